@@ -1,0 +1,132 @@
+# kblat: `make run` measures, `make test` proves; both install what is missing on Debian (see `make deps`).
+#
+#   CC=clang        another compiler           BUILD=DIR   another build folder
+#   SAN=1           ASan and UBSan (in build/san)
+#   VM=no           tests without the Soft-RoCE guest
+#   V=1             show whole commands
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+SAN     :=
+BUILD   := build$(if $(SAN),/san)
+PREFIX  := /usr/local
+DESTDIR :=
+VM      := yes
+CPUS    := $(shell nproc)
+Q       := $(if $(V),,@)
+
+VERSION := 0.1.0
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD 2>/dev/null || echo +)
+
+comma   := ,
+WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+CFLAGS  := -O2 -g -fno-omit-frame-pointer
+SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
+
+DEFINES = -DKBLAT_DATADIR='"$(PREFIX)/share/kblat"'
+ALL_CFLAGS = -std=gnu11 $(DEFINES) -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) $(CFLAGS) $(SANFLAGS)
+LDFLAGS := -Wl,-z,now -Wl,-z,relro
+LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lrt -lm
+
+# A kernel is compiled once for each transport, so that its loop costs no indirect call.
+KERNELS    := oneway
+TRANSPORTS := verbs shmem scripted
+
+COMMON  := $(wildcard common/*.c)
+HARNESS := $(filter-out harness/main.c harness/kernels/%,$(wildcard harness/*.c harness/*/*.c))
+OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
+           $(foreach k,$(KERNELS),$(BUILD)/harness/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/kernels/$k-$t.o))
+LIB     := $(BUILD)/libkblat.a
+UNIT    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+BENCH   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+
+.DEFAULT_GOAL := all
+all: $(BUILD)/kblat
+
+# -- what a newcomer types ---------------------------------------------------------------------------------------------
+
+deps:
+	@common/deps build run guest test lint
+
+run:
+	@common/deps build run
+	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
+	@$(MAKE) --no-print-directory -j$(CPUS) all
+	@experiments/quickstart/run $(BUILD)/kblat
+
+test:
+	@common/deps build run test
+	@[ '$(VM)' = no ] || common/deps guest
+	@$(MAKE) --no-print-directory -j$(CPUS) tests
+	@$(MAKE) --no-print-directory -j$(CPUS) tests SAN=1 BUILD=$(BUILD)/san
+	@tests/run --vm '$(VM)' $(BUILD) $(BUILD)/san
+
+lint:
+	@common/deps build lint
+	tests/lint
+
+bench:
+	@common/deps build
+	@$(MAKE) --no-print-directory -j$(CPUS) benches
+	@for b in $(BENCH); do echo "== $$b"; $$b || exit 1; done
+
+install: all
+	install -D -m 755 $(BUILD)/kblat '$(DESTDIR)$(PREFIX)/bin/kblat'
+	install -d '$(DESTDIR)$(PREFIX)/share/kblat/plots' '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 644 plots/*.gp '$(DESTDIR)$(PREFIX)/share/kblat/plots'
+	install -m 644 docs/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1'
+	for f in $$(find experiments -name spec.yaml -o -name README.md); do \
+		install -D -m 644 $$f '$(DESTDIR)$(PREFIX)/share/kblat/'$$f || exit 1; done
+
+tests: all $(UNIT) $(BUILD)/vm-verbs-test
+benches: $(BENCH)
+
+# -- how it is built ---------------------------------------------------------------------------------------------------
+
+$(BUILD)/kblat: $(BUILD)/harness/main.o $(LIB)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(LIB): $(OBJECTS)
+	@rm -f $@
+	@echo '  AR    $@'
+	$(Q)ar rcs $@ $^
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	@echo '  CC    $@'
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Only this object knows the commit, and is made again when that changes.
+$(BUILD)/harness/version.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'
+$(BUILD)/harness/version.o: $(BUILD)/commit
+$(BUILD)/commit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' >$@
+
+# kernels/<kernel>_loop.c, once for each transport
+define loop_rule
+$(BUILD)/harness/kernels/$1-$2.o: harness/kernels/$1_loop.c
+	@mkdir -p $$(@D)
+	@echo '  CC    $$@'
+	$$(Q)$$(CC) $$(ALL_CFLAGS) -DTRANSPORT=$2 -DTRANSPORT_HOT='"transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
+endef
+$(foreach k,$(KERNELS),$(foreach t,$(TRANSPORTS),$(eval $(call loop_rule,$k,$t))))
+
+$(BUILD)/unit/%: tests/unit/%.c $(LIB)
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+
+$(BUILD)/bench/%: tests/bench/%.c $(LIB)
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+
+$(BUILD)/vm-verbs-test: tests/vm/verbs_test.c $(LIB)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all deps run test tests lint bench benches install clean FORCE
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

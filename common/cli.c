@@ -1,0 +1,332 @@
+#include "common/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/diag.h"
+#include "common/err.h"
+#include "common/text.h"
+#include "common/units.h"
+
+#define WIDTH	  80
+#define FLAGS_MAX 64
+#define INDENT	  26 /* of the help texts */
+
+/* Where the reading of a command line is. */
+struct reading {
+	const struct cli_command *command;
+	const struct cli_flag *flags;
+	char **argv;
+	int argc, at;
+	uint64_t seen; /* one bit a flag */
+	struct err *e;
+};
+
+static int misuse(struct reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int misuse(struct reading *r, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return err_set(r->e, -EINVAL, STATUS_USAGE, r->command->name, NULL, "%s", text);
+}
+
+static void list_add(struct cli_list *l, const char *item)
+{
+	const char **bigger = reallocarray(l->items, l->count + 1, sizeof(*bigger));
+
+	if (!bigger)
+		abort();
+	l->items = bigger;
+	l->items[l->count++] = item;
+}
+
+void cli_list_free(struct cli_list *l)
+{
+	free(l->items);
+	*l = (struct cli_list){NULL, 0};
+}
+
+static bool is_flag_named(const struct cli_flag *f, const char *name, size_t n)
+{
+	return strlen(f->name) == n && !memcmp(f->name, name, n);
+}
+
+/* "did you mean" with the dashes that the user would have to write. */
+static int unknown_flag(struct reading *r, const char *arg)
+{
+	const char *names[FLAGS_MAX + 2], *near;
+	const char *word = arg + strspn(arg, "-");
+	char plain[64], quoted[TEXT_QUOTE_MAX];
+	size_t count = 0, n = strcspn(arg, "=");
+
+	for (const struct cli_flag *f = r->flags; f && f->name && count < FLAGS_MAX; f++)
+		names[count++] = f->name;
+	names[count++] = "help";
+	names[count] = NULL;
+	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(word, "="), word);
+	near = suggest(plain, names);
+	snprintf(plain, sizeof(plain), "%.*s", n < sizeof(plain) ? (int)n : (int)sizeof(plain) - 1, arg);
+	text_quote(plain, quoted, sizeof(quoted));
+	if (near)
+		return misuse(r, "unknown flag %s; did you mean '--%s'?", quoted, near);
+	return misuse(r, "unknown flag %s; --help lists those there are", quoted);
+}
+
+static int set_int(struct reading *r, const struct cli_flag *f, const char *text)
+{
+	char quoted[TEXT_QUOTE_MAX];
+	bool ranged = f->min || f->max;
+	int64_t v;
+
+	text_quote(text, quoted, sizeof(quoted));
+	switch (unit_read(UNIT_ONE, text, &v)) {
+	case UNIT_FINE:
+		break;
+	case UNIT_TOO_LARGE:
+		return misuse(r, "flag '--%s' got %s, which is too large", f->name, quoted);
+	default:
+		return misuse(r, "flag '--%s' wants a whole number, not %s", f->name, quoted);
+	}
+	if (ranged && v < f->min)
+		return misuse(r, "flag '--%s' got %s, below its minimum of %ld", f->name, quoted, f->min);
+	if (ranged && v > f->max)
+		return misuse(r, "flag '--%s' got %s, above its maximum of %ld", f->name, quoted, f->max);
+	*(long *)f->target = (long)v;
+	return 0;
+}
+
+/* The value of a flag: what follows '=', or the next argument unless that is a flag itself. */
+static const char *take_value(struct reading *r, const char *equals)
+{
+	const char *next = r->at + 1 < r->argc ? r->argv[r->at + 1] : NULL;
+
+	if (equals)
+		return equals + 1;
+	if (!next || !strncmp(next, "--", 2))
+		return NULL;
+	r->at++;
+	return next;
+}
+
+static int set_flag(struct reading *r, const struct cli_flag *f, const char *equals)
+{
+	uint64_t bit = UINT64_C(1) << (f - r->flags) % FLAGS_MAX;
+	const char *value;
+
+	if (f->kind == CLI_FLAG) {
+		if (equals)
+			return misuse(r, "flag '--%s' takes no value", f->name);
+		*(bool *)f->target = true;
+		return 0;
+	}
+	value = take_value(r, equals);
+	if (!value)
+		return misuse(r, "flag '--%s' needs a value: --%s %s", f->name, f->name, f->metavar);
+	if (f->kind == CLI_LIST) {
+		list_add(f->target, value);
+		return 0;
+	}
+	if (r->seen & bit)
+		return misuse(r, "flag '--%s' is given twice", f->name);
+	r->seen |= bit;
+	if (f->kind == CLI_INT)
+		return set_int(r, f, value);
+	*(const char **)f->target = value;
+	return 0;
+}
+
+static int read_flag(struct reading *r, const char *arg)
+{
+	const char *equals = strchr(arg, '=');
+	size_t n = equals ? (size_t)(equals - arg) : strlen(arg);
+
+	for (const struct cli_flag *f = r->flags; f && f->name; f++)
+		if (n > 2 && !strncmp(arg, "--", 2) && is_flag_named(f, arg + 2, n - 2))
+			return set_flag(r, f, equals);
+	return unknown_flag(r, arg);
+}
+
+static int check_count(struct reading *r, const struct cli_list *args)
+{
+	const struct cli_command *c = r->command;
+	char quoted[TEXT_QUOTE_MAX];
+
+	if (args->count < c->min_args)
+		return misuse(r, "too few arguments; usage: %s %s", c->name, c->synopsis);
+	if (args->count <= c->max_args)
+		return 0;
+	text_quote(args->items[c->max_args], quoted, sizeof(quoted));
+	return misuse(r, "too many arguments, from %s on; usage: %s %s", quoted, c->name, c->synopsis);
+}
+
+static bool asks_for_help(const char *arg)
+{
+	return !strcmp(arg, "--help") || !strcmp(arg, "-h");
+}
+
+int cli_parse(const struct cli_command *c, const struct cli_flag *flags, int argc, char **argv, struct cli_list *args,
+	      bool *help, struct err *e)
+{
+	struct reading r = {.command = c, .flags = flags, .argv = argv, .argc = argc, .e = e};
+	bool only_args = false;
+	int rc = 0;
+
+	*args = (struct cli_list){NULL, 0};
+	*help = false;
+	for (r.at = 1; r.at < argc && !rc; r.at++) {
+		const char *arg = argv[r.at];
+
+		if (only_args || arg[0] != '-' || !arg[1]) {
+			list_add(args, arg);
+		} else if (!strcmp(arg, "--")) {
+			only_args = true;
+		} else if (asks_for_help(arg)) {
+			*help = true;
+			return 0;
+		} else {
+			rc = read_flag(&r, arg);
+		}
+	}
+	if (!rc)
+		rc = check_count(&r, args);
+	if (rc)
+		cli_list_free(args);
+	return rc;
+}
+
+/* Characters, not bytes: "…" takes one column. */
+static int columns(const char *s, size_t n)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return count;
+}
+
+/* A paragraph on its way out. */
+struct fill {
+	FILE *out;
+	int column, indent;
+	bool bare; /* no word on this line yet */
+	bool brackets;
+};
+
+static void end_line(struct fill *f)
+{
+	if (f->column)
+		fputc('\n', f->out);
+	f->column = 0;
+	f->bare = true;
+}
+
+static void put_word(struct fill *f, const char *word, size_t n)
+{
+	int width = columns(word, n);
+
+	if (!f->bare && f->column + 1 + width > WIDTH)
+		end_line(f);
+	if (f->column < f->indent)
+		f->column += fprintf(f->out, "%*s", f->indent - f->column, "");
+	if (!f->bare)
+		f->column += fprintf(f->out, " ");
+	fwrite(word, 1, n, f->out);
+	f->column += width;
+	f->bare = false;
+}
+
+/* A blank ends a word, but "[--out DIR]…" in a synopsis stays together. */
+static size_t word_length(const char *s, const char *end, bool brackets)
+{
+	const char *p = s;
+	int open = 0;
+
+	for (; p < end && (*p != ' ' || open > 0); p++)
+		open += brackets ? (*p == '[') - (*p == ']') : 0;
+	return (size_t)(p - s);
+}
+
+static void fill_line(struct fill *f, const char *line, size_t n)
+{
+	const char *end = line + n;
+
+	while (line < end) {
+		size_t word = word_length(line, end, f->brackets);
+
+		if (word)
+			put_word(f, line, word);
+		line += word + (line + word < end);
+	}
+}
+
+/* Lines are filled up together, except empty ones and those that start with a blank: these stay as they are. */
+static void wrap(struct fill *f, const char *text)
+{
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		if (n && *text != ' ') {
+			fill_line(f, text, n);
+			continue;
+		}
+		end_line(f);
+		fprintf(f->out, "%.*s\n", (int)n, text);
+	}
+	end_line(f);
+}
+
+static void put_text(const char *text, FILE *out)
+{
+	struct fill f = {.out = out, .bare = true};
+
+	wrap(&f, text);
+}
+
+static void help_flag(const char *name, const char *metavar, const char *help, FILE *out)
+{
+	struct fill f = {.out = out, .indent = INDENT, .bare = true};
+
+	f.column = fprintf(out, "  --%s%s%s", name, metavar ? " " : "", metavar ? metavar : "");
+	if (f.column + 2 > INDENT)
+		end_line(&f);
+	wrap(&f, help);
+}
+
+void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out)
+{
+	struct fill usage = {.out = out, .bare = true, .brackets = true};
+
+	usage.column = usage.indent = fprintf(out, "Usage: %s %s ", program, c->name);
+	wrap(&usage, c->synopsis);
+	fputc('\n', out);
+	put_text(c->summary, out);
+	if (c->details) {
+		fputc('\n', out);
+		put_text(c->details, out);
+	}
+	fputc('\n', out);
+	for (const struct cli_flag *f = flags; f && f->name; f++)
+		help_flag(f->name, f->metavar, f->help, out);
+	help_flag("help", NULL, "show this help", out);
+}
+
+int cli_close_stdout(void)
+{
+	bool failed = ferror(stdout);
+	int rc = 0;
+
+	errno = 0;
+	if (fflush(stdout))
+		rc = errno ? -errno : -EIO;
+	/* Some file systems say only now that there was no room. A descriptor that nobody opened has lost nothing. */
+	if (fclose(stdout) && !rc && errno != EBADF)
+		rc = errno ? -errno : -EIO;
+	return rc ? rc : failed ? -EIO : 0;
+}

@@ -1,0 +1,57 @@
+/*
+ * Command lines. A subcommand has a table of flags; parsing, --help and "did you mean" come from the table.
+ */
+#ifndef KBLAT_COMMON_CLI_H
+#define KBLAT_COMMON_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct err;
+
+enum cli_kind {
+	CLI_FLAG,   /* bool        */
+	CLI_STRING, /* const char* */
+	CLI_INT,    /* long, with min and max */
+	CLI_LIST,   /* struct cli_list: may be repeated */
+};
+
+struct cli_list {
+	const char **items; /* freed by cli_list_free; the strings are argv's */
+	size_t count;
+};
+
+struct cli_flag {
+	const char *name; /* without the dashes */
+	enum cli_kind kind;
+	void *target;
+	const char *metavar; /* NULL for CLI_FLAG */
+	const char *help;
+	long min, max; /* CLI_INT */
+};
+
+struct cli_command {
+	const char *name;
+	const char *synopsis;	   /* "SPEC [--out DIR] ..." */
+	const char *summary;	   /* one line */
+	const char *details;	   /* paragraphs, may be NULL */
+	size_t min_args, max_args; /* positional */
+};
+
+/*
+ * Read argv[1..] of a subcommand (argv[0] is its name). Flags may stand anywhere before "--"; "--name=value" and
+ * "--name value". `--help` sets *help and returns 0 at once. Positional arguments end up in `args` (cli_list_free). 0,
+ * or -EINVAL and `e` (STATUS_USAGE).
+ */
+int cli_parse(const struct cli_command *c, const struct cli_flag *flags, int argc, char **argv, struct cli_list *args,
+	      bool *help, struct err *e);
+void cli_list_free(struct cli_list *l);
+
+/* Usage, summary, details, flags, wrapped at 80 columns. */
+void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out);
+
+/* Flush stdout and report what a full disk or a closed pipe did to it: 0 or a negative errno. Call before exit. */
+int cli_close_stdout(void);
+
+#endif

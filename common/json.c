@@ -1,0 +1,75 @@
+#include "common/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+
+#define READ_MAX ((size_t)64 << 20)
+#define STYLE	 (JSON_INDENT(1) | JSON_ENCODE_ANY)
+
+json_t *json_read(const char *path, struct err *e)
+{
+	json_error_t why;
+	char *text, *place;
+	size_t size;
+	json_t *value;
+
+	if (fs_read(path, READ_MAX, &text, &size, e))
+		return NULL;
+	value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+	if (!value) {
+		place = fs_path("%s:%d:%d", path, why.line, why.column);
+		err_set(e, -EINVAL, STATUS_USAGE, place, NULL, "not valid JSON: %s", why.text);
+		free(place);
+	}
+	free(text);
+	return value;
+}
+
+/* The text with its newline, or NULL where the value holds what JSON cannot say. */
+static char *dump(const json_t *value, size_t *size)
+{
+	char *text = json_dumps(value, STYLE);
+	char *ended;
+
+	if (!text)
+		return NULL;
+	*size = strlen(text) + 1;
+	ended = realloc(text, *size + 1);
+	if (!ended) {
+		free(text);
+		return NULL;
+	}
+	strcpy(ended + *size - 1, "\n");
+	return ended;
+}
+
+int json_write(const char *path, const json_t *value, struct err *e)
+{
+	size_t size;
+	char *text = dump(value, &size);
+	int rc;
+
+	if (!text)
+		return err_set(e, -EINVAL, STATUS_FAILED, path, "write", "its content cannot be said in JSON");
+	rc = fs_write(path, text, size, e);
+	free(text);
+	return rc;
+}
+
+int json_print(const json_t *value, FILE *out)
+{
+	size_t size;
+	char *text = dump(value, &size);
+	int rc = 0;
+
+	if (!text)
+		return -EINVAL;
+	if (fwrite(text, 1, size, out) != size)
+		rc = errno ? -errno : -EIO;
+	free(text);
+	return rc;
+}

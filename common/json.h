@@ -1,0 +1,23 @@
+/*
+ * JSON at the edges, through jansson: files written whole or not at all, files read with limits.
+ */
+#ifndef KBLAT_COMMON_JSON_H
+#define KBLAT_COMMON_JSON_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+struct err;
+
+/* Read a file of at most 64 MiB; duplicate keys refused. NULL and `e` ("file:line:column: ...", STATUS_USAGE;
+ * STATUS_FAILED if it can't be read). */
+json_t *json_read(const char *path, struct err *e);
+
+/* Write as `<path>.tmp`, fsync, rename. Indented by 1, keys in the order they were added, a newline at the end.
+ * Consumes no reference. */
+int json_write(const char *path, const json_t *value, struct err *e);
+
+/* To a stream, in the same form. 0 or a negative errno. */
+int json_print(const json_t *value, FILE *out);
+
+#endif

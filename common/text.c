@@ -1,0 +1,88 @@
+#include "common/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN_MAX 48
+
+static size_t utf8_length(unsigned char lead)
+{
+	if (lead < 0x80)
+		return 1;
+	if (lead >= 0xc2 && lead <= 0xdf)
+		return 2;
+	if (lead >= 0xe0 && lead <= 0xef)
+		return 3;
+	if (lead >= 0xf0 && lead <= 0xf4)
+		return 4;
+	return 0;
+}
+
+size_t text_utf8(const char *s, size_t n, uint32_t *cp)
+{
+	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *u = (const unsigned char *)s;
+	size_t len = n ? utf8_length(u[0]) : 0;
+	uint32_t c;
+
+	if (!len || len > n)
+		return 0;
+	c = len == 1 ? u[0] : u[0] & (0xffu >> (len + 1));
+	for (size_t i = 1; i < len; i++) {
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (u[i] & 0x3f);
+	}
+	if (c < smallest[len] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*cp = c;
+	return len;
+}
+
+bool text_is_printable(uint32_t cp)
+{
+	/* Bidirectional marks and line separators can make a message look like another one. */
+	static const struct {
+		uint32_t first, last;
+	} hidden[] = {{0x00, 0x1f},	{0x7f, 0x9f},	  {0x200b, 0x200f}, {0x2028, 0x202e},
+		      {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xe0000, 0xe007f}};
+
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (cp >= hidden[i].first && cp <= hidden[i].last)
+			return false;
+	return true;
+}
+
+char *text_clean(const char *s, size_t n, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t at = 0, step; at < n && size; at += step) {
+		uint32_t cp = 0;
+		size_t len = text_utf8(s + at, n - at, &cp);
+		bool show = len && text_is_printable(cp);
+		size_t put = show ? len : 1;
+
+		step = len ? len : 1;
+		if (used + put >= size)
+			break;
+		memcpy(buf + used, show ? s + at : "?", put);
+		used += put;
+	}
+	if (size)
+		buf[used] = '\0';
+	return buf;
+}
+
+char *text_quote(const char *text, char *buf, size_t size)
+{
+	char shown[SHOWN_MAX + 1];
+	size_t n = strnlen(text, SHOWN_MAX + 1);
+
+	/* A cut may fall inside a character: step back to where one starts. */
+	if (n > SHOWN_MAX)
+		for (n = SHOWN_MAX; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
+			n--;
+	snprintf(buf, size, "'%s%s'", text_clean(text, n, shown, sizeof(shown)), text[n] ? "..." : "");
+	return buf;
+}

@@ -1,0 +1,181 @@
+#include "analysis/flight.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/npy.h"
+#include "analysis/window.h"
+#include "common/err.h"
+
+/* Times of reception, the earliest on top. */
+struct heap {
+	int64_t *times;
+	size_t count, room;
+};
+
+static int heap_push(struct heap *h, int64_t time)
+{
+	size_t i = h->count;
+
+	if (h->count == h->room) {
+		size_t room = h->room ? h->room * 2 : 64;
+		int64_t *bigger = reallocarray(h->times, room, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		h->times = bigger;
+		h->room = room;
+	}
+	for (h->count++; i && h->times[(i - 1) / 2] > time; i = (i - 1) / 2)
+		h->times[i] = h->times[(i - 1) / 2];
+	h->times[i] = time;
+	return 0;
+}
+
+static void heap_pop(struct heap *h)
+{
+	int64_t last = h->times[--h->count];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < h->count) {
+		child += child + 1 < h->count && h->times[child + 1] < h->times[child];
+		if (h->times[child] >= last)
+			break;
+		h->times[i] = h->times[child];
+		i = child;
+	}
+	h->times[i] = last;
+}
+
+/*
+ * The messages under way. Those received in order of submission are a queue, which needs no memory of its own: the
+ * column is it, and `head` walks along behind. Whoever is received before one that was submitted earlier is in the
+ * heap.
+ */
+struct under_way {
+	const struct span *span;
+	size_t head, queued;
+	int64_t head_newest, newest; /* latest reception in the queue, up to its head and its end */
+	struct heap overtakers;
+};
+
+static bool was_received(const struct span *s, size_t i)
+{
+	return s->a[i] != NEVER && s->b[i] != NEVER;
+}
+
+static int join(struct under_way *u, size_t i)
+{
+	int64_t time = u->span->a[i];
+
+	if (!was_received(u->span, i))
+		return 0;
+	if (time < u->newest)
+		return heap_push(&u->overtakers, time);
+	u->newest = time;
+	u->queued++;
+	return 0;
+}
+
+/* Forget what was received up to `now`. `next` is the message that has not joined yet. */
+static void leave(struct under_way *u, size_t next, int64_t now)
+{
+	for (; u->head < next; u->head++) {
+		int64_t time = u->span->a[u->head];
+
+		/* The same question that join() asked, so the same answer. */
+		if (!was_received(u->span, u->head) || time < u->head_newest)
+			continue;
+		if (time > now)
+			break;
+		u->head_newest = time;
+		u->queued--;
+	}
+	while (u->overtakers.count && u->overtakers.times[0] <= now)
+		heap_pop(&u->overtakers);
+}
+
+static void count_one(struct window *w, uint64_t under_way)
+{
+	uint64_t offset = window_offset(w, (int64_t)under_way);
+
+	if (offset <= w->reach)
+		w->counts[offset >> w->shift]++;
+}
+
+static int count_span(const struct span *s, struct window *w, struct flight *f)
+{
+	struct under_way u = {.span = s, .head_newest = INT64_MIN, .newest = INT64_MIN};
+	int64_t last = INT64_MIN;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->count; i++) {
+		int64_t now = s->b[i], depth;
+
+		if (now == NEVER)
+			continue;
+		f->is_known &= now >= last;
+		last = now;
+		leave(&u, i, now);
+		depth = (int64_t)(u.queued + u.overtakers.count);
+		f->max = depth > f->max ? depth : f->max;
+		count_one(w, (uint64_t)depth);
+		f->sent++;
+		f->lost += s->a[i] == NEVER;
+		rc = join(&u, i);
+	}
+	free(u.overtakers.times);
+	return rc;
+}
+
+static int count_all(const struct span *spans, size_t span_count, struct window *w, struct flight *f)
+{
+	int rc = 0;
+
+	*f = (struct flight){.is_known = true};
+	for (size_t k = 0; !rc && k < span_count; k++)
+		rc = count_span(&spans[k], w, f);
+	f->is_known &= f->sent > 0;
+	return rc;
+}
+
+/* The median by counting, as for latencies: once over all there can be, then over the bin it is in. */
+static int find_median(const struct span *spans, size_t span_count, struct window *w, struct flight *f)
+{
+	struct range in = {0, 0};
+	uint64_t before = 0;
+	int rc;
+
+	for (size_t k = 0; k < span_count; k++)
+		if ((int64_t)spans[k].count > in.high)
+			in.high = (int64_t)spans[k].count;
+	do {
+		window_place(w, in);
+		rc = count_all(spans, span_count, w, f);
+		f->has_p50 = f->is_known && quantile_is_known(Q50, f->sent);
+		if (rc || !f->has_p50)
+			break;
+		in = window_find(w, quantile_rank(Q50, f->sent), &before);
+	} while (in.low != in.high);
+	f->p50 = in.low;
+	return rc;
+}
+
+int flight_compute(const struct span *spans, size_t span_count, struct flight *out, struct err *e)
+{
+	struct window w;
+	int rc = window_alloc(&w);
+
+	memset(out, 0, sizeof(*out));
+	if (!rc)
+		rc = find_median(spans, span_count, &w, out);
+	window_free(&w);
+	return rc ? err_sys(e, rc, NULL, "count messages under way") : 0;
+}
+
+json_t *flight_json(const struct flight *f)
+{
+	return json_pack("{s:o, s:o}", "p50", f->has_p50 ? json_integer(f->p50) : json_null(), "max",
+			 f->is_known ? json_integer(f->max) : json_null());
+}

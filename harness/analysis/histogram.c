@@ -1,0 +1,250 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/span.h"
+#include "analysis/stats.h"
+#include "analysis/window.h"
+#include "common/err.h"
+
+/*
+ * Different values with their counts: a hash table of fixed size (open addressing, at most half full). When it has more
+ * than `max` of them, it drops the lowest bit of all keys, as often as it takes. So the width is the smallest that will
+ * do, in whatever order values come.
+ */
+struct table {
+	struct entry {
+		int64_t key;	/* value >> shift */
+		uint64_t count; /* 0: free */
+	} * entries;
+	size_t mask, used, max;
+	unsigned shift;
+};
+
+static int table_alloc(struct table *t, size_t max)
+{
+	size_t size = 1024;
+
+	while (size / 2 <= max)
+		size *= 2;
+	*t = (struct table){.mask = size - 1, .max = max};
+	t->entries = calloc(size, sizeof(*t->entries));
+	return t->entries ? 0 : -ENOMEM;
+}
+
+static void put(struct table *t, int64_t key, uint64_t count)
+{
+	/* Fibonacci hashing: neighbours, which is what keys are, end up far apart. */
+	size_t i = (size_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> 24) & t->mask;
+
+	while (t->entries[i].count && t->entries[i].key != key)
+		i = (i + 1) & t->mask;
+	t->used += !t->entries[i].count;
+	t->entries[i].key = key;
+	t->entries[i].count += count;
+}
+
+/* Move what is in use to the front; how much that is. */
+static size_t compact(struct entry *entries, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < size; i++)
+		if (entries[i].count)
+			entries[n++] = entries[i];
+	return n;
+}
+
+static int coarsen(struct table *t)
+{
+	struct entry *old = malloc((t->used + 1) * sizeof(*old));
+	size_t n = compact(t->entries, t->mask + 1);
+
+	if (!old)
+		return -ENOMEM;
+	memcpy(old, t->entries, n * sizeof(*old));
+	memset(t->entries, 0, (t->mask + 1) * sizeof(*t->entries));
+	t->shift++;
+	t->used = 0;
+	/* An arithmetic shift rounds down, for negative values as well. */
+	for (size_t i = 0; i < n; i++)
+		put(t, old[i].key >> 1, old[i].count);
+	free(old);
+	return 0;
+}
+
+static int table_add(struct table *t, int64_t value, uint64_t count)
+{
+	int rc = 0;
+
+	put(t, value >> t->shift, count);
+	while (!rc && t->used > t->max)
+		rc = coarsen(t);
+	return rc;
+}
+
+/* What the window catches is only counted there; the rest goes to the table at once. */
+static int add_span(const struct span *s, const struct window *w, struct table *t)
+{
+	const struct window here = *w;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->count; i++) {
+		int64_t value;
+		uint64_t offset;
+
+		if (!span_sample(s, i, &value))
+			continue;
+		offset = window_offset(&here, value);
+		if (__builtin_expect(offset <= here.reach, 1))
+			here.counts[offset]++;
+		else
+			rc = table_add(t, value, 1);
+	}
+	return rc;
+}
+
+static int add_window(const struct window *w, struct table *t)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i <= w->reach; i++)
+		if (w->counts[i])
+			rc = table_add(t, (int64_t)((uint64_t)w->base + i), w->counts[i]);
+	return rc;
+}
+
+static int count_all(const struct span *spans, size_t span_count, struct table *t)
+{
+	struct range r = window_guess(spans, span_count);
+	struct window w;
+	int rc = window_alloc(&w);
+
+	if (rc)
+		return rc;
+	if ((uint64_t)r.high - (uint64_t)r.low >= WINDOW_BINS)
+		r.high = r.low + (int64_t)WINDOW_BINS - 1;
+	window_place(&w, r);
+	for (size_t k = 0; !rc && k < span_count; k++)
+		rc = add_span(&spans[k], &w, t);
+	if (!rc)
+		rc = add_window(&w, t);
+	window_free(&w);
+	return rc;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	int64_t x = ((const struct entry *)a)->key, y = ((const struct entry *)b)->key;
+
+	return (x > y) - (x < y);
+}
+
+static int histogram_alloc(struct histogram *h, size_t bins)
+{
+	memset(h, 0, sizeof(*h));
+	h->value = calloc(bins + 1, sizeof(*h->value));
+	h->count = calloc(bins + 1, sizeof(*h->count));
+	if (h->value && h->count)
+		return 0;
+	histogram_free(h);
+	return -ENOMEM;
+}
+
+static int from_table(struct histogram *h, struct table *t)
+{
+	size_t n = compact(t->entries, t->mask + 1);
+
+	if (histogram_alloc(h, n))
+		return -ENOMEM;
+	qsort(t->entries, n, sizeof(*t->entries), compare_keys);
+	h->bins = n;
+	h->width = (int64_t)1 << t->shift;
+	for (size_t i = 0; i < n; i++) {
+		h->value[i] = (int64_t)((uint64_t)t->entries[i].key << t->shift);
+		h->count[i] = t->entries[i].count;
+	}
+	return 0;
+}
+
+int histogram_compute(const struct span *spans, size_t span_count, size_t max_bins, struct histogram *out,
+		      struct err *e)
+{
+	struct table t;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	/* Four bins is what the widest width that fits an int64, 2^62, may need. */
+	rc = table_alloc(&t, max_bins < 4 ? 4 : max_bins);
+	if (!rc)
+		rc = count_all(spans, span_count, &t);
+	if (!rc)
+		rc = from_table(out, &t);
+	free(t.entries);
+	return rc ? err_sys(e, rc, NULL, "compute a histogram") : 0;
+}
+
+void histogram_free(struct histogram *h)
+{
+	free(h->value);
+	free(h->count);
+	memset(h, 0, sizeof(*h));
+}
+
+json_t *histogram_json(const struct histogram *h)
+{
+	json_t *values = json_array(), *counts = json_array();
+
+	for (size_t i = 0; i < h->bins; i++) {
+		json_array_append_new(values, json_integer(h->value[i]));
+		json_array_append_new(counts, json_integer((json_int_t)h->count[i]));
+	}
+	return json_pack("{s:I, s:o, s:o}", "width", (json_int_t)h->width, "values", values, "counts", counts);
+}
+
+static int refuse(struct err *e, const char *cause)
+{
+	return err_set(e, -EINVAL, STATUS_USAGE, "histogram", NULL, "%s", cause);
+}
+
+/* The bins, checked: values rise and are whole, counts are positive and their sum fits. */
+static int read_bins(const json_t *values, const json_t *counts, struct histogram *h, struct err *e)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < h->bins; i++) {
+		const json_t *value = json_array_get(values, i), *count = json_array_get(counts, i);
+
+		if (!json_is_integer(value) || !json_is_integer(count))
+			return refuse(e, "values and counts must be integers");
+		h->value[i] = json_integer_value(value);
+		h->count[i] = (uint64_t)json_integer_value(count);
+		if (i && h->value[i] <= h->value[i - 1])
+			return refuse(e, "values must rise");
+		if (json_integer_value(count) <= 0 || __builtin_add_overflow(sum, json_integer_value(count), &sum))
+			return refuse(e, "counts must be positive, and fit 64 bits together");
+	}
+	return 0;
+}
+
+int histogram_from_json(const json_t *j, struct histogram *out, struct err *e)
+{
+	const json_t *width = json_object_get(j, "width");
+	const json_t *values = json_object_get(j, "values"), *counts = json_object_get(j, "counts");
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (!json_is_integer(width) || json_integer_value(width) < 1 ||
+	    (json_integer_value(width) & (json_integer_value(width) - 1)))
+		return refuse(e, "its width must be a power of two");
+	if (!json_is_array(values) || !json_is_array(counts) || json_array_size(values) != json_array_size(counts))
+		return refuse(e, "values and counts must be two arrays of one length");
+	if (histogram_alloc(out, json_array_size(values)))
+		return err_sys(e, -ENOMEM, NULL, "read a histogram");
+	out->width = json_integer_value(width);
+	out->bins = json_array_size(values);
+	rc = read_bins(values, counts, out, e);
+	if (rc)
+		histogram_free(out);
+	return rc;
+}

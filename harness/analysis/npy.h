@@ -1,0 +1,38 @@
+/*
+ * NumPy's .npy format, version 1.0, for one-dimensional little-endian int64 columns
+ * (numpy.org/doc/stable/reference/generated/ numpy.lib.format.html). The header is padded to NPY_HEADER bytes, so that
+ * data starts on a page and a column can be mapped, locked and filled in place: the shape is written at capacity first
+ * and set to the true count when that is known. NumPy reads every state in between.
+ */
+#ifndef KBLAT_ANALYSIS_NPY_H
+#define KBLAT_ANALYSIS_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+#define NPY_HEADER 4096
+
+/* "never happened": a message that was lost, a completion that was not asked for. */
+#define NEVER INT64_MIN
+
+struct npy {
+	const int64_t *data; /* mapped read-only */
+	size_t count;
+	void *map;
+	size_t map_size;
+};
+
+/* Fill NPY_HEADER bytes for `count` entries. */
+void npy_header(char header[NPY_HEADER], size_t count);
+
+/* Map a column. STATUS_USAGE and a clear cause for: not .npy, another version, dtype, order or shape, truncated, too
+ * long. */
+int npy_open(const char *path, struct npy *out, struct err *e);
+void npy_close(struct npy *n);
+
+/* Write a column as a whole: `<path>.tmp`, fsync, rename. */
+int npy_write(const char *path, const int64_t *data, size_t count, struct err *e);
+
+#endif

@@ -1,0 +1,46 @@
+#include "analysis/param.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+
+static const struct {
+	const char *suffix;
+	enum unit unit;
+} suffixes[] = {{"_ns", UNIT_TIME_NS}, {"_bytes", UNIT_BYTES}, {"_hz", UNIT_RATE_HZ}};
+
+enum unit param_name_unit(const char *key, char *name, size_t size)
+{
+	size_t length = strlen(key);
+	enum unit unit = UNIT_ONE;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t tail = strlen(suffixes[i].suffix);
+
+		if (strlen(key) > tail && !strcmp(key + strlen(key) - tail, suffixes[i].suffix)) {
+			unit = suffixes[i].unit;
+			length -= tail;
+		}
+	}
+	text_clean(key, length, name, size);
+	return unit;
+}
+
+char *param_value_text(const json_t *value, enum unit unit, char *buf, size_t size)
+{
+	char *text;
+
+	if (json_is_integer(value))
+		return unit_format(unit, json_integer_value(value), buf, size);
+	text = value && !json_is_string(value) ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+	if (!value || json_is_null(value))
+		snprintf(buf, size, "-");
+	else if (json_is_boolean(value))
+		snprintf(buf, size, "%s", json_is_true(value) ? "yes" : "no");
+	else
+		snprintf(buf, size, "%s", json_is_string(value) ? json_string_value(value) : text ? text : "?");
+	free(text);
+	return buf;
+}

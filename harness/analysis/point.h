@@ -1,0 +1,28 @@
+/*
+ * The summary of one point: what its repetitions say together and each alone, what became of the messages, and whether
+ * that may be quoted.
+ */
+#ifndef KBLAT_ANALYSIS_POINT_H
+#define KBLAT_ANALYSIS_POINT_H
+
+#include <jansson.h>
+
+#include "analysis/layout.h"
+
+struct err;
+
+/* What all points of a run have in common. Borrowed. */
+struct point_context {
+	const char *run_path;
+	const json_t *clock; /* run.json's */
+	json_t *state[2];    /* of the source's and the sink's host before the run (struct validity_facts) */
+};
+
+/*
+ * {"id", "params", "outcome", "why", "valid", "reasons", "warnings", "loss": {"sent", "lost", "duplicates",
+ * "reordered"}, "in_flight": {"p50", "max"}, "metrics", "reps": [{"rep", "metrics"}, ...]}. New reference, or NULL. A
+ * point that was not measured is no error.
+ */
+json_t *point_summary(const struct point_context *context, const struct layout *layout, struct err *e);
+
+#endif

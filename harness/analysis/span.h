@@ -1,0 +1,25 @@
+/*
+ * One sample of a span: a[i] - b[i], or nothing where either never happened. Inline, for the passes over columns. A
+ * difference that does not fit 64 bits (no latency: 292 years) is taken as the nearest value that does.
+ */
+#ifndef KBLAT_ANALYSIS_SPAN_H
+#define KBLAT_ANALYSIS_SPAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/npy.h"
+#include "analysis/stats.h"
+
+static inline bool span_sample(const struct span *s, size_t i, int64_t *value)
+{
+	int64_t a = s->a[i], b = s->b ? s->b[i] : 0;
+
+	if (__builtin_expect(a == NEVER || b == NEVER, 0))
+		return false;
+	if (__builtin_expect(__builtin_sub_overflow(a, b, value), 0))
+		*value = a < b ? INT64_MIN : INT64_MAX;
+	return true;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * Exact statistics of differences of columns: lat[i] = t_recv[i] - t_subm[i].
+ *
+ * Quantiles are nearest rank, sorted[ceil(p*n)-1], exact to the nanosecond whatever the range, and null (has_quantile
+ * false) with fewer than 20 samples beyond them. min and max are the true ones. Memory does not grow with the number of
+ * samples (under 16 MiB beside the columns): counting into one-nanosecond bins over a window; ranks that fall outside
+ * are refined by further passes. Cost: measured by tests/bench/ (10 M samples).
+ */
+#ifndef KBLAT_ANALYSIS_STATS_H
+#define KBLAT_ANALYSIS_STATS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+/* One repetition's contribution: a[i] - b[i]; b may be NULL (the values are a's). NEVER in either: lost. A difference
+ * that does not fit 64 bits counts as the nearest value that does. */
+struct span {
+	const int64_t *a, *b;
+	size_t count;
+};
+
+enum { Q50, Q90, Q99, Q99_9, Q99_99, QUANTILES };
+extern const double quantile_p[QUANTILES];
+extern const char *const quantile_key[QUANTILES];   /* "p50" ... "p99_99" */
+extern const char *const quantile_label[QUANTILES]; /* "p50" ... "p99.99", for people */
+
+/* The rank of quantile q among n samples, ceil(p * n) in integers; and whether at least 20 samples lie beyond it. */
+uint64_t quantile_rank(unsigned q, uint64_t n);
+bool quantile_is_known(unsigned q, uint64_t n);
+
+struct stats {
+	uint64_t n;	  /* samples that happened */
+	uint64_t lost;	  /* NEVER */
+	int64_t min, max; /* n > 0 */
+	bool has_quantile[QUANTILES];
+	int64_t quantile[QUANTILES];
+	double mean;
+	double stdev;	   /* of a sample (n - 1); 0 for n < 2. Exact sums (128 bits), never through a coarser unit */
+	double over_limit; /* share of n above the limit; 0 if n is 0 */
+};
+
+/* 0, or -ENOMEM. */
+int stats_compute(const struct span *spans, size_t span_count, int64_t limit, struct stats *out, struct err *e);
+
+/* {"n", "lost", "min", "p50", ..., "max", "mean", "stdev", "over_limit"}, as in summary.json; null where there is no
+ * value. */
+json_t *stats_json(const struct stats *s);
+
+/*
+ * A sparse exact histogram: values in rising order with their counts. Where there are more than `max_bins` different
+ * values, neighbours share a bin whose width is a power of two (`width` 1: exact). Values are the lower edges.
+ */
+struct histogram {
+	int64_t *value;
+	uint64_t *count;
+	size_t bins;
+	int64_t width;
+};
+
+int histogram_compute(const struct span *spans, size_t span_count, size_t max_bins, struct histogram *out,
+		      struct err *e);
+void histogram_free(struct histogram *h);
+
+/* {"width", "values": [...], "counts": [...]} and back (checked: rising, positive). */
+json_t *histogram_json(const struct histogram *h);
+int histogram_from_json(const json_t *j, struct histogram *out, struct err *e);
+
+#endif

@@ -1,0 +1,227 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/layout.h"
+#include "analysis/point.h"
+#include "analysis/rundir.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+
+static const char *string_or(const json_t *object, const char *key, const char *otherwise)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : otherwise;
+}
+
+/* "point 3: ", "points 0-2, 5: ", "every point: ". */
+static char *say_points(const json_t *ids, size_t all)
+{
+	size_t n = json_array_size(ids), size, last;
+	char *text = NULL;
+	FILE *out;
+
+	if (n == all && all > 1)
+		return fs_path("every point: ");
+	out = open_memstream(&text, &size);
+	if (!out)
+		abort();
+	fputs(n == 1 ? "point " : "points ", out);
+	for (size_t i = 0; i < n; i = last + 1) {
+		json_int_t from = json_integer_value(json_array_get(ids, i));
+
+		/* Three in a row are worth a range. */
+		for (last = i; last + 1 < n &&
+			       json_integer_value(json_array_get(ids, last + 1)) == from + (json_int_t)(last + 1 - i);
+		     last++)
+			;
+		if (last - i < 2)
+			last = i;
+		fprintf(out, "%s%" JSON_INTEGER_FORMAT, i ? ", " : "", from);
+		if (last > i)
+			fprintf(out, "-%" JSON_INTEGER_FORMAT, json_integer_value(json_array_get(ids, last)));
+	}
+	fputs(": ", out);
+	fclose(out);
+	return text;
+}
+
+static bool is_impossible(const json_t *point)
+{
+	return !strcmp(string_or(point, "outcome", ""), "impossible");
+}
+
+/* What is said of several points is said once. Only points that are `impossible` here, or only the others. */
+static json_t *gather(const json_t *points, const char *key, bool impossible)
+{
+	json_t *by_text = json_object(), *list = json_array(), *ids;
+	const json_t *point, *text;
+	const char *said;
+	size_t i, k;
+
+	json_array_foreach (points, i, point) {
+		if (is_impossible(point) != impossible)
+			continue;
+		json_array_foreach (json_object_get(point, key), k, text) {
+			ids = json_object_get(by_text, json_string_value(text));
+			if (!ids) {
+				ids = json_array();
+				json_object_set_new(by_text, json_string_value(text), ids);
+			}
+			json_array_append(ids, json_object_get(point, "id"));
+		}
+	}
+	json_object_foreach (by_text, said, ids) {
+		char *which = say_points(ids, json_array_size(points)), *line = fs_path("%s%s", which, said);
+
+		json_array_append_new(list, json_string(line));
+		free(which);
+		free(line);
+	}
+	json_decref(by_text);
+	return list;
+}
+
+static json_t *host_names(const json_t *run)
+{
+	json_t *names = json_array(), *host;
+	const char *name;
+
+	json_object_foreach (json_object_get(run, "hosts"), name, host)
+		json_array_append_new(names, json_string(name));
+	return names;
+}
+
+static json_t *finish(const json_t *run, const json_t *resolved, json_t *points)
+{
+	json_t *reasons = gather(points, "reasons", false);
+	/* What a machine can't do makes the rest of a run no less valid. */
+	json_t *warnings = gather(points, "warnings", false), *impossible = gather(points, "reasons", true);
+	size_t measured = 0, i;
+	const json_t *point;
+
+	json_array_foreach (points, i, point)
+		measured += !is_impossible(point);
+	if (!json_array_size(points))
+		json_array_append_new(reasons, json_string("the run has no points"));
+	else if (!measured)
+		json_array_append_new(reasons, json_string("no point is possible here"));
+	json_array_extend(warnings, impossible);
+	json_decref(impossible);
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:b, s:o, s:o, s:o}", "schema", 1, "name",
+			 string_or(resolved, "name", ""), "title", string_or(run, "title", ""), "variant",
+			 string_or(resolved, "variant", ""), "hosts", host_names(run), "valid",
+			 !json_array_size(reasons), "reasons", reasons, "warnings", warnings, "points", points);
+}
+
+/* What state.json said of the host of a role before the run, as "keys"; NULL if that is not known. */
+static json_t *read_state(const char *run_path, const json_t *run, const char *role)
+{
+	json_t *host, *one, *state, *keys = NULL;
+	struct err ignored = ERR_INIT;
+	const char *name;
+	size_t i;
+
+	json_object_foreach (json_object_get(run, "hosts"), name, host) {
+		json_array_foreach (json_object_get(host, "roles"), i, one) {
+			char *path;
+
+			if (keys || !json_is_string(one) || strcmp(json_string_value(one), role) || strchr(name, '/'))
+				continue;
+			path = fs_path("%s/state/%s/before/state.json", run_path, name);
+			state = access(path, F_OK) ? NULL : json_read(path, &ignored);
+			keys = json_incref(json_object_get(state, "keys"));
+			json_decref(state);
+			free(path);
+		}
+	}
+	return keys;
+}
+
+static json_t *build_points(const struct point_context *c, const json_t *resolved, struct err *e)
+{
+	json_t *points = json_array();
+	long long last = -1;
+
+	for (size_t i = 0; i < json_array_size(json_object_get(resolved, "points")); i++) {
+		struct layout layout;
+		json_t *point = NULL;
+
+		if (layout_read(c->run_path, resolved, i, &layout, e))
+			goto fail;
+		if (layout.id <= last) {
+			err_set(e, -EINVAL, STATUS_USAGE, c->run_path, NULL,
+				"resolved.json: the ids of its points do not rise");
+			goto fail;
+		}
+		last = layout.id;
+		point = point_summary(c, &layout, e);
+		if (!point)
+			goto fail;
+		json_array_append_new(points, point);
+	}
+	return points;
+fail:
+	json_decref(points);
+	return NULL;
+}
+
+json_t *summary_build(const char *run_path, const json_t *run, const json_t *resolved, struct err *e)
+{
+	struct point_context c = {
+	    .run_path = run_path,
+	    .clock = json_object_get(run, "clock"),
+	    .state = {read_state(run_path, run, "source"), read_state(run_path, run, "sink")},
+	};
+	json_t *points = build_points(&c, resolved, e);
+
+	json_decref(c.state[0]);
+	json_decref(c.state[1]);
+	return points ? finish(run, resolved, points) : NULL;
+}
+
+static int write_csv(const char *run_path, const json_t *summary, struct err *e)
+{
+	char *path = fs_path("%s/summary.csv", run_path), *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int rc = out ? summary_csv(summary, out) : -ENOMEM;
+
+	if (out && fclose(out) && !rc)
+		rc = -ENOMEM;
+	rc = rc ? err_sys(e, rc, path, "write") : fs_write(path, text, size, e);
+	free(text);
+	free(path);
+	return rc;
+}
+
+static int write_point(const char *run_path, const json_t *point, struct err *e)
+{
+	unsigned id = (unsigned)json_integer_value(json_object_get(point, "id"));
+	char *dir = layout_point_dir(run_path, id), *path = fs_path("%s/summary.json", dir);
+	int rc = access(dir, F_OK) ? 0 : json_write(path, point, e);
+
+	free(path);
+	free(dir);
+	return rc;
+}
+
+int summary_write(const char *run_path, const json_t *summary, struct err *e)
+{
+	char *path = fs_path("%s/summary.json", run_path);
+	int rc = json_write(path, summary, e);
+	const json_t *point;
+	size_t i;
+
+	free(path);
+	if (!rc)
+		rc = write_csv(run_path, summary, e);
+	json_array_foreach (json_object_get(summary, "points"), i, point) {
+		if (!rc)
+			rc = write_point(run_path, point, e);
+	}
+	return rc;
+}

@@ -1,0 +1,388 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/grid.h"
+#include "analysis/layout.h"
+#include "analysis/param.h"
+#include "analysis/rundir.h"
+#include "analysis/verdicts.h"
+#include "common/text.h"
+#include "common/units.h"
+
+#define WIDTH 110
+
+/* One row of the table. */
+struct row {
+	const json_t *summary, *point;
+	size_t run;
+	const char *metric; /* name of the first one; "" if there is none */
+	const json_t *values;
+};
+
+struct rows {
+	struct row *row;
+	size_t count, runs;
+};
+
+static const char *string_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static void find_metric(struct row *r)
+{
+	json_t *metrics = json_object_get(r->point, "metrics");
+	const char *name = json_object_iter_key(json_object_iter(metrics));
+
+	r->metric = name ? name : "";
+	r->values = json_object_get(metrics, r->metric);
+}
+
+static void collect(struct rows *all, const json_t *const *summaries, size_t count)
+{
+	*all = (struct rows){.runs = count};
+	for (size_t run = 0; run < count; run++)
+		all->count += json_array_size(json_object_get(summaries[run], "points"));
+	all->row = calloc(all->count + 1, sizeof(*all->row));
+	if (!all->row)
+		abort();
+	all->count = 0;
+	for (size_t run = 0; run < count; run++) {
+		const json_t *points = json_object_get(summaries[run], "points"), *point;
+		size_t i;
+
+		json_array_foreach (points, i, point) {
+			struct row *r = &all->row[all->count++];
+
+			*r = (struct row){.summary = summaries[run], .point = point, .run = run};
+			find_metric(r);
+		}
+	}
+}
+
+static const json_t *param(const struct row *r, const char *key)
+{
+	return json_object_get(json_object_get(r->point, "params"), key);
+}
+
+/* Settings
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
+
+/* A setting varies if two points that have it differ: one that only one transport has does not tell that transport's
+ * points apart. */
+static bool varies(const struct rows *all, const char *key)
+{
+	const json_t *first = NULL;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const json_t *value = param(&all->row[i], key);
+
+		if (first && value && !json_equal(first, value))
+			return true;
+		first = first ? first : value;
+	}
+	return false;
+}
+
+static void add_setting(struct grid *g, const struct rows *all, const char *key)
+{
+	char name[GRID_CELL], buf[256];
+	enum unit unit = param_name_unit(key, name, sizeof(name));
+	bool numbers = true;
+	size_t column;
+
+	for (size_t i = 0; i < all->count; i++)
+		numbers &= !json_is_string(param(&all->row[i], key));
+	column = grid_add(g, name, numbers ? GRID_RIGHT : GRID_LEFT, 0);
+	for (size_t i = 0; i < all->count; i++)
+		grid_set(g, column, i, "%s", param_value_text(param(&all->row[i], key), unit, buf, sizeof(buf)));
+}
+
+static void add_settings(struct grid *g, const struct rows *all)
+{
+	json_t *seen = json_object(), *value;
+	const char *key;
+
+	for (size_t i = 0; i < all->count; i++) {
+		json_object_foreach (json_object_get(all->row[i].point, "params"), key, value) {
+			if (json_object_get(seen, key))
+				continue;
+			json_object_set_new(seen, key, json_true());
+			if (varies(all, key))
+				add_setting(g, all, key);
+		}
+	}
+	json_decref(seen);
+}
+
+/* Numbers
+ * ----------------------------------------------------------------------------------------------------------------------
+ */
+
+/* Nanoseconds as microseconds, three significant digits; from 1000 us on all that stand before the point. */
+static void put_us(struct grid *g, size_t column, size_t row, const json_t *value)
+{
+	double us = (double)json_integer_value(value) / 1000, size = fabs(us);
+
+	if (!json_is_integer(value))
+		grid_set(g, column, row, "-");
+	else
+		grid_set(g, column, row, "%.*f", size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3, us);
+}
+
+static void put_count(struct grid *g, size_t column, size_t row, const json_t *value)
+{
+	if (json_is_integer(value))
+		grid_set(g, column, row, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else
+		grid_set(g, column, row, "-");
+}
+
+static void put_share(struct grid *g, size_t column, size_t row, const json_t *value)
+{
+	double percent = 100 * json_number_value(value);
+
+	if (!json_is_number(value))
+		grid_set(g, column, row, "-");
+	else if (percent == 0)
+		grid_set(g, column, row, "0");
+	else
+		grid_set(g, column, row, "%.*f",
+			 percent >= 10	   ? 0
+			 : percent >= 1	   ? 1
+			 : percent >= 0.1  ? 2
+			 : percent >= 0.01 ? 3
+					   : 4,
+			 percent);
+}
+
+/* The columns of a metric. The numbers that can best be spared are those between others. */
+static const struct {
+	const char *key, *title;
+	enum grid_align align;
+	unsigned spare;
+	void (*put)(struct grid *g, size_t column, size_t row, const json_t *value);
+} numbers[] = {
+    {"n", "n", GRID_RIGHT, 0, put_count},	    {"lost", "lost", GRID_RIGHT, 0, put_count},
+    {"p50", "p50", GRID_POINT, 0, put_us},	    {"p90", "p90", GRID_POINT, 3, put_us},
+    {"p99", "p99", GRID_POINT, 0, put_us},	    {"p99_9", "p99.9", GRID_POINT, 2, put_us},
+    {"p99_99", "p99.99", GRID_POINT, 4, put_us},    {"max", "max", GRID_POINT, 0, put_us},
+    {"over_limit", NULL, GRID_POINT, 1, put_share},
+};
+
+static json_int_t limit_of(const struct row *r)
+{
+	const json_t *limit = param(r, "limit_ns");
+
+	return json_is_integer(limit) ? json_integer_value(limit) : LAYOUT_LIMIT_NS;
+}
+
+/* "% >10us", or "% >limit" where the points have different ones. */
+static void title_of_limit(const struct rows *all, char *buf, size_t size)
+{
+	char text[32];
+
+	for (size_t i = 1; i < all->count; i++)
+		if (limit_of(&all->row[i]) != limit_of(&all->row[0])) {
+			snprintf(buf, size, "%% >limit");
+			return;
+		}
+	snprintf(buf, size, "%% >%s",
+		 all->count ? unit_format(UNIT_TIME_NS, limit_of(&all->row[0]), text, sizeof(text)) : "limit");
+}
+
+static void add_numbers(struct grid *g, const struct rows *all)
+{
+	char limit[40];
+
+	title_of_limit(all, limit, sizeof(limit));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		size_t column =
+		    grid_add(g, numbers[i].title ? numbers[i].title : limit, numbers[i].align, numbers[i].spare);
+
+		for (size_t row = 0; row < all->count; row++)
+			numbers[i].put(g, column, row, json_object_get(all->row[row].values, numbers[i].key));
+	}
+}
+
+/* Which point
+ * --------------------------------------------------------------------------------------------------------------------
+ */
+
+static bool is_valid(const json_t *object)
+{
+	return json_is_true(json_object_get(object, "valid"));
+}
+
+/* The names of a run's hosts, as one text; the caller frees. */
+static char *hosts_of(const json_t *summary)
+{
+	const json_t *hosts = json_object_get(summary, "hosts"), *host;
+	char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	json_array_foreach (hosts, i, host)
+		fprintf(out, "%s%s", i ? ", " : "", json_is_string(host) ? json_string_value(host) : "?");
+	fclose(out);
+	return text;
+}
+
+static bool hosts_differ(const struct rows *all)
+{
+	for (size_t i = 1; i < all->count; i++)
+		if (!json_equal(json_object_get(all->row[i].summary, "hosts"),
+				json_object_get(all->row[0].summary, "hosts")))
+			return true;
+	return false;
+}
+
+static void add_identity(struct grid *g, const struct rows *all)
+{
+	size_t mark = grid_add(g, "", GRID_LEFT, 0), id = grid_add(g, "point", GRID_RIGHT, 0);
+	bool by_host = hosts_differ(all);
+	size_t host = by_host ? grid_add(g, "host", GRID_LEFT, 0) : 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct row *r = &all->row[i];
+		json_int_t number = json_integer_value(json_object_get(r->point, "id"));
+		char *names = by_host ? hosts_of(r->summary) : NULL;
+
+		grid_set(g, mark, i, "%s", is_valid(r->point) ? " " : "!");
+		if (all->runs > 1)
+			grid_set(g, id, i, "%zu.%" JSON_INTEGER_FORMAT, r->run + 1, number);
+		else
+			grid_set(g, id, i, "%" JSON_INTEGER_FORMAT, number);
+		if (by_host)
+			grid_set(g, host, i, "%s", names);
+		free(names);
+	}
+}
+
+/* "lat_ns" as "lat". Where the points do not all have the same first metric, each row says which. */
+static const char *common_metric(const struct rows *all)
+{
+	const char *metric = NULL;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (!*all->row[i].metric)
+			continue;
+		if (metric && strcmp(metric, all->row[i].metric))
+			return NULL;
+		metric = all->row[i].metric;
+	}
+	return metric ? metric : "";
+}
+
+static void add_metric(struct grid *g, const struct rows *all)
+{
+	char name[GRID_CELL];
+	size_t column;
+
+	if (common_metric(all))
+		return;
+	column = grid_add(g, "metric", GRID_LEFT, 0);
+	for (size_t i = 0; i < all->count; i++) {
+		param_name_unit(all->row[i].metric, name, sizeof(name));
+		grid_set(g, column, i, "%s", name);
+	}
+}
+
+/* Above and below
+ * ---------------------------------------------------------------------------------------------------------------- */
+
+static void put_clean(const char *text, FILE *out)
+{
+	char clean[2048];
+
+	fputs(text_clean(text, strlen(text), clean, sizeof(clean)), out);
+}
+
+/* "1: quickstart (quick): One-way latency, on alpha and beta" */
+static void put_title(const json_t *summary, size_t run, size_t runs, FILE *out)
+{
+	char *hosts = hosts_of(summary);
+
+	if (runs > 1)
+		fprintf(out, "%zu: ", run + 1);
+	put_clean(string_of(summary, "name"), out);
+	if (!strcmp(string_of(summary, "variant"), "quick"))
+		fputs(" (quick)", out);
+	if (*string_of(summary, "title"))
+		fputs(": ", out);
+	put_clean(string_of(summary, "title"), out);
+	if (*hosts)
+		fputs(", on ", out);
+	put_clean(hosts, out);
+	fputs(is_valid(summary) ? "\n" : ": NOT VALID\n", out);
+	free(hosts);
+}
+
+/* What the points have in common and a reader should know: "oneway, shmem, size 32B: ". */
+static void put_common(const struct rows *all, FILE *out)
+{
+	static const char *const keys[] = {"kernel", "transport", "qp", "poll", "size_bytes"};
+	char name[GRID_CELL], text[64], clean[64];
+	const char *before = "";
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const json_t *value = all->count ? param(&all->row[0], keys[i]) : NULL;
+		enum unit unit = param_name_unit(keys[i], name, sizeof(name));
+		bool shared = value != NULL;
+
+		for (size_t k = 0; shared && k < all->count; k++)
+			shared = param(&all->row[k], keys[i]) && json_equal(value, param(&all->row[k], keys[i]));
+		if (!shared)
+			continue;
+		param_value_text(value, unit, text, sizeof(text));
+		fprintf(out, "%s%s%s%s", before, json_is_string(value) ? "" : name, json_is_string(value) ? "" : " ",
+			text_clean(text, strlen(text), clean, sizeof(clean)));
+		before = ", ";
+	}
+	fputs(*before ? ": " : "", out);
+}
+
+static void put_caption(const struct rows *all, FILE *out)
+{
+	const char *metric = common_metric(all);
+	char name[GRID_CELL] = "";
+	size_t bad = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		bad += !is_valid(all->row[i].point);
+	if (metric)
+		param_name_unit(metric, name, sizeof(name));
+	put_common(all, out);
+	fprintf(out, "%s%sin us; %zu point%s", name, *name ? " " : "", all->count, all->count == 1 ? "" : "s");
+	if (bad)
+		fprintf(out, ", %zu not valid (!)", bad);
+	fputs("\n\n", out);
+}
+
+void summary_table(const json_t *const *summaries, size_t count, FILE *out)
+{
+	struct rows all;
+	struct grid g;
+
+	collect(&all, summaries, count);
+	for (size_t i = 0; i < count; i++)
+		put_title(summaries[i], i, count, out);
+	put_caption(&all, out);
+	grid_init(&g, all.count);
+	add_identity(&g, &all);
+	add_settings(&g, &all);
+	add_metric(&g, &all);
+	add_numbers(&g, &all);
+	grid_print(&g, WIDTH, out);
+	verdicts_print(summaries, count, WIDTH, out);
+	grid_free(&g);
+	free(all.row);
+}

@@ -1,0 +1,415 @@
+#include "analysis/validity.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cpulist.h"
+#include "common/text.h"
+
+#define TEXT_MAX 400
+#define AT_MAX	 96
+
+enum side { SOURCE, SINK, SIDES };
+static const char *const side_names[SIDES] = {"source", "sink"};
+
+static const char *string_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+__attribute__((format(printf, 2, 3))) static void say(json_t *list, const char *format, ...)
+{
+	char raw[TEXT_MAX], text[TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(raw, sizeof(raw), format, ap);
+	va_end(ap);
+	/* Part of it may come from a file: it must be showable, and JSON must be able to hold it. */
+	json_array_append_new(list, json_string(text_clean(raw, strlen(raw), text, sizeof(text))));
+}
+
+/* Transports
+ * -------------------------------------------------------------------------------------------------------------------
+ */
+
+static bool always(const json_t *params)
+{
+	(void)params;
+	return true;
+}
+
+static bool is_connected_reliably(const json_t *params)
+{
+	const char *qp = string_of(params, "qp");
+
+	return strcmp(qp, "uc") && strcmp(qp, "ud");
+}
+
+static bool is_said_reliable(const json_t *params)
+{
+	return json_is_true(json_object_get(params, "reliable"));
+}
+
+struct transport_facts {
+	const char *name;
+	bool (*is_reliable)(const json_t *params);
+	bool has_own_clock; /* the tick counter has no part in its numbers */
+	bool has_device;    /* whose counters must show the traffic */
+};
+
+static const struct transport_facts transport_facts[] = {
+    {"shmem", always, false, false},
+    {"verbs", is_connected_reliably, false, true},
+    {"scripted", is_said_reliable, true, false},
+    /* One that is not known here gets the strictest rules. */
+    {NULL, always, false, false},
+};
+
+static const struct transport_facts *facts_of(const json_t *params)
+{
+	const struct transport_facts *t = transport_facts;
+
+	while (t->name && strcmp(t->name, string_of(params, "transport")))
+		t++;
+	return t;
+}
+
+static bool is_polling(const json_t *params)
+{
+	return !strcmp(string_of(params, "poll"), "busy");
+}
+
+/* Counters
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
+
+struct rule {
+	const char *counters[2]; /* added up */
+	bool invalidates;	 /* or warns */
+	bool is_flag;		 /* what counts is that it is 0 */
+	bool (*applies)(const json_t *params);
+	const char *one, *many; /* after the number; of a flag: the text */
+};
+
+static const struct rule rules[] = {
+    {{"page_faults_minor", "page_faults_major"},
+     true,
+     false,
+     always,
+     "page fault inside the measured interval",
+     "page faults inside the measured interval"},
+    {{"overflows"},
+     true,
+     false,
+     always,
+     "message with a number that the recorder has no place for",
+     "messages with numbers that the recorder has no place for"},
+    {{"bad_completions"},
+     true,
+     false,
+     always,
+     "bad completion inside the measured interval",
+     "bad completions inside the measured interval"},
+    {{"bad_payloads"},
+     true,
+     false,
+     always,
+     "payload that differs from what was sent",
+     "payloads that differ from what was sent"},
+    {{"duplicates"}, true, false, always, "message received more than once", "messages received more than once"},
+    {{"migrations"},
+     false,
+     false,
+     is_polling,
+     "move of the polling thread to another CPU",
+     "moves of the polling thread to another CPU"},
+    {{"switches_involuntary"},
+     false,
+     false,
+     is_polling,
+     "involuntary context switch of the polling thread",
+     "involuntary context switches of the polling thread"},
+    {{"locked"}, false, true, always, NULL, "the memory is not locked; raise the limit (ulimit -l)"},
+};
+
+/* A side's counter over all repetitions. */
+struct tally {
+	json_int_t sum;
+	size_t reps;	/* where it is not 0; of a flag: where it is 0 */
+	size_t missing; /* where it is not there, or no count */
+};
+
+/* A count, or -1. */
+static json_int_t get_count(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+static json_int_t add_up(json_int_t a, json_int_t b)
+{
+	json_int_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static void tally_add(struct tally *t, const struct rule *r, const json_t *side)
+{
+	json_int_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(r->counters) / sizeof(r->counters[0]) && r->counters[i]; i++) {
+		json_int_t count = get_count(side, r->counters[i]);
+
+		if (count < 0) {
+			t->missing++;
+			return;
+		}
+		sum = add_up(sum, count);
+	}
+	t->sum = add_up(t->sum, sum);
+	t->reps += r->is_flag ? !sum : !!sum;
+}
+
+/* " (source)", " (source, 2 of 5 repetitions)". */
+static const char *where(char *buf, size_t size, enum side side, size_t reps, size_t all)
+{
+	if (all > 1)
+		snprintf(buf, size, " (%s, %zu of %zu repetitions)", side_names[side], reps, all);
+	else
+		snprintf(buf, size, " (%s)", side_names[side]);
+	return buf;
+}
+
+static void judge_counter(const struct validity_facts *f, const struct rule *r, enum side side, struct validity *out)
+{
+	json_t *list = r->invalidates ? out->reasons : out->warnings;
+	size_t all = json_array_size(f->counters);
+	struct tally t = {0};
+	char at[AT_MAX];
+
+	for (size_t i = 0; i < all; i++)
+		tally_add(&t, r, json_object_get(json_array_get(f->counters, i), side_names[side]));
+	/* What was not counted cannot be vouched for. */
+	if (t.missing)
+		say(list, "not known whether there were %s%s", r->is_flag ? r->counters[0] : r->many,
+		    where(at, sizeof(at), side, t.missing, all));
+	if (!t.reps)
+		return;
+	where(at, sizeof(at), side, t.reps, all);
+	if (r->is_flag)
+		say(list, "%s%s", r->many, at);
+	else
+		say(list, "%" JSON_INTEGER_FORMAT " %s%s", t.sum, t.sum == 1 ? r->one : r->many, at);
+}
+
+static void judge_counters(const struct validity_facts *f, struct validity *out)
+{
+	if (!json_array_size(f->counters))
+		say(out->reasons, "nothing was counted");
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		for (enum side side = SOURCE; side < SIDES; side++)
+			if (json_array_size(f->counters) && rules[i].applies(f->params))
+				judge_counter(f, &rules[i], side, out);
+}
+
+static json_int_t posted(const json_t *counters)
+{
+	return get_count(json_object_get(counters, "source"), "posted");
+}
+
+/* Loss
+ * -------------------------------------------------------------------------------------------------------------------------
+ */
+
+static void judge_loss(const struct validity_facts *f, struct validity *out)
+{
+	json_int_t sent = 0;
+
+	if (f->lost <= 0)
+		return;
+	for (size_t i = 0; i < json_array_size(f->counters); i++)
+		sent = add_up(sent, posted(json_array_get(f->counters, i)));
+	if (facts_of(f->params)->is_reliable(f->params))
+		say(out->reasons,
+		    "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost on a reliable transport",
+		    f->lost, sent);
+	else
+		say(out->warnings, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost (%.2g %%)",
+		    f->lost, sent, sent > 0 ? 100.0 * (double)f->lost / (double)sent : 100.0);
+}
+
+/* The device's own counters
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Packets that left the device over a repetition, or -1 if no counter tells. A message is at least one packet. */
+static json_int_t packets_sent(const json_t *counters)
+{
+	static const char *const keys[] = {"port_xmit_packets", "sent_pkts"};
+	const json_t *device = json_object_get(json_object_get(counters, "device"), "source");
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		json_int_t before = get_count(json_object_get(device, "before"), keys[i]);
+		json_int_t after = get_count(json_object_get(device, "after"), keys[i]);
+
+		/* Old devices have 32 bits and stay at their highest value (InfiniBand Architecture 1, 16.1.3.5): that
+		 * tells nothing. */
+		if (before >= 0 && after >= before && after != UINT32_MAX)
+			return after - before;
+	}
+	return -1;
+}
+
+static void judge_way(const struct validity_facts *f, struct validity *out)
+{
+	size_t all = json_array_size(f->counters), unknown = 0, bad = 0;
+	json_int_t packets = 0, messages = 0;
+	char at[AT_MAX];
+
+	if (!facts_of(f->params)->has_device)
+		return;
+	for (size_t i = 0; i < all; i++) {
+		const json_t *counters = json_array_get(f->counters, i);
+		json_int_t sent = packets_sent(counters), wanted = posted(counters);
+
+		unknown += sent < 0;
+		if (sent < 0 || sent >= wanted)
+			continue;
+		bad++;
+		packets = add_up(packets, sent);
+		messages = add_up(messages, wanted);
+	}
+	if (bad)
+		say(out->reasons,
+		    "the traffic took another way: the device sent %" JSON_INTEGER_FORMAT
+		    " packets for %" JSON_INTEGER_FORMAT " messages%s",
+		    packets, messages, where(at, sizeof(at), SOURCE, bad, all));
+	if (unknown)
+		say(out->warnings,
+		    "not checked whether the traffic went through the device: it has no counter of packets sent%s",
+		    where(at, sizeof(at), SOURCE, unknown, all));
+}
+
+/* The clock
+ * --------------------------------------------------------------------------------------------------------------------
+ */
+
+static void judge_clock(const struct validity_facts *f, struct validity *out)
+{
+	const json_t *c = f->clock;
+
+	if (facts_of(f->params)->has_own_clock)
+		return;
+	if (!json_is_object(c)) {
+		say(out->reasons, "the tick counter was not checked");
+		return;
+	}
+	if (!json_is_true(json_object_get(c, "good")))
+		say(out->reasons, "the tick counter failed its checks: %s", string_of(c, "why"));
+	else if (!json_is_true(json_object_get(c, "invariant")) && !strcmp(string_of(c, "source"), "tsc"))
+		say(out->warnings,
+		    "the processor does not promise an invariant time-stamp counter; it was measured: %.0f ns off a "
+		    "straight line at most",
+		    json_number_value(json_object_get(c, "residual_ns")));
+	if (!json_is_true(json_object_get(c, "common")))
+		say(out->reasons, "source and sink have no common clock");
+}
+
+/* Where the threads ran
+ * -------------------------------------------------------------------------------------------------------- */
+
+/* "0 1 16 17" (cpufreq's own form). */
+static bool is_among(const char *cpus, long cpu)
+{
+	char *end;
+
+	for (; *cpus; cpus = end) {
+		long found = strtol(cpus, &end, 10);
+
+		if (end == cpus)
+			return false;
+		if (found == cpu)
+			return true;
+	}
+	return false;
+}
+
+/* The governor of a CPU's frequency, or NULL: not known, or not scaled. */
+static const char *governor_of(const json_t *keys, long cpu)
+{
+	static const char tail[] = ".governor", head[] = "frequency.";
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)keys, key, value) {
+		size_t length = strlen(key), stem = length - strlen(tail);
+		char cpus[128];
+
+		if (length < strlen(tail) || strcmp(key + stem, tail) || strncmp(key, head, strlen(head)))
+			continue;
+		snprintf(cpus, sizeof(cpus), "%.*s.cpus", (int)(stem < 100 ? stem : 100), key);
+		if (is_among(string_of(keys, cpus), cpu))
+			return json_string_value(value);
+	}
+	return NULL;
+}
+
+static void judge_frequency(const json_t *keys, long cpu, enum side side, struct validity *out)
+{
+	const char *governor = governor_of(keys, cpu);
+
+	/* '!': an errno in place of a value. */
+	if (governor && *governor != '!' && strcmp(governor, "performance"))
+		say(out->warnings, "the frequency of CPU %ld may change: its governor is '%.40s' (%s)", cpu, governor,
+		    side_names[side]);
+}
+
+static void judge_sibling(const json_t *keys, long cpu, enum side side, struct validity *out)
+{
+	char key[64];
+	struct cpulist siblings;
+
+	snprintf(key, sizeof(key), "cpu.cpu%ld.siblings", cpu);
+	if (!cpulist_parse(string_of(keys, key), &siblings, NULL, 0) && cpulist_count(&siblings) > 1)
+		say(out->warnings, "CPU %ld shares its core with a sibling that may be busy: %.40s (%s)", cpu,
+		    string_of(keys, key), side_names[side]);
+}
+
+static void judge_placement(const struct validity_facts *f, struct validity *out)
+{
+	const json_t *sink = json_object_get(f->placement, side_names[SINK]);
+
+	if (facts_of(f->params)->has_own_clock)
+		return;
+	if (json_is_true(json_object_get(sink, "shared_cpu")))
+		say(out->warnings, "source and sink share a CPU");
+	if (json_is_true(json_object_get(sink, "shared_smt")))
+		say(out->warnings, "source and sink share a core: they are SMT siblings");
+	for (enum side side = SOURCE; side < SIDES; side++) {
+		json_int_t cpu = get_count(json_object_get(f->placement, side_names[side]), "cpu");
+
+		if (cpu < 0 || cpu >= CPULIST_MAX)
+			continue;
+		judge_frequency(f->state[side], (long)cpu, side, out);
+		judge_sibling(f->state[side], (long)cpu, side, out);
+	}
+}
+
+void validity_judge(const struct validity_facts *facts, struct validity *out)
+{
+	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
+	    judge_counters, judge_loss, judge_way, judge_clock, judge_placement,
+	};
+
+	out->reasons = json_array();
+	out->warnings = json_array();
+	for (size_t i = 0; i < sizeof(judges) / sizeof(judges[0]); i++)
+		judges[i](facts, out);
+}

@@ -1,0 +1,230 @@
+#include "analysis/verify.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/layout.h"
+#include "analysis/rep.h"
+#include "analysis/schema.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+
+struct check {
+	const struct run *run;
+	void (*complain)(void *arg, const char *text);
+	void *arg;
+	int count;
+};
+
+__attribute__((format(printf, 2, 3))) static void complain(struct check *c, const char *format, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	c->complain(c->arg, text);
+	c->count++;
+}
+
+/* An error's text without the way to the run directory, which the reader knows. */
+static void complain_err(struct check *c, const struct err *e)
+{
+	size_t length = strlen(c->run->path);
+	bool inside = !strncmp(e->text, c->run->path, length) && e->text[length] == '/';
+
+	complain(c, "%s", e->text + (inside ? length + 1 : 0));
+}
+
+/* Files one by one
+ * ------------------------------------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *name, const char *tail)
+{
+	return strlen(name) > strlen(tail) && !strcmp(name + strlen(name) - strlen(tail), tail);
+}
+
+static int read_any_json(const char *path, const char *name, struct err *e)
+{
+	int document = schema_document(name);
+	json_t *value = document < 0 ? json_read(path, e) : schema_read((enum document)document, path, e);
+
+	json_decref(value);
+	return value ? 0 : -EINVAL;
+}
+
+static int read_column(const char *path, struct err *e)
+{
+	struct npy column;
+	int rc = npy_open(path, &column, e);
+
+	npy_close(&column);
+	return rc;
+}
+
+static void check_file(struct check *c, const char *name)
+{
+	char *path = fs_path("%s/%s", c->run->path, name);
+	struct err e = ERR_INIT;
+	int rc = 0;
+
+	if (ends_in(name, ".json"))
+		rc = read_any_json(path, name, &e);
+	else if (ends_in(name, ".npy"))
+		rc = read_column(path, &e);
+	if (rc)
+		complain_err(c, &e);
+	free(path);
+}
+
+static int check_files(struct check *c, struct verified *out, struct err *e)
+{
+	char **files;
+	size_t count;
+	int rc = fs_files(c->run->path, &files, &count, e);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < count; i++) {
+		if (!strncmp(files[i], "derived/", 8) || !strcmp(files[i], "manifest-sha256.txt"))
+			continue;
+		out->files++;
+		check_file(c, files[i]);
+	}
+	fs_files_free(files);
+	return 0;
+}
+
+/* What was derived
+ * ------------------------------------------------------------------------------------------------------------- */
+
+/* Does a file hold this value? `value` is consumed; NULL: it could not be made, for the reason in `e`. */
+static void check_json(struct check *c, const char *name, json_t *value, const char *complaint, const struct err *e)
+{
+	char *path = fs_path("%s/%s", c->run->path, name);
+	struct err why = ERR_INIT;
+	json_t *found = value ? json_read(path, &why) : NULL;
+
+	if (!value)
+		complain_err(c, e);
+	else if (!found)
+		complain_err(c, &why);
+	else if (!json_equal(found, value))
+		complain(c, "%s: %s", name, complaint);
+	json_decref(found);
+	json_decref(value);
+	free(path);
+}
+
+static void check_rep(struct check *c, const struct layout *l, unsigned number, json_int_t messages)
+{
+	char *name = fs_path("points/%04u/rep-%02u/data.json", l->id, number);
+	struct err e = ERR_INIT;
+	struct rep r;
+
+	check_json(c, name, rep_data(c->run->path, l, number, &e), "computed again from the columns, it is different",
+		   &e);
+	err_clear(&e);
+	if (!rep_open(c->run->path, l, number, &r, &e)) {
+		if (r.is_whole && messages >= 0 && r.columns[0].count != (size_t)messages)
+			complain(
+			    c, "points/%04u/rep-%02u/%s.npy: it has %zu entries for %" JSON_INTEGER_FORMAT " messages",
+			    l->id, number, l->columns[0], r.columns[0].count, messages);
+		rep_close(&r);
+	}
+	free(name);
+}
+
+/* Of a point that was completed, how many messages a repetition has; -1 otherwise, or if that is not said. */
+static json_int_t messages_of(const struct layout *l, const json_t *point)
+{
+	const char *outcome = json_string_value(json_object_get(point, "outcome"));
+	const json_t *messages = json_object_get(l->params, "messages");
+
+	return outcome && !strcmp(outcome, "completed") && json_is_integer(messages) ? json_integer_value(messages)
+										     : -1;
+}
+
+static void check_point(struct check *c, const struct layout *l, const json_t *point)
+{
+	char *name = fs_path("points/%04u/params.json", l->id);
+	unsigned *reps = NULL;
+	size_t count = 0;
+	struct err e = ERR_INIT;
+
+	check_json(c, name, json_incref((json_t *)l->params), "it differs from what resolved.json says", &e);
+	free(name);
+	name = fs_path("points/%04u/summary.json", l->id);
+	check_json(c, name, json_incref((json_t *)point), "computed again from the columns, it is different", &e);
+	free(name);
+	if (rep_list(c->run->path, l->id, &reps, &count, &e))
+		complain_err(c, &e);
+	for (size_t i = 0; i < count; i++)
+		check_rep(c, l, reps[i], messages_of(l, point));
+	free(reps);
+}
+
+static bool was_begun(const json_t *point)
+{
+	const char *outcome = json_string_value(json_object_get(point, "outcome"));
+
+	return outcome && strcmp(outcome, "not measured");
+}
+
+static void check_csv(struct check *c, const json_t *summary)
+{
+	char *path = fs_path("%s/summary.csv", c->run->path), *text = NULL, *found = NULL;
+	size_t size = 0, found_size = 0;
+	struct err e = ERR_INIT;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out || summary_csv(summary, out) || fclose(out))
+		abort();
+	if (fs_read(path, size + 1, &found, &found_size, &e))
+		complain_err(c, &e);
+	else if (found_size != size || memcmp(found, text, size))
+		complain(c, "summary.csv: made again from summary.json, it is different");
+	free(found);
+	free(text);
+	free(path);
+}
+
+static void check_derived(struct check *c, struct verified *out)
+{
+	const json_t *points = json_object_get(c->run->resolved, "points"), *summarised;
+	struct err e = ERR_INIT;
+	json_t *summary = summary_build(c->run->path, c->run->run, c->run->resolved, &e);
+	struct layout l;
+
+	check_json(c, "summary.json", json_incref(summary), "computed again from the columns, it is different", &e);
+	if (!summary)
+		return;
+	summarised = json_object_get(summary, "points");
+	for (size_t i = 0; i < json_array_size(points); i++)
+		if (was_begun(json_array_get(summarised, i)) && !layout_read(c->run->path, c->run->resolved, i, &l, &e))
+			check_point(c, &l, json_array_get(summarised, i));
+	check_csv(c, summary);
+	if (!json_equal(json_object_get(summary, "valid"), json_object_get(c->run->run, "valid")))
+		complain(c, "run.json: 'valid' is not what the columns and counters say");
+	out->points = json_array_size(points);
+	json_decref(summary);
+}
+
+int run_verify(const struct run *run, void (*complain_to)(void *arg, const char *text), void *arg, struct verified *out,
+	       struct err *e)
+{
+	struct check c = {.run = run, .complain = complain_to, .arg = arg};
+	int rc;
+
+	*out = (struct verified){0};
+	rc = check_files(&c, out, e);
+	/* What cannot be read would only be complained about again. */
+	if (!rc && !c.count)
+		check_derived(&c, out);
+	return rc ? rc : c.count;
+}

@@ -1,0 +1,119 @@
+#include "analysis/window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/span.h"
+
+#define SAMPLES 4096
+
+int window_alloc(struct window *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->counts = calloc(WINDOW_BINS, sizeof(*w->counts));
+	return w->counts ? 0 : -ENOMEM;
+}
+
+void window_free(struct window *w)
+{
+	free(w->counts);
+	w->counts = NULL;
+}
+
+/* The smallest shift by which an offset of `reach` is still a bin. */
+static unsigned shift_for(uint64_t reach)
+{
+	unsigned bits = reach ? 64 - (unsigned)__builtin_clzll(reach) : 0;
+
+	return bits > WINDOW_BITS ? bits - WINDOW_BITS : 0;
+}
+
+void window_place(struct window *w, struct range r)
+{
+	w->base = r.low;
+	w->reach = (uint64_t)r.high - (uint64_t)r.low;
+	w->shift = shift_for(w->reach);
+	memset(w->counts, 0, WINDOW_BINS * sizeof(*w->counts));
+}
+
+static int compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static size_t take_samples(const struct span *spans, size_t span_count, int64_t *samples)
+{
+	size_t total = 0, taken = 0, stride, next = 0;
+
+	for (size_t k = 0; k < span_count; k++)
+		total += spans[k].count;
+	/* An odd stride, so that a pattern of the sender (bursts of 2^k) does not hide half of the values. */
+	stride = (total / SAMPLES) | 1;
+	for (size_t k = 0; k < span_count; k++) {
+		for (; next < spans[k].count && taken < SAMPLES; next += stride)
+			taken += span_sample(&spans[k], next, &samples[taken]);
+		next = next > spans[k].count ? next - spans[k].count : 0;
+	}
+	qsort(samples, taken, sizeof(*samples), compare);
+	return taken;
+}
+
+/* `r`, widened by `margin` on both sides, as far as there are values. */
+static struct range widen(struct range r, uint64_t margin)
+{
+	uint64_t room_low = (uint64_t)r.low - (uint64_t)INT64_MIN, room_high = (uint64_t)INT64_MAX - (uint64_t)r.high;
+
+	r.low = (int64_t)((uint64_t)r.low - (margin < room_low ? margin : room_low));
+	r.high = (int64_t)((uint64_t)r.high + (margin < room_high ? margin : room_high));
+	return r;
+}
+
+/* `r` with a little room below and up to `reach` in all, so most of it above: there is the tail. */
+static struct range extend(struct range r, uint64_t below, uint64_t reach)
+{
+	r.low = widen((struct range){r.low, r.low}, below).low;
+	r.high = widen((struct range){r.low, r.low}, reach).high;
+	return r;
+}
+
+struct range window_guess(const struct span *spans, size_t span_count)
+{
+	/* One value a bin; and what a second pass can resolve, because a bin has no more values than a window has bins.
+	 */
+	const uint64_t one_pass = WINDOW_BINS - 1, two_passes = WINDOW_BINS * WINDOW_BINS - 1;
+	int64_t samples[SAMPLES];
+	size_t n = take_samples(spans, span_count, samples), ends = n / 64;
+	uint64_t reach;
+	struct range r;
+
+	if (!n)
+		return (struct range){0, (int64_t)one_pass};
+	/* The outermost samples are left out: one of them a second late must not make the bins a thousand times as
+	 * wide. */
+	r = (struct range){samples[ends], samples[n - 1 - ends]};
+	reach = (uint64_t)r.high - (uint64_t)r.low;
+	if (reach < one_pass / 4 * 3)
+		return extend(r, one_pass / 8, one_pass);
+	/* Still thousands of bins for the narrow part, and the tail as far as two passes go. */
+	if (reach < two_passes / 4 * 3)
+		return extend(r, reach / 8, reach < two_passes / 32 ? reach * 32 : two_passes);
+	return widen(r, reach / 8);
+}
+
+struct range window_find(const struct window *w, uint64_t rank, uint64_t *before)
+{
+	uint64_t sum = *before, low, high;
+	size_t bin = 0;
+
+	while (bin + 1 < WINDOW_BINS && sum + w->counts[bin] < rank)
+		sum += w->counts[bin++];
+	*before = sum;
+	low = (uint64_t)bin << w->shift;
+	high = low + (((uint64_t)1 << w->shift) - 1);
+	if (high > w->reach)
+		high = w->reach;
+	return (struct range){(int64_t)((uint64_t)w->base + low), (int64_t)((uint64_t)w->base + high)};
+}

@@ -1,0 +1,26 @@
+#include <unistd.h>
+
+#include "commands/commands.h"
+#include "endpoint.h"
+
+const struct cli_command cmd_endpoint_cli = {
+    .name = "endpoint",
+    .synopsis = "",
+    .summary = "one side of a point; started by kblat run, takes orders on standard input",
+    .max_args = 0,
+};
+
+enum status cmd_endpoint(int argc, char **argv, struct err *e)
+{
+	static const struct cli_flag flags[] = {{.name = NULL}};
+	struct cli_list args = {0};
+	bool help;
+	int rc = cli_parse(&cmd_endpoint_cli, flags, argc, argv, &args, &help, e);
+
+	cli_list_free(&args);
+	if (help)
+		cli_help("kblat", &cmd_endpoint_cli, flags, stdout);
+	if (rc || help)
+		return e->status;
+	return endpoint_serve(STDIN_FILENO, STDOUT_FILENO, e) ? STATUS_FAILED : STATUS_OK;
+}

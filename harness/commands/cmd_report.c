@@ -1,0 +1,70 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/rundir.h"
+#include "commands/commands.h"
+#include "report/report.h"
+
+const struct cli_command cmd_report_cli = {
+    .name = "report",
+    .synopsis = "RUN...",
+    .summary = "draw the figures of a run and write its report.html",
+    .details =
+	"Makes derived/ in the first run's directory anew: figures/ (each as SVG and PDF, beside the table it was "
+	"drawn "
+	"from) and report.html, one file that needs nothing else and works offline. The points of further runs are "
+	"shown "
+	"beside those of the first. The last line on standard output is the path of the page.\n\n"
+	"gnuplot draws the figures. Without it, tables and page are made all the same, and the exit status is 77.",
+    .min_args = 1,
+    .max_args = 64,
+};
+
+static const struct cli_flag flags[] = {{.name = NULL}};
+
+static int open_runs(const struct cli_list *args, struct run *runs, size_t *count, struct err *e)
+{
+	int rc = 0;
+
+	for (*count = 0; !rc && *count < args->count; *count += !rc)
+		rc = run_open(args->items[*count], &runs[*count], e);
+	return rc;
+}
+
+static enum status make(const struct cli_list *args, struct err *e)
+{
+	struct run *runs = calloc(args->count, sizeof(*runs));
+	char *html = NULL;
+	size_t count;
+	int rc;
+
+	if (!runs)
+		return err_sys(e, -ENOMEM, NULL, "make a report"), e->status;
+	rc = open_runs(args, runs, &count, e);
+	if (!rc)
+		rc = report_make(runs, count, &html, e);
+	/* The page may be there even if a figure is not. */
+	if (html)
+		printf("%s\n", html);
+	free(html);
+	while (count)
+		run_close(&runs[--count]);
+	free(runs);
+	return rc ? e->status : STATUS_OK;
+}
+
+enum status cmd_report(int argc, char **argv, struct err *e)
+{
+	struct cli_list args;
+	enum status status;
+	bool help;
+
+	if (cli_parse(&cmd_report_cli, flags, argc, argv, &args, &help, e))
+		return e->status;
+	if (help)
+		cli_help("kblat", &cmd_report_cli, flags, stdout);
+	status = help ? STATUS_OK : make(&args, e);
+	cli_list_free(&args);
+	return status;
+}

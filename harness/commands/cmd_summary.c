@@ -1,0 +1,82 @@
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/rundir.h"
+#include "commands/commands.h"
+#include "common/json.h"
+
+const struct cli_command cmd_summary_cli = {
+    .name = "summary",
+    .synopsis = "RUN... [--json]",
+    .summary = "show the numbers of one or several runs",
+    .details = "One row a point, with the settings in which points differ; latencies are of the first metric, in "
+	       "microseconds. A point whose "
+	       "numbers may not be quoted is marked with '!', and the reasons stand below the table.\n\n"
+	       "A run that is not sealed (it is still running, or was killed) is summarised from what there is.",
+    .min_args = 1,
+    .max_args = 64,
+};
+
+static int get_summary(const char *path, json_t **summary, struct err *e)
+{
+	struct run run;
+	int rc = run_open(path, &run, e);
+
+	if (rc)
+		return rc;
+	if (!run.sealed)
+		fprintf(stderr, "kblat: %s: not sealed: summarised from what is there\n", path);
+	*summary =
+	    run.sealed && run.summary ? json_incref(run.summary) : summary_build(run.path, run.run, run.resolved, e);
+	run_close(&run);
+	return *summary ? 0 : -EINVAL;
+}
+
+/* One run: its summary.json. Several: an array of them. */
+static void print_json(json_t **summaries, size_t count)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append(all, summaries[i]);
+	json_print(count == 1 ? summaries[0] : all, stdout);
+	json_decref(all);
+}
+
+static enum status show(const struct cli_list *args, bool json, struct err *e)
+{
+	json_t **summaries = calloc(args->count, sizeof(*summaries));
+	int rc = summaries ? 0 : err_sys(e, -ENOMEM, NULL, "summarise");
+
+	for (size_t i = 0; !rc && i < args->count; i++)
+		rc = get_summary(args->items[i], &summaries[i], e);
+	if (!rc && json)
+		print_json(summaries, args->count);
+	else if (!rc)
+		summary_table((const json_t *const *)summaries, args->count, stdout);
+	for (size_t i = 0; summaries && i < args->count; i++)
+		json_decref(summaries[i]);
+	free(summaries);
+	return rc ? e->status : STATUS_OK;
+}
+
+enum status cmd_summary(int argc, char **argv, struct err *e)
+{
+	bool json = false, help;
+	const struct cli_flag flags[] = {
+	    {"json", CLI_FLAG, &json, NULL, "print summary.json (of several runs: an array of them)", 0, 0},
+	    {.name = NULL},
+	};
+	struct cli_list args;
+	enum status status;
+
+	if (cli_parse(&cmd_summary_cli, flags, argc, argv, &args, &help, e))
+		return e->status;
+	if (help)
+		cli_help("kblat", &cmd_summary_cli, flags, stdout);
+	status = help ? STATUS_OK : show(&args, json, e);
+	cli_list_free(&args);
+	return status;
+}

@@ -1,0 +1,92 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analysis/rundir.h"
+#include "analysis/verify.h"
+#include "commands/commands.h"
+#include "common/fs.h"
+
+const struct cli_command cmd_verify_cli = {
+    .name = "verify",
+    .synopsis = "RUN",
+    .summary = "check that a run directory is what was measured",
+    .details =
+	"Every file against the manifest; every JSON file against its schema; every column; and the summary, computed "
+	"again "
+	"from the raw columns. What is wrong is said on standard output, one line each, beginning with the file's "
+	"name. derived/ is "
+	"not looked at: it may be made again at any time.\n\n"
+	"Exit status: 0 verified; 3 something differs, or the run was never sealed; 2 RUN is not a run directory.",
+    .min_args = 1,
+    .max_args = 1,
+};
+
+static const struct cli_flag flags[] = {{.name = NULL}};
+
+static void print_line(void *arg, const char *text)
+{
+	(void)arg;
+	printf("%s\n", text);
+}
+
+static bool has_manifest(const char *path)
+{
+	char *manifest = fs_path("%s/manifest-sha256.txt", path);
+	bool there = !access(manifest, F_OK);
+
+	free(manifest);
+	return there;
+}
+
+static enum status verify_content(const char *path, const struct run *run, struct err *e)
+{
+	struct verified seen;
+	int wrong;
+
+	if (!run->sealed) {
+		printf("%s: not sealed: the run has not ended, or was killed\n", path);
+		return STATUS_NO;
+	}
+	wrong = run_verify(run, print_line, NULL, &seen, e);
+	if (wrong < 0)
+		return e->status;
+	if (wrong)
+		return STATUS_NO;
+	printf("%s: verified: %zu files, %zu point%s\n", path, seen.files, seen.points, seen.points == 1 ? "" : "s");
+	return STATUS_OK;
+}
+
+static enum status verify(const char *path, struct err *e)
+{
+	/* First, because with a damaged file the run may not even open. */
+	int wrong = has_manifest(path) ? manifest_check(path, print_line, NULL, e) : 0;
+	enum status status;
+	struct run run;
+
+	if (wrong < 0)
+		return e->status;
+	if (wrong)
+		return STATUS_NO;
+	if (run_open(path, &run, e))
+		return e->status;
+	status = verify_content(path, &run, e);
+	run_close(&run);
+	return status;
+}
+
+enum status cmd_verify(int argc, char **argv, struct err *e)
+{
+	struct cli_list args;
+	enum status status;
+	bool help;
+
+	if (cli_parse(&cmd_verify_cli, flags, argc, argv, &args, &help, e))
+		return e->status;
+	if (help)
+		cli_help("kblat", &cmd_verify_cli, flags, stdout);
+	status = help ? STATUS_OK : verify(args.items[0], e);
+	cli_list_free(&args);
+	return status;
+}

@@ -1,0 +1,29 @@
+/*
+ * The subcommands of kblat, one file each (cmd_<name>.c). Each gets argv from its own name on, prints results to stdout
+ * and returns an exit status; failures fill `e`, which main() prints.
+ */
+#ifndef KBLAT_COMMANDS_COMMANDS_H
+#define KBLAT_COMMANDS_COMMANDS_H
+
+#include "common/cli.h"
+#include "common/err.h"
+
+struct subcommand {
+	const struct cli_command *cli;
+	enum status (*main)(int argc, char **argv, struct err *e);
+	bool hidden;
+};
+
+extern const struct cli_command cmd_run_cli, cmd_list_cli, cmd_verify_cli, cmd_summary_cli, cmd_report_cli,
+    cmd_export_cli, cmd_doctor_cli, cmd_state_cli, cmd_endpoint_cli;
+enum status cmd_run(int argc, char **argv, struct err *e);
+enum status cmd_list(int argc, char **argv, struct err *e);
+enum status cmd_verify(int argc, char **argv, struct err *e);
+enum status cmd_summary(int argc, char **argv, struct err *e);
+enum status cmd_report(int argc, char **argv, struct err *e);
+enum status cmd_export(int argc, char **argv, struct err *e);
+enum status cmd_doctor(int argc, char **argv, struct err *e);
+enum status cmd_state(int argc, char **argv, struct err *e);
+enum status cmd_endpoint(int argc, char **argv, struct err *e);
+
+#endif

@@ -1,0 +1,224 @@
+/* Memory, devices, programs, and what earlier runs left behind. */
+#include <errno.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "doctor/doctor.h"
+#include "transports/verbs.h"
+
+#define SHM "/dev/shm"
+
+enum {
+	LOCK_WANTED_MIB = 64, /* columns of two million messages, and buffers */
+	LOCK_NEEDED_MIB = 1,  /* to register any buffer worth the name */
+	SHM_WANTED_MIB = 64,
+	SHM_NEEDED_MIB = 4,
+	LEFTOVERS_SHOWN = 3,
+};
+
+/* Would the kernel let this much be locked? Nothing is faulted in for the question. */
+static bool can_lock(size_t mib)
+{
+	size_t size = mib << 20;
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool can;
+
+	if (p == MAP_FAILED)
+		return false;
+	can = !mlock2(p, size, MLOCK_ONFAULT);
+	munmap(p, size);
+	return can;
+}
+
+static void check_memlock(const struct doctor *d, struct finding *f)
+{
+	struct rlimit limit = {0, 0};
+	bool wanted = can_lock(LOCK_WANTED_MIB), needed = wanted || can_lock(LOCK_NEEDED_MIB);
+
+	(void)d;
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	finding_say(f, "%d MiB can%s be locked; the limit is ", wanted || !needed ? LOCK_WANTED_MIB : LOCK_NEEDED_MIB,
+		    needed ? "" : "not");
+	if (limit.rlim_cur == RLIM_INFINITY)
+		finding_say(f, "unlimited");
+	else
+		finding_say(f, "%llu KiB%s", (unsigned long long)limit.rlim_cur / 1024,
+			    wanted && limit.rlim_cur >> 20 < LOCK_WANTED_MIB ? ", which does not bind this process"
+									     : "");
+	f->data = json_pack("{s:o, s:b, s:b}", "limit_bytes",
+			    limit.rlim_cur == RLIM_INFINITY ? json_null() : json_integer((json_int_t)limit.rlim_cur),
+			    "can_lock_64MiB", wanted, "can_lock_1MiB", needed);
+	if (!needed)
+		finding_raise(
+		    f, LEVEL_WARN,
+		    "verbs cannot register buffers, and pages of stamps may be taken away: ulimit -l unlimited");
+	else if (!wanted)
+		finding_raise(f, LEVEL_WARN,
+			      "larger runs cannot lock their stamps: raise it with ulimit -l (limits.conf: memlock)");
+}
+
+static void check_shm(const struct doctor *d, struct finding *f)
+{
+	unsigned long long bytes = 0;
+	struct statfs fs;
+	struct err e = ERR_INIT;
+
+	(void)d;
+	if (statfs(SHM, &fs) || access(SHM, W_OK | X_OK) || fs_free_bytes(SHM, &bytes, &e)) {
+		finding_say(f, "cannot be used: %s", e.status ? e.text : strerror(errno));
+		finding_raise(f, LEVEL_BAD, "stamps live there: mount -t tmpfs -o mode=1777 tmpfs " SHM);
+		return;
+	}
+	finding_say(f, "%llu MiB free%s", bytes >> 20, fs.f_type == TMPFS_MAGIC ? "" : ", but not a tmpfs");
+	f->data = json_pack("{s:I, s:b}", "free_bytes", (json_int_t)bytes, "tmpfs", fs.f_type == TMPFS_MAGIC);
+	if (bytes >> 20 < SHM_NEEDED_MIB)
+		finding_raise(f, LEVEL_BAD, "stamps need room: free some, or mount -o remount,size=1G " SHM);
+	if (fs.f_type != TMPFS_MAGIC)
+		finding_raise(f, LEVEL_WARN,
+			      "stamps in files of a disk are written back while they are taken: mount a tmpfs on " SHM);
+	if (bytes >> 20 < SHM_WANTED_MIB)
+		finding_raise(f, LEVEL_WARN, "larger runs will not fit: mount -o remount,size=1G " SHM);
+}
+
+static const char *text_of(const json_t *port, const char *key)
+{
+	const char *text = json_string_value(json_object_get(port, key));
+
+	return text ? text : "unknown";
+}
+
+static bool is_active(const json_t *port)
+{
+	return strcasestr(text_of(port, "state"), "active") != NULL;
+}
+
+static void tell_ports(const json_t *list, struct finding *f)
+{
+	size_t i, active = 0;
+	const json_t *port;
+
+	json_array_foreach (list, i, port) {
+		const char *error = json_string_value(json_object_get(port, "error"));
+
+		finding_say(f, "%s%s port %lld: ", i ? "; " : "", text_of(port, "name"),
+			    (long long)json_integer_value(json_object_get(port, "port")));
+		if (error)
+			finding_say(f, "cannot be opened (%s)", error);
+		else
+			finding_say(f, "%s, %s, driver %s", text_of(port, "state"), text_of(port, "link_layer"),
+				    text_of(port, "driver"));
+		active += !error && is_active(port);
+	}
+	if (!active)
+		finding_raise(f, LEVEL_WARN,
+			      "no port is active: look at the cable, the subnet manager, or `rdma link`");
+}
+
+static void check_rdma(const struct doctor *d, struct finding *f)
+{
+	struct err e = ERR_INIT;
+	json_t *list = NULL;
+
+	(void)d;
+	if (verbs_devices(&list, &e)) {
+		finding_say(f, "%s", e.text);
+		finding_raise(f, LEVEL_WARN, "verbs cannot be measured until this is solved");
+		return;
+	}
+	f->data = list;
+	if (json_array_size(list)) {
+		tell_ports(list, f);
+		return;
+	}
+	finding_say(f, "none");
+	finding_raise(f, LEVEL_WARN,
+		      "`make run` uses a guest with a Soft-RoCE device instead: it shows function and ratios");
+}
+
+static bool is_in_path(const char *program)
+{
+	char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin"), *rest = path, *dir;
+	bool found = false;
+
+	while (path && !found && (dir = strsep(&rest, ":"))) {
+		char *file = fs_path("%s/%s", *dir ? dir : ".", program);
+
+		found = !access(file, X_OK);
+		free(file);
+	}
+	free(path);
+	return found;
+}
+
+static void check_gnuplot(const struct doctor *d, struct finding *f)
+{
+	bool found = is_in_path("gnuplot");
+
+	(void)d;
+	finding_say(f, found ? "there" : "not there");
+	f->data = json_pack("{s:b}", "found", found);
+	if (!found)
+		finding_raise(f, LEVEL_WARN, "reports will have no figures: apt-get install gnuplot-nox");
+}
+
+/*
+ * The process that made "kblat-<uid>-<pid>-<random>" (a recorder's scratch directory) or "kblat-<uid>-<16 hex
+ * digits>-<pid>" (shared memory of a transport), or -1.
+ */
+static long owner_of(const char *name)
+{
+	unsigned uid;
+	char id[17], rest[8];
+	int pid;
+
+	if (sscanf(name, "kblat-%u-%16[0-9a-f]-%d", &uid, id, &pid) == 3 && strlen(id) == 16)
+		return pid;
+	return sscanf(name, "kblat-%u-%d-%1s", &uid, &pid, rest) == 3 ? pid : -1;
+}
+
+static bool is_left_over(const char *name)
+{
+	long pid = owner_of(name);
+
+	return pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+static void check_leftovers(const struct doctor *d, struct finding *f)
+{
+	char **names;
+	int n = sysroot_list(&d->root, SHM, "kblat-*", &names), count = 0;
+
+	f->data = json_array();
+	for (int i = 0; i < n; i++) {
+		if (!is_left_over(names[i]))
+			continue;
+		if (count++ < LEFTOVERS_SHOWN)
+			finding_say(f, "%s" SHM "/%s", count > 1 ? ", " : "", names[i]);
+		json_array_append_new(f->data, json_string(names[i]));
+	}
+	if (n >= 0)
+		sysroot_names_free(names);
+	if (!count) {
+		finding_say(f, "none");
+		return;
+	}
+	if (count > LEFTOVERS_SHOWN)
+		finding_say(f, " and %d more", count - LEFTOVERS_SHOWN);
+	finding_raise(
+	    f, LEVEL_WARN,
+	    "runs that were killed left these; NumPy reads the stamps in them; remove them with rm -r when not wanted");
+}
+
+const struct check machine_checks[] = {
+    {"locked memory", check_memlock}, {SHM, check_shm}, {"RDMA devices", check_rdma}, {"gnuplot", check_gnuplot},
+    {"leftovers", check_leftovers},   {NULL, NULL},
+};

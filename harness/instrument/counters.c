@@ -1,0 +1,95 @@
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "instrument/clock.h"
+#include "instrument/counters.h"
+
+/* se.nr_migrations; 0 where the kernel was built without CONFIG_SCHED_DEBUG: then only a change of cpu_first/cpu_last
+ * tells. */
+static int64_t read_migrations(void)
+{
+	static const char key[] = "nr_migrations";
+	char text[4096];
+	int fd = open("/proc/thread-self/sched", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	char *at = strstr(text, key);
+
+	at = at ? strchr(at, ':') : NULL;
+	return at ? strtoll(at + 1, NULL, 10) : 0;
+}
+
+static void read_usage(struct usage_mark *m)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	m->minor = u.ru_minflt;
+	m->major = u.ru_majflt;
+	m->voluntary = u.ru_nvcsw;
+	m->involuntary = u.ru_nivcsw;
+}
+
+void usage_begin(struct usage_mark *m)
+{
+	m->migrations = read_migrations();
+	m->cpu = sched_getcpu();
+	read_usage(m);
+	m->ticks = clock_ticks_begin();
+}
+
+void usage_end(const struct usage_mark *m, struct counters *c)
+{
+	struct usage_mark now;
+
+	now.ticks = clock_ticks_end();
+	read_usage(&now);
+	now.cpu = sched_getcpu();
+	now.migrations = read_migrations();
+	c->page_faults_minor = now.minor - m->minor;
+	c->page_faults_major = now.major - m->major;
+	c->switches_voluntary = now.voluntary - m->voluntary;
+	c->switches_involuntary = now.involuntary - m->involuntary;
+	c->migrations = now.migrations - m->migrations;
+	if (!c->migrations && now.cpu != m->cpu)
+		c->migrations = 1;
+	c->cpu_first = m->cpu;
+	c->cpu_last = now.cpu;
+	c->duration_ns = now.ticks - m->ticks; /* ticks still: the owner of the conversion turns them into ns */
+}
+
+void counters_add(struct counters *to, const struct counters *from)
+{
+	struct counters sum = *to;
+
+#define X(name, help) sum.name += from->name;
+#include "analysis/counters.def"
+#undef X
+	sum.cpu_first = to->cpu_first;
+	sum.cpu_last = to->cpu_last;
+	sum.pinned = to->pinned;
+	sum.locked = to->locked;
+	sum.duration_ns = to->duration_ns;
+	*to = sum;
+}
+
+json_t *counters_json(const struct counters *c)
+{
+	json_t *j = json_object();
+
+#define X(name, help) json_object_set_new(j, #name, json_integer(c->name));
+#include "analysis/counters.def"
+#undef X
+	return j;
+}

@@ -1,0 +1,32 @@
+/*
+ * What happened to a thread over a measured interval: faults, switches, migrations, from the kernel's own books
+ * (getrusage(RUSAGE_THREAD), /proc/thread-self/sched), read before and after, never in between. The list of counters:
+ * analysis/counters.def.
+ */
+#ifndef KBLAT_INSTRUMENT_COUNTERS_H
+#define KBLAT_INSTRUMENT_COUNTERS_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct counters {
+#define X(name, help) int64_t name;
+#include "analysis/counters.def"
+#undef X
+};
+
+struct usage_mark {
+	int64_t minor, major, voluntary, involuntary, migrations;
+	int cpu;
+	int64_t ticks;
+};
+
+/* Called by the measuring thread itself, right before and right after its loop. */
+void usage_begin(struct usage_mark *m);
+void usage_end(const struct usage_mark *m, struct counters *c);
+
+/* Add another thread's counters (sums; cpu_*, pinned, locked, duration stay the first's). */
+void counters_add(struct counters *to, const struct counters *from);
+json_t *counters_json(const struct counters *c);
+
+#endif

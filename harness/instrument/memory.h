@@ -1,0 +1,30 @@
+/*
+ * Memory that a timed loop may touch: page-aligned, on a NUMA node of choice (libnuma), prefaulted, locked where the
+ * limit allows. Thread-safe; called at set-up only.
+ */
+#ifndef KBLAT_INSTRUMENT_MEMORY_H
+#define KBLAT_INSTRUMENT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+
+struct memory {
+	void *data;
+	size_t size;
+	bool locked;
+};
+
+/* Anonymous memory, zeroed. `node`: a NUMA node, or -1 for the one of the calling thread's CPU. Not being able to lock
+ * it is no error (locked says so). */
+int memory_alloc(struct memory *m, size_t size, int node, struct err *e);
+
+/* Map `fd` (tmpfs) shared at its whole size, likewise bound, prefaulted and locked. */
+int memory_map(struct memory *m, int fd, size_t size, int node, const char *name, struct err *e);
+void memory_free(struct memory *m);
+
+/* The NUMA node of a CPU, or -1. */
+int memory_node_of_cpu(int cpu);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * Columns of stamps: .npy files in a scratch directory on tmpfs (/dev/shm), mapped, prefaulted, locked, on the right
+ * NUMA node, so that a store is a store. Eight bytes a stamp; nothing else grows with the number of messages. Entries
+ * are NEVER until they are written.
+ *
+ * One writer thread a column. The scratch directory is private (0700) and named kblat-<uid>-<pid>-<random>; a run that
+ * is killed leaves its stamps there, readable by NumPy.
+ */
+#ifndef KBLAT_INSTRUMENT_RECORDER_H
+#define KBLAT_INSTRUMENT_RECORDER_H
+
+#include <stdint.h>
+
+#include "instrument/clock.h"
+#include "instrument/memory.h"
+
+#define RECORDER_COLUMNS 4
+
+struct recorder_column {
+	char name[32];
+	struct memory memory; /* NPY_HEADER bytes, then the entries */
+	int64_t *data;
+};
+
+struct recorder {
+	char dir[256]; /* "" until opened */
+	uint64_t capacity;
+	unsigned columns;
+	struct recorder_column column[RECORDER_COLUMNS];
+};
+
+/* Make the scratch directory and `count` columns of `capacity` entries. STATUS_FAILED and how much is missing if tmpfs
+ * is too small. */
+int recorder_open(struct recorder *r, const char *const *names, unsigned count, uint64_t capacity, int node,
+		  struct err *e);
+
+/* Forget what was recorded: all NEVER. Touches every page. */
+void recorder_reset(struct recorder *r);
+
+/* Ticks -> nanoseconds since t0, in place; NEVER stays. */
+void recorder_convert(struct recorder *r, const struct clock_conversion *c, uint64_t count);
+
+/* Unmap and remove everything. */
+void recorder_close(struct recorder *r);
+
+#endif

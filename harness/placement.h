@@ -1,0 +1,25 @@
+/*
+ * Where an endpoint's threads run. A busy-polling thread has a CPU of its own: told by source_cpu and sink_cpu, or
+ * chosen from the process' mask so that source and sink do not share a core. Both sides come to the same choice without
+ * speaking to each other.
+ */
+#ifndef KBLAT_PLACEMENT_H
+#define KBLAT_PLACEMENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "settings.h"
+
+struct placement {
+	int cpu;	 /* -1: unpinned */
+	int numa_node;	 /* -1: unknown */
+	bool shared_smt; /* its core's other thread is the peer's CPU */
+	bool shared_cpu; /* source and sink have the same CPU */
+};
+
+/* STATUS_IMPOSSIBLE if a CPU is told that this process may not run on. */
+int placement_choose(enum role role, const struct common_settings *s, struct placement *out, struct err *e);
+json_t *placement_json(const struct placement *p);
+
+#endif

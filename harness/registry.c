@@ -1,0 +1,27 @@
+/* What there is: one row a kernel, one row a transport. */
+#include <string.h>
+
+#include "kernels/oneway.h"
+#include "transports/scripted.h"
+#include "transports/shmem.h"
+#include "transports/verbs.h"
+
+const struct kernel_ops *const kernels[] = {&oneway_kernel, NULL};
+
+const struct transport_ops *const transports[] = {&verbs_transport, &shmem_transport, &scripted_transport, NULL};
+
+const struct kernel_ops *kernel_find(const char *name)
+{
+	for (size_t i = 0; kernels[i]; i++)
+		if (!strcmp(kernels[i]->name, name))
+			return kernels[i];
+	return NULL;
+}
+
+const struct transport_ops *transport_find(const char *name)
+{
+	for (size_t i = 0; transports[i]; i++)
+		if (!strcmp(transports[i]->name, name))
+			return transports[i];
+	return NULL;
+}

@@ -1,0 +1,34 @@
+#include "report/derived.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "common/err.h"
+
+FILE *derived_open(const char *path, struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (file)
+		return file;
+	err_sys(e, -errno, path, "make the file");
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+int derived_close(FILE *file, const char *path, struct err *e)
+{
+	bool failed;
+
+	if (!file)
+		return -EIO;
+	errno = 0;
+	failed = ferror(file) || fflush(file);
+	if (fclose(file))
+		failed = true;
+	return failed ? err_sys(e, errno ? -errno : -EIO, path, "write the file") : 0;
+}

@@ -1,0 +1,375 @@
+/*
+ * One figure a point, in the thesis' manner: bins of equal width, logarithmic counts, t_lat in front of t_comp.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/units.h"
+#include "report/figures.h"
+
+#define BINS	    100
+#define THESIS_BIN  500 /* ns; its figures end at 50 us */
+#define NARROW	    10	/* a range of more than this many medians shows its bulk as a line */
+#define REASON_MAX  270
+#define REASON_LINE 90
+
+struct bins {
+	int64_t low, width, high;
+	uint64_t count[REPORT_SERIES][BINS];
+	uint64_t below[REPORT_SERIES], beyond[REPORT_SERIES];
+};
+
+/* Which bins --------------------------------------------------------------------------------------------- */
+
+/* The smallest of 1, 2, 5, 10, ... that is at least `width`. */
+static int64_t step_up(int64_t width)
+{
+	static const int64_t steps[] = {1, 2, 5};
+	int64_t scale = 1;
+
+	for (;;) {
+		for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+			if (steps[i] * scale >= width || scale > INT64_MAX / 100)
+				return steps[i] * scale;
+		scale *= 10;
+	}
+}
+
+static int64_t quantile_or_end(const struct report_series *s, double p)
+{
+	int64_t value = 0;
+
+	series_quantile(s, p, 0, &value);
+	return value;
+}
+
+/* Up to where the figure should reach: the first series' p99.9, unless that squeezes its bulk into a few bins; of the
+ * others, most. */
+static int64_t wanted_end(const struct report_point *p, const struct report_series *first)
+{
+	int64_t median = quantile_or_end(first, 0.5), end = quantile_or_end(first, 0.999);
+
+	if (median > 0 && end / NARROW > median) {
+		end = quantile_or_end(first, 0.99);
+		end = end > median * NARROW ? end : median * NARROW;
+	}
+	for (size_t i = 0; i < p->series_count; i++) {
+		int64_t most = quantile_or_end(&p->series[i], 0.9);
+
+		end = most > end ? most : end;
+	}
+	return end;
+}
+
+static int64_t wanted_low(const struct report_point *p)
+{
+	int64_t low = 0;
+
+	for (size_t i = 0; i < p->series_count; i++) {
+		int64_t least = quantile_or_end(&p->series[i], 0.001);
+
+		low = least < low ? least : low;
+	}
+	return low;
+}
+
+/* The thesis' own bins wherever the data fit: figures of different points can be laid side by side. */
+static void choose_bins(struct bins *b, const struct report_point *p, const struct report_series *first)
+{
+	int64_t end = wanted_end(p, first), low = wanted_low(p), coarse = first->histogram.width;
+
+	b->low = 0;
+	b->width = THESIS_BIN;
+	if (low < 0 || end >= THESIS_BIN * BINS || quantile_or_end(first, 0.5) < THESIS_BIN) {
+		b->width = (end - low) / BINS + 1;
+		b->width = step_up(b->width > coarse ? b->width : coarse);
+	}
+	if (low < 0) {
+		b->low = -step_up(-low);
+		b->width = step_up((end - b->low) / BINS + 1);
+	}
+	b->high = b->low + BINS * b->width;
+}
+
+static void fill_bins(struct bins *b, const struct report_point *p)
+{
+	for (size_t s = 0; s < p->series_count; s++) {
+		const struct histogram *h = &p->series[s].histogram;
+
+		for (size_t i = 0; i < h->bins; i++) {
+			int64_t value = h->value[i] + h->width / 2;
+
+			if (value < b->low)
+				b->below[s] += h->count[i];
+			else if (value >= b->high)
+				b->beyond[s] += h->count[i];
+			else
+				b->count[s][(value - b->low) / b->width] += h->count[i];
+		}
+	}
+}
+
+/* The table ---------------------------------------------------------------------------------------------- */
+
+static void write_row(FILE *table, const struct report_point *p, const char *from, const char *to,
+		      const uint64_t *counts, size_t stride)
+{
+	fprintf(table, "%s\t%s", from, to);
+	for (size_t s = 0; s < p->series_count; s++)
+		fprintf(table, "\t%" PRIu64, counts[s * stride]);
+	fputc('\n', table);
+}
+
+static const char *edge(int64_t value, char buf[24])
+{
+	snprintf(buf, 24, "%" PRId64, value);
+	return buf;
+}
+
+/* A missing edge: all that is below the first bin, beyond the last. */
+static void write_table(FILE *table, const struct report_point *p, const struct bins *b)
+{
+	char from[24], to[24];
+
+	fputs("from_ns\tto_ns", table);
+	for (size_t s = 0; s < p->series_count; s++)
+		fprintf(table, "\t%s", p->series[s].key);
+	fputc('\n', table);
+	write_row(table, p, "", edge(b->low, to), b->below, 1);
+	for (int i = 0; i < BINS; i++)
+		write_row(table, p, edge(b->low + i * b->width, from), edge(b->low + (i + 1) * b->width, to),
+			  &b->count[0][i], BINS);
+	write_row(table, p, edge(b->high, from), "", b->beyond, 1);
+}
+
+/* Words -------------------------------------------------------------------------------------------------- */
+
+static double real_of(const json_t *metric, const char *key)
+{
+	const json_t *j = json_object_get(metric, key);
+
+	return json_is_number(j) ? json_number_value(j) : NAN;
+}
+
+static void note_outside(FILE *out, const struct report_point *p, const char *where, int64_t edge_ns,
+			 const uint64_t *counts)
+{
+	char text[32];
+	size_t printed = 0;
+
+	for (size_t s = 0; s < p->series_count; s++) {
+		if (!counts[s])
+			continue;
+		if (!printed++)
+			fprintf(out, "\n%s %s: ", where, unit_format(UNIT_TIME_NS, edge_ns, text, sizeof(text)));
+		fprintf(out, "%s%" PRIu64 " %s", printed > 1 ? ", " : "", counts[s], p->series[s].label);
+	}
+}
+
+/* What the bars do not show. */
+static char *notes(const struct report_point *p, const struct report_series *first, const struct bins *b)
+{
+	double over = real_of(first->metric, "over_limit"), lost = real_of(first->metric, "lost");
+	char *text = NULL, limit[32], most[32];
+	size_t size;
+	int64_t max;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	fprintf(out, "over %s: ", unit_format(UNIT_TIME_NS, p->limit_ns, limit, sizeof(limit)));
+	fprintf(out, isnan(over) ? "unknown" : "%.4g %%", 100 * over);
+	if (isnan(lost))
+		fputs("\nlost: unknown", out);
+	else
+		fprintf(out, "\nlost: %.0f of %.0f", lost, lost + (double)first->count);
+	note_outside(out, p, "below", b->low, b->below);
+	note_outside(out, p, "beyond", b->high, b->beyond);
+	if (metric_ns(first, "max", &max))
+		fprintf(out, "\nlargest %s: %s", first->label, unit_human_ns(max, most, sizeof(most)));
+	fclose(out);
+	return text;
+}
+
+/* Broken at blanks, so that a long reason stays inside the figure. */
+static char *invalid_text(const struct report_point *p)
+{
+	const char *reason = point_reason(p);
+	char *text;
+	size_t column = 0, blank = 0;
+
+	if (point_is_valid(p))
+		return fs_path("%s", "");
+	text = fs_path("NOT VALID: %s", *reason ? reason : point_outcome(p));
+	figure_one_line(text, REASON_MAX);
+	for (size_t i = 0; text[i]; i++, column++) {
+		if (text[i] == ' ')
+			blank = i;
+		if (column < REASON_LINE || !blank)
+			continue;
+		text[blank] = '\n';
+		column = i - blank;
+		blank = 0;
+	}
+	return text;
+}
+
+static char *title_of(const struct report *r, const struct report_point *p)
+{
+	const char *name = json_string_value(json_object_get(r->runs[p->run].run->run, "name"));
+
+	if (r->run_count > 1)
+		name = r->runs[p->run].label;
+	return figure_one_line(name ? fs_path("%s: %s", name, p->label) : fs_path("%s", p->label), FIGURE_TITLE_MAX);
+}
+
+/* Variables ---------------------------------------------------------------------------------------------- */
+
+static uint64_t peak(const struct report_point *p, const struct bins *b)
+{
+	uint64_t most = 1;
+
+	for (size_t s = 0; s < p->series_count; s++)
+		for (int i = 0; i < BINS; i++)
+			most = b->count[s][i] > most ? b->count[s][i] : most;
+	return most;
+}
+
+static void set_medians(struct figures *f, const struct report_point *p)
+{
+	char text[32];
+	int64_t median;
+
+	figure_set_array(f, "series", p->series_count);
+	figure_set_array(f, "median", p->series_count);
+	figure_set_array(f, "median_text", p->series_count);
+	for (size_t i = 0; i < p->series_count; i++) {
+		bool known = metric_ns(&p->series[i], "p50", &median);
+
+		figure_set_item(f, "series", i, p->series[i].label);
+		figure_set_item_number(f, "median", i, known ? (double)median : NAN);
+		figure_set_item(f, "median_text", i, known ? unit_human_ns(median, text, sizeof(text)) : "");
+	}
+}
+
+static void set_range(struct figures *f, const struct report_point *p, const struct bins *b)
+{
+	struct axis_unit unit = axis_unit_for((double)b->high);
+
+	figure_set(f, "unit", unit.name);
+	figure_set_number(f, "unit_ns", unit.ns);
+	figure_set_number(f, "low", (double)b->low);
+	figure_set_number(f, "high", (double)b->high);
+	figure_set_number(f, "bin", (double)b->width);
+	figure_set_number(f, "limit", (double)p->limit_ns);
+	/* A quarter of the height stays free for the words. */
+	figure_set_number(f, "top", pow((double)peak(p, b) / 0.8, 4 / 3.) * 0.8 + 1);
+}
+
+static size_t lines(const char *text)
+{
+	size_t count = 1;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+static size_t columns(const char *text)
+{
+	size_t widest = 0, n;
+
+	for (; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		widest = n > widest ? n : widest;
+	}
+	return widest;
+}
+
+static void set_texts(struct figures *f, const struct report *r, const struct report_point *p,
+		      const struct report_series *first, const struct bins *b)
+{
+	char *title = title_of(r, p), *note = notes(p, first, b), *invalid = invalid_text(p);
+
+	figure_set(f, "title", title);
+	figure_set(f, "notes", note);
+	figure_set(f, "invalid", invalid);
+	fprintf(f->script, "notes_lines = %zu\nnotes_columns = %zu\ninvalid_lines = %zu\n", lines(note), columns(note),
+		lines(invalid));
+	free(title);
+	free(note);
+	free(invalid);
+}
+
+static char *describe(const struct report_point *p)
+{
+	char *text = NULL, median[32];
+	size_t size;
+	int64_t value;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	fprintf(out, "Histogram of %s", p->label);
+	for (size_t i = 0; i < p->series_count; i++)
+		if (metric_ns(&p->series[i], "p50", &value))
+			fprintf(out, "; median %s %s", p->series[i].label,
+				unit_human_ns(value, median, sizeof(median)));
+	if (!point_is_valid(p))
+		fprintf(out, "; not valid");
+	fclose(out);
+	return text;
+}
+
+static int add_point(struct figures *f, const struct report *r, const struct report_point *p,
+		     const struct report_series *first, struct err *e)
+{
+	struct bins *b = calloc(1, sizeof(*b));
+	FILE *table;
+	int rc;
+
+	if (!b)
+		abort();
+	table = figure_begin(f, "histogram", p, fs_path("%s-histogram", p->name), describe(p), e);
+	if (table) {
+		choose_bins(b, p, first);
+		fill_bins(b, p);
+		write_table(table, p, b);
+		fputs("width = 800\nheight = 380\n", f->script);
+		fprintf(f->script, "series_count = %zu\n", p->series_count);
+		set_medians(f, p);
+		set_range(f, p, b);
+		set_texts(f, r, p, first, b);
+	}
+	rc = figure_end(f, table, e);
+	free(b);
+	return rc;
+}
+
+static const struct report_series *first_measured(const struct report_point *p)
+{
+	for (size_t i = 0; i < p->series_count; i++)
+		if (series_is_measured(&p->series[i]))
+			return &p->series[i];
+	return NULL;
+}
+
+static int add_histograms(struct figures *f, const struct report *r, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < r->count; i++) {
+		const struct report_series *first = first_measured(&r->points[i]);
+
+		if (first)
+			rc = add_point(f, r, &r->points[i], first, e);
+	}
+	return rc;
+}
+
+const struct figure_kind figure_histogram = {"histogram", add_histograms};

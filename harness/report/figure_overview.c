@@ -1,0 +1,266 @@
+/*
+ * All points side by side: median, P10 to P90 and p99 of every series, on a logarithmic axis.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/text.h"
+#include "report/escape.h"
+#include "report/figures.h"
+
+#define FEW	     8	 /* points whose labels stand upright, a value a line */
+#define LABELS_MAX   150 /* more can't be read */
+#define BEYOND	     20	 /* samples that a quantile needs on its outer side, as everywhere */
+#define WIDTH_MIN    800
+#define WIDTH_MAX    2400
+#define SIDES	     90 /* pixels left and right of the points */
+#define ROOM	     18 /* for each */
+#define ROOM_UPRIGHT 80
+#define PLOT_HEIGHT  380 /* with the title */
+#define LABEL_MAX    56
+
+/* Series of all kernels, by key. */
+struct columns {
+	const char *key[2 * REPORT_SERIES];
+	const char *label[2 * REPORT_SERIES];
+	size_t count;
+	double least, most; /* ns, over what is drawn */
+};
+
+static const struct report_series *find_series(const struct report_point *p, const char *key)
+{
+	for (size_t i = 0; i < p->series_count; i++)
+		if (!strcmp(p->series[i].key, key))
+			return &p->series[i];
+	return NULL;
+}
+
+static void add_column(struct columns *c, const struct report_series *s)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (!strcmp(c->key[i], s->key))
+			return;
+	if (c->count == REPORT_SERIES || !series_is_measured(s))
+		return;
+	c->key[c->count] = s->key;
+	c->label[c->count++] = s->label;
+}
+
+static void find_columns(struct columns *c, const struct report *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		for (size_t s = 0; s < r->points[i].series_count; s++)
+			add_column(c, &r->points[i].series[s]);
+}
+
+/* The table ---------------------------------------------------------------------------------------------- */
+
+struct cell {
+	const char *name;
+	double p;	 /* 0: taken from the summary */
+	const char *key; /* there */
+};
+
+/* The summary has no lower quantiles; the histogram gives them exactly. */
+static const struct cell cells[] = {
+    {"p10_ns", 0.1, NULL}, {"p50_ns", 0, "p50"}, {"p90_ns", 0, "p90"}, {"p99_ns", 0, "p99"}};
+
+#define CELLS (sizeof(cells) / sizeof(cells[0]))
+
+static bool cell_value(const struct report_series *s, const struct cell *cell, int64_t *value)
+{
+	if (!s)
+		return false;
+	if (cell->key)
+		return metric_ns(s, cell->key, value);
+	return series_quantile(s, cell->p, BEYOND, value);
+}
+
+static void write_cell(FILE *table, struct columns *c, const struct report_series *s, const struct cell *cell)
+{
+	int64_t value;
+
+	fputc('\t', table);
+	/* A logarithmic axis has no place for others. */
+	if (!cell_value(s, cell, &value))
+		return;
+	fprintf(table, "%" PRId64, value);
+	if (value <= 0)
+		return;
+	c->least = c->least > 0 && c->least < (double)value ? c->least : (double)value;
+	c->most = c->most > (double)value ? c->most : (double)value;
+}
+
+static void write_header(FILE *table, const struct columns *c)
+{
+	fputs("x\tvalid", table);
+	for (size_t s = 0; s < c->count; s++)
+		for (size_t k = 0; k < CELLS; k++) {
+			fputc('\t', table);
+			escape_tsv(table, c->label[s]);
+			fprintf(table, "_%s", cells[k].name);
+		}
+	fputs("\trun\tpoint\tlabel\n", table);
+}
+
+/* Texts last: gnuplot takes a quotation mark in a cell for the start of something, and never gets there. */
+static void write_point(FILE *table, struct columns *c, const struct report *r, size_t i)
+{
+	const struct report_point *p = &r->points[i];
+
+	fprintf(table, "%zu\t%d", i + 1, point_is_valid(p));
+	for (size_t s = 0; s < c->count; s++)
+		for (size_t k = 0; k < CELLS; k++)
+			write_cell(table, c, find_series(p, c->key[s]), &cells[k]);
+	fputc('\t', table);
+	escape_tsv(table, r->runs[p->run].label);
+	fprintf(table, "\t%u\t", p->id);
+	escape_tsv(table, p->label);
+	fputc('\n', table);
+}
+
+/* Variables ---------------------------------------------------------------------------------------------- */
+
+/* gnuplot reads a tic's label as a format. "a, b" -> "a\nb" where there is room. */
+static void print_label(FILE *out, const char *raw, bool upright)
+{
+	char text[LABEL_MAX];
+
+	text_clean(raw, strlen(raw), text, sizeof(text));
+	for (const char *at = text; *at; at++) {
+		if (upright && at[0] == ',' && at[1] == ' ') {
+			fputc('\n', out);
+			at++;
+			continue;
+		}
+		fputs(*at == '%' ? "%" : "", out);
+		fputc(*at, out);
+	}
+}
+
+static char *label_of(const struct report *r, const struct report_point *p, bool upright)
+{
+	char *label = NULL;
+	size_t size;
+	FILE *out = open_memstream(&label, &size);
+
+	if (!out)
+		abort();
+	if (r->run_count > 1) {
+		print_label(out, r->runs[p->run].label, false);
+		fputs(upright ? "\n" : ": ", out);
+	}
+	print_label(out, p->label, upright);
+	fclose(out);
+	return label;
+}
+
+/* Its width where it stands on end, its lines where it is upright. */
+static size_t label_pixels(const char *label, bool upright)
+{
+	size_t lines = 1, columns = 0;
+
+	for (; *label; label++) {
+		lines += *label == '\n';
+		/* Bytes that continue a character take no room. */
+		columns += (*label & 0xc0) != 0x80;
+	}
+	return upright ? 8 + 17 * lines : 10 + (13 * columns) / 2;
+}
+
+static void set_labels(struct figures *f, const struct report *r, bool upright)
+{
+	size_t width = SIDES + r->count * (upright ? ROOM_UPRIGHT : ROOM), most = 0;
+
+	width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
+	figure_set_array(f, "labels", r->count);
+	for (size_t i = 0; i < r->count; i++) {
+		char *label = label_of(r, &r->points[i], upright);
+		size_t pixels = label_pixels(label, upright);
+
+		figure_set_item(f, "labels", i, label);
+		most = pixels > most ? pixels : most;
+		free(label);
+	}
+	fprintf(f->script, "points = %zu\nrotate = %d\nlabel_every = %zu\nlabel_height = %zu\n", r->count, !upright,
+		1 + r->count / LABELS_MAX, most);
+	fprintf(f->script, "width = %zu\nheight = %zu\n", width, PLOT_HEIGHT + most);
+}
+
+/* Whole decades read best, but half of one would be empty for values that lie together. */
+static double round_down(double ns)
+{
+	double decade = pow(10, floor(log10(ns)));
+
+	return ns >= 5 * decade ? 5 * decade : ns >= 2 * decade ? 2 * decade : decade;
+}
+
+static double round_up(double ns)
+{
+	double decade = pow(10, floor(log10(ns)));
+
+	return ns < 2 * decade ? 2 * decade : ns < 5 * decade ? 5 * decade : 10 * decade;
+}
+
+static void set_range(struct figures *f, const struct columns *c)
+{
+	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
+	/* Of the axis' middle: its ends may be decades apart. */
+	struct axis_unit unit = axis_unit_for(sqrt(least * most));
+
+	figure_set(f, "unit", unit.name);
+	figure_set_number(f, "unit_ns", unit.ns);
+	figure_set_number(f, "bottom", round_down(least * 0.9) / unit.ns);
+	figure_set_number(f, "top", round_up(most * 1.05) / unit.ns);
+}
+
+static void set_series(struct figures *f, const struct report *r, const struct columns *c)
+{
+	size_t invalid = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		invalid += !point_is_valid(&r->points[i]);
+	figure_set_array(f, "series", c->count);
+	for (size_t s = 0; s < c->count; s++)
+		figure_set_item(f, "series", s, c->label[s]);
+	fprintf(f->script, "series_count = %zu\ninvalid_count = %zu\n", c->count, invalid);
+}
+
+static char *title_of(const struct report *r)
+{
+	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
+
+	return figure_one_line(fs_path("%s%smedian, P10 to P90 (box), p99 (line)", name ? name : "", name ? ": " : ""),
+			       FIGURE_TITLE_MAX);
+}
+
+static int add_overview(struct figures *f, const struct report *r, struct err *e)
+{
+	struct columns c = {.count = 0};
+	bool upright = r->count <= FEW;
+	char *title;
+	FILE *table;
+
+	find_columns(&c, r);
+	if (!c.count)
+		return 0;
+	table = figure_begin(f, "overview", NULL, fs_path("overview"),
+			     fs_path("All points side by side: medians with P10, P90 and p99"), e);
+	if (!table)
+		return figure_end(f, table, e);
+	write_header(table, &c);
+	for (size_t i = 0; i < r->count; i++)
+		write_point(table, &c, r, i);
+	title = title_of(r);
+	figure_set(f, "title", title);
+	free(title);
+	set_labels(f, r, upright);
+	set_range(f, &c);
+	set_series(f, r, &c);
+	return figure_end(f, table, e);
+}
+
+const struct figure_kind figure_overview = {"overview", add_overview};

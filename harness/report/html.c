@@ -1,0 +1,201 @@
+#include "report/html.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/units.h"
+#include "report/escape.h"
+
+#define SVG_MAX (16 << 20)
+#define MANY	50 /* points that an overview is too narrow for */
+
+void html_printf(const struct page *p, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vfprintf(p->out, format, ap);
+	va_end(ap);
+}
+
+void html_text(const struct page *p, const char *text)
+{
+	escape_html(p->out, text);
+}
+
+void html_ns(const struct page *p, int64_t ns)
+{
+	char human[32];
+
+	html_printf(p, "<span title=\"%" PRId64 " ns\">%s</span>", ns, unit_human_ns(ns, human, sizeof(human)));
+}
+
+const char *html_string(const json_t *object, const char *key, const char *otherwise)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text && *text ? text : otherwise;
+}
+
+const char *html_string_at(const json_t *strings, size_t i)
+{
+	const char *text = json_string_value(json_array_get(strings, i));
+
+	return text ? text : "?";
+}
+
+void html_item(const struct page *p, const char *text)
+{
+	html_printf(p, "<li>");
+	html_text(p, text);
+	html_printf(p, "</li>\n");
+}
+
+void html_run_heading(const struct page *p, const struct report_run *run)
+{
+	if (p->report->run_count < 2)
+		return;
+	html_printf(p, "<h3>");
+	html_text(p, run->label);
+	html_printf(p, "</h3>\n");
+}
+
+/* Head --------------------------------------------------------------------------------------------------- */
+
+static const char *title_of(const struct report *r)
+{
+	const json_t *run = r->runs[0].run->run;
+
+	return html_string(run, "title", html_string(run, "name", "kblat"));
+}
+
+static void write_head(const struct page *p)
+{
+	html_printf(p, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+		       "style-src 'unsafe-inline'\">\n"
+		       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
+	html_text(p, title_of(p->report));
+	html_printf(p, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>", html_style);
+	html_text(p, title_of(p->report));
+	html_printf(p, "</h1>\n");
+}
+
+/* Figures ------------------------------------------------------------------------------------------------ */
+
+static void write_image(const struct page *p, const struct figure *f)
+{
+	char *path = fs_path("%s/%s.svg", p->figures->dir, f->name), *svg = NULL;
+	struct err ignored = ERR_INIT;
+	size_t size;
+
+	if (fs_read(path, SVG_MAX, &svg, &size, &ignored)) {
+		html_printf(p, "<p class=\"bad\">This figure could not be read.</p>\n");
+	} else {
+		html_printf(p, "<div class=\"wide\" tabindex=\"0\"><img alt=\"");
+		html_text(p, f->text);
+		html_printf(p, "\" src=\"data:image/svg+xml;base64,");
+		escape_base64(p->out, svg, size);
+		html_printf(p, "\"></div>\n");
+	}
+	free(svg);
+	free(path);
+}
+
+static bool is_there(const struct figures *f, const char *name, const char *format)
+{
+	char *path = fs_path("%s/%s.%s", f->dir, name, format);
+	bool there = !access(path, R_OK);
+
+	free(path);
+	return there;
+}
+
+static void write_links(const struct page *p, const struct figure *f)
+{
+	static const char *const formats[] = {"svg", "pdf", "tsv"};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (is_there(p->figures, f->name, formats[i]))
+			html_printf(p, " <a href=\"figures/%s.%s\">%s</a>", f->name, formats[i], formats[i]);
+}
+
+static void write_figure(const struct page *p, const struct figure *f, const char *caption, const char *style)
+{
+	html_printf(p, "<figure%s>\n", style);
+	if (!p->no_figures)
+		write_image(p, f);
+	html_printf(p, "<figcaption>");
+	html_text(p, caption);
+	write_links(p, f);
+	html_printf(p, "</figcaption>\n</figure>\n");
+}
+
+static void write_overview(const struct page *p)
+{
+	const struct figure *f = figure_find(p->figures, "overview", NULL);
+
+	if (!f)
+		return;
+	html_printf(p, "<section>\n<h2>All points</h2>\n");
+	write_figure(p, f, "The dot is the median, the box reaches from P10 to P90, the line up to p99.",
+		     p->report->count > MANY ? " class=\"overview broad\"" : " class=\"overview\"");
+	html_printf(p, "</section>\n");
+}
+
+static void write_histograms(const struct page *p)
+{
+	html_printf(p, "<section>\n<h2>Histograms</h2>\n<p class=\"soft\">One for each point; counts are on a "
+		       "logarithmic axis, the red "
+		       "line is the median of the first series.</p>\n<div class=\"grid\">\n");
+	for (size_t i = 0; i < p->report->count; i++) {
+		const struct report_point *point = &p->report->points[i];
+		const struct figure *f = figure_find(p->figures, "histogram", point);
+		const char *run = p->report->run_count > 1 ? p->report->runs[point->run].label : "";
+		char *caption = fs_path("Point %s%s%u: %s.", run, *run ? " " : "", point->id, point->label);
+
+		html_printf(p, "<div id=\"%s\">\n", point->name);
+		if (f) {
+			write_figure(p, f, caption, "");
+		} else {
+			html_printf(p, "<p class=\"soft\">");
+			html_text(p, caption);
+			html_printf(p, " Nothing was measured.</p>\n");
+		}
+		html_printf(p, "</div>\n");
+		free(caption);
+	}
+	html_printf(p, "</div>\n</section>\n");
+}
+
+/* The page ----------------------------------------------------------------------------------------------- */
+
+static void write_end(const struct page *p)
+{
+	const json_t *run = p->report->runs[0].run->run;
+
+	html_printf(p, "<footer><p class=\"soft\">Measured with kblat ");
+	html_text(p, html_string(run, "version", "?"));
+	html_printf(p, " (");
+	html_text(p, html_string(run, "commit", "commit unknown"));
+	html_printf(
+	    p, "). This page and its figures are derived from the run directory and can be made again with <code>kblat "
+	       "report</code>.</p></footer>\n</main>\n</body>\n</html>\n");
+}
+
+void html_write(const struct page *p)
+{
+	static void (*const sections[])(const struct page *) = {
+	    write_head,	   html_answers, html_numbers, html_notes, write_overview, write_histograms,
+	    html_machines, html_changes, html_repeat,  html_specs, write_end,
+	};
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		sections[i](p);
+}

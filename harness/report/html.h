@@ -1,0 +1,48 @@
+/*
+ * report.html: one file that works offline, for a phone, for print, light and dark. Everything from a run is escaped;
+ * figures are <img> data URIs (inlined SVGs of gnuplot's share their ids), and a strict
+ * Content-Security-Policy lets nothing else in.
+ */
+#ifndef KBLAT_REPORT_HTML_H
+#define KBLAT_REPORT_HTML_H
+
+#include <stdio.h>
+
+#include "report/figures.h"
+#include "report/model.h"
+
+struct page {
+	const struct report *report;
+	const struct figures *figures;
+	const char *no_figures; /* why there are none; NULL: there are */
+	FILE *out;
+};
+
+/* The page as a whole. The stream keeps its own error. */
+void html_write(const struct page *p);
+
+/* Its parts, in order. */
+void html_answers(const struct page *p); /* html_answer.c */
+void html_numbers(const struct page *p); /* html_numbers.c */
+void html_notes(const struct page *p);
+void html_machines(const struct page *p); /* html_machine.c */
+void html_changes(const struct page *p);
+void html_repeat(const struct page *p);
+void html_specs(const struct page *p);
+
+/* A heading that names the run, where there are several. */
+void html_run_heading(const struct page *p, const struct report_run *run);
+
+/* printf, with nothing escaped; an escaped text; a nanosecond quantity for people, exact in its title. */
+void html_printf(const struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void html_text(const struct page *p, const char *text);
+void html_ns(const struct page *p, int64_t ns);
+void html_item(const struct page *p, const char *text); /* <li> */
+
+/* A string of JSON that may be missing, of another type, or empty. */
+const char *html_string(const json_t *object, const char *key, const char *otherwise);
+const char *html_string_at(const json_t *array, size_t i); /* "?" */
+
+extern const char html_style[];
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * The answer: what ran, where, when, and whether it may be quoted, in a sentence for each run.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/html.h"
+
+#define GLANCE 5 /* reasons that are shown at once; the rest stand below the numbers */
+
+struct verdict {
+	const char *style, *word;
+};
+
+static struct verdict verdict_of(const json_t *run)
+{
+	static const struct {
+		const char *status;
+		struct verdict verdict;
+	} unfinished[] = {
+	    {"FAILED", {"no", "Failed."}},
+	    {"INTERRUPTED", {"part", "Interrupted: only a part was measured."}},
+	    {"RUNNING", {"part", "Not finished: the run goes on, or was killed."}},
+	};
+	const char *status = html_string(run, "status", "RUNNING");
+
+	for (size_t i = 0; i < sizeof(unfinished) / sizeof(unfinished[0]); i++)
+		if (!strcmp(status, unfinished[i].status))
+			return unfinished[i].verdict;
+	return json_is_true(json_object_get(run, "valid")) ? (struct verdict){"ok", "Valid."}
+							   : (struct verdict){"no", "Not valid."};
+}
+
+struct seen {
+	const char *text[8];
+	size_t count;
+};
+
+static bool see(struct seen *s, const char *text)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!strcmp(s->text[i], text))
+			return false;
+	if (s->count == sizeof(s->text) / sizeof(s->text[0]))
+		return false;
+	s->text[s->count++] = text;
+	return true;
+}
+
+/* The different values of a param over a run's points: "shmem and verbs". */
+static void write_distinct(const struct page *p, const struct report_run *run, const char *key)
+{
+	struct seen values = {.count = 0};
+
+	for (size_t i = 0; i < p->report->count; i++) {
+		const char *value = html_string(p->report->points[i].params, key, NULL);
+
+		if (value && &p->report->runs[p->report->points[i].run] == run)
+			see(&values, value);
+	}
+	for (size_t i = 0; i < values.count; i++) {
+		html_printf(p, "%s", i == 0 ? "" : i + 1 == values.count ? " and " : ", ");
+		html_text(p, values.text[i]);
+	}
+}
+
+/* Devices that the transports really used, on either side. */
+static void write_devices(const struct page *p, const struct report_run *run)
+{
+	static const char *const sides[] = {"source", "sink"};
+	struct seen devices = {.count = 0};
+
+	for (size_t i = 0; i < 2 * p->report->count; i++) {
+		const struct report_point *point = &p->report->points[i / 2];
+		const json_t *granted = json_object_get(json_object_get(point->outcome, "granted"), sides[i % 2]);
+		const char *device = html_string(granted, "device", NULL);
+
+		if (!device || &p->report->runs[point->run] != run || !see(&devices, device))
+			continue;
+		html_printf(p, devices.count > 1 ? ", " : ", device ");
+		html_text(p, device);
+	}
+}
+
+/* "2025-03-01T10:11:12Z" -> seconds, or -1. */
+static time_t seconds_of(const char *utc)
+{
+	struct tm tm = {0};
+
+	return utc && strptime(utc, "%Y-%m-%dT%H:%M:%S", &tm) ? timegm(&tm) : (time_t)-1;
+}
+
+static void write_when(const struct page *p, const json_t *run)
+{
+	const char *began = html_string(run, "started_utc", NULL);
+	time_t from = seconds_of(began), to = seconds_of(html_string(run, "ended_utc", NULL));
+
+	if (!began)
+		return;
+	html_printf(p, ", <time datetime=\"");
+	html_text(p, began);
+	html_printf(p, "\">");
+	if (from == (time_t)-1)
+		html_text(p, began);
+	else
+		html_printf(p, "%.10s %.5s UTC", began, began + 11);
+	html_printf(p, "</time>");
+	if (from != (time_t)-1 && to != (time_t)-1 && to >= from)
+		html_printf(p, to - from < 120 ? ", in %ld s" : ", in %ld min",
+			    (long)(to - from < 120 ? to - from : (to - from + 30) / 60));
+}
+
+struct tally {
+	size_t points, measured, valid;
+	bool has_median;
+	int64_t least, most; /* medians of the first series, ns */
+	const char *label;
+};
+
+static void tally_median(struct tally *t, const struct report_point *point)
+{
+	int64_t median;
+
+	if (!point->series_count || !metric_ns(&point->series[0], "p50", &median))
+		return;
+	t->least = t->has_median && t->least < median ? t->least : median;
+	t->most = t->has_median && t->most > median ? t->most : median;
+	t->label = point->series[0].label;
+	t->has_median = true;
+}
+
+static struct tally tally_of(const struct report *r, const struct report_run *run)
+{
+	struct tally t = {.points = 0};
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct report_point *point = &r->points[i];
+
+		if (&r->runs[point->run] != run)
+			continue;
+		t.points++;
+		t.measured += !strcmp(point_outcome(point), "completed");
+		t.valid += point_is_valid(point);
+		tally_median(&t, point);
+	}
+	return t;
+}
+
+/* Why, but no more than can be read at a glance. */
+static void write_reasons(const struct page *p, const json_t *reasons)
+{
+	size_t count = json_array_size(reasons), shown = count > GLANCE + 1 ? GLANCE : count;
+
+	if (!count)
+		return;
+	html_printf(p, "<ul>\n");
+	for (size_t i = 0; i < shown; i++)
+		html_item(p, html_string_at(reasons, i));
+	if (shown < count)
+		html_printf(p, "<li>and %zu more, below the numbers</li>\n", count - shown);
+	html_printf(p, "</ul>\n");
+}
+
+static void write_medians(const struct page *p, const struct tally *t)
+{
+	if (!t->has_median)
+		return;
+	html_printf(p, "; median ");
+	html_text(p, t->label);
+	html_printf(p, " ");
+	html_ns(p, t->least);
+	if (t->most == t->least)
+		return;
+	html_printf(p, " to ");
+	html_ns(p, t->most);
+}
+
+static void write_answer(const struct page *p, const struct report_run *run)
+{
+	const json_t *j = run->run->run;
+	struct verdict verdict = verdict_of(j);
+	struct tally t = tally_of(p->report, run);
+
+	html_printf(p, "<section class=\"answer %s\">\n<p><strong>%s</strong> ", verdict.style, verdict.word);
+	html_printf(p, "%zu of %zu points measured", t.measured, t.points);
+	if (t.valid < t.measured)
+		html_printf(p, ", %zu of them valid", t.valid);
+	html_printf(p, ": ");
+	write_distinct(p, run, "kernel");
+	html_printf(p, " over ");
+	write_distinct(p, run, "transport");
+	html_printf(p, " on <b>");
+	html_text(p, *run->hosts ? run->hosts : "an unknown host");
+	html_printf(p, "</b>");
+	write_devices(p, run);
+	write_when(p, j);
+	if (!strcmp(html_string(j, "variant", "full"), "quick"))
+		html_printf(p, ", <b>quick variant</b> (fewer messages than the experiment asks for)");
+	write_medians(p, &t);
+	html_printf(p, ".</p>\n");
+	write_reasons(p, json_object_get(j, "reasons"));
+	html_printf(p, "</section>\n");
+}
+
+void html_answers(const struct page *p)
+{
+	for (size_t i = 0; i < p->report->run_count; i++)
+		write_answer(p, &p->report->runs[i]);
+	if (p->no_figures) {
+		html_printf(p, "<p class=\"soft\"><span class=\"bad\">No figures:</span> ");
+		html_text(p, p->no_figures);
+		html_printf(p, ".</p>\n");
+	}
+}

@@ -1,0 +1,489 @@
+/*
+ * What a run was made on, what changed there meanwhile, and how to check and repeat it.
+ */
+#include <dirent.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/units.h"
+#include "report/escape.h"
+#include "report/html.h"
+
+#define SPEC_MAX     (1 << 20)
+#define SPEC_SHOWN   (256 << 10)
+#define DISTINCT_MAX 4
+
+/* The state ---------------------------------------------------------------------------------------------- */
+
+/* What a reader asks first. A pattern may match many keys (a CPU each): the different values are shown, each once. */
+static const struct {
+	const char *label, *key;
+} facts[] = {
+    {"operating system", "identity.os.PRETTY_NAME"},
+    {"kernel", "identity.kernel"},
+    {"kernel's build", "identity.build"},
+    {"kernel command line", "identity.cmdline"},
+    {"machine", "firmware.vendor"},
+    {"model", "firmware.product"},
+    {"CPU", "cpu.model"},
+    {"microcode", "cpu.microcode"},
+    {"virtual machine", "cpu.virtual_machine"},
+    {"CPUs online", "cpu.online"},
+    {"isolated CPUs", "cpu.isolated"},
+    {"CPUs without tick (nohz_full)", "cpu.nohz_full"},
+    {"SMT active", "cpu.smt"},
+    {"NUMA nodes", "numa.online"},
+    {"frequency driver", "frequency.*.driver"},
+    {"frequency governor", "frequency.*.governor"},
+    {"boost", "frequency.boost"},
+    {"turbo off", "frequency.no_turbo"},
+    {"idle driver", "idle.driver"},
+    {"idle governor", "idle.governor"},
+    {"PM QoS: CPU latency, us (2000000000: no limit)", "pm_qos.cpu_dma_latency_us"},
+    {"PM QoS: held by", "pm_qos.cpu_dma_latency_holders"},
+    {"kernel's clocksource", "clock.source"},
+    {"preemption", "scheduling.preemption"},
+    {"real-time throttling, us", "scheduling.rt_runtime_us"},
+    {"NUMA balancing", "scheduling.numa_balancing"},
+    {"transparent huge pages", "memory.transparent_hugepages"},
+    {"tuned profile", "tuned.active_profile"},
+    {"RDMA driver", "rdma.*.driver"},
+    {"RDMA firmware", "rdma.*.firmware"},
+    {"RDMA link", "rdma.*.link_layer"},
+    {"RDMA rate", "rdma.*.rate"},
+};
+
+static char *scalar(const json_t *j)
+{
+	if (json_is_string(j))
+		return fs_path("%s", json_string_value(j));
+	if (json_is_integer(j))
+		return fs_path("%" JSON_INTEGER_FORMAT, json_integer_value(j));
+	if (json_is_real(j))
+		return fs_path("%.4g", json_real_value(j));
+	if (json_is_boolean(j))
+		return fs_path("%s", json_is_true(j) ? "yes" : "no");
+	return NULL;
+}
+
+/* "!ENOENT" is what the capture writes of a source that is not there: nothing a reader asks for first. */
+static bool is_absent(const char *text)
+{
+	return !text || !*text || *text == '!';
+}
+
+struct distinct {
+	char *text[DISTINCT_MAX];
+	size_t count, more;
+};
+
+static void distinct_add(struct distinct *d, char *text)
+{
+	size_t i = 0;
+
+	while (i < d->count && text && strcmp(d->text[i], text) != 0)
+		i++;
+	if (is_absent(text) || i < d->count || d->count == DISTINCT_MAX) {
+		d->more += !is_absent(text) && i == d->count;
+		free(text);
+		return;
+	}
+	d->text[d->count++] = text;
+}
+
+static void distinct_write(const struct page *p, struct distinct *d)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		html_printf(p, i ? ", " : "");
+		html_text(p, d->text[i]);
+		free(d->text[i]);
+	}
+	if (d->more)
+		html_printf(p, " and %zu others", d->more);
+}
+
+static void write_row_head(const struct page *p, const char *label)
+{
+	html_printf(p, "<tr><th scope=\"row\">");
+	html_text(p, label);
+	html_printf(p, "</th><td>");
+}
+
+static void write_fact(const struct page *p, const json_t *keys, const char *label, const char *pattern)
+{
+	struct distinct d = {.count = 0};
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)keys, key, value) {
+		if (!fnmatch(pattern, key, 0))
+			distinct_add(&d, scalar(value));
+	}
+	if (!d.count)
+		return;
+	write_row_head(p, label);
+	distinct_write(p, &d);
+	html_printf(p, "</td></tr>\n");
+}
+
+static json_t *read_state(const struct report_run *run, const char *host, const char *file)
+{
+	char *path = fs_path("%s/state/%s/%s", run->run->path, host, file);
+	struct err ignored = ERR_INIT;
+	json_t *state = json_read(path, &ignored);
+
+	free(path);
+	return state;
+}
+
+static int is_shown(const struct dirent *d)
+{
+	return d->d_name[0] != '.';
+}
+
+/* For every host whose state the run holds. */
+static void each_host(const struct page *p, const struct report_run *run,
+		      void (*show)(const struct page *, const struct report_run *, const char *host))
+{
+	char *dir = fs_path("%s/state", run->run->path);
+	struct dirent **hosts = NULL;
+	int n = scandir(dir, &hosts, is_shown, versionsort);
+
+	for (int i = 0; i < n; i++) {
+		show(p, run, hosts[i]->d_name);
+		free(hosts[i]);
+	}
+	free(hosts);
+	free(dir);
+}
+
+/* " (source, sink)" */
+static void write_roles(const struct page *p, const json_t *host)
+{
+	const json_t *roles = json_object_get(host, "roles"), *role;
+	size_t i;
+
+	json_array_foreach (roles, i, role) {
+		html_printf(p, i ? ", " : " (");
+		html_text(p, json_is_string(role) ? json_string_value(role) : "?");
+	}
+	html_printf(p, json_array_size(roles) ? ")" : "");
+}
+
+static void write_host(const struct page *p, const struct report_run *run, const char *host)
+{
+	json_t *state = read_state(run, host, "before/state.json");
+	const json_t *keys = json_object_get(state, "keys");
+
+	html_printf(p, "<div class=\"wide\" tabindex=\"0\"><table class=\"facts\">\n<caption>Host <b>");
+	html_text(p, host);
+	html_printf(p, "</b>");
+	write_roles(p, json_object_get(json_object_get(run->run->run, "hosts"), host));
+	html_printf(p, keys ? ", before the run</caption>\n"
+			    : ": its state was not captured, or could not be read</caption>\n");
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		write_fact(p, keys, facts[i].label, facts[i].key);
+	html_printf(p, "</table></div>\n");
+	json_decref(state);
+}
+
+/* The clock ---------------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *key, *label, *unit;
+} clock_facts[] = {
+    {"source", "time stamps from", ""},
+    {"invariant", "invariant (CPUID)", ""},
+    {"hz", "fitted frequency", "Hz"},
+    {"residual_ns", "residual of the fit", "ns"},
+    {"drift_ppm", "uncertainty of the rate", "ppm"},
+    {"cost_ns", "cost of reading it, begin", "ns"},
+    {"cost_end_ns", "cost of reading it, end", "ns"},
+    {"stamp_ns", "cost of a stamp and its store", "ns"},
+    {"skew_ns", "difference between the CPUs, at most", "ns"},
+    {"monotonic", "never stepped back", ""},
+    {"common", "one clock for both endpoints", ""},
+    {"kernel_clocksource", "kernel's clocksource", ""},
+    {"good", "passed its checks", ""},
+    {"why", "why not", ""},
+};
+
+static void write_clock_fact(const struct page *p, const json_t *clock, size_t i)
+{
+	const json_t *j = json_object_get(clock, clock_facts[i].key);
+	char *text = json_is_real(j) && json_real_value(j) > 1e6 ? fs_path("%.0f", json_real_value(j)) : scalar(j);
+
+	if (json_is_integer(j) && json_integer_value(j) < 0) {
+		free(text);
+		text = fs_path("not measured");
+	}
+	if (!is_absent(text)) {
+		write_row_head(p, clock_facts[i].label);
+		html_text(p, text);
+		html_printf(p, " %s</td></tr>\n", strcmp(text, "not measured") ? clock_facts[i].unit : "");
+	}
+	free(text);
+}
+
+static void write_clock(const struct page *p, const struct report_run *run)
+{
+	const json_t *clock = json_object_get(run->run->run, "clock");
+
+	if (!json_is_object(clock))
+		return;
+	html_printf(p, "<div class=\"wide\" tabindex=\"0\"><table class=\"facts\">\n<caption>The clock of all "
+		       "stamps</caption>\n");
+	for (size_t i = 0; i < sizeof(clock_facts) / sizeof(clock_facts[0]); i++)
+		write_clock_fact(p, clock, i);
+	html_printf(p, "</table></div>\n");
+}
+
+/* What the points were given ----------------------------------------------------------------------------- */
+
+static char *granted_text(const struct report_point *point)
+{
+	char *text = NULL;
+	const char *parts[] = {"granted", "placement"};
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *part = json_object_get(point->outcome, parts[i]);
+		char *dumped = json_object_size(part) ? json_dumps(part, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+
+		if (dumped)
+			fprintf(out, "%s%s", ftell(out) ? " " : "", dumped);
+		free(dumped);
+	}
+	fclose(out);
+	return text;
+}
+
+/* Points that were given the same share a row. */
+static void write_granted_row(const struct page *p, char *const *texts, size_t first)
+{
+	size_t printed = 0;
+
+	for (size_t i = 0; i < first; i++)
+		if (!strcmp(texts[i], texts[first]))
+			return;
+	html_printf(p, "<tr><th scope=\"row\">");
+	for (size_t i = first; i < p->report->count; i++)
+		if (!strcmp(texts[i], texts[first]))
+			html_printf(p, "%s<a href=\"#%s\">%u</a>", printed++ ? ", " : "", p->report->points[i].name,
+				    p->report->points[i].id);
+	html_printf(p, "</th><td><code>");
+	html_text(p, texts[first]);
+	html_printf(p, "</code></td></tr>\n");
+}
+
+static void write_granted(const struct page *p)
+{
+	char **texts = calloc(p->report->count + 1, sizeof(*texts));
+
+	if (!texts)
+		abort();
+	html_printf(
+	    p,
+	    "<details><summary>What each point was really given: device, limits, CPUs</summary>\n<div class=\"wide\" "
+	    "tabindex=\"0\"><table class=\"facts\">\n");
+	for (size_t i = 0; i < p->report->count; i++)
+		texts[i] = granted_text(&p->report->points[i]);
+	for (size_t i = 0; i < p->report->count; i++)
+		if (*texts[i])
+			write_granted_row(p, texts, i);
+	for (size_t i = 0; i < p->report->count; i++)
+		free(texts[i]);
+	free(texts);
+	html_printf(p, "</table></div></details>\n");
+}
+
+void html_machines(const struct page *p)
+{
+	html_printf(p, "<section>\n<h2>What it ran on</h2>\n");
+	for (size_t i = 0; i < p->report->run_count; i++) {
+		const struct report_run *run = &p->report->runs[i];
+
+		html_run_heading(p, run);
+		html_printf(p, "<div class=\"beside\">\n");
+		each_host(p, run, write_host);
+		write_clock(p, run);
+		html_printf(p, "</div>\n");
+	}
+	write_granted(p);
+	html_printf(p, "</section>\n");
+}
+
+/* What changed ------------------------------------------------------------------------------------------- */
+
+static void write_value(const struct page *p, const json_t *value)
+{
+	char *text = scalar(value);
+
+	html_printf(p, "<td>");
+	html_text(p, text ? text : "(absent)");
+	html_printf(p, "</td>");
+	free(text);
+}
+
+static const char *class_of(const json_t *change)
+{
+	const char *class = json_string_value(json_object_get(change, "class"));
+
+	return class ? class : "informative";
+}
+
+static size_t count_changes(const json_t *changed, bool is_volatile)
+{
+	const json_t *change;
+	size_t i, count = 0;
+
+	json_array_foreach (changed, i, change)
+		count += !strcmp(class_of(change), "volatile") == is_volatile;
+	return count;
+}
+
+static void write_change(const struct page *p, const json_t *change, bool is_volatile)
+{
+	const char *key = json_string_value(json_object_get(change, "key")), *class = class_of(change);
+
+	html_printf(p, "<tr><th scope=\"row\">");
+	html_text(p, key ? key : "?");
+	html_printf(p, "</th>");
+	write_value(p, json_object_get(change, "before"));
+	write_value(p, json_object_get(change, "after"));
+	if (is_volatile) {
+		write_value(p, json_object_get(change, "delta"));
+	} else {
+		html_printf(p, "<td%s>", strcmp(class, "fatal") ? "" : " class=\"bad\"");
+		html_text(p, class);
+		html_printf(p, "</td>");
+	}
+	html_printf(p, "</tr>\n");
+}
+
+static void write_change_table(const struct page *p, const json_t *changed, bool is_volatile)
+{
+	const json_t *change;
+	size_t i;
+
+	html_printf(p,
+		    "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">what</th><th "
+		    "scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">%s</th></tr></thead>\n",
+		    is_volatile ? "by" : "for a comparison");
+	json_array_foreach (changed, i, change) {
+		if (!strcmp(class_of(change), "volatile") == is_volatile)
+			write_change(p, change, is_volatile);
+	}
+	html_printf(p, "</table></div>\n");
+}
+
+static void write_host_changes(const struct page *p, const struct report_run *run, const char *host)
+{
+	json_t *changes = read_state(run, host, "changes.json");
+	const json_t *changed = json_object_get(changes, "changed");
+	size_t settings = count_changes(changed, false), counters = count_changes(changed, true);
+
+	html_printf(p, "<p>Host <b>");
+	html_text(p, host);
+	if (!changes)
+		html_printf(p, "</b>: not known; it was not captured both before and after.</p>\n");
+	else if (!settings)
+		html_printf(p, "</b>: no setting changed while the run went on.</p>\n");
+	else
+		html_printf(p, "</b>: <span class=\"bad\">%zu setting%s changed</span> while the run went on.</p>\n",
+			    settings, settings > 1 ? "s" : "");
+	if (settings)
+		write_change_table(p, changed, false);
+	if (counters) {
+		html_printf(p, "<details><summary>%zu counter%s moved, as counters do</summary>\n", counters,
+			    counters > 1 ? "s" : "");
+		write_change_table(p, changed, true);
+		html_printf(p, "</details>\n");
+	}
+	json_decref(changes);
+}
+
+void html_changes(const struct page *p)
+{
+	html_printf(p, "<section>\n<h2>What changed meanwhile</h2>\n");
+	for (size_t i = 0; i < p->report->run_count; i++) {
+		html_run_heading(p, &p->report->runs[i]);
+		each_host(p, &p->report->runs[i], write_host_changes);
+	}
+	html_printf(p, "</section>\n");
+}
+
+/* Again -------------------------------------------------------------------------------------------------- */
+
+static void write_word(const struct page *p, const char *word)
+{
+	char *quoted = escape_shell(word);
+
+	html_text(p, quoted);
+	free(quoted);
+}
+
+static void write_argv(const struct page *p, const json_t *run)
+{
+	const json_t *arg;
+	size_t i;
+
+	json_array_foreach (json_object_get(run, "argv"), i, arg) {
+		html_printf(p, i ? " " : "");
+		write_word(p, json_is_string(arg) ? json_string_value(arg) : "");
+	}
+}
+
+void html_repeat(const struct page *p)
+{
+	html_printf(p, "<section>\n<h2>Verify and repeat</h2>\n");
+	for (size_t i = 0; i < p->report->run_count; i++) {
+		const struct report_run *run = &p->report->runs[i];
+
+		html_run_heading(p, run);
+		html_printf(p, "<p>Is every file as it was sealed, and does the summary follow from the raw stamps? "
+			       "(Without kblat: "
+			       "<code>sha256sum -c manifest-sha256.txt</code> there.)</p>\n<pre>kblat verify ");
+		write_word(p, run->run->path);
+		html_printf(p, "</pre>\n<p>The same measurement again, as it was started%s:</p>\n<pre>",
+			    run->run->sealed ? "" : " (this run is not sealed)");
+		write_argv(p, run->run->run);
+		html_printf(p, "</pre>\n");
+	}
+	html_printf(p, "</section>\n");
+}
+
+static void write_spec(const struct page *p, const struct report_run *run)
+{
+	char *path = fs_path("%s/spec.yaml", run->run->path), *text = NULL;
+	struct err ignored = ERR_INIT;
+	size_t size = 0;
+
+	html_run_heading(p, run);
+	if (fs_read(path, SPEC_MAX, &text, &size, &ignored)) {
+		html_printf(p, "<p class=\"soft\">spec.yaml could not be read, or is too large to show.</p>\n");
+	} else {
+		html_printf(p, "<pre>");
+		escape_html_bytes(p->out, text, size < SPEC_SHOWN ? size : SPEC_SHOWN);
+		html_printf(p, size < SPEC_SHOWN ? "</pre>\n" : "\n...</pre>\n");
+	}
+	free(text);
+	free(path);
+}
+
+void html_specs(const struct page *p)
+{
+	html_printf(p, "<section>\n<h2>What was asked</h2>\n<details><summary>The specification, byte for byte "
+		       "(spec.yaml)</summary>\n");
+	for (size_t i = 0; i < p->report->run_count; i++)
+		write_spec(p, &p->report->runs[i]);
+	html_printf(p, "</details>\n</section>\n");
+}

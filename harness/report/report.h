@@ -1,0 +1,19 @@
+/*
+ * derived/: figures (reduced here to tables, drawn by gnuplot with plots/<name>.gp, SVG and PDF) and a self-contained
+ * report.html. Reads run directories and nothing else; may be deleted and made again.
+ */
+#ifndef KBLAT_REPORT_REPORT_H
+#define KBLAT_REPORT_REPORT_H
+
+#include <stddef.h>
+
+#include "analysis/rundir.h"
+
+/*
+ * Make derived/ of runs[0]; further runs' points are shown beside its own (what `make run` does with a native run and
+ * one in the guest). `html_path` (free it) gets the path of report.html. STATUS_IMPOSSIBLE if gnuplot is not there; the
+ * tables (.tsv) and a page without figures are made all the same.
+ */
+int report_make(const struct run *runs, size_t count, char **html_path, struct err *e);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The settings that every point has, whatever its kernel and transport; and looking a setting up over all tables.
+ */
+#ifndef KBLAT_SETTINGS_H
+#define KBLAT_SETTINGS_H
+
+#include "common/opt.h"
+#include "kernels/kernel.h"
+
+struct common_settings {
+	int poll;
+	int64_t depth, repetitions, warmup, limit, timeout, drain, source_cpu, sink_cpu;
+};
+
+extern const struct opt common_options[];
+
+/* The row of a setting in a point with that kernel and transport, or NULL. */
+const struct opt *setting_find(const struct kernel_ops *k, const struct transport_ops *t, const char *name);
+
+/* The row of a setting anywhere (the first found), and what it belongs to: "every point", "the kernel oneway", "the
+ * transport verbs". NULL if there is none. */
+const struct opt *setting_find_anywhere(const char *name, char *owner, size_t owner_size);
+
+/* The nearest known setting to a misspelt one, or NULL. */
+const char *setting_suggest(const char *name);
+
+/* Call `each` for every row of a point's tables, in order: common, kernel, transport. */
+void setting_each(const struct kernel_ops *k, const struct transport_ops *t,
+		  void (*each)(void *arg, const struct opt *row), void *arg);
+
+/* A point's setting as a user would write it, by name; "" if the point has none of that name. Returns `buf`. */
+char *setting_text(const json_t *params, const char *name, char *buf, size_t size);
+
+#endif

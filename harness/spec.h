@@ -1,0 +1,42 @@
+/*
+ * An experiment's spec (YAML; docs/spec.md) and the points that it means. Reading yields numbered points, each a
+ * complete, checked set of settings with every default written out. Everything wrong with a spec is said at once, with
+ * its place.
+ */
+#ifndef KBLAT_SPEC_H
+#define KBLAT_SPEC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/diag.h"
+
+#define SPEC_MAX_POINTS 10000
+
+/* What the command line says about a spec: "KEY=VALUE" each. */
+struct spec_overrides {
+	const char *const *set;
+	size_t set_count;
+	const char *const *only;
+	size_t only_count;
+	bool quick; /* the spec's `quick` settings replace the others */
+};
+
+struct spec {
+	char *path;		     /* of the file */
+	char *name, *title, *source; /* title, source: "" if not given */
+	char *text;		     /* the file, byte for byte */
+	size_t length;
+	bool quick;
+	json_t *points; /* array of {"id", "params"} */
+};
+
+/*
+ * Read `path`, a file or a directory with a spec.yaml in it. 0, or a negative errno and diagnostics in `d` (initialised
+ * here; free with diag_free in both cases, before spec_free).
+ */
+int spec_load(const char *path, const struct spec_overrides *overrides, struct spec *out, struct diag *d);
+void spec_free(struct spec *s);
+
+#endif

@@ -1,0 +1,399 @@
+#include "state/capture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/sysroot.h"
+#include "common/text.h"
+#include "state/sources.h"
+#include "state/state.h"
+
+/* Far above any real machine; a recorded one may have been made to hurt. */
+enum {
+	FILE_MAX = 16 << 20,
+	TOTAL_MAX = 256 << 20,
+	FILES_MAX = 200000,
+	PATH_KEPT = 3000,
+	VALUE_MAX = 4096,
+	KEY_MAX = 1024,
+};
+
+struct entry {
+	char *key;
+	json_t *value;
+	size_t order;
+};
+
+struct capture {
+	const struct sysroot *root;
+	const char *path; /* of the directory, for messages */
+	int dir;
+	struct entry *entries;
+	size_t count, room;
+
+	/* The file read last: rows of the same file follow each other in the table. */
+	char *last_path, *text;
+	size_t length;
+	int rc;
+
+	size_t files, bytes, skipped;
+	int failure; /* to write; ends the capture */
+	struct err *e;
+};
+
+const struct sysroot *capture_root(const struct capture *c)
+{
+	return c->root;
+}
+
+static void fail(struct capture *c, int rc, const char *object)
+{
+	if (!c->failure)
+		c->failure = err_sys(c->e, rc, object, "write the capture");
+}
+
+/* "a.*.b" and "x" make "a.x.b"; a star inside the name would be taken for one of the pattern's. */
+static void join_key(const char *pattern, const char *name, char *out, size_t size)
+{
+	const char *star = name ? strchr(pattern, '*') : NULL;
+	char plain[KEY_MAX / 2];
+
+	if (!star) {
+		snprintf(out, size, "%s", pattern);
+		return;
+	}
+	snprintf(plain, sizeof(plain), "%s", name);
+	for (char *p = plain; (p = strchr(p, '*'));)
+		*p = '?';
+	snprintf(out, size, "%.*s%s%s", (int)(star - pattern), pattern, plain, star + 1);
+}
+
+/* Takes `value` over. */
+static void add(struct capture *c, const char *key, const char *name, json_t *value)
+{
+	char full[KEY_MAX], clean[KEY_MAX];
+
+	if (c->count == c->room) {
+		size_t room = c->room ? c->room * 2 : 1024;
+		struct entry *bigger = reallocarray(c->entries, room, sizeof(*bigger));
+
+		if (!bigger) {
+			fail(c, -ENOMEM, c->path);
+			json_decref(value);
+			return;
+		}
+		c->entries = bigger;
+		c->room = room;
+	}
+	join_key(key, name, full, sizeof(full));
+	text_clean(full, strlen(full), clean, sizeof(clean));
+	c->entries[c->count] = (struct entry){strdup(clean), value, c->count};
+	if (c->entries[c->count].key && value)
+		c->count++;
+	else
+		fail(c, -ENOMEM, c->path);
+}
+
+void capture_text(struct capture *c, const char *key, const char *name, const char *text, size_t length)
+{
+	char clean[VALUE_MAX];
+
+	text_clean(text, length, clean, sizeof(clean));
+	add(c, key, name, json_string(clean));
+}
+
+void capture_int(struct capture *c, const char *key, const char *name, int64_t value)
+{
+	add(c, key, name, json_integer(value));
+}
+
+void capture_errno(struct capture *c, const char *key, int rc)
+{
+	const char *name = strerrorname_np(-rc);
+	char text[32];
+
+	snprintf(text, sizeof(text), "!%s", name ? name : "EIO");
+	capture_text(c, key, NULL, text, strlen(text));
+}
+
+/* Absolute, no component that leads elsewhere, nothing that would break a line of the manifest. */
+static bool can_be_kept(const char *path)
+{
+	size_t n = strlen(path);
+
+	if (*path != '/' || n > PATH_KEPT || path[n - 1] == '/')
+		return false;
+	for (const char *p = path; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return false;
+	for (const char *p = path; p; p = strchr(p, '/')) {
+		size_t component = strcspn(++p, "/");
+
+		if (!component || (component == 1 && *p == '.') || (component == 2 && !strncmp(p, "..", 2)))
+			return false;
+	}
+	return true;
+}
+
+/* Make the directory of `path`, below c->dir. Mostly its parent is there already. */
+static int make_parent(struct capture *c, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char parent[PATH_KEPT + 1];
+	int rc;
+
+	if (!slash)
+		return -ENOENT;
+	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
+	if (!mkdirat(c->dir, parent, 0777) || errno == EEXIST)
+		return 0;
+	rc = errno == ENOENT ? make_parent(c, parent) : -errno;
+	return !rc && mkdirat(c->dir, parent, 0777) ? -errno : rc;
+}
+
+static int create_raw(struct capture *c, const char *path)
+{
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int rc, fd = openat(c->dir, path, flags, 0666);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	rc = make_parent(c, path);
+	if (rc)
+		return rc;
+	fd = openat(c->dir, path, flags, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Not synced: a run is, as a whole, when it is sealed; and a capture without a state.json is none. */
+static void keep_raw(struct capture *c, const char *path, const char *text, size_t length)
+{
+	int fd = create_raw(c, path + 1);
+
+	if (fd == -EEXIST) /* another row's */
+		return;
+	if (fd < 0) {
+		fail(c, fd, path);
+		return;
+	}
+	for (size_t done = 0; done < length;) {
+		ssize_t n = write(fd, text + done, length - done);
+
+		if (n < 0 && errno != EINTR) {
+			fail(c, -errno, path);
+			break;
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (close(fd))
+		fail(c, -errno, path);
+}
+
+static void load(struct capture *c, const char *path)
+{
+	free(c->text);
+	free(c->last_path);
+	c->text = NULL;
+	c->last_path = strdup(path);
+	c->rc = can_be_kept(path) ? 0 : -EINVAL;
+	if (!c->rc && (c->files >= FILES_MAX || c->bytes >= TOTAL_MAX))
+		c->rc = -EDQUOT;
+	if (!c->rc)
+		c->rc = sysroot_read(c->root, path, FILE_MAX, &c->text, &c->length);
+	else
+		c->skipped++;
+	if (c->rc)
+		return;
+	c->files++;
+	c->bytes += c->length;
+	keep_raw(c, path, c->text, c->length);
+}
+
+int capture_file(struct capture *c, const char *path, const char **text, size_t *length)
+{
+	if (!c->last_path || strcmp(c->last_path, path))
+		load(c, path);
+	*text = c->text;
+	*length = c->length;
+	return c->rc;
+}
+
+void read_file(struct capture *c, const struct state_source *s, const char *path, const char *key)
+{
+	const char *text;
+	size_t length;
+	int rc = capture_file(c, path, &text, &length);
+
+	if (rc)
+		capture_errno(c, key, rc);
+	else if (s->flatten)
+		s->flatten(c, s, key, text, length);
+}
+
+void read_link(struct capture *c, const struct state_source *s, const char *path, const char *key)
+{
+	char target[4096];
+	int rc = sysroot_readlink(c->root, path, target, sizeof(target));
+	const char *last = strrchr(target, '/');
+
+	(void)s;
+	if (rc)
+		capture_errno(c, key, rc);
+	else
+		capture_text(c, key, NULL, last ? last + 1 : target, strlen(last ? last + 1 : target));
+}
+
+/* Each star of `key` becomes what a component with wildcards matched: "idle.*.*.name" is "idle.cpu0.state1.name" for
+ * .../cpu0/cpuidle/state1/name. */
+static void key_for(const char *pattern, const char *path, const char *key, char *out, size_t size)
+{
+	char copy[PATH_KEPT + 1], next[KEY_MAX];
+	char *rest = copy;
+
+	snprintf(out, size, "%s", key);
+	snprintf(copy, sizeof(copy), "%s", path);
+	for (const char *p = pattern; *p && rest;) {
+		size_t n = strcspn(p, "/");
+		char *component = strsep(&rest, "/");
+
+		if (strcspn(p, "*?[") < n) {
+			join_key(out, component, next, sizeof(next));
+			snprintf(out, size, "%s", next);
+		}
+		p += n + (p[n] == '/');
+	}
+}
+
+static void read_source(struct capture *c, const struct state_source *s)
+{
+	char pattern[KEY_MAX], key[KEY_MAX];
+	char **paths;
+	int n;
+
+	snprintf(pattern, sizeof(pattern), "%s.%s", s->group, s->key);
+	if (!s->path)
+		return;
+	if (!strpbrk(s->path, "*?[")) {
+		s->read(c, s, s->path, pattern);
+		return;
+	}
+	n = sysroot_glob(c->root, s->path, &paths);
+	if (n <= 0) {
+		capture_errno(c, pattern, n ? n : -ENOENT);
+		if (n < 0)
+			return;
+	}
+	for (int i = 0; i < n && !c->failure; i++) {
+		key_for(s->path, paths[i], pattern, key, sizeof(key));
+		s->read(c, s, paths[i], key);
+	}
+	sysroot_names_free(paths);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int rc = strcmp(x->key, y->key);
+
+	return rc ? rc : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Sorted; of equal keys the first that was added. */
+static json_t *keys_json(struct capture *c)
+{
+	json_t *keys = json_object();
+
+	qsort(c->entries, c->count, sizeof(*c->entries), compare_entries);
+	for (size_t i = 0; i < c->count; i++)
+		if (!i || strcmp(c->entries[i].key, c->entries[i - 1].key))
+			json_object_set(keys, c->entries[i].key, c->entries[i].value);
+	return keys;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static int write_state(struct capture *c, int64_t started)
+{
+	char *path = fs_path("%s/state.json", c->path);
+	json_t *keys = keys_json(c);
+	json_t *state =
+	    json_pack("{s:i, s:I, s:o}", "schema", 1, "cost_ns", (json_int_t)(now_ns() - started), "keys", keys);
+	int rc = state ? json_write(path, state, c->e) : err_sys(c->e, -ENOMEM, path, "write");
+
+	json_decref(state);
+	free(path);
+	return rc;
+}
+
+static bool is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	int count = 0;
+
+	while (dir && (entry = readdir(dir)))
+		count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+	if (dir)
+		closedir(dir);
+	return !count;
+}
+
+/* Only into an empty directory: what is there already would pass for this machine's. */
+static int open_empty(const char *path, struct err *e)
+{
+	int fd, rc = fs_mkdirs(path, e);
+
+	if (rc)
+		return rc;
+	if (!is_empty(path))
+		return err_set(e, -ENOTEMPTY, STATUS_USAGE, path, "capture into it",
+			       "it is not empty; name a new directory");
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? err_sys(e, -errno, path, "open the directory") : fd;
+}
+
+static void capture_free(struct capture *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		json_decref(c->entries[i].value);
+		free(c->entries[i].key);
+	}
+	free(c->entries);
+	free(c->last_path);
+	free(c->text);
+	close(c->dir);
+}
+
+int state_capture(const struct sysroot *root, const char *dir, struct err *e)
+{
+	struct capture c = {.root = root, .path = dir, .e = e};
+	int64_t started = now_ns();
+	int rc;
+
+	c.dir = open_empty(dir, e);
+	if (c.dir < 0)
+		return c.dir;
+	for (const struct state_source *s = state_sources; s->group && !c.failure; s++)
+		read_source(&c, s);
+	capture_int(&c, "capture.files", NULL, (int64_t)c.files);
+	capture_int(&c, "capture.skipped", NULL, (int64_t)c.skipped);
+	rc = c.failure ? c.failure : write_state(&c, started);
+	capture_free(&c);
+	return rc;
+}

@@ -1,0 +1,44 @@
+/*
+ * What is read of a machine: a table, one row a source. Adding a source is adding a row.
+ *
+ * A source's path may have wildcards in its components. Its key is a pattern: each '*' stands, in order, for what a
+ * component with wildcards matched, and one that is left over for names found inside the file. The same pattern tells,
+ * later, which row a key came from; so where two rows match a key, the first one counts.
+ */
+#ifndef KBLAT_STATE_SOURCES_H
+#define KBLAT_STATE_SOURCES_H
+
+#include <stddef.h>
+
+struct capture;
+
+/* What a difference means for a comparison of two measurements. */
+enum state_class {
+	STATE_FATAL,	   /* it alone may explain another latency */
+	STATE_WARN,	   /* it may matter */
+	STATE_INFORMATIVE, /* good to know */
+	STATE_VOLATILE,	   /* moves by itself; told as a delta */
+};
+
+struct state_source {
+	const char *group; /* first part of the key */
+	enum state_class class;
+	const char *key;
+	const char *path;
+
+	/* Read `path` (wildcards resolved) and add keys. */
+	void (*read)(struct capture *c, const struct state_source *s, const char *path, const char *key);
+
+	/* For read_file: what the text says. NULL: only the raw file is kept. */
+	void (*flatten)(struct capture *c, const struct state_source *s, const char *key, const char *text,
+			size_t length);
+	const char *arg; /* for `flatten` */
+};
+
+extern const struct state_source state_sources[]; /* group NULL ends */
+
+/* Class of a key; keys of no row (a newer capture's) are informative. */
+enum state_class state_class_of(const char *key);
+const char *state_class_name(enum state_class class);
+
+#endif

@@ -1,0 +1,311 @@
+/* Readers that need more than one file. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/sysroot.h"
+#include "state/capture.h"
+#include "state/sources.h"
+
+enum {
+	DESCRIPTORS_MAX = 200000, /* looked at for holders */
+	CPUSETS_MAX = 1024,
+	CPUSETS_DEEP = 8,
+};
+
+/* Does the process hold `device` open? -EACCES if that cannot be seen, -ENOENT if it is gone. */
+static int is_holder(const struct sysroot *root, const char *pid, const char *device, size_t *budget)
+{
+	char path[512], target[4096], **names;
+	int n, found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	n = sysroot_list(root, path, NULL, &names);
+	if (n < 0)
+		return n;
+	for (int i = 0; i < n && !found && *budget; i++, --*budget) {
+		snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, names[i]);
+		found = !sysroot_readlink(root, path, target, sizeof(target)) && !strcmp(target, device);
+	}
+	sysroot_names_free(names);
+	return found;
+}
+
+static void append_name(const struct sysroot *root, const char *pid, char *list, size_t size)
+{
+	char path[512], name[64];
+	size_t used = strlen(list);
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	if (sysroot_line(root, path, name, sizeof(name)))
+		snprintf(name, sizeof(name), "?");
+	snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+/*
+ * A request lives as long as the descriptor, so whoever has the device open may be holding the latency down. Told by
+ * name: process numbers differ every time. How many processes would not let themselves be looked into is told, too.
+ */
+void read_holders(struct capture *c, const struct state_source *s, const char *path, const char *key)
+{
+	const struct sysroot *root = capture_root(c);
+	size_t budget = DESCRIPTORS_MAX;
+	int hidden = 0, n;
+	char list[1024] = "", **pids;
+
+	(void)s;
+	n = sysroot_list(root, "/proc", "[0-9]*", &pids);
+	if (n <= 0) {
+		capture_errno(c, key, n ? n : -ENOENT);
+		if (!n)
+			sysroot_names_free(pids);
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		int rc = is_holder(root, pids[i], path, &budget);
+
+		hidden += rc == -EACCES || rc == -EPERM;
+		if (rc > 0)
+			append_name(root, pids[i], list, sizeof(list));
+	}
+	sysroot_names_free(pids);
+	if (!list[0] && hidden)
+		capture_errno(c, key, -EACCES);
+	else
+		capture_text(c, key, NULL, list[0] ? list : "none", strlen(list[0] ? list : "none"));
+	capture_int(c, "pm_qos.cpu_dma_latency_holders_hidden", NULL, hidden);
+}
+
+/* Where the cpuset controller is. */
+struct hierarchy {
+	int version; /* 1, 2, 0: none */
+	char mount[1024];
+};
+
+/* mountinfo writes blanks and the like as \ooo. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *p = text; *p; p++) {
+		if (p[0] == '\\' && strspn(p + 1, "01234567") >= 3) {
+			*to++ = (char)((p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0'));
+			p += 3;
+		} else {
+			*to++ = *p;
+		}
+	}
+	*to = '\0';
+}
+
+static bool has_word(const char *list, const char *word, const char *separators)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; *p;) {
+		size_t length = strcspn(p, separators);
+
+		if (length == n && !memcmp(p, word, n))
+			return true;
+		p += length + !!p[length];
+	}
+	return false;
+}
+
+/* A unified hierarchy may be mounted beside one of version 1 that has the controller. */
+static bool v2_has_cpuset(struct capture *c, const char *mount)
+{
+	char *path = fs_path("%s/cgroup.controllers", mount);
+	const char *text;
+	size_t length;
+	bool found = !capture_file(c, path, &text, &length) && has_word(text, "cpuset", " \n");
+
+	free(path);
+	return found;
+}
+
+/* "31 23 0:28 / /sys/fs/cgroup rw,relatime - cgroup cgroup rw,cpuset": man 5 proc_pid_mountinfo. */
+static void consider_mount(struct capture *c, const char *line, struct hierarchy *h)
+{
+	char mount[1024], type[64], options[1024];
+	const char *rest = strstr(line, " - ");
+	int version;
+
+	if (!rest || sscanf(line, "%*s %*s %*s %*s %1023s", mount) != 1 ||
+	    sscanf(rest, " - %63s %*s %1023s", type, options) != 2)
+		return;
+	unescape(mount);
+	if (!strcmp(type, "cpuset") || (!strcmp(type, "cgroup") && has_word(options, "cpuset", ",")))
+		version = 1;
+	else if (!strcmp(type, "cgroup2") && v2_has_cpuset(c, mount))
+		version = 2;
+	else
+		return;
+	if (h->version) /* the first mount of several */
+		return;
+	h->version = version;
+	snprintf(h->mount, sizeof(h->mount), "%s", mount);
+}
+
+/* Of a copy: `each` may read another file. */
+static void for_lines(const char *text, size_t length, void (*each)(void *arg, char *line), void *arg)
+{
+	char *copy = strndup(text, length), *rest = copy, *line;
+
+	while (copy && (line = strsep(&rest, "\n")))
+		each(arg, line);
+	free(copy);
+}
+
+struct search {
+	struct capture *c;
+	struct hierarchy *h;
+	char own[1024];
+};
+
+static void each_mount(void *arg, char *line)
+{
+	struct search *f = arg;
+
+	consider_mount(f->c, line, f->h);
+}
+
+/* "4:cpuset:/a/b" or, of version 2, "0::/a/b": man 7 cgroups. */
+static void each_membership(void *arg, char *line)
+{
+	struct search *f = arg;
+	char *rest = line, *controllers;
+
+	strsep(&rest, ":");
+	controllers = strsep(&rest, ":");
+	if (rest && (f->h->version == 1 ? has_word(controllers, "cpuset", ",") : !*controllers))
+		snprintf(f->own, sizeof(f->own), "%s", rest);
+}
+
+/* On a file system of type cpuset they have no prefix: man 7 cpuset. */
+static const char *const bare_files[] = {"cpus",
+					 "mems",
+					 "cpu_exclusive",
+					 "effective_cpus",
+					 "effective_mems",
+					 "mem_exclusive",
+					 "mem_hardwall",
+					 "memory_migrate",
+					 "memory_pressure",
+					 "memory_spread_page",
+					 "memory_spread_slab",
+					 "sched_load_balance",
+					 "sched_relax_domain_level",
+					 NULL};
+
+/* The name without its prefix, or NULL for a file of something else. */
+static const char *cpuset_file(const char *name)
+{
+	if (!strncmp(name, "cpuset.", 7))
+		return name + 7;
+	for (const char *const *bare = bare_files; *bare; bare++)
+		if (!strcmp(name, *bare))
+			return name;
+	return NULL;
+}
+
+static void read_cpuset_file(struct capture *c, const char *dir, const char *cgroup, const char *name, const char *bare)
+{
+	static const struct state_source list = {.flatten = flatten_line}, number = {.flatten = flatten_int};
+	bool is_list = strstr(bare, "cpus") || strstr(bare, "mems"); /* "0" is one, too */
+	char *path = fs_path("%s/%s", dir, name);
+	char *key = fs_path("cpuset.tree.%s.%s", *cgroup ? cgroup : "/", bare);
+
+	read_file(c, is_list ? &list : &number, path, key);
+	free(path);
+	free(key);
+}
+
+struct walk {
+	struct capture *c;
+	const struct hierarchy *h;
+	unsigned left; /* cgroups that may still be looked into */
+	bool is_cut;
+};
+
+static void walk_cpusets(struct walk *w, const char *cgroup, unsigned depth);
+
+static void walk_child(struct walk *w, const char *dir, const char *cgroup, const char *name, unsigned depth)
+{
+	char *probe = fs_path("%s/%s/.", dir, name), *child = fs_path("%s/%s", cgroup, name);
+
+	if (sysroot_exists(capture_root(w->c), probe))
+		walk_cpusets(w, child, depth + 1);
+	free(probe);
+	free(child);
+}
+
+/* `cgroup` is "" for the root. */
+static void walk_cpusets(struct walk *w, const char *cgroup, unsigned depth)
+{
+	char *dir, **names;
+	int n;
+
+	if (depth > CPUSETS_DEEP || !w->left) {
+		w->is_cut = true;
+		return;
+	}
+	w->left--;
+	dir = fs_path("%s%s", w->h->mount, cgroup);
+	n = sysroot_list(capture_root(w->c), dir, NULL, &names);
+	for (int i = 0; i < n; i++) {
+		const char *bare = cpuset_file(names[i]);
+
+		if (bare)
+			read_cpuset_file(w->c, dir, cgroup, names[i], bare);
+		else
+			walk_child(w, dir, cgroup, names[i], depth);
+	}
+	if (n >= 0)
+		sysroot_names_free(names);
+	free(dir);
+}
+
+static void read_own(struct capture *c, struct search *f)
+{
+	const char *text;
+	size_t length;
+	int rc = capture_file(c, "/proc/self/cgroup", &text, &length);
+
+	if (!rc)
+		for_lines(text, length, each_membership, f);
+	if (rc)
+		capture_errno(c, "cpuset.own", rc);
+	else if (f->h->version)
+		capture_text(c, "cpuset.own", NULL, f->own, strlen(f->own));
+}
+
+/* Every cpuset.* of the hierarchy that has the controller: the unified one, or one of version 1, beside which a unified
+ * one may be mounted. */
+void read_cpusets(struct capture *c, const struct state_source *s, const char *path, const char *key)
+{
+	static const char *const names[] = {"none", "v1", "v2"};
+	struct hierarchy h = {.version = 0};
+	struct search f = {.c = c, .h = &h};
+	struct walk w = {.c = c, .h = &h, .left = CPUSETS_MAX};
+	const char *text;
+	size_t length;
+	int rc = capture_file(c, path, &text, &length);
+
+	(void)s;
+	if (rc) {
+		capture_errno(c, key, rc);
+		return;
+	}
+	for_lines(text, length, each_mount, &f);
+	capture_text(c, key, NULL, names[h.version], strlen(names[h.version]));
+	read_own(c, &f);
+	if (!h.version)
+		return;
+	capture_text(c, "cpuset.mount", NULL, h.mount, strlen(h.mount));
+	walk_cpusets(&w, "", 0);
+	capture_text(c, "cpuset.tree_is_whole", NULL, w.is_cut ? "no" : "yes", w.is_cut ? 2 : 3);
+}

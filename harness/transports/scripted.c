@@ -1,0 +1,259 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/cpulist.h"
+#include "common/err.h"
+#include "kernels/payload.h"
+#include "transports/scripted_hot.h"
+
+static const char *const fault_names[] = {"none", "page_fault", "switch", "overflow", "bad_completion", "bad_payload",
+					  "die",  "exit",	"hang",	  "nonsense", "open",		NULL};
+static const char *const side_names[] = {"source", "sink", NULL};
+
+#define FIELD(f) offsetof(struct scripted_settings, f)
+
+static const struct opt scripted_options[] = {
+    {"interval", OPT_TIME, FIELD(interval), "10us", 1, 1000000000, NULL, "virtual time between submissions"},
+    {"delay", OPT_TIME, FIELD(delay), "1us", 0, 1000000000, NULL, "latency of a message"},
+    {"jitter", OPT_TIME, FIELD(jitter), "0ns", 0, 1000000000, NULL,
+     "added to and taken from the latency of every other message"},
+    {"comp_delay", OPT_TIME, FIELD(comp_delay), "2us", 0, 1000000000, NULL, "submission to send completion"},
+    {"lose", OPT_LIST, FIELD(lose), "", 0, 0, NULL, "messages that never arrive"},
+    {"duplicate", OPT_LIST, FIELD(duplicate), "", 0, 0, NULL, "messages that arrive twice"},
+    {"late", OPT_LIST, FIELD(late), "", 0, 0, NULL, "messages that take late_by longer"},
+    {"late_by", OPT_TIME, FIELD(late_by), "25us", 0, 10000000000, NULL, "how much longer"},
+    {"reliable", OPT_BOOL, FIELD(reliable), "yes", 0, 0, NULL, "does a loss invalidate the result"},
+    {"fault", OPT_ENUM, FIELD(fault), "none", 0, 0, fault_names, "what goes wrong"},
+    {"fault_at", OPT_INT, FIELD(fault_at), "0", 0, UINT32_MAX, NULL, "at which message"},
+    {"fault_side", OPT_ENUM, FIELD(fault_side), "sink", 0, 0, side_names, "on which side"},
+    {.name = NULL},
+};
+
+/* The kernel's settings that the truth depends on. */
+static const struct opt kernel_options[] = {
+    {"messages", OPT_INT, FIELD(messages), "1", 0, 0, NULL, ""},
+    {"burst", OPT_INT, FIELD(burst), "1", 0, 0, NULL, ""},
+    {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 0, NULL, ""},
+    {.name = NULL},
+};
+
+int64_t scripted_submission(const struct scripted_settings *s, uint32_t seq)
+{
+	return seq * s->interval + seq / s->burst * s->pause;
+}
+
+/* Lists of messages are CPU lists in form; CPULIST_MAX bounds them. */
+static bool is_listed(const struct cpulist *list, uint32_t seq)
+{
+	return seq < CPULIST_MAX && cpulist_has(list, seq);
+}
+
+int64_t scripted_delay(const struct scripted_settings *s, uint32_t seq)
+{
+	struct cpulist late;
+
+	cpulist_parse(s->late, &late, NULL, 0);
+	return s->delay + (seq % 2 ? -s->jitter : s->jitter) + (is_listed(&late, seq) ? s->late_by : 0);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct scripted_arrival *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static int make_schedule(struct scripted *t, struct err *e)
+{
+	struct cpulist lose, duplicate;
+	const struct scripted_settings *s = &t->s;
+
+	cpulist_parse(s->lose, &lose, NULL, 0);
+	cpulist_parse(s->duplicate, &duplicate, NULL, 0);
+	t->arrival = calloc((size_t)s->messages * 2 + 1, sizeof(*t->arrival));
+	if (!t->arrival)
+		return err_sys(e, -ENOMEM, "scripted", "allocate");
+	for (uint32_t seq = 0; seq < s->messages; seq++) {
+		struct scripted_arrival a = {scripted_submission(s, seq) + scripted_delay(s, seq), seq};
+
+		if (is_listed(&lose, seq))
+			continue;
+		t->arrival[t->arrivals++] = a;
+		a.time += 1;
+		if (is_listed(&duplicate, seq))
+			t->arrival[t->arrivals++] = a;
+	}
+	qsort(t->arrival, t->arrivals, sizeof(*t->arrival), by_time);
+	return 0;
+}
+
+static void fault_page(void)
+{
+	char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p != MAP_FAILED) {
+		*(volatile char *)p = 1;
+		munmap(p, 4096);
+	}
+}
+
+/* Things go wrong for real: the kernel's books and the coordinator must see it. */
+int scripted_strike(struct scripted *t, uint32_t seq)
+{
+	static const char nonsense[] = "{]\x01 this is no JSON\n";
+	struct timespec moment = {0, 1000};
+
+	switch ((enum scripted_fault)t->s.fault) {
+	case FAULT_PAGE_FAULT:
+		fault_page();
+		break;
+	case FAULT_SWITCH:
+		nanosleep(&moment, NULL);
+		break;
+	case FAULT_BAD_COMPLETION:
+		t->failed = true;
+		return -EIO;
+	case FAULT_DIE:
+		fprintf(stderr, "scripted: dying at message %u\n", seq);
+		raise(SIGKILL);
+		break;
+	case FAULT_EXIT:
+		fprintf(stderr, "scripted: leaving at message %u\n", seq);
+		_exit(9);
+	case FAULT_HANG:
+		for (;;)
+			pause();
+	case FAULT_NONSENSE:
+		if (write(STDOUT_FILENO, nonsense, sizeof(nonsense) - 1) < 0)
+			return -EIO;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+void *scripted_send_buffer(struct scripted *t, uint32_t seq)
+{
+	(void)seq;
+	return t->payload;
+}
+
+const void *scripted_recv_buffer(struct scripted *t)
+{
+	payload_fill(t->payload, (size_t)t->size, t->payload_seq);
+	if (t->s.fault == FAULT_BAD_PAYLOAD && t->payload_seq == t->s.fault_at)
+		t->payload[t->size - 1] ^= 1;
+	return t->payload;
+}
+
+static bool scripted_is_reliable(const json_t *params)
+{
+	return json_is_true(json_object_get(params, "reliable"));
+}
+
+static int scripted_check(const json_t *params, char *why, size_t why_size)
+{
+	if (json_integer_value(json_object_get(params, "jitter_ns")) <=
+	    json_integer_value(json_object_get(params, "delay_ns")))
+		return 0;
+	snprintf(why, why_size, "jitter is larger than delay: a message would arrive before it is sent");
+	return -EINVAL;
+}
+
+static void scripted_close(struct transport *transport)
+{
+	struct scripted *t = (struct scripted *)transport;
+
+	free(t->arrival);
+	free(t->payload);
+	free(t);
+}
+
+static int scripted_open(const struct transport_config *config, const json_t *params, struct transport **out,
+			 json_t **address, struct err *e)
+{
+	struct scripted *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return err_sys(e, -ENOMEM, "scripted", "allocate");
+	t->base.ops = &scripted_transport;
+	t->role = config->role;
+	t->size = config->size;
+	t->payload = calloc(1, (size_t)config->size);
+
+	int rc =
+	    t->payload ? opt_load(scripted_options, params, &t->s, e) : err_sys(e, -ENOMEM, "scripted", "allocate");
+
+	if (!rc)
+		rc = opt_load(kernel_options, params, &t->s, e);
+	if (!rc && t->s.fault == FAULT_OPEN && t->s.fault_side == (int)t->role)
+		rc = err_set(e, -ENODEV, STATUS_IMPOSSIBLE, "scripted", "open", "told so by fault=open");
+	if (!rc && t->role == ROLE_SINK)
+		rc = make_schedule(t, e);
+	if (rc) {
+		scripted_close(&t->base);
+		return rc;
+	}
+	*address = json_object();
+	*out = &t->base;
+	return 0;
+}
+
+static int scripted_connect(struct transport *transport, const json_t *peer, struct err *e)
+{
+	(void)transport;
+	(void)peer;
+	(void)e;
+	return 0;
+}
+
+static int scripted_prepare(struct transport *transport, struct err *e)
+{
+	struct scripted *t = (struct scripted *)transport;
+
+	(void)e;
+	t->posted = t->polled = t->next = 0;
+	t->now = t->stamp = 0;
+	t->failed = false;
+	return 0;
+}
+
+static json_t *scripted_object(const struct transport *transport)
+{
+	(void)transport;
+	return json_object();
+}
+
+static int scripted_failure(const struct transport *transport, struct err *e)
+{
+	const struct scripted *t = (const struct scripted *)transport;
+
+	return err_set(e, -EIO, STATUS_FAILED, "scripted", NULL, "bad completion at message %lld, told so by fault=%s",
+		       (long long)t->s.fault_at, fault_names[t->s.fault]);
+}
+
+const struct transport_ops scripted_transport = {
+    .name = "scripted",
+    .summary = "no network: delays, losses and faults as told, in virtual time; proves the harness itself",
+    .options = scripted_options,
+    .poll_modes = 1 << POLL_BUSY,
+    .has_own_clock = true,
+    .check = scripted_check,
+    .is_reliable = scripted_is_reliable,
+    .open = scripted_open,
+    .connect = scripted_connect,
+    .prepare = scripted_prepare,
+    .granted = scripted_object,
+    .device_counters = scripted_object,
+    .failure = scripted_failure,
+    .close = scripted_close,
+};

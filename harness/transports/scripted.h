@@ -1,0 +1,69 @@
+/*
+ * A transport without a network: delays, losses and reorderings are settings, time is virtual, so what a run must
+ * report is known to the nanosecond. It proves recorder, statistics, flags and the handling of endpoints that go wrong,
+ * end to end.
+ *
+ * Truth: message i is submitted at i * interval (+ pauses), completes comp_delay later and arrives after `delay` +
+ * jitter(i), where jitter alternates +jitter, -jitter; messages in `late` take `late_by` longer, those in `lose` never
+ * arrive, those in `duplicate` arrive twice. The sink sees arrivals in order of time. Both sides derive all of it from
+ * the settings; nothing passes between them.
+ *
+ * `fault` makes one side go wrong for real at message `fault_at`: a page fault, a recorder overflow, a bad completion,
+ * death, silence, nonsense.
+ */
+#ifndef KBLAT_TRANSPORTS_SCRIPTED_H
+#define KBLAT_TRANSPORTS_SCRIPTED_H
+
+#include "common/opt.h"
+#include "transports/transport.h"
+
+enum scripted_fault {
+	FAULT_NONE,
+	FAULT_PAGE_FAULT,
+	FAULT_SWITCH,
+	FAULT_OVERFLOW,
+	FAULT_BAD_COMPLETION,
+	FAULT_BAD_PAYLOAD,
+	FAULT_DIE,
+	FAULT_EXIT,
+	FAULT_HANG,
+	FAULT_NONSENSE,
+	FAULT_OPEN,
+};
+
+struct scripted_settings {
+	int64_t interval, delay, jitter, comp_delay, late_by, fault_at;
+	int fault, fault_side;
+	bool reliable;
+	char lose[OPT_STR_MAX], duplicate[OPT_STR_MAX], late[OPT_STR_MAX];
+	int64_t messages, burst, pause; /* the kernel's; needed to derive the truth */
+};
+
+struct scripted_arrival {
+	int64_t time;
+	uint32_t seq;
+};
+
+struct scripted {
+	struct transport base;
+	struct scripted_settings s;
+	enum role role;
+	int64_t now;		 /* source: submission of the next message; sink: arrival of the last */
+	int64_t stamp;		 /* what scripted_end() says */
+	uint32_t posted, polled; /* source */
+	uint32_t next;		 /* sink: into arrivals */
+	uint32_t arrivals;
+	struct scripted_arrival *arrival;
+	char *payload; /* what a correct payload looks like */
+	int64_t size;
+	uint32_t payload_seq;
+	bool failed;
+};
+
+extern const struct transport_ops scripted_transport;
+
+/* When message seq is submitted, and when it arrives (NEVER if it is lost): the truth that tests compare with. */
+int64_t scripted_submission(const struct scripted_settings *s, uint32_t seq);
+int64_t scripted_delay(const struct scripted_settings *s, uint32_t seq);
+
+#endif

@@ -1,0 +1,94 @@
+/* The hot path of scripted; what each function promises is in transport.h. Ticks are nanoseconds of a virtual time. */
+#ifndef KBLAT_TRANSPORTS_SCRIPTED_HOT_H
+#define KBLAT_TRANSPORTS_SCRIPTED_HOT_H
+
+#include <errno.h>
+
+#include "transports/scripted.h"
+
+int scripted_strike(struct scripted *t, uint32_t seq);
+void *scripted_send_buffer(struct scripted *t, uint32_t seq);
+const void *scripted_recv_buffer(struct scripted *t);
+
+static inline int64_t scripted_begin(struct scripted *t)
+{
+	return t->role == ROLE_SOURCE ? scripted_submission(&t->s, t->posted) : t->now;
+}
+
+static inline int64_t scripted_end(struct scripted *t)
+{
+	return t->stamp;
+}
+
+static inline int64_t scripted_pause(struct scripted *t, int64_t until)
+{
+	(void)t;
+	return until; /* pauses are part of scripted_submission() */
+}
+
+static inline int scripted_post(struct scripted *t, uint32_t seq)
+{
+	t->posted++;
+	return t->s.fault_side == ROLE_SOURCE && seq == t->s.fault_at ? scripted_strike(t, seq) : 0;
+}
+
+static inline int scripted_poll_send(struct scripted *t, uint32_t *seq)
+{
+	if (t->failed)
+		return -EIO;
+	if (t->polled == t->posted)
+		return 0;
+	*seq = t->polled++;
+	t->stamp = scripted_submission(&t->s, *seq) + t->s.comp_delay;
+	return 1;
+}
+
+static inline int scripted_poll_recv(struct scripted *t, uint32_t *seq)
+{
+	if (t->failed)
+		return -EIO;
+	if (t->next == t->arrivals)
+		return 0;
+
+	const struct scripted_arrival *a = &t->arrival[t->next++];
+	int rc = 0;
+
+	*seq = a->seq;
+	t->payload_seq = a->seq;
+	t->now = t->stamp = a->time;
+	if (t->s.fault_side == ROLE_SINK && a->seq == t->s.fault_at)
+		rc = scripted_strike(t, a->seq);
+	if (rc == 0 && t->s.fault == FAULT_OVERFLOW && a->seq == t->s.fault_at)
+		*seq = UINT32_MAX;
+	return rc < 0 ? rc : 1;
+}
+
+static inline int scripted_release(struct scripted *t)
+{
+	(void)t;
+	return 0;
+}
+
+static inline int scripted_wait_send(struct scripted *t)
+{
+	(void)t;
+	return 0;
+}
+
+static inline int scripted_wait_recv(struct scripted *t)
+{
+	(void)t;
+	return 0;
+}
+
+static inline void scripted_kick_recv(struct scripted *t)
+{
+	(void)t;
+}
+
+static inline void scripted_kick_send(struct scripted *t)
+{
+	(void)t;
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* The hot path of shmem; what each function promises is in transport.h. */
+#ifndef KBLAT_TRANSPORTS_SHMEM_HOT_H
+#define KBLAT_TRANSPORTS_SHMEM_HOT_H
+
+#include <string.h>
+
+#include "instrument/clock.h"
+#include "transports/shmem.h"
+
+int shmem_sleep(_Atomic uint32_t *flag);
+void shmem_wake(_Atomic uint32_t *flag);
+
+static inline int64_t shmem_begin(struct shmem *t)
+{
+	(void)t;
+	return clock_ticks_begin();
+}
+
+static inline int64_t shmem_end(struct shmem *t)
+{
+	(void)t;
+	return clock_ticks_end();
+}
+
+static inline int64_t shmem_pause(struct shmem *t, int64_t until)
+{
+	(void)t;
+	(void)until;
+	cpu_relax();
+	return clock_ticks_begin();
+}
+
+static inline struct shmem_slot *shmem_slot_at(const struct shmem *t, uint32_t turn)
+{
+	return (struct shmem_slot *)(t->slots + (size_t)(turn & (t->depth - 1)) * t->stride);
+}
+
+static inline void *shmem_send_buffer(struct shmem *t, uint32_t seq)
+{
+	(void)seq;
+	return t->buffer.data;
+}
+
+static inline int shmem_post(struct shmem *t, uint32_t seq)
+{
+	struct shmem_slot *slot = shmem_slot_at(t, t->head);
+
+	t->seqs[t->head & (t->depth - 1)] = seq;
+	memcpy(slot->payload, t->buffer.data, t->size);
+	t->head++;
+	atomic_store_explicit(&slot->word, t->head | (uint64_t)seq << 32, memory_order_release);
+	return 0;
+}
+
+static inline int shmem_poll_send(struct shmem *t, uint32_t *seq)
+{
+	if (atomic_load_explicit(&t->header->consumed, memory_order_acquire) == t->done)
+		return 0;
+	*seq = t->seqs[t->done & (t->depth - 1)];
+	t->done++;
+	return 1;
+}
+
+static inline int shmem_poll_recv(struct shmem *t, uint32_t *seq)
+{
+	uint64_t word = atomic_load_explicit(&shmem_slot_at(t, t->tail)->word, memory_order_acquire);
+
+	if ((uint32_t)word != t->tail + 1)
+		return 0;
+	*seq = (uint32_t)(word >> 32);
+	return 1;
+}
+
+static inline const void *shmem_recv_buffer(struct shmem *t)
+{
+	return shmem_slot_at(t, t->tail)->payload;
+}
+
+static inline int shmem_release(struct shmem *t)
+{
+	t->tail++;
+	atomic_store_explicit(&t->header->consumed, t->tail, memory_order_release);
+	return 0;
+}
+
+/* The fence orders "published" before "does the other side sleep?"; the sleeper has the mirror image in shmem_wait_*.
+ */
+static inline void shmem_kick(_Atomic uint32_t *flag)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(flag, memory_order_relaxed))
+		shmem_wake(flag);
+}
+
+static inline void shmem_kick_recv(struct shmem *t)
+{
+	shmem_kick(&t->header->recv_sleeps);
+}
+
+static inline void shmem_kick_send(struct shmem *t)
+{
+	shmem_kick(&t->header->send_sleeps);
+}
+
+static inline int shmem_wait_recv(struct shmem *t)
+{
+	uint32_t seq;
+
+	atomic_store(&t->header->recv_sleeps, 1);
+	if (shmem_poll_recv(t, &seq)) {
+		atomic_store(&t->header->recv_sleeps, 0);
+		return 0;
+	}
+	return shmem_sleep(&t->header->recv_sleeps);
+}
+
+static inline int shmem_wait_send(struct shmem *t)
+{
+	atomic_store(&t->header->send_sleeps, 1);
+	if (atomic_load(&t->header->consumed) != t->done) {
+		atomic_store(&t->header->send_sleeps, 0);
+		return 0;
+	}
+	return shmem_sleep(&t->header->send_sleeps);
+}
+
+#endif

@@ -1,0 +1,561 @@
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/err.h"
+#include "common/sysroot.h"
+#include "common/text.h"
+#include "transports/verbs.h"
+
+#define PATH_SIZE	320
+#define GIDS_MAX	2000 /* of all ports; the system call takes no more than 64 KiB of entries */
+#define LIFESPAN	"lifespan"
+#define LIFESPAN_MAX_MS 1000
+#define NAMES_SIZE	512
+#define NO_DEVICE                                                                                                      \
+	"no RDMA device on this machine; `tests/vm/guest -- COMMAND` runs a command in a guest that has a Soft-RoCE "  \
+	"device"
+
+/* Every port of every device. */
+struct ports {
+	struct verbs_port *port;
+	size_t count;
+};
+
+static bool is_ethernet(const struct verbs_port *p)
+{
+	return p->link_layer == IBV_LINK_LAYER_ETHERNET;
+}
+
+/* --- what sysfs knows of a device --- */
+
+static void read_driver(const struct sysroot *r, struct verbs_port *p)
+{
+	char path[PATH_SIZE], target[PATH_SIZE];
+
+	/* Only rdma_rxe has this attribute (drivers/infiniband/sw/rxe/rxe_verbs.c); a virtual device has no
+	 * device/driver. */
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/parent", p->device);
+	if (sysroot_exists(r, path)) {
+		snprintf(p->driver, sizeof(p->driver), "rdma_rxe");
+		return;
+	}
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/driver", p->device);
+	if (sysroot_readlink(r, path, target, sizeof(target)) < 0)
+		return;
+	const char *slash = strrchr(target, '/');
+
+	snprintf(p->driver, sizeof(p->driver), "%.31s", slash ? slash + 1 : target);
+}
+
+/* Of the device, or, for one in software, of the network interface below it. */
+static void read_node(const struct sysroot *r, struct verbs_port *p)
+{
+	char path[PATH_SIZE];
+	int64_t node = -1;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/numa_node", p->device);
+	if (sysroot_int(r, path, &node) < 0 && p->netdev[0]) {
+		snprintf(path, sizeof(path), "/sys/class/net/%s/device/numa_node", p->netdev);
+		if (sysroot_int(r, path, &node) < 0)
+			node = -1;
+	}
+	p->numa_node = (int)node;
+}
+
+static void read_sysfs(struct verbs_port *p)
+{
+	struct sysroot r;
+
+	p->numa_node = -1;
+	if (sysroot_open(&r, NULL, NULL))
+		return;
+	read_driver(&r, p);
+	read_node(&r, p);
+	sysroot_close(&r);
+}
+
+/* --- GIDs --- */
+
+static bool is_ipv4_mapped(const union ibv_gid *gid)
+{
+	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)gid->raw);
+}
+
+static bool is_link_local(const union ibv_gid *gid)
+{
+	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)(const void *)gid->raw);
+}
+
+/* RoCE v2 before v1, because it is routed and what new devices do; an IPv4 address before others, because it is stable.
+ */
+static int gid_rank(const struct ibv_gid_entry *g)
+{
+	int rank = g->gid_type == IBV_GID_TYPE_ROCE_V2 ? 4 : 0;
+
+	if (is_ipv4_mapped(&g->gid))
+		return rank + 3;
+	return is_link_local(&g->gid) ? rank + 1 : rank + 2;
+}
+
+/* The entry of index `wanted`, or (-1) the best one; NULL if there is none. */
+static const struct ibv_gid_entry *gid_pick(const struct ibv_gid_entry *table, ssize_t count,
+					    const struct verbs_port *p, int wanted)
+{
+	const struct ibv_gid_entry *best = NULL;
+
+	for (ssize_t i = 0; i < count; i++) {
+		if (table[i].port_num != p->number)
+			continue;
+		if (wanted >= 0 ? (int)table[i].gid_index != wanted : best && gid_rank(best) >= gid_rank(&table[i]))
+			continue;
+		/* InfiniBand's own GID is the first. */
+		if (wanted < 0 && best && !is_ethernet(p))
+			continue;
+		best = &table[i];
+	}
+	return best;
+}
+
+static void read_gid(struct ibv_context *context, struct verbs_port *p, int wanted)
+{
+	struct ibv_gid_entry *table = calloc(GIDS_MAX, sizeof(*table));
+	const struct ibv_gid_entry *g;
+
+	p->gid_index = -1;
+	p->use_grh = is_ethernet(p) || wanted >= 0;
+	if (!table)
+		return;
+	g = gid_pick(table, ibv_query_gid_table(context, table, GIDS_MAX, 0), p, wanted);
+	if (g) {
+		p->gid_index = (int)g->gid_index;
+		p->gid = g->gid;
+		p->gid_type = g->gid_type;
+		if (!g->ndev_ifindex || !if_indextoname(g->ndev_ifindex, p->netdev))
+			p->netdev[0] = '\0';
+	}
+	free(table);
+}
+
+/* --- all ports --- */
+
+static int read_port(struct ibv_context *context, const struct ibv_device_attr *device, int wanted_gid,
+		     struct verbs_port *p)
+{
+	struct ibv_port_attr port;
+
+	if (ibv_query_port(context, p->number, &port))
+		return -EIO;
+	p->state = port.state;
+	p->link_layer = port.link_layer;
+	p->active_mtu = port.active_mtu;
+	p->max_mtu = port.max_mtu;
+	p->max_message_bytes = port.max_msg_sz;
+	p->lid = port.lid;
+	p->max_qp_wr = device->max_qp_wr;
+	p->max_cqe = device->max_cqe;
+	snprintf(p->firmware, sizeof(p->firmware), "%.63s", device->fw_ver);
+	read_gid(context, p, wanted_gid);
+	read_sysfs(p);
+	return 0;
+}
+
+/* Room for one more, with its device's name in it. NULL without memory. */
+static struct verbs_port *add_port(struct ports *all, struct ibv_device *device)
+{
+	struct verbs_port *grown = realloc(all->port, (all->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	all->port = grown;
+	struct verbs_port *p = &all->port[all->count++];
+
+	memset(p, 0, sizeof(*p));
+	snprintf(p->device, sizeof(p->device), "%s", ibv_get_device_name(device));
+	p->transport = device->transport_type;
+	return p;
+}
+
+static int add_unopened(struct ports *all, struct ibv_device *device, int rc)
+{
+	struct verbs_port *p = add_port(all, device);
+
+	if (!p)
+		return -ENOMEM;
+	p->open_error = rc ? rc : -EIO;
+	return 0;
+}
+
+static int add_device(struct ports *all, struct ibv_device *device, int wanted_gid)
+{
+	struct ibv_device_attr attr;
+	struct ibv_context *context = ibv_open_device(device);
+	int rc = 0;
+
+	if (!context)
+		return add_unopened(all, device, -errno);
+	if (ibv_query_device(context, &attr)) {
+		rc = add_unopened(all, device, -EIO);
+		goto out;
+	}
+	for (unsigned n = 1; n <= attr.phys_port_cnt; n++) {
+		struct verbs_port *p = add_port(all, device);
+
+		if (!p) {
+			rc = -ENOMEM;
+			break;
+		}
+		p->number = (uint8_t)n;
+		p->open_error = read_port(context, &attr, wanted_gid, p);
+	}
+out:
+	ibv_close_device(context);
+	return rc;
+}
+
+/* Where the kernel has no InfiniBand support at all there are no devices either. */
+static int read_ports(struct ports *all, int wanted_gid, struct err *e)
+{
+	int count = 0, rc = 0;
+	struct ibv_device **list = ibv_get_device_list(&count);
+
+	memset(all, 0, sizeof(*all));
+	for (int i = 0; list && i < count && !rc; i++)
+		rc = add_device(all, list[i], wanted_gid);
+	if (list)
+		ibv_free_device_list(list);
+	if (rc) {
+		free(all->port);
+		all->port = NULL;
+		return err_sys(e, rc, "RDMA devices", "list them");
+	}
+	return 0;
+}
+
+/* --- the choice --- */
+
+static bool is_auto(const char *text)
+{
+	return !strcmp(text, "auto");
+}
+
+int verbs_number(const char *text, int min, int max)
+{
+	char *end;
+
+	if (is_auto(text))
+		return -1;
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	long value = strtol(text, &end, 10);
+
+	return *end || value < min || value > max ? -EINVAL : (int)value;
+}
+
+/* "rxe0, mlx5_0": the devices, or the ports of one device. */
+static void name_devices(const struct ports *all, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < all->count && used < size; i++)
+		if (!i || strcmp(all->port[i].device, all->port[i - 1].device))
+			used +=
+			    (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "", all->port[i].device);
+}
+
+static void name_states(const struct ports *all, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < all->count && used < size; i++)
+		used +=
+		    (size_t)snprintf(buf + used, size - used, "%s%s port %u is %s", used ? ", " : "",
+				     all->port[i].device, all->port[i].number, ibv_port_state_str(all->port[i].state));
+}
+
+/* Keep the ports that `is_wanted` wants. */
+static void keep(struct ports *all, bool (*is_wanted)(const struct verbs_port *, const void *), const void *what)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (is_wanted(&all->port[i], what))
+			all->port[kept++] = all->port[i];
+	all->count = kept;
+}
+
+static bool is_device(const struct verbs_port *p, const void *name)
+{
+	return !strcmp(p->device, name);
+}
+
+static bool is_number(const struct verbs_port *p, const void *number)
+{
+	return p->number == *(const int *)number;
+}
+
+static bool is_open(const struct verbs_port *p, const void *unused)
+{
+	(void)unused;
+	return !p->open_error;
+}
+
+static bool is_infiniband(const struct verbs_port *p, const void *unused)
+{
+	(void)unused;
+	return p->transport == IBV_TRANSPORT_IB;
+}
+
+static bool is_active(const struct verbs_port *p, const void *unused)
+{
+	(void)unused;
+	return p->state == IBV_PORT_ACTIVE;
+}
+
+static int keep_device(struct ports *all, const char *name, struct err *e)
+{
+	char there[NAMES_SIZE], quoted[TEXT_QUOTE_MAX];
+
+	if (!all->count)
+		return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, "verbs", NULL, NO_DEVICE);
+	if (is_auto(name))
+		return 0;
+	name_devices(all, there, sizeof(there));
+	keep(all, is_device, name);
+	if (all->count)
+		return 0;
+	return err_set(e, -ENODEV, STATUS_USAGE, "verbs", NULL, "there is no device %s; there are: %s",
+		       text_quote(name, quoted, sizeof(quoted)), there);
+}
+
+static int keep_number(struct ports *all, int number, struct err *e)
+{
+	char there[NAMES_SIZE];
+
+	if (number < 0)
+		return 0;
+	name_states(all, there, sizeof(there));
+	keep(all, is_number, &number);
+	if (all->count)
+		return 0;
+	return err_set(e, -ENODEV, STATUS_USAGE, "verbs", NULL, "there is no port %d; %s", number, there);
+}
+
+static int keep_open(struct ports *all, struct err *e)
+{
+	struct verbs_port first = all->port[0];
+
+	keep(all, is_open, NULL);
+	return all->count ? 0 : err_sys(e, first.open_error, first.device, "open the RDMA device");
+}
+
+/* iWARP has neither send with immediate nor unconnected queue pairs; other transports are not verbs as we know them. */
+static int keep_infiniband(struct ports *all, struct err *e)
+{
+	struct verbs_port first = all->port[0];
+
+	keep(all, is_infiniband, NULL);
+	return all->count ? 0
+			  : err_set(e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, first.device, NULL,
+				    "the device speaks neither InfiniBand nor RoCE");
+}
+
+static int keep_active(struct ports *all, struct err *e)
+{
+	char there[NAMES_SIZE];
+
+	name_states(all, there, sizeof(there));
+	keep(all, is_active, NULL);
+	return all->count ? 0
+			  : err_set(e, -ENETDOWN, STATUS_IMPOSSIBLE, "verbs", NULL,
+				    "no active port: %s; `rdma link` and `ip link` show more", there);
+}
+
+static const struct verbs_port *prefer_node(const struct ports *all, int node)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (node >= 0 && all->port[i].numa_node == node)
+			return &all->port[i];
+	return &all->port[0];
+}
+
+static int check_gid(const struct verbs_port *p, int wanted, struct err *e)
+{
+	char object[IBV_SYSFS_NAME_MAX + 32];
+
+	if (p->gid_index >= 0 || !p->use_grh)
+		return 0;
+	snprintf(object, sizeof(object), "%s port %u", p->device, p->number);
+	if (wanted >= 0)
+		return err_set(e, -ENOENT, STATUS_USAGE, object, NULL, "there is no GID with gid_index %d", wanted);
+	return err_set(e, -EADDRNOTAVAIL, STATUS_IMPOSSIBLE, object, NULL,
+		       "the port has no GID; its network interface needs an IP address");
+}
+
+static int narrow(struct ports *all, const struct verbs_settings *s, struct err *e)
+{
+	int rc = keep_device(all, s->device, e);
+
+	if (!rc)
+		rc = keep_open(all, e);
+	if (!rc)
+		rc = keep_number(all, verbs_number(s->port, 1, 255), e);
+	if (!rc)
+		rc = keep_infiniband(all, e);
+	return rc ? rc : keep_active(all, e);
+}
+
+int verbs_port_choose(const struct verbs_settings *s, int numa_node, struct verbs_port *out, struct err *e)
+{
+	int wanted = verbs_number(s->gid_index, 0, 255);
+	struct ports all;
+	int rc = read_ports(&all, wanted, e);
+
+	if (rc)
+		return rc;
+	if (numa_node < 0)
+		numa_node = memory_node_of_cpu(sched_getcpu());
+	rc = narrow(&all, s, e);
+	if (!rc) {
+		const struct verbs_port *p = prefer_node(&all, numa_node);
+
+		rc = check_gid(p, wanted, e);
+		if (!rc)
+			*out = *p;
+	}
+	free(all.port);
+	return rc;
+}
+
+struct ibv_context *verbs_port_open(const struct verbs_port *p, struct err *e)
+{
+	int count = 0;
+	struct ibv_device **list = ibv_get_device_list(&count);
+	struct ibv_context *context = NULL;
+
+	errno = ENODEV;
+	for (int i = 0; list && i < count && !context; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), p->device))
+			context = ibv_open_device(list[i]);
+	if (!context)
+		err_sys(e, -errno, p->device, "open the RDMA device");
+	if (list)
+		ibv_free_device_list(list);
+	return context;
+}
+
+/* --- counters --- */
+
+static void add_counters(const struct sysroot *r, const char *dir, json_t *to)
+{
+	char **names, path[PATH_SIZE];
+
+	if (sysroot_list(r, dir, NULL, &names) < 0)
+		return;
+	for (size_t i = 0; names[i]; i++) {
+		int64_t value;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		/* A setting, not a count. */
+		if (strcmp(names[i], LIFESPAN) && !sysroot_int(r, path, &value))
+			json_object_set_new(to, names[i], json_integer(value));
+	}
+	sysroot_names_free(names);
+}
+
+/*
+ * The kernel hands out values of up to `lifespan` milliseconds ago (drivers/infiniband/core/sysfs.c). Whoever waits so
+ * long first gets values from after the call, whoever else reads them too.
+ */
+static void outwait_cache(const struct sysroot *r, const struct verbs_port *p)
+{
+	char path[PATH_SIZE];
+	int64_t ms;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/%u/hw_counters/" LIFESPAN, p->device, p->number);
+	if (sysroot_int(r, path, &ms) || ms <= 0 || ms > LIFESPAN_MAX_MS)
+		return;
+	ms += 5; /* jiffies are coarser: up to 4 ms at 250 Hz */
+	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+json_t *verbs_port_counters(const struct verbs_port *p)
+{
+	static const char *const groups[] = {"counters", "hw_counters"};
+	json_t *counters = json_object();
+	char dir[PATH_SIZE - 64];
+	struct sysroot r;
+
+	if (!counters || sysroot_open(&r, NULL, NULL))
+		return counters;
+	outwait_cache(&r, p);
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		snprintf(dir, sizeof(dir), "/sys/class/infiniband/%s/ports/%u/%s", p->device, p->number, groups[i]);
+		add_counters(&r, dir, counters);
+	}
+	sysroot_close(&r);
+	return counters;
+}
+
+/* --- as JSON --- */
+
+static const char *link_layer_name(const struct verbs_port *p)
+{
+	return is_ethernet(p) ? "Ethernet" : p->link_layer == IBV_LINK_LAYER_INFINIBAND ? "InfiniBand" : "unspecified";
+}
+
+static const char *gid_type_name(const struct verbs_port *p)
+{
+	static const char *const names[] = {
+	    [IBV_GID_TYPE_IB] = "IB", [IBV_GID_TYPE_ROCE_V1] = "RoCE v1", [IBV_GID_TYPE_ROCE_V2] = "RoCE v2"};
+
+	return p->gid_index >= 0 && p->gid_type < sizeof(names) / sizeof(names[0]) ? names[p->gid_type] : NULL;
+}
+
+/* "" as null. */
+static const char *or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+json_t *verbs_port_json(const struct verbs_port *p)
+{
+	char gid[INET6_ADDRSTRLEN] = "";
+
+	if (p->open_error)
+		return json_pack("{s:s, s:i, s:s}", "name", p->device, "port", (int)p->number, "error",
+				 strerror(-p->open_error));
+	if (p->gid_index >= 0)
+		inet_ntop(AF_INET6, p->gid.raw, gid, sizeof(gid));
+	return json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:I, s:i, s:i, s:s?, s:s?, s:s?, s:i, s:i, s:i, s:s?, s:s?}",
+			 "name", p->device, "port", (int)p->number, "state", ibv_port_state_str(p->state), "link_layer",
+			 link_layer_name(p), "active_mtu_bytes", verbs_mtu_bytes(p->active_mtu), "max_mtu_bytes",
+			 verbs_mtu_bytes(p->max_mtu), "max_message_bytes", (json_int_t)p->max_message_bytes, "lid",
+			 (int)p->lid, "gid_index", p->gid_index, "gid", or_null(gid), "gid_type", gid_type_name(p),
+			 "netdev", or_null(p->netdev), "numa_node", p->numa_node, "max_qp_wr", p->max_qp_wr, "max_cqe",
+			 p->max_cqe, "firmware", or_null(p->firmware), "driver", or_null(p->driver));
+}
+
+int verbs_devices(json_t **list, struct err *e)
+{
+	struct ports all;
+	json_t *array;
+	int rc = read_ports(&all, -1, e);
+
+	if (rc)
+		return rc;
+	array = json_array();
+	for (size_t i = 0; array && i < all.count; i++)
+		json_array_append_new(array, verbs_port_json(&all.port[i]));
+	free(all.port);
+	if (!array)
+		return err_sys(e, -ENOMEM, "RDMA devices", "list them");
+	*list = array;
+	return 0;
+}

@@ -1,0 +1,90 @@
+/*
+ * What went wrong on the hot path: noted where it is seen, told afterwards.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/err.h"
+#include "transports/verbs_hot.h"
+
+#define PLACE_SIZE 192
+#define COUNT(a)   (sizeof(a) / sizeof((a)[0]))
+
+int verbs_note(struct verbs_fault *f, int rc, const char *operation, uint64_t wr_id)
+{
+	rc = rc ? -abs(rc) : -EIO;
+	if (!f->rc)
+		*f = (struct verbs_fault){.rc = rc, .operation = operation, .wr_id = wr_id};
+	return rc;
+}
+
+void verbs_note_completion(struct verbs_fault *f, int polled, const struct ibv_wc *wc)
+{
+	if (polled < 0)
+		verbs_note(f, EIO, "poll the completion queue of request", f->wr_id);
+	else if (!f->rc)
+		*f = (struct verbs_fault){
+		    .rc = -EIO, .status = wc->status, .vendor_error = wc->vendor_err, .wr_id = wc->wr_id};
+}
+
+/* What people can do about the usual ones. */
+static const struct {
+	enum ibv_wc_status status;
+	const char *hint;
+} hints[] = {
+    {IBV_WC_LOC_LEN_ERR, "the message is longer than the buffer or the path allows"},
+    {IBV_WC_LOC_PROT_ERR, "the buffer lies outside of its memory region"},
+    {IBV_WC_WR_FLUSH_ERR,
+     "the queue pair was in its error state already; look for the failure before, or at the other side"},
+    {IBV_WC_REM_INV_REQ_ERR, "the receiver's buffer is too small, or the operation is not allowed there"},
+    {IBV_WC_REM_ACCESS_ERR, "the receiver's memory region does not allow it"},
+    {IBV_WC_RETRY_EXC_ERR, "the other side did not answer: it has ended, or the path to it is broken"},
+    {IBV_WC_RNR_RETRY_EXC_ERR, "the other side had no receive buffer posted; more depth or a faster receiver helps"},
+    {IBV_WC_FATAL_ERR, "the device has failed or is gone; see the kernel's log"},
+};
+
+static const char *hint_for(enum ibv_wc_status status)
+{
+	for (size_t i = 0; i < COUNT(hints); i++)
+		if (hints[i].status == status)
+			return hints[i].hint;
+	return "see ibv_poll_cq(3)";
+}
+
+static int tell(const struct verbs *t, const struct verbs_fault *f, const char *queue, struct err *e)
+{
+	char object[PLACE_SIZE], operation[PLACE_SIZE];
+
+	if (f->operation) {
+		snprintf(operation, sizeof(operation), "%s %" PRIu64 " (%s queue of qp 0x%x)", f->operation, f->wr_id,
+			 queue, t->qp->qp_num);
+		/* What ibv_post_send(3) and ibv_post_recv(3) mean by it. */
+		if (f->rc == -ENOMEM)
+			return err_set(e, f->rc, STATUS_FAILED, t->object, operation, "the queue is full");
+		return err_sys(e, f->rc, t->object, operation);
+	}
+	snprintf(object, sizeof(object), "%s: work completion %" PRIu64 " (%s queue of qp 0x%x)", t->object, f->wr_id,
+		 queue, t->qp->qp_num);
+	return err_set(e, f->rc, STATUS_FAILED, object, NULL, "%s (%d, vendor error 0x%x); %s",
+		       ibv_wc_status_str(f->status), (int)f->status, f->vendor_error, hint_for(f->status));
+}
+
+/* The send side's completions first: they name causes, where the receive side and later posts only see consequences. */
+int verbs_failure(const struct transport *transport, struct err *e)
+{
+	const struct verbs *t = (const struct verbs *)transport;
+	const struct {
+		const struct verbs_fault *fault;
+		const char *queue;
+	} places[] = {{&t->send_cq.fault, "send"},
+		      {&t->recv_cq.fault, "receive"},
+		      {&t->send.fault, "send"},
+		      {&t->recv.fault, "receive"}};
+
+	for (size_t i = 0; i < COUNT(places); i++)
+		if (places[i].fault->rc)
+			return tell(t, places[i].fault, places[i].queue, e);
+	return 0;
+}

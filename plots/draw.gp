@@ -1,0 +1,18 @@
+# One figure in every format: its variables are set, `kind` names its script, `name` its files.
+do for [format in "svg pdf"] {
+	if (format eq "svg") {
+		face = "sans-serif"
+		set terminal svg noenhanced fixed size width,height font "sans-serif,13" background rgb "#ffffff"
+	} else {
+		if (!strstrt(GPVAL_TERMINALS, "pdfcairo")) {
+			break
+		}
+		face = "Sans"
+		set terminal pdfcairo noenhanced color size (width / 50.) cm,(height / 50.) cm font "Sans,13" fontscale 0.43 \
+			background rgb "#ffffff"
+	}
+	set output name.".".format
+	load plots."/style.gp"
+	load plots."/".kind.".gp"
+	set output
+}

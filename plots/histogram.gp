@@ -1,0 +1,68 @@
+# Latencies of one point: 100 bins, logarithmic counts, the medians, what is over the limit, lost or out of sight.
+#
+#   name.tsv   from_ns, to_ns, then one column of counts a series; the first and last rows (an edge missing) are what
+#              lies outside
+#   low, high, bin, unit_ns, unit                 the range and the bins in ns, the unit of the axis
+#   series_count, series[], median[], median_text[]   median in ns, NaN: none
+#   top                                           the upper end of the counts
+#   limit                                         in ns, a line if it is in the range
+#   title, notes, notes_lines, notes_columns      text
+#   invalid, invalid_lines                        text; "" for a point that is valid
+set bmargin at screen py(height - 58)
+set xlabel sprintf("latency [%s]", unit) noenhanced offset character 0,0.3
+set ylabel sprintf("messages per bin of %g %s", bin / unit_ns, unit) noenhanced
+set logscale y
+set xrange [low / unit_ns:high / unit_ns]
+set yrange [0.8:top]
+set format y "%.0s%c"
+set format x "%g"
+set boxwidth bin / unit_ns absolute
+
+x(from, to) = (from + to) / 2. / unit_ns
+# A bin without messages ends below the axis: 0 has no logarithm.
+y(count) = count > 0 ? count : 0.1
+at(value) = value / unit_ns
+
+if (limit > low && limit < high) {
+	set arrow from at(limit),graph 0 to at(limit),graph 1 nohead back linecolor rgb grey linewidth 0.8 dashtype (6,4)
+	set label sprintf(" limit %g %s", at(limit), unit) at at(limit),graph (0.95 - 0.07 * series_count) left front \
+		noenhanced textcolor rgb grey font face.",11"
+}
+
+# The first median stands out in red; the others are dashed, in their series' colour.
+do for [s = 1:series_count] {
+	if (median[s] >= low && median[s] < high) {
+		ink = s == 1 ? red : colour[s]
+		dashes = s == 1 ? 1 : 2
+		set arrow from at(median[s]),graph 0 to at(median[s]),graph 1 nohead front linewidth 1.5 dashtype dashes \
+			linecolor rgb ink
+		if (median[s] > low + 0.45 * (high - low)) {
+			set label "median ".median_text[s]."  " at at(median[s]),graph (1.02 - 0.07 * s) right front \
+				noenhanced textcolor rgb ink
+		} else {
+			set label "  median ".median_text[s] at at(median[s]),graph (1.02 - 0.07 * s) left front \
+				noenhanced textcolor rgb ink
+		}
+	}
+}
+
+words_left = right - 22 - 6.7 * notes_columns
+set object rectangle from screen px(words_left),py(66) to screen px(right - 6),py(66 + 10 + 18 * notes_lines) front \
+	fillcolor rgb "#ffffff" fillstyle solid 1 border linecolor rgb "#999999"
+set label notes at screen px(words_left + 8),py(66 + 14) left front noenhanced font face.",12"
+
+if (strlen(invalid)) {
+	set object rectangle from screen px(left),py(190) to screen px(right),py(190 + 12 + 19 * invalid_lines) front \
+		fillcolor rgb "#fff0f0" fillstyle solid 1 border linecolor rgb red
+	set label invalid at screen px((left + right) / 2),py(190 + 15) center front noenhanced textcolor rgb red
+}
+
+# The first series in front, filled; the others behind it, light, with an outline that stays visible over it.
+table = name.".tsv"
+plot for [s = series_count:2:-1] table skip 1 using (x($1, $2)):(y(column(s + 2))) with boxes \
+		linecolor rgb light[s] notitle, \
+	table skip 1 using (x($1, $2)):(y(column(3))) with boxes linecolor rgb colour[1] title series[1], \
+	for [s = 2:series_count] NaN with boxes linecolor rgb colour[s] fillcolor rgb light[s] fillstyle solid 1 border \
+		title series[s], \
+	for [s = 2:series_count] table skip 1 using (x($1, $2)):(y(column(s + 2))) with histeps \
+		linecolor rgb colour[s] linewidth 1.4 notitle

@@ -1,0 +1,185 @@
+/*
+ * shmem's one-way latency beside the bare hand-over of one cache line between the same two CPUs: one process pair,
+ * rounds of both in turn. "bare" is half a round trip of a line that both sides spin on: no slots, no numbers, no
+ * stamps but the two around the round trip.
+ *
+ *   build/bench/bench_shmem [CPU CPU]
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/stats.h"
+#include "common/err.h"
+#include "instrument/clock.h"
+#include "kernels/oneway.h"
+#include "transports/shmem.h"
+
+#define MESSAGES 20000
+#define ROUNDS	 11
+
+extern const struct kernel_loops oneway_loops_shmem;
+
+struct shared {
+	_Alignas(64) _Atomic uint32_t there;
+	_Alignas(64) _Atomic uint32_t back;
+	_Alignas(64) _Atomic uint32_t barrier[2];
+	char address[128];
+	int64_t column[3][MESSAGES];
+	int64_t bare[MESSAGES];
+};
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		perror("sched_setaffinity");
+}
+
+static void meet(struct shared *s, int side)
+{
+	uint32_t mine = atomic_fetch_add(&s->barrier[side], 1) + 1;
+
+	while (atomic_load(&s->barrier[!side]) < mine)
+		cpu_relax();
+}
+
+static void bare_source(struct shared *s, uint32_t base)
+{
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		int64_t start = clock_ticks_begin();
+
+		atomic_store_explicit(&s->there, base + i + 1, memory_order_release);
+		while (atomic_load_explicit(&s->back, memory_order_acquire) != base + i + 1)
+			;
+		s->bare[i] = (clock_ticks_end() - start) / 2;
+	}
+}
+
+static void bare_sink(struct shared *s, uint32_t base)
+{
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		while (atomic_load_explicit(&s->there, memory_order_acquire) != base + i + 1)
+			;
+		atomic_store_explicit(&s->back, base + i + 1, memory_order_release);
+	}
+}
+
+static struct transport *open_side(struct shared *s, enum role role)
+{
+	struct transport_config config = {role, POLL_BUSY, 32, 1024, -1, "0123456789abcdef"};
+	struct transport *t;
+	json_t *address, *peer;
+	struct err e = ERR_INIT;
+
+	if (shmem_transport.open(&config, NULL, &t, &address, &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		_exit(1);
+	}
+	if (role == ROLE_SINK)
+		snprintf(s->address, sizeof(s->address), "%s", json_string_value(json_object_get(address, "object")));
+	json_decref(address);
+	meet(s, role);
+	peer = json_pack("{s:s}", "object", s->address);
+	if (shmem_transport.connect(t, peer, &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		_exit(1);
+	}
+	json_decref(peer);
+	meet(s, role);
+	return t;
+}
+
+static void kernel_round(struct shared *s, struct transport *t, enum role role)
+{
+	static const struct oneway_settings settings = {.messages = MESSAGES, .size = 32, .burst = 1};
+	struct worker w = {.transport = t,
+			   .settings = &settings,
+			   .poll = POLL_BUSY,
+			   .messages = MESSAGES,
+			   .depth = 1024,
+			   .column = {s->column[0], s->column[1], s->column[2]},
+			   .clock = {0, 1, 0}};
+
+	if (role == ROLE_SINK)
+		for (int i = 0; i < MESSAGES; i++)
+			s->column[2][i] = INT64_MIN;
+	t->ops->prepare(t, NULL);
+	meet(s, role);
+	if ((role == ROLE_SOURCE ? oneway_loops_shmem.source : oneway_loops_shmem.sink)(&w))
+		_exit(1);
+	meet(s, role);
+}
+
+static double p50_ns(const int64_t *a, const int64_t *b, double hz)
+{
+	struct span span = {a, b, MESSAGES};
+	struct stats stats;
+
+	if (stats_compute(&span, 1, INT64_MAX, &stats, NULL))
+		exit(1);
+	return (double)stats.quantile[Q50] * 1e9 / hz;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void side(struct shared *s, enum role role, int cpu, double hz)
+{
+	double ratio[ROUNDS], bare = 0, shmem = 0;
+	struct transport *t;
+
+	pin(cpu);
+	t = open_side(s, role);
+	kernel_round(s, t, role); /* warm-up */
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		(role == ROLE_SOURCE ? bare_source : bare_sink)(s, i * MESSAGES);
+		kernel_round(s, t, role);
+		if (role == ROLE_SOURCE) {
+			bare = p50_ns(s->bare, NULL, hz);
+			shmem = p50_ns(s->column[ONEWAY_T_RECV], s->column[ONEWAY_T_SUBM], hz);
+			ratio[i] = shmem / bare;
+			printf("round %2u: bare %.0f ns, shmem %.0f ns, ratio %.2f\n", i, bare, shmem, ratio[i]);
+		}
+		meet(s, role);
+	}
+	t->ops->close(t);
+	if (role == ROLE_SINK)
+		return;
+	qsort(ratio, ROUNDS, sizeof(*ratio), by_value);
+	printf(
+	    "p50 of shmem one-way / bare hand-over: median ratio %.2f, from %.2f to %.2f in %d rounds (must be <= 2)\n",
+	    ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1], ROUNDS);
+}
+
+int main(int argc, char **argv)
+{
+	int cpu[2] = {argc > 2 ? atoi(argv[1]) : 0, argc > 2 ? atoi(argv[2]) : 1};
+	struct shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct clock_report clock;
+	int status = 0;
+
+	if (s == MAP_FAILED)
+		return 1;
+	memset(s, 0, sizeof(*s));
+	clock_calibrate(100, &clock);
+
+	pid_t pid = fork();
+
+	side(s, pid ? ROLE_SOURCE : ROLE_SINK, cpu[pid ? 0 : 1], clock.hz);
+	if (!pid)
+		_exit(0);
+	waitpid(pid, &status, 0);
+	return status ? 1 : 0;
+}

@@ -1,0 +1,76 @@
+/*
+ * What one message costs the harness in the timed loop: a stamp and its store on either side, beside the bare counter.
+ * Rounds alternate, so that what else the machine does hits both.
+ *
+ *   build/bench/bench_stamp
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/npy.h"
+#include "common/err.h"
+#include "instrument/clock.h"
+#include "instrument/recorder.h"
+
+#define MESSAGES 200000
+#define ROUNDS	 21
+
+static int64_t sum; /* keeps the bare loop's reads alive */
+
+static double bare(void)
+{
+	int64_t start = clock_ticks_begin();
+
+	for (int i = 0; i < MESSAGES; i++)
+		sum += clock_ticks_begin() ^ clock_ticks_end();
+	return (double)(clock_ticks_end() - start) / MESSAGES;
+}
+
+static double stamps(int64_t *subm, int64_t *recv)
+{
+	int64_t start = clock_ticks_begin();
+
+	for (int i = 0; i < MESSAGES; i++) {
+		subm[i] = clock_ticks_begin();
+		recv[i] = clock_ticks_end();
+	}
+	return (double)(clock_ticks_end() - start) / MESSAGES;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	return v[n / 2];
+}
+
+int main(void)
+{
+	static const char *const names[] = {"t_subm", "t_recv"};
+	struct recorder r;
+	struct err e = ERR_INIT;
+	struct clock_report clock;
+	double a[ROUNDS], b[ROUNDS], ratio[ROUNDS];
+
+	if (recorder_open(&r, names, 2, MESSAGES, -1, &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		return 1;
+	}
+	clock_calibrate(100, &clock);
+	for (int i = 0; i < ROUNDS; i++) {
+		a[i] = bare();
+		b[i] = stamps(r.column[0].data, r.column[1].data);
+		ratio[i] = b[i] / a[i];
+	}
+	printf("two bare reads %.1f ns, two stamps with their stores %.1f ns, ratio %.3f (median of %d rounds; must be "
+	       "<= 1.2)\n",
+	       median(a, ROUNDS) * 1e9 / clock.hz, median(b, ROUNDS) * 1e9 / clock.hz, median(ratio, ROUNDS), ROUNDS);
+	recorder_close(&r);
+	return sum == 0;
+}

@@ -1,0 +1,47 @@
+"""The summary of a run against NumPy's own reading of its columns: python3 check_quantiles.py RUN. Says what differs; exit 1 if anything does."""
+import glob
+import json
+import math
+import sys
+
+import numpy as np
+
+NEVER = np.iinfo(np.int64).min
+QUANTILES = {"p50": 5000, "p90": 9000, "p99": 9900, "p99_9": 9990, "p99_99": 9999}
+
+run = sys.argv[1]
+resolved = json.load(open(f"{run}/resolved.json"))
+summary = json.load(open(f"{run}/summary.json"))
+wrong = compared = 0
+
+for point in summary["points"]:
+    base = f"{run}/points/{point['id']:04d}"
+    for series in resolved["kernels"][point["params"]["kernel"]]["series"]:
+        parts = []
+        lost = 0
+        for rep in sorted(glob.glob(f"{base}/rep-*")):
+            a = np.load(f"{rep}/{series['column']}.npy", mmap_mode="r")
+            b = np.load(f"{rep}/{series['minus']}.npy", mmap_mode="r")
+            there = (a != NEVER) & (b != NEVER)
+            lost += int((~there).sum())
+            parts.append((a - b)[there])
+        if not parts:
+            continue
+        x = np.sort(np.concatenate(parts))
+        n = len(x)
+        want = {"n": n, "lost": lost, "min": int(x[0]), "max": int(x[-1])}
+        for key, p in QUANTILES.items():
+            rank = -(-p * n // 10000)
+            want[key] = int(x[rank - 1]) if n - rank >= 20 else None
+        got = point["metrics"][series["name"]]
+        for key, value in want.items():
+            compared += 1
+            if got[key] != value:
+                wrong += 1
+                print(f"point {point['id']} {series['name']} {key}: summary {got[key]}, NumPy {value}")
+        if n > 1 and not math.isclose(got["stdev"], float(x.std(ddof=1)), rel_tol=1e-9, abs_tol=1e-9):
+            wrong += 1
+            print(f"point {point['id']} {series['name']} stdev: summary {got['stdev']}, NumPy {x.std(ddof=1)}")
+
+print(f"{compared} values compared, {wrong} differ")
+sys.exit(1 if wrong or not compared else 0)

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# An endpoint on its own: orders that are wrong, out of turn or no orders at all are answered with an error, never obeyed.
+
+load helper
+
+# say LINE…: send orders, end the input, show the answers.
+say() {
+	printf '%s\n' "$@" | timeout 20 "$KBLAT" endpoint
+}
+
+open_order() {
+	printf '{"type":"open","role":"%s","kernel":"oneway","transport":"scripted","name":"0123456789abcdef",' "$1"
+	printf '"conversion":{"origin":0,"numerator":1,"shift":0},"params":%s}' "$(cat params.json)"
+}
+
+make_params() {
+	spec s <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 10, burst: 10, warmup: 0}
+	YAML
+	"$KBLAT" run s.yaml --dry-run --json >p.json
+	json p.json 'json.dumps(d[0]["params"])' >params.json
+}
+
+@test "it says hello with its protocol, and ends with its input" {
+	run say
+	[ "$status" -eq 0 ]
+	assert_contains "$output" '"protocol":1'
+}
+
+@test "nonsense, unknown orders and orders out of turn are errors, and it goes on" {
+	run say 'nonsense' '{}' '[]' '{"type":"fly"}' '{"type":"connect"}' '{"type":"arm","messages":5}' '{"type":"run"}' \
+		'{"type":"open"}' '{"type":"status"}'
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '"type":"error"' <<<"$output")" -eq 8 ]
+	assert_contains "$output" '"type":"status"'
+}
+
+@test "settings of a peer are checked again" {
+	make_params
+	for change in '.update(size_bytes=-1)' '.update(messages="x")' '.update(messages=1<<40)' '.pop("depth")' '.update(poll="sometimes")'; do
+		/usr/bin/python3 -c "
+import json
+d = json.load(open('params.json')); d$change
+json.dump(d, open('bad.json', 'w'))"
+		run say "$(sed "s|\"params\":.*|\"params\":$(cat bad.json)}|" <<<"$(open_order sink)")"
+		echo "$output"
+		[ "$status" -eq 0 ]
+		assert_contains "$output" '"type":"error"'
+	done
+}
+
+@test "its scratch is gone when its input ends in the middle" {
+	make_params
+	touch before-shm
+	run say "$(open_order sink)" '{"type":"connect","peer":{}}' '{"type":"arm","messages":10,"rep":0}'
+	[ "$status" -eq 0 ]
+	assert_contains "$output" '"type":"opened"'
+	[ -z "$(shm_files)" ]
+}

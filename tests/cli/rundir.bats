@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# A sealed run directory: any change is seen, hostile ones are refused.
+
+load helper
+bats_require_minimum_version 1.5.0
+
+sealed() {
+	scripted messages=200
+	[ "$status" -eq 0 ]
+}
+
+# flip FILE: change one byte in its middle.
+flip() {
+	/usr/bin/python3 - "$1" <<-'PY'
+		import sys
+		b = bytearray(open(sys.argv[1], "rb").read())
+		if b:
+		    b[len(b) // 2] ^= 1
+		else:
+		    b = b"x"
+		open(sys.argv[1], "wb").write(b)
+	PY
+}
+
+@test "one byte changed in any sealed file: verify names it, status 3" {
+	sealed
+	mapfile -t files < <(cd "$run_dir" && find . -type f -not -path './state/*/sys/*' -printf '%P\n' | sort)
+	[ "${#files[@]}" -gt 20 ]
+	for f in "${files[@]}"; do
+		cp -a "$run_dir/$f" kept
+		flip "$run_dir/$f"
+		run "$KBLAT" verify "$run_dir"
+		echo "$f: $status $output"
+		[ "$status" -eq 3 ]
+		[[ $f == manifest-sha256.txt ]] || assert_contains "$output" "$f"
+		cp -a kept "$run_dir/$f"
+	done
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "a file too few and one too many are seen; derived/ may change" {
+	sealed
+	mkdir "$run_dir/derived"
+	echo x >"$run_dir/derived/note"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	echo x >"$run_dir/extra"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "extra"
+	rm "$run_dir/extra" "$run_dir/points/0000/rep-01/t_comp.npy"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "points/0000/rep-01/t_comp.npy"
+}
+
+@test "columns that are truncated, of another type, or no columns: said, never a crash" {
+	for damage in truncate dtype text empty long; do
+		sealed
+		column=$run_dir/points/0000/rep-00/t_recv.npy
+		case $damage in
+		truncate) truncate -s 5000 "$column" ;;
+		dtype) /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[1], numpy.zeros(200))' "$column" ;;
+		text) echo "this is text" >"$column" ;;
+		empty) : >"$column" ;;
+		long) echo >>"$column" ;;
+		esac
+		run "$KBLAT" verify "$run_dir"
+		echo "$damage: $output"
+		[ "$status" -eq 3 ]
+		assert_contains "$output" "t_recv.npy"
+	done
+}
+
+@test "summary and export of what is sealed; report makes a page that needs nothing" {
+	sealed
+	run "$KBLAT" summary "$run_dir"
+	[ "$status" -eq 0 ]
+	run "$KBLAT" summary "$run_dir" --json
+	[ "$status" -eq 0 ]
+	echo "$output" >s.json
+	assert_eq "$(json s.json 'd == json.load(open(sys.argv[1].replace("s.json", "") + "'"$run_dir"'/summary.json"))')" True
+	run "$KBLAT" export "$run_dir" --csv
+	[ "$status" -eq 0 ]
+	cmp <(echo "$output") "$run_dir/summary.csv" || diff <(echo "$output") "$run_dir/summary.csv"
+	run "$KBLAT" report "$run_dir"
+	[ "$status" -eq 0 ]
+	page=$run_dir/derived/report.html
+	assert_eq "${lines[-1]}" "$page"
+	run ! grep -oE '(src|href)="?(https?:|//)' "$page"
+	grep -q 'data:image/svg+xml' "$page"
+	[ -s "$run_dir/derived/figures/point-0000-histogram.pdf" ]
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "hostile JSON in a run directory is refused, not believed" {
+	sealed
+	for text in '[]' '{' '{"schema": 99}' '{"schema": 1}' "$(printf '[%.0s' $(seq 5000))"; do
+		printf '%s' "$text" >"$run_dir/run.json"
+		run "$KBLAT" summary "$run_dir"
+		[ "$status" -eq 2 ]
+		run "$KBLAT" report "$run_dir"
+		[ "$status" -eq 2 ]
+	done
+}

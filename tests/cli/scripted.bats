@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# Over the scripted transport the truth is known: what a run reports must be that, and every flag must be raised when it should.
+
+load helper
+
+metric() {
+	json "$run_dir/summary.json" "d['points'][0]['metrics']['$1']['$2']"
+}
+
+reasons() {
+	json "$run_dir/summary.json" "' '.join(d['points'][0]['reasons'])"
+}
+
+warnings() {
+	json "$run_dir/summary.json" "' '.join(d['points'][0]['warnings'])"
+}
+
+@test "a constant latency is reported as what it is, every quantile of it" {
+	scripted delay=1234ns comp_delay=777ns messages=20000
+	[ "$status" -eq 0 ]
+	for q in min p50 p90 p99 p99_9 max; do
+		assert_eq "$(metric lat_ns $q)" 1234
+		assert_eq "$(metric comp_lat_ns $q)" 777
+	done
+	assert_eq "$(metric lat_ns n)" 40000
+	assert_eq "$(metric lat_ns stdev)" 0.0
+	assert_eq "$(metric lat_ns p99_99)" None
+	assert_eq "$(json "$run_dir/run.json" 'd["valid"], d["status"]')" "(True, 'COMPLETED')"
+}
+
+@test "the maximum is the true maximum, and the standard deviation of 50 ns of jitter is right" {
+	scripted delay=1us jitter=50ns late=17 late_by=1ms limit=10us
+	[ "$status" -eq 0 ]
+	assert_eq "$(metric lat_ns max)" 1000950
+	scripted delay=1us jitter=50ns
+	assert_eq "$(json "$run_dir/summary.json" "abs(d['points'][0]['metrics']['lat_ns']['stdev'] - 50) < 0.5")" True
+	assert_eq "$(metric lat_ns mean)" 1000.0
+	assert_eq "$(metric lat_ns p50)" 950
+	assert_eq "$(metric lat_ns p90)" 1050
+}
+
+@test "the share over the limit is counted" {
+	scripted delay=1us late=0-99 late_by=20us limit=10us
+	assert_eq "$(metric lat_ns over_limit)" 0.1
+}
+
+@test "a pause between bursts does not enter a latency" {
+	scripted delay=1us burst=10 pause=1s
+	[ "$status" -eq 0 ]
+	assert_eq "$(metric lat_ns max)" 1000
+}
+
+@test "a lost message on a reliable transport invalidates: status 3" {
+	scripted lose=5,7
+	[ "$status" -eq 3 ]
+	assert_eq "$(metric lat_ns lost)" 4
+	assert_contains "$(reasons)" "lost"
+	assert_eq "$(json "$run_dir/run.json" 'd["valid"]')" False
+	assert_contains "$output" "lost"
+}
+
+@test "a lost message on an unreliable transport is counted and shown, and does not invalidate" {
+	scripted lose=5,7 reliable=no
+	[ "$status" -eq 0 ]
+	assert_eq "$(metric lat_ns lost)" 4
+	assert_contains "$(warnings)" "lost"
+	assert_eq "$(json "$run_dir/summary.json" "d['points'][0]['loss']['lost']")" 4
+}
+
+@test "a duplicate invalidates, the first arrival is not lost, reordering is counted" {
+	scripted duplicate=3 reliable=no
+	[ "$status" -eq 3 ]
+	assert_contains "$(reasons)" "more than once"
+	assert_eq "$(metric lat_ns n)" 2000
+	scripted late=3 late_by=25us interval=10us
+	[ "$status" -eq 0 ]
+	assert_eq "$(json "$run_dir/summary.json" "d['points'][0]['loss']['reordered']")" 4
+}
+
+@test "a page fault inside the measured interval invalidates" {
+	scripted fault=page_fault fault_at=500
+	[ "$status" -eq 3 ]
+	assert_contains "$(reasons)" "page fault"
+	assert_contains "$(reasons)" "sink"
+	scripted fault=page_fault fault_at=500 fault_side=source
+	assert_contains "$(reasons)" "source"
+}
+
+@test "a number that the recorder has no place for invalidates" {
+	scripted fault=overflow fault_at=500 drain=50ms
+	[ "$status" -eq 3 ]
+	assert_contains "$(reasons)" "recorder"
+}
+
+@test "a bad completion fails the point, and what was measured is kept" {
+	scripted fault=bad_completion fault_at=500 fault_side=sink drain=50ms
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "bad completion at message 500"
+	assert_eq "$(json "$run_dir/run.json" 'd["status"]')" FAILED
+	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["outcome"]')" failed
+	[ -s "$run_dir/points/0000/rep-00/t_recv.npy" ]
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "payloads are checked where asked for" {
+	scripted check=yes
+	[ "$status" -eq 0 ]
+	scripted check=yes fault=bad_payload fault_at=500
+	[ "$status" -eq 3 ]
+	assert_contains "$(reasons)" "payload"
+}
+
+@test "NumPy reads every column, and its quantiles are those of the summary" {
+	scripted delay=3us jitter=700ns late=0-150 late_by=90us lose=9 reliable=no messages=12000
+	[ "$status" -eq 0 ]
+	run /usr/bin/python3 "$ROOT/tests/cli/check_quantiles.py" "$run_dir"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}

@@ -1,0 +1,599 @@
+/* derived/: escapes, labels, merged histograms, bins, figures and the page, over made-up run directories. */
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/escape.h"
+#include "report/figures.h"
+#include "report/gnuplot.h"
+#include "report/model.h"
+#include "report/report.h"
+#include "tests/unit/fixture_run.h"
+#include "tests/unit/tap.h"
+
+#define SPEC "kernel: oneway\nmatrix:\n  - transport: verbs\n    qp: [rc, uc] # <b>bold</b>\n"
+
+static const struct fixture_point nic_points[] = {
+    {"verbs", "rc", "busy", 32, 8, 4000, 1269, .06, .0004, 1.15, 0, NULL, NULL, NULL, NULL},
+    {"verbs", "uc", "busy", 32, 8, 4000, 1251, .06, .0006, .92, 3, NULL, NULL, NULL, "messages were lost: 24"},
+    {"verbs", "uc", "event", 32, 8, 4000, 3598, .12, .004, .9, 0, NULL, NULL, "page faults in 2 of 8 repetitions",
+     NULL},
+    {"shmem", NULL, "busy", 32, 8, 4000, 143, .08, .002, .12, 0, NULL, NULL, NULL, NULL},
+    {"verbs", "ud", "event", 32, 8, 4000, 42000, .3, .03, 1.4, 0, NULL, NULL, NULL, NULL},
+    {"verbs", "rc", "event", 4096, 8, 4000, 0, 0, 0, 0, 0, "failed", "sink: memlock limit too small", NULL, NULL},
+};
+
+static const struct fixture_run nic = {"nic", "One-way <latency>",    "t630",	  "mlx5_0", "COMPLETED",
+				       SPEC,  "point 2: page faults", nic_points, 6,	    false};
+
+/* Everything that could end a string, a tag, an element or a row, start a command, or break XML; and a character of
+ * three bytes. */
+#define HOSTILE                                                                                                        \
+	"a\"b'c`touch pwned`$(touch pwned)<script>alert(1)</script>&amp;%d%n@x{/Bold y}\\\n\t\033[31m\xe2\x82\xac"     \
+	"\xef\xbf\xbe"
+
+static const struct fixture_point hostile_points[] = {
+    {HOSTILE, HOSTILE, "busy", 32, 1, 500, 1200, .1, 0, .9, 0, NULL, NULL, HOSTILE, HOSTILE},
+    {"verbs", "50% \"", "event", 32, 1, 500, 1200, .1, 0, .9, 0, NULL, NULL, NULL, NULL},
+};
+
+static const struct fixture_run hostile = {HOSTILE, HOSTILE, "ev<i>l",	     HOSTILE, "INTERRUPTED",
+					   HOSTILE, HOSTILE, hostile_points, 2,	      false};
+
+static char *slurp(const char *path)
+{
+	struct err e = ERR_INIT;
+	char *text = NULL;
+	size_t size;
+
+	fs_read(path, 64 << 20, &text, &size, &e);
+	return text;
+}
+
+static char *slurp_in(const char *dir, const char *name)
+{
+	char *path = fs_path("%s/%s", dir, name), *text = slurp(path);
+
+	free(path);
+	return text;
+}
+
+static bool is_there(const char *dir, const char *name)
+{
+	char *path = fs_path("%s/%s", dir, name);
+	bool there = !access(path, F_OK);
+
+	free(path);
+	return there;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (; text && (text = strstr(text, part)); text += strlen(part))
+		count++;
+	return count;
+}
+
+/* Escapes ------------------------------------------------------------------------------------------------ */
+
+static char *written(void (*escape)(FILE *, const char *), const char *text)
+{
+	char *out = NULL;
+	size_t size;
+	FILE *f = open_memstream(&out, &size);
+
+	escape(f, text);
+	fclose(f);
+	return out;
+}
+
+static void escape_base64_text(FILE *out, const char *text)
+{
+	escape_base64(out, text, strlen(text));
+}
+
+static const struct {
+	void (*escape)(FILE *, const char *);
+	const char *raw, *want, *what;
+} escapes[] = {
+    {escape_html, "<a href=\"x\">&'", "&lt;a href=&quot;x&quot;&gt;&amp;&#39;", "markup"},
+    {escape_html, "a\nb\tc", "a\nb\tc", "newlines and tabs stay in HTML"},
+    {escape_html, "\033[1m\xff\xef\xbf\xbe", "\xef\xbf\xbd[1m\xef\xbf\xbd\xef\xbf\xbd", "what may not be shown"},
+    {escape_html, "5 \xe2\x82\xac", "5 \xe2\x82\xac", "a character of three bytes"},
+    {escape_gnuplot, "p99 = 1.2 us", "\"p99 = 1.2 us\"", "plain text for gnuplot"},
+    {escape_gnuplot, "\"`x`'@y\\$", "\"\\042\\140x\\140\\047\\100y\\134\\044\"", "quotes, backticks, macros"},
+    {escape_gnuplot, "a\nb\xff", "\"a\\nb?\"", "a newline and a stray byte"},
+    {escape_gnuplot, "\xe2\x82\xac", "\"\\342\\202\\254\"", "UTF-8 in octal"},
+    {escape_tsv, "a\tb\nc\"", "a b c\"", "a cell"},
+    {escape_base64_text, "", "", "base64 of nothing (RFC 4648)"},
+    {escape_base64_text, "f", "Zg==", "base64 of one byte"},
+    {escape_base64_text, "fo", "Zm8=", "base64 of two"},
+    {escape_base64_text, "foo", "Zm9v", "base64 of three"},
+    {escape_base64_text, "foobar\xff", "Zm9vYmFy/w==", "base64 of seven"},
+};
+
+static void test_escapes(void)
+{
+	static const char *const words[][2] = {
+	    {"plain-1.0/x", "plain-1.0/x"}, {"", "''"}, {"it's", "'it'\\''s'"}, {"a b", "'a b'"}};
+	char *got;
+
+	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+		got = written(escapes[i].escape, escapes[i].raw);
+		is_str(got, escapes[i].want, "%s", escapes[i].what);
+		free(got);
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		got = escape_shell(words[i][0]);
+		is_str(got, words[i][1], "a shell's word: %s", words[i][1]);
+		free(got);
+	}
+}
+
+/* The model ---------------------------------------------------------------------------------------------- */
+
+static void test_params(void)
+{
+	static const struct {
+		const char *key, *json, *name, *value;
+	} params[] = {
+	    {"size_bytes", "65536", "size", "64KiB"},
+	    {"pause_ns", "5500", "pause", "5500ns"},
+	    {"rate_hz", "25000", "rate", "25kHz"},
+	    {"check", "true", "check", "yes"},
+	    {"source_cpu", "\"auto\"", "source cpu", "auto"},
+	    {"_ns", "3", " ns", "3"},
+	};
+	char buf[64];
+
+	for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+		json_t *value = json_loads(params[i].json, JSON_DECODE_ANY, NULL);
+
+		is_str(param_name(params[i].key, buf, sizeof(buf)), params[i].name, "%s is shown as", params[i].key);
+		is_str(param_value(params[i].key, value, buf, sizeof(buf)), params[i].value, "%s of %s is shown as",
+		       params[i].json, params[i].key);
+		json_decref(value);
+	}
+}
+
+static void open_run(struct run *run, const char *path)
+{
+	struct err e = ERR_INIT;
+
+	if (run_open(path, run, &e)) {
+		printf("Bail out! %s\n", e.text);
+		exit(1);
+	}
+}
+
+/* The merged histogram must know what the summary, computed from all samples at once, says. */
+static void check_merged(const struct report_point *p)
+{
+	for (size_t s = 0; s < p->series_count; s++) {
+		int64_t want = -1, got = -2;
+
+		metric_ns(&p->series[s], "p50", &want);
+		ok(series_quantile(&p->series[s], 0.5, 20, &got), "point %u: %s has a median", p->id,
+		   p->series[s].label);
+		is_int(got, want, "point %u: merged repetitions have the summary's median of %s", p->id,
+		       p->series[s].label);
+		metric_ns(&p->series[s], "n", &want);
+		is_int((int64_t)p->series[s].count, want, "point %u: and its count", p->id);
+	}
+}
+
+static void test_model(const char *dir)
+{
+	struct err e = ERR_INIT;
+	struct report r;
+	struct run run;
+	int64_t value;
+
+	open_run(&run, dir);
+	if (!is_int(report_gather(&r, &run, 1, &e), 0, "a run is gathered"))
+		note("%s", e.text);
+	is_int((int64_t)r.count, 6, "with all of its points");
+	is_str(r.points[0].label, "verbs, rc, busy, size 32B", "a label: values; a bare number gets its name");
+	is_str(r.points[3].label, "shmem, busy, size 32B", "no value of what a point does not have");
+	is_str(r.points[5].name, "point-0005", "names of files");
+	is_str(r.runs[0].label, "run", "the run by its directory");
+	is_str(r.runs[0].hosts, "t630", "its host");
+	for (size_t i = 0; i < 5; i++)
+		check_merged(&r.points[i]);
+	ok(point_is_valid(&r.points[0]) && !point_is_valid(&r.points[2]), "valid and not");
+	is_str(point_reason(&r.points[2]), "page faults in 2 of 8 repetitions", "and why");
+	is_str(point_outcome(&r.points[5]), "failed", "a point that failed");
+	ok(!series_is_measured(&r.points[5].series[0]), "has no histogram");
+	ok(!series_quantile(&r.points[0].series[0], 0.9999, 20, &value), "no quantile with too little beyond it");
+	ok(series_quantile(&r.points[0].series[0], 0.1, 20, &value) && value > 1000 && value < 1269,
+	   "P10 is below the median");
+	report_free(&r);
+	run_close(&run);
+}
+
+/* Tables and figures ------------------------------------------------------------------------------------- */
+
+struct table {
+	double first_edge, last_edge; /* of the bins proper */
+	size_t rows;
+	uint64_t sum, beyond, below; /* of the first series */
+};
+
+static struct table read_histogram(const char *derived, const char *name)
+{
+	char *text = slurp_in(derived, name), *line, *rest = text;
+	struct table t = {.rows = 0};
+
+	strsep(&rest, "\n");
+	while (rest && (line = strsep(&rest, "\n")) && *line) {
+		char *from = strsep(&line, "\t"), *to = strsep(&line, "\t"), *count = strsep(&line, "\t");
+		uint64_t n = count ? strtoull(count, NULL, 10) : 0;
+
+		t.sum += n;
+		if (!*from) {
+			t.below = n;
+		} else if (!*to) {
+			t.beyond = n;
+			t.last_edge = atof(from);
+		} else if (!t.rows++) {
+			t.first_edge = atof(from);
+		}
+	}
+	free(text);
+	return t;
+}
+
+static void check_histogram(const char *derived, unsigned point, double last, uint64_t sum, const char *what)
+{
+	char *name = fs_path("figures/point-%04u-histogram.tsv", point);
+	struct table t = read_histogram(derived, name);
+
+	ok(t.rows == 100 && t.first_edge == 0 && t.last_edge == last, "%s: 100 bins from %g to %g ns (%zu to %g)", what,
+	   t.first_edge, last, t.rows, t.last_edge);
+	is_int((int64_t)t.sum, (int64_t)sum, "%s: every message is in a bin or outside", what);
+	ok(t.beyond * 500 < sum, "%s: %" PRIu64 " messages are beyond", what, t.beyond);
+	free(name);
+}
+
+static void test_tables(const char *derived)
+{
+	char *overview = slurp_in(derived, "figures/overview.tsv");
+	struct table slow;
+
+	check_histogram(derived, 0, 50000, 32000, "a network adapter has the thesis' bins");
+	check_histogram(derived, 1, 50000, 32000 - 24, "lost messages are in none");
+	check_histogram(derived, 3, 2000, 32000, "shared memory has finer ones");
+	slow = read_histogram(derived, "figures/point-0004-histogram.tsv");
+	ok(slow.rows == 100 && slow.last_edge >= 200000, "slow messages have coarser ones");
+	is_int((int64_t)slow.sum, 32000, "the slowest are counted, too");
+	ok(slow.beyond > 0, "beyond the last bin: %" PRIu64, slow.beyond);
+	is_int((int64_t)count_of(overview, "\n"), 7, "the overview has a row for each point and a heading");
+	contains(overview, "x\tvalid\tt_lat_p10_ns\tt_lat_p50_ns\tt_lat_p90_ns\tt_lat_p99_ns\tt_comp_p10_ns",
+		 "its heading");
+	like(overview, "\n3\t0\t[0-9\t]+run\t2\tverbs, uc, event, size 32B\n", "a point that is not valid is marked");
+	like(overview, "\n6\t0\t+run\t5\tverbs, rc, event, size 4KiB\n", "a point without numbers has empty cells");
+	free(overview);
+}
+
+static void check_drawn(const char *derived, const char *name)
+{
+	static const struct {
+		const char *format, *begin, *end;
+	} formats[] = {{"svg", "<?xml", "</svg>"}, {"pdf", "%PDF", "%%EOF"}};
+
+	for (size_t i = 0; i < 2; i++) {
+		char *path = fs_path("%s/figures/%s.%s", derived, name, formats[i].format), *data = NULL;
+		struct err e = ERR_INIT;
+		size_t size = 0;
+
+		fs_read(path, 16 << 20, &data, &size, &e);
+		ok(data && !strncmp(data, formats[i].begin, strlen(formats[i].begin)) &&
+		       memmem(data, size, formats[i].end, strlen(formats[i].end)),
+		   "%s.%s is drawn to its end", name, formats[i].format);
+		free(data);
+		free(path);
+	}
+}
+
+static void test_figures(const char *derived)
+{
+	char *svg;
+
+	check_drawn(derived, "overview");
+	check_drawn(derived, "point-0000-histogram");
+	check_drawn(derived, "point-0004-histogram");
+	ok(!is_there(derived, "figures/point-0005-histogram.svg"), "nothing is drawn of what was not measured");
+	svg = slurp_in(derived, "figures/point-0002-histogram.svg");
+	contains(svg, "NOT VALID: page faults in 2 of 8 repetitions", "what is not valid says so across the figure");
+	contains(svg, "median 3.60 us", "the median with its value");
+	contains(svg, "lost: 0 of 32000", "the lost");
+	like(svg, "over 10us: 0\\.[0-9]+ %", "the share over the limit");
+	contains(svg, "latency [us]", "an axis with its unit");
+	free(svg);
+	svg = slurp_in(derived, "figures/point-0000-histogram.svg");
+	ok(svg && !strstr(svg, "NOT VALID"), "what is valid does not");
+	free(svg);
+}
+
+/* The page ----------------------------------------------------------------------------------------------- */
+
+static void test_page(const char *html)
+{
+	char *page = slurp(html);
+
+	contains(page, "default-src 'none'; img-src data:; style-src 'unsafe-inline'", "a strict policy");
+	contains(page, "<title>One-way &lt;latency&gt;</title>", "the title, escaped");
+	like(page,
+	     "<strong>Not valid\\.</strong> 5 of 6 points measured, 4 of them valid: oneway over verbs and shmem on "
+	     "<b>t630</b>, device mlx5_0",
+	     "the answer in a sentence");
+	contains(page, "<li>point 2: page faults</li>", "why not");
+	like(page, "<span title=\"12[0-9]{2} ns\">1\\.2[0-9] us</span>", "numbers for people, nanoseconds on pointing");
+	contains(page, "<span class=\"bad\">failed</span>: sink: memlock limit too small", "a failed point, and why");
+	is_int((int64_t)count_of(page, "src=\"data:image/svg+xml;base64,"), 6, "the overview and five histograms");
+	is_int((int64_t)count_of(page, "<img "), 6, "and no other image");
+	ok(page && !strstr(page, "<script") && !strstr(page, "http://") && !strstr(page, "https://"),
+	   "nothing from elsewhere");
+	contains(page, "href=\"figures/point-0000-histogram.pdf\"", "a link to the PDF");
+	contains(page, ">96 / 127</td>", "messages in flight");
+	contains(page, "frequency.policy0.governor", "a setting that changed meanwhile");
+	contains(page, "residual of the fit", "the clock");
+	contains(page, "6.1.0-56-amd64", "the kernel");
+	contains(page, "kblat run &#39;experiments/it&#39;\\&#39;&#39;s here&#39;", "how to repeat it, for a shell");
+	contains(page, "# &lt;b&gt;bold&lt;/b&gt;", "the specification, escaped");
+	free(page);
+}
+
+static int make(const char *dir, char **html, struct err *e)
+{
+	struct run run;
+	int rc;
+
+	open_run(&run, dir);
+	rc = report_make(&run, 1, html, e);
+	run_close(&run);
+	return rc;
+}
+
+static void test_report(const char *dir, const char *derived)
+{
+	struct err e = ERR_INIT;
+	char *html = NULL, *want = fs_path("%s/report.html", derived);
+
+	if (!is_int(make(dir, &html, &e), 0, "a report is made"))
+		note("%s", e.text);
+	is_str(html, want, "at its place");
+	test_tables(derived);
+	test_figures(derived);
+	test_page(want);
+	free(want);
+	free(html);
+}
+
+static void test_again(const char *dir, const char *derived)
+{
+	char *stray = fs_path("%s/stray", derived), *html = NULL;
+	struct err e = ERR_INIT;
+
+	tap_file(stray, "x", 1);
+	is_int(make(dir, &html, &e), 0, "a second report takes the place of the first");
+	ok(access(stray, F_OK), "and leaves nothing of it");
+	free(html);
+	free(stray);
+}
+
+/* A link in the place of derived/ is somebody's trap: what it leads to is not touched. */
+static void test_link(const char *dir, const char *derived, const char *top)
+{
+	char *elsewhere = fs_path("%s/elsewhere", top), *file = fs_path("%s/keep", elsewhere), *html = NULL;
+	struct err e = ERR_INIT;
+
+	mkdir(elsewhere, 0700);
+	tap_file(file, "x", 1);
+	fs_remove_tree(derived, &e);
+	ok(!symlink(elsewhere, derived), "derived/ is a link");
+	ok(make(dir, &html, &e) < 0 && !html, "no report is made through it");
+	contains(e.text, "/derived", "which is told");
+	ok(!access(file, F_OK) && !is_there(elsewhere, "report.html"), "and nothing behind the link is touched");
+	unlink(derived);
+	free(html);
+	free(file);
+	free(elsewhere);
+}
+
+/* Text that bites ---------------------------------------------------------------------------------------- */
+
+static void test_hostile(const char *top)
+{
+	char *dir = fs_path("%s/hostile", top), *derived = fs_path("%s/derived", dir), *html = NULL, *page, *svg;
+	struct err e = ERR_INIT;
+
+	fixture_run_make(dir, &hostile);
+	if (!is_int(make(dir, &html, &e), 0, "a report of a hostile run is made"))
+		note("%s", e.text);
+	page = slurp(html);
+	ok(page && !strstr(page, "<script>") && !strstr(page, "<i>l"), "no markup of the run's gets into the page");
+	ok(page && !strchr(page, '\033'), "no control character either");
+	contains(page, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;", "it is shown as text");
+	svg = slurp_in(derived, "figures/overview.svg");
+	contains(svg, "50% \"", "a label is taken as it is, not as a format");
+	ok(svg && !strstr(svg, "<script") && !strchr(svg, '\033') && !strstr(svg, "\xef\xbf\xbe"), "nor into a figure");
+	check_drawn(derived, "point-0000-histogram");
+	ok(!is_there(derived, "figures/pwned") && access("pwned", F_OK), "no command was run");
+	free(svg);
+	free(page);
+	free(html);
+	free(derived);
+	free(dir);
+}
+
+/* Without gnuplot, with one that fails ------------------------------------------------------------------- */
+
+/* A PATH that holds nothing, or a `gnuplot` that is this script. */
+static char *fake_path(const char *top, const char *script)
+{
+	char *dir = fs_path("%s/bin", top), *path = fs_path("%s/gnuplot", dir), *old = strdup(getenv("PATH"));
+
+	mkdir(dir, 0700);
+	unlink(path);
+	if (script) {
+		tap_file(path, script, strlen(script));
+		chmod(path, 0700);
+	}
+	setenv("PATH", dir, 1);
+	free(path);
+	free(dir);
+	return old;
+}
+
+static void restore_path(char *old)
+{
+	setenv("PATH", old, 1);
+	free(old);
+}
+
+static void test_no_gnuplot(const char *top, const char *dir, const char *derived)
+{
+	char *old = fake_path(top, NULL), *html = NULL, *page;
+	struct err e = ERR_INIT;
+
+	is_int(make(dir, &html, &e), -ENOENT, "without gnuplot");
+	is_int(e.status, STATUS_IMPOSSIBLE, "it is not possible here");
+	contains(e.text, "install gnuplot-nox", "and says what to do");
+	ok(is_there(derived, "figures/point-0000-histogram.tsv"), "the tables are there");
+	page = slurp(html);
+	contains(page, "No figures:", "and the page, which says why it has no figures");
+	ok(page && !strstr(page, "<img"), "and has none");
+	contains(page, "p99.9", "but the numbers");
+	free(page);
+	free(html);
+	restore_path(old);
+}
+
+static void test_failing_gnuplot(const char *top, const char *dir)
+{
+	char *old = fake_path(top, "#!/bin/sh\necho 'line 7: it hurts' >&2\nexit 3\n"), *html = NULL;
+	struct err e = ERR_INIT;
+
+	is_int(make(dir, &html, &e), -EIO, "a gnuplot that fails");
+	is_int(e.status, STATUS_FAILED, "is a failure");
+	contains(e.text, "exit status 3: line 7: it hurts", "with its own words");
+	ok(html && !access(html, F_OK), "the page is there");
+	free(html);
+	restore_path(old);
+}
+
+static void test_no_scripts(const char *top, const char *dir)
+{
+	struct err e = ERR_INIT;
+	char *old = getenv("KBLAT_PLOTS") ? strdup(getenv("KBLAT_PLOTS")) : NULL, *html = NULL;
+
+	setenv("KBLAT_PLOTS", top, 1);
+	is_int(make(dir, &html, &e), -ENOENT, "a folder without plot scripts");
+	contains(e.text, "set KBLAT_PLOTS", "is told");
+	ok(html && !access(html, F_OK), "the page is there");
+	if (old)
+		setenv("KBLAT_PLOTS", old, 1);
+	else
+		unsetenv("KBLAT_PLOTS");
+	free(old);
+	free(html);
+}
+
+/* Several runs, unfinished runs -------------------------------------------------------------------------- */
+
+static void test_two_runs(const char *top, const char *dir, const char *derived)
+{
+	struct fixture_point points[6];
+	struct fixture_run second = nic;
+	char *other = fs_path("%s/other", top), *html = NULL, *page;
+	struct err e = ERR_INIT;
+	struct run runs[2];
+
+	memcpy(points, nic_points, sizeof(points));
+	for (size_t i = 0; i < second.count; i++)
+		points[i].reps = 2;
+	second.points = points;
+	second.host = "guest";
+	second.device = "rxe0";
+	fixture_run_make(other, &second);
+	open_run(&runs[0], dir);
+	open_run(&runs[1], other);
+	if (!is_int(report_make(runs, 2, &html, &e), 0, "a report of two runs is made"))
+		note("%s", e.text);
+	check_drawn(derived, "point-0000-histogram");
+	check_drawn(derived, "run-2-point-0000-histogram");
+	ok(!is_there(other, "derived"), "in the first run's directory only");
+	page = slurp(html);
+	is_int((int64_t)count_of(page, "<tbody class=\"point\">"), 12, "all points are in one table");
+	is_int((int64_t)count_of(page, "<h2>All points</h2>"), 1, "and one overview");
+	contains(page, "on <b>guest</b>, device rxe0", "with an answer for each");
+	contains(page, "<td rowspan=\"2\">guest</td>", "and its host beside each point");
+	ok(page && !strstr(page, ">repetitions</th>"), "what only the runs differ in tells no points apart");
+	free(page);
+	free(html);
+	run_close(&runs[1]);
+	run_close(&runs[0]);
+	free(other);
+}
+
+/* Killed: no summary, some repetitions reduced, the columns gone. */
+static void test_killed(const char *top)
+{
+	struct fixture_run killed = nic;
+	char *dir = fs_path("%s/killed.partial", top), *html = NULL, *page;
+	struct err e = ERR_INIT;
+
+	killed.no_summary = true;
+	killed.status = "RUNNING";
+	fixture_run_make(dir, &killed);
+	if (!is_int(make(dir, &html, &e), 0, "a report of a killed run is made"))
+		note("%s", e.text);
+	page = slurp(html);
+	contains(page, "Not finished", "and says so");
+	free(page);
+	free(html);
+	free(dir);
+}
+
+static void test_damaged(const char *top)
+{
+	char *dir = fs_path("%s/damaged", top), *file = fs_path("%s/points/0001/rep-02/data.json", dir), *html = NULL;
+	struct err e = ERR_INIT;
+
+	fixture_run_make(dir, &nic);
+	tap_file(file, "{", 1);
+	ok(make(dir, &html, &e) < 0, "a damaged histogram is an error");
+	contains(e.text, "points/0001/rep-02/data.json", "that names the file");
+	ok(!html, "and no page is made");
+	free(html);
+	free(file);
+	free(dir);
+}
+
+int main(void)
+{
+	char *top = tap_dir(), *dir = fs_path("%s/run", top), *derived = fs_path("%s/derived", dir);
+
+	fixture_run_make(dir, &nic);
+	test_escapes();
+	test_params();
+	test_model(dir);
+	test_report(dir, derived);
+	test_again(dir, derived);
+	test_link(dir, derived, top);
+	test_hostile(top);
+	test_no_gnuplot(top, dir, derived);
+	test_failing_gnuplot(top, dir);
+	test_no_scripts(top, dir);
+	test_two_runs(top, dir, derived);
+	test_killed(top);
+	test_damaged(top);
+	free(derived);
+	free(dir);
+	tap_dir_remove(top);
+	return done_testing();
+}

@@ -1,0 +1,91 @@
+/* The scripted transport's hot path against its own truth, message by message, through the kernel's loops. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/npy.h"
+#include "common/err.h"
+#include "kernels/oneway.h"
+#include "settings.h"
+#include "tap.h"
+#include "transports/scripted.h"
+
+#define MESSAGES 500
+
+extern const struct kernel_loops oneway_loops_scripted;
+
+static void set_default(void *params, const struct opt *row)
+{
+	char key[64];
+
+	json_object_set_new(params, opt_key(row, key, sizeof(key)), opt_default(row));
+}
+
+static json_t *make_params(void)
+{
+	json_t *params = json_object();
+
+	setting_each(kernel_find("oneway"), &scripted_transport, set_default, params);
+	json_object_set_new(params, "messages", json_integer(MESSAGES));
+	json_object_set_new(params, "burst", json_integer(10));
+	json_object_set_new(params, "pause_ns", json_integer(1000000));
+	json_object_set_new(params, "jitter_ns", json_integer(50));
+	json_object_set_new(params, "lose", json_string("3,100-109"));
+	json_object_set_new(params, "late", json_string("20"));
+	return params;
+}
+
+static void run_side(enum role role, const json_t *params, int64_t *column[3], struct counters *counters)
+{
+	struct transport_config config = {role, POLL_BUSY, 32, 64, -1, "0"};
+	struct oneway_settings settings;
+	struct transport *t;
+	json_t *address;
+	struct err e = ERR_INIT;
+	struct worker w = {.settings = &settings,
+			   .messages = MESSAGES,
+			   .depth = 64,
+			   .clock = {0, 1, 0},
+			   .column = {column[0], column[1], column[2]}};
+
+	is_int(opt_load(kernel_find("oneway")->options, params, &settings, &e), 0, "settings %s", e.text);
+	is_int(scripted_transport.open(&config, params, &t, &address, &e), 0, "open %s", e.text);
+	w.transport = t;
+	/* Eleven messages never come: the control thread's part is to tell the sink to stop. */
+	atomic_store(&w.stop, role == ROLE_SINK);
+	is_int(t->ops->prepare(t, &e), 0, "prepare");
+	is_int((role == ROLE_SOURCE ? oneway_loops_scripted.source : oneway_loops_scripted.sink)(&w), 0,
+	       "the loop ends well");
+	*counters = w.counters;
+	json_decref(address);
+	t->ops->close(t);
+}
+
+int main(void)
+{
+	static int64_t subm[MESSAGES], comp[MESSAGES], recv[MESSAGES];
+	int64_t *columns[] = {subm, comp, recv};
+	json_t *params = make_params();
+	struct counters source, sink;
+	int wrong = 0, lost = 0;
+
+	for (int i = 0; i < MESSAGES; i++)
+		subm[i] = comp[i] = recv[i] = NEVER;
+	run_side(ROLE_SOURCE, params, columns, &source);
+	run_side(ROLE_SINK, params, columns, &sink);
+	for (int i = 0; i < MESSAGES; i++) {
+		int64_t at = i * 10000LL + i / 10 * 1000000LL;
+		int64_t delay = 1000 + (i % 2 ? -50 : 50) + (i == 20 ? 25000 : 0);
+		bool is_lost = i == 3 || (i >= 100 && i <= 109);
+
+		lost += recv[i] == NEVER;
+		wrong += subm[i] != at || comp[i] != at + 2000 || recv[i] != (is_lost ? NEVER : at + delay);
+	}
+	is_int(wrong, 0, "every stamp is the truth");
+	is_int(lost, 11, "what was lost is NEVER");
+	is_int(source.posted, MESSAGES, "posted");
+	is_int(source.completed, MESSAGES, "completed");
+	is_int(sink.received, MESSAGES - 11, "received");
+	is_int(sink.duplicates, 0, "no duplicates");
+	json_decref(params);
+	return done_testing();
+}

@@ -1,0 +1,410 @@
+#include <stdint.h>
+
+#include "analysis/validity.h"
+#include "tap.h"
+
+/* One point's facts: params, counters of three repetitions, a clock and a placement, all in order. Each row below
+ * changes some of it. */
+struct facts {
+	json_t *params, *counters, *clock, *placement, *state;
+	json_int_t lost;
+};
+
+static json_t *side(json_int_t posted)
+{
+	json_t *j = json_object();
+
+#define X(name, help) json_object_set_new(j, #name, json_integer(0));
+#include "analysis/counters.def"
+#undef X
+	json_object_set_new(j, "posted", json_integer(posted));
+	json_object_set_new(j, "locked", json_integer(1));
+	return j;
+}
+
+static json_t *one_rep(void)
+{
+	return json_pack("{s:i, s:o, s:o, s:{s:{s:{s:i}, s:{s:i}}, s:{}}}", "schema", 1, "source", side(1000), "sink",
+			 side(0), "device", "source", "before", "port_xmit_packets", 5000, "after", "port_xmit_packets",
+			 6000, "sink");
+}
+
+static struct facts in_order(void)
+{
+	return (struct facts){
+	    .params = json_pack("{s:s, s:s, s:s}", "transport", "verbs", "qp", "rc", "poll", "busy"),
+	    .counters = json_pack("[o, o, o]", one_rep(), one_rep(), one_rep()),
+	    .clock = json_pack("{s:s, s:b, s:b, s:f, s:s, s:b}", "source", "tsc", "invariant", 1, "good", 1,
+			       "residual_ns", 12.3, "why", "", "common", 1),
+	    .placement = json_pack("{s:{s:i, s:b, s:b}, s:{s:i, s:b, s:b}}", "source", "cpu", 2, "shared_smt", 0,
+				   "shared_cpu", 0, "sink", "cpu", 3, "shared_smt", 0, "shared_cpu", 0),
+	    .state =
+		json_pack("{s:s, s:s, s:s, s:s}", "frequency.policy0.governor", "powersave", "frequency.policy0.cpus",
+			  "0 1", "frequency.policy2.governor", "performance", "cpu.cpu2.siblings", "2"),
+	};
+}
+
+static void facts_free(struct facts *f)
+{
+	json_decref(f->params);
+	json_decref(f->counters);
+	json_decref(f->clock);
+	json_decref(f->placement);
+	json_decref(f->state);
+}
+
+static struct validity judge(const struct facts *f)
+{
+	struct validity_facts facts = {f->params, f->counters, f->clock, f->placement, {f->state, f->state}, f->lost};
+	struct validity v;
+
+	validity_judge(&facts, &v);
+	return v;
+}
+
+static void validity_free(struct validity *v)
+{
+	json_decref(v->reasons);
+	json_decref(v->warnings);
+}
+
+static void set_counter(struct facts *f, size_t rep, const char *which, const char *name, json_int_t value)
+{
+	json_object_set_new(json_object_get(json_array_get(f->counters, rep), which), name, json_integer(value));
+}
+
+static void set_device(struct facts *f, size_t rep, const char *when, json_t *counters)
+{
+	json_t *device = json_object_get(json_object_get(json_array_get(f->counters, rep), "device"), "source");
+
+	json_object_set_new(device, when, counters);
+}
+
+/* Things that go wrong, one function each. */
+
+static void nothing(struct facts *f)
+{
+	(void)f;
+}
+
+static void page_faults(struct facts *f)
+{
+	set_counter(f, 0, "source", "page_faults_minor", 4);
+	set_counter(f, 2, "source", "page_faults_minor", 1);
+	set_counter(f, 2, "source", "page_faults_major", 2);
+}
+
+static void one_page_fault(struct facts *f)
+{
+	set_counter(f, 1, "sink", "page_faults_major", 1);
+}
+
+static void overflow(struct facts *f)
+{
+	set_counter(f, 0, "sink", "overflows", 3);
+}
+
+static void bad_completion(struct facts *f)
+{
+	set_counter(f, 0, "source", "bad_completions", 1);
+}
+
+static void bad_payload(struct facts *f)
+{
+	set_counter(f, 0, "sink", "bad_payloads", 2);
+}
+
+static void duplicate(struct facts *f)
+{
+	set_counter(f, 0, "sink", "duplicates", 1);
+}
+
+static void migration(struct facts *f)
+{
+	set_counter(f, 0, "sink", "migrations", 2);
+}
+
+static void migration_of_a_sleeper(struct facts *f)
+{
+	set_counter(f, 0, "sink", "migrations", 2);
+	set_counter(f, 0, "sink", "switches_involuntary", 9);
+	json_object_set_new(f->params, "poll", json_string("event"));
+}
+
+static void involuntary(struct facts *f)
+{
+	set_counter(f, 1, "source", "switches_involuntary", 1);
+}
+
+static void voluntary(struct facts *f)
+{
+	set_counter(f, 1, "source", "switches_voluntary", 1);
+}
+
+static void unlocked(struct facts *f)
+{
+	set_counter(f, 1, "source", "locked", 0);
+}
+
+static void reordered(struct facts *f)
+{
+	set_counter(f, 1, "sink", "reordered", 5);
+}
+
+static void loss_rc(struct facts *f)
+{
+	f->lost = 3;
+}
+
+static void loss_ud(struct facts *f)
+{
+	f->lost = 3;
+	json_object_set_new(f->params, "qp", json_string("ud"));
+}
+
+static void loss_uc(struct facts *f)
+{
+	f->lost = 3;
+	json_object_set_new(f->params, "qp", json_string("uc"));
+}
+
+static void loss_shmem(struct facts *f)
+{
+	f->lost = 1;
+	json_object_set_new(f->params, "transport", json_string("shmem"));
+	json_object_del(f->params, "qp");
+}
+
+static void loss_scripted(struct facts *f)
+{
+	f->lost = 1;
+	json_object_set_new(f->params, "transport", json_string("scripted"));
+	json_object_set_new(f->params, "reliable", json_true());
+}
+
+static void loss_scripted_unreliable(struct facts *f)
+{
+	loss_scripted(f);
+	json_object_set_new(f->params, "reliable", json_false());
+}
+
+static void loss_unknown_transport(struct facts *f)
+{
+	f->lost = 1;
+	json_object_set_new(f->params, "transport", json_string("pigeons"));
+}
+
+static void another_way(struct facts *f)
+{
+	set_device(f, 1, "after", json_pack("{s:i}", "port_xmit_packets", 5012));
+}
+
+static void another_way_rxe(struct facts *f)
+{
+	for (size_t i = 0; i < 3; i++) {
+		set_device(f, i, "before", json_pack("{s:i}", "sent_pkts", 0));
+		set_device(f, i, "after", json_pack("{s:i}", "sent_pkts", 0));
+	}
+}
+
+static void no_device_counter(struct facts *f)
+{
+	set_device(f, 0, "after", json_object());
+}
+
+static void stuck_device_counter(struct facts *f)
+{
+	for (size_t i = 0; i < 3; i++) {
+		set_device(f, i, "before", json_pack("{s:I}", "port_xmit_packets", (json_int_t)UINT32_MAX));
+		set_device(f, i, "after", json_pack("{s:I}", "port_xmit_packets", (json_int_t)UINT32_MAX));
+	}
+}
+
+static void clock_bad(struct facts *f)
+{
+	json_object_set_new(f->clock, "good", json_false());
+	json_object_set_new(f->clock, "why", json_string("it is 1200 ns off a straight line"));
+}
+
+static void clock_missing(struct facts *f)
+{
+	json_decref(f->clock);
+	f->clock = NULL;
+}
+
+static void clock_not_common(struct facts *f)
+{
+	json_object_set_new(f->clock, "common", json_false());
+}
+
+static void clock_not_invariant(struct facts *f)
+{
+	json_object_set_new(f->clock, "invariant", json_false());
+}
+
+static void clock_of_scripted(struct facts *f)
+{
+	clock_bad(f);
+	clock_not_common(f);
+	json_object_set_new(f->params, "transport", json_string("scripted"));
+	json_object_set_new(f->params, "reliable", json_true());
+}
+
+static void counter_missing(struct facts *f)
+{
+	json_object_del(json_object_get(json_array_get(f->counters, 1), "sink"), "page_faults_major");
+}
+
+static void counter_negative(struct facts *f)
+{
+	set_counter(f, 0, "source", "duplicates", -1);
+}
+
+static void counter_text(struct facts *f)
+{
+	json_object_set_new(json_object_get(json_array_get(f->counters, 1), "sink"), "overflows", json_string("none"));
+}
+
+static void counter_huge(struct facts *f)
+{
+	for (size_t i = 0; i < 3; i++)
+		set_counter(f, i, "sink", "duplicates", INT64_MAX);
+}
+
+static void counters_empty(struct facts *f)
+{
+	json_array_clear(f->counters);
+}
+
+static void counters_missing(struct facts *f)
+{
+	json_decref(f->counters);
+	f->counters = NULL;
+}
+
+static void shared_cpu(struct facts *f)
+{
+	json_object_set_new(json_object_get(f->placement, "sink"), "shared_cpu", json_true());
+}
+
+static void shared_core(struct facts *f)
+{
+	json_object_set_new(json_object_get(f->placement, "sink"), "shared_smt", json_true());
+}
+
+static void scaling(struct facts *f)
+{
+	json_object_set_new(json_object_get(f->placement, "source"), "cpu", json_integer(1));
+}
+
+static void sibling(struct facts *f)
+{
+	json_object_set_new(f->state, "cpu.cpu3.siblings", json_string("3,19"));
+}
+
+static void unpinned(struct facts *f)
+{
+	json_object_set_new(json_object_get(f->placement, "source"), "cpu", json_null());
+	sibling(f);
+	json_object_set_new(json_object_get(f->placement, "sink"), "cpu", json_string("all"));
+}
+
+static void strange_state(struct facts *f)
+{
+	json_object_set_new(f->state, "frequency.policy2.governor", json_integer(3));
+	json_object_set_new(f->state, "frequency.policy2.cpus", json_string("!EACCES"));
+	json_object_set_new(f->state, "cpu.cpu2.siblings", json_string("x\ny"));
+	json_object_set_new(f->state, ".governor", json_string("powersave"));
+}
+
+static const struct row {
+	const char *what;
+	void (*change)(struct facts *f);
+	const char *reason, *warning; /* NULL: none; else the only one */
+} rows[] = {
+    {"nothing is wrong", nothing, NULL, NULL},
+    {"page faults", page_faults, "7 page faults inside the measured interval (source, 2 of 3 repetitions)", NULL},
+    {"one page fault", one_page_fault, "1 page fault inside the measured interval (sink, 1 of 3 repetitions)", NULL},
+    {"a recorder overflow", overflow,
+     "3 messages with numbers that the recorder has no place for (sink, 1 of 3 repetitions)", NULL},
+    {"a bad completion", bad_completion, "1 bad completion inside the measured interval (source, 1 of 3 repetitions)",
+     NULL},
+    {"bad payloads", bad_payload, "2 payloads that differ from what was sent (sink, 1 of 3 repetitions)", NULL},
+    {"a duplicate", duplicate, "1 message received more than once (sink, 1 of 3 repetitions)", NULL},
+    {"a migration", migration, NULL, "2 moves of the polling thread to another CPU (sink, 1 of 3 repetitions)"},
+    {"a migration in event mode", migration_of_a_sleeper, NULL, NULL},
+    {"an involuntary switch", involuntary, NULL,
+     "1 involuntary context switch of the polling thread (source, 1 of 3 repetitions)"},
+    {"a voluntary switch", voluntary, NULL, NULL},
+    {"memory not locked", unlocked, NULL,
+     "the memory is not locked; raise the limit (ulimit -l) (source, 1 of 3 repetitions)"},
+    {"reordering", reordered, NULL, NULL},
+    {"loss over rc", loss_rc, "3 of 3000 messages lost on a reliable transport", NULL},
+    {"loss over ud", loss_ud, NULL, "3 of 3000 messages lost (0.1 %)"},
+    {"loss over uc", loss_uc, NULL, "3 of 3000 messages lost (0.1 %)"},
+    {"loss over shmem", loss_shmem, "1 of 3000 messages lost on a reliable transport", NULL},
+    {"loss over scripted", loss_scripted, "1 of 3000 messages lost on a reliable transport", NULL},
+    {"loss over unreliable scripted", loss_scripted_unreliable, NULL, "1 of 3000 messages lost (0.033 %)"},
+    {"loss over a transport not known here", loss_unknown_transport, "1 of 3000 messages lost on a reliable transport",
+     NULL},
+    {"another way", another_way,
+     "the traffic took another way: the device sent 12 packets for 1000 messages (source, 1 of 3 repetitions)", NULL},
+    {"another way than a Soft-RoCE device", another_way_rxe,
+     "the traffic took another way: the device sent 0 packets for 3000 messages (source, 3 of 3 repetitions)", NULL},
+    {"no counter of the device", no_device_counter, NULL,
+     "not checked whether the traffic went through the device: it has no counter of packets sent (source, 1 of 3 "
+     "repetitions)"},
+    {"a counter at its end", stuck_device_counter, NULL,
+     "not checked whether the traffic went through the device: it has no counter of packets sent (source, 3 of 3 "
+     "repetitions)"},
+    {"a bad clock", clock_bad, "the tick counter failed its checks: it is 1200 ns off a straight line", NULL},
+    {"no clock", clock_missing, "the tick counter was not checked", NULL},
+    {"two clocks", clock_not_common, "source and sink have no common clock", NULL},
+    {"no invariant counter", clock_not_invariant, NULL,
+     "the processor does not promise an invariant time-stamp counter; it was measured: 12 ns off a straight line at "
+     "most"},
+    {"the clock of a transport that has its own", clock_of_scripted, NULL, NULL},
+    {"a counter missing", counter_missing,
+     "not known whether there were page faults inside the measured interval (sink, 1 of 3 repetitions)", NULL},
+    {"a counter below zero", counter_negative,
+     "not known whether there were messages received more than once (source, 1 of 3 repetitions)", NULL},
+    {"a counter that is a text", counter_text,
+     "not known whether there were messages with numbers that the recorder has no place for (sink, 1 of 3 repetitions)",
+     NULL},
+    {"counters beyond 64 bits", counter_huge,
+     "9223372036854775807 messages received more than once (sink, 3 of 3 repetitions)", NULL},
+    {"no repetition", counters_empty, "nothing was counted", NULL},
+    {"no counters", counters_missing, "nothing was counted", NULL},
+    {"one CPU", shared_cpu, NULL, "source and sink share a CPU"},
+    {"one core", shared_core, NULL, "source and sink share a core: they are SMT siblings"},
+    {"frequency scaling", scaling, NULL, "the frequency of CPU 1 may change: its governor is 'powersave' (source)"},
+    {"an SMT sibling", sibling, NULL, "CPU 3 shares its core with a sibling that may be busy: 3,19 (sink)"},
+    {"threads that are not pinned", unpinned, NULL, NULL},
+    {"a strange state", strange_state, NULL, NULL},
+};
+
+static void only(const json_t *list, const char *want, const char *what, const char *kind)
+{
+	if (!want) {
+		is_int((long long)json_array_size(list), 0, "%s: no %s", what, kind);
+		return;
+	}
+	is_int((long long)json_array_size(list), 1, "%s: one %s", what, kind);
+	is_str(json_string_value(json_array_get(list, 0)), want, "%s: the %s", what, kind);
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct facts f = in_order();
+		struct validity v;
+
+		rows[i].change(&f);
+		v = judge(&f);
+		only(v.reasons, rows[i].reason, rows[i].what, "reason");
+		only(v.warnings, rows[i].warning, rows[i].what, "warning");
+		validity_free(&v);
+		facts_free(&f);
+	}
+	return done_testing();
+}

@@ -1,0 +1,45 @@
+# What prepare, accel and guest share. To be sourced.
+# shellcheck shell=bash
+
+shopt -s inherit_errexit # a failure within $(...) ends that too
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# fail STATUS MESSAGE: exit statuses are the project's: 1 it failed, 2 wrong usage, 77 not possible here.
+fail() {
+    local status=$1
+    shift
+    say "$*"
+    exit "$status"
+}
+
+# usage_error MESSAGE
+usage_error() { fail 2 "$* (--help lists the options)"; }
+
+# need PROGRAM PACKAGE
+need() {
+    command -v "$1" >/dev/null || fail 77 "cannot find $1: install the Debian package $2"
+}
+
+need_x86_64() {
+    local machine
+    machine=$(uname -m)
+    [[ $machine == x86_64 ]] || fail 77 "cannot run the guest on $machine: its kernel is an x86-64 one"
+}
+
+need_qemu() {
+    need_x86_64
+    need qemu-system-x86_64 qemu-system-x86
+}
+
+# The folder kernels are kept in, made if it is missing. $1: the folder these scripts lie in.
+vm_dir() {
+    local dir=${KBLAT_VM_DIR:-$1/../../build/vm}
+    mkdir -p -- "$dir" || fail 1 "cannot make the folder for kernels, $dir: set KBLAT_VM_DIR to one that can be written"
+    realpath -- "$dir"
+}
+
+# temporary_dir TEMPLATE: a private folder (mode 0700) whose path it prints.
+temporary_dir() {
+    mktemp -d -- "$1" || fail 1 "cannot make a temporary folder ${1%.*}: its folder must exist and be writable"
+}

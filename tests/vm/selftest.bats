@@ -1,0 +1,239 @@
+#!/usr/bin/env bats
+# The guest as its users see it. Boots are few: setup_file's serves most of the tests.
+
+guest=$BATS_TEST_DIRNAME/guest
+
+# What runs in the guest. Arguments: those the test wants to see arrive.
+report_from_inside() {
+    cat <<'END'
+printf '%s\0' "$@" >"$KBLAT_OUT/arguments"
+printf '%s' "$KBLAT_OUT" >"$KBLAT_OUT/path"
+pwd >"$KBLAT_OUT/directory"
+printf '%s' "$GREETING" >"$KBLAT_OUT/greeting"
+echo "${UNWANTED-unset}" >"$KBLAT_OUT/unwanted"
+touch here-only /etc/here-only /tmp/kblat-selftest-here-only && echo yes >"$KBLAT_OUT/could-write"
+nproc >"$KBLAT_OUT/cpus"
+cat /sys/devices/system/node/node[0-9]*/distance >"$KBLAT_OUT/distances"
+cat /sys/class/infiniband/rxe0/ports/1/state >"$KBLAT_OUT/port"
+cat /sys/fs/cgroup/cgroup.subtree_control >"$KBLAT_OUT/controllers"
+cat /sys/devices/system/clocksource/clocksource0/current_clocksource >"$KBLAT_OUT/clock"
+hostname >"$KBLAT_OUT/hostname"
+ulimit -l >"$KBLAT_OUT/memlock"
+if command -v ib_send_lat >/dev/null; then
+    ib_send_lat -d rxe0 -n 500 -s 32 >/dev/null &
+    for try in 1 2 3 4 5 6 7 8 9 10; do
+        sleep 1
+        ib_send_lat -d rxe0 -n 500 -s 32 192.0.2.1 >"$KBLAT_OUT/latency" 2>&1 && break
+    done
+fi
+mkdir "$KBLAT_OUT/sub" && mv "$KBLAT_OUT/memlock" "$KBLAT_OUT/sub/memlock"
+head -c 4000000 "$KBLAT_OUT/noise"
+sleep 1000 &
+echo to standard error >/dev/stderr
+exit 37
+END
+}
+
+# shellcheck disable=SC2016 # nothing in there is to expand
+awkward=('two words' '' "it's" '"$HOME" `id` $(id) \n *' $'new\nline\n' --out -- $'\t\x01\xff')
+
+# A reader that lags, to a file: what the guest has sent then waits in every buffer on the way.
+read_slowly() {
+    while [ "$(head -c 100000 | tee -a "$1" | wc -c)" -gt 0 ]; do
+        sleep 0.1
+    done
+}
+
+setup_file() {
+    work="$BATS_FILE_TMPDIR/a folder, with spaces"
+    mkdir -p "$work/out"
+    cd "$work" || return
+    head -c 4000000 /dev/urandom >out/noise
+    report_from_inside >script
+    "$BATS_TEST_DIRNAME/accel" "$("$BATS_TEST_DIRNAME/prepare")" # so that guest has nothing to say of that
+    UNWANTED=1 "$guest" --out out --env $'GREETING=hello\nyou' -- \
+        sh script "${awkward[@]}" 2>stderr | read_slowly stdout
+    came_back=${PIPESTATUS[0]}
+    export work came_back
+}
+
+setup() {
+    cd "$work" || return
+    TMPDIR=$BATS_TEST_TMPDIR/tmp
+    mkdir "$TMPDIR"
+    export TMPDIR
+}
+
+# fails_with STATUS PATTERN COMMAND...
+fails_with() {
+    local status_wanted=$1 pattern=$2
+    shift 2
+    run "$@"
+    echo "$output"
+    [ "$status" -eq "$status_wanted" ] && [[ $output =~ $pattern ]]
+}
+
+# Processes with our temporary folder in their command line.
+machines() { grep -las -- "$TMPDIR/[k]blat-guest" /proc/[0-9]*/cmdline || true; }
+
+# eventually COMMAND...: within a minute.
+eventually() {
+    local _
+    for _ in {1..600}; do
+        ! "$@" || return 0
+        sleep 0.1
+    done
+    echo "still not so after a minute: $*"
+    return 1
+}
+
+nothing_runs() { [ -z "$(machines)" ]; }
+something_runs() { [ -n "$(machines)" ]; }
+nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
+
+@test "the command's exit status comes back" {
+    cat stderr
+    [ "$came_back" -eq 37 ]
+}
+
+@test "standard output comes back whole, by itself" {
+    cmp stdout out/noise
+}
+
+@test "standard error comes back, by itself" {
+    [ "$(cat stderr)" = 'to standard error' ]
+}
+
+@test "arguments arrive as they were given" {
+    printf '%s\0' "${awkward[@]}" | cmp - out/arguments
+}
+
+@test "the command works where guest was called, and is told its output folder" {
+    [ "$(cat out/directory)" = "$work" ]
+    [ "$(cat out/path)" = "$work/out" ]
+}
+
+@test "--env reaches the command, other variables do not" {
+    [ "$(cat out/greeting)" = $'hello\nyou' ]
+    [ "$(cat out/unwanted)" = unset ]
+}
+
+@test "what is written to --out is on the host, with its folders, and its user's" {
+    [ -f out/sub/memlock ]
+    [ ! -e out/memlock ]
+    [ -O out/sub ]
+    [ -O out/sub/memlock ]
+}
+
+@test "what is written elsewhere is not" {
+    [ "$(cat out/could-write)" = yes ]
+    [ ! -e here-only ]
+    [ ! -e /etc/here-only ]
+    [ ! -e /tmp/kblat-selftest-here-only ]
+}
+
+@test "four CPUs on two NUMA nodes" {
+    [ "$(cat out/cpus)" = 4 ]
+    [ "$(cat out/distances)" = $'10 20\n20 10' ]
+}
+
+@test "rxe0 has an active port" {
+    [ "$(cat out/port)" = '4: ACTIVE' ]
+}
+
+@test "messages go over rxe0, with a path MTU of 4096" {
+    cat out/latency # none: the Debian package perftest is not installed
+    grep -q 'Mtu *: 4096' out/latency
+    grep -Eq '^ 32 +500 ' out/latency
+}
+
+@test "cpusets, locked memory, the clock and the name are as promised" {
+    grep -qw cpuset out/controllers
+    [ "$(cat out/sub/memlock)" = unlimited ]
+    [ "$(cat out/clock)" = tsc ]
+    [ "$(cat out/hostname)" = kblat-guest ]
+}
+
+@test "SIGINT reaches the command, whose output and exit status still come back; version 1 cpusets" {
+    env --default-signal=INT "$guest" --timeout 100 --cgroup v1 --cpus 2 --nodes 1 -- bash -c '
+        trap "echo interrupted; exit 5" INT
+        cat /dev/cpuset/cpus; ls -d /sys/devices/system/node/node*
+        while :; do sleep 0.1; done' >said 3>&- &
+    eventually grep -q node0 said
+    kill -INT $!
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 5 ]
+    [ "$(cat said)" = $'0-1\n/sys/devices/system/node/node0\ninterrupted' ]
+    nothing_is_left
+}
+
+@test "out of time: exit status 1, and nothing is left" {
+    fails_with 1 'ran out of time after 1 s' "$guest" --timeout 1 -- sleep 1000
+    nothing_is_left
+}
+
+@test "SIGTERM before the command has started ends the guest" {
+    "$guest" -- sleep 1000 3>&- &
+    eventually something_runs
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 143 ]
+    nothing_is_left
+}
+
+@test "killed, guest takes the machine with it" {
+    "$guest" -- sleep 1000 3>&- &
+    eventually something_runs
+    kill -KILL $!
+    eventually nothing_runs
+}
+
+@test "a guest that ends by itself is a failure that shows its console" {
+    fails_with 1 'before .true. did.*Kernel panic' "$guest" --append rdinit=/none --memory 256M -- true
+    nothing_is_left
+}
+
+@test "wrong usage: exit status 2" {
+    fails_with 2 "unknown option '--bogus'" "$guest" --bogus -- true
+    fails_with 2 "'--cpus' takes a value" "$guest" --cpus
+    fails_with 2 'no command' "$guest" --no-rdma
+    fails_with 2 "from 1 to 64, not 'many'" "$guest" --cpus many -- true
+    fails_with 2 'each node has a CPU' "$guest" --cpus 1 --nodes 2 -- true
+    fails_with 2 'such as 512M' "$guest" --memory lots -- true
+    fails_with 2 'v1 or v2' "$guest" --cgroup v3 -- true
+    fails_with 2 'NAME=VALUE' "$guest" --env 1=2 -- true
+    fails_with 2 'not a kernel version' "$guest" --kernel ../../x -- true
+    fails_with 2 'kvm or tcg' env KBLAT_VM_ACCEL=magic "$guest" -- true
+    fails_with 0 'Usage:' "$guest" --help
+}
+
+@test "an output folder that cannot be made: exit status 1, and it is named" {
+    fails_with 1 'cannot make the output folder script/out' "$guest" --out script/out -- true
+}
+
+# A PATH with every program of this machine but one.
+path_without() {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    ln -s /usr/sbin/* /sbin/* /usr/bin/* /bin/* "$BATS_TEST_TMPDIR/bin/" 2>/dev/null || true
+    rm "$BATS_TEST_TMPDIR/bin/$1"
+}
+
+@test "no QEMU, or no x86-64: exit status 77 with the reason" {
+    path_without qemu-system-x86_64
+    fails_with 77 'install the Debian package qemu-system-x86' env PATH="$BATS_TEST_TMPDIR/bin" "$guest" -- true
+    rm "$BATS_TEST_TMPDIR/bin/uname"
+    printf '#!/bin/sh\necho riscv64\n' >"$BATS_TEST_TMPDIR/bin/uname"
+    chmod +x "$BATS_TEST_TMPDIR/bin/uname"
+    fails_with 77 'riscv64' env PATH="$BATS_TEST_TMPDIR/bin" "$guest" -- true
+}
+
+@test "two that prepare at once get the same kernel, and a third has nothing to do" {
+    "$BATS_TEST_DIRNAME/prepare" >first 3>&- &
+    "$BATS_TEST_DIRNAME/prepare" >second
+    wait $!
+    cmp first second
+    [ -s "$(cat first)/initramfs" ]
+    fails_with 0 '^/' "$BATS_TEST_DIRNAME/prepare"
+}
