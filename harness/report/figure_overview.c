@@ -209,7 +209,7 @@ static void set_range(struct figures *f, const struct columns *c)
 {
 	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
 	/* Of the axis' middle: its ends may be decades apart. */
-	struct axis_unit unit = axis_unit_for(sqrt(least * most));
+	struct axis_unit unit = axis_unit_for(2 * sqrt(least * most));
 
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);
