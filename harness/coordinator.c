@@ -35,6 +35,7 @@ struct session {
 	json_t *reply[2];	/* the last awaited answers */
 	json_t *granted, *placement;
 	long long repetition; /* the one that is measured */
+	bool is_open;	      /* both endpoints have made what they need */
 };
 
 static struct channel *const *both(struct session *s, struct channel *list[2])
@@ -232,6 +233,7 @@ static int open_sides(struct session *s, struct err *e)
 	note_leftovers(s);
 	if (rc)
 		return rc;
+	s->is_open = true;
 	for (int role = 0; role < 2; role++)
 		json_object_set(s->placement, role_names[role], json_object_get(s->reply[role], "placement"));
 	note_hosts(s);
@@ -261,7 +263,7 @@ static int connect_sides(struct session *s, struct err *e)
 
 /* A repetition while it runs. */
 struct repetition {
-	long long number; /* -1: warm-up, not stored */
+	long long number; /* -1: warm-up */
 	uint32_t messages;
 	char *dir;
 	json_t *done[2]; /* by role */
@@ -310,7 +312,7 @@ static bool is_column_of(const struct session *s, size_t role, const char *name)
 	const struct kernel_ops *k = kernel_find(json_string_value(json_object_get(s->params, "kernel")));
 
 	for (const struct kernel_column *c = k->columns; c->name; c++)
-		if (name && c->side == (enum role)role && !strcmp(c->name, name))
+		if (name && c->side == (enum role)role && kernel_has(s->params, c->with) && !strcmp(c->name, name))
 			return true;
 	return false;
 }
@@ -515,8 +517,8 @@ static int keep_repetition(struct session *s, const struct repetition *rep, stru
 		rc = posted ? shorten_columns(rep, posted, e) : fs_remove_tree(rep->dir, e);
 	if (!rc && posted) {
 		rc = write_counters(rep, e);
-		resolved = rc ? NULL : json_read(resolved_path, e);
-		if (!rc)
+		resolved = rc || rep->number < 0 ? NULL : json_read(resolved_path, e);
+		if (!rc && rep->number >= 0)
 			rc = resolved ? rep_reduce(s->co->rundir->path, resolved, s->id, (unsigned)rep->number, e)
 				      : -EIO;
 	}
@@ -525,18 +527,22 @@ static int keep_repetition(struct session *s, const struct repetition *rep, stru
 	return rc;
 }
 
+/* The warm-up is kept as well, apart from what is summarised. */
+static char *repetition_dir(const struct session *s)
+{
+	return s->repetition < 0 ? fs_path("%s/warmup", s->dir) : fs_path("%s/rep-%02lld", s->dir, s->repetition);
+}
+
 static int run_repetition(struct session *s, long long number, uint32_t messages, struct err *e)
 {
 	struct repetition rep = {.number = number, .messages = messages};
 	int rc;
 
-	s->repetition = number < 0 ? 0 : number;
-	if (number >= 0) {
-		rep.dir = fs_path("%s/rep-%02lld", s->dir, number);
-		rc = fs_mkdirs(rep.dir, e);
-		if (rc)
-			goto out;
-	}
+	s->repetition = number;
+	rep.dir = repetition_dir(s);
+	rc = fs_mkdirs(rep.dir, e);
+	if (rc)
+		goto out;
 	rc = arm(s, &rep, ROLE_SINK, e);
 	if (!rc)
 		rc = arm(s, &rep, ROLE_SOURCE, e);
@@ -544,7 +550,7 @@ static int run_repetition(struct session *s, long long number, uint32_t messages
 		rc = channel_send(&s->side[ROLE_SOURCE], json_pack("{s:s}", "type", "run"), e);
 	if (!rc)
 		rc = follow(s, &rep, e);
-	if (!rc && number >= 0)
+	if (!rc)
 		rc = keep_repetition(s, &rep, e);
 	for (size_t role = 0; !rc && role < 2; role++)
 		if (*failure_of(&rep, role))
@@ -564,7 +570,7 @@ out:
  */
 static void drop_incomplete(const struct session *s)
 {
-	char *dir = fs_path("%s/rep-%02lld", s->dir, s->repetition);
+	char *dir = repetition_dir(s);
 	char *counters = fs_path("%s/counters.json", dir);
 
 	if (access(counters, F_OK))
@@ -617,6 +623,8 @@ static enum outcome outcome_of(const struct session *s, int rc, const struct err
 		return OUTCOME_COMPLETED;
 	if (*s->co->interrupted)
 		return OUTCOME_INTERRUPTED;
+	if (s->is_open)
+		return OUTCOME_FAILED;
 	return e->status == STATUS_IMPOSSIBLE || e->status == STATUS_USAGE ? OUTCOME_IMPOSSIBLE : OUTCOME_FAILED;
 }
 

@@ -28,6 +28,7 @@
 #define STACK_TOUCHED	    (64 * 1024)
 #define KICK_SIGNAL	    SIGUSR1
 #define MAX_KERNEL_SETTINGS 512
+#define MAX_RUNNERS	    3 /* completions, restamp, the loop itself */
 
 struct endpoint;
 
@@ -35,6 +36,7 @@ struct endpoint;
 struct runner {
 	struct endpoint *owner;
 	int (*loop)(struct worker *w);
+	int cpu; /* -1: unpinned */
 	pthread_t thread;
 	atomic_bool started, ended;
 	bool created;
@@ -59,10 +61,13 @@ struct endpoint {
 	struct recorder recorder;
 	struct clock_conversion conversion;
 	uint64_t capacity;
+	uint32_t signal_every;
+	bool restamps;
+	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
 	char *salvage; /* where to keep the columns if the coordinator is gone; NULL: nowhere */
 
 	struct worker worker;
-	struct runner runner[2]; /* the loop; in event mode at the source also the completions */
+	struct runner runner[MAX_RUNNERS];
 	unsigned runners;
 	bool running;
 	unsigned rep;
@@ -96,6 +101,14 @@ static void pin(int cpu)
 	CPU_FREE(set);
 }
 
+/* A spinning thread of a real-time class is kept in bounds by the kernel's own throttling (kernel.sched_rt_runtime_us). */
+static void raise_priority(int priority)
+{
+	struct sched_param param = {.sched_priority = priority};
+
+	sched_setscheduler(0, SCHED_FIFO, &param);
+}
+
 static void *run_thread(void *arg)
 {
 	struct runner *r = arg;
@@ -103,8 +116,10 @@ static void *run_thread(void *arg)
 	struct usage_mark mark;
 	uint64_t one = 1;
 
-	if (ep->placement.cpu >= 0)
-		pin(ep->placement.cpu);
+	if (r->cpu >= 0)
+		pin(r->cpu);
+	if (ep->common.priority)
+		raise_priority((int)ep->common.priority);
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	prefault_stack();
 	atomic_store(&r->started, true);
@@ -124,7 +139,7 @@ static void nap(void)
 	nanosleep(&ts, NULL);
 }
 
-static int start_runner(struct endpoint *ep, int (*loop)(struct worker *w), struct err *e)
+static int start_runner(struct endpoint *ep, int (*loop)(struct worker *w), int cpu, struct err *e)
 {
 	struct runner *r = &ep->runner[ep->runners];
 	pthread_attr_t attr;
@@ -132,6 +147,7 @@ static int start_runner(struct endpoint *ep, int (*loop)(struct worker *w), stru
 	memset(r, 0, sizeof(*r));
 	r->owner = ep;
 	r->loop = loop;
+	r->cpu = cpu;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	int rc = -pthread_create(&r->thread, &attr, run_thread, r);
@@ -223,6 +239,9 @@ static int read_open(struct endpoint *ep, const json_t *order, const json_t **pa
 	ep->conversion = (struct clock_conversion){origin, (uint64_t)numerator, (unsigned)shift};
 	if (ep->ops->has_own_clock)
 		ep->conversion = (struct clock_conversion){0, 1, 0};
+	ep->signal_every = (uint32_t)json_integer_value(json_object_get(*params, "signal_every"));
+	if (!ep->signal_every)
+		ep->signal_every = 1;
 	ep->salvage = salvage ? strdup(salvage) : NULL;
 
 	int rc = opt_load(common_options, *params, &ep->common, e);
@@ -237,12 +256,20 @@ static int open_recorder(struct endpoint *ep, const json_t *params, struct err *
 	json_int_t messages = json_integer_value(json_object_get(params, "messages"));
 
 	for (const struct kernel_column *c = ep->kernel->columns; c->name; c++)
-		if (c->side == ep->role)
+		if (c->side == ep->role && kernel_has(params, c->with)) {
+			ep->column[count] = c;
 			names[count++] = c->name;
+		}
 	if (messages < 1 || messages > UINT32_MAX)
 		return err_set(e, -EPROTO, STATUS_FAILED, "open", NULL, "has no valid number of messages");
 	ep->capacity = (uint64_t)messages;
-	return recorder_open(&ep->recorder, names, count, ep->capacity, ep->placement.numa_node, e);
+	return recorder_open(&ep->recorder, names, count, ep->capacity, ep->common.touch, ep->placement.numa_node, e);
+}
+
+/* A kernel without a thread for them polls its send completions busily. */
+static enum poll_mode poll_send_of(const struct endpoint *ep)
+{
+	return ep->loops->completions ? settings_poll_send(&ep->common) : POLL_BUSY;
 }
 
 static int open_transport(struct endpoint *ep, const json_t *order, const json_t *params, json_t **address,
@@ -251,7 +278,9 @@ static int open_transport(struct endpoint *ep, const json_t *order, const json_t
 	const char *name = json_string_value(json_object_get(order, "name"));
 	struct transport_config config = {
 	    .role = ep->role,
-	    .poll = (enum poll_mode)ep->common.poll,
+	    .poll_send = poll_send_of(ep),
+	    .poll_recv = (enum poll_mode)ep->common.poll,
+	    .duplex = ep->kernel->duplex,
 	    .size = json_integer_value(json_object_get(params, "size_bytes")),
 	    .depth = ep->common.depth,
 	    .numa_node = ep->placement.numa_node,
@@ -259,6 +288,33 @@ static int open_transport(struct endpoint *ep, const json_t *order, const json_t
 	};
 
 	return ep->ops->open(&config, params, &ep->transport, address, e);
+}
+
+static int choose_cpus(struct endpoint *ep, const json_t *params, struct err *e)
+{
+	int rc = placement_choose(ep->role, &ep->common, ep->kernel->duplex, &ep->placement, e);
+
+	ep->restamps = ep->role == ROLE_SOURCE && ep->loops->restamp && kernel_has(params, "t_send");
+	if (rc || !ep->restamps || ep->placement.spare_cpu >= 0)
+		return rc;
+	return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, "t_send", NULL,
+		       "wants a CPU of its own beside source and sink, and there is none");
+}
+
+/* Asked for and not granted is not to be passed over: the numbers would be another experiment's. */
+static int check_priority(const struct endpoint *ep, struct err *e)
+{
+	struct sched_param none = {0}, wanted = {.sched_priority = (int)ep->common.priority};
+	int rc = 0;
+
+	if (!ep->common.priority)
+		return 0;
+	if (sched_setscheduler(0, SCHED_FIFO, &wanted))
+		rc = err_set(e, -errno, STATUS_IMPOSSIBLE, "priority", NULL,
+			     "SCHED_FIFO %d is refused: %s; it needs CAP_SYS_NICE or a higher `ulimit -r`",
+			     wanted.sched_priority, strerror(errno));
+	sched_setscheduler(0, SCHED_OTHER, &none);
+	return rc;
 }
 
 static int do_open(struct endpoint *ep, const json_t *order, struct err *e)
@@ -272,14 +328,17 @@ static int do_open(struct endpoint *ep, const json_t *order, struct err *e)
 	int rc = read_open(ep, order, &params, e);
 
 	if (!rc)
-		rc = placement_choose(ep->role, &ep->common, &ep->placement, e);
+		rc = choose_cpus(ep, params, e);
+	if (!rc)
+		rc = check_priority(ep, e);
 	if (!rc)
 		rc = open_recorder(ep, params, e);
 	if (!rc)
 		rc = open_transport(ep, order, params, &address, e);
 	if (rc)
 		return rc;
-	lock_everything();
+	if (ep->common.touch)
+		lock_everything();
 	return reply(ep, json_pack("{s:s, s:o, s:s, s:o}", "type", "opened", "address", address, "scratch",
 				   ep->recorder.dir, "placement", placement_json(&ep->placement)));
 }
@@ -299,17 +358,20 @@ static int do_connect(struct endpoint *ep, const json_t *order, struct err *e)
 static void prepare_worker(struct endpoint *ep, uint32_t messages)
 {
 	struct worker *w = &ep->worker;
-	unsigned column = 0;
 
 	memset(w, 0, sizeof(*w));
 	w->transport = ep->transport;
 	w->settings = ep->settings;
-	w->poll = (enum poll_mode)ep->common.poll;
+	w->poll_send = poll_send_of(ep);
+	w->poll_recv = (enum poll_mode)ep->common.poll;
 	w->messages = messages;
 	w->depth = (uint32_t)ep->common.depth;
 	w->clock = ep->conversion;
-	for (size_t i = 0; ep->kernel->columns[i].name; i++)
-		w->column[i] = ep->kernel->columns[i].side == ep->role ? ep->recorder.column[column++].data : NULL;
+	w->signal_every = ep->signal_every;
+	w->blank = recorder_blank(&ep->recorder);
+	w->spin_ticks = clock_from_ns(&w->clock, ep->common.spin);
+	for (unsigned i = 0; i < ep->recorder.columns; i++)
+		w->column[ep->column[i] - ep->kernel->columns] = ep->recorder.column[i].data;
 }
 
 /* The sink's loop starts here; the source's waits for "run", when the sink is known to listen. */
@@ -331,7 +393,7 @@ static int do_arm(struct endpoint *ep, const json_t *order, struct err *e)
 	ep->runners = 0;
 	ep->running = true;
 	if (ep->role == ROLE_SINK)
-		rc = start_runner(ep, ep->loops->sink, e);
+		rc = start_runner(ep, ep->loops->sink, ep->placement.cpu, e);
 	return rc ? rc : reply(ep, json_pack("{s:s}", "type", "armed"));
 }
 
@@ -340,17 +402,20 @@ static int do_run(struct endpoint *ep, struct err *e)
 	if (ep->role != ROLE_SOURCE || !ep->running || ep->runners)
 		return err_set(e, -EPROTO, STATUS_FAILED, "run", NULL, "came out of turn");
 
-	int rc = ep->common.poll == POLL_EVENT ? start_runner(ep, ep->loops->completions, e) : 0;
+	int cpu = ep->placement.cpu;
+	int rc = poll_send_of(ep) != POLL_BUSY ? start_runner(ep, ep->loops->completions, cpu, e) : 0;
 
-	return rc ? rc : start_runner(ep, ep->loops->source, e);
+	if (!rc && ep->restamps)
+		rc = start_runner(ep, ep->loops->restamp, ep->placement.spare_cpu, e);
+	return rc ? rc : start_runner(ep, ep->loops->source, cpu, e);
 }
 
-static int64_t count_reordered(const int64_t *column, uint64_t count)
+static int64_t count_reordered(const int64_t *column, uint64_t count, int64_t blank)
 {
 	int64_t latest = NEVER, reordered = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
-		if (column[i] == NEVER)
+		if (column[i] == blank)
 			continue;
 		if (column[i] < latest)
 			reordered++;
@@ -381,8 +446,8 @@ static json_t *final_counters(struct endpoint *ep)
 	sum.duration_ns = ep->ops->has_own_clock ? 0 : clock_to_ns(&from_zero, sum.duration_ns);
 	sum.pinned = ep->placement.cpu >= 0;
 	sum.locked = all_locked(&ep->recorder);
-	if (ep->role == ROLE_SINK)
-		sum.reordered = count_reordered(ep->recorder.column[0].data, ep->worker.messages);
+	if (ep->role == ROLE_SINK && ep->recorder.columns)
+		sum.reordered = count_reordered(ep->recorder.column[0].data, ep->worker.messages, ep->worker.blank);
 	return counters_json(&sum);
 }
 

@@ -52,6 +52,17 @@ static int choose_apart(const struct cpulist *allowed, int other)
 	return cpu >= 0 ? cpu : other;
 }
 
+static int choose_spare(const struct cpulist *allowed, int source, int sink)
+{
+	struct cpulist set = *allowed;
+
+	if (source >= 0)
+		cpulist_remove(&set, (unsigned)source);
+	if (sink >= 0)
+		cpulist_remove(&set, (unsigned)sink);
+	return last_cpu(&set);
+}
+
 static int check_told(const struct cpulist *allowed, const char *name, int64_t cpu, struct err *e)
 {
 	char list[256];
@@ -63,12 +74,12 @@ static int check_told(const struct cpulist *allowed, const char *name, int64_t c
 		       cpulist_format(allowed, list, sizeof(list)));
 }
 
-int placement_choose(enum role role, const struct common_settings *s, struct placement *out, struct err *e)
+int placement_choose(enum role role, const struct common_settings *s, bool duplex, struct placement *out, struct err *e)
 {
 	struct cpulist allowed, near;
 	int rc = cpulist_allowed(&allowed);
 
-	*out = (struct placement){-1, -1, false, false};
+	*out = (struct placement){-1, -1, -1, false, false};
 	if (rc)
 		return err_sys(e, rc, "this process", "read the CPU mask of");
 	rc = check_told(&allowed, "source_cpu", s->source_cpu, e);
@@ -79,10 +90,11 @@ int placement_choose(enum role role, const struct common_settings *s, struct pla
 
 	int source = (int)s->source_cpu, sink = (int)s->sink_cpu;
 
-	if (s->poll == POLL_BUSY && sink < 0)
+	if (s->poll != POLL_EVENT && sink < 0)
 		sink = choose_apart(&allowed, source);
-	if (s->poll == POLL_BUSY && source < 0)
+	if ((duplex ? (enum poll_mode)s->poll : settings_poll_send(s)) != POLL_EVENT && source < 0)
 		source = choose_apart(&allowed, sink);
+	out->spare_cpu = choose_spare(&allowed, source, sink);
 	out->cpu = role == ROLE_SOURCE ? source : sink;
 	out->numa_node = memory_node_of_cpu(out->cpu);
 	if (source >= 0 && sink >= 0) {

@@ -13,13 +13,15 @@
 
 struct placement {
 	int cpu;	 /* -1: unpinned */
+	int spare_cpu;	 /* one that neither side uses; -1: there is none */
 	int numa_node;	 /* -1: unknown */
 	bool shared_smt; /* its core's other thread is the peer's CPU */
 	bool shared_cpu; /* source and sink have the same CPU */
 };
 
 /* STATUS_IMPOSSIBLE if a CPU is told that this process may not run on. */
-int placement_choose(enum role role, const struct common_settings *s, struct placement *out, struct err *e);
+int placement_choose(enum role role, const struct common_settings *s, bool duplex, struct placement *out,
+		     struct err *e);
 json_t *placement_json(const struct placement *p);
 
 #endif

@@ -19,8 +19,8 @@ static unsigned columns_of(const json_t *params)
 	const struct kernel_ops *k = kernel_find(json_string_value(json_object_get(params, "kernel")));
 	unsigned n = 0;
 
-	while (k->columns[n].name)
-		n++;
+	for (const struct kernel_column *c = k->columns; c->name; c++)
+		n += kernel_has(params, c->with);
 	return n;
 }
 
@@ -55,7 +55,7 @@ static int check_cpus(const json_t *params, struct err *e)
 	struct placement p;
 	int rc = opt_load(common_options, params, &s, e);
 
-	return rc ? rc : placement_choose(ROLE_SOURCE, &s, &p, e);
+	return rc ? rc : placement_choose(ROLE_SOURCE, &s, false, &p, e);
 }
 
 int preflight(const json_t *points, const char *out_dir, bool local, struct err *e)

@@ -2,11 +2,12 @@
 #include <string.h>
 
 #include "kernels/oneway.h"
+#include "kernels/pingpong.h"
 #include "transports/scripted.h"
 #include "transports/shmem.h"
 #include "transports/verbs.h"
 
-const struct kernel_ops *const kernels[] = {&oneway_kernel, NULL};
+const struct kernel_ops *const kernels[] = {&oneway_kernel, &pingpong_kernel, NULL};
 
 const struct transport_ops *const transports[] = {&verbs_transport, &shmem_transport, &scripted_transport, NULL};
 

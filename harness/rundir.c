@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/claims.h"
 #include "analysis/rundir.h"
 #include "common/err.h"
 #include "common/fs.h"
@@ -176,6 +177,21 @@ static int sync_parent(const char *path, struct err *e)
 	return rc;
 }
 
+/* Where the spec makes any. */
+static int write_claims(const struct rundir *r, json_t *resolved, json_t *summary, struct err *e)
+{
+	struct run run = {.path = r->path, .run = r->run, .resolved = resolved, .summary = summary};
+	json_t *verdicts;
+	int rc;
+
+	if (!claims_are_made(resolved))
+		return 0;
+	verdicts = claims_of_runs(&run, 1, e);
+	rc = verdicts ? write_json(r->path, "claims.json", verdicts, e) : -EIO;
+	json_decref(verdicts);
+	return rc;
+}
+
 static int conclude(struct rundir *r, const char *status, json_t **summary, struct err *e)
 {
 	char utc[32], *path = fs_path("%s/resolved.json", r->path);
@@ -189,6 +205,8 @@ static int conclude(struct rundir *r, const char *status, json_t **summary, stru
 		*summary = summary_build(r->path, r->run, resolved, e);
 		rc = *summary ? summary_write(r->path, *summary, e) : -EIO;
 	}
+	if (!rc)
+		rc = write_claims(r, resolved, *summary, e);
 	for (const char *const *key = (const char *const[]){"valid", "reasons", "warnings", NULL}; !rc && *key; key++)
 		json_object_set(r->run, *key, json_object_get(*summary, *key));
 	json_decref(resolved);

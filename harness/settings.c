@@ -5,17 +5,23 @@
 #include "common/diag.h"
 #include "settings.h"
 
-static const char *const poll_names[] = {[POLL_BUSY] = "busy", [POLL_EVENT] = "event", NULL};
+static const char *const poll_names[] = {
+    [POLL_BUSY] = "busy", [POLL_EVENT] = "event", [POLL_ADAPTIVE] = "adaptive", NULL};
+static const char *const poll_send_names[] = {
+    [POLL_BUSY] = "busy", [POLL_EVENT] = "event", [POLL_ADAPTIVE] = "adaptive", [POLL_SEND_SAME] = "same", NULL};
 
 #define FIELD(f) offsetof(struct common_settings, f)
 
 const struct opt common_options[] = {
     {"poll", OPT_ENUM, FIELD(poll), "busy", 0, 0, poll_names,
-     "spin on completions, or sleep until an event tells of one"},
+     "spin on completions, sleep until an event tells of one, or spin for a while and then sleep"},
+    {"poll_send", OPT_ENUM, FIELD(poll_send), "same", 0, 0, poll_send_names,
+     "likewise for send completions, where they are to differ from `poll`"},
+    {"spin", OPT_TIME, FIELD(spin), "50us", 0, 1000000000, NULL, "how long adaptive polling spins before it sleeps"},
     {"depth", OPT_INT, FIELD(depth), "1024", 1, 1 << 20, NULL, "messages in flight at most; receive buffers likewise"},
     {"repetitions", OPT_INT, FIELD(repetitions), "25", 1, 100000, NULL, "how often a point is measured"},
     {"warmup", OPT_INT, FIELD(warmup), "1000", 0, 1000000000, NULL,
-     "messages sent before the first repetition, not recorded"},
+     "messages sent before the first repetition; their stamps are kept apart"},
     {"limit", OPT_TIME, FIELD(limit), "10us", 1, 0x7fffffffffffffff, NULL,
      "the share of latencies above it is reported"},
     {"timeout", OPT_TIME, FIELD(timeout), "30s", 100000000, 86400000000000, NULL,
@@ -25,6 +31,10 @@ const struct opt common_options[] = {
     {"source_cpu", OPT_CPU, FIELD(source_cpu), "auto", 0, 0, NULL,
      "CPU of the source; auto: one of its own where it polls busily, unpinned otherwise"},
     {"sink_cpu", OPT_CPU, FIELD(sink_cpu), "auto", 0, 0, NULL, "likewise for the sink"},
+    {"priority", OPT_INT, FIELD(priority), "0", 0, 98, NULL,
+     "SCHED_FIFO priority of the measuring threads; 0: as the process is (needs CAP_SYS_NICE or RLIMIT_RTPRIO)"},
+    {"touch", OPT_BOOL, FIELD(touch), "yes", 0, 0, NULL,
+     "prefault and lock the memory for stamps; no shows what untouched memory costs"},
     {.name = NULL},
 };
 

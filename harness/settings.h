@@ -7,12 +7,22 @@
 #include "common/opt.h"
 #include "kernels/kernel.h"
 
+#define POLL_SEND_SAME (POLL_ADAPTIVE + 1)
+
 struct common_settings {
 	int poll;
-	int64_t depth, repetitions, warmup, limit, timeout, drain, source_cpu, sink_cpu;
+	int poll_send; /* or POLL_SEND_SAME */
+	int64_t spin, depth, repetitions, warmup, limit, timeout, drain, source_cpu, sink_cpu, priority;
+	bool touch;
 };
 
 extern const struct opt common_options[];
+
+/* How send completions are polled. */
+static inline enum poll_mode settings_poll_send(const struct common_settings *s)
+{
+	return (enum poll_mode)(s->poll_send == POLL_SEND_SAME ? s->poll : s->poll_send);
+}
 
 /* The row of a setting in a point with that kernel and transport, or NULL. */
 const struct opt *setting_find(const struct kernel_ops *k, const struct transport_ops *t, const char *name);

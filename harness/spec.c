@@ -9,6 +9,7 @@
 #include "common/yaml.h"
 #include "settings.h"
 #include "spec.h"
+#include "spec_claims.h"
 
 /* A value as somebody wrote it, and where. */
 struct written {
@@ -347,9 +348,14 @@ static void complain_unused(struct reader *r, char **names)
 {
 	const struct ynode *quick = yaml_get(r->root, "quick");
 
-	for (size_t i = 0; i < r->overrides->set_count; i++)
-		if (!r->used[i] && strcmp(names[i], "kernel") && strcmp(names[i], "transport"))
+	for (size_t i = 0; i < r->overrides->set_count; i++) {
+		bool applies = r->used[i] || !strcmp(names[i], "kernel") || !strcmp(names[i], "transport");
+
+		if (r->overrides->set_applies)
+			r->overrides->set_applies[i] = applies;
+		else if (!applies)
 			diag_add(r->d, 0, 0, "--set %s: no point has a setting '%s'", r->overrides->set[i], names[i]);
+	}
 	for (size_t i = 0; r->overrides->quick && quick && i < quick->count && i < MAX_AXES; i++)
 		if (!r->used[MAX_AXES + i])
 			diag_add(r->d, quick->keys[i]->line, quick->keys[i]->column, "no point has a setting '%s'",
@@ -437,7 +443,7 @@ static void keep_points(struct reader *r)
 		if (good && matches(params, filters, o->only_count) && !is_repeated(kept, params))
 			json_array_append_new(
 			    kept, json_pack("{s:I, s:O}", "id", (json_int_t)json_array_size(kept), "params", params));
-	if (good && r->d->count == 0 && json_array_size(kept) == 0)
+	if (good && r->d->count == 0 && json_array_size(kept) == 0 && !o->set_applies)
 		diag_add(r->d, 0, 0, "--only leaves no point of %zu", json_array_size(r->spec->points));
 	for (i = 0; i < o->only_count; i++)
 		json_decref(filters[i].value);
@@ -465,7 +471,7 @@ static char *read_text(struct reader *r, const char *key)
 static void read_head(struct reader *r)
 {
 	static const char *const known[] = {"kblat",	"name",	  "title", "source", "description",
-					    "settings", "matrix", "quick", NULL};
+					    "settings", "matrix", "quick", "claims", NULL};
 	const struct ynode *root = r->root, *version = yaml_get(root, "kblat"), *name = yaml_get(root, "name");
 
 	for (size_t i = 0; i < root->count; i++) {
@@ -531,7 +537,10 @@ static void read_root(struct reader *r)
 	if (r->d->count == before) {
 		read_matrix(r, names);
 		if (r->d->count == before) {
+			bool whole = !r->overrides->quick && !r->overrides->set_count;
+
 			complain_unused(r, names);
+			r->spec->claims = spec_claims_read(r->root, r->spec->points, whole, r->d);
 			keep_points(r);
 		}
 	}
@@ -578,5 +587,6 @@ void spec_free(struct spec *s)
 	free(s->source);
 	free(s->text);
 	json_decref(s->points);
+	json_decref(s->claims);
 	memset(s, 0, sizeof(*s));
 }

@@ -21,6 +21,11 @@ struct spec_overrides {
 	const char *const *only;
 	size_t only_count;
 	bool quick; /* the spec's `quick` settings replace the others */
+	/*
+	 * For one experiment of several (NULL: the only one): filled, for each of `set`, with whether some point has that
+	 * setting, which is no error if none has; neither is it if `only` leaves no point.
+	 */
+	bool *set_applies;
 };
 
 struct spec {
@@ -30,6 +35,7 @@ struct spec {
 	size_t length;
 	bool quick;
 	json_t *points; /* array of {"id", "params"} */
+	json_t *claims; /* array; spec_claims.h */
 };
 
 /*

@@ -18,7 +18,7 @@ grey = "#666666"
 
 px(x) = real(x) / width
 py(y) = 1 - real(y) / height
-left = 84
+left = 92
 right = width - 18
 set lmargin at screen px(left)
 set rmargin at screen px(right)

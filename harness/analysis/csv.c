@@ -99,8 +99,9 @@ static void put_point(const json_t *point, json_t *settings, FILE *out)
 	json_t *metrics = json_object_get(point, "metrics"), *values;
 	const char *metric;
 
-	json_object_foreach (metrics, metric, values)
+	json_object_foreach (metrics, metric, values) {
 		put_row(point, settings, metric, values, out);
+	}
 	if (!json_object_size(metrics))
 		put_row(point, settings, "", NULL, out);
 }
@@ -112,8 +113,9 @@ int summary_csv(const json_t *summary, FILE *out)
 	size_t i;
 
 	put_head(settings, out);
-	json_array_foreach (points, i, point)
+	json_array_foreach (points, i, point) {
 		put_point(point, settings, out);
+	}
 	json_decref(settings);
 	return ferror(out) ? -EIO : 0;
 }

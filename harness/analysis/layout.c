@@ -36,6 +36,14 @@ int layout_column(const struct layout *l, const char *name)
 	return -1;
 }
 
+/* Recorded only by points whose setting of that name is yes. */
+static bool is_with(const json_t *object, const json_t *params)
+{
+	const char *with = get_string(object, "with");
+
+	return !with || json_is_true(json_object_get(params, with));
+}
+
 static bool read_columns(const json_t *columns, struct layout *l)
 {
 	if (!json_is_array(columns) || !json_array_size(columns) || json_array_size(columns) > LAYOUT_COLUMNS)
@@ -43,6 +51,8 @@ static bool read_columns(const json_t *columns, struct layout *l)
 	for (size_t i = 0; i < json_array_size(columns); i++) {
 		const char *name = get_string(json_array_get(columns, i), "name");
 
+		if (!is_with(json_array_get(columns, i), l->params))
+			continue;
 		if (!is_name(name) || layout_column(l, name) >= 0)
 			return false;
 		l->columns[l->column_count++] = name;
@@ -60,6 +70,8 @@ static bool read_one_series(const json_t *series, struct layout *l)
 	s->name = get_string(series, "name");
 	s->column = (unsigned)column;
 	s->minus = layout_column(l, minus);
+	s->divide = (int)json_integer_value(json_object_get(series, "divide"));
+	s->sparse = json_is_true(json_object_get(series, "sparse"));
 	return is_name(s->name) && column >= 0 && (!minus || s->minus >= 0);
 }
 
@@ -68,9 +80,9 @@ static bool read_series(const json_t *series, struct layout *l)
 	if (!json_is_array(series) || !json_array_size(series) || json_array_size(series) > LAYOUT_SERIES)
 		return false;
 	for (size_t i = 0; i < json_array_size(series); i++)
-		if (!read_one_series(json_array_get(series, i), l))
+		if (is_with(json_array_get(series, i), l->params) && !read_one_series(json_array_get(series, i), l))
 			return false;
-	return true;
+	return l->series_count > 0;
 }
 
 int layout_read(const char *run_path, const json_t *resolved, size_t index, struct layout *out, struct err *e)

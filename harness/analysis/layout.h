@@ -6,6 +6,7 @@
 #define KBLAT_ANALYSIS_LAYOUT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct err;
 
@@ -18,6 +19,8 @@ struct layout_series {
 	const char *name; /* "lat_ns" */
 	unsigned column;  /* index in columns */
 	int minus;	  /* likewise; -1: none */
+	int divide;	  /* 2: half of it */
+	bool sparse;	  /* entries only where they were asked for: the others are not lost */
 };
 
 /* Strings and params are borrowed from resolved.json. */

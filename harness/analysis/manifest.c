@@ -26,9 +26,7 @@ static bool is_listed(const char *name)
 	return strcmp(name, MANIFEST) && strncmp(name, DERIVED, strlen(DERIVED));
 }
 
-/* Hashing
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* --- hashing --- */
 
 static int hash_all(int fd, EVP_MD_CTX *context, unsigned char *buffer)
 {
@@ -78,9 +76,7 @@ static int hash_file(const char *path, char hex[HEX + 1], struct err *e)
 	return rc;
 }
 
-/* Writing
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* --- writing --- */
 
 static int write_line(const char *run_path, const char *name, FILE *out, struct err *e)
 {
@@ -124,9 +120,7 @@ int manifest_write(const char *run_path, struct err *e)
 	return rc;
 }
 
-/* Checking
- * ---------------------------------------------------------------------------------------------------------------------
- */
+/* --- checking --- */
 
 struct check {
 	const char *run_path;

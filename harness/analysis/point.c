@@ -8,13 +8,15 @@
 
 #include "analysis/flight.h"
 #include "analysis/rep.h"
+#include "analysis/series.h"
 #include "analysis/schema.h"
 #include "analysis/validity.h"
 #include "common/err.h"
 #include "common/fs.h"
 
-/* A point that was never begun, or whose end was never written down. */
+/* A point that has no point.json: the run was killed, or ended, before or while it was measured. */
 #define NOT_MEASURED "not measured"
+#define UNFINISHED   "unfinished"
 
 /* A point while it is summarised. */
 struct work {
@@ -42,6 +44,11 @@ static const char *string_or(const json_t *object, const char *key, const char *
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : otherwise;
+}
+
+static const char *outcome_of(const struct work *w)
+{
+	return string_or(w->outcome, "outcome", w->rep_count ? UNFINISHED : NOT_MEASURED);
 }
 
 static int read_outcome(struct work *w, struct err *e)
@@ -124,7 +131,7 @@ static json_t *build_metrics(struct work *w, size_t first, size_t count, struct 
 		struct stats st;
 
 		fill_spans(w, &w->layout.series[i]);
-		if (stats_compute(w->spans + first, count, w->layout.limit_ns, &st, e)) {
+		if (series_stats(&w->layout.series[i], w->spans + first, count, w->layout.limit_ns, &st, e)) {
 			json_decref(metrics);
 			return NULL;
 		}
@@ -177,7 +184,7 @@ static int find_fate(struct work *w, const json_t *metrics, struct err *e)
 		    json_integer_value(json_object_get(json_object_get(metrics, w->layout.series[0].name), "lost"));
 		return 0;
 	}
-	fill_spans(w, &(struct layout_series){NULL, (unsigned)received, submitted});
+	fill_spans(w, &(struct layout_series){.column = (unsigned)received, .minus = submitted});
 	rc = flight_compute(w->spans, w->rep_count, &w->flight, e);
 	w->sent = (json_int_t)w->flight.sent;
 	w->lost = (json_int_t)w->flight.lost;
@@ -190,9 +197,7 @@ static json_t *build_loss(const struct work *w)
 			 sum_counter(w, "sink", "duplicates"), "reordered", sum_counter(w, "sink", "reordered"));
 }
 
-/* Validity
- * ---------------------------------------------------------------------------------------------------------------------
- */
+/* --- validity --- */
 
 static void judge(struct work *w, struct validity *v)
 {
@@ -202,8 +207,7 @@ static void judge(struct work *w, struct validity *v)
 	    .clock = w->context->clock,
 	    .placement = json_object_get(w->outcome, "placement"),
 	    .state = {w->context->state[0], w->context->state[1]},
-	    /* A repetition that was broken off leaves messages on the way: not lost, and the point is not valid anyway.
-	     */
+	    /* A repetition that was broken off leaves messages on the way: not lost, and the point is not valid. */
 	    .lost = is_completed(w) ? w->lost : 0,
 	};
 
@@ -213,7 +217,7 @@ static void judge(struct work *w, struct validity *v)
 /* "not possible here: ...", "failed: ...", "only 4 of 5 repetitions". */
 static json_t *say_outcome(const struct work *w)
 {
-	const char *outcome = string_or(w->outcome, "outcome", NOT_MEASURED), *why = string_or(w->outcome, "why", "");
+	const char *outcome = outcome_of(w), *why = string_or(w->outcome, "why", "");
 	json_int_t wanted = json_integer_value(json_object_get(w->layout.params, "repetitions"));
 	json_t *text;
 	char *line;
@@ -250,16 +254,13 @@ static json_t *build_validity(struct work *w)
 	return point;
 }
 
-/* Points
- * -----------------------------------------------------------------------------------------------------------------------
- */
+/* --- points --- */
 
 /* New references in, one object out; NULL if one of them is missing. */
 static json_t *assemble(struct work *w, json_t *metrics, json_t *reps)
 {
-	json_t *point =
-	    json_pack("{s:I, s:O, s:s, s:s}", "id", (json_int_t)w->layout.id, "params", w->layout.params, "outcome",
-		      string_or(w->outcome, "outcome", NOT_MEASURED), "why", string_or(w->outcome, "why", ""));
+	json_t *point = json_pack("{s:I, s:O, s:s, s:s}", "id", (json_int_t)w->layout.id, "params", w->layout.params,
+				  "outcome", outcome_of(w), "why", string_or(w->outcome, "why", ""));
 	json_t *validity = build_validity(w);
 
 	json_object_update(point, validity);

@@ -1,4 +1,5 @@
 #include "analysis/rep.h"
+#include "analysis/series.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -89,6 +90,26 @@ static int open_counters(const char *dir, struct rep *r, struct err *e)
 	return missing || r->counters ? 0 : -EINVAL;
 }
 
+static bool is_empty(const struct rep *r, size_t i)
+{
+	for (size_t k = 0; k < LAYOUT_COLUMNS; k++)
+		if (r->columns[k].data && r->columns[k].data[i] != NEVER)
+			return false;
+	return true;
+}
+
+/* What a run that was killed never sent is at the end of all its columns: that is not lost. */
+static void forget_unsent(struct rep *r)
+{
+	size_t count = r->columns[0].count;
+
+	while (count && is_empty(r, count - 1))
+		count--;
+	for (size_t k = 0; k < LAYOUT_COLUMNS; k++)
+		if (r->columns[k].data)
+			r->columns[k].count = count;
+}
+
 int rep_open(const char *run_path, const struct layout *l, unsigned number, struct rep *out, struct err *e)
 {
 	char *dir = layout_rep_dir(run_path, l->id, number);
@@ -102,6 +123,8 @@ int rep_open(const char *run_path, const struct layout *l, unsigned number, stru
 		rep_close(out);
 	else if (!out->is_whole)
 		close_columns(out);
+	else if (!out->counters)
+		forget_unsent(out);
 	free(dir);
 	return rc;
 }
@@ -128,10 +151,10 @@ static int add_series(const struct rep *r, const struct layout *l, const struct 
 	struct span span = rep_span(r, s);
 	struct histogram h;
 	struct stats st;
-	int rc = stats_compute(&span, 1, l->limit_ns, &st, e);
+	int rc = series_stats(s, &span, 1, l->limit_ns, &st, e);
 
 	if (!rc)
-		rc = histogram_compute(&span, 1, REP_BINS, &h, e);
+		rc = series_histogram(s, &span, 1, REP_BINS, &h, e);
 	if (rc)
 		return rc;
 	json_object_set_new(metrics, s->name, stats_json(&st));

@@ -1,19 +1,6 @@
 /*
- * A run directory as read: what a run left behind, and what can be concluded from it alone. Layout:
+ * A run directory as read: what a run left behind, and what can be concluded from it alone. Layout and the shape of every file:
  * docs/run-directory.md.
- *
- *   resolved.json   {"schema": 1, "name", "variant": "full"|"quick", "kernels": {"oneway": {"columns": [{"name":
- * "t_subm", "side": "source"}, ...], "series": [{"name": "lat_ns", "label": "t_lat", "column": "t_recv", "minus":
- * "t_subm"}, ...]}}, "points": [{"id": 0, "params": {flat settings, keys with units}}, ...]} run.json        {"schema":
- * 1, "name", "title", "status": RUNNING|COMPLETED|FAILED|INTERRUPTED, "variant", "argv": [], "version", "commit",
- *                    "started_utc", "ended_utc", "t0": {"monotonic_ns", "realtime_ns", "tai_ns"}, "hosts": {...},
- * "clock": {...}, "valid": bool, "reasons": [], "warnings": [], "points": {"completed", "failed", "impossible",
- * "interrupted", "total"}} points/<nnnn>/params.json    that point's params points/<nnnn>/point.json     {"schema": 1,
- * "id", "outcome": "completed"|"failed"|"impossible"|"interrupted", "why": "" or the error, "granted": {what the
- * transport really gave}, "placement": {"source": {...}, "sink": {...}}} points/<nnnn>/rep-<nn>/<column>.npy,
- * counters.json, data.json points/<nnnn>/rep-<nn>/counters.json  {"schema": 1, "source": {counter: integer, ...},
- * "sink": {...}, "device": {...}} points/<nnnn>/rep-<nn>/data.json      {"schema": 1, "metrics": {"lat_ns": {...}},
- * "histograms": {"lat_ns": {...}}}
  */
 #ifndef KBLAT_ANALYSIS_RUNDIR_H
 #define KBLAT_ANALYSIS_RUNDIR_H
@@ -36,6 +23,10 @@ struct run {
  * accepted. */
 int run_open(const char *path, struct run *out, struct err *e);
 void run_close(struct run *r);
+
+/* What state.json said of the host of a role ("source", "sink") before the run, as "keys": a new reference, NULL if that is
+ * not known. `run`: run.json. */
+json_t *run_state(const char *run_path, const json_t *run, const char *role);
 
 /* Write points/<id>/rep-<rep>/data.json from the columns beside it. */
 int rep_reduce(const char *run_path, const json_t *resolved, unsigned point, unsigned rep, struct err *e);

@@ -30,6 +30,7 @@ static const struct key point_keys[] = {{"id", INTEGER}, {"outcome", STRING}, {"
 static const struct key counters_keys[] = {{"source", OBJECT}, {"sink", OBJECT}, {NULL, 0}};
 static const struct key data_keys[] = {{"metrics", OBJECT}, {"histograms", OBJECT}, {NULL, 0}};
 static const struct key summary_keys[] = {{"points", ARRAY}, {"valid", BOOLEAN}, {NULL, 0}};
+static const struct key claims_keys[] = {{"claims", ARRAY}, {NULL, 0}};
 static const struct key no_keys[] = {{NULL, 0}};
 
 /* points/<nnnn>/summary.json is a part of summary.json, not one itself. */
@@ -45,6 +46,7 @@ static const struct {
     [DOC_COUNTERS] = {"counters.json", counters_keys, true},
     [DOC_DATA] = {"data.json", data_keys, true},
     [DOC_SUMMARY] = {"summary.json", summary_keys, true},
+    [DOC_CLAIMS] = {"claims.json", claims_keys, true},
 };
 
 int schema_document(const char *path)

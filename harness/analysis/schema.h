@@ -10,7 +10,7 @@
 
 struct err;
 
-enum document { DOC_RUN, DOC_RESOLVED, DOC_PARAMS, DOC_POINT, DOC_COUNTERS, DOC_DATA, DOC_SUMMARY };
+enum document { DOC_RUN, DOC_RESOLVED, DOC_PARAMS, DOC_POINT, DOC_COUNTERS, DOC_DATA, DOC_SUMMARY, DOC_CLAIMS };
 
 /* What a file of this name in a run directory is (the last part of its path counts). -1: not one of these. */
 int schema_document(const char *path);

@@ -90,8 +90,9 @@ static json_t *host_names(const json_t *run)
 	json_t *names = json_array(), *host;
 	const char *name;
 
-	json_object_foreach (json_object_get(run, "hosts"), name, host)
+	json_object_foreach (json_object_get(run, "hosts"), name, host) {
 		json_array_append_new(names, json_string(name));
+	}
 	return names;
 }
 
@@ -103,8 +104,9 @@ static json_t *finish(const json_t *run, const json_t *resolved, json_t *points)
 	size_t measured = 0, i;
 	const json_t *point;
 
-	json_array_foreach (points, i, point)
+	json_array_foreach (points, i, point) {
 		measured += !is_impossible(point);
+	}
 	if (!json_array_size(points))
 		json_array_append_new(reasons, json_string("the run has no points"));
 	else if (!measured)
@@ -117,8 +119,7 @@ static json_t *finish(const json_t *run, const json_t *resolved, json_t *points)
 			 !json_array_size(reasons), "reasons", reasons, "warnings", warnings, "points", points);
 }
 
-/* What state.json said of the host of a role before the run, as "keys"; NULL if that is not known. */
-static json_t *read_state(const char *run_path, const json_t *run, const char *role)
+json_t *run_state(const char *run_path, const json_t *run, const char *role)
 {
 	json_t *host, *one, *state, *keys = NULL;
 	struct err ignored = ERR_INIT;
@@ -174,7 +175,7 @@ json_t *summary_build(const char *run_path, const json_t *run, const json_t *res
 	struct point_context c = {
 	    .run_path = run_path,
 	    .clock = json_object_get(run, "clock"),
-	    .state = {read_state(run_path, run, "source"), read_state(run_path, run, "sink")},
+	    .state = {run_state(run_path, run, "source"), run_state(run_path, run, "sink")},
 	};
 	json_t *points = build_points(&c, resolved, e);
 

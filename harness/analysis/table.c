@@ -70,9 +70,7 @@ static const json_t *param(const struct row *r, const char *key)
 	return json_object_get(json_object_get(r->point, "params"), key);
 }
 
-/* Settings
- * ---------------------------------------------------------------------------------------------------------------------
- */
+/* --- settings --- */
 
 /* A setting varies if two points that have it differ: one that only one transport has does not tell that transport's
  * points apart. */
@@ -121,9 +119,7 @@ static void add_settings(struct grid *g, const struct rows *all)
 	json_decref(seen);
 }
 
-/* Numbers
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* --- numbers --- */
 
 /* Nanoseconds as microseconds, three significant digits; from 1000 us on all that stand before the point. */
 static void put_us(struct grid *g, size_t column, size_t row, const json_t *value)
@@ -211,9 +207,7 @@ static void add_numbers(struct grid *g, const struct rows *all)
 	}
 }
 
-/* Which point
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* --- which point --- */
 
 static bool is_valid(const json_t *object)
 {
@@ -230,8 +224,9 @@ static char *hosts_of(const json_t *summary)
 
 	if (!out)
 		abort();
-	json_array_foreach (hosts, i, host)
+	json_array_foreach (hosts, i, host) {
 		fprintf(out, "%s%s", i ? ", " : "", json_is_string(host) ? json_string_value(host) : "?");
+	}
 	fclose(out);
 	return text;
 }
@@ -296,8 +291,7 @@ static void add_metric(struct grid *g, const struct rows *all)
 	}
 }
 
-/* Above and below
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- above and below --- */
 
 static void put_clean(const char *text, FILE *out)
 {

@@ -35,9 +35,7 @@ __attribute__((format(printf, 2, 3))) static void say(json_t *list, const char *
 	json_array_append_new(list, json_string(text_clean(raw, strlen(raw), text, sizeof(text))));
 }
 
-/* Transports
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* --- transports --- */
 
 static bool always(const json_t *params)
 {
@@ -86,9 +84,7 @@ static bool is_polling(const json_t *params)
 	return !strcmp(string_of(params, "poll"), "busy");
 }
 
-/* Counters
- * ---------------------------------------------------------------------------------------------------------------------
- */
+/* --- counters --- */
 
 struct rule {
 	const char *counters[2]; /* added up */
@@ -225,9 +221,7 @@ static json_int_t posted(const json_t *counters)
 	return get_count(json_object_get(counters, "source"), "posted");
 }
 
-/* Loss
- * -------------------------------------------------------------------------------------------------------------------------
- */
+/* --- loss --- */
 
 static void judge_loss(const struct validity_facts *f, struct validity *out)
 {
@@ -246,8 +240,7 @@ static void judge_loss(const struct validity_facts *f, struct validity *out)
 		    f->lost, sent, sent > 0 ? 100.0 * (double)f->lost / (double)sent : 100.0);
 }
 
-/* The device's own counters
- * ---------------------------------------------------------------------------------------------------- */
+/* --- the device's own counters --- */
 
 /* Packets that left the device over a repetition, or -1 if no counter tells. A message is at least one packet. */
 static json_int_t packets_sent(const json_t *counters)
@@ -297,9 +290,7 @@ static void judge_way(const struct validity_facts *f, struct validity *out)
 		    where(at, sizeof(at), SOURCE, unknown, all));
 }
 
-/* The clock
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* --- the clock --- */
 
 static void judge_clock(const struct validity_facts *f, struct validity *out)
 {
@@ -322,8 +313,7 @@ static void judge_clock(const struct validity_facts *f, struct validity *out)
 		say(out->reasons, "source and sink have no common clock");
 }
 
-/* Where the threads ran
- * -------------------------------------------------------------------------------------------------------- */
+/* --- where the threads ran --- */
 
 /* "0 1 16 17" (cpufreq's own form). */
 static bool is_among(const char *cpus, long cpu)

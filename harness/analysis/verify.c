@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/claims.h"
 #include "analysis/layout.h"
 #include "analysis/rep.h"
 #include "analysis/schema.h"
@@ -41,8 +42,7 @@ static void complain_err(struct check *c, const struct err *e)
 	complain(c, "%s", e->text + (inside ? length + 1 : 0));
 }
 
-/* Files one by one
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- files one by one --- */
 
 static bool ends_in(const char *name, const char *tail)
 {
@@ -100,8 +100,7 @@ static int check_files(struct check *c, struct verified *out, struct err *e)
 	return 0;
 }
 
-/* What was derived
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- what was derived --- */
 
 /* Does a file hold this value? `value` is consumed; NULL: it could not be made, for the reason in `e`. */
 static void check_json(struct check *c, const char *name, json_t *value, const char *complaint, const struct err *e)
@@ -194,6 +193,18 @@ static void check_csv(struct check *c, const json_t *summary)
 	free(path);
 }
 
+/* A run's own claims: those that compare with another experiment are not judged in it. */
+static void check_claims(struct check *c, const json_t *summary)
+{
+	struct run run = *c->run;
+	struct err e = ERR_INIT;
+
+	if (!claims_are_made(run.resolved))
+		return;
+	run.summary = (json_t *)summary;
+	check_json(c, "claims.json", claims_of_runs(&run, 1, &e), "judged again, it is different", &e);
+}
+
 static void check_derived(struct check *c, struct verified *out)
 {
 	const json_t *points = json_object_get(c->run->resolved, "points"), *summarised;
@@ -209,6 +220,7 @@ static void check_derived(struct check *c, struct verified *out)
 		if (was_begun(json_array_get(summarised, i)) && !layout_read(c->run->path, c->run->resolved, i, &l, &e))
 			check_point(c, &l, json_array_get(summarised, i));
 	check_csv(c, summary);
+	check_claims(c, summary);
 	if (!json_equal(json_object_get(summary, "valid"), json_object_get(c->run->run, "valid")))
 		complain(c, "run.json: 'valid' is not what the columns and counters say");
 	out->points = json_array_size(points);

@@ -79,24 +79,41 @@ static struct range extend(struct range r, uint64_t below, uint64_t reach)
 	return r;
 }
 
+/* Where within `reach` the most of the sorted samples are: the index of the first, and how many. */
+static size_t densest(const int64_t *samples, size_t n, uint64_t reach, size_t *most)
+{
+	size_t best = 0, end = 0;
+
+	*most = 0;
+	for (size_t i = 0; i < n; i++) {
+		while (end < n && (uint64_t)samples[end] - (uint64_t)samples[i] <= reach)
+			end++;
+		if (end - i > *most) {
+			*most = end - i;
+			best = i;
+		}
+	}
+	return best;
+}
+
 struct range window_guess(const struct span *spans, size_t span_count)
 {
-	/* One value a bin; and what a second pass can resolve, because a bin has no more values than a window has bins.
-	 */
+	/* One value a bin; and what a second pass resolves: bins of no more values than a window has bins. */
 	const uint64_t one_pass = WINDOW_BINS - 1, two_passes = WINDOW_BINS * WINDOW_BINS - 1;
-	int64_t samples[SAMPLES];
-	size_t n = take_samples(spans, span_count, samples), ends = n / 64;
+	int64_t samples[SAMPLES] = {0};
+	size_t n = take_samples(spans, span_count, samples), ends = n / 64, most, first;
 	uint64_t reach;
 	struct range r;
 
 	if (!n)
 		return (struct range){0, (int64_t)one_pass};
-	/* The outermost samples are left out: one of them a second late must not make the bins a thousand times as
-	 * wide. */
+	/* Where one value a bin catches nearly all, a little room below, the rest above, where the tail is. */
+	first = densest(samples, n, one_pass / 4 * 3, &most);
+	if (most >= n - n / 8)
+		return extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass);
+	/* Else all but the outermost samples, of which one a second late would make the bins a thousand times as wide. */
 	r = (struct range){samples[ends], samples[n - 1 - ends]};
 	reach = (uint64_t)r.high - (uint64_t)r.low;
-	if (reach < one_pass / 4 * 3)
-		return extend(r, one_pass / 8, one_pass);
 	/* Still thousands of bins for the narrow part, and the tail as far as two passes go. */
 	if (reach < two_passes / 4 * 3)
 		return extend(r, reach / 8, reach < two_passes / 32 ? reach * 32 : two_passes);

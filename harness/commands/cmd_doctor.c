@@ -46,9 +46,9 @@ static int examine(struct doctor *d, struct err *e)
 	if (rc)
 		return rc;
 	cpulist_allowed(&d->allowed);
-	rc = placement_choose(ROLE_SOURCE, &s, &d->source, e);
+	rc = placement_choose(ROLE_SOURCE, &s, false, &d->source, e);
 	if (!rc)
-		rc = placement_choose(ROLE_SINK, &s, &d->sink, e);
+		rc = placement_choose(ROLE_SINK, &s, false, &d->sink, e);
 	if (rc) {
 		sysroot_close(&d->root);
 		return rc;

@@ -4,11 +4,12 @@
 
 #include "analysis/rundir.h"
 #include "commands/commands.h"
+#include "report/campaign_page.h"
 #include "report/report.h"
 
 const struct cli_command cmd_report_cli = {
     .name = "report",
-    .synopsis = "RUN...",
+    .synopsis = "RUN...|CAMPAIGN",
     .summary = "draw the figures of a run and write its report.html",
     .details =
 	"Makes derived/ in the first run's directory anew: figures/ (each as SVG and PDF, beside the table it was "
@@ -16,6 +17,8 @@ const struct cli_command cmd_report_cli = {
 	"from) and report.html, one file that needs nothing else and works offline. The points of further runs are "
 	"shown "
 	"beside those of the first. The last line on standard output is the path of the page.\n\n"
+	"Of a campaign, the pages of all its runs are made, and one page with an index of them and all their "
+	"claims.\n\n"
 	"gnuplot draws the figures. Without it, tables and page are made all the same, and the exit status is 77.",
     .min_args = 1,
     .max_args = 64,
@@ -30,6 +33,17 @@ static int open_runs(const struct cli_list *args, struct run *runs, size_t *coun
 	for (*count = 0; !rc && *count < args->count; *count += !rc)
 		rc = run_open(args->items[*count], &runs[*count], e);
 	return rc;
+}
+
+static enum status make_campaign(const char *dir, struct err *e)
+{
+	char *html = NULL;
+	int rc = campaign_page_make(dir, &html, e);
+
+	if (html)
+		printf("%s\n", html);
+	free(html);
+	return rc ? e->status : STATUS_OK;
 }
 
 static enum status make(const struct cli_list *args, struct err *e)
@@ -64,7 +78,12 @@ enum status cmd_report(int argc, char **argv, struct err *e)
 		return e->status;
 	if (help)
 		cli_help("kblat", &cmd_report_cli, flags, stdout);
-	status = help ? STATUS_OK : make(&args, e);
+	if (help)
+		status = STATUS_OK;
+	else if (args.count == 1 && campaign_page_is(args.items[0]))
+		status = make_campaign(args.items[0], e);
+	else
+		status = make(&args, e);
 	cli_list_free(&args);
 	return status;
 }

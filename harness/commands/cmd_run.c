@@ -114,6 +114,18 @@ static char *parent_of(const struct spec *spec, const char *out)
 	return parent;
 }
 
+static json_t *describe_series(const struct kernel_series *s)
+{
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s*}", "name", s->name, "label", s->label, "column", s->column, "minus",
+			      s->minus, "with", s->with);
+
+	if (s->divide > 1)
+		json_object_set_new(j, "divide", json_integer(s->divide));
+	if (s->sparse)
+		json_object_set_new(j, "sparse", json_true());
+	return j;
+}
+
 static json_t *kernel_tables(const struct spec *spec)
 {
 	json_t *all = json_object();
@@ -126,11 +138,10 @@ static json_t *kernel_tables(const struct spec *spec)
 		json_t *columns = json_array(), *series = json_array();
 
 		for (const struct kernel_column *c = k->columns; c->name; c++)
-			json_array_append_new(columns, json_pack("{s:s, s:s}", "name", c->name, "side",
-								 c->side == ROLE_SOURCE ? "source" : "sink"));
-		for (const struct kernel_series *s = k->series; s->name; s++)
-			json_array_append_new(series, json_pack("{s:s, s:s, s:s, s:s}", "name", s->name, "label",
-								s->label, "column", s->column, "minus", s->minus));
+			json_array_append_new(columns, json_pack("{s:s, s:s, s:s*}", "name", c->name, "side",
+								 c->side == ROLE_SOURCE ? "source" : "sink", "with", c->with));
+		for (const struct kernel_series *r = k->series; r->name; r++)
+			json_array_append_new(series, describe_series(r));
 		json_object_set_new(all, name, json_pack("{s:o, s:o}", "columns", columns, "series", series));
 	}
 	return all;
@@ -138,9 +149,9 @@ static json_t *kernel_tables(const struct spec *spec)
 
 static json_t *resolve(const struct spec *spec)
 {
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:O}", "schema", 1, "name", spec->name, "title", spec->title,
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:O, s:O}", "schema", 1, "name", spec->name, "title", spec->title,
 			 "variant", spec->quick ? "quick" : "full", "kernels", kernel_tables(spec), "points",
-			 spec->points);
+			 spec->points, "claims", spec->claims);
 }
 
 /* The settings of every point, those that are the same everywhere first. */
@@ -396,7 +407,7 @@ static enum status run(struct run_options *o, int argc, char **argv, struct err 
 	add_shorthand(&o->set, "device=%s", o->device, &kept[0]);
 	add_shorthand(&o->set, "repetitions=%s", o->reps ? reps : NULL, &kept[1]);
 
-	struct spec_overrides overrides = {o->set.items, o->set.count, o->only.items, o->only.count, o->quick};
+	struct spec_overrides overrides = {o->set.items, o->set.count, o->only.items, o->only.count, o->quick, NULL};
 
 	if (spec_load(o->args.items[0], &overrides, &spec, &diag)) {
 		diag_print(&diag, stderr);

@@ -58,10 +58,23 @@ static enum status verify_content(const char *path, const struct run *run, struc
 	return STATUS_OK;
 }
 
+/* A directory with a manifest was once a run directory: what it lacks now is a difference, not a wrong argument. */
+static enum status refuse(bool was_sealed, const struct err *why, struct err *e)
+{
+	if (was_sealed) {
+		printf("%s\n", why->text);
+		return STATUS_NO;
+	}
+	*e = *why;
+	return e->status;
+}
+
 static enum status verify(const char *path, struct err *e)
 {
+	bool was_sealed = has_manifest(path);
 	/* First, because with a damaged file the run may not even open. */
-	int wrong = has_manifest(path) ? manifest_check(path, print_line, NULL, e) : 0;
+	int wrong = was_sealed ? manifest_check(path, print_line, NULL, e) : 0;
+	struct err why = ERR_INIT;
 	enum status status;
 	struct run run;
 
@@ -69,8 +82,8 @@ static enum status verify(const char *path, struct err *e)
 		return e->status;
 	if (wrong)
 		return STATUS_NO;
-	if (run_open(path, &run, e))
-		return e->status;
+	if (run_open(path, &run, &why))
+		return refuse(was_sealed, &why, e);
 	status = verify_content(path, &run, e);
 	run_close(&run);
 	return status;

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <numa.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,12 +24,17 @@ static void prefault(void *data, size_t size)
 		p[at] = p[at];
 }
 
-static void settle(struct memory *m, int node)
+static void bind_to(struct memory *m, int node)
 {
 	if (node < 0)
 		node = memory_node_of_cpu(sched_getcpu());
 	if (node >= 0)
 		numa_tonode_memory(m->data, m->size, node);
+}
+
+static void settle(struct memory *m, int node)
+{
+	bind_to(m, node);
 	prefault(m->data, m->size);
 	m->locked = mlock(m->data, m->size) == 0;
 }
@@ -46,7 +52,63 @@ int memory_alloc(struct memory *m, size_t size, int node, struct err *e)
 	return 0;
 }
 
-int memory_map(struct memory *m, int fd, size_t size, int node, const char *name, struct err *e)
+/* Of the size that MAP_HUGETLB takes; 0: this kernel has none. */
+static size_t huge_page_size(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	char line[128];
+	size_t kib = 0;
+
+	while (f && !kib && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Hugepagesize: %zu kB", &kib) != 1)
+			kib = 0;
+	if (f)
+		fclose(f);
+	return kib * 1024;
+}
+
+static int no_huge_pages(size_t count, size_t page, int rc, struct err *e)
+{
+	return err_set(e, rc, STATUS_IMPOSSIBLE, "huge pages", "allocate",
+		       "%zu of %zu KiB are not free; `sysctl vm.nr_hugepages=N` sets some aside", count, page / 1024);
+}
+
+/* A huge page that a NUMA node or cpuset can't give would be a SIGBUS on touch, where madvise() returns an error. */
+static int populate(struct memory *m)
+{
+	if (!madvise(m->data, m->size, MADV_POPULATE_WRITE))
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	prefault(m->data, m->size); /* before Linux 5.14 */
+	return 0;
+}
+
+int memory_alloc_huge(struct memory *m, size_t size, int node, struct err *e)
+{
+	size_t page = huge_page_size();
+	int rc;
+
+	memset(m, 0, sizeof(*m));
+	if (!page)
+		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "huge pages", "allocate", "this kernel has none");
+	size = (size + page - 1) / page * page;
+	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+
+	if (data == MAP_FAILED)
+		return no_huge_pages(size / page, page, -errno, e);
+	*m = (struct memory){.data = data, .size = size, .huge = true};
+	bind_to(m, node);
+	rc = populate(m);
+	if (rc) {
+		memory_free(m);
+		return no_huge_pages(size / page, page, rc, e);
+	}
+	m->locked = mlock(m->data, m->size) == 0;
+	return 0;
+}
+
+int memory_map(struct memory *m, int fd, size_t size, bool touch, int node, const char *name, struct err *e)
 {
 	memset(m, 0, sizeof(*m));
 	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -55,7 +117,8 @@ int memory_map(struct memory *m, int fd, size_t size, int node, const char *name
 		return err_sys(e, -errno, name, "map");
 	m->data = data;
 	m->size = size;
-	settle(m, node);
+	if (touch)
+		settle(m, node);
 	return 0;
 }
 

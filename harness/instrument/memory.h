@@ -14,14 +14,19 @@ struct memory {
 	void *data;
 	size_t size;
 	bool locked;
+	bool huge;
 };
 
 /* Anonymous memory, zeroed. `node`: a NUMA node, or -1 for the one of the calling thread's CPU. Not being able to lock
  * it is no error (locked says so). */
 int memory_alloc(struct memory *m, size_t size, int node, struct err *e);
 
-/* Map `fd` (tmpfs) shared at its whole size, likewise bound, prefaulted and locked. */
-int memory_map(struct memory *m, int fd, size_t size, int node, const char *name, struct err *e);
+/* The same, in huge pages of the default size, which must have been set aside (vm.nr_hugepages): STATUS_IMPOSSIBLE where
+ * there are not enough. */
+int memory_alloc_huge(struct memory *m, size_t size, int node, struct err *e);
+
+/* Map `fd` (tmpfs) shared at its whole size, likewise bound, prefaulted and locked; without `touch` only mapped. */
+int memory_map(struct memory *m, int fd, size_t size, bool touch, int node, const char *name, struct err *e);
 void memory_free(struct memory *m);
 
 /* The NUMA node of a CPU, or -1. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,13 +49,13 @@ static int open_column(struct recorder *r, struct recorder_column *c, const char
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	if (!rc) {
 		/* Reserves the pages now: running out of tmpfs later would be SIGBUS in the timed loop. */
-		int failed = posix_fallocate(fd, 0, (off_t)size);
+		int failed = r->touch ? posix_fallocate(fd, 0, (off_t)size) : ftruncate(fd, (off_t)size) ? errno : 0;
 
 		if (failed)
 			rc = err_sys(e, -failed, path, "reserve memory for");
 	}
 	if (!rc)
-		rc = memory_map(&c->memory, fd, size, node, path, e);
+		rc = memory_map(&c->memory, fd, size, r->touch, node, path, e);
 	if (!rc) {
 		npy_header(c->memory.data, r->capacity);
 		c->data = (int64_t *)((char *)c->memory.data + NPY_HEADER);
@@ -65,13 +66,14 @@ static int open_column(struct recorder *r, struct recorder_column *c, const char
 	return rc;
 }
 
-int recorder_open(struct recorder *r, const char *const *names, unsigned count, uint64_t capacity, int node,
+int recorder_open(struct recorder *r, const char *const *names, unsigned count, uint64_t capacity, bool touch, int node,
 		  struct err *e)
 {
 	size_t size = NPY_HEADER + capacity * sizeof(int64_t);
 
 	memset(r, 0, sizeof(*r));
 	r->capacity = capacity;
+	r->touch = touch;
 	int rc = check_space((uint64_t)size * count, e);
 
 	if (!rc)
@@ -85,9 +87,16 @@ int recorder_open(struct recorder *r, const char *const *names, unsigned count, 
 	return rc;
 }
 
+int64_t recorder_blank(const struct recorder *r)
+{
+	return r->touch ? NEVER : 0;
+}
+
 void recorder_reset(struct recorder *r)
 {
-	for (unsigned i = 0; i < r->columns; i++)
+	for (unsigned i = 0; i < r->columns && !r->touch; i++)
+		madvise(r->column[i].data, r->capacity * sizeof(int64_t), MADV_REMOVE);
+	for (unsigned i = 0; i < r->columns && r->touch; i++)
 		for (uint64_t at = 0; at < r->capacity; at++)
 			r->column[i].data[at] = NEVER;
 }
@@ -98,8 +107,7 @@ void recorder_convert(struct recorder *r, const struct clock_conversion *c, uint
 		int64_t *data = r->column[i].data;
 
 		for (uint64_t at = 0; at < count; at++)
-			if (data[at] != NEVER)
-				data[at] = clock_to_ns(c, data[at]);
+			data[at] = data[at] == recorder_blank(r) ? NEVER : clock_to_ns(c, data[at]);
 	}
 }
 

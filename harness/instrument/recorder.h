@@ -25,19 +25,23 @@ struct recorder_column {
 struct recorder {
 	char dir[256]; /* "" until opened */
 	uint64_t capacity;
+	bool touch; /* no: pages are first touched by the stamps themselves; an entry is 0 until written, not NEVER */
 	unsigned columns;
 	struct recorder_column column[RECORDER_COLUMNS];
 };
 
 /* Make the scratch directory and `count` columns of `capacity` entries. STATUS_FAILED and how much is missing if tmpfs
  * is too small. */
-int recorder_open(struct recorder *r, const char *const *names, unsigned count, uint64_t capacity, int node,
+int recorder_open(struct recorder *r, const char *const *names, unsigned count, uint64_t capacity, bool touch, int node,
 		  struct err *e);
 
-/* Forget what was recorded: all NEVER. Touches every page. */
+/* Forget what was recorded: all NEVER (or, untouched, given back to the system). */
 void recorder_reset(struct recorder *r);
 
-/* Ticks -> nanoseconds since t0, in place; NEVER stays. */
+/* What an entry is before it is written. */
+int64_t recorder_blank(const struct recorder *r);
+
+/* Ticks -> nanoseconds since t0, in place; what was not written becomes NEVER. */
 void recorder_convert(struct recorder *r, const struct clock_conversion *c, uint64_t count);
 
 /* Unmap and remove everything. */

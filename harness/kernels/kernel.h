@@ -21,6 +21,7 @@
 struct kernel_column {
 	const char *name; /* "t_subm" */
 	enum role side;	  /* who records it */
+	const char *with; /* recorded only where this setting (OPT_BOOL) is yes; NULL: always */
 };
 
 /* A series: column - minus, message by message. */
@@ -29,30 +30,47 @@ struct kernel_series {
 	const char *label; /* "t_lat": in figures and tables */
 	const char *column;
 	const char *minus;
+	int divide;	  /* 2: half of it; 0 or 1: as it is */
+	bool sparse;	  /* entries only where they were asked for: the others are not lost */
+	const char *with; /* as for columns */
 };
+
+/* Does a point have what a column or series is recorded `with`? */
+static inline bool kernel_has(const json_t *params, const char *with)
+{
+	return !with || json_is_true(json_object_get(params, with));
+}
 
 /* What the threads of one endpoint share over one repetition. Each counter has one writer. */
 struct worker {
 	struct transport *transport;
 	const void *settings; /* the kernel's own struct */
-	enum poll_mode poll;
+	enum poll_mode poll_send, poll_recv;
 	uint32_t messages; /* of this repetition */
 	uint32_t depth;
+	uint32_t signal_every;		 /* of the transport's settings; 1 if it has none such */
+	int64_t blank;			 /* what an entry of a column is before it is written */
+	int64_t spin_ticks;		 /* adaptive polling: how long before sleeping */
 	int64_t *column[KERNEL_COLUMNS]; /* by index in kernel->columns; NULL if the other side's */
 	struct clock_conversion clock;
 
-	_Alignas(64) atomic_int stop;		 /* set by the control thread; looked at only when idle */
-	_Alignas(64) _Atomic uint64_t progress;	 /* posted or received so far; published when idle and at the end */
-	_Alignas(64) _Atomic uint32_t completed; /* source, event mode: completions seen by the completion thread */
+	_Alignas(64) atomic_int stop;		/* set by the control thread; looked at only when idle */
+	_Alignas(64) _Atomic uint64_t progress; /* posted or received so far; published when idle and at the end */
+	_Alignas(
+	    64) _Atomic uint32_t completed;   /* source, event mode: messages seen completed by the completion thread */
+	_Alignas(64) atomic_int restamp_stop; /* the source's loop has ended */
 	_Alignas(64) struct counters counters;
 };
 
 /* The loops of a kernel for one transport. 0, or a negative errno (transport->ops->failure tells). */
 struct kernel_loops {
 	int (*source)(struct worker *w);
-	int (*completions)(
-	    struct worker *w);	       /* source, event mode: sleeps on the send completions, on a thread of its own */
-	int (*sink)(struct worker *w); /* ends when all messages came, or when told to stop */
+	/* Where send completions are not polled busily: sleeps on them, on a thread of its own. NULL: they always are. */
+	int (*completions)(struct worker *w);
+	/* t_send: rewrites the payload's time stamp, on a CPU of its own. NULL: the kernel has no such thing. */
+	int (*restamp)(struct worker *w);
+	/* Ends when all messages came, or when told to stop. */
+	int (*sink)(struct worker *w);
 };
 
 struct kernel_ops {
@@ -60,6 +78,7 @@ struct kernel_ops {
 	const char *summary;
 	const struct opt *options;
 	size_t settings_size;
+	bool duplex;			     /* both sides post and receive */
 	const struct kernel_column *columns; /* name NULL ends */
 	const struct kernel_series *series;  /* name NULL ends */
 	int (*check)(const json_t *params, char *why, size_t why_size);

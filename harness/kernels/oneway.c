@@ -12,21 +12,28 @@ static const struct opt oneway_options[] = {
     {"burst", OPT_INT, FIELD(burst), "8000", 1, 1000000000, NULL,
      "messages posted back to back before the source waits for their completions"},
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "between bursts"},
+    {"gap", OPT_TIME, FIELD(gap), "0ns", 0, 1000000000, NULL, "from one post to the next inside a burst"},
+    {"t_send", OPT_BOOL, FIELD(t_send), "no", 0, 0, NULL,
+     "a third thread keeps writing the time into the payload: when the device read it (needs size 8B, buffers 1, a "
+     "CPU)"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
      "fill and check every payload, outside the measured intervals (slows the rate)"},
     {.name = NULL},
 };
 
 static const struct kernel_column oneway_columns[] = {
-    [ONEWAY_T_SUBM] = {"t_subm", ROLE_SOURCE},
-    [ONEWAY_T_COMP] = {"t_comp", ROLE_SOURCE},
-    [ONEWAY_T_RECV] = {"t_recv", ROLE_SINK},
+    [ONEWAY_T_SUBM] = {"t_subm", ROLE_SOURCE, NULL},
+    [ONEWAY_T_COMP] = {"t_comp", ROLE_SOURCE, NULL},
+    [ONEWAY_T_RECV] = {"t_recv", ROLE_SINK, NULL},
+    [ONEWAY_T_SEND] = {"t_send", ROLE_SINK, "t_send"},
     {.name = NULL},
 };
 
 static const struct kernel_series oneway_series[] = {
-    {"lat_ns", "t_lat", "t_recv", "t_subm"},
-    {"comp_lat_ns", "t_comp", "t_comp", "t_subm"},
+    {.name = "lat_ns", .label = "t_lat", .column = "t_recv", .minus = "t_subm"},
+    {.name = "comp_lat_ns", .label = "t_comp", .column = "t_comp", .minus = "t_subm", .sparse = true},
+    {.name = "send_lat_ns", .label = "t_send", .column = "t_recv", .minus = "t_send", .with = "t_send"},
+    {.name = "submit_ns", .label = "t_submit", .column = "t_send", .minus = "t_subm", .with = "t_send"},
     {.name = NULL},
 };
 
@@ -46,6 +53,27 @@ static const struct kernel_loops *oneway_loops(const char *transport)
 	return NULL;
 }
 
+/* The restamping thread writes where messages are read: one buffer of at least a stamp's size, sent as it is at that moment. */
+static int oneway_check(const json_t *params, char *why, size_t why_size)
+{
+	const json_t *buffers = json_object_get(params, "buffers"), *inlined = json_object_get(params, "inline");
+
+	if (!json_is_true(json_object_get(params, "t_send")))
+		return 0;
+	if (json_integer_value(json_object_get(params, "size_bytes")) < 8)
+		snprintf(why, why_size, "t_send wants a size of at least 8B, the stamp's");
+	else if (json_is_true(json_object_get(params, "check")))
+		snprintf(why, why_size, "t_send changes the payload that `check: yes` checks");
+	else if (buffers && json_integer_value(buffers) != 1)
+		snprintf(why, why_size, "t_send wants `buffers: 1`, the one that is written, not %lld",
+			 (long long)json_integer_value(buffers));
+	else if (json_is_string(inlined) && strcmp(json_string_value(inlined), "off"))
+		snprintf(why, why_size, "t_send wants `inline: off`: an inline payload is copied when it is posted");
+	else
+		return 0;
+	return -EINVAL;
+}
+
 const struct kernel_ops oneway_kernel = {
     .name = "oneway",
     .summary = "one-way latency: submission, send completion and reception of every message",
@@ -53,5 +81,6 @@ const struct kernel_ops oneway_kernel = {
     .settings_size = sizeof(struct oneway_settings),
     .columns = oneway_columns,
     .series = oneway_series,
+    .check = oneway_check,
     .loops = oneway_loops,
 };

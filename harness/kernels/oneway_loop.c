@@ -1,40 +1,22 @@
 /*
- * The loops of `oneway`, compiled once for each transport: TRANSPORT names it, TRANSPORT_HOT is the header with its hot
- * path. Every choice made at set-up (busy or event, payloads checked or not) is a constant argument of an
- * always-inlined function, so no branch of it is left in the loop. One message costs the harness one stamp and one
- * store a side and column: nothing else stands between a stamp and what it stamps.
+ * The loops of `oneway`. One message costs the harness one stamp and one store a side and column; nothing else stands between a stamp and
+ * what it stamps.
  */
-#include <errno.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
+#include "kernels/loop.h"
 #include "kernels/oneway.h"
-#include "kernels/payload.h"
 
-#include TRANSPORT_HOT
+/* Set-up choices of the source, constant in each instance of its loop. */
+enum {
+	SOURCE_SLEEPS = 1, /* send completions are another thread's */
+	SOURCE_KICKS = 2,  /* the sink may sleep */
+	SOURCE_FILLS = 4,  /* every payload is made to be checked */
+	SOURCE_SPACED =
+	    8, /* a gap between posts, or not every message signalled: what happens between two posts is slower */
+	SOURCE_CHOICES = 16,
+};
 
-#define PASTE2(a, b)	    a##b
-#define PASTE(a, b)	    PASTE2(a, b)
-#define T(function)	    PASTE(TRANSPORT, _##function)
-#define INSTANCE(name)	    PASTE(name##_, TRANSPORT)
-#define ALWAYS		    static inline __attribute__((always_inline))
-#define likely(x)	    __builtin_expect(!!(x), 1)
-#define IDLE_ROUNDS_TO_LOOK 256
-
-/* Looked at only while there is nothing to do. True if the control thread wants this to end. */
-ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
-{
-	cpu_relax();
-	if (likely(++*rounds % IDLE_ROUNDS_TO_LOOK))
-		return false;
-	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
-	return atomic_load_explicit(&w->stop, memory_order_relaxed);
-}
-
-/* Poll one send completion and stamp it. 1, 0, or a negative errno. */
-ALWAYS int reap(struct worker *w, struct TRANSPORT *t)
+/* Poll one send completion and stamp it; *done counts messages, in order. 1, 0, or a negative errno. */
+ALWAYS int reap(struct worker *w, struct TRANSPORT *t, uint32_t *done)
 {
 	uint32_t seq = 0;
 	int rc = T(poll_send)(t, &seq);
@@ -42,15 +24,17 @@ ALWAYS int reap(struct worker *w, struct TRANSPORT *t)
 	if (rc > 0) {
 		int64_t stamp = T(end)(t);
 
-		if (likely(seq < w->messages))
+		if (likely(seq < w->messages)) {
 			w->column[ONEWAY_T_COMP][seq] = stamp;
-		else
+			*done = seq + 1;
+		} else {
 			w->counters.overflows++;
+		}
 	}
 	return rc;
 }
 
-/* The posting thread sleeps until the completion thread has seen `want` completions. */
+/* The posting thread sleeps until the completion thread has seen `want` messages completed. */
 static int sleep_until_completed(struct worker *w, uint32_t want)
 {
 	for (;;) {
@@ -66,61 +50,69 @@ static int sleep_until_completed(struct worker *w, uint32_t want)
 }
 
 /* Until at most `in_flight` of the `posted` messages are not completed. */
-ALWAYS int drain(struct worker *w, struct TRANSPORT *t, const bool event, uint32_t posted, uint32_t in_flight,
+ALWAYS int drain(struct worker *w, struct TRANSPORT *t, const bool sleeps, uint32_t posted, uint32_t in_flight,
 		 uint32_t *done)
 {
 	uint32_t rounds = 0;
 
-	if (event) {
+	if (sleeps) {
 		int rc = sleep_until_completed(w, posted - in_flight);
 
 		*done = atomic_load_explicit(&w->completed, memory_order_relaxed);
 		return rc;
 	}
 	while (posted - *done > in_flight) {
-		int rc = reap(w, t);
+		int rc = reap(w, t, done);
 
 		if (rc < 0)
 			return rc;
-		if (rc > 0)
-			(*done)++;
-		else if (idle(w, &rounds, posted))
+		if (rc == 0 && idle(w, &rounds, posted))
 			return -EINTR;
 	}
 	return 0;
 }
 
-/* Busy: spin, the CPU stays awake. Event: sleep, as a thread that waits for events would. */
-ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const bool event, int64_t pause_ns, int64_t pause_ticks,
-		uint64_t progress)
+/* Let time pass until `until`: busily, reaping completions, so that the CPU stays awake; or asleep, as a thread that waits for events would. */
+ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const bool sleeps, int64_t until, int64_t pause_ns,
+		uint32_t posted, uint32_t *done)
 {
 	uint32_t rounds = 0;
 
-	if (event) {
+	if (sleeps && pause_ns) {
 		struct timespec ts = {pause_ns / 1000000000, pause_ns % 1000000000};
 
-		atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
+		atomic_store_explicit(&w->progress, posted, memory_order_relaxed);
 		while (nanosleep(&ts, &ts) && errno == EINTR)
 			if (atomic_load_explicit(&w->stop, memory_order_relaxed))
 				return -EINTR;
 		return 0;
 	}
-	int64_t until = T(begin)(t) + pause_ticks;
+	while (T(pause)(t, until) < until) {
+		int rc = sleeps ? 0 : reap(w, t, done);
 
-	while (T(pause)(t, until) < until)
-		if (idle(w, &rounds, progress))
+		if (rc < 0)
+			return rc;
+		if (rc == 0 && idle(w, &rounds, posted))
 			return -EINTR;
+	}
 	return 0;
 }
 
-ALWAYS int run_source(struct worker *w, const bool event, const bool check)
+/* Must the device tell of this message's completion? Of the last of a burst, always: it is waited for. */
+ALWAYS bool wants_signal(const struct worker *w, const bool spaced, uint32_t seq, uint32_t end)
 {
+	return !spaced || w->signal_every == 1 || (seq + 1) % w->signal_every == 0 || seq + 1 == end;
+}
+
+ALWAYS int run_source(struct worker *w, const unsigned choices)
+{
+	const bool sleeps = choices & SOURCE_SLEEPS, spaced = choices & SOURCE_SPACED;
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	const struct oneway_settings *s = w->settings;
 	const uint32_t messages = w->messages, depth = w->depth;
 	const uint32_t burst = s->burst < messages ? (uint32_t)s->burst : messages;
-	const int64_t pause_ns = s->pause;
-	const int64_t pause_ticks = clock_from_ns(&w->clock, pause_ns);
+	const int64_t pause_ns = s->pause, pause_ticks = clock_from_ns(&w->clock, pause_ns);
+	const int64_t gap_ticks = clock_from_ns(&w->clock, s->gap);
 	int64_t *const t_subm = w->column[ONEWAY_T_SUBM];
 	uint32_t seq = 0, done = 0;
 	int rc = 0;
@@ -129,40 +121,45 @@ ALWAYS int run_source(struct worker *w, const bool event, const bool check)
 		const uint32_t end = messages - seq < burst ? messages : seq + burst;
 
 		while (seq < end) {
-			if (seq - done == depth) {
-				rc = drain(w, t, event, seq, depth - 1, &done);
+			if (seq - done >= depth) {
+				rc = drain(w, t, sleeps, seq, depth - 1, &done);
 				if (rc)
 					goto out;
 			}
-			if (check)
-				payload_fill(T(send_buffer)(t, seq), (size_t)s->size, seq);
+			if (choices & SOURCE_FILLS)
+				payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
 
 			int64_t stamp = T(begin)(t);
 
-			rc = T(post)(t, seq);
+			rc = T(post)(t, seq, wants_signal(w, spaced, seq, end));
 			if (!likely(rc == 0))
 				goto out;
-			if (event)
+			if (choices & SOURCE_KICKS)
 				T(kick_recv)(t);
 			t_subm[seq++] = stamp;
-			if (!event) {
-				rc = reap(w, t);
+			if (!sleeps) {
+				rc = reap(w, t, &done);
 				if (!likely(rc >= 0))
 					goto out;
-				done += (uint32_t)rc;
+			}
+			if (spaced && gap_ticks && seq < end) {
+				rc = rest(w, t, sleeps, stamp + gap_ticks, 0, seq, &done);
+				if (rc)
+					goto out;
 			}
 		}
-		rc = drain(w, t, event, seq, 0, &done);
+		rc = drain(w, t, sleeps, seq, 0, &done);
 		if (!rc && pause_ns && seq < messages)
-			rc = rest(w, t, event, pause_ns, pause_ticks, seq);
+			rc = rest(w, t, sleeps, T(begin)(t) + pause_ticks, pause_ns, seq, &done);
 		if (rc)
 			goto out;
 	}
 out:
 	w->counters.posted = seq;
-	if (!event)
+	if (!sleeps)
 		w->counters.completed = done;
 	atomic_store(&w->progress, seq);
+	atomic_store(&w->restamp_stop, 1);
 	return rc < 0 ? rc : 0;
 }
 
@@ -170,33 +167,38 @@ static int source(struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
-	if (w->poll == POLL_EVENT)
-		return s->check ? run_source(w, true, true) : run_source(w, true, false);
-	return s->check ? run_source(w, false, true) : run_source(w, false, false);
+	switch ((w->poll_send != POLL_BUSY ? SOURCE_SLEEPS : 0) | (w->poll_recv != POLL_BUSY ? SOURCE_KICKS : 0) |
+		(s->check ? SOURCE_FILLS : 0) | (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0)) {
+		CASES16(run_source, 0)
+	}
+	return -EINVAL;
 }
 
-/* Event mode's second thread at the source: it alone touches the send completions. */
+/* Where the source sleeps on its completions: this thread alone touches them. */
 static int completions(struct worker *w)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
-	uint32_t done = 0;
+	const bool adaptive = w->poll_send == POLL_ADAPTIVE;
+	int64_t since = T(begin)(t);
+	uint32_t done = 0, rounds = 0;
 	int rc = 0;
 
 	while (done < w->messages) {
-		rc = reap(w, t);
+		rc = reap(w, t, &done);
 		if (rc < 0)
 			break;
 		if (rc > 0) {
-			done++;
+			since = T(begin)(t);
 			continue;
 		}
 		if (atomic_load(&w->completed) != done) {
 			atomic_store(&w->completed, done);
 			syscall(SYS_futex, &w->completed, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 		}
-		rc = T(wait_send)(t);
-		if (rc == -EINTR && !atomic_load_explicit(&w->stop, memory_order_relaxed))
-			rc = 0;
+		if (adaptive && T(pause)(t, since + w->spin_ticks) < since + w->spin_ticks)
+			rc = idle(w, &rounds, 0) ? -EINTR : 0;
+		else
+			rc = unless_stopped(w, T(wait_send)(t));
 		if (rc < 0)
 			break;
 	}
@@ -206,79 +208,106 @@ static int completions(struct worker *w)
 	return rc < 0 ? rc : 0;
 }
 
-/* Receive until `target` messages came. 0, -EINTR when told to stop, or another negative errno. */
-ALWAYS int receive(struct worker *w, const bool event, const bool check, uint64_t target, uint64_t *received)
+/* The thesis' t_send: whenever the device reads the payload, it finds a time that is a few nanoseconds old. */
+static int restamp(struct worker *w)
 {
+	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
+	volatile int64_t *buffer = T(send_buffer)(t, 0);
+
+	while (!atomic_load_explicit(&w->restamp_stop, memory_order_relaxed) &&
+	       !atomic_load_explicit(&w->stop, memory_order_relaxed))
+		*buffer = T(begin)(t);
+	return 0;
+}
+
+/* Set-up choices of the sink. The two low bits are the poll mode. */
+enum { SINK_KICKS = 4, SINK_CHECKS = 8, SINK_T_SEND = 16, SINK_CHOICES = 32 };
+
+/* Where a sink's loop stands; it goes on where it was. */
+struct reception {
+	uint64_t received, target;
+};
+
+ALWAYS int run_sink(struct worker *w, struct reception *r, const unsigned choices)
+{
+	const enum poll_mode mode = (enum poll_mode)(choices & 3);
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	const struct oneway_settings *s = w->settings;
 	const uint32_t messages = w->messages;
+	const uint64_t target = r->target;
 	int64_t *const t_recv = w->column[ONEWAY_T_RECV];
-	uint64_t n = *received;
+	int64_t stamp = mode == POLL_ADAPTIVE ? T(begin)(t) : 0;
+	uint64_t n = r->received;
 	uint32_t rounds = 0, seq = 0;
 	int rc = 0;
 
 	while (n < target) {
 		rc = T(poll_recv)(t, &seq);
-		if (likely(rc > 0)) {
-			int64_t stamp = T(end)(t);
-
-			if (likely(seq < messages))
-				t_recv[seq] = stamp;
-			else
-				w->counters.overflows++;
-			if (check && seq < messages && !payload_is_right(T(recv_buffer)(t), (size_t)s->size, seq))
-				w->counters.bad_payloads++;
-			rc = T(release)(t);
-			if (!likely(rc == 0))
-				break;
-			if (event)
-				T(kick_send)(t);
-			n++;
-			continue;
-		}
-		if (rc < 0)
-			break;
-		if (event) {
-			atomic_store_explicit(&w->progress, n, memory_order_relaxed);
-			rc = atomic_load_explicit(&w->stop, memory_order_relaxed) ? -EINTR : T(wait_recv)(t);
-			if (rc == -EINTR && !atomic_load_explicit(&w->stop, memory_order_relaxed))
-				rc = 0;
+		if (!likely(rc > 0)) {
+			if (rc == 0)
+				rc = await_message(w, t, mode, &rounds, stamp, n);
 			if (rc < 0)
 				break;
-		} else if (idle(w, &rounds, n)) {
-			rc = -EINTR;
-			break;
+			continue;
 		}
+		stamp = T(end)(t);
+		if (likely(seq < messages)) {
+			t_recv[seq] = stamp;
+			if (choices & SINK_T_SEND)
+				w->column[ONEWAY_T_SEND][seq] = *(const int64_t *)T(recv_buffer)(t);
+			if ((choices & SINK_CHECKS) &&
+			    !payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
+				w->counters.bad_payloads++;
+		} else {
+			w->counters.overflows++;
+		}
+		rc = T(release)(t);
+		if (!likely(rc == 0))
+			break;
+		if (choices & SINK_KICKS)
+			T(kick_send)(t);
+		n++;
 	}
-	*received = n;
+	r->received = n;
 	atomic_store(&w->progress, n);
 	return rc < 0 ? rc : 0;
 }
 
-static int sink(struct worker *w)
+#undef CASE
+#define CASE(f, i)                                                                                                     \
+	case i:                                                                                                        \
+		return f(w, r, i);
+
+static int receive(struct worker *w, struct reception *r)
 {
 	const struct oneway_settings *s = w->settings;
-	uint64_t received = 0, different = 0, target = w->messages;
+
+	switch ((unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? SINK_KICKS : 0) | (s->check ? SINK_CHECKS : 0) |
+		(s->t_send ? SINK_T_SEND : 0)) {
+		CASES16(run_sink, 0)
+		CASES16(run_sink, 16)
+	}
+	return -EINVAL;
+}
+
+/* Duplicates are found afterwards, not in the loop: each makes the loop end one message early, so it goes on. */
+static int sink(struct worker *w)
+{
+	struct reception r = {0, w->messages};
+	uint64_t different;
 	int rc;
 
-	/* Duplicates are found afterwards, not in the loop: each makes the loop end one message early, so it goes on.
-	 */
 	do {
-		if (w->poll == POLL_EVENT)
-			rc = s->check ? receive(w, true, true, target, &received)
-				      : receive(w, true, false, target, &received);
-		else
-			rc = s->check ? receive(w, false, true, target, &received)
-				      : receive(w, false, false, target, &received);
+		rc = receive(w, &r);
 		different = 0;
 		for (uint32_t i = 0; i < w->messages; i++)
-			different += w->column[ONEWAY_T_RECV][i] != INT64_MIN;
-		target = received + w->messages - different;
+			different += w->column[ONEWAY_T_RECV][i] != w->blank;
+		r.target = r.received + w->messages - different;
 	} while (!rc && different < w->messages);
-	w->counters.received = (int64_t)received;
-	w->counters.duplicates = (int64_t)(received - different) - w->counters.overflows;
+	w->counters.received = (int64_t)r.received;
+	w->counters.duplicates = (int64_t)(r.received - different) - w->counters.overflows;
 	return rc == -EINTR ? 0 : rc;
 }
 
 const struct kernel_loops INSTANCE(oneway_loops);
-const struct kernel_loops INSTANCE(oneway_loops) = {source, completions, sink};
+const struct kernel_loops INSTANCE(oneway_loops) = {source, completions, restamp, sink};

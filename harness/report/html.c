@@ -65,6 +65,16 @@ void html_run_heading(const struct page *p, const struct report_run *run)
 	html_printf(p, "</h3>\n");
 }
 
+void html_point_link(const struct page *p, const struct report_point *point)
+{
+	html_printf(p, "<a href=\"#%s\">", point->name);
+	if (p->report->run_count > 1) {
+		html_text(p, p->report->runs[point->run].label);
+		html_printf(p, " ");
+	}
+	html_printf(p, "%u</a>", point->id);
+}
+
 /* Head --------------------------------------------------------------------------------------------------- */
 
 static const char *title_of(const struct report *r)
@@ -74,17 +84,22 @@ static const char *title_of(const struct report *r)
 	return html_string(run, "title", html_string(run, "name", "kblat"));
 }
 
-static void write_head(const struct page *p)
+void html_head(const struct page *p, const char *title)
 {
 	html_printf(p, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
 		       "style-src 'unsafe-inline'\">\n"
 		       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
-	html_text(p, title_of(p->report));
+	html_text(p, title);
 	html_printf(p, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>", html_style);
-	html_text(p, title_of(p->report));
+	html_text(p, title);
 	html_printf(p, "</h1>\n");
+}
+
+static void write_head(const struct page *p)
+{
+	html_head(p, title_of(p->report));
 }
 
 /* Figures ------------------------------------------------------------------------------------------------ */
@@ -149,6 +164,24 @@ static void write_overview(const struct page *p)
 	html_printf(p, "</section>\n");
 }
 
+static void write_axes(const struct page *p)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < p->figures->count; i++) {
+		const struct figure *f = &p->figures->items[i];
+
+		if (strcmp(f->kind, "axis") != 0)
+			continue;
+		if (!begun)
+			html_printf(p, "<section>\n<h2>Courses</h2>\n");
+		begun = true;
+		write_figure(p, f, "Medians; the bars reach from P10 to P90.", " class=\"overview broad\"");
+	}
+	if (begun)
+		html_printf(p, "</section>\n");
+}
+
 static void write_histograms(const struct page *p)
 {
 	html_printf(p, "<section>\n<h2>Histograms</h2>\n<p class=\"soft\">One for each point; counts are on a "
@@ -192,8 +225,8 @@ static void write_end(const struct page *p)
 void html_write(const struct page *p)
 {
 	static void (*const sections[])(const struct page *) = {
-	    write_head,	   html_answers, html_numbers, html_notes, write_overview, write_histograms,
-	    html_machines, html_changes, html_repeat,  html_specs, write_end,
+	    write_head,	      html_answers,  html_claims,  html_numbers, html_notes, write_overview, write_axes,
+	    write_histograms, html_machines, html_changes, html_repeat,	 html_specs, write_end,
 	};
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)

@@ -15,19 +15,24 @@ struct page {
 	const struct report *report;
 	const struct figures *figures;
 	const char *no_figures; /* why there are none; NULL: there are */
+	const json_t *claims;	/* verdicts (analysis/claims.h); NULL: there are none */
 	FILE *out;
 };
 
 /* The page as a whole. The stream keeps its own error. */
 void html_write(const struct page *p);
 
+/* Everything up to the heading; a campaign's page begins alike. */
+void html_head(const struct page *p, const char *title);
+
 /* Its parts, in order. */
 void html_answers(const struct page *p); /* html_answer.c */
+void html_claims(const struct page *p);	 /* html_claims.c */
 void html_numbers(const struct page *p); /* html_numbers.c */
 void html_notes(const struct page *p);
 void html_machines(const struct page *p); /* html_machine.c */
 void html_changes(const struct page *p);
-void html_repeat(const struct page *p);
+void html_repeat(const struct page *p); /* html_repeat.c */
 void html_specs(const struct page *p);
 
 /* A heading that names the run, where there are several. */
@@ -38,6 +43,9 @@ void html_printf(const struct page *p, const char *format, ...) __attribute__((f
 void html_text(const struct page *p, const char *text);
 void html_ns(const struct page *p, int64_t ns);
 void html_item(const struct page *p, const char *text); /* <li> */
+
+/* "3", linked to its histogram; with its run where there are several. */
+void html_point_link(const struct page *p, const struct report_point *point);
 
 /* A string of JSON that may be missing, of another type, or empty. */
 const char *html_string(const json_t *object, const char *key, const char *otherwise);

@@ -83,6 +83,31 @@ static void write_devices(const struct page *p, const struct report_run *run)
 	}
 }
 
+/* Devices that are programs: what they measure is how they are built, and the machine they run on. */
+static const struct {
+	const char *driver, *name;
+} software[] = {{"rdma_rxe", "Soft-RoCE"}, {"siw", "Soft-iWARP"}};
+
+static void write_software(const struct page *p, const struct report_run *run)
+{
+	struct seen names = {.count = 0};
+
+	for (size_t i = 0; i < p->report->count; i++) {
+		const struct report_point *point = &p->report->points[i];
+		const json_t *granted = json_object_get(json_object_get(point->outcome, "granted"), "source");
+		const char *driver = html_string(granted, "driver", "");
+
+		for (size_t k = 0; k < sizeof(software) / sizeof(software[0]); k++)
+			if (&p->report->runs[point->run] == run && !strcmp(driver, software[k].driver))
+				see(&names, software[k].name);
+	}
+	for (size_t i = 0; i < names.count; i++)
+		html_printf(p,
+			    "<p class=\"soft\">%s is a device made of software: these latencies are not those of a "
+			    "network adapter.</p>\n",
+			    names.text[i]);
+}
+
 /* "2025-03-01T10:11:12Z" -> seconds, or -1. */
 static time_t seconds_of(const char *utc)
 {
@@ -199,6 +224,7 @@ static void write_answer(const struct page *p, const struct report_run *run)
 		html_printf(p, ", <b>quick variant</b> (fewer messages than the experiment asks for)");
 	write_medians(p, &t);
 	html_printf(p, ".</p>\n");
+	write_software(p, run);
 	write_reasons(p, json_object_get(j, "reasons"));
 	html_printf(p, "</section>\n");
 }

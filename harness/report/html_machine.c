@@ -1,5 +1,5 @@
 /*
- * What a run was made on, what changed there meanwhile, and how to check and repeat it.
+ * What a run was made on, and what changed there meanwhile.
  */
 #include <dirent.h>
 #include <fnmatch.h>
@@ -11,12 +11,10 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/units.h"
-#include "report/escape.h"
 #include "report/html.h"
 
-#define SPEC_MAX     (1 << 20)
-#define SPEC_SHOWN   (256 << 10)
 #define DISTINCT_MAX 4
+#define VALUE_MAX    128
 
 /* The state ---------------------------------------------------------------------------------------------- */
 
@@ -36,12 +34,12 @@ static const struct {
     {"CPUs online", "cpu.online"},
     {"isolated CPUs", "cpu.isolated"},
     {"CPUs without tick (nohz_full)", "cpu.nohz_full"},
-    {"SMT active", "cpu.smt"},
+    {"SMT active (1: yes)", "cpu.smt"},
     {"NUMA nodes", "numa.online"},
     {"frequency driver", "frequency.*.driver"},
     {"frequency governor", "frequency.*.governor"},
-    {"boost", "frequency.boost"},
-    {"turbo off", "frequency.no_turbo"},
+    {"boost (1: on)", "frequency.boost"},
+    {"turbo off (1: yes)", "frequency.no_turbo"},
     {"idle driver", "idle.driver"},
     {"idle governor", "idle.governor"},
     {"PM QoS: CPU latency, us (2000000000: no limit)", "pm_qos.cpu_dma_latency_us"},
@@ -49,7 +47,7 @@ static const struct {
     {"kernel's clocksource", "clock.source"},
     {"preemption", "scheduling.preemption"},
     {"real-time throttling, us", "scheduling.rt_runtime_us"},
-    {"NUMA balancing", "scheduling.numa_balancing"},
+    {"NUMA balancing (0: off)", "scheduling.numa_balancing"},
     {"transparent huge pages", "memory.transparent_hugepages"},
     {"tuned profile", "tuned.active_profile"},
     {"RDMA driver", "rdma.*.driver"},
@@ -71,10 +69,10 @@ static char *scalar(const json_t *j)
 	return NULL;
 }
 
-/* "!ENOENT" is what the capture writes of a source that is not there: nothing a reader asks for first. */
+/* "!ENOENT" is what the capture writes of a source that is not there, "(null)" the kernel of a list it has none of. */
 static bool is_absent(const char *text)
 {
-	return !text || !*text || *text == '!';
+	return !text || !*text || *text == '!' || !strcmp(text, "(null)");
 }
 
 struct distinct {
@@ -245,22 +243,48 @@ static void write_clock(const struct page *p, const struct report_run *run)
 
 /* What the points were given ----------------------------------------------------------------------------- */
 
+/* Numbers of one connection only: they would make every point a case of its own. */
+static bool is_passing(const char *key)
+{
+	return !strcmp(key, "qp_num") || !strcmp(key, "peer_qp_num");
+}
+
+/* "device rxe0, port 1, ..." */
+static void print_given(FILE *out, const json_t *given, bool first)
+{
+	char name[VALUE_MAX], text[VALUE_MAX];
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)given, key, value) {
+		if (is_passing(key))
+			continue;
+		fprintf(out, "%s%s %s", first ? "" : ", ", param_name(key, name, sizeof(name)),
+			param_value(key, value, text, sizeof(text)));
+		first = false;
+	}
+}
+
+/* A line a side: what the transport gave it, and where it ran. */
 static char *granted_text(const struct report_point *point)
 {
+	static const char *const sides[] = {"source", "sink"};
+	const json_t *granted = json_object_get(point->outcome, "granted");
+	const json_t *placement = json_object_get(point->outcome, "placement");
 	char *text = NULL;
-	const char *parts[] = {"granted", "placement"};
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		abort();
 	for (size_t i = 0; i < 2; i++) {
-		const json_t *part = json_object_get(point->outcome, parts[i]);
-		char *dumped = json_object_size(part) ? json_dumps(part, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+		const json_t *here = json_object_get(placement, sides[i]), *given = json_object_get(granted, sides[i]);
 
-		if (dumped)
-			fprintf(out, "%s%s", ftell(out) ? " " : "", dumped);
-		free(dumped);
+		if (!json_object_size(here) && !json_object_size(given))
+			continue;
+		fprintf(out, "%s%s: ", i ? "\n" : "", sides[i]);
+		print_given(out, here, true);
+		print_given(out, given, !json_object_size(here));
 	}
 	fclose(out);
 	return text;
@@ -274,14 +298,16 @@ static void write_granted_row(const struct page *p, char *const *texts, size_t f
 	for (size_t i = 0; i < first; i++)
 		if (!strcmp(texts[i], texts[first]))
 			return;
-	html_printf(p, "<tr><th scope=\"row\">");
-	for (size_t i = first; i < p->report->count; i++)
-		if (!strcmp(texts[i], texts[first]))
-			html_printf(p, "%s<a href=\"#%s\">%u</a>", printed++ ? ", " : "", p->report->points[i].name,
-				    p->report->points[i].id);
-	html_printf(p, "</th><td><code>");
+	html_printf(p, "<tr><th scope=\"row\" class=\"points\">");
+	for (size_t i = first; i < p->report->count; i++) {
+		if (strcmp(texts[i], texts[first]) != 0)
+			continue;
+		html_printf(p, "%s", printed++ ? ", " : "");
+		html_point_link(p, &p->report->points[i]);
+	}
+	html_printf(p, "</th><td class=\"lines\">");
 	html_text(p, texts[first]);
-	html_printf(p, "</code></td></tr>\n");
+	html_printf(p, "</td></tr>\n");
 }
 
 static void write_granted(const struct page *p)
@@ -419,71 +445,4 @@ void html_changes(const struct page *p)
 		each_host(p, &p->report->runs[i], write_host_changes);
 	}
 	html_printf(p, "</section>\n");
-}
-
-/* Again -------------------------------------------------------------------------------------------------- */
-
-static void write_word(const struct page *p, const char *word)
-{
-	char *quoted = escape_shell(word);
-
-	html_text(p, quoted);
-	free(quoted);
-}
-
-static void write_argv(const struct page *p, const json_t *run)
-{
-	const json_t *arg;
-	size_t i;
-
-	json_array_foreach (json_object_get(run, "argv"), i, arg) {
-		html_printf(p, i ? " " : "");
-		write_word(p, json_is_string(arg) ? json_string_value(arg) : "");
-	}
-}
-
-void html_repeat(const struct page *p)
-{
-	html_printf(p, "<section>\n<h2>Verify and repeat</h2>\n");
-	for (size_t i = 0; i < p->report->run_count; i++) {
-		const struct report_run *run = &p->report->runs[i];
-
-		html_run_heading(p, run);
-		html_printf(p, "<p>Is every file as it was sealed, and does the summary follow from the raw stamps? "
-			       "(Without kblat: "
-			       "<code>sha256sum -c manifest-sha256.txt</code> there.)</p>\n<pre>kblat verify ");
-		write_word(p, run->run->path);
-		html_printf(p, "</pre>\n<p>The same measurement again, as it was started%s:</p>\n<pre>",
-			    run->run->sealed ? "" : " (this run is not sealed)");
-		write_argv(p, run->run->run);
-		html_printf(p, "</pre>\n");
-	}
-	html_printf(p, "</section>\n");
-}
-
-static void write_spec(const struct page *p, const struct report_run *run)
-{
-	char *path = fs_path("%s/spec.yaml", run->run->path), *text = NULL;
-	struct err ignored = ERR_INIT;
-	size_t size = 0;
-
-	html_run_heading(p, run);
-	if (fs_read(path, SPEC_MAX, &text, &size, &ignored)) {
-		html_printf(p, "<p class=\"soft\">spec.yaml could not be read, or is too large to show.</p>\n");
-	} else {
-		html_printf(p, "<pre>");
-		escape_html_bytes(p->out, text, size < SPEC_SHOWN ? size : SPEC_SHOWN);
-		html_printf(p, size < SPEC_SHOWN ? "</pre>\n" : "\n...</pre>\n");
-	}
-	free(text);
-	free(path);
-}
-
-void html_specs(const struct page *p)
-{
-	html_printf(p, "<section>\n<h2>What was asked</h2>\n<details><summary>The specification, byte for byte "
-		       "(spec.yaml)</summary>\n");
-	for (size_t i = 0; i < p->report->run_count; i++)
-		write_spec(p, &p->report->runs[i]);
-	html_printf(p, "</details>\n</section>\n");
 }

@@ -230,17 +230,6 @@ static bool is_about(const struct report_point *point, const char *list, const c
 	return false;
 }
 
-/* "<a>3</a>", with its run where there are several. */
-static void write_point_link(const struct page *p, const struct report_point *point)
-{
-	html_printf(p, "<a href=\"#%s\">", point->name);
-	if (p->report->run_count > 1) {
-		html_text(p, p->report->runs[point->run].label);
-		html_printf(p, " ");
-	}
-	html_printf(p, "%u</a>", point->id);
-}
-
 static void write_note(const struct page *p, const char *list, const char *text, size_t first)
 {
 	const char *separator = "";
@@ -255,7 +244,7 @@ static void write_note(const struct page *p, const char *list, const char *text,
 		if (!is_about(&p->report->points[i], list, text))
 			continue;
 		html_printf(p, "%s", separator);
-		write_point_link(p, &p->report->points[i]);
+		html_point_link(p, &p->report->points[i]);
 		separator = ", ";
 	}
 	html_printf(p, ")</span></li>\n");
@@ -280,10 +269,15 @@ static void write_notes(const struct page *p, const char *list)
 	}
 }
 
-/* What a run says of a single point ("point 3: ...") stands with the points. */
-static bool is_of_a_point(const char *text)
+/* What a run says of some of its points stands with these. */
+static bool is_of_points(const char *text)
 {
-	return !strncmp(text, "point ", 6) && text[6] >= '0' && text[6] <= '9';
+	static const char *const beginnings[] = {"point ", "points ", "every point: "};
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (!strncmp(text, beginnings[i], strlen(beginnings[i])))
+			return true;
+	return false;
 }
 
 static void write_run_notes(const struct page *p, const struct report_run *run, const char *list)
@@ -291,7 +285,7 @@ static void write_run_notes(const struct page *p, const struct report_run *run, 
 	const json_t *notes = json_object_get(run->run->run, list);
 
 	for (size_t i = 0; i < json_array_size(notes); i++)
-		if (!is_of_a_point(html_string_at(notes, i)))
+		if (!is_of_points(html_string_at(notes, i)))
 			html_item(p, html_string_at(notes, i));
 }
 

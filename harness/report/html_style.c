@@ -28,6 +28,10 @@ const char html_style[] =
 	".yes,.bad{font-weight:600;white-space:nowrap}\n"
 	".yes,.answer.ok strong{color:var(--green)}\n"
 	".bad,.answer.no strong{color:var(--red)}\n"
+	".unsaid{color:var(--soft);font-weight:600;white-space:nowrap}\n"
+	"table.claims td{min-width:5.5rem;overflow-wrap:break-word}\n"
+	"table.claims ul{margin:.2rem 0;padding-left:1.1rem}\n"
+	"table.claims details{margin:.2rem 0}\n"
 	".answer.part strong{color:var(--amber)}\n"
 
 	".answer{border-left:.35rem solid var(--green);border-radius:0 .3rem .3rem 0;background:var(--shade);"
@@ -52,8 +56,10 @@ const char html_style[] =
 	"tr.second td{color:var(--soft)}\n"
 	".facts th{font-weight:400;color:var(--soft);white-space:nowrap}\n"
 	".facts td{overflow-wrap:anywhere}\n"
+	".facts th.points{white-space:normal;min-width:6rem;max-width:14rem}\n"
+	".facts td.lines{white-space:pre-line}\n"
 	".beside{display:flex;flex-wrap:wrap;gap:.5rem 2.5rem;align-items:flex-start}\n"
-	".beside>*{max-width:100%}\n"
+	".beside>*{max-width:min(100%,46rem)}\n"
 
 	"figure{margin:0;break-inside:avoid}\n"
 	"figure .wide{background:#fff;border:1px solid var(--line);border-radius:.3rem}\n"

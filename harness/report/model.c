@@ -190,54 +190,33 @@ static void find_varying(struct report *r)
 
 /* Merged histograms -------------------------------------------------------------------------------------- */
 
-struct pair {
-	int64_t value;
-	uint64_t count;
-};
-
-static int by_value(const void *a, const void *b)
+static void append(struct histogram *h, int64_t value, uint64_t count)
 {
-	const struct pair *x = a, *y = b;
-
-	return (x->value > y->value) - (x->value < y->value);
-}
-
-static void pairs_of(const struct histogram *h, struct pair *out)
-{
-	for (size_t i = 0; i < h->bins; i++)
-		out[i] = (struct pair){h->value[i], h->count[i]};
-}
-
-static void from_pairs(const struct pair *pairs, size_t count, struct histogram *h)
-{
-	h->value = must(realloc(h->value, count * sizeof(*h->value)));
-	h->count = must(realloc(h->count, count * sizeof(*h->count)));
-	h->bins = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (h->bins && h->value[h->bins - 1] == pairs[i].value) {
-			h->count[h->bins - 1] += pairs[i].count;
-			continue;
-		}
-		h->value[h->bins] = pairs[i].value;
-		h->count[h->bins++] = pairs[i].count;
+	if (h->bins && h->value[h->bins - 1] == value) {
+		h->count[h->bins - 1] += count;
+		return;
 	}
+	h->value[h->bins] = value;
+	h->count[h->bins++] = count;
 }
 
+/* Both rise, so one pass does. */
 static void merge(struct histogram *into, const struct histogram *more)
 {
-	size_t count = into->bins + more->bins;
-	struct pair *pairs;
+	size_t most = into->bins + more->bins, i = 0, k = 0;
+	struct histogram merged = {must(calloc(most + 1, sizeof(int64_t))), must(calloc(most + 1, sizeof(uint64_t))), 0,
+				   into->width > more->width ? into->width : more->width};
 
-	if (!more->bins)
-		return;
-	pairs = must(malloc(count * sizeof(*pairs)));
-	pairs_of(into, pairs);
-	pairs_of(more, pairs + into->bins);
-	qsort(pairs, count, sizeof(*pairs), by_value);
-	from_pairs(pairs, count, into);
-	if (more->width > into->width)
-		into->width = more->width;
-	free(pairs);
+	while (i < into->bins || k < more->bins) {
+		bool first = k == more->bins || (i < into->bins && into->value[i] <= more->value[k]);
+		const struct histogram *from = first ? into : more;
+		size_t *at = first ? &i : &k;
+
+		append(&merged, from->value[*at], from->count[*at]);
+		++*at;
+	}
+	histogram_free(into);
+	*into = merged;
 }
 
 static int add_rep(struct report_point *p, const char *path, struct err *e)

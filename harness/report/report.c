@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/claims.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "report/derived.h"
@@ -10,10 +11,20 @@
 #include "report/html.h"
 #include "report/model.h"
 
-static int write_page(const struct report *r, const struct figures *f, const char *no_figures, const char *path,
+/* What is made into a page. */
+struct content {
+	const struct report *report;
+	const json_t *claims;
+};
+
+static int write_page(const struct content *c, const struct figures *f, const char *no_figures, const char *path,
 		      struct err *e)
 {
-	struct page page = {r, f, no_figures, derived_open(path, e)};
+	struct page page = {.report = c->report,
+			    .figures = f,
+			    .no_figures = no_figures,
+			    .claims = c->claims,
+			    .out = derived_open(path, e)};
 
 	if (page.out)
 		html_write(&page);
@@ -21,15 +32,15 @@ static int write_page(const struct report *r, const struct figures *f, const cha
 }
 
 /* Figures that can't be drawn don't cost the page; that they could not is told after it. */
-static int make_derived(const struct report *r, const char *dir, const char *html, struct err *e)
+static int make_derived(const struct content *c, const char *dir, const char *html, struct err *e)
 {
 	char *figures_dir = fs_path("%s/figures", dir);
 	struct err drawing = ERR_INIT;
 	struct figures f;
 	int drawn, rc;
 
-	drawn = figures_draw(&f, r, figures_dir, &drawing);
-	rc = write_page(r, &f, drawn ? drawing.text : NULL, html, e);
+	drawn = figures_draw(&f, c->report, figures_dir, &drawing);
+	rc = write_page(c, &f, drawn ? drawing.text : NULL, html, e);
 	if (!rc && drawn)
 		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);
 	figures_free(&f);
@@ -38,6 +49,17 @@ static int make_derived(const struct report *r, const char *dir, const char *htm
 }
 
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e)
+{
+	struct err ignored = ERR_INIT;
+	/* A run that was killed has no summary to judge by. */
+	json_t *verdicts = claims_of_runs(runs, count, &ignored);
+	int rc = report_make_judged(runs, count, verdicts, html_path, e);
+
+	json_decref(verdicts);
+	return rc;
+}
+
+int report_make_judged(const struct run *runs, size_t count, const json_t *verdicts, char **html_path, struct err *e)
 {
 	struct report r;
 	char *dir;
@@ -54,7 +76,7 @@ int report_make(const struct run *runs, size_t count, char **html_path, struct e
 		rc = fs_mkdirs(dir, e);
 	if (!rc) {
 		*html_path = fs_path("%s/report.html", dir);
-		rc = make_derived(&r, dir, *html_path, e);
+		rc = make_derived(&(struct content){&r, verdicts}, dir, *html_path, e);
 	}
 	report_free(&r);
 	free(dir);

@@ -16,4 +16,7 @@
  */
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e);
 
+/* The same with verdicts on claims (analysis/claims.h) that were reached with more runs than these; NULL: none. */
+int report_make_judged(const struct run *runs, size_t count, const json_t *verdicts, char **html_path, struct err *e);
+
 #endif

@@ -82,7 +82,8 @@ static int make_schedule(struct scripted *t, struct err *e)
 	if (!t->arrival)
 		return err_sys(e, -ENOMEM, "scripted", "allocate");
 	for (uint32_t seq = 0; seq < s->messages; seq++) {
-		struct scripted_arrival a = {scripted_submission(s, seq) + scripted_delay(s, seq), seq};
+		int trips = t->role == ROLE_SOURCE ? 2 : 1;
+		struct scripted_arrival a = {scripted_submission(s, seq) + trips * scripted_delay(s, seq), seq};
 
 		if (is_listed(&lose, seq))
 			continue;
@@ -178,6 +179,20 @@ static void scripted_close(struct transport *transport)
 	free(t);
 }
 
+/* Those that the kernel has. */
+static int load_kernel_settings(const json_t *params, struct scripted_settings *s, struct err *e)
+{
+	for (const struct opt *row = kernel_options; row->name; row++) {
+		const struct opt table[] = {*row, {.name = NULL}};
+		char key[64];
+		int rc = json_object_get(params, opt_key(row, key, sizeof(key))) ? opt_load(table, params, s, e) : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 static int scripted_open(const struct transport_config *config, const json_t *params, struct transport **out,
 			 json_t **address, struct err *e)
 {
@@ -188,16 +203,18 @@ static int scripted_open(const struct transport_config *config, const json_t *pa
 	t->base.ops = &scripted_transport;
 	t->role = config->role;
 	t->size = config->size;
+	t->duplex = config->duplex;
 	t->payload = calloc(1, (size_t)config->size);
 
 	int rc =
 	    t->payload ? opt_load(scripted_options, params, &t->s, e) : err_sys(e, -ENOMEM, "scripted", "allocate");
 
+	t->s.burst = INT64_MAX; /* where the kernel has no such setting */
 	if (!rc)
-		rc = opt_load(kernel_options, params, &t->s, e);
+		rc = load_kernel_settings(params, &t->s, e);
 	if (!rc && t->s.fault == FAULT_OPEN && t->s.fault_side == (int)t->role)
 		rc = err_set(e, -ENODEV, STATUS_IMPOSSIBLE, "scripted", "open", "told so by fault=open");
-	if (!rc && t->role == ROLE_SINK)
+	if (!rc && (t->role == ROLE_SINK || t->duplex))
 		rc = make_schedule(t, e);
 	if (rc) {
 		scripted_close(&t->base);

@@ -48,6 +48,7 @@ struct scripted {
 	struct transport base;
 	struct scripted_settings s;
 	enum role role;
+	bool duplex;
 	int64_t now;		 /* source: submission of the next message; sink: arrival of the last */
 	int64_t stamp;		 /* what scripted_end() says */
 	uint32_t posted, polled; /* source */
@@ -61,6 +62,11 @@ struct scripted {
 };
 
 extern const struct transport_ops scripted_transport;
+
+/*
+ * Duplex: the sink sends every message back, with the same delay; so a round trip takes twice the delay, and what is lost on the way there never
+ * comes back. A source that waits for the next reply sees it arrive; where it was lost, nothing arrives until scripted_pause() has let the time pass.
+ */
 
 /* When message seq is submitted, and when it arrives (NEVER if it is lost): the truth that tests compare with. */
 int64_t scripted_submission(const struct scripted_settings *s, uint32_t seq);

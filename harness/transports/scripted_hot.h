@@ -26,10 +26,11 @@ static inline int64_t scripted_pause(struct scripted *t, int64_t until)
 	return until; /* pauses are part of scripted_submission() */
 }
 
-static inline int scripted_post(struct scripted *t, uint32_t seq)
+static inline int scripted_post(struct scripted *t, uint32_t seq, bool signal)
 {
+	(void)signal;
 	t->posted++;
-	return t->s.fault_side == ROLE_SOURCE && seq == t->s.fault_at ? scripted_strike(t, seq) : 0;
+	return t->role == ROLE_SOURCE && t->s.fault_side == ROLE_SOURCE && seq == t->s.fault_at ? scripted_strike(t, seq) : 0;
 }
 
 static inline int scripted_poll_send(struct scripted *t, uint32_t *seq)
@@ -49,6 +50,8 @@ static inline int scripted_poll_recv(struct scripted *t, uint32_t *seq)
 		return -EIO;
 	if (t->next == t->arrivals)
 		return 0;
+	if (t->role == ROLE_SOURCE && t->arrival[t->next].seq >= t->posted)
+		return 0; /* nothing comes back before it was sent */
 
 	const struct scripted_arrival *a = &t->arrival[t->next++];
 	int rc = 0;
@@ -56,9 +59,9 @@ static inline int scripted_poll_recv(struct scripted *t, uint32_t *seq)
 	*seq = a->seq;
 	t->payload_seq = a->seq;
 	t->now = t->stamp = a->time;
-	if (t->s.fault_side == ROLE_SINK && a->seq == t->s.fault_at)
+	if (t->role == ROLE_SINK && t->s.fault_side == ROLE_SINK && a->seq == t->s.fault_at)
 		rc = scripted_strike(t, a->seq);
-	if (rc == 0 && t->s.fault == FAULT_OVERFLOW && a->seq == t->s.fault_at)
+	if (rc == 0 && t->role == ROLE_SINK && t->s.fault == FAULT_OVERFLOW && a->seq == t->s.fault_at)
 		*seq = UINT32_MAX;
 	return rc < 0 ? rc : 1;
 }

@@ -46,15 +46,32 @@ static uint32_t ring_depth(int64_t asked)
 	return depth;
 }
 
-static size_t map_size(const struct shmem *t)
+static size_t ring_size(const struct shmem *t)
 {
 	return SHMEM_HEADER + (size_t)t->depth * t->stride;
 }
 
+static size_t map_size(const struct shmem *t)
+{
+	return (t->duplex ? 2 : 1) * ring_size(t);
+}
+
+static struct shmem_ring ring_at(const struct shmem *t, size_t offset)
+{
+	char *start = (char *)t->map.data + offset;
+
+	return (struct shmem_ring){(struct shmem_header *)start, start + SHMEM_HEADER};
+}
+
+/* First the ring that the source writes, then the one that the sink writes. */
 static void use_map(struct shmem *t)
 {
-	t->header = t->map.data;
-	t->slots = (char *)t->map.data + SHMEM_HEADER;
+	struct shmem_ring there = ring_at(t, 0), back = {NULL, NULL};
+
+	if (t->duplex)
+		back = ring_at(t, ring_size(t));
+	t->tx = t->role == ROLE_SOURCE ? there : back;
+	t->rx = t->role == ROLE_SOURCE ? back : there;
 }
 
 static int check_space(const struct shmem *t, struct err *e)
@@ -88,12 +105,12 @@ static int create_object(struct shmem *t, const struct transport_config *config,
 	int failed = posix_fallocate(fd, 0, (off_t)map_size(t));
 
 	rc = failed ? err_sys(e, -failed, t->name, "reserve shared memory")
-		    : memory_map(&t->map, fd, map_size(t), config->numa_node, t->name, e);
+		    : memory_map(&t->map, fd, map_size(t), true, config->numa_node, t->name, e);
 	close(fd);
 	return rc;
 }
 
-static int make_source(struct shmem *t, const struct transport_config *config, struct err *e)
+static int make_writer(struct shmem *t, const struct transport_config *config, struct err *e)
 {
 	t->seqs = calloc(t->depth, sizeof(*t->seqs));
 	if (!t->seqs)
@@ -124,13 +141,16 @@ static int shmem_open(const struct transport_config *config, const json_t *param
 	memset(t, 0, sizeof(*t));
 	t->base.ops = &shmem_transport;
 	t->role = config->role;
+	t->duplex = config->duplex;
 	t->size = (uint32_t)config->size;
 	t->depth = ring_depth(config->depth);
 	t->stride =
 	    (uint32_t)((sizeof(struct shmem_slot) + (size_t)config->size + SHMEM_LINE - 1) / SHMEM_LINE * SHMEM_LINE);
 
-	int rc = t->role == ROLE_SINK ? create_object(t, config, e) : make_source(t, config, e);
+	int rc = t->role == ROLE_SINK ? create_object(t, config, e) : 0;
 
+	if (!rc && (t->role == ROLE_SOURCE || t->duplex))
+		rc = make_writer(t, config, e);
 	if (rc) {
 		shmem_close(&t->base);
 		return rc;
@@ -171,7 +191,7 @@ static int shmem_connect(struct transport *transport, const json_t *peer, struct
 	int rc = check_object(fd, name, map_size(t), e);
 
 	if (!rc)
-		rc = memory_map(&t->map, fd, map_size(t), -1, name, e);
+		rc = memory_map(&t->map, fd, map_size(t), true, -1, name, e);
 	close(fd);
 	if (rc)
 		return rc;
@@ -188,12 +208,10 @@ static int shmem_prepare(struct transport *transport, struct err *e)
 	uint32_t seq;
 
 	(void)e;
-	if (t->role == ROLE_SOURCE) {
-		t->done = atomic_load(&t->header->consumed);
-		return 0;
-	}
-	while (shmem_poll_recv(t, &seq))
+	while (t->rx.header && shmem_poll_recv(t, &seq))
 		shmem_release(t);
+	if (t->tx.header)
+		t->done = atomic_load(&t->tx.header->consumed);
 	return 0;
 }
 
@@ -221,7 +239,7 @@ const struct transport_ops shmem_transport = {
     .name = "shmem",
     .summary = "POSIX shared memory on one host: the hand-over of cache lines, the reference for everything else",
     .options = shmem_options,
-    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT,
+    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .is_reliable = shmem_is_reliable,
     .open = shmem_open,
     .connect = shmem_connect,

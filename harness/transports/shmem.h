@@ -29,16 +29,22 @@ struct shmem_header {
 	_Alignas(SHMEM_LINE) _Atomic uint32_t send_sleeps; /* futex: 1 while the writer's completion thread sleeps */
 };
 
+/* A ring in the shared map. */
+struct shmem_ring {
+	struct shmem_header *header;
+	char *slots;
+};
+
 struct shmem {
 	struct transport base;
 	enum role role;
+	bool duplex;
 	uint32_t depth, size, stride;
-	struct shmem_header *header;
-	char *slots;
-	uint32_t *seqs;	      /* source: numbers in flight, by turn modulo depth */
-	struct memory buffer; /* source: payload, copied into the slot by post */
+	struct shmem_ring tx, rx; /* what is not used stays NULL */
+	uint32_t *seqs;		  /* numbers in flight, by turn modulo depth */
+	struct memory buffer;	  /* payload, copied into the slot by post */
 	struct memory map;
-	char name[64];			    /* of the object, until the source has unlinked it */
+	char name[64];		  /* of the object, until the source has unlinked it */
 	_Alignas(SHMEM_LINE) uint32_t head; /* messages posted; the posting thread's */
 	_Alignas(SHMEM_LINE) uint32_t done; /* completions polled; the polling thread's */
 	_Alignas(SHMEM_LINE) uint32_t tail; /* messages received */

@@ -30,9 +30,9 @@ static inline int64_t shmem_pause(struct shmem *t, int64_t until)
 	return clock_ticks_begin();
 }
 
-static inline struct shmem_slot *shmem_slot_at(const struct shmem *t, uint32_t turn)
+static inline struct shmem_slot *shmem_slot_at(const struct shmem *t, const struct shmem_ring *r, uint32_t turn)
 {
-	return (struct shmem_slot *)(t->slots + (size_t)(turn & (t->depth - 1)) * t->stride);
+	return (struct shmem_slot *)(r->slots + (size_t)(turn & (t->depth - 1)) * t->stride);
 }
 
 static inline void *shmem_send_buffer(struct shmem *t, uint32_t seq)
@@ -41,10 +41,11 @@ static inline void *shmem_send_buffer(struct shmem *t, uint32_t seq)
 	return t->buffer.data;
 }
 
-static inline int shmem_post(struct shmem *t, uint32_t seq)
+static inline int shmem_post(struct shmem *t, uint32_t seq, bool signal)
 {
-	struct shmem_slot *slot = shmem_slot_at(t, t->head);
+	struct shmem_slot *slot = shmem_slot_at(t, &t->tx, t->head);
 
+	(void)signal; /* a reader tells of every message by raising one counter: there is nothing to save */
 	t->seqs[t->head & (t->depth - 1)] = seq;
 	memcpy(slot->payload, t->buffer.data, t->size);
 	t->head++;
@@ -54,7 +55,7 @@ static inline int shmem_post(struct shmem *t, uint32_t seq)
 
 static inline int shmem_poll_send(struct shmem *t, uint32_t *seq)
 {
-	if (atomic_load_explicit(&t->header->consumed, memory_order_acquire) == t->done)
+	if (atomic_load_explicit(&t->tx.header->consumed, memory_order_acquire) == t->done)
 		return 0;
 	*seq = t->seqs[t->done & (t->depth - 1)];
 	t->done++;
@@ -63,7 +64,7 @@ static inline int shmem_poll_send(struct shmem *t, uint32_t *seq)
 
 static inline int shmem_poll_recv(struct shmem *t, uint32_t *seq)
 {
-	uint64_t word = atomic_load_explicit(&shmem_slot_at(t, t->tail)->word, memory_order_acquire);
+	uint64_t word = atomic_load_explicit(&shmem_slot_at(t, &t->rx, t->tail)->word, memory_order_acquire);
 
 	if ((uint32_t)word != t->tail + 1)
 		return 0;
@@ -73,13 +74,13 @@ static inline int shmem_poll_recv(struct shmem *t, uint32_t *seq)
 
 static inline const void *shmem_recv_buffer(struct shmem *t)
 {
-	return shmem_slot_at(t, t->tail)->payload;
+	return shmem_slot_at(t, &t->rx, t->tail)->payload;
 }
 
 static inline int shmem_release(struct shmem *t)
 {
 	t->tail++;
-	atomic_store_explicit(&t->header->consumed, t->tail, memory_order_release);
+	atomic_store_explicit(&t->rx.header->consumed, t->tail, memory_order_release);
 	return 0;
 }
 
@@ -94,34 +95,34 @@ static inline void shmem_kick(_Atomic uint32_t *flag)
 
 static inline void shmem_kick_recv(struct shmem *t)
 {
-	shmem_kick(&t->header->recv_sleeps);
+	shmem_kick(&t->tx.header->recv_sleeps);
 }
 
 static inline void shmem_kick_send(struct shmem *t)
 {
-	shmem_kick(&t->header->send_sleeps);
+	shmem_kick(&t->rx.header->send_sleeps);
 }
 
 static inline int shmem_wait_recv(struct shmem *t)
 {
 	uint32_t seq;
 
-	atomic_store(&t->header->recv_sleeps, 1);
+	atomic_store(&t->rx.header->recv_sleeps, 1);
 	if (shmem_poll_recv(t, &seq)) {
-		atomic_store(&t->header->recv_sleeps, 0);
+		atomic_store(&t->rx.header->recv_sleeps, 0);
 		return 0;
 	}
-	return shmem_sleep(&t->header->recv_sleeps);
+	return shmem_sleep(&t->rx.header->recv_sleeps);
 }
 
 static inline int shmem_wait_send(struct shmem *t)
 {
-	atomic_store(&t->header->send_sleeps, 1);
-	if (atomic_load(&t->header->consumed) != t->done) {
-		atomic_store(&t->header->send_sleeps, 0);
+	atomic_store(&t->tx.header->send_sleeps, 1);
+	if (atomic_load(&t->tx.header->consumed) != t->done) {
+		atomic_store(&t->tx.header->send_sleeps, 0);
 		return 0;
 	}
-	return shmem_sleep(&t->header->send_sleeps);
+	return shmem_sleep(&t->tx.header->send_sleeps);
 }
 
 #endif

@@ -1,28 +1,28 @@
 /*
- * A transport carries numbered messages from a source to a sink. Two halves:
+ * A transport carries numbered messages from a source to a sink (duplex: and back). Two halves:
  *
  * Control path: `struct transport_ops`, a table; called at set-up, between repetitions and at the end, by one thread.
  *
- * Hot path: static inline functions in transports/<name>_hot.h, from which every kernel is instantiated at compile time
- * (harness/kernels/):
+ * Hot path: static inline functions in transports/<name>_hot.h, from which every kernel is instantiated at compile
+ * time (harness/kernels/). Each takes `struct <name> *t` first and has <name>_ in front:
  *
- *   int64_t <name>_begin(struct <name> *t)            stamp before an operation   } the tick counter; the scripted
- *   int64_t <name>_end(struct <name> *t)              stamp after one             } transport has a clock of its own
- *   int <name>_post(struct <name> *t, uint32_t seq)   post message seq; the caller keeps at most `depth` in flight. 0
- * or a negative errno int <name>_poll_send(struct <name> *t, uint32_t *seq)   one send completion: 1 and its number, 0
- * if there is none, or a negative errno int <name>_poll_recv(struct <name> *t, uint32_t *seq)   one received message: 1
- * and its number, 0, or a negative errno int <name>_release(struct <name> *t)              give the buffer of the
- * message last received back (post the receive again) int <name>_wait_send(struct <name> *t)            sleep until a
- * send completion may be there } event mode. 0, -EINTR (a signal: look at int <name>_wait_recv(struct <name> *t)
- * likewise for receiving                     } the stop flag), or a negative errno void <name>_kick_recv(struct <name>
- * *t)           event mode, after post: wake the other side if it sleeps (nothing to do where a device does it) void
- * <name>_kick_send(struct <name> *t)           event mode, after release: likewise int64_t <name>_pause(struct <name>
- * *t, int64_t until)   spin until `until` in ticks, or a while; returns the time now void *<name>_send_buffer(struct
- * <name> *t, uint32_t seq)  where the payload of seq is taken from at post (size bytes) const void
- * *<name>_recv_buffer(struct <name> *t)  payload of the message last received, until release
+ *   int64_t begin()               stamp before an operation    } the tick counter; the scripted transport has
+ *   int64_t end()                 stamp after one              } a clock of its own
+ *   int64_t pause(until)          spin until `until` in ticks, or a while; returns the time now
+ *   void *send_buffer(seq)        where post takes the payload of message seq from (size bytes)
+ *   int post(seq, signal)         post message seq; the caller keeps at most `depth` in flight. Without `signal`
+ *                                 nobody asks for its completion, and a device need not tell of it
+ *   int poll_send(&seq)           one send completion: 1 and its number (all earlier messages are completed, too), or 0
+ *   int poll_recv(&seq)           one received message: 1 and its number, or 0
+ *   const void *recv_buffer()     payload of the message last received, until release
+ *   int release()                 give the buffer of the message last received back (post the receive again)
+ *   int wait_send()               sleep until a send completion may be there    } where not busy: 0, or -EINTR (a
+ *   int wait_recv()               likewise for receiving                        } signal: look at the stop flag)
+ *   void kick_recv()              after post, if the other side may sleep: wake it (a device does that by itself)
+ *   void kick_send()              after release, likewise
  *
- * A wait never sleeps through a message: arm, look once more, sleep. A negative errno from the hot path means that the
- * transport has noted what went wrong; ops->failure() tells it.
+ * ints are 0 or as said, or a negative errno: then the transport has noted what went wrong; ops->failure() tells it.
+ * A wait never sleeps through a message: the first call may arm and return, so the caller polls between two waits.
  */
 #ifndef KBLAT_TRANSPORTS_TRANSPORT_H
 #define KBLAT_TRANSPORTS_TRANSPORT_H
@@ -37,12 +37,15 @@
 struct err;
 
 enum role { ROLE_SOURCE, ROLE_SINK };
-enum poll_mode { POLL_BUSY, POLL_EVENT };
+/* Adaptive: spin for a while, then sleep as in event mode. */
+enum poll_mode { POLL_BUSY, POLL_EVENT, POLL_ADAPTIVE };
 
 /* What an endpoint asks of a transport, beside the transport's own settings. */
 struct transport_config {
 	enum role role;
-	enum poll_mode poll;
+	enum poll_mode poll_send; /* how send completions are waited for, */
+	enum poll_mode poll_recv; /* and how messages: anything but busy needs something to sleep on */
+	bool duplex;		  /* both sides post and receive, as a round trip does */
 	int64_t size;	  /* payload bytes, >= 1 */
 	int64_t depth;	  /* messages in flight at most; receive buffers likewise */
 	int numa_node;	  /* for buffers; -1: where the caller runs */
@@ -93,6 +96,8 @@ struct transport_ops {
 
 struct transport {
 	const struct transport_ops *ops;
+	size_t overhead; /* of a message's size, so many bytes are the transport's own: send_buffer and recv_buffer have
+			    as many less */
 };
 
 extern const struct transport_ops *const transports[]; /* NULL-terminated; harness/registry.c */

@@ -1,13 +1,17 @@
 /*
- * InfiniBand verbs, through libibverbs and librdmacm: InfiniBand, RoCE and Soft-RoCE devices. A message is one send
- * with immediate; the immediate is its number, so that the payload is the user's alone.
+ * InfiniBand verbs, through libibverbs and librdmacm: InfiniBand, RoCE and Soft-RoCE devices. A message is one work
+ * request; `op` says which, and with that how its number gets to the other side (struct verbs_operation).
  *
- *   verbs.c            the transport's table, its settings, what is done between repetitions
+ *   verbs.c            the transport's table, what is done between repetitions
+ *   verbs_settings.c   its settings and their contradictions; the kinds of queue pairs and operations
  *   verbs_device.c     which device, port and GID; what there is; port counters
  *   verbs_resources.c  buffers, completion queues, the queue pair
+ *   verbs_peer.c       what each side tells the other, and what follows from it
  *   verbs_plain.c      set-up with queue pair numbers exchanged through the coordinator
  *   verbs_cm.c         set-up by the RDMA connection manager
  *   verbs_hot.h        post, poll, wait
+ *   verbs_memory.c     messages written to memory: what is rare about them
+ *   verbs_watch.c      what the device tells of its own accord: its port or itself has failed
  *   verbs_failure.c    what went wrong there
  *
  * Queue pairs are always made here, in open(), whoever sets them up: so what a device cannot do is known before
@@ -22,7 +26,9 @@
 
 #include <infiniband/verbs.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,11 +44,18 @@
 
 enum verbs_qp { VERBS_RC, VERBS_UC, VERBS_UD };
 enum verbs_connect { VERBS_PLAIN, VERBS_RDMACM };
+enum verbs_op { VERBS_SEND_IMM, VERBS_SEND, VERBS_WRITE_IMM, VERBS_WRITE };
 
 /* The transport's settings; one row each in verbs_options. */
 struct verbs_settings {
 	int qp;			     /* enum verbs_qp */
 	int connect;		     /* enum verbs_connect */
+	int op;			     /* enum verbs_op */
+	char inlined[OPT_STR_MAX];   /* "off", "on", or up to how many bytes */
+	int64_t signal_every;
+	int64_t buffers; /* of each direction; 0: as many as the operation needs */
+	int64_t rnr_retry, sl;
+	bool huge_pages;
 	char device[OPT_STR_MAX];    /* or "auto" */
 	char port[OPT_STR_MAX];	     /* 1..255 or "auto" */
 	char gid_index[OPT_STR_MAX]; /* 0..255 or "auto" */
@@ -51,6 +64,10 @@ struct verbs_settings {
 
 /* "auto" is -1; a number in [min, max]; or -EINVAL. */
 int verbs_number(const char *text, int min, int max);
+
+/* How many bytes of a message of that size go inline: none or all. -EINVAL where `text` says neither off, on, nor a
+ * number of bytes. */
+int64_t verbs_inline(const char *text, int64_t size);
 
 /* --- devices (verbs_device.c) --- */
 
@@ -121,6 +138,28 @@ struct verbs_kind {
 	int init_mask, rtr_mask, rts_mask;
 };
 
+/* Where a message's number travels. */
+enum verbs_carrier {
+	VERBS_IN_IMMEDIATE, /* the payload is the user's alone */
+	VERBS_IN_PAYLOAD,   /* its first 4 bytes */
+	VERBS_IN_MEMORY,    /* its last 8 bytes (verbs_turn()), for which the receiver watches its memory */
+};
+
+struct verbs_operation {
+	const char *name;
+	enum ibv_wr_opcode opcode;
+	enum verbs_carrier carrier;
+	bool is_write; /* into a ring of the receiver's memory: needs a connection, its address and its key */
+	size_t head, tail; /* bytes of the payload that the number takes */
+};
+
+extern const char *const verbs_connect_names[];
+extern const struct verbs_kind verbs_kinds[];	      /* by enum verbs_qp */
+extern const struct verbs_operation verbs_operations[]; /* by enum verbs_op */
+
+/* As transport_ops.check. */
+int verbs_check(const json_t *params, char *why, size_t why_size);
+
 /* The first thing that went wrong at one place of the hot path. */
 struct verbs_fault {
 	int rc;		       /* negative errno; 0: nothing */
@@ -143,11 +182,17 @@ struct verbs_cq {
 /* The posting thread's data. */
 struct verbs_send {
 	struct ibv_qp *qp;
-	struct ibv_send_wr wr; /* prebuilt; number, immediate and address are all that changes */
+	struct ibv_send_wr wr; /* prebuilt; number, immediate, addresses and the wish for a completion change */
 	struct ibv_sge sge;
 	uint64_t first, stride; /* buffer of message seq: first + (seq & mask) * stride */
-	uint32_t mask;
-	uint64_t posted;
+	/* A write's target, likewise. It shares its place in the work request with a datagram's address handle, so for
+	 * datagrams remote_first is that, and remote_stride 0. */
+	uint64_t remote_first, remote_stride;
+	uint32_t mask, remote_mask;
+	unsigned flags; /* IBV_SEND_*, without the wish for a completion */
+	enum verbs_carrier carrier;
+	size_t head; /* bytes in front of the user's payload */
+	uint64_t posted, signalled;
 	struct verbs_fault fault;
 };
 
@@ -158,18 +203,35 @@ struct verbs_recv {
 	struct ibv_sge sge;
 	uint64_t first, stride; /* as posted; the payload is `payload` bytes further */
 	size_t payload;
-	uint32_t last; /* buffer of the message last received */
-	bool held;     /* and not released yet */
+	enum verbs_carrier carrier;
+	uint32_t slot_of_last, slot_of_seq; /* masks: which of the two says where the message lies */
+	uint32_t last, seq;		    /* of the message last received: what is to be released; its number */
+	bool held;			    /* and not released yet */
+	/* Messages written to memory: */
+	bool may_lose;
+	uint32_t mask, taken; /* of slots; messages so far */
+	uint32_t probe;	      /* slots looked at ahead of time */
+	size_t turn;	      /* where the turn lies in a slot as posted */
 	struct verbs_fault fault;
 };
 
 /* Registered buffers of one direction. */
 struct verbs_ring {
-	uint32_t depth; /* work requests; 0: this direction is not used */
-	uint32_t slots;
+	uint32_t depth; /* work requests; may be 0 */
+	uint32_t slots; /* 0: this direction is not used */
 	size_t stride, lead; /* of a slot; bytes in front of its payload */
 	struct memory memory;
 	struct ibv_mr *mr;
+};
+
+#define VERBS_REMOVED 1000 /* beside enum ibv_event_type */
+
+/* A thread that sleeps until the device tells of something. */
+struct verbs_watch {
+	pthread_t thread;
+	int stop_fd;	  /* eventfd; -1: there is no thread */
+	int kernel_fd;	  /* netlink socket; -1: could not be had */
+	atomic_int event; /* 1 + the first bad one: enum ibv_event_type or VERBS_REMOVED; 0: none */
 };
 
 struct verbs_cm {
@@ -177,6 +239,7 @@ struct verbs_cm {
 	struct rdma_cm_id *listener; /* sink */
 	struct rdma_cm_id *id;	     /* of the connection */
 	uint64_t token;		     /* sink: whoever connects has to show it */
+	uint32_t qkey;		     /* ud: our own */
 	struct sockaddr_storage local;
 };
 
@@ -206,11 +269,14 @@ struct verbs {
 	struct verbs_settings settings;
 	struct transport_config config;
 	const struct verbs_kind *kind;
+	const struct verbs_operation *operation;
 	const struct verbs_setup *setup;
 	struct verbs_retry retry;
 	struct verbs_port port;
 	char object[IBV_SYSFS_NAME_MAX + 32]; /* "rxe0 port 1", for messages */
 	int mtu_bytes;			      /* of the path */
+	int64_t inline_bytes;		      /* of a message: none or all */
+	bool hw_timestamps;		      /* completion queues of this device can have them */
 
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -219,9 +285,10 @@ struct verbs {
 	struct ibv_qp_cap cap; /* as granted */
 	uint32_t psn, qkey;    /* plain: our own */
 	uint32_t peer_qp_num;
-	struct ibv_ah *ah; /* ud, source */
+	struct ibv_ah *ah; /* ud, of the peer */
 	bool is_filled;	   /* the receive queue, since the first prepare() */
 	struct verbs_cm cm;
+	struct verbs_watch watch;
 
 	_Alignas(VERBS_LINE) struct verbs_send send;
 	_Alignas(VERBS_LINE) struct verbs_cq send_cq;
@@ -239,12 +306,49 @@ void verbs_resources_close(struct verbs *t);
 /* Give the events of a completion queue back: destroying it waits for that. */
 void verbs_cq_acknowledge(struct verbs_cq *q);
 
+/* How many slots of what shape this side's peer finds here: the same at both sides. */
+struct verbs_ring verbs_recv_ring(const struct verbs *t);
+
+/* Wait for bad news from now on, until verbs_unwatch(). They bring the queue pair to its error state, which wakes
+ * whoever waits for a completion, busily or not. */
+int verbs_watch(struct verbs *t, struct err *e);
+void verbs_unwatch(struct verbs *t);
+
+/* Take one event of the connection manager's, after the connection stands. Is the device being removed? */
+bool verbs_cm_says_removed(struct verbs *t);
+
 /* As transport_ops.failure. */
 int verbs_failure(const struct transport *transport, struct err *e);
+
+/* "SETTING VALUE is above what the device can do: LIMIT is MOST". */
+int verbs_impossible(const struct verbs *t, struct err *e, const char *setting, int64_t value, const char *limit,
+		     int64_t most);
+
+/* --- what each side tells the other (verbs_peer.c) --- */
+
+/* The address of this endpoint, as transport_ops.open gives it. */
+int verbs_publish(struct verbs *t, json_t **address, struct err *e);
+
+/* Check the peer's, and take out of it what all set-ups need. */
+int verbs_meet(struct verbs *t, const json_t *peer, struct err *e);
+
+/* Where this side's port is, into its address; and the way to the peer's port, out of its. */
+void verbs_publish_route(const struct verbs *t, json_t *address);
+int verbs_read_route(const struct verbs *t, const json_t *peer, struct ibv_ah_attr *route, struct err *e);
+
+/* A field of the peer's address, which is not trusted: an integer in [min, max], or a text. */
+int verbs_peer_number(const json_t *peer, const char *key, int64_t min, int64_t max, int64_t *value, struct err *e);
+const char *verbs_peer_text(const json_t *peer, const char *key, struct err *e); /* NULL if it is not */
 
 /* --- for the two set-ups --- */
 
 int64_t verbs_monotonic_ns(void);
+
+/* What the peer may do with this side's memory: IBV_ACCESS_*. */
+static inline unsigned verbs_access(const struct verbs *t)
+{
+	return t->operation->is_write ? IBV_ACCESS_REMOTE_WRITE : 0;
+}
 
 /* Change the queue pair's state; `a` holds it. */
 int verbs_modify_qp(struct verbs *t, struct ibv_qp_attr *a, int mask, struct err *e);
@@ -252,11 +356,7 @@ int verbs_modify_qp(struct verbs *t, struct ibv_qp_attr *a, int mask, struct err
 /* Fill in the retries of a reliable connection. */
 void verbs_fill_retry(const struct verbs *t, struct ibv_qp_attr *a);
 
-/* ud, source: where all messages go. Takes an address handle out of `attr`. */
+/* ud, who posts: where all messages go. Takes an address handle out of `attr`. */
 int verbs_aim(struct verbs *t, struct ibv_ah_attr *attr, uint32_t qp_num, uint32_t qkey, struct err *e);
-
-/* A field of the peer's address, which is not trusted: an integer in [min, max], or a text. */
-int verbs_peer_number(const json_t *peer, const char *key, int64_t min, int64_t max, int64_t *value, struct err *e);
-const char *verbs_peer_text(const json_t *peer, const char *key, struct err *e); /* NULL if it is not */
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * Set-up by the RDMA connection manager (rdma_cm(7)). The sink listens on an address of its port, on a free port
  * number, and publishes both with a random token; the source resolves, connects, and shows the token in its private
- * data, so that a stranger's connection is refused.
+ * data, so that a stranger's connection is refused. With it comes the key that a sink which answers datagrams needs;
+ * the way back is in the source's address.
  *
  * The queue pair is not the connection manager's: it tells the attributes of each state (rdma_init_qp_attr), we apply
  * them, with our retries and path MTU, and rdma_establish() ends the handshake of a reliable connection.
@@ -26,6 +27,12 @@
 #define TOKEN_DIGITS 16
 /* Older kernels hand out attributes above these, which ibv_modify_qp() refuses. */
 #define KNOWN_MASK (((int)IBV_QP_DEST_QPN << 1) - 1)
+
+/* The source's private data, in network byte order. */
+struct cm_introduction {
+	uint64_t token;
+	uint32_t qkey, reserved;
+};
 
 /* --- an address of the chosen port --- */
 
@@ -155,8 +162,10 @@ static int publish_listener(struct verbs *t, json_t *address, struct err *e)
 
 static int cm_publish(struct verbs *t, json_t *address, struct err *e)
 {
-	if (t->config.role == ROLE_SOURCE)
+	if (t->config.role == ROLE_SOURCE) {
+		verbs_publish_route(t, address);
 		return 0;
+	}
 	if (getrandom(&t->cm.token, sizeof(t->cm.token), 0) < 0)
 		return err_sys(e, -errno, t->object, "draw random numbers");
 	if (rdma_listen(t->cm.id, BACKLOG))
@@ -223,21 +232,27 @@ static int next_event(struct verbs *t, int64_t deadline, struct rdma_cm_event **
 	}
 }
 
-/* Private data comes padded with zeros. */
-static bool shows_token(const struct verbs *t, const struct rdma_cm_event *event)
+/* Private data comes padded with zeros. False if there is none. */
+static bool read_introduction(const struct verbs *t, const struct rdma_cm_event *event, struct cm_introduction *to)
 {
 	const void *data = event->param.conn.private_data;
 	size_t size = event->param.conn.private_data_len;
-	uint64_t token;
 
 	if (t->kind->type == IBV_QPT_UD) {
 		data = event->param.ud.private_data;
 		size = event->param.ud.private_data_len;
 	}
-	if (!data || size < sizeof(token))
+	if (!data || size < sizeof(*to))
 		return false;
-	memcpy(&token, data, sizeof(token));
-	return be64toh(token) == t->cm.token;
+	memcpy(to, data, sizeof(*to));
+	return true;
+}
+
+static bool shows_token(const struct verbs *t, const struct rdma_cm_event *event)
+{
+	struct cm_introduction introduction;
+
+	return read_introduction(t, event, &introduction) && be64toh(introduction.token) == t->cm.token;
 }
 
 static void refuse(struct rdma_cm_event *event)
@@ -362,6 +377,13 @@ static int to_state(struct verbs *t, enum ibv_qp_state state, struct err *e)
 		rc = fit_mtu(t, &a, e);
 	if (rc)
 		return rc;
+	/* Of the side that connects the connection manager thinks that nobody writes to it. */
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		a.qp_access_flags = verbs_access(t);
+	if (mask & IBV_QP_AV)
+		a.ah_attr.sl = (uint8_t)t->settings.sl;
+	if (mask & IBV_QP_QKEY)
+		t->cm.qkey = a.qkey;
 	verbs_fill_retry(t, &a);
 	return verbs_modify_qp(t, &a, mask, e);
 }
@@ -419,12 +441,13 @@ static int resolve(struct verbs *t, struct sockaddr_storage *to, int64_t deadlin
 	return wait_and_forget(t, RDMA_CM_EVENT_ROUTE_RESOLVED, "resolve the route to the sink", deadline, e);
 }
 
-static int request(struct verbs *t, const uint64_t *token, struct err *e)
+static int request(struct verbs *t, uint64_t token, struct err *e)
 {
+	struct cm_introduction introduction = {.token = htobe64(token), .qkey = htonl(t->cm.qkey)};
 	struct rdma_conn_param p = parameters(t);
 
-	p.private_data = token;
-	p.private_data_len = sizeof(*token);
+	p.private_data = &introduction;
+	p.private_data_len = sizeof(introduction);
 	return rdma_connect(t->cm.id, &p) ? err_sys(e, -errno, t->object, "connect to the sink") : 0;
 }
 
@@ -447,6 +470,7 @@ static int finish_datagram(struct verbs *t, int64_t deadline, struct err *e)
 
 	if (rc)
 		return rc;
+	event->param.ud.ah_attr.sl = (uint8_t)t->settings.sl;
 	rc = verbs_aim(t, &event->param.ud.ah_attr, event->param.ud.qp_num, event->param.ud.qkey, e);
 	rdma_ack_cm_event(event);
 	return rc;
@@ -456,7 +480,7 @@ static int connect_source(struct verbs *t, const json_t *peer, int64_t deadline,
 {
 	bool is_datagram = t->kind->type == IBV_QPT_UD;
 	struct sockaddr_storage to;
-	uint64_t token;
+	uint64_t token = 0;
 	int rc = read_address(peer, &to, e);
 
 	if (!rc)
@@ -465,10 +489,8 @@ static int connect_source(struct verbs *t, const json_t *peer, int64_t deadline,
 		rc = resolve(t, &to, deadline, e);
 	if (!rc)
 		rc = is_datagram ? bring_datagram_up(t, e) : to_state(t, IBV_QPS_INIT, e);
-	if (rc)
-		return rc;
-	token = htobe64(token);
-	rc = request(t, &token, e);
+	if (!rc)
+		rc = request(t, token, e);
 	if (rc)
 		return rc;
 	return is_datagram ? finish_datagram(t, deadline, e) : finish_connection(t, deadline, e);
@@ -483,21 +505,28 @@ static int accept_request(struct verbs *t, struct err *e)
 	return rdma_accept(t->cm.id, &p) ? err_sys(e, -errno, t->object, "accept the source's connection") : 0;
 }
 
-static int connect_sink(struct verbs *t, int64_t deadline, struct err *e)
+/* Who answers a datagram has to know where to. */
+static int aim_back(struct verbs *t, const json_t *peer, uint32_t qkey, struct err *e)
 {
-	bool is_datagram = t->kind->type == IBV_QPT_UD;
-	struct rdma_cm_event *event;
-	int rc = wait_for(t, RDMA_CM_EVENT_CONNECT_REQUEST, "wait for the source", deadline, &event, e);
+	struct ibv_ah_attr route;
+	int rc = verbs_read_route(t, peer, &route, e);
 
-	if (rc)
-		return rc;
-	t->cm.id = event->id;
-	rdma_ack_cm_event(event);
-	if (is_datagram) {
-		rc = bring_datagram_up(t, e);
-		return rc ? rc : accept_request(t, e);
-	}
-	rc = to_state(t, IBV_QPS_INIT, e);
+	return rc ? rc : verbs_aim(t, &route, t->peer_qp_num, qkey, e);
+}
+
+static int accept_datagrams(struct verbs *t, const json_t *peer, uint32_t qkey, struct err *e)
+{
+	int rc = bring_datagram_up(t, e);
+
+	if (!rc && t->send_ring.slots)
+		rc = aim_back(t, peer, qkey, e);
+	return rc ? rc : accept_request(t, e);
+}
+
+static int accept_connection(struct verbs *t, int64_t deadline, struct err *e)
+{
+	int rc = to_state(t, IBV_QPS_INIT, e);
+
 	if (!rc)
 		rc = bring_connection_up(t, e);
 	if (!rc)
@@ -505,9 +534,39 @@ static int connect_sink(struct verbs *t, int64_t deadline, struct err *e)
 	return rc ? rc : wait_and_forget(t, RDMA_CM_EVENT_ESTABLISHED, "wait for the source", deadline, e);
 }
 
+static int connect_sink(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e)
+{
+	struct cm_introduction introduction = {0};
+	struct rdma_cm_event *event;
+	int rc = wait_for(t, RDMA_CM_EVENT_CONNECT_REQUEST, "wait for the source", deadline, &event, e);
+
+	if (rc)
+		return rc;
+	t->cm.id = event->id;
+	read_introduction(t, event, &introduction);
+	rdma_ack_cm_event(event);
+	return t->kind->type == IBV_QPT_UD ? accept_datagrams(t, peer, ntohl(introduction.qkey), e)
+					   : accept_connection(t, deadline, e);
+}
+
+bool verbs_cm_says_removed(struct verbs *t)
+{
+	struct rdma_cm_event *event;
+	bool removed;
+
+	if (rdma_get_cm_event(t->cm.channel, &event))
+		return false;
+	removed = event->event == RDMA_CM_EVENT_DEVICE_REMOVAL;
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		refuse(event);
+	else
+		rdma_ack_cm_event(event);
+	return removed;
+}
+
 static int cm_connect(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e)
 {
-	return t->config.role == ROLE_SOURCE ? connect_source(t, peer, deadline, e) : connect_sink(t, deadline, e);
+	return t->config.role == ROLE_SOURCE ? connect_source(t, peer, deadline, e) : connect_sink(t, peer, deadline, e);
 }
 
 const struct verbs_setup verbs_setup_cm = {cm_open, cm_publish, cm_connect, cm_close};

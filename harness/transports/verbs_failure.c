@@ -63,6 +63,10 @@ static int tell(const struct verbs *t, const struct verbs_fault *f, const char *
 		/* What ibv_post_send(3) and ibv_post_recv(3) mean by it. */
 		if (f->rc == -ENOMEM)
 			return err_set(e, f->rc, STATUS_FAILED, t->object, operation, "the queue is full");
+		if (f->rc == -EOVERFLOW)
+			return err_set(e, f->rc, STATUS_FAILED, t->object, operation,
+				       "it was written over before it was read: with op write nobody tells the source "
+				       "what was read; use shorter bursts, more buffers, or op write_imm");
 		return err_sys(e, f->rc, t->object, operation);
 	}
 	snprintf(object, sizeof(object), "%s: work completion %" PRIu64 " (%s queue of qp 0x%x)", t->object, f->wr_id,
@@ -71,10 +75,59 @@ static int tell(const struct verbs *t, const struct verbs_fault *f, const char *
 		       ibv_wc_status_str(f->status), (int)f->status, f->vendor_error, hint_for(f->status));
 }
 
-/* The send side's completions first: they name causes, where the receive side and later posts only see consequences. */
-int verbs_failure(const struct transport *transport, struct err *e)
+/* What people can do about the device's events. */
+static const struct {
+	int event;
+	const char *hint;
+} event_hints[] = {
+    {VERBS_REMOVED, "somebody has unloaded its driver or deleted its link"},
+    {IBV_EVENT_DEVICE_FATAL, "the device has failed or is gone; see the kernel's log"},
+    {IBV_EVENT_PORT_ERR, "the port is down, or its network interface is; see `rdma link` and `ip link`"},
+    {IBV_EVENT_QP_ACCESS_ERR, "the other side asked for what this one does not allow"},
+};
+
+/* ", work completion 17 (send queue of qp 0x11): Work Request Flushed Error (5)": what became of a request because of
+ * it. "" if none was outstanding. */
+static void describe_flushed(const struct verbs *t, char *buf, size_t size)
 {
-	const struct verbs *t = (const struct verbs *)transport;
+	const struct verbs_fault *f = t->send_cq.fault.rc ? &t->send_cq.fault : &t->recv_cq.fault;
+
+	buf[0] = '\0';
+	if (f->rc && !f->operation)
+		snprintf(buf, size, ", work completion %" PRIu64 " (%s queue of qp 0x%x): %s (%d)", f->wr_id,
+			 f == &t->send_cq.fault ? "send" : "receive", t->qp->qp_num, ibv_wc_status_str(f->status),
+			 (int)f->status);
+}
+
+static int tell_event(const struct verbs *t, int event, struct err *e)
+{
+	const char *hint = "see ibv_get_async_event(3)";
+	char flushed[PLACE_SIZE];
+
+	for (size_t i = 0; i < COUNT(event_hints); i++)
+		if (event_hints[i].event == event)
+			hint = event_hints[i].hint;
+	describe_flushed(t, flushed, sizeof(flushed));
+	return err_set(e, -EIO, STATUS_FAILED, t->object, NULL, "the device reports: %s%s; %s",
+		       event == VERBS_REMOVED ? "it is being removed" : ibv_event_type_str((enum ibv_event_type)event),
+		       flushed, hint);
+}
+
+static bool concerns_device(int event)
+{
+	return event == IBV_EVENT_DEVICE_FATAL || event == IBV_EVENT_PORT_ERR || event == VERBS_REMOVED;
+}
+
+/* Something else happened before, or this side did it itself (verbs_watch.c). */
+static bool is_consequence(const struct verbs_fault *f)
+{
+	return !f->operation && f->status == IBV_WC_WR_FLUSH_ERR;
+}
+
+static int tell_first(const struct verbs *t, bool consequences, struct err *e)
+{
+	/* The send side's completions first: they name causes, where the receive side and later posts only see
+	 * consequences. */
 	const struct {
 		const struct verbs_fault *fault;
 		const char *queue;
@@ -84,7 +137,21 @@ int verbs_failure(const struct transport *transport, struct err *e)
 		      {&t->recv.fault, "receive"}};
 
 	for (size_t i = 0; i < COUNT(places); i++)
-		if (places[i].fault->rc)
+		if (places[i].fault->rc && (consequences || !is_consequence(places[i].fault)))
 			return tell(t, places[i].fault, places[i].queue, e);
 	return 0;
+}
+
+/* Causes before consequences: what became of the device, what became of a work request, what else it told. */
+int verbs_failure(const struct transport *transport, struct err *e)
+{
+	const struct verbs *t = (const struct verbs *)transport;
+	int event = atomic_load(&t->watch.event) - 1, rc;
+
+	if (concerns_device(event))
+		return tell_event(t, event, e);
+	rc = tell_first(t, false, e);
+	if (!rc && event >= 0)
+		rc = tell_event(t, event, e);
+	return rc ? rc : tell_first(t, true, e);
 }

@@ -1,6 +1,7 @@
 /*
- * The hot path of verbs; what each function promises is in transport.h. A post is three stores and ibv_post_send(); a
- * poll asks for one completion, because each one gets a stamp of its own.
+ * The hot path of verbs; what each function promises is in transport.h. A post is six stores and ibv_post_send(); a
+ * poll asks for one completion, because each one gets a stamp of its own. What differs between operations is a value in
+ * the prebuilt work request, but for the number that travels in the payload: a branch that always goes the same way.
  *
  * Waiting: the first call arms the completion queue and returns at once, so that the caller polls once more; only the
  * next call sleeps. A completion that came before the arming is found by that poll, one that came later left an event
@@ -11,7 +12,9 @@
 #define KBLAT_TRANSPORTS_VERBS_HOT_H
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
+#include <string.h>
 
 #include "instrument/clock.h"
 #include "transports/verbs.h"
@@ -19,6 +22,9 @@
 /* Cold: note what went wrong, the first time. verbs_note() returns a negative errno. */
 int verbs_note(struct verbs_fault *f, int rc, const char *operation, uint64_t wr_id);
 void verbs_note_completion(struct verbs_fault *f, int polled, const struct ibv_wc *wc);
+
+/* Cold: the slot that is waited for holds another message's turn. 0, or a negative errno. */
+int verbs_other_turn(struct verbs *t, uint32_t turn);
 
 #define verbs_unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -44,10 +50,41 @@ static inline int64_t verbs_pause(struct verbs *t, int64_t until)
 
 static inline void *verbs_send_buffer(struct verbs *t, uint32_t seq)
 {
-	return (void *)(uintptr_t)(t->send.first + (seq & t->send.mask) * t->send.stride);
+	return (void *)(uintptr_t)(t->send.first + (seq & t->send.mask) * t->send.stride + t->send.head);
 }
 
-static inline int verbs_post(struct verbs *t, uint32_t seq)
+/*
+ * What a message that is written to memory ends with: its number, and in front of no other byte its turn, counted from
+ * 1 since the queue pair was made. A packet's bytes and a message's packets are written in ascending order, as far as
+ * every device goes that we know of (perftest relies on it, too): whoever sees the turn may read the rest.
+ */
+static inline uint64_t verbs_turn(uint32_t turn, uint32_t seq)
+{
+	return htole64((uint64_t)turn << 32 | seq);
+}
+
+static inline void verbs_put_number(struct verbs_send *s, uint32_t seq)
+{
+	char *buffer = (char *)(uintptr_t)s->sge.addr;
+
+	if (s->carrier == VERBS_IN_PAYLOAD) {
+		uint32_t number = htole32(seq);
+
+		memcpy(buffer, &number, sizeof(number));
+		return;
+	}
+	uint64_t turn = verbs_turn((uint32_t)s->posted + 1, seq);
+
+	memcpy(buffer + s->sge.length - sizeof(turn), &turn, sizeof(turn));
+	/* The receiver takes them in the order of their turns. */
+	s->wr.wr.rdma.remote_addr = s->remote_first + ((uint32_t)s->posted & s->remote_mask) * s->remote_stride;
+}
+
+_Static_assert(sizeof(((struct ibv_send_wr *)0)->wr.ud.ah) == sizeof(uint64_t) &&
+		   offsetof(struct ibv_send_wr, wr.ud.ah) == offsetof(struct ibv_send_wr, wr.rdma.remote_addr),
+	       "struct verbs_send keeps an address handle where a write has its target");
+
+static inline int verbs_post(struct verbs *t, uint32_t seq, bool signal)
 {
 	struct verbs_send *s = &t->send;
 	struct ibv_send_wr *bad;
@@ -55,11 +92,16 @@ static inline int verbs_post(struct verbs *t, uint32_t seq)
 	s->sge.addr = s->first + (seq & s->mask) * s->stride;
 	s->wr.wr_id = seq;
 	s->wr.imm_data = htonl(seq);
+	s->wr.send_flags = s->flags | (signal ? IBV_SEND_SIGNALED : 0);
+	s->wr.wr.rdma.remote_addr = s->remote_first + (seq & s->remote_mask) * s->remote_stride;
+	if (verbs_unlikely(s->carrier != VERBS_IN_IMMEDIATE))
+		verbs_put_number(s, seq);
 	int rc = ibv_post_send(s->qp, &s->wr, &bad);
 
 	if (verbs_unlikely(rc))
 		return verbs_note(&s->fault, rc, "post the send of message", seq);
 	s->posted++;
+	s->signalled += signal;
 	return 0;
 }
 
@@ -79,9 +121,37 @@ static inline int verbs_poll_send(struct verbs *t, uint32_t *seq)
 	return 1;
 }
 
+static inline const void *verbs_recv_buffer(struct verbs *t)
+{
+	const struct verbs_recv *r = &t->recv;
+	uint32_t slot = (r->last & r->slot_of_last) | (r->seq & r->slot_of_seq);
+
+	return (const void *)(uintptr_t)(r->first + slot * r->stride + r->payload);
+}
+
+static inline int verbs_poll_memory(struct verbs *t, uint32_t *seq)
+{
+	struct verbs_recv *r = &t->recv;
+	uint32_t slot = r->taken & r->mask;
+	/* Aligned: a message ends where a line does. */
+	const uint64_t *at = (const uint64_t *)(uintptr_t)(r->first + slot * r->stride + r->turn);
+	uint64_t is = le64toh(__atomic_load_n(at, __ATOMIC_ACQUIRE));
+
+	if ((uint32_t)(is >> 32) != r->taken + 1)
+		return verbs_other_turn(t, (uint32_t)(is >> 32)) ? -EIO : 0;
+	r->last = slot;
+	r->held = true;
+	*seq = (uint32_t)is;
+	return 1;
+}
+
 static inline int verbs_poll_recv(struct verbs *t, uint32_t *seq)
 {
+	struct verbs_recv *r = &t->recv;
 	struct ibv_wc wc;
+
+	if (verbs_unlikely(r->carrier == VERBS_IN_MEMORY))
+		return verbs_poll_memory(t, seq);
 	int n = ibv_poll_cq(t->recv_cq.cq, 1, &wc);
 
 	if (n == 0)
@@ -91,15 +161,16 @@ static inline int verbs_poll_recv(struct verbs *t, uint32_t *seq)
 		return -EIO;
 	}
 	t->recv_cq.polled++;
-	t->recv.last = (uint32_t)wc.wr_id;
-	t->recv.held = true;
-	*seq = ntohl(wc.imm_data);
-	return 1;
-}
+	r->last = (uint32_t)wc.wr_id;
+	r->held = true;
+	r->seq = *seq = ntohl(wc.imm_data);
+	if (verbs_unlikely(r->carrier == VERBS_IN_PAYLOAD)) {
+		uint32_t number;
 
-static inline const void *verbs_recv_buffer(struct verbs *t)
-{
-	return (const void *)(uintptr_t)(t->recv.first + t->recv.last * t->recv.stride + t->recv.payload);
+		memcpy(&number, (const char *)verbs_recv_buffer(t) - sizeof(number), sizeof(number));
+		*seq = le32toh(number);
+	}
+	return 1;
 }
 
 /* Post the receive of one buffer. */
@@ -120,6 +191,10 @@ static inline int verbs_post_recv(struct verbs *t, uint32_t buffer)
 static inline int verbs_release(struct verbs *t)
 {
 	t->recv.held = false;
+	if (verbs_unlikely(t->recv.carrier == VERBS_IN_MEMORY)) {
+		t->recv.taken++;
+		return 0;
+	}
 	return verbs_post_recv(t, t->recv.last);
 }
 

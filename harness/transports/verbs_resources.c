@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -62,19 +63,61 @@ static uint32_t power_of_two(uint32_t n)
 	return p;
 }
 
-/* Send buffers are found by masking a message's number. In front of a received datagram stands the GRH, in a line of
- * its own, so that payloads are aligned. */
+static size_t slot_bytes(const struct verbs *t)
+{
+	return ((size_t)t->config.size + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+}
+
+static uint32_t buffers(const struct verbs *t, int64_t need)
+{
+	return (uint32_t)(t->settings.buffers ? t->settings.buffers : need);
+}
+
+/*
+ * What the source of a stopped repetition left in the send queue, not asked for, stays there until the first completion
+ * of the next one: room for both.
+ */
+static uint32_t send_requests(const struct verbs *t)
+{
+	return (uint32_t)(t->config.depth + (t->settings.signal_every > 1 ? t->settings.signal_every : 0));
+}
+
+/* Buffers are found by masking a message's number. */
+static struct verbs_ring send_ring(const struct verbs *t)
+{
+	return (struct verbs_ring){
+	    .depth = send_requests(t), .slots = power_of_two(buffers(t, t->config.depth)), .stride = slot_bytes(t)};
+}
+
+/*
+ * Sends: in front of a received datagram stands the GRH, in a line of its own, so that payloads are aligned.
+ *
+ * Writes with immediate: what was received and not released yet, and what is in flight, may each be `depth` messages,
+ * and the device writes before it looks whether there is a receive. A write's last bytes are what is waited for, so
+ * there messages end where a line does, not begin.
+ */
+struct verbs_ring verbs_recv_ring(const struct verbs *t)
+{
+	uint32_t depth = (uint32_t)t->config.depth;
+	size_t stride = slot_bytes(t), lead = t->kind->grh_bytes ? SLOT_ALIGN : 0;
+
+	if (t->operation->carrier == VERBS_IN_MEMORY)
+		return (struct verbs_ring){.slots = power_of_two(buffers(t, depth)),
+					   .stride = stride,
+					   .lead = stride - (size_t)t->config.size};
+	if (t->operation->is_write)
+		return (struct verbs_ring){
+		    .depth = depth, .slots = power_of_two(buffers(t, 2 * (int64_t)depth)), .stride = stride};
+	return (struct verbs_ring){
+	    .depth = depth, .slots = buffers(t, depth), .stride = stride + lead, .lead = lead};
+}
+
 static void size_rings(struct verbs *t)
 {
-	size_t payload = ((size_t)t->config.size + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
-	size_t lead = t->kind->grh_bytes ? SLOT_ALIGN : 0;
-	uint32_t depth = (uint32_t)t->config.depth;
-
-	if (t->config.role == ROLE_SOURCE)
-		t->send_ring = (struct verbs_ring){.depth = depth, .slots = power_of_two(depth), .stride = payload};
-	else
-		t->recv_ring =
-		    (struct verbs_ring){.depth = depth, .slots = depth, .stride = payload + lead, .lead = lead};
+	if (t->config.role == ROLE_SOURCE || t->config.duplex)
+		t->send_ring = send_ring(t);
+	if (t->config.role == ROLE_SINK || t->config.duplex)
+		t->recv_ring = verbs_recv_ring(t);
 }
 
 /* Prefaulting more than there is would end in the hands of the kernel's out-of-memory killer. */
@@ -94,14 +137,15 @@ static int check_memory(const struct verbs *t, struct err *e)
 
 static int ring_open(struct verbs *t, struct verbs_ring *r, struct err *e)
 {
-	int rc;
+	int rc, access = IBV_ACCESS_LOCAL_WRITE | (int)verbs_access(t);
 
-	if (!r->depth)
+	if (!r->slots)
 		return 0;
-	rc = memory_alloc(&r->memory, ring_bytes(r), t->config.numa_node, e);
+	rc = (t->settings.huge_pages ? memory_alloc_huge : memory_alloc)(&r->memory, ring_bytes(r),
+									  t->config.numa_node, e);
 	if (rc)
 		return rc;
-	r->mr = ibv_reg_mr(t->pd, r->memory.data, ring_bytes(r), IBV_ACCESS_LOCAL_WRITE);
+	r->mr = ibv_reg_mr(t->pd, r->memory.data, ring_bytes(r), access);
 	if (!r->mr) {
 		rc = no_resource(t, -errno, "register the message buffers", e);
 		memory_free(&r->memory);
@@ -116,11 +160,11 @@ static void ring_close(struct verbs_ring *r)
 	memory_free(&r->memory);
 }
 
-static int cq_open(struct verbs *t, struct verbs_cq *q, uint32_t depth, struct err *e)
+static int cq_open(struct verbs *t, struct verbs_cq *q, enum poll_mode poll, uint32_t depth, struct err *e)
 {
 	int rc;
 
-	if (t->config.poll == POLL_EVENT) {
+	if (poll != POLL_BUSY) {
 		q->channel = ibv_create_comp_channel(t->context);
 		if (!q->channel)
 			return no_resource(t, -errno, "create a completion channel", e);
@@ -151,7 +195,7 @@ static void cq_close(struct verbs_cq *q)
 		ibv_destroy_comp_channel(q->channel);
 }
 
-static int qp_open(struct verbs *t, struct err *e)
+static struct ibv_qp *create_qp(struct verbs *t, uint32_t inline_bytes, struct ibv_qp_cap *granted)
 {
 	struct ibv_qp_init_attr attr = {
 	    .qp_type = t->kind->type,
@@ -160,41 +204,121 @@ static int qp_open(struct verbs *t, struct err *e)
 	    .cap = {.max_send_wr = at_least_one(t->send_ring.depth),
 		    .max_recv_wr = at_least_one(t->recv_ring.depth),
 		    .max_send_sge = 1,
-		    .max_recv_sge = 1},
+		    .max_recv_sge = 1,
+		    .max_inline_data = inline_bytes},
 	};
+	struct ibv_qp *qp = ibv_create_qp(t->pd, &attr);
 
-	t->qp = ibv_create_qp(t->pd, &attr);
-	if (!t->qp)
-		return no_resource(t, -errno, "create a queue pair", e);
-	t->cap = attr.cap;
-	return 0;
+	*granted = attr.cap;
+	return qp;
+}
+
+static bool takes_inline(struct verbs *t, uint32_t bytes)
+{
+	struct ibv_qp_cap cap;
+	struct ibv_qp *qp = create_qp(t, bytes, &cap);
+
+	if (!qp)
+		return false;
+	ibv_destroy_qp(qp);
+	return cap.max_inline_data >= bytes;
+}
+
+/* No attribute of the device tells its limit, and it may hang on the queue's depth: it is tried out. */
+static uint32_t most_inline(struct verbs *t, uint32_t too_many)
+{
+	uint32_t least = 0;
+
+	while (too_many - least > 1) {
+		uint32_t middle = least + (too_many - least) / 2;
+
+		if (takes_inline(t, middle))
+			least = middle;
+		else
+			too_many = middle;
+	}
+	return least;
+}
+
+static int no_inline(struct verbs *t, struct err *e)
+{
+	char setting[OPT_STR_MAX + 32];
+
+	snprintf(setting, sizeof(setting), "with inline %s, size", t->settings.inlined);
+	return verbs_impossible(t, e, setting, t->config.size, "max_inline_data",
+				most_inline(t, (uint32_t)t->inline_bytes));
+}
+
+static int qp_open(struct verbs *t, struct err *e)
+{
+	/* Only who sends has to be able to. */
+	uint32_t inline_bytes = t->send_ring.slots ? (uint32_t)t->inline_bytes : 0;
+	int rc;
+
+	t->qp = create_qp(t, inline_bytes, &t->cap);
+	if (t->qp && t->cap.max_inline_data >= inline_bytes)
+		return 0;
+	rc = -errno;
+	if (t->qp)
+		ibv_destroy_qp(t->qp);
+	t->qp = NULL;
+	if (inline_bytes && !takes_inline(t, inline_bytes) && takes_inline(t, 0))
+		return no_inline(t, e);
+	return no_resource(t, rc, "create a queue pair", e);
 }
 
 /* Everything of a work request that does not change from one message to the next. */
-static void prepare_requests(struct verbs *t)
+static void prepare_send(struct verbs *t)
 {
 	struct verbs_send *s = &t->send;
-	struct verbs_recv *r = &t->recv;
 
 	s->qp = t->qp;
 	s->first = (uintptr_t)t->send_ring.memory.data;
 	s->stride = t->send_ring.stride;
 	s->mask = t->send_ring.slots - 1;
+	s->flags = t->inline_bytes ? IBV_SEND_INLINE : 0;
+	s->carrier = t->operation->carrier;
+	s->head = t->operation->head;
 	s->sge.length = (uint32_t)t->config.size;
 	s->sge.lkey = t->send_ring.mr ? t->send_ring.mr->lkey : 0;
 	s->wr.sg_list = &s->sge;
 	s->wr.num_sge = 1;
-	s->wr.opcode = IBV_WR_SEND_WITH_IMM;
-	s->wr.send_flags = IBV_SEND_SIGNALED;
+	s->wr.opcode = t->operation->opcode;
+}
+
+static void prepare_recv(struct verbs *t)
+{
+	struct verbs_recv *r = &t->recv;
+	const struct verbs_operation *op = t->operation;
 
 	r->qp = t->qp;
 	r->first = (uintptr_t)t->recv_ring.memory.data + t->recv_ring.lead - t->kind->grh_bytes;
 	r->stride = t->recv_ring.stride;
-	r->payload = t->kind->grh_bytes;
+	r->payload = t->kind->grh_bytes + op->head;
+	r->carrier = op->carrier;
+	r->mask = t->recv_ring.slots - 1;
+	/* A write with immediate goes to the slot of its number, whichever receive it consumes. */
+	r->slot_of_seq = op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? r->mask : 0;
+	r->slot_of_last = r->slot_of_seq ? 0 : UINT32_MAX;
+	r->turn = (size_t)t->config.size - op->tail;
+	r->may_lose = !t->kind->is_reliable;
 	r->sge.length = (uint32_t)(t->kind->grh_bytes + (size_t)t->config.size);
 	r->sge.lkey = t->recv_ring.mr ? t->recv_ring.mr->lkey : 0;
 	r->wr.sg_list = &r->sge;
-	r->wr.num_sge = 1;
+	r->wr.num_sge = op->is_write ? 0 : 1; /* a write brings its own address */
+}
+
+/* Are there completion queues with time stamps of the device's clock? */
+static bool has_timestamps(struct verbs *t)
+{
+	struct ibv_device_attr_ex attr;
+	struct ibv_cq_init_attr_ex wanted = {.cqe = 1, .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP};
+	struct ibv_cq_ex *cq;
+
+	if (ibv_query_device_ex(t->context, NULL, &attr) || !attr.completion_timestamp_mask)
+		return false;
+	cq = ibv_create_cq_ex(t->context, &wanted);
+	return cq && !ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
 }
 
 int verbs_resources_open(struct verbs *t, struct err *e)
@@ -219,16 +343,18 @@ int verbs_resources_open(struct verbs *t, struct err *e)
 	rc = ring_open(t, &t->recv_ring, e);
 	if (rc)
 		goto close_send_ring;
-	rc = cq_open(t, &t->send_cq, t->send_ring.depth, e);
+	rc = cq_open(t, &t->send_cq, t->config.poll_send, t->send_ring.depth, e);
 	if (rc)
 		goto close_recv_ring;
-	rc = cq_open(t, &t->recv_cq, t->recv_ring.depth, e);
+	rc = cq_open(t, &t->recv_cq, t->config.poll_recv, t->recv_ring.depth, e);
 	if (rc)
 		goto close_send_cq;
 	rc = qp_open(t, e);
 	if (rc)
 		goto close_recv_cq;
-	prepare_requests(t);
+	prepare_send(t);
+	prepare_recv(t);
+	t->hw_timestamps = has_timestamps(t);
 	return 0;
 close_recv_cq:
 	cq_close(&t->recv_cq);

@@ -74,7 +74,8 @@ static void bare_sink(struct shared *s, uint32_t base)
 
 static struct transport *open_side(struct shared *s, enum role role)
 {
-	struct transport_config config = {role, POLL_BUSY, 32, 1024, -1, "0123456789abcdef"};
+	struct transport_config config = {
+	    .role = role, .size = 32, .depth = 1024, .numa_node = -1, .name = "0123456789abcdef"};
 	struct transport *t;
 	json_t *address, *peer;
 	struct err e = ERR_INIT;
@@ -102,9 +103,10 @@ static void kernel_round(struct shared *s, struct transport *t, enum role role)
 	static const struct oneway_settings settings = {.messages = MESSAGES, .size = 32, .burst = 1};
 	struct worker w = {.transport = t,
 			   .settings = &settings,
-			   .poll = POLL_BUSY,
 			   .messages = MESSAGES,
 			   .depth = 1024,
+			   .signal_every = 1,
+			   .blank = INT64_MIN,
 			   .column = {s->column[0], s->column[1], s->column[2]},
 			   .clock = {0, 1, 0}};
 

@@ -17,6 +17,8 @@ wrong = compared = 0
 for point in summary["points"]:
     base = f"{run}/points/{point['id']:04d}"
     for series in resolved["kernels"][point["params"]["kernel"]]["series"]:
+        if series.get("with") and not point["params"][series["with"]]:
+            continue
         parts = []
         lost = 0
         for rep in sorted(glob.glob(f"{base}/rep-*")):
@@ -24,12 +26,13 @@ for point in summary["points"]:
             b = np.load(f"{rep}/{series['minus']}.npy", mmap_mode="r")
             there = (a != NEVER) & (b != NEVER)
             lost += int((~there).sum())
-            parts.append((a - b)[there])
+            x = (a - b)[there]
+            parts.append(x // 2 if series.get("divide") == 2 else x)
         if not parts:
             continue
         x = np.sort(np.concatenate(parts))
         n = len(x)
-        want = {"n": n, "lost": lost, "min": int(x[0]), "max": int(x[-1])}
+        want = {"n": n, "lost": 0 if series.get("sparse") else lost, "min": int(x[0]), "max": int(x[-1])}
         for key, p in QUANTILES.items():
             rank = -(-p * n // 10000)
             want[key] = int(x[rank - 1]) if n - rank >= 20 else None
@@ -39,6 +42,8 @@ for point in summary["points"]:
             if got[key] != value:
                 wrong += 1
                 print(f"point {point['id']} {series['name']} {key}: summary {got[key]}, NumPy {value}")
+        if series.get("divide") == 2:
+            continue  # mean and stdev are those of the unrounded halves
         if n > 1 and not math.isclose(got["stdev"], float(x.std(ddof=1)), rel_tol=1e-9, abs_tol=1e-9):
             wrong += 1
             print(f"point {point['id']} {series['name']} stdev: summary {got['stdev']}, NumPy {x.std(ddof=1)}")

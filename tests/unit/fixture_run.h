@@ -20,7 +20,9 @@
 #include "common/fs.h"
 #include "tests/unit/tap.h"
 
+#ifndef FIXTURE_REPS
 #define FIXTURE_REPS 8
+#endif
 
 struct fixture_point {
 	const char *transport, *qp, *poll; /* qp NULL: the transport has none */
@@ -33,7 +35,7 @@ struct fixture_point {
 };
 
 struct fixture_run {
-	const char *name, *title, *host, *device, *status, *spec;
+	const char *name, *title, *host, *device, *driver, *status, *spec;
 	const char *reason; /* NULL: the run is valid */
 	const struct fixture_point *points;
 	size_t count;
@@ -173,9 +175,9 @@ static json_t *fixture_one_point(const char *dir, const struct fixture_run *run,
 	fixture_mkdirs(fs_path("%s", dir));
 	fixture_save(fs_path("%s/params.json", dir), fixture_params(p));
 	fixture_save(fs_path("%s/point.json", dir),
-		     json_pack("{si si ss ss s{s{ss*}}}", "schema", 1, "id", (int)id, "outcome",
+		     json_pack("{si si ss ss s{s{ss* ss*}}}", "schema", 1, "id", (int)id, "outcome",
 			       measured ? "completed" : p->outcome, "why", p->why ? p->why : "", "granted", "source",
-			       "device", p->qp ? run->device : NULL));
+			       "device", p->qp ? run->device : NULL, "driver", p->qp ? run->driver : NULL));
 	if (measured)
 		fixture_reps(dir, p, values);
 	summary =

@@ -24,8 +24,18 @@ static const struct fixture_point nic_points[] = {
     {"verbs", "rc", "event", 4096, 8, 4000, 0, 0, 0, 0, 0, "failed", "sink: memlock limit too small", NULL, NULL},
 };
 
-static const struct fixture_run nic = {"nic", "One-way <latency>",    "t630",	  "mlx5_0", "COMPLETED",
-				       SPEC,  "point 2: page faults", nic_points, 6,	    false};
+static const struct fixture_run nic = {
+    .name = "nic",
+    .title = "One-way <latency>",
+    .host = "t630",
+    .device = "mlx5_0",
+    .driver = "mlx5_core",
+    .status = "COMPLETED",
+    .spec = SPEC,
+    .reason = "point 2: page faults",
+    .points = nic_points,
+    .count = 6,
+};
 
 /* Everything that could end a string, a tag, an element or a row, start a command, or break XML; and a character of
  * three bytes. */
@@ -38,8 +48,18 @@ static const struct fixture_point hostile_points[] = {
     {"verbs", "50% \"", "event", 32, 1, 500, 1200, .1, 0, .9, 0, NULL, NULL, NULL, NULL},
 };
 
-static const struct fixture_run hostile = {HOSTILE, HOSTILE, "ev<i>l",	     HOSTILE, "INTERRUPTED",
-					   HOSTILE, HOSTILE, hostile_points, 2,	      false};
+static const struct fixture_run hostile = {
+    .name = HOSTILE,
+    .title = HOSTILE,
+    .host = "ev<i>l",
+    .device = HOSTILE,
+    .driver = HOSTILE,
+    .status = "INTERRUPTED",
+    .spec = HOSTILE,
+    .reason = HOSTILE,
+    .points = hostile_points,
+    .count = 2,
+};
 
 static char *slurp(const char *path)
 {
@@ -341,6 +361,7 @@ static void test_page(const char *html)
 	contains(page, ">96 / 127</td>", "messages in flight");
 	contains(page, "frequency.policy0.governor", "a setting that changed meanwhile");
 	contains(page, "residual of the fit", "the clock");
+	contains(page, "source: device mlx5_0, driver mlx5_core", "what the points were given");
 	contains(page, "6.1.0-56-amd64", "the kernel");
 	contains(page, "kblat run &#39;experiments/it&#39;\\&#39;&#39;s here&#39;", "how to repeat it, for a shell");
 	contains(page, "# &lt;b&gt;bold&lt;/b&gt;", "the specification, escaped");
@@ -519,6 +540,7 @@ static void test_two_runs(const char *top, const char *dir, const char *derived)
 	second.points = points;
 	second.host = "guest";
 	second.device = "rxe0";
+	second.driver = "rdma_rxe";
 	fixture_run_make(other, &second);
 	open_run(&runs[0], dir);
 	open_run(&runs[1], other);
@@ -531,6 +553,7 @@ static void test_two_runs(const char *top, const char *dir, const char *derived)
 	is_int((int64_t)count_of(page, "<tbody class=\"point\">"), 12, "all points are in one table");
 	is_int((int64_t)count_of(page, "<h2>All points</h2>"), 1, "and one overview");
 	contains(page, "on <b>guest</b>, device rxe0", "with an answer for each");
+	is_int((int64_t)count_of(page, "Soft-RoCE is a device made of software"), 1, "a software device is called one");
 	contains(page, "<td rowspan=\"2\">guest</td>", "and its host beside each point");
 	ok(page && !strstr(page, ">repetitions</th>"), "what only the runs differ in tells no points apart");
 	free(page);

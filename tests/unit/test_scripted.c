@@ -36,7 +36,7 @@ static json_t *make_params(void)
 
 static void run_side(enum role role, const json_t *params, int64_t *column[3], struct counters *counters)
 {
-	struct transport_config config = {role, POLL_BUSY, 32, 64, -1, "0"};
+	struct transport_config config = {.role = role, .size = 32, .depth = 64, .numa_node = -1, .name = "0"};
 	struct oneway_settings settings;
 	struct transport *t;
 	json_t *address;
@@ -44,6 +44,8 @@ static void run_side(enum role role, const json_t *params, int64_t *column[3], s
 	struct worker w = {.settings = &settings,
 			   .messages = MESSAGES,
 			   .depth = 64,
+			   .signal_every = 1,
+			   .blank = NEVER,
 			   .clock = {0, 1, 0},
 			   .column = {column[0], column[1], column[2]}};
 

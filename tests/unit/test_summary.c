@@ -357,6 +357,30 @@ static void test_merging(void)
 	json_decref(summary);
 }
 
+/* An endpoint whose coordinator was killed keeps its columns as they are: no counters, no point.json, entries that were never used. */
+static void test_killed(void)
+{
+	struct err e = ERR_INIT;
+	json_t *summary;
+
+	fresh();
+	fill_columns(0);
+	column[2][500] = NEVER;
+	for (int i = MESSAGES - 100; i < MESSAGES; i++)
+		column[0][i] = column[1][i] = column[2][i] = NEVER;
+	put_columns("points/0001/rep-00", all_columns);
+	remove(at("points/0001/rep-00/counters.json"));
+	remove(at("points/0001/point.json"));
+	summary = build(&e);
+	ok(summary != NULL, "what a killed run leaves is summarised %s", e.text);
+	says(summary, "points.1.outcome", "\"unfinished\"");
+	says(summary, "points.1.reasons", "[\"unfinished\",\"nothing was counted\"]");
+	says(summary, "points.1.metrics.lat_ns.n", "899");
+	says(summary, "points.1.metrics.lat_ns.lost", "1");
+	says(summary, "points.1.loss", "{\"sent\":900,\"lost\":1,\"duplicates\":0,\"reordered\":0}");
+	json_decref(summary);
+}
+
 static char *csv(const json_t *summary)
 {
 	char *text = NULL;
@@ -460,9 +484,7 @@ static void test_table(void)
 	json_decref(summary);
 }
 
-/* Damage
- * ------------------------------------------------------------------------------------------------------------------------
- */
+/* --- damage --- */
 
 static void edit(const char *name, const char *key, const char *value)
 {
@@ -652,8 +674,7 @@ static void test_reduction(void)
 	json_decref(resolved);
 }
 
-/* Opening and verifying
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- opening and verifying --- */
 
 static char told[65536];
 
@@ -835,6 +856,7 @@ int main(void)
 {
 	test_numbers();
 	test_merging();
+	test_killed();
 	test_csv();
 	test_table();
 	test_damage();

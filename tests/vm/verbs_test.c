@@ -29,6 +29,9 @@
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 #define ops	    (&verbs_transport)
 
+/* For all endpoints that are opened from now on. */
+static bool duplex;
+
 /* --- one end, or two --- */
 
 struct end {
@@ -45,7 +48,7 @@ struct end {
 struct move {
 	struct verbs *source, *sink;
 	enum poll_mode poll;
-	uint32_t messages, depth, size;
+	uint32_t messages, depth, size, signal_every;
 	int64_t hold_ns; /* the sink sleeps so long before each release */
 	atomic_uint completed, received, stop, running;
 	unsigned duplicates, foreign, bad, disordered;
@@ -83,8 +86,14 @@ static void end_open(struct end *x, enum role role, enum poll_mode poll, int64_t
 	json_t *params = params_of(size, settings);
 
 	memset(x, 0, sizeof(*x));
-	x->config = (struct transport_config){
-	    .role = role, .poll = poll, .size = size, .depth = depth, .numa_node = -1, .name = "0123456789abcdef"};
+	x->config = (struct transport_config){.role = role,
+					      .poll_send = poll,
+					      .poll_recv = poll,
+					      .duplex = duplex,
+					      .size = size,
+					      .depth = depth,
+					      .numa_node = -1,
+					      .name = "0123456789abcdef"};
 	x->rc = ops->open(&x->config, params, &x->transport, &x->address, &x->e);
 	json_decref(params);
 }
@@ -151,15 +160,28 @@ static int reap(struct move *m)
 	int rc = verbs_poll_send(m->source, &seq);
 
 	if (rc > 0)
-		atomic_fetch_add(&m->completed, 1);
+		atomic_store(&m->completed, seq + 1);
 	return rc;
 }
 
-/* At most `depth` are neither completed nor, since unreliable queue pairs drop what finds no buffer, received. */
+/* At most `depth` are neither completed nor, where nothing else keeps a source from running ahead of its sink, received:
+ * unreliable queue pairs drop what finds no buffer, and writes overwrite. */
 static bool has_room(struct move *m, uint32_t seq)
 {
+	bool is_held_back = m->source->kind->is_reliable && m->source->operation->carrier != VERBS_IN_MEMORY;
+
 	return seq - atomic_load(&m->completed) < m->depth &&
-	       (m->source->kind->is_reliable || seq - atomic_load(&m->received) < m->depth);
+	       (is_held_back || seq - atomic_load(&m->received) < m->depth);
+}
+
+static bool wants_signal(const struct move *m, uint32_t seq)
+{
+	return (seq + 1) % m->signal_every == 0 || seq + 1 == m->messages;
+}
+
+static size_t payload_of(const struct verbs *t)
+{
+	return (size_t)t->config.size - t->base.overhead;
 }
 
 static void *source_thread(void *argument)
@@ -169,8 +191,9 @@ static void *source_thread(void *argument)
 
 	for (uint32_t seq = 0; seq < m->messages && !rc && !is_stopped(m);) {
 		if (has_room(m, seq)) {
-			payload_fill(verbs_send_buffer(m->source, seq), m->size, seq);
-			rc = verbs_post(m->source, seq++);
+			payload_fill(verbs_send_buffer(m->source, seq), payload_of(m->source), seq);
+			rc = verbs_post(m->source, seq, wants_signal(m, seq));
+			seq++;
 			continue;
 		}
 		if (m->poll == POLL_BUSY)
@@ -211,7 +234,7 @@ static void account(struct move *m, uint32_t seq, const void *payload)
 	m->duplicates += m->seen[seq];
 	m->seen[seq] = true;
 	m->disordered += seq != atomic_load(&m->received);
-	m->bad += !payload_is_right(payload, m->size, seq);
+	m->bad += !payload_is_right(payload, payload_of(m->sink), seq);
 }
 
 static void *sink_thread(void *argument)
@@ -286,10 +309,11 @@ static bool repetition(struct end *source, struct end *sink, uint32_t messages, 
 	memset(m, 0, sizeof(*m));
 	*m = (struct move){.source = (struct verbs *)source->transport,
 			   .sink = (struct verbs *)sink->transport,
-			   .poll = source->config.poll,
+			   .poll = source->config.poll_recv,
 			   .messages = messages,
 			   .depth = (uint32_t)source->config.depth,
 			   .size = (uint32_t)source->config.size,
+			   .signal_every = (uint32_t)((struct verbs *)source->transport)->settings.signal_every,
 			   .hold_ns = hold_ns};
 	if (ops->prepare(sink->transport, &sink->e) || ops->prepare(source->transport, &source->e)) {
 		printf("# prepare: source: %s; sink: %s\n", source->e.text, sink->e.text);
@@ -371,6 +395,157 @@ static void test_all_moves(void)
 	test_moves("qp=ud connect=rdmacm gid_index=1", POLL_BUSY, 32, 8, FEW, "ud, rdmacm: gid_index given");
 }
 
+/* Operations, inline, completions asked for now and then, buffers shared or in huge pages. */
+static void test_operations(void)
+{
+	static const struct {
+		const char *settings;
+		enum poll_mode poll;
+		int64_t size, depth;
+	} rows[] = {
+	    {"qp=rc op=send", POLL_BUSY, 4, DEPTH},
+	    {"qp=rc op=send", POLL_EVENT, 32768, 16},
+	    {"qp=uc op=send", POLL_BUSY, 33, DEPTH},
+	    {"qp=ud op=send", POLL_BUSY, 4096, DEPTH},
+	    {"qp=ud op=send connect=rdmacm", POLL_EVENT, 5, DEPTH},
+	    {"qp=rc op=write_imm", POLL_BUSY, 1, DEPTH},
+	    {"qp=rc op=write_imm", POLL_EVENT, 32768, 16},
+	    {"qp=rc op=write_imm connect=rdmacm", POLL_BUSY, 100, 7},
+	    {"qp=uc op=write_imm", POLL_BUSY, 32, DEPTH},
+	    {"qp=rc op=write", POLL_BUSY, 8, DEPTH},
+	    {"qp=rc op=write", POLL_BUSY, 32, 1},
+	    {"qp=rc op=write", POLL_BUSY, 32768, 16},
+	    {"qp=rc op=write connect=rdmacm", POLL_BUSY, 13, 5},
+	    {"qp=uc op=write", POLL_BUSY, 64, DEPTH},
+	    {"qp=uc op=write", POLL_BUSY, 9999, 16},
+	    {"qp=rc inline=on", POLL_BUSY, 32, DEPTH},
+	    {"qp=uc inline=128B op=write_imm", POLL_BUSY, 128, DEPTH},
+	    {"qp=ud inline=on op=send", POLL_EVENT, 32, DEPTH},
+	    {"qp=rc inline=on op=write", POLL_BUSY, 200, DEPTH},
+	    {"qp=rc signal_every=64", POLL_BUSY, 32, DEPTH},
+	    {"qp=rc signal_every=3 op=write_imm", POLL_EVENT, 32, 5},
+	    {"qp=uc signal_every=16 inline=on op=write", POLL_BUSY, 32, DEPTH},
+	    {"qp=ud signal_every=64 op=send", POLL_BUSY, 32, DEPTH},
+	    {"qp=rc buffers=1", POLL_BUSY, 32, 1},
+	    {"qp=rc buffers=200 op=send", POLL_BUSY, 32, DEPTH},
+	    {"qp=rc buffers=1 op=write", POLL_BUSY, 32, 1},
+	    {"qp=rc sl=3", POLL_BUSY, 32, DEPTH},
+	    {"qp=ud sl=3 connect=rdmacm", POLL_BUSY, 32, DEPTH},
+	};
+	char name[128];
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		snprintf(name, sizeof(name), "%s %s, %lld B, depth %lld", rows[i].settings,
+			 rows[i].poll == POLL_EVENT ? "event" : "busy", (long long)rows[i].size,
+			 (long long)rows[i].depth);
+		test_moves(rows[i].settings, rows[i].poll, rows[i].size, rows[i].depth, FEW, name);
+	}
+}
+
+/* --- both ways --- */
+
+struct echo {
+	struct verbs *t;
+	uint32_t messages;
+	bool begins, event;
+	uint32_t right;
+	int rc;
+};
+
+static int await(struct echo *x, uint32_t *seq)
+{
+	int64_t start = verbs_monotonic_ns();
+	int rc;
+
+	while (!(rc = verbs_poll_recv(x->t, seq)) && verbs_monotonic_ns() - start < STALLED_NS)
+		if (x->event && (rc = verbs_wait_recv(x->t)))
+			return rc;
+	return rc > 0 ? 0 : rc ? rc : -ETIMEDOUT;
+}
+
+static int answer(struct echo *x, uint32_t seq)
+{
+	uint32_t done;
+	int rc;
+
+	payload_fill(verbs_send_buffer(x->t, seq), payload_of(x->t), seq);
+	rc = verbs_post(x->t, seq, true);
+	while (!rc && !(rc = verbs_poll_send(x->t, &done)))
+		sched_yield();
+	return rc < 0 ? rc : 0;
+}
+
+static void *echo_thread(void *argument)
+{
+	struct echo *x = argument;
+	uint32_t seq = 0;
+
+	for (uint32_t i = 0; i < x->messages && !x->rc; i++) {
+		if (x->begins)
+			x->rc = answer(x, i);
+		if (!x->rc)
+			x->rc = await(x, &seq);
+		if (!x->rc)
+			x->right += seq == i && payload_is_right(verbs_recv_buffer(x->t), payload_of(x->t), seq);
+		if (!x->rc)
+			x->rc = verbs_release(x->t);
+		if (!x->rc && !x->begins)
+			x->rc = answer(x, i);
+	}
+	return NULL;
+}
+
+static void test_round_trips(const char *settings, enum poll_mode poll, int64_t size)
+{
+	struct end source, sink;
+	pthread_t threads[2];
+
+	duplex = true;
+	if (ok(pair_up(&source, &sink, poll, size, 8, settings), "round trips, %s: connects", settings)) {
+		struct echo there = {(struct verbs *)source.transport, FEW, true, poll == POLL_EVENT, 0, 0};
+		struct echo back = {(struct verbs *)sink.transport, FEW, false, poll == POLL_EVENT, 0, 0};
+
+		ok(!ops->prepare(sink.transport, &sink.e) && !ops->prepare(source.transport, &source.e),
+		   "round trips, %s: prepare", settings);
+		pthread_create(&threads[0], NULL, echo_thread, &back);
+		pthread_create(&threads[1], NULL, echo_thread, &there);
+		pthread_join(threads[0], NULL);
+		pthread_join(threads[1], NULL);
+		ok(!there.rc && !back.rc && there.right == FEW && back.right == FEW,
+		   "round trips, %s, %s, %lld B: %u there, %u back of %d (%d, %d)", settings,
+		   poll == POLL_EVENT ? "event" : "busy", (long long)size, back.right, there.right, FEW, there.rc,
+		   back.rc);
+	}
+	pair_close(&source, &sink);
+	duplex = false;
+}
+
+static void test_duplex(void)
+{
+	static const struct {
+		const char *settings;
+		enum poll_mode poll;
+		int64_t size;
+	} rows[] = {
+	    {"qp=rc", POLL_BUSY, 32},
+	    {"qp=uc", POLL_EVENT, 1000},
+	    {"qp=ud", POLL_BUSY, 32},
+	    {"qp=rc connect=rdmacm", POLL_EVENT, 32},
+	    {"qp=ud connect=rdmacm", POLL_BUSY, 4096},
+	    {"qp=rc op=write", POLL_BUSY, 32},
+	    {"qp=uc op=write inline=on", POLL_BUSY, 32},
+	    {"qp=rc op=write connect=rdmacm", POLL_BUSY, 8192},
+	    {"qp=rc op=write_imm", POLL_EVENT, 32},
+	    {"qp=uc op=write_imm inline=on", POLL_BUSY, 100},
+	    {"qp=ud op=send inline=on", POLL_EVENT, 100},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		test_round_trips(rows[i].settings, rows[i].poll, rows[i].size);
+}
+
+/* --- */
+
 /* Another address of the port, by its GID. */
 static void test_ipv6(void)
 {
@@ -409,6 +584,57 @@ static void test_granted(const char *settings, int64_t mtu)
 		json_decref(h);
 	}
 	pair_close(&source, &sink);
+}
+
+/* What was asked for and what was granted. */
+static void test_granted_settings(void)
+{
+	struct end source, sink;
+
+	if (ok(pair_up(&source, &sink, POLL_BUSY, 128, 100, "inline=on buffers=31 signal_every=10"), "granted: inline")) {
+		json_t *g = ops->granted(source.transport), *h = ops->granted(sink.transport);
+
+		ok(number_in(g, "inline_bytes") >= 128 && json_is_true(json_object_get(g, "inlined")),
+		   "granted: inline_bytes");
+		is_int(number_in(g, "buffers_send"), 32, "granted: 31 send buffers are 32, a power of two");
+		is_int(number_in(h, "buffers_recv"), 31, "granted: 31 receive buffers");
+		ok(number_in(g, "depth_send") >= 110, "granted: the send queue has room for what was not asked for");
+		ok(json_is_false(json_object_get(g, "hw_timestamps")), "granted: rxe has no hardware timestamps");
+		json_decref(g);
+		json_decref(h);
+	}
+	pair_close(&source, &sink);
+}
+
+static void set_huge_pages(const char *count)
+{
+	FILE *f = fopen("/proc/sys/vm/nr_hugepages", "we");
+
+	if (f) {
+		fputs(count, f);
+		fclose(f);
+	}
+}
+
+static void expect_open_as(enum role role, const char *settings, int64_t size, int64_t depth, enum status status,
+			   const char *text);
+
+static void test_huge_pages(void)
+{
+	static struct move m;
+	struct end source, sink;
+
+	expect_open_as(ROLE_SINK, "huge_pages=yes", 4096, 64, STATUS_IMPOSSIBLE, "vm.nr_hugepages");
+	set_huge_pages("16");
+	if (ok(pair_up(&source, &sink, POLL_BUSY, 4096, 64, "huge_pages=yes"), "huge pages: connects")) {
+		json_t *g = ops->granted(source.transport);
+
+		ok(json_is_true(json_object_get(g, "huge_pages")), "huge pages: granted");
+		ok(repetition(&source, &sink, FEW, 0, &m), "huge pages: messages arrive");
+		json_decref(g);
+	}
+	pair_close(&source, &sink);
+	set_huge_pages("0");
 }
 
 static void test_devices(void)
@@ -456,12 +682,56 @@ static void test_leftovers(const char *settings)
 		ok(!ops->prepare(sink.transport, &sink.e) && !ops->prepare(source.transport, &source.e),
 		   "leftovers: prepare");
 		for (uint32_t i = 0; i < 8; i++)
-			verbs_post(from, i);
+			verbs_post(from, i, true);
 		while (verbs_poll_recv(to, &seq) == 0)
 			sched_yield();
 		/* One is held and not released, seven were not looked at. */
 		nanosleep(&a_while, NULL);
 		ok(repetition(&source, &sink, FEW, 0, &m), "leftovers, %s: the next repetition is whole", settings);
+	}
+	pair_close(&source, &sink);
+}
+
+/* Sends whose completion nobody asked for, left in the queue by a repetition that was stopped. */
+static void test_leftover_sends(void)
+{
+	static struct move m;
+	struct end source, sink;
+
+	if (ok(pair_up(&source, &sink, POLL_BUSY, 32, 8, "signal_every=8"), "leftover sends: connects")) {
+		ops->prepare(sink.transport, &sink.e);
+		ops->prepare(source.transport, &source.e);
+		for (uint32_t i = 0; i < 7; i++)
+			verbs_post((struct verbs *)source.transport, i, false);
+		ok(repetition(&source, &sink, FEW, 0, &m), "leftover sends: the next repetition is whole");
+		for (uint32_t i = 0; i < 7; i++)
+			verbs_post((struct verbs *)source.transport, i, false);
+		ok(repetition(&source, &sink, FEW, 0, &m), "leftover sends: and the next one");
+	}
+	pair_close(&source, &sink);
+}
+
+/* Written messages that never came, as an unreliable connection may have it: the next ones are found. */
+static void test_lost_writes(void)
+{
+	struct end source, sink;
+	uint32_t seq = 0;
+
+	if (ok(pair_up(&source, &sink, POLL_BUSY, 32, 8, "qp=uc op=write"), "lost writes: connects")) {
+		struct verbs *from = (struct verbs *)source.transport, *to = (struct verbs *)sink.transport;
+		static const unsigned lost[] = {0, 1, 3, 7, 8, 20};
+
+		for (uint32_t i = 0; i < COUNT(lost); i++) {
+			int64_t start = verbs_monotonic_ns();
+			int rc = 0;
+
+			from->send.posted += lost[i];
+			verbs_post(from, i, true);
+			while (!(rc = verbs_poll_recv(to, &seq)) && verbs_monotonic_ns() - start < STALLED_NS)
+				;
+			ok(rc == 1 && seq == i, "lost writes: after %u of them, message %u is found", lost[i], i);
+			verbs_release(to);
+		}
 	}
 	pair_close(&source, &sink);
 }
@@ -481,6 +751,17 @@ static void test_check(void)
 	    {32, "port=256", "port must be"},
 	    {32, "port=eth0", "port must be"},
 	    {32, "gid_index=-2", "gid_index must be auto or a number from 0 to 255"},
+	    {32, "qp=ud op=write", "op write and qp ud"},
+	    {32, "qp=ud op=write_imm", "op write_imm and qp ud"},
+	    {3, "op=send", "size 3 and op send: 4 bytes of the payload"},
+	    {7, "op=write", "size 7 and op write: 8 bytes of the payload"},
+	    {32, "inline=yes", "inline must be off, on, or a number of bytes such as 128B, not 'yes'"},
+	    {32, "inline=-1", "inline must be"},
+	    {32, "inline=", "inline must be"},
+	    {32, "inline=12k", "inline must be"},
+	    {32, "inline=128", NULL},
+	    {4, "op=send", NULL},
+	    {8, "op=write inline=1KiB", NULL},
 	    {32, "qp=rc connect=rdmacm", NULL},
 	    {4096, "qp=ud", NULL},
 	    {1 << 20, "qp=uc mtu=256 port=255 gid_index=0", NULL},
@@ -498,16 +779,57 @@ static void test_check(void)
 	}
 }
 
-static void expect_open(const char *settings, int64_t size, int64_t depth, enum status status, const char *text)
+/* Contradictions with settings that every point has. */
+static void test_check_common(void)
+{
+	static const struct {
+		const char *settings, *poll;
+		int depth;
+		bool t_send;
+		const char *why;
+	} rows[] = {
+	    {"signal_every=65", "busy", 64, false, "signal_every 65 and depth 64"},
+	    {"signal_every=64", "busy", 64, false, NULL},
+	    {"op=write", "event", 64, false, "poll event and op write"},
+	    {"op=write", "adaptive", 64, false, "poll adaptive and op write"},
+	    {"op=write_imm", "event", 64, false, NULL},
+	    {"op=write buffers=63", "busy", 64, false, "buffers 63 and depth 64"},
+	    {"op=write buffers=64", "busy", 64, false, NULL},
+	    {"op=send buffers=1", "busy", 64, true, "t_send and op send"},
+	    {"op=send_imm buffers=1", "busy", 64, true, NULL},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		json_t *params = params_of(32, rows[i].settings);
+		char why[256] = "";
+
+		json_object_set_new(params, "poll", json_string(rows[i].poll));
+		json_object_set_new(params, "depth", json_integer(rows[i].depth));
+		json_object_set_new(params, "t_send", json_boolean(rows[i].t_send));
+		is_int(ops->check(params, why, sizeof(why)), rows[i].why ? -EINVAL : 0, "check: %s, %s, depth %d: %s",
+		       rows[i].settings, rows[i].poll, rows[i].depth, why);
+		if (rows[i].why)
+			contains(why, rows[i].why, "check: it says '%s'", rows[i].why);
+		json_decref(params);
+	}
+}
+
+static void expect_open_as(enum role role, const char *settings, int64_t size, int64_t depth, enum status status,
+			   const char *text)
 {
 	struct end x;
 
-	end_open(&x, ROLE_SINK, POLL_EVENT, size, depth, settings);
+	end_open(&x, role, POLL_EVENT, size, depth, settings);
 	ok(x.rc < 0 && !x.transport && !x.address, "%s, %lld B, depth %lld is refused", settings, (long long)size,
 	   (long long)depth);
 	is_int(x.e.status, status, "with status %d", (int)status);
 	contains(x.e.text, text, "and '%s'", text);
 	end_close(&x);
+}
+
+static void expect_open(const char *settings, int64_t size, int64_t depth, enum status status, const char *text)
+{
+	expect_open_as(ROLE_SINK, settings, size, depth, status, text);
 }
 
 /* Datagrams and explicit MTUs against a port whose MTU is small. */
@@ -546,6 +868,12 @@ static void test_refusals(void)
 	expect_open("qp=rc", 32, 10000000, STATUS_IMPOSSIBLE, "depth 10000000 is above what the device can do: max_");
 	expect_open("qp=rc", 4294967296, 8, STATUS_IMPOSSIBLE, "its largest message is");
 	expect_open("qp=rc", 8388608, 30000, STATUS_IMPOSSIBLE, "of memory, and this machine has");
+	expect_open_as(ROLE_SOURCE, "inline=on", 4096, 8, STATUS_IMPOSSIBLE,
+		       "with inline on, size 4096 is above what the device can do: max_inline_data is ");
+	expect_open_as(ROLE_SOURCE, "inline=8KiB op=write_imm", 4096, 8, STATUS_IMPOSSIBLE, "with inline 8KiB, size 4096");
+	/* What no spec gets past the checks. */
+	expect_open("signal_every=9", 32, 8, STATUS_USAGE, "contradict");
+	expect_open("op=write", 32, 8, STATUS_USAGE, "the receiver can only poll busily");
 	/* rxe's first GID is link-local, which is nobody's address. */
 	expect_open("qp=rc connect=rdmacm gid_index=0", 32, 8, STATUS_IMPOSSIBLE,
 		    "needs an IP address of this port that is the GID");
@@ -629,6 +957,11 @@ static void test_all_nonsense(void)
 	    {"ip_port", "65536"},    {"ip_port", "true"}, {"token", "\"abc\""}, {"token", "\"0123456789abcdeg\""},
 	    {"token", NULL}};
 
+	static const char *const ring[][2] = {{"op", "\"write_imm\""}, {"ring_address", "0"},  {"ring_address", NULL},
+					      {"ring_rkey", "-1"},	{"ring_rkey", "1e3"},   {"ring_slots", "1"},
+					      {"ring_slots", "4096"},	{"ring_slots", "null"}};
+
+	test_nonsense("qp=rc op=write", ring, COUNT(ring));
 	test_nonsense("qp=rc connect=plain", plain, COUNT(plain));
 	test_nonsense("qp=rc connect=rdmacm", cm, COUNT(cm));
 	test_nonsense("qp=ud connect=rdmacm", cm, COUNT(cm));
@@ -702,7 +1035,7 @@ static void expect_bad(struct end *source, const char *text)
 	struct verbs *t = (struct verbs *)source->transport;
 	int64_t start = verbs_monotonic_ns();
 	uint32_t seq;
-	int rc = verbs_post(t, 17);
+	int rc = verbs_post(t, 17, true);
 
 	while (!rc && !(rc = verbs_poll_send(t, &seq)) && verbs_monotonic_ns() - start < STALLED_NS)
 		sched_yield();
@@ -719,12 +1052,8 @@ static void test_bad_completions(void)
 	struct end source, sink;
 
 	/* The receive queue is empty, and the source told not to try for ever. */
-	end_open(&sink, ROLE_SINK, POLL_BUSY, 32, 8, "qp=rc");
-	end_open(&source, ROLE_SOURCE, POLL_BUSY, 32, 8, "qp=rc");
-	if (!ok(!sink.rc && !source.rc, "bad completions: both open"))
+	if (!ok(pair_up(&source, &sink, POLL_BUSY, 32, 8, "qp=rc rnr_retry=1"), "bad completions: connects"))
 		return;
-	((struct verbs *)source.transport)->retry.rnr_retry = 1;
-	connect_both(&source, &sink);
 	is_int(ops->failure(source.transport, &source.e), 0, "no failure before there was one");
 	expect_bad(&source, "RNR retry counter exceeded (13");
 	pair_close(&source, &sink);
@@ -740,9 +1069,104 @@ static void test_bad_completions(void)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < 4096 && !rc; i++)
-		rc = verbs_post((struct verbs *)source.transport, i);
+		rc = verbs_post((struct verbs *)source.transport, i, true);
 	ok(rc < 0 && ops->failure(source.transport, &source.e) == rc && strstr(source.e.text, "the queue is full"),
 	   "a full send queue: %s", source.e.text);
+	pair_close(&source, &sink);
+}
+
+static void connect_forged(struct end *source, struct end *sink, const char *settings, const char *key,
+			   const char *value)
+{
+	end_open(sink, ROLE_SINK, POLL_BUSY, 32, 8, settings);
+	end_open(source, ROLE_SOURCE, POLL_BUSY, 32, 8, settings);
+	json_t *peer = forged(sink->address, key, value);
+
+	connect_start(sink, source->address);
+	connect_start(source, peer);
+	pthread_join(source->thread, NULL);
+	pthread_join(sink->thread, NULL);
+	ok(!source->rc && !sink->rc && !ops->prepare(sink->transport, &sink->e), "with another %s: connects", key);
+	json_decref(peer);
+}
+
+/* Writes to where the sink does not allow it. */
+static void test_wrong_key(void)
+{
+	struct end source, sink;
+	uint32_t seq;
+	int rc;
+
+	connect_forged(&source, &sink, "qp=rc op=write", "ring_rkey", "4660");
+	expect_bad(&source, "remote access error (10");
+	int64_t start = verbs_monotonic_ns();
+
+	while (!(rc = verbs_poll_recv((struct verbs *)sink.transport, &seq)) &&
+	       verbs_monotonic_ns() - start < STALLED_NS / 10)
+		;
+	printf("# the sink: %d %s\n", rc, ops->failure(sink.transport, &sink.e) ? sink.e.text : "saw nothing");
+	pair_close(&source, &sink);
+
+	connect_forged(&source, &sink, "qp=rc op=write_imm", "ring_address", "4096");
+	expect_bad(&source, "remote access error (10");
+	pair_close(&source, &sink);
+}
+
+/* A source that runs ahead of a sink that it writes to. */
+static void test_overwritten(void)
+{
+	struct end source, sink;
+	uint32_t seq;
+	int rc = 0;
+
+	if (ok(pair_up(&source, &sink, POLL_BUSY, 32, 4, "qp=rc op=write"), "overwritten: connects")) {
+		for (uint32_t i = 0; i < 12 && !rc; i++) {
+			rc = verbs_post((struct verbs *)source.transport, i, true);
+			while (!rc && !(rc = verbs_poll_send((struct verbs *)source.transport, &seq)))
+				;
+			rc = rc < 0 ? rc : 0;
+		}
+		is_int(rc, 0, "overwritten: the source sees nothing of it");
+		ok(verbs_poll_recv((struct verbs *)sink.transport, &seq) < 0, "overwritten: the sink does");
+		ok(ops->failure(sink.transport, &sink.e) < 0 && strstr(sink.e.text, "cannot take message 0") &&
+		       strstr(sink.e.text, "written over before it was read"),
+		   "overwritten: %s", sink.e.text);
+	}
+	pair_close(&source, &sink);
+}
+
+/* Poll until something bad comes. */
+static int poll_until_bad(struct verbs *t, bool event)
+{
+	int64_t start = verbs_monotonic_ns();
+	uint32_t seq;
+	int rc = 0;
+
+	while (rc >= 0 && verbs_monotonic_ns() - start < STALLED_NS) {
+		rc = verbs_poll_recv(t, &seq);
+		if (!rc && event)
+			rc = verbs_wait_recv(t);
+	}
+	return rc;
+}
+
+/* The port goes down while a sink waits for a message, however it does. */
+static void test_port_lost(const char *settings, enum poll_mode poll)
+{
+	struct end source, sink;
+
+	if (ok(pair_up(&source, &sink, poll, 32, 8, settings), "port lost, %s: connects", settings)) {
+		ops->prepare(sink.transport, &sink.e);
+		ops->prepare(source.transport, &source.e);
+		if (poll == POLL_EVENT)
+			verbs_wait_recv((struct verbs *)sink.transport); /* arms */
+		ok(!system("ip link set dev d0 down"), "port lost: the network interface goes down");
+		ok(poll_until_bad((struct verbs *)sink.transport, poll == POLL_EVENT) < 0,
+		   "port lost, %s: the waiting sink is told", settings);
+		ok(ops->failure(sink.transport, &sink.e) < 0 && strstr(sink.e.text, "the device reports: port error"),
+		   "port lost, %s: %s", settings, sink.e.text);
+		ok(!system("ip link set dev d0 up"), "port lost: and up again");
+	}
 	pair_close(&source, &sink);
 }
 
@@ -818,20 +1242,32 @@ int main(int argc, char **argv)
 
 	test_granted("qp=rc connect=plain", 4096);
 	test_granted("qp=rc connect=rdmacm mtu=256", 256);
+	test_granted_settings();
 	test_check();
+	test_check_common();
 	test_refusals();
 	test_small_mtu();
 	test_all_nonsense();
 	test_all_moves();
+	test_operations();
+	test_duplex();
+	test_huge_pages();
 	test_ipv6();
 	test_slow_sink();
+	test_leftover_sends();
+	test_lost_writes();
 	test_leftovers("qp=rc");
 	test_leftovers("qp=ud connect=rdmacm");
 	test_stranger("qp=rc connect=rdmacm");
 	test_stranger("qp=ud connect=rdmacm");
 	test_nobody();
 	test_bad_completions();
+	test_wrong_key();
+	test_overwritten();
 	test_signal();
+	test_port_lost("qp=rc", POLL_BUSY);
+	test_port_lost("qp=uc", POLL_EVENT);
+	test_port_lost("qp=rc op=write", POLL_BUSY);
 	test_port_down();
 	is_int(open_files(), files, "no file descriptor is left open");
 	return done_testing();

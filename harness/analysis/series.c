@@ -1,0 +1,63 @@
+#include "analysis/series.h"
+
+/* Rounds down, also below zero: gcc and clang shift signed numbers arithmetically. */
+static int64_t half(int64_t value)
+{
+	return value >> 1;
+}
+
+static void halve_stats(struct stats *s)
+{
+	s->min = half(s->min);
+	s->max = half(s->max);
+	for (unsigned q = 0; q < QUANTILES; q++)
+		s->quantile[q] = half(s->quantile[q]);
+	s->mean /= 2;
+	s->stdev /= 2;
+}
+
+int series_stats(const struct layout_series *s, const struct span *spans, size_t count, int64_t limit,
+		 struct stats *out, struct err *e)
+{
+	/* half(x) > limit just where x > 2 * limit + 1 */
+	int64_t bound = s->divide != 2 ? limit : limit > (INT64_MAX - 1) / 2 ? INT64_MAX : 2 * limit + 1;
+	int rc = stats_compute(spans, count, bound, out, e);
+
+	if (rc)
+		return rc;
+	if (s->divide == 2)
+		halve_stats(out);
+	if (s->sparse)
+		out->lost = 0;
+	return 0;
+}
+
+/* Two neighbouring bins of width 1 become one; wider bins become half as wide. */
+static void halve_histogram(struct histogram *h)
+{
+	size_t bins = 0;
+
+	for (size_t i = 0; i < h->bins; i++) {
+		int64_t value = half(h->value[i]);
+
+		if (bins && h->value[bins - 1] == value) {
+			h->count[bins - 1] += h->count[i];
+			continue;
+		}
+		h->value[bins] = value;
+		h->count[bins++] = h->count[i];
+	}
+	h->bins = bins;
+	if (h->width > 1)
+		h->width /= 2;
+}
+
+int series_histogram(const struct layout_series *s, const struct span *spans, size_t count, size_t max_bins,
+		     struct histogram *out, struct err *e)
+{
+	int rc = histogram_compute(spans, count, max_bins, out, e);
+
+	if (!rc && s->divide == 2)
+		halve_histogram(out);
+	return rc;
+}

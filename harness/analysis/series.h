@@ -1,0 +1,21 @@
+/*
+ * What a series adds to the bare difference of two columns: half of it (a round trip's), or entries only where they were asked for.
+ */
+#ifndef KBLAT_ANALYSIS_SERIES_H
+#define KBLAT_ANALYSIS_SERIES_H
+
+#include "analysis/layout.h"
+#include "analysis/stats.h"
+
+/*
+ * stats_compute() of a series. Halves are rounded down, one by one; order is kept, so quantiles are exactly those of the halves; mean and stdev are half
+ * of what they would be, without the rounding. Of a sparse series nothing is lost.
+ */
+int series_stats(const struct layout_series *s, const struct span *spans, size_t count, int64_t limit,
+		 struct stats *out, struct err *e);
+
+/* histogram_compute() of a series. */
+int series_histogram(const struct layout_series *s, const struct span *spans, size_t count, size_t max_bins,
+		     struct histogram *out, struct err *e);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * One experiment of a campaign: `kblat run` in a process of its own, so that nothing which happens to it ends the campaign.
+ *
+ * Not thread-safe: signals are the process'. SIGINT, SIGTERM and SIGHUP are caught from the first call of
+ * child_catch_signals() on, counted, and handed on to the experiment as SIGINT: once ends it in order, twice at once.
+ */
+#ifndef KBLAT_CAMPAIGN_CHILD_H
+#define KBLAT_CAMPAIGN_CHILD_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct err;
+
+void child_catch_signals(void);
+bool child_is_interrupted(void);
+
+/*
+ * Run this program with `argv` (NULL-terminated) and wait for its end. What it prints goes to `echo` (NULL: nowhere), but for
+ * the last line, which `last_line` gets (the caller frees; "" if there was none). The exit status; 128 + the signal's number
+ * if one ended it; or a negative errno and `e` if it could not be started.
+ */
+int child_run(char *const *argv, FILE *echo, char **last_line, struct err *e);
+
+#endif

@@ -1,0 +1,78 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/claims.h"
+#include "commands/commands.h"
+#include "common/json.h"
+
+const struct cli_command cmd_claims_cli = {
+    .name = "claims",
+    .synopsis = "RUN… [--json]",
+    .summary = "judge each claim of a paper by what was measured",
+    .details =
+	"What the specs of these runs claim (docs/claims.md): the claim, the source's number, what was measured, and "
+	"whether the claim holds, fails, or is not judged and why. Several runs are judged jointly: a claim may "
+	"compare "
+	"two experiments.\n\n"
+	"A claim that needs something of the machine is judged only where the run's machine had it. One whose bound "
+	"lies "
+	"within the uncertainty of what was measured is not judged either.\n\n"
+	"Exit status: 0 none fails; 3 a claim fails; 4 none could be judged; 2 RUN is not a run directory.",
+    .min_args = 1,
+    .max_args = 64,
+};
+
+static enum status show(const struct run *runs, size_t count, bool json, struct err *e)
+{
+	json_t *verdicts = claims_of_runs(runs, count, e);
+	enum status status;
+
+	if (!verdicts)
+		return e->status;
+	status = claims_status(verdicts);
+	if (json)
+		json_print(verdicts, stdout);
+	else if (json_array_size(json_object_get(verdicts, "claims")))
+		claims_table(verdicts, stdout);
+	else
+		printf("No claims are made by %s.\n", count == 1 ? "this run's spec" : "these runs' specs");
+	json_decref(verdicts);
+	return status;
+}
+
+static enum status judge(const struct cli_list *args, bool json, struct err *e)
+{
+	struct run *runs = calloc(args->count, sizeof(*runs));
+	enum status status = STATUS_FAILED;
+	size_t count = 0;
+
+	if (!runs)
+		abort();
+	while (count < args->count && !run_open(args->items[count], &runs[count], e))
+		count++;
+	if (count == args->count)
+		status = show(runs, count, json, e);
+	while (count)
+		run_close(&runs[--count]);
+	free(runs);
+	return e->status ? e->status : status;
+}
+
+enum status cmd_claims(int argc, char **argv, struct err *e)
+{
+	bool json = false, help;
+	const struct cli_flag flags[] = {
+	    {"json", CLI_FLAG, &json, NULL, "print JSON, every case with its numbers", 0, 0},
+	    {.name = NULL},
+	};
+	struct cli_list args;
+	enum status status;
+
+	if (cli_parse(&cmd_claims_cli, flags, argc, argv, &args, &help, e))
+		return e->status;
+	if (help)
+		cli_help("kblat", &cmd_claims_cli, flags, stdout);
+	status = help ? STATUS_OK : judge(&args, json, e);
+	cli_list_free(&args);
+	return status;
+}

@@ -1,0 +1,65 @@
+/*
+ * What all loops share. A <kernel>_loop.c is compiled once for each transport: TRANSPORT names it, TRANSPORT_HOT is the header with its hot path.
+ * Every choice made at set-up is a constant argument of an always-inlined function (CASE below), so no branch of it is left in a loop.
+ */
+#ifndef KBLAT_KERNELS_LOOP_H
+#define KBLAT_KERNELS_LOOP_H
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernels/kernel.h"
+#include "kernels/payload.h"
+
+#include TRANSPORT_HOT
+
+#define PASTE2(a, b)   a##b
+#define PASTE(a, b)    PASTE2(a, b)
+#define T(function)    PASTE(TRANSPORT, _##function)
+#define INSTANCE(name) PASTE(name##_, TRANSPORT)
+#define ALWAYS	       static inline __attribute__((always_inline))
+#define likely(x)      __builtin_expect(!!(x), 1)
+
+/* switch (flags) { CASES16(f) }: f(flags) with flags a constant. */
+#define CASE(f, i)                                                                                                     \
+	case i:                                                                                                        \
+		return f(w, i);
+#define CASES4(f, i)  CASE(f, i) CASE(f, i + 1) CASE(f, i + 2) CASE(f, i + 3)
+#define CASES16(f, i) CASES4(f, i) CASES4(f, i + 4) CASES4(f, i + 8) CASES4(f, i + 12)
+
+#define IDLE_ROUNDS_TO_LOOK 256
+
+/* Called only while there is nothing to do. True if the control thread wants this to end. */
+ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
+{
+	cpu_relax();
+	if (likely(++*rounds % IDLE_ROUNDS_TO_LOOK))
+		return false;
+	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
+	return atomic_load_explicit(&w->stop, memory_order_relaxed);
+}
+
+/* A wait that was cut short by a signal is one that goes on, unless the signal meant stop. */
+ALWAYS int unless_stopped(struct worker *w, int rc)
+{
+	return rc == -EINTR && !atomic_load_explicit(&w->stop, memory_order_relaxed) ? 0 : rc;
+}
+
+/* Nothing was received: spin, or sleep. `mode` is constant; `since` is when something was received last (adaptive). 0, -EINTR: stop, or another
+ * negative errno. */
+ALWAYS int await_message(struct worker *w, struct TRANSPORT *t, const enum poll_mode mode, uint32_t *rounds,
+			 int64_t since, uint64_t progress)
+{
+	if (mode == POLL_BUSY || (mode == POLL_ADAPTIVE && T(pause)(t, since + w->spin_ticks) < since + w->spin_ticks))
+		return idle(w, rounds, progress) ? -EINTR : 0;
+	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
+	if (atomic_load_explicit(&w->stop, memory_order_relaxed))
+		return -EINTR;
+	return unless_stopped(w, T(wait_recv)(t));
+}
+
+#endif

@@ -1,0 +1,57 @@
+#include <string.h>
+
+#include "kernels/pingpong.h"
+
+#define FIELD(f) offsetof(struct pingpong_settings, f)
+
+static const struct opt pingpong_options[] = {
+    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "round trips of one repetition, at most"},
+    {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, there and back"},
+    {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
+     "end a repetition after so long, if `messages` are not done before; 0: only then"},
+    {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "from one answer to the next message"},
+    {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
+     "a round trip without an answer for so long is lost, and the next begins"},
+    {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
+     "fill and check every payload, there and back, outside the measured intervals"},
+    {.name = NULL},
+};
+
+static const struct kernel_column pingpong_columns[] = {
+    [PINGPONG_T_SUBM] = {"t_subm", ROLE_SOURCE, NULL},
+    [PINGPONG_T_BACK] = {"t_back", ROLE_SOURCE, NULL},
+    {.name = NULL},
+};
+
+static const struct kernel_series pingpong_series[] = {
+    {.name = "half_rtt_ns", .label = "t_rtt/2", .column = "t_back", .minus = "t_subm", .divide = 2},
+    {.name = "rtt_ns", .label = "t_rtt", .column = "t_back", .minus = "t_subm"},
+    {.name = NULL},
+};
+
+#define ROW(t) {#t, &pingpong_loops_##t},
+extern const struct kernel_loops pingpong_loops_verbs, pingpong_loops_shmem, pingpong_loops_scripted;
+
+static const struct {
+	const char *transport;
+	const struct kernel_loops *loops;
+} pingpong_instances[] = {ROW(verbs) ROW(shmem) ROW(scripted)};
+
+static const struct kernel_loops *pingpong_loops(const char *transport)
+{
+	for (size_t i = 0; i < sizeof(pingpong_instances) / sizeof(pingpong_instances[0]); i++)
+		if (!strcmp(pingpong_instances[i].transport, transport))
+			return pingpong_instances[i].loops;
+	return NULL;
+}
+
+const struct kernel_ops pingpong_kernel = {
+    .name = "pingpong",
+    .summary = "round trips, one at a time, and half of each",
+    .options = pingpong_options,
+    .settings_size = sizeof(struct pingpong_settings),
+    .duplex = true,
+    .columns = pingpong_columns,
+    .series = pingpong_series,
+    .loops = pingpong_loops,
+};

@@ -1,0 +1,207 @@
+/*
+ * The loops of `pingpong`. Between a message seen and its answer posted stands nothing; buffers are given back and send completions reaped while the
+ * other side has its turn.
+ */
+#include "kernels/loop.h"
+#include "kernels/pingpong.h"
+
+/* Set-up choices, constant in each instance. The two low bits are the poll mode. */
+enum { KICKS = 4, CHECKS = 8, CHOICES = 16 };
+
+/* Send completions are counted only; they are polled while there is nothing else to do. */
+ALWAYS int reap(struct TRANSPORT *t, uint32_t *done)
+{
+	uint32_t seq = 0;
+	int rc = T(poll_send)(t, &seq);
+
+	if (rc > 0)
+		*done = seq + 1;
+	return rc;
+}
+
+ALWAYS int make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uint32_t *done)
+{
+	uint32_t rounds = 0;
+	int rc = reap(t, done);
+
+	while (rc >= 0 && posted - *done >= w->depth) {
+		rc = reap(t, done);
+		if (rc == 0 && idle(w, &rounds, posted))
+			return -EINTR;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+ALWAYS bool wants_signal(const struct worker *w, uint32_t seq)
+{
+	return w->signal_every == 1 || (seq + 1) % w->signal_every == 0;
+}
+
+/* An answer is late by `lost_after`: the message or the answer is lost. An idle side looks at the time now and then. */
+ALWAYS bool is_lost(struct TRANSPORT *t, uint32_t rounds, int64_t deadline)
+{
+	return rounds % IDLE_ROUNDS_TO_LOOK == 0 && T(pause)(t, deadline) >= deadline;
+}
+
+/* Wait for the answer to `seq`; answers to messages given up before are passed over. 1: here it is, 0: lost, or a negative errno. */
+ALWAYS int await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_mode mode, uint32_t seq, int64_t since,
+			int64_t deadline)
+{
+	uint32_t rounds = 0, got = 0;
+
+	for (;;) {
+		int rc = T(poll_recv)(t, &got);
+
+		if (likely(rc > 0)) {
+			if (likely(got == seq))
+				return 1;
+			rc = T(release)(t);
+			w->counters.reordered++;
+		} else if (rc == 0) {
+			rc = await_message(w, t, mode, &rounds, since, seq);
+			if (rc == 0 && mode == POLL_BUSY && is_lost(t, rounds, deadline))
+				return 0;
+		}
+		if (rc < 0)
+			return rc;
+	}
+}
+
+ALWAYS int rest(struct worker *w, struct TRANSPORT *t, int64_t until, uint32_t progress)
+{
+	uint32_t rounds = 0;
+
+	while (T(pause)(t, until) < until)
+		if (idle(w, &rounds, progress))
+			return -EINTR;
+	return 0;
+}
+
+ALWAYS int run_source(struct worker *w, const unsigned choices)
+{
+	const enum poll_mode mode = (enum poll_mode)(choices & 3);
+	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
+	const struct pingpong_settings *s = w->settings;
+	const uint32_t messages = w->messages;
+	const int64_t duration = clock_from_ns(&w->clock, s->duration), pause = clock_from_ns(&w->clock, s->pause);
+	const int64_t lost_after = clock_from_ns(&w->clock, s->lost_after);
+	int64_t *const t_subm = w->column[PINGPONG_T_SUBM], *const t_back = w->column[PINGPONG_T_BACK];
+	const int64_t start = T(begin)(t);
+	uint32_t seq = 0, done = 0;
+	int rc = 0;
+
+	while (seq < messages) {
+		if (choices & CHECKS)
+			payload_fill(T(send_buffer)(t, seq), (size_t)s->size, seq);
+
+		int64_t stamp = T(begin)(t);
+
+		rc = T(post)(t, seq, wants_signal(w, seq));
+		if (!likely(rc == 0))
+			break;
+		if (choices & KICKS)
+			T(kick_recv)(t);
+		t_subm[seq] = stamp;
+		rc = await_answer(w, t, mode, seq, stamp, stamp + lost_after);
+		if (rc < 0)
+			break;
+		if (likely(rc > 0)) {
+			int64_t back = T(end)(t);
+
+			t_back[seq] = back;
+			w->counters.received++;
+			if ((choices & CHECKS) && !payload_is_right(T(recv_buffer)(t), (size_t)s->size, seq))
+				w->counters.bad_payloads++;
+			rc = T(release)(t);
+			if (!likely(rc == 0))
+				break;
+			stamp = back;
+		}
+		seq++;
+		rc = make_room(w, t, seq, &done);
+		if (rc)
+			break;
+		if (duration && stamp - start >= duration)
+			break;
+		if (pause) {
+			rc = rest(w, t, T(begin)(t) + pause, seq);
+			if (rc)
+				break;
+		}
+	}
+	w->counters.posted = seq;
+	w->counters.completed = done;
+	atomic_store(&w->progress, seq);
+	return rc < 0 ? rc : 0;
+}
+
+static int source(struct worker *w)
+{
+	const struct pingpong_settings *s = w->settings;
+
+	switch ((unsigned)w->poll_recv | (w->poll_recv != POLL_BUSY ? KICKS : 0) | (s->check ? CHECKS : 0)) {
+		CASES16(run_source, 0)
+	}
+	return -EINVAL;
+}
+
+ALWAYS int run_sink(struct worker *w, const unsigned choices)
+{
+	const enum poll_mode mode = (enum poll_mode)(choices & 3);
+	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
+	const struct pingpong_settings *s = w->settings;
+	const uint32_t messages = w->messages;
+	int64_t since = T(begin)(t);
+	uint32_t rounds = 0, seq = 0, n = 0, done = 0;
+	int rc = 0;
+
+	while (n < messages) {
+		rc = T(poll_recv)(t, &seq);
+		if (!likely(rc > 0)) {
+			if (rc == 0)
+				rc = await_message(w, t, mode, &rounds, since, n);
+			if (rc < 0)
+				break;
+			continue;
+		}
+		if (choices & CHECKS) {
+			if (!payload_is_right(T(recv_buffer)(t), (size_t)s->size, seq))
+				w->counters.bad_payloads++;
+			payload_fill(T(send_buffer)(t, seq), (size_t)s->size, seq);
+		}
+		rc = T(post)(t, seq, wants_signal(w, n));
+		if (!likely(rc == 0))
+			break;
+		if (choices & KICKS)
+			T(kick_recv)(t);
+		if (mode == POLL_ADAPTIVE)
+			since = T(begin)(t);
+		rc = T(release)(t);
+		if (!likely(rc == 0))
+			break;
+		n++;
+		/* Completions carry the message's number, not the count of answers: after a loss they differ by what was lost. */
+		rc = make_room(w, t, seq + 1, &done);
+		if (rc)
+			break;
+		if (seq + 1 >= messages)
+			break;
+	}
+	w->counters.received = n;
+	w->counters.posted = n;
+	atomic_store(&w->progress, n);
+	return rc < 0 && rc != -EINTR ? rc : 0;
+}
+
+static int sink(struct worker *w)
+{
+	const struct pingpong_settings *s = w->settings;
+
+	switch ((unsigned)w->poll_recv | (w->poll_recv != POLL_BUSY ? KICKS : 0) | (s->check ? CHECKS : 0)) {
+		CASES16(run_sink, 0)
+	}
+	return -EINVAL;
+}
+
+const struct kernel_loops INSTANCE(pingpong_loops);
+const struct kernel_loops INSTANCE(pingpong_loops) = {.source = source, .sink = sink};

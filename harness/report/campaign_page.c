@@ -1,0 +1,208 @@
+/*
+ * The page of a campaign: which experiments there are and what became of them, all claims, and links to the pages of the runs.
+ */
+#include "report/campaign_page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/claims.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "report/derived.h"
+#include "report/html.h"
+#include "report/report.h"
+
+bool campaign_page_is(const char *dir)
+{
+	char *path = fs_path("%s/campaign.json", dir);
+	bool there = !access(path, F_OK);
+
+	free(path);
+	return there;
+}
+
+/* A run's name becomes a path: one part only, and none that leads elsewhere. */
+static const char *run_of(const json_t *experiment)
+{
+	const char *name = html_string(experiment, "run", "");
+
+	return strchr(name, '/') || *name == '.' ? "" : name;
+}
+
+/* --- the pages of the runs --- */
+
+/* Of all verdicts those of one experiment. */
+static json_t *claims_of(const json_t *verdicts, const char *experiment)
+{
+	json_t *own = json_array();
+	const json_t *claim;
+	size_t i;
+
+	json_array_foreach (json_object_get(verdicts, "claims"), i, claim)
+		if (!strcmp(html_string(claim, "experiment", ""), experiment))
+			json_array_append(own, (json_t *)claim);
+	return json_pack("{s:i, s:o}", "schema", 1, "claims", own);
+}
+
+static int make_run_page(const struct run *run, const json_t *verdicts, struct err *e)
+{
+	json_t *own = claims_of(verdicts, html_string(run->resolved, "name", ""));
+	char *html = NULL;
+	int rc = report_make_judged(run, 1, own, &html, e);
+
+	json_decref(own);
+	free(html);
+	return rc;
+}
+
+/* Open all runs that are there; the count. */
+static int open_runs(const char *dir, const json_t *campaign, struct run *runs, size_t *count, struct err *e)
+{
+	const json_t *experiment;
+	size_t i;
+	int rc = 0;
+
+	*count = 0;
+	json_array_foreach (json_object_get(campaign, "experiments"), i, experiment) {
+		char *path = fs_path("%s/%s", dir, run_of(experiment));
+
+		if (!rc && *run_of(experiment) && !(rc = run_open(path, &runs[*count], e)))
+			(*count)++;
+		free(path);
+	}
+	return rc;
+}
+
+/* --- the page --- */
+
+static void write_head(const struct page *p, const json_t *campaign)
+{
+	const char *title = html_string(campaign, "title", html_string(campaign, "study", "campaign"));
+
+	html_head(p, title);
+	html_printf(p, "<p class=\"soft\">Campaign ");
+	html_text(p, html_string(campaign, "study", "?"));
+	html_printf(p, ", begun ");
+	html_text(p, html_string(campaign, "started_utc", "?"));
+	html_printf(p, ": ");
+	html_text(p, html_string(campaign, "status", "?"));
+	html_printf(p, "</p>\n");
+}
+
+static const char *style_of(const char *state)
+{
+	return !strcmp(state, "completed")				   ? "yes"
+	       : !strcmp(state, "failed") || !strcmp(state, "interrupted") ? "bad"
+									   : "unsaid";
+}
+
+static void write_counts(const struct page *p, const json_t *own)
+{
+	static const char *const words[] = {"holds", "fails", "not judged"};
+
+	for (size_t i = 0; i < 3; i++)
+		html_printf(p, "<td class=\"n\">%zu</td>", claims_count(own, words[i]));
+}
+
+static void write_experiment(const struct page *p, const json_t *experiment)
+{
+	const char *state = html_string(experiment, "state", "?"), *name = html_string(experiment, "name", "?");
+	const char *run = run_of(experiment);
+	json_t *own = claims_of(p->claims, name);
+
+	html_printf(p, "<tr><th scope=\"row\">");
+	if (*run) {
+		html_printf(p, "<a href=\"../");
+		html_text(p, run);
+		html_printf(p, "/derived/report.html\">");
+	}
+	html_text(p, name);
+	html_printf(p, "%s</th><td><span class=\"%s\">", *run ? "</a>" : "", style_of(state));
+	html_text(p, state);
+	html_printf(p, "</span></td><td class=\"n\">%" JSON_INTEGER_FORMAT "</td>",
+		    json_integer_value(json_object_get(experiment, "points")));
+	write_counts(p, own);
+	html_printf(p, "<td>");
+	html_text(p, html_string(experiment, "why", ""));
+	html_printf(p, "</td></tr>\n");
+	json_decref(own);
+}
+
+static void write_experiments(const struct page *p, const json_t *campaign)
+{
+	const json_t *experiment;
+	size_t i;
+
+	html_printf(
+	    p,
+	    "<section>\n<h2>Experiments</h2>\n<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th>experiment"
+	    "</th><th>state</th><th class=\"n\">points</th><th class=\"n\">claims that hold</th><th class=\"n\">fail"
+	    "</th><th class=\"n\">not judged</th><th></th></tr></thead>\n<tbody>\n");
+	json_array_foreach (json_object_get(campaign, "experiments"), i, experiment)
+		write_experiment(p, experiment);
+	html_printf(p, "</tbody>\n</table>\n</div>\n</section>\n");
+}
+
+static int write_page(const char *path, const json_t *campaign, const json_t *verdicts, struct err *e)
+{
+	struct page page = {.claims = verdicts, .out = derived_open(path, e)};
+
+	if (page.out) {
+		write_head(&page, campaign);
+		write_experiments(&page, campaign);
+		html_claims(&page);
+		html_printf(
+		    &page,
+		    "<footer><p class=\"soft\">Made from the campaign's runs; can be made again with <code>kblat "
+		    "report</code>. The same claims as a table: claims.tsv.</p></footer>\n</main>\n</body>\n"
+		    "</html>\n");
+	}
+	return derived_close(page.out, path, e);
+}
+
+static int make_all(const char *dir, const json_t *campaign, struct run *runs, size_t count, const char *html,
+		    struct err *e)
+{
+	json_t *verdicts = claims_of_runs(runs, count, e);
+	char *derived = fs_path("%s/derived", dir);
+	struct err drawing = ERR_INIT;
+	int rc = verdicts ? 0 : -EINVAL;
+
+	/* Figures that can't be drawn don't cost the pages; that they could not is told at the end. */
+	for (size_t i = 0; !rc && i < count; i++)
+		if (make_run_page(&runs[i], verdicts, &drawing) && drawing.status != STATUS_IMPOSSIBLE)
+			rc = err_set(e, -EIO, drawing.status, NULL, NULL, "%s", drawing.text);
+	if (!rc)
+		rc = fs_remove_tree(derived, e) ?: fs_mkdirs(derived, e) ?: write_page(html, campaign, verdicts, e);
+	if (!rc && drawing.status)
+		rc = err_set(e, -ENOENT, drawing.status, NULL, NULL, "%s", drawing.text);
+	json_decref(verdicts);
+	free(derived);
+	return rc;
+}
+
+int campaign_page_make(const char *dir, char **html_path, struct err *e)
+{
+	char *path = fs_path("%s/campaign.json", dir), *real = realpath(dir, NULL);
+	json_t *campaign = json_read(path, e);
+	struct run *runs = calloc(json_array_size(json_object_get(campaign, "experiments")) + 1, sizeof(*runs));
+	size_t count = 0;
+	int rc = campaign && real && runs ? open_runs(real, campaign, runs, &count, e) : -EINVAL;
+
+	*html_path = NULL;
+	if (!rc) {
+		*html_path = fs_path("%s/derived/report.html", real);
+		rc = make_all(real, campaign, runs, count, *html_path, e);
+	}
+	while (count)
+		run_close(&runs[--count]);
+	free(runs);
+	json_decref(campaign);
+	free(real);
+	free(path);
+	return rc;
+}

@@ -1,0 +1,430 @@
+/*
+ * The median against a numeric setting (size first of all), with P10 and P90: a panel for each service type, a line for each
+ * combination of what else varies. One figure for each setting that has at least three values.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/text.h"
+#include "report/escape.h"
+#include "report/figures.h"
+
+#define VALUES_MIN	3
+#define VALUES_MAX	64
+#define PANELS_MAX	4
+#define LINES_MAX	8 /* more can't be told apart */
+#define KEYS_MAX	8
+#define PANEL_KEY	"qp"
+#define BEYOND		20 /* samples that a quantile needs on its outer side, as everywhere */
+#define SIDES		110
+#define WIDTH_MIN	800
+#define WIDTH_MAX	2400
+#define ROOM		24 /* pixels for a value */
+#define ROOM_LINE	9  /* for each line at a value */
+#define ENTRY		55 /* pixels of an entry of the key, but for its text */
+#define ENTRY_CHARACTER 7
+#define UPRIGHT		44 /* pixels that an upright label needs */
+#define PLOT_HEIGHT	420
+#define LABEL_MAX	80
+#define LOGARITHMIC	8 /* largest / smallest, from which on the axis is logarithmic */
+
+/* Settings that say how long to measure, not what. */
+static const char *const bookkeeping[] = {"messages", "repetitions", "warmup", "timeout_ns",
+					  "drain_ns", "limit_ns",    "depth"};
+
+struct course {
+	const struct report *r;
+	const char *key; /* of the axis */
+	int64_t values[VALUES_MAX];
+	size_t value_count;
+	const json_t *panels[PANELS_MAX]; /* values of PANEL_KEY; one NULL where it does not vary */
+	size_t panel_count;
+	const char *keys[KEYS_MAX]; /* what tells lines apart; "" stands for the run */
+	size_t key_count;
+	const struct report_point *lines[LINES_MAX]; /* the first point of each */
+	size_t line_count;
+	double least, most; /* ns, over what is drawn */
+};
+
+static const json_t *param(const struct report_point *p, const char *key)
+{
+	return json_object_get(p->params, key);
+}
+
+static bool is_drawn(const struct course *c, const struct report_point *p)
+{
+	return json_is_integer(param(p, c->key)) && p->series_count && series_is_measured(&p->series[0]);
+}
+
+static bool is_same(const json_t *a, const json_t *b)
+{
+	return a == b || (a && b && json_equal(a, b));
+}
+
+/* --- which axis --- */
+
+static bool is_bookkeeping(const char *key)
+{
+	for (size_t i = 0; i < sizeof(bookkeeping) / sizeof(bookkeeping[0]); i++)
+		if (!strcmp(key, bookkeeping[i]))
+			return true;
+	return false;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool has_value(const struct course *c, int64_t value)
+{
+	for (size_t i = 0; i < c->value_count; i++)
+		if (c->values[i] == value)
+			return true;
+	return false;
+}
+
+/* False: not an axis. */
+static bool find_values(struct course *c)
+{
+	for (size_t i = 0; i < c->r->count; i++) {
+		const struct report_point *p = &c->r->points[i];
+
+		if (!is_drawn(c, p) || has_value(c, json_integer_value(param(p, c->key))))
+			continue;
+		if (c->value_count == VALUES_MAX)
+			return false;
+		c->values[c->value_count++] = json_integer_value(param(p, c->key));
+	}
+	qsort(c->values, c->value_count, sizeof(c->values[0]), by_value);
+	return c->value_count >= VALUES_MIN;
+}
+
+static size_t value_index(const struct course *c, const struct report_point *p)
+{
+	size_t i = 0;
+
+	while (c->values[i] != json_integer_value(param(p, c->key)))
+		i++;
+	return i;
+}
+
+/* --- which panels and lines --- */
+
+static size_t panel_index(const struct course *c, const struct report_point *p)
+{
+	size_t i = 0;
+
+	while (i < c->panel_count && c->panels[i] && !is_same(c->panels[i], param(p, PANEL_KEY)))
+		i++;
+	return i;
+}
+
+static bool find_panels(struct course *c)
+{
+	for (size_t i = 0; i < c->r->count; i++) {
+		const struct report_point *p = &c->r->points[i];
+
+		if (!is_drawn(c, p) || (param(p, PANEL_KEY) && panel_index(c, p) < c->panel_count))
+			continue;
+		/* Points of a transport without such a setting among others: no panels, but lines. */
+		if (!param(p, PANEL_KEY) || c->panel_count == PANELS_MAX) {
+			c->panel_count = 0;
+			break;
+		}
+		c->panels[c->panel_count++] = param(p, PANEL_KEY);
+	}
+	if (c->panel_count < 2) {
+		c->panel_count = 1;
+		c->panels[0] = NULL;
+	}
+	return true;
+}
+
+static bool differ(const struct report_point *a, const struct report_point *b, const char *key)
+{
+	return *key ? !is_same(param(a, key), param(b, key)) : a->run != b->run;
+}
+
+static bool is_on_one_line(const struct course *c, const struct report_point *a, const struct report_point *b)
+{
+	for (size_t i = 0; i < c->key_count; i++)
+		if (differ(a, b, c->keys[i]))
+			return false;
+	return true;
+}
+
+/* Would two points lie upon each other but for this setting? Others need not tell lines apart: what only goes along with the
+ * axis does not. */
+static bool tells_apart(const struct course *c, const char *key)
+{
+	for (size_t i = 0; i < c->r->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct report_point *a = &c->r->points[i], *b = &c->r->points[k];
+
+			if (is_drawn(c, a) && is_drawn(c, b) && value_index(c, a) == value_index(c, b) &&
+			    panel_index(c, a) == panel_index(c, b) && differ(a, b, key) && is_on_one_line(c, a, b))
+				return true;
+		}
+	return false;
+}
+
+static size_t line_index(const struct course *c, const struct report_point *p)
+{
+	size_t i = 0;
+
+	while (i < c->line_count && !is_on_one_line(c, c->lines[i], p))
+		i++;
+	return i;
+}
+
+/* False: too many to be told apart. */
+static bool find_lines(struct course *c)
+{
+	if (c->r->run_count > 1 && tells_apart(c, ""))
+		c->keys[c->key_count++] = "";
+	for (size_t i = 0; i < c->r->varying_count && c->key_count < KEYS_MAX; i++)
+		if (strcmp(c->r->varying[i], c->key) != 0 && tells_apart(c, c->r->varying[i]))
+			c->keys[c->key_count++] = c->r->varying[i];
+	for (size_t i = 0; i < c->r->count; i++) {
+		const struct report_point *p = &c->r->points[i];
+
+		if (!is_drawn(c, p) || line_index(c, p) < c->line_count)
+			continue;
+		if (c->line_count == LINES_MAX)
+			return false;
+		c->lines[c->line_count++] = p;
+	}
+	return true;
+}
+
+/* --- the table --- */
+
+static void write_number(FILE *table, struct course *c, bool there, const int64_t *number)
+{
+	int64_t value = *number;
+
+	fputc('\t', table);
+	if (!there)
+		return;
+	fprintf(table, "%" PRId64, value);
+	if (value <= 0)
+		return;
+	c->least = c->least > 0 && c->least < (double)value ? c->least : (double)value;
+	c->most = c->most > (double)value ? c->most : (double)value;
+}
+
+static void write_row(FILE *table, struct course *c, const struct report_point *p)
+{
+	const struct report_series *s = &p->series[0];
+	int64_t value = 0;
+
+	fprintf(table, "%zu\t%zu\t%zu\t%d", panel_index(c, p) + 1, line_index(c, p) + 1, value_index(c, p) + 1,
+		point_is_valid(p));
+	write_number(table, c, metric_ns(s, "p50", &value), &value);
+	write_number(table, c, series_quantile(s, 0.1, BEYOND, &value), &value);
+	write_number(table, c, metric_ns(s, "p90", &value), &value);
+	fprintf(table, "\t%" PRId64 "\t", c->values[value_index(c, p)]);
+	escape_tsv(table, c->r->runs[p->run].label);
+	fprintf(table, "\t%u\t", p->id);
+	escape_tsv(table, p->label);
+	fputc('\n', table);
+}
+
+/* In the order in which lines are drawn. Texts last, as everywhere. */
+static void write_table(FILE *table, struct course *c)
+{
+	fprintf(table, "panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns\t%s\trun\tpoint\tlabel\n", c->key);
+	for (size_t panel = 0; panel < c->panel_count; panel++)
+		for (size_t line = 0; line < c->line_count; line++)
+			for (size_t x = 0; x < c->value_count; x++)
+				for (size_t i = 0; i < c->r->count; i++) {
+					const struct report_point *p = &c->r->points[i];
+
+					if (is_drawn(c, p) && panel_index(c, p) == panel && line_index(c, p) == line &&
+					    value_index(c, p) == x)
+						write_row(table, c, p);
+				}
+}
+
+/* --- variables --- */
+
+/* "send, inline no"; the value alone where it says what it is. */
+static char *line_label(const struct course *c, const struct report_point *p)
+{
+	char *label = NULL, name[LABEL_MAX], value[LABEL_MAX];
+	size_t size, printed = 0;
+	FILE *out = open_memstream(&label, &size);
+
+	if (!out)
+		abort();
+	for (size_t i = 0; i < c->key_count; i++) {
+		const json_t *v = *c->keys[i] ? param(p, c->keys[i]) : NULL;
+
+		if (*c->keys[i] && !v)
+			continue;
+		fputs(printed++ ? ", " : "", out);
+		if (!*c->keys[i]) {
+			fputs(c->r->runs[p->run].label, out);
+			continue;
+		}
+		param_value(c->keys[i], v, value, sizeof(value));
+		if (!json_is_string(v) || strspn(value, "0123456789") == strlen(value) || !strcmp(value, "on") ||
+		    !strcmp(value, "off") || !strcmp(value, "auto"))
+			fprintf(out, "%s ", param_name(c->keys[i], name, sizeof(name)));
+		fputs(value, out);
+	}
+	fclose(out);
+	return figure_one_line(label, LABEL_MAX);
+}
+
+static size_t figure_width(const struct course *c)
+{
+	size_t room = c->line_count * ROOM_LINE < ROOM ? ROOM : c->line_count * ROOM_LINE;
+	size_t width = SIDES + c->panel_count * (c->value_count * room + 20);
+
+	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
+}
+
+/* How the key is laid out depends on its longest entry. */
+static void set_key(struct figures *f, const struct course *c, size_t longest, size_t invalid)
+{
+	size_t entries = (c->line_count > 1 ? c->line_count : 0) + (invalid > 0);
+	size_t columns = (figure_width(c) - SIDES) / (ENTRY + ENTRY_CHARACTER * longest);
+
+	columns = columns ? columns : 1;
+	fprintf(f->script, "key_rows = %zu\nkey_columns = %zu\n", (entries + columns - 1) / columns, columns);
+}
+
+static size_t count_invalid(const struct course *c)
+{
+	size_t invalid = 0;
+
+	for (size_t i = 0; i < c->r->count; i++)
+		invalid += is_drawn(c, &c->r->points[i]) && !point_is_valid(&c->r->points[i]);
+	return invalid;
+}
+
+static void set_lines(struct figures *f, const struct course *c)
+{
+	size_t longest = 9, invalid = count_invalid(c);
+
+	figure_set_array(f, "lines", c->line_count);
+	for (size_t i = 0; i < c->line_count; i++) {
+		char *label = line_label(c, c->lines[i]);
+
+		figure_set_item(f, "lines", i, label);
+		longest = strlen(label) > longest ? strlen(label) : longest;
+		free(label);
+	}
+	fprintf(f->script, "line_count = %zu\ninvalid_count = %zu\n", c->line_count, invalid);
+	set_key(f, c, longest, invalid);
+}
+
+static void set_panels(struct figures *f, const struct course *c)
+{
+	char text[LABEL_MAX];
+
+	figure_set_array(f, "panels", c->panel_count);
+	for (size_t i = 0; i < c->panel_count; i++) {
+		if (c->panels[i])
+			param_value(PANEL_KEY, c->panels[i], text, sizeof(text));
+		else
+			text[0] = '\0';
+		for (char *t = text; *t; t++)
+			*t = *t >= 'a' && *t <= 'z' ? (char)(*t - 'a' + 'A') : *t;
+		figure_set_item(f, "panels", i, text);
+	}
+	fprintf(f->script, "panel_count = %zu\n", c->panel_count);
+}
+
+/* gnuplot reads a tic's label as a format. */
+static void set_values(struct figures *f, const struct course *c)
+{
+	figure_set_array(f, "labels", c->value_count);
+	for (size_t i = 0; i < c->value_count; i++) {
+		json_t *value = json_integer(c->values[i]);
+		char text[LABEL_MAX];
+
+		figure_set_item(f, "labels", i, param_value(c->key, value, text, sizeof(text)));
+		json_decref(value);
+	}
+	fprintf(f->script, "points = %zu\n", c->value_count);
+}
+
+static void set_size(struct figures *f, const struct course *c)
+{
+	size_t width = figure_width(c);
+
+	fprintf(f->script, "width = %zu\nheight = %d\nrotate = %d\n", width, PLOT_HEIGHT,
+		(width - SIDES) / c->panel_count / c->value_count < UPRIGHT);
+}
+
+static void set_range(struct figures *f, const struct course *c)
+{
+	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
+	bool logarithmic = most > LOGARITHMIC * least;
+	struct axis_unit unit = axis_unit_for(logarithmic ? 2 * sqrt(least * most) : most);
+
+	figure_set(f, "unit", unit.name);
+	figure_set_number(f, "unit_ns", unit.ns);
+	fprintf(f->script, "logarithmic = %d\n", logarithmic);
+	figure_set_number(f, "bottom", logarithmic ? least * 0.8 / unit.ns : 0);
+	figure_set_number(f, "top", most * (logarithmic ? 1.3 : 1.08) / unit.ns);
+}
+
+static void set_titles(struct figures *f, const struct course *c)
+{
+	const struct report *r = c->r;
+	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
+	char *title, text[LABEL_MAX];
+
+	param_name(c->key, text, sizeof(text));
+	title = figure_one_line(fs_path("%s%smedian of %s against %s, bars from P10 to P90", name ? name : "",
+					name ? ": " : "", c->lines[0]->series[0].label, text),
+				FIGURE_TITLE_MAX);
+	figure_set(f, "title", title);
+	figure_set(f, "axis_name", text);
+	free(title);
+}
+
+/* --- which figures --- */
+
+static int add_axis(struct figures *f, const struct report *r, const char *key, struct err *e)
+{
+	struct course c = {.r = r, .key = key};
+	char name[LABEL_MAX];
+	FILE *table;
+
+	if (is_bookkeeping(key) || !find_values(&c) || !find_panels(&c) || !find_lines(&c))
+		return 0;
+	param_name(key, name, sizeof(name));
+	table = figure_begin(f, "axis", NULL, fs_path("axis-%zu", f->count),
+			     fs_path("Medians with P10 and P90 against %s", name), e);
+	if (!table)
+		return figure_end(f, table, e);
+	write_table(table, &c);
+	set_titles(f, &c);
+	set_lines(f, &c);
+	set_panels(f, &c);
+	set_values(f, &c);
+	set_size(f, &c);
+	set_range(f, &c);
+	return figure_end(f, table, e);
+}
+
+static int add_axes(struct figures *f, const struct report *r, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < r->varying_count; i++)
+		rc = add_axis(f, r, r->varying[i], e);
+	return rc;
+}
+
+const struct figure_kind figure_axis = {"axis", add_axes};

@@ -1,0 +1,188 @@
+/*
+ * What the two sides tell each other through the coordinator: one JSON object each. What comes from there is checked as
+ * if a stranger had written it.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/text.h"
+#include "transports/verbs.h"
+
+#define LID_UNICAST_MAX 0xbfff
+#define HOP_LIMIT	64
+
+/* --- our own --- */
+
+/* Where the peer may write. */
+static void publish_ring(const struct verbs *t, json_t *address)
+{
+	const struct verbs_ring *r = &t->recv_ring;
+
+	if (!r->slots || !t->operation->is_write)
+		return;
+	json_object_set_new(address, "ring_address", json_integer((json_int_t)((uintptr_t)r->memory.data + r->lead)));
+	json_object_set_new(address, "ring_rkey", json_integer(r->mr->rkey));
+	json_object_set_new(address, "ring_slots", json_integer(r->slots));
+}
+
+int verbs_publish(struct verbs *t, json_t **address, struct err *e)
+{
+	json_t *a = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i}", "qp", t->kind->name, "connect",
+			      verbs_connect_names[t->settings.connect], "op", t->operation->name, "size_bytes",
+			      (json_int_t)t->config.size, "mtu_bytes", t->mtu_bytes, "qp_num", (int)t->qp->qp_num);
+	int rc;
+
+	if (!a)
+		return err_sys(e, -ENOMEM, t->object, "describe the endpoint");
+	publish_ring(t, a);
+	rc = t->setup->publish(t, a, e);
+	if (rc)
+		json_decref(a);
+	else
+		*address = a;
+	return rc;
+}
+
+void verbs_publish_route(const struct verbs *t, json_t *address)
+{
+	char gid[INET6_ADDRSTRLEN];
+
+	inet_ntop(AF_INET6, t->port.gid.raw, gid, sizeof(gid));
+	json_object_set_new(address, "lid", json_integer(t->port.lid));
+	json_object_set_new(address, "gid", json_string(gid));
+}
+
+/* --- the peer's --- */
+
+int verbs_peer_number(const json_t *peer, const char *key, int64_t min, int64_t max, int64_t *value, struct err *e)
+{
+	const json_t *number = json_object_get(peer, key);
+	json_int_t n = json_integer_value(number);
+
+	if (!json_is_integer(number) || n < min || n > max)
+		return err_set(e, -EPROTO, STATUS_FAILED, "peer's address", NULL,
+			       "\"%s\" is not a number from %" PRId64 " to %" PRId64, key, min, max);
+	*value = n;
+	return 0;
+}
+
+const char *verbs_peer_text(const json_t *peer, const char *key, struct err *e)
+{
+	const char *text = json_string_value(json_object_get(peer, key));
+
+	if (!text)
+		err_set(e, -EPROTO, STATUS_FAILED, "peer's address", NULL, "\"%s\" is not a text", key);
+	return text;
+}
+
+static int peer_is(const json_t *peer, const char *key, const char *ours, struct err *e)
+{
+	const char *theirs = verbs_peer_text(peer, key, e);
+	char quoted[TEXT_QUOTE_MAX];
+
+	if (!theirs)
+		return -EPROTO;
+	if (!strcmp(theirs, ours))
+		return 0;
+	return err_set(e, -EPROTO, STATUS_FAILED, "peer's address", NULL, "\"%s\" is %s there and '%s' here", key,
+		       text_quote(theirs, quoted, sizeof(quoted)), ours);
+}
+
+/* Both sides must mean the same point. */
+static int compare(const struct verbs *t, const json_t *peer, struct err *e)
+{
+	int64_t size;
+	int rc = peer_is(peer, "qp", t->kind->name, e);
+
+	if (!rc)
+		rc = peer_is(peer, "connect", verbs_connect_names[t->settings.connect], e);
+	if (!rc)
+		rc = peer_is(peer, "op", t->operation->name, e);
+	return rc ? rc : verbs_peer_number(peer, "size_bytes", t->config.size, t->config.size, &size, e);
+}
+
+/* Where writes go. The shape of a ring follows from the settings. */
+static int read_ring(struct verbs *t, const json_t *peer, struct err *e)
+{
+	struct verbs_ring ring = verbs_recv_ring(t);
+	int64_t address = 0, rkey = 0, slots;
+	int rc;
+
+	if (!t->send_ring.slots || !t->operation->is_write)
+		return 0;
+	rc = verbs_peer_number(peer, "ring_address", 1, INT64_MAX, &address, e);
+	if (!rc)
+		rc = verbs_peer_number(peer, "ring_rkey", 0, UINT32_MAX, &rkey, e);
+	if (!rc)
+		rc = verbs_peer_number(peer, "ring_slots", ring.slots, ring.slots, &slots, e);
+	if (rc)
+		return rc;
+	t->send.wr.wr.rdma.rkey = (uint32_t)rkey;
+	t->send.remote_first = (uint64_t)address;
+	t->send.remote_stride = ring.stride;
+	t->send.remote_mask = ring.slots - 1;
+	return 0;
+}
+
+/* Where the MTU is left to the ports, the smaller one holds. */
+static int agree_mtu(struct verbs *t, int64_t theirs, struct err *e)
+{
+	if (theirs < t->mtu_bytes)
+		t->mtu_bytes = (int)theirs;
+	if (t->kind->type == IBV_QPT_UD && t->config.size > t->mtu_bytes)
+		return verbs_impossible(t, e, "with qp ud, size", t->config.size, "the peer's active MTU", theirs);
+	return 0;
+}
+
+int verbs_meet(struct verbs *t, const json_t *peer, struct err *e)
+{
+	int64_t mtu = 0, qp_num = 0;
+	int rc = compare(t, peer, e);
+
+	if (!rc)
+		rc = verbs_peer_number(peer, "mtu_bytes", verbs_mtu_bytes(IBV_MTU_256), verbs_mtu_bytes(IBV_MTU_4096),
+				       &mtu, e);
+	if (!rc)
+		rc = verbs_peer_number(peer, "qp_num", 0, 0xffffff, &qp_num, e);
+	if (!rc)
+		rc = read_ring(t, peer, e);
+	if (rc)
+		return rc;
+	t->peer_qp_num = (uint32_t)qp_num;
+	return agree_mtu(t, mtu, e);
+}
+
+static int read_gid(const json_t *peer, union ibv_gid *gid, struct err *e)
+{
+	const char *text = verbs_peer_text(peer, "gid", e);
+
+	if (text && inet_pton(AF_INET6, text, gid->raw) == 1)
+		return 0;
+	return err_set(e, -EPROTO, STATUS_FAILED, "peer's address", NULL, "\"gid\" is not a GID");
+}
+
+int verbs_read_route(const struct verbs *t, const json_t *peer, struct ibv_ah_attr *route, struct err *e)
+{
+	bool use_grh = t->port.use_grh;
+	union ibv_gid gid;
+	int64_t lid = 0;
+	/* Without a global route header the LID is all there is to go by. */
+	int rc = verbs_peer_number(peer, "lid", use_grh ? 0 : 1, use_grh ? UINT16_MAX : LID_UNICAST_MAX, &lid, e);
+
+	if (!rc)
+		rc = read_gid(peer, &gid, e);
+	if (rc)
+		return rc;
+	*route = (struct ibv_ah_attr){
+	    .dlid = (uint16_t)lid, .sl = (uint8_t)t->settings.sl, .port_num = t->port.number};
+	if (use_grh) {
+		route->is_global = 1;
+		route->grh.dgid = gid;
+		route->grh.sgid_index = (uint8_t)t->port.gid_index;
+		route->grh.hop_limit = HOP_LIMIT;
+	}
+	return 0;
+}

@@ -1,0 +1,249 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "common/units.h"
+#include "transports/verbs.h"
+
+#define UD_SIZE_MAX 4096 /* the largest path MTU there is */
+#define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
+
+/* --- settings --- */
+
+static const char *const qp_names[] = {[VERBS_RC] = "rc", [VERBS_UC] = "uc", [VERBS_UD] = "ud", NULL};
+static const char *const op_names[] = {[VERBS_SEND_IMM] = "send_imm",
+				       [VERBS_SEND] = "send",
+				       [VERBS_WRITE_IMM] = "write_imm",
+				       [VERBS_WRITE] = "write",
+				       NULL};
+const char *const verbs_connect_names[] = {[VERBS_PLAIN] = "plain", [VERBS_RDMACM] = "rdmacm", NULL};
+static const char *const mtu_names[] = {[0] = "auto",
+					[IBV_MTU_256] = "256",
+					[IBV_MTU_512] = "512",
+					[IBV_MTU_1024] = "1024",
+					[IBV_MTU_2048] = "2048",
+					[IBV_MTU_4096] = "4096",
+					NULL};
+
+#define FIELD(field) .offset = offsetof(struct verbs_settings, field)
+const struct opt verbs_options[] = {
+    {.name = "qp", FIELD(qp), .type = OPT_ENUM, .deflt = "rc", .choices = qp_names,
+     .help = "queue pair: reliable connection, unreliable connection, unreliable datagram"},
+    {.name = "op", FIELD(op), .type = OPT_ENUM, .deflt = "send_imm", .choices = op_names,
+     .help = "operation: the number of a message travels as immediate, in the payload (send), or the receiver watches "
+	     "its memory (write)"},
+    {.name = "inline", FIELD(inlined), .type = OPT_STR, .deflt = "off",
+     .help = "copy the payload into the work request: off, on, or for messages of up to so many bytes"},
+    {.name = "signal_every", FIELD(signal_every), .type = OPT_INT, .deflt = "1", .min = 1, .max = 1 << 20,
+     .help = "ask for a send completion of every so many messages, and of the last of a burst"},
+    {.name = "buffers", FIELD(buffers), .type = OPT_INT, .deflt = "0", .min = 0, .max = 1 << 20,
+     .help = "buffers of each side, used in turn; 1: all messages share one; 0: as many as depth and op need"},
+    {.name = "huge_pages", FIELD(huge_pages), .type = OPT_BOOL, .deflt = "no",
+     .help = "buffers in huge pages, which must have been set aside (vm.nr_hugepages)"},
+    {.name = "rnr_retry", FIELD(rnr_retry), .type = OPT_INT, .deflt = "7", .min = 0, .max = 7,
+     .help = "how often a reliable connection tries again where no receive is posted; 7: for ever"},
+    {.name = "sl", FIELD(sl), .type = OPT_INT, .deflt = "0", .min = 0, .max = 15, .help = "service level"},
+    {.name = "connect", FIELD(connect), .type = OPT_ENUM, .deflt = "plain", .choices = verbs_connect_names,
+     .help = "set-up by exchanged queue pair numbers, or by the RDMA connection manager (rc, ud)"},
+    {.name = "device", FIELD(device), .type = OPT_STR, .deflt = "auto",
+     .help = "RDMA device; auto takes one with an active port, on the CPU's NUMA node if there is one"},
+    {.name = "port", FIELD(port), .type = OPT_STR, .deflt = "auto",
+     .help = "port of the device, 1 to 255; auto takes an active one"},
+    {.name = "gid_index", FIELD(gid_index), .type = OPT_STR, .deflt = "auto",
+     .help = "entry of the port's GID table; auto prefers RoCE v2 and IPv4, and addresses by LID on InfiniBand"},
+    {.name = "mtu", FIELD(mtu), .type = OPT_ENUM, .deflt = "auto", .choices = mtu_names,
+     .help = "path MTU in bytes; auto takes the port's"},
+    {.name = NULL},
+};
+#undef FIELD
+
+/* --- kinds --- */
+
+#define INIT_COMMON (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT)
+#define RTR_COMMON  (IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+#define RTS_COMMON  (IBV_QP_STATE | IBV_QP_SQ_PSN)
+#define RTS_RETRY   (IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
+
+const struct verbs_kind verbs_kinds[] = {
+    [VERBS_RC] = {"rc", IBV_QPT_RC, RDMA_PS_TCP, true, 0, INIT_COMMON | IBV_QP_ACCESS_FLAGS,
+		  RTR_COMMON | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, RTS_COMMON | RTS_RETRY},
+    [VERBS_UC] = {"uc", IBV_QPT_UC, 0, false, 0, INIT_COMMON | IBV_QP_ACCESS_FLAGS, RTR_COMMON, RTS_COMMON},
+    [VERBS_UD] = {"ud", IBV_QPT_UD, RDMA_PS_UDP, false, sizeof(struct ibv_grh), INIT_COMMON | IBV_QP_QKEY, IBV_QP_STATE,
+		  RTS_COMMON},
+};
+
+const struct verbs_operation verbs_operations[] = {
+    [VERBS_SEND_IMM] = {"send_imm", IBV_WR_SEND_WITH_IMM, VERBS_IN_IMMEDIATE, false, 0, 0},
+    [VERBS_SEND] = {"send", IBV_WR_SEND, VERBS_IN_PAYLOAD, false, sizeof(uint32_t), 0},
+    [VERBS_WRITE_IMM] = {"write_imm", IBV_WR_RDMA_WRITE_WITH_IMM, VERBS_IN_IMMEDIATE, true, 0, 0},
+    [VERBS_WRITE] = {"write", IBV_WR_RDMA_WRITE, VERBS_IN_MEMORY, true, 0, sizeof(uint64_t)},
+};
+
+/* --- contradictions --- */
+
+static const char *text_of(const json_t *params, const char *key)
+{
+	const char *text = json_string_value(json_object_get(params, key));
+
+	return text ? text : "";
+}
+
+static long long number_of(const json_t *params, const char *key)
+{
+	return (long long)json_integer_value(json_object_get(params, key));
+}
+
+static bool is(const json_t *params, const char *key, const char *text)
+{
+	return !strcmp(text_of(params, key), text);
+}
+
+static const struct verbs_operation *operation_of(const json_t *params)
+{
+	for (size_t i = 0; i < COUNT(verbs_operations); i++)
+		if (is(params, "op", verbs_operations[i].name))
+			return &verbs_operations[i];
+	return &verbs_operations[VERBS_SEND_IMM];
+}
+
+int64_t verbs_inline(const char *text, int64_t size)
+{
+	int64_t limit;
+
+	if (!strcmp(text, "off"))
+		return 0;
+	if (!strcmp(text, "on"))
+		return size;
+	if (*text < '0' || *text > '9' || unit_read(UNIT_BYTES, text, &limit) != UNIT_FINE)
+		return -EINVAL;
+	return size <= limit ? size : 0;
+}
+
+static int check_inline(const json_t *params, char *why, size_t why_size)
+{
+	const char *text = text_of(params, "inline");
+	char quoted[TEXT_QUOTE_MAX];
+
+	if (verbs_inline(text, 1) >= 0)
+		return 0;
+	snprintf(why, why_size, "inline must be off, on, or a number of bytes such as 128B, not %s",
+		 text_quote(text, quoted, sizeof(quoted)));
+	return -EINVAL;
+}
+
+static int check_numbers(const json_t *params, char *why, size_t why_size)
+{
+	static const struct {
+		const char *key;
+		int min;
+	} rows[] = {{"port", 1}, {"gid_index", 0}};
+	char quoted[TEXT_QUOTE_MAX];
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *text = text_of(params, rows[i].key);
+
+		if (verbs_number(text, rows[i].min, 255) == -EINVAL) {
+			snprintf(why, why_size, "%s must be auto or a number from %d to 255, not %s", rows[i].key,
+				 rows[i].min, text_quote(text, quoted, sizeof(quoted)));
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int check_connect(const json_t *params, char *why, size_t why_size)
+{
+	if (!is(params, "qp", "uc") || !is(params, "connect", "rdmacm"))
+		return 0;
+	snprintf(why, why_size,
+		 "qp uc and connect rdmacm: the connection manager sets up rc and ud only; use connect plain");
+	return -EINVAL;
+}
+
+static int check_ud(const json_t *params, char *why, size_t why_size)
+{
+	const struct verbs_operation *op = operation_of(params);
+	long long size = number_of(params, "size_bytes");
+	int limit = verbs_number(text_of(params, "mtu"), 256, UD_SIZE_MAX);
+
+	if (!is(params, "qp", "ud"))
+		return 0;
+	if (op->is_write)
+		snprintf(why, why_size, "op %s and qp ud: a datagram cannot write to memory; use op send_imm or qp rc",
+			 op->name);
+	else if (size > UD_SIZE_MAX)
+		snprintf(why, why_size, "size %lld and qp ud: a datagram holds one packet, at most %d bytes", size,
+			 UD_SIZE_MAX);
+	else if (limit > 0 && size > limit)
+		snprintf(why, why_size, "size %lld and mtu %d: with qp ud a message is one packet", size, limit);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static int check_operation(const json_t *params, char *why, size_t why_size)
+{
+	const struct verbs_operation *op = operation_of(params);
+	long long size = number_of(params, "size_bytes"), least = (long long)(op->head + op->tail);
+
+	if (!least)
+		return 0;
+	if (size < least)
+		snprintf(why, why_size, "size %lld and op %s: %lld bytes of the payload hold the message's number",
+			 size, op->name, least);
+	else if (json_is_true(json_object_get(params, "t_send")))
+		snprintf(why, why_size, "t_send and op %s: both want the payload; use op send_imm or write_imm",
+			 op->name);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* A write tells nobody that it has come. */
+static int check_write(const json_t *params, char *why, size_t why_size)
+{
+	long long buffers = number_of(params, "buffers"), depth = number_of(params, "depth");
+	const char *poll = text_of(params, "poll");
+
+	if (operation_of(params)->carrier != VERBS_IN_MEMORY)
+		return 0;
+	if (*poll && strcmp(poll, "busy"))
+		snprintf(why, why_size,
+			 "poll %s and op write: a write raises no event at the receiver, which can only poll busily; "
+			 "use op write_imm",
+			 poll);
+	else if (buffers && buffers < depth)
+		snprintf(why, why_size,
+			 "buffers %lld and depth %lld: with op write, messages in flight would overwrite each other; "
+			 "use as many buffers, or less depth",
+			 buffers, depth);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* With fewer signals than that the send queue would be full of requests that nobody hears of. */
+static int check_signals(const json_t *params, char *why, size_t why_size)
+{
+	long long every = number_of(params, "signal_every"), depth = number_of(params, "depth");
+
+	if (!depth || every <= depth)
+		return 0;
+	snprintf(why, why_size,
+		 "signal_every %lld and depth %lld: the send queue would be full before a completion was asked for",
+		 every, depth);
+	return -EINVAL;
+}
+
+int verbs_check(const json_t *params, char *why, size_t why_size)
+{
+	static int (*const checks[])(const json_t *, char *, size_t) = {
+	    check_connect, check_ud, check_operation, check_write, check_signals, check_inline, check_numbers,
+	};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < COUNT(checks); i++)
+		rc = checks[i](params, why, why_size);
+	return rc;
+}

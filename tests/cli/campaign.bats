@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# Campaigns: a study's experiments, one after the other, interrupted and resumed.
+
+load helper
+bats_require_minimum_version 1.5.0
+
+# experiment NAME <<YAML: study/NAME/spec.yaml
+experiment() {
+	mkdir -p "study/$1"
+	{
+		printf 'kblat: 1\nname: %s\n' "$1"
+		cat
+	} >"study/$1/spec.yaml"
+}
+
+study() {
+	experiment fast <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, delay: 1us, warmup: 0}
+		claims:
+		  - id: faster
+		    claim: "It is twice as fast as the slow one"
+		    measured_by_source: "2"
+		    metric: lat_ns.p50
+		    points: {}
+		    against: {experiment: slow}
+		    ratio: {max: 0.6}
+	YAML
+	experiment slow <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, delay: 2us, warmup: 0}
+		quick: {messages: 200}
+	YAML
+	experiment memory <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 200, burst: 1, pause: 100us, repetitions: 1, poll: event}
+	YAML
+	mkdir -p study/runs study/notes
+}
+
+states() {
+	json "$1/campaign.json" '[(x["name"], x["state"]) for x in d["experiments"]]'
+}
+
+@test "all experiments run, their claims are judged together, the last line is the campaign" {
+	study
+	run --separate-stderr "$KBLAT" run study --out out
+	[ "$status" -eq 0 ]
+	c=$(tail -n 1 <<<"$output")
+	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
+	assert_eq "$(json "$c/campaign.json" 'd["status"]')" COMPLETED
+	assert_contains "$output" "1 claim: 1 holds, 0 fail, 0 not judged"
+	assert_eq "$(wc -l <"$c/claims.tsv")" 2
+	assert_eq "$(awk -F'\t' 'NR == 2 {print $1, $2, $9}' "$c/claims.tsv")" "fast faster holds"
+	for x in fast memory slow; do
+		run "$KBLAT" verify "$c/$(json "$c/campaign.json" "[x['run'] for x in d['experiments'] if x['name'] == '$x'][0]")"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "study.yaml gives title and order; what is wrong in it or in any spec is said before anything starts" {
+	study
+	printf 'title: "Fast and slow"\norder: [slow, fast]\n' >study/study.yaml
+	run "$KBLAT" run study --dry-run
+	[ "$status" -eq 0 ]
+	assert_eq "$(awk '{print $1}' <<<"$output" | head -n 3 | paste -sd' ')" "slow fast memory"
+	printf 'titel: "x"\norder: [slow, slow, fats]\n' >study/study.yaml
+	sed -i 's/delay: 1us/delay: fast/' study/fast/spec.yaml
+	run "$KBLAT" run study --out out
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "study.yaml:1:1: unknown key 'titel'; did you mean 'title'?"
+	assert_contains "$output" "study.yaml:2:15: 'order' names an experiment"
+	assert_contains "$output" "study.yaml:2:21: 'order' names an experiment"
+	assert_contains "$output" "'fast'"
+	[ ! -e out ]
+}
+
+@test "--set and --only apply where they can; nowhere at all is a mistake" {
+	study
+	run "$KBLAT" run study --out out --set delay=3us --quick
+	c=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$c/campaign.json" '[x["set"] for x in d["experiments"]]')" "[['delay=3us'], [], ['delay=3us']]"
+	run "$KBLAT" run study --out out --only transport=shmem
+	[ "$status" -eq 0 ]
+	c=$(tail -n 1 <<<"$output")
+	assert_eq "$(states "$c")" "[('fast', 'skipped'), ('memory', 'completed'), ('slow', 'skipped')]"
+	rm -r out
+	run "$KBLAT" run study --out out --only transport=verbs
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "--only leaves no point of any experiment"
+	run "$KBLAT" run study --out out --set qp=rc
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "--set qp=rc: no point of any experiment"
+	run "$KBLAT" run study --out out --set qqp=rc
+	[ "$status" -eq 2 ]
+	[ ! -e out ]
+}
+
+@test "one experiment that fails does not end the campaign; resuming runs it again" {
+	study
+	sed -i 's/delay: 1us/delay: 1us, fault: die/' study/fast/spec.yaml
+	run "$KBLAT" run study --out out
+	[ "$status" -eq 1 ]
+	c=$(tail -n 1 <<<"$output")
+	assert_eq "$(states "$c")" "[('fast', 'failed'), ('memory', 'completed'), ('slow', 'completed')]"
+	assert_eq "$(json "$c/campaign.json" 'd["status"]')" FAILED
+	before=$(json "$c/campaign.json" 'd["experiments"][2]["run"]')
+	sed -i 's/, fault: die//' study/fast/spec.yaml
+	run "$KBLAT" run "$c"
+	[ "$status" -eq 0 ]
+	assert_eq "$(tail -n 1 <<<"$output")" "$c"
+	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
+	assert_eq "$(json "$c/campaign.json" 'd["experiments"][2]["run"]')" "$before"
+	assert_eq "$(json "$c/campaign.json" 'len(d["experiments"][0]["earlier"])')" 1
+}
+
+@test "a failed claim is a 3" {
+	study
+	sed -i 's/max: 0.6/max: 0.4/' study/fast/spec.yaml
+	run "$KBLAT" run study --out out
+	[ "$status" -eq 3 ]
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "is above 0.4"
+}
+
+@test "interrupted: what was measured is kept, and --resume goes on with the rest" {
+	study
+	sed -i 's/messages: 200,/messages: 200000,/' study/memory/spec.yaml
+	"$KBLAT" run study --out out >stdout 2>stderr &
+	pid=$!
+	for _ in $(seq 100); do
+		[ -n "$(compgen -G 'out/*/memory-*/points/0000')" ] && break
+		sleep 0.1
+	done
+	kill -INT $pid || kill -TERM $pid
+	sleep 0.3
+	kill -0 $pid 2>/dev/null && kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	cat stderr
+	[ "$status" -eq 1 ]
+	c=$(tail -n 1 stdout)
+	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'interrupted'), ('slow', 'pending')]"
+	assert_eq "$(json "$c/campaign.json" 'd["status"]')" INTERRUPTED
+	[ -z "$(leftovers)" ]
+	sed -i 's/messages: 200000,/messages: 200,/' study/memory/spec.yaml
+	run "$KBLAT" run study --resume "$c" --quick
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "goes on with the options that it was begun with"
+	run "$KBLAT" run study/fast --resume "$c"
+	[ "$status" -eq 2 ]
+	run "$KBLAT" run study --resume "$c"
+	[ "$status" -eq 0 ]
+	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
+}
+
+@test "killed in the middle: the experiment that was running is run again" {
+	study
+	run "$KBLAT" run study --out out
+	c=$(tail -n 1 <<<"$output")
+	/usr/bin/python3 - "$c/campaign.json" <<-'PY'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		d["status"] = "RUNNING"
+		d["experiments"][1]["state"] = "running"
+		d["experiments"][2].update(state="pending", run=None)
+		json.dump(d, open(sys.argv[1], "w"))
+	PY
+	run "$KBLAT" run "$c" --dry-run
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "pending"
+	run "$KBLAT" run "$c"
+	[ "$status" -eq 0 ]
+	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
+	echo '{}' >"$c/campaign.json"
+	run "$KBLAT" run "$c"
+	[ "$status" -eq 2 ]
+}
+
+@test "two cannot go on with one campaign at a time" {
+	study
+	run "$KBLAT" run study --out out
+	c=$(tail -n 1 <<<"$output")
+	run flock "$c" "$KBLAT" run "$c"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "another kblat works on this campaign"
+}
+
+@test "report of a campaign: an index, all claims, and a page for each run" {
+	study
+	run "$KBLAT" run study --out out
+	c=$(tail -n 1 <<<"$output")
+	run "$KBLAT" report "$c"
+	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+	page=$c/derived/report.html
+	grep -q 'It is twice as fast' "$page"
+	mapfile -t links < <(grep -o 'href="[^"]*"' "$page" | cut -d'"' -f2)
+	[ "${#links[@]}" -eq 3 ]
+	for l in "${links[@]}"; do
+		[ -s "$c/derived/$l" ]
+	done
+	grep -q 'class="yes">holds' "$c"/fast-*/derived/report.html
+}
+
+@test "nothing possible is a 77" {
+	compgen -G '/sys/class/infiniband/*' >/dev/null && skip "this machine has a device"
+	experiment verbs <<-'YAML'
+		settings: {kernel: oneway, transport: verbs, messages: 100, repetitions: 1}
+	YAML
+	run "$KBLAT" run study --out out
+	[ "$status" -eq 77 ]
+	c=$(tail -n 1 <<<"$output")
+	assert_eq "$(states "$c")" "[('verbs', 'impossible')]"
+}

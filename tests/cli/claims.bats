@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+# Claims: what a spec may say of them, and what becomes of them in a run. The scripted transport's latencies are given.
+
+load helper
+bats_require_minimum_version 1.5.0
+
+# claims_spec NAME <<YAML: a spec of four points, delays 1, 2, 4 and 8 us, with these claims.
+claims_spec() {
+	{
+		echo 'settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 3, warmup: 0}'
+		echo 'matrix:'
+		echo '  - {size: [8B, 16B], delay: 1us}'
+		echo '  - {size: [8B, 16B], delay: 4us}'
+		echo 'claims:'
+		cat
+	} | spec "$1"
+}
+
+# unwrapped TEXT: its words, whatever the width of a table.
+unwrapped() {
+	tr -s ' \n' ' ' <<<"$1"
+}
+
+good() {
+	claims_spec good <<-'YAML'
+		  - id: quarter
+		    claim: "A delay of 1 us makes a quarter of the latency"
+		    source: "Section 1"
+		    measured_by_source: "about 0.25"
+		    metric: lat_ns.p50
+		    points: {delay: 1us}
+		    against: {delay: 4us}
+		    ratio: {min: 20%, max: 0.3}
+		  - id: adapter
+		    claim: "An adapter does as well"
+		    metric: lat_ns.p50
+		    points: {}
+		    value: {max: 1s}
+		    needs: [hca, {cpus: 1}]
+		  - id: flat
+		    claim: "The size does not matter"
+		    metric: lat_ns.p50
+		    points: {size: ">=8B <=16B"}
+		    order: flat
+		    along: size
+		    tolerance: 10%
+	YAML
+}
+
+@test "everything wrong with claims is said at once, with line and column" {
+	claims_spec wrong <<-'YAML'
+		  - id: A claim
+		    clam: "B"
+		    metric: lat_n.p5
+		    points: {dely: 1us}
+		    against: {delay: 1 parsec}
+		    ratio: {max: many}
+		  - id: two
+		    claim: ""
+		    metric: lat_ns.p50
+		    points: {delay: 1us, size: ">eight"}
+		    value: {min: 2us, mux: 1us}
+		    difference: {max: 3us}
+		  - id: two
+		    claim: "c"
+		    metric: latency
+		    points: {kernel: ">oneway", poll: ">busy"}
+		    order: risen
+		    along: poll
+		    tolerance: -1
+		    needs: [hcu, cpus, {hca: 1}, {cpus: 0}]
+		  - id: three
+		    claim: "c"
+		    metric: lat_ns.p50
+		    points: {size: []}
+		    by: size
+		    value: {max: 1, min: 2us}
+		    along: size
+		    tolerance: 1
+		  - 4
+	YAML
+	run "$KBLAT" run wrong.yaml
+	[ "$status" -eq 2 ]
+	local -a said=(
+		"wrong.yaml:8:9: 'id' wants" "'claim' of a claim is missing" "unknown key 'clam' of a claim; did you mean 'claim'?"
+		"no kernel has a series 'lat_n'; did you mean 'lat_ns'?" "unknown setting 'dely'; did you mean 'delay'?"
+		"not '1 parsec'" "a bound wants a number or per cent such as 0.5 or 50%, not 'many'" "'claim' is empty"
+		"wants exactly one of ratio" "'eight'" "a claim with this 'id' stands above already"
+		"'metric' wants SERIES.STATISTIC" "poll: only numbers can be compared with '>'" "did you mean 'rising'?"
+		"'along' wants a setting whose values are numbers" "'tolerance' wants a share" "unknown need; did you mean 'hca'?"
+		"'cpus' wants a number: {cpus: 4}" "'hca' takes no number" "not an empty list" "'by' wants a list of settings"
+		"'min' is above 'max'" "'along' belongs to 'order'" "'tolerance' belongs to 'order'"
+		"a claim wants a mapping with 'id'" "^"
+	)
+	local s
+	for s in "${said[@]}"; do
+		assert_contains "$output" "$s"
+	done
+}
+
+@test "a selection that no point of the spec matches is a mistake, but not with --set or --quick" {
+	claims_spec none <<-'YAML'
+		  - id: none
+		    claim: "c"
+		    metric: lat_ns.p50
+		    points: {delay: 3us}
+		    value: {max: 1s}
+	YAML
+	run "$KBLAT" run none.yaml --dry-run
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "none.yaml:11:13: 'points' selects none of the spec's points"
+	run "$KBLAT" run none.yaml --dry-run --set delay=3us
+	[ "$status" -eq 0 ]
+	run "$KBLAT" run none.yaml --dry-run --quick
+	[ "$status" -eq 0 ]
+}
+
+@test "a run judges its claims, seals them, and verify judges them again" {
+	good
+	run "$KBLAT" run good.yaml --out runs
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "A delay of 1 us makes a quarter"
+	assert_contains "$output" "3 claims: 2 hold, 0 fail, 1 not judged"
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/claims.json" '[(c["id"], c["verdict"]) for c in d["claims"]]')" \
+		"[('quarter', 'holds'), ('adapter', 'not judged'), ('flat', 'holds')]"
+	assert_eq "$(json "$run_dir/resolved.json" 'd["claims"][0]["against"]["points"]')" "{'delay_ns': [4000]}"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+
+	chmod -R u+w "$run_dir"
+	sed -i 's/"verdict": "not judged"/"verdict": "holds"/' "$run_dir/claims.json"
+	(cd "$run_dir" && sha256sum claims.json >new && sed -i "/  claims.json$/s/.*/$(head -c 64 new)  claims.json/" manifest-sha256.txt && rm new)
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "claims.json: judged again, it is different"
+}
+
+@test "claims: 0 none fails, 3 one fails, 4 none judged, 2 no run; --json has every case" {
+	good
+	run "$KBLAT" run good.yaml --out runs
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$KBLAT" claims "$run_dir"
+	[ "$status" -eq 0 ]
+	assert_contains "$(unwrapped "$output")" "it needs a real RDMA adapter, and no RDMA device was used"
+	run --separate-stderr "$KBLAT" claims "$run_dir" --json
+	echo "$output" >c.json
+	assert_eq "$(json c.json '[c["label"] for c in d["claims"][0]["cases"]]')" "['8B', '16B']"
+
+	run "$KBLAT" run good.yaml --out runs --only delay=4us
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$KBLAT" claims "$run_dir"
+	assert_contains "$(unwrapped "$output")" "no point of the run is what it is about"
+
+	sed -i 's/max: 0.3/max: 0.22/' good.yaml
+	run "$KBLAT" run good.yaml --out runs
+	[ "$status" -eq 3 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$KBLAT" claims "$run_dir"
+	[ "$status" -eq 3 ]
+	assert_contains "$(unwrapped "$output")" "is above 0.22"
+
+	scripted
+	run "$KBLAT" claims "$run_dir"
+	[ "$status" -eq 4 ]
+	run "$KBLAT" claims .
+	[ "$status" -eq 2 ]
+}
+
+@test "two runs are judged together" {
+	good
+	cat >>good.yaml <<-'YAML'
+		  - id: across
+		    claim: "It takes less than the other"
+		    metric: lat_ns.p50
+		    points: {delay: 1us}
+		    against: {experiment: other, delay: 4us}
+		    ratio: {max: 0.3}
+	YAML
+	sed 's/^name: good/name: other/; /^claims:/,$d' good.yaml >other.yaml
+	run "$KBLAT" run good.yaml --out runs
+	a=$(tail -n 1 <<<"$output")
+	assert_contains "$(unwrapped "$output")" "other, which is not among the runs"
+	run "$KBLAT" run other.yaml --out runs
+	b=$(tail -n 1 <<<"$output")
+	run "$KBLAT" claims "$a" "$b"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "4 claims: 3 hold, 0 fail, 1 not judged"
+}
+
+@test "the report shows the claims" {
+	good
+	run "$KBLAT" run good.yaml --out runs
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$KBLAT" report "$run_dir"
+	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+	grep -q '<h2>Claims</h2>' "$run_dir/derived/report.html"
+	grep -q 'A delay of 1 us makes a quarter' "$run_dir/derived/report.html"
+	grep -q 'class="yes">holds' "$run_dir/derived/report.html"
+}

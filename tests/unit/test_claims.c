@@ -1,0 +1,417 @@
+#include <math.h>
+
+#include "analysis/claims.h"
+#include "analysis/claims_interval.h"
+#include "analysis/claims_needs.h"
+#include "analysis/claims_select.h"
+#include "tap.h"
+
+#define REPS 9
+
+/* --- intervals --- */
+
+static void test_intervals(void)
+{
+	const double nine[] = {10, 11, 12, 13, 14, 15, 16, 17, 18}, outlier[] = {10, 11, 12, 13, 14, 15, 16, 17, 9999};
+	const double three[] = {1, 2, 3}, zeros[] = {0, 0, 0}, many[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+	struct sample a = {.value = 14, .rep = nine, .reps = 9}, bad = {.value = 14, .rep = outlier, .reps = 9};
+	struct sample few = {.value = 2, .rep = three, .reps = 3}, none = {.value = 0, .rep = zeros, .reps = 3};
+	struct sample single = {.value = 7, .rep = nine, .reps = 1}, most = {.value = 7, .rep = many, .reps = 13};
+	struct sample peak = {.kind = SAMPLE_EXTREME, .is_max = true, .value = 9999, .rep = outlier, .reps = 9};
+	struct sample sum = {.kind = SAMPLE_SUM, .value = 6, .rep = three, .reps = 3};
+	struct estimate e = estimate_ratio(&a, &a);
+
+	ok(e.has_interval && e.value == 1 && e.low > 0.7 && e.low < 1 && e.high > 1 && e.high < 1.4,
+	   "the ratio of two equal samples of nine lies close around 1: %g to %g", e.low, e.high);
+	ok(fabs(e.low * e.high - 1) < 1e-9, "and the interval is as far down as up");
+	e = estimate_ratio(&bad, &a);
+	ok(e.high < 2, "one repetition that went wrong among nine does not reach the interval: up to %g", e.high);
+	e = estimate_ratio(&few, &few);
+	ok(e.low == 1. / 3 && e.high == 3, "with three repetitions it is the range of all pairs");
+	e = estimate_ratio(&single, &single);
+	ok(!e.has_interval && e.low == 1 && e.high == 1, "with one repetition each there is no interval");
+	e = estimate_ratio(&few, &none);
+	ok(isinf(e.high) && !isnan(e.low), "a ratio to repetitions of 0 has no upper end");
+	e = estimate_difference(&a, &few);
+	ok(e.value == 12 && e.low >= 7 && e.low < 12 && e.high > 12 && e.high <= 17, "a difference: %g (%g to %g)",
+	   e.value, e.low, e.high);
+	e = estimate_value(&most);
+	ok(e.low == 3 && e.high == 11, "a value of 13 repetitions: from the third on either side: %g to %g",
+	   e.low, e.high);
+	e = estimate_value(&(struct sample){.value = 100, .rep = three, .reps = 3});
+	ok(e.low == 1 && e.high == 100, "the number of all repetitions together always lies within");
+	e = estimate_value(&peak);
+	ok(e.low == 17 && e.high == 9999, "a maximum: without its repetition it would be %g", e.low);
+	e = estimate_ratio(&peak, &a);
+	ok(!e.has_interval, "a maximum against a median has no interval");
+	ok(!estimate_value(&sum).has_interval, "neither has a count");
+}
+
+/* --- selections --- */
+
+static void test_selections(void)
+{
+	static const struct {
+		const char *conditions;
+		bool matches;
+	} rows[] = {
+	    {"{}", true},
+	    {"{'qp': ['rc']}", true},
+	    {"{'qp': ['uc', 'rc']}", true},
+	    {"{'qp': ['uc']}", false},
+	    {"{'qp': ['rc'], 'size_bytes': [65]}", false},
+	    {"{'size_bytes': [{'>': 63, '<=': 64}]}", true},
+	    {"{'size_bytes': [{'>': 64}]}", false},
+	    {"{'size_bytes': [{'>=': 64}]}", true},
+	    {"{'size_bytes': [{'<': 64}]}", false},
+	    {"{'size_bytes': [{'<': 64}, 64]}", true},
+	    {"{'qp': [{'!=': 'uc'}]}", true},
+	    {"{'qp': [{'!=': 'rc'}]}", false},
+	    {"{'qp': [{'>': 3}]}", false},
+	    {"{'mtu_bytes': [{'!=': 3}]}", false},
+	    {"{'inline': [false]}", true},
+	};
+	json_t *params = json_pack("{s:s, s:i, s:b}", "qp", "rc", "size_bytes", 64, "inline", 0);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "%s", rows[i].conditions);
+		for (char *c = text; *c; c++)
+			*c = *c == '\'' ? '"' : *c;
+
+		json_t *conditions = json_loads(text, 0, NULL);
+
+		ok(conditions && claim_selects(conditions, params) == rows[i].matches, "%s %s", rows[i].conditions,
+		   rows[i].matches ? "selects" : "does not select");
+		json_decref(conditions);
+	}
+	json_decref(params);
+}
+
+/* --- claims --- */
+
+static json_t *stats(double p50)
+{
+	return json_pack("{s:{s:I, s:n, s:I, s:f}}", "lat_ns", "p50", (json_int_t)p50, "p99", "max",
+			 (json_int_t)(10 * p50), "over_limit", p50 / 1e6);
+}
+
+/* A point whose repetitions' medians lie around one. `factor`: of the last repetition. */
+static void add_point(json_t *points, const char *qp, const char *poll, int size, double median, double factor)
+{
+	json_t *reps = json_array();
+	int id = (int)json_array_size(points);
+
+	for (int i = 0; i < REPS; i++)
+		json_array_append_new(reps, json_pack("{s:i, s:o}", "rep", i, "metrics",
+						      stats((median + i - REPS / 2) * (i + 1 == REPS ? factor : 1))));
+	json_array_append_new(points, json_pack("{s:i, s:{s:s, s:s, s:i}, s:b, s:[], s:o, s:o}", "id", id, "params",
+						"qp", qp, "poll", poll, "size_bytes", size, "valid", 1, "reasons",
+						"metrics", stats(median), "reps", reps));
+}
+
+struct made {
+	json_t *run, *resolved, *summary, *state, *devices;
+};
+
+static struct made make(const char *name, const char *variant, const char *host)
+{
+	return (struct made){
+	    .run = json_pack("{s:s, s:{s:{}}, s:{s:b, s:b}}", "variant", variant, "hosts", host, "clock", "common", 1,
+			     "good", 1),
+	    .resolved = json_pack("{s:s, s:s, s:[]}", "name", name, "variant", variant, "claims"),
+	    .summary = json_pack("{s:[]}", "points"),
+	    .state = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "cpu.online", "0-3", "cpu.isolated", "2",
+			       "cpu.virtual_machine", "no", "idle.cpu0.state1.latency_us", "2", "rdma.mlx5_0.pci_slot",
+			       "0000:03:00.0", "frequency.*.driver", "!ENOENT"),
+	    .devices = json_pack("{s:[s], s:[s]}", "0", "mlx5_0", "1", "rxe0"),
+	};
+}
+
+static void made_free(struct made *m)
+{
+	json_decref(m->run);
+	json_decref(m->resolved);
+	json_decref(m->summary);
+	json_decref(m->state);
+	json_decref(m->devices);
+}
+
+static struct claim_run as_run(const struct made *m)
+{
+	return (struct claim_run){m->run, m->resolved, m->summary, {m->state, m->state}, m->devices};
+}
+
+/* Busy and event over rc and uc, three sizes; medians 100, 200, 300 (busy), five times that (event). */
+static struct made experiment_a(void)
+{
+	struct made m = make("a", "full", "alpha");
+	json_t *points = json_object_get(m.summary, "points");
+
+	for (int event = 0; event < 2; event++)
+		for (int uc = 0; uc < 2; uc++)
+			for (int i = 0; i < 3; i++)
+				add_point(points, uc ? "uc" : "rc", event ? "event" : "busy", 8 << i,
+					  100 * (i + 1) * (event ? 5 : 1), 1);
+	/* 12: not valid; 13: wild. */
+	add_point(points, "ud", "busy", 8, 100, 1);
+	json_object_set_new(json_array_get(points, 12), "valid", json_false());
+	json_object_set_new(json_array_get(points, 12), "reasons", json_pack("[s]", "7 page faults"));
+	add_point(points, "ud", "event", 8, 100, 30);
+	return m;
+}
+
+struct row {
+	const char *name;
+	const char *claim;		      /* what differs from DEFAULT, with ' for " */
+	const char *verdict, *measured, *why; /* parts of these */
+};
+
+#define DEFAULT                                                                                                        \
+	"{'id': 'x', 'claim': 'c', 'source': '', 'measured_by_source': '', 'metric': 'lat_ns.p50', 'points': {}, "     \
+	"'against': null, 'by': null, 'relation': 'ratio', 'min': null, 'max': null, 'along': null, 'tolerance': "     \
+	"0.0, "                                                                                                        \
+	"'needs': []}"
+
+#define BUSY "'points': {'poll': ['busy'], 'qp': ['rc', 'uc']}"
+#define EVENT                                                                                                          \
+	"'against': {'experiment': null, 'metric': 'lat_ns.p50', 'points': {'poll': ['event'], 'qp': ['rc', 'uc']}}"
+
+static const struct row rows[] = {
+    {"a ratio that holds in all cases", "{" BUSY "," EVENT ", 'max': 0.5}", "holds", "0.2 to 0.2 in 6 cases", ""},
+    {"one that fails", "{" BUSY "," EVENT ", 'max': 0.1}", "fails", "0.2", "rc, 8B: 0.2 (0.1"},
+    {"one whose bound is within the interval", "{" BUSY "," EVENT ", 'max': 0.2}", "not judged", "0.2",
+     "too close to say"},
+    {"a lower bound", "{" BUSY "," EVENT ", 'min': 0.5}", "fails", "0.2", "below 0.5"},
+    {"by: sizes are then not told apart", "{" BUSY "," EVENT ", 'by': ['qp'], 'max': 0.5}", "not judged", "",
+     "3 points would do"},
+    {"a selection that differs in a setting compares it",
+     "{'points': {'qp': ['uc'], 'poll': ['busy']}, 'against': {'experiment': null, 'metric': 'lat_ns.p50', 'points': "
+     "{'qp': ['rc'], 'poll': ['busy']}}, 'min': 0.9, 'max': 1.1}",
+     "holds", "8B 1; 16B 1; 32B 1", ""},
+    {"two numbers of one point",
+     "{'points': {'qp': ['rc'], 'poll': ['busy']}, 'against': {'experiment': null, 'metric': 'lat_ns.max', 'points': "
+     "{'qp': ['rc'], 'poll': ['busy']}}, 'max': 0.15}",
+     "holds", "8B 0.1; 16B 0.1", ""},
+    {"a value with its unit",
+     "{'points': {'qp': ['rc'], 'poll': ['busy'], 'size_bytes': [32]}, 'relation': 'value', 'max': 200}", "fails",
+     "300 ns (29", "above 200 ns"},
+    {"a share",
+     "{'points': {'qp': ['rc'], 'poll': ['busy'], 'size_bytes': [32]}, 'relation': 'value', 'metric': "
+     "'lat_ns.over_limit', 'max': 0.001}",
+     "holds", "0.03 %", ""},
+    {"a difference", "{" BUSY "," EVENT ", 'relation': 'difference', 'max': -300}", "holds", "-1.2", ""},
+    {"what rises", "{" BUSY ", 'relation': 'rising', 'along': 'size_bytes'}", "holds", "rc 3; uc 3", ""},
+    {"and does not fall", "{" BUSY ", 'relation': 'falling', 'along': 'size_bytes'}", "fails", "rc 3",
+     "from 8B to 16B it rises"},
+    {"nor is flat", "{" BUSY ", 'relation': 'flat', 'along': 'size_bytes', 'tolerance': 0.1}", "fails", "rc 3",
+     "at 32B it is 3 of that at 8B"},
+    {"but for a large tolerance", "{" BUSY ", 'relation': 'flat', 'along': 'size_bytes', 'tolerance': 2.5}", "holds",
+     "rc 3", ""},
+    {"a course needs points",
+     "{'points': {'size_bytes': [8], 'poll': ['busy'], 'qp': ['rc']}, 'relation': 'rising', 'along': "
+     "'size_bytes'}",
+     "not judged", "", "only one point along size_bytes"},
+    {"a course has one point at each value", "{" BUSY ", 'by': [], 'relation': 'rising', 'along': 'size_bytes'}",
+     "not judged", "", "several points at 8B"},
+    {"a point that is not valid", "{'points': {'qp': ['ud'], 'poll': ['busy']}, 'relation': 'value', 'max': 1e9}",
+     "not judged", "", "point 12 is not valid: 7 page faults"},
+    {"one wild repetition does not decide",
+     "{'points': {'qp': ['ud'], 'poll': ['event']}, 'relation': 'value', 'max': 1000}", "holds", "100 ns", ""},
+    {"a quantile that is null", "{" BUSY ", 'relation': 'value', 'metric': 'lat_ns.p99', 'max': 1000}", "not judged",
+     "", "too few samples"},
+    {"a series that is not there", "{" BUSY ", 'relation': 'value', 'metric': 'rtt_ns.p50', 'max': 1000}", "not judged",
+     "", "has no rtt_ns.p50"},
+    {"no point", "{'points': {'qp': ['xx']}, 'relation': 'value', 'max': 1000}", "not judged", "",
+     "no point of the run"},
+    {"nothing to compare with",
+     "{" BUSY ", 'against': {'experiment': null, 'metric': 'lat_ns.p50', 'points': {'qp': ['xx']}}, 'max': 1}",
+     "not judged", "", "no point of the run is what it compares with"},
+    {"an experiment that is missing",
+     "{" BUSY ", 'against': {'experiment': 'z', 'metric': 'lat_ns.p50', 'points': {}}, 'max': 1}", "not judged", "",
+     "experiment z, which is not among"},
+    {"one of another variant",
+     "{" BUSY ", 'against': {'experiment': 'quick', 'metric': 'lat_ns.p50', 'points': {}}, 'max': 1}", "not judged", "",
+     "quick was run in its quick variant"},
+    {"one of another machine",
+     "{" BUSY ", 'against': {'experiment': 'beta', 'metric': 'lat_ns.p50', 'points': {}}, 'max': 1}", "not judged", "",
+     "beta was run on another machine"},
+    {"another experiment", "{" BUSY ", 'against': {'experiment': 'b', 'metric': 'lat_ns.p50', 'points': {}}, 'max': 1}",
+     "holds", "0.5 to 0.5 in 6 cases", ""},
+    {"a need that is not met keeps what was measured",
+     "{" BUSY "," EVENT ", 'max': 0.5, 'needs': [{'need': 'isolated', 'count': 2}]}", "not judged", "0.2",
+     "2 isolated CPUs; there is 1"},
+    {"an unknown relation is not judged", "{" BUSY "," EVENT ", 'relation': 'sideways'}", "not judged", "",
+     "does not know"},
+};
+
+static json_t *read_claim(const char *text)
+{
+	char copy[1024];
+	json_t *j;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (char *c = copy; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	j = json_loads(copy, 0, NULL);
+	if (!j)
+		printf("Bail out! not JSON: %s\n", copy);
+	return j;
+}
+
+static void judge_row(const struct row *row, struct made *a, const struct made *others, size_t count)
+{
+	json_t *claim = read_claim(DEFAULT), *more = read_claim(row->claim), *verdicts, *v;
+	struct claim_run runs[8] = {as_run(a)};
+
+	json_object_update(claim, more);
+	json_array_clear(json_object_get(a->resolved, "claims"));
+	json_array_append_new(json_object_get(a->resolved, "claims"), claim);
+	for (size_t i = 0; i < count; i++)
+		runs[i + 1] = as_run(&others[i]);
+	verdicts = claims_judge(runs, count + 1);
+	v = json_array_get(json_object_get(verdicts, "claims"), 0);
+	is_str(json_string_value(json_object_get(v, "verdict")), row->verdict, "%s: %s", row->name, row->verdict);
+	contains(json_string_value(json_object_get(v, "measured")), row->measured, "  measured");
+	contains(json_string_value(json_object_get(v, "why")), row->why, "  why");
+	if (!*row->why)
+		is_str(json_string_value(json_object_get(v, "why")), "", "  and nothing else");
+	json_decref(verdicts);
+	json_decref(more);
+}
+
+static void test_rows(void)
+{
+	struct made a = experiment_a();
+	struct made others[] = {make("b", "full", "alpha"), make("quick", "quick", "alpha"),
+				make("beta", "full", "beta")};
+
+	for (size_t i = 0; i < 3; i++)
+		for (int k = 0; k < 3; k++) {
+			add_point(json_object_get(others[i].summary, "points"), "rc", "event", 8 << k, 200 * (k + 1),
+				  1);
+			add_point(json_object_get(others[i].summary, "points"), "uc", "event", 8 << k, 200 * (k + 1),
+				  1);
+		}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		judge_row(&rows[i], &a, others, 3);
+	made_free(&a);
+	for (size_t i = 0; i < 3; i++)
+		made_free(&others[i]);
+}
+
+/* --- needs --- */
+
+static void test_needs(void)
+{
+	static const struct {
+		const char *need, *device, *key, *value; /* key: of state, changed to value (NULL: taken out) */
+		int count;
+		bool met;
+	} rows_of_needs[] = {
+	    {"hca", "mlx5_0", NULL, NULL, 0, true},
+	    {"hca", "rxe0", NULL, NULL, 0, false},
+	    {"hca", "soft9", NULL, NULL, 0, false}, /* renamed: on no bus */
+	    {"hca", "mlx5_0", "rdma.mlx5_0.pci_slot", "!ENOENT", 0, false},
+	    {"hca", NULL, NULL, NULL, 0, false},
+	    {"bare_metal", NULL, NULL, NULL, 0, true},
+	    {"bare_metal", NULL, "cpu.virtual_machine", "yes", 0, false},
+	    {"one_clock", NULL, NULL, NULL, 0, true},
+	    {"cpuidle", NULL, NULL, NULL, 0, true},
+	    {"cpuidle", NULL, "idle.cpu0.state1.latency_us", "0", 0, false},
+	    {"cpuidle", NULL, "cpu.virtual_machine", "yes", 0, false},
+	    {"cpufreq", NULL, NULL, NULL, 0, false},
+	    {"cpufreq", NULL, "frequency.policy0.driver", "intel_pstate", 0, true},
+	    {"aspm", NULL, NULL, NULL, 0, false},
+	    {"aspm", NULL, "pci.aspm_policy", "default", 0, true},
+	    {"dma_latency", NULL, NULL, NULL, 0, false},
+	    {"dma_latency", NULL, "pm_qos.cpu_dma_latency_us", "2000000000", 0, true},
+	    {"cpus", NULL, NULL, NULL, 4, true},
+	    {"cpus", NULL, NULL, NULL, 5, false},
+	    {"isolated", NULL, NULL, NULL, 1, true},
+	    {"isolated", NULL, "cpu.isolated", "", 1, false},
+	    {"nodes", NULL, "numa.online", "0-1", 2, true},
+	    {"nodes", NULL, NULL, NULL, 1, false},
+	    {"full", NULL, NULL, NULL, 0, true},
+	    {"levitation", NULL, NULL, NULL, 0, false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows_of_needs) / sizeof(rows_of_needs[0]); i++) {
+		const char *device = rows_of_needs[i].device, *key = rows_of_needs[i].key;
+		struct made m = make("a", "full", "alpha");
+		json_t *devices = device ? json_pack("[s]", device) : json_array();
+		json_t *needs =
+		    json_pack("[{s:s, s:i}]", "need", rows_of_needs[i].need, "count", rows_of_needs[i].count);
+		struct claim_machine machine = {m.run, {m.state, m.state}, devices};
+		char why[256] = "";
+
+		if (key)
+			json_object_set_new(m.state, key, json_string(rows_of_needs[i].value));
+		is_int(claim_needs_met(needs, &machine, why, sizeof(why)), rows_of_needs[i].met, "%s %s with %s %s",
+		       rows_of_needs[i].need, rows_of_needs[i].met ? "is met" : "is not met",
+		       key	? key
+		       : device ? device
+				: "no device",
+		       key ? rows_of_needs[i].value : "");
+		ok(rows_of_needs[i].met || *why, "  and it is said why: %s", why);
+		json_decref(devices);
+		json_decref(needs);
+		made_free(&m);
+	}
+}
+
+/* --- status, tables --- */
+
+static void test_status(void)
+{
+	json_t *v = json_pack("{s:[{s:s}]}", "claims", "verdict", "not judged");
+
+	is_int(claims_status(v), STATUS_UNDECIDED, "nothing judged is undecided");
+	json_array_append_new(json_object_get(v, "claims"), json_pack("{s:s}", "verdict", "holds"));
+	is_int(claims_status(v), STATUS_OK, "one that holds is enough");
+	json_array_append_new(json_object_get(v, "claims"), json_pack("{s:s}", "verdict", "fails"));
+	is_int(claims_status(v), STATUS_NO, "one that fails is a no");
+	json_decref(v);
+	v = json_pack("{s:[]}", "claims");
+	is_int(claims_status(v), STATUS_UNDECIDED, "no claims are undecided");
+	json_decref(v);
+}
+
+static void test_tables(void)
+{
+	json_t *v =
+	    json_pack("{s:[{s:s, s:s, s:s, s:s, s:s}]}", "claims", "id", "long", "verdict", "holds", "claim",
+		      "Words words words words words words words words words words\twords \033[31mthe end", "measured",
+		      "averyveryverylongmeasurementwithoutanyblankinit", "measured_by_source", "\xc2\xb5s 3");
+	char *text = NULL, *tsv = NULL;
+	size_t size, tabs = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	claims_table(v, out);
+	fclose(out);
+	out = open_memstream(&tsv, &size);
+	claims_tsv(v, out);
+	fclose(out);
+	ok(!strchr(text, '\033') && !strchr(tsv, '\033'), "nothing of a terminal's gets through");
+	contains(text, "the end", "a long claim is wrapped to its end");
+	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		ok(strcspn(line, "\n") <= 101, "a line of %zu bytes fits", strcspn(line, "\n"));
+	for (const char *c = strchr(tsv, '\n') + 1; *c; c++)
+		tabs += *c == '\t';
+	is_int((long long)tabs, 9, "a row has ten cells, whatever is in them");
+	free(text);
+	free(tsv);
+	json_decref(v);
+}
+
+int main(void)
+{
+	test_intervals();
+	test_selections();
+	test_rows();
+	test_needs();
+	test_status();
+	test_tables();
+	return done_testing();
+}

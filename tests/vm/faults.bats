@@ -1,0 +1,108 @@
+# bats file_tags=guest
+# What happens to a run when something goes wrong in its middle, in the Soft-RoCE guest:
+#
+#     tests/vm/guest --env KBLAT=$PWD/build/kblat -- bats tests/vm/faults.bats
+#
+# In every case: the point fails and says why, the repetitions before are kept, the next point runs, and the run
+# directory verifies.
+
+load ../cli/helper
+
+setup_file() {
+	grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || {
+		echo "# no active RDMA device: run this in the guest (see the head of this file)" >&3
+		return 1
+	}
+}
+
+# begin SETTINGS: a run whose first point would go on for minutes and whose second one is short. Returns in its middle.
+begin() {
+	spec faults < <(
+		echo "settings: {kernel: oneway, messages: 500, burst: 5, pause: 1ms, repetitions: 400, warmup: 0, timeout: 10s}"
+		echo "matrix:"
+		echo "  - {transport: verbs, $1}"
+		echo "  - {transport: shmem, repetitions: 1, poll: event}"
+	)
+	"$KBLAT" run faults.yaml --out "$T/runs" >"$T/out" 2>"$T/err" 3>&- &
+	pid=$!
+	local i
+	for ((i = 0; i < 300; i++)); do
+		if compgen -G "$T/runs/*/points/0000/rep-01/counters.json" >/dev/null; then
+			return
+		fi
+		sleep 0.1
+	done
+	echo "the run does not get on: $(cat "$T/out" "$T/err")"
+	return 1
+}
+
+# the_rest_is_good PATTERN…: the run ends as it should, and says each PATTERN of its first point.
+the_rest_is_good() {
+	local pattern end=0
+	wait "$pid" || end=$?
+	cat "$T/out" "$T/err"
+	assert_eq "$end" 1
+	run_dir=$(tail -n 1 "$T/out")
+	for pattern in "$@"; do
+		assert_contains "$(json "$run_dir/points/0000/point.json" 'd["outcome"] + ": " + d["why"]')" "$pattern"
+	done
+	[ -s "$run_dir/points/0000/rep-00/t_recv.npy" ]
+	[ -s "$run_dir/points/0000/rep-01/t_subm.npy" ]
+	assert_eq "$(json "$run_dir/points/0001/point.json" 'd["outcome"]')" completed
+	run "$KBLAT" verify "$run_dir"
+	echo "$output"
+	assert_eq "$status" 0
+}
+
+@test "the device is deleted" {
+	begin "qp: rc, poll: busy"
+	timeout 60 rdma link delete rxe0
+	rdma link add rxe0 type rxe netdev d0
+	the_rest_is_good "failed: " "rxe0 port 1: the device reports: it is being removed" \
+		"work completion " "Work Request Flushed Error (5)"
+}
+
+@test "the device is deleted while both sides sleep, and the connection manager knows it" {
+	begin "qp: rc, poll: event, connect: rdmacm"
+	timeout 60 rdma link delete rxe0
+	rdma link add rxe0 type rxe netdev d0
+	the_rest_is_good "failed: " "rxe0 port 1: the device reports: it is being removed"
+}
+
+@test "the port goes down" {
+	begin "qp: uc, poll: event"
+	ip link set dev d0 down
+	the_rest_is_good "failed: " "rxe0 port 1: the device reports: port error"
+	ip link set dev d0 up
+}
+
+@test "the sink is killed" {
+	begin "qp: rc, poll: busy"
+	kill -9 "$(pgrep -n -f "$KBLAT endpoint")"
+	the_rest_is_good "failed: " "sink" "signal 9"
+}
+
+@test "the source is killed" {
+	begin "qp: ud, poll: event"
+	kill -9 "$(pgrep -o -f "$KBLAT endpoint")"
+	the_rest_is_good "failed: " "source" "signal 9"
+}
+
+# One receive buffer, and a source that tries once: sooner or later it is faster than the sink.
+@test "a receiver without a receive buffer" {
+	spec rnr <<-'YAML'
+		settings: {kernel: oneway, messages: 100000, size: 4KiB, burst: 100000, repetitions: 3, warmup: 0, check: yes}
+		matrix:
+		  - {transport: verbs, qp: rc, depth: 1, rnr_retry: 0, poll: event, poll_send: busy}
+		  - {transport: verbs, qp: rc, messages: 100, repetitions: 1}
+	YAML
+	run "$KBLAT" run rnr.yaml --out "$T/runs"
+	assert_eq "$status" 1
+	assert_contains "$output" "RNR retry counter exceeded (13"
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_contains "$(json "$run_dir/points/0000/point.json" 'd["outcome"] + ": " + d["why"]')" \
+		"failed: source: rxe0 port 1: work completion "
+	assert_eq "$(json "$run_dir/points/0001/point.json" 'd["outcome"]')" completed
+	run "$KBLAT" verify "$run_dir"
+	assert_eq "$status" 0
+}

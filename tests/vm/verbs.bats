@@ -1,0 +1,116 @@
+# bats file_tags=guest
+# `kblat run` over the verbs transport, in the Soft-RoCE guest:
+#
+#     tests/vm/guest --env KBLAT=$PWD/build/kblat -- bats tests/vm/verbs.bats
+#
+# Every payload is checked; verbs_counters.py says whether all of them came, over the device. All receives are posted
+# before the first message is sent (depth), so that unreliable queue pairs have no reason to lose one. Whether the run
+# is valid is not asked: an emulated CPU has hiccups.
+
+load ../cli/helper
+
+setup_file() {
+	grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || {
+		echo "# no active RDMA device: run this in the guest (see the head of this file)" >&3
+		return 1
+	}
+}
+
+# spec_of NAME <<YAML: a matrix, below settings for a quick look.
+spec_of() {
+	spec "$1" < <(
+		echo 'settings: {kernel: oneway, transport: verbs, messages: 200, burst: 20, pause: 100us, depth: 256,'
+		echo '           repetitions: 1, warmup: 20, check: yes, spin: 20us}'
+		echo 'matrix:'
+		cat
+	)
+}
+
+# all_arrive NAME POINTS
+all_arrive() {
+	run "$KBLAT" run "$1.yaml" --out "$T/runs"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || {
+		echo "status $status: $output"
+		return 1
+	}
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$BATS_TEST_DIRNAME/verbs_counters.py" "$run_dir"
+	echo "$output"
+	assert_contains "$output" "$2 of $2 points are good"
+}
+
+@test "queue pairs, set-ups, polling" {
+	spec_of pairs <<-'YAML'
+		  - {qp: [rc, uc, ud], poll: [busy, event, adaptive]}
+		  - {qp: [rc, ud], connect: rdmacm, poll: [busy, event, adaptive]}
+		  - {qp: [rc, ud], poll: busy, poll_send: [event, adaptive]}
+	YAML
+	all_arrive pairs 19
+}
+
+@test "operations, inline, completions asked for now and then, buffers" {
+	spec_of operations <<-'YAML'
+		  - {op: [send, write_imm], qp: rc, poll: [busy, event], signal_every: [1, 16]}
+		  - {op: write, qp: [rc, uc], signal_every: [1, 7], inline: ['on', 'off']}
+		  - {op: send, qp: ud, inline: 64B, signal_every: 256}
+		  - {op: write_imm, qp: uc, inline: 'on', connect: plain}
+		  - {op: [send_imm, write], connect: rdmacm, burst: 1, depth: 1, buffers: 1}
+		  - {op: send_imm, burst: 1, buffers: [1, 3], pause: 1ms}
+	YAML
+	all_arrive operations 22
+}
+
+@test "sizes" {
+	spec_of sizes <<-'YAML'
+		  - {qp: [rc, uc], size: [1B, 4095B, 32KiB], messages: 50}
+		  - {qp: ud, size: [1B, 1000B, 4KiB], messages: 50}
+		  - {qp: rc, op: [write, write_imm], size: [8B, 32KiB], messages: 50}
+		  - {qp: rc, mtu: 256, size: 4KiB, messages: 50}
+	YAML
+	all_arrive sizes 14
+}
+
+@test "what was granted is in the result" {
+	spec_of granted <<-'YAML'
+		  - {inline: 128B, size: 100B, buffers: 5, burst: 1}
+	YAML
+	all_arrive granted 1
+	assert_eq "$(json "$run_dir/points/0000/point.json" \
+		'[d["granted"]["source"][k] for k in ("inlined", "buffers_send", "hw_timestamps")] + [d["granted"]["sink"]["buffers_recv"], d["granted"]["source"]["inline_bytes"] >= 100]')" \
+		"[True, 8, False, 5, True]"
+}
+
+@test "what this device cannot do is said, and the other points run" {
+	spec_of limits <<-'YAML'
+		  - {inline: 'on', size: [32B, 8KiB]}
+	YAML
+	run "$KBLAT" run limits.yaml --out "$T/runs"
+	assert_contains "$output" "point 2 of 2: impossible: source: rxe0 port 1: with inline on, size 8192 is above what the device can do: max_inline_data is "
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$BATS_TEST_DIRNAME/verbs_counters.py" "$run_dir"
+	assert_contains "$output" "1 of 2 points are good"
+}
+
+@test "settings that contradict each other are refused before anything starts" {
+	local -a pairs=(
+		'op=write qp=ud|op write and qp ud'
+		'op=write poll=event|poll event and op write'
+		'op=send size=2B|size 2 and op send'
+		'signal_every=300|signal_every 300 and depth 256'
+		'op=write buffers=8|buffers 8 and depth 256'
+		'inline=maybe|inline must be off, on, or a number of bytes'
+	)
+	local pair set
+	spec_of contradictions <<-'YAML'
+		  - {qp: rc}
+	YAML
+	for pair in "${pairs[@]}"; do
+		local -a sets=()
+		for set in ${pair%%|*}; do
+			sets+=(--set "$set")
+		done
+		run "$KBLAT" run contradictions.yaml --dry-run "${sets[@]}"
+		assert_eq "$status" 2
+		assert_contains "$output" "${pair#*|}"
+	done
+}

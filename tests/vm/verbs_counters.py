@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+"""Did every message of a run arrive, whole, over the device?
+
+    verbs_counters.py RUN
+
+One line for each point that something is wrong with; the last line is "N of M points are good". Exit status 1 where
+they differ.
+"""
+
+import json
+import os
+import sys
+
+
+def load(*path):
+    with open(os.path.join(*path), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def sent(device, side, when):
+    return device[side][when].get("sent_pkts", 0)
+
+
+def faults_of_repetition(rep, messages):
+    counters = load(rep, "counters.json")
+    source, sink, device = counters["source"], counters["sink"], counters["device"]
+    expected = [
+        ("posted", source["posted"], messages),
+        ("completed", source["completed"], messages),
+        ("received", sink["received"], messages),
+        ("bad payloads", sink["bad_payloads"], 0),
+        ("duplicates", sink["duplicates"], 0),
+        ("overflows", sink["overflows"], 0),
+    ]
+    wrong = [f"{name} {is_}, not {wanted}" for name, is_, wanted in expected if is_ != wanted]
+    packets = sent(device, "source", "after") - sent(device, "source", "before")
+    if packets < messages:
+        wrong.append(f"the device sent {packets} packets")
+    return wrong
+
+
+def faults_of_point(point, params):
+    outcome = load(point, "point.json")
+    if outcome["outcome"] != "completed":
+        return [outcome["outcome"] + ": " + outcome["why"]]
+    reps = [os.path.join(point, d) for d in sorted(os.listdir(point)) if d.startswith("rep-")]
+    if len(reps) != params["repetitions"]:
+        return [f"{len(reps)} repetitions, not {params['repetitions']}"]
+    return [fault for rep in reps for fault in faults_of_repetition(rep, params["messages"])]
+
+
+def main(run):
+    points = load(run, "resolved.json")["points"]
+    good = 0
+    for point in points:
+        params = point["params"]
+        wrong = faults_of_point(os.path.join(run, "points", f"{point['id']:04d}"), params)
+        good += not wrong
+        if wrong:
+            print(f"point {point['id']}: {'; '.join(wrong)}")
+            print(f"    {params}")
+    print(f"{good} of {len(points)} points are good")
+    return good != len(points)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
