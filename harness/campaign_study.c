@@ -232,7 +232,8 @@ int study_load(const char *path, const struct spec_overrides *overrides, struct 
 		return rc;
 	bad = read_yaml(out, complaints);
 	for (size_t i = 0; i < out->count; i++)
-		bad = load_spec(&out->items[i], overrides, complaints) ?: bad;
+		if (load_spec(&out->items[i], overrides, complaints))
+			bad = -EINVAL;
 	return bad ? -EINVAL : check_overrides(out, overrides, e);
 }
 

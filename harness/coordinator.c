@@ -586,7 +586,7 @@ static void tell_progress(struct session *s, long long rep)
 	co->progress.rep = rep;
 	co->progress.reps = s->common.repetitions;
 	if (co->on_progress)
-		co->on_progress(co->arg, &co->progress);
+		co->on_progress(&co->progress);
 }
 
 static int run_repetitions(struct session *s, struct err *e)

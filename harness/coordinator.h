@@ -18,6 +18,7 @@ struct progress {
 	size_t point, points;
 	long long rep, reps;
 	uint64_t messages, all_messages; /* measured so far, and of the whole run */
+	int64_t started_ms;		 /* channel_now_ms() */
 };
 
 struct coordinator {
@@ -27,8 +28,7 @@ struct coordinator {
 	struct clock_conversion conversion;
 	char boot_id[64];
 	volatile sig_atomic_t *interrupted;
-	void (*on_progress)(void *arg, const struct progress *p);
-	void *arg;
+	void (*on_progress)(const struct progress *p); /* NULL: nobody looks */
 	struct progress progress;
 };
 

@@ -151,7 +151,7 @@ static const char *suggest_kernel(const char *name)
 {
 	const char *names[64] = {0};
 
-	for (size_t i = 0; kernels[i] && i < 63; i++)
+	for (size_t i = 0; i < 63 && kernels[i]; i++)
 		names[i] = kernels[i]->name;
 	return suggest(name, names);
 }
@@ -160,7 +160,7 @@ static const char *suggest_transport(const char *name)
 {
 	const char *names[64] = {0};
 
-	for (size_t i = 0; transports[i] && i < 63; i++)
+	for (size_t i = 0; i < 63 && transports[i]; i++)
 		names[i] = transports[i]->name;
 	return suggest(name, names);
 }

@@ -120,6 +120,14 @@ static void check_json(struct check *c, const char *name, json_t *value, const c
 	free(path);
 }
 
+/* What messages_of() says of a repetition that a duration ends: only its counters know. */
+#define MESSAGES_POSTED -2
+
+static json_int_t posted_of(const struct rep *r)
+{
+	return json_integer_value(json_object_get(json_object_get(r->counters, "source"), "posted"));
+}
+
 static void check_rep(struct check *c, const struct layout *l, unsigned number, json_int_t messages)
 {
 	char *name = fs_path("points/%04u/rep-%02u/data.json", l->id, number);
@@ -130,6 +138,8 @@ static void check_rep(struct check *c, const struct layout *l, unsigned number, 
 		   &e);
 	err_clear(&e);
 	if (!rep_open(c->run->path, l, number, &r, &e)) {
+		if (messages == MESSAGES_POSTED)
+			messages = posted_of(&r);
 		if (r.is_whole && messages >= 0 && r.columns[0].count != (size_t)messages)
 			complain(
 			    c, "points/%04u/rep-%02u/%s.npy: it has %zu entries for %" JSON_INTEGER_FORMAT " messages",
@@ -139,14 +149,17 @@ static void check_rep(struct check *c, const struct layout *l, unsigned number, 
 	free(name);
 }
 
-/* Of a point that was completed, how many messages a repetition has; -1 otherwise, or if that is not said. */
+/* Of a point that was completed, how many messages a repetition has, or MESSAGES_POSTED; -1 otherwise, or if that is not
+ * said. */
 static json_int_t messages_of(const struct layout *l, const json_t *point)
 {
 	const char *outcome = json_string_value(json_object_get(point, "outcome"));
 	const json_t *messages = json_object_get(l->params, "messages");
 
-	return outcome && !strcmp(outcome, "completed") && json_is_integer(messages) ? json_integer_value(messages)
-										     : -1;
+	if (!outcome || strcmp(outcome, "completed") || !json_is_integer(messages))
+		return -1;
+	return json_integer_value(json_object_get(l->params, "duration_ns")) ? MESSAGES_POSTED
+									     : json_integer_value(messages);
 }
 
 static void check_point(struct check *c, const struct layout *l, const json_t *point)

@@ -7,7 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/claims.h"
 #include "analysis/rundir.h"
+#include "campaign.h"
 #include "channel.h"
 #include "commands/commands.h"
 #include "common/fs.h"
@@ -21,19 +23,26 @@
 
 const struct cli_command cmd_run_cli = {
     .name = "run",
-    .synopsis = "SPEC [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device DEV] [--reps N] "
-		"[--dry-run] [--json]",
+    .synopsis =
+	"SPEC|STUDY|CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device DEV] [--reps N] "
+	"[--dry-run] [--json]",
     .summary = "run an experiment and seal its run directory",
     .details =
 	"SPEC is a YAML file, or a directory with a spec.yaml in it (`kblat list` shows those there are). The run "
 	"directory is made inside runs/ beside the spec, or inside --out; its path is the last line of standard "
 	"output.\n\n"
+	"STUDY is a directory with experiments in it: all of them are run, one after the other, as a campaign: a "
+	"directory "
+	"with their run directories, campaign.json, and a table of what they claim (claims.tsv). One that was "
+	"interrupted "
+	"goes on with `kblat run CAMPAIGN`, or --resume.\n\n"
 	"Each side of a point is a process of its own. --source and --sink give a command prefix that starts it: "
 	"\"ip netns exec ns0\", \"numactl -m 0\", \"ssh host\". Both talk over their standard input and output; "
 	"nothing "
 	"listens on a network but the data path under test.\n\n"
 	"Ctrl-C ends the run early and keeps what was measured.\n\n"
-	"Exit status: 0 measured and valid; 3 measured, but not valid (the reasons are said); 1 a point failed or the "
+	"Exit status: 0 measured and valid; 3 measured, but not valid (the reasons are said), or a claim fails; 1 a "
+	"point failed or the "
 	"run "
 	"was interrupted; 2 the spec or the command line is wrong; 77 no point is possible on this machine.",
     .min_args = 1,
@@ -42,7 +51,7 @@ const struct cli_command cmd_run_cli = {
 
 struct run_options {
 	struct cli_list args, set, only;
-	const char *out, *source, *sink, *device;
+	const char *out, *source, *sink, *device, *resume;
 	long reps;
 	bool quick, dry_run, json;
 };
@@ -82,11 +91,10 @@ static bool is_interrupted(void)
 }
 
 /* "kblat run: point 3/7, repetition 2/5, 120000 of 400000 messages, 0:12 left" on one line of the terminal. */
-static void show_progress(void *arg, const struct progress *p)
+static void show_progress(const struct progress *p)
 {
-	const int64_t *started_ms = arg;
 	double part = p->all_messages ? (double)p->messages / (double)p->all_messages : 0;
-	double passed = (double)(channel_now_ms() - *started_ms) / 1000;
+	double passed = (double)(channel_now_ms() - p->started_ms) / 1000;
 	char left[32] = "";
 
 	if (part > 0.02)
@@ -116,8 +124,8 @@ static char *parent_of(const struct spec *spec, const char *out)
 
 static json_t *describe_series(const struct kernel_series *s)
 {
-	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s*}", "name", s->name, "label", s->label, "column", s->column, "minus",
-			      s->minus, "with", s->with);
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s*}", "name", s->name, "label", s->label, "column", s->column,
+			      "minus", s->minus, "with", s->with);
 
 	if (s->divide > 1)
 		json_object_set_new(j, "divide", json_integer(s->divide));
@@ -138,8 +146,9 @@ static json_t *kernel_tables(const struct spec *spec)
 		json_t *columns = json_array(), *series = json_array();
 
 		for (const struct kernel_column *c = k->columns; c->name; c++)
-			json_array_append_new(columns, json_pack("{s:s, s:s, s:s*}", "name", c->name, "side",
-								 c->side == ROLE_SOURCE ? "source" : "sink", "with", c->with));
+			json_array_append_new(columns,
+					      json_pack("{s:s, s:s, s:s*}", "name", c->name, "side",
+							c->side == ROLE_SOURCE ? "source" : "sink", "with", c->with));
 		for (const struct kernel_series *r = k->series; r->name; r++)
 			json_array_append_new(series, describe_series(r));
 		json_object_set_new(all, name, json_pack("{s:o, s:o}", "columns", columns, "series", series));
@@ -314,6 +323,24 @@ static enum status conclude(const struct tally *t, const json_t *summary)
 	return json_is_true(json_object_get(summary, "valid")) ? STATUS_OK : STATUS_NO;
 }
 
+/* What became of the spec's claims, if it makes any. One that fails is a no. */
+static enum status show_claims(const struct rundir *dir, bool json, enum status status)
+{
+	struct err ignored = ERR_INIT;
+	char *path = fs_path("%s/claims.json", dir->path);
+	json_t *verdicts = access(path, F_OK) ? NULL : json_read(path, &ignored);
+
+	if (verdicts && !json) {
+		printf("\n");
+		claims_table(verdicts, stdout);
+	}
+	if (verdicts && status == STATUS_OK && claims_status(verdicts) == STATUS_NO)
+		status = STATUS_NO;
+	json_decref(verdicts);
+	free(path);
+	return status;
+}
+
 static enum status seal(struct rundir *dir, const struct tally *t, bool json, struct err *e)
 {
 	json_t *summary;
@@ -332,6 +359,7 @@ static enum status seal(struct rundir *dir, const struct tally *t, bool json, st
 	else
 		summary_table((const json_t *const[]){summary}, 1, stdout);
 	status = conclude(t, summary);
+	status = show_claims(dir, json, status);
 	if (interrupted)
 		fprintf(stderr, "kblat: interrupted; what was measured is kept\n");
 	json_decref(summary);
@@ -342,12 +370,11 @@ static enum status seal(struct rundir *dir, const struct tally *t, bool json, st
 static enum status execute(struct coordinator *co, const struct spec *spec, const char *host, bool json, struct err *e)
 {
 	bool show = isatty(STDERR_FILENO);
-	int64_t started_ms = channel_now_ms();
 	struct tally tally = {0};
 
 	co->interrupted = &interrupted;
 	co->on_progress = show ? show_progress : NULL;
-	co->arg = &started_ms;
+	co->progress.started_ms = channel_now_ms();
 	catch_signals();
 	capture(co->rundir, host, "before");
 	run_points(co, spec, show, &tally);
@@ -396,20 +423,14 @@ static void add_shorthand(struct cli_list *set, const char *format, const char *
 	set->items[set->count++] = *keep;
 }
 
-static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
+static enum status run_one(const struct run_options *o, const struct spec_overrides *overrides, int argc, char **argv,
+			   struct err *e)
 {
-	char reps[24], *kept[2] = {NULL, NULL};
 	struct spec spec;
 	struct diag diag;
 	enum status status;
 
-	snprintf(reps, sizeof(reps), "%ld", o->reps);
-	add_shorthand(&o->set, "device=%s", o->device, &kept[0]);
-	add_shorthand(&o->set, "repetitions=%s", o->reps ? reps : NULL, &kept[1]);
-
-	struct spec_overrides overrides = {o->set.items, o->set.count, o->only.items, o->only.count, o->quick, NULL};
-
-	if (spec_load(o->args.items[0], &overrides, &spec, &diag)) {
+	if (spec_load(o->args.items[0], overrides, &spec, &diag)) {
 		diag_print(&diag, stderr);
 		status = STATUS_USAGE;
 	} else if (o->dry_run) {
@@ -423,6 +444,34 @@ static enum status run(struct run_options *o, int argc, char **argv, struct err 
 	}
 	diag_free(&diag);
 	spec_free(&spec);
+	return status;
+}
+
+static enum status run_many(const struct run_options *o, const struct spec_overrides *overrides, int argc, char **argv,
+			    struct err *e)
+{
+	const struct campaign_options campaign = {o->args.items[0], o->resume,	o->out,	 o->source, o->sink,
+						  *overrides,	    o->dry_run, o->json, argc,	    argv};
+
+	return campaign_run(&campaign, e);
+}
+
+static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
+{
+	char reps[24], *kept[2] = {NULL, NULL};
+	enum status status;
+
+	snprintf(reps, sizeof(reps), "%ld", o->reps);
+	add_shorthand(&o->set, "device=%s", o->device, &kept[0]);
+	add_shorthand(&o->set, "repetitions=%s", o->reps ? reps : NULL, &kept[1]);
+
+	const struct spec_overrides overrides = {o->set.items,	o->set.count, o->only.items,
+						 o->only.count, o->quick,     NULL};
+
+	if (o->resume || campaign_is(o->args.items[0]))
+		status = run_many(o, &overrides, argc, argv, e);
+	else
+		status = run_one(o, &overrides, argc, argv, e);
 	free(kept[0]);
 	free(kept[1]);
 	return status;
@@ -440,6 +489,7 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	    {"sink", CLI_STRING, &o.sink, "CMD", "command prefix that starts the sink endpoint", 0, 0},
 	    {"device", CLI_STRING, &o.device, "DEV", "the RDMA device, as --set device=DEV", 0, 0},
 	    {"reps", CLI_INT, &o.reps, "N", "repetitions, as --set repetitions=N", 1, 100000},
+	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with a campaign that was begun", 0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL, "print the points with every setting, and do nothing", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},

@@ -18,10 +18,13 @@ int memory_node_of_cpu(int cpu)
 static void prefault(void *data, size_t size)
 {
 	volatile char *p = data;
+	char c;
 	long page = sysconf(_SC_PAGESIZE);
 
-	for (size_t at = 0; at < size; at += (size_t)page)
-		p[at] = p[at];
+	for (size_t at = 0; at < size; at += (size_t)page) {
+		c = p[at];
+		p[at] = c;
+	}
 }
 
 static void bind_to(struct memory *m, int node)

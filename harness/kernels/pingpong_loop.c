@@ -92,7 +92,7 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 
 	while (seq < messages) {
 		if (choices & CHECKS)
-			payload_fill(T(send_buffer)(t, seq), (size_t)s->size, seq);
+			payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
 
 		int64_t stamp = T(begin)(t);
 
@@ -110,7 +110,7 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 
 			t_back[seq] = back;
 			w->counters.received++;
-			if ((choices & CHECKS) && !payload_is_right(T(recv_buffer)(t), (size_t)s->size, seq))
+			if ((choices & CHECKS) && !payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
 				w->counters.bad_payloads++;
 			rc = T(release)(t);
 			if (!likely(rc == 0))
@@ -165,9 +165,9 @@ ALWAYS int run_sink(struct worker *w, const unsigned choices)
 			continue;
 		}
 		if (choices & CHECKS) {
-			if (!payload_is_right(T(recv_buffer)(t), (size_t)s->size, seq))
+			if (!payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
 				w->counters.bad_payloads++;
-			payload_fill(T(send_buffer)(t, seq), (size_t)s->size, seq);
+			payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
 		}
 		rc = T(post)(t, seq, wants_signal(w, n));
 		if (!likely(rc == 0))

@@ -17,6 +17,7 @@
 #define PANELS_MAX	4
 #define LINES_MAX	8 /* more can't be told apart */
 #define KEYS_MAX	8
+#define SIZE_KEY	"size_bytes"
 #define PANEL_KEY	"qp"
 #define BEYOND		20 /* samples that a quantile needs on its outer side, as everywhere */
 #define SIDES		110
@@ -401,7 +402,7 @@ static int add_axis(struct figures *f, const struct report *r, const char *key, 
 	char name[LABEL_MAX];
 	FILE *table;
 
-	if (is_bookkeeping(key) || !find_values(&c) || !find_panels(&c) || !find_lines(&c))
+	if (!find_values(&c) || !find_panels(&c) || !find_lines(&c))
 		return 0;
 	param_name(key, name, sizeof(name));
 	table = figure_begin(f, "axis", NULL, fs_path("axis-%zu", f->count),
@@ -418,12 +419,26 @@ static int add_axis(struct figures *f, const struct report *r, const char *key, 
 	return figure_end(f, table, e);
 }
 
+/* Does a setting only go along with the size, as a burst that becomes shorter for large messages? */
+static bool follows_size(const struct report *r, const char *key)
+{
+	for (size_t i = 0; i < r->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct report_point *a = &r->points[i], *b = &r->points[k];
+
+			if (a->run == b->run && is_same(param(a, SIZE_KEY), param(b, SIZE_KEY)) && differ(a, b, key))
+				return false;
+		}
+	return true;
+}
+
 static int add_axes(struct figures *f, const struct report *r, struct err *e)
 {
-	int rc = 0;
+	int rc = add_axis(f, r, SIZE_KEY, e);
 
 	for (size_t i = 0; !rc && i < r->varying_count; i++)
-		rc = add_axis(f, r, r->varying[i], e);
+		if (!is_bookkeeping(r->varying[i]) && !follows_size(r, r->varying[i]))
+			rc = add_axis(f, r, r->varying[i], e);
 	return rc;
 }
 

@@ -97,8 +97,8 @@ static int interpret(struct verbs *t, struct err *e)
 	t->retry.rnr_retry = (uint8_t)s->rnr_retry;
 	t->inline_bytes = verbs_inline(s->inlined, t->config.size);
 	t->base.overhead = t->operation->head + t->operation->tail;
-	if (t->inline_bytes < 0 || (size_t)t->config.size < t->base.overhead ||
-	    s->signal_every > t->config.depth || (t->operation->is_write && t->kind->type == IBV_QPT_UD))
+	if (t->inline_bytes < 0 || (size_t)t->config.size < t->base.overhead || s->signal_every > t->config.depth ||
+	    (t->operation->is_write && t->kind->type == IBV_QPT_UD))
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL, "the settings contradict each other");
 	if (t->operation->carrier == VERBS_IN_MEMORY && t->config.poll_recv != POLL_BUSY)
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL,

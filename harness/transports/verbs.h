@@ -48,10 +48,10 @@ enum verbs_op { VERBS_SEND_IMM, VERBS_SEND, VERBS_WRITE_IMM, VERBS_WRITE };
 
 /* The transport's settings; one row each in verbs_options. */
 struct verbs_settings {
-	int qp;			     /* enum verbs_qp */
-	int connect;		     /* enum verbs_connect */
-	int op;			     /* enum verbs_op */
-	char inlined[OPT_STR_MAX];   /* "off", "on", or up to how many bytes */
+	int qp;			   /* enum verbs_qp */
+	int connect;		   /* enum verbs_connect */
+	int op;			   /* enum verbs_op */
+	char inlined[OPT_STR_MAX]; /* "off", "on", or up to how many bytes */
 	int64_t signal_every;
 	int64_t buffers; /* of each direction; 0: as many as the operation needs */
 	int64_t rnr_retry, sl;
@@ -149,12 +149,12 @@ struct verbs_operation {
 	const char *name;
 	enum ibv_wr_opcode opcode;
 	enum verbs_carrier carrier;
-	bool is_write; /* into a ring of the receiver's memory: needs a connection, its address and its key */
+	bool is_write;	   /* into a ring of the receiver's memory: needs a connection, its address and its key */
 	size_t head, tail; /* bytes of the payload that the number takes */
 };
 
 extern const char *const verbs_connect_names[];
-extern const struct verbs_kind verbs_kinds[];	      /* by enum verbs_qp */
+extern const struct verbs_kind verbs_kinds[];		/* by enum verbs_qp */
 extern const struct verbs_operation verbs_operations[]; /* by enum verbs_op */
 
 /* As transport_ops.check. */
@@ -217,8 +217,8 @@ struct verbs_recv {
 
 /* Registered buffers of one direction. */
 struct verbs_ring {
-	uint32_t depth; /* work requests; may be 0 */
-	uint32_t slots; /* 0: this direction is not used */
+	uint32_t depth;	     /* work requests; may be 0 */
+	uint32_t slots;	     /* 0: this direction is not used */
 	size_t stride, lead; /* of a slot; bytes in front of its payload */
 	struct memory memory;
 	struct ibv_mr *mr;

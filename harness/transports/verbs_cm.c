@@ -566,7 +566,8 @@ bool verbs_cm_says_removed(struct verbs *t)
 
 static int cm_connect(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e)
 {
-	return t->config.role == ROLE_SOURCE ? connect_source(t, peer, deadline, e) : connect_sink(t, peer, deadline, e);
+	return t->config.role == ROLE_SOURCE ? connect_source(t, peer, deadline, e)
+					     : connect_sink(t, peer, deadline, e);
 }
 
 const struct verbs_setup verbs_setup_cm = {cm_open, cm_publish, cm_connect, cm_close};

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "common/err.h"
 #include "transports/verbs_hot.h"
@@ -35,6 +36,7 @@ static const struct {
 	const char *hint;
 } hints[] = {
     {IBV_WC_LOC_LEN_ERR, "the message is longer than the buffer or the path allows"},
+    {IBV_WC_LOC_QP_OP_ERR, "the device could not carry it out; is its port still up?"},
     {IBV_WC_LOC_PROT_ERR, "the buffer lies outside of its memory region"},
     {IBV_WC_WR_FLUSH_ERR,
      "the queue pair was in its error state already; look for the failure before, or at the other side"},
@@ -142,11 +144,22 @@ static int tell_first(const struct verbs *t, bool consequences, struct err *e)
 	return 0;
 }
 
+/* A work request may fail before the device tells why: its news, if there is any, is waited for a moment. */
+static int event_behind(const struct verbs *t)
+{
+	const struct timespec moment = {0, 10000000};
+
+	if (tell_first(t, true, NULL))
+		for (int i = 0; i < 20 && !atomic_load(&t->watch.event); i++)
+			nanosleep(&moment, NULL);
+	return atomic_load(&t->watch.event) - 1;
+}
+
 /* Causes before consequences: what became of the device, what became of a work request, what else it told. */
 int verbs_failure(const struct transport *transport, struct err *e)
 {
 	const struct verbs *t = (const struct verbs *)transport;
-	int event = atomic_load(&t->watch.event) - 1, rc;
+	int event = event_behind(t), rc;
 
 	if (concerns_device(event))
 		return tell_event(t, event, e);

@@ -54,9 +54,9 @@ static inline void *verbs_send_buffer(struct verbs *t, uint32_t seq)
 }
 
 /*
- * What a message that is written to memory ends with: its number, and in front of no other byte its turn, counted from
- * 1 since the queue pair was made. A packet's bytes and a message's packets are written in ascending order, as far as
- * every device goes that we know of (perftest relies on it, too): whoever sees the turn may read the rest.
+ * The last 8 bytes of a message that is written to memory: its number, then its turn, counted from 1 since the queue
+ * pair was made. The bytes of a packet, and the packets of a message, are written in ascending order by every device
+ * that we know of (perftest relies on it, too): whoever sees the turn may read the rest.
  */
 static inline uint64_t verbs_turn(uint32_t turn, uint32_t seq)
 {

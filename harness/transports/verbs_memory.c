@@ -29,6 +29,9 @@ static void skip_lost(struct verbs_recv *r)
 	for (uint32_t slot = 0; slot <= r->mask; slot++) {
 		int32_t distance = ahead(r, turn_in(r, slot));
 
+		/* It came after it was looked for, and before the later one was seen. */
+		if (distance == 0)
+			return;
 		if (distance > 0 && (!nearest || distance < nearest))
 			nearest = distance;
 	}

@@ -176,8 +176,7 @@ int verbs_read_route(const struct verbs *t, const json_t *peer, struct ibv_ah_at
 		rc = read_gid(peer, &gid, e);
 	if (rc)
 		return rc;
-	*route = (struct ibv_ah_attr){
-	    .dlid = (uint16_t)lid, .sl = (uint8_t)t->settings.sl, .port_num = t->port.number};
+	*route = (struct ibv_ah_attr){.dlid = (uint16_t)lid, .sl = (uint8_t)t->settings.sl, .port_num = t->port.number};
 	if (use_grh) {
 		route->is_global = 1;
 		route->grh.dgid = gid;

@@ -26,10 +26,8 @@ static void plain_close(struct verbs *t)
 
 static int to_init(struct verbs *t, struct err *e)
 {
-	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT,
-				.port_num = t->port.number,
-				.qkey = t->qkey,
-				.qp_access_flags = verbs_access(t)};
+	struct ibv_qp_attr a = {
+	    .qp_state = IBV_QPS_INIT, .port_num = t->port.number, .qkey = t->qkey, .qp_access_flags = verbs_access(t)};
 
 	return verbs_modify_qp(t, &a, t->kind->init_mask, e);
 }

@@ -108,8 +108,7 @@ struct verbs_ring verbs_recv_ring(const struct verbs *t)
 	if (t->operation->is_write)
 		return (struct verbs_ring){
 		    .depth = depth, .slots = power_of_two(buffers(t, 2 * (int64_t)depth)), .stride = stride};
-	return (struct verbs_ring){
-	    .depth = depth, .slots = buffers(t, depth), .stride = stride + lead, .lead = lead};
+	return (struct verbs_ring){.depth = depth, .slots = buffers(t, depth), .stride = stride + lead, .lead = lead};
 }
 
 static void size_rings(struct verbs *t)
@@ -141,8 +140,8 @@ static int ring_open(struct verbs *t, struct verbs_ring *r, struct err *e)
 
 	if (!r->slots)
 		return 0;
-	rc = (t->settings.huge_pages ? memory_alloc_huge : memory_alloc)(&r->memory, ring_bytes(r),
-									  t->config.numa_node, e);
+	rc = (t->settings.huge_pages ? memory_alloc_huge : memory_alloc)(&r->memory, ring_bytes(r), t->config.numa_node,
+									 e);
 	if (rc)
 		return rc;
 	r->mr = ibv_reg_mr(t->pd, r->memory.data, ring_bytes(r), access);

@@ -85,8 +85,8 @@ static void look_at_kernel_messages(struct verbs *t)
 	char message[KERNEL_MESSAGE_SIZE];
 	struct sockaddr_nl from;
 	socklen_t from_size = sizeof(from);
-	ssize_t size = recvfrom(t->watch.kernel_fd, message, sizeof(message) - 1, 0, (struct sockaddr *)&from,
-				&from_size);
+	ssize_t size =
+	    recvfrom(t->watch.kernel_fd, message, sizeof(message) - 1, 0, (struct sockaddr *)&from, &from_size);
 
 	if (size <= 0 || from.nl_pid) /* a process can send there, too */
 		return;

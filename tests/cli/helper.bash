@@ -29,7 +29,7 @@ scripted() {
 		sets+=(--set "$s")
 	done
 	spec scripted <<-'YAML'
-		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, warmup: 0}
+		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, warmup: 100}
 	YAML
 	run "$KBLAT" run scripted.yaml --out "$T/runs" "${sets[@]}"
 	run_dir=$(tail -n 1 <<<"$output")

@@ -134,7 +134,7 @@ load helper
 
 @test "a point that fails does not end the run, and one that is not possible is no failure" {
 	spec some <<-'YAML'
-		settings: {kernel: oneway, transport: scripted, messages: 100, repetitions: 1, warmup: 0}
+		settings: {kernel: oneway, transport: scripted, messages: 100, repetitions: 1, warmup: 100}
 		matrix:
 		  - {fault: [open, none]}
 	YAML

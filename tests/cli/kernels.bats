@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# What the kernels do beyond the plain one-way burst: round trips, gaps, polling of each side, untouched memory, t_send.
+
+load helper
+
+# pingpong "KEY=VALUE"…: over the scripted transport; $run_dir, $status, $output.
+pingpong() {
+	local -a sets=()
+	local s
+	for s in "$@"; do
+		sets+=(--set "$s")
+	done
+	spec pp <<-'YAML'
+		settings: {kernel: pingpong, transport: scripted, messages: 1000, repetitions: 2, warmup: 100}
+	YAML
+	run "$KBLAT" run pp.yaml --out "$T/runs" "${sets[@]}"
+	run_dir=$(tail -n 1 <<<"$output")
+}
+
+metric() {
+	json "$run_dir/summary.json" "d['points'][0]['metrics']['$1']['$2']"
+}
+
+@test "a round trip is twice the delay, half of it the delay, to the nanosecond" {
+	pingpong delay=1001ns jitter=100ns
+	[ "$status" -eq 0 ]
+	assert_eq "$(metric rtt_ns max)" 2202
+	assert_eq "$(metric half_rtt_ns max)" 1101
+	assert_eq "$(metric half_rtt_ns min)" 901
+	assert_eq "$(metric half_rtt_ns n)" 2000
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	run /usr/bin/python3 "$ROOT/tests/cli/check_quantiles.py" "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "an answer that never comes is a lost round trip, and the next begins" {
+	pingpong lose=3,500 reliable=no
+	[ "$status" -eq 0 ]
+	assert_eq "$(metric rtt_ns n)" 1996
+	assert_eq "$(metric rtt_ns lost)" 4
+	pingpong lose=3
+	[ "$status" -eq 3 ]
+}
+
+@test "the warm-up is kept apart from what is summarised" {
+	pingpong
+	assert_eq "$(/usr/bin/python3 -c 'import numpy, sys; print(len(numpy.load(sys.argv[1])))' "$run_dir/points/0000/warmup/t_back.npy")" 100
+	assert_eq "$(metric rtt_ns n)" 2000
+}
+
+@test "round trips over shared memory carry what was sent, there and back, however they are polled" {
+	spec pp <<-'YAML'
+		settings: {kernel: pingpong, transport: shmem, messages: 1000, repetitions: 1, check: yes}
+		matrix:
+		  - {poll: [busy, event, adaptive], size: [1, 56, 4096], depth: [1, 64]}
+	YAML
+	run "$KBLAT" run pp.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 18
+	for c in "$run_dir"/points/*/rep-*/counters.json; do
+		assert_eq "$(json "$c" '[d[s][k] for s in ("source", "sink") for k in ("posted", "received", "bad_payloads")]')" \
+			"[1000, 1000, 0, 1000, 1000, 0]"
+	done
+}
+
+@test "a duration ends a repetition before its messages are done, and nothing counts as lost" {
+	spec d <<-'YAML'
+		settings: {kernel: pingpong, transport: shmem, messages: 100000, pause: 50us, duration: 100ms, repetitions: 2, drain: 50ms}
+	YAML
+	run "$KBLAT" run d.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	n=$(metric rtt_ns n)
+	[ "$n" -gt 10 ]
+	[ "$n" -lt 100000 ]
+	assert_eq "$(metric rtt_ns lost)" 0
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "a gap keeps posts apart and enters no latency" {
+	spec g <<-'YAML'
+		settings: {kernel: oneway, messages: 500, burst: 500, repetitions: 1, warmup: 100, gap: 20us}
+		matrix:
+		  - {transport: shmem}
+		  - {transport: scripted, delay: 1us}
+	YAML
+	run "$KBLAT" run g.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(/usr/bin/python3 -c 'import numpy, sys; print(numpy.diff(numpy.load(sys.argv[1])).min() >= 19990)' \
+		"$run_dir/points/0000/rep-00/t_subm.npy")" True
+	assert_eq "$(json "$run_dir/summary.json" 'd["points"][1]["metrics"]["lat_ns"]["max"]')" 1000
+}
+
+@test "send completions may be polled otherwise than messages" {
+	spec s <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 2000, burst: 100, repetitions: 1, check: yes}
+		matrix:
+		  - {poll: [busy, event, adaptive], poll_send: [busy, event, adaptive]}
+	YAML
+	run "$KBLAT" run s.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	for c in "$run_dir"/points/*/rep-*/counters.json; do
+		assert_eq "$(json "$c" '(d["source"]["completed"], d["sink"]["received"], d["sink"]["bad_payloads"])')" "(2000, 2000, 0)"
+	done
+}
+
+@test "memory that was not touched before costs page faults, and the run says so" {
+	spec t <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 4000, repetitions: 1, touch: no}
+	YAML
+	run "$KBLAT" run t.yaml --out runs
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "page faults inside the measured interval"
+	run_dir=${lines[-1]}
+	assert_eq "$(metric lat_ns n)" 4000
+}
+
+@test "t_send stamps the payload until it is read; what it can't be together with is named" {
+	spec s <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 1000, burst: 1, repetitions: 1, t_send: yes}
+	YAML
+	run "$KBLAT" run s.yaml --out runs
+	if [ "$(nproc)" -lt 3 ]; then
+		[ "$status" -eq 77 ]
+		assert_contains "$output" "CPU of its own"
+	else
+		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+		run_dir=${lines[-1]}
+		assert_eq "$(metric submit_ns n)" 1000
+		assert_eq "$(json "$run_dir/summary.json" "d['points'][0]['metrics']['submit_ns']['p50'] <= d['points'][0]['metrics']['lat_ns']['p50']")" True
+	fi
+	for bad in size=4B check=yes; do
+		run "$KBLAT" run s.yaml --out runs --set "$bad"
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "t_send"
+	done
+	run "$KBLAT" run s.yaml --out runs --set transport=verbs --set buffers=7
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "buffers: 1"
+	run "$KBLAT" run s.yaml --out runs --set transport=verbs --set buffers=1 --set inline=on
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "inline"
+}
+
+@test "a real-time priority that is not granted is said, not passed over" {
+	spec p <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 100, repetitions: 1}
+	YAML
+	chmod 755 "$T"
+	mkdir -m 777 free
+	[ "$(id -u)" -eq 0 ] || skip "needs root to drop what it has"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		bash -c 'ulimit -r 0; exec "$@"' _ "$KBLAT" run p.yaml --out free --set priority=10
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "SCHED_FIFO 10"
+}
