@@ -62,7 +62,7 @@ struct endpoint {
 	struct clock_conversion conversion;
 	uint64_t capacity;
 	uint32_t signal_every;
-	bool restamps;
+	bool restamps, lossy;
 	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
 	char *salvage; /* where to keep the columns if the coordinator is gone; NULL: nowhere */
 
@@ -242,6 +242,7 @@ static int read_open(struct endpoint *ep, const json_t *order, const json_t **pa
 	ep->signal_every = (uint32_t)json_integer_value(json_object_get(*params, "signal_every"));
 	if (!ep->signal_every)
 		ep->signal_every = 1;
+	ep->lossy = !ep->ops->is_reliable(*params);
 	ep->salvage = salvage ? strdup(salvage) : NULL;
 
 	int rc = opt_load(common_options, *params, &ep->common, e);
@@ -294,6 +295,8 @@ static int choose_cpus(struct endpoint *ep, const json_t *params, struct err *e)
 {
 	int rc = placement_choose(ep->role, &ep->common, ep->kernel->duplex, &ep->placement, e);
 
+	if (!rc)
+		memory_prefer(ep->placement.numa_node);
 	ep->restamps = ep->role == ROLE_SOURCE && ep->loops->restamp && kernel_has(params, "t_send");
 	if (rc || !ep->restamps || ep->placement.spare_cpu >= 0)
 		return rc;
@@ -368,6 +371,7 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 	w->depth = (uint32_t)ep->common.depth;
 	w->clock = ep->conversion;
 	w->signal_every = ep->signal_every;
+	w->lossy = ep->lossy;
 	w->blank = recorder_blank(&ep->recorder);
 	w->spin_ticks = clock_from_ns(&w->clock, ep->common.spin);
 	for (unsigned i = 0; i < ep->recorder.columns; i++)

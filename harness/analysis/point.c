@@ -8,8 +8,8 @@
 
 #include "analysis/flight.h"
 #include "analysis/rep.h"
-#include "analysis/series.h"
 #include "analysis/schema.h"
+#include "analysis/series.h"
 #include "analysis/validity.h"
 #include "common/err.h"
 #include "common/fs.h"

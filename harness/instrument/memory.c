@@ -131,3 +131,11 @@ void memory_free(struct memory *m)
 		munmap(m->data, m->size);
 	memset(m, 0, sizeof(*m));
 }
+
+void memory_prefer(int node)
+{
+	if (node < 0)
+		node = memory_node_of_cpu(sched_getcpu());
+	if (node >= 0)
+		numa_set_preferred(node);
+}

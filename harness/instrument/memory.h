@@ -29,6 +29,12 @@ int memory_alloc_huge(struct memory *m, size_t size, int node, struct err *e);
 int memory_map(struct memory *m, int fd, size_t size, bool touch, int node, const char *name, struct err *e);
 void memory_free(struct memory *m);
 
+/*
+ * Take further memory of this process from `node` first (-1: that of the calling thread's CPU). A process with a policy of its own is also left alone by automatic
+ * NUMA balancing, whose hinting faults would fall into measured intervals (mm/mempolicy.c, vma_policy_mof()). Threads inherit it.
+ */
+void memory_prefer(int node);
+
 /* The NUMA node of a CPU, or -1. */
 int memory_node_of_cpu(int cpu);
 

@@ -11,7 +11,7 @@ static const struct opt pingpong_options[] = {
      "end a repetition after so long, if `messages` are not done before; 0: only then"},
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "from one answer to the next message"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
-     "a round trip without an answer for so long is lost, and the next begins"},
+     "a round trip without an answer for so long is lost, and the next begins (unreliable transports, polled busily)"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
      "fill and check every payload, there and back, outside the measured intervals"},
     {.name = NULL},

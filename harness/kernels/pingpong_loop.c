@@ -59,7 +59,7 @@ ALWAYS int await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_m
 			w->counters.reordered++;
 		} else if (rc == 0) {
 			rc = await_message(w, t, mode, &rounds, since, seq);
-			if (rc == 0 && mode == POLL_BUSY && is_lost(t, rounds, deadline))
+			if (rc == 0 && mode == POLL_BUSY && w->lossy && is_lost(t, rounds, deadline))
 				return 0;
 		}
 		if (rc < 0)
@@ -110,7 +110,8 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 
 			t_back[seq] = back;
 			w->counters.received++;
-			if ((choices & CHECKS) && !payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
+			if ((choices & CHECKS) &&
+			    !payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
 				w->counters.bad_payloads++;
 			rc = T(release)(t);
 			if (!likely(rc == 0))

@@ -134,6 +134,8 @@ const struct state_source state_sources[] = {
 	{"cpuset", W, "allowed_cpus", "/proc/self/status", AS(field, "Cpus_allowed_list")},
 	{"cpuset", W, "allowed_nodes", "/proc/self/status", AS(field, "Mems_allowed_list")},
 
+	{"pci", F, "aspm_policy", "/sys/module/pcie_aspm/parameters/policy", CHOICE},
+
 	{"scheduling", F, "preemption", "/sys/kernel/debug/sched/preempt", CHOICE},
 	{"scheduling", F, "rt_runtime_us", KERNEL "/sched_rt_runtime_us", INT},
 	{"scheduling", F, "rt_period_us", KERNEL "/sched_rt_period_us", INT},

@@ -30,7 +30,9 @@ static inline int scripted_post(struct scripted *t, uint32_t seq, bool signal)
 {
 	(void)signal;
 	t->posted++;
-	return t->role == ROLE_SOURCE && t->s.fault_side == ROLE_SOURCE && seq == t->s.fault_at ? scripted_strike(t, seq) : 0;
+	return t->role == ROLE_SOURCE && t->s.fault_side == ROLE_SOURCE && seq == t->s.fault_at
+		   ? scripted_strike(t, seq)
+		   : 0;
 }
 
 static inline int scripted_poll_send(struct scripted *t, uint32_t *seq)

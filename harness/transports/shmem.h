@@ -44,7 +44,7 @@ struct shmem {
 	uint32_t *seqs;		  /* numbers in flight, by turn modulo depth */
 	struct memory buffer;	  /* payload, copied into the slot by post */
 	struct memory map;
-	char name[64];		  /* of the object, until the source has unlinked it */
+	char name[64];			    /* of the object, until the source has unlinked it */
 	_Alignas(SHMEM_LINE) uint32_t head; /* messages posted; the posting thread's */
 	_Alignas(SHMEM_LINE) uint32_t done; /* completions polled; the polling thread's */
 	_Alignas(SHMEM_LINE) uint32_t tail; /* messages received */

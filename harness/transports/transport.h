@@ -46,10 +46,10 @@ struct transport_config {
 	enum poll_mode poll_send; /* how send completions are waited for, */
 	enum poll_mode poll_recv; /* and how messages: anything but busy needs something to sleep on */
 	bool duplex;		  /* both sides post and receive, as a round trip does */
-	int64_t size;	  /* payload bytes, >= 1 */
-	int64_t depth;	  /* messages in flight at most; receive buffers likewise */
-	int numa_node;	  /* for buffers; -1: where the caller runs */
-	const char *name; /* unique for this run and point: [0-9a-f]{16}, for objects that need a name */
+	int64_t size;		  /* payload bytes, >= 1 */
+	int64_t depth;		  /* messages in flight at most; receive buffers likewise */
+	int numa_node;		  /* for buffers; -1: where the caller runs */
+	const char *name;	  /* unique for this run and point: [0-9a-f]{16}, for objects that need a name */
 };
 
 struct transport;

@@ -15,7 +15,7 @@ experiment() {
 
 study() {
 	experiment fast <<-'YAML'
-		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, delay: 1us, warmup: 0}
+		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, delay: 1us}
 		claims:
 		  - id: faster
 		    claim: "It is twice as fast as the slow one"
@@ -26,7 +26,7 @@ study() {
 		    ratio: {max: 0.6}
 	YAML
 	experiment slow <<-'YAML'
-		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, delay: 2us, warmup: 0}
+		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, delay: 2us}
 		quick: {messages: 200}
 	YAML
 	experiment memory <<-'YAML'

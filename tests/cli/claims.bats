@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 # claims_spec NAME <<YAML: a spec of four points, delays 1, 2, 4 and 8 us, with these claims.
 claims_spec() {
 	{
-		echo 'settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 3, warmup: 0}'
+		echo 'settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 3}'
 		echo 'matrix:'
 		echo '  - {size: [8B, 16B], delay: 1us}'
 		echo '  - {size: [8B, 16B], delay: 4us}'

@@ -36,8 +36,8 @@ static void test_intervals(void)
 	ok(e.value == 12 && e.low >= 7 && e.low < 12 && e.high > 12 && e.high <= 17, "a difference: %g (%g to %g)",
 	   e.value, e.low, e.high);
 	e = estimate_value(&most);
-	ok(e.low == 3 && e.high == 11, "a value of 13 repetitions: from the third on either side: %g to %g",
-	   e.low, e.high);
+	ok(e.low == 3 && e.high == 11, "a value of 13 repetitions: from the third on either side: %g to %g", e.low,
+	   e.high);
 	e = estimate_value(&(struct sample){.value = 100, .rep = three, .reps = 3});
 	ok(e.low == 1 && e.high == 100, "the number of all repetitions together always lies within");
 	e = estimate_value(&peak);
@@ -190,6 +190,10 @@ static const struct row rows[] = {
      "{'points': {'qp': ['uc'], 'poll': ['busy']}, 'against': {'experiment': null, 'metric': 'lat_ns.p50', 'points': "
      "{'qp': ['rc'], 'poll': ['busy']}}, 'min': 0.9, 'max': 1.1}",
      "holds", "8B 1; 16B 1; 32B 1", ""},
+    {"and joins nothing, even if it varies on both sides",
+     "{'points': {'qp': ['rc'], 'poll': ['busy'], 'size_bytes': [8, 16]}, 'against': {'experiment': null, 'metric': "
+     "'lat_ns.p50', 'points': {'qp': ['rc'], 'poll': ['busy'], 'size_bytes': [16, 32]}}, 'max': 1}",
+     "not judged", "", "8B: 2 points would do"},
     {"two numbers of one point",
      "{'points': {'qp': ['rc'], 'poll': ['busy']}, 'against': {'experiment': null, 'metric': 'lat_ns.max', 'points': "
      "{'qp': ['rc'], 'poll': ['busy']}}, 'max': 0.15}",

@@ -42,7 +42,8 @@ int main(void)
 	ok(stat(dir, &st) != 0, "nothing is left behind");
 	free(path);
 
-	is_int(recorder_open(&r, names, 2, 1ULL << 50, true, -1, &e) != 0, 1, "more than there is memory for is refused");
+	is_int(recorder_open(&r, names, 2, 1ULL << 50, true, -1, &e) != 0, 1,
+	       "more than there is memory for is refused");
 	ok(e.status == STATUS_IMPOSSIBLE && strstr(e.text, "/dev/shm") != NULL, "and says so: %s", e.text);
 	return done_testing();
 }

@@ -1,4 +1,4 @@
-# bats file_tags=guest
+#!/usr/bin/env bats
 # What happens to a run when something goes wrong in its middle, in the Soft-RoCE guest:
 #
 #     tests/vm/guest --env KBLAT=$PWD/build/kblat -- bats tests/vm/faults.bats
@@ -13,6 +13,13 @@ setup_file() {
 		echo "# no active RDMA device: run this in the guest (see the head of this file)" >&3
 		return 1
 	}
+}
+
+teardown() {
+	ip link set dev d0 up
+	[ -e /sys/class/infiniband/rxe0 ] || rdma link add rxe0 type rxe netdev d0
+	cd /
+	rm -rf "$T"
 }
 
 # begin SETTINGS: a run whose first point would go on for minutes and whose second one is short. Returns in its middle.
@@ -30,6 +37,7 @@ begin() {
 		if compgen -G "$T/runs/*/points/0000/rep-01/counters.json" >/dev/null; then
 			return
 		fi
+		kill -0 "$pid" || break
 		sleep 0.1
 	done
 	echo "the run does not get on: $(cat "$T/out" "$T/err")"
@@ -57,15 +65,12 @@ the_rest_is_good() {
 @test "the device is deleted" {
 	begin "qp: rc, poll: busy"
 	timeout 60 rdma link delete rxe0
-	rdma link add rxe0 type rxe netdev d0
-	the_rest_is_good "failed: " "rxe0 port 1: the device reports: it is being removed" \
-		"work completion " "Work Request Flushed Error (5)"
+	the_rest_is_good "failed: " "rxe0 port 1: the device reports: it is being removed"
 }
 
 @test "the device is deleted while both sides sleep, and the connection manager knows it" {
 	begin "qp: rc, poll: event, connect: rdmacm"
 	timeout 60 rdma link delete rxe0
-	rdma link add rxe0 type rxe netdev d0
 	the_rest_is_good "failed: " "rxe0 port 1: the device reports: it is being removed"
 }
 
@@ -73,19 +78,12 @@ the_rest_is_good() {
 	begin "qp: uc, poll: event"
 	ip link set dev d0 down
 	the_rest_is_good "failed: " "rxe0 port 1: the device reports: port error"
-	ip link set dev d0 up
 }
 
 @test "the sink is killed" {
 	begin "qp: rc, poll: busy"
 	kill -9 "$(pgrep -n -f "$KBLAT endpoint")"
 	the_rest_is_good "failed: " "sink" "signal 9"
-}
-
-@test "the source is killed" {
-	begin "qp: ud, poll: event"
-	kill -9 "$(pgrep -o -f "$KBLAT endpoint")"
-	the_rest_is_good "failed: " "source" "signal 9"
 }
 
 # One receive buffer, and a source that tries once: sooner or later it is faster than the sink.

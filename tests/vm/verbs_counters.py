@@ -21,17 +21,22 @@ def sent(device, side, when):
     return device[side][when].get("sent_pkts", 0)
 
 
-def faults_of_repetition(rep, messages):
+def faults_of_repetition(rep, params):
+    messages, both_ways = params["messages"], params["kernel"] == "pingpong"
     counters = load(rep, "counters.json")
     source, sink, device = counters["source"], counters["sink"], counters["device"]
     expected = [
         ("posted", source["posted"], messages),
-        ("completed", source["completed"], messages),
         ("received", sink["received"], messages),
         ("bad payloads", sink["bad_payloads"], 0),
         ("duplicates", sink["duplicates"], 0),
         ("overflows", sink["overflows"], 0),
     ]
+    if both_ways:
+        expected.append(("answers", source["received"], messages))
+        expected.append(("bad answers", source["bad_payloads"], 0))
+    else:
+        expected.append(("completed", source["completed"], messages))
     wrong = [f"{name} {is_}, not {wanted}" for name, is_, wanted in expected if is_ != wanted]
     packets = sent(device, "source", "after") - sent(device, "source", "before")
     if packets < messages:
@@ -46,7 +51,7 @@ def faults_of_point(point, params):
     reps = [os.path.join(point, d) for d in sorted(os.listdir(point)) if d.startswith("rep-")]
     if len(reps) != params["repetitions"]:
         return [f"{len(reps)} repetitions, not {params['repetitions']}"]
-    return [fault for rep in reps for fault in faults_of_repetition(rep, params["messages"])]
+    return [fault for rep in reps for fault in faults_of_repetition(rep, params)]
 
 
 def main(run):

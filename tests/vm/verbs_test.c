@@ -591,7 +591,8 @@ static void test_granted_settings(void)
 {
 	struct end source, sink;
 
-	if (ok(pair_up(&source, &sink, POLL_BUSY, 128, 100, "inline=on buffers=31 signal_every=10"), "granted: inline")) {
+	if (ok(pair_up(&source, &sink, POLL_BUSY, 128, 100, "inline=on buffers=31 signal_every=10"),
+	       "granted: inline")) {
 		json_t *g = ops->granted(source.transport), *h = ops->granted(sink.transport);
 
 		ok(number_in(g, "inline_bytes") >= 128 && json_is_true(json_object_get(g, "inlined")),
@@ -870,7 +871,8 @@ static void test_refusals(void)
 	expect_open("qp=rc", 8388608, 30000, STATUS_IMPOSSIBLE, "of memory, and this machine has");
 	expect_open_as(ROLE_SOURCE, "inline=on", 4096, 8, STATUS_IMPOSSIBLE,
 		       "with inline on, size 4096 is above what the device can do: max_inline_data is ");
-	expect_open_as(ROLE_SOURCE, "inline=8KiB op=write_imm", 4096, 8, STATUS_IMPOSSIBLE, "with inline 8KiB, size 4096");
+	expect_open_as(ROLE_SOURCE, "inline=8KiB op=write_imm", 4096, 8, STATUS_IMPOSSIBLE,
+		       "with inline 8KiB, size 4096");
 	/* What no spec gets past the checks. */
 	expect_open("signal_every=9", 32, 8, STATUS_USAGE, "contradict");
 	expect_open("op=write", 32, 8, STATUS_USAGE, "the receiver can only poll busily");
@@ -957,9 +959,9 @@ static void test_all_nonsense(void)
 	    {"ip_port", "65536"},    {"ip_port", "true"}, {"token", "\"abc\""}, {"token", "\"0123456789abcdeg\""},
 	    {"token", NULL}};
 
-	static const char *const ring[][2] = {{"op", "\"write_imm\""}, {"ring_address", "0"},  {"ring_address", NULL},
-					      {"ring_rkey", "-1"},	{"ring_rkey", "1e3"},   {"ring_slots", "1"},
-					      {"ring_slots", "4096"},	{"ring_slots", "null"}};
+	static const char *const ring[][2] = {{"op", "\"write_imm\""}, {"ring_address", "0"}, {"ring_address", NULL},
+					      {"ring_rkey", "-1"},     {"ring_rkey", "1e3"},  {"ring_slots", "1"},
+					      {"ring_slots", "4096"},  {"ring_slots", "null"}};
 
 	test_nonsense("qp=rc op=write", ring, COUNT(ring));
 	test_nonsense("qp=rc connect=plain", plain, COUNT(plain));

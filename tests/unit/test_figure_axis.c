@@ -1,0 +1,148 @@
+/* Medians against an axis: which figures there are, their panels, lines and tables. */
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "report/report.h"
+#include "tests/unit/fixture_run.h"
+#include "tests/unit/tap.h"
+
+#define POINTS_MAX 80
+
+/* Sizes 8 B .. 8 B << (sizes - 1) for each service type and way of polling. */
+struct shape {
+	const char *name;
+	const char *qps[3], *polls[2];
+	unsigned qp_count, poll_count, sizes;
+	const char *invalid; /* of the first point */
+};
+
+static char *make(const char *root, const struct shape *s, char **script)
+{
+	static struct fixture_point points[POINTS_MAX];
+	struct fixture_run run = {.name = s->name,
+				  .title = "t",
+				  .host = "h",
+				  .device = "mlx5_0",
+				  .driver = "mlx5_core",
+				  .status = "COMPLETED",
+				  .spec = "",
+				  .points = points};
+	char *dir = fs_path("%s/%s", root, s->name), *html = NULL, *path, *tsv = NULL;
+	struct err e = ERR_INIT;
+	struct run opened;
+	size_t size;
+
+	for (unsigned q = 0; q < s->qp_count; q++)
+		for (unsigned p = 0; p < s->poll_count; p++)
+			/* Backwards: the order of the axis is not that of the points. UD lacks the largest. */
+			for (unsigned i = s->sizes; i-- > 0;)
+				if (strcmp(s->qps[q], "ud") != 0 || i + 1 < s->sizes) {
+					points[run.count] = (struct fixture_point){"verbs",
+										   s->qps[q],
+										   s->polls[p],
+										   8 << i,
+										   2,
+										   500 + i,
+										   1000 * (i + 1),
+										   .05,
+										   0,
+										   1,
+										   0,
+										   NULL,
+										   NULL,
+										   run.count ? NULL : s->invalid,
+										   NULL};
+					run.count++;
+				}
+	fixture_run_make(dir, &run);
+	if (run_open(dir, &opened, &e) || report_make(&opened, 1, &html, &e))
+		note("%s", e.text);
+	run_close(&opened);
+	path = fs_path("%s/derived/figures/axis-1.tsv", dir);
+	if (!access(path, F_OK))
+		fs_read(path, 1 << 20, &tsv, &size, &e);
+	free(path);
+	path = fs_path("%s/derived/figures/figures.gp", dir);
+	fs_read(path, 1 << 20, script, &size, &e);
+	free(path);
+	free(html);
+	free(dir);
+	return tsv;
+}
+
+static size_t rows_of(const char *tsv)
+{
+	size_t rows = 0;
+
+	for (; tsv && *tsv; tsv++)
+		rows += *tsv == '\n';
+	return rows ? rows - 1 : 0;
+}
+
+static bool has_file(const char *root, const char *name, const char *file)
+{
+	char *path = fs_path("%s/%s/derived/figures/%s", root, name, file);
+	bool there = !access(path, R_OK);
+
+	free(path);
+	return there;
+}
+
+static void test_panels(const char *root)
+{
+	const struct shape shape = {"panels", {"rc", "uc", "ud"}, {"busy", "event"}, 3, 2, 4, "7 page faults"};
+	char *script, *tsv = make(root, &shape, &script), *page, *path;
+	struct err e = ERR_INIT;
+	size_t size;
+
+	is_int((long long)rows_of(tsv), 22, "a row for each point that there is");
+	like(tsv,
+	     "^panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns\tsize_bytes\trun\tpoint\tlabel\n1\t1\t1\t1\t(9[0-9]{2}|10["
+	     "0-9]{2})\t",
+	     "panel by panel, line by line, from the smallest size on");
+	like(tsv, "\n1\t1\t4\t0\t", "the point that is not valid is marked");
+	like(tsv, "\n3\t2\t3\t1\t", "UD's largest is the third size");
+	ok(tsv && !strstr(tsv, "\n3\t2\t4\t"), "and there is none after it");
+	contains(script, "panels[1] = \"RC\"\npanels[2] = \"UC\"\npanels[3] = \"UD\"", "a panel for each service type");
+	contains(script, "lines[1] = \"busy\"\nlines[2] = \"event\"\n",
+		 "a line for each way of polling; messages and bursts, which go along with the size, make none");
+	contains(script, "labels[1] = \"8B\"", "sizes have units");
+	contains(script, "invalid_count = 1", "how many are not valid");
+	ok(has_file(root, "panels", "axis-1.svg"), "it is drawn");
+	ok(!has_file(root, "panels", "axis-2.tsv"), "and none against the burst, which only goes along");
+	path = fs_path("%s/panels/derived/report.html", root);
+	page = NULL;
+	fs_read(path, 16 << 20, &page, &size, &e);
+	contains(page, "Medians with P10 and P90 against size", "and shown");
+	free(path);
+	free(page);
+	free(script);
+	free(tsv);
+}
+
+static void test_none(const char *root)
+{
+	const struct shape two = {"two", {"rc"}, {"busy"}, 1, 1, 2, NULL},
+			   three = {"three", {"rc"}, {"busy"}, 1, 1, 3, NULL};
+	char *script, *tsv = make(root, &two, &script);
+
+	ok(!tsv, "two sizes are no axis");
+	free(script);
+	free(tsv);
+	tsv = make(root, &three, &script);
+	is_int((long long)rows_of(tsv), 3, "three are");
+	contains(script, "panel_count = 1\n", "with one service type there is one panel");
+	contains(script, "key_rows = 0\n", "and for one line no key");
+	free(script);
+	free(tsv);
+}
+
+int main(void)
+{
+	char *root = tap_dir();
+
+	test_panels(root);
+	test_none(root);
+	tap_dir_remove(root);
+	return done_testing();
+}
