@@ -27,7 +27,7 @@ LDFLAGS := -Wl,-z,now -Wl,-z,relro
 LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lrt -lm
 
 # A kernel is compiled once for each transport, so that its loop costs no indirect call.
-KERNELS    := oneway
+KERNELS    := oneway pingpong
 TRANSPORTS := verbs shmem scripted
 
 COMMON  := $(wildcard common/*.c)
@@ -35,11 +35,15 @@ HARNESS := $(filter-out harness/main.c harness/kernels/%,$(wildcard harness/*.c 
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
            $(foreach k,$(KERNELS),$(BUILD)/harness/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/kernels/$k-$t.o))
 LIB     := $(BUILD)/libkblat.a
+TUNING  := $(filter-out tuning/main.c,$(wildcard tuning/*.c))
+TUNELIB := $(BUILD)/libkbtune.a
+TUNELIBS:= -lcpuset -lnuma -lyaml -ljansson
 UNIT    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+TUNEUNIT:= $(filter $(BUILD)/unit/test_tune_%,$(UNIT))
 BENCH   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 
 .DEFAULT_GOAL := all
-all: $(BUILD)/kblat
+all: $(BUILD)/kblat $(BUILD)/kbtune
 
 # -- what a newcomer types ---------------------------------------------------------------------------------------------
 
@@ -70,6 +74,7 @@ bench:
 
 install: all
 	install -D -m 755 $(BUILD)/kblat '$(DESTDIR)$(PREFIX)/bin/kblat'
+	install -D -m 755 $(BUILD)/kbtune '$(DESTDIR)$(PREFIX)/bin/kbtune'
 	install -d '$(DESTDIR)$(PREFIX)/share/kblat/plots' '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 644 plots/*.gp '$(DESTDIR)$(PREFIX)/share/kblat/plots'
 	install -m 644 docs/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1'
@@ -84,6 +89,20 @@ benches: $(BENCH)
 $(BUILD)/kblat: $(BUILD)/harness/main.o $(LIB)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/kbtune: $(BUILD)/tuning/main.o $(TUNELIB)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TUNELIBS)
+
+$(TUNELIB): $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(TUNING))
+	@rm -f $@
+	@echo '  AR    $@'
+	$(Q)ar rcs $@ $^
+
+$(TUNEUNIT): $(BUILD)/unit/%: tests/unit/%.c $(TUNELIB)
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(TUNELIB) $(TUNELIBS)
 
 $(LIB): $(OBJECTS)
 	@rm -f $@

@@ -1,0 +1,40 @@
+# What kbtune's tests share, after helper.bash: machines below $T, taken from tests/sysroots.
+
+setup() {
+	T=$(mktemp -d "${BATS_TMPDIR:-/tmp}/kblat-cli.XXXXXX")
+	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
+	KBLAT=${KBLAT:-$ROOT/build/kblat}
+	KBTUNE=${KBTUNE:-$(dirname -- "$KBLAT")/kbtune}
+	export KBTUNE_PROFILES=$ROOT/profiles
+	cd "$T" || return 1
+}
+
+# machine NAME [FOLDER]: make one, and a copy to compare with.
+machine() {
+	"$ROOT/tests/sysroots/machine" unpack "$1" "$T/${2:-m}"
+	mkdir -p "$T/${2:-m}/run"
+	cp -a "$T/${2:-m}" "$T/${2:-m}.before"
+}
+
+# as_before [FOLDER]: byte for byte, but for kbtune's own folder.
+as_before() {
+	diff -r --no-dereference -x kbtune "$T/${1:-m}.before" "$T/${1:-m}"
+}
+
+# profile NAME <<YAML: $T/NAME/profile.yaml, to be named as ./NAME
+profile() {
+	mkdir -p "$T/$1"
+	{
+		echo 'kbtune: 1'
+		cat
+	} >"$T/$1/profile.yaml"
+}
+
+# kb ARGUMENT…: kbtune on the machine m; $status, $output (both streams).
+kb() {
+	run "$KBTUNE" "$@" --sysroot "$T/m"
+}
+
+value() {
+	cat "$T/m$1"
+}

@@ -1,0 +1,192 @@
+/* All or nothing, with operations that fail on purpose, on a machine of three files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "tap.h"
+#include "tuning/journal.h"
+#include "tuning/machine.h"
+#include "tuning/plan.h"
+#include "tuning/transaction.h"
+
+static char *root;
+static struct machine m;
+
+static void put(const char *name, const char *text)
+{
+	char *path = fs_path("%s/%s", root, name);
+
+	tap_file(path, text, strlen(text));
+	free(path);
+}
+
+static void is_file(const char *name, const char *want)
+{
+	char *path = fs_path("%s/%s", root, name), *text = NULL;
+
+	fs_read(path, 4096, &text, NULL, NULL);
+	is_str(text, want, "%s holds what it should", name);
+	free(text);
+	free(path);
+}
+
+static void make_machine(const char *habits)
+{
+	struct err e = ERR_INIT;
+	char *run;
+
+	root = tap_dir();
+	run = fs_path("%s/run", root);
+	mkdir(run, 0755);
+	free(run);
+	put("a", "1\n");
+	put("b", "[x] y\n");
+	put("c", "3");
+	if (habits)
+		put("habits", habits);
+	ok(!machine_open(&m, root, &e), "a machine: %s", e.text);
+	ok(!journal_open(&m, true, &e), "its journal's folder: %s", e.text);
+}
+
+static void drop_machine(void)
+{
+	machine_close(&m);
+	tap_dir_remove(root);
+}
+
+static void add_value(struct plan *p, const char *path, const char *form, const char *raw, const char *before,
+		      const char *after)
+{
+	plan_step(p, "test", &op_file, path, before, after, json_pack("{s:s, s:s}", "form", form, "raw", raw));
+}
+
+static void make_plan(struct plan *p)
+{
+	plan_init(p, "test", "");
+	add_value(p, "/a", "text", "1\n", "1", "10");
+	add_value(p, "/b", "choice", "[x] y\n", "x", "y");
+	add_value(p, "/c", "text", "3", "3", "30");
+}
+
+static int load(struct journal *j)
+{
+	return journal_load(&m, j, NULL);
+}
+
+static void test_apply_and_undo(void)
+{
+	struct err e = ERR_INIT;
+	struct journal j;
+	struct drift d;
+	struct plan p;
+	size_t done;
+
+	make_machine(NULL);
+	make_plan(&p);
+	journal_init(&j, &m, "test");
+	ok(!transaction_apply(&m, &p, &j, &e), "applied: %s", e.text);
+	is_file("a", "10\n");
+	is_file("b", "x [y]\n");
+	is_file("c", "30\n");
+	journal_free(&j);
+	ok(!load(&j), "the journal can be read again");
+	is_int((long long)j.count, 3, "with all its steps");
+	is_int(j.state, JOURNAL_APPLIED, "and its state");
+	transaction_verify(&m, &j, &d);
+	is_int((long long)d.drifted, 0, "nothing has drifted");
+	json_decref(d.list);
+	put("b", "[x] y\n");
+	transaction_verify(&m, &j, &d);
+	is_int((long long)d.drifted, 1, "now one has");
+	json_decref(d.list);
+	ok(!transaction_undo(&m, &j, NULL, "/c", &done, &e), "one path undone");
+	is_int((long long)done, 1, "that alone");
+	is_file("c", "3");
+	is_file("a", "10\n");
+	ok(!transaction_undo(&m, &j, NULL, NULL, &done, &e), "the rest undone");
+	is_file("a", "1\n");
+	is_file("b", "[x] y\n");
+	journal_free(&j);
+	is_int(load(&j), -ENOENT, "no journal is left");
+	plan_free(&p);
+	drop_machine();
+}
+
+static void test_failure(const char *habits, const char *said)
+{
+	struct err e = ERR_INIT;
+	struct journal j;
+	struct plan p;
+
+	make_machine(habits);
+	make_plan(&p);
+	journal_init(&j, &m, "test");
+	ok(transaction_apply(&m, &p, &j, &e) < 0, "it fails");
+	contains(e.text, said, "and says why");
+	contains(e.text, "everything is as before", "and what became of the rest");
+	is_file("a", "1\n");
+	is_file("b", "[x] y\n");
+	is_file("c", "3");
+	journal_free(&j);
+	is_int(load(&j), -ENOENT, "no journal is left");
+	plan_free(&p);
+	drop_machine();
+}
+
+/* A file that takes the new value and not the old one. */
+static void test_failed_undo(void)
+{
+	struct err e = ERR_INIT;
+	struct journal j;
+	struct plan p;
+	size_t done;
+
+	make_machine(NULL);
+	make_plan(&p);
+	journal_init(&j, &m, "test");
+	ok(!transaction_apply(&m, &p, &j, &e), "applied");
+	put("habits", "/b write EBUSY\n");
+	machine_close(&m);
+	ok(!machine_open(&m, root, &e) && !journal_open(&m, false, &e), "the machine has another habit now");
+	ok(transaction_undo(&m, &j, NULL, NULL, &done, &e) == -EBUSY, "one cannot be undone");
+	is_int((long long)done, 2, "the others are");
+	is_file("a", "1\n");
+	is_file("c", "3");
+	journal_free(&j);
+	ok(!load(&j), "the journal stays");
+	is_int((long long)j.count, 1, "with the one that is left");
+	is_int(j.state, JOURNAL_RESTORING, "and says so");
+	journal_free(&j);
+	plan_free(&p);
+	drop_machine();
+}
+
+static void test_lock(void)
+{
+	struct err e = ERR_INIT;
+	int lock, other;
+
+	make_machine(NULL);
+	lock = journal_lock(&m, &e);
+	ok(lock >= 0, "locked");
+	other = journal_lock(&m, &e);
+	is_int(other, -EAGAIN, "not twice");
+	contains(e.text, "another kbtune (process", "the error says by whom");
+	close(lock);
+	other = journal_lock(&m, NULL);
+	ok(other >= 0, "free again");
+	close(other);
+	drop_machine();
+}
+
+int main(void)
+{
+	test_apply_and_undo();
+	test_failure("/c write EIO\n", "/c: cannot write");
+	test_failure("/b reads [x] y\n", "'y' was written, and 'x' is read back");
+	test_failed_undo();
+	test_lock();
+	return done_testing();
+}

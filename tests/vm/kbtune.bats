@@ -1,0 +1,239 @@
+#!/usr/bin/env bats
+# kbtune on a real kernel, as root, inside the guest: 4 CPUs, 2 nodes, cpusets of version 1 or 2. To run it by hand:
+#
+#   tests/vm/guest --no-rdma --cgroup v2 --env KBTUNE=$PWD/build/kbtune -- bats tests/vm/kbtune.bats
+
+setup_file() {
+	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
+	export ROOT KBTUNE=${KBTUNE:-$ROOT/build/kbtune} KBTUNE_PROFILES=$ROOT/profiles
+	grep -q kblat-guest /proc/sys/kernel/hostname || {
+		echo "this changes the machine: it runs in the guest alone" >&2
+		return 1
+	}
+	mkdir -p /run/dbus
+}
+
+setup() {
+	T=$(mktemp -d)
+	snapshot >"$T/before"
+}
+
+teardown() {
+	"$KBTUNE" restore || true
+	rm -rf "$T"
+}
+
+# NAME CPUS, of threads that outlive a test.
+threads() {
+	"$BATS_TEST_DIRNAME/threads" | grep -vE '^(kworker|khugepaged|bats|bash|sort|grep|cat|tee|threads|python)' | sort
+}
+
+files() {
+	grep -r . /proc/irq/*/smp_affinity_list /proc/irq/default_smp_affinity /proc/sys/vm/{swappiness,stat_interval,dirty_ratio} \
+		/proc/sys/kernel/{timer_migration,numa_balancing,watchdog_cpumask,sched_rt_runtime_us} \
+		/sys/kernel/mm/transparent_hugepage/enabled /sys/devices/virtual/workqueue/cpumask \
+		/sys/fs/cgroup/cgroup.subtree_control /dev/cpuset/sched_load_balance 2>/dev/null || true
+	find /sys/fs/cgroup /dev/cpuset -mindepth 1 -maxdepth 1 -type d 2>/dev/null || true
+	cat /etc/tuned/active_profile 2>/dev/null || true
+}
+
+snapshot() {
+	files
+	threads
+	latency
+}
+
+latency() {
+	"$KBTUNE" dma-latency show --json | tr -d ' ' | grep -o '"us":[0-9]*'
+}
+
+as_before() {
+	snapshot >"$T/after"
+	diff "$T/before" "$T/after"
+}
+
+is_v1() {
+	[ -e /dev/cpuset/tasks ]
+}
+
+@test "thesis: shields really empty, interrupts really elsewhere, swappiness and PM QoS tuned's; all back afterwards" {
+	run "$KBTUNE" apply thesis
+	echo "$output"
+	[ "$status" -eq 0 ]
+	"$KBTUNE" verify
+	for cpu in 1 3; do
+		run "$BATS_TEST_DIRNAME/threads" "$cpu"
+		echo "may run on CPU $cpu: $output"
+		[ -z "$output" ]
+	done
+	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]
+	[ "$(latency)" != '"us":2000000000' ]
+	if is_v1; then
+		[ "$(cat /dev/cpuset/real-time-0/cpus /dev/cpuset/real-time-1/mems | tr '\n' ' ')" = "1 1 " ]
+	else
+		[ "$(cat /sys/fs/cgroup/real-time-1/cpuset.cpus.partition)" = isolated ]
+	fi
+	run "$KBTUNE" restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	as_before
+}
+
+@test "an interrupt's effective CPU really moves" {
+	irq=$(awk '/virtio.*requests/ { sub(":", "", $1); print $1 }' /proc/interrupts | head -n 1)
+	for cpu in 0 2; do
+		"$KBTUNE" irq set "$irq" --cpus "$cpu"
+		for _ in $(seq 50); do
+			find "$ROOT/docs" -type f -exec cat {} + >/dev/null
+			ls "$BATS_TEST_DIRNAME" >/dev/null
+			[ "$(cat "/proc/irq/$irq/effective_affinity_list")" != "$cpu" ] || break
+		done
+		[ "$(cat "/proc/irq/$irq/effective_affinity_list")" = "$cpu" ]
+	done
+	"$KBTUNE" irq restore
+	as_before
+}
+
+@test "PM QoS reads 0 while it is held, its holder is named and uses no CPU, and it goes back" {
+	"$KBTUNE" apply low-latency-laptop
+	[ "$(latency)" = '"us":0' ]
+	run "$KBTUNE" dma-latency show
+	pid=$(grep -oE 'kbtune \(process [0-9]+' <<<"$output" | grep -oE '[0-9]+$')
+	used=$(awk '{ print $14 + $15 }' "/proc/$pid/stat")
+	sleep 1
+	[ "$(awk '{ print $14 + $15 }' "/proc/$pid/stat")" = "$used" ]
+	"$KBTUNE" restore
+	as_before
+	[ "$("$KBTUNE" dma-latency hold 5 -- sh -c '"$KBTUNE" dma-latency show --json' | tr -d ' ' | grep -o '"us":[0-9]*')" = '"us":5' ]
+	as_before
+}
+
+@test "the holder killed: verify says so, restore puts the rest back" {
+	"$KBTUNE" apply low-latency-laptop
+	kill -KILL "$("$KBTUNE" dma-latency show | grep -oE '[0-9]+\)' | tr -d ')')"
+	sleep 0.2
+	run "$KBTUNE" verify
+	[ "$status" -eq 3 ]
+	"$KBTUNE" restore
+	as_before
+}
+
+@test "killed after every single write: restore puts the machine back" {
+	n=0
+	while :; do
+		status=0
+		(exec env KBTUNE_KILL_AFTER=$n "$KBTUNE" apply isolated >"$T/out" 2>&1) 2>/dev/null || status=$?
+		killed=$status
+		"$KBTUNE" restore >/dev/null
+		as_before
+		[ "$killed" -eq 137 ] || break
+		n=$((n + 1))
+	done
+	cat "$T/out"
+	[ "$killed" -eq 0 ]
+	[ "$n" -ge 15 ]
+}
+
+@test "run: inside the shield, with its status; and undone when kbtune is killed" {
+	run "$KBTUNE" run isolated --in rt -- sh -c 'cat /proc/self/cpuset; grep Cpus_allowed_list /proc/self/status; exit 5'
+	echo "$output"
+	[ "$status" -eq 5 ]
+	[ "${lines[0]}" = /rt ]
+	[[ ${lines[1]} == *3 ]]
+	as_before
+	"$KBTUNE" run isolated --in rt -- sleep 100 3>&- &
+	pid=$!
+	for _ in $(seq 100); do
+		[ "$(cat /proc/[0-9]*/cpuset 2>/dev/null | grep -c '^/rt$')" -eq 0 ] || break
+		sleep 0.1
+	done
+	kill -KILL $pid
+	wait $pid || true
+	for _ in $(seq 100); do
+		[ -e /run/kbtune/journal.json ] || break
+		sleep 0.1
+	done
+	as_before
+}
+
+@test "tuned killed has forgotten what was; the journal has not" {
+	"$KBTUNE" tuned apply latency-performance
+	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]
+	"$KBTUNE" tuned verify
+	kill -KILL "$(cat /run/kbtune/hold-tuned)"
+	sleep 0.2
+	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]
+	run "$KBTUNE" tuned verify
+	[ "$status" -eq 3 ]
+	"$KBTUNE" tuned off
+	as_before
+}
+
+@test "a profile of our own for tuned: without force_latency, PM QoS stays" {
+	"$KBTUNE" apply thesis-no-force-latency
+	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]
+	[ "$(latency)" = '"us":2000000000' ]
+	"$KBTUNE" restore
+	[ ! -e /etc/tuned/kbtune-thesis-no-force-latency ]
+	as_before
+}
+
+@test "where tuned's daemon runs it is asked, and asked to go back" {
+	dbus-daemon --system --fork --print-pid >"$T/dbus" 3>&-
+	tuned --daemon --pid "$T/tuned.pid" --log "$T/tuned.log" 3>&-
+	for _ in $(seq 100); do
+		tuned-adm profile virtual-guest >/dev/null 2>&1 && break
+		sleep 0.3
+	done
+	run "$KBTUNE" apply thesis
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $(tuned-adm active) == *latency-performance* ]]
+	"$KBTUNE" verify
+	"$KBTUNE" restore
+	[[ $(tuned-adm active) == *virtual-guest* ]]
+	tuned-adm off
+	kill "$(cat "$T/tuned.pid")" "$(cat "$T/dbus")"
+	sleep 1
+}
+
+@test "irqbalance sleeps meanwhile, and goes on as it was" {
+	cp /bin/sleep "$T/irqbalance"
+	"$T/irqbalance" 100 3>&- &
+	pid=$!
+	"$KBTUNE" apply isolated
+	[ "$(awk '{ print $3 }' /proc/$pid/stat)" = T ]
+	"$KBTUNE" restore
+	[ "$(awk '{ print $3 }' /proc/$pid/stat)" = S ]
+	kill $pid
+}
+
+@test "a cpuset that others have: refused, and nothing is changed" {
+	base=/sys/fs/cgroup prefix=cpuset.
+	! is_v1 || base=/dev/cpuset prefix=
+	mkdir $base/batch
+	echo 2-3 >$base/batch/${prefix}cpus
+	snapshot >"$T/before"
+	run "$KBTUNE" apply isolated
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"overlap with CPUs 2-3 of the cpuset $base/batch"* ]]
+	as_before
+	rmdir $base/batch
+}
+
+@test "how long it takes" {
+	for c in "plan thesis" "apply isolated" "restore"; do
+		best=100000
+		for _ in 1 2 3; do
+			[ "$c" != restore ] || "$KBTUNE" apply isolated >/dev/null
+			start=${EPOCHREALTIME/./}
+			# shellcheck disable=SC2086
+			"$KBTUNE" $c >/dev/null
+			took=$(((${EPOCHREALTIME/./} - start) / 1000))
+			[ "$took" -ge "$best" ] || best=$took
+			"$KBTUNE" restore >/dev/null
+		done
+		echo "# $c: $best ms, the program's start included (emulated CPU)" >&3
+	done
+}

@@ -1,0 +1,38 @@
+/*
+ * Where the cpuset controller is: a version-1 hierarchy (/dev/cpuset, or /sys/fs/cgroup/cpuset with prefixed names) or
+ * version 2. Read from mountinfo, per controller: hybrids exist.
+ */
+#ifndef KBLAT_TUNING_CGROUPS_H
+#define KBLAT_TUNING_CGROUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/cpulist.h"
+
+struct machine;
+
+struct cgroups {
+	int version;	 /* 1, 2, or 0: none */
+	char root[512];	 /* where it is mounted */
+	char prefix[16]; /* of a file's name: "" or "cpuset." */
+	bool read_only;
+	bool lib; /* libcpuset can do it: version 1, mounted at /dev/cpuset, names without a prefix, live */
+};
+
+void cgroups_find(const struct machine *m, struct cgroups *cg);
+
+/* A file of a cpuset: "<root>/<name>/<prefix><file>". The caller frees. name: "" for the root, no slash in front. */
+char *cgroups_file(const struct cgroups *cg, const char *name, const char *file);
+
+/* The CPUs that a cpuset was given, and whether it is exclusive (v1: cpu_exclusive; v2: a partition). */
+int cgroups_cpus(const struct machine *m, const struct cgroups *cg, const char *name, struct cpulist *cpus);
+bool cgroups_exclusive(const struct machine *m, const struct cgroups *cg, const char *name);
+
+/* How many tasks are in it; a negative errno. */
+int cgroups_tasks(const struct machine *m, const struct cgroups *cg, const char *name);
+
+/* All below the root, as relative names, parents first; free with sysroot_names_free. The count, or a negative errno. */
+int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names);
+
+#endif

@@ -1,0 +1,493 @@
+/* kbtune plan, apply, verify, restore, status, profiles. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/json.h"
+#include "tuning/commands.h"
+#include "tuning/holder.h"
+#include "tuning/journal.h"
+#include "tuning/knob.h"
+#include "tuning/latency.h"
+#include "tuning/machine.h"
+#include "tuning/tasks.h"
+#include "tuning/transaction.h"
+#include "tuning/tuned.h"
+
+#define SYSROOT                                                                                                        \
+	{                                                                                                              \
+		"sysroot", CLI_STRING, &sysroot, "DIR", "work on a recorded machine below DIR", 0, 0                   \
+	}
+#define JSON                                                                                                           \
+	{                                                                                                              \
+		"json", CLI_FLAG, &json, NULL, "as JSON", 0, 0                                                         \
+	}
+#define END                                                                                                            \
+	{                                                                                                              \
+		NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0                                                                 \
+	}
+
+/* --------------------------------------------------------------------------------------------------------- plan -- */
+
+const struct cli_command cmd_plan_cli = {
+    .name = "plan",
+    .synopsis = "PROFILE [--sysroot DIR] [--json]",
+    .summary =
+	"Show every change that a profile means on this machine, before and after; what cannot be done here and why; "
+	"what needs a reboot. Changes nothing.",
+    .details = "PROFILE is the name of a profile (kbtune profiles) or, with a slash in it, the path of one.",
+    .min_args = 1,
+    .max_args = 1,
+};
+
+static enum status show_plan(struct machine *m, const char *name, bool json, struct err *e)
+{
+	struct profile profile;
+	struct plan plan = {0};
+	int rc = profile_load(name, &profile, e);
+	json_t *all;
+
+	if (!rc)
+		rc = knobs_plan(m, &profile, &plan, e);
+	profile_print_faults(&profile, stderr);
+	if (!rc && json) {
+		all = plan_to_json(&plan);
+		json_print(all, stdout);
+		json_decref(all);
+	} else if (!rc) {
+		plan_print(&plan, stdout);
+	}
+	plan_free(&plan);
+	rc = profile_has_faults(&profile) ? STATUS_USAGE : rc ? (int)failed(e) : STATUS_OK;
+	profile_free(&profile);
+	return (enum status)rc;
+}
+
+enum status cmd_plan(int argc, char **argv, struct err *e)
+{
+	const char *sysroot = NULL;
+	bool json = false, help;
+	const struct cli_flag flags[] = {SYSROOT, JSON, END};
+	enum status status = STATUS_OK;
+	struct cli_list args;
+	struct machine m;
+
+	if (cli_parse(&cmd_plan_cli, flags, argc, argv, &args, &help, e))
+		return STATUS_USAGE;
+	if (help)
+		cli_help("kbtune", &cmd_plan_cli, flags, stdout);
+	else if (machine_open(&m, sysroot, e))
+		status = failed(e);
+	else {
+		status = show_plan(&m, args.items[0], json, e);
+		machine_close(&m);
+	}
+	cli_list_free(&args);
+	return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- apply -- */
+
+const struct cli_command cmd_apply_cli = {
+    .name = "apply",
+    .synopsis = "PROFILE [--replace] [--strict] [--dry-run] [--sysroot DIR] [--json]",
+    .summary =
+	"Make the changes of a profile, all or none: originals are written to a journal first, every value is read "
+	"back, and if one step fails all are undone.",
+    .details = "It stays applied until 'kbtune restore', in any process, or a reboot.",
+    .min_args = 1,
+    .max_args = 1,
+};
+
+enum status cmd_apply(int argc, char **argv, struct err *e)
+{
+	const char *sysroot = NULL;
+	bool json = false, replace = false, strict = false, dry_run = false, help;
+	const struct cli_flag flags[] = {
+	    {"replace", CLI_FLAG, &replace, NULL, "restore what is applied first", 0, 0},
+	    {"strict", CLI_FLAG, &strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    {"dry-run", CLI_FLAG, &dry_run, NULL, "as 'kbtune plan'", 0, 0},
+	    SYSROOT,
+	    JSON,
+	    END};
+	enum status status = STATUS_OK;
+	struct cli_list args;
+	struct machine m;
+
+	if (cli_parse(&cmd_apply_cli, flags, argc, argv, &args, &help, e))
+		return STATUS_USAGE;
+	if (help)
+		cli_help("kbtune", &cmd_apply_cli, flags, stdout);
+	else if (machine_open(&m, sysroot, e))
+		status = failed(e);
+	else {
+		status = dry_run ? show_plan(&m, args.items[0], json, e)
+				 : apply_profile(&m, args.items[0], replace, strict, false, json, e);
+		machine_close(&m);
+	}
+	cli_list_free(&args);
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- verify -- */
+
+const struct cli_command cmd_verify_cli = {
+    .name = "verify",
+    .synopsis = "[--sysroot DIR] [--json]",
+    .summary = "Compare the machine with what was applied. Exit status 3, and what drifted, if it is no longer so.",
+    .min_args = 0,
+    .max_args = 0,
+};
+
+static enum status load_applied(struct machine *m, struct journal *j, struct err *e)
+{
+	int rc = journal_open(m, false, e);
+
+	if (!rc)
+		rc = journal_load(m, j, e);
+	if (!rc && j->moot) {
+		journal_free(j);
+		rc = -ENOENT;
+	}
+	if (rc == -ENOENT)
+		err_set(e, rc, STATUS_NO, NULL, NULL, "nothing is applied, so there is nothing to verify");
+	else if (!rc && j->state != JOURNAL_APPLIED)
+		rc = err_set(e, -EINPROGRESS, STATUS_NO, j->profile, "verify",
+			     "it is not wholly applied (%s); put it back with 'kbtune restore'",
+			     journal_state_name(j->state));
+	if (rc && rc != -ENOENT && j->profile)
+		journal_free(j);
+	return rc ? failed(e) : STATUS_OK;
+}
+
+static void print_drift(const struct journal *j, const struct drift *d)
+{
+	const json_t *one;
+	size_t i;
+
+	printf("%s: %zu changes, %zu drifted, %zu pending\n", *j->profile ? j->profile : "single commands", j->count,
+	       d->drifted, d->pending);
+	json_array_foreach (d->list, i, one)
+		printf("  %-8s %s: %s -> %s\n", json_string_value(json_object_get(one, "state")),
+		       json_string_value(json_object_get(one, "path")), json_string_value(json_object_get(one, "want")),
+		       json_string_value(json_object_get(one, "now")));
+}
+
+static enum status verify(struct machine *m, bool json, struct err *e)
+{
+	struct journal j = {0};
+	struct drift d;
+	enum status status = load_applied(m, &j, e);
+	json_t *all;
+
+	if (status)
+		return status;
+	transaction_verify(m, &j, &d);
+	if (json) {
+		all = json_pack("{s:i, s:s, s:b, s:I, s:I, s:O}", "schema", 1, "profile", j.profile, "as_applied",
+				!d.drifted, "drifted", (json_int_t)d.drifted, "pending", (json_int_t)d.pending,
+				"differences", d.list);
+		json_print(all, stdout);
+		json_decref(all);
+	} else {
+		print_drift(&j, &d);
+	}
+	status = d.drifted ? STATUS_NO : STATUS_OK;
+	json_decref(d.list);
+	journal_free(&j);
+	return status;
+}
+
+enum status cmd_verify(int argc, char **argv, struct err *e)
+{
+	const char *sysroot = NULL;
+	bool json = false, help;
+	const struct cli_flag flags[] = {SYSROOT, JSON, END};
+	enum status status = STATUS_OK;
+	struct cli_list args;
+	struct machine m;
+
+	if (cli_parse(&cmd_verify_cli, flags, argc, argv, &args, &help, e))
+		return STATUS_USAGE;
+	if (help)
+		cli_help("kbtune", &cmd_verify_cli, flags, stdout);
+	else if (machine_open(&m, sysroot, e))
+		status = failed(e);
+	else {
+		status = verify(&m, json, e);
+		machine_close(&m);
+	}
+	cli_list_free(&args);
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ restore -- */
+
+const struct cli_command cmd_restore_cli = {
+    .name = "restore",
+    .synopsis = "[--sysroot DIR] [--dry-run] [--json]",
+    .summary =
+	"Undo everything that the journal has, last change first: after an apply, after a crash in the middle of one, "
+	"in any process. With nothing to restore it does nothing.",
+    .min_args = 0,
+    .max_args = 0,
+};
+
+static enum status show_undo(struct machine *m, struct err *e)
+{
+	struct journal j = {0};
+	int rc = journal_open(m, false, e);
+
+	if (!rc)
+		rc = journal_load(m, &j, e);
+	if (rc == -ENOENT) {
+		printf("nothing to restore\n");
+		return STATUS_OK;
+	}
+	if (rc)
+		return failed(e);
+	if (j.moot)
+		printf("the journal is of an earlier boot: nothing to put back\n");
+	for (size_t i = j.count; !j.moot && i-- > 0;)
+		if (strcmp(j.steps[i].before, j.steps[i].after))
+			printf("  %-16s %s: %s -> %s\n", j.steps[i].knob, j.steps[i].path, j.steps[i].after,
+			       j.steps[i].before);
+	journal_free(&j);
+	return STATUS_OK;
+}
+
+enum status cmd_restore(int argc, char **argv, struct err *e)
+{
+	const char *sysroot = NULL;
+	bool json = false, dry_run = false, help;
+	const struct cli_flag flags[] = {
+	    SYSROOT, {"dry-run", CLI_FLAG, &dry_run, NULL, "show what would be put back", 0, 0}, JSON, END};
+	enum status status = STATUS_OK;
+	struct cli_list args;
+	struct machine m;
+
+	if (cli_parse(&cmd_restore_cli, flags, argc, argv, &args, &help, e))
+		return STATUS_USAGE;
+	if (help)
+		cli_help("kbtune", &cmd_restore_cli, flags, stdout);
+	else if (machine_open(&m, sysroot, e))
+		status = failed(e);
+	else {
+		status = dry_run ? show_undo(&m, e) : restore_all(&m, json, false, e);
+		machine_close(&m);
+	}
+	cli_list_free(&args);
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- status -- */
+
+const struct cli_command cmd_status_cli = {
+    .name = "status",
+    .synopsis = "[--sysroot DIR] [--json]",
+    .summary = "What is applied, since when, and how the machine stands: CPUs, cpusets, PM QoS, tuned, irqbalance.",
+    .min_args = 0,
+    .max_args = 0,
+};
+
+static json_t *status_json(struct machine *m, const struct journal *j, struct err *e)
+{
+	char cpus[512], active[256] = "", folder[5200];
+	struct topology topo;
+	struct cgroups cg;
+	long long us;
+	json_t *all;
+
+	if (topology_read(m, &topo, e))
+		return NULL;
+	cgroups_find(m, &cg);
+	all = json_pack("{s:i, s:s, s:s, s:s, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", 1, "state",
+			!j->profile ? "nothing applied"
+			: j->moot   ? "moot"
+				    : journal_state_name(j->state),
+			"profile", j->profile ? j->profile : "", "since", j->applied ? j->applied : "", "changes",
+			(json_int_t)j->count, "online_cpus", cpulist_format(&topo.online, cpus, sizeof(cpus)),
+			"numa_nodes", (json_int_t)topo.node_count, "cpuset_version", cg.version, "journal",
+			journal_folder(m, folder, sizeof(folder)), "irqbalance", tasks_find(m, "irqbalance") != 0);
+	if (m->root.live && !latency_read(m, &us))
+		json_object_set_new(all, "dma_latency_us", json_integer(us));
+	if (m->root.live && tuned_daemon(m) && tuned_active(active, sizeof(active)))
+		json_object_set_new(all, "tuned_daemon_profile", json_string(active));
+	if (j->about && json_object_get(j->about, "shields"))
+		json_object_set(all, "shields", json_object_get(j->about, "shields"));
+	topology_free(&topo);
+	return all;
+}
+
+static void print_status(const json_t *all)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)all, key, value) {
+		const json_t *shield;
+		size_t i;
+
+		if (!strcmp(key, "schema"))
+			continue;
+		if (json_is_string(value) && *json_string_value(value))
+			printf("%-22s %s\n", key, json_string_value(value));
+		else if (json_is_integer(value))
+			printf("%-22s %lld\n", key, (long long)json_integer_value(value));
+		else if (json_is_boolean(value))
+			printf("%-22s %s\n", key, json_is_true(value) ? "running" : "not running");
+		json_array_foreach (value, i, shield)
+			printf("%-22s %s: CPUs %s\n", "shield", json_string_value(json_object_get(shield, "name")),
+			       json_string_value(json_object_get(shield, "cpus")));
+	}
+}
+
+static enum status show_status(struct machine *m, bool json, struct err *e)
+{
+	struct journal j = {0};
+	json_t *all;
+	int rc = journal_open(m, false, e);
+
+	if (!rc)
+		rc = journal_load(m, &j, e);
+	if (rc && rc != -ENOENT)
+		return failed(e);
+	all = status_json(m, &j, e);
+	journal_free(&j);
+	if (!all)
+		return failed(e);
+	if (json)
+		json_print(all, stdout);
+	else
+		print_status(all);
+	json_decref(all);
+	return STATUS_OK;
+}
+
+enum status cmd_status(int argc, char **argv, struct err *e)
+{
+	const char *sysroot = NULL;
+	bool json = false, help;
+	const struct cli_flag flags[] = {SYSROOT, JSON, END};
+	enum status status = STATUS_OK;
+	struct cli_list args;
+	struct machine m;
+
+	if (cli_parse(&cmd_status_cli, flags, argc, argv, &args, &help, e))
+		return STATUS_USAGE;
+	if (help)
+		cli_help("kbtune", &cmd_status_cli, flags, stdout);
+	else if (machine_open(&m, sysroot, e))
+		status = failed(e);
+	else {
+		status = show_status(&m, json, e);
+		machine_close(&m);
+	}
+	cli_list_free(&args);
+	return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- profiles -- */
+
+const struct cli_command cmd_profiles_cli = {
+    .name = "profiles",
+    .synopsis = "[--settings] [--json]",
+    .summary = "The profiles there are, and with --settings what a profile may say.",
+    .min_args = 0,
+    .max_args = 0,
+};
+
+static bool is_listed(const json_t *list, const char *name)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one)
+		if (!strcmp(json_string_value(json_object_get(one, "name")), name))
+			return true;
+	return false;
+}
+
+static void list_one(json_t *list, const char *folder, const char *name)
+{
+	char *path = fs_path("%s/%s", folder, name), *file = fs_path("%s/profile.yaml", path);
+	struct profile p;
+
+	if (name[0] != '.' && !access(file, F_OK) && !is_listed(list, name)) {
+		int rc = profile_load(path, &p, NULL);
+
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b}", "name", name, "title",
+						      p.title ? p.title : "", "path", file, "good", !rc));
+		profile_free(&p);
+	}
+	free(path);
+	free(file);
+}
+
+static json_t *list_profiles(void)
+{
+	char **folders = profile_folders();
+	json_t *list = json_array();
+
+	for (char **f = folders; *f; f++) {
+		struct dirent **entries;
+		int n = scandir(*f, &entries, NULL, alphasort);
+
+		for (int i = 0; i < n; i++) {
+			list_one(list, *f, entries[i]->d_name);
+			free(entries[i]);
+		}
+		if (n >= 0)
+			free(entries);
+	}
+	fs_files_free(folders);
+	return list;
+}
+
+static json_t *list_settings(void)
+{
+	json_t *list = json_array();
+
+	for (const struct knob *k = knobs; k->key; k++)
+		json_array_append_new(list, json_pack("{s:s, s:s}", "setting", k->key, "help", k->help));
+	return list;
+}
+
+static void print_pairs(const json_t *list, const char *key, const char *text)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one)
+		printf("%-26s %s%s\n", json_string_value(json_object_get(one, key)),
+		       json_string_value(json_object_get(one, text)),
+		       json_is_false(json_object_get(one, "good")) ? " (has faults: see kbtune plan)" : "");
+}
+
+enum status cmd_profiles(int argc, char **argv, struct err *e)
+{
+	bool json = false, settings = false, help;
+	const struct cli_flag flags[] = {
+	    {"settings", CLI_FLAG, &settings, NULL, "the settings that profiles are made of", 0, 0}, JSON, END};
+	struct cli_list args;
+	json_t *list;
+
+	if (cli_parse(&cmd_profiles_cli, flags, argc, argv, &args, &help, e))
+		return STATUS_USAGE;
+	cli_list_free(&args);
+	if (help) {
+		cli_help("kbtune", &cmd_profiles_cli, flags, stdout);
+		return STATUS_OK;
+	}
+	list = settings ? list_settings() : list_profiles();
+	if (json)
+		json_print(list, stdout);
+	else
+		print_pairs(list, settings ? "setting" : "name", settings ? "help" : "title");
+	json_decref(list);
+	return STATUS_OK;
+}

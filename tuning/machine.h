@@ -1,0 +1,61 @@
+/*
+ * The machine that is tuned: the live one, or a recorded one below a root (--sysroot), where "writes" change plain
+ * files. All changes go through here, so they can be counted, refused as a recorded machine's habits say, and cut
+ * short by a SIGKILL in tests. Functions return 0 or a negative errno.
+ */
+#ifndef KBLAT_TUNING_MACHINE_H
+#define KBLAT_TUNING_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "common/sysroot.h"
+
+struct err;
+
+/* The most a kernel file may hold that we change and put back. */
+#define MACHINE_VALUE_MAX 65536
+
+struct habit; /* one line of a recorded machine's /habits */
+
+struct machine {
+	struct sysroot root;
+	struct habit *habits;
+	size_t habit_count;
+	long writes;	 /* so far */
+	long kill_after; /* die by SIGKILL after so many; -1: never. From KBTUNE_KILL_AFTER, for tests */
+	int state_fd;	 /* the folder of the journal and the holders, once opened (see journal.h); or -1 */
+};
+
+/* Open the machine at `sysroot` (NULL: this one). */
+int machine_open(struct machine *m, const char *sysroot, struct err *e);
+void machine_close(struct machine *m);
+
+/*
+ * Write a value with one write(2). The recorded machine's /habits may say otherwise, in lines of
+ *   PATH write ERRNO     a write to that path fails so (EIO, EPERM, EROFS, EBUSY, EINVAL)
+ *   PATH reads TEXT      after a write the file holds TEXT, as a kernel does that accepts and then knows better
+ */
+int machine_write(struct machine *m, const char *path, const char *text, size_t length);
+
+/* Folders (control groups) and files; parents must exist. machine_create makes a regular file anew. */
+int machine_mkdir(struct machine *m, const char *path);
+int machine_rmdir(struct machine *m, const char *path);
+int machine_create(struct machine *m, const char *path, const char *text, size_t length, mode_t mode);
+int machine_unlink(struct machine *m, const char *path);
+
+/* A change was made by other means (a library, sched_setaffinity): counts like a write. */
+void machine_changed(struct machine *m);
+
+/* Permission bits of a file; whether we may write it: 0, -EACCES, -EROFS, -ENOENT, ... */
+int machine_mode(const struct machine *m, const char *path, mode_t *mode);
+int machine_may_write(const struct machine *m, const char *path);
+
+/* A file whole, as a text; at most MACHINE_VALUE_MAX. The caller frees. */
+int machine_read(const struct machine *m, const char *path, char **text);
+
+/* openat below the root, links kept inside. A descriptor or a negative errno. */
+int machine_openat(const struct machine *m, const char *path, int flags);
+
+#endif

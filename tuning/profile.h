@@ -1,0 +1,65 @@
+/*
+ * A profile: what a quiet machine should look like, in YAML, in terms of the hardware and not of one machine's numbers.
+ * It lives in profiles/NAME/profile.yaml. `include: NAME` takes another profile's settings where this one has none of
+ * that key. Which keys there are is for knobs to say (knob.h).
+ */
+#ifndef KBLAT_TUNING_PROFILE_H
+#define KBLAT_TUNING_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "common/diag.h"
+#include "common/yaml.h"
+
+struct err;
+
+#define PROFILE_INCLUDES_MAX 4
+
+struct profile_file {
+	char *folder;
+	struct diag diag;
+	struct ynode *root;
+	char *text;
+};
+
+/* One key of a profile; the file is where it stands. */
+struct setting {
+	const char *key;
+	const struct ynode *value;
+	unsigned line, column; /* of the key */
+	struct profile_file *file;
+};
+
+struct profile {
+	char *name, *title;
+	struct profile_file files[PROFILE_INCLUDES_MAX]; /* the profile itself first */
+	size_t file_count;
+	struct setting *settings;
+	size_t setting_count;
+};
+
+/*
+ * Load by name, or by path (of a profile.yaml or its folder) where `name` has a '/'. 0; -ENOENT and `e` where there is no
+ * such profile; -EINVAL where something is wrong in it: profile_faults then has what. profile_free in any case.
+ */
+int profile_load(const char *name, struct profile *p, struct err *e);
+void profile_free(struct profile *p);
+
+/* The setting of a key, or NULL. */
+const struct setting *profile_get(const struct profile *p, const char *key);
+
+/* Something is wrong with a setting, at the node (NULL: at its key). */
+void profile_fault(const struct setting *s, const struct ynode *n, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool profile_has_faults(const struct profile *p);
+void profile_print_faults(const struct profile *p, FILE *out);
+
+/*
+ * Folders where profiles are looked for, first to last: $KBTUNE_PROFILES, /etc/kbtune/profiles, profiles/ near the
+ * program, where it was installed. NULL-terminated; free with fs_files_free.
+ */
+char **profile_folders(void);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * The threads of a machine: programs' and the kernel's, and where they may run.
+ */
+#ifndef KBLAT_TUNING_TASKS_H
+#define KBLAT_TUNING_TASKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/cpulist.h"
+
+struct machine;
+
+struct thread {
+	int pid, tid;
+	unsigned long long start; /* clock ticks since boot: with tid, it names a thread for good */
+	bool is_kernel, is_bound; /* bound: the kernel refuses to move it (PF_NO_SETAFFINITY) */
+	char name[32];
+	struct cpulist cpus;
+};
+
+/* Call `visit` for each; a thread that ends meanwhile is left out. 0 or what `visit` returned. */
+int tasks_each(const struct machine *m, int (*visit)(const struct thread *t, void *context), void *context);
+
+/* One thread: 0 or -ESRCH. */
+int tasks_read(const struct machine *m, int pid, int tid, struct thread *t);
+
+/* Whether the thread with that number is still the one that was started then. */
+bool tasks_is_same(const struct machine *m, int tid, unsigned long long start);
+
+/* Set where it may run: live machines only. 0 or a negative errno. */
+int tasks_place(struct machine *m, int tid, const struct cpulist *cpus);
+
+/* The cpuset or control group of a process as /proc/PID/cpuset says it ("/real-time-0"). Returns `buf`, "" if unknown. */
+char *tasks_cpuset(const struct machine *m, int pid, char *buf, size_t size);
+
+/* The first process of that name, or 0. */
+int tasks_find(const struct machine *m, const char *name);
+
+#endif

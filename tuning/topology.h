@@ -1,0 +1,58 @@
+/*
+ * CPUs, NUMA nodes, cores and devices of a machine: where things are.
+ */
+#ifndef KBLAT_TUNING_TOPOLOGY_H
+#define KBLAT_TUNING_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/cpulist.h"
+
+struct machine;
+struct err;
+
+#define TOPOLOGY_NODES_MAX 256
+
+struct numa_node {
+	int id;
+	struct cpulist cpus; /* online */
+	bool has_memory;
+};
+
+struct topology {
+	struct cpulist online, possible;
+	struct numa_node *nodes; /* one at least */
+	size_t node_count;
+	int *core; /* of each CPU up to the last online: its core's first online thread */
+	int cpu_count;
+};
+
+int topology_read(const struct machine *m, struct topology *t, struct err *e);
+void topology_free(struct topology *t);
+
+/* A node by its number, or NULL. */
+const struct numa_node *topology_node(const struct topology *t, int id);
+
+/* Without all threads of a core but its first: what is left with SMT off. */
+void topology_without_smt(struct topology *t);
+
+/* The nodes that have memory and any of these CPUs, as a list ("0-1"); node 0 where none has. */
+void topology_memory_of(const struct topology *t, const struct cpulist *cpus, struct cpulist *nodes);
+
+/*
+ * A device by a name that people use: an RDMA device (mlx5_0), a network interface, a block device (nvme0n1), a PCI
+ * address. Its folder in /sys, which the caller frees; NULL if there is none.
+ */
+char *topology_device(const struct machine *m, const char *name);
+
+/* All such names of RDMA devices and network interfaces; free with sysroot_names_free. */
+char **topology_device_names(const struct machine *m);
+
+/* The CPUs that are near: those of its PCI function's node. -ENODATA: the device has no place. */
+int topology_near(const struct machine *m, const struct topology *t, const char *device_path, struct cpulist *out);
+
+/* The interrupts of a device, as a set of numbers (CPULIST_MAX is enough for them in practice). 0 or -ENODATA. */
+int topology_irqs(const struct machine *m, const char *device_path, struct cpulist *irqs);
+
+#endif
