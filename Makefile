@@ -37,7 +37,7 @@ OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
 LIB     := $(BUILD)/libkblat.a
 TUNING  := $(filter-out tuning/main.c,$(wildcard tuning/*.c))
 TUNELIB := $(BUILD)/libkbtune.a
-TUNELIBS:= -lcpuset -lnuma -lyaml -ljansson
+TUNELIBS:= -lcpuset -lyaml -ljansson
 UNIT    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 TUNEUNIT:= $(filter $(BUILD)/unit/test_tune_%,$(UNIT))
 BENCH   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
@@ -70,12 +70,13 @@ lint:
 bench:
 	@common/deps build
 	@$(MAKE) --no-print-directory -j$(CPUS) benches
-	@for b in $(BENCH); do echo "== $$b"; $$b || exit 1; done
+	@for b in $(BENCH) 'tests/bench/kbtune-speed $(BUILD)/kbtune'; do echo "== $$b"; $$b || exit 1; done
 
 install: all
 	install -D -m 755 $(BUILD)/kblat '$(DESTDIR)$(PREFIX)/bin/kblat'
 	install -D -m 755 $(BUILD)/kbtune '$(DESTDIR)$(PREFIX)/bin/kbtune'
 	install -d '$(DESTDIR)$(PREFIX)/share/kblat/plots' '$(DESTDIR)$(PREFIX)/share/man/man1'
+	for f in $$(find profiles -type f); do install -D -m 644 $$f '$(DESTDIR)$(PREFIX)/share/kblat/'$$f || exit 1; done
 	install -m 644 plots/*.gp '$(DESTDIR)$(PREFIX)/share/kblat/plots'
 	install -m 644 docs/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1'
 	for f in $$(find experiments -name spec.yaml -o -name README.md); do \
@@ -114,9 +115,9 @@ $(BUILD)/%.o: %.c
 	@echo '  CC    $@'
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Only this object knows the commit, and is made again when that changes.
-$(BUILD)/harness/version.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'
-$(BUILD)/harness/version.o: $(BUILD)/commit
+# Only these objects know the commit, and are made again when that changes.
+$(BUILD)/harness/version.o $(BUILD)/tuning/main.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'
+$(BUILD)/harness/version.o $(BUILD)/tuning/main.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' >$@

@@ -96,7 +96,9 @@ static int collect(struct session *s, unsigned mask, const char *type, struct er
 
 		const char *got = json_string_value(json_object_get(message, "type"));
 
-		if (!strcmp(got, "error")) {
+		if (!strcmp(got, "status")) {
+			rc = 0; /* asked for right before the repetition ended */
+		} else if (!strcmp(got, "error")) {
 			rc = complain_told(s, (size_t)role, message, e);
 		} else if (strcmp(got, type)) {
 			rc = err_set(e, -EPROTO, STATUS_FAILED, s->side[role].name, NULL,

@@ -289,27 +289,3 @@ load kbtune_helper
 	[ "$status" -ne 0 ]
 	assert_eq "$(ls folder)" ""
 }
-
-@test "a plan takes under 50 ms, and so does restore" {
-	[[ $KBTUNE != */san/* ]] || skip "the sanitizers' build"
-	machine small-v2
-	best=1000
-	for _ in 1 2 3 4 5 6; do
-		start=${EPOCHREALTIME/./}
-		"$KBTUNE" plan thesis --sysroot m >out
-		took=$(((${EPOCHREALTIME/./} - start) / 1000))
-		[ "$took" -ge "$best" ] || best=$took
-	done
-	echo "plan: $best ms"
-	[ "$best" -lt 50 ]
-	best=1000
-	for _ in 1 2 3 4 5 6; do
-		"$KBTUNE" apply thesis --sysroot m >out
-		start=${EPOCHREALTIME/./}
-		"$KBTUNE" restore --sysroot m >out
-		took=$(((${EPOCHREALTIME/./} - start) / 1000))
-		[ "$took" -ge "$best" ] || best=$took
-	done
-	echo "restore: $best ms"
-	[ "$best" -lt 50 ]
-}
