@@ -232,7 +232,7 @@ static int read_open(struct endpoint *ep, const json_t *order, const json_t **pa
 	ep->role = strcmp(role, "sink") ? ROLE_SOURCE : ROLE_SINK;
 	ep->kernel = kernel_find(kernel);
 	ep->ops = transport_find(transport);
-	ep->loops = ep->kernel && ep->ops ? ep->kernel->loops(transport) : NULL;
+	ep->loops = ep->kernel && ep->ops ? kernel_loops_find(ep->kernel, transport) : NULL;
 	if (!ep->loops || ep->kernel->settings_size > sizeof(ep->settings))
 		return err_set(e, -EPROTO, STATUS_FAILED, "open", NULL, "this kblat has no kernel %s over %s", kernel,
 			       transport);

@@ -26,3 +26,11 @@ const struct transport_ops *transport_find(const char *name)
 			return transports[i];
 	return NULL;
 }
+
+const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const char *transport)
+{
+	for (const struct kernel_instance *i = k->instances; i->transport; i++)
+		if (!strcmp(i->transport, transport))
+			return i->loops;
+	return NULL;
+}

@@ -246,7 +246,7 @@ static void check_point(struct reader *r, const json_t *params, const struct cho
 		diag_add(r->d, line, column, "%s", why);
 	if (c->transport->check && c->transport->check(params, why, sizeof(why)))
 		diag_add(r->d, line, column, "%s", why);
-	if (!c->kernel->loops(c->transport->name))
+	if (!kernel_loops_find(c->kernel, c->transport->name))
 		diag_add(r->d, line, column, "the kernel %s does not run over the transport %s", c->kernel->name,
 			 c->transport->name);
 	setting_text(params, "poll", poll, sizeof(poll));

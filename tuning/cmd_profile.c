@@ -202,7 +202,9 @@ static enum status verify(struct machine *m, bool json, struct err *e)
 	return status;
 }
 
-enum status cmd_verify(int argc, char **argv, struct err *e)
+/* A command that takes nothing but --sysroot and --json, and looks at the machine. */
+static enum status look(const struct cli_command *cli, enum status (*act)(struct machine *m, bool json, struct err *e),
+			int argc, char **argv, struct err *e)
 {
 	const char *sysroot = NULL;
 	bool json = false, help;
@@ -211,18 +213,23 @@ enum status cmd_verify(int argc, char **argv, struct err *e)
 	struct cli_list args;
 	struct machine m;
 
-	if (cli_parse(&cmd_verify_cli, flags, argc, argv, &args, &help, e))
+	if (cli_parse(cli, flags, argc, argv, &args, &help, e))
 		return STATUS_USAGE;
 	if (help)
-		cli_help("kbtune", &cmd_verify_cli, flags, stdout);
+		cli_help("kbtune", cli, flags, stdout);
 	else if (machine_open(&m, sysroot, e))
 		status = failed(e);
 	else {
-		status = verify(&m, json, e);
+		status = act(&m, json, e);
 		machine_close(&m);
 	}
 	cli_list_free(&args);
 	return status;
+}
+
+enum status cmd_verify(int argc, char **argv, struct err *e)
+{
+	return look(&cmd_verify_cli, verify, argc, argv, e);
 }
 
 /* ------------------------------------------------------------------------------------------------------ restore -- */
@@ -370,25 +377,7 @@ static enum status show_status(struct machine *m, bool json, struct err *e)
 
 enum status cmd_status(int argc, char **argv, struct err *e)
 {
-	const char *sysroot = NULL;
-	bool json = false, help;
-	const struct cli_flag flags[] = {SYSROOT, JSON, END};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	struct machine m;
-
-	if (cli_parse(&cmd_status_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	if (help)
-		cli_help("kbtune", &cmd_status_cli, flags, stdout);
-	else if (machine_open(&m, sysroot, e))
-		status = failed(e);
-	else {
-		status = show_status(&m, json, e);
-		machine_close(&m);
-	}
-	cli_list_free(&args);
-	return status;
+	return look(&cmd_status_cli, show_status, argc, argv, e);
 }
 
 /* ----------------------------------------------------------------------------------------------------- profiles -- */

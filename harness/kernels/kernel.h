@@ -74,6 +74,12 @@ struct kernel_loops {
 	int (*sink)(struct worker *w);
 };
 
+/* A kernel's loops over one transport: a row of its table, which ends with a transport of NULL. */
+struct kernel_instance {
+	const char *transport;
+	const struct kernel_loops *loops;
+};
+
 struct kernel_ops {
 	const char *name;
 	const char *summary;
@@ -83,11 +89,13 @@ struct kernel_ops {
 	const struct kernel_column *columns; /* name NULL ends */
 	const struct kernel_series *series;  /* name NULL ends */
 	int (*check)(const json_t *params, char *why, size_t why_size);
-	/* The loops for a transport, or NULL if the kernel makes no sense over it. */
-	const struct kernel_loops *(*loops)(const char *transport);
+	const struct kernel_instance *instances; /* the transports that the kernel makes sense over */
 };
 
 extern const struct kernel_ops *const kernels[]; /* NULL-terminated; harness/registry.c */
 const struct kernel_ops *kernel_find(const char *name);
+
+/* The loops of a kernel over a transport, or NULL if it does not run over it. */
+const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const char *transport);
 
 #endif

@@ -37,21 +37,13 @@ static const struct kernel_series oneway_series[] = {
     {.name = NULL},
 };
 
-#define ROW(t) {#t, &oneway_loops_##t},
+#define ROW(t)                                                                                                         \
+	{                                                                                                              \
+#t, &oneway_loops_##t                                                                                  \
+	}
 extern const struct kernel_loops oneway_loops_verbs, oneway_loops_shmem, oneway_loops_scripted;
 
-static const struct {
-	const char *transport;
-	const struct kernel_loops *loops;
-} oneway_instances[] = {ROW(verbs) ROW(shmem) ROW(scripted)};
-
-static const struct kernel_loops *oneway_loops(const char *transport)
-{
-	for (size_t i = 0; i < sizeof(oneway_instances) / sizeof(oneway_instances[0]); i++)
-		if (!strcmp(oneway_instances[i].transport, transport))
-			return oneway_instances[i].loops;
-	return NULL;
-}
+static const struct kernel_instance oneway_instances[] = {ROW(verbs), ROW(shmem), ROW(scripted), {NULL, NULL}};
 
 /* The restamping thread writes where messages are read: one buffer of at least a stamp's size, sent as it is at that moment. */
 static int oneway_check(const json_t *params, char *why, size_t why_size)
@@ -82,5 +74,5 @@ const struct kernel_ops oneway_kernel = {
     .columns = oneway_columns,
     .series = oneway_series,
     .check = oneway_check,
-    .loops = oneway_loops,
+    .instances = oneway_instances,
 };

@@ -12,7 +12,6 @@ enum {
 	SOURCE_FILLS = 4,  /* every payload is made to be checked */
 	SOURCE_SPACED =
 	    8, /* a gap between posts, or not every message signalled: what happens between two posts is slower */
-	SOURCE_CHOICES = 16,
 };
 
 /* Poll one send completion and stamp it; *done counts messages, in order. 1, 0, or a negative errno. */
@@ -221,7 +220,7 @@ static int restamp(struct worker *w)
 }
 
 /* Set-up choices of the sink. The two low bits are the poll mode. */
-enum { SINK_KICKS = 4, SINK_CHECKS = 8, SINK_T_SEND = 16, SINK_CHOICES = 32 };
+enum { SINK_KICKS = 4, SINK_CHECKS = 8, SINK_T_SEND = 16 };
 
 /* Where a sink's loop stands; it goes on where it was. */
 struct reception {

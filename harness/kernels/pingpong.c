@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "kernels/pingpong.h"
 
 #define FIELD(f) offsetof(struct pingpong_settings, f)
@@ -29,21 +27,13 @@ static const struct kernel_series pingpong_series[] = {
     {.name = NULL},
 };
 
-#define ROW(t) {#t, &pingpong_loops_##t},
+#define ROW(t)                                                                                                         \
+	{                                                                                                              \
+#t, &pingpong_loops_##t                                                                                \
+	}
 extern const struct kernel_loops pingpong_loops_verbs, pingpong_loops_shmem, pingpong_loops_scripted;
 
-static const struct {
-	const char *transport;
-	const struct kernel_loops *loops;
-} pingpong_instances[] = {ROW(verbs) ROW(shmem) ROW(scripted)};
-
-static const struct kernel_loops *pingpong_loops(const char *transport)
-{
-	for (size_t i = 0; i < sizeof(pingpong_instances) / sizeof(pingpong_instances[0]); i++)
-		if (!strcmp(pingpong_instances[i].transport, transport))
-			return pingpong_instances[i].loops;
-	return NULL;
-}
+static const struct kernel_instance pingpong_instances[] = {ROW(verbs), ROW(shmem), ROW(scripted), {NULL, NULL}};
 
 const struct kernel_ops pingpong_kernel = {
     .name = "pingpong",
@@ -53,5 +43,5 @@ const struct kernel_ops pingpong_kernel = {
     .duplex = true,
     .columns = pingpong_columns,
     .series = pingpong_series,
-    .loops = pingpong_loops,
+    .instances = pingpong_instances,
 };

@@ -6,7 +6,7 @@
 #include "kernels/pingpong.h"
 
 /* Set-up choices, constant in each instance. The two low bits are the poll mode. */
-enum { KICKS = 4, CHECKS = 8, CHOICES = 16 };
+enum { KICKS = 4, CHECKS = 8 };
 
 /* Send completions are counted only; they are polled while there is nothing else to do. */
 ALWAYS int reap(struct TRANSPORT *t, uint32_t *done)

@@ -36,7 +36,7 @@ int main(void)
 		for (size_t t = 0; transports[t]; t++) {
 			struct seen seen = {{"kernel", "transport"}, 2};
 
-			if (kernels[k]->loops(transports[t]->name))
+			if (kernel_loops_find(kernels[k], transports[t]->name))
 				setting_each(kernels[k], transports[t], check_row, &seen);
 		}
 	is_str(setting_suggest("mesages"), "messages", "a misspelt setting is recognised");
