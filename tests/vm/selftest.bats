@@ -125,6 +125,18 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
     [ -O out/sub/memlock ]
 }
 
+@test "with --in-memory it comes out when the command ends, whatever its status" {
+    mkdir kept
+    echo old >kept/old
+    fails_with 3 '' "$guest" --no-rdma --in-memory --out kept -- sh -c 'n=$(ls "$KBLAT_OUT" | wc -l); echo "$n" >"$KBLAT_OUT/count"; mkdir kept/sub; echo new >kept/sub/new; exit 3'
+    [ "$(cat kept/count)" = 0 ]
+    [ "$(cat kept/old)" = old ]
+    [ "$(cat kept/sub/new)" = new ]
+    [ -O kept/sub/new ]
+    [ -z "$(find kept -name '*.tar')" ]
+    fails_with 2 'goes with --out' "$guest" --in-memory -- true
+}
+
 @test "what is written elsewhere is not" {
     [ "$(cat out/could-write)" = yes ]
     [ ! -e here-only ]
