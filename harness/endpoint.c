@@ -18,6 +18,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "endpoint.h"
+#include "instrument/nudge.h"
 #include "instrument/recorder.h"
 #include "placement.h"
 #include "settings.h"
@@ -26,7 +27,6 @@
 
 #define STACK_BYTES	    (256 * 1024)
 #define STACK_TOUCHED	    (64 * 1024)
-#define KICK_SIGNAL	    SIGUSR1
 #define MAX_KERNEL_SETTINGS 512
 #define MAX_RUNNERS	    3 /* completions, restamp, the loop itself */
 
@@ -173,7 +173,7 @@ static bool stop_runners(struct endpoint *ep, int tries)
 		all = true;
 		for (unsigned k = 0; k < ep->runners; k++)
 			if (!atomic_load(&ep->runner[k].ended)) {
-				pthread_kill(ep->runner[k].thread, KICK_SIGNAL);
+				pthread_kill(ep->runner[k].thread, NUDGE_SIGNAL);
 				all = false;
 			}
 		if (!all)
@@ -267,10 +267,10 @@ static int open_recorder(struct endpoint *ep, const json_t *params, struct err *
 	return recorder_open(&ep->recorder, names, count, ep->capacity, ep->common.touch, ep->placement.numa_node, e);
 }
 
-/* A kernel without a thread for them polls its send completions busily. */
+/* A kernel without a thread for them polls its send completions busily; likewise where they are there at once. */
 static enum poll_mode poll_send_of(const struct endpoint *ep)
 {
-	return ep->loops->completions ? settings_poll_send(&ep->common) : POLL_BUSY;
+	return ep->loops->completions && !ep->ops->completes_in_post ? settings_poll_send(&ep->common) : POLL_BUSY;
 }
 
 static int open_transport(struct endpoint *ep, const json_t *order, const json_t *params, json_t **address,
@@ -285,6 +285,7 @@ static int open_transport(struct endpoint *ep, const json_t *order, const json_t
 	    .size = json_integer_value(json_object_get(params, "size_bytes")),
 	    .depth = ep->common.depth,
 	    .numa_node = ep->placement.numa_node,
+	    .stop = &ep->worker.stop,
 	    .name = name ? name : "",
 	};
 
@@ -372,6 +373,7 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 	w->clock = ep->conversion;
 	w->signal_every = ep->signal_every;
 	w->lossy = ep->lossy;
+	w->rests_asleep = settings_poll_send(&ep->common) != POLL_BUSY;
 	w->blank = recorder_blank(&ep->recorder);
 	w->spin_ticks = clock_from_ns(&w->clock, ep->common.spin);
 	for (unsigned i = 0; i < ep->recorder.columns; i++)
@@ -669,7 +671,7 @@ int endpoint_serve(int in, int out, struct err *e)
 	ep->out = out;
 	wire_init(&ep->in, in);
 	ep->ended_fd = eventfd(0, EFD_CLOEXEC);
-	sigaction(KICK_SIGNAL, &kick, NULL);
+	sigaction(NUDGE_SIGNAL, &kick, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN); /* the coordinator hears it and tells us */
 

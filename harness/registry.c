@@ -3,13 +3,15 @@
 
 #include "kernels/oneway.h"
 #include "kernels/pingpong.h"
+#include "transports/list.h"
 #include "transports/scripted.h"
 #include "transports/shmem.h"
 #include "transports/verbs.h"
 
 const struct kernel_ops *const kernels[] = {&oneway_kernel, &pingpong_kernel, NULL};
 
-const struct transport_ops *const transports[] = {&verbs_transport, &shmem_transport, &scripted_transport, NULL};
+#define ROW(t) &t##_transport,
+const struct transport_ops *const transports[] = {EVERY_TRANSPORT(ROW) NULL};
 
 const struct kernel_ops *kernel_find(const char *name)
 {

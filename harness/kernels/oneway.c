@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/oneway.h"
+#include "transports/list.h"
 
 #define FIELD(f) offsetof(struct oneway_settings, f)
 
@@ -37,13 +38,11 @@ static const struct kernel_series oneway_series[] = {
     {.name = NULL},
 };
 
-#define ROW(t)                                                                                                         \
-	{                                                                                                              \
-#t, &oneway_loops_##t                                                                                  \
-	}
-extern const struct kernel_loops oneway_loops_verbs, oneway_loops_shmem, oneway_loops_scripted;
+#define LOOPS(t)    extern const struct kernel_loops oneway_loops_##t;
+#define INSTANCE(t) {#t, &oneway_loops_##t},
+EVERY_TRANSPORT(LOOPS)
 
-static const struct kernel_instance oneway_instances[] = {ROW(verbs), ROW(shmem), ROW(scripted), {NULL, NULL}};
+static const struct kernel_instance oneway_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
 /* The restamping thread writes where messages are read: one buffer of at least a stamp's size, sent as it is at that moment. */
 static int oneway_check(const json_t *params, char *why, size_t why_size)

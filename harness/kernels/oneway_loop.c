@@ -77,7 +77,7 @@ ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const bool sleeps, int64_
 {
 	uint32_t rounds = 0;
 
-	if (sleeps && pause_ns) {
+	if (w->rests_asleep && pause_ns) {
 		struct timespec ts = {pause_ns / 1000000000, pause_ns % 1000000000};
 
 		atomic_store_explicit(&w->progress, posted, memory_order_relaxed);

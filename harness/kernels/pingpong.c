@@ -1,4 +1,5 @@
 #include "kernels/pingpong.h"
+#include "transports/list.h"
 
 #define FIELD(f) offsetof(struct pingpong_settings, f)
 
@@ -9,7 +10,7 @@ static const struct opt pingpong_options[] = {
      "end a repetition after so long, if `messages` are not done before; 0: only then"},
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "from one answer to the next message"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
-     "a round trip without an answer for so long is lost, and the next begins (unreliable transports, polled busily)"},
+     "a round trip without an answer for so long is lost, and the next begins (unreliable transports)"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
      "fill and check every payload, there and back, outside the measured intervals"},
     {.name = NULL},
@@ -27,13 +28,11 @@ static const struct kernel_series pingpong_series[] = {
     {.name = NULL},
 };
 
-#define ROW(t)                                                                                                         \
-	{                                                                                                              \
-#t, &pingpong_loops_##t                                                                                \
-	}
-extern const struct kernel_loops pingpong_loops_verbs, pingpong_loops_shmem, pingpong_loops_scripted;
+#define LOOPS(t)    extern const struct kernel_loops pingpong_loops_##t;
+#define INSTANCE(t) {#t, &pingpong_loops_##t},
+EVERY_TRANSPORT(LOOPS)
 
-static const struct kernel_instance pingpong_instances[] = {ROW(verbs), ROW(shmem), ROW(scripted), {NULL, NULL}};
+static const struct kernel_instance pingpong_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
 const struct kernel_ops pingpong_kernel = {
     .name = "pingpong",

@@ -2,6 +2,7 @@
  * The loops of `pingpong`. Between a message seen and its answer posted stands nothing; buffers are given back and send completions reaped while the
  * other side has its turn.
  */
+#include "instrument/nudge.h"
 #include "kernels/loop.h"
 #include "kernels/pingpong.h"
 
@@ -37,10 +38,11 @@ ALWAYS bool wants_signal(const struct worker *w, uint32_t seq)
 	return w->signal_every == 1 || (seq + 1) % w->signal_every == 0;
 }
 
-/* An answer is late by `lost_after`: the message or the answer is lost. An idle side looks at the time now and then. */
-ALWAYS bool is_lost(struct TRANSPORT *t, uint32_t rounds, int64_t deadline)
+/* An answer is late by `lost_after`: the message or the answer is lost. Who spins looks at the time now and then, who sleeps whenever something has
+ * woken it (see source()). */
+ALWAYS bool is_lost(struct TRANSPORT *t, const enum poll_mode mode, uint32_t rounds, int64_t deadline)
 {
-	return rounds % IDLE_ROUNDS_TO_LOOK == 0 && T(pause)(t, deadline) >= deadline;
+	return (mode != POLL_BUSY || rounds % IDLE_ROUNDS_TO_LOOK == 0) && T(pause)(t, deadline) >= deadline;
 }
 
 /* Wait for the answer to `seq`; answers to messages given up before are passed over. 1: here it is, 0: lost, or a negative errno. */
@@ -59,7 +61,7 @@ ALWAYS int await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_m
 			w->counters.reordered++;
 		} else if (rc == 0) {
 			rc = await_message(w, t, mode, &rounds, since, seq);
-			if (rc == 0 && mode == POLL_BUSY && w->lossy && is_lost(t, rounds, deadline))
+			if (rc == 0 && w->lossy && is_lost(t, mode, rounds, deadline))
 				return 0;
 		}
 		if (rc < 0)
@@ -136,7 +138,7 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 	return rc < 0 ? rc : 0;
 }
 
-static int source(struct worker *w)
+static int choose_source(struct worker *w)
 {
 	const struct pingpong_settings *s = w->settings;
 
@@ -144,6 +146,30 @@ static int source(struct worker *w)
 		CASES16(run_source, 0)
 	}
 	return -EINVAL;
+}
+
+/* Often enough to find a loss soon, seldom enough to be no part of what is measured. */
+static int64_t look_up_every(const struct pingpong_settings *s)
+{
+	const int64_t least = 1000000, most = 100000000, quarter = s->lost_after / 4;
+
+	return quarter < least ? least : quarter > most ? most : quarter;
+}
+
+/* A wait has no time limit, and a lost answer would be slept for until the end of days. */
+static int source(struct worker *w)
+{
+	struct nudge nudge;
+	int rc;
+
+	if (!w->lossy || w->poll_recv == POLL_BUSY)
+		return choose_source(w);
+	rc = nudge_start(&nudge, look_up_every(w->settings));
+	if (rc)
+		return rc;
+	rc = choose_source(w);
+	nudge_stop(&nudge);
+	return rc;
 }
 
 ALWAYS int run_sink(struct worker *w, const unsigned choices)

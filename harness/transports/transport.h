@@ -28,6 +28,7 @@
 #define KBLAT_TRANSPORTS_TRANSPORT_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +50,7 @@ struct transport_config {
 	int64_t size;		  /* payload bytes, >= 1 */
 	int64_t depth;		  /* messages in flight at most; receive buffers likewise */
 	int numa_node;		  /* for buffers; -1: where the caller runs */
+	const atomic_int *stop;	  /* not 0: end. A post that can't go on at once looks at it and returns -EINTR */
 	const char *name;	  /* unique for this run and point: [0-9a-f]{16}, for objects that need a name */
 };
 
@@ -60,6 +62,7 @@ struct transport_ops {
 	const struct opt *options; /* settings of its own */
 	unsigned poll_modes;	   /* bit 1 << enum poll_mode */
 	bool has_own_clock;	   /* scripted: ticks are nanoseconds of a virtual time */
+	bool completes_in_post;	   /* a message is complete when post returns: nobody ever sleeps for that */
 
 	/* Contradictions inside one point's params, found before anything starts, no device touched. NULL if there are
 	 * none to find. `why` names both settings. 0 or -EINVAL. */
