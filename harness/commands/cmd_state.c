@@ -1,39 +1,40 @@
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands/commands.h"
 #include "common/json.h"
 #include "common/sysroot.h"
-#include "common/text.h"
+#include "state/diff.h"
+#include "state/load.h"
 #include "state/state.h"
 
-#define SHOWN_LINES 40 /* of a class */
-#define SHOWN_VALUE 60
-
 struct options {
-	const char *sysroot;
-	bool json;
+	const char *sysroot, *varying;
+	bool json, all;
 };
 
 struct action {
 	const char *name;
 	size_t args;
-	bool takes_sysroot, takes_json;
+	bool compares;
 	const char *usage;
 	enum status (*function)(const struct cli_list *args, const struct options *o, struct err *e);
 };
 
 const struct cli_command cmd_state_cli = {
     .name = "state",
-    .synopsis = "capture DIR [--sysroot DIR] | diff A B [--json]",
+    .synopsis = "capture DIR [--sysroot DIR] | diff A B [--varying NAMES] [--all] [--json]",
     .summary = "capture what this machine is and how it is set, or compare two captures",
     .details =
 	"capture reads what is known to move latencies: CPUs, idle states, frequencies, interrupts, PM QoS, cpusets, "
 	"RDMA devices and more. Files are kept as they are under their own paths below DIR, what they say is in "
 	"DIR/state.json; what is absent or refused is noted with its errno. Nothing is changed.\n\n"
-	"diff tells what differs, first what is fatal to a comparison of latencies. Exit status 3: something fatal "
-	"differs.",
+	"diff tells what differs and what that means to a latency, first what is fatal to a comparison. A and B are "
+	"captures, run directories (their state before the run; one host's is RUN/state/HOST) or state.json files. "
+	"Exit "
+	"status 3: something fatal differs that is not under test.",
     .min_args = 1,
     .max_args = 3,
 };
@@ -53,93 +54,65 @@ static enum status capture(const struct cli_list *args, const struct options *o,
 	return STATUS_OK;
 }
 
-static const char *show(const json_t *value, char *buf, size_t size)
+static json_t *diff_json(json_t *differences)
 {
-	const char *text = json_string_value(value);
-
-	if (json_is_integer(value))
-		snprintf(buf, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	else if (!text)
-		snprintf(buf, size, "(not there)");
-	else if (!*text)
-		snprintf(buf, size, "(empty)");
-	else
-		text_clean(text, strlen(text), buf, size);
-	return buf;
+	return json_pack("{s:i, s:I, s:O}", "schema", 1, "fatal", (json_int_t)state_diff_fatal(differences),
+			 "differences", differences);
 }
 
-static void show_change(const json_t *change)
+static enum status tell(json_t *differences, bool as_json)
 {
-	char before[SHOWN_VALUE], after[SHOWN_VALUE];
+	enum status status = state_diff_fatal(differences) ? STATUS_NO : STATUS_OK;
 
-	printf("  %-42s %s -> %s\n", json_string_value(json_object_get(change, "key")),
-	       show(json_object_get(change, "before"), before, sizeof(before)),
-	       show(json_object_get(change, "after"), after, sizeof(after)));
+	if (as_json) {
+		json_t *report = diff_json(differences);
+
+		json_print(report, stdout);
+		json_decref(report);
+	} else {
+		state_diff_show(differences);
+	}
+	return status;
 }
 
-static bool is_of(const json_t *change, const char *class)
+/* "--varying kernel,irq --varying idle": a NULL-terminated list, which the caller frees; it points into `copy`. */
+static const char **split_names(const char *text, char **copy)
 {
-	return !strcmp(json_string_value(json_object_get(change, "class")), class);
-}
+	size_t count = 0, room = 2;
+	const char **names;
 
-static size_t count_of(const json_t *changed, const char *class)
-{
-	const json_t *change;
-	size_t i, count = 0;
-
-	json_array_foreach (changed, i, change)
-		count += is_of(change, class);
-	return count;
-}
-
-static void show_class(const json_t *changed, const char *class, const char *title)
-{
-	size_t i, shown = 0, count = count_of(changed, class);
-	const json_t *change;
-
-	if (!count)
-		return;
-	printf("%s\n", title);
-	json_array_foreach (changed, i, change)
-		if (is_of(change, class) && shown++ < SHOWN_LINES)
-			show_change(change);
-	if (count > SHOWN_LINES)
-		printf("  ... and %zu more; --json lists all\n", count - SHOWN_LINES);
-}
-
-static void show_changes(const json_t *changed)
-{
-	size_t counters = count_of(changed, "volatile");
-
-	show_class(changed, "fatal", "fatal to a comparison:");
-	show_class(changed, "warn", "may matter:");
-	show_class(changed, "informative", "good to know:");
-	if (json_array_size(changed) == counters)
-		printf("nothing differs but what moves by itself\n");
-	printf("%zu fatal, %zu to look at, %zu counters moved%s\n", count_of(changed, "fatal"),
-	       count_of(changed, "warn"), counters, counters ? " (--json lists them)" : "");
+	for (const char *p = text; *p; p++)
+		room += *p == ',';
+	names = calloc(room, sizeof(*names));
+	*copy = strdup(text);
+	for (char *rest = *copy, *name; names && rest && (name = strsep(&rest, ","));)
+		if (*name)
+			names[count++] = name;
+	return names;
 }
 
 static enum status diff(const struct cli_list *args, const struct options *o, struct err *e)
 {
-	json_t *changes = state_changes(args->items[1], args->items[2], e);
-	const json_t *changed = json_object_get(changes, "changed");
+	json_t *a = state_load(args->items[1], e), *b = a ? state_load(args->items[2], e) : NULL, *differences = NULL;
+	int (*compare)(const json_t *, const json_t *, const char *const *, json_t **, struct err *) =
+	    o->all ? state_diff_all : state_diff;
+	const char **varying;
 	enum status status;
+	char *copy;
 
-	if (!changes)
-		return e->status;
-	status = count_of(changed, "fatal") ? STATUS_NO : STATUS_OK;
-	if (o->json)
-		json_print(changes, stdout);
-	else
-		show_changes(changed);
-	json_decref(changes);
+	varying = split_names(o->varying ? o->varying : "", &copy);
+	status = !b || compare(a, b, varying, &differences, e) ? e->status : tell(differences, o->json);
+	free(varying);
+	free(copy);
+	json_decref(differences);
+	json_decref(b);
+	json_decref(a);
 	return status;
 }
 
 static const struct action actions[] = {
-    {"capture", 1, true, false, "capture DIR [--sysroot DIR]", capture},
-    {"diff", 2, false, true, "diff A B [--json]", diff},
+    {"capture", 1, false, "capture DIR [--sysroot DIR]", capture},
+    {"diff", 2, true, "diff A B [--varying NAMES] [--all] [--json]", diff},
 };
 
 static enum status dispatch(const struct cli_list *args, const struct options *o, struct err *e)
@@ -149,7 +122,7 @@ static enum status dispatch(const struct cli_list *args, const struct options *o
 
 		if (strcmp(a->name, args->items[0]))
 			continue;
-		if (args->count != a->args + 1 || (o->sysroot && !a->takes_sysroot) || (o->json && !a->takes_json)) {
+		if (args->count != a->args + 1 || (a->compares ? !!o->sysroot : o->json || o->all || o->varying)) {
 			err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "wants: kblat state %s", a->usage);
 			return e->status;
 		}
@@ -161,11 +134,17 @@ static enum status dispatch(const struct cli_list *args, const struct options *o
 
 enum status cmd_state(int argc, char **argv, struct err *e)
 {
-	struct options o = {NULL, false};
+	struct options o = {.sysroot = NULL};
 	const struct cli_flag flags[] = {
 	    {"sysroot", CLI_STRING, &o.sysroot, "DIR", "capture a recorded machine below DIR instead of this one", 0,
 	     0},
-	    {"json", CLI_FLAG, &o.json, NULL, "print the differences as JSON, counters with them", 0, 0},
+	    {"varying", CLI_STRING, &o.varying, "NAMES",
+	     "what is under test and so may differ: groups, keys or patterns of keys, or kernel, microcode, "
+	     "mitigations; "
+	     "divided by commas",
+	     0, 0},
+	    {"all", CLI_FLAG, &o.all, NULL, "also what moves by itself, such as counters", 0, 0},
+	    {"json", CLI_FLAG, &o.json, NULL, "print the differences as JSON", 0, 0},
 	    {.name = NULL},
 	};
 	struct cli_list args = {NULL, 0};

@@ -44,18 +44,19 @@ void read_cpusets(struct capture *c, const struct state_source *s, const char *p
 #define FLATTENER(name)                                                                                                \
 	void flatten_##name(struct capture *c, const struct state_source *s, const char *key, const char *text,        \
 			    size_t length)
-FLATTENER(line);    /* the first line */
-FLATTENER(int);	    /* a number, or else the line */
-FLATTENER(cpulist); /* "0-3", in canonical form */
-FLATTENER(cpumask); /* "f" as "0-3" */
-FLATTENER(choice);  /* "always [madvise] never": what is in brackets */
-FLATTENER(s32);	    /* four bytes in the machine's order */
-FLATTENER(pairs);   /* a name and a value a line, divided by one of `arg` */
-FLATTENER(field);   /* the values of the lines that begin "arg :" */
-FLATTENER(flag);    /* yes or no: is `arg` one of the flags in /proc/cpuinfo? */
-FLATTENER(columns); /* counts by CPU, under a line of CPUs: interrupts, softirqs; zeros are left out */
-FLATTENER(stat);    /* /proc/stat */
-FLATTENER(psi);	    /* /proc/pressure: the totals */
-FLATTENER(modules); /* /proc/modules: sizes */
+FLATTENER(line);       /* the first line */
+FLATTENER(int);	       /* a number, or else the line */
+FLATTENER(cpulist);    /* "0-3", in canonical form */
+FLATTENER(cpumask);    /* "f" as "0-3" */
+FLATTENER(choice);     /* "always [madvise] never": what is in brackets */
+FLATTENER(s32);	       /* four bytes in the machine's order */
+FLATTENER(pairs);      /* a name and a value a line, divided by one of `arg` */
+FLATTENER(field);      /* the values of the lines that begin "arg :" */
+FLATTENER(flag);       /* yes or no: is `arg` one of the flags in /proc/cpuinfo? */
+FLATTENER(columns);    /* counts by CPU, under a line of CPUs: interrupts, softirqs; zeros are left out */
+FLATTENER(stat);       /* /proc/stat */
+FLATTENER(psi);	       /* /proc/pressure: the totals */
+FLATTENER(parameters); /* of the kernel's command line */
+FLATTENER(modules);    /* /proc/modules: sizes */
 
 #endif

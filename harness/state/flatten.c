@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cpulist.h"
+#include "common/text.h"
 #include "state/capture.h"
 #include "state/sources.h"
 
@@ -347,4 +348,56 @@ FLATTENER(modules)
 		if (name.n)
 			add_pair(c, key, name, next_word(&line));
 	}
+}
+
+/* The next parameter of a kernel's command line: blanks between double quotes belong to it (kernel: next_arg). */
+static struct piece next_parameter(struct piece *rest)
+{
+	struct piece word;
+	bool is_quoted = false;
+
+	*rest = trim(*rest);
+	word = (struct piece){rest->p, 0};
+	for (; word.n < rest->n && (is_quoted || !isspace((unsigned char)word.p[word.n])); word.n++)
+		is_quoted ^= word.p[word.n] == '"';
+	rest->p += word.n;
+	rest->n -= word.n;
+	return word;
+}
+
+/* Add a value to what the parameter has already: console= may be given several times, and all count. */
+static void add_parameter(json_t *all, struct piece name, struct piece value)
+{
+	char key[256], clean[VALUES_MAX], values[VALUES_MAX];
+	const char *before;
+
+	text_clean(name.p, name.n, key, sizeof(key));
+	text_clean(value.p, value.n, clean, sizeof(clean));
+	before = json_string_value(json_object_get(all, key));
+	if (before && snprintf(values, sizeof(values), "%s %s", before, clean) < (int)sizeof(values))
+		json_object_set_new(all, key, json_string(values));
+	else if (!before)
+		json_object_set_new(all, key, json_string(clean));
+}
+
+/* Behind "--" stands what is init's. */
+FLATTENER(parameters)
+{
+	struct piece rest = {text, length}, word;
+	json_t *all = json_object(), *value;
+	const char *name;
+
+	(void)s;
+	while (all && (word = next_parameter(&rest)).n) {
+		struct piece head = cut(&word, '=');
+
+		if (is_equal(head, "--"))
+			word = trim(rest);
+		add_parameter(all, head, word);
+		if (is_equal(head, "--"))
+			break;
+	}
+	json_object_foreach (all, name, value)
+		capture_text(c, key, name, json_string_value(value), json_string_length(value));
+	json_decref(all);
 }

@@ -36,7 +36,7 @@
 const struct state_source state_sources[] = {
 	{"identity", F, "kernel", KERNEL "/osrelease", LINE},
 	{"identity", F, "build", KERNEL "/version", LINE},
-	{"identity", F, "cmdline", "/proc/cmdline", LINE},
+	{"identity", I, "cmdline", "/proc/cmdline", LINE}, /* each parameter is a key, too */
 	{"identity", W, "version", "/proc/version", LINE},
 	{"identity", W, "tainted", KERNEL "/tainted", INT},
 	{"identity", W, "lsm", "/sys/kernel/security/lsm", LINE},
@@ -44,6 +44,11 @@ const struct state_source state_sources[] = {
 	{"identity", I, "hostname", KERNEL "/hostname", LINE},
 	{"identity", I, "boot_id", KERNEL "/random/boot_id", LINE},
 	{"identity", I, "os.*", "/etc/os-release", AS(pairs, "=")},
+	{"boot", I, "BOOT_IMAGE", ADDED},
+	{"boot", I, "initrd", ADDED},
+	{"boot", I, "root", ADDED},
+	{"boot", I, "--", ADDED}, /* init's arguments */
+	{"boot", F, "*", "/proc/cmdline", AS(parameters, NULL)},
 	{"module", I, "*", "/proc/modules", AS(modules, NULL)},
 
 	{"firmware", W, "vendor", "/sys/class/dmi/id/sys_vendor", LINE},
@@ -209,12 +214,19 @@ static int matches(const struct state_source *s, const char *key)
 	return !strncmp(key, s->group, n) && key[n] == '.' && !fnmatch(s->key, key + n + 1, 0);
 }
 
-enum state_class state_class_of(const char *key)
+const struct state_source *state_source_of(const char *key)
 {
 	for (const struct state_source *s = state_sources; s->group; s++)
 		if (matches(s, key))
-			return s->class;
-	return STATE_INFORMATIVE;
+			return s;
+	return NULL;
+}
+
+enum state_class state_class_of(const char *key)
+{
+	const struct state_source *s = state_source_of(key);
+
+	return s ? s->class : STATE_INFORMATIVE;
 }
 
 const char *state_class_name(enum state_class class)

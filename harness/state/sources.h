@@ -37,6 +37,9 @@ struct state_source {
 
 extern const struct state_source state_sources[]; /* group NULL ends */
 
+/* The row that a key came from, or NULL. */
+const struct state_source *state_source_of(const char *key);
+
 /* Class of a key; keys of no row (a newer capture's) are informative. */
 enum state_class state_class_of(const char *key);
 const char *state_class_name(enum state_class class);

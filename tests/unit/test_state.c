@@ -58,6 +58,7 @@ static const struct {
 	const char *path, *text;
 } machine[] = {
     {"/proc/sys/kernel/osrelease", "6.1.0-test\n"},
+    {"/proc/cmdline", "isolcpus=2-3 console=tty0 quiet x.y=\"a b\" console=ttyS0 -- z\n"},
     {"/proc/sys/kernel/sched_rt_runtime_us", "950000\n"},
     {"/etc/os-release", "# what it is\nNAME=\"A System\"\nVERSION_ID=\"12\"\nSMALL=7\n"},
     {"/proc/modules", "rdma_rxe 176128 0 - Live 0x0000000000000000\nib_core 401408 1 rdma_rxe, Live 0x0\n"},
@@ -148,7 +149,12 @@ static void test_keys(const json_t *keys)
 	    {"identity.kernel", "6.1.0-test"},
 	    {"identity.os.NAME", "A System"},
 	    {"identity.os.SMALL", "7"},
-	    {"identity.cmdline", "!ENOENT"},
+	    {"identity.cmdline", "isolcpus=2-3 console=tty0 quiet x.y=\"a b\" console=ttyS0 -- z"},
+	    {"boot.isolcpus", "2-3"},
+	    {"boot.console", "tty0 ttyS0"},
+	    {"boot.quiet", ""},
+	    {"boot.x.y", "\"a b\""},
+	    {"boot.--", "z"},
 	    {"module.rdma_rxe", "176128"},
 	    {"cpu.model", "A CPU"},
 	    {"cpu.microcode", "0x1 | 0x2"},
@@ -440,7 +446,7 @@ static void test_bad_captures(void)
 
 	ok(!compare("first", "nowhere", &e), "no such capture: %s", e.text);
 	is_int(e.status, STATUS_USAGE, "is bad input");
-	contains(e.text, "no state.json", "and told so");
+	contains(e.text, "no such file", "and told so");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		put("bad", "/state.json", bad[i][0]);
 		err_clear(&e);

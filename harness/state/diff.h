@@ -1,0 +1,45 @@
+/*
+ * How two captured states differ, and what that means to a latency: the other half of every comparison of two
+ * measurements. Pure: nothing is read.
+ */
+#ifndef KBLAT_STATE_DIFF_H
+#define KBLAT_STATE_DIFF_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+
+/*
+ * `a` and `b` are state documents (state_load). `varying` (NULL-terminated; may be NULL) names what is meant to differ,
+ * being under test: a group ("idle"), a key or a pattern of keys ("irq.*.affinity"), or one of state_varying_names()
+ * ("kernel").
+ *
+ * `*differences` becomes an array, new reference, of {"key", "group", "class": "fatal"|"warn"|"informative", "a", "b"
+ * (null: no such key), "meaning", "varying": bool}; fatal ones first, those under test after the others of their class,
+ * then by key. What moves by itself (counters) is left out.
+ *
+ * 0, -EINVAL (no state document, or a name in `varying` that no key could have; STATUS_USAGE) or -ENOMEM.
+ */
+int state_diff(const json_t *a, const json_t *b, const char *const *varying, json_t **differences, struct err *e);
+
+/* The same with what moves by itself, class "volatile". */
+int state_diff_all(const json_t *a, const json_t *b, const char *const *varying, json_t **differences, struct err *e);
+
+/* How many of them forbid a comparison: fatal, and not under test. */
+size_t state_diff_fatal(const json_t *differences);
+
+/* For people: by class and group, equal differences of many CPUs in one line. */
+void state_diff_show(const json_t *differences);
+
+/* What a difference in `key` means to a latency: a phrase, "" where there is nothing to say. */
+const char *state_meaning(const char *key);
+
+/* Is `key` one of those that `name` stands for? `one_sided`: only one of the states has it. */
+bool state_varies(const char *name, const char *key, bool one_sided);
+
+/* Names that stand for several keys, NULL-terminated. */
+const char *const *state_varying_names(void);
+
+#endif

@@ -1,0 +1,208 @@
+/* Differences for people's eyes. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cpulist.h"
+#include "common/text.h"
+#include "state/diff.h"
+
+#define SHOWN_ALIKE 12 /* of a group and meaning */
+#define SHOWN_VALUE 64
+#define KEY_MAX	    512
+
+/* Differences that are alike but for a number in the key, "cpu0", "cpu1": one line. */
+struct line {
+	const json_t *first;
+	char head[KEY_MAX], tail[KEY_MAX]; /* around the number; the whole key in `head` where there is none */
+	bool is_numbered, is_shown;
+	struct cpulist numbers;
+};
+
+static const char *text_of(const json_t *d, const char *name)
+{
+	const char *text = json_string_value(json_object_get(d, name));
+
+	return text ? text : "";
+}
+
+static const char *show_value(const json_t *value, char *buf, size_t size)
+{
+	const char *text = json_string_value(value);
+
+	if (json_is_integer(value))
+		snprintf(buf, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else if (!text)
+		snprintf(buf, size, "(none)");
+	else if (!*text)
+		snprintf(buf, size, "(empty)");
+	else
+		text_clean(text, strlen(text), buf, size);
+	return buf;
+}
+
+/* The first component that ends in a number, as "cpu7" or "24". */
+static void take_apart(struct line *l, const char *key)
+{
+	const char *part = key;
+
+	l->is_numbered = false;
+	snprintf(l->head, sizeof(l->head), "%s", key);
+	while (*part) {
+		size_t length = strcspn(part, "."), digits = 0;
+
+		while (digits < length && isdigit((unsigned char)part[length - 1 - digits]))
+			digits++;
+		if (digits && digits < 5 && part > key) {
+			snprintf(l->head, sizeof(l->head), "%.*s", (int)(part + length - digits - key), key);
+			snprintf(l->tail, sizeof(l->tail), "%s", part + length);
+			cpulist_clear(&l->numbers);
+			cpulist_add(&l->numbers, (unsigned)atoi(part + length - digits));
+			l->is_numbered = true;
+			return;
+		}
+		part += length + !!part[length];
+	}
+}
+
+static bool is_alike(const struct line *a, const struct line *b)
+{
+	return a->is_numbered && b->is_numbered && !strcmp(a->head, b->head) && !strcmp(a->tail, b->tail) &&
+	       json_equal(json_object_get(a->first, "a"), json_object_get(b->first, "a")) &&
+	       json_equal(json_object_get(a->first, "b"), json_object_get(b->first, "b"));
+}
+
+static void join_numbers(struct line *l, const struct line *other)
+{
+	for (int n = cpulist_first(&other->numbers); n >= 0; n = cpulist_next(&other->numbers, n))
+		cpulist_add(&l->numbers, (unsigned)n);
+}
+
+static bool is_of(const json_t *d, const char *class, bool varying)
+{
+	return !strcmp(text_of(d, "class"), class) && json_is_true(json_object_get(d, "varying")) == varying;
+}
+
+/* The lines of a class; the caller frees. */
+static struct line *collect(const json_t *differences, const char *class, bool varying, size_t *count)
+{
+	struct line *lines = calloc(json_array_size(differences) + 1, sizeof(*lines));
+	const json_t *d;
+	size_t i, k;
+
+	*count = 0;
+	if (!lines)
+		return NULL;
+	json_array_foreach (differences, i, d) {
+		struct line *l = &lines[*count];
+
+		if (!is_of(d, class, varying))
+			continue;
+		l->first = d;
+		take_apart(l, text_of(d, "key"));
+		for (k = 0; k < *count && !is_alike(&lines[k], l);)
+			k++;
+		if (k < *count)
+			join_numbers(&lines[k], l);
+		else
+			++*count;
+	}
+	return lines;
+}
+
+static void show_line(const struct line *l)
+{
+	char numbers[128], key[KEY_MAX], a[SHOWN_VALUE], b[SHOWN_VALUE];
+
+	if (l->is_numbered)
+		snprintf(key, sizeof(key), "%.200s%s%.200s", l->head,
+			 cpulist_format(&l->numbers, numbers, sizeof(numbers)), l->tail);
+	else
+		snprintf(key, sizeof(key), "%s", l->head);
+	printf("    %-40s  %s -> %s\n", key, show_value(json_object_get(l->first, "a"), a, sizeof(a)),
+	       show_value(json_object_get(l->first, "b"), b, sizeof(b)));
+}
+
+/* The lines of one group and meaning, from `from` on, and the meaning below them. */
+static void show_alike(struct line *lines, size_t count, size_t from)
+{
+	const json_t *first = lines[from].first;
+	const char *group = text_of(first, "group"), *meaning = text_of(first, "meaning");
+	size_t shown = 0;
+
+	for (size_t i = from; i < count; i++) {
+		if (lines[i].is_shown || strcmp(group, text_of(lines[i].first, "group")) ||
+		    strcmp(meaning, text_of(lines[i].first, "meaning")))
+			continue;
+		if (shown++ < SHOWN_ALIKE)
+			show_line(&lines[i]);
+		lines[i].is_shown = true;
+	}
+	if (shown > SHOWN_ALIKE)
+		printf("    … and %zu more; --json lists all\n", shown - SHOWN_ALIKE);
+	if (*meaning)
+		printf("        %s\n", meaning);
+}
+
+static void show_lines(struct line *lines, size_t count)
+{
+	const char *group = "";
+
+	for (size_t i = 0; i < count; i++) {
+		if (lines[i].is_shown)
+			continue;
+		if (strcmp(group, text_of(lines[i].first, "group"))) {
+			group = text_of(lines[i].first, "group");
+			printf("  %s\n", group);
+		}
+		show_alike(lines, count, i);
+	}
+}
+
+static void show_class(const json_t *differences, const char *class, bool varying, const char *title)
+{
+	size_t count;
+	struct line *lines = collect(differences, class, varying, &count);
+
+	if (lines && count) {
+		printf("%s\n", title);
+		show_lines(lines, count);
+	}
+	free(lines);
+}
+
+static size_t count_of(const json_t *differences, const char *class, bool varying)
+{
+	size_t i, count = 0;
+	const json_t *d;
+
+	json_array_foreach (differences, i, d)
+		count += is_of(d, class, varying);
+	return count;
+}
+
+static void show_tested(const json_t *differences)
+{
+	show_class(differences, "fatal", true, "under test:");
+	show_class(differences, "warn", true, "under test, may matter:");
+	show_class(differences, "informative", true, "under test, good to know:");
+}
+
+void state_diff_show(const json_t *differences)
+{
+	size_t fatal = count_of(differences, "fatal", false), tested = 0;
+
+	show_class(differences, "fatal", false, "fatal to a comparison:");
+	show_tested(differences);
+	show_class(differences, "warn", false, "may matter:");
+	show_class(differences, "informative", false, "good to know:");
+	show_class(differences, "volatile", false, "moved by itself:");
+	for (const char *const *c = (const char *const[]){"fatal", "warn", "informative", NULL}; *c; c++)
+		tested += count_of(differences, *c, true);
+	printf("%zu fatal, %zu may matter, %zu good to know", fatal, count_of(differences, "warn", false),
+	       count_of(differences, "informative", false));
+	if (tested)
+		printf("; %zu under test", tested);
+	printf(fatal ? ": these states forbid a comparison of latencies\n" : ": nothing forbids a comparison\n");
+}

@@ -1,0 +1,62 @@
+#include "state/differences.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_refused(const json_t *v)
+{
+	const char *text = json_string_value(v);
+
+	return text && (!strcmp(text, "!EACCES") || !strcmp(text, "!EPERM"));
+}
+
+/* What one side was not allowed to see may differ or not: that is a doubt, never more. */
+static enum state_class class_of(const char *key, const json_t *a, const json_t *b)
+{
+	enum state_class class = state_class_of(key);
+
+	return class == STATE_FATAL && (is_refused(a) || is_refused(b)) ? STATE_WARN : class;
+}
+
+static void add(struct differences *d, const char *key, json_t *a, json_t *b)
+{
+	if (a && b && json_equal(a, b))
+		return;
+	d->items[d->count++] = (struct difference){key, a, b, class_of(key, a, b)};
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct difference *x = a, *y = b;
+
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	return strcmp(x->key, y->key);
+}
+
+int differences_find(json_t *a, json_t *b, struct differences *d)
+{
+	const char *key;
+	json_t *value;
+
+	d->count = 0;
+	d->items = calloc(json_object_size(a) + json_object_size(b) + 1, sizeof(*d->items));
+	if (!d->items)
+		return -ENOMEM;
+	json_object_foreach (a, key, value)
+		add(d, key, value, json_object_get(b, key));
+	json_object_foreach (b, key, value)
+		if (!json_object_get(a, key))
+			add(d, key, NULL, value);
+	qsort(d->items, d->count, sizeof(*d->items), compare);
+	return 0;
+}
+
+void differences_free(struct differences *d)
+{
+	free(d->items);
+	d->items = NULL;
+	d->count = 0;
+}

@@ -1,0 +1,57 @@
+/* What is meant to differ, because it is what a comparison is about. */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "state/diff.h"
+
+/*
+ * What comes with another kernel. An interface that only one of the two kernels has is the kernel's doing, too; but not
+ * where it may be missing because of a setting, as the idle states with idle=poll.
+ */
+static const struct alias {
+	const char *name, *keys;
+	bool one_sided_only;
+} aliases[] = {
+    {"kernel", "identity.kernel", false},
+    {"kernel", "identity.build", false},
+    {"kernel", "identity.version", false},
+    {"kernel", "boot.BOOT_IMAGE", false},
+    {"kernel", "boot.initrd", false},
+    {"kernel", "config.*", false},
+    {"kernel", "module.*", false},
+    {"kernel", "parameter.*", true},
+    {"kernel", "mitigation.*", true},
+    {"kernel", "sysctl.*", true},
+    {"kernel", "scheduling.*", true},
+    {"kernel", "cpuset.tree.*", true},
+    {"kernel", "memory.*", true},
+    {"kernel", "pm_qos.cpu_wakeup_latency_us", true},
+    {"microcode", "cpu.microcode", false},
+    {"microcode", "firmware.microcode*", false},
+    {"microcode", "mitigation.*", false},
+    {"mitigations", "mitigation.*", false},
+    {"mitigations", "boot.mitigations", false},
+};
+
+const char *const *state_varying_names(void)
+{
+	static const char *const names[] = {"kernel", "microcode", "mitigations", NULL};
+
+	return names;
+}
+
+static bool is_group(const char *name, const char *key)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(key, name, n) && key[n] == '.';
+}
+
+bool state_varies(const char *name, const char *key, bool one_sided)
+{
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
+		if (!strcmp(aliases[i].name, name) && (one_sided || !aliases[i].one_sided_only) &&
+		    !fnmatch(aliases[i].keys, key, 0))
+			return true;
+	return is_group(name, key) || !fnmatch(name, key, 0);
+}
