@@ -28,7 +28,7 @@ LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lrt -lm
 
 # A kernel is compiled once for each transport, so that its loop costs no indirect call.
 KERNELS    := oneway pingpong
-TRANSPORTS := verbs shmem scripted
+TRANSPORTS := verbs shmem tcp udp scripted
 
 COMMON  := $(wildcard common/*.c)
 HARNESS := $(filter-out harness/main.c harness/kernels/%,$(wildcard harness/*.c harness/*/*.c))

@@ -6,6 +6,8 @@
 #include "transports/list.h"
 #include "transports/scripted.h"
 #include "transports/shmem.h"
+#include "transports/tcp.h"
+#include "transports/udp.h"
 #include "transports/verbs.h"
 
 const struct kernel_ops *const kernels[] = {&oneway_kernel, &pingpong_kernel, NULL};

@@ -43,6 +43,12 @@ static bool always(const json_t *params)
 	return true;
 }
 
+static bool never(const json_t *params)
+{
+	(void)params;
+	return false;
+}
+
 static bool is_connected_reliably(const json_t *params)
 {
 	const char *qp = string_of(params, "qp");
@@ -65,6 +71,8 @@ struct transport_facts {
 static const struct transport_facts transport_facts[] = {
     {"shmem", always, false, false},
     {"verbs", is_connected_reliably, false, true},
+    {"tcp", always, false, false},
+    {"udp", never, false, false},
     {"scripted", is_said_reliable, true, false},
     /* One that is not known here gets the strictest rules. */
     {NULL, always, false, false},

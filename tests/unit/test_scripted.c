@@ -4,8 +4,8 @@
 
 #include "analysis/npy.h"
 #include "common/err.h"
+#include "fixture_params.h"
 #include "kernels/oneway.h"
-#include "settings.h"
 #include "tap.h"
 #include "transports/scripted.h"
 
@@ -13,18 +13,10 @@
 
 extern const struct kernel_loops oneway_loops_scripted;
 
-static void set_default(void *params, const struct opt *row)
-{
-	char key[64];
-
-	json_object_set_new(params, opt_key(row, key, sizeof(key)), opt_default(row));
-}
-
 static json_t *make_params(void)
 {
-	json_t *params = json_object();
+	json_t *params = fixture_params("oneway", &scripted_transport);
 
-	setting_each(kernel_find("oneway"), &scripted_transport, set_default, params);
 	json_object_set_new(params, "messages", json_integer(MESSAGES));
 	json_object_set_new(params, "burst", json_integer(10));
 	json_object_set_new(params, "pause_ns", json_integer(1000000));

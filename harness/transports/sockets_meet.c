@@ -1,0 +1,238 @@
+/*
+ * How two ends meet. Each has drawn a token and told it, with its address, to the other through the coordinator; whoever
+ * says my token is my peer.
+ *
+ * TCP: the source connects and says the sink's token; the sink answers with the source's. Strangers who connect are
+ * dropped.
+ *
+ * UDP: both sockets are connected to the other's address, so the kernel drops what strangers send, and both say the
+ * other's token, again and again, with a flag: have I heard you? Who has heard a greeting with the flag set knows that
+ * both have.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "transports/sockets.h"
+
+#define PATIENCE_MS	 10000
+#define STRANGER_MS	 1000 /* for somebody who connects and says nothing */
+#define GREETING_MS	 20
+#define LAST_GREETINGS	 3
+#define GREETING_SIZE	 (SOCKETS_TOKEN + 1)
+#define GREETING_MAX	 (GREETING_SIZE + 1)
+#define GREETING_HEARD	 1
+#define GREETING_PENDING 0
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int wait_until(int fd, short events, int64_t deadline_ms)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int64_t left = deadline_ms - now_ms();
+	int n = poll(&p, 1, left > 0 ? (int)left : 0);
+
+	if (n > 0 || (n < 0 && errno == EINTR))
+		return 0;
+	return n < 0 ? -errno : -ETIMEDOUT;
+}
+
+/* --- the other side's address --- */
+
+static bool read_token(const char *text, unsigned char token[SOCKETS_TOKEN])
+{
+	unsigned byte;
+
+	if (strlen(text) != 2 * SOCKETS_TOKEN || strspn(text, "0123456789abcdef") != 2 * SOCKETS_TOKEN)
+		return false;
+	for (size_t i = 0; i < SOCKETS_TOKEN; i++) {
+		sscanf(text + 2 * i, "%2x", &byte);
+		token[i] = (unsigned char)byte;
+	}
+	return true;
+}
+
+static int read_peer(struct socket_end *s, const json_t *peer, struct err *e)
+{
+	const char *address = json_string_value(json_object_get(peer, "address"));
+	const char *token = json_string_value(json_object_get(peer, "token"));
+	json_int_t port = json_integer_value(json_object_get(peer, "port"));
+
+	if (!address || !token || port < 1 || port > 65535 || !sockets_parse(address, (uint16_t)port, &s->peer) ||
+	    s->peer.addr.ss_family != s->own.addr.ss_family || !read_token(token, s->peer_token))
+		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL,
+			       "has no valid address, port and token");
+	return 0;
+}
+
+/* Takes as long for a wrong token as for a right one. */
+static bool is_token(const unsigned char *a, const unsigned char *b)
+{
+	unsigned difference = 0;
+
+	for (size_t i = 0; i < SOCKETS_TOKEN; i++)
+		difference |= a[i] ^ b[i];
+	return difference == 0;
+}
+
+/* --- tcp --- */
+
+static int say_token(int fd, const unsigned char *token)
+{
+	ssize_t n = send(fd, token, SOCKETS_TOKEN, MSG_NOSIGNAL);
+
+	return n == SOCKETS_TOKEN ? 0 : n < 0 ? -errno : -EIO;
+}
+
+static int hear_token(int fd, const unsigned char *token, int64_t deadline_ms)
+{
+	unsigned char heard[SOCKETS_TOKEN];
+	size_t got = 0;
+
+	while (got < sizeof(heard)) {
+		int rc = wait_until(fd, POLLIN, deadline_ms);
+		ssize_t n = rc ? 0 : recv(fd, heard + got, sizeof(heard) - got, 0);
+
+		if (rc)
+			return rc;
+		if (n == 0)
+			return -ECONNRESET;
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		got += n > 0 ? (size_t)n : 0;
+	}
+	return is_token(heard, token) ? 0 : -EPERM;
+}
+
+static int connect_source(struct socket_end *s, int64_t deadline_ms)
+{
+	int error = 0;
+	socklen_t size = sizeof(error);
+	int rc = connect(s->fd, (const struct sockaddr *)&s->peer.addr, s->peer.size) ? -errno : 0;
+
+	if (rc == -EINPROGRESS) {
+		rc = wait_until(s->fd, POLLOUT, deadline_ms);
+		if (!rc)
+			getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &size);
+		rc = rc ? rc : -error;
+	}
+	if (!rc)
+		rc = say_token(s->fd, s->peer_token);
+	return rc ? rc : hear_token(s->fd, s->token, deadline_ms);
+}
+
+static int accept_sink(struct socket_end *s, int64_t deadline_ms)
+{
+	for (;;) {
+		int rc = wait_until(s->listen_fd, POLLIN, deadline_ms);
+		int fd = rc ? -1 : accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int64_t patience_ms = now_ms() + STRANGER_MS;
+
+		if (rc)
+			return rc;
+		if (fd < 0) /* gone again */
+			continue;
+		rc = hear_token(fd, s->token, patience_ms < deadline_ms ? patience_ms : deadline_ms);
+		if (!rc)
+			rc = say_token(fd, s->peer_token);
+		if (!rc) {
+			s->fd = fd;
+			close(s->listen_fd);
+			s->listen_fd = -1;
+			return 0;
+		}
+		close(fd);
+	}
+}
+
+static int complain(const struct socket_end *s, int rc, struct err *e)
+{
+	char operation[128];
+
+	snprintf(operation, sizeof(operation), "meet the other side at %s", s->peer.text);
+	return rc ? err_sys(e, rc, s->object, operation) : 0;
+}
+
+int sockets_meet_stream(struct socket_end *s, const json_t *peer, struct err *e)
+{
+	const int64_t deadline_ms = now_ms() + PATIENCE_MS;
+	int rc = read_peer(s, peer, e);
+
+	if (rc)
+		return rc;
+	return complain(s, s->role == ROLE_SINK ? accept_sink(s, deadline_ms) : connect_source(s, deadline_ms), e);
+}
+
+/* --- udp --- */
+
+/* Of a size that no message has. */
+static size_t greeting_size(size_t message_size)
+{
+	return message_size == GREETING_SIZE ? GREETING_MAX : GREETING_SIZE;
+}
+
+bool sockets_is_greeting(const struct socket_end *s, const void *data, size_t size, size_t message_size)
+{
+	/* Of one that is larger than a message only the beginning was received. */
+	const size_t there = size < message_size ? size : message_size;
+
+	return size == greeting_size(message_size) && (there < SOCKETS_TOKEN || is_token(data, s->token));
+}
+
+static void greet(const struct socket_end *s, size_t size, bool has_heard)
+{
+	unsigned char greeting[GREETING_MAX] = {0};
+
+	memcpy(greeting, s->peer_token, SOCKETS_TOKEN);
+	greeting[SOCKETS_TOKEN] = has_heard ? GREETING_HEARD : GREETING_PENDING;
+	/* Lost, or refused because the other side is not there yet: it is said again. */
+	if (send(s->fd, greeting, size, MSG_NOSIGNAL) < 0)
+		return;
+}
+
+/* Take in what is there; false if it is no greeting. */
+static bool hear_greeting(const struct socket_end *s, size_t size, bool *is_heard)
+{
+	unsigned char greeting[GREETING_MAX + 1];
+	ssize_t n = recv(s->fd, greeting, sizeof(greeting), 0);
+
+	if (n != (ssize_t)size || !is_token(greeting, s->token))
+		return false;
+	*is_heard = greeting[SOCKETS_TOKEN] == GREETING_HEARD;
+	return true;
+}
+
+int sockets_meet_datagram(struct socket_end *s, const json_t *peer, size_t message_size, struct err *e)
+{
+	const int64_t deadline_ms = now_ms() + PATIENCE_MS;
+	const size_t size = greeting_size(message_size);
+	bool has_heard = false, is_heard = false;
+	int rc = read_peer(s, peer, e);
+
+	if (!rc && connect(s->fd, (const struct sockaddr *)&s->peer.addr, s->peer.size))
+		rc = complain(s, -errno, e);
+	while (!rc && !(has_heard && is_heard)) {
+		const int64_t next_ms = now_ms() + GREETING_MS;
+
+		if (now_ms() > deadline_ms)
+			return complain(s, -ETIMEDOUT, e);
+		greet(s, size, has_heard);
+		while (!(has_heard && is_heard) && wait_until(s->fd, POLLIN, next_ms) == 0)
+			has_heard |= hear_greeting(s, size, &is_heard);
+	}
+	/* The other side may not know yet that it is heard, and after this nobody tells it. */
+	for (int i = 0; !rc && i < LAST_GREETINGS; i++)
+		greet(s, size, true);
+	return rc;
+}

@@ -1,0 +1,84 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include "common/err.h"
+#include "transports/tcp_hot.h"
+
+static const struct opt tcp_options[] = {
+    SOCKET_OPTIONS,
+    {"nodelay", OPT_BOOL, SOCKET_FIELD(nodelay), "yes", 0, 0, NULL,
+     "send at once instead of waiting for more (TCP_NODELAY)"},
+    {.name = NULL},
+};
+
+int tcp_recv_part(struct tcp *t, ssize_t n)
+{
+	if (n > 0) {
+		t->got += (size_t)n;
+		return 0;
+	}
+	if (n < 0 && errno == EINTR)
+		return 0;
+	return frames_note(&t->frames, n ? -errno : -ECONNRESET, "receive", "the other side has ended");
+}
+
+static bool tcp_is_reliable(const json_t *params)
+{
+	(void)params;
+	return true;
+}
+
+static int tcp_open(const struct transport_config *config, const json_t *params, struct transport **out,
+		    json_t **address, struct err *e)
+{
+	return sockets_open(&tcp_transport, SOCK_STREAM, sizeof(struct tcp), config, params, out, address, e);
+}
+
+static int tcp_connect(struct transport *transport, const json_t *peer, struct err *e)
+{
+	struct tcp *t = (struct tcp *)transport;
+	int rc = sockets_meet_stream(&t->end, peer, e);
+
+	return rc ? rc : sockets_ready(&t->end, e);
+}
+
+/* What was on the way at the end of the last repetition still comes, and is passed over by its number. */
+static int tcp_prepare(struct transport *transport, struct err *e)
+{
+	struct tcp *t = (struct tcp *)transport;
+
+	(void)e;
+	frames_next_repetition(&t->frames);
+	return 0;
+}
+
+static json_t *tcp_granted(const struct transport *transport)
+{
+	const struct tcp *t = (const struct tcp *)transport;
+	json_t *granted = sockets_granted(transport);
+	int nodelay = 0, mss = 0;
+	socklen_t size = sizeof(int);
+
+	getsockopt(t->end.fd, IPPROTO_TCP, TCP_NODELAY, &nodelay, &size);
+	getsockopt(t->end.fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &size);
+	json_object_set_new(granted, "nodelay", json_boolean(nodelay));
+	json_object_set_new(granted, "mss_bytes", json_integer(mss));
+	return granted;
+}
+
+const struct transport_ops tcp_transport = {
+    .name = "tcp",
+    .summary = "a TCP connection through the kernel's sockets",
+    .options = tcp_options,
+    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
+    .completes_in_post = true,
+    .check = sockets_check,
+    .is_reliable = tcp_is_reliable,
+    .open = tcp_open,
+    .connect = tcp_connect,
+    .prepare = tcp_prepare,
+    .granted = tcp_granted,
+    .device_counters = sockets_device_counters,
+    .failure = sockets_failure,
+    .close = sockets_close,
+};

@@ -1,0 +1,51 @@
+/* The hot path of tcp; what each function promises is in transport.h. */
+#ifndef KBLAT_TRANSPORTS_TCP_HOT_H
+#define KBLAT_TRANSPORTS_TCP_HOT_H
+
+#include <errno.h>
+
+#include "transports/tcp.h"
+
+FRAMES_HOT(tcp)
+
+/* Cold: recv() returned `n`, which is not the rest of a message. */
+int tcp_recv_part(struct tcp *t, ssize_t n);
+
+static inline int tcp_post(struct tcp *t, uint32_t seq, bool signal)
+{
+	struct frames *f = &t->frames;
+
+	(void)signal;
+	frames_put_number(f, seq);
+	ssize_t n = send(t->end.fd, f->out, f->size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (frames_unlikely(n != (ssize_t)f->size)) {
+		int rc = sockets_send_rest(&t->end, f, n);
+
+		if (rc)
+			return rc;
+	}
+	frames_posted(f, seq);
+	return 0;
+}
+
+/* One system call: the rest of one message, and nothing of the next. */
+static inline int tcp_poll_recv(struct tcp *t, uint32_t *seq)
+{
+	const size_t rest = t->frames.size - t->got;
+	ssize_t n = recv(t->end.fd, t->frames.in + t->got, rest, MSG_DONTWAIT);
+
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (frames_unlikely(n != (ssize_t)rest))
+		return tcp_recv_part(t, n);
+	t->got = 0;
+	return frames_take_number(&t->frames, seq);
+}
+
+static inline int tcp_wait_recv(struct tcp *t)
+{
+	return sockets_wait(&t->end, &t->frames);
+}
+
+#endif

@@ -1,0 +1,84 @@
+#include <stdio.h>
+
+#include "common/err.h"
+#include "transports/udp_hot.h"
+
+static const struct opt udp_options[] = {
+    SOCKET_OPTIONS,
+    {.name = NULL},
+};
+
+/* The sockets are connected: whatever comes is the other side's. A greeting may come twice, and late. */
+int udp_recv_other(struct udp *t, ssize_t n)
+{
+	if (n < 0 && errno == EINTR)
+		return 0;
+	if (n < 0)
+		return frames_note(&t->frames, -errno, "receive", "the other side has ended");
+	if (sockets_is_greeting(&t->end, t->frames.in, (size_t)n, t->frames.size))
+		return 0;
+	return frames_note(&t->frames, -EMSGSIZE, "receive", "a datagram came that is none of this run's");
+}
+
+static int udp_check(const json_t *params, char *why, size_t why_size)
+{
+	const long long size = (long long)json_integer_value(json_object_get(params, "size_bytes"));
+
+	if (size <= UDP_SIZE_MAX)
+		return sockets_check(params, why, why_size);
+	snprintf(why, why_size, "size %lld and transport udp: a datagram holds at most %d bytes", size, UDP_SIZE_MAX);
+	return -EINVAL;
+}
+
+static bool udp_is_reliable(const json_t *params)
+{
+	(void)params;
+	return false;
+}
+
+static int udp_open(const struct transport_config *config, const json_t *params, struct transport **out,
+		    json_t **address, struct err *e)
+{
+	if (config->size > UDP_SIZE_MAX)
+		return err_set(e, -EMSGSIZE, STATUS_USAGE, "udp", NULL, "a datagram holds at most %d bytes",
+			       UDP_SIZE_MAX);
+	return sockets_open(&udp_transport, SOCK_DGRAM, sizeof(struct udp), config, params, out, address, e);
+}
+
+static int udp_connect(struct transport *transport, const json_t *peer, struct err *e)
+{
+	struct udp *t = (struct udp *)transport;
+	int rc = sockets_meet_datagram(&t->end, peer, t->frames.size, e);
+
+	return rc ? rc : sockets_ready(&t->end, e);
+}
+
+/* Make room in the receive buffer; what comes still later is passed over by its number. */
+static int udp_prepare(struct transport *transport, struct err *e)
+{
+	struct udp *t = (struct udp *)transport;
+	char byte;
+
+	(void)e;
+	while (recv(t->end.fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0)
+		t->frames.stragglers++;
+	frames_next_repetition(&t->frames);
+	return 0;
+}
+
+const struct transport_ops udp_transport = {
+    .name = "udp",
+    .summary = "UDP datagrams through the kernel's sockets; what is lost is counted",
+    .options = udp_options,
+    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
+    .completes_in_post = true,
+    .check = udp_check,
+    .is_reliable = udp_is_reliable,
+    .open = udp_open,
+    .connect = udp_connect,
+    .prepare = udp_prepare,
+    .granted = sockets_granted,
+    .device_counters = sockets_device_counters,
+    .failure = sockets_failure,
+    .close = sockets_close,
+};

@@ -1,0 +1,49 @@
+/* The hot path of udp; what each function promises is in transport.h. */
+#ifndef KBLAT_TRANSPORTS_UDP_HOT_H
+#define KBLAT_TRANSPORTS_UDP_HOT_H
+
+#include <errno.h>
+
+#include "transports/udp.h"
+
+FRAMES_HOT(udp)
+
+/* Cold: recv() returned `n`, which is not the size of a message. */
+int udp_recv_other(struct udp *t, ssize_t n);
+
+static inline int udp_post(struct udp *t, uint32_t seq, bool signal)
+{
+	struct frames *f = &t->frames;
+
+	(void)signal;
+	frames_put_number(f, seq);
+	ssize_t n = send(t->end.fd, f->out, f->size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (frames_unlikely(n != (ssize_t)f->size)) {
+		int rc = sockets_send_rest(&t->end, f, n);
+
+		if (rc)
+			return rc;
+	}
+	frames_posted(f, seq);
+	return 0;
+}
+
+static inline int udp_poll_recv(struct udp *t, uint32_t *seq)
+{
+	/* MSG_TRUNC: the datagram's own size, even if it is larger. */
+	ssize_t n = recv(t->end.fd, t->frames.in, t->frames.size, MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (frames_unlikely(n != (ssize_t)t->frames.size))
+		return udp_recv_other(t, n);
+	return frames_take_number(&t->frames, seq);
+}
+
+static inline int udp_wait_recv(struct udp *t)
+{
+	return sockets_wait(&t->end, &t->frames);
+}
+
+#endif

@@ -1,0 +1,365 @@
+/*
+ * tcp and udp, both ends in one process: meeting in spite of strangers, messages in pieces, what an earlier repetition left,
+ * a full socket buffer, a peer that has gone, and round trips where the kernel drops datagrams at random.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "fixture_params.h"
+#include "instrument/nudge.h"
+#include "kernels/payload.h"
+#include "kernels/pingpong.h"
+#include "tap.h"
+#include "transports/tcp_hot.h"
+#include "transports/udp_hot.h"
+
+#define BLANK INT64_MIN
+#define SIZE  100
+
+extern const struct kernel_loops pingpong_loops_udp;
+
+struct pair {
+	const struct transport_ops *ops;
+	struct transport *side[2]; /* by role */
+	json_t *address[2];
+	atomic_int stop;
+	int rc[2];
+	struct err e[2];
+};
+
+static void open_pair(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, int64_t sndbuf)
+{
+	json_t *params = fixture_params("pingpong", ops);
+
+	memset(p, 0, sizeof(*p));
+	p->ops = ops;
+	json_object_set_new(params, "sndbuf_bytes", json_integer(sndbuf));
+	for (int role = 0; role < 2; role++) {
+		struct transport_config config = {.role = (enum role)role,
+						  .poll_send = mode,
+						  .poll_recv = mode,
+						  .duplex = true,
+						  .size = SIZE,
+						  .depth = 16,
+						  .numa_node = -1,
+						  .stop = &p->stop,
+						  .name = "0123456789abcdef"};
+
+		is_int(ops->open(&config, params, &p->side[role], &p->address[role], &p->e[role]), 0, "%s opens %s",
+		       ops->name, p->e[role].text);
+	}
+	json_decref(params);
+}
+
+static void close_pair(struct pair *p)
+{
+	for (int role = 0; role < 2; role++) {
+		if (p->side[role])
+			p->ops->close(p->side[role]);
+		json_decref(p->address[role]);
+	}
+}
+
+static void *connect_source(void *arg)
+{
+	struct pair *p = arg;
+
+	p->rc[ROLE_SOURCE] = p->ops->connect(p->side[ROLE_SOURCE], p->address[ROLE_SINK], &p->e[ROLE_SOURCE]);
+	return NULL;
+}
+
+static void connect_pair(struct pair *p)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, connect_source, p);
+	p->rc[ROLE_SINK] = p->ops->connect(p->side[ROLE_SINK], p->address[ROLE_SOURCE], &p->e[ROLE_SINK]);
+	pthread_join(thread, NULL);
+	is_int(p->rc[ROLE_SINK], 0, "the sink meets the source %s", p->e[ROLE_SINK].text);
+	is_int(p->rc[ROLE_SOURCE], 0, "the source meets the sink %s", p->e[ROLE_SOURCE].text);
+	p->ops->prepare(p->side[ROLE_SINK], NULL);
+	p->ops->prepare(p->side[ROLE_SOURCE], NULL);
+}
+
+/* Somebody who speaks to the sink's port before the source does. */
+static int send_strange(const struct pair *p, int type)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+
+	to.sin_port = htons((uint16_t)json_integer_value(json_object_get(p->address[ROLE_SINK], "port")));
+	ok(fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0, "a stranger connects");
+	ok(send(fd, "I am your source, am I not? ........", 36, 0) == 36, "and says something");
+	return fd;
+}
+
+static void wait_readable(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	poll(&p, 1, 10000);
+}
+
+static struct tcp *tcp_of(struct pair *p, enum role role)
+{
+	return (struct tcp *)p->side[role];
+}
+
+static void test_tcp_stranger(void)
+{
+	struct pair p;
+	uint32_t seq = 0;
+
+	open_pair(&p, &tcp_transport, POLL_BUSY, 0);
+
+	int fd = send_strange(&p, SOCK_STREAM);
+
+	connect_pair(&p);
+	payload_fill(tcp_send_buffer(tcp_of(&p, ROLE_SOURCE), 7), SIZE - 4, 7);
+	is_int(tcp_post(tcp_of(&p, ROLE_SOURCE), 7, true), 0, "a message is posted");
+	is_int(tcp_poll_send(tcp_of(&p, ROLE_SOURCE), &seq), 1, "and complete");
+	is_int(seq, 7, "which one is told");
+	is_int(tcp_poll_send(tcp_of(&p, ROLE_SOURCE), &seq), 0, "once");
+	wait_readable(tcp_of(&p, ROLE_SINK)->end.fd);
+	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 1, "it is the source that is heard, not the stranger");
+	is_int(seq, 7, "by its number");
+	ok(payload_is_right(tcp_recv_buffer(tcp_of(&p, ROLE_SINK)), SIZE - 4, 7), "with its payload");
+	close(fd);
+	close_pair(&p);
+}
+
+static void test_tcp_pieces(void)
+{
+	struct pair p;
+	char wire[2 * SIZE] = {0};
+	uint32_t seq = 0, number;
+	int found = 0;
+
+	open_pair(&p, &tcp_transport, POLL_BUSY, 0);
+	connect_pair(&p);
+	for (uint32_t i = 0; i < 2; i++) {
+		number = htole32(i | tcp_of(&p, ROLE_SOURCE)->frames.repetition);
+		memcpy(wire + i * SIZE, &number, sizeof(number));
+		payload_fill(wire + i * SIZE + 4, SIZE - 4, i);
+	}
+	/* Byte by byte: every border between two reads is tried. */
+	for (size_t i = 0; i < sizeof(wire); i++) {
+		if (send(tcp_of(&p, ROLE_SOURCE)->end.fd, wire + i, 1, MSG_NOSIGNAL) != 1)
+			break;
+		wait_readable(tcp_of(&p, ROLE_SINK)->end.fd);
+		if (tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq) == 1)
+			found += seq == i / SIZE && i % SIZE == SIZE - 1 &&
+				 payload_is_right(tcp_recv_buffer(tcp_of(&p, ROLE_SINK)), SIZE - 4, seq);
+	}
+	is_int(found, 2, "messages are put together from pieces");
+
+	/* Left over from one repetition: passed over in the next. */
+	tcp_post(tcp_of(&p, ROLE_SOURCE), 3, true);
+	p.ops->prepare(p.side[ROLE_SINK], NULL);
+	p.ops->prepare(p.side[ROLE_SOURCE], NULL);
+	tcp_post(tcp_of(&p, ROLE_SOURCE), 0, true);
+	wait_readable(tcp_of(&p, ROLE_SINK)->end.fd);
+	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 0, "an earlier repetition's message is none of this one's");
+	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 1, "the next one is");
+	is_int(seq, 0, "with its number");
+
+	json_t *counters = p.ops->device_counters(p.side[ROLE_SINK]);
+
+	is_int(json_integer_value(json_object_get(counters, "late_messages")), 1, "the late one is counted");
+	json_decref(counters);
+	close_pair(&p);
+}
+
+static void *stop_soon(void *arg)
+{
+	struct pair *p = arg;
+
+	while (tcp_of(p, ROLE_SOURCE)->frames.waits == 0)
+		usleep(1000);
+	atomic_store(&p->stop, 1);
+	return NULL;
+}
+
+static void test_tcp_full(enum poll_mode mode)
+{
+	struct pair p;
+	pthread_t thread;
+	int rc = 0;
+
+	open_pair(&p, &tcp_transport, mode, 8192);
+	connect_pair(&p);
+	pthread_create(&thread, NULL, stop_soon, &p);
+	for (uint32_t seq = 0; !rc; seq++)
+		rc = tcp_post(tcp_of(&p, ROLE_SOURCE), seq, true);
+	pthread_join(thread, NULL);
+	is_int(rc, -EINTR, "nobody reads, the buffer is full: a post ends when it is told to");
+	is_int(p.ops->failure(p.side[ROLE_SOURCE], NULL), 0, "which is no failure");
+	close_pair(&p);
+}
+
+static void test_tcp_gone(void)
+{
+	struct pair p;
+	struct err e = ERR_INIT;
+	uint32_t seq;
+	int rc = 0;
+
+	open_pair(&p, &tcp_transport, POLL_EVENT, 0);
+	connect_pair(&p);
+	p.ops->close(p.side[ROLE_SINK]);
+	p.side[ROLE_SINK] = NULL;
+	is_int(tcp_wait_recv(tcp_of(&p, ROLE_SOURCE)), 0, "who sleeps wakes up when the other side has gone");
+	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SOURCE), &seq), -ECONNRESET, "receiving fails");
+	is_int(p.ops->failure(p.side[ROLE_SOURCE], &e), -ECONNRESET, "as told afterwards");
+	ok(strstr(e.text, "the other side has ended") && strstr(e.text, "tcp 127.0.0.1:"), "%s", e.text);
+	for (uint32_t i = 0; i < 1000 && !rc; i++)
+		rc = tcp_post(tcp_of(&p, ROLE_SOURCE), i, true);
+	ok(rc == -EPIPE || rc == -ECONNRESET, "so does sending (%d), without a signal", rc);
+	close_pair(&p);
+}
+
+static void test_udp_stranger(void)
+{
+	struct pair p;
+	struct udp *source, *sink;
+	uint32_t seq = 0;
+	int rc = 0;
+
+	open_pair(&p, &udp_transport, POLL_BUSY, 0);
+
+	int fd = send_strange(&p, SOCK_DGRAM);
+
+	connect_pair(&p);
+	source = (struct udp *)p.side[ROLE_SOURCE];
+	sink = (struct udp *)p.side[ROLE_SINK];
+	is_int(send(fd, "and now?", 8, 0), 8, "the stranger goes on");
+	udp_post(source, 5, true);
+	for (int i = 0; i < 1000 && rc == 0; i++) {
+		wait_readable(sink->end.fd);
+		rc = udp_poll_recv(sink, &seq);
+	}
+	is_int(rc, 1, "only the source is heard");
+	is_int(seq, 5, "by its number");
+	is_int(send(source->end.fd, "odd", 3, 0), 3, "what is no message");
+	wait_readable(sink->end.fd);
+	is_int(udp_poll_recv(sink, &seq), -EMSGSIZE, "is no message");
+	p.ops->close(p.side[ROLE_SINK]);
+	p.side[ROLE_SINK] = NULL;
+	rc = 0;
+	for (uint32_t i = 0; i < 1000 && !rc; i++)
+		rc = udp_post(source, i, true);
+	is_int(rc, -ECONNREFUSED, "a peer that has gone is noticed");
+	close(fd);
+	close_pair(&p);
+}
+
+/* One of eight datagrams never arrives. */
+static void drop_some(int fd)
+{
+	struct sock_filter code[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_RANDOM)),
+	    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 7),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, 0),
+	    BPF_STMT(BPF_RET | BPF_K, 0xffff),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+	ok(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0, "a filter that drops some");
+}
+
+#define TRIPS 200
+
+static void *run_sink(void *arg)
+{
+	struct worker *w = arg;
+
+	pingpong_loops_udp.sink(w);
+	return NULL;
+}
+
+static struct worker *make_worker(struct pair *p, enum role role, const struct pingpong_settings *s,
+				  enum poll_mode mode, int64_t *column[2])
+{
+	struct worker *w = aligned_alloc(64, sizeof(*w));
+
+	memset(w, 0, sizeof(*w));
+	*w = (struct worker){.transport = p->side[role],
+			     .settings = s,
+			     .poll_send = POLL_BUSY,
+			     .poll_recv = mode,
+			     .messages = TRIPS,
+			     .depth = 16,
+			     .signal_every = 1,
+			     .lossy = true,
+			     .blank = BLANK,
+			     .spin_ticks = 20000,
+			     .column = {column[0], column[1]},
+			     .clock = clock_conversion_from(0, 1e9)};
+	return w;
+}
+
+static void test_udp_loss(enum poll_mode mode, const char *name)
+{
+	static int64_t subm[TRIPS], back[TRIPS];
+	int64_t *column[] = {subm, back};
+	struct pingpong_settings s = {.messages = TRIPS, .size = SIZE, .lost_after = 5000000, .check = true};
+	struct worker *source, *sink;
+	struct pair p;
+	pthread_t thread;
+	int answered = 0;
+
+	for (int i = 0; i < TRIPS; i++)
+		subm[i] = back[i] = BLANK;
+	open_pair(&p, &udp_transport, mode, 0);
+	connect_pair(&p);
+	for (int role = 0; role < 2; role++)
+		drop_some(((struct udp *)p.side[role])->end.fd);
+	source = make_worker(&p, ROLE_SOURCE, &s, mode, column);
+	sink = make_worker(&p, ROLE_SINK, &s, mode, column);
+	pthread_create(&thread, NULL, run_sink, sink);
+	is_int(pingpong_loops_udp.source(source), 0, "%s: round trips go on after a loss", name);
+	for (int i = 0; i < TRIPS; i++)
+		answered += back[i] != BLANK;
+	is_int(source->counters.posted, TRIPS, "%s: all were tried", name);
+	is_int(source->counters.received, answered, "%s: those that came back have a stamp", name);
+	ok(answered > 0 && answered < TRIPS, "%s: some are lost, some are not (%d of %d)", name, answered, TRIPS);
+	is_int(source->counters.bad_payloads + sink->counters.bad_payloads, 0, "%s: nothing is mistaken", name);
+	atomic_store(&sink->stop, 1);
+	do
+		pthread_kill(thread, NUDGE_SIGNAL);
+	while (usleep(1000), pthread_tryjoin_np(thread, NULL));
+	free(source);
+	free(sink);
+	close_pair(&p);
+}
+
+static void on_nudge(int signal_number)
+{
+	(void)signal_number;
+}
+
+int main(void)
+{
+	struct sigaction nudge = {.sa_handler = on_nudge};
+
+	sigaction(NUDGE_SIGNAL, &nudge, NULL);
+	test_tcp_stranger();
+	test_tcp_pieces();
+	test_tcp_full(POLL_BUSY);
+	test_tcp_full(POLL_EVENT);
+	test_tcp_gone();
+	test_udp_stranger();
+	test_udp_loss(POLL_BUSY, "busy");
+	test_udp_loss(POLL_EVENT, "event");
+	test_udp_loss(POLL_ADAPTIVE, "adaptive");
+	return done_testing();
+}
