@@ -16,6 +16,7 @@
 #define HELLO_MS      20000
 #define RAW_MS	      30000
 #define MAX_ARGUMENTS 64
+#define MAX_INNER     8
 
 int64_t channel_now_ms(void)
 {
@@ -54,7 +55,7 @@ static int split_words(char *text, char **words, size_t max, struct err *e)
 	return (int)count;
 }
 
-static void exec_endpoint(const int in[2], const int out[2], const int complaints[2], char **words)
+static void exec_endpoint(const int in[2], const int out[2], const int complaints[2], char *const *words)
 {
 	setpgid(0, 0); /* a Ctrl-C at the terminal is for the coordinator alone */
 	dup2(in[0], STDIN_FILENO);
@@ -71,7 +72,7 @@ static void exec_endpoint(const int in[2], const int out[2], const int complaint
 	_exit(127);
 }
 
-static int spawn(struct channel *c, char **words, struct err *e)
+static int spawn(struct channel *c, char *const *words, struct err *e)
 {
 	int in[2], out[2], complaints[2], rc;
 
@@ -301,20 +302,39 @@ static int expect_hello(struct channel *c, struct err *e)
 	return 0;
 }
 
-int channel_start(struct channel *c, const char *name, const char *launcher, struct err *e)
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void begin(struct channel *c, const char *name)
+{
+	memset(c, 0, sizeof(*c));
+	c->name = name;
+	c->to = c->from.fd = c->complaints.fd = -1;
+}
+
+int channel_spawn(struct channel *c, const char *name, char *const *words, struct err *e)
+{
+	begin(c, name);
+	return spawn(c, words, e);
+}
+
+int channel_start(struct channel *c, const char *name, const char *launcher, const char *const *inner, struct err *e)
 {
 	char self[4096], *words[MAX_ARGUMENTS];
 	char *prefix = strdup(launcher ? launcher : "");
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	int count, rc;
 
-	memset(c, 0, sizeof(*c));
-	c->name = name;
-	c->to = c->from.fd = c->complaints.fd = -1;
+	begin(c, name);
 	self[n > 0 ? n : 0] = '\0';
-	count = split_words(prefix, words, MAX_ARGUMENTS - 2, e);
+	count = split_words(prefix, words, MAX_ARGUMENTS - 2 - MAX_INNER, e);
 	rc = count < 0 ? count : 0;
 	if (!rc) {
+		for (int i = 0; inner && inner[i] && i < MAX_INNER; i++)
+			words[count++] = (char *)inner[i];
 		words[count] = self;
 		words[count + 1] = (char[]){"endpoint"};
 		words[count + 2] = NULL;
@@ -326,17 +346,40 @@ int channel_start(struct channel *c, const char *name, const char *launcher, str
 	return rc;
 }
 
+void channel_end_input(struct channel *c)
+{
+	close_fd(c->to);
+	c->to = -1;
+}
+
+bool channel_lives(const struct channel *c)
+{
+	siginfo_t info = {0};
+
+	return c->pid > 0 && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
+}
+
+int channel_ended(struct channel *c, char *words, size_t size)
+{
+	siginfo_t info = {0};
+	size_t n;
+
+	await_exit(c->pid, 500);
+	remember_words(c);
+	n = c->last_words_length;
+	while (n && c->last_words[n - 1] == '\n')
+		n--;
+	snprintf(words, size, "%.*s", (int)n, c->last_words);
+	if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+		return -1;
+	return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+}
+
 static void reap(struct channel *c, int64_t patience_ms)
 {
 	await_exit(c->pid, patience_ms);
 	kill(-c->pid, SIGKILL); /* what is left of its group; a launcher's other processes too */
 	waitpid(c->pid, NULL, 0);
-}
-
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
 }
 
 void channel_stop(struct channel *c, int64_t patience_ms)

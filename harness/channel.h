@@ -24,10 +24,21 @@ struct channel {
 };
 
 /*
- * Start `launcher` (a command prefix, split at blanks, quotes respected; NULL or "": none) followed by this program and
- * "endpoint", and wait for its hello.
+ * Start `launcher` (a command prefix, split at blanks, quotes respected; NULL or "": none) followed by the words of
+ * `inner` (another prefix; NULL: none), this program and "endpoint", and wait for its hello.
  */
-int channel_start(struct channel *c, const char *name, const char *launcher, struct err *e);
+int channel_start(struct channel *c, const char *name, const char *launcher, const char *const *inner, struct err *e);
+
+/* Start any command (NULL-terminated) that speaks lines with a "type". `c` can be stopped afterwards in any case. */
+int channel_spawn(struct channel *c, const char *name, char *const *words, struct err *e);
+
+/* It hears the end of its input. */
+void channel_end_input(struct channel *c);
+
+bool channel_lives(const struct channel *c);
+
+/* Of one that has ended: its exit status (128 + N if signal N ended it; -1: it has not ended), and its last words whole. */
+int channel_ended(struct channel *c, char *words, size_t size);
 
 int channel_send(struct channel *c, json_t *order /* stolen */, struct err *e);
 

@@ -14,6 +14,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "coordinator.h"
+#include "environment.h"
 #include "settings.h"
 
 #define REPLY_MS  60000 /* open and connect: registering much memory takes time */
@@ -26,13 +27,15 @@ static const char *const role_names[] = {[ROLE_SOURCE] = "source", [ROLE_SINK] =
 /* One point while it runs. */
 struct session {
 	struct coordinator *co;
-	const json_t *params;
+	const json_t *point, *params;
+	json_t *sent; /* params with the CPUs that the environment's shields mean */
 	unsigned id;
 	char *dir; /* points/<nnnn> */
 	struct common_settings common;
 	json_int_t messages, pause_ns;
 	struct channel side[2]; /* by role */
-	json_t *reply[2];	/* the last awaited answers */
+	struct environment_place place[2];
+	json_t *reply[2]; /* the last awaited answers */
 	json_t *granted, *placement;
 	long long repetition; /* the one that is measured */
 	bool is_open;	      /* both endpoints have made what they need */
@@ -116,13 +119,15 @@ static int collect(struct session *s, unsigned mask, const char *type, struct er
 
 static int start_sides(struct session *s, struct err *e)
 {
-	for (int role = 0; role < 2; role++) {
-		int rc = channel_start(&s->side[role], role_names[role], s->co->launcher[role], e);
+	int rc = 0;
 
-		if (rc)
-			return rc;
+	for (int role = 0; !rc && role < 2; role++) {
+		const char *shield = s->place[role].shield;
+		const char *inner[] = {s->co->environment->kbtune, "cpuset", "exec", shield, "--", NULL};
+
+		rc = channel_start(&s->side[role], role_names[role], s->co->launcher[role], shield ? inner : NULL, e);
 	}
-	return 0;
+	return rc;
 }
 
 static bool is_local(const struct session *s, int role)
@@ -135,11 +140,11 @@ static bool is_local(const struct session *s, int role)
 static int send_open(struct session *s, int role, const char *name, struct err *e)
 {
 	const struct clock_conversion *c = &s->co->conversion;
-	json_t *order = json_pack("{s:s, s:s, s:O, s:O, s:O, s:s, s:{s:I, s:I, s:I}}", "type", "open", "role",
-				  role_names[role], "kernel", json_object_get(s->params, "kernel"), "transport",
-				  json_object_get(s->params, "transport"), "params", s->params, "name", name,
-				  "conversion", "origin", (json_int_t)c->origin, "numerator", (json_int_t)c->numerator,
-				  "shift", (json_int_t)c->shift);
+	json_t *order =
+	    json_pack("{s:s, s:s, s:O, s:O, s:O, s:s, s:{s:I, s:I, s:I}}", "type", "open", "role", role_names[role],
+		      "kernel", json_object_get(s->params, "kernel"), "transport",
+		      json_object_get(s->params, "transport"), "params", s->sent, "name", name, "conversion", "origin",
+		      (json_int_t)c->origin, "numerator", (json_int_t)c->numerator, "shift", (json_int_t)c->shift);
 
 	if (is_local(s, role))
 		json_object_set_new(order, "salvage", json_string(s->dir));
@@ -177,13 +182,9 @@ static int placed_cpu(const struct session *s, int role)
 }
 
 /* The counters of the two CPUs may differ: bound it once a run, with the first pair that is used. */
-static void measure_skew(struct session *s)
+static void measure_skew(struct coordinator *co, int source, int sink)
 {
-	struct coordinator *co = s->co;
-	int source = placed_cpu(s, ROLE_SOURCE), sink = placed_cpu(s, ROLE_SINK);
-
-	if (co->clock.skew_ns >= 0 || source < 0 || sink < 0 || source == sink || !is_local(s, ROLE_SOURCE) ||
-	    !is_local(s, ROLE_SINK))
+	if (co->clock.skew_ns >= 0 || source < 0 || sink < 0 || source == sink)
 		return;
 	co->clock.skew_ns = clock_skew_ns(source, sink, co->clock.hz);
 	json_object_set_new(json_object_get(co->rundir->run, "clock"), "skew_ns", json_integer(co->clock.skew_ns));
@@ -239,7 +240,8 @@ static int open_sides(struct session *s, struct err *e)
 	for (int role = 0; role < 2; role++)
 		json_object_set(s->placement, role_names[role], json_object_get(s->reply[role], "placement"));
 	note_hosts(s);
-	measure_skew(s);
+	if (is_local(s, ROLE_SOURCE) && is_local(s, ROLE_SINK))
+		measure_skew(s->co, placed_cpu(s, ROLE_SOURCE), placed_cpu(s, ROLE_SINK));
 	return 0;
 }
 
@@ -608,15 +610,39 @@ static int run_repetitions(struct session *s, struct err *e)
 	return rc;
 }
 
+/*
+ * Apply what the point wants, and have the endpoints pinned where its shields are. From outside of a shield nobody can pin
+ * a thread to its CPUs, so their counters are compared before it is made.
+ */
+static int enter_environment(struct session *s, struct err *e)
+{
+	static const char *const keys[] = {[ROLE_SOURCE] = "source_cpu", [ROLE_SINK] = "sink_cpu"};
+	struct coordinator *co = s->co;
+	int rc = environment_place(co->environment, s->params, s->place, e);
+
+	if (rc)
+		return rc;
+	for (int role = 0; role < 2; role++)
+		if (s->place[role].cpu >= 0)
+			json_object_set_new(s->sent, keys[role], json_integer(s->place[role].cpu));
+	if (!co->environment->name && !co->launcher[ROLE_SOURCE] && !co->launcher[ROLE_SINK])
+		measure_skew(co, s->place[ROLE_SOURCE].cpu, s->place[ROLE_SINK].cpu);
+	return environment_enter(co->environment, s->point, e);
+}
+
 static int run_session(struct session *s, struct err *e)
 {
-	int rc = start_sides(s, e);
+	int rc = enter_environment(s, e);
 
+	if (!rc)
+		rc = start_sides(s, e);
 	if (!rc)
 		rc = open_sides(s, e);
 	if (!rc)
 		rc = connect_sides(s, e);
-	return rc ? rc : run_repetitions(s, e);
+	if (!rc)
+		rc = run_repetitions(s, e);
+	return rc ? rc : environment_still(s->co->environment, e);
 }
 
 static enum outcome outcome_of(const struct session *s, int rc, const struct err *e)
@@ -649,7 +675,9 @@ static int begin_session(struct session *s, const json_t *point, struct err *e)
 	int rc;
 
 	s->id = (unsigned)json_integer_value(json_object_get(point, "id"));
+	s->point = point;
 	s->params = json_object_get(point, "params");
+	s->sent = json_copy((json_t *)s->params);
 	s->messages = json_integer_value(json_object_get(s->params, "messages"));
 	s->pause_ns = json_integer_value(json_object_get(s->params, "pause_ns"));
 	s->granted = json_object();
@@ -692,6 +720,7 @@ enum outcome coordinator_run_point(struct coordinator *co, const json_t *point, 
 	drop_replies(&s);
 	json_decref(s.granted);
 	json_decref(s.placement);
+	json_decref(s.sent);
 	free(s.dir);
 	return outcome;
 }

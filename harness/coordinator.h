@@ -24,6 +24,7 @@ struct progress {
 struct coordinator {
 	struct rundir *rundir;
 	const char *launcher[2]; /* by role; NULL or "": this machine */
+	struct environment *environment;
 	struct clock_report clock;
 	struct clock_conversion conversion;
 	char boot_id[64];

@@ -74,33 +74,40 @@ static int check_told(const struct cpulist *allowed, const char *name, int64_t c
 		       cpulist_format(allowed, list, sizeof(list)));
 }
 
+void placement_pair(const struct cpulist allowed[2], const struct common_settings *s, bool duplex, int cpu[2])
+{
+	int source = (int)s->source_cpu, sink = (int)s->sink_cpu;
+
+	if (s->poll != POLL_EVENT && sink < 0)
+		sink = choose_apart(&allowed[ROLE_SINK], source);
+	if ((duplex ? (enum poll_mode)s->poll : settings_poll_send(s)) != POLL_EVENT && source < 0)
+		source = choose_apart(&allowed[ROLE_SOURCE], sink);
+	cpu[ROLE_SOURCE] = source;
+	cpu[ROLE_SINK] = sink;
+}
+
 int placement_choose(enum role role, const struct common_settings *s, bool duplex, struct placement *out, struct err *e)
 {
-	struct cpulist allowed, near;
-	int rc = cpulist_allowed(&allowed);
+	struct cpulist allowed[2], near;
+	int rc = cpulist_allowed(&allowed[0]), cpu[2];
 
 	*out = (struct placement){-1, -1, -1, false, false};
 	if (rc)
 		return err_sys(e, rc, "this process", "read the CPU mask of");
-	rc = check_told(&allowed, "source_cpu", s->source_cpu, e);
-	if (!rc)
-		rc = check_told(&allowed, "sink_cpu", s->sink_cpu, e);
+	allowed[1] = allowed[0];
+	/* The other side checks its own: it may run in another cpuset. */
+	rc = check_told(&allowed[0], role == ROLE_SOURCE ? "source_cpu" : "sink_cpu",
+			role == ROLE_SOURCE ? s->source_cpu : s->sink_cpu, e);
 	if (rc)
 		return rc;
-
-	int source = (int)s->source_cpu, sink = (int)s->sink_cpu;
-
-	if (s->poll != POLL_EVENT && sink < 0)
-		sink = choose_apart(&allowed, source);
-	if ((duplex ? (enum poll_mode)s->poll : settings_poll_send(s)) != POLL_EVENT && source < 0)
-		source = choose_apart(&allowed, sink);
-	out->spare_cpu = choose_spare(&allowed, source, sink);
-	out->cpu = role == ROLE_SOURCE ? source : sink;
+	placement_pair(allowed, s, duplex, cpu);
+	out->spare_cpu = choose_spare(&allowed[0], cpu[ROLE_SOURCE], cpu[ROLE_SINK]);
+	out->cpu = cpu[role];
 	out->numa_node = memory_node_of_cpu(out->cpu);
-	if (source >= 0 && sink >= 0) {
-		siblings(source, &near);
-		out->shared_cpu = source == sink;
-		out->shared_smt = source != sink && cpulist_has(&near, (unsigned)sink);
+	if (cpu[ROLE_SOURCE] >= 0 && cpu[ROLE_SINK] >= 0) {
+		siblings(cpu[ROLE_SOURCE], &near);
+		out->shared_cpu = cpu[ROLE_SOURCE] == cpu[ROLE_SINK];
+		out->shared_smt = cpu[ROLE_SOURCE] != cpu[ROLE_SINK] && cpulist_has(&near, (unsigned)cpu[ROLE_SINK]);
 	}
 	return 0;
 }

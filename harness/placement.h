@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "common/cpulist.h"
 #include "settings.h"
 
 struct placement {
@@ -19,7 +20,10 @@ struct placement {
 	bool shared_cpu; /* source and sink have the same CPU */
 };
 
-/* STATUS_IMPOSSIBLE if a CPU is told that this process may not run on. */
+/* The CPUs of both sides by role (-1: unpinned), each out of its own set. */
+void placement_pair(const struct cpulist allowed[2], const struct common_settings *s, bool duplex, int cpu[2]);
+
+/* STATUS_IMPOSSIBLE if this side is told a CPU that this process may not run on. */
 int placement_choose(enum role role, const struct common_settings *s, bool duplex, struct placement *out,
 		     struct err *e);
 json_t *placement_json(const struct placement *p);

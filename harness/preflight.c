@@ -1,8 +1,10 @@
 #include <errno.h>
+#include <string.h>
 
 #include "analysis/npy.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "environment.h"
 #include "placement.h"
 #include "preflight.h"
 
@@ -55,7 +57,11 @@ static int check_cpus(const json_t *params, struct err *e)
 	struct placement p;
 	int rc = opt_load(common_options, params, &s, e);
 
-	return rc ? rc : placement_choose(ROLE_SOURCE, &s, false, &p, e);
+	if (!rc && strcmp(s.environment, ENVIRONMENT_NONE))
+		return 0; /* its shields decide: environment_check() */
+	if (!rc)
+		rc = placement_choose(ROLE_SOURCE, &s, false, &p, e);
+	return rc ? rc : placement_choose(ROLE_SINK, &s, false, &p, e);
 }
 
 int preflight(const json_t *points, const char *out_dir, bool local, struct err *e)

@@ -35,6 +35,10 @@ const struct opt common_options[] = {
      "SCHED_FIFO priority of the measuring threads; 0: as the process is (needs CAP_SYS_NICE or RLIMIT_RTPRIO)"},
     {"touch", OPT_BOOL, FIELD(touch), "yes", 0, 0, NULL,
      "prefault and lock the memory for stamps; no shows what untouched memory costs"},
+    {"environment", OPT_STR, FIELD(environment), "none", 0, 0, NULL,
+     "profile of kbtune (`kbtune profiles`) that is applied while the point is measured, endpoints inside its shields; "
+     "none: "
+     "the machine as it is"},
     {.name = NULL},
 };
 

@@ -14,6 +14,7 @@ struct common_settings {
 	int poll_send; /* or POLL_SEND_SAME */
 	int64_t spin, depth, repetitions, warmup, limit, timeout, drain, source_cpu, sink_cpu, priority;
 	bool touch;
+	char environment[OPT_STR_MAX]; /* a profile of kbtune, or "none" */
 };
 
 extern const struct opt common_options[];

@@ -279,7 +279,7 @@ static enum status do_set(struct request *r)
 static enum status do_restore(struct request *r)
 {
 	struct journal j;
-	size_t done = 0;
+	struct undone done = {0};
 	int lock, rc;
 
 	if (session_begin(r->m, "", &j, &lock, r->e))
@@ -288,7 +288,7 @@ static enum status do_restore(struct request *r)
 	session_end(&j, lock);
 	if (rc)
 		return failed(r->e);
-	printf("%zu interrupts are as before\n", done);
+	printf("%zu interrupts are as before\n", done.steps);
 	return STATUS_OK;
 }
 

@@ -106,11 +106,12 @@ const struct cli_command cmd_apply_cli = {
 enum status cmd_apply(int argc, char **argv, struct err *e)
 {
 	const char *sysroot = NULL;
-	bool json = false, replace = false, strict = false, dry_run = false, help;
+	struct apply_options o = {.say = SAY_TEXT};
+	bool json = false, dry_run = false, help;
 	const struct cli_flag flags[] = {
-	    {"replace", CLI_FLAG, &replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &strict, NULL, "refuse where a setting is not possible here", 0, 0},
-	    {"dry-run", CLI_FLAG, &dry_run, NULL, "as 'kbtune plan'", 0, 0},
+	    {"replace", CLI_FLAG, &o.replace, NULL, "restore what is applied first", 0, 0},
+	    {"strict", CLI_FLAG, &o.strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    {"dry-run", CLI_FLAG, &dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
 	    SYSROOT,
 	    JSON,
 	    END};
@@ -125,8 +126,8 @@ enum status cmd_apply(int argc, char **argv, struct err *e)
 	else if (machine_open(&m, sysroot, e))
 		status = failed(e);
 	else {
-		status = dry_run ? show_plan(&m, args.items[0], json, e)
-				 : apply_profile(&m, args.items[0], replace, strict, false, json, e);
+		o.say = json ? SAY_JSON : SAY_TEXT;
+		status = (dry_run ? check_profile : apply_profile)(&m, args.items[0], &o, e);
 		machine_close(&m);
 	}
 	cli_list_free(&args);
@@ -164,7 +165,7 @@ static enum status load_applied(struct machine *m, struct journal *j, struct err
 	return rc ? failed(e) : STATUS_OK;
 }
 
-static void print_drift(const struct journal *j, const struct drift *d)
+void print_drift(const struct journal *j, const struct drift *d)
 {
 	const json_t *one;
 	size_t i;
@@ -177,25 +178,26 @@ static void print_drift(const struct journal *j, const struct drift *d)
 		       json_string_value(json_object_get(one, "now")));
 }
 
+json_t *verified_json(const struct journal *j, const struct drift *d)
+{
+	return json_pack("{s:i, s:s, s:b, s:I, s:I, s:O}", "schema", 1, "profile", j->profile, "as_applied",
+			 !d->drifted, "drifted", (json_int_t)d->drifted, "pending", (json_int_t)d->pending,
+			 "differences", d->list);
+}
+
 static enum status verify(struct machine *m, bool json, struct err *e)
 {
 	struct journal j = {0};
 	struct drift d;
 	enum status status = load_applied(m, &j, e);
-	json_t *all;
 
 	if (status)
 		return status;
 	transaction_verify(m, &j, &d);
-	if (json) {
-		all = json_pack("{s:i, s:s, s:b, s:I, s:I, s:O}", "schema", 1, "profile", j.profile, "as_applied",
-				!d.drifted, "drifted", (json_int_t)d.drifted, "pending", (json_int_t)d.pending,
-				"differences", d.list);
-		json_print(all, stdout);
-		json_decref(all);
-	} else {
+	if (json)
+		say_json(verified_json(&j, &d), NULL, SAY_JSON);
+	else
 		print_drift(&j, &d);
-	}
 	status = d.drifted ? STATUS_NO : STATUS_OK;
 	json_decref(d.list);
 	journal_free(&j);
@@ -284,7 +286,7 @@ enum status cmd_restore(int argc, char **argv, struct err *e)
 	else if (machine_open(&m, sysroot, e))
 		status = failed(e);
 	else {
-		status = dry_run ? show_undo(&m, e) : restore_all(&m, json, false, e);
+		status = dry_run ? show_undo(&m, e) : restore_all(&m, json ? SAY_JSON : SAY_TEXT, e);
 		machine_close(&m);
 	}
 	cli_list_free(&args);

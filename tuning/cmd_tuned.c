@@ -180,7 +180,7 @@ static enum status do_verify(struct request *r)
 static enum status do_off(struct request *r)
 {
 	struct journal j;
-	size_t done = 0;
+	struct undone done = {0};
 	int lock, rc;
 
 	if (session_begin(r->m, "", &j, &lock, r->e))
@@ -189,7 +189,7 @@ static enum status do_off(struct request *r)
 	session_end(&j, lock);
 	if (rc)
 		return failed(r->e);
-	printf("%s\n", done ? "the tuned profile is undone" : "no tuned profile was applied by kbtune");
+	printf("%s\n", done.steps ? "the tuned profile is undone" : "no tuned profile was applied by kbtune");
 	return STATUS_OK;
 }
 

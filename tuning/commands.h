@@ -2,9 +2,12 @@
 #ifndef KBLAT_TUNING_COMMANDS_H
 #define KBLAT_TUNING_COMMANDS_H
 
+#include <jansson.h>
+
 #include "common/cli.h"
 #include "common/err.h"
 
+struct drift;
 struct journal;
 struct machine;
 struct plan;
@@ -12,9 +15,9 @@ struct plan;
 typedef enum status command_fn(int argc, char **argv, struct err *e);
 
 extern const struct cli_command cmd_status_cli, cmd_plan_cli, cmd_apply_cli, cmd_verify_cli, cmd_restore_cli,
-    cmd_run_cli, cmd_profiles_cli, cmd_cpuset_cli, cmd_irq_cli, cmd_latency_cli, cmd_tuned_cli;
-command_fn cmd_status, cmd_plan, cmd_apply, cmd_verify, cmd_restore, cmd_run, cmd_profiles, cmd_cpuset, cmd_irq,
-    cmd_latency, cmd_tuned;
+    cmd_run_cli, cmd_hold_cli, cmd_profiles_cli, cmd_cpuset_cli, cmd_irq_cli, cmd_latency_cli, cmd_tuned_cli;
+command_fn cmd_status, cmd_plan, cmd_apply, cmd_verify, cmd_restore, cmd_run, cmd_hold, cmd_profiles, cmd_cpuset,
+    cmd_irq, cmd_latency, cmd_tuned;
 
 /* The status of an error that may have none yet. */
 enum status failed(const struct err *e);
@@ -26,12 +29,35 @@ enum status failed(const struct err *e);
 int session_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e);
 void session_end(struct journal *j, int lock);
 
-/* Load and plan; faults are printed. `replace` restores what is applied first. STATUS_OK and the journal locked, or not. */
-enum status apply_profile(struct machine *m, const char *name, bool replace, bool strict, bool quiet, bool json,
-			  struct err *e);
+/* What is printed of what was done. */
+enum say {
+	SAY_NOTHING,
+	SAY_TEXT,
+	SAY_JSON,
+	SAY_LINE, /* JSON on one line with a "type", for programs that read along */
+};
+
+struct apply_options {
+	bool replace; /* restore what is applied first */
+	bool strict;  /* refuse where a setting is not possible here */
+	enum say say;
+};
+
+/* Load, plan and apply; faults are printed. */
+enum status apply_profile(struct machine *m, const char *name, const struct apply_options *o, struct err *e);
+
+/* All checks of apply_profile, rights among them, and the plan printed; changes nothing. */
+enum status check_profile(struct machine *m, const char *name, const struct apply_options *o, struct err *e);
 
 /* Restore everything that the journal has. */
-enum status restore_all(struct machine *m, bool json, bool quiet, struct err *e);
+enum status restore_all(struct machine *m, enum say say, struct err *e);
+
+/* Print a document as `say` wants it, with "type" first for SAY_LINE. Takes `all` over. */
+void say_json(json_t *all, const char *type, enum say say);
+
+/* What `verify` says of a comparison. */
+json_t *verified_json(const struct journal *j, const struct drift *d);
+void print_drift(const struct journal *j, const struct drift *d);
 
 /* Apply a plan of single steps on top of what is applied. */
 enum status apply_single(struct machine *m, const struct plan *plan, bool dry_run, bool json, struct err *e);

@@ -100,6 +100,8 @@ int machine_open(struct machine *m, const char *sysroot, struct err *e)
 	int rc;
 
 	*m = (struct machine){.kill_after = kill_after(), .state_fd = -1};
+	if (!sysroot && getenv("KBTUNE_SYSROOT"))
+		sysroot = getenv("KBTUNE_SYSROOT");
 	rc = sysroot_open(&m->root, sysroot, e);
 	if (rc) {
 		if (e)

@@ -28,7 +28,7 @@ struct machine {
 	int state_fd;	 /* the folder of the journal and the holders, once opened (see journal.h); or -1 */
 };
 
-/* Open the machine at `sysroot` (NULL: this one). */
+/* Open the machine at `sysroot` (NULL: $KBTUNE_SYSROOT, for programs that run us in tests; or this one). */
 int machine_open(struct machine *m, const char *sysroot, struct err *e);
 void machine_close(struct machine *m);
 

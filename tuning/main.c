@@ -17,10 +17,10 @@ static const struct subcommand {
 	const struct cli_command *cli;
 	command_fn *main;
 } subcommands[] = {
-    {&cmd_status_cli, cmd_status}, {&cmd_plan_cli, cmd_plan},	      {&cmd_apply_cli, cmd_apply},
-    {&cmd_verify_cli, cmd_verify}, {&cmd_restore_cli, cmd_restore},   {&cmd_run_cli, cmd_run},
-    {&cmd_cpuset_cli, cmd_cpuset}, {&cmd_irq_cli, cmd_irq},	      {&cmd_latency_cli, cmd_latency},
-    {&cmd_tuned_cli, cmd_tuned},   {&cmd_profiles_cli, cmd_profiles},
+    {&cmd_status_cli, cmd_status},   {&cmd_plan_cli, cmd_plan},	      {&cmd_apply_cli, cmd_apply},
+    {&cmd_verify_cli, cmd_verify},   {&cmd_restore_cli, cmd_restore}, {&cmd_run_cli, cmd_run},
+    {&cmd_hold_cli, cmd_hold},	     {&cmd_cpuset_cli, cmd_cpuset},   {&cmd_irq_cli, cmd_irq},
+    {&cmd_latency_cli, cmd_latency}, {&cmd_tuned_cli, cmd_tuned},     {&cmd_profiles_cli, cmd_profiles},
 };
 
 #define COUNT (sizeof(subcommands) / sizeof(subcommands[0]))

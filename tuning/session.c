@@ -58,6 +58,13 @@ void session_end(struct journal *j, int lock)
 	close(lock);
 }
 
+static int refuse_applied(const struct journal *j, const char *name, struct err *e)
+{
+	return err_set(e, -EEXIST, STATUS_FAILED, name, "apply",
+		       "%s%s is applied since %s; 'kbtune restore' first, or --replace",
+		       *j->profile ? "profile " : "what single commands did", j->profile, j->applied);
+}
+
 /* What is applied already has to go first. */
 static int make_room(struct machine *m, const char *name, bool replace, struct journal *j, struct err *e)
 {
@@ -66,9 +73,7 @@ static int make_room(struct machine *m, const char *name, bool replace, struct j
 	if (!j->count)
 		return 0;
 	if (!replace)
-		return err_set(e, -EEXIST, STATUS_FAILED, name, "apply",
-			       "%s%s is applied since %s; 'kbtune restore' first, or --replace",
-			       *j->profile ? "profile " : "what single commands did", j->profile, j->applied);
+		return refuse_applied(j, name, e);
 	rc = transaction_undo(m, j, NULL, NULL, NULL, e);
 	if (!rc) {
 		journal_free(j);
@@ -105,28 +110,73 @@ static json_t *steps_json(const struct journal *j, size_t from)
 	return list;
 }
 
-static int say_applied(const struct journal *j, size_t from, const struct plan *p, bool json)
+void say_json(json_t *all, const char *type, enum say say)
 {
-	json_t *all;
-	int rc;
+	json_t *line;
 
-	if (!json) {
-		printf("applied %s: %zu changes, %zu not possible here; 'kbtune restore' puts everything back\n",
-		       p->profile, j->count - from, p->missing_count);
+	if (say == SAY_LINE) {
+		line = json_pack("{s:s}", "type", type);
+		json_object_update(line, all);
+		json_dumpf(line, stdout, JSON_COMPACT);
+		putchar('\n');
+		fflush(stdout);
+		json_decref(line);
+	} else {
+		json_print(all, stdout);
+	}
+	json_decref(all);
+}
+
+static double tuned_time(const struct journal *j, size_t from)
+{
+	double sum = 0;
+
+	for (size_t i = from; i < j->count; i++)
+		if (j->steps[i].op == &op_tuned)
+			sum += j->steps[i].took_s;
+	return sum;
+}
+
+/* "0.31 s, and tuned took 2.4 s" */
+static char *times_text(double all_s, double tuned_s, char *buf, size_t size)
+{
+	int n = snprintf(buf, size, "%.2g s", all_s - tuned_s);
+
+	if (tuned_s > 0 && n > 0 && (size_t)n < size)
+		snprintf(buf + n, size - (size_t)n, ", and tuned took %.2g s", tuned_s);
+	return buf;
+}
+
+static void add_times(json_t *all, double all_s, double tuned_s)
+{
+	json_object_set_new(all, "took_ms", json_real(1000 * (all_s - tuned_s)));
+	json_object_set_new(all, "tuned_took_ms", json_real(1000 * tuned_s));
+}
+
+static void say_applied(const struct journal *j, size_t from, const struct plan *p, double began, enum say say)
+{
+	double all_s = transaction_now_s() - began, tuned_s = tuned_time(j, from);
+	char times[64];
+	json_t *all;
+
+	if (say == SAY_NOTHING)
+		return;
+	if (say == SAY_TEXT) {
+		printf("applied %s in %s: %zu changes, %zu not possible here; 'kbtune restore' puts everything back\n",
+		       p->profile, times_text(all_s, tuned_s, times, sizeof(times)), j->count - from, p->missing_count);
 		for (size_t i = from; i < j->count; i++)
 			if (j->steps[i].note)
 				printf("  %s: %s\n", j->steps[i].path, j->steps[i].note);
-		return 0;
+		return;
 	}
 	all = plan_to_json(p);
 	json_object_set_new(all, "state", json_string("applied"));
 	json_object_set_new(all, "steps", steps_json(j, from));
-	rc = json_print(all, stdout);
-	json_decref(all);
-	return rc;
+	add_times(all, all_s, tuned_s);
+	say_json(all, "applied", say);
 }
 
-static enum status apply_plan(struct machine *m, struct profile *profile, bool strict, bool quiet, bool json,
+static enum status apply_plan(struct machine *m, struct profile *profile, const struct apply_options *o, double began,
 			      struct journal *j, struct err *e)
 {
 	struct plan plan;
@@ -134,7 +184,7 @@ static enum status apply_plan(struct machine *m, struct profile *profile, bool s
 
 	if (profile_has_faults(profile))
 		profile_print_faults(profile, stderr);
-	if (!rc && strict)
+	if (!rc && o->strict)
 		rc = check_strict(&plan, e);
 	if (!rc)
 		rc = transaction_probe(m, &plan, e);
@@ -142,8 +192,8 @@ static enum status apply_plan(struct machine *m, struct profile *profile, bool s
 		remember(j, &plan);
 		rc = transaction_apply(m, &plan, j, e);
 	}
-	if (!rc && !quiet)
-		say_applied(j, 0, &plan, json);
+	if (!rc)
+		say_applied(j, 0, &plan, began, o->say);
 	plan_free(&plan);
 	if (profile_has_faults(profile))
 		return STATUS_USAGE;
@@ -165,9 +215,9 @@ static int probe_first(struct machine *m, struct profile *profile, struct err *e
 	return profile_has_faults(profile) ? 0 : rc;
 }
 
-enum status apply_profile(struct machine *m, const char *name, bool replace, bool strict, bool quiet, bool json,
-			  struct err *e)
+enum status apply_profile(struct machine *m, const char *name, const struct apply_options *o, struct err *e)
 {
+	double began = transaction_now_s();
 	enum status status = STATUS_USAGE;
 	struct profile profile;
 	struct journal j;
@@ -178,44 +228,96 @@ enum status apply_profile(struct machine *m, const char *name, bool replace, boo
 	} else if (probe_first(m, &profile, e) || session_begin(m, profile.name, &j, &lock, e)) {
 		status = failed(e);
 	} else {
-		status = make_room(m, profile.name, replace, &j, e)
-			     ? failed(e)
-			     : apply_plan(m, &profile, strict, quiet, json, &j, e);
+		status = make_room(m, profile.name, o->replace, &j, e) ? failed(e)
+								       : apply_plan(m, &profile, o, began, &j, e);
 		session_end(&j, lock);
 	}
 	profile_free(&profile);
 	return status;
 }
 
-static void say_restored(const char *profile, size_t done, const char *state, bool json, bool quiet)
+/* What is applied already, or was cut short, refuses us. */
+static int check_room(struct machine *m, const char *name, bool replace, struct err *e)
 {
+	struct journal j = {0};
+	int rc = journal_open(m, false, e);
+
+	if (!rc)
+		rc = journal_load(m, &j, e);
+	if (!rc && !j.moot && j.state != JOURNAL_APPLIED)
+		rc = refuse_unfinished(&j, e);
+	else if (!rc && !j.moot && !replace)
+		rc = refuse_applied(&j, name, e);
+	journal_free(&j);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static void show_plan(const struct plan *plan, enum say say)
+{
+	if (say == SAY_TEXT)
+		plan_print(plan, stdout);
+	else
+		say_json(plan_to_json(plan), "plan", say);
+}
+
+enum status check_profile(struct machine *m, const char *name, const struct apply_options *o, struct err *e)
+{
+	enum status status = STATUS_USAGE;
+	struct plan plan = {0};
+	struct profile profile;
+	int rc = profile_load(name, &profile, e);
+
+	if (!rc)
+		rc = knobs_plan(m, &profile, &plan, e);
+	profile_print_faults(&profile, stderr);
+	if (!profile_has_faults(&profile)) {
+		if (!rc && o->strict)
+			rc = check_strict(&plan, e);
+		if (!rc)
+			rc = transaction_probe(m, &plan, e);
+		if (!rc)
+			rc = check_room(m, name, o->replace, e);
+		if (!rc)
+			show_plan(&plan, o->say);
+		status = rc ? failed(e) : STATUS_OK;
+	}
+	plan_free(&plan);
+	profile_free(&profile);
+	return status;
+}
+
+static void say_restored(const char *profile, const struct undone *done, const char *state, double began, enum say say)
+{
+	double all_s = transaction_now_s() - began;
+	char times[64];
 	json_t *all;
 
-	if (quiet)
+	if (say == SAY_NOTHING)
 		return;
-	if (!json) {
+	if (say == SAY_TEXT) {
 		if (!strcmp(state, "none"))
 			printf("nothing to restore\n");
 		else if (!strcmp(state, "moot"))
 			printf("the journal is of an earlier boot: nothing to put back, removed\n");
 		else
-			printf("restored %s: %zu changes undone\n", *profile ? profile : "single commands", done);
+			printf("restored %s in %s: %zu changes undone\n", *profile ? profile : "single commands",
+			       times_text(all_s, done->tuned_s, times, sizeof(times)), done->steps);
 		return;
 	}
 	all = json_pack("{s:i, s:s, s:s, s:I}", "schema", 1, "state", state, "profile", profile, "undone",
-			(json_int_t)done);
-	json_print(all, stdout);
-	json_decref(all);
+			(json_int_t)done->steps);
+	add_times(all, all_s, done->tuned_s);
+	say_json(all, "restored", say);
 }
 
-static enum status restore_locked(struct machine *m, bool json, bool quiet, struct err *e)
+static enum status restore_locked(struct machine *m, double began, enum say say, struct err *e)
 {
+	struct undone done = {0};
 	struct journal j;
-	size_t done = 0;
 	int rc = journal_load(m, &j, e);
 
 	if (rc == -ENOENT) {
-		say_restored("", 0, "none", json, quiet);
+		say_restored("", &done, "none", began, say);
 		return STATUS_OK;
 	}
 	if (rc)
@@ -225,18 +327,19 @@ static enum status restore_locked(struct machine *m, bool json, bool quiet, stru
 	else
 		rc = transaction_undo(m, &j, NULL, NULL, &done, e);
 	if (!rc)
-		say_restored(j.profile, done, j.moot ? "moot" : "restored", json, quiet);
+		say_restored(j.profile, &done, j.moot ? "moot" : "restored", began, say);
 	journal_free(&j);
 	return rc ? failed(e) : STATUS_OK;
 }
 
-enum status restore_all(struct machine *m, bool json, bool quiet, struct err *e)
+enum status restore_all(struct machine *m, enum say say, struct err *e)
 {
+	double began = transaction_now_s();
 	enum status status;
 	int rc = journal_open(m, false, e), lock;
 
 	if (rc == -ENOENT) {
-		say_restored("", 0, "none", json, quiet);
+		say_restored("", &(struct undone){0}, "none", began, say);
 		return STATUS_OK;
 	}
 	if (rc)
@@ -244,25 +347,20 @@ enum status restore_all(struct machine *m, bool json, bool quiet, struct err *e)
 	lock = journal_lock(m, e);
 	if (lock < 0)
 		return failed(e);
-	status = restore_locked(m, json, quiet, e);
+	status = restore_locked(m, began, say, e);
 	close(lock);
 	return status;
 }
 
 enum status apply_single(struct machine *m, const struct plan *plan, bool dry_run, bool json, struct err *e)
 {
+	double began = transaction_now_s();
 	struct journal j;
 	int lock, rc;
 	size_t from;
 
 	if (dry_run) {
-		json_t *all = plan_to_json(plan);
-
-		if (json)
-			json_print(all, stdout);
-		else
-			plan_print(plan, stdout);
-		json_decref(all);
+		show_plan(plan, json ? SAY_JSON : SAY_TEXT);
 		return STATUS_OK;
 	}
 	if (!plan->step_count && plan->missing_count) {
@@ -276,7 +374,7 @@ enum status apply_single(struct machine *m, const struct plan *plan, bool dry_ru
 	from = j.count;
 	rc = transaction_apply(m, plan, &j, e);
 	if (!rc)
-		say_applied(&j, from, plan, json);
+		say_applied(&j, from, plan, began, json ? SAY_JSON : SAY_TEXT);
 	session_end(&j, lock);
 	return rc ? failed(e) : STATUS_OK;
 }

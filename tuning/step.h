@@ -54,6 +54,7 @@ struct step {
 	char *before, *after; /* as people and `plan` say it, and as it is written */
 	json_t *data;	      /* an object with what else the op needs */
 	char *note;	      /* what came of it, where there is more to say than that it worked; or NULL */
+	double took_s;	      /* how long making it took; not written down */
 };
 
 /* Takes `data` over (NULL: an empty object). */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -54,38 +55,52 @@ static bool is_interrupted(void)
 	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) || sigismember(&pending, SIGHUP);
 }
 
+double transaction_now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
 static int apply_steps(struct machine *m, struct journal *j, size_t from, struct err *e)
 {
 	for (size_t i = from; i < j->count; i++) {
+		double began = transaction_now_s();
 		int rc = is_interrupted() ? err_set(e, -EINTR, STATUS_FAILED, NULL, NULL, "interrupted by a signal")
 					  : j->steps[i].op->apply(m, &j->steps[i], e);
 
 		if (rc)
 			return rc;
+		j->steps[i].took_s = transaction_now_s() - began;
 	}
 	return 0;
 }
 
 /* Of steps from..count, last first. Steps that stay are moved together. */
 static int undo_steps(struct machine *m, struct journal *j, size_t from, const char *knob, const char *path,
-		      size_t *done, struct err *e)
+		      struct undone *done, struct err *e)
 {
 	size_t kept;
 	int rc = 0;
 
 	for (size_t i = j->count; i-- > from;) {
 		struct step *s = &j->steps[i];
+		double began;
 		int one;
 
 		if ((knob && strcmp(knob, s->knob)) || (path && strcmp(path, s->path)))
 			continue;
+		began = transaction_now_s();
 		one = s->op->undo(m, s, e);
+		if (s->op == &op_tuned)
+			done->tuned_s += transaction_now_s() - began;
 		if (one) {
 			rc = rc ? rc : one;
 			continue;
 		}
 		step_free(s);
-		*done += 1;
+		done->steps++;
 	}
 	kept = from;
 	for (size_t i = from; i < j->count; i++)
@@ -106,7 +121,7 @@ static void roll_back(struct machine *m, struct journal *j, size_t from, struct 
 	struct err undo = ERR_INIT, save = ERR_INIT;
 	char cause[sizeof(e->text)];
 	enum status status = e->status;
-	size_t done = 0;
+	struct undone done = {0};
 	int rc = undo_steps(m, j, from, NULL, NULL, &done, &undo);
 
 	j->state = rc ? JOURNAL_RESTORING : JOURNAL_APPLIED;
@@ -164,10 +179,10 @@ int transaction_apply(struct machine *m, const struct plan *p, struct journal *j
 	return rc;
 }
 
-int transaction_undo(struct machine *m, struct journal *j, const char *knob, const char *path, size_t *done,
+int transaction_undo(struct machine *m, struct journal *j, const char *knob, const char *path, struct undone *done,
 		     struct err *e)
 {
-	size_t count = 0;
+	struct undone count = {0};
 	sigset_t before;
 	int rc, saved;
 

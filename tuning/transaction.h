@@ -25,13 +25,22 @@ int transaction_probe(struct machine *m, const struct plan *p, struct err *e);
  */
 int transaction_apply(struct machine *m, const struct plan *p, struct journal *j, struct err *e);
 
+/* What an undo did. tuned is counted apart: it takes seconds, the rest milliseconds. */
+struct undone {
+	size_t steps;
+	double tuned_s;
+};
+
 /*
  * Undo the journal's steps, last first; those of one knob alone, or one path alone (NULL: all). What could not be undone
  * stays in the journal; with nothing left that is removed. 0, or the first failure's errno and `e`. `done` (may be NULL)
- * gets how many steps were undone.
+ * gets what was undone.
  */
-int transaction_undo(struct machine *m, struct journal *j, const char *knob, const char *path, size_t *done,
+int transaction_undo(struct machine *m, struct journal *j, const char *knob, const char *path, struct undone *done,
 		     struct err *e);
+
+/* Of a monotonic clock. */
+double transaction_now_s(void);
 
 struct drift {
 	size_t drifted, pending;

@@ -16,6 +16,7 @@
 #include "common/json.h"
 #include "common/sysroot.h"
 #include "coordinator.h"
+#include "environment.h"
 #include "preflight.h"
 #include "settings.h"
 #include "state/state.h"
@@ -258,7 +259,7 @@ static void capture(struct rundir *dir, const char *host, const char *when)
 	free(path);
 }
 
-static void note_changes(struct rundir *dir, const char *host)
+static void note_changes(struct rundir *dir, const char *host, json_t *environments)
 {
 	struct err e = ERR_INIT;
 	char *before = fs_path("%s/state/%s/before", dir->path, host);
@@ -266,6 +267,8 @@ static void note_changes(struct rundir *dir, const char *host)
 	char *path = fs_path("%s/state/%s/changes.json", dir->path, host);
 	json_t *changes = state_changes(before, after, &e);
 
+	if (changes)
+		json_object_set(changes, "environments", environments);
 	if (!changes || json_write(path, changes, &e))
 		rundir_log(dir, "state", json_pack("{s:s}", "error", e.text));
 	json_decref(changes);
@@ -371,6 +374,7 @@ static enum status execute(struct coordinator *co, const struct spec *spec, cons
 {
 	bool show = isatty(STDERR_FILENO);
 	struct tally tally = {0};
+	struct err left = ERR_INIT;
 
 	co->interrupted = &interrupted;
 	co->on_progress = show ? show_progress : NULL;
@@ -378,15 +382,18 @@ static enum status execute(struct coordinator *co, const struct spec *spec, cons
 	catch_signals();
 	capture(co->rundir, host, "before");
 	run_points(co, spec, show, &tally);
+	if (environment_leave(co->environment, &left))
+		fprintf(stderr, "kblat: %s\n", left.text);
 	capture(co->rundir, host, "after");
-	note_changes(co->rundir, host);
+	note_changes(co->rundir, host, co->environment->history);
 	return seal(co->rundir, &tally, json, e);
 }
 
 static enum status measure(const struct run_options *o, const struct spec *spec, int argc, char **argv, struct err *e)
 {
 	struct rundir dir = {0};
-	struct coordinator co = {.rundir = &dir, .launcher = {o->source, o->sink}};
+	struct environment environment;
+	struct coordinator co = {.rundir = &dir, .launcher = {o->source, o->sink}, .environment = &environment};
 	char *parent = parent_of(spec, o->out), host[256] = "localhost";
 	json_t *resolved = resolve(spec);
 	bool local = (!o->source || !*o->source) && (!o->sink || !*o->sink);
@@ -397,7 +404,8 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 		if (*p == '/')
 			*p = '_';
 	read_first_line("/proc/sys/kernel/random/boot_id", co.boot_id, sizeof(co.boot_id));
-	if (fs_mkdirs(parent, e) || preflight(spec->points, parent, local, e))
+	if (environment_open(&environment, &interrupted, e) || fs_mkdirs(parent, e) ||
+	    preflight(spec->points, parent, local, e) || environment_check(&environment, spec->points, e))
 		goto out;
 	clock_calibrate(100, &co.clock);
 	if (rundir_create(&dir, parent, spec, resolved, describe_run(&co, spec, argc, argv, host), e) == 0)
@@ -406,6 +414,7 @@ out:
 	if (e->status)
 		status = e->status;
 	rundir_close(&dir);
+	environment_close(&environment);
 	json_decref(resolved);
 	free(parent);
 	return status;

@@ -1,12 +1,16 @@
 # What kbtune's tests share, after helper.bash: machines below $T, taken from tests/sysroots.
 
-setup() {
+kbtune_setup() {
 	T=$(mktemp -d "${BATS_TMPDIR:-/tmp}/kblat-cli.XXXXXX")
 	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
 	KBLAT=${KBLAT:-$ROOT/build/kblat}
 	KBTUNE=${KBTUNE:-$(dirname -- "$KBLAT")/kbtune}
 	export KBTUNE_PROFILES=$ROOT/profiles
 	cd "$T" || return 1
+}
+
+setup() {
+	kbtune_setup
 }
 
 # machine NAME [FOLDER]: make one, and a copy to compare with.

@@ -81,7 +81,7 @@ static void test_apply_and_undo(void)
 	struct journal j;
 	struct drift d;
 	struct plan p;
-	size_t done;
+	struct undone done;
 
 	make_machine(NULL);
 	make_plan(&p);
@@ -102,7 +102,7 @@ static void test_apply_and_undo(void)
 	is_int((long long)d.drifted, 1, "now one has");
 	json_decref(d.list);
 	ok(!transaction_undo(&m, &j, NULL, "/c", &done, &e), "one path undone");
-	is_int((long long)done, 1, "that alone");
+	is_int((long long)done.steps, 1, "that alone");
 	is_file("c", "3");
 	is_file("a", "10\n");
 	ok(!transaction_undo(&m, &j, NULL, NULL, &done, &e), "the rest undone");
@@ -141,7 +141,7 @@ static void test_failed_undo(void)
 	struct err e = ERR_INIT;
 	struct journal j;
 	struct plan p;
-	size_t done;
+	struct undone done;
 
 	make_machine(NULL);
 	make_plan(&p);
@@ -151,7 +151,7 @@ static void test_failed_undo(void)
 	machine_close(&m);
 	ok(!machine_open(&m, root, &e) && !journal_open(&m, false, &e), "the machine has another habit now");
 	ok(transaction_undo(&m, &j, NULL, NULL, &done, &e) == -EBUSY, "one cannot be undone");
-	is_int((long long)done, 2, "the others are");
+	is_int((long long)done.steps, 2, "the others are");
 	is_file("a", "1\n");
 	is_file("c", "3");
 	journal_free(&j);

@@ -1,0 +1,177 @@
+#!/usr/bin/env bats
+# A spec's `environment: PROFILE`, with a recorded machine for kbtune: nothing is changed here. The guest has the real thing.
+
+load helper
+load kbtune_helper
+
+setup() {
+	kbtune_setup
+	machine two-cpus
+	export KBTUNE KBTUNE_SYSROOT=$T/m
+	profile quiet <<-'YAML'
+		shields:
+		  - {name: rt, place: {cpus: 1}, partition: isolated}
+		sysctl: {vm.swappiness: 10}
+	YAML
+	profile calm <<-'YAML'
+		sysctl: {vm.swappiness: 20}
+	YAML
+	spec env <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 200, burst: 200, repetitions: 1, warmup: 0}
+		matrix:
+		  - environment: [none, ./quiet, ./calm]
+		    size: [32B, 64B]
+	YAML
+}
+
+changes() {
+	json "$run_dir/state/$(hostname)/changes.json" "$1"
+}
+
+measure() {
+	run "$KBLAT" run env.yaml --out "$T/runs" "$@"
+	run_dir=$(tail -n 1 <<<"$output")
+}
+
+# A sanitizer's page faults make numbers invalid, and no more than that.
+measured() {
+	measure "$@"
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+}
+
+@test "consecutive points share one application; what was applied and put back is recorded" {
+	spec env <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 200, burst: 200, repetitions: 1, warmup: 0}
+		matrix:
+		  - {environment: none}
+		  - {environment: ./quiet, size: [32B, 64B]}
+		  - {environment: ./calm}
+		  - {environment: ./quiet, size: 128B}
+	YAML
+	measured
+	assert_eq "$(changes '[(e["profile"], e["points"], e["restored"]["state"]) for e in d["environments"]]')" \
+		"[('./quiet', [1, 2], 'restored'), ('./calm', [3], 'restored'), ('./quiet', [4], 'restored')]"
+	assert_eq "$(changes '[(s["before"], s["after"]) for s in d["environments"][1]["applied"]["steps"]]')" "[('60', '20')]"
+	assert_eq "$(json "$run_dir/resolved.json" '[p["params"]["environment"] for p in d["points"]]')" \
+		"['none', './quiet', './quiet', './calm', './quiet']"
+	as_before
+	"$KBLAT" verify "$run_dir"
+}
+
+@test "endpoints are started inside the shield" {
+	spec env <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 200, burst: 200, repetitions: 1, warmup: 0, environment: ./quiet}
+	YAML
+	cat >kbtune <<-SH
+		#!/bin/sh
+		echo "\$*" >>"$T/asked"
+		exec "$KBTUNE" "\$@"
+	SH
+	chmod +x kbtune
+	KBTUNE=$T/kbtune measured
+	assert_eq "$(grep -c '^cpuset exec rt -- .*endpoint$' asked)" 2
+}
+
+@test "a dry run shows it, and starts nothing" {
+	measure --dry-run
+	[ "$status" -eq 0 ]
+	assert_contains "$output" 'environment="./quiet"'
+	[ ! -e m/run/kbtune ]
+}
+
+@test "refused before anything starts: an unknown profile, faults in one, a CPU that no shield has, something applied already" {
+	measure --set environment=isolatd
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "environment isolatd: no profile is named 'isolatd'; did you mean 'isolated'?"
+	profile bad <<-'YAML'
+		sysctl: {vm.swapiness: 10}
+		nonsense: 3
+	YAML
+	measure --set environment=./bad
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "nonsense"
+	assert_contains "$output" "bad/profile.yaml:3:1"
+	measure --set environment=./quiet --set source_cpu=0
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "source_cpu: no shield of the environment ./quiet has CPU 0"
+	"$KBTUNE" apply ./calm
+	measure
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "is applied since"
+	"$KBTUNE" restore
+	KBTUNE=/nonexistent measure
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "/nonexistent"
+	[ ! -e runs ] || assert_eq "$(ls runs)" ""
+	as_before
+}
+
+@test "without the rights: refused, naming the right" {
+	[ "$(id -u)" -eq 0 ] || skip "root alone can give up rights"
+	unset KBTUNE_SYSROOT
+	chmod -R a+rX "$T"
+	setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$KBLAT" || skip "the program can't be reached by others"
+	mkdir -m 777 others
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBLAT" run env.yaml --out "$T/others" --set environment=baseline
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "environment baseline:"
+	assert_contains "$output" "CAP_"
+	assert_eq "$(ls others)" ""
+}
+
+@test "an apply that fails fails its points, not the others" {
+	echo '/proc/sys/vm/swappiness write EBUSY' | tee m/habits >m.before/habits
+	measure
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "everything is as before"
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"], d["points"]["failed"]')" "(2, 4)"
+	as_before
+}
+
+# A long run in the background, until its environment is applied.
+begin() {
+	"$KBLAT" run env.yaml --out "$T/runs" --set environment=./calm --set burst=1 --set pause=10ms --reps 200 >out 2>&1 3>&- &
+	run_pid=$!
+	for _ in $(seq 600); do
+		[ "$(value /proc/sys/vm/swappiness)" != 20 ] || return 0
+		kill -0 "$run_pid" || break
+		sleep 0.1
+	done
+	cat out
+	return 1
+}
+
+await_restored() {
+	for _ in $(seq 600); do
+		[ -e m/run/kbtune/journal.json ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "put back when kblat is killed, when it is interrupted, and when kbtune is killed" {
+	begin
+	kill -KILL "$run_pid"
+	wait "$run_pid" || true
+	await_restored
+	as_before
+
+	begin
+	kill -INT "$run_pid"
+	wait "$run_pid" && return 1
+	as_before
+	run_dir=$(tail -n 1 out)
+	assert_eq "$(changes 'd["environments"][0]["restored"]["state"]')" restored
+
+	begin
+	pkill -KILL -P "$run_pid" -f 'kbtune.* hold'
+	await_restored
+	kill -INT "$run_pid"
+	wait "$run_pid" && return 1
+	run_dir=$(tail -n 1 out)
+	assert_contains "$(changes 'd["environments"][0]["error"]')" "kbtune"
+	as_before
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# A spec's `environment: PROFILE` on a real kernel: applied around the points that want it, and put back whatever happens to kblat.
+#
+#   tests/vm/guest --no-rdma --env KBLAT=$PWD/build/kblat --env KBTUNE=$PWD/build/kbtune -- bats tests/vm/environment.bats
+
+load host
+
+setup() {
+	host_setup
+	export KBTUNE
+	KBLAT=${KBLAT:-$ROOT/build/kblat}
+	cat >"$T/spec.yaml" <<-'YAML'
+		kblat: 1
+		name: environment
+		settings: {kernel: oneway, transport: shmem, poll: busy, messages: 2000, burst: 2000, repetitions: 2, warmup: 100}
+		matrix:
+		  - environment: [none, thesis]
+		    size: [32B, 64B]
+	YAML
+}
+
+json() {
+	/usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+# begin: a long run in the background, until its endpoints are in the shield.
+begin() {
+	"$KBLAT" run "$T/spec.yaml" --out "$T" --set environment=isolated --set poll=event --set burst=1 --set pause=1ms --reps 200 >"$T/out" 2>&1 3>&- &
+	run_pid=$!
+	for _ in $(seq 600); do
+		[ "$(cat /proc/[0-9]*/cpuset 2>/dev/null | grep -c '^/rt$')" -lt 2 ] || return 0
+		kill -0 "$run_pid" || break
+		sleep 0.1
+	done
+	cat "$T/out"
+	return 1
+}
+
+await_restored() {
+	for _ in $(seq 600); do
+		[ -e /run/kbtune/journal.json ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "points with and without an environment: endpoints in its shields, changes recorded, the machine put back" {
+	run "$KBLAT" run "$T/spec.yaml" --out "$T"
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	dir=$(tail -n 1 <<<"$output")
+	for p in 0 1 2 3; do
+		[ "$(json "$dir/points/000$p/point.json" 'd["outcome"]')" = completed ]
+	done
+	for p in 2 3; do
+		[ "$(json "$dir/points/000$p/point.json" 'd["placement"]["source"]["cpu"], d["placement"]["sink"]["cpu"]')" = "(1, 3)" ]
+	done
+	changes=$dir/state/$(hostname)/changes.json
+	[ "$(json "$changes" '[(e["profile"], e["points"], e["verified"]["as_applied"], e["restored"]["state"]) for e in d["environments"]]')" = \
+		"[('thesis', [2, 3], True, 'restored')]" ]
+	[ "$(json "$changes" '[s["after"] for s in d["environments"][0]["applied"]["steps"] if s["op"] == "tuned" and "swappiness" in str(s["data"])]')" = \
+		"['latency-performance']" ]
+	[ "$(json "$dir/run.json" 'd["clock"]["skew_ns"] is not None')" = True ]
+	"$KBLAT" verify "$dir"
+	as_before
+}
+
+@test "kblat killed in the middle: the machine is put back" {
+	begin
+	kill -KILL "$run_pid"
+	wait "$run_pid" || true
+	await_restored
+	as_before
+}
+
+@test "interrupted: what was measured is kept, the machine is put back" {
+	begin
+	kill -INT "$run_pid"
+	wait "$run_pid" && return 1
+	dir=$(tail -n 1 "$T/out")
+	[ "$(json "$dir/run.json" 'd["status"]')" = INTERRUPTED ]
+	[ "$(json "$dir/state/$(hostname)/changes.json" 'd["environments"][0]["restored"]["state"]')" = restored ]
+	as_before
+}
+
+@test "kbtune killed in the middle: the point fails and says so, the machine is put back" {
+	begin
+	pkill -KILL -P "$run_pid" -f 'kbtune hold'
+	await_restored
+	kill -INT "$run_pid"
+	wait "$run_pid" && return 1
+	grep -q 'kbtune' "$(tail -n 1 "$T/out")/state/$(hostname)/changes.json"
+	as_before
+}
+
+@test "a profile is applied already: refused before anything is measured" {
+	"$KBTUNE" apply low-latency-laptop
+	run "$KBLAT" run "$T/spec.yaml" --out "$T/runs"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"environment thesis: "*"profile low-latency-laptop is applied since"* ]]
+	[ ! -e "$T/runs" ] || [ -z "$(ls "$T/runs")" ]
+	"$KBTUNE" restore
+	as_before
+}

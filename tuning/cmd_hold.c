@@ -1,0 +1,150 @@
+/*
+ * kbtune hold PROFILE: applied as long as standard input stays open; for programs that want a tuned machine for a while
+ * and may die, too. What is said on standard output, one JSON document a line with --json: "applied", then, when it is
+ * over, "verified" (as kbtune verify) and "restored".
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "tuning/commands.h"
+#include "tuning/guardian.h"
+#include "tuning/journal.h"
+#include "tuning/machine.h"
+#include "tuning/transaction.h"
+
+const struct cli_command cmd_hold_cli = {
+    .name = "hold",
+    .synopsis = "PROFILE [--replace] [--strict] [--dry-run] [--sysroot DIR] [--json]",
+    .summary = "Apply a profile as long as standard input stays open, then put everything back.",
+    .details =
+	"For programs: whoever holds the other end of the pipe may end or be killed, and everything is put back; "
+	"likewise "
+	"on a signal, and when kbtune itself is killed. With --json each line is a document with a \"type\": applied, "
+	"verified (what drifted meanwhile), restored.",
+    .min_args = 1,
+    .max_args = 1,
+};
+
+/* Until the end of standard input, or one of the signals that are blocked. */
+static int wait_for_end(struct err *e)
+{
+	sigset_t signals;
+	char text[256];
+	int fd;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, -errno, NULL, "wait for signals");
+	for (;;) {
+		struct pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {fd, POLLIN, 0}};
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (fds[1].revents || (fds[0].revents && read(STDIN_FILENO, text, sizeof(text)) <= 0))
+			break;
+	}
+	close(fd);
+	return 0;
+}
+
+/* What drifted while it was held. */
+static void say_verified(struct machine *m, enum say say)
+{
+	struct journal j = {0};
+	struct drift d;
+
+	if (journal_load(m, &j, NULL))
+		return;
+	transaction_verify(m, &j, &d);
+	if (say == SAY_LINE)
+		say_json(verified_json(&j, &d), "verified", say);
+	else if (d.drifted)
+		print_drift(&j, &d);
+	json_decref(d.list);
+	journal_free(&j);
+}
+
+static enum status hold(struct machine *m, const char *profile, const struct apply_options *o, struct err *e)
+{
+	enum status status = apply_profile(m, profile, o, e), restored;
+	struct err undo = ERR_INIT;
+
+	if (status)
+		return status;
+	fflush(stdout);
+	if (wait_for_end(e))
+		status = failed(e);
+	say_verified(m, o->say);
+	restored = restore_all(m, o->say, &undo);
+	if (restored && !e->status)
+		*e = undo;
+	return status ? status : restored;
+}
+
+static enum status hold_guarded(const char *sysroot, const char *profile, const struct apply_options *o, struct err *e)
+{
+	struct guardian guardian;
+	enum status status;
+	struct machine m;
+
+	if (guardian_start(&guardian, sysroot, e))
+		return failed(e);
+	if (machine_open(&m, sysroot, e)) {
+		status = failed(e);
+	} else {
+		status = hold(&m, profile, o, e);
+		machine_close(&m);
+	}
+	guardian_end(&guardian);
+	return status;
+}
+
+static enum status check(const char *sysroot, const char *profile, const struct apply_options *o, struct err *e)
+{
+	enum status status;
+	struct machine m;
+
+	if (machine_open(&m, sysroot, e))
+		return failed(e);
+	status = check_profile(&m, profile, o, e);
+	machine_close(&m);
+	return status;
+}
+
+enum status cmd_hold(int argc, char **argv, struct err *e)
+{
+	const char *sysroot = NULL;
+	struct apply_options o = {0};
+	bool json = false, dry_run = false, help;
+	const struct cli_flag flags[] = {
+	    {"replace", CLI_FLAG, &o.replace, NULL, "restore what is applied first", 0, 0},
+	    {"strict", CLI_FLAG, &o.strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    {"dry-run", CLI_FLAG, &dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
+	    {"sysroot", CLI_STRING, &sysroot, "DIR", "work on a recorded machine below DIR", 0, 0},
+	    {"json", CLI_FLAG, &json, NULL, "as JSON, a document a line", 0, 0},
+	    {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}};
+	enum status status = STATUS_OK;
+	struct cli_list args;
+
+	if (cli_parse(&cmd_hold_cli, flags, argc, argv, &args, &help, e))
+		return STATUS_USAGE;
+	o.say = json ? SAY_LINE : SAY_TEXT;
+	if (help) {
+		cli_help("kbtune", &cmd_hold_cli, flags, stdout);
+	} else if (dry_run) {
+		status = check(sysroot, args.items[0], &o, e);
+	} else {
+		guardian_hold_signals();
+		status = hold_guarded(sysroot, args.items[0], &o, e);
+	}
+	cli_list_free(&args);
+	return status;
+}
