@@ -1,7 +1,8 @@
 /*
- * shmem's one-way latency beside the bare hand-over of one cache line between the same two CPUs: one process pair,
- * rounds of both in turn. "bare" is half a round trip of a line that both sides spin on: no slots, no numbers, no
- * stamps but the two around the round trip.
+ * shmem's one-way latency beside the bare hand-over of a cache line between the same two CPUs: one process pair,
+ * rounds of both in turn. "bare" is half a round trip of lines that both sides spin on: no numbers, no payload, no
+ * stamps but the two around the round trip. It walks through as many lines as shmem has slots, because where a line's
+ * address puts it in the shared cache makes a fifth of the time.
  *
  *   build/bench/bench_shmem [CPU CPU]
  */
@@ -21,12 +22,16 @@
 
 #define MESSAGES 20000
 #define ROUNDS	 11
+#define DEPTH	 1024
+
+struct line {
+	_Alignas(64) _Atomic uint32_t word;
+};
 
 extern const struct kernel_loops oneway_loops_shmem;
 
 struct shared {
-	_Alignas(64) _Atomic uint32_t there;
-	_Alignas(64) _Atomic uint32_t back;
+	struct line there[DEPTH], back[DEPTH];
 	_Alignas(64) _Atomic uint32_t barrier[2];
 	char address[128];
 	int64_t column[3][MESSAGES];
@@ -56,8 +61,8 @@ static void bare_source(struct shared *s, uint32_t base)
 	for (uint32_t i = 0; i < MESSAGES; i++) {
 		int64_t start = clock_ticks_begin();
 
-		atomic_store_explicit(&s->there, base + i + 1, memory_order_release);
-		while (atomic_load_explicit(&s->back, memory_order_acquire) != base + i + 1)
+		atomic_store_explicit(&s->there[i % DEPTH].word, base + i + 1, memory_order_release);
+		while (atomic_load_explicit(&s->back[i % DEPTH].word, memory_order_acquire) != base + i + 1)
 			;
 		s->bare[i] = (clock_ticks_end() - start) / 2;
 	}
@@ -66,16 +71,16 @@ static void bare_source(struct shared *s, uint32_t base)
 static void bare_sink(struct shared *s, uint32_t base)
 {
 	for (uint32_t i = 0; i < MESSAGES; i++) {
-		while (atomic_load_explicit(&s->there, memory_order_acquire) != base + i + 1)
+		while (atomic_load_explicit(&s->there[i % DEPTH].word, memory_order_acquire) != base + i + 1)
 			;
-		atomic_store_explicit(&s->back, base + i + 1, memory_order_release);
+		atomic_store_explicit(&s->back[i % DEPTH].word, base + i + 1, memory_order_release);
 	}
 }
 
 static struct transport *open_side(struct shared *s, enum role role)
 {
 	struct transport_config config = {
-	    .role = role, .size = 32, .depth = 1024, .numa_node = -1, .name = "0123456789abcdef"};
+	    .role = role, .size = 32, .depth = DEPTH, .numa_node = -1, .name = "0123456789abcdef"};
 	struct transport *t;
 	json_t *address, *peer;
 	struct err e = ERR_INIT;
@@ -104,7 +109,7 @@ static void kernel_round(struct shared *s, struct transport *t, enum role role)
 	struct worker w = {.transport = t,
 			   .settings = &settings,
 			   .messages = MESSAGES,
-			   .depth = 1024,
+			   .depth = DEPTH,
 			   .signal_every = 1,
 			   .blank = INT64_MIN,
 			   .column = {s->column[0], s->column[1], s->column[2]},
@@ -160,9 +165,9 @@ static void side(struct shared *s, enum role role, int cpu, double hz)
 	if (role == ROLE_SINK)
 		return;
 	qsort(ratio, ROUNDS, sizeof(*ratio), by_value);
-	printf(
-	    "p50 of shmem one-way / bare hand-over: median ratio %.2f, from %.2f to %.2f in %d rounds (must be <= 2)\n",
-	    ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1], ROUNDS);
+	printf("p50 of shmem one-way / bare hand-over: median ratio %.2f, from %.2f to %.2f in %d rounds (must be <= "
+	       "1.3)\n",
+	       ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1], ROUNDS);
 }
 
 int main(int argc, char **argv)
