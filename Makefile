@@ -27,7 +27,7 @@ LDFLAGS := -Wl,-z,now -Wl,-z,relro
 LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lrt -lm
 
 # A kernel is compiled once for each transport, so that its loop costs no indirect call.
-KERNELS    := oneway pingpong
+KERNELS    := oneway pingpong rate
 TRANSPORTS := verbs shmem tcp udp scripted
 
 COMMON  := $(wildcard common/*.c)

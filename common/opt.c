@@ -26,6 +26,7 @@ static const struct type {
     [OPT_TIME] = {"_ns", "TIME", "a time such as 10us or 1ms", UNIT_TIME_NS, true},
     [OPT_BYTES] = {"_bytes", "BYTES", "a size such as 32B or 64KiB", UNIT_BYTES, true},
     [OPT_RATE] = {"_hz", "RATE", "a rate such as 100Hz or 25kHz", UNIT_RATE_HZ, true},
+    [OPT_SHARE] = {"_ppm", "SHARE", "a share such as 10% or 20ppm", UNIT_SHARE_PPM, true},
     [OPT_BOOL] = {"", "yes|no", "yes or no", UNIT_ONE, false},
     [OPT_ENUM] = {"", NULL, "one of its choices", UNIT_ONE, false},
     [OPT_STR] = {"", "TEXT", "a text", UNIT_ONE, false},
@@ -317,6 +318,7 @@ static void store(const struct opt *o, const json_t *value, char *field)
 	case OPT_TIME:
 	case OPT_BYTES:
 	case OPT_RATE:
+	case OPT_SHARE:
 	case OPT_CPU:
 		memcpy(field, &number, sizeof(number));
 		break;

@@ -20,6 +20,7 @@ enum opt_type {
 	OPT_TIME,  /* int64_t nanoseconds             JSON integer, key "<name>_ns"               */
 	OPT_BYTES, /* int64_t bytes                   JSON integer, key "<name>_bytes"            */
 	OPT_RATE,  /* int64_t hertz                   JSON integer, key "<name>_hz"               */
+	OPT_SHARE, /* int64_t millionths             JSON integer, key "<name>_ppm"              */
 	OPT_BOOL,  /* bool                            JSON boolean; written yes/no or true/false    */
 	OPT_ENUM,  /* int, index into choices         JSON string                                */
 	OPT_STR,   /* char[OPT_STR_MAX]               JSON string                                */
@@ -34,7 +35,7 @@ struct opt {
 	enum opt_type type;
 	size_t offset;		    /* of the field in the settings struct */
 	const char *deflt;	    /* as a user would write it */
-	int64_t min, max;	    /* inclusive; both 0: any (OPT_INT, TIME, BYTES, RATE: any >= 0) */
+	int64_t min, max;	    /* inclusive; both 0: any (OPT_INT, TIME, BYTES, RATE, SHARE: any >= 0) */
 	const char *const *choices; /* OPT_ENUM: NULL-terminated */
 	const char *help;	    /* one sentence, lower case, no full stop */
 };

@@ -44,6 +44,8 @@ static const struct scale scales_rate[] = {
     {NULL, 0, false},
 };
 
+static const struct scale scales_share[] = {{"ppm", 1, false}, {"%", 10000, false}, {NULL, 0, false}};
+
 struct family {
 	const struct scale *scales;
 	const char *what; /* "is not a ..." */
@@ -56,6 +58,7 @@ static const struct family families[] = {
     [UNIT_TIME_NS] = {scales_time, "time", "nanoseconds", "10us, 1ms, 2s"},
     [UNIT_BYTES] = {scales_bytes, "size", "bytes", "32B, 64KiB, 1MB"},
     [UNIT_RATE_HZ] = {scales_rate, "rate", "hertz", "100Hz, 25kHz, 1MHz"},
+    [UNIT_SHARE_PPM] = {scales_share, "share", "millionths", "10%, 0.5%, 20ppm"},
 };
 
 /* A decimal number taken apart: digits * 10^exponent, no zero at either end of the digits. */

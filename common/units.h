@@ -1,10 +1,10 @@
 /*
  * Quantities with units, as people write them: "10us", "1.5ms", "64KiB", "25kHz". Pure; no allocation.
  *
- * A number without a unit is taken in the base unit (nanoseconds, bytes, hertz, one). A decimal fraction is accepted
+ * A number without a unit is taken in the base unit (nanoseconds, bytes, hertz, millionths, one). A decimal fraction is accepted
  * where the result is a whole number of base units ("1.5us" is 1500 ns, "0.5ns" is an error). "1e6" is accepted.
  * Time: ns us ms s min h. Bytes: B, kB MB GB (powers of 1000), KiB MiB GiB (powers of 1024), and k, K, M, G alone are
- * refused as ambiguous. Rate: Hz kHz MHz. Case matters for bytes only where it tells units apart.
+ * refused as ambiguous. Rate: Hz kHz MHz. Share: ppm, %. Case matters for bytes only where it tells units apart.
  */
 #ifndef KBLAT_COMMON_UNITS_H
 #define KBLAT_COMMON_UNITS_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum unit { UNIT_ONE, UNIT_TIME_NS, UNIT_BYTES, UNIT_RATE_HZ };
+enum unit { UNIT_ONE, UNIT_TIME_NS, UNIT_BYTES, UNIT_RATE_HZ, UNIT_SHARE_PPM };
 
 /* What is wrong with a text, for callers that word it themselves; unit_parse words it for the others. */
 enum unit_fault {

@@ -361,6 +361,13 @@ static const char *failure_of(const struct repetition *rep, size_t role)
 	return text ? text : "";
 }
 
+static uint64_t source_count(const struct repetition *rep, const char *counter)
+{
+	const json_t *counters = json_object_get(rep->done[ROLE_SOURCE], "counters");
+
+	return (uint64_t)json_integer_value(json_object_get(counters, counter));
+}
+
 static int on_message(struct session *s, struct repetition *rep, size_t role, json_t *message, struct err *e)
 {
 	const char *type = json_string_value(json_object_get(message, "type"));
@@ -381,7 +388,9 @@ static int on_message(struct session *s, struct repetition *rep, size_t role, js
 		return rc;
 	/* The source has ended: the sink waits for stragglers. The sink has failed: the source need not go on. */
 	if (role == ROLE_SOURCE && !rep->done[ROLE_SINK])
-		return channel_send(&s->side[ROLE_SINK], json_pack("{s:s}", "type", "finish"), e);
+		return channel_send(
+		    &s->side[ROLE_SINK],
+		    json_pack("{s:s, s:I}", "type", "finish", "posted", (json_int_t)source_count(rep, "posted")), e);
 	if (role == ROLE_SINK && !rep->done[ROLE_SOURCE] && *failure_of(rep, role))
 		return channel_send(&s->side[ROLE_SOURCE], json_pack("{s:s}", "type", "stop"), e);
 	return 0;
@@ -459,11 +468,10 @@ static int arm(struct session *s, const struct repetition *rep, int role, struct
 	return rc ? rc : collect(s, 1u << role, "armed", e);
 }
 
-static uint64_t posted_of(const struct repetition *rep)
+/* As far as the source came: the entries of its columns. A step of a pacer that sent nothing is one, too. */
+static uint64_t reached(const struct repetition *rep)
 {
-	const json_t *counters = json_object_get(rep->done[ROLE_SOURCE], "counters");
-
-	return (uint64_t)json_integer_value(json_object_get(counters, "posted"));
+	return source_count(rep, "posted") + source_count(rep, "missed") + source_count(rep, "unsent");
 }
 
 /* A repetition that was stopped: what was never sent is not lost, so its entries go. */
@@ -512,14 +520,14 @@ static int keep_repetition(struct session *s, const struct repetition *rep, stru
 {
 	char *resolved_path = fs_path("%s/resolved.json", s->co->rundir->path);
 	json_t *resolved = NULL;
-	uint64_t posted = posted_of(rep);
+	uint64_t entries = reached(rep);
 	int rc = 0;
 
-	if (posted > rep->messages)
+	if (entries > rep->messages)
 		rc = err_set(e, -EPROTO, STATUS_FAILED, "source", NULL, "reports more messages than it was asked for");
-	if (!rc && posted < rep->messages)
-		rc = posted ? shorten_columns(rep, posted, e) : fs_remove_tree(rep->dir, e);
-	if (!rc && posted) {
+	if (!rc && entries < rep->messages)
+		rc = entries ? shorten_columns(rep, entries, e) : fs_remove_tree(rep->dir, e);
+	if (!rc && entries) {
 		rc = write_counters(rep, e);
 		resolved = rc || rep->number < 0 ? NULL : json_read(resolved_path, e);
 		if (!rc && rep->number >= 0)

@@ -273,6 +273,13 @@ static enum poll_mode poll_send_of(const struct endpoint *ep)
 	return ep->loops->completions && !ep->ops->completes_in_post ? settings_poll_send(&ep->common) : POLL_BUSY;
 }
 
+static int64_t size_of_message(const struct endpoint *ep, const json_t *params)
+{
+	if (!ep->kernel->size)
+		return json_integer_value(json_object_get(params, "size_bytes"));
+	return ep->kernel->size(params) + (ep->ops->overhead ? (int64_t)ep->ops->overhead(params) : 0);
+}
+
 static int open_transport(struct endpoint *ep, const json_t *order, const json_t *params, json_t **address,
 			  struct err *e)
 {
@@ -282,7 +289,7 @@ static int open_transport(struct endpoint *ep, const json_t *order, const json_t
 	    .poll_send = poll_send_of(ep),
 	    .poll_recv = (enum poll_mode)ep->common.poll,
 	    .duplex = ep->kernel->duplex,
-	    .size = json_integer_value(json_object_get(params, "size_bytes")),
+	    .size = size_of_message(ep, params),
 	    .depth = ep->common.depth,
 	    .numa_node = ep->placement.numa_node,
 	    .stop = &ep->worker.stop,
@@ -508,15 +515,18 @@ static int report_done(struct endpoint *ep)
 	return rc;
 }
 
-/* The source has ended: wait until nothing more arrives for `drain`, then stop. */
-static int do_finish(struct endpoint *ep)
+/* The source has ended: wait until nothing more arrives for `drain`, then stop. Where nothing gets lost, until all arrived that it posted. */
+static int do_finish(struct endpoint *ep, const json_t *order)
 {
-	uint64_t last = UINT64_MAX;
+	const json_t *posted = json_object_get(order, "posted");
+	uint64_t last = UINT64_MAX, all = UINT64_MAX;
 	int64_t waited_ms = 0, drain_ms = ep->common.drain / 1000000;
 
 	if (!ep->running)
 		return 0; /* all messages came and "done" was sent: the two crossed */
-	while (!all_ended(ep) && waited_ms < drain_ms) {
+	if (!ep->lossy && json_is_integer(posted))
+		all = (uint64_t)json_integer_value(posted);
+	while (!all_ended(ep) && waited_ms < drain_ms && last != all) {
 		uint64_t now = atomic_load(&ep->worker.progress);
 
 		waited_ms = now == last ? waited_ms + 1 : 0;
@@ -548,7 +558,7 @@ static int obey(struct endpoint *ep, const json_t *order, struct err *e)
 	if (!strcmp(type, "run"))
 		return do_run(ep, e);
 	if (!strcmp(type, "finish"))
-		return do_finish(ep);
+		return do_finish(ep, order);
 	if (!strcmp(type, "status"))
 		return do_status(ep);
 	if (!strcmp(type, "stop")) {

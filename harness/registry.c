@@ -3,6 +3,7 @@
 
 #include "kernels/oneway.h"
 #include "kernels/pingpong.h"
+#include "kernels/rate.h"
 #include "transports/list.h"
 #include "transports/scripted.h"
 #include "transports/shmem.h"
@@ -10,7 +11,7 @@
 #include "transports/udp.h"
 #include "transports/verbs.h"
 
-const struct kernel_ops *const kernels[] = {&oneway_kernel, &pingpong_kernel, NULL};
+const struct kernel_ops *const kernels[] = {&oneway_kernel, &pingpong_kernel, &rate_kernel, NULL};
 
 #define ROW(t) &t##_transport,
 const struct transport_ops *const transports[] = {EVERY_TRANSPORT(ROW) NULL};

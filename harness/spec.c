@@ -236,16 +236,29 @@ static void set_default(void *params, const struct opt *row)
 	json_object_set_new(params, opt_key(row, key, sizeof(key)), opt_default(row));
 }
 
+/* Settings as a transport is to see them: with the size of a message, where the kernel makes it from others. */
+static json_t *with_size(const json_t *params, const struct choice *c)
+{
+	json_t *all = json_copy((json_t *)params);
+	int64_t own = c->transport->overhead ? (int64_t)c->transport->overhead(params) : 0;
+
+	if (c->kernel->size)
+		json_object_set_new(all, "size_bytes", json_integer(c->kernel->size(params) + own));
+	return all;
+}
+
 /* Contradictions between settings, each part's own. */
 static void check_point(struct reader *r, const json_t *params, const struct choice *c)
 {
 	char why[256], poll[32];
 	unsigned line = c->block->line, column = c->block->column;
+	json_t *sized = with_size(params, c);
 
 	if (c->kernel->check && c->kernel->check(params, why, sizeof(why)))
 		diag_add(r->d, line, column, "%s", why);
-	if (c->transport->check && c->transport->check(params, why, sizeof(why)))
+	if (c->transport->check && c->transport->check(sized, why, sizeof(why)))
 		diag_add(r->d, line, column, "%s", why);
+	json_decref(sized);
 	if (!kernel_loops_find(c->kernel, c->transport->name))
 		diag_add(r->d, line, column, "the kernel %s does not run over the transport %s", c->kernel->name,
 			 c->transport->name);

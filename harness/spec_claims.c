@@ -217,13 +217,19 @@ static void check_selects(struct reader *r, const struct ynode *n, const json_t 
 /* What a statistic is measured in: the series' unit, a share, or messages. */
 enum measure { MEASURE_SERIES, MEASURE_SHARE, MEASURE_COUNT };
 
+/* Not a series of stamps: how a pacer kept its rate. */
+#define PACING "pacing"
+
 static const struct {
 	const char *name;
 	enum measure measure;
+	bool of_pacing;
 } statistics[] = {
-    {"min", MEASURE_SERIES},   {"p50", MEASURE_SERIES},	      {"p90", MEASURE_SERIES}, {"p99", MEASURE_SERIES},
-    {"p99_9", MEASURE_SERIES}, {"p99_99", MEASURE_SERIES},    {"max", MEASURE_SERIES}, {"mean", MEASURE_SERIES},
-    {"stdev", MEASURE_SERIES}, {"over_limit", MEASURE_SHARE}, {"n", MEASURE_COUNT},    {"lost", MEASURE_COUNT},
+    {"min", MEASURE_SERIES, false},	   {"p50", MEASURE_SERIES, false},	  {"p90", MEASURE_SERIES, false},
+    {"p99", MEASURE_SERIES, false},	   {"p99_9", MEASURE_SERIES, false},	  {"p99_99", MEASURE_SERIES, false},
+    {"max", MEASURE_SERIES, false},	   {"mean", MEASURE_SERIES, false},	  {"stdev", MEASURE_SERIES, false},
+    {"over_limit", MEASURE_SHARE, false},  {"n", MEASURE_COUNT, false},		  {"lost", MEASURE_COUNT, false},
+    {"missed_share", MEASURE_SHARE, true}, {"unsent_share", MEASURE_SHARE, true}, {"achieved_hz", MEASURE_COUNT, true},
 };
 
 #define STATISTICS (sizeof(statistics) / sizeof(statistics[0]))
@@ -238,8 +244,10 @@ static int find_statistic(const char *name)
 
 static bool is_series(const char *name, size_t length, const char **names, size_t max)
 {
-	bool found = false;
+	bool found = length == strlen(PACING) && !strncmp(name, PACING, length);
 	size_t count = 0;
+
+	names[count++] = PACING;
 
 	for (size_t k = 0; kernels[k]; k++)
 		for (const struct kernel_series *s = kernels[k]->series; s->name; s++) {
@@ -266,7 +274,11 @@ static void check_metric(struct reader *r, const struct ynode *n)
 			 hint(suggest(series, names), text, sizeof(text)));
 	for (size_t i = 0; i < STATISTICS; i++)
 		statistic_names[i] = statistics[i].name;
-	if (find_statistic(dot + 1) < 0)
+	int statistic = find_statistic(dot + 1);
+
+	if (statistic >= 0 && statistics[statistic].of_pacing != !strcmp(series, PACING))
+		complain(r, n, "'%s' has no '%s'", series, dot + 1);
+	else if (statistic < 0)
 		complain(r, n, "no series has a statistic '%.32s'%s", dot + 1,
 			 hint(suggest(dot + 1, statistic_names), text, sizeof(text)));
 }
@@ -427,7 +439,8 @@ static void read_along(struct reader *r)
 		complain(r, along, "'along' belongs to 'order'");
 	if (!along || !read_key(r, along, &row, key, sizeof(key)))
 		return;
-	if (!row || (row->type != OPT_INT && row->type != OPT_TIME && row->type != OPT_BYTES && row->type != OPT_RATE))
+	if (!row || (row->type != OPT_INT && row->type != OPT_TIME && row->type != OPT_BYTES && row->type != OPT_RATE &&
+		     row->type != OPT_SHARE))
 		complain(r, along, "'along' wants a setting whose values are numbers");
 	json_object_set_new(r->claim, "along", json_string(key));
 }

@@ -270,7 +270,10 @@ static const json_t *statistic_in(const json_t *holder, const char *metric)
 	char series[64];
 
 	snprintf(series, sizeof(series), "%.*s", dot ? (int)(dot - metric) : 0, metric);
-	return json_object_get(json_object_get(json_object_get(holder, "metrics"), series), dot ? dot + 1 : "");
+	const json_t *of = json_object_get(json_object_get(holder, "metrics"), series);
+
+	/* What is no difference of stamps stands beside the metrics: "pacing". */
+	return json_object_get(of ? of : json_object_get(holder, series), dot ? dot + 1 : "");
 }
 
 static enum sample_kind kind_of(const char *metric, bool *is_max)
@@ -335,7 +338,7 @@ static bool is_share(const char *metric)
 {
 	const char *dot = strchr(metric, '.');
 
-	return dot && !strcmp(dot, ".over_limit");
+	return dot && (!strcmp(dot, ".over_limit") || !strcmp(dot, ".missed_share") || !strcmp(dot, ".unsent_share"));
 }
 
 /* Three digits, in the unit that the claim's numbers have. */

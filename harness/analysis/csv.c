@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,10 @@
 static const char *const metric_keys[] = {"n",	   "lost",   "min", "p50",  "p90",   "p99",
 					  "p99_9", "p99_99", "max", "mean", "stdev", "over_limit"};
 
+/* Of a pacer; the same in every row of a point. */
+static const char *const pacing_keys[] = {"achieved_hz", "steps", "missed", "unsent"};
+
+#define PACING_KEYS (sizeof(pacing_keys) / sizeof(pacing_keys[0]))
 #define METRIC_KEYS (sizeof(metric_keys) / sizeof(metric_keys[0]))
 
 /* RFC 4180: quotes where there is a comma, a quote or a line break; quotes inside are doubled. */
@@ -56,7 +61,19 @@ static json_t *all_settings(const json_t *points)
 	return all;
 }
 
-static void put_head(json_t *settings, FILE *out)
+static bool has_pacer(const json_t *points)
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach (points, i, point) {
+		if (json_object_get(point, "pacing"))
+			return true;
+	}
+	return false;
+}
+
+static void put_head(json_t *settings, bool paced, FILE *out)
 {
 	const char *key;
 	json_t *value;
@@ -69,10 +86,13 @@ static void put_head(json_t *settings, FILE *out)
 	fputs(",metric", out);
 	for (size_t i = 0; i < METRIC_KEYS; i++)
 		fprintf(out, ",%s", metric_keys[i]);
+	for (size_t i = 0; paced && i < PACING_KEYS; i++)
+		fprintf(out, ",%s", pacing_keys[i]);
 	fputs("\r\n", out);
 }
 
-static void put_row(const json_t *point, json_t *settings, const char *metric, const json_t *values, FILE *out)
+static void put_row(const json_t *point, json_t *settings, bool paced, const char *metric, const json_t *values,
+		    FILE *out)
 {
 	const char *key;
 	json_t *value;
@@ -90,31 +110,36 @@ static void put_row(const json_t *point, json_t *settings, const char *metric, c
 		fputc(',', out);
 		put_value(json_object_get(values, metric_keys[i]), out);
 	}
+	for (size_t i = 0; paced && i < PACING_KEYS; i++) {
+		fputc(',', out);
+		put_value(json_object_get(json_object_get(point, "pacing"), pacing_keys[i]), out);
+	}
 	fputs("\r\n", out);
 }
 
 /* A point that was not measured has a row all the same: that it is missing should be seen. */
-static void put_point(const json_t *point, json_t *settings, FILE *out)
+static void put_point(const json_t *point, json_t *settings, bool paced, FILE *out)
 {
 	json_t *metrics = json_object_get(point, "metrics"), *values;
 	const char *metric;
 
 	json_object_foreach (metrics, metric, values) {
-		put_row(point, settings, metric, values, out);
+		put_row(point, settings, paced, metric, values, out);
 	}
 	if (!json_object_size(metrics))
-		put_row(point, settings, "", NULL, out);
+		put_row(point, settings, paced, "", NULL, out);
 }
 
 int summary_csv(const json_t *summary, FILE *out)
 {
 	const json_t *points = json_object_get(summary, "points"), *point;
 	json_t *settings = all_settings(points);
+	bool paced = has_pacer(points);
 	size_t i;
 
-	put_head(settings, out);
+	put_head(settings, paced, out);
 	json_array_foreach (points, i, point) {
-		put_point(point, settings, out);
+		put_point(point, settings, paced, out);
 	}
 	json_decref(settings);
 	return ferror(out) ? -EIO : 0;

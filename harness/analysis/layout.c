@@ -64,15 +64,16 @@ static bool read_columns(const json_t *columns, struct layout *l)
 static bool read_one_series(const json_t *series, struct layout *l)
 {
 	struct layout_series *s = &l->series[l->series_count++];
-	const char *minus = get_string(series, "minus");
+	const char *minus = get_string(series, "minus"), *among = get_string(series, "among");
 	int column = layout_column(l, get_string(series, "column"));
 
 	s->name = get_string(series, "name");
 	s->column = (unsigned)column;
 	s->minus = layout_column(l, minus);
+	s->among = layout_column(l, among);
 	s->divide = (int)json_integer_value(json_object_get(series, "divide"));
 	s->sparse = json_is_true(json_object_get(series, "sparse"));
-	return is_name(s->name) && column >= 0 && (!minus || s->minus >= 0);
+	return is_name(s->name) && column >= 0 && (!minus || s->minus >= 0) && (!among || s->among >= 0);
 }
 
 static bool read_series(const json_t *series, struct layout *l)

@@ -19,6 +19,7 @@ struct layout_series {
 	const char *name; /* "lat_ns" */
 	unsigned column;  /* index in columns */
 	int minus;	  /* likewise; -1: none */
+	int among;	  /* likewise: where it never happened there is no entry, so none is lost; -1: none */
 	int divide;	  /* 2: half of it */
 	bool sparse;	  /* entries only where they were asked for: the others are not lost */
 };

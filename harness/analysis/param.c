@@ -9,7 +9,7 @@
 static const struct {
 	const char *suffix;
 	enum unit unit;
-} suffixes[] = {{"_ns", UNIT_TIME_NS}, {"_bytes", UNIT_BYTES}, {"_hz", UNIT_RATE_HZ}};
+} suffixes[] = {{"_ns", UNIT_TIME_NS}, {"_bytes", UNIT_BYTES}, {"_hz", UNIT_RATE_HZ}, {"_ppm", UNIT_SHARE_PPM}};
 
 enum unit param_name_unit(const char *key, char *name, size_t size)
 {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/flight.h"
+#include "analysis/pacing.h"
 #include "analysis/rep.h"
 #include "analysis/schema.h"
 #include "analysis/series.h"
@@ -128,10 +129,13 @@ static json_t *build_metrics(struct work *w, size_t first, size_t count, struct 
 	json_t *metrics = json_object();
 
 	for (unsigned i = 0; count && i < w->layout.series_count; i++) {
+		uint64_t absent = 0;
 		struct stats st;
 
 		fill_spans(w, &w->layout.series[i]);
-		if (series_stats(&w->layout.series[i], w->spans + first, count, w->layout.limit_ns, &st, e)) {
+		for (size_t r = first; r < first + count; r++)
+			absent += rep_absent(&w->reps[r], &w->layout.series[i]);
+		if (series_stats(&w->layout.series[i], w->spans + first, count, absent, w->layout.limit_ns, &st, e)) {
 			json_decref(metrics);
 			return NULL;
 		}
@@ -151,8 +155,9 @@ static json_t *build_reps(struct work *w, struct err *e)
 			json_decref(reps);
 			return NULL;
 		}
-		json_array_append_new(
-		    reps, json_pack("{s:I, s:o}", "rep", (json_int_t)w->reps[i].number, "metrics", metrics));
+		json_array_append_new(reps,
+				      json_pack("{s:I, s:o, s:o*}", "rep", (json_int_t)w->reps[i].number, "metrics",
+						metrics, "pacing", pacing_json(&w->layout, &w->reps[i], 1)));
 	}
 	return reps;
 }
@@ -184,7 +189,7 @@ static int find_fate(struct work *w, const json_t *metrics, struct err *e)
 		    json_integer_value(json_object_get(json_object_get(metrics, w->layout.series[0].name), "lost"));
 		return 0;
 	}
-	fill_spans(w, &(struct layout_series){.column = (unsigned)received, .minus = submitted});
+	fill_spans(w, &(struct layout_series){.column = (unsigned)received, .minus = submitted, .among = -1});
 	rc = flight_compute(w->spans, w->rep_count, &w->flight, e);
 	w->sent = (json_int_t)w->flight.sent;
 	w->lost = (json_int_t)w->flight.lost;
@@ -261,12 +266,14 @@ static json_t *assemble(struct work *w, json_t *metrics, json_t *reps)
 {
 	json_t *point = json_pack("{s:I, s:O, s:s, s:s}", "id", (json_int_t)w->layout.id, "params", w->layout.params,
 				  "outcome", outcome_of(w), "why", string_or(w->outcome, "why", ""));
-	json_t *validity = build_validity(w);
+	json_t *validity = build_validity(w), *pacing;
 
 	json_object_update(point, validity);
 	json_decref(validity);
 	json_object_set_new(point, "loss", build_loss(w));
 	json_object_set_new(point, "in_flight", flight_json(&w->flight));
+	if (w->rep_count && (pacing = pacing_json(&w->layout, w->reps, w->rep_count)))
+		json_object_set_new(point, "pacing", pacing);
 	json_object_set_new(point, "metrics", metrics);
 	json_object_set_new(point, "reps", reps);
 	return point;

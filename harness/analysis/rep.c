@@ -9,6 +9,7 @@
 
 #include "analysis/rundir.h"
 #include "analysis/schema.h"
+#include "analysis/span.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -145,13 +146,25 @@ struct span rep_span(const struct rep *r, const struct layout_series *s)
 	};
 }
 
+uint64_t rep_absent(const struct rep *r, const struct layout_series *s)
+{
+	const struct span span = rep_span(r, s);
+	const int64_t *among = s->among < 0 ? NULL : r->columns[s->among].data;
+	uint64_t absent = 0;
+	int64_t ignored;
+
+	for (size_t i = 0; among && i < span.count; i++)
+		absent += among[i] == NEVER && !span_sample(&span, i, &ignored);
+	return absent;
+}
+
 static int add_series(const struct rep *r, const struct layout *l, const struct layout_series *s, json_t *metrics,
 		      json_t *histograms, struct err *e)
 {
 	struct span span = rep_span(r, s);
 	struct histogram h;
 	struct stats st;
-	int rc = series_stats(s, &span, 1, l->limit_ns, &st, e);
+	int rc = series_stats(s, &span, 1, rep_absent(r, s), l->limit_ns, &st, e);
 
 	if (!rc)
 		rc = series_histogram(s, &span, 1, REP_BINS, &h, e);

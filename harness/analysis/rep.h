@@ -35,6 +35,9 @@ void rep_close(struct rep *r);
 /* The difference of columns that a series is. The repetition must be whole. */
 struct span rep_span(const struct rep *r, const struct layout_series *s);
 
+/* The messages that a series has no entry for, because its `among` never happened. */
+uint64_t rep_absent(const struct rep *r, const struct layout_series *s);
+
 /* What data.json must say. New reference, or NULL. */
 json_t *rep_data(const char *run_path, const struct layout *l, unsigned number, struct err *e);
 

@@ -16,7 +16,7 @@ static void halve_stats(struct stats *s)
 	s->stdev /= 2;
 }
 
-int series_stats(const struct layout_series *s, const struct span *spans, size_t count, int64_t limit,
+int series_stats(const struct layout_series *s, const struct span *spans, size_t count, uint64_t absent, int64_t limit,
 		 struct stats *out, struct err *e)
 {
 	/* half(x) > limit just where x > 2 * limit + 1 */
@@ -27,8 +27,7 @@ int series_stats(const struct layout_series *s, const struct span *spans, size_t
 		return rc;
 	if (s->divide == 2)
 		halve_stats(out);
-	if (s->sparse)
-		out->lost = 0;
+	out->lost = s->sparse ? 0 : out->lost - absent;
 	return 0;
 }
 

@@ -9,9 +9,10 @@
 
 /*
  * stats_compute() of a series. Halves are rounded down, one by one; order is kept, so quantiles are exactly those of the halves; mean and stdev are half
- * of what they would be, without the rounding. Of a sparse series nothing is lost.
+ * of what they would be, without the rounding. Of a sparse series nothing is lost; nor are the `absent` messages, which the
+ * series has no entry for (rep_absent).
  */
-int series_stats(const struct layout_series *s, const struct span *spans, size_t count, int64_t limit,
+int series_stats(const struct layout_series *s, const struct span *spans, size_t count, uint64_t absent, int64_t limit,
 		 struct stats *out, struct err *e);
 
 /* histogram_compute() of a series. */

@@ -193,6 +193,27 @@ static void title_of_limit(const struct rows *all, char *buf, size_t size)
 		 all->count ? unit_format(UNIT_TIME_NS, limit_of(&all->row[0]), text, sizeof(text)) : "limit");
 }
 
+/* Of a pacer: what it asked for varies and is shown as a setting, what it got is a number. */
+static void add_pacing(struct grid *g, const struct rows *all)
+{
+	bool any = false;
+	size_t missed, achieved;
+
+	for (size_t i = 0; i < all->count; i++)
+		any |= json_object_get(all->row[i].point, "pacing") != NULL;
+	if (!any)
+		return;
+	missed = grid_add(g, "% missed", GRID_POINT, 0);
+	achieved = grid_add(g, "kHz", GRID_POINT, 5);
+	for (size_t i = 0; i < all->count; i++) {
+		const json_t *pacing = json_object_get(all->row[i].point, "pacing");
+		const json_t *hz = json_object_get(pacing, "achieved_hz");
+
+		put_share(g, missed, i, json_object_get(pacing, "missed_share"));
+		grid_set(g, achieved, i, json_is_number(hz) ? "%.4g" : "-", json_number_value(hz) / 1000);
+	}
+}
+
 static void add_numbers(struct grid *g, const struct rows *all)
 {
 	char limit[40];
@@ -375,6 +396,7 @@ void summary_table(const json_t *const *summaries, size_t count, FILE *out)
 	add_settings(&g, &all);
 	add_metric(&g, &all);
 	add_numbers(&g, &all);
+	add_pacing(&g, &all);
 	grid_print(&g, WIDTH, out);
 	verdicts_print(summaries, count, WIDTH, out);
 	grid_free(&g);

@@ -248,6 +248,32 @@ static void judge_loss(const struct validity_facts *f, struct validity *out)
 		    f->lost, sent, sent > 0 ? 100.0 * (double)f->lost / (double)sent : 100.0);
 }
 
+/* --- the pacer --- */
+
+static void judge_pacing(const struct validity_facts *f, struct validity *out)
+{
+	json_int_t limit = get_count(f->params, "missed_limit_ppm"), missed = 0, unsent = 0, steps = 0;
+
+	if (limit < 0)
+		return;
+	for (size_t i = 0; i < json_array_size(f->counters); i++) {
+		const json_t *source = json_object_get(json_array_get(f->counters, i), "source");
+
+		missed = add_up(missed, get_count(source, "missed"));
+		unsent = add_up(unsent, get_count(source, "unsent"));
+		steps = add_up(steps, get_count(source, "posted"));
+	}
+	steps = add_up(steps, add_up(missed, unsent));
+	if (missed > 0 && (double)missed * 1e6 > (double)limit * (double)steps)
+		say(out->reasons,
+		    "the pacer missed %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+		    " steps (%.3g %%); missed_limit is %.3g %%",
+		    missed, steps, 100.0 * (double)missed / (double)steps, (double)limit / 1e4);
+	if (unsent > 0)
+		say(out->warnings, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " steps were not sent (%.3g %%)",
+		    unsent, steps, 100.0 * (double)unsent / (double)steps);
+}
+
 /* --- the device's own counters --- */
 
 /* Packets that left the device over a repetition, or -1 if no counter tells. A message is at least one packet. */
@@ -403,7 +429,7 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss, judge_way, judge_clock, judge_placement,
+	    judge_counters, judge_loss, judge_pacing, judge_way, judge_clock, judge_placement,
 	};
 
 	out->reasons = json_array();

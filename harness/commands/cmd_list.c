@@ -27,8 +27,8 @@ const struct cli_command cmd_list_cli = {
 /* --- settings ----------------------------------------------------------------------------------------------------- */
 
 static const char *const type_names[] = {
-    [OPT_INT] = "integer", [OPT_TIME] = "time", [OPT_BYTES] = "bytes", [OPT_RATE] = "rate", [OPT_BOOL] = "boolean",
-    [OPT_ENUM] = "choice", [OPT_STR] = "text",	[OPT_CPU] = "cpu",     [OPT_LIST] = "list",
+    [OPT_INT] = "integer",  [OPT_TIME] = "time",   [OPT_BYTES] = "bytes", [OPT_RATE] = "rate", [OPT_SHARE] = "share",
+    [OPT_BOOL] = "boolean", [OPT_ENUM] = "choice", [OPT_STR] = "text",	  [OPT_CPU] = "cpu",   [OPT_LIST] = "list",
 };
 
 static json_t *choices_json(const struct opt *o)

@@ -125,8 +125,8 @@ static char *parent_of(const struct spec *spec, const char *out)
 
 static json_t *describe_series(const struct kernel_series *s)
 {
-	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s*}", "name", s->name, "label", s->label, "column", s->column,
-			      "minus", s->minus, "with", s->with);
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:s*}", "name", s->name, "label", s->label, "column",
+			      s->column, "minus", s->minus, "with", s->with, "among", s->among);
 
 	if (s->divide > 1)
 		json_object_set_new(j, "divide", json_integer(s->divide));

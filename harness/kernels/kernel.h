@@ -30,6 +30,8 @@ struct kernel_series {
 	const char *label; /* "t_lat": in figures and tables */
 	const char *column;
 	const char *minus;
+	const char *
+	    among; /* a column: where it never happened there is no entry, so none is lost; NULL: every message has one */
 	int divide;	  /* 2: half of it; 0 or 1: as it is */
 	bool sparse;	  /* entries only where they were asked for: the others are not lost */
 	const char *with; /* as for columns */
@@ -90,6 +92,8 @@ struct kernel_ops {
 	const struct kernel_column *columns; /* name NULL ends */
 	const struct kernel_series *series;  /* name NULL ends */
 	int (*check)(const json_t *params, char *why, size_t why_size);
+	/* Bytes of a message where they are not the setting `size`; a transport's own come on top. NULL: they are. */
+	int64_t (*size)(const json_t *params);
 	const struct kernel_instance *instances; /* the transports that the kernel makes sense over */
 };
 

@@ -33,6 +33,9 @@
 
 #define IDLE_ROUNDS_TO_LOOK 256
 
+/* Choices of a sink that are its kernel's own: reception.h. */
+enum { RECEPTION_OWN = 8, RECEPTION_OWN2 = 16 };
+
 /* Called only while there is nothing to do. True if the control thread wants this to end. */
 ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
 {

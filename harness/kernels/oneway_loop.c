@@ -219,94 +219,30 @@ static int restamp(struct worker *w)
 	return 0;
 }
 
-/* Set-up choices of the sink. The two low bits are the poll mode. */
-enum { SINK_KICKS = 4, SINK_CHECKS = 8, SINK_T_SEND = 16 };
+/* What the sink does beyond receiving. */
+enum { SINK_CHECKS = RECEPTION_OWN, SINK_T_SEND = RECEPTION_OWN2 };
 
-/* Where a sink's loop stands; it goes on where it was. */
-struct reception {
-	uint64_t received, target;
-};
+#define RECEPTION_COLUMN ONEWAY_T_RECV
 
-ALWAYS int run_sink(struct worker *w, struct reception *r, const unsigned choices)
-{
-	const enum poll_mode mode = (enum poll_mode)(choices & 3);
-	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
-	const struct oneway_settings *s = w->settings;
-	const uint32_t messages = w->messages;
-	const uint64_t target = r->target;
-	int64_t *const t_recv = w->column[ONEWAY_T_RECV];
-	int64_t stamp = mode == POLL_ADAPTIVE ? T(begin)(t) : 0;
-	uint64_t n = r->received;
-	uint32_t rounds = 0, seq = 0;
-	int rc = 0;
-
-	while (n < target) {
-		rc = T(poll_recv)(t, &seq);
-		if (!likely(rc > 0)) {
-			if (rc == 0)
-				rc = await_message(w, t, mode, &rounds, stamp, n);
-			if (rc < 0)
-				break;
-			continue;
-		}
-		stamp = T(end)(t);
-		if (likely(seq < messages)) {
-			t_recv[seq] = stamp;
-			if (choices & SINK_T_SEND)
-				w->column[ONEWAY_T_SEND][seq] = *(const int64_t *)T(recv_buffer)(t);
-			if ((choices & SINK_CHECKS) &&
-			    !payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
-				w->counters.bad_payloads++;
-		} else {
-			w->counters.overflows++;
-		}
-		rc = T(release)(t);
-		if (!likely(rc == 0))
-			break;
-		if (choices & SINK_KICKS)
-			T(kick_send)(t);
-		n++;
-	}
-	r->received = n;
-	atomic_store(&w->progress, n);
-	return rc < 0 ? rc : 0;
-}
-
-#undef CASE
-#define CASE(f, i)                                                                                                     \
-	case i:                                                                                                        \
-		return f(w, r, i);
-
-static int receive(struct worker *w, struct reception *r)
+static unsigned reception_choices(const struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
-	switch ((unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? SINK_KICKS : 0) | (s->check ? SINK_CHECKS : 0) |
-		(s->t_send ? SINK_T_SEND : 0)) {
-		CASES16(run_sink, 0)
-		CASES16(run_sink, 16)
-	}
-	return -EINVAL;
+	return (s->check ? SINK_CHECKS : 0) | (s->t_send ? SINK_T_SEND : 0);
 }
 
-/* Duplicates are found afterwards, not in the loop: each makes the loop end one message early, so it goes on. */
-static int sink(struct worker *w)
+ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)
 {
-	struct reception r = {0, w->messages};
-	uint64_t different;
-	int rc;
+	const struct oneway_settings *s = w->settings;
 
-	do {
-		rc = receive(w, &r);
-		different = 0;
-		for (uint32_t i = 0; i < w->messages; i++)
-			different += w->column[ONEWAY_T_RECV][i] != w->blank;
-		r.target = r.received + w->messages - different;
-	} while (!rc && different < w->messages);
-	w->counters.received = (int64_t)r.received;
-	w->counters.duplicates = (int64_t)(r.received - different) - w->counters.overflows;
-	return rc == -EINTR ? 0 : rc;
+	if (choices & SINK_T_SEND)
+		w->column[ONEWAY_T_SEND][seq] = *(const int64_t *)T(recv_buffer)(t);
+	if ((choices & SINK_CHECKS) && !payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
+		w->counters.bad_payloads++;
+	return 0;
 }
+
+#include "kernels/reception.h"
 
 const struct kernel_loops INSTANCE(oneway_loops);
 const struct kernel_loops INSTANCE(oneway_loops) = {source, completions, restamp, sink};

@@ -29,7 +29,7 @@ static void *must(void *p)
 static const struct {
 	const char *suffix;
 	enum unit unit;
-} units[] = {{"_ns", UNIT_TIME_NS}, {"_bytes", UNIT_BYTES}, {"_hz", UNIT_RATE_HZ}};
+} units[] = {{"_ns", UNIT_TIME_NS}, {"_bytes", UNIT_BYTES}, {"_hz", UNIT_RATE_HZ}, {"_ppm", UNIT_SHARE_PPM}};
 
 static size_t unit_of(const char *key, enum unit *unit)
 {

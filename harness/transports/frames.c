@@ -20,6 +20,12 @@ static int make_buffer(struct memory *m, char **message, const struct frames *f,
 	return rc;
 }
 
+size_t frames_overhead(const json_t *params)
+{
+	(void)params;
+	return FRAMES_NUMBER;
+}
+
 int frames_open(struct frames *f, struct transport *base, const struct transport_config *config, struct err *e)
 {
 	const bool sends = config->role == ROLE_SOURCE || config->duplex;
@@ -91,7 +97,8 @@ int frames_failure(const struct frames *f, const char *object, struct err *e)
 
 json_t *frames_counters(const struct frames *f)
 {
-	return json_pack("{s:I, s:I}", "late_messages", (json_int_t)f->stragglers, "full_buffers", (json_int_t)f->waits);
+	return json_pack("{s:I, s:I}", "late_messages", (json_int_t)f->stragglers, "full_buffers",
+			 (json_int_t)f->waits);
 }
 
 int frames_wait_to_send(struct frames *f, int fd, uint32_t *rounds)

@@ -53,6 +53,9 @@ void frames_next_repetition(struct frames *f);
  * transport_ops.check. */
 int frames_check(const json_t *params, char *why, size_t why_size);
 
+/* As transport_ops.overhead: the number. */
+size_t frames_overhead(const json_t *params);
+
 /* Cold: keep the first thing that went wrong. Returns `rc`, negative. `hint` may be NULL. */
 int frames_note(struct frames *f, int rc, const char *operation, const char *hint);
 

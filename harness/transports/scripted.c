@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/npy.h"
 #include "common/cpulist.h"
 #include "common/err.h"
 #include "kernels/payload.h"
@@ -28,6 +29,8 @@ static const struct opt scripted_options[] = {
     {"duplicate", OPT_LIST, FIELD(duplicate), "", 0, 0, NULL, "messages that arrive twice"},
     {"late", OPT_LIST, FIELD(late), "", 0, 0, NULL, "messages that take late_by longer"},
     {"late_by", OPT_TIME, FIELD(late_by), "25us", 0, 10000000000, NULL, "how much longer"},
+    {"stall", OPT_LIST, FIELD(stall), "", 0, 0, NULL, "steps that the pacer comes to late (kernel rate)"},
+    {"stall_by", OPT_TIME, FIELD(stall_by), "25us", 1, 10000000000, NULL, "how late"},
     {"reliable", OPT_BOOL, FIELD(reliable), "yes", 0, 0, NULL, "does a loss invalidate the result"},
     {"fault", OPT_ENUM, FIELD(fault), "none", 0, 0, fault_names, "what goes wrong"},
     {"fault_at", OPT_INT, FIELD(fault_at), "0", 0, UINT32_MAX, NULL, "at which message"},
@@ -40,6 +43,9 @@ static const struct opt kernel_options[] = {
     {"messages", OPT_INT, FIELD(messages), "1", 0, 0, NULL, ""},
     {"burst", OPT_INT, FIELD(burst), "1", 0, 0, NULL, ""},
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 0, NULL, ""},
+    {"rate", OPT_RATE, FIELD(rate), "1", 1, 1000000000, NULL, ""},
+    {"tick_error", OPT_SHARE, FIELD(tick_error_ppm), "0", 0, 1000000, NULL, ""},
+    {"window", OPT_TIME, FIELD(window), "0ns", 0, 0, NULL, ""},
     {.name = NULL},
 };
 
@@ -83,9 +89,10 @@ static int make_schedule(struct scripted *t, struct err *e)
 		return err_sys(e, -ENOMEM, "scripted", "allocate");
 	for (uint32_t seq = 0; seq < s->messages; seq++) {
 		int trips = t->role == ROLE_SOURCE ? 2 : 1;
-		struct scripted_arrival a = {scripted_submission(s, seq) + trips * scripted_delay(s, seq), seq};
+		int64_t submission = t->submission ? t->submission[seq] : scripted_submission(s, seq);
+		struct scripted_arrival a = {submission + trips * scripted_delay(s, seq), seq};
 
-		if (is_listed(&lose, seq))
+		if (is_listed(&lose, seq) || submission == NEVER)
 			continue;
 		t->arrival[t->arrivals++] = a;
 		a.time += 1;
@@ -93,6 +100,17 @@ static int make_schedule(struct scripted *t, struct err *e)
 			t->arrival[t->arrivals++] = a;
 	}
 	qsort(t->arrival, t->arrivals, sizeof(*t->arrival), by_time);
+	return 0;
+}
+
+static int make_pace(struct scripted *t, struct err *e)
+{
+	t->submission = calloc((size_t)t->s.messages, sizeof(*t->submission));
+	t->stalls = calloc(1, sizeof(*t->stalls));
+	if (!t->submission || !t->stalls)
+		return err_sys(e, -ENOMEM, "scripted", "allocate");
+	cpulist_parse(t->s.stall, t->stalls, NULL, 0);
+	scripted_pace(&t->s, t->submission);
 	return 0;
 }
 
@@ -163,6 +181,13 @@ static bool scripted_is_reliable(const json_t *params)
 
 static int scripted_check(const json_t *params, char *why, size_t why_size)
 {
+	const char *stall = json_string_value(json_object_get(params, "stall"));
+
+	if (stall && *stall && !json_object_get(params, "rate_hz")) {
+		snprintf(why, why_size,
+			 "stall holds up a pacer, and this kernel has none; use the kernel rate, or late");
+		return -EINVAL;
+	}
 	if (json_integer_value(json_object_get(params, "jitter_ns")) <=
 	    json_integer_value(json_object_get(params, "delay_ns")))
 		return 0;
@@ -175,6 +200,8 @@ static void scripted_close(struct transport *transport)
 	struct scripted *t = (struct scripted *)transport;
 
 	free(t->arrival);
+	free(t->submission);
+	free(t->stalls);
 	free(t->payload);
 	free(t);
 }
@@ -214,6 +241,8 @@ static int scripted_open(const struct transport_config *config, const json_t *pa
 		rc = load_kernel_settings(params, &t->s, e);
 	if (!rc && t->s.fault == FAULT_OPEN && t->s.fault_side == (int)t->role)
 		rc = err_set(e, -ENODEV, STATUS_IMPOSSIBLE, "scripted", "open", "told so by fault=open");
+	if (!rc && t->s.rate)
+		rc = make_pace(t, e);
 	if (!rc && (t->role == ROLE_SINK || t->duplex))
 		rc = make_schedule(t, e);
 	if (rc) {
@@ -238,7 +267,7 @@ static int scripted_prepare(struct transport *transport, struct err *e)
 	struct scripted *t = (struct scripted *)transport;
 
 	(void)e;
-	t->posted = t->polled = t->next = 0;
+	t->posted = t->polled = t->next = t->step = 0;
 	t->now = t->stamp = 0;
 	t->failed = false;
 	return 0;

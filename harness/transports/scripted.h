@@ -8,12 +8,16 @@
  * arrive, those in `duplicate` arrive twice. The sink sees arrivals in order of time. Both sides derive all of it from
  * the settings; nothing passes between them.
  *
+ * With the kernel `rate` the pacer says when a message is submitted: step i is due at (i + 1) / rate; at the steps in `stall` the pacer wakes up
+ * `stall_by` late. scripted_pace() works out from the settings alone what must become of every step.
+ *
  * `fault` makes one side go wrong for real at message `fault_at`: a page fault, a recorder overflow, a bad completion,
  * death, silence, nonsense.
  */
 #ifndef KBLAT_TRANSPORTS_SCRIPTED_H
 #define KBLAT_TRANSPORTS_SCRIPTED_H
 
+#include "common/cpulist.h"
 #include "common/opt.h"
 #include "transports/transport.h"
 
@@ -36,7 +40,10 @@ struct scripted_settings {
 	int fault, fault_side;
 	bool reliable;
 	char lose[OPT_STR_MAX], duplicate[OPT_STR_MAX], late[OPT_STR_MAX];
-	int64_t messages, burst, pause; /* the kernel's; needed to derive the truth */
+	char stall[OPT_STR_MAX];
+	int64_t stall_by;
+	int64_t messages, burst, pause;	      /* the kernel's; needed to derive the truth */
+	int64_t rate, tick_error_ppm, window; /* likewise; rate 0: not a pacer's kernel */
 };
 
 struct scripted_arrival {
@@ -52,7 +59,11 @@ struct scripted {
 	int64_t now;		 /* source: submission of the next message; sink: arrival of the last */
 	int64_t stamp;		 /* what scripted_end() says */
 	uint32_t posted, polled; /* source */
-	uint32_t next;		 /* sink: into arrivals */
+	uint32_t last;		 /* source: the message posted last */
+	uint32_t step;		 /* source of a pacer's kernel: the next that is due */
+	int64_t *submission;	 /* of every step, by scripted_pace(); NULL: not a pacer's kernel */
+	struct cpulist *stalls;
+	uint32_t next; /* sink: into arrivals */
 	uint32_t arrivals;
 	struct scripted_arrival *arrival;
 	char *payload; /* what a correct payload looks like */
@@ -71,5 +82,9 @@ extern const struct transport_ops scripted_transport;
 /* When message seq is submitted, and when it arrives (NEVER if it is lost): the truth that tests compare with. */
 int64_t scripted_submission(const struct scripted_settings *s, uint32_t seq);
 int64_t scripted_delay(const struct scripted_settings *s, uint32_t seq);
+
+/* When step i of a pacer's kernel is due; when it must be submitted, NEVER where it is missed or out of the window: `submission` has room for all. */
+int64_t scripted_due(const struct scripted_settings *s, int64_t step);
+void scripted_pace(const struct scripted_settings *s, int64_t *submission);
 
 #endif

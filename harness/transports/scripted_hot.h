@@ -7,12 +7,14 @@
 #include "transports/scripted.h"
 
 int scripted_strike(struct scripted *t, uint32_t seq);
+int scripted_complete(struct scripted *t, uint32_t *seq);
+int64_t scripted_wake(struct scripted *t, int64_t until);
 void *scripted_send_buffer(struct scripted *t, uint32_t seq);
 const void *scripted_recv_buffer(struct scripted *t);
 
 static inline int64_t scripted_begin(struct scripted *t)
 {
-	return t->role == ROLE_SOURCE ? scripted_submission(&t->s, t->posted) : t->now;
+	return t->role == ROLE_SOURCE && !t->submission ? scripted_submission(&t->s, t->posted) : t->now;
 }
 
 static inline int64_t scripted_end(struct scripted *t)
@@ -22,14 +24,14 @@ static inline int64_t scripted_end(struct scripted *t)
 
 static inline int64_t scripted_pause(struct scripted *t, int64_t until)
 {
-	(void)t;
-	return until; /* pauses are part of scripted_submission() */
+	return t->submission ? scripted_wake(t, until) : until; /* other pauses are part of scripted_submission() */
 }
 
 static inline int scripted_post(struct scripted *t, uint32_t seq, bool signal)
 {
 	(void)signal;
 	t->posted++;
+	t->last = seq;
 	return t->role == ROLE_SOURCE && t->s.fault_side == ROLE_SOURCE && seq == t->s.fault_at
 		   ? scripted_strike(t, seq)
 		   : 0;
@@ -41,6 +43,8 @@ static inline int scripted_poll_send(struct scripted *t, uint32_t *seq)
 		return -EIO;
 	if (t->polled == t->posted)
 		return 0;
+	if (t->submission)
+		return scripted_complete(t, seq);
 	*seq = t->polled++;
 	t->stamp = scripted_submission(&t->s, *seq) + t->s.comp_delay;
 	return 1;

@@ -73,6 +73,7 @@ const struct transport_ops tcp_transport = {
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .completes_in_post = true,
     .check = sockets_check,
+    .overhead = frames_overhead,
     .is_reliable = tcp_is_reliable,
     .open = tcp_open,
     .connect = tcp_connect,

@@ -68,6 +68,9 @@ struct transport_ops {
 	 * none to find. `why` names both settings. 0 or -EINVAL. */
 	int (*check)(const json_t *params, char *why, size_t why_size);
 
+	/* Bytes of a message that are the transport's own and count in its size (a number in the payload). NULL: none. */
+	size_t (*overhead)(const json_t *params);
+
 	/* Does the point's loss invalidate it? (rc, shmem: yes; uc, ud: it is counted) */
 	bool (*is_reliable)(const json_t *params);
 

@@ -73,6 +73,7 @@ const struct transport_ops udp_transport = {
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .completes_in_post = true,
     .check = udp_check,
+    .overhead = frames_overhead,
     .is_reliable = udp_is_reliable,
     .open = udp_open,
     .connect = udp_connect,

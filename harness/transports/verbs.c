@@ -330,6 +330,7 @@ const struct transport_ops verbs_transport = {
     .options = verbs_options,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .check = verbs_check,
+    .overhead = verbs_overhead,
     .is_reliable = verbs_is_reliable,
     .open = verbs_open,
     .connect = verbs_connect,

@@ -159,6 +159,7 @@ extern const struct verbs_operation verbs_operations[]; /* by enum verbs_op */
 
 /* As transport_ops.check. */
 int verbs_check(const json_t *params, char *why, size_t why_size);
+size_t verbs_overhead(const json_t *params);
 
 /* The first thing that went wrong at one place of the hot path. */
 struct verbs_fault {

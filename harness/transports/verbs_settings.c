@@ -246,6 +246,11 @@ static int check_operation(const json_t *params, char *why, size_t why_size)
 	return -EINVAL;
 }
 
+size_t verbs_overhead(const json_t *params)
+{
+	return operation_of(params)->head + operation_of(params)->tail;
+}
+
 /* A write tells nobody that it has come. */
 static int check_write(const json_t *params, char *why, size_t why_size)
 {

@@ -25,7 +25,8 @@ for point in summary["points"]:
             a = np.load(f"{rep}/{series['column']}.npy", mmap_mode="r")
             b = np.load(f"{rep}/{series['minus']}.npy", mmap_mode="r")
             there = (a != NEVER) & (b != NEVER)
-            lost += int((~there).sum())
+            expected = np.load(f"{rep}/{series['among']}.npy") != NEVER if series.get("among") else np.ones(len(a), bool)
+            lost += int((~there & expected).sum())
             x = (a - b)[there]
             parts.append(x // 2 if series.get("divide") == 2 else x)
         if not parts:

@@ -1,0 +1,30 @@
+/*
+ * Samples at a fixed rate, as a real-time simulator's node sends them: a pacer says when, a sample is numbered by its step. Three times are kept of
+ * every step: when it was due (t_due), when its sample was posted (t_subm), when it arrived (t_recv); so there are two latencies, one that leaves out
+ * how late the pacer was, and one that does not (t_recv - t_due: what Gil Tene calls free of coordinated omission, but for steps that are missed).
+ *
+ * What becomes of a step: *missed*, if the pacer came to it only when the next one was due already: it is left out, as a timerfd's or VILLASnode's timer
+ * leaves it out. *Unsent*, if the queue was full and `full: skip` says not to wait, or the time (`window`) was up. Else it is posted; then it arrives, or is lost.
+ * A missed or unsent step has its t_due and neither of the other two.
+ *
+ * The pacer's own wrong idea of the tick frequency can be asked for (tick_error). It moves the steps, never the stamps.
+ */
+#ifndef KBLAT_KERNELS_RATE_H
+#define KBLAT_KERNELS_RATE_H
+
+#include "instrument/pacer.h"
+#include "kernels/kernel.h"
+
+struct rate_settings {
+	int64_t rate, messages, values, window, tick_error, missed_limit;
+	int pacer; /* enum pacer */
+	int full;  /* enum rate_full */
+	bool check;
+};
+
+enum rate_full { RATE_WAIT, RATE_SKIP };
+enum { RATE_T_DUE, RATE_T_SUBM, RATE_T_RECV };
+
+extern const struct kernel_ops rate_kernel;
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * The sink of a kernel whose messages go one way: receive until all came, stamp each, give its buffer back. What a kernel does with a message beyond
+ * that is its own; before this is included it defines
+ *
+ *   RECEPTION_COLUMN                                        where t_recv is kept
+ *   unsigned reception_choices(const struct worker *w)      its set-up choices, of RECEPTION_OWN (8) and RECEPTION_OWN2 (16)
+ *   int reception_take(w, t, seq, choices)                  always inline, between the stamp and release; 0 or a negative errno
+ */
+#ifndef KBLAT_KERNELS_RECEPTION_H
+#define KBLAT_KERNELS_RECEPTION_H
+
+/* Set-up choices of the sink: the two low bits are the poll mode, then this, then the kernel's own. */
+enum { RECEPTION_KICKS = 4 };
+
+/* Where a sink's loop stands; it goes on where it was. */
+struct reception {
+	uint64_t received, target;
+};
+
+ALWAYS int run_sink(struct worker *w, struct reception *r, const unsigned choices)
+{
+	const enum poll_mode mode = (enum poll_mode)(choices & 3);
+	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
+	const uint32_t messages = w->messages;
+	const uint64_t target = r->target;
+	int64_t *const t_recv = w->column[RECEPTION_COLUMN];
+	int64_t stamp = mode == POLL_ADAPTIVE ? T(begin)(t) : 0;
+	uint64_t n = r->received;
+	uint32_t rounds = 0, seq = 0;
+	int rc = 0;
+
+	while (n < target) {
+		rc = T(poll_recv)(t, &seq);
+		if (!likely(rc > 0)) {
+			if (rc == 0)
+				rc = await_message(w, t, mode, &rounds, stamp, n);
+			if (rc < 0)
+				break;
+			continue;
+		}
+		stamp = T(end)(t);
+		if (likely(seq < messages)) {
+			t_recv[seq] = stamp;
+			rc = reception_take(w, t, seq, choices);
+			if (!likely(rc >= 0))
+				break;
+		} else {
+			w->counters.overflows++;
+		}
+		rc = T(release)(t);
+		if (!likely(rc == 0))
+			break;
+		if (choices & RECEPTION_KICKS)
+			T(kick_send)(t);
+		n++;
+	}
+	r->received = n;
+	atomic_store(&w->progress, n);
+	return rc < 0 ? rc : 0;
+}
+
+#undef CASE
+#define CASE(f, i)                                                                                                     \
+	case i:                                                                                                        \
+		return f(w, r, i);
+
+static int receive(struct worker *w, struct reception *r)
+{
+	switch ((unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? RECEPTION_KICKS : 0) | reception_choices(w)) {
+		CASES16(run_sink, 0)
+		CASES16(run_sink, 16)
+	}
+	return -EINVAL;
+}
+
+/* Duplicates are found afterwards, not in the loop: each makes the loop end one message early, so it goes on. */
+static int sink(struct worker *w)
+{
+	struct reception r = {0, w->messages};
+	uint64_t different;
+	int rc;
+
+	do {
+		rc = receive(w, &r);
+		different = 0;
+		for (uint32_t i = 0; i < w->messages; i++)
+			different += w->column[RECEPTION_COLUMN][i] != w->blank;
+		r.target = r.received + w->messages - different;
+	} while (!rc && different < w->messages);
+	w->counters.received = (int64_t)r.received;
+	w->counters.duplicates = (int64_t)(r.received - different) - w->counters.overflows;
+	return rc == -EINTR ? 0 : rc;
+}
+
+#endif

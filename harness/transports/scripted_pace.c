@@ -1,0 +1,61 @@
+/*
+ * The truth about a pacer's steps, worked out beside the kernel that is to be proved, not by it.
+ */
+#include "analysis/npy.h"
+#include "transports/scripted_hot.h"
+
+#define SECOND 1000000000
+
+int64_t scripted_due(const struct scripted_settings *s, int64_t step)
+{
+	__int128 time = (__int128)(step + 1) * SECOND * (1000000 + s->tick_error_ppm);
+
+	return (int64_t)(time / ((__int128)s->rate * 1000000));
+}
+
+static bool is_stalled(const struct cpulist *stalls, int64_t step)
+{
+	return step < CPULIST_MAX && cpulist_has(stalls, (unsigned)step);
+}
+
+/* Who comes late to a step finds it missed if the next is due as well; the last of those that are due is submitted. */
+void scripted_pace(const struct scripted_settings *s, int64_t *submission)
+{
+	int64_t now = 0, end = s->window ? (int64_t)((__int128)s->messages * SECOND / s->rate) + s->window : INT64_MAX;
+	struct cpulist stalls;
+
+	cpulist_parse(s->stall, &stalls, NULL, 0);
+	for (int64_t i = 0; i < s->messages; i++)
+		submission[i] = NEVER;
+	for (int64_t i = 0; i < s->messages; i++) {
+		if (scripted_due(s, i) > now)
+			now = scripted_due(s, i) + (is_stalled(&stalls, i) ? s->stall_by : 0);
+		while (i < s->messages && scripted_due(s, i + 1) <= now)
+			i++;
+		if (i == s->messages || now > end)
+			return;
+		submission[i] = now;
+	}
+}
+
+/* The source's virtual time, as it waits: up to `until`, and further where that is the time of a step at which it is held up. */
+int64_t scripted_wake(struct scripted *t, int64_t until)
+{
+	if (until <= t->now)
+		return t->now;
+	t->now = until;
+	while (scripted_due(&t->s, t->step) < until)
+		t->step++;
+	if (scripted_due(&t->s, t->step) == until && is_stalled(t->stalls, t->step))
+		t->now += t->s.stall_by;
+	return t->now;
+}
+
+/* All that was posted is completed by now. */
+int scripted_complete(struct scripted *t, uint32_t *seq)
+{
+	t->polled = t->posted;
+	t->stamp = t->now;
+	*seq = t->last;
+	return 1;
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/env bats
+# Samples at a fixed rate: what becomes of every step, and what is said about it.
+
+load helper
+
+# rate "KEY=VALUE"…: over the scripted transport; $run_dir, $status, $output.
+rate() {
+	local -a sets=()
+	local s
+	for s in "$@"; do
+		sets+=(--set "$s")
+	done
+	spec rate <<-'YAML'
+		settings: {kernel: rate, transport: scripted, rate: 100kHz, messages: 1000, repetitions: 2, warmup: 100}
+	YAML
+	run "$KBLAT" run rate.yaml --out "$T/runs" "${sets[@]}"
+	run_dir=$(tail -n 1 <<<"$output")
+}
+
+point() {
+	json "$run_dir/summary.json" "d['points'][0]$1"
+}
+
+column() {
+	/usr/bin/python3 -c 'import numpy, sys; d = numpy.load(sys.argv[1]); print(eval(sys.argv[2]))' \
+		"$run_dir/points/0000/rep-00/$1.npy" "$2"
+}
+
+@test "a step that is overtaken by the next is missed: it keeps its time, is not sent, and is not lost" {
+	rate stall=5 stall_by=25us delay=1us
+	[ "$status" -eq 0 ]
+	assert_eq "$(point "['pacing']['missed']")" 4
+	assert_eq "$(point "['pacing']['missed_share']")" 0.002
+	assert_eq "$(point "['loss']['sent'], d['points'][0]['loss']['lost']")" "(1996, 0)"
+	assert_eq "$(point "['metrics']['lat_ns']['n'], d['points'][0]['metrics']['lat_ns']['lost']")" "(1996, 0)"
+	assert_eq "$(column t_due 'd[4:8].tolist()')" "[50000, 60000, 70000, 80000]"
+	assert_eq "$(column t_subm '(d[4:9] == numpy.iinfo(d.dtype).min).tolist()')" "[False, True, True, False, False]"
+	assert_eq "$(column t_recv 'int(d[7])')" 86000
+	assert_eq "$(point "['metrics']['pace_ns']['max']")" 5000
+	assert_eq "$(point "['metrics']['due_lat_ns']['max']")" 6000
+	assert_eq "$(point "['metrics']['lat_ns']['max']")" 1000
+	assert_contains "$output" "% missed"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	run /usr/bin/python3 "$ROOT/tests/cli/check_quantiles.py" "$run_dir"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "what is lost on the way is lost, beside what was missed" {
+	rate stall=5 stall_by=25us lose=20,21 reliable=no
+	[ "$status" -eq 0 ]
+	assert_eq "$(point "['pacing']['missed']")" 4
+	assert_eq "$(point "['loss']['lost']")" 4
+	assert_eq "$(point "['metrics']['lat_ns']['lost'], d['points'][0]['metrics']['due_lat_ns']['lost']")" "(4, 4)"
+	assert_eq "$(point "['metrics']['pace_ns']['lost']")" 0
+}
+
+@test "more missed steps than missed_limit allows invalidate, not one fewer" {
+	rate stall=5 stall_by=100us missed_limit=1%
+	assert_eq "$(point "['pacing']['missed_share']")" 0.01
+	[ "$status" -eq 0 ]
+	rate stall=5 stall_by=110us missed_limit=1%
+	[ "$status" -eq 3 ]
+	assert_contains "$(point "['reasons']")" "the pacer missed 22 of 2000 steps (1.1 %)"
+}
+
+@test "a wrong tick frequency makes the rate too low, and the window cuts off what is left" {
+	rate messages=2500 rate=100Hz tick_error=88235ppm window=50ms missed_limit=100%
+	[ "$status" -eq 0 ]
+	# 25.05 s at 100 Hz / 1.088235 are 2301 of 2500 samples.
+	assert_eq "$(point "['pacing']['unsent']")" "$((2 * (2500 - 2301)))"
+	assert_eq "$(point "['pacing']['missed']")" 0
+	assert_eq "$(json "$run_dir/summary.json" "round(d['points'][0]['pacing']['achieved_hz'], 3)")" 91.892
+	assert_contains "$(point "['warnings']")" "were not sent (7.96 %)"
+}
+
+@test "samples arrive whole over shared memory, however they are paced and polled" {
+	spec whole <<-'YAML'
+		settings: {kernel: rate, transport: shmem, messages: 500, repetitions: 1, warmup: 10, check: yes, missed_limit: 100%}
+		matrix:
+		  - {pacer: [ticks, timerfd, nanosleep], rate: 10kHz, values: [1, 64, 5000]}
+		  - {pacer: [ticks, nanosleep], poll: [event, adaptive], rate: 20kHz}
+		  - {rate: 1MHz, full: [wait, skip], depth: 2}
+	YAML
+	run "$KBLAT" run whole.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 15
+	for c in "$run_dir"/points/*/rep-*/counters.json; do
+		assert_eq "$(json "$c" 'd["source"]["posted"] + d["source"]["missed"] + d["source"]["unsent"], d["sink"]["received"] - d["source"]["posted"], d["sink"]["bad_payloads"]')" \
+			"(500, 0, 0)"
+	done
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	# No sample leaves before its time, whoever keeps the time.
+	assert_eq "$(json "$run_dir/summary.json" 'min(p["metrics"]["pace_ns"]["min"] for p in d["points"]) >= -1000')" True
+}
+
+@test "the summary's table and the CSV say what a pacer missed" {
+	rate stall=5 stall_by=25us
+	assert_contains "$(head -n 1 "$run_dir/summary.csv")" "achieved_hz,steps,missed,unsent"
+	assert_eq "$(/usr/bin/python3 -c 'import csv, sys; print([(r["steps"], r["missed"]) for r in csv.DictReader(open(sys.argv[1]))][0])' "$run_dir/summary.csv")" \
+		"('2000', '4')"
+}
+
+@test "a claim may be about a pacer" {
+	spec c <<-'YAML'
+		settings: {kernel: rate, transport: scripted, rate: 100kHz, messages: 1000, repetitions: 1, warmup: 1000, stall: "5", stall_by: 25us}
+		claims:
+		  - {id: few, claim: few are missed, metric: pacing.missed_share, points: {}, value: {max: 0.5%}}
+		  - {id: none, claim: none is missed, metric: pacing.missed_share, points: {}, value: {max: 0%}}
+		  - {id: fast, claim: it is as fast as asked, metric: pacing.achieved_hz, points: {}, value: {min: 99000, max: 100000}}
+	YAML
+	run "$KBLAT" run c.yaml --out runs
+	[ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/claims.json" '[c["verdict"] for c in d["claims"]]')" "['holds', 'fails', 'holds']"
+	sed -i 's/missed_share/p50/' c.yaml
+	run "$KBLAT" run c.yaml --dry-run
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "'pacing' has no 'p50'"
+}
+
+# refused TEXT "KEY=VALUE"…: exit status 2, TEXT in the message, nothing made.
+refused() {
+	local text=$1
+	shift
+	rate "$@"
+	[ "$status" -eq 2 ] || { echo "$* gives $status: $output"; return 1; }
+	assert_contains "$output" "$text"
+	[ ! -e "$T/runs" ]
+}
+
+@test "settings that make no sense are refused before anything starts" {
+	refused "rate is 0Hz, below its minimum of 1Hz" rate=0
+	refused "rate is -5Hz, below its minimum" rate=-5
+	refused "above its maximum of 1000MHz" rate=1001MHz
+	refused "wants a rate" rate=fast
+	refused "values is 0, below its minimum" values=0
+	refused "missed_limit is 101%, above its maximum of 100%" missed_limit=101%
+	refused "wants a share" missed_limit=many
+	refused "virtual time has no timers" pacer=timerfd
+	refused "must be one of ticks, timerfd, nanosleep" pacer=cpufreq
+	refused "only the pacer ticks needs to know a frequency" transport=shmem pacer=timerfd tick_error=1%
+	refused "no sample is carried" check=yes
+}
+
+@test "stall without a pacer is refused" {
+	scripted stall=5
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "stall holds up a pacer"
+}
+
+@test "an interrupted run keeps the steps it came to, and no others" {
+	spec long <<-'YAML'
+		settings: {kernel: rate, transport: shmem, rate: 1kHz, messages: 1000000, repetitions: 1, warmup: 0, missed_limit: 100%}
+	YAML
+	"$KBLAT" run long.yaml --out runs >out 2>err &
+	pid=$!
+	for ((i = 0; i < 200; i++)); do
+		[ -n "$(find runs -path '*rep-00*' 2>/dev/null)" ] && break
+		sleep 0.1
+	done
+	sleep 1
+	kill -INT "$pid"
+	wait "$pid" || true
+	run_dir=$(tail -n 1 out)
+	n=$(column t_due 'len(d)')
+	[ "$n" -gt 0 ]
+	[ "$n" -lt 1000000 ]
+	assert_eq "$(column t_due 'int((d == numpy.iinfo(d.dtype).min).sum())')" 0
+	assert_eq "$(json "$run_dir/points/0000/rep-00/counters.json" 'sum(d["source"][k] for k in ("posted", "missed", "unsent"))')" "$n"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}

@@ -1,0 +1,181 @@
+/* The kernel `rate` over the scripted transport: what becomes of each step, where the truth is known. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/npy.h"
+#include "common/err.h"
+#include "kernels/rate.h"
+#include "settings.h"
+#include "tap.h"
+#include "transports/scripted.h"
+
+#define STEPS 1000
+
+extern const struct kernel_loops rate_loops_scripted;
+
+static int64_t due[STEPS], subm[STEPS], recv[STEPS], truth[STEPS];
+
+static void set_default(void *params, const struct opt *row)
+{
+	char key[64];
+
+	json_object_set_new(params, opt_key(row, key, sizeof(key)), opt_default(row));
+}
+
+static json_t *make_params(int64_t rate_hz)
+{
+	json_t *params = json_object();
+
+	setting_each(&rate_kernel, &scripted_transport, set_default, params);
+	json_object_set_new(params, "messages", json_integer(STEPS));
+	json_object_set_new(params, "rate_hz", json_integer(rate_hz));
+	json_object_set_new(params, "delay_ns", json_integer(700));
+	return params;
+}
+
+static void run_side(enum role role, const json_t *params, struct counters *counters)
+{
+	struct transport_config config = {
+	    .role = role, .size = rate_kernel.size(params), .depth = 64, .numa_node = -1, .name = "0"};
+	struct rate_settings settings;
+	struct transport *t;
+	json_t *address;
+	struct err e = ERR_INIT;
+	struct worker w = {.settings = &settings,
+			   .messages = STEPS,
+			   .depth = 64,
+			   .signal_every = 1,
+			   .blank = NEVER,
+			   .clock = {0, 1, 0},
+			   .column = {due, subm, recv}};
+
+	is_int(opt_load(rate_kernel.options, params, &settings, &e), 0, "settings %s", e.text);
+	is_int(scripted_transport.open(&config, params, &t, &address, &e), 0, "open %s", e.text);
+	w.transport = t;
+	/* Steps that are missed never come: the control thread's part is to tell the sink to stop. */
+	atomic_store(&w.stop, role == ROLE_SINK);
+	is_int(t->ops->prepare(t, &e), 0, "prepare");
+	is_int((role == ROLE_SOURCE ? rate_loops_scripted.source : rate_loops_scripted.sink)(&w), 0,
+	       "the loop ends well");
+	*counters = w.counters;
+	json_decref(address);
+	t->ops->close(t);
+}
+
+/* Both sides, and what must hold whatever goes wrong with the pacer. */
+static void run(json_t *params, struct counters *source)
+{
+	struct scripted_settings s = {.messages = STEPS};
+	struct counters sink;
+	int wrong_due = 0, wrong_subm = 0, wrong_recv = 0;
+
+	for (int i = 0; i < STEPS; i++)
+		due[i] = subm[i] = recv[i] = NEVER;
+	s.rate = json_integer_value(json_object_get(params, "rate_hz"));
+	s.tick_error_ppm = json_integer_value(json_object_get(params, "tick_error_ppm"));
+	s.window = json_integer_value(json_object_get(params, "window_ns"));
+	s.stall_by = json_integer_value(json_object_get(params, "stall_by_ns"));
+	snprintf(s.stall, sizeof(s.stall), "%s", json_string_value(json_object_get(params, "stall")));
+	scripted_pace(&s, truth);
+	run_side(ROLE_SOURCE, params, source);
+	run_side(ROLE_SINK, params, &sink);
+	for (int i = 0; i < STEPS; i++) {
+		wrong_due += due[i] != scripted_due(&s, i);
+		wrong_subm += subm[i] != truth[i];
+		wrong_recv += recv[i] != (truth[i] == NEVER ? NEVER : truth[i] + 700);
+	}
+	is_int(wrong_due, 0, "every step has the time it was intended for");
+	is_int(wrong_subm, 0, "every sample was submitted when it must have been, or not at all");
+	is_int(wrong_recv, 0, "every sample that was submitted arrived, and no other");
+	is_int(source->posted + source->missed + source->unsent, STEPS, "no step is unaccounted for");
+	is_int(sink.received, source->posted, "received is posted");
+	json_decref(params);
+}
+
+static void test_punctual(void)
+{
+	struct counters source;
+
+	run(make_params(100000), &source);
+	is_int(source.missed, 0, "a pacer that is in time misses nothing");
+	is_int(due[0], 10000, "the first step is due after one period");
+	is_int(subm[STEPS - 1], STEPS * 10000, "the last after all of them");
+}
+
+static void test_late(void)
+{
+	json_t *params = make_params(100000);
+	struct counters source;
+
+	json_object_set_new(params, "stall", json_string("5,10-11,500"));
+	json_object_set_new(params, "stall_by_ns", json_integer(9999));
+	run(params, &source);
+	is_int(source.missed, 0, "less than a period late is late, not missed");
+	is_int(subm[5] - due[5], 9999, "and how late can be seen");
+	is_int(due[5], 60000, "against the time that was intended");
+}
+
+/* Step 5 is due at 60 us; the pacer comes to it at 85: 5 and 6 (70) are missed, 7 (80) is sent at once, 8 (90) in time. */
+static void test_missed(void)
+{
+	json_t *params = make_params(100000);
+	struct counters source;
+
+	json_object_set_new(params, "stall", json_string("5,998"));
+	json_object_set_new(params, "stall_by_ns", json_integer(25000));
+	run(params, &source);
+	is_int(source.missed, 2 + 2, "what the next step overtakes is missed");
+	is_int(due[5], 60000, "a missed step keeps its intended time");
+	ok(subm[5] == NEVER && recv[5] == NEVER, "and has no other");
+	is_int(subm[7], 85000, "the last that is due is sent at once");
+	is_int(subm[8], 90000, "and then it goes on in time");
+}
+
+static void test_exactly_a_period(void)
+{
+	json_t *params = make_params(100000);
+	struct counters source;
+
+	json_object_set_new(params, "stall", json_string("5"));
+	json_object_set_new(params, "stall_by_ns", json_integer(10000));
+	run(params, &source);
+	is_int(source.missed, 1, "a step that is reached when the next is due is missed");
+	is_int(subm[6], 70000, "the next is in time");
+}
+
+/* A period that is no whole number of ticks, and a pacer that is late for a tenth of a second. */
+static void test_long_stall(void)
+{
+	json_t *params = make_params(8000);
+	struct counters source;
+
+	json_object_set_new(params, "stall", json_string("100"));
+	json_object_set_new(params, "stall_by_ns", json_integer(100000000));
+	run(params, &source);
+	is_int(source.missed, 800, "100 ms are 800 steps of 125 us");
+}
+
+/* 1000 steps of 10 ms take 10 s; steps that are 8.8235 % longer, 10.88 s: those after 10.02 s are never sent. */
+static void test_window(void)
+{
+	json_t *params = make_params(100);
+	struct counters source;
+
+	json_object_set_new(params, "tick_error_ppm", json_integer(88235));
+	json_object_set_new(params, "window_ns", json_integer(20000000));
+	run(params, &source);
+	is_int(source.missed, 0, "a pacer with a wrong idea of time misses nothing by its own");
+	is_int(source.unsent, STEPS - 920, "but sends only 10.02 s / 10.88235 ms = 920 samples before the time is up");
+	ok(due[STEPS - 1] > 0 && subm[STEPS - 1] == NEVER, "the others keep their times");
+}
+
+int main(void)
+{
+	test_punctual();
+	test_late();
+	test_missed();
+	test_exactly_a_period();
+	test_long_stall();
+	test_window();
+	return done_testing();
+}
