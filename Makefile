@@ -68,9 +68,10 @@ lint:
 	tests/lint
 
 bench:
-	@common/deps build
-	@$(MAKE) --no-print-directory -j$(CPUS) benches
-	@for b in $(BENCH) 'tests/bench/kbtune-speed $(BUILD)/kbtune'; do echo "== $$b"; $$b || exit 1; done
+	@common/deps build run bench
+	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
+	@$(MAKE) --no-print-directory -j$(CPUS) all benches
+	@tests/bench/run $(BUILD)
 
 install: all
 	install -D -m 755 $(BUILD)/kblat '$(DESTDIR)$(PREFIX)/bin/kblat'

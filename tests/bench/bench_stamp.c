@@ -67,6 +67,7 @@ int main(void)
 		a[i] = bare();
 		b[i] = stamps(r.column[0].data, r.column[1].data);
 		ratio[i] = b[i] / a[i];
+		printf("round %2d: bare %.2f ns, stamps %.2f ns\n", i, a[i] * 1e9 / clock.hz, b[i] * 1e9 / clock.hz);
 	}
 	printf("two bare reads %.1f ns, two stamps with their stores %.1f ns, ratio %.3f (median of %d rounds; must be "
 	       "<= 1.2)\n",

@@ -1,6 +1,6 @@
 /*
- * How fast statistics are made, and that they are exact: bench_stats [SAMPLES...] (10 and 100 million if none are
- * given).
+ * How fast statistics are made, and that they are exact: bench_stats [--shape NAME] [SAMPLES...] (all shapes, and 10
+ * and 100 million, if none are given).
  *
  * Columns of stamps in memory, as a run leaves them: t_subm, and t_recv with a latency of a shape that shapes[] names.
  * Each line is the best of three. "more memory" is what the peak of the process grows by, beside the columns. Where a
@@ -189,11 +189,14 @@ static int bench_apart(size_t n, size_t shape)
 int main(int argc, char **argv)
 {
 	static char *usual[] = {"10000000", "100000000"};
-	char **sizes = argc > 1 ? argv + 1 : usual;
-	int count = argc > 1 ? argc - 1 : 2, wrong = 0;
+	const char *only = argc > 2 && !strcmp(argv[1], "--shape") ? argv[2] : NULL;
+	int first = only ? 3 : 1;
+	char **sizes = argc > first ? argv + first : usual;
+	int count = argc > first ? argc - first : 2, wrong = 0;
 
 	for (int i = 0; i < count; i++)
 		for (size_t shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++)
-			wrong |= bench_apart((size_t)strtoull(sizes[i], NULL, 10), shape);
+			if (!only || !strcmp(only, shapes[shape].name))
+				wrong |= bench_apart((size_t)strtoull(sizes[i], NULL, 10), shape);
 	return wrong ? STATUS_FAILED : STATUS_OK;
 }

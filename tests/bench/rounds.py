@@ -1,0 +1,352 @@
+"""Programs measured in turn, several rounds each, and what follows from it: the benches' shared part.
+
+A Case is something that several Programs can do. Every round runs each of them once, in another order each time, so that what else the machine
+does hits all. A round's ratio is that of our program to one other, or to the fastest of the others in that same round; what is told of it is the
+median over the rounds and the quartiles. "No slower" holds if the lower quartile is at most the limit (1, unless the case says otherwise).
+
+Times are in nanoseconds throughout. Quantiles of raw samples are exact, nearest rank, as kblat's own are.
+"""
+import dataclasses
+import json
+import math
+import os
+import platform
+import random
+import re
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Callable, Optional
+
+import tables
+
+PATIENCE = 60.0  # seconds a program may take, and a server to come up
+
+
+class Failed(Exception):
+    """A program did not give a result; the text says why."""
+
+
+@dataclasses.dataclass
+class Run:
+    """One pair of commands and what its client's output means. Words may hold {port} and {server}.
+
+    parse: standard output -> {"p50": ns, "p99": ns, "mean": ns} or a part of it.
+    listens: where the server is to be seen listening before the client starts, "tcp" or "udp".
+    """
+    client: list
+    parse: Callable[[str], dict]
+    server: Optional[list] = None
+    listens: str = "tcp"
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    runs: list                   # of Run; what they give is put together
+    ours: bool = False
+    note: str = ""               # what a reader of the numbers must know
+    where: str = "127.0.0.1"     # {server}
+    cpus: Optional[tuple] = None  # (client's, server's), or None: it pins itself
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    programs: list
+    quantities: tuple = ("p50", "p99", "mean")
+    limit: float = 1.0           # of the ratio to the fastest other
+    limited: tuple = ("p50",)    # quantities that the limit is for
+    most: dict = dataclasses.field(default_factory=dict)  # quantity -> what ours may be at most
+
+
+# --- quantiles and ratios ---------------------------------------------------------------------------------------------
+
+def nearest_rank(samples, p):
+    ordered = sorted(samples)
+    return ordered[max(0, math.ceil(p * len(ordered)) - 1)]
+
+
+def of_samples(samples):
+    if len(samples) < 100:
+        raise Failed(f"only {len(samples)} samples came out")
+    return {"p50": nearest_rank(samples, 0.5), "p99": nearest_rank(samples, 0.99), "mean": statistics.fmean(samples)}
+
+
+def spread(values):
+    """Median, quartiles, extremes."""
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+    return {"median": middle, "q1": low, "q3": high, "min": min(values), "max": max(values), "rounds": values}
+
+
+def ratio_to(ours, others):
+    """Of two lists with an entry a round; None where there is none."""
+    values = [a / b for a, b in zip(ours, others) if a and b]
+    return spread(values) if values else None
+
+
+def fastest(lists):
+    return [min((v for v in row if v), default=None) for row in zip(*lists)]
+
+
+# --- running one program ----------------------------------------------------------------------------------------------
+
+_next_port = random.SystemRandom().randrange(20000, 30000)
+
+
+def free_port():
+    """A new one each time: none is left over from the server before."""
+    global _next_port
+    while True:
+        _next_port += 1
+        if not is_listening(_next_port, "tcp") and not is_listening(_next_port, "udp"):
+            return _next_port
+
+
+def is_listening(port, kind):
+    state = "0A" if kind == "tcp" else "07"
+    for family in ("", "6"):
+        try:
+            with open(f"/proc/net/{kind}{family}", encoding="ascii") as table:
+                rows = [line.split() for line in table][1:]
+        except FileNotFoundError:
+            continue
+        if any(row[1].endswith(f":{port:04X}") and row[3] == state for row in rows):
+            return True
+    return False
+
+
+def await_server(process, port, kind):
+    deadline = time.monotonic() + PATIENCE
+    while not is_listening(port, kind):
+        if process.poll() is not None:
+            raise Failed(f"its server ended with status {process.returncode}")
+        if time.monotonic() > deadline:
+            raise Failed(f"its server does not listen on {kind} port {port}")
+        time.sleep(0.01)
+
+
+def end(process, patience):
+    """Of its own accord, else by a signal."""
+    for how in (None, process.terminate, process.kill):
+        if how:
+            how()
+        try:
+            process.wait(patience)
+            return
+        except subprocess.TimeoutExpired:
+            patience = 2.0
+
+
+def words(command, cpu, port, where):
+    pinned = ["taskset", "-c", str(cpu)] if cpu is not None else []
+    return pinned + [str(w).format(port=port, server=where) for w in command]
+
+
+def last_words(log):
+    log.seek(0)
+    lines = [line.strip() for line in log.read().decode(errors="replace").splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"
+
+
+def client(command, log):
+    """Its standard output."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
+                              timeout=PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"did not end within {PATIENCE:.0f} s") from None
+    except OSError as error:
+        raise Failed(f"{command[0]}: {error.strerror}") from None
+    if done.returncode:
+        log.write(("" if log.tell() else done.stdout).encode())
+        raise Failed(f"status {done.returncode}: {last_words(log)}")
+    return done.stdout
+
+
+def run_once(program, run):
+    here, there = program.cpus or (None, None)
+    port = free_port()
+    with tempfile.TemporaryFile() as log:
+        command = words(run.client, here, port, program.where)
+        if run.server is None:
+            return run.parse(client(command, log))
+        server = subprocess.Popen(words(run.server, there, port, program.where), stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=log)
+        try:
+            await_server(server, port, run.listens)
+            return run.parse(client(command, log))
+        finally:
+            end(server, 0.5)
+
+
+def measure(program):
+    result = {}
+    for run in program.runs:
+        try:
+            result.update(run_once(program, run))
+        except (ValueError, LookupError) as error:
+            raise Failed(f"cannot read what it said: {error}") from error
+    return result
+
+
+# --- rounds -----------------------------------------------------------------------------------------------------------
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Tally:
+    """What the rounds of one case have given."""
+
+    def __init__(self, case):
+        self.case = case
+        self.values = {p.name: {q: [] for q in case.quantities} for p in case.programs}
+        self.failure = {}
+        self.failed_in_a_row = dict.fromkeys(self.values, 0)
+
+    def round(self, number, order):
+        for program in order:
+            result = {}
+            if self.failed_in_a_row[program.name] < 2:
+                try:
+                    result = measure(program)
+                    self.failed_in_a_row[program.name] = 0
+                except Failed as failure:
+                    self.failed_in_a_row[program.name] += 1
+                    self.failure[program.name] = str(failure)
+                    say(f"  {self.case.name}, {program.name}, round {number + 1}: {failure}")
+            for quantity in self.case.quantities:
+                self.values[program.name][quantity].append(result.get(quantity))
+
+    def program_json(self, program):
+        values, ours = self.values[program.name], self.ours()
+        said = {"name": program.name, "ours": program.ours, "note": program.note,
+                "commands": [shlex.join(map(str, run.client)) for run in program.runs],
+                "failure": self.failure.get(program.name), "values": values}
+        if not program.ours and ours:
+            said["ours_to_it"] = {q: ratio_to(self.values[ours.name][q], values[q]) for q in self.case.quantities}
+        return said
+
+    def ours(self):
+        return next((p for p in self.case.programs if p.ours), None)
+
+    def to_fastest(self):
+        ours, others = self.ours(), [p for p in self.case.programs if not p.ours]
+        if not ours or not others:
+            return {}
+        return {q: ratio_to(self.values[ours.name][q], fastest([self.values[p.name][q] for p in others]))
+                for q in self.case.quantities}
+
+    def json(self):
+        ratios = self.to_fastest()
+        return {"name": self.case.name, "limit": self.case.limit, "limited": list(self.case.limited), "most": self.case.most,
+                "ours_to_fastest": ratios, "holds": self.holds(ratios),
+                "programs": [self.program_json(p) for p in self.case.programs]}
+
+    def holds(self, ratios):
+        """Are all limits kept? None if there are none."""
+        kept = [ratios[q]["q1"] <= self.case.limit for q in self.case.limited if ratios.get(q)]
+        for quantity, most in self.case.most.items():
+            value = tables.middle(self.values[self.ours().name][quantity])
+            kept.append(value is not None and value <= most)
+        return all(kept) if kept else None
+
+
+def run_cases(cases, rounds, seed=None):
+    """All cases, round by round; the order of a case's programs is drawn anew in each. Their JSON."""
+    tallies = [Tally(case) for case in cases]
+    seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
+    dice = random.Random(seed)
+    started = time.monotonic()
+    for number in range(rounds):
+        for tally in tallies:
+            tally.round(number, dice.sample(tally.case.programs, len(tally.case.programs)))
+        say(f"  round {number + 1} of {rounds}, {time.monotonic() - started:.0f} s")
+    return [tally.json() for tally in tallies]
+
+
+def of_bench(case, rows):
+    """The JSON of a case that one program has measured by itself, in turn: a tuple of {quantity: value} a round, in the order of the programs."""
+    tally = Tally(case)
+    for row in rows:
+        for program, result in zip(case.programs, row):
+            for quantity in case.quantities:
+                tally.values[program.name][quantity].append(result.get(quantity))
+    return tally.json()
+
+
+# --- the machine, and the file ----------------------------------------------------------------------------------------
+
+def first_match(path, pattern):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as text:
+            found = re.search(pattern, text.read(), re.M)
+    except OSError:
+        return None
+    return found.group(1) if found else None
+
+
+def versions(packages):
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\n", *packages], capture_output=True, text=True,
+                          check=False)
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+
+
+def machine(packages):
+    return {"processor": first_match("/proc/cpuinfo", r"^model name\s*: (.*)$") or platform.machine(),
+            "cpus": os.cpu_count(), "kernel": platform.release(), "load_1min": os.getloadavg()[0],
+            "virtual": bool(first_match("/proc/cpuinfo", r"^flags\s*:.*\b(hypervisor)\b")),
+            "packages": versions(packages)}
+
+
+def write(path, title, command, packages, rounds, cases):
+    """The bench's JSON; `command` is what makes it."""
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump({"schema": 1, "title": title, "command": command, "machine": machine(packages), "rounds": rounds,
+                   "cases": cases}, out, indent=1)
+        out.write("\n")
+
+
+# --- programs that several benches run -----------------------------------------------------------------------------------------------------
+
+def ucx_percentile(quantile):
+    """What `ucx_perftest … -f -v -R RANK` says: the quantile of its last 2048 messages, the mean of all; half round trips."""
+    def parse(text):
+        rows = [line.split(",") for line in text.splitlines() if re.match(r"\d+,", line)]
+        if not rows:
+            raise Failed("no final numbers in what it said")
+        return {quantile: float(rows[-1][1]) * 1000, "mean": float(rows[-1][3]) * 1000}
+    return parse
+
+
+def kblat(binary, name, settings, series="half_rtt_ns", note=""):
+    """A point of kblat's as a Program; it needs to be valid. Its spec is made when it runs."""
+    def parse(text):
+        said, _ = json.JSONDecoder().raw_decode(text)  # the run's path comes after it
+        point = said["points"][0]
+        if point.get("outcome") != "completed" or not point["valid"]:
+            raise Failed("; ".join(point["reasons"]) or point.get("why") or "it is not valid")
+        metrics = point["metrics"][series]
+        return {q: metrics[q] for q in ("p50", "p99", "mean")}
+
+    spec = json.dumps({"kblat": 1, "name": "peers", "settings": {"repetitions": 1, **settings}})
+    script = 'd=$(mktemp -d) && trap \'rm -rf "$d"\' EXIT && printf %s "$2" >"$d/spec.yaml" && ' \
+             '"$1" run "$d/spec.yaml" --out "$d" --json'
+    escaped = spec.replace("{", "{{").replace("}", "}}")
+    return Program(name, [Run(["bash", "-c", script, "-", binary, escaped], parse)], ours=True, note=note)
+
+
+# --- the end of a bench ----------------------------------------------------------------------------------------------
+
+def finish(cases, out, title, command, packages, count):
+    """Print, write, and tell by the exit status: 0, 1 where ours failed, 3 where a limit is not kept."""
+    print(tables.table(cases), flush=True)
+    if out:
+        write(out, title, command, packages, count, cases)
+    if any(p["ours"] and p["failure"] for c in cases for p in c["programs"]):
+        return 1
+    return 3 if any(c["holds"] is False for c in cases) else 0

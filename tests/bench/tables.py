@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""What rounds.py measured, as Markdown: a table a bench, and a page of all of them.
+
+    tests/bench/tables.py FILE.json…
+"""
+import json
+import statistics
+import sys
+
+UNITS = {"p50": (1e-3, "us"), "p99": (1e-3, "us"), "mean": (1e-3, "us"), "time": (1e-9, "s"), "memory": (1.0, "MiB")}
+
+
+def amount(value, quantity):
+    """Three digits, in the quantity's unit."""
+    if value is None:
+        return "–"
+    scaled = value * UNITS[quantity][0]
+    return f"{scaled:.0f}" if scaled >= 100 else f"{scaled:.3g}"
+
+
+def middle(values):
+    known = [v for v in values if v is not None]
+    return statistics.median(known) if known else None
+
+
+def ratio_text(ratio):
+    return f"{ratio['median']:.2f} [{ratio['q1']:.2f}–{ratio['q3']:.2f}]" if ratio else "–"
+
+
+def wanted(case):
+    limits = [f"ours / it, {q} <= {case['limit']:g}" for q in case["limited"] if case["ours_to_fastest"].get(q)]
+    limits += [f"{q} <= {amount(most, q)} {UNITS[q][1]}" for q, most in case["most"].items()]
+    return f"{', '.join(limits)}: {'yes' if case['holds'] else 'NO'}" if limits else ""
+
+
+def rows(case, quantities):
+    for program in case["programs"]:
+        shown = [amount(middle(program["values"][q]), q) for q in quantities]
+        if program["ours"]:
+            ratios = [ratio_text(case["ours_to_fastest"].get(q)) for q in quantities]
+            name, note = f"**{program['name']}**", wanted(case)
+        else:
+            ratios = [ratio_text((program.get("ours_to_it") or {}).get(q)) for q in quantities]
+            name, note = program["name"], program["note"]
+        if program["failure"] and all(v is None for values in program["values"].values() for v in values):
+            note = f"not here: {program['failure']}"
+        yield [case["name"], name, *shown, *ratios, note]
+
+
+def table(cases):
+    """Markdown, in columns that line up: tables of the cases with the same quantities."""
+    blocks, text = {}, []
+    for case in cases:
+        blocks.setdefault(tuple(case["programs"][0]["values"]), []).append(case)
+    for quantities, alike in blocks.items():
+        cells = [["case", "program", *(f"{q}, {UNITS[q][1]}" for q in quantities), *(f"ours / it, {q}" for q in quantities), ""]]
+        cells += [row for case in alike for row in rows(case, quantities)]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+        lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
+        lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+        text.append("\n".join(lines))
+    return "\n\n".join(text)
+
+
+def about(machine):
+    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+    return (f"{machine['processor']}, {machine['cpus']} CPUs{' of a virtual machine' if machine['virtual'] else ''}, "
+            f"Linux {machine['kernel']}{'; ' + packages if packages else ''}; load at the end {machine['load_1min']:.1f}")
+
+
+PREFACE = """# Benchmarks
+
+    {commands}
+
+makes these tables (`build/bench/benchmarks.md`) and the values of every round as JSON (`build/bench/*.json`).
+
+The programs of a case are run in turn, in another order in each round, with the same two CPUs. p50 and p99 are medians over the rounds. A ratio is ours to
+theirs of the same round: median over the rounds, and the quartiles in brackets; beside our own program it is to the fastest other of each round. A limit holds if
+the lower quartile keeps it. A dash is what a program does not tell. In a virtual machine, and more so in the emulated one, ratios mean something and latencies
+do not.
+"""
+
+
+def page(paths):
+    benches = []
+    for path in paths:
+        with open(path, encoding="utf-8") as text:
+            benches.append(json.load(text))
+    commands = "\n    ".join(dict.fromkeys(b["command"] for b in benches))
+    parts = [PREFACE.format(commands=commands)]
+    for b in benches:
+        parts.append(f"## {b['title']}\n\n{about(b['machine'])}; {b['rounds']} rounds.\n\n{table(b['cases'])}\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    print(page(sys.argv[1:]), end="")
