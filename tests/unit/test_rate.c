@@ -169,6 +169,22 @@ static void test_window(void)
 	ok(due[STEPS - 1] > 0 && subm[STEPS - 1] == NEVER, "the others keep their times");
 }
 
+/* Held up at step 899 (99 ms) until long after the window closes (101 ms). */
+static void test_late_beyond_window(void)
+{
+	json_t *params = make_params(10000);
+	struct counters source;
+
+	json_object_set_new(params, "window_ns", json_integer(1000000));
+	json_object_set_new(params, "tick_error_ppm", json_integer(100000));
+	json_object_set_new(params, "stall", json_string("899"));
+	json_object_set_new(params, "stall_by_ns", json_integer(1000000000));
+	run(params, &source);
+	is_int(source.posted, 899, "the steps before are sent");
+	is_int(source.missed, 19, "what was due before the window closed (101 ms / 110 us = 918) is missed");
+	is_int(source.unsent, STEPS - 918, "what was due later is unsent");
+}
+
 int main(void)
 {
 	test_punctual();
@@ -177,5 +193,6 @@ int main(void)
 	test_exactly_a_period();
 	test_long_stall();
 	test_window();
+	test_late_beyond_window();
 	return done_testing();
 }
