@@ -2,14 +2,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -243,12 +241,11 @@ static int make_socket(struct socket_end *s, const char *transport, int type, st
 
 static json_t *describe(const struct socket_end *s)
 {
-	char token[2 * SOCKETS_TOKEN + 1], host[64];
+	char token[TOKEN_TEXT], host[64];
 
-	for (size_t i = 0; i < SOCKETS_TOKEN; i++)
-		snprintf(token + 2 * i, 3, "%02x", s->token[i]);
 	host_of(&s->own, host, sizeof(host));
-	return json_pack("{s:s, s:i, s:s}", "address", host, "port", port_of(&s->own), "token", token);
+	return json_pack("{s:s, s:i, s:s}", "address", host, "port", port_of(&s->own), "token",
+			 token_text(&s->token, token));
 }
 
 int sockets_open(const struct transport_ops *ops, int type, size_t size, const struct transport_config *config,
@@ -267,8 +264,8 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 	rc = frames_open(&t->frames, &t->base, config, e);
 	if (!rc)
 		rc = opt_load(ops->options, params, &s->settings, e);
-	if (!rc && getrandom(s->token, sizeof(s->token), 0) != sizeof(s->token))
-		rc = err_sys(e, -errno, ops->name, "draw random numbers");
+	if (!rc)
+		rc = token_draw(&s->token, e);
 	if (!rc)
 		rc = make_socket(s, ops->name, type, e);
 	if (rc) {

@@ -12,8 +12,7 @@
 
 #include "common/opt.h"
 #include "transports/frames.h"
-
-#define SOCKETS_TOKEN 16 /* bytes */
+#include "transports/token.h"
 
 struct socket_settings {
 	char source_address[OPT_STR_MAX], sink_address[OPT_STR_MAX];
@@ -35,7 +34,7 @@ struct socket_end {
 	enum role role;
 	struct socket_settings settings;
 	struct socket_address own, peer;
-	unsigned char token[SOCKETS_TOKEN], peer_token[SOCKETS_TOKEN];
+	struct token token, peer_token;
 	char object[192]; /* "tcp 127.0.0.1:4711 to 127.0.0.1:4712" */
 };
 

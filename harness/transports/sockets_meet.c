@@ -10,37 +10,25 @@
  * both have.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "transports/sockets.h"
 
-#define PATIENCE_MS	 10000
 #define STRANGER_MS	 1000 /* for somebody who connects and says nothing */
 #define GREETING_MS	 20
 #define LAST_GREETINGS	 3
-#define GREETING_SIZE	 (SOCKETS_TOKEN + 1)
+#define GREETING_SIZE	 (TOKEN_BYTES + 1)
 #define GREETING_MAX	 (GREETING_SIZE + 1)
 #define GREETING_HEARD	 1
 #define GREETING_PENDING 0
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static int wait_until(int fd, short events, int64_t deadline_ms)
 {
 	struct pollfd p = {.fd = fd, .events = events};
-	int64_t left = deadline_ms - now_ms();
+	int64_t left = deadline_ms - token_now_ms();
 	int n = poll(&p, 1, left > 0 ? (int)left : 0);
 
 	if (n > 0 || (n < 0 && errno == EINTR))
@@ -50,54 +38,31 @@ static int wait_until(int fd, short events, int64_t deadline_ms)
 
 /* --- the other side's address --- */
 
-static bool read_token(const char *text, unsigned char token[SOCKETS_TOKEN])
-{
-	unsigned byte;
-
-	if (strlen(text) != 2 * SOCKETS_TOKEN || strspn(text, "0123456789abcdef") != 2 * SOCKETS_TOKEN)
-		return false;
-	for (size_t i = 0; i < SOCKETS_TOKEN; i++) {
-		sscanf(text + 2 * i, "%2x", &byte);
-		token[i] = (unsigned char)byte;
-	}
-	return true;
-}
-
 static int read_peer(struct socket_end *s, const json_t *peer, struct err *e)
 {
 	const char *address = json_string_value(json_object_get(peer, "address"));
 	const char *token = json_string_value(json_object_get(peer, "token"));
 	json_int_t port = json_integer_value(json_object_get(peer, "port"));
 
-	if (!address || !token || port < 1 || port > 65535 || !sockets_parse(address, (uint16_t)port, &s->peer) ||
-	    s->peer.addr.ss_family != s->own.addr.ss_family || !read_token(token, s->peer_token))
+	if (!address || port < 1 || port > 65535 || !sockets_parse(address, (uint16_t)port, &s->peer) ||
+	    s->peer.addr.ss_family != s->own.addr.ss_family || !token_read(token, &s->peer_token))
 		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL,
 			       "has no valid address, port and token");
 	return 0;
 }
 
-/* Takes as long for a wrong token as for a right one. */
-static bool is_token(const unsigned char *a, const unsigned char *b)
-{
-	unsigned difference = 0;
-
-	for (size_t i = 0; i < SOCKETS_TOKEN; i++)
-		difference |= a[i] ^ b[i];
-	return difference == 0;
-}
-
 /* --- tcp --- */
 
-static int say_token(int fd, const unsigned char *token)
+static int say_token(int fd, const struct token *token)
 {
-	ssize_t n = send(fd, token, SOCKETS_TOKEN, MSG_NOSIGNAL);
+	ssize_t n = send(fd, token->bytes, TOKEN_BYTES, MSG_NOSIGNAL);
 
-	return n == SOCKETS_TOKEN ? 0 : n < 0 ? -errno : -EIO;
+	return n == TOKEN_BYTES ? 0 : n < 0 ? -errno : -EIO;
 }
 
-static int hear_token(int fd, const unsigned char *token, int64_t deadline_ms)
+static int hear_token(int fd, const struct token *token, int64_t deadline_ms)
 {
-	unsigned char heard[SOCKETS_TOKEN];
+	unsigned char heard[TOKEN_BYTES];
 	size_t got = 0;
 
 	while (got < sizeof(heard)) {
@@ -112,7 +77,7 @@ static int hear_token(int fd, const unsigned char *token, int64_t deadline_ms)
 			return -errno;
 		got += n > 0 ? (size_t)n : 0;
 	}
-	return is_token(heard, token) ? 0 : -EPERM;
+	return token_is(token, heard) ? 0 : -EPERM;
 }
 
 static int connect_source(struct socket_end *s, int64_t deadline_ms)
@@ -128,8 +93,8 @@ static int connect_source(struct socket_end *s, int64_t deadline_ms)
 		rc = rc ? rc : -error;
 	}
 	if (!rc)
-		rc = say_token(s->fd, s->peer_token);
-	return rc ? rc : hear_token(s->fd, s->token, deadline_ms);
+		rc = say_token(s->fd, &s->peer_token);
+	return rc ? rc : hear_token(s->fd, &s->token, deadline_ms);
 }
 
 static int accept_sink(struct socket_end *s, int64_t deadline_ms)
@@ -137,15 +102,15 @@ static int accept_sink(struct socket_end *s, int64_t deadline_ms)
 	for (;;) {
 		int rc = wait_until(s->listen_fd, POLLIN, deadline_ms);
 		int fd = rc ? -1 : accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		int64_t patience_ms = now_ms() + STRANGER_MS;
+		int64_t patience_ms = token_now_ms() + STRANGER_MS;
 
 		if (rc)
 			return rc;
 		if (fd < 0) /* gone again */
 			continue;
-		rc = hear_token(fd, s->token, patience_ms < deadline_ms ? patience_ms : deadline_ms);
+		rc = hear_token(fd, &s->token, patience_ms < deadline_ms ? patience_ms : deadline_ms);
 		if (!rc)
-			rc = say_token(fd, s->peer_token);
+			rc = say_token(fd, &s->peer_token);
 		if (!rc) {
 			s->fd = fd;
 			close(s->listen_fd);
@@ -166,7 +131,7 @@ static int complain(const struct socket_end *s, int rc, struct err *e)
 
 int sockets_meet_stream(struct socket_end *s, const json_t *peer, struct err *e)
 {
-	const int64_t deadline_ms = now_ms() + PATIENCE_MS;
+	const int64_t deadline_ms = token_now_ms() + TOKEN_PATIENCE_MS;
 	int rc = read_peer(s, peer, e);
 
 	if (rc)
@@ -187,15 +152,15 @@ bool sockets_is_greeting(const struct socket_end *s, const void *data, size_t si
 	/* Of one that is larger than a message only the beginning was received. */
 	const size_t there = size < message_size ? size : message_size;
 
-	return size == greeting_size(message_size) && (there < SOCKETS_TOKEN || is_token(data, s->token));
+	return size == greeting_size(message_size) && (there < TOKEN_BYTES || token_is(&s->token, data));
 }
 
 static void greet(const struct socket_end *s, size_t size, bool has_heard)
 {
 	unsigned char greeting[GREETING_MAX] = {0};
 
-	memcpy(greeting, s->peer_token, SOCKETS_TOKEN);
-	greeting[SOCKETS_TOKEN] = has_heard ? GREETING_HEARD : GREETING_PENDING;
+	memcpy(greeting, s->peer_token.bytes, TOKEN_BYTES);
+	greeting[TOKEN_BYTES] = has_heard ? GREETING_HEARD : GREETING_PENDING;
 	/* Lost, or refused because the other side is not there yet: it is said again. */
 	if (send(s->fd, greeting, size, MSG_NOSIGNAL) < 0)
 		return;
@@ -207,15 +172,15 @@ static bool hear_greeting(const struct socket_end *s, size_t size, bool *is_hear
 	unsigned char greeting[GREETING_MAX + 1];
 	ssize_t n = recv(s->fd, greeting, sizeof(greeting), 0);
 
-	if (n != (ssize_t)size || !is_token(greeting, s->token))
+	if (n != (ssize_t)size || !token_is(&s->token, greeting))
 		return false;
-	*is_heard = greeting[SOCKETS_TOKEN] == GREETING_HEARD;
+	*is_heard = greeting[TOKEN_BYTES] == GREETING_HEARD;
 	return true;
 }
 
 int sockets_meet_datagram(struct socket_end *s, const json_t *peer, size_t message_size, struct err *e)
 {
-	const int64_t deadline_ms = now_ms() + PATIENCE_MS;
+	const int64_t deadline_ms = token_now_ms() + TOKEN_PATIENCE_MS;
 	const size_t size = greeting_size(message_size);
 	bool has_heard = false, is_heard = false;
 	int rc = read_peer(s, peer, e);
@@ -223,9 +188,9 @@ int sockets_meet_datagram(struct socket_end *s, const json_t *peer, size_t messa
 	if (!rc && connect(s->fd, (const struct sockaddr *)&s->peer.addr, s->peer.size))
 		rc = complain(s, -errno, e);
 	while (!rc && !(has_heard && is_heard)) {
-		const int64_t next_ms = now_ms() + GREETING_MS;
+		const int64_t next_ms = token_now_ms() + GREETING_MS;
 
-		if (now_ms() > deadline_ms)
+		if (token_now_ms() > deadline_ms)
 			return complain(s, -ETIMEDOUT, e);
 		greet(s, size, has_heard);
 		while (!(has_heard && is_heard) && wait_until(s->fd, POLLIN, next_ms) == 0)
