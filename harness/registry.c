@@ -5,11 +5,13 @@
 #include "kernels/pingpong.h"
 #include "kernels/rate.h"
 #include "transports/list.h"
+#include "transports/nanomsg.h"
 #include "transports/scripted.h"
 #include "transports/shmem.h"
 #include "transports/tcp.h"
 #include "transports/udp.h"
 #include "transports/verbs.h"
+#include "transports/zeromq.h"
 
 const struct kernel_ops *const kernels[] = {&oneway_kernel, &pingpong_kernel, &rate_kernel, NULL};
 

@@ -49,6 +49,12 @@ static bool never(const json_t *params)
 	return false;
 }
 
+/* A publisher drops what a subscriber can't take. */
+static bool is_pair(const json_t *params)
+{
+	return !strcmp(string_of(params, "pattern"), "pair");
+}
+
 static bool is_connected_reliably(const json_t *params)
 {
 	const char *qp = string_of(params, "qp");
@@ -73,6 +79,8 @@ static const struct transport_facts transport_facts[] = {
     {"verbs", is_connected_reliably, false, true},
     {"tcp", always, false, false},
     {"udp", never, false, false},
+    {"zeromq", is_pair, false, false},
+    {"nanomsg", is_pair, false, false},
     {"scripted", is_said_reliable, true, false},
     /* One that is not known here gets the strictest rules. */
     {NULL, always, false, false},

@@ -5,6 +5,6 @@
 #ifndef KBLAT_TRANSPORTS_LIST_H
 #define KBLAT_TRANSPORTS_LIST_H
 
-#define EVERY_TRANSPORT(X) X(verbs) X(shmem) X(tcp) X(udp) X(scripted)
+#define EVERY_TRANSPORT(X) X(verbs) X(shmem) X(tcp) X(udp) X(zeromq) X(nanomsg) X(scripted)
 
 #endif

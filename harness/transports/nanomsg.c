@@ -1,0 +1,231 @@
+#include <arpa/inet.h>
+#include <nanomsg/pair.h>
+#include <nanomsg/pubsub.h>
+#include <nanomsg/tcp.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "transports/nanomsg_hot.h"
+
+#define PORT_TRIES 16
+
+static const struct opt nanomsg_options[] = {
+    MESSAGING_OPTIONS,
+    {"nodelay", OPT_BOOL, MESSAGING_FIELD(nodelay), "yes", 0, 0, NULL,
+     "send at once instead of waiting for more (NN_TCP_NODELAY; the library's own default is no)"},
+    {"sndbuf", OPT_BYTES, MESSAGING_FIELD(sndbuf), "128KiB", 1, 1 << 30, NULL,
+     "what the library queues to be sent (NN_SNDBUF)"},
+    {"rcvbuf", OPT_BYTES, MESSAGING_FIELD(rcvbuf), "128KiB", 1, 1 << 30, NULL,
+     "what it queues to be received (NN_RCVBUF)"},
+    {.name = NULL},
+};
+
+static struct nanomsg *of(struct messaging_transport *t)
+{
+	return (struct nanomsg *)t;
+}
+
+static int make_socket(struct nanomsg *t, int protocol)
+{
+	const struct messaging_settings *s = &t->messaging.settings;
+	const int nodelay = s->nodelay, sndbuf = (int)s->sndbuf, rcvbuf = (int)s->rcvbuf, unlimited = -1;
+	int socket = nn_socket(AF_SP, protocol);
+
+	if (socket < 0)
+		return -1;
+	nn_setsockopt(socket, NN_TCP, NN_TCP_NODELAY, &nodelay, sizeof(nodelay));
+	nn_setsockopt(socket, NN_SOL_SOCKET, NN_SNDBUF, &sndbuf, sizeof(sndbuf));
+	nn_setsockopt(socket, NN_SOL_SOCKET, NN_RCVBUF, &rcvbuf, sizeof(rcvbuf));
+	nn_setsockopt(socket, NN_SOL_SOCKET, NN_RCVMAXSIZE, &unlimited, sizeof(unlimited));
+	if (protocol == NN_SUB)
+		nn_setsockopt(socket, NN_SUB, NN_SUB_SUBSCRIBE, "", 0);
+	return socket;
+}
+
+static int nanomsg_make(struct messaging_transport *transport, struct err *e)
+{
+	struct nanomsg *t = of(transport);
+	const struct messaging *m = &t->messaging;
+
+	t->out = t->in = -1;
+	if (m->settings.pattern == MESSAGING_PAIR) {
+		t->out = t->in = make_socket(t, NN_PAIR);
+	} else {
+		t->out = m->sends ? make_socket(t, NN_PUB) : -1;
+		t->in = m->receives ? make_socket(t, NN_SUB) : -1;
+	}
+	if ((m->sends && t->out < 0) || (m->receives && t->in < 0))
+		return err_sys(e, -errno, "nanomsg", "make a socket");
+	return 0;
+}
+
+static void nanomsg_unmake(struct messaging_transport *transport)
+{
+	struct nanomsg *t = of(transport);
+
+	if (t->in >= 0 && t->in != t->out)
+		nn_close(t->in);
+	if (t->out >= 0)
+		nn_close(t->out);
+}
+
+/* The library can't tell which port it was given, so one that is free now is asked for. */
+static int find_port(const char *address)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET};
+	socklen_t size = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (inet_pton(AF_INET, address, &a.sin_addr) != 1)
+		rc = -EINVAL;
+	else if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || getsockname(fd, (struct sockaddr *)&a, &size))
+		rc = -errno;
+	close(fd);
+	return rc ? rc : ntohs(a.sin_port);
+}
+
+static int listen_anywhere(struct nanomsg *t, char *real, size_t size)
+{
+	const struct messaging *m = &t->messaging;
+	const char *address = m->role == ROLE_SINK ? m->settings.sink_address : m->settings.source_address;
+	int rc = -EADDRINUSE;
+
+	/* Somebody may take it in between. */
+	for (int i = 0; i < PORT_TRIES && rc == -EADDRINUSE; i++) {
+		int port = find_port(address);
+
+		if (port < 0)
+			return port;
+		snprintf(real, size, "tcp://%s:%d", address, port);
+		rc = nn_bind(t->out, real) < 0 ? -errno : 0;
+	}
+	return rc;
+}
+
+static int nanomsg_listen(struct messaging_transport *transport, const char *endpoint, char *real, size_t size)
+{
+	struct nanomsg *t = of(transport);
+	size_t length = strlen(endpoint);
+
+	if (length > 2 && !strcmp(endpoint + length - 2, ":0"))
+		return listen_anywhere(t, real, size);
+	snprintf(real, size, "%s", endpoint);
+	return nn_bind(t->out, endpoint) < 0 ? -errno : 0;
+}
+
+static int nanomsg_dial(struct messaging_transport *t, const char *endpoint)
+{
+	return nn_connect(of(t)->in, endpoint) < 0 ? -errno : 0;
+}
+
+static bool nanomsg_is_heard(struct messaging_transport *t)
+{
+	return nn_get_statistic(of(t)->out, NN_STAT_CURRENT_CONNECTIONS) > 0;
+}
+
+static int nanomsg_say(struct messaging_transport *t, const void *data, size_t size)
+{
+	return nn_send(of(t)->out, data, size, NN_DONTWAIT) < 0 ? -errno : 0;
+}
+
+static int nanomsg_hear(struct messaging_transport *t, void *data, size_t size)
+{
+	int n = nn_recv(of(t)->in, data, size, NN_DONTWAIT);
+
+	return n < 0 ? -errno : n;
+}
+
+static const struct messaging_library library = {
+    .make = nanomsg_make,
+    .unmake = nanomsg_unmake,
+    .listen = nanomsg_listen,
+    .dial = nanomsg_dial,
+    .is_heard = nanomsg_is_heard,
+    .say = nanomsg_say,
+    .hear = nanomsg_hear,
+};
+
+int nanomsg_post_again(struct nanomsg *t)
+{
+	struct frames *f = &t->frames;
+	uint32_t rounds = 0;
+
+	do {
+		if (errno != EAGAIN && errno != EINTR)
+			return frames_note(f, -errno, "send", nn_strerror(errno));
+
+		int rc = frames_wait_to_send(f, -1, &rounds);
+
+		if (rc)
+			return rc;
+	} while (nn_send(t->out, f->out, f->size, NN_DONTWAIT) < 0);
+	return 0;
+}
+
+int nanomsg_recv_other(struct nanomsg *t, int n)
+{
+	if (n < 0 && errno == EINTR)
+		return 0;
+	return frames_note(&t->frames, n < 0 ? -errno : -EMSGSIZE, "receive",
+			   n < 0 ? NULL : "it is none of this run's");
+}
+
+static int nanomsg_open(const struct transport_config *config, const json_t *params, struct transport **out,
+			json_t **address, struct err *e)
+{
+	return messaging_open(&nanomsg_transport, &library, sizeof(struct nanomsg), config, params, out, address, e);
+}
+
+static int nanomsg_connect(struct transport *transport, const json_t *peer, struct err *e)
+{
+	return messaging_connect(&library, transport, peer, e);
+}
+
+static void nanomsg_close(struct transport *transport)
+{
+	messaging_close(&library, transport);
+}
+
+static json_t *nanomsg_granted(const struct transport *transport)
+{
+	const struct nanomsg *t = (const struct nanomsg *)transport;
+	const int socket = t->out >= 0 ? t->out : t->in;
+	static const struct {
+		const char *key;
+		int level, option;
+	} rows[] = {{"sndbuf_bytes", NN_SOL_SOCKET, NN_SNDBUF},
+		    {"rcvbuf_bytes", NN_SOL_SOCKET, NN_RCVBUF},
+		    {"nodelay", NN_TCP, NN_TCP_NODELAY}};
+	json_t *granted = messaging_granted(transport);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int value = 0;
+		size_t size = sizeof(value);
+
+		nn_getsockopt(socket, rows[i].level, rows[i].option, &value, &size);
+		json_object_set_new(granted, rows[i].key, json_integer(value));
+	}
+	return granted;
+}
+
+const struct transport_ops nanomsg_transport = {
+    .name = "nanomsg",
+    .summary = "nanomsg (libnanomsg): publish and subscribe, or a pair; over TCP or a Unix socket",
+    .options = nanomsg_options,
+    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
+    .completes_in_post = true,
+    .check = messaging_check,
+    .is_reliable = messaging_is_reliable,
+    .overhead = frames_overhead,
+    .open = nanomsg_open,
+    .connect = nanomsg_connect,
+    .prepare = messaging_prepare,
+    .granted = nanomsg_granted,
+    .device_counters = messaging_counters,
+    .failure = messaging_failure,
+    .close = nanomsg_close,
+};

@@ -1,0 +1,187 @@
+#include <stdio.h>
+
+#include "common/err.h"
+#include "transports/zeromq_hot.h"
+
+static const struct opt zeromq_options[] = {
+    MESSAGING_OPTIONS,
+    {"hwm", OPT_INT, MESSAGING_FIELD(hwm), "1000", 0, INT32_MAX, NULL,
+     "messages that the library queues on each side (ZMQ_SNDHWM, ZMQ_RCVHWM); 0: without limit"},
+    {.name = NULL},
+};
+
+static struct zeromq *of(struct messaging_transport *t)
+{
+	return (struct zeromq *)t;
+}
+
+static void *make_socket(struct zeromq *t, int type)
+{
+	const int hwm = (int)t->messaging.settings.hwm, now = 0;
+	void *socket = zmq_socket(t->context, type);
+
+	if (!socket)
+		return NULL;
+	zmq_setsockopt(socket, ZMQ_LINGER, &now, sizeof(now));
+	zmq_setsockopt(socket, ZMQ_SNDHWM, &hwm, sizeof(hwm));
+	zmq_setsockopt(socket, ZMQ_RCVHWM, &hwm, sizeof(hwm));
+	if (type == ZMQ_SUB)
+		zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
+	return socket;
+}
+
+/* XPUB is PUB that tells of its subscribers. */
+static int zeromq_make(struct messaging_transport *transport, struct err *e)
+{
+	struct zeromq *t = of(transport);
+	const struct messaging *m = &t->messaging;
+
+	t->context = zmq_ctx_new();
+	if (t->context && m->settings.pattern == MESSAGING_PAIR) {
+		t->out = t->in = make_socket(t, ZMQ_PAIR);
+	} else if (t->context) {
+		t->out = m->sends ? make_socket(t, ZMQ_XPUB) : NULL;
+		t->in = m->receives ? make_socket(t, ZMQ_SUB) : NULL;
+	}
+	if ((m->sends && !t->out) || (m->receives && !t->in))
+		return err_sys(e, -errno, "zeromq", "make a socket");
+	return 0;
+}
+
+static void zeromq_unmake(struct messaging_transport *transport)
+{
+	struct zeromq *t = of(transport);
+
+	if (t->in && t->in != t->out)
+		zmq_close(t->in);
+	if (t->out)
+		zmq_close(t->out);
+	if (t->context)
+		zmq_ctx_term(t->context);
+}
+
+static int zeromq_listen(struct messaging_transport *transport, const char *endpoint, char *real, size_t size)
+{
+	struct zeromq *t = of(transport);
+	char any[160];
+	size_t length = strlen(endpoint);
+
+	snprintf(any, sizeof(any), "%s", endpoint);
+	if (length > 2 && !strcmp(endpoint + length - 2, ":0"))
+		any[length - 1] = '*';
+	if (zmq_bind(t->out, any) || zmq_getsockopt(t->out, ZMQ_LAST_ENDPOINT, real, &size))
+		return -errno;
+	return 0;
+}
+
+static int zeromq_dial(struct messaging_transport *t, const char *endpoint)
+{
+	return zmq_connect(of(t)->in, endpoint) ? -errno : 0;
+}
+
+/* A pair's socket refuses to send until there is somebody; a publisher is told of a subscription. */
+static bool zeromq_is_heard(struct messaging_transport *t)
+{
+	unsigned char subscription[8];
+
+	if (t->messaging.settings.pattern == MESSAGING_PAIR)
+		return true;
+	return zmq_recv(of(t)->out, subscription, sizeof(subscription), ZMQ_DONTWAIT) > 0 && subscription[0] == 1;
+}
+
+static int zeromq_say(struct messaging_transport *t, const void *data, size_t size)
+{
+	return zmq_send(of(t)->out, data, size, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+}
+
+static int zeromq_hear(struct messaging_transport *t, void *data, size_t size)
+{
+	int n = zmq_recv(of(t)->in, data, size, ZMQ_DONTWAIT);
+
+	return n < 0 ? -errno : n;
+}
+
+static const struct messaging_library library = {
+    .make = zeromq_make,
+    .unmake = zeromq_unmake,
+    .listen = zeromq_listen,
+    .dial = zeromq_dial,
+    .is_heard = zeromq_is_heard,
+    .say = zeromq_say,
+    .hear = zeromq_hear,
+};
+
+int zeromq_post_again(struct zeromq *t)
+{
+	struct frames *f = &t->frames;
+	uint32_t rounds = 0;
+
+	do {
+		if (errno != EAGAIN && errno != EINTR)
+			return frames_note(f, -errno, "send", zmq_strerror(errno));
+
+		int rc = frames_wait_to_send(f, -1, &rounds);
+
+		if (rc)
+			return rc;
+	} while (zmq_send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0);
+	return 0;
+}
+
+int zeromq_recv_other(struct zeromq *t, int n)
+{
+	if (n < 0 && errno == EINTR)
+		return 0;
+	return frames_note(&t->frames, n < 0 ? -errno : -EMSGSIZE, "receive",
+			   n < 0 ? NULL : "it is none of this run's");
+}
+
+static int zeromq_open(const struct transport_config *config, const json_t *params, struct transport **out,
+		       json_t **address, struct err *e)
+{
+	return messaging_open(&zeromq_transport, &library, sizeof(struct zeromq), config, params, out, address, e);
+}
+
+static int zeromq_connect(struct transport *transport, const json_t *peer, struct err *e)
+{
+	return messaging_connect(&library, transport, peer, e);
+}
+
+static void zeromq_close(struct transport *transport)
+{
+	messaging_close(&library, transport);
+}
+
+static json_t *zeromq_granted(const struct transport *transport)
+{
+	const struct zeromq *t = (const struct zeromq *)transport;
+	json_t *granted = messaging_granted(transport);
+	int major, minor, patch, hwm = 0;
+	size_t size = sizeof(hwm);
+	char version[48];
+
+	zmq_version(&major, &minor, &patch);
+	snprintf(version, sizeof(version), "%d.%d.%d", major, minor, patch);
+	zmq_getsockopt(t->out ? t->out : t->in, t->out ? ZMQ_SNDHWM : ZMQ_RCVHWM, &hwm, &size);
+	json_object_set_new(granted, "library", json_string(version));
+	json_object_set_new(granted, "hwm", json_integer(hwm));
+	return granted;
+}
+
+const struct transport_ops zeromq_transport = {
+    .name = "zeromq",
+    .summary = "ZeroMQ (libzmq): publish and subscribe, or a pair; over TCP or a Unix socket",
+    .options = zeromq_options,
+    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
+    .completes_in_post = true,
+    .check = messaging_check,
+    .is_reliable = messaging_is_reliable,
+    .overhead = frames_overhead,
+    .open = zeromq_open,
+    .connect = zeromq_connect,
+    .prepare = messaging_prepare,
+    .granted = zeromq_granted,
+    .device_counters = messaging_counters,
+    .failure = messaging_failure,
+    .close = zeromq_close,
+};
