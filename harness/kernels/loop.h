@@ -36,10 +36,13 @@
 /* Choices of a sink that are its kernel's own: reception.h. */
 enum { RECEPTION_OWN = 8, RECEPTION_OWN2 = 16 };
 
-/* Called only while there is nothing to do. True if the control thread wants this to end. */
+/* Called only while there is nothing to do. True if the control thread wants this to end. A poll that is but a load leaves the line to its writer
+ * for a moment; for any other a pause would only come between the arrival and the next poll. */
 ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
 {
+#ifdef TRANSPORT_POLL_IS_A_LOAD
 	cpu_relax();
+#endif
 	if (likely(++*rounds % IDLE_ROUNDS_TO_LOOK))
 		return false;
 	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);

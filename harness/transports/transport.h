@@ -22,6 +22,7 @@
  *   void kick_send()              after release, likewise
  *
  * ints are 0 or as said, or a negative errno: then the transport has noted what went wrong; ops->failure() tells it.
+ * TRANSPORT_POLL_IS_A_LOAD is defined where poll_recv() finds nothing by loading a line of the other side's, and nothing else.
  * A wait never sleeps through a message: the first call may arm and return, so the caller polls between two waits.
  */
 #ifndef KBLAT_TRANSPORTS_TRANSPORT_H
