@@ -24,7 +24,7 @@ SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover
 DEFINES = -DKBLAT_DATADIR='"$(PREFIX)/share/kblat"'
 ALL_CFLAGS = -std=gnu11 $(DEFINES) -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) $(CFLAGS) $(SANFLAGS)
 LDFLAGS := -Wl,-z,now -Wl,-z,relro
-LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lrt -lm
+LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lz -lrt -lm
 
 # A kernel is compiled once for each transport, so that its loop costs no indirect call.
 KERNELS    := oneway pingpong rate

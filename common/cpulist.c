@@ -284,15 +284,20 @@ char *cpulist_format_mask(const struct cpulist *set, char *buf, size_t size)
 	return buf;
 }
 
-int cpulist_allowed(struct cpulist *out)
+int cpulist_of_thread(pid_t tid, struct cpulist *out)
 {
 	unsigned long mask[CPULIST_MAX / (8 * sizeof(unsigned long))] = {0};
 
-	if (sched_getaffinity(0, sizeof(mask), (cpu_set_t *)mask))
+	if (sched_getaffinity(tid, sizeof(mask), (cpu_set_t *)mask))
 		return -errno;
 	cpulist_clear(out);
 	for (unsigned cpu = 0; cpu < CPULIST_MAX; cpu++)
 		if (CPU_ISSET_S(cpu, sizeof(mask), (cpu_set_t *)mask))
 			cpulist_add(out, cpu);
 	return 0;
+}
+
+int cpulist_allowed(struct cpulist *out)
+{
+	return cpulist_of_thread(0, out);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define CPULIST_MAX 8192
 
@@ -42,5 +43,8 @@ bool cpulist_intersects(const struct cpulist *a, const struct cpulist *b);
 
 /* The CPUs that the calling process may run on (sched_getaffinity). 0 or a negative errno. */
 int cpulist_allowed(struct cpulist *out);
+
+/* The same of any thread, by its number. */
+int cpulist_of_thread(pid_t tid, struct cpulist *out);
 
 #endif

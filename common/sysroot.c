@@ -259,6 +259,19 @@ int sysroot_readlink(const struct sysroot *r, const char *path, char *buf, size_
 	return 0;
 }
 
+int sysroot_mode(const struct sysroot *r, const char *path)
+{
+	int fd = open_path(r, path, O_PATH);
+	struct stat st;
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = fstat(fd, &st) ? -errno : (int)st.st_mode;
+	close(fd);
+	return rc;
+}
+
 bool sysroot_exists(const struct sysroot *r, const char *path)
 {
 	int fd = open_path(r, path, O_PATH);

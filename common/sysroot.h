@@ -43,6 +43,9 @@ int sysroot_write(const struct sysroot *r, const char *path, const char *text, s
 /* The text of a symbolic link. 0 or a negative errno (-ENAMETOOLONG if `buf` is too small). */
 int sysroot_readlink(const struct sysroot *r, const char *path, char *buf, size_t size);
 
+/* The mode of a file or directory, a link followed, or a negative errno. */
+int sysroot_mode(const struct sysroot *r, const char *path);
+
 bool sysroot_exists(const struct sysroot *r, const char *path);
 
 /*

@@ -249,7 +249,7 @@ static void capture(struct rundir *dir, const char *host, const char *when)
 
 	if (sysroot_open(&root, NULL, &e) == 0) {
 		if (fs_mkdirs(path, &e) == 0)
-			state_capture(&root, path, &e);
+			state_capture(&root, path, NULL, &e);
 		sysroot_close(&root);
 	}
 	if (e.status) {

@@ -12,7 +12,7 @@
 
 struct options {
 	const char *sysroot, *varying;
-	bool json, all;
+	bool json, all, mask;
 };
 
 struct action {
@@ -25,7 +25,7 @@ struct action {
 
 const struct cli_command cmd_state_cli = {
     .name = "state",
-    .synopsis = "capture DIR [--sysroot DIR] | diff A B [--varying NAMES] [--all] [--json]",
+    .synopsis = "capture DIR [--sysroot DIR] [--mask] | diff A B [--varying NAMES] [--all] [--json]",
     .summary = "capture what this machine is and how it is set, or compare two captures",
     .details =
 	"capture reads what is known to move latencies: CPUs, idle states, frequencies, interrupts, PM QoS, cpusets, "
@@ -46,7 +46,7 @@ static enum status capture(const struct cli_list *args, const struct options *o,
 
 	if (rc)
 		return rc == -ENOENT || rc == -ENOTDIR ? STATUS_USAGE : e->status;
-	rc = state_capture(&root, args->items[1], e);
+	rc = state_capture(&root, args->items[1], &(struct state_options){.mask = o->mask, .sync = true}, e);
 	sysroot_close(&root);
 	if (rc)
 		return e->status;
@@ -111,7 +111,7 @@ static enum status diff(const struct cli_list *args, const struct options *o, st
 }
 
 static const struct action actions[] = {
-    {"capture", 1, false, "capture DIR [--sysroot DIR]", capture},
+    {"capture", 1, false, "capture DIR [--sysroot DIR] [--mask]", capture},
     {"diff", 2, true, "diff A B [--varying NAMES] [--all] [--json]", diff},
 };
 
@@ -122,7 +122,8 @@ static enum status dispatch(const struct cli_list *args, const struct options *o
 
 		if (strcmp(a->name, args->items[0]))
 			continue;
-		if (args->count != a->args + 1 || (a->compares ? !!o->sysroot : o->json || o->all || o->varying)) {
+		if (args->count != a->args + 1 ||
+		    (a->compares ? o->sysroot || o->mask : o->json || o->all || o->varying)) {
 			err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "wants: kblat state %s", a->usage);
 			return e->status;
 		}
@@ -138,6 +139,8 @@ enum status cmd_state(int argc, char **argv, struct err *e)
 	const struct cli_flag flags[] = {
 	    {"sysroot", CLI_STRING, &o.sysroot, "DIR", "capture a recorded machine below DIR instead of this one", 0,
 	     0},
+	    {"mask", CLI_FLAG, &o.mask, NULL,
+	     "hide serial numbers, hardware addresses, UUIDs and the host's name, in the raw files, too", 0, 0},
 	    {"varying", CLI_STRING, &o.varying, "NAMES",
 	     "what is under test and so may differ: groups, keys or patterns of keys, or kernel, microcode, "
 	     "mitigations; "

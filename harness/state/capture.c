@@ -3,10 +3,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +15,8 @@
 #include "common/json.h"
 #include "common/sysroot.h"
 #include "common/text.h"
+#include "state/keep.h"
+#include "state/mask.h"
 #include "state/sources.h"
 #include "state/state.h"
 
@@ -23,7 +25,6 @@ enum {
 	FILE_MAX = 16 << 20,
 	TOTAL_MAX = 256 << 20,
 	FILES_MAX = 200000,
-	PATH_KEPT = 3000,
 	VALUE_MAX = 4096,
 	KEY_MAX = 1024,
 };
@@ -46,6 +47,7 @@ struct capture {
 	size_t length;
 	int rc;
 
+	const struct mask *mask; /* NULL: nothing is hidden */
 	size_t files, bytes, skipped;
 	int failure; /* to write; ends the capture */
 	struct err *e;
@@ -97,6 +99,8 @@ static void add(struct capture *c, const char *key, const char *name, json_t *va
 	}
 	join_key(key, name, full, sizeof(full));
 	text_clean(full, strlen(full), clean, sizeof(clean));
+	if (c->mask)
+		mask_text(c->mask, clean, strlen(clean));
 	c->entries[c->count] = (struct entry){strdup(clean), value, c->count};
 	if (c->entries[c->count].key && value)
 		c->count++;
@@ -109,6 +113,8 @@ void capture_text(struct capture *c, const char *key, const char *name, const ch
 	char clean[VALUE_MAX];
 
 	text_clean(text, length, clean, sizeof(clean));
+	if (c->mask)
+		mask_text(c->mask, clean, strlen(clean));
 	add(c, key, name, json_string(clean));
 }
 
@@ -126,77 +132,30 @@ void capture_errno(struct capture *c, const char *key, int rc)
 	capture_text(c, key, NULL, text, strlen(text));
 }
 
-/* Absolute, no component that leads elsewhere, nothing that would break a line of the manifest. */
-static bool can_be_kept(const char *path)
+static void keep(struct capture *c, const char *path, const char *text, size_t length)
 {
-	size_t n = strlen(path);
+	char *kept = strdup(path);
+	int rc = kept ? 0 : -ENOMEM;
 
-	if (*path != '/' || n > PATH_KEPT || path[n - 1] == '/')
-		return false;
-	for (const char *p = path; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			return false;
-	for (const char *p = path; p; p = strchr(p, '/')) {
-		size_t component = strcspn(++p, "/");
-
-		if (!component || (component == 1 && *p == '.') || (component == 2 && !strncmp(p, "..", 2)))
-			return false;
-	}
-	return true;
-}
-
-/* Make the directory of `path`, below c->dir. Mostly its parent is there already. */
-static int make_parent(struct capture *c, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char parent[PATH_KEPT + 1];
-	int rc;
-
-	if (!slash)
-		return -ENOENT;
-	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
-	if (!mkdirat(c->dir, parent, 0777) || errno == EEXIST)
-		return 0;
-	rc = errno == ENOENT ? make_parent(c, parent) : -errno;
-	return !rc && mkdirat(c->dir, parent, 0777) ? -errno : rc;
-}
-
-static int create_raw(struct capture *c, const char *path)
-{
-	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int rc, fd = openat(c->dir, path, flags, 0666);
-
-	if (fd >= 0 || errno != ENOENT)
-		return fd < 0 ? -errno : fd;
-	rc = make_parent(c, path);
+	if (!rc && c->mask)
+		mask_text(c->mask, kept, strlen(kept));
+	if (!rc)
+		rc = keep_write(c->dir, kept, text, length);
 	if (rc)
-		return rc;
-	fd = openat(c->dir, path, flags, 0666);
-	return fd < 0 ? -errno : fd;
+		fail(c, rc, path);
+	c->files++;
+	c->bytes += length;
+	free(kept);
 }
 
-/* Not synced: a run is, as a whole, when it is sealed; and a capture without a state.json is none. */
-static void keep_raw(struct capture *c, const char *path, const char *text, size_t length)
+void capture_made(struct capture *c, const char *name, char *text, size_t length)
 {
-	int fd = create_raw(c, path + 1);
+	char *path = fs_path("/made/%s", name);
 
-	if (fd == -EEXIST) /* another row's */
-		return;
-	if (fd < 0) {
-		fail(c, fd, path);
-		return;
-	}
-	for (size_t done = 0; done < length;) {
-		ssize_t n = write(fd, text + done, length - done);
-
-		if (n < 0 && errno != EINTR) {
-			fail(c, -errno, path);
-			break;
-		}
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (close(fd))
-		fail(c, -errno, path);
+	if (c->mask)
+		mask_text(c->mask, text, length);
+	keep(c, path, text, length);
+	free(path);
 }
 
 static void load(struct capture *c, const char *path)
@@ -205,7 +164,7 @@ static void load(struct capture *c, const char *path)
 	free(c->last_path);
 	c->text = NULL;
 	c->last_path = strdup(path);
-	c->rc = can_be_kept(path) ? 0 : -EINVAL;
+	c->rc = keep_is_path(path) ? 0 : -EINVAL;
 	if (!c->rc && (c->files >= FILES_MAX || c->bytes >= TOTAL_MAX))
 		c->rc = -EDQUOT;
 	if (!c->rc)
@@ -214,9 +173,9 @@ static void load(struct capture *c, const char *path)
 		c->skipped++;
 	if (c->rc)
 		return;
-	c->files++;
-	c->bytes += c->length;
-	keep_raw(c, path, c->text, c->length);
+	if (c->mask)
+		mask_file(c->mask, path, c->text, c->length);
+	keep(c, path, c->text, c->length);
 }
 
 int capture_file(struct capture *c, const char *path, const char **text, size_t *length)
@@ -257,7 +216,7 @@ void read_link(struct capture *c, const struct state_source *s, const char *path
  * .../cpu0/cpuidle/state1/name. */
 static void key_for(const char *pattern, const char *path, const char *key, char *out, size_t size)
 {
-	char copy[PATH_KEPT + 1], next[KEY_MAX];
+	char copy[PATH_MAX], next[KEY_MAX];
 	char *rest = copy;
 
 	snprintf(out, size, "%s", key);
@@ -320,11 +279,11 @@ static json_t *keys_json(struct capture *c)
 	return keys;
 }
 
-static int64_t now_ns(void)
+static int64_t now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
@@ -332,8 +291,8 @@ static int write_state(struct capture *c, int64_t started)
 {
 	char *path = fs_path("%s/state.json", c->path);
 	json_t *keys = keys_json(c);
-	json_t *state =
-	    json_pack("{s:i, s:I, s:o}", "schema", 1, "cost_ns", (json_int_t)(now_ns() - started), "keys", keys);
+	json_t *state = json_pack("{s:i, s:I, s:o}", "schema", 1, "cost_ns",
+				  (json_int_t)(now_ns(CLOCK_MONOTONIC) - started), "keys", keys);
 	int rc = state ? json_write(path, state, c->e) : err_sys(c->e, -ENOMEM, path, "write");
 
 	json_decref(state);
@@ -380,19 +339,41 @@ static void capture_free(struct capture *c)
 	close(c->dir);
 }
 
-int state_capture(const struct sysroot *root, const char *dir, struct err *e)
+/* The capture's own cost, so that nobody takes it for the machine's. */
+static void add_cost(struct capture *c, int64_t cpu_started)
+{
+	capture_int(c, "capture.cpu_ns", NULL, now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_started);
+	capture_int(c, "capture.files", NULL, (int64_t)c->files);
+	capture_int(c, "capture.bytes", NULL, (int64_t)c->bytes);
+	capture_int(c, "capture.skipped", NULL, (int64_t)c->skipped);
+}
+
+/* One call for all files: a thousand calls of fsync would take a thousand times as long. */
+static void sync_raw(struct capture *c)
+{
+	if (syncfs(c->dir))
+		fail(c, -errno, c->path);
+}
+
+int state_capture(const struct sysroot *root, const char *dir, const struct state_options *o, struct err *e)
 {
 	struct capture c = {.root = root, .path = dir, .e = e};
-	int64_t started = now_ns();
+	int64_t started = now_ns(CLOCK_MONOTONIC), cpu_started = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct mask mask;
 	int rc;
 
 	c.dir = open_empty(dir, e);
 	if (c.dir < 0)
 		return c.dir;
+	if (o && o->mask) {
+		mask_init(&mask, root);
+		c.mask = &mask;
+	}
 	for (const struct state_source *s = state_sources; s->group && !c.failure; s++)
 		read_source(&c, s);
-	capture_int(&c, "capture.files", NULL, (int64_t)c.files);
-	capture_int(&c, "capture.skipped", NULL, (int64_t)c.skipped);
+	add_cost(&c, cpu_started);
+	if (o && o->sync && !c.failure)
+		sync_raw(&c);
 	rc = c.failure ? c.failure : write_state(&c, started);
 	capture_free(&c);
 	return rc;

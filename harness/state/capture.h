@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct capture;
+struct piece;
 struct state_source;
 struct sysroot;
 
@@ -22,6 +23,9 @@ const struct sysroot *capture_root(const struct capture *c);
 void capture_text(struct capture *c, const char *key, const char *name, const char *text, size_t length);
 void capture_int(struct capture *c, const char *key, const char *name, int64_t value);
 
+/* A number as one, anything else as text. */
+void capture_value(struct capture *c, const char *key, const char *name, struct piece value);
+
 /* The errno `-rc` as "!ENOENT". */
 void capture_errno(struct capture *c, const char *key, int rc);
 
@@ -32,13 +36,27 @@ void capture_errno(struct capture *c, const char *key, int rc);
  */
 int capture_file(struct capture *c, const char *path, const char **text, size_t *length);
 
+/* Keep what is no file of the machine, as "/made/<name>". */
+void capture_made(struct capture *c, const char *name, char *text, size_t length);
+
 /* Readers. */
-void read_file(struct capture *c, const struct state_source *s, const char *path, const char *key);
-void read_link(struct capture *c, const struct state_source *s, const char *path, const char *key); /* last component */
-void read_holders(struct capture *c, const struct state_source *s, const char *path,
-		  const char *key); /* who has it open */
-void read_cpusets(struct capture *c, const struct state_source *s, const char *path,
-		  const char *key); /* path: mountinfo */
+#define READER(name)                                                                                                   \
+	void read_##name(struct capture *c, const struct state_source *s, const char *path, const char *key)
+READER(file);
+READER(link);	     /* last component */
+READER(holders);     /* who has it open */
+READER(cpusets);     /* path: mountinfo */
+READER(sysctls);     /* a folder with all below it */
+READER(threads);     /* path: /proc */
+READER(config);	     /* the kernel's */
+READER(kernel_log);  /* and its lines about the TSC */
+READER(ntp);	     /* how the kernel's clock is disciplined; the live machine only, as what follows */
+READER(smis);	     /* system management interrupts so far */
+READER(ethtool);     /* path: of an interface in /sys/class/net */
+READER(mode);	     /* a file's permissions */
+READER(environment); /* this process', without secrets */
+READER(program);     /* this program and its libraries */
+READER(tuned);	     /* the active profile's text */
 
 /* Flatteners: pure, from a file's text to keys. */
 #define FLATTENER(name)                                                                                                \
@@ -46,6 +64,7 @@ void read_cpusets(struct capture *c, const struct state_source *s, const char *p
 			    size_t length)
 FLATTENER(line);       /* the first line */
 FLATTENER(int);	       /* a number, or else the line */
+FLATTENER(words);      /* a number, or all words, one blank between two */
 FLATTENER(cpulist);    /* "0-3", in canonical form */
 FLATTENER(cpumask);    /* "f" as "0-3" */
 FLATTENER(choice);     /* "always [madvise] never": what is in brackets */
@@ -57,6 +76,9 @@ FLATTENER(columns);    /* counts by CPU, under a line of CPUs: interrupts, softi
 FLATTENER(stat);       /* /proc/stat */
 FLATTENER(psi);	       /* /proc/pressure: the totals */
 FLATTENER(parameters); /* of the kernel's command line */
+FLATTENER(interfaces); /* /proc/net/dev: counters */
+FLATTENER(limits);     /* /proc/self/limits: soft and hard */
+FLATTENER(pci_config); /* PCIe settings of configuration space */
 FLATTENER(modules);    /* /proc/modules: sizes */
 
 #endif

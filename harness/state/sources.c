@@ -6,17 +6,23 @@
 
 #include "state/capture.h"
 
-#define LINE		 read_file, flatten_line, NULL
-#define INT		 read_file, flatten_int, NULL
-#define CPULIST		 read_file, flatten_cpulist, NULL
-#define CPUMASK		 read_file, flatten_cpumask, NULL
-#define CHOICE		 read_file, flatten_choice, NULL
-#define RAW		 read_file, NULL, NULL
-#define LINK		 read_link, NULL, NULL
-#define AS(flatten, arg) read_file, flatten_##flatten, arg
+#define FILE_AS(flattener) .read = read_file, .flatten = flatten_##flattener
+#define LINE		   FILE_AS(line)
+#define INT		   FILE_AS(int)
+#define WORDS		   FILE_AS(words)
+#define CPULIST		   FILE_AS(cpulist)
+#define CPUMASK		   FILE_AS(cpumask)
+#define CHOICE		   FILE_AS(choice)
+#define RAW		   .read = read_file
+#define LINK		   .read = read_link
+#define BY(reader)	   .read = read_##reader
+#define AS(flattener, arg) FILE_AS(flattener), arg
 
 /* A row that reads nothing: the class of keys that another row's reader adds. */
-#define ADDED NULL, NULL, NULL, NULL
+#define ADDED .path = NULL
+
+/* Only root may read it. */
+#define ROOT .needs_root = true
 
 #define F STATE_FATAL
 #define W STATE_WARN
@@ -29,6 +35,11 @@
 #define NODE	    "/sys/devices/system/node/node[0-9]*"
 #define KERNEL	    "/proc/sys/kernel"
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
+#define IRQ	    "/proc/irq/[0-9]*"
+#define KIRQ	    "/sys/kernel/irq/[0-9]*"
+#define NET	    "/sys/class/net/*"
+#define DMI	    "/sys/class/dmi/id"
+#define SCHED	    "/sys/kernel/debug/sched"
 #define RDMA	    "/sys/class/infiniband/*"
 #define PORT	    RDMA "/ports/[0-9]*"
 
@@ -44,16 +55,42 @@ const struct state_source state_sources[] = {
 	{"identity", I, "hostname", KERNEL "/hostname", LINE},
 	{"identity", I, "boot_id", KERNEL "/random/boot_id", LINE},
 	{"identity", I, "os.*", "/etc/os-release", AS(pairs, "=")},
+	{"identity", W, "livepatch.*", "/sys/kernel/livepatch/*/enabled", INT},
+	{"config", F, "PREEMPT*", ADDED},
+	{"config", F, "HZ", ADDED},
+	{"config", F, "NO_HZ*", ADDED},
+	{"config", F, "RCU_NOCB*", ADDED},
+	{"config", F, "HIGH_RES_TIMERS", ADDED},
+	{"config", F, "CPU_IDLE*", ADDED},
+	{"config", F, "KASAN*", ADDED},
+	{"config", F, "PROVE_LOCKING", ADDED},
+	{"config", F, "DEBUG_PREEMPT", ADDED},
+	{"config", W, "CC_VERSION_TEXT", ADDED},
+	{"config", I, "*", "/proc/config.gz", BY(config)},
 	{"boot", I, "BOOT_IMAGE", ADDED},
 	{"boot", I, "initrd", ADDED},
 	{"boot", I, "root", ADDED},
 	{"boot", I, "--", ADDED}, /* init's arguments */
 	{"boot", F, "*", "/proc/cmdline", AS(parameters, NULL)},
 	{"module", I, "*", "/proc/modules", AS(modules, NULL)},
+	{"parameter", F, "*idle*", ADDED},
+	{"parameter", F, "kvm*halt_poll*", ADDED},
+	{"parameter", F, "mlx*", ADDED},
+	{"parameter", W, "ib_*", ADDED},
+	{"parameter", W, "rdma_*", ADDED},
+	{"parameter", I, "*.*", "/sys/module/*/parameters/*", WORDS},
 
-	{"firmware", W, "vendor", "/sys/class/dmi/id/sys_vendor", LINE},
-	{"firmware", W, "product", "/sys/class/dmi/id/product_name", LINE},
-	{"firmware", W, "bios_version", "/sys/class/dmi/id/bios_version", LINE},
+	{"firmware", W, "vendor", DMI "/sys_vendor", LINE},
+	{"firmware", W, "product", DMI "/product_name", LINE},
+	{"firmware", W, "bios_version", DMI "/bios_version", LINE},
+	{"firmware", W, "bios_vendor", DMI "/bios_vendor", LINE},
+	{"firmware", W, "bios_date", DMI "/bios_date", LINE},
+	{"firmware", W, "bios_release", DMI "/bios_release", LINE},
+	{"firmware", W, "board", DMI "/board_name", LINE},
+	{"firmware", I, "serial.*", DMI "/*_serial", LINE, ROOT},
+	{"firmware", I, "uuid", DMI "/product_uuid", LINE, ROOT},
+	{"firmware", W, "microcode.*", EACHCPU "/microcode/version", LINE, ROOT},
+	{"firmware", V, "smi_count.*", "/dev/cpu/[0-9]*/msr", BY(smis), ROOT},
 
 	{"cpu", F, "model", "/proc/cpuinfo", AS(field, "model name")},
 	{"cpu", I, "vendor", "/proc/cpuinfo", AS(field, "vendor_id")},
@@ -75,6 +112,8 @@ const struct state_source state_sources[] = {
 	{"cpu", W, "*.siblings", EACHCPU "/topology/thread_siblings_list", CPULIST},
 	{"cpu", W, "*.core", EACHCPU "/topology/core_id", INT},
 	{"cpu", W, "*.package", EACHCPU "/topology/physical_package_id", INT},
+	{"cpu", W, "*.die", EACHCPU "/topology/die_id", INT},
+	{"cpu", W, "*.capacity", EACHCPU "/cpu_capacity", INT},
 	{"cpu", W, "*.cache.*.level", EACHCPU "/cache/index[0-9]*/level", INT},
 	{"cpu", W, "*.cache.*.type", EACHCPU "/cache/index[0-9]*/type", LINE},
 	{"cpu", W, "*.cache.*.size", EACHCPU "/cache/index[0-9]*/size", LINE},
@@ -89,6 +128,10 @@ const struct state_source state_sources[] = {
 	{"numa", V, "*.free_hugepages.*", NODE "/hugepages/*/free_hugepages", INT},
 	{"numa", V, "*.meminfo", NODE "/meminfo", RAW},
 	{"numa", V, "*.stat.*", NODE "/numastat", AS(pairs, " ")},
+	{"thermal", I, "*.type", "/sys/class/thermal/thermal_zone[0-9]*/type", LINE},
+	{"thermal", V, "*.millidegrees", "/sys/class/thermal/thermal_zone[0-9]*/temp", INT},
+	{"power", W, "*.limit.*", "/sys/class/powercap/*/constraint_[0-9]_power_limit_uw", INT},
+	{"power", V, "*.energy_uj", "/sys/class/powercap/*/energy_uj", INT, ROOT},
 
 	{"frequency", F, "*.driver", POLICY "/scaling_driver", LINE},
 	{"frequency", F, "*.governor", POLICY "/scaling_governor", LINE},
@@ -104,6 +147,11 @@ const struct state_source state_sources[] = {
 	{"frequency", F, "no_turbo", CPU "/intel_pstate/no_turbo", INT},
 	{"frequency", F, "intel_pstate", CPU "/intel_pstate/status", LINE},
 	{"frequency", F, "amd_pstate", CPU "/amd_pstate/status", LINE},
+	{"frequency", F, "min_percent", CPU "/intel_pstate/min_perf_pct", INT},
+	{"frequency", F, "max_percent", CPU "/intel_pstate/max_perf_pct", INT},
+	{"frequency", F, "hwp_dynamic_boost", CPU "/intel_pstate/hwp_dynamic_boost", INT},
+	{"frequency", F, "uncore.*.min_khz", CPU "/intel_uncore_frequency/*/min_freq_khz", INT},
+	{"frequency", F, "uncore.*.max_khz", CPU "/intel_uncore_frequency/*/max_freq_khz", INT},
 
 	{"idle", F, "driver", CPU "/cpuidle/current_driver", LINE},
 	{"idle", F, "governor", CPU "/cpuidle/current_governor", LINE},
@@ -113,35 +161,63 @@ const struct state_source state_sources[] = {
 	{"idle", F, "*.*.residency_us", EACHCPU "/cpuidle/state[0-9]*/residency", INT},
 	{"idle", V, "*.*.usage", EACHCPU "/cpuidle/state[0-9]*/usage", INT},
 	{"idle", V, "*.*.time_us", EACHCPU "/cpuidle/state[0-9]*/time", INT},
+	{"idle", V, "*.*.above", EACHCPU "/cpuidle/state[0-9]*/above", INT},
+	{"idle", V, "*.*.below", EACHCPU "/cpuidle/state[0-9]*/below", INT},
+	{"idle", V, "*.*.rejected", EACHCPU "/cpuidle/state[0-9]*/rejected", INT},
 
 	{"pm_qos", F, "cpu_dma_latency_us", "/dev/cpu_dma_latency", AS(s32, NULL)},
-	{"pm_qos", W, "cpu_dma_latency_holders", "/dev/cpu_dma_latency", read_holders, NULL, NULL},
+	{"pm_qos", W, "cpu_dma_latency_holders", "/dev/cpu_dma_latency", BY(holders)},
 	{"pm_qos", V, "cpu_dma_latency_holders_hidden", ADDED},
 	{"pm_qos", F, "cpu_wakeup_latency_us", "/dev/cpu_wakeup_latency", AS(s32, NULL)},
 	{"pm_qos", F, "*.resume_latency_us", EACHCPU "/power/pm_qos_resume_latency_us", INT},
 
 	{"clock", F, "source", CLOCKSOURCE "/current_clocksource", LINE},
 	{"clock", W, "available", CLOCKSOURCE "/available_clocksource", LINE},
+	{"clock", F, "event.*", "/sys/devices/system/clockevents/clockevent[0-9]*/current_device", LINE},
+	{"clock", W, "ntp.synchronized", ADDED},
+	{"clock", V, "ntp.*", "/adjtimex(2)", BY(ntp)},
+	{"clock", I, "ptp.*", "/sys/class/ptp/*/clock_name", LINE},
+	{"clock", I, "log", ADDED},
 
 	{"irq", V, "count.*", "/proc/interrupts", AS(columns, NULL)},
 	{"irq", V, "softirq.*", "/proc/softirqs", AS(columns, NULL)},
 	{"irq", W, "default_affinity", "/proc/irq/default_smp_affinity", CPUMASK},
-	{"irq", W, "*.affinity", "/proc/irq/[0-9]*/smp_affinity_list", CPULIST},
-	{"irq", W, "*.effective", "/proc/irq/[0-9]*/effective_affinity_list", CPULIST},
-	{"irq", I, "*.actions", "/sys/kernel/irq/[0-9]*/actions", LINE},
+	{"irq", W, "*.affinity", IRQ "/smp_affinity_list", CPULIST},
+	{"irq", W, "*.effective", IRQ "/effective_affinity_list", CPULIST},
+	{"irq", W, "*.mode", IRQ "/smp_affinity", BY(mode)},
+	{"irq", W, "*.node", IRQ "/node", INT},
+	{"irq", I, "*.hint", IRQ "/affinity_hint", CPUMASK},
+	{"irq", I, "*.actions", KIRQ "/actions", LINE},
+	{"irq", I, "*.chip", KIRQ "/chip_name", LINE},
+	{"irq", F, "irqbalance_runs", ADDED},
+	{"irq", I, "irqbalance_options", "/etc/default/irqbalance", RAW},
 
 	{"cpuset", F, "tree.*.cpus.partition", ADDED},
 	{"cpuset", F, "tree.*.cpus.isolated", ADDED},
 	{"cpuset", V, "tree.*.memory_pressure", ADDED},
 	{"cpuset", W, "tree.*", ADDED},
 	{"cpuset", I, "own", ADDED},
-	{"cpuset", W, "version", "/proc/self/mountinfo", read_cpusets, NULL, NULL},
+	{"cpuset", W, "version", "/proc/self/mountinfo", BY(cpusets)},
 	{"cpuset", W, "allowed_cpus", "/proc/self/status", AS(field, "Cpus_allowed_list")},
 	{"cpuset", W, "allowed_nodes", "/proc/self/status", AS(field, "Mems_allowed_list")},
 
 	{"pci", F, "aspm_policy", "/sys/module/pcie_aspm/parameters/policy", CHOICE},
+	{"pci", W, "iommu_type.*", "/sys/kernel/iommu_groups/[0-9]*/type", LINE},
+	{"pci", W, "iommu.*", "/sys/class/iommu/*", LINK},
 
-	{"scheduling", F, "preemption", "/sys/kernel/debug/sched/preempt", CHOICE},
+	{"scheduling", F, "preemption", SCHED "/preempt", CHOICE, ROOT},
+	{"scheduling", F, "features", SCHED "/features", WORDS, ROOT},
+	{"scheduling", F, "base_slice_ns", SCHED "/base_slice_ns", INT, ROOT},
+	{"scheduling", F, "latency_ns", SCHED "/latency_ns", INT, ROOT},
+	{"scheduling", F, "min_granularity_ns", SCHED "/min_granularity_ns", INT, ROOT},
+	{"scheduling", F, "wakeup_granularity_ns", SCHED "/wakeup_granularity_ns", INT, ROOT},
+	{"scheduling", F, "migration_cost_ns", SCHED "/migration_cost_ns", INT, ROOT},
+	{"scheduling", W, "rcu_expedited", "/sys/kernel/rcu_expedited", INT},
+	{"scheduling", W, "rcu_normal", "/sys/kernel/rcu_normal", INT},
+	{"scheduling", V, "statistics", "/proc/schedstat", RAW},
+	{"thread", W, "kernel.*", ADDED},
+	{"thread", W, "realtime.*", ADDED},
+	{"thread", I, "*", "/proc", BY(threads)},
 	{"scheduling", F, "rt_runtime_us", KERNEL "/sched_rt_runtime_us", INT},
 	{"scheduling", F, "rt_period_us", KERNEL "/sched_rt_period_us", INT},
 	{"scheduling", F, "numa_balancing", KERNEL "/numa_balancing", INT},
@@ -164,6 +240,12 @@ const struct state_source state_sources[] = {
 	{"memory", W, "transparent_hugepages_shmem", "/sys/kernel/mm/transparent_hugepage/shmem_enabled", CHOICE},
 	{"memory", W, "transparent_hugepages_defrag", "/sys/kernel/mm/transparent_hugepage/defrag", CHOICE},
 	{"memory", W, "hugepages.*", "/sys/kernel/mm/hugepages/*/nr_hugepages", INT},
+	{"memory", V, "transparent_hugepages_daemon.full_scans", ADDED},
+	{"memory", V, "transparent_hugepages_daemon.pages_collapsed", ADDED},
+	{"memory", W, "transparent_hugepages_daemon.*", "/sys/kernel/mm/transparent_hugepage/khugepaged/*", INT},
+	{"memory", W, "generations", "/sys/kernel/mm/lru_gen/enabled", LINE},
+	{"memory", W, "swaps", "/proc/swaps", WORDS},
+	{"memory", V, "buddies", "/proc/buddyinfo", RAW},
 	{"memory", W, "ksm", "/sys/kernel/mm/ksm/run", INT},
 	{"memory", W, "swappiness", "/proc/sys/vm/swappiness", INT},
 	{"memory", W, "stat_interval_s", "/proc/sys/vm/stat_interval", INT},
@@ -171,6 +253,19 @@ const struct state_source state_sources[] = {
 	{"memory", W, "compaction_proactiveness", "/proc/sys/vm/compaction_proactiveness", INT},
 	{"memory", W, "overcommit_memory", "/proc/sys/vm/overcommit_memory", INT},
 
+	{"sysctl", V, "kernel.random.*", ADDED},
+	{"sysctl", V, "kernel.ns_last_pid", ADDED},
+	{"sysctl", V, "kernel.pty.nr", ADDED},
+	{"sysctl", V, "net.netfilter.nf_conntrack_count", ADDED},
+	{"sysctl", F, "kernel.sched_*", ADDED},
+	{"sysctl", F, "net.core.busy_*", ADDED},
+	{"sysctl", I, "net.ipv?.conf.*", ADDED},
+	{"sysctl", I, "net.ipv?.neigh.*", ADDED},
+	{"sysctl", W, "kernel.*", KERNEL, BY(sysctls)},
+	{"sysctl", W, "vm.*", "/proc/sys/vm", BY(sysctls)},
+	{"sysctl", W, "net.*", "/proc/sys/net", BY(sysctls)},
+
+	{"load", V, "threads", ADDED},
 	{"load", V, "average", "/proc/loadavg", LINE},
 	{"load", V, "stat.*", "/proc/stat", AS(stat, NULL)},
 	{"load", V, "pressure.cpu.*", "/proc/pressure/cpu", AS(psi, NULL)},
@@ -188,6 +283,17 @@ const struct state_source state_sources[] = {
 	{"rdma", F, "*.pci_width", RDMA "/device/current_link_width", INT},
 	{"rdma", W, "*.pci_speed_max", RDMA "/device/max_link_speed", LINE},
 	{"rdma", W, "*.pci_width_max", RDMA "/device/max_link_width", INT},
+	{"rdma", I, "*.node_guid", RDMA "/node_guid", LINE},
+	{"rdma", I, "*.id.vendor", RDMA "/device/vendor", LINE},
+	{"rdma", I, "*.id.device", RDMA "/device/device", LINE},
+	{"rdma", W, "*.cpus_near", RDMA "/device/local_cpulist", CPULIST},
+	{"rdma", W, "*.power", RDMA "/device/power/control", LINE},
+	{"rdma", F, "*.link_saving.*", RDMA "/device/link/*aspm", INT},
+	{"rdma", F, "*.iommu", RDMA "/device/iommu_group/type", LINE},
+	{"rdma", F, "*.driver_version", RDMA "/device/driver/module/version", LINE},
+	{"rdma", F, "*.pcie.*", RDMA "/device/config", AS(pci_config, NULL), ROOT},
+	{"rdma", I, "*.port*.gid.*", PORT "/gids/[0-9]", LINE},
+	{"rdma", I, "*.port*.gid_type.*", PORT "/gid_attrs/types/[0-9]", LINE},
 	{"rdma", F, "*.port*.state", PORT "/state", LINE},
 	{"rdma", F, "*.port*.physical_state", PORT "/phys_state", LINE},
 	{"rdma", F, "*.port*.rate", PORT "/rate", LINE},
@@ -197,13 +303,62 @@ const struct state_source state_sources[] = {
 	{"rdma", V, "*.port*.hw_counter.*", PORT "/hw_counters/*", INT},
 	{"rdma", V, "*.hw_counter.*", RDMA "/hw_counters/*", INT},
 
+	{"net", F, "*.mtu", NET "/mtu", INT},
+	{"net", F, "*.speed_mbit", NET "/speed", INT},
+	{"net", W, "*.operational", NET "/operstate", LINE},
+	{"net", I, "*.address", NET "/address", LINE},
+	{"net", W, "*.queue_length", NET "/tx_queue_len", INT},
+	{"net", F, "*.threaded", NET "/threaded", INT},
+	{"net", F, "*.gro_flush_ns", NET "/gro_flush_timeout", INT},
+	{"net", F, "*.defer_irqs", NET "/napi_defer_hard_irqs", INT},
+	{"net", W, "*.numa_node", NET "/device/numa_node", INT},
+	{"net", W, "*.rps.*", NET "/queues/rx-[0-9]*/rps_cpus", CPUMASK},
+	{"net", W, "*.xps.*", NET "/queues/tx-[0-9]*/xps_cpus", CPUMASK},
+	{"net", V, "*.counter.*", ADDED},
+	{"net", F, "*.coalesce.*", ADDED},
+	{"net", F, "*.driver", ADDED},
+	{"net", F, "*.firmware", ADDED},
+	{"net", I, "*.driver_version", ADDED},
+	{"net", I, "*.bus", ADDED},
+	{"net", W, "*.ring.*", ADDED},
+	{"net", W, "*.channels.*", ADDED},
+	{"net", W, "*.pause.*", ADDED},
+	{"net", W, "*.feature.*", ADDED},
+	{"net", V, "*.stat.*", ADDED},
+	{"net", I, "*.*", NET, BY(ethtool)},
+	{"net", W, "namespace", "/proc/self/ns/net", LINK},
+	{"net", V, "*", "/proc/net/dev", AS(interfaces, NULL)},
+
+	{"software", I, "providers", "/etc/libibverbs.d/*", RAW},
+	{"software", F, "kblat.build_id", ADDED},
+	{"software", F, "kblat.sha256", ADDED},
+	{"software", F, "version", ADDED},
+	{"software", F, "commit", ADDED},
+	{"software", F, "compiler", ADDED},
+	{"software", W, "*", "/proc/self/exe", BY(program)},
+	{"environment", F, "LD_PRELOAD", ADDED},
+	{"environment", F, "GLIBC_TUNABLES", ADDED},
+	{"environment", F, "MALLOC_*", ADDED},
+	{"environment", F, "MLX?_*", ADDED},
+	{"environment", F, "RDMAV_*", ADDED},
+	{"environment", F, "IBV_*", ADDED},
+	{"environment", I, "*", "/environ(7)", BY(environment)},
+	{"limits", W, "*", "/proc/self/limits", AS(limits, NULL)},
+	{"limits", W, "capabilities", "/proc/self/status", AS(field, "CapEff")},
+	{"limits", W, "seccomp", "/proc/self/status", AS(field, "Seccomp")},
+
+	{"event", V, "log*", "/syslog(2)", BY(kernel_log), ROOT},
+	{"event", V, "edac.*", "/sys/devices/system/edac/mc/mc[0-9]*/[cu]e_count", INT},
+	{"event", W, "cpus_offline", CPU "/offline", CPULIST},
+
+	{"tuned", I, "text", "/etc/tuned/active_profile", BY(tuned)},
 	{"tuned", W, "active_profile", "/etc/tuned/active_profile", LINE},
 	{"tuned", W, "profile_mode", "/etc/tuned/profile_mode", LINE},
 	{"tuned", I, "post_loaded_profile", "/etc/tuned/post_loaded_profile", LINE},
 	{"tuned", I, "pid", "/run/tuned/tuned.pid", INT},
 
 	{"capture", V, "*", ADDED},
-	{NULL, I, NULL, NULL, NULL, NULL, NULL},
+	{.group = NULL},
 };
 /* clang-format on */
 

@@ -8,6 +8,7 @@
 #ifndef KBLAT_STATE_SOURCES_H
 #define KBLAT_STATE_SOURCES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct capture;
@@ -33,6 +34,7 @@ struct state_source {
 	void (*flatten)(struct capture *c, const struct state_source *s, const char *key, const char *text,
 			size_t length);
 	const char *arg; /* for `flatten` */
+	bool needs_root;
 };
 
 extern const struct state_source state_sources[]; /* group NULL ends */

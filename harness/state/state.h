@@ -12,13 +12,19 @@
 #define KBLAT_STATE_STATE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct err;
 struct sysroot;
 
-/* Capture into `dir` (made if missing; must be empty). 0 or a negative errno; a source that can't be read is no
- * failure. */
-int state_capture(const struct sysroot *root, const char *dir, struct err *e);
+struct state_options {
+	bool mask; /* hide serial numbers, hardware addresses, UUIDs and the host's name, in raw files, too */
+	bool sync; /* all is on the disk on return; a run does that when it is sealed */
+};
+
+/* Capture into `dir` (made if missing; must be empty). `o` may be NULL. 0 or a negative errno; a source that can't be
+ * read is no failure. */
+int state_capture(const struct sysroot *root, const char *dir, const struct state_options *o, struct err *e);
 
 /*
  * What changed between two captures: {"schema": 1, "changed": [{"key", "before", "after", "class":

@@ -104,3 +104,85 @@ edit() {
 	run --separate-stderr "$KBLAT" state diff small-v2 small-v2 --sysroot /
 	[ "$status" -eq 2 ]
 }
+
+# unprivileged COMMAND…: without root's rights, where this is root.
+unprivileged() {
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$@"
+	else
+		"$@"
+	fi
+}
+
+@test "capture of this machine without privileges: its kernel, its settings, errno for what is refused; its own cost" {
+	chmod 777 "$T"
+	cp "$KBLAT" kblat
+	unprivileged ./kblat state capture here >out
+	assert_eq "$(cat out)" here
+	assert_eq "$(json here/state.json 'd["keys"]["identity.kernel"]')" "$(uname -r)"
+	assert_eq "$(cat here/proc/sys/kernel/osrelease)" "$(uname -r)"
+	assert_eq "$(json here/state.json 'd["keys"]["sysctl.vm.dirty_ratio"]')" "$(cat /proc/sys/vm/dirty_ratio)"
+	assert_eq "$(json here/state.json 'd["cost_ns"] > 0 and d["keys"]["capture.cpu_ns"] > 0')" True
+	assert_eq "$(json here/state.json 'd["keys"]["thread.kernel.ksoftirqd/0"]')" other:0:0
+	assert_eq "$(json here/state.json 'list(d["keys"]) == sorted(d["keys"])')" True
+	assert_eq "$(json here/state.json 'sum(v == "!EACCES" for v in d["keys"].values()) > 0')" True
+	grep -q "ksoftirqd/0" here/made/threads.tsv
+	# a file for each key that says what a file says, and no link among them
+	[ -z "$(find here -type l)" ]
+}
+
+@test "capture keeps no secret of the environment" {
+	MY_API_TOKEN=abc GOOD=plain URL=https://me:word@host/ ODD=ghp0123456789abcdefghijklmnop \
+		"$KBLAT" state capture here
+	assert_eq "$(json here/state.json '[d["keys"]["environment." + k] for k in ("MY_API_TOKEN", "GOOD", "URL", "ODD")]')" \
+		"['(hidden)', 'plain', '(hidden)', '(hidden)']"
+	run ! grep -rE 'me:word|ghp0123' here
+}
+
+@test "capture --mask hides the host's name and hardware addresses, in raw files, too" {
+	"$ROOT/tests/sysroots/machine" unpack small-v2 root
+	mkdir -p root/proc/sys/kernel root/sys/class/net/eth0 root/sys/class/dmi/id
+	echo lab-host >root/proc/sys/kernel/hostname
+	echo 02:fc:00:00:00:05 >root/sys/class/net/eth0/address
+	echo SN12345 >root/sys/class/dmi/id/board_serial
+	"$KBLAT" state capture masked --sysroot root --mask
+	run ! grep -rE 'lab-host|fc:00|SN1' masked
+	assert_eq "$(json masked/state.json 'd["keys"]["identity.hostname"]')" "xxx-xxxx"
+	"$KBLAT" state capture open --sysroot root
+	grep -q lab-host open/proc/sys/kernel/hostname
+	run "$KBLAT" state diff open masked
+	[ "$status" -eq 0 ]
+}
+
+@test "capture of recorded machines; their links stay inside" {
+	for m in $("$ROOT/tests/sysroots/machine" list | cut -d' ' -f1); do
+		captured "$m"
+		[ -s "$m/state.json" ]
+		run "$KBLAT" state diff "$m" "$m"
+		[ "$status" -eq 0 ]
+	done
+	mkdir -p evil/proc/sys/kernel
+	ln -s /etc/passwd evil/proc/cmdline
+	ln -s ../../../../../../../../etc/passwd evil/proc/sys/kernel/osrelease
+	"$KBLAT" state capture caught --sysroot evil
+	assert_eq "$(json caught/state.json '[d["keys"][k] for k in ("identity.cmdline", "identity.kernel")]')" "['!ENOENT', '!ENOENT']"
+	run ! grep -r root: caught
+}
+
+@test "capture refuses what it would spoil or cannot make" {
+	mkdir full
+	echo x >full/x
+	touch file
+	for bad in full file; do
+		run --separate-stderr "$KBLAT" state capture "$bad"
+		echo "$bad: $status $stderr"
+		[ "$status" -ne 0 ]
+		[ -z "$output" ]
+		assert_contains "$stderr" "$bad"
+	done
+	run --separate-stderr "$KBLAT" state capture new --sysroot nowhere
+	[ "$status" -eq 2 ]
+	[ ! -e new ]
+	run --separate-stderr "$KBLAT" state capture new --json
+	[ "$status" -eq 2 ]
+}

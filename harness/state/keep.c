@@ -1,0 +1,74 @@
+#include "state/keep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_KEPT 3000
+
+bool keep_is_path(const char *path)
+{
+	size_t n = strlen(path);
+
+	if (*path != '/' || n > PATH_KEPT || path[n - 1] == '/')
+		return false;
+	for (const char *p = path; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return false;
+	for (const char *p = path; p; p = strchr(p, '/')) {
+		size_t component = strcspn(++p, "/");
+
+		if (!component || (component == 1 && *p == '.') || (component == 2 && !strncmp(p, "..", 2)))
+			return false;
+	}
+	return true;
+}
+
+/* Make the directory of `path`, below `dir`. Mostly its parent is there already. */
+static int make_parent(int dir, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char parent[PATH_KEPT + 1];
+	int rc;
+
+	if (!slash)
+		return -ENOENT;
+	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
+	if (!mkdirat(dir, parent, 0777) || errno == EEXIST)
+		return 0;
+	rc = errno == ENOENT ? make_parent(dir, parent) : -errno;
+	return !rc && mkdirat(dir, parent, 0777) ? -errno : rc;
+}
+
+static int create_raw(int dir, const char *path)
+{
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int rc, fd = openat(dir, path, flags, 0666);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	rc = make_parent(dir, path);
+	if (rc)
+		return rc;
+	fd = openat(dir, path, flags, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
+int keep_write(int dir, const char *path, const char *text, size_t length)
+{
+	int rc = 0, fd = create_raw(dir, path + 1);
+
+	if (fd < 0)
+		return fd == -EEXIST ? 0 : fd;
+	for (size_t done = 0; !rc && done < length;) {
+		ssize_t n = write(fd, text + done, length - done);
+
+		if (n < 0 && errno != EINTR)
+			rc = -errno;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return close(fd) && !rc ? -errno : rc;
+}

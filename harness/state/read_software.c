@@ -1,0 +1,229 @@
+/* The software that measures: this program, its libraries, its environment; and the profile that tuned applies. */
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <link.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/sysroot.h"
+#include "state/capture.h"
+#include "state/sources.h"
+#include "version.h"
+
+enum {
+	OBJECT_MAX = 256 << 20,
+	NOTE_ALIGN = 4,
+	PROFILES_DEEP = 8,
+	TOKEN_LENGTH = 24, /* from here on, letters and digits alone look like a key */
+};
+
+static char *hex(const unsigned char *bytes, size_t n, char *out)
+{
+	for (size_t i = 0; i < n; i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+	return out;
+}
+
+/* The linker's identification of an object, from its notes in memory: costs nothing. "" if it has none. */
+static void build_id(const struct dl_phdr_info *object, char *out, size_t size)
+{
+	*out = '\0';
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
+		const char *note = (const char *)(object->dlpi_addr + p->p_vaddr), *end = note + p->p_memsz;
+
+		while (p->p_type == PT_NOTE && (size_t)(end - note) >= sizeof(ElfW(Nhdr))) {
+			const ElfW(Nhdr) *n = (const void *)note;
+			const char *name = note + sizeof(*n);
+			size_t name_size = (n->n_namesz + NOTE_ALIGN - 1) & ~(size_t)(NOTE_ALIGN - 1);
+			size_t data_size = (n->n_descsz + NOTE_ALIGN - 1) & ~(size_t)(NOTE_ALIGN - 1);
+
+			if (name_size + data_size > (size_t)(end - name))
+				break;
+			if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && !memcmp(name, "GNU", 4) &&
+			    n->n_descsz * 2 < size)
+				hex((const unsigned char *)name + name_size, n->n_descsz, out);
+			note = name + name_size + data_size;
+		}
+	}
+}
+
+static int sha256(const struct sysroot *root, const char *path, char *out)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned n = 0;
+	size_t length;
+	char *data;
+	int rc = sysroot_read(root, path, OBJECT_MAX, &data, &length);
+
+	if (rc)
+		return rc;
+	rc = EVP_Digest(data, length, digest, &n, EVP_sha256(), NULL) == 1 ? 0 : -EIO;
+	free(data);
+	hex(digest, n, out);
+	return rc;
+}
+
+struct objects {
+	struct capture *c;
+	const char *key;
+};
+
+/* "software.libc.so.6.sha256" and ".build_id". The first object is the program itself; the kernel's vDSO has no file. */
+static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct objects *o = arg;
+	const char *path = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+	const char *base = *info->dlpi_name ? strrchr(path, '/') : "/kblat";
+	char name[256], text[2 * EVP_MAX_MD_SIZE + 1];
+	int rc;
+
+	(void)size;
+	if (*path != '/')
+		return 0;
+	snprintf(name, sizeof(name), "%.200s.build_id", base + 1);
+	build_id(info, text, sizeof(text));
+	capture_text(o->c, o->key, name, text, strlen(text));
+	snprintf(name, sizeof(name), "%.200s.sha256", base + 1);
+	rc = sha256(capture_root(o->c), path, text);
+	if (!rc)
+		capture_text(o->c, o->key, name, text, strlen(text));
+	return 0;
+}
+
+READER(program)
+{
+	struct objects o = {c, key};
+
+	(void)s;
+	(void)path;
+	if (!capture_root(c)->live)
+		return;
+	capture_text(c, key, "version", kblat_version, strlen(kblat_version));
+	capture_text(c, key, "commit", kblat_commit, strlen(kblat_commit));
+	capture_text(c, key, "compiler", __VERSION__, strlen(__VERSION__));
+	dl_iterate_phdr(add_object, &o);
+}
+
+/* A name that says so, a URL with a password in it, a private key, or what looks like a token. */
+static bool is_secret(const char *name, const char *value)
+{
+	static const char *const names[] = {"*KEY*",	"*TOKEN*", "*SECRET*",	"*PASS*", "*CRED*",   "*AUTH*",
+					    "*COOKIE*", "*PRIV*",  "*SIGNATU*", "*DSN*",  "*BEARER*", NULL};
+	size_t digits = 0, letters = 0;
+	const char *p;
+
+	for (const char *const *n = names; *n; n++)
+		if (!fnmatch(*n, name, FNM_CASEFOLD))
+			return true;
+	if (strstr(value, "-----BEGIN") || (strstr(value, "://") && strchr(strstr(value, "://"), '@')))
+		return true;
+	for (p = value; isalnum((unsigned char)*p) || (*p && strchr("_-+=.", *p)); p++) {
+		digits += isdigit((unsigned char)*p) != 0;
+		letters += isalpha((unsigned char)*p) != 0;
+	}
+	return !*p && p - value >= TOKEN_LENGTH && digits > 2 && letters > 2;
+}
+
+READER(environment)
+{
+	static const char hidden[] = "(hidden)";
+
+	(void)s;
+	(void)path;
+	if (!capture_root(c)->live)
+		return;
+	for (char **e = environ; e && *e; e++) {
+		const char *equal = strchr(*e, '='), *value = equal ? equal + 1 : "";
+		char name[128];
+
+		snprintf(name, sizeof(name), "%.*s", equal ? (int)(equal - *e) : 0, *e);
+		if (is_secret(name, value))
+			value = hidden;
+		if (*name)
+			capture_text(c, key, name, value, strlen(value));
+	}
+}
+
+/* Permissions, in octal: 444 for an interrupt whose CPUs nobody may choose. */
+READER(mode)
+{
+	char text[16];
+	int mode = sysroot_mode(capture_root(c), path);
+
+	(void)s;
+	if (mode < 0) {
+		capture_errno(c, key, mode);
+		return;
+	}
+	snprintf(text, sizeof(text), "%03o", (unsigned)mode & 0777);
+	capture_text(c, key, NULL, text, strlen(text));
+}
+
+static void keep_profile(struct capture *c, const char *name, unsigned depth);
+
+/* "include = a, b": what the profile is built on. */
+static void keep_included(struct capture *c, const char *text, unsigned depth)
+{
+	char *copy = strdup(text), *rest = copy, *line, *word;
+
+	while (copy && (line = strsep(&rest, "\n"))) {
+		line += strspn(line, " \t");
+		if (strncmp(line, "include", 7) || line[7 + strspn(line + 7, " \t")] != '=')
+			continue;
+		for (line = strchr(line, '=') + 1; (word = strsep(&line, ", \t"));)
+			if (*word)
+				keep_profile(c, word, depth + 1);
+	}
+	free(copy);
+}
+
+static void keep_profile(struct capture *c, const char *name, unsigned depth)
+{
+	static const char *const folders[] = {"/etc/tuned", "/etc/tuned/profiles", "/usr/lib/tuned",
+					      "/usr/lib/tuned/profiles", NULL};
+	const char *text;
+	size_t length;
+	int rc = -ENOENT;
+
+	if (strchr(name, '/') || depth > PROFILES_DEEP)
+		return;
+	for (const char *const *f = folders; rc && *f; f++) {
+		char *path = fs_path("%s/%s/tuned.conf", *f, name);
+
+		rc = capture_file(c, path, &text, &length);
+		free(path);
+	}
+	if (!rc) {
+		char *copy = strndup(text, length); /* the capture's text goes with the next file */
+
+		if (copy)
+			keep_included(c, copy, depth);
+		free(copy);
+	}
+}
+
+/* The active profile's text and that of those it includes, raw. */
+READER(tuned)
+{
+	const char *text;
+	size_t length;
+	char *copy, *rest, *word;
+	int rc = capture_file(c, path, &text, &length);
+
+	(void)s;
+	(void)key;
+	if (rc)
+		return;
+	rest = copy = strndup(text, length);
+	while (rest && (word = strsep(&rest, " \n")))
+		if (*word)
+			keep_profile(c, word, 0);
+	free(copy);
+}
