@@ -259,6 +259,8 @@ class Tally:
 def run_cases(cases, rounds, seed=None):
     """All cases, round by round; the order of a case's programs is drawn anew in each. Their JSON."""
     tallies = [Tally(case) for case in cases]
+    if not tallies:
+        return []
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     dice = random.Random(seed)
     started = time.monotonic()
@@ -343,7 +345,10 @@ def kblat(binary, name, settings, series="half_rtt_ns", note=""):
 # --- the end of a bench ----------------------------------------------------------------------------------------------
 
 def finish(cases, out, title, command, packages, count):
-    """Print, write, and tell by the exit status: 0, 1 where ours failed, 3 where a limit is not kept."""
+    """Print, write, and tell by the exit status: 0, 1 where ours failed, 2 where nothing was chosen, 3 where a limit is not kept."""
+    if not cases:
+        say("no case has such a name; see this script for their names")
+        return 2
     print(tables.table(cases), flush=True)
     if out:
         write(out, title, command, packages, count, cases)
