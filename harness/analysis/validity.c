@@ -100,6 +100,17 @@ static bool is_polling(const json_t *params)
 	return !strcmp(string_of(params, "poll"), "busy");
 }
 
+/* Memory for stamps that was never touched (`touch: no`): there page faults are what is measured. */
+static bool is_untouched(const json_t *params)
+{
+	return json_is_false(json_object_get(params, "touch"));
+}
+
+static bool is_touched(const json_t *params)
+{
+	return !is_untouched(params);
+}
+
 /* --- counters --- */
 
 struct rule {
@@ -114,9 +125,15 @@ static const struct rule rules[] = {
     {{"page_faults_minor", "page_faults_major"},
      true,
      false,
-     always,
+     is_touched,
      "page fault inside the measured interval",
      "page faults inside the measured interval"},
+    {{"page_faults_minor", "page_faults_major"},
+     false,
+     false,
+     is_untouched,
+     "page fault inside the measured interval, as `touch: no` wants",
+     "page faults inside the measured interval, as `touch: no` wants"},
     {{"overflows"},
      true,
      false,

@@ -5,7 +5,7 @@
  * a tick counter that failed its checks, or endpoints without a common clock; loss on a reliable transport; duplicates;
  * traffic that took another way than the device under test. A rule that *warns*: no invariant TSC but a good fit,
  * migration or involuntary switch of a busy-polling thread, frequency scaling, a shared SMT sibling, no locked memory,
- * loss on an unreliable transport.
+ * loss on an unreliable transport, page faults where `touch: no` makes them the subject.
  */
 #ifndef KBLAT_ANALYSIS_VALIDITY_H
 #define KBLAT_ANALYSIS_VALIDITY_H

@@ -99,6 +99,18 @@ static void one_page_fault(struct facts *f)
 	set_counter(f, 1, "sink", "page_faults_major", 1);
 }
 
+static void page_faults_wanted(struct facts *f)
+{
+	one_page_fault(f);
+	json_object_set_new(f->params, "touch", json_false());
+}
+
+static void page_faults_in_touched_memory(struct facts *f)
+{
+	one_page_fault(f);
+	json_object_set_new(f->params, "touch", json_true());
+}
+
 static void overflow(struct facts *f)
 {
 	set_counter(f, 0, "sink", "overflows", 3);
@@ -325,6 +337,10 @@ static const struct row {
     {"nothing is wrong", nothing, NULL, NULL},
     {"page faults", page_faults, "7 page faults inside the measured interval (source, 2 of 3 repetitions)", NULL},
     {"one page fault", one_page_fault, "1 page fault inside the measured interval (sink, 1 of 3 repetitions)", NULL},
+    {"page faults that are the subject", page_faults_wanted, NULL,
+     "1 page fault inside the measured interval, as `touch: no` wants (sink, 1 of 3 repetitions)"},
+    {"page faults in touched memory", page_faults_in_touched_memory,
+     "1 page fault inside the measured interval (sink, 1 of 3 repetitions)", NULL},
     {"a recorder overflow", overflow,
      "3 messages with numbers that the recorder has no place for (sink, 1 of 3 repetitions)", NULL},
     {"a bad completion", bad_completion, "1 bad completion inside the measured interval (source, 1 of 3 repetitions)",
