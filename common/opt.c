@@ -30,7 +30,7 @@ static const struct type {
     [OPT_BOOL] = {"", "yes|no", "yes or no", UNIT_ONE, false},
     [OPT_ENUM] = {"", NULL, "one of its choices", UNIT_ONE, false},
     [OPT_STR] = {"", "TEXT", "a text", UNIT_ONE, false},
-    [OPT_CPU] = {"", "CPU|auto", "a CPU's number or auto", UNIT_ONE, false},
+    [OPT_CPU] = {"", "CPUS", "a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME", UNIT_ONE, false},
     [OPT_LIST] = {"", "LIST", "a list such as 5,10-20", UNIT_ONE, false},
 };
 
@@ -109,6 +109,37 @@ static int check_text(const char *text, char *why, size_t why_size)
 		if (cp < 0x20 || cp == 0x7f)
 			return refuse(why, why_size, "holds a control character");
 	}
+	return 0;
+}
+
+static const char *after(const char *text, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(text, prefix, n) ? NULL : text + n;
+}
+
+/* A word, or a list; one CPU alone is an integer of JSON. */
+static int check_cpus(const char *text, char *why, size_t why_size)
+{
+	static const char *const named[] = {OPT_CPU_NEAR ":", OPT_CPU_CPUSET};
+	char quoted[TEXT_QUOTE_MAX], clause[160];
+	struct cpulist list;
+
+	if (!strcmp(text, "auto") || !strcmp(text, OPT_CPU_NEAR))
+		return 0;
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		const char *name = after(text, named[i]);
+
+		if (name && *name)
+			return check_text(name, why, why_size);
+	}
+	if (!isdigit((unsigned char)*text))
+		return refuse(why, why_size, "wants %s, not %s", types[OPT_CPU].wants,
+			      text_quote(text, quoted, sizeof(quoted)));
+	if (cpulist_parse(text, &list, clause, sizeof(clause)))
+		return refuse(why, why_size, "wants %s, not %s: %s", types[OPT_CPU].wants,
+			      text_quote(text, quoted, sizeof(quoted)), clause);
 	return 0;
 }
 
@@ -197,8 +228,10 @@ static int check_string(const struct opt *o, const char *text, char *why, size_t
 		return check_list(o, text, why, why_size);
 	case OPT_STR:
 		return check_text(text, why, why_size);
+	case OPT_CPU:
+		return check_cpus(text, why, why_size);
 	default:
-		return strcmp(text, "auto") ? refuse(why, why_size, "wants %s", types[o->type].wants) : 0;
+		return refuse(why, why_size, "wants %s", types[o->type].wants);
 	}
 }
 
@@ -238,15 +271,13 @@ static json_t *parse_bool(const char *text, char *why, size_t why_size)
 
 static json_t *parse_cpu(const char *text, char *why, size_t why_size)
 {
-	char quoted[TEXT_QUOTE_MAX];
 	int64_t v;
 
 	if (!strcasecmp(text, "auto"))
 		return json_string("auto");
 	if (isdigit((unsigned char)*text) && unit_read(UNIT_ONE, text, &v) == UNIT_FINE)
 		return check_cpu(v, why, why_size) ? NULL : json_integer(v);
-	refuse(why, why_size, "wants %s, not %s", types[OPT_CPU].wants, text_quote(text, quoted, sizeof(quoted)));
-	return NULL;
+	return check_cpus(text, why, why_size) ? NULL : json_string(text);
 }
 
 json_t *opt_parse(const struct opt *o, const char *text, char *why, size_t why_size)
@@ -319,7 +350,6 @@ static void store(const struct opt *o, const json_t *value, char *field)
 	case OPT_BYTES:
 	case OPT_RATE:
 	case OPT_SHARE:
-	case OPT_CPU:
 		memcpy(field, &number, sizeof(number));
 		break;
 	case OPT_BOOL:
@@ -329,6 +359,12 @@ static void store(const struct opt *o, const json_t *value, char *field)
 		choice = find_choice(o, text);
 		memcpy(field, &choice, sizeof(choice));
 		break;
+	case OPT_CPU:
+		if (!text) {
+			snprintf(field, OPT_STR_MAX, "%lld", (long long)number);
+			break;
+		}
+		__attribute__((fallthrough));
 	case OPT_STR:
 	case OPT_LIST:
 		snprintf(field, OPT_STR_MAX, "%s", text);

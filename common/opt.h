@@ -24,11 +24,16 @@ enum opt_type {
 	OPT_BOOL,  /* bool                            JSON boolean; written yes/no or true/false    */
 	OPT_ENUM,  /* int, index into choices         JSON string                                */
 	OPT_STR,   /* char[OPT_STR_MAX]               JSON string                                */
-	OPT_CPU,   /* int64_t, -1 for "auto"          JSON integer or "auto"                     */
+	OPT_CPU,   /* char[OPT_STR_MAX]               JSON integer, or the string: see below     */
 	OPT_LIST,  /* char[OPT_STR_MAX], a list of numbers and ranges in cpulist form, e.g. "5,10-20"; JSON string */
 };
 
 #define OPT_STR_MAX 256
+
+/* OPT_CPU: where something may run: "auto", a CPU's number, a list ("2-5,8"), the CPUs on a device's NUMA node ("near",
+ * "near:DEVICE"), those of a cpuset ("cpuset:NAME"). What that means on a machine is harness/cpu_choice.h's. */
+#define OPT_CPU_NEAR   "near"
+#define OPT_CPU_CPUSET "cpuset:"
 
 struct opt {
 	const char *name;

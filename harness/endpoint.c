@@ -313,7 +313,7 @@ static int open_transport(struct endpoint *ep, const json_t *order, const json_t
 
 static int choose_cpus(struct endpoint *ep, const json_t *params, struct err *e)
 {
-	int rc = placement_choose(ep->role, &ep->common, ep->kernel->duplex, &ep->placement, e);
+	int rc = placement_choose(ep->role, &ep->common, params, &ep->placement, e);
 
 	if (!rc)
 		memory_prefer(ep->placement.numa_node);

@@ -10,6 +10,7 @@
 #include "common/cpulist.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/sysroot.h"
 #include "placement.h"
 
 /* tuned takes seconds, and more of them where a machine is emulated. */
@@ -247,21 +248,69 @@ static void cpus_of(const json_t *shield, struct cpulist *out)
 		cpulist_clear(out);
 }
 
-/* The shield of a role: the one that has the CPU it names, or the nth. -1 if none has. */
-static int choose_shield(const json_t *shields, int64_t cpu, size_t nth)
+/* The shield of a role: the one that has a CPU it may have, or the nth. -1 if none has. */
+static int choose_shield(const json_t *shields, const struct cpu_choice *choice, size_t nth)
 {
 	const json_t *shield;
 	struct cpulist cpus;
 	size_t i;
 
-	if (cpu < 0)
+	if (!choice->is_told)
 		return (int)(nth < json_array_size(shields) ? nth : 0);
 	json_array_foreach (shields, i, shield) {
 		cpus_of(shield, &cpus);
-		if (cpulist_has(&cpus, (unsigned)cpu))
+		if (cpulist_intersects(&cpus, &choice->cpus))
 			return (int)i;
 	}
 	return -1;
+}
+
+/* A shield may be told by its name, as the cpuset that it will be. */
+static int shield_named(const json_t *shields, const char *text)
+{
+	size_t i, prefix = strlen(OPT_CPU_CPUSET);
+	const json_t *shield;
+
+	if (strncmp(text, OPT_CPU_CPUSET, prefix))
+		return -1;
+	json_array_foreach (shields, i, shield) {
+		const char *name = json_string_value(json_object_get(shield, "name"));
+
+		if (name && !strcmp(name, text + prefix))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Which shield a role is in, and the CPUs that are left to it there. */
+static int place_role(const json_t *shields, const json_t *params, const char *key, const char *text, size_t nth,
+		      struct cpu_choice *choice, struct err *e)
+{
+	const char *device = json_string_value(json_object_get(params, "device"));
+	const char *name = json_string_value(json_object_get(params, "environment"));
+	int which = shield_named(shields, text), rc;
+	struct cpulist all, cpus;
+	struct sysroot root;
+	char list[128];
+
+	memset(&all, 0xff, sizeof(all));
+	rc = sysroot_open(&root, NULL, e);
+	if (rc)
+		return rc;
+	rc = cpu_choice_read(&root, key, which < 0 ? text : "auto", device, &all, choice, e);
+	sysroot_close(&root);
+	if (rc)
+		return rc;
+	choice->is_told = strcmp(text, "auto") != 0;
+	if (which < 0)
+		which = choose_shield(shields, choice, nth);
+	if (which < 0)
+		return err_set(e, -EINVAL, STATUS_USAGE, key, NULL,
+			       "no shield of the environment %s has CPU %s; 'kbtune plan %s' shows them", name,
+			       cpulist_format(&choice->cpus, list, sizeof(list)), name);
+	cpus_of(json_array_get(shields, (size_t)which), &cpus);
+	cpu_choice_narrow(choice, &cpus);
+	return which;
 }
 
 int environment_place(const struct environment *env, const json_t *params, struct environment_place place[2],
@@ -269,26 +318,23 @@ int environment_place(const struct environment *env, const json_t *params, struc
 {
 	const char *name = json_string_value(json_object_get(params, "environment"));
 	const json_t *shields = json_object_get(json_object_get(env->plans, name ? name : ""), "shields");
-	const struct kernel_ops *kernel = kernel_find(json_string_value(json_object_get(params, "kernel")));
+	static const char *const keys[] = {[ROLE_SOURCE] = "source_cpu", [ROLE_SINK] = "sink_cpu"};
 	struct common_settings s;
-	struct cpulist cpus[2];
+	struct cpu_choice choice[2];
 	int cpu[2], rc = opt_load(common_options, params, &s, e);
 
 	place[0] = place[1] = (struct environment_place){NULL, -1};
 	if (rc || !json_array_size(shields))
 		return rc;
 	for (int role = 0; role < 2; role++) {
-		int64_t told = role == ROLE_SOURCE ? s.source_cpu : s.sink_cpu;
-		int which = choose_shield(shields, told, role == ROLE_SINK);
+		int which = place_role(shields, params, keys[role], role == ROLE_SOURCE ? s.source_cpu : s.sink_cpu,
+				       role == ROLE_SINK, &choice[role], e);
 
 		if (which < 0)
-			return err_set(e, -EINVAL, STATUS_USAGE, role == ROLE_SOURCE ? "source_cpu" : "sink_cpu", NULL,
-				       "no shield of the environment %s has CPU %lld; 'kbtune plan %s' shows them",
-				       name, (long long)told, name);
+			return which;
 		place[role].shield = json_string_value(json_object_get(json_array_get(shields, (size_t)which), "name"));
-		cpus_of(json_array_get(shields, (size_t)which), &cpus[role]);
 	}
-	placement_pair(cpus, &s, kernel && kernel->duplex, cpu);
+	placement_pair(choice, &s, params, cpu);
 	for (int role = 0; role < 2; role++)
 		place[role].cpu = cpu[role];
 	return 0;

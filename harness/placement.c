@@ -4,6 +4,7 @@
 #include "common/cpulist.h"
 #include "common/err.h"
 #include "common/sysroot.h"
+#include "cpu_choice.h"
 #include "instrument/memory.h"
 #include "placement.h"
 
@@ -32,9 +33,9 @@ static int last_cpu(const struct cpulist *set)
 }
 
 /* The last CPU that is neither `other` nor on its core, if there is such a one. */
-static int choose_apart(const struct cpulist *allowed, int other)
+static int choose_apart(const struct cpulist *from, int other)
 {
-	struct cpulist set = *allowed, near;
+	struct cpulist set = *from, near;
 	int cpu;
 
 	if (other < 0)
@@ -46,15 +47,15 @@ static int choose_apart(const struct cpulist *allowed, int other)
 	cpu = last_cpu(&set);
 	if (cpu >= 0)
 		return cpu;
-	set = *allowed;
+	set = *from;
 	cpulist_remove(&set, (unsigned)other);
 	cpu = last_cpu(&set);
 	return cpu >= 0 ? cpu : other;
 }
 
-static int choose_spare(const struct cpulist *allowed, int source, int sink)
+static int choose_spare(const struct cpulist *from, int source, int sink)
 {
-	struct cpulist set = *allowed;
+	struct cpulist set = *from;
 
 	if (source >= 0)
 		cpulist_remove(&set, (unsigned)source);
@@ -63,51 +64,83 @@ static int choose_spare(const struct cpulist *allowed, int source, int sink)
 	return last_cpu(&set);
 }
 
-static int check_told(const struct cpulist *allowed, const char *name, int64_t cpu, struct err *e)
+/* What there is to choose from, by role. The other side's words may be about another host: there they mean nothing. */
+static int read_choices(enum role role, const struct common_settings *s, const json_t *params,
+			const struct cpulist *allowed, struct cpu_choice choice[2], struct err *e)
 {
-	char list[256];
+	const char *device = json_string_value(json_object_get(params, "device"));
+	const char *const texts[] = {[ROLE_SOURCE] = s->source_cpu, [ROLE_SINK] = s->sink_cpu};
+	static const char *const names[] = {[ROLE_SOURCE] = "source_cpu", [ROLE_SINK] = "sink_cpu"};
+	struct sysroot root;
+	int rc = sysroot_open(&root, NULL, e);
 
-	if (cpu < 0 || cpulist_has(allowed, (unsigned)cpu))
-		return 0;
-	return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, name, NULL,
-		       "CPU %lld is not among those that this process may run on (%s)", (long long)cpu,
-		       cpulist_format(allowed, list, sizeof(list)));
+	if (rc)
+		return rc;
+	for (enum role side = ROLE_SOURCE; !rc && side <= ROLE_SINK; side++) {
+		rc = cpu_choice_read(&root, names[side], texts[side], device, allowed, &choice[side],
+				     side == role ? e : NULL);
+		if (rc && side != role) {
+			choice[side] = (struct cpu_choice){.cpus = *allowed};
+			rc = 0;
+		}
+	}
+	sysroot_close(&root);
+	return rc;
 }
 
-void placement_pair(const struct cpulist allowed[2], const struct common_settings *s, bool duplex, int cpu[2])
+/* The only CPU that is left to choose, or -1. */
+static int the_only(const struct cpu_choice *c)
 {
-	int source = (int)s->source_cpu, sink = (int)s->sink_cpu;
-
-	if (s->poll != POLL_EVENT && sink < 0)
-		sink = choose_apart(&allowed[ROLE_SINK], source);
-	if ((duplex ? (enum poll_mode)s->poll : settings_poll_send(s)) != POLL_EVENT && source < 0)
-		source = choose_apart(&allowed[ROLE_SOURCE], sink);
-	cpu[ROLE_SOURCE] = source;
-	cpu[ROLE_SINK] = sink;
+	return c->is_told && cpulist_count(&c->cpus) == 1 ? cpulist_first(&c->cpus) : -1;
 }
 
-int placement_choose(enum role role, const struct common_settings *s, bool duplex, struct placement *out, struct err *e)
+/* A duplex kernel has no thread of its own for send completions. */
+static bool source_is_busy(const struct common_settings *s, const json_t *params)
 {
-	struct cpulist allowed[2], near;
-	int rc = cpulist_allowed(&allowed[0]), cpu[2];
+	const char *kernel = json_string_value(json_object_get(params, "kernel"));
+	const struct kernel_ops *k = kernel ? kernel_find(kernel) : NULL;
+
+	return (k && k->duplex ? (enum poll_mode)s->poll : settings_poll_send(s)) != POLL_EVENT;
+}
+
+void placement_pair(const struct cpu_choice choice[2], const struct common_settings *s, const json_t *params,
+		    int cpu[2])
+{
+	bool source_wants = choice[ROLE_SOURCE].is_told || source_is_busy(s, params);
+	bool sink_wants = choice[ROLE_SINK].is_told || s->poll != POLL_EVENT;
+
+	cpu[ROLE_SOURCE] = the_only(&choice[ROLE_SOURCE]);
+	cpu[ROLE_SINK] = the_only(&choice[ROLE_SINK]);
+	if (sink_wants && cpu[ROLE_SINK] < 0)
+		cpu[ROLE_SINK] = choose_apart(&choice[ROLE_SINK].cpus, cpu[ROLE_SOURCE]);
+	if (source_wants && cpu[ROLE_SOURCE] < 0)
+		cpu[ROLE_SOURCE] = choose_apart(&choice[ROLE_SOURCE].cpus, cpu[ROLE_SINK]);
+}
+
+int placement_choose(enum role role, const struct common_settings *s, const json_t *params, struct placement *out,
+		     struct err *e)
+{
+	struct cpu_choice choice[2];
+	struct cpulist allowed, near;
+	int cpu[2], rc = cpulist_allowed(&allowed);
 
 	*out = (struct placement){-1, -1, -1, false, false};
 	if (rc)
 		return err_sys(e, rc, "this process", "read the CPU mask of");
-	allowed[1] = allowed[0];
-	/* The other side checks its own: it may run in another cpuset. */
-	rc = check_told(&allowed[0], role == ROLE_SOURCE ? "source_cpu" : "sink_cpu",
-			role == ROLE_SOURCE ? s->source_cpu : s->sink_cpu, e);
+	rc = read_choices(role, s, params, &allowed, choice, e);
 	if (rc)
 		return rc;
-	placement_pair(allowed, s, duplex, cpu);
-	out->spare_cpu = choose_spare(&allowed[0], cpu[ROLE_SOURCE], cpu[ROLE_SINK]);
+	placement_pair(choice, s, params, cpu);
+	/* Beside the source, whose memory it shares, if there is room. */
+	out->spare_cpu = choose_spare(&choice[ROLE_SOURCE].cpus, cpu[ROLE_SOURCE], cpu[ROLE_SINK]);
+	if (out->spare_cpu < 0)
+		out->spare_cpu = choose_spare(&allowed, cpu[ROLE_SOURCE], cpu[ROLE_SINK]);
 	out->cpu = cpu[role];
 	out->numa_node = memory_node_of_cpu(out->cpu);
 	if (cpu[ROLE_SOURCE] >= 0 && cpu[ROLE_SINK] >= 0) {
 		siblings(cpu[ROLE_SOURCE], &near);
 		out->shared_cpu = cpu[ROLE_SOURCE] == cpu[ROLE_SINK];
-		out->shared_smt = cpu[ROLE_SOURCE] != cpu[ROLE_SINK] && cpulist_has(&near, (unsigned)cpu[ROLE_SINK]);
+		out->shared_smt = !out->shared_cpu && cpulist_has(&near, (unsigned)cpu[ROLE_SINK]);
 	}
 	return 0;
 }

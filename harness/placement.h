@@ -1,7 +1,7 @@
 /*
- * Where an endpoint's threads run. A busy-polling thread has a CPU of its own: told by source_cpu and sink_cpu, or
- * chosen from the process' mask so that source and sink do not share a core. Both sides come to the same choice without
- * speaking to each other.
+ * Where an endpoint's threads run. A busy-polling thread has a CPU of its own: chosen from what source_cpu and sink_cpu
+ * leave (cpu_choice.h) so that source and sink do not share a core. Where these are told, an endpoint that sleeps is
+ * pinned, too. Both sides come to the same choice without speaking to each other.
  */
 #ifndef KBLAT_PLACEMENT_H
 #define KBLAT_PLACEMENT_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "common/cpulist.h"
+#include "cpu_choice.h"
 #include "settings.h"
 
 struct placement {
@@ -20,11 +21,12 @@ struct placement {
 	bool shared_cpu; /* source and sink have the same CPU */
 };
 
-/* The CPUs of both sides by role (-1: unpinned), each out of its own set. */
-void placement_pair(const struct cpulist allowed[2], const struct common_settings *s, bool duplex, int cpu[2]);
+/* The CPUs of both sides by role (-1: unpinned), each out of its own choice. */
+void placement_pair(const struct cpu_choice choice[2], const struct common_settings *s, const json_t *params,
+		    int cpu[2]);
 
-/* STATUS_IMPOSSIBLE if this side is told a CPU that this process may not run on. */
-int placement_choose(enum role role, const struct common_settings *s, bool duplex, struct placement *out,
+/* For one point. STATUS_IMPOSSIBLE if CPUs are told that this machine does not have or this process may not run on. */
+int placement_choose(enum role role, const struct common_settings *s, const json_t *params, struct placement *out,
 		     struct err *e);
 json_t *placement_json(const struct placement *p);
 

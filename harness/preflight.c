@@ -59,15 +59,16 @@ static int check_cpus(const json_t *params, struct err *e)
 
 	if (!rc && strcmp(s.environment, ENVIRONMENT_NONE))
 		return 0; /* its shields decide: environment_check() */
-	if (!rc)
-		rc = placement_choose(ROLE_SOURCE, &s, false, &p, e);
-	return rc ? rc : placement_choose(ROLE_SINK, &s, false, &p, e);
+	for (enum role role = ROLE_SOURCE; !rc && role <= ROLE_SINK; role++)
+		rc = placement_choose(role, &s, params, &p, e);
+	return rc;
 }
 
 int preflight(const json_t *points, const char *out_dir, bool local, struct err *e)
 {
 	unsigned long long disk = 0, scratch = 0;
-	size_t i;
+	struct err unplaced = ERR_INIT;
+	size_t i, placed = 0;
 	const json_t *point;
 	int rc = 0;
 
@@ -78,11 +79,14 @@ int preflight(const json_t *points, const char *out_dir, bool local, struct err 
 		disk += of(params, "repetitions") * (columns_of(params) * stamps + SMALL_FILES);
 		if (columns_of(params) * stamps > scratch)
 			scratch = columns_of(params) * stamps;
-		if (!rc && local)
-			rc = check_cpus(params, e);
+		placed += !local || check_cpus(params, &unplaced) == 0;
 	}
-	if (!rc)
-		rc = check_space(out_dir, disk, "hold the columns", "use fewer messages, or another --out", e);
+	/* A point that cannot have its CPUs is not possible, and the others run: that is said when it is its turn. */
+	if (!placed && i) {
+		*e = unplaced;
+		return -EINVAL;
+	}
+	rc = check_space(out_dir, disk, "hold the columns", "use fewer messages, or another --out", e);
 	if (!rc && local)
 		rc = check_space("/dev/shm", scratch, "hold the stamps", "use fewer messages, or make it larger", e);
 	return rc;

@@ -29,7 +29,9 @@ const struct opt common_options[] = {
     {"drain", OPT_TIME, FIELD(drain), "200ms", 1000000, 60000000000, NULL,
      "how long the sink waits for stragglers after the source has ended"},
     {"source_cpu", OPT_CPU, FIELD(source_cpu), "auto", 0, 0, NULL,
-     "CPU of the source; auto: one of its own where it polls busily, unpinned otherwise"},
+     "CPU of the source, chosen from: a list; near:DEVICE, its NUMA node; cpuset:NAME; auto: one of its own where it "
+     "polls "
+     "busily, unpinned otherwise"},
     {"sink_cpu", OPT_CPU, FIELD(sink_cpu), "auto", 0, 0, NULL, "likewise for the sink"},
     {"priority", OPT_INT, FIELD(priority), "0", 0, 98, NULL,
      "SCHED_FIFO priority of the measuring threads; 0: as the process is (needs CAP_SYS_NICE or RLIMIT_RTPRIO)"},

@@ -40,15 +40,15 @@ void finding_say(struct finding *f, const char *format, ...)
 
 static int examine(struct doctor *d, struct err *e)
 {
-	struct common_settings s = {.poll = POLL_BUSY, .source_cpu = -1, .sink_cpu = -1};
+	struct common_settings s = {.poll = POLL_BUSY, .source_cpu = "auto", .sink_cpu = "auto"};
 	int rc = sysroot_open(&d->root, NULL, e);
 
 	if (rc)
 		return rc;
 	cpulist_allowed(&d->allowed);
-	rc = placement_choose(ROLE_SOURCE, &s, false, &d->source, e);
+	rc = placement_choose(ROLE_SOURCE, &s, NULL, &d->source, e);
 	if (!rc)
-		rc = placement_choose(ROLE_SINK, &s, false, &d->sink, e);
+		rc = placement_choose(ROLE_SINK, &s, NULL, &d->sink, e);
 	if (rc) {
 		sysroot_close(&d->root);
 		return rc;

@@ -7,10 +7,10 @@
 #include "tap.h"
 
 struct settings {
-	int64_t count, pause, size, rate, cpu, any, nice;
+	int64_t count, pause, size, rate, any, nice;
 	bool inline_data;
 	int qp;
-	char device[OPT_STR_MAX], lost[OPT_STR_MAX], few[OPT_STR_MAX];
+	char cpu[OPT_STR_MAX], device[OPT_STR_MAX], lost[OPT_STR_MAX], few[OPT_STR_MAX];
 	char guard;
 };
 
@@ -80,6 +80,10 @@ static void test_parse(void)
 	    {"nice", "-20", "-20", "-20"},
 	    {"cpu", "0", "0", "0"},
 	    {"cpu", "8191", "8191", "8191"},
+	    {"cpu", "2-5,8", "\"2-5,8\"", "2-5,8"},
+	    {"cpu", "near", "\"near\"", "near"},
+	    {"cpu", "near:mlx5_1", "\"near:mlx5_1\"", "near:mlx5_1"},
+	    {"cpu", "cpuset:lab/real-time-0", "\"cpuset:lab/real-time-0\"", "cpuset:lab/real-time-0"},
 	    {"qp", "rc", "\"rc\"", "rc"},
 	    {"device", "with a blank", "\"with a blank\"", "with a blank"},
 	};
@@ -118,8 +122,18 @@ static void test_refused(void)
 	    {"size", "64K", "which could mean powers of 1000 or of 1024; write"},
 	    {"size", "2GiB", "is 2GiB, above its maximum of 1GiB"},
 	    {"rate", "10us", "wants a rate such as 100Hz or 25kHz, not '10us'"},
-	    {"cpu", "-1", "wants a CPU's number or auto, not '-1'"},
-	    {"cpu", "0-3", "wants a CPU's number or auto, not '0-3'"},
+	    {"cpu", "-1", "wants a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME, not '-1'"},
+	    {"cpu", "3-0", "wants a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME, not '3-0': "},
+	    {"cpu", "0-9000",
+	     "wants a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME, not '0-9000': "},
+	    {"cpu", "", "wants a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME, not ''"},
+	    {"cpu",
+	     "near:", "wants a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME, not 'near:'"},
+	    {"cpu", "nearby",
+	     "wants a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME, not 'nearby'"},
+	    {"cpu",
+	     "cpuset:", "wants a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME, not 'cpuset:'"},
+	    {"cpu", "cpuset:a\nb", "holds a control character"},
 	    {"cpu", "8192", "is 8192, but CPUs are numbered 0 to 8191"},
 	    {"any", "-1", "is -1, below its minimum of 0"},
 	    {"inline", "maybe", "wants yes or no, not 'maybe'"},
@@ -179,7 +193,7 @@ static void test_load(void)
 	json_object_set_new(params, "of_another_table", json_integer(1));
 	is_int(opt_load(table, params, &s, &e), 0, "the defaults load");
 	ok(s.count == 1000 && s.pause == 10000 && s.size == 32 && s.rate == 25000 && s.any == 0, "numbers");
-	is_int(s.cpu, -1, "auto");
+	is_str(s.cpu, "auto", "a word");
 	ok(s.inline_data, "a truth");
 	is_int(s.qp, 2, "a choice is its index");
 	is_str(s.device, "", "a text");
@@ -188,7 +202,7 @@ static void test_load(void)
 	json_object_set_new(params, "cpu", json_integer(5));
 	json_object_set_new(params, "lost", json_string("1-3"));
 	opt_load(table, params, &s, &e);
-	is_int(s.cpu, 5, "a CPU");
+	is_str(s.cpu, "5", "a CPU");
 	is_str(s.lost, "1-3", "a list");
 	json_decref(params);
 }
@@ -212,7 +226,7 @@ static void test_load_hostile(void)
 	    {"any", json_integer(INT64_MIN), "below its minimum of 0"},
 	    {"cpu", json_integer(-1), "CPUs are numbered"},
 	    {"cpu", json_integer(INT64_MAX), "CPUs are numbered"},
-	    {"cpu", json_string("3"), "'cpu' wants a CPU's number or auto"},
+	    {"cpu", json_string("far"), "'cpu' wants a CPU's number, a list of them"},
 	    {"inline", json_integer(1), "wrong JSON type"},
 	    {"qp", json_string("xx"), "must be one of"},
 	    {"qp", json_stringn("rc\0x", 4), "'qp' holds a NUL"},
@@ -262,7 +276,7 @@ static void test_help(void)
 	contains(text, "  pause=TIME      pause between bursts (default 10us, 0ns..1min)\n", "a time");
 	contains(text, "  rate=RATE       messages a second (default 25kHz, at least 1Hz)\n", "no upper end");
 	contains(text, "  qp=rc|uc|ud     kind of queue pair (default ud)\n", "choices");
-	contains(text, "  cpu=CPU|auto    where it runs (default auto)\n", "the longest sets the width");
+	contains(text, "  cpu=CPUS        where it runs (default auto)\n", "the longest sets the width");
 	contains(text, "  few=LIST        a list within bounds (default 3)\n", "a list shows no range");
 	contains(text, "  device=TEXT     name of the device (default none)\n", "an empty default");
 	free(text);

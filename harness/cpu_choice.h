@@ -1,0 +1,39 @@
+/*
+ * What source_cpu and its kin mean on this machine: which CPUs a text stands for.
+ *
+ *   auto         all that this process may run on
+ *   3, 2-5,8     these
+ *   near:DEVICE  those on the NUMA node of an RDMA device or a network interface; a device in software is where the
+ *                interface below it is
+ *   near         likewise, of the point's own device
+ *   cpuset:NAME  those of a cpuset, version 1 or 2, by its path below the hierarchy's root
+ *
+ * Whatever is named is narrowed to what this process may run on: nothing is joined and nothing changed.
+ */
+#ifndef KBLAT_CPU_CHOICE_H
+#define KBLAT_CPU_CHOICE_H
+
+#include <stdbool.h>
+
+#include "common/cpulist.h"
+
+struct err;
+struct sysroot;
+
+struct cpu_choice {
+	struct cpulist cpus; /* never empty */
+	bool is_told;	     /* or it was auto */
+};
+
+/*
+ * `name` is the setting's, for messages; `device` the point's own (NULL or "auto": it names none). STATUS_IMPOSSIBLE
+ * where this machine has nothing of the kind, or this process may not run there; STATUS_USAGE where it is not clear
+ * which device is meant.
+ */
+int cpu_choice_read(const struct sysroot *root, const char *name, const char *text, const char *device,
+		    const struct cpulist *allowed, struct cpu_choice *out, struct err *e);
+
+/* Leave only those that are in `to`, too. */
+void cpu_choice_narrow(struct cpu_choice *c, const struct cpulist *to);
+
+#endif
