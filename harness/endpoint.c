@@ -101,7 +101,36 @@ static void pin(int cpu)
 	CPU_FREE(set);
 }
 
-/* A spinning thread of a real-time class is kept in bounds by the kernel's own throttling (kernel.sched_rt_runtime_us). */
+static atomic_int *stop_flag;	 /* what the handler of SIGXCPU sets */
+static atomic_bool ran_too_long; /* and that it did */
+
+static void on_limit(int signal_number)
+{
+	(void)signal_number;
+	atomic_store(&ran_too_long, true);
+	if (stop_flag)
+		atomic_store(stop_flag, 1);
+}
+
+/*
+ * A spinning thread of a real-time class keeps all others from its CPU. Two things bound that: the kernel's throttling
+ * (kernel.sched_rt_runtime_us), where it is not switched off; and this limit on how long such a thread may run without
+ * sleeping, at which it is told to stop, and killed with its process where it does not (setrlimit(2), RLIMIT_RTTIME).
+ */
+static int bound_priority(struct endpoint *ep, struct err *e)
+{
+	const rlim_t grace_us = 5000000;
+	rlim_t limit_us = (rlim_t)ep->common.priority_limit / 1000;
+	struct sigaction stop = {.sa_handler = on_limit};
+
+	stop_flag = &ep->worker.stop;
+	sigaction(SIGXCPU, &stop, NULL);
+	if (setrlimit(RLIMIT_RTTIME, &(struct rlimit){limit_us, limit_us + grace_us}))
+		return err_set(e, -errno, STATUS_IMPOSSIBLE, "priority_limit", NULL,
+			       "the limit of real-time CPU time (RLIMIT_RTTIME) cannot be set: %s", strerror(errno));
+	return 0;
+}
+
 static void raise_priority(int priority)
 {
 	struct sched_param param = {.sched_priority = priority};
@@ -325,7 +354,7 @@ static int choose_cpus(struct endpoint *ep, const json_t *params, struct err *e)
 }
 
 /* Asked for and not granted is not to be passed over: the numbers would be another experiment's. */
-static int check_priority(const struct endpoint *ep, struct err *e)
+static int check_priority(struct endpoint *ep, struct err *e)
 {
 	struct sched_param none = {0}, wanted = {.sched_priority = (int)ep->common.priority};
 	int rc = 0;
@@ -337,7 +366,7 @@ static int check_priority(const struct endpoint *ep, struct err *e)
 			     "SCHED_FIFO %d is refused: %s; it needs CAP_SYS_NICE or a higher `ulimit -r`",
 			     wanted.sched_priority, strerror(errno));
 	sched_setscheduler(0, SCHED_OTHER, &none);
-	return rc;
+	return rc ? rc : bound_priority(ep, e);
 }
 
 static int do_open(struct endpoint *ep, const json_t *order, struct err *e)
@@ -504,7 +533,12 @@ static int report_done(struct endpoint *ep)
 
 	for (unsigned k = 0; k < ep->runners; k++)
 		pthread_join(ep->runner[k].thread, NULL);
-	if (first_failure(ep) && ep->ops->failure(ep->transport, &failure) == 0)
+	if (atomic_exchange(&ran_too_long, false))
+		err_set(&failure, -EDQUOT, STATUS_FAILED, "priority_limit", NULL,
+			"a measuring thread ran for %lld ms at SCHED_FIFO %lld without sleeping, and was stopped; "
+			"raise the limit where that is what you want",
+			(long long)ep->common.priority_limit / 1000000, (long long)ep->common.priority);
+	else if (first_failure(ep) && ep->ops->failure(ep->transport, &failure) == 0)
 		err_sys(&failure, first_failure(ep), ep->ops->name, "move messages");
 	if (first_failure(ep))
 		ep->worker.counters.bad_completions++;

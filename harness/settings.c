@@ -35,6 +35,8 @@ const struct opt common_options[] = {
     {"sink_cpu", OPT_CPU, FIELD(sink_cpu), "auto", 0, 0, NULL, "likewise for the sink"},
     {"priority", OPT_INT, FIELD(priority), "0", 0, 98, NULL,
      "SCHED_FIFO priority of the measuring threads; 0: as the process is (needs CAP_SYS_NICE or RLIMIT_RTPRIO)"},
+    {"priority_limit", OPT_TIME, FIELD(priority_limit), "10min", 1000000, 86400000000000, NULL,
+     "a thread with such a priority that runs for longer without sleeping is stopped, and the point has failed"},
     {"touch", OPT_BOOL, FIELD(touch), "yes", 0, 0, NULL,
      "prefault and lock the memory for stamps; no shows what untouched memory costs"},
     {"environment", OPT_STR, FIELD(environment), "none", 0, 0, NULL,

@@ -163,3 +163,19 @@ metric() {
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "SCHED_FIFO 10"
 }
+
+@test "a real-time thread that runs for too long without sleeping is stopped, and the point fails" {
+	chrt -f 1 true 2>/dev/null || skip "may not have a real-time priority"
+	spec p <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 2, burst: 1, pause: 10min, repetitions: 1, warmup: 0, priority: 1, priority_limit: 200ms}
+		matrix:
+		  - {poll_send: event}
+		  - {messages: 10, pause: 0ns, priority: 0}
+	YAML
+	run "$KBLAT" run p.yaml --out runs
+	[ "$status" -eq 1 ]
+	run_dir=${lines[-1]}
+	assert_contains "$(json "$run_dir/points/0000/point.json" 'd["why"]')" \
+		"priority_limit: a measuring thread ran for 200 ms at SCHED_FIFO 1 without sleeping"
+	assert_eq "$(json "$run_dir/points/0001/point.json" 'd["outcome"]')" completed
+}
