@@ -17,9 +17,10 @@
 #include "environment.h"
 #include "settings.h"
 
-#define REPLY_MS  60000 /* open and connect: registering much memory takes time */
-#define STOP_MS	  3000
-#define STATUS_MS 5000
+#define REPLY_MS    60000 /* open and connect: registering much memory takes time */
+#define STOP_MS	    3000
+#define STATUS_MS   5000
+#define SURVIVOR_MS 10000
 
 const char *const outcome_names[] = {"completed", "failed", "impossible", "interrupted"};
 static const char *const role_names[] = {[ROLE_SOURCE] = "source", [ROLE_SINK] = "sink"};
@@ -412,15 +413,18 @@ static int complain_stuck(struct session *s, const struct repetition *rep, struc
 		       *s->side[role].last_words ? s->side[role].last_words : "(none)");
 }
 
-static int ask_status(struct session *s, const struct repetition *rep, struct err *e)
+/* `asked`: the last one, with which it went wrong if it did. */
+static int ask_status(struct session *s, const struct repetition *rep, size_t *asked, struct err *e)
 {
 	int rc = 0;
 
 	if (channel_now_ms() - rep->moved_ms > (s->common.timeout + s->pause_ns) / 1000000)
 		return complain_stuck(s, rep, e);
-	for (int role = 0; !rc && role < 2; role++)
-		if (!rep->done[role])
+	for (size_t role = 0; !rc && role < 2; role++)
+		if (!rep->done[role]) {
+			*asked = role;
 			rc = channel_send(&s->side[role], json_pack("{s:s}", "type", "status"), e);
+		}
 	return rc;
 }
 
@@ -430,6 +434,36 @@ static int stop_repetition(struct session *s, struct repetition *rep, struct err
 		return 0;
 	rep->stopped = true;
 	return channel_send(&s->side[ROLE_SOURCE], json_pack("{s:s}", "type", "stop"), e);
+}
+
+/*
+ * One side has gone in the middle: a device that watches its connection soon tells the other one so, and how. What it
+ * says belongs into the point's reason. Not every transport has something to say: those grant `gives_up_ms`.
+ */
+static void hear_survivor(struct session *s, const struct repetition *rep, size_t gone, struct err *e)
+{
+	size_t role = !gone;
+	const json_t *granted = json_object_get(s->granted, role_names[role]);
+	json_int_t patience = json_integer_value(json_object_get(granted, "gives_up_ms"));
+	struct channel *list[] = {&s->side[role]};
+	struct err first = *e, unheard = ERR_INIT;
+	json_t *message = NULL, *done = json_incref(rep->done[role]);
+	int64_t deadline = channel_now_ms() + (patience < SURVIVOR_MS ? patience : SURVIVOR_MS);
+	const char *text;
+	size_t who;
+
+	while (patience && !done && channel_wait(list, 1, deadline, &who, &message, &unheard) > 0) {
+		if (!strcmp(json_string_value(json_object_get(message, "type")), "done"))
+			done = message;
+		else
+			json_decref(message);
+	}
+	text = json_string_value(json_object_get(done, "failure"));
+	if (text && *text) {
+		err_clear(e);
+		err_set(e, -EPIPE, first.status, NULL, NULL, "%s; %s: %s", first.text, role_names[role], text);
+	}
+	json_decref(done);
 }
 
 /* From "run" until both sides have handed their columns over. */
@@ -448,10 +482,12 @@ static int follow(struct session *s, struct repetition *rep, struct err *e)
 			rc = on_message(s, rep, role, message, e);
 			json_decref(message);
 		} else if (rc == 0) {
-			rc = ask_status(s, rep, e);
+			rc = ask_status(s, rep, &role, e);
 		}
 		if (*s->co->interrupted && (rc == -EINTR || !rc))
 			rc = stop_repetition(s, rep, e);
+		if (rc == -EPIPE)
+			hear_survivor(s, rep, role, e);
 		if (rc && rc != -EINTR)
 			return rc;
 	}

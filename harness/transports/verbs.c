@@ -12,12 +12,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/*
- * Reliable connections: a sink that is slow for a while must not fail, so "receiver not ready" is retried for ever (7,
- * unless the settings say otherwise), soon (1: 10 us); a lost packet is sent again 6 times, after 4.096 us * 2^14 = 67
- * ms or what the device makes of it (rxe_comp.c takes 7 for "for ever", against the specification).
- */
-static const struct verbs_retry retry = {.timeout = 14, .retry_cnt = 6, .rnr_retry = 7, .min_rnr_timer = 1};
+/* Where no receive is posted, a sink is asked again soon: after 10 us (1). */
+#define MIN_RNR_TIMER 1
 
 static const struct verbs_setup *const setups[] = {
     [VERBS_PLAIN] = &verbs_setup_plain, [VERBS_RDMACM] = &verbs_setup_cm};
@@ -81,7 +77,6 @@ static struct verbs *verbs_new(const struct transport_config *config)
 	t->base.ops = &verbs_transport;
 	t->config = *config;
 	t->config.name = NULL; /* nothing here needs a name, and the text is the caller's */
-	t->retry = retry;
 	t->watch.stop_fd = t->watch.kernel_fd = -1;
 	return t;
 }
@@ -94,7 +89,10 @@ static int interpret(struct verbs *t, struct err *e)
 	t->kind = &verbs_kinds[s->qp];
 	t->operation = &verbs_operations[s->op];
 	t->setup = setups[s->connect];
-	t->retry.rnr_retry = (uint8_t)s->rnr_retry;
+	t->retry = (struct verbs_retry){.timeout = (uint8_t)s->ack_timeout,
+					.retry_cnt = (uint8_t)s->retry_cnt,
+					.rnr_retry = (uint8_t)s->rnr_retry,
+					.min_rnr_timer = MIN_RNR_TIMER};
 	t->inline_bytes = verbs_inline(s->inlined, t->config.size);
 	t->base.overhead = t->operation->head + t->operation->tail;
 	if (t->inline_bytes < 0 || (size_t)t->config.size < t->base.overhead || s->signal_every > t->config.depth ||
@@ -301,6 +299,22 @@ static void grant_queues(const struct verbs *t, json_t *granted)
 	json_object_set_new(granted, "huge_pages", json_boolean(any->memory.huge));
 }
 
+/* Until what a device reports is seen, on a machine that is busy. */
+#define SLACK_MS 3000
+
+/*
+ * When a reliable connection has given a peer up that does not answer: devices may wait for up to four times the timeout
+ * (InfiniBand Architecture 1, 9.7.6.1.3). Nothing, where it never does or nobody would hear.
+ */
+static void grant_patience(const struct verbs *t, json_t *granted)
+{
+	double timeout_ms = 4.096e-3 * (double)(1ULL << t->retry.timeout);
+
+	if (t->kind->is_reliable && t->send_ring.depth && t->retry.timeout)
+		json_object_set_new(granted, "gives_up_ms",
+				    json_integer(SLACK_MS + (json_int_t)(timeout_ms * 4 * (t->retry.retry_cnt + 1))));
+}
+
 static json_t *verbs_granted(const struct transport *transport)
 {
 	const struct verbs *t = (const struct verbs *)transport;
@@ -315,6 +329,7 @@ static json_t *verbs_granted(const struct transport *transport)
 	json_object_set_new(granted, "mtu_bytes", json_integer(t->mtu_bytes));
 	json_object_set_new(granted, "hw_timestamps", json_boolean(t->hw_timestamps));
 	grant_queues(t, granted);
+	grant_patience(t, granted);
 	return granted;
 }
 

@@ -54,7 +54,7 @@ struct verbs_settings {
 	char inlined[OPT_STR_MAX]; /* "off", "on", or up to how many bytes */
 	int64_t signal_every;
 	int64_t buffers; /* of each direction; 0: as many as the operation needs */
-	int64_t rnr_retry, sl;
+	int64_t rnr_retry, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
 	char device[OPT_STR_MAX];    /* or "auto" */
 	char port[OPT_STR_MAX];	     /* 1..255 or "auto" */

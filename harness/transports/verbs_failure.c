@@ -144,6 +144,17 @@ static int tell_first(const struct verbs *t, bool consequences, struct err *e)
 	return 0;
 }
 
+/* A queue pair that failed while it sent flushes what it was to receive: who waits for an answer sees only that. The
+ * cause is among the send completions, which nobody may have polled yet. */
+static void look_for_cause(struct verbs *t)
+{
+	struct ibv_wc wc;
+
+	while (!t->send_cq.fault.rc && ibv_poll_cq(t->send_cq.cq, 1, &wc) > 0)
+		if (wc.status != IBV_WC_SUCCESS)
+			verbs_note_completion(&t->send_cq.fault, 1, &wc);
+}
+
 /* A work request may fail before the device tells why: its news, if there is any, is waited for a moment. */
 static int event_behind(const struct verbs *t)
 {
@@ -158,8 +169,12 @@ static int event_behind(const struct verbs *t)
 /* Causes before consequences: what became of the device, what became of a work request, what else it told. */
 int verbs_failure(const struct transport *transport, struct err *e)
 {
-	const struct verbs *t = (const struct verbs *)transport;
-	int event = event_behind(t), rc;
+	struct verbs *t = (struct verbs *)(uintptr_t)transport; /* only its books change */
+	int event, rc;
+
+	if (tell_first(t, true, NULL) && !tell_first(t, false, NULL))
+		look_for_cause(t);
+	event = event_behind(t);
 
 	if (concerns_device(event))
 		return tell_event(t, event, e);

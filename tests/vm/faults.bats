@@ -80,10 +80,77 @@ the_rest_is_good() {
 	the_rest_is_good "failed: " "rxe0 port 1: the device reports: port error"
 }
 
+# What the device tells the side that is left, beside how the other one ended.
+gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1: work completion " "(send queue of qp "
+	"transport retry counter exceeded (12, ")
+
 @test "the sink is killed" {
 	begin "qp: rc, poll: busy"
 	kill -9 "$(pgrep -n -f "$KBLAT endpoint")"
-	the_rest_is_good "failed: " "sink" "signal 9"
+	the_rest_is_good "${gave_up[@]}"
+}
+
+@test "the sink is killed while the source sleeps" {
+	begin "qp: rc, poll: event, connect: rdmacm"
+	kill -9 "$(pgrep -n -f "$KBLAT endpoint")"
+	the_rest_is_good "${gave_up[@]}"
+}
+
+@test "the source is killed, and the sink of a datagram never hears of it" {
+	begin "qp: ud, poll: busy"
+	kill -9 "$(pgrep -o -f "$KBLAT endpoint")"
+	the_rest_is_good "failed: source endpoint: was killed by signal 9"
+}
+
+# A launcher that tells the source another key for the sink's memory than the sink has.
+@test "a wrong key" {
+	cat >forge <<-'PY'
+		import os, re
+		while chunk := os.read(0, 65536):
+		    chunk = re.sub(rb'"ring_rkey": *[0-9]+', b'"ring_rkey": 4660', chunk)
+		    while chunk:
+		        chunk = chunk[os.write(1, chunk):]
+	PY
+	printf '#!/bin/sh\n"$@" | /usr/bin/python3 %s/forge\n' "$T" >wrong-key
+	chmod +x wrong-key
+	spec key <<-'YAML'
+		settings: {kernel: oneway, messages: 100, repetitions: 2, warmup: 0}
+		matrix:
+		  - {transport: verbs, op: [write_imm, write]}
+		  - {transport: verbs}
+	YAML
+	run "$KBLAT" run key.yaml --out "$T/runs" --sink "$T/wrong-key"
+	assert_eq "$status" 1
+	run_dir=$(tail -n 1 <<<"$output")
+	for point in 0000 0001; do
+		assert_contains "$(json "$run_dir/points/$point/point.json" 'd["outcome"] + ": " + d["why"]')" \
+			"failed: source: rxe0 port 1: work completion "
+		assert_contains "$(json "$run_dir/points/$point/point.json" 'd["why"]')" "remote access error (10, "
+	done
+	assert_eq "$(json "$run_dir/points/0002/point.json" 'd["outcome"]')" completed
+	run "$KBLAT" verify "$run_dir"
+	assert_eq "$status" 0
+}
+
+# One receive buffer for a burst: a datagram that finds none is gone, and nobody is told.
+@test "lost datagrams are counted and shown" {
+	spec lost <<-'YAML'
+		settings: {kernel: oneway, transport: verbs, qp: ud, messages: 2000, burst: 2000, depth: 1, repetitions: 2, warmup: 0, poll: event, poll_send: busy}
+	YAML
+	run "$KBLAT" run lost.yaml --out "$T/runs"
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_contains "$output" " lost"
+	assert_eq "$(/usr/bin/python3 - "$run_dir" <<-'PY'
+		import json, sys, numpy
+		run = sys.argv[1]
+		point = json.load(open(run + "/summary.json"))["points"][0]
+		t_recv = [numpy.load(f"{run}/points/0000/rep-0{i}/t_recv.npy") for i in range(2)]
+		lost = sum(int((column == numpy.iinfo("int64").min).sum()) for column in t_recv)
+		said = any("messages lost" in warning for warning in point["warnings"])
+		print(lost > 0, said, point["loss"]["lost"] == lost == point["metrics"]["lat_ns"]["lost"],
+		      point["metrics"]["lat_ns"]["n"] == 4000 - lost)
+	PY
+	)" "True True True True"
 }
 
 # One receive buffer, and a source that tries once: sooner or later it is faster than the sink.

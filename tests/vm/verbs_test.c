@@ -1049,6 +1049,32 @@ static void expect_bad(struct end *source, const char *text)
 	ok(ops->prepare(source->transport, &source->e) < 0, "prepare does not pass over it: %s", source->e.text);
 }
 
+/* Whoever waits for an answer sees its receives flushed; what is told is why. */
+static void test_unanswered(void)
+{
+	struct end source, sink;
+	int64_t start = verbs_monotonic_ns();
+	uint32_t seq;
+	int rc;
+
+	duplex = true;
+	if (ok(pair_up(&source, &sink, POLL_BUSY, 32, 8, "qp=rc retry_cnt=1"), "unanswered: connects")) {
+		struct verbs *t = (struct verbs *)source.transport;
+
+		end_close(&sink);
+		rc = verbs_post_recv(t, 0);
+		rc = rc ? rc : verbs_post(t, 17, true);
+		while (!rc && !(rc = verbs_poll_recv(t, &seq)) && verbs_monotonic_ns() - start < STALLED_NS)
+			sched_yield();
+		is_int(rc, -EIO, "unanswered: its receive fails");
+		is_int(ops->failure(source.transport, &source.e), -EIO, "unanswered: %s", source.e.text);
+		contains(source.e.text, "work completion 17 (send queue of qp 0x", "unanswered: which request");
+		contains(source.e.text, "transport retry counter exceeded (12", "unanswered: why");
+	}
+	duplex = false;
+	pair_close(&source, &sink);
+}
+
 static void test_bad_completions(void)
 {
 	struct end source, sink;
@@ -1264,6 +1290,7 @@ int main(int argc, char **argv)
 	test_stranger("qp=ud connect=rdmacm");
 	test_nobody();
 	test_bad_completions();
+	test_unanswered();
 	test_wrong_key();
 	test_overwritten();
 	test_signal();
