@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "analysis/npy.h"
+#include "common/cpulist.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "endpoint.h"
+#include "instrument/device_clock.h"
 #include "instrument/nudge.h"
 #include "instrument/recorder.h"
 #include "placement.h"
@@ -62,7 +64,9 @@ struct endpoint {
 	struct clock_conversion conversion;
 	uint64_t capacity;
 	uint32_t signal_every;
-	bool restamps, lossy;
+	bool restamps, lossy, stamped;
+	int restamp_cpu;		  /* where the source's restamping thread spins; -1: it has none */
+	struct device_clock device_clock; /* where stamped: around the repetition */
 	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
 	char *salvage; /* where to keep the columns if the coordinator is gone; NULL: nowhere */
 
@@ -86,6 +90,17 @@ static __attribute__((noinline)) void prefault_stack(void)
 
 	for (size_t i = 0; i < sizeof(frames); i += 1024)
 		frames[i] = 0;
+}
+
+/* A thread that sleeps may run anywhere but where the restamping one spins. */
+static void keep_off(int cpu)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) || cpu >= CPU_SETSIZE)
+		return;
+	CPU_CLR((unsigned)cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
 }
 
 static void pin(int cpu)
@@ -158,6 +173,8 @@ static void *run_thread(void *arg)
 
 	if (r->cpu >= 0)
 		pin(r->cpu);
+	else if (ep->restamp_cpu >= 0)
+		keep_off(ep->restamp_cpu);
 	if (ep->common.priority)
 		raise_priority((int)ep->common.priority);
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
@@ -283,6 +300,7 @@ static int read_open(struct endpoint *ep, const json_t *order, const json_t **pa
 	ep->signal_every = (uint32_t)json_integer_value(json_object_get(*params, "signal_every"));
 	if (!ep->signal_every)
 		ep->signal_every = 1;
+	ep->stamped = json_is_true(json_object_get(*params, KERNEL_BY_DEVICE)) && ep->ops->read_clock;
 	ep->lossy = !ep->ops->is_reliable(*params);
 	ep->salvage = salvage ? strdup(salvage) : NULL;
 
@@ -334,10 +352,29 @@ static int open_transport(struct endpoint *ep, const json_t *order, const json_t
 	    .depth = ep->common.depth,
 	    .numa_node = ep->placement.numa_node,
 	    .stop = &ep->worker.stop,
+	    .device_stamps = ep->stamped,
 	    .name = name ? name : "",
 	};
 
 	return ep->ops->open(&config, params, &ep->transport, address, e);
+}
+
+static int check_restamp_cpu(const struct endpoint *ep, struct err *e)
+{
+	struct cpulist allowed;
+	int rc = cpulist_allowed(&allowed);
+
+	if (rc)
+		return err_sys(e, rc, "this process", "read the CPU mask of");
+	if (ep->restamp_cpu < 0)
+		return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, "t_send", NULL,
+			       "wants a CPU of its own beside source and sink, and there is none");
+	if (ep->placement.cpu < 0 && cpulist_count(&allowed) < 2)
+		return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, "t_send", NULL,
+			       "with poll event the source would share CPU %d, the only one, with the thread that "
+			       "keeps writing the time",
+			       ep->restamp_cpu);
+	return 0;
 }
 
 static int choose_cpus(struct endpoint *ep, const json_t *params, struct err *e)
@@ -346,11 +383,9 @@ static int choose_cpus(struct endpoint *ep, const json_t *params, struct err *e)
 
 	if (!rc)
 		memory_prefer(ep->placement.numa_node);
+	ep->restamp_cpu = ep->loops->restamp && kernel_has(params, "t_send") ? ep->placement.spare_cpu : -1;
 	ep->restamps = ep->role == ROLE_SOURCE && ep->loops->restamp && kernel_has(params, "t_send");
-	if (rc || !ep->restamps || ep->placement.spare_cpu >= 0)
-		return rc;
-	return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, "t_send", NULL,
-		       "wants a CPU of its own beside source and sink, and there is none");
+	return rc || !ep->restamps ? rc : check_restamp_cpu(ep, e);
 }
 
 /* Asked for and not granted is not to be passed over: the numbers would be another experiment's. */
@@ -441,6 +476,10 @@ static int do_arm(struct endpoint *ep, const json_t *order, struct err *e)
 	rc = ep->ops->prepare(ep->transport, e);
 	if (rc)
 		return rc;
+	if (ep->stamped)
+		rc = ep->ops->read_clock(ep->transport, &ep->device_clock.first, &ep->device_clock.mask, e);
+	if (rc)
+		return rc;
 	json_decref(ep->device_before);
 	ep->device_before = ep->ops->device_counters(ep->transport);
 	prepare_worker(ep, (uint32_t)messages);
@@ -487,17 +526,46 @@ static bool all_locked(const struct recorder *r)
 	return true;
 }
 
+static int64_t ticks_to_ns(const struct endpoint *ep, int64_t ticks)
+{
+	struct clock_conversion from_zero = ep->conversion;
+
+	from_zero.origin = 0;
+	return clock_to_ns(&from_zero, ticks);
+}
+
+/* The device's stamps, from its clock to the tick counter. Where that cannot be said, there are none. */
+static void convert_device_stamps(struct endpoint *ep)
+{
+	struct device_clock *c = &ep->device_clock;
+	int64_t blank = ep->worker.blank;
+	bool good;
+
+	if (!ep->stamped)
+		return;
+	good = ep->ops->read_clock(ep->transport, &c->last, &c->mask, NULL) == 0;
+	for (unsigned i = 0; i < ep->recorder.columns; i++) {
+		const char *with = ep->column[i]->with;
+		int64_t *column = ep->recorder.column[i].data;
+
+		if (!with || strcmp(with, KERNEL_BY_DEVICE))
+			continue;
+		if (!good || device_clock_convert(c, column, ep->worker.messages, blank))
+			for (uint32_t k = 0; k < ep->worker.messages; k++)
+				column[k] = blank;
+	}
+	ep->worker.counters.device_clock_error_ns = ticks_to_ns(ep, device_clock_error(c));
+}
+
 static json_t *final_counters(struct endpoint *ep)
 {
 	struct counters *c = &ep->worker.counters;
-	struct clock_conversion from_zero = ep->conversion;
 	struct counters sum = ep->runner[0].usage;
 
 	for (unsigned k = 1; k < ep->runners; k++)
 		counters_add(&sum, &ep->runner[k].usage);
 	counters_add(&sum, c);
-	from_zero.origin = 0;
-	sum.duration_ns = ep->ops->has_own_clock ? 0 : clock_to_ns(&from_zero, sum.duration_ns);
+	sum.duration_ns = ep->ops->has_own_clock ? 0 : ticks_to_ns(ep, sum.duration_ns);
 	sum.pinned = ep->placement.cpu >= 0;
 	sum.locked = all_locked(&ep->recorder);
 	if (ep->role == ROLE_SINK && ep->recorder.columns)
@@ -542,6 +610,8 @@ static int report_done(struct endpoint *ep)
 		err_sys(&failure, first_failure(ep), ep->ops->name, "move messages");
 	if (first_failure(ep))
 		ep->worker.counters.bad_completions++;
+
+	convert_device_stamps(ep);
 
 	json_t *counters = final_counters(ep);
 

@@ -16,7 +16,11 @@
 #include "instrument/counters.h"
 #include "transports/transport.h"
 
-#define KERNEL_COLUMNS 4
+#define KERNEL_COLUMNS 6
+
+/* Columns and series `with` this setting hold the device's own stamps: in ticks of its clock until the repetition has
+ * ended (instrument/device_clock.h). */
+#define KERNEL_BY_DEVICE "t_hw"
 
 struct kernel_column {
 	const char *name; /* "t_subm" */

@@ -24,6 +24,21 @@
 #define ALWAYS	       static inline __attribute__((always_inline))
 #define likely(x)      __builtin_expect(!!(x), 1)
 
+/* A transport whose device stamps completions by itself says so in its hot header, and has these, too. */
+#ifndef TRANSPORT_STAMPS
+#define TRANSPORT_STAMPS 0
+ALWAYS int T(poll_send_stamped)(struct TRANSPORT *t, uint32_t *seq, uint64_t *device)
+{
+	(void)t, (void)seq, (void)device;
+	return -ENOTSUP;
+}
+
+ALWAYS int T(poll_recv_stamped)(struct TRANSPORT *t, uint32_t *seq, uint64_t *device)
+{
+	return T(poll_send_stamped)(t, seq, device);
+}
+#endif
+
 /* switch (flags) { CASES16(f) }: f(flags) with flags a constant. */
 #define CASE(f, i)                                                                                                     \
 	case i:                                                                                                        \
@@ -34,7 +49,7 @@
 #define IDLE_ROUNDS_TO_LOOK 256
 
 /* Choices of a sink that are its kernel's own: reception.h. */
-enum { RECEPTION_OWN = 8, RECEPTION_OWN2 = 16 };
+enum { RECEPTION_OWN = 8, RECEPTION_OWN2 = 16, RECEPTION_STAMPED = 32 /* the device stamps, too */ };
 
 /* Called only while there is nothing to do. True if the control thread wants this to end. A poll that is but a load leaves the line to its writer
  * for a moment; for any other a pause would only come between the arrival and the next poll. */

@@ -2,7 +2,7 @@
  * One-way latency, as in the thesis' adapter benchmark: the source stamps right before it posts (t_subm) and when it polls the send completion
  * (t_comp), the sink when it polls the receive completion (t_recv). Messages go in bursts; after a burst the source waits for its completions
  * and then pauses. With t_send a third thread at the source keeps writing the time into the one payload buffer that all messages share; what the sink finds
- * there is when the device read it.
+ * there is when the device read it. With t_hw the device's own stamps of both completions stand beside.
  */
 #ifndef KBLAT_KERNELS_ONEWAY_H
 #define KBLAT_KERNELS_ONEWAY_H
@@ -11,10 +11,10 @@
 
 struct oneway_settings {
 	int64_t messages, size, burst, pause, gap;
-	bool check, t_send;
+	bool check, t_send, t_hw;
 };
 
-enum { ONEWAY_T_SUBM, ONEWAY_T_COMP, ONEWAY_T_RECV, ONEWAY_T_SEND };
+enum { ONEWAY_T_SUBM, ONEWAY_T_COMP, ONEWAY_T_RECV, ONEWAY_T_SEND, ONEWAY_T_HW, ONEWAY_T_HW_COMP };
 
 extern const struct kernel_ops oneway_kernel;
 

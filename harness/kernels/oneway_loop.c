@@ -12,19 +12,24 @@ enum {
 	SOURCE_FILLS = 4,  /* every payload is made to be checked */
 	SOURCE_SPACED =
 	    8, /* a gap between posts, or not every message signalled: what happens between two posts is slower */
+	SOURCE_STAMPED = 16, /* the device stamps completions, too */
 };
 
 /* Poll one send completion and stamp it; *done counts messages, in order. 1, 0, or a negative errno. */
-ALWAYS int reap(struct worker *w, struct TRANSPORT *t, uint32_t *done)
+ALWAYS int reap(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t *done)
 {
+	const bool stamped = choices & SOURCE_STAMPED;
 	uint32_t seq = 0;
-	int rc = T(poll_send)(t, &seq);
+	uint64_t device = 0;
+	int rc = stamped ? T(poll_send_stamped)(t, &seq, &device) : T(poll_send)(t, &seq);
 
 	if (rc > 0) {
 		int64_t stamp = T(end)(t);
 
 		if (likely(seq < w->messages)) {
 			w->column[ONEWAY_T_COMP][seq] = stamp;
+			if (stamped)
+				w->column[ONEWAY_T_HW_COMP][seq] = (int64_t)device;
 			*done = seq + 1;
 		} else {
 			w->counters.overflows++;
@@ -49,19 +54,19 @@ static int sleep_until_completed(struct worker *w, uint32_t want)
 }
 
 /* Until at most `in_flight` of the `posted` messages are not completed. */
-ALWAYS int drain(struct worker *w, struct TRANSPORT *t, const bool sleeps, uint32_t posted, uint32_t in_flight,
+ALWAYS int drain(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t posted, uint32_t in_flight,
 		 uint32_t *done)
 {
 	uint32_t rounds = 0;
 
-	if (sleeps) {
+	if (choices & SOURCE_SLEEPS) {
 		int rc = sleep_until_completed(w, posted - in_flight);
 
 		*done = atomic_load_explicit(&w->completed, memory_order_relaxed);
 		return rc;
 	}
 	while (posted - *done > in_flight) {
-		int rc = reap(w, t, done);
+		int rc = reap(w, t, choices, done);
 
 		if (rc < 0)
 			return rc;
@@ -72,7 +77,7 @@ ALWAYS int drain(struct worker *w, struct TRANSPORT *t, const bool sleeps, uint3
 }
 
 /* Let time pass until `until`: busily, reaping completions, so that the CPU stays awake; or asleep, as a thread that waits for events would. */
-ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const bool sleeps, int64_t until, int64_t pause_ns,
+ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const unsigned choices, int64_t until, int64_t pause_ns,
 		uint32_t posted, uint32_t *done)
 {
 	uint32_t rounds = 0;
@@ -87,7 +92,7 @@ ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const bool sleeps, int64_
 		return 0;
 	}
 	while (T(pause)(t, until) < until) {
-		int rc = sleeps ? 0 : reap(w, t, done);
+		int rc = choices & SOURCE_SLEEPS ? 0 : reap(w, t, choices, done);
 
 		if (rc < 0)
 			return rc;
@@ -121,7 +126,7 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 
 		while (seq < end) {
 			if (seq - done >= depth) {
-				rc = drain(w, t, sleeps, seq, depth - 1, &done);
+				rc = drain(w, t, choices, seq, depth - 1, &done);
 				if (rc)
 					goto out;
 			}
@@ -137,19 +142,19 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 				T(kick_recv)(t);
 			t_subm[seq++] = stamp;
 			if (!sleeps) {
-				rc = reap(w, t, &done);
+				rc = reap(w, t, choices, &done);
 				if (!likely(rc >= 0))
 					goto out;
 			}
 			if (spaced && gap_ticks && seq < end) {
-				rc = rest(w, t, sleeps, stamp + gap_ticks, 0, seq, &done);
+				rc = rest(w, t, choices, stamp + gap_ticks, 0, seq, &done);
 				if (rc)
 					goto out;
 			}
 		}
-		rc = drain(w, t, sleeps, seq, 0, &done);
+		rc = drain(w, t, choices, seq, 0, &done);
 		if (!rc && pause_ns && seq < messages)
-			rc = rest(w, t, sleeps, T(begin)(t) + pause_ticks, pause_ns, seq, &done);
+			rc = rest(w, t, choices, T(begin)(t) + pause_ticks, pause_ns, seq, &done);
 		if (rc)
 			goto out;
 	}
@@ -166,15 +171,22 @@ static int source(struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
-	switch ((w->poll_send != POLL_BUSY ? SOURCE_SLEEPS : 0) | (w->poll_recv != POLL_BUSY ? SOURCE_KICKS : 0) |
-		(s->check ? SOURCE_FILLS : 0) | (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0)) {
+	const unsigned choices = (w->poll_send != POLL_BUSY ? SOURCE_SLEEPS : 0) |
+				 (w->poll_recv != POLL_BUSY ? SOURCE_KICKS : 0) | (s->check ? SOURCE_FILLS : 0) |
+				 (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0);
+
+	if (TRANSPORT_STAMPS && s->t_hw)
+		switch (choices | SOURCE_STAMPED) {
+			CASES16(run_source, SOURCE_STAMPED)
+		}
+	switch (choices) {
 		CASES16(run_source, 0)
 	}
 	return -EINVAL;
 }
 
 /* Where the source sleeps on its completions: this thread alone touches them. */
-static int completions(struct worker *w)
+ALWAYS int run_completions(struct worker *w, const unsigned choices)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	const bool adaptive = w->poll_send == POLL_ADAPTIVE;
@@ -183,7 +195,7 @@ static int completions(struct worker *w)
 	int rc = 0;
 
 	while (done < w->messages) {
-		rc = reap(w, t, &done);
+		rc = reap(w, t, choices, &done);
 		if (rc < 0)
 			break;
 		if (rc > 0) {
@@ -207,6 +219,13 @@ static int completions(struct worker *w)
 	return rc < 0 ? rc : 0;
 }
 
+static int completions(struct worker *w)
+{
+	const struct oneway_settings *s = w->settings;
+
+	return TRANSPORT_STAMPS && s->t_hw ? run_completions(w, SOURCE_STAMPED) : run_completions(w, 0);
+}
+
 /* The thesis' t_send: whenever the device reads the payload, it finds a time that is a few nanoseconds old. */
 static int restamp(struct worker *w)
 {
@@ -222,13 +241,14 @@ static int restamp(struct worker *w)
 /* What the sink does beyond receiving. */
 enum { SINK_CHECKS = RECEPTION_OWN, SINK_T_SEND = RECEPTION_OWN2 };
 
-#define RECEPTION_COLUMN ONEWAY_T_RECV
+#define RECEPTION_COLUMN	ONEWAY_T_RECV
+#define RECEPTION_DEVICE_COLUMN ONEWAY_T_HW
 
 static unsigned reception_choices(const struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
-	return (s->check ? SINK_CHECKS : 0) | (s->t_send ? SINK_T_SEND : 0);
+	return (s->check ? SINK_CHECKS : 0) | (s->t_send ? SINK_T_SEND : 0) | (s->t_hw ? RECEPTION_STAMPED : 0);
 }
 
 ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)

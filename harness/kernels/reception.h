@@ -3,6 +3,7 @@
  * that is its own; before this is included it defines
  *
  *   RECEPTION_COLUMN                                        where t_recv is kept
+ *   RECEPTION_DEVICE_COLUMN                                 where the device's own stamps are kept; only if the kernel chooses RECEPTION_STAMPED (32)
  *   unsigned reception_choices(const struct worker *w)      its set-up choices, of RECEPTION_OWN (8) and RECEPTION_OWN2 (16)
  *   int reception_take(w, t, seq, choices)                  always inline, between the stamp and release; 0 or a negative errno
  */
@@ -11,6 +12,10 @@
 
 /* Set-up choices of the sink: the two low bits are the poll mode, then this, then the kernel's own. */
 enum { RECEPTION_KICKS = 4 };
+
+#ifndef RECEPTION_DEVICE_COLUMN
+#define RECEPTION_DEVICE_COLUMN RECEPTION_COLUMN
+#endif
 
 /* Where a sink's loop stands; it goes on where it was. */
 struct reception {
@@ -27,10 +32,11 @@ ALWAYS int run_sink(struct worker *w, struct reception *r, const unsigned choice
 	int64_t stamp = mode == POLL_ADAPTIVE ? T(begin)(t) : 0;
 	uint64_t n = r->received;
 	uint32_t rounds = 0, seq = 0;
+	uint64_t device = 0;
 	int rc = 0;
 
 	while (n < target) {
-		rc = T(poll_recv)(t, &seq);
+		rc = choices & RECEPTION_STAMPED ? T(poll_recv_stamped)(t, &seq, &device) : T(poll_recv)(t, &seq);
 		if (!likely(rc > 0)) {
 			if (rc == 0)
 				rc = await_message(w, t, mode, &rounds, stamp, n);
@@ -41,6 +47,8 @@ ALWAYS int run_sink(struct worker *w, struct reception *r, const unsigned choice
 		stamp = T(end)(t);
 		if (likely(seq < messages)) {
 			t_recv[seq] = stamp;
+			if (choices & RECEPTION_STAMPED)
+				w->column[RECEPTION_DEVICE_COLUMN][seq] = (int64_t)device;
 			rc = reception_take(w, t, seq, choices);
 			if (!likely(rc >= 0))
 				break;
@@ -66,7 +74,15 @@ ALWAYS int run_sink(struct worker *w, struct reception *r, const unsigned choice
 
 static int receive(struct worker *w, struct reception *r)
 {
-	switch ((unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? RECEPTION_KICKS : 0) | reception_choices(w)) {
+	const unsigned choices =
+	    (unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? RECEPTION_KICKS : 0) | reception_choices(w);
+
+	if (TRANSPORT_STAMPS)
+		switch (choices) {
+			CASES16(run_sink, RECEPTION_STAMPED)
+			CASES16(run_sink, RECEPTION_STAMPED + 16)
+		}
+	switch (choices) {
 		CASES16(run_sink, 0)
 		CASES16(run_sink, 16)
 	}

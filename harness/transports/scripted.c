@@ -10,6 +10,7 @@
 #include "analysis/npy.h"
 #include "common/cpulist.h"
 #include "common/err.h"
+#include "instrument/device_clock.h"
 #include "kernels/payload.h"
 #include "transports/scripted_hot.h"
 
@@ -25,6 +26,8 @@ static const struct opt scripted_options[] = {
     {"jitter", OPT_TIME, FIELD(jitter), "0ns", 0, 1000000000, NULL,
      "added to and taken from the latency of every other message"},
     {"comp_delay", OPT_TIME, FIELD(comp_delay), "2us", 0, 1000000000, NULL, "submission to send completion"},
+    {"poll_delay", OPT_TIME, FIELD(poll_delay), "0ns", 0, 1000000000, NULL,
+     "with t_hw: the device has stamped a completion so long before it is polled"},
     {"lose", OPT_LIST, FIELD(lose), "", 0, 0, NULL, "messages that never arrive"},
     {"duplicate", OPT_LIST, FIELD(duplicate), "", 0, 0, NULL, "messages that arrive twice"},
     {"late", OPT_LIST, FIELD(late), "", 0, 0, NULL, "messages that take late_by longer"},
@@ -273,6 +276,19 @@ static int scripted_prepare(struct transport *transport, struct err *e)
 	return 0;
 }
 
+/* Before the first message, and long after the last. */
+static int scripted_read_clock(struct transport *transport, struct device_clock_reading *now, uint64_t *mask,
+			       struct err *e)
+{
+	const struct scripted *t = (const struct scripted *)transport;
+	int64_t at = t->stamp ? t->stamp + 1000000000 : 0;
+
+	(void)e;
+	*now = (struct device_clock_reading){scripted_device_time(at), at, at};
+	*mask = SCRIPTED_CLOCK_MASK;
+	return 0;
+}
+
 static json_t *scripted_object(const struct transport *transport)
 {
 	(void)transport;
@@ -298,6 +314,7 @@ const struct transport_ops scripted_transport = {
     .open = scripted_open,
     .connect = scripted_connect,
     .prepare = scripted_prepare,
+    .read_clock = scripted_read_clock,
     .granted = scripted_object,
     .device_counters = scripted_object,
     .failure = scripted_failure,

@@ -11,6 +11,9 @@
  * With the kernel `rate` the pacer says when a message is submitted: step i is due at (i + 1) / rate; at the steps in `stall` the pacer wakes up
  * `stall_by` late. scripted_pace() works out from the settings alone what must become of every step.
  *
+ * With device stamps: the device stamps a completion `poll_delay` before it is polled, with a clock of its own that
+ * counts 4 ticks a nanosecond in 48 bits, and wraps around soon after the start.
+ *
  * `fault` makes one side go wrong for real at message `fault_at`: a page fault, a recorder overflow, a bad completion,
  * death, silence, nonsense.
  */
@@ -36,7 +39,7 @@ enum scripted_fault {
 };
 
 struct scripted_settings {
-	int64_t interval, delay, jitter, comp_delay, late_by, fault_at;
+	int64_t interval, delay, jitter, comp_delay, poll_delay, late_by, fault_at;
 	int fault, fault_side;
 	bool reliable;
 	char lose[OPT_STR_MAX], duplicate[OPT_STR_MAX], late[OPT_STR_MAX];

@@ -72,6 +72,30 @@ static inline int scripted_poll_recv(struct scripted *t, uint32_t *seq)
 	return rc < 0 ? rc : 1;
 }
 
+#define TRANSPORT_STAMPS    1
+#define SCRIPTED_CLOCK_MASK ((1ULL << 48) - 1)
+
+static inline uint64_t scripted_device_time(int64_t ns)
+{
+	return (SCRIPTED_CLOCK_MASK - 1000 + 4 * (uint64_t)ns) & SCRIPTED_CLOCK_MASK;
+}
+
+static inline int scripted_poll_send_stamped(struct scripted *t, uint32_t *seq, uint64_t *device)
+{
+	int rc = scripted_poll_send(t, seq);
+
+	*device = scripted_device_time(t->stamp - t->s.poll_delay);
+	return rc;
+}
+
+static inline int scripted_poll_recv_stamped(struct scripted *t, uint32_t *seq, uint64_t *device)
+{
+	int rc = scripted_poll_recv(t, seq);
+
+	*device = scripted_device_time(t->stamp - t->s.poll_delay);
+	return rc;
+}
+
 static inline int scripted_release(struct scripted *t)
 {
 	(void)t;

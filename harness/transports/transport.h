@@ -18,6 +18,8 @@
  *   int release()                 give the buffer of the message last received back (post the receive again)
  *   int wait_send()               sleep until a send completion may be there    } where not busy: 0, or -EINTR (a
  *   int wait_recv()               likewise for receiving                        } signal: look at the stop flag)
+ *   int poll_send_stamped(&seq, &device), poll_recv_stamped(&seq, &device)
+ *                                 likewise, and the device's own stamp; where TRANSPORT_STAMPS is defined as 1
  *   void kick_recv()              after post, if the other side may sleep: wake it (a device does that by itself)
  *   void kick_send()              after release, likewise
  *
@@ -36,6 +38,7 @@
 
 #include "common/opt.h"
 
+struct device_clock_reading;
 struct err;
 
 enum role { ROLE_SOURCE, ROLE_SINK };
@@ -52,6 +55,7 @@ struct transport_config {
 	int64_t depth;		  /* messages in flight at most; receive buffers likewise */
 	int numa_node;		  /* for buffers; -1: where the caller runs */
 	const atomic_int *stop;	  /* not 0: end. A post that can't go on at once looks at it and returns -EINTR */
+	bool device_stamps;	  /* the device stamps completions with its own clock */
 	const char *name;	  /* unique for this run and point: [0-9a-f]{16}, for objects that need a name */
 };
 
@@ -86,6 +90,10 @@ struct transport_ops {
 
 	/* Before every repetition, sink first: all receives posted, nothing of an earlier repetition left. */
 	int (*prepare)(struct transport *t, struct err *e);
+
+	/* The clock that device_stamps are of, read beside the tick counter; and the bits that it has. Between
+	 * repetitions. NULL: there is no such clock. */
+	int (*read_clock)(struct transport *t, struct device_clock_reading *now, uint64_t *mask, struct err *e);
 
 	/* What was really given: {"device": "rxe0", "mtu_bytes": 1024, "inline_bytes": 0, ...}. New reference. */
 	json_t *(*granted)(const struct transport *t);

@@ -218,6 +218,21 @@ static int fail(const struct verbs *t, struct err *e)
 	return verbs_failure(&t->base, e);
 }
 
+/* An extended completion queue is polled in its own way only. */
+static int take_send(struct verbs *t, uint32_t *seq)
+{
+	uint64_t device;
+
+	return t->send_cq.stamped ? verbs_poll_send_stamped(t, seq, &device) : verbs_poll_send(t, seq);
+}
+
+static int take_recv(struct verbs *t, uint32_t *seq)
+{
+	uint64_t device;
+
+	return t->recv_cq.stamped ? verbs_poll_recv_stamped(t, seq, &device) : verbs_poll_recv(t, seq);
+}
+
 /* A repetition that was stopped may have left sends that are not completed. */
 static int drain_sends(struct verbs *t, struct err *e)
 {
@@ -225,7 +240,7 @@ static int drain_sends(struct verbs *t, struct err *e)
 	uint32_t seq;
 
 	while (t->send_cq.polled < t->send.signalled) {
-		int rc = verbs_poll_send(t, &seq);
+		int rc = take_send(t, &seq);
 
 		if (rc < 0)
 			return fail(t, e);
@@ -258,7 +273,7 @@ static int refill(struct verbs *t, struct err *e)
 		return 0;
 	if (t->recv.held && verbs_release(t))
 		return fail(t, e);
-	while ((rc = verbs_poll_recv(t, &seq)) > 0)
+	while ((rc = take_recv(t, &seq)) > 0)
 		if (verbs_release(t))
 			return fail(t, e);
 	return rc < 0 ? fail(t, e) : 0;
@@ -350,6 +365,7 @@ const struct transport_ops verbs_transport = {
     .open = verbs_open,
     .connect = verbs_connect,
     .prepare = verbs_prepare,
+    .read_clock = verbs_read_clock,
     .granted = verbs_granted,
     .device_counters = verbs_device_counters,
     .failure = verbs_failure,

@@ -10,6 +10,7 @@
  *   verbs_plain.c      set-up with queue pair numbers exchanged through the coordinator
  *   verbs_cm.c         set-up by the RDMA connection manager
  *   verbs_hot.h        post, poll, wait
+ *   verbs_stamps.c     completion queues with the device's own stamps
  *   verbs_memory.c     messages written to memory: what is rare about them
  *   verbs_watch.c      what the device tells of its own accord: its port or itself has failed
  *   verbs_failure.c    what went wrong there
@@ -173,6 +174,7 @@ struct verbs_fault {
 /* A completion queue; its thread's data. */
 struct verbs_cq {
 	struct ibv_cq *cq;
+	struct ibv_cq_ex *stamped;	  /* the same, where the device stamps its completions; else NULL */
 	struct ibv_comp_channel *channel; /* event mode */
 	uint64_t polled;
 	unsigned events; /* got from the channel, not acknowledged yet: acknowledging takes a lock */
@@ -286,8 +288,9 @@ struct verbs {
 	struct ibv_qp_cap cap; /* as granted */
 	uint32_t psn, qkey;    /* plain: our own */
 	uint32_t peer_qp_num;
-	struct ibv_ah *ah; /* ud, of the peer */
-	bool is_filled;	   /* the receive queue, since the first prepare() */
+	struct ibv_ah *ah;   /* ud, of the peer */
+	uint64_t clock_mask; /* of the device's clock */
+	bool is_filled;	     /* the receive queue, since the first prepare() */
 	struct verbs_cm cm;
 	struct verbs_watch watch;
 
@@ -317,6 +320,15 @@ void verbs_unwatch(struct verbs *t);
 
 /* Take one event of the connection manager's, after the connection stands. Is the device being removed? */
 bool verbs_cm_says_removed(struct verbs *t);
+
+/* A completion queue with stamps of the device's clock, into q->cq and q->stamped; q->channel stands. */
+int verbs_stamped_cq(struct verbs *t, struct verbs_cq *q, uint32_t depth, struct err *e);
+
+/* Does the device stamp completions? */
+bool verbs_has_stamps(struct verbs *t);
+
+/* As transport_ops.read_clock. */
+int verbs_read_clock(struct transport *transport, struct device_clock_reading *now, uint64_t *mask, struct err *e);
 
 /* As transport_ops.failure. */
 int verbs_failure(const struct transport *transport, struct err *e);

@@ -150,7 +150,7 @@ static void look_for_cause(struct verbs *t)
 {
 	struct ibv_wc wc;
 
-	while (!t->send_cq.fault.rc && ibv_poll_cq(t->send_cq.cq, 1, &wc) > 0)
+	while (!t->send_cq.stamped && !t->send_cq.fault.rc && ibv_poll_cq(t->send_cq.cq, 1, &wc) > 0)
 		if (wc.status != IBV_WC_SUCCESS)
 			verbs_note_completion(&t->send_cq.fault, 1, &wc);
 }

@@ -105,20 +105,25 @@ static inline int verbs_post(struct verbs *t, uint32_t seq, bool signal)
 	return 0;
 }
 
-static inline int verbs_poll_send(struct verbs *t, uint32_t *seq)
+/* `n` send completions were polled, one at most. */
+static inline int verbs_take_send(struct verbs *t, int n, const struct ibv_wc *wc, uint32_t *seq)
 {
-	struct ibv_wc wc;
-	int n = ibv_poll_cq(t->send_cq.cq, 1, &wc);
-
 	if (n == 0)
 		return 0;
-	if (verbs_unlikely(n < 0 || wc.status != IBV_WC_SUCCESS)) {
-		verbs_note_completion(&t->send_cq.fault, n, &wc);
+	if (verbs_unlikely(n < 0 || wc->status != IBV_WC_SUCCESS)) {
+		verbs_note_completion(&t->send_cq.fault, n, wc);
 		return -EIO;
 	}
 	t->send_cq.polled++;
-	*seq = (uint32_t)wc.wr_id;
+	*seq = (uint32_t)wc->wr_id;
 	return 1;
+}
+
+static inline int verbs_poll_send(struct verbs *t, uint32_t *seq)
+{
+	struct ibv_wc wc;
+
+	return verbs_take_send(t, ibv_poll_cq(t->send_cq.cq, 1, &wc), &wc, seq);
 }
 
 static inline const void *verbs_recv_buffer(struct verbs *t)
@@ -145,25 +150,21 @@ static inline int verbs_poll_memory(struct verbs *t, uint32_t *seq)
 	return 1;
 }
 
-static inline int verbs_poll_recv(struct verbs *t, uint32_t *seq)
+/* Likewise, of received messages. */
+static inline int verbs_take_recv(struct verbs *t, int n, const struct ibv_wc *wc, uint32_t *seq)
 {
 	struct verbs_recv *r = &t->recv;
-	struct ibv_wc wc;
-
-	if (verbs_unlikely(r->carrier == VERBS_IN_MEMORY))
-		return verbs_poll_memory(t, seq);
-	int n = ibv_poll_cq(t->recv_cq.cq, 1, &wc);
 
 	if (n == 0)
 		return 0;
-	if (verbs_unlikely(n < 0 || wc.status != IBV_WC_SUCCESS)) {
-		verbs_note_completion(&t->recv_cq.fault, n, &wc);
+	if (verbs_unlikely(n < 0 || wc->status != IBV_WC_SUCCESS)) {
+		verbs_note_completion(&t->recv_cq.fault, n, wc);
 		return -EIO;
 	}
 	t->recv_cq.polled++;
-	r->last = (uint32_t)wc.wr_id;
+	r->last = (uint32_t)wc->wr_id;
 	r->held = true;
-	r->seq = *seq = ntohl(wc.imm_data);
+	r->seq = *seq = ntohl(wc->imm_data);
 	if (verbs_unlikely(r->carrier == VERBS_IN_PAYLOAD)) {
 		uint32_t number;
 
@@ -171,6 +172,51 @@ static inline int verbs_poll_recv(struct verbs *t, uint32_t *seq)
 		*seq = le32toh(number);
 	}
 	return 1;
+}
+
+static inline int verbs_poll_recv(struct verbs *t, uint32_t *seq)
+{
+	struct ibv_wc wc;
+
+	if (verbs_unlikely(t->recv.carrier == VERBS_IN_MEMORY))
+		return verbs_poll_memory(t, seq);
+	return verbs_take_recv(t, ibv_poll_cq(t->recv_cq.cq, 1, &wc), &wc, seq);
+}
+
+#define TRANSPORT_STAMPS 1
+
+/* As ibv_poll_cq() of one completion, with the device's stamp of it. */
+static inline int verbs_poll_stamped(struct verbs_cq *q, struct ibv_wc *wc, uint64_t *device)
+{
+	struct ibv_poll_cq_attr attr = {0};
+	int rc = ibv_start_poll(q->stamped, &attr);
+
+	if (rc)
+		return rc == ENOENT ? 0 : -1;
+	wc->status = q->stamped->status;
+	wc->wr_id = q->stamped->wr_id;
+	if (verbs_unlikely(wc->status != IBV_WC_SUCCESS)) {
+		wc->vendor_err = ibv_wc_read_vendor_err(q->stamped);
+	} else {
+		wc->imm_data = ibv_wc_read_imm_data(q->stamped);
+		*device = ibv_wc_read_completion_ts(q->stamped);
+	}
+	ibv_end_poll(q->stamped);
+	return 1;
+}
+
+static inline int verbs_poll_send_stamped(struct verbs *t, uint32_t *seq, uint64_t *device)
+{
+	struct ibv_wc wc;
+
+	return verbs_take_send(t, verbs_poll_stamped(&t->send_cq, &wc, device), &wc, seq);
+}
+
+static inline int verbs_poll_recv_stamped(struct verbs *t, uint32_t *seq, uint64_t *device)
+{
+	struct ibv_wc wc;
+
+	return verbs_take_recv(t, verbs_poll_stamped(&t->recv_cq, &wc, device), &wc, seq);
 }
 
 /* Post the receive of one buffer. */

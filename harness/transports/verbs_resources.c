@@ -168,10 +168,14 @@ static int cq_open(struct verbs *t, struct verbs_cq *q, enum poll_mode poll, uin
 		if (!q->channel)
 			return no_resource(t, -errno, "create a completion channel", e);
 	}
-	q->cq = ibv_create_cq(t->context, (int)at_least_one(depth), NULL, q->channel, 0);
-	if (q->cq)
+	if (t->config.device_stamps) {
+		rc = verbs_stamped_cq(t, q, at_least_one(depth), e);
+	} else {
+		q->cq = ibv_create_cq(t->context, (int)at_least_one(depth), NULL, q->channel, 0);
+		rc = q->cq ? 0 : no_resource(t, -errno, "create a completion queue", e);
+	}
+	if (!rc)
 		return 0;
-	rc = no_resource(t, -errno, "create a completion queue", e);
 	if (q->channel)
 		ibv_destroy_comp_channel(q->channel);
 	q->channel = NULL;
@@ -307,19 +311,6 @@ static void prepare_recv(struct verbs *t)
 	r->wr.num_sge = op->is_write ? 0 : 1; /* a write brings its own address */
 }
 
-/* Are there completion queues with time stamps of the device's clock? */
-static bool has_timestamps(struct verbs *t)
-{
-	struct ibv_device_attr_ex attr;
-	struct ibv_cq_init_attr_ex wanted = {.cqe = 1, .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP};
-	struct ibv_cq_ex *cq;
-
-	if (ibv_query_device_ex(t->context, NULL, &attr) || !attr.completion_timestamp_mask)
-		return false;
-	cq = ibv_create_cq_ex(t->context, &wanted);
-	return cq && !ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
-}
-
 int verbs_resources_open(struct verbs *t, struct err *e)
 {
 	int rc;
@@ -353,7 +344,7 @@ int verbs_resources_open(struct verbs *t, struct err *e)
 		goto close_recv_cq;
 	prepare_send(t);
 	prepare_recv(t);
-	t->hw_timestamps = has_timestamps(t);
+	t->hw_timestamps = verbs_has_stamps(t);
 	return 0;
 close_recv_cq:
 	cq_close(&t->recv_cq);

@@ -278,6 +278,9 @@ static int check_write(const json_t *params, char *why, size_t why_size)
 			 "poll %s and op write: a write raises no event at the receiver, which can only poll busily; "
 			 "use op write_imm",
 			 poll);
+	else if (json_is_true(json_object_get(params, "t_hw")))
+		snprintf(why, why_size,
+			 "t_hw and op write: the receiver sees no completion that could be stamped; use op write_imm");
 	else if (buffers && buffers < depth)
 		snprintf(why, why_size,
 			 "buffers %lld and depth %lld: with op write, messages in flight would overwrite each other; "

@@ -138,6 +138,9 @@ metric() {
 		assert_eq "$(metric submit_ns n)" 1000
 		assert_eq "$(json "$run_dir/summary.json" "d['points'][0]['metrics']['submit_ns']['p50'] <= d['points'][0]['metrics']['lat_ns']['p50']")" True
 	fi
+	run taskset -c "$(taskset -cp $$ | sed 's/.*[:,-] *//')" "$KBLAT" run s.yaml --out runs --set poll=event
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "t_send: with poll event the source would share CPU"
 	for bad in size=4B check=yes; do
 		run "$KBLAT" run s.yaml --out runs --set "$bad"
 		[ "$status" -eq 2 ]

@@ -118,3 +118,33 @@ warnings() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
+
+@test "a device's own stamps come out on the run's clock, to the nanosecond, across a wrap of its counter" {
+	scripted t_hw=yes delay=5us jitter=300ns comp_delay=2us poll_delay=700ns interval=1us lose=9 reliable=no
+	[ "$status" -eq 0 ]
+	assert_eq "$(metric hw_lat_ns min)" 4000
+	assert_eq "$(metric hw_lat_ns max)" 4600
+	assert_eq "$(metric hw_lat_ns lost)" 2
+	assert_eq "$(metric hw_comp_lat_ns min)" 1300
+	assert_eq "$(metric hw_comp_lat_ns max)" 1300
+	assert_eq "$(metric lat_ns max)" 5300
+	assert_eq "$(/usr/bin/python3 - "$run_dir/points/0000/rep-01" <<-'PY'
+		import sys, numpy
+		t = {c: numpy.load(f"{sys.argv[1]}/{c}.npy") for c in ("t_recv", "t_hw", "t_comp", "t_hw_comp")}
+		never = numpy.iinfo("int64").min
+		came = t["t_recv"] != never
+		print((t["t_hw"][~came] == never).all(), set(t["t_recv"][came] - t["t_hw"][came]), set(t["t_comp"] - t["t_hw_comp"]))
+	PY
+	)" "True {700} {700}"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "t_hw is refused where no device stamps" {
+	scripted t_hw=yes transport=shmem
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "t_hw and transport shmem"
+	scripted t_hw=yes transport=verbs op=write
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "t_hw and op write"
+}

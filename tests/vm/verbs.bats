@@ -104,6 +104,42 @@ all_arrive() {
 	assert_contains "$output" "1 of 2 points are good"
 }
 
+@test "stamps of a device that has none, and CPUs near one that is nowhere: said, point by point" {
+	spec_of nowhere <<-'YAML'
+		  - {t_hw: yes}
+		  - {source_cpu: near}
+		  - {sink_cpu: 'near:rxe0'}
+		  - {sink_cpu: 'cpuset:nobody'}
+		  - {source_cpu: 2-3, sink_cpu: 2-3}
+	YAML
+	run "$KBLAT" run nowhere.yaml --out "$T/runs"
+	assert_contains "$output" "point 1 of 5: impossible: source: rxe0 port 1: with t_hw, the device must stamp its completions: its completion_timestamp_mask is 0"
+	assert_contains "$output" "point 2 of 5: impossible: source: source_cpu: rxe0 is on no NUMA node"
+	assert_contains "$output" "point 3 of 5: impossible: sink: sink_cpu: rxe0 is on no NUMA node"
+	assert_contains "$output" "point 4 of 5: impossible: sink: sink_cpu: there is no cpuset 'nobody'"
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/points/0004/point.json" \
+		'sorted(d["placement"][side]["cpu"] for side in ("source", "sink"))')" "[2, 3]"
+}
+
+@test "endpoints that are started inside a cpuset are pinned to its CPUs" {
+	grep -q cpuset /sys/fs/cgroup/cgroup.controllers || skip "cgroup version 1"
+	mkdir -p /sys/fs/cgroup/lab
+	echo 1-2 >/sys/fs/cgroup/lab/cpuset.cpus
+	spec_of inside <<-'YAML'
+		  - {source_cpu: 'cpuset:lab', sink_cpu: 'cpuset:lab', poll: [busy, event]}
+	YAML
+	(echo "$BASHPID" >/sys/fs/cgroup/lab/cgroup.procs && exec "$KBLAT" run inside.yaml --out "$T/runs") >out 2>&1 || true
+	run_dir=$(tail -n 1 out)
+	for point in 0000 0001; do
+		assert_eq "$(json "$run_dir/points/$point/point.json" \
+			'sorted(d["placement"][side]["cpu"] for side in ("source", "sink"))')" "[1, 2]"
+		assert_eq "$(json "$run_dir/points/$point/rep-00/counters.json" \
+			'sorted(d[side]["cpu_last"] for side in ("source", "sink"))')" "[1, 2]"
+	done
+	rmdir /sys/fs/cgroup/lab
+}
+
 @test "settings that contradict each other are refused before anything starts" {
 	local -a pairs=(
 		'op=write qp=ud|op write and qp ud'
@@ -111,12 +147,16 @@ all_arrive() {
 		'op=send size=2B|size 2 and op send'
 		'signal_every=300|signal_every 300 and depth 256'
 		'op=write buffers=8|buffers 8 and depth 256'
+		't_hw=yes op=write|t_hw and op write'
+		't_send=yes buffers=1 inline=on|t_send wants `inline: off`'
+		't_send=yes buffers=1 signal_every=8|t_send wants `signal_every: 1`'
 		'inline=maybe|inline must be off, on, or a number of bytes'
 	)
 	local pair set
 	spec_of contradictions <<-'YAML'
 		  - {qp: rc}
 	YAML
+	sed -i 's/check: yes, //' contradictions.yaml
 	for pair in "${pairs[@]}"; do
 		local -a sets=()
 		for set in ${pair%%|*}; do
