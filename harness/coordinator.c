@@ -22,6 +22,9 @@
 #define STATUS_MS   5000
 #define SURVIVOR_MS 10000
 
+/* Repetitions that are not among those that are counted: before them, and (t_send) without the third thread. */
+enum { WARM_UP = -1, UNDISTURBED = -2 };
+
 const char *const outcome_names[] = {"completed", "failed", "impossible", "interrupted"};
 static const char *const role_names[] = {[ROLE_SOURCE] = "source", [ROLE_SINK] = "sink"};
 
@@ -268,7 +271,7 @@ static int connect_sides(struct session *s, struct err *e)
 
 /* A repetition while it runs. */
 struct repetition {
-	long long number; /* -1: warm-up */
+	long long number; /* or WARM_UP, UNDISTURBED */
 	uint32_t messages;
 	char *dir;
 	json_t *done[2]; /* by role */
@@ -497,8 +500,9 @@ static int follow(struct session *s, struct repetition *rep, struct err *e)
 static int arm(struct session *s, const struct repetition *rep, int role, struct err *e)
 {
 	int rc = channel_send(&s->side[role],
-			      json_pack("{s:s, s:I, s:I}", "type", "arm", "messages", (json_int_t)rep->messages, "rep",
-					(json_int_t)(rep->number < 0 ? 0 : rep->number)),
+			      json_pack("{s:s, s:I, s:I, s:b}", "type", "arm", "messages", (json_int_t)rep->messages,
+					"rep", (json_int_t)(rep->number < 0 ? 0 : rep->number), "restamp",
+					rep->number != UNDISTURBED),
 			      e);
 
 	return rc ? rc : collect(s, 1u << role, "armed", e);
@@ -575,9 +579,11 @@ static int keep_repetition(struct session *s, const struct repetition *rep, stru
 	return rc;
 }
 
-/* The warm-up is kept as well, apart from what is summarised. */
+/* The warm-up is kept as well, apart from what is summarised; so is what t_send is compared with. */
 static char *repetition_dir(const struct session *s)
 {
+	if (s->repetition == UNDISTURBED)
+		return fs_path("%s/undisturbed", s->dir);
 	return s->repetition < 0 ? fs_path("%s/warmup", s->dir) : fs_path("%s/rep-%02lld", s->dir, s->repetition);
 }
 
@@ -644,7 +650,9 @@ static int run_repetitions(struct session *s, struct err *e)
 
 	tell_progress(s, 0);
 	if (warmup)
-		rc = run_repetition(s, -1, (uint32_t)warmup, e);
+		rc = run_repetition(s, WARM_UP, (uint32_t)warmup, e);
+	if (!rc && kernel_has(s->params, "t_send"))
+		rc = run_repetition(s, UNDISTURBED, (uint32_t)s->messages, e);
 	for (long long rep = 0; !rc && rep < s->common.repetitions; rep++) {
 		rc = *s->co->interrupted ? -EINTR : run_repetition(s, rep, (uint32_t)s->messages, e);
 		if (!rc)

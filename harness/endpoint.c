@@ -65,6 +65,7 @@ struct endpoint {
 	uint64_t capacity;
 	uint32_t signal_every;
 	bool restamps, lossy, stamped;
+	bool undisturbed;		  /* this repetition is without the restamping thread */
 	int restamp_cpu;		  /* where the source's restamping thread spins; -1: it has none */
 	struct device_clock device_clock; /* where stamped: around the repetition */
 	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
@@ -472,6 +473,7 @@ static int do_arm(struct endpoint *ep, const json_t *order, struct err *e)
 	if (!ep->transport || ep->running || messages < 1 || (uint64_t)messages > ep->capacity)
 		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of turn or asks for too much");
 	ep->rep = (unsigned)json_integer_value(json_object_get(order, "rep"));
+	ep->undisturbed = json_is_false(json_object_get(order, "restamp"));
 	recorder_reset(&ep->recorder);
 	rc = ep->ops->prepare(ep->transport, e);
 	if (rc)
@@ -498,7 +500,7 @@ static int do_run(struct endpoint *ep, struct err *e)
 	int cpu = ep->placement.cpu;
 	int rc = poll_send_of(ep) != POLL_BUSY ? start_runner(ep, ep->loops->completions, cpu, e) : 0;
 
-	if (!rc && ep->restamps)
+	if (!rc && ep->restamps && !ep->undisturbed)
 		rc = start_runner(ep, ep->loops->restamp, ep->placement.spare_cpu, e);
 	return rc ? rc : start_runner(ep, ep->loops->source, cpu, e);
 }
@@ -534,26 +536,30 @@ static int64_t ticks_to_ns(const struct endpoint *ep, int64_t ticks)
 	return clock_to_ns(&from_zero, ticks);
 }
 
+/* What was recorded `with` a setting never happened. */
+static void forget_columns(struct endpoint *ep, const char *with)
+{
+	for (unsigned i = 0; i < ep->recorder.columns; i++)
+		for (uint32_t k = 0;
+		     ep->column[i]->with && !strcmp(ep->column[i]->with, with) && k < ep->worker.messages; k++)
+			ep->recorder.column[i].data[k] = ep->worker.blank;
+}
+
 /* The device's stamps, from its clock to the tick counter. Where that cannot be said, there are none. */
 static void convert_device_stamps(struct endpoint *ep)
 {
 	struct device_clock *c = &ep->device_clock;
-	int64_t blank = ep->worker.blank;
 	bool good;
 
 	if (!ep->stamped)
 		return;
 	good = ep->ops->read_clock(ep->transport, &c->last, &c->mask, NULL) == 0;
-	for (unsigned i = 0; i < ep->recorder.columns; i++) {
-		const char *with = ep->column[i]->with;
-		int64_t *column = ep->recorder.column[i].data;
-
-		if (!with || strcmp(with, KERNEL_BY_DEVICE))
-			continue;
-		if (!good || device_clock_convert(c, column, ep->worker.messages, blank))
-			for (uint32_t k = 0; k < ep->worker.messages; k++)
-				column[k] = blank;
-	}
+	for (unsigned i = 0; good && i < ep->recorder.columns; i++)
+		if (ep->column[i]->with && !strcmp(ep->column[i]->with, KERNEL_BY_DEVICE))
+			good = !device_clock_convert(c, ep->recorder.column[i].data, ep->worker.messages,
+						     ep->worker.blank);
+	if (!good)
+		forget_columns(ep, KERNEL_BY_DEVICE);
 	ep->worker.counters.device_clock_error_ns = ticks_to_ns(ep, device_clock_error(c));
 }
 
@@ -612,6 +618,8 @@ static int report_done(struct endpoint *ep)
 		ep->worker.counters.bad_completions++;
 
 	convert_device_stamps(ep);
+	if (ep->undisturbed)
+		forget_columns(ep, "t_send");
 
 	json_t *counters = final_counters(ep);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/flight.h"
+#include "analysis/interference.h"
 #include "analysis/pacing.h"
 #include "analysis/rep.h"
 #include "analysis/schema.h"
@@ -30,6 +31,7 @@ struct work {
 	struct span *spans; /* room for one a repetition */
 	json_t *counters;   /* of the repetitions that have them */
 	struct flight flight;
+	json_t *interference; /* of t_send's third thread, or NULL */
 	json_int_t sent, lost;
 };
 
@@ -115,6 +117,7 @@ static void work_close(struct work *w)
 	free(w->spans);
 	json_decref(w->counters);
 	json_decref(w->outcome);
+	json_decref(w->interference);
 }
 
 static void fill_spans(struct work *w, const struct layout_series *s)
@@ -239,7 +242,7 @@ static json_t *say_outcome(const struct work *w)
 	return text;
 }
 
-static json_t *build_validity(struct work *w)
+static json_t *build_validity(struct work *w, const json_t *metrics)
 {
 	struct validity v = {NULL, NULL};
 	json_t *outcome = say_outcome(w), *point;
@@ -252,6 +255,8 @@ static json_t *build_validity(struct work *w)
 	}
 	if (!outcome && !w->rep_count)
 		outcome = json_string("nothing was measured");
+	if (w->interference)
+		json_array_append_new(v.warnings, interference_text(w->interference, metrics));
 	if (outcome)
 		json_array_insert_new(v.reasons, 0, outcome);
 	point = json_pack("{s:b, s:o, s:o}", "valid", !json_array_size(v.reasons), "reasons", v.reasons, "warnings",
@@ -266,7 +271,7 @@ static json_t *assemble(struct work *w, json_t *metrics, json_t *reps)
 {
 	json_t *point = json_pack("{s:I, s:O, s:s, s:s}", "id", (json_int_t)w->layout.id, "params", w->layout.params,
 				  "outcome", outcome_of(w), "why", string_or(w->outcome, "why", ""));
-	json_t *validity = build_validity(w), *pacing;
+	json_t *validity = build_validity(w, metrics), *pacing;
 
 	json_object_update(point, validity);
 	json_decref(validity);
@@ -274,6 +279,8 @@ static json_t *assemble(struct work *w, json_t *metrics, json_t *reps)
 	json_object_set_new(point, "in_flight", flight_json(&w->flight));
 	if (w->rep_count && (pacing = pacing_json(&w->layout, w->reps, w->rep_count)))
 		json_object_set_new(point, "pacing", pacing);
+	if (w->interference)
+		json_object_set(point, "interference", w->interference);
 	json_object_set_new(point, "metrics", metrics);
 	json_object_set_new(point, "reps", reps);
 	return point;
@@ -289,7 +296,8 @@ json_t *point_summary(const struct point_context *context, const struct layout *
 		rc = open_reps(&w, e);
 	if (!rc)
 		metrics = build_metrics(&w, 0, w.rep_count, e);
-	if (metrics && !find_fate(&w, metrics, e))
+	if (metrics && !find_fate(&w, metrics, e) &&
+	    !interference_compute(w.run_path, &w.layout, metrics, &w.interference, e))
 		reps = build_reps(&w, e);
 	if (reps)
 		point = assemble(&w, metrics, reps);

@@ -154,6 +154,33 @@ metric() {
 	assert_contains "$output" "inline"
 }
 
+@test "what the third thread of t_send does to the latency is measured and said" {
+	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
+	spec s <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 500, burst: 1, repetitions: 2, warmup: 50, poll: event}
+		matrix:
+		  - {t_send: [yes, no]}
+	YAML
+	run "$KBLAT" run s.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_contains "$output" "t_send: with the third thread the median of t_lat is "
+	run_dir=${lines[-1]}
+	assert_eq "$(/usr/bin/python3 - "$run_dir" <<-'PY'
+		import json, sys, numpy
+		run = sys.argv[1]
+		with_it, without_it = json.load(open(run + "/summary.json"))["points"]
+		t = {c: numpy.load(f"{run}/points/0000/undisturbed/{c}.npy") for c in ("t_subm", "t_recv", "t_send")}
+		lat = numpy.sort(t["t_recv"] - t["t_subm"])
+		told = with_it["interference"]
+		print((t["t_send"] == numpy.iinfo("int64").min).all(), told["undisturbed"]["p50"] == lat[249],
+		      told["p50_ratio"] == with_it["metrics"]["lat_ns"]["p50"] / lat[249], with_it["metrics"]["lat_ns"]["n"],
+		      "interference" in without_it)
+	PY
+	)" "True True True 1000 False"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
 @test "a real-time priority that is not granted is said, not passed over" {
 	spec p <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, messages: 100, repetitions: 1}
