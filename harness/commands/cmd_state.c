@@ -18,14 +18,14 @@ struct options {
 struct action {
 	const char *name;
 	size_t args;
-	bool compares;
+	bool captures, compares, takes_json; /* which flags it has */
 	const char *usage;
 	enum status (*function)(const struct cli_list *args, const struct options *o, struct err *e);
 };
 
 const struct cli_command cmd_state_cli = {
     .name = "state",
-    .synopsis = "capture DIR [--sysroot DIR] [--mask] | diff A B [--varying NAMES] [--all] [--json]",
+    .synopsis = "capture DIR [--sysroot DIR] [--mask] | diff A B [--varying NAMES] [--all] [--json] | sources [--json]",
     .summary = "capture what this machine is and how it is set, or compare two captures",
     .details =
 	"capture reads what is known to move latencies: CPUs, idle states, frequencies, interrupts, PM QoS, cpusets, "
@@ -34,7 +34,8 @@ const struct cli_command cmd_state_cli = {
 	"diff tells what differs and what that means to a latency, first what is fatal to a comparison. A and B are "
 	"captures, run directories (their state before the run; one host's is RUN/state/HOST) or state.json files. "
 	"Exit "
-	"status 3: something fatal differs that is not under test.",
+	"status 3: something fatal differs that is not under test.\n\n"
+	"sources lists what is read: key, class, whether root is needed, how, and where.",
     .min_args = 1,
     .max_args = 3,
 };
@@ -110,9 +111,25 @@ static enum status diff(const struct cli_list *args, const struct options *o, st
 	return status;
 }
 
+static enum status sources(const struct cli_list *args, const struct options *o, struct err *e)
+{
+	(void)args;
+	(void)e;
+	if (o->json) {
+		json_t *rows = state_sources_json();
+
+		json_print(rows, stdout);
+		json_decref(rows);
+	} else {
+		state_sources_show();
+	}
+	return STATUS_OK;
+}
+
 static const struct action actions[] = {
-    {"capture", 1, false, "capture DIR [--sysroot DIR] [--mask]", capture},
-    {"diff", 2, true, "diff A B [--varying NAMES] [--all] [--json]", diff},
+    {"capture", 1, true, false, false, "capture DIR [--sysroot DIR] [--mask]", capture},
+    {"diff", 2, false, true, true, "diff A B [--varying NAMES] [--all] [--json]", diff},
+    {"sources", 0, false, false, true, "sources [--json]", sources},
 };
 
 static enum status dispatch(const struct cli_list *args, const struct options *o, struct err *e)
@@ -122,14 +139,14 @@ static enum status dispatch(const struct cli_list *args, const struct options *o
 
 		if (strcmp(a->name, args->items[0]))
 			continue;
-		if (args->count != a->args + 1 ||
-		    (a->compares ? o->sysroot || o->mask : o->json || o->all || o->varying)) {
+		if (args->count != a->args + 1 || ((o->sysroot || o->mask) && !a->captures) ||
+		    ((o->all || o->varying) && !a->compares) || (o->json && !a->takes_json)) {
 			err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "wants: kblat state %s", a->usage);
 			return e->status;
 		}
 		return a->function(args, o, e);
 	}
-	err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "wants capture or diff, not '%.48s'", args->items[0]);
+	err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "wants capture, diff or sources, not '%.48s'", args->items[0]);
 	return e->status;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 
 #include "common/units.h"
+#include "doctor/disturbances.h"
 #include "doctor/doctor.h"
 #include "instrument/noise.h"
 
@@ -97,20 +98,22 @@ static double lost_share(const struct noise *n)
 	return n->duration_ns > 0 ? (double)n->lost_ns / (double)n->duration_ns : 0;
 }
 
-static void tell_noise(const struct noise *n, struct finding *f)
+static void tell_noise(const struct noise *n, json_t *grown, struct finding *f)
 {
-	char longest[32];
+	char longest[32], what[160];
 
 	finding_say(f, "%sCPU %d: ", f->text[0] ? "; " : "", n->cpu);
 	if (n->rc)
 		finding_say(f, "not measured (%s)", strerror(-n->rc));
 	else
-		finding_say(f, "%lld gaps over 1 us, longest %s, %.3f %% of the time", (long long)n->gaps,
-			    unit_human_ns(n->longest_ns, longest, sizeof(longest)), 100 * lost_share(n));
+		finding_say(f, "%lld gaps over 1 us, longest %s, %.3f %% of the time (%s; preempted %lld times)",
+			    (long long)n->gaps, unit_human_ns(n->longest_ns, longest, sizeof(longest)),
+			    100 * lost_share(n), disturbances_text(grown, what, sizeof(what)), (long long)n->preempted);
 	json_array_append_new(f->data,
-			      json_pack("{s:i, s:I, s:I, s:I, s:I}", "cpu", n->cpu, "gaps", (json_int_t)n->gaps,
-					"longest_ns", (json_int_t)n->longest_ns, "lost_ns", (json_int_t)n->lost_ns,
-					"duration_ns", (json_int_t)n->duration_ns));
+			      json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:O}", "cpu", n->cpu, "gaps",
+					(json_int_t)n->gaps, "longest_ns", (json_int_t)n->longest_ns, "lost_ns",
+					(json_int_t)n->lost_ns, "duration_ns", (json_int_t)n->duration_ns, "preempted",
+					(json_int_t)n->preempted, "interrupted_by", grown));
 	if (n->rc || n->longest_ns > LONGEST_GAP_NS || lost_share(n) > LOST_SHARE)
 		finding_raise(
 		    f, LEVEL_WARN,
@@ -122,11 +125,22 @@ static void check_noise(const struct doctor *d, struct finding *f)
 {
 	struct noise n[2] = {{.cpu = d->source.cpu}, {.cpu = d->sink.cpu}};
 	size_t count = d->source.shared_cpu ? 1 : 2;
+	json_t *before[2], *after[2];
 
-	noise_measure(n, count, SPIN_MS, d->clock.hz);
-	f->data = json_array();
 	for (size_t i = 0; i < count; i++)
-		tell_noise(&n[i], f);
+		before[i] = disturbances_read(&d->root, n[i].cpu);
+	noise_measure(n, count, SPIN_MS, d->clock.hz);
+	for (size_t i = 0; i < count; i++)
+		after[i] = disturbances_read(&d->root, n[i].cpu);
+	f->data = json_array();
+	for (size_t i = 0; i < count; i++) {
+		json_t *grown = disturbances_between(before[i], after[i]);
+
+		tell_noise(&n[i], grown, f);
+		json_decref(grown);
+		json_decref(before[i]);
+		json_decref(after[i]);
+	}
 }
 
 static void check_frequency(const struct doctor *d, struct finding *f)

@@ -17,7 +17,7 @@ enum level { LEVEL_OK, LEVEL_WARN, LEVEL_BAD };
 
 struct finding {
 	enum level level;
-	char text[512];
+	char text[1024];
 	char advice[512]; /* "" if there is nothing to do */
 	json_t *data;	  /* the numbers; an object */
 };

@@ -15,7 +15,8 @@
 #include "doctor/doctor.h"
 #include "transports/verbs.h"
 
-#define SHM "/dev/shm"
+#define SHM	  "/dev/shm"
+#define HUGEPAGES "/sys/kernel/mm/hugepages"
 
 enum {
 	LOCK_WANTED_MIB = 64, /* columns of two million messages, and buffers */
@@ -64,6 +65,40 @@ static void check_memlock(const struct doctor *d, struct finding *f)
 	else if (!wanted)
 		finding_raise(f, LEVEL_WARN,
 			      "larger runs cannot lock their stamps: raise it with ulimit -l (limits.conf: memlock)");
+}
+
+/* Pages of every size, and whether transparent ones are made in the background. */
+static void check_hugepages(const struct doctor *d, struct finding *f)
+{
+	char **sizes, policy[64] = "unknown", *chosen;
+	int n = sysroot_list(&d->root, HUGEPAGES, NULL, &sizes);
+
+	f->data = json_object();
+	for (int i = 0; i < n; i++) {
+		char path[256];
+		int64_t all = 0, unused = 0;
+
+		snprintf(path, sizeof(path), HUGEPAGES "/%.64s/nr_hugepages", sizes[i]);
+		sysroot_int(&d->root, path, &all);
+		snprintf(path, sizeof(path), HUGEPAGES "/%.64s/free_hugepages", sizes[i]);
+		sysroot_int(&d->root, path, &unused);
+		finding_say(f, "%s%lld of %s free", i ? ", " : "", (long long)unused,
+			    sizes[i] + strcspn(sizes[i], "0123456789"));
+		json_object_set_new(f->data, sizes[i],
+				    json_pack("{s:I, s:I}", "all", (json_int_t)all, "free", (json_int_t)unused));
+	}
+	if (n >= 0)
+		sysroot_names_free(sizes);
+	sysroot_line(&d->root, "/sys/kernel/mm/transparent_hugepage/enabled", policy, sizeof(policy));
+	chosen = strchr(policy, '[');
+	chosen = chosen ? chosen + 1 : policy;
+	chosen[strcspn(chosen, "]")] = '\0';
+	finding_say(f, "%stransparent ones: %s", n > 0 ? "; " : "", chosen);
+	json_object_set_new(f->data, "transparent", json_string(chosen));
+	if (!strcmp(chosen, "always"))
+		finding_raise(f, LEVEL_WARN,
+			      "compaction and khugepaged disturb the longest latencies: echo madvise > "
+			      "/sys/kernel/mm/transparent_hugepage/enabled");
 }
 
 static void check_shm(const struct doctor *d, struct finding *f)
@@ -219,6 +254,6 @@ static void check_leftovers(const struct doctor *d, struct finding *f)
 }
 
 const struct check machine_checks[] = {
-    {"locked memory", check_memlock}, {SHM, check_shm}, {"RDMA devices", check_rdma}, {"gnuplot", check_gnuplot},
-    {"leftovers", check_leftovers},   {NULL, NULL},
+    {"locked memory", check_memlock}, {"huge pages", check_hugepages}, {SHM, check_shm}, {"RDMA devices", check_rdma},
+    {"gnuplot", check_gnuplot},	      {"leftovers", check_leftovers},  {NULL, NULL},
 };

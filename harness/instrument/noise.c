@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "instrument/clock.h"
 #include "instrument/pinned.h"
@@ -18,7 +19,9 @@ static void *run_spin(void *arg)
 {
 	struct spin *s = arg;
 	int64_t start = clock_ticks_begin(), last = start, longest = 0, lost = 0, gaps = 0;
+	struct rusage before, after;
 
+	getrusage(RUSAGE_THREAD, &before);
 	while (last - start < s->ticks) {
 		int64_t now = clock_ticks_begin(), gap = now - last;
 
@@ -29,6 +32,8 @@ static void *run_spin(void *arg)
 		}
 		last = now;
 	}
+	getrusage(RUSAGE_THREAD, &after);
+	s->result->preempted = after.ru_nivcsw - before.ru_nivcsw;
 	s->result->gaps = gaps;
 	s->result->longest_ns = (int64_t)((double)longest * 1e9 / s->hz);
 	s->result->lost_ns = (int64_t)((double)lost * 1e9 / s->hz);

@@ -16,7 +16,8 @@ struct noise {
 	int64_t duration_ns;
 	int64_t gaps; /* longer than NOISE_GAP_NS */
 	int64_t longest_ns;
-	int64_t lost_ns; /* in gaps, all together */
+	int64_t lost_ns;   /* in gaps, all together */
+	int64_t preempted; /* times that another thread was put in its place */
 };
 
 /* Spin for `milliseconds` on all CPUs of `n` at once. `hz`: of the tick clock. Returns when all are done. */

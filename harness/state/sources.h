@@ -44,6 +44,9 @@ const struct state_source *state_source_of(const char *key);
 
 /* Class of a key; keys of no row (a newer capture's) are informative. */
 enum state_class state_class_of(const char *key);
+/* How a row is read, in a word or two. */
+const char *state_source_how(const struct state_source *s);
+
 const char *state_class_name(enum state_class class);
 
 #endif

@@ -32,4 +32,9 @@ int state_capture(const struct sysroot *root, const char *dir, const struct stat
  */
 json_t *state_changes(const char *before_dir, const char *after_dir, struct err *e);
 
+/* The table of sources: {"schema": 1, "sources": [{"key", "group", "class", "how", "path", "needs_root"}, ...]}, a new
+ * reference; and as text on standard output. */
+json_t *state_sources_json(void);
+void state_sources_show(void);
+
 #endif

@@ -186,3 +186,19 @@ unprivileged() {
 	run --separate-stderr "$KBLAT" state capture new --json
 	[ "$status" -eq 2 ]
 }
+
+@test "sources lists the table; every group of it is in docs/state.md" {
+	run "$KBLAT" state sources
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "idle.governor"
+	run "$KBLAT" state sources --json
+	[ "$status" -eq 0 ]
+	echo "$output" >s.json
+	assert_eq "$(json s.json 'sorted(set(s["class"] for s in d["sources"]))')" "['fatal', 'informative', 'volatile', 'warn']"
+	assert_eq "$(json s.json 'any(s["needs_root"] for s in d["sources"])')" True
+	for group in $(json s.json '" ".join(sorted(set(s["group"] for s in d["sources"])))'); do
+		grep -q "^|.*\`$group\`" "$ROOT/docs/state.md" || { echo "docs/state.md: no $group"; return 1; }
+	done
+	run "$KBLAT" state sources --mask
+	[ "$status" -eq 2 ]
+}

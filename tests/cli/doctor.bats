@@ -1,0 +1,28 @@
+#!/usr/bin/env bats
+# Can this machine measure? Whatever it is, each check says ok, warn or bad, what it found and what to do.
+
+load helper
+bats_require_minimum_version 1.5.0
+
+@test "doctor: a line for each check, status 0 or 3 by the worst" {
+	run --separate-stderr "$KBLAT" doctor
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	[ -z "$stderr" ]
+	for check in clock stamp cpus skew noise frequency "idle states" "virtual machine" "locked memory" "huge pages" "RDMA devices"; do
+		grep -qE "^$check +(ok|warn|bad) +[^ ]" <<<"$output"
+	done
+	if [ "$status" -eq 3 ]; then
+		grep -qE "^[a-zA-Z/ ]+ bad " <<<"$output"
+	fi
+}
+
+@test "doctor --json: numbers, and what interrupted the CPUs that spun" {
+	run --separate-stderr "$KBLAT" doctor --json
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	echo "$output" >d.json
+	assert_eq "$(json d.json 'd["schema"]')" 1
+	assert_eq "$(json d.json 'all(c["level"] == "ok" or c["advice"] for c in d["checks"])')" True
+	assert_eq "$(json d.json 'all(n["duration_ns"] > 0 and sum(n["interrupted_by"].values()) > 0
+		for c in d["checks"] if c["name"] == "noise" for n in c["data"])' 2>&1)" True
+	assert_eq "$(json d.json '[c["data"]["transparent"] != "" for c in d["checks"] if c["name"] == "huge pages"]')" "[True]"
+}
