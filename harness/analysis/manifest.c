@@ -269,3 +269,34 @@ out:
 	free(path);
 	return rc ? rc : c.count;
 }
+
+/* --- what is read --- */
+
+int manifest_check_files(const char *run_path, bool (*is_wanted)(const char *name, void *arg), void *arg, struct err *e)
+{
+	char *path = fs_path("%s/" MANIFEST, run_path), *text, *rest, *line;
+	size_t size;
+	int rc = fs_read(path, TEXT_MAX, &text, &size, e);
+
+	free(path);
+	if (rc)
+		return rc;
+	for (rest = text; !rc && (line = strsep(&rest, "\n"));) {
+		const char *name = strlen(line) > HEX + 2 ? line + HEX + 2 : "";
+		char found[HEX + 1] = "";
+		struct err why = ERR_INIT;
+
+		if (!is_safe(name) || !is_wanted(name, arg))
+			continue;
+		path = fs_path("%s/%s", run_path, name);
+		rc = hash_file(path, found, &why);
+		if (rc)
+			err_set(e, rc, STATUS_USAGE, path, NULL, "the run was sealed with it, but now: %s", why.text);
+		else if (strncmp(line, found, HEX) != 0)
+			rc = err_set(e, -EBADMSG, STATUS_USAGE, path, NULL,
+				     "it was changed since the run was sealed; kblat verify says what else was");
+		free(path);
+	}
+	free(text);
+	return rc;
+}

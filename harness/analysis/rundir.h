@@ -59,4 +59,8 @@ int manifest_write(const char *run_path, struct err *e);
  * negative errno. */
 int manifest_check(const char *run_path, void (*complain)(void *arg, const char *text), void *arg, struct err *e);
 
+/* Check those files of it that are wanted, for who reads only these. -EBADMSG (STATUS_USAGE) and the first that was changed. */
+int manifest_check_files(const char *run_path, bool (*is_wanted)(const char *name, void *arg), void *arg,
+			 struct err *e);
+
 #endif

@@ -1,0 +1,235 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare_judge.h"
+#include "commands/commands.h"
+#include "common/json.h"
+#include "common/units.h"
+
+#define SPLITS 400
+
+const struct cli_command cmd_compare_cli = {
+    .name = "compare",
+    .synopsis = "BASE… --with NEW… [--json]",
+    .summary = "did it become slower, by how much, and how sure is that?",
+    .details =
+	"Compares two arms of runs of one experiment. BASE and NEW are run directories, or folders that hold some.\n\n"
+	"Points are joined by their settings. For each point and each of p50, p90, p99, p99.9 and the share over the "
+	"limit: "
+	"the effect (NEW - BASE), its interval, p, and a verdict. Regression: the interval lies above 0 and reaches "
+	"beyond the "
+	"margin. Improvement: likewise below. Equivalent: the whole interval lies within the margin. Otherwise "
+	"undecided. "
+	"p and intervals allow for all points and quantities together (exact permutation, max-T).\n\n"
+	"The unit is the boot: what differs between boots is no smaller than what differs between runs. Below 4 boots "
+	"an arm "
+	"nothing is said but how many would be needed. Where all runs are of one boot (a question about a knob, not "
+	"about a "
+	"kernel) the unit is the run, best taken in turn: one of each arm, in random order, then the next.\n\n"
+	"docs/compare.md has the rules, and how often they err.\n\n"
+	"Exit status: 0 no regression; 3 a regression; 4 undecided; 2 bad input: not run directories, not sealed or "
+	"changed since, different experiments, no common points.",
+    .min_args = 1,
+    .max_args = 4096,
+};
+
+struct asked {
+	struct cli_list ignore, quantities;
+	const char *unit, *metric, *experiment, *margin, *effect, *out;
+	long seed;
+	bool json, aa;
+};
+
+/* --- what was asked --- */
+
+/* "2", "2%", "0.5%": a share. */
+static int read_percent(const char *flag, const char *text, double *share, struct err *e)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	*share = strtod(text, &end) / 100;
+	if (end != text && (!*end || !strcmp(end, "%") || !strcmp(end, " %")) && *share > 0 && *share <= 10)
+		return 0;
+	return err_set(e, -EINVAL, STATUS_USAGE, flag, NULL, "wants per cent above 0, such as 2, not '%s'", text);
+}
+
+static int read_unit(const char *text, enum compare_unit_kind *kind, struct err *e)
+{
+	for (*kind = UNIT_AUTO; *kind <= UNIT_RUN; (*kind)++)
+		if (!text || !strcmp(text, compare_unit_name[*kind]))
+			return 0;
+	return err_set(e, -EINVAL, STATUS_USAGE, "--unit", NULL, "must be one of auto, boot, run, not '%s'", text);
+}
+
+static bool is_quantity(const char *text)
+{
+	for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
+		if (!strcmp(compare_quantities[q].key, text))
+			return true;
+	return false;
+}
+
+/* As people write it, too: p99.9. */
+static int read_quantities(struct cli_list *list, struct err *e)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (!strcmp(list->items[i], "p99.9"))
+			list->items[i] = compare_quantities[COMPARE_P99_9].key;
+		if (!is_quantity(list->items[i]))
+			return err_set(e, -EINVAL, STATUS_USAGE, "--quantity", NULL,
+				       "must be one of p50, p90, p99, p99.9, over_limit, not '%s'", list->items[i]);
+	}
+	return 0;
+}
+
+/* --- doing it --- */
+
+static int add_all(struct compare_runs *runs, const struct cli_list *paths, enum compare_arm arm,
+		   const struct asked *asked, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < paths->count; i++)
+		rc = compare_runs_add(runs, paths->items[i], arm, asked->experiment, e);
+	return rc;
+}
+
+static enum status show(const struct compare_join *j, const struct compare_rule *rule, const struct asked *asked,
+			struct err *e)
+{
+	json_t *result = asked->aa ? compare_aa(j, rule, SPLITS, e) : compare_judge(j, rule, e);
+	enum status status;
+
+	if (!result)
+		return e->status;
+	if (asked->json)
+		json_print(result, stdout);
+	else if (asked->aa)
+		compare_aa_table(result, stdout);
+	else
+		compare_table(result, stdout);
+	status = compare_status(result);
+	json_decref(result);
+	return status;
+}
+
+static enum status compare(const struct cli_list *base, const struct cli_list *with, const struct asked *asked,
+			   struct err *e)
+{
+	struct compare_rule rule = {.margin = 0.02, .effect = 0.02, .seed = (uint64_t)asked->seed};
+	struct compare_choice choice = {asked->metric, asked->ignore.items, asked->ignore.count,
+					asked->quantities.items, asked->quantities.count};
+	struct compare_runs runs = {.count = 0};
+	struct compare_join join = {.count = 0};
+	enum compare_unit_kind kind;
+	enum status status = STATUS_FAILED;
+	int rc = read_unit(asked->unit, &kind, e) ?: read_percent("--margin", asked->margin, &rule.margin, e)
+					  ?: read_percent("--effect", asked->effect, &rule.effect, e);
+
+	rc = rc ?: add_all(&runs, base, ARM_BASE, asked, e) ?: add_all(&runs, with, ARM_WITH, asked, e)
+		?: compare_units(&runs, kind, e) ?: compare_join(&join, &runs, &choice, e);
+	if (!rc)
+		status = show(&join, &rule, asked, e);
+	compare_join_free(&join);
+	compare_runs_free(&runs);
+	return e->status ? e->status : status;
+}
+
+static enum status check_and_compare(const struct cli_list *base, const struct cli_list *with, struct asked *asked,
+				     struct err *e)
+{
+	if (!with->count && !asked->aa)
+		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL,
+			"compare with what? Name the other runs after --with (or give --aa)");
+	else if (with->count && asked->aa)
+		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL,
+			"--aa compares one arm with itself: leave out --with");
+	else if (!read_quantities(&asked->quantities, e))
+		return compare(base, with, asked, e);
+	return e->status;
+}
+
+/* Everything after --with is of the other arm, as a shell's wildcard leaves it: the index of --with, or argc. */
+static int find_with(int argc, char **argv)
+{
+	int i = 1;
+
+	while (i < argc && strcmp(argv[i], "--with") != 0 && strcmp(argv[i], "--") != 0)
+		i++;
+	return i < argc && !strcmp(argv[i], "--with") ? i : argc;
+}
+
+/* The arguments from --with on, as those of a command line of their own; --with again means nothing new. */
+static int parse_with(const struct cli_flag *flags, int argc, char **argv, struct cli_list *with, bool *help,
+		      struct err *e)
+{
+	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
+	int n = 1, rc;
+
+	if (!rest)
+		abort();
+	rest[0] = argv[0];
+	for (int i = find_with(argc, argv) + 1; i < argc; i++)
+		if (strcmp(argv[i], "--with") != 0)
+			rest[n++] = argv[i];
+	rc = cli_parse(&cmd_compare_cli, flags, n, rest, with, help, e);
+	free(rest);
+	return rc;
+}
+
+static int parse(const struct cli_flag *flags, int argc, char **argv, struct cli_list *base, struct cli_list *with,
+		 bool *help, struct err *e)
+{
+	int at = find_with(argc, argv);
+	int rc = cli_parse(&cmd_compare_cli, flags, at, argv, base, help, e);
+
+	if (!rc && !*help && at < argc)
+		rc = parse_with(flags, argc, argv, with, help, e);
+	return rc;
+}
+
+enum status cmd_compare(int argc, char **argv, struct err *e)
+{
+	struct cli_list base = {NULL, 0}, with = {NULL, 0};
+	enum status status = STATUS_USAGE;
+	struct asked asked = {.seed = 1};
+	const char *unused;
+	bool help;
+	const struct cli_flag flags[] = {
+	    {"with", CLI_STRING, &unused, "NEW…", "what is compared with BASE: all arguments from here on", 0, 0},
+	    {"aa", CLI_FLAG, &asked.aa, NULL,
+	     "compare BASE with itself: the noise floor and how often a false alarm comes on this machine", 0, 0},
+	    {"unit", CLI_STRING, &asked.unit, "UNIT",
+	     "boot, run, or auto (the default): run where all runs are of one boot", 0, 0},
+	    {"experiment", CLI_STRING, &asked.experiment, "NAME", "only runs of this experiment", 0, 0},
+	    {"metric", CLI_STRING, &asked.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
+	    {"quantity", CLI_LIST, &asked.quantities, "Q",
+	     "only p50, p90, p99, p99.9 or over_limit; may be repeated. Fewer can be judged more sharply", 0, 0},
+	    {"ignore", CLI_LIST, &asked.ignore, "KEY",
+	     "join points that differ in this setting: the knob, or a device that has a new name; may be repeated", 0,
+	     0},
+	    {"margin", CLI_STRING, &asked.margin, "PCT", "the least margin, in per cent (2)", 0, 0},
+	    {"effect", CLI_STRING, &asked.effect, "PCT",
+	     "the change that one would like to see, for how many boots are needed (2)", 0, 0},
+	    {"seed", CLI_INT, &asked.seed, "N", "of relabellings, where there are too many to go through all (1)", 0,
+	     1L << 52},
+	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON", 0, 0},
+	    {.name = NULL},
+	};
+
+	if (parse(flags, argc, argv, &base, &with, &help, e))
+		goto out;
+	if (help)
+		cli_help("kblat", &cmd_compare_cli, flags, stdout);
+	status = help ? STATUS_OK : check_and_compare(&base, &with, &asked, e);
+out:
+	cli_list_free(&base);
+	cli_list_free(&with);
+	cli_list_free(&asked.ignore);
+	cli_list_free(&asked.quantities);
+	return e->status ? e->status : status;
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""boots.py RUN OUT [KEY=VALUE...]: run directories as other boots of other kernels would have left them.
+
+Takes a sealed run and writes copies of what is read of it into OUT, each sealed anew: `boots` boots of `runs` runs each of kernel
+`kernel`, with latencies that vary between boots and between runs (`between`, `within`: standard deviations as shares) and are
+`slower` (a share). `seed` decides; `prefix` names them; `pairs=1` keeps the boot of RUN and lets the arms take turns
+(`turn` 0 or 1); `start` puts them later. What happens to one file alone is done by the tests.
+"""
+import hashlib
+import json
+import pathlib
+import random
+import sys
+
+QUANTILES = {'p50': 1.0, 'p90': 1.1, 'p99': 1.6, 'p99_9': 4.0, 'p99_99': 9.0, 'min': 0.8, 'max': 20.0, 'mean': 1.05}
+WIDTH = {'p50': 0.2, 'p90': 0.4, 'p99': 1.5, 'p99_9': 4.0}  # sampling noise, in per cent
+
+
+def read(path):
+    return json.loads(path.read_text())
+
+
+def seal(folder):
+    files = sorted(str(f.relative_to(folder)) for f in folder.rglob('*') if f.is_file())
+    lines = [hashlib.sha256((folder / f).read_bytes()).hexdigest() + '  ' + f + '\n' for f in files]
+    (folder / 'manifest-sha256.txt').write_text(''.join(lines))
+
+
+def numbers(metric, factor, rng):
+    median = 1000.0
+    for key, times in QUANTILES.items():
+        noise = 1 + rng.gauss(0, WIDTH.get(key, 1) / 100)
+        metric[key] = median * times * factor * noise
+        metric[key] = metric[key] if key == 'mean' else round(metric[key])
+    metric['n'], metric['lost'], metric['stdev'] = 200000, 0, 100.0
+    metric['over_limit'] = max(0, round(200 * (1 + rng.gauss(0, 0.1)))) / 200000
+
+
+def main():
+    source, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    asked = {'boots': 8, 'runs': 3, 'kernel': '6.1.0-50-amd64', 'between': 0.01, 'within': 0.01, 'slower': 0, 'seed': 1,
+             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0}
+    for word in sys.argv[3:]:
+        key, value = word.split('=')
+        asked[key] = type(asked[key])(value) if not isinstance(asked[key], int) else float(value)
+    rng = random.Random('%s %s' % (asked['seed'], asked['prefix']))
+    run, resolved, summary = (read(source / (n + '.json')) for n in ('run', 'resolved', 'summary'))
+    (host, about), = run['hosts'].items()
+    state = read(source / 'state' / host / 'before' / 'state.json')
+    for boot in range(int(asked['boots'])):
+        of_boot = 1 + rng.gauss(0, asked['between'])
+        identity = about['boot_id'] if asked['pairs'] else '%s-boot-%d' % (asked['prefix'], boot)
+        for number in range(int(asked['runs'])):
+            folder = out / ('%s-%d-%d' % (asked['prefix'], boot, number))
+            before = folder / 'state' / host / 'before'
+            before.mkdir(parents=True)
+            about['boot_id'] = state['keys']['identity.boot_id'] = identity
+            state['keys']['identity.kernel'] = asked['kernel']
+            step = int(asked['start']) + boot * int(asked['runs']) + number
+            run['t0']['realtime_ns'] = 10**18 + (2 * step + int(asked['turn'] + step) % 2) * 10**10 + len(asked['prefix'])
+            for point in summary['points']:
+                point['valid'], point['reasons'] = True, []
+                factor = (1 + asked['slower']) * of_boot * (1 + rng.gauss(0, asked['within']))
+                for metric in point['metrics'].values():
+                    numbers(metric, factor, rng)
+            for name, value in (('run', run), ('resolved', resolved), ('summary', summary)):
+                (folder / (name + '.json')).write_text(json.dumps(value))
+            (before / 'state.json').write_text(json.dumps(state))
+            seal(folder)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,211 @@
+#!/usr/bin/env bats
+# Two arms of runs, compared. Runs are of the scripted transport, multiplied into boots that were never booted (boots.py).
+
+load helper
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	local root
+	root=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
+	SOURCE=$(mktemp -d "${BATS_TMPDIR:-/tmp}/kblat-compare.XXXXXX")
+	printf 'kblat: 1\nname: scripted\nsettings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}\n' \
+		>"$SOURCE/spec.yaml"
+	"${KBLAT:-$root/build/kblat}" run "$SOURCE/spec.yaml" --out "$SOURCE/runs" >/dev/null 2>&1 || [ $? -eq 3 ]
+	SOURCE_RUN=$(echo "$SOURCE"/runs/scripted-*)
+	export SOURCE SOURCE_RUN
+}
+
+teardown_file() {
+	rm -rf "$SOURCE"
+}
+
+# boots OUT KEY=VALUE…: what boots.py says.
+boots() {
+	/usr/bin/python3 "$BATS_TEST_DIRNAME/boots.py" "$SOURCE_RUN" "$@"
+}
+
+# edit FILE STATEMENT: change a JSON document `d`, and seal its run anew.
+edit() {
+	/usr/bin/python3 -c '
+import json, pathlib, sys
+sys.path.insert(0, sys.argv[3])
+import boots
+f = pathlib.Path(sys.argv[1])
+d = json.loads(f.read_text())
+exec(sys.argv[2])
+f.write_text(json.dumps(d))
+run = next(p for p in f.parents if (p / "manifest-sha256.txt").exists())
+(run / "manifest-sha256.txt").unlink()
+boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
+}
+
+@test "a kernel that is 4 % slower: regression, exit status 3, and by how much" {
+	boots base
+	boots new prefix=b kernel=6.1.0-56-amd64 slower=0.04
+	run -3 "$KBLAT" compare base --with new
+	assert_contains "$output" "BASE: kernel 6.1.0-50-amd64: 24 runs of 8 boots"
+	assert_contains "$output" "NEW : kernel 6.1.0-56-amd64: 24 runs of 8 boots"
+	[[ ${lines[-1]} == "regression: NEW is slower in "* ]]
+	run -3 "$KBLAT" compare base --with new --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json 'd["verdict"], d["unit"], d["relabellings"]')" \
+		"('regression', 'boot', {'count': 12870, 'exact': True})"
+	assert_eq "$(json result.json '[(q["verdict"], q["low_percent"] < 4 < q["high_percent"], q["low"] > 0) for q in d["points"][0]["quantities"]][0]')" \
+		"('regression', True, True)"
+}
+
+@test "faster is an improvement, and no regression" {
+	boots base
+	boots new prefix=b slower=-0.15
+	run -0 "$KBLAT" compare base --with new --quantity p50 --quantity p99.9
+	[[ ${lines[-1]} == "no regression: NEW is faster in 2 of 2 quantities"* ]]
+}
+
+@test "what does not vary at all is the same, and says so" {
+	boots base between=0.0001 within=0.0001
+	boots new prefix=b between=0.0001 within=0.0001 slower=0.005
+	run -0 "$KBLAT" compare base --with new --quantity p50
+	assert_contains "$output" equivalent
+}
+
+@test "below 4 boots an arm nothing is said but how many it takes" {
+	boots base boots=8
+	boots new prefix=b boots=3 slower=0.5
+	run -4 "$KBLAT" compare base --with new
+	[[ ${lines[-1]} == "undecided: 8 boots of BASE and 3 of NEW; nothing is said with fewer than 4 an arm; a change of 2 % of p50 would be seen"*"with about "*" boots an arm"* ]]
+	assert_contains "$output" "NEW : "
+	if [[ $output == *"effect"* ]]; then
+		return 1
+	fi
+	run -4 "$KBLAT" compare base/a-0* --with base/a-1* --effect 5
+	assert_contains "${lines[-1]}" "1 boot of BASE and 1 of NEW"
+	assert_contains "${lines[-1]}" "a change of 5 % of p50"
+	assert_contains "${lines[-1]}" "with at least"
+}
+
+@test "runs of one boot: runs are the units, in pairs where they took turns" {
+	boots base boots=1 runs=12 pairs=1
+	boots new boots=1 runs=12 pairs=1 turn=1 prefix=b slower=0.08
+	run -3 "$KBLAT" compare base --with new --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json 'd["unit"], d["pairs"], d["relabellings"]["count"], d["notes"]')" "('run', True, 4096, [])"
+	run -3 "$KBLAT" compare base/a-0-0 base/a-0-1 base/a-0-2 base/a-0-3 base/a-0-4 --with new/b-0-7 new/b-0-8 new/b-0-9 new/b-0-10 new/b-0-11
+	assert_contains "$output" "not taken in turn"
+	run -4 "$KBLAT" compare base --with new --unit boot
+	assert_contains "$output" "1 boot of BASE and 1 of NEW"
+	boots other prefix=o
+	run -2 "$KBLAT" compare base --with other --unit run
+	assert_contains "$output" "another boot"
+}
+
+@test "everything after --with is the other arm, as wildcards leave it" {
+	boots base
+	boots new prefix=b
+	run "$KBLAT" compare base/* --with new/* --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json 'd["base"]["runs"], d["with"]["runs"]')" "(24, 24)"
+}
+
+@test "points that not all runs could measure, and invalid ones, are left out and told" {
+	boots base
+	boots new prefix=b
+	edit base/a-0-1/summary.json 'd["points"][0].update(valid=False, reasons=["1 page fault"])'
+	run "$KBLAT" compare base --with new
+	assert_contains "$output" "1 runs of BASE and 0 of NEW are left out: 1 page fault"
+	for run in new/*/summary.json; do
+		edit "$run" 'd["points"][0].update(valid=False, reasons=["lost"])'
+	done
+	run -4 "$KBLAT" compare base --with new
+	assert_contains "$output" "undecided: no quantity could be compared"
+}
+
+@test "bad input: said clearly, exit status 2, never a verdict" {
+	boots base boots=4
+	boots new prefix=b boots=4
+	refused() {
+		run -2 --separate-stderr "$KBLAT" compare base --with new
+		assert_eq "$output" ""
+		assert_contains "$stderr" "$1"
+		rm -rf new
+		boots new prefix=b boots=4
+	}
+	edit new/b-1-0/resolved.json 'd["name"] = "another"'
+	refused "a run of the experiment"
+	for run in new/*/summary.json; do
+		edit "$run" 'd["points"][0]["params"]["size_bytes"] = 64'
+	done
+	refused "no point in common: their settings differ, first in size 32B and 64B"
+	edit new/b-0-2/summary.json 'm = d["points"][0]["metrics"]; m["lat_us"] = m.pop("lat_ns")'
+	refused "different units"
+	rm new/b-2-2/manifest-sha256.txt
+	refused "not sealed"
+	mv new/b-2-2 new/b-2-2.partial
+	refused "not sealed"
+	sed -i 's/"p50": /"p50": 1/' new/b-3-1/summary.json
+	refused "summary.json: it was changed since the run was sealed"
+	sed -i '/state.json/d' new/b-3-1/manifest-sha256.txt
+	refused "manifest does not list"
+	sed -i 's/"quiet/x/' new/b-3-1/state/*/before/state.json && printf ' ' >>new/b-3-1/run.json
+	refused "changed since"
+	rm new/b-0-0/state/*/before/state.json
+	refused "state.json"
+	rm -r new/b-0-0/state && edit new/b-0-0/run.json 'pass'
+	refused "manifest does not list"
+	edit new/b-0-0/summary.json 'd["schema"] = 2'
+	refused "from a newer kblat"
+	edit new/b-0-0/run.json 'next(iter(d["hosts"].values())).pop("boot_id")'
+	refused "does not say which boot"
+	cp -r base/a-0-0 new/copy
+	refused "there twice"
+	rm -r new && mkdir new
+	refused "no run directory"
+}
+
+@test "misuse is said" {
+	boots base boots=1 runs=1
+	run -2 "$KBLAT" compare base
+	assert_contains "$output" "with what?"
+	run -2 "$KBLAT" compare base --with
+	assert_contains "$output" "too few arguments"
+	run -2 "$KBLAT" compare base --with nothing
+	assert_contains "$output" "no directory of this name"
+	run -2 "$KBLAT" compare base --with base --quantity p75
+	assert_contains "$output" "must be one of p50"
+	run -2 "$KBLAT" compare base --with base --margin none
+	assert_contains "$output" "wants per cent"
+	run -2 "$KBLAT" compare base --aa --with base
+	assert_contains "$output" "leave out --with"
+	run -0 "$KBLAT" compare --help
+	assert_contains "$output" "Exit status: 0 no regression; 3 a regression; 4 undecided"
+}
+
+@test "--ignore joins points that differ in the knob" {
+	boots base
+	boots new prefix=b slower=0.1
+	for run in new/*/summary.json; do
+		edit "$run" 'd["points"][0]["params"]["poll"] = "event"'
+	done
+	run -2 "$KBLAT" compare base --with new
+	assert_contains "$output" "first in poll busy and event; what need not agree is told by --ignore"
+	run -3 "$KBLAT" compare base --with new --ignore poll
+}
+
+@test "--aa: one arm against itself" {
+	boots base boots=10
+	run -0 "$KBLAT" compare base --aa
+	assert_contains "$output" "noise floor"
+	assert_contains "${lines[-1]}" "of 400 splits give a false alarm"
+	run -4 "$KBLAT" compare base/a-0* base/a-1* --aa
+	assert_contains "${lines[-1]}" "splitting takes at least 8"
+	boots drift boots=5 prefix=a
+	boots drift boots=5 prefix=zz slower=0.2 start=100
+	run -3 "$KBLAT" compare drift --aa
+	assert_contains "${lines[-1]}" "drift: "
+}
+
+@test "raw columns are never read" {
+	boots base boots=4
+	find base -name '*.npy' | (! grep .)
+	run "$KBLAT" compare base --aa
+	[ "$status" -ne 2 ]
+}
