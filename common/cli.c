@@ -202,6 +202,23 @@ int cli_parse(const struct cli_command *c, const struct cli_flag *flags, int arg
 	return rc;
 }
 
+const char **cli_names(const char *text, char **copy)
+{
+	size_t count = 0, room = 2;
+	const char **names;
+
+	for (const char *p = text; p && *p; p++)
+		room += *p == ',';
+	names = calloc(room, sizeof(*names));
+	*copy = strdup(text ? text : "");
+	if (!names || !*copy)
+		abort();
+	for (char *rest = *copy, *name; rest && (name = strsep(&rest, ","));)
+		if (*name)
+			names[count++] = name;
+	return names;
+}
+
 /* Characters, not bytes: "…" takes one column. */
 static int columns(const char *s, size_t n)
 {

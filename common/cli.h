@@ -48,6 +48,9 @@ int cli_parse(const struct cli_command *c, const struct cli_flag *flags, int arg
 	      bool *help, struct err *e);
 void cli_list_free(struct cli_list *l);
 
+/* "kernel,irq" as a NULL-terminated list; `text` may be NULL. The caller frees both it and `*copy`, into which it points. */
+const char **cli_names(const char *text, char **copy);
+
 /* Usage, summary, details, flags, wrapped at 80 columns. */
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out);
 

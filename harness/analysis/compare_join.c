@@ -13,14 +13,14 @@
 
 /*
  * The median is what a small change can be seen in; what varies more has to stand out more. So a statistic of the tail
- * counts seven tenths, which leaves most of the error that is allowed to the median: measured in docs/compare.md.
+ * counts six tenths, which leaves most of the error that is allowed to the median: measured in docs/compare.md.
  */
 const struct compare_quantity_kind compare_quantities[COMPARE_QUANTITIES] = {
     [COMPARE_P50] = {"p50", "p50", 1, false},
-    [COMPARE_P90] = {"p90", "p90", 0.7, false},
-    [COMPARE_P99] = {"p99", "p99", 0.7, false},
-    [COMPARE_P99_9] = {"p99_9", "p99.9", 0.7, false},
-    [COMPARE_OVER] = {"over_limit", "over limit", 0.7, true},
+    [COMPARE_P90] = {"p90", "p90", 0.6, false},
+    [COMPARE_P99] = {"p99", "p99", 0.6, false},
+    [COMPARE_P99_9] = {"p99_9", "p99.9", 0.6, false},
+    [COMPARE_OVER] = {"over_limit", "over limit", 0.6, true},
 };
 
 static bool is_among(const char *name, const char *const *names, size_t count)

@@ -109,6 +109,17 @@ static json_t *percent(double share)
 	return number_or_null(100 * share);
 }
 
+/* An end of an interval, as an amount and in per cent. */
+static json_t *end_amount(const struct compare_values *v, double end)
+{
+	return isfinite(end) ? number_or_null(compare_amount(v, end)) : json_null();
+}
+
+static json_t *end_percent(const struct compare_values *v, double end)
+{
+	return isfinite(end) ? percent(compare_share(v, end)) : json_null();
+}
+
 /* Can a change for the worse that is larger than the margin not be excluded? */
 static bool may_be_worse(const struct entry *t)
 {
@@ -123,19 +134,18 @@ static json_t *entry_json(const struct entry *t)
 	const struct perm_quantity *q = t->perm;
 	bool share = compare_quantities[t->kind].is_share;
 
-	return json_pack("{s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:s}",
-			 "quantity", compare_quantities[t->kind].key, "verdict", compare_verdicts[verdict_of(t)],
-			 "may_be_worse", may_be_worse(t), "unit",
-			 share				  ? "share"
-			 : strrchr(t->point->metric, '_') ? strrchr(t->point->metric, '_') + 1
-							  : "",
-			 "base", number_or_null(v->level[ARM_BASE]), "with", number_or_null(v->level[ARM_WITH]),
-			 "effect", number_or_null(compare_amount(v, q->effect)), "effect_percent",
-			 percent(compare_share(v, q->effect)), "low", number_or_null(compare_amount(v, q->low)), "high",
-			 number_or_null(compare_amount(v, q->high)), "low_percent", percent(compare_share(v, q->low)),
-			 "high_percent", percent(compare_share(v, q->high)), "p", q->p, "p_alone", q->p_alone, "margin",
-			 t->margin, "margin_percent", percent(t->margin / fabs(v->level[ARM_BASE])), "margin_from",
-			 t->margin_from);
+	return json_pack(
+	    "{s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:s}", "quantity",
+	    compare_quantities[t->kind].key, "verdict", compare_verdicts[verdict_of(t)], "may_be_worse",
+	    may_be_worse(t), "unit",
+	    share			     ? "share"
+	    : strrchr(t->point->metric, '_') ? strrchr(t->point->metric, '_') + 1
+					     : "",
+	    "base", number_or_null(v->level[ARM_BASE]), "with", number_or_null(v->level[ARM_WITH]), "effect",
+	    number_or_null(compare_amount(v, q->effect)), "effect_percent", percent(compare_share(v, q->effect)), "low",
+	    end_amount(v, q->low), "high", end_amount(v, q->high), "low_percent", end_percent(v, q->low),
+	    "high_percent", end_percent(v, q->high), "p", q->p, "p_alone", q->p_alone, "margin", t->margin,
+	    "margin_percent", percent(t->margin / fabs(v->level[ARM_BASE])), "margin_from", t->margin_from);
 }
 
 /* --- points --- */

@@ -12,6 +12,8 @@
  *        "margin", "margin_percent", "margin_from": "least" | "clock" | "noise"}],
  *      "not_compared": [{"quantity", "why"}]}]}
  *
+ * compare_state() adds "state" and "state_fatal".
+ *
  * Effects and intervals are NEW - BASE in the quantity's unit, and in per cent of BASE; null: without an end, or not defined.
  * With fewer units than 4 an arm (6 pairs) the quantities are missing: nothing is said.
  */

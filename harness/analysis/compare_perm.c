@@ -38,7 +38,16 @@ double perm_least_p(size_t base, size_t with, bool pairs)
 
 static uint8_t *row_of(const struct perm_plan *p, size_t i)
 {
-	return p->labels + i * (p->base + p->with);
+	return p->bits + i * p->bytes;
+}
+
+/* Write down who is in the other arm, one bit a unit. */
+static void put_row(struct perm_plan *p, size_t i, const uint8_t *labels)
+{
+	uint8_t *row = row_of(p, i);
+
+	for (size_t u = 0; u < p->base + p->with; u++)
+		row[u / 8] |= (uint8_t)(labels[u] << u % 8);
 }
 
 /* The next choice of who is in the other arm, after the one where all of the first are. False: it was the last. */
@@ -58,16 +67,16 @@ static bool next_choice(uint8_t *labels, size_t n)
 	return true;
 }
 
-static void fill_all_choices(struct perm_plan *p)
+static void fill_all_choices(struct perm_plan *p, const uint8_t *real)
 {
 	uint8_t next[PERM_UNITS] = {0};
-	size_t n = p->base + p->with, row = 1;
+	size_t row = 1;
 
 	memset(next, 1, p->with);
 	do {
-		if (memcmp(next, p->labels, n))
-			memcpy(row_of(p, row++), next, n);
-	} while (next_choice(next, n));
+		if (memcmp(next, real, p->base + p->with) != 0)
+			put_row(p, row++, next);
+	} while (next_choice(next, p->base + p->with));
 }
 
 static void turn_pair(uint8_t *labels, size_t pairs, size_t i)
@@ -76,40 +85,41 @@ static void turn_pair(uint8_t *labels, size_t pairs, size_t i)
 	labels[pairs + i] ^= 1;
 }
 
-static void fill_all_turns(struct perm_plan *p)
+static void fill_all_turns(struct perm_plan *p, const uint8_t *real)
 {
 	for (size_t row = 1; row < p->count; row++) {
-		memcpy(row_of(p, row), p->labels, p->base + p->with);
+		uint8_t labels[PERM_UNITS];
+
+		memcpy(labels, real, sizeof(labels));
 		for (size_t i = 0; i < p->base; i++)
 			if (row >> i & 1)
-				turn_pair(row_of(p, row), p->base, i);
+				turn_pair(labels, p->base, i);
+		put_row(p, row, labels);
 	}
 }
 
-static void draw(struct perm_plan *p, size_t row, uint64_t *state)
+static void draw(struct perm_plan *p, size_t row, const uint8_t *real, uint64_t *state)
 {
-	uint8_t *labels = row_of(p, row);
-	size_t n = p->base + p->with;
+	uint8_t labels[PERM_UNITS];
 
-	memcpy(labels, p->labels, n);
-	if (p->pairs) {
-		for (size_t i = 0; i < p->base; i++)
-			if (perm_random(state, 2))
-				turn_pair(labels, p->base, i);
-		return;
-	}
-	for (size_t i = n; i > 1; i--) {
+	memcpy(labels, real, sizeof(labels));
+	for (size_t i = 0; p->pairs && i < p->base; i++)
+		if (perm_random(state, 2))
+			turn_pair(labels, p->base, i);
+	for (size_t i = p->base + p->with; !p->pairs && i > 1; i--) {
 		size_t k = perm_random(state, i);
 		uint8_t label = labels[i - 1];
 
 		labels[i - 1] = labels[k];
 		labels[k] = label;
 	}
+	put_row(p, row, labels);
 }
 
 int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, size_t most, uint64_t seed)
 {
 	double ways = all_ways(base, with, pairs);
+	uint8_t real[PERM_UNITS] = {0};
 	uint64_t state = seed;
 
 	*p = (struct perm_plan){.base = base, .with = with, .pairs = pairs, .seed = seed};
@@ -117,35 +127,47 @@ int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, si
 		return -EINVAL;
 	p->exact = ways <= (double)most;
 	p->count = p->exact ? (size_t)ways : most;
-	p->labels = calloc(p->count, base + with);
-	if (!p->labels)
+	p->bytes = (base + with + 7) / 8;
+	p->bits = calloc(p->count, p->bytes);
+	if (!p->bits)
 		return -ENOMEM;
-	memset(p->labels + base, 1, with);
+	memset(real + base, 1, with);
+	put_row(p, 0, real);
 	if (!p->exact)
 		for (size_t row = 1; row < p->count; row++)
-			draw(p, row, &state);
+			draw(p, row, real, &state);
 	else if (pairs)
-		fill_all_turns(p);
+		fill_all_turns(p, real);
 	else
-		fill_all_choices(p);
+		fill_all_choices(p, real);
 	return 0;
 }
 
 void perm_plan_free(struct perm_plan *p)
 {
-	free(p->labels);
-	p->labels = NULL;
+	free(p->bits);
+	p->bits = NULL;
+}
+
+bool perm_label(const struct perm_plan *p, size_t i, size_t unit)
+{
+	return p->bits[i * p->bytes + unit / 8] >> unit % 8 & 1;
 }
 
 /* --- one quantity under one relabelling --- */
 
-/* The units of a quantity that have a value, without the mean (which changes nothing but rounding). */
+/*
+ * The units of a quantity that have a value, without the mean (which changes nothing but rounding). Sums over those in the other
+ * arm are looked up, eight units at a time: there are tens of thousands of relabellings.
+ */
 struct centred {
 	const struct perm_plan *plan;
-	double *value; /* of pairs, the differences; 0 for a unit that is not there */
-	uint8_t *there;
+	double *value;	/* of pairs, the differences; 0 for a unit that is not there */
+	double *sums;	/* [byte of a row][its value] */
+	uint8_t *there; /* one bit a unit (a pair) that has a value */
+	uint8_t *moved; /* of these, those that really are in the other arm */
 	size_t units, base, with;
-	double squares; /* their sum */
+	double total, squares; /* of the values */
 };
 
 /* A difference of means under a relabelling, how much of a real shift of 1 would be left in it, and 1 / (1/n + 1/m). */
@@ -153,96 +175,111 @@ struct contrast {
 	double difference, share, scale;
 };
 
+static void set_there(struct centred *c, size_t unit, double value)
+{
+	c->value[unit] = value;
+	c->there[unit / 8] |= (uint8_t)(1 << unit % 8);
+	if (unit >= c->plan->base)
+		c->moved[unit / 8] |= (uint8_t)(1 << unit % 8);
+	c->units++;
+	c->total += value;
+	c->squares += value * value;
+}
+
 static void centre_pairs(struct centred *c, const double *value)
 {
-	for (size_t i = 0; i < c->plan->base; i++) {
-		double difference = value[c->plan->base + i] - value[i];
-
-		c->there[i] = !isnan(difference);
-		c->value[i] = c->there[i] ? difference : 0;
-		c->units += c->there[i];
-		c->squares += c->value[i] * c->value[i];
-	}
+	for (size_t i = 0; i < c->plan->base; i++)
+		if (!isnan(value[c->plan->base + i] - value[i]))
+			set_there(c, i, value[c->plan->base + i] - value[i]);
 	c->base = c->with = c->units;
 }
 
 static void centre_arms(struct centred *c, const double *value)
 {
 	size_t n = c->plan->base + c->plan->with;
-	double sum = 0;
+	double sum = 0, mean;
 
 	for (size_t i = 0; i < n; i++) {
-		c->there[i] = !isnan(value[i]);
-		c->base += c->there[i] && i < c->plan->base;
-		c->with += c->there[i] && i >= c->plan->base;
-		sum += c->there[i] ? value[i] : 0;
+		if (isnan(value[i]))
+			continue;
+		sum += value[i];
+		c->base += i < c->plan->base;
+		c->with += i >= c->plan->base;
 	}
-	c->units = c->base + c->with;
-	for (size_t i = 0; i < n; i++) {
-		c->value[i] = c->there[i] ? value[i] - sum / (double)c->units : 0;
-		c->squares += c->value[i] * c->value[i];
-	}
+	mean = sum / (double)(c->base + c->with);
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(value[i]))
+			set_there(c, i, value[i] - mean);
+}
+
+static void tabulate(struct centred *c)
+{
+	for (size_t byte = 0; byte < c->plan->bytes; byte++)
+		for (size_t bits = 1; bits < 256; bits++) {
+			/* That without its lowest bit, and the unit of that bit. */
+			size_t unit = 8 * byte + (size_t)__builtin_ctzl(bits);
+			bool is_unit = unit < c->plan->base + c->plan->with;
+
+			c->sums[256 * byte + bits] =
+			    c->sums[256 * byte + (bits & (bits - 1))] + (is_unit ? c->value[unit] : 0);
+		}
 }
 
 static int centre(struct centred *c, const struct perm_plan *plan, const double *value)
 {
-	size_t n = plan->base + plan->with;
-
-	*c = (struct centred){.plan = plan, .value = calloc(n, sizeof(double)), .there = calloc(n, 1)};
-	if (!c->value || !c->there)
+	*c = (struct centred){.plan = plan,
+			      .value = calloc(plan->base + plan->with, sizeof(double)),
+			      .sums = calloc(256 * plan->bytes, sizeof(double)),
+			      .there = calloc(plan->bytes, 1),
+			      .moved = calloc(plan->bytes, 1)};
+	if (!c->value || !c->sums || !c->there || !c->moved)
 		return -ENOMEM;
 	if (plan->pairs)
 		centre_pairs(c, value);
 	else
 		centre_arms(c, value);
+	tabulate(c);
 	return 0;
 }
 
 static void centre_free(struct centred *c)
 {
 	free(c->value);
+	free(c->sums);
 	free(c->there);
+	free(c->moved);
 }
 
-static struct contrast contrast_pairs(const struct centred *c, const uint8_t *labels)
+/* A bit of the base's half: the pair is turned round. */
+static struct contrast contrast_pairs(const struct centred *c, double sum, size_t turned)
 {
-	double sum = 0, kept = 0, n = (double)c->units;
+	double n = (double)c->units;
 
-	for (size_t i = 0; i < c->plan->base; i++) {
-		/* As it was, the second of a pair is in the other arm. */
-		double sign = labels[i] ? -1 : 1;
-
-		sum += sign * c->value[i];
-		kept += c->there[i] ? sign : 0;
-	}
-	return (struct contrast){sum / n, kept / n, n};
+	return (struct contrast){(c->total - 2 * sum) / n, (n - 2 * (double)turned) / n, n};
 }
 
-static struct contrast contrast_arms(const struct centred *c, const uint8_t *labels)
+static struct contrast contrast_arms(const struct centred *c, double sum, size_t with, size_t moved)
 {
-	size_t n = c->plan->base + c->plan->with, with = 0, kept = 0;
-	double sum = 0, m1, m0;
+	double m1 = (double)with, m0 = (double)(c->units - with);
 
-	for (size_t i = 0; i < n; i++) {
-		sum += labels[i] ? c->value[i] : 0;
-		with += labels[i] & c->there[i];
-	}
-	for (size_t i = c->plan->base; i < n; i++)
-		kept += labels[i] & c->there[i];
-	m1 = (double)with;
-	m0 = (double)(c->units - with);
 	if (!with || with == c->units)
 		return (struct contrast){0, 0, 0};
-	/* The values sum to 0, so the rest sums to -sum. */
-	return (struct contrast){sum / m1 + sum / m0, (double)kept / m1 - (double)(c->with - kept) / m0,
+	return (struct contrast){sum / m1 - (c->total - sum) / m0, (double)moved / m1 - (double)(c->with - moved) / m0,
 				 m1 * m0 / (m1 + m0)};
 }
 
-static struct contrast contrast_of(const struct centred *c, size_t row)
+static struct contrast contrast_of(const struct centred *c, size_t i)
 {
-	const uint8_t *labels = row_of(c->plan, row);
+	const uint8_t *row = row_of(c->plan, i);
+	size_t with = 0, moved = 0;
+	double sum = 0;
 
-	return c->plan->pairs ? contrast_pairs(c, labels) : contrast_arms(c, labels);
+	for (size_t k = 0; k < c->plan->bytes; k++) {
+		sum += c->sums[256 * k + row[k]];
+		with += (size_t)__builtin_popcount(row[k] & c->there[k]);
+		moved += (size_t)__builtin_popcount(row[k] & c->moved[k]);
+	}
+	return c->plan->pairs ? contrast_pairs(c, sum, with) : contrast_arms(c, sum, with, moved);
 }
 
 /* Student's |t| under a relabelling; infinite where nothing varies but the arms. */

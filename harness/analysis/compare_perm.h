@@ -28,12 +28,16 @@ struct perm_plan {
 	size_t count;	   /* relabellings; the first is the real one */
 	bool exact;	   /* all there are */
 	uint64_t seed;	   /* of those drawn */
-	uint8_t *labels;   /* count x (base + with); 1: in the other arm */
+	size_t bytes;	   /* of a row of bits */
+	uint8_t *bits;	   /* count rows, a bit a unit: it is in the other arm */
 };
 
 /* At most `most` relabellings. 0, or -EINVAL (an empty arm; pairs of different counts; over PERM_UNITS) or -ENOMEM. */
 int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, size_t most, uint64_t seed);
 void perm_plan_free(struct perm_plan *p);
+
+/* Is a unit in the other arm, under a relabelling? */
+bool perm_label(const struct perm_plan *p, size_t i, size_t unit);
 
 /* The smallest p that so many units can give: below this no alpha can be reached. */
 double perm_least_p(size_t base, size_t with, bool pairs);

@@ -10,7 +10,8 @@
 #include "common/text.h"
 #include "common/units.h"
 
-#define WIDTH 120
+#define WIDTH	    120
+#define STATE_LINES 12
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -152,7 +153,10 @@ static void put_interval(struct grid *g, size_t column, size_t row, const struct
 		share);
 	put_end(high, sizeof(high),
 		share ? 100 * number_of(l->quantity, "high") : number_of(l->quantity, "high_percent"), share);
-	grid_set(g, column, row, "%s to %s %s", low, high, share ? "pp" : "%");
+	if (isnan(number_of(l->quantity, "low")) && isnan(number_of(l->quantity, "high")))
+		grid_set(g, column, row, "anything");
+	else
+		grid_set(g, column, row, "%s to %s %s", low, high, share ? "pp" : "%");
 }
 
 static void put_margin(struct grid *g, size_t column, size_t row, const struct line *l)
@@ -270,33 +274,46 @@ static void put_missing(const json_t *result, FILE *out)
 	json_decref(said);
 }
 
+/* A value of a state: a text, a number, or nothing. */
+static void put_value(const json_t *value, FILE *out)
+{
+	if (json_is_integer(value))
+		fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else
+		put_clean(json_is_string(value) ? json_string_value(value) : "-", out);
+}
+
+static void put_difference(const json_t *one, FILE *out)
+{
+	fputs("  ", out);
+	put_clean(text_of(one, "key"), out);
+	fputs(": ", out);
+	put_value(json_object_get(one, "a"), out);
+	fputs(" -> ", out);
+	put_value(json_object_get(one, "b"), out);
+	fprintf(out, " (%s)%s", text_of(one, "where"), *text_of(one, "meaning") ? ": " : "");
+	put_clean(text_of(one, "meaning"), out);
+	fputc('\n', out);
+}
+
 static void put_state(const json_t *result, FILE *out)
 {
+	json_int_t fatal = json_integer_value(json_object_get(result, "state_fatal")), shown = 0;
 	const json_t *one;
 	size_t i;
 
-	if (!json_array_size(json_object_get(result, "state")))
+	if (!fatal)
 		return;
-	fprintf(out, "\nThe machine's state differs in what can decide (kblat state diff tells all):\n");
+	fprintf(out,
+		"\nNot only what is under test differs: %" JSON_INTEGER_FORMAT
+		" key%s of the machine's state that can decide (kblat state diff tells all):\n",
+		fatal, fatal == 1 ? "" : "s");
 	json_array_foreach (json_object_get(result, "state"), i, one) {
-		fputs("  ", out);
-		put_clean(text_of(one, "key"), out);
-		fputs(": ", out);
-		put_clean(text_of(one, "a"), out);
-		fputs(" -> ", out);
-		put_clean(text_of(one, "b"), out);
-		if (*text_of(one, "where")) {
-			fputs(" (", out);
-			put_clean(text_of(one, "where"), out);
-			fputs(")", out);
-		}
-		fputc('\n', out);
-		if (*text_of(one, "meaning")) {
-			fputs("      ", out);
-			put_clean(text_of(one, "meaning"), out);
-			fputc('\n', out);
-		}
+		if (!json_is_true(json_object_get(one, "varying")) && shown++ < STATE_LINES)
+			put_difference(one, out);
 	}
+	if (fatal > STATE_LINES)
+		fprintf(out, "  ... and %" JSON_INTEGER_FORMAT " more (--json has them)\n", fatal - STATE_LINES);
 }
 
 void compare_table(const json_t *result, FILE *out)

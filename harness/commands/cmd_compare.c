@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "analysis/compare_judge.h"
+#include "analysis/compare_state.h"
 #include "commands/commands.h"
 #include "common/json.h"
 #include "common/units.h"
+#include "report/compare_page.h"
 
 #define SPLITS 400
 
@@ -37,7 +39,7 @@ const struct cli_command cmd_compare_cli = {
 
 struct asked {
 	struct cli_list ignore, quantities;
-	const char *unit, *metric, *experiment, *margin, *effect, *out;
+	const char *unit, *metric, *experiment, *margin, *effect, *varying, *out;
 	long seed;
 	bool json, aa;
 };
@@ -98,10 +100,38 @@ static int add_all(struct compare_runs *runs, const struct cli_list *paths, enum
 	return rc;
 }
 
+/* The verdict, and beside it what else may have made the difference. */
+static json_t *judge(const struct compare_join *j, const struct compare_rule *rule, const struct asked *asked,
+		     struct err *e)
+{
+	json_t *result = asked->aa ? compare_aa(j, rule, SPLITS, e) : compare_judge(j, rule, e);
+	char *copy;
+	const char **varying = cli_names(asked->varying, &copy);
+
+	if (result && !asked->aa && compare_state(j->runs, *varying ? varying : NULL, result, e)) {
+		json_decref(result);
+		result = NULL;
+	}
+	free(varying);
+	free(copy);
+	return result;
+}
+
+/* The page in a directory of the user's; its path is the last line of standard output. */
+static void make_page(const struct compare_join *j, const json_t *result, const struct asked *asked, struct err *e)
+{
+	char *html = NULL;
+
+	compare_page_make(asked->out, j, result, &html, e);
+	if (html && !asked->json)
+		printf("%s\n", html);
+	free(html);
+}
+
 static enum status show(const struct compare_join *j, const struct compare_rule *rule, const struct asked *asked,
 			struct err *e)
 {
-	json_t *result = asked->aa ? compare_aa(j, rule, SPLITS, e) : compare_judge(j, rule, e);
+	json_t *result = judge(j, rule, asked, e);
 	enum status status;
 
 	if (!result)
@@ -113,6 +143,8 @@ static enum status show(const struct compare_join *j, const struct compare_rule 
 	else
 		compare_table(result, stdout);
 	status = compare_status(result);
+	if (asked->out)
+		make_page(j, result, asked, e);
 	json_decref(result);
 	return status;
 }
@@ -148,6 +180,8 @@ static enum status check_and_compare(const struct cli_list *base, const struct c
 	else if (with->count && asked->aa)
 		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL,
 			"--aa compares one arm with itself: leave out --with");
+	else if (asked->out && asked->aa)
+		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL, "--aa has no page: leave out --out");
 	else if (!read_quantities(&asked->quantities, e))
 		return compare(base, with, asked, e);
 	return e->status;
@@ -215,8 +249,16 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	    {"margin", CLI_STRING, &asked.margin, "PCT", "the least margin, in per cent (2)", 0, 0},
 	    {"effect", CLI_STRING, &asked.effect, "PCT",
 	     "the change that one would like to see, for how many boots are needed (2)", 0, 0},
+	    {"varying", CLI_STRING, &asked.varying, "NAMES",
+	     "what is under test, and so may differ in the machine's state, as with kblat state diff (kernel, where "
+	     "the "
+	     "kernels differ)",
+	     0, 0},
 	    {"seed", CLI_INT, &asked.seed, "N", "of relabellings, where there are too many to go through all (1)", 0,
 	     1L << 52},
+	    {"out", CLI_STRING, &asked.out, "DIR",
+	     "also write report.html, compare.json and the figures of the shift functions there (a new directory)", 0,
+	     0},
 	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};

@@ -76,22 +76,6 @@ static enum status tell(json_t *differences, bool as_json)
 	return status;
 }
 
-/* "--varying kernel,irq --varying idle": a NULL-terminated list, which the caller frees; it points into `copy`. */
-static const char **split_names(const char *text, char **copy)
-{
-	size_t count = 0, room = 2;
-	const char **names;
-
-	for (const char *p = text; *p; p++)
-		room += *p == ',';
-	names = calloc(room, sizeof(*names));
-	*copy = strdup(text);
-	for (char *rest = *copy, *name; names && rest && (name = strsep(&rest, ","));)
-		if (*name)
-			names[count++] = name;
-	return names;
-}
-
 static enum status diff(const struct cli_list *args, const struct options *o, struct err *e)
 {
 	json_t *a = state_load(args->items[1], e), *b = a ? state_load(args->items[2], e) : NULL, *differences = NULL;
@@ -101,7 +85,7 @@ static enum status diff(const struct cli_list *args, const struct options *o, st
 	enum status status;
 	char *copy;
 
-	varying = split_names(o->varying ? o->varying : "", &copy);
+	varying = cli_names(o->varying, &copy);
 	status = !b || compare(a, b, varying, &differences, e) ? e->status : tell(differences, o->json);
 	free(varying);
 	free(copy);

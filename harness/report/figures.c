@@ -122,24 +122,30 @@ const struct figure *figure_find(const struct figures *f, const char *kind, cons
 
 /* All of them -------------------------------------------------------------------------------------------- */
 
-static int reduce_all(struct figures *f, const struct report *r, const char *scripts, const char *path, struct err *e)
+/* What is drawn, told apart from how. */
+struct drawing {
+	int (*add)(struct figures *f, const void *what, struct err *e);
+	const void *what;
+};
+
+static int reduce_all(struct figures *f, const struct drawing *d, const char *scripts, const char *path, struct err *e)
 {
-	int rc = 0;
+	int rc;
 
 	f->script = derived_open(path, e);
 	if (!f->script)
 		return -EIO;
-	fputs("# Made by `kblat report`. To draw again after changing a plot script, run gnuplot on this file in this "
-	      "folder.\n",
+	fputs("# Made by kblat. To draw again after changing a plot script, run gnuplot on this file in this folder.\n",
 	      f->script);
 	figure_set(f, "plots", scripts ? scripts : "plots");
-	for (size_t i = 0; !rc && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		rc = kinds[i]->add(f, r, e);
+	rc = d->add(f, d->what, e);
 	return derived_close(f->script, path, e) ?: rc;
 }
 
-int figures_draw(struct figures *f, const struct report *r, const char *dir, struct err *e)
+int figures_make(struct figures *f, const char *dir, int (*add)(struct figures *f, const void *what, struct err *e),
+		 const void *what, struct err *e)
 {
+	const struct drawing d = {add, what};
 	char *path = fs_path("%s/" SCRIPT, dir), *scripts;
 	struct err lost = ERR_INIT;
 	int rc;
@@ -148,7 +154,7 @@ int figures_draw(struct figures *f, const struct report *r, const char *dir, str
 	scripts = gnuplot_scripts(&lost);
 	rc = fs_mkdirs(dir, e);
 	if (!rc)
-		rc = reduce_all(f, r, scripts, path, e);
+		rc = reduce_all(f, &d, scripts, path, e);
 	if (!rc && !scripts)
 		rc = err_set(e, -ENOENT, lost.status, NULL, NULL, "%s", lost.text);
 	if (!rc && f->count)
@@ -156,6 +162,20 @@ int figures_draw(struct figures *f, const struct report *r, const char *dir, str
 	free(scripts);
 	free(path);
 	return rc;
+}
+
+static int add_report(struct figures *f, const void *report, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		rc = kinds[i]->add(f, report, e);
+	return rc;
+}
+
+int figures_draw(struct figures *f, const struct report *r, const char *dir, struct err *e)
+{
+	return figures_make(f, dir, add_report, r, e);
 }
 
 void figures_free(struct figures *f)

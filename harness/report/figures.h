@@ -36,6 +36,10 @@ struct figures {
 int figures_draw(struct figures *f, const struct report *r, const char *dir, struct err *e);
 void figures_free(struct figures *f);
 
+/* The same of anything else: `add` begins and ends figures of `what`. */
+int figures_make(struct figures *f, const char *dir, int (*add)(struct figures *f, const void *what, struct err *e),
+		 const void *what, struct err *e);
+
 /* The figure of a kind about a point (NULL: about all), or NULL. */
 const struct figure *figure_find(const struct figures *f, const char *kind, const struct report_point *point);
 

@@ -141,7 +141,7 @@ static void write_links(const struct page *p, const struct figure *f)
 			html_printf(p, " <a href=\"figures/%s.%s\">%s</a>", f->name, formats[i], formats[i]);
 }
 
-static void write_figure(const struct page *p, const struct figure *f, const char *caption, const char *style)
+void html_figure(const struct page *p, const struct figure *f, const char *caption, const char *style)
 {
 	html_printf(p, "<figure%s>\n", style);
 	if (!p->no_figures)
@@ -159,8 +159,8 @@ static void write_overview(const struct page *p)
 	if (!f)
 		return;
 	html_printf(p, "<section>\n<h2>All points</h2>\n");
-	write_figure(p, f, "The dot is the median, the box reaches from P10 to P90, the line up to p99.",
-		     p->report->count > MANY ? " class=\"overview broad\"" : " class=\"overview\"");
+	html_figure(p, f, "The dot is the median, the box reaches from P10 to P90, the line up to p99.",
+		    p->report->count > MANY ? " class=\"overview broad\"" : " class=\"overview\"");
 	html_printf(p, "</section>\n");
 }
 
@@ -176,7 +176,7 @@ static void write_axes(const struct page *p)
 		if (!begun)
 			html_printf(p, "<section>\n<h2>Courses</h2>\n");
 		begun = true;
-		write_figure(p, f, "Medians; the bars reach from P10 to P90.", " class=\"overview broad\"");
+		html_figure(p, f, "Medians; the bars reach from P10 to P90.", " class=\"overview broad\"");
 	}
 	if (begun)
 		html_printf(p, "</section>\n");
@@ -195,7 +195,7 @@ static void write_histograms(const struct page *p)
 
 		html_printf(p, "<div id=\"%s\">\n", point->name);
 		if (f) {
-			write_figure(p, f, caption, "");
+			html_figure(p, f, caption, "");
 		} else {
 			html_printf(p, "<p class=\"soft\">");
 			html_text(p, caption);

@@ -35,6 +35,9 @@ void html_changes(const struct page *p);
 void html_repeat(const struct page *p); /* html_repeat.c */
 void html_specs(const struct page *p);
 
+/* A figure with its caption and its files; `style` is added to the element: "" or " class=...". */
+void html_figure(const struct page *p, const struct figure *f, const char *caption, const char *style);
+
 /* A heading that names the run, where there are several. */
 void html_run_heading(const struct page *p, const struct report_run *run);
 

@@ -8,6 +8,7 @@ Takes a sealed run and writes copies of what is read of it into OUT, each sealed
 """
 import hashlib
 import json
+import math
 import pathlib
 import random
 import sys
@@ -34,6 +35,21 @@ def numbers(metric, factor, rng):
         metric[key] = metric[key] if key == 'mean' else round(metric[key])
     metric['n'], metric['lost'], metric['stdev'] = 200000, 0, 100.0
     metric['over_limit'] = max(0, round(200 * (1 + rng.gauss(0, 0.1)))) / 200000
+
+
+def histograms(folder, point, factor, rng):
+    """One repetition's: a log-normal distribution by its quantiles, with the tail of `QUANTILES`."""
+    rep = folder / 'points' / ('%04d' % point['id']) / 'rep-00'
+    rep.mkdir(parents=True)
+    noise = 1 + rng.gauss(0, 0.002)
+    bins = {}
+    for i in range(1000):
+        u = (i + 0.5) / 1000
+        ns = round(1000 * factor * noise * (1 + 0.08 * math.log(u / (1 - u)) + (0.004 / (1.0005 - u) if u > 0.98 else 0)))
+        bins[ns] = bins.get(ns, 0) + 200
+    both = {'width': 1, 'values': sorted(bins), 'counts': [bins[ns] for ns in sorted(bins)]}
+    data = {'schema': 1, 'metrics': {}, 'histograms': {name: both for name in point['metrics']}}
+    (rep / 'data.json').write_text(json.dumps(data))
 
 
 def main():
@@ -63,6 +79,7 @@ def main():
                 factor = (1 + asked['slower']) * of_boot * (1 + rng.gauss(0, asked['within']))
                 for metric in point['metrics'].values():
                     numbers(metric, factor, rng)
+                histograms(folder, point, factor, rng)
             for name, value in (('run', run), ('resolved', resolved), ('summary', summary)):
                 (folder / (name + '.json')).write_text(json.dumps(value))
             (before / 'state.json').write_text(json.dumps(state))

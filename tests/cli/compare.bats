@@ -190,6 +190,27 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	run -3 "$KBLAT" compare base --with new --ignore poll
 }
 
+@test "what differs in the machine's state stands beside the verdict" {
+	boots base boots=4
+	boots new prefix=b boots=4 kernel=6.1.0-56-amd64
+	run "$KBLAT" compare base --with new
+	if [[ $output == *"Not only what is under test"* ]]; then
+		return 1
+	fi
+	for run in new/*/state/*/before/state.json; do
+		edit "$run" 'd["keys"]["clock.source"] = "hpet"'
+	done
+	edit "$(echo base/a-2-1/state/*/before/state.json)" 'd["keys"]["clock.source"] = "hpet"'
+	run "$KBLAT" compare base --with new
+	assert_contains "$output" "Not only what is under test differs: 1 key"
+	assert_contains "$output" "clock.source: tsc -> hpet (12 of 12 runs of NEW, 1 of 12 runs of BASE): "
+	edit "$(echo base/a-2-2/state/*/before/state.json)" 'd["keys"]["identity.cmdline"] = "mitigations=off"'
+	run "$KBLAT" compare base --with new --varying clock --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json 'd["state_fatal"]')" 1
+	run -2 "$KBLAT" compare base --with new --varying nonsense
+}
+
 @test "--aa: one arm against itself" {
 	boots base boots=10
 	run -0 "$KBLAT" compare base --aa
@@ -203,9 +224,47 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	assert_contains "${lines[-1]}" "drift: "
 }
 
+@test "--out: a page, its numbers, and the shift function; nothing is written into runs" {
+	boots base
+	boots new prefix=b slower=0.05
+	find base new -type f -exec sha256sum {} + | sort >before
+	run -3 "$KBLAT" compare base --with new --out page
+	assert_eq "${lines[-1]}" page/report.html
+	find base new -type f -exec sha256sum {} + | sort | cmp - before
+	assert_eq "$(json page/compare.json 'd["verdict"]')" regression
+	grep -q '<strong>regression</strong>' page/report.html
+	grep -q 'data:image/svg' page/report.html
+	for kind in svg pdf tsv; do
+		[ -s page/figures/shift-0000.$kind ]
+	done
+	assert_eq "$(awk -F'\t' '$5 == 0.5 { print ($3 > 0 && $4 > $2 && $2 > 3 && $2 < 7) }' page/figures/shift-0000.tsv)" 1
+	run -2 "$KBLAT" compare base --with new --out page
+	assert_contains "$output" "not empty"
+	printf ' ' >>base/a-0-0/points/0000/rep-00/data.json
+	run -2 "$KBLAT" compare base --with new --out other
+	assert_contains "$output" "changed since"
+}
+
 @test "raw columns are never read" {
 	boots base boots=4
 	find base -name '*.npy' | (! grep .)
 	run "$KBLAT" compare base --aa
 	[ "$status" -ne 2 ]
+}
+
+@test "the check after each boot measures, makes the baseline, then compares" {
+	local check=$ROOT/docs/systemd/kernel-check
+	spec scripted <<<'settings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}'
+	printf 'SPEC=%q STORE=%q BASELINE=%q KBLAT=%q RUNS=2\n' "$T/scripted.yaml" "$T/store" "$(uname -r)" "$KBLAT" >conf
+	run -0 "$check" conf
+	assert_contains "${lines[-1]}" "$(uname -r) is the baseline"
+	assert_eq "$(find "$T/store/$(uname -r)" -mindepth 1 -maxdepth 1 | wc -l)" 2
+	boots "$T/store/6.1.0-50-amd64"
+	sed -i 's/BASELINE=[^ ]*/BASELINE=6.1.0-50-amd64/' conf
+	run -4 "$check" conf
+	assert_contains "${lines[-1]}" "8 boots of BASE and 1 of NEW"
+	assert_eq "$(find "$T/store/$(uname -r)" -mindepth 1 -maxdepth 1 | wc -l)" 4
+	echo >conf
+	run "$check" conf
+	assert_contains "$output" "SPEC is not set"
 }

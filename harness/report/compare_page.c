@@ -1,0 +1,305 @@
+/*
+ * The page of a comparison.
+ */
+#include "report/compare_page.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare_judge.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "report/derived.h"
+#include "report/escape.h"
+#include "report/figure_shift.h"
+#include "report/html.h"
+
+#define BEYOND 20 /* samples that a quantile needs on its outer side, as everywhere */
+
+/* --- shift functions --- */
+
+static bool is_histogram(const char *name, void *arg)
+{
+	size_t length = strlen(name);
+
+	(void)arg;
+	return !strncmp(name, "points/", 7) && length > 10 && !strcmp(name + length - 10, "/data.json");
+}
+
+static const struct report_series *find_series(const struct report *r, json_int_t id, const char *metric)
+{
+	for (size_t i = 0; i < r->count; i++)
+		for (size_t s = 0; r->points[i].id == id && s < r->points[i].series_count; s++)
+			if (metric && !strcmp(r->points[i].series[s].key, metric))
+				return &r->points[i].series[s];
+	return NULL;
+}
+
+static void take_quantiles(const struct report_series *s, double *value)
+{
+	int64_t ns;
+
+	for (size_t q = 0; q < SHIFT_QUANTILES; q++)
+		if (s && series_quantile(s, shift_quantile[q], BEYOND, &ns))
+			value[q] = (double)ns;
+}
+
+/* The quantiles of one run, of every joined point that counts there: `value` is [point][run]. */
+static int read_run(const struct compare_join *j, size_t run, double (*value)[SHIFT_QUANTILES], struct err *e)
+{
+	const struct compare_run *of = &j->runs->run[run];
+	struct report r;
+	int rc = manifest_check_files(of->run.path, is_histogram, NULL, e);
+
+	if (rc)
+		return rc;
+	rc = report_gather(&r, &of->run, 1, e);
+	for (size_t i = 0; !rc && i < j->count; i++) {
+		const json_t *point = j->point[i].of_run[run];
+
+		if (json_is_true(json_object_get(point, "valid")))
+			take_quantiles(
+			    find_series(&r, json_integer_value(json_object_get(point, "id")), j->point[i].metric),
+			    value[i * j->runs->count + run]);
+	}
+	report_free(&r);
+	return rc;
+}
+
+static bool is_any_known(const struct shift *s)
+{
+	for (size_t q = 0; q < SHIFT_QUANTILES; q++)
+		if (s->known[q])
+			return true;
+	return false;
+}
+
+/* The median's margin, which is that of the figure. */
+static double margin_of(const json_t *point)
+{
+	const json_t *median = json_array_get(json_object_get(point, "quantities"), 0);
+
+	return json_number_value(json_object_get(median, "margin_percent"));
+}
+
+static int fill_figure(struct shift_figure *f, const struct compare_join *j, const json_t *result, size_t i,
+		       const double (*value)[SHIFT_QUANTILES])
+{
+	const json_t *point = json_array_get(json_object_get(result, "points"), i);
+	const char *label = html_string(point, "label", "");
+	int rc = compare_shift(j->runs, value + i * j->runs->count,
+			       (uint64_t)json_integer_value(json_object_get(result, "seed")), &f->shift);
+
+	*f = (struct shift_figure){
+	    .index = (size_t)j->point[i].id,
+	    .title = fs_path("%s, point %" JSON_INTEGER_FORMAT "%s%s", html_string(result, "experiment", "?"),
+			     j->point[i].id, *label ? ": " : "", label),
+	    .subtitle = fs_path("by %ss; intervals hold for all quantiles of the point together (95 %%)",
+				html_string(result, "unit", "")),
+	    .metric = j->point[i].metric,
+	    .margin_percent = margin_of(point),
+	    .shift = f->shift,
+	};
+	f->any = !rc && f->metric && is_any_known(&f->shift);
+	return rc;
+}
+
+static void figures_drop(struct shift_figure *figures)
+{
+	for (struct shift_figure *f = figures; f && f->title; f++) {
+		free(f->title);
+		free(f->subtitle);
+	}
+	free(figures);
+}
+
+/* A list for figure_shift_add(), one a joined point; NULL and `e` on failure. */
+static struct shift_figure *shift_figures(const struct compare_join *j, const json_t *result, struct err *e)
+{
+	size_t all = j->count * j->runs->count;
+	double(*value)[SHIFT_QUANTILES] = calloc(all + 1, sizeof(*value));
+	struct shift_figure *figures = calloc(j->count + 1, sizeof(*figures));
+	int rc = 0;
+
+	if (!value || !figures)
+		abort();
+	for (size_t i = 0; i < all; i++)
+		for (size_t q = 0; q < SHIFT_QUANTILES; q++)
+			value[i][q] = NAN;
+	for (size_t run = 0; !rc && run < j->runs->count; run++)
+		rc = read_run(j, run, value, e);
+	for (size_t i = 0; !rc && i < j->count; i++) {
+		rc = fill_figure(&figures[i], j, result, i, (const double(*)[SHIFT_QUANTILES])value);
+		if (rc)
+			err_sys(e, rc, NULL, "draw the shift function");
+	}
+	free(value);
+	if (!rc)
+		return figures;
+	figures_drop(figures);
+	return NULL;
+}
+
+/* --- the page --- */
+
+static const char *style_of(const char *verdict)
+{
+	return !strcmp(verdict, "regression")					   ? "bad"
+	       : !strcmp(verdict, "undecided") || !strcmp(verdict, "not compared") ? "unsaid"
+										   : "yes";
+}
+
+static void write_answer(const struct page *p, const json_t *result)
+{
+	const char *verdict = html_string(result, "verdict", "");
+	const char *style = !strcmp(verdict, "regression") ? "no" : !strcmp(verdict, "no regression") ? "ok" : "part";
+
+	html_printf(p, "<div class=\"answer %s\"><p><strong>", style);
+	html_text(p, verdict);
+	html_printf(p, "</strong>: ");
+	html_text(p, html_string(result, "answer", ""));
+	html_printf(p, ".</p></div>\n");
+}
+
+/* The table as it is printed: the same words in both places. */
+static void write_table(const struct page *p, const json_t *result)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	compare_table(result, out);
+	fclose(out);
+	html_printf(p, "<section>\n<h2>Points and quantities</h2>\n<pre>");
+	html_text(p, text);
+	html_printf(p, "</pre>\n</section>\n");
+	free(text);
+}
+
+static void write_verdicts(const struct page *p, const json_t *point)
+{
+	const json_t *q;
+	size_t i;
+
+	html_printf(p, "<p>");
+	json_array_foreach (json_object_get(point, "quantities"), i, q) {
+		const char *verdict = html_string(q, "verdict", "");
+
+		html_printf(p, "%s%s <span class=\"%s\">", i ? ", " : "",
+			    compare_quantity_label(html_string(q, "quantity", "")), style_of(verdict));
+		html_text(p, verdict);
+		html_printf(p, "</span>");
+	}
+	html_printf(p, "</p>\n");
+}
+
+static void write_shifts(const struct page *p, const json_t *result, const struct shift_figure *figures)
+{
+	size_t drawn = 0;
+
+	html_printf(p, "<section>\n<h2>Where in the distribution</h2>\n");
+	for (size_t i = 0; figures[i].title; i++) {
+		if (!figures[i].any)
+			continue;
+		html_figure(p, &p->figures->items[drawn++],
+			    "The shift of each quantile; the bars are 95 % intervals, the band is the margin.",
+			    " class=\"overview broad\"");
+		write_verdicts(p, json_array_get(json_object_get(result, "points"), i));
+	}
+	if (!drawn)
+		html_printf(p, "<p class=\"soft\">There is no shift function: too few units, or no histograms.</p>\n");
+	html_printf(p, "</section>\n");
+}
+
+/* What is written into the directory. */
+struct content {
+	const json_t *result;
+	const struct shift_figure *shifts;
+	const struct figures *figures;
+	const char *no_figures;
+};
+
+static int write_page(const char *path, const struct content *c, struct err *e)
+{
+	struct page page = {.figures = c->figures, .no_figures = c->no_figures, .out = derived_open(path, e)};
+	char *title = fs_path("%s: NEW against BASE", html_string(c->result, "experiment", "?"));
+
+	if (page.out) {
+		html_head(&page, title);
+		write_answer(&page, c->result);
+		if (c->no_figures) {
+			html_printf(&page, "<p class=\"bad\">");
+			html_text(&page, c->no_figures);
+			html_printf(&page, "</p>\n");
+		}
+		write_shifts(&page, c->result, c->shifts);
+		write_table(&page, c->result);
+		html_printf(&page,
+			    "<footer><p class=\"soft\">Made by <code>kblat compare</code>; the numbers are in "
+			    "compare.json, the rules in docs/compare.md.</p></footer>\n</main>\n</body>\n</html>\n");
+	}
+	free(title);
+	return derived_close(page.out, path, e);
+}
+
+static int make_all(const char *dir, struct content *c, const char *html, struct err *e)
+{
+	char *figures_dir = fs_path("%s/figures", dir), *json = fs_path("%s/compare.json", dir);
+	struct err drawing = ERR_INIT;
+	struct figures f;
+	/* Figures that can't be drawn don't cost the page; that they could not is told after it. */
+	int drawn = figures_make(&f, figures_dir, figure_shift_add, c->shifts, &drawing), rc;
+
+	c->figures = &f;
+	c->no_figures = drawn ? drawing.text : NULL;
+	rc = json_write(json, c->result, e) ?: write_page(html, c, e);
+	if (!rc && drawn)
+		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);
+	figures_free(&f);
+	free(figures_dir);
+	free(json);
+	return rc;
+}
+
+static bool is_empty(const char *dir)
+{
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+	bool empty = true;
+
+	while (d && (entry = readdir(d)))
+		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	if (d)
+		closedir(d);
+	return empty;
+}
+
+int compare_page_make(const char *dir, const struct compare_join *j, const json_t *result, char **html_path,
+		      struct err *e)
+{
+	struct content c = {.result = result};
+	struct shift_figure *shifts;
+	int rc;
+
+	*html_path = NULL;
+	if (!is_empty(dir))
+		return err_set(e, -ENOTEMPTY, STATUS_USAGE, dir, "write the page",
+			       "it is not empty; name a new directory");
+	rc = fs_mkdirs(dir, e);
+	if (rc)
+		return rc;
+	shifts = shift_figures(j, result, e);
+	if (!shifts)
+		return -EINVAL;
+	c.shifts = shifts;
+	*html_path = fs_path("%s/report.html", dir);
+	rc = make_all(dir, &c, *html_path, e);
+	figures_drop(shifts);
+	return rc;
+}

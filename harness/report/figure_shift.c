@@ -1,0 +1,94 @@
+/*
+ * The shift function of each point of a comparison.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/fs.h"
+#include "report/figure_shift.h"
+
+#define WIDTH	  900
+#define HEIGHT	  420
+#define MOST	  60 /* per cent: more is cut off */
+#define LABEL_MAX 16
+
+/* "p99.9". */
+static const char *label_of(double quantile, char *buf, size_t size)
+{
+	snprintf(buf, size, "p%g", 100 * quantile);
+	return buf;
+}
+
+static void write_table(FILE *table, const struct shift *s, size_t *known)
+{
+	fputs("x\teffect_percent\tlow_percent\thigh_percent\tquantile\n", table);
+	*known = 0;
+	for (size_t q = 0; q < SHIFT_QUANTILES; q++) {
+		if (!s->known[q])
+			continue;
+		++*known;
+		fprintf(table, "%zu\t%.4f\t%.4f\t%.4f\t%g\n", q + 1, s->effect[q], fmax(s->low[q], -1e6),
+			fmin(s->high[q], 1e6), shift_quantile[q]);
+	}
+}
+
+/* Round, and with room; what is far beyond the effects is cut off. */
+static void find_range(const struct shift *s, double margin, double *bottom, double *top)
+{
+	double most = margin, reach = margin;
+
+	for (size_t q = 0; q < SHIFT_QUANTILES; q++) {
+		if (!s->known[q])
+			continue;
+		most = fmax(most, fabs(s->effect[q]));
+		if (isfinite(s->low[q]) && isfinite(s->high[q]))
+			reach = fmax(reach, fmax(fabs(s->low[q]), fabs(s->high[q])));
+	}
+	*top = 1.15 * fmin(reach, fmax(4 * most, MOST));
+	*bottom = -*top;
+}
+
+static void set_labels(struct figures *f)
+{
+	char text[LABEL_MAX];
+
+	figure_set_array(f, "labels", SHIFT_QUANTILES);
+	for (size_t q = 0; q < SHIFT_QUANTILES; q++)
+		figure_set_item(f, "labels", q, label_of(shift_quantile[q], text, sizeof(text)));
+	fprintf(f->script, "points = %d\n", SHIFT_QUANTILES);
+}
+
+static int add_figure(struct figures *f, const struct shift_figure *of, struct err *e)
+{
+	double bottom, top;
+	size_t known;
+	FILE *table =
+	    figure_begin(f, "shift", NULL, fs_path("shift-%04zu", of->index),
+			 fs_path("By how much each quantile of point %zu moved, with intervals", of->index), e);
+	char *title;
+
+	if (!table)
+		return figure_end(f, table, e);
+	write_table(table, &of->shift, &known);
+	find_range(&of->shift, of->margin_percent, &bottom, &top);
+	title = figure_one_line(fs_path("%s: shift of %s", of->title, of->metric), FIGURE_TITLE_MAX);
+	figure_set(f, "title", title);
+	free(title);
+	figure_set(f, "subtitle", of->subtitle);
+	figure_set_number(f, "bottom", bottom);
+	figure_set_number(f, "top", top);
+	figure_set_number(f, "margin", of->margin_percent);
+	fprintf(f->script, "width = %d\nheight = %d\n", WIDTH, HEIGHT);
+	set_labels(f);
+	return figure_end(f, table, e);
+}
+
+int figure_shift_add(struct figures *f, const void *figures, struct err *e)
+{
+	int rc = 0;
+
+	for (const struct shift_figure *of = figures; !rc && of->title; of++)
+		if (of->any)
+			rc = add_figure(f, of, e);
+	return rc;
+}

@@ -1,0 +1,22 @@
+/*
+ * Figures of shift functions, for figures_make().
+ */
+#ifndef KBLAT_REPORT_FIGURE_SHIFT_H
+#define KBLAT_REPORT_FIGURE_SHIFT_H
+
+#include "analysis/compare_shift.h"
+#include "report/figures.h"
+
+struct shift_figure {
+	size_t index; /* of the point */
+	char *title, *subtitle;
+	const char *metric;
+	double margin_percent;
+	bool any; /* is there anything to draw? */
+	struct shift shift;
+};
+
+/* `figures`: struct shift_figure; a title of NULL ends. */
+int figure_shift_add(struct figures *f, const void *figures, struct err *e);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * Runs whose truth is known, made up in memory, for how often a comparison errs: latencies that depend on those before them
+ * (a first-order autoregression of their logarithm), have a tail, and share what their run and their boot add to all of them.
+ * They are summarised as a run's are, and joined and judged as runs from disk.
+ */
+#ifndef KBLAT_TESTS_UNIT_SYNTHETIC_RUNS_H
+#define KBLAT_TESTS_UNIT_SYNTHETIC_RUNS_H
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare_judge.h"
+#include "analysis/compare_perm.h"
+#include "analysis/stats.h"
+#include "common/err.h"
+#include "common/fs.h"
+
+struct synthetic {
+	size_t boots, runs, messages;	    /* an arm, a boot, a run */
+	double between_boots, between_runs; /* standard deviations, as shares */
+	double correlation, spread;	    /* of a message with the next; of the logarithm */
+	double tail;			    /* share of messages that take up to ten times as long */
+	double slower;			    /* the other arm, as a share */
+	uint64_t seed;
+};
+
+/* Between boots and between runs 1 %, as measured; medians of 1 us. */
+static const struct synthetic synthetic_usual = {
+    .boots = 8,
+    .runs = 3,
+    .messages = 24000,
+    .between_boots = 0.01,
+    .between_runs = 0.01,
+    .correlation = 0.9,
+    .spread = 0.05,
+    .tail = 0.004,
+};
+
+static double synthetic_uniform(uint64_t *state)
+{
+	return ((double)perm_random(state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
+}
+
+/* Marsaglia's polar method (1964), one at a time. */
+static double synthetic_normal(uint64_t *state)
+{
+	double x, square;
+
+	do {
+		double y = 2 * synthetic_uniform(state) - 1;
+
+		x = 2 * synthetic_uniform(state) - 1;
+		square = x * x + y * y;
+	} while (square >= 1 || square == 0);
+	return x * sqrt(-2 * log(square) / square);
+}
+
+static json_t *synthetic_summary(const struct synthetic *s, double level, uint64_t *state)
+{
+	double z = synthetic_normal(state), fresh = sqrt(1 - s->correlation * s->correlation);
+	int64_t *latency = calloc(s->messages, sizeof(*latency));
+	struct span span = {latency, NULL, s->messages};
+	struct err e = ERR_INIT;
+	struct stats st;
+
+	if (!latency)
+		abort();
+	for (size_t i = 0; i < s->messages; i++) {
+		double ns = 1000 * exp(level + s->spread * z);
+
+		z = s->correlation * z + fresh * synthetic_normal(state);
+		if (synthetic_uniform(state) < s->tail)
+			ns *= 2 + 8 * synthetic_uniform(state);
+		latency[i] = (int64_t)ns;
+	}
+	if (stats_compute(&span, 1, 5000, &st, &e))
+		abort();
+	free(latency);
+	return json_pack("{s:i, s:b, s:[{s:i, s:{s:s}, s:b, s:{s:o}}]}", "schema", 1, "valid", 1, "points", "id", 0,
+			 "params", "kernel", "oneway", "valid", 1, "metrics", "lat_ns", stats_json(&st));
+}
+
+static struct compare_run synthetic_run(const struct synthetic *s, enum compare_arm arm, size_t boot, double level,
+					json_int_t when, uint64_t *state)
+{
+	return (struct compare_run){
+	    .arm = arm,
+	    .boot = fs_path("%s-%zu", compare_arm_name[arm], boot),
+	    .kernel = fs_path("%d", arm),
+	    .hosts = fs_path("made up"),
+	    .started_ns = when,
+	    .run = {.path = fs_path("run %lld", (long long)when),
+		    .run = json_pack("{s:{s:f}, s:{s:I}}", "clock", "hz", 3e9, "t0", "realtime_ns", when),
+		    .resolved = json_pack("{s:s}", "name", "synthetic"),
+		    .summary = synthetic_summary(s, level, state)},
+	};
+}
+
+/* compare_runs_free() them. */
+static struct compare_runs synthetic_make(const struct synthetic *s)
+{
+	size_t n = s->boots * s->runs;
+	struct compare_runs all = {.run = calloc(2 * n, sizeof(*all.run))};
+	uint64_t state = s->seed;
+
+	for (size_t i = 0; i < 2 * s->boots; i++) {
+		enum compare_arm arm = i >= s->boots;
+		double boot = s->between_boots * synthetic_normal(&state) + (arm ? log1p(s->slower) : 0);
+
+		for (size_t k = 0; k < s->runs; k++) {
+			double level = boot + s->between_runs * synthetic_normal(&state);
+
+			all.run[all.count] = synthetic_run(s, arm, i, level, (json_int_t)all.count + 1, &state);
+			all.count++;
+		}
+	}
+	return all;
+}
+
+/* The worst verdict, and that of the median; -1 if it was not compared. */
+struct synthetic_verdict {
+	size_t worst;
+	int median;
+	double low, high; /* of the median, in per cent */
+};
+
+static struct synthetic_verdict synthetic_compare(const struct synthetic *s)
+{
+	const struct compare_rule rule = {.margin = 0.02, .effect = 0.02, .seed = 1};
+	const struct compare_choice choice = {.metric = NULL};
+	struct compare_runs all = synthetic_make(s);
+	struct synthetic_verdict v = {.worst = COMPARE_EQUIVALENT, .median = -1};
+	struct compare_join join;
+	struct err e = ERR_INIT;
+	const json_t *q;
+	json_t *result;
+	size_t i;
+
+	if (compare_units(&all, UNIT_AUTO, &e) || compare_join(&join, &all, &choice, &e) ||
+	    !(result = compare_judge(&join, &rule, &e))) {
+		printf("Bail out! %s\n", e.text);
+		exit(1);
+	}
+	json_array_foreach (json_object_get(json_array_get(json_object_get(result, "points"), 0), "quantities"), i, q) {
+		int verdict = 0;
+
+		while (strcmp(compare_verdicts[verdict], json_string_value(json_object_get(q, "verdict"))) != 0)
+			verdict++;
+		if (!strcmp(json_string_value(json_object_get(q, "quantity")), "p50")) {
+			v.median = verdict;
+			v.low = json_number_value(json_object_get(q, "low_percent"));
+			v.high = json_number_value(json_object_get(q, "high_percent"));
+		}
+		/* In order of what matters: an alarm before what is undecided. */
+		if (verdict < (int)v.worst || v.worst == COMPARE_EQUIVALENT)
+			v.worst = (size_t)verdict;
+	}
+	json_decref(result);
+	compare_join_free(&join);
+	compare_runs_free(&all);
+	return v;
+}
+
+/* Many of them, with a seed each; equal seeds give equal runs. */
+struct synthetic_rates {
+	size_t trials, worst[COMPARE_VERDICTS], median[COMPARE_VERDICTS], covered;
+};
+
+static struct synthetic_rates synthetic_rates(const struct synthetic *s, size_t trials)
+{
+	struct synthetic_rates r = {.trials = trials};
+	struct synthetic one = *s;
+
+	for (size_t i = 0; i < trials; i++) {
+		struct synthetic_verdict v;
+
+		one.seed = s->seed + i;
+		v = synthetic_compare(&one);
+		r.worst[v.worst]++;
+		if (v.median >= 0)
+			r.median[v.median]++;
+		r.covered += v.low <= 100 * s->slower && 100 * s->slower <= v.high;
+	}
+	return r;
+}
+
+static size_t synthetic_alarms(const struct synthetic_rates *r)
+{
+	return r->worst[COMPARE_REGRESSION] + r->worst[COMPARE_IMPROVEMENT];
+}
+
+#endif
