@@ -6,8 +6,9 @@
 #   margin              in per cent
 #   title, subtitle
 set bmargin at screen py(height - 58)
-set tmargin at screen py(62)
-set label subtitle at screen px(left),py(40) left noenhanced font face.",12" textcolor rgb "#444444"
+set tmargin at screen py(80)
+set key at screen px(right),py(60)
+set label subtitle at screen px(left),py(39) left noenhanced font face.",12" textcolor rgb "#444444"
 set xlabel "quantile" noenhanced offset character 0,0.3
 set ylabel "NEW against BASE [%]" noenhanced
 set xrange [0.4:points + 0.6]

@@ -3,7 +3,6 @@
  */
 #include "report/compare_page.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -248,17 +247,18 @@ static int write_page(const char *path, const struct content *c, struct err *e)
 	return derived_close(page.out, path, e);
 }
 
-static int make_all(const char *dir, struct content *c, const char *html, struct err *e)
+static int make_all(const char *dir, const json_t *result, const struct shift_figure *shifts, const char *html,
+		    struct err *e)
 {
 	char *figures_dir = fs_path("%s/figures", dir), *json = fs_path("%s/compare.json", dir);
 	struct err drawing = ERR_INIT;
 	struct figures f;
 	/* Figures that can't be drawn don't cost the page; that they could not is told after it. */
-	int drawn = figures_make(&f, figures_dir, figure_shift_add, c->shifts, &drawing), rc;
+	int drawn = figures_make(&f, figures_dir, figure_shift_add, shifts, &drawing);
+	const struct content c = {result, shifts, &f, drawn ? drawing.text : NULL};
+	int rc;
 
-	c->figures = &f;
-	c->no_figures = drawn ? drawing.text : NULL;
-	rc = json_write(json, c->result, e) ?: write_page(html, c, e);
+	rc = json_write(json, result, e) ?: write_page(html, &c, e);
 	if (!rc && drawn)
 		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);
 	figures_free(&f);
@@ -267,39 +267,21 @@ static int make_all(const char *dir, struct content *c, const char *html, struct
 	return rc;
 }
 
-static bool is_empty(const char *dir)
-{
-	struct dirent *entry;
-	DIR *d = opendir(dir);
-	bool empty = true;
-
-	while (d && (entry = readdir(d)))
-		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	if (d)
-		closedir(d);
-	return empty;
-}
-
 int compare_page_make(const char *dir, const struct compare_join *j, const json_t *result, char **html_path,
 		      struct err *e)
 {
-	struct content c = {.result = result};
 	struct shift_figure *shifts;
 	int rc;
 
 	*html_path = NULL;
-	if (!is_empty(dir))
-		return err_set(e, -ENOTEMPTY, STATUS_USAGE, dir, "write the page",
-			       "it is not empty; name a new directory");
-	rc = fs_mkdirs(dir, e);
+	rc = derived_directory(dir, e);
 	if (rc)
 		return rc;
 	shifts = shift_figures(j, result, e);
 	if (!shifts)
 		return -EINVAL;
-	c.shifts = shifts;
 	*html_path = fs_path("%s/report.html", dir);
-	rc = make_all(dir, &c, *html_path, e);
+	rc = make_all(dir, result, shifts, *html_path, e);
 	figures_drop(shifts);
 	return rc;
 }

@@ -1,11 +1,14 @@
 #include "report/derived.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/fs.h"
 
 FILE *derived_open(const char *path, struct err *e)
 {
@@ -18,6 +21,21 @@ FILE *derived_open(const char *path, struct err *e)
 	if (fd >= 0)
 		close(fd);
 	return NULL;
+}
+
+int derived_directory(const char *path, struct err *e)
+{
+	DIR *d = opendir(path);
+	bool empty = true;
+
+	for (struct dirent *entry; d && (entry = readdir(d));)
+		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	if (d)
+		closedir(d);
+	if (!empty)
+		return err_set(e, -ENOTEMPTY, STATUS_USAGE, path, "write a page",
+			       "the directory is not empty; name a new one");
+	return fs_mkdirs(path, e);
 }
 
 int derived_close(FILE *file, const char *path, struct err *e)

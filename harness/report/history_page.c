@@ -1,0 +1,225 @@
+#include "report/history_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare_join.h"
+#include "analysis/history.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "report/derived.h"
+#include "report/escape.h"
+#include "report/html.h"
+
+#define WIDTH_MIN 800
+#define WIDTH_MAX 2400
+#define SIDES	  110
+#define ROOM	  26 /* pixels for a build */
+#define HEIGHT	  460
+#define LABELS	  200 /* more can't be read */
+
+/* --- figures --- */
+
+static void write_table(FILE *table, const json_t *point)
+{
+	const json_t *build;
+	size_t i;
+
+	fputs("x\tvalue\tlevel\tkernel\tboot\tstarted_utc\n", table);
+	json_array_foreach (json_object_get(point, "builds"), i, build) {
+		const json_t *value = json_object_get(build, "value"), *level = json_object_get(build, "level");
+
+		fprintf(table, "%zu\t", i + 1);
+		if (json_is_number(value))
+			fprintf(table, "%.10g\t%.10g\t", json_number_value(value), json_number_value(level));
+		else
+			fputs("\t\t", table);
+		escape_tsv(table, html_string(build, "kernel", ""));
+		fputc('\t', table);
+		escape_tsv(table, html_string(build, "boot", ""));
+		fputc('\t', table);
+		escape_tsv(table, html_string(build, "started_utc", ""));
+		fputc('\n', table);
+	}
+}
+
+/* A kernel's name where it is another than that of the build before. */
+static void set_labels(struct figures *f, const json_t *builds)
+{
+	size_t n = json_array_size(builds);
+	const char *last = "";
+
+	figure_set_array(f, "labels", n ? n : 1);
+	for (size_t i = 0; i < n; i++) {
+		const char *kernel = html_string(json_array_get(builds, i), "kernel", "");
+
+		figure_set_item(f, "labels", i, strcmp(kernel, last) && n <= LABELS ? kernel : "");
+		last = kernel;
+	}
+	fprintf(f->script, "points = %zu\n", n);
+}
+
+static void set_changes(struct figures *f, const json_t *changes)
+{
+	size_t n = json_array_size(changes);
+	char text[64];
+
+	figure_set_array(f, "change_at", n + 1);
+	figure_set_array(f, "change_text", n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *change = json_array_get(changes, i);
+
+		figure_set_item_number(f, "change_at", i,
+				       (double)json_integer_value(json_object_get(change, "at")) + 0.5);
+		snprintf(text, sizeof(text), "%+.2f %%", json_number_value(json_object_get(change, "effect_percent")));
+		figure_set_item(f, "change_text", i, text);
+	}
+	fprintf(f->script, "changes = %zu\n", n);
+}
+
+static void set_range(struct figures *f, const json_t *point, bool share)
+{
+	double least = INFINITY, most = -INFINITY, room;
+	struct axis_unit unit = {"%", 0.01};
+	const json_t *build;
+	size_t i;
+
+	json_array_foreach (json_object_get(point, "builds"), i, build) {
+		const json_t *value = json_object_get(build, "value");
+
+		if (json_is_number(value)) {
+			least = fmin(least, json_number_value(value));
+			most = fmax(most, json_number_value(value));
+		}
+	}
+	if (!share)
+		unit = axis_unit_for(most);
+	room = fmax(0.08 * (most - least), 0.002 * fabs(most)) + 1e-12;
+	figure_set(f, "unit", unit.name);
+	figure_set_number(f, "unit_ns", unit.ns);
+	figure_set_number(f, "bottom", (least - room) / unit.ns);
+	figure_set_number(f, "top", (most + 2 * room) / unit.ns);
+}
+
+static size_t width_for(size_t builds)
+{
+	size_t width = SIDES + ROOM * builds;
+
+	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
+}
+
+static int add_point(struct figures *f, const json_t *history, const json_t *point, struct err *e)
+{
+	json_int_t id = json_integer_value(json_object_get(point, "id"));
+	const char *label = html_string(point, "label", "");
+	FILE *table =
+	    figure_begin(f, "history", NULL, fs_path("history-%04lld", (long long)id),
+			 fs_path("Builds in order, point %lld, with the levels between changes", (long long)id), e);
+	char *title;
+
+	if (!table)
+		return figure_end(f, table, e);
+	write_table(table, point);
+	title = figure_one_line(fs_path("%s, point %lld%s%s: %s of %s, one value a %s",
+					html_string(history, "experiment", "?"), (long long)id, *label ? ": " : "",
+					label, compare_quantity_label(html_string(history, "quantity", "")),
+					html_string(point, "metric", ""), html_string(history, "unit", "")),
+				FIGURE_TITLE_MAX);
+	figure_set(f, "title", title);
+	free(title);
+	set_labels(f, json_object_get(point, "builds"));
+	set_changes(f, json_object_get(point, "changes"));
+	set_range(f, point, !strcmp(html_string(point, "unit", ""), "share"));
+	fprintf(f->script, "width = %zu\nheight = %d\n", width_for(json_array_size(json_object_get(point, "builds"))),
+		HEIGHT);
+	return figure_end(f, table, e);
+}
+
+/* A point that has no values has no figure. */
+static bool has_values(const json_t *point)
+{
+	const json_t *build;
+	size_t i;
+
+	json_array_foreach (json_object_get(point, "builds"), i, build)
+		if (json_is_number(json_object_get(build, "value")))
+			return true;
+	return false;
+}
+
+static int add_points(struct figures *f, const void *history, struct err *e)
+{
+	const json_t *point;
+	size_t i;
+	int rc = 0;
+
+	json_array_foreach (json_object_get(history, "points"), i, point)
+		if (!rc && has_values(point))
+			rc = add_point(f, history, point, e);
+	return rc;
+}
+
+/* --- the page --- */
+
+static void write_table_of(const struct page *p, const json_t *history)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	history_table(history, out);
+	fclose(out);
+	html_printf(p, "<section>\n<h2>Builds</h2>\n<pre>");
+	html_text(p, text);
+	html_printf(p, "</pre>\n</section>\n");
+	free(text);
+}
+
+static int write_page(const char *path, const json_t *history, const struct figures *f, const char *no_figures,
+		      struct err *e)
+{
+	struct page page = {.figures = f, .no_figures = no_figures, .out = derived_open(path, e)};
+	char *title = fs_path("%s: history", html_string(history, "experiment", "?"));
+
+	if (page.out) {
+		html_head(&page, title);
+		html_printf(&page, "<div class=\"answer part\"><p>");
+		html_text(&page, html_string(history, "answer", ""));
+		html_printf(&page, ".</p></div>\n");
+		for (size_t i = 0; i < f->count; i++)
+			html_figure(&page, &f->items[i],
+				    "Lines: the levels between changes (PELT): a hint, not a verdict.",
+				    " class=\"overview broad\"");
+		write_table_of(&page, history);
+		html_printf(&page, "<footer><p class=\"soft\">Made by <code>kblat history</code>; the numbers are in "
+				   "history.json.</p></footer>\n</main>\n</body>\n</html>\n");
+	}
+	free(title);
+	return derived_close(page.out, path, e);
+}
+
+int history_page_make(const char *dir, const json_t *history, char **html_path, struct err *e)
+{
+	char *figures_dir = fs_path("%s/figures", dir), *json = fs_path("%s/history.json", dir);
+	struct err drawing = ERR_INIT;
+	struct figures f = {.count = 0};
+	int drawn = 0, rc = derived_directory(dir, e);
+
+	*html_path = NULL;
+	if (!rc) {
+		drawn = figures_make(&f, figures_dir, add_points, history, &drawing);
+		*html_path = fs_path("%s/report.html", dir);
+		rc =
+		    json_write(json, history, e) ?: write_page(*html_path, history, &f, drawn ? drawing.text : NULL, e);
+	}
+	if (!rc && drawn)
+		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);
+	figures_free(&f);
+	free(figures_dir);
+	free(json);
+	return rc;
+}

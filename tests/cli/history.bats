@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# Many builds in order. Runs are of the scripted transport, multiplied into boots that were never booted (boots.py).
+
+load helper
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	local root
+	root=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
+	SOURCE=$(mktemp -d "${BATS_TMPDIR:-/tmp}/kblat-history.XXXXXX")
+	printf 'kblat: 1\nname: scripted\nsettings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}\n' \
+		>"$SOURCE/spec.yaml"
+	"${KBLAT:-$root/build/kblat}" run "$SOURCE/spec.yaml" --out "$SOURCE/runs" >/dev/null 2>&1 || [ $? -eq 3 ]
+	SOURCE_RUN=$(echo "$SOURCE"/runs/scripted-*)
+	export SOURCE SOURCE_RUN
+}
+
+teardown_file() {
+	rm -rf "$SOURCE"
+}
+
+boots() {
+	/usr/bin/python3 "$BATS_TEST_DIRNAME/boots.py" "$SOURCE_RUN" "$@"
+}
+
+# Three kernels, the second as fast as the first, the third 8 % slower.
+builds() {
+	boots builds/old boots=6 runs=2 prefix=a kernel=6.1.0-47-amd64
+	boots builds/mid boots=6 runs=2 prefix=b kernel=6.1.0-50-amd64 start=100
+	boots builds/new boots=6 runs=2 prefix=c kernel=6.1.0-56-amd64 start=200 slower=0.08
+}
+
+@test "the level changes where the slow kernel comes, and the hint says between which two" {
+	builds
+	run -0 "$KBLAT" history builds
+	assert_contains "${lines[-1]}" "1 change of level"
+	assert_contains "${lines[-1]}" "from 6.1.0-50-amd64 to 6.1.0-56-amd64: a hint"
+	run -0 "$KBLAT" history builds --json
+	printf '%s' "$output" >history.json
+	assert_eq "$(json history.json '[(c["at"], c["before"], 5 < c["effect_percent"] < 11) for c in d["points"][0]["changes"]]')" \
+		"[(12, '6.1.0-50-amd64', True)]"
+	assert_eq "$(json history.json '[len(d["points"][0]["builds"]), {b["runs"] for b in d["points"][0]["builds"]}]')" "[18, {2}]"
+}
+
+@test "builds that are all alike have no change" {
+	boots builds boots=12
+	run -0 "$KBLAT" history builds --quantile p90
+	assert_eq "${lines[-1]}" "no change of level in 12 boots"
+}
+
+@test "--out draws it" {
+	builds
+	run -0 "$KBLAT" history builds --out page
+	assert_eq "${lines[-1]}" page/report.html
+	grep -q 'data:image/svg' page/report.html
+	for kind in svg pdf tsv; do
+		[ -s page/figures/history-0000.$kind ]
+	done
+	assert_eq "$(wc -l <page/figures/history-0000.tsv)" 19
+	run -2 "$KBLAT" history builds --out page
+	assert_contains "$output" "not empty"
+}
+
+@test "bad input is said" {
+	builds
+	run -2 "$KBLAT" history builds --quantile p75
+	assert_contains "$output" "must be one of p50"
+	run -2 "$KBLAT" history nothing
+	assert_contains "$output" "no directory of this name"
+	sed -i 's/"p50": /"p50": 1/' builds/mid/b-3-1/summary.json
+	run -2 "$KBLAT" history builds
+	assert_contains "$output" "changed since the run was sealed"
+	run -2 "$KBLAT" history
+	run -0 "$KBLAT" history --help
+	assert_contains "$output" "not a verdict"
+}
