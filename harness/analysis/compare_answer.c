@@ -74,8 +74,9 @@ static void count_all(const json_t *result, struct tallies *all)
 				count_one(&all->equivalent, point, q, margin);
 			else if (json_is_true(json_object_get(q, "may_be_worse")))
 				count_one(&all->undecided, point, q,
-					  json_is_number(json_object_get(q, "high")) ? number_of(q, "high") / margin
-										     : INFINITY);
+					  json_is_number(json_object_get(q, "high_alone"))
+					      ? number_of(q, "high_alone") / margin
+					      : INFINITY);
 		}
 	}
 }
@@ -165,12 +166,12 @@ static char *say_undecided(const json_t *result, const struct tallies *all)
 		return fs_path("no quantity could be compared");
 	where = say_where(result, t->point, t->worst);
 	needed = say_needed(result);
-	if (!json_is_number(json_object_get(t->worst, "high")))
+	if (!json_is_number(json_object_get(t->worst, "high_alone")))
 		most = fs_path("by any amount");
 	else if (!strcmp(text_of(t->worst, "unit"), "share"))
-		most = fs_path("by %.3g percentage points", 100 * number_of(t->worst, "high"));
+		most = fs_path("by %.3g percentage points", 100 * number_of(t->worst, "high_alone"));
 	else
-		most = fs_path("by %.2g %%", number_of(t->worst, "high_percent"));
+		most = fs_path("by %.2g %%", number_of(t->worst, "high_alone_percent"));
 	text = fs_path(
 	    "nothing is shown to be slower, but %zu of %zu quantities may be, by more than their margin; most, %s, "
 	    "%s; %s",

@@ -85,18 +85,27 @@ static void set_margin(struct entry *t, const struct compare_join *j, const stru
 
 /* --- a verdict --- */
 
+static bool is_within(const struct entry *t, double low, double high)
+{
+	return compare_amount(t->values, low) > -t->margin && compare_amount(t->values, high) < t->margin;
+}
+
+/*
+ * An alarm is of all quantities together; that one is equivalent is its own: two tests, each of one side (Schuirmann 1987). To
+ * say so of all takes no allowance for their number, as each must pass.
+ */
 static int verdict_of(const struct entry *t)
 {
-	double low = compare_amount(t->values, t->perm->low), high = compare_amount(t->values, t->perm->high);
 	bool better = is_larger_better(t->point);
+	const struct perm_quantity *q = t->perm;
 
-	if (low > -t->margin && high < t->margin)
+	if (is_within(t, q->low, q->high))
 		return COMPARE_EQUIVALENT;
-	if (low > 0)
+	if (q->low > 0)
 		return better ? COMPARE_IMPROVEMENT : COMPARE_REGRESSION;
-	if (high < 0)
+	if (q->high < 0)
 		return better ? COMPARE_REGRESSION : COMPARE_IMPROVEMENT;
-	return COMPARE_UNDECIDED;
+	return is_within(t, q->low_alone, q->high_alone) ? COMPARE_EQUIVALENT : COMPARE_UNDECIDED;
 }
 
 static json_t *number_or_null(double value)
@@ -124,8 +133,8 @@ static json_t *end_percent(const struct compare_values *v, double end)
 static bool may_be_worse(const struct entry *t)
 {
 	if (is_larger_better(t->point))
-		return !(compare_amount(t->values, t->perm->low) > -t->margin);
-	return !(compare_amount(t->values, t->perm->high) < t->margin);
+		return !(compare_amount(t->values, t->perm->low_alone) > -t->margin);
+	return !(compare_amount(t->values, t->perm->high_alone) < t->margin);
 }
 
 static json_t *entry_json(const struct entry *t)
@@ -135,8 +144,8 @@ static json_t *entry_json(const struct entry *t)
 	bool share = compare_quantities[t->kind].is_share;
 
 	return json_pack(
-	    "{s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:s}", "quantity",
-	    compare_quantities[t->kind].key, "verdict", compare_verdicts[verdict_of(t)], "may_be_worse",
+	    "{s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:s}",
+	    "quantity", compare_quantities[t->kind].key, "verdict", compare_verdicts[verdict_of(t)], "may_be_worse",
 	    may_be_worse(t), "unit",
 	    share			     ? "share"
 	    : strrchr(t->point->metric, '_') ? strrchr(t->point->metric, '_') + 1
@@ -144,8 +153,10 @@ static json_t *entry_json(const struct entry *t)
 	    "base", number_or_null(v->level[ARM_BASE]), "with", number_or_null(v->level[ARM_WITH]), "effect",
 	    number_or_null(compare_amount(v, q->effect)), "effect_percent", percent(compare_share(v, q->effect)), "low",
 	    end_amount(v, q->low), "high", end_amount(v, q->high), "low_percent", end_percent(v, q->low),
-	    "high_percent", end_percent(v, q->high), "p", q->p, "p_alone", q->p_alone, "margin", t->margin,
-	    "margin_percent", percent(t->margin / fabs(v->level[ARM_BASE])), "margin_from", t->margin_from);
+	    "high_percent", end_percent(v, q->high), "low_alone", end_amount(v, q->low_alone), "high_alone",
+	    end_amount(v, q->high_alone), "low_alone_percent", end_percent(v, q->low_alone), "high_alone_percent",
+	    end_percent(v, q->high_alone), "p", q->p, "p_alone", q->p_alone, "margin", t->margin, "margin_percent",
+	    percent(t->margin / fabs(v->level[ARM_BASE])), "margin_from", t->margin_from);
 }
 
 /* --- points --- */

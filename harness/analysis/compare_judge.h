@@ -8,7 +8,8 @@
  *    "needed": {"units", "at_least", "effect_percent", "point", "stdev_units_percent", "stdev_runs_percent"} or null,
  *    "points": [{"id", "label", "params", "metric", "left_out": {"base", "with"}, "reasons": [],
  *      "quantities": [{"quantity": "p50", "verdict": "regression" | "improvement" | "equivalent" | "undecided", "may_be_worse", "unit": "ns" | "share",
- *        "base", "with", "effect", "effect_percent", "low", "high", "low_percent", "high_percent", "p", "p_alone",
+ *        "base", "with", "effect", "effect_percent", "low", "high", "low_percent", "high_percent", "low_alone", "high_alone",
+ *        "low_alone_percent", "high_alone_percent", "p", "p_alone",
  *        "margin", "margin_percent", "margin_from": "least" | "clock" | "noise"}],
  *      "not_compared": [{"quantity", "why"}]}]}
  *

@@ -344,8 +344,14 @@ static void ends_of(const struct contrast *g, double effect, double *low, double
 	*high = INFINITY;
 }
 
-/* The shifts that more than `allowed` relabellings (one of them the real one) do not speak against. */
-static int invert(const struct centred *c, struct perm_quantity *q, size_t allowed)
+/* What is left where more than `allowed` relabellings (one of them the real one) must not speak against a shift. */
+static double end_at(const double *ends, size_t count, size_t allowed, double effect)
+{
+	return allowed < count ? ends[allowed] : effect;
+}
+
+/* The joint interval, and the two ends of the quantity alone: of 10 %, so that each has 5 %. */
+static int invert(const struct centred *c, struct perm_quantity *q, size_t allowed, double alpha)
 {
 	size_t count = c->plan->count;
 	double *low = malloc(count * sizeof(*low)), *high = malloc(count * sizeof(*high));
@@ -359,8 +365,12 @@ static int invert(const struct centred *c, struct perm_quantity *q, size_t allow
 	if (!rc) {
 		qsort(low, count, sizeof(*low), rising);
 		qsort(high, count, sizeof(*high), falling);
-		q->low = allowed < count ? fmin(low[allowed], q->effect) : q->effect;
-		q->high = allowed < count ? fmax(high[allowed], q->effect) : q->effect;
+		size_t alone = (size_t)floor(2 * alpha * (double)count + ROUNDING);
+
+		q->low = fmin(end_at(low, count, allowed, q->effect), q->effect);
+		q->high = fmax(end_at(high, count, allowed, q->effect), q->effect);
+		q->low_alone = fmin(end_at(low, count, alone, q->effect), q->effect);
+		q->high_alone = fmax(end_at(high, count, alone, q->effect), q->effect);
 	}
 	free(low);
 	free(high);
@@ -383,13 +393,13 @@ struct joint {
 	double critical; /* what must be surpassed */
 };
 
-static int judge_one(const struct joint *j, struct perm_quantity *q, const struct centred *c, double *own)
+static int judge_one(const struct joint *j, struct perm_quantity *q, const struct centred *c, double *own, double alpha)
 {
 	size_t count = c->plan->count, allowed = 0;
 
 	if (c->squares == 0) {
 		/* All the same everywhere: nothing was seen to move at all. */
-		q->low = q->high = q->effect = 0;
+		q->low = q->high = q->low_alone = q->high_alone = q->effect = 0;
 		q->p = q->p_alone = 1;
 		return 0;
 	}
@@ -400,7 +410,7 @@ static int judge_one(const struct joint *j, struct perm_quantity *q, const struc
 	q->p = share_at_least(j->most, count, own[0]);
 	q->p_alone = share_at_least(own, count, own[0]);
 	q->level = (double)allowed / (double)count;
-	return invert(c, q, allowed);
+	return invert(c, q, allowed, alpha);
 }
 
 static int prepare(struct joint *j, const struct perm_plan *p, struct perm_quantity *q, size_t count, double *own)
@@ -436,7 +446,7 @@ int perm_judge(const struct perm_plan *p, struct perm_quantity *q, size_t count,
 	}
 	for (size_t k = 0; !rc && k < count; k++)
 		if (q[k].known)
-			rc = judge_one(&j, &q[k], &j.centred[k], own);
+			rc = judge_one(&j, &q[k], &j.centred[k], own, alpha);
 	for (size_t k = 0; j.centred && k < count; k++)
 		centre_free(&j.centred[k]);
 	free(j.centred);

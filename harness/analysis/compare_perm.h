@@ -46,11 +46,12 @@ struct perm_quantity {
 	const double *value; /* one a unit; NaN: it has none */
 	double weight;	     /* 1, or less for what is to stand out more */
 	/* out */
-	bool known;	   /* at least two units (one pair and another) in each arm */
-	double effect;	   /* mean of the other arm - mean of the base; of pairs, the mean difference */
-	double low, high;  /* infinite where nothing can be excluded */
-	double p, p_alone; /* over all quantities; of this one alone */
-	double level;	   /* what max-T leaves to this one alone */
+	bool known;		      /* at least two units (one pair and another) in each arm */
+	double effect;		      /* mean of the other arm - mean of the base; of pairs, the mean difference */
+	double low, high;	      /* infinite where nothing can be excluded */
+	double low_alone, high_alone; /* ends of this one alone: each errs in alpha of all cases */
+	double p, p_alone;	      /* over all quantities; of this one alone */
+	double level;		      /* what max-T leaves to this one alone */
 };
 
 /* 0 or -ENOMEM. */

@@ -10,7 +10,7 @@
 #include "common/text.h"
 #include "common/units.h"
 
-#define WIDTH	    120
+#define WIDTH	    140
 #define STATE_LINES 12
 
 static const char *text_of(const json_t *object, const char *key)
@@ -144,16 +144,22 @@ static void put_end(char *text, size_t size, double value, bool share)
 		snprintf(text, size, share ? "%+.3g" : "%+.2f", value);
 }
 
-static void put_interval(struct grid *g, size_t column, size_t row, const struct line *l)
+/* `which`: "" (of all together), or "_alone". */
+static void put_interval(struct grid *g, size_t column, size_t row, const struct line *l, const char *which)
 {
+	const char *tail = is_share(l) ? "" : "_percent";
 	bool share = is_share(l);
 	char low[32], high[32];
 
-	put_end(low, sizeof(low), share ? 100 * number_of(l->quantity, "low") : number_of(l->quantity, "low_percent"),
-		share);
-	put_end(high, sizeof(high),
-		share ? 100 * number_of(l->quantity, "high") : number_of(l->quantity, "high_percent"), share);
-	if (isnan(number_of(l->quantity, "low")) && isnan(number_of(l->quantity, "high")))
+	double from, to, scale = share ? 100 : 1;
+
+	snprintf(low, sizeof(low), "low%s%s", which, tail);
+	snprintf(high, sizeof(high), "high%s%s", which, tail);
+	from = scale * number_of(l->quantity, low);
+	to = scale * number_of(l->quantity, high);
+	put_end(low, sizeof(low), from, share);
+	put_end(high, sizeof(high), to, share);
+	if (isnan(from) && isnan(to))
 		grid_set(g, column, row, "anything");
 	else
 		grid_set(g, column, row, "%s to %s %s", low, high, share ? "pp" : "%");
@@ -184,7 +190,7 @@ static void put_absolute(struct grid *g, size_t column, size_t row, const struct
 static void put_lines(const json_t *result, FILE *out)
 {
 	bool several = json_array_size(json_object_get(result, "points")) > 1;
-	size_t count, id = 0, label = 0, quantity, verdict, base, with, effect, absolute, interval, p, margin;
+	size_t count, id = 0, label = 0, quantity, verdict, base, with, effect, absolute, interval, alone, p, margin;
 	struct line *lines = collect(result, &count);
 	struct grid g;
 
@@ -199,6 +205,7 @@ static void put_lines(const json_t *result, FILE *out)
 	effect = grid_add(&g, "effect", GRID_RIGHT, 0);
 	absolute = grid_add(&g, "", GRID_RIGHT, 0);
 	interval = grid_add(&g, "95 % interval", GRID_RIGHT, 0);
+	alone = grid_add(&g, "90 %, alone", GRID_RIGHT, 5);
 	p = grid_add(&g, "p", GRID_POINT, 0);
 	margin = grid_add(&g, "margin", GRID_LEFT, 4);
 	verdict = grid_add(&g, "verdict", GRID_LEFT, 0);
@@ -219,7 +226,8 @@ static void put_lines(const json_t *result, FILE *out)
 		put_level(&g, with, i, l, "with");
 		put_effect(&g, effect, i, l);
 		put_absolute(&g, absolute, i, l);
-		put_interval(&g, interval, i, l);
+		put_interval(&g, interval, i, l, "");
+		put_interval(&g, alone, i, l, "_alone");
 		grid_set(&g, p, i, "%.4f", number_of(l->quantity, "p"));
 		put_margin(&g, margin, i, l);
 	}

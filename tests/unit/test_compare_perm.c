@@ -97,7 +97,7 @@ static void test_by_hand(void)
 static void test_inversion(size_t base, size_t with, bool pairs, const char *what)
 {
 	double values[PERM_UNITS], low_in = 1, high_in = 1, low_out = 0, high_out = 0;
-	bool agree = true;
+	bool agree = true, alone = true;
 
 	for (int trial = 0; trial < 20; trial++) {
 		struct perm_quantity q;
@@ -111,11 +111,16 @@ static void test_inversion(size_t base, size_t with, bool pairs, const char *wha
 		high_in = fmin(high_in, p_at(values, base, with, pairs, q.high - step));
 		low_out = fmax(low_out, p_at(values, base, with, pairs, q.low - step));
 		high_out = fmax(high_out, p_at(values, base, with, pairs, q.high + step));
+		alone &= p_at(values, base, with, pairs, q.low_alone + step) > 0.10 &&
+			 p_at(values, base, with, pairs, q.low_alone - step) <= 0.10 &&
+			 p_at(values, base, with, pairs, q.high_alone - step) > 0.10 &&
+			 p_at(values, base, with, pairs, q.high_alone + step) <= 0.10;
 		agree &= (q.p <= 0.05) == (q.low > 0 || q.high < 0);
 	}
 	ok(low_in > 0.05 && high_in > 0.05, "%s: shifts inside the interval are not rejected (%g, %g)", what, low_in,
 	   high_in);
 	ok(low_out <= 0.05 && high_out <= 0.05, "%s: those outside are (%g, %g)", what, low_out, high_out);
+	ok(alone, "%s: the ends of the quantity alone are those at 10 %%", what);
 	ok(agree, "%s: it excludes 0 exactly where p <= 0.05", what);
 }
 
