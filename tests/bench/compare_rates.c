@@ -38,13 +38,12 @@ static void print_rates(const char *what, const struct synthetic *s, const struc
 
 	printf("%-34s %zu x %zu  seeds %llu-%llu:", what, s->boots, s->runs, (unsigned long long)s->seed,
 	       (unsigned long long)s->seed + n - 1);
-	printf(" slower %.1f %%, faster %.1f %%, all equivalent %.1f %%; p50: slower %.1f %%, faster %.1f %%, "
+	printf(" slower %.1f %%, faster %.1f %%, no regression %.1f %%; p50: slower %.1f %%, faster %.1f %%, "
 	       "equivalent %.1f %%, "
 	       "interval right %.1f %%\n",
-	       percent(r->worst[COMPARE_REGRESSION], n), percent(r->worst[COMPARE_IMPROVEMENT], n),
-	       percent(r->worst[COMPARE_EQUIVALENT], n), percent(r->median[COMPARE_REGRESSION], n),
-	       percent(r->median[COMPARE_IMPROVEMENT], n), percent(r->median[COMPARE_EQUIVALENT], n),
-	       percent(r->covered, n));
+	       percent(r->worst[COMPARE_REGRESSION], n), percent(r->worst[COMPARE_IMPROVEMENT], n), percent(r->fine, n),
+	       percent(r->median[COMPARE_REGRESSION], n), percent(r->median[COMPARE_IMPROVEMENT], n),
+	       percent(r->median[COMPARE_EQUIVALENT], n), percent(r->covered, n));
 	fflush(stdout);
 }
 

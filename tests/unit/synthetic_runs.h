@@ -119,9 +119,10 @@ static struct compare_runs synthetic_make(const struct synthetic *s)
 	return all;
 }
 
-/* The worst verdict, and that of the median; -1 if it was not compared. */
+/* The worst verdict (COMPARE_VERDICTS: there is none), and that of the median; -1 if it was not compared. */
 struct synthetic_verdict {
 	size_t worst;
+	bool is_fine; /* "no regression" */
 	int median;
 	double low, high; /* of the median, in per cent */
 };
@@ -131,7 +132,7 @@ static struct synthetic_verdict synthetic_compare(const struct synthetic *s)
 	const struct compare_rule rule = {.margin = 0.02, .effect = 0.02, .seed = 1};
 	const struct compare_choice choice = {.metric = NULL};
 	struct compare_runs all = synthetic_make(s);
-	struct synthetic_verdict v = {.worst = COMPARE_EQUIVALENT, .median = -1};
+	struct synthetic_verdict v = {.worst = COMPARE_VERDICTS, .median = -1};
 	struct compare_join join;
 	struct err e = ERR_INIT;
 	const json_t *q;
@@ -153,10 +154,13 @@ static struct synthetic_verdict synthetic_compare(const struct synthetic *s)
 			v.low = json_number_value(json_object_get(q, "low_percent"));
 			v.high = json_number_value(json_object_get(q, "high_percent"));
 		}
-		/* In order of what matters: an alarm before what is undecided. */
-		if (verdict < (int)v.worst || v.worst == COMPARE_EQUIVALENT)
+		/* In order of what matters: an alarm, then what is undecided. */
+		if (verdict < (int)v.worst && (verdict != COMPARE_EQUIVALENT || v.worst == COMPARE_VERDICTS))
 			v.worst = (size_t)verdict;
+		else if (v.worst == COMPARE_EQUIVALENT && verdict == COMPARE_UNDECIDED)
+			v.worst = COMPARE_UNDECIDED;
 	}
+	v.is_fine = compare_status(result) == STATUS_OK;
 	json_decref(result);
 	compare_join_free(&join);
 	compare_runs_free(&all);
@@ -165,7 +169,7 @@ static struct synthetic_verdict synthetic_compare(const struct synthetic *s)
 
 /* Many of them, with a seed each; equal seeds give equal runs. */
 struct synthetic_rates {
-	size_t trials, worst[COMPARE_VERDICTS], median[COMPARE_VERDICTS], covered;
+	size_t trials, worst[COMPARE_VERDICTS + 1], median[COMPARE_VERDICTS], covered, fine;
 };
 
 static struct synthetic_rates synthetic_rates(const struct synthetic *s, size_t trials)
@@ -179,6 +183,7 @@ static struct synthetic_rates synthetic_rates(const struct synthetic *s, size_t 
 		one.seed = s->seed + i;
 		v = synthetic_compare(&one);
 		r.worst[v.worst]++;
+		r.fine += v.is_fine;
 		if (v.median >= 0)
 			r.median[v.median]++;
 		r.covered += v.low <= 100 * s->slower && 100 * s->slower <= v.high;
