@@ -22,6 +22,7 @@
 #include "instrument/device_clock.h"
 #include "instrument/nudge.h"
 #include "instrument/recorder.h"
+#include "instrument/sample_file.h"
 #include "placement.h"
 #include "settings.h"
 #include "version.h"
@@ -64,10 +65,12 @@ struct endpoint {
 	struct clock_conversion conversion;
 	uint64_t capacity;
 	uint32_t signal_every;
-	bool restamps, lossy, stamped;
+	bool restamps, lossy, stamped, stores;
 	bool undisturbed;		  /* this repetition is without the restamping thread */
 	int restamp_cpu;		  /* where the source's restamping thread spins; -1: it has none */
 	struct device_clock device_clock; /* where stamped: around the repetition */
+	struct sample_file store;	  /* stores: of the sink */
+	char store_name[32];
 	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
 	char *salvage; /* where to keep the columns if the coordinator is gone; NULL: nowhere */
 
@@ -340,6 +343,28 @@ static int64_t size_of_message(const struct endpoint *ep, const json_t *params)
 	return ep->kernel->size(params) + (ep->ops->overhead ? (int64_t)ep->ops->overhead(params) : 0);
 }
 
+/* Where samples are to be written to a file. Without a directory of its own, the file is beside what the run keeps of the point. */
+static int open_store(struct endpoint *ep, const json_t *order, const json_t *params, struct err *e)
+{
+	const char *sink = json_string_value(json_object_get(params, "sink"));
+	const char *dir = json_string_value(json_object_get(params, "sink_dir"));
+	const char *name = json_string_value(json_object_get(order, "name"));
+	int rc;
+
+	if (ep->role != ROLE_SINK || !sink || strcmp(sink, "file"))
+		return 0;
+	if ((!dir || !*dir) && !ep->salvage)
+		return err_set(e, -EINVAL, STATUS_USAGE, "sink file", NULL,
+			       "the run directory is on another machine; name a place on this one with sink_dir");
+	snprintf(ep->store_name, sizeof(ep->store_name), "samples%s%.16s", dir && *dir ? "-" : "",
+		 dir && *dir && name ? name : "");
+	rc = sample_file_open(&ep->store, dir && *dir ? dir : ep->salvage, ep->store_name,
+			      json_is_true(json_object_get(params, "sink_keep")), ep->placement.spare_cpu,
+			      ep->placement.numa_node, &ep->worker.stop, e);
+	ep->stores = !rc;
+	return rc;
+}
+
 static int open_transport(struct endpoint *ep, const json_t *order, const json_t *params, json_t **address,
 			  struct err *e)
 {
@@ -422,6 +447,8 @@ static int do_open(struct endpoint *ep, const json_t *order, struct err *e)
 	if (!rc)
 		rc = open_recorder(ep, params, e);
 	if (!rc)
+		rc = open_store(ep, order, params, e);
+	if (!rc)
 		rc = open_transport(ep, order, params, &address, e);
 	if (rc)
 		return rc;
@@ -458,6 +485,7 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 	w->signal_every = ep->signal_every;
 	w->lossy = ep->lossy;
 	w->rests_asleep = settings_poll_send(&ep->common) != POLL_BUSY;
+	w->store = ep->stores ? &ep->store : NULL;
 	w->blank = recorder_blank(&ep->recorder);
 	w->spin_ticks = clock_from_ns(&w->clock, ep->common.spin);
 	for (unsigned i = 0; i < ep->recorder.columns; i++)
@@ -487,7 +515,9 @@ static int do_arm(struct endpoint *ep, const json_t *order, struct err *e)
 	prepare_worker(ep, (uint32_t)messages);
 	ep->runners = 0;
 	ep->running = true;
-	if (ep->role == ROLE_SINK)
+	if (ep->stores)
+		rc = sample_file_start(&ep->store, ep->rep, e);
+	if (!rc && ep->role == ROLE_SINK)
 		rc = start_runner(ep, ep->loops->sink, ep->placement.cpu, e);
 	return rc ? rc : reply(ep, json_pack("{s:s}", "type", "armed"));
 }
@@ -572,6 +602,10 @@ static json_t *final_counters(struct endpoint *ep)
 		counters_add(&sum, &ep->runner[k].usage);
 	counters_add(&sum, c);
 	sum.duration_ns = ep->ops->has_own_clock ? 0 : ticks_to_ns(ep, sum.duration_ns);
+	sum.stored_bytes = ep->stores ? (int64_t)ep->store.put : 0;
+	sum.store_ns = ep->store.store_ns;
+	sum.store_write_ns = ep->store.write_ns;
+	sum.store_waits = (int64_t)ep->store.waits;
 	sum.pinned = ep->placement.cpu >= 0;
 	sum.locked = all_locked(&ep->recorder);
 	if (ep->role == ROLE_SINK && ep->recorder.columns)
@@ -607,14 +641,16 @@ static int report_done(struct endpoint *ep)
 
 	for (unsigned k = 0; k < ep->runners; k++)
 		pthread_join(ep->runner[k].thread, NULL);
+	bool stored = !ep->stores || sample_file_finish(&ep->store, &failure) == 0;
+
 	if (atomic_exchange(&ran_too_long, false))
 		err_set(&failure, -EDQUOT, STATUS_FAILED, "priority_limit", NULL,
 			"a measuring thread ran for %lld ms at SCHED_FIFO %lld without sleeping, and was stopped; "
 			"raise the limit where that is what you want",
 			(long long)ep->common.priority_limit / 1000000, (long long)ep->common.priority);
-	else if (first_failure(ep) && ep->ops->failure(ep->transport, &failure) == 0)
+	else if (stored && first_failure(ep) && ep->ops->failure(ep->transport, &failure) == 0)
 		err_sys(&failure, first_failure(ep), ep->ops->name, "move messages");
-	if (first_failure(ep))
+	if (stored && first_failure(ep))
 		ep->worker.counters.bad_completions++;
 
 	convert_device_stamps(ep);
@@ -751,6 +787,8 @@ static void clean_up(struct endpoint *ep)
 	if (stopped) {
 		if (ep->transport)
 			ep->ops->close(ep->transport);
+		if (ep->stores)
+			sample_file_close(&ep->store);
 		recorder_close(&ep->recorder);
 	} else {
 		fs_remove_tree(ep->recorder.dir, NULL); /* a thread still uses the memory: only the names go */

@@ -17,4 +17,10 @@
  */
 json_t *pacing_json(const struct layout *l, const struct rep *reps, size_t count);
 
+/*
+ * {"stored_bytes", "bytes_per_s", "write_bytes_per_s", "waits"} of points whose samples are written to a file: the whole, by the time that passed, and by
+ * the time inside write(); samples that waited for it. New reference; NULL for other points.
+ */
+json_t *storing_json(const struct layout *l, const struct rep *reps, size_t count);
+
 #endif

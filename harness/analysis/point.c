@@ -271,7 +271,7 @@ static json_t *assemble(struct work *w, json_t *metrics, json_t *reps)
 {
 	json_t *point = json_pack("{s:I, s:O, s:s, s:s}", "id", (json_int_t)w->layout.id, "params", w->layout.params,
 				  "outcome", outcome_of(w), "why", string_or(w->outcome, "why", ""));
-	json_t *validity = build_validity(w, metrics), *pacing;
+	json_t *validity = build_validity(w, metrics), *pacing, *storing;
 
 	json_object_update(point, validity);
 	json_decref(validity);
@@ -281,6 +281,8 @@ static json_t *assemble(struct work *w, json_t *metrics, json_t *reps)
 		json_object_set_new(point, "pacing", pacing);
 	if (w->interference)
 		json_object_set(point, "interference", w->interference);
+	if (w->rep_count && (storing = storing_json(&w->layout, w->reps, w->rep_count)))
+		json_object_set_new(point, "sink", storing);
 	json_object_set_new(point, "metrics", metrics);
 	json_object_set_new(point, "reps", reps);
 	return point;

@@ -20,7 +20,7 @@ struct point_context {
 
 /*
  * {"id", "params", "outcome", "why", "valid", "reasons", "warnings", "loss": {"sent", "lost", "duplicates",
- * "reordered"}, "in_flight": {"p50", "max"}, "pacing" (pacing.h), "metrics", "reps": [{"rep", "metrics", "pacing"}, ...]}. New reference, or NULL. A
+ * "reordered"}, "in_flight": {"p50", "max"}, "pacing", "sink" (pacing.h), "metrics", "reps": [{"rep", "metrics", "pacing"}, ...]}. New reference, or NULL. A
  * point that was not measured is no error.
  */
 json_t *point_summary(const struct point_context *context, const struct layout *layout, struct err *e);

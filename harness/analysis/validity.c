@@ -95,6 +95,11 @@ static const struct transport_facts *facts_of(const json_t *params)
 	return t;
 }
 
+static bool is_stored(const json_t *params)
+{
+	return !strcmp(string_of(params, "sink"), "file");
+}
+
 static bool is_polling(const json_t *params)
 {
 	return !strcmp(string_of(params, "poll"), "busy");
@@ -165,6 +170,12 @@ static const struct rule rules[] = {
      is_polling,
      "involuntary context switch of the polling thread",
      "involuntary context switches of the polling thread"},
+    {{"store_waits"},
+     false,
+     false,
+     is_stored,
+     "sample waited for the file it was to be written to",
+     "samples waited for the file they were to be written to"},
     {{"locked"}, false, true, always, NULL, "the memory is not locked; raise the limit (ulimit -l)"},
 };
 

@@ -47,6 +47,8 @@ static inline bool kernel_has(const json_t *params, const char *with)
 	return !with || json_is_true(json_object_get(params, with));
 }
 
+struct sample_file;
+
 /* What the threads of one endpoint share over one repetition. Each counter has one writer. */
 struct worker {
 	struct transport *transport;
@@ -61,6 +63,7 @@ struct worker {
 	int64_t spin_ticks;		 /* adaptive polling: how long before sleeping */
 	int64_t *column[KERNEL_COLUMNS]; /* by index in kernel->columns; NULL if the other side's */
 	struct clock_conversion clock;
+	struct sample_file *store; /* sink: where samples are put; NULL: nowhere */
 
 	_Alignas(64) atomic_int stop;		/* set by the control thread; looked at only when idle */
 	_Alignas(64) _Atomic uint64_t progress; /* posted or received so far; published when idle and at the end */

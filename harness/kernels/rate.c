@@ -12,6 +12,8 @@ static const char *const pacer_names[] = {
     [PACER_TICKS] = "ticks", [PACER_TIMERFD] = "timerfd", [PACER_NANOSLEEP] = "nanosleep", NULL};
 static const char *const full_names[] = {[RATE_WAIT] = "wait", [RATE_SKIP] = "skip", NULL};
 
+static const char *const sink_names[] = {[RATE_SINK_NONE] = "none", [RATE_SINK_FILE] = "file", NULL};
+
 static const struct opt rate_options[] = {
     {"rate", OPT_RATE, FIELD(rate), "10kHz", 1, 1000000000, NULL, "steps a second: a sample each"},
     {"messages", OPT_INT, FIELD(messages), "100000", 1, 1000000000, NULL, "steps of one repetition"},
@@ -27,6 +29,10 @@ static const struct opt rate_options[] = {
      "takes as long as it takes)"},
     {"tick_error", OPT_SHARE, FIELD(tick_error), "0%", 0, 1000000, NULL,
      "by so much the pacer takes the tick counter to be faster than it is; stamps are not touched"},
+    {"sink", OPT_ENUM, FIELD(sink), "none", 0, 0, sink_names,
+     "what becomes of a sample that arrived: nothing, or it is written to a file"},
+    {"sink_dir", OPT_STR, FIELD(sink_dir), "", 0, 0, NULL, "where the file is made; nothing: in the run directory"},
+    {"sink_keep", OPT_BOOL, FIELD(sink_keep), "no", 0, 0, NULL, "keep the files of the repetitions"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL, "fill and check every sample (slows the rate)"},
     {.name = NULL},
 };
@@ -69,6 +75,8 @@ static int rate_check(const json_t *params, char *why, size_t why_size)
 			 pacer);
 	else if (scripted && json_is_true(json_object_get(params, "check")))
 		snprintf(why, why_size, "check and transport scripted: no sample is carried that could be checked");
+	else if (scripted && !strcmp(text_of(params, "sink"), sink_names[RATE_SINK_FILE]))
+		snprintf(why, why_size, "sink file and transport scripted: no sample is carried that could be written");
 	else if (!ticks && json_integer_value(json_object_get(params, "tick_error_ppm")))
 		snprintf(why, why_size, "tick_error and pacer %s: only the pacer ticks needs to know a frequency",
 			 pacer);

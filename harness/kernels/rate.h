@@ -19,10 +19,13 @@ struct rate_settings {
 	int64_t rate, messages, values, window, tick_error, missed_limit;
 	int pacer; /* enum pacer */
 	int full;  /* enum rate_full */
-	bool check;
+	int sink;  /* enum rate_sink */
+	char sink_dir[OPT_STR_MAX];
+	bool check, sink_keep;
 };
 
 enum rate_full { RATE_WAIT, RATE_SKIP };
+enum rate_sink { RATE_SINK_NONE, RATE_SINK_FILE };
 enum { RATE_T_DUE, RATE_T_SUBM, RATE_T_RECV };
 
 extern const struct kernel_ops rate_kernel;

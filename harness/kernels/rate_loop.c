@@ -2,6 +2,7 @@
  * The loops of `rate`. Between a step's time and the stamp before its post stand the sample's header and, with a sleeping pacer, the way out of
  * the kernel. Send completions are polled once after each post, and while there is time until the next step.
  */
+#include "instrument/sample_file.h"
 #include "kernels/loop.h"
 #include "kernels/rate.h"
 #include "kernels/sample.h"
@@ -294,13 +295,13 @@ static int source(struct worker *w)
 
 #define RECEPTION_COLUMN RATE_T_RECV
 
-enum { SINK_CHECKS = RECEPTION_OWN };
+enum { SINK_CHECKS = RECEPTION_OWN, SINK_STORES = RECEPTION_OWN2 };
 
 static unsigned reception_choices(const struct worker *w)
 {
 	const struct rate_settings *s = w->settings;
 
-	return s->check ? SINK_CHECKS : 0;
+	return (s->check ? SINK_CHECKS : 0) | (w->store ? SINK_STORES : 0);
 }
 
 ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)
@@ -309,6 +310,8 @@ ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, c
 
 	if ((choices & SINK_CHECKS) && !sample_is_right(T(recv_buffer)(t), seq, (uint32_t)s->values))
 		w->counters.bad_payloads++;
+	if (choices & SINK_STORES)
+		return sample_file_put(w->store, T(recv_buffer)(t), sample_size(s->values));
 	return 0;
 }
 

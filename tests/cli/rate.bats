@@ -144,6 +144,8 @@ refused() {
 	refused "must be one of ticks, timerfd, nanosleep" pacer=cpufreq
 	refused "only the pacer ticks needs to know a frequency" transport=shmem pacer=timerfd tick_error=1%
 	refused "no sample is carried" check=yes
+	refused "no sample is carried that could be written" sink=file
+	refused "must be one of none, file" sink=disk
 }
 
 @test "stall without a pacer is refused" {
@@ -171,6 +173,72 @@ refused() {
 	[ "$n" -lt 1000000 ]
 	assert_eq "$(column t_due 'int((d == numpy.iinfo(d.dtype).min).sum())')" 0
 	assert_eq "$(json "$run_dir/points/0000/rep-00/counters.json" 'sum(d["source"][k] for k in ("posted", "missed", "unsent"))')" "$n"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "every sample that arrived is in the file, in order and whole" {
+	spec f <<-'YAML'
+		settings: {kernel: rate, transport: shmem, rate: 50kHz, messages: 20000, repetitions: 2, warmup: 100, missed_limit: 100%, sink: file, sink_keep: yes, values: [8, 500]}
+	YAML
+	run "$KBLAT" run f.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	run /usr/bin/python3 - "$run_dir" <<-'PY'
+		import json, sys, numpy
+		run = sys.argv[1]
+		for point, values in ((0, 8), (1, 500)):
+		    for rep in (0, 1):
+		        base = f"{run}/points/{point:04d}"
+		        sample = [("sequence", "<u8"), ("origin", "<i8"), ("count", "<u4"), ("flags", "<u4"), ("value", "<f8", (values,))]
+		        stored = numpy.fromfile(f"{base}/samples-{rep:02d}.bin", sample)
+		        subm = numpy.load(f"{base}/rep-{rep:02d}/t_subm.npy")
+		        sent = numpy.flatnonzero(subm != numpy.iinfo("i8").min)
+		        assert len(stored) == len(sent) and (stored["sequence"] == sent).all()
+		        assert (stored["origin"] <= subm[sent]).all() and (stored["count"] == values).all()
+		        assert ((stored["value"] >= 1) & (stored["value"] < 2)).all()
+		        counters = json.load(open(f"{base}/rep-{rep:02d}/counters.json"))["sink"]
+		        assert counters["stored_bytes"] == stored.nbytes and counters["store_write_ns"] > 0
+		print("whole")
+	PY
+	assert_eq "$output" whole
+	assert_eq "$(point "['sink']['bytes_per_s'] > 0 and d['points'][0]['sink']['stored_bytes'] > 0")" True
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "a file that nobody wants to keep has no name" {
+	spec f <<-'YAML'
+		settings: {kernel: rate, transport: shmem, rate: 50kHz, messages: 2000, repetitions: 1, warmup: 100, missed_limit: 100%, sink: file, sink_dir: there}
+	YAML
+	mkdir there
+	run "$KBLAT" run f.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_eq "$(ls -A there)" ""
+	run "$KBLAT" run f.yaml --out runs --set sink_dir=nowhere
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "nowhere/samples-"
+	assert_contains "$output" "no such file or directory"
+}
+
+@test "a full disk under the file sink fails the point and says so; the rest goes on and nothing is left" {
+	unshare -rm true 2>/dev/null || skip "no mount namespaces for this user"
+	mkdir full
+	spec f <<-YAML
+		settings: {kernel: rate, transport: shmem, rate: 50kHz, messages: 5000, repetitions: 1, warmup: 0, missed_limit: 100%, sink_dir: $T/full}
+		matrix:
+		  - {values: 1000, sink: file, sink_keep: [yes, no]}
+		  - {values: 8, sink: [file, none]}
+	YAML
+	# With every step sent, 40 MB; even a slow machine sends more than the megabyte that there is.
+	run unshare -rm bash -c "mount -t tmpfs -o size=1m none full && '$KBLAT' run f.yaml --out runs; status=\$?; ls -A full >left; exit \$status"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_eq "$(cat left)" ""
+	run_dir=$(ls -d runs/*)
+	assert_eq "$(json "$run_dir/run.json" '(d["status"], d["points"]["failed"], d["points"]["completed"])')" "('FAILED', 2, 2)"
+	assert_contains "$(json "$run_dir/points/0000/point.json" 'd["why"]')" "No space left on device"
+	assert_contains "$(json "$run_dir/points/0000/point.json" 'd["why"]')" "$T/full"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
 }

@@ -1,0 +1,211 @@
+#include "instrument/sample_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "instrument/clock.h"
+#include "instrument/pinned.h"
+
+#define BLOCK 4096 /* what O_DIRECT wants lengths to be a multiple of, on every device we know */
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static void nap(void)
+{
+	struct timespec ts = {0, 200000};
+
+	nanosleep(&ts, NULL);
+}
+
+int sample_file_open(struct sample_file *f, const char *dir, const char *name, bool keep, int cpu, int node,
+		     const atomic_int *stop, struct err *e)
+{
+	memset(f, 0, sizeof(*f));
+	f->fd = -1;
+	f->name = name;
+	f->keep = keep;
+	f->cpu = cpu;
+	f->stop = stop;
+	f->dir = fs_path("%s", dir);
+	return memory_alloc(&f->ring, SAMPLE_FILE_RING, node, e);
+}
+
+static int write_piece(struct sample_file *f, uint64_t at, size_t size)
+{
+	const char *from = (const char *)f->ring.data + at % SAMPLE_FILE_RING;
+	int64_t before = now_ns();
+
+	while (size) {
+		ssize_t n = pwrite(f->fd, from, size, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ENOSPC;
+		from += n;
+		at += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	f->write_ns += now_ns() - before;
+	return 0;
+}
+
+/* The last piece, filled up to whole blocks and then cut off. */
+static int write_rest(struct sample_file *f, uint64_t at, uint64_t end)
+{
+	size_t rest = (size_t)(end - at), filled = (rest + BLOCK - 1) / BLOCK * BLOCK;
+	int rc = rest ? write_piece(f, at, f->is_direct ? filled : rest) : 0;
+
+	if (!rc && f->is_direct && ftruncate(f->fd, (off_t)end))
+		rc = -errno;
+	return rc;
+}
+
+static void *write_out(void *arg)
+{
+	struct sample_file *f = arg;
+	uint64_t at = 0;
+	int rc = 0;
+
+	while (!rc) {
+		bool ended = atomic_load(&f->ended); /* before `put` is read */
+		uint64_t put = atomic_load_explicit(&f->put, memory_order_acquire);
+
+		if (put - at >= SAMPLE_FILE_PIECE) {
+			rc = write_piece(f, at, SAMPLE_FILE_PIECE);
+			at += rc ? 0 : SAMPLE_FILE_PIECE;
+		} else if (ended) {
+			rc = write_rest(f, at, put);
+			at = rc ? at : put;
+			atomic_store_explicit(&f->written, at, memory_order_release);
+			break;
+		} else {
+			nap();
+		}
+		atomic_store_explicit(&f->written, at, memory_order_release);
+	}
+	if (rc)
+		atomic_store(&f->failed, rc);
+	f->store_ns = now_ns() - f->started_ns;
+	return NULL;
+}
+
+/* Signals are for the measuring threads. */
+static int start_writer(struct sample_file *f)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = f->cpu >= 0 ? pinned_start(&f->writer, f->cpu, write_out, f)
+			 : -pthread_create(&f->writer, NULL, write_out, f);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+static int make_file(struct sample_file *f, unsigned repetition, struct err *e)
+{
+	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+	char *path = fs_path("%s/%s-%02u.bin", f->dir, f->name, repetition);
+	int rc = 0;
+
+	free(f->path);
+	f->path = path;
+	f->is_direct = true;
+	f->fd = open(path, flags | O_DIRECT, 0666);
+	if (f->fd < 0 && errno == EINVAL) {
+		f->is_direct = false; /* tmpfs */
+		f->fd = open(path, flags, 0666);
+	}
+	if (f->fd < 0)
+		rc = err_sys(e, -errno, path, "create");
+	else if (!f->keep && unlink(path))
+		rc = err_sys(e, -errno, path, "remove");
+	return rc;
+}
+
+int sample_file_start(struct sample_file *f, unsigned repetition, struct err *e)
+{
+	int rc = make_file(f, repetition, e);
+
+	if (rc)
+		return rc;
+	f->known = f->waits = 0;
+	f->write_ns = f->store_ns = 0;
+	atomic_store(&f->put, 0);
+	atomic_store(&f->written, 0);
+	atomic_store(&f->failed, 0);
+	atomic_store(&f->ended, false);
+	f->started_ns = now_ns();
+	rc = start_writer(f);
+	f->running = !rc;
+	return rc ? err_sys(e, rc, "writing thread of the file sink", "start") : 0;
+}
+
+int sample_file_wait(struct sample_file *f, size_t size)
+{
+	uint64_t end = atomic_load_explicit(&f->put, memory_order_relaxed) + size;
+	bool counted = false;
+
+	for (;;) {
+		int failed = atomic_load_explicit(&f->failed, memory_order_relaxed);
+
+		f->known = atomic_load_explicit(&f->written, memory_order_acquire);
+		if (failed)
+			return failed;
+		if (end - f->known <= SAMPLE_FILE_RING)
+			return 0;
+		f->waits += !counted;
+		counted = true;
+		if (atomic_load_explicit(f->stop, memory_order_relaxed))
+			return -EINTR;
+		cpu_relax();
+	}
+}
+
+int sample_file_finish(struct sample_file *f, struct err *e)
+{
+	int rc = 0;
+
+	if (f->running) {
+		atomic_store(&f->ended, true);
+		pthread_join(f->writer, NULL);
+		rc = atomic_load(&f->failed);
+	}
+	f->running = false;
+	if (f->fd >= 0 && close(f->fd) && !rc)
+		rc = -errno;
+	f->fd = -1;
+	if (!rc)
+		return 0;
+	if (f->keep)
+		unlink(f->path);
+	return err_set(e, rc, STATUS_FAILED, f->dir, "write the samples to a file in",
+		       "%s after %llu bytes; make room, or name another place with sink_dir", strerror(-rc),
+		       (unsigned long long)atomic_load(&f->written));
+}
+
+void sample_file_close(struct sample_file *f)
+{
+	struct err ignored = ERR_INIT;
+
+	if (f->dir)
+		sample_file_finish(f, &ignored);
+	memory_free(&f->ring);
+	free(f->dir);
+	free(f->path);
+	f->dir = f->path = NULL;
+}

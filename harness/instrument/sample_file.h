@@ -1,0 +1,76 @@
+/*
+ * A file that samples are written to in the data path, without holding it up: the sink copies each into a ring of memory, another thread writes the ring
+ * out in large pieces, past the page cache where the file system can (O_DIRECT). Nothing is lost: where the ring is full the sink waits, and that is
+ * counted. A copy costs the sink a few nanoseconds and no system call.
+ *
+ * One thread puts; the others' functions are called between repetitions.
+ */
+#ifndef KBLAT_INSTRUMENT_SAMPLE_FILE_H
+#define KBLAT_INSTRUMENT_SAMPLE_FILE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "instrument/memory.h"
+
+struct err;
+
+#define SAMPLE_FILE_RING  ((size_t)64 << 20)
+#define SAMPLE_FILE_PIECE ((size_t)1 << 20) /* written at once; the ring is a multiple of it */
+
+struct sample_file {
+	struct memory ring;
+	char *dir;	  /* where files are made */
+	char *path;	  /* of the last file */
+	const char *name; /* of a file, before its repetition's number */
+	bool keep;	  /* else a file has no name from the start, so that nothing is left however this ends */
+	int cpu;	  /* of the writing thread; -1: any */
+	const atomic_int *stop;
+	int fd;
+	bool is_direct, running;
+	pthread_t writer;
+	int64_t started_ns;
+	uint64_t known;		    /* the putting thread's last look at `written` */
+	uint64_t waits;		    /* samples that found the ring full */
+	int64_t write_ns, store_ns; /* inside write(); from start to the last one */
+	_Alignas(64) _Atomic uint64_t put;
+	_Alignas(64) _Atomic uint64_t written;
+	atomic_int failed; /* negative errno of the first write that failed */
+	atomic_bool ended; /* nothing more will be put */
+};
+
+/* `dir` is copied, `name` and `stop` are borrowed; close in either case. */
+int sample_file_open(struct sample_file *f, const char *dir, const char *name, bool keep, int cpu, int node,
+		     const atomic_int *stop, struct err *e);
+
+/* Begin the file of a repetition, and its thread. */
+int sample_file_start(struct sample_file *f, unsigned repetition, struct err *e);
+
+/* Write out what is left and end the file. Says what went wrong, there or before. */
+int sample_file_finish(struct sample_file *f, struct err *e);
+void sample_file_close(struct sample_file *f);
+
+/* The ring is full: until it has room for `size`, or a negative errno. */
+int sample_file_wait(struct sample_file *f, size_t size);
+
+/* 0 or a negative errno; `size` is much smaller than the ring. */
+static inline int sample_file_put(struct sample_file *f, const void *sample, size_t size)
+{
+	uint64_t put = atomic_load_explicit(&f->put, memory_order_relaxed);
+	size_t at = put % SAMPLE_FILE_RING, first = SAMPLE_FILE_RING - at < size ? SAMPLE_FILE_RING - at : size;
+
+	if (__builtin_expect(put + size - f->known > SAMPLE_FILE_RING, 0)) {
+		int rc = sample_file_wait(f, size);
+
+		if (rc)
+			return rc;
+	}
+	memcpy((char *)f->ring.data + at, sample, first);
+	memcpy(f->ring.data, (const char *)sample + first, size - first);
+	atomic_store_explicit(&f->put, put + size, memory_order_release);
+	return 0;
+}
+
+#endif
