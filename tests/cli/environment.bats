@@ -35,7 +35,7 @@ measure() {
 
 # A sanitizer's page faults make numbers invalid, and no more than that.
 measured() {
-	measure "$@"
+	measure
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 }
@@ -131,12 +131,12 @@ measured() {
 	as_before
 }
 
-# A long run in the background, until its environment is applied.
+# begin NAME: a long run into the folder NAME, in the background, until it measures.
 begin() {
-	"$KBLAT" run env.yaml --out "$T/runs" --set environment=./calm --set burst=1 --set pause=10ms --reps 200 >out 2>&1 3>&- &
+	"$KBLAT" run env.yaml --out "$T/$1" --set environment=./calm --set burst=1 --set pause=10ms --reps 200 >out 2>&1 3>&- &
 	run_pid=$!
 	for _ in $(seq 600); do
-		[ "$(value /proc/sys/vm/swappiness)" != 20 ] || return 0
+		! compgen -G "$1/*/points/*/rep-*" >compgen || return 0
 		kill -0 "$run_pid" || break
 		sleep 0.1
 	done
@@ -153,20 +153,21 @@ await_restored() {
 }
 
 @test "put back when kblat is killed, when it is interrupted, and when kbtune is killed" {
-	begin
+	begin killed
+	assert_eq "$(value /proc/sys/vm/swappiness)" 20
 	kill -KILL "$run_pid"
 	wait "$run_pid" || true
 	await_restored
 	as_before
 
-	begin
+	begin interrupted
 	kill -INT "$run_pid"
 	wait "$run_pid" && return 1
 	as_before
 	run_dir=$(tail -n 1 out)
 	assert_eq "$(changes 'd["environments"][0]["restored"]["state"]')" restored
 
-	begin
+	begin bereft
 	pkill -KILL -P "$run_pid" -f 'kbtune.* hold'
 	await_restored
 	kill -INT "$run_pid"
