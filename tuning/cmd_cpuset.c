@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "tuning/cgroups.h"
 #include "tuning/child.h"
+#include "tuning/command.h"
 #include "tuning/commands.h"
 #include "tuning/form.h"
 #include "tuning/journal.h"
@@ -270,17 +271,12 @@ static enum status do_destroy(struct request *r)
 
 static enum status do_exec(struct request *r)
 {
-	size_t count = r->args->count - 2;
 	char **command;
 	int rc;
 
-	if (!count)
+	if (r->args->count < 3)
 		return usage(r, "exec %s wants a command after it", r->args->items[1]);
-	command = calloc(count + 1, sizeof(*command));
-	if (!command)
-		abort();
-	for (size_t i = 0; i < count; i++)
-		command[i] = (char *)r->args->items[i + 2];
+	command = command_words(r->args, 2);
 	rc = child_run(r->m, r->args->items[1], command, r->e);
 	free(command);
 	return rc < 0 ? failed(r->e) : (enum status)rc;
@@ -294,49 +290,37 @@ static const struct {
     {"list", do_list, 1, 1},
     {"create", do_create, 2, 2},
     {"destroy", do_destroy, 2, 2},
-    {"exec", do_exec, 3, 100000},
+    {"exec", do_exec, 2, 100000},
 };
 
-static enum status act(struct request *r)
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
+	struct request *r = request;
+
+	r->m = m;
+	r->args = args;
+	r->e = e;
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		if (strcmp(actions[i].name, r->args->items[0]))
+		if (strcmp(actions[i].name, args->items[0]))
 			continue;
-		if (r->args->count < actions[i].min_args || r->args->count > actions[i].max_args)
+		if (args->count < actions[i].min_args || args->count > actions[i].max_args)
 			return usage(r, "wrong number of arguments for %s; see kbtune cpuset --help", actions[i].name);
 		return actions[i].run(r);
 	}
-	return usage(r, "unknown action %s: list, create, destroy, exec", r->args->items[0]);
+	return usage(r, "unknown action %s: list, create, destroy, exec", args->items[0]);
 }
 
 enum status cmd_cpuset(int argc, char **argv, struct err *e)
 {
 	const char *sysroot = NULL;
-	struct request r = {.e = e};
-	bool help;
+	struct request r = {0};
 	const struct cli_flag flags[] = {
 	    {"cpus", CLI_STRING, &r.cpus, "LIST", "for create: its CPUs", 0, 0},
 	    {"partition", CLI_STRING, &r.partition, "KIND", "for create: isolated, root, or member (default)", 0, 0},
 	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "for create: show what would be done", 0, 0},
-	    {"sysroot", CLI_STRING, &sysroot, "DIR", "work on a recorded machine below DIR", 0, 0},
-	    {"json", CLI_FLAG, &r.json, NULL, "as JSON", 0, 0},
-	    {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	struct machine m;
+	    COMMAND_SYSROOT(&sysroot),
+	    COMMAND_JSON(&r.json),
+	    COMMAND_FLAGS_END};
 
-	if (cli_parse(&cmd_cpuset_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	r.args = &args;
-	r.m = &m;
-	if (help)
-		cli_help("kbtune", &cmd_cpuset_cli, flags, stdout);
-	else if (machine_open(&m, sysroot, e))
-		status = failed(e);
-	else {
-		status = act(&r);
-		machine_close(&m);
-	}
-	cli_list_free(&args);
-	return status;
+	return command_run(&(struct command){&cmd_cpuset_cli, flags, &sysroot, act, &r}, argc, argv, e);
 }

@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "tuning/command.h"
 #include "tuning/commands.h"
 #include "tuning/guardian.h"
 #include "tuning/journal.h"
@@ -72,9 +73,16 @@ static void say_verified(struct machine *m, enum say say)
 	journal_free(&j);
 }
 
-static enum status hold(struct machine *m, const char *profile, const struct apply_options *o, struct err *e)
+struct request {
+	const char *sysroot;
+	struct apply_options options;
+	bool json, dry_run;
+};
+
+static enum status hold(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
-	enum status status = apply_profile(m, profile, o, e), restored;
+	const struct request *r = request;
+	enum status status = apply_profile(m, args->items[0], &r->options, e), restored;
 	struct err undo = ERR_INIT;
 
 	if (status)
@@ -82,69 +90,32 @@ static enum status hold(struct machine *m, const char *profile, const struct app
 	fflush(stdout);
 	if (wait_for_end(e))
 		status = failed(e);
-	say_verified(m, o->say);
-	restored = restore_all(m, o->say, &undo);
+	say_verified(m, r->options.say);
+	restored = restore_all(m, r->options.say, &undo);
 	if (restored && !e->status)
 		*e = undo;
 	return status ? status : restored;
 }
 
-static enum status hold_guarded(const char *sysroot, const char *profile, const struct apply_options *o, struct err *e)
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
-	struct guardian guardian;
-	enum status status;
-	struct machine m;
+	struct request *r = request;
 
-	if (guardian_start(&guardian, sysroot, e))
-		return failed(e);
-	if (machine_open(&m, sysroot, e)) {
-		status = failed(e);
-	} else {
-		status = hold(&m, profile, o, e);
-		machine_close(&m);
-	}
-	guardian_end(&guardian);
-	return status;
-}
-
-static enum status check(const char *sysroot, const char *profile, const struct apply_options *o, struct err *e)
-{
-	enum status status;
-	struct machine m;
-
-	if (machine_open(&m, sysroot, e))
-		return failed(e);
-	status = check_profile(&m, profile, o, e);
-	machine_close(&m);
-	return status;
+	r->options.say = r->json ? SAY_LINE : SAY_TEXT;
+	return r->dry_run ? check_profile(m, args->items[0], &r->options, e)
+			  : guarded(m, r->sysroot, args, hold, request, e);
 }
 
 enum status cmd_hold(int argc, char **argv, struct err *e)
 {
-	const char *sysroot = NULL;
-	struct apply_options o = {0};
-	bool json = false, dry_run = false, help;
+	struct request r = {0};
 	const struct cli_flag flags[] = {
-	    {"replace", CLI_FLAG, &o.replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &o.strict, NULL, "refuse where a setting is not possible here", 0, 0},
-	    {"dry-run", CLI_FLAG, &dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
-	    {"sysroot", CLI_STRING, &sysroot, "DIR", "work on a recorded machine below DIR", 0, 0},
-	    {"json", CLI_FLAG, &json, NULL, "as JSON, a document a line", 0, 0},
-	    {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}};
-	enum status status = STATUS_OK;
-	struct cli_list args;
+	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
+	    COMMAND_SYSROOT(&r.sysroot),
+	    {"json", CLI_FLAG, &r.json, NULL, "as JSON, a document a line", 0, 0},
+	    COMMAND_FLAGS_END};
 
-	if (cli_parse(&cmd_hold_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	o.say = json ? SAY_LINE : SAY_TEXT;
-	if (help) {
-		cli_help("kbtune", &cmd_hold_cli, flags, stdout);
-	} else if (dry_run) {
-		status = check(sysroot, args.items[0], &o, e);
-	} else {
-		guardian_hold_signals();
-		status = hold_guarded(sysroot, args.items[0], &o, e);
-	}
-	cli_list_free(&args);
-	return status;
+	return command_run(&(struct command){&cmd_hold_cli, flags, &r.sysroot, act, &r}, argc, argv, e);
 }

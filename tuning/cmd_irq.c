@@ -8,6 +8,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "tuning/command.h"
 #include "tuning/commands.h"
 #include "tuning/irqs.h"
 #include "tuning/irqs_plan.h"
@@ -292,42 +293,36 @@ static enum status do_restore(struct request *r)
 	return STATUS_OK;
 }
 
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	struct request *r = request;
+	const char *action = args->items[0];
+
+	r->m = m;
+	r->args = args;
+	r->e = e;
+	if (!strcmp(action, "list"))
+		return do_list(r);
+	if (!strcmp(action, "set"))
+		return do_set(r);
+	if (!strcmp(action, "restore"))
+		return do_restore(r);
+	return misuse(r, "unknown action, not one of list, set, restore:", action);
+}
+
 enum status cmd_irq(int argc, char **argv, struct err *e)
 {
 	const char *sysroot = NULL;
-	struct request r = {.e = e};
-	bool help;
+	struct request r = {0};
 	const struct cli_flag flags[] = {
 	    {"device", CLI_STRING, &r.device, "DEV", "the interrupts of mlx5_0, eth0, nvme0, 0000:03:00.0, ...", 0, 0},
 	    {"cpus", CLI_STRING, &r.cpus, "LIST", "for set: where they may fire", 0, 0},
 	    {"near", CLI_FLAG, &r.near, NULL, "for set: on the CPUs of the device's NUMA node", 0, 0},
 	    {"away", CLI_FLAG, &r.away, NULL, "for set: on all other CPUs", 0, 0},
 	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "for set: show what would be done", 0, 0},
-	    {"sysroot", CLI_STRING, &sysroot, "DIR", "work on a recorded machine below DIR", 0, 0},
-	    {"json", CLI_FLAG, &r.json, NULL, "as JSON", 0, 0},
-	    {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	struct machine m;
+	    COMMAND_SYSROOT(&sysroot),
+	    COMMAND_JSON(&r.json),
+	    COMMAND_FLAGS_END};
 
-	if (cli_parse(&cmd_irq_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	r.args = &args;
-	r.m = &m;
-	if (help)
-		cli_help("kbtune", &cmd_irq_cli, flags, stdout);
-	else if (machine_open(&m, sysroot, e))
-		status = failed(e);
-	else {
-		const char *action = args.items[0];
-
-		status = !strcmp(action, "list")  ? do_list(&r)
-			 : !strcmp(action, "set") ? do_set(&r)
-			 : !strcmp(action, "restore")
-			     ? do_restore(&r)
-			     : misuse(&r, "unknown action, not one of list, set, restore:", action);
-		machine_close(&m);
-	}
-	cli_list_free(&args);
-	return status;
+	return command_run(&(struct command){&cmd_irq_cli, flags, &sysroot, act, &r}, argc, argv, e);
 }

@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "tuning/child.h"
+#include "tuning/command.h"
 #include "tuning/commands.h"
 #include "tuning/latency.h"
 #include "tuning/machine.h"
@@ -126,21 +127,17 @@ static enum status hold(struct machine *m, const struct cli_list *args, struct e
 			e->status = STATUS_IMPOSSIBLE;
 		return failed(e);
 	}
-	command = calloc(args->count, sizeof(*command));
-	if (!command)
-		abort();
-	for (size_t i = 2; i < args->count; i++)
-		command[i - 2] = (char *)args->items[i];
+	command = command_words(args, 2);
 	rc = child_run(m, NULL, command, e);
 	free(command);
 	close(fd);
 	return rc < 0 ? failed(e) : (enum status)rc;
 }
 
-static enum status act(struct machine *m, const struct cli_list *args, bool json, struct err *e)
+static enum status act(struct machine *m, const struct cli_list *args, void *json, struct err *e)
 {
 	if (!strcmp(args->items[0], "show") && args->count == 1)
-		return show(m, json, e);
+		return show(m, *(bool *)json, e);
 	if (!strcmp(args->items[0], "hold"))
 		return hold(m, args, e);
 	err_set(e, -EINVAL, STATUS_USAGE, "dma-latency", NULL, "wants show, or hold US -- COMMAND");
@@ -149,23 +146,8 @@ static enum status act(struct machine *m, const struct cli_list *args, bool json
 
 enum status cmd_latency(int argc, char **argv, struct err *e)
 {
-	bool json = false, help;
-	const struct cli_flag flags[] = {{"json", CLI_FLAG, &json, NULL, "as JSON", 0, 0},
-					 {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	struct machine m;
+	bool json = false;
+	const struct cli_flag flags[] = {COMMAND_JSON(&json), COMMAND_FLAGS_END};
 
-	if (cli_parse(&cmd_latency_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	if (help)
-		cli_help("kbtune", &cmd_latency_cli, flags, stdout);
-	else if (machine_open(&m, NULL, e))
-		status = failed(e);
-	else {
-		status = act(&m, &args, json, e);
-		machine_close(&m);
-	}
-	cli_list_free(&args);
-	return status;
+	return command_run(&(struct command){&cmd_latency_cli, flags, NULL, act, &json}, argc, argv, e);
 }

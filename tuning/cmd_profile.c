@@ -1,5 +1,4 @@
-/* kbtune plan, apply, verify, restore, status, profiles. */
-#include <dirent.h>
+/* kbtune plan, apply, verify, restore, status. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "common/fs.h"
 #include "common/json.h"
+#include "tuning/command.h"
 #include "tuning/commands.h"
 #include "tuning/holder.h"
 #include "tuning/journal.h"
@@ -17,19 +17,6 @@
 #include "tuning/tasks.h"
 #include "tuning/transaction.h"
 #include "tuning/tuned.h"
-
-#define SYSROOT                                                                                                        \
-	{                                                                                                              \
-		"sysroot", CLI_STRING, &sysroot, "DIR", "work on a recorded machine below DIR", 0, 0                   \
-	}
-#define JSON                                                                                                           \
-	{                                                                                                              \
-		"json", CLI_FLAG, &json, NULL, "as JSON", 0, 0                                                         \
-	}
-#define END                                                                                                            \
-	{                                                                                                              \
-		NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0                                                                 \
-	}
 
 /* --------------------------------------------------------------------------------------------------------- plan -- */
 
@@ -44,23 +31,26 @@ const struct cli_command cmd_plan_cli = {
     .max_args = 1,
 };
 
-static enum status show_plan(struct machine *m, const char *name, bool json, struct err *e)
+struct request {
+	const char *sysroot;
+	struct apply_options options;
+	bool json, dry_run;
+};
+
+static enum status print_the_plan(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
+	const struct request *r = request;
 	struct profile profile;
 	struct plan plan = {0};
-	int rc = profile_load(name, &profile, e);
-	json_t *all;
+	int rc = profile_load(args->items[0], &profile, e);
 
 	if (!rc)
 		rc = knobs_plan(m, &profile, &plan, e);
 	profile_print_faults(&profile, stderr);
-	if (!rc && json) {
-		all = plan_to_json(&plan);
-		json_print(all, stdout);
-		json_decref(all);
-	} else if (!rc) {
+	if (!rc && r->json)
+		say_json(plan_to_json(&plan), NULL, SAY_JSON);
+	else if (!rc)
 		plan_print(&plan, stdout);
-	}
 	plan_free(&plan);
 	rc = profile_has_faults(&profile) ? STATUS_USAGE : rc ? (int)failed(e) : STATUS_OK;
 	profile_free(&profile);
@@ -69,25 +59,10 @@ static enum status show_plan(struct machine *m, const char *name, bool json, str
 
 enum status cmd_plan(int argc, char **argv, struct err *e)
 {
-	const char *sysroot = NULL;
-	bool json = false, help;
-	const struct cli_flag flags[] = {SYSROOT, JSON, END};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	struct machine m;
+	struct request r = {0};
+	const struct cli_flag flags[] = {COMMAND_SYSROOT(&r.sysroot), COMMAND_JSON(&r.json), COMMAND_FLAGS_END};
 
-	if (cli_parse(&cmd_plan_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	if (help)
-		cli_help("kbtune", &cmd_plan_cli, flags, stdout);
-	else if (machine_open(&m, sysroot, e))
-		status = failed(e);
-	else {
-		status = show_plan(&m, args.items[0], json, e);
-		machine_close(&m);
-	}
-	cli_list_free(&args);
-	return status;
+	return command_run(&(struct command){&cmd_plan_cli, flags, &r.sysroot, print_the_plan, &r}, argc, argv, e);
 }
 
 /* -------------------------------------------------------------------------------------------------------- apply -- */
@@ -103,35 +78,26 @@ const struct cli_command cmd_apply_cli = {
     .max_args = 1,
 };
 
+static enum status apply(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	struct request *r = request;
+
+	r->options.say = r->json ? SAY_JSON : SAY_TEXT;
+	return (r->dry_run ? check_profile : apply_profile)(m, args->items[0], &r->options, e);
+}
+
 enum status cmd_apply(int argc, char **argv, struct err *e)
 {
-	const char *sysroot = NULL;
-	struct apply_options o = {.say = SAY_TEXT};
-	bool json = false, dry_run = false, help;
+	struct request r = {0};
 	const struct cli_flag flags[] = {
-	    {"replace", CLI_FLAG, &o.replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &o.strict, NULL, "refuse where a setting is not possible here", 0, 0},
-	    {"dry-run", CLI_FLAG, &dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
-	    SYSROOT,
-	    JSON,
-	    END};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	struct machine m;
+	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
+	    COMMAND_SYSROOT(&r.sysroot),
+	    COMMAND_JSON(&r.json),
+	    COMMAND_FLAGS_END};
 
-	if (cli_parse(&cmd_apply_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	if (help)
-		cli_help("kbtune", &cmd_apply_cli, flags, stdout);
-	else if (machine_open(&m, sysroot, e))
-		status = failed(e);
-	else {
-		o.say = json ? SAY_JSON : SAY_TEXT;
-		status = (dry_run ? check_profile : apply_profile)(&m, args.items[0], &o, e);
-		machine_close(&m);
-	}
-	cli_list_free(&args);
-	return status;
+	return command_run(&(struct command){&cmd_apply_cli, flags, &r.sysroot, apply, &r}, argc, argv, e);
 }
 
 /* ------------------------------------------------------------------------------------------------------- verify -- */
@@ -185,16 +151,18 @@ json_t *verified_json(const struct journal *j, const struct drift *d)
 			 "differences", d->list);
 }
 
-static enum status verify(struct machine *m, bool json, struct err *e)
+static enum status verify(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
+	const struct request *r = request;
 	struct journal j = {0};
 	struct drift d;
 	enum status status = load_applied(m, &j, e);
 
+	(void)args;
 	if (status)
 		return status;
 	transaction_verify(m, &j, &d);
-	if (json)
+	if (r->json)
 		say_json(verified_json(&j, &d), NULL, SAY_JSON);
 	else
 		print_drift(&j, &d);
@@ -204,34 +172,12 @@ static enum status verify(struct machine *m, bool json, struct err *e)
 	return status;
 }
 
-/* A command that takes nothing but --sysroot and --json, and looks at the machine. */
-static enum status look(const struct cli_command *cli, enum status (*act)(struct machine *m, bool json, struct err *e),
-			int argc, char **argv, struct err *e)
-{
-	const char *sysroot = NULL;
-	bool json = false, help;
-	const struct cli_flag flags[] = {SYSROOT, JSON, END};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	struct machine m;
-
-	if (cli_parse(cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	if (help)
-		cli_help("kbtune", cli, flags, stdout);
-	else if (machine_open(&m, sysroot, e))
-		status = failed(e);
-	else {
-		status = act(&m, json, e);
-		machine_close(&m);
-	}
-	cli_list_free(&args);
-	return status;
-}
-
 enum status cmd_verify(int argc, char **argv, struct err *e)
 {
-	return look(&cmd_verify_cli, verify, argc, argv, e);
+	struct request r = {0};
+	const struct cli_flag flags[] = {COMMAND_SYSROOT(&r.sysroot), COMMAND_JSON(&r.json), COMMAND_FLAGS_END};
+
+	return command_run(&(struct command){&cmd_verify_cli, flags, &r.sysroot, verify, &r}, argc, argv, e);
 }
 
 /* ------------------------------------------------------------------------------------------------------ restore -- */
@@ -269,28 +215,23 @@ static enum status show_undo(struct machine *m, struct err *e)
 	return STATUS_OK;
 }
 
+static enum status restore(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	const struct request *r = request;
+
+	(void)args;
+	return r->dry_run ? show_undo(m, e) : restore_all(m, r->json ? SAY_JSON : SAY_TEXT, e);
+}
+
 enum status cmd_restore(int argc, char **argv, struct err *e)
 {
-	const char *sysroot = NULL;
-	bool json = false, dry_run = false, help;
-	const struct cli_flag flags[] = {
-	    SYSROOT, {"dry-run", CLI_FLAG, &dry_run, NULL, "show what would be put back", 0, 0}, JSON, END};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	struct machine m;
+	struct request r = {0};
+	const struct cli_flag flags[] = {COMMAND_SYSROOT(&r.sysroot),
+					 {"dry-run", CLI_FLAG, &r.dry_run, NULL, "show what would be put back", 0, 0},
+					 COMMAND_JSON(&r.json),
+					 COMMAND_FLAGS_END};
 
-	if (cli_parse(&cmd_restore_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	if (help)
-		cli_help("kbtune", &cmd_restore_cli, flags, stdout);
-	else if (machine_open(&m, sysroot, e))
-		status = failed(e);
-	else {
-		status = dry_run ? show_undo(&m, e) : restore_all(&m, json ? SAY_JSON : SAY_TEXT, e);
-		machine_close(&m);
-	}
-	cli_list_free(&args);
-	return status;
+	return command_run(&(struct command){&cmd_restore_cli, flags, &r.sysroot, restore, &r}, argc, argv, e);
 }
 
 /* ------------------------------------------------------------------------------------------------------- status -- */
@@ -355,12 +296,14 @@ static void print_status(const json_t *all)
 	}
 }
 
-static enum status show_status(struct machine *m, bool json, struct err *e)
+static enum status show_status(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
+	const struct request *r = request;
 	struct journal j = {0};
 	json_t *all;
 	int rc = journal_open(m, false, e);
 
+	(void)args;
 	if (!rc)
 		rc = journal_load(m, &j, e);
 	if (rc && rc != -ENOENT)
@@ -369,7 +312,7 @@ static enum status show_status(struct machine *m, bool json, struct err *e)
 	journal_free(&j);
 	if (!all)
 		return failed(e);
-	if (json)
+	if (r->json)
 		json_print(all, stdout);
 	else
 		print_status(all);
@@ -379,106 +322,8 @@ static enum status show_status(struct machine *m, bool json, struct err *e)
 
 enum status cmd_status(int argc, char **argv, struct err *e)
 {
-	return look(&cmd_status_cli, show_status, argc, argv, e);
-}
+	struct request r = {0};
+	const struct cli_flag flags[] = {COMMAND_SYSROOT(&r.sysroot), COMMAND_JSON(&r.json), COMMAND_FLAGS_END};
 
-/* ----------------------------------------------------------------------------------------------------- profiles -- */
-
-const struct cli_command cmd_profiles_cli = {
-    .name = "profiles",
-    .synopsis = "[--settings] [--json]",
-    .summary = "The profiles there are, and with --settings what a profile may say.",
-    .min_args = 0,
-    .max_args = 0,
-};
-
-static bool is_listed(const json_t *list, const char *name)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach (list, i, one)
-		if (!strcmp(json_string_value(json_object_get(one, "name")), name))
-			return true;
-	return false;
-}
-
-static void list_one(json_t *list, const char *folder, const char *name)
-{
-	char *path = fs_path("%s/%s", folder, name), *file = fs_path("%s/profile.yaml", path);
-	struct profile p;
-
-	if (name[0] != '.' && !access(file, F_OK) && !is_listed(list, name)) {
-		int rc = profile_load(path, &p, NULL);
-
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b}", "name", name, "title",
-						      p.title ? p.title : "", "path", file, "good", !rc));
-		profile_free(&p);
-	}
-	free(path);
-	free(file);
-}
-
-static json_t *list_profiles(void)
-{
-	char **folders = profile_folders();
-	json_t *list = json_array();
-
-	for (char **f = folders; *f; f++) {
-		struct dirent **entries;
-		int n = scandir(*f, &entries, NULL, alphasort);
-
-		for (int i = 0; i < n; i++) {
-			list_one(list, *f, entries[i]->d_name);
-			free(entries[i]);
-		}
-		if (n >= 0)
-			free(entries);
-	}
-	fs_files_free(folders);
-	return list;
-}
-
-static json_t *list_settings(void)
-{
-	json_t *list = json_array();
-
-	for (const struct knob *k = knobs; k->key; k++)
-		json_array_append_new(list, json_pack("{s:s, s:s}", "setting", k->key, "help", k->help));
-	return list;
-}
-
-static void print_pairs(const json_t *list, const char *key, const char *text)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach (list, i, one)
-		printf("%-26s %s%s\n", json_string_value(json_object_get(one, key)),
-		       json_string_value(json_object_get(one, text)),
-		       json_is_false(json_object_get(one, "good")) ? " (has faults: see kbtune plan)" : "");
-}
-
-enum status cmd_profiles(int argc, char **argv, struct err *e)
-{
-	bool json = false, settings = false, help;
-	const struct cli_flag flags[] = {
-	    {"settings", CLI_FLAG, &settings, NULL, "the settings that profiles are made of", 0, 0}, JSON, END};
-	struct cli_list args;
-	json_t *list;
-
-	if (cli_parse(&cmd_profiles_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	cli_list_free(&args);
-	if (help) {
-		cli_help("kbtune", &cmd_profiles_cli, flags, stdout);
-		return STATUS_OK;
-	}
-	list = settings ? list_settings() : list_profiles();
-	if (json)
-		json_print(list, stdout);
-	else
-		print_pairs(list, settings ? "setting" : "name", settings ? "help" : "title");
-	json_decref(list);
-	return STATUS_OK;
+	return command_run(&(struct command){&cmd_status_cli, flags, &r.sysroot, show_status, &r}, argc, argv, e);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tuning/child.h"
+#include "tuning/command.h"
 #include "tuning/commands.h"
 #include "tuning/guardian.h"
 #include "tuning/machine.h"
@@ -19,16 +20,24 @@ const struct cli_command cmd_run_cli = {
     .max_args = 100000,
 };
 
-static enum status run(struct machine *m, const char *profile, const char *in, const struct apply_options *o,
-		       char *const command[], struct err *e)
+struct request {
+	const char *sysroot, *in;
+	struct apply_options options;
+};
+
+static enum status apply_and_run(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
-	enum status status = apply_profile(m, profile, o, e), restored;
+	const struct request *r = request;
+	enum status status = apply_profile(m, args->items[0], &r->options, e), restored;
 	struct err undo = ERR_INIT;
+	char **command;
 	int rc;
 
 	if (status)
 		return status;
-	rc = child_run(m, in, command, e);
+	command = command_words(args, 1);
+	rc = child_run(m, r->in, command, e);
+	free(command);
 	restored = restore_all(m, SAY_NOTHING, &undo);
 	if (restored) {
 		fprintf(stderr, "kbtune: %s\n", undo.text);
@@ -37,54 +46,22 @@ static enum status run(struct machine *m, const char *profile, const char *in, c
 	return rc < 0 ? failed(e) : (enum status)rc;
 }
 
-static enum status run_guarded(const char *sysroot, const char *profile, const char *in, const struct apply_options *o,
-			       char *const command[], struct err *e)
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
-	struct guardian guardian;
-	enum status status;
-	struct machine m;
+	const struct request *r = request;
 
-	if (guardian_start(&guardian, sysroot, e))
-		return failed(e);
-	if (machine_open(&m, sysroot, e)) {
-		status = failed(e);
-	} else {
-		status = run(&m, profile, in, o, command, e);
-		machine_close(&m);
-	}
-	guardian_end(&guardian);
-	return status;
+	return guarded(m, r->sysroot, args, apply_and_run, request, e);
 }
 
 enum status cmd_run(int argc, char **argv, struct err *e)
 {
-	const char *sysroot = NULL, *in = NULL;
-	struct apply_options o = {.say = SAY_NOTHING};
-	bool help;
+	struct request r = {.options = {.say = SAY_NOTHING}};
 	const struct cli_flag flags[] = {
-	    {"in", CLI_STRING, &in, "SHIELD", "run the command inside this shield", 0, 0},
-	    {"replace", CLI_FLAG, &o.replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &o.strict, NULL, "refuse where a setting is not possible here", 0, 0},
-	    {"sysroot", CLI_STRING, &sysroot, "DIR", "work on a recorded machine below DIR", 0, 0},
-	    {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	char **command;
+	    {"in", CLI_STRING, &r.in, "SHIELD", "run the command inside this shield", 0, 0},
+	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    COMMAND_SYSROOT(&r.sysroot),
+	    COMMAND_FLAGS_END};
 
-	if (cli_parse(&cmd_run_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	if (help) {
-		cli_help("kbtune", &cmd_run_cli, flags, stdout);
-	} else {
-		command = calloc(args.count, sizeof(*command));
-		if (!command)
-			abort();
-		for (size_t i = 1; i < args.count; i++)
-			command[i - 1] = (char *)args.items[i];
-		guardian_hold_signals();
-		status = run_guarded(sysroot, args.items[0], in, &o, command, e);
-		free(command);
-	}
-	cli_list_free(&args);
-	return status;
+	return command_run(&(struct command){&cmd_run_cli, flags, &r.sysroot, act, &r}, argc, argv, e);
 }

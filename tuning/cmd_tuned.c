@@ -8,6 +8,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "tuning/command.h"
 #include "tuning/commands.h"
 #include "tuning/form.h"
 #include "tuning/holder.h"
@@ -198,44 +199,31 @@ static const struct {
 	enum status (*run)(struct request *r);
 } actions[] = {{"list", do_list}, {"show", do_show}, {"apply", do_apply}, {"verify", do_verify}, {"off", do_off}};
 
-static enum status act(struct request *r, const char *action)
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
 	char quoted[TEXT_QUOTE_MAX];
+	struct request *r = request;
 
+	r->m = m;
+	r->name = args->count > 1 ? args->items[1] : NULL;
+	r->e = e;
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-		if (!strcmp(actions[i].name, action))
+		if (!strcmp(actions[i].name, args->items[0]))
 			return actions[i].run(r);
-	err_set(r->e, -EINVAL, STATUS_USAGE, "tuned", NULL, "unknown action %s: list, show, apply, verify, off",
-		text_quote(action, quoted, sizeof(quoted)));
+	err_set(e, -EINVAL, STATUS_USAGE, "tuned", NULL, "unknown action %s: list, show, apply, verify, off",
+		text_quote(args->items[0], quoted, sizeof(quoted)));
 	return STATUS_USAGE;
 }
 
 enum status cmd_tuned(int argc, char **argv, struct err *e)
 {
 	const char *sysroot = NULL;
-	struct request r = {.e = e};
-	bool help;
+	struct request r = {0};
 	const struct cli_flag flags[] = {
 	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "for apply: show what would be done", 0, 0},
-	    {"sysroot", CLI_STRING, &sysroot, "DIR", "work on a recorded machine below DIR", 0, 0},
-	    {"json", CLI_FLAG, &r.json, NULL, "as JSON", 0, 0},
-	    {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}};
-	enum status status = STATUS_OK;
-	struct cli_list args;
-	struct machine m;
+	    COMMAND_SYSROOT(&sysroot),
+	    COMMAND_JSON(&r.json),
+	    COMMAND_FLAGS_END};
 
-	if (cli_parse(&cmd_tuned_cli, flags, argc, argv, &args, &help, e))
-		return STATUS_USAGE;
-	r.name = args.count > 1 ? args.items[1] : NULL;
-	r.m = &m;
-	if (help)
-		cli_help("kbtune", &cmd_tuned_cli, flags, stdout);
-	else if (machine_open(&m, sysroot, e))
-		status = failed(e);
-	else {
-		status = act(&r, args.items[0]);
-		machine_close(&m);
-	}
-	cli_list_free(&args);
-	return status;
+	return command_run(&(struct command){&cmd_tuned_cli, flags, &sysroot, act, &r}, argc, argv, e);
 }

@@ -65,7 +65,12 @@ static void guard(int pipe_end, const char *sysroot, pid_t parent)
 	_exit(0);
 }
 
-int guardian_start(struct guardian *g, const char *sysroot, struct err *e)
+struct guardian {
+	pid_t pid;
+	int end; /* of the pipe; one byte says that all is well */
+};
+
+static int start(struct guardian *g, const char *sysroot, struct err *e)
 {
 	pid_t parent = getpid();
 	int ends[2], rc = 0;
@@ -87,7 +92,7 @@ int guardian_start(struct guardian *g, const char *sysroot, struct err *e)
 	return rc;
 }
 
-void guardian_end(struct guardian *g)
+static void end(struct guardian *g)
 {
 	if (write(g->end, "", 1) < 0)
 		perror("kbtune: guardian");
@@ -95,7 +100,7 @@ void guardian_end(struct guardian *g)
 	waitpid(g->pid, NULL, 0);
 }
 
-void guardian_hold_signals(void)
+static void hold_signals(void)
 {
 	sigset_t held;
 
@@ -104,4 +109,19 @@ void guardian_hold_signals(void)
 	sigaddset(&held, SIGTERM);
 	sigaddset(&held, SIGHUP);
 	sigprocmask(SIG_BLOCK, &held, NULL);
+}
+
+enum status guarded(struct machine *m, const char *sysroot, const struct cli_list *args,
+		    enum status (*act)(struct machine *m, const struct cli_list *args, void *request, struct err *e),
+		    void *request, struct err *e)
+{
+	struct guardian guardian = {-1, -1};
+	enum status status;
+
+	hold_signals();
+	if (start(&guardian, sysroot, e))
+		return STATUS_FAILED;
+	status = act(m, args, request, e);
+	end(&guardian);
+	return status;
 }

@@ -5,22 +5,17 @@
 #ifndef KBLAT_TUNING_GUARDIAN_H
 #define KBLAT_TUNING_GUARDIAN_H
 
-#include <sys/types.h>
+#include "common/err.h"
 
-struct err;
+struct cli_list;
+struct machine;
 
-struct guardian {
-	pid_t pid;
-	int end; /* of the pipe; one byte says that all is well */
-};
-
-/* Start one, before anything is applied, for the machine at `sysroot` (NULL: this one). 0, or a negative errno and `e`. */
-int guardian_start(struct guardian *g, const char *sysroot, struct err *e);
-
-/* All is well: it ends without doing anything. */
-void guardian_end(struct guardian *g);
-
-/* Block SIGINT, SIGTERM and SIGHUP: what is applied has to be restored first. */
-void guardian_hold_signals(void);
+/*
+ * Call `act`, which applies something and restores it, with a guardian beside us; SIGINT, SIGTERM and SIGHUP are blocked
+ * meanwhile, since what is applied has to be restored first. `sysroot` is the machine's (NULL: this one).
+ */
+enum status guarded(struct machine *m, const char *sysroot, const struct cli_list *args,
+		    enum status (*act)(struct machine *m, const struct cli_list *args, void *request, struct err *e),
+		    void *request, struct err *e);
 
 #endif

@@ -1,0 +1,98 @@
+#include "common/program.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/diag.h"
+
+#define MAX_COMMANDS 32
+
+static void print_help(const struct program *p, FILE *out)
+{
+	int width = 0;
+
+	for (const struct program_command *c = p->commands; c->cli; c++)
+		if (!c->hidden && (int)strlen(c->cli->name) > width)
+			width = (int)strlen(c->cli->name);
+	fprintf(out, "Usage: %s SUBCOMMAND …\n\n%s\n", p->name, p->about);
+	for (const struct program_command *c = p->commands; c->cli; c++)
+		if (!c->hidden)
+			fprintf(out, "  %-*s  %.100s\n", width, c->cli->name, c->cli->summary);
+	fprintf(out, "\n`%s SUBCOMMAND --help` or `%s help SUBCOMMAND` says more; %s(1) says all.\n%s", p->name,
+		p->name, p->name, p->statuses);
+}
+
+static const struct program_command *find(const struct program *p, const char *name)
+{
+	for (const struct program_command *c = p->commands; c->cli; c++)
+		if (!strcmp(c->cli->name, name))
+			return c;
+	return NULL;
+}
+
+static enum status complain(const struct program *p, const char *name, struct err *e)
+{
+	const char *names[MAX_COMMANDS + 2] = {"help"}, *nearest;
+	size_t count = 1;
+
+	for (const struct program_command *c = p->commands; c->cli && count <= MAX_COMMANDS; c++)
+		if (!c->hidden)
+			names[count++] = c->cli->name;
+	nearest = suggest(name, names);
+	err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "unknown subcommand '%s'%s%s%s; see %s help", name,
+		nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", p->name);
+	return STATUS_USAGE;
+}
+
+static enum status help(const struct program *p, int argc, char **argv, struct err *e)
+{
+	const struct program_command *c = argc > 1 ? find(p, argv[1]) : NULL;
+	char *ask[] = {argc > 1 ? argv[1] : NULL, (char[]){"--help"}, NULL};
+
+	if (argc > 1)
+		return c ? c->run(2, ask, e) : complain(p, argv[1], e);
+	print_help(p, stdout);
+	return STATUS_OK;
+}
+
+static enum status dispatch(const struct program *p, int argc, char **argv, struct err *e)
+{
+	const struct program_command *c;
+
+	if (argc < 2) {
+		print_help(p, stderr);
+		return STATUS_USAGE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("%s %s (%s)\n", p->name, p->version, p->commit);
+		return STATUS_OK;
+	}
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return help(p, argc - 1, argv + 1, e);
+	c = find(p, argv[1]);
+	return c ? c->run(argc - 1, argv + 1, e) : complain(p, argv[1], e);
+}
+
+int program_main(const struct program *p, int argc, char **argv)
+{
+	struct err e = ERR_INIT;
+	enum status status;
+	int rc;
+
+	signal(SIGPIPE, SIG_IGN);
+	status = dispatch(p, argc, argv, &e);
+	if (e.status) {
+		fprintf(stderr, "%s: %s\n", p->name, e.text);
+		if (!status)
+			status = e.status;
+	}
+	rc = cli_close_stdout();
+	if (rc && rc != -EPIPE) {
+		fprintf(stderr, "%s: standard output: cannot write: %s\n", p->name, strerror(-rc));
+		if (!status)
+			status = STATUS_FAILED;
+	}
+	return (int)status;
+}

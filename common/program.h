@@ -1,0 +1,29 @@
+/*
+ * A program made of subcommands: dispatch, help, "did you mean", --version, the error printed, the exit status. Both
+ * programs' main() are a table and a call.
+ */
+#ifndef KBLAT_COMMON_PROGRAM_H
+#define KBLAT_COMMON_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "common/cli.h"
+#include "common/err.h"
+
+struct program_command {
+	const struct cli_command *cli; /* NULL ends a table */
+	enum status (*run)(int argc, char **argv, struct err *e);
+	bool hidden; /* for the program itself, not for people */
+};
+
+struct program {
+	const char *name, *version, *commit;
+	const char *about;    /* paragraphs for the help, ready to print */
+	const char *statuses; /* likewise: what exit statuses mean */
+	const struct program_command *commands;
+};
+
+/* What main() returns. */
+int program_main(const struct program *p, int argc, char **argv);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * What all commands do alike: read the command line, help if that is asked for, open the machine, act, close it.
+ */
+#ifndef KBLAT_TUNING_COMMAND_H
+#define KBLAT_TUNING_COMMAND_H
+
+#include "common/cli.h"
+#include "common/err.h"
+
+struct machine;
+
+/* Rows of a command's table of flags. */
+#define COMMAND_SYSROOT(target)                                                                                        \
+	{                                                                                                              \
+		"sysroot", CLI_STRING, (target), "DIR", "work on a recorded machine below DIR", 0, 0                   \
+	}
+#define COMMAND_JSON(target)                                                                                           \
+	{                                                                                                              \
+		"json", CLI_FLAG, (target), NULL, "as JSON", 0, 0                                                      \
+	}
+#define COMMAND_FLAGS_END                                                                                              \
+	{                                                                                                              \
+		NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0                                                                 \
+	}
+
+struct command {
+	const struct cli_command *cli;
+	const struct cli_flag *flags;
+	const char *const *sysroot; /* where the flag's value is; NULL: the command has none */
+	enum status (*act)(struct machine *m, const struct cli_list *args, void *request, struct err *e);
+	void *request; /* what the flags say, for `act` */
+};
+
+/* An exit status, and `e` where it failed. */
+enum status command_run(const struct command *c, int argc, char **argv, struct err *e);
+
+/* args[from..], NULL-terminated, as execvp wants it; to be freed. */
+char **command_words(const struct cli_list *args, size_t from);
+
+#endif
