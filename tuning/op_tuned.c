@@ -235,6 +235,54 @@ static int tuned_apply(struct machine *m, struct step *s, struct err *e)
 	return is_daemon(s) ? ask_daemon(step_text(s, "profile"), e) : start_oneshot(m, s, e);
 }
 
+static bool read_guard(struct machine *m, const json_t *guard, const char *raw, char *value, size_t size)
+{
+	const char *path = json_string_value(json_object_get(guard, "path"));
+	const char *form = json_string_value(json_object_get(guard, "form"));
+	char *text = NULL;
+
+	if (!path || !form || form_find(form) < 0 || (!raw && machine_read(m, path, &text)))
+		return false;
+	form_value((enum form)form_find(form), raw ? raw : text, "", value, size);
+	free(text);
+	return true;
+}
+
+/* What tuned has made of its files, where that is something else than before. */
+static void tuned_settle(struct machine *m, struct step *s)
+{
+	json_t *guards = json_object_get(s->data, "guards"), *one;
+	char before[FORM_VALUE_MAX], now[FORM_VALUE_MAX];
+	size_t i;
+
+	json_array_foreach (guards, i, one) {
+		const char *raw = json_string_value(json_object_get(one, "raw"));
+
+		if (m->root.live && raw && read_guard(m, one, raw, before, sizeof(before)) &&
+		    read_guard(m, one, NULL, now, sizeof(now)) && strcmp(before, now))
+			json_object_set_new(one, "made", json_string(now));
+	}
+}
+
+/* The first file that is no longer as tuned made it. */
+static bool find_changed(struct machine *m, const struct step *s, char *text, size_t size)
+{
+	const json_t *guards = json_object_get(s->data, "guards"), *one;
+	char now[FORM_VALUE_MAX];
+	size_t i;
+
+	json_array_foreach (guards, i, one) {
+		const char *made = json_string_value(json_object_get(one, "made"));
+
+		if (!made || !read_guard(m, one, NULL, now, sizeof(now)) || !strcmp(made, now))
+			continue;
+		snprintf(text, size, "%s is %s, no longer %s", json_string_value(json_object_get(one, "path")), now,
+			 made);
+		return true;
+	}
+	return false;
+}
+
 static enum check tuned_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
 	char active[256];
@@ -243,12 +291,12 @@ static enum check tuned_check(struct machine *m, const struct step *s, char *now
 		return CHECK_SAME;
 	if (!is_daemon(s)) {
 		if (holder_pid(m, NAME))
-			return CHECK_SAME;
+			return find_changed(m, s, now, size) ? CHECK_DRIFT : CHECK_SAME;
 		snprintf(now, size, "the tuned that held it has ended");
 		return CHECK_DRIFT;
 	}
 	if (tuned_active(active, sizeof(active)) && !strcmp(active, step_text(s, "profile")))
-		return CHECK_SAME;
+		return find_changed(m, s, now, size) ? CHECK_DRIFT : CHECK_SAME;
 	snprintf(now, size, "%s", *active ? active : "no profile");
 	return CHECK_DRIFT;
 }
@@ -277,6 +325,7 @@ const struct op op_tuned = {
     .right = "CAP_SYS_ADMIN",
     .probe = tuned_probe,
     .apply = tuned_apply,
+    .settle = tuned_settle,
     .check = tuned_check,
     .undo = tuned_undo,
 };

@@ -31,6 +31,7 @@ struct boot_argument {
 
 struct plan {
 	char *profile, *title;
+	bool strict; /* what turns out not to be possible fails the transaction */
 	struct shield shields[SHIELDS_MAX];
 	size_t shield_count;
 	struct cpulist online, housekeeping;

@@ -149,8 +149,8 @@ static char *times_text(double all_s, double tuned_s, char *buf, size_t size)
 
 static void add_times(json_t *all, double all_s, double tuned_s)
 {
-	json_object_set_new(all, "took_ms", json_real(1000 * (all_s - tuned_s)));
-	json_object_set_new(all, "tuned_took_ms", json_real(1000 * tuned_s));
+	json_object_set_new(all, "took_us", json_integer((json_int_t)(1e6 * (all_s - tuned_s))));
+	json_object_set_new(all, "tuned_took_us", json_integer((json_int_t)(1e6 * tuned_s)));
 }
 
 static void say_applied(const struct journal *j, size_t from, const struct plan *p, double began, enum say say)
@@ -184,6 +184,7 @@ static enum status apply_plan(struct machine *m, struct profile *profile, const 
 
 	if (profile_has_faults(profile))
 		profile_print_faults(profile, stderr);
+	plan.strict = o->strict;
 	if (!rc && o->strict)
 		rc = check_strict(&plan, e);
 	if (!rc)

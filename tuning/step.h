@@ -31,6 +31,9 @@ struct op {
 	/* Make the change and read back what came of it: another value than asked for is an error. */
 	int (*apply)(struct machine *m, struct step *s, struct err *e);
 
+	/* May be NULL. All steps are made: keep what `check` will compare with, and what later steps may have changed again. */
+	void (*settle)(struct machine *m, struct step *s);
+
 	/* Is it still so? `now` gets what is there. */
 	enum check (*check)(struct machine *m, const struct step *s, char *now, size_t size);
 

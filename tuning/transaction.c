@@ -63,17 +63,30 @@ double transaction_now_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static int apply_steps(struct machine *m, struct journal *j, size_t from, struct err *e)
+/* An interrupt that the kernel manages says so only when it is written to. */
+static int refuse_left_out(const struct step *s, struct err *e)
+{
+	if (!json_is_true(json_object_get(s->data, "refused")))
+		return 0;
+	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, s->path, "change", "%s (--strict)", s->note);
+}
+
+static int apply_steps(struct machine *m, struct journal *j, size_t from, bool strict, struct err *e)
 {
 	for (size_t i = from; i < j->count; i++) {
 		double began = transaction_now_s();
 		int rc = is_interrupted() ? err_set(e, -EINTR, STATUS_FAILED, NULL, NULL, "interrupted by a signal")
 					  : j->steps[i].op->apply(m, &j->steps[i], e);
 
+		if (!rc && strict)
+			rc = refuse_left_out(&j->steps[i], e);
 		if (rc)
 			return rc;
 		j->steps[i].took_s = transaction_now_s() - began;
 	}
+	for (size_t i = from; i < j->count; i++)
+		if (j->steps[i].op->settle)
+			j->steps[i].op->settle(m, &j->steps[i]);
 	return 0;
 }
 
@@ -168,7 +181,7 @@ int transaction_apply(struct machine *m, const struct plan *p, struct journal *j
 	hold_signals(&before);
 	rc = journal_save(m, j, e);
 	if (!rc) {
-		rc = apply_steps(m, j, from, e);
+		rc = apply_steps(m, j, from, p->strict, e);
 		j->state = JOURNAL_APPLIED;
 		if (!rc)
 			rc = journal_save(m, j, e);

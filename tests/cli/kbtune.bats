@@ -225,6 +225,19 @@ load kbtune_helper
 	kb verify
 	[ "$status" -eq 0 ]
 	rm -rf m m.before
+	# One shield, nothing but interrupts: all of it is possible, until the kernel says no.
+	machine managed-eio
+	profile irqs <<-'YAML'
+		shields: [{name: rt, place: {cpus: 3}}]
+		irqs: {all: housekeeping}
+	YAML
+	kb apply ./irqs --strict
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "/proc/irq/43/smp_affinity_list"
+	assert_contains "$output" "(--strict); everything is as before"
+	as_before
+	rm -rf m m.before
 	machine managed-eperm
 	kb plan isolated
 	[ "$status" -eq 0 ]

@@ -17,6 +17,12 @@ load host
 	done
 	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]
 	[ "$(latency)" != '"us":2000000000' ]
+	echo 60 >/proc/sys/vm/swappiness
+	run "$KBTUNE" verify
+	[ "$status" -eq 3 ]
+	[[ $output == *"/proc/sys/vm/swappiness is 60, no longer 10"* ]]
+	echo 10 >/proc/sys/vm/swappiness
+	"$KBTUNE" verify
 	if is_v1; then
 		[ "$(cat /dev/cpuset/real-time-0/cpus /dev/cpuset/real-time-1/mems | tr '\n' ' ')" = "1 1 " ]
 	else
