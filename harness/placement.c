@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/cpulist.h"
 #include "common/err.h"
@@ -71,14 +72,19 @@ static int read_choices(enum role role, const struct common_settings *s, const j
 	const char *device = json_string_value(json_object_get(params, "device"));
 	const char *const texts[] = {[ROLE_SOURCE] = s->source_cpu, [ROLE_SINK] = s->sink_cpu};
 	static const char *const names[] = {[ROLE_SOURCE] = "source_cpu", [ROLE_SINK] = "sink_cpu"};
+	struct cpulist all;
 	struct sysroot root;
 	int rc = sysroot_open(&root, NULL, e);
 
 	if (rc)
 		return rc;
+	memset(&all, 0xff, sizeof(all));
 	for (enum role side = ROLE_SOURCE; !rc && side <= ROLE_SINK; side++) {
 		rc = cpu_choice_read(&root, names[side], texts[side], device, allowed, &choice[side],
 				     side == role ? e : NULL);
+		/* In another shield, so that we may not run there. */
+		if (rc && side != role)
+			rc = cpu_choice_read(&root, names[side], texts[side], device, &all, &choice[side], NULL);
 		if (rc && side != role) {
 			choice[side] = (struct cpu_choice){.cpus = *allowed};
 			rc = 0;

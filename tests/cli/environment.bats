@@ -176,3 +176,16 @@ await_restored() {
 	assert_contains "$(changes 'd["environments"][0]["error"]')" "kbtune"
 	as_before
 }
+
+@test "endpoints that may run on different CPUs alone know that they share none" {
+	[ "$(nproc)" -ge 2 ] || skip "one CPU"
+	unset KBTUNE_SYSROOT
+	spec apart <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 200, burst: 200, repetitions: 1, warmup: 0}
+	YAML
+	run "$KBLAT" run apart.yaml --out "$T/runs" --source 'taskset -c 0' --sink 'taskset -c 1' --set source_cpu=0 --set sink_cpu=1
+	echo "$output"
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/points/0000/point.json" '[(p["cpu"], p["shared_cpu"]) for p in d["placement"].values()]')" \
+		"[(0, False), (1, False)]"
+}

@@ -53,7 +53,7 @@ await_restored() {
 		[ "$(json "$dir/points/000$p/point.json" 'd["outcome"]')" = completed ]
 	done
 	for p in 2 3; do
-		[ "$(json "$dir/points/000$p/point.json" 'd["placement"]["source"]["cpu"], d["placement"]["sink"]["cpu"]')" = "(1, 3)" ]
+		[ "$(json "$dir/points/000$p/point.json" '[(p["cpu"], p["shared_cpu"]) for p in d["placement"].values()]')" = "[(1, False), (3, False)]" ]
 	done
 	changes=$dir/state/$(hostname)/changes.json
 	[ "$(json "$changes" '[(e["profile"], e["points"], e["verified"]["as_applied"], e["restored"]["state"]) for e in d["environments"]]')" = \
