@@ -73,6 +73,16 @@ bench:
 	@$(MAKE) --no-print-directory -j$(CPUS) all benches
 	@tests/bench/run $(BUILD)
 
+# Is the kernel NEW slower than OLD? Both boot in the guest, BOOTS times each; SPEC is what is measured.
+OLD   :=
+NEW   :=
+SPEC  := experiments/quickstart
+BOOTS := 8
+kernel-ab:
+	@common/deps build run guest
+	@$(MAKE) --no-print-directory -j$(CPUS) all
+	@KBLAT=$(BUILD)/kblat tests/vm/kernel-ab --boots '$(BOOTS)' '$(OLD)' '$(NEW)' '$(SPEC)'
+
 install: all
 	install -D -m 755 $(BUILD)/kblat '$(DESTDIR)$(PREFIX)/bin/kblat'
 	install -D -m 755 $(BUILD)/kbtune '$(DESTDIR)$(PREFIX)/bin/kbtune'
@@ -149,5 +159,5 @@ $(BUILD)/vm-verbs-test: tests/vm/verbs_test.c $(LIB)
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run test tests lint bench benches install clean FORCE
+.PHONY: all deps run test tests lint bench benches kernel-ab install clean FORCE
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
