@@ -40,13 +40,46 @@ json() {
 	/usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }
 
-# The endpoints that belong to this test: those that write below $T or that its runs have started.
-leftovers() {
-	pgrep -f "$KBLAT endpoint" -s "$(ps -o sid= -p $$ | tr -d ' ')" || true
+# is_ours PID: a process of this test's, which works in its directory.
+is_ours() {
+	local cwd
+	cwd=$(readlink "/proc/$1/cwd" 2>/dev/null) && [[ "$cwd/" == "$T"/* ]]
 }
 
+# The endpoints that this test has started.
+leftovers() {
+	local pid
+	for pid in $(pgrep -f "$KBLAT endpoint" || true); do
+		! is_ours "$pid" || echo "$pid"
+	done
+}
+
+# shm_maker FILE: the number of the process that made it: kblat-UID-NUMBER-RANDOM, or kblat-UID-TOKEN-NUMBER.
+shm_maker() {
+	local -a part
+	IFS=- read -ra part <<<"${1##*/}"
+	[ ${#part[2]} -eq 16 ] && echo "${part[3]}" || echo "${part[2]}"
+}
+
+# What this test has left in /dev/shm since `touch before-shm`. Other runs' files come and go meanwhile: if their makers live, they work elsewhere; if they were
+# killed, somebody removes what they left.
 shm_files() {
-	find /dev/shm -maxdepth 1 -name 'kblat-*' -newer "$T/before-shm" 2>/dev/null
+	local file maker orphan
+	for _ in {1..100}; do
+		orphan=
+		for file in /dev/shm/kblat-*; do
+			[ "$file" -nt "$T/before-shm" ] || continue
+			maker=$(shm_maker "$file")
+			if is_ours "$maker"; then
+				echo "$file"
+				return
+			fi
+			[ -d "/proc/$maker" ] || [ ! -e "$file" ] || orphan=$file
+		done
+		[ -n "$orphan" ] || return 0
+		sleep 0.1
+	done
+	echo "$orphan"
 }
 
 assert_eq() {

@@ -17,15 +17,6 @@ check_counters() {
 	done
 }
 
-# Files and Unix sockets in /dev/shm made since the test began whose endpoint (its number is in the name) is gone: other runs' may come and go.
-orphans() {
-	local file pid
-	shm_files | while read -r file; do
-		pid=$(grep -oE '(kblat-[0-9]+-[0-9]+-[A-Za-z0-9]{6}$|-[0-9]+$)' <<<"$file" | sed -E 's/^kblat-[0-9]+-([0-9]+)-.*/\1/; s/^-//')
-		[ -d "/proc/$pid" ] || { sleep 1; find "$file" -maxdepth 0 2>/dev/null || true; }
-	done
-}
-
 # How many points a run completed.
 completed() {
 	json "$run_dir/run.json" 'd["points"]["completed"]'
@@ -83,7 +74,7 @@ completed() {
 	assert_eq "$(completed)" 28
 	check_counters 'source["posted"], sink["received"], source["bad_payloads"], sink["bad_payloads"], sink["duplicates"]' "(100, 100, 0, 0, 0)"
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["sink"]["pattern"], d["granted"]["sink"]["local"][:16]')" "('pair', 'tcp://127.0.0.1:')"
-	[ -z "$(orphans)" ]
+	[ -z "$(shm_files)" ]
 }
 
 @test "sockets: IPv6, buffers, a fixed port; what was granted is kept" {
@@ -216,6 +207,6 @@ completed() {
 			[ "$status" -eq 0 ]
 		done
 	done
-	[ -z "$(orphans)" ]
+	[ -z "$(shm_files)" ]
 	[ -z "$(leftovers)" ]
 }
