@@ -73,3 +73,15 @@ int json_print(const json_t *value, FILE *out)
 	free(text);
 	return rc;
 }
+
+bool json_has_string(const json_t *array, const char *text)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (array, i, one) {
+		if (json_is_string(one) && !strcmp(json_string_value(one), text))
+			return true;
+	}
+	return false;
+}

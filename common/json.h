@@ -5,6 +5,7 @@
 #define KBLAT_COMMON_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 struct err;
@@ -19,5 +20,8 @@ int json_write(const char *path, const json_t *value, struct err *e);
 
 /* To a stream, in the same form. 0 or a negative errno. */
 int json_print(const json_t *value, FILE *out);
+
+/* Is `text` one of the strings of an array? */
+bool json_has_string(const json_t *array, const char *text);
 
 #endif

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/yaml.h"
 #include "settings.h"
 #include "spec.h"
@@ -208,6 +209,12 @@ static void complain_setting(struct diag *d, const struct axis *a, const struct 
 		complain_unknown(d, a->line, a->column, "setting", a->name, setting_suggest(a->name));
 }
 
+static void note_named(struct spec *s, const char *key)
+{
+	if (!json_has_string(s->named, key))
+		json_array_append_new(s->named, json_string(key));
+}
+
 static void set_param(struct reader *r, json_t *params, const struct axis *a, const struct choice *c)
 {
 	const struct opt *row = setting_find(c->kernel, c->transport, a->name);
@@ -223,10 +230,12 @@ static void set_param(struct reader *r, json_t *params, const struct axis *a, co
 		*a->used = true;
 	json_t *value = opt_parse(row, w.text, why, sizeof(why));
 
-	if (value)
+	if (value) {
 		json_object_set_new(params, opt_key(row, key, sizeof(key)), value);
-	else
+		note_named(r->spec, key);
+	} else {
 		diag_add(r->d, w.line, w.column, "%s%s %s", w.line ? "" : "--set ", a->name, why);
+	}
 }
 
 static void set_default(void *params, const struct opt *row)
@@ -577,6 +586,7 @@ int spec_load(const char *path, const struct spec_overrides *overrides, struct s
 	out->path = find_file(path);
 	out->quick = overrides->quick;
 	out->points = json_array();
+	out->named = json_pack("[s, s]", "kernel", "transport");
 	diag_init(d, out->path);
 
 	int rc = yaml_load_file(out->path, d, &root, &out->text, &out->length);
@@ -600,6 +610,7 @@ void spec_free(struct spec *s)
 	free(s->source);
 	free(s->text);
 	json_decref(s->points);
+	json_decref(s->named);
 	json_decref(s->claims);
 	memset(s, 0, sizeof(*s));
 }

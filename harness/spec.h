@@ -35,6 +35,8 @@ struct spec {
 	size_t length;
 	bool quick;
 	json_t *points; /* array of {"id", "params"} */
+	json_t *
+	    named; /* array of the params' keys that the spec or the command line gives; the others have their defaults */
 	json_t *claims; /* array; spec_claims.h */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/text.h"
 
 static const struct {
@@ -26,6 +27,13 @@ enum unit param_name_unit(const char *key, char *name, size_t size)
 	}
 	text_clean(key, length, name, size);
 	return unit;
+}
+
+bool param_is_named(const json_t *document, const char *key)
+{
+	const json_t *named = json_object_get(document, "named");
+
+	return !json_is_array(named) || json_has_string(named, key);
 }
 
 char *param_value_text(const json_t *value, enum unit unit, char *buf, size_t size)

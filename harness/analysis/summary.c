@@ -113,10 +113,11 @@ static json_t *finish(const json_t *run, const json_t *resolved, json_t *points)
 		json_array_append_new(reasons, json_string("no point is possible here"));
 	json_array_extend(warnings, impossible);
 	json_decref(impossible);
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:b, s:o, s:o, s:o}", "schema", 1, "name",
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:b, s:o, s:o, s:O*, s:o}", "schema", 1, "name",
 			 string_or(resolved, "name", ""), "title", string_or(run, "title", ""), "variant",
 			 string_or(resolved, "variant", ""), "hosts", host_names(run), "valid",
-			 !json_array_size(reasons), "reasons", reasons, "warnings", warnings, "points", points);
+			 !json_array_size(reasons), "reasons", reasons, "warnings", warnings, "named",
+			 json_object_get(resolved, "named"), "points", points);
 }
 
 json_t *run_state(const char *run_path, const json_t *run, const char *role)

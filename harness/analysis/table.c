@@ -73,19 +73,20 @@ static const json_t *param(const struct row *r, const char *key)
 /* --- settings --- */
 
 /* A setting varies if two points that have it differ: one that only one transport has does not tell that transport's
- * points apart. */
+ * points apart. Nor does one that nobody chose. */
 static bool varies(const struct rows *all, const char *key)
 {
 	const json_t *first = NULL;
+	bool named = false, differs = false;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const json_t *value = param(&all->row[i], key);
 
-		if (first && value && !json_equal(first, value))
-			return true;
+		named |= value && param_is_named(all->row[i].summary, key);
+		differs |= first && value && !json_equal(first, value);
 		first = first ? first : value;
 	}
-	return false;
+	return named && differs;
 }
 
 static void add_setting(struct grid *g, const struct rows *all, const char *key)

@@ -159,9 +159,9 @@ static json_t *kernel_tables(const struct spec *spec)
 
 static json_t *resolve(const struct spec *spec)
 {
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:O, s:O}", "schema", 1, "name", spec->name, "title", spec->title,
-			 "variant", spec->quick ? "quick" : "full", "kernels", kernel_tables(spec), "points",
-			 spec->points, "claims", spec->claims);
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:O, s:O, s:O}", "schema", 1, "name", spec->name, "title",
+			 spec->title, "variant", spec->quick ? "quick" : "full", "kernels", kernel_tables(spec),
+			 "points", spec->points, "named", spec->named, "claims", spec->claims);
 }
 
 /* The settings of every point, those that are the same everywhere first. */

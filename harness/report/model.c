@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/layout.h"
+#include "analysis/param.h"
 #include "analysis/rep.h"
 #include "analysis/schema.h"
 #include "common/err.h"
@@ -148,11 +149,14 @@ static bool tells_runs_apart(const char *key)
 	return !strcmp(key, "kernel") || !strcmp(key, "transport");
 }
 
-/* A key varies if two points that have it differ in it: a setting that only one transport knows tells nothing apart. */
+/* A key varies if two points that have it differ in it: a setting that only one transport knows tells nothing apart, nor
+ * does one that is but a transport's default. */
 static bool key_varies(const struct report *r, const char *key, size_t run)
 {
 	const json_t *first = NULL;
 
+	if (!param_is_named(r->runs[run].run->resolved, key))
+		return false;
 	for (size_t i = 0; i < r->count; i++) {
 		const json_t *value = json_object_get(r->points[i].params, key);
 

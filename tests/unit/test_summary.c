@@ -473,6 +473,11 @@ static void test_table(void)
 		if (strcspn(line, "\n") > 110)
 			ok(false, "at most 110 columns: %.*s", (int)strcspn(line, "\n"), line);
 	free(text);
+	json_object_set_new(summary, "named", json_pack("[s, s]", "transport", "qp"));
+	text = table((const json_t *const[]){summary}, 1);
+	contains(text, "   point  transport  qp ",
+		 "settings that the spec does not name are not shown, whatever their defaults are");
+	free(text);
 	text = table((const json_t *const[]){bad}, 1);
 	ok(text != NULL, "nonsense in, no crash");
 	free(text);
