@@ -2,7 +2,8 @@
 
 A Case is something that several Programs can do. Every round runs each of them once, in another order each time, so that what else the machine
 does hits all. A round's ratio is that of our program to one other, or to the fastest of the others in that same round; what is told of it is the
-median over the rounds and the quartiles. "No slower" holds if the lower quartile is at most the limit (1, unless the case says otherwise).
+median over the rounds and the quartiles. "No slower" holds if the lower quartile is at most the limit (1, unless the case says otherwise). What can be zero
+(missed steps) is compared by the difference of the same round instead.
 
 Times are in nanoseconds throughout. Quantiles of raw samples are exact, nearest rank, as kblat's own are.
 """
@@ -61,6 +62,8 @@ class Case:
     limit: float = 1.0           # of the ratio to the fastest other
     limited: tuple = ("p50",)    # quantities that the limit is for
     most: dict = dataclasses.field(default_factory=dict)  # quantity -> what ours may be at most
+    beyond: dict = dataclasses.field(default_factory=dict)  # quantity -> by how much ours may be more than the fastest other
+    enough: dict = dataclasses.field(default_factory=dict)  # quantity -> if ours is at most this, the ratio does not matter
 
 
 # --- quantiles and ratios ---------------------------------------------------------------------------------------------
@@ -88,8 +91,13 @@ def ratio_to(ours, others):
     return spread(values) if values else None
 
 
+def differences(ours, others):
+    values = [a - b for a, b in zip(ours, others) if a is not None and b is not None]
+    return spread(values) if values else None
+
+
 def fastest(lists):
-    return [min((v for v in row if v), default=None) for row in zip(*lists)]
+    return [min((v for v in row if v is not None), default=None) for row in zip(*lists)]
 
 
 # --- running one program ----------------------------------------------------------------------------------------------
@@ -234,25 +242,29 @@ class Tally:
     def ours(self):
         return next((p for p in self.case.programs if p.ours), None)
 
-    def to_fastest(self):
+    def to_fastest(self, compare, quantities):
         ours, others = self.ours(), [p for p in self.case.programs if not p.ours]
         if not ours or not others:
             return {}
-        return {q: ratio_to(self.values[ours.name][q], fastest([self.values[p.name][q] for p in others]))
-                for q in self.case.quantities}
+        return {q: compare(self.values[ours.name][q], fastest([self.values[p.name][q] for p in others])) for q in quantities}
 
     def json(self):
-        ratios = self.to_fastest()
+        ratios, more = self.to_fastest(ratio_to, self.case.quantities), self.to_fastest(differences, self.case.beyond)
         return {"name": self.case.name, "limit": self.case.limit, "limited": list(self.case.limited), "most": self.case.most,
-                "ours_to_fastest": ratios, "holds": self.holds(ratios),
+                "beyond": self.case.beyond, "enough": self.case.enough, "ours_to_fastest": ratios, "ours_beyond_fastest": more,
+                "holds": self.holds(ratios, more),
                 "programs": [self.program_json(p) for p in self.case.programs]}
 
-    def holds(self, ratios):
+    def is_at_most(self, quantity, most):
+        value = tables.middle(self.values[self.ours().name][quantity])
+        return value is not None and value <= most
+
+    def holds(self, ratios, more):
         """Are all limits kept? None if there are none."""
-        kept = [ratios[q]["q1"] <= self.case.limit for q in self.case.limited if ratios.get(q)]
-        for quantity, most in self.case.most.items():
-            value = tables.middle(self.values[self.ours().name][quantity])
-            kept.append(value is not None and value <= most)
+        kept = [ratios[q]["q1"] <= self.case.limit or self.is_at_most(q, self.case.enough.get(q, -math.inf))
+                for q in self.case.limited if ratios.get(q)]
+        kept += [more[q]["q1"] <= most for q, most in self.case.beyond.items() if more.get(q)]
+        kept += [self.is_at_most(q, most) for q, most in self.case.most.items()]
         return all(kept) if kept else None
 
 
@@ -325,21 +337,23 @@ def ucx_percentile(quantile):
     return parse
 
 
-def kblat(binary, name, settings, series="half_rtt_ns", note=""):
-    """A point of kblat's as a Program; it needs to be valid. Its spec is made when it runs."""
+def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more=lambda point: {}):
+    """A point of kblat's as a Program; it needs to be valid. Its spec is made when it runs. `more`: what else its summary gives. "wall" is the time of
+    the whole command."""
     def parse(text):
-        said, _ = json.JSONDecoder().raw_decode(text)  # the run's path comes after it
+        said, end = json.JSONDecoder().raw_decode(text)  # the run's path comes after it, then two times in us
+        begun, ended = text[end:].split()[-2:]
         point = said["points"][0]
         if point.get("outcome") != "completed" or not point["valid"]:
             raise Failed("; ".join(point["reasons"]) or point.get("why") or "it is not valid")
         metrics = point["metrics"][series]
-        return {q: metrics[q] for q in ("p50", "p99", "mean")}
+        return {"wall": (int(ended) - int(begun)) * 1e3, **{q: metrics[q] for q in ("p50", "p99", "mean")}, **more(point)}
 
     spec = json.dumps({"kblat": 1, "name": "peers", "settings": {"repetitions": 1, **settings}})
-    script = 'd=$(mktemp -d) && trap \'rm -rf "$d"\' EXIT && printf %s "$2" >"$d/spec.yaml" && ' \
-             '"$1" run "$d/spec.yaml" --out "$d" --json'
+    script = 'b=$EPOCHREALTIME; d=$(mktemp -d) && trap \'rm -rf "$d"\' EXIT && printf %s "$2" >"$d/spec.yaml" && ' \
+             '"$1" run "$d/spec.yaml" --out "$d" --json && e=$EPOCHREALTIME && echo "$b $e" | tr -d .,'
     escaped = spec.replace("{", "{{").replace("}", "}}")
-    return Program(name, [Run(["bash", "-c", script, "-", binary, escaped], parse)], ours=True, note=note)
+    return Program(name, [Run(["bash", "-c", script, "-", binary, escaped], parse)], ours=ours, note=note)
 
 
 # --- the end of a bench ----------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import json
 import statistics
 import sys
 
-UNITS = {"p50": (1e-3, "us"), "p99": (1e-3, "us"), "mean": (1e-3, "us"), "time": (1e-9, "s"), "memory": (1.0, "MiB")}
+UNITS = {"p50": (1e-3, "us"), "p99": (1e-3, "us"), "mean": (1e-3, "us"), "time": (1e-9, "s"), "memory": (1.0, "MiB"),
+         "wall": (1e-9, "s"), "missed": (100.0, "%"), "GiB": (1e-9, "s")}
 
 
 def amount(value, quantity):
@@ -27,8 +28,20 @@ def ratio_text(ratio):
     return f"{ratio['median']:.2f} [{ratio['q1']:.2f}–{ratio['q3']:.2f}]" if ratio else "–"
 
 
+def beyond_text(more, quantity):
+    return f"{amount(more['median'], quantity)} [{amount(more['q1'], quantity)}–{amount(more['q3'], quantity)}]" if more else "–"
+
+
+def ratio_limit(case, quantity):
+    enough = case.get("enough", {}).get(quantity)
+    also = f" or {quantity} <= {amount(enough, quantity)} {UNITS[quantity][1]}" if enough else ""
+    return f"ours / it, {quantity} <= {case['limit']:g}{also}"
+
+
 def wanted(case):
-    limits = [f"ours / it, {q} <= {case['limit']:g}" for q in case["limited"] if case["ours_to_fastest"].get(q)]
+    limits = [ratio_limit(case, q) for q in case["limited"] if case["ours_to_fastest"].get(q)]
+    limits += [f"{q} <= its + {amount(most, q)} {UNITS[q][1]} (is {beyond_text(case['ours_beyond_fastest'].get(q), q)})"
+               for q, most in case.get("beyond", {}).items()]
     limits += [f"{q} <= {amount(most, q)} {UNITS[q][1]}" for q, most in case["most"].items()]
     return f"{', '.join(limits)}: {'yes' if case['holds'] else 'NO'}" if limits else ""
 
@@ -75,8 +88,8 @@ PREFACE = """# Benchmarks
 makes these tables (`build/bench/benchmarks.md`) and the values of every round as JSON (`build/bench/*.json`).
 
 The programs of a case are run in turn, in another order in each round, with the same two CPUs. p50 and p99 are medians over the rounds. A ratio is ours to
-theirs of the same round: median over the rounds, and the quartiles in brackets; beside our own program it is to the fastest other of each round. A limit holds if
-the lower quartile keeps it. A dash is what a program does not tell. In a virtual machine, and more so in the emulated one, ratios mean something and latencies
+theirs of the same round: median over the rounds, and the quartiles in brackets; beside our own program it is to the fastest other of each round. "its + x" limits
+the difference of the same round instead, where a value can be zero. A limit holds if the lower quartile keeps it. A dash is what a program does not tell. In a virtual machine, and more so in the emulated one, ratios mean something and latencies
 do not.
 """
 

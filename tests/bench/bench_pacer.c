@@ -1,0 +1,102 @@
+/*
+ * What no pacer on this CPU could do better than: a bare spin on the tick counter over the same steps. Nothing is sent and nothing is polled; a step that is
+ * overtaken by the next is missed, as in the kernel `rate`.
+ *
+ *   build/bench/bench_pacer HZ STEPS CPU
+ *
+ * Says "missed SHARE p50 NS p99 NS": of the steps, those missed; of the others, how long after it was due the spin saw it.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "analysis/npy.h"
+#include "analysis/stats.h"
+#include "instrument/clock.h"
+#include "instrument/pacer.h"
+#include "instrument/pinned.h"
+
+struct course {
+	struct clock_conversion clock;
+	int64_t hz, steps, missed;
+	int64_t *due, *seen; /* ticks */
+};
+
+static void *spin(void *arg)
+{
+	struct course *c = arg;
+	struct grid_of_ticks grid;
+	int64_t now;
+
+	grid_start(&grid, clock_ticks_begin(), c->hz, 0, &c->clock);
+	for (int64_t i = 0; i < c->steps; i++) {
+		c->due[i] = grid_take(&grid);
+		while ((now = clock_ticks_begin()) < c->due[i])
+			;
+		if (__builtin_expect(now < grid.due, 1))
+			c->seen[i] = now;
+		else
+			c->missed++;
+	}
+	return NULL;
+}
+
+static int64_t *column(int64_t steps)
+{
+	int64_t *values = calloc((size_t)steps, sizeof(*values));
+
+	for (int64_t i = 0; values && i < steps; i++)
+		values[i] = NEVER;
+	return values;
+}
+
+static int report(const struct course *c)
+{
+	struct span span = {c->seen, c->due, (size_t)c->steps};
+	struct stats s;
+
+	for (int64_t i = 0; i < c->steps; i++) {
+		c->due[i] = clock_to_ns(&c->clock, c->due[i]);
+		c->seen[i] = c->seen[i] == NEVER ? NEVER : clock_to_ns(&c->clock, c->seen[i]);
+	}
+	if (stats_compute(&span, 1, INT64_MAX, &s, NULL) || !s.has_quantile[Q99]) {
+		fprintf(stderr, "too few steps were seen\n");
+		return 1;
+	}
+	printf("missed %.9f p50 %lld p99 %lld\n", (double)c->missed / (double)c->steps, (long long)s.quantile[Q50],
+	       (long long)s.quantile[Q99]);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct course c = {.hz = argc == 4 ? atoll(argv[1]) : 0, .steps = argc == 4 ? atoll(argv[2]) : 0};
+	struct clock_report clock;
+	pthread_t thread;
+	int rc, status;
+
+	if (c.hz < 1 || c.hz > 1000000000 || c.steps < 10000) {
+		fprintf(stderr, "usage: %s HZ STEPS CPU, of at least 10000 steps\n", argv[0]);
+		return 2;
+	}
+	c.due = column(c.steps);
+	c.seen = column(c.steps);
+	if (!c.due || !c.seen)
+		return 1;
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		perror("mlockall");
+	clock_calibrate(100, &clock);
+	c.clock = clock_conversion_from(clock_ticks_begin(), clock.hz);
+	rc = pinned_start(&thread, atoi(argv[3]), spin, &c);
+	if (rc) {
+		fprintf(stderr, "CPU %s: %s\n", argv[3], strerror(-rc));
+		return 1;
+	}
+	pthread_join(thread, NULL);
+	status = report(&c);
+	free(c.due);
+	free(c.seen);
+	return status;
+}
