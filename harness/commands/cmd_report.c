@@ -16,7 +16,10 @@ const struct cli_command cmd_report_cli = {
 	"drawn "
 	"from) and report.html, one file that needs nothing else and works offline. The points of further runs are "
 	"shown "
-	"beside those of the first. The last line on standard output is the path of the page.\n\n"
+	"beside those of the first. There is an overview of all points; medians against each numeric setting (size, "
+	"rate) with at least three values, with the steps that a pacer missed beneath; where two settings have that, "
+	"a surface of the medians over both; and a histogram for each point. The last line on standard output is the "
+	"path of the page.\n\n"
 	"Of a campaign, the pages of all its runs are made, and one page with an index of them and all their "
 	"claims.\n\n"
 	"gnuplot draws the figures. Without it, tables and page are made all the same, and the exit status is 77.",

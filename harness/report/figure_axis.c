@@ -1,6 +1,7 @@
 /*
  * The median against a numeric setting (size first of all), with P10 and P90: a panel for each service type, a line for each
- * combination of what else varies. One figure for each setting that has at least three values.
+ * combination of what else varies; of paced points, below them, the steps that were missed and not sent. One figure for each
+ * setting that has at least three values.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -11,13 +12,13 @@
 #include "common/text.h"
 #include "report/escape.h"
 #include "report/figures.h"
+#include "report/settings.h"
+#include "report/steps.h"
 
-#define VALUES_MIN	3
 #define VALUES_MAX	64
 #define PANELS_MAX	4
 #define LINES_MAX	8 /* more can't be told apart */
 #define KEYS_MAX	8
-#define SIZE_KEY	"size_bytes"
 #define PANEL_KEY	"qp"
 #define BEYOND		20 /* samples that a quantile needs on its outer side, as everywhere */
 #define SIDES		110
@@ -29,12 +30,9 @@
 #define ENTRY_CHARACTER 7
 #define UPRIGHT		44 /* pixels that an upright label needs */
 #define PLOT_HEIGHT	420
+#define STEPS_HEIGHT	130 /* of the strip of missed steps below */
 #define LABEL_MAX	80
 #define LOGARITHMIC	8 /* largest / smallest, from which on the axis is logarithmic */
-
-/* Settings that say how long to measure, not what. */
-static const char *const bookkeeping[] = {"messages", "repetitions", "warmup", "timeout_ns",
-					  "drain_ns", "limit_ns",    "depth"};
 
 struct course {
 	const struct report *r;
@@ -48,69 +46,29 @@ struct course {
 	const struct report_point *lines[LINES_MAX]; /* the first point of each */
 	size_t line_count;
 	double least, most; /* ns, over what is drawn */
+	bool is_paced;	    /* some of it has steps */
+	double most_steps;  /* share that was missed or not sent, over what is drawn */
 };
-
-static const json_t *param(const struct report_point *p, const char *key)
-{
-	return json_object_get(p->params, key);
-}
 
 static bool is_drawn(const struct course *c, const struct report_point *p)
 {
-	return json_is_integer(param(p, c->key)) && p->series_count && series_is_measured(&p->series[0]);
-}
-
-static bool is_same(const json_t *a, const json_t *b)
-{
-	return a == b || (a && b && json_equal(a, b));
+	return point_has_number(p, c->key);
 }
 
 /* --- which axis --- */
 
-static bool is_bookkeeping(const char *key)
-{
-	for (size_t i = 0; i < sizeof(bookkeeping) / sizeof(bookkeeping[0]); i++)
-		if (!strcmp(key, bookkeeping[i]))
-			return true;
-	return false;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static bool has_value(const struct course *c, int64_t value)
-{
-	for (size_t i = 0; i < c->value_count; i++)
-		if (c->values[i] == value)
-			return true;
-	return false;
-}
-
 /* False: not an axis. */
 static bool find_values(struct course *c)
 {
-	for (size_t i = 0; i < c->r->count; i++) {
-		const struct report_point *p = &c->r->points[i];
-
-		if (!is_drawn(c, p) || has_value(c, json_integer_value(param(p, c->key))))
-			continue;
-		if (c->value_count == VALUES_MAX)
-			return false;
-		c->values[c->value_count++] = json_integer_value(param(p, c->key));
-	}
-	qsort(c->values, c->value_count, sizeof(c->values[0]), by_value);
-	return c->value_count >= VALUES_MIN;
+	c->value_count = settings_values(c->r->points, c->r->count, c->key, c->values, VALUES_MAX);
+	return c->value_count >= SETTING_VALUES_MIN && c->value_count <= VALUES_MAX;
 }
 
 static size_t value_index(const struct course *c, const struct report_point *p)
 {
 	size_t i = 0;
 
-	while (c->values[i] != json_integer_value(param(p, c->key)))
+	while (c->values[i] != json_integer_value(point_setting(p, c->key)))
 		i++;
 	return i;
 }
@@ -121,7 +79,7 @@ static size_t panel_index(const struct course *c, const struct report_point *p)
 {
 	size_t i = 0;
 
-	while (i < c->panel_count && c->panels[i] && !is_same(c->panels[i], param(p, PANEL_KEY)))
+	while (i < c->panel_count && c->panels[i] && !settings_same(c->panels[i], point_setting(p, PANEL_KEY)))
 		i++;
 	return i;
 }
@@ -131,14 +89,14 @@ static bool find_panels(struct course *c)
 	for (size_t i = 0; i < c->r->count; i++) {
 		const struct report_point *p = &c->r->points[i];
 
-		if (!is_drawn(c, p) || (param(p, PANEL_KEY) && panel_index(c, p) < c->panel_count))
+		if (!is_drawn(c, p) || (point_setting(p, PANEL_KEY) && panel_index(c, p) < c->panel_count))
 			continue;
 		/* Points of a transport without such a setting among others: no panels, but lines. */
-		if (!param(p, PANEL_KEY) || c->panel_count == PANELS_MAX) {
+		if (!point_setting(p, PANEL_KEY) || c->panel_count == PANELS_MAX) {
 			c->panel_count = 0;
 			break;
 		}
-		c->panels[c->panel_count++] = param(p, PANEL_KEY);
+		c->panels[c->panel_count++] = point_setting(p, PANEL_KEY);
 	}
 	if (c->panel_count < 2) {
 		c->panel_count = 1;
@@ -147,15 +105,10 @@ static bool find_panels(struct course *c)
 	return true;
 }
 
-static bool differ(const struct report_point *a, const struct report_point *b, const char *key)
-{
-	return *key ? !is_same(param(a, key), param(b, key)) : a->run != b->run;
-}
-
 static bool is_on_one_line(const struct course *c, const struct report_point *a, const struct report_point *b)
 {
 	for (size_t i = 0; i < c->key_count; i++)
-		if (differ(a, b, c->keys[i]))
+		if (points_differ(a, b, c->keys[i]))
 			return false;
 	return true;
 }
@@ -169,7 +122,8 @@ static bool tells_apart(const struct course *c, const char *key)
 			const struct report_point *a = &c->r->points[i], *b = &c->r->points[k];
 
 			if (is_drawn(c, a) && is_drawn(c, b) && value_index(c, a) == value_index(c, b) &&
-			    panel_index(c, a) == panel_index(c, b) && differ(a, b, key) && is_on_one_line(c, a, b))
+			    panel_index(c, a) == panel_index(c, b) && points_differ(a, b, key) &&
+			    is_on_one_line(c, a, b))
 				return true;
 		}
 	return false;
@@ -230,6 +184,7 @@ static void write_row(FILE *table, struct course *c, const struct report_point *
 	write_number(table, c, metric_ns(s, "p50", &value), &value);
 	write_number(table, c, series_quantile(s, 0.1, BEYOND, &value), &value);
 	write_number(table, c, metric_ns(s, "p90", &value), &value);
+	steps_cells(table, p);
 	fprintf(table, "\t%" PRId64 "\t", c->values[value_index(c, p)]);
 	escape_tsv(table, c->r->runs[p->run].label);
 	fprintf(table, "\t%u\t", p->id);
@@ -240,7 +195,8 @@ static void write_row(FILE *table, struct course *c, const struct report_point *
 /* In the order in which lines are drawn. Texts last, as everywhere. */
 static void write_table(FILE *table, struct course *c)
 {
-	fprintf(table, "panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns\t%s\trun\tpoint\tlabel\n", c->key);
+	fprintf(table, "panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns" STEPS_HEADING "\t%s\trun\tpoint\tlabel\n",
+		c->key);
 	for (size_t panel = 0; panel < c->panel_count; panel++)
 		for (size_t line = 0; line < c->line_count; line++)
 			for (size_t x = 0; x < c->value_count; x++)
@@ -254,35 +210,6 @@ static void write_table(FILE *table, struct course *c)
 }
 
 /* --- variables --- */
-
-/* "send, inline no"; the value alone where it says what it is. */
-static char *line_label(const struct course *c, const struct report_point *p)
-{
-	char *label = NULL, name[LABEL_MAX], value[LABEL_MAX];
-	size_t size, printed = 0;
-	FILE *out = open_memstream(&label, &size);
-
-	if (!out)
-		abort();
-	for (size_t i = 0; i < c->key_count; i++) {
-		const json_t *v = *c->keys[i] ? param(p, c->keys[i]) : NULL;
-
-		if (*c->keys[i] && !v)
-			continue;
-		fputs(printed++ ? ", " : "", out);
-		if (!*c->keys[i]) {
-			fputs(c->r->runs[p->run].label, out);
-			continue;
-		}
-		param_value(c->keys[i], v, value, sizeof(value));
-		if (!json_is_string(v) || strspn(value, "0123456789") == strlen(value) || !strcmp(value, "on") ||
-		    !strcmp(value, "off") || !strcmp(value, "auto"))
-			fprintf(out, "%s ", param_name(c->keys[i], name, sizeof(name)));
-		fputs(value, out);
-	}
-	fclose(out);
-	return figure_one_line(label, LABEL_MAX);
-}
 
 static size_t figure_width(const struct course *c)
 {
@@ -317,7 +244,7 @@ static void set_lines(struct figures *f, const struct course *c)
 
 	figure_set_array(f, "lines", c->line_count);
 	for (size_t i = 0; i < c->line_count; i++) {
-		char *label = line_label(c, c->lines[i]);
+		char *label = settings_label(c->r, c->lines[i], c->keys, c->key_count);
 
 		figure_set_item(f, "lines", i, label);
 		longest = strlen(label) > longest ? strlen(label) : longest;
@@ -362,8 +289,22 @@ static void set_size(struct figures *f, const struct course *c)
 {
 	size_t width = figure_width(c);
 
-	fprintf(f->script, "width = %zu\nheight = %d\nrotate = %d\n", width, PLOT_HEIGHT,
+	fprintf(f->script, "width = %zu\nheight = %d\nsteps_height = %d\nrotate = %d\n", width,
+		PLOT_HEIGHT + (c->is_paced ? STEPS_HEIGHT : 0), c->is_paced ? STEPS_HEIGHT : 0,
 		(width - SIDES) / c->panel_count / c->value_count < UPRIGHT);
+}
+
+static void find_steps(struct course *c)
+{
+	for (size_t i = 0; i < c->r->count; i++) {
+		const struct report_point *p = &c->r->points[i];
+		struct steps steps;
+
+		if (!is_drawn(c, p) || !point_steps(p, &steps))
+			continue;
+		c->is_paced = true;
+		c->most_steps = fmax(c->most_steps, steps.missed_share + steps.unsent_share);
+	}
 }
 
 static void set_range(struct figures *f, const struct course *c)
@@ -377,6 +318,7 @@ static void set_range(struct figures *f, const struct course *c)
 	fprintf(f->script, "logarithmic = %d\n", logarithmic);
 	figure_set_number(f, "bottom", logarithmic ? least * 0.8 / unit.ns : 0);
 	figure_set_number(f, "top", most * (logarithmic ? 1.3 : 1.08) / unit.ns);
+	figure_set_number(f, "steps_most", 100 * c->most_steps);
 }
 
 static void set_titles(struct figures *f, const struct course *c)
@@ -410,6 +352,7 @@ static int add_axis(struct figures *f, const struct report *r, const char *key, 
 	if (!table)
 		return figure_end(f, table, e);
 	write_table(table, &c);
+	find_steps(&c);
 	set_titles(f, &c);
 	set_lines(f, &c);
 	set_panels(f, &c);
@@ -419,25 +362,12 @@ static int add_axis(struct figures *f, const struct report *r, const char *key, 
 	return figure_end(f, table, e);
 }
 
-/* Does a setting only go along with the size, as a burst that becomes shorter for large messages? */
-static bool follows_size(const struct report *r, const char *key)
-{
-	for (size_t i = 0; i < r->count; i++)
-		for (size_t k = 0; k < i; k++) {
-			const struct report_point *a = &r->points[i], *b = &r->points[k];
-
-			if (a->run == b->run && is_same(param(a, SIZE_KEY), param(b, SIZE_KEY)) && differ(a, b, key))
-				return false;
-		}
-	return true;
-}
-
 static int add_axes(struct figures *f, const struct report *r, struct err *e)
 {
-	int rc = add_axis(f, r, SIZE_KEY, e);
+	int rc = add_axis(f, r, SETTING_SIZE, e);
 
 	for (size_t i = 0; !rc && i < r->varying_count; i++)
-		if (!is_bookkeeping(r->varying[i]) && !follows_size(r, r->varying[i]))
+		if (setting_is_an_axis(r, r->varying[i]))
 			rc = add_axis(f, r, r->varying[i], e);
 	return rc;
 }

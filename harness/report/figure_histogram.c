@@ -11,6 +11,7 @@
 #include "common/fs.h"
 #include "common/units.h"
 #include "report/figures.h"
+#include "report/steps.h"
 
 #define BINS	    100
 #define THESIS_BIN  500 /* ns; its figures end at 50 us */
@@ -171,6 +172,18 @@ static void note_outside(FILE *out, const struct report_point *p, const char *wh
 	}
 }
 
+/* What never was a message: of a pacer's steps. */
+static void note_steps(FILE *out, const struct report_point *p)
+{
+	struct steps s;
+
+	if (!point_steps(p, &s))
+		return;
+	fprintf(out, "\nmissed: %.4g %% of %" PRId64 " steps", 100 * s.missed_share, s.due);
+	if (s.unsent_share > 0)
+		fprintf(out, "\nnot sent: %.4g %% of them", 100 * s.unsent_share);
+}
+
 /* What the bars do not show. */
 static char *notes(const struct report_point *p, const struct report_series *first, const struct bins *b)
 {
@@ -188,6 +201,7 @@ static char *notes(const struct report_point *p, const struct report_series *fir
 		fputs("\nlost: unknown", out);
 	else
 		fprintf(out, "\nlost: %.0f of %.0f", lost, lost + (double)first->count);
+	note_steps(out, p);
 	note_outside(out, p, "below", b->low, b->below);
 	note_outside(out, p, "beyond", b->high, b->beyond);
 	if (metric_ns(first, "max", &max))

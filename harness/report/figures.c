@@ -13,7 +13,7 @@
 
 #define SCRIPT "figures.gp"
 
-static const struct figure_kind *const kinds[] = {&figure_overview, &figure_axis, &figure_histogram};
+static const struct figure_kind *const kinds[] = {&figure_overview, &figure_axis, &figure_surface, &figure_histogram};
 
 /* Variables ---------------------------------------------------------------------------------------------- */
 

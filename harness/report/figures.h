@@ -50,7 +50,7 @@ struct figure_kind {
 	int (*add)(struct figures *f, const struct report *r, struct err *e); /* none, one or many */
 };
 
-extern const struct figure_kind figure_overview, figure_axis, figure_histogram;
+extern const struct figure_kind figure_overview, figure_axis, figure_surface, figure_histogram;
 
 /*
  * Start a figure: its table is open for writing, its variables go to f->script. Takes `name` and `text`. NULL and `e`

@@ -164,22 +164,37 @@ static void write_overview(const struct page *p)
 	html_printf(p, "</section>\n");
 }
 
-static void write_axes(const struct page *p)
+/* Kinds of which there is one or more about many points. */
+static const struct {
+	const char *kind, *heading, *caption;
+} courses[] = {
+    {"axis", "Courses", "Medians; the bars reach from P10 to P90."},
+    {"surface", "Surfaces",
+     "Medians over two settings; in red the share of steps that were missed or not sent, where it is large."},
+};
+
+static void write_kind(const struct page *p, size_t which)
 {
 	bool begun = false;
 
 	for (size_t i = 0; i < p->figures->count; i++) {
 		const struct figure *f = &p->figures->items[i];
 
-		if (strcmp(f->kind, "axis") != 0)
+		if (strcmp(f->kind, courses[which].kind) != 0)
 			continue;
 		if (!begun)
-			html_printf(p, "<section>\n<h2>Courses</h2>\n");
+			html_printf(p, "<section>\n<h2>%s</h2>\n", courses[which].heading);
 		begun = true;
-		html_figure(p, f, "Medians; the bars reach from P10 to P90.", " class=\"overview broad\"");
+		html_figure(p, f, courses[which].caption, " class=\"overview broad\"");
 	}
 	if (begun)
 		html_printf(p, "</section>\n");
+}
+
+static void write_courses(const struct page *p)
+{
+	for (size_t i = 0; i < sizeof(courses) / sizeof(courses[0]); i++)
+		write_kind(p, i);
 }
 
 static void write_histograms(const struct page *p)
@@ -225,7 +240,7 @@ static void write_end(const struct page *p)
 void html_write(const struct page *p)
 {
 	static void (*const sections[])(const struct page *) = {
-	    write_head,	      html_answers,  html_claims,  html_numbers, html_notes, write_overview, write_axes,
+	    write_head,	      html_answers,  html_claims,  html_numbers, html_notes, write_overview, write_courses,
 	    write_histograms, html_machines, html_changes, html_repeat,	 html_specs, write_end,
 	};
 

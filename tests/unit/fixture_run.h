@@ -34,12 +34,19 @@ struct fixture_point {
 	const char *reason, *warning;		    /* NULL: none */
 };
 
+/* Of a kernel with a pacer. */
+struct fixture_pacing {
+	int64_t rate_hz, steps;
+	double missed_share, unsent_share;
+};
+
 struct fixture_run {
 	const char *name, *title, *host, *device, *driver, *status, *spec;
 	const char *reason; /* NULL: the run is valid */
 	const struct fixture_point *points;
 	size_t count;
-	bool no_summary; /* killed */
+	bool no_summary;		     /* killed */
+	const struct fixture_pacing *pacing; /* one for each point; NULL: none has a pacer */
 };
 
 static uint64_t fixture_seed = 1;
@@ -87,8 +94,9 @@ static void fixture_mkdirs(char *path)
 	free(path);
 }
 
-static json_t *fixture_params(const struct fixture_point *p)
+static json_t *fixture_params(const struct fixture_run *run, unsigned id)
 {
+	const struct fixture_point *p = &run->points[id];
 	json_t *params = json_pack("{ss ss ss* ss sI si sI si sI si}", "kernel", "oneway", "transport", p->transport,
 				   "qp", p->qp, "poll", p->poll, "size_bytes", (json_int_t)p->size_bytes, "messages",
 				   (int)p->messages, "pause_ns", (json_int_t)0, "burst", (int)p->messages, "limit_ns",
@@ -98,6 +106,8 @@ static json_t *fixture_params(const struct fixture_point *p)
 	json_object_set_new(params, "check", json_false());
 	if (p->qp)
 		json_object_set_new(params, "port", json_integer(1));
+	if (run->pacing)
+		json_object_set_new(params, "rate_hz", json_integer(run->pacing[id].rate_hz));
 	return params;
 }
 
@@ -173,7 +183,7 @@ static json_t *fixture_one_point(const char *dir, const struct fixture_run *run,
 	json_t *summary;
 
 	fixture_mkdirs(fs_path("%s", dir));
-	fixture_save(fs_path("%s/params.json", dir), fixture_params(p));
+	fixture_save(fs_path("%s/params.json", dir), fixture_params(run, id));
 	fixture_save(fs_path("%s/point.json", dir),
 		     json_pack("{si si ss ss s{s{ss* ss*}}}", "schema", 1, "id", (int)id, "outcome",
 			       measured ? "completed" : p->outcome, "why", p->why ? p->why : "", "granted", "source",
@@ -181,10 +191,15 @@ static json_t *fixture_one_point(const char *dir, const struct fixture_run *run,
 	if (measured)
 		fixture_reps(dir, p, values);
 	summary =
-	    json_pack("{si so sb so so so s{si si} s[]}", "id", (int)id, "params", fixture_params(p), "valid",
+	    json_pack("{si so sb so so so s{si si} s[]}", "id", (int)id, "params", fixture_params(run, id), "valid",
 		      measured && !p->reason, "reasons", fixture_strings(measured ? p->reason : p->why), "warnings",
 		      fixture_strings(p->warning), "metrics", measured ? fixture_metrics(p, values) : json_object(),
 		      "in_flight", "p50", 96, "max", 127, "reps");
+	if (run->pacing)
+		json_object_set_new(summary, "pacing",
+				    json_pack("{sI sf sf}", "steps", (json_int_t)run->pacing[id].steps, "missed_share",
+					      run->pacing[id].missed_share, "unsent_share",
+					      run->pacing[id].unsent_share));
 	for (int s = 0; s < 2; s++)
 		for (unsigned r = 0; r < FIXTURE_REPS; r++)
 			free(values[s][r]);
@@ -199,8 +214,7 @@ static void fixture_points(const char *dir, const struct fixture_run *run)
 		char *point = fs_path("%s/points/%04u", dir, i);
 
 		json_array_append_new(points, fixture_one_point(point, run, i));
-		json_array_append_new(resolved,
-				      json_pack("{si so}", "id", (int)i, "params", fixture_params(&run->points[i])));
+		json_array_append_new(resolved, json_pack("{si so}", "id", (int)i, "params", fixture_params(run, i)));
 		free(point);
 	}
 	for (int s = 0; s < 2; s++)

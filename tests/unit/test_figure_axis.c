@@ -97,7 +97,8 @@ static void test_panels(const char *root)
 
 	is_int((long long)rows_of(tsv), 22, "a row for each point that there is");
 	like(tsv,
-	     "^panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns\tsize_bytes\trun\tpoint\tlabel\n1\t1\t1\t1\t(9[0-9]{2}|10["
+	     "^panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns\tmissed_share\tunsent_share\tsize_"
+	     "bytes\trun\tpoint\tlabel\n1\t1\t1\t1\t(9[0-9]{2}|10["
 	     "0-9]{2})\t",
 	     "panel by panel, line by line, from the smallest size on");
 	like(tsv, "\n1\t1\t4\t0\t", "the point that is not valid is marked");
@@ -133,6 +134,8 @@ static void test_none(const char *root)
 	is_int((long long)rows_of(tsv), 3, "three are");
 	contains(script, "panel_count = 1\n", "with one service type there is one panel");
 	contains(script, "key_rows = 0\n", "and for one line no key");
+	contains(script, "steps_height = 0\n", "without a pacer no strip of steps");
+	like(tsv, "\n1\t1\t1\t1\t[0-9]+\t[0-9]+\t[0-9]+\t\t\t8\t", "and empty cells");
 	free(script);
 	free(tsv);
 }

@@ -1,0 +1,352 @@
+/*
+ * The median over two numeric settings at once (rate and size of samples), as a surface, in the thesis' manner: a wire frame
+ * in blues, its least and its largest value marked, and where many steps of a pacer came to nothing, their share. A figure for
+ * each pair of settings, and of it for each combination of what else varies.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/units.h"
+#include "report/escape.h"
+#include "report/figures.h"
+#include "report/settings.h"
+#include "report/steps.h"
+
+#define VALUES_MAX   24 /* names of values that fit an axis */
+#define KEYS_MAX     8
+#define SURFACES_MAX 16	 /* of a pair; more are no overview */
+#define STEPS_SHARE  0.1 /* from which on it is written at the point, as in the thesis */
+#define LABEL_MAX    80
+#define LOGARITHMIC  8 /* largest / least, from which on the height is logarithmic */
+#define WIDTH	     800
+#define HEIGHT	     560
+
+struct axis {
+	const char *key;
+	int64_t values[VALUES_MAX];
+	size_t count;
+};
+
+struct surface {
+	const struct report *r;
+	struct axis x, y;
+	const char *keys[KEYS_MAX]; /* what tells surfaces apart; "" stands for the run */
+	size_t key_count;
+	const struct report_point *first;			  /* of this one */
+	const struct report_point *cells[VALUES_MAX][VALUES_MAX]; /* [x][y]; NULL: not measured */
+	const struct report_point *least, *most;		  /* by their medians */
+};
+
+/* --- which points --- */
+
+static bool is_drawn(const struct surface *s, const struct report_point *p)
+{
+	int64_t median;
+
+	return point_has_number(p, s->x.key) && point_has_number(p, s->y.key) &&
+	       metric_ns(&p->series[0], "p50", &median);
+}
+
+static int64_t median_of(const struct report_point *p)
+{
+	int64_t median = 0;
+
+	metric_ns(&p->series[0], "p50", &median);
+	return median;
+}
+
+static bool is_like(const struct surface *s, const struct report_point *a, const struct report_point *b)
+{
+	for (size_t i = 0; i < s->key_count; i++)
+		if (points_differ(a, b, s->keys[i]))
+			return false;
+	return true;
+}
+
+/* Would two points take one place but for this setting? */
+static bool tells_apart(const struct surface *s, const char *key)
+{
+	for (size_t i = 0; i < s->r->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct report_point *a = &s->r->points[i], *b = &s->r->points[k];
+
+			if (is_drawn(s, a) && is_drawn(s, b) && !points_differ(a, b, s->x.key) &&
+			    !points_differ(a, b, s->y.key) && points_differ(a, b, key) && is_like(s, a, b))
+				return true;
+		}
+	return false;
+}
+
+static void find_keys(struct surface *s)
+{
+	const struct report *r = s->r;
+
+	if (r->run_count > 1 && tells_apart(s, ""))
+		s->keys[s->key_count++] = "";
+	for (size_t i = 0; i < r->varying_count && s->key_count < KEYS_MAX; i++)
+		if (strcmp(r->varying[i], s->x.key) != 0 && strcmp(r->varying[i], s->y.key) != 0 &&
+		    tells_apart(s, r->varying[i]))
+			s->keys[s->key_count++] = r->varying[i];
+}
+
+static bool is_first(const struct surface *s, const struct report_point *p)
+{
+	for (const struct report_point *before = s->r->points; before < p; before++)
+		if (is_drawn(s, before) && is_like(s, before, p))
+			return false;
+	return is_drawn(s, p);
+}
+
+/* --- its shape --- */
+
+static bool find_values(struct surface *s, struct axis *axis)
+{
+	int64_t all[VALUES_MAX];
+	size_t count = settings_values(s->r->points, s->r->count, axis->key, all, VALUES_MAX);
+
+	axis->count = 0;
+	for (size_t v = 0; v < count && count <= VALUES_MAX; v++) {
+		bool found = false;
+
+		for (size_t i = 0; i < s->r->count; i++) {
+			const struct report_point *p = &s->r->points[i];
+
+			found |= is_drawn(s, p) && is_like(s, s->first, p) &&
+				 json_integer_value(point_setting(p, axis->key)) == all[v];
+		}
+		if (found)
+			axis->values[axis->count++] = all[v];
+	}
+	return axis->count >= SETTING_VALUES_MIN;
+}
+
+static size_t index_of(const struct axis *axis, const struct report_point *p)
+{
+	size_t i = 0;
+
+	while (axis->values[i] != json_integer_value(point_setting(p, axis->key)))
+		i++;
+	return i;
+}
+
+/* Fewer would leave more holes than surface: two settings that rise together are a line. */
+static bool fill_cells(struct surface *s)
+{
+	size_t filled = 0;
+
+	memset(s->cells, 0, sizeof(s->cells));
+	s->least = s->most = s->first;
+	for (size_t i = 0; i < s->r->count; i++) {
+		const struct report_point *p = &s->r->points[i], **cell;
+
+		if (!is_drawn(s, p) || !is_like(s, s->first, p))
+			continue;
+		cell = &s->cells[index_of(&s->x, p)][index_of(&s->y, p)];
+		filled += !*cell;
+		*cell = p;
+		s->least = median_of(p) < median_of(s->least) ? p : s->least;
+		s->most = median_of(p) > median_of(s->most) ? p : s->most;
+	}
+	return 2 * filled > s->x.count * s->y.count;
+}
+
+/* --- the table --- */
+
+static void write_row(FILE *table, const struct surface *s, size_t x, size_t y)
+{
+	const struct report_point *p = s->cells[x][y];
+	char text[32];
+
+	fprintf(table, "%zu\t%zu\t", x + 1, y + 1);
+	if (p)
+		fprintf(table, "%d\t%" PRId64, point_is_valid(p), median_of(p));
+	else
+		fputc('\t', table);
+	if (p)
+		steps_cells(table, p);
+	else
+		fputs("\t\t", table);
+	fprintf(table, "\t%" PRId64 "\t%" PRId64 "\t", s->x.values[x], s->y.values[y]);
+	if (p) {
+		snprintf(text, sizeof(text), "%u", p->id);
+		escape_tsv(table, s->r->runs[p->run].label);
+	}
+	fprintf(table, "\t%s\t", p ? text : "");
+	if (p)
+		escape_tsv(table, p->label);
+	fputc('\n', table);
+}
+
+/* Every place, measured or not; an empty line ends a row of the wire frame, as gnuplot wants it. */
+static void write_table(FILE *table, const struct surface *s)
+{
+	fprintf(table, "x\ty\tvalid\tp50_ns" STEPS_HEADING "\t%s\t%s\trun\tpoint\tlabel\n", s->x.key, s->y.key);
+	for (size_t y = 0; y < s->y.count; y++) {
+		if (y)
+			fputc('\n', table);
+		for (size_t x = 0; x < s->x.count; x++)
+			write_row(table, s, x, y);
+	}
+}
+
+/* --- variables --- */
+
+static void set_axis(struct figures *f, const struct axis *axis, const char *array, const char *count,
+		     const char *title)
+{
+	char text[LABEL_MAX];
+
+	figure_set_array(f, array, axis->count);
+	for (size_t i = 0; i < axis->count; i++) {
+		json_t *value = json_integer(axis->values[i]);
+
+		figure_set_item(f, array, i, param_value(axis->key, value, text, sizeof(text)));
+		json_decref(value);
+	}
+	fprintf(f->script, "%s = %zu\n", count, axis->count);
+	figure_set(f, title, param_name(axis->key, text, sizeof(text)));
+}
+
+static void set_mark(struct figures *f, const struct surface *s, const struct report_point *p, const char *name)
+{
+	char variable[32], text[32], label[LABEL_MAX];
+
+	snprintf(variable, sizeof(variable), "%s_x", name);
+	figure_set_number(f, variable, (double)index_of(&s->x, p) + 1);
+	snprintf(variable, sizeof(variable), "%s_y", name);
+	figure_set_number(f, variable, (double)index_of(&s->y, p) + 1);
+	snprintf(variable, sizeof(variable), "%s_ns", name);
+	figure_set_number(f, variable, (double)median_of(p));
+	snprintf(variable, sizeof(variable), "%s_text", name);
+	snprintf(label, sizeof(label), "%s %s", name, unit_human_ns(median_of(p), text, sizeof(text)));
+	figure_set(f, variable, label);
+}
+
+static void set_height(struct figures *f, const struct surface *s)
+{
+	double least = (double)median_of(s->least), most = (double)median_of(s->most);
+	bool logarithmic = least > 0 && most > LOGARITHMIC * least;
+	struct axis_unit unit = axis_unit_for(logarithmic ? 2 * sqrt(least * most) : most);
+
+	figure_set(f, "unit", unit.name);
+	figure_set_number(f, "unit_ns", unit.ns);
+	fprintf(f->script, "logarithmic = %d\n", logarithmic);
+	/* Room below the least for what is written there. */
+	figure_set_number(f, "bottom",
+			  logarithmic ? least * pow(most / least, -0.15) / unit.ns
+			  : least < 0 ? least * 1.1 / unit.ns
+				      : 0);
+	figure_set_number(f, "top", (most > 0 ? most * (logarithmic ? 1.4 : 1.1) : 1) / unit.ns);
+}
+
+static void set_title(struct figures *f, const struct surface *s, const char *which)
+{
+	const struct report *r = s->r;
+	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
+	char x[LABEL_MAX], y[LABEL_MAX], *title;
+
+	title = figure_one_line(fs_path("%s%smedian of %s by %s and %s%s%s", name ? name : "", name ? ": " : "",
+					s->first->series[0].label, param_name(s->x.key, x, sizeof(x)),
+					param_name(s->y.key, y, sizeof(y)), *which ? "; " : "", which),
+				FIGURE_TITLE_MAX);
+	figure_set(f, "title", title);
+	free(title);
+}
+
+static void set_notes(struct figures *f, const struct surface *s)
+{
+	size_t invalid = 0, paced = 0;
+	struct steps steps;
+
+	for (size_t x = 0; x < s->x.count; x++)
+		for (size_t y = 0; y < s->y.count; y++) {
+			const struct report_point *p = s->cells[x][y];
+
+			invalid += p && !point_is_valid(p);
+			paced += p && point_steps(p, &steps);
+		}
+	fprintf(f->script, "width = %d\nheight = %d\ninvalid_count = %zu\npaced_count = %zu\n", WIDTH, HEIGHT, invalid,
+		paced);
+	figure_set_number(f, "steps_share", STEPS_SHARE);
+}
+
+/* --- which figures --- */
+
+static int add_surface(struct figures *f, const struct surface *s, struct err *e)
+{
+	char *which = settings_label(s->r, s->first, s->keys, s->key_count), x[LABEL_MAX], y[LABEL_MAX];
+	FILE *table;
+
+	table = figure_begin(f, "surface", NULL, fs_path("surface-%zu", f->count),
+			     fs_path("Surface of the medians over %s and %s%s%s", param_name(s->x.key, x, sizeof(x)),
+				     param_name(s->y.key, y, sizeof(y)), *which ? ": " : "", which),
+			     e);
+	if (table) {
+		write_table(table, s);
+		set_title(f, s, which);
+		set_axis(f, &s->x, "x_labels", "x_count", "x_name");
+		set_axis(f, &s->y, "y_labels", "y_count", "y_name");
+		set_mark(f, s, s->least, "min");
+		set_mark(f, s, s->most, "max");
+		set_height(f, s);
+		set_notes(f, s);
+	}
+	free(which);
+	return figure_end(f, table, e);
+}
+
+static int add_pair(struct figures *f, const struct report *r, const char *x, const char *y, struct err *e)
+{
+	struct surface *s = calloc(1, sizeof(*s));
+	size_t drawn = 0;
+	int rc = 0;
+
+	if (!s)
+		abort();
+	s->r = r;
+	s->x.key = x;
+	s->y.key = y;
+	find_keys(s);
+	for (size_t i = 0; !rc && i < r->count && drawn < SURFACES_MAX; i++) {
+		s->first = &r->points[i];
+		if (!is_first(s, s->first) || !find_values(s, &s->x) || !find_values(s, &s->y) || !fill_cells(s))
+			continue;
+		rc = add_surface(f, s, e);
+		drawn++;
+	}
+	free(s);
+	return rc;
+}
+
+static bool is_an_axis(const struct report *r, const char *key)
+{
+	int64_t values[VALUES_MAX];
+	size_t count = settings_values(r->points, r->count, key, values, VALUES_MAX);
+
+	return (!strcmp(key, SETTING_SIZE) || setting_is_an_axis(r, key)) && count >= SETTING_VALUES_MIN &&
+	       count <= VALUES_MAX;
+}
+
+/* Rate first, so that it is the axis on the left: the later one is the deeper. With more than two there would be many pairs,
+ * of which none shows the whole. */
+static int add_surfaces(struct figures *f, const struct report *r, struct err *e)
+{
+	const char *axes[2];
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->varying_count; i++) {
+		if (!is_an_axis(r, r->varying[i]))
+			continue;
+		if (count == 2)
+			return 0;
+		axes[count++] = r->varying[i];
+	}
+	if (count < 2)
+		return 0;
+	return !strcmp(axes[1], "rate_hz") ? add_pair(f, r, axes[1], axes[0], e) : add_pair(f, r, axes[0], axes[1], e);
+}
+
+const struct figure_kind figure_surface = {"surface", add_surfaces};

@@ -1,0 +1,128 @@
+#include "report/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/figures.h"
+
+/* Settings that say how long to measure, not what. */
+static const char *const bookkeeping[] = {"messages", "repetitions", "warmup", "timeout_ns",
+					  "drain_ns", "limit_ns",    "depth"};
+
+const json_t *point_setting(const struct report_point *p, const char *key)
+{
+	return json_object_get(p->params, key);
+}
+
+bool settings_same(const json_t *a, const json_t *b)
+{
+	return a == b || (a && b && json_equal(a, b));
+}
+
+bool points_differ(const struct report_point *a, const struct report_point *b, const char *key)
+{
+	return *key ? !settings_same(point_setting(a, key), point_setting(b, key)) : a->run != b->run;
+}
+
+bool point_has_number(const struct report_point *p, const char *key)
+{
+	return json_is_integer(point_setting(p, key)) && p->series_count && series_is_measured(&p->series[0]);
+}
+
+/* --- values --- */
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool is_known(const int64_t *values, size_t count, int64_t value)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i] == value)
+			return true;
+	return false;
+}
+
+size_t settings_values(const struct report_point *points, size_t count, const char *key, int64_t *values, size_t most)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t value = json_integer_value(point_setting(&points[i], key));
+
+		if (!point_has_number(&points[i], key) || is_known(values, found, value))
+			continue;
+		if (found == most)
+			return most + 1;
+		values[found++] = value;
+	}
+	qsort(values, found, sizeof(values[0]), by_value);
+	return found;
+}
+
+/* --- axes --- */
+
+static bool is_bookkeeping(const char *key)
+{
+	for (size_t i = 0; i < sizeof(bookkeeping) / sizeof(bookkeeping[0]); i++)
+		if (!strcmp(key, bookkeeping[i]))
+			return true;
+	return false;
+}
+
+/* Does a setting only go along with the size, as a burst that becomes shorter for large messages? */
+static bool follows_size(const struct report *r, const char *key)
+{
+	for (size_t i = 0; i < r->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct report_point *a = &r->points[i], *b = &r->points[k];
+
+			if (a->run == b->run && !points_differ(a, b, SETTING_SIZE) && points_differ(a, b, key))
+				return false;
+		}
+	return true;
+}
+
+bool setting_is_an_axis(const struct report *r, const char *key)
+{
+	return strcmp(key, SETTING_SIZE) != 0 && !is_bookkeeping(key) && !follows_size(r, key);
+}
+
+/* --- words --- */
+
+static bool says_what_it_is(const json_t *value, const char *text)
+{
+	return json_is_string(value) && strspn(text, "0123456789") != strlen(text) && strcmp(text, "on") != 0 &&
+	       strcmp(text, "off") != 0 && strcmp(text, "auto") != 0;
+}
+
+char *settings_label(const struct report *r, const struct report_point *p, const char *const *keys, size_t count)
+{
+	char *label = NULL, name[SETTINGS_LABEL_MAX], value[SETTINGS_LABEL_MAX];
+	size_t size, printed = 0;
+	FILE *out = open_memstream(&label, &size);
+
+	if (!out)
+		abort();
+	for (size_t i = 0; i < count; i++) {
+		const json_t *v = *keys[i] ? point_setting(p, keys[i]) : NULL;
+
+		if (*keys[i] && !v)
+			continue;
+		fputs(printed++ ? ", " : "", out);
+		if (!*keys[i]) {
+			fputs(r->runs[p->run].label, out);
+			continue;
+		}
+		param_value(keys[i], v, value, sizeof(value));
+		if (!says_what_it_is(v, value))
+			fprintf(out, "%s ", param_name(keys[i], name, sizeof(name)));
+		fputs(value, out);
+	}
+	fclose(out);
+	return figure_one_line(label, SETTINGS_LABEL_MAX);
+}

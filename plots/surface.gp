@@ -1,0 +1,96 @@
+# Medians over two settings whose values are categories: a surface with its wire frame, the least and the largest marked, and in
+# red the share of steps that came to nothing where it is large.
+#
+#   name.tsv   x, y (from 1), valid (1 or 0), p50_ns, missed_share, unsent_share; empty where nothing was measured; an empty line
+#              between rows of one y
+#   x_count, x_labels[], x_name, y_count, y_labels[], y_name     the categories
+#   min_x, min_y, min_ns, min_text, max_...       the marks
+#   unit, unit_ns, logarithmic, bottom, top, title
+#   steps_share, paced_count, invalid_count       the share from which on it is written; points with steps; not valid ones
+table = name.".tsv"
+z(i) = column(i) / unit_ns
+
+unset lmargin
+unset rmargin
+unset bmargin
+unset tmargin
+set view 60,35,0.97,0.93
+set size 0.97,0.97
+set origin -0.02,0
+set xyplane at bottom
+set xrange [1:x_count]
+set yrange [1:y_count]
+set zrange [bottom:top]
+set cbrange [min_ns / unit_ns:(max_ns > min_ns ? max_ns : min_ns + 1) / unit_ns]
+if (logarithmic) {
+	set logscale z
+	set logscale cb
+	set format z "%.10g"
+	set format cb "%.10g"
+	# A decade alone has few numbers to read a value by.
+	if (top / bottom < 300) {
+		do for [decade = -4:9] {
+			set ztics add (2 * 10.**decade, 5 * 10.**decade)
+			set cbtics add (2 * 10.**decade, 5 * 10.**decade)
+		}
+	}
+}
+# Darker is larger, as in grey.
+set palette defined (0 "#e3eef9", 0.5 "#6fa3d4", 1 "#00376b")
+set pm3d depthorder corners2color geomean border linecolor rgb "#1a2f45" linewidth 0.8
+set xtics scale 0.4 () noenhanced offset character 0,-0.4 font face.",12"
+set ytics scale 0.4 () noenhanced offset character 0.6,-0.3 font face.",12"
+set ztics scale 0.4 noenhanced font face.",12"
+do for [i = 1:x_count] {
+	set xtics add (x_labels[i] i)
+}
+do for [i = 1:y_count] {
+	set ytics add (y_labels[i] i)
+}
+set border 127+256+512 linecolor rgb "#999999" linewidth 0.7
+set grid xtics ytics ztics linetype 1 linecolor rgb "#dcdcdc" linewidth 0.6
+set xlabel x_name noenhanced offset character 0,-1.2
+set ylabel y_name noenhanced offset character 2,-1
+set zlabel sprintf("median [%s]", unit) noenhanced rotate parallel offset character -1,0
+unset key
+set style textbox opaque noborder fillcolor rgb "#ffffff" margins 0.4,0.2
+set colorbox user origin screen 0.92,screen 0.25 size screen 0.022,screen 0.5
+set cbtics font face.",11"
+
+steps_of(i) = column(5) + column(6)
+is_least(i) = column(1) == min_x && column(2) == min_y
+is_most(i) = column(1) == max_x && column(2) == max_y
+is_large(i) = valid(5) && valid(6) && steps_of(i) >= steps_share
+if (paced_count) {
+	set label sprintf("percentages: steps missed or not sent, from %g %% on", 100 * steps_share) at screen px(left),py(40) left \
+		noenhanced textcolor rgb red font face.",12"
+}
+if (invalid_count) {
+	set label sprintf("x: not valid (%d)", invalid_count) at screen px(right),py(40) right noenhanced textcolor rgb red \
+		font face.",12"
+}
+
+set multiplot
+splot table skip 1 using 1:2:(z(4)):(z(4)) with pm3d
+
+# Marks and words once more in the same space: of one plot, those behind the surface would be hidden by it.
+unset border
+unset xtics
+unset ytics
+unset ztics
+unset grid
+unset xlabel
+unset ylabel
+unset zlabel
+unset colorbox
+unset label
+set label min_text at min_x,min_y,(min_ns / unit_ns) center front boxed noenhanced offset character 0,1.1 font face.",12"
+set label max_text at max_x,max_y,(max_ns / unit_ns) center front boxed noenhanced offset character 0,1.1 font face.",12"
+splot table skip 1 using (is_least(0) ? $1 : NaN):2:(z(4)) with points pointtype 11 pointsize 1.2 linecolor rgb "#000000", \
+	table skip 1 using (is_most(0) ? $1 : NaN):2:(z(4)) with points pointtype 9 pointsize 1.2 linecolor rgb "#000000", \
+	table skip 1 using (column(3) == 0 ? $1 : NaN):2:(z(4)) with points pointtype 2 pointsize 1.2 linewidth 2 \
+		linecolor rgb red, \
+	table skip 1 using (is_large(0) ? $1 : NaN):2:(z(4)) with points pointtype 7 pointsize 0.35 linecolor rgb red, \
+	table skip 1 using (is_large(0) ? $1 : NaN):2:(z(4)):(sprintf("%.0f %%", 100 * steps_of(0))) with labels boxed \
+		offset character 0,-1.1 noenhanced textcolor rgb red font face.",11"
+unset multiplot
