@@ -280,7 +280,7 @@ static void judge_loss(const struct validity_facts *f, struct validity *out)
 		    "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost on a reliable transport",
 		    f->lost, sent);
 	else
-		say(out->warnings, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost (%.2g %%)",
+		say(out->warnings, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost (%.3g %%)",
 		    f->lost, sent, sent > 0 ? 100.0 * (double)f->lost / (double)sent : 100.0);
 }
 

@@ -97,6 +97,19 @@ metric() {
 	assert_eq "$(json "$run_dir/summary.json" 'd["points"][1]["metrics"]["lat_ns"]["max"]')" 1000
 }
 
+# 20 ms, so that even on a busy machine one of the messages comes sooner than that.
+@test "the time that a gap takes is in no latency" {
+	spec g <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 25, burst: 25, repetitions: 1, warmup: 0, gap: 20ms}
+	YAML
+	run "$KBLAT" run g.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(/usr/bin/python3 -c 'import numpy, sys
+subm, recv = (numpy.load(f"{sys.argv[1]}/{c}.npy") for c in ("t_subm", "t_recv"))
+print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "$run_dir/points/0000/rep-00")" "True True"
+}
+
 @test "send completions may be polled otherwise than messages" {
 	spec s <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, messages: 2000, burst: 100, repetitions: 1, check: yes}
