@@ -679,14 +679,13 @@ static int report_done(struct endpoint *ep)
 static int do_finish(struct endpoint *ep, const json_t *order)
 {
 	const json_t *posted = json_object_get(order, "posted");
-	uint64_t last = UINT64_MAX, all = UINT64_MAX;
+	const bool all_come = !ep->lossy && json_is_integer(posted);
+	uint64_t last = UINT64_MAX;
 	int64_t waited_ms = 0, drain_ms = ep->common.drain / 1000000;
 
 	if (!ep->running)
 		return 0; /* all messages came and "done" was sent: the two crossed */
-	if (!ep->lossy && json_is_integer(posted))
-		all = (uint64_t)json_integer_value(posted);
-	while (!all_ended(ep) && waited_ms < drain_ms && last != all) {
+	while (!all_ended(ep) && waited_ms < drain_ms && !(all_come && last == (uint64_t)json_integer_value(posted))) {
 		uint64_t now = atomic_load(&ep->worker.progress);
 
 		waited_ms = now == last ? waited_ms + 1 : 0;

@@ -25,7 +25,7 @@ completed() {
 @test "one way: every transport carries what was sent, small and large, however it is polled" {
 	for transport in $(native_transports); do
 		spec o <<-'YAML'
-			settings: {kernel: oneway, messages: 200, burst: 20, repetitions: 2, warmup: 100, check: yes, depth: 64}
+			settings: {kernel: oneway, messages: 200, burst: 20, repetitions: 2, warmup: 100, check: yes, depth: 64, drain: 2s}
 			matrix:
 			  - {poll: [busy, event, adaptive], size: [5, 100, 4096]}
 		YAML
@@ -35,9 +35,9 @@ completed() {
 		run_dir=${lines[-1]}
 		assert_eq "$(completed)" 9
 		check_counters 'source["posted"], source["completed"], sink["bad_payloads"], sink["duplicates"], sink["overflows"]' "(200, 200, 0, 0, 0)"
-		# Datagrams, and what is published, may get lost where the sink is not given a CPU for long.
+		# Datagrams, and what nanomsg publishes, may get lost where the sink is not given a CPU for long. ZeroMQ queues far more than 200.
 		check_counters 'sink["received"] in range(1, 201)' True
-		[[ $transport != shmem && $transport != tcp ]] || check_counters 'sink["received"]' 200
+		[[ ! $transport =~ ^(shmem|tcp|zeromq)$ ]] || check_counters 'sink["received"]' 200
 		run "$KBLAT" verify "$run_dir"
 		[ "$status" -eq 0 ]
 	done
