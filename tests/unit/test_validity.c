@@ -360,7 +360,7 @@ static const struct row {
     {"loss over uc", loss_uc, NULL, "3 of 3000 messages lost (0.1 %)"},
     {"loss over shmem", loss_shmem, "1 of 3000 messages lost on a reliable transport", NULL},
     {"loss over scripted", loss_scripted, "1 of 3000 messages lost on a reliable transport", NULL},
-    {"loss over unreliable scripted", loss_scripted_unreliable, NULL, "1 of 3000 messages lost (0.033 %)"},
+    {"loss over unreliable scripted", loss_scripted_unreliable, NULL, "1 of 3000 messages lost (0.0333 %)"},
     {"loss over a transport not known here", loss_unknown_transport, "1 of 3000 messages lost on a reliable transport",
      NULL},
     {"another way", another_way,
