@@ -1,6 +1,7 @@
 #include "common/json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,4 +85,18 @@ bool json_has_string(const json_t *array, const char *text)
 			return true;
 	}
 	return false;
+}
+
+const char *json_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+double json_number_or_nan(const json_t *object, const char *key)
+{
+	const json_t *number = json_object_get(object, key);
+
+	return json_is_number(number) ? json_number_value(number) : NAN;
 }

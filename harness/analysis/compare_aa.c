@@ -11,6 +11,7 @@
 #include "analysis/compare_perm.h"
 #include "analysis/grid.h"
 #include "common/fs.h"
+#include "common/json.h"
 
 #define RELABELLINGS 2000 /* of each split: some hundred of them are judged */
 #define WIDTH	     110
@@ -215,13 +216,6 @@ json_t *compare_aa(const struct compare_join *j, const struct compare_rule *rule
 
 /* --- for people --- */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 static void put_percent(struct grid *g, size_t column, size_t row, const json_t *q, const char *key)
 {
 	const json_t *number = json_object_get(q, key);
@@ -256,9 +250,9 @@ void compare_aa_table(const json_t *result, FILE *out)
 			if (!k) {
 				grid_set(&g, id, row, "%" JSON_INTEGER_FORMAT,
 					 json_integer_value(json_object_get(point, "id")));
-				grid_set(&g, label, row, "%s", text_of(point, "label"));
+				grid_set(&g, label, row, "%s", json_text(point, "label"));
 			}
-			grid_set(&g, quantity, row, "%s", compare_quantity_label(text_of(q, "quantity")));
+			grid_set(&g, quantity, row, "%s", compare_quantity_label(json_text(q, "quantity")));
 			for (size_t c = 0; c < 3; c++)
 				put_percent(&g, column[c], row, q, columns[c].key);
 			row++;
@@ -269,10 +263,10 @@ void compare_aa_table(const json_t *result, FILE *out)
 		" units (%ss), against themselves. The noise floor: 95 "
 		"of 100 halves differ by less.\n\n",
 		json_integer_value(json_object_get(result, "runs")),
-		json_integer_value(json_object_get(result, "units")), text_of(result, "unit"));
+		json_integer_value(json_object_get(result, "units")), json_text(result, "unit"));
 	grid_print(&g, WIDTH, out);
 	grid_free(&g);
 	fprintf(out, "\n%s: %s\n",
-		!strcmp(text_of(result, "verdict"), "regression") ? "drift" : text_of(result, "verdict"),
-		text_of(result, "answer"));
+		!strcmp(json_text(result, "verdict"), "regression") ? "drift" : json_text(result, "verdict"),
+		json_text(result, "answer"));
 }

@@ -8,25 +8,12 @@
 #include "analysis/compare_boots.h"
 #include "analysis/compare_judge.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/units.h"
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-static double number_of(const json_t *object, const char *key)
-{
-	const json_t *number = json_object_get(object, key);
-
-	return json_is_number(number) ? json_number_value(number) : NAN;
-}
 
 enum status compare_status(const json_t *result)
 {
-	const char *verdict = text_of(result, "verdict");
+	const char *verdict = json_text(result, "verdict");
 
 	return !strcmp(verdict, "regression")	   ? STATUS_NO
 	       : !strcmp(verdict, "no regression") ? STATUS_OK
@@ -62,20 +49,20 @@ static void count_all(const json_t *result, struct tallies *all)
 
 	json_array_foreach (json_object_get(result, "points"), i, point) {
 		json_array_foreach (json_object_get(point, "quantities"), k, q) {
-			const char *verdict = text_of(q, "verdict");
-			double margin = number_of(q, "margin");
+			const char *verdict = json_text(q, "verdict");
+			double margin = json_number_or_nan(q, "margin");
 
 			all->all++;
 			if (!strcmp(verdict, "regression"))
-				count_one(&all->regression, point, q, fabs(number_of(q, "effect") / margin));
+				count_one(&all->regression, point, q, fabs(json_number_or_nan(q, "effect") / margin));
 			else if (!strcmp(verdict, "improvement"))
-				count_one(&all->improvement, point, q, fabs(number_of(q, "effect") / margin));
+				count_one(&all->improvement, point, q, fabs(json_number_or_nan(q, "effect") / margin));
 			else if (!strcmp(verdict, "equivalent"))
 				count_one(&all->equivalent, point, q, margin);
 			else if (json_is_true(json_object_get(q, "may_be_worse")))
 				count_one(&all->undecided, point, q,
 					  json_is_number(json_object_get(q, "high_alone"))
-					      ? number_of(q, "high_alone") / margin
+					      ? json_number_or_nan(q, "high_alone") / margin
 					      : INFINITY);
 		}
 	}
@@ -85,23 +72,24 @@ static void count_all(const json_t *result, struct tallies *all)
 static char *say_where(const json_t *result, const json_t *point, const json_t *quantity)
 {
 	if (json_array_size(json_object_get(result, "points")) == 1)
-		return fs_path("%s", compare_quantity_label(text_of(quantity, "quantity")));
+		return fs_path("%s", compare_quantity_label(json_text(quantity, "quantity")));
 	return fs_path("%s of point %" JSON_INTEGER_FORMAT " (%s)",
-		       compare_quantity_label(text_of(quantity, "quantity")),
-		       json_integer_value(json_object_get(point, "id")), text_of(point, "label"));
+		       compare_quantity_label(json_text(quantity, "quantity")),
+		       json_integer_value(json_object_get(point, "id")), json_text(point, "label"));
 }
 
 /* "+2.4 % (+29 ns), 95 % interval +1.0 to +3.8 %". */
 static char *say_effect(const json_t *q)
 {
-	bool share = !strcmp(text_of(q, "unit"), "share");
+	bool share = !strcmp(json_text(q, "unit"), "share");
 
 	if (share)
-		return fs_path("%+.3g percentage points, 95 %% interval %+.3g to %+.3g", 100 * number_of(q, "effect"),
-			       100 * number_of(q, "low"), 100 * number_of(q, "high"));
-	return fs_path("%+.2f %% (%+.3g %s), 95 %% interval %+.2f to %+.2f %%", number_of(q, "effect_percent"),
-		       number_of(q, "effect"), text_of(q, "unit"), number_of(q, "low_percent"),
-		       number_of(q, "high_percent"));
+		return fs_path("%+.3g percentage points, 95 %% interval %+.3g to %+.3g",
+			       100 * json_number_or_nan(q, "effect"), 100 * json_number_or_nan(q, "low"),
+			       100 * json_number_or_nan(q, "high"));
+	return fs_path("%+.2f %% (%+.3g %s), 95 %% interval %+.2f to %+.2f %%", json_number_or_nan(q, "effect_percent"),
+		       json_number_or_nan(q, "effect"), json_text(q, "unit"), json_number_or_nan(q, "low_percent"),
+		       json_number_or_nan(q, "high_percent"));
 }
 
 static char *say_found(const json_t *result, const struct tallies *all, const struct tally *t, const char *how)
@@ -118,8 +106,8 @@ static char *say_found(const json_t *result, const struct tallies *all, const st
 static char *say_needed(const json_t *result)
 {
 	const json_t *needed = json_object_get(result, "needed");
-	double units = number_of(needed, "units"), percent = number_of(result, "effect_percent");
-	const char *unit = text_of(result, "unit"),
+	double units = json_number_or_nan(needed, "units"), percent = json_number_or_nan(result, "effect_percent");
+	const char *unit = json_text(result, "unit"),
 		   *what = json_is_true(json_object_get(result, "pairs")) ? "pair" : unit;
 	bool known = json_is_number(json_object_get(needed, "stdev_units_percent"));
 
@@ -136,7 +124,7 @@ static char *say_needed(const json_t *result)
 	    percent, 100 * COMPARE_POWER, known ? "about" : "at least", units, what,
 	    json_is_true(json_object_get(result, "pairs")) ? "" : " an arm",
 	    known ? "they vary by" : "runs of one boot vary by",
-	    number_of(needed, known ? "stdev_units_percent" : "stdev_runs_percent"));
+	    json_number_or_nan(needed, known ? "stdev_units_percent" : "stdev_runs_percent"));
 }
 
 static int units_of(const json_t *result, const char *arm)
@@ -151,7 +139,7 @@ static char *say_too_few(const json_t *result)
 	char *needed = say_needed(result), *text;
 
 	text = fs_path("%d %s%s of BASE and %d of NEW; nothing is said with fewer than %d %s; %s", base,
-		       text_of(result, "unit"), base == 1 ? "" : "s", with, pairs ? COMPARE_PAIRS : COMPARE_UNITS,
+		       json_text(result, "unit"), base == 1 ? "" : "s", with, pairs ? COMPARE_PAIRS : COMPARE_UNITS,
 		       pairs ? "pairs" : "an arm", needed);
 	free(needed);
 	return text;
@@ -168,10 +156,10 @@ static char *say_undecided(const json_t *result, const struct tallies *all)
 	needed = say_needed(result);
 	if (!json_is_number(json_object_get(t->worst, "high_alone")))
 		most = fs_path("by any amount");
-	else if (!strcmp(text_of(t->worst, "unit"), "share"))
-		most = fs_path("by %.3g percentage points", 100 * number_of(t->worst, "high_alone"));
+	else if (!strcmp(json_text(t->worst, "unit"), "share"))
+		most = fs_path("by %.3g percentage points", 100 * json_number_or_nan(t->worst, "high_alone"));
 	else
-		most = fs_path("by %.2g %%", number_of(t->worst, "high_alone_percent"));
+		most = fs_path("by %.2g %%", json_number_or_nan(t->worst, "high_alone_percent"));
 	text = fs_path(
 	    "nothing is shown to be slower, but %zu of %zu quantities may be, by more than their margin; most, %s, "
 	    "%s; %s",

@@ -4,27 +4,21 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/json.h"
 #include "state/diff.h"
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
 
 /* One difference, under its key: the first run that has it says what it is, each is counted. */
 static void add_difference(json_t *by_key, const json_t *difference, enum compare_arm arm)
 {
-	json_t *known = json_object_get(by_key, text_of(difference, "key")), *count;
+	json_t *known = json_object_get(by_key, json_text(difference, "key")), *count;
 
-	if (strcmp(text_of(difference, "class"), "fatal") != 0)
+	if (strcmp(json_text(difference, "class"), "fatal") != 0)
 		return;
 	if (!known) {
 		known = json_deep_copy(difference);
 		json_object_set_new(known, compare_arm_name[ARM_BASE], json_integer(0));
 		json_object_set_new(known, compare_arm_name[ARM_WITH], json_integer(0));
-		json_object_set_new(by_key, text_of(difference, "key"), known);
+		json_object_set_new(by_key, json_text(difference, "key"), known);
 	}
 	count = json_object_get(known, compare_arm_name[arm]);
 	json_integer_set(count, json_integer_value(count) + 1);

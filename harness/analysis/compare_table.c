@@ -7,25 +7,12 @@
 
 #include "analysis/compare_judge.h"
 #include "analysis/grid.h"
+#include "common/json.h"
 #include "common/text.h"
 #include "common/units.h"
 
 #define WIDTH	    140
 #define STATE_LINES 12
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-static double number_of(const json_t *object, const char *key)
-{
-	const json_t *number = json_object_get(object, key);
-
-	return json_is_number(number) ? json_number_value(number) : NAN;
-}
 
 static void put_clean(const char *text, FILE *out)
 {
@@ -52,7 +39,7 @@ static void put_arm(const json_t *result, const char *title, const char *key, FI
 	const json_t *arm = json_object_get(result, key);
 	json_int_t runs = json_integer_value(json_object_get(arm, "runs")),
 		   units = json_integer_value(json_object_get(arm, "units"));
-	bool boots = !strcmp(text_of(result, "unit"), "boot");
+	bool boots = !strcmp(json_text(result, "unit"), "boot");
 
 	fprintf(out, "%s: kernel ", title);
 	put_list(json_object_get(arm, "kernels"), out);
@@ -71,14 +58,14 @@ static void put_test(const json_t *result, FILE *out)
 
 	if (!json_is_object(ways))
 		return;
-	fprintf(out, "Tested by %ss%s: %" JSON_INTEGER_FORMAT " relabellings, %s", text_of(result, "unit"),
+	fprintf(out, "Tested by %ss%s: %" JSON_INTEGER_FORMAT " relabellings, %s", json_text(result, "unit"),
 		json_is_true(json_object_get(result, "pairs")) ? " in pairs" : "",
 		json_integer_value(json_object_get(ways, "count")),
 		json_is_true(json_object_get(ways, "exact")) ? "all there are" : "drawn");
 	if (!json_is_true(json_object_get(ways, "exact")))
 		fprintf(out, " with seed %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(result, "seed")));
 	fprintf(out, "; p and intervals hold for all points and quantities together (max-T, %g %%)\n",
-		100 * number_of(result, "alpha"));
+		100 * json_number_or_nan(result, "alpha"));
 }
 
 /* --- the table --- */
@@ -100,40 +87,40 @@ static struct line *collect(const json_t *result, size_t *count)
 	*count = 0;
 	json_array_foreach (json_object_get(result, "points"), i, point) {
 		json_array_foreach (json_object_get(point, "quantities"), k, q)
-			lines[(*count)++] = (struct line){point, q, text_of(q, "quantity"), ""};
+			lines[(*count)++] = (struct line){point, q, json_text(q, "quantity"), ""};
 		json_array_foreach (json_object_get(point, "not_compared"), k, q)
-			lines[(*count)++] = (struct line){point, NULL, text_of(q, "quantity"), text_of(q, "why")};
+			lines[(*count)++] = (struct line){point, NULL, json_text(q, "quantity"), json_text(q, "why")};
 	}
 	return lines;
 }
 
 static void put_level(struct grid *g, size_t column, size_t row, const struct line *l, const char *key)
 {
-	double value = number_of(l->quantity, key);
+	double value = json_number_or_nan(l->quantity, key);
 	char text[32];
 
 	if (isnan(value))
 		grid_set(g, column, row, "-");
-	else if (!strcmp(text_of(l->quantity, "unit"), "share"))
+	else if (!strcmp(json_text(l->quantity, "unit"), "share"))
 		grid_set(g, column, row, "%.3g %%", 100 * value);
-	else if (!strcmp(text_of(l->quantity, "unit"), "ns"))
+	else if (!strcmp(json_text(l->quantity, "unit"), "ns"))
 		grid_set(g, column, row, "%s", unit_human_ns((int64_t)llround(value), text, sizeof(text)));
 	else
-		grid_set(g, column, row, "%.4g %s", value, text_of(l->quantity, "unit"));
+		grid_set(g, column, row, "%.4g %s", value, json_text(l->quantity, "unit"));
 }
 
 static bool is_share(const struct line *l)
 {
-	return !strcmp(text_of(l->quantity, "unit"), "share");
+	return !strcmp(json_text(l->quantity, "unit"), "share");
 }
 
 /* A share of messages changes by points; all else by per cent. */
 static void put_effect(struct grid *g, size_t column, size_t row, const struct line *l)
 {
 	if (is_share(l))
-		grid_set(g, column, row, "%+.3g pp", 100 * number_of(l->quantity, "effect"));
+		grid_set(g, column, row, "%+.3g pp", 100 * json_number_or_nan(l->quantity, "effect"));
 	else
-		grid_set(g, column, row, "%+.2f %%", number_of(l->quantity, "effect_percent"));
+		grid_set(g, column, row, "%+.2f %%", json_number_or_nan(l->quantity, "effect_percent"));
 }
 
 static void put_end(char *text, size_t size, double value, bool share)
@@ -155,8 +142,8 @@ static void put_interval(struct grid *g, size_t column, size_t row, const struct
 
 	snprintf(low, sizeof(low), "low%s%s", which, tail);
 	snprintf(high, sizeof(high), "high%s%s", which, tail);
-	from = scale * number_of(l->quantity, low);
-	to = scale * number_of(l->quantity, high);
+	from = scale * json_number_or_nan(l->quantity, low);
+	to = scale * json_number_or_nan(l->quantity, high);
 	put_end(low, sizeof(low), from, share);
 	put_end(high, sizeof(high), to, share);
 	if (isnan(from) && isnan(to))
@@ -167,24 +154,26 @@ static void put_interval(struct grid *g, size_t column, size_t row, const struct
 
 static void put_margin(struct grid *g, size_t column, size_t row, const struct line *l)
 {
-	const char *from = text_of(l->quantity, "margin_from");
+	const char *from = json_text(l->quantity, "margin_from");
 	const char *how = strcmp(from, "least") ? from : "";
 
 	if (is_share(l))
-		grid_set(g, column, row, "%.2g pp%s%s", 100 * number_of(l->quantity, "margin"), *how ? " " : "", how);
+		grid_set(g, column, row, "%.2g pp%s%s", 100 * json_number_or_nan(l->quantity, "margin"),
+			 *how ? " " : "", how);
 	else
-		grid_set(g, column, row, "%.2g %%%s%s", number_of(l->quantity, "margin_percent"), *how ? " " : "", how);
+		grid_set(g, column, row, "%.2g %%%s%s", json_number_or_nan(l->quantity, "margin_percent"),
+			 *how ? " " : "", how);
 }
 
 static void put_absolute(struct grid *g, size_t column, size_t row, const struct line *l)
 {
-	double value = number_of(l->quantity, "effect");
+	double value = json_number_or_nan(l->quantity, "effect");
 
 	if (is_share(l))
 		grid_set(g, column, row, "-");
 	else
 		grid_set(g, column, row, fabs(value) < 100 ? "%+.1f %s" : "%+.0f %s", value,
-			 text_of(l->quantity, "unit"));
+			 json_text(l->quantity, "unit"));
 }
 
 static void put_lines(const json_t *result, FILE *out)
@@ -216,10 +205,10 @@ static void put_lines(const json_t *result, FILE *out)
 		if (several && first) {
 			grid_set(&g, id, i, "%" JSON_INTEGER_FORMAT,
 				 json_integer_value(json_object_get(l->point, "id")));
-			grid_set(&g, label, i, "%s", text_of(l->point, "label"));
+			grid_set(&g, label, i, "%s", json_text(l->point, "label"));
 		}
 		grid_set(&g, quantity, i, "%s", compare_quantity_label(l->key));
-		grid_set(&g, verdict, i, "%s", l->quantity ? text_of(l->quantity, "verdict") : "not compared");
+		grid_set(&g, verdict, i, "%s", l->quantity ? json_text(l->quantity, "verdict") : "not compared");
 		if (!l->quantity)
 			continue;
 		put_level(&g, base, i, l, "base");
@@ -228,7 +217,7 @@ static void put_lines(const json_t *result, FILE *out)
 		put_absolute(&g, absolute, i, l);
 		put_interval(&g, interval, i, l, "");
 		put_interval(&g, alone, i, l, "_alone");
-		grid_set(&g, p, i, "%.4f", number_of(l->quantity, "p"));
+		grid_set(&g, p, i, "%.4f", json_number_or_nan(l->quantity, "p"));
 		put_margin(&g, margin, i, l);
 	}
 	fputc('\n', out);
@@ -267,8 +256,8 @@ static void put_missing(const json_t *result, FILE *out)
 		json_array_foreach (json_object_get(point, "not_compared"), k, q) {
 			char *line = NULL;
 
-			if (asprintf(&line, "%s: %s", compare_quantity_label(text_of(q, "quantity")),
-				     text_of(q, "why")) < 0)
+			if (asprintf(&line, "%s: %s", compare_quantity_label(json_text(q, "quantity")),
+				     json_text(q, "why")) < 0)
 				abort();
 			if (!json_object_get(said, line)) {
 				fputs("not compared: ", out);
@@ -294,13 +283,13 @@ static void put_value(const json_t *value, FILE *out)
 static void put_difference(const json_t *one, FILE *out)
 {
 	fputs("  ", out);
-	put_clean(text_of(one, "key"), out);
+	put_clean(json_text(one, "key"), out);
 	fputs(": ", out);
 	put_value(json_object_get(one, "a"), out);
 	fputs(" -> ", out);
 	put_value(json_object_get(one, "b"), out);
-	fprintf(out, " (%s)%s", text_of(one, "where"), *text_of(one, "meaning") ? ": " : "");
-	put_clean(text_of(one, "meaning"), out);
+	fprintf(out, " (%s)%s", json_text(one, "where"), *json_text(one, "meaning") ? ": " : "");
+	put_clean(json_text(one, "meaning"), out);
 	fputc('\n', out);
 }
 
@@ -329,7 +318,7 @@ void compare_table(const json_t *result, FILE *out)
 	const json_t *note;
 	size_t i;
 
-	put_clean(text_of(result, "experiment"), out);
+	put_clean(json_text(result, "experiment"), out);
 	fputc('\n', out);
 	put_arm(result, "BASE", "base", out);
 	put_arm(result, "NEW ", "with", out);
@@ -344,7 +333,7 @@ void compare_table(const json_t *result, FILE *out)
 		fputc('\n', out);
 	}
 	put_state(result, out);
-	fprintf(out, "\n%s: ", text_of(result, "verdict"));
-	put_clean(text_of(result, "answer"), out);
+	fprintf(out, "\n%s: ", json_text(result, "verdict"));
+	put_clean(json_text(result, "answer"), out);
 	fputc('\n', out);
 }

@@ -7,6 +7,7 @@
 #include "analysis/changepoint.h"
 #include "analysis/compare_judge.h"
 #include "analysis/grid.h"
+#include "common/json.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -175,13 +176,6 @@ json_t *history_of(const struct compare_join *j, size_t quantity)
 
 /* --- for people --- */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 static void put_value(struct grid *g, size_t column, size_t row, const json_t *value, bool share)
 {
 	char text[32];
@@ -198,7 +192,7 @@ static void put_value(struct grid *g, size_t column, size_t row, const json_t *v
 static void put_point(const json_t *point, FILE *out)
 {
 	const json_t *builds = json_object_get(point, "builds"), *build, *change;
-	bool share = !strcmp(text_of(point, "unit"), "share");
+	bool share = !strcmp(json_text(point, "unit"), "share");
 	size_t when, kernel, boot, runs, value, level, mark, i;
 	struct grid g;
 
@@ -211,9 +205,9 @@ static void put_point(const json_t *point, FILE *out)
 	level = grid_add(&g, "level", GRID_RIGHT, 0);
 	mark = grid_add(&g, "", GRID_LEFT, 0);
 	json_array_foreach (builds, i, build) {
-		grid_set(&g, when, i, "%s", text_of(build, "started_utc"));
-		grid_set(&g, kernel, i, "%s", text_of(build, "kernel"));
-		grid_set(&g, boot, i, "%.8s", text_of(build, "boot"));
+		grid_set(&g, when, i, "%s", json_text(build, "started_utc"));
+		grid_set(&g, kernel, i, "%s", json_text(build, "kernel"));
+		grid_set(&g, boot, i, "%.8s", json_text(build, "boot"));
 		grid_set(&g, runs, i, "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(build, "runs")));
 		put_value(&g, value, i, json_object_get(build, "value"), share);
 		put_value(&g, level, i, json_object_get(build, "level"), share);
@@ -232,17 +226,17 @@ void history_table(const json_t *history, FILE *out)
 	size_t i;
 
 	json_array_foreach (json_object_get(history, "points"), i, point) {
-		const char *label = text_of(point, "label");
+		const char *label = json_text(point, "label");
 
 		fprintf(out, "point %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(point, "id")));
 		fprintf(out, "%s%s: %s of %s\n", *label ? ", " : "",
 			text_clean(label, strlen(label), clean, sizeof(clean)),
-			compare_quantity_label(text_of(history, "quantity")), text_of(point, "metric"));
-		if (*text_of(point, "why"))
-			fprintf(out, "%s\n", text_of(point, "why"));
+			compare_quantity_label(json_text(history, "quantity")), json_text(point, "metric"));
+		if (*json_text(point, "why"))
+			fprintf(out, "%s\n", json_text(point, "why"));
 		put_point(point, out);
 		fputc('\n', out);
 	}
 	fprintf(out, "%s\n",
-		text_clean(text_of(history, "answer"), strlen(text_of(history, "answer")), clean, sizeof(clean)));
+		text_clean(json_text(history, "answer"), strlen(json_text(history, "answer")), clean, sizeof(clean)));
 }
