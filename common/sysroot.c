@@ -101,32 +101,50 @@ void sysroot_close(struct sysroot *r)
 	r->fd = -1;
 }
 
-static int check_kind(const struct sysroot *r, int fd)
+static int check_kind(const struct sysroot *r, const struct stat *st)
+{
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	return S_ISREG(st->st_mode) || (S_ISCHR(st->st_mode) && r->live) ? 0 : -EINVAL;
+}
+
+static int check_opened(const struct sysroot *r, int fd)
 {
 	struct stat st;
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	return S_ISREG(st.st_mode) || (S_ISCHR(st.st_mode) && r->live) ? 0 : -EINVAL;
+	return fstat(fd, &st) ? -errno : check_kind(r, &st);
 }
 
-/* Open a file for input or output. The first look is through O_PATH: opening a device or FIFO already does something to
- * it. */
-static int open_file(const struct sysroot *r, const char *path, int flags)
+/* What is at the path, without opening it: opening a device or FIFO already does something to it. */
+static int look(const struct sysroot *r, const char *path)
 {
-	int look = open_path(r, path, O_PATH);
+	struct stat st;
 	int fd, rc;
 
-	if (look < 0)
-		return look;
-	rc = check_kind(r, look);
-	close(look);
+	if (r->live) {
+		const char *below = path + strspn(path, "/");
+
+		if (!*path)
+			return -ENOENT;
+		return fstatat(r->fd, *below ? below : ".", &st, 0) ? -errno : check_kind(r, &st);
+	}
+	fd = open_path(r, path, O_PATH);
+	if (fd < 0)
+		return fd;
+	rc = check_opened(r, fd);
+	close(fd);
+	return rc;
+}
+
+/* Open a file for input or output. */
+static int open_file(const struct sysroot *r, const char *path, int flags)
+{
+	int rc = look(r, path), fd;
+
 	if (rc)
 		return rc;
 	fd = open_path(r, path, flags | O_NONBLOCK | O_NOCTTY);
-	rc = fd < 0 ? fd : check_kind(r, fd);
+	rc = fd < 0 ? fd : check_opened(r, fd);
 	if (rc < 0 && fd >= 0)
 		close(fd);
 	return rc < 0 ? rc : fd;

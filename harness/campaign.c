@@ -26,13 +26,6 @@ struct campaign {
 	bool json; /* nothing but JSON on standard output */
 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 static bool is_campaign(const char *path)
 {
 	char *file = fs_path("%s/campaign.json", path);
@@ -149,7 +142,7 @@ static int check_resumable(const struct campaign_options *o, const json_t *j, co
 	if (json_integer_value(json_object_get(j, "schema")) != 1 || !json_is_array(json_object_get(j, "experiments")))
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "it is not a campaign that this kblat knows");
 	json_array_foreach (json_object_get(j, "experiments"), i, x)
-		if (!*text_of(x, "name") || !*text_of(x, "spec") || !*text_of(x, "state"))
+		if (!*json_text(x, "name") || !*json_text(x, "spec") || !*json_text(x, "state"))
 			return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "experiments[%zu] is incomplete", i);
 	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->out)
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
@@ -161,12 +154,12 @@ static int check_resumable(const struct campaign_options *o, const json_t *j, co
 static int check_study(const struct campaign_options *o, const json_t *j, const char *file, struct err *e)
 {
 	char *real = o->resume ? realpath(o->path, NULL) : NULL;
-	bool same = !o->resume || (real && !strcmp(real, text_of(j, "path")));
+	bool same = !o->resume || (real && !strcmp(real, json_text(j, "path")));
 
 	free(real);
 	return same ? 0
 		    : err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "it is a campaign of %s, not of %s",
-			      text_of(j, "path"), o->path);
+			      json_text(j, "path"), o->path);
 }
 
 static int resume(struct campaign *c, const struct campaign_options *o, struct err *e)
@@ -189,7 +182,7 @@ static int resume(struct campaign *c, const struct campaign_options *o, struct e
 
 static bool is_state(const json_t *x, const char *state)
 {
-	return !strcmp(text_of(x, "state"), state);
+	return !strcmp(json_text(x, "state"), state);
 }
 
 static void set_state(json_t *x, const char *state, const char *why)
@@ -223,7 +216,7 @@ static char **arguments(const struct campaign *c, const json_t *x, json_t **word
 	const json_t *options = json_object_get(c->j, "options");
 	char **argv;
 
-	*words = json_pack("[s, s, s, s, s]", "kblat", "run", text_of(x, "spec"), "--out", c->path);
+	*words = json_pack("[s, s, s, s, s]", "kblat", "run", json_text(x, "spec"), "--out", c->path);
 	if (json_is_true(json_object_get(options, "quick")))
 		json_array_append_new(*words, json_string("--quick"));
 	add_all(*words, "--set", json_object_get(x, "set"));
@@ -306,9 +299,10 @@ static int run_all(struct campaign *c, struct err *e)
 	json_array_foreach (all, i, x) {
 		if (rc || child_is_interrupted() || is_state(x, "completed") || is_state(x, "skipped"))
 			continue;
-		fprintf(stderr, "kblat: experiment %zu of %zu: %s\n", i + 1, json_array_size(all), text_of(x, "name"));
+		fprintf(stderr, "kblat: experiment %zu of %zu: %s\n", i + 1, json_array_size(all),
+			json_text(x, "name"));
 		if (!c->json)
-			printf("== %s\n", text_of(x, "name"));
+			printf("== %s\n", json_text(x, "name"));
 		rc = run_experiment(c, x, e);
 		if (!c->json)
 			printf("\n");
@@ -350,9 +344,9 @@ static json_t *judge(const struct campaign *c, struct err *e)
 	if (!runs)
 		abort();
 	json_array_foreach (all, i, x) {
-		char *path = fs_path("%s/%s", c->path, text_of(x, "run"));
+		char *path = fs_path("%s/%s", c->path, json_text(x, "run"));
 
-		if (!rc && *text_of(x, "run") && !(rc = run_open(path, &runs[count], e)))
+		if (!rc && *json_text(x, "run") && !(rc = run_open(path, &runs[count], e)))
 			count++;
 		free(path);
 	}
@@ -388,9 +382,9 @@ static void print_experiments(const struct campaign *c)
 	size_t i;
 
 	json_array_foreach (json_object_get(c->j, "experiments"), i, x) {
-		const char *detail = *text_of(x, "why") ? text_of(x, "why") : text_of(x, "run");
+		const char *detail = *json_text(x, "why") ? json_text(x, "why") : json_text(x, "run");
 
-		printf("%-12s %-28s %s\n", text_of(x, "state"), text_of(x, "name"), detail);
+		printf("%-12s %-28s %s\n", json_text(x, "state"), json_text(x, "name"), detail);
 	}
 	printf("\n");
 }

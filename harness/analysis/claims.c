@@ -11,6 +11,7 @@
 #include "analysis/claims_select.h"
 #include "analysis/param.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/units.h"
 
 #define HOLDS	   "holds"
@@ -42,13 +43,6 @@ static void *must(void *p)
 	if (!p)
 		abort();
 	return p;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
 }
 
 static json_int_t id_of(const json_t *point)
@@ -116,10 +110,10 @@ static const struct claim_run *find_run(struct work *w, const char *experiment)
 
 	for (size_t i = 0; i < w->count; i++) {
 		const struct claim_run *r = &w->runs[i];
-		bool same = !strcmp(text_of(r->resolved, "variant"), text_of(own->resolved, "variant")) &&
+		bool same = !strcmp(json_text(r->resolved, "variant"), json_text(own->resolved, "variant")) &&
 			    is_same_machine(r, own);
 
-		if (strcmp(text_of(r->resolved, "name"), experiment) || (found && (found_same || !same)))
+		if (strcmp(json_text(r->resolved, "name"), experiment) || (found && (found_same || !same)))
 			continue;
 		found = r;
 		found_same = same;
@@ -127,9 +121,9 @@ static const struct claim_run *find_run(struct work *w, const char *experiment)
 	if (!found)
 		give_up(w, "it compares with the experiment %s, which is not among the runs judged together",
 			experiment);
-	else if (strcmp(text_of(found->resolved, "variant"), text_of(own->resolved, "variant")))
+	else if (strcmp(json_text(found->resolved, "variant"), json_text(own->resolved, "variant")))
 		give_up(w, "%s was run in its %s variant, this in its %s one", experiment,
-			text_of(found->resolved, "variant"), text_of(own->resolved, "variant"));
+			json_text(found->resolved, "variant"), json_text(own->resolved, "variant"));
 	else if (!found_same)
 		give_up(w, "%s was run on another machine", experiment);
 	return found;
@@ -141,7 +135,7 @@ static void select_against(struct work *w)
 	const char *experiment = json_string_value(json_object_get(against, "experiment"));
 
 	w->against = (struct side){.run = w->points.run,
-				   .metric = text_of(against, "metric"),
+				   .metric = json_text(against, "metric"),
 				   .conditions = json_object_get(against, "points")};
 	if (!json_is_object(against)) {
 		w->against.points = json_array();
@@ -182,7 +176,7 @@ static bool is_contrast(const struct work *w, const char *key)
 static void find_keys(struct work *w)
 {
 	const json_t *said = json_object_get(w->claim, "by");
-	const char *key, *along = text_of(w->claim, "along");
+	const char *key, *along = json_text(w->claim, "along");
 	bool compares = json_is_object(json_object_get(w->claim, "against"));
 	json_t *value;
 
@@ -230,7 +224,7 @@ static bool is_labelled(const struct work *w, const char *key)
 	json_array_foreach (w->by, i, joined)
 		if (!strcmp(json_string_value(joined), key))
 			return true;
-	return json_object_get(w->points.conditions, key) && strcmp(key, text_of(w->claim, "along")) != 0 &&
+	return json_object_get(w->points.conditions, key) && strcmp(key, json_text(w->claim, "along")) != 0 &&
 	       varies(w->points.points, key);
 }
 
@@ -344,7 +338,7 @@ static bool is_share(const char *metric)
 /* Three digits, in the unit that the claim's numbers have. */
 static char *number_text(const struct work *w, double value, char *buf, size_t size)
 {
-	const char *relation = text_of(w->claim, "relation");
+	const char *relation = json_text(w->claim, "relation");
 	bool has_unit = !strcmp(relation, "value") || !strcmp(relation, "difference");
 	char series[64], name[64], human[48];
 	const char *dot = strchr(w->points.metric, '.');
@@ -481,7 +475,7 @@ static struct verdict judge_flat(struct course *c)
 
 static struct verdict judge_course(const struct work *w, struct course *c)
 {
-	const char *relation = text_of(w->claim, "relation");
+	const char *relation = json_text(w->claim, "relation");
 
 	for (size_t i = 0; i < c->count; i++)
 		if (c->samples[i].value <= 0)
@@ -491,7 +485,7 @@ static struct verdict judge_course(const struct work *w, struct course *c)
 
 static struct verdict judge_pair(const struct work *w, const struct sample *a, const struct sample *b)
 {
-	const char *relation = text_of(w->claim, "relation");
+	const char *relation = json_text(w->claim, "relation");
 
 	if (!strcmp(relation, "value"))
 		return against_bounds(w, estimate_value(a));
@@ -558,7 +552,7 @@ static const json_t *find_partner(const struct work *w, const json_t *point, cha
 
 static void judge_point(struct work *w, const json_t *point, const char *label)
 {
-	bool alone = !strcmp(text_of(w->claim, "relation"), "value");
+	bool alone = !strcmp(json_text(w->claim, "relation"), "value");
 	struct sample a = {0}, b = {0};
 	char *why = NULL;
 	const json_t *partner = alone ? NULL : find_partner(w, point, &why);
@@ -590,7 +584,7 @@ static void gather_course(const struct work *w, const json_t *of, struct course 
 	const json_t *point;
 	size_t i, size = json_array_size(w->points.points);
 
-	*c = (struct course){.along = text_of(w->claim, "along")};
+	*c = (struct course){.along = json_text(w->claim, "along")};
 	c->tolerance = json_number_value(json_object_get(w->claim, "tolerance"));
 	c->points = must(calloc(size + 1, sizeof(*c->points)));
 	c->samples = must(calloc(size + 1, sizeof(*c->samples)));
@@ -703,7 +697,7 @@ static size_t count_cases(const struct work *w, const char *verdict, const json_
 	size_t i, count = 0;
 
 	json_array_foreach (w->cases, i, one) {
-		if (strcmp(text_of(one, "verdict"), verdict))
+		if (strcmp(json_text(one, "verdict"), verdict))
 			continue;
 		*first = count++ ? *first : one;
 	}
@@ -713,12 +707,12 @@ static size_t count_cases(const struct work *w, const char *verdict, const json_
 /* "rc: 0.62 is above 0.5 (and 1 case more)" */
 static char *say_why(const json_t *first, size_t count)
 {
-	const char *label = text_of(first, "label");
+	const char *label = json_text(first, "label");
 	char more[64] = "";
 
 	if (count > 1)
 		snprintf(more, sizeof(more), " (and %zu case%s more)", count - 1, count == 2 ? "" : "s");
-	return fs_path("%s%s%s%s", label, *label ? ": " : "", text_of(first, "why"), more);
+	return fs_path("%s%s%s%s", label, *label ? ": " : "", json_text(first, "why"), more);
 }
 
 /* One failing case decides; then one that can't be judged. */
@@ -759,11 +753,11 @@ static void print_one_by_one(const struct work *w, FILE *out)
 		known += json_is_number(json_object_get(one, "value"));
 	json_array_foreach (w->cases, i, one) {
 		struct estimate e = {.value = json_number_value(json_object_get(one, "value"))};
-		char *value = known == 1 ? fs_path("%s", text_of(one, "measured")) : estimate_text(w, &e, false);
+		char *value = known == 1 ? fs_path("%s", json_text(one, "measured")) : estimate_text(w, &e, false);
 
 		if (json_is_number(json_object_get(one, "value"))) {
 			fputs(printed++ ? "; " : "", out);
-			fprintf(out, "%s%s%s", text_of(one, "label"), *text_of(one, "label") ? " " : "", value);
+			fprintf(out, "%s%s%s", json_text(one, "label"), *json_text(one, "label") ? " " : "", value);
 		}
 		free(value);
 	}
@@ -807,14 +801,14 @@ static char *measured_text(const struct work *w)
 /* "ratio at most 0.5", "rising along size" */
 static char *wanted_text(const struct work *w)
 {
-	const char *relation = text_of(w->claim, "relation");
+	const char *relation = json_text(w->claim, "relation");
 	const json_t *min = json_object_get(w->claim, "min"), *max = json_object_get(w->claim, "max");
 	char low[64], high[64], name[64];
 
 	number_text(w, json_number_value(min), low, sizeof(low));
 	number_text(w, json_number_value(max), high, sizeof(high));
 	if (is_order(w)) {
-		param_name_unit(text_of(w->claim, "along"), name, sizeof(name));
+		param_name_unit(json_text(w->claim, "along"), name, sizeof(name));
 		return fs_path("%s along %s", relation, name);
 	}
 	if (json_is_number(min) && json_is_number(max))
@@ -832,10 +826,11 @@ static json_t *result(struct work *w)
 	if (w->trouble)
 		withdraw(w);
 	j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:O}", "experiment",
-		      text_of(w->points.run->resolved, "name"), "id", text_of(w->claim, "id"), "claim",
-		      text_of(w->claim, "claim"), "source", text_of(w->claim, "source"), "measured_by_source",
-		      text_of(w->claim, "measured_by_source"), "metric", w->points.metric, "wanted", wanted, "measured",
-		      measured, "verdict", verdict, "why", w->trouble ? w->trouble : why, "cases", w->cases);
+		      json_text(w->points.run->resolved, "name"), "id", json_text(w->claim, "id"), "claim",
+		      json_text(w->claim, "claim"), "source", json_text(w->claim, "source"), "measured_by_source",
+		      json_text(w->claim, "measured_by_source"), "metric", w->points.metric, "wanted", wanted,
+		      "measured", measured, "verdict", verdict, "why", w->trouble ? w->trouble : why, "cases",
+		      w->cases);
 	free(measured);
 	free(wanted);
 	free(why);
@@ -848,7 +843,7 @@ static json_t *judge(const struct claim_run *runs, size_t count, const struct cl
 	json_t *verdict;
 
 	w.points = (struct side){
-	    .run = run, .metric = text_of(claim, "metric"), .conditions = json_object_get(claim, "points")};
+	    .run = run, .metric = json_text(claim, "metric"), .conditions = json_object_get(claim, "points")};
 	select_points(&w.points);
 	if (!json_array_size(w.points.points))
 		give_up(&w, "no point of the run is what it is about");
@@ -891,7 +886,7 @@ size_t claims_count(const json_t *verdicts, const char *verdict)
 	size_t i, count = 0;
 
 	json_array_foreach (json_object_get(verdicts, "claims"), i, claim)
-		count += !strcmp(text_of(claim, "verdict"), verdict);
+		count += !strcmp(json_text(claim, "verdict"), verdict);
 	return count;
 }
 

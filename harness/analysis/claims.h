@@ -40,6 +40,9 @@ enum status claims_status(const json_t *verdicts);
 /* How many have a verdict. */
 size_t claims_count(const json_t *verdicts, const char *verdict);
 
+/* Are there claims of more than one experiment among these, "claims" of claims_judge()? */
+bool claims_of_several(const json_t *all);
+
 /* For people, 100 columns wide; the experiment only where there are several (claims_table.c). */
 void claims_table(const json_t *verdicts, FILE *out);
 

@@ -7,6 +7,7 @@
 
 #include "analysis/claims.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/text.h"
 
 #define CELL_MAX 1100
@@ -26,13 +27,6 @@ static const struct column columns[] = {
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
-static const char *text_of(const json_t *claim, const char *key)
-{
-	const char *text = json_string_value(json_object_get(claim, key));
-
-	return text ? text : "";
-}
 
 /* Characters, not bytes. */
 static size_t width_of(const char *text, size_t length)
@@ -120,17 +114,17 @@ static void put_note(const char *note, FILE *out)
 static void put_claim(const json_t *claim, FILE *out)
 {
 	const char *cells[COLUMNS];
-	char *note = fs_path("%s, wanted: %s of %s%s%s", text_of(claim, "id"), text_of(claim, "wanted"),
-			     text_of(claim, "metric"), *text_of(claim, "why") ? "; " : "", text_of(claim, "why"));
+	char *note = fs_path("%s, wanted: %s of %s%s%s", json_text(claim, "id"), json_text(claim, "wanted"),
+			     json_text(claim, "metric"), *json_text(claim, "why") ? "; " : "", json_text(claim, "why"));
 
 	for (size_t i = 0; i < COLUMNS; i++)
-		cells[i] = text_of(claim, columns[i].key);
+		cells[i] = json_text(claim, columns[i].key);
 	put_row(cells, out);
 	put_note(note, out);
 	free(note);
 }
 
-static bool experiments_differ(const json_t *all)
+bool claims_of_several(const json_t *all)
 {
 	const json_t *first = json_object_get(json_array_get(all, 0), "experiment"), *claim;
 	size_t i;
@@ -145,7 +139,7 @@ void claims_table(const json_t *verdicts, FILE *out)
 {
 	const json_t *all = json_object_get(verdicts, "claims"), *claim;
 	const char *titles[COLUMNS], *last = "";
-	bool several = experiments_differ(all);
+	bool several = claims_of_several(all);
 	char clean[128];
 	size_t i;
 
@@ -153,7 +147,7 @@ void claims_table(const json_t *verdicts, FILE *out)
 		titles[c] = columns[c].title;
 	put_row(titles, out);
 	json_array_foreach (all, i, claim) {
-		const char *experiment = text_of(claim, "experiment");
+		const char *experiment = json_text(claim, "experiment");
 
 		if (several && strcmp(experiment, last))
 			fprintf(out, "\n%s\n", text_clean(experiment, strlen(experiment), clean, sizeof(clean)));
@@ -178,7 +172,7 @@ void claims_tsv(const json_t *verdicts, FILE *out)
 		fprintf(out, "%s%c", keys[k], k + 1 < count ? '\t' : '\n');
 	json_array_foreach (json_object_get(verdicts, "claims"), i, claim)
 		for (size_t k = 0; k < count; k++) {
-			const char *text = text_of(claim, keys[k]);
+			const char *text = json_text(claim, keys[k]);
 
 			/* Tabs and newlines are controls, and do not survive. */
 			fprintf(out, "%s%c", text_clean(text, strlen(text), clean, sizeof(clean)),

@@ -357,53 +357,66 @@ static void add_entry(const struct compare_join *j, json_t *points, const struct
 						"valid in too few units of an arm"));
 }
 
+/* All points' quantities and what the relabellings say of them. */
+struct judged {
+	struct entry *entries;
+	struct perm_quantity *perms;
+	size_t n;
+};
+
+static void judged_free(struct judged *all)
+{
+	free(all->entries);
+	free(all->perms);
+}
+
+/* 0 or a negative errno; judged_free() in both cases. */
+static int judge_with(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
+		      struct judged *all)
+{
+	size_t most = j->count * COMPARE_QUANTITIES + 1;
+
+	*all = (struct judged){calloc(most, sizeof(*all->entries)), calloc(most, sizeof(*all->perms)), 0};
+	if (!all->entries || !all->perms)
+		return -ENOMEM;
+	all->n = collect(j, rule, all->entries, all->perms);
+	return perm_judge(plan, all->perms, all->n, COMPARE_ALPHA);
+}
+
 static int judge_entries(const struct compare_join *j, const struct compare_rule *rule, json_t *result)
 {
-	size_t most = j->count * COMPARE_QUANTITIES + 1, n;
-	struct entry *entries = calloc(most, sizeof(*entries));
-	struct perm_quantity *perms = calloc(most, sizeof(*perms));
 	struct perm_plan plan;
-	int rc = entries && perms ? 0 : -ENOMEM;
+	struct judged all;
+	int rc = perm_plan_make(&plan, j->runs->units[ARM_BASE], j->runs->units[ARM_WITH], j->runs->pairs, PERM_MAX,
+				rule->seed);
 
-	if (!rc)
-		rc = perm_plan_make(&plan, j->runs->units[ARM_BASE], j->runs->units[ARM_WITH], j->runs->pairs, PERM_MAX,
-				    rule->seed);
 	if (rc)
-		goto out;
-	n = collect(j, rule, entries, perms);
-	rc = perm_judge(&plan, perms, n, COMPARE_ALPHA);
-	for (size_t i = 0; !rc && i < n; i++)
-		add_entry(j, json_object_get(result, "points"), &entries[i]);
+		return rc;
+	rc = judge_with(j, rule, &plan, &all);
+	for (size_t i = 0; !rc && i < all.n; i++)
+		add_entry(j, json_object_get(result, "points"), &all.entries[i]);
 	json_object_set_new(result, "relabellings",
 			    json_pack("{s:I, s:b}", "count", (json_int_t)plan.count, "exact", plan.exact));
+	judged_free(&all);
 	perm_plan_free(&plan);
-out:
-	free(entries);
-	free(perms);
 	return rc;
 }
 
 int compare_verdict(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
 		    size_t *verdict)
 {
-	size_t most = j->count * COMPARE_QUANTITIES + 1, n, counts[COMPARE_VERDICTS] = {0};
-	struct entry *entries = calloc(most, sizeof(*entries));
-	struct perm_quantity *perms = calloc(most, sizeof(*perms));
-	int rc = -ENOMEM;
+	size_t counts[COMPARE_VERDICTS] = {0};
+	struct judged all;
+	int rc = judge_with(j, rule, plan, &all);
 
-	if (entries && perms) {
-		n = collect(j, rule, entries, perms);
-		rc = perm_judge(plan, perms, n, COMPARE_ALPHA);
-		for (size_t i = 0; !rc && i < n; i++)
-			if (is_judged(j, &entries[i]))
-				counts[verdict_of(&entries[i])]++;
-	}
+	for (size_t i = 0; !rc && i < all.n; i++)
+		if (is_judged(j, &all.entries[i]))
+			counts[verdict_of(&all.entries[i])]++;
 	*verdict = counts[COMPARE_REGRESSION]	 ? COMPARE_REGRESSION
 		   : counts[COMPARE_IMPROVEMENT] ? COMPARE_IMPROVEMENT
 		   : counts[COMPARE_UNDECIDED]	 ? COMPARE_UNDECIDED
 						 : COMPARE_EQUIVALENT;
-	free(entries);
-	free(perms);
+	judged_free(&all);
 	return rc;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/param.h"
 #include "analysis/rundir.h"
 #include "analysis/verdicts.h"
+#include "common/json.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -26,13 +27,6 @@ struct rows {
 	struct row *row;
 	size_t count, runs;
 };
-
-static const char *string_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
 
 static void find_metric(struct row *r)
 {
@@ -329,12 +323,12 @@ static void put_title(const json_t *summary, size_t run, size_t runs, FILE *out)
 
 	if (runs > 1)
 		fprintf(out, "%zu: ", run + 1);
-	put_clean(string_of(summary, "name"), out);
-	if (!strcmp(string_of(summary, "variant"), "quick"))
+	put_clean(json_text(summary, "name"), out);
+	if (!strcmp(json_text(summary, "variant"), "quick"))
 		fputs(" (quick)", out);
-	if (*string_of(summary, "title"))
+	if (*json_text(summary, "title"))
 		fputs(": ", out);
-	put_clean(string_of(summary, "title"), out);
+	put_clean(json_text(summary, "title"), out);
 	if (*hosts)
 		fputs(", on ", out);
 	put_clean(hosts, out);

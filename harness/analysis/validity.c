@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/cpulist.h"
+#include "common/json.h"
 #include "common/text.h"
 
 #define TEXT_MAX 400
@@ -15,13 +16,6 @@
 
 enum side { SOURCE, SINK, SIDES };
 static const char *const side_names[SIDES] = {"source", "sink"};
-
-static const char *string_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
 
 __attribute__((format(printf, 2, 3))) static void say(json_t *list, const char *format, ...)
 {
@@ -52,12 +46,12 @@ static bool never(const json_t *params)
 /* A publisher drops what a subscriber can't take. */
 static bool is_pair(const json_t *params)
 {
-	return !strcmp(string_of(params, "pattern"), "pair");
+	return !strcmp(json_text(params, "pattern"), "pair");
 }
 
 static bool is_connected_reliably(const json_t *params)
 {
-	const char *qp = string_of(params, "qp");
+	const char *qp = json_text(params, "qp");
 
 	return strcmp(qp, "uc") && strcmp(qp, "ud");
 }
@@ -90,19 +84,19 @@ static const struct transport_facts *facts_of(const json_t *params)
 {
 	const struct transport_facts *t = transport_facts;
 
-	while (t->name && strcmp(t->name, string_of(params, "transport")))
+	while (t->name && strcmp(t->name, json_text(params, "transport")))
 		t++;
 	return t;
 }
 
 static bool is_stored(const json_t *params)
 {
-	return !strcmp(string_of(params, "sink"), "file");
+	return !strcmp(json_text(params, "sink"), "file");
 }
 
 static bool is_polling(const json_t *params)
 {
-	return !strcmp(string_of(params, "poll"), "busy");
+	return !strcmp(json_text(params, "poll"), "busy");
 }
 
 /* Memory for stamps that was never touched (`touch: no`): there page faults are what is measured. */
@@ -373,8 +367,8 @@ static void judge_clock(const struct validity_facts *f, struct validity *out)
 		return;
 	}
 	if (!json_is_true(json_object_get(c, "good")))
-		say(out->reasons, "the tick counter failed its checks: %s", string_of(c, "why"));
-	else if (!json_is_true(json_object_get(c, "invariant")) && !strcmp(string_of(c, "source"), "tsc"))
+		say(out->reasons, "the tick counter failed its checks: %s", json_text(c, "why"));
+	else if (!json_is_true(json_object_get(c, "invariant")) && !strcmp(json_text(c, "source"), "tsc"))
 		say(out->warnings,
 		    "the processor does not promise an invariant time-stamp counter; it was measured: %.0f ns off a "
 		    "straight line at most",
@@ -415,7 +409,7 @@ static const char *governor_of(const json_t *keys, long cpu)
 		if (length < strlen(tail) || strcmp(key + stem, tail) || strncmp(key, head, strlen(head)))
 			continue;
 		snprintf(cpus, sizeof(cpus), "%.*s.cpus", (int)(stem < 100 ? stem : 100), key);
-		if (is_among(string_of(keys, cpus), cpu))
+		if (is_among(json_text(keys, cpus), cpu))
 			return json_string_value(value);
 	}
 	return NULL;
@@ -437,9 +431,9 @@ static void judge_sibling(const json_t *keys, long cpu, enum side side, struct v
 	struct cpulist siblings;
 
 	snprintf(key, sizeof(key), "cpu.cpu%ld.siblings", cpu);
-	if (!cpulist_parse(string_of(keys, key), &siblings, NULL, 0) && cpulist_count(&siblings) > 1)
+	if (!cpulist_parse(json_text(keys, key), &siblings, NULL, 0) && cpulist_count(&siblings) > 1)
 		say(out->warnings, "CPU %ld shares its core with a sibling that may be busy: %.40s (%s)", cpu,
-		    string_of(keys, key), side_names[side]);
+		    json_text(keys, key), side_names[side]);
 }
 
 static void judge_placement(const struct validity_facts *f, struct validity *out)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "kernels/rate.h"
 #include "kernels/sample.h"
 #include "transports/list.h"
@@ -57,25 +58,18 @@ EVERY_TRANSPORT(LOOPS)
 
 static const struct kernel_instance rate_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
-static const char *text_of(const json_t *params, const char *key)
-{
-	const char *text = json_string_value(json_object_get(params, key));
-
-	return text ? text : "";
-}
-
 static int rate_check(const json_t *params, char *why, size_t why_size)
 {
-	const char *pacer = text_of(params, "pacer");
+	const char *pacer = json_text(params, "pacer");
 	bool ticks = !strcmp(pacer, pacer_names[PACER_TICKS]),
-	     scripted = !strcmp(text_of(params, "transport"), "scripted");
+	     scripted = !strcmp(json_text(params, "transport"), "scripted");
 
 	if (scripted && !ticks)
 		snprintf(why, why_size, "pacer %s and transport scripted: virtual time has no timers; use pacer ticks",
 			 pacer);
 	else if (scripted && json_is_true(json_object_get(params, "check")))
 		snprintf(why, why_size, "check and transport scripted: no sample is carried that could be checked");
-	else if (scripted && !strcmp(text_of(params, "sink"), sink_names[RATE_SINK_FILE]))
+	else if (scripted && !strcmp(json_text(params, "sink"), sink_names[RATE_SINK_FILE]))
 		snprintf(why, why_size, "sink file and transport scripted: no sample is carried that could be written");
 	else if (!ticks && json_integer_value(json_object_get(params, "tick_error_ppm")))
 		snprintf(why, why_size, "tick_error and pacer %s: only the pacer ticks needs to know a frequency",

@@ -155,11 +155,8 @@ static int write_page(const char *path, const json_t *campaign, const json_t *ve
 		write_head(&page, campaign);
 		write_experiments(&page, campaign);
 		html_claims(&page);
-		html_printf(
-		    &page,
-		    "<footer><p class=\"soft\">Made from the campaign's runs; can be made again with <code>kblat "
-		    "report</code>. The same claims as a table: claims.tsv.</p></footer>\n</main>\n</body>\n"
-		    "</html>\n");
+		html_foot(&page, "Made from the campaign's runs; can be made again with <code>kblat report</code>. The "
+				 "same claims as a table: claims.tsv.");
 	}
 	return derived_close(page.out, path, e);
 }

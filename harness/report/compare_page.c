@@ -11,11 +11,8 @@
 #include "analysis/compare_judge.h"
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/json.h"
-#include "report/derived.h"
-#include "report/escape.h"
+#include "report/answer_page.h"
 #include "report/figure_shift.h"
-#include "report/html.h"
 
 #define BEYOND 20 /* samples that a quantile needs on its outer side, as everywhere */
 
@@ -164,23 +161,6 @@ static void write_answer(const struct page *p, const json_t *result)
 	html_printf(p, ".</p></div>\n");
 }
 
-/* The table as it is printed: the same words in both places. */
-static void write_table(const struct page *p, const json_t *result)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		abort();
-	compare_table(result, out);
-	fclose(out);
-	html_printf(p, "<section>\n<h2>Points and quantities</h2>\n<pre>");
-	html_text(p, text);
-	html_printf(p, "</pre>\n</section>\n");
-	free(text);
-}
-
 static void write_verdicts(const struct page *p, const json_t *point)
 {
 	const json_t *q;
@@ -216,72 +196,48 @@ static void write_shifts(const struct page *p, const json_t *result, const struc
 	html_printf(p, "</section>\n");
 }
 
-/* What is written into the directory. */
-struct content {
+/* What the page is about. */
+struct comparison {
 	const json_t *result;
 	const struct shift_figure *shifts;
-	const struct figures *figures;
-	const char *no_figures;
 };
 
-static int write_page(const char *path, const struct content *c, struct err *e)
+static int draw_shifts(struct figures *f, const void *arg, struct err *e)
 {
-	struct page page = {.figures = c->figures, .no_figures = c->no_figures, .out = derived_open(path, e)};
-	char *title = fs_path("%s: NEW against BASE", html_string(c->result, "experiment", "?"));
-
-	if (page.out) {
-		html_head(&page, title);
-		write_answer(&page, c->result);
-		if (c->no_figures) {
-			html_printf(&page, "<p class=\"bad\">");
-			html_text(&page, c->no_figures);
-			html_printf(&page, "</p>\n");
-		}
-		write_shifts(&page, c->result, c->shifts);
-		write_table(&page, c->result);
-		html_printf(&page,
-			    "<footer><p class=\"soft\">Made by <code>kblat compare</code>; the numbers are in "
-			    "compare.json, the rules in docs/compare.md.</p></footer>\n</main>\n</body>\n</html>\n");
-	}
-	free(title);
-	return derived_close(page.out, path, e);
+	return figure_shift_add(f, ((const struct comparison *)arg)->shifts, e);
 }
 
-static int make_all(const char *dir, const json_t *result, const struct shift_figure *shifts, const char *html,
-		    struct err *e)
+static void write_comparison(const struct page *p, const void *arg)
 {
-	char *figures_dir = fs_path("%s/figures", dir), *json = fs_path("%s/compare.json", dir);
-	struct err drawing = ERR_INIT;
-	struct figures f;
-	/* Figures that can't be drawn don't cost the page; that they could not is told after it. */
-	int drawn = figures_make(&f, figures_dir, figure_shift_add, shifts, &drawing);
-	const struct content c = {result, shifts, &f, drawn ? drawing.text : NULL};
-	int rc;
+	const struct comparison *c = arg;
 
-	rc = json_write(json, result, e) ?: write_page(html, &c, e);
-	if (!rc && drawn)
-		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);
-	figures_free(&f);
-	free(figures_dir);
-	free(json);
-	return rc;
+	write_answer(p, c->result);
+	write_shifts(p, c->result, c->shifts);
+	html_printed(p, "Points and quantities", compare_table, c->result);
 }
 
 int compare_page_make(const char *dir, const struct compare_join *j, const json_t *result, char **html_path,
 		      struct err *e)
 {
-	struct shift_figure *shifts;
-	int rc;
+	const struct comparison c = {result, shift_figures(j, result, e)};
+	char *title = fs_path("%s: NEW against BASE", html_string(result, "experiment", "?"));
+	const struct answer_page page = {
+	    .dir = dir,
+	    .json_name = "compare.json",
+	    .json = result,
+	    .title = title,
+	    .foot =
+		"Made by <code>kblat compare</code>; the numbers are in compare.json, the rules in docs/compare.md.",
+	    .draw = draw_shifts,
+	    .write = write_comparison,
+	    .arg = &c,
+	};
+	int rc = -EINVAL;
 
 	*html_path = NULL;
-	rc = derived_directory(dir, e);
-	if (rc)
-		return rc;
-	shifts = shift_figures(j, result, e);
-	if (!shifts)
-		return -EINVAL;
-	*html_path = fs_path("%s/report.html", dir);
-	rc = make_all(dir, result, shifts, *html_path, e);
-	figures_drop(shifts);
+	if (c.shifts)
+		rc = answer_page_make(&page, html_path, e);
+	figures_drop((struct shift_figure *)c.shifts);
+	free(title);
 	return rc;
 }

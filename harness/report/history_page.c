@@ -8,10 +8,8 @@
 #include "analysis/history.h"
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/json.h"
-#include "report/derived.h"
+#include "report/answer_page.h"
 #include "report/escape.h"
-#include "report/html.h"
 
 #define WIDTH_MIN 800
 #define WIDTH_MAX 2400
@@ -163,63 +161,33 @@ static int add_points(struct figures *f, const void *history, struct err *e)
 
 /* --- the page --- */
 
-static void write_table_of(const struct page *p, const json_t *history)
+static void write_history(const struct page *p, const void *history)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		abort();
-	history_table(history, out);
-	fclose(out);
-	html_printf(p, "<section>\n<h2>Builds</h2>\n<pre>");
-	html_text(p, text);
-	html_printf(p, "</pre>\n</section>\n");
-	free(text);
-}
-
-static int write_page(const char *path, const json_t *history, const struct figures *f, const char *no_figures,
-		      struct err *e)
-{
-	struct page page = {.figures = f, .no_figures = no_figures, .out = derived_open(path, e)};
-	char *title = fs_path("%s: history", html_string(history, "experiment", "?"));
-
-	if (page.out) {
-		html_head(&page, title);
-		html_printf(&page, "<div class=\"answer part\"><p>");
-		html_text(&page, html_string(history, "answer", ""));
-		html_printf(&page, ".</p></div>\n");
-		for (size_t i = 0; i < f->count; i++)
-			html_figure(&page, &f->items[i],
-				    "Lines: the levels between changes (PELT): a hint, not a verdict.",
-				    " class=\"overview broad\"");
-		write_table_of(&page, history);
-		html_printf(&page, "<footer><p class=\"soft\">Made by <code>kblat history</code>; the numbers are in "
-				   "history.json.</p></footer>\n</main>\n</body>\n</html>\n");
-	}
-	free(title);
-	return derived_close(page.out, path, e);
+	html_printf(p, "<div class=\"answer part\"><p>");
+	html_text(p, html_string(history, "answer", ""));
+	html_printf(p, ".</p></div>\n");
+	for (size_t i = 0; i < p->figures->count; i++)
+		html_figure(p, &p->figures->items[i],
+			    "Lines: the levels between changes (PELT): a hint, not a verdict.",
+			    " class=\"overview broad\"");
+	html_printed(p, "Builds", history_table, history);
 }
 
 int history_page_make(const char *dir, const json_t *history, char **html_path, struct err *e)
 {
-	char *figures_dir = fs_path("%s/figures", dir), *json = fs_path("%s/history.json", dir);
-	struct err drawing = ERR_INIT;
-	struct figures f = {.count = 0};
-	int drawn = 0, rc = derived_directory(dir, e);
+	char *title = fs_path("%s: history", html_string(history, "experiment", "?"));
+	const struct answer_page page = {
+	    .dir = dir,
+	    .json_name = "history.json",
+	    .json = history,
+	    .title = title,
+	    .foot = "Made by <code>kblat history</code>; the numbers are in history.json.",
+	    .draw = add_points,
+	    .write = write_history,
+	    .arg = history,
+	};
+	int rc = answer_page_make(&page, html_path, e);
 
-	*html_path = NULL;
-	if (!rc) {
-		drawn = figures_make(&f, figures_dir, add_points, history, &drawing);
-		*html_path = fs_path("%s/report.html", dir);
-		rc =
-		    json_write(json, history, e) ?: write_page(*html_path, history, &f, drawn ? drawing.text : NULL, e);
-	}
-	if (!rc && drawn)
-		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);
-	figures_free(&f);
-	free(figures_dir);
-	free(json);
+	free(title);
 	return rc;
 }

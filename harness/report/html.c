@@ -56,6 +56,28 @@ void html_item(const struct page *p, const char *text)
 	html_printf(p, "</li>\n");
 }
 
+void html_printed(const struct page *p, const char *heading, void (*print)(const json_t *json, FILE *out),
+		  const json_t *json)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	print(json, out);
+	fclose(out);
+	html_printf(p, "<section>\n<h2>%s</h2>\n<pre>", heading);
+	html_text(p, text);
+	html_printf(p, "</pre>\n</section>\n");
+	free(text);
+}
+
+void html_foot(const struct page *p, const char *text)
+{
+	html_printf(p, "<footer><p class=\"soft\">%s</p></footer>\n</main>\n</body>\n</html>\n", text);
+}
+
 void html_run_heading(const struct page *p, const struct report_run *run)
 {
 	if (p->report->run_count < 2)

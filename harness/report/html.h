@@ -22,8 +22,9 @@ struct page {
 /* The page as a whole. The stream keeps its own error. */
 void html_write(const struct page *p);
 
-/* Everything up to the heading; a campaign's page begins alike. */
+/* Everything up to the heading, and all after the last section; other pages begin and end alike. `text` is HTML. */
 void html_head(const struct page *p, const char *title);
+void html_foot(const struct page *p, const char *text);
 
 /* Its parts, in order. */
 void html_answers(const struct page *p); /* html_answer.c */
@@ -37,6 +38,10 @@ void html_specs(const struct page *p);
 
 /* A figure with its caption and its files; `style` is added to the element: "" or " class=...". */
 void html_figure(const struct page *p, const struct figure *f, const char *caption, const char *style);
+
+/* A section with what is printed for people at a terminal: the same words in both places. */
+void html_printed(const struct page *p, const char *heading, void (*print)(const json_t *json, FILE *out),
+		  const json_t *json);
 
 /* A heading that names the run, where there are several. */
 void html_run_heading(const struct page *p, const struct report_run *run);

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "analysis/claims.h"
 #include "report/html.h"
 
 #define OPEN_MAX 4 /* cases that need not be folded away */
@@ -95,21 +96,10 @@ static void write_claim(const struct page *p, const json_t *claim, bool several)
 	html_printf(p, "</td></tr>\n");
 }
 
-static bool experiments_differ(const json_t *all)
-{
-	const json_t *first = json_object_get(json_array_get(all, 0), "experiment"), *claim;
-	size_t i;
-
-	json_array_foreach (all, i, claim)
-		if (!json_equal(first, json_object_get(claim, "experiment")))
-			return true;
-	return false;
-}
-
 void html_claims(const struct page *p)
 {
 	const json_t *all = json_object_get(p->claims, "claims"), *claim;
-	bool several = experiments_differ(all);
+	bool several = claims_of_several(all);
 	size_t i;
 
 	if (!json_array_size(all))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cpulist.h"
+#include "common/json.h"
 #include "common/text.h"
 #include "state/diff.h"
 
@@ -19,13 +20,6 @@ struct line {
 	bool is_numbered, is_shown;
 	struct cpulist numbers;
 };
-
-static const char *text_of(const json_t *d, const char *name)
-{
-	const char *text = json_string_value(json_object_get(d, name));
-
-	return text ? text : "";
-}
 
 static const char *show_value(const json_t *value, char *buf, size_t size)
 {
@@ -81,7 +75,7 @@ static void join_numbers(struct line *l, const struct line *other)
 
 static bool is_of(const json_t *d, const char *class, bool varying)
 {
-	return !strcmp(text_of(d, "class"), class) && json_is_true(json_object_get(d, "varying")) == varying;
+	return !strcmp(json_text(d, "class"), class) && json_is_true(json_object_get(d, "varying")) == varying;
 }
 
 /* The lines of a class; the caller frees. */
@@ -100,7 +94,7 @@ static struct line *collect(const json_t *differences, const char *class, bool v
 		if (!is_of(d, class, varying))
 			continue;
 		l->first = d;
-		take_apart(l, text_of(d, "key"));
+		take_apart(l, json_text(d, "key"));
 		for (k = 0; k < *count && !is_alike(&lines[k], l);)
 			k++;
 		if (k < *count)
@@ -128,12 +122,12 @@ static void show_line(const struct line *l)
 static void show_alike(struct line *lines, size_t count, size_t from)
 {
 	const json_t *first = lines[from].first;
-	const char *group = text_of(first, "group"), *meaning = text_of(first, "meaning");
+	const char *group = json_text(first, "group"), *meaning = json_text(first, "meaning");
 	size_t shown = 0;
 
 	for (size_t i = from; i < count; i++) {
-		if (lines[i].is_shown || strcmp(group, text_of(lines[i].first, "group")) ||
-		    strcmp(meaning, text_of(lines[i].first, "meaning")))
+		if (lines[i].is_shown || strcmp(group, json_text(lines[i].first, "group")) ||
+		    strcmp(meaning, json_text(lines[i].first, "meaning")))
 			continue;
 		if (shown++ < SHOWN_ALIKE)
 			show_line(&lines[i]);
@@ -152,8 +146,8 @@ static void show_lines(struct line *lines, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (lines[i].is_shown)
 			continue;
-		if (strcmp(group, text_of(lines[i].first, "group"))) {
-			group = text_of(lines[i].first, "group");
+		if (strcmp(group, json_text(lines[i].first, "group"))) {
+			group = json_text(lines[i].first, "group");
 			printf("  %s\n", group);
 		}
 		show_alike(lines, count, i);

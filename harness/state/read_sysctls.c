@@ -1,5 +1,6 @@
 /* Settings below /proc/sys: all of them, so that nobody has to have thought of each. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "state/sources.h"
 
 #define DEEPEST 8
+#define LINE	128
 
 /* Never read: keys of the host, what changes by being read, and what does work when it is read. */
 static const char *const left_out[] = {"/stable_secret", "/tcp_fastopen_key", "/random/uuid", "/vm/stat_refresh", NULL};
@@ -34,58 +36,128 @@ static bool has_row(const char *path)
 
 /*
  * Every interface has some forty settings in four folders ("net/ipv4/conf/eth0/forwarding"), and there may be hundreds of
- * interfaces: those are told that differ from their folder's default, which is told itself.
+ * interfaces: those are told that differ from their folder's default, which is told itself. A folder's defaults are read once.
  */
-static bool is_like_default(const struct sysroot *root, const char *path)
+struct usual {
+	char *folder; /* "/proc/sys/net/ipv4/conf/default"; NULL: none yet */
+	char **names, **lines;
+	int count;
+};
+
+struct walk {
+	struct capture *c;
+	struct usual usual;
+};
+
+static void usual_free(struct usual *u)
+{
+	for (int i = 0; i < u->count; i++)
+		free(u->lines[i]);
+	free(u->lines);
+	if (u->count > 0)
+		sysroot_names_free(u->names);
+	free(u->folder);
+	*u = (struct usual){.folder = NULL};
+}
+
+static char *line_of(const struct sysroot *root, const char *path)
+{
+	char line[LINE];
+
+	return sysroot_line(root, path, line, sizeof(line)) ? NULL : strdup(line);
+}
+
+/* Takes `folder` over. */
+static void usual_read(struct usual *u, const struct sysroot *root, char *folder)
+{
+	usual_free(u);
+	u->folder = folder;
+	u->count = sysroot_list(root, folder, NULL, &u->names);
+	u->lines = u->count > 0 ? calloc((size_t)u->count, sizeof(*u->lines)) : NULL;
+	for (int i = 0; u->lines && i < u->count; i++) {
+		char *path = fs_path("%s/%s", folder, u->names[i]);
+
+		if (!is_left_out(path))
+			u->lines[i] = line_of(root, path);
+		free(path);
+	}
+}
+
+/* NULL: there is none. */
+static const char *usual_line(const struct usual *u, const char *name)
+{
+	for (int i = 0; u->lines && i < u->count; i++)
+		if (!strcmp(u->names[i], name))
+			return u->lines[i];
+	return NULL;
+}
+
+/* "eth0/forwarding" of an interface's setting; NULL for any other, and for the defaults themselves. */
+static const char *interface_in(const char *path)
 {
 	const char *interface = strstr(path, "/conf/")	  ? strstr(path, "/conf/") + 6
 				: strstr(path, "/neigh/") ? strstr(path, "/neigh/") + 7
 							  : NULL;
-	char own[128], usual[128], *twin;
-	bool is_like;
 
 	if (!interface || strncmp(path, "/proc/sys/net/ipv", 17) || !strchr(interface, '/') ||
 	    !strncmp(interface, "default/", 8) || !strncmp(interface, "all/", 4))
+		return NULL;
+	return interface;
+}
+
+static bool is_like_default(struct walk *w, const char *path)
+{
+	const struct sysroot *root = capture_root(w->c);
+	const char *interface = interface_in(path), *usual;
+	char *folder, *own;
+	bool is_like;
+
+	if (!interface)
 		return false;
-	twin = fs_path("%.*sdefault%s", (int)(interface - path), path, strchr(interface, '/'));
-	is_like = !sysroot_line(root, path, own, sizeof(own)) && !sysroot_line(root, twin, usual, sizeof(usual)) &&
-		  !strcmp(own, usual);
-	free(twin);
+	folder = fs_path("%.*sdefault", (int)(interface - path), path);
+	if (w->usual.folder && !strcmp(folder, w->usual.folder))
+		free(folder);
+	else
+		usual_read(&w->usual, root, folder);
+	usual = usual_line(&w->usual, strchr(interface, '/') + 1);
+	own = usual ? line_of(root, path) : NULL;
+	is_like = own && !strcmp(own, usual);
+	free(own);
 	return is_like;
 }
 
-static void read_below(struct capture *c, const char *path, const char *key, unsigned depth);
+static void read_below(struct walk *w, const char *path, const char *key, unsigned depth);
 
-static void read_one(struct capture *c, const char *path, const char *key, unsigned depth)
+static void read_one(struct walk *w, const char *path, const char *key, unsigned depth)
 {
 	const char *text;
 	size_t length;
 	int rc;
 
-	if (is_left_out(path) || has_row(path) || is_like_default(capture_root(c), path))
+	if (is_left_out(path) || has_row(path) || is_like_default(w, path))
 		return;
-	rc = capture_file(c, path, &text, &length);
+	rc = capture_file(w->c, path, &text, &length);
 	if (rc == -EISDIR)
-		read_below(c, path, key, depth + 1);
+		read_below(w, path, key, depth + 1);
 	else if (rc)
-		capture_errno(c, key, rc);
+		capture_errno(w->c, key, rc);
 	else
-		flatten_words(c, NULL, key, text, length);
+		flatten_words(w->c, NULL, key, text, length);
 }
 
-static void read_below(struct capture *c, const char *path, const char *key, unsigned depth)
+static void read_below(struct walk *w, const char *path, const char *key, unsigned depth)
 {
 	char **names;
-	int n = depth < DEEPEST ? sysroot_list(capture_root(c), path, NULL, &names) : -ELOOP;
+	int n = depth < DEEPEST ? sysroot_list(capture_root(w->c), path, NULL, &names) : -ELOOP;
 
 	if (n < 0) {
-		capture_errno(c, key, n);
+		capture_errno(w->c, key, n);
 		return;
 	}
 	for (int i = 0; i < n; i++) {
 		char *file = fs_path("%s/%s", path, names[i]), *name = fs_path("%s.%s", key, names[i]);
 
-		read_one(c, file, name, depth);
+		read_one(w, file, name, depth);
 		free(file);
 		free(name);
 	}
@@ -95,9 +167,11 @@ static void read_below(struct capture *c, const char *path, const char *key, uns
 /* "sysctl.vm.*" of /proc/sys/vm: what is below goes where the star is. */
 READER(sysctls)
 {
+	struct walk w = {.c = c};
 	char *head = fs_path("%.*s", (int)(strlen(key) - 2), key);
 
 	(void)s;
-	read_below(c, path, head, 0);
+	read_below(&w, path, head, 0);
+	usual_free(&w.usual);
 	free(head);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/json.h"
 #include "common/text.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -67,13 +68,6 @@ void sockets_name(struct socket_address *a)
 
 /* --- settings --- */
 
-static const char *text_of(const json_t *params, const char *key)
-{
-	const char *text = json_string_value(json_object_get(params, key));
-
-	return text ? text : "";
-}
-
 static int check_addresses(const json_t *params, char *why, size_t why_size)
 {
 	static const char *const keys[] = {"source_address", "sink_address"};
@@ -81,10 +75,10 @@ static int check_addresses(const json_t *params, char *why, size_t why_size)
 	char quoted[TEXT_QUOTE_MAX];
 
 	for (size_t i = 0; i < COUNT(keys); i++)
-		if (!sockets_parse(text_of(params, keys[i]), 0, &a[i])) {
+		if (!sockets_parse(json_text(params, keys[i]), 0, &a[i])) {
 			snprintf(why, why_size,
 				 "%s wants one numeric address such as 127.0.0.1 or ::1, not %s; see `ip address`",
-				 keys[i], text_quote(text_of(params, keys[i]), quoted, sizeof(quoted)));
+				 keys[i], text_quote(json_text(params, keys[i]), quoted, sizeof(quoted)));
 			return -EINVAL;
 		}
 	if (a[0].addr.ss_family == a[1].addr.ss_family)

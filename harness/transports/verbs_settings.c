@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/text.h"
 #include "common/units.h"
 #include "transports/verbs.h"
@@ -142,13 +143,6 @@ const struct verbs_operation verbs_operations[] = {
 
 /* --- contradictions --- */
 
-static const char *text_of(const json_t *params, const char *key)
-{
-	const char *text = json_string_value(json_object_get(params, key));
-
-	return text ? text : "";
-}
-
 static long long number_of(const json_t *params, const char *key)
 {
 	return (long long)json_integer_value(json_object_get(params, key));
@@ -156,7 +150,7 @@ static long long number_of(const json_t *params, const char *key)
 
 static bool is(const json_t *params, const char *key, const char *text)
 {
-	return !strcmp(text_of(params, key), text);
+	return !strcmp(json_text(params, key), text);
 }
 
 static const struct verbs_operation *operation_of(const json_t *params)
@@ -182,7 +176,7 @@ int64_t verbs_inline(const char *text, int64_t size)
 
 static int check_inline(const json_t *params, char *why, size_t why_size)
 {
-	const char *text = text_of(params, "inline");
+	const char *text = json_text(params, "inline");
 	char quoted[TEXT_QUOTE_MAX];
 
 	if (verbs_inline(text, 1) >= 0)
@@ -201,7 +195,7 @@ static int check_numbers(const json_t *params, char *why, size_t why_size)
 	char quoted[TEXT_QUOTE_MAX];
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *text = text_of(params, rows[i].key);
+		const char *text = json_text(params, rows[i].key);
 
 		if (verbs_number(text, rows[i].min, 255) == -EINVAL) {
 			snprintf(why, why_size, "%s must be auto or a number from %d to 255, not %s", rows[i].key,
@@ -225,7 +219,7 @@ static int check_ud(const json_t *params, char *why, size_t why_size)
 {
 	const struct verbs_operation *op = operation_of(params);
 	long long size = number_of(params, "size_bytes");
-	int limit = verbs_number(text_of(params, "mtu"), 256, UD_SIZE_MAX);
+	int limit = verbs_number(json_text(params, "mtu"), 256, UD_SIZE_MAX);
 
 	if (!is(params, "qp", "ud"))
 		return 0;
@@ -269,7 +263,7 @@ size_t verbs_overhead(const json_t *params)
 static int check_write(const json_t *params, char *why, size_t why_size)
 {
 	long long buffers = number_of(params, "buffers"), depth = number_of(params, "depth");
-	const char *poll = text_of(params, "poll");
+	const char *poll = json_text(params, "poll");
 
 	if (operation_of(params)->carrier != VERBS_IN_MEMORY)
 		return 0;
