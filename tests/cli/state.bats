@@ -131,6 +131,18 @@ unprivileged() {
 	[ -z "$(find here -type l)" ]
 }
 
+@test "the sums of the program and its libraries are those of the files, before a run and after it" {
+	spec sums <<<"settings: {kernel: oneway, transport: shmem, messages: 10, repetitions: 1, warmup: 0}"
+	"$KBLAT" run sums.yaml --out runs >path || [ $? -eq 3 ] # a busy machine makes it not valid
+	local run_dir libc side
+	run_dir=$(tail -n 1 path)
+	libc=$(ldd "$KBLAT" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')
+	for side in before after; do
+		assert_eq "$(json "$run_dir"/state/*/"$side/state.json" 'd["keys"]["software.kblat.sha256"]')" "$(sha256sum "$KBLAT" | cut -d ' ' -f 1)"
+		assert_eq "$(json "$run_dir"/state/*/"$side/state.json" 'd["keys"]["software.libc.so.6.sha256"]')" "$(sha256sum "$libc" | cut -d ' ' -f 1)"
+	done
+}
+
 @test "capture keeps no secret of the environment" {
 	MY_API_TOKEN=abc GOOD=plain URL=https://me:word@host/ ODD=ghp0123456789abcdefghijklmnop \
 		"$KBLAT" state capture here
