@@ -122,10 +122,25 @@ int sockets_ready(struct socket_end *s, struct err *e);
 bool sockets_parse(const char *text, uint16_t port, struct socket_address *a);
 void sockets_name(struct socket_address *a);
 
-/* --- the hot path's cold parts --- */
+/* --- the hot path --- */
 
-/* send() sent `sent` bytes of the message, or -1: the rest. 0, -EINTR (stop), or what was noted. */
+/* Cold: send() sent `sent` bytes of the message, or -1: the rest. 0, -EINTR (stop), or what was noted. */
 int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent);
+
+static inline int sockets_post(struct socket_end *s, struct frames *f, uint32_t seq)
+{
+	frames_put_number(f, seq);
+	ssize_t n = send(s->fd, f->out, f->size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (frames_unlikely(n != (ssize_t)f->size)) {
+		int rc = sockets_send_rest(s, f, n);
+
+		if (rc)
+			return rc;
+	}
+	frames_posted(f, seq);
+	return 0;
+}
 
 /* Sleep until there is something to receive, for ever. 0, -EINTR, or what was noted. */
 int sockets_wait(struct socket_end *s, struct frames *f);

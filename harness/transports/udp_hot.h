@@ -13,20 +13,8 @@ int udp_recv_other(struct udp *t, ssize_t n);
 
 static inline int udp_post(struct udp *t, uint32_t seq, bool signal)
 {
-	struct frames *f = &t->frames;
-
 	(void)signal;
-	frames_put_number(f, seq);
-	ssize_t n = send(t->end.fd, f->out, f->size, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-	if (frames_unlikely(n != (ssize_t)f->size)) {
-		int rc = sockets_send_rest(&t->end, f, n);
-
-		if (rc)
-			return rc;
-	}
-	frames_posted(f, seq);
-	return 0;
+	return sockets_post(&t->end, &t->frames, seq);
 }
 
 static inline int udp_poll_recv(struct udp *t, uint32_t *seq)

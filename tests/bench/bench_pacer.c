@@ -2,11 +2,15 @@
  * What no pacer on this CPU could do better than: a bare spin on the tick counter over the same steps. Nothing is sent and nothing is polled; a step that is
  * overtaken by the next is missed, as in the kernel `rate`.
  *
- *   build/bench/bench_pacer HZ STEPS CPU
+ *   build/bench/bench_pacer HZ STEPS CPU [OTHER]
+ *
+ * On OTHER another thread spins the while, as the sink does: two virtual CPUs, or two threads of a core, that are both busy get less of the machine each.
  *
  * Says "missed SHARE p50 NS p99 NS": of the steps, those missed; of the others, how long after it was due the spin saw it.
  */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +27,16 @@ struct course {
 	int64_t hz, steps, missed;
 	int64_t *due, *seen; /* ticks */
 };
+
+static atomic_bool over;
+
+static void *accompany(void *arg)
+{
+	(void)arg;
+	while (!atomic_load_explicit(&over, memory_order_relaxed))
+		cpu_relax();
+	return NULL;
+}
 
 static void *spin(void *arg)
 {
@@ -70,15 +84,26 @@ static int report(const struct course *c)
 	return 0;
 }
 
+/* 0, or a message was printed. */
+static int start(pthread_t *thread, const char *cpu, void *(*run)(void *), void *arg)
+{
+	int rc = pinned_start(thread, atoi(cpu), run, arg);
+
+	if (rc)
+		fprintf(stderr, "CPU %s: %s\n", cpu, strerror(-rc));
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
-	struct course c = {.hz = argc == 4 ? atoll(argv[1]) : 0, .steps = argc == 4 ? atoll(argv[2]) : 0};
+	bool asked = argc == 4 || argc == 5;
+	struct course c = {.hz = asked ? atoll(argv[1]) : 0, .steps = asked ? atoll(argv[2]) : 0};
 	struct clock_report clock;
-	pthread_t thread;
-	int rc, status;
+	pthread_t thread, other;
+	int status;
 
 	if (c.hz < 1 || c.hz > 1000000000 || c.steps < 10000) {
-		fprintf(stderr, "usage: %s HZ STEPS CPU, of at least 10000 steps\n", argv[0]);
+		fprintf(stderr, "usage: %s HZ STEPS CPU [OTHER], of at least 10000 steps\n", argv[0]);
 		return 2;
 	}
 	c.due = column(c.steps);
@@ -89,12 +114,12 @@ int main(int argc, char **argv)
 		perror("mlockall");
 	clock_calibrate(100, &clock);
 	c.clock = clock_conversion_from(clock_ticks_begin(), clock.hz);
-	rc = pinned_start(&thread, atoi(argv[3]), spin, &c);
-	if (rc) {
-		fprintf(stderr, "CPU %s: %s\n", argv[3], strerror(-rc));
+	if ((argc == 5 && start(&other, argv[4], accompany, NULL)) || start(&thread, argv[3], spin, &c))
 		return 1;
-	}
 	pthread_join(thread, NULL);
+	atomic_store(&over, true);
+	if (argc == 5)
+		pthread_join(other, NULL);
 	status = report(&c);
 	free(c.due);
 	free(c.seen);

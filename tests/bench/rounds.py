@@ -52,6 +52,7 @@ class Program:
     note: str = ""               # what a reader of the numbers must know
     where: str = "127.0.0.1"     # {server}
     cpus: Optional[tuple] = None  # (client's, server's), or None: it pins itself
+    alike: bool = True           # does it count among the others that ours is compared with?
 
 
 @dataclasses.dataclass
@@ -243,7 +244,7 @@ class Tally:
         return next((p for p in self.case.programs if p.ours), None)
 
     def to_fastest(self, compare, quantities):
-        ours, others = self.ours(), [p for p in self.case.programs if not p.ours]
+        ours, others = self.ours(), [p for p in self.case.programs if not p.ours and p.alike]
         if not ours or not others:
             return {}
         return {q: compare(self.values[ours.name][q], fastest([self.values[p.name][q] for p in others])) for q in quantities}
