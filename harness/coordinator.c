@@ -558,8 +558,7 @@ static int write_counters(const struct repetition *rep, struct err *e)
 
 static int keep_repetition(struct session *s, const struct repetition *rep, struct err *e)
 {
-	char *resolved_path = fs_path("%s/resolved.json", s->co->rundir->path);
-	json_t *resolved = NULL;
+	const struct rundir *dir = s->co->rundir;
 	uint64_t entries = reached(rep);
 	int rc = 0;
 
@@ -567,15 +566,10 @@ static int keep_repetition(struct session *s, const struct repetition *rep, stru
 		rc = err_set(e, -EPROTO, STATUS_FAILED, "source", NULL, "reports more messages than it was asked for");
 	if (!rc && entries < rep->messages)
 		rc = entries ? shorten_columns(rep, entries, e) : fs_remove_tree(rep->dir, e);
-	if (!rc && entries) {
+	if (!rc && entries)
 		rc = write_counters(rep, e);
-		resolved = rc || rep->number < 0 ? NULL : json_read(resolved_path, e);
-		if (!rc && rep->number >= 0)
-			rc = resolved ? rep_reduce(s->co->rundir->path, resolved, s->id, (unsigned)rep->number, e)
-				      : -EIO;
-	}
-	json_decref(resolved);
-	free(resolved_path);
+	if (!rc && entries && rep->number >= 0)
+		rc = rep_reduce(dir->path, dir->resolved, s->id, (unsigned)rep->number, e);
 	return rc;
 }
 

@@ -95,11 +95,12 @@ static int name_it(struct rundir *r, const char *parent, const char *name, struc
 	return mkdir(r->path, 0777) ? err_sys(e, -errno, r->path, "create") : 0;
 }
 
-int rundir_create(struct rundir *r, const char *parent, const struct spec *spec, const json_t *resolved, json_t *run,
+int rundir_create(struct rundir *r, const char *parent, const struct spec *spec, json_t *resolved, json_t *run,
 		  struct err *e)
 {
 	memset(r, 0, sizeof(*r));
 	r->run = run;
+	r->resolved = resolved;
 
 	int rc = name_it(r, parent, spec->name, e);
 
@@ -163,13 +164,13 @@ static int sync_parent(const char *path, struct err *e)
 }
 
 /* Where the spec makes any. */
-static int write_claims(const struct rundir *r, json_t *resolved, json_t *summary, struct err *e)
+static int write_claims(const struct rundir *r, json_t *summary, struct err *e)
 {
-	struct run run = {.path = r->path, .run = r->run, .resolved = resolved, .summary = summary};
+	struct run run = {.path = r->path, .run = r->run, .resolved = r->resolved, .summary = summary};
 	json_t *verdicts;
 	int rc;
 
-	if (!claims_are_made(resolved))
+	if (!claims_are_made(r->resolved))
 		return 0;
 	verdicts = claims_of_runs(&run, 1, e);
 	rc = verdicts ? write_json(r->path, "claims.json", verdicts, e) : -EIO;
@@ -179,22 +180,17 @@ static int write_claims(const struct rundir *r, json_t *resolved, json_t *summar
 
 static int conclude(struct rundir *r, const char *status, json_t **summary, struct err *e)
 {
-	char utc[32], *path = fs_path("%s/resolved.json", r->path);
-	json_t *resolved = json_read(path, e);
-	int rc = resolved ? 0 : -EIO;
+	char utc[32];
+	int rc;
 
-	free(path);
 	json_object_set_new(r->run, "status", json_string(status));
 	json_object_set_new(r->run, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
-	if (!rc) {
-		*summary = summary_build(r->path, r->run, resolved, e);
-		rc = *summary ? summary_write(r->path, *summary, e) : -EIO;
-	}
+	*summary = summary_build(r->path, r->run, r->resolved, e);
+	rc = *summary ? summary_write(r->path, *summary, e) : -EIO;
 	if (!rc)
-		rc = write_claims(r, resolved, *summary, e);
+		rc = write_claims(r, *summary, e);
 	for (const char *const *key = (const char *const[]){"valid", "reasons", "warnings", NULL}; !rc && *key; key++)
 		json_object_set(r->run, *key, json_object_get(*summary, *key));
-	json_decref(resolved);
 	return rc ? rc : rundir_update(r, e);
 }
 
@@ -233,5 +229,6 @@ void rundir_close(struct rundir *r)
 	free(r->path);
 	free(r->final);
 	json_decref(r->run);
+	json_decref(r->resolved);
 	memset(r, 0, sizeof(*r));
 }

@@ -16,11 +16,12 @@ struct rundir {
 	char *path;  /* where it is now */
 	char *final; /* where it will be */
 	FILE *log;
-	json_t *run; /* run.json, kept here and written when it changes */
+	json_t *run;	  /* run.json, kept here and written when it changes */
+	json_t *resolved; /* resolved.json */
 };
 
-/* Make it inside `parent` (made if missing) with spec.yaml, resolved.json, README.txt, log.jsonl. `run` is stolen. */
-int rundir_create(struct rundir *r, const char *parent, const struct spec *spec, const json_t *resolved, json_t *run,
+/* Make it inside `parent` (made if missing) with spec.yaml, resolved.json, README.txt, log.jsonl. `resolved` and `run` are stolen. */
+int rundir_create(struct rundir *r, const char *parent, const struct spec *spec, json_t *resolved, json_t *run,
 		  struct err *e);
 
 /* Write run.json again. */

@@ -395,7 +395,6 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	struct environment environment;
 	struct coordinator co = {.rundir = &dir, .launcher = {o->source, o->sink}, .environment = &environment};
 	char *parent = parent_of(spec, o->out), host[256] = "localhost";
-	json_t *resolved = resolve(spec);
 	bool local = (!o->source || !*o->source) && (!o->sink || !*o->sink);
 	enum status status = STATUS_FAILED;
 
@@ -408,14 +407,13 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	    preflight(spec->points, parent, local, e) || environment_check(&environment, spec->points, e))
 		goto out;
 	clock_calibrate(100, &co.clock);
-	if (rundir_create(&dir, parent, spec, resolved, describe_run(&co, spec, argc, argv, host), e) == 0)
+	if (rundir_create(&dir, parent, spec, resolve(spec), describe_run(&co, spec, argc, argv, host), e) == 0)
 		status = execute(&co, spec, host, o->json, e);
 out:
 	if (e->status)
 		status = e->status;
 	rundir_close(&dir);
 	environment_close(&environment);
-	json_decref(resolved);
 	free(parent);
 	return status;
 }

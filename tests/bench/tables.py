@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""What rounds.py measured, as Markdown: a table a bench, and a page of all of them.
+"""What rounds.py measured, as Markdown: a table a bench, and a page of all of them with what other benches printed.
 
-    tests/bench/tables.py FILE.json…
+    tests/bench/tables.py FILE.json… FILE.txt…
 """
 import json
 import statistics
@@ -94,16 +94,23 @@ do not.
 """
 
 
+def printed(path):
+    """What a bench said to people, its title on the first line."""
+    with open(path, encoding="utf-8") as text:
+        title, said = text.read().split("\n", 1)
+    return f"## {title}\n\n```\n{said.rstrip()}\n```\n"
+
+
+def measured(path):
+    with open(path, encoding="utf-8") as text:
+        b = json.load(text)
+    return b["command"], f"## {b['title']}\n\n{about(b['machine'])}; {b['rounds']} rounds.\n\n{table(b['cases'])}\n"
+
+
 def page(paths):
-    benches = []
-    for path in paths:
-        with open(path, encoding="utf-8") as text:
-            benches.append(json.load(text))
-    commands = "\n    ".join(dict.fromkeys(b["command"] for b in benches))
-    parts = [PREFACE.format(commands=commands)]
-    for b in benches:
-        parts.append(f"## {b['title']}\n\n{about(b['machine'])}; {b['rounds']} rounds.\n\n{table(b['cases'])}\n")
-    return "\n".join(parts)
+    benches = [measured(path) for path in paths if path.endswith(".json")]
+    commands = "\n    ".join(dict.fromkeys(command for command, _ in benches))
+    return "\n".join([PREFACE.format(commands=commands), *(text for _, text in benches), *(printed(path) for path in paths if path.endswith(".txt"))])
 
 
 if __name__ == "__main__":
