@@ -13,7 +13,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 
-#define HELLO_MS      20000
+#define HELLO_MS      60000 /* a login elsewhere, or a machine that is busy with being tuned, takes its time */
 #define RAW_MS	      30000
 #define MAX_ARGUMENTS 64
 #define MAX_INNER     8
