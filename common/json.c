@@ -87,11 +87,16 @@ bool json_has_string(const json_t *array, const char *text)
 	return false;
 }
 
-const char *json_text(const json_t *object, const char *key)
+const char *json_text_or(const json_t *object, const char *key, const char *otherwise)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
-	return text ? text : "";
+	return text ? text : otherwise;
+}
+
+const char *json_text(const json_t *object, const char *key)
+{
+	return json_text_or(object, key, "");
 }
 
 double json_number_or_nan(const json_t *object, const char *key)

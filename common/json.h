@@ -24,7 +24,8 @@ int json_print(const json_t *value, FILE *out);
 /* Is `text` one of the strings of an array? */
 bool json_has_string(const json_t *array, const char *text);
 
-/* What an object holds under `key`: a string, "" if it is none; a number, NAN if it is none. */
+/* What an object holds under `key`: a string, `otherwise` or "" if it is none; a number, NAN if it is none. */
+const char *json_text_or(const json_t *object, const char *key, const char *otherwise);
 const char *json_text(const json_t *object, const char *key);
 double json_number_or_nan(const json_t *object, const char *key);
 

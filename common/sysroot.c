@@ -34,13 +34,19 @@ static int open_inside(int root, const char *path, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+/* Relative to the root. */
+static const char *below_root(const char *path)
+{
+	path += strspn(path, "/");
+	return *path ? path : ".";
+}
+
 static int open_live(int root, const char *path, int flags)
 {
 	int fd;
 
-	path += strspn(path, "/");
 	do
-		fd = openat(root, *path ? path : ".", flags);
+		fd = openat(root, below_root(path), flags);
 	while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : fd;
 }
@@ -52,6 +58,21 @@ static int open_path(const struct sysroot *r, const char *path, int flags)
 	if (!*path)
 		return -ENOENT;
 	return r->live ? open_live(r->fd, path, flags) : open_inside(r->fd, path, flags);
+}
+
+/* What is at the path, which is not opened. 0 or a negative errno. */
+static int stat_path(const struct sysroot *r, const char *path, struct stat *st)
+{
+	int fd, rc;
+
+	if (r->live && *path)
+		return fstatat(r->fd, below_root(path), st, 0) ? -errno : 0;
+	fd = open_path(r, path, O_PATH);
+	if (fd < 0)
+		return fd;
+	rc = fstat(fd, st) ? -errno : 0;
+	close(fd);
+	return rc;
 }
 
 /* However it is spelt. */
@@ -115,32 +136,14 @@ static int check_opened(const struct sysroot *r, int fd)
 	return fstat(fd, &st) ? -errno : check_kind(r, &st);
 }
 
-/* What is at the path, without opening it: opening a device or FIFO already does something to it. */
-static int look(const struct sysroot *r, const char *path)
-{
-	struct stat st;
-	int fd, rc;
-
-	if (r->live) {
-		const char *below = path + strspn(path, "/");
-
-		if (!*path)
-			return -ENOENT;
-		return fstatat(r->fd, *below ? below : ".", &st, 0) ? -errno : check_kind(r, &st);
-	}
-	fd = open_path(r, path, O_PATH);
-	if (fd < 0)
-		return fd;
-	rc = check_opened(r, fd);
-	close(fd);
-	return rc;
-}
-
-/* Open a file for input or output. */
+/* Open a file for input or output. It is looked at first: opening a device or FIFO already does something to it. */
 static int open_file(const struct sysroot *r, const char *path, int flags)
 {
-	int rc = look(r, path), fd;
+	struct stat st;
+	int rc = stat_path(r, path, &st), fd;
 
+	if (!rc)
+		rc = check_kind(r, &st);
 	if (rc)
 		return rc;
 	fd = open_path(r, path, flags | O_NONBLOCK | O_NOCTTY);
@@ -279,25 +282,17 @@ int sysroot_readlink(const struct sysroot *r, const char *path, char *buf, size_
 
 int sysroot_mode(const struct sysroot *r, const char *path)
 {
-	int fd = open_path(r, path, O_PATH);
 	struct stat st;
-	int rc;
+	int rc = stat_path(r, path, &st);
 
-	if (fd < 0)
-		return fd;
-	rc = fstat(fd, &st) ? -errno : (int)st.st_mode;
-	close(fd);
-	return rc;
+	return rc ? rc : (int)st.st_mode;
 }
 
 bool sysroot_exists(const struct sysroot *r, const char *path)
 {
-	int fd = open_path(r, path, O_PATH);
+	struct stat st;
 
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
+	return !stat_path(r, path, &st);
 }
 
 /* Names or paths as they are found. */

@@ -360,9 +360,7 @@ static int note_status(struct session *s, struct repetition *rep, size_t role, c
 
 static const char *failure_of(const struct repetition *rep, size_t role)
 {
-	const char *text = json_string_value(json_object_get(rep->done[role], "failure"));
-
-	return text ? text : "";
+	return json_text(rep->done[role], "failure");
 }
 
 static uint64_t source_count(const struct repetition *rep, const char *counter)
@@ -461,8 +459,8 @@ static void hear_survivor(struct session *s, const struct repetition *rep, size_
 		else
 			json_decref(message);
 	}
-	text = json_string_value(json_object_get(done, "failure"));
-	if (text && *text) {
+	text = json_text(done, "failure");
+	if (*text) {
 		err_clear(e);
 		err_set(e, -EPIPE, first.status, NULL, NULL, "%s; %s: %s", first.text, role_names[role], text);
 	}

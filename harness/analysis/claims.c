@@ -218,12 +218,8 @@ static void print_param(FILE *out, const char *key, const json_t *value)
 /* Does this setting tell cases apart? What joins them does, and so does what the points were selected by. */
 static bool is_labelled(const struct work *w, const char *key)
 {
-	const json_t *joined;
-	size_t i;
-
-	json_array_foreach (w->by, i, joined)
-		if (!strcmp(json_string_value(joined), key))
-			return true;
+	if (json_has_string(w->by, key))
+		return true;
 	return json_object_get(w->points.conditions, key) && strcmp(key, json_text(w->claim, "along")) != 0 &&
 	       varies(w->points.points, key);
 }

@@ -15,6 +15,7 @@
 #include "analysis/validity.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json.h"
 
 /* A point that has no point.json: the run was killed, or ended, before or while it was measured. */
 #define NOT_MEASURED "not measured"
@@ -42,16 +43,9 @@ static bool is_completed(const struct work *w)
 	return outcome && !strcmp(outcome, "completed");
 }
 
-static const char *string_or(const json_t *object, const char *key, const char *otherwise)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : otherwise;
-}
-
 static const char *outcome_of(const struct work *w)
 {
-	return string_or(w->outcome, "outcome", w->rep_count ? UNFINISHED : NOT_MEASURED);
+	return json_text_or(w->outcome, "outcome", w->rep_count ? UNFINISHED : NOT_MEASURED);
 }
 
 static int read_outcome(struct work *w, struct err *e)
@@ -225,7 +219,7 @@ static void judge(struct work *w, struct validity *v)
 /* "not possible here: ...", "failed: ...", "only 4 of 5 repetitions". */
 static json_t *say_outcome(const struct work *w)
 {
-	const char *outcome = outcome_of(w), *why = string_or(w->outcome, "why", "");
+	const char *outcome = outcome_of(w), *why = json_text(w->outcome, "why");
 	json_int_t wanted = json_integer_value(json_object_get(w->layout.params, "repetitions"));
 	json_t *text;
 	char *line;
@@ -270,7 +264,7 @@ static json_t *build_validity(struct work *w, const json_t *metrics)
 static json_t *assemble(struct work *w, json_t *metrics, json_t *reps)
 {
 	json_t *point = json_pack("{s:I, s:O, s:s, s:s}", "id", (json_int_t)w->layout.id, "params", w->layout.params,
-				  "outcome", outcome_of(w), "why", string_or(w->outcome, "why", ""));
+				  "outcome", outcome_of(w), "why", json_text(w->outcome, "why"));
 	json_t *validity = build_validity(w, metrics), *pacing, *storing;
 
 	json_object_update(point, validity);

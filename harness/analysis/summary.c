@@ -10,13 +10,6 @@
 #include "common/fs.h"
 #include "common/json.h"
 
-static const char *string_or(const json_t *object, const char *key, const char *otherwise)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : otherwise;
-}
-
 /* "point 3: ", "points 0-2, 5: ", "every point: ". */
 static char *say_points(const json_t *ids, size_t all)
 {
@@ -51,7 +44,7 @@ static char *say_points(const json_t *ids, size_t all)
 
 static bool is_impossible(const json_t *point)
 {
-	return !strcmp(string_or(point, "outcome", ""), "impossible");
+	return !strcmp(json_text(point, "outcome"), "impossible");
 }
 
 /* What is said of several points is said once. Only points that are `impossible` here, or only the others. */
@@ -114,10 +107,10 @@ static json_t *finish(const json_t *run, const json_t *resolved, json_t *points)
 	json_array_extend(warnings, impossible);
 	json_decref(impossible);
 	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:b, s:o, s:o, s:O*, s:o}", "schema", 1, "name",
-			 string_or(resolved, "name", ""), "title", string_or(run, "title", ""), "variant",
-			 string_or(resolved, "variant", ""), "hosts", host_names(run), "valid",
-			 !json_array_size(reasons), "reasons", reasons, "warnings", warnings, "named",
-			 json_object_get(resolved, "named"), "points", points);
+			 json_text(resolved, "name"), "title", json_text(run, "title"), "variant",
+			 json_text(resolved, "variant"), "hosts", host_names(run), "valid", !json_array_size(reasons),
+			 "reasons", reasons, "warnings", warnings, "named", json_object_get(resolved, "named"),
+			 "points", points);
 }
 
 json_t *run_state(const char *run_path, const json_t *run, const char *role)

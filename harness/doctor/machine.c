@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "doctor/doctor.h"
 #include "transports/verbs.h"
 
@@ -124,16 +125,9 @@ static void check_shm(const struct doctor *d, struct finding *f)
 		finding_raise(f, LEVEL_WARN, "larger runs will not fit: mount -o remount,size=1G " SHM);
 }
 
-static const char *text_of(const json_t *port, const char *key)
-{
-	const char *text = json_string_value(json_object_get(port, key));
-
-	return text ? text : "unknown";
-}
-
 static bool is_active(const json_t *port)
 {
-	return strcasestr(text_of(port, "state"), "active") != NULL;
+	return strcasestr(json_text_or(port, "state", "unknown"), "active") != NULL;
 }
 
 static void tell_ports(const json_t *list, struct finding *f)
@@ -144,13 +138,14 @@ static void tell_ports(const json_t *list, struct finding *f)
 	json_array_foreach (list, i, port) {
 		const char *error = json_string_value(json_object_get(port, "error"));
 
-		finding_say(f, "%s%s port %lld: ", i ? "; " : "", text_of(port, "name"),
+		finding_say(f, "%s%s port %lld: ", i ? "; " : "", json_text_or(port, "name", "unknown"),
 			    (long long)json_integer_value(json_object_get(port, "port")));
 		if (error)
 			finding_say(f, "cannot be opened (%s)", error);
 		else
-			finding_say(f, "%s, %s, driver %s", text_of(port, "state"), text_of(port, "link_layer"),
-				    text_of(port, "driver"));
+			finding_say(f, "%s, %s, driver %s", json_text_or(port, "state", "unknown"),
+				    json_text_or(port, "link_layer", "unknown"),
+				    json_text_or(port, "driver", "unknown"));
 		active += !error && is_active(port);
 	}
 	if (!active)

@@ -14,11 +14,6 @@ static int write_page(const struct answer_page *a, const struct figures *f, cons
 
 	if (page.out) {
 		html_head(&page, a->title);
-		if (no_figures) {
-			html_printf(&page, "<p class=\"bad\">");
-			html_text(&page, no_figures);
-			html_printf(&page, "</p>\n");
-		}
 		a->write(&page, a->arg);
 		html_foot(&page, a->foot);
 	}
@@ -29,14 +24,11 @@ int answer_page_make(const struct answer_page *a, char **html_path, struct err *
 {
 	char *figures_dir = fs_path("%s/figures", a->dir), *json = fs_path("%s/%s", a->dir, a->json_name);
 	struct err drawing = ERR_INIT;
-	struct figures f = {.count = 0};
-	int drawn = 0, rc = derived_directory(a->dir, e);
+	struct figures f;
+	int drawn = figures_make(&f, figures_dir, a->draw, a->arg, &drawing), rc;
 
 	*html_path = fs_path("%s/report.html", a->dir);
-	if (!rc) {
-		drawn = figures_make(&f, figures_dir, a->draw, a->arg, &drawing);
-		rc = json_write(json, a->json, e) ?: write_page(a, &f, drawn ? drawing.text : NULL, *html_path, e);
-	}
+	rc = json_write(json, a->json, e) ?: write_page(a, &f, drawn ? drawing.text : NULL, *html_path, e);
 	if (!rc && drawn)
 		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);
 	figures_free(&f);

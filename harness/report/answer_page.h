@@ -8,7 +8,7 @@
 #include "report/html.h"
 
 struct answer_page {
-	const char *dir;       /* missing or empty */
+	const char *dir;       /* made by derived_directory() */
 	const char *json_name; /* "compare.json" */
 	const json_t *json;
 	const char *title;

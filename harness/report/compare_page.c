@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "report/answer_page.h"
+#include "report/derived.h"
 #include "report/figure_shift.h"
 
 #define BEYOND 20 /* samples that a quantile needs on its outer side, as everywhere */
@@ -199,7 +200,7 @@ static void write_shifts(const struct page *p, const json_t *result, const struc
 /* What the page is about. */
 struct comparison {
 	const json_t *result;
-	const struct shift_figure *shifts;
+	struct shift_figure *shifts;
 };
 
 static int draw_shifts(struct figures *f, const void *arg, struct err *e)
@@ -212,6 +213,7 @@ static void write_comparison(const struct page *p, const void *arg)
 	const struct comparison *c = arg;
 
 	write_answer(p, c->result);
+	html_no_figures(p);
 	write_shifts(p, c->result, c->shifts);
 	html_printed(p, "Points and quantities", compare_table, c->result);
 }
@@ -219,7 +221,7 @@ static void write_comparison(const struct page *p, const void *arg)
 int compare_page_make(const char *dir, const struct compare_join *j, const json_t *result, char **html_path,
 		      struct err *e)
 {
-	const struct comparison c = {result, shift_figures(j, result, e)};
+	struct comparison c = {.result = result};
 	char *title = fs_path("%s: NEW against BASE", html_string(result, "experiment", "?"));
 	const struct answer_page page = {
 	    .dir = dir,
@@ -232,12 +234,14 @@ int compare_page_make(const char *dir, const struct compare_join *j, const json_
 	    .write = write_comparison,
 	    .arg = &c,
 	};
-	int rc = -EINVAL;
+	int rc = derived_directory(dir, e);
 
 	*html_path = NULL;
-	if (c.shifts)
+	if (!rc && !(c.shifts = shift_figures(j, result, e)))
+		rc = -EINVAL;
+	if (!rc)
 		rc = answer_page_make(&page, html_path, e);
-	figures_drop((struct shift_figure *)c.shifts);
+	figures_drop(c.shifts);
 	free(title);
 	return rc;
 }

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "report/answer_page.h"
+#include "report/derived.h"
 #include "report/escape.h"
 
 #define WIDTH_MIN 800
@@ -166,6 +167,7 @@ static void write_history(const struct page *p, const void *history)
 	html_printf(p, "<div class=\"answer part\"><p>");
 	html_text(p, html_string(history, "answer", ""));
 	html_printf(p, ".</p></div>\n");
+	html_no_figures(p);
 	for (size_t i = 0; i < p->figures->count; i++)
 		html_figure(p, &p->figures->items[i],
 			    "Lines: the levels between changes (PELT): a hint, not a verdict.",
@@ -186,8 +188,11 @@ int history_page_make(const char *dir, const json_t *history, char **html_path, 
 	    .write = write_history,
 	    .arg = history,
 	};
-	int rc = answer_page_make(&page, html_path, e);
+	int rc = derived_directory(dir, e);
 
+	*html_path = NULL;
+	if (!rc)
+		rc = answer_page_make(&page, html_path, e);
 	free(title);
 	return rc;
 }

@@ -73,9 +73,30 @@ void html_printed(const struct page *p, const char *heading, void (*print)(const
 	free(text);
 }
 
+static void begin_foot(const struct page *p)
+{
+	html_printf(p, "<footer><p class=\"soft\">");
+}
+
+static void end_foot(const struct page *p)
+{
+	html_printf(p, "</p></footer>\n</main>\n</body>\n</html>\n");
+}
+
 void html_foot(const struct page *p, const char *text)
 {
-	html_printf(p, "<footer><p class=\"soft\">%s</p></footer>\n</main>\n</body>\n</html>\n", text);
+	begin_foot(p);
+	html_printf(p, "%s", text);
+	end_foot(p);
+}
+
+void html_no_figures(const struct page *p)
+{
+	if (!p->no_figures)
+		return;
+	html_printf(p, "<p class=\"soft\"><span class=\"bad\">No figures:</span> ");
+	html_text(p, p->no_figures);
+	html_printf(p, ".</p>\n");
 }
 
 void html_run_heading(const struct page *p, const struct report_run *run)
@@ -250,13 +271,15 @@ static void write_end(const struct page *p)
 {
 	const json_t *run = p->report->runs[0].run->run;
 
-	html_printf(p, "<footer><p class=\"soft\">Measured with kblat ");
+	begin_foot(p);
+	html_printf(p, "Measured with kblat ");
 	html_text(p, html_string(run, "version", "?"));
 	html_printf(p, " (");
 	html_text(p, html_string(run, "commit", "commit unknown"));
 	html_printf(
 	    p, "). This page and its figures are derived from the run directory and can be made again with <code>kblat "
-	       "report</code>.</p></footer>\n</main>\n</body>\n</html>\n");
+	       "report</code>.");
+	end_foot(p);
 }
 
 void html_write(const struct page *p)

@@ -39,6 +39,9 @@ void html_specs(const struct page *p);
 /* A figure with its caption and its files; `style` is added to the element: "" or " class=...". */
 void html_figure(const struct page *p, const struct figure *f, const char *caption, const char *style);
 
+/* Why there are none, where there are none. */
+void html_no_figures(const struct page *p);
+
 /* A section with what is printed for people at a terminal: the same words in both places. */
 void html_printed(const struct page *p, const char *heading, void (*print)(const json_t *json, FILE *out),
 		  const json_t *json);

@@ -233,9 +233,5 @@ void html_answers(const struct page *p)
 {
 	for (size_t i = 0; i < p->report->run_count; i++)
 		write_answer(p, &p->report->runs[i]);
-	if (p->no_figures) {
-		html_printf(p, "<p class=\"soft\"><span class=\"bad\">No figures:</span> ");
-		html_text(p, p->no_figures);
-		html_printf(p, ".</p>\n");
-	}
+	html_no_figures(p);
 }

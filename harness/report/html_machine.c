@@ -361,9 +361,7 @@ static void write_value(const struct page *p, const json_t *value)
 
 static const char *class_of(const json_t *change)
 {
-	const char *class = json_string_value(json_object_get(change, "class"));
-
-	return class ? class : "informative";
+	return json_text_or(change, "class", "informative");
 }
 
 static size_t count_changes(const json_t *changed, bool is_volatile)

@@ -54,8 +54,7 @@ static void usual_free(struct usual *u)
 	for (int i = 0; i < u->count; i++)
 		free(u->lines[i]);
 	free(u->lines);
-	if (u->count > 0)
-		sysroot_names_free(u->names);
+	sysroot_names_free(u->names);
 	free(u->folder);
 	*u = (struct usual){.folder = NULL};
 }

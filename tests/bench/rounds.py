@@ -328,6 +328,12 @@ def write(path, title, command, packages, rounds, cases):
 
 # --- programs that several benches run -----------------------------------------------------------------------------------------------------
 
+def own_bench(text):
+    """What a bench of ours says: "p50 NS p99 NS mean NS", or other names."""
+    said = text.split()
+    return {name: float(value) for name, value in zip(said[0::2], said[1::2])}
+
+
 def ucx_percentile(quantile):
     """What `ucx_perftest … -f -v -R RANK` says: the quantile of its last 2048 messages, the mean of all; half round trips."""
     def parse(text):
