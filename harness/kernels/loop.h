@@ -51,6 +51,25 @@ ALWAYS int T(poll_recv_stamped)(struct TRANSPORT *t, uint32_t *seq, uint64_t *de
 /* Choices of a sink that are its kernel's own: reception.h. */
 enum { RECEPTION_OWN = 8, RECEPTION_OWN2 = 16, RECEPTION_STAMPED = 32 /* the device stamps, too */ };
 
+/* Every n-th post asks for its completion. Counted down, for a division would stand in the time that is measured. */
+struct signals {
+	uint32_t every, left;
+};
+
+ALWAYS struct signals signals_of(const struct worker *w)
+{
+	return (struct signals){w->signal_every, w->signal_every};
+}
+
+/* Does the next post ask for it? Once for each post. */
+ALWAYS bool signals_next(struct signals *s)
+{
+	if (--s->left)
+		return false;
+	s->left = s->every;
+	return true;
+}
+
 /* Called only while there is nothing to do. True if the control thread wants this to end. A poll that is but a load leaves the line to its writer
  * for a moment; for any other a pause would only come between the arrival and the next poll. */
 ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)

@@ -103,9 +103,9 @@ ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const unsigned choices, i
 }
 
 /* Must the device tell of this message's completion? Of the last of a burst, always: it is waited for. */
-ALWAYS bool wants_signal(const struct worker *w, const bool spaced, uint32_t seq, uint32_t end)
+ALWAYS bool wants_signal(struct signals *signals, const bool spaced, uint32_t seq, uint32_t end)
 {
-	return !spaced || w->signal_every == 1 || (seq + 1) % w->signal_every == 0 || seq + 1 == end;
+	return !spaced || signals_next(signals) || seq + 1 == end;
 }
 
 ALWAYS int run_source(struct worker *w, const unsigned choices)
@@ -118,6 +118,7 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 	const int64_t pause_ns = s->pause, pause_ticks = clock_from_ns(&w->clock, pause_ns);
 	const int64_t gap_ticks = clock_from_ns(&w->clock, s->gap);
 	int64_t *const t_subm = w->column[ONEWAY_T_SUBM];
+	struct signals signals = signals_of(w);
 	uint32_t seq = 0, done = 0;
 	int rc = 0;
 
@@ -133,9 +134,10 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 			if (choices & SOURCE_FILLS)
 				payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
 
+			const bool signal = wants_signal(&signals, spaced, seq, end);
 			int64_t stamp = T(begin)(t);
 
-			rc = T(post)(t, seq, wants_signal(w, spaced, seq, end));
+			rc = T(post)(t, seq, signal);
 			if (!likely(rc == 0))
 				goto out;
 			if (choices & SOURCE_KICKS)

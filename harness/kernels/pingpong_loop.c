@@ -20,10 +20,11 @@ ALWAYS int reap(struct TRANSPORT *t, uint32_t *done)
 	return rc;
 }
 
+/* Nothing is polled for before the next completion can be there. */
 ALWAYS int make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uint32_t *done)
 {
 	uint32_t rounds = 0;
-	int rc = reap(t, done);
+	int rc = posted - *done < w->signal_every ? 0 : reap(t, done);
 
 	while (rc >= 0 && posted - *done >= w->depth) {
 		rc = reap(t, done);
@@ -31,11 +32,6 @@ ALWAYS int make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uin
 			return -EINTR;
 	}
 	return rc < 0 ? rc : 0;
-}
-
-ALWAYS bool wants_signal(const struct worker *w, uint32_t seq)
-{
-	return w->signal_every == 1 || (seq + 1) % w->signal_every == 0;
 }
 
 /* An answer is late by `lost_after`: the message or the answer is lost. Who spins looks at the time now and then, who sleeps whenever something has
@@ -89,16 +85,19 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 	const int64_t lost_after = clock_from_ns(&w->clock, s->lost_after);
 	int64_t *const t_subm = w->column[PINGPONG_T_SUBM], *const t_back = w->column[PINGPONG_T_BACK];
 	const int64_t start = T(begin)(t);
+	struct signals signals = signals_of(w);
 	uint32_t seq = 0, done = 0;
 	int rc = 0;
 
 	while (seq < messages) {
+		const bool signal = signals_next(&signals);
+
 		if (choices & CHECKS)
 			payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
 
 		int64_t stamp = T(begin)(t);
 
-		rc = T(post)(t, seq, wants_signal(w, seq));
+		rc = T(post)(t, seq, signal);
 		if (!likely(rc == 0))
 			break;
 		if (choices & KICKS)
@@ -179,6 +178,8 @@ ALWAYS int run_sink(struct worker *w, const unsigned choices)
 	const struct pingpong_settings *s = w->settings;
 	const uint32_t messages = w->messages;
 	int64_t since = T(begin)(t);
+	struct signals signals = signals_of(w);
+	bool signal = signals_next(&signals);
 	uint32_t rounds = 0, seq = 0, n = 0, done = 0;
 	int rc = 0;
 
@@ -196,7 +197,7 @@ ALWAYS int run_sink(struct worker *w, const unsigned choices)
 				w->counters.bad_payloads++;
 			payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
 		}
-		rc = T(post)(t, seq, wants_signal(w, n));
+		rc = T(post)(t, seq, signal);
 		if (!likely(rc == 0))
 			break;
 		if (choices & KICKS)
@@ -207,6 +208,7 @@ ALWAYS int run_sink(struct worker *w, const unsigned choices)
 		if (!likely(rc == 0))
 			break;
 		n++;
+		signal = signals_next(&signals);
 		/* Completions carry the message's number, not the count of answers: after a loss they differ by what was lost. */
 		rc = make_room(w, t, seq + 1, &done);
 		if (rc)

@@ -26,6 +26,7 @@ struct course {
 	int64_t due, now;	 /* of the step at hand: its time, and when the pacer came to it */
 	uint32_t first;		 /* asleep: the first of the steps that came due together */
 	int64_t alert, deadline; /* ticks */
+	struct signals signals;
 	struct grid_of_ticks grid;
 	struct sleeper sleeper;
 };
@@ -142,7 +143,7 @@ ALWAYS int send_sample(struct worker *w, struct TRANSPORT *t, struct course *c, 
 		       const unsigned choices)
 {
 	const struct rate_settings *settings = w->settings;
-	const bool signal = w->signal_every == 1 || (c->posted + 1) % w->signal_every == 0 || c->seq + 1 == w->messages;
+	const bool signal = signals_next(&c->signals) || c->seq + 1 == w->messages;
 
 	sample_head(s, c->seq, clock_to_ns(&w->clock, c->now), (uint32_t)settings->values);
 
@@ -277,7 +278,7 @@ static int choose_source(struct worker *w, struct course *c)
 static int source(struct worker *w)
 {
 	const struct rate_settings *s = w->settings;
-	struct course c = {0};
+	struct course c = {.signals = signals_of(w)};
 	int rc = 0;
 
 	start_course(w, &c);

@@ -1,8 +1,8 @@
 """Programs measured in turn, several rounds each, and what follows from it: the benches' shared part.
 
 A Case is something that several Programs can do. Every round runs each of them once, in another order each time, so that what else the machine
-does hits all. A round's ratio is that of our program to one other, or to the fastest of the others in that same round; what is told of it is the
-median over the rounds and the quartiles. "No slower" holds if the lower quartile is at most the limit (1, unless the case says otherwise). What can be zero
+does hits all. A round's ratio is that of our program to one other; what is told of it is the median over the rounds and the quartiles. The fastest of the
+others is the one with the lowest median over the rounds: the least of several in each round would be one that none of them is. "No slower" holds if the lower quartile is at most the limit (1, unless the case says otherwise). What can be zero
 (missed steps) is compared by the difference of the same round instead.
 
 Times are in nanoseconds throughout. Quantiles of raw samples are exact, nearest rank, as kblat's own are.
@@ -98,7 +98,8 @@ def differences(ours, others):
 
 
 def fastest(lists):
-    return [min((v for v in row if v is not None), default=None) for row in zip(*lists)]
+    """The one with the lowest median; what is None is not there."""
+    return min((values for values in lists if tables.middle(values) is not None), key=tables.middle, default=[])
 
 
 # --- running one program ----------------------------------------------------------------------------------------------

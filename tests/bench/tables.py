@@ -88,7 +88,7 @@ PREFACE = """# Benchmarks
 makes these tables (`build/bench/benchmarks.md`) and the values of every round as JSON (`build/bench/*.json`).
 
 The programs of a case are run in turn, in another order in each round, with the same two CPUs. p50 and p99 are medians over the rounds. A ratio is ours to
-theirs of the same round: median over the rounds, and the quartiles in brackets; beside our own program it is to the fastest other of each round. "its + x" limits
+theirs of the same round: median over the rounds, and the quartiles in brackets; beside our own program it is to the fastest other, the one with the lowest median. "its + x" limits
 the difference of the same round instead, where a value can be zero. A limit holds if the lower quartile keeps it. A dash is what a program does not tell. In a virtual machine, and more so in the emulated one, ratios mean something and latencies
 do not.
 """

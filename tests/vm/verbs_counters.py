@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Did every message of a run arrive, whole, over the device?
+"""Did every message of a run arrive, whole, over the device, and was the completion asked for of the messages that it should be?
 
     verbs_counters.py RUN
 
@@ -7,9 +7,12 @@ One line for each point that something is wrong with; the last line is "N of M p
 they differ.
 """
 
+import array
 import json
 import os
 import sys
+
+NEVER = -(1 << 63)
 
 
 def load(*path):
@@ -19,6 +22,24 @@ def load(*path):
 
 def sent(device, side, when):
     return device[side][when].get("sent_pkts", 0)
+
+
+def column(path):
+    """The integers of an .npy file."""
+    with open(path, "rb") as f:
+        data = f.read()
+    return array.array("q", data[10 + int.from_bytes(data[8:10], "little"):])
+
+
+def is_told(seq, params):
+    """Has this message a send completion? Every n-th, and the last of a burst."""
+    return (seq + 1) % params["signal_every"] == 0 or (seq + 1) % params["burst"] == 0 or seq + 1 == params["messages"]
+
+
+def faults_of_completions(rep, params):
+    stamps = column(os.path.join(rep, "t_comp.npy"))
+    return [f"message {seq} {'has no' if stamp == NEVER else 'has a'} completion" for seq, stamp in enumerate(stamps)
+            if (stamp != NEVER) != is_told(seq, params)][:3]
 
 
 def faults_of_repetition(rep, params):
@@ -41,7 +62,7 @@ def faults_of_repetition(rep, params):
     packets = sent(device, "source", "after") - sent(device, "source", "before")
     if packets < messages:
         wrong.append(f"the device sent {packets} packets")
-    return wrong
+    return wrong + ([] if both_ways else faults_of_completions(rep, params))
 
 
 def faults_of_point(point, params):
