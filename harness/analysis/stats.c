@@ -41,6 +41,23 @@ struct moments {
 	unsigned __int128 squares;
 };
 
+/* What is outside the first window, kept while it is little: its quantiles are looked for in there, without a pass over everything. */
+#define KEPT_MAX ((size_t)1 << 19)
+
+struct kept {
+	int64_t *values; /* KEPT_MAX */
+	size_t count;
+	bool is_all;
+};
+
+static void keep(struct kept *k, int64_t value)
+{
+	/* No span has a place for the value that means "never". */
+	k->is_all = k->is_all && k->count < KEPT_MAX && value != NEVER;
+	if (k->is_all)
+		k->values[k->count++] = value;
+}
+
 /* `times` samples of one value, and what they add to the sums. */
 static inline void moments_add(struct moments *m, int64_t value, int64_t limit, uint64_t times, __int128 sum,
 			       unsigned __int128 squares)
@@ -60,7 +77,7 @@ static inline void moments_inside(struct moments *m, uint64_t offset, int64_t li
 		    (unsigned __int128)offset * offset * times);
 }
 
-static void moments_outside(struct moments *m, int64_t value, int64_t limit)
+static void moments_outside(struct moments *m, struct kept *k, int64_t value, int64_t limit)
 {
 	__int128 v = (__int128)value - m->base;
 	unsigned __int128 magnitude = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
@@ -68,6 +85,7 @@ static void moments_outside(struct moments *m, int64_t value, int64_t limit)
 	m->below += value < m->base;
 	m->above += value > m->base;
 	moments_add(m, value, limit, 1, v, magnitude * magnitude);
+	keep(k, value);
 }
 
 /*
@@ -75,7 +93,7 @@ static void moments_outside(struct moments *m, int64_t value, int64_t limit)
  * moments are taken from the bins afterwards: the loop is then two loads, a subtraction and an increment.
  */
 static inline __attribute__((always_inline)) void count_span(const struct span *s, struct window *w, int64_t limit,
-							     bool exact, struct moments *out)
+							     bool exact, struct moments *out, struct kept *k)
 {
 	const struct window here = *w;
 	struct moments m = *out;
@@ -90,7 +108,7 @@ static inline __attribute__((always_inline)) void count_span(const struct span *
 		}
 		offset = window_offset(&here, value);
 		if (__builtin_expect(offset > here.reach, 0)) {
-			moments_outside(&m, value, limit);
+			moments_outside(&m, k, value, limit);
 			continue;
 		}
 		here.counts[exact ? offset : offset >> here.shift]++;
@@ -108,14 +126,15 @@ static void moments_from_bins(struct moments *m, const struct window *w, int64_t
 			moments_inside(m, i, limit, w->counts[i]);
 }
 
-static void first_pass(const struct span *spans, size_t span_count, struct window *w, int64_t limit, struct moments *m)
+static void first_pass(const struct span *spans, size_t span_count, struct window *w, int64_t limit, struct moments *m,
+		       struct kept *kept)
 {
 	*m = (struct moments){.base = w->base, .min = INT64_MAX, .max = INT64_MIN};
 	for (size_t k = 0; k < span_count; k++) {
 		if (w->shift)
-			count_span(&spans[k], w, limit, false, m);
+			count_span(&spans[k], w, limit, false, m, kept);
 		else
-			count_span(&spans[k], w, limit, true, m);
+			count_span(&spans[k], w, limit, true, m, kept);
 	}
 	m->n -= m->lost;
 	if (!w->shift)
@@ -199,6 +218,15 @@ static bool is_found(const struct search *s)
 	return s->in.low == s->in.high;
 }
 
+/* Is all that is still looked for outside of the first window? */
+static bool are_outside(const struct search *searches, const struct window *first)
+{
+	for (unsigned q = 0; q < QUANTILES; q++)
+		if (!is_found(&searches[q]) && window_offset(first, searches[q].in.low) <= first->reach)
+			return false;
+	return true;
+}
+
 /* The passes after the first: windows over the ranges still open. */
 struct refinement {
 	const struct window *first;
@@ -277,8 +305,9 @@ static int refine(const struct span *spans, size_t span_count, struct search *se
 }
 
 static int find_quantiles(const struct span *spans, size_t span_count, const struct window *first,
-			  const struct moments *m, struct stats *out)
+			  const struct moments *m, const struct kept *kept, struct stats *out)
 {
+	const struct span outside = {kept->values, NULL, kept->count};
 	struct search searches[QUANTILES] = {0};
 	struct refinement r = {.first = first, .is_open = calloc(WINDOW_BINS, 1)};
 	int rc = r.is_open ? 0 : -ENOMEM;
@@ -289,9 +318,12 @@ static int find_quantiles(const struct span *spans, size_t span_count, const str
 		if (out->has_quantile[q])
 			search_start(&searches[q], first, m);
 	}
-	do {
-		rc = rc ? rc : refine(spans, span_count, searches, &r);
-	} while (!rc && r.count);
+	while (!rc) {
+		rc = kept->is_all && are_outside(searches, first) ? refine(&outside, 1, searches, &r)
+								  : refine(spans, span_count, searches, &r);
+		if (!r.count)
+			break;
+	}
 	for (unsigned q = 0; q < QUANTILES; q++) {
 		out->quantile[q] = searches[q].in.low;
 		window_free(&r.windows[q]);
@@ -302,6 +334,7 @@ static int find_quantiles(const struct span *spans, size_t span_count, const str
 
 int stats_compute(const struct span *spans, size_t span_count, int64_t limit, struct stats *out, struct err *e)
 {
+	struct kept kept = {.values = malloc(KEPT_MAX * sizeof(*kept.values))};
 	struct window first;
 	struct moments m;
 	int rc;
@@ -309,9 +342,10 @@ int stats_compute(const struct span *spans, size_t span_count, int64_t limit, st
 	memset(out, 0, sizeof(*out));
 	rc = window_alloc(&first);
 	if (rc)
-		return err_sys(e, rc, NULL, "compute quantiles");
+		goto out;
+	kept.is_all = kept.values;
 	window_place(&first, window_guess(spans, span_count));
-	first_pass(spans, span_count, &first, limit, &m);
+	first_pass(spans, span_count, &first, limit, &m, &kept);
 	out->n = m.n;
 	out->lost = m.lost;
 	if (m.n) {
@@ -319,9 +353,11 @@ int stats_compute(const struct span *spans, size_t span_count, int64_t limit, st
 		out->max = m.max;
 		out->over_limit = (double)m.over / (double)m.n;
 		mean_and_stdev(spans, span_count, &m, out);
-		rc = find_quantiles(spans, span_count, &first, &m, out);
+		rc = find_quantiles(spans, span_count, &first, &m, &kept, out);
 	}
+out:
 	window_free(&first);
+	free(kept.values);
 	return rc ? err_sys(e, rc, NULL, "compute quantiles") : 0;
 }
 

@@ -96,6 +96,12 @@ static int64_t any_size(void)
 	return anything() >> (random_bits() % 64);
 }
 
+/* One in nine: of millions, more than are kept apart. */
+static int64_t much_outside(void)
+{
+	return (int64_t)(uniform() < 0.11 ? 1000000 + random_bits() % (1 << 30) : random_bits() % 20000);
+}
+
 static const struct shape {
 	const char *name;
 	int64_t (*draw)(void);
@@ -190,6 +196,7 @@ static void test_quantiles_are_exact(void)
 	for (size_t s = 0; s < SHAPES; s++)
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 			test_shape(&shapes[s], sizes[i]);
+	test_shape(&(struct shape){"much outside", much_outside}, 5000000);
 }
 
 static void test_null_quantiles(void)
