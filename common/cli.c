@@ -8,6 +8,7 @@
 
 #include "common/diag.h"
 #include "common/err.h"
+#include "common/must.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -40,10 +41,8 @@ static int misuse(struct reading *r, const char *format, ...)
 
 static void list_add(struct cli_list *l, const char *item)
 {
-	const char **bigger = reallocarray(l->items, l->count + 1, sizeof(*bigger));
+	const char **bigger = must(reallocarray(l->items, l->count + 1, sizeof(*bigger)));
 
-	if (!bigger)
-		abort();
 	l->items = bigger;
 	l->items[l->count++] = item;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/text.h"
 
 #define ITEMS_MAX 50
@@ -49,10 +50,8 @@ static size_t find_slot(const struct diag *d, unsigned line, unsigned column)
 static void insert(struct diag *d, unsigned line, unsigned column, const char *text)
 {
 	size_t at = find_slot(d, line, column);
-	struct diag_item *bigger = reallocarray(d->items, d->count + 1, sizeof(*bigger));
+	struct diag_item *bigger = must(reallocarray(d->items, d->count + 1, sizeof(*bigger)));
 
-	if (!bigger)
-		abort();
 	d->items = bigger;
 	memmove(bigger + at + 1, bigger + at, (d->count - at) * sizeof(*bigger));
 	bigger[at] = (struct diag_item){line, column, fs_path("%s", text)};
@@ -241,4 +240,10 @@ const char *suggest(const char *word, const char *const *names)
 		}
 	}
 	return best;
+}
+
+const char *suggestion(const char *nearest, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s%s", nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+	return buf;
 }

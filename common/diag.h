@@ -40,4 +40,8 @@ void diag_print(const struct diag *d, FILE *out);
  */
 const char *suggest(const char *word, const char *const *names);
 
+/* "; did you mean 'nearest'?", into `buf` of SUGGESTION_MAX; "" for NULL. */
+#define SUGGESTION_MAX 96
+const char *suggestion(const char *nearest, char *buf, size_t size);
+
 #endif

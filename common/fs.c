@@ -70,16 +70,18 @@ int fs_mkdirs(const char *path, struct err *e)
 	return rc;
 }
 
-static int write_all(int fd, const char *data, size_t size)
+int fs_write_fd(int fd, const void *data, size_t size)
 {
+	const char *p = data;
+
 	while (size) {
-		ssize_t n = write(fd, data, size);
+		ssize_t n = write(fd, p, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
-		data += n;
+		p += n;
 		size -= (size_t)n;
 	}
 	return 0;
@@ -95,7 +97,7 @@ static int write_synced(const char *path, const void *data, size_t size)
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
-	rc = write_all(fd, data, size);
+	rc = fs_write_fd(fd, data, size);
 	if (!rc && fsync(fd))
 		rc = -errno;
 	if (close(fd) && !rc)

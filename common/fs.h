@@ -16,6 +16,9 @@ int fs_mkdirs(const char *path, struct err *e);
 /* Write a whole file: `<path>.tmp`, fsync, rename. */
 int fs_write(const char *path, const void *data, size_t size, struct err *e);
 
+/* All of it, to an open file. 0 or a negative errno. */
+int fs_write_fd(int fd, const void *data, size_t size);
+
 /* Read a whole regular file of at most `max` bytes; the caller frees; NUL-terminated. */
 int fs_read(const char *path, size_t max, char **data, size_t *size, struct err *e);
 

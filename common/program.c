@@ -34,15 +34,15 @@ static const struct program_command *find(const struct program *p, const char *n
 
 static enum status complain(const struct program *p, const char *name, struct err *e)
 {
-	const char *names[MAX_COMMANDS + 2] = {"help"}, *nearest;
+	const char *names[MAX_COMMANDS + 2] = {"help"};
+	char hint[SUGGESTION_MAX];
 	size_t count = 1;
 
 	for (const struct program_command *c = p->commands; c->cli && count <= MAX_COMMANDS; c++)
 		if (!c->hidden)
 			names[count++] = c->cli->name;
-	nearest = suggest(name, names);
-	err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "unknown subcommand '%s'%s%s%s; see %s help", name,
-		nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", p->name);
+	err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "unknown subcommand '%s'%s; see %s help", name,
+		suggestion(suggest(name, names), hint, sizeof(hint)), p->name);
 	return STATUS_USAGE;
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/text.h"
 
 /* The reading of one text. Whatever is wrong is in `d`; `broken` says that there is no going on. */
@@ -135,10 +136,8 @@ static bool next_event(struct reader *r, yaml_event_t *event)
 
 static struct ynode *new_node(enum ynode_kind kind, const yaml_mark_t *m)
 {
-	struct ynode *n = calloc(1, sizeof(*n));
+	struct ynode *n = must(calloc(1, sizeof(*n)));
 
-	if (!n)
-		abort();
 	n->kind = kind;
 	n->line = (unsigned)m->line + 1;
 	n->column = (unsigned)m->column + 1;
@@ -152,9 +151,7 @@ static void make_room(struct ynode ***list, size_t count)
 
 	if (count & (count - 1))
 		return;
-	bigger = reallocarray(*list, count ? count * 2 : 1, sizeof(*bigger));
-	if (!bigger)
-		abort();
+	bigger = must(reallocarray(*list, count ? count * 2 : 1, sizeof(*bigger)));
 	*list = bigger;
 }
 

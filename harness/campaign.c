@@ -15,6 +15,7 @@
 #include "campaign_study.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/must.h"
 #include "preflight.h"
 #include "rundir.h"
 #include "version.h"
@@ -336,13 +337,11 @@ static size_t count_no(const struct campaign *c)
 static json_t *judge(const struct campaign *c, struct err *e)
 {
 	const json_t *all = json_object_get(c->j, "experiments"), *x;
-	struct run *runs = calloc(json_array_size(all) + 1, sizeof(*runs));
+	struct run *runs = must(calloc(json_array_size(all) + 1, sizeof(*runs)));
 	json_t *verdicts = NULL;
 	size_t i, count = 0;
 	int rc = 0;
 
-	if (!runs)
-		abort();
 	json_array_foreach (all, i, x) {
 		char *path = fs_path("%s/%s", c->path, json_text(x, "run"));
 
@@ -362,11 +361,9 @@ static int write_claims(const struct campaign *c, const json_t *verdicts, struct
 {
 	char *json = fs_path("%s/claims.json", c->path), *tsv = fs_path("%s/claims.tsv", c->path), *text = NULL;
 	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = must(open_memstream(&text, &size));
 	int rc;
 
-	if (!out)
-		abort();
 	claims_tsv(verdicts, out);
 	fclose(out);
 	rc = json_write(json, verdicts, e) ?: fs_write(tsv, text, size, e);

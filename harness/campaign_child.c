@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/must.h"
 
 static volatile sig_atomic_t interrupted;
 static volatile pid_t running; /* 0: none */
@@ -86,11 +87,9 @@ static char *read_line(FILE *in)
 {
 	char *line = NULL;
 	size_t size, length = 0;
-	FILE *out = open_memstream(&line, &size);
+	FILE *out = must(open_memstream(&line, &size));
 	int c;
 
-	if (!out)
-		abort();
 	for (;;) {
 		errno = 0;
 		c = fgetc(in);

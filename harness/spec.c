@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/diag.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/yaml.h"
@@ -144,8 +145,9 @@ static const struct axis *find_axis(const struct block *b, const char *name)
 static void complain_unknown(struct diag *d, unsigned line, unsigned column, const char *what, const char *name,
 			     const char *nearest)
 {
-	diag_add(d, line, column, "unknown %s '%s'%s%s%s", what, name, nearest ? "; did you mean '" : "",
-		 nearest ? nearest : "", nearest ? "'?" : "");
+	char hint[SUGGESTION_MAX];
+
+	diag_add(d, line, column, "unknown %s '%s'%s", what, name, suggestion(nearest, hint, sizeof(hint)));
 }
 
 static const char *suggest_kernel(const char *name)
@@ -411,10 +413,10 @@ static bool read_filter(struct diag *d, const char *text, struct filter *f)
 	const struct opt *row = setting_find_anywhere(f->name, owner, sizeof(owner));
 
 	if (!row) {
-		const char *nearest = setting_suggest(f->name);
+		char hint[SUGGESTION_MAX];
 
-		diag_add(d, 0, 0, "--only %s: unknown setting '%s'%s%s%s", text, f->name,
-			 nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+		diag_add(d, 0, 0, "--only %s: unknown setting '%s'%s", text, f->name,
+			 suggestion(setting_suggest(f->name), hint, sizeof(hint)));
 		return false;
 	}
 	opt_key(row, f->key, sizeof(f->key));
@@ -536,10 +538,10 @@ static char **override_names(struct reader *r)
 			diag_add(r->d, 0, 0, "--set %s: wants KEY=VALUE", o->set[i]);
 		else if (strcmp(names[i], "kernel") && strcmp(names[i], "transport") &&
 			 !setting_find_anywhere(names[i], owner, sizeof(owner))) {
-			const char *nearest = setting_suggest(names[i]);
+			char hint[SUGGESTION_MAX];
 
-			diag_add(r->d, 0, 0, "--set %s: unknown setting '%s'%s%s%s", o->set[i], names[i],
-				 nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+			diag_add(r->d, 0, 0, "--set %s: unknown setting '%s'%s", o->set[i], names[i],
+				 suggestion(setting_suggest(names[i]), hint, sizeof(hint)));
 		}
 	}
 	return names;

@@ -1,9 +1,11 @@
+#include "wire.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "wire.h"
+#include "common/fs.h"
 
 void wire_init(struct wire *w, int fd)
 {
@@ -67,21 +69,6 @@ size_t wire_take_raw(struct wire *w, void *to, size_t size)
 	return n;
 }
 
-int wire_send_raw(int fd, const void *data, size_t size)
-{
-	for (const char *p = data; size;) {
-		ssize_t n = write(fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		p += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 int wire_send(int fd, const json_t *message)
 {
 	char *text = json_dumps(message, JSON_COMPACT);
@@ -93,7 +80,7 @@ int wire_send(int fd, const json_t *message)
 	int rc;
 
 	text[length] = '\n'; /* in place of the terminator: one write a line */
-	rc = wire_send_raw(fd, text, length + 1);
+	rc = fs_write_fd(fd, text, length + 1);
 	free(text);
 	return rc;
 }

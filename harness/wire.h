@@ -37,6 +37,5 @@ size_t wire_take_raw(struct wire *w, void *to, size_t size);
 
 /* Write all of it. 0 or a negative errno (-EPIPE: the other side is gone). */
 int wire_send(int fd, const json_t *message);
-int wire_send_raw(int fd, const void *data, size_t size);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/must.h"
 #include "tuning/machine.h"
 
 #define MOUNTS_MAX ((size_t)8 << 20)
@@ -134,9 +135,7 @@ struct list {
 
 static void list_add(struct list *l, char *item)
 {
-	l->items = reallocarray(l->items, l->count + 2, sizeof(*l->items));
-	if (!l->items)
-		abort();
+	l->items = must(reallocarray(l->items, l->count + 2, sizeof(*l->items)));
 	l->items[l->count++] = item;
 	l->items[l->count] = NULL;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/must.h"
 #include "tuning/commands.h"
 #include "tuning/machine.h"
 
@@ -28,10 +29,8 @@ enum status command_run(const struct command *c, int argc, char **argv, struct e
 
 char **command_words(const struct cli_list *args, size_t from)
 {
-	char **words = calloc(args->count - from + 1, sizeof(*words));
+	char **words = must(calloc(args->count - from + 1, sizeof(*words)));
 
-	if (!words)
-		abort();
 	for (size_t i = from; i < args->count; i++)
 		words[i - from] = (char *)args->items[i];
 	return words;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/sysroot.h"
 #include "tuning/machine.h"
 
@@ -22,9 +23,7 @@ static void *grow(void *list, size_t count, size_t size)
 {
 	if (count & (count - 1))
 		return list;
-	list = reallocarray(list, count ? count * 2 : 1, size);
-	if (!list)
-		abort();
+	list = must(reallocarray(list, count ? count * 2 : 1, size));
 	return list;
 }
 
@@ -67,9 +66,7 @@ static void read_row(struct irq_table *t, char *line)
 	irq.number = (int)strtol(p, &end, 10);
 	if (*end != ':')
 		return;
-	irq.counts = calloc(t->cpu_count + 1, sizeof(*irq.counts));
-	if (!irq.counts)
-		abort();
+	irq.counts = must(calloc(t->cpu_count + 1, sizeof(*irq.counts)));
 	p = end + 1;
 	for (size_t i = 0; i < t->cpu_count; i++, p = end) {
 		irq.counts[i] = strtoull(p, &end, 10);

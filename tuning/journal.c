@@ -209,19 +209,6 @@ static json_t *to_json(const struct journal *j)
 	return all;
 }
 
-static int write_whole(int fd, const char *text, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, text, size);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		text += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
-	return fsync(fd) ? -errno : 0;
-}
-
 static int replace(int dir, const char *text)
 {
 	int fd, rc;
@@ -231,7 +218,9 @@ static int replace(int dir, const char *text)
 	fd = openat(dir, NAME ".tmp", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	rc = write_whole(fd, text, strlen(text));
+	rc = fs_write_fd(fd, text, strlen(text));
+	if (!rc && fsync(fd))
+		rc = -errno;
 	if (close(fd) && !rc)
 		rc = -errno;
 	if (!rc && renameat(dir, NAME ".tmp", dir, NAME))

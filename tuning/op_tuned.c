@@ -95,7 +95,7 @@ static int rewrite(struct machine *m, const char *path, const char *raw)
 	fd = machine_openat(m, path, O_WRONLY | O_TRUNC | O_NOFOLLOW);
 	if (fd < 0)
 		return fd;
-	rc = write(fd, raw, strlen(raw)) == (ssize_t)strlen(raw) ? 0 : -EIO;
+	rc = fs_write_fd(fd, raw, strlen(raw));
 	close(fd);
 	machine_changed(m);
 	return rc;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/must.h"
 
 #define LIST_TEXT 1024
 
@@ -13,9 +14,7 @@ static void *grow(void *list, size_t count, size_t size)
 {
 	if (count & (count - 1))
 		return list;
-	list = reallocarray(list, count ? count * 2 : 1, size);
-	if (!list)
-		abort();
+	list = must(reallocarray(list, count ? count * 2 : 1, size));
 	return list;
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/text.h"
 #include "tuning/knob.h"
 
@@ -36,12 +37,10 @@ static void add_near_program(char **folders, size_t *count)
 
 char **profile_folders(void)
 {
-	char **folders = calloc(8, sizeof(*folders));
+	char **folders = must(calloc(8, sizeof(*folders)));
 	const char *asked = getenv("KBTUNE_PROFILES");
 	size_t count = 0;
 
-	if (!folders)
-		abort();
 	if (asked && *asked)
 		folders[count++] = fs_path("%s", asked);
 	folders[count++] = fs_path("/etc/kbtune/profiles");
@@ -189,9 +188,7 @@ static void add_setting(struct profile *p, const struct setting *s)
 	}
 	if (profile_get(p, s->key))
 		return;
-	bigger = reallocarray(p->settings, p->setting_count + 1, sizeof(*bigger));
-	if (!bigger)
-		abort();
+	bigger = must(reallocarray(p->settings, p->setting_count + 1, sizeof(*bigger)));
 	p->settings = bigger;
 	bigger[p->setting_count++] = *s;
 }

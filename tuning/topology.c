@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/must.h"
 #include "tuning/machine.h"
 
 #define CPU  "/sys/devices/system/cpu"
@@ -32,10 +33,8 @@ static void intersect(struct cpulist *a, const struct cpulist *b)
 
 static void add_node(struct topology *t, int id, const struct cpulist *cpus, bool has_memory)
 {
-	struct numa_node *bigger = reallocarray(t->nodes, t->node_count + 1, sizeof(*bigger));
+	struct numa_node *bigger = must(reallocarray(t->nodes, t->node_count + 1, sizeof(*bigger)));
 
-	if (!bigger)
-		abort();
 	t->nodes = bigger;
 	bigger[t->node_count] = (struct numa_node){.id = id, .cpus = *cpus, .has_memory = has_memory};
 	intersect(&bigger[t->node_count++].cpus, &t->online);
@@ -81,9 +80,7 @@ static void read_cores(const struct machine *m, struct topology *t)
 	for (int cpu = cpulist_first(&t->online); cpu >= 0; cpu = cpulist_next(&t->online, cpu))
 		last = cpu;
 	t->cpu_count = last + 1;
-	t->core = calloc((size_t)t->cpu_count, sizeof(*t->core));
-	if (!t->core)
-		abort();
+	t->core = must(calloc((size_t)t->cpu_count, sizeof(*t->core)));
 	for (int cpu = cpulist_first(&t->online); cpu >= 0; cpu = cpulist_next(&t->online, cpu))
 		t->core[cpu] = read_core(m, t, cpu);
 }

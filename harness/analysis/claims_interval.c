@@ -1,4 +1,5 @@
 #include "analysis/claims_interval.h"
+#include "common/must.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,10 +87,8 @@ static double sign_rank(double n)
 
 static void rank_one(struct estimate *e, const struct sample *s)
 {
-	double *values = malloc(s->reps * sizeof(*values));
+	double *values = must(malloc(s->reps * sizeof(*values)));
 
-	if (!values)
-		abort();
 	for (size_t i = 0; i < s->reps; i++)
 		values[i] = s->rep[i];
 	widen_to_rank(e, values, s->reps, sign_rank((double)s->reps));
@@ -101,10 +100,8 @@ static void rank_pairs(struct estimate *e, const struct sample *a, const struct 
 {
 	double n = (double)a->reps, m = (double)b->reps;
 	size_t pairs = a->reps * b->reps;
-	double *values = malloc(pairs * sizeof(*values));
+	double *values = must(malloc(pairs * sizeof(*values)));
 
-	if (!values)
-		abort();
 	for (size_t i = 0; i < pairs; i++)
 		values[i] = combine(a->rep[i / b->reps], b->rep[i % b->reps]);
 	widen_to_rank(e, values, pairs, n * m / 2 - NORMAL_95 * sqrt(n * m * (n + m + 1) / 12));

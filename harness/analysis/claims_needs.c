@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/cpulist.h"

@@ -3,13 +3,13 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "analysis/claims.h"
 #include "analysis/layout.h"
 #include "analysis/schema.h"
 #include "common/fs.h"
+#include "common/must.h"
 
 /* The RDMA devices that a point was granted, by id. A point that was never begun has none. */
 static json_t *read_devices(const char *run_path, unsigned id)
@@ -60,12 +60,10 @@ static int read_run(const struct run *run, struct claim_run *out, struct err *e)
 
 json_t *claims_of_runs(const struct run *runs, size_t count, struct err *e)
 {
-	struct claim_run *all = calloc(count + 1, sizeof(*all));
+	struct claim_run *all = must(calloc(count + 1, sizeof(*all)));
 	json_t *verdicts = NULL;
 	int rc = 0;
 
-	if (!all)
-		abort();
 	for (size_t i = 0; !rc && i < count; i++)
 		rc = read_run(&runs[i], &all[i], e);
 	if (!rc)

@@ -12,6 +12,7 @@
 #include "analysis/grid.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/must.h"
 
 #define RELABELLINGS 2000 /* of each split: some hundred of them are judged */
 #define WIDTH	     110
@@ -32,9 +33,7 @@ static struct compare_join copy_of(const struct compare_join *from, const struct
 	struct compare_join to = {.runs = halves, .count = from->count};
 	size_t units = from->runs->units[ARM_BASE];
 
-	to.point = calloc(from->count + 1, sizeof(*to.point));
-	if (!to.point)
-		abort();
+	to.point = must(calloc(from->count + 1, sizeof(*to.point)));
 	for (size_t i = 0; i < from->count; i++) {
 		to.point[i] = from->point[i];
 		for (size_t q = 0; q < COMPARE_QUANTITIES; q++) {

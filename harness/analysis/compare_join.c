@@ -8,6 +8,7 @@
 #include "analysis/param.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/must.h"
 
 #define NAME_MAX_ 64
 
@@ -64,9 +65,7 @@ static struct compare_point *new_point(struct compare_join *j, const json_t *poi
 {
 	struct compare_point *p;
 
-	j->point = realloc(j->point, (j->count + 1) * sizeof(*j->point));
-	if (!j->point)
-		abort();
+	j->point = must(realloc(j->point, (j->count + 1) * sizeof(*j->point)));
 	p = &j->point[j->count++];
 	*p = (struct compare_point){
 	    .params = json_object_get(point, "params"),

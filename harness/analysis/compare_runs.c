@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/must.h"
 
 #define DEPTH	 3
 #define RUNS_MAX 4096
@@ -159,9 +160,7 @@ static int add_run(struct compare_runs *all, const char *path, enum compare_arm 
 		run_free(&r);
 		return rc;
 	}
-	all->run = realloc(all->run, (all->count + 1) * sizeof(*all->run));
-	if (!all->run)
-		abort();
+	all->run = must(realloc(all->run, (all->count + 1) * sizeof(*all->run)));
 	all->run[all->count++] = r;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "analysis/compare_judge.h"
 #include "analysis/grid.h"
 #include "common/json.h"
+#include "common/must.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -78,12 +79,10 @@ struct line {
 static struct line *collect(const json_t *result, size_t *count)
 {
 	const json_t *point, *q;
-	struct line *lines =
-	    calloc(json_array_size(json_object_get(result, "points")) * 2 * COMPARE_QUANTITIES + 1, sizeof(*lines));
+	struct line *lines = must(
+	    calloc(json_array_size(json_object_get(result, "points")) * 2 * COMPARE_QUANTITIES + 1, sizeof(*lines)));
 	size_t i, k;
 
-	if (!lines)
-		abort();
 	*count = 0;
 	json_array_foreach (json_object_get(result, "points"), i, point) {
 		json_array_foreach (json_object_get(point, "quantities"), k, q)

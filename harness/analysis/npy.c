@@ -252,23 +252,6 @@ void npy_close(struct npy *n)
 	memset(n, 0, sizeof(*n));
 }
 
-static int write_all(int fd, const void *data, size_t size)
-{
-	const char *p = data;
-
-	while (size) {
-		ssize_t n = write(fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		p += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 /* Not fs_write: a column may be large, and header and data are in two places. */
 static int write_synced(const char *path, const int64_t *data, size_t count)
 {
@@ -282,9 +265,9 @@ static int write_synced(const char *path, const int64_t *data, size_t count)
 	if (fd < 0)
 		return -errno;
 	npy_header(header, count);
-	rc = write_all(fd, header, sizeof(header));
+	rc = fs_write_fd(fd, header, sizeof(header));
 	if (!rc)
-		rc = write_all(fd, data, count * sizeof(*data));
+		rc = fs_write_fd(fd, data, count * sizeof(*data));
 	if (!rc && fsync(fd))
 		rc = -errno;
 	if (close(fd) && !rc)

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/must.h"
 
 /* "point 3: ", "points 0-2, 5: ", "every point: ". */
 static char *say_points(const json_t *ids, size_t all)
@@ -19,9 +20,7 @@ static char *say_points(const json_t *ids, size_t all)
 
 	if (n == all && all > 1)
 		return fs_path("every point: ");
-	out = open_memstream(&text, &size);
-	if (!out)
-		abort();
+	out = must(open_memstream(&text, &size));
 	fputs(n == 1 ? "point " : "points ", out);
 	for (size_t i = 0; i < n; i = last + 1) {
 		json_int_t from = json_integer_value(json_array_get(ids, i));

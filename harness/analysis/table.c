@@ -10,6 +10,7 @@
 #include "analysis/rundir.h"
 #include "analysis/verdicts.h"
 #include "common/json.h"
+#include "common/must.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -42,9 +43,7 @@ static void collect(struct rows *all, const json_t *const *summaries, size_t cou
 	*all = (struct rows){.runs = count};
 	for (size_t run = 0; run < count; run++)
 		all->count += json_array_size(json_object_get(summaries[run], "points"));
-	all->row = calloc(all->count + 1, sizeof(*all->row));
-	if (!all->row)
-		abort();
+	all->row = must(calloc(all->count + 1, sizeof(*all->row)));
 	all->count = 0;
 	for (size_t run = 0; run < count; run++) {
 		const json_t *points = json_object_get(summaries[run], "points"), *point;
@@ -236,10 +235,8 @@ static char *hosts_of(const json_t *summary)
 	const json_t *hosts = json_object_get(summary, "hosts"), *host;
 	char *text = NULL;
 	size_t size, i;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = must(open_memstream(&text, &size));
 
-	if (!out)
-		abort();
 	json_array_foreach (hosts, i, host) {
 		fprintf(out, "%s%s", i ? ", " : "", json_is_string(host) ? json_string_value(host) : "?");
 	}

@@ -4,6 +4,7 @@
 #include "analysis/claims.h"
 #include "commands/commands.h"
 #include "common/json.h"
+#include "common/must.h"
 
 const struct cli_command cmd_claims_cli = {
     .name = "claims",
@@ -42,12 +43,10 @@ static enum status show(const struct run *runs, size_t count, bool json, struct 
 
 static enum status judge(const struct cli_list *args, bool json, struct err *e)
 {
-	struct run *runs = calloc(args->count, sizeof(*runs));
+	struct run *runs = must(calloc(args->count, sizeof(*runs)));
 	enum status status = STATUS_FAILED;
 	size_t count = 0;
 
-	if (!runs)
-		abort();
 	while (count < args->count && !run_open(args->items[count], &runs[count], e))
 		count++;
 	if (count == args->count)

@@ -7,6 +7,7 @@
 #include "analysis/compare_state.h"
 #include "commands/commands.h"
 #include "common/json.h"
+#include "common/must.h"
 #include "common/units.h"
 #include "report/compare_page.h"
 
@@ -201,11 +202,9 @@ static int find_with(int argc, char **argv)
 static int parse_with(const struct cli_flag *flags, int argc, char **argv, struct cli_list *with, bool *help,
 		      struct err *e)
 {
-	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
+	char **rest = must(calloc((size_t)argc + 1, sizeof(*rest)));
 	int n = 1, rc;
 
-	if (!rest)
-		abort();
 	rest[0] = argv[0];
 	for (int i = find_with(argc, argv) + 1; i < argc; i++)
 		if (strcmp(argv[i], "--with") != 0)

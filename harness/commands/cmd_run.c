@@ -14,6 +14,7 @@
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/must.h"
 #include "common/sysroot.h"
 #include "coordinator.h"
 #include "environment.h"
@@ -424,9 +425,7 @@ static void add_shorthand(struct cli_list *set, const char *format, const char *
 	if (!text)
 		return;
 	*keep = fs_path(format, text);
-	set->items = realloc(set->items, (set->count + 1) * sizeof(*set->items));
-	if (!set->items)
-		abort();
+	set->items = must(realloc(set->items, (set->count + 1) * sizeof(*set->items)));
 	set->items[set->count++] = *keep;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/text.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
@@ -132,9 +133,7 @@ char *escape_shell(const char *text)
 
 	if (is_shell_plain(text))
 		return fs_path("%s", text);
-	out = open_memstream(&quoted, &size);
-	if (!out)
-		abort();
+	out = must(open_memstream(&quoted, &size));
 	fputc('\'', out);
 	for (; *text; text++) {
 		if (*text == '\'')

@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/units.h"
 #include "report/figures.h"
 #include "report/steps.h"
@@ -191,10 +192,8 @@ static char *notes(const struct report_point *p, const struct report_series *fir
 	char *text = NULL, limit[32], most[32];
 	size_t size;
 	int64_t max;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = must(open_memstream(&text, &size));
 
-	if (!out)
-		abort();
 	fprintf(out, "over %s: ", unit_format(UNIT_TIME_NS, p->limit_ns, limit, sizeof(limit)));
 	fprintf(out, isnan(over) ? "unknown" : "%.4g %%", 100 * over);
 	if (isnan(lost))
@@ -325,10 +324,8 @@ static char *describe(const struct report_point *p)
 	char *text = NULL, median[32];
 	size_t size;
 	int64_t value;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = must(open_memstream(&text, &size));
 
-	if (!out)
-		abort();
 	fprintf(out, "Histogram of %s", p->label);
 	for (size_t i = 0; i < p->series_count; i++)
 		if (metric_ns(&p->series[i], "p50", &value))
@@ -343,12 +340,10 @@ static char *describe(const struct report_point *p)
 static int add_point(struct figures *f, const struct report *r, const struct report_point *p,
 		     const struct report_series *first, struct err *e)
 {
-	struct bins *b = calloc(1, sizeof(*b));
+	struct bins *b = must(calloc(1, sizeof(*b)));
 	FILE *table;
 	int rc;
 
-	if (!b)
-		abort();
 	table = figure_begin(f, "histogram", p, fs_path("%s-histogram", p->name), describe(p), e);
 	if (table) {
 		choose_bins(b, p, first);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/text.h"
 #include "report/escape.h"
 #include "report/figures.h"
@@ -145,10 +146,8 @@ static char *label_of(const struct report *r, const struct report_point *p, bool
 {
 	char *label = NULL;
 	size_t size;
-	FILE *out = open_memstream(&label, &size);
+	FILE *out = must(open_memstream(&label, &size));
 
-	if (!out)
-		abort();
 	if (r->run_count > 1) {
 		print_label(out, r->runs[p->run].label, false);
 		fputs(upright ? "\n" : ": ", out);

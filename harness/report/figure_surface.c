@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/units.h"
 #include "report/escape.h"
 #include "report/figures.h"
@@ -300,12 +301,10 @@ static int add_surface(struct figures *f, const struct surface *s, struct err *e
 
 static int add_pair(struct figures *f, const struct report *r, const char *x, const char *y, struct err *e)
 {
-	struct surface *s = calloc(1, sizeof(*s));
+	struct surface *s = must(calloc(1, sizeof(*s)));
 	size_t drawn = 0;
 	int rc = 0;
 
-	if (!s)
-		abort();
 	s->r = r;
 	s->x.key = x;
 	s->y.key = y;

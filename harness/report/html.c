@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/units.h"
 #include "report/escape.h"
 
@@ -61,10 +62,8 @@ void html_printed(const struct page *p, const char *heading, void (*print)(const
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = must(open_memstream(&text, &size));
 
-	if (!out)
-		abort();
 	print(json, out);
 	fclose(out);
 	html_printf(p, "<section>\n<h2>%s</h2>\n<pre>", heading);

@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/must.h"
 #include "common/units.h"
 #include "report/html.h"
 
@@ -273,10 +274,8 @@ static char *granted_text(const struct report_point *point)
 	const json_t *placement = json_object_get(point->outcome, "placement");
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = must(open_memstream(&text, &size));
 
-	if (!out)
-		abort();
 	for (size_t i = 0; i < 2; i++) {
 		const json_t *here = json_object_get(placement, sides[i]), *given = json_object_get(granted, sides[i]);
 
@@ -312,10 +311,8 @@ static void write_granted_row(const struct page *p, char *const *texts, size_t f
 
 static void write_granted(const struct page *p)
 {
-	char **texts = calloc(p->report->count + 1, sizeof(*texts));
+	char **texts = must(calloc(p->report->count + 1, sizeof(*texts)));
 
-	if (!texts)
-		abort();
 	html_printf(
 	    p,
 	    "<details><summary>What each point was really given: device, limits, CPUs</summary>\n<div class=\"wide\" "

@@ -13,18 +13,12 @@
 #include "analysis/schema.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/must.h"
 #include "common/text.h"
 #include "common/units.h"
 
 #define LABEL_MAX 160
 #define VALUE_MAX 40
-
-static void *must(void *p)
-{
-	if (!p)
-		abort();
-	return p;
-}
 
 /* Keys carry their unit; a reader wants it with the value. */
 static const struct {

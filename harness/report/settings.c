@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/must.h"
 #include "report/figures.h"
 
 /* Settings that say how long to measure, not what. */
@@ -104,10 +105,8 @@ char *settings_label(const struct report *r, const struct report_point *p, const
 {
 	char *label = NULL, name[SETTINGS_LABEL_MAX], value[SETTINGS_LABEL_MAX];
 	size_t size, printed = 0;
-	FILE *out = open_memstream(&label, &size);
+	FILE *out = must(open_memstream(&label, &size));
 
-	if (!out)
-		abort();
 	for (size_t i = 0; i < count; i++) {
 		const json_t *v = *keys[i] ? point_setting(p, keys[i]) : NULL;
 

@@ -106,15 +106,14 @@ static int check_varying(const char *const *varying, json_t *a, json_t *b, struc
 
 	known_names(names);
 	for (; varying && *varying; varying++) {
-		const char *near;
+		char hint[SUGGESTION_MAX];
 
 		if (is_one_of(*varying, names) || state_source_of(*varying) || is_key_of(*varying, a) ||
 		    is_key_of(*varying, b))
 			continue;
-		near = suggest(*varying, names);
 		return err_set(e, -EINVAL, STATUS_USAGE, "varying", NULL,
-			       "'%.64s' is no group, key or pattern of keys of these states%s%s%s", *varying,
-			       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+			       "'%.64s' is no group, key or pattern of keys of these states%s", *varying,
+			       suggestion(suggest(*varying, names), hint, sizeof(hint)));
 	}
 	return 0;
 }

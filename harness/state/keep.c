@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/fs.h"
+
 #define PATH_KEPT 3000
 
 bool keep_is_path(const char *path)
@@ -59,16 +61,10 @@ static int create_raw(int dir, const char *path)
 
 int keep_write(int dir, const char *path, const char *text, size_t length)
 {
-	int rc = 0, fd = create_raw(dir, path + 1);
+	int rc, fd = create_raw(dir, path + 1);
 
 	if (fd < 0)
 		return fd == -EEXIST ? 0 : fd;
-	for (size_t done = 0; !rc && done < length;) {
-		ssize_t n = write(fd, text + done, length - done);
-
-		if (n < 0 && errno != EINTR)
-			rc = -errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
+	rc = fs_write_fd(fd, text, length);
 	return close(fd) && !rc ? -errno : rc;
 }

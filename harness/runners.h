@@ -1,0 +1,69 @@
+/*
+ * The measuring threads of an endpoint: pinned, maybe of a real-time class and then bounded, and stopped wherever they sleep.
+ */
+#ifndef KBLAT_RUNNERS_H
+#define KBLAT_RUNNERS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/kernel.h"
+
+#define MAX_RUNNERS 3 /* completions, restamp, the loop itself */
+
+struct err;
+struct runners;
+
+/* One thread. */
+struct runner {
+	const struct runners *all;
+	int (*loop)(struct worker *w);
+	int cpu; /* -1: unpinned */
+	pthread_t thread;
+	atomic_bool started, ended;
+	int rc;
+	struct counters usage;
+};
+
+struct runners {
+	struct worker *worker;
+	int ended_fd;	 /* eventfd: one of them has ended */
+	int priority;	 /* of SCHED_FIFO; 0: the class of all */
+	int restamp_cpu; /* where the restamping thread spins; -1: there is none */
+	struct runner runner[MAX_RUNNERS];
+	unsigned count;
+};
+
+/* Takes NUDGE_SIGNAL for this process. */
+void runners_init(struct runners *r, struct worker *worker, int ended_fd);
+
+/* Have them run at SCHED_FIFO `priority` (0: no), for `limit_ns` at most without sleeping. STATUS_IMPOSSIBLE where that is not granted. */
+int runners_prioritise(struct runners *r, int priority, int64_t limit_ns, struct err *e);
+
+/* Was one stopped for running longer? Told once. */
+bool runners_overran(void);
+
+/* Start a thread for a loop, and wait until it is about to begin. */
+int runners_start(struct runners *r, int (*loop)(struct worker *w), int cpu, struct err *e);
+
+/*
+ * Make every thread look at the stop flag, wherever it sleeps: a signal can come just before a blocking call, so it is repeated, a millisecond apart. True
+ * if all have ended.
+ */
+bool runners_stop(struct runners *r, int tries);
+
+bool runners_have_ended(const struct runners *r);
+
+/* What the first of them that failed says; 0: none did. */
+int runners_failure(const struct runners *r);
+
+/* All have ended. */
+void runners_join(struct runners *r);
+struct counters runners_usage(const struct runners *r);
+
+/* A millisecond. */
+void runners_nap(void);
+
+#endif
