@@ -41,9 +41,7 @@ static int misuse(struct reading *r, const char *format, ...)
 
 static void list_add(struct cli_list *l, const char *item)
 {
-	const char **bigger = must(reallocarray(l->items, l->count + 1, sizeof(*bigger)));
-
-	l->items = bigger;
+	l->items = must(reallocarray(l->items, l->count + 1, sizeof(*l->items)));
 	l->items[l->count++] = item;
 }
 

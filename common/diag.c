@@ -50,11 +50,10 @@ static size_t find_slot(const struct diag *d, unsigned line, unsigned column)
 static void insert(struct diag *d, unsigned line, unsigned column, const char *text)
 {
 	size_t at = find_slot(d, line, column);
-	struct diag_item *bigger = must(reallocarray(d->items, d->count + 1, sizeof(*bigger)));
 
-	d->items = bigger;
-	memmove(bigger + at + 1, bigger + at, (d->count - at) * sizeof(*bigger));
-	bigger[at] = (struct diag_item){line, column, fs_path("%s", text)};
+	d->items = must(reallocarray(d->items, d->count + 1, sizeof(*d->items)));
+	memmove(d->items + at + 1, d->items + at, (d->count - at) * sizeof(*d->items));
+	d->items[at] = (struct diag_item){line, column, fs_path("%s", text)};
 	d->count++;
 }
 

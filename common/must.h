@@ -13,4 +13,11 @@ static inline void *must(void *p)
 	return p;
 }
 
+/* A list of `count` items of `size` bytes, with room for one more: twice as much at each power of two, so that a million items are not copied a million
+ * times. */
+static inline void *must_grow(void *list, size_t count, size_t size)
+{
+	return count & (count - 1) ? list : must(reallocarray(list, count ? count * 2 : 1, size));
+}
+
 #endif

@@ -144,22 +144,11 @@ static struct ynode *new_node(enum ynode_kind kind, const yaml_mark_t *m)
 	return n;
 }
 
-/* Room doubles at each power of two, so that a million items are not copied a million times. */
-static void make_room(struct ynode ***list, size_t count)
-{
-	struct ynode **bigger;
-
-	if (count & (count - 1))
-		return;
-	bigger = must(reallocarray(*list, count ? count * 2 : 1, sizeof(*bigger)));
-	*list = bigger;
-}
-
 static void append(struct ynode *n, struct ynode *key, struct ynode *item)
 {
-	make_room(&n->items, n->count);
+	n->items = must_grow(n->items, n->count, sizeof(struct ynode *));
 	if (n->kind == YNODE_MAPPING) {
-		make_room(&n->keys, n->count);
+		n->keys = must_grow(n->keys, n->count, sizeof(struct ynode *));
 		n->keys[n->count] = key;
 	}
 	n->items[n->count++] = item;

@@ -98,15 +98,13 @@ static int store_columns(struct session *s, struct repetition *rep, size_t role,
 	return rc;
 }
 
-static int note_status(struct session *s, struct repetition *rep, size_t role, const json_t *message)
+static void note_status(struct repetition *rep, size_t role, const json_t *message)
 {
 	uint64_t now = (uint64_t)json_integer_value(json_object_get(message, "progress"));
 
-	(void)s;
 	if (now != rep->progress[role])
 		rep->moved_ms = channel_now_ms();
 	rep->progress[role] = now;
-	return 0;
 }
 
 static const char *failure_of(const struct repetition *rep, size_t role)
@@ -125,8 +123,10 @@ static int on_message(struct session *s, struct repetition *rep, size_t role, js
 {
 	const char *type = json_string_value(json_object_get(message, "type"));
 
-	if (!strcmp(type, "status"))
-		return note_status(s, rep, role, message);
+	if (!strcmp(type, "status")) {
+		note_status(rep, role, message);
+		return 0;
+	}
 	if (!strcmp(type, "error"))
 		return session_complain(s, role, message, e);
 	if (strcmp(type, "done") || rep->done[role])

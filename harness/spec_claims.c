@@ -113,10 +113,8 @@ static void read_against(struct claim_reader *r, const struct ynode *n)
 
 	if (experiment && (experiment->kind != YNODE_SCALAR || !is_id(experiment->scalar)))
 		claim_complain(r, experiment, "'experiment' wants the name of an experiment");
-	if (metric && metric->kind == YNODE_SCALAR)
+	if (metric)
 		claim_check_metric(r, metric);
-	else if (metric)
-		claim_complain(r, metric, "'metric' wants SERIES.STATISTIC such as lat_ns.p50");
 	against = json_pack("{s:n, s:O?, s:o}", "experiment", "metric", json_object_get(r->claim, "metric"), "points",
 			    conditions);
 	if (experiment && experiment->kind == YNODE_SCALAR)

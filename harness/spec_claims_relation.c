@@ -59,9 +59,10 @@ static bool is_series(const char *name, size_t length, const char **names, size_
 
 void claim_check_metric(struct claim_reader *r, const struct ynode *n)
 {
-	const char *names[64], *statistic_names[STATISTICS + 1] = {NULL}, *dot = strchr(n->scalar, '.');
+	const char *names[64], *statistic_names[STATISTICS + 1] = {NULL}, *dot;
 	char text[SUGGESTION_MAX], series[64];
 
+	dot = n->kind == YNODE_SCALAR ? strchr(n->scalar, '.') : NULL;
 	if (!dot || dot == n->scalar) {
 		claim_complain(r, n, "'metric' wants SERIES.STATISTIC such as lat_ns.p50");
 		return;
@@ -83,12 +84,9 @@ void claim_check_metric(struct claim_reader *r, const struct ynode *n)
 
 void claim_read_metric(struct claim_reader *r, const struct ynode *n)
 {
-	if (n->kind != YNODE_SCALAR) {
-		claim_complain(r, n, "'metric' wants SERIES.STATISTIC such as lat_ns.p50");
-		return;
-	}
 	claim_check_metric(r, n);
-	json_object_set_new(r->claim, "metric", json_string(n->scalar));
+	if (n->kind == YNODE_SCALAR)
+		json_object_set_new(r->claim, "metric", json_string(n->scalar));
 }
 
 static enum measure measure_of(const json_t *claim, enum unit *unit)

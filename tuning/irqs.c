@@ -19,20 +19,12 @@ char *irqs_path(int number, const char *file, char *buf, size_t size)
 	return buf;
 }
 
-static void *grow(void *list, size_t count, size_t size)
-{
-	if (count & (count - 1))
-		return list;
-	list = must(reallocarray(list, count ? count * 2 : 1, size));
-	return list;
-}
-
 /* "           CPU0       CPU1 …" */
 static void read_columns(struct irq_table *t, const char *line)
 {
 	while ((line = strstr(line, "CPU"))) {
 		line += 3;
-		t->cpus = grow(t->cpus, t->cpu_count, sizeof(*t->cpus));
+		t->cpus = must_grow(t->cpus, t->cpu_count, sizeof(*t->cpus));
 		t->cpus[t->cpu_count++] = atoi(line);
 	}
 }
@@ -73,7 +65,7 @@ static void read_row(struct irq_table *t, char *line)
 		irq.total += irq.counts[i];
 	}
 	take_name(&irq, p);
-	t->irqs = grow(t->irqs, t->count, sizeof(*t->irqs));
+	t->irqs = must_grow(t->irqs, t->count, sizeof(*t->irqs));
 	t->irqs[t->count++] = irq;
 }
 

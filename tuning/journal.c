@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/must.h"
 #include "tuning/machine.h"
 
 #define NAME	       "journal.json"
@@ -185,11 +186,7 @@ void journal_free(struct journal *j)
 
 struct step *journal_add(struct journal *j)
 {
-	if (!(j->count & (j->count - 1))) {
-		j->steps = reallocarray(j->steps, j->count ? j->count * 2 : 1, sizeof(*j->steps));
-		if (!j->steps)
-			abort();
-	}
+	j->steps = must_grow(j->steps, j->count, sizeof(*j->steps));
 	j->steps[j->count] = (struct step){0};
 	return &j->steps[j->count++];
 }

@@ -60,14 +60,13 @@ static bool read_habit(char *line, struct habit *h)
 
 static int add_habit(struct machine *m, char *line, struct err *e)
 {
-	struct habit h, *bigger;
+	struct habit h;
 
 	if (!*line || *line == '#')
 		return 0;
 	if (!read_habit(line, &h))
 		return err_set(e, -EINVAL, STATUS_USAGE, m->root.path, "read its habits", "'%s' is none", line);
-	bigger = must(reallocarray(m->habits, m->habit_count + 1, sizeof(*bigger)));
-	m->habits = bigger;
+	m->habits = must(reallocarray(m->habits, m->habit_count + 1, sizeof(*m->habits)));
 	m->habits[m->habit_count++] = h;
 	return 0;
 }

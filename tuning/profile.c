@@ -180,17 +180,14 @@ static bool is_scalar(const struct setting *s)
 
 static void add_setting(struct profile *p, const struct setting *s)
 {
-	struct setting *bigger;
-
 	if (!knob_find(s->key)) {
 		unknown_key(s);
 		return;
 	}
 	if (profile_get(p, s->key))
 		return;
-	bigger = must(reallocarray(p->settings, p->setting_count + 1, sizeof(*bigger)));
-	p->settings = bigger;
-	bigger[p->setting_count++] = *s;
+	p->settings = must(reallocarray(p->settings, p->setting_count + 1, sizeof(*p->settings)));
+	p->settings[p->setting_count++] = *s;
 }
 
 /* Keys that are no knobs. `*include` gets the setting that has it. */

@@ -33,11 +33,9 @@ static void intersect(struct cpulist *a, const struct cpulist *b)
 
 static void add_node(struct topology *t, int id, const struct cpulist *cpus, bool has_memory)
 {
-	struct numa_node *bigger = must(reallocarray(t->nodes, t->node_count + 1, sizeof(*bigger)));
-
-	t->nodes = bigger;
-	bigger[t->node_count] = (struct numa_node){.id = id, .cpus = *cpus, .has_memory = has_memory};
-	intersect(&bigger[t->node_count++].cpus, &t->online);
+	t->nodes = must(reallocarray(t->nodes, t->node_count + 1, sizeof(*t->nodes)));
+	t->nodes[t->node_count] = (struct numa_node){.id = id, .cpus = *cpus, .has_memory = has_memory};
+	intersect(&t->nodes[t->node_count++].cpus, &t->online);
 }
 
 static void read_nodes(const struct machine *m, struct topology *t)
@@ -160,17 +158,15 @@ char *topology_device(const struct machine *m, const char *name)
 char **topology_device_names(const struct machine *m)
 {
 	static const char *const folders[] = {"/sys/class/infiniband", "/sys/class/net", "/sys/class/nvme"};
-	char **all = calloc(1, sizeof(*all)), **found;
+	char **all = must(calloc(1, sizeof(*all))), **found;
 	size_t count = 0;
 
-	for (size_t i = 0; all && i < sizeof(folders) / sizeof(folders[0]); i++) {
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		int n = sysroot_list(&m->root, folders[i], NULL, &found);
 
 		if (n < 0)
 			continue;
-		all = reallocarray(all, count + (size_t)n + 1, sizeof(*all));
-		if (!all)
-			abort();
+		all = must(reallocarray(all, count + (size_t)n + 1, sizeof(*all)));
 		memcpy(all + count, found, (size_t)n * sizeof(*all));
 		count += (size_t)n;
 		all[count] = NULL;

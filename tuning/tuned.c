@@ -13,6 +13,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/must.h"
 #include "tuning/form.h"
 #include "tuning/holder.h"
 #include "tuning/machine.h"
@@ -50,19 +51,17 @@ static bool has_name(char *const *names, size_t count, const char *name)
 
 char **tuned_names(const struct machine *m)
 {
-	char **all = calloc(1, sizeof(*all)), **found;
+	char **all = must(calloc(1, sizeof(*all))), **found;
 	size_t count = 0;
 
-	for (size_t i = 0; all && i < FOLDERS; i++) {
+	for (size_t i = 0; i < FOLDERS; i++) {
 		int n = sysroot_list(&m->root, folders[i], NULL, &found);
 
 		for (int k = 0; k < n; k++) {
 			char *path = fs_path("%s/%s/tuned.conf", folders[i], found[k]);
 
 			if (sysroot_exists(&m->root, path) && !has_name(all, count, found[k])) {
-				all = reallocarray(all, count + 2, sizeof(*all));
-				if (!all)
-					abort();
+				all = must(reallocarray(all, count + 2, sizeof(*all)));
 				all[count++] = fs_path("%s", found[k]);
 				all[count] = NULL;
 			}

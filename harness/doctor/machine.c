@@ -127,7 +127,7 @@ static void check_shm(const struct doctor *d, struct finding *f)
 
 static bool is_active(const json_t *port)
 {
-	return strcasestr(json_text_or(port, "state", "unknown"), "active") != NULL;
+	return strcasestr(json_text(port, "state"), "active") != NULL;
 }
 
 static void tell_ports(const json_t *list, struct finding *f)
