@@ -127,8 +127,8 @@ $(BUILD)/%.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Only these objects know the commit, and are made again when that changes.
-$(BUILD)/harness/version.o $(BUILD)/tuning/main.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'
-$(BUILD)/harness/version.o $(BUILD)/tuning/main.o: $(BUILD)/commit
+$(BUILD)/common/version.o $(BUILD)/tuning/main.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'
+$(BUILD)/common/version.o $(BUILD)/tuning/main.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' >$@

@@ -1,6 +1,6 @@
 #include "commands/commands.h"
 #include "common/program.h"
-#include "version.h"
+#include "common/version.h"
 
 static const struct program_command commands[] = {
     {&cmd_run_cli, cmd_run, false},

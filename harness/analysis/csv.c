@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/rundir.h"
+#include "rundir/reader.h"
 
 /* Columns after the metric's name, as they are called in summary.json. */
 static const char *const metric_keys[] = {"n",	   "lost",   "min", "p50",  "p90",   "p99",

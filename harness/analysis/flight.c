@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/npy.h"
 #include "analysis/window.h"
 #include "common/err.h"
+#include "rundir/npy.h"
 
 /* Times of reception, the earliest on top. */
 struct heap {

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/npy.h"
 #include "analysis/series.h"
 #include "analysis/stats.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "rundir/npy.h"
 
 #define DIR    "undisturbed"
 #define METRIC "lat_ns"

@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-#include "analysis/layout.h"
 #include "analysis/rep.h"
+#include "rundir/layout.h"
 
 /*
  * {"asked_hz", "achieved_hz", "steps", "missed", "missed_share", "unsent", "unsent_share"} of these repetitions together: shares of the steps; the rate

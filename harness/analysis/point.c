@@ -10,12 +10,12 @@
 #include "analysis/interference.h"
 #include "analysis/pacing.h"
 #include "analysis/rep.h"
-#include "analysis/schema.h"
 #include "analysis/series.h"
 #include "analysis/validity.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "rundir/schema.h"
 
 /* A point that has no point.json: the run was killed, or ended, before or while it was measured. */
 #define NOT_MEASURED "not measured"

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "analysis/layout.h"
+#include "rundir/layout.h"
 
 struct err;
 

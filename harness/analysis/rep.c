@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/rundir.h"
-#include "analysis/schema.h"
 #include "analysis/span.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "rundir/reader.h"
+#include "rundir/schema.h"
 
 #define PREFIX "rep-"
 

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/layout.h"
-#include "analysis/npy.h"
 #include "analysis/stats.h"
+#include "rundir/layout.h"
+#include "rundir/npy.h"
 
 struct rep {
 	unsigned number;

@@ -4,8 +4,8 @@
 #ifndef KBLAT_ANALYSIS_SERIES_H
 #define KBLAT_ANALYSIS_SERIES_H
 
-#include "analysis/layout.h"
 #include "analysis/stats.h"
+#include "rundir/layout.h"
 
 /*
  * stats_compute() of a series. Halves are rounded down, one by one; order is kept, so quantiles are exactly those of the halves; mean and stdev are half

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/npy.h"
 #include "analysis/stats.h"
+#include "rundir/npy.h"
 
 static inline bool span_sample(const struct span *s, size_t i, int64_t *value)
 {

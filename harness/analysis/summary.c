@@ -3,13 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/layout.h"
 #include "analysis/point.h"
-#include "analysis/rundir.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/must.h"
+#include "rundir/layout.h"
+#include "rundir/reader.h"
 
 /* "point 3: ", "points 0-2, 5: ", "every point: ". */
 static char *say_points(const json_t *ids, size_t all)

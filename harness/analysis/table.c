@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "analysis/grid.h"
-#include "analysis/layout.h"
 #include "analysis/param.h"
-#include "analysis/rundir.h"
 #include "analysis/verdicts.h"
 #include "common/json.h"
 #include "common/must.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "rundir/layout.h"
+#include "rundir/reader.h"
 
 #define WIDTH 110
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/claims.h"
-#include "analysis/layout.h"
 #include "analysis/rep.h"
-#include "analysis/schema.h"
+#include "claims/claims.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "rundir/layout.h"
+#include "rundir/schema.h"
 
 struct check {
 	const struct run *run;

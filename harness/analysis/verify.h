@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "analysis/rundir.h"
+#include "rundir/reader.h"
 
 struct verified {
 	size_t files, points;

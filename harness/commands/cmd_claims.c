@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/claims.h"
+#include "claims/claims.h"
 #include "commands/commands.h"
 #include "common/json.h"
 #include "common/must.h"

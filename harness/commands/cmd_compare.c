@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/compare_judge.h"
-#include "analysis/compare_state.h"
 #include "commands/commands.h"
 #include "common/json.h"
 #include "common/must.h"
 #include "common/units.h"
+#include "compare/compare_judge.h"
+#include "compare/compare_state.h"
 #include "report/compare_page.h"
 
 #define SPLITS 400

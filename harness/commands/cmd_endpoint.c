@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "endpoint.h"
+#include "endpoint/endpoint.h"
 
 const struct cli_command cmd_endpoint_cli = {
     .name = "endpoint",

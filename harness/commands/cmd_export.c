@@ -2,8 +2,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analysis/rundir.h"
 #include "commands/commands.h"
+#include "rundir/reader.h"
 
 const struct cli_command cmd_export_cli = {
     .name = "export",

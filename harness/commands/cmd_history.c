@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/history.h"
 #include "commands/commands.h"
 #include "common/json.h"
+#include "compare/history.h"
 #include "report/history_page.h"
 
 const struct cli_command cmd_history_cli = {

@@ -11,7 +11,7 @@
 #include "common/text.h"
 #include "common/yaml.h"
 #include "kernels/kernel.h"
-#include "settings.h"
+#include "point/settings.h"
 #include "transports/transport.h"
 #include "transports/verbs.h"
 

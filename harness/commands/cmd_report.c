@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/rundir.h"
 #include "commands/commands.h"
 #include "report/campaign_page.h"
 #include "report/report.h"
+#include "rundir/reader.h"
 
 const struct cli_command cmd_report_cli = {
     .name = "report",

@@ -7,21 +7,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/claims.h"
-#include "analysis/rundir.h"
-#include "campaign.h"
-#include "channel.h"
+#include "campaign/campaign.h"
+#include "claims/claims.h"
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/must.h"
 #include "common/sysroot.h"
-#include "coordinator.h"
-#include "environment.h"
-#include "preflight.h"
-#include "settings.h"
+#include "common/version.h"
+#include "point/settings.h"
+#include "run/channel.h"
+#include "run/coordinator.h"
+#include "run/environment.h"
+#include "run/preflight.h"
+#include "rundir/reader.h"
 #include "state/state.h"
-#include "version.h"
 
 const struct cli_command cmd_run_cli = {
     .name = "run",

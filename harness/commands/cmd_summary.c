@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/rundir.h"
 #include "commands/commands.h"
 #include "common/json.h"
+#include "rundir/reader.h"
 
 const struct cli_command cmd_summary_cli = {
     .name = "summary",

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/rundir.h"
 #include "analysis/verify.h"
 #include "commands/commands.h"
 #include "common/fs.h"
+#include "rundir/reader.h"
 
 const struct cli_command cmd_verify_cli = {
     .name = "verify",

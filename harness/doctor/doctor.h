@@ -11,7 +11,7 @@
 #include "common/cpulist.h"
 #include "common/sysroot.h"
 #include "instrument/clock.h"
-#include "placement.h"
+#include "placement/placement.h"
 
 enum level { LEVEL_OK, LEVEL_WARN, LEVEL_BAD };
 

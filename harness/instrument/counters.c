@@ -74,7 +74,7 @@ void counters_add(struct counters *to, const struct counters *from)
 	struct counters sum = *to;
 
 #define X(name, help) sum.name += from->name;
-#include "analysis/counters.def"
+#include "common/counters.def"
 #undef X
 	sum.cpu_first = to->cpu_first;
 	sum.cpu_last = to->cpu_last;
@@ -89,7 +89,7 @@ json_t *counters_json(const struct counters *c)
 	json_t *j = json_object();
 
 #define X(name, help) json_object_set_new(j, #name, json_integer(c->name));
-#include "analysis/counters.def"
+#include "common/counters.def"
 #undef X
 	return j;
 }

@@ -1,7 +1,7 @@
 /*
  * What happened to a thread over a measured interval: faults, switches, migrations, from the kernel's own books
  * (getrusage(RUSAGE_THREAD), /proc/thread-self/sched), read before and after, never in between. The list of counters:
- * analysis/counters.def.
+ * common/counters.def.
  */
 #ifndef KBLAT_INSTRUMENT_COUNTERS_H
 #define KBLAT_INSTRUMENT_COUNTERS_H
@@ -11,7 +11,7 @@
 
 struct counters {
 #define X(name, help) int64_t name;
-#include "analysis/counters.def"
+#include "common/counters.def"
 #undef X
 };
 

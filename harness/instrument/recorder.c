@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/npy.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "instrument/recorder.h"
+#include "rundir/npy.h"
 
 static int make_scratch(struct recorder *r, struct err *e)
 {

@@ -104,7 +104,7 @@ struct kernel_ops {
 	const struct kernel_instance *instances; /* the transports that the kernel makes sense over */
 };
 
-extern const struct kernel_ops *const kernels[]; /* NULL-terminated; harness/registry.c */
+extern const struct kernel_ops *const kernels[]; /* NULL-terminated; harness/point/registry.c */
 const struct kernel_ops *kernel_find(const char *name);
 
 /* The loops of a kernel over a transport, or NULL if it does not run over it. */

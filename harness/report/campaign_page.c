@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/claims.h"
+#include "claims/claims.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/compare_judge.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "compare/compare_judge.h"
 #include "report/answer_page.h"
 #include "report/derived.h"
 #include "report/figure_shift.h"

@@ -5,7 +5,7 @@
 #ifndef KBLAT_REPORT_COMPARE_PAGE_H
 #define KBLAT_REPORT_COMPARE_PAGE_H
 
-#include "analysis/compare_join.h"
+#include "compare/compare_join.h"
 
 struct err;
 

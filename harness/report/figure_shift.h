@@ -4,7 +4,7 @@
 #ifndef KBLAT_REPORT_FIGURE_SHIFT_H
 #define KBLAT_REPORT_FIGURE_SHIFT_H
 
-#include "analysis/compare_shift.h"
+#include "compare/compare_shift.h"
 #include "report/figures.h"
 
 struct shift_figure {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/compare_join.h"
-#include "analysis/history.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "compare/compare_join.h"
+#include "compare/history.h"
 #include "report/answer_page.h"
 #include "report/derived.h"
 #include "report/escape.h"

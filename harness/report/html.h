@@ -15,7 +15,7 @@ struct page {
 	const struct report *report;
 	const struct figures *figures;
 	const char *no_figures; /* why there are none; NULL: there are */
-	const json_t *claims;	/* verdicts (analysis/claims.h); NULL: there are none */
+	const json_t *claims;	/* verdicts (claims/claims.h); NULL: there are none */
 	FILE *out;
 };
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "analysis/claims.h"
+#include "claims/claims.h"
 #include "report/html.h"
 
 #define OPEN_MAX 4 /* cases that need not be folded away */

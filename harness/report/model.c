@@ -7,15 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/layout.h"
 #include "analysis/param.h"
 #include "analysis/rep.h"
-#include "analysis/schema.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/must.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "rundir/layout.h"
+#include "rundir/schema.h"
 
 #define LABEL_MAX 160
 #define VALUE_MAX 40

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/rundir.h"
 #include "analysis/stats.h"
+#include "rundir/reader.h"
 
 #define REPORT_SERIES 4
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/claims.h"
+#include "claims/claims.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "report/derived.h"

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "analysis/rundir.h"
+#include "rundir/reader.h"
 
 /*
  * Make derived/ of runs[0]; further runs' points are shown beside its own (what `make run` does with a native run and
@@ -16,7 +16,7 @@
  */
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e);
 
-/* The same with verdicts on claims (analysis/claims.h) that were reached with more runs than these; NULL: none. */
+/* The same with verdicts on claims (claims/claims.h) that were reached with more runs than these; NULL: none. */
 int report_make_judged(const struct run *runs, size_t count, const json_t *verdicts, char **html_path, struct err *e);
 
 #endif

@@ -14,9 +14,9 @@
 
 #include "common/fs.h"
 #include "common/sysroot.h"
+#include "common/version.h"
 #include "state/capture.h"
 #include "state/sources.h"
-#include "version.h"
 
 enum {
 	PIECE = 64 << 10,

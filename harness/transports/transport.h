@@ -115,7 +115,7 @@ struct transport {
 			    as many less */
 };
 
-extern const struct transport_ops *const transports[]; /* NULL-terminated; harness/registry.c */
+extern const struct transport_ops *const transports[]; /* NULL-terminated; harness/point/registry.c */
 const struct transport_ops *transport_find(const char *name);
 
 #endif

@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "analysis/npy.h"
 #include "analysis/stats.h"
 #include "instrument/clock.h"
 #include "instrument/pacer.h"
 #include "instrument/pinned.h"
+#include "rundir/npy.h"
 
 struct course {
 	struct clock_conversion clock;

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/npy.h"
 #include "common/err.h"
 #include "instrument/clock.h"
 #include "instrument/recorder.h"
+#include "rundir/npy.h"
 
 #define MESSAGES 200000
 #define ROUNDS	 21

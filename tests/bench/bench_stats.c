@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/npy.h"
 #include "analysis/stats.h"
 #include "common/err.h"
+#include "rundir/npy.h"
 
 #define SORT_MAX 10000000
 

@@ -1,5 +1,5 @@
 /*
- * A run directory as `kblat run` leaves it (analysis/rundir.h), made up: for tests of what reads one. Latencies are
+ * A run directory as `kblat run` leaves it (rundir/reader.h), made up: for tests of what reads one. Latencies are
  * drawn from a log-normal distribution with a tail, by a generator of its own, so that every run of a test sees the
  * same.
  */
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/npy.h"
-#include "analysis/rundir.h"
 #include "analysis/stats.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "rundir/npy.h"
+#include "rundir/reader.h"
 #include "tests/unit/tap.h"
 
 #ifndef FIXTURE_REPS

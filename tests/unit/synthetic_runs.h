@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/compare_judge.h"
-#include "analysis/compare_perm.h"
 #include "analysis/stats.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "compare/compare_judge.h"
+#include "compare/compare_perm.h"
 
 struct synthetic {
 	size_t boots, runs, messages;	    /* an arm, a boot, a run */

@@ -1,8 +1,8 @@
 /* Changes of a level, against a search of all segmentations, and on sequences whose truth is known. */
 #include <math.h>
 
-#include "analysis/changepoint.h"
-#include "analysis/compare_perm.h"
+#include "compare/changepoint.h"
+#include "compare/compare_perm.h"
 #include "tests/unit/tap.h"
 
 static uint64_t state = 99;

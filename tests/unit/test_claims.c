@@ -1,9 +1,9 @@
 #include <math.h>
 
-#include "analysis/claims.h"
-#include "analysis/claims_interval.h"
-#include "analysis/claims_needs.h"
-#include "analysis/claims_select.h"
+#include "claims/claims.h"
+#include "claims/claims_interval.h"
+#include "claims/claims_needs.h"
+#include "claims/claims_select.h"
 #include "tap.h"
 
 #define REPS 9

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/compare_boots.h"
-#include "analysis/compare_perm.h"
+#include "compare/compare_boots.h"
+#include "compare/compare_perm.h"
 #include "tests/unit/tap.h"
 
 static uint64_t state = 20260711;

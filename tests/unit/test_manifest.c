@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "analysis/rundir.h"
 #include "common/err.h"
+#include "rundir/reader.h"
 #include "tap.h"
 
 static char *dir;

@@ -2,9 +2,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "analysis/npy.h"
 #include "common/err.h"
 #include "numpy.h"
+#include "rundir/npy.h"
 #include "tap.h"
 
 static char *dir;

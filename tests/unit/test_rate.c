@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/npy.h"
 #include "common/err.h"
 #include "kernels/rate.h"
-#include "settings.h"
+#include "point/settings.h"
+#include "rundir/npy.h"
 #include "tap.h"
 #include "transports/scripted.h"
 

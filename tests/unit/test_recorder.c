@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/npy.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "instrument/recorder.h"
+#include "rundir/npy.h"
 #include "tap.h"
 
 int main(void)

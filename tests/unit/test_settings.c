@@ -2,7 +2,7 @@
  * accepted. */
 #include <string.h>
 
-#include "settings.h"
+#include "point/settings.h"
 #include "tap.h"
 
 struct seen {

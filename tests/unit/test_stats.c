@@ -3,10 +3,10 @@
 #include <stdint.h>
 
 #include "analysis/flight.h"
-#include "analysis/npy.h"
 #include "analysis/stats.h"
 #include "common/err.h"
 #include "numpy.h"
+#include "rundir/npy.h"
 #include "tap.h"
 
 #define MANY 50000

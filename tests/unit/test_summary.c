@@ -2,12 +2,12 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "analysis/npy.h"
-#include "analysis/rundir.h"
 #include "analysis/verify.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "rundir/npy.h"
+#include "rundir/reader.h"
 #include "tap.h"
 
 /*
@@ -88,7 +88,7 @@ static json_t *side(const char *name, int value)
 	json_t *j = json_object();
 
 #define X(counter, help) json_object_set_new(j, #counter, json_integer(0));
-#include "analysis/counters.def"
+#include "common/counters.def"
 #undef X
 	json_object_set_new(j, "posted", json_integer(MESSAGES));
 	json_object_set_new(j, "locked", json_integer(1));

@@ -15,7 +15,7 @@ static json_t *side(json_int_t posted)
 	json_t *j = json_object();
 
 #define X(name, help) json_object_set_new(j, #name, json_integer(0));
-#include "analysis/counters.def"
+#include "common/counters.def"
 #undef X
 	json_object_set_new(j, "posted", json_integer(posted));
 	json_object_set_new(j, "locked", json_integer(1));

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/wire.h"
 #include "tap.h"
-#include "wire.h"
 
 static void test_lines(void)
 {

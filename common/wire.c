@@ -1,0 +1,86 @@
+#include "common/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+
+void wire_init(struct wire *w, int fd)
+{
+	memset(w, 0, sizeof(*w));
+	w->fd = fd;
+}
+
+void wire_free(struct wire *w)
+{
+	free(w->data);
+	memset(w, 0, sizeof(*w));
+	w->fd = -1;
+}
+
+int wire_fill(struct wire *w)
+{
+	if (w->size - w->used < 65536) {
+		size_t size = w->size + 65536;
+		char *data = realloc(w->data, size);
+
+		if (!data)
+			return -ENOMEM;
+		w->data = data;
+		w->size = size;
+	}
+	ssize_t n = read(w->fd, w->data + w->used, w->size - w->used);
+
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN ? 0 : -errno;
+	w->eof = n == 0;
+	w->used += (size_t)n;
+	return 0;
+}
+
+static void drop(struct wire *w, size_t n)
+{
+	w->used -= n;
+	memmove(w->data, w->data + n, w->used);
+}
+
+int wire_take_line(struct wire *w, char **line)
+{
+	char *end = w->used ? memchr(w->data, '\n', w->used) : NULL;
+
+	if (!end)
+		return w->used > WIRE_LINE_MAX ? -EMSGSIZE : 0;
+
+	size_t length = (size_t)(end - w->data);
+
+	*line = strndup(w->data, length);
+	drop(w, length + 1);
+	return *line ? 1 : -ENOMEM;
+}
+
+size_t wire_take_raw(struct wire *w, void *to, size_t size)
+{
+	size_t n = w->used < size ? w->used : size;
+
+	memcpy(to, w->data, n);
+	drop(w, n);
+	return n;
+}
+
+int wire_send(int fd, const json_t *message)
+{
+	char *text = json_dumps(message, JSON_COMPACT);
+
+	if (!text)
+		return -ENOMEM;
+
+	size_t length = strlen(text);
+	int rc;
+
+	text[length] = '\n'; /* in place of the terminator: one write a line */
+	rc = fs_write_fd(fd, text, length + 1);
+	free(text);
+	return rc;
+}

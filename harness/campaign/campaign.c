@@ -1,0 +1,492 @@
+#include "campaign/campaign.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "campaign/campaign_child.h"
+#include "campaign/campaign_study.h"
+#include "claims/claims.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/must.h"
+#include "common/version.h"
+#include "run/preflight.h"
+#include "run/writer.h"
+#include "rundir/reader.h"
+
+struct campaign {
+	char *path;
+	json_t *j; /* campaign.json */
+	int lock;
+	bool json; /* nothing but JSON on standard output */
+};
+
+static bool is_campaign(const char *path)
+{
+	char *file = fs_path("%s/campaign.json", path);
+	bool there = !access(file, F_OK);
+
+	free(file);
+	return there;
+}
+
+bool campaign_is(const char *path)
+{
+	return is_campaign(path) || study_is(path);
+}
+
+static int save(const struct campaign *c, struct err *e)
+{
+	char *path = fs_path("%s/campaign.json", c->path);
+	int rc = json_write(path, c->j, e);
+
+	free(path);
+	return rc;
+}
+
+/* Two that work on one campaign would both run the same experiments. */
+static int lock(struct campaign *c, struct err *e)
+{
+	c->lock = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->lock < 0)
+		return err_sys(e, -errno, c->path, "open");
+	if (flock(c->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return err_set(e, -EBUSY, STATUS_FAILED, c->path, "go on with it",
+			       "another kblat works on this campaign");
+	return 0;
+}
+
+/* --- a new one --- */
+
+static json_t *strings(const char *const *list, const bool *which, size_t count)
+{
+	json_t *j = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		if (!which || which[i])
+			json_array_append_new(j, json_string(list[i]));
+	return j;
+}
+
+static json_t *describe_experiment(const struct study_experiment *x, const struct spec_overrides *o)
+{
+	bool empty = !json_array_size(x->points);
+
+	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:s, s:n, s:[], s:n, s:s}", "name", x->name, "spec", x->path, "set",
+			 strings(o->set, x->applies, o->set_count), "points", (json_int_t)json_array_size(x->points),
+			 "messages", (json_int_t)preflight_messages(x->points), "state", empty ? "skipped" : "pending",
+			 "run", "earlier", "exit_status", "why", empty ? "--only leaves no point of it" : "");
+}
+
+static json_t *describe(const struct campaign_options *o, const struct study *s)
+{
+	json_t *argv = json_array(), *experiments = json_array();
+	char utc[32];
+
+	json_array_append_new(argv, json_string("kblat"));
+	for (int i = 0; i < o->argc; i++)
+		json_array_append_new(argv, json_string(o->argv[i]));
+	for (size_t i = 0; i < s->count; i++)
+		json_array_append_new(experiments, describe_experiment(&s->items[i], &o->overrides));
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:b, s:o, s:s?, s:s?}, s:o}", "schema",
+			 1, "study", s->name, "title", s->title, "path", s->path, "status", "RUNNING", "argv", argv,
+			 "version", kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0),
+			 "ended_utc", "options", "quick", o->overrides.quick, "only",
+			 strings(o->overrides.only, NULL, o->overrides.only_count), "source", o->source, "sink",
+			 o->sink, "experiments", experiments);
+}
+
+static int make_directory(struct campaign *c, const struct campaign_options *o, const struct study *s, struct err *e)
+{
+	char *parent = o->out ? fs_path("%s", o->out) : fs_path("%s/runs", s->path), *real, utc[32];
+	unsigned id = 0;
+	int rc = fs_mkdirs(parent, e);
+
+	real = rc ? NULL : realpath(parent, NULL);
+	if (!rc && !real)
+		rc = err_sys(e, -errno, parent, "resolve");
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		id = (unsigned)getpid();
+	if (!rc) {
+		c->path = fs_path("%s/%s-%s-%08x", real, s->name, utc_now(utc, sizeof(utc), 1), id);
+		rc = mkdir(c->path, 0777) ? err_sys(e, -errno, c->path, "create") : 0;
+	}
+	free(real);
+	free(parent);
+	return rc;
+}
+
+static int begin(struct campaign *c, const struct campaign_options *o, const struct study *s, struct err *e)
+{
+	int rc = make_directory(c, o, s, e);
+
+	c->j = describe(o, s);
+	if (!rc)
+		rc = lock(c, e);
+	return rc ? rc : save(c, e);
+}
+
+/* --- one that was begun --- */
+
+static int check_resumable(const struct campaign_options *o, const json_t *j, const char *file, struct err *e)
+{
+	const struct spec_overrides *v = &o->overrides;
+	const json_t *x;
+	size_t i;
+
+	if (json_integer_value(json_object_get(j, "schema")) != 1 || !json_is_array(json_object_get(j, "experiments")))
+		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "it is not a campaign that this kblat knows");
+	json_array_foreach (json_object_get(j, "experiments"), i, x)
+		if (!*json_text(x, "name") || !*json_text(x, "spec") || !*json_text(x, "state"))
+			return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "experiments[%zu] is incomplete", i);
+	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->out)
+		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
+			       "a campaign goes on with the options that it was begun with; leave them out");
+	return 0;
+}
+
+/* `kblat run STUDY --resume DIR`: a campaign of that study, not of another. */
+static int check_study(const struct campaign_options *o, const json_t *j, const char *file, struct err *e)
+{
+	char *real = o->resume ? realpath(o->path, NULL) : NULL;
+	bool same = !o->resume || (real && !strcmp(real, json_text(j, "path")));
+
+	free(real);
+	return same ? 0
+		    : err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "it is a campaign of %s, not of %s",
+			      json_text(j, "path"), o->path);
+}
+
+static int resume(struct campaign *c, const struct campaign_options *o, struct err *e)
+{
+	const char *dir = o->resume ? o->resume : o->path;
+	char *file = fs_path("%s/campaign.json", dir);
+	int rc;
+
+	c->path = realpath(dir, NULL);
+	c->j = c->path ? json_read(file, e) : NULL;
+	if (!c->j)
+		rc = c->path ? -EINVAL : err_sys(e, -errno, dir, "find the campaign");
+	else
+		rc = check_resumable(o, c->j, file, e) ?: check_study(o, c->j, file, e) ?: lock(c, e);
+	free(file);
+	return rc;
+}
+
+/* --- one experiment --- */
+
+static bool is_state(const json_t *x, const char *state)
+{
+	return !strcmp(json_text(x, "state"), state);
+}
+
+static void set_state(json_t *x, const char *state, const char *why)
+{
+	json_object_set_new(x, "state", json_string(state));
+	json_object_set_new(x, "why", json_string(why));
+}
+
+static void add_all(json_t *words, const char *flag, const json_t *list)
+{
+	const json_t *value;
+	size_t i;
+
+	json_array_foreach (list, i, value) {
+		json_array_append_new(words, json_string(flag));
+		json_array_append(words, (json_t *)value);
+	}
+}
+
+static void add_text(json_t *words, const char *flag, const json_t *value)
+{
+	if (!json_is_string(value))
+		return;
+	json_array_append_new(words, json_string(flag));
+	json_array_append(words, (json_t *)value);
+}
+
+/* What `kblat` is started with. Strings are borrowed from `words`. */
+static char **arguments(const struct campaign *c, const json_t *x, json_t **words)
+{
+	const json_t *options = json_object_get(c->j, "options");
+	char **argv;
+
+	*words = json_pack("[s, s, s, s, s]", "kblat", "run", json_text(x, "spec"), "--out", c->path);
+	if (json_is_true(json_object_get(options, "quick")))
+		json_array_append_new(*words, json_string("--quick"));
+	add_all(*words, "--set", json_object_get(x, "set"));
+	add_all(*words, "--only", json_object_get(options, "only"));
+	add_text(*words, "--source", json_object_get(options, "source"));
+	add_text(*words, "--sink", json_object_get(options, "sink"));
+	argv = calloc(json_array_size(*words) + 1, sizeof(*argv));
+	for (size_t i = 0; argv && i < json_array_size(*words); i++)
+		argv[i] = (char *)json_string_value(json_array_get(*words, i));
+	return argv;
+}
+
+/* The run's directory, if the last line that was printed is one. */
+static void note_run(const struct campaign *c, json_t *x, const char *line)
+{
+	size_t length = strlen(c->path);
+	char *file = fs_path("%s/run.json", line);
+
+	if (!strncmp(line, c->path, length) && line[length] == '/' && !access(file, F_OK))
+		json_object_set_new(x, "run", json_string(line + length + 1));
+	free(file);
+}
+
+static void conclude_experiment(json_t *x, int status)
+{
+	char why[64];
+
+	json_object_set_new(x, "exit_status", json_integer(status));
+	snprintf(why, sizeof(why), status > 128 ? "ended by signal %d" : "exit status %d",
+		 status > 128 ? status - 128 : status);
+	if (status == STATUS_OK || status == STATUS_NO)
+		set_state(x, "completed", "");
+	else if (child_is_interrupted())
+		set_state(x, "interrupted", "by a signal");
+	else if (status == STATUS_IMPOSSIBLE)
+		set_state(x, "impossible", "not possible on this machine");
+	else
+		set_state(x, "failed", why);
+}
+
+/* A run that was interrupted stays, but no longer counts. */
+static void put_away(json_t *x)
+{
+	if (json_is_string(json_object_get(x, "run")))
+		json_array_append(json_object_get(x, "earlier"), json_object_get(x, "run"));
+	json_object_set_new(x, "run", json_null());
+}
+
+static int run_experiment(struct campaign *c, json_t *x, struct err *e)
+{
+	json_t *words;
+	char **argv = arguments(c, x, &words), *line = NULL;
+	int status, rc;
+
+	put_away(x);
+	set_state(x, "running", "");
+	rc = save(c, e);
+	status = rc ? rc : child_run(argv, c->json ? NULL : stdout, &line, e);
+	if (status >= 0) {
+		note_run(c, x, line);
+		if (!c->json && *line && json_is_null(json_object_get(x, "run")))
+			printf("%s\n", line);
+		conclude_experiment(x, status);
+		rc = save(c, e);
+	} else {
+		rc = status;
+	}
+	free(line);
+	free(argv);
+	json_decref(words);
+	return rc;
+}
+
+static int run_all(struct campaign *c, struct err *e)
+{
+	json_t *all = json_object_get(c->j, "experiments"), *x;
+	size_t i;
+	int rc = 0;
+
+	json_array_foreach (all, i, x) {
+		if (rc || child_is_interrupted() || is_state(x, "completed") || is_state(x, "skipped"))
+			continue;
+		fprintf(stderr, "kblat: experiment %zu of %zu: %s\n", i + 1, json_array_size(all),
+			json_text(x, "name"));
+		if (!c->json)
+			printf("== %s\n", json_text(x, "name"));
+		rc = run_experiment(c, x, e);
+		if (!c->json)
+			printf("\n");
+	}
+	return rc;
+}
+
+/* --- its end --- */
+
+static size_t count_state(const struct campaign *c, const char *state)
+{
+	const json_t *x;
+	size_t i, count = 0;
+
+	json_array_foreach (json_object_get(c->j, "experiments"), i, x)
+		count += is_state(x, state);
+	return count;
+}
+
+static size_t count_no(const struct campaign *c)
+{
+	const json_t *x;
+	size_t i, count = 0;
+
+	json_array_foreach (json_object_get(c->j, "experiments"), i, x)
+		count += json_integer_value(json_object_get(x, "exit_status")) == STATUS_NO && is_state(x, "completed");
+	return count;
+}
+
+/* All runs that there are, judged together. */
+static json_t *judge(const struct campaign *c, struct err *e)
+{
+	const json_t *all = json_object_get(c->j, "experiments"), *x;
+	struct run *runs = must(calloc(json_array_size(all) + 1, sizeof(*runs)));
+	json_t *verdicts = NULL;
+	size_t i, count = 0;
+	int rc = 0;
+
+	json_array_foreach (all, i, x) {
+		char *path = fs_path("%s/%s", c->path, json_text(x, "run"));
+
+		if (!rc && *json_text(x, "run") && !(rc = run_open(path, &runs[count], e)))
+			count++;
+		free(path);
+	}
+	if (!rc)
+		verdicts = claims_of_runs(runs, count, e);
+	while (count)
+		run_close(&runs[--count]);
+	free(runs);
+	return verdicts;
+}
+
+static int write_claims(const struct campaign *c, const json_t *verdicts, struct err *e)
+{
+	char *json = fs_path("%s/claims.json", c->path), *tsv = fs_path("%s/claims.tsv", c->path), *text = NULL;
+	size_t size = 0;
+	FILE *out = must(open_memstream(&text, &size));
+	int rc;
+
+	claims_tsv(verdicts, out);
+	fclose(out);
+	rc = json_write(json, verdicts, e) ?: fs_write(tsv, text, size, e);
+	free(text);
+	free(json);
+	free(tsv);
+	return rc;
+}
+
+static void print_experiments(const struct campaign *c)
+{
+	const json_t *x;
+	size_t i;
+
+	json_array_foreach (json_object_get(c->j, "experiments"), i, x) {
+		const char *detail = *json_text(x, "why") ? json_text(x, "why") : json_text(x, "run");
+
+		printf("%-12s %-28s %s\n", json_text(x, "state"), json_text(x, "name"), detail);
+	}
+	printf("\n");
+}
+
+static const char *status_word(const struct campaign *c)
+{
+	if (child_is_interrupted())
+		return "INTERRUPTED";
+	return count_state(c, "failed") ? "FAILED" : "COMPLETED";
+}
+
+static enum status status_of(const struct campaign *c, const json_t *verdicts)
+{
+	if (child_is_interrupted() || count_state(c, "failed") || count_state(c, "pending"))
+		return STATUS_FAILED;
+	if (!count_state(c, "completed"))
+		return STATUS_IMPOSSIBLE;
+	return claims_status(verdicts) == STATUS_NO || count_no(c) ? STATUS_NO : STATUS_OK;
+}
+
+static enum status finish(struct campaign *c, struct err *e)
+{
+	json_t *verdicts = judge(c, e);
+	enum status status = STATUS_FAILED;
+	char utc[32];
+
+	json_object_set_new(c->j, "status", json_string(status_word(c)));
+	json_object_set_new(c->j, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
+	if (verdicts && !write_claims(c, verdicts, e) && !save(c, e)) {
+		status = status_of(c, verdicts);
+		if (c->json)
+			json_print(verdicts, stdout);
+		else
+			print_experiments(c);
+		if (!c->json && json_array_size(json_object_get(verdicts, "claims")))
+			claims_table(verdicts, stdout);
+	}
+	if (child_is_interrupted())
+		fprintf(stderr, "kblat: interrupted; `kblat run %s` goes on with it\n", c->path);
+	json_decref(verdicts);
+	printf("%s\n", c->path);
+	return status;
+}
+
+/* --- from the outside --- */
+
+static enum status show_plan(const struct study *s, bool json)
+{
+	json_t *all = json_array();
+	unsigned long long messages = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct study_experiment *x = &s->items[i];
+
+		messages += preflight_messages(x->points);
+		json_array_append_new(
+		    all, json_pack("{s:s, s:s, s:O}", "name", x->name, "spec", x->path, "points", x->points));
+		if (!json)
+			printf("%-28s %5zu points %12llu messages\n", x->name, json_array_size(x->points),
+			       (unsigned long long)preflight_messages(x->points));
+	}
+	if (json)
+		json_print(all, stdout);
+	else
+		printf("%zu experiments, %llu messages\n", s->count, messages);
+	json_decref(all);
+	return STATUS_OK;
+}
+
+static enum status run_campaign(struct campaign *c, struct err *e)
+{
+	child_catch_signals();
+	json_object_set_new(c->j, "status", json_string("RUNNING"));
+	return run_all(c, e) ? e->status : finish(c, e);
+}
+
+static enum status start_new(const struct campaign_options *o, struct campaign *c, struct err *e)
+{
+	struct study s;
+	enum status status = STATUS_USAGE;
+
+	if (!study_load(o->path, &o->overrides, &s, stderr, e)) {
+		if (o->dry_run)
+			status = show_plan(&s, o->json);
+		else
+			status = begin(c, o, &s, e) ? e->status : run_campaign(c, e);
+	}
+	study_free(&s);
+	return e->status ? e->status : status;
+}
+
+enum status campaign_run(const struct campaign_options *o, struct err *e)
+{
+	struct campaign c = {.lock = -1, .json = o->json};
+	enum status status;
+
+	if (!o->resume && !is_campaign(o->path))
+		status = start_new(o, &c, e);
+	else if (resume(&c, o, e))
+		status = e->status;
+	else
+		status = o->dry_run ? (print_experiments(&c), STATUS_OK) : run_campaign(&c, e);
+	if (c.lock >= 0)
+		close(c.lock);
+	json_decref(c.j);
+	free(c.path);
+	return status;
+}

@@ -1,0 +1,160 @@
+#include "campaign/campaign_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/must.h"
+
+static volatile sig_atomic_t interrupted;
+static volatile pid_t running; /* 0: none */
+
+static void on_signal(int signal_number)
+{
+	(void)signal_number;
+	interrupted++;
+	if (running > 0)
+		kill(running, SIGINT);
+}
+
+static void signal_set(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+void child_catch_signals(void)
+{
+	static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction sa = {.sa_handler = on_signal};
+
+	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		sigaction(caught[i], &sa, NULL);
+}
+
+bool child_is_interrupted(void)
+{
+	return interrupted != 0;
+}
+
+/* In a process group of its own: a terminal's Ctrl-C would reach it beside the signal that is handed on, and count twice. */
+_Noreturn static void become(char *const *argv, int out)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	sigset_t set;
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	dup2(null, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	signal_set(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	execv("/proc/self/exe", argv);
+	_exit(STATUS_FAILED);
+}
+
+/* With signals held back until it is known whom to hand them to. */
+static pid_t start(char *const *argv, int out, struct err *e)
+{
+	sigset_t set, old;
+	pid_t pid;
+
+	signal_set(&set);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	pid = fork();
+	if (!pid)
+		become(argv, out);
+	if (pid > 0) {
+		setpgid(pid, pid);
+		running = pid;
+	} else {
+		pid = err_sys(e, -errno, "kblat", "start an experiment");
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return pid;
+}
+
+/* getline() would end at a signal and lose what it had. */
+static char *read_line(FILE *in)
+{
+	char *line = NULL;
+	size_t size, length = 0;
+	FILE *out = must(open_memstream(&line, &size));
+	int c;
+
+	for (;;) {
+		errno = 0;
+		c = fgetc(in);
+		if (c == EOF && errno == EINTR) {
+			clearerr(in);
+			continue;
+		}
+		if (c == EOF)
+			break;
+		length++;
+		if (c == '\n')
+			break;
+		fputc(c, out);
+	}
+	fclose(out);
+	if (length)
+		return line;
+	free(line);
+	return NULL;
+}
+
+/* A line is only known not to be the last when another comes. */
+static char *listen_to(FILE *in, FILE *echo)
+{
+	char *last = NULL, *line;
+
+	while ((line = read_line(in))) {
+		if (last && echo) {
+			fprintf(echo, "%s\n", last);
+			fflush(echo);
+		}
+		free(last);
+		last = line;
+	}
+	return last ? last : strdup("");
+}
+
+static int reap(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	running = 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int child_run(char *const *argv, FILE *echo, char **last_line, struct err *e)
+{
+	int fd[2];
+	FILE *in;
+	pid_t pid;
+
+	*last_line = NULL;
+	fflush(NULL);
+	if (pipe2(fd, O_CLOEXEC))
+		return err_sys(e, -errno, "kblat", "make a pipe");
+	pid = start(argv, fd[1], e);
+	close(fd[1]);
+	in = pid < 0 ? NULL : fdopen(fd[0], "r");
+	if (!in) {
+		close(fd[0]);
+		return pid < 0 ? pid : err_sys(e, -ENOMEM, "kblat", "read from an experiment");
+	}
+	*last_line = listen_to(in, echo);
+	fclose(in);
+	return reap(pid);
+}

@@ -1,0 +1,40 @@
+/*
+ * A study: a folder of experiments (each a folder with a spec.yaml) that are run as one campaign. What is asked on the
+ * command line applies to all of them; what applies to none is a mistake.
+ */
+#ifndef KBLAT_CAMPAIGN_STUDY_H
+#define KBLAT_CAMPAIGN_STUDY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "spec/spec.h"
+
+struct err;
+
+struct study_experiment {
+	char *name;	/* of its folder */
+	char *path;	/* of its folder, absolute */
+	bool *applies;	/* which --set it has a setting for */
+	json_t *points; /* {"id", "params"}; empty: --only leaves none */
+};
+
+struct study {
+	char *path, *name, *title; /* absolute; the folder's name; study.yaml's, or "" */
+	struct study_experiment *items;
+	size_t count;
+};
+
+/* A directory that is no experiment itself, but has some in it. */
+bool study_is(const char *path);
+
+/*
+ * Read study.yaml (if there is one: title, order) and all specs: those named in `order` first, in that order, the others by
+ * name. Everything wrong is printed to `complaints`; then -EINVAL. Release with study_free in either case.
+ */
+int study_load(const char *path, const struct spec_overrides *overrides, struct study *out, FILE *complaints,
+	       struct err *e);
+void study_free(struct study *s);
+
+#endif

@@ -1,0 +1,147 @@
+#include "claims/claims_interval.h"
+#include "common/must.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NORMAL_95 1.96 /* two-sided */
+
+static double ratio_of(double a, double b)
+{
+	return b == 0 ? (a < 0 ? -INFINITY : INFINITY) : a / b;
+}
+
+static double difference_of(double a, double b)
+{
+	return a - b;
+}
+
+static double first_of(double a, double b)
+{
+	(void)b;
+	return a;
+}
+
+static void widen(struct estimate *e, double value)
+{
+	e->has_interval = true;
+	e->low = fmin(e->low, value);
+	e->high = fmax(e->high, value);
+}
+
+/* --- extremes --- */
+
+/* The extreme of all repetitions but one. */
+static double without(const struct sample *s, size_t left_out)
+{
+	double extreme = s->is_max ? -INFINITY : INFINITY;
+
+	for (size_t i = 0; i < s->reps; i++)
+		if (i != left_out)
+			extreme = s->is_max ? fmax(extreme, s->rep[i]) : fmin(extreme, s->rep[i]);
+	return extreme;
+}
+
+static void leave_one_out(struct estimate *e, const struct sample *a, const struct sample *b,
+			  double (*combine)(double, double))
+{
+	for (size_t i = 0; a->reps > 1 && i < a->reps; i++)
+		widen(e, combine(without(a, i), b->value));
+	for (size_t i = 0; b != a && b->reps > 1 && i < b->reps; i++)
+		widen(e, combine(a->value, without(b, i)));
+}
+
+/* --- ranks --- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* From the values' `rank` (from 1) to the one as far from their end. */
+static void widen_to_rank(struct estimate *e, double *values, size_t count, double rank)
+{
+	size_t from = rank < 1 ? 0 : (size_t)rank - 1;
+
+	qsort(values, count, sizeof(*values), by_value);
+	widen(e, values[from]);
+	widen(e, values[count - 1 - from]);
+}
+
+/* The largest rank below which at most 2.5 % of samples of n have their median: binomial, and normal where n is large. */
+static double sign_rank(double n)
+{
+	double share = exp2(-n), below = 0, rank = 0;
+
+	if (n > 50)
+		return (n - NORMAL_95 * sqrt(n)) / 2;
+	while (below + share <= 0.025) {
+		below += share;
+		rank++;
+		share *= (n - rank + 1) / rank;
+	}
+	return rank;
+}
+
+static void rank_one(struct estimate *e, const struct sample *s)
+{
+	double *values = must(malloc(s->reps * sizeof(*values)));
+
+	for (size_t i = 0; i < s->reps; i++)
+		values[i] = s->rep[i];
+	widen_to_rank(e, values, s->reps, sign_rank((double)s->reps));
+	free(values);
+}
+
+static void rank_pairs(struct estimate *e, const struct sample *a, const struct sample *b,
+		       double (*combine)(double, double))
+{
+	double n = (double)a->reps, m = (double)b->reps;
+	size_t pairs = a->reps * b->reps;
+	double *values = must(malloc(pairs * sizeof(*values)));
+
+	for (size_t i = 0; i < pairs; i++)
+		values[i] = combine(a->rep[i / b->reps], b->rep[i % b->reps]);
+	widen_to_rank(e, values, pairs, n * m / 2 - NORMAL_95 * sqrt(n * m * (n + m + 1) / 12));
+	free(values);
+}
+
+/* --- estimates --- */
+
+struct estimate estimate_value(const struct sample *s)
+{
+	struct estimate e = {s->value, false, s->value, s->value};
+
+	if (s->kind == SAMPLE_EXTREME)
+		leave_one_out(&e, s, s, first_of);
+	else if (s->kind == SAMPLE_SPREAD && s->reps > 1)
+		rank_one(&e, s);
+	return e;
+}
+
+/* A claim may compare a median with a maximum: then there is no interval. */
+static struct estimate estimate_pair(const struct sample *a, const struct sample *b, double (*combine)(double, double))
+{
+	double value = combine(a->value, b->value);
+	struct estimate e = {value, false, value, value};
+
+	if (a->kind != b->kind)
+		return e;
+	if (a->kind == SAMPLE_EXTREME)
+		leave_one_out(&e, a, b, combine);
+	else if (a->kind == SAMPLE_SPREAD && a->reps && b->reps && a->reps + b->reps > 2)
+		rank_pairs(&e, a, b, combine);
+	return e;
+}
+
+struct estimate estimate_difference(const struct sample *a, const struct sample *b)
+{
+	return estimate_pair(a, b, difference_of);
+}
+
+struct estimate estimate_ratio(const struct sample *a, const struct sample *b)
+{
+	return estimate_pair(a, b, ratio_of);
+}

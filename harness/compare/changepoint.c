@@ -1,0 +1,132 @@
+#include "compare/changepoint.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define PENALTY	   3	  /* times log n; the usual one, for a change of the mean and the place of it */
+#define NORMAL_MAD 0.6745 /* median |x| of a standard normal distribution */
+
+static int rising(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of the noise, from neighbours: a difference of two has twice its variance. */
+static double noise_variance(const double *value, size_t n)
+{
+	double *differences = malloc(n * sizeof(*differences)), middle;
+
+	if (!differences)
+		abort();
+	for (size_t i = 0; i + 1 < n; i++)
+		differences[i] = fabs(value[i + 1] - value[i]);
+	qsort(differences, n - 1, sizeof(*differences), rising);
+	middle = (differences[(n - 1) / 2] + differences[(n - 2) / 2]) / 2 / NORMAL_MAD;
+	free(differences);
+	return middle * middle / 2;
+}
+
+/* Sums up to each index, of values about the first. */
+struct sums {
+	double *value, *square;
+};
+
+static double cost(const struct sums *s, size_t from, size_t to)
+{
+	double sum = s->value[to] - s->value[from];
+
+	return fmax(0, s->square[to] - s->square[from] - sum * sum / (double)(to - from));
+}
+
+struct search {
+	struct sums sums;
+	double *best;	   /* cost of the first i values */
+	size_t *last;	   /* where their last segment starts */
+	size_t *candidate; /* starts that may still be best */
+	size_t candidates, least;
+	double penalty;
+};
+
+/* The best last segment of the first `end` values; starts that can never be best again are forgotten. */
+static void extend(struct search *s, size_t end)
+{
+	size_t kept = 0;
+
+	s->best[end] = INFINITY;
+	for (size_t k = 0; k < s->candidates; k++) {
+		size_t start = s->candidate[k];
+		double all =
+		    end - start >= s->least ? s->best[start] + cost(&s->sums, start, end) + s->penalty : INFINITY;
+
+		if (all < s->best[end]) {
+			s->best[end] = all;
+			s->last[end] = start;
+		}
+	}
+	for (size_t k = 0; k < s->candidates; k++) {
+		size_t start = s->candidate[k];
+
+		if (end - start < s->least || s->best[start] + cost(&s->sums, start, end) <= s->best[end])
+			s->candidate[kept++] = start;
+	}
+	s->candidates = kept;
+	s->candidate[s->candidates++] = end;
+}
+
+static void add_up(struct search *s, const double *value, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		double about = value[i] - value[0];
+
+		s->sums.value[i + 1] = s->sums.value[i] + about;
+		s->sums.square[i + 1] = s->sums.square[i] + about * about;
+	}
+}
+
+static size_t walk_back(const struct search *s, size_t n, size_t *changes)
+{
+	size_t count = 0;
+
+	for (size_t at = s->last[n]; at; at = s->last[at])
+		changes[count++] = at;
+	for (size_t i = 0; i < count / 2; i++) {
+		size_t other = changes[count - 1 - i];
+
+		changes[count - 1 - i] = changes[i];
+		changes[i] = other;
+	}
+	return count;
+}
+
+size_t changepoints(const double *value, size_t n, size_t least, size_t *changes)
+{
+	double variance = n > 2 ? noise_variance(value, n) : 0;
+	struct search s = {
+	    .sums = {calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double))},
+	    .best = calloc(n + 1, sizeof(double)),
+	    .last = calloc(n + 1, sizeof(size_t)),
+	    .candidate = calloc(n + 2, sizeof(size_t)),
+	    .candidates = 1,
+	    .least = least ? least : 1,
+	    .penalty = PENALTY * log((double)(n ? n : 1)) * variance,
+	};
+	size_t count = 0;
+
+	if (!s.sums.value || !s.sums.square || !s.best || !s.last || !s.candidate)
+		abort();
+	if (n >= 2 * s.least && variance > 0) {
+		add_up(&s, value, n);
+		s.best[0] = -s.penalty;
+		for (size_t end = 1; end <= n; end++)
+			extend(&s, end);
+		count = walk_back(&s, n, changes);
+	}
+	free(s.sums.value);
+	free(s.sums.square);
+	free(s.best);
+	free(s.last);
+	free(s.candidate);
+	return count;
+}

@@ -1,0 +1,271 @@
+/*
+ * One arm against itself: nothing differs but the noise, so every regression or improvement that comes out is a false alarm.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/grid.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/must.h"
+#include "compare/compare_boots.h"
+#include "compare/compare_judge.h"
+#include "compare/compare_perm.h"
+
+#define RELABELLINGS 2000 /* of each split: some hundred of them are judged */
+#define WIDTH	     110
+
+/* The units of the base in an order of choice: the first half is compared with the rest. */
+static void take(struct compare_join *to, const struct compare_join *from, const size_t *order)
+{
+	size_t units = from->runs->units[ARM_BASE];
+
+	for (size_t i = 0; i < from->count; i++)
+		for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
+			for (size_t u = 0; from->point[i].quantity[q].value && u < units; u++)
+				to->point[i].quantity[q].value[u] = from->point[i].quantity[q].value[order[u]];
+}
+
+static struct compare_join copy_of(const struct compare_join *from, const struct compare_runs *halves)
+{
+	struct compare_join to = {.runs = halves, .count = from->count};
+	size_t units = from->runs->units[ARM_BASE];
+
+	to.point = must(calloc(from->count + 1, sizeof(*to.point)));
+	for (size_t i = 0; i < from->count; i++) {
+		to.point[i] = from->point[i];
+		for (size_t q = 0; q < COMPARE_QUANTITIES; q++) {
+			struct compare_values *v = &to.point[i].quantity[q];
+
+			if (!v->value)
+				continue;
+			v->value = calloc(units + 1, sizeof(*v->value));
+			if (!v->value)
+				abort();
+			v->level[ARM_WITH] = v->level[ARM_BASE];
+		}
+	}
+	return to;
+}
+
+static void copy_free(struct compare_join *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
+			free(j->point[i].quantity[q].value);
+	free(j->point);
+}
+
+static void shuffle(size_t *order, size_t n, uint64_t *state)
+{
+	for (size_t i = n; i > 1; i--) {
+		size_t k = perm_random(state, i), last = order[i - 1];
+
+		order[i - 1] = order[k];
+		order[k] = last;
+	}
+}
+
+struct counts {
+	size_t splits, verdict[COMPARE_VERDICTS];
+};
+
+/* What splits come to: a split's verdict is the worst of its quantities'. */
+static int judge_splits(const struct compare_join *j, const struct compare_rule *rule, size_t splits, struct counts *c,
+			size_t *ordered)
+{
+	size_t units = j->runs->units[ARM_BASE], *order = calloc(units + 1, sizeof(*order));
+	struct compare_runs halves = *j->runs;
+	struct compare_join copy;
+	uint64_t state = rule->seed;
+	struct perm_plan plan;
+	int rc;
+
+	halves.units[ARM_BASE] = units / 2;
+	halves.units[ARM_WITH] = units - units / 2;
+	halves.pairs = false;
+	copy = copy_of(j, &halves);
+	rc = order ? perm_plan_make(&plan, halves.units[ARM_BASE], halves.units[ARM_WITH], false, RELABELLINGS,
+				    rule->seed)
+		   : -ENOMEM;
+	for (size_t u = 0; !rc && u < units; u++)
+		order[u] = u;
+	/* The first split is the one by time. */
+	for (size_t i = 0; !rc && i <= splits; i++) {
+		size_t verdict = COMPARE_UNDECIDED;
+
+		take(&copy, j, order);
+		rc = compare_verdict(&copy, rule, &plan, &verdict);
+		if (i)
+			c->verdict[verdict]++;
+		else
+			*ordered = verdict;
+		shuffle(order, units, &state);
+	}
+	c->splits = splits;
+	if (order)
+		perm_plan_free(&plan);
+	free(order);
+	copy_free(&copy);
+	return rc;
+}
+
+/* --- what is told --- */
+
+static json_t *real_or_null(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *quantity_json(const struct compare_join *j, const struct compare_values *v, size_t kind,
+			     const struct compare_rule *rule)
+{
+	double noise = compare_amount(v, compare_noise(v, j->runs->units[ARM_BASE], rule->seed));
+	double percent = 100 / fabs(v->level[ARM_BASE]), scale = v->logarithms ? 100 : percent;
+
+	return json_pack("{s:s, s:f, s:o, s:o, s:o, s:o}", "quantity", compare_quantities[kind].key, "level",
+			 v->level[ARM_BASE], "noise", real_or_null(noise), "noise_percent",
+			 real_or_null(noise * percent), "stdev_units_percent", real_or_null(v->stdev_units * scale),
+			 "stdev_runs_percent", real_or_null(v->stdev_runs * scale));
+}
+
+static void add_points(const struct compare_join *j, const struct compare_rule *rule, json_t *points)
+{
+	for (size_t i = 0; i < j->count; i++) {
+		const struct compare_point *p = &j->point[i];
+		char *label = compare_label(j, p);
+		json_t *quantities = json_array();
+
+		for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
+			if (p->quantity[q].value)
+				json_array_append_new(quantities, quantity_json(j, &p->quantity[q], q, rule));
+		json_array_append_new(points, json_pack("{s:I, s:s, s:s, s:o}", "id", p->id, "label", label, "metric",
+							p->metric ? p->metric : "", "quantities", quantities));
+		free(label);
+	}
+}
+
+/* The upper end of a one-sided 95 % interval for a share (Wilson 1927). */
+static double upper_95(size_t k, size_t n)
+{
+	double z = 1.645, share = (double)k / (double)n, m = (double)n;
+
+	return (share + z * z / (2 * m) + z * sqrt(share * (1 - share) / m + z * z / (4 * m * m))) / (1 + z * z / m);
+}
+
+static json_t *head_json(const struct compare_join *j, const struct compare_rule *rule)
+{
+	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:f, s:f, s:I, s:o, s:[]}", "schema", 1, "verdict", "undecided",
+			 "unit", compare_unit_name[j->runs->kind], "units", (json_int_t)j->runs->units[ARM_BASE],
+			 "runs", (json_int_t)j->runs->count, "alpha", COMPARE_ALPHA, "effect_percent",
+			 100 * rule->effect, "seed", (json_int_t)rule->seed, "needed", compare_needed(j, rule),
+			 "points");
+}
+
+static void say(json_t *result, const struct counts *c, size_t ordered)
+{
+	size_t alarms = c->verdict[COMPARE_REGRESSION] + c->verdict[COMPARE_IMPROVEMENT];
+	bool drifts = ordered == COMPARE_REGRESSION || ordered == COMPARE_IMPROVEMENT;
+	json_t *counts = json_object();
+
+	for (size_t v = 0; v < COMPARE_VERDICTS; v++)
+		json_object_set_new(counts, compare_verdicts[v], json_integer((json_int_t)c->verdict[v]));
+	json_object_set_new(result, "splits", json_integer((json_int_t)c->splits));
+	json_object_set_new(result, "counts", counts);
+	json_object_set_new(result, "false_alarms", json_real((double)alarms / (double)c->splits));
+	json_object_set_new(result, "false_alarms_upper_95", json_real(upper_95(alarms, c->splits)));
+	json_object_set_new(result, "earlier_later", json_string(compare_verdicts[ordered]));
+	/* A machine that drifts is no machine to compare kernels on. */
+	json_object_set_new(result, "verdict", json_string(drifts ? "regression" : "no regression"));
+	json_object_set_new(
+	    result, "answer",
+	    json_sprintf("%zu of %zu splits give a false alarm (%.1f %%, with 95 %% confidence at most %.1f "
+			 "%%); the earlier half against the later: %s%s",
+			 alarms, c->splits, 100. * (double)alarms / (double)c->splits,
+			 100 * upper_95(alarms, c->splits), compare_verdicts[ordered],
+			 drifts ? "; so this machine drifts" : ""));
+}
+
+json_t *compare_aa(const struct compare_join *j, const struct compare_rule *rule, size_t splits, struct err *e)
+{
+	size_t units = j->runs->units[ARM_BASE], ordered = COMPARE_UNDECIDED;
+	json_t *result = head_json(j, rule);
+	struct counts c = {0};
+	int rc = 0;
+
+	add_points(j, rule, json_object_get(result, "points"));
+	if (units < 2 * COMPARE_UNITS) {
+		json_object_set_new(result, "answer",
+				    json_sprintf("%zu %s%s: splitting takes at least %d", units,
+						 compare_unit_name[j->runs->kind], units == 1 ? "" : "s",
+						 2 * COMPARE_UNITS));
+		return result;
+	}
+	rc = judge_splits(j, rule, splits, &c, &ordered);
+	if (rc) {
+		err_sys(e, rc, NULL, "compare");
+		json_decref(result);
+		return NULL;
+	}
+	say(result, &c, ordered);
+	return result;
+}
+
+/* --- for people --- */
+
+static void put_percent(struct grid *g, size_t column, size_t row, const json_t *q, const char *key)
+{
+	const json_t *number = json_object_get(q, key);
+
+	if (json_is_number(number))
+		grid_set(g, column, row, "%.3g %%", json_number_value(number));
+	else
+		grid_set(g, column, row, "-");
+}
+
+void compare_aa_table(const json_t *result, FILE *out)
+{
+	static const struct {
+		const char *key, *title;
+	} columns[] = {{"noise_percent", "noise floor"},
+		       {"stdev_units_percent", "between units"},
+		       {"stdev_runs_percent", "between runs of one"}};
+	const json_t *points = json_object_get(result, "points"), *point, *q;
+	size_t rows = 0, row = 0, i, k, id, label, quantity, column[3];
+	struct grid g;
+
+	json_array_foreach (points, i, point)
+		rows += json_array_size(json_object_get(point, "quantities"));
+	grid_init(&g, rows);
+	id = grid_add(&g, "point", GRID_RIGHT, 0);
+	label = grid_add(&g, "", GRID_LEFT, 1);
+	quantity = grid_add(&g, "quantity", GRID_LEFT, 0);
+	for (size_t c = 0; c < 3; c++)
+		column[c] = grid_add(&g, columns[c].title, GRID_RIGHT, 0);
+	json_array_foreach (points, i, point) {
+		json_array_foreach (json_object_get(point, "quantities"), k, q) {
+			if (!k) {
+				grid_set(&g, id, row, "%" JSON_INTEGER_FORMAT,
+					 json_integer_value(json_object_get(point, "id")));
+				grid_set(&g, label, row, "%s", json_text(point, "label"));
+			}
+			grid_set(&g, quantity, row, "%s", compare_quantity_label(json_text(q, "quantity")));
+			for (size_t c = 0; c < 3; c++)
+				put_percent(&g, column[c], row, q, columns[c].key);
+			row++;
+		}
+	}
+	fprintf(out,
+		"%" JSON_INTEGER_FORMAT " runs, %" JSON_INTEGER_FORMAT
+		" units (%ss), against themselves. The noise floor: 95 "
+		"of 100 halves differ by less.\n\n",
+		json_integer_value(json_object_get(result, "runs")),
+		json_integer_value(json_object_get(result, "units")), json_text(result, "unit"));
+	grid_print(&g, WIDTH, out);
+	grid_free(&g);
+	fprintf(out, "\n%s: %s\n",
+		!strcmp(json_text(result, "verdict"), "regression") ? "drift" : json_text(result, "verdict"),
+		json_text(result, "answer"));
+}

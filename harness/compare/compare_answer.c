@@ -1,0 +1,201 @@
+/*
+ * The whole verdict, and the sentence that says it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/units.h"
+#include "compare/compare_boots.h"
+#include "compare/compare_judge.h"
+
+enum status compare_status(const json_t *result)
+{
+	const char *verdict = json_text(result, "verdict");
+
+	return !strcmp(verdict, "regression")	   ? STATUS_NO
+	       : !strcmp(verdict, "no regression") ? STATUS_OK
+						   : STATUS_UNDECIDED;
+}
+
+/* What is said of each verdict: how many, and the one where most happened (or could have). */
+struct tally {
+	size_t count;
+	const json_t *point, *worst;
+	double most;
+};
+
+static void count_one(struct tally *t, const json_t *point, const json_t *quantity, double much)
+{
+	t->count++;
+	if (t->worst && !(much > t->most))
+		return;
+	t->most = much;
+	t->worst = quantity;
+	t->point = point;
+}
+
+struct tallies {
+	struct tally regression, improvement, equivalent, undecided;
+	size_t all;
+};
+
+static void count_all(const json_t *result, struct tallies *all)
+{
+	const json_t *point, *q;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(result, "points"), i, point) {
+		json_array_foreach (json_object_get(point, "quantities"), k, q) {
+			const char *verdict = json_text(q, "verdict");
+			double margin = json_number_or_nan(q, "margin");
+
+			all->all++;
+			if (!strcmp(verdict, "regression"))
+				count_one(&all->regression, point, q, fabs(json_number_or_nan(q, "effect") / margin));
+			else if (!strcmp(verdict, "improvement"))
+				count_one(&all->improvement, point, q, fabs(json_number_or_nan(q, "effect") / margin));
+			else if (!strcmp(verdict, "equivalent"))
+				count_one(&all->equivalent, point, q, margin);
+			else if (json_is_true(json_object_get(q, "may_be_worse")))
+				count_one(&all->undecided, point, q,
+					  json_is_number(json_object_get(q, "high_alone"))
+					      ? json_number_or_nan(q, "high_alone") / margin
+					      : INFINITY);
+		}
+	}
+}
+
+/* "p50 of point 3 (rc, 32B)", or "p50" where there is one point. */
+static char *say_where(const json_t *result, const json_t *point, const json_t *quantity)
+{
+	if (json_array_size(json_object_get(result, "points")) == 1)
+		return fs_path("%s", compare_quantity_label(json_text(quantity, "quantity")));
+	return fs_path("%s of point %" JSON_INTEGER_FORMAT " (%s)",
+		       compare_quantity_label(json_text(quantity, "quantity")),
+		       json_integer_value(json_object_get(point, "id")), json_text(point, "label"));
+}
+
+/* "+2.4 % (+29 ns), 95 % interval +1.0 to +3.8 %". */
+static char *say_effect(const json_t *q)
+{
+	bool share = !strcmp(json_text(q, "unit"), "share");
+
+	if (share)
+		return fs_path("%+.3g percentage points, 95 %% interval %+.3g to %+.3g",
+			       100 * json_number_or_nan(q, "effect"), 100 * json_number_or_nan(q, "low"),
+			       100 * json_number_or_nan(q, "high"));
+	return fs_path("%+.2f %% (%+.3g %s), 95 %% interval %+.2f to %+.2f %%", json_number_or_nan(q, "effect_percent"),
+		       json_number_or_nan(q, "effect"), json_text(q, "unit"), json_number_or_nan(q, "low_percent"),
+		       json_number_or_nan(q, "high_percent"));
+}
+
+static char *say_found(const json_t *result, const struct tallies *all, const struct tally *t, const char *how)
+{
+	char *where = say_where(result, t->point, t->worst), *effect = say_effect(t->worst);
+	char *text =
+	    fs_path("NEW is %s in %zu of %zu quantities, most in %s: %s", how, t->count, all->all, where, effect);
+
+	free(where);
+	free(effect);
+	return text;
+}
+
+static char *say_needed(const json_t *result)
+{
+	const json_t *needed = json_object_get(result, "needed");
+	double units = json_number_or_nan(needed, "units"), percent = json_number_or_nan(result, "effect_percent");
+	const char *unit = json_text(result, "unit"),
+		   *what = json_is_true(json_object_get(result, "pairs")) ? "pair" : unit;
+	bool known = json_is_number(json_object_get(needed, "stdev_units_percent"));
+
+	if (!json_is_object(needed))
+		return fs_path(
+		    "how many would show a change of %.3g %% cannot be told from these: take at least two runs "
+		    "in at least two %ss",
+		    percent, unit);
+	if (units >= BOOTS_MOST)
+		return fs_path("with what varies here, a change of %.3g %% of p50 would need over %d %ss an arm",
+			       percent, BOOTS_MOST, what);
+	return fs_path(
+	    "a change of %.3g %% of p50 would be seen (%.0f %% of the time) with %s %.0f %ss%s; %s %.2g %% here",
+	    percent, 100 * COMPARE_POWER, known ? "about" : "at least", units, what,
+	    json_is_true(json_object_get(result, "pairs")) ? "" : " an arm",
+	    known ? "they vary by" : "runs of one boot vary by",
+	    json_number_or_nan(needed, known ? "stdev_units_percent" : "stdev_runs_percent"));
+}
+
+static int units_of(const json_t *result, const char *arm)
+{
+	return (int)json_integer_value(json_object_get(json_object_get(result, arm), "units"));
+}
+
+static char *say_too_few(const json_t *result)
+{
+	bool pairs = json_is_true(json_object_get(result, "pairs"));
+	int base = units_of(result, "base"), with = units_of(result, "with");
+	char *needed = say_needed(result), *text;
+
+	text = fs_path("%d %s%s of BASE and %d of NEW; nothing is said with fewer than %d %s; %s", base,
+		       json_text(result, "unit"), base == 1 ? "" : "s", with, pairs ? COMPARE_PAIRS : COMPARE_UNITS,
+		       pairs ? "pairs" : "an arm", needed);
+	free(needed);
+	return text;
+}
+
+static char *say_undecided(const json_t *result, const struct tallies *all)
+{
+	const struct tally *t = &all->undecided;
+	char *where, *needed, *text, *most;
+
+	if (!t->count)
+		return fs_path("no quantity could be compared");
+	where = say_where(result, t->point, t->worst);
+	needed = say_needed(result);
+	if (!json_is_number(json_object_get(t->worst, "high_alone")))
+		most = fs_path("by any amount");
+	else if (!strcmp(json_text(t->worst, "unit"), "share"))
+		most = fs_path("by %.3g percentage points", 100 * json_number_or_nan(t->worst, "high_alone"));
+	else
+		most = fs_path("by %.2g %%", json_number_or_nan(t->worst, "high_alone_percent"));
+	text = fs_path(
+	    "nothing is shown to be slower, but %zu of %zu quantities may be, by more than their margin; most, %s, "
+	    "%s; %s",
+	    t->count, all->all, where, most, needed);
+	free(where);
+	free(needed);
+	free(most);
+	return text;
+}
+
+static bool is_too_few(const json_t *result)
+{
+	return !json_is_object(json_object_get(result, "relabellings"));
+}
+
+void compare_answer(json_t *result)
+{
+	struct tallies all = {.all = 0};
+	const char *verdict = "undecided";
+	char *text;
+
+	count_all(result, &all);
+	if (is_too_few(result)) {
+		text = say_too_few(result);
+	} else if (all.regression.count) {
+		verdict = "regression";
+		text = say_found(result, &all, &all.regression, "slower");
+	} else if (all.undecided.count || !all.all) {
+		text = say_undecided(result, &all);
+	} else {
+		verdict = "no regression";
+		text = all.improvement.count
+			   ? say_found(result, &all, &all.improvement, "faster")
+			   : fs_path("in all %zu quantities, whatever is worse is so by less than the margin", all.all);
+	}
+	json_object_set_new(result, "verdict", json_string(verdict));
+	json_object_set_new(result, "answer", json_string(text));
+	free(text);
+}

@@ -1,0 +1,81 @@
+/*
+ * The verdict on two arms whose points are joined: for every point and quantity how much it changed, the interval, the margin
+ * and what follows (docs/compare.md). Pure but for the clock: values in, JSON out.
+ *
+ *   {"schema": 1, "verdict": "no regression" | "regression" | "undecided", "answer": a sentence, "experiment", "unit": "boot" | "run",
+ *    "pairs", "in_turn", "alpha", "least_margin_percent", "effect_percent", "seed", "relabellings": {"count", "exact"},
+ *    "base": {"runs", "units", "kernels": [], "hosts": [], "boots": []}, "with": likewise, "notes": [],
+ *    "needed": {"units", "at_least", "effect_percent", "point", "stdev_units_percent", "stdev_runs_percent"} or null,
+ *    "points": [{"id", "label", "params", "metric", "left_out": {"base", "with"}, "reasons": [],
+ *      "quantities": [{"quantity": "p50", "verdict": "regression" | "improvement" | "equivalent" | "undecided", "may_be_worse", "unit": "ns" | "share",
+ *        "base", "with", "effect", "effect_percent", "low", "high", "low_percent", "high_percent", "low_alone", "high_alone",
+ *        "low_alone_percent", "high_alone_percent", "p", "p_alone",
+ *        "margin", "margin_percent", "margin_from": "least" | "clock" | "noise"}],
+ *      "not_compared": [{"quantity", "why"}]}]}
+ *
+ * compare_state() adds "state" and "state_fatal".
+ *
+ * Effects and intervals are NEW - BASE in the quantity's unit, and in per cent of BASE; null: without an end, or not defined.
+ * With fewer units than 4 an arm (6 pairs) the quantities are missing: nothing is said.
+ */
+#ifndef KBLAT_ANALYSIS_COMPARE_JUDGE_H
+#define KBLAT_ANALYSIS_COMPARE_JUDGE_H
+
+#include <stdio.h>
+
+#include "common/err.h"
+#include "compare/compare_join.h"
+
+#define COMPARE_ALPHA 0.05 /* of all points and quantities together */
+#define COMPARE_POWER 0.85 /* of "how many boots are needed" */
+#define COMPARE_UNITS 4	   /* an arm */
+#define COMPARE_PAIRS 6	   /* with fewer, not even the extreme one of all 2^n is rare enough */
+
+struct compare_rule {
+	double margin; /* the least: a share, 0.02 */
+	double effect; /* what one would like to see: a share */
+	uint64_t seed; /* of relabellings that are drawn */
+};
+
+/* New reference, or NULL. */
+json_t *compare_judge(const struct compare_join *j, const struct compare_rule *rule, struct err *e);
+
+/* Fill in "verdict" and "answer" from the rest (compare_answer.c). */
+void compare_answer(json_t *result);
+
+/* STATUS_OK, STATUS_NO or STATUS_UNDECIDED. */
+enum status compare_status(const json_t *result);
+
+/* Units an arm that a verdict needs. */
+size_t compare_units_least(const struct compare_runs *runs);
+
+/* For people, 110 columns wide (compare_table.c). */
+void compare_table(const json_t *result, FILE *out);
+
+/* "rc, busy, 32B": the settings in which the points differ; the caller frees. */
+char *compare_label(const struct compare_join *j, const struct compare_point *p);
+
+enum { COMPARE_REGRESSION, COMPARE_IMPROVEMENT, COMPARE_EQUIVALENT, COMPARE_UNDECIDED, COMPARE_VERDICTS };
+extern const char *const compare_verdicts[COMPARE_VERDICTS];
+
+/* Parts of it: the worst verdict of all points and quantities (in the order above), with a plan that is there already;
+ * what the base's own units differ by (on the scale of their values; NaN: there are too few); "needed". */
+struct perm_plan;
+int compare_verdict(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
+		    size_t *verdict);
+double compare_noise(const struct compare_values *v, size_t base, uint64_t seed);
+json_t *compare_needed(const struct compare_join *j, const struct compare_rule *rule);
+
+/*
+ * One arm against itself (compare_aa.c): its units split into halves in `splits` ways, drawn with the rule's seed, each judged
+ * as a comparison; and the earlier half against the later. "regression" stands for a drift.
+ *
+ *   {"schema": 1, "verdict", "answer", "unit", "units", "runs", "alpha", "seed", "splits", "counts": {verdict: count},
+ *    "false_alarms", "false_alarms_upper_95", "earlier_later": a verdict, "needed",
+ *    "points": [{"id", "label", "metric", "quantities": [{"quantity", "level", "noise", "noise_percent", "stdev_units_percent",
+ *      "stdev_runs_percent"}]}]}
+ */
+json_t *compare_aa(const struct compare_join *j, const struct compare_rule *rule, size_t splits, struct err *e);
+void compare_aa_table(const json_t *result, FILE *out);
+
+#endif

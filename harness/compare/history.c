@@ -1,0 +1,242 @@
+#include "compare/history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/grid.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "common/units.h"
+#include "compare/changepoint.h"
+#include "compare/compare_judge.h"
+
+#define LEAST 2 /* builds of a level: one alone may be an accident */
+#define WIDTH 110
+
+/* A point's values without the gaps, and which unit each is of. */
+struct course {
+	double *value;
+	size_t *unit, *change, count, changes;
+};
+
+static double native(const struct compare_values *v, double value)
+{
+	return v->logarithms ? exp(value) : value;
+}
+
+static struct course course_of(const struct compare_values *v, size_t units)
+{
+	struct course c = {.value = calloc(units + 1, sizeof(double)),
+			   .unit = calloc(units + 1, sizeof(size_t)),
+			   .change = calloc(units + 1, sizeof(size_t))};
+
+	if (!c.value || !c.unit || !c.change)
+		abort();
+	for (size_t u = 0; v->value && u < units; u++)
+		if (!isnan(v->value[u])) {
+			c.unit[c.count] = u;
+			c.value[c.count++] = v->value[u];
+		}
+	c.changes = changepoints(c.value, c.count, LEAST, c.change);
+	return c;
+}
+
+static void course_free(struct course *c)
+{
+	free(c->value);
+	free(c->unit);
+	free(c->change);
+}
+
+/* The mean of the segment that starts at the `k`-th change (0: the first segment). */
+static double level_of(const struct course *c, size_t k)
+{
+	size_t from = k ? c->change[k - 1] : 0, to = k < c->changes ? c->change[k] : c->count;
+	double sum = 0;
+
+	for (size_t i = from; i < to; i++)
+		sum += c->value[i];
+	return sum / (double)(to - from);
+}
+
+static const struct compare_run *first_of(const struct compare_runs *runs, size_t unit, size_t *count)
+{
+	const struct compare_run *first = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->run[i].unit == unit) {
+			first = first ? first : &runs->run[i];
+			++*count;
+		}
+	return first;
+}
+
+static json_t *build_json(const struct compare_runs *runs, size_t unit)
+{
+	size_t count;
+	const struct compare_run *run = first_of(runs, unit, &count);
+	const char *when = json_string_value(json_object_get(run->run.run, "started_utc"));
+
+	return json_pack("{s:s, s:s, s:s, s:i, s:n, s:n}", "kernel", run->kernel, "boot", run->boot, "started_utc",
+			 when ? when : "", "runs", (int)count, "value", "level");
+}
+
+static json_t *builds_json(const struct compare_runs *runs, const struct compare_values *v, const struct course *c)
+{
+	json_t *builds = json_array();
+	size_t segment = 0;
+
+	for (size_t u = 0; u < runs->units[ARM_BASE]; u++)
+		json_array_append_new(builds, build_json(runs, u));
+	for (size_t i = 0; i < c->count; i++) {
+		json_t *build = json_array_get(builds, c->unit[i]);
+
+		segment += segment < c->changes && c->change[segment] == i;
+		json_object_set_new(build, "value", json_real(native(v, c->value[i])));
+		json_object_set_new(build, "level", json_real(native(v, level_of(c, segment))));
+	}
+	return builds;
+}
+
+static json_t *changes_json(const struct compare_runs *runs, const struct compare_values *v, const struct course *c)
+{
+	json_t *changes = json_array();
+	size_t ignored;
+
+	for (size_t k = 0; k < c->changes; k++) {
+		size_t at = c->change[k];
+		double from = native(v, level_of(c, k)), to = native(v, level_of(c, k + 1));
+
+		json_array_append_new(
+		    changes, json_pack("{s:I, s:s, s:s, s:f, s:f, s:o}", "at", (json_int_t)c->unit[at], "before",
+				       first_of(runs, c->unit[at - 1], &ignored)->kernel, "after",
+				       first_of(runs, c->unit[at], &ignored)->kernel, "from", from, "to", to,
+				       "effect_percent", from != 0 ? json_real(100 * (to / from - 1)) : json_null()));
+	}
+	return changes;
+}
+
+static json_t *point_json(const struct compare_join *j, const struct compare_point *p, size_t quantity)
+{
+	const struct compare_values *v = &p->quantity[quantity];
+	struct course c = course_of(v, j->runs->units[ARM_BASE]);
+	char *label = compare_label(j, p);
+	json_t *point = json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "id", p->id, "label", label, "metric",
+				  p->metric ? p->metric : "", "unit",
+				  compare_quantities[quantity].is_share ? "share" : "ns", "why", v->why ? v->why : "",
+				  "builds", builds_json(j->runs, v, &c), "changes", changes_json(j->runs, v, &c));
+
+	free(label);
+	course_free(&c);
+	return point;
+}
+
+static json_t *answer_of(const json_t *points, const struct compare_runs *runs)
+{
+	const json_t *point, *change, *worst = NULL, *where = NULL;
+	size_t i, k, count = 0;
+	double most = -1;
+
+	json_array_foreach (points, i, point) {
+		json_array_foreach (json_object_get(point, "changes"), k, change) {
+			double effect = fabs(json_number_value(json_object_get(change, "effect_percent")));
+
+			count++;
+			if (effect <= most)
+				continue;
+			most = effect;
+			worst = change;
+			where = point;
+		}
+	}
+	if (!worst)
+		return json_sprintf("no change of level in %zu %ss", runs->units[ARM_BASE],
+				    compare_unit_name[runs->kind]);
+	return json_sprintf("%zu change%s of level; the largest, %+.2f %%, at point %" JSON_INTEGER_FORMAT
+			    " from %s to %s: a hint to kblat compare the runs before it with those after",
+			    count, count == 1 ? "" : "s", json_number_value(json_object_get(worst, "effect_percent")),
+			    json_integer_value(json_object_get(where, "id")),
+			    json_string_value(json_object_get(worst, "before")),
+			    json_string_value(json_object_get(worst, "after")));
+}
+
+json_t *history_of(const struct compare_join *j, size_t quantity)
+{
+	const char *name = json_string_value(json_object_get(j->runs->run[0].run.resolved, "name"));
+	json_t *points = json_array();
+
+	for (size_t i = 0; i < j->count; i++)
+		json_array_append_new(points, point_json(j, &j->point[i], quantity));
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o}", "schema", 1, "experiment", name ? name : "", "unit",
+			 compare_unit_name[j->runs->kind], "quantity", compare_quantities[quantity].key, "answer",
+			 answer_of(points, j->runs), "points", points);
+}
+
+/* --- for people --- */
+
+static void put_value(struct grid *g, size_t column, size_t row, const json_t *value, bool share)
+{
+	char text[32];
+
+	if (!json_is_number(value))
+		grid_set(g, column, row, "-");
+	else if (share)
+		grid_set(g, column, row, "%.3g %%", 100 * json_number_value(value));
+	else
+		grid_set(g, column, row, "%s",
+			 unit_human_ns((int64_t)llround(json_number_value(value)), text, sizeof(text)));
+}
+
+static void put_point(const json_t *point, FILE *out)
+{
+	const json_t *builds = json_object_get(point, "builds"), *build, *change;
+	bool share = !strcmp(json_text(point, "unit"), "share");
+	size_t when, kernel, boot, runs, value, level, mark, i;
+	struct grid g;
+
+	grid_init(&g, json_array_size(builds));
+	when = grid_add(&g, "began", GRID_LEFT, 0);
+	kernel = grid_add(&g, "kernel", GRID_LEFT, 0);
+	boot = grid_add(&g, "boot", GRID_LEFT, 1);
+	runs = grid_add(&g, "runs", GRID_RIGHT, 2);
+	value = grid_add(&g, "value", GRID_RIGHT, 0);
+	level = grid_add(&g, "level", GRID_RIGHT, 0);
+	mark = grid_add(&g, "", GRID_LEFT, 0);
+	json_array_foreach (builds, i, build) {
+		grid_set(&g, when, i, "%s", json_text(build, "started_utc"));
+		grid_set(&g, kernel, i, "%s", json_text(build, "kernel"));
+		grid_set(&g, boot, i, "%.8s", json_text(build, "boot"));
+		grid_set(&g, runs, i, "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(build, "runs")));
+		put_value(&g, value, i, json_object_get(build, "value"), share);
+		put_value(&g, level, i, json_object_get(build, "level"), share);
+	}
+	json_array_foreach (json_object_get(point, "changes"), i, change)
+		grid_set(&g, mark, (size_t)json_integer_value(json_object_get(change, "at")), "<- %+.2f %%",
+			 json_number_value(json_object_get(change, "effect_percent")));
+	grid_print(&g, WIDTH, out);
+	grid_free(&g);
+}
+
+void history_table(const json_t *history, FILE *out)
+{
+	const json_t *point;
+	char clean[1024];
+	size_t i;
+
+	json_array_foreach (json_object_get(history, "points"), i, point) {
+		const char *label = json_text(point, "label");
+
+		fprintf(out, "point %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(point, "id")));
+		fprintf(out, "%s%s: %s of %s\n", *label ? ", " : "",
+			text_clean(label, strlen(label), clean, sizeof(clean)),
+			compare_quantity_label(json_text(history, "quantity")), json_text(point, "metric"));
+		if (*json_text(point, "why"))
+			fprintf(out, "%s\n", json_text(point, "why"));
+		put_point(point, out);
+		fputc('\n', out);
+	}
+	fprintf(out, "%s\n",
+		text_clean(json_text(history, "answer"), strlen(json_text(history, "answer")), clean, sizeof(clean)));
+}

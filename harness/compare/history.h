@@ -1,0 +1,21 @@
+/*
+ * Many builds in order of time: one value a boot, and where the level seems to change (compare/changepoint.h): a hint which two
+ * builds to compare, no verdict. Pure.
+ *
+ *   {"schema": 1, "experiment", "unit", "quantity", "answer", "points": [{"id", "label", "metric", "unit": "ns" | "share",
+ *     "builds": [{"kernel", "boot", "started_utc", "runs", "value" (null: none), "level" (of its segment)}],
+ *     "changes": [{"at" (index of the first build after it), "before", "after" (kernels), "from", "to" (levels), "effect_percent"}]}]}
+ */
+#ifndef KBLAT_ANALYSIS_HISTORY_H
+#define KBLAT_ANALYSIS_HISTORY_H
+
+#include <stdio.h>
+
+#include "compare/compare_join.h"
+
+/* Of joined runs that are all in the base; `quantity`: an index of compare_quantities. New reference. */
+json_t *history_of(const struct compare_join *j, size_t quantity);
+
+void history_table(const json_t *history, FILE *out);
+
+#endif

@@ -1,0 +1,242 @@
+#include "endpoint/runners.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "instrument/nudge.h"
+
+#define STACK_BYTES   (256 * 1024)
+#define STACK_TOUCHED (64 * 1024)
+
+static void on_kick(int signal_number)
+{
+	(void)signal_number; /* exists to make a blocking read or futex return EINTR */
+}
+
+void runners_init(struct runners *r, struct worker *worker, int ended_fd)
+{
+	struct sigaction kick = {.sa_handler = on_kick};
+
+	*r = (struct runners){.worker = worker, .ended_fd = ended_fd, .restamp_cpu = -1};
+	sigaction(NUDGE_SIGNAL, &kick, NULL);
+}
+
+/* Frames below this one are touched now, not in the timed loop. */
+static __attribute__((noinline)) void prefault_stack(void)
+{
+	volatile char frames[STACK_TOUCHED];
+
+	for (size_t i = 0; i < sizeof(frames); i += 1024)
+		frames[i] = 0;
+}
+
+/* A thread that sleeps may run anywhere but where the restamping one spins. */
+static void keep_off(int cpu)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) || cpu >= CPU_SETSIZE)
+		return;
+	CPU_CLR((unsigned)cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t *set = CPU_ALLOC(cpu + 1);
+	size_t size = CPU_ALLOC_SIZE(cpu + 1);
+
+	if (!set)
+		return;
+	CPU_ZERO_S(size, set);
+	CPU_SET_S(cpu, size, set);
+	sched_setaffinity(0, size, set);
+	CPU_FREE(set);
+}
+
+static atomic_int *stop_flag;	 /* what the handler of SIGXCPU sets */
+static atomic_bool ran_too_long; /* and that it did */
+
+static void on_limit(int signal_number)
+{
+	(void)signal_number;
+	atomic_store(&ran_too_long, true);
+	if (stop_flag)
+		atomic_store(stop_flag, 1);
+}
+
+/*
+ * A spinning thread of a real-time class keeps all others from its CPU. Two things bound that: the kernel's throttling
+ * (kernel.sched_rt_runtime_us), where it is not switched off; and this limit on how long such a thread may run without
+ * sleeping, at which it is told to stop, and killed with its process where it does not (setrlimit(2), RLIMIT_RTTIME).
+ */
+static int bound_priority(struct runners *r, int64_t limit_ns, struct err *e)
+{
+	const rlim_t grace_us = 5000000;
+	rlim_t limit_us = (rlim_t)limit_ns / 1000;
+	struct sigaction stop = {.sa_handler = on_limit};
+
+	stop_flag = &r->worker->stop;
+	sigaction(SIGXCPU, &stop, NULL);
+	if (setrlimit(RLIMIT_RTTIME, &(struct rlimit){limit_us, limit_us + grace_us}))
+		return err_set(e, -errno, STATUS_IMPOSSIBLE, "priority_limit", NULL,
+			       "the limit of real-time CPU time (RLIMIT_RTTIME) cannot be set: %s", strerror(errno));
+	return 0;
+}
+
+/* Asked for and not granted is not to be passed over: the numbers would be another experiment's. */
+int runners_prioritise(struct runners *r, int priority, int64_t limit_ns, struct err *e)
+{
+	struct sched_param none = {0}, wanted = {.sched_priority = priority};
+	int rc = 0;
+
+	r->priority = priority;
+	if (!priority)
+		return 0;
+	if (sched_setscheduler(0, SCHED_FIFO, &wanted))
+		rc = err_set(e, -errno, STATUS_IMPOSSIBLE, "priority", NULL,
+			     "SCHED_FIFO %d is refused: %s; it needs CAP_SYS_NICE or a higher `ulimit -r`", priority,
+			     strerror(errno));
+	sched_setscheduler(0, SCHED_OTHER, &none);
+	return rc ? rc : bound_priority(r, limit_ns, e);
+}
+
+bool runners_overran(void)
+{
+	return atomic_exchange(&ran_too_long, false);
+}
+
+static void raise_priority(int priority)
+{
+	struct sched_param param = {.sched_priority = priority};
+
+	sched_setscheduler(0, SCHED_FIFO, &param);
+}
+
+/*
+ * A system call then costs a thread what it would cost a process without threads, as the programs have that people compare with: a table of open
+ * files of its own spares the kernel a reference counted on the file (fs/file.c, __fget_light), and a thread that nobody cancels spares glibc saying
+ * twice a call that it might be. What cannot be had is done without.
+ */
+static void lighten_system_calls(void)
+{
+	unshare(CLONE_FILES);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+}
+
+static void *run_thread(void *arg)
+{
+	struct runner *r = arg;
+	const struct runners *all = r->all;
+	struct usage_mark mark;
+	uint64_t one = 1;
+
+	if (r->cpu >= 0)
+		pin(r->cpu);
+	else if (all->restamp_cpu >= 0)
+		keep_off(all->restamp_cpu);
+	if (all->priority)
+		raise_priority(all->priority);
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	lighten_system_calls();
+	prefault_stack();
+	atomic_store(&r->started, true);
+	usage_begin(&mark);
+	r->rc = r->loop(all->worker);
+	usage_end(&mark, &r->usage);
+	atomic_store(&r->ended, true);
+	if (write(all->ended_fd, &one, sizeof(one)) < 0)
+		abort(); /* an eventfd of our own can't fail */
+	return NULL;
+}
+
+void runners_nap(void)
+{
+	struct timespec ts = {0, 1000000};
+
+	nanosleep(&ts, NULL);
+}
+
+int runners_start(struct runners *all, int (*loop)(struct worker *w), int cpu, struct err *e)
+{
+	struct runner *r = &all->runner[all->count];
+	pthread_attr_t attr;
+
+	memset(r, 0, sizeof(*r));
+	r->all = all;
+	r->loop = loop;
+	r->cpu = cpu;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	int rc = -pthread_create(&r->thread, &attr, run_thread, r);
+
+	pthread_attr_destroy(&attr);
+	if (rc)
+		return err_sys(e, rc, "measuring thread", "start");
+	all->count++;
+	while (!atomic_load(&r->started))
+		runners_nap();
+	return 0;
+}
+
+bool runners_stop(struct runners *r, int tries)
+{
+	bool all = false;
+
+	atomic_store(&r->worker->stop, 1);
+	for (int i = 0; i < tries && !all; i++) {
+		all = true;
+		for (unsigned k = 0; k < r->count; k++)
+			if (!atomic_load(&r->runner[k].ended)) {
+				pthread_kill(r->runner[k].thread, NUDGE_SIGNAL);
+				all = false;
+			}
+		if (!all)
+			runners_nap();
+	}
+	return all;
+}
+
+bool runners_have_ended(const struct runners *r)
+{
+	for (unsigned k = 0; k < r->count; k++)
+		if (!atomic_load(&r->runner[k].ended))
+			return false;
+	return true;
+}
+
+int runners_failure(const struct runners *r)
+{
+	for (unsigned k = 0; k < r->count; k++) {
+		const struct runner *one = &r->runner[k];
+
+		if (atomic_load(&one->ended) && one->rc && one->rc != -EINTR)
+			return one->rc;
+	}
+	return 0;
+}
+
+void runners_join(struct runners *r)
+{
+	for (unsigned k = 0; k < r->count; k++)
+		pthread_join(r->runner[k].thread, NULL);
+}
+
+struct counters runners_usage(const struct runners *r)
+{
+	struct counters sum = r->runner[0].usage;
+
+	for (unsigned k = 1; k < r->count; k++)
+		counters_add(&sum, &r->runner[k].usage);
+	return sum;
+}

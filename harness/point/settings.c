@@ -1,0 +1,120 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/diag.h"
+#include "point/settings.h"
+
+static const char *const poll_names[] = {
+    [POLL_BUSY] = "busy", [POLL_EVENT] = "event", [POLL_ADAPTIVE] = "adaptive", NULL};
+static const char *const poll_send_names[] = {
+    [POLL_BUSY] = "busy", [POLL_EVENT] = "event", [POLL_ADAPTIVE] = "adaptive", [POLL_SEND_SAME] = "same", NULL};
+
+#define FIELD(f) offsetof(struct common_settings, f)
+
+const struct opt common_options[] = {
+    {"poll", OPT_ENUM, FIELD(poll), "busy", 0, 0, poll_names,
+     "spin on completions, sleep until an event tells of one, or spin for a while and then sleep"},
+    {"poll_send", OPT_ENUM, FIELD(poll_send), "same", 0, 0, poll_send_names,
+     "likewise for send completions, where they are to differ from `poll`"},
+    {"spin", OPT_TIME, FIELD(spin), "50us", 0, 1000000000, NULL, "how long adaptive polling spins before it sleeps"},
+    {"depth", OPT_INT, FIELD(depth), "1024", 1, 1 << 20, NULL, "messages in flight at most; receive buffers likewise"},
+    {"repetitions", OPT_INT, FIELD(repetitions), "25", 1, 100000, NULL, "how often a point is measured"},
+    {"warmup", OPT_INT, FIELD(warmup), "1000", 0, 1000000000, NULL,
+     "messages sent before the first repetition; their stamps are kept apart"},
+    {"limit", OPT_TIME, FIELD(limit), "10us", 1, 0x7fffffffffffffff, NULL,
+     "the share of latencies above it is reported"},
+    {"timeout", OPT_TIME, FIELD(timeout), "30s", 100000000, 86400000000000, NULL,
+     "an endpoint without progress for longer has failed"},
+    {"drain", OPT_TIME, FIELD(drain), "200ms", 1000000, 60000000000, NULL,
+     "how long the sink waits for stragglers after the source has ended"},
+    {"source_cpu", OPT_CPU, FIELD(source_cpu), "auto", 0, 0, NULL,
+     "CPU of the source, chosen from: a list; near:DEVICE, its NUMA node; cpuset:NAME; auto: one of its own where it "
+     "polls "
+     "busily, unpinned otherwise"},
+    {"sink_cpu", OPT_CPU, FIELD(sink_cpu), "auto", 0, 0, NULL, "likewise for the sink"},
+    {"priority", OPT_INT, FIELD(priority), "0", 0, 98, NULL,
+     "SCHED_FIFO priority of the measuring threads; 0: as the process is (needs CAP_SYS_NICE or RLIMIT_RTPRIO)"},
+    {"priority_limit", OPT_TIME, FIELD(priority_limit), "10min", 1000000, 86400000000000, NULL,
+     "a thread with such a priority that runs for longer without sleeping is stopped, and the point has failed"},
+    {"touch", OPT_BOOL, FIELD(touch), "yes", 0, 0, NULL,
+     "prefault and lock the memory for stamps; no shows what untouched memory costs"},
+    {"environment", OPT_STR, FIELD(environment), "none", 0, 0, NULL,
+     "profile of kbtune (`kbtune profiles`) that is applied while the point is measured, endpoints inside its shields; "
+     "none: "
+     "the machine as it is"},
+    {.name = NULL},
+};
+
+const struct opt *setting_find(const struct kernel_ops *k, const struct transport_ops *t, const char *name)
+{
+	const struct opt *row = opt_find(common_options, name);
+
+	if (!row && k)
+		row = opt_find(k->options, name);
+	if (!row && t)
+		row = opt_find(t->options, name);
+	return row;
+}
+
+void setting_each(const struct kernel_ops *k, const struct transport_ops *t,
+		  void (*each)(void *arg, const struct opt *row), void *arg)
+{
+	const struct opt *tables[] = {common_options, k->options, t->options};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		for (const struct opt *row = tables[i]; row->name; row++)
+			each(arg, row);
+}
+
+const struct opt *setting_find_anywhere(const char *name, char *owner, size_t owner_size)
+{
+	const struct opt *row = opt_find(common_options, name);
+
+	if (row)
+		snprintf(owner, owner_size, "every point");
+	for (size_t i = 0; !row && kernels[i]; i++) {
+		row = opt_find(kernels[i]->options, name);
+		snprintf(owner, owner_size, "the kernel %s", kernels[i]->name);
+	}
+	for (size_t i = 0; !row && transports[i]; i++) {
+		row = opt_find(transports[i]->options, name);
+		snprintf(owner, owner_size, "the transport %s", transports[i]->name);
+	}
+	return row;
+}
+
+static void collect(const char **names, size_t *count, size_t max, const struct opt *table)
+{
+	for (; table->name && *count + 1 < max; table++)
+		names[(*count)++] = table->name;
+}
+
+const char *setting_suggest(const char *name)
+{
+	const char *names[256] = {"kernel", "transport"};
+	size_t count = 2, max = sizeof(names) / sizeof(names[0]);
+
+	collect(names, &count, max, common_options);
+	for (size_t i = 0; kernels[i]; i++)
+		collect(names, &count, max, kernels[i]->options);
+	for (size_t i = 0; transports[i]; i++)
+		collect(names, &count, max, transports[i]->options);
+	names[count] = NULL;
+	return suggest(name, names);
+}
+
+char *setting_text(const json_t *params, const char *name, char *buf, size_t size)
+{
+	const char *kernel = json_string_value(json_object_get(params, "kernel"));
+	const char *transport = json_string_value(json_object_get(params, "transport"));
+	const struct opt *row =
+	    setting_find(kernel ? kernel_find(kernel) : NULL, transport ? transport_find(transport) : NULL, name);
+	char key[64];
+	const json_t *value = json_object_get(params, row ? opt_key(row, key, sizeof(key)) : name);
+
+	if (row && value)
+		return opt_text(row, value, buf, size);
+	snprintf(buf, size, "%s", json_is_string(value) ? json_string_value(value) : "");
+	return buf;
+}

@@ -1,0 +1,401 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "run/channel.h"
+
+#define HELLO_MS      60000 /* a login elsewhere, or a machine that is busy with being tuned, takes its time */
+#define RAW_MS	      30000
+#define MAX_ARGUMENTS 64
+#define MAX_INNER     8
+
+int64_t channel_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Cut a launcher into words in place: blanks separate, '…' and "…" keep blanks together. No other shell syntax. */
+static int split_words(char *text, char **words, size_t max, struct err *e)
+{
+	size_t count = 0;
+	char *to = text, quote = '\0';
+
+	for (char *p = text; *p;) {
+		while (*p == ' ' || *p == '\t')
+			p++;
+		if (!*p)
+			break;
+		if (count + 1 == max)
+			return err_set(e, -E2BIG, STATUS_USAGE, "launcher", NULL, "has more than %zu words", max - 1);
+		words[count++] = to;
+		for (; *p && (quote || (*p != ' ' && *p != '\t')); p++) {
+			if (quote ? *p == quote : *p == '\'' || *p == '"')
+				quote = quote ? '\0' : *p;
+			else
+				*to++ = *p;
+		}
+		if (*p)
+			p++;
+		*to++ = '\0';
+	}
+	if (quote)
+		return err_set(e, -EINVAL, STATUS_USAGE, "launcher", NULL, "a quote (%c) is not closed", quote);
+	return (int)count;
+}
+
+static void exec_endpoint(const int in[2], const int out[2], const int complaints[2], char *const *words)
+{
+	setpgid(0, 0); /* a Ctrl-C at the terminal is for the coordinator alone */
+	dup2(in[0], STDIN_FILENO);
+	dup2(out[1], STDOUT_FILENO);
+	dup2(complaints[1], STDERR_FILENO);
+	signal(SIGPIPE, SIG_DFL);
+
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(words[0], words);
+	fprintf(stderr, "%s: cannot start: %s\n", words[0], strerror(errno));
+	_exit(127);
+}
+
+static int spawn(struct channel *c, char *const *words, struct err *e)
+{
+	int in[2], out[2], complaints[2], rc;
+
+	if (pipe2(in, O_CLOEXEC))
+		return err_sys(e, -errno, c->name, "make a pipe for");
+	rc = -ENFILE;
+	if (pipe2(out, O_CLOEXEC))
+		goto no_out;
+	if (pipe2(complaints, O_CLOEXEC))
+		goto no_complaints;
+	c->pid = fork();
+	if (c->pid == 0)
+		exec_endpoint(in, out, complaints, words);
+	rc = c->pid < 0 ? -errno : 0;
+	close(complaints[1]);
+	wire_init(&c->complaints, complaints[0]);
+	fcntl(complaints[0], F_SETFL, O_NONBLOCK);
+	if (c->pid > 0)
+		setpgid(c->pid, c->pid);
+no_complaints:
+	close(out[1]);
+	wire_init(&c->from, out[0]);
+no_out:
+	close(in[0]);
+	c->to = in[1];
+	return rc ? err_sys(e, rc, c->name, "start") : 0;
+}
+
+static void remember_words(struct channel *c)
+{
+	char text[4096];
+	size_t n;
+
+	if (wire_fill(&c->complaints))
+		c->complaints.eof = true;
+	while ((n = wire_take_raw(&c->complaints, text, sizeof(text)))) {
+		size_t keep = n > LAST_WORDS ? LAST_WORDS : n;
+		size_t old = c->last_words_length;
+
+		if (old + keep > LAST_WORDS) {
+			size_t excess = old + keep - LAST_WORDS;
+
+			memmove(c->last_words, c->last_words + excess, old - excess);
+			old -= excess;
+		}
+		memcpy(c->last_words + old, text + n - keep, keep);
+		c->last_words_length = old + keep;
+		c->last_words[c->last_words_length] = '\0';
+	}
+}
+
+/* Its last two lines on stderr, as one. */
+static const char *last_words(struct channel *c, char *buf, size_t size)
+{
+	size_t n = c->last_words_length;
+	unsigned lines = 0;
+	size_t start;
+
+	while (n && (c->last_words[n - 1] == '\n' || c->last_words[n - 1] == '\r'))
+		n--;
+	for (start = n; start; start--)
+		if (c->last_words[start - 1] == '\n' && ++lines == 2)
+			break;
+	snprintf(buf, size, "%.*s", (int)(n - start), c->last_words + start);
+	for (char *p = buf; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 127)
+			*p = *p == '\n' ? '|' : ' ';
+	return buf;
+}
+
+static const char *how_it_ended(pid_t pid, char *buf, size_t size)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
+		snprintf(buf, size, "closed its output");
+	else if (info.si_code == CLD_EXITED)
+		snprintf(buf, size, "ended with status %d", info.si_status);
+	else
+		snprintf(buf, size, "was killed by signal %d (%s)", info.si_status, strsignal(info.si_status));
+	return buf;
+}
+
+/* An exit is seen on the pipe a little before it can be waited for. */
+static void await_exit(pid_t pid, int64_t patience_ms)
+{
+	int64_t deadline = channel_now_ms() + patience_ms;
+	siginfo_t info = {0};
+
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0 &&
+	       channel_now_ms() < deadline)
+		usleep(2000);
+}
+
+static int complain_ended(struct channel *c, struct err *e)
+{
+	char how[128], words[512], object[64];
+
+	await_exit(c->pid, 500);
+	remember_words(c);
+	last_words(c, words, sizeof(words));
+	snprintf(object, sizeof(object), "%s endpoint", c->name);
+	return err_set(e, -EPIPE, STATUS_FAILED, object, NULL, "%s in the middle; its last words: %s",
+		       how_it_ended(c->pid, how, sizeof(how)), *words ? words : "(none)");
+}
+
+static int complain_nonsense(struct channel *c, const char *line, const char *why, struct err *e)
+{
+	char shown[81], object[64];
+
+	snprintf(shown, sizeof(shown), "%s", line);
+	for (char *p = shown; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 127)
+			*p = '?';
+	snprintf(object, sizeof(object), "%s endpoint", c->name);
+	return err_set(e, -EPROTO, STATUS_FAILED, object, NULL, "said what is no message (%s): %s", why, shown);
+}
+
+static int take_message(struct channel *c, json_t **message, struct err *e)
+{
+	json_error_t why;
+	char *line;
+	int rc = wire_take_line(&c->from, &line);
+
+	if (rc < 0)
+		return complain_nonsense(c, "(a line without end)", strerror(-rc), e);
+	if (rc == 0)
+		return c->from.eof ? complain_ended(c, e) : 0;
+	*message = json_loads(line, JSON_REJECT_DUPLICATES, &why);
+	if (!json_is_string(json_object_get(*message, "type"))) {
+		rc = complain_nonsense(c, line, *message ? "no type" : why.text, e);
+		json_decref(*message);
+		*message = NULL;
+	}
+	free(line);
+	return rc;
+}
+
+int channel_wait(struct channel *const *channels, size_t count, int64_t deadline_ms, size_t *who, json_t **message,
+		 struct err *e)
+{
+	sigset_t none;
+
+	sigemptyset(&none); /* signals are let in only while waiting, so that none is missed just before */
+	for (;;) {
+		struct pollfd fds[8];
+		int64_t left = deadline_ms < 0 ? -1 : deadline_ms - channel_now_ms();
+
+		for (size_t i = 0; i < count; i++) {
+			int rc = take_message(channels[i], message, e);
+
+			*who = i;
+			if (rc)
+				return rc;
+			fds[2 * i] = (struct pollfd){channels[i]->from.fd, POLLIN, 0};
+			fds[2 * i + 1] =
+			    (struct pollfd){channels[i]->complaints.eof ? -1 : channels[i]->complaints.fd, POLLIN, 0};
+		}
+		if (deadline_ms >= 0 && left < 0)
+			return 0;
+		struct timespec ts = {left / 1000, left % 1000 * 1000000};
+		int n = ppoll(fds, 2 * count, left < 0 ? NULL : &ts, &none);
+
+		if (n < 0)
+			return -errno;
+		for (size_t i = 0; i < count; i++) {
+			if (fds[2 * i + 1].revents)
+				remember_words(channels[i]);
+			if (fds[2 * i].revents && wire_fill(&channels[i]->from))
+				channels[i]->from.eof = true;
+		}
+	}
+}
+
+int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
+		void *arg, struct err *e)
+{
+	while (size) {
+		char piece[65536];
+		size_t n = wire_take_raw(&c->from, piece, size < sizeof(piece) ? size : sizeof(piece));
+		struct pollfd fd = {c->from.fd, POLLIN, 0};
+		int rc = 0;
+
+		if (n) {
+			size -= n;
+			rc = take(arg, piece, n, e);
+			if (rc)
+				return rc;
+			continue;
+		}
+		if (c->from.eof)
+			return complain_ended(c, e);
+		rc = poll(&fd, 1, RAW_MS);
+		if (rc == 0)
+			return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "sends no columns for %d s",
+				       RAW_MS / 1000);
+		if (rc > 0 && wire_fill(&c->from))
+			c->from.eof = true;
+	}
+	return 0;
+}
+
+int channel_send(struct channel *c, json_t *order, struct err *e)
+{
+	int rc = wire_send(c->to, order);
+
+	json_decref(order);
+	return rc ? complain_ended(c, e) : 0;
+}
+
+static int expect_hello(struct channel *c, struct err *e)
+{
+	size_t who;
+	int rc = channel_wait((struct channel *const[]){c}, 1, channel_now_ms() + HELLO_MS, &who, &c->hello, e);
+	const char *type = json_string_value(json_object_get(c->hello, "type"));
+	json_int_t protocol = json_integer_value(json_object_get(c->hello, "protocol"));
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "endpoint says no hello within %d s",
+			       HELLO_MS / 1000);
+	if (strcmp(type, "hello") || protocol != WIRE_PROTOCOL)
+		return err_set(e, -EPROTO, STATUS_FAILED, c->name, NULL,
+			       "endpoint speaks another protocol (%lld, not %d); use the same kblat on both hosts",
+			       (long long)protocol, WIRE_PROTOCOL);
+	return 0;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void begin(struct channel *c, const char *name)
+{
+	memset(c, 0, sizeof(*c));
+	c->name = name;
+	c->to = c->from.fd = c->complaints.fd = -1;
+}
+
+int channel_spawn(struct channel *c, const char *name, char *const *words, struct err *e)
+{
+	begin(c, name);
+	return spawn(c, words, e);
+}
+
+int channel_start(struct channel *c, const char *name, const char *launcher, const char *const *inner, struct err *e)
+{
+	char self[4096], *words[MAX_ARGUMENTS];
+	char *prefix = strdup(launcher ? launcher : "");
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int count, rc;
+
+	begin(c, name);
+	self[n > 0 ? n : 0] = '\0';
+	count = split_words(prefix, words, MAX_ARGUMENTS - 2 - MAX_INNER, e);
+	rc = count < 0 ? count : 0;
+	if (!rc) {
+		for (int i = 0; inner && inner[i] && i < MAX_INNER; i++)
+			words[count++] = (char *)inner[i];
+		words[count] = self;
+		words[count + 1] = (char[]){"endpoint"};
+		words[count + 2] = NULL;
+		rc = spawn(c, words, e);
+	}
+	if (!rc)
+		rc = expect_hello(c, e);
+	free(prefix);
+	return rc;
+}
+
+void channel_end_input(struct channel *c)
+{
+	close_fd(c->to);
+	c->to = -1;
+}
+
+bool channel_lives(const struct channel *c)
+{
+	siginfo_t info = {0};
+
+	return c->pid > 0 && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
+}
+
+int channel_ended(struct channel *c, char *words, size_t size)
+{
+	siginfo_t info = {0};
+	size_t n;
+
+	await_exit(c->pid, 500);
+	remember_words(c);
+	n = c->last_words_length;
+	while (n && c->last_words[n - 1] == '\n')
+		n--;
+	snprintf(words, size, "%.*s", (int)n, c->last_words);
+	if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+		return -1;
+	return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+}
+
+static void reap(struct channel *c, int64_t patience_ms)
+{
+	await_exit(c->pid, patience_ms);
+	kill(-c->pid, SIGKILL); /* what is left of its group; a launcher's other processes too */
+	waitpid(c->pid, NULL, 0);
+}
+
+void channel_stop(struct channel *c, int64_t patience_ms)
+{
+	close_fd(c->to);
+	if (c->pid > 0)
+		reap(c, patience_ms);
+	close_fd(c->from.fd);
+	close_fd(c->complaints.fd);
+	wire_free(&c->from);
+	wire_free(&c->complaints);
+	json_decref(c->hello);
+	for (size_t i = 0; i < sizeof(c->leftovers) / sizeof(c->leftovers[0]); i++) {
+		if (c->leftovers[i])
+			fs_remove_tree(c->leftovers[i], NULL);
+		free(c->leftovers[i]);
+	}
+	memset(c, 0, sizeof(*c));
+}

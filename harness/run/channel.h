@@ -1,0 +1,63 @@
+/*
+ * The coordinator's end of an endpoint: the process behind a launcher, the lines it says, and its last words. Nothing
+ * here trusts it: it may die, hang, or speak nonsense, and each ends in one clear error that names it.
+ */
+#ifndef KBLAT_CHANNEL_H
+#define KBLAT_CHANNEL_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/wire.h"
+
+#define LAST_WORDS 1024
+
+struct channel {
+	const char *name; /* "source" */
+	pid_t pid;	  /* also its process group; 0: none */
+	int to;
+	struct wire from, complaints; /* its stdout, stderr */
+	char last_words[LAST_WORDS + 1];
+	size_t last_words_length;
+	json_t *hello;
+	char *leftovers[2]; /* paths in /dev/shm to remove if it can't do so itself */
+};
+
+/*
+ * Start `launcher` (a command prefix, split at blanks, quotes respected; NULL or "": none) followed by the words of
+ * `inner` (another prefix; NULL: none), this program and "endpoint", and wait for its hello.
+ */
+int channel_start(struct channel *c, const char *name, const char *launcher, const char *const *inner, struct err *e);
+
+/* Start any command (NULL-terminated) that speaks lines with a "type". `c` can be stopped afterwards in any case. */
+int channel_spawn(struct channel *c, const char *name, char *const *words, struct err *e);
+
+/* It hears the end of its input. */
+void channel_end_input(struct channel *c);
+
+bool channel_lives(const struct channel *c);
+
+/* Of one that has ended: its exit status (128 + N if signal N ended it; -1: it has not ended), and its last words whole. */
+int channel_ended(struct channel *c, char *words, size_t size);
+
+int channel_send(struct channel *c, json_t *order /* stolen */, struct err *e);
+
+/*
+ * Wait at most until `deadline_ms` (channel_now_ms(); -1: for ever) for a line of any of `count` channels. 1 with *who
+ * and *message, 0 if the time is over, -EINTR on a signal, or another negative errno with `e`: the endpoint ended or
+ * spoke nonsense.
+ */
+int channel_wait(struct channel *const *channels, size_t count, int64_t deadline_ms, size_t *who, json_t **message,
+		 struct err *e);
+
+/* `size` raw bytes, handed to `take` as they come. The endpoint has 30 s for each piece. */
+int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
+		void *arg, struct err *e);
+
+/* Close its input and wait up to `patience_ms` for it to end; then end its process group by force. Removes its
+ * leftovers. */
+void channel_stop(struct channel *c, int64_t patience_ms);
+
+int64_t channel_now_ms(void);
+
+#endif

@@ -1,0 +1,341 @@
+#include "run/environment.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/cpulist.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/sysroot.h"
+#include "placement/placement.h"
+
+/* tuned takes seconds, and more of them where a machine is emulated. */
+#define ANSWER_MS 180000
+
+static const char *wanted(const json_t *point)
+{
+	const char *name = json_string_value(json_object_get(json_object_get(point, "params"), "environment"));
+
+	return name && strcmp(name, ENVIRONMENT_NONE) ? name : NULL;
+}
+
+static char *find_kbtune(void)
+{
+	const char *asked = getenv("KBTUNE");
+	char self[4096], *beside;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (asked && *asked)
+		return fs_path("%s", asked);
+	self[n > 0 ? n : 0] = '\0';
+	beside = fs_path("%s/kbtune", dirname(self));
+	if (!access(beside, X_OK))
+		return beside;
+	free(beside);
+	return fs_path("kbtune");
+}
+
+int environment_open(struct environment *env, volatile sig_atomic_t *interrupted, struct err *e)
+{
+	*env = (struct environment){
+	    .kbtune = find_kbtune(), .plans = json_object(), .history = json_array(), .interrupted = interrupted};
+	return env->plans && env->history ? 0 : err_sys(e, -ENOMEM, "environment", "prepare");
+}
+
+void environment_close(struct environment *env)
+{
+	environment_leave(env, NULL);
+	json_decref(env->plans);
+	json_decref(env->history);
+	free(env->kbtune);
+	*env = (struct environment){.kbtune = NULL};
+}
+
+/* kbtune has ended: its status, and what it said. */
+static int complain_ended(struct channel *c, const char *profile, struct err *e)
+{
+	size_t n = strlen(profile);
+	char words[LAST_WORDS + 1], object[300], *text = words;
+	int status = channel_ended(c, words, sizeof(words));
+	char *last = strrchr(words, '\n');
+
+	snprintf(object, sizeof(object), "environment %s", profile);
+	if (last) { /* a fault in a profile, shown in its line */
+		fprintf(stderr, "%.*s\n", (int)(last - words), words);
+		text = last + 1;
+	}
+	if (!strncmp(text, "kbtune: ", 8))
+		text += 8;
+	if (!strncmp(text, profile, n) && !strncmp(text + n, ": ", 2))
+		text += n + 2;
+	err_clear(e);
+	if (status == 127)
+		status = STATUS_IMPOSSIBLE;
+	return err_set(e, -ECHILD,
+		       status == STATUS_USAGE || status == STATUS_IMPOSSIBLE ? (enum status)status : STATUS_FAILED,
+		       object, NULL, "%s",
+		       status == STATUS_USAGE && last ? "the profile has faults"
+		       : *text			      ? text
+						      : "kbtune ended without a reason");
+}
+
+/* Its next answer, which is to be of that type. Patient: kbtune is never left in the middle, unless by a signal. */
+static int await(struct environment *env, const char *profile, const char *type, const char *tried, bool patient,
+		 json_t **message, struct err *e)
+{
+	int64_t deadline = channel_now_ms() + ANSWER_MS;
+	struct err ended = ERR_INIT;
+	const char *got;
+	size_t who;
+	int rc;
+
+	do
+		rc = channel_wait((struct channel *const[]){&env->holder}, 1, deadline, &who, message, &ended);
+	while (rc == -EINTR && (patient || !*env->interrupted));
+	if (rc == -EINTR)
+		return err_set(e, rc, STATUS_FAILED, profile, tried, "interrupted by a signal");
+	if (rc == 0)
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, profile, tried, "kbtune does not answer for %d s",
+			       ANSWER_MS / 1000);
+	if (rc < 0)
+		return rc == -EPIPE ? complain_ended(&env->holder, profile, e)
+				    : err_set(e, rc, STATUS_FAILED, NULL, NULL, "%s", ended.text);
+	got = json_string_value(json_object_get(*message, "type"));
+	if (!strcmp(got, type)) {
+		json_object_del(*message, "type");
+		return 0;
+	}
+	rc = err_set(e, -EPROTO, STATUS_FAILED, profile, tried, "kbtune said '%.40s' where '%s' was expected", got,
+		     type);
+	json_decref(*message);
+	return rc;
+}
+
+static int start(struct environment *env, const char *profile, bool dry_run, struct err *e)
+{
+	char hold[] = "hold", json[] = "--json", dry[] = "--dry-run", end[] = "--";
+	char *words[] = {env->kbtune,
+			 hold,
+			 json,
+			 dry_run ? dry : end,
+			 dry_run ? end : (char *)profile,
+			 dry_run ? (char *)profile : NULL,
+			 NULL};
+
+	return channel_spawn(&env->holder, "kbtune", words, e);
+}
+
+static int plan(struct environment *env, const char *profile, struct err *e)
+{
+	json_t *answer;
+	int rc = start(env, profile, true, e);
+
+	if (!rc)
+		rc = await(env, profile, "plan", "apply", false, &answer, e);
+	if (!rc)
+		json_object_set_new(env->plans, profile, answer);
+	channel_stop(&env->holder, ANSWER_MS);
+	return rc;
+}
+
+int environment_check(struct environment *env, const json_t *points, struct err *e)
+{
+	struct environment_place place[2];
+	const json_t *point;
+	size_t i;
+	int rc = 0;
+
+	json_array_foreach (points, i, point) {
+		const char *name = wanted(point);
+
+		if (!rc && name && !json_object_get(env->plans, name))
+			rc = plan(env, name, e);
+		if (!rc)
+			rc = environment_place(env, json_object_get(point, "params"), place, e);
+	}
+	return rc;
+}
+
+static json_t *now_applied(const struct environment *env)
+{
+	return json_array_get(env->history, json_array_size(env->history) - 1);
+}
+
+static int apply(struct environment *env, const char *profile, struct err *e)
+{
+	json_t *answer = NULL;
+	int rc = start(env, profile, false, e);
+
+	if (!rc)
+		rc = await(env, profile, "applied", "apply", false, &answer, e);
+	if (rc) {
+		channel_stop(&env->holder, ANSWER_MS); /* in the middle of it: it puts everything back */
+		return rc;
+	}
+	env->name = fs_path("%s", profile);
+	json_array_append_new(env->history,
+			      json_pack("{s:s, s:[], s:o}", "profile", profile, "points", "applied", answer));
+	return 0;
+}
+
+int environment_enter(struct environment *env, const json_t *point, struct err *e)
+{
+	const char *name = wanted(point);
+	struct err lost = ERR_INIT;
+	int rc = 0;
+
+	if (env->name && (!name || strcmp(name, env->name) || environment_still(env, &lost)))
+		rc = environment_leave(env, lost.status ? &lost : e);
+	if (lost.status) /* said of the point that lost it */
+		rc = 0;
+	if (!rc && name && !env->name)
+		rc = apply(env, name, e);
+	if (!rc && name)
+		json_array_append(json_object_get(now_applied(env), "points"), json_object_get(point, "id"));
+	return rc;
+}
+
+static int keep_answer(struct environment *env, const char *type, struct err *e)
+{
+	json_t *answer;
+	int rc = await(env, env->name, type, "put back", true, &answer, e);
+
+	if (!rc)
+		json_object_set_new(now_applied(env), type, answer);
+	return rc;
+}
+
+int environment_leave(struct environment *env, struct err *e)
+{
+	struct err why = ERR_INIT;
+	int rc;
+
+	if (!env->name)
+		return 0;
+	channel_end_input(&env->holder);
+	rc = keep_answer(env, "verified", &why);
+	if (!rc)
+		rc = keep_answer(env, "restored", &why);
+	channel_stop(&env->holder, ANSWER_MS);
+	if (rc) {
+		json_object_set_new(now_applied(env), "error", json_string(why.text));
+		err_set(e, rc, why.status, NULL, NULL, "%s", why.text);
+	}
+	free(env->name);
+	env->name = NULL;
+	return rc;
+}
+
+int environment_still(struct environment *env, struct err *e)
+{
+	if (!env->name || channel_lives(&env->holder))
+		return 0;
+	return err_set(e, -ESRCH, STATUS_FAILED, env->name, "keep the environment",
+		       "kbtune was ended while it was applied; the machine is being put back");
+}
+
+/* ------------------------------------------------------------------------------------------------------- places -- */
+
+static void cpus_of(const json_t *shield, struct cpulist *out)
+{
+	const char *text = json_string_value(json_object_get(shield, "cpus"));
+
+	if (!text || cpulist_parse(text, out, NULL, 0))
+		cpulist_clear(out);
+}
+
+/* The shield of a role: the one that has a CPU it may have, or the nth. -1 if none has. */
+static int choose_shield(const json_t *shields, const struct cpu_choice *choice, size_t nth)
+{
+	const json_t *shield;
+	struct cpulist cpus;
+	size_t i;
+
+	if (!choice->is_told)
+		return (int)(nth < json_array_size(shields) ? nth : 0);
+	json_array_foreach (shields, i, shield) {
+		cpus_of(shield, &cpus);
+		if (cpulist_intersects(&cpus, &choice->cpus))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* A shield may be told by its name, as the cpuset that it will be. */
+static int shield_named(const json_t *shields, const char *text)
+{
+	size_t i, prefix = strlen(OPT_CPU_CPUSET);
+	const json_t *shield;
+
+	if (strncmp(text, OPT_CPU_CPUSET, prefix))
+		return -1;
+	json_array_foreach (shields, i, shield) {
+		const char *name = json_string_value(json_object_get(shield, "name"));
+
+		if (name && !strcmp(name, text + prefix))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Which shield a role is in, and the CPUs that are left to it there. */
+static int place_role(const json_t *shields, const json_t *params, const char *key, const char *text, size_t nth,
+		      struct cpu_choice *choice, struct err *e)
+{
+	const char *device = json_string_value(json_object_get(params, "device"));
+	const char *name = json_string_value(json_object_get(params, "environment"));
+	int which = shield_named(shields, text), rc;
+	struct cpulist all, cpus;
+	struct sysroot root;
+	char list[128];
+
+	memset(&all, 0xff, sizeof(all));
+	rc = sysroot_open(&root, NULL, e);
+	if (rc)
+		return rc;
+	rc = cpu_choice_read(&root, key, which < 0 ? text : "auto", device, &all, choice, e);
+	sysroot_close(&root);
+	if (rc)
+		return rc;
+	choice->is_told = strcmp(text, "auto") != 0;
+	if (which < 0)
+		which = choose_shield(shields, choice, nth);
+	if (which < 0)
+		return err_set(e, -EINVAL, STATUS_USAGE, key, NULL,
+			       "no shield of the environment %s has CPU %s; 'kbtune plan %s' shows them", name,
+			       cpulist_format(&choice->cpus, list, sizeof(list)), name);
+	cpus_of(json_array_get(shields, (size_t)which), &cpus);
+	cpu_choice_narrow(choice, &cpus);
+	return which;
+}
+
+int environment_place(const struct environment *env, const json_t *params, struct environment_place place[2],
+		      struct err *e)
+{
+	const char *name = json_string_value(json_object_get(params, "environment"));
+	const json_t *shields = json_object_get(json_object_get(env->plans, name ? name : ""), "shields");
+	static const char *const keys[] = {[ROLE_SOURCE] = "source_cpu", [ROLE_SINK] = "sink_cpu"};
+	struct common_settings s;
+	struct cpu_choice choice[2];
+	int cpu[2], rc = opt_load(common_options, params, &s, e);
+
+	place[0] = place[1] = (struct environment_place){NULL, -1};
+	if (rc || !json_array_size(shields))
+		return rc;
+	for (int role = 0; role < 2; role++) {
+		int which = place_role(shields, params, keys[role], role == ROLE_SOURCE ? s.source_cpu : s.sink_cpu,
+				       role == ROLE_SINK, &choice[role], e);
+
+		if (which < 0)
+			return which;
+		place[role].shield = json_string_value(json_object_get(json_array_get(shields, (size_t)which), "name"));
+	}
+	placement_pair(choice, &s, params, cpu);
+	for (int role = 0; role < 2; role++)
+		place[role].cpu = cpu[role];
+	return 0;
+}

@@ -1,0 +1,234 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "claims/claims.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "run/writer.h"
+#include "rundir/reader.h"
+
+char *utc_now(char *buf, size_t size, int compact)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(buf, size, compact ? "%Y%m%dT%H%M%SZ" : "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return buf;
+}
+
+static int write_text(const char *dir, const char *name, const char *text, size_t length, struct err *e)
+{
+	char *path = fs_path("%s/%s", dir, name);
+	int rc = fs_write(path, text, length, e);
+
+	free(path);
+	return rc;
+}
+
+static int write_json(const char *dir, const char *name, const json_t *value, struct err *e)
+{
+	char *path = fs_path("%s/%s", dir, name);
+	int rc = json_write(path, value, e);
+
+	free(path);
+	return rc;
+}
+
+static int write_readme(const struct rundir *r, const struct spec *spec, struct err *e)
+{
+	char *text = fs_path(
+	    "This is the directory of one kblat run: %s%s%s%s.\n\n"
+	    "  spec.yaml        what was asked, byte for byte; resolved.json: every point with every setting\n"
+	    "  run.json         when, on what, with which clock; whether the numbers are valid, and why not\n"
+	    "  summary.json     the numbers (also summary.csv); points/<nnnn>/rep-<nn>/*.npy: every raw stamp, "
+	    "nanoseconds\n"
+	    "                   since t0 (run.json) as 64-bit integers; the smallest integer means \"never happened\"\n"
+	    "  state/           the machine before and after\n"
+	    "  derived/         figures and report.html; may be deleted and made again with `kblat report`\n\n"
+	    "To verify it:      kblat verify .          (or: sha256sum -c manifest-sha256.txt)\n"
+	    "To repeat it:      kblat run spec.yaml%s\n"
+	    "To read a column:  python3 -c \"import numpy; print(numpy.load('points/0000/rep-00/t_recv.npy', "
+	    "mmap_mode='r'))\"\n",
+	    spec->name, *spec->title ? " (" : "", spec->title, *spec->title ? ")" : "", spec->quick ? " --quick" : "");
+	int rc = write_text(r->path, "README.txt", text, strlen(text), e);
+
+	free(text);
+	return rc;
+}
+
+static int open_log(struct rundir *r, struct err *e)
+{
+	char *path = fs_path("%s/log.jsonl", r->path);
+
+	r->log = fopen(path, "wxe");
+
+	int rc = r->log ? 0 : err_sys(e, -errno, path, "create");
+
+	free(path);
+	return rc;
+}
+
+static int name_it(struct rundir *r, const char *parent, const char *name, struct err *e)
+{
+	char utc[32], *real;
+	unsigned id = 0;
+	int rc = fs_mkdirs(parent, e);
+
+	if (rc)
+		return rc;
+	real = realpath(parent, NULL);
+	if (!real)
+		return err_sys(e, -errno, parent, "resolve");
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		id = (unsigned)getpid();
+	r->final = fs_path("%s/%s-%s-%08x", real, name, utc_now(utc, sizeof(utc), 1), id);
+	r->path = fs_path("%s.partial", r->final);
+	free(real);
+	return mkdir(r->path, 0777) ? err_sys(e, -errno, r->path, "create") : 0;
+}
+
+int rundir_create(struct rundir *r, const char *parent, const struct spec *spec, json_t *resolved, json_t *run,
+		  struct err *e)
+{
+	memset(r, 0, sizeof(*r));
+	r->run = run;
+	r->resolved = resolved;
+
+	int rc = name_it(r, parent, spec->name, e);
+
+	if (!rc)
+		rc = write_text(r->path, "spec.yaml", spec->text, spec->length, e);
+	if (!rc)
+		rc = write_json(r->path, "resolved.json", resolved, e);
+	if (!rc)
+		rc = write_readme(r, spec, e);
+	if (!rc)
+		rc = open_log(r, e);
+	return rc ? rc : rundir_update(r, e);
+}
+
+int rundir_update(struct rundir *r, struct err *e)
+{
+	return write_json(r->path, "run.json", r->run, e);
+}
+
+void rundir_log(struct rundir *r, const char *event, json_t *more)
+{
+	char utc[32];
+	json_t *line = json_pack("{s:s, s:s}", "time", utc_now(utc, sizeof(utc), 0), "event", event);
+
+	if (more)
+		json_object_update(line, more);
+	json_decref(more);
+	if (r->log) {
+		json_dumpf(line, r->log, JSON_COMPACT);
+		fputc('\n', r->log);
+		fflush(r->log);
+	}
+	json_decref(line);
+}
+
+/* All that was written, so that what has its final name is on the disk. One call for all: a run has thousands of small
+ * files, and a call of fsync for each would take seconds. Linux 5.8 and later tell here what could not be written. */
+static int sync_tree(const char *dir, struct err *e)
+{
+	int rc = 0, fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(e, -errno, dir, "open the directory");
+	if (syncfs(fd))
+		rc = err_sys(e, -errno, dir, "write to the disk");
+	close(fd);
+	return rc;
+}
+
+static int sync_parent(const char *path, struct err *e)
+{
+	char *parent = strdup(path);
+	char *slash = strrchr(parent, '/');
+
+	*slash = '\0';
+
+	int rc = fs_sync(*parent ? parent : "/", e);
+
+	free(parent);
+	return rc;
+}
+
+/* Where the spec makes any. */
+static int write_claims(const struct rundir *r, json_t *summary, struct err *e)
+{
+	struct run run = {.path = r->path, .run = r->run, .resolved = r->resolved, .summary = summary};
+	json_t *verdicts;
+	int rc;
+
+	if (!claims_are_made(r->resolved))
+		return 0;
+	verdicts = claims_of_runs(&run, 1, e);
+	rc = verdicts ? write_json(r->path, "claims.json", verdicts, e) : -EIO;
+	json_decref(verdicts);
+	return rc;
+}
+
+static int conclude(struct rundir *r, const char *status, json_t **summary, struct err *e)
+{
+	char utc[32];
+	int rc;
+
+	json_object_set_new(r->run, "status", json_string(status));
+	json_object_set_new(r->run, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
+	*summary = summary_build(r->path, r->run, r->resolved, e);
+	rc = *summary ? summary_write(r->path, *summary, e) : -EIO;
+	if (!rc)
+		rc = write_claims(r, *summary, e);
+	for (const char *const *key = (const char *const[]){"valid", "reasons", "warnings", NULL}; !rc && *key; key++)
+		json_object_set(r->run, *key, json_object_get(*summary, *key));
+	return rc ? rc : rundir_update(r, e);
+}
+
+int rundir_seal(struct rundir *r, const char *status, json_t **summary, struct err *e)
+{
+	*summary = NULL;
+	rundir_log(r, "seal", json_pack("{s:s}", "status", status));
+
+	int rc = conclude(r, status, summary, e);
+
+	if (r->log && fclose(r->log) && !rc)
+		rc = err_sys(e, -errno, "log.jsonl", "write");
+	r->log = NULL;
+	if (!rc)
+		rc = manifest_write(r->path, e);
+	if (!rc)
+		rc = sync_tree(r->path, e);
+	if (!rc && rename(r->path, r->final))
+		rc = err_sys(e, -errno, r->path, "rename");
+	if (!rc)
+		rc = sync_parent(r->final, e);
+	if (rc) {
+		json_decref(*summary);
+		*summary = NULL;
+		return rc;
+	}
+	free(r->path);
+	r->path = strdup(r->final);
+	return 0;
+}
+
+void rundir_close(struct rundir *r)
+{
+	if (r->log)
+		fclose(r->log);
+	free(r->path);
+	free(r->final);
+	json_decref(r->run);
+	json_decref(r->resolved);
+	memset(r, 0, sizeof(*r));
+}

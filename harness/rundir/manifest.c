@@ -1,0 +1,302 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/text.h"
+#include "rundir/reader.h"
+
+#define MANIFEST "manifest-sha256.txt"
+#define DERIVED	 "derived/"
+#define HEX	 64
+#define TEXT_MAX (64 << 20)
+#define CHUNK	 (256 << 10)
+
+/* What may change after sealing, and the manifest itself. */
+static bool is_listed(const char *name)
+{
+	return strcmp(name, MANIFEST) && strncmp(name, DERIVED, strlen(DERIVED));
+}
+
+/* --- hashing --- */
+
+static int hash_all(int fd, EVP_MD_CTX *context, unsigned char *buffer)
+{
+	ssize_t n = 1;
+
+	while (n) {
+		n = read(fd, buffer, CHUNK);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && !EVP_DigestUpdate(context, buffer, (size_t)n))
+			return -EIO;
+	}
+	return 0;
+}
+
+static int hash_fd(int fd, char hex[HEX + 1])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE], *buffer = malloc(CHUNK);
+	EVP_MD_CTX *context = EVP_MD_CTX_new();
+	int rc = buffer && context && EVP_DigestInit_ex(context, EVP_sha256(), NULL) ? 0 : -ENOMEM;
+
+	if (!rc)
+		rc = hash_all(fd, context, buffer);
+	if (!rc && !EVP_DigestFinal_ex(context, digest, NULL))
+		rc = -EIO;
+	for (size_t i = 0; !rc && i < HEX / 2; i++)
+		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	EVP_MD_CTX_free(context);
+	free(buffer);
+	return rc;
+}
+
+static int hash_file(const char *path, char hex[HEX + 1], struct err *e)
+{
+	/* A link is never followed, a FIFO never waited for. */
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	int rc;
+
+	if (fd < 0)
+		return err_sys(e, -errno, path, "read");
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		rc = err_set(e, -EINVAL, STATUS_FAILED, path, "read", "it is not a regular file");
+	else if ((rc = hash_fd(fd, hex)))
+		err_sys(e, rc, path, "read");
+	close(fd);
+	return rc;
+}
+
+/* --- writing --- */
+
+static int write_line(const char *run_path, const char *name, FILE *out, struct err *e)
+{
+	char hex[HEX + 1], *path;
+	int rc;
+
+	if (strpbrk(name, "\n\r\\"))
+		return err_set(e, -EINVAL, STATUS_FAILED, name, "list in the manifest",
+			       "its name has a line break or a backslash");
+	path = fs_path("%s/%s", run_path, name);
+	rc = hash_file(path, hex, e);
+	free(path);
+	if (!rc)
+		fprintf(out, "%s  %s\n", hex, name);
+	return rc;
+}
+
+int manifest_write(const char *run_path, struct err *e)
+{
+	char **files, *text = NULL, *path;
+	size_t count, size = 0;
+	FILE *out;
+	int rc = fs_files(run_path, &files, &count, e);
+
+	if (rc)
+		return rc;
+	path = fs_path("%s/" MANIFEST, run_path);
+	out = open_memstream(&text, &size);
+	if (!out)
+		rc = err_sys(e, -ENOMEM, path, "write");
+	for (size_t i = 0; !rc && i < count; i++)
+		if (is_listed(files[i]))
+			rc = write_line(run_path, files[i], out, e);
+	if (out && fclose(out) && !rc)
+		rc = err_sys(e, -ENOMEM, path, "write");
+	if (!rc)
+		rc = fs_write(path, text, size, e);
+	free(text);
+	free(path);
+	fs_files_free(files);
+	return rc;
+}
+
+/* --- checking --- */
+
+struct check {
+	const char *run_path;
+	void (*complain)(void *arg, const char *text);
+	void *arg;
+	int count;
+	const char *last; /* the name before, to see order and doubles */
+};
+
+__attribute__((format(printf, 2, 3))) static void complain(struct check *c, const char *format, ...)
+{
+	char raw[1024], text[1024];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(raw, sizeof(raw), format, ap);
+	va_end(ap);
+	c->complain(c->arg, text_clean(raw, strlen(raw), text, sizeof(text)));
+	c->count++;
+}
+
+/* Relative, and below the run directory whichever way it is read. */
+static bool is_safe(const char *name)
+{
+	const char *p = name;
+
+	if (!*name || strchr(name, '\\'))
+		return false;
+	while (p) {
+		size_t length = strcspn(p, "/");
+
+		if (!length || (length == 1 && *p == '.') || (length == 2 && p[0] == '.' && p[1] == '.'))
+			return false;
+		p = p[length] ? p + length + 1 : NULL;
+	}
+	return true;
+}
+
+static void check_file(struct check *c, const char *hex, const char *name)
+{
+	char *path = fs_path("%s/%s", c->run_path, name), found[HEX + 1];
+	struct err e = ERR_INIT;
+	int rc = hash_file(path, found, &e);
+
+	if (rc == -ENOENT)
+		complain(c, "%s: missing", name);
+	else if (rc)
+		complain(c, "%s: %s", name, rc == -ELOOP ? "a symbolic link, where only files belong" : e.text);
+	else if (strcmp(hex, found))
+		complain(c, "%s: changed", name);
+	free(path);
+}
+
+/* "<64 hexadecimal digits>  <name>", as sha256sum writes it. */
+static void check_line(struct check *c, char *line, size_t number)
+{
+	char *name = line + HEX + 2;
+
+	if (strspn(line, "0123456789abcdef") != HEX || strncmp(line + HEX, "  ", 2)) {
+		complain(c, MANIFEST ": line %zu is not a SHA-256 and a name", number);
+		return;
+	}
+	line[HEX] = '\0';
+	if (!is_safe(name) || !is_listed(name)) {
+		complain(c, MANIFEST ": line %zu names '%s', which does not belong there", number, name);
+		return;
+	}
+	if (c->last && strcmp(c->last, name) >= 0)
+		complain(c, MANIFEST ": line %zu: '%s' is %s", number, name,
+			 strcmp(c->last, name) ? "out of order" : "listed twice");
+	c->last = name;
+	check_file(c, line, name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What is there but not in `names`, which is sorted. */
+static void check_extra(struct check *c, char **names, size_t count)
+{
+	struct err e = ERR_INIT;
+	char **files;
+	size_t n;
+
+	/* A link or a special file anywhere is an error of the listing. */
+	if (fs_files(c->run_path, &files, &n, &e)) {
+		complain(c, "%s", e.text);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (is_listed(files[i]) && !bsearch(&files[i], names, count, sizeof(*names), compare_names))
+			complain(c, "%s: not in the manifest", files[i]);
+	fs_files_free(files);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t n = 1;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+static int check_text(struct check *c, char *text)
+{
+	char **names = calloc(count_lines(text), sizeof(*names)), *line = text;
+	size_t count = 0, number = 0;
+
+	if (!names)
+		return -ENOMEM;
+	while (*line) {
+		size_t length = strcspn(line, "\n");
+		bool ended = line[length];
+
+		line[length] = '\0';
+		number++;
+		if (length > HEX + 2)
+			names[count++] = line + HEX + 2;
+		check_line(c, line, number);
+		line += length + ended;
+	}
+	qsort(names, count, sizeof(*names), compare_names);
+	check_extra(c, names, count);
+	free(names);
+	return 0;
+}
+
+int manifest_check(const char *run_path, void (*complain_to)(void *arg, const char *text), void *arg, struct err *e)
+{
+	struct check c = {.run_path = run_path, .complain = complain_to, .arg = arg};
+	char *path = fs_path("%s/" MANIFEST, run_path), *text;
+	size_t size;
+	int rc = fs_read(path, TEXT_MAX, &text, &size, e);
+
+	if (rc)
+		goto out;
+	if (strlen(text) != size)
+		complain(&c, MANIFEST ": it has a byte of value zero");
+	if (check_text(&c, text))
+		rc = err_sys(e, -ENOMEM, path, "check");
+	free(text);
+out:
+	free(path);
+	return rc ? rc : c.count;
+}
+
+/* --- what is read --- */
+
+int manifest_check_files(const char *run_path, bool (*is_wanted)(const char *name, void *arg), void *arg, struct err *e)
+{
+	char *path = fs_path("%s/" MANIFEST, run_path), *text, *rest, *line;
+	size_t size;
+	int rc = fs_read(path, TEXT_MAX, &text, &size, e);
+
+	free(path);
+	if (rc)
+		return rc;
+	for (rest = text; !rc && (line = strsep(&rest, "\n"));) {
+		const char *name = strlen(line) > HEX + 2 ? line + HEX + 2 : "";
+		char found[HEX + 1] = "";
+		struct err why = ERR_INIT;
+
+		if (!is_safe(name) || !is_wanted(name, arg))
+			continue;
+		path = fs_path("%s/%s", run_path, name);
+		rc = hash_file(path, found, &why);
+		if (rc)
+			err_set(e, rc, STATUS_USAGE, path, NULL, "the run was sealed with it, but now: %s", why.text);
+		else if (strncmp(line, found, HEX) != 0)
+			rc = err_set(e, -EBADMSG, STATUS_USAGE, path, NULL,
+				     "it was changed since the run was sealed; kblat verify says what else was");
+		free(path);
+	}
+	free(text);
+	return rc;
+}

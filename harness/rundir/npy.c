@@ -1,0 +1,291 @@
+#include "rundir/npy.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+
+/* Magic, version 1.0, and the length of the dictionary in two bytes, little end first. */
+#define MAGIC	 "\x93NUMPY"
+#define PREAMBLE 10
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns are mapped as they are: little-endian");
+
+void npy_header(char header[NPY_HEADER], size_t count)
+{
+	const unsigned length = NPY_HEADER - PREAMBLE;
+	const char preamble[PREAMBLE] = {
+	    MAGIC[0],		MAGIC[1], MAGIC[2], MAGIC[3], MAGIC[4], MAGIC[5], 1, 0, (char)(length & 0xff),
+	    (char)(length >> 8)};
+	int n;
+
+	memset(header, ' ', NPY_HEADER);
+	memcpy(header, preamble, PREAMBLE);
+	n = snprintf(header + PREAMBLE, length, "{'descr': '<i8', 'fortran_order': False, 'shape': (%zu,), }", count);
+	header[PREAMBLE + n] = ' ';
+	header[NPY_HEADER - 1] = '\n';
+}
+
+/* What the dictionary says. Texts point into the header and are not terminated. */
+struct dictionary {
+	const char *descr, *order, *shape;
+	size_t descr_length, order_length, shape_length;
+};
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && isspace((unsigned char)*p))
+		p++;
+	return p;
+}
+
+/* Where the Python literal at `p` ends: a string, a tuple of plain items, or a word. NULL if it does not. */
+static const char *skip_literal(const char *p, const char *end)
+{
+	const char *start = p;
+	char close = 0;
+
+	if (p < end && (*p == '\'' || *p == '"'))
+		close = *p;
+	else if (p < end && *p == '(')
+		close = ')';
+	if (close) {
+		p = memchr(p + 1, close, (size_t)(end - p - 1));
+		return p ? p + 1 : NULL;
+	}
+	while (p < end && (isalnum((unsigned char)*p) || *p == '_'))
+		p++;
+	return p > start ? p : NULL;
+}
+
+static bool is_literal(const char *p, size_t length, const char *word)
+{
+	return length == strlen(word) && !memcmp(p, word, length);
+}
+
+static bool keep_entry(struct dictionary *d, const char *key, size_t key_length, const char *value, size_t length)
+{
+	const struct {
+		const char *name;
+		const char **text;
+		size_t *length;
+	} rows[] = {
+	    {"descr", &d->descr, &d->descr_length},
+	    {"fortran_order", &d->order, &d->order_length},
+	    {"shape", &d->shape, &d->shape_length},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		/* The key is in quotes; which ones does not matter. */
+		if (!is_literal(key + 1, key_length - 2, rows[i].name) || *rows[i].text)
+			continue;
+		*rows[i].text = value;
+		*rows[i].length = length;
+		return true;
+	}
+	return false;
+}
+
+/* "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }" and blanks: exactly the three keys, in any order. */
+static bool parse_dictionary(const char *p, const char *end, struct dictionary *d)
+{
+	memset(d, 0, sizeof(*d));
+	p = skip_blanks(p, end);
+	if (p == end || *p++ != '{')
+		return false;
+	for (p = skip_blanks(p, end); p < end && *p != '}'; p = skip_blanks(p, end)) {
+		const char *key = p, *key_end, *value;
+
+		if (*p != '\'' && *p != '"')
+			return false;
+		key_end = skip_literal(key, end);
+		if (!key_end)
+			return false;
+		p = skip_blanks(key_end, end);
+		if (p == end || *p++ != ':')
+			return false;
+		value = skip_blanks(p, end);
+		p = skip_literal(value, end);
+		if (!p || !keep_entry(d, key, (size_t)(key_end - key), value, (size_t)(p - value)))
+			return false;
+		p = skip_blanks(p, end);
+		if (p < end && *p == ',')
+			p++;
+	}
+	return p < end && skip_blanks(p + 1, end) == end && d->descr && d->order && d->shape;
+}
+
+/* "(3,)", "( 3 , )". */
+static bool parse_shape(const char *p, size_t length, size_t *count)
+{
+	const char *end = p + length;
+	size_t value = 0;
+
+	p = skip_blanks(p + 1, end);
+	if (p == end || !isdigit((unsigned char)*p))
+		return false;
+	for (; p < end && isdigit((unsigned char)*p); p++)
+		if (__builtin_mul_overflow(value, (size_t)10, &value) ||
+		    __builtin_add_overflow(value, (size_t)(*p - '0'), &value))
+			return false;
+	p = skip_blanks(p, end);
+	if (p == end || *p++ != ',')
+		return false;
+	p = skip_blanks(p, end);
+	*count = value;
+	return p + 1 == end && *p == ')';
+}
+
+static int refuse(const char *path, struct err *e, const char *cause)
+{
+	return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "%s", cause);
+}
+
+static int read_dictionary(const char *path, const char *text, size_t length, size_t *count, struct err *e)
+{
+	struct dictionary d;
+
+	if (!parse_dictionary(text, text + length, &d))
+		return refuse(path, e, "its .npy header cannot be understood");
+	if (!is_literal(d.descr, d.descr_length, "'<i8'") && !is_literal(d.descr, d.descr_length, "\"<i8\""))
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
+			       "its entries are %.*s, not '<i8' (64-bit integers)",
+			       (int)(d.descr_length > 32 ? 32 : d.descr_length), d.descr);
+	if (!is_literal(d.order, d.order_length, "False"))
+		return refuse(path, e, "its order is Fortran's, not C's");
+	if (*d.shape != '(' || !parse_shape(d.shape, d.shape_length, count))
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
+			       "its shape is %.*s, not that of one column, such as (8000,)",
+			       (int)(d.shape_length > 32 ? 32 : d.shape_length), d.shape);
+	return 0;
+}
+
+/* Check the header of a mapped file against the file's size; where the data starts, and how much there is. */
+static int read_header(const char *path, const unsigned char *map, size_t size, size_t *start, size_t *count,
+		       struct err *e)
+{
+	size_t length, want;
+	int rc;
+
+	if (size < PREAMBLE || memcmp(map, MAGIC, sizeof(MAGIC) - 1))
+		return refuse(path, e, "it is not a .npy file");
+	if (map[6] != 1 || map[7] != 0)
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it is of .npy version %u.%u; only 1.0 is read",
+			       map[6], map[7]);
+	length = map[8] | (size_t)map[9] << 8;
+	if (length > size - PREAMBLE)
+		return refuse(path, e, "it is cut off inside its .npy header");
+	rc = read_dictionary(path, (const char *)map + PREAMBLE, length, count, e);
+	if (rc)
+		return rc;
+	*start = PREAMBLE + length;
+	if (*start % sizeof(int64_t))
+		return refuse(path, e, "its data is not aligned to eight bytes");
+	if (__builtin_mul_overflow(*count, sizeof(int64_t), &want) || want > size - *start)
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it is cut off: %zu entries announced, %zu there",
+			       *count, (size - *start) / sizeof(int64_t));
+	if (want < size - *start)
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
+			       "it is too long: %zu entries announced, %zu bytes more", *count, size - *start - want);
+	return 0;
+}
+
+static int open_column(const char *path, size_t *size, struct err *e)
+{
+	/* O_NONBLOCK: a FIFO in a column's place is refused below, not waited for. */
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return err_sys(e, -errno, path, "read");
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return refuse(path, e, "it is not a regular file");
+	}
+	if (!st.st_size) {
+		close(fd);
+		return refuse(path, e, "it is empty");
+	}
+	*size = (size_t)st.st_size;
+	return fd;
+}
+
+int npy_open(const char *path, struct npy *out, struct err *e)
+{
+	size_t size = 0, start = 0, count = 0;
+	void *map;
+	int fd, rc;
+
+	memset(out, 0, sizeof(*out));
+	fd = open_column(path, &size, e);
+	if (fd < 0)
+		return fd;
+	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	rc = map == MAP_FAILED ? err_sys(e, -errno, path, "map") : 0;
+	close(fd);
+	if (rc)
+		return rc;
+	rc = read_header(path, map, size, &start, &count, e);
+	if (rc) {
+		munmap(map, size);
+		return rc;
+	}
+	/* Columns are read from front to end: let the kernel fetch ahead and map many pages at a time. */
+	madvise(map, size, MADV_SEQUENTIAL);
+	*out = (struct npy){(const int64_t *)((const char *)map + start), count, map, size};
+	return 0;
+}
+
+void npy_close(struct npy *n)
+{
+	if (n->map)
+		munmap(n->map, n->map_size);
+	memset(n, 0, sizeof(*n));
+}
+
+/* Not fs_write: a column may be large, and header and data are in two places. */
+static int write_synced(const char *path, const int64_t *data, size_t count)
+{
+	char header[NPY_HEADER];
+	int rc, fd;
+
+	/* A killed run may have left one; O_EXCL then makes sure that the file is new, and ours. */
+	if (unlink(path) && errno != ENOENT)
+		return -errno;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	npy_header(header, count);
+	rc = fs_write_fd(fd, header, sizeof(header));
+	if (!rc)
+		rc = fs_write_fd(fd, data, count * sizeof(*data));
+	if (!rc && fsync(fd))
+		rc = -errno;
+	if (close(fd) && !rc)
+		rc = -errno;
+	if (rc)
+		unlink(path);
+	return rc;
+}
+
+int npy_write(const char *path, const int64_t *data, size_t count, struct err *e)
+{
+	char *tmp = fs_path("%s.tmp", path);
+	int rc = write_synced(tmp, data, count);
+
+	if (!rc && rename(tmp, path)) {
+		rc = -errno;
+		unlink(tmp);
+	}
+	free(tmp);
+	return rc ? err_sys(e, rc, path, "write") : 0;
+}

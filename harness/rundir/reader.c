@@ -1,0 +1,72 @@
+#include "rundir/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "rundir/schema.h"
+
+#define PARTIAL ".partial"
+
+static bool has_file(const char *dir, const char *name)
+{
+	char *path = fs_path("%s/%s", dir, name);
+	bool there = !access(path, F_OK);
+
+	free(path);
+	return there;
+}
+
+static bool is_partial(const char *path)
+{
+	size_t length = strlen(path), end = strlen(PARTIAL);
+
+	return length >= end && !strcmp(path + length - end, PARTIAL);
+}
+
+static json_t *read_below(const char *dir, const char *name, enum document document, struct err *e)
+{
+	char *path = fs_path("%s/%s", dir, name);
+	json_t *value = schema_read(document, path, e);
+
+	free(path);
+	return value;
+}
+
+static int refuse(const char *path, struct err *e, const char *cause)
+{
+	return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "not a run directory: %s", cause);
+}
+
+int run_open(const char *path, struct run *out, struct err *e)
+{
+	memset(out, 0, sizeof(*out));
+	out->path = realpath(path, NULL);
+	if (!out->path)
+		return refuse(path, e, errno == ENOENT ? "there is nothing of this name" : strerrordesc_np(errno));
+	if (!has_file(out->path, "run.json") || !has_file(out->path, "resolved.json")) {
+		run_close(out);
+		return refuse(path, e, "it has no run.json and resolved.json");
+	}
+	out->sealed = has_file(out->path, "manifest-sha256.txt") && !is_partial(out->path);
+	out->run = read_below(out->path, "run.json", DOC_RUN, e);
+	out->resolved = out->run ? read_below(out->path, "resolved.json", DOC_RESOLVED, e) : NULL;
+	if (out->resolved && has_file(out->path, "summary.json"))
+		out->summary = read_below(out->path, "summary.json", DOC_SUMMARY, e);
+	if (out->resolved && (out->summary || !has_file(out->path, "summary.json")))
+		return 0;
+	run_close(out);
+	return -EINVAL;
+}
+
+void run_close(struct run *r)
+{
+	json_decref(r->run);
+	json_decref(r->resolved);
+	json_decref(r->summary);
+	free(r->path);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,106 @@
+#include "rundir/schema.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/json.h"
+
+#define SCHEMA 1
+
+#define OBJECT	(1u << JSON_OBJECT)
+#define ARRAY	(1u << JSON_ARRAY)
+#define STRING	(1u << JSON_STRING)
+#define INTEGER (1u << JSON_INTEGER)
+#define BOOLEAN (1u << JSON_TRUE | 1u << JSON_FALSE)
+
+struct key {
+	const char *name;
+	unsigned types;
+};
+
+static const struct key run_keys[] = {
+    {"name", STRING},  {"status", STRING}, {"version", STRING}, {"argv", ARRAY},     {"hosts", OBJECT},
+    {"clock", OBJECT}, {"valid", BOOLEAN}, {"reasons", ARRAY},	{"warnings", ARRAY}, {NULL, 0},
+};
+static const struct key resolved_keys[] = {{"name", STRING}, {"kernels", OBJECT}, {"points", ARRAY}, {NULL, 0}};
+static const struct key point_keys[] = {{"id", INTEGER}, {"outcome", STRING}, {"why", STRING}, {NULL, 0}};
+static const struct key counters_keys[] = {{"source", OBJECT}, {"sink", OBJECT}, {NULL, 0}};
+static const struct key data_keys[] = {{"metrics", OBJECT}, {"histograms", OBJECT}, {NULL, 0}};
+static const struct key summary_keys[] = {{"points", ARRAY}, {"valid", BOOLEAN}, {NULL, 0}};
+static const struct key claims_keys[] = {{"claims", ARRAY}, {NULL, 0}};
+static const struct key no_keys[] = {{NULL, 0}};
+
+/* points/<nnnn>/summary.json is a part of summary.json, not one itself. */
+static const struct {
+	const char *file;
+	const struct key *keys;
+	bool has_schema;
+} documents[] = {
+    [DOC_RUN] = {"run.json", run_keys, true},
+    [DOC_RESOLVED] = {"resolved.json", resolved_keys, true},
+    [DOC_PARAMS] = {"params.json", no_keys, false},
+    [DOC_POINT] = {"point.json", point_keys, true},
+    [DOC_COUNTERS] = {"counters.json", counters_keys, true},
+    [DOC_DATA] = {"data.json", data_keys, true},
+    [DOC_SUMMARY] = {"summary.json", summary_keys, true},
+    [DOC_CLAIMS] = {"claims.json", claims_keys, true},
+};
+
+int schema_document(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++)
+		if (!strcmp(name, documents[i].file) && (i != DOC_SUMMARY || !slash))
+			return (int)i;
+	return -1;
+}
+
+static int refuse(const char *path, struct err *e, const char *format, const char *key)
+{
+	return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, format, key);
+}
+
+static int check_schema(const json_t *value, const char *path, struct err *e)
+{
+	const json_t *schema = json_object_get(value, "schema");
+
+	if (!json_is_integer(schema) || json_integer_value(schema) < 1)
+		return refuse(path, e, "it has no number of its %s", "schema");
+	if (json_integer_value(schema) > SCHEMA)
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
+			       "it is of schema %" JSON_INTEGER_FORMAT ", from a newer kblat; this one knows %d",
+			       json_integer_value(schema), SCHEMA);
+	return 0;
+}
+
+static int check(enum document document, const json_t *value, const char *path, struct err *e)
+{
+	if (!json_is_object(value))
+		return refuse(path, e, "it is not a JSON %s", "object");
+	if (documents[document].has_schema && check_schema(value, path, e))
+		return -EINVAL;
+	for (const struct key *k = documents[document].keys; k->name; k++) {
+		const json_t *found = json_object_get(value, k->name);
+
+		if (!found)
+			return refuse(path, e, "'%s' is missing", k->name);
+		if (!(k->types & 1u << json_typeof(found)))
+			return refuse(path, e, "'%s' is of a wrong type", k->name);
+	}
+	return 0;
+}
+
+json_t *schema_read(enum document document, const char *path, struct err *e)
+{
+	json_t *value = json_read(path, e);
+
+	if (value && check(document, value, path, e)) {
+		json_decref(value);
+		return NULL;
+	}
+	return value;
+}

@@ -1,0 +1,21 @@
+/*
+ * The JSON files of a run directory, read and checked: the number of their schema, the keys that must be there and
+ * their types (rundir/reader.h says what they mean). What is deeper inside, its reader checks: nothing that a file
+ * says is trusted.
+ */
+#ifndef KBLAT_ANALYSIS_SCHEMA_H
+#define KBLAT_ANALYSIS_SCHEMA_H
+
+#include <jansson.h>
+
+struct err;
+
+enum document { DOC_RUN, DOC_RESOLVED, DOC_PARAMS, DOC_POINT, DOC_COUNTERS, DOC_DATA, DOC_SUMMARY, DOC_CLAIMS };
+
+/* What a file of this name in a run directory is (the last part of its path counts). -1: not one of these. */
+int schema_document(const char *path);
+
+/* Read and check. NULL and `e`, STATUS_USAGE where the content is wrong. */
+json_t *schema_read(enum document document, const char *path, struct err *e);
+
+#endif
