@@ -35,7 +35,7 @@ HARNESS := $(filter-out harness/main.c harness/kernels/%,$(wildcard harness/*.c 
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
            $(foreach k,$(KERNELS),$(BUILD)/harness/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/kernels/$k-$t.o))
 LIB     := $(BUILD)/libkblat.a
-TUNING  := $(filter-out tuning/main.c,$(wildcard tuning/*.c))
+TUNING  := $(wildcard tuning/*/*.c)
 TUNELIB := $(BUILD)/libkbtune.a
 TUNELIBS:= -lcpuset -lyaml -ljansson
 UNIT    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
@@ -126,9 +126,9 @@ $(BUILD)/%.o: %.c
 	@echo '  CC    $@'
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Only these objects know the commit, and are made again when that changes.
-$(BUILD)/common/version.o $(BUILD)/tuning/main.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'
-$(BUILD)/common/version.o $(BUILD)/tuning/main.o: $(BUILD)/commit
+# Only this object knows the commit, and is made again when that changes.
+$(BUILD)/common/version.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'
+$(BUILD)/common/version.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' >$@

@@ -1,33 +1,27 @@
 #include "common/program.h"
-#include "tuning/commands.h"
-
-#ifndef KBLAT_VERSION
-#define KBLAT_VERSION "0.1.0"
-#endif
-#ifndef KBLAT_COMMIT
-#define KBLAT_COMMIT "unknown"
-#endif
+#include "common/version.h"
+#include "tuning/commands/tune_commands.h"
 
 static const struct program_command commands[] = {
-    {&cmd_status_cli, cmd_status, false},
-    {&cmd_plan_cli, cmd_plan, false},
-    {&cmd_apply_cli, cmd_apply, false},
-    {&cmd_verify_cli, cmd_verify, false},
-    {&cmd_restore_cli, cmd_restore, false},
-    {&cmd_run_cli, cmd_run, false},
-    {&cmd_hold_cli, cmd_hold, false},
-    {&cmd_cpuset_cli, cmd_cpuset, false},
-    {&cmd_irq_cli, cmd_irq, false},
-    {&cmd_latency_cli, cmd_latency, false},
-    {&cmd_tuned_cli, cmd_tuned, false},
-    {&cmd_profiles_cli, cmd_profiles, false},
+    {&tune_status_cli, tune_status, false},
+    {&tune_plan_cli, tune_plan, false},
+    {&tune_apply_cli, tune_apply, false},
+    {&tune_verify_cli, tune_verify, false},
+    {&tune_restore_cli, tune_restore, false},
+    {&tune_run_cli, tune_run, false},
+    {&tune_hold_cli, tune_hold, false},
+    {&tune_cpuset_cli, tune_cpuset, false},
+    {&tune_irq_cli, tune_irq, false},
+    {&tune_latency_cli, tune_latency, false},
+    {&tune_tuned_cli, tune_tuned, false},
+    {&tune_profiles_cli, tune_profiles, false},
     {.cli = NULL},
 };
 
 static const struct program kbtune = {
     .name = "kbtune",
-    .version = KBLAT_VERSION,
-    .commit = KBLAT_COMMIT,
+    .version = kblat_version,
+    .commit = kblat_commit,
     .about = "Quiets a machine, proves that it is quiet, and puts it back: cpusets, interrupts, PM QoS, tuned and\n"
 	     "what belongs to them, as one transaction that can be planned, verified and undone.\n",
     .statuses = "Exit status: 0 it is so, 1 it failed, 2 wrong usage or bad input, 3 the answer is no (drift),\n"

@@ -1,6 +1,6 @@
 /* Forms of kernel files: what they say, what to write, when two texts are the same. */
 #include "tap.h"
-#include "tuning/form.h"
+#include "tuning/machine/form.h"
 
 static const char *value(enum form f, const char *text, const char *about)
 {

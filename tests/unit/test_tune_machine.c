@@ -5,11 +5,11 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "tap.h"
-#include "tuning/cgroups.h"
-#include "tuning/irqs.h"
-#include "tuning/machine.h"
-#include "tuning/tasks.h"
-#include "tuning/topology.h"
+#include "tuning/machine/cgroups.h"
+#include "tuning/machine/irqs.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
+#include "tuning/machine/topology.h"
 
 static char *root;
 static struct machine m;

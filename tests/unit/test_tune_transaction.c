@@ -6,10 +6,10 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "tap.h"
-#include "tuning/journal.h"
-#include "tuning/machine.h"
-#include "tuning/plan.h"
-#include "tuning/transaction.h"
+#include "tuning/journal/journal.h"
+#include "tuning/journal/transaction.h"
+#include "tuning/machine/machine.h"
+#include "tuning/steps/plan.h"
 
 static char *root;
 static struct machine m;

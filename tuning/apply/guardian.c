@@ -1,0 +1,127 @@
+#include "tuning/apply/guardian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "tuning/journal/journal.h"
+#include "tuning/journal/transaction.h"
+#include "tuning/machine/machine.h"
+
+#define LOCK_TRIES 200 /* of 50 ms */
+
+/* Only what our parent applied: it may have been restored, and something else applied, meanwhile. */
+static bool is_of(const struct journal *j, pid_t parent)
+{
+	return json_integer_value(json_object_get(j->about, "run")) == parent;
+}
+
+static void restore_for(const char *sysroot, pid_t parent)
+{
+	struct timespec pause = {.tv_nsec = 50000000};
+	struct err e = ERR_INIT;
+	struct journal j = {0};
+	struct machine m;
+	int lock = -1;
+
+	if (machine_open(&m, sysroot, &e) || journal_open(&m, false, &e))
+		return;
+	m.kill_after = -1;
+	for (int i = 0; i < LOCK_TRIES && lock < 0; i++) {
+		err_clear(&e);
+		lock = journal_lock(&m, &e);
+		if (lock < 0)
+			nanosleep(&pause, NULL);
+	}
+	if (lock >= 0 && !journal_load(&m, &j, &e) && !j.moot && is_of(&j, parent))
+		transaction_undo(&m, &j, NULL, NULL, NULL, &e);
+	if (e.status)
+		fprintf(stderr, "kbtune: %s\n", e.text);
+	journal_free(&j);
+	machine_close(&m);
+}
+
+static void guard(int pipe_end, const char *sysroot, pid_t parent)
+{
+	char byte;
+	ssize_t n;
+
+	setsid();
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	do
+		n = read(pipe_end, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		restore_for(sysroot, parent);
+	_exit(0);
+}
+
+struct guardian {
+	pid_t pid;
+	int end; /* of the pipe; one byte says that all is well */
+};
+
+static int start(struct guardian *g, const char *sysroot, struct err *e)
+{
+	pid_t parent = getpid();
+	int ends[2], rc = 0;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return err_sys(e, -errno, NULL, "make a pipe");
+	fflush(stdout);
+	g->pid = fork();
+	if (g->pid == 0) {
+		close(ends[1]);
+		guard(ends[0], sysroot, parent);
+	}
+	if (g->pid < 0)
+		rc = err_sys(e, -errno, NULL, "start a process");
+	close(ends[0]);
+	if (rc)
+		close(ends[1]);
+	g->end = rc ? -1 : ends[1];
+	return rc;
+}
+
+static void end(struct guardian *g)
+{
+	if (write(g->end, "", 1) < 0)
+		perror("kbtune: guardian");
+	close(g->end);
+	waitpid(g->pid, NULL, 0);
+}
+
+static void hold_signals(void)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGHUP);
+	sigprocmask(SIG_BLOCK, &held, NULL);
+}
+
+enum status guarded(struct machine *m, const char *sysroot, const struct cli_list *args,
+		    enum status (*act)(struct machine *m, const struct cli_list *args, void *request, struct err *e),
+		    void *request, struct err *e)
+{
+	struct guardian guardian = {-1, -1};
+	enum status status;
+
+	hold_signals();
+	if (start(&guardian, sysroot, e))
+		return STATUS_FAILED;
+	status = act(m, args, request, e);
+	end(&guardian);
+	return status;
+}

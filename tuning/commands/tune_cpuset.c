@@ -1,0 +1,326 @@
+/* kbtune cpuset list, create, destroy, exec. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cpulist.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "tuning/commands/command.h"
+#include "tuning/commands/tune_commands.h"
+#include "tuning/journal/journal.h"
+#include "tuning/journal/transaction.h"
+#include "tuning/machine/cgroups.h"
+#include "tuning/machine/child.h"
+#include "tuning/machine/form.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/topology.h"
+#include "tuning/steps/plan.h"
+
+#define LIST_TEXT 1024
+
+const struct cli_command tune_cpuset_cli = {
+    .name = "cpuset",
+    .synopsis = "list | create NAME --cpus LIST | destroy NAME | exec NAME -- COMMAND...",
+    .summary = "Cpusets by hand: list them, make one, remove one, run a command in one.",
+    .details =
+	"What create makes, 'kbtune restore' removes. destroy removes a cpuset in which nothing runs. exec runs a "
+	"command inside a cpuset, with its exit status.",
+    .min_args = 1,
+    .max_args = 100000,
+};
+
+struct request {
+	struct machine *m;
+	const struct cli_list *args;
+	const char *cpus, *partition;
+	bool json, dry_run;
+	struct err *e;
+};
+
+static char *read_line(const struct machine *m, const struct cgroups *cg, const char *name, const char *file, char *buf,
+		       size_t size)
+{
+	char *path = cgroups_file(cg, name, file);
+
+	if (sysroot_line(&m->root, path, buf, size))
+		buf[0] = '\0';
+	free(path);
+	return buf;
+}
+
+/* The root of version 2 says only what is effective. */
+static json_t *describe(const struct machine *m, const struct cgroups *cg, const char *name)
+{
+	char cpus[LIST_TEXT], memory[LIST_TEXT], kind[128];
+	int tasks = cgroups_tasks(m, cg, name);
+
+	if (!*read_line(m, cg, name, "cpus", cpus, sizeof(cpus)))
+		read_line(m, cg, name, "cpus.effective", cpus, sizeof(cpus));
+	if (!*read_line(m, cg, name, "mems", memory, sizeof(memory)))
+		read_line(m, cg, name, "mems.effective", memory, sizeof(memory));
+	if (cg->version == 2)
+		read_line(m, cg, name, "cpus.partition", kind, sizeof(kind));
+	else
+		snprintf(kind, sizeof(kind), "%s", cgroups_exclusive(m, cg, name) ? "exclusive" : "shared");
+	return json_pack("{s:s, s:s, s:s, s:s, s:i}", "name", *name ? name : "/", "cpus", cpus, "memory_nodes", memory,
+			 "kind", *kind ? kind : "root", "tasks", tasks < 0 ? 0 : tasks);
+}
+
+static void print_table(const json_t *list, FILE *out)
+{
+	const json_t *one;
+	size_t i;
+
+	fprintf(out, "%-32s %-16s %-8s %-10s %s\n", "cpuset", "CPUs", "memory", "tasks", "kind");
+	json_array_foreach (list, i, one)
+		fprintf(out, "%-32s %-16s %-8s %-10lld %s\n", json_string_value(json_object_get(one, "name")),
+			json_string_value(json_object_get(one, "cpus")),
+			json_string_value(json_object_get(one, "memory_nodes")),
+			(long long)json_integer_value(json_object_get(one, "tasks")),
+			json_string_value(json_object_get(one, "kind")));
+}
+
+static enum status need_cpusets(struct request *r, struct cgroups *cg)
+{
+	cgroups_find(r->m, cg);
+	if (cg->version)
+		return STATUS_OK;
+	err_set(r->e, -ENODEV, STATUS_IMPOSSIBLE, "cpuset", NULL,
+		"no mounted control groups have the cpuset controller");
+	return STATUS_IMPOSSIBLE;
+}
+
+static enum status do_list(struct request *r)
+{
+	struct cgroups cg;
+	json_t *list, *all;
+	char **names;
+	int n;
+
+	if (need_cpusets(r, &cg))
+		return STATUS_IMPOSSIBLE;
+	list = json_array();
+	json_array_append_new(list, describe(r->m, &cg, ""));
+	n = cgroups_all(r->m, &cg, &names);
+	for (int i = 0; i < n; i++)
+		json_array_append_new(list, describe(r->m, &cg, names[i]));
+	if (n >= 0)
+		sysroot_names_free(names);
+	all = json_pack("{s:i, s:i, s:s, s:o}", "schema", 1, "version", cg.version, "root", cg.root, "cpusets", list);
+	if (r->json)
+		json_print(all, stdout);
+	else
+		print_table(list, stdout);
+	json_decref(all);
+	return STATUS_OK;
+}
+
+static enum status usage(struct request *r, const char *format, const char *word)
+{
+	char quoted[TEXT_QUOTE_MAX], text[300];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(text, sizeof(text), format, text_quote(word, quoted, sizeof(quoted)));
+#pragma GCC diagnostic pop
+	err_set(r->e, -EINVAL, STATUS_USAGE, "cpuset", NULL, "%s", text);
+	return STATUS_USAGE;
+}
+
+static bool is_good_name(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+
+	return n && !name[n] && n < 64 && name[0] != '-';
+}
+
+static const char *find_partition(const char *asked)
+{
+	static const char *const known[] = {"isolated", "root", "member"};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(known[i], asked))
+			return known[i];
+	return NULL;
+}
+
+static void plan_create(struct request *r, const struct cgroups *cg, const struct topology *t,
+			const struct cpulist *cpus, const char *partition, struct plan *plan)
+{
+	char list[LIST_TEXT], nodes[LIST_TEXT], now[FORM_VALUE_MAX], *text;
+	const char *name = r->args->items[1];
+	char *path = fs_path("%s/%s", cg->root, name), *after, *file;
+	struct cpulist memory;
+
+	topology_memory_of(t, cpus, &memory);
+	cpulist_format(cpus, list, sizeof(list));
+	cpulist_format(&memory, nodes, sizeof(nodes));
+	file = cgroups_file(cg, "", "cgroup.subtree_control");
+	if (cg->version == 2 && !machine_read(r->m, file, &text)) {
+		form_value(FORM_CONTROLLER, text, "+cpuset", now, sizeof(now));
+		plan_step(plan, "cpuset", &op_file, file, now, "+cpuset",
+			  json_pack("{s:s, s:s}", "form", form_name(FORM_CONTROLLER), "raw", text));
+		free(text);
+	}
+	after = fs_path("CPUs %s, memory %s, %s", list, nodes, partition);
+	plan_step(plan, "cpuset", &op_cpuset, path, "absent", after,
+		  json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "version", cg->version, "root", cg->root,
+			    "prefix", cg->prefix, "name", name, "cpus", list, "memory", nodes, "partition", partition,
+			    "lib", cg->lib));
+	free(file);
+	free(after);
+	free(path);
+}
+
+static enum status check_create(struct request *r, const struct cgroups *cg, const struct topology *t,
+				struct cpulist *cpus)
+{
+	const char *name = r->args->items[1];
+	char why[200], *path;
+	bool exists;
+
+	if (!is_good_name(name))
+		return usage(r, "%s is no name: letters, digits, - and _", name);
+	if (!r->cpus)
+		return usage(r, "create %s wants --cpus LIST", name);
+	if (cpulist_parse(r->cpus, cpus, why, sizeof(why)) || cpulist_first(cpus) < 0)
+		return usage(r, "--cpus %s is no list of CPUs such as 2-3", r->cpus);
+	if (!cpulist_is_subset(cpus, &t->online))
+		return usage(r, "--cpus %s: not all of these are here and online", r->cpus);
+	if (r->partition && !find_partition(r->partition))
+		return usage(r, "--partition is isolated, root or member, not %s", r->partition);
+	if (cpulist_is_subset(&t->online, cpus) && r->partition && strcmp(r->partition, "member"))
+		return usage(r, "--cpus %s are all CPUs; a partition must leave one for everything else", r->cpus);
+	path = fs_path("%s/%s", cg->root, name);
+	exists = sysroot_exists(&r->m->root, path);
+	if (exists)
+		err_set(r->e, -EEXIST, STATUS_FAILED, path, "make the cpuset", "there is one of that name already");
+	free(path);
+	return exists ? STATUS_FAILED : STATUS_OK;
+}
+
+static enum status do_create(struct request *r)
+{
+	struct topology t;
+	struct cpulist cpus;
+	struct cgroups cg;
+	struct plan plan;
+	enum status status = need_cpusets(r, &cg);
+
+	if (status || topology_read(r->m, &t, r->e))
+		return status ? status : failed(r->e);
+	plan_init(&plan, "cpuset create", "");
+	status = check_create(r, &cg, &t, &cpus);
+	if (!status) {
+		plan_create(r, &cg, &t, &cpus, r->partition ? find_partition(r->partition) : "member", &plan);
+		status = apply_single(r->m, &plan, r->dry_run, r->json, r->e);
+	}
+	plan_free(&plan);
+	topology_free(&t);
+	return status;
+}
+
+/* Not of our making: the kernel refuses to remove one that is in use. */
+static int remove_foreign(struct request *r, const struct cgroups *cg, const char *name, const char *path)
+{
+	int tasks = cgroups_tasks(r->m, cg, name), rc;
+
+	if (tasks < 0)
+		return err_set(r->e, -ENOENT, STATUS_USAGE, name, "destroy", "there is no cpuset of that name");
+	if (tasks > 0)
+		return err_set(r->e, -EBUSY, STATUS_FAILED, path, "destroy",
+			       "%d tasks are in it; end or move them first", tasks);
+	rc = machine_rmdir(r->m, path);
+	return rc ? err_sys(r->e, rc, path, "destroy") : 0;
+}
+
+static bool is_ours(const struct journal *j, const char *path)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (j->steps[i].op == &op_cpuset && !strcmp(j->steps[i].path, path))
+			return true;
+	return false;
+}
+
+static enum status do_destroy(struct request *r)
+{
+	const char *name = r->args->items[1];
+	struct cgroups cg;
+	struct journal j;
+	int lock, rc;
+	char *path;
+
+	if (need_cpusets(r, &cg))
+		return STATUS_IMPOSSIBLE;
+	if (!is_good_name(name))
+		return usage(r, "%s is no name of a cpuset right below the root", name);
+	if (session_begin(r->m, "", &j, &lock, r->e))
+		return failed(r->e);
+	path = fs_path("%s/%s", cg.root, name);
+	rc =
+	    is_ours(&j, path) ? transaction_undo(r->m, &j, NULL, path, NULL, r->e) : remove_foreign(r, &cg, name, path);
+	if (!rc)
+		printf("destroyed %s\n", path);
+	free(path);
+	session_end(&j, lock);
+	return rc ? failed(r->e) : STATUS_OK;
+}
+
+static enum status do_exec(struct request *r)
+{
+	char **command;
+	int rc;
+
+	if (r->args->count < 3)
+		return usage(r, "exec %s wants a command after it", r->args->items[1]);
+	command = command_words(r->args, 2);
+	rc = child_run(r->m, r->args->items[1], command, r->e);
+	free(command);
+	return rc < 0 ? failed(r->e) : (enum status)rc;
+}
+
+static const struct {
+	const char *name;
+	enum status (*run)(struct request *r);
+	size_t min_args, max_args;
+} actions[] = {
+    {"list", do_list, 1, 1},
+    {"create", do_create, 2, 2},
+    {"destroy", do_destroy, 2, 2},
+    {"exec", do_exec, 2, 100000},
+};
+
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	struct request *r = request;
+
+	r->m = m;
+	r->args = args;
+	r->e = e;
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		if (strcmp(actions[i].name, args->items[0]))
+			continue;
+		if (args->count < actions[i].min_args || args->count > actions[i].max_args)
+			return usage(r, "wrong number of arguments for %s; see kbtune cpuset --help", actions[i].name);
+		return actions[i].run(r);
+	}
+	return usage(r, "unknown action %s: list, create, destroy, exec", args->items[0]);
+}
+
+enum status tune_cpuset(int argc, char **argv, struct err *e)
+{
+	const char *sysroot = NULL;
+	struct request r = {0};
+	const struct cli_flag flags[] = {
+	    {"cpus", CLI_STRING, &r.cpus, "LIST", "for create: its CPUs", 0, 0},
+	    {"partition", CLI_STRING, &r.partition, "KIND", "for create: isolated, root, or member (default)", 0, 0},
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "for create: show what would be done", 0, 0},
+	    COMMAND_SYSROOT(&sysroot),
+	    COMMAND_JSON(&r.json),
+	    COMMAND_FLAGS_END};
+
+	return command_run(&(struct command){&tune_cpuset_cli, flags, &sysroot, act, &r}, argc, argv, e);
+}

@@ -1,0 +1,121 @@
+/*
+ * kbtune hold PROFILE: applied as long as standard input stays open; for programs that want a tuned machine for a while
+ * and may die, too. What is said on standard output, one JSON document a line with --json: "applied", then, when it is
+ * over, "verified" (as kbtune verify) and "restored".
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "tuning/apply/guardian.h"
+#include "tuning/commands/command.h"
+#include "tuning/commands/tune_commands.h"
+#include "tuning/journal/journal.h"
+#include "tuning/journal/transaction.h"
+#include "tuning/machine/machine.h"
+
+const struct cli_command tune_hold_cli = {
+    .name = "hold",
+    .synopsis = "PROFILE [--replace] [--strict] [--dry-run] [--sysroot DIR] [--json]",
+    .summary = "Apply a profile as long as standard input stays open, then put everything back.",
+    .details =
+	"For programs: whoever holds the other end of the pipe may end or be killed, and everything is put back; "
+	"likewise "
+	"on a signal, and when kbtune itself is killed. With --json each line is a document with a \"type\": applied, "
+	"verified (what drifted meanwhile), restored.",
+    .min_args = 1,
+    .max_args = 1,
+};
+
+/* Until the end of standard input, or one of the signals that are blocked. */
+static int wait_for_end(struct err *e)
+{
+	sigset_t signals;
+	char text[256];
+	int fd;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, -errno, NULL, "wait for signals");
+	for (;;) {
+		struct pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {fd, POLLIN, 0}};
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (fds[1].revents || (fds[0].revents && read(STDIN_FILENO, text, sizeof(text)) <= 0))
+			break;
+	}
+	close(fd);
+	return 0;
+}
+
+/* What drifted while it was held. */
+static void say_verified(struct machine *m, enum say say)
+{
+	struct journal j = {0};
+	struct drift d;
+
+	if (journal_load(m, &j, NULL))
+		return;
+	transaction_verify(m, &j, &d);
+	if (say == SAY_LINE)
+		say_json(verified_json(&j, &d), "verified", say);
+	else if (d.drifted)
+		print_drift(&j, &d);
+	json_decref(d.list);
+	journal_free(&j);
+}
+
+struct request {
+	const char *sysroot;
+	struct apply_options options;
+	bool json, dry_run;
+};
+
+static enum status hold(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	const struct request *r = request;
+	enum status status = apply_profile(m, args->items[0], &r->options, e), restored;
+	struct err undo = ERR_INIT;
+
+	if (status)
+		return status;
+	fflush(stdout);
+	if (wait_for_end(e))
+		status = failed(e);
+	say_verified(m, r->options.say);
+	restored = restore_all(m, r->options.say, &undo);
+	if (restored && !e->status)
+		*e = undo;
+	return status ? status : restored;
+}
+
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	struct request *r = request;
+
+	r->options.say = r->json ? SAY_LINE : SAY_TEXT;
+	return r->dry_run ? check_profile(m, args->items[0], &r->options, e)
+			  : guarded(m, r->sysroot, args, hold, request, e);
+}
+
+enum status tune_hold(int argc, char **argv, struct err *e)
+{
+	struct request r = {0};
+	const struct cli_flag flags[] = {
+	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
+	    COMMAND_SYSROOT(&r.sysroot),
+	    {"json", CLI_FLAG, &r.json, NULL, "as JSON, a document a line", 0, 0},
+	    COMMAND_FLAGS_END};
+
+	return command_run(&(struct command){&tune_hold_cli, flags, &r.sysroot, act, &r}, argc, argv, e);
+}

@@ -1,0 +1,328 @@
+/* kbtune irq list, set, restore. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/diag.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "tuning/commands/command.h"
+#include "tuning/commands/tune_commands.h"
+#include "tuning/journal/journal.h"
+#include "tuning/journal/transaction.h"
+#include "tuning/knobs/irqs_plan.h"
+#include "tuning/machine/irqs.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/topology.h"
+#include "tuning/steps/plan.h"
+
+#define LIST_TEXT 1024
+
+const struct cli_command tune_irq_cli = {
+    .name = "irq",
+    .synopsis =
+	"list [--device DEV] | set NUMBER... --cpus LIST | set --device DEV (--cpus LIST|--near|--away) | restore",
+    .summary = "Interrupts: who fires where and whose they are; move some; put those back.",
+    .details = "set is journalled: 'kbtune irq restore' puts back the interrupts alone, 'kbtune restore' everything. A "
+	       "managed "
+	       "interrupt is the kernel's to place; it is left out, and said so.",
+    .min_args = 1,
+    .max_args = 4096,
+};
+
+struct request {
+	struct machine *m;
+	const struct cli_list *args;
+	const char *device, *cpus;
+	bool near, away, json, dry_run;
+	struct err *e;
+};
+
+static enum status misuse(struct request *r, const char *text, const char *word)
+{
+	char quoted[TEXT_QUOTE_MAX];
+
+	err_set(r->e, -EINVAL, STATUS_USAGE, "irq", NULL, "%s%s%s", text, word ? " " : "",
+		word ? text_quote(word, quoted, sizeof(quoted)) : "");
+	return STATUS_USAGE;
+}
+
+/* Where it has fired so far: the CPUs with the most, "2:1500 0:3". */
+static char *top_cpus(const struct irq_table *t, const struct irq *irq, char *buf, size_t size)
+{
+	uint64_t below = UINT64_MAX;
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (int shown = 0; shown < 3; shown++) {
+		size_t best = t->cpu_count;
+
+		for (size_t i = 0; i < t->cpu_count; i++)
+			if (irq->counts[i] && irq->counts[i] < below &&
+			    (best == t->cpu_count || irq->counts[i] > irq->counts[best]))
+				best = i;
+		if (best == t->cpu_count || used >= size)
+			break;
+		used += (size_t)snprintf(buf + used, size - used, "%s%d:%llu", shown ? " " : "", t->cpus[best],
+					 (unsigned long long)irq->counts[best]);
+		below = irq->counts[best];
+	}
+	return buf;
+}
+
+static json_t *irq_json(const struct machine *m, const struct irq_table *t, const struct irq *irq)
+{
+	char allowed[LIST_TEXT], effective[LIST_TEXT], names[200] = "", cpu[16];
+	json_t *counts = json_object(), *j;
+
+	for (size_t i = 0; i < t->cpu_count; i++)
+		if (irq->counts[i]) {
+			snprintf(cpu, sizeof(cpu), "%d", t->cpus[i]);
+			json_object_set_new(counts, cpu, json_integer((json_int_t)irq->counts[i]));
+		}
+	j = json_pack("{s:i, s:s, s:s, s:s, s:b, s:i, s:I, s:o}", "irq", irq->number, "name", irq->name, "allowed_cpus",
+		      cpulist_format(&irq->allowed, allowed, sizeof(allowed)), "effective_cpus",
+		      cpulist_format(&irq->effective, effective, sizeof(effective)), "managed", irq->is_fixed, "node",
+		      irq->node, "total", (json_int_t)irq->total, "by_cpu", counts);
+	if (j && irq->device) {
+		json_object_set_new(j, "pci", json_string(irq->device));
+		json_object_set_new(j, "devices", json_string(irqs_device_names(m, irq->device, names, sizeof(names))));
+	}
+	return j;
+}
+
+static void print_irq(const struct machine *m, const struct irq_table *t, const struct irq *irq)
+{
+	char allowed[LIST_TEXT], effective[LIST_TEXT], top[128], names[200] = "";
+
+	if (irq->device)
+		irqs_device_names(m, irq->device, names, sizeof(names));
+	printf("%5d %-12s %-9s %-7s %10llu  %-22s %s%s%s\n", irq->number,
+	       cpulist_format(&irq->allowed, allowed, sizeof(allowed)),
+	       irq->has_effective ? cpulist_format(&irq->effective, effective, sizeof(effective)) : "?",
+	       irq->is_fixed ? "kernel" : "yes", (unsigned long long)irq->total, top_cpus(t, irq, top, sizeof(top)),
+	       irq->name, *names ? "  " : "", names);
+}
+
+/* The numbers that --device stands for. */
+static enum status device_irqs(struct request *r, struct cpulist *irqs, char **path)
+{
+	*path = topology_device(r->m, r->device);
+	if (!*path) {
+		char **names = topology_device_names(r->m);
+		const char *near = names ? suggest(r->device, (const char *const *)names) : NULL;
+
+		err_set(r->e, -ENODEV, STATUS_USAGE, r->device, NULL, "there is no such device%s%s%s",
+			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		sysroot_names_free(names);
+		return STATUS_USAGE;
+	}
+	if (topology_irqs(r->m, *path, irqs)) {
+		err_set(r->e, -ENODATA, STATUS_IMPOSSIBLE, r->device, NULL, "it has no interrupts of its own");
+		return STATUS_IMPOSSIBLE;
+	}
+	return STATUS_OK;
+}
+
+static bool is_wanted(const struct request *r, const struct cpulist *irqs, const struct irq *irq)
+{
+	return !r->device || cpulist_has(irqs, (unsigned)irq->number);
+}
+
+static void list_json(struct request *r, const struct irq_table *t, const struct cpulist *irqs)
+{
+	json_t *list = json_array(), *all;
+	char mask[LIST_TEXT];
+
+	for (size_t i = 0; i < t->count; i++)
+		if (is_wanted(r, irqs, &t->irqs[i]))
+			json_array_append_new(list, irq_json(r->m, t, &t->irqs[i]));
+	if (sysroot_line(&r->m->root, "/proc/irq/default_smp_affinity", mask, sizeof(mask)))
+		mask[0] = '\0';
+	all = json_pack("{s:i, s:s, s:o}", "schema", 1, "default_mask", mask, "irqs", list);
+	json_print(all, stdout);
+	json_decref(all);
+}
+
+static enum status do_list(struct request *r)
+{
+	enum status status = STATUS_OK;
+	struct irq_table t;
+	struct cpulist irqs;
+	char *path = NULL;
+	int rc;
+
+	cpulist_clear(&irqs);
+	if (r->device)
+		status = device_irqs(r, &irqs, &path);
+	free(path);
+	if (status)
+		return status;
+	rc = irqs_read(r->m, &t, true);
+	if (rc) {
+		err_sys(r->e, rc, "/proc/interrupts", "read");
+		return failed(r->e);
+	}
+	if (r->json) {
+		list_json(r, &t, &irqs);
+	} else {
+		printf("%5s %-12s %-9s %-7s %10s  %-22s %s\n", "irq", "allowed", "effective", "movable", "fired",
+		       "where (CPU:n)", "who");
+		for (size_t i = 0; i < t.count; i++)
+			if (is_wanted(r, &irqs, &t.irqs[i]))
+				print_irq(r->m, &t, &t.irqs[i]);
+	}
+	irqs_free(&t);
+	return STATUS_OK;
+}
+
+static enum status take_numbers(struct request *r, struct cpulist *irqs)
+{
+	for (size_t i = 1; i < r->args->count; i++) {
+		struct cpulist some;
+
+		if (cpulist_parse(r->args->items[i], &some, NULL, 0) || cpulist_first(&some) < 0)
+			return misuse(r, "this is no interrupt's number:", r->args->items[i]);
+		for (int n = cpulist_first(&some); n >= 0; n = cpulist_next(&some, n))
+			cpulist_add(irqs, (unsigned)n);
+	}
+	return STATUS_OK;
+}
+
+static enum status take_place(struct request *r, const struct topology *t, const char *device, struct cpulist *out)
+{
+	struct cpulist near;
+
+	if (r->cpus) {
+		if (cpulist_parse(r->cpus, out, NULL, 0) || cpulist_first(out) < 0)
+			return misuse(r, "this is no list of CPUs:", r->cpus);
+		return cpulist_is_subset(out, &t->online)
+			   ? STATUS_OK
+			   : misuse(r, "not all of these CPUs are here and online:", r->cpus);
+	}
+	if (topology_near(r->m, t, device, &near)) {
+		err_set(r->e, -ENODATA, STATUS_IMPOSSIBLE, r->device, NULL,
+			"it has no place in the hardware: any CPU is near it");
+		return STATUS_IMPOSSIBLE;
+	}
+	*out = r->near ? near : t->online;
+	for (int cpu = cpulist_first(&near); r->away && cpu >= 0; cpu = cpulist_next(&near, cpu))
+		cpulist_remove(out, (unsigned)cpu);
+	if (cpulist_first(out) >= 0)
+		return STATUS_OK;
+	err_set(r->e, -ENODATA, STATUS_IMPOSSIBLE, r->device, NULL, "all CPUs are near it");
+	return STATUS_IMPOSSIBLE;
+}
+
+static enum status plan_set(struct request *r, const struct cpulist *irqs, const struct cpulist *cpus,
+			    struct plan *plan)
+{
+	struct irq_table t;
+	size_t found = 0;
+	int rc = irqs_read(r->m, &t, false);
+
+	if (rc) {
+		err_sys(r->e, rc, "/proc/interrupts", "read");
+		return failed(r->e);
+	}
+	for (size_t i = 0; i < t.count; i++)
+		if (cpulist_has(irqs, (unsigned)t.irqs[i].number)) {
+			irqs_plan_one(plan, r->m, "irq", &t.irqs[i], cpus);
+			found++;
+		}
+	irqs_free(&t);
+	if (found < cpulist_count(irqs) && !r->device)
+		return misuse(r, "not all of these interrupts are there; see kbtune irq list", NULL);
+	return STATUS_OK;
+}
+
+static enum status set_on(struct request *r, const struct topology *t)
+{
+	struct cpulist irqs, cpus;
+	enum status status;
+	struct plan plan;
+	char *path = NULL;
+
+	cpulist_clear(&irqs);
+	status = r->device ? device_irqs(r, &irqs, &path) : take_numbers(r, &irqs);
+	if (!status)
+		status = take_place(r, t, path, &cpus);
+	plan_init(&plan, "irq set", "");
+	if (!status)
+		status = plan_set(r, &irqs, &cpus, &plan);
+	if (!status)
+		status = apply_single(r->m, &plan, r->dry_run, r->json, r->e);
+	for (size_t i = 0; !status && !r->json && !r->dry_run && i < plan.missing_count; i++)
+		fprintf(stderr, "kbtune: %s: %s\n", plan.missing[i].object, plan.missing[i].reason);
+	plan_free(&plan);
+	free(path);
+	return status;
+}
+
+static enum status do_set(struct request *r)
+{
+	struct topology t;
+	enum status status;
+
+	if (!r->device == (r->args->count < 2))
+		return misuse(r, "set wants numbers of interrupts, or --device", NULL);
+	if (!!r->cpus + r->near + r->away != 1 || (!r->cpus && !r->device))
+		return misuse(r, "set wants --cpus LIST, or for a --device --near or --away", NULL);
+	if (topology_read(r->m, &t, r->e))
+		return failed(r->e);
+	status = set_on(r, &t);
+	topology_free(&t);
+	return status;
+}
+
+static enum status do_restore(struct request *r)
+{
+	struct journal j;
+	struct undone done = {0};
+	int lock, rc;
+
+	if (session_begin(r->m, "", &j, &lock, r->e))
+		return failed(r->e);
+	rc = transaction_undo(r->m, &j, "irq", NULL, &done, r->e);
+	session_end(&j, lock);
+	if (rc)
+		return failed(r->e);
+	printf("%zu interrupts are as before\n", done.steps);
+	return STATUS_OK;
+}
+
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	struct request *r = request;
+	const char *action = args->items[0];
+
+	r->m = m;
+	r->args = args;
+	r->e = e;
+	if (!strcmp(action, "list"))
+		return do_list(r);
+	if (!strcmp(action, "set"))
+		return do_set(r);
+	if (!strcmp(action, "restore"))
+		return do_restore(r);
+	return misuse(r, "unknown action, not one of list, set, restore:", action);
+}
+
+enum status tune_irq(int argc, char **argv, struct err *e)
+{
+	const char *sysroot = NULL;
+	struct request r = {0};
+	const struct cli_flag flags[] = {
+	    {"device", CLI_STRING, &r.device, "DEV", "the interrupts of mlx5_0, eth0, nvme0, 0000:03:00.0, ...", 0, 0},
+	    {"cpus", CLI_STRING, &r.cpus, "LIST", "for set: where they may fire", 0, 0},
+	    {"near", CLI_FLAG, &r.near, NULL, "for set: on the CPUs of the device's NUMA node", 0, 0},
+	    {"away", CLI_FLAG, &r.away, NULL, "for set: on all other CPUs", 0, 0},
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "for set: show what would be done", 0, 0},
+	    COMMAND_SYSROOT(&sysroot),
+	    COMMAND_JSON(&r.json),
+	    COMMAND_FLAGS_END};
+
+	return command_run(&(struct command){&tune_irq_cli, flags, &sysroot, act, &r}, argc, argv, e);
+}

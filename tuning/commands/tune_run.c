@@ -1,0 +1,67 @@
+/* kbtune run PROFILE -- CMD: applied, run, undone, whatever happens to CMD or (see guardian.h) to us. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tuning/apply/guardian.h"
+#include "tuning/commands/command.h"
+#include "tuning/commands/tune_commands.h"
+#include "tuning/machine/child.h"
+#include "tuning/machine/machine.h"
+
+const struct cli_command tune_run_cli = {
+    .name = "run",
+    .synopsis = "PROFILE [--in SHIELD] [--replace] [--strict] -- COMMAND [ARGUMENT]...",
+    .summary =
+	"Apply a profile, run a command, and put everything back when it ends, on a signal, and when kbtune dies.",
+    .details =
+	"The exit status is the command's; 128+N if signal N ended it. The command runs outside of the shields unless "
+	"--in names one. A partition that is isolated does not balance load: pin each thread to its CPU.",
+    .min_args = 2,
+    .max_args = 100000,
+};
+
+struct request {
+	const char *sysroot, *in;
+	struct apply_options options;
+};
+
+static enum status apply_and_run(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	const struct request *r = request;
+	enum status status = apply_profile(m, args->items[0], &r->options, e), restored;
+	struct err undo = ERR_INIT;
+	char **command;
+	int rc;
+
+	if (status)
+		return status;
+	command = command_words(args, 1);
+	rc = child_run(m, r->in, command, e);
+	free(command);
+	restored = restore_all(m, SAY_NOTHING, &undo);
+	if (restored) {
+		fprintf(stderr, "kbtune: %s\n", undo.text);
+		return rc > 0 ? (enum status)rc : restored;
+	}
+	return rc < 0 ? failed(e) : (enum status)rc;
+}
+
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	const struct request *r = request;
+
+	return guarded(m, r->sysroot, args, apply_and_run, request, e);
+}
+
+enum status tune_run(int argc, char **argv, struct err *e)
+{
+	struct request r = {.options = {.say = SAY_NOTHING}};
+	const struct cli_flag flags[] = {
+	    {"in", CLI_STRING, &r.in, "SHIELD", "run the command inside this shield", 0, 0},
+	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    COMMAND_SYSROOT(&r.sysroot),
+	    COMMAND_FLAGS_END};
+
+	return command_run(&(struct command){&tune_run_cli, flags, &r.sysroot, act, &r}, argc, argv, e);
+}

@@ -1,0 +1,229 @@
+/* kbtune tuned list, show, apply, verify, off. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/diag.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/text.h"
+#include "tuning/commands/command.h"
+#include "tuning/commands/tune_commands.h"
+#include "tuning/journal/journal.h"
+#include "tuning/journal/transaction.h"
+#include "tuning/knobs/tuned_plan.h"
+#include "tuning/machine/form.h"
+#include "tuning/machine/holder.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/tuned.h"
+#include "tuning/steps/plan.h"
+
+const struct cli_command tune_tuned_cli = {
+    .name = "tuned",
+    .synopsis = "list | show [NAME] | apply NAME | verify | off",
+    .summary = "tuned profiles: which there are, what one changes, apply one, check that it still holds, undo it.",
+    .details = "Where tuned's daemon runs it is asked; elsewhere a one-shot tuned holds the profile. What a profile "
+	       "changes is "
+	       "written to the journal first, so that it can be put back even if tuned is killed.",
+    .min_args = 1,
+    .max_args = 2,
+};
+
+struct request {
+	struct machine *m;
+	const char *name;
+	bool json, dry_run;
+	struct err *e;
+};
+
+static enum status do_list(struct request *r)
+{
+	char **names = tuned_names(r->m), summary[256];
+	json_t *list = json_array();
+
+	for (char **n = names; n && *n; n++) {
+		tuned_summary(r->m, *n, summary, sizeof(summary));
+		json_array_append_new(list, json_pack("{s:s, s:s}", "name", *n, "summary", summary));
+		if (!r->json)
+			printf("%-28s %s\n", *n, summary);
+	}
+	sysroot_names_free(names);
+	if (r->json)
+		json_print(list, stdout);
+	json_decref(list);
+	return STATUS_OK;
+}
+
+static enum status check_name(struct request *r)
+{
+	char *conf = r->name ? tuned_find(r->m, r->name) : NULL, quoted[TEXT_QUOTE_MAX], **names;
+	const char *near;
+
+	if (conf) {
+		free(conf);
+		return STATUS_OK;
+	}
+	if (!r->name) {
+		err_set(r->e, -EINVAL, STATUS_USAGE, "tuned", NULL, "apply wants the name of a profile");
+		return STATUS_USAGE;
+	}
+	names = tuned_names(r->m);
+	near = names ? suggest(r->name, (const char *const *)names) : NULL;
+	err_set(r->e, -ENOENT, STATUS_USAGE, "tuned", NULL, "there is no profile %s%s%s%s",
+		text_quote(r->name, quoted, sizeof(quoted)), near ? "; did you mean '" : "", near ? near : "",
+		near ? "'?" : "");
+	sysroot_names_free(names);
+	return STATUS_USAGE;
+}
+
+/* The files that a profile changes, now and then. */
+static enum status show_profile(struct request *r)
+{
+	json_t *guards = tuned_guards(r->m, r->name, NULL), *one;
+	char value[FORM_VALUE_MAX];
+	size_t i;
+
+	json_array_foreach (guards, i, one) {
+		int form = form_find(json_string_value(json_object_get(one, "form")));
+
+		form_value((enum form)form, json_string_value(json_object_get(one, "raw")), "", value, sizeof(value));
+		json_object_set_new(one, "now", json_string(value));
+		json_object_del(one, "raw");
+		json_object_del(one, "form");
+		if (!r->json)
+			printf("%-60s %s -> %s\n", json_string_value(json_object_get(one, "path")), value,
+			       json_string_value(json_object_get(one, "want")));
+	}
+	if (r->json)
+		json_print(guards, stdout);
+	json_decref(guards);
+	return STATUS_OK;
+}
+
+static enum status do_show(struct request *r)
+{
+	char active[256] = "";
+	bool daemon;
+	json_t *all;
+
+	if (r->name)
+		return check_name(r) ? STATUS_USAGE : show_profile(r);
+	daemon = r->m->root.live && tuned_daemon(r->m) && tuned_active(active, sizeof(active));
+	if (journal_open(r->m, false, r->e) && r->e->status)
+		return failed(r->e);
+	all = json_pack("{s:i, s:b, s:s, s:i}", "schema", 1, "daemon", daemon, "active", active, "oneshot_pid",
+			(int)holder_pid(r->m, "tuned"));
+	if (r->json)
+		json_print(all, stdout);
+	else
+		printf("daemon: %s%s%s; one-shot: %s\n", daemon ? "running" : "not running",
+		       *active ? ", profile " : "", active,
+		       json_integer_value(json_object_get(all, "oneshot_pid")) ? "holds a profile" : "none");
+	json_decref(all);
+	return STATUS_OK;
+}
+
+static enum status do_apply(struct request *r)
+{
+	enum status status = check_name(r);
+	struct plan plan;
+
+	if (status)
+		return status;
+	plan_init(&plan, "tuned apply", "");
+	tuned_plan(&plan, r->m, "tuned", r->name, NULL);
+	status = apply_single(r->m, &plan, r->dry_run, r->json, r->e);
+	plan_free(&plan);
+	return status;
+}
+
+/* Of what the journal has, tuned's steps alone. */
+static void keep_tuned(struct journal *j)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < j->count; i++)
+		if (j->steps[i].op == &op_tuned)
+			j->steps[kept++] = j->steps[i];
+		else
+			step_free(&j->steps[i]);
+	j->count = kept;
+}
+
+static enum status do_verify(struct request *r)
+{
+	struct journal j = {0};
+	struct drift d;
+	int rc = journal_open(r->m, false, r->e);
+
+	if (!rc)
+		rc = journal_load(r->m, &j, r->e);
+	if (rc && rc != -ENOENT)
+		return failed(r->e);
+	keep_tuned(&j);
+	if (!j.count) {
+		journal_free(&j);
+		err_set(r->e, -ENOENT, STATUS_NO, NULL, NULL, "no tuned profile is applied by kbtune");
+		return STATUS_NO;
+	}
+	transaction_verify(r->m, &j, &d);
+	if (r->json)
+		json_print(d.list, stdout);
+	else
+		printf("%s: %s\n", j.steps[0].after,
+		       d.drifted ? json_string_value(json_object_get(json_array_get(d.list, 0), "now")) : "holds");
+	json_decref(d.list);
+	journal_free(&j);
+	return d.drifted ? STATUS_NO : STATUS_OK;
+}
+
+static enum status do_off(struct request *r)
+{
+	struct journal j;
+	struct undone done = {0};
+	int lock, rc;
+
+	if (session_begin(r->m, "", &j, &lock, r->e))
+		return failed(r->e);
+	rc = transaction_undo(r->m, &j, "tuned", NULL, &done, r->e);
+	session_end(&j, lock);
+	if (rc)
+		return failed(r->e);
+	printf("%s\n", done.steps ? "the tuned profile is undone" : "no tuned profile was applied by kbtune");
+	return STATUS_OK;
+}
+
+static const struct {
+	const char *name;
+	enum status (*run)(struct request *r);
+} actions[] = {{"list", do_list}, {"show", do_show}, {"apply", do_apply}, {"verify", do_verify}, {"off", do_off}};
+
+static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	char quoted[TEXT_QUOTE_MAX];
+	struct request *r = request;
+
+	r->m = m;
+	r->name = args->count > 1 ? args->items[1] : NULL;
+	r->e = e;
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (!strcmp(actions[i].name, args->items[0]))
+			return actions[i].run(r);
+	err_set(e, -EINVAL, STATUS_USAGE, "tuned", NULL, "unknown action %s: list, show, apply, verify, off",
+		text_quote(args->items[0], quoted, sizeof(quoted)));
+	return STATUS_USAGE;
+}
+
+enum status tune_tuned(int argc, char **argv, struct err *e)
+{
+	const char *sysroot = NULL;
+	struct request r = {0};
+	const struct cli_flag flags[] = {
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "for apply: show what would be done", 0, 0},
+	    COMMAND_SYSROOT(&sysroot),
+	    COMMAND_JSON(&r.json),
+	    COMMAND_FLAGS_END};
+
+	return command_run(&(struct command){&tune_tuned_cli, flags, &sysroot, act, &r}, argc, argv, e);
+}

@@ -1,0 +1,356 @@
+#include "tuning/journal/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/must.h"
+#include "tuning/machine/machine.h"
+
+#define NAME	       "journal.json"
+#define SIZE_MAX_BYTES ((size_t)64 << 20)
+
+static const char *const states[JOURNAL_STATES] = {"applying", "applied", "restoring"};
+
+const char *journal_state_name(enum journal_state s)
+{
+	return states[s];
+}
+
+/* Below the root of the machine. A user who is not root has no /run to write to. */
+static char *folder_path(const struct machine *m, char *buf, size_t size)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (!m->root.live || geteuid() == 0)
+		snprintf(buf, size, "/run/kbtune");
+	else if (runtime && runtime[0] == '/')
+		snprintf(buf, size, "%s/kbtune", runtime);
+	else
+		snprintf(buf, size, "/run/user/%u/kbtune", (unsigned)geteuid());
+	return buf;
+}
+
+char *journal_folder(const struct machine *m, char *buf, size_t size)
+{
+	char below[1024];
+
+	snprintf(buf, size, "%s%s", m->root.live ? "" : m->root.path, folder_path(m, below, sizeof(below)));
+	return buf;
+}
+
+static char *journal_path(const struct machine *m, char *buf, size_t size)
+{
+	char folder[4096];
+
+	snprintf(buf, size, "%s/" NAME, journal_folder(m, folder, sizeof(folder)));
+	return buf;
+}
+
+static int make_folder(const struct machine *m, const char *path)
+{
+	char *parent = fs_path("%s", path), *slash = strrchr(parent, '/');
+	int fd, rc;
+
+	*slash = '\0';
+	fd = machine_openat(m, parent, O_PATH | O_DIRECTORY);
+	/* A recorded machine may come without /run. */
+	if (fd == -ENOENT && !m->root.live && strrchr(parent, '/') == parent && !mkdirat(m->root.fd, parent + 1, 0755))
+		fd = machine_openat(m, parent, O_PATH | O_DIRECTORY);
+	rc = fd < 0 ? fd : mkdirat(fd, slash + 1, 0700) && errno != EEXIST ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	free(parent);
+	return rc;
+}
+
+/* Anybody who could write there could tell us what to write as root. */
+static int check_ours(const struct stat *st, const char *path, struct err *e)
+{
+	if (st->st_uid != geteuid())
+		return err_set(e, -EPERM, STATUS_USAGE, path, "trust", "it belongs to user %u, not to %u",
+			       (unsigned)st->st_uid, (unsigned)geteuid());
+	if (st->st_mode & 077)
+		return err_set(e, -EPERM, STATUS_USAGE, path, "trust",
+			       "others have access to it (mode %04o); kbtune makes its own with 0700 and 0600",
+			       (unsigned)st->st_mode & 07777);
+	return 0;
+}
+
+static int open_folder(struct machine *m, struct err *e)
+{
+	char below[1024], path[5200];
+	int fd = machine_openat(m, folder_path(m, below, sizeof(below)), O_RDONLY | O_DIRECTORY | O_NOFOLLOW), rc;
+	struct stat st;
+
+	journal_folder(m, path, sizeof(path));
+	if (fd == -ENOENT)
+		return fd;
+	if (fd < 0)
+		return err_sys(e, fd, path, "open");
+	rc = fstat(fd, &st) ? err_sys(e, -errno, path, "open") : check_ours(&st, path, e);
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	m->state_fd = fd;
+	return 0;
+}
+
+int journal_open(struct machine *m, bool make, struct err *e)
+{
+	char below[1024], path[5200];
+	int rc;
+
+	if (m->state_fd >= 0)
+		return 0;
+	rc = make ? make_folder(m, folder_path(m, below, sizeof(below))) : 0;
+	if (rc) {
+		err_sys(e, rc, journal_folder(m, path, sizeof(path)), "make the journal's folder");
+		if (e && (rc == -EACCES || rc == -EROFS || rc == -EPERM))
+			e->status = STATUS_IMPOSSIBLE;
+		return rc;
+	}
+	return open_folder(m, e);
+}
+
+int journal_lock(struct machine *m, struct err *e)
+{
+	int fd = openat(m->state_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	char folder[5200], who[32] = "";
+	int rc;
+
+	journal_folder(m, folder, sizeof(folder));
+	if (fd < 0)
+		return err_sys(e, -errno, folder, "lock");
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		rc = -errno;
+		if (pread(fd, who, sizeof(who) - 1, 0) < 0)
+			who[0] = '\0';
+		close(fd);
+		return rc == -EWOULDBLOCK
+			   ? err_set(e, -EAGAIN, STATUS_FAILED, folder, "lock",
+				     "another kbtune (process %.*s) is at work; try again when it has ended",
+				     (int)strcspn(who, "\n"), who)
+			   : err_sys(e, rc, folder, "lock");
+	}
+	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", (int)getpid()) < 0) {
+		rc = -errno;
+		close(fd);
+		return err_sys(e, rc, folder, "lock");
+	}
+	return fd;
+}
+
+static char *boot_id(const struct machine *m)
+{
+	char line[64];
+
+	if (sysroot_line(&m->root, "/proc/sys/kernel/random/boot_id", line, sizeof(line)))
+		line[0] = '\0';
+	return fs_path("%s", line);
+}
+
+void journal_init(struct journal *j, struct machine *m, const char *profile)
+{
+	time_t now = time(NULL);
+	char when[32];
+	struct tm tm;
+
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+	*j = (struct journal){.profile = fs_path("%s", profile),
+			      .boot_id = boot_id(m),
+			      .applied = fs_path("%s", when),
+			      .about = json_object()};
+}
+
+void journal_free(struct journal *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		step_free(&j->steps[i]);
+	free(j->steps);
+	free(j->profile);
+	free(j->boot_id);
+	free(j->applied);
+	json_decref(j->about);
+	*j = (struct journal){0};
+}
+
+struct step *journal_add(struct journal *j)
+{
+	j->steps = must_grow(j->steps, j->count, sizeof(*j->steps));
+	j->steps[j->count] = (struct step){0};
+	return &j->steps[j->count++];
+}
+
+static json_t *to_json(const struct journal *j)
+{
+	json_t *steps = json_array(), *all;
+
+	for (size_t i = 0; i < j->count; i++)
+		if (json_array_append_new(steps, step_to_json(&j->steps[i]))) {
+			json_decref(steps);
+			return NULL;
+		}
+	all = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:O, s:o}", "program", "kbtune", "schema", JOURNAL_SCHEMA,
+			"boot_id", j->boot_id, "state", states[j->state], "profile", j->profile, "applied", j->applied,
+			"about", j->about, "steps", steps);
+	return all;
+}
+
+static int replace(int dir, const char *text)
+{
+	int fd, rc;
+
+	if (unlinkat(dir, NAME ".tmp", 0) && errno != ENOENT)
+		return -errno;
+	fd = openat(dir, NAME ".tmp", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	rc = fs_write_fd(fd, text, strlen(text));
+	if (!rc && fsync(fd))
+		rc = -errno;
+	if (close(fd) && !rc)
+		rc = -errno;
+	if (!rc && renameat(dir, NAME ".tmp", dir, NAME))
+		rc = -errno;
+	if (!rc && fsync(dir))
+		rc = -errno;
+	return rc;
+}
+
+int journal_save(struct machine *m, const struct journal *j, struct err *e)
+{
+	char path[5200];
+	json_t *all = to_json(j);
+	char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
+	int rc = text ? replace(m->state_fd, text) : -EILSEQ;
+
+	free(text);
+	json_decref(all);
+	return rc ? err_sys(e, rc, journal_path(m, path, sizeof(path)), "write") : 0;
+}
+
+int journal_remove(struct machine *m, struct err *e)
+{
+	char path[5200];
+
+	if ((unlinkat(m->state_fd, NAME, 0) && errno != ENOENT) || fsync(m->state_fd))
+		return err_sys(e, -errno, journal_path(m, path, sizeof(path)), "remove");
+	return 0;
+}
+
+static int read_steps(const json_t *list, struct journal *j, char *why, size_t size)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one) {
+		struct step s;
+
+		if (step_from_json(one, &s, why, size))
+			return -EINVAL;
+		*journal_add(j) = s;
+	}
+	return 0;
+}
+
+static int find_state(const char *name)
+{
+	for (int i = 0; i < JOURNAL_STATES; i++)
+		if (!strcmp(states[i], name))
+			return i;
+	return -1;
+}
+
+/* The version first: a later one may have anything else in it. */
+static int from_json(const json_t *all, struct journal *j, char *why, size_t size)
+{
+	const char *program = "", *boot, *state, *profile, *applied;
+	json_t *about, *steps;
+	json_error_t bad;
+	int schema = 0;
+
+	if (json_unpack((json_t *)all, "{s:s, s:i}", "program", &program, "schema", &schema) ||
+	    strcmp(program, "kbtune")) {
+		snprintf(why, size, "it is no journal of kbtune");
+		return -EINVAL;
+	}
+	if (schema != JOURNAL_SCHEMA) {
+		snprintf(why, size,
+			 "it is of version %d, and this kbtune knows %d; restore with the kbtune that wrote it", schema,
+			 JOURNAL_SCHEMA);
+		return -EINVAL;
+	}
+	if (json_unpack_ex((json_t *)all, &bad, 0, "{s:s, s:s, s:s, s:s, s:o, s:o}", "boot_id", &boot, "state", &state,
+			   "profile", &profile, "applied", &applied, "about", &about, "steps", &steps) ||
+	    find_state(state) < 0 || !json_is_array(steps) || !json_is_object(about)) {
+		snprintf(why, size, "it is damaged: %s", bad.text[0] ? bad.text : "a value is not as it should be");
+		return -EINVAL;
+	}
+	*j = (struct journal){.state = (enum journal_state)find_state(state),
+			      .profile = fs_path("%s", profile),
+			      .boot_id = fs_path("%s", boot),
+			      .applied = fs_path("%s", applied),
+			      .about = json_incref(about)};
+	return read_steps(steps, j, why, size);
+}
+
+static int read_text(int dir, const char *path, char **text, size_t *length, struct err *e)
+{
+	int fd = openat(dir, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), rc;
+	struct stat st;
+
+	if (fd < 0 && errno == ELOOP)
+		return err_set(e, -ELOOP, STATUS_USAGE, path, "trust", "it is a symbolic link");
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT : err_sys(e, -errno, path, "read");
+	if (fstat(fd, &st))
+		rc = err_sys(e, -errno, path, "read");
+	else if (!S_ISREG(st.st_mode))
+		rc = err_set(e, -EINVAL, STATUS_USAGE, path, "trust", "it is not a regular file");
+	else
+		rc = check_ours(&st, path, e);
+	if (!rc && (rc = fs_read_fd(fd, SIZE_MAX_BYTES, text, length)))
+		err_sys(e, rc, path, "read");
+	close(fd);
+	return rc;
+}
+
+int journal_load(struct machine *m, struct journal *j, struct err *e)
+{
+	char path[5200], why[300] = "", *text, *boot;
+	json_error_t bad;
+	size_t length;
+	json_t *all;
+	int rc;
+
+	*j = (struct journal){0};
+	journal_path(m, path, sizeof(path));
+	rc = m->state_fd < 0 ? -ENOENT : read_text(m->state_fd, path, &text, &length, e);
+	if (rc)
+		return rc;
+	all = json_loadb(text, length, JSON_REJECT_DUPLICATES, &bad);
+	free(text);
+	if (!all)
+		snprintf(why, sizeof(why), "it is truncated or damaged (line %d: %.100s)", bad.line, bad.text);
+	rc = all ? from_json(all, j, why, sizeof(why)) : -EINVAL;
+	json_decref(all);
+	if (rc) {
+		journal_free(j);
+		return err_set(e, rc, STATUS_USAGE, path, "use the journal",
+			       "%s; a reboot puts everything back, then remove the file", why);
+	}
+	boot = boot_id(m);
+	j->moot = strcmp(boot, j->boot_id) != 0;
+	free(boot);
+	return 0;
+}

@@ -1,0 +1,232 @@
+#include "tuning/journal/transaction.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "tuning/machine/machine.h"
+#include "tuning/steps/plan.h"
+
+/* The rights that are missing, each once: "CAP_SYS_ADMIN, CAP_SYS_NICE". */
+static void add_right(char *rights, size_t size, const char *right)
+{
+	size_t n = strlen(rights);
+
+	if (!strstr(rights, right))
+		snprintf(rights + n, size - n, "%s%s", n ? ", " : "", right);
+}
+
+int transaction_probe(struct machine *m, const struct plan *p, struct err *e)
+{
+	char rights[256] = "", why[256], first[512] = "";
+	size_t refused = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->step_count; i++) {
+		const struct step *s = &p->steps[i];
+		int one = s->op->probe(m, s, why, sizeof(why));
+
+		if (!one)
+			continue;
+		if (!refused++)
+			snprintf(first, sizeof(first), "%s: %s", s->path, why);
+		if (one == -EACCES || one == -EPERM)
+			add_right(rights, sizeof(rights), s->op->right);
+		rc = rc ? rc : one;
+	}
+	if (!refused)
+		return 0;
+	return err_set(e, rc, STATUS_IMPOSSIBLE, p->profile, "apply",
+		       "%zu of %zu changes are not allowed here, first %s%s%s", refused, p->step_count, first,
+		       *rights ? "; run it as root, or with " : "", rights);
+}
+
+static bool is_interrupted(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) || sigismember(&pending, SIGHUP);
+}
+
+double transaction_now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* An interrupt that the kernel manages says so only when it is written to. */
+static int refuse_left_out(const struct step *s, struct err *e)
+{
+	if (!json_is_true(json_object_get(s->data, "refused")))
+		return 0;
+	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, s->path, "change", "%s (--strict)", s->note);
+}
+
+static int apply_steps(struct machine *m, struct journal *j, size_t from, bool strict, struct err *e)
+{
+	for (size_t i = from; i < j->count; i++) {
+		double began = transaction_now_s();
+		int rc = is_interrupted() ? err_set(e, -EINTR, STATUS_FAILED, NULL, NULL, "interrupted by a signal")
+					  : j->steps[i].op->apply(m, &j->steps[i], e);
+
+		if (!rc && strict)
+			rc = refuse_left_out(&j->steps[i], e);
+		if (rc)
+			return rc;
+		j->steps[i].took_s = transaction_now_s() - began;
+	}
+	for (size_t i = from; i < j->count; i++)
+		if (j->steps[i].op->settle)
+			j->steps[i].op->settle(m, &j->steps[i]);
+	return 0;
+}
+
+/* Of steps from..count, last first. Steps that stay are moved together. */
+static int undo_steps(struct machine *m, struct journal *j, size_t from, const char *knob, const char *path,
+		      struct undone *done, struct err *e)
+{
+	size_t kept;
+	int rc = 0;
+
+	for (size_t i = j->count; i-- > from;) {
+		struct step *s = &j->steps[i];
+		double began;
+		int one;
+
+		if ((knob && strcmp(knob, s->knob)) || (path && strcmp(path, s->path)))
+			continue;
+		began = transaction_now_s();
+		one = s->op->undo(m, s, e);
+		if (s->op == &op_tuned)
+			done->tuned_s += transaction_now_s() - began;
+		if (one) {
+			rc = rc ? rc : one;
+			continue;
+		}
+		step_free(s);
+		done->steps++;
+	}
+	kept = from;
+	for (size_t i = from; i < j->count; i++)
+		if (j->steps[i].op)
+			j->steps[kept++] = j->steps[i];
+	j->count = kept;
+	return rc;
+}
+
+static int save_or_remove(struct machine *m, const struct journal *j, struct err *e)
+{
+	return j->count ? journal_save(m, j, e) : journal_remove(m, e);
+}
+
+/* `e` says what failed; now say what became of the rest. */
+static void roll_back(struct machine *m, struct journal *j, size_t from, struct err *e)
+{
+	struct err undo = ERR_INIT, save = ERR_INIT;
+	char cause[sizeof(e->text)];
+	enum status status = e->status;
+	struct undone done = {0};
+	int rc = undo_steps(m, j, from, NULL, NULL, &done, &undo);
+
+	j->state = rc ? JOURNAL_RESTORING : JOURNAL_APPLIED;
+	if (save_or_remove(m, j, &save))
+		fprintf(stderr, "kbtune: %s\n", save.text);
+	snprintf(cause, sizeof(cause), "%s", e->text);
+	err_clear(e);
+	if (rc)
+		err_set(e, rc, status, NULL, NULL, "%.900s; and not all could be undone: %.700s; try 'kbtune restore'",
+			cause, undo.text);
+	else
+		err_set(e, -EIO, status, NULL, NULL, "%.1800s; everything is as before", cause);
+}
+
+static void copy_steps(const struct plan *p, struct journal *j)
+{
+	for (size_t i = 0; i < p->step_count; i++) {
+		const struct step *s = &p->steps[i];
+
+		step_init(journal_add(j), s->knob, s->op, s->path, s->before, s->after, json_incref(s->data));
+	}
+}
+
+/* Signals wait until a step is whole. */
+static void hold_signals(sigset_t *before)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGHUP);
+	sigprocmask(SIG_BLOCK, &held, before);
+}
+
+int transaction_apply(struct machine *m, const struct plan *p, struct journal *j, struct err *e)
+{
+	size_t from = j->count;
+	sigset_t before;
+	int rc;
+
+	copy_steps(p, j);
+	j->state = JOURNAL_APPLYING;
+	hold_signals(&before);
+	rc = journal_save(m, j, e);
+	if (!rc) {
+		rc = apply_steps(m, j, from, p->strict, e);
+		j->state = JOURNAL_APPLIED;
+		if (!rc)
+			rc = journal_save(m, j, e);
+		if (rc)
+			roll_back(m, j, from, e);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+int transaction_undo(struct machine *m, struct journal *j, const char *knob, const char *path, struct undone *done,
+		     struct err *e)
+{
+	struct undone count = {0};
+	sigset_t before;
+	int rc, saved;
+
+	hold_signals(&before);
+	if (!knob && !path)
+		j->state = JOURNAL_RESTORING;
+	rc = undo_steps(m, j, 0, knob, path, &count, e);
+	saved = save_or_remove(m, j, rc ? NULL : e);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (done)
+		*done = count;
+	return rc ? rc : saved;
+}
+
+void transaction_verify(struct machine *m, const struct journal *j, struct drift *d)
+{
+	char now[4096];
+
+	*d = (struct drift){.list = json_array()};
+	for (size_t i = 0; i < j->count; i++) {
+		const struct step *s = &j->steps[i];
+		enum check c;
+
+		now[0] = '\0';
+		c = s->op->check(m, s, now, sizeof(now));
+		if (c == CHECK_SAME)
+			continue;
+		d->drifted += c == CHECK_DRIFT;
+		d->pending += c == CHECK_PENDING;
+		json_array_append_new(d->list,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s}", "knob", s->knob, "path", s->path, "want",
+						s->after, "now", now, "state", c == CHECK_DRIFT ? "drift" : "pending"));
+	}
+}

@@ -1,0 +1,195 @@
+/* irqs: where interrupts may fire; irqbalance: it sleeps meanwhile. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/text.h"
+#include "tuning/knobs/irqs_plan.h"
+#include "tuning/knobs/knob.h"
+#include "tuning/machine/irqs.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
+
+#define LIST_TEXT 2048
+#define DEFAULT	  "/proc/irq/default_smp_affinity"
+
+static void intersect(struct cpulist *a, const struct cpulist *b)
+{
+	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
+		a->bits[i] &= b->bits[i];
+}
+
+static json_t *read_raw(const struct machine *m, int number, const char *file)
+{
+	char path[64], *text;
+	json_t *raw;
+
+	if (machine_read(m, irqs_path(number, file, path, sizeof(path)), &text))
+		return NULL;
+	raw = json_string(text);
+	free(text);
+	return raw;
+}
+
+void irqs_plan_one(struct plan *plan, const struct machine *m, const char *knob, const struct irq *irq,
+		   const struct cpulist *want)
+{
+	char path[64], before[LIST_TEXT], after[LIST_TEXT];
+	json_t *data, *effective;
+
+	irqs_path(irq->number, "smp_affinity_list", path, sizeof(path));
+	cpulist_format(&irq->allowed, before, sizeof(before));
+	cpulist_format(want, after, sizeof(after));
+	if (irq->is_fixed) {
+		if (strcmp(before, after))
+			plan_missing(plan, knob, path, "%s: the kernel manages it (mode 0444); it stays on CPUs %s",
+				     irq->name, before);
+		return;
+	}
+	if (cpulist_first(&irq->allowed) < 0) {
+		plan_missing(plan, knob, path, "%s: its affinity cannot be read", irq->name);
+		return;
+	}
+	data = json_pack("{s:i, s:o*, s:s+}", "irq", irq->number, "raw", read_raw(m, irq->number, "smp_affinity_list"),
+			 "name", irq->name, "");
+	effective = m->root.live ? NULL : read_raw(m, irq->number, "effective_affinity_list");
+	if (effective)
+		json_object_set_new(data, "effective_raw", effective);
+	plan_step(plan, knob, &op_irq, path, before, after, data);
+}
+
+/* What an interrupt asks of `all` is the least change: the CPUs it has of those, or all of them. */
+static void plan_away(struct planner *p, const struct knob *k, const struct irq *irq, const struct cpulist *all)
+{
+	struct cpulist want = irq->allowed;
+
+	intersect(&want, all);
+	if (cpulist_first(&want) < 0)
+		want = *all;
+	/* CPUs that are offline are in many masks, and do no harm. */
+	if (cpulist_is_subset(&irq->allowed, all))
+		want = irq->allowed;
+	irqs_plan_one(p->plan, p->m, k->key, irq, &want);
+}
+
+static bool resolve(struct planner *p, const struct setting *s, const struct knob *k, const struct ynode *n,
+		    struct cpulist *out)
+{
+	char why[300];
+	int rc = place_resolve(p, s, n, out, why, sizeof(why));
+
+	if (rc == -ENODEV)
+		plan_missing(p->plan, k->key, "placement", "%s", why);
+	return !rc && cpulist_first(out) >= 0;
+}
+
+/* One entry of devices:. Interrupts taken are added to `taken`. */
+static void plan_device(struct planner *p, const struct setting *s, const struct knob *k, const struct ynode *one,
+			const struct irq_table *t, struct cpulist *taken)
+{
+	static const char *const keys[] = {"device", "cpus", NULL};
+	const struct ynode *device = yaml_get(one, "device"), *cpus = yaml_get(one, "cpus");
+	struct cpulist want, irqs;
+	char *path;
+
+	setting_check_keys(s, one, keys);
+	if (!device || device->kind != YNODE_SCALAR || !cpus) {
+		profile_fault(s, one, "wants {device: NAME, cpus: PLACE}");
+		return;
+	}
+	if (!resolve(p, s, k, cpus, &want))
+		return;
+	path = topology_device(p->m, device->scalar);
+	if (!path)
+		profile_fault(s, device, "there is no device '%s' here", device->scalar);
+	else if (topology_irqs(p->m, path, &irqs))
+		plan_missing(p->plan, k->key, device->scalar, "it has no interrupts of its own");
+	else
+		for (size_t i = 0; i < t->count; i++)
+			if (cpulist_has(&irqs, (unsigned)t->irqs[i].number)) {
+				cpulist_add(taken, (unsigned)t->irqs[i].number);
+				irqs_plan_one(p->plan, p->m, k->key, &t->irqs[i], &want);
+			}
+	free(path);
+}
+
+static void plan_default(struct planner *p, const struct knob *k, const struct cpulist *cpus)
+{
+	char mask[LIST_TEXT];
+
+	plan_value(p, k->key, DEFAULT, FORM_MASK, cpulist_format_mask(cpus, mask, sizeof(mask)),
+		   "there is no such file here");
+}
+
+/* What verify looks at later. */
+static void plan_watch(struct planner *p, const struct knob *k, const struct irq_table *t)
+{
+	json_t *known = json_array();
+	char off[LIST_TEXT];
+
+	for (size_t i = 0; i < t->count; i++)
+		json_array_append_new(known, json_integer(t->irqs[i].number));
+	plan_step(p->plan, k->key, &op_irq, "interrupts born later", "", "",
+		  json_pack("{s:o, s:s}", "known", known, "off", cpulist_format(&p->shielded, off, sizeof(off))));
+}
+
+static void plan_table(struct planner *p, const struct setting *s, const struct knob *k, const struct irq_table *t)
+{
+	const struct ynode *all = yaml_get(s->value, "all"), *devices = yaml_get(s->value, "devices");
+	struct cpulist taken, want;
+
+	cpulist_clear(&taken);
+	for (size_t i = 0; devices && i < devices->count; i++)
+		plan_device(p, s, k, devices->items[i], t, &taken);
+	if (all && resolve(p, s, k, all, &want))
+		for (size_t i = 0; i < t->count; i++)
+			if (!cpulist_has(&taken, (unsigned)t->irqs[i].number))
+				plan_away(p, k, &t->irqs[i], &want);
+	if (cpulist_first(&p->shielded) >= 0)
+		plan_watch(p, k, t);
+}
+
+void plan_irqs(struct planner *p, const struct setting *s, const struct knob *k)
+{
+	static const char *const keys[] = {"default", "all", "devices", NULL};
+	const struct ynode *deflt, *devices = yaml_get(s->value, "devices");
+	struct cpulist want;
+	struct irq_table t;
+
+	if (s->value->kind != YNODE_MAPPING) {
+		profile_fault(s, s->value, "'irqs' wants a mapping with default, all, devices");
+		return;
+	}
+	setting_check_keys(s, s->value, keys);
+	if (devices && devices->kind != YNODE_SEQUENCE) {
+		profile_fault(s, devices, "'devices' wants a list of {device, cpus}");
+		return;
+	}
+	deflt = yaml_get(s->value, "default");
+	if (deflt && resolve(p, s, k, deflt, &want))
+		plan_default(p, k, &want);
+	if (irqs_read(p->m, &t, false)) {
+		plan_missing(p->plan, k->key, "/proc/interrupts", "it cannot be read");
+		return;
+	}
+	plan_table(p, s, k, &t);
+	irqs_free(&t);
+}
+
+void plan_irqbalance(struct planner *p, const struct setting *s, const struct knob *k)
+{
+	bool pause = s->value->kind == YNODE_SCALAR && !strcmp(s->value->scalar, "pause");
+	int pid = tasks_find(p->m, "irqbalance");
+	char path[64];
+	struct thread t;
+
+	if (!pause && (s->value->kind != YNODE_SCALAR || strcmp(s->value->scalar, "leave")))
+		profile_fault(s, s->value, "'irqbalance' is pause or leave");
+	if (!pause || !pid || tasks_read(p->m, pid, pid, &t))
+		return;
+	snprintf(path, sizeof(path), "irqbalance (process %d)", pid);
+	plan_step(p->plan, k->key, &op_pause, path, "running", "paused",
+		  json_pack("{s:i, s:I}", "pid", pid, "start", (json_int_t)t.start));
+}

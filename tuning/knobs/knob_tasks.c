@@ -1,0 +1,122 @@
+/* tasks: programs and movable kernel threads leave the shields. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/text.h"
+#include "tuning/knobs/knob.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
+
+#define LIST_TEXT 1024
+
+struct collection {
+	struct planner *p;
+	bool programs;	 /* those with the usual affinity, too: no partition moves them */
+	json_t *threads; /* op_affinity's */
+	size_t kernel, user, pinned;
+	char pinned_name[64];
+};
+
+static bool is_alone_on(const struct cpulist *cpus, const struct cpulist *shielded)
+{
+	return cpulist_is_subset(cpus, shielded);
+}
+
+/* A thread with an affinity of its own is written down even where it need not move: cpusets forget such. */
+static int collect(const struct thread *t, void *context)
+{
+	struct collection *c = context;
+	char cpus[LIST_TEXT];
+	bool own = !cpulist_is_subset(&c->p->topo.online, &t->cpus),
+	     in_way = cpulist_intersects(&t->cpus, &c->p->shielded);
+
+	if (t->is_bound || (!own && !in_way) || (!own && !t->is_kernel && !c->programs))
+		return 0;
+	c->kernel += t->is_kernel && in_way;
+	c->user += !t->is_kernel && in_way;
+	if (!t->is_kernel && is_alone_on(&t->cpus, &c->p->shielded)) {
+		c->pinned++;
+		snprintf(c->pinned_name, sizeof(c->pinned_name), "%s (%d)", t->name, t->tid);
+	}
+	json_array_append_new(c->threads,
+			      json_pack("{s:i, s:I, s:s+, s:s}", "tid", t->tid, "start", (json_int_t)t->start, "name",
+					t->name, "", "cpus", cpulist_format(&t->cpus, cpus, sizeof(cpus))));
+	return 0;
+}
+
+static bool has_member_shield(const struct plan *p)
+{
+	for (size_t i = 0; i < p->shield_count; i++)
+		if (!strcmp(p->shields[i].partition, "member"))
+			return true;
+	return false;
+}
+
+static json_t *shield_names(const struct plan *p)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < p->shield_count; i++)
+		json_array_append_new(names, json_string(p->shields[i].name));
+	return names;
+}
+
+static json_t *make_data(struct planner *p, json_t *threads, bool programs, bool again)
+{
+	char off[LIST_TEXT], housekeeping[LIST_TEXT];
+
+	return json_pack("{s:s, s:s, s:O, s:b, s:b, s:b, s:b, s:o}", "off",
+			 cpulist_format(&p->shielded, off, sizeof(off)), "housekeeping",
+			 cpulist_format(&p->plan->housekeeping, housekeeping, sizeof(housekeeping)), "threads", threads,
+			 "kernel", true, "programs", programs, "again", again, "last", again, "shields",
+			 shield_names(p->plan));
+}
+
+static bool wants_away(const struct setting *s)
+{
+	char quoted[TEXT_QUOTE_MAX];
+
+	if (s->value->kind == YNODE_SCALAR && !strcmp(s->value->scalar, "away"))
+		return true;
+	if (s->value->kind != YNODE_SCALAR || strcmp(s->value->scalar, "leave"))
+		profile_fault(
+		    s, s->value, "'tasks' is away or leave%s%s", s->value->kind == YNODE_SCALAR ? ", not " : "",
+		    s->value->kind == YNODE_SCALAR ? text_quote(s->value->scalar, quoted, sizeof(quoted)) : "");
+	return false;
+}
+
+void plan_tasks(struct planner *p, const struct setting *s, const struct knob *k)
+{
+	struct collection c = {
+	    .p = p, .threads = json_array(), .programs = !p->cg.version || has_member_shield(p->plan)};
+	char off[LIST_TEXT], after[LIST_TEXT + 64], before[128];
+
+	if (!wants_away(s) || cpulist_first(&p->shielded) < 0) {
+		json_decref(c.threads);
+		return;
+	}
+	tasks_each(p->m, collect, &c);
+	snprintf(before, sizeof(before), "%zu kernel threads and %zu programs' may use the shields", c.kernel, c.user);
+	snprintf(after, sizeof(after), "off CPUs %s", cpulist_format(&p->shielded, off, sizeof(off)));
+	plan_step(p->plan, k->key, &op_affinity, "threads", before, after, make_data(p, c.threads, true, false));
+	if (c.pinned)
+		plan_warn(p->plan, "%zu threads are pinned to the shields' CPUs and will be moved, among them %s",
+			  c.pinned, c.pinned_name);
+	json_decref(c.threads);
+}
+
+/* After the cpusets: the masks once more, and what `verify` looks at. */
+void plan_tasks_again(struct planner *p)
+{
+	for (size_t i = 0; i < p->plan->step_count; i++) {
+		const struct step *s = &p->plan->steps[i];
+
+		if (s->op != &op_affinity)
+			continue;
+		plan_step(p->plan, s->knob, &op_affinity, "threads, again", "masks widened by the cpusets", s->after,
+			  make_data(p, json_object_get(s->data, "threads"), true, true));
+		return;
+	}
+}

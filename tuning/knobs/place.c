@@ -1,0 +1,345 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/text.h"
+#include "tuning/knobs/knob.h"
+#include "tuning/machine/machine.h"
+
+#define LIST_TEXT 512
+
+static const char *const place_keys[] = {"cpus", "node", "near", "take", "cores", NULL};
+
+static void minus(struct cpulist *a, const struct cpulist *b)
+{
+	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
+		a->bits[i] &= ~b->bits[i];
+}
+
+static void plus(struct cpulist *a, const struct cpulist *b)
+{
+	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
+		a->bits[i] |= b->bits[i];
+}
+
+static const struct shield *find_shield(const struct planner *p, const char *name)
+{
+	for (size_t i = 0; i < p->plan->shield_count; i++)
+		if (!strcmp(p->plan->shields[i].name, name))
+			return &p->plan->shields[i];
+	return NULL;
+}
+
+static int by_list(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
+{
+	char why[200], there[LIST_TEXT], missing[LIST_TEXT];
+	struct cpulist absent;
+
+	if (cpulist_parse(n->scalar, out, why, sizeof(why)) || cpulist_first(out) < 0) {
+		char quoted[TEXT_QUOTE_MAX];
+
+		profile_fault(s, n,
+			      "%s is no place: a list such as 2-3, housekeeping, shields, all, or a shield's name",
+			      text_quote(n->scalar, quoted, sizeof(quoted)));
+		return -EINVAL;
+	}
+	if (cpulist_is_subset(out, &p->topo.online))
+		return 0;
+	absent = *out;
+	minus(&absent, &p->topo.online);
+	profile_fault(s, n, "there is no CPU %s here; there are %s", cpulist_format(&absent, missing, sizeof(missing)),
+		      cpulist_format(&p->topo.online, there, sizeof(there)));
+	return -EINVAL;
+}
+
+static int by_word(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
+{
+	const struct shield *shield = find_shield(p, n->scalar);
+
+	if (shield)
+		*out = shield->cpus;
+	else if (!strcmp(n->scalar, "all"))
+		*out = p->topo.online;
+	else if (!strcmp(n->scalar, "housekeeping"))
+		*out = p->plan->housekeeping;
+	else if (!strcmp(n->scalar, "shields"))
+		*out = p->shielded;
+	else
+		return by_list(p, s, n, out);
+	return 0;
+}
+
+static int by_node(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out, char *why,
+		   size_t size)
+{
+	char *end;
+	long id = n->kind == YNODE_SCALAR ? strtol(n->scalar, &end, 10) : -1;
+	const struct numa_node *node;
+
+	if (n->kind != YNODE_SCALAR || end == n->scalar || *end || id < 0 || id >= TOPOLOGY_NODES_MAX) {
+		profile_fault(s, n, "'node' wants the number of a NUMA node");
+		return -EINVAL;
+	}
+	node = topology_node(&p->topo, (int)id);
+	if (!node || cpulist_first(&node->cpus) < 0) {
+		snprintf(why, size, "there is no NUMA node %ld with CPUs here", id);
+		return -ENODEV;
+	}
+	*out = node->cpus;
+	return 0;
+}
+
+static int unknown_device(struct planner *p, const struct setting *s, const struct ynode *n)
+{
+	char **names = topology_device_names(p->m), quoted[TEXT_QUOTE_MAX];
+	const char *near = names ? suggest(n->scalar, (const char *const *)names) : NULL;
+
+	profile_fault(s, n, "there is no device %s here%s%s%s", text_quote(n->scalar, quoted, sizeof(quoted)),
+		      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	sysroot_names_free(names);
+	return -EINVAL;
+}
+
+static int by_device(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
+{
+	char *path = n->kind == YNODE_SCALAR ? topology_device(p->m, n->scalar) : NULL;
+
+	if (n->kind != YNODE_SCALAR) {
+		profile_fault(s, n, "'near' wants a device, such as mlx5_0");
+		return -EINVAL;
+	}
+	if (!path)
+		return unknown_device(p, s, n);
+	if (topology_near(p->m, &p->topo, path, out)) {
+		plan_warn(p->plan, "%s has no place in the hardware: any CPU is near it", n->scalar);
+		*out = p->topo.online;
+	}
+	free(path);
+	return 0;
+}
+
+/* "2", "1/3", "all": how many of `have`; at least one. -1: none of these. */
+static long share(const char *text, long have)
+{
+	char *end;
+	long a = strtol(text, &end, 10), b;
+
+	if (!strcmp(text, "all"))
+		return have;
+	if (end == text || a < 1)
+		return -1;
+	if (!*end)
+		return a;
+	if (*end != '/')
+		return -1;
+	text = end + 1;
+	b = strtol(text, &end, 10);
+	if (end == text || *end || b < 1 || a > b)
+		return -1;
+	return have * a / b > 0 ? have * a / b : 1;
+}
+
+static bool is_whole(const struct planner *p, const struct cpulist *set, int core)
+{
+	for (int cpu = 0; cpu < p->topo.cpu_count; cpu++)
+		if (cpulist_has(&p->topo.online, (unsigned)cpu) && p->topo.core[cpu] == core &&
+		    !cpulist_has(set, (unsigned)cpu))
+			return false;
+	return true;
+}
+
+/* Only cores all of whose threads are in the set. */
+static void only_whole_cores(const struct planner *p, struct cpulist *set)
+{
+	struct cpulist before = *set;
+
+	for (int cpu = cpulist_first(&before); cpu >= 0; cpu = cpulist_next(&before, cpu))
+		if (!is_whole(p, &before, p->topo.core[cpu]))
+			cpulist_remove(set, (unsigned)cpu);
+}
+
+/* The last ones, by number: the first are where a machine boots and keeps house. */
+static void keep_last(const struct planner *p, struct cpulist *set, long count, bool cores)
+{
+	struct cpulist kept;
+	long n = 0;
+
+	cpulist_clear(&kept);
+	for (int cpu = p->topo.cpu_count - 1; cpu >= 0 && n < count; cpu--) {
+		if (!cpulist_has(set, (unsigned)cpu) || (cores && p->topo.core[cpu] != cpu))
+			continue;
+		n++;
+		for (int other = 0; other < p->topo.cpu_count; other++)
+			if (other == cpu || (cores && cpulist_has(set, (unsigned)other) && p->topo.core[other] == cpu))
+				cpulist_add(&kept, (unsigned)other);
+	}
+	*set = kept;
+}
+
+static long count_units(const struct planner *p, const struct cpulist *set, bool cores)
+{
+	long n = 0;
+
+	for (int cpu = cpulist_first(set); cpu >= 0; cpu = cpulist_next(set, cpu))
+		n += !cores || p->topo.core[cpu] == cpu;
+	return n;
+}
+
+/* `take` counts what the place has, and takes of what no shield has yet. */
+static int take(struct planner *p, const struct setting *s, const struct ynode *place, struct cpulist *out, char *why,
+		size_t size)
+{
+	const struct ynode *take = yaml_get(place, "take"), *cores = yaml_get(place, "cores");
+	bool whole = cores && setting_is_on(s, cores);
+	long have, want;
+
+	if (whole)
+		only_whole_cores(p, out);
+	if (!take)
+		return 0;
+	have = count_units(p, out, whole);
+	want = take->kind == YNODE_SCALAR ? share(take->scalar, have) : -1;
+	if (want < 0) {
+		profile_fault(s, take, "'take' wants a number, a share such as 1/3, or all");
+		return -EINVAL;
+	}
+	minus(out, &p->shielded);
+	if (count_units(p, out, whole) < want) {
+		snprintf(why, size, "%ld %s asked for, %ld free there", want, whole ? "cores are" : "CPUs are",
+			 count_units(p, out, whole));
+		return -ENODEV;
+	}
+	keep_last(p, out, want, whole);
+	return 0;
+}
+
+static int by_mapping(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out, char *why,
+		      size_t size)
+{
+	const struct ynode *cpus = yaml_get(n, "cpus"), *node = yaml_get(n, "node"), *near = yaml_get(n, "near");
+	int rc;
+
+	setting_check_keys(s, n, place_keys);
+	if (!!cpus + !!node + !!near != 1) {
+		profile_fault(s, n, "a place is one of cpus, node, near");
+		return -EINVAL;
+	}
+	if (cpus && cpus->kind != YNODE_SCALAR) {
+		profile_fault(s, cpus, "'cpus' wants a list such as 2-3");
+		return -EINVAL;
+	}
+	rc = cpus ? by_word(p, s, cpus, out) : node ? by_node(p, s, node, out, why, size) : by_device(p, s, near, out);
+	return rc ? rc : take(p, s, n, out, why, size);
+}
+
+int place_resolve(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out, char *why,
+		  size_t size)
+{
+	cpulist_clear(out);
+	if (n->kind == YNODE_SCALAR)
+		return by_word(p, s, n, out);
+	if (n->kind == YNODE_MAPPING)
+		return by_mapping(p, s, n, out, why, size);
+	profile_fault(s, n, "a place is a list such as 2-3, a name, or a mapping with cpus, node or near");
+	return -EINVAL;
+}
+
+static bool is_good_name(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+
+	return n && !name[n] && n < sizeof(((struct shield *)NULL)->name) && name[0] != '-';
+}
+
+static int check_shield(struct planner *p, const struct setting *s, const struct ynode *one)
+{
+	static const char *const keys[] = {"name", "place", "partition", NULL};
+	static const char *const partitions[] = {"isolated", "root", "member", NULL};
+	const struct ynode *name = yaml_get(one, "name"), *partition = yaml_get(one, "partition");
+	size_t i = 0;
+
+	if (one->kind != YNODE_MAPPING) {
+		profile_fault(s, one, "a shield is a mapping with name and place");
+		return -EINVAL;
+	}
+	setting_check_keys(s, one, keys);
+	if (!name || name->kind != YNODE_SCALAR || !is_good_name(name->scalar) ||
+	    !strcmp(name->scalar, "housekeeping")) {
+		profile_fault(s, name ? name : one,
+			      "a shield wants a name of letters, digits, - and _, other than "
+			      "housekeeping");
+		return -EINVAL;
+	}
+	if (find_shield(p, name->scalar)) {
+		profile_fault(s, name, "a shield of that name stands above already");
+		return -EINVAL;
+	}
+	while (partition && partitions[i] &&
+	       (partition->kind != YNODE_SCALAR || strcmp(partition->scalar, partitions[i])))
+		i++;
+	if (partition && !partitions[i]) {
+		profile_fault(s, partition, "'partition' is isolated, root or member");
+		return -EINVAL;
+	}
+	if (!yaml_get(one, "place")) {
+		profile_fault(s, one, "a shield wants a place");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int place_one(struct planner *p, const struct setting *s, const struct ynode *one)
+{
+	const struct ynode *name = yaml_get(one, "name"), *place = yaml_get(one, "place");
+	const struct ynode *partition = yaml_get(one, "partition");
+	struct shield *shield = &p->plan->shields[p->plan->shield_count];
+	char why[300] = "", cpus[LIST_TEXT];
+	int rc = place_resolve(p, s, place, &shield->cpus, why, sizeof(why));
+
+	if (rc == -ENODEV)
+		plan_missing(p->plan, "shields", name->scalar, "%s", why);
+	if (rc)
+		return rc;
+	if (cpulist_first(&shield->cpus) < 0) {
+		profile_fault(s, place, "no CPU is left for the shield '%s'", name->scalar);
+		return -EINVAL;
+	}
+	if (cpulist_intersects(&shield->cpus, &p->shielded)) {
+		profile_fault(s, place, "the shield '%s' (CPUs %s) overlaps with one above", name->scalar,
+			      cpulist_format(&shield->cpus, cpus, sizeof(cpus)));
+		return -EINVAL;
+	}
+	snprintf(shield->name, sizeof(shield->name), "%s", name->scalar);
+	snprintf(shield->partition, sizeof(shield->partition), "%s", partition ? partition->scalar : "isolated");
+	topology_memory_of(&p->topo, &shield->cpus, &shield->memory);
+	plus(&p->shielded, &shield->cpus);
+	minus(&p->plan->housekeeping, &shield->cpus);
+	p->plan->shield_count++;
+	return 0;
+}
+
+int place_shields(struct planner *p, const struct setting *s)
+{
+	char all[LIST_TEXT];
+
+	if (s->value->kind != YNODE_SEQUENCE) {
+		profile_fault(s, s->value, "'shields' wants a list");
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < s->value->count; i++) {
+		const struct ynode *one = s->value->items[i];
+
+		if (p->plan->shield_count == SHIELDS_MAX) {
+			profile_fault(s, one, "more than %d shields", SHIELDS_MAX);
+			return -EINVAL;
+		}
+		if (!check_shield(p, s, one))
+			place_one(p, s, one);
+	}
+	if (cpulist_first(&p->plan->housekeeping) < 0)
+		profile_fault(s, s->value, "the shields take all CPUs (%s); one must be left for everything else",
+			      cpulist_format(&p->topo.online, all, sizeof(all)));
+	return profile_has_faults(p->profile) ? -EINVAL : 0;
+}

@@ -1,0 +1,39 @@
+/*
+ * Knobs that are nothing but a value in a file, or in one file for each CPU: one row each.
+ */
+#ifndef KBLAT_TUNING_VALUES_H
+#define KBLAT_TUNING_VALUES_H
+
+#include <stdbool.h>
+
+#include "tuning/machine/form.h"
+
+enum value_kind {
+	VALUE_WORD,	 /* one of the row's words, or the file's own where `any_word` */
+	VALUE_NUMBER,	 /* min..max, or one of the words */
+	VALUE_PLACE,	 /* CPUs, written in the row's form */
+	VALUE_FREQUENCY, /* kHz in the file; with a unit in the profile */
+};
+
+struct value_word {
+	const char *word, *written; /* written "@NAME": what the file NAME beside it holds */
+};
+
+struct value_row {
+	const char *paths[4]; /* the first that is there; "%d" is a CPU, and then there is one for each */
+	enum value_kind kind;
+	enum form form;
+	struct value_word words[8];
+	bool any_word, inverted[4]; /* inverted: that path says the opposite */
+	long min, max;
+	bool may_refuse;    /* hardware or firmware may not allow it, which shows only when it is written */
+	const char *offers; /* a file beside it that lists what can be written, or NULL */
+	const char *absent; /* why it may not be there */
+};
+
+extern const struct value_row values_workqueues, values_watchdog_cpus, values_watchdog, values_nmi,
+    values_timer_migration, values_numa_balancing, values_stat_interval, values_rt_runtime, values_thp,
+    values_thp_defrag, values_ksm, values_aspm, values_turbo, values_epb, values_epp, values_governor,
+    values_max_frequency, values_min_frequency, values_cpu_latency, values_smt;
+
+#endif

@@ -1,0 +1,177 @@
+#include "tuning/machine/cgroups.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/must.h"
+#include "tuning/machine/machine.h"
+
+#define MOUNTS_MAX ((size_t)8 << 20)
+#define DEPTH_MAX  8
+#define ALL_MAX	   20000
+
+/* A line of mountinfo that matters: where, how, of what kind. */
+struct mounted {
+	char where[512], options[256], kind[32], super[512];
+};
+
+static bool read_mount(const char *line, struct mounted *m)
+{
+	const char *dash = strstr(line, " - ");
+
+	return dash && sscanf(line, "%*s %*s %*s %*s %511s %255s", m->where, m->options) == 2 &&
+	       sscanf(dash + 3, "%31s %*s %511s", m->kind, m->super) == 2;
+}
+
+static bool has_option(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (!strncmp(list, name, n) && (!list[n] || list[n] == ','))
+			return true;
+	return false;
+}
+
+static bool offers_cpuset(const struct machine *m, const char *where)
+{
+	char line[512], *path = fs_path("%s/cgroup.controllers", where);
+	int rc = sysroot_line(&m->root, path, line, sizeof(line));
+	char *rest = line, *word;
+	bool found = false;
+
+	free(path);
+	while (!rc && !found && (word = strsep(&rest, " ")))
+		found = !strcmp(word, "cpuset");
+	return found;
+}
+
+/* A version-1 mount has the controller for itself, so it wins. */
+static void take_mount(const struct machine *m, const struct mounted *mount, struct cgroups *cg)
+{
+	bool old =
+	    !strcmp(mount->kind, "cpuset") || (!strcmp(mount->kind, "cgroup") && has_option(mount->super, "cpuset"));
+	bool bare = !strcmp(mount->kind, "cpuset") || has_option(mount->super, "noprefix");
+	bool is_new = !strcmp(mount->kind, "cgroup2") && offers_cpuset(m, mount->where);
+
+	if (!old && (!is_new || cg->version == 1))
+		return;
+	/* Of two mounts of one hierarchy, the one that libcpuset knows. */
+	if (cg->lib)
+		return;
+	cg->version = old ? 1 : 2;
+	snprintf(cg->root, sizeof(cg->root), "%s", mount->where);
+	snprintf(cg->prefix, sizeof(cg->prefix), "%s", old && bare ? "" : "cpuset.");
+	cg->read_only = has_option(mount->options, "ro");
+	cg->lib = old && bare && m->root.live && !strcmp(mount->where, "/dev/cpuset");
+}
+
+void cgroups_find(const struct machine *m, struct cgroups *cg)
+{
+	char *text, *rest, *line;
+
+	*cg = (struct cgroups){0};
+	if (sysroot_read(&m->root, "/proc/self/mountinfo", MOUNTS_MAX, &text, NULL))
+		return;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		struct mounted mount = {0};
+
+		if (read_mount(line, &mount))
+			take_mount(m, &mount, cg);
+	}
+	free(text);
+}
+
+char *cgroups_file(const struct cgroups *cg, const char *name, const char *file)
+{
+	bool plain = !strcmp(file, "tasks") || !strncmp(file, "cgroup.", 7);
+
+	return fs_path("%s%s%s/%s%s", cg->root, *name ? "/" : "", name, plain ? "" : cg->prefix, file);
+}
+
+int cgroups_cpus(const struct machine *m, const struct cgroups *cg, const char *name, struct cpulist *cpus)
+{
+	char *path = cgroups_file(cg, name, "cpus"), *text;
+	int rc = machine_read(m, path, &text);
+
+	free(path);
+	if (rc)
+		return rc;
+	rc = cpulist_parse(text, cpus, NULL, 0);
+	free(text);
+	return rc;
+}
+
+bool cgroups_exclusive(const struct machine *m, const struct cgroups *cg, const char *name)
+{
+	char line[128], *path = cgroups_file(cg, name, cg->version == 1 ? "cpu_exclusive" : "cpus.partition");
+	int rc = sysroot_line(&m->root, path, line, sizeof(line));
+
+	free(path);
+	return !rc && strcmp(line, "0") && strcmp(line, "member");
+}
+
+int cgroups_tasks(const struct machine *m, const struct cgroups *cg, const char *name)
+{
+	char *path = cgroups_file(cg, name, cg->version == 1 ? "tasks" : "cgroup.procs"), *text;
+	int rc = sysroot_read(&m->root, path, MOUNTS_MAX, &text, NULL), count = 0;
+
+	free(path);
+	if (rc)
+		return rc;
+	for (const char *p = text; *p; p++)
+		count += *p == '\n';
+	free(text);
+	return count;
+}
+
+struct list {
+	char **items;
+	size_t count;
+};
+
+static void list_add(struct list *l, char *item)
+{
+	l->items = must(reallocarray(l->items, l->count + 2, sizeof(*l->items)));
+	l->items[l->count++] = item;
+	l->items[l->count] = NULL;
+}
+
+/* Only what has the controller's files is a cpuset, and only below one can there be more. */
+static void walk(const struct machine *m, const struct cgroups *cg, const char *name, int depth, struct list *l)
+{
+	char *folder = fs_path("%s%s%s", cg->root, *name ? "/" : "", name), **found;
+	int n = sysroot_list(&m->root, folder, NULL, &found);
+
+	for (int i = 0; i < n && l->count < ALL_MAX; i++) {
+		char *child = fs_path("%s%s%s", name, *name ? "/" : "", found[i]);
+		char *file = cgroups_file(cg, child, "cpus");
+
+		if (sysroot_exists(&m->root, file)) {
+			list_add(l, fs_path("%s", child));
+			if (depth < DEPTH_MAX)
+				walk(m, cg, child, depth + 1, l);
+		}
+		free(file);
+		free(child);
+	}
+	if (n >= 0)
+		sysroot_names_free(found);
+	free(folder);
+}
+
+int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names)
+{
+	struct list l = {NULL, 0};
+
+	if (!cg->version)
+		return -ENODEV;
+	list_add(&l, NULL);
+	l.count = 0;
+	walk(m, cg, "", 0, &l);
+	*names = l.items;
+	return (int)l.count;
+}

@@ -1,0 +1,78 @@
+#include "tuning/machine/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "tuning/machine/cpusets.h"
+#include "tuning/machine/machine.h"
+
+static void begin(struct machine *m, const char *in, char *const argv[], pid_t parent)
+{
+	struct err e = ERR_INIT;
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(1);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (in && cpusets_join(m, in, &e)) {
+		fprintf(stderr, "kbtune: %s\n", e.text);
+		_exit(126);
+	}
+	execvp(argv[0], argv);
+	fprintf(stderr, "kbtune: %s: cannot run it: %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* The terminal signals the whole group: the command has heard that already. */
+static void pass_on(pid_t child, const siginfo_t *info)
+{
+	if (info->si_code == SI_KERNEL)
+		return;
+	kill(child, info->si_signo);
+}
+
+static int await(pid_t child, const sigset_t *signals)
+{
+	int status;
+
+	for (;;) {
+		siginfo_t info;
+
+		if (waitpid(child, &status, WNOHANG) == child)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		if (sigwaitinfo(signals, &info) >= 0 && info.si_signo != SIGCHLD)
+			pass_on(child, &info);
+	}
+}
+
+int child_run(struct machine *m, const char *in, char *const argv[], struct err *e)
+{
+	sigset_t signals, before;
+	pid_t parent = getpid(), child;
+	int rc;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		begin(m, in, argv, parent);
+	rc = child < 0 ? err_sys(e, -errno, argv[0], "start a process") : await(child, &signals);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}

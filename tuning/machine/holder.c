@@ -1,0 +1,194 @@
+#include "tuning/machine/holder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "tuning/machine/machine.h"
+
+#define STEP_MS 5
+
+static int open_file(struct machine *m, const char *name, int flags)
+{
+	char file[64];
+	int fd;
+
+	snprintf(file, sizeof(file), "hold-%s", name);
+	fd = openat(m->state_fd, file, flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+static void remove_file(struct machine *m, const char *name)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "hold-%s", name);
+	unlinkat(m->state_fd, file, 0);
+}
+
+static bool is_held(int fd)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK;
+	flock(fd, LOCK_UN);
+	return false;
+}
+
+/* The number is there from the start, or a moment later. */
+static pid_t read_pid(int fd)
+{
+	char text[32] = "";
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	return n > 0 && strchr(text, '\n') ? (pid_t)atoi(text) : 0;
+}
+
+/* Nothing of ours stays open but the lock, which lives as long as the process and what it becomes. */
+static void become_holder(int lock, int ready, void (*run)(int, void *), void *context)
+{
+	int null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	setsid();
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	if (chdir("/"))
+		_exit(1);
+	fcntl(lock, F_SETFD, 0);
+	if (ftruncate(lock, 0) || dprintf(lock, "%d\n", (int)getpid()) < 0)
+		_exit(1);
+	for (int fd = 3; fd < 1024; fd++)
+		if (fd != lock && fd != ready)
+			close(fd);
+	run(ready, context);
+	_exit(1);
+}
+
+static int await(int ready, int limit_ms, const char *name, struct err *e)
+{
+	struct pollfd p = {.fd = ready, .events = POLLIN};
+	char said[512];
+	ssize_t n;
+
+	if (poll(&p, 1, limit_ms) <= 0)
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, name, "hold", "it was not ready within %d s",
+			       limit_ms / 1000);
+	n = read(ready, said, sizeof(said) - 1);
+	if (n > 0 && said[0] == '\0')
+		return 0;
+	said[n > 0 ? n : 0] = '\0';
+	return err_set(e, -EIO, STATUS_FAILED, name, "hold", "%s", n > 0 ? said : "its process ended at once");
+}
+
+int holder_start(struct machine *m, const char *name, void (*run)(int ready, void *context), void *context,
+		 int limit_ms, struct err *e)
+{
+	int lock = open_file(m, name, O_CREAT), ready[2], rc;
+	pid_t child;
+
+	if (lock < 0)
+		return err_sys(e, lock, name, "make the file of its holder");
+	if (flock(lock, LOCK_EX | LOCK_NB)) {
+		close(lock);
+		return err_set(e, -EBUSY, STATUS_FAILED, name, "hold", "a process holds it already");
+	}
+	if (ftruncate(lock, 0) || pipe2(ready, O_CLOEXEC)) {
+		rc = err_sys(e, -errno, name, "hold");
+		close(lock);
+		return rc;
+	}
+	/* Twice, so that it is init's child and not ours. */
+	child = fork();
+	if (child == 0) {
+		if (fork() == 0)
+			become_holder(lock, ready[1], run, context);
+		_exit(0);
+	}
+	close(lock);
+	close(ready[1]);
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	rc = child < 0 ? err_sys(e, -errno, name, "start a process") : await(ready[0], limit_ms, name, e);
+	close(ready[0]);
+	if (rc)
+		holder_stop(m, name, 2000, NULL);
+	else
+		machine_changed(m);
+	return rc;
+}
+
+pid_t holder_pid(struct machine *m, const char *name)
+{
+	int fd = m->state_fd < 0 ? -ENOENT : open_file(m, name, 0);
+	pid_t pid = 0;
+
+	if (fd < 0)
+		return 0;
+	if (is_held(fd))
+		pid = read_pid(fd);
+	close(fd);
+	return pid;
+}
+
+static bool await_end(int fd, int limit_ms)
+{
+	struct timespec pause = {.tv_nsec = STEP_MS * 1000000};
+
+	for (int ms = 0; is_held(fd); ms += STEP_MS) {
+		if (ms >= limit_ms)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+static int end(int fd, int limit_ms)
+{
+	struct timespec pause = {.tv_nsec = STEP_MS * 1000000};
+	pid_t pid = read_pid(fd);
+
+	for (int i = 0; !pid && i < 200 && is_held(fd); i++) {
+		nanosleep(&pause, NULL);
+		pid = read_pid(fd);
+	}
+	if (!is_held(fd))
+		return 0;
+	if (pid <= 0)
+		return -ESRCH;
+	kill(pid, SIGTERM);
+	if (await_end(fd, limit_ms))
+		return 0;
+	kill(pid, SIGKILL);
+	return await_end(fd, 2000) ? 0 : -ETIMEDOUT;
+}
+
+int holder_stop(struct machine *m, const char *name, int limit_ms, struct err *e)
+{
+	int fd = open_file(m, name, 0), rc;
+
+	if (fd == -ENOENT)
+		return 0;
+	rc = fd < 0 ? fd : end(fd, limit_ms);
+	if (fd >= 0)
+		close(fd);
+	if (!rc) {
+		remove_file(m, name);
+		machine_changed(m);
+	}
+	return rc ? err_sys(e, rc, name, "end the process that holds it") : 0;
+}

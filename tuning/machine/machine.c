@@ -1,0 +1,285 @@
+#include "tuning/machine/machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/must.h"
+
+#define HABITS_MAX (1 << 20)
+#define RETRIES	   100 /* openat2 gives up with EAGAIN when something is renamed at the same time */
+
+struct habit {
+	char *path;
+	int error;   /* of a write, or 0 */
+	char *reads; /* after a write, or NULL */
+};
+
+static const struct {
+	const char *name;
+	int number;
+} errors[] = {
+    {"EIO", EIO},	{"EPERM", EPERM},   {"EROFS", EROFS},	{"EBUSY", EBUSY},
+    {"EACCES", EACCES}, {"EINVAL", EINVAL}, {"ENOSPC", ENOSPC}, {"EAGAIN", EAGAIN},
+};
+
+static int error_number(const char *name)
+{
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (!strcmp(errors[i].name, name))
+			return errors[i].number;
+	return 0;
+}
+
+/* "PATH write ERRNO" or "PATH reads TEXT"; false for what is neither. */
+static bool read_habit(char *line, struct habit *h)
+{
+	char *path = strsep(&line, " "), *verb = strsep(&line, " ");
+
+	if (!line || path[0] != '/')
+		return false;
+	*h = (struct habit){.path = fs_path("%s", path)};
+	if (!strcmp(verb, "write") && (h->error = error_number(line)))
+		return true;
+	if (!strcmp(verb, "reads")) {
+		h->reads = fs_path("%s\n", line);
+		return true;
+	}
+	free(h->path);
+	return false;
+}
+
+static int add_habit(struct machine *m, char *line, struct err *e)
+{
+	struct habit h;
+
+	if (!*line || *line == '#')
+		return 0;
+	if (!read_habit(line, &h))
+		return err_set(e, -EINVAL, STATUS_USAGE, m->root.path, "read its habits", "'%s' is none", line);
+	m->habits = must(reallocarray(m->habits, m->habit_count + 1, sizeof(*m->habits)));
+	m->habits[m->habit_count++] = h;
+	return 0;
+}
+
+static int load_habits(struct machine *m, struct err *e)
+{
+	char *text, *rest, *line;
+	int rc = m->root.live ? -ENOENT : sysroot_read(&m->root, "/habits", HABITS_MAX, &text, NULL);
+
+	if (rc == -ENOENT)
+		return 0;
+	if (rc)
+		return err_sys(e, rc, m->root.path, "read its habits");
+	for (rest = text; !rc && (line = strsep(&rest, "\n"));)
+		rc = add_habit(m, line, e);
+	free(text);
+	return rc;
+}
+
+static long kill_after(void)
+{
+	const char *text = getenv("KBTUNE_KILL_AFTER");
+
+	return text && *text ? strtol(text, NULL, 10) : -1;
+}
+
+int machine_open(struct machine *m, const char *sysroot, struct err *e)
+{
+	int rc;
+
+	*m = (struct machine){.kill_after = kill_after(), .state_fd = -1};
+	if (!sysroot && getenv("KBTUNE_SYSROOT"))
+		sysroot = getenv("KBTUNE_SYSROOT");
+	rc = sysroot_open(&m->root, sysroot, e);
+	if (rc) {
+		if (e)
+			e->status = STATUS_USAGE;
+		return rc;
+	}
+	rc = load_habits(m, e);
+	if (rc)
+		machine_close(m);
+	return rc;
+}
+
+void machine_close(struct machine *m)
+{
+	for (size_t i = 0; i < m->habit_count; i++) {
+		free(m->habits[i].path);
+		free(m->habits[i].reads);
+	}
+	free(m->habits);
+	m->habits = NULL;
+	m->habit_count = 0;
+	if (m->state_fd >= 0)
+		close(m->state_fd);
+	m->state_fd = -1;
+	sysroot_close(&m->root);
+}
+
+void machine_changed(struct machine *m)
+{
+	m->writes++;
+	if (m->kill_after >= 0 && m->writes >= m->kill_after)
+		raise(SIGKILL);
+}
+
+static const struct habit *find_habit(const struct machine *m, const char *path)
+{
+	for (size_t i = 0; i < m->habit_count; i++)
+		if (!strcmp(m->habits[i].path, path))
+			return &m->habits[i];
+	return NULL;
+}
+
+int machine_write(struct machine *m, const char *path, const char *text, size_t length)
+{
+	const struct habit *h = find_habit(m, path);
+	int rc;
+
+	/* KBTUNE_KILL_AFTER=0: before the first */
+	if (m->kill_after == 0)
+		raise(SIGKILL);
+	if (h && h->error)
+		return -h->error;
+	if (h)
+		text = h->reads, length = strlen(h->reads);
+	rc = sysroot_write(&m->root, path, text, length);
+	if (!rc)
+		machine_changed(m);
+	return rc;
+}
+
+int machine_openat(const struct machine *m, const char *path, int flags)
+{
+	struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .resolve = m->root.live ? 0 : RESOLVE_IN_ROOT};
+	long fd = -1;
+
+	path += strspn(path, "/");
+	if (m->root.live)
+		fd = openat(m->root.fd, *path ? path : ".", flags | O_CLOEXEC);
+	for (int i = 0; !m->root.live && i < RETRIES; i++) {
+		fd = syscall(SYS_openat2, m->root.fd, *path ? path : ".", &how, sizeof(how));
+		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The folder that `path` is in, open; `*name` is its last component. */
+static int open_parent(const struct machine *m, const char *path, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent;
+	int fd;
+
+	if (!slash || !slash[1] || !strcmp(slash, "/.") || !strcmp(slash, "/.."))
+		return -EINVAL;
+	parent = strndup(path, (size_t)(slash - path));
+	if (!parent)
+		return -ENOMEM;
+	*name = slash + 1;
+	fd = machine_openat(m, parent, O_PATH | O_DIRECTORY);
+	free(parent);
+	return fd;
+}
+
+int machine_mkdir(struct machine *m, const char *path)
+{
+	const char *name;
+	int fd = open_parent(m, path, &name), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = mkdirat(fd, name, 0755) ? -errno : 0;
+	close(fd);
+	if (!rc)
+		machine_changed(m);
+	return rc;
+}
+
+static int remove_at(struct machine *m, const char *path, int flags)
+{
+	const char *name;
+	int fd = open_parent(m, path, &name), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = unlinkat(fd, name, flags) ? -errno : 0;
+	close(fd);
+	if (!rc)
+		machine_changed(m);
+	return rc;
+}
+
+int machine_rmdir(struct machine *m, const char *path)
+{
+	return remove_at(m, path, AT_REMOVEDIR);
+}
+
+int machine_unlink(struct machine *m, const char *path)
+{
+	return remove_at(m, path, 0);
+}
+
+int machine_create(struct machine *m, const char *path, const char *text, size_t length, mode_t mode)
+{
+	const char *name;
+	int dir = open_parent(m, path, &name), fd, rc = 0;
+	ssize_t n;
+
+	if (dir < 0)
+		return dir;
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	close(dir);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, length);
+	if (n != (ssize_t)length)
+		rc = n < 0 ? -errno : -EIO;
+	close(fd);
+	if (!rc)
+		machine_changed(m);
+	return rc;
+}
+
+int machine_mode(const struct machine *m, const char *path, mode_t *mode)
+{
+	int fd = machine_openat(m, path, O_PATH), rc;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	rc = fstat(fd, &st) ? -errno : 0;
+	close(fd);
+	if (!rc)
+		*mode = st.st_mode & 07777;
+	return rc;
+}
+
+int machine_may_write(const struct machine *m, const char *path)
+{
+	const char *name;
+	int fd = open_parent(m, path, &name), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = faccessat(fd, name, W_OK, AT_EACCESS) ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+int machine_read(const struct machine *m, const char *path, char **text)
+{
+	return sysroot_read(&m->root, path, MACHINE_VALUE_MAX, text, NULL);
+}

@@ -1,0 +1,154 @@
+#include "tuning/machine/tasks.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "tuning/machine/machine.h"
+
+/* include/linux/sched.h */
+#define PF_KTHREAD	  0x00200000UL
+#define PF_NO_SETAFFINITY 0x04000000UL
+
+#define MASK_BYTES (CPULIST_MAX / 8)
+
+/* "TID (name) S ppid … flags(9th) … starttime(22nd)"; the name may hold anything, so count from its last bracket. */
+static int read_stat(const char *text, struct thread *t)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	unsigned long flags;
+
+	if (!open || !close || close < open)
+		return -EINVAL;
+	snprintf(t->name, sizeof(t->name), "%.*s", (int)(close - open - 1), open + 1);
+	if (sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+		   &flags, &t->start) != 2)
+		return -EINVAL;
+	t->is_kernel = flags & PF_KTHREAD;
+	t->is_bound = flags & PF_NO_SETAFFINITY;
+	return 0;
+}
+
+static int live_cpus(int tid, struct cpulist *cpus)
+{
+	unsigned long mask[MASK_BYTES / sizeof(unsigned long)] = {0};
+
+	if (sched_getaffinity(tid, sizeof(mask), (cpu_set_t *)mask))
+		return -errno;
+	memcpy(cpus->bits, mask, sizeof(cpus->bits));
+	return 0;
+}
+
+static int recorded_cpus(const struct machine *m, int pid, int tid, struct cpulist *cpus)
+{
+	char *path = fs_path("/proc/%d/task/%d/status", pid, tid), *text, *line;
+	int rc = machine_read(m, path, &text);
+
+	free(path);
+	if (rc)
+		return rc;
+	line = strstr(text, "Cpus_allowed_list:");
+	rc = -ENODATA;
+	if (line) {
+		line += strlen("Cpus_allowed_list:");
+		line += strspn(line, " \t");
+		line[strcspn(line, "\n")] = '\0';
+		rc = cpulist_parse(line, cpus, NULL, 0);
+	}
+	free(text);
+	return rc;
+}
+
+int tasks_read(const struct machine *m, int pid, int tid, struct thread *t)
+{
+	char path[64], line[1024];
+
+	*t = (struct thread){.pid = pid, .tid = tid};
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	if (sysroot_line(&m->root, path, line, sizeof(line)) || read_stat(line, t))
+		return -ESRCH;
+	return (m->root.live ? live_cpus(tid, &t->cpus) : recorded_cpus(m, pid, tid, &t->cpus)) ? -ESRCH : 0;
+}
+
+static int each_of(const struct machine *m, int pid, int (*visit)(const struct thread *, void *), void *context)
+{
+	char path[64], **tids;
+	struct thread t;
+	int n, rc = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	n = sysroot_list(&m->root, path, "[0-9]*", &tids);
+	for (int i = 0; i < n && !rc; i++)
+		if (!tasks_read(m, pid, atoi(tids[i]), &t))
+			rc = visit(&t, context);
+	if (n >= 0)
+		sysroot_names_free(tids);
+	return rc;
+}
+
+int tasks_each(const struct machine *m, int (*visit)(const struct thread *t, void *context), void *context)
+{
+	char **pids;
+	int n = sysroot_list(&m->root, "/proc", "[0-9]*", &pids), rc = 0;
+
+	if (n < 0)
+		return 0;
+	for (int i = 0; i < n && !rc; i++)
+		rc = each_of(m, atoi(pids[i]), visit, context);
+	sysroot_names_free(pids);
+	return rc;
+}
+
+bool tasks_is_same(const struct machine *m, int tid, unsigned long long start)
+{
+	char path[64], line[1024];
+	struct thread t = {0};
+
+	/* /proc/TID is there for threads, too, though not listed. */
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	return !sysroot_line(&m->root, path, line, sizeof(line)) && !read_stat(line, &t) && t.start == start;
+}
+
+int tasks_place(struct machine *m, int tid, const struct cpulist *cpus)
+{
+	unsigned long mask[MASK_BYTES / sizeof(unsigned long)];
+
+	if (!m->root.live)
+		return 0;
+	memcpy(mask, cpus->bits, sizeof(mask));
+	if (sched_setaffinity(tid, sizeof(mask), (cpu_set_t *)mask))
+		return -errno;
+	machine_changed(m);
+	return 0;
+}
+
+char *tasks_cpuset(const struct machine *m, int pid, char *buf, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/cpuset", pid);
+	if (sysroot_line(&m->root, path, buf, size))
+		buf[0] = '\0';
+	return buf;
+}
+
+int tasks_find(const struct machine *m, const char *name)
+{
+	char **pids;
+	int n = sysroot_list(&m->root, "/proc", "[0-9]*", &pids), found = 0;
+
+	for (int i = 0; i < n && !found; i++) {
+		char path[64], line[64];
+
+		snprintf(path, sizeof(path), "/proc/%s/comm", pids[i]);
+		if (!sysroot_line(&m->root, path, line, sizeof(line)) && !strcmp(line, name))
+			found = atoi(pids[i]);
+	}
+	if (n >= 0)
+		sysroot_names_free(pids);
+	return found;
+}

@@ -1,0 +1,230 @@
+#include "tuning/machine/topology.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/must.h"
+#include "tuning/machine/machine.h"
+
+#define CPU  "/sys/devices/system/cpu"
+#define NODE "/sys/devices/system/node"
+
+static int read_list(const struct machine *m, const char *path, struct cpulist *out)
+{
+	char *text;
+	int rc = machine_read(m, path, &text);
+
+	if (rc)
+		return rc;
+	rc = cpulist_parse(text, out, NULL, 0);
+	free(text);
+	return rc;
+}
+
+static void intersect(struct cpulist *a, const struct cpulist *b)
+{
+	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
+		a->bits[i] &= b->bits[i];
+}
+
+static void add_node(struct topology *t, int id, const struct cpulist *cpus, bool has_memory)
+{
+	t->nodes = must(reallocarray(t->nodes, t->node_count + 1, sizeof(*t->nodes)));
+	t->nodes[t->node_count] = (struct numa_node){.id = id, .cpus = *cpus, .has_memory = has_memory};
+	intersect(&t->nodes[t->node_count++].cpus, &t->online);
+}
+
+static void read_nodes(const struct machine *m, struct topology *t)
+{
+	struct cpulist ids, memory, cpus;
+	bool known = !read_list(m, NODE "/has_memory", &memory);
+
+	if (read_list(m, NODE "/online", &ids))
+		cpulist_clear(&ids);
+	for (int id = cpulist_first(&ids); id >= 0 && id < TOPOLOGY_NODES_MAX; id = cpulist_next(&ids, id)) {
+		char *path = fs_path(NODE "/node%d/cpulist", id);
+
+		if (!read_list(m, path, &cpus))
+			add_node(t, id, &cpus, !known || cpulist_has(&memory, (unsigned)id));
+		free(path);
+	}
+	/* A kernel without NUMA is one node. */
+	if (!t->node_count)
+		add_node(t, 0, &t->online, true);
+}
+
+static int read_core(const struct machine *m, const struct topology *t, int cpu)
+{
+	char *path = fs_path(CPU "/cpu%d/topology/thread_siblings_list", cpu);
+	struct cpulist siblings;
+	int first = cpu;
+
+	if (!read_list(m, path, &siblings)) {
+		intersect(&siblings, &t->online);
+		first = cpulist_first(&siblings);
+	}
+	free(path);
+	return first >= 0 ? first : cpu;
+}
+
+static void read_cores(const struct machine *m, struct topology *t)
+{
+	int last = 0;
+
+	for (int cpu = cpulist_first(&t->online); cpu >= 0; cpu = cpulist_next(&t->online, cpu))
+		last = cpu;
+	t->cpu_count = last + 1;
+	t->core = must(calloc((size_t)t->cpu_count, sizeof(*t->core)));
+	for (int cpu = cpulist_first(&t->online); cpu >= 0; cpu = cpulist_next(&t->online, cpu))
+		t->core[cpu] = read_core(m, t, cpu);
+}
+
+int topology_read(const struct machine *m, struct topology *t, struct err *e)
+{
+	int rc;
+
+	*t = (struct topology){0};
+	rc = read_list(m, CPU "/online", &t->online);
+	if (!rc && cpulist_first(&t->online) < 0)
+		rc = -EINVAL;
+	if (rc)
+		return err_set(e, rc, STATUS_IMPOSSIBLE, CPU "/online", "read",
+			       "without the list of CPUs there is nothing to place");
+	if (read_list(m, CPU "/possible", &t->possible))
+		t->possible = t->online;
+	read_nodes(m, t);
+	read_cores(m, t);
+	return 0;
+}
+
+void topology_free(struct topology *t)
+{
+	free(t->nodes);
+	free(t->core);
+	*t = (struct topology){0};
+}
+
+const struct numa_node *topology_node(const struct topology *t, int id)
+{
+	for (size_t i = 0; i < t->node_count; i++)
+		if (t->nodes[i].id == id)
+			return &t->nodes[i];
+	return NULL;
+}
+
+void topology_without_smt(struct topology *t)
+{
+	for (int cpu = 0; cpu < t->cpu_count; cpu++)
+		if (cpulist_has(&t->online, (unsigned)cpu) && t->core[cpu] != cpu)
+			cpulist_remove(&t->online, (unsigned)cpu);
+	for (size_t i = 0; i < t->node_count; i++)
+		intersect(&t->nodes[i].cpus, &t->online);
+}
+
+void topology_memory_of(const struct topology *t, const struct cpulist *cpus, struct cpulist *nodes)
+{
+	cpulist_clear(nodes);
+	for (size_t i = 0; i < t->node_count; i++)
+		if (t->nodes[i].has_memory && cpulist_intersects(&t->nodes[i].cpus, cpus))
+			cpulist_add(nodes, (unsigned)t->nodes[i].id);
+	for (size_t i = 0; i < t->node_count && cpulist_first(nodes) < 0; i++)
+		if (t->nodes[i].has_memory)
+			cpulist_add(nodes, (unsigned)t->nodes[i].id);
+	if (cpulist_first(nodes) < 0)
+		cpulist_add(nodes, 0);
+}
+
+static const char *const classes[] = {"/sys/class/infiniband", "/sys/class/net",       "/sys/class/nvme",
+				      "/sys/class/block",      "/sys/bus/pci/devices", "/sys/bus/virtio/devices"};
+
+char *topology_device(const struct machine *m, const char *name)
+{
+	if (!*name || strchr(name, '/') || name[0] == '.')
+		return NULL;
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		char *path = fs_path("%s/%s", classes[i], name);
+
+		if (sysroot_exists(&m->root, path))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+char **topology_device_names(const struct machine *m)
+{
+	static const char *const folders[] = {"/sys/class/infiniband", "/sys/class/net", "/sys/class/nvme"};
+	char **all = must(calloc(1, sizeof(*all))), **found;
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		int n = sysroot_list(&m->root, folders[i], NULL, &found);
+
+		if (n < 0)
+			continue;
+		all = must(reallocarray(all, count + (size_t)n + 1, sizeof(*all)));
+		memcpy(all + count, found, (size_t)n * sizeof(*all));
+		count += (size_t)n;
+		all[count] = NULL;
+		free(found);
+	}
+	return all;
+}
+
+/* A device is its own folder (a PCI function), has a link to it, or sits on a bus below it (virtio). */
+static const char *const ways[] = {"", "/device", "/device/..", "/..", "/device/device", "/device/device/.."};
+
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+int topology_near(const struct machine *m, const struct topology *t, const char *device_path, struct cpulist *out)
+{
+	for (size_t i = 0; i < WAYS; i++) {
+		char *path = fs_path("%s%s/local_cpulist", device_path, ways[i]);
+		int rc = read_list(m, path, out);
+
+		free(path);
+		if (rc)
+			continue;
+		intersect(out, &t->online);
+		return cpulist_first(out) >= 0 ? 0 : -ENODATA;
+	}
+	return -ENODATA;
+}
+
+static bool add_vectors(const struct machine *m, const char *folder, struct cpulist *irqs)
+{
+	char *path = fs_path("%s/msi_irqs", folder), **found;
+	int n = sysroot_list(&m->root, path, "[0-9]*", &found);
+	int64_t line = 0;
+
+	free(path);
+	for (int i = 0; i < n; i++)
+		cpulist_add(irqs, (unsigned)strtoul(found[i], NULL, 10));
+	if (n >= 0)
+		sysroot_names_free(found);
+	if (n > 0)
+		return true;
+	path = fs_path("%s/irq", folder);
+	if (!sysroot_int(&m->root, path, &line) && line > 0)
+		cpulist_add(irqs, (unsigned)line);
+	free(path);
+	return line > 0;
+}
+
+int topology_irqs(const struct machine *m, const char *device_path, struct cpulist *irqs)
+{
+	bool found = false;
+
+	cpulist_clear(irqs);
+	for (size_t i = 0; i < WAYS && !found; i++) {
+		char *folder = fs_path("%s%s", device_path, ways[i]);
+
+		found = add_vectors(m, folder, irqs);
+		free(folder);
+	}
+	return found ? 0 : -ENODATA;
+}

@@ -1,0 +1,190 @@
+/*
+ * Threads keep off some CPUs. data: "off", the CPUs; "kernel", "programs": which threads; "threads", those that had an
+ * affinity of their own or have to move, as they were: [{"tid", "start", "name", "cpus"}]; "again": the second of two
+ * such steps, which sets what the first has written down once more, after cpusets have widened it.
+ */
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
+#include "tuning/steps/step.h"
+
+#define LIST_TEXT 1024
+
+static void minus(struct cpulist *a, const struct cpulist *b)
+{
+	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
+		a->bits[i] &= ~b->bits[i];
+}
+
+static int read_cpus(const struct step *s, const char *key, struct cpulist *out)
+{
+	return cpulist_parse(step_text(s, key), out, NULL, 0);
+}
+
+static bool is_ended(int rc)
+{
+	return rc == -ESRCH;
+}
+
+/* CapEff of /proc/self/status. */
+static bool may_place_others(const struct machine *m)
+{
+	char *text, *line;
+	bool may = true;
+
+	if (!m->root.live || machine_read(m, "/proc/self/status", &text))
+		return true;
+	line = strstr(text, "CapEff:");
+	if (line)
+		may = strtoull(line + 7, NULL, 16) >> CAP_SYS_NICE & 1;
+	free(text);
+	return may;
+}
+
+static int affinity_probe(struct machine *m, const struct step *s, char *why, size_t size)
+{
+	(void)s;
+	if (may_place_others(m))
+		return 0;
+	err_cause(-EPERM, why, size);
+	return -EPERM;
+}
+
+static int move_one(struct machine *m, const struct step *s, const json_t *one)
+{
+	int tid = (int)json_integer_value(json_object_get(one, "tid"));
+	unsigned long long start = (unsigned long long)json_integer_value(json_object_get(one, "start"));
+	const char *text = json_string_value(json_object_get(one, "cpus"));
+	struct cpulist off, want;
+	struct thread t;
+
+	if (!text || read_cpus(s, "off", &off) || cpulist_parse(text, &want, NULL, 0))
+		return -EINVAL;
+	if (tasks_read(m, tid, tid, &t) || t.start != start)
+		return 0;
+	minus(&want, &off);
+	if (cpulist_first(&want) < 0 && read_cpus(s, "housekeeping", &want))
+		return -EINVAL;
+	return memcmp(&want, &t.cpus, sizeof(want)) ? tasks_place(m, tid, &want) : 0;
+}
+
+static int affinity_apply(struct machine *m, struct step *s, struct err *e)
+{
+	const json_t *threads = json_object_get(s->data, "threads"), *one;
+	size_t i, stuck = 0;
+
+	if (!m->root.live) {
+		step_note(s, "simulated: the threads of a recorded machine stay where they are");
+		return 0;
+	}
+	json_array_foreach (threads, i, one) {
+		int rc = move_one(m, s, one);
+
+		if (rc == -EINVAL || rc == -EBUSY)
+			stuck++;
+		else if (rc && !is_ended(rc))
+			return err_sys(e, rc, json_string_value(json_object_get(one, "name")), "move off the shield");
+	}
+	if (stuck)
+		step_note(s, "%zu threads could not be moved", stuck);
+	return 0;
+}
+
+struct look {
+	const struct machine *m;
+	const struct step *s;
+	struct cpulist off;
+	size_t count;
+	char names[200];
+};
+
+/* What runs in a shield's cpuset is there by intention. */
+static bool is_in_shield(const struct look *l, const struct thread *t)
+{
+	const json_t *shields = json_object_get(l->s->data, "shields"), *one;
+	char where[256];
+	size_t i;
+
+	tasks_cpuset(l->m, t->pid, where, sizeof(where));
+	json_array_foreach (shields, i, one)
+		if (where[0] == '/' && !strcmp(where + 1, json_string_value(one)))
+			return true;
+	return false;
+}
+
+static int look_at(const struct thread *t, void *context)
+{
+	struct look *l = context;
+	bool wanted = json_is_true(json_object_get(l->s->data, t->is_kernel ? "kernel" : "programs"));
+
+	if (!wanted || t->is_bound || !cpulist_intersects(&t->cpus, &l->off) || is_in_shield(l, t))
+		return 0;
+	if (l->count++ < 5)
+		snprintf(l->names + strlen(l->names), sizeof(l->names) - strlen(l->names), "%s%s (%d)",
+			 l->count > 1 ? ", " : "", t->name, t->tid);
+	return 0;
+}
+
+/* Whoever may run on the shield, born since or moved by others, too. */
+static enum check affinity_check(struct machine *m, const struct step *s, char *now, size_t size)
+{
+	struct look l = {.m = m, .s = s};
+
+	/* The later of the two sees what cpusets have made of it. */
+	if (!m->root.live || !json_is_true(json_object_get(s->data, "last")) || read_cpus(s, "off", &l.off))
+		return CHECK_SAME;
+	tasks_each(m, look_at, &l);
+	if (!l.count)
+		return CHECK_SAME;
+	snprintf(now, size, "%zu threads may run on CPUs %s: %s", l.count, step_text(s, "off"), l.names);
+	return CHECK_DRIFT;
+}
+
+static int restore_one(struct machine *m, const json_t *one)
+{
+	int tid = (int)json_integer_value(json_object_get(one, "tid"));
+	unsigned long long start = (unsigned long long)json_integer_value(json_object_get(one, "start"));
+	const char *text = json_string_value(json_object_get(one, "cpus"));
+	struct cpulist want;
+	struct thread t;
+
+	if (!text || cpulist_parse(text, &want, NULL, 0))
+		return -EINVAL;
+	if (tasks_read(m, tid, tid, &t) || t.start != start || !memcmp(&want, &t.cpus, sizeof(want)))
+		return 0;
+	return tasks_place(m, tid, &want);
+}
+
+static int affinity_undo(struct machine *m, const struct step *s, struct err *e)
+{
+	const json_t *threads = json_object_get(s->data, "threads"), *one;
+	size_t i;
+	int rc, worst = 0;
+
+	if (!m->root.live || json_is_true(json_object_get(s->data, "again")))
+		return 0;
+	json_array_foreach (threads, i, one) {
+		rc = restore_one(m, one);
+		/* EINVAL: it has become bound meanwhile (kernel threads do), so its place is its own business. */
+		if (rc && rc != -EINVAL && !is_ended(rc))
+			worst =
+			    err_sys(e, rc, json_string_value(json_object_get(one, "name")), "put back its affinity");
+	}
+	return worst;
+}
+
+const struct op op_affinity = {
+    .name = "affinity",
+    .right = "CAP_SYS_NICE",
+    .probe = affinity_probe,
+    .apply = affinity_apply,
+    .check = affinity_check,
+    .undo = affinity_undo,
+};

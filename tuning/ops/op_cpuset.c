@@ -1,0 +1,297 @@
+/*
+ * A cpuset of ours: made, given CPUs and memory, and made exclusive; gone again afterwards, what still runs in it moved to
+ * the root. By libcpuset where the controller is version 1 and that knows its mount; by its files otherwise. data:
+ * "version", "root" (mount point), "prefix", "name", "cpus", "memory", "partition", "lib".
+ *
+ * A partition of version 2 that was accepted may read back "isolated invalid (reason)": that is a failure with a reason.
+ */
+#include <cpuset.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/cpulist.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "tuning/machine/cgroups.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
+#include "tuning/steps/step.h"
+
+#define REMOVE_TRIES 200 /* of 10 ms: a process that has just ended is in its cpuset for a moment */
+
+static struct cgroups where(const struct machine *m, const struct step *s)
+{
+	struct cgroups cg = {.version = (int)step_number(s, "version"),
+			     .lib = m->root.live && json_is_true(json_object_get(s->data, "lib"))};
+
+	snprintf(cg.root, sizeof(cg.root), "%s", step_text(s, "root"));
+	snprintf(cg.prefix, sizeof(cg.prefix), "%s", step_text(s, "prefix"));
+	return cg;
+}
+
+static bool is_exclusive(const struct step *s)
+{
+	return strcmp(step_text(s, "partition"), "member") != 0;
+}
+
+static int cpuset_probe(struct machine *m, const struct step *s, char *why, size_t size)
+{
+	char *inside = fs_path("%s/.", step_text(s, "root"));
+	int rc = machine_may_write(m, step_text(s, "root"));
+
+	free(inside);
+	if (rc)
+		err_cause(rc, why, size);
+	return rc;
+}
+
+/* What the kernel would put into a new one. */
+static const struct {
+	int version;
+	const char *name, *text;
+} files[] = {
+    {1, "tasks", ""},
+    {1, "cgroup.procs", ""},
+    {1, "cpus", "\n"},
+    {1, "mems", "\n"},
+    {1, "cpu_exclusive", "0\n"},
+    {1, "mem_exclusive", "0\n"},
+    {1, "sched_load_balance", "1\n"},
+    {2, "cgroup.procs", ""},
+    {2, "cpus", "\n"},
+    {2, "mems", "\n"},
+    {2, "cpus.effective", "\n"},
+    {2, "cpus.partition", "member\n"},
+};
+
+static int record_files(struct machine *m, const struct cgroups *cg, const char *name)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !rc; i++) {
+		char *path;
+
+		if (files[i].version != cg->version)
+			continue;
+		path = cgroups_file(cg, name, files[i].name);
+		rc = machine_create(m, path, files[i].text, strlen(files[i].text), 0644);
+		if (rc == -EEXIST)
+			rc = 0;
+		free(path);
+	}
+	return rc;
+}
+
+static void remove_records(struct machine *m, const struct cgroups *cg, const char *name)
+{
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char *path = cgroups_file(cg, name, files[i].name);
+
+		machine_unlink(m, path);
+		free(path);
+	}
+}
+
+static int put(struct machine *m, const struct cgroups *cg, const char *name, const char *file, const char *value,
+	       struct err *e)
+{
+	char *path = cgroups_file(cg, name, file), *text = m->root.live ? fs_path("%s", value) : fs_path("%s\n", value);
+	int rc = machine_write(m, path, text, strlen(text));
+
+	if (rc)
+		err_sys(e, rc, path, "write");
+	free(path);
+	free(text);
+	return rc;
+}
+
+static int check_partition(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
+{
+	char *path = cgroups_file(cg, step_text(s, "name"), "cpus.partition"), line[256];
+	int rc = sysroot_line(&m->root, path, line, sizeof(line));
+
+	if (rc)
+		err_sys(e, rc, path, "read back");
+	else if (strcmp(line, step_text(s, "partition")))
+		rc = err_set(e, -EIO, STATUS_FAILED, path, "make a partition",
+			     "'%s' was written, and '%s' is read back", step_text(s, "partition"), line);
+	free(path);
+	return rc;
+}
+
+/* In version 2, isolated CPUs are effective in the partition alone; before it is one, cpus.effective is its parent's. */
+static int fill_v2(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
+{
+	const char *name = step_text(s, "name");
+	int rc = put(m, cg, name, "cpus", step_text(s, "cpus"), e);
+
+	if (!rc)
+		rc = put(m, cg, name, "mems", step_text(s, "memory"), e);
+	if (!rc && is_exclusive(s))
+		rc = put(m, cg, name, "cpus.partition", step_text(s, "partition"), e);
+	if (!rc && is_exclusive(s))
+		rc = check_partition(m, s, cg, e);
+	return rc;
+}
+
+static int balance_v1(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
+{
+	if (strcmp(step_text(s, "partition"), "isolated"))
+		return 0;
+	return put(m, cg, step_text(s, "name"), "sched_load_balance", "0", e);
+}
+
+static int fill_v1(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
+{
+	const char *name = step_text(s, "name");
+	int rc = put(m, cg, name, "cpus", step_text(s, "cpus"), e);
+
+	if (!rc)
+		rc = put(m, cg, name, "mems", step_text(s, "memory"), e);
+	if (!rc && is_exclusive(s))
+		rc = put(m, cg, name, "cpu_exclusive", "1", e);
+	return rc ? rc : balance_v1(m, s, cg, e);
+}
+
+static int create_by_lib(struct machine *m, const struct step *s, struct err *e)
+{
+	char *text = fs_path("cpus %s\nmems %s\n%s", step_text(s, "cpus"), step_text(s, "memory"),
+			     is_exclusive(s) ? "cpu_exclusive\n" : "");
+	char *path = fs_path("/%s", step_text(s, "name")), why[256] = "";
+	struct cpuset *set = cpuset_alloc();
+	int line = 0, rc = 0;
+
+	if (!set)
+		rc = err_sys(e, -ENOMEM, path, "make the cpuset");
+	else if (cpuset_import(set, text, &line, why, sizeof(why)))
+		rc = err_set(e, -EINVAL, STATUS_FAILED, path, "describe the cpuset", "libcpuset says: %s", why);
+	else if (cpuset_create(path, set))
+		rc = err_sys(e, -errno, path, "make the cpuset");
+	if (!rc)
+		machine_changed(m);
+	cpuset_free(set);
+	free(path);
+	free(text);
+	return rc;
+}
+
+static int create(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
+{
+	int rc = machine_mkdir(m, s->path);
+
+	if (!rc && !m->root.live)
+		rc = record_files(m, cg, step_text(s, "name"));
+	if (rc)
+		return err_sys(e, rc, s->path, "make the cpuset");
+	return cg->version == 1 ? fill_v1(m, s, cg, e) : fill_v2(m, s, cg, e);
+}
+
+static enum check cpuset_check(struct machine *m, const struct step *s, char *now, size_t size);
+
+static int cpuset_apply(struct machine *m, struct step *s, struct err *e)
+{
+	struct cgroups cg = where(m, s);
+	char now[512];
+	int rc;
+
+	if (m->kill_after == 0)
+		raise(SIGKILL);
+	rc = cg.lib ? create_by_lib(m, s, e) : create(m, s, &cg, e);
+	if (!rc && cg.lib)
+		rc = balance_v1(m, s, &cg, e);
+	if (!rc && cpuset_check(m, s, now, sizeof(now)) != CHECK_SAME)
+		rc = err_set(e, -EIO, STATUS_FAILED, s->path, "make the cpuset", "asked for %s, and it is %s", s->after,
+			     now);
+	return rc;
+}
+
+static enum check cpuset_check(struct machine *m, const struct step *s, char *now, size_t size)
+{
+	struct cgroups cg = where(m, s);
+	struct cpulist want, have;
+	char list[400], state[128] = "";
+	char *path = cgroups_file(&cg, step_text(s, "name"), "cpus.partition");
+	bool same;
+
+	if (cg.version == 2)
+		sysroot_line(&m->root, path, state, sizeof(state));
+	free(path);
+	if (cgroups_cpus(m, &cg, step_text(s, "name"), &have)) {
+		snprintf(now, size, "gone");
+		return CHECK_DRIFT;
+	}
+	same = !cpulist_parse(step_text(s, "cpus"), &want, NULL, 0) && !memcmp(&want, &have, sizeof(want));
+	if (cg.version == 2)
+		same = same && (!is_exclusive(s) || !strcmp(state, step_text(s, "partition")));
+	else
+		same = same && cgroups_exclusive(m, &cg, step_text(s, "name")) == is_exclusive(s);
+	snprintf(now, size, "CPUs %s%s%s", cpulist_format(&have, list, sizeof(list)), *state ? ", " : "", state);
+	return same ? CHECK_SAME : CHECK_DRIFT;
+}
+
+/* All that is in it goes to the root. A process that ends meanwhile is no error. */
+static void empty(struct machine *m, const struct cgroups *cg, const char *name)
+{
+	const char *file = cg->version == 1 ? "tasks" : "cgroup.procs";
+	char *from = cgroups_file(cg, name, file), *to = cgroups_file(cg, "", file), *text, *rest, *line;
+
+	if (m->root.live && !sysroot_read(&m->root, from, (size_t)4 << 20, &text, NULL)) {
+		for (rest = text; (line = strsep(&rest, "\n"));)
+			if (*line)
+				machine_write(m, to, line, strlen(line));
+		free(text);
+	}
+	free(from);
+	free(to);
+}
+
+static int remove_one(struct machine *m, const struct step *s, const struct cgroups *cg)
+{
+	char *path;
+	int rc;
+
+	if (!m->root.live)
+		remove_records(m, cg, step_text(s, "name"));
+	if (!cg->lib)
+		return machine_rmdir(m, s->path);
+	path = fs_path("/%s", step_text(s, "name"));
+	rc = cpuset_delete(path) ? -errno : 0;
+	if (!rc)
+		machine_changed(m);
+	free(path);
+	return rc;
+}
+
+static int cpuset_undo(struct machine *m, const struct step *s, struct err *e)
+{
+	struct cgroups cg = where(m, s);
+	struct timespec pause = {.tv_nsec = 10000000};
+	int rc = -EBUSY;
+
+	if (!sysroot_exists(&m->root, s->path))
+		return 0;
+	/* Its CPUs are everybody's again before anybody has to leave. */
+	if (cg.version == 2 && m->root.live)
+		put(m, &cg, step_text(s, "name"), "cpus.partition", "member", NULL);
+	for (int i = 0; i < REMOVE_TRIES && rc == -EBUSY; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		empty(m, &cg, step_text(s, "name"));
+		rc = remove_one(m, s, &cg);
+	}
+	return rc && rc != -ENOENT ? err_sys(e, rc, s->path, "remove the cpuset") : 0;
+}
+
+const struct op op_cpuset = {
+    .name = "cpuset",
+    .right = "CAP_SYS_ADMIN",
+    .probe = cpuset_probe,
+    .apply = cpuset_apply,
+    .check = cpuset_check,
+    .undo = cpuset_undo,
+};

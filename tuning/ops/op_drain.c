@@ -1,0 +1,138 @@
+/*
+ * Version 1: the programs of the root cpuset go to another, so that nothing but what is put there runs on a shield. Their
+ * children are born there. Undone, all of them go back. data: as op_cpuset's, "name" being where they go.
+ */
+#include <cpuset.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "tuning/machine/cgroups.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
+#include "tuning/steps/step.h"
+
+#define ROUNDS 20 /* while we move some, others are born */
+
+static struct cgroups where(const struct machine *m, const struct step *s)
+{
+	struct cgroups cg = {.version = 1, .lib = m->root.live && json_is_true(json_object_get(s->data, "lib"))};
+
+	snprintf(cg.root, sizeof(cg.root), "%s", step_text(s, "root"));
+	snprintf(cg.prefix, sizeof(cg.prefix), "%s", step_text(s, "prefix"));
+	return cg;
+}
+
+static int drain_probe(struct machine *m, const struct step *s, char *why, size_t size)
+{
+	struct cgroups cg = where(m, s);
+	char *path = cgroups_file(&cg, "", "tasks");
+	int rc = machine_may_write(m, path);
+
+	free(path);
+	if (rc)
+		err_cause(rc, why, size);
+	return rc;
+}
+
+static int move(struct machine *m, const struct cgroups *cg, const char *name, int tid)
+{
+	char *path, text[32];
+	int rc;
+
+	if (cg->lib) {
+		path = fs_path("/%s", name);
+		rc = cpuset_move(tid, path) ? -errno : 0;
+		if (!rc)
+			machine_changed(m);
+	} else {
+		path = cgroups_file(cg, name, "tasks");
+		rc = machine_write(m, path, text, (size_t)snprintf(text, sizeof(text), "%d", tid));
+	}
+	free(path);
+	return rc;
+}
+
+/* Programs of one cpuset to another; kernel threads stay (their affinity is op_affinity's). How many were there, or a
+ * negative errno. */
+static int move_programs(struct machine *m, const struct cgroups *cg, const char *from, const char *to, bool all)
+{
+	char *path = cgroups_file(cg, from, "tasks"), *text, *rest, *line;
+	int rc = sysroot_read(&m->root, path, (size_t)4 << 20, &text, NULL), count = 0;
+	struct thread t;
+
+	free(path);
+	if (rc)
+		return rc;
+	for (rest = text; !rc && (line = strsep(&rest, "\n"));) {
+		int tid = atoi(line);
+
+		if (tid <= 0 || tasks_read(m, tid, tid, &t) || (t.is_kernel && !all))
+			continue;
+		rc = move(m, cg, to, tid);
+		if (rc == -ESRCH)
+			rc = 0;
+		else
+			count++;
+	}
+	free(text);
+	return rc ? rc : count;
+}
+
+static int drain_apply(struct machine *m, struct step *s, struct err *e)
+{
+	struct cgroups cg = where(m, s);
+	int n = 1;
+
+	if (!m->root.live) {
+		step_note(s, "simulated: the programs of a recorded machine stay where they are");
+		return 0;
+	}
+	for (int i = 0; i < ROUNDS && n > 0; i++)
+		n = move_programs(m, &cg, "", step_text(s, "name"), false);
+	if (n < 0)
+		return err_sys(e, n, s->path, "move programs");
+	return n ? err_set(e, -EBUSY, STATUS_FAILED, s->path, "empty the root cpuset", "%d programs are still there", n)
+		 : 0;
+}
+
+static enum check drain_check(struct machine *m, const struct step *s, char *now, size_t size)
+{
+	struct cgroups cg = where(m, s);
+	char *path = cgroups_file(&cg, "", "tasks"), *text, *rest, *line;
+	struct thread t;
+	int count = 0;
+
+	if (m->root.live && !sysroot_read(&m->root, path, (size_t)4 << 20, &text, NULL)) {
+		for (rest = text; (line = strsep(&rest, "\n"));)
+			count += *line && !tasks_read(m, atoi(line), atoi(line), &t) && !t.is_kernel;
+		free(text);
+	}
+	free(path);
+	snprintf(now, size, "%d programs are in the root cpuset", count);
+	return count ? CHECK_DRIFT : CHECK_SAME;
+}
+
+static int drain_undo(struct machine *m, const struct step *s, struct err *e)
+{
+	struct cgroups cg = where(m, s);
+	int n = 1;
+
+	if (!m->root.live)
+		return 0;
+	for (int i = 0; i < ROUNDS && n > 0; i++)
+		n = move_programs(m, &cg, step_text(s, "name"), "", true);
+	return n < 0 && n != -ENOENT ? err_sys(e, n, s->path, "move programs back") : 0;
+}
+
+const struct op op_drain = {
+    .name = "drain",
+    .right = "CAP_SYS_ADMIN",
+    .probe = drain_probe,
+    .apply = drain_apply,
+    .check = drain_check,
+    .undo = drain_undo,
+};

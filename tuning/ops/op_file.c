@@ -1,0 +1,163 @@
+/*
+ * A value in a file below /proc or /sys: sysctls, governors, masks, switches. data: "form", and "raw", the file whole
+ * as it was, so that a recorded machine gets back every byte; "may_refuse": hardware or firmware may say no to any change,
+ * which then is no failure but noted ("refused").
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "tuning/machine/form.h"
+#include "tuning/machine/machine.h"
+#include "tuning/steps/step.h"
+
+static enum form form_of(const struct step *s)
+{
+	int f = form_find(step_text(s, "form"));
+
+	return f < 0 ? FORM_TEXT : (enum form)f;
+}
+
+static int read_now(const struct machine *m, const struct step *s, char *value, size_t size)
+{
+	char *text;
+	int rc = machine_read(m, s->path, &text);
+
+	if (rc)
+		return rc;
+	form_value(form_of(s), text, s->after, value, size);
+	free(text);
+	return 0;
+}
+
+static int file_probe(struct machine *m, const struct step *s, char *why, size_t size)
+{
+	int rc = machine_may_write(m, s->path);
+
+	if (rc)
+		err_cause(rc, why, size);
+	return rc;
+}
+
+/* Kernel files take the value; a recorded one must look afterwards as the kernel would have made it. */
+static int write_value(struct machine *m, const struct step *s, const char *value)
+{
+	char *text, *full;
+	int rc;
+
+	if (m->root.live)
+		return machine_write(m, s->path, value, strlen(value));
+	rc = machine_read(m, s->path, &text);
+	if (rc)
+		return rc;
+	full = form_written(form_of(s), text, value);
+	rc = machine_write(m, s->path, full, strlen(full));
+	free(text);
+	free(full);
+	return rc;
+}
+
+/* What a kernel says that does not let anybody do it on this hardware (ASPM that firmware keeps, turbo that it locks). */
+static bool is_refusal(const struct step *s, int rc)
+{
+	return json_is_true(json_object_get(s->data, "may_refuse")) &&
+	       (rc == -EPERM || rc == -EOPNOTSUPP || rc == -ENODEV || rc == -EIO);
+}
+
+static bool is_refused(const struct step *s)
+{
+	return json_is_true(json_object_get(s->data, "refused"));
+}
+
+static int note_refusal(struct step *s, int rc)
+{
+	char cause[128];
+
+	json_object_set_new(s->data, "refused", json_true());
+	step_note(s, "the hardware or its firmware does not allow it (%s): it stays %s",
+		  err_cause(rc, cause, sizeof(cause)), s->before);
+	return 0;
+}
+
+static int file_apply(struct machine *m, struct step *s, struct err *e)
+{
+	char now[FORM_VALUE_MAX];
+	int rc = read_now(m, s, now, sizeof(now));
+
+	/* Some files refuse even the value that they have. */
+	if (!rc && form_same(form_of(s), now, s->after))
+		return 0;
+	if (!rc)
+		rc = write_value(m, s, s->after);
+	if (is_refusal(s, rc))
+		return note_refusal(s, rc);
+	if (!rc)
+		rc = read_now(m, s, now, sizeof(now));
+	if (rc)
+		return err_sys(e, rc, s->path, "write");
+	if (!form_same(form_of(s), now, s->after))
+		return err_set(e, -EIO, STATUS_FAILED, s->path, "change", "'%s' was written, and '%s' is read back",
+			       s->after, now);
+	return 0;
+}
+
+static enum check file_check(struct machine *m, const struct step *s, char *now, size_t size)
+{
+	char value[FORM_VALUE_MAX], cause[128];
+	int rc = read_now(m, s, value, sizeof(value));
+
+	if (rc)
+		snprintf(now, size, "unreadable: %s", err_cause(rc, cause, sizeof(cause)));
+	else
+		snprintf(now, size, "%s", value);
+	return is_refused(s) || (!rc && form_same(form_of(s), value, s->after)) ? CHECK_SAME : CHECK_DRIFT;
+}
+
+/* Byte for byte. */
+static int undo_recorded(struct machine *m, const struct step *s, struct err *e)
+{
+	const char *raw = step_text(s, "raw");
+	char *text;
+	int rc = machine_read(m, s->path, &text);
+
+	if (!rc) {
+		if (strcmp(text, raw))
+			rc = machine_write(m, s->path, raw, strlen(raw));
+		free(text);
+	}
+	return rc ? err_sys(e, rc, s->path, "put back") : 0;
+}
+
+static int file_undo(struct machine *m, const struct step *s, struct err *e)
+{
+	char now[FORM_VALUE_MAX];
+	int rc;
+
+	if (!m->root.live)
+		return undo_recorded(m, s, e);
+	rc = read_now(m, s, now, sizeof(now));
+	if (!rc && form_same(form_of(s), now, s->before))
+		return 0;
+	if (!rc)
+		rc = write_value(m, s, s->before);
+	if (!rc)
+		rc = read_now(m, s, now, sizeof(now));
+	if (rc)
+		return err_sys(e, rc, s->path, "put back");
+	if (!form_same(form_of(s), now, s->before))
+		return err_set(e, -EIO, STATUS_FAILED, s->path, "put back", "'%s' was written, and '%s' is read back",
+			       s->before, now);
+	return 0;
+}
+
+const struct op op_file = {
+    .name = "file",
+    .right = "CAP_SYS_ADMIN",
+    .probe = file_probe,
+    .apply = file_apply,
+    .check = file_check,
+    .undo = file_undo,
+};

@@ -1,0 +1,216 @@
+/*
+ * The affinity of an interrupt. data: "irq"; "raw", "effective_raw": the files as they were, for recorded machines. Or
+ * "known": the step that changes nothing and lets `verify` notice interrupts born since; "off" is where they must not be.
+ *
+ * Interrupts that the kernel manages, or cannot move, say EIO (before 6.12) or EPERM (since): they stay, and that is
+ * noted. Whether an interrupt has moved is for its effective affinity to say, and on some chips that follows only with
+ * the next one.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/cpulist.h"
+#include "common/err.h"
+#include "tuning/machine/irqs.h"
+#include "tuning/machine/machine.h"
+#include "tuning/steps/step.h"
+
+#define TRIES 20 /* of 10 ms, where the kernel says EAGAIN, EBUSY or ENOMEM */
+
+static bool is_watch(const struct step *s)
+{
+	return json_object_get(s->data, "known") != NULL;
+}
+
+static int irq_probe(struct machine *m, const struct step *s, char *why, size_t size)
+{
+	int rc = is_watch(s) ? 0 : machine_may_write(m, s->path);
+
+	/* A device may go at any time. */
+	if (rc == -ENOENT)
+		return 0;
+	if (rc)
+		err_cause(rc, why, size);
+	return rc;
+}
+
+static bool may_pass(int rc)
+{
+	return rc == -EAGAIN || rc == -EBUSY || rc == -ENOMEM;
+}
+
+static int write_patiently(struct machine *m, const char *path, const char *text)
+{
+	struct timespec pause = {.tv_nsec = 10000000};
+	int rc = machine_write(m, path, text, strlen(text));
+
+	for (int i = 0; i < TRIES && may_pass(rc); i++) {
+		nanosleep(&pause, NULL);
+		rc = machine_write(m, path, text, strlen(text));
+	}
+	return rc;
+}
+
+static char *effective_path(const struct step *s, char *buf, size_t size)
+{
+	return irqs_path((int)step_number(s, "irq"), "effective_affinity_list", buf, size);
+}
+
+/* A recorded machine follows at once. */
+static int write_recorded(struct machine *m, const struct step *s)
+{
+	char path[64], text[4096];
+	int rc;
+
+	snprintf(text, sizeof(text), "%s\n", s->after);
+	rc = machine_write(m, s->path, text, strlen(text));
+	if (!rc && json_object_get(s->data, "effective_raw"))
+		rc = machine_write(m, effective_path(s, path, sizeof(path)), text, strlen(text));
+	return rc;
+}
+
+static int set_refused(struct step *s)
+{
+	json_object_set_new(s->data, "refused", json_true());
+	step_note(s, "the kernel manages it or cannot move it: it stays on CPUs %s", s->before);
+	return 0;
+}
+
+static int read_back(struct machine *m, const struct step *s, struct err *e)
+{
+	struct cpulist want, have;
+	char line[4096];
+	int rc = sysroot_line(&m->root, s->path, line, sizeof(line));
+
+	if (rc)
+		return err_sys(e, rc, s->path, "read back");
+	if (cpulist_parse(s->after, &want, NULL, 0) || cpulist_parse(line, &have, NULL, 0) ||
+	    memcmp(&want, &have, sizeof(want)))
+		return err_set(e, -EIO, STATUS_FAILED, s->path, "change", "'%s' was written, and '%s' is read back",
+			       s->after, line);
+	return 0;
+}
+
+static int irq_apply(struct machine *m, struct step *s, struct err *e)
+{
+	int rc;
+
+	if (is_watch(s) || !strcmp(s->before, s->after))
+		return 0;
+	rc = m->root.live ? write_patiently(m, s->path, s->after) : write_recorded(m, s);
+	if (rc == -EIO || rc == -EPERM)
+		return set_refused(s);
+	if (rc == -ENOENT) {
+		step_note(s, "it has gone meanwhile");
+		return 0;
+	}
+	if (rc == -ENOSPC)
+		return err_set(e, rc, STATUS_FAILED, s->path, "change",
+			       "the CPUs %s have no interrupt vector left; allow more CPUs", s->after);
+	if (rc)
+		return err_sys(e, rc, s->path, "change");
+	return read_back(m, s, e);
+}
+
+static bool is_known(const struct step *s, int number)
+{
+	const json_t *known = json_object_get(s->data, "known"), *one;
+	size_t i;
+
+	json_array_foreach (known, i, one)
+		if (json_integer_value(one) == number)
+			return true;
+	return false;
+}
+
+static enum check check_newborn(struct machine *m, const struct step *s, char *now, size_t size)
+{
+	struct irq_table t;
+	struct cpulist off;
+	size_t used = 0, count = 0;
+
+	if (cpulist_parse(step_text(s, "off"), &off, NULL, 0) || irqs_read(m, &t, false))
+		return CHECK_SAME;
+	for (size_t i = 0; i < t.count; i++) {
+		const struct irq *irq = &t.irqs[i];
+
+		if (is_known(s, irq->number) || irq->is_fixed ||
+		    !cpulist_intersects(irq->has_effective ? &irq->effective : &irq->allowed, &off))
+			continue;
+		if (count++ < 5 && used < size)
+			used +=
+			    (size_t)snprintf(now + used, size - used, "%sinterrupt %d (%s), born since, fires there",
+					     count > 1 ? "; " : "", irq->number, irq->name);
+	}
+	irqs_free(&t);
+	return count ? CHECK_DRIFT : CHECK_SAME;
+}
+
+static enum check irq_check(struct machine *m, const struct step *s, char *now, size_t size)
+{
+	struct cpulist want, have, effective;
+	char line[4096], path[64];
+
+	if (is_watch(s))
+		return check_newborn(m, s, now, size);
+	if (json_is_true(json_object_get(s->data, "refused")) || sysroot_line(&m->root, s->path, line, sizeof(line)))
+		return CHECK_SAME;
+	snprintf(now, size, "%s", line);
+	if (cpulist_parse(s->after, &want, NULL, 0) || cpulist_parse(line, &have, NULL, 0) ||
+	    memcmp(&want, &have, sizeof(want)))
+		return CHECK_DRIFT;
+	if (sysroot_line(&m->root, effective_path(s, path, sizeof(path)), line, sizeof(line)) ||
+	    cpulist_parse(line, &effective, NULL, 0) || cpulist_is_subset(&effective, &want))
+		return CHECK_SAME;
+	snprintf(now, size, "allowed on CPUs %s, still on CPU %s until it fires the next time", s->after, line);
+	return CHECK_PENDING;
+}
+
+static int undo_recorded(struct machine *m, const char *path, const char *raw)
+{
+	char *text;
+	int rc = machine_read(m, path, &text);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	if (strcmp(text, raw))
+		rc = machine_write(m, path, raw, strlen(raw));
+	free(text);
+	return rc;
+}
+
+static int irq_undo(struct machine *m, const struct step *s, struct err *e)
+{
+	struct cpulist want, have;
+	char path[64], line[4096];
+	int rc;
+
+	if (is_watch(s) || !strcmp(s->before, s->after))
+		return 0;
+	if (!m->root.live) {
+		rc = undo_recorded(m, s->path, step_text(s, "raw"));
+		if (!rc && json_object_get(s->data, "effective_raw"))
+			rc = undo_recorded(m, effective_path(s, path, sizeof(path)), step_text(s, "effective_raw"));
+		return rc ? err_sys(e, rc, s->path, "put back") : 0;
+	}
+	rc = sysroot_line(&m->root, s->path, line, sizeof(line));
+	if (!rc && !cpulist_parse(line, &have, NULL, 0) && !cpulist_parse(s->before, &want, NULL, 0) &&
+	    !memcmp(&want, &have, sizeof(want)))
+		return 0;
+	if (!rc)
+		rc = write_patiently(m, s->path, s->before);
+	/* Gone with its device, or never moved. */
+	return !rc || rc == -ENOENT || rc == -EIO || rc == -EPERM ? 0 : err_sys(e, rc, s->path, "put back");
+}
+
+const struct op op_irq = {
+    .name = "irq",
+    .right = "CAP_DAC_OVERRIDE",
+    .probe = irq_probe,
+    .apply = irq_apply,
+    .check = irq_check,
+    .undo = irq_undo,
+};

@@ -1,0 +1,125 @@
+/*
+ * Global PM QoS: the kernel keeps a request as long as the descriptor that made it is open, and obeys the lowest of all.
+ * So a process holds it. data: "us".
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "tuning/machine/holder.h"
+#include "tuning/machine/machine.h"
+#include "tuning/ops/latency.h"
+#include "tuning/steps/step.h"
+
+#define NAME "latency"
+
+int latency_read(const struct machine *m, long long *us)
+{
+	int fd = machine_openat(m, LATENCY_DEVICE, O_RDONLY | O_NONBLOCK);
+	int32_t value;
+	int rc = 0;
+
+	if (fd < 0)
+		return fd;
+	if (read(fd, &value, sizeof(value)) != sizeof(value))
+		rc = -EIO;
+	close(fd);
+	if (!rc)
+		*us = value;
+	return rc;
+}
+
+int latency_open(int us)
+{
+	int32_t value = us;
+	int fd = open(LATENCY_DEVICE, O_RDWR | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -errno;
+	/* Exactly four bytes are taken as binary; a text is read as hexadecimal. */
+	if (write(fd, &value, sizeof(value)) == sizeof(value))
+		return fd;
+	rc = errno ? -errno : -EIO;
+	close(fd);
+	return rc;
+}
+
+static int latency_probe(struct machine *m, const struct step *s, char *why, size_t size)
+{
+	int rc = m->root.live ? machine_may_write(m, s->path) : 0;
+
+	if (rc)
+		err_cause(rc, why, size);
+	return rc;
+}
+
+static void hold(int ready, void *context)
+{
+	const struct step *s = context;
+	int fd = latency_open((int)step_number(s, "us"));
+	char cause[128];
+
+	if (fd < 0) {
+		err_cause(fd, cause, sizeof(cause));
+		if (write(ready, cause, strlen(cause)) < 0)
+			_exit(1);
+		_exit(1);
+	}
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	close(ready);
+	for (;;)
+		pause();
+}
+
+static enum check latency_check(struct machine *m, const struct step *s, char *now, size_t size)
+{
+	long long us;
+
+	if (!m->root.live)
+		return CHECK_SAME;
+	if (!holder_pid(m, NAME)) {
+		snprintf(now, size, "the process that held it has ended");
+		return CHECK_DRIFT;
+	}
+	if (latency_read(m, &us))
+		return CHECK_SAME;
+	snprintf(now, size, "%lld us", us);
+	return us <= step_number(s, "us") ? CHECK_SAME : CHECK_DRIFT;
+}
+
+static int latency_apply(struct machine *m, struct step *s, struct err *e)
+{
+	char now[128];
+	int rc;
+
+	if (!m->root.live) {
+		step_note(s, "simulated: nothing holds it on a recorded machine");
+		return 0;
+	}
+	rc = holder_start(m, NAME, hold, s, 5000, e);
+	if (!rc && latency_check(m, s, now, sizeof(now)) != CHECK_SAME)
+		rc = err_set(e, -EIO, STATUS_FAILED, s->path, "hold", "asked for %lld us, and it is %s",
+			     step_number(s, "us"), now);
+	return rc;
+}
+
+static int latency_undo(struct machine *m, const struct step *s, struct err *e)
+{
+	(void)s;
+	return m->root.live ? holder_stop(m, NAME, 2000, e) : 0;
+}
+
+const struct op op_latency = {
+    .name = "latency",
+    .right = "CAP_DAC_OVERRIDE",
+    .probe = latency_probe,
+    .apply = latency_apply,
+    .check = latency_check,
+    .undo = latency_undo,
+};

@@ -1,0 +1,80 @@
+/*
+ * A daemon sleeps: SIGSTOP now, SIGCONT afterwards, so it goes on exactly as it was, whoever started it. data: "pid",
+ * "start".
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
+#include "tuning/steps/step.h"
+
+static bool is_alive(const struct machine *m, const struct step *s)
+{
+	return tasks_is_same(m, (int)step_number(s, "pid"), (unsigned long long)step_number(s, "start"));
+}
+
+static int send_it(struct machine *m, const struct step *s, int number)
+{
+	if (!m->root.live || !is_alive(m, s))
+		return 0;
+	if (kill((pid_t)step_number(s, "pid"), number))
+		return errno == ESRCH ? 0 : -errno;
+	if (number)
+		machine_changed(m);
+	return 0;
+}
+
+static int pause_probe(struct machine *m, const struct step *s, char *why, size_t size)
+{
+	int rc = send_it(m, s, 0);
+
+	if (rc)
+		err_cause(rc, why, size);
+	return rc;
+}
+
+static int pause_apply(struct machine *m, struct step *s, struct err *e)
+{
+	int rc = send_it(m, s, SIGSTOP);
+
+	return rc ? err_sys(e, rc, s->path, "pause") : 0;
+}
+
+static enum check pause_check(struct machine *m, const struct step *s, char *now, size_t size)
+{
+	char path[64], line[1024] = "";
+	const char *bracket;
+
+	if (!m->root.live)
+		return CHECK_SAME;
+	snprintf(path, sizeof(path), "/proc/%lld/stat", step_number(s, "pid"));
+	sysroot_line(&m->root, path, line, sizeof(line));
+	bracket = strrchr(line, ')');
+	if (!is_alive(m, s) || !bracket)
+		snprintf(now, size, "it has ended%s", tasks_find(m, "irqbalance") ? ", and there is another" : "");
+	else if (bracket[1] && bracket[2] == 'T')
+		return CHECK_SAME;
+	else
+		snprintf(now, size, "it runs again");
+	return CHECK_DRIFT;
+}
+
+static int pause_undo(struct machine *m, const struct step *s, struct err *e)
+{
+	int rc = send_it(m, s, SIGCONT);
+
+	return rc ? err_sys(e, rc, s->path, "let go on") : 0;
+}
+
+const struct op op_pause = {
+    .name = "pause",
+    .right = "CAP_KILL",
+    .probe = pause_probe,
+    .apply = pause_apply,
+    .check = pause_check,
+    .undo = pause_undo,
+};

@@ -1,0 +1,321 @@
+#include "tuning/profile/profile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/must.h"
+#include "common/text.h"
+#include "tuning/knobs/knob.h"
+
+#ifndef KBLAT_DATADIR
+#define KBLAT_DATADIR "/usr/local/share/kblat"
+#endif
+
+#define VERSION "1"
+
+/* The program's folder, and those above it: build/san/kbtune finds the repository's profiles/. */
+static void add_near_program(char **folders, size_t *count)
+{
+	char exe[4096], *slash;
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (n <= 0)
+		return;
+	exe[n] = '\0';
+	for (int up = 0; up < 3 && (slash = strrchr(exe, '/')); up++) {
+		*slash = '\0';
+		folders[(*count)++] = fs_path("%s/profiles", exe);
+	}
+}
+
+char **profile_folders(void)
+{
+	char **folders = must(calloc(8, sizeof(*folders)));
+	const char *asked = getenv("KBTUNE_PROFILES");
+	size_t count = 0;
+
+	if (asked && *asked)
+		folders[count++] = fs_path("%s", asked);
+	folders[count++] = fs_path("/etc/kbtune/profiles");
+	add_near_program(folders, &count);
+	folders[count++] = fs_path(KBLAT_DATADIR "/profiles");
+	return folders;
+}
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISDIR(st.st_mode);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static char *find_by_name(const char *name)
+{
+	char **folders = profile_folders(), *path = NULL;
+
+	for (char **f = folders; *f && !path; f++) {
+		path = fs_path("%s/%s/profile.yaml", *f, name);
+		if (!is_file(path)) {
+			free(path);
+			path = NULL;
+		}
+	}
+	fs_files_free(folders);
+	return path;
+}
+
+static char *find_profile(const char *name)
+{
+	if (!strchr(name, '/'))
+		return *name && name[0] != '.' ? find_by_name(name) : NULL;
+	return is_folder(name) ? fs_path("%s/profile.yaml", name) : fs_path("%s", name);
+}
+
+/* All names of profiles in all folders, for "did you mean". */
+static char **all_names(void)
+{
+	char **folders = profile_folders(), **names = calloc(256, sizeof(*names));
+	size_t count = 0;
+
+	for (char **f = folders; names && *f; f++) {
+		DIR *d = opendir(*f);
+		struct dirent *entry;
+
+		while (d && count < 255 && (entry = readdir(d)))
+			if (entry->d_name[0] != '.')
+				names[count++] = fs_path("%s", entry->d_name);
+		if (d)
+			closedir(d);
+	}
+	fs_files_free(folders);
+	return names;
+}
+
+static int unknown_profile(const char *name, struct err *e)
+{
+	char **names = all_names(), quoted[TEXT_QUOTE_MAX];
+	const char *near = names ? suggest(name, (const char *const *)names) : NULL;
+
+	err_set(e, -ENOENT, STATUS_USAGE, NULL, NULL,
+		"no profile is named %s%s%s%s; 'kbtune profiles' lists those there are",
+		text_quote(name, quoted, sizeof(quoted)), near ? "; did you mean '" : "", near ? near : "",
+		near ? "'?" : "");
+	fs_files_free(names);
+	return -ENOENT;
+}
+
+static struct profile_file *load_file(struct profile *p, const char *path)
+{
+	struct profile_file *f = &p->files[p->file_count++];
+	char *slash;
+	size_t length;
+
+	*f = (struct profile_file){.folder = fs_path("%s", path)};
+	slash = strrchr(f->folder, '/');
+	if (slash)
+		*slash = '\0';
+	else
+		strcpy(f->folder, ".");
+	diag_init(&f->diag, path);
+	if (yaml_load_file(path, &f->diag, &f->root, &f->text, &length))
+		return f;
+	if (!f->root || f->root->kind != YNODE_MAPPING)
+		diag_add(&f->diag, 1, 1, "a profile is a mapping of settings");
+	return f;
+}
+
+const struct setting *profile_get(const struct profile *p, const char *key)
+{
+	for (size_t i = 0; i < p->setting_count; i++)
+		if (!strcmp(p->settings[i].key, key))
+			return &p->settings[i];
+	return NULL;
+}
+
+void profile_fault(const struct setting *s, const struct ynode *n, const char *format, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	diag_add(&s->file->diag, n ? n->line : s->line, n ? n->column : s->column, "%s", text);
+}
+
+static void unknown_key(const struct setting *s)
+{
+	const char *names[128] = {"kbtune", "title", "description", "include"}, *near;
+	char quoted[TEXT_QUOTE_MAX];
+	size_t count = 4;
+
+	for (const struct knob *k = knobs; k->key && count < 126; k++)
+		names[count++] = k->key;
+	near = suggest(s->key, names);
+	profile_fault(s, NULL, "unknown setting %s%s%s%s", text_quote(s->key, quoted, sizeof(quoted)),
+		      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static bool is_scalar(const struct setting *s)
+{
+	if (s->value->kind == YNODE_SCALAR)
+		return true;
+	profile_fault(s, s->value, "'%s' wants a text", s->key);
+	return false;
+}
+
+static void add_setting(struct profile *p, const struct setting *s)
+{
+	if (!knob_find(s->key)) {
+		unknown_key(s);
+		return;
+	}
+	if (profile_get(p, s->key))
+		return;
+	p->settings = must(reallocarray(p->settings, p->setting_count + 1, sizeof(*p->settings)));
+	p->settings[p->setting_count++] = *s;
+}
+
+/* Keys that are no knobs. `*include` gets the setting that has it. */
+static bool take_head(struct profile *p, const struct setting *s, struct setting *include)
+{
+	if (!strcmp(s->key, "kbtune")) {
+		if (is_scalar(s) && strcmp(s->value->scalar, VERSION))
+			profile_fault(s, s->value, "this kbtune knows profiles of version " VERSION);
+	} else if (!strcmp(s->key, "title")) {
+		if (is_scalar(s) && !p->title)
+			p->title = fs_path("%s", s->value->scalar);
+	} else if (!strcmp(s->key, "include")) {
+		if (is_scalar(s))
+			*include = *s;
+	} else if (!strcmp(s->key, "description")) {
+		is_scalar(s);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void take_settings(struct profile *p, struct profile_file *f, struct setting *include)
+{
+	if (!yaml_get(f->root, "kbtune"))
+		diag_add(&f->diag, 1, 1, "'kbtune: " VERSION "' is missing: the version of this form");
+	for (size_t i = 0; i < f->root->count; i++) {
+		struct setting s = {.key = f->root->keys[i]->scalar,
+				    .value = f->root->items[i],
+				    .line = f->root->keys[i]->line,
+				    .column = f->root->keys[i]->column,
+				    .file = f};
+
+		if (!take_head(p, &s, include))
+			add_setting(p, &s);
+	}
+}
+
+static bool is_loaded(const struct profile *p, const char *path)
+{
+	for (size_t i = 0; i < p->file_count; i++)
+		if (!strcmp(p->files[i].diag.file, path))
+			return true;
+	return false;
+}
+
+/* The path of what a file includes, or NULL with a fault. The caller frees. */
+static char *find_include(const struct profile *p, const struct setting *include)
+{
+	const char *name = include->value->scalar;
+	char *path = strchr(name, '/') ? NULL : fs_path("%s/../%s/profile.yaml", include->file->folder, name);
+
+	if (!path || !is_file(path)) {
+		free(path);
+		path = strchr(name, '/') ? NULL : find_profile(name);
+	}
+	if (!path)
+		profile_fault(include, include->value, "no profile is named '%s'", name);
+	else if (is_loaded(p, path) || p->file_count == PROFILE_INCLUDES_MAX) {
+		profile_fault(include, include->value, "profiles include each other, or too deep (at most %d)",
+			      PROFILE_INCLUDES_MAX);
+		free(path);
+		path = NULL;
+	}
+	return path;
+}
+
+static void load_chain(struct profile *p, char *path)
+{
+	while (path) {
+		struct setting include = {0};
+		struct profile_file *f = load_file(p, path);
+
+		free(path);
+		path = NULL;
+		if (f->diag.count)
+			return;
+		take_settings(p, f, &include);
+		if (include.key)
+			path = find_include(p, &include);
+	}
+}
+
+static char *name_of(const struct profile *p, const char *asked)
+{
+	const char *folder = p->files[0].folder, *slash = strrchr(folder, '/');
+
+	return fs_path("%s", strchr(asked, '/') ? (slash ? slash + 1 : folder) : asked);
+}
+
+int profile_load(const char *name, struct profile *p, struct err *e)
+{
+	char *path = find_profile(name);
+
+	*p = (struct profile){0};
+	if (!path)
+		return unknown_profile(name, e);
+	load_chain(p, path);
+	p->name = name_of(p, name);
+	if (!p->title)
+		p->title = fs_path("%s", "");
+	return profile_has_faults(p) ? -EINVAL : 0;
+}
+
+void profile_free(struct profile *p)
+{
+	for (size_t i = 0; i < p->file_count; i++) {
+		diag_free(&p->files[i].diag);
+		ynode_free(p->files[i].root);
+		free(p->files[i].text);
+		free(p->files[i].folder);
+	}
+	free(p->settings);
+	free(p->name);
+	free(p->title);
+	*p = (struct profile){0};
+}
+
+bool profile_has_faults(const struct profile *p)
+{
+	for (size_t i = 0; i < p->file_count; i++)
+		if (p->files[i].diag.count)
+			return true;
+	return false;
+}
+
+void profile_print_faults(const struct profile *p, FILE *out)
+{
+	for (size_t i = 0; i < p->file_count; i++)
+		diag_print(&p->files[i].diag, out);
+}

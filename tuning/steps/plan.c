@@ -1,0 +1,295 @@
+#include "tuning/steps/plan.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/must.h"
+
+#define LIST_TEXT 1024
+
+void plan_init(struct plan *p, const char *profile, const char *title)
+{
+	*p = (struct plan){.profile = fs_path("%s", profile), .title = fs_path("%s", title)};
+}
+
+void plan_free(struct plan *p)
+{
+	for (size_t i = 0; i < p->step_count; i++)
+		step_free(&p->steps[i]);
+	for (size_t i = 0; i < p->missing_count; i++) {
+		free(p->missing[i].knob);
+		free(p->missing[i].object);
+		free(p->missing[i].reason);
+	}
+	for (size_t i = 0; i < p->boot_count; i++) {
+		free(p->boot[i].name);
+		free(p->boot[i].want);
+		free(p->boot[i].have);
+	}
+	for (size_t i = 0; i < p->warning_count; i++)
+		free(p->warnings[i]);
+	free(p->steps);
+	free(p->missing);
+	free(p->boot);
+	free(p->warnings);
+	free(p->profile);
+	free(p->title);
+	*p = (struct plan){0};
+}
+
+struct step *plan_step(struct plan *p, const char *knob, const struct op *op, const char *path, const char *before,
+		       const char *after, json_t *data)
+{
+	p->steps = must_grow(p->steps, p->step_count, sizeof(*p->steps));
+	step_init(&p->steps[p->step_count], knob, op, path, before, after, data);
+	return &p->steps[p->step_count++];
+}
+
+static char *format_text(const char *format, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, format, ap) < 0)
+		abort();
+	return text;
+}
+
+void plan_missing(struct plan *p, const char *knob, const char *object, const char *reason, ...)
+{
+	va_list ap;
+
+	p->missing = must_grow(p->missing, p->missing_count, sizeof(*p->missing));
+	va_start(ap, reason);
+	p->missing[p->missing_count++] = (struct missing){
+	    .knob = fs_path("%s", knob), .object = fs_path("%s", object), .reason = format_text(reason, ap)};
+	va_end(ap);
+}
+
+void plan_boot(struct plan *p, const char *name, const char *want, const char *have, bool is_met)
+{
+	p->boot = must_grow(p->boot, p->boot_count, sizeof(*p->boot));
+	p->boot[p->boot_count++] = (struct boot_argument){.name = fs_path("%s", name),
+							  .want = fs_path("%s", want),
+							  .have = have ? fs_path("%s", have) : NULL,
+							  .is_met = is_met};
+}
+
+void plan_warn(struct plan *p, const char *format, ...)
+{
+	va_list ap;
+
+	p->warnings = must_grow(p->warnings, p->warning_count, sizeof(*p->warnings));
+	va_start(ap, format);
+	p->warnings[p->warning_count++] = format_text(format, ap);
+	va_end(ap);
+}
+
+static const char *cpus_text(const struct cpulist *set, char *buf)
+{
+	return cpulist_format(set, buf, LIST_TEXT);
+}
+
+static size_t count_unmet(const struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->boot_count; i++)
+		n += !p->boot[i].is_met;
+	return n;
+}
+
+static size_t count_changes(const struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->step_count; i++)
+		n += strcmp(p->steps[i].before, p->steps[i].after) != 0;
+	return n;
+}
+
+static void print_head(const struct plan *p, FILE *out)
+{
+	char cpus[LIST_TEXT], memory[LIST_TEXT];
+
+	fprintf(out, "profile %s: %zu changes, %zu not possible here, %zu need a reboot\n", p->profile,
+		count_changes(p), p->missing_count, count_unmet(p));
+	if (*p->title)
+		fprintf(out, "  %s\n", p->title);
+	for (size_t i = 0; i < p->shield_count; i++)
+		fprintf(out, "  shield %s: CPUs %s, memory of node %s, %s\n", p->shields[i].name,
+			cpus_text(&p->shields[i].cpus, cpus), cpus_text(&p->shields[i].memory, memory),
+			p->shields[i].partition);
+	fprintf(out, "  housekeeping: CPUs %s of %s\n", cpus_text(&p->housekeeping, cpus),
+		cpus_text(&p->online, memory));
+}
+
+/* "0-1,3" says more than 4096 characters of it would. */
+static void print_value(const char *value, FILE *out)
+{
+	if (strlen(value) > 200)
+		fprintf(out, "%.200s...", value);
+	else
+		fputs(*value ? value : "(empty)", out);
+}
+
+/* A path with a CPU's or an interrupt's number in it: "/sys/devices/system/cpu/cpu", 7, "/power/x". */
+static bool split(const char *path, int *prefix, unsigned *number, const char **suffix)
+{
+	static const char *const before[] = {"/cpu/cpu", "/proc/irq/"};
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		const char *at = strstr(path, before[i]);
+		char *end;
+
+		if (!at)
+			continue;
+		at += strlen(before[i]);
+		*number = (unsigned)strtoul(at, &end, 10);
+		*prefix = (int)(at - path);
+		*suffix = end;
+		return end > at && *number < CPULIST_MAX;
+	}
+	return false;
+}
+
+static bool is_alike(const struct step *a, const struct step *b)
+{
+	const char *a_suffix, *b_suffix;
+	int a_prefix, b_prefix;
+	unsigned number;
+
+	return !strcmp(a->knob, b->knob) && !strcmp(a->before, b->before) && !strcmp(a->after, b->after) &&
+	       split(a->path, &a_prefix, &number, &a_suffix) && split(b->path, &b_prefix, &number, &b_suffix) &&
+	       a_prefix == b_prefix && !strncmp(a->path, b->path, (size_t)a_prefix) && !strcmp(a_suffix, b_suffix);
+}
+
+/* "cpu{0-23}": one line for steps that differ in the number alone. Returns how many they are. */
+static size_t print_path(const struct plan *p, size_t from, FILE *out)
+{
+	const struct step *s = &p->steps[from];
+	struct cpulist numbers;
+	const char *suffix;
+	char list[LIST_TEXT];
+	unsigned number;
+	size_t n = 1;
+	int prefix;
+
+	cpulist_clear(&numbers);
+	while (from + n < p->step_count && is_alike(s, s + n))
+		n++;
+	if (n == 1) {
+		fputs(s->path, out);
+		return 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (split(s[i].path, &prefix, &number, &suffix))
+			cpulist_add(&numbers, number);
+	split(s->path, &prefix, &number, &suffix);
+	fprintf(out, "%.*s{%s}%s", prefix, s->path, cpus_text(&numbers, list), suffix);
+	return n;
+}
+
+static void print_steps(const struct plan *p, FILE *out)
+{
+	size_t changes = count_changes(p), n = 1;
+
+	if (changes)
+		fprintf(out, "\nto change, in this order:\n");
+	for (size_t i = 0; i < p->step_count; i += n) {
+		const struct step *s = &p->steps[i];
+
+		n = 1;
+		if (!strcmp(s->before, s->after))
+			continue;
+		fprintf(out, "  %-16s ", s->knob);
+		n = print_path(p, i, out);
+		fputs(": ", out);
+		print_value(s->before, out);
+		fputs(" -> ", out);
+		print_value(s->after, out);
+		fputc('\n', out);
+	}
+	if (changes < p->step_count)
+		fprintf(out, "\nas it should be already: %zu values\n", p->step_count - changes);
+}
+
+static void print_rest(const struct plan *p, FILE *out)
+{
+	if (p->missing_count)
+		fprintf(out, "\nnot possible here:\n");
+	for (size_t i = 0; i < p->missing_count; i++)
+		fprintf(out, "  %-16s %s: %s\n", p->missing[i].knob, p->missing[i].object, p->missing[i].reason);
+	if (p->boot_count)
+		fprintf(out, "\nonly a reboot can do (kernel command line):\n");
+	for (size_t i = 0; i < p->boot_count; i++) {
+		const struct boot_argument *b = &p->boot[i];
+
+		fprintf(out, "  %s=%s: %s%s%s\n", b->name, b->want,
+			b->is_met ? "is so"
+			: b->have ? "is "
+				  : "is not there",
+			b->have && !b->is_met ? b->have : "", b->is_met ? "" : "; add it and reboot");
+	}
+	if (p->warning_count)
+		fprintf(out, "\nto know:\n");
+	for (size_t i = 0; i < p->warning_count; i++)
+		fprintf(out, "  %s\n", p->warnings[i]);
+}
+
+void plan_print(const struct plan *p, FILE *out)
+{
+	print_head(p, out);
+	print_steps(p, out);
+	print_rest(p, out);
+}
+
+static json_t *shields_json(const struct plan *p)
+{
+	char cpus[LIST_TEXT], memory[LIST_TEXT];
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->shield_count; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", p->shields[i].name, "cpus",
+						      cpus_text(&p->shields[i].cpus, cpus), "memory_nodes",
+						      cpus_text(&p->shields[i].memory, memory), "partition",
+						      p->shields[i].partition));
+	return list;
+}
+
+static json_t *missing_json(const struct plan *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->missing_count; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "knob", p->missing[i].knob, "object",
+						      p->missing[i].object, "reason", p->missing[i].reason));
+	return list;
+}
+
+static json_t *boot_json(const struct plan *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->boot_count; i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s?, s:b}", "argument", p->boot[i].name, "want",
+						p->boot[i].want, "have", p->boot[i].have, "met", p->boot[i].is_met));
+	return list;
+}
+
+json_t *plan_to_json(const struct plan *p)
+{
+	char housekeeping[LIST_TEXT], online[LIST_TEXT];
+	json_t *steps = json_array(), *warnings = json_array();
+
+	for (size_t i = 0; i < p->step_count; i++)
+		json_array_append_new(steps, step_to_json(&p->steps[i]));
+	for (size_t i = 0; i < p->warning_count; i++)
+		json_array_append_new(warnings, json_string(p->warnings[i]));
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "profile", p->profile,
+			 "online_cpus", cpus_text(&p->online, online), "housekeeping_cpus",
+			 cpus_text(&p->housekeeping, housekeeping), "shields", shields_json(p), "steps", steps,
+			 "impossible", missing_json(p), "reboot", boot_json(p), "warnings", warnings);
+}

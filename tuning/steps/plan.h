@@ -1,0 +1,62 @@
+/*
+ * What a profile means on a machine: the steps in the order of making them, what cannot be done here and why, what
+ * only a reboot can do, and what one should know. Nothing has been changed yet.
+ */
+#ifndef KBLAT_TUNING_PLAN_H
+#define KBLAT_TUNING_PLAN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "common/cpulist.h"
+#include "tuning/steps/step.h"
+
+#define SHIELDS_MAX 32
+
+struct shield {
+	char name[64];
+	struct cpulist cpus, memory;
+	char partition[16]; /* isolated, root or member */
+};
+
+struct missing {
+	char *knob, *object, *reason;
+};
+
+struct boot_argument {
+	char *name, *want, *have; /* have: NULL if it is not on the kernel's command line */
+	bool is_met;
+};
+
+struct plan {
+	char *profile, *title;
+	bool strict; /* what turns out not to be possible fails the transaction */
+	struct shield shields[SHIELDS_MAX];
+	size_t shield_count;
+	struct cpulist online, housekeeping;
+	struct step *steps;
+	size_t step_count;
+	struct missing *missing;
+	size_t missing_count;
+	struct boot_argument *boot;
+	size_t boot_count;
+	char **warnings;
+	size_t warning_count;
+};
+
+void plan_init(struct plan *p, const char *profile, const char *title);
+void plan_free(struct plan *p);
+
+/* Each returns what it added, so that details can be set. The step's texts are copied, `data` is taken over. */
+struct step *plan_step(struct plan *p, const char *knob, const struct op *op, const char *path, const char *before,
+		       const char *after, json_t *data);
+void plan_missing(struct plan *p, const char *knob, const char *object, const char *reason, ...)
+    __attribute__((format(printf, 4, 5)));
+void plan_boot(struct plan *p, const char *name, const char *want, const char *have, bool is_met);
+void plan_warn(struct plan *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void plan_print(const struct plan *p, FILE *out);
+json_t *plan_to_json(const struct plan *p);
+
+#endif

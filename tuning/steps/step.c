@@ -1,0 +1,97 @@
+#include "tuning/steps/step.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+
+static const struct op *const ops[] = {&op_file,     &op_irq,	  &op_cpuset, &op_drain,
+				       &op_affinity, &op_latency, &op_pause,  &op_tuned};
+
+static const struct op *find_op(const char *name)
+{
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		if (!strcmp(ops[i]->name, name))
+			return ops[i];
+	return NULL;
+}
+
+void step_init(struct step *s, const char *knob, const struct op *op, const char *path, const char *before,
+	       const char *after, json_t *data)
+{
+	*s = (struct step){.knob = fs_path("%s", knob),
+			   .op = op,
+			   .path = fs_path("%s", path),
+			   .before = fs_path("%s", before),
+			   .after = fs_path("%s", after),
+			   .data = data ? data : json_object()};
+}
+
+void step_free(struct step *s)
+{
+	free(s->knob);
+	free(s->path);
+	free(s->before);
+	free(s->after);
+	free(s->note);
+	json_decref(s->data);
+	*s = (struct step){0};
+}
+
+void step_note(struct step *s, const char *format, ...)
+{
+	va_list ap;
+
+	free(s->note);
+	va_start(ap, format);
+	if (vasprintf(&s->note, format, ap) < 0)
+		abort();
+	va_end(ap);
+}
+
+json_t *step_to_json(const struct step *s)
+{
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O}", "knob", s->knob, "op", s->op->name, "path", s->path,
+			      "before", s->before, "after", s->after, "data", s->data);
+
+	if (j && s->note)
+		json_object_set_new(j, "note", json_string(s->note));
+	return j;
+}
+
+int step_from_json(const json_t *j, struct step *s, char *why, size_t size)
+{
+	const char *knob, *op, *path, *before, *after, *note = NULL;
+	json_error_t bad;
+	json_t *data;
+
+	if (json_unpack_ex((json_t *)j, &bad, JSON_STRICT, "{s:s, s:s, s:s, s:s, s:s, s:o, s?s}", "knob", &knob, "op",
+			   &op, "path", &path, "before", &before, "after", &after, "data", &data, "note", &note) ||
+	    !json_is_object(data)) {
+		snprintf(why, size, "a step is not as it should be: %s", bad.text);
+		return -EINVAL;
+	}
+	if (!find_op(op)) {
+		snprintf(why, size, "there is no such operation as '%s'", op);
+		return -EINVAL;
+	}
+	step_init(s, knob, find_op(op), path, before, after, json_incref(data));
+	if (note)
+		step_note(s, "%s", note);
+	return 0;
+}
+
+const char *step_text(const struct step *s, const char *key)
+{
+	const char *text = json_string_value(json_object_get(s->data, key));
+
+	return text ? text : "";
+}
+
+long long step_number(const struct step *s, const char *key)
+{
+	return json_integer_value(json_object_get(s->data, key));
+}
