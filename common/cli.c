@@ -8,7 +8,7 @@
 
 #include "common/diag.h"
 #include "common/err.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -41,7 +41,7 @@ static int misuse(struct reading *r, const char *format, ...)
 
 static void list_add(struct cli_list *l, const char *item)
 {
-	l->items = must(reallocarray(l->items, l->count + 1, sizeof(*l->items)));
+	l->items = or_abort(reallocarray(l->items, l->count + 1, sizeof(*l->items)));
 	l->items[l->count++] = item;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 
 #define ITEMS_MAX 50
@@ -51,7 +51,7 @@ static void insert(struct diag *d, unsigned line, unsigned column, const char *t
 {
 	size_t at = find_slot(d, line, column);
 
-	d->items = must(reallocarray(d->items, d->count + 1, sizeof(*d->items)));
+	d->items = or_abort(reallocarray(d->items, d->count + 1, sizeof(*d->items)));
 	memmove(d->items + at + 1, d->items + at, (d->count - at) * sizeof(*d->items));
 	d->items[at] = (struct diag_item){line, column, fs_path("%s", text)};
 	d->count++;

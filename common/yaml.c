@@ -12,7 +12,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 
 /* The reading of one text. Whatever is wrong is in `d`; `broken` says that there is no going on. */
@@ -136,7 +136,7 @@ static bool next_event(struct reader *r, yaml_event_t *event)
 
 static struct ynode *new_node(enum ynode_kind kind, const yaml_mark_t *m)
 {
-	struct ynode *n = must(calloc(1, sizeof(*n)));
+	struct ynode *n = or_abort(calloc(1, sizeof(*n)));
 
 	n->kind = kind;
 	n->line = (unsigned)m->line + 1;
@@ -146,9 +146,9 @@ static struct ynode *new_node(enum ynode_kind kind, const yaml_mark_t *m)
 
 static void append(struct ynode *n, struct ynode *key, struct ynode *item)
 {
-	n->items = must_grow(n->items, n->count, sizeof(struct ynode *));
+	n->items = grow_or_abort(n->items, n->count, sizeof(struct ynode *));
 	if (n->kind == YNODE_MAPPING) {
-		n->keys = must_grow(n->keys, n->count, sizeof(struct ynode *));
+		n->keys = grow_or_abort(n->keys, n->count, sizeof(struct ynode *));
 		n->keys[n->count] = key;
 	}
 	n->items[n->count++] = item;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 
 #define GAP 2
@@ -26,7 +26,7 @@ size_t grid_add(struct grid *g, const char *title, enum grid_align align, unsign
 {
 	struct grid_column *c;
 
-	g->column = must(realloc(g->column, (g->columns + 1) * sizeof(*g->column)));
+	g->column = or_abort(realloc(g->column, (g->columns + 1) * sizeof(*g->column)));
 	c = &g->column[g->columns];
 	*c = (struct grid_column){.align = align, .spare = spare, .cells = calloc(g->rows + 1, sizeof(*c->cells))};
 	if (!c->cells)

@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "rundir/layout.h"
 #include "rundir/reader.h"
 
@@ -20,7 +20,7 @@ static char *say_points(const json_t *ids, size_t all)
 
 	if (n == all && all > 1)
 		return fs_path("every point: ");
-	out = must(open_memstream(&text, &size));
+	out = or_abort(open_memstream(&text, &size));
 	fputs(n == 1 ? "point " : "points ", out);
 	for (size_t i = 0; i < n; i = last + 1) {
 		json_int_t from = json_integer_value(json_array_get(ids, i));

@@ -8,7 +8,7 @@
 #include "analysis/param.h"
 #include "analysis/verdicts.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 #include "common/units.h"
 #include "rundir/layout.h"
@@ -43,7 +43,7 @@ static void collect(struct rows *all, const json_t *const *summaries, size_t cou
 	*all = (struct rows){.runs = count};
 	for (size_t run = 0; run < count; run++)
 		all->count += json_array_size(json_object_get(summaries[run], "points"));
-	all->row = must(calloc(all->count + 1, sizeof(*all->row)));
+	all->row = or_abort(calloc(all->count + 1, sizeof(*all->row)));
 	all->count = 0;
 	for (size_t run = 0; run < count; run++) {
 		const json_t *points = json_object_get(summaries[run], "points"), *point;
@@ -235,7 +235,7 @@ static char *hosts_of(const json_t *summary)
 	const json_t *hosts = json_object_get(summary, "hosts"), *host;
 	char *text = NULL;
 	size_t size, i;
-	FILE *out = must(open_memstream(&text, &size));
+	FILE *out = or_abort(open_memstream(&text, &size));
 
 	json_array_foreach (hosts, i, host) {
 		fprintf(out, "%s%s", i ? ", " : "", json_is_string(host) ? json_string_value(host) : "?");

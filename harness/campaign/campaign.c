@@ -14,7 +14,7 @@
 #include "claims/claims.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/version.h"
 #include "run/preflight.h"
 #include "run/writer.h"
@@ -337,7 +337,7 @@ static size_t count_no(const struct campaign *c)
 static json_t *judge(const struct campaign *c, struct err *e)
 {
 	const json_t *all = json_object_get(c->j, "experiments"), *x;
-	struct run *runs = must(calloc(json_array_size(all) + 1, sizeof(*runs)));
+	struct run *runs = or_abort(calloc(json_array_size(all) + 1, sizeof(*runs)));
 	json_t *verdicts = NULL;
 	size_t i, count = 0;
 	int rc = 0;
@@ -361,7 +361,7 @@ static int write_claims(const struct campaign *c, const json_t *verdicts, struct
 {
 	char *json = fs_path("%s/claims.json", c->path), *tsv = fs_path("%s/claims.tsv", c->path), *text = NULL;
 	size_t size = 0;
-	FILE *out = must(open_memstream(&text, &size));
+	FILE *out = or_abort(open_memstream(&text, &size));
 	int rc;
 
 	claims_tsv(verdicts, out);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 
 static volatile sig_atomic_t interrupted;
 static volatile pid_t running; /* 0: none */
@@ -87,7 +87,7 @@ static char *read_line(FILE *in)
 {
 	char *line = NULL;
 	size_t size, length = 0;
-	FILE *out = must(open_memstream(&line, &size));
+	FILE *out = or_abort(open_memstream(&line, &size));
 	int c;
 
 	for (;;) {

@@ -10,7 +10,7 @@
 #include "common/diag.h"
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/yaml.h"
 
 static bool has_file(const char *dir, const char *name)
@@ -50,7 +50,7 @@ bool study_is(const char *path)
 
 static void add_experiment(struct study *s, const char *name)
 {
-	s->items = must(realloc(s->items, (s->count + 1) * sizeof(*s->items)));
+	s->items = or_abort(realloc(s->items, (s->count + 1) * sizeof(*s->items)));
 	s->items[s->count++] =
 	    (struct study_experiment){.name = fs_path("%s", name), .path = fs_path("%s/%s", s->path, name)};
 }

@@ -9,7 +9,7 @@
 #include "claims/claims_work.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 
 /* Only the first reason counts. */
 void claim_give_up(struct claim_work *w, const char *format, ...)
@@ -246,7 +246,7 @@ static json_t *result(struct claim_work *w)
 	free(measured);
 	free(wanted);
 	free(why);
-	return must(j);
+	return or_abort(j);
 }
 
 static json_t *judge(const struct claim_run *runs, size_t count, const struct claim_run *run, const json_t *claim)

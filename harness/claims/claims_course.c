@@ -8,7 +8,7 @@
 #include "claims/claims_work.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/units.h"
 
 /* Points in the order of an axis. */
@@ -36,8 +36,8 @@ static void gather_course(const struct claim_work *w, const json_t *of, struct c
 
 	*c = (struct course){.along = json_text(w->claim, "along")};
 	c->tolerance = json_number_value(json_object_get(w->claim, "tolerance"));
-	c->points = must(calloc(size + 1, sizeof(*c->points)));
-	c->samples = must(calloc(size + 1, sizeof(*c->samples)));
+	c->points = or_abort(calloc(size + 1, sizeof(*c->points)));
+	c->samples = or_abort(calloc(size + 1, sizeof(*c->samples)));
 	json_array_foreach (w->points.points, i, point)
 		if (claim_agrees(w, of, point))
 			c->points[c->count++] = point;

@@ -1,5 +1,5 @@
 #include "claims/claims_interval.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static double sign_rank(double n)
 
 static void rank_one(struct estimate *e, const struct sample *s)
 {
-	double *values = must(malloc(s->reps * sizeof(*values)));
+	double *values = or_abort(malloc(s->reps * sizeof(*values)));
 
 	for (size_t i = 0; i < s->reps; i++)
 		values[i] = s->rep[i];
@@ -100,7 +100,7 @@ static void rank_pairs(struct estimate *e, const struct sample *a, const struct 
 {
 	double n = (double)a->reps, m = (double)b->reps;
 	size_t pairs = a->reps * b->reps;
-	double *values = must(malloc(pairs * sizeof(*values)));
+	double *values = or_abort(malloc(pairs * sizeof(*values)));
 
 	for (size_t i = 0; i < pairs; i++)
 		values[i] = combine(a->rep[i / b->reps], b->rep[i % b->reps]);

@@ -8,7 +8,7 @@
 #include "claims/claims_work.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/units.h"
 
 void claim_select_points(struct claim_side *s)
@@ -193,7 +193,7 @@ char *claim_label(const struct claim_work *w, const json_t *point)
 	size_t size, printed = 0;
 	const char *key;
 	json_t *value;
-	FILE *out = must(open_memstream(&label, &size));
+	FILE *out = or_abort(open_memstream(&label, &size));
 
 	json_object_foreach (json_object_get(point, "params"), key, value) {
 		if (!is_labelled(w, key))
@@ -202,5 +202,5 @@ char *claim_label(const struct claim_work *w, const json_t *point)
 		print_param(out, key, value);
 	}
 	fclose(out);
-	return must(label);
+	return or_abort(label);
 }

@@ -7,7 +7,7 @@
 
 #include "claims/claims.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "rundir/layout.h"
 #include "rundir/schema.h"
 
@@ -60,7 +60,7 @@ static int read_run(const struct run *run, struct claim_run *out, struct err *e)
 
 json_t *claims_of_runs(const struct run *runs, size_t count, struct err *e)
 {
-	struct claim_run *all = must(calloc(count + 1, sizeof(*all)));
+	struct claim_run *all = or_abort(calloc(count + 1, sizeof(*all)));
 	json_t *verdicts = NULL;
 	int rc = 0;
 

@@ -6,7 +6,7 @@
 
 #include "claims/claims_work.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 
 static const json_t *statistic_in(const json_t *holder, const char *metric)
 {
@@ -52,7 +52,7 @@ bool claim_sample(const json_t *point, const char *metric, struct sample *s, cha
 			       metric);
 	if (*why)
 		return false;
-	values = must(calloc(json_array_size(reps) + 1, sizeof(*values)));
+	values = or_abort(calloc(json_array_size(reps) + 1, sizeof(*values)));
 	json_array_foreach (reps, i, rep)
 		if (json_is_number(statistic_in(rep, metric)))
 			values[s->reps++] = json_number_value(statistic_in(rep, metric));

@@ -9,7 +9,7 @@
 #include "claims/claims_work.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/units.h"
 
 #define LABELLED 4 /* cases that are told one by one */
@@ -102,14 +102,14 @@ char *claim_measured_text(const struct claim_work *w)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = must(open_memstream(&text, &size));
+	FILE *out = or_abort(open_memstream(&text, &size));
 
 	if (json_array_size(w->cases) <= LABELLED)
 		print_one_by_one(w, out);
 	else
 		print_range(w, out);
 	fclose(out);
-	return must(text);
+	return or_abort(text);
 }
 
 /* "ratio at most 0.5", "rising along size" */

@@ -4,7 +4,7 @@
 #include "claims/claims.h"
 #include "commands/commands.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 
 const struct cli_command cmd_claims_cli = {
     .name = "claims",
@@ -43,7 +43,7 @@ static enum status show(const struct run *runs, size_t count, bool json, struct 
 
 static enum status judge(const struct cli_list *args, bool json, struct err *e)
 {
-	struct run *runs = must(calloc(args->count, sizeof(*runs)));
+	struct run *runs = or_abort(calloc(args->count, sizeof(*runs)));
 	enum status status = STATUS_FAILED;
 	size_t count = 0;
 

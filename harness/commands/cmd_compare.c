@@ -5,7 +5,7 @@
 
 #include "commands/commands.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/units.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_state.h"
@@ -202,7 +202,7 @@ static int find_with(int argc, char **argv)
 static int parse_with(const struct cli_flag *flags, int argc, char **argv, struct cli_list *with, bool *help,
 		      struct err *e)
 {
-	char **rest = must(calloc((size_t)argc + 1, sizeof(*rest)));
+	char **rest = or_abort(calloc((size_t)argc + 1, sizeof(*rest)));
 	int n = 1, rc;
 
 	rest[0] = argv[0];

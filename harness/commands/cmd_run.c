@@ -12,7 +12,7 @@
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/sysroot.h"
 #include "common/version.h"
 #include "point/settings.h"
@@ -425,7 +425,7 @@ static void add_shorthand(struct cli_list *set, const char *format, const char *
 	if (!text)
 		return;
 	*keep = fs_path(format, text);
-	set->items = must(realloc(set->items, (set->count + 1) * sizeof(*set->items)));
+	set->items = or_abort(realloc(set->items, (set->count + 1) * sizeof(*set->items)));
 	set->items[set->count++] = *keep;
 }
 

@@ -9,7 +9,7 @@
 #include "analysis/grid.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "compare/compare_boots.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_perm.h"
@@ -33,7 +33,7 @@ static struct compare_join copy_of(const struct compare_join *from, const struct
 	struct compare_join to = {.runs = halves, .count = from->count};
 	size_t units = from->runs->units[ARM_BASE];
 
-	to.point = must(calloc(from->count + 1, sizeof(*to.point)));
+	to.point = or_abort(calloc(from->count + 1, sizeof(*to.point)));
 	for (size_t i = 0; i < from->count; i++) {
 		to.point[i] = from->point[i];
 		for (size_t q = 0; q < COMPARE_QUANTITIES; q++) {

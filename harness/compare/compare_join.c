@@ -8,7 +8,7 @@
 #include "analysis/param.h"
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 
 #define NAME_MAX_ 64
 
@@ -65,7 +65,7 @@ static struct compare_point *new_point(struct compare_join *j, const json_t *poi
 {
 	struct compare_point *p;
 
-	j->point = must(realloc(j->point, (j->count + 1) * sizeof(*j->point)));
+	j->point = or_abort(realloc(j->point, (j->count + 1) * sizeof(*j->point)));
 	p = &j->point[j->count++];
 	*p = (struct compare_point){
 	    .params = json_object_get(point, "params"),

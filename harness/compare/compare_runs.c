@@ -10,7 +10,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 
 #define DEPTH	 3
 #define RUNS_MAX 4096
@@ -160,7 +160,7 @@ static int add_run(struct compare_runs *all, const char *path, enum compare_arm 
 		run_free(&r);
 		return rc;
 	}
-	all->run = must(realloc(all->run, (all->count + 1) * sizeof(*all->run)));
+	all->run = or_abort(realloc(all->run, (all->count + 1) * sizeof(*all->run)));
 	all->run[all->count++] = r;
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "analysis/grid.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 #include "common/units.h"
 #include "compare/compare_judge.h"
@@ -79,7 +79,7 @@ struct line {
 static struct line *collect(const json_t *result, size_t *count)
 {
 	const json_t *point, *q;
-	struct line *lines = must(
+	struct line *lines = or_abort(
 	    calloc(json_array_size(json_object_get(result, "points")) * 2 * COMPARE_QUANTITIES + 1, sizeof(*lines)));
 	size_t i, k;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
@@ -133,7 +133,7 @@ char *escape_shell(const char *text)
 
 	if (is_shell_plain(text))
 		return fs_path("%s", text);
-	out = must(open_memstream(&quoted, &size));
+	out = or_abort(open_memstream(&quoted, &size));
 	fputc('\'', out);
 	for (; *text; text++) {
 		if (*text == '\'')

@@ -9,7 +9,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/units.h"
 #include "report/figures.h"
 #include "report/steps.h"
@@ -192,7 +192,7 @@ static char *notes(const struct report_point *p, const struct report_series *fir
 	char *text = NULL, limit[32], most[32];
 	size_t size;
 	int64_t max;
-	FILE *out = must(open_memstream(&text, &size));
+	FILE *out = or_abort(open_memstream(&text, &size));
 
 	fprintf(out, "over %s: ", unit_format(UNIT_TIME_NS, p->limit_ns, limit, sizeof(limit)));
 	fprintf(out, isnan(over) ? "unknown" : "%.4g %%", 100 * over);
@@ -324,7 +324,7 @@ static char *describe(const struct report_point *p)
 	char *text = NULL, median[32];
 	size_t size;
 	int64_t value;
-	FILE *out = must(open_memstream(&text, &size));
+	FILE *out = or_abort(open_memstream(&text, &size));
 
 	fprintf(out, "Histogram of %s", p->label);
 	for (size_t i = 0; i < p->series_count; i++)
@@ -340,7 +340,7 @@ static char *describe(const struct report_point *p)
 static int add_point(struct figures *f, const struct report *r, const struct report_point *p,
 		     const struct report_series *first, struct err *e)
 {
-	struct bins *b = must(calloc(1, sizeof(*b)));
+	struct bins *b = or_abort(calloc(1, sizeof(*b)));
 	FILE *table;
 	int rc;
 

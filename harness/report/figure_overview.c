@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 #include "report/escape.h"
 #include "report/figures.h"
@@ -146,7 +146,7 @@ static char *label_of(const struct report *r, const struct report_point *p, bool
 {
 	char *label = NULL;
 	size_t size;
-	FILE *out = must(open_memstream(&label, &size));
+	FILE *out = or_abort(open_memstream(&label, &size));
 
 	if (r->run_count > 1) {
 		print_label(out, r->runs[p->run].label, false);

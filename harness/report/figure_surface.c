@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/units.h"
 #include "report/escape.h"
 #include "report/figures.h"
@@ -301,7 +301,7 @@ static int add_surface(struct figures *f, const struct surface *s, struct err *e
 
 static int add_pair(struct figures *f, const struct report *r, const char *x, const char *y, struct err *e)
 {
-	struct surface *s = must(calloc(1, sizeof(*s)));
+	struct surface *s = or_abort(calloc(1, sizeof(*s)));
 	size_t drawn = 0;
 	int rc = 0;
 

@@ -7,7 +7,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "report/derived.h"
 #include "report/escape.h"
 #include "report/gnuplot.h"
@@ -93,7 +93,7 @@ FILE *figure_begin(struct figures *f, const char *kind, const struct report_poin
 	FILE *table = derived_open(path, e);
 
 	free(path);
-	f->items = must(realloc(f->items, (f->count + 1) * sizeof(*f->items)));
+	f->items = or_abort(realloc(f->items, (f->count + 1) * sizeof(*f->items)));
 	f->items[f->count++] = (struct figure){kind, name, text, point};
 	fputc('\n', f->script);
 	figure_set(f, "kind", kind);

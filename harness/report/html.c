@@ -8,7 +8,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/units.h"
 #include "report/escape.h"
 
@@ -62,7 +62,7 @@ void html_printed(const struct page *p, const char *heading, void (*print)(const
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = must(open_memstream(&text, &size));
+	FILE *out = or_abort(open_memstream(&text, &size));
 
 	print(json, out);
 	fclose(out);

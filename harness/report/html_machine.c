@@ -10,7 +10,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/units.h"
 #include "report/html.h"
 
@@ -274,7 +274,7 @@ static char *granted_text(const struct report_point *point)
 	const json_t *placement = json_object_get(point->outcome, "placement");
 	char *text = NULL;
 	size_t size;
-	FILE *out = must(open_memstream(&text, &size));
+	FILE *out = or_abort(open_memstream(&text, &size));
 
 	for (size_t i = 0; i < 2; i++) {
 		const json_t *here = json_object_get(placement, sides[i]), *given = json_object_get(granted, sides[i]);
@@ -311,7 +311,7 @@ static void write_granted_row(const struct page *p, char *const *texts, size_t f
 
 static void write_granted(const struct page *p)
 {
-	char **texts = must(calloc(p->report->count + 1, sizeof(*texts)));
+	char **texts = or_abort(calloc(p->report->count + 1, sizeof(*texts)));
 
 	html_printf(
 	    p,

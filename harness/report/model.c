@@ -11,7 +11,7 @@
 #include "analysis/rep.h"
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 #include "common/units.h"
 #include "rundir/layout.h"
@@ -121,7 +121,7 @@ static char *point_label(const struct report *r, const struct report_point *p)
 {
 	char *label = NULL;
 	size_t size, printed = 0;
-	FILE *out = must(open_memstream(&label, &size));
+	FILE *out = or_abort(open_memstream(&label, &size));
 
 	for (size_t i = 0; i < r->varying_count; i++) {
 		const json_t *value = json_object_get(p->params, r->varying[i]);
@@ -134,7 +134,7 @@ static char *point_label(const struct report *r, const struct report_point *p)
 	if (!printed)
 		print_plain_label(out, p);
 	fclose(out);
-	return must(label);
+	return or_abort(label);
 }
 
 /* Settings that tell two runs' points apart; others that differ between runs only ("repetitions") belong to the run. */
@@ -180,7 +180,7 @@ static void find_varying(struct report *r)
 		json_object_foreach ((json_t *)r->points[i].params, key, value) {
 			if (is_listed(r->varying, r->varying_count, key) || !key_varies(r, key, r->points[i].run))
 				continue;
-			r->varying = must(realloc(r->varying, (r->varying_count + 1) * sizeof(*r->varying)));
+			r->varying = or_abort(realloc(r->varying, (r->varying_count + 1) * sizeof(*r->varying)));
 			r->varying[r->varying_count++] = key;
 		}
 	}
@@ -202,7 +202,8 @@ static void append(struct histogram *h, int64_t value, uint64_t count)
 static void merge(struct histogram *into, const struct histogram *more)
 {
 	size_t most = into->bins + more->bins, i = 0, k = 0;
-	struct histogram merged = {must(calloc(most + 1, sizeof(int64_t))), must(calloc(most + 1, sizeof(uint64_t))), 0,
+	struct histogram merged = {or_abort(calloc(most + 1, sizeof(int64_t))),
+				   or_abort(calloc(most + 1, sizeof(uint64_t))), 0,
 				   into->width > more->width ? into->width : more->width};
 
 	while (i < into->bins || k < more->bins) {
@@ -322,7 +323,7 @@ static int add_point(struct report *r, size_t run, size_t index, struct err *e)
 
 	if (rc)
 		return rc;
-	r->points = must(realloc(r->points, (r->count + 1) * sizeof(*r->points)));
+	r->points = or_abort(realloc(r->points, (r->count + 1) * sizeof(*r->points)));
 	p = &r->points[r->count++];
 	*p = (struct report_point){.run = run, .id = layout.id, .params = layout.params};
 	p->limit_ns = layout.limit_ns;
@@ -364,14 +365,14 @@ static char *host_names(const json_t *run, bool all)
 	char *names = NULL;
 	const char *key;
 	size_t size, n = 0;
-	FILE *out = must(open_memstream(&names, &size));
+	FILE *out = or_abort(open_memstream(&names, &size));
 
 	json_object_foreach ((json_t *)hosts, key, host) {
 		if (all || is_endpoint(host))
 			fprintf(out, "%s%s", n++ ? " and " : "", key);
 	}
 	fclose(out);
-	return must(names);
+	return or_abort(names);
 }
 
 static bool hosts_differ(const struct report *r)
@@ -411,7 +412,7 @@ int report_gather(struct report *r, const struct run *runs, size_t count, struct
 {
 	int rc = 0;
 
-	*r = (struct report){.runs = must(calloc(count ? count : 1, sizeof(*r->runs)))};
+	*r = (struct report){.runs = or_abort(calloc(count ? count : 1, sizeof(*r->runs)))};
 	for (size_t i = 0; i < count; i++) {
 		add_run(r, &runs[i]);
 		for (size_t k = 0; !rc && k < json_array_size(json_object_get(runs[i].resolved, "points")); k++)

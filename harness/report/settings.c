@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "report/figures.h"
 
 /* Settings that say how long to measure, not what. */
@@ -105,7 +105,7 @@ char *settings_label(const struct report *r, const struct report_point *p, const
 {
 	char *label = NULL, name[SETTINGS_LABEL_MAX], value[SETTINGS_LABEL_MAX];
 	size_t size, printed = 0;
-	FILE *out = must(open_memstream(&label, &size));
+	FILE *out = or_abort(open_memstream(&label, &size));
 
 	for (size_t i = 0; i < count; i++) {
 		const json_t *v = *keys[i] ? point_setting(p, keys[i]) : NULL;

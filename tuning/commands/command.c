@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/machine/machine.h"
 
@@ -29,7 +29,7 @@ enum status command_run(const struct command *c, int argc, char **argv, struct e
 
 char **command_words(const struct cli_list *args, size_t from)
 {
-	char **words = must(calloc(args->count - from + 1, sizeof(*words)));
+	char **words = or_abort(calloc(args->count - from + 1, sizeof(*words)));
 
 	for (size_t i = from; i < args->count; i++)
 		words[i - from] = (char *)args->items[i];

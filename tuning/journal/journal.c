@@ -12,7 +12,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "tuning/machine/machine.h"
 
 #define NAME	       "journal.json"
@@ -186,7 +186,7 @@ void journal_free(struct journal *j)
 
 struct step *journal_add(struct journal *j)
 {
-	j->steps = must_grow(j->steps, j->count, sizeof(*j->steps));
+	j->steps = grow_or_abort(j->steps, j->count, sizeof(*j->steps));
 	j->steps[j->count] = (struct step){0};
 	return &j->steps[j->count++];
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "tuning/machine/machine.h"
 
 #define MOUNTS_MAX ((size_t)8 << 20)
@@ -135,7 +135,7 @@ struct list {
 
 static void list_add(struct list *l, char *item)
 {
-	l->items = must(reallocarray(l->items, l->count + 2, sizeof(*l->items)));
+	l->items = or_abort(reallocarray(l->items, l->count + 2, sizeof(*l->items)));
 	l->items[l->count++] = item;
 	l->items[l->count] = NULL;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/sysroot.h"
 #include "tuning/machine/machine.h"
 
@@ -24,7 +24,7 @@ static void read_columns(struct irq_table *t, const char *line)
 {
 	while ((line = strstr(line, "CPU"))) {
 		line += 3;
-		t->cpus = must_grow(t->cpus, t->cpu_count, sizeof(*t->cpus));
+		t->cpus = grow_or_abort(t->cpus, t->cpu_count, sizeof(*t->cpus));
 		t->cpus[t->cpu_count++] = atoi(line);
 	}
 }
@@ -58,14 +58,14 @@ static void read_row(struct irq_table *t, char *line)
 	irq.number = (int)strtol(p, &end, 10);
 	if (*end != ':')
 		return;
-	irq.counts = must(calloc(t->cpu_count + 1, sizeof(*irq.counts)));
+	irq.counts = or_abort(calloc(t->cpu_count + 1, sizeof(*irq.counts)));
 	p = end + 1;
 	for (size_t i = 0; i < t->cpu_count; i++, p = end) {
 		irq.counts[i] = strtoull(p, &end, 10);
 		irq.total += irq.counts[i];
 	}
 	take_name(&irq, p);
-	t->irqs = must_grow(t->irqs, t->count, sizeof(*t->irqs));
+	t->irqs = grow_or_abort(t->irqs, t->count, sizeof(*t->irqs));
 	t->irqs[t->count++] = irq;
 }
 

@@ -13,7 +13,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 
 #define HABITS_MAX (1 << 20)
 #define RETRIES	   100 /* openat2 gives up with EAGAIN when something is renamed at the same time */
@@ -66,7 +66,7 @@ static int add_habit(struct machine *m, char *line, struct err *e)
 		return 0;
 	if (!read_habit(line, &h))
 		return err_set(e, -EINVAL, STATUS_USAGE, m->root.path, "read its habits", "'%s' is none", line);
-	m->habits = must(reallocarray(m->habits, m->habit_count + 1, sizeof(*m->habits)));
+	m->habits = or_abort(reallocarray(m->habits, m->habit_count + 1, sizeof(*m->habits)));
 	m->habits[m->habit_count++] = h;
 	return 0;
 }

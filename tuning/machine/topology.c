@@ -7,7 +7,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "tuning/machine/machine.h"
 
 #define CPU  "/sys/devices/system/cpu"
@@ -33,7 +33,7 @@ static void intersect(struct cpulist *a, const struct cpulist *b)
 
 static void add_node(struct topology *t, int id, const struct cpulist *cpus, bool has_memory)
 {
-	t->nodes = must(reallocarray(t->nodes, t->node_count + 1, sizeof(*t->nodes)));
+	t->nodes = or_abort(reallocarray(t->nodes, t->node_count + 1, sizeof(*t->nodes)));
 	t->nodes[t->node_count] = (struct numa_node){.id = id, .cpus = *cpus, .has_memory = has_memory};
 	intersect(&t->nodes[t->node_count++].cpus, &t->online);
 }
@@ -78,7 +78,7 @@ static void read_cores(const struct machine *m, struct topology *t)
 	for (int cpu = cpulist_first(&t->online); cpu >= 0; cpu = cpulist_next(&t->online, cpu))
 		last = cpu;
 	t->cpu_count = last + 1;
-	t->core = must(calloc((size_t)t->cpu_count, sizeof(*t->core)));
+	t->core = or_abort(calloc((size_t)t->cpu_count, sizeof(*t->core)));
 	for (int cpu = cpulist_first(&t->online); cpu >= 0; cpu = cpulist_next(&t->online, cpu))
 		t->core[cpu] = read_core(m, t, cpu);
 }
@@ -158,7 +158,7 @@ char *topology_device(const struct machine *m, const char *name)
 char **topology_device_names(const struct machine *m)
 {
 	static const char *const folders[] = {"/sys/class/infiniband", "/sys/class/net", "/sys/class/nvme"};
-	char **all = must(calloc(1, sizeof(*all))), **found;
+	char **all = or_abort(calloc(1, sizeof(*all))), **found;
 	size_t count = 0;
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
@@ -166,7 +166,7 @@ char **topology_device_names(const struct machine *m)
 
 		if (n < 0)
 			continue;
-		all = must(reallocarray(all, count + (size_t)n + 1, sizeof(*all)));
+		all = or_abort(reallocarray(all, count + (size_t)n + 1, sizeof(*all)));
 		memcpy(all + count, found, (size_t)n * sizeof(*all));
 		count += (size_t)n;
 		all[count] = NULL;

@@ -13,7 +13,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
@@ -51,7 +51,7 @@ static bool has_name(char *const *names, size_t count, const char *name)
 
 char **tuned_names(const struct machine *m)
 {
-	char **all = must(calloc(1, sizeof(*all))), **found;
+	char **all = or_abort(calloc(1, sizeof(*all))), **found;
 	size_t count = 0;
 
 	for (size_t i = 0; i < FOLDERS; i++) {
@@ -61,7 +61,7 @@ char **tuned_names(const struct machine *m)
 			char *path = fs_path("%s/%s/tuned.conf", folders[i], found[k]);
 
 			if (sysroot_exists(&m->root, path) && !has_name(all, count, found[k])) {
-				all = must(reallocarray(all, count + 2, sizeof(*all)));
+				all = or_abort(reallocarray(all, count + 2, sizeof(*all)));
 				all[count++] = fs_path("%s", found[k]);
 				all[count] = NULL;
 			}

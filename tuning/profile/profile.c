@@ -10,7 +10,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 #include "tuning/knobs/knob.h"
 
@@ -37,7 +37,7 @@ static void add_near_program(char **folders, size_t *count)
 
 char **profile_folders(void)
 {
-	char **folders = must(calloc(8, sizeof(*folders)));
+	char **folders = or_abort(calloc(8, sizeof(*folders)));
 	const char *asked = getenv("KBTUNE_PROFILES");
 	size_t count = 0;
 
@@ -186,7 +186,7 @@ static void add_setting(struct profile *p, const struct setting *s)
 	}
 	if (profile_get(p, s->key))
 		return;
-	p->settings = must(reallocarray(p->settings, p->setting_count + 1, sizeof(*p->settings)));
+	p->settings = or_abort(reallocarray(p->settings, p->setting_count + 1, sizeof(*p->settings)));
 	p->settings[p->setting_count++] = *s;
 }
 

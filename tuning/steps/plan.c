@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/must.h"
+#include "common/or_abort.h"
 
 #define LIST_TEXT 1024
 
@@ -42,7 +42,7 @@ void plan_free(struct plan *p)
 struct step *plan_step(struct plan *p, const char *knob, const struct op *op, const char *path, const char *before,
 		       const char *after, json_t *data)
 {
-	p->steps = must_grow(p->steps, p->step_count, sizeof(*p->steps));
+	p->steps = grow_or_abort(p->steps, p->step_count, sizeof(*p->steps));
 	step_init(&p->steps[p->step_count], knob, op, path, before, after, data);
 	return &p->steps[p->step_count++];
 }
@@ -60,7 +60,7 @@ void plan_missing(struct plan *p, const char *knob, const char *object, const ch
 {
 	va_list ap;
 
-	p->missing = must_grow(p->missing, p->missing_count, sizeof(*p->missing));
+	p->missing = grow_or_abort(p->missing, p->missing_count, sizeof(*p->missing));
 	va_start(ap, reason);
 	p->missing[p->missing_count++] = (struct missing){
 	    .knob = fs_path("%s", knob), .object = fs_path("%s", object), .reason = format_text(reason, ap)};
@@ -69,7 +69,7 @@ void plan_missing(struct plan *p, const char *knob, const char *object, const ch
 
 void plan_boot(struct plan *p, const char *name, const char *want, const char *have, bool is_met)
 {
-	p->boot = must_grow(p->boot, p->boot_count, sizeof(*p->boot));
+	p->boot = grow_or_abort(p->boot, p->boot_count, sizeof(*p->boot));
 	p->boot[p->boot_count++] = (struct boot_argument){.name = fs_path("%s", name),
 							  .want = fs_path("%s", want),
 							  .have = have ? fs_path("%s", have) : NULL,
@@ -80,7 +80,7 @@ void plan_warn(struct plan *p, const char *format, ...)
 {
 	va_list ap;
 
-	p->warnings = must_grow(p->warnings, p->warning_count, sizeof(*p->warnings));
+	p->warnings = grow_or_abort(p->warnings, p->warning_count, sizeof(*p->warnings));
 	va_start(ap, format);
 	p->warnings[p->warning_count++] = format_text(format, ap);
 	va_end(ap);
