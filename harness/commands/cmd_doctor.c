@@ -1,129 +1,76 @@
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "commands/commands.h"
 #include "common/json.h"
 #include "doctor/doctor.h"
 
-#define CALIBRATION_MS 100
-
 const struct cli_command cmd_doctor_cli = {
     .name = "doctor",
     .synopsis = "[--json]",
     .summary = "can this machine measure? clock, CPUs, noise, memory, devices",
-    .details = "Each line is ok, warn (the error grows) or bad (numbers would be invalid, or a run impossible), with "
-	       "what was found and "
-	       "what to do. It takes under a second, and CPUs spin meanwhile; nothing is changed.\n\n"
-	       "Exit status 3: something is bad.",
+    .details =
+	"Each line is ok, warn (the error grows) or bad (numbers would be invalid, or a run impossible), with "
+	"what was found and what to do. It takes under a second, and CPUs spin meanwhile; nothing is changed.\n\n"
+	"Exit status 3: something is bad.",
 };
 
-static const char *const level_names[] = {"ok", "warn", "bad"};
+/* What is told of the findings, and how many there are of each level. */
+struct answer {
+	json_t *checks; /* NULL: print each as it comes */
+	unsigned count[LEVEL_COUNT];
+};
 
-void finding_raise(struct finding *f, enum level level, const char *advice)
+static void print_finding(const char *name, const struct finding *f)
 {
-	if (level > f->level)
-		f->level = level;
-	if (!f->advice[0])
-		snprintf(f->advice, sizeof(f->advice), "%s", advice);
-}
-
-void finding_say(struct finding *f, const char *format, ...)
-{
-	size_t used = strlen(f->text);
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(f->text + used, sizeof(f->text) - used, format, ap);
-	va_end(ap);
-}
-
-static int examine(struct doctor *d, struct err *e)
-{
-	struct common_settings s = {.poll = POLL_BUSY, .source_cpu = "auto", .sink_cpu = "auto"};
-	int rc = sysroot_open(&d->root, NULL, e);
-
-	if (rc)
-		return rc;
-	cpulist_allowed(&d->allowed);
-	rc = placement_choose(ROLE_SOURCE, &s, NULL, &d->source, e);
-	if (!rc)
-		rc = placement_choose(ROLE_SINK, &s, NULL, &d->sink, e);
-	if (rc) {
-		sysroot_close(&d->root);
-		return rc;
-	}
-	clock_calibrate(CALIBRATION_MS, &d->clock);
-	d->clock.skew_ns = clock_skew_ns(d->source.cpu, d->sink.cpu, d->clock.hz);
-	return 0;
-}
-
-static void show(const struct check *c, const struct finding *f)
-{
-	printf("%-16s %-5s %s\n", c->name, level_names[f->level], f->text);
+	printf("%-16s %-5s %s\n", name, finding_level_name(f->level), f->text);
 	if (f->advice[0])
 		printf("%-22s -> %s\n", "", f->advice);
 	fflush(stdout);
 }
 
-static json_t *finding_json(const struct check *c, const struct finding *f)
+static json_t *finding_json(const char *name, const struct finding *f)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:O*}", "name", c->name, "level", level_names[f->level], "finding",
+	return json_pack("{s:s, s:s, s:s, s:s, s:O*}", "name", name, "level", finding_level_name(f->level), "finding",
 			 f->text, "advice", f->advice, "data", f->data);
 }
 
-/* How many findings there are of each level. */
-struct tally {
-	unsigned count[3];
-};
-
-static void run_checks(const struct check *c, const struct doctor *d, json_t *report, struct tally *tally)
+static void take_finding(const char *name, const struct finding *f, void *context)
 {
-	for (; c->name; c++) {
-		struct finding f = {.level = LEVEL_OK};
+	struct answer *a = context;
 
-		c->function(d, &f);
-		if (report)
-			json_array_append_new(report, finding_json(c, &f));
-		else
-			show(c, &f);
-		json_decref(f.data);
-		tally->count[f.level]++;
-	}
+	if (a->checks)
+		json_array_append_new(a->checks, finding_json(name, f));
+	else
+		print_finding(name, f);
+	a->count[f->level]++;
 }
 
-static void conclude(const struct tally *t, json_t *checks)
+static void print_conclusion(const struct answer *a)
 {
-	const unsigned *n = t->count;
+	const unsigned *n = a->count;
 	enum level worst = n[LEVEL_BAD] ? LEVEL_BAD : n[LEVEL_WARN] ? LEVEL_WARN : LEVEL_OK;
 	json_t *report;
 
-	if (!checks) {
+	if (!a->checks) {
 		printf("\n%s: %u ok, %u warn, %u bad\n",
 		       worst == LEVEL_BAD ? "not fit to measure as it is" : "fit to measure", n[LEVEL_OK],
 		       n[LEVEL_WARN], n[LEVEL_BAD]);
 		return;
 	}
-	report = json_pack("{s:i, s:s, s:O}", "schema", 1, "worst", level_names[worst], "checks", checks);
+	report = json_pack("{s:i, s:s, s:O}", "schema", 1, "worst", finding_level_name(worst), "checks", a->checks);
 	json_print(report, stdout);
 	json_decref(report);
 }
 
 static enum status diagnose(bool json, struct err *e)
 {
-	struct tally tally = {{0}};
-	struct doctor d;
-	json_t *checks;
+	struct answer a = {.checks = json ? json_array() : NULL};
+	int rc = doctor_examine(take_finding, &a, e);
 
-	if (examine(&d, e))
-		return e->status;
-	checks = json ? json_array() : NULL;
-	run_checks(cpu_checks, &d, checks, &tally);
-	run_checks(machine_checks, &d, checks, &tally);
-	conclude(&tally, checks);
-	json_decref(checks);
-	sysroot_close(&d.root);
-	return tally.count[LEVEL_BAD] ? STATUS_NO : STATUS_OK;
+	if (!rc)
+		print_conclusion(&a);
+	json_decref(a.checks);
+	return rc ? e->status : a.count[LEVEL_BAD] ? STATUS_NO : STATUS_OK;
 }
 
 enum status cmd_doctor(int argc, char **argv, struct err *e)

@@ -21,6 +21,7 @@
 #include "run/environment.h"
 #include "run/preflight.h"
 #include "rundir/reader.h"
+#include "state/before_after.h"
 #include "state/state.h"
 
 const struct cli_command cmd_run_cli = {
@@ -266,7 +267,7 @@ static void note_changes(struct rundir *dir, const char *host, json_t *environme
 	char *before = fs_path("%s/state/%s/before", dir->path, host);
 	char *after = fs_path("%s/state/%s/after", dir->path, host);
 	char *path = fs_path("%s/state/%s/changes.json", dir->path, host);
-	json_t *changes = state_changes(before, after, &e);
+	json_t *changes = before_after_changes(before, after, &e);
 
 	if (changes)
 		json_object_set(changes, "environments", environments);

@@ -7,7 +7,9 @@
 #include "common/json.h"
 #include "common/sysroot.h"
 #include "state/diff.h"
+#include "state/diff_print.h"
 #include "state/load.h"
+#include "state/sources_list.h"
 #include "state/state.h"
 
 struct options {
@@ -71,7 +73,7 @@ static enum status tell(json_t *differences, bool as_json)
 		json_print(report, stdout);
 		json_decref(report);
 	} else {
-		state_diff_show(differences);
+		diff_print(differences);
 	}
 	return status;
 }
@@ -100,12 +102,12 @@ static enum status sources(const struct cli_list *args, const struct options *o,
 	(void)args;
 	(void)e;
 	if (o->json) {
-		json_t *rows = state_sources_json();
+		json_t *rows = sources_list_json();
 
 		json_print(rows, stdout);
 		json_decref(rows);
 	} else {
-		state_sources_show();
+		sources_list_print();
 	}
 	return STATUS_OK;
 }

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +14,9 @@
 #include "common/json.h"
 #include "common/sysroot.h"
 #include "common/text.h"
-#include "state/keep.h"
 #include "state/mask.h"
-#include "state/sources.h"
-#include "state/state.h"
+#include "state/piece.h"
+#include "state/raw_file.h"
 
 /* Far above any real machine; a recorded one may have been made to hurt. */
 enum {
@@ -26,7 +24,6 @@ enum {
 	TOTAL_MAX = 256 << 20,
 	FILES_MAX = 200000,
 	VALUE_MAX = 4096,
-	KEY_MAX = 1024,
 };
 
 struct entry {
@@ -37,7 +34,7 @@ struct entry {
 
 struct capture {
 	const struct sysroot *root;
-	const char *path; /* of the directory, for messages */
+	char *path; /* of the directory, for messages */
 	int dir;
 	struct entry *entries;
 	size_t count, room;
@@ -47,7 +44,9 @@ struct capture {
 	size_t length;
 	int rc;
 
-	const struct mask *mask; /* NULL: nothing is hidden */
+	struct mask mask;
+	bool is_masked;
+	int64_t started, cpu_started;
 	size_t files, bytes, skipped;
 	int failure; /* to write; ends the capture */
 	struct err *e;
@@ -64,11 +63,11 @@ static void fail(struct capture *c, int rc, const char *object)
 		c->failure = err_sys(c->e, rc, object, "write the capture");
 }
 
-/* "a.*.b" and "x" make "a.x.b"; a star inside the name would be taken for one of the pattern's. */
-static void join_key(const char *pattern, const char *name, char *out, size_t size)
+/* A star inside the name would be taken for one of the pattern's. */
+void capture_key(const char *pattern, const char *name, char *out, size_t size)
 {
 	const char *star = name ? strchr(pattern, '*') : NULL;
-	char plain[KEY_MAX / 2];
+	char plain[CAPTURE_KEY_MAX / 2];
 
 	if (!star) {
 		snprintf(out, size, "%s", pattern);
@@ -83,7 +82,7 @@ static void join_key(const char *pattern, const char *name, char *out, size_t si
 /* Takes `value` over. */
 static void add(struct capture *c, const char *key, const char *name, json_t *value)
 {
-	char full[KEY_MAX], clean[KEY_MAX];
+	char full[CAPTURE_KEY_MAX], clean[CAPTURE_KEY_MAX];
 
 	if (c->count == c->room) {
 		size_t room = c->room ? c->room * 2 : 1024;
@@ -97,10 +96,10 @@ static void add(struct capture *c, const char *key, const char *name, json_t *va
 		c->entries = bigger;
 		c->room = room;
 	}
-	join_key(key, name, full, sizeof(full));
+	capture_key(key, name, full, sizeof(full));
 	text_clean(full, strlen(full), clean, sizeof(clean));
-	if (c->mask)
-		mask_text(c->mask, clean, strlen(clean));
+	if (c->is_masked)
+		mask_text(&c->mask, clean, strlen(clean));
 	c->entries[c->count] = (struct entry){strdup(clean), value, c->count};
 	if (c->entries[c->count].key && value)
 		c->count++;
@@ -113,14 +112,24 @@ void capture_text(struct capture *c, const char *key, const char *name, const ch
 	char clean[VALUE_MAX];
 
 	text_clean(text, length, clean, sizeof(clean));
-	if (c->mask)
-		mask_text(c->mask, clean, strlen(clean));
+	if (c->is_masked)
+		mask_text(&c->mask, clean, strlen(clean));
 	add(c, key, name, json_string(clean));
 }
 
 void capture_int(struct capture *c, const char *key, const char *name, int64_t value)
 {
 	add(c, key, name, json_integer(value));
+}
+
+void capture_value(struct capture *c, const char *key, const char *name, struct piece value)
+{
+	int64_t number;
+
+	if (piece_int(value, &number))
+		capture_int(c, key, name, number);
+	else
+		capture_text(c, key, name, value.p, value.n);
 }
 
 void capture_errno(struct capture *c, const char *key, int rc)
@@ -137,10 +146,10 @@ static void keep(struct capture *c, const char *path, const char *text, size_t l
 	char *kept = strdup(path);
 	int rc = kept ? 0 : -ENOMEM;
 
-	if (!rc && c->mask)
-		mask_text(c->mask, kept, strlen(kept));
+	if (!rc && c->is_masked)
+		mask_text(&c->mask, kept, strlen(kept));
 	if (!rc)
-		rc = keep_write(c->dir, kept, text, length);
+		rc = raw_file_write(c->dir, kept, text, length);
 	if (rc)
 		fail(c, rc, path);
 	c->files++;
@@ -152,8 +161,8 @@ void capture_made(struct capture *c, const char *name, char *text, size_t length
 {
 	char *path = fs_path("/made/%s", name);
 
-	if (c->mask)
-		mask_text(c->mask, text, length);
+	if (c->is_masked)
+		mask_text(&c->mask, text, length);
 	keep(c, path, text, length);
 	free(path);
 }
@@ -164,7 +173,7 @@ static void load(struct capture *c, const char *path)
 	free(c->last_path);
 	c->text = NULL;
 	c->last_path = strdup(path);
-	c->rc = keep_is_path(path) ? 0 : -EINVAL;
+	c->rc = raw_file_is_path(path) ? 0 : -EINVAL;
 	if (!c->rc && (c->files >= FILES_MAX || c->bytes >= TOTAL_MAX))
 		c->rc = -EDQUOT;
 	if (!c->rc)
@@ -173,8 +182,8 @@ static void load(struct capture *c, const char *path)
 		c->skipped++;
 	if (c->rc)
 		return;
-	if (c->mask)
-		mask_file(c->mask, path, c->text, c->length);
+	if (c->is_masked)
+		mask_file(&c->mask, path, c->text, c->length);
 	keep(c, path, c->text, c->length);
 }
 
@@ -185,78 +194,6 @@ int capture_file(struct capture *c, const char *path, const char **text, size_t 
 	*text = c->text;
 	*length = c->length;
 	return c->rc;
-}
-
-void read_file(struct capture *c, const struct state_source *s, const char *path, const char *key)
-{
-	const char *text;
-	size_t length;
-	int rc = capture_file(c, path, &text, &length);
-
-	if (rc)
-		capture_errno(c, key, rc);
-	else if (s->flatten)
-		s->flatten(c, s, key, text, length);
-}
-
-void read_link(struct capture *c, const struct state_source *s, const char *path, const char *key)
-{
-	char target[4096];
-	int rc = sysroot_readlink(c->root, path, target, sizeof(target));
-	const char *last = strrchr(target, '/');
-
-	(void)s;
-	if (rc)
-		capture_errno(c, key, rc);
-	else
-		capture_text(c, key, NULL, last ? last + 1 : target, strlen(last ? last + 1 : target));
-}
-
-/* Each star of `key` becomes what a component with wildcards matched: "idle.*.*.name" is "idle.cpu0.state1.name" for
- * .../cpu0/cpuidle/state1/name. */
-static void key_for(const char *pattern, const char *path, const char *key, char *out, size_t size)
-{
-	char copy[PATH_MAX], next[KEY_MAX];
-	char *rest = copy;
-
-	snprintf(out, size, "%s", key);
-	snprintf(copy, sizeof(copy), "%s", path);
-	for (const char *p = pattern; *p && rest;) {
-		size_t n = strcspn(p, "/");
-		char *component = strsep(&rest, "/");
-
-		if (strcspn(p, "*?[") < n) {
-			join_key(out, component, next, sizeof(next));
-			snprintf(out, size, "%s", next);
-		}
-		p += n + (p[n] == '/');
-	}
-}
-
-static void read_source(struct capture *c, const struct state_source *s)
-{
-	char pattern[KEY_MAX], key[KEY_MAX];
-	char **paths;
-	int n;
-
-	snprintf(pattern, sizeof(pattern), "%s.%s", s->group, s->key);
-	if (!s->path)
-		return;
-	if (!strpbrk(s->path, "*?[")) {
-		s->read(c, s, s->path, pattern);
-		return;
-	}
-	n = sysroot_glob(c->root, s->path, &paths);
-	if (n <= 0) {
-		capture_errno(c, pattern, n ? n : -ENOENT);
-		if (n < 0)
-			return;
-	}
-	for (int i = 0; i < n && !c->failure; i++) {
-		key_for(s->path, paths[i], pattern, key, sizeof(key));
-		s->read(c, s, paths[i], key);
-	}
-	sysroot_names_free(paths);
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -287,12 +224,12 @@ static int64_t now_ns(clockid_t clock)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static int write_state(struct capture *c, int64_t started)
+static int write_state(struct capture *c)
 {
 	char *path = fs_path("%s/state.json", c->path);
 	json_t *keys = keys_json(c);
 	json_t *state = json_pack("{s:i, s:I, s:o}", "schema", 1, "cost_ns",
-				  (json_int_t)(now_ns(CLOCK_MONOTONIC) - started), "keys", keys);
+				  (json_int_t)(now_ns(CLOCK_MONOTONIC) - c->started), "keys", keys);
 	int rc = state ? json_write(path, state, c->e) : err_sys(c->e, -ENOMEM, path, "write");
 
 	json_decref(state);
@@ -327,6 +264,33 @@ static int open_empty(const char *path, struct err *e)
 	return fd < 0 ? err_sys(e, -errno, path, "open the directory") : fd;
 }
 
+int capture_open(struct capture **capture, const struct sysroot *root, const char *dir, bool mask, struct err *e)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	int fd = c ? open_empty(dir, e) : err_sys(e, -ENOMEM, dir, "capture into it");
+
+	if (fd < 0) {
+		free(c);
+		return fd;
+	}
+	*c = (struct capture){.root = root,
+			      .path = fs_path("%s", dir),
+			      .dir = fd,
+			      .is_masked = mask,
+			      .started = now_ns(CLOCK_MONOTONIC),
+			      .cpu_started = now_ns(CLOCK_PROCESS_CPUTIME_ID),
+			      .e = e};
+	if (mask)
+		mask_init(&c->mask, root);
+	*capture = c;
+	return 0;
+}
+
+bool capture_has_failed(const struct capture *c)
+{
+	return c->failure != 0;
+}
+
 static void capture_free(struct capture *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
@@ -336,13 +300,15 @@ static void capture_free(struct capture *c)
 	free(c->entries);
 	free(c->last_path);
 	free(c->text);
+	free(c->path);
 	close(c->dir);
+	free(c);
 }
 
 /* The capture's own cost, so that nobody takes it for the machine's. */
-static void add_cost(struct capture *c, int64_t cpu_started)
+static void add_cost(struct capture *c)
 {
-	capture_int(c, "capture.cpu_ns", NULL, now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_started);
+	capture_int(c, "capture.cpu_ns", NULL, now_ns(CLOCK_PROCESS_CPUTIME_ID) - c->cpu_started);
 	capture_int(c, "capture.files", NULL, (int64_t)c->files);
 	capture_int(c, "capture.bytes", NULL, (int64_t)c->bytes);
 	capture_int(c, "capture.skipped", NULL, (int64_t)c->skipped);
@@ -355,26 +321,14 @@ static void sync_raw(struct capture *c)
 		fail(c, -errno, c->path);
 }
 
-int state_capture(const struct sysroot *root, const char *dir, const struct state_options *o, struct err *e)
+int capture_close(struct capture *c, bool sync)
 {
-	struct capture c = {.root = root, .path = dir, .e = e};
-	int64_t started = now_ns(CLOCK_MONOTONIC), cpu_started = now_ns(CLOCK_PROCESS_CPUTIME_ID);
-	struct mask mask;
 	int rc;
 
-	c.dir = open_empty(dir, e);
-	if (c.dir < 0)
-		return c.dir;
-	if (o && o->mask) {
-		mask_init(&mask, root);
-		c.mask = &mask;
-	}
-	for (const struct state_source *s = state_sources; s->group && !c.failure; s++)
-		read_source(&c, s);
-	add_cost(&c, cpu_started);
-	if (o && o->sync && !c.failure)
-		sync_raw(&c);
-	rc = c.failure ? c.failure : write_state(&c, started);
-	capture_free(&c);
+	add_cost(c);
+	if (sync && !c->failure)
+		sync_raw(c);
+	rc = c->failure ? c->failure : write_state(c);
+	capture_free(c);
 	return rc;
 }

@@ -6,8 +6,10 @@
 
 #include "common/diag.h"
 #include "common/err.h"
-#include "state/differences.h"
+#include "state/diff_keys.h"
+#include "state/latency_effect.h"
 #include "state/load.h"
+#include "state/under_test.h"
 
 #define NAMES_MAX 128
 
@@ -16,19 +18,19 @@ static bool is_absent(const json_t *v)
 	return !v || (json_is_string(v) && !strcmp(json_string_value(v), "!ENOENT"));
 }
 
-static bool is_varying(const struct difference *d, const char *const *varying)
+static bool is_varying(const struct diff_key *d, const char *const *varying)
 {
 	bool one_sided = is_absent(d->a) != is_absent(d->b);
 
 	for (; varying && *varying; varying++)
-		if (state_varies(*varying, d->key, one_sided))
+		if (under_test_covers(*varying, d->key, one_sided))
 			return true;
 	return false;
 }
 
 /* A row with wildcards that matched nothing is one key, "idle.*.*.name"; where the other state has none, the row matched
  * there, and that is told. */
-static bool is_placeholder(const struct difference *d)
+static bool is_placeholder(const struct diff_key *d)
 {
 	return strchr(d->key, '*') && (!d->a || !d->b);
 }
@@ -38,17 +40,17 @@ static json_t *or_null(json_t *v)
 	return v ? json_incref(v) : json_null();
 }
 
-static json_t *difference_json(const struct difference *d, bool varying)
+static json_t *difference_json(const struct diff_key *d, bool varying)
 {
 	int group = (int)strcspn(d->key, ".");
 
 	return json_pack("{s:s, s:s%, s:s, s:o, s:o, s:s, s:b}", "key", d->key, "group", d->key, group, "class",
 			 state_class_name(d->class), "a", or_null(d->a), "b", or_null(d->b), "meaning",
-			 state_meaning(d->key), "varying", varying);
+			 latency_effect(d->key), "varying", varying);
 }
 
 /* Within a class those under test come last. */
-static json_t *differences_json(const struct differences *d, const char *const *varying, bool with_volatile)
+static json_t *differences_json(const struct diff_keys *d, const char *const *varying, bool with_volatile)
 {
 	json_t *list = json_array();
 
@@ -72,7 +74,7 @@ static void known_names(const char **names)
 {
 	size_t count = 0;
 
-	for (const char *const *n = state_varying_names(); *n; n++)
+	for (const char *const *n = under_test_names(); *n; n++)
 		names[count++] = *n;
 	for (const struct state_source *s = state_sources; s->group && count < NAMES_MAX - 1; s++)
 		if (s == state_sources || strcmp(s[-1].group, s->group))
@@ -94,7 +96,7 @@ static bool is_key_of(const char *name, json_t *keys)
 	json_t *value;
 
 	json_object_foreach (keys, key, value)
-		if (state_varies(name, key, true))
+		if (under_test_covers(name, key, true))
 			return true;
 	return false;
 }
@@ -122,7 +124,7 @@ static int diff(const json_t *a, const json_t *b, const char *const *varying, bo
 		struct err *e)
 {
 	json_t *a_keys = json_object_get(a, "keys"), *b_keys = json_object_get(b, "keys");
-	struct differences d;
+	struct diff_keys d;
 	int rc = state_check(a, "first state", e);
 
 	if (!rc)
@@ -131,11 +133,11 @@ static int diff(const json_t *a, const json_t *b, const char *const *varying, bo
 		rc = check_varying(varying, a_keys, b_keys, e);
 	if (rc)
 		return rc;
-	rc = differences_find(a_keys, b_keys, &d);
+	rc = diff_keys_find(a_keys, b_keys, &d);
 	if (rc)
 		return err_sys(e, rc, "states", "compare");
 	*result = differences_json(&d, varying, with_volatile);
-	differences_free(&d);
+	diff_keys_free(&d);
 	return 0;
 }
 

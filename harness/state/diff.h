@@ -13,7 +13,7 @@ struct err;
 
 /*
  * `a` and `b` are state documents (state_load). `varying` (NULL-terminated; may be NULL) names what is meant to differ,
- * being under test: a group ("idle"), a key or a pattern of keys ("irq.*.affinity"), or one of state_varying_names()
+ * being under test: a group ("idle"), a key or a pattern of keys ("irq.*.affinity"), or one of under_test_names()
  * ("kernel").
  *
  * `*differences` becomes an array, new reference, of {"key", "group", "class": "fatal"|"warn"|"informative", "a", "b"
@@ -29,17 +29,5 @@ int state_diff_all(const json_t *a, const json_t *b, const char *const *varying,
 
 /* How many of them forbid a comparison: fatal, and not under test. */
 size_t state_diff_fatal(const json_t *differences);
-
-/* For people: by class and group, equal differences of many CPUs in one line. */
-void state_diff_show(const json_t *differences);
-
-/* What a difference in `key` means to a latency: a phrase, "" where there is nothing to say. */
-const char *state_meaning(const char *key);
-
-/* Is `key` one of those that `name` stands for? `one_sided`: only one of the states has it. */
-bool state_varies(const char *name, const char *key, bool one_sided);
-
-/* Names that stand for several keys, NULL-terminated. */
-const char *const *state_varying_names(void);
 
 #endif

@@ -3,12 +3,13 @@
  * Capability Structure"; offsets as in include/uapi/linux/pci_regs.h. Without privileges the kernel shows 64 bytes,
  * which end before it.
  */
+#include "state/flatten_pci.h"
+
 #include <errno.h>
 #include <linux/pci_regs.h>
 #include <string.h>
 
 #include "state/capture.h"
-#include "state/sources.h"
 
 #define CAPABILITIES_MAX 48
 

@@ -1,6 +1,8 @@
-/* What a file of many lines says. */
+#include "state/flatten_tables.h"
+
 #include <ctype.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +10,6 @@
 #include "common/text.h"
 #include "state/capture.h"
 #include "state/piece.h"
-#include "state/sources.h"
 
 #define VALUES_MAX  4096 /* of a field */
 #define COLUMNS_MAX CPULIST_MAX

@@ -1,4 +1,5 @@
-/* What the kernel was made with, and what it has to say. */
+#include "state/read_kernel.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include "common/fs.h"
 #include "common/sysroot.h"
 #include "state/capture.h"
-#include "state/sources.h"
 
 enum {
 	CONFIG_MAX = 4 << 20,

@@ -1,4 +1,5 @@
-/* Network interfaces as ethtool shows them, by the same calls (include/uapi/linux/ethtool.h) and without the program. */
+#include "state/read_netdev.h"
+
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -12,7 +13,6 @@
 
 #include "common/sysroot.h"
 #include "state/capture.h"
-#include "state/sources.h"
 
 #define STRINGS_MAX 16384
 

@@ -1,4 +1,5 @@
-/* The software that measures: this program, its libraries, its environment; and the profile that tuned applies. */
+#include "state/read_software.h"
+
 #include <ctype.h>
 #include <elf.h>
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include "common/sysroot.h"
 #include "common/version.h"
 #include "state/capture.h"
-#include "state/sources.h"
 
 enum {
 	PIECE = 64 << 10,
@@ -211,21 +211,6 @@ READER(environment)
 		if (*name)
 			capture_text(c, key, name, value, strlen(value));
 	}
-}
-
-/* Permissions, in octal: 444 for an interrupt whose CPUs nobody may choose. */
-READER(mode)
-{
-	char text[16];
-	int mode = sysroot_mode(capture_root(c), path);
-
-	(void)s;
-	if (mode < 0) {
-		capture_errno(c, key, mode);
-		return;
-	}
-	snprintf(text, sizeof(text), "%03o", (unsigned)mode & 0777);
-	capture_text(c, key, NULL, text, strlen(text));
 }
 
 static void keep_profile(struct capture *c, const char *name, unsigned depth);

@@ -1,4 +1,5 @@
-/* Settings below /proc/sys: all of them, so that nobody has to have thought of each. */
+#include "state/read_sysctls.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include "common/fs.h"
 #include "common/sysroot.h"
 #include "state/capture.h"
-#include "state/sources.h"
+#include "state/flatten_value.h"
 
 #define DEEPEST 8
 #define LINE	128

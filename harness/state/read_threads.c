@@ -1,9 +1,7 @@
-/*
- * Threads: who may run where, and with which right of way. Raw as a table, "/made/threads.tsv"; as keys by name, for
- * numbers differ every time: "thread.kernel.ksoftirqd/0" is "other:0:0": policy, nice value or real-time priority, CPUs.
- * Different ones of a name are all told. Their command lines are nobody's business.
- */
+#include "state/read_threads.h"
+
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

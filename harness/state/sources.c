@@ -4,7 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "state/capture.h"
+#include "state/flatten_pci.h"
+#include "state/flatten_tables.h"
+#include "state/flatten_value.h"
+#include "state/read_cpusets.h"
+#include "state/read_file.h"
+#include "state/read_holders.h"
+#include "state/read_kernel.h"
+#include "state/read_netdev.h"
+#include "state/read_software.h"
+#include "state/read_sysctls.h"
+#include "state/read_threads.h"
 
 #define FILE_AS(flattener) .read = read_file, .flatten = flatten_##flattener
 #define LINE		   FILE_AS(line)

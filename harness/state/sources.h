@@ -37,6 +37,13 @@ struct state_source {
 	bool needs_root;
 };
 
+/* Readers and flatteners are declared, and defined, by these. Unused parameters are the price of one form for all. */
+#define READER(name)                                                                                                   \
+	void read_##name(struct capture *c, const struct state_source *s, const char *path, const char *key)
+#define FLATTENER(name)                                                                                                \
+	void flatten_##name(struct capture *c, const struct state_source *s, const char *key, const char *text,        \
+			    size_t length)
+
 extern const struct state_source state_sources[]; /* group NULL ends */
 
 /* The row that a key came from, or NULL. */
@@ -44,8 +51,6 @@ const struct state_source *state_source_of(const char *key);
 
 /* Class of a key; keys of no row (a newer capture's) are informative. */
 enum state_class state_class_of(const char *key);
-/* How a row is read, in a word or two. */
-const char *state_source_how(const struct state_source *s);
 
 const char *state_class_name(enum state_class class);
 

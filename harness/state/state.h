@@ -1,17 +1,16 @@
 /*
- * The state of a machine: which files are read is a table (harness/state/sources.c). Raw files are kept under their own
+ * The state of a machine: which files are read is a table (sources.c). Raw files are kept under their own
  * paths, and what they say as a flat, sorted state.json (key -> string or integer; an absent or refused source is
  * "!ENOENT", "!EACCES": that is data, too).
  *
- *   DIR/proc/cmdline, DIR/sys/devices/system/cpu/online, ...     DIR/state.json {"schema": 1, "cost_ns", "keys":
- * {"idle.cpu0.state1.name": "POLL", ...}}
+ *   DIR/proc/cmdline, DIR/sys/devices/system/cpu/online, ...
+ *   DIR/state.json {"schema": 1, "cost_ns", "keys": {"idle.cpu0.state1.name": "POLL", ...}}
  *
  * state.json is written last: a directory without one is no capture. Never called inside a measured interval.
  */
 #ifndef KBLAT_STATE_STATE_H
 #define KBLAT_STATE_STATE_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
 struct err;
@@ -25,16 +24,5 @@ struct state_options {
 /* Capture into `dir` (made if missing; must be empty). `o` may be NULL. 0 or a negative errno; a source that can't be
  * read is no failure. */
 int state_capture(const struct sysroot *root, const char *dir, const struct state_options *o, struct err *e);
-
-/*
- * What changed between two captures: {"schema": 1, "changed": [{"key", "before", "after", "class":
- * "fatal"|"warn"|"informative"|"volatile"}, ...]}. Counters (volatile) are told as deltas. New reference, or NULL.
- */
-json_t *state_changes(const char *before_dir, const char *after_dir, struct err *e);
-
-/* The table of sources: {"schema": 1, "sources": [{"key", "group", "class", "how", "path", "needs_root"}, ...]}, a new
- * reference; and as text on standard output. */
-json_t *state_sources_json(void);
-void state_sources_show(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/sysroot.h"
+#include "state/before_after.h"
 #include "state/sources.h"
 #include "state/state.h"
 #include "tap.h"
@@ -442,7 +443,7 @@ static const json_t *find(const json_t *changes, const char *key)
 static json_t *compare(const char *a, const char *b, struct err *e)
 {
 	char *before = below(a, ""), *after = below(b, "");
-	json_t *changes = state_changes(before, after, e);
+	json_t *changes = before_after_changes(before, after, e);
 
 	free(before);
 	free(after);

@@ -5,6 +5,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "state/diff.h"
+#include "state/latency_effect.h"
 #include "state/load.h"
 #include "state/sources.h"
 #include "tap.h"
@@ -140,12 +141,12 @@ static void test_meanings(void)
 	for (const struct state_source *s = state_sources; s->group; s++) {
 		char *key = fs_path("%s.%s", s->group, s->key);
 
-		if (s->class <= STATE_WARN && !*state_meaning(key) && ++mute)
+		if (s->class <= STATE_WARN && !*latency_effect(key) && ++mute)
 			note("%s", key);
 		free(key);
 	}
 	is_int(mute, 0, "every fatal key and every key that may matter has a meaning");
-	is_str(state_meaning("no.such"), "", "an unknown key has none");
+	is_str(latency_effect("no.such"), "", "an unknown key has none");
 }
 
 static void put(const char *base, const char *path, const char *content)

@@ -1,4 +1,5 @@
-/* Memory, devices, programs, and what earlier runs left behind. */
+#include "doctor/machine_checks.h"
+
 #include <errno.h>
 #include <linux/magic.h>
 #include <signal.h>
@@ -13,7 +14,6 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "doctor/doctor.h"
 #include "transports/verbs.h"
 
 #define SHM	  "/dev/shm"
@@ -41,19 +41,19 @@ static bool can_lock(size_t mib)
 	return can;
 }
 
-static void check_memlock(const struct doctor *d, struct finding *f)
+static void check_memlock(const struct host *h, struct finding *f)
 {
 	struct rlimit limit = {0, 0};
 	bool wanted = can_lock(LOCK_WANTED_MIB), needed = wanted || can_lock(LOCK_NEEDED_MIB);
 
-	(void)d;
+	(void)h;
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	finding_say(f, "%d MiB can%s be locked; the limit is ", wanted || !needed ? LOCK_WANTED_MIB : LOCK_NEEDED_MIB,
+	finding_add(f, "%d MiB can%s be locked; the limit is ", wanted || !needed ? LOCK_WANTED_MIB : LOCK_NEEDED_MIB,
 		    needed ? "" : "not");
 	if (limit.rlim_cur == RLIM_INFINITY)
-		finding_say(f, "unlimited");
+		finding_add(f, "unlimited");
 	else
-		finding_say(f, "%llu KiB%s", (unsigned long long)limit.rlim_cur / 1024,
+		finding_add(f, "%llu KiB%s", (unsigned long long)limit.rlim_cur / 1024,
 			    wanted && limit.rlim_cur >> 20 < LOCK_WANTED_MIB ? ", which does not bind this process"
 									     : "");
 	f->data = json_pack("{s:o, s:b, s:b}", "limit_bytes",
@@ -69,10 +69,10 @@ static void check_memlock(const struct doctor *d, struct finding *f)
 }
 
 /* Pages of every size, and whether transparent ones are made in the background. */
-static void check_hugepages(const struct doctor *d, struct finding *f)
+static void check_hugepages(const struct host *h, struct finding *f)
 {
 	char **sizes, policy[64] = "unknown", *chosen;
-	int n = sysroot_list(&d->root, HUGEPAGES, NULL, &sizes);
+	int n = sysroot_list(&h->root, HUGEPAGES, NULL, &sizes);
 
 	f->data = json_object();
 	for (int i = 0; i < n; i++) {
@@ -80,21 +80,21 @@ static void check_hugepages(const struct doctor *d, struct finding *f)
 		int64_t all = 0, unused = 0;
 
 		snprintf(path, sizeof(path), HUGEPAGES "/%.64s/nr_hugepages", sizes[i]);
-		sysroot_int(&d->root, path, &all);
+		sysroot_int(&h->root, path, &all);
 		snprintf(path, sizeof(path), HUGEPAGES "/%.64s/free_hugepages", sizes[i]);
-		sysroot_int(&d->root, path, &unused);
-		finding_say(f, "%s%lld of %s free", i ? ", " : "", (long long)unused,
+		sysroot_int(&h->root, path, &unused);
+		finding_add(f, "%s%lld of %s free", i ? ", " : "", (long long)unused,
 			    sizes[i] + strcspn(sizes[i], "0123456789"));
 		json_object_set_new(f->data, sizes[i],
 				    json_pack("{s:I, s:I}", "all", (json_int_t)all, "free", (json_int_t)unused));
 	}
 	if (n >= 0)
 		sysroot_names_free(sizes);
-	sysroot_line(&d->root, "/sys/kernel/mm/transparent_hugepage/enabled", policy, sizeof(policy));
+	sysroot_line(&h->root, "/sys/kernel/mm/transparent_hugepage/enabled", policy, sizeof(policy));
 	chosen = strchr(policy, '[');
 	chosen = chosen ? chosen + 1 : policy;
 	chosen[strcspn(chosen, "]")] = '\0';
-	finding_say(f, "%stransparent ones: %s", n > 0 ? "; " : "", chosen);
+	finding_add(f, "%stransparent ones: %s", n > 0 ? "; " : "", chosen);
 	json_object_set_new(f->data, "transparent", json_string(chosen));
 	if (!strcmp(chosen, "always"))
 		finding_raise(f, LEVEL_WARN,
@@ -102,19 +102,19 @@ static void check_hugepages(const struct doctor *d, struct finding *f)
 			      "/sys/kernel/mm/transparent_hugepage/enabled");
 }
 
-static void check_shm(const struct doctor *d, struct finding *f)
+static void check_shm(const struct host *h, struct finding *f)
 {
 	unsigned long long bytes = 0;
 	struct statfs fs;
 	struct err e = ERR_INIT;
 
-	(void)d;
+	(void)h;
 	if (statfs(SHM, &fs) || access(SHM, W_OK | X_OK) || fs_free_bytes(SHM, &bytes, &e)) {
-		finding_say(f, "cannot be used: %s", e.status ? e.text : strerror(errno));
+		finding_add(f, "cannot be used: %s", e.status ? e.text : strerror(errno));
 		finding_raise(f, LEVEL_BAD, "stamps live there: mount -t tmpfs -o mode=1777 tmpfs " SHM);
 		return;
 	}
-	finding_say(f, "%llu MiB free%s", bytes >> 20, fs.f_type == TMPFS_MAGIC ? "" : ", but not a tmpfs");
+	finding_add(f, "%llu MiB free%s", bytes >> 20, fs.f_type == TMPFS_MAGIC ? "" : ", but not a tmpfs");
 	f->data = json_pack("{s:I, s:b}", "free_bytes", (json_int_t)bytes, "tmpfs", fs.f_type == TMPFS_MAGIC);
 	if (bytes >> 20 < SHM_NEEDED_MIB)
 		finding_raise(f, LEVEL_BAD, "stamps need room: free some, or mount -o remount,size=1G " SHM);
@@ -138,12 +138,12 @@ static void tell_ports(const json_t *list, struct finding *f)
 	json_array_foreach (list, i, port) {
 		const char *error = json_string_value(json_object_get(port, "error"));
 
-		finding_say(f, "%s%s port %lld: ", i ? "; " : "", json_text_or(port, "name", "unknown"),
+		finding_add(f, "%s%s port %lld: ", i ? "; " : "", json_text_or(port, "name", "unknown"),
 			    (long long)json_integer_value(json_object_get(port, "port")));
 		if (error)
-			finding_say(f, "cannot be opened (%s)", error);
+			finding_add(f, "cannot be opened (%s)", error);
 		else
-			finding_say(f, "%s, %s, driver %s", json_text_or(port, "state", "unknown"),
+			finding_add(f, "%s, %s, driver %s", json_text_or(port, "state", "unknown"),
 				    json_text_or(port, "link_layer", "unknown"),
 				    json_text_or(port, "driver", "unknown"));
 		active += !error && is_active(port);
@@ -153,14 +153,14 @@ static void tell_ports(const json_t *list, struct finding *f)
 			      "no port is active: look at the cable, the subnet manager, or `rdma link`");
 }
 
-static void check_rdma(const struct doctor *d, struct finding *f)
+static void check_rdma(const struct host *h, struct finding *f)
 {
 	struct err e = ERR_INIT;
 	json_t *list = NULL;
 
-	(void)d;
+	(void)h;
 	if (verbs_devices(&list, &e)) {
-		finding_say(f, "%s", e.text);
+		finding_add(f, "%s", e.text);
 		finding_raise(f, LEVEL_WARN, "verbs cannot be measured until this is solved");
 		return;
 	}
@@ -169,7 +169,7 @@ static void check_rdma(const struct doctor *d, struct finding *f)
 		tell_ports(list, f);
 		return;
 	}
-	finding_say(f, "none");
+	finding_add(f, "none");
 	finding_raise(f, LEVEL_WARN,
 		      "`make run` uses a guest with a Soft-RoCE device instead: it shows function and ratios");
 }
@@ -189,12 +189,12 @@ static bool is_in_path(const char *program)
 	return found;
 }
 
-static void check_gnuplot(const struct doctor *d, struct finding *f)
+static void check_gnuplot(const struct host *h, struct finding *f)
 {
 	bool found = is_in_path("gnuplot");
 
-	(void)d;
-	finding_say(f, found ? "there" : "not there");
+	(void)h;
+	finding_add(f, found ? "there" : "not there");
 	f->data = json_pack("{s:b}", "found", found);
 	if (!found)
 		finding_raise(f, LEVEL_WARN, "reports will have no figures: apt-get install gnuplot-nox");
@@ -222,27 +222,27 @@ static bool is_left_over(const char *name)
 	return pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-static void check_leftovers(const struct doctor *d, struct finding *f)
+static void check_leftovers(const struct host *h, struct finding *f)
 {
 	char **names;
-	int n = sysroot_list(&d->root, SHM, "kblat-*", &names), count = 0;
+	int n = sysroot_list(&h->root, SHM, "kblat-*", &names), count = 0;
 
 	f->data = json_array();
 	for (int i = 0; i < n; i++) {
 		if (!is_left_over(names[i]))
 			continue;
 		if (count++ < LEFTOVERS_SHOWN)
-			finding_say(f, "%s" SHM "/%s", count > 1 ? ", " : "", names[i]);
+			finding_add(f, "%s" SHM "/%s", count > 1 ? ", " : "", names[i]);
 		json_array_append_new(f->data, json_string(names[i]));
 	}
 	if (n >= 0)
 		sysroot_names_free(names);
 	if (!count) {
-		finding_say(f, "none");
+		finding_add(f, "none");
 		return;
 	}
 	if (count > LEFTOVERS_SHOWN)
-		finding_say(f, " and %d more", count - LEFTOVERS_SHOWN);
+		finding_add(f, " and %d more", count - LEFTOVERS_SHOWN);
 	finding_raise(
 	    f, LEVEL_WARN,
 	    "runs that were killed left these; NumPy reads the stamps in them; remove them with rm -r when not wanted");

@@ -1,4 +1,5 @@
-/* What a file of one value says. */
+#include "state/flatten_value.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,20 +7,9 @@
 #include "common/cpulist.h"
 #include "state/capture.h"
 #include "state/piece.h"
-#include "state/sources.h"
 
 #define SETS_MAX   8192
 #define VALUES_MAX 4096
-
-void capture_value(struct capture *c, const char *key, const char *name, struct piece value)
-{
-	int64_t number;
-
-	if (piece_int(value, &number))
-		capture_int(c, key, name, number);
-	else
-		capture_text(c, key, name, value.p, value.n);
-}
 
 static struct piece first_line(const char *text, size_t length)
 {

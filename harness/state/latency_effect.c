@@ -1,11 +1,12 @@
-/* What a difference means to a latency: a table, from patterns of keys to a phrase. The first that matches counts. */
+#include "state/latency_effect.h"
+
 #include <fnmatch.h>
+#include <stddef.h>
 
-#include "state/diff.h"
-
-static const struct meaning {
+/* From patterns of keys to a phrase. The first that matches counts. */
+static const struct {
 	const char *keys, *phrase;
-} meanings[] = {
+} effects[] = {
     {"identity.kernel", "another kernel: every path through it may take another time"},
     {"identity.build", "the same release built again: another compiler, configuration or patch level"},
     {"identity.version", "who built the kernel, and with which compiler"},
@@ -166,10 +167,10 @@ static const struct meaning {
     {"tuned.*", "a tuned profile sets governors, idle states and sysctls at once"},
 };
 
-const char *state_meaning(const char *key)
+const char *latency_effect(const char *key)
 {
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
-		if (!fnmatch(meanings[i].keys, key, 0))
-			return meanings[i].phrase;
+	for (size_t i = 0; i < sizeof(effects) / sizeof(*effects); i++)
+		if (!fnmatch(effects[i].keys, key, 0))
+			return effects[i].phrase;
 	return "";
 }

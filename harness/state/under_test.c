@@ -1,8 +1,7 @@
-/* What is meant to differ, because it is what a comparison is about. */
+#include "state/under_test.h"
+
 #include <fnmatch.h>
 #include <string.h>
-
-#include "state/diff.h"
 
 /*
  * What comes with another kernel. An interface that only one of the two kernels has is the kernel's doing, too; but not
@@ -33,7 +32,7 @@ static const struct alias {
     {"mitigations", "boot.mitigations", false},
 };
 
-const char *const *state_varying_names(void)
+const char *const *under_test_names(void)
 {
 	static const char *const names[] = {"kernel", "microcode", "mitigations", NULL};
 
@@ -47,7 +46,7 @@ static bool is_group(const char *name, const char *key)
 	return !strncmp(key, name, n) && key[n] == '.';
 }
 
-bool state_varies(const char *name, const char *key, bool one_sided)
+bool under_test_covers(const char *name, const char *key, bool one_sided)
 {
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
 		if (!strcmp(aliases[i].name, name) && (one_sided || !aliases[i].one_sided_only) &&

@@ -1,20 +1,20 @@
 /*
  * Raw files of a capture, kept below a directory under the paths that they had on the machine.
  */
-#ifndef KBLAT_STATE_KEEP_H
-#define KBLAT_STATE_KEEP_H
+#ifndef KBLAT_STATE_RAW_FILE_H
+#define KBLAT_STATE_RAW_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Can `path` be a file of a capture? Absolute, no component that leads elsewhere, nothing that would break a line of a
  * manifest. */
-bool keep_is_path(const char *path);
+bool raw_file_is_path(const char *path);
 
 /*
- * Write `path` (keep_is_path) below the open directory `dir`, with the directories that it needs. A file that is there
+ * Write `path` (raw_file_is_path) below the open directory `dir`, with the directories that it needs. A file that is there
  * already, another row's, stays. 0 or a negative errno. Not synced: a run is, as a whole, when it is sealed.
  */
-int keep_write(int dir, const char *path, const char *text, size_t length);
+int raw_file_write(int dir, const char *path, const char *text, size_t length);
 
 #endif

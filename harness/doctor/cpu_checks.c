@@ -1,4 +1,5 @@
-/* Clock and CPUs. */
+#include "doctor/cpu_checks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,6 @@
 
 #include "common/units.h"
 #include "doctor/disturbances.h"
-#include "doctor/doctor.h"
 #include "instrument/noise.h"
 
 enum {
@@ -21,16 +21,16 @@ enum {
 #define STAMP_RATIO 1.2	  /* design: two stamps, two stores */
 #define LOST_SHARE  0.002 /* of the time, in gaps */
 
-static void check_clock(const struct doctor *d, struct finding *f)
+static void check_clock(const struct host *h, struct finding *f)
 {
-	const struct clock_report *c = &d->clock;
+	const struct clock_report *c = &h->clock;
 
-	finding_say(
+	finding_add(
 	    f, "%s at %.3f MHz, %sinvariant, kernel's clocksource %s; within %.1f ns of a straight line, +-%.3f ppm",
 	    c->source, c->hz / 1e6, c->invariant ? "" : "not ", c->kernel_source, c->residual_ns, c->drift_ppm);
 	f->data = clock_json(c);
 	if (!c->good) {
-		finding_say(f, "; %s", c->why);
+		finding_add(f, "; %s", c->why);
 		finding_raise(f, LEVEL_BAD,
 			      "times from this counter mean nothing; use a machine with an invariant TSC");
 	}
@@ -43,12 +43,12 @@ static void check_clock(const struct doctor *d, struct finding *f)
 		    "the kernel does not trust the TSC itself (see dmesg); if you do, boot with tsc=reliable");
 }
 
-static void check_stamp(const struct doctor *d, struct finding *f)
+static void check_stamp(const struct host *h, struct finding *f)
 {
-	const struct clock_report *c = &d->clock;
+	const struct clock_report *c = &h->clock;
 	double ratio = c->cost_ns > 0 ? c->stamp_ns / c->cost_ns : 0;
 
-	finding_say(f, "a stamp and its store take %.1f ns, %.2f times the bare counter's %.1f ns (%.1f ns at an end)",
+	finding_add(f, "a stamp and its store take %.1f ns, %.2f times the bare counter's %.1f ns (%.1f ns at an end)",
 		    c->stamp_ns, ratio, c->cost_ns, c->cost_end_ns);
 	f->data = json_pack("{s:f, s:f, s:f, s:f}", "stamp_ns", c->stamp_ns, "bare_ns", c->cost_ns, "bare_end_ns",
 			    c->cost_end_ns, "ratio", ratio);
@@ -56,34 +56,34 @@ static void check_stamp(const struct doctor *d, struct finding *f)
 		finding_raise(f, LEVEL_WARN, "stores are slow here: look for other work on this CPU and on its memory");
 }
 
-static void check_cpus(const struct doctor *d, struct finding *f)
+static void check_cpus(const struct host *h, struct finding *f)
 {
 	char list[256];
 
-	finding_say(f, "%u may be used (%s); source on %d, sink on %d", cpulist_count(&d->allowed),
-		    cpulist_format(&d->allowed, list, sizeof(list)), d->source.cpu, d->sink.cpu);
-	f->data = json_pack("{s:s, s:i, s:i, s:b, s:b}", "allowed", list, "source", d->source.cpu, "sink", d->sink.cpu,
-			    "shared_cpu", d->source.shared_cpu, "shared_core", d->source.shared_smt);
-	if (d->source.cpu < 0 || d->source.shared_cpu)
+	finding_add(f, "%u may be used (%s); source on %d, sink on %d", cpulist_count(&h->allowed),
+		    cpulist_format(&h->allowed, list, sizeof(list)), h->source.cpu, h->sink.cpu);
+	f->data = json_pack("{s:s, s:i, s:i, s:b, s:b}", "allowed", list, "source", h->source.cpu, "sink", h->sink.cpu,
+			    "shared_cpu", h->source.shared_cpu, "shared_core", h->source.shared_smt);
+	if (h->source.cpu < 0 || h->source.shared_cpu)
 		finding_raise(
 		    f, LEVEL_BAD,
 		    "busy polling needs two CPUs: widen the mask (taskset, cpuset, container), or use poll=event");
-	if (d->source.shared_smt)
+	if (h->source.shared_smt)
 		finding_raise(f, LEVEL_WARN,
 			      "both are threads of one core: name CPUs of two cores with source_cpu and sink_cpu");
 }
 
-static void check_skew(const struct doctor *d, struct finding *f)
+static void check_skew(const struct host *h, struct finding *f)
 {
-	int64_t skew = d->clock.skew_ns;
+	int64_t skew = h->clock.skew_ns;
 
 	f->data = json_pack("{s:o}", "skew_ns", skew < 0 ? json_null() : json_integer(skew));
 	if (skew < 0) {
-		finding_say(f, "not measured: there are no two CPUs to compare");
+		finding_add(f, "not measured: there are no two CPUs to compare");
 		finding_raise(f, LEVEL_WARN, "one-way times need two CPUs whose counters have been compared");
 		return;
 	}
-	finding_say(f, "the counters of CPUs %d and %d differ by at most %lld ns", d->source.cpu, d->sink.cpu,
+	finding_add(f, "the counters of CPUs %d and %d differ by at most %lld ns", h->source.cpu, h->sink.cpu,
 		    (long long)skew);
 	if (skew > SKEW_BAD_NS)
 		finding_raise(f, LEVEL_BAD, "one-way times between these CPUs are wrong by as much: choose others");
@@ -102,11 +102,11 @@ static void tell_noise(const struct noise *n, json_t *grown, struct finding *f)
 {
 	char longest[32], what[160];
 
-	finding_say(f, "%sCPU %d: ", f->text[0] ? "; " : "", n->cpu);
+	finding_add(f, "%sCPU %d: ", f->text[0] ? "; " : "", n->cpu);
 	if (n->rc)
-		finding_say(f, "not measured (%s)", strerror(-n->rc));
+		finding_add(f, "not measured (%s)", strerror(-n->rc));
 	else
-		finding_say(f, "%lld gaps over 1 us, longest %s, %.3f %% of the time (%s; preempted %lld times)",
+		finding_add(f, "%lld gaps over 1 us, longest %s, %.3f %% of the time (%s; preempted %lld times)",
 			    (long long)n->gaps, unit_human_ns(n->longest_ns, longest, sizeof(longest)),
 			    100 * lost_share(n), disturbances_text(grown, what, sizeof(what)), (long long)n->preempted);
 	json_array_append_new(f->data,
@@ -121,17 +121,17 @@ static void tell_noise(const struct noise *n, json_t *grown, struct finding *f)
 		    "affinity, a cpuset)");
 }
 
-static void check_noise(const struct doctor *d, struct finding *f)
+static void check_noise(const struct host *h, struct finding *f)
 {
-	struct noise n[2] = {{.cpu = d->source.cpu}, {.cpu = d->sink.cpu}};
-	size_t count = d->source.shared_cpu ? 1 : 2;
+	struct noise n[2] = {{.cpu = h->source.cpu}, {.cpu = h->sink.cpu}};
+	size_t count = h->source.shared_cpu ? 1 : 2;
 	json_t *before[2], *after[2];
 
 	for (size_t i = 0; i < count; i++)
-		before[i] = disturbances_read(&d->root, n[i].cpu);
-	noise_measure(n, count, SPIN_MS, d->clock.hz);
+		before[i] = disturbances_read(&h->root, n[i].cpu);
+	noise_measure(n, count, SPIN_MS, h->clock.hz);
 	for (size_t i = 0; i < count; i++)
-		after[i] = disturbances_read(&d->root, n[i].cpu);
+		after[i] = disturbances_read(&h->root, n[i].cpu);
 	f->data = json_array();
 	for (size_t i = 0; i < count; i++) {
 		json_t *grown = disturbances_between(before[i], after[i]);
@@ -143,20 +143,20 @@ static void check_noise(const struct doctor *d, struct finding *f)
 	}
 }
 
-static void check_frequency(const struct doctor *d, struct finding *f)
+static void check_frequency(const struct host *h, struct finding *f)
 {
 	char path[128], governor[32], driver[32];
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", d->source.cpu);
-	if (sysroot_line(&d->root, path, governor, sizeof(governor))) {
-		finding_say(f, "the kernel does not scale it");
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", h->source.cpu);
+	if (sysroot_line(&h->root, path, governor, sizeof(governor))) {
+		finding_add(f, "the kernel does not scale it");
 		f->data = json_pack("{s:n}", "governor");
 		return;
 	}
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_driver", d->source.cpu);
-	if (sysroot_line(&d->root, path, driver, sizeof(driver)))
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_driver", h->source.cpu);
+	if (sysroot_line(&h->root, path, driver, sizeof(driver)))
 		snprintf(driver, sizeof(driver), "unknown");
-	finding_say(f, "governor %s, driver %s", governor, driver);
+	finding_add(f, "governor %s, driver %s", governor, driver);
 	f->data = json_pack("{s:s, s:s}", "governor", governor, "driver", driver);
 	if (strcmp(governor, "performance"))
 		finding_raise(f, LEVEL_WARN,
@@ -164,13 +164,13 @@ static void check_frequency(const struct doctor *d, struct finding *f)
 }
 
 /* The latency that PM QoS allows, in us; -1 if it cannot be read. */
-static int64_t allowed_latency(const struct doctor *d)
+static int64_t allowed_latency(const struct host *h)
 {
 	int32_t value = -1;
 	size_t length;
 	char *text;
 
-	if (sysroot_read(&d->root, "/dev/cpu_dma_latency", 64, &text, &length))
+	if (sysroot_read(&h->root, "/dev/cpu_dma_latency", 64, &text, &length))
 		return -1;
 	if (length == sizeof(value))
 		memcpy(&value, text, sizeof(value));
@@ -179,7 +179,7 @@ static int64_t allowed_latency(const struct doctor *d)
 }
 
 /* The slowest idle state that a CPU may enter: enabled, and within what PM QoS allows (-1: unknown, so no limit). */
-static int64_t deepest_state(const struct doctor *d, int cpu, int64_t limit, char *name, size_t size)
+static int64_t deepest_state(const struct host *h, int cpu, int64_t limit, char *name, size_t size)
 {
 	int64_t worst = -1;
 
@@ -188,38 +188,38 @@ static int64_t deepest_state(const struct doctor *d, int cpu, int64_t limit, cha
 		int64_t latency, disabled;
 
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/latency", cpu, i);
-		if (sysroot_int(&d->root, path, &latency))
+		if (sysroot_int(&h->root, path, &latency))
 			break;
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/disable", cpu, i);
-		if ((!sysroot_int(&d->root, path, &disabled) && disabled) || (limit >= 0 && latency > limit) ||
+		if ((!sysroot_int(&h->root, path, &disabled) && disabled) || (limit >= 0 && latency > limit) ||
 		    latency <= worst)
 			continue;
 		worst = latency;
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/name", cpu, i);
-		if (sysroot_line(&d->root, path, name, size))
+		if (sysroot_line(&h->root, path, name, size))
 			snprintf(name, size, "state%d", i);
 	}
 	return worst;
 }
 
-static void check_idle(const struct doctor *d, struct finding *f)
+static void check_idle(const struct host *h, struct finding *f)
 {
 	char name[32] = "", governor[32];
-	int64_t limit = allowed_latency(d), worst = deepest_state(d, d->source.cpu, limit, name, sizeof(name));
+	int64_t limit = allowed_latency(h), worst = deepest_state(h, h->source.cpu, limit, name, sizeof(name));
 
-	if (sysroot_line(&d->root, "/sys/devices/system/cpu/cpuidle/current_governor", governor, sizeof(governor)))
+	if (sysroot_line(&h->root, "/sys/devices/system/cpu/cpuidle/current_governor", governor, sizeof(governor)))
 		snprintf(governor, sizeof(governor), "none");
 	if (worst < 0)
-		finding_say(f, "the kernel knows no idle states");
+		finding_add(f, "the kernel knows no idle states");
 	else
-		finding_say(f, "governor %s, deepest state in use %s, %lld us to leave it", governor, name,
+		finding_add(f, "governor %s, deepest state in use %s, %lld us to leave it", governor, name,
 			    (long long)worst);
 	if (limit < 0)
-		finding_say(f, "; PM QoS: cannot be read");
+		finding_add(f, "; PM QoS: cannot be read");
 	else
-		finding_say(f, "; PM QoS: %s", limit >= 2000000000 ? "no limit" : "");
+		finding_add(f, "; PM QoS: %s", limit >= 2000000000 ? "no limit" : "");
 	if (limit >= 0 && limit < 2000000000)
-		finding_say(f, "at most %lld us", (long long)limit);
+		finding_add(f, "at most %lld us", (long long)limit);
 	f->data = json_pack("{s:s, s:s, s:I, s:o}", "governor", governor, "state", name, "latency_us",
 			    (json_int_t)worst, "pm_qos_us", limit < 0 ? json_null() : json_integer(limit));
 	if (worst > WAKE_UP_US)
@@ -228,28 +228,28 @@ static void check_idle(const struct doctor *d, struct finding *f)
 		    "poll=event measures how CPUs wake up: hold /dev/cpu_dma_latency at a low value meanwhile");
 }
 
-static void check_virtual(const struct doctor *d, struct finding *f)
+static void check_virtual(const struct host *h, struct finding *f)
 {
 	char *text = NULL;
 	size_t length;
 	bool is_virtual =
-	    !sysroot_read(&d->root, "/proc/cpuinfo", 16 << 20, &text, &length) && strstr(text, " hypervisor");
+	    !sysroot_read(&h->root, "/proc/cpuinfo", 16 << 20, &text, &length) && strstr(text, " hypervisor");
 
 	free(text);
-	finding_say(f, is_virtual ? "yes" : "no");
+	finding_add(f, is_virtual ? "yes" : "no");
 	f->data = json_pack("{s:b}", "virtual", is_virtual);
 	if (is_virtual)
 		finding_raise(f, LEVEL_WARN,
 			      "the hypervisor takes CPUs away unseen: compare ratios, quote no absolute latencies");
 }
 
-static void check_slack(const struct doctor *d, struct finding *f)
+static void check_slack(const struct host *h, struct finding *f)
 {
 	int slack = prctl(PR_GET_TIMERSLACK);
 	char text[32];
 
-	(void)d;
-	finding_say(f, "a sleep may end up to %s late", unit_human_ns(slack, text, sizeof(text)));
+	(void)h;
+	finding_add(f, "a sleep may end up to %s late", unit_human_ns(slack, text, sizeof(text)));
 	f->data = json_pack("{s:i}", "slack_ns", slack);
 	if (slack > SLACK_NS)
 		finding_raise(

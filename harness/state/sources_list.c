@@ -1,9 +1,16 @@
-/* The table of sources, for people and programs: what a capture would hold. */
+#include "state/sources_list.h"
+
 #include <stdio.h>
 
-#include "state/capture.h"
+#include "state/read_cpusets.h"
+#include "state/read_file.h"
+#include "state/read_holders.h"
+#include "state/read_kernel.h"
+#include "state/read_netdev.h"
+#include "state/read_software.h"
+#include "state/read_sysctls.h"
+#include "state/read_threads.h"
 #include "state/sources.h"
-#include "state/state.h"
 
 /* How a row is read. */
 static const struct {
@@ -27,7 +34,7 @@ static const struct {
     {read_tuned, "profiles"},
 };
 
-const char *state_source_how(const struct state_source *s)
+static const char *how_read(const struct state_source *s)
 {
 	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
 		if (s->read == readers[i].read)
@@ -38,11 +45,10 @@ const char *state_source_how(const struct state_source *s)
 static json_t *row_json(const struct state_source *s)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:s*, s:b}", "key", s->key, "group", s->group, "class",
-			 state_class_name(s->class), "how", state_source_how(s), "path", s->path, "needs_root",
-			 s->needs_root);
+			 state_class_name(s->class), "how", how_read(s), "path", s->path, "needs_root", s->needs_root);
 }
 
-json_t *state_sources_json(void)
+json_t *sources_list_json(void)
 {
 	json_t *rows = json_array();
 
@@ -51,7 +57,7 @@ json_t *state_sources_json(void)
 	return json_pack("{s:i, s:o}", "schema", 1, "sources", rows);
 }
 
-void state_sources_show(void)
+void sources_list_print(void)
 {
 	printf("%-44s  %-11s  %-4s  %-20s  %s\n", "KEY", "CLASS", "ROOT", "HOW", "PATH");
 	for (const struct state_source *s = state_sources; s->group; s++) {
@@ -59,6 +65,6 @@ void state_sources_show(void)
 
 		snprintf(key, sizeof(key), "%s.%s", s->group, s->key);
 		printf("%-44s  %-11s  %-4s  %-20s  %s\n", key, state_class_name(s->class), s->needs_root ? "yes" : "no",
-		       state_source_how(s), s->path ? s->path : "");
+		       how_read(s), s->path ? s->path : "");
 	}
 }

@@ -1,4 +1,4 @@
-#include "state/differences.h"
+#include "state/diff_keys.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -20,23 +20,23 @@ static enum state_class class_of(const char *key, const json_t *a, const json_t 
 	return class == STATE_FATAL && (is_refused(a) || is_refused(b)) ? STATE_WARN : class;
 }
 
-static void add(struct differences *d, const char *key, json_t *a, json_t *b)
+static void add(struct diff_keys *d, const char *key, json_t *a, json_t *b)
 {
 	if (a && b && json_equal(a, b))
 		return;
-	d->items[d->count++] = (struct difference){key, a, b, class_of(key, a, b)};
+	d->items[d->count++] = (struct diff_key){key, a, b, class_of(key, a, b)};
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct difference *x = a, *y = b;
+	const struct diff_key *x = a, *y = b;
 
 	if (x->class != y->class)
 		return x->class < y->class ? -1 : 1;
 	return strcmp(x->key, y->key);
 }
 
-int differences_find(json_t *a, json_t *b, struct differences *d)
+int diff_keys_find(json_t *a, json_t *b, struct diff_keys *d)
 {
 	const char *key;
 	json_t *value;
@@ -54,7 +54,7 @@ int differences_find(json_t *a, json_t *b, struct differences *d)
 	return 0;
 }
 
-void differences_free(struct differences *d)
+void diff_keys_free(struct diff_keys *d)
 {
 	free(d->items);
 	d->items = NULL;

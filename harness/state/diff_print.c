@@ -1,4 +1,5 @@
-/* Differences for people's eyes. */
+#include "state/diff_print.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 #include "common/cpulist.h"
 #include "common/json.h"
 #include "common/text.h"
-#include "state/diff.h"
 
 #define SHOWN_ALIKE 12 /* of a group and meaning */
 #define SHOWN_VALUE 64
@@ -183,7 +183,7 @@ static void show_tested(const json_t *differences)
 	show_class(differences, "informative", true, "under test, good to know:");
 }
 
-void state_diff_show(const json_t *differences)
+void diff_print(const json_t *differences)
 {
 	size_t fatal = count_of(differences, "fatal", false), tested = 0;
 

@@ -1,18 +1,19 @@
+#include "state/before_after.h"
+
 #include <errno.h>
 #include <stdbool.h>
 
 #include "common/err.h"
-#include "state/differences.h"
+#include "state/diff_keys.h"
 #include "state/load.h"
-#include "state/state.h"
 
 /* A counter that was not there stood at zero: those of interrupts are left out until they count. */
-static bool is_counter(const struct difference *d)
+static bool is_counter(const struct diff_key *d)
 {
 	return d->class == STATE_VOLATILE && (!d->a || json_is_integer(d->a)) && (!d->b || json_is_integer(d->b));
 }
 
-static json_t *change_json(const struct difference *d)
+static json_t *change_json(const struct diff_key *d)
 {
 	json_t *j = json_pack("{s:s, s:O*, s:O*}", "key", d->key, "before", d->a, "after", d->b);
 	json_int_t delta;
@@ -27,15 +28,15 @@ static json_t *change_json(const struct difference *d)
 	return j;
 }
 
-json_t *state_changes(const char *before_dir, const char *after_dir, struct err *e)
+json_t *before_after_changes(const char *before_dir, const char *after_dir, struct err *e)
 {
 	json_t *before = state_load(before_dir, e), *after = before ? state_load(after_dir, e) : NULL;
-	struct differences d = {NULL, 0};
+	struct diff_keys d = {NULL, 0};
 	json_t *changed, *result = NULL;
 
 	if (!after)
 		goto out;
-	if (differences_find(json_object_get(before, "keys"), json_object_get(after, "keys"), &d)) {
+	if (diff_keys_find(json_object_get(before, "keys"), json_object_get(after, "keys"), &d)) {
 		err_sys(e, -ENOMEM, after_dir, "compare");
 		goto out;
 	}
@@ -44,7 +45,7 @@ json_t *state_changes(const char *before_dir, const char *after_dir, struct err 
 		json_array_append_new(changed, change_json(&d.items[i]));
 	result = json_pack("{s:i, s:o}", "schema", STATE_SCHEMA, "changed", changed);
 out:
-	differences_free(&d);
+	diff_keys_free(&d);
 	json_decref(after);
 	json_decref(before);
 	return result;

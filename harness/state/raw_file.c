@@ -1,4 +1,4 @@
-#include "state/keep.h"
+#include "state/raw_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #define PATH_KEPT 3000
 
-bool keep_is_path(const char *path)
+bool raw_file_is_path(const char *path)
 {
 	size_t n = strlen(path);
 
@@ -59,7 +59,7 @@ static int create_raw(int dir, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int keep_write(int dir, const char *path, const char *text, size_t length)
+int raw_file_write(int dir, const char *path, const char *text, size_t length)
 {
 	int rc, fd = create_raw(dir, path + 1);
 

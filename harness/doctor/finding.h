@@ -1,0 +1,27 @@
+/*
+ * What one check of the doctor found: ok, warn or bad, in numbers, and what to do. A warning widens the error; what is
+ * bad makes numbers invalid or a run impossible.
+ */
+#ifndef KBLAT_DOCTOR_FINDING_H
+#define KBLAT_DOCTOR_FINDING_H
+
+#include <jansson.h>
+
+enum level { LEVEL_OK, LEVEL_WARN, LEVEL_BAD, LEVEL_COUNT };
+
+struct finding {
+	enum level level;
+	char text[1024];
+	char advice[512]; /* "" if there is nothing to do */
+	json_t *data;	  /* the numbers; an object */
+};
+
+/* Raise the level, never lower it; the first advice stays. */
+void finding_raise(struct finding *f, enum level level, const char *advice);
+
+/* Add to the text. */
+void finding_add(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+const char *finding_level_name(enum level level);
+
+#endif

@@ -1,0 +1,11 @@
+/*
+ * Reader of the cpusets: every one of the hierarchy that has the controller.
+ */
+#ifndef KBLAT_STATE_READ_CPUSETS_H
+#define KBLAT_STATE_READ_CPUSETS_H
+
+#include "state/sources.h"
+
+READER(cpusets); /* path: mountinfo */
+
+#endif

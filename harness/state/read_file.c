@@ -1,0 +1,47 @@
+#include "state/read_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/sysroot.h"
+#include "state/capture.h"
+
+READER(file)
+{
+	const char *text;
+	size_t length;
+	int rc = capture_file(c, path, &text, &length);
+
+	if (rc)
+		capture_errno(c, key, rc);
+	else if (s->flatten)
+		s->flatten(c, s, key, text, length);
+}
+
+READER(link)
+{
+	char target[4096];
+	int rc = sysroot_readlink(capture_root(c), path, target, sizeof(target));
+	const char *last = strrchr(target, '/');
+
+	(void)s;
+	if (rc)
+		capture_errno(c, key, rc);
+	else
+		capture_text(c, key, NULL, last ? last + 1 : target, strlen(last ? last + 1 : target));
+}
+
+/* Permissions, in octal: 444 for an interrupt whose CPUs nobody may choose. */
+READER(mode)
+{
+	char text[16];
+	int mode = sysroot_mode(capture_root(c), path);
+
+	(void)s;
+	if (mode < 0) {
+		capture_errno(c, key, mode);
+		return;
+	}
+	snprintf(text, sizeof(text), "%03o", (unsigned)mode & 0777);
+	capture_text(c, key, NULL, text, strlen(text));
+}

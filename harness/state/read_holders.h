@@ -1,0 +1,11 @@
+/*
+ * Reader of who has a device open, as /dev/cpu_dma_latency.
+ */
+#ifndef KBLAT_STATE_READ_HOLDERS_H
+#define KBLAT_STATE_READ_HOLDERS_H
+
+#include "state/sources.h"
+
+READER(holders);
+
+#endif

@@ -1,0 +1,11 @@
+/*
+ * Reader of a folder with all that is below it, as /proc/sys/kernel.
+ */
+#ifndef KBLAT_STATE_READ_SYSCTLS_H
+#define KBLAT_STATE_READ_SYSCTLS_H
+
+#include "state/sources.h"
+
+READER(sysctls);
+
+#endif

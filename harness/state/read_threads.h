@@ -1,0 +1,11 @@
+/*
+ * Reader of threads: where they may run, and with which right of way.
+ */
+#ifndef KBLAT_STATE_READ_THREADS_H
+#define KBLAT_STATE_READ_THREADS_H
+
+#include "state/sources.h"
+
+READER(threads); /* path: /proc */
+
+#endif
