@@ -4,11 +4,15 @@
 #              lies outside
 #   low, high, bin, unit_ns, unit                 the range and the bins in ns, the unit of the axis
 #   series_count, series[], median[], median_text[]   median in ns, NaN: none
+#   key_rows, key_columns
 #   top                                           the upper end of the counts
 #   limit                                         in ns, a line if it is in the range
 #   title, notes, notes_lines, notes_columns      text
 #   invalid, invalid_lines                        text; "" for a point that is valid
 set bmargin at screen py(height - 58)
+down = 19 * (key_rows - 1)
+set tmargin at screen py(56 + down)
+set key maxcols key_columns
 set xlabel sprintf("latency [%s]", unit) noenhanced offset character 0,0.3
 set ylabel sprintf("messages per bin of %g %s", bin / unit_ns, unit) noenhanced
 set logscale y
@@ -32,7 +36,7 @@ if (limit > low && limit < high) {
 # The first median stands out in red; the others are dashed, in their series' colour.
 do for [s = 1:series_count] {
 	if (median[s] >= low && median[s] < high) {
-		ink = s == 1 ? red : colour[s]
+		ink = s == 1 ? red : colour(s)
 		dashes = s == 1 ? 1 : 2
 		set arrow from at(median[s]),graph 0 to at(median[s]),graph 1 nohead front linewidth 1.5 dashtype dashes \
 			linecolor rgb ink
@@ -47,22 +51,23 @@ do for [s = 1:series_count] {
 }
 
 words_left = right - 22 - 6.7 * notes_columns
-set object rectangle from screen px(words_left),py(66) to screen px(right - 6),py(66 + 10 + 18 * notes_lines) front \
+set object rectangle from screen px(words_left),py(66 + down) to screen px(right - 6),py(66 + down + 10 + 18 * notes_lines) front \
 	fillcolor rgb "#ffffff" fillstyle solid 1 border linecolor rgb "#999999"
-set label notes at screen px(words_left + 8),py(66 + 14) left front noenhanced font face.",12"
+set label notes at screen px(words_left + 8),py(66 + down + 14) left front noenhanced font face.",12"
 
 if (strlen(invalid)) {
-	set object rectangle from screen px(left),py(190) to screen px(right),py(190 + 12 + 19 * invalid_lines) front \
+	set object rectangle from screen px(left),py(190 + down) to screen px(right),py(190 + down + 12 + 19 * invalid_lines) front \
 		fillcolor rgb "#fff0f0" fillstyle solid 1 border linecolor rgb red
-	set label invalid at screen px((left + right) / 2),py(190 + 15) center front noenhanced textcolor rgb red
+	set label invalid at screen px((left + right) / 2),py(190 + down + 15) center front noenhanced textcolor rgb red
 }
 
+# (gnuplot looks at an entry's title even where the loop has no turn.)
 # The first series in front, filled; the others behind it, light, with an outline that stays visible over it.
 table = name.".tsv"
 plot for [s = series_count:2:-1] table skip 1 using (x($1, $2)):(y(column(s + 2))) with boxes \
-		linecolor rgb light[s] notitle, \
-	table skip 1 using (x($1, $2)):(y(column(3))) with boxes linecolor rgb colour[1] title series[1], \
-	for [s = 2:series_count] NaN with boxes linecolor rgb colour[s] fillcolor rgb light[s] fillstyle solid 1 border \
-		title series[s], \
+		linecolor rgb light(s) notitle, \
+	table skip 1 using (x($1, $2)):(y(column(3))) with boxes linecolor rgb colour(1) title series[1], \
+	for [s = 2:series_count] NaN with boxes linecolor rgb colour(s) fillcolor rgb light(s) fillstyle solid 1 border \
+		title (s > series_count ? "" : series[s]), \
 	for [s = 2:series_count] table skip 1 using (x($1, $2)):(y(column(s + 2))) with histeps \
-		linecolor rgb colour[s] linewidth 1.4 notitle
+		linecolor rgb colour(s) linewidth 1.4 notitle

@@ -24,6 +24,6 @@ do for [i = 1:changes] {
 table = name.".tsv"
 # A level ends where the next begins.
 at(x, level) = level / unit_ns
-plot table skip 1 using ($1 - 0.5):(at($1, $3)):(1):(0) with vectors nohead linewidth 2.2 linecolor rgb light[1] \
+plot table skip 1 using ($1 - 0.5):(at($1, $3)):(1):(0) with vectors nohead linewidth 2.2 linecolor rgb light(1) \
 		title "level", \
-	table skip 1 using 1:(at($1, $2)) with points pointtype 7 pointsize 0.8 linecolor rgb colour[1] title "build"
+	table skip 1 using 1:(at($1, $2)) with points pointtype 7 pointsize 0.8 linecolor rgb colour(1) title "build"

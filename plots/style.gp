@@ -10,9 +10,13 @@ set decimalsign "."
 
 # Told apart by colour, by the colour-blind, and in grey: the first is dark and filled, the others light with an outline
 # or hollow.
-array colour[4] = ["#00549f", "#d98200", "#3f8f1e", "#7a6fac"]
-array light[4] = ["#8ebae5", "#fbdca6", "#c4e0b0", "#d3cee6"]
-array point_type[4] = [7, 4, 9, 12]
+array colours[8] = ["#00549f", "#d98200", "#3f8f1e", "#7a6fac", "#0098a1", "#a11035", "#5c4a1f", "#777777"]
+array lights[8] = ["#8ebae5", "#fbdca6", "#c4e0b0", "#d3cee6", "#bfe5e7", "#e5bcc5", "#ddd2b6", "#dddddd"]
+array point_types[8] = [7, 4, 9, 12, 5, 6, 11, 8]
+again(s) = 1 + (s - 1) % 8
+colour(s) = colours[again(s)]
+light(s) = lights[again(s)]
+point_type(s) = point_types[again(s)]
 red = "#cc071e"
 grey = "#666666"
 

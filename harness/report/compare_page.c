@@ -14,6 +14,7 @@
 #include "report/answer_page.h"
 #include "report/derived.h"
 #include "report/figure_shift.h"
+#include "report/gather.h"
 
 #define BEYOND 20 /* samples that a quantile needs on its outer side, as everywhere */
 
@@ -31,7 +32,7 @@ static const struct report_series *find_series(const struct report *r, json_int_
 {
 	for (size_t i = 0; i < r->count; i++)
 		for (size_t s = 0; r->points[i].id == id && s < r->points[i].series_count; s++)
-			if (metric && !strcmp(r->points[i].series[s].key, metric))
+			if (metric && !strcmp(r->points[i].series[s].name, metric))
 				return &r->points[i].series[s];
 	return NULL;
 }
@@ -41,7 +42,7 @@ static void take_quantiles(const struct report_series *s, double *value)
 	int64_t ns;
 
 	for (size_t q = 0; q < SHIFT_QUANTILES; q++)
-		if (s && series_quantile(s, shift_quantile[q], BEYOND, &ns))
+		if (s && model_quantile(s, shift_quantile[q], BEYOND, &ns))
 			value[q] = (double)ns;
 }
 
@@ -54,7 +55,7 @@ static int read_run(const struct compare_join *j, size_t run, double (*value)[SH
 
 	if (rc)
 		return rc;
-	rc = report_gather(&r, &of->run, 1, e);
+	rc = gather_report(&r, &of->run, 1, e);
 	for (size_t i = 0; !rc && i < j->count; i++) {
 		const json_t *point = j->point[i].of_run[run];
 
@@ -63,7 +64,7 @@ static int read_run(const struct compare_join *j, size_t run, double (*value)[SH
 			    find_series(&r, json_integer_value(json_object_get(point, "id")), j->point[i].metric),
 			    value[i * j->runs->count + run]);
 	}
-	report_free(&r);
+	model_free(&r);
 	return rc;
 }
 

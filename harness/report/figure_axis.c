@@ -10,29 +10,28 @@
 
 #include "common/fs.h"
 #include "common/text.h"
+#include "report/axes.h"
 #include "report/escape.h"
 #include "report/figures.h"
-#include "report/settings.h"
-#include "report/steps.h"
+#include "report/labels.h"
+#include "report/missed_steps.h"
 
-#define VALUES_MAX	64
-#define PANELS_MAX	4
-#define LINES_MAX	8 /* more can't be told apart */
-#define KEYS_MAX	8
-#define PANEL_KEY	"qp"
-#define BEYOND		20 /* samples that a quantile needs on its outer side, as everywhere */
-#define SIDES		110
-#define WIDTH_MIN	800
-#define WIDTH_MAX	2400
-#define ROOM		24 /* pixels for a value */
-#define ROOM_LINE	9  /* for each line at a value */
-#define ENTRY		55 /* pixels of an entry of the key, but for its text */
-#define ENTRY_CHARACTER 7
-#define UPRIGHT		44 /* pixels that an upright label needs */
-#define PLOT_HEIGHT	420
-#define STEPS_HEIGHT	130 /* of the strip of missed steps below */
-#define LABEL_MAX	80
-#define LOGARITHMIC	8 /* largest / smallest, from which on the axis is logarithmic */
+#define VALUES_MAX   64
+#define PANELS_MAX   4
+#define LINES_MAX    8 /* more can't be told apart */
+#define KEYS_MAX     8
+#define PANEL_KEY    "qp"
+#define BEYOND	     20 /* samples that a quantile needs on its outer side, as everywhere */
+#define SIDES	     110
+#define WIDTH_MIN    800
+#define WIDTH_MAX    2400
+#define ROOM	     24 /* pixels for a value */
+#define ROOM_LINE    9	/* for each line at a value */
+#define UPRIGHT	     44 /* pixels that an upright label needs */
+#define PLOT_HEIGHT  420
+#define STEPS_HEIGHT 130 /* of the strip of missed steps below */
+#define LABEL_MAX    80
+#define LOGARITHMIC  8 /* largest / smallest, from which on the axis is logarithmic */
 
 struct course {
 	const struct report *r;
@@ -52,7 +51,7 @@ struct course {
 
 static bool is_drawn(const struct course *c, const struct report_point *p)
 {
-	return point_has_number(p, c->key);
+	return axes_has_number(p, c->key);
 }
 
 /* --- which axis --- */
@@ -60,15 +59,15 @@ static bool is_drawn(const struct course *c, const struct report_point *p)
 /* False: not an axis. */
 static bool find_values(struct course *c)
 {
-	c->value_count = settings_values(c->r->points, c->r->count, c->key, c->values, VALUES_MAX);
-	return c->value_count >= SETTING_VALUES_MIN && c->value_count <= VALUES_MAX;
+	c->value_count = axes_values(c->r->points, c->r->count, c->key, c->values, VALUES_MAX);
+	return c->value_count >= AXES_VALUES_MIN && c->value_count <= VALUES_MAX;
 }
 
 static size_t value_index(const struct course *c, const struct report_point *p)
 {
 	size_t i = 0;
 
-	while (c->values[i] != json_integer_value(point_setting(p, c->key)))
+	while (c->values[i] != json_integer_value(axes_setting(p, c->key)))
 		i++;
 	return i;
 }
@@ -79,7 +78,7 @@ static size_t panel_index(const struct course *c, const struct report_point *p)
 {
 	size_t i = 0;
 
-	while (i < c->panel_count && c->panels[i] && !settings_same(c->panels[i], point_setting(p, PANEL_KEY)))
+	while (i < c->panel_count && c->panels[i] && !axes_same(c->panels[i], axes_setting(p, PANEL_KEY)))
 		i++;
 	return i;
 }
@@ -89,14 +88,14 @@ static bool find_panels(struct course *c)
 	for (size_t i = 0; i < c->r->count; i++) {
 		const struct report_point *p = &c->r->points[i];
 
-		if (!is_drawn(c, p) || (point_setting(p, PANEL_KEY) && panel_index(c, p) < c->panel_count))
+		if (!is_drawn(c, p) || (axes_setting(p, PANEL_KEY) && panel_index(c, p) < c->panel_count))
 			continue;
 		/* Points of a transport without such a setting among others: no panels, but lines. */
-		if (!point_setting(p, PANEL_KEY) || c->panel_count == PANELS_MAX) {
+		if (!axes_setting(p, PANEL_KEY) || c->panel_count == PANELS_MAX) {
 			c->panel_count = 0;
 			break;
 		}
-		c->panels[c->panel_count++] = point_setting(p, PANEL_KEY);
+		c->panels[c->panel_count++] = axes_setting(p, PANEL_KEY);
 	}
 	if (c->panel_count < 2) {
 		c->panel_count = 1;
@@ -108,7 +107,7 @@ static bool find_panels(struct course *c)
 static bool is_on_one_line(const struct course *c, const struct report_point *a, const struct report_point *b)
 {
 	for (size_t i = 0; i < c->key_count; i++)
-		if (points_differ(a, b, c->keys[i]))
+		if (axes_differ(a, b, c->keys[i]))
 			return false;
 	return true;
 }
@@ -122,8 +121,7 @@ static bool tells_apart(const struct course *c, const char *key)
 			const struct report_point *a = &c->r->points[i], *b = &c->r->points[k];
 
 			if (is_drawn(c, a) && is_drawn(c, b) && value_index(c, a) == value_index(c, b) &&
-			    panel_index(c, a) == panel_index(c, b) && points_differ(a, b, key) &&
-			    is_on_one_line(c, a, b))
+			    panel_index(c, a) == panel_index(c, b) && axes_differ(a, b, key) && is_on_one_line(c, a, b))
 				return true;
 		}
 	return false;
@@ -180,11 +178,11 @@ static void write_row(FILE *table, struct course *c, const struct report_point *
 	int64_t value = 0;
 
 	fprintf(table, "%zu\t%zu\t%zu\t%d", panel_index(c, p) + 1, line_index(c, p) + 1, value_index(c, p) + 1,
-		point_is_valid(p));
-	write_number(table, c, metric_ns(s, "p50", &value), &value);
-	write_number(table, c, series_quantile(s, 0.1, BEYOND, &value), &value);
-	write_number(table, c, metric_ns(s, "p90", &value), &value);
-	steps_cells(table, p);
+		model_is_valid(p));
+	write_number(table, c, model_metric(s, "p50", &value), &value);
+	write_number(table, c, model_quantile(s, 0.1, BEYOND, &value), &value);
+	write_number(table, c, model_metric(s, "p90", &value), &value);
+	missed_steps_cells(table, p);
 	fprintf(table, "\t%" PRId64 "\t", c->values[value_index(c, p)]);
 	escape_tsv(table, c->r->runs[p->run].label);
 	fprintf(table, "\t%u\t", p->id);
@@ -195,7 +193,7 @@ static void write_row(FILE *table, struct course *c, const struct report_point *
 /* In the order in which lines are drawn. Texts last, as everywhere. */
 static void write_table(FILE *table, struct course *c)
 {
-	fprintf(table, "panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns" STEPS_HEADING "\t%s\trun\tpoint\tlabel\n",
+	fprintf(table, "panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns" MISSED_STEPS_HEADING "\t%s\trun\tpoint\tlabel\n",
 		c->key);
 	for (size_t panel = 0; panel < c->panel_count; panel++)
 		for (size_t line = 0; line < c->line_count; line++)
@@ -219,22 +217,12 @@ static size_t figure_width(const struct course *c)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
-/* How the key is laid out depends on its longest entry. */
-static void set_key(struct figures *f, const struct course *c, size_t longest, size_t invalid)
-{
-	size_t entries = (c->line_count > 1 ? c->line_count : 0) + (invalid > 0);
-	size_t columns = (figure_width(c) - SIDES) / (ENTRY + ENTRY_CHARACTER * longest);
-
-	columns = columns ? columns : 1;
-	fprintf(f->script, "key_rows = %zu\nkey_columns = %zu\n", (entries + columns - 1) / columns, columns);
-}
-
 static size_t count_invalid(const struct course *c)
 {
 	size_t invalid = 0;
 
 	for (size_t i = 0; i < c->r->count; i++)
-		invalid += is_drawn(c, &c->r->points[i]) && !point_is_valid(&c->r->points[i]);
+		invalid += is_drawn(c, &c->r->points[i]) && !model_is_valid(&c->r->points[i]);
 	return invalid;
 }
 
@@ -244,14 +232,14 @@ static void set_lines(struct figures *f, const struct course *c)
 
 	figure_set_array(f, "lines", c->line_count);
 	for (size_t i = 0; i < c->line_count; i++) {
-		char *label = settings_label(c->r, c->lines[i], c->keys, c->key_count);
+		char *label = axes_label(c->r, c->lines[i], c->keys, c->key_count);
 
 		figure_set_item(f, "lines", i, label);
 		longest = strlen(label) > longest ? strlen(label) : longest;
 		free(label);
 	}
 	fprintf(f->script, "line_count = %zu\ninvalid_count = %zu\n", c->line_count, invalid);
-	set_key(f, c, longest, invalid);
+	figure_set_key(f, figure_width(c), (c->line_count > 1 ? c->line_count : 0) + (invalid > 0), longest);
 }
 
 static void set_panels(struct figures *f, const struct course *c)
@@ -261,7 +249,7 @@ static void set_panels(struct figures *f, const struct course *c)
 	figure_set_array(f, "panels", c->panel_count);
 	for (size_t i = 0; i < c->panel_count; i++) {
 		if (c->panels[i])
-			param_value(PANEL_KEY, c->panels[i], text, sizeof(text));
+			label_value(PANEL_KEY, c->panels[i], text, sizeof(text));
 		else
 			text[0] = '\0';
 		for (char *t = text; *t; t++)
@@ -279,7 +267,7 @@ static void set_values(struct figures *f, const struct course *c)
 		json_t *value = json_integer(c->values[i]);
 		char text[LABEL_MAX];
 
-		figure_set_item(f, "labels", i, param_value(c->key, value, text, sizeof(text)));
+		figure_set_item(f, "labels", i, label_value(c->key, value, text, sizeof(text)));
 		json_decref(value);
 	}
 	fprintf(f->script, "points = %zu\n", c->value_count);
@@ -298,9 +286,9 @@ static void find_steps(struct course *c)
 {
 	for (size_t i = 0; i < c->r->count; i++) {
 		const struct report_point *p = &c->r->points[i];
-		struct steps steps;
+		struct missed_steps steps;
 
-		if (!is_drawn(c, p) || !point_steps(p, &steps))
+		if (!is_drawn(c, p) || !missed_steps_of(p, &steps))
 			continue;
 		c->is_paced = true;
 		c->most_steps = fmax(c->most_steps, steps.missed_share + steps.unsent_share);
@@ -327,7 +315,7 @@ static void set_titles(struct figures *f, const struct course *c)
 	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
 	char *title, text[LABEL_MAX];
 
-	param_name(c->key, text, sizeof(text));
+	label_key(c->key, text, sizeof(text));
 	title = figure_one_line(fs_path("%s%smedian of %s against %s, bars from P10 to P90", name ? name : "",
 					name ? ": " : "", c->lines[0]->series[0].label, text),
 				FIGURE_TITLE_MAX);
@@ -346,7 +334,7 @@ static int add_axis(struct figures *f, const struct report *r, const char *key, 
 
 	if (!find_values(&c) || !find_panels(&c) || !find_lines(&c))
 		return 0;
-	param_name(key, name, sizeof(name));
+	label_key(key, name, sizeof(name));
 	table = figure_begin(f, "axis", NULL, fs_path("axis-%zu", f->count),
 			     fs_path("Medians with P10 and P90 against %s", name), e);
 	if (!table)
@@ -364,10 +352,10 @@ static int add_axis(struct figures *f, const struct report *r, const char *key, 
 
 static int add_axes(struct figures *f, const struct report *r, struct err *e)
 {
-	int rc = add_axis(f, r, SETTING_SIZE, e);
+	int rc = add_axis(f, r, AXES_SIZE, e);
 
 	for (size_t i = 0; !rc && i < r->varying_count; i++)
-		if (setting_is_an_axis(r, r->varying[i]))
+		if (axes_is_axis(r, r->varying[i]))
 			rc = add_axis(f, r, r->varying[i], e);
 	return rc;
 }

@@ -12,18 +12,27 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "report/figures.h"
-#include "report/steps.h"
+#include "report/missed_steps.h"
 
+#define WIDTH	    800
+#define HEIGHT	    380
 #define BINS	    100
 #define THESIS_BIN  500 /* ns; its figures end at 50 us */
 #define NARROW	    10	/* a range of more than this many medians shows its bulk as a line */
 #define REASON_MAX  270
 #define REASON_LINE 90
 
+/* Of one series: the first are below the first bin, the last beyond the last one. */
+struct series_bins {
+	uint64_t count[BINS + 2];
+};
+
+#define BELOW  0
+#define BEYOND (BINS + 1)
+
 struct bins {
 	int64_t low, width, high;
-	uint64_t count[REPORT_SERIES][BINS];
-	uint64_t below[REPORT_SERIES], beyond[REPORT_SERIES];
+	struct series_bins *series; /* one for each of the point's */
 };
 
 /* Which bins --------------------------------------------------------------------------------------------- */
@@ -46,7 +55,7 @@ static int64_t quantile_or_end(const struct report_series *s, double p)
 {
 	int64_t value = 0;
 
-	series_quantile(s, p, 0, &value);
+	model_quantile(s, p, 0, &value);
 	return value;
 }
 
@@ -98,55 +107,45 @@ static void choose_bins(struct bins *b, const struct report_point *p, const stru
 	b->high = b->low + BINS * b->width;
 }
 
+static size_t bin_of(const struct bins *b, int64_t value)
+{
+	return value < b->low ? BELOW : value >= b->high ? BEYOND : 1 + (size_t)((value - b->low) / b->width);
+}
+
 static void fill_bins(struct bins *b, const struct report_point *p)
 {
+	b->series = or_abort(calloc(p->series_count, sizeof(*b->series)));
 	for (size_t s = 0; s < p->series_count; s++) {
 		const struct histogram *h = &p->series[s].histogram;
 
-		for (size_t i = 0; i < h->bins; i++) {
-			int64_t value = h->value[i] + h->width / 2;
-
-			if (value < b->low)
-				b->below[s] += h->count[i];
-			else if (value >= b->high)
-				b->beyond[s] += h->count[i];
-			else
-				b->count[s][(value - b->low) / b->width] += h->count[i];
-		}
+		for (size_t i = 0; i < h->bins; i++)
+			b->series[s].count[bin_of(b, h->value[i] + h->width / 2)] += h->count[i];
 	}
 }
 
 /* The table ---------------------------------------------------------------------------------------------- */
 
-static void write_row(FILE *table, const struct report_point *p, const char *from, const char *to,
-		      const uint64_t *counts, size_t stride)
+static void write_edge(FILE *table, const struct bins *b, size_t bin)
 {
-	fprintf(table, "%s\t%s", from, to);
-	for (size_t s = 0; s < p->series_count; s++)
-		fprintf(table, "\t%" PRIu64, counts[s * stride]);
-	fputc('\n', table);
-}
-
-static const char *edge(int64_t value, char buf[24])
-{
-	snprintf(buf, 24, "%" PRId64, value);
-	return buf;
+	if (bin > BELOW && bin <= BEYOND)
+		fprintf(table, "%" PRId64, b->low + (int64_t)(bin - 1) * b->width);
 }
 
 /* A missing edge: all that is below the first bin, beyond the last. */
-static void write_table(FILE *table, const struct report_point *p, const struct bins *b)
+static void write_histogram(FILE *table, const struct report_point *p, const struct bins *b)
 {
-	char from[24], to[24];
-
 	fputs("from_ns\tto_ns", table);
 	for (size_t s = 0; s < p->series_count; s++)
-		fprintf(table, "\t%s", p->series[s].key);
+		fprintf(table, "\t%s", p->series[s].name);
 	fputc('\n', table);
-	write_row(table, p, "", edge(b->low, to), b->below, 1);
-	for (int i = 0; i < BINS; i++)
-		write_row(table, p, edge(b->low + i * b->width, from), edge(b->low + (i + 1) * b->width, to),
-			  &b->count[0][i], BINS);
-	write_row(table, p, edge(b->high, from), "", b->beyond, 1);
+	for (size_t bin = BELOW; bin <= BEYOND; bin++) {
+		write_edge(table, b, bin);
+		fputc('\t', table);
+		write_edge(table, b, bin + 1);
+		for (size_t s = 0; s < p->series_count; s++)
+			fprintf(table, "\t%" PRIu64, b->series[s].count[bin]);
+		fputc('\n', table);
+	}
 }
 
 /* Words -------------------------------------------------------------------------------------------------- */
@@ -158,27 +157,30 @@ static double real_of(const json_t *metric, const char *key)
 	return json_is_number(j) ? json_number_value(j) : NAN;
 }
 
-static void note_outside(FILE *out, const struct report_point *p, const char *where, int64_t edge_ns,
-			 const uint64_t *counts)
+static void note_outside(FILE *out, const struct report_point *p, const struct bins *b, size_t bin)
 {
+	int64_t edge_ns = bin == BELOW ? b->low : b->high;
 	char text[32];
 	size_t printed = 0;
 
 	for (size_t s = 0; s < p->series_count; s++) {
-		if (!counts[s])
+		uint64_t count = b->series[s].count[bin];
+
+		if (!count)
 			continue;
 		if (!printed++)
-			fprintf(out, "\n%s %s: ", where, unit_format(UNIT_TIME_NS, edge_ns, text, sizeof(text)));
-		fprintf(out, "%s%" PRIu64 " %s", printed > 1 ? ", " : "", counts[s], p->series[s].label);
+			fprintf(out, "\n%s %s: ", bin == BELOW ? "below" : "beyond",
+				unit_format(UNIT_TIME_NS, edge_ns, text, sizeof(text)));
+		fprintf(out, "%s%" PRIu64 " %s", printed > 1 ? ", " : "", count, p->series[s].label);
 	}
 }
 
 /* What never was a message: of a pacer's steps. */
 static void note_steps(FILE *out, const struct report_point *p)
 {
-	struct steps s;
+	struct missed_steps s;
 
-	if (!point_steps(p, &s))
+	if (!missed_steps_of(p, &s))
 		return;
 	fprintf(out, "\nmissed: %.4g %% of %" PRId64 " steps", 100 * s.missed_share, s.due);
 	if (s.unsent_share > 0)
@@ -201,9 +203,9 @@ static char *notes(const struct report_point *p, const struct report_series *fir
 	else
 		fprintf(out, "\nlost: %.0f of %.0f", lost, lost + (double)first->count);
 	note_steps(out, p);
-	note_outside(out, p, "below", b->low, b->below);
-	note_outside(out, p, "beyond", b->high, b->beyond);
-	if (metric_ns(first, "max", &max))
+	note_outside(out, p, b, BELOW);
+	note_outside(out, p, b, BEYOND);
+	if (model_metric(first, "max", &max))
 		fprintf(out, "\nlargest %s: %s", first->label, unit_human_ns(max, most, sizeof(most)));
 	fclose(out);
 	return text;
@@ -212,13 +214,13 @@ static char *notes(const struct report_point *p, const struct report_series *fir
 /* Broken at blanks, so that a long reason stays inside the figure. */
 static char *invalid_text(const struct report_point *p)
 {
-	const char *reason = point_reason(p);
+	const char *reason = model_reason(p);
 	char *text;
 	size_t column = 0, blank = 0;
 
-	if (point_is_valid(p))
+	if (model_is_valid(p))
 		return fs_path("%s", "");
-	text = fs_path("NOT VALID: %s", *reason ? reason : point_outcome(p));
+	text = fs_path("NOT VALID: %s", *reason ? reason : model_outcome(p));
 	figure_one_line(text, REASON_MAX);
 	for (size_t i = 0; text[i]; i++, column++) {
 		if (text[i] == ' ')
@@ -248,13 +250,15 @@ static uint64_t peak(const struct report_point *p, const struct bins *b)
 	uint64_t most = 1;
 
 	for (size_t s = 0; s < p->series_count; s++)
-		for (int i = 0; i < BINS; i++)
-			most = b->count[s][i] > most ? b->count[s][i] : most;
+		for (size_t bin = BELOW + 1; bin < BEYOND; bin++)
+			most = b->series[s].count[bin] > most ? b->series[s].count[bin] : most;
 	return most;
 }
 
-static void set_medians(struct figures *f, const struct report_point *p)
+/* Returns the number of rows of the key. */
+static size_t set_series(struct figures *f, const struct report_point *p)
 {
+	size_t longest = 0;
 	char text[32];
 	int64_t median;
 
@@ -262,12 +266,15 @@ static void set_medians(struct figures *f, const struct report_point *p)
 	figure_set_array(f, "median", p->series_count);
 	figure_set_array(f, "median_text", p->series_count);
 	for (size_t i = 0; i < p->series_count; i++) {
-		bool known = metric_ns(&p->series[i], "p50", &median);
+		bool known = model_metric(&p->series[i], "p50", &median);
 
 		figure_set_item(f, "series", i, p->series[i].label);
+		longest = strlen(p->series[i].label) > longest ? strlen(p->series[i].label) : longest;
 		figure_set_item_number(f, "median", i, known ? (double)median : NAN);
 		figure_set_item(f, "median_text", i, known ? unit_human_ns(median, text, sizeof(text)) : "");
 	}
+	fprintf(f->script, "series_count = %zu\n", p->series_count);
+	return figure_set_key(f, WIDTH, p->series_count, longest);
 }
 
 static void set_range(struct figures *f, const struct report_point *p, const struct bins *b)
@@ -328,10 +335,10 @@ static char *describe(const struct report_point *p)
 
 	fprintf(out, "Histogram of %s", p->label);
 	for (size_t i = 0; i < p->series_count; i++)
-		if (metric_ns(&p->series[i], "p50", &value))
+		if (model_metric(&p->series[i], "p50", &value))
 			fprintf(out, "; median %s %s", p->series[i].label,
 				unit_human_ns(value, median, sizeof(median)));
-	if (!point_is_valid(p))
+	if (!model_is_valid(p))
 		fprintf(out, "; not valid");
 	fclose(out);
 	return text;
@@ -340,30 +347,27 @@ static char *describe(const struct report_point *p)
 static int add_point(struct figures *f, const struct report *r, const struct report_point *p,
 		     const struct report_series *first, struct err *e)
 {
-	struct bins *b = or_abort(calloc(1, sizeof(*b)));
+	struct bins b;
 	FILE *table;
-	int rc;
 
 	table = figure_begin(f, "histogram", p, fs_path("%s-histogram", p->name), describe(p), e);
 	if (table) {
-		choose_bins(b, p, first);
-		fill_bins(b, p);
-		write_table(table, p, b);
-		fputs("width = 800\nheight = 380\n", f->script);
-		fprintf(f->script, "series_count = %zu\n", p->series_count);
-		set_medians(f, p);
-		set_range(f, p, b);
-		set_texts(f, r, p, first, b);
+		choose_bins(&b, p, first);
+		fill_bins(&b, p);
+		write_histogram(table, p, &b);
+		fprintf(f->script, "width = %d\nheight = %zu\n", WIDTH,
+			HEIGHT + (set_series(f, p) - 1) * FIGURE_KEY_ROW);
+		set_range(f, p, &b);
+		set_texts(f, r, p, first, &b);
+		free(b.series);
 	}
-	rc = figure_end(f, table, e);
-	free(b);
-	return rc;
+	return figure_end(f, table, e);
 }
 
 static const struct report_series *first_measured(const struct report_point *p)
 {
 	for (size_t i = 0; i < p->series_count; i++)
-		if (series_is_measured(&p->series[i]))
+		if (model_is_measured(&p->series[i]))
 			return &p->series[i];
 	return NULL;
 }

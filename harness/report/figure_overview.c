@@ -20,21 +20,23 @@
 #define SIDES	     90 /* pixels left and right of the points */
 #define ROOM	     18 /* for each */
 #define ROOM_UPRIGHT 80
+#define USUAL	     2	 /* series that have room there */
+#define ROOM_SERIES  9	 /* for each other */
 #define PLOT_HEIGHT  380 /* with the title */
 #define LABEL_MAX    56
+#define NOT_VALID    "not valid" /* as the key says */
 
 /* Series of all kernels, by key. */
 struct columns {
-	const char *key[2 * REPORT_SERIES];
-	const char *label[2 * REPORT_SERIES];
+	const struct report_series **series; /* the first of each name */
 	size_t count;
 	double least, most; /* ns, over what is drawn */
 };
 
-static const struct report_series *find_series(const struct report_point *p, const char *key)
+static const struct report_series *series_named(const struct report_point *p, const char *name)
 {
 	for (size_t i = 0; i < p->series_count; i++)
-		if (!strcmp(p->series[i].key, key))
+		if (!strcmp(p->series[i].name, name))
 			return &p->series[i];
 	return NULL;
 }
@@ -42,12 +44,12 @@ static const struct report_series *find_series(const struct report_point *p, con
 static void add_column(struct columns *c, const struct report_series *s)
 {
 	for (size_t i = 0; i < c->count; i++)
-		if (!strcmp(c->key[i], s->key))
+		if (!strcmp(c->series[i]->name, s->name))
 			return;
-	if (c->count == REPORT_SERIES || !series_is_measured(s))
+	if (!model_is_measured(s))
 		return;
-	c->key[c->count] = s->key;
-	c->label[c->count++] = s->label;
+	c->series = grow_or_abort(c->series, c->count, sizeof(*c->series));
+	c->series[c->count++] = s;
 }
 
 static void find_columns(struct columns *c, const struct report *r)
@@ -76,8 +78,8 @@ static bool cell_value(const struct report_series *s, const struct cell *cell, i
 	if (!s)
 		return false;
 	if (cell->key)
-		return metric_ns(s, cell->key, value);
-	return series_quantile(s, cell->p, BEYOND, value);
+		return model_metric(s, cell->key, value);
+	return model_quantile(s, cell->p, BEYOND, value);
 }
 
 static void write_cell(FILE *table, struct columns *c, const struct report_series *s, const struct cell *cell)
@@ -101,7 +103,7 @@ static void write_header(FILE *table, const struct columns *c)
 	for (size_t s = 0; s < c->count; s++)
 		for (size_t k = 0; k < CELLS; k++) {
 			fputc('\t', table);
-			escape_tsv(table, c->label[s]);
+			escape_tsv(table, c->series[s]->label);
 			fprintf(table, "_%s", cells[k].name);
 		}
 	fputs("\trun\tpoint\tlabel\n", table);
@@ -112,10 +114,10 @@ static void write_point(FILE *table, struct columns *c, const struct report *r, 
 {
 	const struct report_point *p = &r->points[i];
 
-	fprintf(table, "%zu\t%d", i + 1, point_is_valid(p));
+	fprintf(table, "%zu\t%d", i + 1, model_is_valid(p));
 	for (size_t s = 0; s < c->count; s++)
 		for (size_t k = 0; k < CELLS; k++)
-			write_cell(table, c, find_series(p, c->key[s]), &cells[k]);
+			write_cell(table, c, series_named(p, c->series[s]->name), &cells[k]);
 	fputc('\t', table);
 	escape_tsv(table, r->runs[p->run].label);
 	fprintf(table, "\t%u\t", p->id);
@@ -170,11 +172,25 @@ static size_t label_pixels(const char *label, bool upright)
 	return upright ? 8 + 17 * lines : 10 + (13 * columns) / 2;
 }
 
-static void set_labels(struct figures *f, const struct report *r, bool upright)
+static size_t room_of_point(const struct columns *c, bool upright)
 {
-	size_t width = SIDES + r->count * (upright ? ROOM_UPRIGHT : ROOM), most = 0;
+	size_t more = c->count > USUAL ? c->count - USUAL : 0;
 
-	width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
+	return (upright ? ROOM_UPRIGHT : ROOM) + more * ROOM_SERIES;
+}
+
+static size_t overview_width(const struct report *r, const struct columns *c, bool upright)
+{
+	size_t width = SIDES + r->count * room_of_point(c, upright);
+
+	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
+}
+
+/* Returns the height that the labels take, in pixels. */
+static size_t set_labels(struct figures *f, const struct report *r, bool upright)
+{
+	size_t most = 0;
+
 	figure_set_array(f, "labels", r->count);
 	for (size_t i = 0; i < r->count; i++) {
 		char *label = label_of(r, &r->points[i], upright);
@@ -186,7 +202,7 @@ static void set_labels(struct figures *f, const struct report *r, bool upright)
 	}
 	fprintf(f->script, "points = %zu\nrotate = %d\nlabel_every = %zu\nlabel_height = %zu\n", r->count, !upright,
 		1 + r->count / LABELS_MAX, most);
-	fprintf(f->script, "width = %zu\nheight = %zu\n", width, PLOT_HEIGHT + most);
+	return most;
 }
 
 /* Whole decades read best, but half of one would be empty for values that lie together. */
@@ -216,18 +232,6 @@ static void set_range(struct figures *f, const struct columns *c)
 	figure_set_number(f, "top", round_up(most * 1.05) / unit.ns);
 }
 
-static void set_series(struct figures *f, const struct report *r, const struct columns *c)
-{
-	size_t invalid = 0;
-
-	for (size_t i = 0; i < r->count; i++)
-		invalid += !point_is_valid(&r->points[i]);
-	figure_set_array(f, "series", c->count);
-	for (size_t s = 0; s < c->count; s++)
-		figure_set_item(f, "series", s, c->label[s]);
-	fprintf(f->script, "series_count = %zu\ninvalid_count = %zu\n", c->count, invalid);
-}
-
 static char *title_of(const struct report *r)
 {
 	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
@@ -236,11 +240,38 @@ static char *title_of(const struct report *r)
 			       FIGURE_TITLE_MAX);
 }
 
+/* Returns the number of rows of the key. */
+static size_t set_series(struct figures *f, const struct report *r, const struct columns *c, size_t width)
+{
+	size_t invalid = 0, longest = strlen(NOT_VALID);
+
+	for (size_t i = 0; i < r->count; i++)
+		invalid += !model_is_valid(&r->points[i]);
+	figure_set_array(f, "series", c->count);
+	for (size_t s = 0; s < c->count; s++) {
+		figure_set_item(f, "series", s, c->series[s]->label);
+		longest = strlen(c->series[s]->label) > longest ? strlen(c->series[s]->label) : longest;
+	}
+	fprintf(f->script, "series_count = %zu\ninvalid_count = %zu\n", c->count, invalid);
+	return figure_set_key(f, width, c->count + (invalid > 0), longest);
+}
+
+static void set_all(struct figures *f, const struct report *r, const struct columns *c)
+{
+	bool upright = r->count <= FEW;
+	size_t width = overview_width(r, c, upright), below = set_labels(f, r, upright);
+	size_t rows = set_series(f, r, c, width);
+	char *title = title_of(r);
+
+	figure_set(f, "title", title);
+	free(title);
+	set_range(f, c);
+	fprintf(f->script, "width = %zu\nheight = %zu\n", width, PLOT_HEIGHT + below + (rows - 1) * FIGURE_KEY_ROW);
+}
+
 static int add_overview(struct figures *f, const struct report *r, struct err *e)
 {
 	struct columns c = {.count = 0};
-	bool upright = r->count <= FEW;
-	char *title;
 	FILE *table;
 
 	find_columns(&c, r);
@@ -248,17 +279,13 @@ static int add_overview(struct figures *f, const struct report *r, struct err *e
 		return 0;
 	table = figure_begin(f, "overview", NULL, fs_path("overview"),
 			     fs_path("All points side by side: medians with P10, P90 and p99"), e);
-	if (!table)
-		return figure_end(f, table, e);
-	write_header(table, &c);
-	for (size_t i = 0; i < r->count; i++)
-		write_point(table, &c, r, i);
-	title = title_of(r);
-	figure_set(f, "title", title);
-	free(title);
-	set_labels(f, r, upright);
-	set_range(f, &c);
-	set_series(f, r, &c);
+	if (table) {
+		write_header(table, &c);
+		for (size_t i = 0; i < r->count; i++)
+			write_point(table, &c, r, i);
+		set_all(f, r, &c);
+	}
+	free(c.series);
 	return figure_end(f, table, e);
 }
 

@@ -11,10 +11,11 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/units.h"
+#include "report/axes.h"
 #include "report/escape.h"
 #include "report/figures.h"
-#include "report/settings.h"
-#include "report/steps.h"
+#include "report/labels.h"
+#include "report/missed_steps.h"
 
 #define VALUES_MAX   24 /* names of values that fit an axis */
 #define KEYS_MAX     8
@@ -47,22 +48,22 @@ static bool is_drawn(const struct surface *s, const struct report_point *p)
 {
 	int64_t median;
 
-	return point_has_number(p, s->x.key) && point_has_number(p, s->y.key) &&
-	       metric_ns(&p->series[0], "p50", &median);
+	return axes_has_number(p, s->x.key) && axes_has_number(p, s->y.key) &&
+	       model_metric(&p->series[0], "p50", &median);
 }
 
 static int64_t median_of(const struct report_point *p)
 {
 	int64_t median = 0;
 
-	metric_ns(&p->series[0], "p50", &median);
+	model_metric(&p->series[0], "p50", &median);
 	return median;
 }
 
 static bool is_like(const struct surface *s, const struct report_point *a, const struct report_point *b)
 {
 	for (size_t i = 0; i < s->key_count; i++)
-		if (points_differ(a, b, s->keys[i]))
+		if (axes_differ(a, b, s->keys[i]))
 			return false;
 	return true;
 }
@@ -74,8 +75,8 @@ static bool tells_apart(const struct surface *s, const char *key)
 		for (size_t k = 0; k < i; k++) {
 			const struct report_point *a = &s->r->points[i], *b = &s->r->points[k];
 
-			if (is_drawn(s, a) && is_drawn(s, b) && !points_differ(a, b, s->x.key) &&
-			    !points_differ(a, b, s->y.key) && points_differ(a, b, key) && is_like(s, a, b))
+			if (is_drawn(s, a) && is_drawn(s, b) && !axes_differ(a, b, s->x.key) &&
+			    !axes_differ(a, b, s->y.key) && axes_differ(a, b, key) && is_like(s, a, b))
 				return true;
 		}
 	return false;
@@ -106,7 +107,7 @@ static bool is_first(const struct surface *s, const struct report_point *p)
 static bool find_values(struct surface *s, struct axis *axis)
 {
 	int64_t all[VALUES_MAX];
-	size_t count = settings_values(s->r->points, s->r->count, axis->key, all, VALUES_MAX);
+	size_t count = axes_values(s->r->points, s->r->count, axis->key, all, VALUES_MAX);
 
 	axis->count = 0;
 	for (size_t v = 0; v < count && count <= VALUES_MAX; v++) {
@@ -116,19 +117,19 @@ static bool find_values(struct surface *s, struct axis *axis)
 			const struct report_point *p = &s->r->points[i];
 
 			found |= is_drawn(s, p) && is_like(s, s->first, p) &&
-				 json_integer_value(point_setting(p, axis->key)) == all[v];
+				 json_integer_value(axes_setting(p, axis->key)) == all[v];
 		}
 		if (found)
 			axis->values[axis->count++] = all[v];
 	}
-	return axis->count >= SETTING_VALUES_MIN;
+	return axis->count >= AXES_VALUES_MIN;
 }
 
 static size_t index_of(const struct axis *axis, const struct report_point *p)
 {
 	size_t i = 0;
 
-	while (axis->values[i] != json_integer_value(point_setting(p, axis->key)))
+	while (axis->values[i] != json_integer_value(axes_setting(p, axis->key)))
 		i++;
 	return i;
 }
@@ -163,11 +164,11 @@ static void write_row(FILE *table, const struct surface *s, size_t x, size_t y)
 
 	fprintf(table, "%zu\t%zu\t", x + 1, y + 1);
 	if (p)
-		fprintf(table, "%d\t%" PRId64, point_is_valid(p), median_of(p));
+		fprintf(table, "%d\t%" PRId64, model_is_valid(p), median_of(p));
 	else
 		fputc('\t', table);
 	if (p)
-		steps_cells(table, p);
+		missed_steps_cells(table, p);
 	else
 		fputs("\t\t", table);
 	fprintf(table, "\t%" PRId64 "\t%" PRId64 "\t", s->x.values[x], s->y.values[y]);
@@ -184,7 +185,7 @@ static void write_row(FILE *table, const struct surface *s, size_t x, size_t y)
 /* Every place, measured or not; an empty line ends a row of the wire frame, as gnuplot wants it. */
 static void write_table(FILE *table, const struct surface *s)
 {
-	fprintf(table, "x\ty\tvalid\tp50_ns" STEPS_HEADING "\t%s\t%s\trun\tpoint\tlabel\n", s->x.key, s->y.key);
+	fprintf(table, "x\ty\tvalid\tp50_ns" MISSED_STEPS_HEADING "\t%s\t%s\trun\tpoint\tlabel\n", s->x.key, s->y.key);
 	for (size_t y = 0; y < s->y.count; y++) {
 		if (y)
 			fputc('\n', table);
@@ -204,11 +205,11 @@ static void set_axis(struct figures *f, const struct axis *axis, const char *arr
 	for (size_t i = 0; i < axis->count; i++) {
 		json_t *value = json_integer(axis->values[i]);
 
-		figure_set_item(f, array, i, param_value(axis->key, value, text, sizeof(text)));
+		figure_set_item(f, array, i, label_value(axis->key, value, text, sizeof(text)));
 		json_decref(value);
 	}
 	fprintf(f->script, "%s = %zu\n", count, axis->count);
-	figure_set(f, title, param_name(axis->key, text, sizeof(text)));
+	figure_set(f, title, label_key(axis->key, text, sizeof(text)));
 }
 
 static void set_mark(struct figures *f, const struct surface *s, const struct report_point *p, const char *name)
@@ -250,8 +251,8 @@ static void set_title(struct figures *f, const struct surface *s, const char *wh
 	char x[LABEL_MAX], y[LABEL_MAX], *title;
 
 	title = figure_one_line(fs_path("%s%smedian of %s by %s and %s%s%s", name ? name : "", name ? ": " : "",
-					s->first->series[0].label, param_name(s->x.key, x, sizeof(x)),
-					param_name(s->y.key, y, sizeof(y)), *which ? "; " : "", which),
+					s->first->series[0].label, label_key(s->x.key, x, sizeof(x)),
+					label_key(s->y.key, y, sizeof(y)), *which ? "; " : "", which),
 				FIGURE_TITLE_MAX);
 	figure_set(f, "title", title);
 	free(title);
@@ -260,14 +261,14 @@ static void set_title(struct figures *f, const struct surface *s, const char *wh
 static void set_notes(struct figures *f, const struct surface *s)
 {
 	size_t invalid = 0, paced = 0;
-	struct steps steps;
+	struct missed_steps steps;
 
 	for (size_t x = 0; x < s->x.count; x++)
 		for (size_t y = 0; y < s->y.count; y++) {
 			const struct report_point *p = s->cells[x][y];
 
-			invalid += p && !point_is_valid(p);
-			paced += p && point_steps(p, &steps);
+			invalid += p && !model_is_valid(p);
+			paced += p && missed_steps_of(p, &steps);
 		}
 	fprintf(f->script, "width = %d\nheight = %d\ninvalid_count = %zu\npaced_count = %zu\n", WIDTH, HEIGHT, invalid,
 		paced);
@@ -278,12 +279,12 @@ static void set_notes(struct figures *f, const struct surface *s)
 
 static int add_surface(struct figures *f, const struct surface *s, struct err *e)
 {
-	char *which = settings_label(s->r, s->first, s->keys, s->key_count), x[LABEL_MAX], y[LABEL_MAX];
+	char *which = axes_label(s->r, s->first, s->keys, s->key_count), x[LABEL_MAX], y[LABEL_MAX];
 	FILE *table;
 
 	table = figure_begin(f, "surface", NULL, fs_path("surface-%zu", f->count),
-			     fs_path("Surface of the medians over %s and %s%s%s", param_name(s->x.key, x, sizeof(x)),
-				     param_name(s->y.key, y, sizeof(y)), *which ? ": " : "", which),
+			     fs_path("Surface of the medians over %s and %s%s%s", label_key(s->x.key, x, sizeof(x)),
+				     label_key(s->y.key, y, sizeof(y)), *which ? ": " : "", which),
 			     e);
 	if (table) {
 		write_table(table, s);
@@ -323,10 +324,9 @@ static int add_pair(struct figures *f, const struct report *r, const char *x, co
 static bool is_an_axis(const struct report *r, const char *key)
 {
 	int64_t values[VALUES_MAX];
-	size_t count = settings_values(r->points, r->count, key, values, VALUES_MAX);
+	size_t count = axes_values(r->points, r->count, key, values, VALUES_MAX);
 
-	return (!strcmp(key, SETTING_SIZE) || setting_is_an_axis(r, key)) && count >= SETTING_VALUES_MIN &&
-	       count <= VALUES_MAX;
+	return (!strcmp(key, AXES_SIZE) || axes_is_axis(r, key)) && count >= AXES_VALUES_MIN && count <= VALUES_MAX;
 }
 
 /* Rate first, so that it is the axis on the left: the later one is the deeper. With more than two there would be many pairs,

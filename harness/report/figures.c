@@ -12,7 +12,10 @@
 #include "report/escape.h"
 #include "report/gnuplot.h"
 
-#define SCRIPT "figures.gp"
+#define SCRIPT	      "figures.gp"
+#define KEY_SIDES     110 /* pixels beside the key */
+#define KEY_ENTRY     55  /* of an entry, but for its text */
+#define KEY_CHARACTER 7
 
 static const struct figure_kind *const kinds[] = {&figure_overview, &figure_axis, &figure_surface, &figure_histogram};
 
@@ -58,6 +61,16 @@ void figure_set_item_number(struct figures *f, const char *name, size_t index, d
 	fprintf(f->script, "%s[%zu] = ", name, index + 1);
 	print_number(f->script, value);
 	fputc('\n', f->script);
+}
+
+size_t figure_set_key(struct figures *f, size_t width, size_t entries, size_t longest)
+{
+	size_t columns = (width - KEY_SIDES) / (KEY_ENTRY + KEY_CHARACTER * longest), rows;
+
+	columns = columns ? columns : 1;
+	rows = (entries + columns - 1) / columns;
+	fprintf(f->script, "key_rows = %zu\nkey_columns = %zu\n", rows, columns);
+	return rows;
 }
 
 struct axis_unit axis_unit_for(double end_ns)

@@ -67,6 +67,11 @@ void figure_set_array(struct figures *f, const char *name, size_t size);   /* to
 void figure_set_item(struct figures *f, const char *name, size_t index, const char *text);
 void figure_set_item_number(struct figures *f, const char *name, size_t index, double value);
 
+/* How many rows and columns a key has whose entries are so many and at most so many characters long. Returns
+ * the rows. */
+size_t figure_set_key(struct figures *f, size_t width, size_t entries, size_t longest);
+#define FIGURE_KEY_ROW 19 /* pixels */
+
 /* Newlines become blanks, a text over `most` bytes (at least 4) ends in dots. Returns `text`. */
 char *figure_one_line(char *text, size_t most);
 #define FIGURE_TITLE_MAX 95 /* fits the narrowest figure */

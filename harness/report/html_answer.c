@@ -147,7 +147,7 @@ static void tally_median(struct tally *t, const struct report_point *point)
 {
 	int64_t median;
 
-	if (!point->series_count || !metric_ns(&point->series[0], "p50", &median))
+	if (!point->series_count || !point->series[0].leads || !model_metric(&point->series[0], "p50", &median))
 		return;
 	t->least = t->has_median && t->least < median ? t->least : median;
 	t->most = t->has_median && t->most > median ? t->most : median;
@@ -165,8 +165,8 @@ static struct tally tally_of(const struct report *r, const struct report_run *ru
 		if (&r->runs[point->run] != run)
 			continue;
 		t.points++;
-		t.measured += !strcmp(point_outcome(point), "completed");
-		t.valid += point_is_valid(point);
+		t.measured += !strcmp(model_outcome(point), "completed");
+		t.valid += model_is_valid(point);
 		tally_median(&t, point);
 	}
 	return t;

@@ -13,6 +13,7 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "report/html.h"
+#include "report/labels.h"
 
 #define DISTINCT_MAX 4
 #define VALUE_MAX    128
@@ -260,8 +261,8 @@ static void print_given(FILE *out, const json_t *given, bool first)
 	json_object_foreach ((json_t *)given, key, value) {
 		if (is_passing(key))
 			continue;
-		fprintf(out, "%s%s %s", first ? "" : ", ", param_name(key, name, sizeof(name)),
-			param_value(key, value, text, sizeof(text)));
+		fprintf(out, "%s%s %s", first ? "" : ", ", label_key(key, name, sizeof(name)),
+			label_value(key, value, text, sizeof(text)));
 		first = false;
 	}
 }

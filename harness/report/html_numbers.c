@@ -6,6 +6,7 @@
 
 #include "common/units.h"
 #include "report/html.h"
+#include "report/labels.h"
 
 #define CELL_MAX 128
 #define MANY	 24 /* points whose table would push everything else out of sight */
@@ -39,7 +40,7 @@ static void write_table_head(const struct page *p)
 		html_printf(p, "<th scope=\"col\">run</th>");
 	for (size_t i = 0; i < p->report->varying_count; i++) {
 		html_printf(p, "<th scope=\"col\">");
-		html_text(p, param_name(p->report->varying[i], name, sizeof(name)));
+		html_text(p, label_key(p->report->varying[i], name, sizeof(name)));
 		html_printf(p, "</th>");
 	}
 	for (size_t i = 0; i < COLUMNS; i++)
@@ -64,7 +65,7 @@ static void write_point_cells(const struct page *p, const struct report_point *p
 		const json_t *j = json_object_get(point->params, key);
 
 		html_printf(p, "<td rowspan=\"%zu\">", rows);
-		html_text(p, j ? param_value(key, j, value, sizeof(value)) : "");
+		html_text(p, j ? label_value(key, j, value, sizeof(value)) : "");
 		html_printf(p, "</td>");
 	}
 }
@@ -73,7 +74,7 @@ static void write_quantile(const struct page *p, const struct report_series *s, 
 {
 	int64_t ns;
 
-	if (metric_ns(s, key, &ns)) {
+	if (model_metric(s, key, &ns)) {
 		html_printf(p, "<td class=\"n\">");
 		html_ns(p, ns);
 	} else {
@@ -86,7 +87,7 @@ static void write_count(const struct page *p, const struct report_series *s, con
 {
 	int64_t count;
 
-	if (metric_ns(s, key, &count))
+	if (model_metric(s, key, &count))
 		html_printf(p, "<td class=\"n\">%" PRId64 "</td>", count);
 	else
 		html_printf(p, "<td class=\"n\">&ndash;</td>");
@@ -98,7 +99,7 @@ static void write_lost(const struct page *p, const struct report_point *point, c
 	const json_t *loss = json_object_get(point->summary, "loss");
 	int64_t lost;
 
-	if (!json_is_object(loss) || !metric_ns(s, "lost", &lost)) {
+	if (!json_is_object(loss) || !model_metric(s, "lost", &lost)) {
 		write_count(p, s, "lost");
 		return;
 	}
@@ -141,8 +142,8 @@ static void write_in_flight(const struct page *p, const struct report_point *poi
 static void write_validity(const struct page *p, const struct report_point *point, size_t rows)
 {
 	html_printf(p, "<td rowspan=\"%zu\" title=\"", rows);
-	html_text(p, point_reason(point));
-	html_printf(p, point_is_valid(point) ? "\"><span class=\"yes\">valid</span></td>"
+	html_text(p, model_reason(point));
+	html_printf(p, model_is_valid(point) ? "\"><span class=\"yes\">valid</span></td>"
 					     : "\"><span class=\"bad\">NOT VALID</span></td>");
 }
 
@@ -171,12 +172,12 @@ static void write_series_row(const struct page *p, const struct report_point *po
 
 static void write_no_numbers(const struct page *p, const struct report_point *point)
 {
-	const char *reason = html_string(point->outcome, "why", point_reason(point));
+	const char *reason = html_string(point->outcome, "why", model_reason(point));
 
 	html_printf(p, "<tr>");
 	write_point_cells(p, point, 1);
 	html_printf(p, "<td colspan=\"%zu\"><span class=\"bad\">", COLUMNS);
-	html_text(p, point_outcome(point));
+	html_text(p, model_outcome(point));
 	html_printf(p, "</span>%s", *reason ? ": " : "");
 	html_text(p, reason);
 	html_printf(p, "</td></tr>\n");

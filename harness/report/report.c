@@ -8,8 +8,8 @@
 #include "common/fs.h"
 #include "report/derived.h"
 #include "report/figures.h"
+#include "report/gather.h"
 #include "report/html.h"
-#include "report/model.h"
 
 /* What is made into a page. */
 struct content {
@@ -69,7 +69,7 @@ int report_make_judged(const struct run *runs, size_t count, const json_t *verdi
 	if (!count)
 		return err_set(e, -EINVAL, STATUS_USAGE, NULL, "make a report", "no run was given");
 	dir = fs_path("%s/derived", runs[0].path);
-	rc = report_gather(&r, runs, count, e);
+	rc = gather_report(&r, runs, count, e);
 	if (!rc)
 		rc = fs_remove_tree(dir, e);
 	if (!rc)
@@ -78,7 +78,7 @@ int report_make_judged(const struct run *runs, size_t count, const json_t *verdi
 		*html_path = fs_path("%s/report.html", dir);
 		rc = make_derived(&(struct content){&r, verdicts}, dir, *html_path, e);
 	}
-	report_free(&r);
+	model_free(&r);
 	free(dir);
 	return rc;
 }

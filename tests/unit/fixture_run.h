@@ -28,16 +28,23 @@ struct fixture_point {
 	const char *transport, *qp, *poll; /* qp NULL: the transport has none */
 	int64_t size_bytes;
 	unsigned reps, messages;
-	double median_ns, spread, tail, comp_share; /* tail: share of messages that take ten times as long */
-	unsigned lost;				    /* of each repetition */
-	const char *outcome, *why;		    /* NULL: completed */
-	const char *reason, *warning;		    /* NULL: none */
+	double median_ns, spread, tail,
+	    comp_share;		      /* tail: share of messages that take ten times as long; comp_share 0:
+						     * no completion was asked for */
+	unsigned lost;		      /* of each repetition */
+	const char *outcome, *why;    /* NULL: completed */
+	const char *reason, *warning; /* NULL: none */
 };
 
 /* Of a kernel with a pacer. */
 struct fixture_pacing {
 	int64_t rate_hz, steps;
 	double missed_share, unsent_share;
+};
+
+/* What a point records besides. */
+struct fixture_with {
+	bool t_send, t_hw;
 };
 
 struct fixture_run {
@@ -47,6 +54,7 @@ struct fixture_run {
 	size_t count;
 	bool no_summary;		     /* killed */
 	const struct fixture_pacing *pacing; /* one for each point; NULL: none has a pacer */
+	const struct fixture_with *with;     /* one for each point; NULL: all record the usual */
 };
 
 static uint64_t fixture_seed = 1;
@@ -106,24 +114,44 @@ static json_t *fixture_params(const struct fixture_run *run, unsigned id)
 	json_object_set_new(params, "check", json_false());
 	if (p->qp)
 		json_object_set_new(params, "port", json_integer(1));
+	json_object_set_new(params, "t_send", json_boolean(run->with && run->with[id].t_send));
+	json_object_set_new(params, "t_hw", json_boolean(run->with && run->with[id].t_hw));
 	if (run->pacing)
 		json_object_set_new(params, "rate_hz", json_integer(run->pacing[id].rate_hz));
 	return params;
 }
 
+#define FIXTURE_SERIES 5
+
 struct fixture_series {
-	const char *name, *label, *column;
-	double share; /* of the point's latency; 0: the point's own comp_share */
+	const char *name, *label, *column, *minus;
+	double share;	  /* of the point's latency; 0: the point's own comp_share */
+	const char *with; /* recorded only where this is; NULL: always */
 };
 
-static const struct fixture_series fixture_series[] = {{"lat_ns", "t_lat", "t_recv", 1},
-						       {"comp_lat_ns", "t_comp", "t_comp", 0}};
+static const struct fixture_series fixture_series[FIXTURE_SERIES] = {
+    {"lat_ns", "t_lat", "t_recv", "t_subm", 1, NULL},
+    {"comp_lat_ns", "t_comp", "t_comp", "t_subm", 0, NULL},
+    {"send_lat_ns", "t_send", "t_recv", "t_send", .8, "t_send"},
+    {"hw_lat_ns", "t_hw", "t_hw", "t_subm", .7, "t_hw"},
+    {"hw_comp_lat_ns", "t_hw_comp", "t_hw_comp", "t_subm", .6, "t_hw"},
+};
+
+static bool fixture_has(const json_t *params, const struct fixture_series *s)
+{
+	return !s->with || json_is_true(json_object_get(params, s->with));
+}
+
+static size_t fixture_entries(const struct fixture_point *p, const struct fixture_series *s)
+{
+	return s->share > 0 || p->comp_share > 0 ? p->messages : 0;
+}
 
 /* One series of a repetition, and what it adds to that of all repetitions. */
 static void fixture_rep_series(const struct fixture_point *p, const struct fixture_series *s, int64_t *values,
 			       json_t *data)
 {
-	struct span span = {values, NULL, p->messages};
+	struct span span = {values, NULL, fixture_entries(p, s)};
 	struct histogram h;
 	struct stats st;
 	struct err e = ERR_INIT;
@@ -139,28 +167,34 @@ static void fixture_rep_series(const struct fixture_point *p, const struct fixtu
 	histogram_free(&h);
 }
 
-static json_t *fixture_metrics(const struct fixture_point *p, int64_t *values[2][FIXTURE_REPS])
+static json_t *fixture_metrics(const struct fixture_point *p, const json_t *params,
+			       int64_t *values[FIXTURE_SERIES][FIXTURE_REPS])
 {
 	json_t *metrics = json_object();
 	struct span spans[FIXTURE_REPS];
 	struct err e = ERR_INIT;
 	struct stats st;
 
-	for (int s = 0; s < 2; s++) {
+	for (int s = 0; s < FIXTURE_SERIES; s++) {
+		if (!fixture_has(params, &fixture_series[s]))
+			continue;
 		for (unsigned r = 0; r < p->reps; r++)
-			spans[r] = (struct span){values[s][r], NULL, p->messages};
+			spans[r] = (struct span){values[s][r], NULL, fixture_entries(p, &fixture_series[s])};
 		stats_compute(spans, p->reps, 10000, &st, &e);
 		json_object_set_new(metrics, fixture_series[s].name, stats_json(&st));
 	}
 	return metrics;
 }
 
-static void fixture_reps(const char *dir, const struct fixture_point *p, int64_t *values[2][FIXTURE_REPS])
+static void fixture_reps(const char *dir, const struct fixture_point *p, const json_t *params,
+			 int64_t *values[FIXTURE_SERIES][FIXTURE_REPS])
 {
 	for (unsigned r = 0; r < p->reps; r++) {
 		json_t *data = json_pack("{si s{} s{}}", "schema", 1, "metrics", "histograms");
 
-		for (int s = 0; s < 2; s++) {
+		for (int s = 0; s < FIXTURE_SERIES; s++) {
+			if (!fixture_has(params, &fixture_series[s]))
+				continue;
 			values[s][r] = calloc(p->messages, sizeof(int64_t));
 			fixture_rep_series(p, &fixture_series[s], values[s][r], data);
 		}
@@ -178,9 +212,9 @@ static json_t *fixture_strings(const char *text)
 static json_t *fixture_one_point(const char *dir, const struct fixture_run *run, unsigned id)
 {
 	const struct fixture_point *p = &run->points[id];
-	int64_t *values[2][FIXTURE_REPS] = {{NULL}};
+	int64_t *values[FIXTURE_SERIES][FIXTURE_REPS] = {{NULL}};
 	bool measured = !p->outcome;
-	json_t *summary;
+	json_t *summary, *params = fixture_params(run, id);
 
 	fixture_mkdirs(fs_path("%s", dir));
 	fixture_save(fs_path("%s/params.json", dir), fixture_params(run, id));
@@ -189,21 +223,34 @@ static json_t *fixture_one_point(const char *dir, const struct fixture_run *run,
 			       measured ? "completed" : p->outcome, "why", p->why ? p->why : "", "granted", "source",
 			       "device", p->qp ? run->device : NULL, "driver", p->qp ? run->driver : NULL));
 	if (measured)
-		fixture_reps(dir, p, values);
-	summary =
-	    json_pack("{si so sb so so so s{si si} s[]}", "id", (int)id, "params", fixture_params(run, id), "valid",
-		      measured && !p->reason, "reasons", fixture_strings(measured ? p->reason : p->why), "warnings",
-		      fixture_strings(p->warning), "metrics", measured ? fixture_metrics(p, values) : json_object(),
-		      "in_flight", "p50", 96, "max", 127, "reps");
+		fixture_reps(dir, p, params, values);
+	summary = json_pack("{si so sb so so so s{si si} s[]}", "id", (int)id, "params", params, "valid",
+			    measured && !p->reason, "reasons", fixture_strings(measured ? p->reason : p->why),
+			    "warnings", fixture_strings(p->warning), "metrics",
+			    measured ? fixture_metrics(p, params, values) : json_object(), "in_flight", "p50", 96,
+			    "max", 127, "reps");
 	if (run->pacing)
 		json_object_set_new(summary, "pacing",
 				    json_pack("{sI sf sf}", "steps", (json_int_t)run->pacing[id].steps, "missed_share",
 					      run->pacing[id].missed_share, "unsent_share",
 					      run->pacing[id].unsent_share));
-	for (int s = 0; s < 2; s++)
+	for (int s = 0; s < FIXTURE_SERIES; s++)
 		for (unsigned r = 0; r < FIXTURE_REPS; r++)
 			free(values[s][r]);
 	return summary;
+}
+
+static json_t *fixture_columns(void)
+{
+	static const char *const columns[][3] = {{"t_subm", "source", NULL}, {"t_comp", "source", NULL},
+						 {"t_recv", "sink", NULL},   {"t_send", "sink", "t_send"},
+						 {"t_hw", "sink", "t_hw"},   {"t_hw_comp", "source", "t_hw"}};
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		json_array_append_new(
+		    all, json_pack("{ss ss ss*}", "name", columns[i][0], "side", columns[i][1], "with", columns[i][2]));
+	return all;
 }
 
 static void fixture_points(const char *dir, const struct fixture_run *run)
@@ -217,12 +264,12 @@ static void fixture_points(const char *dir, const struct fixture_run *run)
 		json_array_append_new(resolved, json_pack("{si so}", "id", (int)i, "params", fixture_params(run, i)));
 		free(point);
 	}
-	for (int s = 0; s < 2; s++)
-		json_array_append_new(series, json_pack("{ss ss ss ss}", "name", fixture_series[s].name, "label",
-							fixture_series[s].label, "column", fixture_series[s].column,
-							"minus", "t_subm"));
-	kernel = json_pack("{s[{ss ss}{ss ss}{ss ss}] so}", "columns", "name", "t_subm", "side", "source", "name",
-			   "t_comp", "side", "source", "name", "t_recv", "side", "sink", "series", series);
+	for (int s = 0; s < FIXTURE_SERIES; s++)
+		json_array_append_new(series,
+				      json_pack("{ss ss ss ss ss*}", "name", fixture_series[s].name, "label",
+						fixture_series[s].label, "column", fixture_series[s].column, "minus",
+						fixture_series[s].minus, "with", fixture_series[s].with));
+	kernel = json_pack("{so so}", "columns", fixture_columns(), "series", series);
 	if (!run->no_summary)
 		fixture_save(fs_path("%s/summary.json", dir),
 			     json_pack("{si sb so sO}", "schema", 1, "valid", !run->reason, "reasons",

@@ -6,8 +6,9 @@
 
 #include "report/escape.h"
 #include "report/figures.h"
+#include "report/gather.h"
 #include "report/gnuplot.h"
-#include "report/model.h"
+#include "report/labels.h"
 #include "report/report.h"
 #include "tests/unit/fixture_run.h"
 #include "tests/unit/tap.h"
@@ -172,8 +173,8 @@ static void test_params(void)
 	for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
 		json_t *value = json_loads(params[i].json, JSON_DECODE_ANY, NULL);
 
-		is_str(param_name(params[i].key, buf, sizeof(buf)), params[i].name, "%s is shown as", params[i].key);
-		is_str(param_value(params[i].key, value, buf, sizeof(buf)), params[i].value, "%s of %s is shown as",
+		is_str(label_key(params[i].key, buf, sizeof(buf)), params[i].name, "%s is shown as", params[i].key);
+		is_str(label_value(params[i].key, value, buf, sizeof(buf)), params[i].value, "%s of %s is shown as",
 		       params[i].json, params[i].key);
 		json_decref(value);
 	}
@@ -195,12 +196,12 @@ static void check_merged(const struct report_point *p)
 	for (size_t s = 0; s < p->series_count; s++) {
 		int64_t want = -1, got = -2;
 
-		metric_ns(&p->series[s], "p50", &want);
-		ok(series_quantile(&p->series[s], 0.5, 20, &got), "point %u: %s has a median", p->id,
+		model_metric(&p->series[s], "p50", &want);
+		ok(model_quantile(&p->series[s], 0.5, 20, &got), "point %u: %s has a median", p->id,
 		   p->series[s].label);
 		is_int(got, want, "point %u: merged repetitions have the summary's median of %s", p->id,
 		       p->series[s].label);
-		metric_ns(&p->series[s], "n", &want);
+		model_metric(&p->series[s], "n", &want);
 		is_int((int64_t)p->series[s].count, want, "point %u: and its count", p->id);
 	}
 }
@@ -213,7 +214,7 @@ static void test_model(const char *dir)
 	int64_t value;
 
 	open_run(&run, dir);
-	if (!is_int(report_gather(&r, &run, 1, &e), 0, "a run is gathered"))
+	if (!is_int(gather_report(&r, &run, 1, &e), 0, "a run is gathered"))
 		note("%s", e.text);
 	is_int((int64_t)r.count, 6, "with all of its points");
 	is_str(r.points[0].label, "verbs, rc, busy, size 32B", "a label: values; a bare number gets its name");
@@ -223,14 +224,14 @@ static void test_model(const char *dir)
 	is_str(r.runs[0].hosts, "t630", "its host");
 	for (size_t i = 0; i < 5; i++)
 		check_merged(&r.points[i]);
-	ok(point_is_valid(&r.points[0]) && !point_is_valid(&r.points[2]), "valid and not");
-	is_str(point_reason(&r.points[2]), "page faults in 2 of 8 repetitions", "and why");
-	is_str(point_outcome(&r.points[5]), "failed", "a point that failed");
-	ok(!series_is_measured(&r.points[5].series[0]), "has no histogram");
-	ok(!series_quantile(&r.points[0].series[0], 0.9999, 20, &value), "no quantile with too little beyond it");
-	ok(series_quantile(&r.points[0].series[0], 0.1, 20, &value) && value > 1000 && value < 1269,
+	ok(model_is_valid(&r.points[0]) && !model_is_valid(&r.points[2]), "valid and not");
+	is_str(model_reason(&r.points[2]), "page faults in 2 of 8 repetitions", "and why");
+	is_str(model_outcome(&r.points[5]), "failed", "a point that failed");
+	is_int((int64_t)r.points[5].series_count, 0, "has no series");
+	ok(!model_quantile(&r.points[0].series[0], 0.9999, 20, &value), "no quantile with too little beyond it");
+	ok(model_quantile(&r.points[0].series[0], 0.1, 20, &value) && value > 1000 && value < 1269,
 	   "P10 is below the median");
-	report_free(&r);
+	model_free(&r);
 	run_close(&run);
 }
 
@@ -563,6 +564,60 @@ static void test_two_runs(const char *top, const char *dir, const char *derived)
 	free(other);
 }
 
+/* What was recorded ------------------------------------------------------------------------------------- */
+
+static const struct fixture_with with_points[] = {{true, false},  {false, true},  {false, false},
+						  {false, false}, {false, false}, {false, false}};
+
+/* A series is in tables, figures and the page of the points that recorded it, and of no other. */
+static void test_recorded(const char *top)
+{
+	struct fixture_run run = nic;
+	struct fixture_point points[6];
+	char *dir = fs_path("%s/recorded", top), *derived = fs_path("%s/derived", dir), *html = NULL, *text;
+	struct err e = ERR_INIT;
+
+	memcpy(points, nic_points, sizeof(points));
+	points[4].comp_share = 0;
+	run.points = points;
+	run.with = with_points;
+	fixture_run_make(dir, &run);
+	if (!is_int(make(dir, &html, &e), 0, "a report of points that record different things is made"))
+		note("%s", e.text);
+	text = slurp_in(derived, "figures/point-0000-histogram.tsv");
+	like(text, "^from_ns\tto_ns\tlat_ns\tcomp_lat_ns\tsend_lat_ns\n", "the table of one with t_send");
+	free(text);
+	text = slurp_in(derived, "figures/point-0001-histogram.tsv");
+	like(text, "^from_ns\tto_ns\tlat_ns\tcomp_lat_ns\thw_lat_ns\thw_comp_lat_ns\n", "of one with t_hw");
+	free(text);
+	text = slurp_in(derived, "figures/point-0002-histogram.tsv");
+	like(text, "^from_ns\tto_ns\tlat_ns\tcomp_lat_ns\n", "of one with neither");
+	free(text);
+	text = slurp_in(derived, "figures/point-0004-histogram.tsv");
+	like(text, "^from_ns\tto_ns\tlat_ns\n", "of one that asked for no completions");
+	free(text);
+	text = slurp_in(derived, "figures/point-0001-histogram.svg");
+	ok(text && strstr(text, ">t_hw<") && strstr(text, ">t_hw_comp<") && !strstr(text, "t_send"),
+	   "the figure's legend has the device's stamps");
+	free(text);
+	text = slurp_in(derived, "figures/overview.tsv");
+	like(text, "^x\t.*\tt_hw_p50_ns\t.*\n2\t[0-9]\t.*\n", "the overview has them, too");
+	free(text);
+	text = slurp_in(derived, "figures/point-0002-histogram.svg");
+	ok(text && !strstr(text, ">t_hw") && !strstr(text, ">t_send"), "a legend has nothing that was not recorded");
+	free(text);
+	text = slurp(html);
+	is_int((int64_t)count_of(text, "<td>t_lat</td>"), 5, "the page has a row of t_lat for each measured point");
+	is_int((int64_t)count_of(text, "<td>t_comp</td>"), 4, "of t_comp for those that asked for it");
+	is_int((int64_t)count_of(text, "<td>t_send</td>"), 1, "of t_send for the one that has it");
+	is_int((int64_t)count_of(text, "<td>t_hw</td>"), 1, "of t_hw for the one that has it");
+	is_int((int64_t)count_of(text, "<td>t_hw_comp</td>"), 1, "and of t_hw_comp");
+	free(text);
+	free(html);
+	free(derived);
+	free(dir);
+}
+
 /* Killed: no summary, some repetitions reduced, the columns gone. */
 static void test_killed(const char *top)
 {
@@ -613,6 +668,7 @@ int main(void)
 	test_failing_gnuplot(top, dir);
 	test_no_scripts(top, dir);
 	test_two_runs(top, dir, derived);
+	test_recorded(top);
 	test_killed(top);
 	test_damaged(top);
 	free(derived);

@@ -1,4 +1,4 @@
-#include "report/steps.h"
+#include "report/missed_steps.h"
 
 static bool share_of(const json_t *pacing, const char *key, double *share)
 {
@@ -8,22 +8,22 @@ static bool share_of(const json_t *pacing, const char *key, double *share)
 	return json_is_number(j) && *share >= 0 && *share <= 1;
 }
 
-bool point_steps(const struct report_point *p, struct steps *s)
+bool missed_steps_of(const struct report_point *p, struct missed_steps *s)
 {
 	const json_t *pacing = json_object_get(p->summary, "pacing");
 
 	s->due = json_integer_value(json_object_get(pacing, "steps"));
 	if (share_of(pacing, "missed_share", &s->missed_share) && share_of(pacing, "unsent_share", &s->unsent_share))
 		return true;
-	*s = (struct steps){0, 0, 0};
+	*s = (struct missed_steps){0, 0, 0};
 	return false;
 }
 
-void steps_cells(FILE *table, const struct report_point *p)
+void missed_steps_cells(FILE *table, const struct report_point *p)
 {
-	struct steps s;
+	struct missed_steps s;
 
-	if (point_steps(p, &s))
+	if (missed_steps_of(p, &s))
 		fprintf(table, "\t%.6g\t%.6g", s.missed_share, s.unsent_share);
 	else
 		fputs("\t\t", table);

@@ -1,4 +1,4 @@
-#include "report/settings.h"
+#include "report/axes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,29 +6,30 @@
 
 #include "common/or_abort.h"
 #include "report/figures.h"
+#include "report/labels.h"
 
 /* Settings that say how long to measure, not what. */
 static const char *const bookkeeping[] = {"messages", "repetitions", "warmup", "timeout_ns",
 					  "drain_ns", "limit_ns",    "depth"};
 
-const json_t *point_setting(const struct report_point *p, const char *key)
+const json_t *axes_setting(const struct report_point *p, const char *key)
 {
 	return json_object_get(p->params, key);
 }
 
-bool settings_same(const json_t *a, const json_t *b)
+bool axes_same(const json_t *a, const json_t *b)
 {
 	return a == b || (a && b && json_equal(a, b));
 }
 
-bool points_differ(const struct report_point *a, const struct report_point *b, const char *key)
+bool axes_differ(const struct report_point *a, const struct report_point *b, const char *key)
 {
-	return *key ? !settings_same(point_setting(a, key), point_setting(b, key)) : a->run != b->run;
+	return *key ? !axes_same(axes_setting(a, key), axes_setting(b, key)) : a->run != b->run;
 }
 
-bool point_has_number(const struct report_point *p, const char *key)
+bool axes_has_number(const struct report_point *p, const char *key)
 {
-	return json_is_integer(point_setting(p, key)) && p->series_count && series_is_measured(&p->series[0]);
+	return json_is_integer(axes_setting(p, key)) && model_leading(p);
 }
 
 /* --- values --- */
@@ -48,14 +49,14 @@ static bool is_known(const int64_t *values, size_t count, int64_t value)
 	return false;
 }
 
-size_t settings_values(const struct report_point *points, size_t count, const char *key, int64_t *values, size_t most)
+size_t axes_values(const struct report_point *points, size_t count, const char *key, int64_t *values, size_t most)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		int64_t value = json_integer_value(point_setting(&points[i], key));
+		int64_t value = json_integer_value(axes_setting(&points[i], key));
 
-		if (!point_has_number(&points[i], key) || is_known(values, found, value))
+		if (!axes_has_number(&points[i], key) || is_known(values, found, value))
 			continue;
 		if (found == most)
 			return most + 1;
@@ -82,15 +83,15 @@ static bool follows_size(const struct report *r, const char *key)
 		for (size_t k = 0; k < i; k++) {
 			const struct report_point *a = &r->points[i], *b = &r->points[k];
 
-			if (a->run == b->run && !points_differ(a, b, SETTING_SIZE) && points_differ(a, b, key))
+			if (a->run == b->run && !axes_differ(a, b, AXES_SIZE) && axes_differ(a, b, key))
 				return false;
 		}
 	return true;
 }
 
-bool setting_is_an_axis(const struct report *r, const char *key)
+bool axes_is_axis(const struct report *r, const char *key)
 {
-	return strcmp(key, SETTING_SIZE) != 0 && !is_bookkeeping(key) && !follows_size(r, key);
+	return strcmp(key, AXES_SIZE) != 0 && !is_bookkeeping(key) && !follows_size(r, key);
 }
 
 /* --- words --- */
@@ -101,14 +102,14 @@ static bool says_what_it_is(const json_t *value, const char *text)
 	       strcmp(text, "off") != 0 && strcmp(text, "auto") != 0;
 }
 
-char *settings_label(const struct report *r, const struct report_point *p, const char *const *keys, size_t count)
+char *axes_label(const struct report *r, const struct report_point *p, const char *const *keys, size_t count)
 {
-	char *label = NULL, name[SETTINGS_LABEL_MAX], value[SETTINGS_LABEL_MAX];
+	char *label = NULL, name[AXES_LABEL_MAX], value[AXES_LABEL_MAX];
 	size_t size, printed = 0;
 	FILE *out = or_abort(open_memstream(&label, &size));
 
 	for (size_t i = 0; i < count; i++) {
-		const json_t *v = *keys[i] ? point_setting(p, keys[i]) : NULL;
+		const json_t *v = *keys[i] ? axes_setting(p, keys[i]) : NULL;
 
 		if (*keys[i] && !v)
 			continue;
@@ -117,11 +118,11 @@ char *settings_label(const struct report *r, const struct report_point *p, const
 			fputs(r->runs[p->run].label, out);
 			continue;
 		}
-		param_value(keys[i], v, value, sizeof(value));
+		label_value(keys[i], v, value, sizeof(value));
 		if (!says_what_it_is(v, value))
-			fprintf(out, "%s ", param_name(keys[i], name, sizeof(name)));
+			fprintf(out, "%s ", label_key(keys[i], name, sizeof(name)));
 		fputs(value, out);
 	}
 	fclose(out);
-	return figure_one_line(label, SETTINGS_LABEL_MAX);
+	return figure_one_line(label, AXES_LABEL_MAX);
 }

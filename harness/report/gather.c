@@ -1,0 +1,257 @@
+#include "report/gather.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/rep.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "report/labels.h"
+#include "rundir/layout.h"
+#include "rundir/schema.h"
+
+/* Merged histograms -------------------------------------------------------------------------------------- */
+
+static void append_bin(struct histogram *h, int64_t value, uint64_t count)
+{
+	if (h->bins && h->value[h->bins - 1] == value) {
+		h->count[h->bins - 1] += count;
+		return;
+	}
+	h->value[h->bins] = value;
+	h->count[h->bins++] = count;
+}
+
+/* Both rise, so one pass does. */
+static void merge_histogram(struct histogram *into, const struct histogram *more)
+{
+	size_t most = into->bins + more->bins, i = 0, k = 0;
+	struct histogram merged = {or_abort(calloc(most + 1, sizeof(int64_t))),
+				   or_abort(calloc(most + 1, sizeof(uint64_t))), 0,
+				   into->width > more->width ? into->width : more->width};
+
+	while (i < into->bins || k < more->bins) {
+		bool first = k == more->bins || (i < into->bins && into->value[i] <= more->value[k]);
+		const struct histogram *from = first ? into : more;
+		size_t *at = first ? &i : &k;
+
+		append_bin(&merged, from->value[*at], from->count[*at]);
+		++*at;
+	}
+	histogram_free(into);
+	*into = merged;
+}
+
+/* What one repetition adds to every series. */
+static int merge_rep(struct report_point *p, const char *path, struct err *e)
+{
+	json_t *data = schema_read(DOC_DATA, path, e);
+	int rc = data ? 0 : -EINVAL;
+
+	for (size_t i = 0; !rc && i < p->series_count; i++) {
+		const json_t *j = json_object_get(json_object_get(data, "histograms"), p->series[i].name);
+		struct histogram h = {0};
+
+		if (!j)
+			continue;
+		rc = histogram_from_json(j, &h, e);
+		if (!rc)
+			merge_histogram(&p->series[i].histogram, &h);
+		histogram_free(&h);
+	}
+	json_decref(data);
+	return rc;
+}
+
+/* A repetition that was interrupted has no data.json. */
+static int merge_reps(struct report_point *p, const char *run_path, struct err *e)
+{
+	unsigned *reps = NULL;
+	size_t count = 0;
+	int rc = rep_list(run_path, p->id, &reps, &count, e);
+
+	for (size_t i = 0; !rc && i < count; i++) {
+		char *dir = layout_rep_dir(run_path, p->id, reps[i]), *path = fs_path("%s/data.json", dir);
+
+		if (!access(path, F_OK))
+			rc = merge_rep(p, path, e);
+		free(path);
+		free(dir);
+	}
+	free(reps);
+	for (size_t s = 0; s < p->series_count; s++)
+		for (size_t i = 0; i < p->series[s].histogram.bins; i++)
+			p->series[s].count += p->series[s].histogram.count[i];
+	return rc;
+}
+
+/* Points ------------------------------------------------------------------------------------------------- */
+
+static const json_t *summary_of_point(const json_t *summary, unsigned id)
+{
+	const json_t *p;
+	size_t i;
+
+	json_array_foreach (json_object_get(summary, "points"), i, p) {
+		if (json_integer_value(json_object_get(p, "id")) == (json_int_t)id)
+			return p;
+	}
+	return NULL;
+}
+
+/* "t_lat" of "lat_ns". */
+static const char *label_of_series(const json_t *resolved, const struct layout *layout, const char *name)
+{
+	const char *kernel = json_string_value(json_object_get(layout->params, "kernel"));
+	const json_t *all = json_object_get(json_object_get(json_object_get(resolved, "kernels"), kernel), "series");
+	const json_t *s;
+	size_t i;
+
+	json_array_foreach (all, i, s) {
+		const char *label = json_string_value(json_object_get(s, "label"));
+
+		if (label && !strcmp(json_string_value(json_object_get(s, "name")), name))
+			return label;
+	}
+	return name;
+}
+
+static void take_series(struct report_point *p, const struct layout *layout, const json_t *resolved)
+{
+	const json_t *metrics = json_object_get(p->summary, "metrics");
+
+	p->series = or_abort(calloc(layout->series_count, sizeof(*p->series)));
+	for (unsigned i = 0; i < layout->series_count; i++) {
+		const char *name = layout->series[i].name;
+
+		p->series[p->series_count++] = (struct report_series){
+		    .name = name,
+		    .label = label_of_series(resolved, layout, name),
+		    .leads = i == 0,
+		    .metric = json_object_get(metrics, name),
+		};
+	}
+}
+
+/* Nothing to show of a series without an entry, unless its messages were lost. */
+static void drop_empty_series(struct report_point *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->series_count; i++) {
+		struct report_series *s = &p->series[i];
+		int64_t n = 0, lost = 0;
+
+		model_metric(s, "n", &n);
+		model_metric(s, "lost", &lost);
+		if (model_is_measured(s) || n > 0 || lost > 0)
+			p->series[kept++] = *s;
+		else
+			histogram_free(&s->histogram);
+	}
+	p->series_count = kept;
+}
+
+/* A point that was never begun has none. */
+static int read_outcome(struct report_point *p, const char *run_path, struct err *e)
+{
+	char *dir = layout_point_dir(run_path, p->id), *path = fs_path("%s/point.json", dir);
+	int rc = 0;
+
+	if (!access(path, F_OK)) {
+		p->outcome = schema_read(DOC_POINT, path, e);
+		rc = p->outcome ? 0 : -EINVAL;
+	}
+	free(path);
+	free(dir);
+	return rc;
+}
+
+static int gather_point(struct report *r, size_t run, size_t index, struct err *e)
+{
+	const struct run *of = r->runs[run].run;
+	struct report_point *p;
+	struct layout layout;
+	int rc = layout_read(of->path, of->resolved, index, &layout, e);
+
+	if (rc)
+		return rc;
+	r->points = grow_or_abort(r->points, r->count, sizeof(*r->points));
+	p = &r->points[r->count++];
+	*p = (struct report_point){.run = run, .id = layout.id, .params = layout.params};
+	p->limit_ns = layout.limit_ns;
+	p->summary = summary_of_point(r->runs[run].summary, p->id);
+	p->name = run ? fs_path("run-%zu-point-%04u", run + 1, p->id) : fs_path("point-%04u", p->id);
+	take_series(p, &layout, of->resolved);
+	rc = read_outcome(p, of->path, e);
+	rc = rc ? rc : merge_reps(p, of->path, e);
+	drop_empty_series(p);
+	return rc;
+}
+
+/* Runs --------------------------------------------------------------------------------------------------- */
+
+/* Where messages went from or to; the one that only coordinated measured nothing. */
+static bool has_endpoint(const json_t *host)
+{
+	const json_t *roles = json_object_get(host, "roles"), *role;
+	size_t i;
+
+	json_array_foreach (roles, i, role) {
+		const char *name = json_string_value(role);
+
+		if (name && (!strcmp(name, "source") || !strcmp(name, "sink")))
+			return true;
+	}
+	return !json_array_size(roles);
+}
+
+static char *names_of_hosts(const json_t *run, bool all)
+{
+	const json_t *hosts = json_object_get(run, "hosts");
+	json_t *host;
+	char *names = NULL;
+	const char *key;
+	size_t size, n = 0;
+	FILE *out = or_abort(open_memstream(&names, &size));
+
+	json_object_foreach ((json_t *)hosts, key, host) {
+		if (all || has_endpoint(host))
+			fprintf(out, "%s%s", n++ ? " and " : "", key);
+	}
+	fclose(out);
+	return or_abort(names);
+}
+
+static void gather_run(struct report *r, const struct run *run)
+{
+	struct err ignored = ERR_INIT;
+	struct report_run *to = &r->runs[r->run_count++];
+
+	to->run = run;
+	to->hosts = names_of_hosts(run->run, false);
+	if (!*to->hosts) {
+		free(to->hosts);
+		to->hosts = names_of_hosts(run->run, true);
+	}
+	/* A run that was killed has no summary yet, but may have columns to compute one from. */
+	to->summary =
+	    run->summary ? json_incref(run->summary) : summary_build(run->path, run->run, run->resolved, &ignored);
+}
+
+int gather_report(struct report *r, const struct run *runs, size_t count, struct err *e)
+{
+	int rc = 0;
+
+	*r = (struct report){.runs = or_abort(calloc(count ? count : 1, sizeof(*r->runs)))};
+	for (size_t i = 0; i < count; i++) {
+		gather_run(r, &runs[i]);
+		for (size_t k = 0; !rc && k < json_array_size(json_object_get(runs[i].resolved, "points")); k++)
+			rc = gather_point(r, i, k, e);
+	}
+	label_all(r);
+	return rc;
+}
