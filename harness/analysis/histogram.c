@@ -1,9 +1,10 @@
+#include "analysis/histogram.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/span.h"
-#include "analysis/stats.h"
 #include "analysis/window.h"
 #include "common/err.h"
 

@@ -13,10 +13,10 @@
 struct err;
 
 /*
- * Of a point whose `metrics` are known: {"metric": "lat_ns", "undisturbed": {as in metrics}, "p50_ratio": 1.03 or null}.
- * `*out` is NULL where the point has no such repetition. 0, or a negative errno and `e`.
+ * Of a flow of a point whose `metrics` are known: {"metric": "lat_ns" (its key in there), "undisturbed": {as in metrics},
+ * "p50_ratio": 1.03 or null}. `*out` is NULL where the flow has no such repetition. 0, or a negative errno and `e`.
  */
-int interference_compute(const char *run_path, const struct layout *l, const json_t *metrics, json_t **out,
+int interference_compute(const char *run_path, const struct layout_flow *f, const json_t *metrics, json_t **out,
 			 struct err *e);
 
 /* "t_send: with the third thread the median of t_lat is 1253 ns, without it 1210 ns (+3.6 %)", a new reference. */

@@ -1,5 +1,28 @@
 #include "analysis/series.h"
 
+#include "analysis/span.h"
+
+struct span series_span(const struct rep *r, const struct layout_series *s)
+{
+	return (struct span){
+	    .a = r->columns[s->column].data,
+	    .b = s->minus < 0 ? NULL : r->columns[s->minus].data,
+	    .count = r->columns[s->column].count,
+	};
+}
+
+uint64_t series_absent(const struct rep *r, const struct layout_series *s)
+{
+	const struct span span = series_span(r, s);
+	const int64_t *among = s->among < 0 ? NULL : r->columns[s->among].data;
+	uint64_t absent = 0;
+	int64_t ignored;
+
+	for (size_t i = 0; among && i < span.count; i++)
+		absent += among[i] == NEVER && !span_sample(&span, i, &ignored);
+	return absent;
+}
+
 /* Rounds down, also below zero: gcc and clang shift signed numbers arithmetically. */
 static int64_t half(int64_t value)
 {

@@ -12,16 +12,17 @@
 /* A quantile with fewer samples beyond it is noise. */
 #define BEYOND 20
 
-const double quantile_p[QUANTILES] = {0.5, 0.9, 0.99, 0.999, 0.9999};
-const char *const quantile_key[QUANTILES] = {"p50", "p90", "p99", "p99_9", "p99_99"};
-const char *const quantile_label[QUANTILES] = {"p50", "p90", "p99", "p99.9", "p99.99"};
-
-/* The same in ten-thousandths: ranks are counted in integers, where 0.99 * n may land on the wrong side. */
-static const unsigned quantile_parts[QUANTILES] = {5000, 9000, 9900, 9990, 9999};
+const unsigned quantile_millionths[QUANTILES] = {
+#define STATISTIC(...)
+#define QUANTILE(id, label, millionths, ...) [Q##id] = millionths,
+#include "analysis/statistics.def"
+#undef STATISTIC
+#undef QUANTILE
+};
 
 uint64_t quantile_rank(unsigned q, uint64_t n)
 {
-	return (uint64_t)(((unsigned __int128)n * quantile_parts[q] + 9999) / 10000);
+	return (uint64_t)(((unsigned __int128)n * quantile_millionths[q] + 999999) / 1000000);
 }
 
 bool quantile_is_known(unsigned q, uint64_t n)
@@ -359,31 +360,4 @@ out:
 	window_free(&first);
 	free(kept.values);
 	return rc ? err_sys(e, rc, NULL, "compute quantiles") : 0;
-}
-
-static json_t *integer_or_null(bool known, int64_t value)
-{
-	return known ? json_integer(value) : json_null();
-}
-
-static json_t *real_or_null(bool known, double value)
-{
-	return known ? json_real(value) : json_null();
-}
-
-json_t *stats_json(const struct stats *s)
-{
-	json_t *j = json_object();
-	bool any = s->n > 0;
-
-	json_object_set_new(j, "n", json_integer((json_int_t)s->n));
-	json_object_set_new(j, "lost", json_integer((json_int_t)s->lost));
-	json_object_set_new(j, "min", integer_or_null(any, s->min));
-	for (unsigned q = 0; q < QUANTILES; q++)
-		json_object_set_new(j, quantile_key[q], integer_or_null(s->has_quantile[q], s->quantile[q]));
-	json_object_set_new(j, "max", integer_or_null(any, s->max));
-	json_object_set_new(j, "mean", real_or_null(any, s->mean));
-	json_object_set_new(j, "stdev", real_or_null(any, s->stdev));
-	json_object_set_new(j, "over_limit", real_or_null(any, s->over_limit));
-	return j;
 }

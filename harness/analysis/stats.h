@@ -9,7 +9,6 @@
 #ifndef KBLAT_ANALYSIS_STATS_H
 #define KBLAT_ANALYSIS_STATS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,12 +22,19 @@ struct span {
 	size_t count;
 };
 
-enum { Q50, Q90, Q99, Q99_9, Q99_99, QUANTILES };
-extern const double quantile_p[QUANTILES];
-extern const char *const quantile_key[QUANTILES];   /* "p50" ... "p99_99" */
-extern const char *const quantile_label[QUANTILES]; /* "p50" ... "p99.99", for people */
+/* Q50 … Q99_99: analysis/statistics.def has a row for each. */
+enum {
+#define STATISTIC(...)
+#define QUANTILE(id, ...) Q##id,
+#include "analysis/statistics.def"
+#undef STATISTIC
+#undef QUANTILE
+	QUANTILES
+};
+extern const unsigned quantile_millionths[QUANTILES];
 
-/* The rank of quantile q among n samples, ceil(p * n) in integers; and whether at least 20 samples lie beyond it. */
+/* The rank of quantile q among n samples, ceil(p * n) in integers (in floating point 0.99 * n may land on the wrong
+ * side); and whether at least 20 samples lie beyond it. */
 uint64_t quantile_rank(unsigned q, uint64_t n);
 bool quantile_is_known(unsigned q, uint64_t n);
 
@@ -45,28 +51,5 @@ struct stats {
 
 /* 0, or -ENOMEM. */
 int stats_compute(const struct span *spans, size_t span_count, int64_t limit, struct stats *out, struct err *e);
-
-/* {"n", "lost", "min", "p50", ..., "max", "mean", "stdev", "over_limit"}, as in summary.json; null where there is no
- * value. */
-json_t *stats_json(const struct stats *s);
-
-/*
- * A sparse exact histogram: values in rising order with their counts. Where there are more than `max_bins` different
- * values, neighbours share a bin whose width is a power of two (`width` 1: exact). Values are the lower edges.
- */
-struct histogram {
-	int64_t *value;
-	uint64_t *count;
-	size_t bins;
-	int64_t width;
-};
-
-int histogram_compute(const struct span *spans, size_t span_count, size_t max_bins, struct histogram *out,
-		      struct err *e);
-void histogram_free(struct histogram *h);
-
-/* {"width", "values": [...], "counts": [...]} and back (checked: rising, positive). */
-json_t *histogram_json(const struct histogram *h);
-int histogram_from_json(const json_t *j, struct histogram *out, struct err *e);
 
 #endif

@@ -1,14 +1,16 @@
+#include "analysis/summary.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/point.h"
+#include "analysis/point_summary.h"
+#include "analysis/summary_csv.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "rundir/layout.h"
 #include "rundir/reader.h"
 
 /* "point 3: ", "points 0-2, 5: ", "every point: ". */
@@ -112,27 +114,23 @@ static json_t *finish(const json_t *run, const json_t *resolved, json_t *points)
 			 "points", points);
 }
 
-json_t *run_state(const char *run_path, const json_t *run, const char *role)
+/* `last`: the id of the point before. */
+static json_t *build_point(const struct point_context *c, const json_t *resolved, size_t index, long long *last,
+			   struct err *e)
 {
-	json_t *host, *one, *state, *keys = NULL;
-	struct err ignored = ERR_INIT;
-	const char *name;
-	size_t i;
+	struct layout layout;
+	json_t *point = NULL;
 
-	json_object_foreach (json_object_get(run, "hosts"), name, host) {
-		json_array_foreach (json_object_get(host, "roles"), i, one) {
-			char *path;
-
-			if (keys || !json_is_string(one) || strcmp(json_string_value(one), role) || strchr(name, '/'))
-				continue;
-			path = fs_path("%s/state/%s/before/state.json", run_path, name);
-			state = access(path, F_OK) ? NULL : json_read(path, &ignored);
-			keys = json_incref(json_object_get(state, "keys"));
-			json_decref(state);
-			free(path);
-		}
-	}
-	return keys;
+	if (layout_read(c->run_path, resolved, index, &layout, e))
+		return NULL;
+	if (layout.id <= *last)
+		err_set(e, -EINVAL, STATUS_USAGE, c->run_path, NULL,
+			"resolved.json: the ids of its points do not rise");
+	else
+		point = point_summary(c, &layout, e);
+	*last = layout.id;
+	layout_free(&layout);
+	return point;
 }
 
 static json_t *build_points(const struct point_context *c, const json_t *resolved, struct err *e)
@@ -141,26 +139,15 @@ static json_t *build_points(const struct point_context *c, const json_t *resolve
 	long long last = -1;
 
 	for (size_t i = 0; i < json_array_size(json_object_get(resolved, "points")); i++) {
-		struct layout layout;
-		json_t *point = NULL;
+		json_t *point = build_point(c, resolved, i, &last, e);
 
-		if (layout_read(c->run_path, resolved, i, &layout, e))
-			goto fail;
-		if (layout.id <= last) {
-			err_set(e, -EINVAL, STATUS_USAGE, c->run_path, NULL,
-				"resolved.json: the ids of its points do not rise");
-			goto fail;
+		if (!point) {
+			json_decref(points);
+			return NULL;
 		}
-		last = layout.id;
-		point = point_summary(c, &layout, e);
-		if (!point)
-			goto fail;
 		json_array_append_new(points, point);
 	}
 	return points;
-fail:
-	json_decref(points);
-	return NULL;
 }
 
 json_t *summary_build(const char *run_path, const json_t *run, const json_t *resolved, struct err *e)

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/rep.h"
-#include "claims/claims.h"
+#include "analysis/reduce.h"
+#include "analysis/summary.h"
+#include "analysis/summary_csv.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "rundir/layout.h"
+#include "rundir/rep.h"
 #include "rundir/schema.h"
 
 struct check {
@@ -120,53 +121,86 @@ static void check_json(struct check *c, const char *name, json_t *value, const c
 	free(path);
 }
 
-/* What messages_of() says of a repetition that a duration ends: only its counters know. */
-#define MESSAGES_POSTED -2
+/* --- repetitions --- */
 
-static json_int_t posted_of(const struct rep *r)
+/* What messages_of() says of a repetition that something else may end: only its counters know. */
+#define MESSAGES_COUNTED -2
+
+/* A step of a pacer that sent nothing is an entry, too. */
+static json_int_t entries_counted(const struct rep *r)
 {
-	return json_integer_value(json_object_get(json_object_get(r->counters, "source"), "posted"));
+	return rep_counter(r, "source", "posted") + rep_counter(r, "source", "missed") +
+	       rep_counter(r, "source", "unsent");
 }
 
-static void check_rep(struct check *c, const struct layout *l, unsigned number, json_int_t messages)
+static void check_entries(struct check *c, const struct layout_flow *f, const char *dir, unsigned number,
+			  json_int_t messages)
 {
-	char *name = fs_path("points/%04u/rep-%02u/data.json", l->id, number);
 	struct err e = ERR_INIT;
 	struct rep r;
 
-	check_json(c, name, rep_data(c->run->path, l, number, &e), "computed again from the columns, it is different",
-		   &e);
-	err_clear(&e);
-	if (!rep_open(c->run->path, l, number, &r, &e)) {
-		if (messages == MESSAGES_POSTED)
-			messages = posted_of(&r);
-		if (r.is_whole && messages >= 0 && r.columns[0].count != (size_t)messages)
-			complain(
-			    c, "points/%04u/rep-%02u/%s.npy: it has %zu entries for %" JSON_INTEGER_FORMAT " messages",
-			    l->id, number, l->columns[0], r.columns[0].count, messages);
-		rep_close(&r);
-	}
-	free(name);
+	if (rep_open(c->run->path, f, number, &r, &e))
+		return;
+	if (messages == MESSAGES_COUNTED)
+		messages = entries_counted(&r);
+	if (r.is_whole && messages >= 0 && r.columns[0].count != (size_t)messages)
+		complain(c, "%s/%s.npy: it has %zu entries for %" JSON_INTEGER_FORMAT " messages", dir, f->columns[0],
+			 r.columns[0].count, messages);
+	rep_close(&r);
 }
 
-/* Of a point that was completed, how many messages a repetition has, or MESSAGES_POSTED; -1 otherwise, or if that is not
- * said. */
-static json_int_t messages_of(const struct layout *l, const json_t *point)
+static void check_rep(struct check *c, const struct layout_flow *f, unsigned number, json_int_t messages)
 {
-	const char *outcome = json_string_value(json_object_get(point, "outcome"));
-	const json_t *messages = json_object_get(l->params, "messages");
+	char *path = layout_rep_dir(c->run->path, f->point, number, f->name);
+	const char *dir = path + strlen(c->run->path) + 1;
+	char *name = fs_path("%s/data.json", dir);
+	struct err e = ERR_INIT;
 
-	if (!outcome || strcmp(outcome, "completed") || !json_is_integer(messages))
+	check_json(c, name, reduce_rep(c->run->path, f, number, &e), "computed again from the columns, it is different",
+		   &e);
+	check_entries(c, f, dir, number, messages);
+	free(name);
+	free(path);
+}
+
+/* Does one flow's end end the others? */
+static bool ends_with_first(const struct layout *l)
+{
+	return !strcmp(json_text(l->params, "until"), "first");
+}
+
+/* Of a point that was completed, how many messages a repetition of a flow has, or MESSAGES_COUNTED; -1 otherwise, or if
+ * that is not said. */
+static json_int_t messages_of(const struct layout *l, const struct layout_flow *f, const json_t *point)
+{
+	const json_t *messages = json_object_get(f->params, "messages");
+
+	if (strcmp(json_text(point, "outcome"), "completed") || !json_is_integer(messages))
 		return -1;
-	return json_integer_value(json_object_get(l->params, "duration_ns")) ? MESSAGES_POSTED
-									     : json_integer_value(messages);
+	if (json_integer_value(json_object_get(f->params, "duration_ns")) || ends_with_first(l))
+		return MESSAGES_COUNTED;
+	return json_integer_value(messages);
+}
+
+/* --- points --- */
+
+static void check_reps(struct check *c, const struct layout *l, const json_t *point)
+{
+	unsigned *reps = NULL;
+	size_t count = 0;
+	struct err e = ERR_INIT;
+
+	if (rep_list(c->run->path, l->id, &reps, &count, &e))
+		complain_err(c, &e);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < l->flow_count; k++)
+			check_rep(c, &l->flows[k], reps[i], messages_of(l, &l->flows[k], point));
+	free(reps);
 }
 
 static void check_point(struct check *c, const struct layout *l, const json_t *point)
 {
 	char *name = fs_path("points/%04u/params.json", l->id);
-	unsigned *reps = NULL;
-	size_t count = 0;
 	struct err e = ERR_INIT;
 
 	check_json(c, name, json_incref((json_t *)l->params), "it differs from what resolved.json says", &e);
@@ -174,18 +208,24 @@ static void check_point(struct check *c, const struct layout *l, const json_t *p
 	name = fs_path("points/%04u/summary.json", l->id);
 	check_json(c, name, json_incref((json_t *)point), "computed again from the columns, it is different", &e);
 	free(name);
-	if (rep_list(c->run->path, l->id, &reps, &count, &e))
-		complain_err(c, &e);
-	for (size_t i = 0; i < count; i++)
-		check_rep(c, l, reps[i], messages_of(l, point));
-	free(reps);
+	check_reps(c, l, point);
 }
 
-static bool was_begun(const json_t *point)
+static void check_points(struct check *c, const json_t *summary)
 {
-	const char *outcome = json_string_value(json_object_get(point, "outcome"));
+	const json_t *points = json_object_get(summary, "points"), *point;
+	size_t i;
 
-	return outcome && strcmp(outcome, "not measured");
+	json_array_foreach (points, i, point) {
+		struct err e = ERR_INIT;
+		struct layout l;
+
+		if (!strcmp(json_text_or(point, "outcome", "not measured"), "not measured") ||
+		    layout_read(c->run->path, c->run->resolved, i, &l, &e))
+			continue;
+		check_point(c, &l, point);
+		layout_free(&l);
+	}
 }
 
 static void check_csv(struct check *c, const json_t *summary)
@@ -206,50 +246,46 @@ static void check_csv(struct check *c, const json_t *summary)
 	free(path);
 }
 
-/* A run's own claims: those that compare with another experiment are not judged in it. */
-static void check_claims(struct check *c, const json_t *summary)
+static void check_more(struct check *c, const struct verify_more *more, const json_t *summary)
 {
 	struct run run = *c->run;
-	struct err e = ERR_INIT;
 
-	if (!claims_are_made(run.resolved))
-		return;
 	run.summary = (json_t *)summary;
-	check_json(c, "claims.json", claims_of_runs(&run, 1, &e), "judged again, it is different", &e);
+	for (; more && more->file; more++) {
+		struct err e = ERR_INIT;
+
+		if (more->applies(&run))
+			check_json(c, more->file, more->make(&run, &e), more->complaint, &e);
+	}
 }
 
-static void check_derived(struct check *c, struct verified *out)
+static void check_derived(struct check *c, const struct verify_more *more, struct verified *out)
 {
-	const json_t *points = json_object_get(c->run->resolved, "points"), *summarised;
 	struct err e = ERR_INIT;
 	json_t *summary = summary_build(c->run->path, c->run->run, c->run->resolved, &e);
-	struct layout l;
 
 	check_json(c, "summary.json", json_incref(summary), "computed again from the columns, it is different", &e);
 	if (!summary)
 		return;
-	summarised = json_object_get(summary, "points");
-	for (size_t i = 0; i < json_array_size(points); i++)
-		if (was_begun(json_array_get(summarised, i)) && !layout_read(c->run->path, c->run->resolved, i, &l, &e))
-			check_point(c, &l, json_array_get(summarised, i));
+	check_points(c, summary);
 	check_csv(c, summary);
-	check_claims(c, summary);
+	check_more(c, more, summary);
 	if (!json_equal(json_object_get(summary, "valid"), json_object_get(c->run->run, "valid")))
 		complain(c, "run.json: 'valid' is not what the columns and counters say");
-	out->points = json_array_size(points);
+	out->points = json_array_size(json_object_get(summary, "points"));
 	json_decref(summary);
 }
 
-int run_verify(const struct run *run, void (*complain_to)(void *arg, const char *text), void *arg, struct verified *out,
-	       struct err *e)
+int verify_run(const struct run *run, const struct verify_more *more, void (*tell)(void *arg, const char *text),
+	       void *arg, struct verified *out, struct err *e)
 {
-	struct check c = {.run = run, .complain = complain_to, .arg = arg};
+	struct check c = {.run = run, .complain = tell, .arg = arg};
 	int rc;
 
 	*out = (struct verified){0};
 	rc = check_files(&c, out, e);
 	/* What cannot be read would only be complained about again. */
 	if (!rc && !c.count)
-		check_derived(&c, out);
+		check_derived(&c, more, out);
 	return rc ? rc : c.count;
 }

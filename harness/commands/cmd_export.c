@@ -2,6 +2,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "analysis/summary.h"
+#include "analysis/summary_csv.h"
 #include "commands/commands.h"
 #include "rundir/reader.h"
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/summary_table.h"
 #include "campaign/campaign.h"
 #include "claims/claims.h"
 #include "commands/commands.h"
@@ -20,7 +21,6 @@
 #include "run/coordinator.h"
 #include "run/environment.h"
 #include "run/preflight.h"
-#include "rundir/reader.h"
 #include "state/before_after.h"
 #include "state/state.h"
 

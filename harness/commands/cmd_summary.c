@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/summary.h"
+#include "analysis/summary_table.h"
 #include "commands/commands.h"
 #include "common/json.h"
 #include "rundir/reader.h"

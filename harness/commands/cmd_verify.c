@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include "analysis/verify.h"
+#include "claims/claims.h"
 #include "commands/commands.h"
 #include "common/fs.h"
-#include "rundir/reader.h"
+#include "rundir/manifest.h"
 
 const struct cli_command cmd_verify_cli = {
     .name = "verify",
@@ -40,6 +41,22 @@ static bool has_manifest(const char *path)
 	return there;
 }
 
+/* Those that compare with another experiment are not judged in a run's own claims.json. */
+static bool makes_claims(const struct run *run)
+{
+	return claims_are_made(run->resolved);
+}
+
+static json_t *own_claims(const struct run *run, struct err *e)
+{
+	return claims_of_runs(run, 1, e);
+}
+
+static const struct verify_more more[] = {
+    {"claims.json", makes_claims, own_claims, "judged again, it is different"},
+    {.file = NULL},
+};
+
 static enum status verify_content(const char *path, const struct run *run, struct err *e)
 {
 	struct verified seen;
@@ -49,7 +66,7 @@ static enum status verify_content(const char *path, const struct run *run, struc
 		printf("%s: not sealed: the run has not ended, or was killed\n", path);
 		return STATUS_NO;
 	}
-	wrong = run_verify(run, print_line, NULL, &seen, e);
+	wrong = verify_run(run, more, print_line, NULL, &seen, e);
 	if (wrong < 0)
 		return e->status;
 	if (wrong)

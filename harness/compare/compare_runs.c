@@ -11,6 +11,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "rundir/manifest.h"
 
 #define DEPTH	 3
 #define RUNS_MAX 4096

@@ -15,6 +15,7 @@
 #include "report/derived.h"
 #include "report/figure_shift.h"
 #include "report/gather.h"
+#include "rundir/manifest.h"
 
 #define BEYOND 20 /* samples that a quantile needs on its outer side, as everywhere */
 

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/rep.h"
+#include "analysis/summary.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "report/labels.h"
-#include "rundir/layout.h"
+#include "rundir/rep.h"
 #include "rundir/schema.h"
 
 /* Merged histograms -------------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static int merge_reps(struct report_point *p, const char *run_path, struct err *
 	int rc = rep_list(run_path, p->id, &reps, &count, e);
 
 	for (size_t i = 0; !rc && i < count; i++) {
-		char *dir = layout_rep_dir(run_path, p->id, reps[i]), *path = fs_path("%s/data.json", dir);
+		char *dir = layout_rep_dir(run_path, p->id, reps[i], ""), *path = fs_path("%s/data.json", dir);
 
 		if (!access(path, F_OK))
 			rc = merge_rep(p, path, e);
@@ -102,34 +102,17 @@ static const json_t *summary_of_point(const json_t *summary, unsigned id)
 	return NULL;
 }
 
-/* "t_lat" of "lat_ns". */
-static const char *label_of_series(const json_t *resolved, const struct layout *layout, const char *name)
-{
-	const char *kernel = json_string_value(json_object_get(layout->params, "kernel"));
-	const json_t *all = json_object_get(json_object_get(json_object_get(resolved, "kernels"), kernel), "series");
-	const json_t *s;
-	size_t i;
-
-	json_array_foreach (all, i, s) {
-		const char *label = json_string_value(json_object_get(s, "label"));
-
-		if (label && !strcmp(json_string_value(json_object_get(s, "name")), name))
-			return label;
-	}
-	return name;
-}
-
-static void take_series(struct report_point *p, const struct layout *layout, const json_t *resolved)
+static void take_series(struct report_point *p, const struct layout_flow *flow)
 {
 	const json_t *metrics = json_object_get(p->summary, "metrics");
 
-	p->series = or_abort(calloc(layout->series_count, sizeof(*p->series)));
-	for (unsigned i = 0; i < layout->series_count; i++) {
-		const char *name = layout->series[i].name;
+	p->series = or_abort(calloc(flow->series_count, sizeof(*p->series)));
+	for (unsigned i = 0; i < flow->series_count; i++) {
+		const char *name = flow->series[i].name;
 
 		p->series[p->series_count++] = (struct report_series){
 		    .name = name,
-		    .label = label_of_series(resolved, layout, name),
+		    .label = flow->series[i].label,
 		    .leads = i == 0,
 		    .metric = json_object_get(metrics, name),
 		};
@@ -182,10 +165,11 @@ static int gather_point(struct report *r, size_t run, size_t index, struct err *
 	r->points = grow_or_abort(r->points, r->count, sizeof(*r->points));
 	p = &r->points[r->count++];
 	*p = (struct report_point){.run = run, .id = layout.id, .params = layout.params};
-	p->limit_ns = layout.limit_ns;
+	p->limit_ns = layout.flows[0].limit_ns;
 	p->summary = summary_of_point(r->runs[run].summary, p->id);
 	p->name = run ? fs_path("run-%zu-point-%04u", run + 1, p->id) : fs_path("point-%04u", p->id);
-	take_series(p, &layout, of->resolved);
+	take_series(p, &layout.flows[0]);
+	layout_free(&layout);
 	rc = read_outcome(p, of->path, e);
 	rc = rc ? rc : merge_reps(p, of->path, e);
 	drop_empty_series(p);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/stats.h"
+#include "analysis/histogram.h"
 #include "rundir/reader.h"
 
 struct report_series {

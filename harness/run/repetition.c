@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/reduce.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -15,7 +16,6 @@
 #include "run/coordinator.h"
 #include "run/session.h"
 #include "rundir/npy.h"
-#include "rundir/reader.h"
 
 #define STATUS_MS   5000
 #define SURVIVOR_MS 10000
@@ -318,7 +318,7 @@ static int keep_repetition(struct session *s, const struct repetition *rep, stru
 	if (!rc && entries)
 		rc = write_counters(rep, e);
 	if (!rc && entries && rep->number >= 0)
-		rc = rep_reduce(dir->path, dir->resolved, s->id, (unsigned)rep->number, e);
+		rc = reduce_write(dir->path, dir->resolved, s->id, (unsigned)rep->number, e);
 	return rc;
 }
 

@@ -7,11 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/summary.h"
 #include "claims/claims.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "run/writer.h"
+#include "rundir/manifest.h"
 #include "rundir/reader.h"
 
 char *utc_now(char *buf, size_t size, int compact)

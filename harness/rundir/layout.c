@@ -1,14 +1,17 @@
 #include "rundir/layout.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/or_abort.h"
+#include "rundir/flows.h"
 
-static int refuse(const char *run_path, struct err *e, const char *format, size_t index, const char *what)
+#define NAME_BYTES 64
+
+static int layout_refuse(const char *run_path, struct err *e, const char *format, size_t index, const char *what)
 {
 	char *path = fs_path("%s/resolved.json", run_path);
 	int rc = err_set(e, -EINVAL, STATUS_USAGE, path, NULL, format, index, what);
@@ -17,21 +20,32 @@ static int refuse(const char *run_path, struct err *e, const char *format, size_
 	return rc;
 }
 
-/* Column names become file names: nothing that could lead elsewhere. */
-static bool is_name(const char *name)
-{
-	return name && *name && strlen(name) < 64 && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
-}
-
 static const char *get_string(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
 
-int layout_column(const struct layout *l, const char *name)
+#define SMALL_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+/* Column names become file names: nothing that could lead elsewhere. */
+static bool is_column_name(const char *name)
 {
-	for (unsigned i = 0; name && i < l->column_count; i++)
-		if (!strcmp(l->columns[i], name))
+	return name && *name && strlen(name) < NAME_BYTES && !name[strspn(name, SMALL_LETTERS)];
+}
+
+/* Flows' names become folders. */
+static bool is_flow_name(const char *name)
+{
+	return strlen(name) < NAME_BYTES && *name != '-' &&
+	       !name[strspn(name, SMALL_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ-")];
+}
+
+/* --- the columns and series of a flow --- */
+
+int layout_column(const struct layout_flow *f, const char *name)
+{
+	for (unsigned i = 0; name && i < f->column_count; i++)
+		if (!strcmp(f->columns[i], name))
 			return (int)i;
 	return -1;
 }
@@ -44,90 +58,161 @@ static bool is_with(const json_t *object, const json_t *params)
 	return !with || json_is_true(json_object_get(params, with));
 }
 
-static bool read_columns(const json_t *columns, struct layout *l)
+static bool read_columns(const json_t *columns, struct layout_flow *f)
 {
-	if (!json_is_array(columns) || !json_array_size(columns) || json_array_size(columns) > LAYOUT_COLUMNS)
-		return false;
+	f->columns = or_abort(calloc(json_array_size(columns) + 1, sizeof(*f->columns)));
 	for (size_t i = 0; i < json_array_size(columns); i++) {
 		const char *name = get_string(json_array_get(columns, i), "name");
 
-		if (!is_with(json_array_get(columns, i), l->params))
+		if (!is_with(json_array_get(columns, i), f->params))
 			continue;
-		if (!is_name(name) || layout_column(l, name) >= 0)
+		if (!is_column_name(name) || layout_column(f, name) >= 0)
 			return false;
-		l->columns[l->column_count++] = name;
+		f->columns[f->column_count++] = name;
 	}
-	return true;
+	return json_array_size(columns) > 0;
 }
 
 /* "minus" may be left out: then the column itself is the series. */
-static bool read_one_series(const json_t *series, struct layout *l)
+static bool read_one_series(const json_t *series, struct layout_flow *f)
 {
-	struct layout_series *s = &l->series[l->series_count++];
+	struct layout_series *s = &f->series[f->series_count++];
+	const char *label = get_string(series, "label");
 	const char *minus = get_string(series, "minus"), *among = get_string(series, "among");
-	int column = layout_column(l, get_string(series, "column"));
+	int column = layout_column(f, get_string(series, "column"));
 
 	s->name = get_string(series, "name");
+	s->label = label ? label : s->name;
 	s->column = (unsigned)column;
-	s->minus = layout_column(l, minus);
-	s->among = layout_column(l, among);
+	s->minus = layout_column(f, minus);
+	s->among = layout_column(f, among);
 	s->divide = (int)json_integer_value(json_object_get(series, "divide"));
 	s->sparse = json_is_true(json_object_get(series, "sparse"));
-	return is_name(s->name) && column >= 0 && (!minus || s->minus >= 0) && (!among || s->among >= 0);
+	return is_column_name(s->name) && column >= 0 && (!minus || s->minus >= 0) && (!among || s->among >= 0);
 }
 
-static bool read_series(const json_t *series, struct layout *l)
+static bool read_series(const json_t *series, struct layout_flow *f)
 {
-	if (!json_is_array(series) || !json_array_size(series) || json_array_size(series) > LAYOUT_SERIES)
-		return false;
+	f->series = or_abort(calloc(json_array_size(series) + 1, sizeof(*f->series)));
 	for (size_t i = 0; i < json_array_size(series); i++)
-		if (is_with(json_array_get(series, i), l->params) && !read_one_series(json_array_get(series, i), l))
+		if (is_with(json_array_get(series, i), f->params) && !read_one_series(json_array_get(series, i), f))
 			return false;
-	return l->series_count > 0;
+	return f->series_count > 0;
 }
+
+/* --- flows --- */
+
+static int read_flow(const char *run_path, const json_t *resolved, size_t index, struct layout_flow *f, struct err *e)
+{
+	const json_t *limit = json_object_get(f->params, "limit_ns");
+	const char *name = get_string(f->params, "kernel") ?: "";
+	const json_t *kernel = json_object_get(json_object_get(resolved, "kernels"), name);
+	const json_t *columns = json_object_get(kernel, "columns"), *series = json_object_get(kernel, "series");
+
+	f->limit_ns = json_is_integer(limit) ? json_integer_value(limit) : LAYOUT_LIMIT_NS;
+	if (json_array_size(columns) > LAYOUT_MOST || json_array_size(series) > LAYOUT_MOST)
+		return layout_refuse(run_path, e, "points[%zu]: its kernel '%s' has more than 64 columns or series",
+				     index, name);
+	if (!read_columns(columns, f) || !read_series(series, f))
+		return layout_refuse(run_path, e,
+				     "points[%zu]: the columns and series of its kernel '%s' are missing or wrong",
+				     index, name);
+	return 0;
+}
+
+static bool is_named_before(const struct layout *l, const char *name)
+{
+	for (size_t i = 0; i < l->flow_count; i++)
+		if (!strcmp(l->flows[i].name, name))
+			return true;
+	return false;
+}
+
+static int read_flows(const char *run_path, const json_t *resolved, size_t index, struct layout *l, struct err *e)
+{
+	json_t *names = flows_names(l->params), *params;
+	size_t count = json_array_size(names);
+
+	l->held = json_pack("[o]", names);
+	if (count > LAYOUT_MOST)
+		return layout_refuse(run_path, e, "points[%zu] has more than 64 %s", index, "flows");
+	l->flows = or_abort(calloc(count, sizeof(*l->flows)));
+	for (size_t i = 0; i < count; i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+		int rc;
+
+		if (!is_flow_name(name) || is_named_before(l, name))
+			return layout_refuse(run_path, e, "points[%zu]: %s are not names, or not different ones", index,
+					     "its flows");
+		params = flows_params(l->params, name);
+		json_array_append_new(l->held, params);
+		l->flows[l->flow_count++] = (struct layout_flow){.point = l->id, .name = name, .params = params};
+		rc = read_flow(run_path, resolved, index, &l->flows[i], e);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* --- points --- */
 
 int layout_read(const char *run_path, const json_t *resolved, size_t index, struct layout *out, struct err *e)
 {
 	const json_t *point = json_array_get(json_object_get(resolved, "points"), index);
-	const json_t *id = json_object_get(point, "id"), *kernel, *limit;
-	const char *name;
+	const json_t *id = json_object_get(point, "id");
+	int rc;
 
-	*out = (struct layout){.params = json_object_get(point, "params"), .limit_ns = LAYOUT_LIMIT_NS};
+	*out = (struct layout){.params = json_object_get(point, "params")};
 	if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) > LAYOUT_ID_MAX)
-		return refuse(run_path, e, "points[%zu] has no %s from 0 to 999999", index, "id");
+		return layout_refuse(run_path, e, "points[%zu] has no %s from 0 to 999999", index, "id");
 	if (!json_is_object(out->params))
-		return refuse(run_path, e, "points[%zu] has no %s", index, "params");
+		return layout_refuse(run_path, e, "points[%zu] has no %s", index, "params");
 	out->id = (unsigned)json_integer_value(id);
-	limit = json_object_get(out->params, "limit_ns");
-	if (json_is_integer(limit))
-		out->limit_ns = json_integer_value(limit);
-	name = get_string(out->params, "kernel");
-	kernel = name ? json_object_get(json_object_get(resolved, "kernels"), name) : NULL;
-	if (!read_columns(json_object_get(kernel, "columns"), out) ||
-	    !read_series(json_object_get(kernel, "series"), out))
-		return refuse(run_path, e,
-			      "points[%zu]: the columns and series of its kernel '%s' are missing or wrong", index,
-			      name ? name : "");
-	return 0;
+	rc = read_flows(run_path, resolved, index, out, e);
+	if (rc)
+		layout_free(out);
+	return rc;
 }
 
 int layout_find(const char *run_path, const json_t *resolved, unsigned id, struct layout *out, struct err *e)
 {
 	const json_t *points = json_object_get(resolved, "points");
 
+	*out = (struct layout){.id = id};
 	for (size_t i = 0; i < json_array_size(points); i++)
 		if (json_integer_value(json_object_get(json_array_get(points, i), "id")) == (json_int_t)id)
 			return layout_read(run_path, resolved, i, out, e);
-	refuse(run_path, e, "there is no point %zu%s", id, "");
+	layout_refuse(run_path, e, "there is no point %zu%s", id, "");
 	return -ENOENT;
 }
+
+void layout_free(struct layout *l)
+{
+	for (size_t i = 0; i < l->flow_count; i++) {
+		free(l->flows[i].columns);
+		free(l->flows[i].series);
+	}
+	free(l->flows);
+	json_decref(l->held);
+	*l = (struct layout){.id = l->id};
+}
+
+/* --- paths --- */
 
 char *layout_point_dir(const char *run_path, unsigned id)
 {
 	return fs_path("%s/points/%04u", run_path, id);
 }
 
-char *layout_rep_dir(const char *run_path, unsigned id, unsigned rep)
+char *layout_part_dir(const char *run_path, unsigned id, const char *part, const char *flow)
 {
-	return fs_path("%s/points/%04u/rep-%02u", run_path, id, rep);
+	return fs_path("%s/points/%04u/%s%s%s", run_path, id, part, *flow ? "/" : "", flow);
+}
+
+char *layout_rep_dir(const char *run_path, unsigned id, unsigned rep, const char *flow)
+{
+	char part[32];
+
+	snprintf(part, sizeof(part), "rep-%02u", rep);
+	return layout_part_dir(run_path, id, part, flow);
 }

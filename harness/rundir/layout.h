@@ -1,50 +1,66 @@
 /*
- * What a run directory holds for a point: its id and settings, the columns its kernel recorded and the series that
+ * What a run directory holds for a point: its id and settings, its flows, the columns that each flow's kernel recorded and the series that
  * derive from them, as resolved.json says. Names that become paths are checked here.
  */
-#ifndef KBLAT_ANALYSIS_LAYOUT_H
-#define KBLAT_ANALYSIS_LAYOUT_H
+#ifndef KBLAT_RUNDIR_LAYOUT_H
+#define KBLAT_RUNDIR_LAYOUT_H
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct err;
 
-#define LAYOUT_COLUMNS	8
-#define LAYOUT_SERIES	8
+#define LAYOUT_MOST	64 /* columns of a kernel, series of it, flows of a point: resolved.json is not trusted with more */
 #define LAYOUT_LIMIT_NS 10000 /* of over_limit, where a point names none */
 #define LAYOUT_ID_MAX	999999
 
 struct layout_series {
-	const char *name; /* "lat_ns" */
-	unsigned column;  /* index in columns */
-	int minus;	  /* likewise; -1: none */
-	int among;	  /* likewise: where it never happened there is no entry, so none is lost; -1: none */
-	int divide;	  /* 2: half of it */
-	bool sparse;	  /* entries only where they were asked for: the others are not lost */
+	const char *name;  /* "lat_ns" */
+	const char *label; /* "t_lat": in figures and tables */
+	unsigned column;   /* index in columns */
+	int minus;	   /* likewise; -1: none */
+	int among;	   /* likewise: where it never happened there is no entry, so none is lost; -1: none */
+	int divide;	   /* 2: half of it */
+	bool sparse;	   /* entries only where they were asked for: the others are not lost */
 };
 
-/* Strings and params are borrowed from resolved.json. */
-struct layout {
-	unsigned id;
-	const json_t *params;
+/* A pair of endpoints. */
+struct layout_flow {
+	unsigned point;	  /* id */
+	const char *name; /* "small"; "": the point has no flows, and its one pair of endpoints no folder of its own */
+	const json_t *params; /* its settings under their bare names, with the point's own */
 	json_int_t limit_ns;
 	unsigned column_count, series_count;
-	const char *columns[LAYOUT_COLUMNS];
-	struct layout_series series[LAYOUT_SERIES];
+	const char **columns;
+	struct layout_series *series;
 };
 
-/* The point at `index` of resolved.json's "points". -EINVAL and STATUS_USAGE, naming resolved.json below `run_path`. */
+/* Strings are borrowed from resolved.json. */
+struct layout {
+	unsigned id;
+	const json_t *params; /* all of them, those of a flow with its name before them */
+	size_t flow_count;    /* at least one */
+	struct layout_flow *flows;
+	json_t *held; /* what belongs to the layout */
+};
+
+/* The point at `index` of resolved.json's "points", for layout_free(). -EINVAL and STATUS_USAGE, naming resolved.json below
+ * `run_path`. */
 int layout_read(const char *run_path, const json_t *resolved, size_t index, struct layout *out, struct err *e);
 
 /* The same for the point of that id; -ENOENT if there is none. */
 int layout_find(const char *run_path, const json_t *resolved, unsigned id, struct layout *out, struct err *e);
 
-/* The index of a column by its name, or -1. */
-int layout_column(const struct layout *l, const char *name);
+void layout_free(struct layout *l);
 
-/* "<run>/points/<nnnn>", "<run>/points/<nnnn>/rep-<nn>"; the caller frees. */
+/* The index of a column by its name, or -1. */
+int layout_column(const struct layout_flow *f, const char *name);
+
+/* "<run>/points/<nnnn>"; "<run>/points/<nnnn>/<part>", and of a flow with a name "<run>/points/<nnnn>/<part>/<flow>"; of the part "rep-<nn>".
+ * The caller frees. */
 char *layout_point_dir(const char *run_path, unsigned id);
-char *layout_rep_dir(const char *run_path, unsigned id, unsigned rep);
+char *layout_part_dir(const char *run_path, unsigned id, const char *part, const char *flow);
+char *layout_rep_dir(const char *run_path, unsigned id, unsigned rep, const char *flow);
 
 #endif

@@ -12,7 +12,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/text.h"
-#include "rundir/reader.h"
+#include "rundir/manifest.h"
 
 #define MANIFEST "manifest-sha256.txt"
 #define DERIVED	 "derived/"

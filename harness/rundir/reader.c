@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "rundir/schema.h"
 
 #define PARTIAL ".partial"
@@ -69,4 +70,29 @@ void run_close(struct run *r)
 	json_decref(r->summary);
 	free(r->path);
 	memset(r, 0, sizeof(*r));
+}
+
+static bool has_role(const json_t *host, const char *role)
+{
+	return json_has_string(json_object_get(host, "roles"), role);
+}
+
+json_t *run_state(const char *run_path, const json_t *run, const char *role)
+{
+	json_t *host, *state, *keys = NULL;
+	struct err ignored = ERR_INIT;
+	const char *name;
+
+	json_object_foreach (json_object_get(run, "hosts"), name, host) {
+		char *path;
+
+		if (keys || strchr(name, '/') || !has_role(host, role))
+			continue;
+		path = fs_path("%s/state/%s/before/state.json", run_path, name);
+		state = access(path, F_OK) ? NULL : json_read(path, &ignored);
+		keys = json_incref(json_object_get(state, "keys"));
+		json_decref(state);
+		free(path);
+	}
+	return keys;
 }

@@ -131,7 +131,7 @@ static int check(const struct span *s, const struct stats *got, double *took)
 	*took = seconds() - start;
 	wrong |= n != got->n || sorted[0] != got->min || sorted[n - 1] != got->max;
 	for (unsigned q = 0; q < QUANTILES; q++) {
-		size_t rank = (size_t)ceill((long double)n * llroundl(quantile_p[q] * 1e4L) / 1e4L);
+		size_t rank = (size_t)ceill((long double)n * quantile_millionths[q] / 1e6L);
 
 		wrong |= got->has_quantile[q] && sorted[rank - 1] != got->quantile[q];
 	}

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/histogram.h"
+#include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "rundir/npy.h"
@@ -162,7 +163,7 @@ static void fixture_rep_series(const struct fixture_point *p, const struct fixtu
 		values[(i + 1) * 37 % p->messages] = NEVER;
 	stats_compute(&span, 1, 10000, &st, &e);
 	histogram_compute(&span, 1, 4096, &h, &e);
-	json_object_set_new(json_object_get(data, "metrics"), s->name, stats_json(&st));
+	json_object_set_new(json_object_get(data, "metrics"), s->name, statistics_json(&st));
 	json_object_set_new(json_object_get(data, "histograms"), s->name, histogram_json(&h));
 	histogram_free(&h);
 }
@@ -181,7 +182,7 @@ static json_t *fixture_metrics(const struct fixture_point *p, const json_t *para
 		for (unsigned r = 0; r < p->reps; r++)
 			spans[r] = (struct span){values[s][r], NULL, fixture_entries(p, &fixture_series[s])};
 		stats_compute(spans, p->reps, 10000, &st, &e);
-		json_object_set_new(metrics, fixture_series[s].name, stats_json(&st));
+		json_object_set_new(metrics, fixture_series[s].name, statistics_json(&st));
 	}
 	return metrics;
 }

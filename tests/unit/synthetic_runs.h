@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "compare/compare_judge.h"
@@ -79,7 +79,7 @@ static json_t *synthetic_summary(const struct synthetic *s, double level, uint64
 		abort();
 	free(latency);
 	return json_pack("{s:i, s:b, s:[{s:i, s:{s:s}, s:b, s:{s:o}}]}", "schema", 1, "valid", 1, "points", "id", 0,
-			 "params", "kernel", "oneway", "valid", 1, "metrics", "lat_ns", stats_json(&st));
+			 "params", "kernel", "oneway", "valid", 1, "metrics", "lat_ns", statistics_json(&st));
 }
 
 static struct compare_run synthetic_run(const struct synthetic *s, enum compare_arm arm, size_t boot, double level,

@@ -3,7 +3,8 @@
 #include <stdint.h>
 
 #include "analysis/flight.h"
-#include "analysis/stats.h"
+#include "analysis/histogram.h"
+#include "analysis/statistics.h"
 #include "common/err.h"
 #include "numpy.h"
 #include "rundir/npy.h"
@@ -210,7 +211,7 @@ static void test_null_quantiles(void)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		for (unsigned q = 0; q < QUANTILES; q++)
 			ok(quantile_is_known(q, rows[i].n) == (q < rows[i].known), "%s of %zu samples is %sgiven",
-			   quantile_label[q], rows[i].n, q < rows[i].known ? "" : "not ");
+			   statistics[STATISTIC_P50 + q].label, rows[i].n, q < rows[i].known ? "" : "not ");
 	/* 0.99 * 1100 is 1089.0000000000001 in floating point. */
 	is_int((long long)quantile_rank(Q99, 1100), 1089, "ranks are counted in integers");
 	is_int((long long)quantile_rank(Q99_99, UINT64_MAX / 2), 9222449699651090330, "however many samples there are");
@@ -234,7 +235,7 @@ static void test_lost(void)
 	ok(!stats_compute(NULL, 0, 10, &s, &e) && s.n == 0, "no column");
 	span = (struct span){recv + 1, subm + 1, 1};
 	ok(!stats_compute(&span, 1, 10, &s, &e) && s.n == 0 && s.lost == 1, "all lost");
-	j = stats_json(&s);
+	j = statistics_json(&s);
 	ok(json_integer_value(json_object_get(j, "n")) == 0 && json_integer_value(json_object_get(j, "lost")) == 1,
 	   "JSON says how many");
 	for (const char *const *key =

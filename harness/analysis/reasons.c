@@ -1,4 +1,4 @@
-#include "analysis/verdicts.h"
+#include "analysis/reasons.h"
 
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void put_list(const json_t *summary, const char *key, const char *mark, s
 	}
 }
 
-void verdicts_print(const json_t *const *summaries, size_t count, size_t width, FILE *out)
+void reasons_print(const json_t *const *summaries, size_t count, size_t width, FILE *out)
 {
 	size_t lines = 0;
 

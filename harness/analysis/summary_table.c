@@ -1,69 +1,101 @@
+#include "analysis/summary_table.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/blocks.h"
 #include "analysis/grid.h"
 #include "analysis/param.h"
-#include "analysis/verdicts.h"
+#include "analysis/reasons.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "rundir/flows.h"
 #include "rundir/layout.h"
-#include "rundir/reader.h"
 
 #define WIDTH 110
 
-/* One row of the table. */
+/* One row of the table: a flow of a point. */
 struct row {
 	const json_t *summary, *point;
 	size_t run;
-	const char *metric; /* name of the first one; "" if there is none */
+	const char *flow;     /* "": the point has no flows */
+	const json_t *params; /* the flow's, under their bare names */
+	const char *metric;   /* name of the flow's first one; "" if there is none */
 	const json_t *values;
 };
 
 struct rows {
 	struct row *row;
 	size_t count, runs;
+	json_t *held; /* what the rows borrow */
 };
 
 static void find_metric(struct row *r)
 {
-	json_t *metrics = json_object_get(r->point, "metrics");
-	const char *name = json_object_iter_key(json_object_iter(metrics));
+	json_t *metrics = json_object_get(r->point, "metrics"), *values;
+	const char *name;
 
-	r->metric = name ? name : "";
-	r->values = json_object_get(metrics, r->metric);
+	r->metric = "";
+	json_object_foreach (metrics, name, values) {
+		if (!flows_owns(r->flow, name))
+			continue;
+		r->metric = name;
+		r->values = values;
+		return;
+	}
+}
+
+static void add_rows(struct rows *all, const json_t *summary, size_t run, const json_t *point)
+{
+	json_t *params = json_object_get(point, "params"), *names = flows_names(params), *name;
+	size_t i;
+
+	json_array_append_new(all->held, names);
+	json_array_foreach (names, i, name) {
+		struct row *r;
+		json_t *of_flow = flows_params(params, json_string_value(name));
+
+		all->row = grow_or_abort(all->row, all->count, sizeof(*all->row));
+		r = &all->row[all->count++];
+		*r = (struct row){
+		    .summary = summary, .point = point, .run = run, .flow = json_string_value(name), .params = of_flow};
+		json_array_append_new(all->held, of_flow);
+		find_metric(r);
+	}
 }
 
 static void collect(struct rows *all, const json_t *const *summaries, size_t count)
 {
-	*all = (struct rows){.runs = count};
-	for (size_t run = 0; run < count; run++)
-		all->count += json_array_size(json_object_get(summaries[run], "points"));
-	all->row = or_abort(calloc(all->count + 1, sizeof(*all->row)));
-	all->count = 0;
+	*all = (struct rows){.runs = count, .held = json_array()};
 	for (size_t run = 0; run < count; run++) {
 		const json_t *points = json_object_get(summaries[run], "points"), *point;
 		size_t i;
 
-		json_array_foreach (points, i, point) {
-			struct row *r = &all->row[all->count++];
-
-			*r = (struct row){.summary = summaries[run], .point = point, .run = run};
-			find_metric(r);
-		}
+		json_array_foreach (points, i, point)
+			add_rows(all, summaries[run], run, point);
 	}
 }
 
 static const json_t *param(const struct row *r, const char *key)
 {
-	return json_object_get(json_object_get(r->point, "params"), key);
+	return json_object_get(r->params, key);
 }
 
 /* --- settings --- */
+
+/* By the spec, for this flow or for all. */
+static bool is_named(const struct row *r, const char *key)
+{
+	char full[FLOWS_KEY_MAX];
+
+	return param_is_named(r->summary, key) ||
+	       param_is_named(r->summary, flows_key(r->flow, key, full, sizeof(full)));
+}
 
 /* A setting varies if two points that have it differ: one that only one transport has does not tell that transport's
  * points apart. Nor does one that nobody chose. */
@@ -75,7 +107,7 @@ static bool varies(const struct rows *all, const char *key)
 	for (size_t i = 0; i < all->count; i++) {
 		const json_t *value = param(&all->row[i], key);
 
-		named |= value && param_is_named(all->row[i].summary, key);
+		named |= value && is_named(&all->row[i], key);
 		differs |= first && value && !json_equal(first, value);
 		first = first ? first : value;
 	}
@@ -102,7 +134,7 @@ static void add_settings(struct grid *g, const struct rows *all)
 	const char *key;
 
 	for (size_t i = 0; i < all->count; i++) {
-		json_object_foreach (json_object_get(all->row[i].point, "params"), key, value) {
+		json_object_foreach ((json_t *)all->row[i].params, key, value) {
 			if (json_object_get(seen, key))
 				continue;
 			json_object_set_new(seen, key, json_true());
@@ -118,29 +150,21 @@ static void add_settings(struct grid *g, const struct rows *all)
 /* Nanoseconds as microseconds, three significant digits; from 1000 us on all that stand before the point. */
 static void put_us(struct grid *g, size_t column, size_t row, const json_t *value)
 {
-	double us = (double)json_integer_value(value) / 1000, size = fabs(us);
+	double us = json_number_value(value) / 1000, size = fabs(us);
 
-	if (!json_is_integer(value))
-		grid_set(g, column, row, "-");
-	else
-		grid_set(g, column, row, "%.*f", size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3, us);
+	grid_set(g, column, row, "%.*f", size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3, us);
 }
 
 static void put_count(struct grid *g, size_t column, size_t row, const json_t *value)
 {
-	if (json_is_integer(value))
-		grid_set(g, column, row, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	else
-		grid_set(g, column, row, "-");
+	grid_set(g, column, row, "%.0f", json_number_value(value));
 }
 
 static void put_share(struct grid *g, size_t column, size_t row, const json_t *value)
 {
 	double percent = 100 * json_number_value(value);
 
-	if (!json_is_number(value))
-		grid_set(g, column, row, "-");
-	else if (percent == 0)
+	if (percent == 0)
 		grid_set(g, column, row, "0");
 	else
 		grid_set(g, column, row, "%.*f",
@@ -152,19 +176,27 @@ static void put_share(struct grid *g, size_t column, size_t row, const json_t *v
 			 percent);
 }
 
-/* The columns of a metric. The numbers that can best be spared are those between others. */
+static void put_thousands(struct grid *g, size_t column, size_t row, const json_t *value)
+{
+	grid_set(g, column, row, "%.4g", json_number_value(value) / 1000);
+}
+
 static const struct {
-	const char *key, *title;
 	enum grid_align align;
-	unsigned spare;
 	void (*put)(struct grid *g, size_t column, size_t row, const json_t *value);
-} numbers[] = {
-    {"n", "n", GRID_RIGHT, 0, put_count},	    {"lost", "lost", GRID_RIGHT, 0, put_count},
-    {"p50", "p50", GRID_POINT, 0, put_us},	    {"p90", "p90", GRID_POINT, 3, put_us},
-    {"p99", "p99", GRID_POINT, 0, put_us},	    {"p99_9", "p99.9", GRID_POINT, 2, put_us},
-    {"p99_99", "p99.99", GRID_POINT, 4, put_us},    {"max", "max", GRID_POINT, 0, put_us},
-    {"over_limit", NULL, GRID_POINT, 1, put_share},
+} forms[] = {
+    [MEASURE_SERIES] = {GRID_POINT, put_us},	   [MEASURE_SHARE] = {GRID_POINT, put_share},
+    [MEASURE_COUNT] = {GRID_RIGHT, put_count},	   [MEASURE_RATE] = {GRID_POINT, put_thousands},
+    [MEASURE_BYTES] = {GRID_POINT, put_thousands},
 };
+
+static void put_number(struct grid *g, size_t column, size_t row, enum measure measure, const json_t *value)
+{
+	if (json_is_number(value))
+		forms[measure].put(g, column, row, value);
+	else
+		grid_set(g, column, row, "-");
+}
 
 static json_int_t limit_of(const struct row *r)
 {
@@ -187,39 +219,55 @@ static void title_of_limit(const struct rows *all, char *buf, size_t size)
 		 all->count ? unit_format(UNIT_TIME_NS, limit_of(&all->row[0]), text, sizeof(text)) : "limit");
 }
 
-/* Of a pacer: what it asked for varies and is shown as a setting, what it got is a number. */
-static void add_pacing(struct grid *g, const struct rows *all)
+static void add_statistic(struct grid *g, const struct rows *all, const struct statistic *s, const char *title)
 {
-	bool any = false;
-	size_t missed, achieved;
+	size_t column = grid_add(g, title, forms[s->measure].align, s->spare);
 
 	for (size_t i = 0; i < all->count; i++)
-		any |= json_object_get(all->row[i].point, "pacing") != NULL;
-	if (!any)
-		return;
-	missed = grid_add(g, "% missed", GRID_POINT, 0);
-	achieved = grid_add(g, "kHz", GRID_POINT, 5);
-	for (size_t i = 0; i < all->count; i++) {
-		const json_t *pacing = json_object_get(all->row[i].point, "pacing");
-		const json_t *hz = json_object_get(pacing, "achieved_hz");
-
-		put_share(g, missed, i, json_object_get(pacing, "missed_share"));
-		grid_set(g, achieved, i, json_is_number(hz) ? "%.4g" : "-", json_number_value(hz) / 1000);
-	}
+		put_number(g, column, i, s->measure, json_object_get(all->row[i].values, s->key));
 }
 
-static void add_numbers(struct grid *g, const struct rows *all)
+static void add_statistics(struct grid *g, const struct rows *all)
 {
 	char limit[40];
 
 	title_of_limit(all, limit, sizeof(limit));
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		size_t column =
-		    grid_add(g, numbers[i].title ? numbers[i].title : limit, numbers[i].align, numbers[i].spare);
+	for (size_t i = 0; i < STATISTICS; i++)
+		if (statistics[i].shown & SHOWN_TABLE)
+			add_statistic(g, all, &statistics[i], i == STATISTIC_OVER_LIMIT ? limit : statistics[i].label);
+}
 
-		for (size_t row = 0; row < all->count; row++)
-			numbers[i].put(g, column, row, json_object_get(all->row[row].values, numbers[i].key));
+static const json_t *block_of(const struct row *r, const struct block *b)
+{
+	return flows_get(r->point, r->flow, b->name);
+}
+
+static bool have_block(const struct rows *all, const struct block *b)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (block_of(&all->row[i], b))
+			return true;
+	return false;
+}
+
+static void add_block(struct grid *g, const struct rows *all, const struct block *b)
+{
+	for (const struct block_statistic *s = b->statistics; s->key; s++) {
+		size_t column;
+
+		if (!(s->shown & SHOWN_TABLE))
+			continue;
+		column = grid_add(g, s->label, forms[s->measure].align, s->spare);
+		for (size_t i = 0; i < all->count; i++)
+			put_number(g, column, i, s->measure, json_object_get(block_of(&all->row[i], b), s->key));
 	}
+}
+
+static void add_blocks(struct grid *g, const struct rows *all)
+{
+	for (size_t i = 0; blocks[i]; i++)
+		if (have_block(all, blocks[i]))
+			add_block(g, all, blocks[i]);
 }
 
 /* --- which point --- */
@@ -253,6 +301,21 @@ static bool hosts_differ(const struct rows *all)
 	return false;
 }
 
+/* Which of a point's flows a row is, where points have such. */
+static void add_flow(struct grid *g, const struct rows *all)
+{
+	bool any = false;
+	size_t column;
+
+	for (size_t i = 0; i < all->count; i++)
+		any |= *all->row[i].flow != 0;
+	if (!any)
+		return;
+	column = grid_add(g, "flow", GRID_LEFT, 0);
+	for (size_t i = 0; i < all->count; i++)
+		grid_set(g, column, i, "%s", all->row[i].flow);
+}
+
 static void add_identity(struct grid *g, const struct rows *all)
 {
 	size_t mark = grid_add(g, "", GRID_LEFT, 0), id = grid_add(g, "point", GRID_RIGHT, 0);
@@ -275,7 +338,7 @@ static void add_identity(struct grid *g, const struct rows *all)
 	}
 }
 
-/* "lat_ns" as "lat". Where the points do not all have the same first metric, each row says which. */
+/* "lat_ns". Where the points do not all have the same first metric, each row says which; NULL. */
 static const char *common_metric(const struct rows *all)
 {
 	const char *metric = NULL;
@@ -283,9 +346,9 @@ static const char *common_metric(const struct rows *all)
 	for (size_t i = 0; i < all->count; i++) {
 		if (!*all->row[i].metric)
 			continue;
-		if (metric && strcmp(metric, all->row[i].metric))
+		if (metric && strcmp(metric, flows_bare_key(all->row[i].metric)))
 			return NULL;
-		metric = all->row[i].metric;
+		metric = flows_bare_key(all->row[i].metric);
 	}
 	return metric ? metric : "";
 }
@@ -299,7 +362,7 @@ static void add_metric(struct grid *g, const struct rows *all)
 		return;
 	column = grid_add(g, "metric", GRID_LEFT, 0);
 	for (size_t i = 0; i < all->count; i++) {
-		param_name_unit(all->row[i].metric, name, sizeof(name));
+		param_name_unit(flows_bare_key(all->row[i].metric), name, sizeof(name));
 		grid_set(g, column, i, "%s", name);
 	}
 }
@@ -361,14 +424,19 @@ static void put_caption(const struct rows *all, FILE *out)
 {
 	const char *metric = common_metric(all);
 	char name[GRID_CELL] = "";
-	size_t bad = 0;
+	size_t points = 0, bad = 0;
 
-	for (size_t i = 0; i < all->count; i++)
-		bad += !is_valid(all->row[i].point);
+	for (size_t i = 0; i < all->count; i++) {
+		/* A point's rows follow each other. */
+		bool first = !i || all->row[i - 1].point != all->row[i].point;
+
+		points += first;
+		bad += first && !is_valid(all->row[i].point);
+	}
 	if (metric)
 		param_name_unit(metric, name, sizeof(name));
 	put_common(all, out);
-	fprintf(out, "%s%sin us; %zu point%s", name, *name ? " " : "", all->count, all->count == 1 ? "" : "s");
+	fprintf(out, "%s%sin us; %zu point%s", name, *name ? " " : "", points, points == 1 ? "" : "s");
 	if (bad)
 		fprintf(out, ", %zu not valid (!)", bad);
 	fputs("\n\n", out);
@@ -385,12 +453,14 @@ void summary_table(const json_t *const *summaries, size_t count, FILE *out)
 	put_caption(&all, out);
 	grid_init(&g, all.count);
 	add_identity(&g, &all);
+	add_flow(&g, &all);
 	add_settings(&g, &all);
 	add_metric(&g, &all);
-	add_numbers(&g, &all);
-	add_pacing(&g, &all);
+	add_statistics(&g, &all);
+	add_blocks(&g, &all);
 	grid_print(&g, WIDTH, out);
-	verdicts_print(summaries, count, WIDTH, out);
+	reasons_print(summaries, count, WIDTH, out);
 	grid_free(&g);
 	free(all.row);
+	json_decref(all.held);
 }

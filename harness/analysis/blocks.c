@@ -1,0 +1,24 @@
+#include "analysis/blocks.h"
+
+#include <string.h>
+
+#include "analysis/pacing.h"
+#include "analysis/storing.h"
+
+const struct block *const blocks[] = {&pacing_block, &storing_block, NULL};
+
+const struct block *block_find(const char *name)
+{
+	for (size_t i = 0; blocks[i]; i++)
+		if (!strcmp(blocks[i]->name, name))
+			return blocks[i];
+	return NULL;
+}
+
+const struct block_statistic *block_statistic_find(const struct block *b, const char *key)
+{
+	for (const struct block_statistic *s = b->statistics; s->key; s++)
+		if (!strcmp(s->key, key))
+			return s;
+	return NULL;
+}

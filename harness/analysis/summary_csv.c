@@ -1,0 +1,190 @@
+#include "analysis/summary_csv.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/blocks.h"
+#include "common/or_abort.h"
+#include "rundir/flows.h"
+
+/* What the rows of a run have in common. */
+struct csv {
+	FILE *out;
+	json_t *settings; /* of all points, in the order in which they appear; keys of an object, values null */
+	const struct block **blocks; /* that a point has; NULL ends */
+};
+
+/* RFC 4180: quotes where there is a comma, a quote or a line break; quotes inside are doubled. */
+static void put_text(const char *text, FILE *out)
+{
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+/* What is missing or null is empty. */
+static void put_value(const json_t *value, FILE *out)
+{
+	char *text;
+
+	if (json_is_string(value))
+		put_text(json_string_value(value), out);
+	if (!value || json_is_null(value) || json_is_string(value))
+		return;
+	text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+	put_text(text ? text : "", out);
+	free(text);
+}
+
+static json_t *settings_of(const json_t *points)
+{
+	json_t *all = json_object(), *point, *value;
+	const char *key;
+	size_t i;
+
+	json_array_foreach (points, i, point) {
+		json_object_foreach (json_object_get(point, "params"), key, value) {
+			if (!json_object_get(all, key))
+				json_object_set_new(all, key, json_null());
+		}
+	}
+	return all;
+}
+
+/* --- blocks: the same in every row of a flow --- */
+
+static bool have_block(const json_t *points, const struct block *b)
+{
+	const json_t *point;
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	json_array_foreach (points, i, point)
+		json_object_foreach ((json_t *)point, key, value)
+			if (!strcmp(flows_bare_key(key), b->name))
+				return true;
+	return false;
+}
+
+/* A block that no point has takes no columns. */
+static const struct block **blocks_of(const json_t *points)
+{
+	const struct block **list = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; blocks[i]; i++) {
+		if (!have_block(points, blocks[i]))
+			continue;
+		list = grow_or_abort(list, count, sizeof(*list));
+		list[count++] = blocks[i];
+	}
+	list = grow_or_abort(list, count, sizeof(*list));
+	list[count] = NULL;
+	return list;
+}
+
+static void put_block_head(const struct csv *c, const struct block *b)
+{
+	for (const struct block_statistic *s = b->statistics; s->key; s++)
+		if (s->in_csv)
+			fprintf(c->out, ",%s", s->key);
+}
+
+/* The block of the flow that a metric is of. */
+static const json_t *block_beside(const json_t *point, const char *metric, const struct block *b)
+{
+	char key[FLOWS_KEY_MAX];
+
+	snprintf(key, sizeof(key), "%.*s%s", (int)(flows_bare_key(metric) - metric), metric, b->name);
+	return json_object_get(point, key);
+}
+
+static void put_block(const struct csv *c, const struct block *b, const json_t *block)
+{
+	for (const struct block_statistic *s = b->statistics; s->key; s++) {
+		if (!s->in_csv)
+			continue;
+		fputc(',', c->out);
+		put_value(json_object_get(block, s->key), c->out);
+	}
+}
+
+/* --- rows --- */
+
+static void put_head(const struct csv *c)
+{
+	const char *key;
+	json_t *value;
+
+	fputs("id,valid", c->out);
+	json_object_foreach (c->settings, key, value) {
+		fputc(',', c->out);
+		put_text(key, c->out);
+	}
+	fputs(",metric", c->out);
+	for (size_t i = 0; i < STATISTICS; i++)
+		fprintf(c->out, ",%s", statistics[i].key);
+	for (size_t i = 0; c->blocks[i]; i++)
+		put_block_head(c, c->blocks[i]);
+	fputs("\r\n", c->out);
+}
+
+static void put_row(const struct csv *c, const json_t *point, const char *metric, const json_t *values)
+{
+	const char *key;
+	json_t *value;
+
+	put_value(json_object_get(point, "id"), c->out);
+	fputc(',', c->out);
+	put_value(json_object_get(point, "valid"), c->out);
+	json_object_foreach (c->settings, key, value) {
+		fputc(',', c->out);
+		put_value(json_object_get(json_object_get(point, "params"), key), c->out);
+	}
+	fputc(',', c->out);
+	put_text(metric, c->out);
+	for (size_t i = 0; i < STATISTICS; i++) {
+		fputc(',', c->out);
+		put_value(json_object_get(values, statistics[i].key), c->out);
+	}
+	for (size_t i = 0; c->blocks[i]; i++)
+		put_block(c, c->blocks[i], block_beside(point, metric, c->blocks[i]));
+	fputs("\r\n", c->out);
+}
+
+/* A point that was not measured has a row all the same: that it is missing should be seen. */
+static void put_point(const struct csv *c, const json_t *point)
+{
+	json_t *metrics = json_object_get(point, "metrics"), *values;
+	const char *metric;
+
+	json_object_foreach (metrics, metric, values)
+		put_row(c, point, metric, values);
+	if (!json_object_size(metrics))
+		put_row(c, point, "", NULL);
+}
+
+int summary_csv(const json_t *summary, FILE *out)
+{
+	const json_t *points = json_object_get(summary, "points"), *point;
+	struct csv c = {.out = out, .settings = settings_of(points), .blocks = blocks_of(points)};
+	size_t i;
+
+	put_head(&c);
+	json_array_foreach (points, i, point)
+		put_point(&c, point);
+	json_decref(c.settings);
+	free(c.blocks);
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,14 @@
+/*
+ * The table at the end of a run, for people: one row a point, or a flow of it; columns only for the parameters that vary; the statistics of the first metric
+ * and blocks (analysis/statistics.h and blocks.h say which); then the reasons why points are not valid.
+ */
+#ifndef KBLAT_ANALYSIS_SUMMARY_TABLE_H
+#define KBLAT_ANALYSIS_SUMMARY_TABLE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Several runs may be shown as one table. */
+void summary_table(const json_t *const *summaries, size_t count, FILE *out);
+
+#endif

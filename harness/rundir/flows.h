@@ -1,0 +1,34 @@
+/*
+ * The flows of a point, by their names. A point with several says so in its settings ("flows": "large small"), and each setting, metric and
+ * summary block of a flow has the flow's name and a dot before its own: "small.size_bytes", "small.lat_ns". A point without them has one flow,
+ * whose name is "" and whose keys are bare.
+ */
+#ifndef KBLAT_RUNDIR_FLOWS_H
+#define KBLAT_RUNDIR_FLOWS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FLOWS_KEY_MAX 192 /* bytes of a key with its flow's name; a longer one is cut */
+
+/* The names in order, [""] for a point without: a new reference. */
+json_t *flows_names(const json_t *params);
+
+/* The settings of one flow under their bare names, with those of the point itself ("repetitions"): a new reference, of `params` itself for the
+ * flow "". */
+json_t *flows_params(const json_t *params, const char *flow);
+
+/* "small.lat_ns" of "small" and "lat_ns"; "lat_ns" of "" and "lat_ns". Returns `buf`. */
+char *flows_key(const char *flow, const char *key, char *buf, size_t size);
+
+/* "lat_ns" of either. */
+const char *flows_bare_key(const char *key);
+
+/* Is this a key of that flow? Of the flow "": is it bare? */
+bool flows_owns(const char *flow, const char *key);
+
+/* What `object` holds under the key of a flow. Borrowed, or NULL. */
+json_t *flows_get(const json_t *object, const char *flow, const char *key);
+
+#endif

@@ -1,0 +1,142 @@
+#include "rundir/rep.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "rundir/schema.h"
+
+#define PREFIX "rep-"
+
+static int is_rep(const struct dirent *d)
+{
+	const char *digits = d->d_name + strlen(PREFIX);
+
+	return !strncmp(d->d_name, PREFIX, strlen(PREFIX)) && *digits && strlen(digits) < 7 &&
+	       !digits[strspn(digits, "0123456789")];
+}
+
+int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *count, struct err *e)
+{
+	char *dir = layout_point_dir(run_path, point);
+	struct dirent **names = NULL;
+	int n = scandir(dir, &names, is_rep, versionsort), rc = 0;
+
+	if (n < 0 && errno != ENOENT)
+		rc = err_sys(e, -errno, dir, "list");
+	if (n < 0)
+		n = 0;
+	*count = (size_t)n;
+	*numbers = or_abort(calloc((size_t)n + 1, sizeof(**numbers)));
+	for (int i = 0; i < n; i++) {
+		(*numbers)[i] = (unsigned)atoi(names[i]->d_name + strlen(PREFIX));
+		free(names[i]);
+	}
+	free(names);
+	free(dir);
+	return rc;
+}
+
+/* 1: open. 0: there is none. */
+static int open_column(const char *dir, const char *name, struct npy *out, struct err *e)
+{
+	char *path = fs_path("%s/%s.npy", dir, name);
+	bool missing = access(path, F_OK) && errno == ENOENT;
+	int rc = missing ? 0 : npy_open(path, out, e);
+
+	free(path);
+	return rc ? rc : !missing;
+}
+
+static void close_columns(struct rep *r)
+{
+	for (size_t i = 0; i < r->column_count; i++)
+		npy_close(&r->columns[i]);
+}
+
+static int open_columns(const char *dir, const struct layout_flow *f, struct rep *r, struct err *e)
+{
+	int there = 1;
+
+	for (unsigned i = 0; i < f->column_count && there == 1; i++)
+		there = open_column(dir, f->columns[i], &r->columns[i], e);
+	for (unsigned i = 1; i < f->column_count && there == 1; i++)
+		if (r->columns[i].count != r->columns[0].count)
+			there =
+			    err_set(e, -EINVAL, STATUS_USAGE, dir, NULL, "%s.npy has %zu entries, but %s.npy has %zu",
+				    f->columns[i], r->columns[i].count, f->columns[0], r->columns[0].count);
+	r->is_whole = there == 1;
+	return there < 0 ? there : 0;
+}
+
+static int open_counters(const char *dir, struct rep *r, struct err *e)
+{
+	char *path = fs_path("%s/counters.json", dir);
+	bool missing = access(path, F_OK) && errno == ENOENT;
+
+	if (!missing)
+		r->counters = schema_read(DOC_COUNTERS, path, e);
+	free(path);
+	return missing || r->counters ? 0 : -EINVAL;
+}
+
+static bool never_happened(const struct rep *r, size_t i)
+{
+	for (size_t k = 0; k < r->column_count; k++)
+		if (r->columns[k].data && r->columns[k].data[i] != NEVER)
+			return false;
+	return true;
+}
+
+/* What a run that was killed never sent is at the end of all its columns: that is not lost. */
+static void forget_unsent(struct rep *r)
+{
+	size_t count = r->columns[0].count;
+
+	while (count && never_happened(r, count - 1))
+		count--;
+	for (size_t k = 0; k < r->column_count; k++)
+		if (r->columns[k].data)
+			r->columns[k].count = count;
+}
+
+int rep_open(const char *run_path, const struct layout_flow *f, unsigned number, struct rep *out, struct err *e)
+{
+	char *dir = layout_rep_dir(run_path, f->point, number, f->name);
+	int rc;
+
+	*out = (struct rep){.number = number,
+			    .column_count = f->column_count,
+			    .columns = or_abort(calloc(f->column_count, sizeof(*out->columns)))};
+	rc = open_columns(dir, f, out, e);
+	if (!rc)
+		rc = open_counters(dir, out, e);
+	if (rc)
+		rep_close(out);
+	else if (!out->is_whole)
+		close_columns(out);
+	else if (!out->counters)
+		forget_unsent(out);
+	free(dir);
+	return rc;
+}
+
+void rep_close(struct rep *r)
+{
+	close_columns(r);
+	free(r->columns);
+	json_decref(r->counters);
+	*r = (struct rep){.number = r->number};
+}
+
+json_int_t rep_counter(const struct rep *r, const char *side, const char *name)
+{
+	json_int_t count = json_integer_value(json_object_get(json_object_get(r->counters, side), name));
+
+	return count > 0 ? count : 0;
+}
