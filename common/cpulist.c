@@ -80,6 +80,24 @@ bool cpulist_intersects(const struct cpulist *a, const struct cpulist *b)
 	return false;
 }
 
+void cpulist_unite(struct cpulist *a, const struct cpulist *b)
+{
+	for (size_t i = 0; i < CPULIST_MAX / 64; i++)
+		a->bits[i] |= b->bits[i];
+}
+
+void cpulist_subtract(struct cpulist *a, const struct cpulist *b)
+{
+	for (size_t i = 0; i < CPULIST_MAX / 64; i++)
+		a->bits[i] &= ~b->bits[i];
+}
+
+void cpulist_intersect(struct cpulist *a, const struct cpulist *b)
+{
+	for (size_t i = 0; i < CPULIST_MAX / 64; i++)
+		a->bits[i] &= b->bits[i];
+}
+
 static int refuse(int rc, char *why, size_t why_size, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 static int refuse(int rc, char *why, size_t why_size, const char *format, ...)

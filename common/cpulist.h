@@ -41,6 +41,11 @@ int cpulist_next(const struct cpulist *set, int after); /* the next above `after
 bool cpulist_is_subset(const struct cpulist *inner, const struct cpulist *outer);
 bool cpulist_intersects(const struct cpulist *a, const struct cpulist *b);
 
+/* Add what `b` has to `a`; take it away; leave nothing else. */
+void cpulist_unite(struct cpulist *a, const struct cpulist *b);
+void cpulist_subtract(struct cpulist *a, const struct cpulist *b);
+void cpulist_intersect(struct cpulist *a, const struct cpulist *b);
+
 /* The CPUs that the calling process may run on (sched_getaffinity). 0 or a negative errno. */
 int cpulist_allowed(struct cpulist *out);
 

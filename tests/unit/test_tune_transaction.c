@@ -9,6 +9,7 @@
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
 #include "tuning/steps/plan.h"
 
 static char *root;
@@ -47,7 +48,7 @@ static void make_machine(const char *habits)
 	if (habits)
 		put("habits", habits);
 	ok(!machine_open(&m, root, &e), "a machine: %s", e.text);
-	ok(!journal_open(&m, true, &e), "its journal's folder: %s", e.text);
+	ok(!state_folder_open(&m, true, &e), "its journal's folder: %s", e.text);
 }
 
 static void drop_machine(void)
@@ -149,7 +150,7 @@ static void test_failed_undo(void)
 	ok(!transaction_apply(&m, &p, &j, &e), "applied");
 	put("habits", "/b write EBUSY\n");
 	machine_close(&m);
-	ok(!machine_open(&m, root, &e) && !journal_open(&m, false, &e), "the machine has another habit now");
+	ok(!machine_open(&m, root, &e) && !state_folder_open(&m, false, &e), "the machine has another habit now");
 	ok(transaction_undo(&m, &j, NULL, NULL, &done, &e) == -EBUSY, "one cannot be undone");
 	is_int((long long)done.steps, 2, "the others are");
 	is_file("a", "1\n");

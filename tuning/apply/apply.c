@@ -11,6 +11,7 @@
 #include "tuning/journal/transaction.h"
 #include "tuning/knobs/knob.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
 
 enum status failed(const struct err *e)
 {
@@ -26,7 +27,7 @@ static int refuse_unfinished(const struct journal *j, struct err *e)
 
 int session_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e)
 {
-	int rc = journal_open(m, true, e);
+	int rc = state_folder_open(m, true, e);
 
 	*j = (struct journal){0};
 	if (rc)
@@ -241,7 +242,7 @@ enum status apply_profile(struct machine *m, const char *name, const struct appl
 static int check_room(struct machine *m, const char *name, bool replace, struct err *e)
 {
 	struct journal j = {0};
-	int rc = journal_open(m, false, e);
+	int rc = state_folder_open(m, false, e);
 
 	if (!rc)
 		rc = journal_load(m, &j, e);
@@ -337,7 +338,7 @@ enum status restore_all(struct machine *m, enum say say, struct err *e)
 {
 	double began = transaction_now_s();
 	enum status status;
-	int rc = journal_open(m, false, e), lock;
+	int rc = state_folder_open(m, false, e), lock;
 
 	if (rc == -ENOENT) {
 		say_restored("", &(struct undone){0}, "none", began, say);

@@ -13,6 +13,8 @@
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/signals.h"
+#include "tuning/machine/state_folder.h"
 
 #define LOCK_TRIES 200 /* of 50 ms */
 
@@ -30,7 +32,7 @@ static void restore_for(const char *sysroot, pid_t parent)
 	struct machine m;
 	int lock = -1;
 
-	if (machine_open(&m, sysroot, &e) || journal_open(&m, false, &e))
+	if (machine_open(&m, sysroot, &e) || state_folder_open(&m, false, &e))
 		return;
 	m.kill_after = -1;
 	for (int i = 0; i < LOCK_TRIES && lock < 0; i++) {
@@ -100,17 +102,6 @@ static void end(struct guardian *g)
 	waitpid(g->pid, NULL, 0);
 }
 
-static void hold_signals(void)
-{
-	sigset_t held;
-
-	sigemptyset(&held);
-	sigaddset(&held, SIGINT);
-	sigaddset(&held, SIGTERM);
-	sigaddset(&held, SIGHUP);
-	sigprocmask(SIG_BLOCK, &held, NULL);
-}
-
 enum status guarded(struct machine *m, const char *sysroot, const struct cli_list *args,
 		    enum status (*act)(struct machine *m, const struct cli_list *args, void *request, struct err *e),
 		    void *request, struct err *e)
@@ -118,7 +109,7 @@ enum status guarded(struct machine *m, const char *sysroot, const struct cli_lis
 	struct guardian guardian = {-1, -1};
 	enum status status;
 
-	hold_signals();
+	signals_block(NULL);
 	if (start(&guardian, sysroot, e))
 		return STATUS_FAILED;
 	status = act(m, args, request, e);

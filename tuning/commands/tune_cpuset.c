@@ -130,13 +130,6 @@ static enum status usage(struct request *r, const char *format, const char *word
 	return STATUS_USAGE;
 }
 
-static bool is_good_name(const char *name)
-{
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-
-	return n && !name[n] && n < 64 && name[0] != '-';
-}
-
 static const char *find_partition(const char *asked)
 {
 	static const char *const known[] = {"isolated", "root", "member"};
@@ -182,7 +175,7 @@ static enum status check_create(struct request *r, const struct cgroups *cg, con
 	char why[200], *path;
 	bool exists;
 
-	if (!is_good_name(name))
+	if (!cgroups_is_name(name))
 		return usage(r, "%s is no name: letters, digits, - and _", name);
 	if (!r->cpus)
 		return usage(r, "create %s wants --cpus LIST", name);
@@ -255,7 +248,7 @@ static enum status do_destroy(struct request *r)
 
 	if (need_cpusets(r, &cg))
 		return STATUS_IMPOSSIBLE;
-	if (!is_good_name(name))
+	if (!cgroups_is_name(name))
 		return usage(r, "%s is no name of a cpuset right below the root", name);
 	if (session_begin(r->m, "", &j, &lock, r->e))
 		return failed(r->e);

@@ -16,6 +16,7 @@
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/signals.h"
 
 const struct cli_command tune_hold_cli = {
     .name = "hold",
@@ -37,10 +38,7 @@ static int wait_for_end(struct err *e)
 	char text[256];
 	int fd;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	signals_ending(&signals);
 	fd = signalfd(-1, &signals, SFD_CLOEXEC);
 	if (fd < 0)
 		return err_sys(e, -errno, NULL, "wait for signals");

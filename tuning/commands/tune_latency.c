@@ -13,8 +13,8 @@
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/machine/child.h"
+#include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
-#include "tuning/ops/latency.h"
 
 const struct cli_command tune_latency_cli = {
     .name = "dma-latency",

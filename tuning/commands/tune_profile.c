@@ -13,10 +13,11 @@
 #include "tuning/journal/transaction.h"
 #include "tuning/knobs/knob.h"
 #include "tuning/machine/holder.h"
+#include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
 #include "tuning/machine/tasks.h"
 #include "tuning/machine/tuned.h"
-#include "tuning/ops/latency.h"
 
 /* --------------------------------------------------------------------------------------------------------- plan -- */
 
@@ -112,7 +113,7 @@ const struct cli_command tune_verify_cli = {
 
 static enum status load_applied(struct machine *m, struct journal *j, struct err *e)
 {
-	int rc = journal_open(m, false, e);
+	int rc = state_folder_open(m, false, e);
 
 	if (!rc)
 		rc = journal_load(m, j, e);
@@ -195,7 +196,7 @@ const struct cli_command tune_restore_cli = {
 static enum status show_undo(struct machine *m, struct err *e)
 {
 	struct journal j = {0};
-	int rc = journal_open(m, false, e);
+	int rc = state_folder_open(m, false, e);
 
 	if (!rc)
 		rc = journal_load(m, &j, e);
@@ -262,7 +263,7 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 			"profile", j->profile ? j->profile : "", "since", j->applied ? j->applied : "", "changes",
 			(json_int_t)j->count, "online_cpus", cpulist_format(&topo.online, cpus, sizeof(cpus)),
 			"numa_nodes", (json_int_t)topo.node_count, "cpuset_version", cg.version, "journal",
-			journal_folder(m, folder, sizeof(folder)), "irqbalance", tasks_find(m, "irqbalance") != 0);
+			state_folder_path(m, folder, sizeof(folder)), "irqbalance", tasks_find(m, "irqbalance") != 0);
 	if (m->root.live && !latency_read(m, &us))
 		json_object_set_new(all, "dma_latency_us", json_integer(us));
 	if (m->root.live && tuned_daemon(m) && tuned_active(active, sizeof(active)))
@@ -301,7 +302,7 @@ static enum status show_status(struct machine *m, const struct cli_list *args, v
 	const struct request *r = request;
 	struct journal j = {0};
 	json_t *all;
-	int rc = journal_open(m, false, e);
+	int rc = state_folder_open(m, false, e);
 
 	(void)args;
 	if (!rc)

@@ -16,6 +16,7 @@
 #include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
 #include "tuning/machine/tuned.h"
 #include "tuning/steps/plan.h"
 
@@ -110,7 +111,7 @@ static enum status do_show(struct request *r)
 	if (r->name)
 		return check_name(r) ? STATUS_USAGE : show_profile(r);
 	daemon = r->m->root.live && tuned_daemon(r->m) && tuned_active(active, sizeof(active));
-	if (journal_open(r->m, false, r->e) && r->e->status)
+	if (state_folder_open(r->m, false, r->e) && r->e->status)
 		return failed(r->e);
 	all = json_pack("{s:i, s:b, s:s, s:i}", "schema", 1, "daemon", daemon, "active", active, "oneshot_pid",
 			(int)holder_pid(r->m, "tuned"));
@@ -155,7 +156,7 @@ static enum status do_verify(struct request *r)
 {
 	struct journal j = {0};
 	struct drift d;
-	int rc = journal_open(r->m, false, r->e);
+	int rc = state_folder_open(r->m, false, r->e);
 
 	if (!rc)
 		rc = journal_load(r->m, &j, r->e);

@@ -14,6 +14,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
 
 #define NAME	       "journal.json"
 #define SIZE_MAX_BYTES ((size_t)64 << 20)
@@ -25,101 +26,12 @@ const char *journal_state_name(enum journal_state s)
 	return states[s];
 }
 
-/* Below the root of the machine. A user who is not root has no /run to write to. */
-static char *folder_path(const struct machine *m, char *buf, size_t size)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-
-	if (!m->root.live || geteuid() == 0)
-		snprintf(buf, size, "/run/kbtune");
-	else if (runtime && runtime[0] == '/')
-		snprintf(buf, size, "%s/kbtune", runtime);
-	else
-		snprintf(buf, size, "/run/user/%u/kbtune", (unsigned)geteuid());
-	return buf;
-}
-
-char *journal_folder(const struct machine *m, char *buf, size_t size)
-{
-	char below[1024];
-
-	snprintf(buf, size, "%s%s", m->root.live ? "" : m->root.path, folder_path(m, below, sizeof(below)));
-	return buf;
-}
-
 static char *journal_path(const struct machine *m, char *buf, size_t size)
 {
 	char folder[4096];
 
-	snprintf(buf, size, "%s/" NAME, journal_folder(m, folder, sizeof(folder)));
+	snprintf(buf, size, "%s/" NAME, state_folder_path(m, folder, sizeof(folder)));
 	return buf;
-}
-
-static int make_folder(const struct machine *m, const char *path)
-{
-	char *parent = fs_path("%s", path), *slash = strrchr(parent, '/');
-	int fd, rc;
-
-	*slash = '\0';
-	fd = machine_openat(m, parent, O_PATH | O_DIRECTORY);
-	/* A recorded machine may come without /run. */
-	if (fd == -ENOENT && !m->root.live && strrchr(parent, '/') == parent && !mkdirat(m->root.fd, parent + 1, 0755))
-		fd = machine_openat(m, parent, O_PATH | O_DIRECTORY);
-	rc = fd < 0 ? fd : mkdirat(fd, slash + 1, 0700) && errno != EEXIST ? -errno : 0;
-	if (fd >= 0)
-		close(fd);
-	free(parent);
-	return rc;
-}
-
-/* Anybody who could write there could tell us what to write as root. */
-static int check_ours(const struct stat *st, const char *path, struct err *e)
-{
-	if (st->st_uid != geteuid())
-		return err_set(e, -EPERM, STATUS_USAGE, path, "trust", "it belongs to user %u, not to %u",
-			       (unsigned)st->st_uid, (unsigned)geteuid());
-	if (st->st_mode & 077)
-		return err_set(e, -EPERM, STATUS_USAGE, path, "trust",
-			       "others have access to it (mode %04o); kbtune makes its own with 0700 and 0600",
-			       (unsigned)st->st_mode & 07777);
-	return 0;
-}
-
-static int open_folder(struct machine *m, struct err *e)
-{
-	char below[1024], path[5200];
-	int fd = machine_openat(m, folder_path(m, below, sizeof(below)), O_RDONLY | O_DIRECTORY | O_NOFOLLOW), rc;
-	struct stat st;
-
-	journal_folder(m, path, sizeof(path));
-	if (fd == -ENOENT)
-		return fd;
-	if (fd < 0)
-		return err_sys(e, fd, path, "open");
-	rc = fstat(fd, &st) ? err_sys(e, -errno, path, "open") : check_ours(&st, path, e);
-	if (rc) {
-		close(fd);
-		return rc;
-	}
-	m->state_fd = fd;
-	return 0;
-}
-
-int journal_open(struct machine *m, bool make, struct err *e)
-{
-	char below[1024], path[5200];
-	int rc;
-
-	if (m->state_fd >= 0)
-		return 0;
-	rc = make ? make_folder(m, folder_path(m, below, sizeof(below))) : 0;
-	if (rc) {
-		err_sys(e, rc, journal_folder(m, path, sizeof(path)), "make the journal's folder");
-		if (e && (rc == -EACCES || rc == -EROFS || rc == -EPERM))
-			e->status = STATUS_IMPOSSIBLE;
-		return rc;
-	}
-	return open_folder(m, e);
 }
 
 int journal_lock(struct machine *m, struct err *e)
@@ -128,7 +40,7 @@ int journal_lock(struct machine *m, struct err *e)
 	char folder[5200], who[32] = "";
 	int rc;
 
-	journal_folder(m, folder, sizeof(folder));
+	state_folder_path(m, folder, sizeof(folder));
 	if (fd < 0)
 		return err_sys(e, -errno, folder, "lock");
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
@@ -318,7 +230,7 @@ static int read_text(int dir, const char *path, char **text, size_t *length, str
 	else if (!S_ISREG(st.st_mode))
 		rc = err_set(e, -EINVAL, STATUS_USAGE, path, "trust", "it is not a regular file");
 	else
-		rc = check_ours(&st, path, e);
+		rc = state_folder_check_ours(&st, path, e);
 	if (!rc && (rc = fs_read_fd(fd, SIZE_MAX_BYTES, text, length)))
 		err_sys(e, rc, path, "read");
 	close(fd);

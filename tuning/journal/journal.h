@@ -1,10 +1,9 @@
 /*
  * The journal: what was done to a machine and how it was before, so that any process can undo it.
  *
- * It is /run/kbtune/journal.json (below --sysroot where that is given; $XDG_RUNTIME_DIR/kbtune for users other than
- * root), mode 0600 in a folder of mode 0700, both ours; versioned JSON; replaced whole (written aside, fsynced, renamed,
- * folder fsynced), and always ahead of the machine: a step is written down before it is made. /run is gone after a
- * reboot, as are the changes; a journal that says another boot_id all the same is moot.
+ * It is journal.json in the state folder (state_folder.h, which has to be open), mode 0600 and ours; versioned JSON;
+ * replaced whole (written aside, fsynced, renamed, folder fsynced), and always ahead of the machine: a step is written
+ * down before it is made. One that says another boot_id is moot.
  *
  * Whoever reads it to change something holds the lock beside it, one process at a time.
  */
@@ -40,12 +39,6 @@ struct journal {
 	bool moot; /* of another boot */
 };
 
-/*
- * Open the folder, making it if `make`. 0; -ENOENT if there is none; another negative errno and `e` (not ours, no
- * rights). Its descriptor stays in the machine.
- */
-int journal_open(struct machine *m, bool make, struct err *e);
-
 /* The lock: a descriptor that holds it until it is closed; -EAGAIN and `e` where somebody else has it. */
 int journal_lock(struct machine *m, struct err *e);
 
@@ -62,8 +55,5 @@ void journal_free(struct journal *j);
 struct step *journal_add(struct journal *j);
 
 const char *journal_state_name(enum journal_state s);
-
-/* Where the folder is, for messages. Returns `buf`. */
-char *journal_folder(const struct machine *m, char *buf, size_t size);
 
 #endif

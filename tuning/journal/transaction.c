@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/signals.h"
 #include "tuning/steps/plan.h"
 
 /* The rights that are missing, each once: "CAP_SYS_ADMIN, CAP_SYS_NICE". */
@@ -47,14 +48,6 @@ int transaction_probe(struct machine *m, const struct plan *p, struct err *e)
 		       *rights ? "; run it as root, or with " : "", rights);
 }
 
-static bool is_interrupted(void)
-{
-	sigset_t pending;
-
-	sigpending(&pending);
-	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) || sigismember(&pending, SIGHUP);
-}
-
 double transaction_now_s(void)
 {
 	struct timespec ts;
@@ -75,8 +68,9 @@ static int apply_steps(struct machine *m, struct journal *j, size_t from, bool s
 {
 	for (size_t i = from; i < j->count; i++) {
 		double began = transaction_now_s();
-		int rc = is_interrupted() ? err_set(e, -EINTR, STATUS_FAILED, NULL, NULL, "interrupted by a signal")
-					  : j->steps[i].op->apply(m, &j->steps[i], e);
+		int rc = signals_are_pending()
+			     ? err_set(e, -EINTR, STATUS_FAILED, NULL, NULL, "interrupted by a signal")
+			     : j->steps[i].op->apply(m, &j->steps[i], e);
 
 		if (!rc && strict)
 			rc = refuse_left_out(&j->steps[i], e);
@@ -158,18 +152,6 @@ static void copy_steps(const struct plan *p, struct journal *j)
 	}
 }
 
-/* Signals wait until a step is whole. */
-static void hold_signals(sigset_t *before)
-{
-	sigset_t held;
-
-	sigemptyset(&held);
-	sigaddset(&held, SIGINT);
-	sigaddset(&held, SIGTERM);
-	sigaddset(&held, SIGHUP);
-	sigprocmask(SIG_BLOCK, &held, before);
-}
-
 int transaction_apply(struct machine *m, const struct plan *p, struct journal *j, struct err *e)
 {
 	size_t from = j->count;
@@ -178,7 +160,7 @@ int transaction_apply(struct machine *m, const struct plan *p, struct journal *j
 
 	copy_steps(p, j);
 	j->state = JOURNAL_APPLYING;
-	hold_signals(&before);
+	signals_block(&before);
 	rc = journal_save(m, j, e);
 	if (!rc) {
 		rc = apply_steps(m, j, from, p->strict, e);
@@ -199,7 +181,7 @@ int transaction_undo(struct machine *m, struct journal *j, const char *knob, con
 	sigset_t before;
 	int rc, saved;
 
-	hold_signals(&before);
+	signals_block(&before);
 	if (!knob && !path)
 		j->state = JOURNAL_RESTORING;
 	rc = undo_steps(m, j, 0, knob, path, &count, e);

@@ -15,12 +15,6 @@
 #define LIST_TEXT 2048
 #define DEFAULT	  "/proc/irq/default_smp_affinity"
 
-static void intersect(struct cpulist *a, const struct cpulist *b)
-{
-	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
-		a->bits[i] &= b->bits[i];
-}
-
 static json_t *read_raw(const struct machine *m, int number, const char *file)
 {
 	char path[64], *text;
@@ -65,7 +59,7 @@ static void plan_away(struct planner *p, const struct knob *k, const struct irq 
 {
 	struct cpulist want = irq->allowed;
 
-	intersect(&want, all);
+	cpulist_intersect(&want, all);
 	if (cpulist_first(&want) < 0)
 		want = *all;
 	/* CPUs that are offline are in many masks, and do no harm. */

@@ -6,8 +6,8 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "tuning/knobs/knob.h"
+#include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
-#include "tuning/ops/latency.h"
 
 void plan_latency(struct planner *p, const struct setting *s, const struct knob *k)
 {

@@ -12,18 +12,6 @@
 
 static const char *const place_keys[] = {"cpus", "node", "near", "take", "cores", NULL};
 
-static void minus(struct cpulist *a, const struct cpulist *b)
-{
-	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
-		a->bits[i] &= ~b->bits[i];
-}
-
-static void plus(struct cpulist *a, const struct cpulist *b)
-{
-	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
-		a->bits[i] |= b->bits[i];
-}
-
 static const struct shield *find_shield(const struct planner *p, const char *name)
 {
 	for (size_t i = 0; i < p->plan->shield_count; i++)
@@ -48,7 +36,7 @@ static int by_list(struct planner *p, const struct setting *s, const struct ynod
 	if (cpulist_is_subset(out, &p->topo.online))
 		return 0;
 	absent = *out;
-	minus(&absent, &p->topo.online);
+	cpulist_subtract(&absent, &p->topo.online);
 	profile_fault(s, n, "there is no CPU %s here; there are %s", cpulist_format(&absent, missing, sizeof(missing)),
 		      cpulist_format(&p->topo.online, there, sizeof(there)));
 	return -EINVAL;
@@ -205,7 +193,7 @@ static int take(struct planner *p, const struct setting *s, const struct ynode *
 		profile_fault(s, take, "'take' wants a number, a share such as 1/3, or all");
 		return -EINVAL;
 	}
-	minus(out, &p->shielded);
+	cpulist_subtract(out, &p->shielded);
 	if (count_units(p, out, whole) < want) {
 		snprintf(why, size, "%ld %s asked for, %ld free there", want, whole ? "cores are" : "CPUs are",
 			 count_units(p, out, whole));
@@ -246,13 +234,6 @@ int place_resolve(struct planner *p, const struct setting *s, const struct ynode
 	return -EINVAL;
 }
 
-static bool is_good_name(const char *name)
-{
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-
-	return n && !name[n] && n < sizeof(((struct shield *)NULL)->name) && name[0] != '-';
-}
-
 static int check_shield(struct planner *p, const struct setting *s, const struct ynode *one)
 {
 	static const char *const keys[] = {"name", "place", "partition", NULL};
@@ -265,7 +246,7 @@ static int check_shield(struct planner *p, const struct setting *s, const struct
 		return -EINVAL;
 	}
 	setting_check_keys(s, one, keys);
-	if (!name || name->kind != YNODE_SCALAR || !is_good_name(name->scalar) ||
+	if (!name || name->kind != YNODE_SCALAR || !cgroups_is_name(name->scalar) ||
 	    !strcmp(name->scalar, "housekeeping")) {
 		profile_fault(s, name ? name : one,
 			      "a shield wants a name of letters, digits, - and _, other than "
@@ -314,8 +295,8 @@ static int place_one(struct planner *p, const struct setting *s, const struct yn
 	snprintf(shield->name, sizeof(shield->name), "%s", name->scalar);
 	snprintf(shield->partition, sizeof(shield->partition), "%s", partition ? partition->scalar : "isolated");
 	topology_memory_of(&p->topo, &shield->cpus, &shield->memory);
-	plus(&p->shielded, &shield->cpus);
-	minus(&p->plan->housekeeping, &shield->cpus);
+	cpulist_unite(&p->shielded, &shield->cpus);
+	cpulist_subtract(&p->plan->housekeeping, &shield->cpus);
 	p->plan->shield_count++;
 	return 0;
 }

@@ -1,10 +1,13 @@
 #include "tuning/machine/cgroups.h"
 
+#include <cpuset.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "tuning/machine/machine.h"
@@ -85,6 +88,13 @@ void cgroups_find(const struct machine *m, struct cgroups *cg)
 	free(text);
 }
 
+bool cgroups_is_name(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+
+	return n && !name[n] && n < CGROUPS_NAME_MAX && name[0] != '-';
+}
+
 char *cgroups_file(const struct cgroups *cg, const char *name, const char *file)
 {
 	bool plain = !strcmp(file, "tasks") || !strncmp(file, "cgroup.", 7);
@@ -94,14 +104,10 @@ char *cgroups_file(const struct cgroups *cg, const char *name, const char *file)
 
 int cgroups_cpus(const struct machine *m, const struct cgroups *cg, const char *name, struct cpulist *cpus)
 {
-	char *path = cgroups_file(cg, name, "cpus"), *text;
-	int rc = machine_read(m, path, &text);
+	char *path = cgroups_file(cg, name, "cpus");
+	int rc = machine_read_cpus(m, path, cpus);
 
 	free(path);
-	if (rc)
-		return rc;
-	rc = cpulist_parse(text, cpus, NULL, 0);
-	free(text);
 	return rc;
 }
 
@@ -133,7 +139,7 @@ struct list {
 	size_t count;
 };
 
-static void list_add(struct list *l, char *item)
+static void add_item(struct list *l, char *item)
 {
 	l->items = or_abort(reallocarray(l->items, l->count + 2, sizeof(*l->items)));
 	l->items[l->count++] = item;
@@ -151,7 +157,7 @@ static void walk(const struct machine *m, const struct cgroups *cg, const char *
 		char *file = cgroups_file(cg, child, "cpus");
 
 		if (sysroot_exists(&m->root, file)) {
-			list_add(l, fs_path("%s", child));
+			add_item(l, fs_path("%s", child));
 			if (depth < DEPTH_MAX)
 				walk(m, cg, child, depth + 1, l);
 		}
@@ -169,9 +175,53 @@ int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names
 
 	if (!cg->version)
 		return -ENODEV;
-	list_add(&l, NULL);
+	add_item(&l, NULL);
 	l.count = 0;
 	walk(m, cg, "", 0, &l);
 	*names = l.items;
 	return (int)l.count;
+}
+
+static int join_by_file(struct machine *m, const struct cgroups *cg, const char *name)
+{
+	char *path = cgroups_file(cg, name, cg->version == 1 ? "tasks" : "cgroup.procs"), text[32];
+	int rc = machine_write(m, path, text, (size_t)snprintf(text, sizeof(text), "%d", (int)getpid()));
+
+	free(path);
+	return rc;
+}
+
+static int join_by_lib(const char *name)
+{
+	char *path = fs_path("/%s", name);
+	int rc = cpuset_move(0, path) ? -errno : 0;
+
+	free(path);
+	return rc;
+}
+
+int cgroups_join(struct machine *m, const char *name, struct err *e)
+{
+	struct cgroups cg;
+	char *folder;
+	int rc;
+
+	cgroups_find(m, &cg);
+	if (!cg.version)
+		return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, name, "enter the cpuset",
+			       "no mounted control groups have the cpuset controller");
+	folder = fs_path("%s/%s", cg.root, name);
+	if (!*name || strstr(name, "..") || !sysroot_exists(&m->root, folder))
+		rc = err_set(e, -ENOENT, STATUS_USAGE, name, "enter the cpuset",
+			     "there is none; see 'kbtune cpuset list'");
+	else {
+		rc = cg.lib ? join_by_lib(name) : join_by_file(m, &cg, name);
+		if (rc) {
+			err_sys(e, rc, folder, "enter the cpuset");
+			if (e && (rc == -EACCES || rc == -EPERM))
+				e->status = STATUS_IMPOSSIBLE;
+		}
+	}
+	free(folder);
+	return rc;
 }

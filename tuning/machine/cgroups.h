@@ -10,7 +10,10 @@
 
 #include "common/cpulist.h"
 
+struct err;
 struct machine;
+
+#define CGROUPS_NAME_MAX 64
 
 struct cgroups {
 	int version;	 /* 1, 2, or 0: none */
@@ -21,6 +24,9 @@ struct cgroups {
 };
 
 void cgroups_find(const struct machine *m, struct cgroups *cg);
+
+/* Can a cpuset of ours have this name? Letters, digits, - and _. */
+bool cgroups_is_name(const char *name);
 
 /* A file of a cpuset: "<root>/<name>/<prefix><file>". The caller frees. name: "" for the root, no slash in front. */
 char *cgroups_file(const struct cgroups *cg, const char *name, const char *file);
@@ -34,5 +40,8 @@ int cgroups_tasks(const struct machine *m, const struct cgroups *cg, const char 
 
 /* All below the root, as relative names, parents first; free with sysroot_names_free. The count, or a negative errno. */
 int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names);
+
+/* Move this process into the cpuset of that name ("real-time-0"). 0, or a negative errno and `e`. */
+int cgroups_join(struct machine *m, const char *name, struct err *e);
 
 #endif

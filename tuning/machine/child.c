@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "tuning/machine/cpusets.h"
+#include "tuning/machine/cgroups.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/signals.h"
 
-static void begin(struct machine *m, const char *in, char *const argv[], pid_t parent)
+static void become_command(struct machine *m, const char *in, char *const argv[], pid_t parent)
 {
 	struct err e = ERR_INIT;
 	sigset_t none;
@@ -24,7 +25,7 @@ static void begin(struct machine *m, const char *in, char *const argv[], pid_t p
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	if (in && cpusets_join(m, in, &e)) {
+	if (in && cgroups_join(m, in, &e)) {
 		fprintf(stderr, "kbtune: %s\n", e.text);
 		_exit(126);
 	}
@@ -41,7 +42,7 @@ static void pass_on(pid_t child, const siginfo_t *info)
 	kill(child, info->si_signo);
 }
 
-static int await(pid_t child, const sigset_t *signals)
+static int await_command(pid_t child, const sigset_t *signals)
 {
 	int status;
 
@@ -61,18 +62,15 @@ int child_run(struct machine *m, const char *in, char *const argv[], struct err 
 	pid_t parent = getpid(), child;
 	int rc;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	signals_ending(&signals);
 	sigaddset(&signals, SIGQUIT);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	fflush(stdout);
 	child = fork();
 	if (child == 0)
-		begin(m, in, argv, parent);
-	rc = child < 0 ? err_sys(e, -errno, argv[0], "start a process") : await(child, &signals);
+		become_command(m, in, argv, parent);
+	rc = child < 0 ? err_sys(e, -errno, argv[0], "start a process") : await_command(child, &signals);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }

@@ -18,7 +18,7 @@
 
 #define STEP_MS 5
 
-static int open_file(struct machine *m, const char *name, int flags)
+static int open_hold(struct machine *m, const char *name, int flags)
 {
 	char file[64];
 	int fd;
@@ -28,7 +28,7 @@ static int open_file(struct machine *m, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-static void remove_file(struct machine *m, const char *name)
+static void remove_hold(struct machine *m, const char *name)
 {
 	char file[64];
 
@@ -79,7 +79,7 @@ static void become_holder(int lock, int ready, void (*run)(int, void *), void *c
 	_exit(1);
 }
 
-static int await(int ready, int limit_ms, const char *name, struct err *e)
+static int await_ready(int ready, int limit_ms, const char *name, struct err *e)
 {
 	struct pollfd p = {.fd = ready, .events = POLLIN};
 	char said[512];
@@ -98,7 +98,7 @@ static int await(int ready, int limit_ms, const char *name, struct err *e)
 int holder_start(struct machine *m, const char *name, void (*run)(int ready, void *context), void *context,
 		 int limit_ms, struct err *e)
 {
-	int lock = open_file(m, name, O_CREAT), ready[2], rc;
+	int lock = open_hold(m, name, O_CREAT), ready[2], rc;
 	pid_t child;
 
 	if (lock < 0)
@@ -123,7 +123,7 @@ int holder_start(struct machine *m, const char *name, void (*run)(int ready, voi
 	close(ready[1]);
 	if (child > 0)
 		waitpid(child, NULL, 0);
-	rc = child < 0 ? err_sys(e, -errno, name, "start a process") : await(ready[0], limit_ms, name, e);
+	rc = child < 0 ? err_sys(e, -errno, name, "start a process") : await_ready(ready[0], limit_ms, name, e);
 	close(ready[0]);
 	if (rc)
 		holder_stop(m, name, 2000, NULL);
@@ -134,7 +134,7 @@ int holder_start(struct machine *m, const char *name, void (*run)(int ready, voi
 
 pid_t holder_pid(struct machine *m, const char *name)
 {
-	int fd = m->state_fd < 0 ? -ENOENT : open_file(m, name, 0);
+	int fd = m->state_fd < 0 ? -ENOENT : open_hold(m, name, 0);
 	pid_t pid = 0;
 
 	if (fd < 0)
@@ -157,7 +157,7 @@ static bool await_end(int fd, int limit_ms)
 	return true;
 }
 
-static int end(int fd, int limit_ms)
+static int end_holder(int fd, int limit_ms)
 {
 	struct timespec pause = {.tv_nsec = STEP_MS * 1000000};
 	pid_t pid = read_pid(fd);
@@ -179,15 +179,15 @@ static int end(int fd, int limit_ms)
 
 int holder_stop(struct machine *m, const char *name, int limit_ms, struct err *e)
 {
-	int fd = open_file(m, name, 0), rc;
+	int fd = open_hold(m, name, 0), rc;
 
 	if (fd == -ENOENT)
 		return 0;
-	rc = fd < 0 ? fd : end(fd, limit_ms);
+	rc = fd < 0 ? fd : end_holder(fd, limit_ms);
 	if (fd >= 0)
 		close(fd);
 	if (!rc) {
-		remove_file(m, name);
+		remove_hold(m, name);
 		machine_changed(m);
 	}
 	return rc ? err_sys(e, rc, name, "end the process that holds it") : 0;

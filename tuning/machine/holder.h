@@ -1,6 +1,6 @@
 /*
  * Processes that hold something as long as they live: the PM QoS request on /dev/cpu_dma_latency, a one-shot tuned. Each
- * has a file `hold-NAME` beside the journal with its number, and a lock on it that it inherits: a free lock means that
+ * has a file `hold-NAME` in the state folder with its number, and a lock on it that it inherits: a free lock means that
  * it is gone, so its number is never taken for another process'. They sleep; holding costs no CPU.
  */
 #ifndef KBLAT_TUNING_HOLDER_H

@@ -69,16 +69,11 @@ static void read_row(struct irq_table *t, char *line)
 	t->irqs[t->count++] = irq;
 }
 
-static int read_list(const struct machine *m, int number, const char *file, struct cpulist *out)
+static int read_cpus(const struct machine *m, int number, const char *file, struct cpulist *out)
 {
-	char path[64], *text;
-	int rc = machine_read(m, irqs_path(number, file, path, sizeof(path)), &text);
+	char path[64];
 
-	if (rc)
-		return rc;
-	rc = cpulist_parse(text, out, NULL, 0);
-	free(text);
-	return rc;
+	return machine_read_cpus(m, irqs_path(number, file, path, sizeof(path)), out);
 }
 
 static void read_places(const struct machine *m, struct irq *irq)
@@ -87,8 +82,8 @@ static void read_places(const struct machine *m, struct irq *irq)
 	int64_t node;
 	mode_t mode;
 
-	read_list(m, irq->number, "smp_affinity_list", &irq->allowed);
-	irq->has_effective = !read_list(m, irq->number, "effective_affinity_list", &irq->effective) &&
+	read_cpus(m, irq->number, "smp_affinity_list", &irq->allowed);
+	irq->has_effective = !read_cpus(m, irq->number, "effective_affinity_list", &irq->effective) &&
 			     cpulist_first(&irq->effective) >= 0;
 	irq->is_fixed =
 	    !machine_mode(m, irqs_path(irq->number, "smp_affinity_list", path, sizeof(path)), &mode) && !(mode & 0222);

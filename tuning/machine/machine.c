@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/cpulist.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
@@ -282,4 +283,29 @@ int machine_may_write(const struct machine *m, const char *path)
 int machine_read(const struct machine *m, const char *path, char **text)
 {
 	return sysroot_read(&m->root, path, MACHINE_VALUE_MAX, text, NULL);
+}
+
+int machine_read_cpus(const struct machine *m, const char *path, struct cpulist *cpus)
+{
+	char *text;
+	int rc = machine_read(m, path, &text);
+
+	if (rc)
+		return rc;
+	rc = cpulist_parse(text, cpus, NULL, 0);
+	free(text);
+	return rc;
+}
+
+int machine_put_back(struct machine *m, const char *path, const char *raw)
+{
+	char *text;
+	int rc = machine_read(m, path, &text);
+
+	if (rc)
+		return rc;
+	if (strcmp(text, raw))
+		rc = machine_write(m, path, raw, strlen(raw));
+	free(text);
+	return rc;
 }

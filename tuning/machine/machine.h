@@ -12,6 +12,7 @@
 
 #include "common/sysroot.h"
 
+struct cpulist;
 struct err;
 
 /* The most a kernel file may hold that we change and put back. */
@@ -25,7 +26,7 @@ struct machine {
 	size_t habit_count;
 	long writes;	 /* so far */
 	long kill_after; /* die by SIGKILL after so many; -1: never. From KBTUNE_KILL_AFTER, for tests */
-	int state_fd;	 /* the folder of the journal and the holders, once opened (see journal.h); or -1 */
+	int state_fd;	 /* the folder of the journal and the holders, once opened (see state_folder.h); or -1 */
 };
 
 /* Open the machine at `sysroot` (NULL: $KBTUNE_SYSROOT, for programs that run us in tests; or this one). */
@@ -54,6 +55,12 @@ int machine_may_write(const struct machine *m, const char *path);
 
 /* A file whole, as a text; at most MACHINE_VALUE_MAX. The caller frees. */
 int machine_read(const struct machine *m, const char *path, char **text);
+
+/* A file that holds a list of CPUs. */
+int machine_read_cpus(const struct machine *m, const char *path, struct cpulist *cpus);
+
+/* A file is to hold `raw` again, byte for byte; nothing is written where it does. */
+int machine_put_back(struct machine *m, const char *path, const char *raw);
 
 /* openat below the root, links kept inside. A descriptor or a negative errno. */
 int machine_openat(const struct machine *m, const char *path, int flags);

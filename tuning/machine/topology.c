@@ -13,42 +13,24 @@
 #define CPU  "/sys/devices/system/cpu"
 #define NODE "/sys/devices/system/node"
 
-static int read_list(const struct machine *m, const char *path, struct cpulist *out)
-{
-	char *text;
-	int rc = machine_read(m, path, &text);
-
-	if (rc)
-		return rc;
-	rc = cpulist_parse(text, out, NULL, 0);
-	free(text);
-	return rc;
-}
-
-static void intersect(struct cpulist *a, const struct cpulist *b)
-{
-	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
-		a->bits[i] &= b->bits[i];
-}
-
 static void add_node(struct topology *t, int id, const struct cpulist *cpus, bool has_memory)
 {
 	t->nodes = or_abort(reallocarray(t->nodes, t->node_count + 1, sizeof(*t->nodes)));
 	t->nodes[t->node_count] = (struct numa_node){.id = id, .cpus = *cpus, .has_memory = has_memory};
-	intersect(&t->nodes[t->node_count++].cpus, &t->online);
+	cpulist_intersect(&t->nodes[t->node_count++].cpus, &t->online);
 }
 
 static void read_nodes(const struct machine *m, struct topology *t)
 {
 	struct cpulist ids, memory, cpus;
-	bool known = !read_list(m, NODE "/has_memory", &memory);
+	bool known = !machine_read_cpus(m, NODE "/has_memory", &memory);
 
-	if (read_list(m, NODE "/online", &ids))
+	if (machine_read_cpus(m, NODE "/online", &ids))
 		cpulist_clear(&ids);
 	for (int id = cpulist_first(&ids); id >= 0 && id < TOPOLOGY_NODES_MAX; id = cpulist_next(&ids, id)) {
 		char *path = fs_path(NODE "/node%d/cpulist", id);
 
-		if (!read_list(m, path, &cpus))
+		if (!machine_read_cpus(m, path, &cpus))
 			add_node(t, id, &cpus, !known || cpulist_has(&memory, (unsigned)id));
 		free(path);
 	}
@@ -63,8 +45,8 @@ static int read_core(const struct machine *m, const struct topology *t, int cpu)
 	struct cpulist siblings;
 	int first = cpu;
 
-	if (!read_list(m, path, &siblings)) {
-		intersect(&siblings, &t->online);
+	if (!machine_read_cpus(m, path, &siblings)) {
+		cpulist_intersect(&siblings, &t->online);
 		first = cpulist_first(&siblings);
 	}
 	free(path);
@@ -88,13 +70,13 @@ int topology_read(const struct machine *m, struct topology *t, struct err *e)
 	int rc;
 
 	*t = (struct topology){0};
-	rc = read_list(m, CPU "/online", &t->online);
+	rc = machine_read_cpus(m, CPU "/online", &t->online);
 	if (!rc && cpulist_first(&t->online) < 0)
 		rc = -EINVAL;
 	if (rc)
 		return err_set(e, rc, STATUS_IMPOSSIBLE, CPU "/online", "read",
 			       "without the list of CPUs there is nothing to place");
-	if (read_list(m, CPU "/possible", &t->possible))
+	if (machine_read_cpus(m, CPU "/possible", &t->possible))
 		t->possible = t->online;
 	read_nodes(m, t);
 	read_cores(m, t);
@@ -122,7 +104,7 @@ void topology_without_smt(struct topology *t)
 		if (cpulist_has(&t->online, (unsigned)cpu) && t->core[cpu] != cpu)
 			cpulist_remove(&t->online, (unsigned)cpu);
 	for (size_t i = 0; i < t->node_count; i++)
-		intersect(&t->nodes[i].cpus, &t->online);
+		cpulist_intersect(&t->nodes[i].cpus, &t->online);
 }
 
 void topology_memory_of(const struct topology *t, const struct cpulist *cpus, struct cpulist *nodes)
@@ -184,12 +166,12 @@ int topology_near(const struct machine *m, const struct topology *t, const char 
 {
 	for (size_t i = 0; i < WAYS; i++) {
 		char *path = fs_path("%s%s/local_cpulist", device_path, ways[i]);
-		int rc = read_list(m, path, out);
+		int rc = machine_read_cpus(m, path, out);
 
 		free(path);
 		if (rc)
 			continue;
-		intersect(out, &t->online);
+		cpulist_intersect(out, &t->online);
 		return cpulist_first(out) >= 0 ? 0 : -ENODATA;
 	}
 	return -ENODATA;

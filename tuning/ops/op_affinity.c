@@ -17,12 +17,6 @@
 
 #define LIST_TEXT 1024
 
-static void minus(struct cpulist *a, const struct cpulist *b)
-{
-	for (size_t i = 0; i < sizeof(a->bits) / sizeof(a->bits[0]); i++)
-		a->bits[i] &= ~b->bits[i];
-}
-
 static int read_cpus(const struct step *s, const char *key, struct cpulist *out)
 {
 	return cpulist_parse(step_text(s, key), out, NULL, 0);
@@ -69,7 +63,7 @@ static int move_one(struct machine *m, const struct step *s, const json_t *one)
 		return -EINVAL;
 	if (tasks_read(m, tid, tid, &t) || t.start != start)
 		return 0;
-	minus(&want, &off);
+	cpulist_subtract(&want, &off);
 	if (cpulist_first(&want) < 0 && read_cpus(s, "housekeeping", &want))
 		return -EINVAL;
 	return memcmp(&want, &t.cpus, sizeof(want)) ? tasks_place(m, tid, &want) : 0;

@@ -116,28 +116,15 @@ static enum check file_check(struct machine *m, const struct step *s, char *now,
 	return is_refused(s) || (!rc && form_same(form_of(s), value, s->after)) ? CHECK_SAME : CHECK_DRIFT;
 }
 
-/* Byte for byte. */
-static int undo_recorded(struct machine *m, const struct step *s, struct err *e)
-{
-	const char *raw = step_text(s, "raw");
-	char *text;
-	int rc = machine_read(m, s->path, &text);
-
-	if (!rc) {
-		if (strcmp(text, raw))
-			rc = machine_write(m, s->path, raw, strlen(raw));
-		free(text);
-	}
-	return rc ? err_sys(e, rc, s->path, "put back") : 0;
-}
-
 static int file_undo(struct machine *m, const struct step *s, struct err *e)
 {
 	char now[FORM_VALUE_MAX];
 	int rc;
 
-	if (!m->root.live)
-		return undo_recorded(m, s, e);
+	if (!m->root.live) {
+		rc = machine_put_back(m, s->path, step_text(s, "raw"));
+		return rc ? err_sys(e, rc, s->path, "put back") : 0;
+	}
 	rc = read_now(m, s, now, sizeof(now));
 	if (!rc && form_same(form_of(s), now, s->before))
 		return 0;

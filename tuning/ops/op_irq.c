@@ -169,17 +169,12 @@ static enum check irq_check(struct machine *m, const struct step *s, char *now, 
 	return CHECK_PENDING;
 }
 
-static int undo_recorded(struct machine *m, const char *path, const char *raw)
+/* Gone with its device, perhaps. */
+static int put_back(struct machine *m, const char *path, const char *raw)
 {
-	char *text;
-	int rc = machine_read(m, path, &text);
+	int rc = machine_put_back(m, path, raw);
 
-	if (rc)
-		return rc == -ENOENT ? 0 : rc;
-	if (strcmp(text, raw))
-		rc = machine_write(m, path, raw, strlen(raw));
-	free(text);
-	return rc;
+	return rc == -ENOENT ? 0 : rc;
 }
 
 static int irq_undo(struct machine *m, const struct step *s, struct err *e)
@@ -191,9 +186,9 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 	if (is_watch(s) || !strcmp(s->before, s->after))
 		return 0;
 	if (!m->root.live) {
-		rc = undo_recorded(m, s->path, step_text(s, "raw"));
+		rc = put_back(m, s->path, step_text(s, "raw"));
 		if (!rc && json_object_get(s->data, "effective_raw"))
-			rc = undo_recorded(m, effective_path(s, path, sizeof(path)), step_text(s, "effective_raw"));
+			rc = put_back(m, effective_path(s, path, sizeof(path)), step_text(s, "effective_raw"));
 		return rc ? err_sys(e, rc, s->path, "put back") : 0;
 	}
 	rc = sysroot_line(&m->root, s->path, line, sizeof(line));

@@ -3,51 +3,18 @@
  * So a process holds it. data: "us".
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "tuning/machine/holder.h"
+#include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
-#include "tuning/ops/latency.h"
 #include "tuning/steps/step.h"
 
 #define NAME "latency"
-
-int latency_read(const struct machine *m, long long *us)
-{
-	int fd = machine_openat(m, LATENCY_DEVICE, O_RDONLY | O_NONBLOCK);
-	int32_t value;
-	int rc = 0;
-
-	if (fd < 0)
-		return fd;
-	if (read(fd, &value, sizeof(value)) != sizeof(value))
-		rc = -EIO;
-	close(fd);
-	if (!rc)
-		*us = value;
-	return rc;
-}
-
-int latency_open(int us)
-{
-	int32_t value = us;
-	int fd = open(LATENCY_DEVICE, O_RDWR | O_CLOEXEC), rc;
-
-	if (fd < 0)
-		return -errno;
-	/* Exactly four bytes are taken as binary; a text is read as hexadecimal. */
-	if (write(fd, &value, sizeof(value)) == sizeof(value))
-		return fd;
-	rc = errno ? -errno : -EIO;
-	close(fd);
-	return rc;
-}
 
 static int latency_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {

@@ -17,10 +17,10 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "tuning/journal/journal.h"
 #include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
 #include "tuning/machine/tuned.h"
 #include "tuning/steps/step.h"
 
@@ -217,7 +217,7 @@ static int start_oneshot(struct machine *m, const struct step *s, struct err *e)
 	struct oneshot o = {.profile = step_text(s, "profile")};
 	char folder[4096];
 
-	snprintf(o.log, sizeof(o.log), "%s/tuned.log", journal_folder(m, folder, sizeof(folder)));
+	snprintf(o.log, sizeof(o.log), "%s/tuned.log", state_folder_path(m, folder, sizeof(folder)));
 	unlinkat(m->state_fd, "tuned.log", 0);
 	return holder_start(m, NAME, hold, &o, START_MS, e);
 }

@@ -10,12 +10,13 @@
 #include <stdio.h>
 
 #include "common/cpulist.h"
+#include "tuning/machine/cgroups.h"
 #include "tuning/steps/step.h"
 
 #define SHIELDS_MAX 32
 
 struct shield {
-	char name[64];
+	char name[CGROUPS_NAME_MAX];
 	struct cpulist cpus, memory;
 	char partition[16]; /* isolated, root or member */
 };
