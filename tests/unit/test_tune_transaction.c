@@ -10,6 +10,7 @@
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
+#include "tuning/ops/op_file.h"
 #include "tuning/steps/plan.h"
 
 static char *root;

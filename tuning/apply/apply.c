@@ -12,6 +12,7 @@
 #include "tuning/knobs/knob.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
+#include "tuning/ops/op_tuned.h"
 
 enum status failed(const struct err *e)
 {

@@ -17,6 +17,8 @@
 #include "tuning/machine/form.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/topology.h"
+#include "tuning/ops/op_cpuset.h"
+#include "tuning/ops/op_file.h"
 #include "tuning/steps/plan.h"
 
 #define LIST_TEXT 1024
@@ -143,29 +145,14 @@ static const char *find_partition(const char *asked)
 static void plan_create(struct request *r, const struct cgroups *cg, const struct topology *t,
 			const struct cpulist *cpus, const char *partition, struct plan *plan)
 {
-	char list[LIST_TEXT], nodes[LIST_TEXT], now[FORM_VALUE_MAX], *text;
-	const char *name = r->args->items[1];
-	char *path = fs_path("%s/%s", cg->root, name), *after, *file;
+	char *file = cgroups_file(cg, "", "cgroup.subtree_control");
 	struct cpulist memory;
 
 	topology_memory_of(t, cpus, &memory);
-	cpulist_format(cpus, list, sizeof(list));
-	cpulist_format(&memory, nodes, sizeof(nodes));
-	file = cgroups_file(cg, "", "cgroup.subtree_control");
-	if (cg->version == 2 && !machine_read(r->m, file, &text)) {
-		form_value(FORM_CONTROLLER, text, "+cpuset", now, sizeof(now));
-		plan_step(plan, "cpuset", &op_file, file, now, "+cpuset",
-			  json_pack("{s:s, s:s}", "form", form_name(FORM_CONTROLLER), "raw", text));
-		free(text);
-	}
-	after = fs_path("CPUs %s, memory %s, %s", list, nodes, partition);
-	plan_step(plan, "cpuset", &op_cpuset, path, "absent", after,
-		  json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "version", cg->version, "root", cg->root,
-			    "prefix", cg->prefix, "name", name, "cpus", list, "memory", nodes, "partition", partition,
-			    "lib", cg->lib));
+	if (cg->version == 2)
+		op_file_plan(plan, r->m, "cpuset", file, FORM_CONTROLLER, "+cpuset", "the hierarchy has no such file");
+	op_cpuset_plan(plan, "cpuset", cg, r->args->items[1], cpus, &memory, partition);
 	free(file);
-	free(after);
-	free(path);
 }
 
 static enum status check_create(struct request *r, const struct cgroups *cg, const struct topology *t,

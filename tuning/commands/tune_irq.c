@@ -12,10 +12,10 @@
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
-#include "tuning/knobs/irqs_plan.h"
 #include "tuning/machine/irqs.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/topology.h"
+#include "tuning/ops/op_irq.h"
 #include "tuning/steps/plan.h"
 
 #define LIST_TEXT 1024
@@ -229,7 +229,7 @@ static enum status plan_set(struct request *r, const struct cpulist *irqs, const
 	}
 	for (size_t i = 0; i < t.count; i++)
 		if (cpulist_has(irqs, (unsigned)t.irqs[i].number)) {
-			irqs_plan_one(plan, r->m, "irq", &t.irqs[i], cpus);
+			op_irq_plan(plan, r->m, "irq", &t.irqs[i], cpus);
 			found++;
 		}
 	irqs_free(&t);

@@ -12,12 +12,12 @@
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
-#include "tuning/knobs/tuned_plan.h"
 #include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 #include "tuning/machine/tuned.h"
+#include "tuning/ops/op_tuned.h"
 #include "tuning/steps/plan.h"
 
 const struct cli_command tune_tuned_cli = {
@@ -133,7 +133,7 @@ static enum status do_apply(struct request *r)
 	if (status)
 		return status;
 	plan_init(&plan, "tuned apply", "");
-	tuned_plan(&plan, r->m, "tuned", r->name, NULL);
+	op_tuned_plan(&plan, r->m, "tuned", r->name, NULL);
 	status = apply_single(r->m, &plan, r->dry_run, r->json, r->e);
 	plan_free(&plan);
 	return status;

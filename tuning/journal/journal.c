@@ -15,6 +15,7 @@
 #include "common/or_abort.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
+#include "tuning/ops/ops.h"
 
 #define NAME	       "journal.json"
 #define SIZE_MAX_BYTES ((size_t)64 << 20)
@@ -168,7 +169,7 @@ static int read_steps(const json_t *list, struct journal *j, char *why, size_t s
 	json_array_foreach (list, i, one) {
 		struct step s;
 
-		if (step_from_json(one, &s, why, size))
+		if (step_from_json(one, ops_find, &s, why, size))
 			return -EINVAL;
 		*journal_add(j) = s;
 	}

@@ -12,6 +12,7 @@
 #include "common/fs.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/signals.h"
+#include "tuning/ops/op_tuned.h"
 #include "tuning/steps/plan.h"
 
 /* The rights that are missing, each once: "CAP_SYS_ADMIN, CAP_SYS_NICE". */

@@ -43,10 +43,6 @@ const struct knob *knob_find(const char *key);
  */
 int knobs_plan(struct machine *m, struct profile *profile, struct plan *plan, struct err *e);
 
-/* A step for a file that is to hold a value, or a reason why not: -ENOENT with `absent` as the reason. */
-int plan_value(struct planner *p, const char *knob, const char *path, enum form form, const char *value,
-	       const char *absent);
-
 /*
  * The CPUs that a placement stands for: "2-3", all, housekeeping, shields, a shield's name, or a mapping
  *   {cpus: 2-3} {node: 0} {near: mlx5_0}   with  take: 2 | 1/3 | all   and   cores: yes (whole cores)

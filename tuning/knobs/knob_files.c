@@ -9,6 +9,7 @@
 #include "common/units.h"
 #include "tuning/knobs/knob.h"
 #include "tuning/machine/machine.h"
+#include "tuning/ops/op_file.h"
 
 #define CPUIDLE "/sys/devices/system/cpu/cpu%d/cpuidle"
 
@@ -55,7 +56,8 @@ void plan_files(struct planner *p, const struct setting *s, const struct knob *k
 		else if (value->kind != YNODE_SCALAR || !*value->scalar || strlen(value->scalar) >= FORM_VALUE_MAX / 2)
 			profile_fault(s, value, "a value is a text");
 		else
-			plan_value(p, s->key, path, form_of(p->m, path), value->scalar, "this kernel has no such file");
+			op_file_plan(p->plan, p->m, s->key, path, form_of(p->m, path), value->scalar,
+				     "this kernel has no such file");
 		free(path);
 	}
 }
@@ -87,8 +89,8 @@ static void plan_state(struct planner *p, const struct setting *s, const char *f
 	free(path);
 	path = fs_path("%s/disable", folder);
 	if (!rc)
-		plan_value(p, s->key, path, FORM_TEXT, us * 1000 > limit ? "1" : "0",
-			   "this idle state cannot be switched");
+		op_file_plan(p->plan, p->m, s->key, path, FORM_TEXT, us * 1000 > limit ? "1" : "0",
+			     "this idle state cannot be switched");
 	free(path);
 }
 

@@ -6,53 +6,16 @@
 
 #include "common/fs.h"
 #include "common/text.h"
-#include "tuning/knobs/irqs_plan.h"
 #include "tuning/knobs/knob.h"
 #include "tuning/machine/irqs.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
+#include "tuning/ops/op_file.h"
+#include "tuning/ops/op_irq.h"
+#include "tuning/ops/op_pause.h"
 
 #define LIST_TEXT 2048
 #define DEFAULT	  "/proc/irq/default_smp_affinity"
-
-static json_t *read_raw(const struct machine *m, int number, const char *file)
-{
-	char path[64], *text;
-	json_t *raw;
-
-	if (machine_read(m, irqs_path(number, file, path, sizeof(path)), &text))
-		return NULL;
-	raw = json_string(text);
-	free(text);
-	return raw;
-}
-
-void irqs_plan_one(struct plan *plan, const struct machine *m, const char *knob, const struct irq *irq,
-		   const struct cpulist *want)
-{
-	char path[64], before[LIST_TEXT], after[LIST_TEXT];
-	json_t *data, *effective;
-
-	irqs_path(irq->number, "smp_affinity_list", path, sizeof(path));
-	cpulist_format(&irq->allowed, before, sizeof(before));
-	cpulist_format(want, after, sizeof(after));
-	if (irq->is_fixed) {
-		if (strcmp(before, after))
-			plan_missing(plan, knob, path, "%s: the kernel manages it (mode 0444); it stays on CPUs %s",
-				     irq->name, before);
-		return;
-	}
-	if (cpulist_first(&irq->allowed) < 0) {
-		plan_missing(plan, knob, path, "%s: its affinity cannot be read", irq->name);
-		return;
-	}
-	data = json_pack("{s:i, s:o*, s:s+}", "irq", irq->number, "raw", read_raw(m, irq->number, "smp_affinity_list"),
-			 "name", irq->name, "");
-	effective = m->root.live ? NULL : read_raw(m, irq->number, "effective_affinity_list");
-	if (effective)
-		json_object_set_new(data, "effective_raw", effective);
-	plan_step(plan, knob, &op_irq, path, before, after, data);
-}
 
 /* What an interrupt asks of `all` is the least change: the CPUs it has of those, or all of them. */
 static void plan_away(struct planner *p, const struct knob *k, const struct irq *irq, const struct cpulist *all)
@@ -65,7 +28,7 @@ static void plan_away(struct planner *p, const struct knob *k, const struct irq 
 	/* CPUs that are offline are in many masks, and do no harm. */
 	if (cpulist_is_subset(&irq->allowed, all))
 		want = irq->allowed;
-	irqs_plan_one(p->plan, p->m, k->key, irq, &want);
+	op_irq_plan(p->plan, p->m, k->key, irq, &want);
 }
 
 static bool resolve(struct planner *p, const struct setting *s, const struct knob *k, const struct ynode *n,
@@ -104,7 +67,7 @@ static void plan_device(struct planner *p, const struct setting *s, const struct
 		for (size_t i = 0; i < t->count; i++)
 			if (cpulist_has(&irqs, (unsigned)t->irqs[i].number)) {
 				cpulist_add(taken, (unsigned)t->irqs[i].number);
-				irqs_plan_one(p->plan, p->m, k->key, &t->irqs[i], &want);
+				op_irq_plan(p->plan, p->m, k->key, &t->irqs[i], &want);
 			}
 	free(path);
 }
@@ -113,20 +76,8 @@ static void plan_default(struct planner *p, const struct knob *k, const struct c
 {
 	char mask[LIST_TEXT];
 
-	plan_value(p, k->key, DEFAULT, FORM_MASK, cpulist_format_mask(cpus, mask, sizeof(mask)),
-		   "there is no such file here");
-}
-
-/* What verify looks at later. */
-static void plan_watch(struct planner *p, const struct knob *k, const struct irq_table *t)
-{
-	json_t *known = json_array();
-	char off[LIST_TEXT];
-
-	for (size_t i = 0; i < t->count; i++)
-		json_array_append_new(known, json_integer(t->irqs[i].number));
-	plan_step(p->plan, k->key, &op_irq, "interrupts born later", "", "",
-		  json_pack("{s:o, s:s}", "known", known, "off", cpulist_format(&p->shielded, off, sizeof(off))));
+	op_file_plan(p->plan, p->m, k->key, DEFAULT, FORM_MASK, cpulist_format_mask(cpus, mask, sizeof(mask)),
+		     "there is no such file here");
 }
 
 static void plan_table(struct planner *p, const struct setting *s, const struct knob *k, const struct irq_table *t)
@@ -142,7 +93,7 @@ static void plan_table(struct planner *p, const struct setting *s, const struct 
 			if (!cpulist_has(&taken, (unsigned)t->irqs[i].number))
 				plan_away(p, k, &t->irqs[i], &want);
 	if (cpulist_first(&p->shielded) >= 0)
-		plan_watch(p, k, t);
+		op_irq_plan_watch(p->plan, k->key, t, &p->shielded);
 }
 
 void plan_irqs(struct planner *p, const struct setting *s, const struct knob *k)

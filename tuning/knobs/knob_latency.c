@@ -8,6 +8,7 @@
 #include "tuning/knobs/knob.h"
 #include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
+#include "tuning/ops/op_latency.h"
 
 void plan_latency(struct planner *p, const struct setting *s, const struct knob *k)
 {

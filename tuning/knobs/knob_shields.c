@@ -8,6 +8,9 @@
 #include "common/fs.h"
 #include "tuning/knobs/knob.h"
 #include "tuning/machine/machine.h"
+#include "tuning/ops/op_cpuset.h"
+#include "tuning/ops/op_drain.h"
+#include "tuning/ops/op_file.h"
 
 #define LIST_TEXT 512
 
@@ -44,33 +47,13 @@ static int check_name(struct planner *p, const char *name)
 	return exists ? -EEXIST : 0;
 }
 
-static json_t *set_data(const struct planner *p, const char *name, const char *cpus, const char *memory,
-			const char *partition)
-{
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "version", p->cg.version, "root", p->cg.root,
-			 "prefix", p->cg.prefix, "name", name, "cpus", cpus, "memory", memory, "partition", partition,
-			 "lib", p->cg.lib);
-}
-
-static void plan_set(struct planner *p, const char *knob, const char *name, const struct cpulist *cpus,
-		     const struct cpulist *memory, const char *partition)
-{
-	char list[LIST_TEXT], nodes[LIST_TEXT], after[LIST_TEXT * 2 + 64];
-	char *path = fs_path("%s/%s", p->cg.root, name);
-
-	cpulist_format(cpus, list, sizeof(list));
-	cpulist_format(memory, nodes, sizeof(nodes));
-	snprintf(after, sizeof(after), "CPUs %s, memory %s, %s", list, nodes, partition);
-	plan_step(p->plan, knob, &op_cpuset, path, "absent", after, set_data(p, name, list, nodes, partition));
-	free(path);
-}
-
 /* Children have the controller if the root's subtree_control says so. */
 static void plan_controller(struct planner *p, const char *knob)
 {
 	char *path = cgroups_file(&p->cg, "", "cgroup.subtree_control");
 
-	plan_value(p, knob, path, FORM_CONTROLLER, "+cpuset", "the root of the control groups is not there");
+	op_file_plan(p->plan, p->m, knob, path, FORM_CONTROLLER, "+cpuset",
+		     "the root of the control groups is not there");
 	free(path);
 }
 
@@ -87,18 +70,15 @@ static bool has_exclusive(const struct plan *p)
 static void plan_rest_v1(struct planner *p, const char *knob)
 {
 	struct cpulist memory;
-	char *path, *file;
+	char *file;
 
 	if (!has_exclusive(p->plan))
 		return;
 	topology_memory_of(&p->topo, &p->topo.online, &memory);
-	plan_set(p, knob, "housekeeping", &p->plan->housekeeping, &memory, "root");
-	path = fs_path("%s/tasks", p->cg.root);
-	plan_step(p->plan, knob, &op_drain, path, "programs in the root cpuset", "programs in housekeeping",
-		  set_data(p, "housekeeping", "", "", ""));
-	free(path);
+	op_cpuset_plan(p->plan, knob, &p->cg, "housekeeping", &p->plan->housekeeping, &memory, "root");
+	op_drain_plan(p->plan, knob, &p->cg, "housekeeping");
 	file = cgroups_file(&p->cg, "", "sched_load_balance");
-	plan_value(p, knob, file, FORM_TEXT, "0", "this kernel does not balance by cpusets");
+	op_file_plan(p->plan, p->m, knob, file, FORM_TEXT, "0", "this kernel does not balance by cpusets");
 	free(file);
 }
 
@@ -138,7 +118,7 @@ void plan_shields(struct planner *p, const struct setting *s, const struct knob 
 	for (size_t i = 0; i < p->plan->shield_count; i++) {
 		const struct shield *one = &p->plan->shields[i];
 
-		plan_set(p, k->key, one->name, &one->cpus, &one->memory, one->partition);
+		op_cpuset_plan(p->plan, k->key, &p->cg, one->name, &one->cpus, &one->memory, one->partition);
 	}
 	if (p->cg.version == 1)
 		plan_rest_v1(p, k->key);

@@ -8,6 +8,7 @@
 #include "tuning/knobs/knob.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
+#include "tuning/ops/op_affinity.h"
 
 #define LIST_TEXT 1024
 

@@ -9,53 +9,11 @@
 #include "common/fs.h"
 #include "common/text.h"
 #include "tuning/knobs/knob.h"
-#include "tuning/knobs/tuned_plan.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tuned.h"
+#include "tuning/ops/op_tuned.h"
 
 #define CONF_MAX (1 << 20)
-
-/* tuned writes down which profile it has, even where it was told once only. */
-static json_t *read_own_files(const struct machine *m)
-{
-	static const char *const files[] = {"/etc/tuned/active_profile", "/etc/tuned/profile_mode",
-					    "/etc/tuned/post_loaded_profile"};
-	json_t *list = json_array();
-	char *text;
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (!machine_read(m, files[i], &text)) {
-			json_t *one = json_pack("{s:s, s:s}", "path", files[i], "raw", text);
-
-			if (one)
-				json_array_append_new(list, one);
-			free(text);
-		}
-	return list;
-}
-
-void tuned_plan(struct plan *plan, struct machine *m, const char *knob, const char *name, const char *own)
-{
-	char active[256] = "", *folder;
-	bool daemon = m->root.live && tuned_daemon(m) && tuned_active(active, sizeof(active));
-	struct step *s;
-
-	if (!tuned_is_installed(m)) {
-		plan_missing(plan, knob, name, "tuned is not installed (Debian: tuned)");
-		return;
-	}
-	s = plan_step(plan, knob, &op_tuned, "tuned's profile", *active ? active : "none", name,
-		      json_pack("{s:s, s:s, s:s, s:o}", "profile", name, "mode", daemon ? "daemon" : "oneshot",
-				"before", active, "guards", tuned_guards(m, name, own)));
-	if (!daemon)
-		json_object_set_new(s->data, "files", read_own_files(m));
-	if (own) {
-		folder = fs_path("/etc/tuned/%s", name);
-		json_object_set_new(s->data, "install", json_string(own));
-		json_object_set_new(s->data, "folder", json_string(folder));
-		free(folder);
-	}
-}
 
 static char *read_own(struct planner *p, const struct setting *s)
 {
@@ -77,7 +35,7 @@ static void plan_own(struct planner *p, const struct setting *s, const struct kn
 
 	/* An administrator has installed it. */
 	if (text)
-		tuned_plan(p->plan, p->m, k->key, name, installed ? NULL : text);
+		op_tuned_plan(p->plan, p->m, k->key, name, installed ? NULL : text);
 	free(installed);
 	free(text);
 	free(name);
@@ -122,7 +80,7 @@ void plan_tuned(struct planner *p, const struct setting *s, const struct knob *k
 	}
 	conf = tuned_find(p->m, name);
 	if (conf || !tuned_is_installed(p->m))
-		tuned_plan(p->plan, p->m, k->key, name, NULL);
+		op_tuned_plan(p->plan, p->m, k->key, name, NULL);
 	else
 		unknown(p, s);
 	free(conf);

@@ -9,6 +9,7 @@
 #include "tuning/knobs/knob.h"
 #include "tuning/knobs/values.h"
 #include "tuning/machine/machine.h"
+#include "tuning/ops/op_file.h"
 
 #define CPU	"/sys/devices/system/cpu"
 #define CPUFREQ CPU "/cpu%d/cpufreq"
@@ -252,7 +253,8 @@ static int plan_file(const struct value *v, const char *path, const char *value,
 	}
 	if (inverted)
 		value = *value == '1' ? "0" : "1";
-	if (is_offered(v, path, value) && !plan_value(v->p, v->k->key, path, v->row->form, value, v->row->absent) &&
+	if (is_offered(v, path, value) &&
+	    !op_file_plan(v->p->plan, v->p->m, v->k->key, path, v->row->form, value, v->row->absent) &&
 	    v->row->may_refuse)
 		json_object_set_new(v->p->plan->steps[v->p->plan->step_count - 1].data, "may_refuse", json_true());
 	return 0;

@@ -97,47 +97,6 @@ void setting_check_keys(const struct setting *s, const struct ynode *map, const 
 	}
 }
 
-int plan_value(struct planner *p, const char *knob, const char *path, enum form form, const char *value,
-	       const char *absent)
-{
-	char now[FORM_VALUE_MAX], cause[128], *text;
-	json_t *raw, *data;
-	int rc = machine_read(p->m, path, &text);
-
-	if (rc == -ENOENT || rc == -ENODEV || rc == -EOPNOTSUPP) {
-		plan_missing(p->plan, knob, path, "%s", absent);
-		return -ENOENT;
-	}
-	if (rc) {
-		plan_missing(p->plan, knob, path, "it cannot be read: %s", err_cause(rc, cause, sizeof(cause)));
-		return rc;
-	}
-	form_value(form, text, value, now, sizeof(now));
-	/* smt/control: "notsupported", "notimplemented" */
-	if (!strncmp(now, "not", 3)) {
-		plan_missing(p->plan, knob, path, "the kernel says: %s", now);
-		free(text);
-		return -ENOTSUP;
-	}
-	raw = json_string(text);
-	if (!raw) {
-		plan_missing(p->plan, knob, path, "it does not hold a text, so it could not be put back");
-		free(text);
-		return -EILSEQ;
-	}
-	if (!form_offers(form, text, value)) {
-		plan_missing(p->plan, knob, path, "this kernel offers '%.*s' there, and not '%s'",
-			     (int)strcspn(text, "\n"), text, value);
-		json_decref(raw);
-		free(text);
-		return -EINVAL;
-	}
-	data = json_pack("{s:s, s:o}", "form", form_name(form), "raw", raw);
-	plan_step(p->plan, knob, &op_file, path, now, form_same(form, now, value) ? now : value, data);
-	free(text);
-	return 0;
-}
-
 static void plan_all(struct planner *p)
 {
 	for (const struct knob *k = knobs; k->key && !p->e->status; k++) {

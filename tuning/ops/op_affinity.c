@@ -3,6 +3,8 @@
  * affinity of their own or have to move, as they were: [{"tid", "start", "name", "cpus"}]; "again": the second of two
  * such steps, which sets what the first has written down once more, after cpusets have widened it.
  */
+#include "tuning/ops/op_affinity.h"
+
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdbool.h>
@@ -13,7 +15,6 @@
 #include "common/err.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
-#include "tuning/steps/step.h"
 
 #define LIST_TEXT 1024
 

@@ -5,6 +5,8 @@
  *
  * A partition of version 2 that was accepted may read back "isolated invalid (reason)": that is a failure with a reason.
  */
+#include "tuning/ops/op_cpuset.h"
+
 #include <cpuset.h>
 #include <errno.h>
 #include <signal.h>
@@ -17,14 +19,14 @@
 #include "common/cpulist.h"
 #include "common/err.h"
 #include "common/fs.h"
-#include "tuning/machine/cgroups.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
-#include "tuning/steps/step.h"
+#include "tuning/steps/plan.h"
 
+#define LIST_TEXT    1024
 #define REMOVE_TRIES 200 /* of 10 ms: a process that has just ended is in its cpuset for a moment */
 
-static struct cgroups where(const struct machine *m, const struct step *s)
+struct cgroups op_cpuset_hierarchy(const struct machine *m, const struct step *s)
 {
 	struct cgroups cg = {.version = (int)step_number(s, "version"),
 			     .lib = m->root.live && json_is_true(json_object_get(s->data, "lib"))};
@@ -32,6 +34,27 @@ static struct cgroups where(const struct machine *m, const struct step *s)
 	snprintf(cg.root, sizeof(cg.root), "%s", step_text(s, "root"));
 	snprintf(cg.prefix, sizeof(cg.prefix), "%s", step_text(s, "prefix"));
 	return cg;
+}
+
+json_t *op_cpuset_data(const struct cgroups *cg, const char *name, const char *cpus, const char *memory,
+		       const char *partition)
+{
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "version", cg->version, "root", cg->root, "prefix",
+			 cg->prefix, "name", name, "cpus", cpus, "memory", memory, "partition", partition, "lib",
+			 cg->lib);
+}
+
+void op_cpuset_plan(struct plan *plan, const char *knob, const struct cgroups *cg, const char *name,
+		    const struct cpulist *cpus, const struct cpulist *memory, const char *partition)
+{
+	char list[LIST_TEXT], nodes[LIST_TEXT], after[LIST_TEXT * 2 + 64];
+	char *path = fs_path("%s/%s", cg->root, name);
+
+	cpulist_format(cpus, list, sizeof(list));
+	cpulist_format(memory, nodes, sizeof(nodes));
+	snprintf(after, sizeof(after), "CPUs %s, memory %s, %s", list, nodes, partition);
+	plan_step(plan, knob, &op_cpuset, path, "absent", after, op_cpuset_data(cg, name, list, nodes, partition));
+	free(path);
 }
 
 static bool is_exclusive(const struct step *s)
@@ -97,8 +120,8 @@ static void remove_records(struct machine *m, const struct cgroups *cg, const ch
 	}
 }
 
-static int put(struct machine *m, const struct cgroups *cg, const char *name, const char *file, const char *value,
-	       struct err *e)
+static int write_to(struct machine *m, const struct cgroups *cg, const char *name, const char *file, const char *value,
+		    struct err *e)
 {
 	char *path = cgroups_file(cg, name, file), *text = m->root.live ? fs_path("%s", value) : fs_path("%s\n", value);
 	int rc = machine_write(m, path, text, strlen(text));
@@ -128,12 +151,12 @@ static int check_partition(struct machine *m, const struct step *s, const struct
 static int fill_v2(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
 {
 	const char *name = step_text(s, "name");
-	int rc = put(m, cg, name, "cpus", step_text(s, "cpus"), e);
+	int rc = write_to(m, cg, name, "cpus", step_text(s, "cpus"), e);
 
 	if (!rc)
-		rc = put(m, cg, name, "mems", step_text(s, "memory"), e);
+		rc = write_to(m, cg, name, "mems", step_text(s, "memory"), e);
 	if (!rc && is_exclusive(s))
-		rc = put(m, cg, name, "cpus.partition", step_text(s, "partition"), e);
+		rc = write_to(m, cg, name, "cpus.partition", step_text(s, "partition"), e);
 	if (!rc && is_exclusive(s))
 		rc = check_partition(m, s, cg, e);
 	return rc;
@@ -143,22 +166,22 @@ static int balance_v1(struct machine *m, const struct step *s, const struct cgro
 {
 	if (strcmp(step_text(s, "partition"), "isolated"))
 		return 0;
-	return put(m, cg, step_text(s, "name"), "sched_load_balance", "0", e);
+	return write_to(m, cg, step_text(s, "name"), "sched_load_balance", "0", e);
 }
 
 static int fill_v1(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
 {
 	const char *name = step_text(s, "name");
-	int rc = put(m, cg, name, "cpus", step_text(s, "cpus"), e);
+	int rc = write_to(m, cg, name, "cpus", step_text(s, "cpus"), e);
 
 	if (!rc)
-		rc = put(m, cg, name, "mems", step_text(s, "memory"), e);
+		rc = write_to(m, cg, name, "mems", step_text(s, "memory"), e);
 	if (!rc && is_exclusive(s))
-		rc = put(m, cg, name, "cpu_exclusive", "1", e);
+		rc = write_to(m, cg, name, "cpu_exclusive", "1", e);
 	return rc ? rc : balance_v1(m, s, cg, e);
 }
 
-static int create_by_lib(struct machine *m, const struct step *s, struct err *e)
+static int make_by_lib(struct machine *m, const struct step *s, struct err *e)
 {
 	char *text = fs_path("cpus %s\nmems %s\n%s", step_text(s, "cpus"), step_text(s, "memory"),
 			     is_exclusive(s) ? "cpu_exclusive\n" : "");
@@ -180,7 +203,7 @@ static int create_by_lib(struct machine *m, const struct step *s, struct err *e)
 	return rc;
 }
 
-static int create(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
+static int make_by_files(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
 {
 	int rc = machine_mkdir(m, s->path);
 
@@ -195,13 +218,13 @@ static enum check cpuset_check(struct machine *m, const struct step *s, char *no
 
 static int cpuset_apply(struct machine *m, struct step *s, struct err *e)
 {
-	struct cgroups cg = where(m, s);
+	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	char now[512];
 	int rc;
 
 	if (m->kill_after == 0)
 		raise(SIGKILL);
-	rc = cg.lib ? create_by_lib(m, s, e) : create(m, s, &cg, e);
+	rc = cg.lib ? make_by_lib(m, s, e) : make_by_files(m, s, &cg, e);
 	if (!rc && cg.lib)
 		rc = balance_v1(m, s, &cg, e);
 	if (!rc && cpuset_check(m, s, now, sizeof(now)) != CHECK_SAME)
@@ -212,7 +235,7 @@ static int cpuset_apply(struct machine *m, struct step *s, struct err *e)
 
 static enum check cpuset_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
-	struct cgroups cg = where(m, s);
+	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	struct cpulist want, have;
 	char list[400], state[128] = "";
 	char *path = cgroups_file(&cg, step_text(s, "name"), "cpus.partition");
@@ -269,7 +292,7 @@ static int remove_one(struct machine *m, const struct step *s, const struct cgro
 
 static int cpuset_undo(struct machine *m, const struct step *s, struct err *e)
 {
-	struct cgroups cg = where(m, s);
+	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	struct timespec pause = {.tv_nsec = 10000000};
 	int rc = -EBUSY;
 
@@ -277,7 +300,7 @@ static int cpuset_undo(struct machine *m, const struct step *s, struct err *e)
 		return 0;
 	/* Its CPUs are everybody's again before anybody has to leave. */
 	if (cg.version == 2 && m->root.live)
-		put(m, &cg, step_text(s, "name"), "cpus.partition", "member", NULL);
+		write_to(m, &cg, step_text(s, "name"), "cpus.partition", "member", NULL);
 	for (int i = 0; i < REMOVE_TRIES && rc == -EBUSY; i++) {
 		if (i)
 			nanosleep(&pause, NULL);

@@ -2,6 +2,8 @@
  * Version 1: the programs of the root cpuset go to another, so that nothing but what is put there runs on a shield. Their
  * children are born there. Undone, all of them go back. data: as op_cpuset's, "name" being where they go.
  */
+#include "tuning/ops/op_drain.h"
+
 #include <cpuset.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,22 +15,24 @@
 #include "tuning/machine/cgroups.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
-#include "tuning/steps/step.h"
+#include "tuning/ops/op_cpuset.h"
+#include "tuning/steps/plan.h"
 
 #define ROUNDS 20 /* while we move some, others are born */
 
-static struct cgroups where(const struct machine *m, const struct step *s)
+void op_drain_plan(struct plan *plan, const char *knob, const struct cgroups *cg, const char *name)
 {
-	struct cgroups cg = {.version = 1, .lib = m->root.live && json_is_true(json_object_get(s->data, "lib"))};
+	char *path = fs_path("%s/tasks", cg->root), *after = fs_path("programs in %s", name);
 
-	snprintf(cg.root, sizeof(cg.root), "%s", step_text(s, "root"));
-	snprintf(cg.prefix, sizeof(cg.prefix), "%s", step_text(s, "prefix"));
-	return cg;
+	plan_step(plan, knob, &op_drain, path, "programs in the root cpuset", after,
+		  op_cpuset_data(cg, name, "", "", ""));
+	free(path);
+	free(after);
 }
 
 static int drain_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {
-	struct cgroups cg = where(m, s);
+	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	char *path = cgroups_file(&cg, "", "tasks");
 	int rc = machine_may_write(m, path);
 
@@ -84,7 +88,7 @@ static int move_programs(struct machine *m, const struct cgroups *cg, const char
 
 static int drain_apply(struct machine *m, struct step *s, struct err *e)
 {
-	struct cgroups cg = where(m, s);
+	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	int n = 1;
 
 	if (!m->root.live) {
@@ -101,7 +105,7 @@ static int drain_apply(struct machine *m, struct step *s, struct err *e)
 
 static enum check drain_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
-	struct cgroups cg = where(m, s);
+	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	char *path = cgroups_file(&cg, "", "tasks"), *text, *rest, *line;
 	struct thread t;
 	int count = 0;
@@ -118,7 +122,7 @@ static enum check drain_check(struct machine *m, const struct step *s, char *now
 
 static int drain_undo(struct machine *m, const struct step *s, struct err *e)
 {
-	struct cgroups cg = where(m, s);
+	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	int n = 1;
 
 	if (!m->root.live)

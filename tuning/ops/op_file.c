@@ -3,6 +3,8 @@
  * as it was, so that a recorded machine gets back every byte; "may_refuse": hardware or firmware may say no to any change,
  * which then is no failure but noted ("refused").
  */
+#include "tuning/ops/op_file.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,9 +12,8 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "tuning/machine/form.h"
 #include "tuning/machine/machine.h"
-#include "tuning/steps/step.h"
+#include "tuning/steps/plan.h"
 
 static enum form form_of(const struct step *s)
 {
@@ -29,6 +30,47 @@ static int read_now(const struct machine *m, const struct step *s, char *value, 
 	if (rc)
 		return rc;
 	form_value(form_of(s), text, s->after, value, size);
+	free(text);
+	return 0;
+}
+
+int op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path, enum form form,
+		 const char *value, const char *absent)
+{
+	char now[FORM_VALUE_MAX], cause[128], *text;
+	json_t *raw, *data;
+	int rc = machine_read(m, path, &text);
+
+	if (rc == -ENOENT || rc == -ENODEV || rc == -EOPNOTSUPP) {
+		plan_missing(plan, knob, path, "%s", absent);
+		return -ENOENT;
+	}
+	if (rc) {
+		plan_missing(plan, knob, path, "it cannot be read: %s", err_cause(rc, cause, sizeof(cause)));
+		return rc;
+	}
+	form_value(form, text, value, now, sizeof(now));
+	/* smt/control: "notsupported", "notimplemented" */
+	if (!strncmp(now, "not", 3)) {
+		plan_missing(plan, knob, path, "the kernel says: %s", now);
+		free(text);
+		return -ENOTSUP;
+	}
+	raw = json_string(text);
+	if (!raw) {
+		plan_missing(plan, knob, path, "it does not hold a text, so it could not be put back");
+		free(text);
+		return -EILSEQ;
+	}
+	if (!form_offers(form, text, value)) {
+		plan_missing(plan, knob, path, "this kernel offers '%.*s' there, and not '%s'",
+			     (int)strcspn(text, "\n"), text, value);
+		json_decref(raw);
+		free(text);
+		return -EINVAL;
+	}
+	data = json_pack("{s:s, s:o}", "form", form_name(form), "raw", raw);
+	plan_step(plan, knob, &op_file, path, now, form_same(form, now, value) ? now : value, data);
 	free(text);
 	return 0;
 }

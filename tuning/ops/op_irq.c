@@ -6,6 +6,8 @@
  * noted. Whether an interrupt has moved is for its effective affinity to say, and on some chips that follows only with
  * the next one.
  */
+#include "tuning/ops/op_irq.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +18,60 @@
 #include "common/err.h"
 #include "tuning/machine/irqs.h"
 #include "tuning/machine/machine.h"
-#include "tuning/steps/step.h"
+#include "tuning/steps/plan.h"
 
-#define TRIES 20 /* of 10 ms, where the kernel says EAGAIN, EBUSY or ENOMEM */
+#define LIST_TEXT 2048
+#define TRIES	  20 /* of 10 ms, where the kernel says EAGAIN, EBUSY or ENOMEM */
+
+static json_t *read_raw(const struct machine *m, int number, const char *file)
+{
+	char path[64], *text;
+	json_t *raw;
+
+	if (machine_read(m, irqs_path(number, file, path, sizeof(path)), &text))
+		return NULL;
+	raw = json_string(text);
+	free(text);
+	return raw;
+}
+
+void op_irq_plan(struct plan *plan, const struct machine *m, const char *knob, const struct irq *irq,
+		 const struct cpulist *want)
+{
+	char path[64], before[LIST_TEXT], after[LIST_TEXT];
+	json_t *data, *effective;
+
+	irqs_path(irq->number, "smp_affinity_list", path, sizeof(path));
+	cpulist_format(&irq->allowed, before, sizeof(before));
+	cpulist_format(want, after, sizeof(after));
+	if (irq->is_fixed) {
+		if (strcmp(before, after))
+			plan_missing(plan, knob, path, "%s: the kernel manages it (mode 0444); it stays on CPUs %s",
+				     irq->name, before);
+		return;
+	}
+	if (cpulist_first(&irq->allowed) < 0) {
+		plan_missing(plan, knob, path, "%s: its affinity cannot be read", irq->name);
+		return;
+	}
+	data = json_pack("{s:i, s:o*, s:s+}", "irq", irq->number, "raw", read_raw(m, irq->number, "smp_affinity_list"),
+			 "name", irq->name, "");
+	effective = m->root.live ? NULL : read_raw(m, irq->number, "effective_affinity_list");
+	if (effective)
+		json_object_set_new(data, "effective_raw", effective);
+	plan_step(plan, knob, &op_irq, path, before, after, data);
+}
+
+void op_irq_plan_watch(struct plan *plan, const char *knob, const struct irq_table *t, const struct cpulist *off)
+{
+	json_t *known = json_array();
+	char list[LIST_TEXT];
+
+	for (size_t i = 0; i < t->count; i++)
+		json_array_append_new(known, json_integer(t->irqs[i].number));
+	plan_step(plan, knob, &op_irq, "interrupts born later", "", "",
+		  json_pack("{s:o, s:s}", "known", known, "off", cpulist_format(off, list, sizeof(list))));
+}
 
 static bool is_watch(const struct step *s)
 {

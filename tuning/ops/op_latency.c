@@ -2,6 +2,8 @@
  * Global PM QoS: the kernel keeps a request as long as the descriptor that made it is open, and obeys the lowest of all.
  * So a process holds it. data: "us".
  */
+#include "tuning/ops/op_latency.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +14,6 @@
 #include "tuning/machine/holder.h"
 #include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
-#include "tuning/steps/step.h"
 
 #define NAME "latency"
 
@@ -25,7 +26,7 @@ static int latency_probe(struct machine *m, const struct step *s, char *why, siz
 	return rc;
 }
 
-static void hold(int ready, void *context)
+static void hold_open(int ready, void *context)
 {
 	const struct step *s = context;
 	int fd = latency_open((int)step_number(s, "us"));
@@ -69,7 +70,7 @@ static int latency_apply(struct machine *m, struct step *s, struct err *e)
 		step_note(s, "simulated: nothing holds it on a recorded machine");
 		return 0;
 	}
-	rc = holder_start(m, NAME, hold, s, 5000, e);
+	rc = holder_start(m, NAME, hold_open, s, 5000, e);
 	if (!rc && latency_check(m, s, now, sizeof(now)) != CHECK_SAME)
 		rc = err_set(e, -EIO, STATUS_FAILED, s->path, "hold", "asked for %lld us, and it is %s",
 			     step_number(s, "us"), now);

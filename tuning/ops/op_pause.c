@@ -2,6 +2,8 @@
  * A daemon sleeps: SIGSTOP now, SIGCONT afterwards, so it goes on exactly as it was, whoever started it. data: "pid",
  * "start".
  */
+#include "tuning/ops/op_pause.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +12,6 @@
 #include "common/err.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
-#include "tuning/steps/step.h"
 
 static bool is_alive(const struct machine *m, const struct step *s)
 {

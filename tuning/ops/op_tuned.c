@@ -5,6 +5,8 @@
  * "profile", "mode" (daemon, oneshot), "guards"; "install": the text of a profile of ours that is put into /etc/tuned for
  * the time being, and "folder", where; "files": tuned's own notes, as they were.
  */
+#include "tuning/ops/op_tuned.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,12 +19,12 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 #include "tuning/machine/tuned.h"
-#include "tuning/steps/step.h"
+#include "tuning/ops/guards.h"
+#include "tuning/steps/plan.h"
 
 #define NAME	 "tuned"
 #define START_MS 60000
@@ -35,6 +37,48 @@ static bool is_daemon(const struct step *s)
 	return !strcmp(step_text(s, "mode"), "daemon");
 }
 
+/* tuned writes down which profile it has, even where it was told once only. */
+static json_t *read_notes(const struct machine *m)
+{
+	static const char *const files[] = {"/etc/tuned/active_profile", "/etc/tuned/profile_mode",
+					    "/etc/tuned/post_loaded_profile"};
+	json_t *list = json_array();
+	char *text;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (!machine_read(m, files[i], &text)) {
+			json_t *one = json_pack("{s:s, s:s}", "path", files[i], "raw", text);
+
+			if (one)
+				json_array_append_new(list, one);
+			free(text);
+		}
+	return list;
+}
+
+void op_tuned_plan(struct plan *plan, struct machine *m, const char *knob, const char *name, const char *own)
+{
+	char active[256] = "", *folder;
+	bool daemon = m->root.live && tuned_daemon(m) && tuned_active(active, sizeof(active));
+	struct step *s;
+
+	if (!tuned_is_installed(m)) {
+		plan_missing(plan, knob, name, "tuned is not installed (Debian: tuned)");
+		return;
+	}
+	s = plan_step(plan, knob, &op_tuned, "tuned's profile", *active ? active : "none", name,
+		      json_pack("{s:s, s:s, s:s, s:o}", "profile", name, "mode", daemon ? "daemon" : "oneshot",
+				"before", active, "guards", tuned_guards(m, name, own)));
+	if (!daemon)
+		json_object_set_new(s->data, "files", read_notes(m));
+	if (own) {
+		folder = fs_path("/etc/tuned/%s", name);
+		json_object_set_new(s->data, "install", json_string(own));
+		json_object_set_new(s->data, "folder", json_string(folder));
+		free(folder);
+	}
+}
+
 static int tuned_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {
 	(void)s;
@@ -42,41 +86,6 @@ static int tuned_probe(struct machine *m, const struct step *s, char *why, size_
 		return 0;
 	snprintf(why, size, "tuned works for root alone");
 	return -EPERM;
-}
-
-/* One guard as a step of its own kind, so that it is put back as any value is. */
-static int undo_guard(struct machine *m, const json_t *guard, struct err *e)
-{
-	const char *path = json_string_value(json_object_get(guard, "path"));
-	const char *raw = json_string_value(json_object_get(guard, "raw"));
-	const char *form = json_string_value(json_object_get(guard, "form"));
-	char value[FORM_VALUE_MAX];
-	struct step s;
-	int rc;
-
-	if (!path || !raw || !form || form_find(form) < 0)
-		return 0;
-	/* A device may have gone meanwhile. */
-	if (!sysroot_exists(&m->root, path))
-		return 0;
-	form_value((enum form)form_find(form), raw, "", value, sizeof(value));
-	step_init(&s, "tuned", &op_file, path, value, value, json_pack("{s:s, s:s}", "form", form, "raw", raw));
-	rc = op_file.undo(m, &s, e);
-	step_free(&s);
-	return rc;
-}
-
-static int undo_guards(struct machine *m, const struct step *s, struct err *e)
-{
-	const json_t *guards = json_object_get(s->data, "guards"), *one;
-	int rc = 0, first = 0;
-	size_t i;
-
-	json_array_foreach (guards, i, one) {
-		rc = undo_guard(m, one, e);
-		first = first ? first : rc;
-	}
-	return first;
 }
 
 /* Unlike a kernel's, such a file keeps what it had behind a shorter text. */
@@ -184,7 +193,7 @@ static int read_log(const char *path, char *why, size_t size)
 }
 
 /* Beside tuned, until that has applied the profile or ended. */
-static void watch(int ready, const struct oneshot *o, pid_t tuned)
+static void watch_log(int ready, const struct oneshot *o, pid_t tuned)
 {
 	struct timespec pause = {.tv_nsec = WATCH_MS * 1000000};
 	char why[300] = "tuned ended at once";
@@ -199,13 +208,13 @@ static void watch(int ready, const struct oneshot *o, pid_t tuned)
 	_exit(0);
 }
 
-static void hold(int ready, void *context)
+static void become_tuned(int ready, void *context)
 {
 	struct oneshot *o = context;
 	pid_t self = getpid();
 
 	if (fork() == 0)
-		watch(ready, o, self);
+		watch_log(ready, o, self);
 	close(ready);
 	execlp("tuned", "tuned", "--no-dbus", "--no-socket", "--profile", o->profile, "--log", o->log, (char *)NULL);
 	execl("/usr/sbin/tuned", "tuned", "--no-dbus", "--no-socket", "--profile", o->profile, "--log", o->log,
@@ -219,7 +228,7 @@ static int start_oneshot(struct machine *m, const struct step *s, struct err *e)
 
 	snprintf(o.log, sizeof(o.log), "%s/tuned.log", state_folder_path(m, folder, sizeof(folder)));
 	unlinkat(m->state_fd, "tuned.log", 0);
-	return holder_start(m, NAME, hold, &o, START_MS, e);
+	return holder_start(m, NAME, become_tuned, &o, START_MS, e);
 }
 
 static int tuned_apply(struct machine *m, struct step *s, struct err *e)
@@ -235,52 +244,15 @@ static int tuned_apply(struct machine *m, struct step *s, struct err *e)
 	return is_daemon(s) ? ask_daemon(step_text(s, "profile"), e) : start_oneshot(m, s, e);
 }
 
-static bool read_guard(struct machine *m, const json_t *guard, const char *raw, char *value, size_t size)
+static json_t *guards_of(const struct step *s)
 {
-	const char *path = json_string_value(json_object_get(guard, "path"));
-	const char *form = json_string_value(json_object_get(guard, "form"));
-	char *text = NULL;
-
-	if (!path || !form || form_find(form) < 0 || (!raw && machine_read(m, path, &text)))
-		return false;
-	form_value((enum form)form_find(form), raw ? raw : text, "", value, size);
-	free(text);
-	return true;
+	return json_object_get(s->data, "guards");
 }
 
-/* What tuned has made of its files, where that is something else than before. */
 static void tuned_settle(struct machine *m, struct step *s)
 {
-	json_t *guards = json_object_get(s->data, "guards"), *one;
-	char before[FORM_VALUE_MAX], now[FORM_VALUE_MAX];
-	size_t i;
-
-	json_array_foreach (guards, i, one) {
-		const char *raw = json_string_value(json_object_get(one, "raw"));
-
-		if (m->root.live && raw && read_guard(m, one, raw, before, sizeof(before)) &&
-		    read_guard(m, one, NULL, now, sizeof(now)) && strcmp(before, now))
-			json_object_set_new(one, "made", json_string(now));
-	}
-}
-
-/* The first file that is no longer as tuned made it. */
-static bool find_changed(struct machine *m, const struct step *s, char *text, size_t size)
-{
-	const json_t *guards = json_object_get(s->data, "guards"), *one;
-	char now[FORM_VALUE_MAX];
-	size_t i;
-
-	json_array_foreach (guards, i, one) {
-		const char *made = json_string_value(json_object_get(one, "made"));
-
-		if (!made || !read_guard(m, one, NULL, now, sizeof(now)) || !strcmp(made, now))
-			continue;
-		snprintf(text, size, "%s is %s, no longer %s", json_string_value(json_object_get(one, "path")), now,
-			 made);
-		return true;
-	}
-	return false;
+	if (m->root.live)
+		guards_settle(m, guards_of(s));
 }
 
 static enum check tuned_check(struct machine *m, const struct step *s, char *now, size_t size)
@@ -291,12 +263,12 @@ static enum check tuned_check(struct machine *m, const struct step *s, char *now
 		return CHECK_SAME;
 	if (!is_daemon(s)) {
 		if (holder_pid(m, NAME))
-			return find_changed(m, s, now, size) ? CHECK_DRIFT : CHECK_SAME;
+			return guards_find_changed(m, guards_of(s), now, size) ? CHECK_DRIFT : CHECK_SAME;
 		snprintf(now, size, "the tuned that held it has ended");
 		return CHECK_DRIFT;
 	}
 	if (tuned_active(active, sizeof(active)) && !strcmp(active, step_text(s, "profile")))
-		return find_changed(m, s, now, size) ? CHECK_DRIFT : CHECK_SAME;
+		return guards_find_changed(m, guards_of(s), now, size) ? CHECK_DRIFT : CHECK_SAME;
 	snprintf(now, size, "%s", *active ? active : "no profile");
 	return CHECK_DRIFT;
 }
@@ -313,7 +285,7 @@ static int tuned_undo(struct machine *m, const struct step *s, struct err *e)
 		rc = ask_daemon(step_text(s, "before"), e);
 	}
 	if (!rc)
-		rc = undo_guards(m, s, e);
+		rc = guards_undo(m, guards_of(s), e);
 	if (!rc)
 		rc = undo_files(m, s, e);
 	other = uninstall(m, s, e);

@@ -8,17 +8,6 @@
 
 #include "common/fs.h"
 
-static const struct op *const ops[] = {&op_file,     &op_irq,	  &op_cpuset, &op_drain,
-				       &op_affinity, &op_latency, &op_pause,  &op_tuned};
-
-static const struct op *find_op(const char *name)
-{
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (!strcmp(ops[i]->name, name))
-			return ops[i];
-	return NULL;
-}
-
 void step_init(struct step *s, const char *knob, const struct op *op, const char *path, const char *before,
 	       const char *after, json_t *data)
 {
@@ -62,7 +51,7 @@ json_t *step_to_json(const struct step *s)
 	return j;
 }
 
-int step_from_json(const json_t *j, struct step *s, char *why, size_t size)
+int step_from_json(const json_t *j, const struct op *(*find)(const char *name), struct step *s, char *why, size_t size)
 {
 	const char *knob, *op, *path, *before, *after, *note = NULL;
 	json_error_t bad;
@@ -74,11 +63,11 @@ int step_from_json(const json_t *j, struct step *s, char *why, size_t size)
 		snprintf(why, size, "a step is not as it should be: %s", bad.text);
 		return -EINVAL;
 	}
-	if (!find_op(op)) {
+	if (!find(op)) {
 		snprintf(why, size, "there is no such operation as '%s'", op);
 		return -EINVAL;
 	}
-	step_init(s, knob, find_op(op), path, before, after, json_incref(data));
+	step_init(s, knob, find(op), path, before, after, json_incref(data));
 	if (note)
 		step_note(s, "%s", note);
 	return 0;

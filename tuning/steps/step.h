@@ -41,15 +41,6 @@ struct op {
 	int (*undo)(struct machine *m, const struct step *s, struct err *e);
 };
 
-extern const struct op op_file;	    /* a value in a file */
-extern const struct op op_irq;	    /* the affinity of an interrupt */
-extern const struct op op_cpuset;   /* a control group with CPUs */
-extern const struct op op_drain;    /* programs go to another cpuset (v1) */
-extern const struct op op_affinity; /* threads off some CPUs */
-extern const struct op op_latency;  /* /dev/cpu_dma_latency, held open */
-extern const struct op op_pause;    /* a daemon sleeps */
-extern const struct op op_tuned;    /* a tuned profile */
-
 struct step {
 	char *knob; /* the key of the profile that wants it */
 	const struct op *op;
@@ -66,9 +57,9 @@ void step_init(struct step *s, const char *knob, const struct op *op, const char
 void step_free(struct step *s);
 void step_note(struct step *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* JSON and back. step_from_json: 0 or -EINVAL; `why` gets a phrase. */
+/* JSON and back. step_from_json: 0 or -EINVAL; `find` says which op has a name; `why` gets a phrase. */
 json_t *step_to_json(const struct step *s);
-int step_from_json(const json_t *j, struct step *s, char *why, size_t size);
+int step_from_json(const json_t *j, const struct op *(*find)(const char *name), struct step *s, char *why, size_t size);
 
 /* Texts and numbers of `data`; "" and 0 where there is none. */
 const char *step_text(const struct step *s, const char *key);

@@ -1,0 +1,90 @@
+#include "tuning/ops/guards.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuning/machine/form.h"
+#include "tuning/machine/machine.h"
+#include "tuning/ops/op_file.h"
+
+/* One guard as a step of its own kind, so that it is put back as any value is. */
+static int undo_guard(struct machine *m, const json_t *guard, struct err *e)
+{
+	const char *path = json_string_value(json_object_get(guard, "path"));
+	const char *raw = json_string_value(json_object_get(guard, "raw"));
+	const char *form = json_string_value(json_object_get(guard, "form"));
+	char value[FORM_VALUE_MAX];
+	struct step s;
+	int rc;
+
+	if (!path || !raw || !form || form_find(form) < 0)
+		return 0;
+	/* A device may have gone meanwhile. */
+	if (!sysroot_exists(&m->root, path))
+		return 0;
+	form_value((enum form)form_find(form), raw, "", value, sizeof(value));
+	step_init(&s, "tuned", &op_file, path, value, value, json_pack("{s:s, s:s}", "form", form, "raw", raw));
+	rc = op_file.undo(m, &s, e);
+	step_free(&s);
+	return rc;
+}
+
+int guards_undo(struct machine *m, const json_t *guards, struct err *e)
+{
+	const json_t *one;
+	int rc = 0, first = 0;
+	size_t i;
+
+	json_array_foreach (guards, i, one) {
+		rc = undo_guard(m, one, e);
+		first = first ? first : rc;
+	}
+	return first;
+}
+
+static bool read_guard(struct machine *m, const json_t *guard, const char *raw, char *value, size_t size)
+{
+	const char *path = json_string_value(json_object_get(guard, "path"));
+	const char *form = json_string_value(json_object_get(guard, "form"));
+	char *text = NULL;
+
+	if (!path || !form || form_find(form) < 0 || (!raw && machine_read(m, path, &text)))
+		return false;
+	form_value((enum form)form_find(form), raw ? raw : text, "", value, size);
+	free(text);
+	return true;
+}
+
+void guards_settle(struct machine *m, json_t *guards)
+{
+	json_t *one;
+	char before[FORM_VALUE_MAX], now[FORM_VALUE_MAX];
+	size_t i;
+
+	json_array_foreach (guards, i, one) {
+		const char *raw = json_string_value(json_object_get(one, "raw"));
+
+		if (raw && read_guard(m, one, raw, before, sizeof(before)) &&
+		    read_guard(m, one, NULL, now, sizeof(now)) && strcmp(before, now))
+			json_object_set_new(one, "made", json_string(now));
+	}
+}
+
+bool guards_find_changed(struct machine *m, const json_t *guards, char *text, size_t size)
+{
+	const json_t *one;
+	char now[FORM_VALUE_MAX];
+	size_t i;
+
+	json_array_foreach (guards, i, one) {
+		const char *made = json_string_value(json_object_get(one, "made"));
+
+		if (!made || !read_guard(m, one, NULL, now, sizeof(now)) || !strcmp(made, now))
+			continue;
+		snprintf(text, size, "%s is %s, no longer %s", json_string_value(json_object_get(one, "path")), now,
+			 made);
+		return true;
+	}
+	return false;
+}

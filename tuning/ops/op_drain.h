@@ -1,0 +1,17 @@
+/*
+ * Version 1: the programs of the root cpuset go to another.
+ */
+#ifndef KBLAT_TUNING_OP_DRAIN_H
+#define KBLAT_TUNING_OP_DRAIN_H
+
+#include "tuning/steps/step.h"
+
+struct cgroups;
+struct plan;
+
+extern const struct op op_drain;
+
+/* They go to the cpuset `name`. */
+void op_drain_plan(struct plan *plan, const char *knob, const struct cgroups *cg, const char *name);
+
+#endif
