@@ -37,8 +37,9 @@ wrong_profile() {
 	assert_contains "$output" "unknown key 'partiton' in 'shields'; did you mean 'partition'?"
 	sed -i '/shields/,+1d' p/profile.yaml
 	kb plan ./p
-	for said in "unknown key 'al' in 'irqs'; did you mean 'all'?" "'thp' wants" "'stat_interval' wants a number from 1 to 86400" \
-		"'timer_migration' wants on, off, not 'maybe'" "'/etc/passwd' is no name below /sys/" "'dma_latency' wants microseconds"; do
+	for said in "unknown key 'al' in 'irqs'; did you mean 'all'?" "'thp' must be one word, not a list" "'stat_interval' must be a number from 1 to 86400, not 'often'" \
+		"'timer_migration' must be one of on, off, not 'maybe'" "'/etc/passwd' is not a name below /sys/" \
+		"'dma_latency' must be a number of microseconds from 0, not '-1'"; do
 		assert_contains "$output" "$said"
 	done
 }

@@ -9,7 +9,7 @@
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
-#include "tuning/knobs/knob.h"
+#include "tuning/knobs/knobs.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 #include "tuning/ops/op_tuned.h"
@@ -226,7 +226,7 @@ enum status apply_profile(struct machine *m, const char *name, const struct appl
 	struct journal j;
 	int lock;
 
-	if (profile_load(name, &profile, e)) {
+	if (profile_load(name, knobs_keys(), &profile, e)) {
 		profile_print_faults(&profile, stderr);
 	} else if (probe_first(m, &profile, e) || session_begin(m, profile.name, &j, &lock, e)) {
 		status = failed(e);
@@ -268,7 +268,7 @@ enum status check_profile(struct machine *m, const char *name, const struct appl
 	enum status status = STATUS_USAGE;
 	struct plan plan = {0};
 	struct profile profile;
-	int rc = profile_load(name, &profile, e);
+	int rc = profile_load(name, knobs_keys(), &profile, e);
 
 	if (!rc)
 		rc = knobs_plan(m, &profile, &plan, e);

@@ -11,7 +11,7 @@
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
-#include "tuning/knobs/knob.h"
+#include "tuning/knobs/knobs.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
@@ -43,7 +43,7 @@ static enum status print_the_plan(struct machine *m, const struct cli_list *args
 	const struct request *r = request;
 	struct profile profile;
 	struct plan plan = {0};
-	int rc = profile_load(args->items[0], &profile, e);
+	int rc = profile_load(args->items[0], knobs_keys(), &profile, e);
 
 	if (!rc)
 		rc = knobs_plan(m, &profile, &plan, e);

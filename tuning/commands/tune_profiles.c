@@ -9,7 +9,7 @@
 #include "common/json.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
-#include "tuning/knobs/knob.h"
+#include "tuning/knobs/knobs.h"
 
 const struct cli_command tune_profiles_cli = {
     .name = "profiles",
@@ -36,7 +36,7 @@ static void list_one(json_t *list, const char *folder, const char *name)
 	struct profile p;
 
 	if (name[0] != '.' && !access(file, F_OK) && !is_listed(list, name)) {
-		int rc = profile_load(path, &p, NULL);
+		int rc = profile_load(path, knobs_keys(), &p, NULL);
 
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b}", "name", name, "title",
 						      p.title ? p.title : "", "path", file, "good", !rc));
@@ -71,7 +71,8 @@ static json_t *list_settings(void)
 	json_t *list = json_array();
 
 	for (const struct knob *k = knobs; k->key; k++)
-		json_array_append_new(list, json_pack("{s:s, s:s}", "setting", k->key, "help", k->help));
+		if (k->help)
+			json_array_append_new(list, json_pack("{s:s, s:s}", "setting", k->key, "help", k->help));
 	return list;
 }
 

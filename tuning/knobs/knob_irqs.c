@@ -1,18 +1,16 @@
-/* irqs: where interrupts may fire; irqbalance: it sleeps meanwhile. */
+#include "tuning/knobs/knob_irqs.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/text.h"
-#include "tuning/knobs/knob.h"
+#include "tuning/knobs/place.h"
 #include "tuning/machine/irqs.h"
 #include "tuning/machine/machine.h"
-#include "tuning/machine/tasks.h"
 #include "tuning/ops/op_file.h"
 #include "tuning/ops/op_irq.h"
-#include "tuning/ops/op_pause.h"
 
 #define LIST_TEXT 2048
 #define DEFAULT	  "/proc/irq/default_smp_affinity"
@@ -31,15 +29,10 @@ static void plan_away(struct planner *p, const struct knob *k, const struct irq 
 	op_irq_plan(p->plan, p->m, k->key, irq, &want);
 }
 
-static bool resolve(struct planner *p, const struct setting *s, const struct knob *k, const struct ynode *n,
-		    struct cpulist *out)
+/* Some CPUs, or a fault or reason why not has been noted. */
+static bool find_cpus(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
 {
-	char why[300];
-	int rc = place_resolve(p, s, n, out, why, sizeof(why));
-
-	if (rc == -ENODEV)
-		plan_missing(p->plan, k->key, "placement", "%s", why);
-	return !rc && cpulist_first(out) >= 0;
+	return !place_resolve(p, s, n, "placement", out) && cpulist_first(out) >= 0;
 }
 
 /* One entry of devices:. Interrupts taken are added to `taken`. */
@@ -53,14 +46,14 @@ static void plan_device(struct planner *p, const struct setting *s, const struct
 
 	setting_check_keys(s, one, keys);
 	if (!device || device->kind != YNODE_SCALAR || !cpus) {
-		profile_fault(s, one, "wants {device: NAME, cpus: PLACE}");
+		setting_fault(s, one, "a device here is {device: NAME, cpus: PLACE}");
 		return;
 	}
-	if (!resolve(p, s, k, cpus, &want))
+	if (!find_cpus(p, s, cpus, &want))
 		return;
 	path = topology_device(p->m, device->scalar);
 	if (!path)
-		profile_fault(s, device, "there is no device '%s' here", device->scalar);
+		setting_fault(s, device, "there is no device '%s' here", device->scalar);
 	else if (topology_irqs(p->m, path, &irqs))
 		plan_missing(p->plan, k->key, device->scalar, "it has no interrupts of its own");
 	else
@@ -88,7 +81,7 @@ static void plan_table(struct planner *p, const struct setting *s, const struct 
 	cpulist_clear(&taken);
 	for (size_t i = 0; devices && i < devices->count; i++)
 		plan_device(p, s, k, devices->items[i], t, &taken);
-	if (all && resolve(p, s, k, all, &want))
+	if (all && find_cpus(p, s, all, &want))
 		for (size_t i = 0; i < t->count; i++)
 			if (!cpulist_has(&taken, (unsigned)t->irqs[i].number))
 				plan_away(p, k, &t->irqs[i], &want);
@@ -96,7 +89,7 @@ static void plan_table(struct planner *p, const struct setting *s, const struct 
 		op_irq_plan_watch(p->plan, k->key, t, &p->shielded);
 }
 
-void plan_irqs(struct planner *p, const struct setting *s, const struct knob *k)
+void knob_irqs_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	static const char *const keys[] = {"default", "all", "devices", NULL};
 	const struct ynode *deflt, *devices = yaml_get(s->value, "devices");
@@ -104,16 +97,16 @@ void plan_irqs(struct planner *p, const struct setting *s, const struct knob *k)
 	struct irq_table t;
 
 	if (s->value->kind != YNODE_MAPPING) {
-		profile_fault(s, s->value, "'irqs' wants a mapping with default, all, devices");
+		setting_must_be(s, s->value, s->key, "a mapping with default, all, devices");
 		return;
 	}
 	setting_check_keys(s, s->value, keys);
 	if (devices && devices->kind != YNODE_SEQUENCE) {
-		profile_fault(s, devices, "'devices' wants a list of {device, cpus}");
+		setting_must_be(s, devices, "devices", "a list of {device, cpus}");
 		return;
 	}
 	deflt = yaml_get(s->value, "default");
-	if (deflt && resolve(p, s, k, deflt, &want))
+	if (deflt && find_cpus(p, s, deflt, &want))
 		plan_default(p, k, &want);
 	if (irqs_read(p->m, &t, false)) {
 		plan_missing(p->plan, k->key, "/proc/interrupts", "it cannot be read");
@@ -121,20 +114,4 @@ void plan_irqs(struct planner *p, const struct setting *s, const struct knob *k)
 	}
 	plan_table(p, s, k, &t);
 	irqs_free(&t);
-}
-
-void plan_irqbalance(struct planner *p, const struct setting *s, const struct knob *k)
-{
-	bool pause = s->value->kind == YNODE_SCALAR && !strcmp(s->value->scalar, "pause");
-	int pid = tasks_find(p->m, "irqbalance");
-	char path[64];
-	struct thread t;
-
-	if (!pause && (s->value->kind != YNODE_SCALAR || strcmp(s->value->scalar, "leave")))
-		profile_fault(s, s->value, "'irqbalance' is pause or leave");
-	if (!pause || !pid || tasks_read(p->m, pid, pid, &t))
-		return;
-	snprintf(path, sizeof(path), "irqbalance (process %d)", pid);
-	plan_step(p->plan, k->key, &op_pause, path, "running", "paused",
-		  json_pack("{s:i, s:I}", "pid", pid, "start", (json_int_t)t.start));
 }

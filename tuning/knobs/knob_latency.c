@@ -1,27 +1,23 @@
-/* dma_latency: the global PM QoS request. */
+#include "tuning/knobs/knob_latency.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/text.h"
 #include "common/units.h"
-#include "tuning/knobs/knob.h"
 #include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
 #include "tuning/ops/op_latency.h"
 
-void plan_latency(struct planner *p, const struct setting *s, const struct knob *k)
+void knob_latency_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
-	char before[32] = "?", after[32], quoted[TEXT_QUOTE_MAX];
+	char before[32] = "?", after[32];
 	long long now;
 	int64_t us;
 
 	if (s->value->kind != YNODE_SCALAR || unit_read(UNIT_ONE, s->value->scalar, &us) != UNIT_FINE || us < 0 ||
 	    us >= LATENCY_NONE) {
-		profile_fault(s, s->value, "'%s' wants microseconds, from 0%s%s", k->key,
-			      s->value->kind == YNODE_SCALAR ? ", not " : "",
-			      s->value->kind == YNODE_SCALAR ? text_quote(s->value->scalar, quoted, sizeof(quoted))
-							     : "");
+		setting_must_be(s, s->value, s->key, "a number of microseconds from 0");
 		return;
 	}
 	if (!sysroot_exists(&p->m->root, LATENCY_DEVICE)) {
@@ -33,9 +29,8 @@ void plan_latency(struct planner *p, const struct setting *s, const struct knob 
 		snprintf(before, sizeof(before), "%lld us", now);
 		if (now <= us)
 			plan_warn(p->plan,
-				  "somebody holds %s at %lld us already: this request changes nothing; see 'kbtune "
-				  "dma-latency "
-				  "show'",
+				  "somebody holds %s at %lld us already: this request changes nothing; see "
+				  "'kbtune dma-latency show'",
 				  LATENCY_DEVICE, now);
 	}
 	snprintf(after, sizeof(after), "%lld us, held", (long long)us);

@@ -1,4 +1,5 @@
-/* shields: one cpuset each, by version 1 or 2 of the controller, whichever has it. */
+#include "tuning/knobs/knob_shields.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +7,6 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "tuning/knobs/knob.h"
 #include "tuning/machine/machine.h"
 #include "tuning/ops/op_cpuset.h"
 #include "tuning/ops/op_drain.h"
@@ -99,7 +99,7 @@ static int check_all(struct planner *p)
 	return rc;
 }
 
-void plan_shields(struct planner *p, const struct setting *s, const struct knob *k)
+void knob_shields_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	(void)s;
 	if (!p->plan->shield_count)

@@ -1,11 +1,10 @@
-/* tasks: programs and movable kernel threads leave the shields. */
+#include "tuning/knobs/knob_tasks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/text.h"
-#include "tuning/knobs/knob.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
 #include "tuning/ops/op_affinity.h"
@@ -26,7 +25,7 @@ static bool is_alone_on(const struct cpulist *cpus, const struct cpulist *shield
 }
 
 /* A thread with an affinity of its own is written down even where it need not move: cpusets forget such. */
-static int collect(const struct thread *t, void *context)
+static int collect_thread(const struct thread *t, void *context)
 {
 	struct collection *c = context;
 	char cpus[LIST_TEXT];
@@ -75,30 +74,26 @@ static json_t *make_data(struct planner *p, json_t *threads, bool programs, bool
 			 shield_names(p->plan));
 }
 
-static bool wants_away(const struct setting *s)
+static bool is_away(const struct setting *s)
 {
-	char quoted[TEXT_QUOTE_MAX];
-
-	if (s->value->kind == YNODE_SCALAR && !strcmp(s->value->scalar, "away"))
+	if (setting_is_word(s->value, "away"))
 		return true;
-	if (s->value->kind != YNODE_SCALAR || strcmp(s->value->scalar, "leave"))
-		profile_fault(
-		    s, s->value, "'tasks' is away or leave%s%s", s->value->kind == YNODE_SCALAR ? ", not " : "",
-		    s->value->kind == YNODE_SCALAR ? text_quote(s->value->scalar, quoted, sizeof(quoted)) : "");
+	if (!setting_is_word(s->value, "leave"))
+		setting_must_be(s, s->value, s->key, "away or leave");
 	return false;
 }
 
-void plan_tasks(struct planner *p, const struct setting *s, const struct knob *k)
+void knob_tasks_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	struct collection c = {
 	    .p = p, .threads = json_array(), .programs = !p->cg.version || has_member_shield(p->plan)};
 	char off[LIST_TEXT], after[LIST_TEXT + 64], before[128];
 
-	if (!wants_away(s) || cpulist_first(&p->shielded) < 0) {
+	if (!is_away(s) || cpulist_first(&p->shielded) < 0) {
 		json_decref(c.threads);
 		return;
 	}
-	tasks_each(p->m, collect, &c);
+	tasks_each(p->m, collect_thread, &c);
 	snprintf(before, sizeof(before), "%zu kernel threads and %zu programs' may use the shields", c.kernel, c.user);
 	snprintf(after, sizeof(after), "off CPUs %s", cpulist_format(&p->shielded, off, sizeof(off)));
 	plan_step(p->plan, k->key, &op_affinity, "threads", before, after, make_data(p, c.threads, true, false));
@@ -108,16 +103,17 @@ void plan_tasks(struct planner *p, const struct setting *s, const struct knob *k
 	json_decref(c.threads);
 }
 
-/* After the cpusets: the masks once more, and what `verify` looks at. */
-void plan_tasks_again(struct planner *p)
+void knob_tasks_plan_again(struct planner *p, const struct setting *s, const struct knob *k)
 {
+	(void)s;
+	(void)k;
 	for (size_t i = 0; i < p->plan->step_count; i++) {
-		const struct step *s = &p->plan->steps[i];
+		const struct step *first = &p->plan->steps[i];
 
-		if (s->op != &op_affinity)
+		if (first->op != &op_affinity)
 			continue;
-		plan_step(p->plan, s->knob, &op_affinity, "threads, again", "masks widened by the cpusets", s->after,
-			  make_data(p, json_object_get(s->data, "threads"), true, true));
+		plan_step(p->plan, first->knob, &op_affinity, "threads, again", "masks widened by the cpusets",
+			  first->after, make_data(p, json_object_get(first->data, "threads"), true, true));
 		return;
 	}
 }

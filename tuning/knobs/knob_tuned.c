@@ -1,4 +1,5 @@
-/* tuned: a profile of the distribution's, or the tuned.conf beside ours. */
+#include "tuning/knobs/knob_tuned.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,29 +9,27 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/text.h"
-#include "tuning/knobs/knob.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tuned.h"
 #include "tuning/ops/op_tuned.h"
 
 #define CONF_MAX (1 << 20)
 
-static char *read_own(struct planner *p, const struct setting *s)
+static char *read_own_conf(const struct setting *s)
 {
 	char *path = fs_path("%s/tuned.conf", s->file->folder), *text = NULL;
 	struct err e = ERR_INIT;
 
 	if (fs_read(path, CONF_MAX, &text, NULL, &e))
-		profile_fault(s, s->value, "%s", e.text);
+		setting_fault(s, s->value, "%s", e.text);
 	free(path);
-	(void)p;
 	return text;
 }
 
 static void plan_own(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	const char *slash = strrchr(s->file->folder, '/');
-	char *name = fs_path("kbtune-%s", slash ? slash + 1 : s->file->folder), *text = read_own(p, s);
+	char *name = fs_path("kbtune-%s", slash ? slash + 1 : s->file->folder), *text = read_own_conf(s);
 	char *installed = tuned_find(p->m, name);
 
 	/* An administrator has installed it. */
@@ -41,14 +40,13 @@ static void plan_own(struct planner *p, const struct setting *s, const struct kn
 	free(name);
 }
 
-static void unknown(struct planner *p, const struct setting *s)
+static void fault_unknown_profile(struct planner *p, const struct setting *s)
 {
-	char **names = tuned_names(p->m), quoted[TEXT_QUOTE_MAX];
-	const char *near = names ? suggest(s->value->scalar, (const char *const *)names) : NULL;
+	char **names = tuned_names(p->m), quoted[TEXT_QUOTE_MAX], hint[SUGGESTION_MAX];
 
-	profile_fault(s, s->value, "tuned has no profile %s here%s%s%s",
-		      text_quote(s->value->scalar, quoted, sizeof(quoted)), near ? "; did you mean '" : "",
-		      near ? near : "", near ? "'?" : "");
+	setting_fault(s, s->value, "tuned has no profile %s here%s",
+		      text_quote(s->value->scalar, quoted, sizeof(quoted)),
+		      suggestion(suggest(s->value->scalar, (const char *const *)names), hint, sizeof(hint)));
 	sysroot_names_free(names);
 }
 
@@ -61,13 +59,13 @@ static void warn_of_daemon(struct planner *p)
 		plan_warn(p->plan, "tuned runs with its profile %s and may set some of this otherwise", active);
 }
 
-void plan_tuned(struct planner *p, const struct setting *s, const struct knob *k)
+void knob_tuned_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	const char *name = s->value->scalar;
 	char *conf;
 
 	if (s->value->kind != YNODE_SCALAR || !*name) {
-		profile_fault(s, s->value, "'tuned' wants the name of a profile, own, or leave");
+		setting_must_be(s, s->value, s->key, "the name of a profile, own, or leave");
 		return;
 	}
 	if (!strcmp(name, "leave")) {
@@ -82,6 +80,6 @@ void plan_tuned(struct planner *p, const struct setting *s, const struct knob *k
 	if (conf || !tuned_is_installed(p->m))
 		op_tuned_plan(p->plan, p->m, k->key, name, NULL);
 	else
-		unknown(p, s);
+		fault_unknown_profile(p, s);
 	free(conf);
 }

@@ -1,112 +1,15 @@
+#include "tuning/knobs/knob_values.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/text.h"
 #include "common/units.h"
-#include "tuning/knobs/knob.h"
-#include "tuning/knobs/values.h"
+#include "tuning/knobs/place.h"
 #include "tuning/machine/machine.h"
 #include "tuning/ops/op_file.h"
-
-#define CPU	"/sys/devices/system/cpu"
-#define CPUFREQ CPU "/cpu%d/cpufreq"
-#define ON_OFF                                                                                                         \
-	{                                                                                                              \
-		{"on", "1"},                                                                                           \
-		{                                                                                                      \
-			"off", "0"                                                                                     \
-		}                                                                                                      \
-	}
-
-#define NO_CPUFREQ "there is no cpufreq driver here (a virtual machine, or the firmware keeps it for itself)"
-
-const struct value_row values_workqueues = {.paths = {"/sys/devices/virtual/workqueue/cpumask"},
-					    .kind = VALUE_PLACE,
-					    .form = FORM_MASK,
-					    .absent = "this kernel's work queues have no mask"};
-const struct value_row values_watchdog_cpus = {.paths = {"/proc/sys/kernel/watchdog_cpumask"},
-					       .kind = VALUE_PLACE,
-					       .form = FORM_LIST,
-					       .absent = "this kernel has no lockup watchdog"};
-const struct value_row values_watchdog = {
-    .paths = {"/proc/sys/kernel/watchdog"}, .words = ON_OFF, .absent = "this kernel has no lockup watchdog"};
-const struct value_row values_nmi = {
-    .paths = {"/proc/sys/kernel/nmi_watchdog"}, .words = ON_OFF, .absent = "this kernel has no hard lockup watchdog"};
-const struct value_row values_timer_migration = {
-    .paths = {"/proc/sys/kernel/timer_migration"}, .words = ON_OFF, .absent = "this kernel does not migrate timers"};
-const struct value_row values_numa_balancing = {
-    .paths = {"/proc/sys/kernel/numa_balancing"}, .words = ON_OFF, .absent = "this kernel has no NUMA balancing"};
-const struct value_row values_stat_interval = {.paths = {"/proc/sys/vm/stat_interval"},
-					       .kind = VALUE_NUMBER,
-					       .min = 1,
-					       .max = 86400,
-					       .absent = "this kernel has no such setting"};
-const struct value_row values_rt_runtime = {.paths = {"/proc/sys/kernel/sched_rt_runtime_us"},
-					    .kind = VALUE_NUMBER,
-					    .words = {{"unlimited", "-1"}},
-					    .max = 1000000,
-					    .absent = "this kernel does not limit real-time threads"};
-const struct value_row values_thp = {.paths = {"/sys/kernel/mm/transparent_hugepage/enabled"},
-				     .form = FORM_CHOICE,
-				     .any_word = true,
-				     .absent = "this kernel has no transparent huge pages"};
-const struct value_row values_thp_defrag = {.paths = {"/sys/kernel/mm/transparent_hugepage/defrag"},
-					    .form = FORM_CHOICE,
-					    .any_word = true,
-					    .absent = "this kernel has no transparent huge pages"};
-const struct value_row values_ksm = {
-    .paths = {"/sys/kernel/mm/ksm/run"}, .words = ON_OFF, .absent = "this kernel does not merge same pages"};
-const struct value_row values_aspm = {.paths = {"/sys/module/pcie_aspm/parameters/policy"},
-				      .form = FORM_CHOICE,
-				      .any_word = true,
-				      .may_refuse = true,
-				      .absent = "this kernel does not manage PCIe link power"};
-const struct value_row values_turbo = {.paths = {CPU "/intel_pstate/no_turbo", CPU "/cpufreq/boost", CPUFREQ "/boost"},
-				       .words = ON_OFF,
-				       .inverted = {true},
-				       .may_refuse = true,
-				       .absent = "nothing here switches turbo (no intel_pstate, no cpufreq boost)"};
-const struct value_row values_epb = {.paths = {CPU "/cpu%d/power/energy_perf_bias"},
-				     .kind = VALUE_NUMBER,
-				     .words = {{"performance", "0"},
-					       {"balance-performance", "4"},
-					       {"normal", "6"},
-					       {"balance-power", "8"},
-					       {"power", "15"}},
-				     .max = 15,
-				     .may_refuse = true,
-				     .absent = "this CPU has no energy performance bias"};
-const struct value_row values_epp = {.paths = {CPUFREQ "/energy_performance_preference"},
-				     .any_word = true,
-				     .offers = "energy_performance_available_preferences",
-				     .absent =
-					 "no energy performance preference here (intel_pstate or amd_pstate, active)"};
-const struct value_row values_governor = {.paths = {CPUFREQ "/scaling_governor"},
-					  .any_word = true,
-					  .offers = "scaling_available_governors",
-					  .absent = NO_CPUFREQ};
-const struct value_row values_max_frequency = {.paths = {CPUFREQ "/scaling_max_freq"},
-					       .kind = VALUE_FREQUENCY,
-					       .words = {{"max", "@cpuinfo_max_freq"}, {"min", "@cpuinfo_min_freq"}},
-					       .absent = NO_CPUFREQ};
-const struct value_row values_min_frequency = {.paths = {CPUFREQ "/scaling_min_freq"},
-					       .kind = VALUE_FREQUENCY,
-					       .words = {{"max", "@cpuinfo_max_freq"}, {"min", "@cpuinfo_min_freq"}},
-					       .absent = NO_CPUFREQ};
-/* The kernel's own words are odd: 0 is no restriction, "n/a" is no latency at all. */
-const struct value_row values_cpu_latency = {.paths = {CPU "/cpu%d/power/pm_qos_resume_latency_us"},
-					     .kind = VALUE_NUMBER,
-					     .words = {{"any", "0"}, {"none", "n/a"}, {"0", "n/a"}},
-					     .min = 1,
-					     .max = 1999999999,
-					     .absent = "this kernel has no per-CPU PM QoS"};
-const struct value_row values_smt = {.paths = {CPU "/smt/control"},
-				     .words = {{"on", "on"}, {"off", "off"}},
-				     .may_refuse = true,
-				     .absent = "this kernel does not switch SMT"};
 
 /* One value on its way from the profile to a file. */
 struct value {
@@ -117,6 +20,7 @@ struct value {
 	const struct ynode *node; /* what the profile says */
 };
 
+/* "on, off": all words of a row. */
 static char *row_words(const struct value_row *row, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -127,19 +31,21 @@ static char *row_words(const struct value_row *row, char *buf, size_t size)
 	return buf;
 }
 
-static void fault(const struct value *v)
+/* "a number from 0 to 15, or one of performance, normal, power" */
+static void value_fault(const struct value *v)
 {
-	char words[200], quoted[TEXT_QUOTE_MAX], range[80] = "";
+	char words[200], range[80] = "", what[320];
 
 	row_words(v->row, words, sizeof(words));
 	if (v->row->kind == VALUE_NUMBER)
-		snprintf(range, sizeof(range), "a number from %ld to %ld%s", v->row->min, v->row->max,
-			 *words ? ", or " : "");
+		snprintf(range, sizeof(range), "a number from %ld to %ld", v->row->min, v->row->max);
 	if (v->row->kind == VALUE_FREQUENCY)
-		snprintf(range, sizeof(range), "a frequency such as 2400MHz, or ");
-	profile_fault(v->s, v->node, "'%s' wants %s%s, not %s", v->s->key, range, words,
-		      v->node->kind == YNODE_SCALAR ? text_quote(v->node->scalar, quoted, sizeof(quoted))
-						    : "a list or a mapping");
+		snprintf(range, sizeof(range), "a frequency such as 2400MHz");
+	if (v->row->any_word)
+		snprintf(range, sizeof(range), "one word");
+	snprintf(what, sizeof(what), "%s%s%s%s", range, *range && *words ? ", or " : "",
+		 strchr(words, ',') ? "one of " : "", words);
+	setting_must_be(v->s, v->node, v->s->key, what);
 }
 
 static const char *find_word(const struct value_row *row, const char *word)
@@ -156,7 +62,7 @@ static char *beside(const char *path, const char *name)
 	return fs_path("%.*s/%s", (int)(strrchr(path, '/') - path), path, name);
 }
 
-static bool take_number(const struct value *v, char *out, size_t size)
+static bool read_number(const struct value *v, char *out, size_t size)
 {
 	int64_t n;
 
@@ -166,7 +72,7 @@ static bool take_number(const struct value *v, char *out, size_t size)
 	return true;
 }
 
-static bool take_frequency(const struct value *v, char *out, size_t size)
+static bool read_frequency(const struct value *v, char *out, size_t size)
 {
 	int64_t hz;
 
@@ -176,15 +82,11 @@ static bool take_frequency(const struct value *v, char *out, size_t size)
 	return true;
 }
 
-static bool take_place(const struct value *v, char *out, size_t size)
+static bool read_place(const struct value *v, char *out, size_t size)
 {
 	struct cpulist cpus;
-	char why[300];
-	int rc = place_resolve(v->p, v->s, v->node, &cpus, why, sizeof(why));
 
-	if (rc == -ENODEV)
-		plan_missing(v->p->plan, v->k->key, "placement", "%s", why);
-	if (rc)
+	if (place_resolve(v->p, v->s, v->node, "placement", &cpus))
 		return false;
 	if (v->row->form == FORM_MASK)
 		cpulist_format_mask(&cpus, out, size);
@@ -194,12 +96,12 @@ static bool take_place(const struct value *v, char *out, size_t size)
 }
 
 /* What to write, the same for all files but for an "@name". False: a fault or a reason why not has been noted. */
-static bool take_value(const struct value *v, char *out, size_t size)
+static bool read_value(const struct value *v, char *out, size_t size)
 {
 	const char *word = v->node->kind == YNODE_SCALAR ? find_word(v->row, v->node->scalar) : NULL;
 
 	if (v->row->kind == VALUE_PLACE)
-		return take_place(v, out, size);
+		return read_place(v, out, size);
 	if (word) {
 		snprintf(out, size, "%s", word);
 		return true;
@@ -209,12 +111,12 @@ static bool take_value(const struct value *v, char *out, size_t size)
 			snprintf(out, size, "%s", v->node->scalar);
 			return true;
 		}
-		if (v->row->kind == VALUE_NUMBER && take_number(v, out, size))
+		if (v->row->kind == VALUE_NUMBER && read_number(v, out, size))
 			return true;
-		if (v->row->kind == VALUE_FREQUENCY && take_frequency(v, out, size))
+		if (v->row->kind == VALUE_FREQUENCY && read_frequency(v, out, size))
 			return true;
 	}
-	fault(v);
+	value_fault(v);
 	return false;
 }
 
@@ -286,7 +188,7 @@ static void plan_on(const struct value *v, const struct cpulist *cpus)
 	bool inverted = false;
 	const char *pattern;
 
-	if (!take_value(v, value, sizeof(value)))
+	if (!read_value(v, value, sizeof(value)))
 		return;
 	pattern = first_path(v, cpus, &inverted);
 	if (!pattern) {
@@ -313,23 +215,16 @@ static void plan_some(struct value *v, const struct ynode *one)
 	static const char *const keys[] = {"cpus", "value", NULL};
 	const struct ynode *place = yaml_get(one, "cpus");
 	struct cpulist cpus;
-	char why[300];
-	int rc;
 
 	setting_check_keys(v->s, one, keys);
 	v->node = yaml_get(one, "value");
-	if (!place || !v->node) {
-		profile_fault(v->s, one, "wants {cpus: PLACE, value: ...}");
-		return;
-	}
-	rc = place_resolve(v->p, v->s, place, &cpus, why, sizeof(why));
-	if (rc == -ENODEV)
-		plan_missing(v->p->plan, v->k->key, "placement", "%s", why);
-	if (!rc && cpulist_first(&cpus) >= 0)
+	if (!place || !v->node)
+		setting_must_be(v->s, one, v->s->key, "a value, or {cpus: PLACE, value: ...}");
+	else if (!place_resolve(v->p, v->s, place, "placement", &cpus) && cpulist_first(&cpus) >= 0)
 		plan_on(v, &cpus);
 }
 
-void plan_values(struct planner *p, const struct setting *s, const struct knob *k)
+void knob_values_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	struct value v = {.p = p, .s = s, .k = k, .row = k->row, .node = s->value};
 	bool per_cpu = strstr(v.row->paths[0], "%d") != NULL;

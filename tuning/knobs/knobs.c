@@ -1,100 +1,146 @@
+#include "tuning/knobs/knobs.h"
+
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "common/err.h"
-#include "common/fs.h"
-#include "common/text.h"
-#include "tuning/knobs/knob.h"
-#include "tuning/knobs/values.h"
+#include "tuning/knobs/knob_boot.h"
+#include "tuning/knobs/knob_cstates.h"
+#include "tuning/knobs/knob_files.h"
+#include "tuning/knobs/knob_irqbalance.h"
+#include "tuning/knobs/knob_irqs.h"
+#include "tuning/knobs/knob_latency.h"
+#include "tuning/knobs/knob_shields.h"
+#include "tuning/knobs/knob_tasks.h"
+#include "tuning/knobs/knob_tuned.h"
+#include "tuning/knobs/knob_values.h"
+#include "tuning/knobs/place.h"
 #include "tuning/machine/machine.h"
+
+#define CPU	"/sys/devices/system/cpu"
+#define CPUFREQ CPU "/cpu%d/cpufreq"
+
+/* A knob that is nothing but a value in a file, or in one file for each CPU: the rest of its row is a struct value_row. */
+#define VALUE(...)                                                                                                     \
+	knob_values_plan, &(const struct value_row)                                                                    \
+	{                                                                                                              \
+		__VA_ARGS__                                                                                            \
+	}
+#define ON_OFF                                                                                                         \
+	{                                                                                                              \
+		{"on", "1"},                                                                                           \
+		{                                                                                                      \
+			"off", "0"                                                                                     \
+		}                                                                                                      \
+	}
+#define MAX_MIN                                                                                                        \
+	{                                                                                                              \
+		{"max", "@cpuinfo_max_freq"},                                                                          \
+		{                                                                                                      \
+			"min", "@cpuinfo_min_freq"                                                                     \
+		}                                                                                                      \
+	}
+#define NO_CPUFREQ "there is no cpufreq driver here (a virtual machine, or the firmware keeps it for itself)"
 
 /*
  * The order of the writes. irqbalance sleeps before anybody's interrupts are moved; threads are looked at before cpusets
  * change their masks, and again after; tuned comes before the values, so that what a profile asks for by name counts; SMT
  * goes last and so comes back first, before anything is put back onto its threads.
  */
+/* clang-format off */
 const struct knob knobs[] = {
-    {"irqbalance", plan_irqbalance, "pause: the daemon sleeps (SIGSTOP) and goes on afterwards; leave", NULL},
-    {"irqs", plan_irqs, "default, all, devices: [{device, cpus}]: where interrupts may fire", NULL},
-    {"tasks", plan_tasks, "away: programs and movable kernel threads leave the shields' CPUs; leave", NULL},
-    {"shields", plan_shields, "[{name, place, partition}]: cpusets for what is to run undisturbed", NULL},
-    {"tuned", plan_tuned, "a tuned profile's name; own: the tuned.conf beside the profile", NULL},
-    {"workqueues", plan_values, "placement of unbound work queues", &values_workqueues},
-    {"watchdog_cpus", plan_values, "placement of the lockup watchdogs", &values_watchdog_cpus},
-    {"watchdog", plan_values, "off: no soft and hard lockup watchdogs", &values_watchdog},
-    {"nmi_watchdog", plan_values, "off: no hard lockup watchdog, which takes a performance counter", &values_nmi},
-    {"timer_migration", plan_values, "off: timers stay on the CPU that set them", &values_timer_migration},
-    {"numa_balancing", plan_values, "off: no pages are unmapped to see who uses them", &values_numa_balancing},
-    {"stat_interval", plan_values, "seconds between updates of vmstat's per-CPU counters", &values_stat_interval},
-    {"sched_rt_runtime", plan_values, "us of each period for real-time threads; unlimited", &values_rt_runtime},
-    {"thp", plan_values, "transparent huge pages: always, madvise, never", &values_thp},
-    {"thp_defrag", plan_values, "how hard is tried to make huge pages", &values_thp_defrag},
-    {"ksm", plan_values, "off: no merging of same pages", &values_ksm},
-    {"aspm", plan_values, "PCIe link power: default, performance, powersave", &values_aspm},
-    {"turbo", plan_values, "on or off", &values_turbo},
-    {"epb", plan_values, "energy performance bias: performance..power or 0..15", &values_epb},
-    {"epp", plan_values, "energy performance preference: performance, ...", &values_epp},
-    {"governor", plan_values, "cpufreq governor", &values_governor},
-    {"max_frequency", plan_values, "min, max or a frequency such as 2400MHz", &values_max_frequency},
-    {"min_frequency", plan_values, "min, max or a frequency such as 2400MHz", &values_min_frequency},
-    {"cstates", plan_cstates, "idle states that may be left in so many us, or: all", NULL},
-    {"cpu_latency", plan_values, "per-CPU PM QoS: wake-up latency in us; none: no sleep; any", &values_cpu_latency},
-    {"sysctl", plan_files, "{name: value}: any sysctl", "/proc/sys/"},
-    {"sysfs", plan_files, "{path: value}: any file below /sys", "/sys/"},
-    {"dma_latency", plan_latency, "global PM QoS: /dev/cpu_dma_latency held at so many us", NULL},
-    {"smt", plan_values, "off: one thread a core", &values_smt},
-    {"kernel_arguments", plan_boot_arguments, "{name: value or placement}: checked, never written", NULL},
-    {NULL, NULL, NULL, NULL},
+	{"irqbalance", "pause: the daemon sleeps (SIGSTOP) and goes on afterwards; leave", knob_irqbalance_plan, NULL},
+	{"irqs", "default, all, devices: [{device, cpus}]: where interrupts may fire", knob_irqs_plan, NULL},
+	{"tasks", "away: programs and movable kernel threads leave the shields' CPUs; leave", knob_tasks_plan, NULL},
+	{"shields", "[{name, place, partition}]: cpusets for what is to run undisturbed", knob_shields_plan, NULL},
+	{"tasks", NULL, knob_tasks_plan_again, NULL},
+	{"tuned", "a tuned profile's name; own: the tuned.conf beside the profile", knob_tuned_plan, NULL},
+	{"workqueues", "placement of unbound work queues",
+	 VALUE(.paths = {"/sys/devices/virtual/workqueue/cpumask"}, .kind = VALUE_PLACE,
+	       .form = FORM_MASK, .absent = "this kernel's work queues have no mask")},
+	{"watchdog_cpus", "placement of the lockup watchdogs",
+	 VALUE(.paths = {"/proc/sys/kernel/watchdog_cpumask"}, .kind = VALUE_PLACE, .form = FORM_LIST,
+	       .absent = "this kernel has no lockup watchdog")},
+	{"watchdog", "off: no soft and hard lockup watchdogs",
+	 VALUE(.paths = {"/proc/sys/kernel/watchdog"}, .words = ON_OFF,
+	       .absent = "this kernel has no lockup watchdog")},
+	{"nmi_watchdog", "off: no hard lockup watchdog, which takes a performance counter",
+	 VALUE(.paths = {"/proc/sys/kernel/nmi_watchdog"}, .words = ON_OFF,
+	       .absent = "this kernel has no hard lockup watchdog")},
+	{"timer_migration", "off: timers stay on the CPU that set them",
+	 VALUE(.paths = {"/proc/sys/kernel/timer_migration"}, .words = ON_OFF,
+	       .absent = "this kernel does not migrate timers")},
+	{"numa_balancing", "off: no pages are unmapped to see who uses them",
+	 VALUE(.paths = {"/proc/sys/kernel/numa_balancing"}, .words = ON_OFF,
+	       .absent = "this kernel has no NUMA balancing")},
+	{"stat_interval", "seconds between updates of vmstat's per-CPU counters",
+	 VALUE(.paths = {"/proc/sys/vm/stat_interval"}, .kind = VALUE_NUMBER, .min = 1, .max = 86400,
+	       .absent = "this kernel has no such setting")},
+	{"sched_rt_runtime", "us of each period for real-time threads; unlimited",
+	 VALUE(.paths = {"/proc/sys/kernel/sched_rt_runtime_us"}, .kind = VALUE_NUMBER,
+	       .words = {{"unlimited", "-1"}}, .max = 1000000,
+	       .absent = "this kernel does not limit real-time threads")},
+	{"thp", "transparent huge pages: always, madvise, never",
+	 VALUE(.paths = {"/sys/kernel/mm/transparent_hugepage/enabled"}, .form = FORM_CHOICE,
+	       .any_word = true, .absent = "this kernel has no transparent huge pages")},
+	{"thp_defrag", "how hard the kernel tries to make huge pages",
+	 VALUE(.paths = {"/sys/kernel/mm/transparent_hugepage/defrag"}, .form = FORM_CHOICE,
+	       .any_word = true, .absent = "this kernel has no transparent huge pages")},
+	{"ksm", "off: no merging of same pages",
+	 VALUE(.paths = {"/sys/kernel/mm/ksm/run"}, .words = ON_OFF,
+	       .absent = "this kernel does not merge same pages")},
+	{"aspm", "PCIe link power: default, performance, powersave",
+	 VALUE(.paths = {"/sys/module/pcie_aspm/parameters/policy"}, .form = FORM_CHOICE,
+	       .any_word = true, .may_refuse = true,
+	       .absent = "this kernel does not manage PCIe link power")},
+	{"turbo", "on or off",
+	 VALUE(.paths = {CPU "/intel_pstate/no_turbo", CPU "/cpufreq/boost", CPUFREQ "/boost"},
+	       .words = ON_OFF, .inverted = {true}, .may_refuse = true,
+	       .absent = "nothing here switches turbo (no intel_pstate, no cpufreq boost)")},
+	{"epb", "energy performance bias: performance..power or 0..15",
+	 VALUE(.paths = {CPU "/cpu%d/power/energy_perf_bias"}, .kind = VALUE_NUMBER,
+	       .words = {{"performance", "0"}, {"balance-performance", "4"}, {"normal", "6"},
+			 {"balance-power", "8"}, {"power", "15"}},
+	       .max = 15, .may_refuse = true, .absent = "this CPU has no energy performance bias")},
+	{"epp", "energy performance preference: performance, ...",
+	 VALUE(.paths = {CPUFREQ "/energy_performance_preference"}, .any_word = true,
+	       .offers = "energy_performance_available_preferences",
+	       .absent = "no energy performance preference here (intel_pstate or amd_pstate, active)")},
+	{"governor", "cpufreq governor",
+	 VALUE(.paths = {CPUFREQ "/scaling_governor"}, .any_word = true,
+	       .offers = "scaling_available_governors", .absent = NO_CPUFREQ)},
+	{"max_frequency", "min, max or a frequency such as 2400MHz",
+	 VALUE(.paths = {CPUFREQ "/scaling_max_freq"}, .kind = VALUE_FREQUENCY, .words = MAX_MIN,
+	       .absent = NO_CPUFREQ)},
+	{"min_frequency", "min, max or a frequency such as 2400MHz",
+	 VALUE(.paths = {CPUFREQ "/scaling_min_freq"}, .kind = VALUE_FREQUENCY, .words = MAX_MIN,
+	       .absent = NO_CPUFREQ)},
+	{"cstates", "idle states that may be left in so many us, or: all", knob_cstates_plan, NULL},
+	/* The kernel's own words are odd: 0 is no restriction, "n/a" is no latency at all. */
+	{"cpu_latency", "per-CPU PM QoS: wake-up latency in us; none: no sleep; any",
+	 VALUE(.paths = {CPU "/cpu%d/power/pm_qos_resume_latency_us"}, .kind = VALUE_NUMBER,
+	       .words = {{"any", "0"}, {"none", "n/a"}, {"0", "n/a"}}, .min = 1, .max = 1999999999,
+	       .absent = "this kernel has no per-CPU PM QoS")},
+	{"sysctl", "{name: value}: any sysctl", knob_files_plan, "/proc/sys/"},
+	{"sysfs", "{path: value}: any file below /sys", knob_files_plan, "/sys/"},
+	{"dma_latency", "global PM QoS: /dev/cpu_dma_latency held at so many us", knob_latency_plan, NULL},
+	{"smt", "off: one thread a core",
+	 VALUE(.paths = {CPU "/smt/control"}, .words = {{"on", "on"}, {"off", "off"}}, .may_refuse = true,
+	       .absent = "this kernel does not switch SMT")},
+	{"kernel_arguments", "{name: value or placement}: checked, never written", knob_boot_plan, NULL},
+	{.key = NULL},
 };
+/* clang-format on */
 
-const struct knob *knob_find(const char *key)
+const char *const *knobs_keys(void)
 {
+	static const char *keys[sizeof(knobs) / sizeof(knobs[0])];
+	size_t count = 0;
+
 	for (const struct knob *k = knobs; k->key; k++)
-		if (!strcmp(k->key, key))
-			return k;
-	return NULL;
-}
-
-static bool is_one_of(const char *word, const char *const *words)
-{
-	for (; *words; words++)
-		if (!strcasecmp(word, *words))
-			return true;
-	return false;
-}
-
-bool setting_is_on(const struct setting *s, const struct ynode *n)
-{
-	static const char *const on[] = {"on", "yes", "true", "1", NULL}, *const off[] = {"off", "no", "false", "0",
-											  NULL};
-	char quoted[TEXT_QUOTE_MAX];
-
-	if (n->kind == YNODE_SCALAR && is_one_of(n->scalar, on))
-		return true;
-	if (n->kind != YNODE_SCALAR || !is_one_of(n->scalar, off))
-		profile_fault(s, n, "wants on or off%s%s", n->kind == YNODE_SCALAR ? ", not " : "",
-			      n->kind == YNODE_SCALAR ? text_quote(n->scalar, quoted, sizeof(quoted)) : "");
-	return false;
-}
-
-void setting_check_keys(const struct setting *s, const struct ynode *map, const char *const *names)
-{
-	char quoted[TEXT_QUOTE_MAX];
-
-	for (size_t i = 0; i < map->count; i++) {
-		const struct ynode *key = map->keys[i];
-		const char *near = suggest(key->scalar, names);
-		const char *const *n = names;
-
-		while (*n && strcmp(*n, key->scalar))
-			n++;
-		if (!*n)
-			profile_fault(s, key, "unknown key %s in '%s'%s%s%s",
-				      text_quote(key->scalar, quoted, sizeof(quoted)), s->key,
-				      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	}
+		if (k->help)
+			keys[count++] = k->key;
+	return keys;
 }
 
 static void plan_all(struct planner *p)
@@ -104,20 +150,16 @@ static void plan_all(struct planner *p)
 
 		if (s)
 			k->plan(p, s, k);
-		/* Cpusets widen the masks of threads that had one of their own. */
-		if (!strcmp(k->key, "shields"))
-			plan_tasks_again(p);
 	}
 }
 
 static void consider_smt(struct planner *p)
 {
 	const struct setting *s = profile_get(p->profile, "smt");
-
 	char now[32] = "";
 
 	sysroot_line(&p->m->root, "/sys/devices/system/cpu/smt/control", now, sizeof(now));
-	if (s && !setting_is_on(s, s->value) && !strcmp(now, "on"))
+	if (s && !setting_is_on(s, s->value, s->key) && !strcmp(now, "on"))
 		topology_without_smt(&p->topo);
 }
 

@@ -1,3 +1,5 @@
+#include "tuning/knobs/place.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -5,7 +7,6 @@
 
 #include "common/err.h"
 #include "common/text.h"
-#include "tuning/knobs/knob.h"
 #include "tuning/machine/machine.h"
 
 #define LIST_TEXT 512
@@ -20,7 +21,7 @@ static const struct shield *find_shield(const struct planner *p, const char *nam
 	return NULL;
 }
 
-static int by_list(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
+static int place_by_list(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
 {
 	char why[200], there[LIST_TEXT], missing[LIST_TEXT];
 	struct cpulist absent;
@@ -28,8 +29,8 @@ static int by_list(struct planner *p, const struct setting *s, const struct ynod
 	if (cpulist_parse(n->scalar, out, why, sizeof(why)) || cpulist_first(out) < 0) {
 		char quoted[TEXT_QUOTE_MAX];
 
-		profile_fault(s, n,
-			      "%s is no place: a list such as 2-3, housekeeping, shields, all, or a shield's name",
+		setting_fault(s, n,
+			      "%s is not a place: a list such as 2-3, housekeeping, shields, all, or a shield's name",
 			      text_quote(n->scalar, quoted, sizeof(quoted)));
 		return -EINVAL;
 	}
@@ -37,12 +38,12 @@ static int by_list(struct planner *p, const struct setting *s, const struct ynod
 		return 0;
 	absent = *out;
 	cpulist_subtract(&absent, &p->topo.online);
-	profile_fault(s, n, "there is no CPU %s here; there are %s", cpulist_format(&absent, missing, sizeof(missing)),
+	setting_fault(s, n, "there is no CPU %s here; there are %s", cpulist_format(&absent, missing, sizeof(missing)),
 		      cpulist_format(&p->topo.online, there, sizeof(there)));
 	return -EINVAL;
 }
 
-static int by_word(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
+static int place_by_word(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
 {
 	const struct shield *shield = find_shield(p, n->scalar);
 
@@ -55,19 +56,19 @@ static int by_word(struct planner *p, const struct setting *s, const struct ynod
 	else if (!strcmp(n->scalar, "shields"))
 		*out = p->shielded;
 	else
-		return by_list(p, s, n, out);
+		return place_by_list(p, s, n, out);
 	return 0;
 }
 
-static int by_node(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out, char *why,
-		   size_t size)
+static int place_by_node(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out,
+			 char *why, size_t size)
 {
 	char *end;
 	long id = n->kind == YNODE_SCALAR ? strtol(n->scalar, &end, 10) : -1;
 	const struct numa_node *node;
 
 	if (n->kind != YNODE_SCALAR || end == n->scalar || *end || id < 0 || id >= TOPOLOGY_NODES_MAX) {
-		profile_fault(s, n, "'node' wants the number of a NUMA node");
+		setting_must_be(s, n, "node", "the number of a NUMA node");
 		return -EINVAL;
 	}
 	node = topology_node(&p->topo, (int)id);
@@ -81,21 +82,20 @@ static int by_node(struct planner *p, const struct setting *s, const struct ynod
 
 static int unknown_device(struct planner *p, const struct setting *s, const struct ynode *n)
 {
-	char **names = topology_device_names(p->m), quoted[TEXT_QUOTE_MAX];
-	const char *near = names ? suggest(n->scalar, (const char *const *)names) : NULL;
+	char **names = topology_device_names(p->m), quoted[TEXT_QUOTE_MAX], hint[SUGGESTION_MAX];
 
-	profile_fault(s, n, "there is no device %s here%s%s%s", text_quote(n->scalar, quoted, sizeof(quoted)),
-		      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	setting_fault(s, n, "there is no device %s here%s", text_quote(n->scalar, quoted, sizeof(quoted)),
+		      suggestion(suggest(n->scalar, (const char *const *)names), hint, sizeof(hint)));
 	sysroot_names_free(names);
 	return -EINVAL;
 }
 
-static int by_device(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
+static int place_by_device(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
 {
 	char *path = n->kind == YNODE_SCALAR ? topology_device(p->m, n->scalar) : NULL;
 
 	if (n->kind != YNODE_SCALAR) {
-		profile_fault(s, n, "'near' wants a device, such as mlx5_0");
+		setting_must_be(s, n, "near", "a device, such as mlx5_0");
 		return -EINVAL;
 	}
 	if (!path)
@@ -109,7 +109,7 @@ static int by_device(struct planner *p, const struct setting *s, const struct yn
 }
 
 /* "2", "1/3", "all": how many of `have`; at least one. -1: none of these. */
-static long share(const char *text, long have)
+static long read_share(const char *text, long have)
 {
 	char *end;
 	long a = strtol(text, &end, 10), b;
@@ -176,11 +176,11 @@ static long count_units(const struct planner *p, const struct cpulist *set, bool
 }
 
 /* `take` counts what the place has, and takes of what no shield has yet. */
-static int take(struct planner *p, const struct setting *s, const struct ynode *place, struct cpulist *out, char *why,
-		size_t size)
+static int take_share(struct planner *p, const struct setting *s, const struct ynode *place, struct cpulist *out,
+		      char *why, size_t size)
 {
 	const struct ynode *take = yaml_get(place, "take"), *cores = yaml_get(place, "cores");
-	bool whole = cores && setting_is_on(s, cores);
+	bool whole = cores && setting_is_on(s, cores, "cores");
 	long have, want;
 
 	if (whole)
@@ -188,9 +188,9 @@ static int take(struct planner *p, const struct setting *s, const struct ynode *
 	if (!take)
 		return 0;
 	have = count_units(p, out, whole);
-	want = take->kind == YNODE_SCALAR ? share(take->scalar, have) : -1;
+	want = take->kind == YNODE_SCALAR ? read_share(take->scalar, have) : -1;
 	if (want < 0) {
-		profile_fault(s, take, "'take' wants a number, a share such as 1/3, or all");
+		setting_must_be(s, take, "take", "a number, a share such as 1/3, or all");
 		return -EINVAL;
 	}
 	cpulist_subtract(out, &p->shielded);
@@ -203,35 +203,44 @@ static int take(struct planner *p, const struct setting *s, const struct ynode *
 	return 0;
 }
 
-static int by_mapping(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out, char *why,
-		      size_t size)
+static int place_by_mapping(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out,
+			    char *why, size_t size)
 {
 	const struct ynode *cpus = yaml_get(n, "cpus"), *node = yaml_get(n, "node"), *near = yaml_get(n, "near");
 	int rc;
 
 	setting_check_keys(s, n, place_keys);
 	if (!!cpus + !!node + !!near != 1) {
-		profile_fault(s, n, "a place is one of cpus, node, near");
+		setting_fault(s, n, "a place is one of cpus, node, near");
 		return -EINVAL;
 	}
 	if (cpus && cpus->kind != YNODE_SCALAR) {
-		profile_fault(s, cpus, "'cpus' wants a list such as 2-3");
+		setting_must_be(s, cpus, "cpus", "a list such as 2-3");
 		return -EINVAL;
 	}
-	rc = cpus ? by_word(p, s, cpus, out) : node ? by_node(p, s, node, out, why, size) : by_device(p, s, near, out);
-	return rc ? rc : take(p, s, n, out, why, size);
+	rc = cpus   ? place_by_word(p, s, cpus, out)
+	     : node ? place_by_node(p, s, node, out, why, size)
+		    : place_by_device(p, s, near, out);
+	return rc ? rc : take_share(p, s, n, out, why, size);
 }
 
-int place_resolve(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out, char *why,
-		  size_t size)
+int place_resolve(struct planner *p, const struct setting *s, const struct ynode *n, const char *object,
+		  struct cpulist *out)
 {
+	char why[300] = "";
+	int rc;
+
 	cpulist_clear(out);
 	if (n->kind == YNODE_SCALAR)
-		return by_word(p, s, n, out);
-	if (n->kind == YNODE_MAPPING)
-		return by_mapping(p, s, n, out, why, size);
-	profile_fault(s, n, "a place is a list such as 2-3, a name, or a mapping with cpus, node or near");
-	return -EINVAL;
+		return place_by_word(p, s, n, out);
+	if (n->kind != YNODE_MAPPING) {
+		setting_fault(s, n, "a place is a list such as 2-3, a name, or a mapping with cpus, node or near");
+		return -EINVAL;
+	}
+	rc = place_by_mapping(p, s, n, out, why, sizeof(why));
+	if (rc == -ENODEV)
+		plan_missing(p->plan, s->key, object, "%s", why);
+	return rc;
 }
 
 static int check_shield(struct planner *p, const struct setting *s, const struct ynode *one)
@@ -242,30 +251,29 @@ static int check_shield(struct planner *p, const struct setting *s, const struct
 	size_t i = 0;
 
 	if (one->kind != YNODE_MAPPING) {
-		profile_fault(s, one, "a shield is a mapping with name and place");
+		setting_fault(s, one, "a shield is a mapping with name and place");
 		return -EINVAL;
 	}
 	setting_check_keys(s, one, keys);
 	if (!name || name->kind != YNODE_SCALAR || !cgroups_is_name(name->scalar) ||
 	    !strcmp(name->scalar, "housekeeping")) {
-		profile_fault(s, name ? name : one,
-			      "a shield wants a name of letters, digits, - and _, other than "
-			      "housekeeping");
+		setting_fault(s, name ? name : one,
+			      "a shield must have a name of letters, digits, - and _, other than housekeeping");
 		return -EINVAL;
 	}
 	if (find_shield(p, name->scalar)) {
-		profile_fault(s, name, "a shield of that name stands above already");
+		setting_fault(s, name, "a shield of that name stands above already");
 		return -EINVAL;
 	}
 	while (partition && partitions[i] &&
 	       (partition->kind != YNODE_SCALAR || strcmp(partition->scalar, partitions[i])))
 		i++;
 	if (partition && !partitions[i]) {
-		profile_fault(s, partition, "'partition' is isolated, root or member");
+		setting_must_be(s, partition, "partition", "isolated, root or member");
 		return -EINVAL;
 	}
 	if (!yaml_get(one, "place")) {
-		profile_fault(s, one, "a shield wants a place");
+		setting_fault(s, one, "a shield must have a place");
 		return -EINVAL;
 	}
 	return 0;
@@ -276,19 +284,17 @@ static int place_one(struct planner *p, const struct setting *s, const struct yn
 	const struct ynode *name = yaml_get(one, "name"), *place = yaml_get(one, "place");
 	const struct ynode *partition = yaml_get(one, "partition");
 	struct shield *shield = &p->plan->shields[p->plan->shield_count];
-	char why[300] = "", cpus[LIST_TEXT];
-	int rc = place_resolve(p, s, place, &shield->cpus, why, sizeof(why));
+	char cpus[LIST_TEXT];
+	int rc = place_resolve(p, s, place, name->scalar, &shield->cpus);
 
-	if (rc == -ENODEV)
-		plan_missing(p->plan, "shields", name->scalar, "%s", why);
 	if (rc)
 		return rc;
 	if (cpulist_first(&shield->cpus) < 0) {
-		profile_fault(s, place, "no CPU is left for the shield '%s'", name->scalar);
+		setting_fault(s, place, "no CPU is left for the shield '%s'", name->scalar);
 		return -EINVAL;
 	}
 	if (cpulist_intersects(&shield->cpus, &p->shielded)) {
-		profile_fault(s, place, "the shield '%s' (CPUs %s) overlaps with one above", name->scalar,
+		setting_fault(s, place, "the shield '%s' (CPUs %s) overlaps with one above", name->scalar,
 			      cpulist_format(&shield->cpus, cpus, sizeof(cpus)));
 		return -EINVAL;
 	}
@@ -306,21 +312,21 @@ int place_shields(struct planner *p, const struct setting *s)
 	char all[LIST_TEXT];
 
 	if (s->value->kind != YNODE_SEQUENCE) {
-		profile_fault(s, s->value, "'shields' wants a list");
+		setting_must_be(s, s->value, s->key, "a list");
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < s->value->count; i++) {
 		const struct ynode *one = s->value->items[i];
 
 		if (p->plan->shield_count == SHIELDS_MAX) {
-			profile_fault(s, one, "more than %d shields", SHIELDS_MAX);
+			setting_fault(s, one, "more than %d shields", SHIELDS_MAX);
 			return -EINVAL;
 		}
 		if (!check_shield(p, s, one))
 			place_one(p, s, one);
 	}
 	if (cpulist_first(&p->plan->housekeeping) < 0)
-		profile_fault(s, s->value, "the shields take all CPUs (%s); one must be left for everything else",
+		setting_fault(s, s->value, "the shields take all CPUs (%s); one must be left for everything else",
 			      cpulist_format(&p->topo.online, all, sizeof(all)));
 	return profile_has_faults(p->profile) ? -EINVAL : 0;
 }

@@ -12,13 +12,13 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/text.h"
-#include "tuning/knobs/knob.h"
 
 #ifndef KBLAT_DATADIR
 #define KBLAT_DATADIR "/usr/local/share/kblat"
 #endif
 
-#define VERSION "1"
+#define VERSION	 "1"
+#define KEYS_MAX 128
 
 /* The program's folder, and those above it: build/san/kbtune finds the repository's profiles/. */
 static void add_near_program(char **folders, size_t *count)
@@ -56,7 +56,7 @@ static bool is_file(const char *path)
 	return !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
-static bool is_folder(const char *path)
+static bool is_directory(const char *path)
 {
 	struct stat st;
 
@@ -82,7 +82,7 @@ static char *find_profile(const char *name)
 {
 	if (!strchr(name, '/'))
 		return *name && name[0] != '.' ? find_by_name(name) : NULL;
-	return is_folder(name) ? fs_path("%s/profile.yaml", name) : fs_path("%s", name);
+	return is_directory(name) ? fs_path("%s/profile.yaml", name) : fs_path("%s", name);
 }
 
 /* All names of profiles in all folders, for "did you mean". */
@@ -109,11 +109,11 @@ static int unknown_profile(const char *name, struct err *e)
 {
 	char **names = all_names(), quoted[TEXT_QUOTE_MAX];
 	const char *near = names ? suggest(name, (const char *const *)names) : NULL;
+	char hint[SUGGESTION_MAX];
 
 	err_set(e, -ENOENT, STATUS_USAGE, NULL, NULL,
-		"no profile is named %s%s%s%s; 'kbtune profiles' lists those there are",
-		text_quote(name, quoted, sizeof(quoted)), near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "");
+		"no profile is named %s%s; 'kbtune profiles' lists those there are",
+		text_quote(name, quoted, sizeof(quoted)), suggestion(near, hint, sizeof(hint)));
 	fs_files_free(names);
 	return -ENOENT;
 }
@@ -146,42 +146,37 @@ const struct setting *profile_get(const struct profile *p, const char *key)
 	return NULL;
 }
 
-void profile_fault(const struct setting *s, const struct ynode *n, const char *format, ...)
+static bool is_known(const char *key, const char *const *keys)
 {
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	diag_add(&s->file->diag, n ? n->line : s->line, n ? n->column : s->column, "%s", text);
+	for (; *keys; keys++)
+		if (!strcmp(key, *keys))
+			return true;
+	return false;
 }
 
-static void unknown_key(const struct setting *s)
+static void fault_unknown(const struct setting *s, const char *const *keys)
 {
-	const char *names[128] = {"kbtune", "title", "description", "include"}, *near;
-	char quoted[TEXT_QUOTE_MAX];
-	size_t count = 4;
+	const char *names[KEYS_MAX] = {"kbtune", "title", "description", "include"};
+	char quoted[TEXT_QUOTE_MAX], hint[SUGGESTION_MAX];
 
-	for (const struct knob *k = knobs; k->key && count < 126; k++)
-		names[count++] = k->key;
-	near = suggest(s->key, names);
-	profile_fault(s, NULL, "unknown setting %s%s%s%s", text_quote(s->key, quoted, sizeof(quoted)),
-		      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	for (size_t count = 4; *keys && count < KEYS_MAX - 1; keys++)
+		names[count++] = *keys;
+	setting_fault(s, NULL, "unknown setting %s%s", text_quote(s->key, quoted, sizeof(quoted)),
+		      suggestion(suggest(s->key, names), hint, sizeof(hint)));
 }
 
 static bool is_scalar(const struct setting *s)
 {
 	if (s->value->kind == YNODE_SCALAR)
 		return true;
-	profile_fault(s, s->value, "'%s' wants a text", s->key);
+	setting_must_be(s, s->value, s->key, "a text");
 	return false;
 }
 
-static void add_setting(struct profile *p, const struct setting *s)
+static void add_setting(struct profile *p, const struct setting *s, const char *const *keys)
 {
-	if (!knob_find(s->key)) {
-		unknown_key(s);
+	if (!is_known(s->key, keys)) {
+		fault_unknown(s, keys);
 		return;
 	}
 	if (profile_get(p, s->key))
@@ -195,7 +190,7 @@ static bool take_head(struct profile *p, const struct setting *s, struct setting
 {
 	if (!strcmp(s->key, "kbtune")) {
 		if (is_scalar(s) && strcmp(s->value->scalar, VERSION))
-			profile_fault(s, s->value, "this kbtune knows profiles of version " VERSION);
+			setting_fault(s, s->value, "this kbtune knows profiles of version " VERSION);
 	} else if (!strcmp(s->key, "title")) {
 		if (is_scalar(s) && !p->title)
 			p->title = fs_path("%s", s->value->scalar);
@@ -210,7 +205,7 @@ static bool take_head(struct profile *p, const struct setting *s, struct setting
 	return true;
 }
 
-static void take_settings(struct profile *p, struct profile_file *f, struct setting *include)
+static void take_settings(struct profile *p, struct profile_file *f, const char *const *keys, struct setting *include)
 {
 	if (!yaml_get(f->root, "kbtune"))
 		diag_add(&f->diag, 1, 1, "'kbtune: " VERSION "' is missing: the version of this form");
@@ -222,7 +217,7 @@ static void take_settings(struct profile *p, struct profile_file *f, struct sett
 				    .file = f};
 
 		if (!take_head(p, &s, include))
-			add_setting(p, &s);
+			add_setting(p, &s, keys);
 	}
 }
 
@@ -245,9 +240,9 @@ static char *find_include(const struct profile *p, const struct setting *include
 		path = strchr(name, '/') ? NULL : find_profile(name);
 	}
 	if (!path)
-		profile_fault(include, include->value, "no profile is named '%s'", name);
+		setting_fault(include, include->value, "no profile is named '%s'", name);
 	else if (is_loaded(p, path) || p->file_count == PROFILE_INCLUDES_MAX) {
-		profile_fault(include, include->value, "profiles include each other, or too deep (at most %d)",
+		setting_fault(include, include->value, "profiles include each other, or too deep (at most %d)",
 			      PROFILE_INCLUDES_MAX);
 		free(path);
 		path = NULL;
@@ -255,7 +250,7 @@ static char *find_include(const struct profile *p, const struct setting *include
 	return path;
 }
 
-static void load_chain(struct profile *p, char *path)
+static void load_chain(struct profile *p, const char *const *keys, char *path)
 {
 	while (path) {
 		struct setting include = {0};
@@ -265,28 +260,28 @@ static void load_chain(struct profile *p, char *path)
 		path = NULL;
 		if (f->diag.count)
 			return;
-		take_settings(p, f, &include);
+		take_settings(p, f, keys, &include);
 		if (include.key)
 			path = find_include(p, &include);
 	}
 }
 
-static char *name_of(const struct profile *p, const char *asked)
+static char *profile_name(const struct profile *p, const char *asked)
 {
 	const char *folder = p->files[0].folder, *slash = strrchr(folder, '/');
 
 	return fs_path("%s", strchr(asked, '/') ? (slash ? slash + 1 : folder) : asked);
 }
 
-int profile_load(const char *name, struct profile *p, struct err *e)
+int profile_load(const char *name, const char *const *keys, struct profile *p, struct err *e)
 {
 	char *path = find_profile(name);
 
 	*p = (struct profile){0};
 	if (!path)
 		return unknown_profile(name, e);
-	load_chain(p, path);
-	p->name = name_of(p, name);
+	load_chain(p, keys, path);
+	p->name = profile_name(p, name);
 	if (!p->title)
 		p->title = fs_path("%s", "");
 	return profile_has_faults(p) ? -EINVAL : 0;

@@ -1,7 +1,7 @@
 /*
  * A profile: what a quiet machine should look like, in YAML, in terms of the hardware and not of one machine's numbers.
  * It lives in profiles/NAME/profile.yaml. `include: NAME` takes another profile's settings where this one has none of
- * that key. Which keys there are is for knobs to say (knob.h).
+ * that key. Which keys there are is for the caller to say.
  */
 #ifndef KBLAT_TUNING_PROFILE_H
 #define KBLAT_TUNING_PROFILE_H
@@ -10,27 +10,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "common/diag.h"
-#include "common/yaml.h"
+#include "tuning/profile/setting.h"
 
 struct err;
 
 #define PROFILE_INCLUDES_MAX 4
-
-struct profile_file {
-	char *folder;
-	struct diag diag;
-	struct ynode *root;
-	char *text;
-};
-
-/* One key of a profile; the file is where it stands. */
-struct setting {
-	const char *key;
-	const struct ynode *value;
-	unsigned line, column; /* of the key */
-	struct profile_file *file;
-};
 
 struct profile {
 	char *name, *title;
@@ -42,17 +26,15 @@ struct profile {
 
 /*
  * Load by name, or by path (of a profile.yaml or its folder) where `name` has a '/'. 0; -ENOENT and `e` where there is no
- * such profile; -EINVAL where something is wrong in it: profile_faults then has what. profile_free in any case.
+ * such profile; -EINVAL where something is wrong in it: profile_print_faults then says what. profile_free in any case. `keys`: all that a
+ * profile may have, NULL-terminated.
  */
-int profile_load(const char *name, struct profile *p, struct err *e);
+int profile_load(const char *name, const char *const *keys, struct profile *p, struct err *e);
 void profile_free(struct profile *p);
 
 /* The setting of a key, or NULL. */
 const struct setting *profile_get(const struct profile *p, const char *key);
 
-/* Something is wrong with a setting, at the node (NULL: at its key). */
-void profile_fault(const struct setting *s, const struct ynode *n, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 bool profile_has_faults(const struct profile *p);
 void profile_print_faults(const struct profile *p, FILE *out);
 

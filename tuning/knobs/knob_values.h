@@ -1,11 +1,12 @@
 /*
  * Knobs that are nothing but a value in a file, or in one file for each CPU: one row each.
  */
-#ifndef KBLAT_TUNING_VALUES_H
-#define KBLAT_TUNING_VALUES_H
+#ifndef KBLAT_TUNING_KNOB_VALUES_H
+#define KBLAT_TUNING_KNOB_VALUES_H
 
 #include <stdbool.h>
 
+#include "tuning/knobs/knob.h"
 #include "tuning/machine/form.h"
 
 enum value_kind {
@@ -31,9 +32,7 @@ struct value_row {
 	const char *absent; /* why it may not be there */
 };
 
-extern const struct value_row values_workqueues, values_watchdog_cpus, values_watchdog, values_nmi,
-    values_timer_migration, values_numa_balancing, values_stat_interval, values_rt_runtime, values_thp,
-    values_thp_defrag, values_ksm, values_aspm, values_turbo, values_epb, values_epp, values_governor,
-    values_max_frequency, values_min_frequency, values_cpu_latency, values_smt;
+/* `row` is a struct value_row. */
+void knob_values_plan(struct planner *p, const struct setting *s, const struct knob *k);
 
 #endif

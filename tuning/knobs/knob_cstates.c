@@ -1,0 +1,71 @@
+#include "tuning/knobs/knob_cstates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/units.h"
+#include "tuning/machine/machine.h"
+#include "tuning/ops/op_file.h"
+
+#define CPUIDLE "/sys/devices/system/cpu/cpu%d/cpuidle"
+
+/* "all", or how long it may take to leave a state, in ns. */
+static bool read_limit(const struct setting *s, int64_t *ns)
+{
+	char why[200];
+
+	*ns = INT64_MAX;
+	if (s->value->kind != YNODE_SCALAR) {
+		setting_must_be(s, s->value, s->key, "a time such as 10us, or all");
+		return false;
+	}
+	if (!strcmp(s->value->scalar, "all"))
+		return true;
+	if (!unit_parse(UNIT_TIME_NS, s->value->scalar, ns, why, sizeof(why)))
+		return true;
+	setting_fault(s, s->value, "%s, or all", why);
+	return false;
+}
+
+static void plan_state(struct planner *p, const struct setting *s, const char *folder, int64_t limit)
+{
+	char *path = fs_path("%s/latency", folder);
+	int64_t us = 0;
+	int rc = sysroot_int(&p->m->root, path, &us);
+
+	free(path);
+	path = fs_path("%s/disable", folder);
+	if (!rc)
+		op_file_plan(p->plan, p->m, s->key, path, FORM_TEXT, us * 1000 > limit ? "1" : "0",
+			     "this idle state cannot be switched");
+	free(path);
+}
+
+void knob_cstates_plan(struct planner *p, const struct setting *s, const struct knob *k)
+{
+	int64_t limit;
+	int found = 0;
+
+	(void)k;
+	if (!read_limit(s, &limit))
+		return;
+	for (int cpu = cpulist_first(&p->topo.online); cpu >= 0; cpu = cpulist_next(&p->topo.online, cpu)) {
+		char *folder = fs_path(CPUIDLE, cpu), **states;
+		int n = sysroot_list(&p->m->root, folder, "state[0-9]*", &states);
+
+		for (int i = 0; i < n; i++) {
+			char *state = fs_path("%s/%s", folder, states[i]);
+
+			plan_state(p, s, state, limit);
+			free(state);
+		}
+		if (n >= 0)
+			sysroot_names_free(states);
+		found += n > 0 ? n : 0;
+		free(folder);
+	}
+	if (!found)
+		plan_missing(p->plan, s->key, "cpuidle",
+			     "there are no idle states to choose from here (no cpuidle driver)");
+}
