@@ -11,7 +11,9 @@
 
 #include "campaign/campaign_child.h"
 #include "campaign/campaign_study.h"
+#include "claims/claim_verdict_json.h"
 #include "claims/claims.h"
+#include "claims/claims_table.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -334,14 +336,14 @@ static size_t count_no(const struct campaign *c)
 }
 
 /* All runs that there are, judged together. */
-static json_t *judge(const struct campaign *c, struct err *e)
+static int judge_runs(const struct campaign *c, struct claim_verdicts *verdicts, struct err *e)
 {
 	const json_t *all = json_object_get(c->j, "experiments"), *x;
 	struct run *runs = or_abort(calloc(json_array_size(all) + 1, sizeof(*runs)));
-	json_t *verdicts = NULL;
 	size_t i, count = 0;
 	int rc = 0;
 
+	*verdicts = (struct claim_verdicts){0};
 	json_array_foreach (all, i, x) {
 		char *path = fs_path("%s/%s", c->path, json_text(x, "run"));
 
@@ -350,14 +352,15 @@ static json_t *judge(const struct campaign *c, struct err *e)
 		free(path);
 	}
 	if (!rc)
-		verdicts = claims_of_runs(runs, count, e);
+		rc = claims_judge(runs, count, verdicts, e);
 	while (count)
 		run_close(&runs[--count]);
 	free(runs);
-	return verdicts;
+	return rc;
 }
 
-static int write_claims(const struct campaign *c, const json_t *verdicts, struct err *e)
+static int write_claims(const struct campaign *c, const struct claim_verdicts *verdicts, const json_t *document,
+			struct err *e)
 {
 	char *json = fs_path("%s/claims.json", c->path), *tsv = fs_path("%s/claims.tsv", c->path), *text = NULL;
 	size_t size = 0;
@@ -366,7 +369,7 @@ static int write_claims(const struct campaign *c, const json_t *verdicts, struct
 
 	claims_tsv(verdicts, out);
 	fclose(out);
-	rc = json_write(json, verdicts, e) ?: fs_write(tsv, text, size, e);
+	rc = json_write(json, document, e) ?: fs_write(tsv, text, size, e);
 	free(text);
 	free(json);
 	free(tsv);
@@ -393,35 +396,37 @@ static const char *status_word(const struct campaign *c)
 	return count_state(c, "failed") ? "FAILED" : "COMPLETED";
 }
 
-static enum status status_of(const struct campaign *c, const json_t *verdicts)
+static enum status status_of(const struct campaign *c, const struct claim_verdicts *verdicts)
 {
 	if (child_is_interrupted() || count_state(c, "failed") || count_state(c, "pending"))
 		return STATUS_FAILED;
 	if (!count_state(c, "completed"))
 		return STATUS_IMPOSSIBLE;
-	return claims_status(verdicts) == STATUS_NO || count_no(c) ? STATUS_NO : STATUS_OK;
+	return claim_verdicts_status(verdicts) == STATUS_NO || count_no(c) ? STATUS_NO : STATUS_OK;
 }
 
 static enum status finish(struct campaign *c, struct err *e)
 {
-	json_t *verdicts = judge(c, e);
+	struct claim_verdicts verdicts;
+	json_t *document = judge_runs(c, &verdicts, e) ? NULL : claim_verdicts_to_json(&verdicts);
 	enum status status = STATUS_FAILED;
 	char utc[32];
 
 	json_object_set_new(c->j, "status", json_string(status_word(c)));
 	json_object_set_new(c->j, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
-	if (verdicts && !write_claims(c, verdicts, e) && !save(c, e)) {
-		status = status_of(c, verdicts);
+	if (document && !write_claims(c, &verdicts, document, e) && !save(c, e)) {
+		status = status_of(c, &verdicts);
 		if (c->json)
-			json_print(verdicts, stdout);
+			json_print(document, stdout);
 		else
 			print_experiments(c);
-		if (!c->json && json_array_size(json_object_get(verdicts, "claims")))
-			claims_table(verdicts, stdout);
+		if (!c->json && verdicts.count)
+			claims_table(&verdicts, stdout);
 	}
 	if (child_is_interrupted())
 		fprintf(stderr, "kblat: interrupted; `kblat run %s` goes on with it\n", c->path);
-	json_decref(verdicts);
+	json_decref(document);
+	claim_verdicts_free(&verdicts);
 	printf("%s\n", c->path);
 	return status;
 }

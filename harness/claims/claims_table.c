@@ -1,13 +1,10 @@
-/*
- * Verdicts for people and for papers.
- */
-#include <stdbool.h>
+#include "claims/claims_table.h"
+
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "claims/claims.h"
 #include "common/fs.h"
-#include "common/json.h"
 #include "common/text.h"
 
 #define CELL_MAX 1100
@@ -15,21 +12,30 @@
 
 /* A column's cells are wrapped at its width. */
 struct column {
-	const char *title, *key;
+	const char *title;
+	size_t offset; /* of a text in struct claim_verdict; VERDICT: the verdict itself */
 	size_t width;
 };
 
+#define VERDICT	    SIZE_MAX
+#define TEXT(field) offsetof(struct claim_verdict, field)
+
 static const struct column columns[] = {
-    {"verdict", "verdict", 10},
-    {"claim", "claim", 46},
-    {"the source", "measured_by_source", 16},
-    {"measured", "measured", 22},
+    {"verdict", VERDICT, 10},
+    {"claim", TEXT(claim), 46},
+    {"the source", TEXT(measured_by_source), 16},
+    {"measured", TEXT(measured), 22},
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* Characters, not bytes. */
-static size_t width_of(const char *text, size_t length)
+static const char *verdict_text(const struct claim_verdict *v, size_t offset)
+{
+	return offset == VERDICT ? claim_outcome_names[v->verdict] : *(char *const *)((const char *)v + offset);
+}
+
+/* Not bytes. */
+static size_t characters_in(const char *text, size_t length)
 {
 	size_t width = 0;
 
@@ -38,7 +44,8 @@ static size_t width_of(const char *text, size_t length)
 	return width;
 }
 
-/* The bytes of the first line of `text` when it is wrapped: whole words, or a part of one that is too long. */
+/* The bytes of the first line of `text` when it is wrapped: whole words, or a part of one that is
+ * too long. */
 static size_t line_length(const char *text, size_t width)
 {
 	size_t length = 0, end = 0;
@@ -46,7 +53,7 @@ static size_t line_length(const char *text, size_t width)
 	for (;;) {
 		length += strspn(text + length, " ");
 		length += strcspn(text + length, " ");
-		if (width_of(text, length) > width)
+		if (characters_in(text, length) > width)
 			break;
 		end = length;
 		if (!text[length])
@@ -54,15 +61,15 @@ static size_t line_length(const char *text, size_t width)
 	}
 	if (end)
 		return end;
-	while (width_of(text, end + 1) <= width || (text[end] & 0xc0) == 0x80)
+	while (characters_in(text, end + 1) <= width || (text[end] & 0xc0) == 0x80)
 		end++;
 	return end;
 }
 
 /* Print the next line of a cell, padded, and step over it. */
-static void put_line(const char **rest, size_t width, bool pad, FILE *out)
+static void put_wrapped_line(const char **rest, size_t width, bool pad, FILE *out)
 {
-	size_t length = line_length(*rest, width), used = width_of(*rest, length);
+	size_t length = line_length(*rest, width), used = characters_in(*rest, length);
 
 	fwrite(*rest, 1, length, out);
 	*rest += length;
@@ -79,7 +86,7 @@ static bool any_left(const char *const *rest)
 	return false;
 }
 
-static void put_row(const char *const *cells, FILE *out)
+static void put_cells(const char *const *cells, FILE *out)
 {
 	char clean[COLUMNS][CELL_MAX];
 	const char *rest[COLUMNS];
@@ -93,7 +100,7 @@ static void put_row(const char *const *cells, FILE *out)
 			for (size_t k = i + 1; k < COLUMNS; k++)
 				more |= *rest[k] != '\0';
 			if (*rest[i] || more)
-				put_line(&rest[i], columns[i].width, more, out);
+				put_wrapped_line(&rest[i], columns[i].width, more, out);
 		}
 		fputc('\n', out);
 	} while (any_left(rest));
@@ -106,76 +113,87 @@ static void put_note(const char *note, FILE *out)
 
 	while (*rest) {
 		fprintf(out, "%*s", INDENT, "");
-		put_line(&rest, 100 - INDENT, false, out);
+		put_wrapped_line(&rest, 100 - INDENT, false, out);
 		fputc('\n', out);
 	}
 }
 
-static void put_claim(const json_t *claim, FILE *out)
+static void put_claim(const struct claim_verdict *v, FILE *out)
 {
 	const char *cells[COLUMNS];
-	char *note = fs_path("%s, wanted: %s of %s%s%s", json_text(claim, "id"), json_text(claim, "wanted"),
-			     json_text(claim, "metric"), *json_text(claim, "why") ? "; " : "", json_text(claim, "why"));
+	char *note = fs_path("%s, wanted: %s of %s%s%s", v->id, v->wanted, v->metric, *v->why ? "; " : "", v->why);
 
 	for (size_t i = 0; i < COLUMNS; i++)
-		cells[i] = json_text(claim, columns[i].key);
-	put_row(cells, out);
+		cells[i] = verdict_text(v, columns[i].offset);
+	put_cells(cells, out);
 	put_note(note, out);
 	free(note);
 }
 
-bool claims_of_several(const json_t *all)
+static void put_titles(FILE *out)
 {
-	const json_t *first = json_object_get(json_array_get(all, 0), "experiment"), *claim;
-	size_t i;
+	const char *titles[COLUMNS];
 
-	json_array_foreach (all, i, claim)
-		if (!json_equal(first, json_object_get(claim, "experiment")))
-			return true;
-	return false;
+	for (size_t i = 0; i < COLUMNS; i++)
+		titles[i] = columns[i].title;
+	put_cells(titles, out);
 }
 
-void claims_table(const json_t *verdicts, FILE *out)
+static void put_counts(const struct claim_verdicts *v, FILE *out)
 {
-	const json_t *all = json_object_get(verdicts, "claims"), *claim;
-	const char *titles[COLUMNS], *last = "";
-	bool several = claims_of_several(all);
-	char clean[128];
-	size_t i;
+	size_t holding = claim_verdicts_count(v, CLAIM_HOLDS), failing = claim_verdicts_count(v, CLAIM_FAILS);
 
-	for (size_t c = 0; c < COLUMNS; c++)
-		titles[c] = columns[c].title;
-	put_row(titles, out);
-	json_array_foreach (all, i, claim) {
-		const char *experiment = json_text(claim, "experiment");
+	fprintf(out, "\n%zu claim%s: %zu hold%s, %zu fail%s, %zu not judged\n", v->count, v->count == 1 ? "" : "s",
+		holding, holding == 1 ? "s" : "", failing, failing == 1 ? "s" : "",
+		claim_verdicts_count(v, CLAIM_NOT_JUDGED));
+}
+
+void claims_table(const struct claim_verdicts *v, FILE *out)
+{
+	bool several = claim_verdicts_of_several(v);
+	const char *last = "";
+	char clean[128];
+
+	put_titles(out);
+	for (size_t i = 0; i < v->count; i++) {
+		const char *experiment = v->all[i].experiment;
 
 		if (several && strcmp(experiment, last))
 			fprintf(out, "\n%s\n", text_clean(experiment, strlen(experiment), clean, sizeof(clean)));
 		last = experiment;
-		put_claim(claim, out);
+		put_claim(&v->all[i], out);
 	}
-	fprintf(out, "\n%zu claim%s: %zu hold%s, %zu fail%s, %zu not judged\n", json_array_size(all),
-		json_array_size(all) == 1 ? "" : "s", claims_count(verdicts, "holds"),
-		claims_count(verdicts, "holds") == 1 ? "s" : "", claims_count(verdicts, "fails"),
-		claims_count(verdicts, "fails") == 1 ? "s" : "", claims_count(verdicts, "not judged"));
+	put_counts(v, out);
 }
 
-void claims_tsv(const json_t *verdicts, FILE *out)
+void claims_tsv(const struct claim_verdicts *v, FILE *out)
 {
-	static const char *const keys[] = {"experiment", "id",	   "claim",    "source",  "measured_by_source",
-					   "metric",	 "wanted", "measured", "verdict", "why"};
-	const json_t *claim;
-	size_t i, count = sizeof(keys) / sizeof(keys[0]);
+	static const struct {
+		const char *name;
+		size_t offset;
+	} cells[] = {
+	    {"experiment", TEXT(experiment)},
+	    {"id", TEXT(id)},
+	    {"claim", TEXT(claim)},
+	    {"source", TEXT(source)},
+	    {"measured_by_source", TEXT(measured_by_source)},
+	    {"metric", TEXT(metric)},
+	    {"wanted", TEXT(wanted)},
+	    {"measured", TEXT(measured)},
+	    {"verdict", VERDICT},
+	    {"why", TEXT(why)},
+	};
+	size_t last = sizeof(cells) / sizeof(cells[0]) - 1;
 	char clean[CELL_MAX];
 
-	for (size_t k = 0; k < count; k++)
-		fprintf(out, "%s%c", keys[k], k + 1 < count ? '\t' : '\n');
-	json_array_foreach (json_object_get(verdicts, "claims"), i, claim)
-		for (size_t k = 0; k < count; k++) {
-			const char *text = json_text(claim, keys[k]);
+	for (size_t k = 0; k <= last; k++)
+		fprintf(out, "%s%c", cells[k].name, k < last ? '\t' : '\n');
+	for (size_t i = 0; i < v->count; i++)
+		for (size_t k = 0; k <= last; k++) {
+			const char *text = verdict_text(&v->all[i], cells[k].offset);
 
 			/* Tabs and newlines are controls, and do not survive. */
 			fprintf(out, "%s%c", text_clean(text, strlen(text), clean, sizeof(clean)),
-				k + 1 < count ? '\t' : '\n');
+				k < last ? '\t' : '\n');
 		}
 }

@@ -1,7 +1,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "claims/claim_verdict_json.h"
 #include "claims/claims.h"
+#include "claims/claims_table.h"
 #include "commands/commands.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -23,25 +25,33 @@ const struct cli_command cmd_claims_cli = {
     .max_args = 64,
 };
 
-static enum status show(const struct run *runs, size_t count, bool json, struct err *e)
+static void print_json(const struct claim_verdicts *verdicts)
 {
-	json_t *verdicts = claims_of_runs(runs, count, e);
+	json_t *document = claim_verdicts_to_json(verdicts);
+
+	json_print(document, stdout);
+	json_decref(document);
+}
+
+static enum status judge_and_show(const struct run *runs, size_t count, bool json, struct err *e)
+{
+	struct claim_verdicts verdicts;
 	enum status status;
 
-	if (!verdicts)
+	if (claims_judge(runs, count, &verdicts, e))
 		return e->status;
-	status = claims_status(verdicts);
+	status = claim_verdicts_status(&verdicts);
 	if (json)
-		json_print(verdicts, stdout);
-	else if (json_array_size(json_object_get(verdicts, "claims")))
-		claims_table(verdicts, stdout);
+		print_json(&verdicts);
+	else if (verdicts.count)
+		claims_table(&verdicts, stdout);
 	else
 		printf("No claims are made by %s.\n", count == 1 ? "this run's spec" : "these runs' specs");
-	json_decref(verdicts);
+	claim_verdicts_free(&verdicts);
 	return status;
 }
 
-static enum status judge(const struct cli_list *args, bool json, struct err *e)
+static enum status open_and_judge(const struct cli_list *args, bool json, struct err *e)
 {
 	struct run *runs = or_abort(calloc(args->count, sizeof(*runs)));
 	enum status status = STATUS_FAILED;
@@ -50,7 +60,7 @@ static enum status judge(const struct cli_list *args, bool json, struct err *e)
 	while (count < args->count && !run_open(args->items[count], &runs[count], e))
 		count++;
 	if (count == args->count)
-		status = show(runs, count, json, e);
+		status = judge_and_show(runs, count, json, e);
 	while (count)
 		run_close(&runs[--count]);
 	free(runs);
@@ -71,7 +81,7 @@ enum status cmd_claims(int argc, char **argv, struct err *e)
 		return e->status;
 	if (help)
 		cli_help("kblat", &cmd_claims_cli, flags, stdout);
-	status = help ? STATUS_OK : judge(&args, json, e);
+	status = help ? STATUS_OK : open_and_judge(&args, json, e);
 	cli_list_free(&args);
 	return status;
 }

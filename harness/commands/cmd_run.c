@@ -9,7 +9,9 @@
 
 #include "analysis/summary_table.h"
 #include "campaign/campaign.h"
+#include "claims/claim_json.h"
 #include "claims/claims.h"
+#include "claims/claims_table.h"
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -161,9 +163,9 @@ static json_t *kernel_tables(const struct spec *spec)
 
 static json_t *resolve(const struct spec *spec)
 {
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:O, s:O, s:O}", "schema", 1, "name", spec->name, "title",
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:O, s:O, s:o}", "schema", 1, "name", spec->name, "title",
 			 spec->title, "variant", spec->quick ? "quick" : "full", "kernels", kernel_tables(spec),
-			 "points", spec->points, "named", spec->named, "claims", spec->claims);
+			 "points", spec->points, "named", spec->named, "claims", claim_list_to_json(&spec->claims));
 }
 
 /* The settings of every point, those that are the same everywhere first. */
@@ -331,18 +333,15 @@ static enum status conclude(const struct tally *t, const json_t *summary)
 /* What became of the spec's claims, if it makes any. One that fails is a no. */
 static enum status show_claims(const struct rundir *dir, bool json, enum status status)
 {
-	struct err ignored = ERR_INIT;
-	char *path = fs_path("%s/claims.json", dir->path);
-	json_t *verdicts = access(path, F_OK) ? NULL : json_read(path, &ignored);
+	struct claim_verdicts verdicts = claims_read(dir->path);
 
-	if (verdicts && !json) {
+	if (verdicts.count && !json) {
 		printf("\n");
-		claims_table(verdicts, stdout);
+		claims_table(&verdicts, stdout);
 	}
-	if (verdicts && status == STATUS_OK && claims_status(verdicts) == STATUS_NO)
+	if (status == STATUS_OK && claim_verdicts_status(&verdicts) == STATUS_NO)
 		status = STATUS_NO;
-	json_decref(verdicts);
-	free(path);
+	claim_verdicts_free(&verdicts);
 	return status;
 }
 

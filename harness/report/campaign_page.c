@@ -35,26 +35,24 @@ static const char *run_of(const json_t *experiment)
 
 /* --- the pages of the runs --- */
 
-/* Of all verdicts those of one experiment. */
-static json_t *claims_of(const json_t *verdicts, const char *experiment)
+/* Of all verdicts those of one experiment; only the list is to be freed. */
+static struct claim_verdicts claims_of(const struct claim_verdicts *verdicts, const char *experiment)
 {
-	json_t *own = json_array();
-	const json_t *claim;
-	size_t i;
+	struct claim_verdicts own = {0};
 
-	json_array_foreach (json_object_get(verdicts, "claims"), i, claim)
-		if (!strcmp(html_string(claim, "experiment", ""), experiment))
-			json_array_append(own, (json_t *)claim);
-	return json_pack("{s:i, s:o}", "schema", 1, "claims", own);
+	for (size_t i = 0; i < verdicts->count; i++)
+		if (!strcmp(verdicts->all[i].experiment, experiment))
+			claim_verdicts_add(&own, verdicts->all[i]);
+	return own;
 }
 
-static int make_run_page(const struct run *run, const json_t *verdicts, struct err *e)
+static int make_run_page(const struct run *run, const struct claim_verdicts *verdicts, struct err *e)
 {
-	json_t *own = claims_of(verdicts, html_string(run->resolved, "name", ""));
+	struct claim_verdicts own = claims_of(verdicts, html_string(run->resolved, "name", ""));
 	char *html = NULL;
-	int rc = report_make_judged(run, 1, own, &html, e);
+	int rc = report_make_judged(run, 1, &own, &html, e);
 
-	json_decref(own);
+	free(own.all);
 	free(html);
 	return rc;
 }
@@ -100,19 +98,17 @@ static const char *style_of(const char *state)
 									   : "unsaid";
 }
 
-static void write_counts(const struct page *p, const json_t *own)
+static void write_counts(const struct page *p, const struct claim_verdicts *own)
 {
-	static const char *const words[] = {"holds", "fails", "not judged"};
-
-	for (size_t i = 0; i < 3; i++)
-		html_printf(p, "<td class=\"n\">%zu</td>", claims_count(own, words[i]));
+	for (enum claim_outcome v = 0; v < CLAIM_OUTCOMES; v++)
+		html_printf(p, "<td class=\"n\">%zu</td>", claim_verdicts_count(own, v));
 }
 
 static void write_experiment(const struct page *p, const json_t *experiment)
 {
 	const char *state = html_string(experiment, "state", "?"), *name = html_string(experiment, "name", "?");
 	const char *run = run_of(experiment);
-	json_t *own = claims_of(p->claims, name);
+	struct claim_verdicts own = claims_of(p->claims, name);
 
 	html_printf(p, "<tr><th scope=\"row\">");
 	if (*run) {
@@ -125,11 +121,11 @@ static void write_experiment(const struct page *p, const json_t *experiment)
 	html_text(p, state);
 	html_printf(p, "</span></td><td class=\"n\">%" JSON_INTEGER_FORMAT "</td>",
 		    json_integer_value(json_object_get(experiment, "points")));
-	write_counts(p, own);
+	write_counts(p, &own);
 	html_printf(p, "<td>");
 	html_text(p, html_string(experiment, "why", ""));
 	html_printf(p, "</td></tr>\n");
-	json_decref(own);
+	free(own.all);
 }
 
 static void write_experiments(const struct page *p, const json_t *campaign)
@@ -147,7 +143,7 @@ static void write_experiments(const struct page *p, const json_t *campaign)
 	html_printf(p, "</tbody>\n</table>\n</div>\n</section>\n");
 }
 
-static int write_page(const char *path, const json_t *campaign, const json_t *verdicts, struct err *e)
+static int write_page(const char *path, const json_t *campaign, const struct claim_verdicts *verdicts, struct err *e)
 {
 	struct page page = {.claims = verdicts, .out = derived_open(path, e)};
 
@@ -164,20 +160,20 @@ static int write_page(const char *path, const json_t *campaign, const json_t *ve
 static int make_all(const char *dir, const json_t *campaign, struct run *runs, size_t count, const char *html,
 		    struct err *e)
 {
-	json_t *verdicts = claims_of_runs(runs, count, e);
+	struct claim_verdicts verdicts;
+	int rc = claims_judge(runs, count, &verdicts, e);
 	char *derived = fs_path("%s/derived", dir);
 	struct err drawing = ERR_INIT;
-	int rc = verdicts ? 0 : -EINVAL;
 
 	/* Figures that can't be drawn don't cost the pages; that they could not is told at the end. */
 	for (size_t i = 0; !rc && i < count; i++)
-		if (make_run_page(&runs[i], verdicts, &drawing) && drawing.status != STATUS_IMPOSSIBLE)
+		if (make_run_page(&runs[i], &verdicts, &drawing) && drawing.status != STATUS_IMPOSSIBLE)
 			rc = err_set(e, -EIO, drawing.status, NULL, NULL, "%s", drawing.text);
 	if (!rc)
-		rc = fs_remove_tree(derived, e) ?: fs_mkdirs(derived, e) ?: write_page(html, campaign, verdicts, e);
+		rc = fs_remove_tree(derived, e) ?: fs_mkdirs(derived, e) ?: write_page(html, campaign, &verdicts, e);
 	if (!rc && drawing.status)
 		rc = err_set(e, -ENOENT, drawing.status, NULL, NULL, "%s", drawing.text);
-	json_decref(verdicts);
+	claim_verdicts_free(&verdicts);
 	free(derived);
 	return rc;
 }

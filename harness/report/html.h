@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "claims/claim_verdict.h"
 #include "report/figures.h"
 #include "report/model.h"
 
@@ -15,7 +16,7 @@ struct page {
 	const struct report *report;
 	const struct figures *figures;
 	const char *no_figures; /* why there are none; NULL: there are */
-	const json_t *claims;	/* verdicts (claims/claims.h); NULL: there are none */
+	const struct claim_verdicts *claims;
 	FILE *out;
 };
 

@@ -14,7 +14,7 @@
 /* What is made into a page. */
 struct content {
 	const struct report *report;
-	const json_t *claims;
+	const struct claim_verdicts *claims;
 };
 
 static int write_page(const struct content *c, const struct figures *f, const char *no_figures, const char *path,
@@ -51,15 +51,18 @@ static int make_derived(const struct content *c, const char *dir, const char *ht
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e)
 {
 	struct err ignored = ERR_INIT;
-	/* A run that was killed has no summary to judge by. */
-	json_t *verdicts = claims_of_runs(runs, count, &ignored);
-	int rc = report_make_judged(runs, count, verdicts, html_path, e);
+	struct claim_verdicts verdicts;
+	int rc;
 
-	json_decref(verdicts);
+	/* A run that was killed has no summary to judge by. */
+	claims_judge(runs, count, &verdicts, &ignored);
+	rc = report_make_judged(runs, count, &verdicts, html_path, e);
+	claim_verdicts_free(&verdicts);
 	return rc;
 }
 
-int report_make_judged(const struct run *runs, size_t count, const json_t *verdicts, char **html_path, struct err *e)
+int report_make_judged(const struct run *runs, size_t count, const struct claim_verdicts *verdicts, char **html_path,
+		       struct err *e)
 {
 	struct report r;
 	char *dir;

@@ -9,6 +9,8 @@
 
 #include "rundir/reader.h"
 
+struct claim_verdicts;
+
 /*
  * Make derived/ of runs[0]; further runs' points are shown beside its own (what `make run` does with a native run and
  * one in the guest). `html_path` (free it) gets the path of report.html. STATUS_IMPOSSIBLE if gnuplot is not there; the
@@ -16,7 +18,8 @@
  */
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e);
 
-/* The same with verdicts on claims (claims/claims.h) that were reached with more runs than these; NULL: none. */
-int report_make_judged(const struct run *runs, size_t count, const json_t *verdicts, char **html_path, struct err *e);
+/* The same with verdicts on claims (claims/claim_verdict.h) that were reached with more runs than these; NULL: none. */
+int report_make_judged(const struct run *runs, size_t count, const struct claim_verdicts *verdicts, char **html_path,
+		       struct err *e);
 
 #endif

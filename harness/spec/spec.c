@@ -613,6 +613,6 @@ void spec_free(struct spec *s)
 	free(s->text);
 	json_decref(s->points);
 	json_decref(s->named);
-	json_decref(s->claims);
+	claim_list_free(&s->claims);
 	memset(s, 0, sizeof(*s));
 }

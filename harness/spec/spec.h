@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "claims/claim.h"
 #include "common/diag.h"
 
 #define SPEC_MAX_POINTS 10000
@@ -37,7 +38,7 @@ struct spec {
 	json_t *points; /* array of {"id", "params"} */
 	json_t *
 	    named; /* array of the params' keys that the spec or the command line gives; the others have their defaults */
-	json_t *claims; /* array; spec_claims.h */
+	struct claim_list claims;
 };
 
 /*

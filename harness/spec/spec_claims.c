@@ -1,70 +1,68 @@
 #include "spec/spec_claims.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "claims/claims_needs.h"
+#include "claims/claim_needs.h"
 #include "common/diag.h"
-#include "common/text.h"
+#include "common/or_abort.h"
 #include "common/units.h"
 #include "common/yaml.h"
-#include "spec/spec_claims_read.h"
+#include "spec/spec_claims_metric.h"
+#include "spec/spec_claims_reader.h"
+#include "spec/spec_claims_relation.h"
+#include "spec/spec_claims_select.h"
 
-void claim_complain(struct claim_reader *r, const struct ynode *at, const char *format, ...)
+#define NEEDS_MAX 32
+
+static void complain_need(struct claim_reader *r, const struct ynode *n, const struct ynode *name)
 {
-	char text[512];
-	va_list ap;
+	const char *names[NEEDS_MAX] = {NULL}, *nearest;
+	char text[SUGGESTION_MAX];
 
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	diag_add(r->d, at->line, at->column, "%s", text);
+	for (size_t i = 0; i < NEEDS_MAX - 1 && claim_need_kinds[i].name; i++)
+		names[i] = claim_need_kinds[i].name;
+	nearest = name->kind == YNODE_SCALAR ? suggest(name->scalar, names) : NULL;
+	claim_reader_complain(r, n, "unknown need%s", suggestion(nearest, text, sizeof(text)));
 }
 
 /* "hca", or {cpus: 4}. */
-static void read_need(struct claim_reader *r, json_t *needs, const struct ynode *n)
+static void read_need(struct claim_reader *r, const struct ynode *n)
 {
 	const struct ynode *name = n->kind == YNODE_MAPPING && n->count == 1 ? n->keys[0] : n;
 	const struct ynode *count = name == n ? NULL : n->items[0];
-	const struct claim_need *need = name->kind == YNODE_SCALAR ? claim_need_find(name->scalar) : NULL;
-	const char *names[32] = {NULL};
+	const struct claim_need_kind *need = name->kind == YNODE_SCALAR ? claim_need_find(name->scalar) : NULL;
 	int64_t number = 0;
-	json_t *j;
-	char text[SUGGESTION_MAX];
 
-	for (size_t i = 0; i < 31 && claim_needs[i].name; i++)
-		names[i] = claim_needs[i].name;
 	if (!need) {
-		claim_complain(
-		    r, n, "unknown need%s",
-		    suggestion(name->kind == YNODE_SCALAR ? suggest(name->scalar, names) : NULL, text, sizeof(text)));
+		complain_need(r, n, name);
 		return;
 	}
 	if (need->counts != (count != NULL)) {
-		claim_complain(r, n, need->counts ? "'%s' wants a number: {%s: 4}" : "'%s' takes no number", need->name,
-			       need->name);
+		claim_reader_complain(r, n, need->counts ? "'%s' wants a number: {%s: 4}" : "'%s' takes no number",
+				      need->name, need->name);
 		return;
 	}
 	if (count &&
 	    (count->kind != YNODE_SCALAR || unit_parse(UNIT_ONE, count->scalar, &number, NULL, 0) || number < 1))
-		claim_complain(r, count, "'%s' wants a number such as 4", need->name);
-	j = json_pack("{s:s}", "need", need->name);
-	if (count)
-		json_object_set_new(j, "count", json_integer(number));
-	json_array_append_new(needs, j);
+		claim_reader_complain(r, count, "'%s' wants a number such as 4", need->name);
+	claim_add_need(r->claim, need->name, number);
 }
 
 static void read_needs(struct claim_reader *r, const struct ynode *n)
 {
-	json_t *needs = json_object_get(r->claim, "needs");
-
 	if (n->kind != YNODE_SEQUENCE) {
-		claim_complain(r, n, "'needs' wants a list such as [hca, {cpus: 4}]");
+		claim_reader_complain(r, n, "'needs' wants a list such as [hca, {cpus: 4}]");
 		return;
 	}
 	for (size_t i = 0; i < n->count; i++)
-		read_need(r, needs, n->items[i]);
+		read_need(r, n->items[i]);
+}
+
+static void keep_text(char **text, const char *with)
+{
+	free(*text);
+	*text = or_abort(strdup(with));
 }
 
 static bool is_id(const char *s)
@@ -77,67 +75,69 @@ static bool is_id(const char *s)
 static void read_id(struct claim_reader *r, const struct ynode *n)
 {
 	if (n->kind != YNODE_SCALAR || !is_id(n->scalar))
-		claim_complain(r, n, "'id' wants up to 64 lower-case letters, digits, '-' and '_'");
+		claim_reader_complain(r, n, "'id' wants up to 64 lower-case letters, digits, '-' and '_'");
 	else
-		json_object_set_new(r->claim, "id", json_string(n->scalar));
+		keep_text(&r->claim->id, n->scalar);
 }
 
-static void read_text(struct claim_reader *r, const char *key)
+static void read_note(struct claim_reader *r, const char *key, char **text)
 {
 	const struct ynode *n = yaml_get(r->node, key);
 
 	if (n && (n->kind != YNODE_SCALAR || strlen(n->scalar) > 1000))
-		claim_complain(r, n, "'%s' wants a text of at most 1000 bytes", key);
-	json_object_set_new(r->claim, key, json_string(n && n->kind == YNODE_SCALAR ? n->scalar : ""));
+		claim_reader_complain(r, n, "'%s' wants a text of at most 1000 bytes", key);
+	if (n && n->kind == YNODE_SCALAR)
+		keep_text(text, n->scalar);
 }
 
 static void read_claim_text(struct claim_reader *r, const struct ynode *n)
 {
-	read_text(r, "claim");
+	read_note(r, "claim", &r->claim->text);
 	if (n->kind == YNODE_SCALAR && !*n->scalar)
-		claim_complain(r, n, "'claim' is empty: it wants the sentence that is checked");
+		claim_reader_complain(r, n, "'claim' is empty: it wants the sentence that is checked");
+}
+
+static void read_metric(struct claim_reader *r, const struct ynode *n)
+{
+	claim_reader_metric(r, n, &r->claim->metric);
 }
 
 static void read_points(struct claim_reader *r, const struct ynode *n)
 {
-	json_t *conditions = claim_read_selection(r, n, "points", false);
-
-	json_object_set_new(r->claim, "points", conditions);
-	claim_check_selects(r, n, conditions, "points");
+	claim_reader_selection(r, n, "points", false, &r->claim->points);
+	claim_reader_check_selects(r, n, &r->claim->points, "points");
 }
 
 static void read_against(struct claim_reader *r, const struct ynode *n)
 {
 	const struct ynode *experiment = yaml_get(n, "experiment"), *metric = yaml_get(n, "metric");
-	json_t *conditions = claim_read_selection(r, n, "against", true), *against;
+	struct claim *c = r->claim;
 
+	c->compares = true;
+	claim_reader_selection(r, n, "against", true, &c->against.points);
 	if (experiment && (experiment->kind != YNODE_SCALAR || !is_id(experiment->scalar)))
-		claim_complain(r, experiment, "'experiment' wants the name of an experiment");
+		claim_reader_complain(r, experiment, "'experiment' wants the name of an experiment");
 	if (metric)
-		claim_check_metric(r, metric);
-	against = json_pack("{s:n, s:O?, s:o}", "experiment", "metric", json_object_get(r->claim, "metric"), "points",
-			    conditions);
-	if (experiment && experiment->kind == YNODE_SCALAR)
-		json_object_set_new(against, "experiment", json_string(experiment->scalar));
+		claim_reader_metric(r, metric, &c->against.metric);
 	else
-		claim_check_selects(r, n, conditions, "against");
-	if (metric && metric->kind == YNODE_SCALAR)
-		json_object_set_new(against, "metric", json_string(metric->scalar));
-	json_object_set_new(r->claim, "against", against);
+		claim_metric_set(&c->against.metric, c->metric.text);
+	if (experiment && experiment->kind == YNODE_SCALAR)
+		c->against.experiment = or_abort(strdup(experiment->scalar));
+	else
+		claim_reader_check_selects(r, n, &c->against.points, "against");
 }
 
 static void read_by(struct claim_reader *r, const struct ynode *n)
 {
-	json_t *by = json_array();
 	const struct opt *row;
 	char key[96];
 
+	r->claim->has_by = true;
 	if (n->kind != YNODE_SEQUENCE)
-		claim_complain(r, n, "'by' wants a list of settings such as [qp]");
+		claim_reader_complain(r, n, "'by' wants a list of settings such as [qp]");
 	for (size_t i = 0; n->kind == YNODE_SEQUENCE && i < n->count; i++)
-		if (claim_read_key(r, n->items[i], &row, key, sizeof(key)))
-			json_array_append_new(by, json_string(key));
-	json_object_set_new(r->claim, "by", by);
+		if (claim_reader_key(r, n->items[i], &row, key, sizeof(key)))
+			claim_add_by(r->claim, key);
 }
 
 /* Keys in the order in which they are read; NULL: read with others, or plain texts. */
@@ -150,7 +150,7 @@ static const struct {
     {"claim", true, read_claim_text},
     {"source", false, NULL},
     {"measured_by_source", false, NULL},
-    {"metric", true, claim_read_metric},
+    {"metric", true, read_metric},
     {"points", true, read_points},
     {"against", false, read_against},
     {"by", false, read_by},
@@ -165,7 +165,7 @@ static const struct {
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
-static void check_keys(struct claim_reader *r)
+static void check_claim_keys(struct claim_reader *r)
 {
 	const char *names[KEYS + 1] = {NULL};
 	char text[SUGGESTION_MAX];
@@ -179,47 +179,44 @@ static void check_keys(struct claim_reader *r)
 		while (k < KEYS && strcmp(names[k], key->scalar))
 			k++;
 		if (k == KEYS)
-			claim_complain(r, key, "unknown key '%.64s' of a claim%s", key->scalar,
-				       suggestion(suggest(key->scalar, names), text, sizeof(text)));
+			claim_reader_complain(r, key, "unknown key '%.64s' of a claim%s", key->scalar,
+					      suggestion(suggest(key->scalar, names), text, sizeof(text)));
 	}
 }
 
-static json_t *read_claim(struct claim_reader *r)
+static struct claim read_claim(struct claim_reader *r)
 {
-	r->claim = json_pack("{s:s, s:s, s:s, s:s, s:n, s:{}, s:n, s:n, s:s, s:n, s:n, s:n, s:f, s:[]}", "id", "",
-			     "claim", "", "source", "", "measured_by_source", "", "metric", "points", "against", "by",
-			     "relation", "", "min", "max", "along", "tolerance", 0.0, "needs");
-	check_keys(r);
+	struct claim claim = claim_empty();
+
+	r->claim = &claim;
+	check_claim_keys(r);
 	for (size_t k = 0; k < KEYS; k++) {
 		const struct ynode *n = yaml_get(r->node, keys[k].name);
 
 		if (!n && keys[k].required)
-			claim_complain(r, r->node, "'%s' of a claim is missing", keys[k].name);
+			claim_reader_complain(r, r->node, "'%s' of a claim is missing", keys[k].name);
 		if (n && keys[k].read)
 			keys[k].read(r, n);
 	}
-	read_text(r, "source");
-	read_text(r, "measured_by_source");
-	claim_read_relation(r);
-	return r->claim;
+	read_note(r, "source", &claim.source);
+	read_note(r, "measured_by_source", &claim.measured_by_source);
+	claim_reader_relation(r);
+	return claim;
 }
 
-static bool has_id(const json_t *claims, const json_t *id)
+static bool has_id(const struct claim_list *claims, const char *id)
 {
-	const json_t *claim;
-	size_t i;
-
-	json_array_foreach (claims, i, claim)
-		if (json_equal(json_object_get(claim, "id"), id))
-			return *json_string_value(id) != '\0';
+	for (size_t i = 0; i < claims->count; i++)
+		if (!strcmp(claims->claims[i].id, id))
+			return *id != '\0';
 	return false;
 }
 
-json_t *spec_claims_read(const struct ynode *root, const json_t *points, bool whole, struct diag *d)
+struct claim_list spec_claims_read(const struct ynode *root, const json_t *points, bool whole, struct diag *d)
 {
 	const struct ynode *all = yaml_get(root, "claims");
 	struct claim_reader r = {.d = d, .points = points, .whole = whole};
-	json_t *claims = json_array();
+	struct claim_list claims = {0};
 
 	if (!all)
 		return claims;
@@ -229,17 +226,19 @@ json_t *spec_claims_read(const struct ynode *root, const json_t *points, bool wh
 		return claims;
 	}
 	for (size_t i = 0; i < all->count; i++) {
-		json_t *claim;
+		struct claim claim;
 
 		r.node = all->items[i];
 		if (r.node->kind != YNODE_MAPPING) {
-			claim_complain(&r, r.node, "a claim wants a mapping with 'id', 'claim', 'metric', 'points', …");
+			claim_reader_complain(&r, r.node,
+					      "a claim wants a mapping with 'id', 'claim', 'metric', 'points', …");
 			continue;
 		}
 		claim = read_claim(&r);
-		if (has_id(claims, json_object_get(claim, "id")))
-			claim_complain(&r, yaml_get(r.node, "id"), "a claim with this 'id' stands above already");
-		json_array_append_new(claims, claim);
+		if (has_id(&claims, claim.id))
+			claim_reader_complain(&r, yaml_get(r.node, "id"),
+					      "a claim with this 'id' stands above already");
+		claim_list_add(&claims, claim);
 	}
 	return claims;
 }

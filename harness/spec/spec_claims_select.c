@@ -1,19 +1,20 @@
+#include "spec/spec_claims_select.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "claims/claims_select.h"
+#include "claims/claim_select.h"
 #include "common/diag.h"
-#include "common/text.h"
 #include "common/yaml.h"
 #include "point/settings.h"
-#include "spec/spec_claims_read.h"
 
 static bool is_part(const char *name)
 {
 	return !strcmp(name, "kernel") || !strcmp(name, "transport");
 }
 
-/* The row of a setting as the spec's points have it; where none of them does, as anything has it (another experiment may).
+/* The row of a setting as the spec's points have it; where none of them does, as anything has it
+ * (another experiment may).
  */
 static const struct opt *find_row(const struct claim_reader *r, const char *name)
 {
@@ -31,13 +32,13 @@ static const struct opt *find_row(const struct claim_reader *r, const char *name
 	return setting_find_anywhere(name, owner, sizeof(owner));
 }
 
-bool claim_read_key(struct claim_reader *r, const struct ynode *n, const struct opt **row, char *key, size_t size)
+bool claim_reader_key(struct claim_reader *r, const struct ynode *n, const struct opt **row, char *key, size_t size)
 {
 	char text[SUGGESTION_MAX];
 
 	*row = NULL;
 	if (n->kind != YNODE_SCALAR) {
-		claim_complain(r, n, "wants the name of a setting");
+		claim_reader_complain(r, n, "wants the name of a setting");
 		return false;
 	}
 	snprintf(key, size, "%s", n->scalar);
@@ -48,8 +49,8 @@ bool claim_read_key(struct claim_reader *r, const struct ynode *n, const struct 
 		opt_key(*row, key, size);
 		return true;
 	}
-	claim_complain(r, n, "unknown setting '%.64s'%s", n->scalar,
-		       suggestion(setting_suggest(n->scalar), text, sizeof(text)));
+	claim_reader_complain(r, n, "unknown setting '%.64s'%s", n->scalar,
+			      suggestion(setting_suggest(n->scalar), text, sizeof(text)));
 	return false;
 }
 
@@ -60,83 +61,89 @@ static json_t *parse_value(struct claim_reader *r, const struct ynode *at, const
 	json_t *value = row ? opt_parse(row, text, why, sizeof(why)) : json_string(text);
 
 	if (!value)
-		claim_complain(r, at, "%s %s", name, why);
+		claim_reader_complain(r, at, "%s %s", name, why);
 	return value;
 }
 
-static const char *comparison_at(const char *text)
+/* CLAIM_COMPARISONS: the text begins with none. */
+static enum claim_comparison comparison_at(const char *text)
 {
-	for (const char *const *c = claim_comparisons; *c; c++)
-		if (!strncmp(text, *c, strlen(*c)))
-			return *c;
-	return NULL;
+	enum claim_comparison c = 0;
+
+	while (claim_comparison_names[c] && strncmp(text, claim_comparison_names[c], strlen(claim_comparison_names[c])))
+		c++;
+	return c;
 }
 
-/* ">=64B <=4KiB": an object of comparisons. */
-static json_t *read_comparisons(struct claim_reader *r, const struct ynode *n, const char *name, const struct opt *row)
+/* The next word of a text, into `word`; the text after it. */
+static const char *next_word(const char *at, char *word, size_t size)
 {
-	json_t *all = json_object();
+	size_t length;
+
+	at += strspn(at, " ");
+	length = strcspn(at, " ");
+	snprintf(word, size, "%.*s", (int)length, at);
+	at += length;
+	return at + strspn(at, " ");
+}
+
+/* ">=64B <=4KiB" */
+static void read_comparisons(struct claim_reader *r, const struct ynode *n, const char *name, const struct opt *row,
+			     struct claim_alternative *a)
+{
 	const char *at = n->scalar;
 
 	while (*at) {
-		const char *how = comparison_at(at);
-		size_t length;
+		enum claim_comparison how = comparison_at(at);
 		char word[128];
 		json_t *value;
 
-		if (!how) {
-			claim_complain(r, n, "%s: '%s' is not understood; compare as in '>=64B <=4KiB'", name, at);
-			break;
+		if (how == CLAIM_COMPARISONS) {
+			claim_reader_complain(r, n, "%s: '%s' is not understood; compare as in '>=64B <=4KiB'", name,
+					      at);
+			return;
 		}
-		at += strlen(how);
-		at += strspn(at, " ");
-		length = strcspn(at, " ");
-		snprintf(word, sizeof(word), "%.*s", (int)length, at);
-		at += length;
-		at += strspn(at, " ");
+		at = next_word(at + strlen(claim_comparison_names[how]), word, sizeof(word));
 		value = parse_value(r, n, name, row, word);
 		if (!value)
-			break;
-		if (strcmp(how, "!=") && !json_is_integer(value))
-			claim_complain(r, n, "%s: only numbers can be compared with '%s'", name, how);
-		json_object_set_new(all, how, value);
+			return;
+		if (how != CLAIM_UNEQUAL && !json_is_integer(value))
+			claim_reader_complain(r, n, "%s: only numbers can be compared with '%s'", name,
+					      claim_comparison_names[how]);
+		claim_alternative_add(a, how, value);
 	}
-	return all;
 }
 
-static void read_condition(struct claim_reader *r, json_t *alternatives, const struct ynode *n, const char *name,
-			   const struct opt *row)
+static void read_alternative(struct claim_reader *r, const struct ynode *n, const char *name, const struct opt *row,
+			     struct claim_condition *c)
 {
-	json_t *condition = NULL;
+	json_t *value;
 
 	if (n->kind != YNODE_SCALAR)
-		claim_complain(r, n, "%s wants a value or a list of values", name);
-	else if (comparison_at(n->scalar))
-		condition = read_comparisons(r, n, name, row);
-	else
-		condition = parse_value(r, n, name, row, n->scalar);
-	if (condition)
-		json_array_append_new(alternatives, condition);
+		claim_reader_complain(r, n, "%s wants a value or a list of values", name);
+	else if (comparison_at(n->scalar) != CLAIM_COMPARISONS)
+		read_comparisons(r, n, name, row, claim_condition_add(c));
+	else if ((value = parse_value(r, n, name, row, n->scalar)))
+		claim_alternative_add(claim_condition_add(c), CLAIM_EQUAL, value);
 }
 
-static void read_setting(struct claim_reader *r, json_t *conditions, const struct ynode *name,
-			 const struct ynode *value)
+static void read_condition(struct claim_reader *r, const struct ynode *name, const struct ynode *value,
+			   struct claim_selection *s)
 {
-	json_t *alternatives;
+	struct claim_condition *c;
 	const struct opt *row;
 	char key[96];
 
-	if (!claim_read_key(r, name, &row, key, sizeof(key)))
+	if (!claim_reader_key(r, name, &row, key, sizeof(key)))
 		return;
-	alternatives = json_array();
-	if (value->kind == YNODE_SEQUENCE)
-		for (size_t i = 0; i < value->count; i++)
-			read_condition(r, alternatives, value->items[i], name->scalar, row);
-	else
-		read_condition(r, alternatives, value, name->scalar, row);
-	if (!json_array_size(alternatives) && value->kind == YNODE_SEQUENCE)
-		claim_complain(r, value, "%s wants a value or a list of values, not an empty list", name->scalar);
-	json_object_set_new(conditions, key, alternatives);
+	c = claim_selection_add(s, key);
+	if (value->kind != YNODE_SEQUENCE)
+		read_alternative(r, value, name->scalar, row, c);
+	for (size_t i = 0; value->kind == YNODE_SEQUENCE && i < value->count; i++)
+		read_alternative(r, value->items[i], name->scalar, row, c);
+	if (value->kind == YNODE_SEQUENCE && !c->count)
+		claim_reader_complain(r, value, "%s wants a value or a list of values, not an empty list",
+				      name->scalar);
 }
 
 static bool is_reserved(const char *name)
@@ -144,21 +151,20 @@ static bool is_reserved(const char *name)
 	return !strcmp(name, "experiment") || !strcmp(name, "metric");
 }
 
-json_t *claim_read_selection(struct claim_reader *r, const struct ynode *n, const char *what, bool reserved)
+void claim_reader_selection(struct claim_reader *r, const struct ynode *n, const char *what, bool reserved,
+			    struct claim_selection *s)
 {
-	json_t *conditions = json_object();
-
 	if (n->kind != YNODE_MAPPING) {
-		claim_complain(r, n, "'%s' wants a mapping of settings to values", what);
-		return conditions;
+		claim_reader_complain(r, n, "'%s' wants a mapping of settings to values", what);
+		return;
 	}
 	for (size_t i = 0; i < n->count; i++)
 		if (!reserved || !is_reserved(n->keys[i]->scalar))
-			read_setting(r, conditions, n->keys[i], n->items[i]);
-	return conditions;
+			read_condition(r, n->keys[i], n->items[i], s);
 }
 
-void claim_check_selects(struct claim_reader *r, const struct ynode *n, const json_t *conditions, const char *what)
+void claim_reader_check_selects(struct claim_reader *r, const struct ynode *n, const struct claim_selection *s,
+				const char *what)
 {
 	const json_t *params;
 	size_t i;
@@ -166,7 +172,7 @@ void claim_check_selects(struct claim_reader *r, const struct ynode *n, const js
 	if (!r->whole || r->d->count)
 		return;
 	json_array_foreach (r->points, i, params)
-		if (claim_selects(conditions, params))
+		if (claim_selects(s, params))
 			return;
-	claim_complain(r, n, "'%s' selects none of the spec's points", what);
+	claim_reader_complain(r, n, "'%s' selects none of the spec's points", what);
 }

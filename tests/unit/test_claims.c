@@ -1,9 +1,12 @@
 #include <math.h>
 
-#include "claims/claims.h"
-#include "claims/claims_interval.h"
-#include "claims/claims_needs.h"
-#include "claims/claims_select.h"
+#include "claims/claim_interval.h"
+#include "claims/claim_json.h"
+#include "claims/claim_judge.h"
+#include "claims/claim_needs.h"
+#include "claims/claim_select.h"
+#include "claims/claim_verdict_json.h"
+#include "claims/claims_table.h"
 #include "tap.h"
 
 #define REPS 9
@@ -47,6 +50,16 @@ static void test_intervals(void)
 	ok(!estimate_value(&sum).has_interval, "neither has a count");
 }
 
+/* Of one claim, as resolved.json has it. Takes `claim`. */
+static struct claim_list list_of(json_t *claim)
+{
+	json_t *all = json_pack("[o]", claim);
+	struct claim_list list = claim_list_from_json(all);
+
+	json_decref(all);
+	return list;
+}
+
 /* --- selections --- */
 
 static void test_selections(void)
@@ -82,9 +95,14 @@ static void test_selections(void)
 
 		json_t *conditions = json_loads(text, 0, NULL);
 
-		ok(conditions && claim_selects(conditions, params) == rows[i].matches, "%s %s", rows[i].conditions,
+		if (!ok(conditions, "%s is JSON", rows[i].conditions))
+			continue;
+
+		struct claim_list list = list_of(json_pack("{s:o}", "points", conditions));
+
+		ok(claim_selects(&list.claims[0].points, params) == rows[i].matches, "%s %s", rows[i].conditions,
 		   rows[i].matches ? "selects" : "does not select");
-		json_decref(conditions);
+		claim_list_free(&list);
 	}
 	json_decref(params);
 }
@@ -252,7 +270,7 @@ static const struct row rows[] = {
 
 static json_t *read_claim(const char *text)
 {
-	char copy[1024];
+	char copy[2048];
 	json_t *j;
 
 	snprintf(copy, sizeof(copy), "%s", text);
@@ -266,22 +284,24 @@ static json_t *read_claim(const char *text)
 
 static void judge_row(const struct row *row, struct made *a, const struct made *others, size_t count)
 {
-	json_t *claim = read_claim(DEFAULT), *more = read_claim(row->claim), *verdicts, *v;
+	json_t *claim = read_claim(DEFAULT), *more = read_claim(row->claim);
 	struct claim_run runs[8] = {as_run(a)};
+	struct claim_verdicts verdicts;
+	const struct claim_verdict *v;
 
 	json_object_update(claim, more);
 	json_array_clear(json_object_get(a->resolved, "claims"));
 	json_array_append_new(json_object_get(a->resolved, "claims"), claim);
 	for (size_t i = 0; i < count; i++)
 		runs[i + 1] = as_run(&others[i]);
-	verdicts = claims_judge(runs, count + 1);
-	v = json_array_get(json_object_get(verdicts, "claims"), 0);
-	is_str(json_string_value(json_object_get(v, "verdict")), row->verdict, "%s: %s", row->name, row->verdict);
-	contains(json_string_value(json_object_get(v, "measured")), row->measured, "  measured");
-	contains(json_string_value(json_object_get(v, "why")), row->why, "  why");
+	verdicts = claim_judge_runs(runs, count + 1);
+	v = &verdicts.all[0];
+	is_str(claim_outcome_names[v->verdict], row->verdict, "%s: %s", row->name, row->verdict);
+	contains(v->measured, row->measured, "  measured");
+	contains(v->why, row->why, "  why");
 	if (!*row->why)
-		is_str(json_string_value(json_object_get(v, "why")), "", "  and nothing else");
-	json_decref(verdicts);
+		is_str(v->why, "", "  and nothing else");
+	claim_verdicts_free(&verdicts);
 	json_decref(more);
 }
 
@@ -345,57 +365,95 @@ static void test_needs(void)
 		const char *device = rows_of_needs[i].device, *key = rows_of_needs[i].key;
 		struct made m = make("a", "full", "alpha");
 		json_t *devices = device ? json_pack("[s]", device) : json_array();
-		json_t *needs =
-		    json_pack("[{s:s, s:i}]", "need", rows_of_needs[i].need, "count", rows_of_needs[i].count);
+		struct claim_list list = list_of(json_pack("{s:[{s:s, s:i}]}", "needs", "need", rows_of_needs[i].need,
+							   "count", rows_of_needs[i].count));
 		struct claim_machine machine = {m.run, {m.state, m.state}, devices};
 		char why[256] = "";
 
 		if (key)
 			json_object_set_new(m.state, key, json_string(rows_of_needs[i].value));
-		is_int(claim_needs_met(needs, &machine, why, sizeof(why)), rows_of_needs[i].met, "%s %s with %s %s",
-		       rows_of_needs[i].need, rows_of_needs[i].met ? "is met" : "is not met",
+		is_int(claim_needs_met(&list.claims[0], &machine, why, sizeof(why)), rows_of_needs[i].met,
+		       "%s %s with %s %s", rows_of_needs[i].need, rows_of_needs[i].met ? "is met" : "is not met",
 		       key	? key
 		       : device ? device
 				: "no device",
 		       key ? rows_of_needs[i].value : "");
 		ok(rows_of_needs[i].met || *why, "  and it is said why: %s", why);
 		json_decref(devices);
-		json_decref(needs);
+		claim_list_free(&list);
 		made_free(&m);
 	}
+}
+
+/* --- JSON --- */
+
+static void test_json(void)
+{
+	static const char *const claims[] = {
+	    DEFAULT,
+	    "{'id': 'x', 'claim': 'c', 'source': 'S', 'measured_by_source': '-65 %', 'metric': 'small.lat_ns.p50', "
+	    "'points': {'qp': ['rc', 'uc'], 'size_bytes': [{'>=': 64, '<=': 4096}, 65536]}, 'against': {'experiment': "
+	    "'other', 'metric': 'large.lat_ns.max', 'points': {'qp': [{'!=': 'rc'}]}}, 'by': ['qp', 'size_bytes'], "
+	    "'relation': 'ratio', 'min': 0.5, 'max': 2.0, 'along': null, 'tolerance': 0.0, 'needs': [{'need': 'hca'}, "
+	    "{'need': 'cpus', 'count': 4}]}",
+	    "{'id': 'x', 'claim': 'c', 'source': '', 'measured_by_source': '', 'metric': 'lat_ns.p50', 'points': {}, "
+	    "'against': null, 'by': [], 'relation': 'flat', 'min': null, 'max': null, 'along': 'size_bytes', "
+	    "'tolerance': "
+	    "0.1, 'needs': []}",
+	    "{'id': 'x', 'claim': 'c', 'source': '', 'measured_by_source': '', 'metric': '', 'points': {}, 'against': "
+	    "null, 'by': null, 'relation': 'sideways', 'min': null, 'max': null, 'along': null, 'tolerance': 0.0, "
+	    "'needs': [{'need': 'levitation'}]}",
+	};
+
+	for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
+		json_t *claim = read_claim(claims[i]), *again;
+		struct claim_list list = list_of(json_incref(claim));
+
+		again = claim_list_to_json(&list);
+
+		char *before = json_dumps(claim, 0), *after = json_dumps(json_array_get(again, 0), 0);
+
+		is_str(after, before, "a claim that was read is written as it was");
+		free(before);
+		free(after);
+		claim_list_free(&list);
+		json_decref(again);
+		json_decref(claim);
+	}
+	struct claim_list list = list_of(json_pack("{s:s}", "metric", "small.lat_ns.p99_9"));
+
+	is_str(list.claims[0].metric.of, "small.lat_ns", "a metric's name is split at the last dot");
+	is_str(list.claims[0].metric.statistic, "p99_9", "what follows is the statistic");
+	claim_list_free(&list);
 }
 
 /* --- status, tables --- */
 
 static void test_status(void)
 {
-	json_t *v = json_pack("{s:[{s:s}]}", "claims", "verdict", "not judged");
+	struct claim_verdict of[] = {{.verdict = CLAIM_NOT_JUDGED}, {.verdict = CLAIM_HOLDS}, {.verdict = CLAIM_FAILS}};
 
-	is_int(claims_status(v), STATUS_UNDECIDED, "nothing judged is undecided");
-	json_array_append_new(json_object_get(v, "claims"), json_pack("{s:s}", "verdict", "holds"));
-	is_int(claims_status(v), STATUS_OK, "one that holds is enough");
-	json_array_append_new(json_object_get(v, "claims"), json_pack("{s:s}", "verdict", "fails"));
-	is_int(claims_status(v), STATUS_NO, "one that fails is a no");
-	json_decref(v);
-	v = json_pack("{s:[]}", "claims");
-	is_int(claims_status(v), STATUS_UNDECIDED, "no claims are undecided");
-	json_decref(v);
+	is_int(claim_verdicts_status(&(struct claim_verdicts){of, 1}), STATUS_UNDECIDED, "nothing judged is undecided");
+	is_int(claim_verdicts_status(&(struct claim_verdicts){of, 2}), STATUS_OK, "one that holds is enough");
+	is_int(claim_verdicts_status(&(struct claim_verdicts){of, 3}), STATUS_NO, "one that fails is a no");
+	is_int(claim_verdicts_status(&(struct claim_verdicts){of, 0}), STATUS_UNDECIDED, "no claims are undecided");
 }
 
 static void test_tables(void)
 {
-	json_t *v =
+	json_t *j =
 	    json_pack("{s:[{s:s, s:s, s:s, s:s, s:s}]}", "claims", "id", "long", "verdict", "holds", "claim",
 		      "Words words words words words words words words words words\twords \033[31mthe end", "measured",
 		      "averyveryverylongmeasurementwithoutanyblankinit", "measured_by_source", "\xc2\xb5s 3");
+	struct claim_verdicts v = claim_verdicts_from_json(j);
 	char *text = NULL, *tsv = NULL;
 	size_t size, tabs = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	claims_table(v, out);
+	claims_table(&v, out);
 	fclose(out);
 	out = open_memstream(&tsv, &size);
-	claims_tsv(v, out);
+	claims_tsv(&v, out);
 	fclose(out);
 	ok(!strchr(text, '\033') && !strchr(tsv, '\033'), "nothing of a terminal's gets through");
 	contains(text, "the end", "a long claim is wrapped to its end");
@@ -406,7 +464,8 @@ static void test_tables(void)
 	is_int((long long)tabs, 9, "a row has ten cells, whatever is in them");
 	free(text);
 	free(tsv);
-	json_decref(v);
+	claim_verdicts_free(&v);
+	json_decref(j);
 }
 
 int main(void)
@@ -415,6 +474,7 @@ int main(void)
 	test_selections();
 	test_rows();
 	test_needs();
+	test_json();
 	test_status();
 	test_tables();
 	return done_testing();

@@ -1,28 +1,37 @@
-/*
- * What is read of run directories for judging claims.
- */
+#include "claims/claim_run.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "claims/claims.h"
 #include "common/fs.h"
-#include "common/or_abort.h"
 #include "rundir/layout.h"
 #include "rundir/schema.h"
 
-/* The RDMA devices that a point was granted, by id. A point that was never begun has none. */
+/* "granted" has an object for each side; with several flows, one for each flow that has these. */
+static void collect_devices(const json_t *granted, json_t *devices)
+{
+	const char *name;
+	json_t *side;
+
+	json_object_foreach ((json_t *)granted, name, side) {
+		json_t *device = json_object_get(side, "device");
+
+		if (json_is_string(device))
+			json_array_append(devices, device);
+		else
+			collect_devices(side, devices);
+	}
+}
+
+/* The RDMA devices that a point was granted. One that was never begun has none. */
 static json_t *read_devices(const char *run_path, unsigned id)
 {
 	char *dir = layout_point_dir(run_path, id), *path = fs_path("%s/point.json", dir);
 	struct err ignored = ERR_INIT;
-	json_t *point = access(path, F_OK) ? NULL : schema_read(DOC_POINT, path, &ignored), *devices = json_array(),
-	       *side;
-	const char *name;
+	json_t *point = access(path, F_OK) ? NULL : schema_read(DOC_POINT, path, &ignored), *devices = json_array();
 
-	json_object_foreach (json_object_get(point, "granted"), name, side)
-		if (json_is_string(json_object_get(side, "device")))
-			json_array_append(devices, json_object_get(side, "device"));
+	collect_devices(json_object_get(point, "granted"), devices);
 	json_decref(point);
 	free(path);
 	free(dir);
@@ -47,7 +56,7 @@ static json_t *read_all_devices(const struct run *run)
 	return all;
 }
 
-static int read_run(const struct run *run, struct claim_run *out, struct err *e)
+int claim_run_read(const struct run *run, struct claim_run *out, struct err *e)
 {
 	*out = (struct claim_run){.run = run->run, .resolved = run->resolved, .summary = run->summary};
 	if (!run->summary)
@@ -58,21 +67,9 @@ static int read_run(const struct run *run, struct claim_run *out, struct err *e)
 	return 0;
 }
 
-json_t *claims_of_runs(const struct run *runs, size_t count, struct err *e)
+void claim_run_free(struct claim_run *r)
 {
-	struct claim_run *all = or_abort(calloc(count + 1, sizeof(*all)));
-	json_t *verdicts = NULL;
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < count; i++)
-		rc = read_run(&runs[i], &all[i], e);
-	if (!rc)
-		verdicts = claims_judge(all, count);
-	for (size_t i = 0; i < count; i++) {
-		json_decref((json_t *)all[i].state[0]);
-		json_decref((json_t *)all[i].state[1]);
-		json_decref((json_t *)all[i].devices);
-	}
-	free(all);
-	return verdicts;
+	json_decref(r->state[0]);
+	json_decref(r->state[1]);
+	json_decref(r->devices);
 }

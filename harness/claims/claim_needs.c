@@ -1,4 +1,4 @@
-#include "claims/claims_needs.h"
+#include "claims/claim_needs.h"
 
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -38,19 +38,19 @@ static bool any_key(const json_t *keys, const char *pattern, bool (*is_it)(const
 	return false;
 }
 
-static bool is_known(const json_t *value)
+static bool state_is_known(const json_t *value)
 {
 	return json_is_integer(value) || (json_is_string(value) && *json_string_value(value) != '!');
 }
 
-static json_int_t number_of(const json_t *value)
+static json_int_t state_number(const json_t *value)
 {
 	return json_is_string(value) ? strtoll(json_string_value(value), NULL, 10) : json_integer_value(value);
 }
 
-static bool is_positive(const json_t *value)
+static bool state_is_positive(const json_t *value)
 {
-	return is_known(value) && number_of(value) > 0;
+	return state_is_known(value) && state_number(value) > 0;
 }
 
 static bool has_state(const struct claim_machine *m, char *why, size_t size)
@@ -60,7 +60,8 @@ static bool has_state(const struct claim_machine *m, char *why, size_t size)
 	return lacks(why, size, "nothing is known of the machine");
 }
 
-/* Each need ---------------------------------------------------------------------------------------------- */
+/* Each need
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Software devices hang on no bus: /sys/class/infiniband/rxe0/device is not there. */
 static bool is_on_a_bus(const json_t *keys, const char *device)
@@ -123,7 +124,7 @@ static bool has_cpuidle(const struct claim_machine *m, json_int_t count, char *w
 			     has_state(m, why, size) ? "a virtual machine has none of its own"
 						     : "nothing is known of the machine");
 	for (int i = 0; i < 2; i++)
-		if (!any_key(m->state[i], "idle.*.latency_us", is_positive))
+		if (!any_key(m->state[i], "idle.*.latency_us", state_is_positive))
 			return lacks(why, size,
 				     "it needs idle states of the CPU that take time to leave; there are none");
 	return true;
@@ -134,7 +135,7 @@ static bool has_key(const struct claim_machine *m, const char *pattern, const ch
 	if (!has_state(m, why, size))
 		return false;
 	for (int i = 0; i < 2; i++)
-		if (!any_key(m->state[i], pattern, is_known))
+		if (!any_key(m->state[i], pattern, state_is_known))
 			return lacks(why, size, "it needs %s, which this machine does not have", what);
 	return true;
 }
@@ -191,7 +192,7 @@ static bool has_nodes(const struct claim_machine *m, json_int_t count, char *why
 	return has_many(m, "numa.online", "NUMA nodes", count, why, size);
 }
 
-static bool is_full(const struct claim_machine *m, json_int_t count, char *why, size_t size)
+static bool is_full_variant(const struct claim_machine *m, json_int_t count, char *why, size_t size)
 {
 	const char *variant = json_string_value(json_object_get(m->run, "variant"));
 
@@ -201,7 +202,7 @@ static bool is_full(const struct claim_machine *m, json_int_t count, char *why, 
 	return lacks(why, size, "it needs the full variant; this is the quick one");
 }
 
-const struct claim_need claim_needs[] = {
+const struct claim_need_kind claim_need_kinds[] = {
     {"hca", false, has_hca},
     {"bare_metal", false, is_bare_metal},
     {"one_clock", false, has_one_clock},
@@ -212,30 +213,26 @@ const struct claim_need claim_needs[] = {
     {"cpus", true, has_cpus},
     {"isolated", true, has_isolated},
     {"nodes", true, has_nodes},
-    {"full", false, is_full},
+    {"full", false, is_full_variant},
     {NULL, false, NULL},
 };
 
-const struct claim_need *claim_need_find(const char *name)
+const struct claim_need_kind *claim_need_find(const char *name)
 {
-	for (const struct claim_need *n = claim_needs; n->name; n++)
+	for (const struct claim_need_kind *n = claim_need_kinds; n->name; n++)
 		if (!strcmp(n->name, name))
 			return n;
 	return NULL;
 }
 
-bool claim_needs_met(const json_t *needs, const struct claim_machine *m, char *why, size_t why_size)
+bool claim_needs_met(const struct claim *c, const struct claim_machine *m, char *why, size_t why_size)
 {
-	const json_t *j;
-	size_t i;
+	for (size_t i = 0; i < c->need_count; i++) {
+		const struct claim_need_kind *kind = claim_need_find(c->needs[i].name);
 
-	json_array_foreach (needs, i, j) {
-		const char *name = json_string_value(json_object_get(j, "need"));
-		const struct claim_need *need = claim_need_find(name ? name : "");
-
-		if (!need)
-			return lacks(why, why_size, "it needs '%s', which this kblat does not know", name ? name : "");
-		if (!need->is_met(m, json_integer_value(json_object_get(j, "count")), why, why_size))
+		if (!kind)
+			return lacks(why, why_size, "it needs '%s', which this kblat does not know", c->needs[i].name);
+		if (!kind->is_met(m, c->needs[i].count, why, why_size))
 			return false;
 	}
 	return true;

@@ -1,28 +1,29 @@
-#include "claims/claims_interval.h"
-#include "common/or_abort.h"
+#include "claims/claim_interval.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/or_abort.h"
+
 #define NORMAL_95 1.96 /* two-sided */
 
-static double ratio_of(double a, double b)
+static double divide(double a, double b)
 {
 	return b == 0 ? (a < 0 ? -INFINITY : INFINITY) : a / b;
 }
 
-static double difference_of(double a, double b)
+static double subtract(double a, double b)
 {
 	return a - b;
 }
 
-static double first_of(double a, double b)
+static double keep_first(double a, double b)
 {
 	(void)b;
 	return a;
 }
 
-static void widen(struct estimate *e, double value)
+static void include_value(struct estimate *e, double value)
 {
 	e->has_interval = true;
 	e->low = fmin(e->low, value);
@@ -46,14 +47,14 @@ static void leave_one_out(struct estimate *e, const struct sample *a, const stru
 			  double (*combine)(double, double))
 {
 	for (size_t i = 0; a->reps > 1 && i < a->reps; i++)
-		widen(e, combine(without(a, i), b->value));
+		include_value(e, combine(without(a, i), b->value));
 	for (size_t i = 0; b != a && b->reps > 1 && i < b->reps; i++)
-		widen(e, combine(a->value, without(b, i)));
+		include_value(e, combine(a->value, without(b, i)));
 }
 
 /* --- ranks --- */
 
-static int by_value(const void *a, const void *b)
+static int by_size(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -61,16 +62,17 @@ static int by_value(const void *a, const void *b)
 }
 
 /* From the values' `rank` (from 1) to the one as far from their end. */
-static void widen_to_rank(struct estimate *e, double *values, size_t count, double rank)
+static void reach_to_rank(struct estimate *e, double *values, size_t count, double rank)
 {
 	size_t from = rank < 1 ? 0 : (size_t)rank - 1;
 
-	qsort(values, count, sizeof(*values), by_value);
-	widen(e, values[from]);
-	widen(e, values[count - 1 - from]);
+	qsort(values, count, sizeof(*values), by_size);
+	include_value(e, values[from]);
+	include_value(e, values[count - 1 - from]);
 }
 
-/* The largest rank below which at most 2.5 % of samples of n have their median: binomial, and normal where n is large. */
+/* The largest rank below which at most 2.5 % of samples of n have their median: binomial, and
+ * normal where n is large. */
 static double sign_rank(double n)
 {
 	double share = exp2(-n), below = 0, rank = 0;
@@ -91,7 +93,7 @@ static void rank_one(struct estimate *e, const struct sample *s)
 
 	for (size_t i = 0; i < s->reps; i++)
 		values[i] = s->rep[i];
-	widen_to_rank(e, values, s->reps, sign_rank((double)s->reps));
+	reach_to_rank(e, values, s->reps, sign_rank((double)s->reps));
 	free(values);
 }
 
@@ -104,7 +106,7 @@ static void rank_pairs(struct estimate *e, const struct sample *a, const struct 
 
 	for (size_t i = 0; i < pairs; i++)
 		values[i] = combine(a->rep[i / b->reps], b->rep[i % b->reps]);
-	widen_to_rank(e, values, pairs, n * m / 2 - NORMAL_95 * sqrt(n * m * (n + m + 1) / 12));
+	reach_to_rank(e, values, pairs, n * m / 2 - NORMAL_95 * sqrt(n * m * (n + m + 1) / 12));
 	free(values);
 }
 
@@ -115,7 +117,7 @@ struct estimate estimate_value(const struct sample *s)
 	struct estimate e = {s->value, false, s->value, s->value};
 
 	if (s->kind == SAMPLE_EXTREME)
-		leave_one_out(&e, s, s, first_of);
+		leave_one_out(&e, s, s, keep_first);
 	else if (s->kind == SAMPLE_SPREAD && s->reps > 1)
 		rank_one(&e, s);
 	return e;
@@ -138,10 +140,10 @@ static struct estimate estimate_pair(const struct sample *a, const struct sample
 
 struct estimate estimate_difference(const struct sample *a, const struct sample *b)
 {
-	return estimate_pair(a, b, difference_of);
+	return estimate_pair(a, b, subtract);
 }
 
 struct estimate estimate_ratio(const struct sample *a, const struct sample *b)
 {
-	return estimate_pair(a, b, ratio_of);
+	return estimate_pair(a, b, divide);
 }

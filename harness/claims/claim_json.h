@@ -1,0 +1,29 @@
+/*
+ * Claims as JSON, resolved.json's "claims": the only place that knows their keys. Each has every
+ * key:
+ *
+ *   {"id", "claim", "source", "measured_by_source", "metric": "lat_ns.p50", "points": {conditions},
+ *    "against": null | {"experiment": null | "oneway-event", "metric": "lat_ns.p50", "points": {conditions}},
+ *    "by": null | ["qp"], "relation": "ratio" | "difference" | "value" | "rising" | "falling" | "flat",
+ *    "min": null | number, "max": null | number, "along": null | "size_bytes", "tolerance": 0.05,
+ *    "needs": [{"need": "hca"}, {"need": "cpus", "count": 4}]}
+ *
+ * Conditions: every key must match, a list holds alternatives, a value that is meant or an object
+ * of comparisons:
+ *
+ *   {"qp": ["rc", "uc"], "size_bytes": [{">=": 64, "<=": 4096}, 65536]}
+ */
+#ifndef KBLAT_CLAIMS_CLAIM_JSON_H
+#define KBLAT_CLAIMS_CLAIM_JSON_H
+
+#include <jansson.h>
+
+#include "claims/claim.h"
+
+/* An array; a new reference. */
+json_t *claim_list_to_json(const struct claim_list *list);
+
+/* Whatever is missing or of another type is as if the claim did not say it. */
+struct claim_list claim_list_from_json(const json_t *claims);
+
+#endif

@@ -1,0 +1,232 @@
+#include "claims/claim_pairing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/param.h"
+#include "claims/claim_point.h"
+#include "claims/claim_select.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "common/units.h"
+
+/* --- sides --- */
+
+static void select_points(struct claim_side *side, const struct claim_run *run, const struct claim_selection *s)
+{
+	const json_t *points = json_object_get(run->summary, "points"), *point;
+	size_t i;
+
+	*side = (struct claim_side){.run = run, .points = or_abort(calloc(json_array_size(points) + 1, sizeof(point)))};
+	json_array_foreach (points, i, point)
+		if (claim_selects(s, json_object_get(point, "params")))
+			side->points[side->count++] = point;
+}
+
+static json_t *host_set(const json_t *run)
+{
+	json_t *names = json_object(), *host;
+	const char *name;
+
+	json_object_foreach (json_object_get(run, "hosts"), name, host)
+		json_object_set_new(names, name, json_true());
+	return names;
+}
+
+static bool is_same_machine(const struct claim_run *a, const struct claim_run *b)
+{
+	json_t *one = host_set(a->run), *other = host_set(b->run);
+	bool same = json_equal(one, other);
+
+	json_decref(one);
+	json_decref(other);
+	return same;
+}
+
+static bool is_same_variant(const struct claim_run *a, const struct claim_run *b)
+{
+	return !strcmp(json_text(a->resolved, "variant"), json_text(b->resolved, "variant"));
+}
+
+/* The run of an experiment of that name: one of the same variant and machine before others. NULL:
+ * there is none. */
+static const struct claim_run *find_run(const char *experiment, const struct claim_run *own,
+					const struct claim_run *runs, size_t count)
+{
+	const struct claim_run *found = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(json_text(runs[i].resolved, "name"), experiment))
+			continue;
+		if (is_same_variant(&runs[i], own) && is_same_machine(&runs[i], own))
+			return &runs[i];
+		found = found ? found : &runs[i];
+	}
+	return found;
+}
+
+/* Why two runs can't be compared; NULL: they can. */
+static char *why_not_with(const struct claim_run *other, const char *experiment, const struct claim_run *own)
+{
+	if (!other)
+		return fs_path("it compares with the experiment %s, which is not among the runs judged together",
+			       experiment);
+	if (!is_same_variant(other, own))
+		return fs_path("%s was run in its %s variant, this in its %s one", experiment,
+			       json_text(other->resolved, "variant"), json_text(own->resolved, "variant"));
+	if (!is_same_machine(other, own))
+		return fs_path("%s was run on another machine", experiment);
+	return NULL;
+}
+
+static char *select_against(struct claim_pairing *p, const struct claim_run *runs, size_t count)
+{
+	const char *experiment = p->claim->against.experiment;
+	const struct claim_run *own = p->points.run, *run = experiment ? find_run(experiment, own, runs, count) : own;
+	char *why = experiment ? why_not_with(run, experiment, own) : NULL;
+
+	if (why)
+		return why;
+	select_points(&p->against, run, &p->claim->against.points);
+	return p->against.count
+		   ? NULL
+		   : fs_path("no point of %s is what it compares with", experiment ? experiment : "the run");
+}
+
+/* --- which belong together --- */
+
+static bool side_varies(const struct claim_side *side, const char *key)
+{
+	const json_t *first = side->count ? claim_point_param(side->points[0], key) : NULL;
+
+	for (size_t i = 1; first && i < side->count; i++)
+		if (!json_equal(first, claim_point_param(side->points[i], key)))
+			return true;
+	return false;
+}
+
+/* What the claim says, or else what varies; what the two selections name differently is compared,
+ * and joins nothing. */
+static bool joins(const struct claim_pairing *p, const char *key)
+{
+	const struct claim *c = p->claim;
+
+	return side_varies(&p->points, key) && strcmp(key, c->along ?: "") &&
+	       !claim_selects_differently(&c->points, &c->against.points, key) &&
+	       (!c->compares || side_varies(&p->against, key));
+}
+
+static void find_joining_keys(struct claim_pairing *p)
+{
+	const struct claim *c = p->claim;
+	json_t *params = json_object_get(p->points.points[0], "params"), *value;
+	const char *key;
+
+	p->by = or_abort(calloc(c->by_count + json_object_size(params) + 1, sizeof(*p->by)));
+	for (size_t i = 0; i < c->by_count; i++)
+		p->by[p->by_count++] = c->by[i];
+	if (c->has_by)
+		return;
+	json_object_foreach (params, key, value)
+		if (joins(p, key))
+			p->by[p->by_count++] = key;
+}
+
+char *claim_pairing_make(struct claim_pairing *p, const struct claim *claim, const struct claim_run *run,
+			 const struct claim_run *runs, size_t count)
+{
+	char *why = NULL;
+
+	*p = (struct claim_pairing){.claim = claim};
+	select_points(&p->points, run, &claim->points);
+	if (!p->points.count)
+		return fs_path("no point of the run is what it is about");
+	if (claim->compares)
+		why = select_against(p, runs, count);
+	if (!why)
+		find_joining_keys(p);
+	return why;
+}
+
+void claim_pairing_free(struct claim_pairing *p)
+{
+	free(p->points.points);
+	free(p->against.points);
+	free(p->by);
+}
+
+bool claim_pairing_agrees(const struct claim_pairing *p, const json_t *a, const json_t *b)
+{
+	for (size_t i = 0; i < p->by_count; i++) {
+		const json_t *one = claim_point_param(a, p->by[i]), *other = claim_point_param(b, p->by[i]);
+
+		if (one != other && (!one || !other || !json_equal(one, other)))
+			return false;
+	}
+	return true;
+}
+
+const json_t *claim_pairing_partner(const struct claim_pairing *p, const json_t *point, char **why)
+{
+	const json_t *found = NULL;
+	json_int_t id = claim_point_id(point);
+	size_t count = 0;
+
+	for (size_t i = 0; i < p->against.count; i++)
+		if (claim_pairing_agrees(p, point, p->against.points[i])) {
+			found = p->against.points[i];
+			count++;
+		}
+	if (count == 1)
+		return found;
+	*why = count ? fs_path("%zu points would do to compare point %" JSON_INTEGER_FORMAT
+			       " with; 'by' must name more settings",
+			       count, id)
+		     : fs_path("there is nothing to compare point %" JSON_INTEGER_FORMAT " with", id);
+	return NULL;
+}
+
+/* --- labels --- */
+
+static void print_param_value(FILE *out, const char *key, const json_t *value)
+{
+	char name[64], text[128];
+	enum unit unit = param_name_unit(key, name, sizeof(name));
+
+	param_value_text(value, unit, text, sizeof(text));
+	/* "rc" and "64B" say what they are, but not of which flow. */
+	if ((!json_is_string(value) && unit == UNIT_ONE) || strchr(key, '.'))
+		fprintf(out, "%s ", name);
+	fputs(text, out);
+}
+
+/* Does this setting tell cases apart? What joins them does, and so does what the points were
+ * selected by. */
+static bool is_labelled(const struct claim_pairing *p, const char *key)
+{
+	for (size_t i = 0; i < p->by_count; i++)
+		if (!strcmp(p->by[i], key))
+			return true;
+	return claim_selects_by(&p->claim->points, key) && strcmp(key, p->claim->along ?: "") &&
+	       side_varies(&p->points, key);
+}
+
+char *claim_pairing_label(const struct claim_pairing *p, const json_t *point)
+{
+	char *label = NULL;
+	size_t size, printed = 0;
+	const char *key;
+	json_t *value;
+	FILE *out = or_abort(open_memstream(&label, &size));
+
+	json_object_foreach (json_object_get(point, "params"), key, value) {
+		if (!is_labelled(p, key))
+			continue;
+		fputs(printed++ ? ", " : "", out);
+		print_param_value(out, key, value);
+	}
+	fclose(out);
+	return or_abort(label);
+}

@@ -1,0 +1,62 @@
+#include "claims/claim_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/param.h"
+#include "claims/claim_point.h"
+#include "common/fs.h"
+#include "common/units.h"
+
+static bool is_share_of_messages(const char *statistic)
+{
+	return !strcmp(statistic, "over_limit") || !strcmp(statistic, "missed_share") ||
+	       !strcmp(statistic, "unsent_share");
+}
+
+char *claim_number_text(const struct claim *c, double value, char *buf, size_t size)
+{
+	bool has_unit = c->relation == CLAIM_VALUE || c->relation == CLAIM_DIFFERENCE;
+	char name[64], human[48];
+	enum unit unit = param_name_unit(c->metric.of, name, sizeof(name));
+
+	if (!isfinite(value))
+		snprintf(buf, size, "%s", value > 0 ? "infinity" : "-infinity");
+	else if (has_unit && is_share_of_messages(c->metric.statistic))
+		snprintf(buf, size, "%.3g %%", 100 * value);
+	else if (has_unit && unit == UNIT_TIME_NS && claim_sample_kind(&c->metric) != SAMPLE_SUM)
+		snprintf(buf, size, "%s", unit_human_ns(llround(value), human, sizeof(human)));
+	else if (fabs(value) >= 1000)
+		snprintf(buf, size, "%.0f", value);
+	else
+		snprintf(buf, size, "%.3g", value);
+	return buf;
+}
+
+char *claim_estimate_text(const struct claim *c, const struct estimate *e)
+{
+	char value[CLAIM_NUMBER_MAX], low[CLAIM_NUMBER_MAX], high[CLAIM_NUMBER_MAX];
+
+	claim_number_text(c, e->value, value, sizeof(value));
+	if (!e->has_interval)
+		return fs_path("%s", value);
+	return fs_path("%s (%s to %s)", value, claim_number_text(c, e->low, low, sizeof(low)),
+		       claim_number_text(c, e->high, high, sizeof(high)));
+}
+
+char *claim_wanted_text(const struct claim *c)
+{
+	const char *relation = c->unknown_relation ?: claim_relation_names[c->relation];
+	char low[CLAIM_NUMBER_MAX], high[CLAIM_NUMBER_MAX], name[64];
+
+	if (claim_is_trend(c)) {
+		param_name_unit(c->along ?: "", name, sizeof(name));
+		return fs_path("%s along %s", relation, name);
+	}
+	claim_number_text(c, c->min, low, sizeof(low));
+	claim_number_text(c, c->max, high, sizeof(high));
+	if (isfinite(c->min) && isfinite(c->max))
+		return fs_path("%s %s to %s", relation, low, high);
+	return isfinite(c->min) ? fs_path("%s at least %s", relation, low) : fs_path("%s at most %s", relation, high);
+}
