@@ -14,8 +14,9 @@ enum measure {
 	MEASURE_SERIES, /* as the series: its name carries the unit ("lat_ns") */
 	MEASURE_SHARE,	/* of 1 */
 	MEASURE_COUNT,
-	MEASURE_RATE,  /* a second */
-	MEASURE_BYTES, /* where a key says "_per_s", a second */
+	MEASURE_RATE, /* a second */
+	MEASURE_BYTES,
+	MEASURE_BYTE_RATE, /* bytes a second */
 };
 
 /* What repetitions say together. */

@@ -185,9 +185,9 @@ static const struct {
 	enum grid_align align;
 	void (*put)(struct grid *g, size_t column, size_t row, const json_t *value);
 } forms[] = {
-    [MEASURE_SERIES] = {GRID_POINT, put_us},	   [MEASURE_SHARE] = {GRID_POINT, put_share},
-    [MEASURE_COUNT] = {GRID_RIGHT, put_count},	   [MEASURE_RATE] = {GRID_POINT, put_thousands},
-    [MEASURE_BYTES] = {GRID_POINT, put_thousands},
+    [MEASURE_SERIES] = {GRID_POINT, put_us},   [MEASURE_SHARE] = {GRID_POINT, put_share},
+    [MEASURE_COUNT] = {GRID_RIGHT, put_count}, [MEASURE_RATE] = {GRID_POINT, put_thousands},
+    [MEASURE_BYTES] = {GRID_RIGHT, put_count}, [MEASURE_BYTE_RATE] = {GRID_RIGHT, put_count},
 };
 
 static void put_number(struct grid *g, size_t column, size_t row, enum measure measure, const json_t *value)

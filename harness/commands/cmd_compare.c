@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/units.h"
@@ -40,6 +41,7 @@ const struct cli_command cmd_compare_cli = {
 
 struct asked {
 	struct cli_list ignore, quantities;
+	char *block; /* the metric, where that is a summary block of which one quantity was asked for */
 	const char *unit, *metric, *experiment, *margin, *effect, *varying, *out;
 	long seed;
 	bool json, aa;
@@ -68,25 +70,27 @@ static int read_unit(const char *text, enum compare_unit_kind *kind, struct err 
 	return err_set(e, -EINVAL, STATUS_USAGE, "--unit", NULL, "must be one of auto, boot, run, not '%s'", text);
 }
 
-static bool is_quantity(const char *text)
+static void add_quantity(struct cli_list *list, const char *name)
 {
-	for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
-		if (!strcmp(compare_quantities[q].key, text))
-			return true;
-	return false;
+	list->items = or_abort(reallocarray(list->items, list->count + 1, sizeof(*list->items)));
+	list->items[list->count++] = name;
 }
 
-/* As people write it, too: p99.9. */
-static int read_quantities(struct cli_list *list, struct err *e)
+/* Quantities as people write them, too: p99.9; a block's also behind the metric, with a dot. */
+static int read_quantities(struct asked *asked, struct err *e)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		if (!strcmp(list->items[i], "p99.9"))
-			list->items[i] = compare_quantities[COMPARE_P99_9].key;
-		if (!is_quantity(list->items[i]))
-			return err_set(e, -EINVAL, STATUS_USAGE, "--quantity", NULL,
-				       "must be one of p50, p90, p99, p99.9, over_limit, not '%s'", list->items[i]);
+	const char *behind;
+	int rc = 0;
+
+	asked->block = compare_quantity_split(asked->metric, &behind);
+	if (asked->block) {
+		asked->metric = asked->block;
+		add_quantity(&asked->quantities, behind);
 	}
-	return 0;
+	for (size_t i = 0; !rc && i < asked->quantities.count; i++)
+		rc = compare_quantity_find("--quantity", asked->metric, asked->quantities.items[i],
+					   &asked->quantities.items[i], e);
+	return rc;
 }
 
 /* --- doing it --- */
@@ -183,7 +187,7 @@ static enum status check_and_compare(const struct cli_list *base, const struct c
 			"--aa compares one arm with itself: leave out --with");
 	else if (asked->out && asked->aa)
 		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL, "--aa has no page: leave out --out");
-	else if (!read_quantities(&asked->quantities, e))
+	else if (!read_quantities(asked, e))
 		return compare(base, with, asked, e);
 	return e->status;
 }
@@ -231,6 +235,8 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	enum status status = STATUS_USAGE;
 	struct asked asked = {.seed = 1};
 	const char *unused;
+	char *names = compare_quantity_names(NULL, " or ");
+	char *quantity_help = fs_path("only %s; may be repeated. Fewer can be judged more sharply", names);
 	bool help;
 	const struct cli_flag flags[] = {
 	    {"with", CLI_STRING, &unused, "NEW…", "what is compared with BASE: all arguments from here on", 0, 0},
@@ -240,8 +246,7 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	     "boot, run, or auto (the default): run where all runs are of one boot", 0, 0},
 	    {"experiment", CLI_STRING, &asked.experiment, "NAME", "only runs of this experiment", 0, 0},
 	    {"metric", CLI_STRING, &asked.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
-	    {"quantity", CLI_LIST, &asked.quantities, "Q",
-	     "only p50, p90, p99, p99.9 or over_limit; may be repeated. Fewer can be judged more sharply", 0, 0},
+	    {"quantity", CLI_LIST, &asked.quantities, "Q", quantity_help, 0, 0},
 	    {"ignore", CLI_LIST, &asked.ignore, "KEY",
 	     "join points that differ in this setting: the knob, or a device that has a new name; may be repeated", 0,
 	     0},
@@ -272,5 +277,8 @@ out:
 	cli_list_free(&with);
 	cli_list_free(&asked.ignore);
 	cli_list_free(&asked.quantities);
+	free(asked.block);
+	free(quantity_help);
+	free(names);
 	return e->status ? e->status : status;
 }

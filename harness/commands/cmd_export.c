@@ -11,10 +11,11 @@ const struct cli_command cmd_export_cli = {
     .name = "export",
     .synopsis = "RUN --csv",
     .summary = "write the numbers of a run in another format",
-    .details = "--csv: RFC 4180, one row a point and metric: id, valid, every setting, metric, n, lost, min, p50 to "
-	       "p99_99, max, mean, stdev, "
-	       "over_limit. Times are in nanoseconds; a value that does not exist is empty. The raw stamps need no "
-	       "export: every column is a NumPy file.",
+    .details =
+	"--csv: RFC 4180, one row a point and metric: id, valid, every setting, metric, n, lost, min, quantiles, "
+	"max, mean, stdev, over_limit. Times are in nanoseconds; a value that does not exist is empty. The raw stamps "
+	"need no "
+	"export: every column is a NumPy file.",
     .min_args = 1,
     .max_args = 1,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "common/fs.h"
 #include "common/json.h"
 #include "compare/history.h"
 #include "report/history_page.h"
@@ -26,18 +27,7 @@ struct asked {
 	bool json;
 };
 
-static int find_quantity(const char *name, size_t *quantity, struct err *e)
-{
-	const char *key = !name ? "p50" : !strcmp(name, "p99.9") ? "p99_9" : name;
-
-	for (*quantity = 0; *quantity < COMPARE_QUANTITIES; ++*quantity)
-		if (!strcmp(compare_quantities[*quantity].key, key))
-			return 0;
-	return err_set(e, -EINVAL, STATUS_USAGE, "--quantile", NULL,
-		       "must be one of p50, p90, p99, p99.9, over_limit, not '%s'", name);
-}
-
-static void show(const struct compare_join *j, size_t quantity, const struct asked *asked, struct err *e)
+static void show(const struct compare_join *j, const char *quantity, const struct asked *asked, struct err *e)
 {
 	json_t *history = history_of(j, quantity);
 	char *html = NULL;
@@ -54,14 +44,30 @@ static void show(const struct compare_join *j, size_t quantity, const struct ask
 	json_decref(history);
 }
 
+/* Without a name the first: of a series, the median. */
+static int find_quantity(const char *metric, const char *name, const char **key, struct err *e)
+{
+	size_t count;
+	struct compare_quantity *list;
+
+	if (name)
+		return compare_quantity_find("--quantile", metric, name, key, e);
+	list = compare_quantity_list(metric, &count);
+	*key = list[0].key;
+	free(list);
+	return 0;
+}
+
 static enum status tell(const struct cli_list *paths, const struct asked *asked, struct err *e)
 {
-	const struct compare_choice choice = {
-	    .metric = asked->metric, .ignore = asked->ignore.items, .ignore_count = asked->ignore.count};
+	const char *named = asked->quantity, *quantity;
+	char *block = compare_quantity_split(asked->metric, &named);
+	const struct compare_choice choice = {.metric = block ? block : asked->metric,
+					      .ignore = asked->ignore.items,
+					      .ignore_count = asked->ignore.count};
 	struct compare_runs runs = {.count = 0};
 	struct compare_join join = {.count = 0};
-	size_t quantity;
-	int rc = find_quantity(asked->quantity, &quantity, e);
+	int rc = find_quantity(choice.metric, named, &quantity, e);
 
 	for (size_t i = 0; !rc && i < paths->count; i++)
 		rc = compare_runs_add(&runs, paths->items[i], ARM_BASE, asked->experiment, e);
@@ -70,16 +76,26 @@ static enum status tell(const struct cli_list *paths, const struct asked *asked,
 		show(&join, quantity, asked, e);
 	compare_join_free(&join);
 	compare_runs_free(&runs);
+	free(block);
 	return e->status;
+}
+
+/* "p50 (the default), p90 or p99". The caller frees. */
+static char *say_default(const char *names)
+{
+	size_t first = strcspn(names, ", ");
+
+	return fs_path("%.*s (the default)%s", (int)first, names, names + first);
 }
 
 enum status cmd_history(int argc, char **argv, struct err *e)
 {
 	struct asked asked = {.json = false};
+	char *names = compare_quantity_names(NULL, " or "), *quantile_help = say_default(names);
 	bool help;
 	const struct cli_flag flags[] = {
 	    {"metric", CLI_STRING, &asked.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
-	    {"quantile", CLI_STRING, &asked.quantity, "Q", "p50 (the default), p90, p99, p99.9 or over_limit", 0, 0},
+	    {"quantile", CLI_STRING, &asked.quantity, "Q", quantile_help, 0, 0},
 	    {"experiment", CLI_STRING, &asked.experiment, "NAME", "only runs of this experiment", 0, 0},
 	    {"ignore", CLI_LIST, &asked.ignore, "KEY", "join points that differ in this setting; may be repeated", 0,
 	     0},
@@ -88,15 +104,17 @@ enum status cmd_history(int argc, char **argv, struct err *e)
 	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args;
-	enum status status;
+	struct cli_list args = {NULL, 0};
+	enum status status = STATUS_USAGE;
 
-	if (cli_parse(&cmd_history_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	if (help)
-		cli_help("kblat", &cmd_history_cli, flags, stdout);
-	status = help ? STATUS_OK : tell(&args, &asked, e);
+	if (!cli_parse(&cmd_history_cli, flags, argc, argv, &args, &help, e)) {
+		if (help)
+			cli_help("kblat", &cmd_history_cli, flags, stdout);
+		status = help ? STATUS_OK : tell(&args, &asked, e);
+	}
 	cli_list_free(&args);
 	cli_list_free(&asked.ignore);
+	free(quantile_help);
+	free(names);
 	return status;
 }

@@ -23,7 +23,7 @@ static void take(struct compare_join *to, const struct compare_join *from, const
 	size_t units = from->runs->units[ARM_BASE];
 
 	for (size_t i = 0; i < from->count; i++)
-		for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
+		for (size_t q = 0; q < from->point[i].quantity_count; q++)
 			for (size_t u = 0; from->point[i].quantity[q].value && u < units; u++)
 				to->point[i].quantity[q].value[u] = from->point[i].quantity[q].value[order[u]];
 }
@@ -35,15 +35,17 @@ static struct compare_join copy_of(const struct compare_join *from, const struct
 
 	to.point = or_abort(calloc(from->count + 1, sizeof(*to.point)));
 	for (size_t i = 0; i < from->count; i++) {
-		to.point[i] = from->point[i];
-		for (size_t q = 0; q < COMPARE_QUANTITIES; q++) {
-			struct compare_values *v = &to.point[i].quantity[q];
+		struct compare_point *p = &to.point[i];
+		size_t size = from->point[i].quantity_count * sizeof(*p->quantity);
+
+		*p = from->point[i];
+		p->quantity = memcpy(or_abort(malloc(size)), from->point[i].quantity, size);
+		for (size_t q = 0; q < p->quantity_count; q++) {
+			struct compare_values *v = &p->quantity[q];
 
 			if (!v->value)
 				continue;
-			v->value = calloc(units + 1, sizeof(*v->value));
-			if (!v->value)
-				abort();
+			v->value = or_abort(calloc(units + 1, sizeof(*v->value)));
 			v->level[ARM_WITH] = v->level[ARM_BASE];
 		}
 	}
@@ -52,9 +54,11 @@ static struct compare_join copy_of(const struct compare_join *from, const struct
 
 static void copy_free(struct compare_join *j)
 {
-	for (size_t i = 0; i < j->count; i++)
-		for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
+	for (size_t i = 0; i < j->count; i++) {
+		for (size_t q = 0; q < j->point[i].quantity_count; q++)
 			free(j->point[i].quantity[q].value);
+		free(j->point[i].quantity);
+	}
 	free(j->point);
 }
 
@@ -119,16 +123,16 @@ static json_t *real_or_null(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *quantity_json(const struct compare_join *j, const struct compare_values *v, size_t kind,
+static json_t *quantity_json(const struct compare_join *j, const struct compare_values *v,
 			     const struct compare_rule *rule)
 {
 	double noise = compare_amount(v, compare_noise(v, j->runs->units[ARM_BASE], rule->seed));
 	double percent = 100 / fabs(v->level[ARM_BASE]), scale = v->logarithms ? 100 : percent;
 
-	return json_pack("{s:s, s:f, s:o, s:o, s:o, s:o}", "quantity", compare_quantities[kind].key, "level",
-			 v->level[ARM_BASE], "noise", real_or_null(noise), "noise_percent",
-			 real_or_null(noise * percent), "stdev_units_percent", real_or_null(v->stdev_units * scale),
-			 "stdev_runs_percent", real_or_null(v->stdev_runs * scale));
+	return json_pack("{s:s, s:f, s:o, s:o, s:o, s:o}", "quantity", v->of.key, "level", v->level[ARM_BASE], "noise",
+			 real_or_null(noise), "noise_percent", real_or_null(noise * percent), "stdev_units_percent",
+			 real_or_null(v->stdev_units * scale), "stdev_runs_percent",
+			 real_or_null(v->stdev_runs * scale));
 }
 
 static void add_points(const struct compare_join *j, const struct compare_rule *rule, json_t *points)
@@ -138,9 +142,9 @@ static void add_points(const struct compare_join *j, const struct compare_rule *
 		char *label = compare_label(j, p);
 		json_t *quantities = json_array();
 
-		for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
+		for (size_t q = 0; q < p->quantity_count; q++)
 			if (p->quantity[q].value)
-				json_array_append_new(quantities, quantity_json(j, &p->quantity[q], q, rule));
+				json_array_append_new(quantities, quantity_json(j, &p->quantity[q], rule));
 		json_array_append_new(points, json_pack("{s:I, s:s, s:s, s:o}", "id", p->id, "label", label, "metric",
 							p->metric ? p->metric : "", "quantities", quantities));
 		free(label);

@@ -103,6 +103,18 @@ static char *say_found(const json_t *result, const struct tallies *all, const st
 	return text;
 }
 
+/* What the number of units is about: the first quantity of the points' metric. */
+static const char *needed_for(const json_t *result)
+{
+	const json_t *point = json_array_get(json_object_get(result, "points"), 0);
+	size_t count;
+	struct compare_quantity *list = compare_quantity_list(json_text(point, "metric"), &count);
+	const char *label = list[0].label;
+
+	free(list);
+	return label;
+}
+
 static char *say_needed(const json_t *result)
 {
 	const json_t *needed = json_object_get(result, "needed");
@@ -117,11 +129,11 @@ static char *say_needed(const json_t *result)
 		    "in at least two %ss",
 		    percent, unit);
 	if (units >= BOOTS_MOST)
-		return fs_path("with what varies here, a change of %.3g %% of p50 would need over %d %ss an arm",
-			       percent, BOOTS_MOST, what);
+		return fs_path("with what varies here, a change of %.3g %% of %s would need over %d %ss an arm",
+			       percent, needed_for(result), BOOTS_MOST, what);
 	return fs_path(
-	    "a change of %.3g %% of p50 would be seen (%.0f %% of the time) with %s %.0f %ss%s; %s %.2g %% here",
-	    percent, 100 * COMPARE_POWER, known ? "about" : "at least", units, what,
+	    "a change of %.3g %% of %s would be seen (%.0f %% of the time) with %s %.0f %ss%s; %s %.2g %% here",
+	    percent, needed_for(result), 100 * COMPARE_POWER, known ? "about" : "at least", units, what,
 	    json_is_true(json_object_get(result, "pairs")) ? "" : " an arm",
 	    known ? "they vary by" : "runs of one boot vary by",
 	    json_number_or_nan(needed, known ? "stdev_units_percent" : "stdev_runs_percent"));

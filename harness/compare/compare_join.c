@@ -9,20 +9,9 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "rundir/flows.h"
 
 #define NAME_MAX_ 64
-
-/*
- * The median is what a small change can be seen in; what varies more has to stand out more. So a statistic of the tail
- * counts six tenths, which leaves most of the error that is allowed to the median: measured in docs/compare.md.
- */
-const struct compare_quantity_kind compare_quantities[COMPARE_QUANTITIES] = {
-    [COMPARE_P50] = {"p50", "p50", 1, false},
-    [COMPARE_P90] = {"p90", "p90", 0.6, false},
-    [COMPARE_P99] = {"p99", "p99", 0.6, false},
-    [COMPARE_P99_9] = {"p99_9", "p99.9", 0.6, false},
-    [COMPARE_OVER] = {"over_limit", "over limit", 0.6, true},
-};
 
 static bool is_among(const char *name, const char *const *names, size_t count)
 {
@@ -34,14 +23,17 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 
 /* --- joining --- */
 
-/* A setting may be named with its unit or without: "size_bytes", "size". */
+/* A setting may be named with its unit or without: "size_bytes", "size"; of a flow, or without its name: of all flows. */
 static bool is_ignored(const char *key, const struct compare_choice *choice)
 {
 	char name[NAME_MAX_];
+	const char *const forms[] = {key, name, flows_bare_key(key), flows_bare_key(name)};
+	bool found = false;
 
 	param_name_unit(key, name, sizeof(name));
-	return is_among(key, choice->ignore, choice->ignore_count) ||
-	       is_among(name, choice->ignore, choice->ignore_count);
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		found |= is_among(forms[i], choice->ignore, choice->ignore_count);
+	return found;
 }
 
 static char *key_of(const json_t *params, const struct compare_choice *choice)
@@ -70,11 +62,10 @@ static struct compare_point *new_point(struct compare_join *j, const json_t *poi
 	*p = (struct compare_point){
 	    .params = json_object_get(point, "params"),
 	    .id = json_integer_value(json_object_get(point, "id")),
-	    .of_run = calloc(j->runs->count, sizeof(*p->of_run)),
+	    .flow = fs_path("%s", ""),
+	    .of_run = or_abort(calloc(j->runs->count, sizeof(*p->of_run))),
 	    .reasons = json_array(),
 	};
-	if (!p->of_run)
-		abort();
 	return p;
 }
 
@@ -128,8 +119,11 @@ static bool arm_has(const struct compare_join *j, const struct compare_point *p,
 
 static void point_free(struct compare_point *p)
 {
-	for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
+	for (size_t q = 0; q < p->quantity_count; q++)
 		free(p->quantity[q].value);
+	free(p->quantity);
+	free(p->flow);
+	free(p->metric);
 	free(p->of_run);
 	json_decref(p->reasons);
 }
@@ -251,18 +245,36 @@ static int refuse_metric(const struct compare_join *j, const struct compare_poin
 		       same_quantity ? ": different units" : "");
 }
 
-/* The first of the first run that has one, unless it was asked for. All runs must have it. */
-static int find_metric(const struct compare_join *j, struct compare_point *p, const char *asked, struct err *e)
+/* What a run says of the metric: a series' statistics, or a block. */
+static const json_t *values_of(const struct compare_point *p, size_t run)
 {
-	p->metric = asked;
+	const json_t *values = json_object_get(metrics_of(p, run), p->metric);
+
+	return values || !compare_quantity_block(p->metric) ? values : json_object_get(p->of_run[run], p->metric);
+}
+
+/* The first of its flow's, in the first run that counts; NULL: none does. */
+static char *first_metric(const struct compare_join *j, const struct compare_point *p)
+{
+	const char *key;
+	json_t *values;
+
 	for (size_t i = 0; i < j->runs->count; i++) {
 		if (!p->of_run[i] || !counts(p, i))
 			continue;
-		if (!p->metric)
-			p->metric = json_object_iter_key(json_object_iter((json_t *)metrics_of(p, i)));
-		if (!json_object_get(metrics_of(p, i), p->metric))
-			return refuse_metric(j, p, i, e);
+		json_object_foreach ((json_t *)metrics_of(p, i), key, values)
+			if (flows_owns(p->flow, key))
+				return fs_path("%s", key);
 	}
+	return NULL;
+}
+
+/* All runs must have it. */
+static int check_metric(const struct compare_join *j, const struct compare_point *p, struct err *e)
+{
+	for (size_t i = 0; p->metric && i < j->runs->count; i++)
+		if (p->of_run[i] && counts(p, i) && !values_of(p, i))
+			return refuse_metric(j, p, i, e);
 	return 0;
 }
 
@@ -285,31 +297,33 @@ static void leave_out(struct compare_point *p, const struct compare_run *run, si
 	json_array_append_new(p->reasons, text);
 }
 
-static const json_t *number_of(const struct compare_point *p, size_t run, size_t q)
+static const json_t *number_of(const struct compare_point *p, size_t run, const struct compare_values *v)
 {
-	return json_object_get(json_object_get(metrics_of(p, run), p->metric), compare_quantities[q].key);
+	return json_object_get(values_of(p, run), v->of.key);
 }
 
 /* Is there a number in every run that counts, and of which kind? */
-static bool look_at(const struct compare_join *j, const struct compare_point *p, size_t q, struct compare_values *v)
+static bool look_at(const struct compare_join *j, const struct compare_point *p, struct compare_values *v)
 {
 	bool any = false;
 
-	v->logarithms = !compare_quantities[q].is_share;
+	v->logarithms = v->of.measure != MEASURE_SHARE;
 	v->messages = INFINITY;
 	for (size_t i = 0; i < j->runs->count; i++) {
-		const json_t *number = number_of(p, i, q);
-		double n = json_number_value(json_object_get(json_object_get(metrics_of(p, i), p->metric), "n"));
+		const json_t *number = number_of(p, i, v), *n = json_object_get(values_of(p, i), "n");
 
 		if (!counts(p, i))
 			continue;
 		if (!json_is_number(number)) {
-			v->why = "too few messages in a run: fewer than 20 beyond it";
+			v->why = compare_quantity_block(p->metric)
+				     ? "a run has no value of it"
+				     : "too few messages in a run: fewer than 20 beyond it";
 			return false;
 		}
 		any = true;
 		v->logarithms &= json_number_value(number) > 0;
-		v->messages = fmin(v->messages, n);
+		if (n)
+			v->messages = fmin(v->messages, json_number_value(n));
 	}
 	if (!any)
 		v->why = "no run has valid numbers of it";
@@ -361,20 +375,19 @@ static void sum_up(const struct compare_join *j, struct compare_values *v, const
 	v->stdev_units = units_df > 0 ? sqrt(units / units_df) : NAN;
 }
 
-static void fill_values(const struct compare_join *j, struct compare_point *p, size_t q)
+static void fill_values(const struct compare_join *j, const struct compare_point *p, struct compare_values *v)
 {
 	size_t units = j->runs->units[ARM_BASE] + j->runs->units[ARM_WITH];
-	struct compare_values *v = &p->quantity[q];
 	struct sums *of_unit;
 
-	if (!look_at(j, p, q, v))
+	if (!look_at(j, p, v))
 		return;
 	of_unit = calloc(units + 1, sizeof(*of_unit));
 	v->value = calloc(units + 1, sizeof(*v->value));
 	if (!of_unit || !v->value)
 		abort();
 	for (size_t i = 0; i < j->runs->count; i++) {
-		double number = json_number_value(number_of(p, i, q));
+		double number = json_number_value(number_of(p, i, v));
 
 		if (counts(p, i))
 			add_to(&of_unit[j->runs->run[i].unit], v->logarithms ? log(number) : number);
@@ -383,22 +396,100 @@ static void fill_values(const struct compare_join *j, struct compare_point *p, s
 	free(of_unit);
 }
 
+static void fill_quantities(const struct compare_join *j, struct compare_point *p, const struct compare_choice *choice)
+{
+	struct compare_quantity *list = compare_quantity_list(p->metric, &p->quantity_count);
+
+	p->quantity = or_abort(calloc(p->quantity_count, sizeof(*p->quantity)));
+	for (size_t q = 0; q < p->quantity_count; q++) {
+		struct compare_values *v = &p->quantity[q];
+
+		v->of = list[q];
+		if (choice->quantity_count && !is_among(v->of.key, choice->quantity, choice->quantity_count))
+			v->why = "";
+		else
+			fill_values(j, p, v);
+	}
+	free(list);
+}
+
 static int fill_point(struct compare_join *j, struct compare_point *p, const struct compare_choice *choice,
 		      struct err *e)
 {
-	int rc = find_metric(j, p, choice->metric, e);
+	int rc;
 
+	if (!p->metric)
+		p->metric = first_metric(j, p);
+	rc = check_metric(j, p, e);
 	for (size_t i = 0; !rc && i < j->runs->count; i++)
 		if (!counts(p, i))
 			leave_out(p, &j->runs->run[i], i);
-	for (size_t q = 0; !rc && q < COMPARE_QUANTITIES; q++) {
-		if (choice->quantity_count &&
-		    !is_among(compare_quantities[q].key, choice->quantity, choice->quantity_count))
-			p->quantity[q].why = "";
-		else
-			fill_values(j, p, q);
-	}
+	if (!rc)
+		fill_quantities(j, p, choice);
 	return rc;
+}
+
+/* --- flows --- */
+
+/* Does a flow have this metric, in any run? */
+static bool has_metric(const struct compare_join *j, const struct compare_point *p, const char *metric)
+{
+	for (size_t i = 0; i < j->runs->count; i++)
+		if (json_object_get(metrics_of(p, i), metric) ||
+		    (compare_quantity_block(metric) && json_object_get(p->of_run[i], metric)))
+			return true;
+	return false;
+}
+
+static struct compare_point copy_for_flow(const struct compare_join *j, const struct compare_point *p, const char *flow)
+{
+	struct compare_point copy = *p;
+	size_t size = j->runs->count * sizeof(*p->of_run);
+
+	copy.flow = fs_path("%s", flow);
+	copy.of_run = memcpy(or_abort(malloc(size)), p->of_run, size);
+	copy.reasons = json_array();
+	return copy;
+}
+
+/* The flows of a point that have the metric asked for, each as a point of its own; none: the first, which will say so. */
+static void split_point(const struct compare_join *j, struct compare_point *p, const json_t *names, const char *asked,
+			struct compare_join *to)
+{
+	const json_t *name;
+	size_t i, before = to->count;
+
+	json_array_foreach (names, i, name) {
+		const char *flow = json_string_value(name);
+		struct compare_point one = copy_for_flow(j, p, flow);
+		char key[FLOWS_KEY_MAX];
+		bool last = i + 1 == json_array_size(names) && to->count == before;
+
+		if (asked)
+			one.metric =
+			    fs_path("%s", flows_owns("", asked) ? flows_key(flow, asked, key, sizeof(key)) : asked);
+		if (asked && !last && !(flows_owns(flow, one.metric) && has_metric(j, p, one.metric))) {
+			point_free(&one);
+			continue;
+		}
+		to->point = grow_or_abort(to->point, to->count, sizeof(*to->point));
+		to->point[to->count++] = one;
+	}
+	point_free(p);
+}
+
+static void split_flows(struct compare_join *j, const char *asked)
+{
+	struct compare_join to = {.runs = j->runs, .notes = j->notes};
+
+	for (size_t i = 0; i < j->count; i++) {
+		json_t *names = flows_names(j->point[i].params);
+
+		split_point(j, &j->point[i], names, asked, &to);
+		json_decref(names);
+	}
+	free(j->point);
+	*j = to;
 }
 
 int compare_join(struct compare_join *j, const struct compare_runs *runs, const struct compare_choice *choice,
@@ -408,6 +499,8 @@ int compare_join(struct compare_join *j, const struct compare_runs *runs, const 
 
 	*j = (struct compare_join){.runs = runs, .notes = json_array()};
 	rc = join_all(j, choice, e) ?: keep_common(j, e);
+	if (!rc)
+		split_flows(j, choice->metric);
 	for (size_t i = 0; !rc && i < j->count; i++)
 		rc = fill_point(j, &j->point[i], choice, e);
 	return rc;
@@ -420,14 +513,6 @@ void compare_join_free(struct compare_join *j)
 	free(j->point);
 	json_decref(j->notes);
 	*j = (struct compare_join){0};
-}
-
-const char *compare_quantity_label(const char *key)
-{
-	for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
-		if (!strcmp(compare_quantities[q].key, key))
-			return compare_quantities[q].label;
-	return key;
 }
 
 double compare_share(const struct compare_values *v, double difference)

@@ -6,21 +6,11 @@
 #ifndef KBLAT_ANALYSIS_COMPARE_JOIN_H
 #define KBLAT_ANALYSIS_COMPARE_JOIN_H
 
+#include "compare/compare_quantity.h"
 #include "compare/compare_runs.h"
 
-enum { COMPARE_P50, COMPARE_P90, COMPARE_P99, COMPARE_P99_9, COMPARE_OVER, COMPARE_QUANTITIES };
-
-struct compare_quantity_kind {
-	const char *key, *label; /* in summary.json; for people */
-	double weight;		 /* of its statistic in the joint test (docs/compare.md) */
-	bool is_share;		 /* of messages; else in the metric's unit */
-};
-extern const struct compare_quantity_kind compare_quantities[COMPARE_QUANTITIES];
-
-/* "p99.9" of "p99_9". */
-const char *compare_quantity_label(const char *key);
-
 struct compare_values {
+	struct compare_quantity of;
 	bool logarithms;
 	double *value;	    /* one a unit, NaN: it has none; NULL: the quantity is not compared */
 	double level[ARMS]; /* mean over the units, in the quantity's own unit (of logarithms: the geometric) */
@@ -33,11 +23,13 @@ struct compare_values {
 struct compare_point {
 	const json_t *params;  /* of the first run that has it */
 	json_int_t id;	       /* likewise */
-	const char *metric;    /* "lat_ns" */
+	char *flow;	       /* which of its flows; "": it has none */
+	char *metric;	       /* "lat_ns", "small.lat_ns"; or a block, "pacing". NULL: nothing was measured */
 	const json_t **of_run; /* the point in each run's summary, or NULL */
 	size_t left_out[ARMS]; /* runs whose point is not valid or missing */
 	json_t *reasons;       /* why, each once */
-	struct compare_values quantity[COMPARE_QUANTITIES];
+	struct compare_values *quantity; /* of compare_quantity_list() */
+	size_t quantity_count;
 };
 
 struct compare_join {
@@ -48,15 +40,15 @@ struct compare_join {
 };
 
 struct compare_choice {
-	const char *metric;	   /* NULL: each point's first */
+	const char *metric;	   /* NULL: the first of each point, or of each of its flows */
 	const char *const *ignore; /* settings that need not agree */
 	size_t ignore_count;
-	const char *const *quantity; /* which to compare; none: all */
+	const char *const *quantity; /* keys of those to compare; none: all */
 	size_t quantity_count;
 };
 
-/* With runs in units. STATUS_USAGE if the arms have no point in common, or measure it in different units. Without a second
- * arm, the points of the base. */
+/* With runs in units; a point with flows becomes one for each flow that has the metric. STATUS_USAGE if the arms have no
+ * point in common, or measure it in different units. Without a second arm, the points of the base. */
 int compare_join(struct compare_join *j, const struct compare_runs *runs, const struct compare_choice *choice,
 		 struct err *e);
 void compare_join_free(struct compare_join *j);

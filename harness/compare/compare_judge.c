@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "compare/compare_boots.h"
 #include "compare/compare_perm.h"
+#include "rundir/flows.h"
 
 #define MEDIAN_LEVEL 0.8 /* about what max-T leaves to the medians of all points, of alpha */
 #define LABEL_VALUE  64
@@ -16,7 +17,6 @@
 /* A point's quantity while it is judged. */
 struct entry {
 	const struct compare_point *point;
-	size_t kind;
 	const struct compare_values *values;
 	double margin; /* in its own unit */
 	const char *margin_from;
@@ -57,18 +57,18 @@ double compare_noise(const struct compare_values *v, size_t base, uint64_t seed)
 	return noise;
 }
 
-static bool is_larger_better(const struct compare_point *p)
+/* The least step that a number can take. */
+static double resolution_of(const struct compare_values *v, const struct compare_runs *runs)
 {
-	char name[32];
-
-	return p->metric && param_name_unit(p->metric, name, sizeof(name)) == UNIT_RATE_HZ;
+	return v->of.measure == MEASURE_SHARE	 ? 1 / v->messages
+	       : v->of.measure == MEASURE_SERIES ? resolution_ns(runs)
+						 : 0;
 }
 
 static void set_margin(struct entry *t, const struct compare_join *j, const struct compare_rule *rule)
 {
 	const struct compare_values *v = t->values;
-	bool is_share = compare_quantities[t->kind].is_share;
-	double steps = 2 * (is_share ? 1 / v->messages : resolution_ns(j->runs));
+	double steps = 2 * resolution_of(v, j->runs);
 	double noise = compare_amount(v, compare_noise(v, j->runs->units[ARM_BASE], rule->seed));
 
 	t->margin = rule->margin * fabs(v->level[ARM_BASE]);
@@ -96,7 +96,7 @@ static bool is_within(const struct entry *t, double low, double high)
  */
 static int verdict_of(const struct entry *t)
 {
-	bool better = is_larger_better(t->point);
+	bool better = t->values->of.less_is_worse;
 	const struct perm_quantity *q = t->perm;
 
 	if (is_within(t, q->low, q->high))
@@ -132,7 +132,7 @@ static json_t *end_percent(const struct compare_values *v, double end)
 /* Can a change for the worse that is larger than the margin not be excluded? */
 static bool may_be_worse(const struct entry *t)
 {
-	if (is_larger_better(t->point))
+	if (t->values->of.less_is_worse)
 		return !(compare_amount(t->values, t->perm->low_alone) > -t->margin);
 	return !(compare_amount(t->values, t->perm->high_alone) < t->margin);
 }
@@ -141,22 +141,18 @@ static json_t *entry_json(const struct entry *t)
 {
 	const struct compare_values *v = t->values;
 	const struct perm_quantity *q = t->perm;
-	bool share = compare_quantities[t->kind].is_share;
 
 	return json_pack(
 	    "{s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:s}",
-	    "quantity", compare_quantities[t->kind].key, "verdict", compare_verdicts[verdict_of(t)], "may_be_worse",
-	    may_be_worse(t), "unit",
-	    share			     ? "share"
-	    : strrchr(t->point->metric, '_') ? strrchr(t->point->metric, '_') + 1
-					     : "",
-	    "base", number_or_null(v->level[ARM_BASE]), "with", number_or_null(v->level[ARM_WITH]), "effect",
-	    number_or_null(compare_amount(v, q->effect)), "effect_percent", percent(compare_share(v, q->effect)), "low",
-	    end_amount(v, q->low), "high", end_amount(v, q->high), "low_percent", end_percent(v, q->low),
-	    "high_percent", end_percent(v, q->high), "low_alone", end_amount(v, q->low_alone), "high_alone",
-	    end_amount(v, q->high_alone), "low_alone_percent", end_percent(v, q->low_alone), "high_alone_percent",
-	    end_percent(v, q->high_alone), "p", q->p, "p_alone", q->p_alone, "margin", t->margin, "margin_percent",
-	    percent(t->margin / fabs(v->level[ARM_BASE])), "margin_from", t->margin_from);
+	    "quantity", v->of.key, "verdict", compare_verdicts[verdict_of(t)], "may_be_worse", may_be_worse(t), "unit",
+	    compare_quantity_unit(&v->of, t->point->metric), "base", number_or_null(v->level[ARM_BASE]), "with",
+	    number_or_null(v->level[ARM_WITH]), "effect", number_or_null(compare_amount(v, q->effect)),
+	    "effect_percent", percent(compare_share(v, q->effect)), "low", end_amount(v, q->low), "high",
+	    end_amount(v, q->high), "low_percent", end_percent(v, q->low), "high_percent", end_percent(v, q->high),
+	    "low_alone", end_amount(v, q->low_alone), "high_alone", end_amount(v, q->high_alone), "low_alone_percent",
+	    end_percent(v, q->low_alone), "high_alone_percent", end_percent(v, q->high_alone), "p", q->p, "p_alone",
+	    q->p_alone, "margin", t->margin, "margin_percent", percent(t->margin / fabs(v->level[ARM_BASE])),
+	    "margin_from", t->margin_from);
 }
 
 /* --- points --- */
@@ -175,13 +171,13 @@ static bool varies(const struct compare_join *j, const char *key)
 
 char *compare_label(const struct compare_join *j, const struct compare_point *p)
 {
-	char *label = fs_path("%s", ""), name[LABEL_VALUE], text[LABEL_VALUE];
+	char *label = fs_path("%s", p->flow), name[LABEL_VALUE], text[LABEL_VALUE];
 	const char *key;
 	json_t *value;
 
 	json_object_foreach ((json_t *)p->params, key, value) {
 		enum unit unit = param_name_unit(key, name, sizeof(name));
-		bool word = json_is_string(value);
+		bool word = json_is_string(value) && flows_owns("", key);
 		char *longer;
 
 		if (!varies(j, key))
@@ -202,11 +198,11 @@ static json_t *point_json(const struct compare_join *j, const struct compare_poi
 		      p->params, "metric", p->metric ? p->metric : "", "left_out", "base", (int)p->left_out[ARM_BASE],
 		      "with", (int)p->left_out[ARM_WITH], "reasons", p->reasons, "quantities", "not_compared");
 
-	for (size_t q = 0; q < COMPARE_QUANTITIES; q++)
+	for (size_t q = 0; q < p->quantity_count; q++)
 		if (p->quantity[q].why && *p->quantity[q].why)
 			json_array_append_new(
 			    json_object_get(point, "not_compared"),
-			    json_pack("{s:s, s:s}", "quantity", compare_quantities[q].key, "why", p->quantity[q].why));
+			    json_pack("{s:s, s:s}", "quantity", p->quantity[q].of.key, "why", p->quantity[q].why));
 	free(label);
 	return point;
 }
@@ -233,11 +229,11 @@ json_t *compare_needed(const struct compare_join *j, const struct compare_rule *
 	size_t most = 0;
 
 	for (size_t i = 0; i < j->count; i++) {
-		const struct compare_values *v = &j->point[i].quantity[COMPARE_P50];
-		double stdev = stdev_of(j, v), effect = log1p(rule->effect);
+		const struct compare_values *v = j->point[i].quantity; /* the first: of a series, the median */
+		double stdev, effect = log1p(rule->effect);
 		size_t n;
 
-		if (!v->value || isnan(stdev))
+		if (!j->point[i].quantity_count || !v->value || isnan(stdev = stdev_of(j, v)))
 			continue;
 		if (!v->logarithms) {
 			stdev /= fabs(v->level[ARM_BASE]);
@@ -317,13 +313,13 @@ static size_t collect(const struct compare_join *j, const struct compare_rule *r
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->count; i++)
-		for (size_t q = 0; q < COMPARE_QUANTITIES; q++) {
+		for (size_t q = 0; q < j->point[i].quantity_count; q++) {
 			const struct compare_values *v = &j->point[i].quantity[q];
 
 			if (!v->value)
 				continue;
-			perms[n] = (struct perm_quantity){.value = v->value, .weight = compare_quantities[q].weight};
-			entries[n] = (struct entry){.point = &j->point[i], .kind = q, .values = v, .perm = &perms[n]};
+			perms[n] = (struct perm_quantity){.value = v->value, .weight = v->of.weight};
+			entries[n] = (struct entry){.point = &j->point[i], .values = v, .perm = &perms[n]};
 			set_margin(&entries[n], j, rule);
 			n++;
 		}
@@ -352,9 +348,9 @@ static void add_entry(const struct compare_join *j, json_t *points, const struct
 	if (is_judged(j, t))
 		json_array_append_new(json_object_get(point, "quantities"), entry_json(t));
 	else
-		json_array_append_new(json_object_get(point, "not_compared"),
-				      json_pack("{s:s, s:s}", "quantity", compare_quantities[t->kind].key, "why",
-						"valid in too few units of an arm"));
+		json_array_append_new(
+		    json_object_get(point, "not_compared"),
+		    json_pack("{s:s, s:s}", "quantity", t->values->of.key, "why", "valid in too few units of an arm"));
 }
 
 /* All points' quantities and what the relabellings say of them. */
@@ -374,7 +370,10 @@ static void judged_free(struct judged *all)
 static int judge_with(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
 		      struct judged *all)
 {
-	size_t most = j->count * COMPARE_QUANTITIES + 1;
+	size_t most = 1;
+
+	for (size_t i = 0; i < j->count; i++)
+		most += j->point[i].quantity_count;
 
 	*all = (struct judged){calloc(most, sizeof(*all->entries)), calloc(most, sizeof(*all->perms)), 0};
 	if (!all->entries || !all->perms)

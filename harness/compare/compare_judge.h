@@ -52,7 +52,7 @@ size_t compare_units_least(const struct compare_runs *runs);
 /* For people, 110 columns wide (compare_table.c). */
 void compare_table(const json_t *result, FILE *out);
 
-/* "rc, busy, 32B": the settings in which the points differ; the caller frees. */
+/* "rc, busy, 32B": the settings in which the points differ, behind the name of the flow; the caller frees. */
 char *compare_label(const struct compare_join *j, const struct compare_point *p);
 
 enum { COMPARE_REGRESSION, COMPARE_IMPROVEMENT, COMPARE_EQUIVALENT, COMPARE_UNDECIDED, COMPARE_VERDICTS };

@@ -76,19 +76,26 @@ struct line {
 	const char *key, *why;
 };
 
+static struct line *add_line(struct line *lines, size_t *count, struct line line)
+{
+	lines = grow_or_abort(lines, *count, sizeof(*lines));
+	lines[(*count)++] = line;
+	return lines;
+}
+
 static struct line *collect(const json_t *result, size_t *count)
 {
 	const json_t *point, *q;
-	struct line *lines = or_abort(
-	    calloc(json_array_size(json_object_get(result, "points")) * 2 * COMPARE_QUANTITIES + 1, sizeof(*lines)));
+	struct line *lines = NULL;
 	size_t i, k;
 
 	*count = 0;
 	json_array_foreach (json_object_get(result, "points"), i, point) {
 		json_array_foreach (json_object_get(point, "quantities"), k, q)
-			lines[(*count)++] = (struct line){point, q, json_text(q, "quantity"), ""};
+			lines = add_line(lines, count, (struct line){point, q, json_text(q, "quantity"), ""});
 		json_array_foreach (json_object_get(point, "not_compared"), k, q)
-			lines[(*count)++] = (struct line){point, NULL, json_text(q, "quantity"), json_text(q, "why")};
+			lines = add_line(lines, count,
+					 (struct line){point, NULL, json_text(q, "quantity"), json_text(q, "why")});
 	}
 	return lines;
 }

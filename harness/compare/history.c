@@ -118,15 +118,32 @@ static json_t *changes_json(const struct compare_runs *runs, const struct compar
 	return changes;
 }
 
-static json_t *point_json(const struct compare_join *j, const struct compare_point *p, size_t quantity)
+/* As people have always read it: of a series, "ns". */
+static const char *unit_of(const struct compare_values *v, const char *metric)
 {
-	const struct compare_values *v = &p->quantity[quantity];
+	return v->of.measure == MEASURE_SERIES ? "ns" : compare_quantity_unit(&v->of, metric ? metric : "");
+}
+
+/* A point has one that is not compared where its metric lacks the quantity. */
+static const struct compare_values *values_of(const struct compare_point *p, const char *quantity)
+{
+	static const struct compare_values none = {.of.key = "", .why = "it has no such statistic"};
+
+	for (size_t q = 0; q < p->quantity_count; q++)
+		if (!strcmp(p->quantity[q].of.key, quantity))
+			return &p->quantity[q];
+	return &none;
+}
+
+static json_t *point_json(const struct compare_join *j, const struct compare_point *p, const char *quantity)
+{
+	const struct compare_values *v = values_of(p, quantity);
 	struct course c = course_of(v, j->runs->units[ARM_BASE]);
 	char *label = compare_label(j, p);
-	json_t *point = json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "id", p->id, "label", label, "metric",
-				  p->metric ? p->metric : "", "unit",
-				  compare_quantities[quantity].is_share ? "share" : "ns", "why", v->why ? v->why : "",
-				  "builds", builds_json(j->runs, v, &c), "changes", changes_json(j->runs, v, &c));
+	json_t *point =
+	    json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "id", p->id, "label", label, "metric",
+		      p->metric ? p->metric : "", "unit", unit_of(v, p->metric), "why", v->why ? v->why : "", "builds",
+		      builds_json(j->runs, v, &c), "changes", changes_json(j->runs, v, &c));
 
 	free(label);
 	course_free(&c);
@@ -162,7 +179,7 @@ static json_t *answer_of(const json_t *points, const struct compare_runs *runs)
 			    json_string_value(json_object_get(worst, "after")));
 }
 
-json_t *history_of(const struct compare_join *j, size_t quantity)
+json_t *history_of(const struct compare_join *j, const char *quantity)
 {
 	const char *name = json_string_value(json_object_get(j->runs->run[0].run.resolved, "name"));
 	json_t *points = json_array();
@@ -170,29 +187,31 @@ json_t *history_of(const struct compare_join *j, size_t quantity)
 	for (size_t i = 0; i < j->count; i++)
 		json_array_append_new(points, point_json(j, &j->point[i], quantity));
 	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o}", "schema", 1, "experiment", name ? name : "", "unit",
-			 compare_unit_name[j->runs->kind], "quantity", compare_quantities[quantity].key, "answer",
-			 answer_of(points, j->runs), "points", points);
+			 compare_unit_name[j->runs->kind], "quantity", quantity, "answer", answer_of(points, j->runs),
+			 "points", points);
 }
 
 /* --- for people --- */
 
-static void put_value(struct grid *g, size_t column, size_t row, const json_t *value, bool share)
+static void put_value(struct grid *g, size_t column, size_t row, const json_t *value, const char *unit)
 {
 	char text[32];
 
 	if (!json_is_number(value))
 		grid_set(g, column, row, "-");
-	else if (share)
+	else if (!strcmp(unit, "share"))
 		grid_set(g, column, row, "%.3g %%", 100 * json_number_value(value));
-	else
+	else if (!strcmp(unit, "ns"))
 		grid_set(g, column, row, "%s",
 			 unit_human_ns((int64_t)llround(json_number_value(value)), text, sizeof(text)));
+	else
+		grid_set(g, column, row, "%.4g %s", json_number_value(value), unit);
 }
 
 static void put_point(const json_t *point, FILE *out)
 {
 	const json_t *builds = json_object_get(point, "builds"), *build, *change;
-	bool share = !strcmp(json_text(point, "unit"), "share");
+	const char *unit = json_text(point, "unit");
 	size_t when, kernel, boot, runs, value, level, mark, i;
 	struct grid g;
 
@@ -209,8 +228,8 @@ static void put_point(const json_t *point, FILE *out)
 		grid_set(&g, kernel, i, "%s", json_text(build, "kernel"));
 		grid_set(&g, boot, i, "%.8s", json_text(build, "boot"));
 		grid_set(&g, runs, i, "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(build, "runs")));
-		put_value(&g, value, i, json_object_get(build, "value"), share);
-		put_value(&g, level, i, json_object_get(build, "level"), share);
+		put_value(&g, value, i, json_object_get(build, "value"), unit);
+		put_value(&g, level, i, json_object_get(build, "level"), unit);
 	}
 	json_array_foreach (json_object_get(point, "changes"), i, change)
 		grid_set(&g, mark, (size_t)json_integer_value(json_object_get(change, "at")), "<- %+.2f %%",

@@ -13,8 +13,8 @@
 
 #include "compare/compare_join.h"
 
-/* Of joined runs that are all in the base; `quantity`: an index of compare_quantities. New reference. */
-json_t *history_of(const struct compare_join *j, size_t quantity);
+/* Of joined runs that are all in the base; `quantity`: a key of compare_quantity_list(). New reference. */
+json_t *history_of(const struct compare_join *j, const char *quantity);
 
 void history_table(const json_t *history, FILE *out);
 
