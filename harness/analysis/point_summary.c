@@ -186,6 +186,7 @@ static void judge(const struct work *w, const struct flow_summary *s, struct val
 {
 	struct validity_facts facts = {
 	    .params = s->flow->params,
+	    .traits = s->flow->traits,
 	    .counters = s->counters,
 	    .clock = w->context->clock,
 	    .placement = outcome_of_flow(w, "placement", s->flow),

@@ -29,64 +29,12 @@ __attribute__((format(printf, 2, 3))) static void say(json_t *list, const char *
 	json_array_append_new(list, json_string(text_clean(raw, strlen(raw), text, sizeof(text))));
 }
 
-/* --- transports --- */
+/* --- what a rule is about --- */
 
 static bool always(const json_t *params)
 {
 	(void)params;
 	return true;
-}
-
-static bool never(const json_t *params)
-{
-	(void)params;
-	return false;
-}
-
-/* A publisher drops what a subscriber can't take. */
-static bool is_pair(const json_t *params)
-{
-	return !strcmp(json_text(params, "pattern"), "pair");
-}
-
-static bool is_connected_reliably(const json_t *params)
-{
-	const char *qp = json_text(params, "qp");
-
-	return strcmp(qp, "uc") && strcmp(qp, "ud");
-}
-
-static bool is_said_reliable(const json_t *params)
-{
-	return json_is_true(json_object_get(params, "reliable"));
-}
-
-struct transport_facts {
-	const char *name;
-	bool (*is_reliable)(const json_t *params);
-	bool has_own_clock; /* the tick counter has no part in its numbers */
-	bool has_device;    /* whose counters must show the traffic */
-};
-
-static const struct transport_facts transport_facts[] = {
-    {"shmem", always, false, false},
-    {"verbs", is_connected_reliably, false, true},
-    {"tcp", always, false, false},
-    {"udp", never, false, false},
-    {"zeromq", is_pair, false, false},
-    {"nanomsg", is_pair, false, false},
-    {"scripted", is_said_reliable, true, false},
-    /* One that is not known here gets the strictest rules. */
-    {NULL, always, false, false},
-};
-
-static const struct transport_facts *facts_of(const json_t *params)
-{
-	const struct transport_facts *t = transport_facts;
-
-	while (t->name && strcmp(t->name, json_text(params, "transport")))
-		t++;
-	return t;
 }
 
 static bool is_stored(const json_t *params)
@@ -269,7 +217,7 @@ static void judge_loss(const struct validity_facts *f, struct validity *out)
 		return;
 	for (size_t i = 0; i < json_array_size(f->counters); i++)
 		sent = add_up(sent, posted(json_array_get(f->counters, i)));
-	if (facts_of(f->params)->is_reliable(f->params))
+	if (f->traits.reliable)
 		say(out->reasons,
 		    "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost on a reliable transport",
 		    f->lost, sent);
@@ -330,7 +278,7 @@ static void judge_way(const struct validity_facts *f, struct validity *out)
 	json_int_t packets = 0, messages = 0;
 	char at[AT_MAX];
 
-	if (!facts_of(f->params)->has_device)
+	if (!f->traits.device)
 		return;
 	for (size_t i = 0; i < all; i++) {
 		const json_t *counters = json_array_get(f->counters, i);
@@ -360,7 +308,7 @@ static void judge_clock(const struct validity_facts *f, struct validity *out)
 {
 	const json_t *c = f->clock;
 
-	if (facts_of(f->params)->has_own_clock)
+	if (f->traits.own_clock)
 		return;
 	if (!json_is_object(c)) {
 		say(out->reasons, "the tick counter was not checked");
@@ -440,7 +388,7 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 {
 	const json_t *sink = json_object_get(f->placement, side_names[SINK]);
 
-	if (facts_of(f->params)->has_own_clock)
+	if (f->traits.own_clock)
 		return;
 	if (json_is_true(json_object_get(sink, "shared_cpu")))
 		say(out->warnings, "source and sink share a CPU");

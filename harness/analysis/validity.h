@@ -12,18 +12,21 @@
 
 #include <jansson.h>
 
+#include "rundir/layout.h"
+
 struct validity {
 	json_t *reasons;  /* array of strings; empty: valid */
 	json_t *warnings; /* array of strings */
 };
 
-/* What is judged: one point. All but params may be NULL: then what depends on it is not known, which is a reason or a
+/* What is judged: a flow of a point. All but params may be NULL: then what depends on it is not known, which is a reason or a
  * warning of its own. */
 struct validity_facts {
-	const json_t *params;	 /* its settings */
+	const json_t *params; /* its settings, under their bare names */
+	struct layout_traits traits;
 	const json_t *counters;	 /* array of every repetition's counters.json */
 	const json_t *clock;	 /* run.json's "clock" */
-	const json_t *placement; /* point.json's "placement" */
+	const json_t *placement; /* point.json's "placement", of the flow */
 	const json_t *state[2];	 /* state.json's "keys" of the source's and of the sink's host, before the run */
 	json_int_t lost;	 /* over all repetitions, from the columns; duplicates are a counter */
 };

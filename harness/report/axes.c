@@ -7,10 +7,7 @@
 #include "common/or_abort.h"
 #include "report/figures.h"
 #include "report/labels.h"
-
-/* Settings that say how long to measure, not what. */
-static const char *const bookkeeping[] = {"messages", "repetitions", "warmup", "timeout_ns",
-					  "drain_ns", "limit_ns",    "depth"};
+#include "rundir/layout.h"
 
 const json_t *axes_setting(const struct report_point *p, const char *key)
 {
@@ -68,12 +65,9 @@ size_t axes_values(const struct report_point *points, size_t count, const char *
 
 /* --- axes --- */
 
-static bool is_bookkeeping(const char *key)
+static bool is_bookkeeping(const struct report *r, const char *key)
 {
-	for (size_t i = 0; i < sizeof(bookkeeping) / sizeof(bookkeeping[0]); i++)
-		if (!strcmp(key, bookkeeping[i]))
-			return true;
-	return false;
+	return r->run_count && layout_is_bookkeeping(r->runs[0].run->resolved, key);
 }
 
 /* Does a setting only go along with the size, as a burst that becomes shorter for large messages? */
@@ -91,7 +85,7 @@ static bool follows_size(const struct report *r, const char *key)
 
 bool axes_is_axis(const struct report *r, const char *key)
 {
-	return strcmp(key, AXES_SIZE) != 0 && !is_bookkeeping(key) && !follows_size(r, key);
+	return strcmp(key, AXES_SIZE) != 0 && !is_bookkeeping(r, key) && !follows_size(r, key);
 }
 
 /* --- words --- */

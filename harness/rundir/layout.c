@@ -6,8 +6,10 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/or_abort.h"
 #include "rundir/flows.h"
+#include "rundir/legacy.h"
 
 #define NAME_BYTES 64
 
@@ -102,6 +104,21 @@ static bool read_series(const json_t *series, struct layout_flow *f)
 
 /* --- flows --- */
 
+/* What is not said gets the strictest rules. */
+static struct layout_traits read_traits(const json_t *point, const struct layout_flow *f)
+{
+	const json_t *traits = json_object_get(point, "traits");
+	const json_t *own = *f->name ? json_object_get(traits, f->name) : traits;
+
+	if (!traits)
+		return legacy_traits(f->params);
+	return (struct layout_traits){
+	    .reliable = !json_is_false(json_object_get(own, "reliable")),
+	    .own_clock = json_is_true(json_object_get(own, "own_clock")),
+	    .device = json_is_true(json_object_get(own, "device")),
+	};
+}
+
 static int read_flow(const char *run_path, const json_t *resolved, size_t index, struct layout_flow *f, struct err *e)
 {
 	const json_t *limit = json_object_get(f->params, "limit_ns");
@@ -109,6 +126,7 @@ static int read_flow(const char *run_path, const json_t *resolved, size_t index,
 	const json_t *kernel = json_object_get(json_object_get(resolved, "kernels"), name);
 	const json_t *columns = json_object_get(kernel, "columns"), *series = json_object_get(kernel, "series");
 
+	f->traits = read_traits(json_array_get(json_object_get(resolved, "points"), index), f);
 	f->limit_ns = json_is_integer(limit) ? json_integer_value(limit) : LAYOUT_LIMIT_NS;
 	if (json_array_size(columns) > LAYOUT_MOST || json_array_size(series) > LAYOUT_MOST)
 		return layout_refuse(run_path, e, "points[%zu]: its kernel '%s' has more than 64 columns or series",
@@ -195,6 +213,14 @@ void layout_free(struct layout *l)
 	free(l->flows);
 	json_decref(l->held);
 	*l = (struct layout){.id = l->id};
+}
+
+bool layout_is_bookkeeping(const json_t *resolved, const char *key)
+{
+	const json_t *keys = json_object_get(resolved, "bookkeeping");
+
+	key = flows_bare_key(key);
+	return keys ? json_has_string(keys, key) : legacy_is_bookkeeping(key);
 }
 
 /* --- paths --- */

@@ -25,11 +25,19 @@ struct layout_series {
 	bool sparse;	   /* entries only where they were asked for: the others are not lost */
 };
 
+/* What a flow's transport is to the rules of validity. */
+struct layout_traits {
+	bool reliable;	/* a lost message is an error */
+	bool own_clock; /* the tick counter has no part in its numbers */
+	bool device;	/* whose counters must show the traffic */
+};
+
 /* A pair of endpoints. */
 struct layout_flow {
 	unsigned point;	  /* id */
 	const char *name; /* "small"; "": the point has no flows, and its one pair of endpoints no folder of its own */
 	const json_t *params; /* its settings under their bare names, with the point's own */
+	struct layout_traits traits;
 	json_int_t limit_ns;
 	unsigned column_count, series_count;
 	const char **columns;
@@ -53,6 +61,9 @@ int layout_read(const char *run_path, const json_t *resolved, size_t index, stru
 int layout_find(const char *run_path, const json_t *resolved, unsigned id, struct layout *out, struct err *e);
 
 void layout_free(struct layout *l);
+
+/* Does a setting, of whatever flow, say how long to measure, not what? */
+bool layout_is_bookkeeping(const json_t *resolved, const char *key);
 
 /* The index of a column by its name, or -1. */
 int layout_column(const struct layout_flow *f, const char *name);

@@ -1,12 +1,14 @@
 #include <stdint.h>
 
 #include "analysis/validity.h"
+#include "rundir/legacy.h"
 #include "tap.h"
 
 /* One point's facts: params, counters of three repetitions, a clock and a placement, all in order. Each row below
  * changes some of it. */
 struct facts {
 	json_t *params, *counters, *clock, *placement, *state;
+	const struct layout_traits *traits; /* NULL: those that a run of before had */
 	json_int_t lost;
 };
 
@@ -55,7 +57,13 @@ static void facts_free(struct facts *f)
 
 static struct validity judge(const struct facts *f)
 {
-	struct validity_facts facts = {f->params, f->counters, f->clock, f->placement, {f->state, f->state}, f->lost};
+	struct validity_facts facts = {.params = f->params,
+				       .traits = f->traits ? *f->traits : legacy_traits(f->params),
+				       .counters = f->counters,
+				       .clock = f->clock,
+				       .placement = f->placement,
+				       .state = {f->state, f->state},
+				       .lost = f->lost};
 	struct validity v;
 
 	validity_judge(&facts, &v);
@@ -206,6 +214,15 @@ static void loss_unknown_transport(struct facts *f)
 	json_object_set_new(f->params, "transport", json_string("pigeons"));
 }
 
+/* What resolved.json says of a transport counts, not its name. */
+static void loss_where_it_is_said_to_happen(struct facts *f)
+{
+	static const struct layout_traits traits = {.reliable = false, .device = true};
+
+	f->lost = 3;
+	f->traits = &traits;
+}
+
 static void another_way(struct facts *f)
 {
 	set_device(f, 1, "after", json_pack("{s:i}", "port_xmit_packets", 5012));
@@ -260,6 +277,15 @@ static void clock_of_scripted(struct facts *f)
 	clock_not_common(f);
 	json_object_set_new(f->params, "transport", json_string("scripted"));
 	json_object_set_new(f->params, "reliable", json_true());
+}
+
+static void clock_of_its_own(struct facts *f)
+{
+	static const struct layout_traits traits = {.reliable = true, .own_clock = true};
+
+	clock_bad(f);
+	another_way(f);
+	f->traits = &traits;
 }
 
 static void counter_missing(struct facts *f)
@@ -363,6 +389,9 @@ static const struct row {
     {"loss over unreliable scripted", loss_scripted_unreliable, NULL, "1 of 3000 messages lost (0.0333 %)"},
     {"loss over a transport not known here", loss_unknown_transport, "1 of 3000 messages lost on a reliable transport",
      NULL},
+    {"loss over a transport that is said to lose", loss_where_it_is_said_to_happen, NULL,
+     "3 of 3000 messages lost (0.1 %)"},
+    {"a transport that is said to have its own clock and no device", clock_of_its_own, NULL, NULL},
     {"another way", another_way,
      "the traffic took another way: the device sent 12 packets for 1000 messages (source, 1 of 3 repetitions)", NULL},
     {"another way than a Soft-RoCE device", another_way_rxe,
