@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/or_abort.h"
-#include "report/figures.h"
+#include "report/figure.h"
 #include "report/labels.h"
 #include "rundir/layout.h"
 

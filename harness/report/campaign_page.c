@@ -12,7 +12,9 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/or_abort.h"
 #include "report/derived.h"
+#include "report/gnuplot.h"
 #include "report/html.h"
 #include "report/report.h"
 
@@ -46,14 +48,53 @@ static struct claim_verdicts claims_of(const struct claim_verdicts *verdicts, co
 	return own;
 }
 
-static int make_run_page(const struct run *run, const struct claim_verdicts *verdicts, struct err *e)
-{
-	struct claim_verdicts own = claims_of(verdicts, html_string(run->resolved, "name", ""));
-	char *html = NULL;
-	int rc = report_make_judged(run, 1, &own, &html, e);
+/* Pages that are begun before the first of them is finished: enough to keep gnuplot busy. */
+#define AHEAD 4
 
-	free(own.all);
+struct run_page {
+	struct claim_verdicts verdicts;
+	struct report_draft *draft;
+};
+
+static int start_page(struct run_page *page, const struct run *run, const struct claim_verdicts *verdicts,
+		      struct gnuplot *g, struct err *e)
+{
+	page->verdicts = claims_of(verdicts, html_string(run->resolved, "name", ""));
+	page->draft = report_start(run, 1, &page->verdicts, g, e);
+	return page->draft ? 0 : -EIO;
+}
+
+/* Figures that can't be drawn don't cost the pages: `drawing` says why. */
+static int finish_page(struct run_page *page, struct gnuplot *g, struct err *drawing, struct err *e)
+{
+	struct err own = ERR_INIT;
+	char *html = NULL;
+	int rc = page->draft ? report_finish(page->draft, g, &html, &own) : 0;
+	bool drawn = own.status != STATUS_IMPOSSIBLE;
+
+	free(page->verdicts.all);
 	free(html);
+	if (rc)
+		err_set(drawn ? e : drawing, rc, own.status, NULL, NULL, "%s", own.text);
+	return drawn ? rc : 0;
+}
+
+/* Some are drawn while others are begun. After a failure what was begun is finished still. */
+static int make_run_pages(const struct run *runs, size_t count, const struct claim_verdicts *verdicts,
+			  struct err *drawing, struct err *e)
+{
+	struct run_page *pages = or_abort(calloc(count + 1, sizeof(*pages)));
+	struct gnuplot *g = gnuplot_open();
+	int rc = 0;
+
+	for (size_t i = 0; i < count + AHEAD; i++) {
+		if (!rc && i < count)
+			rc = start_page(&pages[i], &runs[i], verdicts, g, e);
+		if (i >= AHEAD)
+			rc = finish_page(&pages[i - AHEAD], g, drawing, e) ?: rc;
+	}
+	gnuplot_close(g);
+	free(pages);
 	return rc;
 }
 
@@ -165,10 +206,9 @@ static int make_all(const char *dir, const json_t *campaign, struct run *runs, s
 	char *derived = fs_path("%s/derived", dir);
 	struct err drawing = ERR_INIT;
 
-	/* Figures that can't be drawn don't cost the pages; that they could not is told at the end. */
-	for (size_t i = 0; !rc && i < count; i++)
-		if (make_run_page(&runs[i], &verdicts, &drawing) && drawing.status != STATUS_IMPOSSIBLE)
-			rc = err_set(e, -EIO, drawing.status, NULL, NULL, "%s", drawing.text);
+	if (!rc)
+		rc = make_run_pages(runs, count, &verdicts, &drawing, e);
+	/* That there are no figures is told at the end. */
 	if (!rc)
 		rc = fs_remove_tree(derived, e) ?: fs_mkdirs(derived, e) ?: write_page(html, campaign, &verdicts, e);
 	if (!rc && drawing.status)

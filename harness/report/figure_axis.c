@@ -1,8 +1,5 @@
-/*
- * The median against a numeric setting (size first of all), with P10 and P90: a panel for each service type, a line for each
- * combination of what else varies; of paced points, below them, the steps that were missed and not sent. One figure for each
- * setting that has at least three values.
- */
+#include "report/figure_axis.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +9,6 @@
 #include "common/text.h"
 #include "report/axes.h"
 #include "report/escape.h"
-#include "report/figures.h"
 #include "report/labels.h"
 #include "report/missed_steps.h"
 
@@ -299,7 +295,7 @@ static void set_range(struct figures *f, const struct course *c)
 {
 	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
 	bool logarithmic = most > LOGARITHMIC * least;
-	struct axis_unit unit = axis_unit_for(logarithmic ? 2 * sqrt(least * most) : most);
+	struct axis_unit unit = figure_axis_unit(logarithmic ? 2 * sqrt(least * most) : most);
 
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);
@@ -350,7 +346,7 @@ static int add_axis(struct figures *f, const struct report *r, const char *key, 
 	return figure_end(f, table, e);
 }
 
-static int add_axes(struct figures *f, const struct report *r, struct err *e)
+int figure_axis_add(struct figures *f, const struct report *r, struct err *e)
 {
 	int rc = add_axis(f, r, AXES_SIZE, e);
 
@@ -359,5 +355,3 @@ static int add_axes(struct figures *f, const struct report *r, struct err *e)
 			rc = add_axis(f, r, r->varying[i], e);
 	return rc;
 }
-
-const struct figure_kind figure_axis = {"axis", add_axes};

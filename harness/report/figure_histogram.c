@@ -1,6 +1,5 @@
-/*
- * One figure a point, in the thesis' manner: bins of equal width, logarithmic counts, t_lat in front of t_comp.
- */
+#include "report/figure_histogram.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +10,6 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/units.h"
-#include "report/figures.h"
 #include "report/missed_steps.h"
 
 #define WIDTH	    800
@@ -279,7 +277,7 @@ static size_t set_series(struct figures *f, const struct report_point *p)
 
 static void set_range(struct figures *f, const struct report_point *p, const struct bins *b)
 {
-	struct axis_unit unit = axis_unit_for((double)b->high);
+	struct axis_unit unit = figure_axis_unit((double)b->high);
 
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);
@@ -372,7 +370,7 @@ static const struct report_series *first_measured(const struct report_point *p)
 	return NULL;
 }
 
-static int add_histograms(struct figures *f, const struct report *r, struct err *e)
+int figure_histogram_add(struct figures *f, const struct report *r, struct err *e)
 {
 	int rc = 0;
 
@@ -384,5 +382,3 @@ static int add_histograms(struct figures *f, const struct report *r, struct err 
 	}
 	return rc;
 }
-
-const struct figure_kind figure_histogram = {"histogram", add_histograms};

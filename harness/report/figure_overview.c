@@ -1,6 +1,5 @@
-/*
- * All points side by side: median, P10 to P90 and p99 of every series, on a logarithmic axis.
- */
+#include "report/figure_overview.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include "common/or_abort.h"
 #include "common/text.h"
 #include "report/escape.h"
-#include "report/figures.h"
 
 #define FEW	     8	 /* points whose labels stand upright, a value a line */
 #define LABELS_MAX   150 /* more can't be read */
@@ -224,7 +222,7 @@ static void set_range(struct figures *f, const struct columns *c)
 {
 	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
 	/* Of the axis' middle: its ends may be decades apart. */
-	struct axis_unit unit = axis_unit_for(2 * sqrt(least * most));
+	struct axis_unit unit = figure_axis_unit(2 * sqrt(least * most));
 
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);
@@ -269,7 +267,7 @@ static void set_all(struct figures *f, const struct report *r, const struct colu
 	fprintf(f->script, "width = %zu\nheight = %zu\n", width, PLOT_HEIGHT + below + (rows - 1) * FIGURE_KEY_ROW);
 }
 
-static int add_overview(struct figures *f, const struct report *r, struct err *e)
+int figure_overview_add(struct figures *f, const struct report *r, struct err *e)
 {
 	struct columns c = {.count = 0};
 	FILE *table;
@@ -288,5 +286,3 @@ static int add_overview(struct figures *f, const struct report *r, struct err *e
 	free(c.series);
 	return figure_end(f, table, e);
 }
-
-const struct figure_kind figure_overview = {"overview", add_overview};

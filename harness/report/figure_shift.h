@@ -5,7 +5,7 @@
 #define KBLAT_REPORT_FIGURE_SHIFT_H
 
 #include "compare/compare_shift.h"
-#include "report/figures.h"
+#include "report/figure.h"
 
 struct shift_figure {
 	size_t index; /* of the point */

@@ -1,8 +1,5 @@
-/*
- * The median over two numeric settings at once (rate and size of samples), as a surface, in the thesis' manner: a wire frame
- * in blues, its least and its largest value marked, and where many steps of a pacer came to nothing, their share. A figure for
- * each pair of settings, and of it for each combination of what else varies.
- */
+#include "report/figure_surface.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +10,6 @@
 #include "common/units.h"
 #include "report/axes.h"
 #include "report/escape.h"
-#include "report/figures.h"
 #include "report/labels.h"
 #include "report/missed_steps.h"
 
@@ -231,7 +227,7 @@ static void set_height(struct figures *f, const struct surface *s)
 {
 	double least = (double)median_of(s->least), most = (double)median_of(s->most);
 	bool logarithmic = least > 0 && most > LOGARITHMIC * least;
-	struct axis_unit unit = axis_unit_for(logarithmic ? 2 * sqrt(least * most) : most);
+	struct axis_unit unit = figure_axis_unit(logarithmic ? 2 * sqrt(least * most) : most);
 
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);
@@ -331,7 +327,7 @@ static bool is_an_axis(const struct report *r, const char *key)
 
 /* Rate first, so that it is the axis on the left: the later one is the deeper. With more than two there would be many pairs,
  * of which none shows the whole. */
-static int add_surfaces(struct figures *f, const struct report *r, struct err *e)
+int figure_surface_add(struct figures *f, const struct report *r, struct err *e)
 {
 	const char *axes[2];
 	size_t count = 0;
@@ -347,5 +343,3 @@ static int add_surfaces(struct figures *f, const struct report *r, struct err *e
 		return 0;
 	return !strcmp(axes[1], "rate_hz") ? add_pair(f, r, axes[1], axes[0], e) : add_pair(f, r, axes[0], axes[1], e);
 }
-
-const struct figure_kind figure_surface = {"surface", add_surfaces};

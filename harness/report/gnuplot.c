@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,107 +17,49 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 
-#define LIMIT_MS  60000
+#define LIMIT_MS  60000 /* for a figure */
+#define BATCH	  8	/* figures that a process of their own is worth: it needs the time of two to start */
 #define WORDS_MAX 1024
-#define LEVELS	  3
+#define LINE_MAX  128
 #define NO_EXEC	  127
 #define NO_DIR	  126
+#define MARK	  "figure " /* what a line that names the next figure begins with */
 
-#ifndef KBLAT_DATADIR
-#define KBLAT_DATADIR "/usr/local/share/kblat"
-#endif
+enum part_state { QUEUED, RUNNING, ENDED };
 
-/* Where the scripts are ---------------------------------------------------------------------------------- */
+/* A process, and what is known of it. */
+struct part {
+	struct gnuplot_script *of;
+	unsigned number;
+	enum part_state state;
+	pid_t pid;
+	int fd; /* of its output */
+	int64_t deadline_ms;
+	int start_rc;	       /* it could not be started */
+	int status;	       /* of waitpid() */
+	bool timed_out;	       /* it was killed */
+	char figure[LINE_MAX]; /* that it draws; "" before the first */
+	char words[WORDS_MAX]; /* the first that it wrote since */
+	char line[LINE_MAX];   /* the beginning of the line that it writes */
+	size_t word_size, line_size;
+};
 
-static bool holds_scripts(const char *dir)
-{
-	char *style = fs_path("%s/style.gp", dir);
-	bool there = !access(style, R_OK);
+struct gnuplot_script {
+	char *dir, *script;
+	unsigned parts;
+	struct part *part;
+};
 
-	free(style);
-	return there;
-}
+struct gnuplot {
+	unsigned cpus, running;
+	struct part **queue; /* of all scripts, in order */
+	size_t count;
+};
 
-/* Whoever names a folder means it: no other is looked for then. */
-static char *from_environment(void)
-{
-	const char *dir = getenv("KBLAT_PLOTS");
-
-	return dir && *dir ? fs_path("%s", dir) : NULL;
-}
-
-/* build/kblat, build/san/kblat, build/san/unit/test_report: the tree is above. */
-static char *above_program(void)
-{
-	char path[PATH_MAX], *slash;
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (n <= 0)
-		return NULL;
-	path[n] = '\0';
-	for (int level = 0; level <= LEVELS && (slash = strrchr(path, '/')); level++) {
-		char *dir;
-
-		*slash = '\0';
-		dir = fs_path("%s/plots", path);
-		if (level && holds_scripts(dir))
-			return dir;
-		free(dir);
-	}
-	return NULL;
-}
-
-static char *installed(void)
-{
-	char *dir = fs_path("%s/plots", KBLAT_DATADIR);
-
-	if (holds_scripts(dir))
-		return dir;
-	free(dir);
-	return NULL;
-}
-
-char *gnuplot_scripts(struct err *e)
-{
-	char *dir = from_environment(), *real;
-
-	if (!dir)
-		dir = above_program();
-	if (!dir)
-		dir = installed();
-	if (!dir || !holds_scripts(dir)) {
-		err_set(e, -ENOENT, STATUS_FAILED, dir ? dir : "plots", "find the plot scripts",
-			dir ? "no style.gp in it; set KBLAT_PLOTS to the folder that has one, or unset it"
-			    : "neither above the program nor installed; set KBLAT_PLOTS to their folder");
-		free(dir);
-		return NULL;
-	}
-	real = realpath(dir, NULL);
-	free(dir);
-	return real;
-}
-
-/* Running it --------------------------------------------------------------------------------------------- */
-
-/* -d: no start-up files, so that the same tables give the same figures for everyone. */
-_Noreturn static void become_gnuplot(const char *dir, const char *script, int out)
-{
-	char *argv[] = {(char *)"gnuplot", (char *)"-d", (char *)script, NULL};
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setenv("LC_ALL", "C.UTF-8", 1);
-	if (chdir(dir))
-		_exit(NO_DIR);
-	dup2(null, STDIN_FILENO);
-	dup2(out, STDOUT_FILENO);
-	dup2(out, STDERR_FILENO);
-	execvp(argv[0], argv);
-	_exit(NO_EXEC);
-}
+/* Processes ---------------------------------------------------------------------------------------------- */
 
 static int64_t now_ms(void)
 {
@@ -127,33 +69,211 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Its first words, until it closes the pipe. False: the time is over. */
-static bool listen_to(int fd, char *words, size_t size)
+/* -d: no start-up files, so that the same tables give the same figures for everyone. */
+_Noreturn static void become_gnuplot(const struct part *p, char *variables, int out, pid_t parent)
 {
-	int64_t end = now_ms() + LIMIT_MS;
-	size_t used = 0;
+	char *argv[] = {(char *)"gnuplot", (char *)"-d", (char *)"-e", variables, p->of->script, NULL};
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	words[0] = '\0';
-	for (;;) {
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-		int64_t left = end - now_ms();
-		char more[4096];
-		ssize_t n;
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Before that line it could die unnoticed. */
+	if (getppid() != parent)
+		_exit(NO_EXEC);
+	setenv("LC_ALL", "C.UTF-8", 1);
+	if (chdir(p->of->dir))
+		_exit(NO_DIR);
+	dup2(null, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	execvp(argv[0], argv);
+	_exit(NO_EXEC);
+}
 
-		if (left <= 0)
-			return false;
-		if (poll(&p, 1, (int)left) <= 0)
-			continue;
-		n = read(fd, more, sizeof(more));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return true;
-		for (ssize_t i = 0; i < n && used + 1 < size; i++)
-			words[used++] = more[i];
-		words[used] = '\0';
+static int fork_part(struct part *p, int out)
+{
+	char *variables = fs_path("part = %u; parts = %u", p->number, p->of->parts);
+	pid_t parent = getpid();
+
+	p->pid = fork();
+	if (!p->pid)
+		become_gnuplot(p, variables, out, parent);
+	free(variables);
+	if (p->pid < 0)
+		return -errno;
+	setpgid(p->pid, p->pid);
+	return 0;
+}
+
+static void start_part(struct gnuplot *g, struct part *p)
+{
+	int fd[2];
+
+	p->start_rc = pipe2(fd, O_CLOEXEC) ? -errno : 0;
+	if (!p->start_rc) {
+		p->start_rc = fork_part(p, fd[1]);
+		close(fd[1]);
+		if (p->start_rc)
+			close(fd[0]);
+	}
+	p->state = p->start_rc ? ENDED : RUNNING;
+	if (p->state != RUNNING)
+		return;
+	p->fd = fd[0];
+	p->deadline_ms = now_ms() + LIMIT_MS;
+	g->running++;
+}
+
+static void end_part(struct gnuplot *g, struct part *p)
+{
+	close(p->fd);
+	while (waitpid(p->pid, &p->status, 0) < 0 && errno == EINTR)
+		;
+	p->state = ENDED;
+	g->running--;
+}
+
+static void kill_part(struct gnuplot *g, struct part *p)
+{
+	if (p->state == RUNNING) {
+		kill(-p->pid, SIGKILL);
+		end_part(g, p);
+	}
+	p->state = ENDED;
+}
+
+/* What they say ------------------------------------------------------------------------------------------ */
+
+static void hear_line(struct part *p)
+{
+	if (!strncmp(p->line, MARK, strlen(MARK))) {
+		snprintf(p->figure, sizeof(p->figure), "%s", p->line + strlen(MARK));
+		p->deadline_ms = now_ms() + LIMIT_MS;
+		p->word_size = 0;
+	}
+	p->line_size = 0;
+}
+
+static void hear_byte(struct part *p, char c)
+{
+	if (p->word_size + 1 < sizeof(p->words))
+		p->words[p->word_size++] = c;
+	if (c != '\n' && p->line_size + 1 < sizeof(p->line))
+		p->line[p->line_size++] = c;
+	p->line[p->line_size] = '\0';
+	if (c == '\n')
+		hear_line(p);
+	p->words[p->word_size] = '\0';
+}
+
+static void hear_part(struct gnuplot *g, struct part *p)
+{
+	char more[4096];
+	ssize_t n = read(p->fd, more, sizeof(more));
+
+	if (n < 0 && errno == EINTR)
+		return;
+	for (ssize_t i = 0; i < n; i++)
+		hear_byte(p, more[i]);
+	if (n <= 0)
+		end_part(g, p);
+}
+
+/* The queue ---------------------------------------------------------------------------------------------- */
+
+static void start_some(struct gnuplot *g)
+{
+	for (size_t i = 0; i < g->count && g->running < g->cpus; i++)
+		if (g->queue[i]->state == QUEUED)
+			start_part(g, g->queue[i]);
+}
+
+static void drop_ended(struct gnuplot *g)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < g->count; i++)
+		if (g->queue[i]->state != ENDED)
+			g->queue[kept++] = g->queue[i];
+	g->count = kept;
+}
+
+static void check_deadlines(struct gnuplot *g)
+{
+	int64_t now = now_ms();
+
+	for (size_t i = 0; i < g->count; i++) {
+		struct part *p = g->queue[i];
+
+		p->timed_out = p->state == RUNNING && now >= p->deadline_ms;
+		if (p->timed_out)
+			kill_part(g, p);
 	}
 }
+
+/* Milliseconds until the first deadline. */
+static int time_left(const struct gnuplot *g)
+{
+	int64_t first = now_ms() + LIMIT_MS;
+
+	for (size_t i = 0; i < g->count; i++)
+		if (g->queue[i]->state == RUNNING && g->queue[i]->deadline_ms < first)
+			first = g->queue[i]->deadline_ms;
+	first -= now_ms();
+	return first > 0 ? (int)first : 0;
+}
+
+/* Until at least one of those that run has something to say. */
+static void work_on(struct gnuplot *g)
+{
+	struct pollfd *fds = or_abort(calloc(g->count + 1, sizeof(*fds)));
+
+	start_some(g);
+	for (size_t i = 0; i < g->count; i++)
+		fds[i] = (struct pollfd){.fd = g->queue[i]->state == RUNNING ? g->queue[i]->fd : -1, .events = POLLIN};
+	if (g->running && poll(fds, g->count, time_left(g)) > 0)
+		for (size_t i = 0; i < g->count; i++)
+			if (fds[i].revents)
+				hear_part(g, g->queue[i]);
+	free(fds);
+	check_deadlines(g);
+	drop_ended(g);
+}
+
+struct gnuplot *gnuplot_open(void)
+{
+	struct gnuplot *g = or_abort(calloc(1, sizeof(*g)));
+	cpu_set_t set;
+
+	g->cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
+	return g;
+}
+
+void gnuplot_close(struct gnuplot *g)
+{
+	free(g->queue);
+	free(g);
+}
+
+struct gnuplot_script *gnuplot_draw(struct gnuplot *g, const char *dir, const char *script, size_t figures)
+{
+	struct gnuplot_script *s = or_abort(calloc(1, sizeof(*s)));
+	size_t batches = (figures + BATCH - 1) / BATCH;
+
+	s->dir = fs_path("%s", dir);
+	s->script = fs_path("%s", script);
+	s->parts = batches < g->cpus ? (unsigned)batches : g->cpus;
+	s->part = or_abort(calloc(s->parts + 1, sizeof(*s->part)));
+	for (unsigned i = 0; i < s->parts; i++) {
+		s->part[i] = (struct part){.of = s, .number = i};
+		g->queue = grow_or_abort(g->queue, g->count, sizeof(*g->queue));
+		g->queue[g->count++] = &s->part[i];
+	}
+	start_some(g);
+	return s;
+}
+
+/* What became of them ------------------------------------------------------------------------------------ */
 
 /* On one line: gnuplot shows the offending line and a caret below it, which does not survive in a sentence. */
 static char *one_line(char *words)
@@ -171,59 +291,61 @@ static char *one_line(char *words)
 	return words;
 }
 
-static int judge(int status, char *words, struct err *e)
+static bool has_failed(const struct part *p)
 {
-	char clean[WORDS_MAX];
+	return p->state == ENDED && (p->start_rc || p->timed_out || p->status);
+}
 
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
-		return 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_EXEC)
-		return err_set(e, -ENOENT, STATUS_IMPOSSIBLE, "gnuplot", "draw the figures",
+static int tell_failure(struct part *p, struct err *e)
+{
+	char clean[WORDS_MAX], what[LINE_MAX + 16];
+
+	snprintf(what, sizeof(what), *p->figure ? "draw figure %s" : "draw the figures", p->figure);
+	if (p->start_rc)
+		return err_sys(e, p->start_rc, "gnuplot", "start it");
+	if (p->timed_out)
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, "gnuplot", what, "not done after %d s", LIMIT_MS / 1000);
+	if (WIFSIGNALED(p->status))
+		return err_set(e, -EIO, STATUS_FAILED, "gnuplot", what, "it was ended by signal %d",
+			       WTERMSIG(p->status));
+	if (WEXITSTATUS(p->status) == NO_EXEC)
+		return err_set(e, -ENOENT, STATUS_IMPOSSIBLE, "gnuplot", what,
 			       "there is no such program; install gnuplot-nox");
-	if (WIFSIGNALED(status))
-		return err_set(e, -EIO, STATUS_FAILED, "gnuplot", "draw the figures", "it was ended by signal %d",
-			       WTERMSIG(status));
-	one_line(words);
-	return err_set(e, -EIO, STATUS_FAILED, "gnuplot", "draw the figures", "exit status %d: %s", WEXITSTATUS(status),
-		       text_clean(words, strlen(words), clean, sizeof(clean)));
+	one_line(p->words);
+	return err_set(e, -EIO, STATUS_FAILED, "gnuplot", what, "exit status %d: %s", WEXITSTATUS(p->status),
+		       text_clean(p->words, strlen(p->words), clean, sizeof(clean)));
 }
 
-static int reap(pid_t pid)
+static struct part *find_failed(const struct gnuplot_script *s)
 {
-	int status = 0;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	for (unsigned i = 0; i < s->parts; i++)
+		if (has_failed(&s->part[i]))
+			return &s->part[i];
+	return NULL;
 }
 
-int gnuplot_run(const char *dir, const char *script, struct err *e)
+static bool is_done(const struct gnuplot_script *s)
 {
-	char words[WORDS_MAX];
-	int fd[2], status;
-	bool ended;
-	pid_t pid;
+	for (unsigned i = 0; i < s->parts; i++)
+		if (s->part[i].state != ENDED)
+			return false;
+	return true;
+}
 
-	if (pipe2(fd, O_CLOEXEC))
-		return err_sys(e, -errno, "gnuplot", "make a pipe to it");
-	pid = fork();
-	if (pid < 0) {
-		status = -errno;
-		close(fd[0]);
-		close(fd[1]);
-		return err_sys(e, status, "gnuplot", "start it");
-	}
-	if (!pid)
-		become_gnuplot(dir, script, fd[1]);
-	setpgid(pid, pid);
-	close(fd[1]);
-	ended = listen_to(fd[0], words, sizeof(words));
-	close(fd[0]);
-	if (!ended)
-		kill(-pid, SIGKILL);
-	status = reap(pid);
-	if (!ended)
-		return err_set(e, -ETIMEDOUT, STATUS_FAILED, "gnuplot", "draw the figures", "not done after %d s",
-			       LIMIT_MS / 1000);
-	return judge(status, words, e);
+int gnuplot_wait(struct gnuplot *g, struct gnuplot_script *s, struct err *e)
+{
+	struct part *failed;
+	int rc;
+
+	while (!(failed = find_failed(s)) && !is_done(s))
+		work_on(g);
+	rc = failed ? tell_failure(failed, e) : 0;
+	for (unsigned i = 0; i < s->parts; i++)
+		kill_part(g, &s->part[i]);
+	drop_ended(g);
+	free(s->dir);
+	free(s->script);
+	free(s->part);
+	free(s);
+	return rc;
 }

@@ -94,7 +94,7 @@ static void set_range(struct figures *f, const json_t *point, bool share)
 		}
 	}
 	if (!share)
-		unit = axis_unit_for(most);
+		unit = figure_axis_unit(most);
 	room = fmax(0.08 * (most - least), 0.002 * fabs(most)) + 1e-12;
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "claims/claim_verdict.h"
-#include "report/figures.h"
+#include "report/figure.h"
 #include "report/model.h"
 
 struct page {

@@ -6,24 +6,38 @@
 #include "claims/claims.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/or_abort.h"
 #include "report/derived.h"
 #include "report/figures.h"
 #include "report/gather.h"
+#include "report/gnuplot.h"
 #include "report/html.h"
+#include "report/run_figures.h"
 
-/* What is made into a page. */
-struct content {
-	const struct report *report;
-	const struct claim_verdicts *claims;
+/* What becomes a page once its figures are drawn. */
+struct report_draft {
+	struct report report;
+	struct figures figures;
+	const struct claim_verdicts *verdicts;
+	char *dir;
+	struct err drawing; /* why there are no figures */
+	int drawn;
 };
 
-static int write_page(const struct content *c, const struct figures *f, const char *no_figures, const char *path,
-		      struct err *e)
+static void free_draft(struct report_draft *d)
 {
-	struct page page = {.report = c->report,
-			    .figures = f,
-			    .no_figures = no_figures,
-			    .claims = c->claims,
+	figures_free(&d->figures);
+	model_free(&d->report);
+	free(d->dir);
+	free(d);
+}
+
+static int write_report(const struct report_draft *d, const char *path, struct err *e)
+{
+	struct page page = {.report = &d->report,
+			    .figures = &d->figures,
+			    .no_figures = d->drawn ? d->drawing.text : NULL,
+			    .claims = d->verdicts,
 			    .out = derived_open(path, e)};
 
 	if (page.out)
@@ -31,57 +45,61 @@ static int write_page(const struct content *c, const struct figures *f, const ch
 	return derived_close(page.out, path, e);
 }
 
-/* Figures that can't be drawn don't cost the page; that they could not is told after it. */
-static int make_derived(const struct content *c, const char *dir, const char *html, struct err *e)
+struct report_draft *report_start(const struct run *runs, size_t count, const struct claim_verdicts *verdicts,
+				  struct gnuplot *g, struct err *e)
 {
-	char *figures_dir = fs_path("%s/figures", dir);
-	struct err drawing = ERR_INIT;
-	struct figures f;
-	int drawn, rc;
+	struct report_draft *d = or_abort(calloc(1, sizeof(*d)));
+	char *figures_dir;
+	int rc;
 
-	drawn = figures_draw(&f, c->report, figures_dir, &drawing);
-	rc = write_page(c, &f, drawn ? drawing.text : NULL, html, e);
-	if (!rc && drawn)
-		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);
-	figures_free(&f);
+	d->verdicts = verdicts;
+	d->dir = fs_path("%s/derived", runs[0].path);
+	rc = gather_report(&d->report, runs, count, e);
+	if (!rc)
+		rc = fs_remove_tree(d->dir, e) ?: fs_mkdirs(d->dir, e);
+	if (rc) {
+		free_draft(d);
+		return NULL;
+	}
+	figures_dir = fs_path("%s/figures", d->dir);
+	d->drawn = figures_start(&d->figures, figures_dir, run_figures_add, &d->report, g, &d->drawing);
 	free(figures_dir);
+	return d;
+}
+
+/* Figures that can't be drawn don't cost the page; that they could not is told after it. */
+int report_finish(struct report_draft *d, struct gnuplot *g, char **html_path, struct err *e)
+{
+	int rc;
+
+	if (!d->drawn)
+		d->drawn = figures_finish(&d->figures, g, &d->drawing);
+	*html_path = fs_path("%s/report.html", d->dir);
+	rc = write_report(d, *html_path, e);
+	if (!rc && d->drawn)
+		rc = err_set(e, d->drawn, d->drawing.status, NULL, NULL, "%s", d->drawing.text);
+	free_draft(d);
 	return rc;
 }
 
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e)
 {
 	struct err ignored = ERR_INIT;
+	struct report_draft *draft;
+	struct gnuplot *g;
 	struct claim_verdicts verdicts;
-	int rc;
-
-	/* A run that was killed has no summary to judge by. */
-	claims_judge(runs, count, &verdicts, &ignored);
-	rc = report_make_judged(runs, count, &verdicts, html_path, e);
-	claim_verdicts_free(&verdicts);
-	return rc;
-}
-
-int report_make_judged(const struct run *runs, size_t count, const struct claim_verdicts *verdicts, char **html_path,
-		       struct err *e)
-{
-	struct report r;
-	char *dir;
-	int rc;
+	int rc = -EINVAL;
 
 	*html_path = NULL;
 	if (!count)
-		return err_set(e, -EINVAL, STATUS_USAGE, NULL, "make a report", "no run was given");
-	dir = fs_path("%s/derived", runs[0].path);
-	rc = gather_report(&r, runs, count, e);
-	if (!rc)
-		rc = fs_remove_tree(dir, e);
-	if (!rc)
-		rc = fs_mkdirs(dir, e);
-	if (!rc) {
-		*html_path = fs_path("%s/report.html", dir);
-		rc = make_derived(&(struct content){&r, verdicts}, dir, *html_path, e);
-	}
-	model_free(&r);
-	free(dir);
+		return err_set(e, rc, STATUS_USAGE, NULL, "make a report", "no run was given");
+	g = gnuplot_open();
+	/* A run that was killed has no summary to judge by. */
+	claims_judge(runs, count, &verdicts, &ignored);
+	draft = report_start(runs, count, &verdicts, g, e);
+	if (draft)
+		rc = report_finish(draft, g, html_path, e);
+	claim_verdicts_free(&verdicts);
+	gnuplot_close(g);
 	return rc;
 }

@@ -10,6 +10,8 @@
 #include "rundir/reader.h"
 
 struct claim_verdicts;
+struct gnuplot;
+struct report_draft;
 
 /*
  * Make derived/ of runs[0]; further runs' points are shown beside its own (what `make run` does with a native run and
@@ -18,8 +20,13 @@ struct claim_verdicts;
  */
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e);
 
-/* The same with verdicts on claims (claims/claim_verdict.h) that were reached with more runs than these; NULL: none. */
-int report_make_judged(const struct run *runs, size_t count, const struct claim_verdicts *verdicts, char **html_path,
-		       struct err *e);
+/*
+ * The same in two steps, so that figures of one report are drawn while another is begun. `verdicts` on claims
+ * (claims/claim_verdict.h; NULL: none) may have been reached with more runs than these. Runs and verdicts must outlive the draft,
+ * which report_finish() takes; NULL and `e` if there is nothing to finish.
+ */
+struct report_draft *report_start(const struct run *runs, size_t count, const struct claim_verdicts *verdicts,
+				  struct gnuplot *g, struct err *e);
+int report_finish(struct report_draft *d, struct gnuplot *g, char **html_path, struct err *e);
 
 #endif

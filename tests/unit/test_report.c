@@ -1,7 +1,11 @@
 /* derived/: escapes, labels, merged histograms, bins, figures and the page, over made-up run directories. */
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "report/escape.h"
@@ -9,6 +13,7 @@
 #include "report/gather.h"
 #include "report/gnuplot.h"
 #include "report/labels.h"
+#include "report/plot_scripts.h"
 #include "report/report.h"
 #include "tests/unit/fixture_run.h"
 #include "tests/unit/tap.h"
@@ -508,6 +513,109 @@ static void test_failing_gnuplot(const char *top, const char *dir)
 	restore_path(old);
 }
 
+/* The plot scripts, but one that holds something else. */
+static char *plots_with(const char *top, const char *name, const char *content)
+{
+	char *dir = fs_path("%s/plots", top), *path = fs_path("%s/%s", dir, name);
+	struct err e = ERR_INIT;
+	char *all = plot_scripts(&e), *copy = fs_path("cp -r '%s' '%s' && rm '%s'", all, dir, path);
+
+	if (system(copy))
+		note("the plot scripts could not be copied");
+	tap_file(path, content, strlen(content));
+	free(copy);
+	free(all);
+	free(path);
+	return dir;
+}
+
+static void test_failing_figure(const char *top, const char *dir)
+{
+	char *plots = plots_with(top, "histogram.gp", "plot nothing_such\n"), *html = NULL;
+	struct err e = ERR_INIT;
+
+	setenv("KBLAT_PLOTS", plots, 1);
+	is_int(make(dir, &html, &e), -EIO, "a figure that can't be drawn");
+	like(e.text, "gnuplot: cannot draw figure point-000[0-9]-histogram: exit status [0-9]+: .*nothing_such",
+	     "is named, and what gnuplot has against it");
+	unsetenv("KBLAT_PLOTS");
+	free(html);
+	free(plots);
+}
+
+/* Its first process fails as soon as the second is there, which goes on for ever; alone, it goes on at once. */
+#define STUCK                                                                                                          \
+	"#!/bin/sh\n"                                                                                                  \
+	"case \"$*\" in\n"                                                                                             \
+	"*'part = 0; parts = 2'*)\n"                                                                                   \
+	"    echo 'figure overview' >&2; until [ -s stuck ]; do /bin/sleep 0.02; done; exit 3;;\n"                     \
+	"esac\n"                                                                                                       \
+	"echo $$ >stuck; exec /bin/sleep 1000\n"
+
+static pid_t pid_in(const char *dir, const char *name)
+{
+	char *text = slurp_in(dir, name);
+	pid_t pid = text ? atoi(text) : 0;
+
+	free(text);
+	return pid;
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+}
+
+static bool has_ended(pid_t pid)
+{
+	for (int i = 0; i < 500 && !kill(pid, 0); i++)
+		nap();
+	return pid > 0 && kill(pid, 0) < 0;
+}
+
+/* Two runs have figures for two processes. */
+static int make_twice(const char *dir, struct err *e)
+{
+	struct run runs[2];
+	char *html = NULL;
+	int rc;
+
+	open_run(&runs[0], dir);
+	open_run(&runs[1], dir);
+	rc = report_make(runs, 2, &html, e);
+	run_close(&runs[1]);
+	run_close(&runs[0]);
+	free(html);
+	return rc;
+}
+
+static void test_nothing_left_behind(const char *top, const char *dir, const char *derived)
+{
+	char *old = fake_path(top, STUCK), *stuck = fs_path("%s/figures/stuck", derived);
+	struct err e = ERR_INIT;
+	cpu_set_t set;
+	pid_t pid;
+
+	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) >= 2) {
+		is_int(make_twice(dir, &e), -EIO, "one of two processes fails");
+		contains(e.text, "gnuplot: cannot draw figure overview: exit status 3", "which is told");
+		ok(has_ended(pid_in(derived, "figures/stuck")), "the other is ended");
+	}
+	unlink(stuck);
+	pid = fork();
+	if (!pid) {
+		make(dir, &(char *){NULL}, &e);
+		_exit(0);
+	}
+	for (int i = 0; i < 500 && !pid_in(derived, "figures/stuck"); i++)
+		nap();
+	kill(pid, SIGTERM);
+	waitpid(pid, NULL, 0);
+	ok(has_ended(pid_in(derived, "figures/stuck")), "who is ended while gnuplot draws takes it along");
+	free(stuck);
+	restore_path(old);
+}
+
 static void test_no_scripts(const char *top, const char *dir)
 {
 	struct err e = ERR_INIT;
@@ -666,6 +774,8 @@ int main(void)
 	test_hostile(top);
 	test_no_gnuplot(top, dir, derived);
 	test_failing_gnuplot(top, dir);
+	test_failing_figure(top, dir);
+	test_nothing_left_behind(top, dir, derived);
 	test_no_scripts(top, dir);
 	test_two_runs(top, dir, derived);
 	test_recorded(top);

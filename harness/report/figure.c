@@ -1,0 +1,129 @@
+#include "report/figure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "report/derived.h"
+#include "report/escape.h"
+
+#define KEY_SIDES     110 /* pixels beside the key */
+#define KEY_ENTRY     55  /* of an entry, but for its text */
+#define KEY_CHARACTER 7
+
+/* Variables ---------------------------------------------------------------------------------------------- */
+
+static void print_real(FILE *out, double value)
+{
+	if (isfinite(value))
+		fprintf(out, "%.17g", value);
+	else
+		fputs("NaN", out);
+}
+
+void figure_set(struct figures *f, const char *name, const char *text)
+{
+	fprintf(f->script, "%s = ", name);
+	escape_gnuplot(f->script, text);
+	fputc('\n', f->script);
+}
+
+/* With a point or an exponent always: gnuplot divides integers as integers. */
+void figure_set_number(struct figures *f, const char *name, double value)
+{
+	fprintf(f->script, "%s = real(", name);
+	print_real(f->script, value);
+	fputs(")\n", f->script);
+}
+
+void figure_set_array(struct figures *f, const char *name, size_t size)
+{
+	fprintf(f->script, "array %s[%zu]\n", name, size);
+}
+
+void figure_set_item(struct figures *f, const char *name, size_t index, const char *text)
+{
+	fprintf(f->script, "%s[%zu] = ", name, index + 1);
+	escape_gnuplot(f->script, text);
+	fputc('\n', f->script);
+}
+
+void figure_set_item_number(struct figures *f, const char *name, size_t index, double value)
+{
+	fprintf(f->script, "%s[%zu] = ", name, index + 1);
+	print_real(f->script, value);
+	fputc('\n', f->script);
+}
+
+size_t figure_set_key(struct figures *f, size_t width, size_t entries, size_t longest)
+{
+	size_t columns = (width - KEY_SIDES) / (KEY_ENTRY + KEY_CHARACTER * longest), rows;
+
+	columns = columns ? columns : 1;
+	rows = (entries + columns - 1) / columns;
+	fprintf(f->script, "key_rows = %zu\nkey_columns = %zu\n", rows, columns);
+	return rows;
+}
+
+struct axis_unit figure_axis_unit(double end_ns)
+{
+	static const struct axis_unit axis_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	size_t i = 0;
+
+	while (i + 1 < sizeof(axis_units) / sizeof(axis_units[0]) && fabs(end_ns) >= 2 * axis_units[i + 1].ns)
+		i++;
+	return axis_units[i];
+}
+
+char *figure_one_line(char *text, size_t most)
+{
+	for (char *at = text; *at; at++)
+		*at = *at == '\n' || *at == '\t' ? ' ' : *at;
+	if (strlen(text) > most)
+		memcpy(text + most - 4, " ...", 5);
+	return text;
+}
+
+/* Tables ------------------------------------------------------------------------------------------------- */
+
+static char *table_path(const struct figures *f, const char *name)
+{
+	return fs_path("%s/%s.tsv", f->dir, name);
+}
+
+FILE *figure_begin(struct figures *f, const char *kind, const struct report_point *point, char *name, char *text,
+		   struct err *e)
+{
+	char *path = table_path(f, name);
+	FILE *table = derived_open(path, e);
+
+	free(path);
+	f->items = or_abort(realloc(f->items, (f->count + 1) * sizeof(*f->items)));
+	f->items[f->count++] = (struct figure){kind, name, text, point};
+	fputc('\n', f->script);
+	figure_set(f, "kind", kind);
+	figure_set(f, "name", name);
+	return table;
+}
+
+int figure_end(struct figures *f, FILE *table, struct err *e)
+{
+	char *path = table_path(f, f->items[f->count - 1].name);
+	int rc = derived_close(table, path, e);
+
+	fprintf(f->script, "if (%zu %% parts == part) {\n\tprint \"figure \".name\n\tload plots.\"/draw.gp\"\n}\n",
+		f->count - 1);
+	free(path);
+	return rc;
+}
+
+const struct figure *figure_find(const struct figures *f, const char *kind, const struct report_point *point)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->items[i].point == point && !strcmp(f->items[i].kind, kind))
+			return &f->items[i];
+	return NULL;
+}

@@ -1,0 +1,68 @@
+/*
+ * A figure: a table (.tsv) that the harness has reduced, and variables of a gnuplot script. A kind of figure is one file
+ * here (figure_<kind>.c: which figures there are, their tables and variables), one script (plots/<kind>.gp) and, where
+ * it belongs to a run's report, a row in run_figures.c. figures.h draws them.
+ */
+#ifndef KBLAT_REPORT_FIGURE_H
+#define KBLAT_REPORT_FIGURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/model.h"
+
+struct gnuplot_script;
+
+struct figure {
+	const char *kind;		  /* "histogram" */
+	char *name;			  /* of its files, without their ends */
+	char *text;			  /* what it shows, in a sentence, for who can't see it */
+	const struct report_point *point; /* NULL: it is about all of them */
+};
+
+/* Those of one directory and one script. */
+struct figures {
+	char *dir; /* derived/figures */
+	struct figure *items;
+	size_t count;
+	FILE *script;			/* figures.gp, while it is written */
+	struct gnuplot_script *drawing; /* while it is drawn */
+};
+
+/* The figure of a kind about a point (NULL: about all), or NULL. */
+const struct figure *figure_find(const struct figures *f, const char *kind, const struct report_point *point);
+
+/*
+ * Start a figure: its table is open for writing, its variables go to f->script. Takes `name` and `text`. NULL and `e`
+ * on failure. figure_end() closes the table and lets the figure be drawn.
+ */
+FILE *figure_begin(struct figures *f, const char *kind, const struct report_point *point, char *name, char *text,
+		   struct err *e);
+int figure_end(struct figures *f, FILE *table, struct err *e);
+
+/* Variables of the script. Texts may hold anything. */
+void figure_set(struct figures *f, const char *name, const char *text);
+void figure_set_number(struct figures *f, const char *name, double value); /* NaN: none */
+void figure_set_array(struct figures *f, const char *name, size_t size);   /* to be filled by the following */
+void figure_set_item(struct figures *f, const char *name, size_t index, const char *text);
+void figure_set_item_number(struct figures *f, const char *name, size_t index, double value);
+
+/* How many rows and columns a key has whose entries are so many and at most so many characters long. Returns
+ * the rows. */
+size_t figure_set_key(struct figures *f, size_t width, size_t entries, size_t longest);
+#define FIGURE_KEY_ROW 19 /* pixels */
+
+/* Newlines become blanks, a text over `most` bytes (at least 4) ends in dots. Returns `text`. */
+char *figure_one_line(char *text, size_t most);
+#define FIGURE_TITLE_MAX 95 /* fits the narrowest figure */
+
+/* The unit for an axis that ends at `end_ns`. */
+struct axis_unit {
+	const char *name;
+	double ns;
+};
+struct axis_unit figure_axis_unit(double end_ns);
+
+#endif
