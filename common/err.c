@@ -108,3 +108,8 @@ void err_clear(struct err *e)
 	e->status = STATUS_OK;
 	e->text[0] = '\0';
 }
+
+enum status err_status(const struct err *e)
+{
+	return e->status ? e->status : STATUS_FAILED;
+}

@@ -47,6 +47,9 @@ int err_sys(struct err *e, int rc, const char *object, const char *operation);
 /* The cause of errno `-rc` as part of a sentence: "no such file or directory". Returns `buf`. */
 char *err_cause(int rc, char *buf, size_t size);
 
+/* Its status, for somebody who knows that something failed; STATUS_FAILED where it holds nothing. */
+enum status err_status(const struct err *e);
+
 /* Forget what `e` holds, so that it can be filled again. */
 void err_clear(struct err *e);
 

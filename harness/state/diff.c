@@ -82,7 +82,7 @@ static void known_names(const char **names)
 	names[count] = NULL;
 }
 
-static bool is_one_of(const char *name, const char *const *names)
+static bool is_known_name(const char *name, const char *const *names)
 {
 	for (; *names; names++)
 		if (!strcmp(name, *names))
@@ -110,7 +110,7 @@ static int check_varying(const char *const *varying, json_t *a, json_t *b, struc
 	for (; varying && *varying; varying++) {
 		char hint[SUGGESTION_MAX];
 
-		if (is_one_of(*varying, names) || state_source_of(*varying) || is_key_of(*varying, a) ||
+		if (is_known_name(*varying, names) || state_source_of(*varying) || is_key_of(*varying, a) ||
 		    is_key_of(*varying, b))
 			continue;
 		return err_set(e, -EINVAL, STATUS_USAGE, "varying", NULL,

@@ -160,7 +160,7 @@ wrong_profile() {
 	head -c 700 good >$j
 	refused "truncated or damaged"
 	echo '[]' >$j
-	refused "no journal of kbtune"
+	refused "not a journal of kbtune"
 	sed 's/"schema": 1/"schema": 9/' good >$j
 	refused "of version 9"
 	sed 's/"op": "file"/"op": "format"/' good >$j

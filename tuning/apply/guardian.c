@@ -19,7 +19,7 @@
 #define LOCK_TRIES 200 /* of 50 ms */
 
 /* Only what our parent applied: it may have been restored, and something else applied, meanwhile. */
-static bool is_of(const struct journal *j, pid_t parent)
+static bool is_of_run(const struct journal *j, pid_t parent)
 {
 	return json_integer_value(json_object_get(j->about, "run")) == parent;
 }
@@ -41,7 +41,7 @@ static void restore_for(const char *sysroot, pid_t parent)
 		if (lock < 0)
 			nanosleep(&pause, NULL);
 	}
-	if (lock >= 0 && !journal_load(&m, &j, &e) && !j.moot && is_of(&j, parent))
+	if (lock >= 0 && !journal_load(&m, &j, &e) && !j.moot && is_of_run(&j, parent))
 		transaction_undo(&m, &j, NULL, NULL, NULL, &e);
 	if (e.status)
 		fprintf(stderr, "kbtune: %s\n", e.text);
@@ -49,7 +49,7 @@ static void restore_for(const char *sysroot, pid_t parent)
 	machine_close(&m);
 }
 
-static void guard(int pipe_end, const char *sysroot, pid_t parent)
+static void become_guardian(int pipe_end, const char *sysroot, pid_t parent)
 {
 	char byte;
 	ssize_t n;
@@ -72,7 +72,7 @@ struct guardian {
 	int end; /* of the pipe; one byte says that all is well */
 };
 
-static int start(struct guardian *g, const char *sysroot, struct err *e)
+static int guardian_start(struct guardian *g, const char *sysroot, struct err *e)
 {
 	pid_t parent = getpid();
 	int ends[2], rc = 0;
@@ -83,7 +83,7 @@ static int start(struct guardian *g, const char *sysroot, struct err *e)
 	g->pid = fork();
 	if (g->pid == 0) {
 		close(ends[1]);
-		guard(ends[0], sysroot, parent);
+		become_guardian(ends[0], sysroot, parent);
 	}
 	if (g->pid < 0)
 		rc = err_sys(e, -errno, NULL, "start a process");
@@ -94,7 +94,7 @@ static int start(struct guardian *g, const char *sysroot, struct err *e)
 	return rc;
 }
 
-static void end(struct guardian *g)
+static void guardian_end(struct guardian *g)
 {
 	if (write(g->end, "", 1) < 0)
 		perror("kbtune: guardian");
@@ -102,17 +102,18 @@ static void end(struct guardian *g)
 	waitpid(g->pid, NULL, 0);
 }
 
-enum status guarded(struct machine *m, const char *sysroot, const struct cli_list *args,
-		    enum status (*act)(struct machine *m, const struct cli_list *args, void *request, struct err *e),
-		    void *request, struct err *e)
+enum status guardian_run(struct machine *m, const char *sysroot, const struct cli_list *args,
+			 enum status (*act)(struct machine *m, const struct cli_list *args, void *request,
+					    struct err *e),
+			 void *request, struct err *e)
 {
 	struct guardian guardian = {-1, -1};
 	enum status status;
 
 	signals_block(NULL);
-	if (start(&guardian, sysroot, e))
+	if (guardian_start(&guardian, sysroot, e))
 		return STATUS_FAILED;
 	status = act(m, args, request, e);
-	end(&guardian);
+	guardian_end(&guardian);
 	return status;
 }

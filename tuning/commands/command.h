@@ -34,7 +34,18 @@ struct command {
 /* An exit status, and `e` where it failed. */
 enum status command_run(const struct command *c, int argc, char **argv, struct err *e);
 
-/* args[from..], NULL-terminated, as execvp wants it; to be freed. */
+/* What a command can do, where its first argument says what. */
+struct command_action {
+	const char *name;	   /* NULL ends a table */
+	size_t min_args, max_args; /* after the name */
+	enum status (*run)(void *request);
+};
+
+/* Run the action that `args` begin with. STATUS_USAGE and `e` for an unknown one, or a wrong number of arguments. */
+enum status command_act(const char *command, const struct command_action *actions, const struct cli_list *args,
+			void *request, struct err *e);
+
+/* args[from..], NULL-terminated, as execvp expects it; to be freed. */
 char **command_words(const struct cli_list *args, size_t from);
 
 #endif

@@ -8,8 +8,10 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "tuning/apply/apply.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
+#include "tuning/journal/change.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/cgroups.h"
@@ -42,8 +44,8 @@ struct request {
 	struct err *e;
 };
 
-static char *read_line(const struct machine *m, const struct cgroups *cg, const char *name, const char *file, char *buf,
-		       size_t size)
+static char *cpuset_line(const struct machine *m, const struct cgroups *cg, const char *name, const char *file,
+			 char *buf, size_t size)
 {
 	char *path = cgroups_file(cg, name, file);
 
@@ -54,17 +56,17 @@ static char *read_line(const struct machine *m, const struct cgroups *cg, const 
 }
 
 /* The root of version 2 says only what is effective. */
-static json_t *describe(const struct machine *m, const struct cgroups *cg, const char *name)
+static json_t *cpuset_json(const struct machine *m, const struct cgroups *cg, const char *name)
 {
 	char cpus[LIST_TEXT], memory[LIST_TEXT], kind[128];
 	int tasks = cgroups_tasks(m, cg, name);
 
-	if (!*read_line(m, cg, name, "cpus", cpus, sizeof(cpus)))
-		read_line(m, cg, name, "cpus.effective", cpus, sizeof(cpus));
-	if (!*read_line(m, cg, name, "mems", memory, sizeof(memory)))
-		read_line(m, cg, name, "mems.effective", memory, sizeof(memory));
+	if (!*cpuset_line(m, cg, name, "cpus", cpus, sizeof(cpus)))
+		cpuset_line(m, cg, name, "cpus.effective", cpus, sizeof(cpus));
+	if (!*cpuset_line(m, cg, name, "mems", memory, sizeof(memory)))
+		cpuset_line(m, cg, name, "mems.effective", memory, sizeof(memory));
 	if (cg->version == 2)
-		read_line(m, cg, name, "cpus.partition", kind, sizeof(kind));
+		cpuset_line(m, cg, name, "cpus.partition", kind, sizeof(kind));
 	else
 		snprintf(kind, sizeof(kind), "%s", cgroups_exclusive(m, cg, name) ? "exclusive" : "shared");
 	return json_pack("{s:s, s:s, s:s, s:s, s:i}", "name", *name ? name : "/", "cpus", cpus, "memory_nodes", memory,
@@ -95,8 +97,9 @@ static enum status need_cpusets(struct request *r, struct cgroups *cg)
 	return STATUS_IMPOSSIBLE;
 }
 
-static enum status do_list(struct request *r)
+static enum status cpuset_list(void *request)
 {
+	struct request *r = request;
 	struct cgroups cg;
 	json_t *list, *all;
 	char **names;
@@ -105,10 +108,10 @@ static enum status do_list(struct request *r)
 	if (need_cpusets(r, &cg))
 		return STATUS_IMPOSSIBLE;
 	list = json_array();
-	json_array_append_new(list, describe(r->m, &cg, ""));
+	json_array_append_new(list, cpuset_json(r->m, &cg, ""));
 	n = cgroups_all(r->m, &cg, &names);
 	for (int i = 0; i < n; i++)
-		json_array_append_new(list, describe(r->m, &cg, names[i]));
+		json_array_append_new(list, cpuset_json(r->m, &cg, names[i]));
 	if (n >= 0)
 		sysroot_names_free(names);
 	all = json_pack("{s:i, s:i, s:s, s:o}", "schema", 1, "version", cg.version, "root", cg.root, "cpusets", list);
@@ -120,7 +123,7 @@ static enum status do_list(struct request *r)
 	return STATUS_OK;
 }
 
-static enum status usage(struct request *r, const char *format, const char *word)
+static enum status cpuset_misuse(struct request *r, const char *format, const char *word)
 {
 	char quoted[TEXT_QUOTE_MAX], text[300];
 
@@ -163,17 +166,18 @@ static enum status check_create(struct request *r, const struct cgroups *cg, con
 	bool exists;
 
 	if (!cgroups_is_name(name))
-		return usage(r, "%s is no name: letters, digits, - and _", name);
+		return cpuset_misuse(r, "%s is not a name: letters, digits, - and _", name);
 	if (!r->cpus)
-		return usage(r, "create %s wants --cpus LIST", name);
+		return cpuset_misuse(r, "create %s needs --cpus LIST", name);
 	if (cpulist_parse(r->cpus, cpus, why, sizeof(why)) || cpulist_first(cpus) < 0)
-		return usage(r, "--cpus %s is no list of CPUs such as 2-3", r->cpus);
+		return cpuset_misuse(r, "--cpus %s is not a list of CPUs such as 2-3", r->cpus);
 	if (!cpulist_is_subset(cpus, &t->online))
-		return usage(r, "--cpus %s: not all of these are here and online", r->cpus);
+		return cpuset_misuse(r, "--cpus %s: not all of these are here and online", r->cpus);
 	if (r->partition && !find_partition(r->partition))
-		return usage(r, "--partition is isolated, root or member, not %s", r->partition);
+		return cpuset_misuse(r, "--partition must be isolated, root or member, not %s", r->partition);
 	if (cpulist_is_subset(&t->online, cpus) && r->partition && strcmp(r->partition, "member"))
-		return usage(r, "--cpus %s are all CPUs; a partition must leave one for everything else", r->cpus);
+		return cpuset_misuse(r, "--cpus %s are all CPUs; a partition must leave one for everything else",
+				     r->cpus);
 	path = fs_path("%s/%s", cg->root, name);
 	exists = sysroot_exists(&r->m->root, path);
 	if (exists)
@@ -182,8 +186,9 @@ static enum status check_create(struct request *r, const struct cgroups *cg, con
 	return exists ? STATUS_FAILED : STATUS_OK;
 }
 
-static enum status do_create(struct request *r)
+static enum status cpuset_make(void *request)
 {
+	struct request *r = request;
 	struct topology t;
 	struct cpulist cpus;
 	struct cgroups cg;
@@ -191,12 +196,12 @@ static enum status do_create(struct request *r)
 	enum status status = need_cpusets(r, &cg);
 
 	if (status || topology_read(r->m, &t, r->e))
-		return status ? status : failed(r->e);
+		return status ? status : err_status(r->e);
 	plan_init(&plan, "cpuset create", "");
 	status = check_create(r, &cg, &t, &cpus);
 	if (!status) {
 		plan_create(r, &cg, &t, &cpus, r->partition ? find_partition(r->partition) : "member", &plan);
-		status = apply_single(r->m, &plan, r->dry_run, r->json, r->e);
+		status = apply_steps(r->m, &plan, r->dry_run, r->json, r->e);
 	}
 	plan_free(&plan);
 	topology_free(&t);
@@ -217,7 +222,7 @@ static int remove_foreign(struct request *r, const struct cgroups *cg, const cha
 	return rc ? err_sys(r->e, rc, path, "destroy") : 0;
 }
 
-static bool is_ours(const struct journal *j, const char *path)
+static bool is_in_journal(const struct journal *j, const char *path)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (j->steps[i].op == &op_cpuset && !strcmp(j->steps[i].path, path))
@@ -225,8 +230,9 @@ static bool is_ours(const struct journal *j, const char *path)
 	return false;
 }
 
-static enum status do_destroy(struct request *r)
+static enum status cpuset_destroy(void *request)
 {
+	struct request *r = request;
 	const char *name = r->args->items[1];
 	struct cgroups cg;
 	struct journal j;
@@ -236,58 +242,49 @@ static enum status do_destroy(struct request *r)
 	if (need_cpusets(r, &cg))
 		return STATUS_IMPOSSIBLE;
 	if (!cgroups_is_name(name))
-		return usage(r, "%s is no name of a cpuset right below the root", name);
-	if (session_begin(r->m, "", &j, &lock, r->e))
-		return failed(r->e);
+		return cpuset_misuse(r, "%s is not the name of a cpuset right below the root", name);
+	if (change_begin(r->m, "", &j, &lock, r->e))
+		return err_status(r->e);
 	path = fs_path("%s/%s", cg.root, name);
-	rc =
-	    is_ours(&j, path) ? transaction_undo(r->m, &j, NULL, path, NULL, r->e) : remove_foreign(r, &cg, name, path);
+	rc = is_in_journal(&j, path) ? transaction_undo(r->m, &j, NULL, path, NULL, r->e)
+				     : remove_foreign(r, &cg, name, path);
 	if (!rc)
 		printf("destroyed %s\n", path);
 	free(path);
-	session_end(&j, lock);
-	return rc ? failed(r->e) : STATUS_OK;
+	change_end(&j, lock);
+	return rc ? err_status(r->e) : STATUS_OK;
 }
 
-static enum status do_exec(struct request *r)
+static enum status cpuset_exec(void *request)
 {
+	struct request *r = request;
 	char **command;
 	int rc;
 
 	if (r->args->count < 3)
-		return usage(r, "exec %s wants a command after it", r->args->items[1]);
+		return cpuset_misuse(r, "exec %s needs a command after it", r->args->items[1]);
 	command = command_words(r->args, 2);
 	rc = child_run(r->m, r->args->items[1], command, r->e);
 	free(command);
-	return rc < 0 ? failed(r->e) : (enum status)rc;
+	return rc < 0 ? err_status(r->e) : (enum status)rc;
 }
 
-static const struct {
-	const char *name;
-	enum status (*run)(struct request *r);
-	size_t min_args, max_args;
-} actions[] = {
-    {"list", do_list, 1, 1},
-    {"create", do_create, 2, 2},
-    {"destroy", do_destroy, 2, 2},
-    {"exec", do_exec, 2, 100000},
+static const struct command_action actions[] = {
+    {"list", 0, 0, cpuset_list},
+    {"create", 1, 1, cpuset_make},
+    {"destroy", 1, 1, cpuset_destroy},
+    {"exec", 1, 100000, cpuset_exec},
+    {.name = NULL},
 };
 
-static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+static enum status cpuset_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
 	struct request *r = request;
 
 	r->m = m;
 	r->args = args;
 	r->e = e;
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		if (strcmp(actions[i].name, args->items[0]))
-			continue;
-		if (args->count < actions[i].min_args || args->count > actions[i].max_args)
-			return usage(r, "wrong number of arguments for %s; see kbtune cpuset --help", actions[i].name);
-		return actions[i].run(r);
-	}
-	return usage(r, "unknown action %s: list, create, destroy, exec", args->items[0]);
+	return command_act("cpuset", actions, args, r, e);
 }
 
 enum status tune_cpuset(int argc, char **argv, struct err *e)
@@ -302,5 +299,5 @@ enum status tune_cpuset(int argc, char **argv, struct err *e)
 	    COMMAND_JSON(&r.json),
 	    COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_cpuset_cli, flags, &sysroot, act, &r}, argc, argv, e);
+	return command_run(&(struct command){&tune_cpuset_cli, flags, &sysroot, cpuset_act, &r}, argc, argv, e);
 }

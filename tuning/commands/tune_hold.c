@@ -10,7 +10,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "tuning/apply/apply.h"
+#include "tuning/apply/drift.h"
 #include "tuning/apply/guardian.h"
+#include "tuning/apply/restore.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/journal.h"
@@ -24,8 +27,8 @@ const struct cli_command tune_hold_cli = {
     .summary = "Apply a profile as long as standard input stays open, then put everything back.",
     .details =
 	"For programs: whoever holds the other end of the pipe may end or be killed, and everything is put back; "
-	"likewise "
-	"on a signal, and when kbtune itself is killed. With --json each line is a document with a \"type\": applied, "
+	"likewise on a signal, and when kbtune itself is killed. With --json each line is a document with a \"type\": "
+	"applied, "
 	"verified (what drifted meanwhile), restored.",
     .min_args = 1,
     .max_args = 1,
@@ -55,7 +58,7 @@ static int wait_for_end(struct err *e)
 }
 
 /* What drifted while it was held. */
-static void say_verified(struct machine *m, enum say say)
+static void print_verified(struct machine *m, enum output output)
 {
 	struct journal j = {0};
 	struct drift d;
@@ -63,10 +66,10 @@ static void say_verified(struct machine *m, enum say say)
 	if (journal_load(m, &j, NULL))
 		return;
 	transaction_verify(m, &j, &d);
-	if (say == SAY_LINE)
-		say_json(verified_json(&j, &d), "verified", say);
+	if (output == OUTPUT_LINE)
+		output_json(drift_json(&j, &d), "verified", output);
 	else if (d.drifted)
-		print_drift(&j, &d);
+		drift_print(&j, &d);
 	json_decref(d.list);
 	journal_free(&j);
 }
@@ -77,7 +80,7 @@ struct request {
 	bool json, dry_run;
 };
 
-static enum status hold(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+static enum status apply_and_hold(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
 	const struct request *r = request;
 	enum status status = apply_profile(m, args->items[0], &r->options, e), restored;
@@ -87,21 +90,21 @@ static enum status hold(struct machine *m, const struct cli_list *args, void *re
 		return status;
 	fflush(stdout);
 	if (wait_for_end(e))
-		status = failed(e);
-	say_verified(m, r->options.say);
-	restored = restore_all(m, r->options.say, &undo);
+		status = err_status(e);
+	print_verified(m, r->options.output);
+	restored = restore_all(m, r->options.output, &undo);
 	if (restored && !e->status)
 		*e = undo;
 	return status ? status : restored;
 }
 
-static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+static enum status hold_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
 	struct request *r = request;
 
-	r->options.say = r->json ? SAY_LINE : SAY_TEXT;
-	return r->dry_run ? check_profile(m, args->items[0], &r->options, e)
-			  : guarded(m, r->sysroot, args, hold, request, e);
+	r->options.output = r->json ? OUTPUT_LINE : OUTPUT_TEXT;
+	return r->dry_run ? apply_check(m, args->items[0], &r->options, e)
+			  : guardian_run(m, r->sysroot, args, apply_and_hold, request, e);
 }
 
 enum status tune_hold(int argc, char **argv, struct err *e)
@@ -115,5 +118,5 @@ enum status tune_hold(int argc, char **argv, struct err *e)
 	    {"json", CLI_FLAG, &r.json, NULL, "as JSON, a document a line", 0, 0},
 	    COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_hold_cli, flags, &r.sysroot, act, &r}, argc, argv, e);
+	return command_run(&(struct command){&tune_hold_cli, flags, &r.sysroot, hold_act, &r}, argc, argv, e);
 }

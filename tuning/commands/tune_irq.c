@@ -8,8 +8,10 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "tuning/apply/apply.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
+#include "tuning/journal/change.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/irqs.h"
@@ -19,6 +21,7 @@
 #include "tuning/steps/plan.h"
 
 #define LIST_TEXT 1024
+#define ARGS_MAX  4096
 
 const struct cli_command tune_irq_cli = {
     .name = "irq",
@@ -26,10 +29,9 @@ const struct cli_command tune_irq_cli = {
 	"list [--device DEV] | set NUMBER... --cpus LIST | set --device DEV (--cpus LIST|--near|--away) | restore",
     .summary = "Interrupts: who fires where and whose they are; move some; put those back.",
     .details = "set is journalled: 'kbtune irq restore' puts back the interrupts alone, 'kbtune restore' everything. A "
-	       "managed "
-	       "interrupt is the kernel's to place; it is left out, and said so.",
+	       "managed interrupt is the kernel's to place; it is left out, and said so.",
     .min_args = 1,
-    .max_args = 4096,
+    .max_args = ARGS_MAX,
 };
 
 struct request {
@@ -40,7 +42,7 @@ struct request {
 	struct err *e;
 };
 
-static enum status misuse(struct request *r, const char *text, const char *word)
+static enum status irq_misuse(struct request *r, const char *text, const char *word)
 {
 	char quoted[TEXT_QUOTE_MAX];
 
@@ -111,11 +113,10 @@ static enum status device_irqs(struct request *r, struct cpulist *irqs, char **p
 {
 	*path = topology_device(r->m, r->device);
 	if (!*path) {
-		char **names = topology_device_names(r->m);
-		const char *near = names ? suggest(r->device, (const char *const *)names) : NULL;
+		char **names = topology_device_names(r->m), hint[SUGGESTION_MAX];
 
-		err_set(r->e, -ENODEV, STATUS_USAGE, r->device, NULL, "there is no such device%s%s%s",
-			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		err_set(r->e, -ENODEV, STATUS_USAGE, r->device, NULL, "there is no such device%s",
+			suggestion(suggest(r->device, (const char *const *)names), hint, sizeof(hint)));
 		sysroot_names_free(names);
 		return STATUS_USAGE;
 	}
@@ -126,7 +127,7 @@ static enum status device_irqs(struct request *r, struct cpulist *irqs, char **p
 	return STATUS_OK;
 }
 
-static bool is_wanted(const struct request *r, const struct cpulist *irqs, const struct irq *irq)
+static bool is_asked_for(const struct request *r, const struct cpulist *irqs, const struct irq *irq)
 {
 	return !r->device || cpulist_has(irqs, (unsigned)irq->number);
 }
@@ -137,7 +138,7 @@ static void list_json(struct request *r, const struct irq_table *t, const struct
 	char mask[LIST_TEXT];
 
 	for (size_t i = 0; i < t->count; i++)
-		if (is_wanted(r, irqs, &t->irqs[i]))
+		if (is_asked_for(r, irqs, &t->irqs[i]))
 			json_array_append_new(list, irq_json(r->m, t, &t->irqs[i]));
 	if (sysroot_line(&r->m->root, "/proc/irq/default_smp_affinity", mask, sizeof(mask)))
 		mask[0] = '\0';
@@ -146,8 +147,9 @@ static void list_json(struct request *r, const struct irq_table *t, const struct
 	json_decref(all);
 }
 
-static enum status do_list(struct request *r)
+static enum status irq_list(void *request)
 {
+	struct request *r = request;
 	enum status status = STATUS_OK;
 	struct irq_table t;
 	struct cpulist irqs;
@@ -163,7 +165,7 @@ static enum status do_list(struct request *r)
 	rc = irqs_read(r->m, &t, true);
 	if (rc) {
 		err_sys(r->e, rc, "/proc/interrupts", "read");
-		return failed(r->e);
+		return err_status(r->e);
 	}
 	if (r->json) {
 		list_json(r, &t, &irqs);
@@ -171,7 +173,7 @@ static enum status do_list(struct request *r)
 		printf("%5s %-12s %-9s %-7s %10s  %-22s %s\n", "irq", "allowed", "effective", "movable", "fired",
 		       "where (CPU:n)", "who");
 		for (size_t i = 0; i < t.count; i++)
-			if (is_wanted(r, &irqs, &t.irqs[i]))
+			if (is_asked_for(r, &irqs, &t.irqs[i]))
 				print_irq(r->m, &t, &t.irqs[i]);
 	}
 	irqs_free(&t);
@@ -184,23 +186,24 @@ static enum status take_numbers(struct request *r, struct cpulist *irqs)
 		struct cpulist some;
 
 		if (cpulist_parse(r->args->items[i], &some, NULL, 0) || cpulist_first(&some) < 0)
-			return misuse(r, "this is no interrupt's number:", r->args->items[i]);
+			return irq_misuse(r, "not the number of an interrupt:", r->args->items[i]);
 		for (int n = cpulist_first(&some); n >= 0; n = cpulist_next(&some, n))
 			cpulist_add(irqs, (unsigned)n);
 	}
 	return STATUS_OK;
 }
 
-static enum status take_place(struct request *r, const struct topology *t, const char *device, struct cpulist *out)
+static enum status find_cpus_asked_for(struct request *r, const struct topology *t, const char *device,
+				       struct cpulist *out)
 {
 	struct cpulist near;
 
 	if (r->cpus) {
 		if (cpulist_parse(r->cpus, out, NULL, 0) || cpulist_first(out) < 0)
-			return misuse(r, "this is no list of CPUs:", r->cpus);
+			return irq_misuse(r, "not a list of CPUs:", r->cpus);
 		return cpulist_is_subset(out, &t->online)
 			   ? STATUS_OK
-			   : misuse(r, "not all of these CPUs are here and online:", r->cpus);
+			   : irq_misuse(r, "not all of these CPUs are here and online:", r->cpus);
 	}
 	if (topology_near(r->m, t, device, &near)) {
 		err_set(r->e, -ENODATA, STATUS_IMPOSSIBLE, r->device, NULL,
@@ -216,8 +219,8 @@ static enum status take_place(struct request *r, const struct topology *t, const
 	return STATUS_IMPOSSIBLE;
 }
 
-static enum status plan_set(struct request *r, const struct cpulist *irqs, const struct cpulist *cpus,
-			    struct plan *plan)
+static enum status plan_irqs(struct request *r, const struct cpulist *irqs, const struct cpulist *cpus,
+			     struct plan *plan)
 {
 	struct irq_table t;
 	size_t found = 0;
@@ -225,7 +228,7 @@ static enum status plan_set(struct request *r, const struct cpulist *irqs, const
 
 	if (rc) {
 		err_sys(r->e, rc, "/proc/interrupts", "read");
-		return failed(r->e);
+		return err_status(r->e);
 	}
 	for (size_t i = 0; i < t.count; i++)
 		if (cpulist_has(irqs, (unsigned)t.irqs[i].number)) {
@@ -234,11 +237,11 @@ static enum status plan_set(struct request *r, const struct cpulist *irqs, const
 		}
 	irqs_free(&t);
 	if (found < cpulist_count(irqs) && !r->device)
-		return misuse(r, "not all of these interrupts are there; see kbtune irq list", NULL);
+		return irq_misuse(r, "not all of these interrupts are there; see kbtune irq list", NULL);
 	return STATUS_OK;
 }
 
-static enum status set_on(struct request *r, const struct topology *t)
+static enum status irq_set_on(struct request *r, const struct topology *t)
 {
 	struct cpulist irqs, cpus;
 	enum status status;
@@ -248,12 +251,12 @@ static enum status set_on(struct request *r, const struct topology *t)
 	cpulist_clear(&irqs);
 	status = r->device ? device_irqs(r, &irqs, &path) : take_numbers(r, &irqs);
 	if (!status)
-		status = take_place(r, t, path, &cpus);
+		status = find_cpus_asked_for(r, t, path, &cpus);
 	plan_init(&plan, "irq set", "");
 	if (!status)
-		status = plan_set(r, &irqs, &cpus, &plan);
+		status = plan_irqs(r, &irqs, &cpus, &plan);
 	if (!status)
-		status = apply_single(r->m, &plan, r->dry_run, r->json, r->e);
+		status = apply_steps(r->m, &plan, r->dry_run, r->json, r->e);
 	for (size_t i = 0; !status && !r->json && !r->dry_run && i < plan.missing_count; i++)
 		fprintf(stderr, "kbtune: %s: %s\n", plan.missing[i].object, plan.missing[i].reason);
 	plan_free(&plan);
@@ -261,53 +264,55 @@ static enum status set_on(struct request *r, const struct topology *t)
 	return status;
 }
 
-static enum status do_set(struct request *r)
+static enum status irq_set(void *request)
 {
+	struct request *r = request;
 	struct topology t;
 	enum status status;
 
 	if (!r->device == (r->args->count < 2))
-		return misuse(r, "set wants numbers of interrupts, or --device", NULL);
+		return irq_misuse(r, "set needs numbers of interrupts, or --device", NULL);
 	if (!!r->cpus + r->near + r->away != 1 || (!r->cpus && !r->device))
-		return misuse(r, "set wants --cpus LIST, or for a --device --near or --away", NULL);
+		return irq_misuse(r, "set needs --cpus LIST or, for a --device, --near or --away", NULL);
 	if (topology_read(r->m, &t, r->e))
-		return failed(r->e);
-	status = set_on(r, &t);
+		return err_status(r->e);
+	status = irq_set_on(r, &t);
 	topology_free(&t);
 	return status;
 }
 
-static enum status do_restore(struct request *r)
+static enum status irq_restore(void *request)
 {
+	struct request *r = request;
 	struct journal j;
 	struct undone done = {0};
 	int lock, rc;
 
-	if (session_begin(r->m, "", &j, &lock, r->e))
-		return failed(r->e);
+	if (change_begin(r->m, "", &j, &lock, r->e))
+		return err_status(r->e);
 	rc = transaction_undo(r->m, &j, "irq", NULL, &done, r->e);
-	session_end(&j, lock);
+	change_end(&j, lock);
 	if (rc)
-		return failed(r->e);
+		return err_status(r->e);
 	printf("%zu interrupts are as before\n", done.steps);
 	return STATUS_OK;
 }
 
-static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+static const struct command_action actions[] = {
+    {"list", 0, ARGS_MAX, irq_list},
+    {"set", 0, ARGS_MAX, irq_set},
+    {"restore", 0, ARGS_MAX, irq_restore},
+    {.name = NULL},
+};
+
+static enum status irq_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
 	struct request *r = request;
-	const char *action = args->items[0];
 
 	r->m = m;
 	r->args = args;
 	r->e = e;
-	if (!strcmp(action, "list"))
-		return do_list(r);
-	if (!strcmp(action, "set"))
-		return do_set(r);
-	if (!strcmp(action, "restore"))
-		return do_restore(r);
-	return misuse(r, "unknown action, not one of list, set, restore:", action);
+	return command_act("irq", actions, args, r, e);
 }
 
 enum status tune_irq(int argc, char **argv, struct err *e)
@@ -324,5 +329,5 @@ enum status tune_irq(int argc, char **argv, struct err *e)
 	    COMMAND_JSON(&r.json),
 	    COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_irq_cli, flags, &sysroot, act, &r}, argc, argv, e);
+	return command_run(&(struct command){&tune_irq_cli, flags, &sysroot, irq_act, &r}, argc, argv, e);
 }

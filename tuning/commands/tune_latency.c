@@ -16,6 +16,8 @@
 #include "tuning/machine/latency.h"
 #include "tuning/machine/machine.h"
 
+#define ARGS_MAX 100000
+
 const struct cli_command tune_latency_cli = {
     .name = "dma-latency",
     .synopsis = "show | hold US -- COMMAND [ARGUMENT]...",
@@ -25,10 +27,17 @@ const struct cli_command tune_latency_cli = {
 	"The lowest request of all holders counts, and each lives as long as its holder keeps the device open: 0 keeps "
 	"CPUs out of all idle states but polling. The holders' own values are not known to anybody but the kernel.",
     .min_args = 1,
-    .max_args = 100000,
+    .max_args = ARGS_MAX,
 };
 
-static bool holds(const struct machine *m, const char *pid, const char *fd)
+struct request {
+	struct machine *m;
+	const struct cli_list *args;
+	bool json;
+	struct err *e;
+};
+
+static bool is_request(const struct machine *m, const char *pid, const char *fd)
 {
 	char *path = fs_path("/proc/%s/fd/%s", pid, fd), target[256];
 	bool is_it = !sysroot_readlink(&m->root, path, target, sizeof(target)) && !strcmp(target, LATENCY_DEVICE);
@@ -37,14 +46,14 @@ static bool holds(const struct machine *m, const char *pid, const char *fd)
 	return is_it;
 }
 
-static bool is_holder(const struct machine *m, const char *pid)
+static bool has_request(const struct machine *m, const char *pid)
 {
 	char *path = fs_path("/proc/%s/fd", pid), **fds;
 	int n = sysroot_list(&m->root, path, NULL, &fds);
 	bool found = false;
 
 	for (int i = 0; i < n && !found; i++)
-		found = holds(m, pid, fds[i]);
+		found = is_request(m, pid, fds[i]);
 	if (n >= 0)
 		sysroot_names_free(fds);
 	free(path);
@@ -60,7 +69,7 @@ static json_t *find_holders(const struct machine *m)
 	for (int i = 0; i < n; i++) {
 		char *path = fs_path("/proc/%s/comm", pids[i]), name[64] = "?";
 
-		if (is_holder(m, pids[i])) {
+		if (has_request(m, pids[i])) {
 			sysroot_line(&m->root, path, name, sizeof(name));
 			json_array_append_new(list, json_pack("{s:i, s:s}", "pid", atoi(pids[i]), "name", name));
 		}
@@ -87,21 +96,22 @@ static void print_holders(const json_t *all, long long us)
 		printf("  holders of other users are not to be seen without CAP_SYS_PTRACE\n");
 }
 
-static enum status show(struct machine *m, bool json, struct err *e)
+static enum status latency_show(void *request)
 {
+	const struct request *r = request;
 	long long us = LATENCY_NONE;
-	int rc = latency_read(m, &us);
+	int rc = latency_read(r->m, &us);
 	json_t *all;
 
 	if (rc) {
-		err_sys(e, rc, LATENCY_DEVICE, "read");
-		if (rc == -ENOENT || rc == -EACCES || rc == -ENXIO || !m->root.live)
-			e->status = STATUS_IMPOSSIBLE;
-		return failed(e);
+		err_sys(r->e, rc, LATENCY_DEVICE, "read");
+		if (rc == -ENOENT || rc == -EACCES || rc == -ENXIO || !r->m->root.live)
+			r->e->status = STATUS_IMPOSSIBLE;
+		return err_status(r->e);
 	}
 	all = json_pack("{s:i, s:I, s:b, s:o}", "schema", 1, "us", (json_int_t)us, "in_force", us != LATENCY_NONE,
-			"holders", find_holders(m));
-	if (json)
+			"holders", find_holders(r->m));
+	if (r->json)
 		json_print(all, stdout);
 	else
 		print_holders(all, us);
@@ -109,14 +119,17 @@ static enum status show(struct machine *m, bool json, struct err *e)
 	return STATUS_OK;
 }
 
-static enum status hold(struct machine *m, const struct cli_list *args, struct err *e)
+static enum status latency_hold(void *request)
 {
+	const struct request *r = request;
+	const struct cli_list *args = r->args;
+	struct err *e = r->e;
 	char **command, quoted[TEXT_QUOTE_MAX];
 	int64_t us;
 	int fd, rc;
 
 	if (args->count < 3 || unit_read(UNIT_ONE, args->items[1], &us) != UNIT_FINE || us < 0 || us >= LATENCY_NONE) {
-		err_set(e, -EINVAL, STATUS_USAGE, "dma-latency", NULL, "hold wants microseconds and a command, not %s",
+		err_set(e, -EINVAL, STATUS_USAGE, "dma-latency", NULL, "hold needs microseconds and a command, not %s",
 			args->count > 1 ? text_quote(args->items[1], quoted, sizeof(quoted)) : "nothing");
 		return STATUS_USAGE;
 	}
@@ -125,29 +138,35 @@ static enum status hold(struct machine *m, const struct cli_list *args, struct e
 		err_sys(e, fd, LATENCY_DEVICE, "hold");
 		if (fd == -EACCES || fd == -ENOENT || fd == -EPERM)
 			e->status = STATUS_IMPOSSIBLE;
-		return failed(e);
+		return err_status(e);
 	}
 	command = command_words(args, 2);
-	rc = child_run(m, NULL, command, e);
+	rc = child_run(r->m, NULL, command, e);
 	free(command);
 	close(fd);
-	return rc < 0 ? failed(e) : (enum status)rc;
+	return rc < 0 ? err_status(e) : (enum status)rc;
 }
 
-static enum status act(struct machine *m, const struct cli_list *args, void *json, struct err *e)
+static const struct command_action actions[] = {
+    {"show", 0, 0, latency_show},
+    {"hold", 1, ARGS_MAX, latency_hold},
+    {.name = NULL},
+};
+
+static enum status latency_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
-	if (!strcmp(args->items[0], "show") && args->count == 1)
-		return show(m, *(bool *)json, e);
-	if (!strcmp(args->items[0], "hold"))
-		return hold(m, args, e);
-	err_set(e, -EINVAL, STATUS_USAGE, "dma-latency", NULL, "wants show, or hold US -- COMMAND");
-	return STATUS_USAGE;
+	struct request *r = request;
+
+	r->m = m;
+	r->args = args;
+	r->e = e;
+	return command_act("dma-latency", actions, args, r, e);
 }
 
 enum status tune_latency(int argc, char **argv, struct err *e)
 {
-	bool json = false;
-	const struct cli_flag flags[] = {COMMAND_JSON(&json), COMMAND_FLAGS_END};
+	struct request r = {0};
+	const struct cli_flag flags[] = {COMMAND_JSON(&r.json), COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_latency_cli, flags, NULL, act, &json}, argc, argv, e);
+	return command_run(&(struct command){&tune_latency_cli, flags, NULL, latency_act, &r}, argc, argv, e);
 }

@@ -19,7 +19,7 @@ const struct cli_command tune_profiles_cli = {
     .max_args = 0,
 };
 
-static bool is_listed(const json_t *list, const char *name)
+static bool has_profile(const json_t *list, const char *name)
 {
 	const json_t *one;
 	size_t i;
@@ -35,7 +35,7 @@ static void list_one(json_t *list, const char *folder, const char *name)
 	char *path = fs_path("%s/%s", folder, name), *file = fs_path("%s/profile.yaml", path);
 	struct profile p;
 
-	if (name[0] != '.' && !access(file, F_OK) && !is_listed(list, name)) {
+	if (name[0] != '.' && !access(file, F_OK) && !has_profile(list, name)) {
 		int rc = profile_load(path, knobs_keys(), &p, NULL);
 
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b}", "name", name, "title",

@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tuning/apply/apply.h"
 #include "tuning/apply/guardian.h"
+#include "tuning/apply/restore.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/machine/child.h"
@@ -38,24 +40,24 @@ static enum status apply_and_run(struct machine *m, const struct cli_list *args,
 	command = command_words(args, 1);
 	rc = child_run(m, r->in, command, e);
 	free(command);
-	restored = restore_all(m, SAY_NOTHING, &undo);
+	restored = restore_all(m, OUTPUT_NOTHING, &undo);
 	if (restored) {
 		fprintf(stderr, "kbtune: %s\n", undo.text);
 		return rc > 0 ? (enum status)rc : restored;
 	}
-	return rc < 0 ? failed(e) : (enum status)rc;
+	return rc < 0 ? err_status(e) : (enum status)rc;
 }
 
-static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+static enum status run_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
 	const struct request *r = request;
 
-	return guarded(m, r->sysroot, args, apply_and_run, request, e);
+	return guardian_run(m, r->sysroot, args, apply_and_run, request, e);
 }
 
 enum status tune_run(int argc, char **argv, struct err *e)
 {
-	struct request r = {.options = {.say = SAY_NOTHING}};
+	struct request r = {.options = {.output = OUTPUT_NOTHING}};
 	const struct cli_flag flags[] = {
 	    {"in", CLI_STRING, &r.in, "SHIELD", "run the command inside this shield", 0, 0},
 	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
@@ -63,5 +65,5 @@ enum status tune_run(int argc, char **argv, struct err *e)
 	    COMMAND_SYSROOT(&r.sysroot),
 	    COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_run_cli, flags, &r.sysroot, act, &r}, argc, argv, e);
+	return command_run(&(struct command){&tune_run_cli, flags, &r.sysroot, run_act, &r}, argc, argv, e);
 }

@@ -8,8 +8,10 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "tuning/apply/apply.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
+#include "tuning/journal/change.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/form.h"
@@ -25,8 +27,7 @@ const struct cli_command tune_tuned_cli = {
     .synopsis = "list | show [NAME] | apply NAME | verify | off",
     .summary = "tuned profiles: which there are, what one changes, apply one, check that it still holds, undo it.",
     .details = "Where tuned's daemon runs it is asked; elsewhere a one-shot tuned holds the profile. What a profile "
-	       "changes is "
-	       "written to the journal first, so that it can be put back even if tuned is killed.",
+	       "changes is written to the journal first, so that it can be put back even if tuned is killed.",
     .min_args = 1,
     .max_args = 2,
 };
@@ -38,8 +39,9 @@ struct request {
 	struct err *e;
 };
 
-static enum status do_list(struct request *r)
+static enum status tuned_list(void *request)
 {
+	struct request *r = request;
 	char **names = tuned_names(r->m), summary[256];
 	json_t *list = json_array();
 
@@ -56,24 +58,23 @@ static enum status do_list(struct request *r)
 	return STATUS_OK;
 }
 
-static enum status check_name(struct request *r)
+static enum status check_profile(struct request *r)
 {
-	char *conf = r->name ? tuned_find(r->m, r->name) : NULL, quoted[TEXT_QUOTE_MAX], **names;
-	const char *near;
+	char *conf = r->name ? tuned_find(r->m, r->name) : NULL, **names;
+	char quoted[TEXT_QUOTE_MAX], hint[SUGGESTION_MAX];
 
 	if (conf) {
 		free(conf);
 		return STATUS_OK;
 	}
 	if (!r->name) {
-		err_set(r->e, -EINVAL, STATUS_USAGE, "tuned", NULL, "apply wants the name of a profile");
+		err_set(r->e, -EINVAL, STATUS_USAGE, "tuned", NULL, "apply needs the name of a profile");
 		return STATUS_USAGE;
 	}
 	names = tuned_names(r->m);
-	near = names ? suggest(r->name, (const char *const *)names) : NULL;
-	err_set(r->e, -ENOENT, STATUS_USAGE, "tuned", NULL, "there is no profile %s%s%s%s",
-		text_quote(r->name, quoted, sizeof(quoted)), near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "");
+	err_set(r->e, -ENOENT, STATUS_USAGE, "tuned", NULL, "there is no profile %s%s",
+		text_quote(r->name, quoted, sizeof(quoted)),
+		suggestion(suggest(r->name, (const char *const *)names), hint, sizeof(hint)));
 	sysroot_names_free(names);
 	return STATUS_USAGE;
 }
@@ -102,17 +103,18 @@ static enum status show_profile(struct request *r)
 	return STATUS_OK;
 }
 
-static enum status do_show(struct request *r)
+static enum status tuned_show(void *request)
 {
+	struct request *r = request;
 	char active[256] = "";
 	bool daemon;
 	json_t *all;
 
 	if (r->name)
-		return check_name(r) ? STATUS_USAGE : show_profile(r);
+		return check_profile(r) ? STATUS_USAGE : show_profile(r);
 	daemon = r->m->root.live && tuned_daemon(r->m) && tuned_active(active, sizeof(active));
 	if (state_folder_open(r->m, false, r->e) && r->e->status)
-		return failed(r->e);
+		return err_status(r->e);
 	all = json_pack("{s:i, s:b, s:s, s:i}", "schema", 1, "daemon", daemon, "active", active, "oneshot_pid",
 			(int)holder_pid(r->m, "tuned"));
 	if (r->json)
@@ -125,16 +127,17 @@ static enum status do_show(struct request *r)
 	return STATUS_OK;
 }
 
-static enum status do_apply(struct request *r)
+static enum status tuned_apply_one(void *request)
 {
-	enum status status = check_name(r);
+	struct request *r = request;
+	enum status status = check_profile(r);
 	struct plan plan;
 
 	if (status)
 		return status;
 	plan_init(&plan, "tuned apply", "");
 	op_tuned_plan(&plan, r->m, "tuned", r->name, NULL);
-	status = apply_single(r->m, &plan, r->dry_run, r->json, r->e);
+	status = apply_steps(r->m, &plan, r->dry_run, r->json, r->e);
 	plan_free(&plan);
 	return status;
 }
@@ -152,8 +155,9 @@ static void keep_tuned(struct journal *j)
 	j->count = kept;
 }
 
-static enum status do_verify(struct request *r)
+static enum status tuned_verify(void *request)
 {
+	struct request *r = request;
 	struct journal j = {0};
 	struct drift d;
 	int rc = state_folder_open(r->m, false, r->e);
@@ -161,7 +165,7 @@ static enum status do_verify(struct request *r)
 	if (!rc)
 		rc = journal_load(r->m, &j, r->e);
 	if (rc && rc != -ENOENT)
-		return failed(r->e);
+		return err_status(r->e);
 	keep_tuned(&j);
 	if (!j.count) {
 		journal_free(&j);
@@ -179,41 +183,36 @@ static enum status do_verify(struct request *r)
 	return d.drifted ? STATUS_NO : STATUS_OK;
 }
 
-static enum status do_off(struct request *r)
+static enum status tuned_off(void *request)
 {
+	struct request *r = request;
 	struct journal j;
 	struct undone done = {0};
 	int lock, rc;
 
-	if (session_begin(r->m, "", &j, &lock, r->e))
-		return failed(r->e);
+	if (change_begin(r->m, "", &j, &lock, r->e))
+		return err_status(r->e);
 	rc = transaction_undo(r->m, &j, "tuned", NULL, &done, r->e);
-	session_end(&j, lock);
+	change_end(&j, lock);
 	if (rc)
-		return failed(r->e);
+		return err_status(r->e);
 	printf("%s\n", done.steps ? "the tuned profile is undone" : "no tuned profile was applied by kbtune");
 	return STATUS_OK;
 }
 
-static const struct {
-	const char *name;
-	enum status (*run)(struct request *r);
-} actions[] = {{"list", do_list}, {"show", do_show}, {"apply", do_apply}, {"verify", do_verify}, {"off", do_off}};
+static const struct command_action actions[] = {
+    {"list", 0, 1, tuned_list},	    {"show", 0, 1, tuned_show}, {"apply", 0, 1, tuned_apply_one},
+    {"verify", 0, 1, tuned_verify}, {"off", 0, 1, tuned_off},	{.name = NULL},
+};
 
-static enum status act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+static enum status tuned_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
-	char quoted[TEXT_QUOTE_MAX];
 	struct request *r = request;
 
 	r->m = m;
 	r->name = args->count > 1 ? args->items[1] : NULL;
 	r->e = e;
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-		if (!strcmp(actions[i].name, args->items[0]))
-			return actions[i].run(r);
-	err_set(e, -EINVAL, STATUS_USAGE, "tuned", NULL, "unknown action %s: list, show, apply, verify, off",
-		text_quote(args->items[0], quoted, sizeof(quoted)));
-	return STATUS_USAGE;
+	return command_act("tuned", actions, args, r, e);
 }
 
 enum status tune_tuned(int argc, char **argv, struct err *e)
@@ -226,5 +225,5 @@ enum status tune_tuned(int argc, char **argv, struct err *e)
 	    COMMAND_JSON(&r.json),
 	    COMMAND_FLAGS_END};
 
-	return command_run(&(struct command){&tune_tuned_cli, flags, &sysroot, act, &r}, argc, argv, e);
+	return command_run(&(struct command){&tune_tuned_cli, flags, &sysroot, tuned_act, &r}, argc, argv, e);
 }

@@ -194,7 +194,7 @@ static int from_json(const json_t *all, struct journal *j, char *why, size_t siz
 
 	if (json_unpack((json_t *)all, "{s:s, s:i}", "program", &program, "schema", &schema) ||
 	    strcmp(program, "kbtune")) {
-		snprintf(why, size, "it is no journal of kbtune");
+		snprintf(why, size, "it is not a journal of kbtune");
 		return -EINVAL;
 	}
 	if (schema != JOURNAL_SCHEMA) {
@@ -217,7 +217,7 @@ static int from_json(const json_t *all, struct journal *j, char *why, size_t siz
 	return read_steps(steps, j, why, size);
 }
 
-static int read_text(int dir, const char *path, char **text, size_t *length, struct err *e)
+static int read_journal(int dir, const char *path, char **text, size_t *length, struct err *e)
 {
 	int fd = openat(dir, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), rc;
 	struct stat st;
@@ -248,7 +248,7 @@ int journal_load(struct machine *m, struct journal *j, struct err *e)
 
 	*j = (struct journal){0};
 	journal_path(m, path, sizeof(path));
-	rc = m->state_fd < 0 ? -ENOENT : read_text(m->state_fd, path, &text, &length, e);
+	rc = m->state_fd < 0 ? -ENOENT : read_journal(m->state_fd, path, &text, &length, e);
 	if (rc)
 		return rc;
 	all = json_loadb(text, length, JSON_REJECT_DUPLICATES, &bad);

@@ -65,7 +65,7 @@ static int refuse_left_out(const struct step *s, struct err *e)
 	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, s->path, "change", "%s (--strict)", s->note);
 }
 
-static int apply_steps(struct machine *m, struct journal *j, size_t from, bool strict, struct err *e)
+static int make_steps(struct machine *m, struct journal *j, size_t from, bool strict, struct err *e)
 {
 	for (size_t i = from; i < j->count; i++) {
 		double began = transaction_now_s();
@@ -164,7 +164,7 @@ int transaction_apply(struct machine *m, const struct plan *p, struct journal *j
 	signals_block(&before);
 	rc = journal_save(m, j, e);
 	if (!rc) {
-		rc = apply_steps(m, j, from, p->strict, e);
+		rc = make_steps(m, j, from, p->strict, e);
 		j->state = JOURNAL_APPLIED;
 		if (!rc)
 			rc = journal_save(m, j, e);

@@ -32,7 +32,7 @@ static int check_overlap(struct planner *p, const struct shield *shield, char *c
 	return 0;
 }
 
-static int check_name(struct planner *p, const char *name)
+static int check_cpuset_name(struct planner *p, const char *name)
 {
 	char *path = fs_path("%s/%s", p->cg.root, name);
 	bool exists = sysroot_exists(&p->m->root, path);
@@ -88,9 +88,9 @@ static int check_all(struct planner *p)
 	int n = cgroups_all(p->m, &p->cg, &names), rc = 0;
 
 	for (size_t i = 0; i < p->plan->shield_count && !rc; i++)
-		rc = check_name(p, p->plan->shields[i].name);
+		rc = check_cpuset_name(p, p->plan->shields[i].name);
 	if (!rc && p->cg.version == 1 && has_exclusive(p->plan))
-		rc = check_name(p, "housekeeping");
+		rc = check_cpuset_name(p, "housekeeping");
 	for (size_t i = 0; i < p->plan->shield_count && !rc && n > 0; i++)
 		if (strcmp(p->plan->shields[i].partition, "member"))
 			rc = check_overlap(p, &p->plan->shields[i], names);

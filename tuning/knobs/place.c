@@ -109,7 +109,7 @@ static int place_by_device(struct planner *p, const struct setting *s, const str
 }
 
 /* "2", "1/3", "all": how many of `have`; at least one. -1: none of these. */
-static long read_share(const char *text, long have)
+static long count_share(const char *text, long have)
 {
 	char *end;
 	long a = strtol(text, &end, 10), b;
@@ -188,7 +188,7 @@ static int take_share(struct planner *p, const struct setting *s, const struct y
 	if (!take)
 		return 0;
 	have = count_units(p, out, whole);
-	want = take->kind == YNODE_SCALAR ? read_share(take->scalar, have) : -1;
+	want = take->kind == YNODE_SCALAR ? count_share(take->scalar, have) : -1;
 	if (want < 0) {
 		setting_must_be(s, take, "take", "a number, a share such as 1/3, or all");
 		return -EINVAL;

@@ -44,7 +44,7 @@ static char *words(const char *text, char *buf, size_t size)
 	return buf;
 }
 
-static char *chosen(const char *text, char *buf, size_t size)
+static char *chosen_word(const char *text, char *buf, size_t size)
 {
 	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
 
@@ -55,7 +55,7 @@ static char *chosen(const char *text, char *buf, size_t size)
 	return buf;
 }
 
-static bool has_word(const char *text, const char *word, size_t n)
+static bool offers_word(const char *text, const char *word, size_t n)
 {
 	for (text += strspn(text, " \t\n[]"); *text; text += strspn(text, " \t\n[]")) {
 		size_t m = strcspn(text, " \t\n[]");
@@ -69,7 +69,7 @@ static bool has_word(const char *text, const char *word, size_t n)
 
 static char *controller(const char *text, const char *about, char *buf, size_t size)
 {
-	snprintf(buf, size, "%c%s", has_word(text, about + 1, strlen(about + 1)) ? '+' : '-', about + 1);
+	snprintf(buf, size, "%c%s", offers_word(text, about + 1, strlen(about + 1)) ? '+' : '-', about + 1);
 	return buf;
 }
 
@@ -77,7 +77,7 @@ char *form_value(enum form f, const char *text, const char *about, char *buf, si
 {
 	switch (f) {
 	case FORM_CHOICE:
-		return chosen(text, buf, size);
+		return chosen_word(text, buf, size);
 	case FORM_CONTROLLER:
 		return controller(text, about, buf, size);
 	default:
@@ -118,7 +118,7 @@ bool form_same(enum form f, const char *a, const char *b)
 
 bool form_offers(enum form f, const char *text, const char *value)
 {
-	return f != FORM_CHOICE || has_word(text, value, strlen(value));
+	return f != FORM_CHOICE || offers_word(text, value, strlen(value));
 }
 
 /* All words as before, brackets around another. */

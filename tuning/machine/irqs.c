@@ -20,7 +20,7 @@ char *irqs_path(int number, const char *file, char *buf, size_t size)
 }
 
 /* "           CPU0       CPU1 …" */
-static void read_columns(struct irq_table *t, const char *line)
+static void read_cpu_numbers(struct irq_table *t, const char *line)
 {
 	while ((line = strstr(line, "CPU"))) {
 		line += 3;
@@ -69,7 +69,7 @@ static void read_row(struct irq_table *t, char *line)
 	t->irqs[t->count++] = irq;
 }
 
-static int read_cpus(const struct machine *m, int number, const char *file, struct cpulist *out)
+static int read_irq_cpus(const struct machine *m, int number, const char *file, struct cpulist *out)
 {
 	char path[64];
 
@@ -82,8 +82,8 @@ static void read_places(const struct machine *m, struct irq *irq)
 	int64_t node;
 	mode_t mode;
 
-	read_cpus(m, irq->number, "smp_affinity_list", &irq->allowed);
-	irq->has_effective = !read_cpus(m, irq->number, "effective_affinity_list", &irq->effective) &&
+	read_irq_cpus(m, irq->number, "smp_affinity_list", &irq->allowed);
+	irq->has_effective = !read_irq_cpus(m, irq->number, "effective_affinity_list", &irq->effective) &&
 			     cpulist_first(&irq->effective) >= 0;
 	irq->is_fixed =
 	    !machine_mode(m, irqs_path(irq->number, "smp_affinity_list", path, sizeof(path)), &mode) && !(mode & 0222);
@@ -129,7 +129,7 @@ int irqs_read(const struct machine *m, struct irq_table *t, bool devices)
 		return rc;
 	rest = text;
 	line = strsep(&rest, "\n");
-	read_columns(t, line);
+	read_cpu_numbers(t, line);
 	while ((line = strsep(&rest, "\n")))
 		read_row(t, line);
 	free(text);

@@ -66,7 +66,7 @@ static int add_habit(struct machine *m, char *line, struct err *e)
 	if (!*line || *line == '#')
 		return 0;
 	if (!read_habit(line, &h))
-		return err_set(e, -EINVAL, STATUS_USAGE, m->root.path, "read its habits", "'%s' is none", line);
+		return err_set(e, -EINVAL, STATUS_USAGE, m->root.path, "read its habits", "'%s' is not a habit", line);
 	m->habits = or_abort(reallocarray(m->habits, m->habit_count + 1, sizeof(*m->habits)));
 	m->habits[m->habit_count++] = h;
 	return 0;

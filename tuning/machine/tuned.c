@@ -218,7 +218,7 @@ static void guard_sysctl(struct gathering *g, const char *name, const char *want
 	free(path);
 }
 
-static void gather(const struct line *l, void *context)
+static void gather_guards(const struct line *l, void *context)
 {
 	struct gathering *g = context;
 
@@ -242,7 +242,7 @@ json_t *tuned_guards(const struct machine *m, const char *profile, const char *t
 		char next[256];
 
 		g.include[0] = '\0';
-		each_line(copy, gather, &g);
+		each_line(copy, gather_guards, &g);
 		free(copy);
 		snprintf(next, sizeof(next), "%.*s", (int)strcspn(g.include, ", "), g.include);
 		copy = *next ? read_conf(m, next) : NULL;

@@ -114,7 +114,7 @@ static bool is_in_shield(const struct look *l, const struct thread *t)
 	return false;
 }
 
-static int look_at(const struct thread *t, void *context)
+static int visit_thread(const struct thread *t, void *context)
 {
 	struct look *l = context;
 	bool wanted = json_is_true(json_object_get(l->s->data, t->is_kernel ? "kernel" : "programs"));
@@ -135,7 +135,7 @@ static enum check affinity_check(struct machine *m, const struct step *s, char *
 	/* The later of the two sees what cpusets have made of it. */
 	if (!m->root.live || !json_is_true(json_object_get(s->data, "last")) || read_cpus(s, "off", &l.off))
 		return CHECK_SAME;
-	tasks_each(m, look_at, &l);
+	tasks_each(m, visit_thread, &l);
 	if (!l.count)
 		return CHECK_SAME;
 	snprintf(now, size, "%zu threads may run on CPUs %s: %s", l.count, step_text(s, "off"), l.names);

@@ -85,7 +85,7 @@ static int file_probe(struct machine *m, const struct step *s, char *why, size_t
 }
 
 /* Kernel files take the value; a recorded one must look afterwards as the kernel would have made it. */
-static int write_value(struct machine *m, const struct step *s, const char *value)
+static int write_in_form(struct machine *m, const struct step *s, const char *value)
 {
 	char *text, *full;
 	int rc;
@@ -109,7 +109,7 @@ static bool is_refusal(const struct step *s, int rc)
 	       (rc == -EPERM || rc == -EOPNOTSUPP || rc == -ENODEV || rc == -EIO);
 }
 
-static bool is_refused(const struct step *s)
+static bool was_refused(const struct step *s)
 {
 	return json_is_true(json_object_get(s->data, "refused"));
 }
@@ -133,7 +133,7 @@ static int file_apply(struct machine *m, struct step *s, struct err *e)
 	if (!rc && form_same(form_of(s), now, s->after))
 		return 0;
 	if (!rc)
-		rc = write_value(m, s, s->after);
+		rc = write_in_form(m, s, s->after);
 	if (is_refusal(s, rc))
 		return note_refusal(s, rc);
 	if (!rc)
@@ -155,7 +155,7 @@ static enum check file_check(struct machine *m, const struct step *s, char *now,
 		snprintf(now, size, "unreadable: %s", err_cause(rc, cause, sizeof(cause)));
 	else
 		snprintf(now, size, "%s", value);
-	return is_refused(s) || (!rc && form_same(form_of(s), value, s->after)) ? CHECK_SAME : CHECK_DRIFT;
+	return was_refused(s) || (!rc && form_same(form_of(s), value, s->after)) ? CHECK_SAME : CHECK_DRIFT;
 }
 
 static int file_undo(struct machine *m, const struct step *s, struct err *e)
@@ -171,7 +171,7 @@ static int file_undo(struct machine *m, const struct step *s, struct err *e)
 	if (!rc && form_same(form_of(s), now, s->before))
 		return 0;
 	if (!rc)
-		rc = write_value(m, s, s->before);
+		rc = write_in_form(m, s, s->before);
 	if (!rc)
 		rc = read_now(m, s, now, sizeof(now));
 	if (rc)

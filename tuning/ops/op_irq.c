@@ -23,7 +23,7 @@
 #define LIST_TEXT 2048
 #define TRIES	  20 /* of 10 ms, where the kernel says EAGAIN, EBUSY or ENOMEM */
 
-static json_t *read_raw(const struct machine *m, int number, const char *file)
+static json_t *irq_file(const struct machine *m, int number, const char *file)
 {
 	char path[64], *text;
 	json_t *raw;
@@ -54,9 +54,9 @@ void op_irq_plan(struct plan *plan, const struct machine *m, const char *knob, c
 		plan_missing(plan, knob, path, "%s: its affinity cannot be read", irq->name);
 		return;
 	}
-	data = json_pack("{s:i, s:o*, s:s+}", "irq", irq->number, "raw", read_raw(m, irq->number, "smp_affinity_list"),
+	data = json_pack("{s:i, s:o*, s:s+}", "irq", irq->number, "raw", irq_file(m, irq->number, "smp_affinity_list"),
 			 "name", irq->name, "");
-	effective = m->root.live ? NULL : read_raw(m, irq->number, "effective_affinity_list");
+	effective = m->root.live ? NULL : irq_file(m, irq->number, "effective_affinity_list");
 	if (effective)
 		json_object_set_new(data, "effective_raw", effective);
 	plan_step(plan, knob, &op_irq, path, before, after, data);
@@ -168,7 +168,7 @@ static int irq_apply(struct machine *m, struct step *s, struct err *e)
 	return read_back(m, s, e);
 }
 
-static bool is_known(const struct step *s, int number)
+static bool was_known(const struct step *s, int number)
 {
 	const json_t *known = json_object_get(s->data, "known"), *one;
 	size_t i;
@@ -190,7 +190,7 @@ static enum check check_newborn(struct machine *m, const struct step *s, char *n
 	for (size_t i = 0; i < t.count; i++) {
 		const struct irq *irq = &t.irqs[i];
 
-		if (is_known(s, irq->number) || irq->is_fixed ||
+		if (was_known(s, irq->number) || irq->is_fixed ||
 		    !cpulist_intersects(irq->has_effective ? &irq->effective : &irq->allowed, &off))
 			continue;
 		if (count++ < 5 && used < size)

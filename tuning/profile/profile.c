@@ -56,7 +56,7 @@ static bool is_file(const char *path)
 	return !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
-static bool is_directory(const char *path)
+static bool is_profile_folder(const char *path)
 {
 	struct stat st;
 
@@ -82,7 +82,7 @@ static char *find_profile(const char *name)
 {
 	if (!strchr(name, '/'))
 		return *name && name[0] != '.' ? find_by_name(name) : NULL;
-	return is_directory(name) ? fs_path("%s/profile.yaml", name) : fs_path("%s", name);
+	return is_profile_folder(name) ? fs_path("%s/profile.yaml", name) : fs_path("%s", name);
 }
 
 /* All names of profiles in all folders, for "did you mean". */
@@ -146,7 +146,7 @@ const struct setting *profile_get(const struct profile *p, const char *key)
 	return NULL;
 }
 
-static bool is_known(const char *key, const char *const *keys)
+static bool may_have(const char *key, const char *const *keys)
 {
 	for (; *keys; keys++)
 		if (!strcmp(key, *keys))
@@ -173,9 +173,9 @@ static bool is_scalar(const struct setting *s)
 	return false;
 }
 
-static void add_setting(struct profile *p, const struct setting *s, const char *const *keys)
+static void keep_setting(struct profile *p, const struct setting *s, const char *const *keys)
 {
-	if (!is_known(s->key, keys)) {
+	if (!may_have(s->key, keys)) {
 		fault_unknown(s, keys);
 		return;
 	}
@@ -217,7 +217,7 @@ static void take_settings(struct profile *p, struct profile_file *f, const char 
 				    .file = f};
 
 		if (!take_head(p, &s, include))
-			add_setting(p, &s, keys);
+			keep_setting(p, &s, keys);
 	}
 }
 

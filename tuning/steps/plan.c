@@ -100,7 +100,7 @@ static size_t count_unmet(const struct plan *p)
 	return n;
 }
 
-static size_t count_changes(const struct plan *p)
+static size_t count_changed_steps(const struct plan *p)
 {
 	size_t n = 0;
 
@@ -114,7 +114,7 @@ static void print_head(const struct plan *p, FILE *out)
 	char cpus[LIST_TEXT], memory[LIST_TEXT];
 
 	fprintf(out, "profile %s: %zu changes, %zu not possible here, %zu need a reboot\n", p->profile,
-		count_changes(p), p->missing_count, count_unmet(p));
+		count_changed_steps(p), p->missing_count, count_unmet(p));
 	if (*p->title)
 		fprintf(out, "  %s\n", p->title);
 	for (size_t i = 0; i < p->shield_count; i++)
@@ -154,7 +154,7 @@ static bool split(const char *path, int *prefix, unsigned *number, const char **
 	return false;
 }
 
-static bool is_alike(const struct step *a, const struct step *b)
+static bool is_same_but_number(const struct step *a, const struct step *b)
 {
 	const char *a_suffix, *b_suffix;
 	int a_prefix, b_prefix;
@@ -177,7 +177,7 @@ static size_t print_path(const struct plan *p, size_t from, FILE *out)
 	int prefix;
 
 	cpulist_clear(&numbers);
-	while (from + n < p->step_count && is_alike(s, s + n))
+	while (from + n < p->step_count && is_same_but_number(s, s + n))
 		n++;
 	if (n == 1) {
 		fputs(s->path, out);
@@ -193,7 +193,7 @@ static size_t print_path(const struct plan *p, size_t from, FILE *out)
 
 static void print_steps(const struct plan *p, FILE *out)
 {
-	size_t changes = count_changes(p), n = 1;
+	size_t changes = count_changed_steps(p), n = 1;
 
 	if (changes)
 		fprintf(out, "\nto change, in this order:\n");

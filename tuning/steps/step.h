@@ -42,7 +42,7 @@ struct op {
 };
 
 struct step {
-	char *knob; /* the key of the profile that wants it */
+	char *knob; /* the key of the profile that asks for it */
 	const struct op *op;
 	char *path;	      /* what it touches */
 	char *before, *after; /* as people and `plan` say it, and as it is written */

@@ -1,0 +1,25 @@
+#include "tuning/apply/drift.h"
+
+#include <stdio.h>
+
+#include "tuning/journal/transaction.h"
+
+void drift_print(const struct journal *j, const struct drift *d)
+{
+	const json_t *one;
+	size_t i;
+
+	printf("%s: %zu changes, %zu drifted, %zu pending\n", *j->profile ? j->profile : "single commands", j->count,
+	       d->drifted, d->pending);
+	json_array_foreach (d->list, i, one)
+		printf("  %-8s %s: %s -> %s\n", json_string_value(json_object_get(one, "state")),
+		       json_string_value(json_object_get(one, "path")), json_string_value(json_object_get(one, "want")),
+		       json_string_value(json_object_get(one, "now")));
+}
+
+json_t *drift_json(const struct journal *j, const struct drift *d)
+{
+	return json_pack("{s:i, s:s, s:b, s:I, s:I, s:O}", "schema", 1, "profile", j->profile, "as_applied",
+			 !d->drifted, "drifted", (json_int_t)d->drifted, "pending", (json_int_t)d->pending,
+			 "differences", d->list);
+}

@@ -1,0 +1,15 @@
+/*
+ * What a machine that was applied to has become since.
+ */
+#ifndef KBLAT_TUNING_DRIFT_H
+#define KBLAT_TUNING_DRIFT_H
+
+#include <jansson.h>
+
+struct drift;
+struct journal;
+
+void drift_print(const struct journal *j, const struct drift *d);
+json_t *drift_json(const struct journal *j, const struct drift *d);
+
+#endif

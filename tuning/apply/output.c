@@ -1,0 +1,37 @@
+#include "tuning/apply/output.h"
+
+#include <stdio.h>
+
+#include "common/json.h"
+
+void output_json(json_t *all, const char *type, enum output output)
+{
+	json_t *line;
+
+	if (output == OUTPUT_LINE) {
+		line = json_pack("{s:s}", "type", type);
+		json_object_update(line, all);
+		json_dumpf(line, stdout, JSON_COMPACT);
+		putchar('\n');
+		fflush(stdout);
+		json_decref(line);
+	} else {
+		json_print(all, stdout);
+	}
+	json_decref(all);
+}
+
+char *output_times(double all_s, double tuned_s, char *buf, size_t size)
+{
+	int n = snprintf(buf, size, "%.2g s", all_s - tuned_s);
+
+	if (tuned_s > 0 && n > 0 && (size_t)n < size)
+		snprintf(buf + n, size - (size_t)n, ", and tuned took %.2g s", tuned_s);
+	return buf;
+}
+
+void output_add_times(json_t *all, double all_s, double tuned_s)
+{
+	json_object_set_new(all, "took_us", json_integer((json_int_t)(1e6 * (all_s - tuned_s))));
+	json_object_set_new(all, "tuned_took_us", json_integer((json_int_t)(1e6 * tuned_s)));
+}

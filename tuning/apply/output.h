@@ -1,0 +1,26 @@
+/*
+ * How what was done is told.
+ */
+#ifndef KBLAT_TUNING_OUTPUT_H
+#define KBLAT_TUNING_OUTPUT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+enum output {
+	OUTPUT_NOTHING,
+	OUTPUT_TEXT,
+	OUTPUT_JSON,
+	OUTPUT_LINE, /* JSON on one line with a "type", for programs that read along */
+};
+
+/* Print a document, with "type" first for OUTPUT_LINE. Takes `all` over. */
+void output_json(json_t *all, const char *type, enum output output);
+
+/* How long it took, and tuned's part of that: "0.31 s, and tuned took 2.4 s". Returns `buf`. */
+char *output_times(double all_s, double tuned_s, char *buf, size_t size);
+
+/* The same as keys of a document. */
+void output_add_times(json_t *all, double all_s, double tuned_s);
+
+#endif

@@ -1,0 +1,78 @@
+#include "tuning/apply/restore.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/json.h"
+#include "tuning/journal/transaction.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
+
+static void print_restored(const char *profile, const struct undone *done, const char *state, double began,
+			   enum output output)
+{
+	double all_s = transaction_now_s() - began;
+	char times[64];
+	json_t *all;
+
+	if (output == OUTPUT_NOTHING)
+		return;
+	if (output == OUTPUT_TEXT) {
+		if (!strcmp(state, "none"))
+			printf("nothing to restore\n");
+		else if (!strcmp(state, "moot"))
+			printf("the journal is of an earlier boot: nothing to put back, removed\n");
+		else
+			printf("restored %s in %s: %zu changes undone\n", *profile ? profile : "single commands",
+			       output_times(all_s, done->tuned_s, times, sizeof(times)), done->steps);
+		return;
+	}
+	all = json_pack("{s:i, s:s, s:s, s:I}", "schema", 1, "state", state, "profile", profile, "undone",
+			(json_int_t)done->steps);
+	output_add_times(all, all_s, done->tuned_s);
+	output_json(all, "restored", output);
+}
+
+static enum status restore_locked(struct machine *m, double began, enum output output, struct err *e)
+{
+	struct undone done = {0};
+	struct journal j;
+	int rc = journal_load(m, &j, e);
+
+	if (rc == -ENOENT) {
+		print_restored("", &done, "none", began, output);
+		return STATUS_OK;
+	}
+	if (rc)
+		return err_status(e);
+	if (j.moot)
+		rc = journal_remove(m, e);
+	else
+		rc = transaction_undo(m, &j, NULL, NULL, &done, e);
+	if (!rc)
+		print_restored(j.profile, &done, j.moot ? "moot" : "restored", began, output);
+	journal_free(&j);
+	return rc ? err_status(e) : STATUS_OK;
+}
+
+enum status restore_all(struct machine *m, enum output output, struct err *e)
+{
+	double began = transaction_now_s();
+	enum status status;
+	int rc = state_folder_open(m, false, e), lock;
+
+	if (rc == -ENOENT) {
+		print_restored("", &(struct undone){0}, "none", began, output);
+		return STATUS_OK;
+	}
+	if (rc)
+		return err_status(e);
+	lock = journal_lock(m, e);
+	if (lock < 0)
+		return err_status(e);
+	status = restore_locked(m, began, output, e);
+	close(lock);
+	return status;
+}

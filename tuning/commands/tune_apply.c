@@ -1,0 +1,45 @@
+/* kbtune apply. */
+#include <stdbool.h>
+
+#include "tuning/apply/apply.h"
+#include "tuning/commands/command.h"
+#include "tuning/commands/tune_commands.h"
+
+const struct cli_command tune_apply_cli = {
+    .name = "apply",
+    .synopsis = "PROFILE [--replace] [--strict] [--dry-run] [--sysroot DIR] [--json]",
+    .summary =
+	"Make the changes of a profile, all or none: originals are written to a journal first, every value is read "
+	"back, and if one step fails all are undone.",
+    .details = "It stays applied until 'kbtune restore', in any process, or a reboot.",
+    .min_args = 1,
+    .max_args = 1,
+};
+
+struct request {
+	const char *sysroot;
+	struct apply_options options;
+	bool json, dry_run;
+};
+
+static enum status apply_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	struct request *r = request;
+
+	r->options.output = r->json ? OUTPUT_JSON : OUTPUT_TEXT;
+	return (r->dry_run ? apply_check : apply_profile)(m, args->items[0], &r->options, e);
+}
+
+enum status tune_apply(int argc, char **argv, struct err *e)
+{
+	struct request r = {0};
+	const struct cli_flag flags[] = {
+	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
+	    COMMAND_SYSROOT(&r.sysroot),
+	    COMMAND_JSON(&r.json),
+	    COMMAND_FLAGS_END};
+
+	return command_run(&(struct command){&tune_apply_cli, flags, &r.sysroot, apply_act, &r}, argc, argv, e);
+}

@@ -1,0 +1,68 @@
+/* kbtune restore. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tuning/apply/restore.h"
+#include "tuning/commands/command.h"
+#include "tuning/commands/tune_commands.h"
+#include "tuning/journal/journal.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
+
+const struct cli_command tune_restore_cli = {
+    .name = "restore",
+    .synopsis = "[--sysroot DIR] [--dry-run] [--json]",
+    .summary =
+	"Undo everything that the journal has, last change first: after an apply, after a crash in the middle of one, "
+	"in any process. With nothing to restore it does nothing.",
+    .min_args = 0,
+    .max_args = 0,
+};
+
+struct request {
+	const char *sysroot;
+	bool json, dry_run;
+};
+
+static enum status print_undo(struct machine *m, struct err *e)
+{
+	struct journal j = {0};
+	int rc = state_folder_open(m, false, e);
+
+	if (!rc)
+		rc = journal_load(m, &j, e);
+	if (rc == -ENOENT) {
+		printf("nothing to restore\n");
+		return STATUS_OK;
+	}
+	if (rc)
+		return err_status(e);
+	if (j.moot)
+		printf("the journal is of an earlier boot: nothing to put back\n");
+	for (size_t i = j.count; !j.moot && i-- > 0;)
+		if (strcmp(j.steps[i].before, j.steps[i].after))
+			printf("  %-16s %s: %s -> %s\n", j.steps[i].knob, j.steps[i].path, j.steps[i].after,
+			       j.steps[i].before);
+	journal_free(&j);
+	return STATUS_OK;
+}
+
+static enum status restore_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	const struct request *r = request;
+
+	(void)args;
+	return r->dry_run ? print_undo(m, e) : restore_all(m, r->json ? OUTPUT_JSON : OUTPUT_TEXT, e);
+}
+
+enum status tune_restore(int argc, char **argv, struct err *e)
+{
+	struct request r = {0};
+	const struct cli_flag flags[] = {COMMAND_SYSROOT(&r.sysroot),
+					 {"dry-run", CLI_FLAG, &r.dry_run, NULL, "show what would be put back", 0, 0},
+					 COMMAND_JSON(&r.json),
+					 COMMAND_FLAGS_END};
+
+	return command_run(&(struct command){&tune_restore_cli, flags, &r.sysroot, restore_act, &r}, argc, argv, e);
+}

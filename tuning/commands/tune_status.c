@@ -1,0 +1,113 @@
+/* kbtune status. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "tuning/commands/command.h"
+#include "tuning/commands/tune_commands.h"
+#include "tuning/journal/journal.h"
+#include "tuning/machine/cgroups.h"
+#include "tuning/machine/latency.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
+#include "tuning/machine/tasks.h"
+#include "tuning/machine/topology.h"
+#include "tuning/machine/tuned.h"
+
+const struct cli_command tune_status_cli = {
+    .name = "status",
+    .synopsis = "[--sysroot DIR] [--json]",
+    .summary = "What is applied, since when, and how the machine stands: CPUs, cpusets, PM QoS, tuned, irqbalance.",
+    .min_args = 0,
+    .max_args = 0,
+};
+
+struct request {
+	const char *sysroot;
+	bool json;
+};
+
+static json_t *status_json(struct machine *m, const struct journal *j, struct err *e)
+{
+	char cpus[512], active[256] = "", folder[5200];
+	struct topology topo;
+	struct cgroups cg;
+	long long us;
+	json_t *all;
+
+	if (topology_read(m, &topo, e))
+		return NULL;
+	cgroups_find(m, &cg);
+	all = json_pack("{s:i, s:s, s:s, s:s, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", 1, "state",
+			!j->profile ? "nothing applied"
+			: j->moot   ? "moot"
+				    : journal_state_name(j->state),
+			"profile", j->profile ? j->profile : "", "since", j->applied ? j->applied : "", "changes",
+			(json_int_t)j->count, "online_cpus", cpulist_format(&topo.online, cpus, sizeof(cpus)),
+			"numa_nodes", (json_int_t)topo.node_count, "cpuset_version", cg.version, "journal",
+			state_folder_path(m, folder, sizeof(folder)), "irqbalance", tasks_find(m, "irqbalance") != 0);
+	if (m->root.live && !latency_read(m, &us))
+		json_object_set_new(all, "dma_latency_us", json_integer(us));
+	if (m->root.live && tuned_daemon(m) && tuned_active(active, sizeof(active)))
+		json_object_set_new(all, "tuned_daemon_profile", json_string(active));
+	if (j->about && json_object_get(j->about, "shields"))
+		json_object_set(all, "shields", json_object_get(j->about, "shields"));
+	topology_free(&topo);
+	return all;
+}
+
+static void print_status(const json_t *all)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)all, key, value) {
+		const json_t *shield;
+		size_t i;
+
+		if (!strcmp(key, "schema"))
+			continue;
+		if (json_is_string(value) && *json_string_value(value))
+			printf("%-22s %s\n", key, json_string_value(value));
+		else if (json_is_integer(value))
+			printf("%-22s %lld\n", key, (long long)json_integer_value(value));
+		else if (json_is_boolean(value))
+			printf("%-22s %s\n", key, json_is_true(value) ? "running" : "not running");
+		json_array_foreach (value, i, shield)
+			printf("%-22s %s: CPUs %s\n", "shield", json_string_value(json_object_get(shield, "name")),
+			       json_string_value(json_object_get(shield, "cpus")));
+	}
+}
+
+static enum status status_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+{
+	const struct request *r = request;
+	struct journal j = {0};
+	json_t *all;
+	int rc = state_folder_open(m, false, e);
+
+	(void)args;
+	if (!rc)
+		rc = journal_load(m, &j, e);
+	if (rc && rc != -ENOENT)
+		return err_status(e);
+	all = status_json(m, &j, e);
+	journal_free(&j);
+	if (!all)
+		return err_status(e);
+	if (r->json)
+		json_print(all, stdout);
+	else
+		print_status(all);
+	json_decref(all);
+	return STATUS_OK;
+}
+
+enum status tune_status(int argc, char **argv, struct err *e)
+{
+	struct request r = {0};
+	const struct cli_flag flags[] = {COMMAND_SYSROOT(&r.sysroot), COMMAND_JSON(&r.json), COMMAND_FLAGS_END};
+
+	return command_run(&(struct command){&tune_status_cli, flags, &r.sysroot, status_act, &r}, argc, argv, e);
+}

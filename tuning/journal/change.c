@@ -1,0 +1,50 @@
+#include "tuning/journal/change.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/state_folder.h"
+
+int change_refuse_unfinished(const struct journal *j, struct err *e)
+{
+	return err_set(e, -EEXIST, STATUS_FAILED, NULL, NULL,
+		       "a change of this machine (%s, %s) was cut short; put it back with 'kbtune restore' first",
+		       *j->profile ? j->profile : "single commands", journal_state_name(j->state));
+}
+
+int change_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e)
+{
+	int rc = state_folder_open(m, true, e);
+
+	*j = (struct journal){0};
+	if (rc)
+		return rc;
+	*lock = journal_lock(m, e);
+	if (*lock < 0)
+		return *lock;
+	rc = journal_load(m, j, e);
+	if (!rc && j->moot) {
+		fprintf(stderr, "kbtune: a journal of an earlier boot is moot, and removed\n");
+		journal_free(j);
+		rc = journal_remove(m, e);
+		rc = rc ? rc : -ENOENT;
+	}
+	if (!rc && j->state != JOURNAL_APPLIED)
+		rc = change_refuse_unfinished(j, e);
+	if (rc == -ENOENT) {
+		journal_init(j, m, profile);
+		rc = 0;
+	}
+	if (rc)
+		change_end(j, *lock);
+	return rc;
+}
+
+void change_end(struct journal *j, int lock)
+{
+	journal_free(j);
+	close(lock);
+}

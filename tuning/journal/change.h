@@ -1,0 +1,22 @@
+/*
+ * The journal, open for a change of the machine and locked against others.
+ */
+#ifndef KBLAT_TUNING_CHANGE_H
+#define KBLAT_TUNING_CHANGE_H
+
+#include "tuning/journal/journal.h"
+
+struct err;
+struct machine;
+
+/*
+ * `j` is what is there, or a new one (of `profile`): a moot one, of another boot, is removed, and said so. -EEXIST and `e`
+ * where one is unfinished. The lock is `*lock`. End it with change_end where this returns 0.
+ */
+int change_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e);
+void change_end(struct journal *j, int lock);
+
+/* -EEXIST and `e`: an earlier change was cut short. */
+int change_refuse_unfinished(const struct journal *j, struct err *e);
+
+#endif
