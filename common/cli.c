@@ -26,9 +26,9 @@ struct reading {
 	struct err *e;
 };
 
-static int misuse(struct reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int refuse_line(struct reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static int misuse(struct reading *r, const char *format, ...)
+static int refuse_line(struct reading *r, const char *format, ...)
 {
 	char text[512];
 	va_list ap;
@@ -73,8 +73,8 @@ static int unknown_flag(struct reading *r, const char *arg)
 	snprintf(plain, sizeof(plain), "%.*s", n < sizeof(plain) ? (int)n : (int)sizeof(plain) - 1, arg);
 	text_quote(plain, quoted, sizeof(quoted));
 	if (near)
-		return misuse(r, "unknown flag %s; did you mean '--%s'?", quoted, near);
-	return misuse(r, "unknown flag %s; --help lists those there are", quoted);
+		return refuse_line(r, "unknown flag %s; did you mean '--%s'?", quoted, near);
+	return refuse_line(r, "unknown flag %s; --help lists those there are", quoted);
 }
 
 static int set_int(struct reading *r, const struct cli_flag *f, const char *text)
@@ -88,14 +88,14 @@ static int set_int(struct reading *r, const struct cli_flag *f, const char *text
 	case UNIT_FINE:
 		break;
 	case UNIT_TOO_LARGE:
-		return misuse(r, "flag '--%s' got %s, which is too large", f->name, quoted);
+		return refuse_line(r, "flag '--%s' got %s, which is too large", f->name, quoted);
 	default:
-		return misuse(r, "flag '--%s' wants a whole number, not %s", f->name, quoted);
+		return refuse_line(r, "flag '--%s' must be a whole number, not %s", f->name, quoted);
 	}
 	if (ranged && v < f->min)
-		return misuse(r, "flag '--%s' got %s, below its minimum of %ld", f->name, quoted, f->min);
+		return refuse_line(r, "flag '--%s' got %s, below its minimum of %ld", f->name, quoted, f->min);
 	if (ranged && v > f->max)
-		return misuse(r, "flag '--%s' got %s, above its maximum of %ld", f->name, quoted, f->max);
+		return refuse_line(r, "flag '--%s' got %s, above its maximum of %ld", f->name, quoted, f->max);
 	*(long *)f->target = (long)v;
 	return 0;
 }
@@ -120,19 +120,19 @@ static int set_flag(struct reading *r, const struct cli_flag *f, const char *equ
 
 	if (f->kind == CLI_FLAG) {
 		if (equals)
-			return misuse(r, "flag '--%s' takes no value", f->name);
+			return refuse_line(r, "flag '--%s' takes no value", f->name);
 		*(bool *)f->target = true;
 		return 0;
 	}
 	value = take_value(r, equals);
 	if (!value)
-		return misuse(r, "flag '--%s' needs a value: --%s %s", f->name, f->name, f->metavar);
+		return refuse_line(r, "flag '--%s' needs a value: --%s %s", f->name, f->name, f->metavar);
 	if (f->kind == CLI_LIST) {
 		list_add(f->target, value);
 		return 0;
 	}
 	if (r->seen & bit)
-		return misuse(r, "flag '--%s' is given twice", f->name);
+		return refuse_line(r, "flag '--%s' is given twice", f->name);
 	r->seen |= bit;
 	if (f->kind == CLI_INT)
 		return set_int(r, f, value);
@@ -157,11 +157,11 @@ static int check_count(struct reading *r, const struct cli_list *args)
 	char quoted[TEXT_QUOTE_MAX];
 
 	if (args->count < c->min_args)
-		return misuse(r, "too few arguments; usage: %s %s", c->name, c->synopsis);
+		return refuse_line(r, "too few arguments; usage: %s %s", c->name, c->synopsis);
 	if (args->count <= c->max_args)
 		return 0;
 	text_quote(args->items[c->max_args], quoted, sizeof(quoted));
-	return misuse(r, "too many arguments, from %s on; usage: %s %s", quoted, c->name, c->synopsis);
+	return refuse_line(r, "too many arguments, from %s on; usage: %s %s", quoted, c->name, c->synopsis);
 }
 
 static bool asks_for_help(const char *arg)
@@ -217,7 +217,7 @@ const char **cli_names(const char *text, char **copy)
 }
 
 /* Characters, not bytes: "…" takes one column. */
-static int columns(const char *s, size_t n)
+static int count_columns(const char *s, size_t n)
 {
 	int count = 0;
 
@@ -244,7 +244,7 @@ static void end_line(struct fill *f)
 
 static void put_word(struct fill *f, const char *word, size_t n)
 {
-	int width = columns(word, n);
+	int width = count_columns(word, n);
 
 	if (!f->bare && f->column + 1 + width > WIDTH)
 		end_line(f);
@@ -296,7 +296,7 @@ static void wrap(struct fill *f, const char *text)
 	end_line(f);
 }
 
-static void put_text(const char *text, FILE *out)
+static void print_paragraphs(const char *text, FILE *out)
 {
 	struct fill f = {.out = out, .bare = true};
 
@@ -320,10 +320,10 @@ void cli_help(const char *program, const struct cli_command *c, const struct cli
 	usage.column = usage.indent = fprintf(out, "Usage: %s %s ", program, c->name);
 	wrap(&usage, c->synopsis);
 	fputc('\n', out);
-	put_text(c->summary, out);
+	print_paragraphs(c->summary, out);
 	if (c->details) {
 		fputc('\n', out);
-		put_text(c->details, out);
+		print_paragraphs(c->details, out);
 	}
 	fputc('\n', out);
 	for (const struct cli_flag *f = flags; f && f->name; f++)

@@ -98,9 +98,10 @@ void cpulist_intersect(struct cpulist *a, const struct cpulist *b)
 		a->bits[i] &= b->bits[i];
 }
 
-static int refuse(int rc, char *why, size_t why_size, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int refuse_list(int rc, char *why, size_t why_size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
-static int refuse(int rc, char *why, size_t why_size, const char *format, ...)
+static int refuse_list(int rc, char *why, size_t why_size, const char *format, ...)
 {
 	va_list ap;
 
@@ -111,7 +112,7 @@ static int refuse(int rc, char *why, size_t why_size, const char *format, ...)
 	return rc;
 }
 
-static const char *skip_blanks(const char *p)
+static const char *skip_spaces(const char *p)
 {
 	while (isspace((unsigned char)*p))
 		p++;
@@ -119,7 +120,7 @@ static const char *skip_blanks(const char *p)
 }
 
 /* A decimal number at `p`: where it ends, or NULL. */
-static const char *take_number(const char *p, unsigned *value)
+static const char *take_cpu(const char *p, unsigned *value)
 {
 	if (!p || !isdigit((unsigned char)*p))
 		return NULL;
@@ -135,19 +136,19 @@ struct range {
 
 static const char *take_range(const char *p, struct range *r)
 {
-	p = take_number(p, &r->first);
+	p = take_cpu(p, &r->first);
 	r->last = r->first;
 	r->used = r->group = 1;
 	if (p && *p == '-')
-		p = take_number(p + 1, &r->last);
+		p = take_cpu(p + 1, &r->last);
 	else
 		return p;
 	if (!p || *p != ':')
 		return p;
-	p = take_number(p + 1, &r->group);
+	p = take_cpu(p + 1, &r->group);
 	if (p && *p == '/') {
 		r->used = r->group;
-		p = take_number(p + 1, &r->group);
+		p = take_cpu(p + 1, &r->group);
 	}
 	return p;
 }
@@ -159,15 +160,15 @@ static void add_range(struct cpulist *set, const struct range *r)
 			cpulist_add(set, r->first + at);
 }
 
-static int check_range(const struct range *r, char *why, size_t why_size)
+static int check_cpu_range(const struct range *r, char *why, size_t why_size)
 {
 	if (r->last < r->first)
-		return refuse(-EINVAL, why, why_size, "the range %u-%u runs backwards", r->first, r->last);
+		return refuse_list(-EINVAL, why, why_size, "the range %u-%u runs backwards", r->first, r->last);
 	if (r->last >= CPULIST_MAX)
-		return refuse(-ERANGE, why, why_size, "CPUs are numbered 0 to %d", CPULIST_MAX - 1);
+		return refuse_list(-ERANGE, why, why_size, "CPUs are numbered 0 to %d", CPULIST_MAX - 1);
 	if (!r->group || !r->used || r->used > r->group)
-		return refuse(-EINVAL, why, why_size,
-			      "the step after ':' makes no sense; write it as 0-8:2 or 0-7:1/4");
+		return refuse_list(-EINVAL, why, why_size,
+				   "the step after ':' makes no sense; write it as 0-8:2 or 0-7:1/4");
 	return 0;
 }
 
@@ -175,29 +176,29 @@ int cpulist_parse(const char *text, struct cpulist *out, char *why, size_t why_s
 {
 	struct cpulist set = {{0}};
 	char quoted[TEXT_QUOTE_MAX];
-	const char *p = skip_blanks(text);
+	const char *p = skip_spaces(text);
 	struct range r = {0};
 	int rc;
 
 	while (*p) {
 		const char *end = take_range(p, &r);
 
-		end = end ? skip_blanks(end) : NULL;
-		if (!end || (*end && *end != ',') || (*end == ',' && !*skip_blanks(end + 1)))
-			return refuse(-EINVAL, why, why_size, "%s is not a CPU list; write it as 0-3,8",
-				      text_quote(text, quoted, sizeof(quoted)));
-		rc = check_range(&r, why, why_size);
+		end = end ? skip_spaces(end) : NULL;
+		if (!end || (*end && *end != ',') || (*end == ',' && !*skip_spaces(end + 1)))
+			return refuse_list(-EINVAL, why, why_size, "%s is not a CPU list; write it as 0-3,8",
+					   text_quote(text, quoted, sizeof(quoted)));
+		rc = check_cpu_range(&r, why, why_size);
 		if (rc)
 			return rc;
 		add_range(&set, &r);
-		p = *end ? skip_blanks(end + 1) : end;
+		p = *end ? skip_spaces(end + 1) : end;
 	}
 	*out = set;
 	return 0;
 }
 
 /* Append whole items only: half a number would be another CPU. */
-static bool append(char *buf, size_t size, size_t *used, const char *item)
+static bool append_text(char *buf, size_t size, size_t *used, const char *item)
 {
 	size_t n = strlen(item);
 
@@ -228,7 +229,7 @@ char *cpulist_format(const struct cpulist *set, char *buf, size_t size)
 			snprintf(item, sizeof(item), "%s%d-%d", used ? "," : "", cpu, last);
 		else
 			snprintf(item, sizeof(item), "%s%d", used ? "," : "", cpu);
-		if (!append(buf, size, &used, item))
+		if (!append_text(buf, size, &used, item))
 			break;
 	}
 	return buf;
@@ -262,7 +263,7 @@ int cpulist_parse_mask(const char *text, struct cpulist *out, char *why, size_t 
 {
 	struct cpulist set = {{0}};
 	char quoted[TEXT_QUOTE_MAX];
-	const char *p = skip_blanks(text);
+	const char *p = skip_spaces(text);
 	uint32_t group;
 
 	for (;; p++) {
@@ -270,13 +271,13 @@ int cpulist_parse_mask(const char *text, struct cpulist *out, char *why, size_t 
 		if (!p)
 			break;
 		if (!shift_group(&set, group))
-			return refuse(-ERANGE, why, why_size, "CPUs are numbered 0 to %d", CPULIST_MAX - 1);
+			return refuse_list(-ERANGE, why, why_size, "CPUs are numbered 0 to %d", CPULIST_MAX - 1);
 		if (*p != ',')
 			break;
 	}
-	if (!p || *skip_blanks(p))
-		return refuse(-EINVAL, why, why_size, "%s is not a CPU mask; write it as ff or f,00000003",
-			      text_quote(text, quoted, sizeof(quoted)));
+	if (!p || *skip_spaces(p))
+		return refuse_list(-EINVAL, why, why_size, "%s is not a CPU mask; write it as ff or f,00000003",
+				   text_quote(text, quoted, sizeof(quoted)));
 	*out = set;
 	return 0;
 }
@@ -293,7 +294,7 @@ char *cpulist_format_mask(const struct cpulist *set, char *buf, size_t size)
 		snprintf(item, sizeof(item), used ? ",%08x" : "%x",
 			 (unsigned)(uint32_t)(set->bits[group / 2] >> group % 2 * 32));
 		/* Without its low groups, a mask would name other CPUs. */
-		if (!append(buf, size, &used, item)) {
+		if (!append_text(buf, size, &used, item)) {
 			if (size)
 				buf[0] = '\0';
 			break;

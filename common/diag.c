@@ -29,7 +29,7 @@ void diag_free(struct diag *d)
 	*d = (struct diag){0};
 }
 
-static bool is_known(const struct diag *d, unsigned line, unsigned column, const char *text)
+static bool has_item(const struct diag *d, unsigned line, unsigned column, const char *text)
 {
 	for (size_t i = 0; i < d->count; i++)
 		if (d->items[i].line == line && d->items[i].column == column && !strcmp(d->items[i].text, text))
@@ -66,7 +66,7 @@ void diag_add(struct diag *d, unsigned line, unsigned column, const char *format
 	vsnprintf(raw, sizeof(raw), format, ap);
 	va_end(ap);
 	text_clean(raw, strlen(raw), text, sizeof(text));
-	if (is_known(d, line, column, text))
+	if (has_item(d, line, column, text))
 		return;
 	if (d->count < ITEMS_MAX)
 		insert(d, line, column, text);
@@ -146,7 +146,7 @@ static size_t count_chars(const char *s, size_t n)
 	return count;
 }
 
-static void print_line(const struct diag *d, const struct diag_item *item, FILE *out)
+static void print_quoted_line(const struct diag *d, const struct diag_item *item, FILE *out)
 {
 	size_t n, chars, first, column = item->column ? item->column - 1 : 0;
 	const char *line;
@@ -178,7 +178,7 @@ void diag_print(const struct diag *d, FILE *out)
 			continue;
 		}
 		fprintf(out, "%s:%u:%u: %s\n", d->file, item->line, item->column, item->text);
-		print_line(d, item, out);
+		print_quoted_line(d, item, out);
 	}
 	if (d->dropped)
 		fprintf(out, "%s: and %zu more\n", d->file, d->dropped);

@@ -87,7 +87,7 @@ int fs_write_fd(int fd, const void *data, size_t size)
 	return 0;
 }
 
-static int write_synced(const char *path, const void *data, size_t size)
+static int write_and_sync(const char *path, const void *data, size_t size)
 {
 	int rc, fd;
 
@@ -116,7 +116,7 @@ int fs_write(const char *path, const void *data, size_t size, struct err *e)
 	if (!n || path[n - 1] == '/')
 		return err_set(e, -EINVAL, STATUS_FAILED, n ? path : NULL, "write a file", "its name is empty");
 	tmp = fs_path("%s.tmp", path);
-	rc = write_synced(tmp, data, size);
+	rc = write_and_sync(tmp, data, size);
 	if (!rc && rename(tmp, path)) {
 		rc = -errno;
 		unlink(tmp);
@@ -370,7 +370,7 @@ static int list_entry(struct walk *w, int dir, const char *name, const char *pat
 	return fd < 0 ? err_sys(w->e, fd, path, "list") : walk_dir(w, fd, path, depth + 1, list_entry);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_file_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -399,7 +399,7 @@ int fs_files(const char *dir, char ***files, size_t *count, struct err *e)
 		fs_files_free(w.files);
 		goto out;
 	}
-	qsort(w.files, w.count, sizeof(*w.files), compare_names);
+	qsort(w.files, w.count, sizeof(*w.files), compare_file_names);
 	*files = w.files;
 	if (count)
 		*count = w.count;

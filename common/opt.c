@@ -18,7 +18,7 @@
 static const struct type {
 	const char *key_suffix;
 	const char *metavar; /* NULL: the choices */
-	const char *wants;
+	const char *expected;
 	enum unit unit;
 	bool is_number;
 } types[] = {
@@ -34,9 +34,9 @@ static const struct type {
     [OPT_LIST] = {"", "LIST", "a list such as 5,10-20", UNIT_ONE, false},
 };
 
-static int refuse(char *why, size_t why_size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int refuse_option(char *why, size_t why_size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-static int refuse(char *why, size_t why_size, const char *format, ...)
+static int refuse_option(char *why, size_t why_size, const char *format, ...)
 {
 	va_list ap;
 
@@ -70,7 +70,7 @@ static bool is_ranged(const struct opt *o)
 	return o->min || o->max;
 }
 
-static int check_range(const struct opt *o, int64_t v, char *why, size_t why_size)
+static int check_option_range(const struct opt *o, int64_t v, char *why, size_t why_size)
 {
 	enum unit unit = types[o->type].unit;
 	int64_t min = is_ranged(o) ? o->min : 0;
@@ -79,35 +79,36 @@ static int check_range(const struct opt *o, int64_t v, char *why, size_t why_siz
 
 	unit_format(unit, v, is, sizeof(is));
 	if (v < min)
-		return refuse(why, why_size, "is %s, below its minimum of %s", is,
-			      unit_format(unit, min, bound, sizeof(bound)));
+		return refuse_option(why, why_size, "is %s, below its minimum of %s", is,
+				     unit_format(unit, min, bound, sizeof(bound)));
 	if (v > max)
-		return refuse(why, why_size, "is %s, above its maximum of %s", is,
-			      unit_format(unit, max, bound, sizeof(bound)));
+		return refuse_option(why, why_size, "is %s, above its maximum of %s", is,
+				     unit_format(unit, max, bound, sizeof(bound)));
 	return 0;
 }
 
 static int check_cpu(int64_t v, char *why, size_t why_size)
 {
 	if (v < 0 || v >= CPULIST_MAX)
-		return refuse(why, why_size, "is %lld, but CPUs are numbered 0 to %d", (long long)v, CPULIST_MAX - 1);
+		return refuse_option(why, why_size, "is %lld, but CPUs are numbered 0 to %d", (long long)v,
+				     CPULIST_MAX - 1);
 	return 0;
 }
 
-static int check_text(const char *text, char *why, size_t why_size)
+static int check_option_text(const char *text, char *why, size_t why_size)
 {
 	size_t n = strlen(text);
 
 	if (n >= OPT_STR_MAX)
-		return refuse(why, why_size, "is %zu bytes long; at most %d fit", n, OPT_STR_MAX - 1);
+		return refuse_option(why, why_size, "is %zu bytes long; at most %d fit", n, OPT_STR_MAX - 1);
 	for (size_t at = 0, step; at < n; at += step) {
 		uint32_t cp;
 
 		step = text_utf8(text + at, n - at, &cp);
 		if (!step)
-			return refuse(why, why_size, "is not UTF-8 text");
+			return refuse_option(why, why_size, "is not UTF-8 text");
 		if (cp < 0x20 || cp == 0x7f)
-			return refuse(why, why_size, "holds a control character");
+			return refuse_option(why, why_size, "holds a control character");
 	}
 	return 0;
 }
@@ -120,7 +121,7 @@ static const char *after(const char *text, const char *prefix)
 }
 
 /* A word, or a list; one CPU alone is an integer of JSON. */
-static int check_cpus(const char *text, char *why, size_t why_size)
+static int check_option_cpus(const char *text, char *why, size_t why_size)
 {
 	static const char *const named[] = {OPT_CPU_NEAR ":", OPT_CPU_CPUSET};
 	char quoted[TEXT_QUOTE_MAX], clause[160];
@@ -132,14 +133,14 @@ static int check_cpus(const char *text, char *why, size_t why_size)
 		const char *name = after(text, named[i]);
 
 		if (name && *name)
-			return check_text(name, why, why_size);
+			return check_option_text(name, why, why_size);
 	}
 	if (!isdigit((unsigned char)*text))
-		return refuse(why, why_size, "wants %s, not %s", types[OPT_CPU].wants,
-			      text_quote(text, quoted, sizeof(quoted)));
+		return refuse_option(why, why_size, "must be %s, not %s", types[OPT_CPU].expected,
+				     text_quote(text, quoted, sizeof(quoted)));
 	if (cpulist_parse(text, &list, clause, sizeof(clause)))
-		return refuse(why, why_size, "wants %s, not %s: %s", types[OPT_CPU].wants,
-			      text_quote(text, quoted, sizeof(quoted)), clause);
+		return refuse_option(why, why_size, "must be %s, not %s: %s", types[OPT_CPU].expected,
+				     text_quote(text, quoted, sizeof(quoted)), clause);
 	return 0;
 }
 
@@ -169,19 +170,19 @@ static int check_list(const struct opt *o, const char *text, char *why, size_t w
 	char quoted[TEXT_QUOTE_MAX];
 	const char *p = text;
 	int64_t first, last;
-	int rc = check_text(text, why, why_size);
+	int rc = check_option_text(text, why, why_size);
 
 	while (!rc && *p) {
 		p = take_item(p, &first, &last);
 		if (!p || (*p && (*p != ',' || !p[1])))
-			return refuse(why, why_size, "wants %s, not %s", types[o->type].wants,
-				      text_quote(text, quoted, sizeof(quoted)));
+			return refuse_option(why, why_size, "must be %s, not %s", types[o->type].expected,
+					     text_quote(text, quoted, sizeof(quoted)));
 		if (last >= 0 && last < first)
-			return refuse(why, why_size, "has the range %lld-%lld, which runs backwards", (long long)first,
-				      (long long)last);
-		rc = check_range(o, first, why, why_size);
+			return refuse_option(why, why_size, "has the range %lld-%lld, which runs backwards",
+					     (long long)first, (long long)last);
+		rc = check_option_range(o, first, why, why_size);
 		if (!rc && last >= 0)
-			rc = check_range(o, last, why, why_size);
+			rc = check_option_range(o, last, why, why_size);
 		p += *p == ',';
 	}
 	return rc;
@@ -208,14 +209,15 @@ static int check_choice(const struct opt *o, const char *text, char *why, size_t
 		snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", *c);
 	}
 	if (near)
-		return refuse(why, why_size, "must be one of %s (did you mean '%s'?)", list, near);
-	return refuse(why, why_size, "must be one of %s, not %s", list, text_quote(text, quoted, sizeof(quoted)));
+		return refuse_option(why, why_size, "must be one of %s (did you mean '%s'?)", list, near);
+	return refuse_option(why, why_size, "must be one of %s, not %s", list,
+			     text_quote(text, quoted, sizeof(quoted)));
 }
 
 /* An integer of JSON that stands for a value of this type. */
 static int check_integer(const struct opt *o, int64_t v, char *why, size_t why_size)
 {
-	return o->type == OPT_CPU ? check_cpu(v, why, why_size) : check_range(o, v, why, why_size);
+	return o->type == OPT_CPU ? check_cpu(v, why, why_size) : check_option_range(o, v, why, why_size);
 }
 
 /* A string of JSON that stands for a value of this type. */
@@ -227,11 +229,11 @@ static int check_string(const struct opt *o, const char *text, char *why, size_t
 	case OPT_LIST:
 		return check_list(o, text, why, why_size);
 	case OPT_STR:
-		return check_text(text, why, why_size);
+		return check_option_text(text, why, why_size);
 	case OPT_CPU:
-		return check_cpus(text, why, why_size);
+		return check_option_cpus(text, why, why_size);
 	default:
-		return refuse(why, why_size, "wants %s", types[o->type].wants);
+		return refuse_option(why, why_size, "must be %s", types[o->type].expected);
 	}
 }
 
@@ -248,11 +250,13 @@ static json_t *parse_number(const struct opt *o, const char *text, char *why, si
 
 	fault = unit_read(t->unit, text, &v);
 	if (fault == UNIT_NOT)
-		refuse(why, why_size, "wants %s, not %s", t->wants, text_quote(text, quoted, sizeof(quoted)));
+		refuse_option(why, why_size, "must be %s, not %s", t->expected,
+			      text_quote(text, quoted, sizeof(quoted)));
 	else if (fault != UNIT_FINE)
-		refuse(why, why_size, "wants %s, not %s, which %s", t->wants, text_quote(text, quoted, sizeof(quoted)),
-		       unit_fault_clause(t->unit, fault, clause, sizeof(clause)));
-	else if (!check_range(o, v, why, why_size))
+		refuse_option(why, why_size, "must be %s, not %s, which %s", t->expected,
+			      text_quote(text, quoted, sizeof(quoted)),
+			      unit_fault_clause(t->unit, fault, clause, sizeof(clause)));
+	else if (!check_option_range(o, v, why, why_size))
 		return json_integer(v);
 	return NULL;
 }
@@ -265,7 +269,7 @@ static json_t *parse_bool(const char *text, char *why, size_t why_size)
 		return json_true();
 	if (!strcasecmp(text, "no") || !strcasecmp(text, "false"))
 		return json_false();
-	refuse(why, why_size, "wants yes or no, not %s", text_quote(text, quoted, sizeof(quoted)));
+	refuse_option(why, why_size, "must be yes or no, not %s", text_quote(text, quoted, sizeof(quoted)));
 	return NULL;
 }
 
@@ -277,7 +281,7 @@ static json_t *parse_cpu(const char *text, char *why, size_t why_size)
 		return json_string("auto");
 	if (isdigit((unsigned char)*text) && unit_read(UNIT_ONE, text, &v) == UNIT_FINE)
 		return check_cpu(v, why, why_size) ? NULL : json_integer(v);
-	return check_cpus(text, why, why_size) ? NULL : json_string(text);
+	return check_option_cpus(text, why, why_size) ? NULL : json_string(text);
 }
 
 json_t *opt_parse(const struct opt *o, const char *text, char *why, size_t why_size)
@@ -323,16 +327,16 @@ static bool has_right_kind(const struct opt *o, const json_t *value)
 static int check_value(const struct opt *o, const json_t *value, char *why, size_t why_size)
 {
 	if (!value)
-		return refuse(why, why_size, "is missing");
+		return refuse_option(why, why_size, "is missing");
 	if (!has_right_kind(o, value))
-		return refuse(why, why_size, "is of the wrong JSON type");
+		return refuse_option(why, why_size, "is of the wrong JSON type");
 	if (json_is_integer(value))
 		return check_integer(o, json_integer_value(value), why, why_size);
 	if (!json_is_string(value))
 		return 0;
 	/* A string that goes on after a NUL would be checked by its beginning only. */
 	if (strlen(json_string_value(value)) != json_string_length(value))
-		return refuse(why, why_size, "holds a NUL");
+		return refuse_option(why, why_size, "holds a NUL");
 	return check_string(o, json_string_value(value), why, why_size);
 }
 

@@ -52,7 +52,7 @@ const struct opt *opt_find(const struct opt *table, const char *name);
 char *opt_key(const struct opt *o, char *buf, size_t size);
 
 /* What a user wrote -> canonical JSON value (a new reference), or NULL and a phrase in `why`:
- * "wants a time such as 10us or 1ms, not 'ten'", "is 5000, above its maximum of 4096", "must be one of rc, uc, ud (did
+ * "must be a time such as 10us or 1ms, not 'ten'", "is 5000, above its maximum of 4096", "must be one of rc, uc, ud (did
  * you mean 'rc'?)". */
 json_t *opt_parse(const struct opt *o, const char *text, char *why, size_t why_size);
 

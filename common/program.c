@@ -32,7 +32,7 @@ static const struct program_command *find(const struct program *p, const char *n
 	return NULL;
 }
 
-static enum status complain(const struct program *p, const char *name, struct err *e)
+static enum status refuse_command(const struct program *p, const char *name, struct err *e)
 {
 	const char *names[MAX_COMMANDS + 2] = {"help"};
 	char hint[SUGGESTION_MAX];
@@ -52,12 +52,12 @@ static enum status help(const struct program *p, int argc, char **argv, struct e
 	char *ask[] = {argc > 1 ? argv[1] : NULL, (char[]){"--help"}, NULL};
 
 	if (argc > 1)
-		return c ? c->run(2, ask, e) : complain(p, argv[1], e);
+		return c ? c->run(2, ask, e) : refuse_command(p, argv[1], e);
 	print_help(p, stdout);
 	return STATUS_OK;
 }
 
-static enum status dispatch(const struct program *p, int argc, char **argv, struct err *e)
+static enum status run_command(const struct program *p, int argc, char **argv, struct err *e)
 {
 	const struct program_command *c;
 
@@ -72,7 +72,7 @@ static enum status dispatch(const struct program *p, int argc, char **argv, stru
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return help(p, argc - 1, argv + 1, e);
 	c = find(p, argv[1]);
-	return c ? c->run(argc - 1, argv + 1, e) : complain(p, argv[1], e);
+	return c ? c->run(argc - 1, argv + 1, e) : refuse_command(p, argv[1], e);
 }
 
 int program_main(const struct program *p, int argc, char **argv)
@@ -82,7 +82,7 @@ int program_main(const struct program *p, int argc, char **argv)
 	int rc;
 
 	signal(SIGPIPE, SIG_IGN);
-	status = dispatch(p, argc, argv, &e);
+	status = run_command(p, argc, argv, &e);
 	if (e.status) {
 		fprintf(stderr, "%s: %s\n", p->name, e.text);
 		if (!status)

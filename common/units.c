@@ -107,7 +107,7 @@ static const char *take_exponent(const char *s, long *exponent)
 }
 
 /* Where the number at `text` ends, or NULL if there is none. */
-static const char *take_number(const char *text, struct decimal *d)
+static const char *take_digits(const char *text, struct decimal *d)
 {
 	const char *p = text;
 	bool any = false, fraction = false;
@@ -194,7 +194,7 @@ enum unit_fault unit_read(enum unit unit, const char *text, int64_t *value)
 {
 	struct decimal d;
 	uint64_t factor;
-	const char *name = take_number(text, &d);
+	const char *name = take_digits(text, &d);
 	enum unit_fault fault;
 
 	if (!name)

@@ -79,7 +79,7 @@ static bool is_allowed(uint32_t cp, size_t at)
 	return cp != 0x7f && (cp < 0x80 || cp > 0x9f || cp == 0x85) && cp != 0xfffe && cp != 0xffff;
 }
 
-static int check_text(const char *text, size_t length, struct diag *d)
+static int check_utf8(const char *text, size_t length, struct diag *d)
 {
 	unsigned line, column;
 	uint32_t cp;
@@ -124,7 +124,7 @@ static void report_syntax(struct reader *r)
 }
 
 /* The next event; false at the end of the road. The caller deletes it. */
-static bool next_event(struct reader *r, yaml_event_t *event)
+static bool yaml_event(struct reader *r, yaml_event_t *event)
 {
 	if (r->broken)
 		return false;
@@ -144,7 +144,7 @@ static struct ynode *new_node(enum ynode_kind kind, const yaml_mark_t *m)
 	return n;
 }
 
-static void append(struct ynode *n, struct ynode *key, struct ynode *item)
+static void append_node(struct ynode *n, struct ynode *key, struct ynode *item)
 {
 	n->items = grow_or_abort(n->items, n->count, sizeof(struct ynode *));
 	if (n->kind == YNODE_MAPPING) {
@@ -185,7 +185,7 @@ static struct ynode *next_node(struct reader *r, unsigned depth)
 	yaml_event_t event;
 	struct ynode *n;
 
-	if (!next_event(r, &event))
+	if (!yaml_event(r, &event))
 		return NULL;
 	n = take_node(r, &event, depth);
 	yaml_event_delete(&event);
@@ -197,7 +197,7 @@ static void fill_sequence(struct reader *r, struct ynode *n, unsigned depth)
 	struct ynode *item;
 
 	while ((item = next_node(r, depth + 1)))
-		append(n, NULL, item);
+		append_node(n, NULL, item);
 }
 
 /* A key that is none stays out of the tree, and so does its value: the text is refused anyway. */
@@ -208,7 +208,7 @@ static void fill_mapping(struct reader *r, struct ynode *n, unsigned depth)
 	while ((key = next_node(r, depth + 1))) {
 		value = next_node(r, depth + 1);
 		if (key->kind == YNODE_SCALAR && value) {
-			append(n, key, value);
+			append_node(n, key, value);
 			continue;
 		}
 		if (key->kind != YNODE_SCALAR && !r->broken)
@@ -218,7 +218,7 @@ static void fill_mapping(struct reader *r, struct ynode *n, unsigned depth)
 	}
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_nodes(const void *a, const void *b)
 {
 	const struct ynode *x = *(struct ynode *const *)a, *y = *(struct ynode *const *)b;
 	int order = strcmp(x->scalar, y->scalar);
@@ -240,7 +240,7 @@ static void check_duplicates(struct reader *r, const struct ynode *map)
 	if (!sorted)
 		return;
 	memcpy(sorted, map->keys, size);
-	qsort(sorted, map->count, sizeof(*sorted), compare_keys);
+	qsort(sorted, map->count, sizeof(*sorted), compare_nodes);
 	for (size_t i = 1; i < map->count; i++)
 		if (!strcmp(sorted[i - 1]->scalar, sorted[i]->scalar))
 			diag_add(r->d, sorted[i]->line, sorted[i]->column,
@@ -295,7 +295,7 @@ static yaml_event_type_t skip_to(struct reader *r, yaml_event_type_t one, yaml_e
 	yaml_event_type_t type = YAML_NO_EVENT;
 	yaml_event_t event;
 
-	while (type != one && type != other && next_event(r, &event)) {
+	while (type != one && type != other && yaml_event(r, &event)) {
 		type = event.type;
 		*m = event.start_mark;
 		yaml_event_delete(&event);
@@ -331,7 +331,7 @@ int yaml_load_text(const char *text, size_t length, struct diag *d, struct ynode
 		diag_add(d, 0, 0, "too large: %zu bytes, at most %d are read", length, YAML_MAX_BYTES);
 		return -EINVAL;
 	}
-	if (check_text(text, length, d))
+	if (check_utf8(text, length, d))
 		return -EINVAL;
 	if (!yaml_parser_initialize(&r.parser))
 		abort();
@@ -347,7 +347,7 @@ int yaml_load_text(const char *text, size_t length, struct diag *d, struct ynode
 }
 
 /* Read a regular file of at most YAML_MAX_BYTES. The size is asked first, so that a huge file costs nothing. */
-static int read_file(const char *path, struct diag *d, char **text, size_t *length)
+static int read_yaml_file(const char *path, struct diag *d, char **text, size_t *length)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	char cause[128];
@@ -378,7 +378,7 @@ int yaml_load_file(const char *path, struct diag *d, struct ynode **root, char *
 	*root = NULL;
 	*text = NULL;
 	*length = 0;
-	if (read_file(path, d, text, length))
+	if (read_yaml_file(path, d, text, length))
 		return -EINVAL;
 	return yaml_load_text(*text, *length, d, root);
 }

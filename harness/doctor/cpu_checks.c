@@ -56,7 +56,7 @@ static void check_stamp(const struct host *h, struct finding *f)
 		finding_raise(f, LEVEL_WARN, "stores are slow here: look for other work on this CPU and on its memory");
 }
 
-static void check_cpus(const struct host *h, struct finding *f)
+static void check_cpu_choice(const struct host *h, struct finding *f)
 {
 	char list[256];
 
@@ -259,7 +259,7 @@ static void check_slack(const struct host *h, struct finding *f)
 
 const struct check cpu_checks[] = {
     {"clock", check_clock},	  {"stamp", check_stamp},
-    {"cpus", check_cpus},	  {"skew", check_skew},
+    {"cpus", check_cpu_choice},	  {"skew", check_skew},
     {"noise", check_noise},	  {"frequency", check_frequency},
     {"idle states", check_idle},  {"virtual machine", check_virtual},
     {"timer slack", check_slack}, {NULL, NULL},

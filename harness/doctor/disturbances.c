@@ -27,7 +27,7 @@ static int column_of(struct piece head, int cpu)
 }
 
 /* The last word of a line of /proc/interrupts is who asked for the interrupt; those with letters have none. */
-static void name_of(struct piece label, struct piece rest, const char *prefix, char *out, size_t size)
+static void disturbance_name(struct piece label, struct piece rest, const char *prefix, char *out, size_t size)
 {
 	struct piece word, last = {"", 0};
 	int64_t number;
@@ -52,11 +52,11 @@ static void add_line(json_t *counts, struct piece line, int column, const char *
 		line = next;
 	if (mine <= 0 || label.n > 32)
 		return;
-	name_of(label, line, prefix, name, sizeof(name));
+	disturbance_name(label, line, prefix, name, sizeof(name));
 	json_object_set_new(counts, name, json_integer(mine));
 }
 
-static void read_columns(const struct sysroot *root, const char *path, int cpu, const char *prefix, json_t *counts)
+static void read_counts(const struct sysroot *root, const char *path, int cpu, const char *prefix, json_t *counts)
 {
 	struct piece rest, line;
 	size_t length;
@@ -98,8 +98,8 @@ json_t *disturbances_read(const struct sysroot *root, int cpu)
 {
 	json_t *counts = json_object();
 
-	read_columns(root, "/proc/interrupts", cpu, "", counts);
-	read_columns(root, "/proc/softirqs", cpu, "softirq ", counts);
+	read_counts(root, "/proc/interrupts", cpu, "", counts);
+	read_counts(root, "/proc/softirqs", cpu, "softirq ", counts);
 	read_steal(root, cpu, counts);
 	return counts;
 }
@@ -109,7 +109,7 @@ struct grown {
 	json_int_t by;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_grown(const void *a, const void *b)
 {
 	const struct grown *x = a, *y = b;
 
@@ -130,7 +130,7 @@ json_t *disturbances_between(const json_t *before, const json_t *after)
 			all[count++] = (struct grown){name, by};
 	}
 	if (count)
-		qsort(all, count, sizeof(*all), compare);
+		qsort(all, count, sizeof(*all), compare_grown);
 	for (size_t i = 0; i < count; i++)
 		json_object_set_new(result, all[i].name, json_integer(all[i].by));
 	free(all);

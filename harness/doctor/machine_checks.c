@@ -125,7 +125,7 @@ static void check_shm(const struct host *h, struct finding *f)
 		finding_raise(f, LEVEL_WARN, "larger runs will not fit: mount -o remount,size=1G " SHM);
 }
 
-static bool is_active(const json_t *port)
+static bool is_active_port(const json_t *port)
 {
 	return strcasestr(json_text(port, "state"), "active") != NULL;
 }
@@ -146,7 +146,7 @@ static void tell_ports(const json_t *list, struct finding *f)
 			finding_add(f, "%s, %s, driver %s", json_text_or(port, "state", "unknown"),
 				    json_text_or(port, "link_layer", "unknown"),
 				    json_text_or(port, "driver", "unknown"));
-		active += !error && is_active(port);
+		active += !error && is_active_port(port);
 	}
 	if (!active)
 		finding_raise(f, LEVEL_WARN,

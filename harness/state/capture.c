@@ -57,7 +57,7 @@ const struct sysroot *capture_root(const struct capture *c)
 	return c->root;
 }
 
-static void fail(struct capture *c, int rc, const char *object)
+static void fail_capture(struct capture *c, int rc, const char *object)
 {
 	if (!c->failure)
 		c->failure = err_sys(c->e, rc, object, "write the capture");
@@ -80,7 +80,7 @@ void capture_key(const char *pattern, const char *name, char *out, size_t size)
 }
 
 /* Takes `value` over. */
-static void add(struct capture *c, const char *key, const char *name, json_t *value)
+static void add_value(struct capture *c, const char *key, const char *name, json_t *value)
 {
 	char full[CAPTURE_KEY_MAX], clean[CAPTURE_KEY_MAX];
 
@@ -89,7 +89,7 @@ static void add(struct capture *c, const char *key, const char *name, json_t *va
 		struct entry *bigger = reallocarray(c->entries, room, sizeof(*bigger));
 
 		if (!bigger) {
-			fail(c, -ENOMEM, c->path);
+			fail_capture(c, -ENOMEM, c->path);
 			json_decref(value);
 			return;
 		}
@@ -104,7 +104,7 @@ static void add(struct capture *c, const char *key, const char *name, json_t *va
 	if (c->entries[c->count].key && value)
 		c->count++;
 	else
-		fail(c, -ENOMEM, c->path);
+		fail_capture(c, -ENOMEM, c->path);
 }
 
 void capture_text(struct capture *c, const char *key, const char *name, const char *text, size_t length)
@@ -114,12 +114,12 @@ void capture_text(struct capture *c, const char *key, const char *name, const ch
 	text_clean(text, length, clean, sizeof(clean));
 	if (c->is_masked)
 		mask_text(&c->mask, clean, strlen(clean));
-	add(c, key, name, json_string(clean));
+	add_value(c, key, name, json_string(clean));
 }
 
 void capture_int(struct capture *c, const char *key, const char *name, int64_t value)
 {
-	add(c, key, name, json_integer(value));
+	add_value(c, key, name, json_integer(value));
 }
 
 void capture_value(struct capture *c, const char *key, const char *name, struct piece value)
@@ -141,7 +141,7 @@ void capture_errno(struct capture *c, const char *key, int rc)
 	capture_text(c, key, NULL, text, strlen(text));
 }
 
-static void keep(struct capture *c, const char *path, const char *text, size_t length)
+static void keep_raw(struct capture *c, const char *path, const char *text, size_t length)
 {
 	char *kept = strdup(path);
 	int rc = kept ? 0 : -ENOMEM;
@@ -151,7 +151,7 @@ static void keep(struct capture *c, const char *path, const char *text, size_t l
 	if (!rc)
 		rc = raw_file_write(c->dir, kept, text, length);
 	if (rc)
-		fail(c, rc, path);
+		fail_capture(c, rc, path);
 	c->files++;
 	c->bytes += length;
 	free(kept);
@@ -163,7 +163,7 @@ void capture_made(struct capture *c, const char *name, char *text, size_t length
 
 	if (c->is_masked)
 		mask_text(&c->mask, text, length);
-	keep(c, path, text, length);
+	keep_raw(c, path, text, length);
 	free(path);
 }
 
@@ -184,7 +184,7 @@ static void load(struct capture *c, const char *path)
 		return;
 	if (c->is_masked)
 		mask_file(&c->mask, path, c->text, c->length);
-	keep(c, path, c->text, c->length);
+	keep_raw(c, path, c->text, c->length);
 }
 
 int capture_file(struct capture *c, const char *path, const char **text, size_t *length)
@@ -216,7 +216,7 @@ static json_t *keys_json(struct capture *c)
 	return keys;
 }
 
-static int64_t now_ns(clockid_t clock)
+static int64_t read_clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -229,7 +229,7 @@ static int write_state(struct capture *c)
 	char *path = fs_path("%s/state.json", c->path);
 	json_t *keys = keys_json(c);
 	json_t *state = json_pack("{s:i, s:I, s:o}", "schema", 1, "cost_ns",
-				  (json_int_t)(now_ns(CLOCK_MONOTONIC) - c->started), "keys", keys);
+				  (json_int_t)(read_clock_ns(CLOCK_MONOTONIC) - c->started), "keys", keys);
 	int rc = state ? json_write(path, state, c->e) : err_sys(c->e, -ENOMEM, path, "write");
 
 	json_decref(state);
@@ -277,8 +277,8 @@ int capture_open(struct capture **capture, const struct sysroot *root, const cha
 			      .path = fs_path("%s", dir),
 			      .dir = fd,
 			      .is_masked = mask,
-			      .started = now_ns(CLOCK_MONOTONIC),
-			      .cpu_started = now_ns(CLOCK_PROCESS_CPUTIME_ID),
+			      .started = read_clock_ns(CLOCK_MONOTONIC),
+			      .cpu_started = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 			      .e = e};
 	if (mask)
 		mask_init(&c->mask, root);
@@ -308,7 +308,7 @@ static void capture_free(struct capture *c)
 /* The capture's own cost, so that nobody takes it for the machine's. */
 static void add_cost(struct capture *c)
 {
-	capture_int(c, "capture.cpu_ns", NULL, now_ns(CLOCK_PROCESS_CPUTIME_ID) - c->cpu_started);
+	capture_int(c, "capture.cpu_ns", NULL, read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - c->cpu_started);
 	capture_int(c, "capture.files", NULL, (int64_t)c->files);
 	capture_int(c, "capture.bytes", NULL, (int64_t)c->bytes);
 	capture_int(c, "capture.skipped", NULL, (int64_t)c->skipped);
@@ -318,7 +318,7 @@ static void add_cost(struct capture *c)
 static void sync_raw(struct capture *c)
 {
 	if (syncfs(c->dir))
-		fail(c, -errno, c->path);
+		fail_capture(c, -errno, c->path);
 }
 
 int capture_close(struct capture *c, bool sync)

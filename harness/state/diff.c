@@ -13,14 +13,14 @@
 
 #define NAMES_MAX 128
 
-static bool is_absent(const json_t *v)
+static bool is_missing(const json_t *v)
 {
 	return !v || (json_is_string(v) && !strcmp(json_string_value(v), "!ENOENT"));
 }
 
 static bool is_varying(const struct diff_key *d, const char *const *varying)
 {
-	bool one_sided = is_absent(d->a) != is_absent(d->b);
+	bool one_sided = is_missing(d->a) != is_missing(d->b);
 
 	for (; varying && *varying; varying++)
 		if (under_test_covers(*varying, d->key, one_sided))
@@ -35,7 +35,7 @@ static bool is_placeholder(const struct diff_key *d)
 	return strchr(d->key, '*') && (!d->a || !d->b);
 }
 
-static json_t *or_null(json_t *v)
+static json_t *value_or_null(json_t *v)
 {
 	return v ? json_incref(v) : json_null();
 }
@@ -45,7 +45,7 @@ static json_t *difference_json(const struct diff_key *d, bool varying)
 	int group = (int)strcspn(d->key, ".");
 
 	return json_pack("{s:s, s:s%, s:s, s:o, s:o, s:s, s:b}", "key", d->key, "group", d->key, group, "class",
-			 state_class_name(d->class), "a", or_null(d->a), "b", or_null(d->b), "meaning",
+			 state_class_name(d->class), "a", value_or_null(d->a), "b", value_or_null(d->b), "meaning",
 			 latency_effect(d->key), "varying", varying);
 }
 
@@ -120,8 +120,8 @@ static int check_varying(const char *const *varying, json_t *a, json_t *b, struc
 	return 0;
 }
 
-static int diff(const json_t *a, const json_t *b, const char *const *varying, bool with_volatile, json_t **result,
-		struct err *e)
+static int diff_states(const json_t *a, const json_t *b, const char *const *varying, bool with_volatile,
+		       json_t **result, struct err *e)
 {
 	json_t *a_keys = json_object_get(a, "keys"), *b_keys = json_object_get(b, "keys");
 	struct diff_keys d;
@@ -143,12 +143,12 @@ static int diff(const json_t *a, const json_t *b, const char *const *varying, bo
 
 int state_diff(const json_t *a, const json_t *b, const char *const *varying, json_t **differences, struct err *e)
 {
-	return diff(a, b, varying, false, differences, e);
+	return diff_states(a, b, varying, false, differences, e);
 }
 
 int state_diff_all(const json_t *a, const json_t *b, const char *const *varying, json_t **differences, struct err *e)
 {
-	return diff(a, b, varying, true, differences, e);
+	return diff_states(a, b, varying, true, differences, e);
 }
 
 size_t state_diff_fatal(const json_t *differences)

@@ -13,21 +13,21 @@ static bool is_refused(const json_t *v)
 }
 
 /* What one side was not allowed to see may differ or not: that is a doubt, never more. */
-static enum state_class class_of(const char *key, const json_t *a, const json_t *b)
+static enum state_class diff_class(const char *key, const json_t *a, const json_t *b)
 {
 	enum state_class class = state_class_of(key);
 
 	return class == STATE_FATAL && (is_refused(a) || is_refused(b)) ? STATE_WARN : class;
 }
 
-static void add(struct diff_keys *d, const char *key, json_t *a, json_t *b)
+static void add_diff_key(struct diff_keys *d, const char *key, json_t *a, json_t *b)
 {
 	if (a && b && json_equal(a, b))
 		return;
-	d->items[d->count++] = (struct diff_key){key, a, b, class_of(key, a, b)};
+	d->items[d->count++] = (struct diff_key){key, a, b, diff_class(key, a, b)};
 }
 
-static int compare(const void *a, const void *b)
+static int compare_diff_keys(const void *a, const void *b)
 {
 	const struct diff_key *x = a, *y = b;
 
@@ -46,11 +46,11 @@ int diff_keys_find(json_t *a, json_t *b, struct diff_keys *d)
 	if (!d->items)
 		return -ENOMEM;
 	json_object_foreach (a, key, value)
-		add(d, key, value, json_object_get(b, key));
+		add_diff_key(d, key, value, json_object_get(b, key));
 	json_object_foreach (b, key, value)
 		if (!json_object_get(a, key))
-			add(d, key, NULL, value);
-	qsort(d->items, d->count, sizeof(*d->items), compare);
+			add_diff_key(d, key, NULL, value);
+	qsort(d->items, d->count, sizeof(*d->items), compare_diff_keys);
 	return 0;
 }
 

@@ -60,7 +60,7 @@ static void take_apart(struct line *l, const char *key)
 	}
 }
 
-static bool is_alike(const struct line *a, const struct line *b)
+static bool is_same_line(const struct line *a, const struct line *b)
 {
 	return a->is_numbered && b->is_numbered && !strcmp(a->head, b->head) && !strcmp(a->tail, b->tail) &&
 	       json_equal(json_object_get(a->first, "a"), json_object_get(b->first, "a")) &&
@@ -73,13 +73,13 @@ static void join_numbers(struct line *l, const struct line *other)
 		cpulist_add(&l->numbers, (unsigned)n);
 }
 
-static bool is_of(const json_t *d, const char *class, bool varying)
+static bool is_of_class(const json_t *d, const char *class, bool varying)
 {
 	return !strcmp(json_text(d, "class"), class) && json_is_true(json_object_get(d, "varying")) == varying;
 }
 
 /* The lines of a class; the caller frees. */
-static struct line *collect(const json_t *differences, const char *class, bool varying, size_t *count)
+static struct line *collect_lines(const json_t *differences, const char *class, bool varying, size_t *count)
 {
 	struct line *lines = calloc(json_array_size(differences) + 1, sizeof(*lines));
 	const json_t *d;
@@ -91,11 +91,11 @@ static struct line *collect(const json_t *differences, const char *class, bool v
 	json_array_foreach (differences, i, d) {
 		struct line *l = &lines[*count];
 
-		if (!is_of(d, class, varying))
+		if (!is_of_class(d, class, varying))
 			continue;
 		l->first = d;
 		take_apart(l, json_text(d, "key"));
-		for (k = 0; k < *count && !is_alike(&lines[k], l);)
+		for (k = 0; k < *count && !is_same_line(&lines[k], l);)
 			k++;
 		if (k < *count)
 			join_numbers(&lines[k], l);
@@ -157,7 +157,7 @@ static void show_lines(struct line *lines, size_t count)
 static void show_class(const json_t *differences, const char *class, bool varying, const char *title)
 {
 	size_t count;
-	struct line *lines = collect(differences, class, varying, &count);
+	struct line *lines = collect_lines(differences, class, varying, &count);
 
 	if (lines && count) {
 		printf("%s\n", title);
@@ -172,7 +172,7 @@ static size_t count_of(const json_t *differences, const char *class, bool varyin
 	const json_t *d;
 
 	json_array_foreach (differences, i, d)
-		count += is_of(d, class, varying);
+		count += is_of_class(d, class, varying);
 	return count;
 }
 

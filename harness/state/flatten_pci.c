@@ -38,7 +38,8 @@ static void add_yes(struct capture *c, const char *key, const char *name, unsign
 	capture_text(c, key, name, bit ? "yes" : "no", bit ? 3 : 2);
 }
 
-FLATTENER(pci_config)
+void flatten_pci_config(struct capture *c, const struct state_source *s, const char *key, const char *text,
+			size_t length)
 {
 	static const char *const aspm[] = {"off", "L0s", "L1", "L0s L1"};
 	unsigned control, link, status;

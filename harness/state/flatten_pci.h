@@ -6,6 +6,6 @@
 
 #include "state/sources.h"
 
-FLATTENER(pci_config); /* PCIe settings of configuration space */
+state_flattener flatten_pci_config; /* PCIe settings of configuration space */
 
 #endif

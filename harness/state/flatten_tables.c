@@ -15,7 +15,7 @@
 #define COLUMNS_MAX CPULIST_MAX
 
 /* "MemTotal:  123 kB": the unit belongs to the name. */
-static void add_pair(struct capture *c, const char *key, struct piece name, struct piece value)
+static void flatten_pair(struct capture *c, const char *key, struct piece name, struct piece value)
 {
 	bool has_unit = value.n > 3 && !memcmp(value.p + value.n - 3, " kB", 3);
 	char full[256];
@@ -29,7 +29,7 @@ static void add_pair(struct capture *c, const char *key, struct piece name, stru
 		capture_value(c, key, full, value);
 }
 
-FLATTENER(pairs)
+void flatten_pairs(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;
 
@@ -37,12 +37,12 @@ FLATTENER(pairs)
 		struct piece name = piece_trim(piece_cut(&line, *s->arg));
 
 		if (name.n && *name.p != '#')
-			add_pair(c, key, name, piece_trim(line));
+			flatten_pair(c, key, name, piece_trim(line));
 	}
 }
 
 /* Different values of the same field, as of CPUs that differ, are all told. */
-FLATTENER(field)
+void flatten_field(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;
 	char all[VALUES_MAX] = "", last[VALUES_MAX] = "", value[VALUES_MAX];
@@ -70,7 +70,7 @@ FLATTENER(field)
 		capture_errno(c, key, -ENODATA);
 }
 
-FLATTENER(flag)
+void flatten_flag(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line, word;
 	bool found = false;
@@ -103,7 +103,7 @@ static void add_counts(struct capture *c, const char *key, struct piece line, co
 	}
 }
 
-FLATTENER(columns)
+void flatten_columns(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line = {text, 0}, word;
 	unsigned short cpu[COLUMNS_MAX];
@@ -140,7 +140,7 @@ static void add_cpu_times(struct capture *c, const char *key, struct piece cpu, 
 }
 
 /* Of the other lines the first number: the total of "intr" and "softirq", "ctxt", "processes". */
-FLATTENER(stat)
+void flatten_stat(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;
 	char name[64];
@@ -158,7 +158,7 @@ FLATTENER(stat)
 }
 
 /* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123": averages follow from totals. */
-FLATTENER(psi)
+void flatten_psi(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line, word;
 	char name[64];
@@ -174,7 +174,7 @@ FLATTENER(psi)
 	}
 }
 
-FLATTENER(modules)
+void flatten_modules(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;
 
@@ -183,7 +183,7 @@ FLATTENER(modules)
 		struct piece name = piece_word(&line);
 
 		if (name.n)
-			add_pair(c, key, name, piece_word(&line));
+			flatten_pair(c, key, name, piece_word(&line));
 	}
 }
 
@@ -218,7 +218,8 @@ static void add_parameter(json_t *all, struct piece name, struct piece value)
 }
 
 /* Behind "--" stands what is init's. */
-FLATTENER(parameters)
+void flatten_parameters(struct capture *c, const struct state_source *s, const char *key, const char *text,
+			size_t length)
 {
 	struct piece rest = {text, length}, word;
 	json_t *all = json_object(), *value;
@@ -240,7 +241,7 @@ FLATTENER(parameters)
 }
 
 /* "Max locked memory         8388608              8388608              bytes": columns by position, for names have blanks. */
-FLATTENER(limits)
+void flatten_limits(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;
 
@@ -265,7 +266,8 @@ FLATTENER(limits)
 }
 
 /* "  eth0: 2412 19 0 0 0 0 0 0 1590 15 0 0 0 0 0 0": net/core/net-procfs.c */
-FLATTENER(interfaces)
+void flatten_interfaces(struct capture *c, const struct state_source *s, const char *key, const char *text,
+			size_t length)
 {
 	static const char *const columns[] = {"rx_bytes", "rx_packets",	   "rx_errors",	    "rx_dropped",
 					      "rx_fifo",  "rx_frame",	   "rx_compressed", "rx_multicast",

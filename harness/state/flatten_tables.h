@@ -6,15 +6,15 @@
 
 #include "state/sources.h"
 
-FLATTENER(pairs);      /* a name and a value a line, divided by one of `arg` */
-FLATTENER(field);      /* the values of the lines that begin "arg :" */
-FLATTENER(flag);       /* yes or no: is `arg` one of the flags in /proc/cpuinfo? */
-FLATTENER(columns);    /* counts by CPU, under a line of CPUs: interrupts, softirqs; zeros are left out */
-FLATTENER(stat);       /* /proc/stat */
-FLATTENER(psi);	       /* /proc/pressure: the totals */
-FLATTENER(modules);    /* /proc/modules: sizes */
-FLATTENER(parameters); /* of the kernel's command line */
-FLATTENER(limits);     /* /proc/self/limits: soft and hard */
-FLATTENER(interfaces); /* /proc/net/dev: counters */
+state_flattener flatten_pairs;	    /* a name and a value a line, divided by one of `arg` */
+state_flattener flatten_field;	    /* the values of the lines that begin "arg :" */
+state_flattener flatten_flag;	    /* yes or no: is `arg` one of the flags in /proc/cpuinfo? */
+state_flattener flatten_columns;    /* counts by CPU, under a line of CPUs: interrupts, softirqs; zeros are left out */
+state_flattener flatten_stat;	    /* /proc/stat */
+state_flattener flatten_psi;	    /* /proc/pressure: the totals */
+state_flattener flatten_modules;    /* /proc/modules: sizes */
+state_flattener flatten_parameters; /* of the kernel's command line */
+state_flattener flatten_limits;	    /* /proc/self/limits: soft and hard */
+state_flattener flatten_interfaces; /* /proc/net/dev: counters */
 
 #endif

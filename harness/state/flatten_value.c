@@ -18,7 +18,7 @@ static struct piece first_line(const char *text, size_t length)
 	return piece_trim(piece_cut(&rest, '\n'));
 }
 
-FLATTENER(line)
+void flatten_line(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece line = first_line(text, length);
 
@@ -26,14 +26,14 @@ FLATTENER(line)
 	capture_text(c, key, NULL, line.p, line.n);
 }
 
-FLATTENER(int)
+void flatten_int(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	(void)s;
 	capture_value(c, key, NULL, first_line(text, length));
 }
 
 /* Values of several columns or lines, one blank between two. */
-FLATTENER(words)
+void flatten_words(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, word = piece_word(&rest);
 	char all[VALUES_MAX];
@@ -66,20 +66,20 @@ static void flatten_set(struct capture *c, const char *key, struct piece line,
 	capture_text(c, key, NULL, buf, strlen(buf));
 }
 
-FLATTENER(cpulist)
+void flatten_cpulist(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	(void)s;
 	flatten_set(c, key, first_line(text, length), cpulist_parse);
 }
 
-FLATTENER(cpumask)
+void flatten_cpumask(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	(void)s;
 	flatten_set(c, key, first_line(text, length), cpulist_parse_mask);
 }
 
 /* "always [madvise] never"; debugfs writes "none (voluntary) full". */
-FLATTENER(choice)
+void flatten_choice(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece line = first_line(text, length), rest = line;
 
@@ -97,7 +97,7 @@ FLATTENER(choice)
 	capture_text(c, key, NULL, line.p, line.n);
 }
 
-FLATTENER(s32)
+void flatten_s32(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	int32_t value;
 

@@ -6,12 +6,12 @@
 
 #include "state/sources.h"
 
-FLATTENER(line);    /* the first line */
-FLATTENER(int);	    /* a number, or else the line */
-FLATTENER(words);   /* a number, or all words, one blank between two */
-FLATTENER(cpulist); /* "0-3", in canonical form */
-FLATTENER(cpumask); /* "f" as "0-3" */
-FLATTENER(choice);  /* "always [madvise] never": what is in brackets */
-FLATTENER(s32);	    /* four bytes in the machine's order */
+state_flattener flatten_line;	 /* the first line */
+state_flattener flatten_int;	 /* a number, or else the line */
+state_flattener flatten_words;	 /* a number, or all words, one blank between two */
+state_flattener flatten_cpulist; /* "0-3", in canonical form */
+state_flattener flatten_cpumask; /* "f" as "0-3" */
+state_flattener flatten_choice;	 /* "always [madvise] never": what is in brackets */
+state_flattener flatten_s32;	 /* four bytes in the machine's order */
 
 #endif

@@ -12,18 +12,18 @@
 #include "common/json.h"
 #include "common/sysroot.h"
 
-static int refuse(const char *path, struct err *e, const char *cause)
+static int refuse_state(const char *path, struct err *e, const char *cause)
 {
 	return err_set(e, -EINVAL, STATUS_USAGE, path, "read as a captured state", "%s", cause);
 }
 
-static int check_keys(const char *path, const json_t *keys, struct err *e)
+static int check_state_keys(const char *path, const json_t *keys, struct err *e)
 {
 	const char *key;
 	json_t *value;
 
 	if (!json_is_object(keys))
-		return refuse(path, e, "it has no \"keys\"");
+		return refuse_state(path, e, "it has no \"keys\"");
 	json_object_foreach ((json_t *)keys, key, value)
 		if (!json_is_string(value) && !json_is_integer(value))
 			return err_set(e, -EINVAL, STATUS_USAGE, path, "read as a captured state",
@@ -36,13 +36,13 @@ int state_check(const json_t *state, const char *name, struct err *e)
 	const json_t *schema = json_object_get(state, "schema");
 
 	if (!json_is_integer(schema))
-		return refuse(name, e, "it has no \"schema\"");
+		return refuse_state(name, e, "it has no \"schema\"");
 	if (json_integer_value(schema) != STATE_SCHEMA)
 		return err_set(
 		    e, -EINVAL, STATUS_USAGE, name, "read as a captured state",
 		    "its schema is %lld, this program knows %d%s", (long long)json_integer_value(schema), STATE_SCHEMA,
 		    json_integer_value(schema) > STATE_SCHEMA ? "; a newer kblat made it: use that one" : "");
-	return check_keys(name, json_object_get(state, "keys"), e);
+	return check_state_keys(name, json_object_get(state, "keys"), e);
 }
 
 /* `path`/`below`, if that is there; the caller frees. */
@@ -88,30 +88,30 @@ static char *find_below(const char *path, struct err *e)
 	if (!found)
 		found = only_host(path, e);
 	if (!found)
-		refuse(path, e, "it has no state.json; `kblat state capture DIR` makes one");
+		refuse_state(path, e, "it has no state.json; `kblat state capture DIR` makes one");
 	return found;
 }
 
 /* Where the document is, or NULL and `e`; the caller frees. */
-static char *find_file(const char *path, struct err *e)
+static char *find_state_file(const char *path, struct err *e)
 {
 	char cause[64];
 	struct stat st;
 
 	if (stat(path, &st))
-		refuse(path, e, err_cause(-errno, cause, sizeof(cause)));
+		refuse_state(path, e, err_cause(-errno, cause, sizeof(cause)));
 	else if (S_ISDIR(st.st_mode))
 		return find_below(path, e);
 	else if (S_ISREG(st.st_mode))
 		return fs_path("%s", path);
 	else
-		refuse(path, e, "it is neither a file nor a directory");
+		refuse_state(path, e, "it is neither a file nor a directory");
 	return NULL;
 }
 
 json_t *state_load(const char *path, struct err *e)
 {
-	char *file = find_file(path, e);
+	char *file = find_state_file(path, e);
 	json_t *state = file ? json_read(file, e) : NULL;
 
 	if (state && state_check(state, file, e)) {

@@ -39,7 +39,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-static bool has_word(const char *list, const char *word, const char *separators)
+static bool lists_word(const char *list, const char *word, const char *separators)
 {
 	size_t n = strlen(word);
 
@@ -59,7 +59,7 @@ static bool v2_has_cpuset(struct capture *c, const char *mount)
 	char *path = fs_path("%s/cgroup.controllers", mount);
 	const char *text;
 	size_t length;
-	bool found = !capture_file(c, path, &text, &length) && has_word(text, "cpuset", " \n");
+	bool found = !capture_file(c, path, &text, &length) && lists_word(text, "cpuset", " \n");
 
 	free(path);
 	return found;
@@ -76,7 +76,7 @@ static void consider_mount(struct capture *c, const char *line, struct hierarchy
 	    sscanf(rest, " - %63s %*s %1023s", type, options) != 2)
 		return;
 	unescape(mount);
-	if (!strcmp(type, "cpuset") || (!strcmp(type, "cgroup") && has_word(options, "cpuset", ",")))
+	if (!strcmp(type, "cpuset") || (!strcmp(type, "cgroup") && lists_word(options, "cpuset", ",")))
 		version = 1;
 	else if (!strcmp(type, "cgroup2") && v2_has_cpuset(c, mount))
 		version = 2;
@@ -119,7 +119,7 @@ static void each_membership(void *arg, char *line)
 
 	strsep(&rest, ":");
 	controllers = strsep(&rest, ":");
-	if (rest && (f->h->version == 1 ? has_word(controllers, "cpuset", ",") : !*controllers))
+	if (rest && (f->h->version == 1 ? lists_word(controllers, "cpuset", ",") : !*controllers))
 		snprintf(f->own, sizeof(f->own), "%s", rest);
 }
 
@@ -223,7 +223,7 @@ static void read_own(struct capture *c, struct search *f)
 
 /* Every cpuset.* of the hierarchy that has the controller: the unified one, or one of version 1, beside which a unified
  * one may be mounted. */
-READER(cpusets)
+void read_cpusets(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	static const char *const names[] = {"none", "v1", "v2"};
 	struct hierarchy h = {.version = 0};

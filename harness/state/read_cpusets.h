@@ -6,6 +6,6 @@
 
 #include "state/sources.h"
 
-READER(cpusets); /* path: mountinfo */
+state_reader read_cpusets; /* path: mountinfo */
 
 #endif

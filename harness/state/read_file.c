@@ -6,7 +6,7 @@
 #include "common/sysroot.h"
 #include "state/capture.h"
 
-READER(file)
+void read_file(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	const char *text;
 	size_t length;
@@ -18,7 +18,7 @@ READER(file)
 		s->flatten(c, s, key, text, length);
 }
 
-READER(link)
+void read_link(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	char target[4096];
 	int rc = sysroot_readlink(capture_root(c), path, target, sizeof(target));
@@ -32,7 +32,7 @@ READER(link)
 }
 
 /* Permissions, in octal: 444 for an interrupt whose CPUs nobody may choose. */
-READER(mode)
+void read_mode(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	char text[16];
 	int mode = sysroot_mode(capture_root(c), path);

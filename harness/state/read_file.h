@@ -6,8 +6,8 @@
 
 #include "state/sources.h"
 
-READER(file);
-READER(link); /* last component */
-READER(mode); /* permissions */
+state_reader read_file;
+state_reader read_link; /* last component */
+state_reader read_mode; /* permissions */
 
 #endif

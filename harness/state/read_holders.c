@@ -42,7 +42,7 @@ static void append_name(const struct sysroot *root, const char *pid, char *list,
  * A request lives as long as the descriptor, so whoever has the device open may be holding the latency down. Told by
  * name: process numbers differ every time. How many processes would not let themselves be looked into is told, too.
  */
-READER(holders)
+void read_holders(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	const struct sysroot *root = capture_root(c);
 	size_t budget = DESCRIPTORS_MAX;

@@ -6,6 +6,6 @@
 
 #include "state/sources.h"
 
-READER(holders);
+state_reader read_holders;
 
 #endif

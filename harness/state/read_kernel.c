@@ -62,7 +62,7 @@ static void add_options(struct capture *c, const char *key, const char *text, si
 }
 
 /* Of the running kernel, packed; or the file that was installed with it. */
-READER(config)
+void read_config(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	char release[128], *file, *unpacked;
 	const char *text;
@@ -123,7 +123,7 @@ static void look_through(struct capture *c, char *log)
 }
 
 /* The live kernel's ring buffer by its system call: /dev/kmsg gives a line a call. */
-READER(kernel_log)
+void read_kernel_log(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	int size = capture_root(c)->live ? klogctl(LOG_SIZE, NULL, 0) : -1, n;
 	char *log;
@@ -150,7 +150,7 @@ READER(kernel_log)
 }
 
 /* man 2 adjtimex; modes = 0 only looks. */
-READER(ntp)
+void read_ntp(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	struct timex t = {.modes = 0};
 	int state;
@@ -173,7 +173,7 @@ READER(ntp)
 }
 
 /* Model-specific registers are read at an offset: Documentation and man 4 msr. */
-READER(smis)
+void read_smis(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	const struct sysroot *root = capture_root(c);
 	uint64_t count = 0;

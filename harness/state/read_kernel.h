@@ -7,9 +7,9 @@
 
 #include "state/sources.h"
 
-READER(config);
-READER(kernel_log); /* and its lines about the TSC */
-READER(ntp);	    /* how the kernel's clock is disciplined */
-READER(smis);	    /* system management interrupts so far */
+state_reader read_config;
+state_reader read_kernel_log; /* and its lines about the TSC */
+state_reader read_ntp;	      /* how the kernel's clock is disciplined */
+state_reader read_smis;	      /* system management interrupts so far */
 
 #endif

@@ -33,22 +33,22 @@ static int ask(const struct netdev *d, void *request)
 	return ioctl(d->socket, SIOCETHTOOL, &r) ? -errno : 0;
 }
 
-static void add_text(const struct netdev *d, const char *name, const char *text, size_t size)
+static void add_netdev_text(const struct netdev *d, const char *name, const char *text, size_t size)
 {
 	capture_text(d->c, d->key, name, text, strnlen(text, size));
 }
 
-static int read_driver(const struct netdev *d)
+static int read_netdev_driver(const struct netdev *d)
 {
 	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
 	int rc = ask(d, &info);
 
 	if (rc)
 		return rc;
-	add_text(d, "driver", info.driver, sizeof(info.driver));
-	add_text(d, "driver_version", info.version, sizeof(info.version));
-	add_text(d, "firmware", info.fw_version, sizeof(info.fw_version));
-	add_text(d, "bus", info.bus_info, sizeof(info.bus_info));
+	add_netdev_text(d, "driver", info.driver, sizeof(info.driver));
+	add_netdev_text(d, "driver_version", info.version, sizeof(info.version));
+	add_netdev_text(d, "firmware", info.fw_version, sizeof(info.fw_version));
+	add_netdev_text(d, "bus", info.bus_info, sizeof(info.bus_info));
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static struct ethtool_gstrings *read_names(const struct netdev *d, uint32_t set)
 	return NULL;
 }
 
-static void name_of(const struct ethtool_gstrings *names, uint32_t i, const char *prefix, char *out, size_t size)
+static void netdev_name(const struct ethtool_gstrings *names, uint32_t i, const char *prefix, char *out, size_t size)
 {
 	snprintf(out, size, "%s.%.*s", prefix, ETH_GSTRING_LEN, (const char *)names->data + i * ETH_GSTRING_LEN);
 }
@@ -175,7 +175,7 @@ static void read_statistics(const struct netdev *d)
 	}
 	if (values && !ask(d, values))
 		for (uint32_t i = 0; i < names->len && i < values->n_stats; i++) {
-			name_of(names, i, "stat", name, sizeof(name));
+			netdev_name(names, i, "stat", name, sizeof(name));
 			capture_int(d->c, d->key, name, (int64_t)values->data[i]);
 		}
 	free(values);
@@ -202,7 +202,7 @@ static void read_features(const struct netdev *d)
 		for (uint32_t i = 0; i < names->len; i++) {
 			const char *value = features->features[i / 32].active & 1U << i % 32 ? "on" : "off";
 
-			name_of(names, i, "feature", name, sizeof(name));
+			netdev_name(names, i, "feature", name, sizeof(name));
 			if (names->data[i * ETH_GSTRING_LEN])
 				capture_text(d->c, d->key, name, value, strlen(value));
 		}
@@ -210,7 +210,7 @@ static void read_features(const struct netdev *d)
 	free(names);
 }
 
-READER(ethtool)
+void read_ethtool(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	struct netdev d = {.c = c, .key = key};
 	const char *name = strrchr(path, '/') + 1;
@@ -221,7 +221,7 @@ READER(ethtool)
 		return;
 	strcpy(d.name, name);
 	d.socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	rc = d.socket < 0 ? -errno : read_driver(&d);
+	rc = d.socket < 0 ? -errno : read_netdev_driver(&d);
 	if (!rc) {
 		read_coalescing(&d);
 		read_rings(&d);

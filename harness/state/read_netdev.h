@@ -6,6 +6,6 @@
 
 #include "state/sources.h"
 
-READER(ethtool); /* path: of an interface in /sys/class/net */
+state_reader read_ethtool; /* path: of an interface in /sys/class/net */
 
 #endif

@@ -159,7 +159,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-READER(program)
+void read_program(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	struct objects o = {c, key};
 
@@ -193,7 +193,7 @@ static bool is_secret(const char *name, const char *value)
 	return !*p && p - value >= TOKEN_LENGTH && digits > 2 && letters > 2;
 }
 
-READER(environment)
+void read_environment(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	static const char hidden[] = "(hidden)";
 
@@ -257,7 +257,7 @@ static void keep_profile(struct capture *c, const char *name, unsigned depth)
 }
 
 /* The active profile's text and that of those it includes, raw. */
-READER(tuned)
+void read_tuned(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	const char *text;
 	size_t length;

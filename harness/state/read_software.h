@@ -6,8 +6,8 @@
 
 #include "state/sources.h"
 
-READER(environment); /* this process', without secrets */
-READER(program);     /* this program and its libraries */
-READER(tuned);	     /* the active profile's text */
+state_reader read_environment; /* this process', without secrets */
+state_reader read_program;     /* this program and its libraries */
+state_reader read_tuned;       /* the active profile's text */
 
 #endif

@@ -126,7 +126,7 @@ static bool is_like_default(struct walk *w, const char *path)
 	return is_like;
 }
 
-static void read_below(struct walk *w, const char *path, const char *key, unsigned depth);
+static void read_sysctls_below(struct walk *w, const char *path, const char *key, unsigned depth);
 
 static void read_one(struct walk *w, const char *path, const char *key, unsigned depth)
 {
@@ -138,14 +138,14 @@ static void read_one(struct walk *w, const char *path, const char *key, unsigned
 		return;
 	rc = capture_file(w->c, path, &text, &length);
 	if (rc == -EISDIR)
-		read_below(w, path, key, depth + 1);
+		read_sysctls_below(w, path, key, depth + 1);
 	else if (rc)
 		capture_errno(w->c, key, rc);
 	else
 		flatten_words(w->c, NULL, key, text, length);
 }
 
-static void read_below(struct walk *w, const char *path, const char *key, unsigned depth)
+static void read_sysctls_below(struct walk *w, const char *path, const char *key, unsigned depth)
 {
 	char **names;
 	int n = depth < DEEPEST ? sysroot_list(capture_root(w->c), path, NULL, &names) : -ELOOP;
@@ -165,13 +165,13 @@ static void read_below(struct walk *w, const char *path, const char *key, unsign
 }
 
 /* "sysctl.vm.*" of /proc/sys/vm: what is below goes where the star is. */
-READER(sysctls)
+void read_sysctls(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	struct walk w = {.c = c};
 	char *head = fs_path("%.*s", (int)(strlen(key) - 2), key);
 
 	(void)s;
-	read_below(&w, path, head, 0);
+	read_sysctls_below(&w, path, head, 0);
 	usual_free(&w.usual);
 	free(head);
 }

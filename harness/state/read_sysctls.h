@@ -6,6 +6,6 @@
 
 #include "state/sources.h"
 
-READER(sysctls);
+state_reader read_sysctls;
 
 #endif

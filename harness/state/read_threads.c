@@ -56,7 +56,7 @@ static bool parse_stat(const char *text, struct thread *t)
 }
 
 /* A system call where there is one: /proc's status is ten times as dear. */
-static int read_affinity(const struct sysroot *root, struct thread *t)
+static int read_thread_cpus(const struct sysroot *root, struct thread *t)
 {
 	struct cpulist set;
 	char path[128], *text, *line;
@@ -117,7 +117,7 @@ static void add_thread(struct scan *scan, const char *pid, const char *tid)
 	snprintf(path, sizeof(path), "/proc/%s/task/%s/stat", pid, tid);
 	rc = sysroot_read(root, path, 65536, &text, NULL);
 	if (!rc) {
-		rc = parse_stat(text, &t) ? read_affinity(root, &t) : -EINVAL;
+		rc = parse_stat(text, &t) ? read_thread_cpus(root, &t) : -EINVAL;
 		free(text);
 	}
 	scan->refused += rc == -EACCES || rc == -EPERM;
@@ -145,7 +145,7 @@ static void scan_process(struct scan *scan, const char *pid)
 		sysroot_names_free(tids);
 }
 
-static int compare_values(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -162,13 +162,13 @@ static void join_values(json_t *values, char *out, size_t size)
 		return;
 	json_object_foreach (values, value, set)
 		sorted[count++] = value;
-	qsort(sorted, count, sizeof(*sorted), compare_values);
+	qsort(sorted, count, sizeof(*sorted), compare_texts);
 	for (size_t i = 0; i < count && used < size; i++)
 		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "", sorted[i]);
 	free(sorted);
 }
 
-static void tell(struct scan *scan, const char *key)
+static void add_thread_keys(struct scan *scan, const char *key)
 {
 	const char *name, *balance = "no";
 	json_t *values;
@@ -185,7 +185,7 @@ static void tell(struct scan *scan, const char *key)
 	capture_int(scan->c, "load.threads", NULL, (int64_t)scan->count);
 }
 
-READER(threads)
+void read_threads(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	struct scan scan = {.c = c, .keys = json_object()};
 	char *text = NULL, **pids;
@@ -205,7 +205,7 @@ READER(threads)
 		fclose(scan.table);
 		if (scan.count)
 			capture_made(c, "threads.tsv", text, length);
-		tell(&scan, key);
+		add_thread_keys(&scan, key);
 	}
 	free(text);
 	json_decref(scan.keys);

@@ -6,6 +6,6 @@
 
 #include "state/sources.h"
 
-READER(threads); /* path: /proc */
+state_reader read_threads; /* path: /proc */
 
 #endif

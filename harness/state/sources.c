@@ -372,7 +372,7 @@ const struct state_source state_sources[] = {
 };
 /* clang-format on */
 
-static int matches(const struct state_source *s, const char *key)
+static int is_from_row(const struct state_source *s, const char *key)
 {
 	size_t n = strlen(s->group);
 
@@ -382,7 +382,7 @@ static int matches(const struct state_source *s, const char *key)
 const struct state_source *state_source_of(const char *key)
 {
 	for (const struct state_source *s = state_sources; s->group; s++)
-		if (matches(s, key))
+		if (is_from_row(s, key))
 			return s;
 	return NULL;
 }

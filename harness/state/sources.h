@@ -21,28 +21,26 @@ enum state_class {
 	STATE_VOLATILE,	   /* moves by itself; told as a delta */
 };
 
+struct state_source;
+
+/* Read `path` (wildcards resolved) and add keys. */
+typedef void state_reader(struct capture *c, const struct state_source *s, const char *path, const char *key);
+
+/* Pure, from a file's text to keys. */
+typedef void state_flattener(struct capture *c, const struct state_source *s, const char *key, const char *text,
+			     size_t length);
+
 struct state_source {
 	const char *group; /* first part of the key */
 	enum state_class class;
 	const char *key;
 	const char *path;
 
-	/* Read `path` (wildcards resolved) and add keys. */
-	void (*read)(struct capture *c, const struct state_source *s, const char *path, const char *key);
-
-	/* For read_file: what the text says. NULL: only the raw file is kept. */
-	void (*flatten)(struct capture *c, const struct state_source *s, const char *key, const char *text,
-			size_t length);
-	const char *arg; /* for `flatten` */
+	state_reader *read;
+	state_flattener *flatten; /* for read_file: what the text says. NULL: only the raw file is kept */
+	const char *arg;	  /* for `flatten` */
 	bool needs_root;
 };
-
-/* Readers and flatteners are declared, and defined, by these. Unused parameters are the price of one form for all. */
-#define READER(name)                                                                                                   \
-	void read_##name(struct capture *c, const struct state_source *s, const char *path, const char *key)
-#define FLATTENER(name)                                                                                                \
-	void flatten_##name(struct capture *c, const struct state_source *s, const char *key, const char *text,        \
-			    size_t length)
 
 extern const struct state_source state_sources[]; /* group NULL ends */
 

@@ -14,7 +14,7 @@
 
 /* How a row is read. */
 static const struct {
-	void (*read)(struct capture *c, const struct state_source *s, const char *path, const char *key);
+	state_reader *read;
 	const char *how;
 } readers[] = {
     {read_file, "file"},

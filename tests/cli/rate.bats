@@ -186,10 +186,10 @@ refused() {
 	refused "rate is 0Hz, below its minimum of 1Hz" rate=0
 	refused "rate is -5Hz, below its minimum" rate=-5
 	refused "above its maximum of 1000MHz" rate=1001MHz
-	refused "wants a rate" rate=fast
+	refused "must be a rate" rate=fast
 	refused "values is 0, below its minimum" values=0
 	refused "missed_limit is 101%, above its maximum of 100%" missed_limit=101%
-	refused "wants a share" missed_limit=many
+	refused "must be a share" missed_limit=many
 	refused "virtual time has no timers" pacer=timerfd
 	refused "must be one of ticks, timerfd, nanosleep" pacer=cpufreq
 	refused "only the pacer ticks needs to know a frequency" transport=shmem pacer=timerfd tick_error=1%
