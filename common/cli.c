@@ -296,21 +296,29 @@ static void wrap(struct fill *f, const char *text)
 	end_line(f);
 }
 
-static void print_paragraphs(const char *text, FILE *out)
+void cli_print_text(const char *text, FILE *out)
 {
 	struct fill f = {.out = out, .bare = true};
 
 	wrap(&f, text);
 }
 
+void cli_print_item(const char *name, int column, const char *text, FILE *out)
+{
+	struct fill f = {.out = out, .indent = column, .bare = true};
+
+	f.column = fprintf(out, "  %s", name);
+	if (f.column + 2 > column)
+		end_line(&f);
+	wrap(&f, text);
+}
+
 static void help_flag(const char *name, const char *metavar, const char *help, FILE *out)
 {
-	struct fill f = {.out = out, .indent = INDENT, .bare = true};
+	char flag[128];
 
-	f.column = fprintf(out, "  --%s%s%s", name, metavar ? " " : "", metavar ? metavar : "");
-	if (f.column + 2 > INDENT)
-		end_line(&f);
-	wrap(&f, help);
+	snprintf(flag, sizeof(flag), "--%s%s%s", name, metavar ? " " : "", metavar ? metavar : "");
+	cli_print_item(flag, INDENT, help, out);
 }
 
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out)
@@ -320,10 +328,10 @@ void cli_help(const char *program, const struct cli_command *c, const struct cli
 	usage.column = usage.indent = fprintf(out, "Usage: %s %s ", program, c->name);
 	wrap(&usage, c->synopsis);
 	fputc('\n', out);
-	print_paragraphs(c->summary, out);
+	cli_print_text(c->summary, out);
 	if (c->details) {
 		fputc('\n', out);
-		print_paragraphs(c->details, out);
+		cli_print_text(c->details, out);
 	}
 	fputc('\n', out);
 	for (const struct cli_flag *f = flags; f && f->name; f++)

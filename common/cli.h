@@ -51,6 +51,12 @@ void cli_list_free(struct cli_list *l);
 /* "kernel,irq" as a NULL-terminated list; `text` may be NULL. The caller frees both it and `*copy`, into which it points. */
 const char **cli_names(const char *text, char **copy);
 
+/* A text's paragraphs, wrapped at 80 columns; lines that begin with a blank stay as they are. */
+void cli_print_text(const char *text, FILE *out);
+
+/* "  name   text", the text wrapped at 80 columns and indented to `column`; below the name where that is too long. */
+void cli_print_item(const char *name, int column, const char *text, FILE *out);
+
 /* Usage, summary, details, flags, wrapped at 80 columns. */
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out);
 

@@ -11,17 +11,22 @@
 
 static void print_help(const struct program *p, FILE *out)
 {
+	char more[200];
 	int width = 0;
 
 	for (const struct program_command *c = p->commands; c->cli; c++)
 		if (!c->hidden && (int)strlen(c->cli->name) > width)
 			width = (int)strlen(c->cli->name);
-	fprintf(out, "Usage: %s SUBCOMMAND …\n\n%s\n", p->name, p->about);
+	fprintf(out, "Usage: %s SUBCOMMAND …\n\n", p->name);
+	cli_print_text(p->about, out);
+	fputc('\n', out);
 	for (const struct program_command *c = p->commands; c->cli; c++)
 		if (!c->hidden)
-			fprintf(out, "  %-*s  %.100s\n", width, c->cli->name, c->cli->summary);
-	fprintf(out, "\n`%s SUBCOMMAND --help` or `%s help SUBCOMMAND` says more; %s(1) says all.\n%s", p->name,
-		p->name, p->name, p->statuses);
+			cli_print_item(c->cli->name, width + 4, c->cli->summary, out);
+	snprintf(more, sizeof(more), "\n`%s SUBCOMMAND --help` or `%s help SUBCOMMAND` says more; %s(1) says all.\n",
+		 p->name, p->name, p->name);
+	cli_print_text(more, out);
+	cli_print_text(p->statuses, out);
 }
 
 static const struct program_command *find(const struct program *p, const char *name)

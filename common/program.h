@@ -18,7 +18,7 @@ struct program_command {
 
 struct program {
 	const char *name, *version, *commit;
-	const char *about;    /* paragraphs for the help, ready to print */
+	const char *about;    /* paragraphs for the help */
 	const char *statuses; /* likewise: what exit statuses mean */
 	const struct program_command *commands;
 };

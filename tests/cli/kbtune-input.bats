@@ -228,6 +228,9 @@ wrong_profile() {
 @test "help for all and for each, on standard output; --version" {
 	run "$KBTUNE" help
 	[ "$status" -eq 0 ]
+	# descriptions are whole, and wrapped
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "put everything back when it ends, on a signal, and when kbtune dies. hold"
+	[ "$(wc -L <<<"$output")" -le 80 ]
 	for c in status plan apply verify restore run cpuset irq dma-latency tuned profiles; do
 		run "$KBTUNE" "$c" --help 2>/dev/null
 		[ "$status" -eq 0 ]
