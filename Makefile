@@ -17,7 +17,7 @@ VERSION := 0.1.0
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD 2>/dev/null || echo +)
 
 comma   := ,
-WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-missing-field-initializers
 CFLAGS  := -O2 -g -fno-omit-frame-pointer
 SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
 
@@ -33,7 +33,7 @@ TRANSPORTS := verbs shmem tcp udp zeromq nanomsg scripted
 COMMON  := $(wildcard common/*.c)
 HARNESS := $(filter-out harness/main.c harness/kernels/%,$(wildcard harness/*.c harness/*/*.c))
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
-           $(foreach k,$(KERNELS),$(BUILD)/harness/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/kernels/$k-$t.o))
+           $(BUILD)/harness/kernels/kernel.o $(foreach k,$(KERNELS),$(BUILD)/harness/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/kernels/$k-$t.o))
 LIB     := $(BUILD)/libkblat.a
 TUNING  := $(wildcard tuning/*/*.c)
 TUNELIB := $(BUILD)/libkbtune.a

@@ -35,6 +35,11 @@ enum opt_type {
 #define OPT_CPU_NEAR   "near"
 #define OPT_CPU_CPUSET "cpuset:"
 
+enum opt_flags {
+	OPT_BOOKKEEPING = 1, /* says how long or how safely to measure, not what: tells no points apart in figures */
+	OPT_OF_POINT = 2,    /* of a point as a whole, whatever flows it has */
+};
+
 struct opt {
 	const char *name;
 	enum opt_type type;
@@ -43,6 +48,7 @@ struct opt {
 	int64_t min, max;	    /* inclusive; both 0: any (OPT_INT, TIME, BYTES, RATE, SHARE: any >= 0) */
 	const char *const *choices; /* OPT_ENUM: NULL-terminated */
 	const char *help;	    /* one sentence, lower case, no full stop */
+	unsigned flags;		    /* enum opt_flags; 0 may be left out */
 };
 
 /* The row of that name, or NULL. */

@@ -19,8 +19,8 @@
 #include "common/or_abort.h"
 #include "common/version.h"
 #include "run/preflight.h"
-#include "run/writer.h"
 #include "rundir/reader.h"
+#include "rundir/writer.h"
 
 struct campaign {
 	char *path;
@@ -82,8 +82,8 @@ static json_t *describe_experiment(const struct study_experiment *x, const struc
 
 	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:s, s:n, s:[], s:n, s:s}", "name", x->name, "spec", x->path, "set",
 			 strings(o->set, x->applies, o->set_count), "points", (json_int_t)json_array_size(x->points),
-			 "messages", (json_int_t)preflight_messages(x->points), "state", empty ? "skipped" : "pending",
-			 "run", "earlier", "exit_status", "why", empty ? "--only leaves no point of it" : "");
+			 "messages", (json_int_t)x->messages, "state", empty ? "skipped" : "pending", "run", "earlier",
+			 "exit_status", "why", empty ? "--only leaves no point of it" : "");
 }
 
 static json_t *describe(const struct campaign_options *o, const struct study *s)
@@ -441,12 +441,11 @@ static enum status show_plan(const struct study *s, bool json)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct study_experiment *x = &s->items[i];
 
-		messages += preflight_messages(x->points);
+		messages += x->messages;
 		json_array_append_new(
 		    all, json_pack("{s:s, s:s, s:O}", "name", x->name, "spec", x->path, "points", x->points));
 		if (!json)
-			printf("%-28s %5zu points %12llu messages\n", x->name, json_array_size(x->points),
-			       (unsigned long long)preflight_messages(x->points));
+			printf("%-28s %5zu points %12llu messages\n", x->name, json_array_size(x->points), x->messages);
 	}
 	if (json)
 		json_print(all, stdout);

@@ -12,6 +12,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/yaml.h"
+#include "run/preflight.h"
 
 static bool has_file(const char *dir, const char *name)
 {
@@ -183,7 +184,8 @@ static int load_spec(struct study_experiment *x, const struct spec_overrides *ov
 	rc = spec_load(x->path, &own, &spec, &d);
 	if (rc)
 		diag_print(&d, complaints);
-	x->points = json_incref(spec.points);
+	x->points = spec_points_json(&spec);
+	x->messages = preflight_messages(spec.point, spec.point_count);
 	diag_free(&d);
 	spec_free(&spec);
 	return rc;

@@ -18,6 +18,7 @@ struct study_experiment {
 	char *path;	/* of its folder, absolute */
 	bool *applies;	/* which --set it has a setting for */
 	json_t *points; /* {"id", "params"}; empty: --only leaves none */
+	unsigned long long messages;
 };
 
 struct study {

@@ -1,13 +1,7 @@
-#include <errno.h>
-#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "analysis/summary_table.h"
 #include "campaign/campaign.h"
 #include "claims/claim_json.h"
 #include "claims/claims.h"
@@ -16,15 +10,10 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "common/sysroot.h"
-#include "common/version.h"
-#include "point/settings.h"
 #include "run/channel.h"
-#include "run/coordinator.h"
-#include "run/environment.h"
 #include "run/preflight.h"
-#include "state/before_after.h"
-#include "state/state.h"
+#include "run/run.h"
+#include "analysis/summary_table.h"
 
 const struct cli_command cmd_run_cli = {
     .name = "run",
@@ -84,17 +73,6 @@ static void catch_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL); /* let in where we wait: channel_wait() */
 }
 
-/* Signals are let in for a moment, so that one that came while the coordinator was busy is seen. */
-static bool is_interrupted(void)
-{
-	sigset_t none, old;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, &old);
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	return interrupted != 0;
-}
-
 /* "kblat run: point 3/7, repetition 2/5, 120000 of 400000 messages, 0:12 left" on one line of the terminal. */
 static void show_progress(const struct progress *p)
 {
@@ -115,225 +93,66 @@ static void clear_progress(bool shown)
 		fprintf(stderr, "\r\033[K");
 }
 
-static char *parent_of(const struct spec *spec, const char *out)
+/* The settings of a point that are the same in all points, or those that are not. */
+static void print_settings(const struct spec *spec, size_t point, bool shared)
 {
-	if (out)
-		return fs_path("%s", out);
-
-	char *path = strdup(spec->path);
-	char *parent = fs_path("%s/runs", dirname(path));
-
-	free(path);
-	return parent;
-}
-
-static json_t *describe_series(const struct kernel_series *s)
-{
-	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:s*}", "name", s->name, "label", s->label, "column",
-			      s->column, "minus", s->minus, "with", s->with, "among", s->among);
-
-	if (s->divide > 1)
-		json_object_set_new(j, "divide", json_integer(s->divide));
-	if (s->sparse)
-		json_object_set_new(j, "sparse", json_true());
-	return j;
-}
-
-static json_t *kernel_tables(const struct spec *spec)
-{
-	json_t *all = json_object();
-	size_t i;
-	const json_t *point;
-
-	json_array_foreach (spec->points, i, point) {
-		const char *name = json_string_value(json_object_get(json_object_get(point, "params"), "kernel"));
-		const struct kernel_ops *k = kernel_find(name);
-		json_t *columns = json_array(), *series = json_array();
-
-		for (const struct kernel_column *c = k->columns; c->name; c++)
-			json_array_append_new(columns,
-					      json_pack("{s:s, s:s, s:s*}", "name", c->name, "side",
-							c->side == ROLE_SOURCE ? "source" : "sink", "with", c->with));
-		for (const struct kernel_series *r = k->series; r->name; r++)
-			json_array_append_new(series, describe_series(r));
-		json_object_set_new(all, name, json_pack("{s:o, s:o}", "columns", columns, "series", series));
-	}
-	return all;
-}
-
-static json_t *resolve(const struct spec *spec)
-{
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:O, s:O, s:o}", "schema", 1, "name", spec->name, "title",
-			 spec->title, "variant", spec->quick ? "quick" : "full", "kernels", kernel_tables(spec),
-			 "points", spec->points, "named", spec->named, "claims", claim_list_to_json(&spec->claims));
-}
-
-/* The settings of every point, those that are the same everywhere first. */
-static void print_points(const json_t *points)
-{
-	const json_t *first = json_object_get(json_array_get(points, 0), "params"), *point;
-	size_t i;
 	const char *key;
 	json_t *value;
 
-	printf("%zu point%s, %llu messages; settings that all share:\n", json_array_size(points),
-	       json_array_size(points) == 1 ? "" : "s", preflight_messages(points));
-	for (int shared = 1; shared >= 0; shared--)
-		json_array_foreach (points, i, point) {
-			const json_t *params = json_object_get(point, "params");
+	json_object_foreach (spec->point[point].params, key, value) {
+		bool same = true;
 
-			if (shared && i > 0)
-				break;
-			printf(shared ? " " : "%4zu:", i);
-			json_object_foreach (json_object_get(point, "params"), key, value) {
-				bool same = true;
-				size_t j;
-				const json_t *other;
-
-				json_array_foreach (points, j, other)
-					same &= json_equal(json_object_get(json_object_get(other, "params"), key),
-							   json_object_get(first, key));
-				if (same != (shared != 0))
-					continue;
-				char *text = json_dumps(json_object_get(params, key), JSON_ENCODE_ANY | JSON_COMPACT);
-
-				printf(" %s=%s", key, text);
-				free(text);
-			}
-			printf("\n");
-		}
-}
-
-static void read_first_line(const char *path, char *buf, size_t size)
-{
-	struct sysroot root;
-
-	buf[0] = '\0';
-	if (sysroot_open(&root, NULL, NULL))
-		return;
-	sysroot_line(&root, path, buf, size);
-	sysroot_close(&root);
-}
-
-static json_t *clocks_at_start(struct coordinator *co)
-{
-	struct timespec mono, real, tai;
-
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_TAI, &tai);
-	co->conversion = clock_conversion_from(clock_ticks_begin(), co->clock.hz);
-#define NS(t) ((json_int_t)(t).tv_sec * 1000000000 + (t).tv_nsec)
-	return json_pack("{s:I, s:I, s:I}", "monotonic_ns", NS(mono), "realtime_ns", NS(real), "tai_ns", NS(tai));
-#undef NS
-}
-
-static json_t *describe_run(struct coordinator *co, const struct spec *spec, int argc, char **argv, const char *host)
-{
-	char utc[32];
-	json_t *words = json_array(), *clock = clock_json(&co->clock);
-
-	json_array_append_new(words, json_string("kblat"));
-	for (int i = 0; i < argc; i++)
-		json_array_append_new(words, json_string(argv[i]));
-	json_object_set_new(clock, "common", json_true());
-	return json_pack(
-	    "{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:o, s:{s:{s:s, s:[s]}}, s:o, s:b, s:[], s:[]}",
-	    "schema", 1, "name", spec->name, "title", spec->title, "source", spec->source, "status", "RUNNING",
-	    "variant", spec->quick ? "quick" : "full", "argv", words, "version", kblat_version, "commit", kblat_commit,
-	    "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0", clocks_at_start(co), "hosts", host,
-	    "boot_id", co->boot_id, "roles", "coordinator", "clock", clock, "valid", 0, "reasons", "warnings");
-}
-
-static void capture(struct rundir *dir, const char *host, const char *when)
-{
-	struct err e = ERR_INIT;
-	struct sysroot root;
-	char *path = fs_path("%s/state/%s/%s", dir->path, host, when);
-
-	if (sysroot_open(&root, NULL, &e) == 0) {
-		if (fs_mkdirs(path, &e) == 0)
-			state_capture(&root, path, NULL, &e);
-		sysroot_close(&root);
-	}
-	if (e.status) {
-		fprintf(stderr, "kblat: %s\n", e.text);
-		rundir_log(dir, "state", json_pack("{s:s}", "error", e.text));
-	}
-	free(path);
-}
-
-static void note_changes(struct rundir *dir, const char *host, json_t *environments)
-{
-	struct err e = ERR_INIT;
-	char *before = fs_path("%s/state/%s/before", dir->path, host);
-	char *after = fs_path("%s/state/%s/after", dir->path, host);
-	char *path = fs_path("%s/state/%s/changes.json", dir->path, host);
-	json_t *changes = before_after_changes(before, after, &e);
-
-	if (changes)
-		json_object_set(changes, "environments", environments);
-	if (!changes || json_write(path, changes, &e))
-		rundir_log(dir, "state", json_pack("{s:s}", "error", e.text));
-	json_decref(changes);
-	free(before);
-	free(after);
-	free(path);
-}
-
-/* How the points ended. */
-struct tally {
-	size_t count[OUTCOMES];
-	size_t total;
-};
-
-static void run_points(struct coordinator *co, const struct spec *spec, bool show, struct tally *tally)
-{
-	size_t i;
-	const json_t *point;
-
-	tally->total = json_array_size(spec->points);
-	co->progress.points = tally->total;
-	co->progress.all_messages = preflight_messages(spec->points);
-	json_array_foreach (spec->points, i, point) {
-		struct err e = ERR_INIT;
-		enum outcome outcome;
-
-		if (is_interrupted())
-			break;
-		co->progress.point = i + 1;
-		outcome = coordinator_run_point(co, point, &e);
-		tally->count[outcome]++;
-		if (outcome == OUTCOME_COMPLETED)
+		for (size_t i = 0; i < spec->point_count; i++)
+			same &= json_equal(json_object_get(spec->point[i].params, key),
+					   json_object_get(spec->point[0].params, key));
+		if (same != shared)
 			continue;
-		clear_progress(show);
-		fprintf(stderr, "kblat: point %zu of %zu: %s: %s\n", i + 1, tally->total, outcome_names[outcome],
-			outcome == OUTCOME_INTERRUPTED ? "by a signal" : e.text);
-		rundir_update(co->rundir, NULL);
+		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+		printf(" %s=%s", key, text);
+		free(text);
 	}
-	clear_progress(show);
+	printf("\n");
 }
 
-static const char *status_of(const struct tally *t)
+static void print_points(const struct spec *spec)
 {
-	if (interrupted)
-		return "INTERRUPTED";
-	return t->count[OUTCOME_FAILED] ? "FAILED" : "COMPLETED";
+	printf("%zu point%s, %llu messages; settings that all share:\n", spec->point_count,
+	       spec->point_count == 1 ? "" : "s", preflight_messages(spec->point, spec->point_count));
+	if (spec->point_count) {
+		printf(" ");
+		print_settings(spec, 0, true);
+	}
+	for (size_t i = 0; i < spec->point_count; i++) {
+		printf("%4zu:", i);
+		print_settings(spec, i, false);
+	}
 }
 
-static enum status conclude(const struct tally *t, const json_t *summary)
+static void show_points(const struct spec *spec, bool json)
 {
-	if (interrupted || t->count[OUTCOME_FAILED])
+	json_t *points = json ? spec_points_json(spec) : NULL;
+
+	if (json)
+		json_print(points, stdout);
+	else
+		print_points(spec);
+	json_decref(points);
+}
+
+static enum status conclude(const struct run_result *r)
+{
+	if (interrupted || r->count[OUTCOME_FAILED])
 		return STATUS_FAILED;
-	if (t->count[OUTCOME_IMPOSSIBLE] == t->total)
+	if (r->count[OUTCOME_IMPOSSIBLE] == r->total)
 		return STATUS_IMPOSSIBLE;
-	return json_is_true(json_object_get(summary, "valid")) ? STATUS_OK : STATUS_NO;
+	return json_is_true(json_object_get(r->summary, "valid")) ? STATUS_OK : STATUS_NO;
 }
 
 /* What became of the spec's claims, if it makes any. One that fails is a no. */
-static enum status show_claims(const struct rundir *dir, bool json, enum status status)
+static enum status show_claims(const char *run_path, bool json, enum status status)
 {
-	struct claim_verdicts verdicts = claims_read(dir->path);
+	struct claim_verdicts verdicts = claims_read(run_path);
 
 	if (verdicts.count && !json) {
 		printf("\n");
@@ -345,77 +164,58 @@ static enum status show_claims(const struct rundir *dir, bool json, enum status 
 	return status;
 }
 
-static enum status seal(struct rundir *dir, const struct tally *t, bool json, struct err *e)
+static enum status show_result(const struct run_result *r, bool json)
 {
-	json_t *summary;
-	json_t *points = json_pack("{s:I}", "total", (json_int_t)t->total);
-	enum status status;
+	enum status status = conclude(r);
 
-	for (size_t i = 0; i < OUTCOMES; i++)
-		json_object_set_new(points, outcome_names[i], json_integer((json_int_t)t->count[i]));
-	json_object_set_new(dir->run, "points", points);
-	if (rundir_seal(dir, status_of(t), &summary, e)) {
-		fprintf(stderr, "kblat: what was measured is in %s, not sealed\n", dir->path);
-		return STATUS_FAILED;
-	}
 	if (json)
-		json_print(summary, stdout);
+		json_print(r->summary, stdout);
 	else
-		summary_table((const json_t *const[]){summary}, 1, stdout);
-	status = conclude(t, summary);
-	status = show_claims(dir, json, status);
+		summary_table((const json_t *const[]){r->summary}, 1, stdout);
+	status = show_claims(r->path, json, status);
 	if (interrupted)
 		fprintf(stderr, "kblat: interrupted; what was measured is kept\n");
-	json_decref(summary);
-	printf("%s\n", dir->path);
+	printf("%s\n", r->path);
 	return status;
 }
 
-static enum status execute(struct coordinator *co, const struct spec *spec, const char *host, bool json, struct err *e)
+static void show_point_ended(const struct progress *p, enum outcome outcome, const char *why)
 {
-	bool show = isatty(STDERR_FILENO);
-	struct tally tally = {0};
-	struct err left = ERR_INIT;
+	clear_progress(p->show != NULL);
+	fprintf(stderr, "kblat: point %zu of %zu: %s: %s\n", p->point, p->points, outcome_names[outcome],
+		outcome == OUTCOME_INTERRUPTED ? "by a signal" : why);
+}
 
-	co->interrupted = &interrupted;
-	co->on_progress = show ? show_progress : NULL;
-	co->progress.started_ms = channel_now_ms();
-	catch_signals();
-	capture(co->rundir, host, "before");
-	run_points(co, spec, show, &tally);
-	if (environment_leave(co->environment, &left))
-		fprintf(stderr, "kblat: %s\n", left.text);
-	capture(co->rundir, host, "after");
-	note_changes(co->rundir, host, co->environment->history);
-	return seal(co->rundir, &tally, json, e);
+static void show_warning(const char *text)
+{
+	clear_progress(isatty(STDERR_FILENO));
+	fprintf(stderr, "kblat: %s\n", text);
 }
 
 static enum status measure(const struct run_options *o, const struct spec *spec, int argc, char **argv, struct err *e)
 {
-	struct rundir dir = {0};
-	struct environment environment;
-	struct coordinator co = {.rundir = &dir, .launcher = {o->source, o->sink}, .environment = &environment};
-	char *parent = parent_of(spec, o->out), host[256] = "localhost";
-	bool local = (!o->source || !*o->source) && (!o->sink || !*o->sink);
-	enum status status = STATUS_FAILED;
+	const struct run_request request = {
+	    .spec = spec,
+	    .out = o->out,
+	    .launcher = {o->source, o->sink},
+	    .argc = argc,
+	    .argv = argv,
+	    .interrupted = &interrupted,
+	    .show = isatty(STDERR_FILENO) ? show_progress : NULL,
+	    .point_ended = show_point_ended,
+	    .warn = show_warning,
+	};
+	struct run_result result;
+	enum status status;
+	int rc;
 
-	gethostname(host, sizeof(host) - 1);
-	for (char *p = host; *p; p++)
-		if (*p == '/')
-			*p = '_';
-	read_first_line("/proc/sys/kernel/random/boot_id", co.boot_id, sizeof(co.boot_id));
-	if (environment_open(&environment, &interrupted, e) || fs_mkdirs(parent, e) ||
-	    preflight(spec->points, parent, local, e) || environment_check(&environment, spec->points, e))
-		goto out;
-	clock_calibrate(100, &co.clock);
-	if (rundir_create(&dir, parent, spec, resolve(spec), describe_run(&co, spec, argc, argv, host), e) == 0)
-		status = execute(&co, spec, host, o->json, e);
-out:
-	if (e->status)
-		status = e->status;
-	rundir_close(&dir);
-	environment_close(&environment);
-	free(parent);
+	catch_signals();
+	rc = run_execute(&request, &result, e);
+	clear_progress(request.show != NULL);
+	if (rc && result.path)
+		fprintf(stderr, "kblat: what was measured is in %s, not sealed\n", result.path);
+	status = !rc ? show_result(&result, o->json) : e->status ? e->status : STATUS_FAILED;
+	run_result_free(&result);
 	return status;
 }
 
@@ -441,10 +241,7 @@ static enum status run_one(const struct run_options *o, const struct spec_overri
 		status = STATUS_USAGE;
 	} else if (o->dry_run) {
 		status = STATUS_OK;
-		if (o->json)
-			json_print(spec.points, stdout);
-		else
-			print_points(spec.points);
+		show_points(&spec, o->json);
 	} else {
 		status = measure(o, &spec, argc, argv, e);
 	}

@@ -1,22 +1,41 @@
 #include "doctor/doctor.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/err.h"
 #include "doctor/check.h"
 #include "doctor/cpu_checks.h"
 #include "doctor/machine_checks.h"
 
 #define CALIBRATION_MS 100
 
+/* Where a run with busy polling and no word about CPUs would put its two sides. */
+static int place_sides(struct host *h, struct err *e)
+{
+	struct survey *survey = calloc(1, sizeof(*survey));
+	struct placement side[2];
+	int rc = survey ? survey_take("source_cpu", "auto", NULL, survey, e) : err_sys(e, -ENOMEM, "CPUs", "examine");
+
+	if (!rc) {
+		side[0] = side[1] = (struct placement){.survey = survey, .host = "", .is_busy = true};
+		placement_deal(side, 2);
+		h->allowed = survey->allowed;
+		h->source = side[0];
+		h->sink = side[1];
+		h->source.survey = h->sink.survey = NULL;
+	}
+	free(survey);
+	return rc;
+}
+
 static int host_open(struct host *h, struct err *e)
 {
-	struct common_settings s = {.poll = POLL_BUSY, .source_cpu = "auto", .sink_cpu = "auto"};
 	int rc = sysroot_open(&h->root, NULL, e);
 
 	if (rc)
 		return rc;
-	cpulist_allowed(&h->allowed);
-	rc = placement_choose(ROLE_SOURCE, &s, NULL, &h->source, e);
-	if (!rc)
-		rc = placement_choose(ROLE_SINK, &s, NULL, &h->sink, e);
+	rc = place_sides(h, e);
 	if (rc) {
 		sysroot_close(&h->root);
 		return rc;

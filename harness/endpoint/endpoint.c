@@ -10,12 +10,14 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/version.h"
-#include "endpoint/endpoint_work.h"
+#include "endpoint/endpoint_open.h"
+#include "endpoint/endpoint_report.h"
 
 #define STOP_TRIES 10000 /* a millisecond each */
 
-int endpoint_reply(struct endpoint *ep, json_t *message)
+static int send_message(struct endpoint *ep, json_t *message /* stolen */)
 {
 	int rc = wire_send(ep->out, message);
 
@@ -23,100 +25,134 @@ int endpoint_reply(struct endpoint *ep, json_t *message)
 	return rc;
 }
 
-static int reply_error(struct endpoint *ep, const struct err *e)
+static json_t *error_message(const struct err *e)
 {
-	return endpoint_reply(ep,
-			      json_pack("{s:s, s:s, s:i}", "type", "error", "text", e->text, "status", (int)e->status));
+	return json_pack("{s:s, s:s, s:i}", "type", "error", "text", e->text, "status", (int)e->status);
 }
 
-static int do_connect(struct endpoint *ep, const json_t *order, struct err *e)
+/* --- orders: 0 and an answer (NULL: none is due), or a negative errno --- */
+
+static int on_connect(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
+	const struct transport_ops *ops = ep->flow.transport;
+
 	if (!ep->transport)
 		return err_set(e, -EPROTO, STATUS_FAILED, "connect", NULL, "came before open");
 
-	int rc = ep->ops->connect(ep->transport, json_object_get(order, "peer"), e);
+	int rc = ops->connect(ep->transport, json_object_get(order, "peer"), e);
 
-	if (rc)
-		return rc;
-	return endpoint_reply(ep,
-			      json_pack("{s:s, s:o}", "type", "connected", "granted", ep->ops->granted(ep->transport)));
+	if (!rc)
+		*reply = json_pack("{s:s, s:o}", "type", "connected", "granted", ops->granted(ep->transport));
+	return rc;
 }
 
 static void prepare_worker(struct endpoint *ep, uint32_t messages)
 {
+	const struct flow *f = &ep->flow;
 	struct worker *w = &ep->worker;
 
 	memset(w, 0, sizeof(*w));
 	w->transport = ep->transport;
-	w->settings = ep->settings;
-	w->poll_send = endpoint_poll_send(ep);
-	w->poll_recv = (enum poll_mode)ep->common.poll;
+	w->settings = f->kernel_settings;
+	w->side = ep->side;
+	w->poll_send = f->config.poll_send;
+	w->poll_recv = f->config.poll_recv;
 	w->messages = messages;
-	w->depth = (uint32_t)ep->common.depth;
+	w->depth = (uint32_t)f->config.depth;
 	w->clock = ep->conversion;
-	w->signal_every = ep->signal_every;
-	w->lossy = ep->lossy;
-	w->rests_asleep = settings_poll_send(&ep->common) != POLL_BUSY;
-	w->store = ep->stores ? &ep->store : NULL;
+	w->signal_every = f->traits.signal_every;
+	w->lossy = !f->traits.is_reliable;
+	w->rests_asleep = settings_poll_send(&f->common) != POLL_BUSY;
 	w->blank = recorder_blank(&ep->recorder);
-	w->spin_ticks = clock_from_ns(&w->clock, ep->common.spin);
+	w->spin_ticks = clock_from_ns(&w->clock, f->common.spin);
 	for (unsigned i = 0; i < ep->recorder.columns; i++)
-		w->column[ep->column[i] - ep->kernel->columns] = ep->recorder.column[i].data;
+		w->column[ep->column[i] - f->kernel->columns] = ep->recorder.column[i].data;
 }
 
-/* The sink's loop starts here; the source's waits for "run", when the sink is known to listen. */
-static int do_arm(struct endpoint *ep, const json_t *order, struct err *e)
+/* This side's threads that run in this repetition, in the table's order. */
+static int start_threads(struct endpoint *ep, struct err *e)
 {
-	json_int_t messages = json_integer_value(json_object_get(order, "messages"));
-	int rc;
+	const struct kernel_thread *threads = ep->flow.kernel->threads;
+	int rc = 0;
 
-	if (!ep->transport || ep->running || messages < 1 || (uint64_t)messages > ep->capacity)
-		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of turn or asks for too much");
-	ep->rep = (unsigned)json_integer_value(json_object_get(order, "rep"));
-	ep->undisturbed = json_is_false(json_object_get(order, "restamp"));
-	recorder_reset(&ep->recorder);
-	rc = ep->ops->prepare(ep->transport, e);
-	if (rc)
-		return rc;
-	if (ep->stamped)
-		rc = ep->ops->read_clock(ep->transport, &ep->device_clock.first, &ep->device_clock.mask, e);
+	for (size_t i = 0; !rc && threads[i].name; i++)
+		if (threads[i].side == ep->role && flow_has_thread(&ep->flow, &threads[i], ep->control))
+			rc = runners_start(&ep->runners, ep->flow.loops->loop[i],
+					   threads[i].cpu == THREAD_SPARE ? ep->spare_cpu : ep->cpu, e);
+	return rc;
+}
+
+static int prepare_transport(struct endpoint *ep, struct err *e)
+{
+	const struct transport_ops *ops = ep->flow.transport;
+	int rc = ops->prepare(ep->transport, e);
+
+	if (!rc && ep->flow.config.device_stamps)
+		rc = ops->read_clock(ep->transport, &ep->device_clock.first, &ep->device_clock.mask, e);
 	if (rc)
 		return rc;
 	json_decref(ep->device_before);
-	ep->device_before = ep->ops->device_counters(ep->transport);
-	prepare_worker(ep, (uint32_t)messages);
-	ep->runners.count = 0;
-	ep->running = true;
-	if (ep->stores)
-		rc = sample_file_start(&ep->store, ep->rep, e);
-	if (!rc && ep->role == ROLE_SINK)
-		rc = runners_start(&ep->runners, ep->loops->sink, ep->placement.cpu, e);
-	return rc ? rc : endpoint_reply(ep, json_pack("{s:s}", "type", "armed"));
+	ep->device_before = ops->device_counters(ep->transport);
+	return 0;
 }
 
-static int do_run(struct endpoint *ep, const json_t *order, struct err *e)
+static int read_arm(struct endpoint *ep, const json_t *order, json_int_t *messages, struct err *e)
 {
-	(void)order;
+	const char *keep = json_string_value(json_object_get(order, "keep_in"));
+
+	*messages = json_integer_value(json_object_get(order, "messages"));
+	if (!ep->transport || ep->running || *messages < 1 || *messages > ep->flow.config.schedule.messages)
+		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of turn or asks for too much");
+	ep->control = json_is_true(json_object_get(order, "control"));
+	free(ep->keep_dir);
+	ep->keep_dir = keep ? strdup(keep) : NULL;
+	return 0;
+}
+
+/* The sink's loop starts here; the source's waits for "run", when the sink is known to listen. */
+static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
+{
+	json_int_t messages;
+	int rc = read_arm(ep, order, &messages, e);
+
+	if (rc)
+		return rc;
+	recorder_reset(&ep->recorder);
+	rc = prepare_transport(ep, e);
+	if (rc)
+		return rc;
+	prepare_worker(ep, (uint32_t)messages);
+	runners_clear(&ep->runners, 0);
+	ep->running = true;
+	if (ep->side)
+		rc = ep->flow.kernel->side->start(ep->side, (unsigned)json_integer_value(json_object_get(order, "rep")),
+						  e);
+	if (!rc && ep->role == ROLE_SINK)
+		rc = start_threads(ep, e);
+	if (!rc)
+		*reply = json_pack("{s:s}", "type", "armed");
+	return rc;
+}
+
+static int on_run(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
+{
+	(void)reply;
 	if (ep->role != ROLE_SOURCE || !ep->running || ep->runners.count)
 		return err_set(e, -EPROTO, STATUS_FAILED, "run", NULL, "came out of turn");
-
-	int cpu = ep->placement.cpu;
-	int rc = endpoint_poll_send(ep) != POLL_BUSY ? runners_start(&ep->runners, ep->loops->completions, cpu, e) : 0;
-
-	if (!rc && ep->restamps && !ep->undisturbed)
-		rc = runners_start(&ep->runners, ep->loops->restamp, ep->placement.spare_cpu, e);
-	return rc ? rc : runners_start(&ep->runners, ep->loops->source, cpu, e);
+	runners_clear(&ep->runners, json_integer_value(json_object_get(order, "start_ns")));
+	return start_threads(ep, e);
 }
 
-/* The source has ended: wait until nothing more arrives for `drain`, then stop. Where nothing gets lost, until all arrived that it posted. */
-static int do_finish(struct endpoint *ep, const json_t *order, struct err *e)
+/* The source has ended: wait until nothing more arrives for `drain`, then stop. Where nothing gets lost, until all arrived
+ * that it posted. */
+static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	const json_t *posted = json_object_get(order, "posted");
-	const bool all_come = !ep->lossy && json_is_integer(posted);
+	const bool all_come = ep->flow.traits.is_reliable && json_is_integer(posted);
 	uint64_t last = UINT64_MAX;
-	int64_t waited_ms = 0, drain_ms = ep->common.drain / 1000000;
+	int64_t waited_ms = 0, drain_ms = ep->flow.common.drain / 1000000;
 
-	(void)e;
+	(void)reply, (void)e;
 	if (!ep->running)
 		return 0; /* all messages came and "done" was sent: the two crossed */
 	while (!runners_have_ended(&ep->runners) && waited_ms < drain_ms &&
@@ -131,29 +167,30 @@ static int do_finish(struct endpoint *ep, const json_t *order, struct err *e)
 	return 0;
 }
 
-static int do_status(struct endpoint *ep, const json_t *order, struct err *e)
+static int on_status(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	(void)order, (void)e;
-	return endpoint_reply(ep, json_pack("{s:s, s:I, s:b}", "type", "status", "progress",
-					    (json_int_t)atomic_load(&ep->worker.progress), "running", ep->running));
+	*reply = json_pack("{s:s, s:I, s:b}", "type", "status", "progress",
+			   (json_int_t)atomic_load(&ep->worker.progress), "running", ep->running);
+	return 0;
 }
 
-static int do_stop(struct endpoint *ep, const json_t *order, struct err *e)
+static int on_stop(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
-	(void)order, (void)e;
+	(void)order, (void)reply, (void)e;
 	runners_stop(&ep->runners, STOP_TRIES);
 	return 0;
 }
 
-static const struct {
+static const struct order {
 	const char *type;
-	int (*obey)(struct endpoint *ep, const json_t *order, struct err *e);
+	int (*carry_out)(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 } orders[] = {
-    {"open", endpoint_open}, {"connect", do_connect}, {"arm", do_arm},	 {"run", do_run},
-    {"finish", do_finish},   {"status", do_status},   {"stop", do_stop},
+    {"survey", endpoint_survey}, {"open", endpoint_open}, {"connect", on_connect}, {"arm", on_arm}, {"run", on_run},
+    {"finish", on_finish},	 {"status", on_status},	  {"stop", on_stop},
 };
 
-static int obey(struct endpoint *ep, const json_t *order, struct err *e)
+static int carry_out(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	const char *type = json_string_value(json_object_get(order, "type"));
 
@@ -161,8 +198,34 @@ static int obey(struct endpoint *ep, const json_t *order, struct err *e)
 		return err_set(e, -EPROTO, STATUS_FAILED, "order", NULL, "has no type");
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
 		if (!strcmp(type, orders[i].type))
-			return orders[i].obey(ep, order, e);
+			return orders[i].carry_out(ep, order, reply, e);
 	return err_set(e, -EPROTO, STATUS_FAILED, "order", NULL, "unknown type '%.40s'", type);
+}
+
+/* One order and its answer. An error is told: the coordinator decides what follows. */
+static int answer(struct endpoint *ep, const char *line)
+{
+	struct err e = ERR_INIT;
+	json_error_t why;
+	json_t *order = json_loads(line, JSON_REJECT_DUPLICATES, &why), *reply = NULL;
+	int rc = order ? carry_out(ep, order, &reply, &e)
+		       : err_set(&e, -EPROTO, STATUS_FAILED, "order", "read", "%s", why.text);
+
+	json_decref(order);
+	if (rc)
+		reply = error_message(&e);
+	return reply ? send_message(ep, reply) : 0;
+}
+
+static int report(struct endpoint *ep)
+{
+	int rc = send_message(ep, endpoint_report(ep));
+
+	if (!rc)
+		rc = endpoint_send_columns(ep);
+	ep->running = false;
+	ep->runners.count = 0;
+	return rc;
 }
 
 /* One of two threads that failed leaves the other waiting for what will not come. */
@@ -174,25 +237,17 @@ static int on_thread_ended(struct endpoint *ep)
 		return 0;
 	if (runners_failure(&ep->runners))
 		runners_stop(&ep->runners, STOP_TRIES);
-	return runners_have_ended(&ep->runners) ? endpoint_report(ep) : 0;
+	return runners_have_ended(&ep->runners) ? report(ep) : 0;
 }
 
-static int take_orders(struct endpoint *ep, struct err *e)
+static int take_orders(struct endpoint *ep)
 {
 	char *line;
 	int rc = wire_fill(&ep->in);
 
-	while (!rc && !ep->quit && (rc = wire_take_line(&ep->in, &line)) > 0) {
-		json_error_t why;
-		json_t *order = json_loads(line, JSON_REJECT_DUPLICATES, &why);
-
-		rc = order ? obey(ep, order, e) : err_set(e, -EPROTO, STATUS_FAILED, "order", "read", "%s", why.text);
-		json_decref(order);
+	while (!rc && (rc = wire_take_line(&ep->in, &line)) > 0) {
+		rc = answer(ep, line);
 		free(line);
-		if (rc && e->status) { /* told, not the end of the conversation: the coordinator decides */
-			rc = reply_error(ep, e);
-			err_clear(e);
-		}
 	}
 	if (ep->in.eof)
 		ep->quit = true;
@@ -203,24 +258,26 @@ static void clean_up(struct endpoint *ep)
 {
 	bool stopped = ep->runners.count == 0 || runners_stop(&ep->runners, 1000);
 
-	if (ep->running && ep->salvage && ep->transport)
-		endpoint_salvage(ep);
+	if (ep->running && ep->keep_dir)
+		endpoint_keep_columns(ep);
 	if (stopped) {
 		if (ep->transport)
-			ep->ops->close(ep->transport);
-		if (ep->stores)
-			sample_file_close(&ep->store);
+			ep->flow.transport->close(ep->transport);
+		if (ep->side)
+			ep->flow.kernel->side->close(ep->side);
 		recorder_close(&ep->recorder);
 	} else {
 		fs_remove_tree(ep->recorder.dir, NULL); /* a thread still uses the memory: only the names go */
 	}
 	json_decref(ep->device_before);
-	free(ep->salvage);
+	free(ep->keep_dir);
+	if (stopped)
+		flow_free(&ep->flow);
 	wire_free(&ep->in);
 	close(ep->runners.ended_fd);
 }
 
-static json_t *hello(void)
+static json_t *hello_message(void)
 {
 	char host[256] = "", boot_id[64] = "";
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -235,10 +292,10 @@ static json_t *hello(void)
 			 kblat_version, "host", host, "boot_id", boot_id, "pid", (int)getpid());
 }
 
-static int serve(struct endpoint *ep, struct err *e)
+static int serve(struct endpoint *ep)
 {
 	struct pollfd fds[2] = {{ep->in.fd, POLLIN, 0}, {ep->runners.ended_fd, POLLIN, 0}};
-	int rc = endpoint_reply(ep, hello());
+	int rc = send_message(ep, hello_message());
 
 	while (!rc && !ep->quit) {
 		if (poll(fds, 2, -1) < 0) {
@@ -248,7 +305,7 @@ static int serve(struct endpoint *ep, struct err *e)
 		if (fds[1].revents)
 			rc = on_thread_ended(ep);
 		if (!rc && fds[0].revents)
-			rc = take_orders(ep, e);
+			rc = take_orders(ep);
 	}
 	return rc == -EPIPE ? 0 : rc;
 }
@@ -261,12 +318,13 @@ int endpoint_serve(int in, int out, struct err *e)
 		return err_sys(e, -ENOMEM, "endpoint", "allocate");
 	memset(ep, 0, sizeof(*ep));
 	ep->out = out;
+	ep->cpu = ep->spare_cpu = -1;
 	wire_init(&ep->in, in);
 	runners_init(&ep->runners, &ep->worker, eventfd(0, EFD_CLOEXEC));
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN); /* the coordinator hears it and tells us */
 
-	int rc = ep->runners.ended_fd < 0 ? err_sys(e, -errno, "eventfd", "make") : serve(ep, e);
+	int rc = ep->runners.ended_fd < 0 ? err_sys(e, -errno, "eventfd", "make") : serve(ep);
 
 	clean_up(ep);
 	free(ep);

@@ -17,18 +17,19 @@
 
 #define STACK_BYTES   (256 * 1024)
 #define STACK_TOUCHED (64 * 1024)
+#define START_SPIN_NS 200000
 
-static void on_kick(int signal_number)
+static void on_wake(int signal_number)
 {
 	(void)signal_number; /* exists to make a blocking read or futex return EINTR */
 }
 
 void runners_init(struct runners *r, struct worker *worker, int ended_fd)
 {
-	struct sigaction kick = {.sa_handler = on_kick};
+	struct sigaction wake = {.sa_handler = on_wake};
 
-	*r = (struct runners){.worker = worker, .ended_fd = ended_fd, .restamp_cpu = -1};
-	sigaction(NUDGE_SIGNAL, &kick, NULL);
+	*r = (struct runners){.worker = worker, .ended_fd = ended_fd, .reserved_cpu = -1};
+	sigaction(NUDGE_SIGNAL, &wake, NULL);
 }
 
 /* Frames below this one are touched now, not in the timed loop. */
@@ -40,8 +41,8 @@ static __attribute__((noinline)) void prefault_stack(void)
 		frames[i] = 0;
 }
 
-/* A thread that sleeps may run anywhere but where the restamping one spins. */
-static void keep_off(int cpu)
+/* A thread that sleeps may run anywhere but where another one spins. */
+static void exclude_cpu(int cpu)
 {
 	cpu_set_t set;
 
@@ -134,6 +135,24 @@ static void lighten_system_calls(void)
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 
+/* All flows of a repetition begin at the same moment: asleep until shortly before, then spinning. */
+static void await_start(const struct runners *all)
+{
+	const int64_t early_ns = all->start_ns - START_SPIN_NS;
+	const struct timespec early = {early_ns / 1000000000, early_ns % 1000000000};
+	struct timespec now;
+
+	if (!all->start_ns)
+		return;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &early, NULL) == EINTR &&
+	       !atomic_load_explicit(&all->worker->stop, memory_order_relaxed))
+		;
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec < all->start_ns &&
+	       !atomic_load_explicit(&all->worker->stop, memory_order_relaxed));
+}
+
 static void *run_thread(void *arg)
 {
 	struct runner *r = arg;
@@ -143,14 +162,15 @@ static void *run_thread(void *arg)
 
 	if (r->cpu >= 0)
 		pin(r->cpu);
-	else if (all->restamp_cpu >= 0)
-		keep_off(all->restamp_cpu);
+	else if (all->reserved_cpu >= 0)
+		exclude_cpu(all->reserved_cpu);
 	if (all->priority)
 		raise_priority(all->priority);
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	lighten_system_calls();
 	prefault_stack();
 	atomic_store(&r->started, true);
+	await_start(all);
 	usage_begin(&mark);
 	r->rc = r->loop(all->worker);
 	usage_end(&mark, &r->usage);
@@ -167,7 +187,13 @@ void runners_nap(void)
 	nanosleep(&ts, NULL);
 }
 
-int runners_start(struct runners *all, int (*loop)(struct worker *w), int cpu, struct err *e)
+void runners_clear(struct runners *r, int64_t start_ns)
+{
+	r->count = 0;
+	r->start_ns = start_ns;
+}
+
+int runners_start(struct runners *all, kernel_loop *loop, int cpu, struct err *e)
 {
 	struct runner *r = &all->runner[all->count];
 	pthread_attr_t attr;

@@ -11,7 +11,7 @@
 
 #include "kernels/kernel.h"
 
-#define MAX_RUNNERS 3 /* completions, restamp, the loop itself */
+#define MAX_RUNNERS KERNEL_THREADS
 
 struct err;
 struct runners;
@@ -19,7 +19,7 @@ struct runners;
 /* One thread. */
 struct runner {
 	const struct runners *all;
-	int (*loop)(struct worker *w);
+	kernel_loop *loop;
 	int cpu; /* -1: unpinned */
 	pthread_t thread;
 	atomic_bool started, ended;
@@ -29,9 +29,10 @@ struct runner {
 
 struct runners {
 	struct worker *worker;
-	int ended_fd;	 /* eventfd: one of them has ended */
-	int priority;	 /* of SCHED_FIFO; 0: the class of all */
-	int restamp_cpu; /* where the restamping thread spins; -1: there is none */
+	int ended_fd;	  /* eventfd: one of them has ended */
+	int priority;	  /* of SCHED_FIFO; 0: the class of all */
+	int reserved_cpu; /* where a thread spins that the others must leave alone; -1: there is none */
+	int64_t start_ns; /* CLOCK_MONOTONIC: when loops begin; 0: at once */
 	struct runner runner[MAX_RUNNERS];
 	unsigned count;
 };
@@ -45,8 +46,11 @@ int runners_prioritise(struct runners *r, int priority, int64_t limit_ns, struct
 /* Was one stopped for running longer? Told once. */
 bool runners_overran(void);
 
+/* Forget those of the last repetition. The next begin at `start_ns` of CLOCK_MONOTONIC (0: at once). */
+void runners_clear(struct runners *r, int64_t start_ns);
+
 /* Start a thread for a loop, and wait until it is about to begin. */
-int runners_start(struct runners *r, int (*loop)(struct worker *w), int cpu, struct err *e);
+int runners_start(struct runners *r, kernel_loop *loop, int cpu, struct err *e);
 
 /*
  * Make every thread look at the stop flag, wherever it sleeps: a signal can come just before a blocking call, so it is repeated, a millisecond apart. True

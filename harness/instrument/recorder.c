@@ -74,7 +74,9 @@ int recorder_open(struct recorder *r, const char *const *names, unsigned count, 
 	memset(r, 0, sizeof(*r));
 	r->capacity = capacity;
 	r->touch = touch;
-	int rc = check_space((uint64_t)size * count, e);
+	int rc = count > RECORDER_COLUMNS
+		     ? err_set(e, -EINVAL, STATUS_FAILED, "recorder", NULL, "has room for %d columns", RECORDER_COLUMNS)
+		     : check_space((uint64_t)size * count, e);
 
 	if (!rc)
 		rc = make_scratch(r, e);

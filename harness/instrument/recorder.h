@@ -14,7 +14,7 @@
 #include "instrument/clock.h"
 #include "instrument/memory.h"
 
-#define RECORDER_COLUMNS 4
+#define RECORDER_COLUMNS 8
 
 struct recorder_column {
 	char name[32];

@@ -1,9 +1,9 @@
 /*
  * A latency kernel: what is sent when, what is stamped, what derives from the stamps. Written once (kernels/<kernel>.c
- * for the table, kernels/<kernel>_loop.c for the loops) and compiled once for each transport, so that the loop costs
+ * for the tables, kernels/<kernel>_loop.c for the loops) and compiled once for each transport, so that the loop costs
  * what one written by hand would.
  *
- * Adding a kernel: its two files, a row in registry.c, its name in the Makefile's KERNELS.
+ * Adding a kernel: its files, and its row in kernels/list.h.
  */
 #ifndef KBLAT_KERNELS_KERNEL_H
 #define KBLAT_KERNELS_KERNEL_H
@@ -14,9 +14,19 @@
 #include "common/opt.h"
 #include "instrument/clock.h"
 #include "instrument/counters.h"
+#include "instrument/recorder.h"
 #include "transports/transport.h"
 
-#define KERNEL_COLUMNS 6
+#define KERNEL_COLUMNS 8 /* of both sides together, at most */
+#define KERNEL_THREADS 4 /* of both sides together, at most */
+
+/* Both maxima, and the recorder's for one side, are proved where a kernel's tables stand. */
+#define KERNEL_FITS(columns, threads)                                                                                  \
+	_Static_assert(sizeof(columns) / sizeof((columns)[0]) - 1 <= KERNEL_COLUMNS,                                   \
+		       "more columns than there is room");                                                             \
+	_Static_assert(sizeof(threads) / sizeof((threads)[0]) - 1 <= KERNEL_THREADS, "more threads than there is "     \
+										     "room")
+_Static_assert(KERNEL_COLUMNS <= RECORDER_COLUMNS, "one side may have all of a kernel's columns");
 
 /* Columns and series `with` this setting hold the device's own stamps: in ticks of its clock until the repetition has
  * ended (instrument/device_clock.h). */
@@ -34,36 +44,28 @@ struct kernel_series {
 	const char *label; /* "t_lat": in figures and tables */
 	const char *column;
 	const char *minus;
-	const char *
-	    among; /* a column: where it never happened there is no entry, so none is lost; NULL: every message has one */
-	int divide;	  /* 2: half of it; 0 or 1: as it is */
-	bool sparse;	  /* entries only where they were asked for: the others are not lost */
-	const char *with; /* as for columns */
+	const char *among; /* a column: where it never happened there is no entry, so none is lost; NULL: every message
+			      has one */
+	int divide;	   /* 2: half of it; 0 or 1: as it is */
+	bool sparse;	   /* entries only where they were asked for: the others are not lost */
+	const char *with;  /* as for columns */
 };
-
-/* Does a point have what a column or series is recorded `with`? */
-static inline bool kernel_has(const json_t *params, const char *with)
-{
-	return !with || json_is_true(json_object_get(params, with));
-}
-
-struct sample_file;
 
 /* What the threads of one endpoint share over one repetition. Each counter has one writer. */
 struct worker {
 	struct transport *transport;
 	const void *settings; /* the kernel's own struct */
+	void *side;	      /* what the kernel's open_side() made; NULL: nothing */
 	enum poll_mode poll_send, poll_recv;
 	uint32_t messages; /* of this repetition */
 	uint32_t depth;
 	uint32_t signal_every;		 /* of the transport's settings; 1 if it has none such */
-	bool lossy;			 /* a message may be lost: see transport_ops.is_reliable */
+	bool lossy;			 /* a message may be lost: transport_traits.is_reliable */
 	bool rests_asleep;		 /* the source sleeps in its pauses, as it would for send completions */
 	int64_t blank;			 /* what an entry of a column is before it is written */
 	int64_t spin_ticks;		 /* adaptive polling: how long before sleeping */
 	int64_t *column[KERNEL_COLUMNS]; /* by index in kernel->columns; NULL if the other side's */
 	struct clock_conversion clock;
-	struct sample_file *store; /* sink: where samples are put; NULL: nowhere */
 
 	_Alignas(64) atomic_int stop;		/* set by the control thread; looked at only when idle */
 	_Alignas(64) _Atomic uint64_t progress; /* posted or received so far; published when idle and at the end */
@@ -73,15 +75,32 @@ struct worker {
 	_Alignas(64) struct counters counters;
 };
 
-/* The loops of a kernel for one transport. 0, or a negative errno (transport->ops->failure tells). */
+/* 0, or a negative errno (transport->ops->failure tells). */
+typedef int kernel_loop(struct worker *w);
+
+/* Where a thread runs. */
+enum thread_cpu {
+	THREAD_OF_SIDE, /* the CPU that is dealt to its side of the flow */
+	THREAD_SPARE,	/* one that no side of any flow has */
+};
+
+/*
+ * A thread of a kernel. The source's start when all flows are armed, the sink's when they are armed themselves: it must
+ * listen before the first message. Threads of a side start in the table's order, the last of them does the posting.
+ */
+struct kernel_thread {
+	const char *name; /* "completions" */
+	enum role side;
+	enum thread_cpu cpu;
+	/* It runs only where this setting (OPT_BOOL) is yes; NULL: always. Then the point has a control repetition, in
+	 * which it does not run and nothing is recorded `with` that setting. */
+	const char *with;
+	bool sleeps; /* it sleeps on send completions: only where these are not polled busily */
+};
+
+/* The loops of a kernel for one transport, by index in kernel->threads. */
 struct kernel_loops {
-	int (*source)(struct worker *w);
-	/* Where send completions are not polled busily: sleeps on them, on a thread of its own. NULL: they always are. */
-	int (*completions)(struct worker *w);
-	/* t_send: rewrites the payload's time stamp, on a CPU of its own. NULL: the kernel has no such thing. */
-	int (*restamp)(struct worker *w);
-	/* Ends when all messages came, or when told to stop. */
-	int (*sink)(struct worker *w);
+	kernel_loop *loop[KERNEL_THREADS];
 };
 
 /* A kernel's loops over one transport: a row of its table, which ends with a transport of NULL. */
@@ -90,17 +109,41 @@ struct kernel_instance {
 	const struct kernel_loops *loops;
 };
 
+/* Where an endpoint runs, for what a kernel makes beside its columns. */
+struct kernel_place {
+	enum role role;
+	const char *dir;  /* the point's in the run directory; NULL: that is on another machine */
+	const char *flow; /* "": the only one */
+	const char *name; /* unique: transport_config.name */
+	int spare_cpu, numa_node;
+	const atomic_int *stop;
+};
+
+/* What a kernel has at one side beyond loops and columns, such as a file that samples are written to. */
+struct kernel_side_ops {
+	/* `*side`: NULL where nothing is needed. */
+	int (*open)(const void *settings, const struct kernel_place *place, void **side, struct err *e);
+	int (*start)(void *side, unsigned repetition, struct err *e);
+	int (*finish)(void *side, struct counters *c, struct err *e);
+	void (*close)(void *side);
+};
+
 struct kernel_ops {
 	const char *name;
 	const char *summary;
 	const struct opt *options;
 	size_t settings_size;
-	bool duplex;			     /* both sides post and receive */
+	bool duplex;	    /* both sides post and receive */
+	bool adds_overhead; /* a transport's own bytes come on top of plan()'s size, rather than out of it */
 	const struct kernel_column *columns; /* name NULL ends */
 	const struct kernel_series *series;  /* name NULL ends */
-	int (*check)(const json_t *params, char *why, size_t why_size);
-	/* Bytes of a message where they are not the setting `size`; a transport's own come on top. NULL: they are. */
-	int64_t (*size)(const json_t *params);
+	const struct kernel_thread *threads; /* name NULL ends */
+	/* Fill what the settings say of a transport's work: size, rewrites, device_stamps, schedule. */
+	void (*plan)(const void *settings, struct transport_config *config);
+	/* Contradictions between its settings, and between them and the transport's (config->ops, traits). NULL: none. */
+	int (*check)(const void *settings, const struct transport_config *config, const struct transport_traits *traits,
+		     char *why, size_t why_size);
+	const struct kernel_side_ops *side;	 /* NULL: nothing */
 	const struct kernel_instance *instances; /* the transports that the kernel makes sense over */
 };
 
@@ -109,5 +152,11 @@ const struct kernel_ops *kernel_find(const char *name);
 
 /* The loops of a kernel over a transport, or NULL if it does not run over it. */
 const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const char *transport);
+
+/* Is something `with` a setting there, in a point with these settings of the kernel? NULL: always. */
+bool kernel_has(const struct kernel_ops *k, const void *settings, const char *with);
+
+/* Has the kernel a thread that runs only `with` a setting that is yes, so that a repetition without it tells its cost? */
+bool kernel_has_control(const struct kernel_ops *k, const void *settings);
 
 #endif

@@ -8,7 +8,7 @@
 #define FIELD(f) offsetof(struct oneway_settings, f)
 
 static const struct opt oneway_options[] = {
-    {"messages", OPT_INT, FIELD(messages), "8000", 1, 1000000000, NULL, "messages of one repetition"},
+    {"messages", OPT_INT, FIELD(messages), "8000", 1, 1000000000, NULL, "messages of one repetition", OPT_BOOKKEEPING},
     {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message"},
     {"burst", OPT_INT, FIELD(burst), "8000", 1, 1000000000, NULL,
      "messages posted back to back before the source waits for their completions"},
@@ -55,50 +55,67 @@ EVERY_TRANSPORT(LOOPS)
 
 static const struct kernel_instance oneway_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
-/* The restamping thread writes where messages are read: one buffer of at least a stamp's size, sent as it is at that moment. */
-static int check_t_send(const json_t *params, char *why, size_t why_size)
-{
-	const json_t *every = json_object_get(params, "signal_every");
-	const json_t *buffers = json_object_get(params, "buffers"), *inlined = json_object_get(params, "inline");
+static const struct kernel_thread oneway_threads[] = {
+    [ONEWAY_COMPLETIONS] = {.name = "completions", .side = ROLE_SOURCE, .sleeps = true},
+    [ONEWAY_RESTAMP] = {.name = "restamp", .side = ROLE_SOURCE, .cpu = THREAD_SPARE, .with = "t_send"},
+    [ONEWAY_SOURCE] = {.name = "source", .side = ROLE_SOURCE},
+    [ONEWAY_SINK] = {.name = "sink", .side = ROLE_SINK},
+    {.name = NULL},
+};
 
-	if (!json_is_true(json_object_get(params, "t_send")))
+KERNEL_FITS(oneway_columns, oneway_threads);
+
+static void oneway_plan(const void *settings, struct transport_config *config)
+{
+	const struct oneway_settings *s = settings;
+
+	config->size = s->size;
+	config->rewrites = s->t_send;
+	config->device_stamps = s->t_hw;
+	config->schedule = (struct schedule){.messages = s->messages, .burst = s->burst, .pause_ns = s->pause};
+}
+
+/* The restamping thread writes where messages are read: one buffer of at least a stamp's size, sent as it is at that moment. */
+static int check_t_send(const struct oneway_settings *s, const struct transport_traits *traits, char *why,
+			size_t why_size)
+{
+	if (!s->t_send)
 		return 0;
-	if (json_integer_value(json_object_get(params, "size_bytes")) < 8)
+	if (s->size < 8)
 		snprintf(why, why_size, "t_send wants a size of at least 8B, the stamp's");
-	else if (json_is_true(json_object_get(params, "check")))
+	else if (s->check)
 		snprintf(why, why_size, "t_send changes the payload that `check: yes` checks");
-	else if (buffers && json_integer_value(buffers) != 1)
+	else if (traits->buffers >= 0 && traits->buffers != 1)
 		snprintf(why, why_size, "t_send wants `buffers: 1`, the one that is written, not %lld",
-			 (long long)json_integer_value(buffers));
-	else if (json_is_string(inlined) && strcmp(json_string_value(inlined), "off"))
+			 (long long)traits->buffers);
+	else if (traits->copies_payload)
 		snprintf(why, why_size, "t_send wants `inline: off`: an inline payload is copied when it is posted");
-	else if (json_integer_value(every) > 1)
+	else if (traits->signal_every > 1)
 		snprintf(why, why_size,
-			 "t_send wants `signal_every: 1`, not %lld: without a completion nobody knows when the payload "
+			 "t_send wants `signal_every: 1`, not %u: without a completion nobody knows when the payload "
 			 "was read for the last time",
-			 (long long)json_integer_value(every));
+			 traits->signal_every);
 	else
 		return 0;
 	return -EINVAL;
 }
 
-static int check_t_hw(const json_t *params, char *why, size_t why_size)
+static int check_t_hw(const struct oneway_settings *s, const struct transport_ops *transport, char *why,
+		      size_t why_size)
 {
-	const char *name = json_string_value(json_object_get(params, "transport"));
-	const struct transport_ops *transport = name ? transport_find(name) : NULL;
-
-	if (!json_is_true(json_object_get(params, KERNEL_BY_DEVICE)) || (transport && transport->read_clock))
+	if (!s->t_hw || transport->read_clock)
 		return 0;
 	snprintf(why, why_size, "t_hw and transport %s: no device stamps its completions; use transport verbs",
-		 name ? name : "?");
+		 transport->name);
 	return -EINVAL;
 }
 
-static int oneway_check(const json_t *params, char *why, size_t why_size)
+static int oneway_check(const void *settings, const struct transport_config *config,
+			const struct transport_traits *traits, char *why, size_t why_size)
 {
-	int rc = check_t_send(params, why, why_size);
+	int rc = check_t_send(settings, traits, why, why_size);
 
-	return rc ? rc : check_t_hw(params, why, why_size);
+	return rc ? rc : check_t_hw(settings, config->ops, why, why_size);
 }
 
 const struct kernel_ops oneway_kernel = {
@@ -108,6 +125,8 @@ const struct kernel_ops oneway_kernel = {
     .settings_size = sizeof(struct oneway_settings),
     .columns = oneway_columns,
     .series = oneway_series,
+    .threads = oneway_threads,
+    .plan = oneway_plan,
     .check = oneway_check,
     .instances = oneway_instances,
 };

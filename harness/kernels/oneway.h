@@ -15,6 +15,7 @@ struct oneway_settings {
 };
 
 enum { ONEWAY_T_SUBM, ONEWAY_T_COMP, ONEWAY_T_RECV, ONEWAY_T_SEND, ONEWAY_T_HW, ONEWAY_T_HW_COMP };
+enum { ONEWAY_COMPLETIONS, ONEWAY_RESTAMP, ONEWAY_SOURCE, ONEWAY_SINK };
 
 extern const struct kernel_ops oneway_kernel;
 

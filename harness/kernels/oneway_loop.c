@@ -267,4 +267,7 @@ ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, c
 #include "kernels/reception.h"
 
 const struct kernel_loops INSTANCE(oneway_loops);
-const struct kernel_loops INSTANCE(oneway_loops) = {source, completions, restamp, sink};
+const struct kernel_loops INSTANCE(oneway_loops) = {.loop = {[ONEWAY_COMPLETIONS] = completions,
+							     [ONEWAY_RESTAMP] = restamp,
+							     [ONEWAY_SOURCE] = source,
+							     [ONEWAY_SINK] = sink}};

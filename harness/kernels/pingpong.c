@@ -4,7 +4,8 @@
 #define FIELD(f) offsetof(struct pingpong_settings, f)
 
 static const struct opt pingpong_options[] = {
-    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "round trips of one repetition, at most"},
+    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "round trips of one repetition, at most",
+     OPT_BOOKKEEPING},
     {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, there and back"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
      "end a repetition after so long, if `messages` are not done before; 0: only then"},
@@ -34,6 +35,22 @@ EVERY_TRANSPORT(LOOPS)
 
 static const struct kernel_instance pingpong_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
+static const struct kernel_thread pingpong_threads[] = {
+    [PINGPONG_SOURCE] = {.name = "source", .side = ROLE_SOURCE},
+    [PINGPONG_SINK] = {.name = "sink", .side = ROLE_SINK},
+    {.name = NULL},
+};
+
+KERNEL_FITS(pingpong_columns, pingpong_threads);
+
+static void pingpong_plan(const void *settings, struct transport_config *config)
+{
+	const struct pingpong_settings *s = settings;
+
+	config->size = s->size;
+	config->schedule = (struct schedule){.messages = s->messages, .pause_ns = s->pause};
+}
+
 const struct kernel_ops pingpong_kernel = {
     .name = "pingpong",
     .summary = "round trips, one at a time, and half of each",
@@ -42,5 +59,7 @@ const struct kernel_ops pingpong_kernel = {
     .duplex = true,
     .columns = pingpong_columns,
     .series = pingpong_series,
+    .threads = pingpong_threads,
+    .plan = pingpong_plan,
     .instances = pingpong_instances,
 };

@@ -13,6 +13,7 @@ struct pingpong_settings {
 };
 
 enum { PINGPONG_T_SUBM, PINGPONG_T_BACK };
+enum { PINGPONG_SOURCE, PINGPONG_SINK };
 
 extern const struct kernel_ops pingpong_kernel;
 

@@ -233,4 +233,4 @@ static int sink(struct worker *w)
 }
 
 const struct kernel_loops INSTANCE(pingpong_loops);
-const struct kernel_loops INSTANCE(pingpong_loops) = {.source = source, .sink = sink};
+const struct kernel_loops INSTANCE(pingpong_loops) = {.loop = {[PINGPONG_SOURCE] = source, [PINGPONG_SINK] = sink}};

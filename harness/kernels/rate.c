@@ -1,8 +1,10 @@
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "common/err.h"
+#include "instrument/sample_file.h"
 #include "kernels/rate.h"
 #include "kernels/sample.h"
 #include "transports/list.h"
@@ -17,7 +19,7 @@ static const char *const sink_names[] = {[RATE_SINK_NONE] = "none", [RATE_SINK_F
 
 static const struct opt rate_options[] = {
     {"rate", OPT_RATE, FIELD(rate), "10kHz", 1, 1000000000, NULL, "steps a second: a sample each"},
-    {"messages", OPT_INT, FIELD(messages), "100000", 1, 1000000000, NULL, "steps of one repetition"},
+    {"messages", OPT_INT, FIELD(messages), "100000", 1, 1000000000, NULL, "steps of one repetition", OPT_BOOKKEEPING},
     {"values", OPT_INT, FIELD(values), "8", 1, 1 << 20, NULL, "doubles of a sample, after its header of 24 bytes"},
     {"pacer", OPT_ENUM, FIELD(pacer), "ticks", 0, 0, pacer_names,
      "spin on the tick counter, or sleep: on a periodic timerfd, or with clock_nanosleep until each step's time"},
@@ -58,40 +60,122 @@ EVERY_TRANSPORT(LOOPS)
 
 static const struct kernel_instance rate_instances[] = {EVERY_TRANSPORT(INSTANCE){NULL, NULL}};
 
-static int rate_check(const json_t *params, char *why, size_t why_size)
-{
-	const char *pacer = json_text(params, "pacer");
-	bool ticks = !strcmp(pacer, pacer_names[PACER_TICKS]),
-	     scripted = !strcmp(json_text(params, "transport"), "scripted");
+static const struct kernel_thread rate_threads[] = {
+    [RATE_SOURCE] = {.name = "source", .side = ROLE_SOURCE},
+    [RATE_SINK] = {.name = "sink", .side = ROLE_SINK},
+    {.name = NULL},
+};
 
+KERNEL_FITS(rate_columns, rate_threads);
+
+static void rate_plan(const void *settings, struct transport_config *config)
+{
+	const struct rate_settings *s = settings;
+
+	config->size = (int64_t)sample_size(s->values);
+	config->schedule = (struct schedule){
+	    .messages = s->messages, .rate_hz = s->rate, .tick_error_ppm = s->tick_error, .window_ns = s->window};
+}
+
+static int rate_check(const void *settings, const struct transport_config *config,
+		      const struct transport_traits *traits, char *why, size_t why_size)
+{
+	const struct rate_settings *s = settings;
+	const bool ticks = s->pacer == PACER_TICKS, scripted = config->ops->has_own_clock;
+
+	(void)traits;
 	if (scripted && !ticks)
 		snprintf(why, why_size, "pacer %s and transport scripted: virtual time has no timers; use pacer ticks",
-			 pacer);
-	else if (scripted && json_is_true(json_object_get(params, "check")))
+			 pacer_names[s->pacer]);
+	else if (scripted && s->check)
 		snprintf(why, why_size, "check and transport scripted: no sample is carried that could be checked");
-	else if (scripted && !strcmp(json_text(params, "sink"), sink_names[RATE_SINK_FILE]))
+	else if (scripted && s->sink == RATE_SINK_FILE)
 		snprintf(why, why_size, "sink file and transport scripted: no sample is carried that could be written");
-	else if (!ticks && json_integer_value(json_object_get(params, "tick_error_ppm")))
+	else if (!ticks && s->tick_error)
 		snprintf(why, why_size, "tick_error and pacer %s: only the pacer ticks needs to know a frequency",
-			 pacer);
+			 pacer_names[s->pacer]);
 	else
 		return 0;
 	return -EINVAL;
 }
 
-static int64_t rate_size(const json_t *params)
+/* --- the file that samples are written to --- */
+
+struct rate_store {
+	struct sample_file file;
+	char name[2 * OPT_STR_MAX]; /* of its files, before the repetition's number */
+};
+
+static void store_close(void *side)
 {
-	return (int64_t)sample_size(json_integer_value(json_object_get(params, "values")));
+	struct rate_store *store = side;
+
+	sample_file_close(&store->file);
+	free(store);
 }
+
+static int store_open(const void *settings, const struct kernel_place *place, void **side, struct err *e)
+{
+	const struct rate_settings *s = settings;
+	const char *const dir = *s->sink_dir ? s->sink_dir : place->dir;
+	struct rate_store *store;
+	int rc;
+
+	*side = NULL;
+	if (place->role != ROLE_SINK || s->sink != RATE_SINK_FILE)
+		return 0;
+	if (!dir)
+		return err_set(e, -EINVAL, STATUS_USAGE, "sink file", NULL,
+			       "the run directory is on another machine; name a place on this one with sink_dir");
+	store = aligned_alloc(64, (sizeof(*store) + 63) / 64 * 64);
+	if (!store)
+		return err_sys(e, -ENOMEM, "sink file", "allocate");
+	memset(store, 0, sizeof(*store));
+	/* In a directory of the user's, names of several runs must differ. */
+	snprintf(store->name, sizeof(store->name), "samples%s%s%s%.16s", *place->flow ? "-" : "", place->flow,
+		 *s->sink_dir ? "-" : "", *s->sink_dir ? place->name : "");
+	rc = sample_file_open(&store->file, dir, store->name, s->sink_keep, place->spare_cpu, place->numa_node,
+			      place->stop, e);
+	if (rc) {
+		store_close(store);
+		return rc;
+	}
+	*side = store;
+	return 0;
+}
+
+static int store_start(void *side, unsigned repetition, struct err *e)
+{
+	struct rate_store *store = side;
+
+	return sample_file_start(&store->file, repetition, e);
+}
+
+static int store_finish(void *side, struct counters *c, struct err *e)
+{
+	struct rate_store *store = side;
+	int rc = sample_file_finish(&store->file, e);
+
+	c->stored_bytes = (int64_t)store->file.put;
+	c->store_ns = store->file.store_ns;
+	c->store_write_ns = store->file.write_ns;
+	c->store_waits = (int64_t)store->file.waits;
+	return rc;
+}
+
+static const struct kernel_side_ops rate_side = {store_open, store_start, store_finish, store_close};
 
 const struct kernel_ops rate_kernel = {
     .name = "rate",
     .summary = "samples at a fixed rate: intended and actual times, missed steps, latency from both",
     .options = rate_options,
     .settings_size = sizeof(struct rate_settings),
+    .adds_overhead = true,
     .columns = rate_columns,
     .series = rate_series,
+    .threads = rate_threads,
+    .plan = rate_plan,
     .check = rate_check,
-    .size = rate_size,
+    .side = &rate_side,
     .instances = rate_instances,
 };

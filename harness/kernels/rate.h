@@ -27,6 +27,7 @@ struct rate_settings {
 enum rate_full { RATE_WAIT, RATE_SKIP };
 enum rate_sink { RATE_SINK_NONE, RATE_SINK_FILE };
 enum { RATE_T_DUE, RATE_T_SUBM, RATE_T_RECV };
+enum { RATE_SOURCE, RATE_SINK };
 
 extern const struct kernel_ops rate_kernel;
 

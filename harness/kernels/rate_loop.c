@@ -302,7 +302,7 @@ static unsigned reception_choices(const struct worker *w)
 {
 	const struct rate_settings *s = w->settings;
 
-	return (s->check ? SINK_CHECKS : 0) | (w->store ? SINK_STORES : 0);
+	return (s->check ? SINK_CHECKS : 0) | (w->side ? SINK_STORES : 0);
 }
 
 ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)
@@ -312,11 +312,11 @@ ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, c
 	if ((choices & SINK_CHECKS) && !sample_is_right(T(recv_buffer)(t), seq, (uint32_t)s->values))
 		w->counters.bad_payloads++;
 	if (choices & SINK_STORES)
-		return sample_file_put(w->store, T(recv_buffer)(t), sample_size(s->values));
+		return sample_file_put(w->side, T(recv_buffer)(t), sample_size(s->values));
 	return 0;
 }
 
 #include "kernels/reception.h"
 
 const struct kernel_loops INSTANCE(rate_loops);
-const struct kernel_loops INSTANCE(rate_loops) = {.source = source, .sink = sink};
+const struct kernel_loops INSTANCE(rate_loops) = {.loop = {[RATE_SOURCE] = source, [RATE_SINK] = sink}};

@@ -1,33 +1,29 @@
 /*
- * Where an endpoint's threads run. A busy-polling thread has a CPU of its own: chosen from what source_cpu and sink_cpu
- * leave (cpu_choice.h) so that source and sink do not share a core. Where these are told, an endpoint that sleeps is
- * pinned, too. Both sides come to the same choice without speaking to each other.
+ * Which CPU each thread of each flow runs on: dealt in one place, by the coordinator, from what the machines say
+ * (survey.h). A busy-polling side has a CPU of its own, as far from the others' as its choice allows: not theirs, not on
+ * their cores. Where source_cpu or sink_cpu is told, a side that sleeps is pinned, too. Where there are fewer CPUs than
+ * sides that want one, sides share, and that is recorded. Pure.
  */
-#ifndef KBLAT_PLACEMENT_H
-#define KBLAT_PLACEMENT_H
+#ifndef KBLAT_PLACEMENT_PLACEMENT_H
+#define KBLAT_PLACEMENT_PLACEMENT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
-#include "common/cpulist.h"
-#include "placement/cpu_choice.h"
-#include "point/settings.h"
+#include "placement/survey.h"
 
+/* One side of a flow: what is asked, then what is dealt. */
 struct placement {
-	int cpu;	 /* -1: unpinned */
-	int spare_cpu;	 /* one that neither side uses; -1: there is none */
-	int numa_node;	 /* -1: unknown */
-	bool shared_smt; /* its core's other thread is the peer's CPU */
-	bool shared_cpu; /* source and sink have the same CPU */
+	const struct survey *survey;
+	const char *host; /* sides on different hosts have nothing to share */
+	bool is_busy;	  /* it polls busily, so it wants a CPU of its own */
+	bool wants_spare; /* a thread of it spins beside the others */
+	int cpu;	  /* -1: unpinned */
+	int spare_cpu;	  /* one that no side has; -1: there is none */
+	bool shared_smt;  /* its core's other thread is the CPU of this flow's other side */
+	bool shared_cpu;  /* source and sink of this flow have the same CPU */
 };
 
-/* The CPUs of both sides by role (-1: unpinned), each out of its own choice. */
-void placement_pair(const struct cpu_choice choice[2], const struct common_settings *s, const json_t *params,
-		    int cpu[2]);
-
-/* For one point. STATUS_IMPOSSIBLE if CPUs are told that this machine does not have or this process may not run on. */
-int placement_choose(enum role role, const struct common_settings *s, const json_t *params, struct placement *out,
-		     struct err *e);
-json_t *placement_json(const struct placement *p);
+/* `side`: source and sink of each flow in turn, `count` of them altogether. */
+void placement_deal(struct placement *side, size_t count);
 
 #endif

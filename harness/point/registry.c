@@ -18,26 +18,10 @@ const struct kernel_ops *const kernels[] = {&oneway_kernel, &pingpong_kernel, &r
 #define ROW(t) &t##_transport,
 const struct transport_ops *const transports[] = {EVERY_TRANSPORT(ROW) NULL};
 
-const struct kernel_ops *kernel_find(const char *name)
-{
-	for (size_t i = 0; kernels[i]; i++)
-		if (!strcmp(kernels[i]->name, name))
-			return kernels[i];
-	return NULL;
-}
-
 const struct transport_ops *transport_find(const char *name)
 {
 	for (size_t i = 0; transports[i]; i++)
 		if (!strcmp(transports[i]->name, name))
 			return transports[i];
-	return NULL;
-}
-
-const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const char *transport)
-{
-	for (const struct kernel_instance *i = k->instances; i->transport; i++)
-		if (!strcmp(i->transport, transport))
-			return i->loops;
 	return NULL;
 }

@@ -3,31 +3,32 @@
 #include <string.h>
 
 #include "common/diag.h"
+#include "common/json.h"
 #include "point/settings.h"
 
-static const char *const poll_names[] = {
-    [POLL_BUSY] = "busy", [POLL_EVENT] = "event", [POLL_ADAPTIVE] = "adaptive", NULL};
 static const char *const poll_send_names[] = {
     [POLL_BUSY] = "busy", [POLL_EVENT] = "event", [POLL_ADAPTIVE] = "adaptive", [POLL_SEND_SAME] = "same", NULL};
 
 #define FIELD(f) offsetof(struct common_settings, f)
 
 const struct opt common_options[] = {
-    {"poll", OPT_ENUM, FIELD(poll), "busy", 0, 0, poll_names,
+    {"poll", OPT_ENUM, FIELD(poll), "busy", 0, 0, poll_mode_names,
      "spin on completions, sleep until an event tells of one, or spin for a while and then sleep"},
     {"poll_send", OPT_ENUM, FIELD(poll_send), "same", 0, 0, poll_send_names,
      "likewise for send completions, where they are to differ from `poll`"},
     {"spin", OPT_TIME, FIELD(spin), "50us", 0, 1000000000, NULL, "how long adaptive polling spins before it sleeps"},
-    {"depth", OPT_INT, FIELD(depth), "1024", 1, 1 << 20, NULL, "messages in flight at most; receive buffers likewise"},
-    {"repetitions", OPT_INT, FIELD(repetitions), "25", 1, 100000, NULL, "how often a point is measured"},
+    {"depth", OPT_INT, FIELD(depth), "1024", 1, 1 << 20, NULL, "messages in flight at most; receive buffers likewise",
+     OPT_BOOKKEEPING},
+    {"repetitions", OPT_INT, FIELD(repetitions), "25", 1, 100000, NULL, "how often a point is measured",
+     OPT_BOOKKEEPING | OPT_OF_POINT},
     {"warmup", OPT_INT, FIELD(warmup), "1000", 0, 1000000000, NULL,
-     "messages sent before the first repetition; their stamps are kept apart"},
+     "messages sent before the first repetition; their stamps are kept apart", OPT_BOOKKEEPING},
     {"limit", OPT_TIME, FIELD(limit), "10us", 1, 0x7fffffffffffffff, NULL,
-     "the share of latencies above it is reported"},
+     "the share of latencies above it is reported", OPT_BOOKKEEPING},
     {"timeout", OPT_TIME, FIELD(timeout), "30s", 100000000, 86400000000000, NULL,
-     "an endpoint without progress for longer has failed"},
+     "an endpoint without progress for longer has failed", OPT_BOOKKEEPING},
     {"drain", OPT_TIME, FIELD(drain), "200ms", 1000000, 60000000000, NULL,
-     "how long the sink waits for stragglers after the source has ended"},
+     "how long the sink waits for stragglers after the source has ended", OPT_BOOKKEEPING},
     {"source_cpu", OPT_CPU, FIELD(source_cpu), "auto", 0, 0, NULL,
      "CPU of the source, chosen from: a list; near:DEVICE, its NUMA node; cpuset:NAME; auto: one of its own where it "
      "polls "
@@ -42,7 +43,21 @@ const struct opt common_options[] = {
     {"environment", OPT_STR, FIELD(environment), "none", 0, 0, NULL,
      "profile of kbtune (`kbtune profiles`) that is applied while the point is measured, endpoints inside its shields; "
      "none: "
-     "the machine as it is"},
+     "the machine as it is",
+     OPT_OF_POINT},
+    {.name = NULL},
+};
+
+static const char *const until_names[] = {[UNTIL_ALL] = "all", [UNTIL_FIRST] = "first", NULL};
+
+const struct opt flow_options[] = {
+    {"flows", OPT_STR, offsetof(struct flow_settings, flows), "", 0, 0, NULL,
+     "names of several pairs of endpoints that are measured together; a setting is given to one of them as "
+     "NAME.setting",
+     OPT_OF_POINT},
+    {"until", OPT_ENUM, offsetof(struct flow_settings, until), "all", 0, 0, until_names,
+     "with flows: a repetition ends when all of them have ended, or when the first has, and the others are stopped",
+     OPT_OF_POINT},
     {.name = NULL},
 };
 
@@ -71,6 +86,8 @@ const struct opt *setting_find_anywhere(const char *name, char *owner, size_t ow
 {
 	const struct opt *row = opt_find(common_options, name);
 
+	if (!row)
+		row = opt_find(flow_options, name);
 	if (row)
 		snprintf(owner, owner_size, "every point");
 	for (size_t i = 0; !row && kernels[i]; i++) {
@@ -82,6 +99,23 @@ const struct opt *setting_find_anywhere(const char *name, char *owner, size_t ow
 		snprintf(owner, owner_size, "the transport %s", transports[i]->name);
 	}
 	return row;
+}
+
+const char *setting_cut_flow(const char *name, char *flow, size_t flow_size)
+{
+	const char *dot = strchr(name, '.');
+
+	snprintf(flow, flow_size, "%.*s", dot ? (int)(dot - name) : 0, name);
+	return dot ? dot + 1 : name;
+}
+
+bool setting_is_of_point(const char *name)
+{
+	const struct opt *row = opt_find(flow_options, name);
+
+	if (!row)
+		row = opt_find(common_options, name);
+	return row && row->flags & OPT_OF_POINT;
 }
 
 static void collect(const char **names, size_t *count, size_t max, const struct opt *table)
@@ -96,6 +130,7 @@ const char *setting_suggest(const char *name)
 	size_t count = 2, max = sizeof(names) / sizeof(names[0]);
 
 	collect(names, &count, max, common_options);
+	collect(names, &count, max, flow_options);
 	for (size_t i = 0; kernels[i]; i++)
 		collect(names, &count, max, kernels[i]->options);
 	for (size_t i = 0; transports[i]; i++)
@@ -104,17 +139,23 @@ const char *setting_suggest(const char *name)
 	return suggest(name, names);
 }
 
-char *setting_text(const json_t *params, const char *name, char *buf, size_t size)
+static void add_bookkeeping(json_t *keys, const struct opt *table)
 {
-	const char *kernel = json_string_value(json_object_get(params, "kernel"));
-	const char *transport = json_string_value(json_object_get(params, "transport"));
-	const struct opt *row =
-	    setting_find(kernel ? kernel_find(kernel) : NULL, transport ? transport_find(transport) : NULL, name);
 	char key[64];
-	const json_t *value = json_object_get(params, row ? opt_key(row, key, sizeof(key)) : name);
 
-	if (row && value)
-		return opt_text(row, value, buf, size);
-	snprintf(buf, size, "%s", json_is_string(value) ? json_string_value(value) : "");
-	return buf;
+	for (; table->name; table++)
+		if (table->flags & OPT_BOOKKEEPING && !json_has_string(keys, opt_key(table, key, sizeof(key))))
+			json_array_append_new(keys, json_string(key));
+}
+
+json_t *setting_bookkeeping(void)
+{
+	json_t *keys = json_array();
+
+	add_bookkeeping(keys, common_options);
+	for (size_t i = 0; kernels[i]; i++)
+		add_bookkeeping(keys, kernels[i]->options);
+	for (size_t i = 0; transports[i]; i++)
+		add_bookkeeping(keys, transports[i]->options);
+	return keys;
 }

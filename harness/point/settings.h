@@ -7,6 +7,8 @@
 #include "common/opt.h"
 #include "kernels/kernel.h"
 
+#define ENVIRONMENT_NONE "none"
+
 #define POLL_SEND_SAME (POLL_ADAPTIVE + 1)
 
 struct common_settings {
@@ -19,6 +21,16 @@ struct common_settings {
 };
 
 extern const struct opt common_options[];
+
+enum until { UNTIL_ALL, UNTIL_FIRST };
+
+/* Of a point with flows (point/point.h); others have none of these. */
+struct flow_settings {
+	char flows[OPT_STR_MAX]; /* names, blanks between them */
+	int until;		 /* enum until */
+};
+
+extern const struct opt flow_options[];
 
 /* How send completions are polled. */
 static inline enum poll_mode settings_poll_send(const struct common_settings *s)
@@ -40,7 +52,13 @@ const char *setting_suggest(const char *name);
 void setting_each(const struct kernel_ops *k, const struct transport_ops *t,
 		  void (*each)(void *arg, const struct opt *row), void *arg);
 
-/* A point's setting as a user would write it, by name; "" if the point has none of that name. Returns `buf`. */
-char *setting_text(const json_t *params, const char *name, char *buf, size_t size);
+/* "small.size" -> "size", and "small" in `flow`; a name without a dot is its own, and `flow` "". */
+const char *setting_cut_flow(const char *name, char *flow, size_t flow_size);
+
+/* Does it belong to a point as a whole, and not to one of its flows? */
+bool setting_is_of_point(const char *name);
+
+/* The keys of all settings that say how long to measure, not what: a new array of strings. */
+json_t *setting_bookkeeping(void);
 
 #endif

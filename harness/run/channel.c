@@ -11,6 +11,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/or_abort.h"
 #include "run/channel.h"
 
 #define HELLO_MS      60000 /* a login elsewhere, or a machine that is busy with being tuned, takes its time */
@@ -101,7 +102,7 @@ no_out:
 	return rc ? err_sys(e, rc, c->name, "start") : 0;
 }
 
-static void remember_words(struct channel *c)
+static void read_stderr(struct channel *c)
 {
 	char text[4096];
 	size_t n;
@@ -109,34 +110,34 @@ static void remember_words(struct channel *c)
 	if (wire_fill(&c->complaints))
 		c->complaints.eof = true;
 	while ((n = wire_take_raw(&c->complaints, text, sizeof(text)))) {
-		size_t keep = n > LAST_WORDS ? LAST_WORDS : n;
-		size_t old = c->last_words_length;
+		size_t keep = n > STDERR_TAIL ? STDERR_TAIL : n;
+		size_t old = c->stderr_length;
 
-		if (old + keep > LAST_WORDS) {
-			size_t excess = old + keep - LAST_WORDS;
+		if (old + keep > STDERR_TAIL) {
+			size_t excess = old + keep - STDERR_TAIL;
 
-			memmove(c->last_words, c->last_words + excess, old - excess);
+			memmove(c->stderr_tail, c->stderr_tail + excess, old - excess);
 			old -= excess;
 		}
-		memcpy(c->last_words + old, text + n - keep, keep);
-		c->last_words_length = old + keep;
-		c->last_words[c->last_words_length] = '\0';
+		memcpy(c->stderr_tail + old, text + n - keep, keep);
+		c->stderr_length = old + keep;
+		c->stderr_tail[c->stderr_length] = '\0';
 	}
 }
 
 /* Its last two lines on stderr, as one. */
-static const char *last_words(struct channel *c, char *buf, size_t size)
+static const char *stderr_lines(struct channel *c, char *buf, size_t size)
 {
-	size_t n = c->last_words_length;
+	size_t n = c->stderr_length;
 	unsigned lines = 0;
 	size_t start;
 
-	while (n && (c->last_words[n - 1] == '\n' || c->last_words[n - 1] == '\r'))
+	while (n && (c->stderr_tail[n - 1] == '\n' || c->stderr_tail[n - 1] == '\r'))
 		n--;
 	for (start = n; start; start--)
-		if (c->last_words[start - 1] == '\n' && ++lines == 2)
+		if (c->stderr_tail[start - 1] == '\n' && ++lines == 2)
 			break;
-	snprintf(buf, size, "%.*s", (int)(n - start), c->last_words + start);
+	snprintf(buf, size, "%.*s", (int)(n - start), c->stderr_tail + start);
 	for (char *p = buf; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 127)
 			*p = *p == '\n' ? '|' : ' ';
@@ -172,10 +173,10 @@ static int complain_ended(struct channel *c, struct err *e)
 	char how[128], words[512], object[64];
 
 	await_exit(c->pid, 500);
-	remember_words(c);
-	last_words(c, words, sizeof(words));
+	read_stderr(c);
+	stderr_lines(c, words, sizeof(words));
 	snprintf(object, sizeof(object), "%s endpoint", c->name);
-	return err_set(e, -EPIPE, STATUS_FAILED, object, NULL, "%s in the middle; its last words: %s",
+	return err_set(e, -EPIPE, STATUS_FAILED, object, NULL, "%s in the middle; its standard error ends in: %s",
 		       how_it_ended(c->pid, how, sizeof(how)), *words ? words : "(none)");
 }
 
@@ -188,7 +189,7 @@ static int complain_nonsense(struct channel *c, const char *line, const char *wh
 		if ((unsigned char)*p < ' ' || *p == 127)
 			*p = '?';
 	snprintf(object, sizeof(object), "%s endpoint", c->name);
-	return err_set(e, -EPROTO, STATUS_FAILED, object, NULL, "said what is no message (%s): %s", why, shown);
+	return err_set(e, -EPROTO, STATUS_FAILED, object, NULL, "sent what is not a message (%s): %s", why, shown);
 }
 
 static int take_message(struct channel *c, json_t **message, struct err *e)
@@ -211,40 +212,65 @@ static int take_message(struct channel *c, json_t **message, struct err *e)
 	return rc;
 }
 
-int channel_wait(struct channel *const *channels, size_t count, int64_t deadline_ms, size_t *who, json_t **message,
-		 struct err *e)
+/* A line that is there already, of the first that has one: as channel_wait(). */
+static int take_any(struct channel *const *channels, size_t count, size_t *who, json_t **message, struct err *e)
+{
+	int rc = 0;
+
+	for (*who = 0; *who < count; ++*who) {
+		rc = take_message(channels[*who], message, e);
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
+static void fill_any(struct channel *const *channels, size_t count, const struct pollfd *fds)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fds[2 * i + 1].revents)
+			read_stderr(channels[i]);
+		if (fds[2 * i].revents && wire_fill(&channels[i]->from))
+			channels[i]->from.eof = true;
+	}
+}
+
+static int wait_with(struct pollfd *fds, struct channel *const *channels, size_t count, int64_t deadline_ms,
+		     size_t *who, json_t **message, struct err *e)
 {
 	sigset_t none;
 
 	sigemptyset(&none); /* signals are let in only while waiting, so that none is missed just before */
 	for (;;) {
-		struct pollfd fds[8];
 		int64_t left = deadline_ms < 0 ? -1 : deadline_ms - channel_now_ms();
+		int rc = take_any(channels, count, who, message, e);
 
-		for (size_t i = 0; i < count; i++) {
-			int rc = take_message(channels[i], message, e);
-
-			*who = i;
-			if (rc)
-				return rc;
-			fds[2 * i] = (struct pollfd){channels[i]->from.fd, POLLIN, 0};
-			fds[2 * i + 1] =
-			    (struct pollfd){channels[i]->complaints.eof ? -1 : channels[i]->complaints.fd, POLLIN, 0};
-		}
+		if (rc)
+			return rc;
 		if (deadline_ms >= 0 && left < 0)
 			return 0;
-		struct timespec ts = {left / 1000, left % 1000 * 1000000};
-		int n = ppoll(fds, 2 * count, left < 0 ? NULL : &ts, &none);
-
-		if (n < 0)
-			return -errno;
 		for (size_t i = 0; i < count; i++) {
-			if (fds[2 * i + 1].revents)
-				remember_words(channels[i]);
-			if (fds[2 * i].revents && wire_fill(&channels[i]->from))
-				channels[i]->from.eof = true;
+			const struct channel *c = channels[i];
+
+			fds[2 * i] = (struct pollfd){c->from.fd, POLLIN, 0};
+			fds[2 * i + 1] = (struct pollfd){c->complaints.eof ? -1 : c->complaints.fd, POLLIN, 0};
 		}
+		struct timespec ts = {left / 1000, left % 1000 * 1000000};
+
+		if (ppoll(fds, 2 * count, left < 0 ? NULL : &ts, &none) < 0)
+			return -errno;
+		fill_any(channels, count, fds);
 	}
+}
+
+int channel_wait(struct channel *const *channels, size_t count, int64_t deadline_ms, size_t *who, json_t **message,
+		 struct err *e)
+{
+	struct pollfd *fds = or_abort(calloc(2 * count, sizeof(*fds)));
+	int rc = wait_with(fds, channels, count, deadline_ms, who, message, e);
+
+	free(fds);
+	return rc;
 }
 
 int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
@@ -283,7 +309,7 @@ int channel_send(struct channel *c, json_t *order, struct err *e)
 	return rc ? complain_ended(c, e) : 0;
 }
 
-static int expect_hello(struct channel *c, struct err *e)
+int channel_greet(struct channel *c, struct err *e)
 {
 	size_t who;
 	int rc = channel_wait((struct channel *const[]){c}, 1, channel_now_ms() + HELLO_MS, &who, &c->hello, e);
@@ -293,7 +319,7 @@ static int expect_hello(struct channel *c, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (rc == 0)
-		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "endpoint says no hello within %d s",
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "endpoint does not say hello within %d s",
 			       HELLO_MS / 1000);
 	if (strcmp(type, "hello") || protocol != WIRE_PROTOCOL)
 		return err_set(e, -EPROTO, STATUS_FAILED, c->name, NULL,
@@ -308,7 +334,7 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-static void begin(struct channel *c, const char *name)
+void channel_init(struct channel *c, const char *name)
 {
 	memset(c, 0, sizeof(*c));
 	c->name = name;
@@ -317,7 +343,7 @@ static void begin(struct channel *c, const char *name)
 
 int channel_spawn(struct channel *c, const char *name, char *const *words, struct err *e)
 {
-	begin(c, name);
+	channel_init(c, name);
 	return spawn(c, words, e);
 }
 
@@ -328,7 +354,7 @@ int channel_start(struct channel *c, const char *name, const char *launcher, con
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	int count, rc;
 
-	begin(c, name);
+	channel_init(c, name);
 	self[n > 0 ? n : 0] = '\0';
 	count = split_words(prefix, words, MAX_ARGUMENTS - 2 - MAX_INNER, e);
 	rc = count < 0 ? count : 0;
@@ -340,8 +366,6 @@ int channel_start(struct channel *c, const char *name, const char *launcher, con
 		words[count + 2] = NULL;
 		rc = spawn(c, words, e);
 	}
-	if (!rc)
-		rc = expect_hello(c, e);
 	free(prefix);
 	return rc;
 }
@@ -365,11 +389,11 @@ int channel_ended(struct channel *c, char *words, size_t size)
 	size_t n;
 
 	await_exit(c->pid, 500);
-	remember_words(c);
-	n = c->last_words_length;
-	while (n && c->last_words[n - 1] == '\n')
+	read_stderr(c);
+	n = c->stderr_length;
+	while (n && c->stderr_tail[n - 1] == '\n')
 		n--;
-	snprintf(words, size, "%.*s", (int)n, c->last_words);
+	snprintf(words, size, "%.*s", (int)n, c->stderr_tail);
 	if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
 		return -1;
 	return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
@@ -392,10 +416,19 @@ void channel_stop(struct channel *c, int64_t patience_ms)
 	wire_free(&c->from);
 	wire_free(&c->complaints);
 	json_decref(c->hello);
-	for (size_t i = 0; i < sizeof(c->leftovers) / sizeof(c->leftovers[0]); i++) {
-		if (c->leftovers[i])
-			fs_remove_tree(c->leftovers[i], NULL);
-		free(c->leftovers[i]);
+	for (size_t i = 0; i < LEFTOVERS && c->leftover[i]; i++) {
+		if (unlink(c->leftover[i])) /* an object; or a directory of columns */
+			fs_remove_tree(c->leftover[i], NULL);
+		free(c->leftover[i]);
 	}
-	memset(c, 0, sizeof(*c));
+	channel_init(c, c->name);
+}
+
+void channel_note_leftover(struct channel *c, const char *path)
+{
+	for (size_t i = 0; i < LEFTOVERS; i++)
+		if (!c->leftover[i]) {
+			c->leftover[i] = fs_path("%s", path);
+			return;
+		}
 }

@@ -1,5 +1,5 @@
 /*
- * The coordinator's end of an endpoint: the process behind a launcher, the lines it says, and its last words. Nothing
+ * The coordinator's end of an endpoint: the process behind a launcher, the lines it says, and the end of its standard error. Nothing
  * here trusts it: it may die, hang, or speak nonsense, and each ends in one clear error that names it.
  */
 #ifndef KBLAT_CHANNEL_H
@@ -10,24 +10,32 @@
 
 #include "common/wire.h"
 
-#define LAST_WORDS 1024
+#define STDERR_TAIL 1024
+#define LEFTOVERS   8
+
+/* Nothing has been started: it can be stopped all the same. */
+struct channel;
+void channel_init(struct channel *c, const char *name);
 
 struct channel {
 	const char *name; /* "source" */
 	pid_t pid;	  /* also its process group; 0: none */
 	int to;
 	struct wire from, complaints; /* its stdout, stderr */
-	char last_words[LAST_WORDS + 1];
-	size_t last_words_length;
+	char stderr_tail[STDERR_TAIL + 1];
+	size_t stderr_length;
 	json_t *hello;
-	char *leftovers[2]; /* paths in /dev/shm to remove if it can't do so itself */
+	char *leftover[LEFTOVERS]; /* paths in /dev/shm to remove if it can't do so itself */
 };
 
 /*
  * Start `launcher` (a command prefix, split at blanks, quotes respected; NULL or "": none) followed by the words of
- * `inner` (another prefix; NULL: none), this program and "endpoint", and wait for its hello.
+ * `inner` (another prefix; NULL: none), this program and "endpoint".
  */
 int channel_start(struct channel *c, const char *name, const char *launcher, const char *const *inner, struct err *e);
+
+/* Wait for the hello of one that was started. */
+int channel_greet(struct channel *c, struct err *e);
 
 /* Start any command (NULL-terminated) that speaks lines with a "type". `c` can be stopped afterwards in any case. */
 int channel_spawn(struct channel *c, const char *name, char *const *words, struct err *e);
@@ -37,8 +45,8 @@ void channel_end_input(struct channel *c);
 
 bool channel_lives(const struct channel *c);
 
-/* Of one that has ended: its exit status (128 + N if signal N ended it; -1: it has not ended), and its last words whole. */
-int channel_ended(struct channel *c, char *words, size_t size);
+/* Of one that has ended: its exit status (128 + N if signal N ended it; -1: it has not ended), and the end of its standard error. */
+int channel_ended(struct channel *c, char *text, size_t size);
 
 int channel_send(struct channel *c, json_t *order /* stolen */, struct err *e);
 
@@ -53,6 +61,9 @@ int channel_wait(struct channel *const *channels, size_t count, int64_t deadline
 /* `size` raw bytes, handed to `take` as they come. The endpoint has 30 s for each piece. */
 int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
 		void *arg, struct err *e);
+
+/* Remove that path when it is stopped. */
+void channel_note_leftover(struct channel *c, const char *path);
 
 /* Close its input and wait up to `patience_ms` for it to end; then end its process group by force. Removes its
  * leftovers. */

@@ -6,96 +6,160 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "kernels/kernel.h"
-#include "point/settings.h"
-#include "run/channel.h"
-#include "run/environment.h"
 #include "run/repetition.h"
 #include "run/session.h"
 
-#define STOP_MS 3000
-
 const char *const outcome_names[] = {"completed", "failed", "impossible", "interrupted"};
 
-static void tell_progress(struct session *s, long long rep)
-{
-	struct coordinator *co = s->co;
+/* A point while it runs. */
+struct point_run {
+	struct session session;
+	struct environment *env;
+	struct progress *progress;
+	struct point_outcome *out;
+	long long repetition; /* the last one that was begun */
+};
 
-	co->progress.rep = rep;
-	co->progress.reps = s->common.repetitions;
-	if (co->on_progress)
-		co->on_progress(&co->progress);
+/* --- repetitions --- */
+
+static void show_progress(const struct point_run *c, long long rep)
+{
+	c->progress->rep = rep;
+	c->progress->reps = c->session.point->repetitions;
+	if (c->progress->show)
+		c->progress->show(c->progress);
 }
 
-static int run_repetitions(struct session *s, struct err *e)
+static bool has_warm_up(const struct point *p)
 {
-	int64_t warmup = s->common.warmup < s->messages ? s->common.warmup : s->messages;
+	for (size_t i = 0; i < p->flow_count; i++)
+		if (p->flow[i].common.warmup)
+			return true;
+	return false;
+}
+
+static bool has_control(const struct point *p)
+{
+	for (size_t i = 0; i < p->flow_count; i++)
+		if (kernel_has_control(p->flow[i].kernel, p->flow[i].kernel_settings))
+			return true;
+	return false;
+}
+
+static uint64_t messages_of(const struct point *p)
+{
+	uint64_t messages = 0;
+
+	for (size_t i = 0; i < p->flow_count; i++)
+		messages += (uint64_t)p->flow[i].config.schedule.messages;
+	return messages;
+}
+
+static int run_one(struct point_run *c, long long number, struct err *e)
+{
+	c->repetition = number;
+	return repetition_run(&c->session, number, e);
+}
+
+static int run_repetitions(struct point_run *c, struct err *e)
+{
+	const struct point *p = c->session.point;
 	int rc = 0;
 
-	tell_progress(s, 0);
-	if (warmup)
-		rc = repetition_run(s, WARM_UP, (uint32_t)warmup, e);
-	if (!rc && kernel_has(s->params, "t_send"))
-		rc = repetition_run(s, UNDISTURBED, (uint32_t)s->messages, e);
-	for (long long rep = 0; !rc && rep < s->common.repetitions; rep++) {
-		rc = *s->co->interrupted ? -EINTR : repetition_run(s, rep, (uint32_t)s->messages, e);
+	show_progress(c, 0);
+	if (has_warm_up(p))
+		rc = run_one(c, REPETITION_WARM_UP, e);
+	if (!rc && has_control(p))
+		rc = run_one(c, REPETITION_CONTROL, e);
+	for (long long rep = 0; !rc && rep < p->repetitions; rep++) {
+		rc = *c->session.run->interrupted ? -EINTR : run_one(c, rep, e);
 		if (!rc)
-			s->co->progress.messages += (uint64_t)s->messages;
-		tell_progress(s, rep + 1);
+			c->progress->messages += messages_of(p);
+		show_progress(c, rep + 1);
 	}
 	return rc;
 }
 
-/*
- * Apply what the point wants, and have the endpoints pinned where its shields are. From outside of a shield nobody can pin
- * a thread to its CPUs, so their counters are compared before it is made.
- */
-static int enter_environment(struct session *s, struct err *e)
+/* --- one point --- */
+
+/* The counters of two CPUs may differ: bounded once a run, with the first pair that is used. */
+static void measure_skew(struct point_run *c, const struct placement *side)
 {
-	static const char *const keys[] = {[ROLE_SOURCE] = "source_cpu", [ROLE_SINK] = "sink_cpu"};
-	struct coordinator *co = s->co;
-	int rc = environment_place(co->environment, s->params, s->place, e);
+	const int a = side[ROLE_SOURCE].cpu, b = side[ROLE_SINK].cpu;
+
+	if (c->session.run->wants_skew && c->out->skew_ns < 0 && a >= 0 && b >= 0 && a != b)
+		c->out->skew_ns = clock_skew_ns(a, b, c->session.run->tick_hz);
+}
+
+/* Apply what the point asks for, and have the endpoints started in its shields. From outside of a shield nobody can pin a
+ * thread to its CPUs, so their counters are compared before it is made. */
+static int enter_environment(struct point_run *c, struct err *e)
+{
+	struct session *s = &c->session;
+	const char *shields[2 * POINT_FLOWS_MAX];
+	int rc = environment_place(c->env, s->point, s->placed, shields, e);
 
 	if (rc)
 		return rc;
-	for (int role = 0; role < 2; role++)
-		if (s->place[role].cpu >= 0)
-			json_object_set_new(s->sent, keys[role], json_integer(s->place[role].cpu));
-	if (!co->environment->name && !co->launcher[ROLE_SOURCE] && !co->launcher[ROLE_SINK])
-		session_measure_skew(co, s->place[ROLE_SOURCE].cpu, s->place[ROLE_SINK].cpu);
-	return environment_enter(co->environment, s->point, e);
+	for (size_t i = 0; i < s->count; i++)
+		s->peer[i].shield = shields[i];
+	if (*s->point->environment && !environment_is_applied(c->env) && !s->run->launcher[ROLE_SOURCE] &&
+	    !s->run->launcher[ROLE_SINK])
+		measure_skew(c, s->placed);
+	environment_forget_places(s->placed, s->count);
+	return environment_enter(c->env, s->point, e);
 }
 
-static int run_session(struct session *s, struct err *e)
+static void note_hosts(struct point_run *c)
 {
-	int rc = enter_environment(s, e);
+	json_decref(c->out->hosts);
+	c->out->hosts = session_hosts(&c->session);
+	c->out->common_clock = session_is_local(&c->session);
+	if (c->out->common_clock)
+		measure_skew(c, c->session.placed);
+}
+
+static int run_session(struct point_run *c, struct err *e)
+{
+	int rc = enter_environment(c, e);
 
 	if (!rc)
-		rc = session_start(s, e);
+		rc = session_start(&c->session, e);
 	if (!rc)
-		rc = session_open(s, e);
+		rc = session_open(&c->session, e);
+	if (!rc) {
+		note_hosts(c);
+		rc = session_connect(&c->session, e);
+	}
 	if (!rc)
-		rc = session_connect(s, e);
-	if (!rc)
-		rc = run_repetitions(s, e);
-	return rc ? rc : environment_still(s->co->environment, e);
+		rc = run_repetitions(c, e);
+	return rc ? rc : environment_still(c->env, e);
 }
 
 static enum outcome outcome_of(const struct session *s, int rc, const struct err *e)
 {
 	if (rc == 0)
 		return OUTCOME_COMPLETED;
-	if (*s->co->interrupted)
+	if (*s->run->interrupted)
 		return OUTCOME_INTERRUPTED;
 	if (s->is_open)
 		return OUTCOME_FAILED;
 	return e->status == STATUS_IMPOSSIBLE || e->status == STATUS_USAGE ? OUTCOME_IMPOSSIBLE : OUTCOME_FAILED;
 }
 
-static int write_point(struct session *s, enum outcome outcome, const struct err *e, struct err *write_error)
+static int write_params(const struct session *s, struct err *e)
+{
+	char *path = fs_path("%s/params.json", s->dir);
+	int rc = json_write(path, s->point->params, e);
+
+	free(path);
+	return rc;
+}
+
+static int write_point(const struct session *s, enum outcome outcome, const struct err *e, struct err *write_error)
 {
 	char *path = fs_path("%s/point.json", s->dir);
-	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O}", "schema", 1, "id", (json_int_t)s->id, "outcome",
+	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O}", "schema", 1, "id", (json_int_t)s->point->id, "outcome",
 			      outcome_names[outcome], "why", outcome == OUTCOME_COMPLETED ? "" : e->text, "granted",
 			      s->granted, "placement", s->placement);
 	int rc = json_write(path, j, write_error);
@@ -105,58 +169,31 @@ static int write_point(struct session *s, enum outcome outcome, const struct err
 	return rc;
 }
 
-static int begin_session(struct session *s, const json_t *point, struct err *e)
+void coordinator_run_point(const struct run_context *run, struct environment *env, const struct point *p,
+			   struct progress *progress, struct point_outcome *out, struct err *e)
 {
-	char *path;
-	int rc;
+	struct point_run c = {.env = env, .progress = progress, .out = out};
+	struct session *s = &c.session;
+	struct err write_error = ERR_INIT;
+	int rc = session_begin(s, run, p, e);
 
-	s->id = (unsigned)json_integer_value(json_object_get(point, "id"));
-	s->point = point;
-	s->params = json_object_get(point, "params");
-	s->sent = json_copy((json_t *)s->params);
-	s->messages = json_integer_value(json_object_get(s->params, "messages"));
-	s->pause_ns = json_integer_value(json_object_get(s->params, "pause_ns"));
-	s->granted = json_object();
-	s->placement = json_object();
-	s->dir = fs_path("%s/points/%04u", s->co->rundir->path, s->id);
-	path = fs_path("%s/params.json", s->dir);
-	rc = fs_mkdirs(s->dir, e);
+	*out = (struct point_outcome){.hosts = json_object(), .common_clock = true, .skew_ns = -1};
 	if (!rc)
-		rc = json_write(path, s->params, e);
+		rc = write_params(s, e);
 	if (!rc)
-		rc = opt_load(common_options, s->params, &s->common, e);
-	free(path);
-	return rc;
+		rc = run_session(&c, e);
+	out->outcome = outcome_of(s, rc, e);
+	session_stop(s);
+	repetition_drop_incomplete(s, c.repetition);
+	if (write_point(s, out->outcome, e, &write_error) && out->outcome == OUTCOME_COMPLETED) {
+		*e = write_error;
+		out->outcome = OUTCOME_FAILED;
+	}
+	session_end(s);
 }
 
-enum outcome coordinator_run_point(struct coordinator *co, const json_t *point, struct err *e)
+void point_outcome_free(struct point_outcome *o)
 {
-	struct session s = {.co = co};
-	struct err write_error = ERR_INIT;
-	int rc = begin_session(&s, point, e);
-
-	for (int role = 0; role < 2; role++)
-		s.side[role].to = s.side[role].from.fd = s.side[role].complaints.fd = -1;
-	if (!rc)
-		rc = run_session(&s, e);
-
-	enum outcome outcome = outcome_of(&s, rc, e);
-
-	/* An endpoint in good order cleans up by itself; one that is stuck gets no patience twice. */
-	for (int role = 0; role < 2; role++)
-		channel_stop(&s.side[role], STOP_MS);
-	repetition_drop_incomplete(&s);
-	if (write_point(&s, outcome, e, &write_error) && outcome == OUTCOME_COMPLETED) {
-		*e = write_error;
-		outcome = OUTCOME_FAILED;
-	}
-	rundir_log(
-	    co->rundir, "point",
-	    json_pack("{s:I, s:s, s:s}", "id", (json_int_t)s.id, "outcome", outcome_names[outcome], "why", e->text));
-	session_drop_replies(&s);
-	json_decref(s.granted);
-	json_decref(s.placement);
-	json_decref(s.sent);
-	free(s.dir);
-	return outcome;
+	json_decref(o->hosts);
+	o->hosts = NULL;
 }

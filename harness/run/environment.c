@@ -11,16 +11,13 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/sysroot.h"
-#include "placement/placement.h"
 
 /* tuned takes seconds, and more of them where a machine is emulated. */
 #define ANSWER_MS 180000
 
-static const char *wanted(const json_t *point)
+static const char *wanted(const struct point *p)
 {
-	const char *name = json_string_value(json_object_get(json_object_get(point, "params"), "environment"));
-
-	return name && strcmp(name, ENVIRONMENT_NONE) ? name : NULL;
+	return *p->environment ? p->environment : NULL;
 }
 
 static char *find_kbtune(void)
@@ -59,7 +56,7 @@ void environment_close(struct environment *env)
 static int complain_ended(struct channel *c, const char *profile, struct err *e)
 {
 	size_t n = strlen(profile);
-	char words[LAST_WORDS + 1], object[300], *text = words;
+	char words[STDERR_TAIL + 1], object[300], *text = words;
 	int status = channel_ended(c, words, sizeof(words));
 	char *last = strrchr(words, '\n');
 
@@ -142,22 +139,37 @@ static int plan(struct environment *env, const char *profile, struct err *e)
 	return rc;
 }
 
-int environment_check(struct environment *env, const json_t *points, struct err *e)
+/* Whether its shields have CPUs for all flows of the point. */
+static int check_places(struct environment *env, const struct point *p, struct err *e)
 {
-	struct environment_place place[2];
-	const json_t *point;
-	size_t i;
+	const char *shields[2 * POINT_FLOWS_MAX];
+	struct placement *placed = calloc(2 * p->flow_count, sizeof(*placed));
+	int rc = placed ? environment_place(env, p, placed, shields, e) : err_sys(e, -ENOMEM, "environment", "check");
+
+	if (placed)
+		environment_forget_places(placed, 2 * p->flow_count);
+	free(placed);
+	return rc;
+}
+
+int environment_check(struct environment *env, const struct point *points, size_t count, struct err *e)
+{
 	int rc = 0;
 
-	json_array_foreach (points, i, point) {
-		const char *name = wanted(point);
+	for (size_t i = 0; !rc && i < count; i++) {
+		const char *name = wanted(&points[i]);
 
-		if (!rc && name && !json_object_get(env->plans, name))
+		if (name && !json_object_get(env->plans, name))
 			rc = plan(env, name, e);
-		if (!rc)
-			rc = environment_place(env, json_object_get(point, "params"), place, e);
+		if (!rc && name)
+			rc = check_places(env, &points[i], e);
 	}
 	return rc;
+}
+
+bool environment_is_applied(const struct environment *env)
+{
+	return env->name != NULL;
 }
 
 static json_t *now_applied(const struct environment *env)
@@ -182,9 +194,9 @@ static int apply(struct environment *env, const char *profile, struct err *e)
 	return 0;
 }
 
-int environment_enter(struct environment *env, const json_t *point, struct err *e)
+int environment_enter(struct environment *env, const struct point *p, struct err *e)
 {
-	const char *name = wanted(point);
+	const char *name = wanted(p);
 	struct err lost = ERR_INIT;
 	int rc = 0;
 
@@ -195,7 +207,7 @@ int environment_enter(struct environment *env, const json_t *point, struct err *
 	if (!rc && name && !env->name)
 		rc = apply(env, name, e);
 	if (!rc && name)
-		json_array_append(json_object_get(now_applied(env), "points"), json_object_get(point, "id"));
+		json_array_append_new(json_object_get(now_applied(env), "points"), json_integer((json_int_t)p->id));
 	return rc;
 }
 
@@ -282,12 +294,14 @@ static int shield_named(const json_t *shields, const char *text)
 	return -1;
 }
 
-/* Which shield a role is in, and the CPUs that are left to it there. */
-static int place_role(const json_t *shields, const json_t *params, const char *key, const char *text, size_t nth,
-		      struct cpu_choice *choice, struct err *e)
+/* Which shield a side is in, and the CPUs that are left to it there. Sources without a CPU of their own are in the first,
+ * sinks in the second. */
+static int choose_place(const json_t *shields, const struct flow *f, enum role role, const char *profile,
+			struct survey *survey, struct err *e)
 {
-	const char *device = json_string_value(json_object_get(params, "device"));
-	const char *name = json_string_value(json_object_get(params, "environment"));
+	static const char *const keys[] = {[ROLE_SOURCE] = "source_cpu", [ROLE_SINK] = "sink_cpu"};
+	const char *text = role == ROLE_SOURCE ? f->common.source_cpu : f->common.sink_cpu;
+	struct cpu_choice *choice = &survey->choice;
 	int which = shield_named(shields, text), rc;
 	struct cpulist all, cpus;
 	struct sysroot root;
@@ -297,45 +311,64 @@ static int place_role(const json_t *shields, const json_t *params, const char *k
 	rc = sysroot_open(&root, NULL, e);
 	if (rc)
 		return rc;
-	rc = cpu_choice_read(&root, key, which < 0 ? text : "auto", device, &all, choice, e);
+	rc = cpu_choice_read(&root, keys[role], which < 0 ? text : "auto", f->traits.device, &all, choice, e);
 	sysroot_close(&root);
 	if (rc)
 		return rc;
 	choice->is_told = strcmp(text, "auto") != 0;
 	if (which < 0)
-		which = choose_shield(shields, choice, nth);
+		which = choose_shield(shields, choice, role == ROLE_SINK);
 	if (which < 0)
-		return err_set(e, -EINVAL, STATUS_USAGE, key, NULL,
-			       "no shield of the environment %s has CPU %s; 'kbtune plan %s' shows them", name,
-			       cpulist_format(&choice->cpus, list, sizeof(list)), name);
+		return err_set(e, -EINVAL, STATUS_USAGE, keys[role], NULL,
+			       "no shield of the environment %s has CPU %s; 'kbtune plan %s' shows them", profile,
+			       cpulist_format(&choice->cpus, list, sizeof(list)), profile);
 	cpus_of(json_array_get(shields, (size_t)which), &cpus);
 	cpu_choice_narrow(choice, &cpus);
+	survey->allowed = cpus;
 	return which;
 }
 
-int environment_place(const struct environment *env, const json_t *params, struct environment_place place[2],
-		      struct err *e)
+static int place_side(const json_t *shields, const struct point *p, size_t i, struct placement *side,
+		      const char **shield, struct err *e)
 {
-	const char *name = json_string_value(json_object_get(params, "environment"));
-	const json_t *shields = json_object_get(json_object_get(env->plans, name ? name : ""), "shields");
-	static const char *const keys[] = {[ROLE_SOURCE] = "source_cpu", [ROLE_SINK] = "sink_cpu"};
-	struct common_settings s;
-	struct cpu_choice choice[2];
-	int cpu[2], rc = opt_load(common_options, params, &s, e);
+	const struct flow *f = &p->flow[i / 2];
+	const enum role role = i % 2 ? ROLE_SINK : ROLE_SOURCE;
+	struct survey *survey = calloc(1, sizeof(*survey));
+	int which = survey ? choose_place(shields, f, role, p->environment, survey, e)
+			   : err_sys(e, -ENOMEM, "environment", "place");
 
-	place[0] = place[1] = (struct environment_place){NULL, -1};
-	if (rc || !json_array_size(shields))
-		return rc;
-	for (int role = 0; role < 2; role++) {
-		int which = place_role(shields, params, keys[role], role == ROLE_SOURCE ? s.source_cpu : s.sink_cpu,
-				       role == ROLE_SINK, &choice[role], e);
-
-		if (which < 0)
-			return which;
-		place[role].shield = json_string_value(json_object_get(json_array_get(shields, (size_t)which), "name"));
-	}
-	placement_pair(choice, &s, params, cpu);
-	for (int role = 0; role < 2; role++)
-		place[role].cpu = cpu[role];
+	*side = (struct placement){.survey = survey, .host = "", .is_busy = flow_is_busy(f, role), .cpu = -1};
+	if (which < 0)
+		return which;
+	survey_cores(&survey->allowed, survey->core);
+	*shield = json_string_value(json_object_get(json_array_get(shields, (size_t)which), "name"));
 	return 0;
+}
+
+int environment_place(const struct environment *env, const struct point *p, struct placement *side,
+		      const char **shields, struct err *e)
+{
+	const json_t *known = json_object_get(json_object_get(env->plans, p->environment), "shields");
+	const size_t count = 2 * p->flow_count;
+	int rc = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		shields[i] = NULL;
+		side[i] = (struct placement){.cpu = -1, .spare_cpu = -1};
+	}
+	if (!json_array_size(known))
+		return 0;
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = place_side(known, p, i, &side[i], &shields[i], e);
+	if (!rc)
+		placement_deal(side, count);
+	return rc;
+}
+
+void environment_forget_places(struct placement *side, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free((struct survey *)side[i].survey);
+		side[i].survey = NULL;
+	}
 }

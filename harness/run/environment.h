@@ -12,10 +12,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "point/settings.h"
+#include "placement/placement.h"
+#include "point/point.h"
 #include "run/channel.h"
-
-#define ENVIRONMENT_NONE "none"
 
 struct environment {
 	char *kbtune;	 /* the program */
@@ -26,12 +25,6 @@ struct environment {
 	volatile sig_atomic_t *interrupted;
 };
 
-/* Where an endpoint runs: in a shield of the environment (NULL: in none), on a CPU of it (-1: as placement_choose() says). */
-struct environment_place {
-	const char *shield;
-	int cpu;
-};
-
 int environment_open(struct environment *env, volatile sig_atomic_t *interrupted, struct err *e);
 void environment_close(struct environment *env);
 
@@ -40,10 +33,11 @@ void environment_close(struct environment *env);
  * that its points name. 0, or a negative errno and `e` with kbtune's own status: no rights (STATUS_IMPOSSIBLE), an
  * unknown profile (STATUS_USAGE), something applied already (STATUS_FAILED).
  */
-int environment_check(struct environment *env, const json_t *points, struct err *e);
+int environment_check(struct environment *env, const struct point *points, size_t count, struct err *e);
 
-/* Apply what a point wants, unless it is applied already; put back what it does not want. -EINTR on a signal. */
-int environment_enter(struct environment *env, const json_t *point, struct err *e);
+/* Apply what a point asks for, unless it is applied already; put back what it does not. -EINTR on a signal. */
+int environment_enter(struct environment *env, const struct point *p, struct err *e);
+bool environment_is_applied(const struct environment *env);
 
 /* Put back what is applied, if anything is. What could not be put back is in `e`. */
 int environment_leave(struct environment *env, struct err *e);
@@ -52,10 +46,13 @@ int environment_leave(struct environment *env, struct err *e);
 int environment_still(struct environment *env, struct err *e);
 
 /*
- * The endpoints' places under a point's environment, by role. A CPU that the point names says which shield; otherwise
- * the source is in the first shield, the sink in the second where there are two. STATUS_USAGE if no shield has the CPU.
+ * The endpoints' places under a point's environment, source and sink of each flow in turn: the shield (NULL: in none), and
+ * the CPUs as they would be dealt inside of the shields. A CPU that the point names says which shield; otherwise sources
+ * are in the first shield, sinks in the second where there are two. STATUS_USAGE if no shield has the CPU. Free what was
+ * found with environment_forget_places() in either case.
  */
-int environment_place(const struct environment *env, const json_t *params, struct environment_place place[2],
-		      struct err *e);
+int environment_place(const struct environment *env, const struct point *p, struct placement *side,
+		      const char **shields, struct err *e);
+void environment_forget_places(struct placement *side, size_t count);
 
 #endif

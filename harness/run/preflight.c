@@ -1,42 +1,44 @@
+#include "run/preflight.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "placement/placement.h"
-#include "run/environment.h"
-#include "run/preflight.h"
+#include "placement/survey.h"
 #include "rundir/npy.h"
 
-/* A repetition's reports and directories, generously. */
-#define SMALL_FILES 65536
+#define SMALL_FILES    65536 /* a repetition's reports and directories, generously */
+#define PIPES_A_SIDE   3
+#define OTHER_FILES    64
+#define THREADS_A_SIDE (KERNEL_THREADS + 2)
 
-static unsigned long long of(const json_t *params, const char *key)
-{
-	return (unsigned long long)json_integer_value(json_object_get(params, key));
-}
+/* --- how much --- */
 
-static unsigned columns_of(const json_t *params)
-{
-	const struct kernel_ops *k = kernel_find(json_string_value(json_object_get(params, "kernel")));
-	unsigned n = 0;
-
-	for (const struct kernel_column *c = k->columns; c->name; c++)
-		n += kernel_has(params, c->with);
-	return n;
-}
-
-unsigned long long preflight_messages(const json_t *points)
+/* What all columns of a repetition take. */
+static unsigned long long column_bytes(const struct point *p)
 {
 	unsigned long long sum = 0;
-	size_t i;
-	const json_t *point;
 
-	json_array_foreach (points, i, point) {
-		const json_t *params = json_object_get(point, "params");
+	for (size_t i = 0; i < p->flow_count; i++) {
+		const struct flow *f = &p->flow[i];
 
-		sum += of(params, "messages") * of(params, "repetitions");
+		sum +=
+		    flow_columns(f) * ((unsigned long long)f->config.schedule.messages * sizeof(int64_t) + NPY_HEADER);
 	}
+	return sum;
+}
+
+unsigned long long preflight_messages(const struct point *points, size_t count)
+{
+	unsigned long long sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < points[i].flow_count; k++)
+			sum += (unsigned long long)points[i].flow[k].config.schedule.messages *
+			       (unsigned long long)points[i].repetitions;
 	return sum;
 }
 
@@ -51,42 +53,105 @@ static int check_space(const char *dir, unsigned long long need, const char *wha
 		       free_bytes >> 20, hint);
 }
 
-static int check_cpus(const json_t *params, struct err *e)
-{
-	struct common_settings s;
-	struct placement p;
-	int rc = opt_load(common_options, params, &s, e);
+/* --- CPUs --- */
 
-	if (!rc && strcmp(s.environment, ENVIRONMENT_NONE))
-		return 0; /* its shields decide: environment_check() */
-	for (enum role role = ROLE_SOURCE; !rc && role <= ROLE_SINK; role++)
-		rc = placement_choose(role, &s, params, &p, e);
+/* Can each side have what it names? Points with an environment are its shields' business: environment_check(). */
+static int check_cpus(const struct point *p, struct err *e)
+{
+	struct survey *survey = calloc(1, sizeof(*survey));
+	int rc = survey ? 0 : err_sys(e, -ENOMEM, "CPUs", "check");
+
+	for (size_t i = 0; !rc && !*p->environment && i < p->flow_count; i++) {
+		const struct common_settings *c = &p->flow[i].common;
+		const char *device = p->flow[i].traits.device;
+
+		rc = survey_take("source_cpu", c->source_cpu, device, survey, e);
+		if (!rc)
+			rc = survey_take("sink_cpu", c->sink_cpu, device, survey, e);
+	}
+	free(survey);
 	return rc;
 }
 
-int preflight(const json_t *points, const char *out_dir, bool local, struct err *e)
+/* A point that cannot have its CPUs is not possible, and the others run: that is said when it is its turn. */
+static int check_all_cpus(const struct point *points, size_t count, struct err *e)
+{
+	struct err first = ERR_INIT;
+
+	for (size_t i = 0; i < count; i++) {
+		struct err why = ERR_INIT;
+
+		if (!check_cpus(&points[i], &why))
+			return 0;
+		if (!first.status)
+			first = why;
+	}
+	if (!count)
+		return 0;
+	*e = first;
+	return -EINVAL;
+}
+
+/* --- limits of the system --- */
+
+static size_t most_flows(const struct point *points, size_t count)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (points[i].flow_count > most)
+			most = points[i].flow_count;
+	return most;
+}
+
+static int check_files(size_t flows, struct err *e)
+{
+	const rlim_t need = 2 * PIPES_A_SIDE * flows + OTHER_FILES;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
+		return 0;
+	limit.rlim_cur = need < limit.rlim_max ? need : limit.rlim_max;
+	if (limit.rlim_cur >= need && !setrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	return err_set(e, -EMFILE, STATUS_IMPOSSIBLE, "flows", NULL,
+		       "%zu flows need %llu open files, the limit is %llu; raise it (ulimit -n), or use fewer flows",
+		       flows, (unsigned long long)need, (unsigned long long)limit.rlim_max);
+}
+
+/* The kernel bounds a user's threads (RLIMIT_NPROC), except root's. Those that run already are not counted here. */
+static int check_threads(size_t flows, struct err *e)
+{
+	const rlim_t need = 2 * THREADS_A_SIDE * flows;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NPROC, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= need)
+		return 0;
+	return err_set(e, -EAGAIN, STATUS_IMPOSSIBLE, "flows", NULL,
+		       "%zu flows need up to %llu threads, the limit is %llu; raise it (ulimit -u), or use fewer flows",
+		       flows, (unsigned long long)need, (unsigned long long)limit.rlim_cur);
+}
+
+/* --- all of it --- */
+
+int preflight(const struct point *points, size_t count, const char *out_dir, bool local, struct err *e)
 {
 	unsigned long long disk = 0, scratch = 0;
-	struct err unplaced = ERR_INIT;
-	size_t i, placed = 0;
-	const json_t *point;
-	int rc = 0;
+	int rc = local ? check_all_cpus(points, count, e) : 0;
 
-	json_array_foreach (points, i, point) {
-		const json_t *params = json_object_get(point, "params");
-		unsigned long long stamps = of(params, "messages") * sizeof(int64_t) + NPY_HEADER;
+	for (size_t i = 0; i < count; i++) {
+		const unsigned long long columns = column_bytes(&points[i]);
 
-		disk += of(params, "repetitions") * (columns_of(params) * stamps + SMALL_FILES);
-		if (columns_of(params) * stamps > scratch)
-			scratch = columns_of(params) * stamps;
-		placed += !local || check_cpus(params, &unplaced) == 0;
+		disk += (unsigned long long)points[i].repetitions * (columns + SMALL_FILES * points[i].flow_count);
+		if (columns > scratch)
+			scratch = columns;
 	}
-	/* A point that cannot have its CPUs is not possible, and the others run: that is said when it is its turn. */
-	if (!placed && i) {
-		*e = unplaced;
-		return -EINVAL;
-	}
-	rc = check_space(out_dir, disk, "hold the columns", "use fewer messages, or another --out", e);
+	if (!rc)
+		rc = check_files(most_flows(points, count), e);
+	if (!rc && local)
+		rc = check_threads(most_flows(points, count), e);
+	if (!rc)
+		rc = check_space(out_dir, disk, "hold the columns", "use fewer messages, or another --out", e);
 	if (!rc && local)
 		rc = check_space("/dev/shm", scratch, "hold the stamps", "use fewer messages, or make it larger", e);
 	return rc;

@@ -1,19 +1,19 @@
 /*
- * What can be known before a run: space for stamps and results, CPUs that may be used. Better said now than in the
- * middle.
+ * What can be known before a run: space for stamps and results, CPUs, descriptors and processes that may be used. Better
+ * said now than in the middle.
  */
-#ifndef KBLAT_PREFLIGHT_H
-#define KBLAT_PREFLIGHT_H
+#ifndef KBLAT_RUN_PREFLIGHT_H
+#define KBLAT_RUN_PREFLIGHT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
-struct err;
+#include "point/point.h"
 
-/* `points`: of the spec; `out_dir` exists; `local`: both endpoints run on this machine. */
-int preflight(const json_t *points, const char *out_dir, bool local, struct err *e);
+/* `out_dir` exists; `local`: all endpoints run on this machine. Raises the limit on open descriptors where many flows need
+ * it. */
+int preflight(const struct point *points, size_t count, const char *out_dir, bool local, struct err *e);
 
 /* Messages that all points will send, over all repetitions. */
-unsigned long long preflight_messages(const json_t *points);
+unsigned long long preflight_messages(const struct point *points, size_t count);
 
 #endif

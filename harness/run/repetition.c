@@ -1,29 +1,26 @@
 #include "run/repetition.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "analysis/reduce.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "kernels/kernel.h"
-#include "run/channel.h"
-#include "run/coordinator.h"
-#include "run/session.h"
-#include "rundir/npy.h"
+#include "run/columns.h"
+#include "analysis/reduce.h"
 
-#define STATUS_MS   5000
-#define SURVIVOR_MS 10000
+#define STATUS_MS      5000
+#define SURVIVOR_MS    10000
+#define START_AHEAD_NS 50000000 /* flows that start together: orders have arrived by then */
 
-/* A repetition while it runs. */
-struct repetition {
-	long long number; /* or WARM_UP, UNDISTURBED */
-	uint32_t messages;
+/* One flow of a repetition while it runs. */
+struct flow_rep {
+	const struct flow *flow;
+	uint32_t messages; /* 0: it takes no part */
 	char *dir;
 	json_t *done[2]; /* by role */
 	bool stopped;
@@ -31,272 +28,285 @@ struct repetition {
 	int64_t moved_ms; /* when something last moved */
 };
 
-struct column_file {
-	int fd;
-	const char *path;
+struct repetition {
+	struct session *s;
+	long long number; /* or REPETITION_… */
+	bool interrupted;
+	size_t count;
+	struct flow_rep flow[POINT_FLOWS_MAX];
 };
 
-static int store_piece(void *arg, const void *data, size_t size, struct err *e)
+static struct peer *peer_of(const struct repetition *rep, size_t flow, enum role role)
 {
-	struct column_file *f = arg;
-	int rc = f->fd < 0 ? 0 : fs_write_fd(f->fd, data, size);
-
-	return rc ? err_sys(e, rc, f->path, "write") : 0;
+	return &rep->s->peer[2 * flow + role];
 }
 
-static int store_column(struct session *s, struct repetition *rep, size_t role, const char *name, struct err *e)
+static bool flow_is_done(const struct flow_rep *f)
 {
-	char header[NPY_HEADER];
-	char *path = rep->dir ? fs_path("%s/%s.npy", rep->dir, name) : NULL;
-	struct column_file f = {-1, path};
-	int rc = 0;
-
-	if (path) {
-		f.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-		rc = f.fd < 0 ? err_sys(e, -errno, path, "create") : 0;
-		npy_header(header, rep->messages);
-		if (!rc)
-			rc = store_piece(&f, header, sizeof(header), e);
-	}
-	if (!rc)
-		rc = channel_raw(&s->side[role], rep->messages * sizeof(int64_t), store_piece, &f, e);
-	if (f.fd >= 0 && close(f.fd) && !rc)
-		rc = err_sys(e, -errno, path, "write");
-	free(path);
-	return rc;
+	return !f->messages || (f->done[ROLE_SOURCE] && f->done[ROLE_SINK]);
 }
 
-static bool is_column_of(const struct session *s, size_t role, const char *name)
+static bool repetition_is_done(const struct repetition *rep)
 {
-	const struct kernel_ops *k = kernel_find(json_string_value(json_object_get(s->params, "kernel")));
-
-	for (const struct kernel_column *c = k->columns; c->name; c++)
-		if (name && c->side == (enum role)role && kernel_has(s->params, c->with) && !strcmp(c->name, name))
-			return true;
-	return false;
+	for (size_t i = 0; i < rep->count; i++)
+		if (!flow_is_done(&rep->flow[i]))
+			return false;
+	return true;
 }
 
-/* Columns follow a "done" at once. Their names come from outside: only those that the kernel has become files. */
-static int store_columns(struct session *s, struct repetition *rep, size_t role, struct err *e)
+static const char *failure_of(const struct flow_rep *f, enum role role)
 {
-	const json_t *columns = json_object_get(rep->done[role], "columns"), *column;
-	size_t i;
-	int rc = 0;
-
-	if (json_integer_value(json_object_get(rep->done[role], "messages")) != rep->messages)
-		return err_set(e, -EPROTO, STATUS_FAILED, s->side[role].name, NULL,
-			       "endpoint reports another number of messages than it was asked for");
-	json_array_foreach (columns, i, column) {
-		const char *name = json_string_value(column);
-
-		if (rc)
-			break;
-		rc = is_column_of(s, role, name) ? store_column(s, rep, role, name, e)
-						 : err_set(e, -EPROTO, STATUS_FAILED, s->side[role].name, NULL,
-							   "endpoint sends a column that its kernel does not have");
-	}
-	return rc;
+	return json_text(f->done[role], "failure");
 }
 
-static void note_status(struct repetition *rep, size_t role, const json_t *message)
+static uint64_t source_count(const struct flow_rep *f, const char *counter)
 {
-	uint64_t now = (uint64_t)json_integer_value(json_object_get(message, "progress"));
-
-	if (now != rep->progress[role])
-		rep->moved_ms = channel_now_ms();
-	rep->progress[role] = now;
-}
-
-static const char *failure_of(const struct repetition *rep, size_t role)
-{
-	return json_text(rep->done[role], "failure");
-}
-
-static uint64_t source_count(const struct repetition *rep, const char *counter)
-{
-	const json_t *counters = json_object_get(rep->done[ROLE_SOURCE], "counters");
+	const json_t *counters = json_object_get(f->done[ROLE_SOURCE], "counters");
 
 	return (uint64_t)json_integer_value(json_object_get(counters, counter));
 }
 
-static int on_message(struct session *s, struct repetition *rep, size_t role, json_t *message, struct err *e)
-{
-	const char *type = json_string_value(json_object_get(message, "type"));
+/* --- messages of endpoints --- */
 
-	if (!strcmp(type, "status")) {
-		note_status(rep, role, message);
+static void note_status(struct flow_rep *f, enum role role, const json_t *message)
+{
+	uint64_t now = (uint64_t)json_integer_value(json_object_get(message, "progress"));
+
+	if (now != f->progress[role])
+		f->moved_ms = channel_now_ms();
+	f->progress[role] = now;
+}
+
+static int send_stop(struct repetition *rep, size_t i, struct err *e)
+{
+	struct flow_rep *f = &rep->flow[i];
+
+	if (f->stopped || !f->messages || f->done[ROLE_SOURCE])
 		return 0;
-	}
-	if (!strcmp(type, "error"))
-		return session_complain(s, role, message, e);
-	if (strcmp(type, "done") || rep->done[role])
-		return err_set(e, -EPROTO, STATUS_FAILED, s->side[role].name, NULL, "endpoint said '%.40s' out of turn",
-			       type);
-	rep->done[role] = json_incref(message);
-	rep->moved_ms = channel_now_ms();
-
-	int rc = store_columns(s, rep, role, e);
-
-	if (rc)
-		return rc;
-	/* The source has ended: the sink waits for stragglers. The sink has failed: the source need not go on. */
-	if (role == ROLE_SOURCE && !rep->done[ROLE_SINK])
-		return channel_send(
-		    &s->side[ROLE_SINK],
-		    json_pack("{s:s, s:I}", "type", "finish", "posted", (json_int_t)source_count(rep, "posted")), e);
-	if (role == ROLE_SINK && !rep->done[ROLE_SOURCE] && *failure_of(rep, role))
-		return channel_send(&s->side[ROLE_SOURCE], json_pack("{s:s}", "type", "stop"), e);
-	return 0;
+	f->stopped = true;
+	return channel_send(&peer_of(rep, i, ROLE_SOURCE)->channel, json_pack("{s:s}", "type", "stop"), e);
 }
 
-static int complain_stuck(struct session *s, const struct repetition *rep, struct err *e)
-{
-	int role = rep->done[ROLE_SOURCE] ? ROLE_SINK : ROLE_SOURCE;
-	char object[64];
-
-	/* The side that is behind is the one to look at. */
-	if (!rep->done[ROLE_SINK] && rep->progress[ROLE_SINK] < rep->progress[ROLE_SOURCE])
-		role = ROLE_SINK;
-	snprintf(object, sizeof(object), "%s endpoint", role_names[role]);
-	return err_set(e, -ETIMEDOUT, STATUS_FAILED, object, NULL,
-		       "no progress for %lld s, at message %llu of %u; its last words: %s",
-		       (long long)((s->common.timeout + s->pause_ns) / 1000000000),
-		       (unsigned long long)rep->progress[role], rep->messages,
-		       *s->side[role].last_words ? s->side[role].last_words : "(none)");
-}
-
-/* `asked`: the last one, with which it went wrong if it did. */
-static int ask_status(struct session *s, const struct repetition *rep, size_t *asked, struct err *e)
+static int send_stops(struct repetition *rep, struct err *e)
 {
 	int rc = 0;
 
-	if (channel_now_ms() - rep->moved_ms > (s->common.timeout + s->pause_ns) / 1000000)
-		return complain_stuck(s, rep, e);
-	for (size_t role = 0; !rc && role < 2; role++)
-		if (!rep->done[role]) {
-			*asked = role;
-			rc = channel_send(&s->side[role], json_pack("{s:s}", "type", "status"), e);
-		}
+	for (size_t i = 0; !rc && i < rep->count; i++)
+		rc = send_stop(rep, i, e);
 	return rc;
 }
 
-static int stop_repetition(struct session *s, struct repetition *rep, struct err *e)
+/* The source has ended: the sink waits for stragglers. The sink has failed: the source need not go on. The first flow of
+ * several has ended: with `until: first` the others need not go on, either. */
+static int pass_on(struct repetition *rep, size_t i, enum role role, struct err *e)
 {
-	if (rep->stopped || rep->done[ROLE_SOURCE])
+	struct flow_rep *f = &rep->flow[i];
+
+	if (role == ROLE_SOURCE && !f->done[ROLE_SINK])
+		return channel_send(
+		    &peer_of(rep, i, ROLE_SINK)->channel,
+		    json_pack("{s:s, s:I}", "type", "finish", "posted", (json_int_t)source_count(f, "posted")), e);
+	if (role == ROLE_SINK && !f->done[ROLE_SOURCE] && *failure_of(f, role))
+		return send_stop(rep, i, e);
+	return flow_is_done(f) && rep->s->point->until == UNTIL_FIRST ? send_stops(rep, e) : 0;
+}
+
+static int on_message(struct repetition *rep, size_t who, json_t *message, struct err *e)
+{
+	struct flow_rep *f = &rep->flow[who / 2];
+	struct peer *p = &rep->s->peer[who];
+	const char *type = json_text(message, "type");
+	int rc;
+
+	if (!strcmp(type, "status")) {
+		note_status(f, p->role, message);
 		return 0;
-	rep->stopped = true;
-	return channel_send(&s->side[ROLE_SOURCE], json_pack("{s:s}", "type", "stop"), e);
+	}
+	if (!strcmp(type, "error"))
+		return session_complain(p, message, e);
+	if (strcmp(type, "done") || f->done[p->role] || !f->messages)
+		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint said '%.40s' out of turn", type);
+	f->done[p->role] = json_incref(message);
+	f->moved_ms = channel_now_ms();
+	rc = columns_store(p, message, f->messages, f->dir, e);
+	return rc ? rc : pass_on(rep, who / 2, p->role, e);
+}
+
+/* --- progress --- */
+
+/* How long an endpoint may seem idle. */
+static int64_t patience_ms(const struct flow *f)
+{
+	return (f->common.timeout + f->config.schedule.pause_ns) / 1000000;
+}
+
+static int complain_stuck(const struct repetition *rep, size_t i, struct err *e)
+{
+	const struct flow_rep *f = &rep->flow[i];
+	enum role role = f->done[ROLE_SOURCE] ? ROLE_SINK : ROLE_SOURCE;
+	const struct channel *c;
+	char object[64];
+
+	/* The side that is behind is the one to look at. */
+	if (!f->done[ROLE_SINK] && f->progress[ROLE_SINK] < f->progress[ROLE_SOURCE])
+		role = ROLE_SINK;
+	c = &peer_of(rep, i, role)->channel;
+	snprintf(object, sizeof(object), "%s endpoint", peer_of(rep, i, role)->name);
+	return err_set(e, -ETIMEDOUT, STATUS_FAILED, object, NULL,
+		       "no progress for %lld s, at message %llu of %u; its standard error ends in: %s",
+		       (long long)patience_ms(f->flow) / 1000, (unsigned long long)f->progress[role], f->messages,
+		       *c->stderr_tail ? c->stderr_tail : "(none)");
+}
+
+/* `asked`: the last one, with which it went wrong if it did. */
+static int ask_status(struct repetition *rep, size_t *asked, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < rep->count; i++) {
+		struct flow_rep *f = &rep->flow[i];
+
+		if (!flow_is_done(f) && channel_now_ms() - f->moved_ms > patience_ms(f->flow))
+			rc = complain_stuck(rep, i, e);
+		for (enum role role = ROLE_SOURCE; !rc && f->messages && role <= ROLE_SINK; role++)
+			if (!f->done[role]) {
+				*asked = 2 * i + role;
+				rc = channel_send(&rep->s->peer[*asked].channel, json_pack("{s:s}", "type", "status"),
+						  e);
+			}
+	}
+	return rc;
 }
 
 /*
  * One side has gone in the middle: a device that watches its connection soon tells the other one so, and how. What it
  * says belongs into the point's reason. Not every transport has something to say: those grant `gives_up_ms`.
  */
-static void hear_survivor(struct session *s, const struct repetition *rep, size_t gone, struct err *e)
+static void ask_survivor(struct repetition *rep, size_t gone, struct err *e)
 {
-	size_t role = !gone;
-	const json_t *granted = json_object_get(s->granted, role_names[role]);
-	json_int_t patience = json_integer_value(json_object_get(granted, "gives_up_ms"));
-	struct channel *list[] = {&s->side[role]};
-	struct err first = *e, unheard = ERR_INIT;
-	json_t *message = NULL, *done = json_incref(rep->done[role]);
-	int64_t deadline = channel_now_ms() + (patience < SURVIVOR_MS ? patience : SURVIVOR_MS);
-	const char *text;
+	struct peer *p = &rep->s->peer[gone ^ 1];
+	const json_t *of = rep->s->granted, *granted;
+	json_t *message = NULL, *done = json_incref(rep->flow[gone / 2].done[p->role]);
+	struct err first = *e, ignored = ERR_INIT;
+	json_int_t patience;
+	int64_t deadline;
 	size_t who;
 
-	while (patience && !done && channel_wait(list, 1, deadline, &who, &message, &unheard) > 0) {
-		if (!strcmp(json_string_value(json_object_get(message, "type")), "done"))
+	if (*p->flow->name)
+		of = json_object_get(of, p->flow->name);
+	granted = json_object_get(of, role_names[p->role]);
+	patience = json_integer_value(json_object_get(granted, "gives_up_ms"));
+	deadline = channel_now_ms() + (patience < SURVIVOR_MS ? patience : SURVIVOR_MS);
+	while (patience && !done &&
+	       channel_wait((struct channel *[]){&p->channel}, 1, deadline, &who, &message, &ignored) > 0) {
+		if (!strcmp(json_text(message, "type"), "done"))
 			done = message;
 		else
 			json_decref(message);
 	}
-	text = json_text(done, "failure");
-	if (*text) {
+	if (*json_text(done, "failure")) {
 		err_clear(e);
-		err_set(e, -EPIPE, first.status, NULL, NULL, "%s; %s: %s", first.text, role_names[role], text);
+		err_set(e, -EPIPE, first.status, NULL, NULL, "%s; %s: %s", first.text, p->name,
+			json_text(done, "failure"));
 	}
 	json_decref(done);
 }
 
-/* From "run" until both sides have handed their columns over. */
-static int follow(struct session *s, struct repetition *rep, struct err *e)
+static int64_t ask_every_ms(const struct repetition *rep)
 {
-	int64_t ask_ms = s->common.timeout / 4000000 < STATUS_MS ? s->common.timeout / 4000000 : STATUS_MS;
+	int64_t ms = STATUS_MS;
 
-	rep->moved_ms = channel_now_ms();
-	while (!rep->done[ROLE_SOURCE] || !rep->done[ROLE_SINK]) {
-		struct channel *list[2];
-		size_t role;
+	for (size_t i = 0; i < rep->count; i++)
+		if (rep->flow[i].flow->common.timeout / 4000000 < ms)
+			ms = rep->flow[i].flow->common.timeout / 4000000;
+	return ms;
+}
+
+/* From "run" until all have handed their columns over. */
+static int follow(struct repetition *rep, struct err *e)
+{
+	struct session *s = rep->s;
+	struct channel *list[2 * POINT_FLOWS_MAX];
+	const int64_t ask_ms = ask_every_ms(rep);
+
+	for (size_t i = 0; i < s->count; i++)
+		list[i] = &s->peer[i].channel;
+	for (size_t i = 0; i < rep->count; i++)
+		rep->flow[i].moved_ms = channel_now_ms();
+	while (!repetition_is_done(rep)) {
+		size_t who = 0;
 		json_t *message;
-		int rc = channel_wait(session_sides(s, list), 2, channel_now_ms() + ask_ms, &role, &message, e);
+		int rc = channel_wait(list, s->count, channel_now_ms() + ask_ms, &who, &message, e);
 
 		if (rc > 0) {
-			rc = on_message(s, rep, role, message, e);
+			rc = on_message(rep, who, message, e);
 			json_decref(message);
 		} else if (rc == 0) {
-			rc = ask_status(s, rep, &role, e);
+			rc = ask_status(rep, &who, e);
 		}
-		if (*s->co->interrupted && (rc == -EINTR || !rc))
-			rc = stop_repetition(s, rep, e);
+		if (*s->run->interrupted && (rc == -EINTR || !rc)) {
+			rep->interrupted = true;
+			rc = send_stops(rep, e);
+		}
 		if (rc == -EPIPE)
-			hear_survivor(s, rep, role, e);
+			ask_survivor(rep, who, e);
 		if (rc && rc != -EINTR)
 			return rc;
 	}
 	return 0;
 }
 
-static int arm(struct session *s, const struct repetition *rep, int role, struct err *e)
+/* --- start --- */
+
+static int arm(struct repetition *rep, enum role role, struct err *e)
 {
-	int rc = channel_send(&s->side[role],
-			      json_pack("{s:s, s:I, s:I, s:b}", "type", "arm", "messages", (json_int_t)rep->messages,
-					"rep", (json_int_t)(rep->number < 0 ? 0 : rep->number), "restamp",
-					rep->number != UNDISTURBED),
-			      e);
+	int rc = 0;
 
-	return rc ? rc : session_collect(s, 1u << role, "armed", e);
-}
+	for (size_t i = 0; !rc && i < rep->count; i++) {
+		const struct flow_rep *f = &rep->flow[i];
 
-/* As far as the source came: the entries of its columns. A step of a pacer that sent nothing is one, too. */
-static uint64_t reached(const struct repetition *rep)
-{
-	return source_count(rep, "posted") + source_count(rep, "missed") + source_count(rep, "unsent");
-}
-
-/* A repetition that was stopped: what was never sent is not lost, so its entries go. */
-static int shorten_columns(const struct repetition *rep, uint64_t count, struct err *e)
-{
-	for (size_t role = 0; role < 2; role++) {
-		const json_t *column;
-		size_t i;
-
-		json_array_foreach (json_object_get(rep->done[role], "columns"), i, column) {
-			char *path = fs_path("%s/%s.npy", rep->dir, json_string_value(column));
-			char header[NPY_HEADER];
-			int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-			int rc = 0;
-
-			npy_header(header, count);
-			if (fd < 0 || pwrite(fd, header, sizeof(header), 0) != NPY_HEADER ||
-			    ftruncate(fd, NPY_HEADER + (off_t)(count * sizeof(int64_t))))
-				rc = err_sys(e, -errno, path, "shorten");
-			if (fd >= 0)
-				close(fd);
-			free(path);
-			if (rc)
-				return rc;
-		}
+		if (f->messages)
+			rc = channel_send(&peer_of(rep, i, role)->channel,
+					  json_pack("{s:s, s:I, s:I, s:b, s:s}", "type", "arm", "messages",
+						    (json_int_t)f->messages, "rep",
+						    (json_int_t)(rep->number < 0 ? 0 : rep->number), "control",
+						    rep->number == REPETITION_CONTROL, "keep_in", f->dir),
+					  e);
 	}
-	return 0;
+	return rc ? rc : session_collect(rep->s, role == ROLE_SINK ? WHOM_SINKS : WHOM_SOURCES, "armed", e);
 }
 
-static int write_counters(const struct repetition *rep, struct err *e)
+static int64_t start_time(void)
 {
-	char *path = fs_path("%s/counters.json", rep->dir);
-	json_t *j = json_pack(
-	    "{s:i, s:O, s:O, s:{s:O, s:O}}", "schema", 1, "source", json_object_get(rep->done[ROLE_SOURCE], "counters"),
-	    "sink", json_object_get(rep->done[ROLE_SINK], "counters"), "device", "source",
-	    json_object_get(rep->done[ROLE_SOURCE], "device"), "sink", json_object_get(rep->done[ROLE_SINK], "device"));
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + START_AHEAD_NS;
+}
+
+/* Several flows start at one moment of this machine's clock. */
+static int send_run(struct repetition *rep, struct err *e)
+{
+	const bool together = rep->count > 1 && session_is_local(rep->s);
+	const int64_t start_ns = together ? start_time() : 0;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < rep->count; i++)
+		if (rep->flow[i].messages)
+			rc = channel_send(&peer_of(rep, i, ROLE_SOURCE)->channel,
+					  json_pack("{s:s, s:I}", "type", "run", "start_ns", (json_int_t)start_ns), e);
+	return rc;
+}
+
+/* --- what is kept --- */
+
+static int write_counters(const struct flow_rep *f, struct err *e)
+{
+	char *path = fs_path("%s/counters.json", f->dir);
+	const json_t *source = f->done[ROLE_SOURCE], *sink = f->done[ROLE_SINK];
+	json_t *j = json_pack("{s:i, s:O, s:O, s:{s:O, s:O}}", "schema", 1, "source",
+			      json_object_get(source, "counters"), "sink", json_object_get(sink, "counters"), "device",
+			      "source", json_object_get(source, "device"), "sink", json_object_get(sink, "device"));
 	int rc =
 	    j ? json_write(path, j, e) : err_set(e, -EPROTO, STATUS_FAILED, "endpoint", NULL, "reports no counters");
 
@@ -305,69 +315,149 @@ static int write_counters(const struct repetition *rep, struct err *e)
 	return rc;
 }
 
-static int keep_repetition(struct session *s, const struct repetition *rep, struct err *e)
+/* As far as the source came: the entries of its columns. A step of a pacer that sent nothing is one, too. */
+static uint64_t reached(const struct flow_rep *f)
 {
-	const struct rundir *dir = s->co->rundir;
-	uint64_t entries = reached(rep);
+	return source_count(f, "posted") + source_count(f, "missed") + source_count(f, "unsent");
+}
+
+static int keep_flow(const struct repetition *rep, size_t i, struct err *e)
+{
+	const struct flow_rep *f = &rep->flow[i];
+	const uint64_t entries = reached(f);
 	int rc = 0;
 
-	if (entries > rep->messages)
-		rc = err_set(e, -EPROTO, STATUS_FAILED, "source", NULL, "reports more messages than it was asked for");
-	if (!rc && entries < rep->messages)
-		rc = entries ? shorten_columns(rep, entries, e) : fs_remove_tree(rep->dir, e);
-	if (!rc && entries)
-		rc = write_counters(rep, e);
-	if (!rc && entries && rep->number >= 0)
-		rc = reduce_write(dir->path, dir->resolved, s->id, (unsigned)rep->number, e);
-	return rc;
+	if (entries > f->messages)
+		return err_set(e, -EPROTO, STATUS_FAILED, peer_of(rep, i, ROLE_SOURCE)->name, NULL,
+			       "reports more messages than it was asked for");
+	if (entries < f->messages)
+		rc = columns_shorten(f->done[ROLE_SINK], f->dir, entries, e);
+	if (!rc && entries < f->messages)
+		rc = columns_shorten(f->done[ROLE_SOURCE], f->dir, entries, e);
+	return rc ? rc : write_counters(f, e);
 }
 
-/* The warm-up is kept as well, apart from what is summarised; so is what t_send is compared with. */
-static char *repetition_dir(const struct session *s)
+static bool is_empty(const struct repetition *rep)
 {
-	if (s->repetition == UNDISTURBED)
-		return fs_path("%s/undisturbed", s->dir);
-	return s->repetition < 0 ? fs_path("%s/warmup", s->dir) : fs_path("%s/rep-%02lld", s->dir, s->repetition);
+	for (size_t i = 0; i < rep->count; i++)
+		if (rep->flow[i].messages && !reached(&rep->flow[i]))
+			return true;
+	return false;
 }
 
-int repetition_run(struct session *s, long long number, uint32_t messages, struct err *e)
+static char *repetition_dir(const struct session *s, const struct flow *f, long long number)
 {
-	struct repetition rep = {.number = number, .messages = messages};
-	int rc;
+	char name[32];
 
-	s->repetition = number;
-	rep.dir = repetition_dir(s);
-	rc = fs_mkdirs(rep.dir, e);
-	if (rc)
-		goto out;
-	rc = arm(s, &rep, ROLE_SINK, e);
-	if (!rc)
-		rc = arm(s, &rep, ROLE_SOURCE, e);
-	if (!rc)
-		rc = channel_send(&s->side[ROLE_SOURCE], json_pack("{s:s}", "type", "run"), e);
-	if (!rc)
-		rc = follow(s, &rep, e);
-	if (!rc)
-		rc = keep_repetition(s, &rep, e);
-	for (size_t role = 0; !rc && role < 2; role++)
-		if (*failure_of(&rep, role))
-			rc = err_set(e, -EIO, STATUS_FAILED, role_names[role], NULL, "%s", failure_of(&rep, role));
-	if (!rc && rep.stopped)
-		rc = -EINTR;
-out:
-	for (size_t role = 0; role < 2; role++)
-		json_decref(rep.done[role]);
-	free(rep.dir);
-	return rc;
+	snprintf(name, sizeof(name), "rep-%02lld", number);
+	return session_path(s, f,
+			    number == REPETITION_CONTROL   ? "undisturbed"
+			    : number == REPETITION_WARM_UP ? "warmup"
+							   : name);
 }
 
-void repetition_drop_incomplete(const struct session *s)
+static void remove_all(const struct session *s, long long number)
 {
-	char *dir = repetition_dir(s);
-	char *counters = fs_path("%s/counters.json", dir);
+	char *dir = repetition_dir(s, &(const struct flow){.name = ""}, number);
 
-	if (access(counters, F_OK))
-		fs_remove_tree(dir, NULL);
-	free(counters);
+	fs_remove_tree(dir, NULL);
 	free(dir);
+}
+
+/* One that was stopped before a flow had begun is none. */
+static int keep(const struct repetition *rep, struct err *e)
+{
+	int rc = 0;
+
+	if (is_empty(rep)) {
+		remove_all(rep->s, rep->number);
+		return 0;
+	}
+	for (size_t i = 0; !rc && i < rep->count; i++)
+		if (rep->flow[i].messages)
+			rc = keep_flow(rep, i, e);
+	if (!rc && rep->number >= 0)
+		rc = reduce_write(rep->s->run->path, rep->s->run->resolved, rep->s->point->id, (unsigned)rep->number, e);
+	return rc;
+}
+
+/* What an endpoint says went wrong, though it handed its columns over. */
+static int find_failure(const struct repetition *rep, struct err *e)
+{
+	for (size_t i = 0; i < rep->count; i++)
+		for (enum role role = ROLE_SOURCE; role <= ROLE_SINK; role++)
+			if (*failure_of(&rep->flow[i], role))
+				return err_set(e, -EIO, STATUS_FAILED, peer_of(rep, i, role)->name, NULL, "%s",
+					       failure_of(&rep->flow[i], role));
+	return 0;
+}
+
+/* --- all of it --- */
+
+static int begin(struct repetition *rep, struct session *s, long long number, struct err *e)
+{
+	int rc = 0;
+
+	*rep = (struct repetition){.s = s, .number = number, .count = s->point->flow_count};
+	for (size_t i = 0; !rc && i < rep->count; i++) {
+		const struct flow *f = &s->point->flow[i];
+		int64_t messages = f->config.schedule.messages;
+
+		if (number == REPETITION_WARM_UP && f->common.warmup < messages)
+			messages = f->common.warmup;
+		rep->flow[i] =
+		    (struct flow_rep){.flow = f, .messages = (uint32_t)messages, .dir = repetition_dir(s, f, number)};
+		peer_of(rep, i, ROLE_SOURCE)->idle = peer_of(rep, i, ROLE_SINK)->idle = !messages;
+		if (messages)
+			rc = fs_mkdirs(rep->flow[i].dir, e);
+	}
+	return rc;
+}
+
+static void end(struct repetition *rep)
+{
+	for (size_t i = 0; i < rep->count; i++) {
+		json_decref(rep->flow[i].done[ROLE_SOURCE]);
+		json_decref(rep->flow[i].done[ROLE_SINK]);
+		free(rep->flow[i].dir);
+	}
+}
+
+int repetition_run(struct session *s, long long number, struct err *e)
+{
+	struct repetition rep;
+	int rc = begin(&rep, s, number, e);
+
+	if (!rc)
+		rc = arm(&rep, ROLE_SINK, e);
+	if (!rc)
+		rc = arm(&rep, ROLE_SOURCE, e);
+	if (!rc)
+		rc = send_run(&rep, e);
+	if (!rc)
+		rc = follow(&rep, e);
+	if (!rc)
+		rc = keep(&rep, e);
+	if (!rc)
+		rc = find_failure(&rep, e);
+	if (!rc && rep.interrupted)
+		rc = -EINTR;
+	end(&rep);
+	return rc;
+}
+
+void repetition_drop_incomplete(const struct session *s, long long number)
+{
+	bool whole = true;
+
+	for (size_t i = 0; i < s->point->flow_count; i++) {
+		char *dir = repetition_dir(s, &s->point->flow[i], number);
+		char *counters = fs_path("%s/counters.json", dir);
+
+		whole &= !access(counters, F_OK) || access(dir, F_OK);
+		free(counters);
+		free(dir);
+	}
+	if (!whole)
+		remove_all(s, number);
 }

@@ -1,24 +1,21 @@
 /*
- * One repetition of a point: both endpoints are armed, followed until they are done, and what they hand back is stored.
+ * One repetition of a point: all endpoints are armed, the sources started together, all followed until they are done, and
+ * what they hand back is stored.
  */
-#ifndef KBLAT_REPETITION_H
-#define KBLAT_REPETITION_H
+#ifndef KBLAT_RUN_REPETITION_H
+#define KBLAT_RUN_REPETITION_H
 
-#include <stdint.h>
+#include "run/session.h"
 
-struct err;
-struct session;
-
-/* Repetitions that are not among those that are counted: before them, and (t_send) without the third thread. */
-enum { WARM_UP = -1, UNDISTURBED = -2 };
+/* Repetitions that are not among those that are counted: before them, and without the threads of a kernel whose cost they
+ * tell (t_send). */
+enum { REPETITION_WARM_UP = -1, REPETITION_CONTROL = -2 };
 
 /* 0; -EINTR: stopped early, what was measured is kept; or another negative errno. */
-int repetition_run(struct session *s, long long number, uint32_t messages, struct err *e);
+int repetition_run(struct session *s, long long number, struct err *e);
 
-/*
- * Nothing half-written stays: a repetition has counters.json, or it is not there. Called when the endpoints are gone:
- * one that hung keeps its columns as if the coordinator had died.
- */
-void repetition_drop_incomplete(const struct session *s);
+/* Nothing half-written stays: a repetition has the counters of all flows, or it is not there. Called when the endpoints
+ * have gone: one that hung keeps its columns as if the coordinator had died. */
+void repetition_drop_incomplete(const struct session *s, long long number);
 
 #endif

@@ -8,229 +8,409 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "kernels/kernel.h"
-#include "run/coordinator.h"
-#include "run/environment.h"
+#include "common/json.h"
 
 #define REPLY_MS 60000 /* open and connect: registering much memory takes time */
+#define STOP_MS	 3000
 
-const char *const role_names[] = {[ROLE_SOURCE] = "source", [ROLE_SINK] = "sink"};
+/* --- begin and end --- */
 
-struct channel *const *session_sides(struct session *s, struct channel *list[2])
+static void name_peers(struct session *s)
 {
-	list[0] = &s->side[0];
-	list[1] = &s->side[1];
-	return list;
-}
+	for (size_t i = 0; i < s->count; i++) {
+		struct peer *p = &s->peer[i];
 
-void session_drop_replies(struct session *s)
-{
-	for (int role = 0; role < 2; role++) {
-		json_decref(s->reply[role]);
-		s->reply[role] = NULL;
+		p->flow = &s->point->flow[i / 2];
+		p->role = i % 2 ? ROLE_SINK : ROLE_SOURCE;
+		point_side_name(p->flow, p->role, p->name, sizeof(p->name));
+		channel_init(&p->channel, p->name);
 	}
 }
 
-int session_complain(const struct session *s, size_t role, const json_t *message, struct err *e)
+int session_begin(struct session *s, const struct run_context *run, const struct point *p, struct err *e)
+{
+	*s = (struct session){
+	    .run = run,
+	    .point = p,
+	    .count = 2 * p->flow_count,
+	    .dir = fs_path("%s/points/%04u", run->path, p->id),
+	    .granted = json_object(),
+	    .placement = json_object(),
+	};
+	s->peer = calloc(s->count, sizeof(*s->peer));
+	s->placed = calloc(s->count, sizeof(*s->placed));
+	if (!s->peer || !s->placed) {
+		s->count = 0;
+		return err_sys(e, -ENOMEM, "point", "allocate");
+	}
+	name_peers(s);
+	return fs_mkdirs(s->dir, e);
+}
+
+/* An endpoint in good order cleans up by itself; one that is stuck gets no patience twice. All hear it at once. */
+void session_stop(struct session *s)
+{
+	const int64_t deadline = channel_now_ms() + STOP_MS;
+
+	for (size_t i = 0; i < s->count; i++)
+		channel_end_input(&s->peer[i].channel);
+	for (size_t i = 0; i < s->count; i++) {
+		const int64_t left = deadline - channel_now_ms();
+
+		channel_stop(&s->peer[i].channel, left > 0 ? left : 0);
+	}
+}
+
+void session_end(struct session *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		json_decref(s->peer[i].reply);
+		free(s->peer[i].survey);
+	}
+	free(s->peer);
+	free(s->placed);
+	json_decref(s->granted);
+	json_decref(s->placement);
+	free(s->dir);
+	*s = (struct session){.count = 0};
+}
+
+char *session_path(const struct session *s, const struct flow *f, const char *name)
+{
+	return fs_path("%s/%s%s%s", s->dir, name, *f->name ? "/" : "", f->name);
+}
+
+/* --- orders and answers --- */
+
+bool session_is_among(const struct peer *p, enum whom whom)
+{
+	return !p->idle && (whom == WHOM_ALL || p->role == (whom == WHOM_SINKS ? ROLE_SINK : ROLE_SOURCE));
+}
+
+int session_complain(const struct peer *p, const json_t *message, struct err *e)
 {
 	const char *text = json_string_value(json_object_get(message, "text"));
 	int status = (int)json_integer_value(json_object_get(message, "status"));
 
 	return err_set(e, -EIO,
 		       status == STATUS_IMPOSSIBLE || status == STATUS_USAGE ? (enum status)status : STATUS_FAILED,
-		       s->side[role].name, NULL, "%s", text ? text : "failed without a reason");
+		       p->name, NULL, "%s", text ? text : "failed without a reason");
 }
 
-int session_collect(struct session *s, unsigned mask, const char *type, struct err *e)
+/* 1: that is the answer. 0: it is something that may come in between. */
+static int judge_answer(struct peer *p, const char *type, const json_t *message, struct err *e)
+{
+	const char *got = json_text(message, "type");
+
+	if (!strcmp(got, "status")) /* asked for right before the repetition ended */
+		return 0;
+	if (!strcmp(got, "error"))
+		return session_complain(p, message, e);
+	if (!strcmp(got, type))
+		return 1;
+	return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint said '%.40s' where '%s' was expected", got,
+		       type);
+}
+
+static int collect_one(struct session *s, struct peer **pending, size_t *count, int64_t deadline, const char *type,
+		       struct err *e)
+{
+	struct channel *list[2 * POINT_FLOWS_MAX];
+	json_t *message;
+	size_t who;
+	int rc;
+
+	for (size_t i = 0; i < *count; i++)
+		list[i] = &pending[i]->channel;
+	rc = channel_wait(list, *count, deadline, &who, &message, e);
+	if (rc == -EINTR && !*s->run->interrupted)
+		return 0;
+	if (rc == 0)
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, pending[0]->name, NULL,
+			       "endpoint does not answer '%s' for %d s", type, REPLY_MS / 1000);
+	if (rc < 0)
+		return rc;
+	rc = judge_answer(pending[who], type, message, e);
+	if (rc > 0) {
+		pending[who]->reply = message;
+		pending[who] = pending[--*count];
+		return 0;
+	}
+	json_decref(message);
+	return rc;
+}
+
+int session_collect(struct session *s, enum whom whom, const char *type, struct err *e)
 {
 	int64_t deadline = channel_now_ms() + REPLY_MS;
+	struct peer *pending[2 * POINT_FLOWS_MAX];
+	size_t count = 0;
+	int rc = 0;
 
-	session_drop_replies(s);
-	while (mask) {
-		struct channel *list[2];
-		int role_of[2];
-		size_t count = 0, who;
-		json_t *message;
-		int rc, role;
-
-		for (role = 0; role < 2; role++)
-			if (mask & 1u << role) {
-				role_of[count] = role;
-				list[count++] = &s->side[role];
-			}
-		rc = channel_wait(list, count, deadline, &who, &message, e);
-		if (rc == -EINTR && !*s->co->interrupted)
+	for (size_t i = 0; i < s->count; i++) {
+		if (!session_is_among(&s->peer[i], whom))
 			continue;
-		if (rc == 0)
-			return err_set(e, -ETIMEDOUT, STATUS_FAILED, list[0]->name, NULL,
-				       "endpoint does not answer '%s' for %d s", type, REPLY_MS / 1000);
-		if (rc < 0)
-			return rc;
-		role = role_of[who];
-
-		const char *got = json_string_value(json_object_get(message, "type"));
-
-		if (!strcmp(got, "status")) {
-			rc = 0; /* asked for right before the repetition ended */
-		} else if (!strcmp(got, "error")) {
-			rc = session_complain(s, (size_t)role, message, e);
-		} else if (strcmp(got, type)) {
-			rc = err_set(e, -EPROTO, STATUS_FAILED, s->side[role].name, NULL,
-				     "endpoint said '%.40s' where '%s' was expected", got, type);
-		} else {
-			mask &= ~(1u << role);
-			s->reply[role] = json_incref(message);
-		}
-		json_decref(message);
-		if (rc < 0)
-			return rc;
+		json_decref(s->peer[i].reply);
+		s->peer[i].reply = NULL;
+		pending[count++] = &s->peer[i];
 	}
-	return 0;
+	while (!rc && count)
+		rc = collect_one(s, pending, &count, deadline, type, e);
+	return rc;
 }
 
+/* --- start --- */
+
+static int start_peer(struct session *s, struct peer *p, struct err *e)
+{
+	const char *inner[] = {s->run->kbtune, "cpuset", "exec", p->shield, "--", NULL};
+
+	return channel_start(&p->channel, p->name, s->run->launcher[p->role], p->shield ? inner : NULL, e);
+}
+
+/* All begin at once: many take no longer than one. */
 int session_start(struct session *s, struct err *e)
 {
 	int rc = 0;
 
-	for (int role = 0; !rc && role < 2; role++) {
-		const char *shield = s->place[role].shield;
-		const char *inner[] = {s->co->environment->kbtune, "cpuset", "exec", shield, "--", NULL};
-
-		rc = channel_start(&s->side[role], role_names[role], s->co->launcher[role], shield ? inner : NULL, e);
-	}
+	for (size_t i = 0; !rc && i < s->count; i++)
+		rc = start_peer(s, &s->peer[i], e);
+	for (size_t i = 0; !rc && i < s->count; i++)
+		rc = channel_greet(&s->peer[i].channel, e);
 	return rc;
 }
 
-static bool is_local(const struct session *s, int role)
+static const char *boot_of(const struct peer *p)
 {
-	const char *boot_id = json_string_value(json_object_get(s->side[role].hello, "boot_id"));
-
-	return boot_id && *boot_id && !strcmp(boot_id, s->co->boot_id);
+	return json_text(p->channel.hello, "boot_id");
 }
 
-static int send_open(struct session *s, int role, const char *name, struct err *e)
+static bool is_local(const struct session *s, const struct peer *p)
 {
-	const struct clock_conversion *c = &s->co->conversion;
+	return *boot_of(p) && !strcmp(boot_of(p), s->run->boot_id);
+}
+
+bool session_is_local(const struct session *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!is_local(s, &s->peer[i]))
+			return false;
+	return true;
+}
+
+json_t *session_hosts(const struct session *s)
+{
+	json_t *hosts = json_object();
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct peer *p = &s->peer[i];
+		const char *name = json_text_or(p->channel.hello, "host", "?");
+		json_t *host = json_object_get(hosts, name), *roles;
+
+		if (!host) {
+			host =
+			    json_pack("{s:O, s:[]}", "boot_id", json_object_get(p->channel.hello, "boot_id"), "roles");
+			json_object_set_new(hosts, name, host);
+		}
+		roles = json_object_get(host, "roles");
+		if (!json_has_string(roles, role_names[p->role]))
+			json_array_append_new(roles, json_string(role_names[p->role]));
+	}
+	return hosts;
+}
+
+/* --- CPUs --- */
+
+static int send_survey(struct peer *p, struct err *e)
+{
+	static const char *const settings[] = {[ROLE_SOURCE] = "source_cpu", [ROLE_SINK] = "sink_cpu"};
+	const struct common_settings *c = &p->flow->common;
+
+	return channel_send(&p->channel,
+			    json_pack("{s:s, s:s, s:s, s:s}", "type", "survey", "setting", settings[p->role], "text",
+				      p->role == ROLE_SOURCE ? c->source_cpu : c->sink_cpu, "device",
+				      p->flow->traits.device ? p->flow->traits.device : ""),
+			    e);
+}
+
+static bool has_spare_thread(const struct peer *p)
+{
+	for (const struct kernel_thread *t = p->flow->kernel->threads; t->name; t++)
+		if (t->side == p->role && t->cpu == THREAD_SPARE && flow_has_thread(p->flow, t, false))
+			return true;
+	return false;
+}
+
+static int take_survey(struct session *s, size_t i, struct err *e)
+{
+	struct peer *p = &s->peer[i];
+
+	p->survey = calloc(1, sizeof(*p->survey));
+	if (!p->survey)
+		return err_sys(e, -ENOMEM, "survey", "allocate");
+	s->placed[i] = (struct placement){.survey = p->survey,
+					  .host = boot_of(p),
+					  .is_busy = flow_is_busy(p->flow, p->role),
+					  .wants_spare = has_spare_thread(p)};
+	return survey_from_json(p->reply, p->survey, e);
+}
+
+/* What each endpoint's machine has is asked there; who gets what is decided here, for all of them. */
+static int deal_cpus(struct session *s, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->count; i++)
+		rc = send_survey(&s->peer[i], e);
+	if (!rc)
+		rc = session_collect(s, WHOM_ALL, "surveyed", e);
+	for (size_t i = 0; !rc && i < s->count; i++)
+		rc = take_survey(s, i, e);
+	if (!rc)
+		placement_deal(s->placed, s->count);
+	return rc;
+}
+
+/* --- open --- */
+
+static json_t *cpu_json(int cpu)
+{
+	return cpu < 0 ? json_null() : json_integer(cpu);
+}
+
+static int send_open(struct session *s, size_t i, const char *name, struct err *e)
+{
+	const struct clock_conversion *c = &s->run->conversion;
+	const struct peer *p = &s->peer[i];
 	json_t *order =
-	    json_pack("{s:s, s:s, s:O, s:O, s:O, s:s, s:{s:I, s:I, s:I}}", "type", "open", "role", role_names[role],
-		      "kernel", json_object_get(s->params, "kernel"), "transport",
-		      json_object_get(s->params, "transport"), "params", s->sent, "name", name, "conversion", "origin",
+	    json_pack("{s:s, s:s, s:s, s:O, s:s, s:o, s:o, s:{s:I, s:I, s:I}}", "type", "open", "role",
+		      role_names[p->role], "flow", p->flow->name, "params", p->flow->params, "name", name, "cpu",
+		      cpu_json(s->placed[i].cpu), "spare_cpu", cpu_json(s->placed[i].spare_cpu), "conversion", "origin",
 		      (json_int_t)c->origin, "numerator", (json_int_t)c->numerator, "shift", (json_int_t)c->shift);
 
-	if (is_local(s, role))
-		json_object_set_new(order, "salvage", json_string(s->dir));
-	return channel_send(&s->side[role], order, e);
+	if (is_local(s, p))
+		json_object_set_new(order, "dir", json_string(s->dir));
+	return channel_send(&s->peer[i].channel, order, e);
 }
 
 /* What an endpoint that is killed would leave in /dev/shm: only names that can be ours are taken from its answer. */
-static void note_leftover(struct session *s, int role, size_t slot, const char *dir, const char *name)
+static void note_leftover(struct session *s, struct peer *p, const json_t *name)
 {
-	char *path = name ? fs_path("%s%s", dir, name) : NULL;
+	const char *path = json_string_value(name);
 
-	if (path && is_local(s, role) && !strncmp(path, "/dev/shm/kblat-", 15) && !strchr(path + 9, '/'))
-		s->side[role].leftovers[slot] = path;
-	else
-		free(path);
+	if (path && is_local(s, p) && !strncmp(path, "/dev/shm/kblat-", 15) && !strchr(path + 9, '/'))
+		channel_note_leftover(&p->channel, path);
 }
 
 static void note_leftovers(struct session *s)
 {
-	for (int role = 0; role < 2; role++) {
-		const json_t *address = json_object_get(s->reply[role], "address");
-		const char *object = json_string_value(json_object_get(address, "object"));
+	for (size_t i = 0; i < s->count; i++) {
+		const json_t *reply = s->peer[i].reply, *name;
+		size_t k;
 
-		note_leftover(s, role, 0, "", json_string_value(json_object_get(s->reply[role], "scratch")));
-		if (object && *object)
-			note_leftover(s, role, 1, "/dev/shm", object);
+		note_leftover(s, &s->peer[i], json_object_get(reply, "scratch"));
+		json_array_foreach (json_object_get(json_object_get(reply, "address"), "scratch"), k, name)
+			note_leftover(s, &s->peer[i], name);
 	}
 }
 
-static int placed_cpu(const struct session *s, int role)
+/* Sides of other flows that have the same CPU. */
+static json_t *sharers(const struct session *s, size_t i)
 {
-	const json_t *cpu = json_object_get(json_object_get(s->placement, role_names[role]), "cpu");
+	const struct placement *own = &s->placed[i];
+	json_t *names = json_array();
 
-	return json_is_integer(cpu) ? (int)json_integer_value(cpu) : -1;
+	for (size_t k = 0; own->cpu >= 0 && k < s->count; k++)
+		if (k / 2 != i / 2 && s->placed[k].cpu == own->cpu && !strcmp(s->placed[k].host, own->host))
+			json_array_append_new(names, json_string(s->peer[k].name));
+	return names;
 }
 
-void session_measure_skew(struct coordinator *co, int source, int sink)
+/* Into {"source", "sink"}, of the flow where flows have names. */
+static void keep_of_peer(json_t *all, const struct peer *p, json_t *value /* stolen */)
 {
-	if (co->clock.skew_ns >= 0 || source < 0 || sink < 0 || source == sink)
-		return;
-	co->clock.skew_ns = clock_skew_ns(source, sink, co->clock.hz);
-	json_object_set_new(json_object_get(co->rundir->run, "clock"), "skew_ns", json_integer(co->clock.skew_ns));
-}
+	json_t *of = all;
 
-static void note_hosts(struct session *s)
-{
-	json_t *hosts = json_object_get(s->co->rundir->run, "hosts");
-	json_t *clock = json_object_get(s->co->rundir->run, "clock");
-
-	for (int role = 0; role < 2; role++) {
-		const json_t *hello = s->side[role].hello;
-		const char *name = json_string_value(json_object_get(hello, "host"));
-		json_t *host = json_object_get(hosts, name ? name : "?");
-
-		if (!host) {
-			host = json_pack("{s:O, s:[]}", "boot_id", json_object_get(hello, "boot_id"), "roles");
-			json_object_set_new(hosts, name ? name : "?", host);
+	if (*p->flow->name) {
+		of = json_object_get(all, p->flow->name);
+		if (!of) {
+			of = json_object();
+			json_object_set_new(all, p->flow->name, of);
 		}
-		json_t *roles = json_object_get(host, "roles"), *known;
-		bool there = false;
-		size_t i;
-
-		json_array_foreach (roles, i, known)
-			there |= !strcmp(json_string_value(known), role_names[role]);
-		if (!there)
-			json_array_append_new(roles, json_string(role_names[role]));
 	}
-	if (!is_local(s, ROLE_SOURCE) || !is_local(s, ROLE_SINK))
-		json_object_set_new(clock, "common", json_false());
+	json_object_set_new(of, role_names[p->role], value);
 }
 
-int session_open(struct session *s, struct err *e)
+static void note_placement(struct session *s, size_t i)
+{
+	const struct placement *own = &s->placed[i];
+	json_t *placement = json_copy(json_object_get(s->peer[i].reply, "placement"));
+
+	if (!placement)
+		return;
+	json_object_set_new(placement, "shared_smt", json_boolean(own->shared_smt));
+	json_object_set_new(placement, "shared_cpu", json_boolean(own->shared_cpu));
+	if (point_has_flows(s->point))
+		json_object_set_new(placement, "shared_with", sharers(s, i));
+	keep_of_peer(s->placement, &s->peer[i], placement);
+}
+
+/* Unique for this run, point and flow: objects that need a name have it. */
+static void draw_name(char name[17])
 {
 	unsigned char random[8];
-	char name[17];
-	int rc;
 
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		memset(random, 0, sizeof(random));
 	for (size_t i = 0; i < sizeof(random); i++)
 		snprintf(name + 2 * i, 3, "%02x", random[i]);
-	for (int role = 0; role < 2; role++) {
-		rc = send_open(s, role, name, e);
-		if (rc)
-			return rc;
+}
+
+int session_open(struct session *s, struct err *e)
+{
+	char name[17] = "";
+	int rc = deal_cpus(s, e);
+
+	for (size_t i = 0; !rc && i < s->count; i++) {
+		if (i % 2 == 0)
+			draw_name(name);
+		rc = send_open(s, i, name, e);
 	}
-	rc = session_collect(s, 3, "opened", e);
+	if (rc)
+		return rc;
+	rc = session_collect(s, WHOM_ALL, "opened", e);
 	note_leftovers(s);
 	if (rc)
 		return rc;
 	s->is_open = true;
-	for (int role = 0; role < 2; role++)
-		json_object_set(s->placement, role_names[role], json_object_get(s->reply[role], "placement"));
-	note_hosts(s);
-	if (is_local(s, ROLE_SOURCE) && is_local(s, ROLE_SINK))
-		session_measure_skew(s->co, placed_cpu(s, ROLE_SOURCE), placed_cpu(s, ROLE_SINK));
+	for (size_t i = 0; i < s->count; i++)
+		note_placement(s, i);
 	return 0;
+}
+
+/* --- connect --- */
+
+static int send_connect(struct session *s, enum role role, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = role; !rc && i < s->count; i += 2)
+		rc = channel_send(&s->peer[i].channel,
+				  json_pack("{s:s, s:O}", "type", "connect", "peer",
+					    json_object_get(s->peer[i ^ 1].reply, "address")),
+				  e);
+	return rc;
 }
 
 int session_connect(struct session *s, struct err *e)
 {
-	json_t *address[2];
-	int rc = 0;
+	int rc = send_connect(s, ROLE_SINK, e); /* the sink listens first */
 
-	for (int role = 0; role < 2; role++)
-		address[role] = json_incref(json_object_get(s->reply[role], "address"));
-	for (int role = 1; role >= 0; role--) /* the sink listens first */
-		if (!rc)
-			rc = channel_send(&s->side[role],
-					  json_pack("{s:s, s:O}", "type", "connect", "peer", address[!role]), e);
-	for (int role = 0; role < 2; role++)
-		json_decref(address[role]);
 	if (!rc)
-		rc = session_collect(s, 3, "connected", e);
-	for (int role = 0; !rc && role < 2; role++)
-		json_object_set(s->granted, role_names[role], json_object_get(s->reply[role], "granted"));
+		rc = send_connect(s, ROLE_SOURCE, e);
+	if (!rc)
+		rc = session_collect(s, WHOM_ALL, "connected", e);
+	for (size_t i = 0; !rc && i < s->count; i++)
+		keep_of_peer(s->granted, &s->peer[i], json_incref(json_object_get(s->peer[i].reply, "granted")));
 	return rc;
 }

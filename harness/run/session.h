@@ -1,57 +1,71 @@
 /*
- * What a coordinator has going with the two endpoints of a point: starting them, their orders and their answers.
+ * One point while it runs: the two endpoints of each of its flows, what they are ordered and what they answer.
  */
-#ifndef KBLAT_SESSION_H
-#define KBLAT_SESSION_H
+#ifndef KBLAT_RUN_SESSION_H
+#define KBLAT_RUN_SESSION_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "point/settings.h"
+#include "placement/placement.h"
+#include "point/point.h"
 #include "run/channel.h"
-#include "run/environment.h"
+#include "run/context.h"
 
-struct coordinator;
-
-extern const char *const role_names[2];
-
-/* One point while it runs. */
-struct session {
-	struct coordinator *co;
-	const json_t *point, *params;
-	json_t *sent; /* params with the CPUs that the environment's shields mean */
-	unsigned id;
-	char *dir; /* points/<nnnn> */
-	struct common_settings common;
-	json_int_t messages, pause_ns;
-	struct channel side[2]; /* by role */
-	struct environment_place place[2];
-	json_t *reply[2]; /* the last awaited answers */
-	json_t *granted, *placement;
-	long long repetition; /* the one that is measured */
-	bool is_open;	      /* both endpoints have made what they need */
+/* One endpoint, as the coordinator has it. Endpoint 2 * i + role is of flow i. */
+struct peer {
+	const struct flow *flow;
+	enum role role;
+	char name[FLOW_NAME_MAX + 16]; /* "small sink", "sink" */
+	struct channel channel;
+	const char *shield; /* of the environment; NULL: it is in none */
+	bool idle;	    /* its flow takes no part in this repetition */
+	struct survey *survey;
+	json_t *reply; /* the last awaited answer */
 };
 
-/* Each: 0 or a negative errno. Start both endpoints; have them make what they need (`is_open`, then); have them meet. */
+struct session {
+	const struct run_context *run;
+	const struct point *point;
+	char *dir;    /* points/<nnnn> */
+	size_t count; /* of endpoints */
+	struct peer *peer;
+	struct placement *placed;    /* by endpoint */
+	json_t *granted, *placement; /* of point.json */
+	bool is_open;		     /* all endpoints have made what they need */
+};
+
+/* Which of the endpoints. */
+enum whom { WHOM_ALL, WHOM_SOURCES, WHOM_SINKS };
+
+/* 0, or a negative errno. End in either case. */
+int session_begin(struct session *s, const struct run_context *run, const struct point *p, struct err *e);
+void session_stop(struct session *s); /* all endpoints have ended */
+void session_end(struct session *s);
+
+/* Each: 0 or a negative errno. Start all endpoints; deal them CPUs and have them make what they need (`is_open`, then);
+ * have them meet. */
 int session_start(struct session *s, struct err *e);
 int session_open(struct session *s, struct err *e);
 int session_connect(struct session *s, struct err *e);
 
+/* Where files of a repetition go: "rep-03", and below it the flow's own folder where flows have names. The caller frees. */
+char *session_path(const struct session *s, const struct flow *f, const char *name);
+
+bool session_is_among(const struct peer *p, enum whom whom);
+
 /*
- * Wait until the roles in `mask` have each answered with `type`; the answers are in s->reply. Only they are listened
- * to: the other side may have a "done" to say, with columns behind it, which is the repetition's.
+ * Wait until those endpoints have each answered with `type`; the answers are in peer->reply. Only they are listened to:
+ * the others may have a "done" to say, with columns behind it, which is the repetition's.
  */
-int session_collect(struct session *s, unsigned mask, const char *type, struct err *e);
+int session_collect(struct session *s, enum whom whom, const char *type, struct err *e);
 
 /* An "error" of an endpoint as one of ours: always negative. */
-int session_complain(const struct session *s, size_t role, const json_t *message, struct err *e);
+int session_complain(const struct peer *p, const json_t *message, struct err *e);
 
-/* Both channels, in `list`. */
-struct channel *const *session_sides(struct session *s, struct channel *list[2]);
-void session_drop_replies(struct session *s);
-
-/* The counters of the two CPUs may differ: bound it once a run, with the first pair that is used. */
-void session_measure_skew(struct coordinator *co, int source, int sink);
+/* {"host": {"boot_id", "roles"}} of all that said hello; are all on this machine? */
+json_t *session_hosts(const struct session *s);
+bool session_is_local(const struct session *s);
 
 #endif

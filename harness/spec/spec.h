@@ -12,6 +12,7 @@
 
 #include "claims/claim.h"
 #include "common/diag.h"
+#include "point/point.h"
 
 #define SPEC_MAX_POINTS 10000
 
@@ -35,9 +36,10 @@ struct spec {
 	char *text;		     /* the file, byte for byte */
 	size_t length;
 	bool quick;
-	json_t *points; /* array of {"id", "params"} */
-	json_t *
-	    named; /* array of the params' keys that the spec or the command line gives; the others have their defaults */
+	struct point *point; /* by id */
+	size_t point_count;
+	json_t *named;	/* array of the params' keys that the spec or the command line gives; the others have their
+			   defaults */
 	struct claim_list claims;
 };
 
@@ -47,5 +49,8 @@ struct spec {
  */
 int spec_load(const char *path, const struct spec_overrides *overrides, struct spec *out, struct diag *d);
 void spec_free(struct spec *s);
+
+/* [{"id", "params"}, …]: a new reference. */
+json_t *spec_points_json(const struct spec *s);
 
 #endif

@@ -20,12 +20,6 @@ static int make_buffer(struct memory *m, char **message, const struct frames *f,
 	return rc;
 }
 
-size_t frames_overhead(const json_t *params)
-{
-	(void)params;
-	return FRAMES_NUMBER;
-}
-
 int frames_open(struct frames *f, struct transport *base, const struct transport_config *config, struct err *e)
 {
 	const bool sends = config->role == ROLE_SOURCE || config->duplex;
@@ -60,17 +54,15 @@ void frames_next_repetition(struct frames *f)
 	f->is_sent = false;
 }
 
-int frames_check(const json_t *params, char *why, size_t why_size)
+int frames_check(const struct transport_config *config, char *why, size_t why_size)
 {
-	const char *transport = json_string_value(json_object_get(params, "transport"));
-	const bool stamped = json_is_true(json_object_get(params, "t_send"));
-	const long long size = (long long)json_integer_value(json_object_get(params, "size_bytes"));
-	const long long least = (long long)(FRAMES_NUMBER + (stamped ? sizeof(int64_t) : 0));
+	const long long size = (long long)config->size;
+	const long long least = (long long)(FRAMES_NUMBER + (config->rewrites ? sizeof(int64_t) : 0));
 
 	if (size >= least)
 		return 0;
 	snprintf(why, why_size, "size %lld and transport %s: %lld bytes of a message hold its number%s", size,
-		 transport ? transport : "?", least, stamped ? " and the stamp of t_send" : "");
+		 config->ops->name, least, config->rewrites ? " and the stamp of t_send" : "");
 	return -EINVAL;
 }
 

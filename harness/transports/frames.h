@@ -51,10 +51,7 @@ void frames_next_repetition(struct frames *f);
 
 /* Can a message of the point's size hold its number, and the stamp of t_send where it is asked for? As
  * transport_ops.check. */
-int frames_check(const json_t *params, char *why, size_t why_size);
-
-/* As transport_ops.overhead: the number. */
-size_t frames_overhead(const json_t *params);
+int frames_check(const struct transport_config *config, char *why, size_t why_size);
 
 /* Cold: keep the first thing that went wrong. Returns `rc`, negative. `hint` may be NULL. */
 int frames_note(struct frames *f, int rc, const char *operation, const char *hint);

@@ -30,31 +30,33 @@ static bool is_address(const char *text)
 {
 	struct in_addr a;
 
-	return text && inet_pton(AF_INET, text, &a) == 1 && a.s_addr != htonl(INADDR_ANY);
+	return inet_pton(AF_INET, text, &a) == 1 && a.s_addr != htonl(INADDR_ANY);
 }
 
-int messaging_check(const json_t *params, char *why, size_t why_size)
+int messaging_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
 	static const char *const keys[] = {"source_address", "sink_address"};
+	const struct messaging_settings *s = settings;
+	const char *const texts[] = {s->source_address, s->sink_address};
 	char quoted[TEXT_QUOTE_MAX];
 
 	for (size_t i = 0; i < COUNT(keys); i++) {
-		const char *text = json_string_value(json_object_get(params, keys[i]));
-
-		if (is_address(text))
+		if (is_address(texts[i]))
 			continue;
 		snprintf(why, why_size, "%s wants one numeric IPv4 address such as 127.0.0.1, not %s; see `ip address`",
-			 keys[i], text_quote(text ? text : "", quoted, sizeof(quoted)));
+			 keys[i], text_quote(texts[i], quoted, sizeof(quoted)));
 		return -EINVAL;
 	}
-	return frames_check(params, why, why_size);
+	return frames_check(config, why, why_size);
 }
 
-bool messaging_is_reliable(const json_t *params)
+/* A publisher drops what a subscriber can't take. */
+void messaging_traits(const void *settings, struct transport_traits *out)
 {
-	const char *pattern = json_string_value(json_object_get(params, "pattern"));
+	const struct messaging_settings *s = settings;
 
-	return pattern && !strcmp(pattern, messaging_patterns[MESSAGING_PAIR]);
+	out->is_reliable = s->pattern == MESSAGING_PAIR;
+	out->overhead = FRAMES_NUMBER;
 }
 
 /* --- open and close --- */
@@ -129,13 +131,12 @@ static int listen_somewhere(struct messaging_transport *t, const struct messagin
 	return 0;
 }
 
-/* "object": what the coordinator removes below /dev/shm if this process can't. */
 static json_t *describe(const struct messaging *m)
 {
 	char token[TOKEN_TEXT];
 
-	return json_pack("{s:s, s:s, s:s}", "endpoint", m->endpoint, "token", token_text(&m->token, token), "object",
-			 *m->path ? m->path + strlen(IPC_DIR) : "");
+	return json_pack("{s:s, s:s, s:o*}", "endpoint", m->endpoint, "token", token_text(&m->token, token), "scratch",
+			 *m->path ? json_pack("[s]", m->path) : NULL);
 }
 
 static void set_directions(struct messaging *m, const struct transport_config *config)
@@ -149,7 +150,7 @@ static void set_directions(struct messaging *m, const struct transport_config *c
 }
 
 int messaging_open(const struct transport_ops *ops, const struct messaging_library *library, size_t size,
-		   const struct transport_config *config, const json_t *params, struct transport **out,
+		   const struct transport_config *config, const void *settings, struct transport **out,
 		   json_t **address, struct err *e)
 {
 	struct messaging_transport *t = calloc(1, size);
@@ -158,12 +159,11 @@ int messaging_open(const struct transport_ops *ops, const struct messaging_libra
 	if (!t)
 		return err_sys(e, -ENOMEM, ops->name, "allocate");
 	t->base.ops = ops;
+	t->messaging.settings = *(const struct messaging_settings *)settings;
 	snprintf(t->messaging.object, sizeof(t->messaging.object), "%s", ops->name);
 	rc = frames_open(&t->frames, &t->base, config, e);
 	if (!rc)
 		rc = settle_heap(config, e);
-	if (!rc)
-		rc = opt_load(ops->options, params, &t->messaging.settings, e);
 	if (!rc)
 		rc = token_draw(&t->messaging.token, e);
 	set_directions(&t->messaging, config);

@@ -103,15 +103,15 @@ struct messaging_library {
 	}
 
 /* As in transport_ops. */
-int messaging_check(const json_t *params, char *why, size_t why_size);
-bool messaging_is_reliable(const json_t *params);
+int messaging_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
+void messaging_traits(const void *settings, struct transport_traits *out);
 json_t *messaging_counters(const struct transport *transport);
 int messaging_failure(const struct transport *transport, struct err *e);
 int messaging_prepare(struct transport *transport, struct err *e);
 
 /* transport_ops.open for a struct of `size` bytes that begins with MESSAGING_TRANSPORT; likewise the others. */
 int messaging_open(const struct transport_ops *ops, const struct messaging_library *library, size_t size,
-		   const struct transport_config *config, const json_t *params, struct transport **out,
+		   const struct transport_config *config, const void *settings, struct transport **out,
 		   json_t **address, struct err *e);
 int messaging_connect(const struct messaging_library *library, struct transport *transport, const json_t *peer,
 		      struct err *e);

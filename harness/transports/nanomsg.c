@@ -174,10 +174,10 @@ int nanomsg_recv_other(struct nanomsg *t, int n)
 			   n < 0 ? NULL : "it is none of this run's");
 }
 
-static int nanomsg_open(const struct transport_config *config, const json_t *params, struct transport **out,
+static int nanomsg_open(const struct transport_config *config, const void *settings, struct transport **out,
 			json_t **address, struct err *e)
 {
-	return messaging_open(&nanomsg_transport, &library, sizeof(struct nanomsg), config, params, out, address, e);
+	return messaging_open(&nanomsg_transport, &library, sizeof(struct nanomsg), config, settings, out, address, e);
 }
 
 static int nanomsg_connect(struct transport *transport, const json_t *peer, struct err *e)
@@ -216,11 +216,11 @@ const struct transport_ops nanomsg_transport = {
     .name = "nanomsg",
     .summary = "nanomsg (libnanomsg): publish and subscribe, or a pair; over TCP or a Unix socket",
     .options = nanomsg_options,
+    .settings_size = sizeof(struct messaging_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .completes_in_post = true,
     .check = messaging_check,
-    .is_reliable = messaging_is_reliable,
-    .overhead = frames_overhead,
+    .traits = messaging_traits,
     .open = nanomsg_open,
     .connect = nanomsg_connect,
     .prepare = messaging_prepare,

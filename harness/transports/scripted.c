@@ -41,20 +41,9 @@ static const struct opt scripted_options[] = {
     {.name = NULL},
 };
 
-/* The kernel's settings that the truth depends on. */
-static const struct opt kernel_options[] = {
-    {"messages", OPT_INT, FIELD(messages), "1", 0, 0, NULL, ""},
-    {"burst", OPT_INT, FIELD(burst), "1", 0, 0, NULL, ""},
-    {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 0, NULL, ""},
-    {"rate", OPT_RATE, FIELD(rate), "1", 1, 1000000000, NULL, ""},
-    {"tick_error", OPT_SHARE, FIELD(tick_error_ppm), "0", 0, 1000000, NULL, ""},
-    {"window", OPT_TIME, FIELD(window), "0ns", 0, 0, NULL, ""},
-    {.name = NULL},
-};
-
 int64_t scripted_submission(const struct scripted_settings *s, uint32_t seq)
 {
-	return seq * s->interval + seq / s->burst * s->pause;
+	return seq * s->interval + seq / s->schedule.burst * s->schedule.pause_ns;
 }
 
 /* Lists of messages are CPU lists in form; CPULIST_MAX bounds them. */
@@ -87,10 +76,10 @@ static int make_schedule(struct scripted *t, struct err *e)
 
 	cpulist_parse(s->lose, &lose, NULL, 0);
 	cpulist_parse(s->duplicate, &duplicate, NULL, 0);
-	t->arrival = calloc((size_t)s->messages * 2 + 1, sizeof(*t->arrival));
+	t->arrival = calloc((size_t)s->schedule.messages * 2 + 1, sizeof(*t->arrival));
 	if (!t->arrival)
 		return err_sys(e, -ENOMEM, "scripted", "allocate");
-	for (uint32_t seq = 0; seq < s->messages; seq++) {
+	for (uint32_t seq = 0; seq < s->schedule.messages; seq++) {
 		int trips = t->role == ROLE_SOURCE ? 2 : 1;
 		int64_t submission = t->submission ? t->submission[seq] : scripted_submission(s, seq);
 		struct scripted_arrival a = {submission + trips * scripted_delay(s, seq), seq};
@@ -108,7 +97,7 @@ static int make_schedule(struct scripted *t, struct err *e)
 
 static int make_pace(struct scripted *t, struct err *e)
 {
-	t->submission = calloc((size_t)t->s.messages, sizeof(*t->submission));
+	t->submission = calloc((size_t)t->s.schedule.messages, sizeof(*t->submission));
 	t->stalls = calloc(1, sizeof(*t->stalls));
 	if (!t->submission || !t->stalls)
 		return err_sys(e, -ENOMEM, "scripted", "allocate");
@@ -177,22 +166,23 @@ const void *scripted_recv_buffer(struct scripted *t)
 	return t->payload;
 }
 
-static bool scripted_is_reliable(const json_t *params)
+static void scripted_traits(const void *settings, struct transport_traits *out)
 {
-	return json_is_true(json_object_get(params, "reliable"));
+	const struct scripted_settings *s = settings;
+
+	out->is_reliable = s->reliable;
 }
 
-static int scripted_check(const json_t *params, char *why, size_t why_size)
+static int scripted_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
-	const char *stall = json_string_value(json_object_get(params, "stall"));
+	const struct scripted_settings *s = settings;
 
-	if (stall && *stall && !json_object_get(params, "rate_hz")) {
+	if (*s->stall && !config->schedule.rate_hz) {
 		snprintf(why, why_size,
 			 "stall holds up a pacer, and this kernel has none; use the kernel rate, or late");
 		return -EINVAL;
 	}
-	if (json_integer_value(json_object_get(params, "jitter_ns")) <=
-	    json_integer_value(json_object_get(params, "delay_ns")))
+	if (s->jitter <= s->delay)
 		return 0;
 	snprintf(why, why_size, "jitter is larger than delay: a message would arrive before it is sent");
 	return -EINVAL;
@@ -209,21 +199,7 @@ static void scripted_close(struct transport *transport)
 	free(t);
 }
 
-/* Those that the kernel has. */
-static int load_kernel_settings(const json_t *params, struct scripted_settings *s, struct err *e)
-{
-	for (const struct opt *row = kernel_options; row->name; row++) {
-		const struct opt table[] = {*row, {.name = NULL}};
-		char key[64];
-		int rc = json_object_get(params, opt_key(row, key, sizeof(key))) ? opt_load(table, params, s, e) : 0;
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static int scripted_open(const struct transport_config *config, const json_t *params, struct transport **out,
+static int scripted_open(const struct transport_config *config, const void *settings, struct transport **out,
 			 json_t **address, struct err *e)
 {
 	struct scripted *t = calloc(1, sizeof(*t));
@@ -234,17 +210,17 @@ static int scripted_open(const struct transport_config *config, const json_t *pa
 	t->role = config->role;
 	t->size = config->size;
 	t->duplex = config->duplex;
+	t->s = *(const struct scripted_settings *)settings;
+	t->s.schedule = config->schedule;
+	if (!t->s.schedule.burst)
+		t->s.schedule.burst = INT64_MAX;
 	t->payload = calloc(1, (size_t)config->size);
 
-	int rc =
-	    t->payload ? opt_load(scripted_options, params, &t->s, e) : err_sys(e, -ENOMEM, "scripted", "allocate");
+	int rc = t->payload ? 0 : err_sys(e, -ENOMEM, "scripted", "allocate");
 
-	t->s.burst = INT64_MAX; /* where the kernel has no such setting */
-	if (!rc)
-		rc = load_kernel_settings(params, &t->s, e);
 	if (!rc && t->s.fault == FAULT_OPEN && t->s.fault_side == (int)t->role)
 		rc = err_set(e, -ENODEV, STATUS_IMPOSSIBLE, "scripted", "open", "told so by fault=open");
-	if (!rc && t->s.rate)
+	if (!rc && t->s.schedule.rate_hz)
 		rc = make_pace(t, e);
 	if (!rc && (t->role == ROLE_SINK || t->duplex))
 		rc = make_schedule(t, e);
@@ -307,10 +283,11 @@ const struct transport_ops scripted_transport = {
     .name = "scripted",
     .summary = "no network: delays, losses and faults as told, in virtual time; proves the harness itself",
     .options = scripted_options,
+    .settings_size = sizeof(struct scripted_settings),
     .poll_modes = 1 << POLL_BUSY,
     .has_own_clock = true,
     .check = scripted_check,
-    .is_reliable = scripted_is_reliable,
+    .traits = scripted_traits,
     .open = scripted_open,
     .connect = scripted_connect,
     .prepare = scripted_prepare,

@@ -45,8 +45,7 @@ struct scripted_settings {
 	char lose[OPT_STR_MAX], duplicate[OPT_STR_MAX], late[OPT_STR_MAX];
 	char stall[OPT_STR_MAX];
 	int64_t stall_by;
-	int64_t messages, burst, pause;	      /* the kernel's; needed to derive the truth */
-	int64_t rate, tick_error_ppm, window; /* likewise; rate 0: not a pacer's kernel */
+	struct schedule schedule; /* the kernel's, set by open(): needed to derive the truth */
 };
 
 struct scripted_arrival {

@@ -8,9 +8,9 @@
 
 int64_t scripted_due(const struct scripted_settings *s, int64_t step)
 {
-	__int128 time = (__int128)(step + 1) * SECOND * (1000000 + s->tick_error_ppm);
+	__int128 time = (__int128)(step + 1) * SECOND * (1000000 + s->schedule.tick_error_ppm);
 
-	return (int64_t)(time / ((__int128)s->rate * 1000000));
+	return (int64_t)(time / ((__int128)s->schedule.rate_hz * 1000000));
 }
 
 static bool is_stalled(const struct cpulist *stalls, int64_t step)
@@ -21,18 +21,21 @@ static bool is_stalled(const struct cpulist *stalls, int64_t step)
 /* Who comes late to a step finds it missed if the next is due as well; the last of those that are due is submitted. */
 void scripted_pace(const struct scripted_settings *s, int64_t *submission)
 {
-	int64_t now = 0, end = s->window ? (int64_t)((__int128)s->messages * SECOND / s->rate) + s->window : INT64_MAX;
+	const struct schedule *c = &s->schedule;
+	int64_t now = 0, end = INT64_MAX;
 	struct cpulist stalls;
 
+	if (c->window_ns)
+		end = (int64_t)((__int128)c->messages * SECOND / c->rate_hz) + c->window_ns;
 	cpulist_parse(s->stall, &stalls, NULL, 0);
-	for (int64_t i = 0; i < s->messages; i++)
+	for (int64_t i = 0; i < c->messages; i++)
 		submission[i] = NEVER;
-	for (int64_t i = 0; i < s->messages; i++) {
+	for (int64_t i = 0; i < c->messages; i++) {
 		if (scripted_due(s, i) > now)
 			now = scripted_due(s, i) + (is_stalled(&stalls, i) ? s->stall_by : 0);
-		while (i < s->messages && scripted_due(s, i + 1) <= now)
+		while (i < c->messages && scripted_due(s, i + 1) <= now)
 			i++;
-		if (i == s->messages || now > end)
+		if (i == c->messages || now > end)
 			return;
 		submission[i] = now;
 	}

@@ -30,12 +30,6 @@ void shmem_wake(_Atomic uint32_t *flag)
 
 static const struct opt shmem_options[] = {{.name = NULL}};
 
-static bool shmem_is_reliable(const json_t *params)
-{
-	(void)params;
-	return true;
-}
-
 /* Indices wrap by masking, so the ring's depth is a power of two, at least what was asked for. */
 static uint32_t ring_depth(int64_t asked)
 {
@@ -130,12 +124,12 @@ static void shmem_close(struct transport *transport)
 	free(t);
 }
 
-static int shmem_open(const struct transport_config *config, const json_t *params, struct transport **out,
+static int shmem_open(const struct transport_config *config, const void *settings, struct transport **out,
 		      json_t **address, struct err *e)
 {
 	struct shmem *t = aligned_alloc(SHMEM_LINE, sizeof(*t));
 
-	(void)params;
+	(void)settings;
 	if (!t)
 		return err_sys(e, -ENOMEM, "shmem", "allocate");
 	memset(t, 0, sizeof(*t));
@@ -157,7 +151,8 @@ static int shmem_open(const struct transport_config *config, const json_t *param
 	}
 	if (t->role == ROLE_SINK)
 		use_map(t);
-	*address = json_pack("{s:s}", "object", t->name);
+	*address =
+	    t->name[0] ? json_pack("{s:s, s:[s+]}", "object", t->name, "scratch", "/dev/shm", t->name) : json_object();
 	*out = &t->base;
 	return 0;
 }
@@ -240,7 +235,6 @@ const struct transport_ops shmem_transport = {
     .summary = "POSIX shared memory on one host: the hand-over of cache lines, the reference for everything else",
     .options = shmem_options,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
-    .is_reliable = shmem_is_reliable,
     .open = shmem_open,
     .connect = shmem_connect,
     .prepare = shmem_prepare,

@@ -68,17 +68,18 @@ void sockets_name(struct socket_address *a)
 
 /* --- settings --- */
 
-static int check_addresses(const json_t *params, char *why, size_t why_size)
+static int check_addresses(const struct socket_settings *s, char *why, size_t why_size)
 {
 	static const char *const keys[] = {"source_address", "sink_address"};
+	const char *const texts[] = {s->source_address, s->sink_address};
 	struct socket_address a[COUNT(keys)];
 	char quoted[TEXT_QUOTE_MAX];
 
 	for (size_t i = 0; i < COUNT(keys); i++)
-		if (!sockets_parse(json_text(params, keys[i]), 0, &a[i])) {
+		if (!sockets_parse(texts[i], 0, &a[i])) {
 			snprintf(why, why_size,
 				 "%s wants one numeric address such as 127.0.0.1 or ::1, not %s; see `ip address`",
-				 keys[i], text_quote(json_text(params, keys[i]), quoted, sizeof(quoted)));
+				 keys[i], text_quote(texts[i], quoted, sizeof(quoted)));
 			return -EINVAL;
 		}
 	if (a[0].addr.ss_family == a[1].addr.ss_family)
@@ -87,9 +88,9 @@ static int check_addresses(const json_t *params, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-static int check_busy_poll(const json_t *params, char *why, size_t why_size)
+static int check_busy_poll(const struct socket_settings *s, char *why, size_t why_size)
 {
-	const long long ns = (long long)json_integer_value(json_object_get(params, "busy_poll_ns"));
+	const long long ns = (long long)s->busy_poll;
 
 	if (ns % 1000 == 0)
 		return 0;
@@ -97,13 +98,13 @@ static int check_busy_poll(const json_t *params, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-int sockets_check(const json_t *params, char *why, size_t why_size)
+int sockets_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
-	int rc = frames_check(params, why, why_size);
+	int rc = frames_check(config, why, why_size);
 
 	if (!rc)
-		rc = check_addresses(params, why, why_size);
-	return rc ? rc : check_busy_poll(params, why, why_size);
+		rc = check_addresses(settings, why, why_size);
+	return rc ? rc : check_busy_poll(settings, why, why_size);
 }
 
 /* --- what is asked of a socket --- */
@@ -243,7 +244,7 @@ static json_t *describe(const struct socket_end *s)
 }
 
 int sockets_open(const struct transport_ops *ops, int type, size_t size, const struct transport_config *config,
-		 const json_t *params, struct transport **out, json_t **address, struct err *e)
+		 const void *settings, struct transport **out, json_t **address, struct err *e)
 {
 	struct socket_transport *t = calloc(1, size);
 	struct socket_end *s;
@@ -254,10 +255,9 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 	s = &t->end;
 	t->base.ops = ops;
 	s->role = config->role;
+	s->settings = *(const struct socket_settings *)settings;
 	s->fd = s->listen_fd = s->epoll_fd = -1;
 	rc = frames_open(&t->frames, &t->base, config, e);
-	if (!rc)
-		rc = opt_load(ops->options, params, &s->settings, e);
 	if (!rc)
 		rc = token_draw(&s->token, e);
 	if (!rc)

@@ -90,15 +90,15 @@ struct socket_transport {
 	}
 
 /* Addresses that are none, or of two families. As transport_ops.check. */
-int sockets_check(const json_t *params, char *why, size_t why_size);
+int sockets_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
 
 /*
- * Read the settings (ops->options), make the transport, a struct of `size` bytes that begins with SOCKET_TRANSPORT, with
+ * Make the transport, a struct of `size` bytes that begins with SOCKET_TRANSPORT, with
  * a socket (`type`: SOCK_STREAM or SOCK_DGRAM) that is bound to this side's address; tcp's sink listens. `*address` is
  * what the other side needs to know. On failure nothing is left.
  */
 int sockets_open(const struct transport_ops *ops, int type, size_t size, const struct transport_config *config,
-		 const json_t *params, struct transport **out, json_t **address, struct err *e);
+		 const void *settings, struct transport **out, json_t **address, struct err *e);
 
 /* As in transport_ops. */
 void sockets_close(struct transport *transport);

@@ -22,16 +22,16 @@ int tcp_recv_part(struct tcp *t, ssize_t n)
 	return frames_note(&t->frames, n ? -errno : -ECONNRESET, "receive", "the other side has ended");
 }
 
-static bool tcp_is_reliable(const json_t *params)
+static void tcp_traits(const void *settings, struct transport_traits *out)
 {
-	(void)params;
-	return true;
+	(void)settings;
+	out->overhead = FRAMES_NUMBER;
 }
 
-static int tcp_open(const struct transport_config *config, const json_t *params, struct transport **out,
+static int tcp_open(const struct transport_config *config, const void *settings, struct transport **out,
 		    json_t **address, struct err *e)
 {
-	return sockets_open(&tcp_transport, SOCK_STREAM, sizeof(struct tcp), config, params, out, address, e);
+	return sockets_open(&tcp_transport, SOCK_STREAM, sizeof(struct tcp), config, settings, out, address, e);
 }
 
 static int tcp_connect(struct transport *transport, const json_t *peer, struct err *e)
@@ -70,11 +70,11 @@ const struct transport_ops tcp_transport = {
     .name = "tcp",
     .summary = "a TCP connection through the kernel's sockets",
     .options = tcp_options,
+    .settings_size = sizeof(struct socket_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .completes_in_post = true,
     .check = sockets_check,
-    .overhead = frames_overhead,
-    .is_reliable = tcp_is_reliable,
+    .traits = tcp_traits,
     .open = tcp_open,
     .connect = tcp_connect,
     .prepare = tcp_prepare,

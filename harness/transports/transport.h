@@ -45,18 +45,41 @@ enum role { ROLE_SOURCE, ROLE_SINK };
 /* Adaptive: spin for a while, then sleep as in event mode. */
 enum poll_mode { POLL_BUSY, POLL_EVENT, POLL_ADAPTIVE };
 
-/* What an endpoint asks of a transport, beside the transport's own settings. */
+/* When a kernel's source submits, as far as its settings say. */
+struct schedule {
+	int64_t messages; /* of a repetition, at most; steps, where there is a pacer */
+	int64_t burst;	  /* messages between two pauses; 0: all of them */
+	int64_t pause_ns;
+	int64_t rate_hz; /* of the pacer; 0: there is none */
+	int64_t tick_error_ppm, window_ns;
+};
+
+/* What follows from a transport's settings. */
+struct transport_traits {
+	bool is_reliable;    /* a lost message invalidates the result; else it is counted */
+	size_t overhead;     /* bytes of a message that are the transport's own and count in its size */
+	int64_t buffers;     /* send buffers; 0: as many as are needed; -1: the settings do not say */
+	bool copies_payload; /* when it is posted (inline): what is written to the buffer later is not sent */
+	uint32_t signal_every;
+	const char *device; /* that it names, in the settings; NULL: none, or "auto" */
+};
+
+/* What a kernel asks of a transport, beside the transport's own settings. Before a point runs, all but what belongs to
+ * one endpoint: role, numa_node, stop, name. */
 struct transport_config {
+	const struct transport_ops *ops;
 	enum role role;
 	enum poll_mode poll_send; /* how send completions are waited for, */
 	enum poll_mode poll_recv; /* and how messages: anything but busy needs something to sleep on */
 	bool duplex;		  /* both sides post and receive, as a round trip does */
-	int64_t size;		  /* payload bytes, >= 1 */
+	int64_t size;		  /* bytes of a message, the transport's own included, >= 1 */
 	int64_t depth;		  /* messages in flight at most; receive buffers likewise */
 	int numa_node;		  /* for buffers; -1: where the caller runs */
 	const atomic_int *stop;	  /* not 0: end. A post that can't go on at once looks at it and returns -EINTR */
 	bool device_stamps;	  /* the device stamps completions with its own clock */
-	const char *name;	  /* unique for this run and point: [0-9a-f]{16}, for objects that need a name */
+	bool rewrites;		  /* a thread rewrites the first 8 bytes of the payload while it is sent */
+	struct schedule schedule;
+	const char *name; /* unique for this run and point: [0-9a-f]{16}, for objects that need a name */
 };
 
 struct transport;
@@ -64,24 +87,24 @@ struct transport;
 struct transport_ops {
 	const char *name;
 	const char *summary;	   /* one line for `kblat list` */
-	const struct opt *options; /* settings of its own */
+	const struct opt *options; /* settings of its own: open() takes a struct filled from them */
+	size_t settings_size;	   /* of that struct; 0: there are none */
 	unsigned poll_modes;	   /* bit 1 << enum poll_mode */
 	bool has_own_clock;	   /* scripted: ticks are nanoseconds of a virtual time */
+	bool has_device;	   /* one under test, whose counters must show the traffic */
 	bool completes_in_post;	   /* a message is complete when post returns: nobody ever sleeps for that */
 
-	/* Contradictions inside one point's params, found before anything starts, no device touched. NULL if there are
-	 * none to find. `why` names both settings. 0 or -EINVAL. */
-	int (*check)(const json_t *params, char *why, size_t why_size);
+	/* Contradictions between its settings, and between them and what the kernel asks for: found before anything
+	 * starts, no device touched. NULL if there are none to find. `why` names both settings. 0 or -EINVAL. */
+	int (*check)(const void *settings, const struct transport_config *config, char *why, size_t why_size);
 
-	/* Bytes of a message that are the transport's own and count in its size (a number in the payload). NULL: none. */
-	size_t (*overhead)(const json_t *params);
+	/* Fill what differs from transport_traits_of()'s defaults. NULL: nothing does. */
+	void (*traits)(const void *settings, struct transport_traits *out);
 
-	/* Does the point's loss invalidate it? (rc, shmem: yes; uc, ud: it is counted) */
-	bool (*is_reliable)(const json_t *params);
-
-	/* Make the resources. `*address` (new reference) is what the peer needs in connect(). STATUS_IMPOSSIBLE in `e`
-	 * where this machine or device can't. On failure nothing is left. */
-	int (*open)(const struct transport_config *config, const json_t *params, struct transport **t, json_t **address,
+	/* Make the resources. `*address` (new reference) is what the peer needs in connect(); what would stay in
+	 * /dev/shm if this process were killed is named in its "scratch", a list of paths. STATUS_IMPOSSIBLE in `e` where
+	 * this machine or device can't. On failure nothing is left. `settings` need not live longer than the call. */
+	int (*open)(const struct transport_config *config, const void *settings, struct transport **t, json_t **address,
 		    struct err *e);
 
 	/* Both sides are called at about the same time, each with the other's address. May wait for the other, at most
@@ -114,6 +137,13 @@ struct transport {
 	size_t overhead; /* of a message's size, so many bytes are the transport's own: send_buffer and recv_buffer have
 			    as many less */
 };
+
+extern const char *const role_names[];	    /* by enum role */
+extern const char *const poll_mode_names[]; /* by enum poll_mode; NULL ends */
+
+/* A reliable transport whose messages are all payload, all signalled, from buffers of its own choice, but for what
+ * ops->traits says. */
+struct transport_traits transport_traits_of(const struct transport_ops *ops, const void *settings);
 
 extern const struct transport_ops *const transports[]; /* NULL-terminated; harness/point/registry.c */
 const struct transport_ops *transport_find(const char *name);

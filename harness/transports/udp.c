@@ -20,29 +20,29 @@ int udp_recv_other(struct udp *t, ssize_t n)
 	return frames_note(&t->frames, -EMSGSIZE, "receive", "a datagram came that is none of this run's");
 }
 
-static int udp_check(const json_t *params, char *why, size_t why_size)
+static int udp_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
-	const long long size = (long long)json_integer_value(json_object_get(params, "size_bytes"));
-
-	if (size <= UDP_SIZE_MAX)
-		return sockets_check(params, why, why_size);
-	snprintf(why, why_size, "size %lld and transport udp: a datagram holds at most %d bytes", size, UDP_SIZE_MAX);
+	if (config->size <= UDP_SIZE_MAX)
+		return sockets_check(settings, config, why, why_size);
+	snprintf(why, why_size, "size %lld and transport udp: a datagram holds at most %d bytes",
+		 (long long)config->size, UDP_SIZE_MAX);
 	return -EINVAL;
 }
 
-static bool udp_is_reliable(const json_t *params)
+static void udp_traits(const void *settings, struct transport_traits *out)
 {
-	(void)params;
-	return false;
+	(void)settings;
+	out->is_reliable = false;
+	out->overhead = FRAMES_NUMBER;
 }
 
-static int udp_open(const struct transport_config *config, const json_t *params, struct transport **out,
+static int udp_open(const struct transport_config *config, const void *settings, struct transport **out,
 		    json_t **address, struct err *e)
 {
 	if (config->size > UDP_SIZE_MAX)
 		return err_set(e, -EMSGSIZE, STATUS_USAGE, "udp", NULL, "a datagram holds at most %d bytes",
 			       UDP_SIZE_MAX);
-	return sockets_open(&udp_transport, SOCK_DGRAM, sizeof(struct udp), config, params, out, address, e);
+	return sockets_open(&udp_transport, SOCK_DGRAM, sizeof(struct udp), config, settings, out, address, e);
 }
 
 static int udp_connect(struct transport *transport, const json_t *peer, struct err *e)
@@ -70,11 +70,11 @@ const struct transport_ops udp_transport = {
     .name = "udp",
     .summary = "UDP datagrams through the kernel's sockets; what is lost is counted",
     .options = udp_options,
+    .settings_size = sizeof(struct socket_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .completes_in_post = true,
     .check = udp_check,
-    .overhead = frames_overhead,
-    .is_reliable = udp_is_reliable,
+    .traits = udp_traits,
     .open = udp_open,
     .connect = udp_connect,
     .prepare = udp_prepare,

@@ -18,13 +18,6 @@
 static const struct verbs_setup *const setups[] = {
     [VERBS_PLAIN] = &verbs_setup_plain, [VERBS_RDMACM] = &verbs_setup_cm};
 
-static bool verbs_is_reliable(const json_t *params)
-{
-	const char *qp = json_string_value(json_object_get(params, "qp"));
-
-	return qp && !strcmp(qp, verbs_kinds[VERBS_RC].name);
-}
-
 /* --- small helpers --- */
 
 int64_t verbs_monotonic_ns(void)
@@ -104,12 +97,10 @@ static int interpret(struct verbs *t, struct err *e)
 	return 0;
 }
 
-static int configure(struct verbs *t, const json_t *params, struct err *e)
+static int configure(struct verbs *t, struct err *e)
 {
-	int rc = opt_load(verbs_options, params, &t->settings, e);
+	int rc = interpret(t, e);
 
-	if (!rc)
-		rc = interpret(t, e);
 	if (!rc)
 		rc = verbs_port_choose(&t->settings, t->config.numa_node, &t->port, e);
 	if (rc)
@@ -125,7 +116,7 @@ static int configure(struct verbs *t, const json_t *params, struct err *e)
 	return 0;
 }
 
-static int verbs_open(const struct transport_config *config, const json_t *params, struct transport **transport,
+static int verbs_open(const struct transport_config *config, const void *settings, struct transport **transport,
 		      json_t **address, struct err *e)
 {
 	struct verbs *t = verbs_new(config);
@@ -133,7 +124,8 @@ static int verbs_open(const struct transport_config *config, const json_t *param
 
 	if (!t)
 		return err_sys(e, -ENOMEM, "verbs", "allocate the endpoint");
-	rc = configure(t, params, e);
+	t->settings = *(const struct verbs_settings *)settings;
+	rc = configure(t, e);
 	if (rc)
 		goto free_endpoint;
 	rc = verbs_resources_open(t, e);
@@ -358,10 +350,11 @@ const struct transport_ops verbs_transport = {
     .summary = "InfiniBand verbs over InfiniBand, RoCE and Soft-RoCE: rc, uc, ud; send and write, with and without "
 	       "immediate",
     .options = verbs_options,
+    .settings_size = sizeof(struct verbs_settings),
+    .has_device = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .check = verbs_check,
-    .overhead = verbs_overhead,
-    .is_reliable = verbs_is_reliable,
+    .traits = verbs_traits,
     .open = verbs_open,
     .connect = verbs_connect,
     .prepare = verbs_prepare,

@@ -159,8 +159,8 @@ extern const struct verbs_kind verbs_kinds[];		/* by enum verbs_qp */
 extern const struct verbs_operation verbs_operations[]; /* by enum verbs_op */
 
 /* As transport_ops.check. */
-int verbs_check(const json_t *params, char *why, size_t why_size);
-size_t verbs_overhead(const json_t *params);
+int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
+void verbs_traits(const void *settings, struct transport_traits *out);
 
 /* The first thing that went wrong at one place of the hot path. */
 struct verbs_fault {

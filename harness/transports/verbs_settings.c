@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/json.h"
 #include "common/text.h"
 #include "common/units.h"
 #include "transports/verbs.h"
@@ -143,22 +142,21 @@ const struct verbs_operation verbs_operations[] = {
 
 /* --- contradictions --- */
 
-static long long number_of(const json_t *params, const char *key)
+static const struct verbs_operation *operation_of(const struct verbs_settings *s)
 {
-	return (long long)json_integer_value(json_object_get(params, key));
+	return &verbs_operations[s->op];
 }
 
-static bool is(const json_t *params, const char *key, const char *text)
+void verbs_traits(const void *settings, struct transport_traits *out)
 {
-	return !strcmp(json_text(params, key), text);
-}
+	const struct verbs_settings *s = settings;
 
-static const struct verbs_operation *operation_of(const json_t *params)
-{
-	for (size_t i = 0; i < COUNT(verbs_operations); i++)
-		if (is(params, "op", verbs_operations[i].name))
-			return &verbs_operations[i];
-	return &verbs_operations[VERBS_SEND_IMM];
+	out->is_reliable = verbs_kinds[s->qp].is_reliable;
+	out->overhead = operation_of(s)->head + operation_of(s)->tail;
+	out->buffers = s->buffers;
+	out->copies_payload = strcmp(s->inlined, "off") != 0;
+	out->signal_every = (uint32_t)s->signal_every;
+	out->device = s->device;
 }
 
 int64_t verbs_inline(const char *text, int64_t size)
@@ -174,54 +172,56 @@ int64_t verbs_inline(const char *text, int64_t size)
 	return size <= limit ? size : 0;
 }
 
-static int check_inline(const json_t *params, char *why, size_t why_size)
+/* What is checked: the settings, and what the kernel asks for. */
+struct check {
+	const struct verbs_settings *s;
+	const struct transport_config *config;
+};
+
+static int check_inline(const struct check *c, char *why, size_t why_size)
 {
-	const char *text = json_text(params, "inline");
 	char quoted[TEXT_QUOTE_MAX];
 
-	if (verbs_inline(text, 1) >= 0)
+	if (verbs_inline(c->s->inlined, 1) >= 0)
 		return 0;
 	snprintf(why, why_size, "inline must be off, on, or a number of bytes such as 128B, not %s",
-		 text_quote(text, quoted, sizeof(quoted)));
+		 text_quote(c->s->inlined, quoted, sizeof(quoted)));
 	return -EINVAL;
 }
 
-static int check_numbers(const json_t *params, char *why, size_t why_size)
+static int check_numbers(const struct check *c, char *why, size_t why_size)
 {
-	static const struct {
-		const char *key;
+	const struct {
+		const char *name, *text;
 		int min;
-	} rows[] = {{"port", 1}, {"gid_index", 0}};
+	} rows[] = {{"port", c->s->port, 1}, {"gid_index", c->s->gid_index, 0}};
 	char quoted[TEXT_QUOTE_MAX];
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *text = json_text(params, rows[i].key);
-
-		if (verbs_number(text, rows[i].min, 255) == -EINVAL) {
-			snprintf(why, why_size, "%s must be auto or a number from %d to 255, not %s", rows[i].key,
-				 rows[i].min, text_quote(text, quoted, sizeof(quoted)));
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (verbs_number(rows[i].text, rows[i].min, 255) == -EINVAL) {
+			snprintf(why, why_size, "%s must be auto or a number from %d to 255, not %s", rows[i].name,
+				 rows[i].min, text_quote(rows[i].text, quoted, sizeof(quoted)));
 			return -EINVAL;
 		}
-	}
 	return 0;
 }
 
-static int check_connect(const json_t *params, char *why, size_t why_size)
+static int check_connect(const struct check *c, char *why, size_t why_size)
 {
-	if (!is(params, "qp", "uc") || !is(params, "connect", "rdmacm"))
+	if (c->s->qp != VERBS_UC || c->s->connect != VERBS_RDMACM)
 		return 0;
 	snprintf(why, why_size,
 		 "qp uc and connect rdmacm: the connection manager sets up rc and ud only; use connect plain");
 	return -EINVAL;
 }
 
-static int check_ud(const json_t *params, char *why, size_t why_size)
+static int check_ud(const struct check *c, char *why, size_t why_size)
 {
-	const struct verbs_operation *op = operation_of(params);
-	long long size = number_of(params, "size_bytes");
-	int limit = verbs_number(json_text(params, "mtu"), 256, UD_SIZE_MAX);
+	const struct verbs_operation *op = operation_of(c->s);
+	const long long size = (long long)c->config->size;
+	const int limit = c->s->mtu ? verbs_mtu_bytes((enum ibv_mtu)c->s->mtu) : 0;
 
-	if (!is(params, "qp", "ud"))
+	if (c->s->qp != VERBS_UD)
 		return 0;
 	if (op->is_write)
 		snprintf(why, why_size, "op %s and qp ud: a datagram cannot write to memory; use op send_imm or qp rc",
@@ -229,24 +229,24 @@ static int check_ud(const json_t *params, char *why, size_t why_size)
 	else if (size > UD_SIZE_MAX)
 		snprintf(why, why_size, "size %lld and qp ud: a datagram holds one packet, at most %d bytes", size,
 			 UD_SIZE_MAX);
-	else if (limit > 0 && size > limit)
+	else if (limit && size > limit)
 		snprintf(why, why_size, "size %lld and mtu %d: with qp ud a message is one packet", size, limit);
 	else
 		return 0;
 	return -EINVAL;
 }
 
-static int check_operation(const json_t *params, char *why, size_t why_size)
+static int check_operation(const struct check *c, char *why, size_t why_size)
 {
-	const struct verbs_operation *op = operation_of(params);
-	long long size = number_of(params, "size_bytes"), least = (long long)(op->head + op->tail);
+	const struct verbs_operation *op = operation_of(c->s);
+	const long long size = (long long)c->config->size, least = (long long)(op->head + op->tail);
 
 	if (!least)
 		return 0;
 	if (size < least)
 		snprintf(why, why_size, "size %lld and op %s: %lld bytes of the payload hold the message's number",
 			 size, op->name, least);
-	else if (json_is_true(json_object_get(params, "t_send")))
+	else if (c->config->rewrites)
 		snprintf(why, why_size, "t_send and op %s: both want the payload; use op send_imm or write_imm",
 			 op->name);
 	else
@@ -254,25 +254,19 @@ static int check_operation(const json_t *params, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-size_t verbs_overhead(const json_t *params)
-{
-	return operation_of(params)->head + operation_of(params)->tail;
-}
-
 /* A write tells nobody that it has come. */
-static int check_write(const json_t *params, char *why, size_t why_size)
+static int check_write(const struct check *c, char *why, size_t why_size)
 {
-	long long buffers = number_of(params, "buffers"), depth = number_of(params, "depth");
-	const char *poll = json_text(params, "poll");
+	const long long buffers = (long long)c->s->buffers, depth = (long long)c->config->depth;
 
-	if (operation_of(params)->carrier != VERBS_IN_MEMORY)
+	if (operation_of(c->s)->carrier != VERBS_IN_MEMORY)
 		return 0;
-	if (*poll && strcmp(poll, "busy"))
+	if (c->config->poll_recv != POLL_BUSY)
 		snprintf(why, why_size,
 			 "poll %s and op write: a write raises no event at the receiver, which can only poll busily; "
 			 "use op write_imm",
-			 poll);
-	else if (json_is_true(json_object_get(params, "t_hw")))
+			 poll_mode_names[c->config->poll_recv]);
+	else if (c->config->device_stamps)
 		snprintf(why, why_size,
 			 "t_hw and op write: the receiver sees no completion that could be stamped; use op write_imm");
 	else if (buffers && buffers < depth)
@@ -286,11 +280,11 @@ static int check_write(const json_t *params, char *why, size_t why_size)
 }
 
 /* With fewer signals than that the send queue would be full of requests that nobody hears of. */
-static int check_signals(const json_t *params, char *why, size_t why_size)
+static int check_signals(const struct check *c, char *why, size_t why_size)
 {
-	long long every = number_of(params, "signal_every"), depth = number_of(params, "depth");
+	const long long every = (long long)c->s->signal_every, depth = (long long)c->config->depth;
 
-	if (!depth || every <= depth)
+	if (every <= depth)
 		return 0;
 	snprintf(why, why_size,
 		 "signal_every %lld and depth %lld: the send queue would be full before a completion was asked for",
@@ -298,14 +292,15 @@ static int check_signals(const json_t *params, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-int verbs_check(const json_t *params, char *why, size_t why_size)
+int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
-	static int (*const checks[])(const json_t *, char *, size_t) = {
+	static int (*const checks[])(const struct check *, char *, size_t) = {
 	    check_connect, check_ud, check_operation, check_write, check_signals, check_inline, check_numbers,
 	};
+	const struct check check = {settings, config};
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < COUNT(checks); i++)
-		rc = checks[i](params, why, why_size);
+		rc = checks[i](&check, why, why_size);
 	return rc;
 }

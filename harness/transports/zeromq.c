@@ -136,10 +136,10 @@ int zeromq_recv_other(struct zeromq *t, int n)
 			   n < 0 ? NULL : "it is none of this run's");
 }
 
-static int zeromq_open(const struct transport_config *config, const json_t *params, struct transport **out,
+static int zeromq_open(const struct transport_config *config, const void *settings, struct transport **out,
 		       json_t **address, struct err *e)
 {
-	return messaging_open(&zeromq_transport, &library, sizeof(struct zeromq), config, params, out, address, e);
+	return messaging_open(&zeromq_transport, &library, sizeof(struct zeromq), config, settings, out, address, e);
 }
 
 static int zeromq_connect(struct transport *transport, const json_t *peer, struct err *e)
@@ -172,11 +172,11 @@ const struct transport_ops zeromq_transport = {
     .name = "zeromq",
     .summary = "ZeroMQ (libzmq): publish and subscribe, or a pair; over TCP or a Unix socket",
     .options = zeromq_options,
+    .settings_size = sizeof(struct messaging_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .completes_in_post = true,
     .check = messaging_check,
-    .is_reliable = messaging_is_reliable,
-    .overhead = frames_overhead,
+    .traits = messaging_traits,
     .open = zeromq_open,
     .connect = zeromq_connect,
     .prepare = messaging_prepare,

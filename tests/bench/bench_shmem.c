@@ -120,7 +120,7 @@ static void kernel_round(struct shared *s, struct transport *t, enum role role)
 			s->column[2][i] = INT64_MIN;
 	t->ops->prepare(t, NULL);
 	meet(s, role);
-	if ((role == ROLE_SOURCE ? oneway_loops_shmem.source : oneway_loops_shmem.sink)(&w))
+	if (oneway_loops_shmem.loop[role == ROLE_SOURCE ? ONEWAY_SOURCE : ONEWAY_SINK](&w))
 		_exit(1);
 	meet(s, role);
 }

@@ -111,9 +111,9 @@ load helper
 	[ "$status" -eq 3 ]
 }
 
-@test "an endpoint that dies, leaves, hangs or speaks nonsense: named, with its last words; FAILED; nothing left" {
+@test "an endpoint that dies, leaves, hangs or speaks nonsense: named, with the end of its standard error; FAILED; nothing left" {
 	touch before-shm
-	declare -A expected=([die]="signal 9" [exit]="status 9" [hang]="no progress" [nonsense]="no message")
+	declare -A expected=([die]="signal 9" [exit]="status 9" [hang]="no progress" [nonsense]="not a message")
 	for fault in "${!expected[@]}"; do
 		for side in source sink; do
 			scripted fault="$fault" fault_at=500 fault_side="$side" timeout=1s drain=50ms

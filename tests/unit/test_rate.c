@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "fixture_params.h"
 #include "kernels/rate.h"
-#include "point/settings.h"
+#include "point/flow.h"
 #include "rundir/npy.h"
 #include "tap.h"
 #include "transports/scripted.h"
@@ -15,65 +16,58 @@ extern const struct kernel_loops rate_loops_scripted;
 
 static int64_t due[STEPS], subm[STEPS], recv[STEPS], truth[STEPS];
 
-static void set_default(void *params, const struct opt *row)
-{
-	char key[64];
-
-	json_object_set_new(params, opt_key(row, key, sizeof(key)), opt_default(row));
-}
-
 static json_t *make_params(int64_t rate_hz)
 {
-	json_t *params = json_object();
+	json_t *params = fixture_params("rate", &scripted_transport);
 
-	setting_each(&rate_kernel, &scripted_transport, set_default, params);
 	json_object_set_new(params, "messages", json_integer(STEPS));
 	json_object_set_new(params, "rate_hz", json_integer(rate_hz));
 	json_object_set_new(params, "delay_ns", json_integer(700));
 	return params;
 }
 
-static void run_side(enum role role, const json_t *params, struct counters *counters)
+static void run_side(enum role role, json_t *params, struct counters *counters)
 {
-	struct transport_config config = {
-	    .role = role, .size = rate_kernel.size(params), .depth = 64, .numa_node = -1, .name = "0"};
-	struct rate_settings settings;
+	struct transport_config config;
+	struct flow flow;
 	struct transport *t;
 	json_t *address;
 	struct err e = ERR_INIT;
-	struct worker w = {.settings = &settings,
-			   .messages = STEPS,
+	struct worker w = {.messages = STEPS,
 			   .depth = 64,
 			   .signal_every = 1,
 			   .blank = NEVER,
 			   .clock = {0, 1, 0},
 			   .column = {due, subm, recv}};
 
-	is_int(opt_load(rate_kernel.options, params, &settings, &e), 0, "settings %s", e.text);
-	is_int(scripted_transport.open(&config, params, &t, &address, &e), 0, "open %s", e.text);
+	is_int(flow_load(&flow, "", params, &e), 0, "settings %s", e.text);
+	config = flow.config;
+	config.role = role;
+	w.settings = flow.kernel_settings;
+	is_int(scripted_transport.open(&config, flow.transport_settings, &t, &address, &e), 0, "open %s", e.text);
 	w.transport = t;
 	/* Steps that are missed never come: the control thread's part is to tell the sink to stop. */
 	atomic_store(&w.stop, role == ROLE_SINK);
 	is_int(t->ops->prepare(t, &e), 0, "prepare");
-	is_int((role == ROLE_SOURCE ? rate_loops_scripted.source : rate_loops_scripted.sink)(&w), 0,
-	       "the loop ends well");
+	is_int(rate_loops_scripted.loop[role == ROLE_SOURCE ? RATE_SOURCE : RATE_SINK](&w), 0, "the loop ends well");
 	*counters = w.counters;
 	json_decref(address);
 	t->ops->close(t);
+	flow_free(&flow);
 }
 
 /* Both sides, and what must hold whatever goes wrong with the pacer. */
 static void run(json_t *params, struct counters *source)
 {
-	struct scripted_settings s = {.messages = STEPS};
+	struct scripted_settings s = {.schedule = {.messages = STEPS}};
 	struct counters sink;
 	int wrong_due = 0, wrong_subm = 0, wrong_recv = 0;
 
 	for (int i = 0; i < STEPS; i++)
 		due[i] = subm[i] = recv[i] = NEVER;
-	s.rate = json_integer_value(json_object_get(params, "rate_hz"));
-	s.tick_error_ppm = json_integer_value(json_object_get(params, "tick_error_ppm"));
-	s.window = json_integer_value(json_object_get(params, "window_ns"));
+	s.schedule.rate_hz = json_integer_value(json_object_get(params, "rate_hz"));
+	s.schedule.tick_error_ppm = json_integer_value(json_object_get(params, "tick_error_ppm"));
+	s.schedule.window_ns = json_integer_value(json_object_get(params, "window_ns"));
 	s.stall_by = json_integer_value(json_object_get(params, "stall_by_ns"));
 	snprintf(s.stall, sizeof(s.stall), "%s", json_string_value(json_object_get(params, "stall")));
 	scripted_pace(&s, truth);

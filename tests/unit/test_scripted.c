@@ -5,6 +5,7 @@
 #include "common/err.h"
 #include "fixture_params.h"
 #include "kernels/oneway.h"
+#include "point/flow.h"
 #include "rundir/npy.h"
 #include "tap.h"
 #include "transports/scripted.h"
@@ -26,32 +27,35 @@ static json_t *make_params(void)
 	return params;
 }
 
-static void run_side(enum role role, const json_t *params, int64_t *column[3], struct counters *counters)
+static void run_side(enum role role, json_t *params, int64_t *column[3], struct counters *counters)
 {
-	struct transport_config config = {.role = role, .size = 32, .depth = 64, .numa_node = -1, .name = "0"};
-	struct oneway_settings settings;
+	struct transport_config config;
+	struct flow flow;
 	struct transport *t;
 	json_t *address;
 	struct err e = ERR_INIT;
-	struct worker w = {.settings = &settings,
-			   .messages = MESSAGES,
+	struct worker w = {.messages = MESSAGES,
 			   .depth = 64,
 			   .signal_every = 1,
 			   .blank = NEVER,
 			   .clock = {0, 1, 0},
 			   .column = {column[0], column[1], column[2]}};
 
-	is_int(opt_load(kernel_find("oneway")->options, params, &settings, &e), 0, "settings %s", e.text);
-	is_int(scripted_transport.open(&config, params, &t, &address, &e), 0, "open %s", e.text);
+	is_int(flow_load(&flow, "", params, &e), 0, "settings %s", e.text);
+	config = flow.config;
+	config.role = role;
+	w.settings = flow.kernel_settings;
+	is_int(scripted_transport.open(&config, flow.transport_settings, &t, &address, &e), 0, "open %s", e.text);
 	w.transport = t;
 	/* Eleven messages never come: the control thread's part is to tell the sink to stop. */
 	atomic_store(&w.stop, role == ROLE_SINK);
 	is_int(t->ops->prepare(t, &e), 0, "prepare");
-	is_int((role == ROLE_SOURCE ? oneway_loops_scripted.source : oneway_loops_scripted.sink)(&w), 0,
+	is_int(oneway_loops_scripted.loop[role == ROLE_SOURCE ? ONEWAY_SOURCE : ONEWAY_SINK](&w), 0,
 	       "the loop ends well");
 	*counters = w.counters;
 	json_decref(address);
 	t->ops->close(t);
+	flow_free(&flow);
 }
 
 int main(void)

@@ -17,6 +17,7 @@
 #include "instrument/nudge.h"
 #include "kernels/payload.h"
 #include "kernels/pingpong.h"
+#include "point/flow.h"
 #include "tap.h"
 #include "transports/tcp_hot.h"
 #include "transports/udp_hot.h"
@@ -38,24 +39,26 @@ struct pair {
 static void open_pair(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, int64_t sndbuf)
 {
 	json_t *params = fixture_params("pingpong", ops);
+	struct err why = ERR_INIT;
+	struct flow flow;
 
 	memset(p, 0, sizeof(*p));
 	p->ops = ops;
 	json_object_set_new(params, "sndbuf_bytes", json_integer(sndbuf));
+	json_object_set_new(params, "size_bytes", json_integer(SIZE));
+	json_object_set_new(params, "depth", json_integer(16));
+	is_int(flow_load(&flow, "", params, &why), 0, "settings %s", why.text);
 	for (int role = 0; role < 2; role++) {
-		struct transport_config config = {.role = (enum role)role,
-						  .poll_send = mode,
-						  .poll_recv = mode,
-						  .duplex = true,
-						  .size = SIZE,
-						  .depth = 16,
-						  .numa_node = -1,
-						  .stop = &p->stop,
-						  .name = "0123456789abcdef"};
+		struct transport_config config = flow.config;
 
-		is_int(ops->open(&config, params, &p->side[role], &p->address[role], &p->e[role]), 0, "%s opens %s",
-		       ops->name, p->e[role].text);
+		config.role = (enum role)role;
+		config.poll_send = config.poll_recv = mode;
+		config.stop = &p->stop;
+		config.name = "0123456789abcdef";
+		is_int(ops->open(&config, flow.transport_settings, &p->side[role], &p->address[role], &p->e[role]), 0,
+		       "%s opens %s", ops->name, p->e[role].text);
 	}
+	flow_free(&flow);
 	json_decref(params);
 }
 
@@ -282,7 +285,7 @@ static void *run_sink(void *arg)
 {
 	struct worker *w = arg;
 
-	pingpong_loops_udp.sink(w);
+	pingpong_loops_udp.loop[PINGPONG_SINK](w);
 	return NULL;
 }
 
@@ -326,7 +329,7 @@ static void test_udp_loss(enum poll_mode mode, const char *name)
 	source = make_worker(&p, ROLE_SOURCE, &s, mode, column);
 	sink = make_worker(&p, ROLE_SINK, &s, mode, column);
 	pthread_create(&thread, NULL, run_sink, sink);
-	is_int(pingpong_loops_udp.source(source), 0, "%s: round trips go on after a loss", name);
+	is_int(pingpong_loops_udp.loop[PINGPONG_SOURCE](source), 0, "%s: round trips go on after a loss", name);
 	for (int i = 0; i < TRIPS; i++)
 		answered += back[i] != BLANK;
 	is_int(source->counters.posted, TRIPS, "%s: all were tried", name);

@@ -27,7 +27,7 @@
 #define STALLED_NS  30000000000LL
 #define WATCH_PAUSE ((const struct timespec){0, 2000000})
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
-#define ops	    (&verbs_transport)
+static const struct transport_ops *const ops = &verbs_transport;
 
 /* For all endpoints that are opened from now on. */
 static bool duplex;
@@ -57,9 +57,12 @@ struct move {
 };
 
 /* The settings of a point: defaults, and after `size` what is given as "key=value". */
-static json_t *params_of(int64_t size, const char *settings)
+/* The transport's settings, from words such as "qp=ud mtu=512". */
+static struct verbs_settings settings_of(const char *settings)
 {
-	json_t *params = json_pack("{s:I}", "size_bytes", (json_int_t)size);
+	json_t *params = json_object();
+	struct verbs_settings s;
+	struct err e = ERR_INIT;
 	char *copy = strdup(settings), *state = NULL, why[256];
 
 	for (const struct opt *o = verbs_options; o->name; o++)
@@ -77,16 +80,22 @@ static json_t *params_of(int64_t size, const char *settings)
 		json_object_set_new(params, word, parsed);
 	}
 	free(copy);
-	return params;
+	if (opt_load(verbs_options, params, &s, &e)) {
+		printf("Bail out! %s: %s\n", settings, e.text);
+		exit(1);
+	}
+	json_decref(params);
+	return s;
 }
 
 static void end_open(struct end *x, enum role role, enum poll_mode poll, int64_t size, int64_t depth,
 		     const char *settings)
 {
-	json_t *params = params_of(size, settings);
+	const struct verbs_settings s = settings_of(settings);
 
 	memset(x, 0, sizeof(*x));
-	x->config = (struct transport_config){.role = role,
+	x->config = (struct transport_config){.ops = ops,
+					      .role = role,
 					      .poll_send = poll,
 					      .poll_recv = poll,
 					      .duplex = duplex,
@@ -94,8 +103,7 @@ static void end_open(struct end *x, enum role role, enum poll_mode poll, int64_t
 					      .depth = depth,
 					      .numa_node = -1,
 					      .name = "0123456789abcdef"};
-	x->rc = ops->open(&x->config, params, &x->transport, &x->address, &x->e);
-	json_decref(params);
+	x->rc = ops->open(&x->config, &s, &x->transport, &x->address, &x->e);
 }
 
 static void end_close(struct end *x)
@@ -769,14 +777,14 @@ static void test_check(void)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		json_t *params = params_of(rows[i].size, rows[i].settings);
+		const struct verbs_settings s = settings_of(rows[i].settings);
+		const struct transport_config config = {.ops = ops, .size = rows[i].size, .depth = 64};
 		char why[256] = "";
 
-		is_int(ops->check(params, why, sizeof(why)), rows[i].why ? -EINVAL : 0, "check: %s, %lld B: %s",
+		is_int(ops->check(&s, &config, why, sizeof(why)), rows[i].why ? -EINVAL : 0, "check: %s, %lld B: %s",
 		       rows[i].settings, (long long)rows[i].size, why);
 		if (rows[i].why)
 			contains(why, rows[i].why, "check: it says '%s'", rows[i].why);
-		json_decref(params);
 	}
 }
 
@@ -784,34 +792,37 @@ static void test_check(void)
 static void test_check_common(void)
 {
 	static const struct {
-		const char *settings, *poll;
+		const char *settings;
+		enum poll_mode poll;
 		int depth;
 		bool t_send;
 		const char *why;
 	} rows[] = {
-	    {"signal_every=65", "busy", 64, false, "signal_every 65 and depth 64"},
-	    {"signal_every=64", "busy", 64, false, NULL},
-	    {"op=write", "event", 64, false, "poll event and op write"},
-	    {"op=write", "adaptive", 64, false, "poll adaptive and op write"},
-	    {"op=write_imm", "event", 64, false, NULL},
-	    {"op=write buffers=63", "busy", 64, false, "buffers 63 and depth 64"},
-	    {"op=write buffers=64", "busy", 64, false, NULL},
-	    {"op=send buffers=1", "busy", 64, true, "t_send and op send"},
-	    {"op=send_imm buffers=1", "busy", 64, true, NULL},
+	    {"signal_every=65", POLL_BUSY, 64, false, "signal_every 65 and depth 64"},
+	    {"signal_every=64", POLL_BUSY, 64, false, NULL},
+	    {"op=write", POLL_EVENT, 64, false, "poll event and op write"},
+	    {"op=write", POLL_ADAPTIVE, 64, false, "poll adaptive and op write"},
+	    {"op=write_imm", POLL_EVENT, 64, false, NULL},
+	    {"op=write buffers=63", POLL_BUSY, 64, false, "buffers 63 and depth 64"},
+	    {"op=write buffers=64", POLL_BUSY, 64, false, NULL},
+	    {"op=send buffers=1", POLL_BUSY, 64, true, "t_send and op send"},
+	    {"op=send_imm buffers=1", POLL_BUSY, 64, true, NULL},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		json_t *params = params_of(32, rows[i].settings);
+		const struct verbs_settings s = settings_of(rows[i].settings);
+		const struct transport_config config = {.ops = ops,
+							.size = 32,
+							.depth = rows[i].depth,
+							.poll_recv = rows[i].poll,
+							.rewrites = rows[i].t_send};
 		char why[256] = "";
 
-		json_object_set_new(params, "poll", json_string(rows[i].poll));
-		json_object_set_new(params, "depth", json_integer(rows[i].depth));
-		json_object_set_new(params, "t_send", json_boolean(rows[i].t_send));
-		is_int(ops->check(params, why, sizeof(why)), rows[i].why ? -EINVAL : 0, "check: %s, %s, depth %d: %s",
-		       rows[i].settings, rows[i].poll, rows[i].depth, why);
+		is_int(ops->check(&s, &config, why, sizeof(why)), rows[i].why ? -EINVAL : 0,
+		       "check: %s, %s, depth %d: %s", rows[i].settings, poll_mode_names[rows[i].poll], rows[i].depth,
+		       why);
 		if (rows[i].why)
 			contains(why, rows[i].why, "check: it says '%s'", rows[i].why);
-		json_decref(params);
 	}
 }
 

@@ -7,14 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/summary.h"
-#include "claims/claims.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "run/writer.h"
 #include "rundir/manifest.h"
-#include "rundir/reader.h"
+#include "rundir/writer.h"
 
 char *utc_now(char *buf, size_t size, int compact)
 {
@@ -35,16 +32,16 @@ static int write_text(const char *dir, const char *name, const char *text, size_
 	return rc;
 }
 
-static int write_json(const char *dir, const char *name, const json_t *value, struct err *e)
+int rundir_write(const struct rundir *r, const char *name, const json_t *value, struct err *e)
 {
-	char *path = fs_path("%s/%s", dir, name);
+	char *path = fs_path("%s/%s", r->path, name);
 	int rc = json_write(path, value, e);
 
 	free(path);
 	return rc;
 }
 
-static int write_readme(const struct rundir *r, const struct spec *spec, struct err *e)
+static int write_readme(const struct rundir *r, const struct rundir_head *head, struct err *e)
 {
 	char *text = fs_path(
 	    "This is the directory of one kblat run: %s%s%s%s.\n\n"
@@ -59,7 +56,7 @@ static int write_readme(const struct rundir *r, const struct spec *spec, struct 
 	    "To repeat it:      kblat run spec.yaml%s\n"
 	    "To read a column:  python3 -c \"import numpy; print(numpy.load('points/0000/rep-00/t_recv.npy', "
 	    "mmap_mode='r'))\"\n",
-	    spec->name, *spec->title ? " (" : "", spec->title, *spec->title ? ")" : "", spec->quick ? " --quick" : "");
+	    head->name, *head->title ? " (" : "", head->title, *head->title ? ")" : "", head->quick ? " --quick" : "");
 	int rc = write_text(r->path, "README.txt", text, strlen(text), e);
 
 	free(text);
@@ -97,21 +94,21 @@ static int name_it(struct rundir *r, const char *parent, const char *name, struc
 	return mkdir(r->path, 0777) ? err_sys(e, -errno, r->path, "create") : 0;
 }
 
-int rundir_create(struct rundir *r, const char *parent, const struct spec *spec, json_t *resolved, json_t *run,
+int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved, json_t *run,
 		  struct err *e)
 {
 	memset(r, 0, sizeof(*r));
 	r->run = run;
 	r->resolved = resolved;
 
-	int rc = name_it(r, parent, spec->name, e);
+	int rc = name_it(r, parent, head->name, e);
 
 	if (!rc)
-		rc = write_text(r->path, "spec.yaml", spec->text, spec->length, e);
+		rc = write_text(r->path, "spec.yaml", head->text, head->length, e);
 	if (!rc)
-		rc = write_json(r->path, "resolved.json", resolved, e);
+		rc = rundir_write(r, "resolved.json", resolved, e);
 	if (!rc)
-		rc = write_readme(r, spec, e);
+		rc = write_readme(r, head, e);
 	if (!rc)
 		rc = open_log(r, e);
 	return rc ? rc : rundir_update(r, e);
@@ -119,7 +116,7 @@ int rundir_create(struct rundir *r, const char *parent, const struct spec *spec,
 
 int rundir_update(struct rundir *r, struct err *e)
 {
-	return write_json(r->path, "run.json", r->run, e);
+	return rundir_write(r, "run.json", r->run, e);
 }
 
 void rundir_log(struct rundir *r, const char *event, json_t *more)
@@ -165,45 +162,11 @@ static int sync_parent(const char *path, struct err *e)
 	return rc;
 }
 
-/* Where the spec makes any. */
-static int write_claims(const struct rundir *r, json_t *summary, struct err *e)
+int rundir_finish(struct rundir *r, struct err *e)
 {
-	struct run run = {.path = r->path, .run = r->run, .resolved = r->resolved, .summary = summary};
-	json_t *verdicts;
-	int rc;
+	int rc = 0;
 
-	if (!claims_are_made(r->resolved))
-		return 0;
-	verdicts = claims_of_runs(&run, 1, e);
-	rc = verdicts ? write_json(r->path, "claims.json", verdicts, e) : -EIO;
-	json_decref(verdicts);
-	return rc;
-}
-
-static int conclude(struct rundir *r, const char *status, json_t **summary, struct err *e)
-{
-	char utc[32];
-	int rc;
-
-	json_object_set_new(r->run, "status", json_string(status));
-	json_object_set_new(r->run, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
-	*summary = summary_build(r->path, r->run, r->resolved, e);
-	rc = *summary ? summary_write(r->path, *summary, e) : -EIO;
-	if (!rc)
-		rc = write_claims(r, *summary, e);
-	for (const char *const *key = (const char *const[]){"valid", "reasons", "warnings", NULL}; !rc && *key; key++)
-		json_object_set(r->run, *key, json_object_get(*summary, *key));
-	return rc ? rc : rundir_update(r, e);
-}
-
-int rundir_seal(struct rundir *r, const char *status, json_t **summary, struct err *e)
-{
-	*summary = NULL;
-	rundir_log(r, "seal", json_pack("{s:s}", "status", status));
-
-	int rc = conclude(r, status, summary, e);
-
-	if (r->log && fclose(r->log) && !rc)
+	if (r->log && fclose(r->log))
 		rc = err_sys(e, -errno, "log.jsonl", "write");
 	r->log = NULL;
 	if (!rc)
@@ -214,11 +177,8 @@ int rundir_seal(struct rundir *r, const char *status, json_t **summary, struct e
 		rc = err_sys(e, -errno, r->path, "rename");
 	if (!rc)
 		rc = sync_parent(r->final, e);
-	if (rc) {
-		json_decref(*summary);
-		*summary = NULL;
+	if (rc)
 		return rc;
-	}
 	free(r->path);
 	r->path = strdup(r->final);
 	return 0;

@@ -1,0 +1,42 @@
+/*
+ * What an endpoint has while it serves: one side of one flow. endpoint.c takes orders, endpoint_open.c makes what a point
+ * needs, endpoint_report.c hands back what was measured.
+ */
+#ifndef KBLAT_ENDPOINT_STATE_H
+#define KBLAT_ENDPOINT_STATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+#include "endpoint/runners.h"
+#include "instrument/device_clock.h"
+#include "instrument/recorder.h"
+#include "point/flow.h"
+
+struct endpoint {
+	int out;
+	struct wire in;
+	bool quit;
+
+	enum role role;
+	char flow_name[FLOW_NAME_MAX];
+	struct flow flow;
+	struct transport *transport;
+	int cpu, spare_cpu; /* dealt by the coordinator; -1: none */
+	int numa_node;
+	struct recorder recorder;
+	struct clock_conversion conversion;
+	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
+	void *side;					    /* of the kernel's open_side() */
+	struct device_clock device_clock;		    /* with the device's stamps: around the repetition */
+	char *keep_dir; /* where columns go if the coordinator dies; NULL: nowhere */
+
+	struct worker worker;
+	struct runners runners;
+	bool running, control; /* control: a repetition without the threads that have a setting of their own */
+	json_t *device_before;
+};
+
+#endif

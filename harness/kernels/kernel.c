@@ -1,0 +1,34 @@
+#include "kernels/kernel.h"
+
+#include <string.h>
+
+const struct kernel_ops *kernel_find(const char *name)
+{
+	for (size_t i = 0; name && kernels[i]; i++)
+		if (!strcmp(kernels[i]->name, name))
+			return kernels[i];
+	return NULL;
+}
+
+const struct kernel_loops *kernel_loops_find(const struct kernel_ops *k, const char *transport)
+{
+	for (const struct kernel_instance *i = k->instances; i->transport; i++)
+		if (!strcmp(i->transport, transport))
+			return i->loops;
+	return NULL;
+}
+
+bool kernel_has(const struct kernel_ops *k, const void *settings, const char *with)
+{
+	const struct opt *row = with ? opt_find(k->options, with) : NULL;
+
+	return !with || (row && *(const bool *)((const char *)settings + row->offset));
+}
+
+bool kernel_has_control(const struct kernel_ops *k, const void *settings)
+{
+	for (const struct kernel_thread *t = k->threads; t->name; t++)
+		if (t->with && kernel_has(k, settings, t->with))
+			return true;
+	return false;
+}

@@ -1,0 +1,124 @@
+#include "point/flow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/json.h"
+
+static int find_parts(struct flow *f, struct err *e)
+{
+	const char *kernel = json_text(f->params, "kernel"), *transport = json_text(f->params, "transport");
+
+	f->kernel = kernel_find(kernel);
+	f->transport = transport_find(transport);
+	f->loops = f->kernel && f->transport ? kernel_loops_find(f->kernel, transport) : NULL;
+	if (f->loops)
+		return 0;
+	return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "this kblat has no kernel %s over the transport %s",
+		       kernel, transport);
+}
+
+/* Settings structs hold counters of 64 bits at most. */
+static int load_table(const struct opt *table, size_t size, const json_t *params, void **settings, struct err *e)
+{
+	*settings = calloc(1, size ? size : 1);
+	return *settings ? opt_load(table, params, *settings, e) : err_sys(e, -ENOMEM, "settings", "allocate");
+}
+
+/* What the transport is asked for, as far as both sides agree on it. */
+static void plan(struct flow *f)
+{
+	struct transport_config *c = &f->config;
+
+	*c = (struct transport_config){
+	    .ops = f->transport, .duplex = f->kernel->duplex, .depth = f->common.depth, .numa_node = -1, .name = ""};
+	c->poll_recv = (enum poll_mode)f->common.poll;
+	c->poll_send = flow_poll_send(f);
+	f->kernel->plan(f->kernel_settings, c);
+	if (f->kernel->adds_overhead)
+		c->size += (int64_t)f->traits.overhead;
+}
+
+int flow_load(struct flow *f, const char *name, json_t *params, struct err *e)
+{
+	int rc;
+
+	*f = (struct flow){.params = json_incref(params)};
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	rc = find_parts(f, e);
+	if (!rc)
+		rc = opt_load(common_options, params, &f->common, e);
+	if (!rc)
+		rc = load_table(f->kernel->options, f->kernel->settings_size, params, &f->kernel_settings, e);
+	if (!rc)
+		rc = load_table(f->transport->options, f->transport->settings_size, params, &f->transport_settings, e);
+	if (rc)
+		return rc;
+	f->traits = transport_traits_of(f->transport, f->transport_settings);
+	plan(f);
+	return 0;
+}
+
+void flow_free(struct flow *f)
+{
+	json_decref(f->params);
+	free(f->kernel_settings);
+	free(f->transport_settings);
+	*f = (struct flow){.params = NULL};
+}
+
+void flow_check(const struct flow *f, void (*complain)(void *arg, const struct flow *f, const char *why), void *arg)
+{
+	char why[256];
+
+	if (f->kernel->check && f->kernel->check(f->kernel_settings, &f->config, &f->traits, why, sizeof(why)))
+		complain(arg, f, why);
+	if (f->transport->check && f->transport->check(f->transport_settings, &f->config, why, sizeof(why)))
+		complain(arg, f, why);
+	if (f->transport->poll_modes & 1u << (f->common.poll == POLL_EVENT ? POLL_EVENT : POLL_BUSY))
+		return;
+	snprintf(why, sizeof(why), "the transport %s can't 'poll: %s'", f->transport->name,
+		 poll_mode_names[f->common.poll]);
+	complain(arg, f, why);
+}
+
+bool flow_is_busy(const struct flow *f, enum role side)
+{
+	/* A duplex kernel has no thread of its own for send completions. */
+	if (side == ROLE_SINK || f->kernel->duplex)
+		return f->common.poll != POLL_EVENT;
+	return settings_poll_send(&f->common) != POLL_EVENT;
+}
+
+bool flow_has_column(const struct flow *f, const struct kernel_column *c, enum role side)
+{
+	return c->side == side && kernel_has(f->kernel, f->kernel_settings, c->with);
+}
+
+unsigned flow_columns(const struct flow *f)
+{
+	unsigned n = 0;
+
+	for (const struct kernel_column *c = f->kernel->columns; c->name; c++)
+		n += flow_has_column(f, c, c->side);
+	return n;
+}
+
+bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool control)
+{
+	if (t->sleeps && flow_poll_send(f) == POLL_BUSY)
+		return false;
+	return kernel_has(f->kernel, f->kernel_settings, t->with) && !(control && t->with);
+}
+
+enum poll_mode flow_poll_send(const struct flow *f)
+{
+	bool can_sleep = false;
+
+	for (const struct kernel_thread *t = f->kernel->threads; t->name; t++)
+		can_sleep |= t->sleeps;
+	return can_sleep && !f->transport->completes_in_post ? settings_poll_send(&f->common) : POLL_BUSY;
+}

@@ -1,0 +1,46 @@
+/*
+ * One flow of a point: a pair of endpoints, and what they do. Its settings are decoded here once, on either side of the
+ * pipe, and are constant from then on. A point has one flow without a name, or several with names.
+ */
+#ifndef KBLAT_POINT_FLOW_H
+#define KBLAT_POINT_FLOW_H
+
+#include "point/settings.h"
+
+#define FLOW_NAME_MAX 32
+
+struct flow {
+	char name[FLOW_NAME_MAX]; /* "": the only one */
+	const struct kernel_ops *kernel;
+	const struct transport_ops *transport;
+	const struct kernel_loops *loops;
+	json_t *params; /* all settings, flat, with the defaults and without the flow's name: what endpoints are sent */
+	struct common_settings common;
+	void *kernel_settings, *transport_settings; /* the structs of kernel->options and transport->options */
+	struct transport_traits traits;
+	struct transport_config config; /* but for what belongs to one endpoint */
+};
+
+/* Decode flat settings ("kernel", "transport", and every key of their tables and of the common one). 0, or -EINVAL and
+ * STATUS_USAGE in `e`, which names the key. Free in either case. `name` is copied; `params` is kept (a reference). */
+int flow_load(struct flow *f, const char *name, json_t *params, struct err *e);
+void flow_free(struct flow *f);
+
+/* Contradictions between the settings, each part's own: `complain` is called with a sentence for each. */
+void flow_check(const struct flow *f, void (*complain)(void *arg, const struct flow *f, const char *why), void *arg);
+
+/* Does a side poll busily, for a while at least, so that it wants a CPU of its own? */
+bool flow_is_busy(const struct flow *f, enum role side);
+
+/* How many columns both sides record together; does this side record that one? */
+unsigned flow_columns(const struct flow *f);
+bool flow_has_column(const struct flow *f, const struct kernel_column *c, enum role side);
+
+/* Does a thread of the kernel run? `control`: in the repetition without those that have a setting of their own. */
+bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool control);
+
+/* How send completions are polled: busily, where the kernel has no thread that could sleep on them, or where they are
+ * there at once. */
+enum poll_mode flow_poll_send(const struct flow *f);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * What a run knows before its first point: it goes down to everything that runs one, and is constant there.
+ */
+#ifndef KBLAT_RUN_CONTEXT_H
+#define KBLAT_RUN_CONTEXT_H
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "instrument/clock.h"
+
+struct run_context {
+	const char *path;	 /* of the run directory */
+	const json_t *resolved;	 /* resolved.json */
+	const char *launcher[2]; /* by role; NULL or "": this machine */
+	const char *kbtune;	 /* the program that puts an endpoint into a shield */
+	double tick_hz;
+	struct clock_conversion conversion; /* ticks of this machine to nanoseconds since t0 */
+	char boot_id[64];		    /* of this machine */
+	bool wants_skew;		    /* how far two CPUs' tick counters differ is not known yet */
+	volatile sig_atomic_t *interrupted;
+};
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * The documents that say what a run is: run.json and resolved.json as they are before the first point.
+ */
+#ifndef KBLAT_RUN_DESCRIBE_H
+#define KBLAT_RUN_DESCRIBE_H
+
+#include <jansson.h>
+
+#include "instrument/clock.h"
+#include "spec/spec.h"
+
+/* Every point with every setting, the columns and series of their kernels, the spec's claims: a new reference. */
+json_t *describe_resolved(const struct spec *spec);
+
+struct run_identity {
+	const char *host, *boot_id;
+	const struct clock_report *clock;
+	int argc; /* of the command line, without the program's name */
+	char *const *argv;
+};
+
+/* Takes the moment t0: `*t0_ticks` is what the tick counter said then. A new reference. */
+json_t *describe_run(const struct spec *spec, const struct run_identity *who, int64_t *t0_ticks);
+
+#endif

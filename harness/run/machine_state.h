@@ -1,0 +1,17 @@
+/*
+ * The state of the machine before and after a run, and what changed, into its directory.
+ */
+#ifndef KBLAT_RUN_MACHINE_STATE_H
+#define KBLAT_RUN_MACHINE_STATE_H
+
+#include <jansson.h>
+
+struct err;
+
+/* `when`: "before", "after". 0 or a negative errno; a run goes on without. */
+int machine_state_keep(const char *run_path, const char *host, const char *when, struct err *e);
+
+/* changes.json; `environments`: what was applied meanwhile (borrowed). */
+int machine_state_keep_changes(const char *run_path, const char *host, json_t *environments, struct err *e);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * How far a run has come, for whoever shows it.
+ */
+#ifndef KBLAT_RUN_PROGRESS_H
+#define KBLAT_RUN_PROGRESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct progress {
+	size_t point, points;
+	long long rep, reps;
+	uint64_t messages, all_messages; /* measured so far, and of the whole run */
+	int64_t started_ms;		 /* channel_now_ms() */
+	void (*show)(
+	    const struct progress *p); /* after every repetition and at the start of a point; NULL: nobody looks */
+};
+
+#endif

@@ -1,0 +1,256 @@
+#include "run/run.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/sysroot.h"
+#include "run/describe.h"
+#include "run/machine_state.h"
+#include "run/preflight.h"
+#include "run/seal.h"
+#include "rundir/writer.h"
+
+#define CALIBRATION_MS 100
+
+/* A run while it runs. */
+struct engine {
+	const struct run_request *request;
+	struct run_result *result;
+	struct rundir dir;
+	struct environment environment;
+	struct run_context context;
+	struct clock_report clock;
+	struct progress progress;
+	char host[256];
+};
+
+/* --- before the first point --- */
+
+static char *parent_of(const struct run_request *request)
+{
+	char *path, *parent;
+
+	if (request->out)
+		return fs_path("%s", request->out);
+	path = strdup(request->spec->path);
+	parent = fs_path("%s/runs", dirname(path));
+	free(path);
+	return parent;
+}
+
+static void find_identity(struct engine *g)
+{
+	struct sysroot root;
+
+	snprintf(g->host, sizeof(g->host), "localhost");
+	gethostname(g->host, sizeof(g->host) - 1);
+	for (char *p = g->host; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	if (sysroot_open(&root, NULL, NULL))
+		return;
+	sysroot_line(&root, "/proc/sys/kernel/random/boot_id", g->context.boot_id, sizeof(g->context.boot_id));
+	sysroot_close(&root);
+}
+
+static bool is_local(const struct run_request *r)
+{
+	return (!r->launcher[0] || !*r->launcher[0]) && (!r->launcher[1] || !*r->launcher[1]);
+}
+
+static int create_directory(struct engine *g, const char *parent, struct err *e)
+{
+	const struct run_request *r = g->request;
+	const struct spec *spec = r->spec;
+	const struct run_identity who = {g->host, g->context.boot_id, &g->clock, r->argc, r->argv};
+	const struct rundir_head head = {spec->name, spec->title, spec->text, spec->length, spec->quick};
+	int64_t t0;
+	json_t *run = describe_run(spec, &who, &t0);
+	int rc = rundir_create(&g->dir, parent, &head, describe_resolved(spec), run, e);
+
+	g->context.path = g->dir.path;
+	g->context.resolved = g->dir.resolved;
+	g->context.tick_hz = g->clock.hz;
+	g->context.conversion = clock_conversion_from(t0, g->clock.hz);
+	g->context.wants_skew = true;
+	return rc;
+}
+
+static int prepare(struct engine *g, struct err *e)
+{
+	const struct spec *spec = g->request->spec;
+	char *parent = parent_of(g->request);
+	int rc = environment_open(&g->environment, g->request->interrupted, e);
+
+	find_identity(g);
+	if (!rc)
+		rc = fs_mkdirs(parent, e);
+	if (!rc)
+		rc = preflight(spec->point, spec->point_count, parent, is_local(g->request), e);
+	if (!rc)
+		rc = environment_check(&g->environment, spec->point, spec->point_count, e);
+	if (!rc) {
+		clock_calibrate(CALIBRATION_MS, &g->clock);
+		rc = create_directory(g, parent, e);
+	}
+	free(parent);
+	return rc;
+}
+
+/* --- points --- */
+
+static void merge_host(json_t *hosts, const char *name, const json_t *found)
+{
+	json_t *known = json_object_get(hosts, name), *roles, *role;
+	size_t i;
+
+	if (!known) {
+		json_object_set_new(hosts, name, json_deep_copy(found));
+		return;
+	}
+	roles = json_object_get(known, "roles");
+	json_array_foreach (json_object_get(found, "roles"), i, role)
+		if (!json_has_string(roles, json_string_value(role)))
+			json_array_append(roles, role);
+}
+
+/* What a point found out about hosts and clocks, into run.json. */
+static void merge_outcome(struct engine *g, const struct point_outcome *o)
+{
+	json_t *hosts = json_object_get(g->dir.run, "hosts"), *clock = json_object_get(g->dir.run, "clock"), *host;
+	const char *name;
+
+	json_object_foreach (o->hosts, name, host)
+		merge_host(hosts, name, host);
+	if (!o->common_clock)
+		json_object_set_new(clock, "common", json_false());
+	if (o->skew_ns >= 0) {
+		json_object_set_new(clock, "skew_ns", json_integer(o->skew_ns));
+		g->context.wants_skew = false;
+	}
+}
+
+static void run_point(struct engine *g, const struct point *p)
+{
+	struct err e = ERR_INIT;
+	struct point_outcome outcome;
+
+	coordinator_run_point(&g->context, &g->environment, p, &g->progress, &outcome, &e);
+	merge_outcome(g, &outcome);
+	rundir_log(&g->dir, "point",
+		   json_pack("{s:I, s:s, s:s}", "id", (json_int_t)p->id, "outcome", outcome_names[outcome.outcome],
+			     "why", e.text));
+	g->result->count[outcome.outcome]++;
+	if (outcome.outcome != OUTCOME_COMPLETED) {
+		g->request->point_ended(&g->progress, outcome.outcome, e.text);
+		rundir_update(&g->dir, NULL);
+	}
+	point_outcome_free(&outcome);
+}
+
+/* Signals are let in for a moment, so that one that came while nobody waited is seen. */
+static bool is_interrupted(const struct engine *g)
+{
+	sigset_t none, old;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, &old);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return *g->request->interrupted != 0;
+}
+
+static void run_points(struct engine *g)
+{
+	const struct spec *spec = g->request->spec;
+
+	g->result->total = spec->point_count;
+	g->progress = (struct progress){.points = spec->point_count,
+					.all_messages = preflight_messages(spec->point, spec->point_count),
+					.started_ms = channel_now_ms(),
+					.show = g->request->show};
+	for (size_t i = 0; i < spec->point_count && !is_interrupted(g); i++) {
+		g->progress.point = i + 1;
+		run_point(g, &spec->point[i]);
+	}
+}
+
+/* --- around them --- */
+
+/* What could not be told of the machine is said, and no reason to end. */
+static void warn(struct engine *g, const struct err *e)
+{
+	g->request->warn(e->text);
+	rundir_log(&g->dir, "state", json_pack("{s:s}", "error", e->text));
+}
+
+static void keep_state(struct engine *g, const char *when)
+{
+	struct err e = ERR_INIT;
+
+	if (machine_state_keep(g->dir.path, g->host, when, &e))
+		warn(g, &e);
+}
+
+static void keep_changes(struct engine *g)
+{
+	struct err e = ERR_INIT;
+
+	if (machine_state_keep_changes(g->dir.path, g->host, g->environment.history, &e))
+		rundir_log(&g->dir, "state", json_pack("{s:s}", "error", e.text));
+}
+
+static int seal(struct engine *g, struct err *e)
+{
+	struct run_result *r = g->result;
+	json_t *points = json_pack("{s:I}", "total", (json_int_t)r->total);
+	const char *status = *g->request->interrupted	? "INTERRUPTED"
+			     : r->count[OUTCOME_FAILED] ? "FAILED"
+							: "COMPLETED";
+	int rc;
+
+	for (size_t i = 0; i < OUTCOMES; i++)
+		json_object_set_new(points, outcome_names[i], json_integer((json_int_t)r->count[i]));
+	json_object_set_new(g->dir.run, "points", points);
+	rc = seal_run(&g->dir, status, &r->summary, e);
+	r->path = strdup(g->dir.path);
+	return rc;
+}
+
+int run_execute(const struct run_request *request, struct run_result *result, struct err *e)
+{
+	struct engine g = {.request = request, .result = result};
+	struct err left = ERR_INIT;
+	int rc;
+
+	*result = (struct run_result){.path = NULL};
+	g.context.launcher[0] = request->launcher[0];
+	g.context.launcher[1] = request->launcher[1];
+	g.context.interrupted = request->interrupted;
+	rc = prepare(&g, e);
+	g.context.kbtune = g.environment.kbtune;
+	if (!rc) {
+		keep_state(&g, "before");
+		run_points(&g);
+		if (environment_leave(&g.environment, &left))
+			request->warn(left.text);
+		keep_state(&g, "after");
+		keep_changes(&g);
+		rc = seal(&g, e);
+	}
+	rundir_close(&g.dir);
+	environment_close(&g.environment);
+	return rc;
+}
+
+void run_result_free(struct run_result *r)
+{
+	json_decref(r->summary);
+	free(r->path);
+	*r = (struct run_result){.path = NULL};
+}

@@ -1,0 +1,35 @@
+/*
+ * A run: from a spec to a sealed run directory. Nothing here prints; the caller is told of what happens meanwhile.
+ */
+#ifndef KBLAT_RUN_RUN_H
+#define KBLAT_RUN_RUN_H
+
+#include <signal.h>
+
+#include "run/coordinator.h"
+#include "spec/spec.h"
+
+struct run_request {
+	const struct spec *spec;
+	const char *out;	 /* the run directory is made inside it; NULL: in runs/ beside the spec */
+	const char *launcher[2]; /* by role; NULL or "": this machine */
+	int argc;		 /* of the command line, without the program's name */
+	char *const *argv;
+	volatile sig_atomic_t *interrupted;	/* not 0: end early and keep what was measured */
+	void (*show)(const struct progress *p); /* NULL: nobody looks */
+	void (*point_ended)(const struct progress *p, enum outcome outcome, const char *why);
+	void (*warn)(const char *text); /* what is no reason to end */
+};
+
+struct run_result {
+	char *path;		/* of the run directory; NULL: there is none */
+	json_t *summary;	/* NULL: it could not be sealed */
+	size_t count[OUTCOMES]; /* points by outcome */
+	size_t total;
+};
+
+/* 0, or a negative errno and `e`. Free the result in either case. */
+int run_execute(const struct run_request *request, struct run_result *result, struct err *e);
+void run_result_free(struct run_result *r);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * A run directory being made: `<name>-<UTC>-<8 hex>.partial` until it is sealed, then renamed. Layout: docs/run-directory.md.
+ */
+#ifndef KBLAT_RUNDIR_WRITER_H
+#define KBLAT_RUNDIR_WRITER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct err;
+
+struct rundir {
+	char *path;  /* where it is now */
+	char *final; /* where it will be */
+	FILE *log;
+	json_t *run;	  /* run.json, kept here and written when it changes */
+	json_t *resolved; /* resolved.json */
+};
+
+/* What was asked. Borrowed. */
+struct rundir_head {
+	const char *name, *title;
+	const char *text; /* of the spec, byte for byte */
+	size_t length;
+	bool quick;
+};
+
+/* Make it inside `parent` (made if missing) with spec.yaml, resolved.json, README.txt, log.jsonl. `resolved` and `run` are
+ * stolen. */
+int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved, json_t *run,
+		  struct err *e);
+
+/* Write run.json again. */
+int rundir_update(struct rundir *r, struct err *e);
+
+/* Write any other document of its top level. */
+int rundir_write(const struct rundir *r, const char *name, const json_t *value, struct err *e);
+
+/* One line of log.jsonl: {"time": UTC, "event": ..., more}. `more` is stolen, may be NULL. */
+void rundir_log(struct rundir *r, const char *event, json_t *more);
+
+/* Nothing more is written: log closed, everything on the disk, renamed to its final name. */
+int rundir_finish(struct rundir *r, struct err *e);
+void rundir_close(struct rundir *r);
+
+/* "20261121T093000Z" (compact) or "2026-11-21T09:30:00Z". Returns `buf` (at least 32 bytes). */
+char *utc_now(char *buf, size_t size, int compact);
+
+#endif
