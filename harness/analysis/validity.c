@@ -384,6 +384,17 @@ static void judge_sibling(const json_t *keys, long cpu, enum side side, struct v
 		    json_text(keys, key), side_names[side]);
 }
 
+/* With fewer CPUs than sides that poll, sides of different flows have the same one. */
+static void judge_sharing(const json_t *placement, json_int_t cpu, enum side side, struct validity *out)
+{
+	const json_t *other;
+	size_t i;
+
+	json_array_foreach (json_object_get(placement, "shared_with"), i, other)
+		say(out->warnings, "the %s shares CPU %" JSON_INTEGER_FORMAT " with the %.60s", side_names[side], cpu,
+		    json_string_value(other));
+}
+
 static void judge_placement(const struct validity_facts *f, struct validity *out)
 {
 	const json_t *sink = json_object_get(f->placement, side_names[SINK]);
@@ -399,6 +410,7 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 
 		if (cpu < 0 || cpu >= CPULIST_MAX)
 			continue;
+		judge_sharing(json_object_get(f->placement, side_names[side]), cpu, side, out);
 		judge_frequency(f->state[side], (long)cpu, side, out);
 		judge_sibling(f->state[side], (long)cpu, side, out);
 	}
