@@ -17,28 +17,6 @@ const char *const claim_comparison_names[] = {
     [CLAIM_BELOW] = "<",    [CLAIM_ABOVE] = ">",     [CLAIM_COMPARISONS] = NULL,
 };
 
-void claim_metric_set(struct claim_metric *m, const char *text)
-{
-	const char *dot = strrchr(text, '.');
-	struct claim_metric made = {
-	    .text = or_abort(strdup(text)),
-	    .of = or_abort(strndup(text, dot ? (size_t)(dot - text) : 0)),
-	    .statistic = or_abort(strdup(dot ? dot + 1 : "")),
-	};
-
-	free(m->text);
-	free(m->of);
-	free(m->statistic);
-	*m = made;
-}
-
-static void metric_free(struct claim_metric *m)
-{
-	free(m->text);
-	free(m->of);
-	free(m->statistic);
-}
-
 struct claim_condition *claim_selection_add(struct claim_selection *s, const char *key)
 {
 	s->conditions = grow_or_abort(s->conditions, s->count, sizeof(*s->conditions));
@@ -126,8 +104,8 @@ static void free_texts(struct claim *c)
 void claim_free(struct claim *c)
 {
 	free_texts(c);
-	metric_free(&c->metric);
-	metric_free(&c->against.metric);
+	claim_metric_free(&c->metric);
+	claim_metric_free(&c->against.metric);
 	selection_free(&c->points);
 	selection_free(&c->against.points);
 	for (size_t i = 0; i < c->by_count; i++)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "claims/claim_metric.h"
+
 /* What must hold: of a number, within bounds; or of numbers along a setting. */
 enum claim_relation {
 	CLAIM_RATIO,
@@ -65,14 +67,6 @@ struct claim_selection {
 	size_t count;
 };
 
-/* A number of a point: "lat_ns.p50" is the statistic p50 of the metric lat_ns. Split at the last
- * dot. */
-struct claim_metric {
-	char *text; /* as written */
-	char *of;
-	char *statistic;
-};
-
 struct claim_need {
 	char *name;    /* as in claim_need_kinds[]; one that is not there is never met */
 	int64_t count; /* 0: the need takes none */
@@ -113,9 +107,6 @@ void claim_free(struct claim *c);
 /* Takes what `c` owns. */
 void claim_list_add(struct claim_list *list, struct claim c);
 void claim_list_free(struct claim_list *list);
-
-/* Replaces what was there; a text without a dot has an empty `of` and `statistic`. */
-void claim_metric_set(struct claim_metric *m, const char *text);
 
 /* Is it about an order along a setting, not about pairs of points? */
 static inline bool claim_is_trend(const struct claim *c)

@@ -32,14 +32,20 @@ static void include_value(struct estimate *e, double value)
 
 /* --- extremes --- */
 
+static bool is_extreme(const struct sample *s)
+{
+	return s->over_reps == OVER_REPS_MIN || s->over_reps == OVER_REPS_MAX;
+}
+
 /* The extreme of all repetitions but one. */
 static double without(const struct sample *s, size_t left_out)
 {
-	double extreme = s->is_max ? -INFINITY : INFINITY;
+	bool is_max = s->over_reps == OVER_REPS_MAX;
+	double extreme = is_max ? -INFINITY : INFINITY;
 
 	for (size_t i = 0; i < s->reps; i++)
 		if (i != left_out)
-			extreme = s->is_max ? fmax(extreme, s->rep[i]) : fmin(extreme, s->rep[i]);
+			extreme = is_max ? fmax(extreme, s->rep[i]) : fmin(extreme, s->rep[i]);
 	return extreme;
 }
 
@@ -116,9 +122,9 @@ struct estimate estimate_value(const struct sample *s)
 {
 	struct estimate e = {s->value, false, s->value, s->value};
 
-	if (s->kind == SAMPLE_EXTREME)
+	if (is_extreme(s))
 		leave_one_out(&e, s, s, keep_first);
-	else if (s->kind == SAMPLE_SPREAD && s->reps > 1)
+	else if (s->over_reps == OVER_REPS_SPREAD && s->reps > 1)
 		rank_one(&e, s);
 	return e;
 }
@@ -129,11 +135,10 @@ static struct estimate estimate_pair(const struct sample *a, const struct sample
 	double value = combine(a->value, b->value);
 	struct estimate e = {value, false, value, value};
 
-	if (a->kind != b->kind)
-		return e;
-	if (a->kind == SAMPLE_EXTREME)
+	if (is_extreme(a) && is_extreme(b))
 		leave_one_out(&e, a, b, combine);
-	else if (a->kind == SAMPLE_SPREAD && a->reps && b->reps && a->reps + b->reps > 2)
+	else if (a->over_reps == OVER_REPS_SPREAD && b->over_reps == OVER_REPS_SPREAD && a->reps && b->reps &&
+		 a->reps + b->reps > 2)
 		rank_pairs(&e, a, b, combine);
 	return e;
 }

@@ -11,18 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How a statistic of all repetitions comes from that of each. */
-enum sample_kind {
-	SAMPLE_SPREAD,	/* quantiles, means, shares: ranks of the repetitions' values */
-	SAMPLE_EXTREME, /* min, max: what comes out with one repetition left out */
-	SAMPLE_SUM,	/* counts: no interval */
-};
+#include "analysis/statistics.h"
 
 struct sample {
-	enum sample_kind kind;
-	bool is_max;	   /* SAMPLE_EXTREME: of the maximum */
-	double value;	   /* of all repetitions together */
-	const double *rep; /* each one's; those that have none are left out */
+	enum over_reps over_reps; /* a sum has no interval */
+	double value;		  /* of all repetitions together */
+	const double *rep;	  /* each one's; those that have none are left out */
 	size_t reps;
 };
 

@@ -1,7 +1,6 @@
 #include "claims/claim_point.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/fs.h"
 #include "common/or_abort.h"
@@ -25,20 +24,6 @@ static const json_t *number_in(const json_t *holder, const struct claim_metric *
 	return json_object_get(of ? of : json_object_get(holder, metric->of), metric->statistic);
 }
 
-static bool is_maximum(const struct claim_metric *metric)
-{
-	return !strcmp(metric->statistic, "max");
-}
-
-enum sample_kind claim_sample_kind(const struct claim_metric *metric)
-{
-	if (is_maximum(metric) || !strcmp(metric->statistic, "min"))
-		return SAMPLE_EXTREME;
-	if (!strcmp(metric->statistic, "n") || !strcmp(metric->statistic, "lost"))
-		return SAMPLE_SUM;
-	return SAMPLE_SPREAD;
-}
-
 /* Why the number is not one to judge by; NULL: it is. */
 static char *trouble_with(const json_t *point, const struct claim_metric *metric, const json_t *number)
 {
@@ -60,8 +45,7 @@ bool claim_point_sample(const json_t *point, const struct claim_metric *metric, 
 	double *values;
 	size_t i;
 
-	*s = (struct sample){
-	    .kind = claim_sample_kind(metric), .is_max = is_maximum(metric), .value = json_number_value(number)};
+	*s = (struct sample){.over_reps = claim_metric_over_reps(metric), .value = json_number_value(number)};
 	*why = trouble_with(point, metric, number);
 	if (*why)
 		return false;

@@ -20,7 +20,4 @@ const json_t *claim_point_param(const json_t *point, const char *key);
 bool claim_point_sample(const json_t *point, const struct claim_metric *metric, struct sample *s, char **why);
 void claim_sample_free(struct sample *s);
 
-/* How this number of all repetitions comes from that of each. */
-enum sample_kind claim_sample_kind(const struct claim_metric *metric);
-
 #endif

@@ -2,30 +2,21 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/param.h"
-#include "claims/claim_point.h"
 #include "common/fs.h"
 #include "common/units.h"
-
-static bool is_share_of_messages(const char *statistic)
-{
-	return !strcmp(statistic, "over_limit") || !strcmp(statistic, "missed_share") ||
-	       !strcmp(statistic, "unsent_share");
-}
 
 char *claim_number_text(const struct claim *c, double value, char *buf, size_t size)
 {
 	bool has_unit = c->relation == CLAIM_VALUE || c->relation == CLAIM_DIFFERENCE;
-	char name[64], human[48];
-	enum unit unit = param_name_unit(c->metric.of, name, sizeof(name));
+	char human[48];
 
 	if (!isfinite(value))
 		snprintf(buf, size, "%s", value > 0 ? "infinity" : "-infinity");
-	else if (has_unit && is_share_of_messages(c->metric.statistic))
+	else if (has_unit && claim_metric_measure(&c->metric) == MEASURE_SHARE)
 		snprintf(buf, size, "%.3g %%", 100 * value);
-	else if (has_unit && unit == UNIT_TIME_NS && claim_sample_kind(&c->metric) != SAMPLE_SUM)
+	else if (has_unit && claim_metric_unit(&c->metric) == UNIT_TIME_NS)
 		snprintf(buf, size, "%s", unit_human_ns(llround(value), human, sizeof(human)));
 	else if (fabs(value) >= 1000)
 		snprintf(buf, size, "%.0f", value);

@@ -11,7 +11,6 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "common/yaml.h"
-#include "spec/spec_claims_metric.h"
 #include "spec/spec_claims_select.h"
 
 /* A plain number, with '%' a hundredth of it. */
@@ -46,9 +45,8 @@ static bool read_quantity(const char *text, enum unit unit, double *value)
 /* `none`: what is kept of a bound that is none. */
 static double read_bound(struct claim_reader *r, const struct ynode *n, bool is_ratio, double none)
 {
-	enum unit unit;
-	enum measure measure = claim_metric_measure(&r->claim->metric, &unit);
-	bool plain = is_ratio || measure == MEASURE_SHARE || unit == UNIT_ONE || measure == MEASURE_COUNT;
+	enum unit unit = claim_metric_unit(&r->claim->metric);
+	bool plain = is_ratio || unit == UNIT_ONE;
 	double value = 0;
 	bool good =
 	    n->kind == YNODE_SCALAR && (plain ? read_share(n->scalar, &value) : read_quantity(n->scalar, unit, &value));

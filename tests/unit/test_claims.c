@@ -20,8 +20,8 @@ static void test_intervals(void)
 	struct sample a = {.value = 14, .rep = nine, .reps = 9}, bad = {.value = 14, .rep = outlier, .reps = 9};
 	struct sample few = {.value = 2, .rep = three, .reps = 3}, none = {.value = 0, .rep = zeros, .reps = 3};
 	struct sample single = {.value = 7, .rep = nine, .reps = 1}, most = {.value = 7, .rep = many, .reps = 13};
-	struct sample peak = {.kind = SAMPLE_EXTREME, .is_max = true, .value = 9999, .rep = outlier, .reps = 9};
-	struct sample sum = {.kind = SAMPLE_SUM, .value = 6, .rep = three, .reps = 3};
+	struct sample peak = {.over_reps = OVER_REPS_MAX, .value = 9999, .rep = outlier, .reps = 9};
+	struct sample sum = {.over_reps = OVER_REPS_SUM, .value = 6, .rep = three, .reps = 3};
 	struct estimate e = estimate_ratio(&a, &a);
 
 	ok(e.has_interval && e.value == 1 && e.low > 0.7 && e.low < 1 && e.high > 1 && e.high < 1.4,
