@@ -43,6 +43,21 @@ void claim_alternative_add(struct claim_alternative *a, enum claim_comparison ho
 	a->tests[a->count++] = (struct claim_test){how, value};
 }
 
+void claim_selection_copy(struct claim_selection *s, const struct claim_selection *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		struct claim_condition *c = claim_selection_add(s, from->conditions[i].key);
+
+		for (size_t k = 0; k < from->conditions[i].count; k++) {
+			const struct claim_alternative *a = &from->conditions[i].alternatives[k];
+			struct claim_alternative *copy = claim_condition_add(c);
+
+			for (size_t t = 0; t < a->count; t++)
+				claim_alternative_add(copy, a->tests[t].how, json_incref(a->tests[t].value));
+		}
+	}
+}
+
 static void condition_free(struct claim_condition *c)
 {
 	for (size_t i = 0; i < c->count; i++) {

@@ -118,6 +118,9 @@ static inline bool claim_is_trend(const struct claim *c)
 struct claim_condition *claim_selection_add(struct claim_selection *s, const char *key);
 struct claim_alternative *claim_condition_add(struct claim_condition *c);
 
+/* The conditions of another, too. */
+void claim_selection_copy(struct claim_selection *s, const struct claim_selection *from);
+
 /* Takes `value`. A second test of one kind replaces the first. */
 void claim_alternative_add(struct claim_alternative *a, enum claim_comparison how, json_t *value);
 

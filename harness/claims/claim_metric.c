@@ -21,7 +21,9 @@ void claim_metric_set(struct claim_metric *m, const char *text)
 	    .of = or_abort(strndup(text, dot ? (size_t)(dot - text) : 0)),
 	    .statistic = or_abort(strdup(dot ? dot + 1 : "")),
 	};
+	size_t length = (size_t)(flows_bare_key(made.of) - made.of);
 
+	made.flow = or_abort(strndup(made.of, length ? length - 1 : 0));
 	claim_metric_free(m);
 	*m = made;
 }
@@ -31,6 +33,7 @@ void claim_metric_free(struct claim_metric *m)
 	free(m->text);
 	free(m->of);
 	free(m->statistic);
+	free(m->flow);
 }
 
 /* By its key only, as runs have it. */
@@ -116,16 +119,16 @@ static void list_metrics(const char *const *series, const char **names)
 	names[count] = NULL;
 }
 
-static void check_flow(const struct check *c, const char *flow, const char *metric, const struct claim_metric_names *n)
+static void check_flow(const struct check *c, const struct claim_metric *m, const struct claim_metric_names *n)
 {
 	char text[SUGGESTION_MAX];
 
-	if (*flow && n->flows && !is_among(flow, n->flows))
-		complain_of(c, "no point has a flow '%.32s'%s", flow,
-			    suggestion(suggest(flow, n->flows), text, sizeof(text)));
-	else if (!*flow && n->only_flows)
+	if (*m->flow && n->flows && !is_among(m->flow, n->flows))
+		complain_of(c, "no point has a flow '%.32s'%s", m->flow,
+			    suggestion(suggest(m->flow, n->flows), text, sizeof(text)));
+	else if (!*m->flow && n->flows && n->only_flows)
 		complain_of(c, "'metric' must name the flow, too: all points have flows; did you mean '%s.%.63s'?",
-			    n->flows[0], metric);
+			    n->flows[0], m->text);
 }
 
 static void check_metric(const struct check *c, const char *metric, const char *const *metrics)
@@ -157,17 +160,14 @@ void claim_metric_check(const struct claim_metric *m, const struct claim_metric_
 {
 	const struct check c = {complain, arg};
 	const char *metrics[NAMES_MAX], *metric = flows_bare_key(m->of);
-	size_t length = (size_t)(metric - m->of);
-	char *flow = or_abort(strndup(m->of, length ? length - 1 : 0));
 
 	list_metrics(n->series, metrics);
-	if (is_among(flow, metrics)) {
+	if (is_among(m->flow, metrics)) {
 		/* "lat_ns.p99.9" */
-		check_statistic(&c, flow, m->text + length);
-	} else {
-		check_flow(&c, flow, metric, n);
-		check_metric(&c, metric, metrics);
-		check_statistic(&c, metric, m->statistic);
+		check_statistic(&c, m->flow, m->text + strlen(m->flow) + 1);
+		return;
 	}
-	free(flow);
+	check_flow(&c, m, n);
+	check_metric(&c, metric, metrics);
+	check_statistic(&c, metric, m->statistic);
 }

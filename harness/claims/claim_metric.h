@@ -12,9 +12,10 @@
 #include "common/units.h"
 
 struct claim_metric {
-	char *text; /* as written; split at its last dot into */
-	char *of;   /* a series or a block, with its flow's name in front: "small.lat_ns" */
-	char *statistic;
+	char *text;	 /* as written; split at its last dot into */
+	char *of;	 /* a series or a block, with its flow's name in front, "small.lat_ns", */
+	char *statistic; /* and "p50" */
+	char *flow;	 /* "small"; "": of a point without flows */
 };
 
 /* Replaces what was there; of a text without a dot `of` and `statistic` are empty. */

@@ -11,15 +11,18 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/units.h"
+#include "rundir/flows.h"
 
 /* --- sides --- */
 
-static void select_points(struct claim_side *side, const struct claim_run *run, const struct claim_selection *s)
+static void select_points(struct claim_side *side, const struct claim_run *run, const struct claim_metric *metric,
+			  const struct claim_selection *s)
 {
 	const json_t *points = json_object_get(run->summary, "points"), *point;
 	size_t i;
 
-	*side = (struct claim_side){.run = run, .points = or_abort(calloc(json_array_size(points) + 1, sizeof(point)))};
+	*side = (struct claim_side){.run = run, .metric = metric};
+	side->points = or_abort(calloc(json_array_size(points) + 1, sizeof(point)));
 	json_array_foreach (points, i, point)
 		if (claim_selects(s, json_object_get(point, "params")))
 			side->points[side->count++] = point;
@@ -89,7 +92,7 @@ static char *select_against(struct claim_pairing *p, const struct claim_run *run
 
 	if (why)
 		return why;
-	select_points(&p->against, run, &p->claim->against.points);
+	select_points(&p->against, run, &p->claim->against.metric, &p->claim->against.points);
 	return p->against.count
 		   ? NULL
 		   : fs_path("no point of %s is what it compares with", experiment ? experiment : "the run");
@@ -140,7 +143,7 @@ char *claim_pairing_make(struct claim_pairing *p, const struct claim *claim, con
 	char *why = NULL;
 
 	*p = (struct claim_pairing){.claim = claim};
-	select_points(&p->points, run, &claim->points);
+	select_points(&p->points, run, &claim->metric, &claim->points);
 	if (!p->points.count)
 		return fs_path("no point of the run is what it is about");
 	if (claim->compares)
@@ -157,15 +160,28 @@ void claim_pairing_free(struct claim_pairing *p)
 	free(p->by);
 }
 
-bool claim_pairing_agrees(const struct claim_pairing *p, const json_t *a, const json_t *b)
+static const json_t *joining_value(const struct claim_side *side, const json_t *point, const char *key)
+{
+	const json_t *value = claim_point_param(point, key);
+
+	return value ? value : flows_get(json_object_get(point, "params"), side->metric->flow, key);
+}
+
+static bool agree(const struct claim_pairing *p, const json_t *a, const struct claim_side *of_b, const json_t *b)
 {
 	for (size_t i = 0; i < p->by_count; i++) {
-		const json_t *one = claim_point_param(a, p->by[i]), *other = claim_point_param(b, p->by[i]);
+		const json_t *one = joining_value(&p->points, a, p->by[i]);
+		const json_t *other = joining_value(of_b, b, p->by[i]);
 
 		if (one != other && (!one || !other || !json_equal(one, other)))
 			return false;
 	}
 	return true;
+}
+
+bool claim_pairing_agrees(const struct claim_pairing *p, const json_t *a, const json_t *b)
+{
+	return agree(p, a, &p->points, b);
 }
 
 const json_t *claim_pairing_partner(const struct claim_pairing *p, const json_t *point, char **why)
@@ -175,7 +191,7 @@ const json_t *claim_pairing_partner(const struct claim_pairing *p, const json_t 
 	size_t count = 0;
 
 	for (size_t i = 0; i < p->against.count; i++)
-		if (claim_pairing_agrees(p, point, p->against.points[i])) {
+		if (agree(p, point, &p->against, p->against.points[i])) {
 			found = p->against.points[i];
 			count++;
 		}
@@ -207,7 +223,8 @@ static void print_param_value(FILE *out, const char *key, const json_t *value)
 static bool is_labelled(const struct claim_pairing *p, const char *key)
 {
 	for (size_t i = 0; i < p->by_count; i++)
-		if (!strcmp(p->by[i], key))
+		if (!strcmp(p->by[i], key) ||
+		    (flows_owns(p->points.metric->flow, key) && !strcmp(p->by[i], flows_bare_key(key))))
 			return true;
 	return claim_selects_by(&p->claim->points, key) && strcmp(key, p->claim->along ?: "") &&
 	       side_varies(&p->points, key);

@@ -11,6 +11,7 @@
 /* Points of one run, as selected. */
 struct claim_side {
 	const struct claim_run *run;
+	const struct claim_metric *metric; /* the number of each */
 	const json_t **points;
 	size_t count;
 };
@@ -18,7 +19,9 @@ struct claim_side {
 struct claim_pairing {
 	const struct claim *claim;
 	struct claim_side points, against;
-	const char **by; /* keys of params: what points that belong together agree in */
+	/* Keys of params: what points that belong together agree in. One that a point does not have is
+	 * looked for in the flow that the metric is of. */
+	const char **by;
 	size_t by_count;
 };
 
@@ -28,7 +31,7 @@ char *claim_pairing_make(struct claim_pairing *p, const struct claim *claim, con
 			 const struct claim_run *runs, size_t count);
 void claim_pairing_free(struct claim_pairing *p);
 
-/* Do two points belong together? */
+/* Do two of the points belong together? */
 bool claim_pairing_agrees(const struct claim_pairing *p, const json_t *a, const json_t *b);
 
 /* The one point of `against` that agrees; NULL and why. */

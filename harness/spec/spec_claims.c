@@ -108,6 +108,7 @@ static void read_points(struct claim_reader *r, const struct ynode *n)
 	claim_reader_check_selects(r, n, &r->claim->points, "points");
 }
 
+/* With nothing but a metric, it is another number of the same points. */
 static void read_against(struct claim_reader *r, const struct ynode *n)
 {
 	const struct ynode *experiment = yaml_get(n, "experiment"), *metric = yaml_get(n, "metric");
@@ -121,6 +122,8 @@ static void read_against(struct claim_reader *r, const struct ynode *n)
 		claim_reader_metric(r, metric, &c->against.metric);
 	else
 		claim_metric_set(&c->against.metric, c->metric.text);
+	if (metric && n->count == 1)
+		claim_selection_copy(&c->against.points, &c->points);
 	if (experiment && experiment->kind == YNODE_SCALAR)
 		c->against.experiment = or_abort(strdup(experiment->scalar));
 	else

@@ -325,6 +325,136 @@ static void test_rows(void)
 		made_free(&others[i]);
 }
 
+/* --- flows --- */
+
+static json_t *flow_numbers(double small, double large)
+{
+	return json_pack("{s:{s:I, s:I}, s:{s:I, s:I}}", "small.lat_ns", "p50", (json_int_t)small, "max",
+			 (json_int_t)(10 * small), "large.lat_ns", "p50", (json_int_t)large, "max",
+			 (json_int_t)(10 * large));
+}
+
+/* A small flow beside a large one; the median of the small one grows with its size. */
+static void add_point_with_flows(json_t *points, int size)
+{
+	double small = 100. * size, large = 2000;
+	json_t *reps = json_array();
+
+	for (int i = 0; i < REPS; i++) {
+		double more = i - REPS / 2;
+
+		json_array_append_new(reps, json_pack("{s:i, s:o, s:{s:f}}", "rep", i, "metrics",
+						      flow_numbers(small + more, large + 10 * more), "small.pacing",
+						      "missed_share", 0.02 + more / 1e4));
+	}
+	json_array_append_new(points, json_pack("{s:i, s:{s:s, s:i, s:s, s:i, s:s, s:i}, s:b, s:[], s:o, s:{s:f}, s:o}",
+						"id", (int)json_array_size(points), "params", "flows", "large small",
+						"repetitions", REPS, "large.kernel", "rate", "large.size_bytes", 4096,
+						"small.kernel", "oneway", "small.size_bytes", size, "valid", 1,
+						"reasons", "metrics", flow_numbers(small, large), "small.pacing",
+						"missed_share", 0.02, "reps", reps));
+}
+
+#define SMALL "'points': {'flows': ['large small']}, 'metric': 'small.lat_ns.p50'"
+#define LARGE "'against': {'experiment': null, 'metric': 'large.lat_ns.p50', 'points': {'flows': ['large small']}}"
+#define ALONE "'against': {'experiment': null, 'metric': 'lat_ns.p50', 'points': {'poll': ['busy']}}"
+
+static const struct row rows_of_flows[] = {
+    {"two flows of one point", "{" SMALL "," LARGE ", 'max': 0.3}", "holds",
+     "small.size 1B 0.05; small.size 2B 0.1; small.size 4B 0.2", ""},
+    {"that they are not", "{" SMALL "," LARGE ", 'max': 0.15}", "fails", "", "small.size 4B: 0.2 (0.19"},
+    {"their difference", "{" SMALL "," LARGE ", 'relation': 'difference', 'max': -1700}", "fails", "",
+     "small.size 4B: -1.60 us (-1.63 us to -1.57 us) is above -1.70 us"},
+    {"points that are selected by a flow's setting",
+     "{'points': {'small.size_bytes': [{'>=': 4}]}, 'metric': 'small.lat_ns.p50', 'relation': 'value', 'max': 400}",
+     "not judged", "400 ns (39", "too close to say"},
+    {"a flow's block", "{" SMALL ", 'metric': 'small.pacing.missed_share', 'relation': 'value', 'max': 0.03}", "holds",
+     "2 %", ""},
+    {"an order along a flow's setting", "{" SMALL ", 'relation': 'rising', 'along': 'small.size_bytes'}", "holds", "4",
+     ""},
+    {"that falls", "{" SMALL ", 'relation': 'falling', 'along': 'small.size_bytes'}", "fails", "4",
+     "from 1B to 2B it rises"},
+    {"a flow beside another and alone: by must say what joins them", "{" SMALL "," ALONE ", 'max': 2}", "not judged",
+     "", "3 points would do"},
+    {"and may say it without a flow, for the one that the metric is of",
+     "{" SMALL "," ALONE ", 'by': ['size_bytes'], 'max': 2.5}", "holds",
+     "small.size 1B 2; small.size 2B 2; small.size 4B 2", ""},
+    {"a metric of no flow is not there", "{" SMALL ", 'metric': 'lat_ns.p50', 'relation': 'value', 'max': 1}",
+     "not judged", "", "has no lat_ns.p50"},
+};
+
+static void test_flows(void)
+{
+	struct made m = make("a", "full", "alpha");
+	json_t *points = json_object_get(m.summary, "points");
+
+	for (int size = 1; size <= 4; size *= 2)
+		add_point_with_flows(points, size);
+	for (int size = 1; size <= 4; size *= 2)
+		add_point(points, "rc", "busy", size, 50. * size, 1);
+	for (size_t i = 0; i < sizeof(rows_of_flows) / sizeof(rows_of_flows[0]); i++)
+		judge_row(&rows_of_flows[i], &m, NULL, 0);
+	made_free(&m);
+}
+
+/* --- metrics --- */
+
+struct complaints {
+	char text[512];
+};
+
+static void keep_complaint(void *arg, const char *text)
+{
+	struct complaints *c = arg;
+	size_t length = strlen(c->text);
+
+	snprintf(c->text + length, sizeof(c->text) - length, "%s%s", length ? " | " : "", text);
+}
+
+static void test_metrics(void)
+{
+	static const char *const series[] = {"lat_ns", "rtt_ns", NULL}, *const flows[] = {"large", "small", NULL};
+	static const char *const none[] = {NULL};
+	static const struct {
+		const char *metric;
+		const char *const *flows;
+		const char *complaint;
+	} checks[] = {
+	    {"lat_ns.p50", none, ""},
+	    {"lat_ns.p99_99", none, ""},
+	    {"pacing.missed_share", none, ""},
+	    {"sink.bytes_per_s", none, ""},
+	    {"lat_n.p50", none, "no kernel has a series 'lat_n'; did you mean 'lat_ns'?"},
+	    {"lat_ns.p5", none, "no series has a statistic 'p5'; did you mean 'p50'?"},
+	    {"lat_ns.p99.9", none, "no series has a statistic 'p99.9'; did you mean 'p99_9'?"},
+	    {"lat_ns.over limit", none, "no series has a statistic 'over limit'; did you mean 'over_limit'?"},
+	    {"pacing.p50", none, "'pacing' has no 'p50'"},
+	    {"lat_ns.missed_share", none, "'lat_ns' has no 'missed_share'"},
+	    {"small.lat_ns.p50", flows, ""},
+	    {"small.pacing.missed_share", flows, ""},
+	    {"small.lat_ns.p50", NULL, ""},
+	    {"lat_ns.p50", NULL, ""},
+	    {"smal.lat_ns.p50", flows, "no point has a flow 'smal'; did you mean 'small'?"},
+	    {"small.lat_ns.p50", none, "no point has a flow 'small'"},
+	    {"small.lat_n.p5", flows,
+	     "no kernel has a series 'lat_n'; did you mean 'lat_ns'? | no series has a statistic 'p5'; did you mean "
+	     "'p50'?"},
+	    {"lat_ns.p50", flows,
+	     "'metric' must name the flow, too: all points have flows; did you mean 'large.lat_ns.p50'?"},
+	};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		const struct claim_metric_names names = {series, checks[i].flows, checks[i].flows == flows};
+		struct complaints c = {""};
+		struct claim_metric m = {0};
+
+		claim_metric_set(&m, checks[i].metric);
+		claim_metric_check(&m, &names, keep_complaint, &c);
+		is_str(c.text, checks[i].complaint, "%s %s", checks[i].metric, *c.text ? "is wrong" : "is fine");
+		claim_metric_free(&m);
+	}
+}
+
 /* --- needs --- */
 
 static void test_needs(void)
@@ -473,6 +603,8 @@ int main(void)
 	test_intervals();
 	test_selections();
 	test_rows();
+	test_flows();
+	test_metrics();
 	test_needs();
 	test_json();
 	test_status();
