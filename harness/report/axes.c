@@ -9,9 +9,9 @@
 #include "report/labels.h"
 #include "rundir/layout.h"
 
-const json_t *axes_setting(const struct report_point *p, const char *key)
+const json_t *axes_setting(const struct report_item *i, const char *key)
 {
-	return json_object_get(p->params, key);
+	return json_object_get(i->point->params, key);
 }
 
 bool axes_same(const json_t *a, const json_t *b)
@@ -19,14 +19,25 @@ bool axes_same(const json_t *a, const json_t *b)
 	return a == b || (a && b && json_equal(a, b));
 }
 
-bool axes_differ(const struct report_point *a, const struct report_point *b, const char *key)
+/* In this setting; "" stands for the run. */
+static bool points_differ(const struct report_point *a, const struct report_point *b, const char *key)
 {
-	return *key ? !axes_same(axes_setting(a, key), axes_setting(b, key)) : a->run != b->run;
+	return *key ? !axes_same(json_object_get(a->params, key), json_object_get(b->params, key)) : a->run != b->run;
 }
 
-bool axes_has_number(const struct report_point *p, const char *key)
+bool axes_differ(const struct report_item *a, const struct report_item *b, const char *key)
 {
-	return json_is_integer(axes_setting(p, key)) && model_leading(p);
+	return points_differ(a->point, b->point, key);
+}
+
+bool axes_of_one_flow(const struct report_item *a, const struct report_item *b)
+{
+	return !strcmp(a->series->flow->name, b->series->flow->name);
+}
+
+bool axes_has_number(const struct report_item *i, const char *key)
+{
+	return json_is_integer(axes_setting(i, key));
 }
 
 /* --- values --- */
@@ -46,14 +57,14 @@ static bool is_known(const int64_t *values, size_t count, int64_t value)
 	return false;
 }
 
-size_t axes_values(const struct report_point *points, size_t count, const char *key, int64_t *values, size_t most)
+size_t axes_values(const struct report *r, const char *key, int64_t *values, size_t most)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		int64_t value = json_integer_value(axes_setting(&points[i], key));
+	for (size_t i = 0; i < r->leading_count; i++) {
+		int64_t value = json_integer_value(axes_setting(&r->leading[i], key));
 
-		if (!axes_has_number(&points[i], key) || is_known(values, found, value))
+		if (!axes_has_number(&r->leading[i], key) || is_known(values, found, value))
 			continue;
 		if (found == most)
 			return most + 1;
@@ -77,7 +88,7 @@ static bool follows_size(const struct report *r, const char *key)
 		for (size_t k = 0; k < i; k++) {
 			const struct report_point *a = &r->points[i], *b = &r->points[k];
 
-			if (a->run == b->run && !axes_differ(a, b, AXES_SIZE) && axes_differ(a, b, key))
+			if (a->run == b->run && !points_differ(a, b, AXES_SIZE) && points_differ(a, b, key))
 				return false;
 		}
 	return true;
@@ -96,26 +107,35 @@ static bool says_what_it_is(const json_t *value, const char *text)
 	       strcmp(text, "off") != 0 && strcmp(text, "auto") != 0;
 }
 
-char *axes_label(const struct report *r, const struct report_point *p, const char *const *keys, size_t count)
+static void print_part(FILE *out, const struct report *r, const struct report_item *item, const char *key)
 {
-	char *label = NULL, name[AXES_LABEL_MAX], value[AXES_LABEL_MAX];
-	size_t size, printed = 0;
+	char name[AXES_LABEL_MAX], text[AXES_LABEL_MAX];
+	const json_t *value = axes_setting(item, key);
+
+	if (!*key) {
+		fputs(r->runs[item->point->run].label, out);
+		return;
+	}
+	label_value(key, value, text, sizeof(text));
+	if (!says_what_it_is(value, text))
+		fprintf(out, "%s ", label_key(key, name, sizeof(name)));
+	fputs(text, out);
+}
+
+char *axes_label(const struct report *r, const struct report_item *item, const char *const *keys, size_t count)
+{
+	const char *separator = *item->series->flow->name ? ", " : "";
+	char *label = NULL;
+	size_t size;
 	FILE *out = or_abort(open_memstream(&label, &size));
 
+	fputs(item->series->flow->name, out);
 	for (size_t i = 0; i < count; i++) {
-		const json_t *v = *keys[i] ? axes_setting(p, keys[i]) : NULL;
-
-		if (*keys[i] && !v)
+		if (*keys[i] && !axes_setting(item, keys[i]))
 			continue;
-		fputs(printed++ ? ", " : "", out);
-		if (!*keys[i]) {
-			fputs(r->runs[p->run].label, out);
-			continue;
-		}
-		label_value(keys[i], v, value, sizeof(value));
-		if (!says_what_it_is(v, value))
-			fprintf(out, "%s ", label_key(keys[i], name, sizeof(name)));
-		fputs(value, out);
+		fputs(separator, out);
+		print_part(out, r, item, keys[i]);
+		separator = ", ";
 	}
 	fclose(out);
 	return figure_one_line(label, AXES_LABEL_MAX);

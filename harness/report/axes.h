@@ -1,5 +1,6 @@
 /*
- * Settings of points as figures need them: which may be an axis, what tells points apart, how a combination reads.
+ * Settings as figures need them: which may be an axis, what tells the leading series of points apart, how a combination
+ * reads.
  */
 #ifndef KBLAT_REPORT_AXES_H
 #define KBLAT_REPORT_AXES_H
@@ -13,23 +14,27 @@
 #define AXES_SIZE	"size_bytes"
 #define AXES_VALUES_MIN 3 /* fewer are no axis */
 
-const json_t *axes_setting(const struct report_point *p, const char *key); /* NULL: it has none */
-bool axes_same(const json_t *a, const json_t *b);			   /* both missing are the same */
+const json_t *axes_setting(const struct report_item *i, const char *key); /* NULL: its point has none */
+bool axes_same(const json_t *a, const json_t *b);			  /* both missing are the same */
 
-/* In this setting; "" stands for the run. */
-bool axes_differ(const struct report_point *a, const struct report_point *b, const char *key);
+/* In this setting of their points; "" stands for the run. */
+bool axes_differ(const struct report_item *a, const struct report_item *b, const char *key);
 
-/* Whether its leading series was measured, at an integer value of this setting. */
-bool axes_has_number(const struct report_point *p, const char *key);
+/* Flows of one name, or both of points without. */
+bool axes_of_one_flow(const struct report_item *a, const struct report_item *b);
 
-/* The distinct values of a setting over these points, rising. Returns their number; `most` + 1 where there are more. */
-size_t axes_values(const struct report_point *points, size_t count, const char *key, int64_t *values, size_t most);
+/* Whether its point has an integer value of this setting. */
+bool axes_has_number(const struct report_item *i, const char *key);
+
+/* The distinct values of a setting over what was measured, rising. Returns their number; `most` + 1 where there are more. */
+size_t axes_values(const struct report *r, const char *key, int64_t *values, size_t most);
 
 /* Whether a setting beside the size says what is measured, not for how long, and does not only go along with the size. */
 bool axes_is_axis(const struct report *r, const char *key);
 
-/* "send, inline no": the value alone where it says what it is. For the caller to free; at most AXES_LABEL_MAX bytes. */
-char *axes_label(const struct report *r, const struct report_point *p, const char *const *keys, size_t count);
+/* "small, send, inline no": the flow, if there are several, and of settings the value alone where it says what it is. For
+ * the caller to free; at most AXES_LABEL_MAX bytes. */
+char *axes_label(const struct report *r, const struct report_item *item, const char *const *keys, size_t count);
 #define AXES_LABEL_MAX 80
 
 #endif

@@ -15,7 +15,7 @@
 #include "common/or_abort.h"
 #include "report/derived.h"
 #include "report/gnuplot.h"
-#include "report/html.h"
+#include "report/html_claims.h"
 #include "report/report.h"
 
 bool campaign_page_is(const char *dir)

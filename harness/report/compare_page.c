@@ -29,11 +29,11 @@ static bool is_histogram(const char *name, void *arg)
 	return !strncmp(name, "points/", 7) && length > 10 && !strcmp(name + length - 10, "/data.json");
 }
 
-static const struct report_series *find_series(const struct report *r, json_int_t id, const char *metric)
+static const struct report_series *series_of_metric(const struct report *r, json_int_t id, const char *metric)
 {
 	for (size_t i = 0; i < r->count; i++)
 		for (size_t s = 0; r->points[i].id == id && s < r->points[i].series_count; s++)
-			if (metric && !strcmp(r->points[i].series[s].name, metric))
+			if (metric && !strcmp(r->points[i].series[s].key, metric))
 				return &r->points[i].series[s];
 	return NULL;
 }
@@ -62,7 +62,7 @@ static int read_run(const struct compare_join *j, size_t run, double (*value)[SH
 
 		if (json_is_true(json_object_get(point, "valid")))
 			take_quantiles(
-			    find_series(&r, json_integer_value(json_object_get(point, "id")), j->point[i].metric),
+			    series_of_metric(&r, json_integer_value(json_object_get(point, "id")), j->point[i].metric),
 			    value[i * j->runs->count + run]);
 	}
 	model_free(&r);

@@ -58,6 +58,23 @@ void figure_set_item_number(struct figures *f, const char *name, size_t index, d
 	fputc('\n', f->script);
 }
 
+size_t figure_choose_series(const struct report_series **series, size_t count)
+{
+	size_t leading = 0;
+
+	if (count <= FIGURE_SERIES_MAX)
+		return count;
+	for (size_t i = 0; i < count; i++) {
+		const struct report_series *s = series[i];
+
+		if (!s->leads)
+			continue;
+		memmove(&series[leading + 1], &series[leading], (i - leading) * sizeof(*series));
+		series[leading++] = s;
+	}
+	return leading < FIGURE_SERIES_MAX ? leading : FIGURE_SERIES_MAX;
+}
+
 size_t figure_set_key(struct figures *f, size_t width, size_t entries, size_t longest)
 {
 	size_t columns = (width - KEY_SIDES) / (KEY_ENTRY + KEY_CHARACTER * longest), rows;
@@ -102,7 +119,7 @@ FILE *figure_begin(struct figures *f, const char *kind, const struct report_poin
 
 	free(path);
 	f->items = or_abort(realloc(f->items, (f->count + 1) * sizeof(*f->items)));
-	f->items[f->count++] = (struct figure){kind, name, text, point};
+	f->items[f->count++] = (struct figure){.kind = kind, .name = name, .text = text, .point = point, .flow = ""};
 	fputc('\n', f->script);
 	figure_set(f, "kind", kind);
 	figure_set(f, "name", name);

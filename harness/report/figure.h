@@ -20,6 +20,7 @@ struct figure {
 	char *name;			  /* of its files, without their ends */
 	char *text;			  /* what it shows, in a sentence, for who can't see it */
 	const struct report_point *point; /* NULL: it is about all of them */
+	const char *flow;		  /* of that point; "": it is about all of them, or there is but one */
 };
 
 /* Those of one directory and one script. */
@@ -48,6 +49,13 @@ void figure_set_number(struct figures *f, const char *name, double value); /* Na
 void figure_set_array(struct figures *f, const char *name, size_t size);   /* to be filled by the following */
 void figure_set_item(struct figures *f, const char *name, size_t index, const char *text);
 void figure_set_item_number(struct figures *f, const char *name, size_t index, double value);
+
+/*
+ * Of more series than can be told apart, those that lead their flows come first and are drawn, at most
+ * FIGURE_SERIES_MAX. Returns how many of the list are.
+ */
+size_t figure_choose_series(const struct report_series **series, size_t count);
+#define FIGURE_SERIES_MAX 8
 
 /* How many rows and columns a key has whose entries are so many and at most so many characters long. Returns
  * the rows. */

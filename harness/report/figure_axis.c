@@ -29,7 +29,7 @@
 #define LABEL_MAX    80
 #define LOGARITHMIC  8 /* largest / smallest, from which on the axis is logarithmic */
 
-struct course {
+struct chart {
 	const struct report *r;
 	const char *key; /* of the axis */
 	int64_t values[VALUES_MAX];
@@ -38,60 +38,60 @@ struct course {
 	size_t panel_count;
 	const char *keys[KEYS_MAX]; /* what tells lines apart; "" stands for the run */
 	size_t key_count;
-	const struct report_point *lines[LINES_MAX]; /* the first point of each */
+	const struct report_item *lines[LINES_MAX]; /* the first of each */
 	size_t line_count;
 	double least, most; /* ns, over what is drawn */
 	bool is_paced;	    /* some of it has steps */
 	double most_steps;  /* share that was missed or not sent, over what is drawn */
 };
 
-static bool is_drawn(const struct course *c, const struct report_point *p)
+static bool is_drawn(const struct chart *c, const struct report_item *item)
 {
-	return axes_has_number(p, c->key);
+	return axes_has_number(item, c->key);
 }
 
 /* --- which axis --- */
 
 /* False: not an axis. */
-static bool find_values(struct course *c)
+static bool find_values(struct chart *c)
 {
-	c->value_count = axes_values(c->r->points, c->r->count, c->key, c->values, VALUES_MAX);
+	c->value_count = axes_values(c->r, c->key, c->values, VALUES_MAX);
 	return c->value_count >= AXES_VALUES_MIN && c->value_count <= VALUES_MAX;
 }
 
-static size_t value_index(const struct course *c, const struct report_point *p)
+static size_t value_index(const struct chart *c, const struct report_item *item)
 {
 	size_t i = 0;
 
-	while (c->values[i] != json_integer_value(axes_setting(p, c->key)))
+	while (c->values[i] != json_integer_value(axes_setting(item, c->key)))
 		i++;
 	return i;
 }
 
 /* --- which panels and lines --- */
 
-static size_t panel_index(const struct course *c, const struct report_point *p)
+static size_t panel_index(const struct chart *c, const struct report_item *item)
 {
 	size_t i = 0;
 
-	while (i < c->panel_count && c->panels[i] && !axes_same(c->panels[i], axes_setting(p, PANEL_KEY)))
+	while (i < c->panel_count && c->panels[i] && !axes_same(c->panels[i], axes_setting(item, PANEL_KEY)))
 		i++;
 	return i;
 }
 
-static bool find_panels(struct course *c)
+static bool find_panels(struct chart *c)
 {
-	for (size_t i = 0; i < c->r->count; i++) {
-		const struct report_point *p = &c->r->points[i];
+	for (size_t i = 0; i < c->r->leading_count; i++) {
+		const struct report_item *item = &c->r->leading[i];
 
-		if (!is_drawn(c, p) || (axes_setting(p, PANEL_KEY) && panel_index(c, p) < c->panel_count))
+		if (!is_drawn(c, item) || (axes_setting(item, PANEL_KEY) && panel_index(c, item) < c->panel_count))
 			continue;
 		/* Points of a transport without such a setting among others: no panels, but lines. */
-		if (!axes_setting(p, PANEL_KEY) || c->panel_count == PANELS_MAX) {
+		if (!axes_setting(item, PANEL_KEY) || c->panel_count == PANELS_MAX) {
 			c->panel_count = 0;
 			break;
 		}
-		c->panels[c->panel_count++] = axes_setting(p, PANEL_KEY);
+		c->panels[c->panel_count++] = axes_setting(item, PANEL_KEY);
 	}
 	if (c->panel_count < 2) {
 		c->panel_count = 1;
@@ -100,21 +100,21 @@ static bool find_panels(struct course *c)
 	return true;
 }
 
-static bool is_on_one_line(const struct course *c, const struct report_point *a, const struct report_point *b)
+static bool is_on_one_line(const struct chart *c, const struct report_item *a, const struct report_item *b)
 {
 	for (size_t i = 0; i < c->key_count; i++)
 		if (axes_differ(a, b, c->keys[i]))
 			return false;
-	return true;
+	return axes_of_one_flow(a, b);
 }
 
 /* Would two points lie upon each other but for this setting? Others need not tell lines apart: what only goes along with the
  * axis does not. */
-static bool tells_apart(const struct course *c, const char *key)
+static bool tells_apart(const struct chart *c, const char *key)
 {
-	for (size_t i = 0; i < c->r->count; i++)
+	for (size_t i = 0; i < c->r->leading_count; i++)
 		for (size_t k = 0; k < i; k++) {
-			const struct report_point *a = &c->r->points[i], *b = &c->r->points[k];
+			const struct report_item *a = &c->r->leading[i], *b = &c->r->leading[k];
 
 			if (is_drawn(c, a) && is_drawn(c, b) && value_index(c, a) == value_index(c, b) &&
 			    panel_index(c, a) == panel_index(c, b) && axes_differ(a, b, key) && is_on_one_line(c, a, b))
@@ -123,38 +123,38 @@ static bool tells_apart(const struct course *c, const char *key)
 	return false;
 }
 
-static size_t line_index(const struct course *c, const struct report_point *p)
+static size_t line_index(const struct chart *c, const struct report_item *item)
 {
 	size_t i = 0;
 
-	while (i < c->line_count && !is_on_one_line(c, c->lines[i], p))
+	while (i < c->line_count && !is_on_one_line(c, c->lines[i], item))
 		i++;
 	return i;
 }
 
 /* False: too many to be told apart. */
-static bool find_lines(struct course *c)
+static bool find_lines(struct chart *c)
 {
 	if (c->r->run_count > 1 && tells_apart(c, ""))
 		c->keys[c->key_count++] = "";
-	for (size_t i = 0; i < c->r->varying_count && c->key_count < KEYS_MAX; i++)
-		if (strcmp(c->r->varying[i], c->key) != 0 && tells_apart(c, c->r->varying[i]))
-			c->keys[c->key_count++] = c->r->varying[i];
-	for (size_t i = 0; i < c->r->count; i++) {
-		const struct report_point *p = &c->r->points[i];
+	for (size_t i = 0; i < c->r->varying.count && c->key_count < KEYS_MAX; i++)
+		if (strcmp(c->r->varying.key[i], c->key) != 0 && tells_apart(c, c->r->varying.key[i]))
+			c->keys[c->key_count++] = c->r->varying.key[i];
+	for (size_t i = 0; i < c->r->leading_count; i++) {
+		const struct report_item *item = &c->r->leading[i];
 
-		if (!is_drawn(c, p) || line_index(c, p) < c->line_count)
+		if (!is_drawn(c, item) || line_index(c, item) < c->line_count)
 			continue;
 		if (c->line_count == LINES_MAX)
 			return false;
-		c->lines[c->line_count++] = p;
+		c->lines[c->line_count++] = item;
 	}
 	return true;
 }
 
 /* --- the table --- */
 
-static void write_number(FILE *table, struct course *c, bool there, const int64_t *number)
+static void write_number(FILE *table, struct chart *c, bool there, const int64_t *number)
 {
 	int64_t value = *number;
 
@@ -168,44 +168,44 @@ static void write_number(FILE *table, struct course *c, bool there, const int64_
 	c->most = c->most > (double)value ? c->most : (double)value;
 }
 
-static void write_row(FILE *table, struct course *c, const struct report_point *p)
+static void write_row(FILE *table, struct chart *c, const struct report_item *item)
 {
-	const struct report_series *s = &p->series[0];
+	const struct report_series *s = item->series;
 	int64_t value = 0;
 
-	fprintf(table, "%zu\t%zu\t%zu\t%d", panel_index(c, p) + 1, line_index(c, p) + 1, value_index(c, p) + 1,
-		model_is_valid(p));
+	fprintf(table, "%zu\t%zu\t%zu\t%d", panel_index(c, item) + 1, line_index(c, item) + 1, value_index(c, item) + 1,
+		model_is_valid(item->point));
 	write_number(table, c, model_metric(s, "p50", &value), &value);
 	write_number(table, c, model_quantile(s, 0.1, BEYOND, &value), &value);
 	write_number(table, c, model_metric(s, "p90", &value), &value);
-	missed_steps_cells(table, p);
-	fprintf(table, "\t%" PRId64 "\t", c->values[value_index(c, p)]);
-	escape_tsv(table, c->r->runs[p->run].label);
-	fprintf(table, "\t%u\t", p->id);
-	escape_tsv(table, p->label);
+	missed_steps_cells(table, item->point, s->flow);
+	fprintf(table, "\t%" PRId64 "\t", c->values[value_index(c, item)]);
+	escape_tsv(table, c->r->runs[item->point->run].label);
+	fprintf(table, "\t%u\t", item->point->id);
+	escape_tsv(table, item->point->label);
 	fputc('\n', table);
 }
 
 /* In the order in which lines are drawn. Texts last, as everywhere. */
-static void write_table(FILE *table, struct course *c)
+static void write_table(FILE *table, struct chart *c)
 {
 	fprintf(table, "panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns" MISSED_STEPS_HEADING "\t%s\trun\tpoint\tlabel\n",
 		c->key);
 	for (size_t panel = 0; panel < c->panel_count; panel++)
 		for (size_t line = 0; line < c->line_count; line++)
 			for (size_t x = 0; x < c->value_count; x++)
-				for (size_t i = 0; i < c->r->count; i++) {
-					const struct report_point *p = &c->r->points[i];
+				for (size_t i = 0; i < c->r->leading_count; i++) {
+					const struct report_item *item = &c->r->leading[i];
 
-					if (is_drawn(c, p) && panel_index(c, p) == panel && line_index(c, p) == line &&
-					    value_index(c, p) == x)
-						write_row(table, c, p);
+					if (is_drawn(c, item) && panel_index(c, item) == panel &&
+					    line_index(c, item) == line && value_index(c, item) == x)
+						write_row(table, c, item);
 				}
 }
 
 /* --- variables --- */
 
-static size_t figure_width(const struct course *c)
+static size_t figure_width(const struct chart *c)
 {
 	size_t room = c->line_count * ROOM_LINE < ROOM ? ROOM : c->line_count * ROOM_LINE;
 	size_t width = SIDES + c->panel_count * (c->value_count * room + 20);
@@ -213,16 +213,16 @@ static size_t figure_width(const struct course *c)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
-static size_t count_invalid(const struct course *c)
+static size_t count_invalid(const struct chart *c)
 {
 	size_t invalid = 0;
 
-	for (size_t i = 0; i < c->r->count; i++)
-		invalid += is_drawn(c, &c->r->points[i]) && !model_is_valid(&c->r->points[i]);
+	for (size_t i = 0; i < c->r->leading_count; i++)
+		invalid += is_drawn(c, &c->r->leading[i]) && !model_is_valid(c->r->leading[i].point);
 	return invalid;
 }
 
-static void set_lines(struct figures *f, const struct course *c)
+static void set_lines(struct figures *f, const struct chart *c)
 {
 	size_t longest = 9, invalid = count_invalid(c);
 
@@ -238,7 +238,7 @@ static void set_lines(struct figures *f, const struct course *c)
 	figure_set_key(f, figure_width(c), (c->line_count > 1 ? c->line_count : 0) + (invalid > 0), longest);
 }
 
-static void set_panels(struct figures *f, const struct course *c)
+static void set_panels(struct figures *f, const struct chart *c)
 {
 	char text[LABEL_MAX];
 
@@ -256,7 +256,7 @@ static void set_panels(struct figures *f, const struct course *c)
 }
 
 /* gnuplot reads a tic's label as a format. */
-static void set_values(struct figures *f, const struct course *c)
+static void set_values(struct figures *f, const struct chart *c)
 {
 	figure_set_array(f, "labels", c->value_count);
 	for (size_t i = 0; i < c->value_count; i++) {
@@ -269,7 +269,7 @@ static void set_values(struct figures *f, const struct course *c)
 	fprintf(f->script, "points = %zu\n", c->value_count);
 }
 
-static void set_size(struct figures *f, const struct course *c)
+static void set_size(struct figures *f, const struct chart *c)
 {
 	size_t width = figure_width(c);
 
@@ -278,20 +278,20 @@ static void set_size(struct figures *f, const struct course *c)
 		(width - SIDES) / c->panel_count / c->value_count < UPRIGHT);
 }
 
-static void find_steps(struct course *c)
+static void find_steps(struct chart *c)
 {
-	for (size_t i = 0; i < c->r->count; i++) {
-		const struct report_point *p = &c->r->points[i];
+	for (size_t i = 0; i < c->r->leading_count; i++) {
+		const struct report_item *item = &c->r->leading[i];
 		struct missed_steps steps;
 
-		if (!is_drawn(c, p) || !missed_steps_of(p, &steps))
+		if (!is_drawn(c, item) || !missed_steps_of(item->point, item->series->flow, &steps))
 			continue;
 		c->is_paced = true;
 		c->most_steps = fmax(c->most_steps, steps.missed_share + steps.unsent_share);
 	}
 }
 
-static void set_range(struct figures *f, const struct course *c)
+static void set_range(struct figures *f, const struct chart *c)
 {
 	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
 	bool logarithmic = most > LOGARITHMIC * least;
@@ -305,15 +305,25 @@ static void set_range(struct figures *f, const struct course *c)
 	figure_set_number(f, "steps_most", 100 * c->most_steps);
 }
 
-static void set_titles(struct figures *f, const struct course *c)
+/* What the lines show; NULL where they are of several flows, which the key names. */
+static const char *label_of_all(const struct chart *c)
+{
+	for (size_t i = 1; i < c->line_count; i++)
+		if (!axes_of_one_flow(c->lines[i], c->lines[0]))
+			return NULL;
+	return c->lines[0]->series->label;
+}
+
+static void set_titles(struct figures *f, const struct chart *c)
 {
 	const struct report *r = c->r;
 	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
+	const char *label = label_of_all(c);
 	char *title, text[LABEL_MAX];
 
 	label_key(c->key, text, sizeof(text));
-	title = figure_one_line(fs_path("%s%smedian of %s against %s, bars from P10 to P90", name ? name : "",
-					name ? ": " : "", c->lines[0]->series[0].label, text),
+	title = figure_one_line(fs_path("%s%smedian%s%s against %s, bars from P10 to P90", name ? name : "",
+					name ? ": " : "", label ? " of " : "", label ? label : "", text),
 				FIGURE_TITLE_MAX);
 	figure_set(f, "title", title);
 	figure_set(f, "axis_name", text);
@@ -324,7 +334,7 @@ static void set_titles(struct figures *f, const struct course *c)
 
 static int add_axis(struct figures *f, const struct report *r, const char *key, struct err *e)
 {
-	struct course c = {.r = r, .key = key};
+	struct chart c = {.r = r, .key = key};
 	char name[LABEL_MAX];
 	FILE *table;
 
@@ -350,8 +360,8 @@ int figure_axis_add(struct figures *f, const struct report *r, struct err *e)
 {
 	int rc = add_axis(f, r, AXES_SIZE, e);
 
-	for (size_t i = 0; !rc && i < r->varying_count; i++)
-		if (axes_is_axis(r, r->varying[i]))
-			rc = add_axis(f, r, r->varying[i], e);
+	for (size_t i = 0; !rc && i < r->varying.count; i++)
+		if (axes_is_axis(r, r->varying.key[i]))
+			rc = add_axis(f, r, r->varying.key[i], e);
 	return rc;
 }

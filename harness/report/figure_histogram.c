@@ -28,9 +28,17 @@ struct series_bins {
 #define BELOW  0
 #define BEYOND (BINS + 1)
 
+/* What one figure is about: the series of a flow. */
+struct flow_series {
+	const struct report_point *point;
+	const struct layout_flow *flow;
+	const struct report_series *series, *first; /* the first that was measured */
+	size_t count;
+};
+
 struct bins {
 	int64_t low, width, high;
-	struct series_bins *series; /* one for each of the point's */
+	struct series_bins *series; /* one for each of the flow's */
 };
 
 /* Which bins --------------------------------------------------------------------------------------------- */
@@ -59,28 +67,28 @@ static int64_t quantile_or_end(const struct report_series *s, double p)
 
 /* Up to where the figure should reach: the first series' p99.9, unless that squeezes its bulk into a few bins; of the
  * others, most. */
-static int64_t wanted_end(const struct report_point *p, const struct report_series *first)
+static int64_t wanted_end(const struct flow_series *of)
 {
-	int64_t median = quantile_or_end(first, 0.5), end = quantile_or_end(first, 0.999);
+	int64_t median = quantile_or_end(of->first, 0.5), end = quantile_or_end(of->first, 0.999);
 
 	if (median > 0 && end / NARROW > median) {
-		end = quantile_or_end(first, 0.99);
+		end = quantile_or_end(of->first, 0.99);
 		end = end > median * NARROW ? end : median * NARROW;
 	}
-	for (size_t i = 0; i < p->series_count; i++) {
-		int64_t most = quantile_or_end(&p->series[i], 0.9);
+	for (size_t i = 0; i < of->count; i++) {
+		int64_t most = quantile_or_end(&of->series[i], 0.9);
 
 		end = most > end ? most : end;
 	}
 	return end;
 }
 
-static int64_t wanted_low(const struct report_point *p)
+static int64_t wanted_low(const struct flow_series *of)
 {
 	int64_t low = 0;
 
-	for (size_t i = 0; i < p->series_count; i++) {
-		int64_t least = quantile_or_end(&p->series[i], 0.001);
+	for (size_t i = 0; i < of->count; i++) {
+		int64_t least = quantile_or_end(&of->series[i], 0.001);
 
 		low = least < low ? least : low;
 	}
@@ -88,13 +96,13 @@ static int64_t wanted_low(const struct report_point *p)
 }
 
 /* The thesis' own bins wherever the data fit: figures of different points can be laid side by side. */
-static void choose_bins(struct bins *b, const struct report_point *p, const struct report_series *first)
+static void choose_bins(struct bins *b, const struct flow_series *of)
 {
-	int64_t end = wanted_end(p, first), low = wanted_low(p), coarse = first->histogram.width;
+	int64_t end = wanted_end(of), low = wanted_low(of), coarse = of->first->histogram.width;
 
 	b->low = 0;
 	b->width = THESIS_BIN;
-	if (low < 0 || end >= THESIS_BIN * BINS || quantile_or_end(first, 0.5) < THESIS_BIN) {
+	if (low < 0 || end >= THESIS_BIN * BINS || quantile_or_end(of->first, 0.5) < THESIS_BIN) {
 		b->width = (end - low) / BINS + 1;
 		b->width = step_up(b->width > coarse ? b->width : coarse);
 	}
@@ -110,11 +118,11 @@ static size_t bin_of(const struct bins *b, int64_t value)
 	return value < b->low ? BELOW : value >= b->high ? BEYOND : 1 + (size_t)((value - b->low) / b->width);
 }
 
-static void fill_bins(struct bins *b, const struct report_point *p)
+static void fill_bins(struct bins *b, const struct flow_series *of)
 {
-	b->series = or_abort(calloc(p->series_count, sizeof(*b->series)));
-	for (size_t s = 0; s < p->series_count; s++) {
-		const struct histogram *h = &p->series[s].histogram;
+	b->series = or_abort(calloc(of->count, sizeof(*b->series)));
+	for (size_t s = 0; s < of->count; s++) {
+		const struct histogram *h = &of->series[s].histogram;
 
 		for (size_t i = 0; i < h->bins; i++)
 			b->series[s].count[bin_of(b, h->value[i] + h->width / 2)] += h->count[i];
@@ -130,17 +138,17 @@ static void write_edge(FILE *table, const struct bins *b, size_t bin)
 }
 
 /* A missing edge: all that is below the first bin, beyond the last. */
-static void write_histogram(FILE *table, const struct report_point *p, const struct bins *b)
+static void write_histogram(FILE *table, const struct flow_series *of, const struct bins *b)
 {
 	fputs("from_ns\tto_ns", table);
-	for (size_t s = 0; s < p->series_count; s++)
-		fprintf(table, "\t%s", p->series[s].name);
+	for (size_t s = 0; s < of->count; s++)
+		fprintf(table, "\t%s", of->series[s].name);
 	fputc('\n', table);
 	for (size_t bin = BELOW; bin <= BEYOND; bin++) {
 		write_edge(table, b, bin);
 		fputc('\t', table);
 		write_edge(table, b, bin + 1);
-		for (size_t s = 0; s < p->series_count; s++)
+		for (size_t s = 0; s < of->count; s++)
 			fprintf(table, "\t%" PRIu64, b->series[s].count[bin]);
 		fputc('\n', table);
 	}
@@ -155,13 +163,13 @@ static double real_of(const json_t *metric, const char *key)
 	return json_is_number(j) ? json_number_value(j) : NAN;
 }
 
-static void note_outside(FILE *out, const struct report_point *p, const struct bins *b, size_t bin)
+static void note_outside(FILE *out, const struct flow_series *of, const struct bins *b, size_t bin)
 {
 	int64_t edge_ns = bin == BELOW ? b->low : b->high;
 	char text[32];
 	size_t printed = 0;
 
-	for (size_t s = 0; s < p->series_count; s++) {
+	for (size_t s = 0; s < of->count; s++) {
 		uint64_t count = b->series[s].count[bin];
 
 		if (!count)
@@ -169,16 +177,16 @@ static void note_outside(FILE *out, const struct report_point *p, const struct b
 		if (!printed++)
 			fprintf(out, "\n%s %s: ", bin == BELOW ? "below" : "beyond",
 				unit_format(UNIT_TIME_NS, edge_ns, text, sizeof(text)));
-		fprintf(out, "%s%" PRIu64 " %s", printed > 1 ? ", " : "", count, p->series[s].label);
+		fprintf(out, "%s%" PRIu64 " %s", printed > 1 ? ", " : "", count, of->series[s].label);
 	}
 }
 
 /* What never was a message: of a pacer's steps. */
-static void note_steps(FILE *out, const struct report_point *p)
+static void note_steps(FILE *out, const struct flow_series *of)
 {
 	struct missed_steps s;
 
-	if (!missed_steps_of(p, &s))
+	if (!missed_steps_of(of->point, of->flow, &s))
 		return;
 	fprintf(out, "\nmissed: %.4g %% of %" PRId64 " steps", 100 * s.missed_share, s.due);
 	if (s.unsent_share > 0)
@@ -186,23 +194,24 @@ static void note_steps(FILE *out, const struct report_point *p)
 }
 
 /* What the bars do not show. */
-static char *notes(const struct report_point *p, const struct report_series *first, const struct bins *b)
+static char *notes(const struct flow_series *of, const struct bins *b)
 {
+	const struct report_series *first = of->first;
 	double over = real_of(first->metric, "over_limit"), lost = real_of(first->metric, "lost");
 	char *text = NULL, limit[32], most[32];
 	size_t size;
 	int64_t max;
 	FILE *out = or_abort(open_memstream(&text, &size));
 
-	fprintf(out, "over %s: ", unit_format(UNIT_TIME_NS, p->limit_ns, limit, sizeof(limit)));
+	fprintf(out, "over %s: ", unit_format(UNIT_TIME_NS, of->flow->limit_ns, limit, sizeof(limit)));
 	fprintf(out, isnan(over) ? "unknown" : "%.4g %%", 100 * over);
 	if (isnan(lost))
 		fputs("\nlost: unknown", out);
 	else
 		fprintf(out, "\nlost: %.0f of %.0f", lost, lost + (double)first->count);
-	note_steps(out, p);
-	note_outside(out, p, b, BELOW);
-	note_outside(out, p, b, BEYOND);
+	note_steps(out, of);
+	note_outside(out, of, b, BELOW);
+	note_outside(out, of, b, BEYOND);
 	if (model_metric(first, "max", &max))
 		fprintf(out, "\nlargest %s: %s", first->label, unit_human_ns(max, most, sizeof(most)));
 	fclose(out);
@@ -232,50 +241,55 @@ static char *invalid_text(const struct report_point *p)
 	return text;
 }
 
-static char *title_of(const struct report *r, const struct report_point *p)
+/* "node-size: small: rc, size 32B" */
+static char *histogram_title(const struct report *r, const struct flow_series *of)
 {
+	const struct report_point *p = of->point;
 	const char *name = json_string_value(json_object_get(r->runs[p->run].run->run, "name"));
+	const char *flow = of->flow->name;
 
 	if (r->run_count > 1)
 		name = r->runs[p->run].label;
-	return figure_one_line(name ? fs_path("%s: %s", name, p->label) : fs_path("%s", p->label), FIGURE_TITLE_MAX);
+	return figure_one_line(
+	    fs_path("%s%s%s%s%s", name ? name : "", name ? ": " : "", flow, *flow ? ": " : "", p->label),
+	    FIGURE_TITLE_MAX);
 }
 
 /* Variables ---------------------------------------------------------------------------------------------- */
 
-static uint64_t peak(const struct report_point *p, const struct bins *b)
+static uint64_t peak(const struct flow_series *of, const struct bins *b)
 {
 	uint64_t most = 1;
 
-	for (size_t s = 0; s < p->series_count; s++)
+	for (size_t s = 0; s < of->count; s++)
 		for (size_t bin = BELOW + 1; bin < BEYOND; bin++)
 			most = b->series[s].count[bin] > most ? b->series[s].count[bin] : most;
 	return most;
 }
 
 /* Returns the number of rows of the key. */
-static size_t set_series(struct figures *f, const struct report_point *p)
+static size_t set_series(struct figures *f, const struct flow_series *of)
 {
 	size_t longest = 0;
 	char text[32];
 	int64_t median;
 
-	figure_set_array(f, "series", p->series_count);
-	figure_set_array(f, "median", p->series_count);
-	figure_set_array(f, "median_text", p->series_count);
-	for (size_t i = 0; i < p->series_count; i++) {
-		bool known = model_metric(&p->series[i], "p50", &median);
+	figure_set_array(f, "series", of->count);
+	figure_set_array(f, "median", of->count);
+	figure_set_array(f, "median_text", of->count);
+	for (size_t i = 0; i < of->count; i++) {
+		bool known = model_metric(&of->series[i], "p50", &median);
 
-		figure_set_item(f, "series", i, p->series[i].label);
-		longest = strlen(p->series[i].label) > longest ? strlen(p->series[i].label) : longest;
+		figure_set_item(f, "series", i, of->series[i].label);
+		longest = strlen(of->series[i].label) > longest ? strlen(of->series[i].label) : longest;
 		figure_set_item_number(f, "median", i, known ? (double)median : NAN);
 		figure_set_item(f, "median_text", i, known ? unit_human_ns(median, text, sizeof(text)) : "");
 	}
-	fprintf(f->script, "series_count = %zu\n", p->series_count);
-	return figure_set_key(f, WIDTH, p->series_count, longest);
+	fprintf(f->script, "series_count = %zu\n", of->count);
+	return figure_set_key(f, WIDTH, of->count, longest);
 }
 
-static void set_range(struct figures *f, const struct report_point *p, const struct bins *b)
+static void set_range(struct figures *f, const struct flow_series *of, const struct bins *b)
 {
 	struct axis_unit unit = figure_axis_unit((double)b->high);
 
@@ -284,9 +298,9 @@ static void set_range(struct figures *f, const struct report_point *p, const str
 	figure_set_number(f, "low", (double)b->low);
 	figure_set_number(f, "high", (double)b->high);
 	figure_set_number(f, "bin", (double)b->width);
-	figure_set_number(f, "limit", (double)p->limit_ns);
+	figure_set_number(f, "limit", (double)of->flow->limit_ns);
 	/* A quarter of the height stays free for the words. */
-	figure_set_number(f, "top", pow((double)peak(p, b) / 0.8, 4 / 3.) * 0.8 + 1);
+	figure_set_number(f, "top", pow((double)peak(of, b) / 0.8, 4 / 3.) * 0.8 + 1);
 }
 
 static size_t lines(const char *text)
@@ -309,10 +323,9 @@ static size_t columns(const char *text)
 	return widest;
 }
 
-static void set_texts(struct figures *f, const struct report *r, const struct report_point *p,
-		      const struct report_series *first, const struct bins *b)
+static void set_texts(struct figures *f, const struct report *r, const struct flow_series *of, const struct bins *b)
 {
-	char *title = title_of(r, p), *note = notes(p, first, b), *invalid = invalid_text(p);
+	char *title = histogram_title(r, of), *note = notes(of, b), *invalid = invalid_text(of->point);
 
 	figure_set(f, "title", title);
 	figure_set(f, "notes", note);
@@ -324,61 +337,73 @@ static void set_texts(struct figures *f, const struct report *r, const struct re
 	free(invalid);
 }
 
-static char *describe(const struct report_point *p)
+static char *histogram_text(const struct flow_series *of)
 {
 	char *text = NULL, median[32];
 	size_t size;
 	int64_t value;
 	FILE *out = or_abort(open_memstream(&text, &size));
 
-	fprintf(out, "Histogram of %s", p->label);
-	for (size_t i = 0; i < p->series_count; i++)
-		if (model_metric(&p->series[i], "p50", &value))
-			fprintf(out, "; median %s %s", p->series[i].label,
+	fprintf(out, "Histogram of %s%s%s", of->flow->name, *of->flow->name ? ", " : "", of->point->label);
+	for (size_t i = 0; i < of->count; i++)
+		if (model_metric(&of->series[i], "p50", &value))
+			fprintf(out, "; median %s %s", of->series[i].label,
 				unit_human_ns(value, median, sizeof(median)));
-	if (!model_is_valid(p))
+	if (!model_is_valid(of->point))
 		fprintf(out, "; not valid");
 	fclose(out);
 	return text;
 }
 
-static int add_point(struct figures *f, const struct report *r, const struct report_point *p,
-		     const struct report_series *first, struct err *e)
+static int add_histogram(struct figures *f, const struct report *r, const struct flow_series *of, struct err *e)
 {
+	const char *flow = of->flow->name;
 	struct bins b;
 	FILE *table;
 
-	table = figure_begin(f, "histogram", p, fs_path("%s-histogram", p->name), describe(p), e);
+	table =
+	    figure_begin(f, "histogram", of->point,
+			 fs_path("%s%s%s-histogram", of->point->name, *flow ? "-" : "", flow), histogram_text(of), e);
+	f->items[f->count - 1].flow = flow;
 	if (table) {
-		choose_bins(&b, p, first);
-		fill_bins(&b, p);
-		write_histogram(table, p, &b);
+		choose_bins(&b, of);
+		fill_bins(&b, of);
+		write_histogram(table, of, &b);
 		fprintf(f->script, "width = %d\nheight = %zu\n", WIDTH,
-			HEIGHT + (set_series(f, p) - 1) * FIGURE_KEY_ROW);
-		set_range(f, p, &b);
-		set_texts(f, r, p, first, &b);
+			HEIGHT + (set_series(f, of) - 1) * FIGURE_KEY_ROW);
+		set_range(f, of, &b);
+		set_texts(f, r, of, &b);
 		free(b.series);
 	}
 	return figure_end(f, table, e);
 }
 
-static const struct report_series *first_measured(const struct report_point *p)
+/* False: nothing of it was measured. */
+static bool take_flow(struct flow_series *of, const struct report_point *p, const struct layout_flow *flow)
 {
-	for (size_t i = 0; i < p->series_count; i++)
-		if (model_is_measured(&p->series[i]))
-			return &p->series[i];
-	return NULL;
+	*of = (struct flow_series){.point = p, .flow = flow};
+	for (size_t i = 0; i < p->series_count; i++) {
+		const struct report_series *s = &p->series[i];
+
+		if (s->flow != flow)
+			continue;
+		of->series = of->series ? of->series : s;
+		of->first = !of->first && model_is_measured(s) ? s : of->first;
+		of->count++;
+	}
+	return of->first;
 }
 
 int figure_histogram_add(struct figures *f, const struct report *r, struct err *e)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < r->count; i++) {
-		const struct report_series *first = first_measured(&r->points[i]);
+	for (size_t i = 0; !rc && i < r->count; i++)
+		for (size_t k = 0; !rc && k < r->points[i].layout.flow_count; k++) {
+			struct flow_series of;
 
-		if (first)
-			rc = add_point(f, r, &r->points[i], first, e);
-	}
+			if (take_flow(&of, &r->points[i], &r->points[i].layout.flows[k]))
+				rc = add_histogram(f, r, &of, e);
+		}
 	return rc;
 }

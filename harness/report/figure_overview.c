@@ -26,15 +26,15 @@
 
 /* Series of all kernels, by key. */
 struct columns {
-	const struct report_series **series; /* the first of each name */
-	size_t count;
+	const struct report_series **series; /* the first of each key */
+	size_t count, drawn;
 	double least, most; /* ns, over what is drawn */
 };
 
-static const struct report_series *series_named(const struct report_point *p, const char *name)
+static const struct report_series *series_of_key(const struct report_point *p, const char *key)
 {
 	for (size_t i = 0; i < p->series_count; i++)
-		if (!strcmp(p->series[i].name, name))
+		if (!strcmp(p->series[i].key, key))
 			return &p->series[i];
 	return NULL;
 }
@@ -42,7 +42,7 @@ static const struct report_series *series_named(const struct report_point *p, co
 static void add_column(struct columns *c, const struct report_series *s)
 {
 	for (size_t i = 0; i < c->count; i++)
-		if (!strcmp(c->series[i]->name, s->name))
+		if (!strcmp(c->series[i]->key, s->key))
 			return;
 	if (!model_is_measured(s))
 		return;
@@ -55,6 +55,7 @@ static void find_columns(struct columns *c, const struct report *r)
 	for (size_t i = 0; i < r->count; i++)
 		for (size_t s = 0; s < r->points[i].series_count; s++)
 			add_column(c, &r->points[i].series[s]);
+	c->drawn = figure_choose_series(c->series, c->count);
 }
 
 /* The table ---------------------------------------------------------------------------------------------- */
@@ -115,7 +116,7 @@ static void write_point(FILE *table, struct columns *c, const struct report *r, 
 	fprintf(table, "%zu\t%d", i + 1, model_is_valid(p));
 	for (size_t s = 0; s < c->count; s++)
 		for (size_t k = 0; k < CELLS; k++)
-			write_cell(table, c, series_named(p, c->series[s]->name), &cells[k]);
+			write_cell(table, c, series_of_key(p, c->series[s]->key), &cells[k]);
 	fputc('\t', table);
 	escape_tsv(table, r->runs[p->run].label);
 	fprintf(table, "\t%u\t", p->id);
@@ -172,7 +173,7 @@ static size_t label_pixels(const char *label, bool upright)
 
 static size_t room_of_point(const struct columns *c, bool upright)
 {
-	size_t more = c->count > USUAL ? c->count - USUAL : 0;
+	size_t more = c->drawn > USUAL ? c->drawn - USUAL : 0;
 
 	return (upright ? ROOM_UPRIGHT : ROOM) + more * ROOM_SERIES;
 }
@@ -245,13 +246,13 @@ static size_t set_series(struct figures *f, const struct report *r, const struct
 
 	for (size_t i = 0; i < r->count; i++)
 		invalid += !model_is_valid(&r->points[i]);
-	figure_set_array(f, "series", c->count);
-	for (size_t s = 0; s < c->count; s++) {
+	figure_set_array(f, "series", c->drawn);
+	for (size_t s = 0; s < c->drawn; s++) {
 		figure_set_item(f, "series", s, c->series[s]->label);
 		longest = strlen(c->series[s]->label) > longest ? strlen(c->series[s]->label) : longest;
 	}
-	fprintf(f->script, "series_count = %zu\ninvalid_count = %zu\n", c->count, invalid);
-	return figure_set_key(f, width, c->count + (invalid > 0), longest);
+	fprintf(f->script, "series_count = %zu\ninvalid_count = %zu\n", c->drawn, invalid);
+	return figure_set_key(f, width, c->drawn + (invalid > 0), longest);
 }
 
 static void set_all(struct figures *f, const struct report *r, const struct columns *c)

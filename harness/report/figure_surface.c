@@ -12,6 +12,7 @@
 #include "report/escape.h"
 #include "report/labels.h"
 #include "report/missed_steps.h"
+#include "rundir/flows.h"
 
 #define VALUES_MAX   24 /* names of values that fit an axis */
 #define KEYS_MAX     8
@@ -33,43 +34,43 @@ struct surface {
 	struct axis x, y;
 	const char *keys[KEYS_MAX]; /* what tells surfaces apart; "" stands for the run */
 	size_t key_count;
-	const struct report_point *first;			  /* of this one */
-	const struct report_point *cells[VALUES_MAX][VALUES_MAX]; /* [x][y]; NULL: not measured */
-	const struct report_point *least, *most;		  /* by their medians */
+	const struct report_item *first;			 /* of this one */
+	const struct report_item *cells[VALUES_MAX][VALUES_MAX]; /* [x][y]; NULL: not measured */
+	const struct report_item *least, *most;			 /* by their medians */
 };
 
 /* --- which points --- */
 
-static bool is_drawn(const struct surface *s, const struct report_point *p)
+static bool is_drawn(const struct surface *s, const struct report_item *item)
 {
 	int64_t median;
 
-	return axes_has_number(p, s->x.key) && axes_has_number(p, s->y.key) &&
-	       model_metric(&p->series[0], "p50", &median);
+	return axes_has_number(item, s->x.key) && axes_has_number(item, s->y.key) &&
+	       model_metric(item->series, "p50", &median);
 }
 
-static int64_t median_of(const struct report_point *p)
+static int64_t median_of(const struct report_item *item)
 {
 	int64_t median = 0;
 
-	model_metric(&p->series[0], "p50", &median);
+	model_metric(item->series, "p50", &median);
 	return median;
 }
 
-static bool is_like(const struct surface *s, const struct report_point *a, const struct report_point *b)
+static bool is_like(const struct surface *s, const struct report_item *a, const struct report_item *b)
 {
 	for (size_t i = 0; i < s->key_count; i++)
 		if (axes_differ(a, b, s->keys[i]))
 			return false;
-	return true;
+	return axes_of_one_flow(a, b);
 }
 
 /* Would two points take one place but for this setting? */
 static bool tells_apart(const struct surface *s, const char *key)
 {
-	for (size_t i = 0; i < s->r->count; i++)
+	for (size_t i = 0; i < s->r->leading_count; i++)
 		for (size_t k = 0; k < i; k++) {
-			const struct report_point *a = &s->r->points[i], *b = &s->r->points[k];
+			const struct report_item *a = &s->r->leading[i], *b = &s->r->leading[k];
 
 			if (is_drawn(s, a) && is_drawn(s, b) && !axes_differ(a, b, s->x.key) &&
 			    !axes_differ(a, b, s->y.key) && axes_differ(a, b, key) && is_like(s, a, b))
@@ -84,18 +85,18 @@ static void find_keys(struct surface *s)
 
 	if (r->run_count > 1 && tells_apart(s, ""))
 		s->keys[s->key_count++] = "";
-	for (size_t i = 0; i < r->varying_count && s->key_count < KEYS_MAX; i++)
-		if (strcmp(r->varying[i], s->x.key) != 0 && strcmp(r->varying[i], s->y.key) != 0 &&
-		    tells_apart(s, r->varying[i]))
-			s->keys[s->key_count++] = r->varying[i];
+	for (size_t i = 0; i < r->varying.count && s->key_count < KEYS_MAX; i++)
+		if (strcmp(r->varying.key[i], s->x.key) != 0 && strcmp(r->varying.key[i], s->y.key) != 0 &&
+		    tells_apart(s, r->varying.key[i]))
+			s->keys[s->key_count++] = r->varying.key[i];
 }
 
-static bool is_first(const struct surface *s, const struct report_point *p)
+static bool is_first(const struct surface *s, const struct report_item *item)
 {
-	for (const struct report_point *before = s->r->points; before < p; before++)
-		if (is_drawn(s, before) && is_like(s, before, p))
+	for (const struct report_item *before = s->r->leading; before < item; before++)
+		if (is_drawn(s, before) && is_like(s, before, item))
 			return false;
-	return is_drawn(s, p);
+	return is_drawn(s, item);
 }
 
 /* --- its shape --- */
@@ -103,17 +104,17 @@ static bool is_first(const struct surface *s, const struct report_point *p)
 static bool find_values(struct surface *s, struct axis *axis)
 {
 	int64_t all[VALUES_MAX];
-	size_t count = axes_values(s->r->points, s->r->count, axis->key, all, VALUES_MAX);
+	size_t count = axes_values(s->r, axis->key, all, VALUES_MAX);
 
 	axis->count = 0;
 	for (size_t v = 0; v < count && count <= VALUES_MAX; v++) {
 		bool found = false;
 
-		for (size_t i = 0; i < s->r->count; i++) {
-			const struct report_point *p = &s->r->points[i];
+		for (size_t i = 0; i < s->r->leading_count; i++) {
+			const struct report_item *item = &s->r->leading[i];
 
-			found |= is_drawn(s, p) && is_like(s, s->first, p) &&
-				 json_integer_value(axes_setting(p, axis->key)) == all[v];
+			found |= is_drawn(s, item) && is_like(s, s->first, item) &&
+				 json_integer_value(axes_setting(item, axis->key)) == all[v];
 		}
 		if (found)
 			axis->values[axis->count++] = all[v];
@@ -121,11 +122,11 @@ static bool find_values(struct surface *s, struct axis *axis)
 	return axis->count >= AXES_VALUES_MIN;
 }
 
-static size_t index_of(const struct axis *axis, const struct report_point *p)
+static size_t index_of(const struct axis *axis, const struct report_item *item)
 {
 	size_t i = 0;
 
-	while (axis->values[i] != json_integer_value(axes_setting(p, axis->key)))
+	while (axis->values[i] != json_integer_value(axes_setting(item, axis->key)))
 		i++;
 	return i;
 }
@@ -137,16 +138,16 @@ static bool fill_cells(struct surface *s)
 
 	memset(s->cells, 0, sizeof(s->cells));
 	s->least = s->most = s->first;
-	for (size_t i = 0; i < s->r->count; i++) {
-		const struct report_point *p = &s->r->points[i], **cell;
+	for (size_t i = 0; i < s->r->leading_count; i++) {
+		const struct report_item *item = &s->r->leading[i], **cell;
 
-		if (!is_drawn(s, p) || !is_like(s, s->first, p))
+		if (!is_drawn(s, item) || !is_like(s, s->first, item))
 			continue;
-		cell = &s->cells[index_of(&s->x, p)][index_of(&s->y, p)];
+		cell = &s->cells[index_of(&s->x, item)][index_of(&s->y, item)];
 		filled += !*cell;
-		*cell = p;
-		s->least = median_of(p) < median_of(s->least) ? p : s->least;
-		s->most = median_of(p) > median_of(s->most) ? p : s->most;
+		*cell = item;
+		s->least = median_of(item) < median_of(s->least) ? item : s->least;
+		s->most = median_of(item) > median_of(s->most) ? item : s->most;
 	}
 	return 2 * filled > s->x.count * s->y.count;
 }
@@ -155,26 +156,26 @@ static bool fill_cells(struct surface *s)
 
 static void write_row(FILE *table, const struct surface *s, size_t x, size_t y)
 {
-	const struct report_point *p = s->cells[x][y];
+	const struct report_item *item = s->cells[x][y];
 	char text[32];
 
 	fprintf(table, "%zu\t%zu\t", x + 1, y + 1);
-	if (p)
-		fprintf(table, "%d\t%" PRId64, model_is_valid(p), median_of(p));
+	if (item)
+		fprintf(table, "%d\t%" PRId64, model_is_valid(item->point), median_of(item));
 	else
 		fputc('\t', table);
-	if (p)
-		missed_steps_cells(table, p);
+	if (item)
+		missed_steps_cells(table, item->point, item->series->flow);
 	else
 		fputs("\t\t", table);
 	fprintf(table, "\t%" PRId64 "\t%" PRId64 "\t", s->x.values[x], s->y.values[y]);
-	if (p) {
-		snprintf(text, sizeof(text), "%u", p->id);
-		escape_tsv(table, s->r->runs[p->run].label);
+	if (item) {
+		snprintf(text, sizeof(text), "%u", item->point->id);
+		escape_tsv(table, s->r->runs[item->point->run].label);
 	}
-	fprintf(table, "\t%s\t", p ? text : "");
-	if (p)
-		escape_tsv(table, p->label);
+	fprintf(table, "\t%s\t", item ? text : "");
+	if (item)
+		escape_tsv(table, item->point->label);
 	fputc('\n', table);
 }
 
@@ -208,18 +209,18 @@ static void set_axis(struct figures *f, const struct axis *axis, const char *arr
 	figure_set(f, title, label_key(axis->key, text, sizeof(text)));
 }
 
-static void set_mark(struct figures *f, const struct surface *s, const struct report_point *p, const char *name)
+static void set_mark(struct figures *f, const struct surface *s, const struct report_item *item, const char *name)
 {
 	char variable[32], text[32], label[LABEL_MAX];
 
 	snprintf(variable, sizeof(variable), "%s_x", name);
-	figure_set_number(f, variable, (double)index_of(&s->x, p) + 1);
+	figure_set_number(f, variable, (double)index_of(&s->x, item) + 1);
 	snprintf(variable, sizeof(variable), "%s_y", name);
-	figure_set_number(f, variable, (double)index_of(&s->y, p) + 1);
+	figure_set_number(f, variable, (double)index_of(&s->y, item) + 1);
 	snprintf(variable, sizeof(variable), "%s_ns", name);
-	figure_set_number(f, variable, (double)median_of(p));
+	figure_set_number(f, variable, (double)median_of(item));
 	snprintf(variable, sizeof(variable), "%s_text", name);
-	snprintf(label, sizeof(label), "%s %s", name, unit_human_ns(median_of(p), text, sizeof(text)));
+	snprintf(label, sizeof(label), "%s %s", name, unit_human_ns(median_of(item), text, sizeof(text)));
 	figure_set(f, variable, label);
 }
 
@@ -247,7 +248,7 @@ static void set_title(struct figures *f, const struct surface *s, const char *wh
 	char x[LABEL_MAX], y[LABEL_MAX], *title;
 
 	title = figure_one_line(fs_path("%s%smedian of %s by %s and %s%s%s", name ? name : "", name ? ": " : "",
-					s->first->series[0].label, label_key(s->x.key, x, sizeof(x)),
+					s->first->series->label, label_key(s->x.key, x, sizeof(x)),
 					label_key(s->y.key, y, sizeof(y)), *which ? "; " : "", which),
 				FIGURE_TITLE_MAX);
 	figure_set(f, "title", title);
@@ -261,10 +262,10 @@ static void set_notes(struct figures *f, const struct surface *s)
 
 	for (size_t x = 0; x < s->x.count; x++)
 		for (size_t y = 0; y < s->y.count; y++) {
-			const struct report_point *p = s->cells[x][y];
+			const struct report_item *item = s->cells[x][y];
 
-			invalid += p && !model_is_valid(p);
-			paced += p && missed_steps_of(p, &steps);
+			invalid += item && !model_is_valid(item->point);
+			paced += item && missed_steps_of(item->point, item->series->flow, &steps);
 		}
 	fprintf(f->script, "width = %d\nheight = %d\ninvalid_count = %zu\npaced_count = %zu\n", WIDTH, HEIGHT, invalid,
 		paced);
@@ -306,8 +307,8 @@ static int add_pair(struct figures *f, const struct report *r, const char *x, co
 	s->x.key = x;
 	s->y.key = y;
 	find_keys(s);
-	for (size_t i = 0; !rc && i < r->count && drawn < SURFACES_MAX; i++) {
-		s->first = &r->points[i];
+	for (size_t i = 0; !rc && i < r->leading_count && drawn < SURFACES_MAX; i++) {
+		s->first = &r->leading[i];
 		if (!is_first(s, s->first) || !find_values(s, &s->x) || !find_values(s, &s->y) || !fill_cells(s))
 			continue;
 		rc = add_surface(f, s, e);
@@ -320,7 +321,7 @@ static int add_pair(struct figures *f, const struct report *r, const char *x, co
 static bool is_an_axis(const struct report *r, const char *key)
 {
 	int64_t values[VALUES_MAX];
-	size_t count = axes_values(r->points, r->count, key, values, VALUES_MAX);
+	size_t count = axes_values(r, key, values, VALUES_MAX);
 
 	return (!strcmp(key, AXES_SIZE) || axes_is_axis(r, key)) && count >= AXES_VALUES_MIN && count <= VALUES_MAX;
 }
@@ -332,14 +333,15 @@ int figure_surface_add(struct figures *f, const struct report *r, struct err *e)
 	const char *axes[2];
 	size_t count = 0;
 
-	for (size_t i = 0; i < r->varying_count; i++) {
-		if (!is_an_axis(r, r->varying[i]))
+	for (size_t i = 0; i < r->varying.count; i++) {
+		if (!is_an_axis(r, r->varying.key[i]))
 			continue;
 		if (count == 2)
 			return 0;
-		axes[count++] = r->varying[i];
+		axes[count++] = r->varying.key[i];
 	}
 	if (count < 2)
 		return 0;
-	return !strcmp(axes[1], "rate_hz") ? add_pair(f, r, axes[1], axes[0], e) : add_pair(f, r, axes[0], axes[1], e);
+	return !strcmp(flows_bare_key(axes[1]), "rate_hz") ? add_pair(f, r, axes[1], axes[0], e)
+							   : add_pair(f, r, axes[0], axes[1], e);
 }

@@ -10,6 +10,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "report/labels.h"
+#include "rundir/flows.h"
 #include "rundir/rep.h"
 #include "rundir/schema.h"
 
@@ -45,8 +46,8 @@ static void merge_histogram(struct histogram *into, const struct histogram *more
 	*into = merged;
 }
 
-/* What one repetition adds to every series. */
-static int merge_rep(struct report_point *p, const char *path, struct err *e)
+/* What one repetition of a flow adds to the flow's series. */
+static int merge_data(struct report_point *p, const struct layout_flow *flow, const char *path, struct err *e)
 {
 	json_t *data = schema_read(DOC_DATA, path, e);
 	int rc = data ? 0 : -EINVAL;
@@ -55,7 +56,7 @@ static int merge_rep(struct report_point *p, const char *path, struct err *e)
 		const json_t *j = json_object_get(json_object_get(data, "histograms"), p->series[i].name);
 		struct histogram h = {0};
 
-		if (!j)
+		if (!j || p->series[i].flow != flow)
 			continue;
 		rc = histogram_from_json(j, &h, e);
 		if (!rc)
@@ -67,20 +68,30 @@ static int merge_rep(struct report_point *p, const char *path, struct err *e)
 }
 
 /* A repetition that was interrupted has no data.json. */
+static int merge_rep(struct report_point *p, const char *run_path, unsigned rep, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < p->layout.flow_count; i++) {
+		const struct layout_flow *flow = &p->layout.flows[i];
+		char *dir = layout_rep_dir(run_path, p->id, rep, flow->name), *path = fs_path("%s/data.json", dir);
+
+		if (!access(path, F_OK))
+			rc = merge_data(p, flow, path, e);
+		free(path);
+		free(dir);
+	}
+	return rc;
+}
+
 static int merge_reps(struct report_point *p, const char *run_path, struct err *e)
 {
 	unsigned *reps = NULL;
 	size_t count = 0;
 	int rc = rep_list(run_path, p->id, &reps, &count, e);
 
-	for (size_t i = 0; !rc && i < count; i++) {
-		char *dir = layout_rep_dir(run_path, p->id, reps[i], ""), *path = fs_path("%s/data.json", dir);
-
-		if (!access(path, F_OK))
-			rc = merge_rep(p, path, e);
-		free(path);
-		free(dir);
-	}
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = merge_rep(p, run_path, reps[i], e);
 	free(reps);
 	for (size_t s = 0; s < p->series_count; s++)
 		for (size_t i = 0; i < p->series[s].histogram.bins; i++)
@@ -102,21 +113,27 @@ static const json_t *summary_of_point(const json_t *summary, unsigned id)
 	return NULL;
 }
 
-static void take_series(struct report_point *p, const struct layout_flow *flow)
+static void take_series(struct report_point *p, const struct layout_flow *flow, const struct layout_series *s)
 {
-	const json_t *metrics = json_object_get(p->summary, "metrics");
+	char key[FLOWS_KEY_MAX];
 
-	p->series = or_abort(calloc(flow->series_count, sizeof(*p->series)));
-	for (unsigned i = 0; i < flow->series_count; i++) {
-		const char *name = flow->series[i].name;
+	flows_key(flow->name, s->name, key, sizeof(key));
+	p->series = grow_or_abort(p->series, p->series_count, sizeof(*p->series));
+	p->series[p->series_count++] = (struct report_series){
+	    .flow = flow,
+	    .name = s->name,
+	    .key = fs_path("%s", key),
+	    .label = fs_path("%s%s%s", flow->name, *flow->name ? " " : "", s->label),
+	    .leads = s == flow->series,
+	    .metric = json_object_get(json_object_get(p->summary, "metrics"), key),
+	};
+}
 
-		p->series[p->series_count++] = (struct report_series){
-		    .name = name,
-		    .label = flow->series[i].label,
-		    .leads = i == 0,
-		    .metric = json_object_get(metrics, name),
-		};
-	}
+static void take_all_series(struct report_point *p)
+{
+	for (size_t i = 0; i < p->layout.flow_count; i++)
+		for (unsigned k = 0; k < p->layout.flows[i].series_count; k++)
+			take_series(p, &p->layout.flows[i], &p->layout.flows[i].series[k]);
 }
 
 /* Nothing to show of a series without an entry, unless its messages were lost. */
@@ -133,7 +150,7 @@ static void drop_empty_series(struct report_point *p)
 		if (model_is_measured(s) || n > 0 || lost > 0)
 			p->series[kept++] = *s;
 		else
-			histogram_free(&s->histogram);
+			model_free_series(s);
 	}
 	p->series_count = kept;
 }
@@ -164,12 +181,10 @@ static int gather_point(struct report *r, size_t run, size_t index, struct err *
 		return rc;
 	r->points = grow_or_abort(r->points, r->count, sizeof(*r->points));
 	p = &r->points[r->count++];
-	*p = (struct report_point){.run = run, .id = layout.id, .params = layout.params};
-	p->limit_ns = layout.flows[0].limit_ns;
+	*p = (struct report_point){.run = run, .id = layout.id, .params = layout.params, .layout = layout};
 	p->summary = summary_of_point(r->runs[run].summary, p->id);
 	p->name = run ? fs_path("run-%zu-point-%04u", run + 1, p->id) : fs_path("point-%04u", p->id);
-	take_series(p, &layout.flows[0]);
-	layout_free(&layout);
+	take_all_series(p);
 	rc = read_outcome(p, of->path, e);
 	rc = rc ? rc : merge_reps(p, of->path, e);
 	drop_empty_series(p);
@@ -226,6 +241,19 @@ static void gather_run(struct report *r, const struct run *run)
 	    run->summary ? json_incref(run->summary) : summary_build(run->path, run->run, run->resolved, &ignored);
 }
 
+static void find_leading(struct report *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		for (size_t k = 0; k < r->points[i].series_count; k++) {
+			const struct report_series *s = &r->points[i].series[k];
+
+			if (!s->leads || !model_is_measured(s))
+				continue;
+			r->leading = grow_or_abort(r->leading, r->leading_count, sizeof(*r->leading));
+			r->leading[r->leading_count++] = (struct report_item){&r->points[i], s};
+		}
+}
+
 int gather_report(struct report *r, const struct run *runs, size_t count, struct err *e)
 {
 	int rc = 0;
@@ -236,6 +264,7 @@ int gather_report(struct report *r, const struct run *runs, size_t count, struct
 		for (size_t k = 0; !rc && k < json_array_size(json_object_get(runs[i].resolved, "points")); k++)
 			rc = gather_point(r, i, k, e);
 	}
+	find_leading(r);
 	label_all(r);
 	return rc;
 }

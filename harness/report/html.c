@@ -11,9 +11,9 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "report/escape.h"
+#include "report/html_style.h"
 
 #define SVG_MAX (16 << 20)
-#define MANY	50 /* points that an overview is too narrow for */
 
 void html_printf(const struct page *p, const char *format, ...)
 {
@@ -72,21 +72,21 @@ void html_printed(const struct page *p, const char *heading, void (*print)(const
 	free(text);
 }
 
-static void begin_foot(const struct page *p)
+void html_begin_foot(const struct page *p)
 {
 	html_printf(p, "<footer><p class=\"soft\">");
 }
 
-static void end_foot(const struct page *p)
+void html_end_foot(const struct page *p)
 {
 	html_printf(p, "</p></footer>\n</main>\n</body>\n</html>\n");
 }
 
 void html_foot(const struct page *p, const char *text)
 {
-	begin_foot(p);
+	html_begin_foot(p);
 	html_printf(p, "%s", text);
-	end_foot(p);
+	html_end_foot(p);
 }
 
 void html_no_figures(const struct page *p)
@@ -119,13 +119,6 @@ void html_point_link(const struct page *p, const struct report_point *point)
 
 /* Head --------------------------------------------------------------------------------------------------- */
 
-static const char *title_of(const struct report *r)
-{
-	const json_t *run = r->runs[0].run->run;
-
-	return html_string(run, "title", html_string(run, "name", "kblat"));
-}
-
 void html_head(const struct page *p, const char *title)
 {
 	html_printf(p, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -137,11 +130,6 @@ void html_head(const struct page *p, const char *title)
 	html_printf(p, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>", html_style);
 	html_text(p, title);
 	html_printf(p, "</h1>\n");
-}
-
-static void write_head(const struct page *p)
-{
-	html_head(p, title_of(p->report));
 }
 
 /* Figures ------------------------------------------------------------------------------------------------ */
@@ -192,102 +180,4 @@ void html_figure(const struct page *p, const struct figure *f, const char *capti
 	html_text(p, caption);
 	write_links(p, f);
 	html_printf(p, "</figcaption>\n</figure>\n");
-}
-
-static void write_overview(const struct page *p)
-{
-	const struct figure *f = figure_find(p->figures, "overview", NULL);
-
-	if (!f)
-		return;
-	html_printf(p, "<section>\n<h2>All points</h2>\n");
-	html_figure(p, f, "The dot is the median, the box reaches from P10 to P90, the line up to p99.",
-		    p->report->count > MANY ? " class=\"overview broad\"" : " class=\"overview\"");
-	html_printf(p, "</section>\n");
-}
-
-/* Kinds of which there is one or more about many points. */
-static const struct {
-	const char *kind, *heading, *caption;
-} courses[] = {
-    {"axis", "Courses", "Medians; the bars reach from P10 to P90."},
-    {"surface", "Surfaces",
-     "Medians over two settings; in red the share of steps that were missed or not sent, where it is large."},
-};
-
-static void write_kind(const struct page *p, size_t which)
-{
-	bool begun = false;
-
-	for (size_t i = 0; i < p->figures->count; i++) {
-		const struct figure *f = &p->figures->items[i];
-
-		if (strcmp(f->kind, courses[which].kind) != 0)
-			continue;
-		if (!begun)
-			html_printf(p, "<section>\n<h2>%s</h2>\n", courses[which].heading);
-		begun = true;
-		html_figure(p, f, courses[which].caption, " class=\"overview broad\"");
-	}
-	if (begun)
-		html_printf(p, "</section>\n");
-}
-
-static void write_courses(const struct page *p)
-{
-	for (size_t i = 0; i < sizeof(courses) / sizeof(courses[0]); i++)
-		write_kind(p, i);
-}
-
-static void write_histograms(const struct page *p)
-{
-	html_printf(p, "<section>\n<h2>Histograms</h2>\n<p class=\"soft\">One for each point; counts are on a "
-		       "logarithmic axis, the red "
-		       "line is the median of the first series.</p>\n<div class=\"grid\">\n");
-	for (size_t i = 0; i < p->report->count; i++) {
-		const struct report_point *point = &p->report->points[i];
-		const struct figure *f = figure_find(p->figures, "histogram", point);
-		const char *run = p->report->run_count > 1 ? p->report->runs[point->run].label : "";
-		char *caption = fs_path("Point %s%s%u: %s.", run, *run ? " " : "", point->id, point->label);
-
-		html_printf(p, "<div id=\"%s\">\n", point->name);
-		if (f) {
-			html_figure(p, f, caption, "");
-		} else {
-			html_printf(p, "<p class=\"soft\">");
-			html_text(p, caption);
-			html_printf(p, " Nothing was measured.</p>\n");
-		}
-		html_printf(p, "</div>\n");
-		free(caption);
-	}
-	html_printf(p, "</div>\n</section>\n");
-}
-
-/* The page ----------------------------------------------------------------------------------------------- */
-
-static void write_end(const struct page *p)
-{
-	const json_t *run = p->report->runs[0].run->run;
-
-	begin_foot(p);
-	html_printf(p, "Measured with kblat ");
-	html_text(p, html_string(run, "version", "?"));
-	html_printf(p, " (");
-	html_text(p, html_string(run, "commit", "commit unknown"));
-	html_printf(
-	    p, "). This page and its figures are derived from the run directory and can be made again with <code>kblat "
-	       "report</code>.");
-	end_foot(p);
-}
-
-void html_write(const struct page *p)
-{
-	static void (*const sections[])(const struct page *) = {
-	    write_head,	      html_answers,  html_claims,  html_numbers, html_notes, write_overview, write_courses,
-	    write_histograms, html_machines, html_changes, html_repeat,	 html_specs, write_end,
-	};
-
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		sections[i](p);
 }

@@ -1,5 +1,5 @@
 /*
- * report.html: one file that works offline, for a phone, for print, light and dark. Everything from a run is escaped;
+ * What pages are written with. A page is one file that works offline, for a phone, for print, light and dark. Everything from a run is escaped;
  * figures are <img> data URIs (inlined SVGs of gnuplot's share their ids), and a strict
  * Content-Security-Policy lets nothing else in.
  */
@@ -20,22 +20,13 @@ struct page {
 	FILE *out;
 };
 
-/* The page as a whole. The stream keeps its own error. */
-void html_write(const struct page *p);
-
 /* Everything up to the heading, and all after the last section; other pages begin and end alike. `text` is HTML. */
 void html_head(const struct page *p, const char *title);
 void html_foot(const struct page *p, const char *text);
 
-/* Its parts, in order. */
-void html_answers(const struct page *p); /* html_answer.c */
-void html_claims(const struct page *p);	 /* html_claims.c */
-void html_numbers(const struct page *p); /* html_numbers.c */
-void html_notes(const struct page *p);
-void html_machines(const struct page *p); /* html_machine.c */
-void html_changes(const struct page *p);
-void html_repeat(const struct page *p); /* html_repeat.c */
-void html_specs(const struct page *p);
+/* A foot of one's own between these. */
+void html_begin_foot(const struct page *p);
+void html_end_foot(const struct page *p);
 
 /* A figure with its caption and its files; `style` is added to the element: "" or " class=...". */
 void html_figure(const struct page *p, const struct figure *f, const char *caption, const char *style);
@@ -62,7 +53,5 @@ void html_point_link(const struct page *p, const struct report_point *point);
 /* A string of JSON that may be missing, of another type, or empty. */
 const char *html_string(const json_t *object, const char *key, const char *otherwise);
 const char *html_string_at(const json_t *array, size_t i); /* "?" */
-
-extern const char html_style[];
 
 #endif

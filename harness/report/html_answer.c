@@ -1,11 +1,8 @@
-/*
- * The answer: what ran, where, when, and whether it may be quoted, in a sentence for each run.
- */
+#include "report/html_answer.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "report/html.h"
 
 #define GLANCE 5 /* reasons that are shown at once; the rest stand below the numbers */
 
@@ -48,15 +45,39 @@ static bool see(struct seen *s, const char *text)
 	return true;
 }
 
+/* A flow of a point; zero before the first. */
+struct place {
+	const struct report_point *point;
+	const struct layout_flow *flow;
+};
+
+/* To the next of a run; false: there is none. */
+static bool next_flow(const struct page *p, const struct report_run *run, struct place *at)
+{
+	const struct report *r = p->report;
+
+	if (at->flow && at->flow + 1 < at->point->layout.flows + at->point->layout.flow_count) {
+		at->flow++;
+		return true;
+	}
+	at->point = at->point ? at->point + 1 : r->points;
+	while (at->point < r->points + r->count && &r->runs[at->point->run] != run)
+		at->point++;
+	if (at->point >= r->points + r->count)
+		return false;
+	at->flow = at->point->layout.flows;
+	return true;
+}
+
 /* The different values of a param over a run's points: "shmem and verbs". */
 static void write_distinct(const struct page *p, const struct report_run *run, const char *key)
 {
 	struct seen values = {.count = 0};
 
-	for (size_t i = 0; i < p->report->count; i++) {
-		const char *value = html_string(p->report->points[i].params, key, NULL);
+	for (struct place at = {0}; next_flow(p, run, &at);) {
+		const char *value = html_string(at.flow->params, key, NULL);
 
-		if (value && &p->report->runs[p->report->points[i].run] == run)
+		if (value)
 			see(&values, value);
 	}
 	for (size_t i = 0; i < values.count; i++) {
@@ -65,21 +86,24 @@ static void write_distinct(const struct page *p, const struct report_run *run, c
 	}
 }
 
+static void write_device(const struct page *p, struct seen *devices, const json_t *granted)
+{
+	const char *device = html_string(granted, "device", NULL);
+
+	if (!device || !see(devices, device))
+		return;
+	html_printf(p, devices->count > 1 ? ", " : ", device ");
+	html_text(p, device);
+}
+
 /* Devices that the transports really used, on either side. */
 static void write_devices(const struct page *p, const struct report_run *run)
 {
-	static const char *const sides[] = {"source", "sink"};
 	struct seen devices = {.count = 0};
 
-	for (size_t i = 0; i < 2 * p->report->count; i++) {
-		const struct report_point *point = &p->report->points[i / 2];
-		const json_t *granted = json_object_get(json_object_get(point->outcome, "granted"), sides[i % 2]);
-		const char *device = html_string(granted, "device", NULL);
-
-		if (!device || &p->report->runs[point->run] != run || !see(&devices, device))
-			continue;
-		html_printf(p, devices.count > 1 ? ", " : ", device ");
-		html_text(p, device);
+	for (struct place at = {0}; next_flow(p, run, &at);) {
+		write_device(p, &devices, model_side(at.point, at.flow, "granted", "source"));
+		write_device(p, &devices, model_side(at.point, at.flow, "granted", "sink"));
 	}
 }
 
@@ -92,13 +116,11 @@ static void write_software(const struct page *p, const struct report_run *run)
 {
 	struct seen names = {.count = 0};
 
-	for (size_t i = 0; i < p->report->count; i++) {
-		const struct report_point *point = &p->report->points[i];
-		const json_t *granted = json_object_get(json_object_get(point->outcome, "granted"), "source");
-		const char *driver = html_string(granted, "driver", "");
+	for (struct place at = {0}; next_flow(p, run, &at);) {
+		const char *driver = html_string(model_side(at.point, at.flow, "granted", "source"), "driver", "");
 
 		for (size_t k = 0; k < sizeof(software) / sizeof(software[0]); k++)
-			if (&p->report->runs[point->run] == run && !strcmp(driver, software[k].driver))
+			if (!strcmp(driver, software[k].driver))
 				see(&names, software[k].name);
 	}
 	for (size_t i = 0; i < names.count; i++)

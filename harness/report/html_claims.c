@@ -1,10 +1,8 @@
-/*
- * What the specs claim, and what became of it: a row for each claim, its cases below it.
- */
+#include "report/html_claims.h"
+
 #include <string.h>
 
 #include "claims/claim_verdict.h"
-#include "report/html.h"
 
 #define OPEN_MAX 4 /* cases that need not be folded away */
 

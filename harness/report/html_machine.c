@@ -1,6 +1,5 @@
-/*
- * What a run was made on, and what changed there meanwhile.
- */
+#include "report/html_machine.h"
+
 #include <dirent.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -12,7 +11,6 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/units.h"
-#include "report/html.h"
 #include "report/labels.h"
 
 #define DISTINCT_MAX 4
@@ -267,24 +265,28 @@ static void print_given(FILE *out, const json_t *given, bool first)
 	}
 }
 
-/* A line a side: what the transport gave it, and where it ran. */
+static void print_side(FILE *out, const struct report_point *point, const struct layout_flow *flow, const char *side)
+{
+	const json_t *here = model_side(point, flow, "placement", side);
+	const json_t *given = model_side(point, flow, "granted", side);
+
+	if (!json_object_size(here) && !json_object_size(given))
+		return;
+	fprintf(out, "%s%s%s%s: ", ftell(out) ? "\n" : "", flow->name, *flow->name ? " " : "", side);
+	print_given(out, here, true);
+	print_given(out, given, !json_object_size(here));
+}
+
+/* A line a side of each flow: what the transport gave it, and where it ran. */
 static char *granted_text(const struct report_point *point)
 {
-	static const char *const sides[] = {"source", "sink"};
-	const json_t *granted = json_object_get(point->outcome, "granted");
-	const json_t *placement = json_object_get(point->outcome, "placement");
 	char *text = NULL;
 	size_t size;
 	FILE *out = or_abort(open_memstream(&text, &size));
 
-	for (size_t i = 0; i < 2; i++) {
-		const json_t *here = json_object_get(placement, sides[i]), *given = json_object_get(granted, sides[i]);
-
-		if (!json_object_size(here) && !json_object_size(given))
-			continue;
-		fprintf(out, "%s%s: ", i ? "\n" : "", sides[i]);
-		print_given(out, here, true);
-		print_given(out, given, !json_object_size(here));
+	for (size_t i = 0; i < point->layout.flow_count; i++) {
+		print_side(out, point, &point->layout.flows[i], "source");
+		print_side(out, point, &point->layout.flows[i], "sink");
 	}
 	fclose(out);
 	return text;

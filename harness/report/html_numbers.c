@@ -1,141 +1,308 @@
-/*
- * The table of numbers, and below it why points are not valid and what widens the error.
- */
-#include <inttypes.h>
-#include <string.h>
+#include "report/html_numbers.h"
 
+#include <stdlib.h>
+
+#include "analysis/blocks.h"
+#include "analysis/param.h"
+#include "common/or_abort.h"
 #include "common/units.h"
-#include "report/html.h"
 #include "report/labels.h"
+#include "rundir/flows.h"
 
 #define CELL_MAX 128
 #define MANY	 24 /* points whose table would push everything else out of sight */
-#define FEW	 10 /* warnings that may be open */
 
-static const struct {
-	const char *head, *title;
-} columns[] = {
-    {"series", "t_lat: from submission to reception; t_comp: from submission to the send completion"},
-    {"p50", "median: nearest rank, exact"},
-    {"p90", "90 % of the messages were this fast or faster"},
-    {"p99", "99 % of the messages were this fast or faster"},
-    {"p99.9", "99.9 % of the messages were this fast or faster"},
-    {"max", "the slowest message of all"},
-    {"n", "messages that arrived"},
-    {"lost", "messages that did not"},
-    {"over limit", "share of the messages that took longer than the limit"},
-    {"in flight",
-     "other messages under way when one was posted, median / most: with many, latency includes waiting in line"},
-    {"valid", "whether these numbers may be quoted"},
+/* Statistics of summary blocks that the table has. */
+struct block_column {
+	const struct block *block;
+	const struct block_statistic *statistic;
 };
 
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+/* The table: what it has columns for. */
+struct numbers {
+	const struct page *p;
+	bool runs, flows, in_flight, start;
+	struct block_column *blocks;
+	size_t block_count;
+	size_t columns; /* after those that name a point and a flow */
+};
 
-static void write_table_head(const struct page *p)
+/* A row: one series. */
+struct row {
+	const struct report_point *point;
+	const struct report_series *series;
+	size_t of_point, of_flow; /* the rows of these that it is the first of; 0: it is not */
+};
+
+/* Columns ------------------------------------------------------------------------------------------------ */
+
+static const json_t *flow_json(const struct report_point *point, const struct layout_flow *flow, const char *key)
 {
-	char name[CELL_MAX];
-
-	html_printf(p, "<thead><tr><th scope=\"col\">#</th>");
-	if (p->report->run_count > 1)
-		html_printf(p, "<th scope=\"col\">run</th>");
-	for (size_t i = 0; i < p->report->varying_count; i++) {
-		html_printf(p, "<th scope=\"col\">");
-		html_text(p, label_key(p->report->varying[i], name, sizeof(name)));
-		html_printf(p, "</th>");
-	}
-	for (size_t i = 0; i < COLUMNS; i++)
-		html_printf(p, "<th scope=\"col\"%s title=\"%s\">%s</th>", i && i + 1 < COLUMNS ? " class=\"n\"" : "",
-			    columns[i].title, columns[i].head);
-	html_printf(p, "</tr></thead>\n");
+	return flows_get(point->summary, flow->name, key);
 }
 
-/* What names a point, over the rows of its series. */
+/* Does a flow of some point have this beside its metrics? */
+static bool has_any(const struct report *r, const char *key)
+{
+	for (size_t i = 0; i < r->count; i++)
+		for (size_t k = 0; k < r->points[i].layout.flow_count; k++)
+			if (json_is_object(flow_json(&r->points[i], &r->points[i].layout.flows[k], key)))
+				return true;
+	return false;
+}
+
+static bool has_start(const struct report *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (json_object_get(r->points[i].summary, "start"))
+			return true;
+	return false;
+}
+
+static bool has_flows(const struct report *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (*r->points[i].layout.flows[0].name)
+			return true;
+	return false;
+}
+
+static void take_block(struct numbers *n, const struct block *b)
+{
+	for (const struct block_statistic *s = b->statistics; s->key; s++) {
+		if (!(s->shown & SHOWN_REPORT))
+			continue;
+		n->blocks = grow_or_abort(n->blocks, n->block_count, sizeof(*n->blocks));
+		n->blocks[n->block_count++] = (struct block_column){b, s};
+	}
+}
+
+static struct numbers numbers_of(const struct page *p)
+{
+	const struct report *r = p->report;
+	struct numbers n = {
+	    .p = p,
+	    .runs = r->run_count > 1,
+	    .flows = has_flows(r),
+	    .in_flight = has_any(r, "in_flight"),
+	    .start = has_start(r),
+	};
+
+	for (size_t i = 0; blocks[i]; i++)
+		if (has_any(r, blocks[i]->name))
+			take_block(&n, blocks[i]);
+	return n;
+}
+
+/* The head ----------------------------------------------------------------------------------------------- */
+
+static void write_heading(const struct page *p, const char *style, const char *title, const char *text)
+{
+	html_printf(p, "<th scope=\"col\"%s", style);
+	if (title) {
+		html_printf(p, " title=\"");
+		html_text(p, title);
+		html_printf(p, "\"");
+	}
+	html_printf(p, ">");
+	html_text(p, text);
+	html_printf(p, "</th>");
+}
+
+static void write_number_heading(struct numbers *n, const char *title, const char *text)
+{
+	write_heading(n->p, " class=\"n\"", title, text);
+	n->columns++;
+}
+
+static void write_number_headings(struct numbers *n)
+{
+	for (size_t i = 0; i < STATISTICS; i++)
+		if (statistics[i].shown & SHOWN_REPORT)
+			write_number_heading(n, statistics[i].help, statistics[i].label);
+	if (n->in_flight)
+		write_number_heading(n,
+				     "other messages under way when one was posted, median / most: with many, latency "
+				     "includes waiting in line",
+				     "in flight");
+	for (size_t i = 0; i < n->block_count; i++)
+		write_number_heading(n, n->blocks[i].statistic->help, n->blocks[i].statistic->label);
+	if (n->start)
+		write_number_heading(n, "largest difference between the first posts of a repetition's flows",
+				     "start spread");
+}
+
+static void write_table_head(struct numbers *n)
+{
+	const struct report_keys *keys = &n->p->report->in_flows;
+	char name[CELL_MAX];
+
+	html_printf(n->p, "<thead><tr><th scope=\"col\">#</th>");
+	if (n->runs)
+		write_heading(n->p, "", NULL, "run");
+	if (n->flows)
+		write_heading(n->p, "", NULL, "flow");
+	for (size_t i = 0; i < keys->count; i++)
+		write_heading(n->p, "", NULL, label_key(keys->key[i], name, sizeof(name)));
+	write_heading(n->p, "", "t_lat: from submission to reception; t_comp: from submission to the send completion",
+		      "series");
+	write_number_headings(n);
+	write_heading(n->p, "", "whether these numbers may be quoted", "valid");
+	n->columns += 2;
+	html_printf(n->p, "</tr></thead>\n");
+}
+
+/* What names a row --------------------------------------------------------------------------------------- */
+
+/* Over the rows of its series. */
 static void write_point_cells(const struct page *p, const struct report_point *point, size_t rows)
 {
-	char value[CELL_MAX];
-
 	html_printf(p, "<th scope=\"row\" rowspan=\"%zu\"><a href=\"#%s\">%u</a></th>", rows, point->name, point->id);
 	if (p->report->run_count > 1) {
 		html_printf(p, "<td rowspan=\"%zu\">", rows);
 		html_text(p, p->report->runs[point->run].label);
 		html_printf(p, "</td>");
 	}
-	for (size_t i = 0; i < p->report->varying_count; i++) {
-		const char *key = p->report->varying[i];
-		const json_t *j = json_object_get(point->params, key);
-
-		html_printf(p, "<td rowspan=\"%zu\">", rows);
-		html_text(p, j ? label_value(key, j, value, sizeof(value)) : "");
-		html_printf(p, "</td>");
-	}
 }
 
-static void write_quantile(const struct page *p, const struct report_series *s, const char *key)
+static void write_cell(const struct page *p, size_t rows, const char *text)
 {
-	int64_t ns;
-
-	if (model_metric(s, key, &ns)) {
-		html_printf(p, "<td class=\"n\">");
-		html_ns(p, ns);
-	} else {
-		html_printf(p, "<td class=\"n\" title=\"fewer than 20 messages lie beyond it\">&ndash;");
-	}
+	html_printf(p, "<td rowspan=\"%zu\">", rows);
+	html_text(p, text);
 	html_printf(p, "</td>");
 }
 
-static void write_count(const struct page *p, const struct report_series *s, const char *key)
+static void write_flow_cells(const struct numbers *n, const struct layout_flow *flow, size_t rows)
 {
-	int64_t count;
+	const struct report_keys *keys = &n->p->report->in_flows;
+	char value[CELL_MAX];
 
-	if (model_metric(s, key, &count))
-		html_printf(p, "<td class=\"n\">%" PRId64 "</td>", count);
-	else
-		html_printf(p, "<td class=\"n\">&ndash;</td>");
+	if (n->flows)
+		write_cell(n->p, rows, flow->name);
+	for (size_t i = 0; i < keys->count; i++) {
+		const json_t *j = json_object_get(flow->params, keys->key[i]);
+
+		write_cell(n->p, rows, j ? label_value(keys->key[i], j, value, sizeof(value)) : "");
+	}
 }
 
-/* What became of the messages, where a point says more than how many are missing. */
-static void write_lost(const struct page *p, const struct report_point *point, const struct report_series *s)
-{
-	const json_t *loss = json_object_get(point->summary, "loss");
-	int64_t lost;
+/* Numbers ------------------------------------------------------------------------------------------------ */
 
-	if (!json_is_object(loss) || !model_metric(s, "lost", &lost)) {
-		write_count(p, s, "lost");
+/* What a count is, where a flow says more than how many are missing. */
+static void write_lost_title(const struct page *p, const struct row *row)
+{
+	const json_t *loss = flow_json(row->point, row->series->flow, "loss");
+
+	if (!json_is_object(loss))
 		return;
-	}
 	html_printf(p,
-		    "<td class=\"n\" title=\"%" JSON_INTEGER_FORMAT " sent; %" JSON_INTEGER_FORMAT
-		    " received more than once, %" JSON_INTEGER_FORMAT " after a later one\">%" PRId64 "</td>",
+		    " title=\"%" JSON_INTEGER_FORMAT " sent; %" JSON_INTEGER_FORMAT
+		    " received more than once, %" JSON_INTEGER_FORMAT " after a later one\"",
 		    json_integer_value(json_object_get(loss, "sent")),
 		    json_integer_value(json_object_get(loss, "duplicates")),
-		    json_integer_value(json_object_get(loss, "reordered")), lost);
+		    json_integer_value(json_object_get(loss, "reordered")));
 }
 
-static void write_over_limit(const struct page *p, const struct report_point *point, const struct report_series *s)
+static void write_title(const struct page *p, const struct row *row, size_t statistic, const json_t *value)
 {
-	const json_t *over = json_object_get(s->metric, "over_limit");
 	char limit[32];
 
-	html_printf(p, "<td class=\"n\" title=\"over %s\">",
-		    unit_format(UNIT_TIME_NS, point->limit_ns, limit, sizeof(limit)));
-	if (json_is_number(over))
-		html_printf(p, "%.4g %%</td>", 100 * json_number_value(over));
-	else
-		html_printf(p, "&ndash;</td>");
+	if (statistic == STATISTIC_LOST)
+		write_lost_title(p, row);
+	else if (statistic == STATISTIC_OVER_LIMIT)
+		html_printf(p, " title=\"over %s\"",
+			    unit_format(UNIT_TIME_NS, row->series->flow->limit_ns, limit, sizeof(limit)));
+	else if (statistics[statistic].quantile < QUANTILES && !json_is_number(value))
+		html_printf(p, " title=\"fewer than 20 messages lie beyond it\"");
 }
 
-static void write_in_flight(const struct page *p, const struct report_point *point, size_t rows)
+/* As its series: its name says in what. */
+static void write_as_series(const struct page *p, const struct row *row, double number)
 {
-	const json_t *flight = json_object_get(point->summary, "in_flight");
+	char name[CELL_MAX];
+
+	if (param_name_unit(row->series->name, name, sizeof(name)) == UNIT_TIME_NS)
+		html_ns(p, (int64_t)number);
+	else
+		html_printf(p, "%.6g", number);
+}
+
+static void write_share(const struct page *p, const struct row *row, double number)
+{
+	(void)row;
+	html_printf(p, "%.4g %%", 100 * number);
+}
+
+static void write_count(const struct page *p, const struct row *row, double number)
+{
+	(void)row;
+	html_printf(p, "%.0f", number);
+}
+
+/* Labels say so: "kHz". */
+static void write_thousands(const struct page *p, const struct row *row, double number)
+{
+	(void)row;
+	html_printf(p, "%.4g", number / 1000);
+}
+
+static void (*const forms[])(const struct page *p, const struct row *row, double number) = {
+    [MEASURE_SERIES] = write_as_series, [MEASURE_SHARE] = write_share, [MEASURE_COUNT] = write_count,
+    [MEASURE_RATE] = write_thousands,	[MEASURE_BYTES] = write_count, [MEASURE_BYTE_RATE] = write_count,
+};
+
+static void write_number(const struct page *p, const struct row *row, enum measure measure, const json_t *value)
+{
+	if (json_is_number(value))
+		forms[measure](p, row, json_number_value(value));
+	else
+		html_printf(p, "&ndash;");
+	html_printf(p, "</td>");
+}
+
+static void write_statistic(const struct page *p, const struct row *row, size_t i)
+{
+	const json_t *value = json_object_get(row->series->metric, statistics[i].key);
+
+	html_printf(p, "<td class=\"n\"");
+	write_title(p, row, i, value);
+	html_printf(p, ">");
+	write_number(p, row, statistics[i].measure, value);
+}
+
+static void write_block_statistic(const struct page *p, const struct row *row, const struct block_column *c)
+{
+	const json_t *block = flow_json(row->point, row->series->flow, c->block->name);
+
+	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", row->of_flow);
+	if (json_is_object(block))
+		write_number(p, row, c->statistic->measure, json_object_get(block, c->statistic->key));
+	else
+		html_printf(p, "</td>");
+}
+
+static void write_in_flight(const struct page *p, const struct row *row)
+{
+	const json_t *flight = flow_json(row->point, row->series->flow, "in_flight");
 	const json_t *p50 = json_object_get(flight, "p50"), *max = json_object_get(flight, "max");
 
-	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", rows);
+	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", row->of_flow);
 	if (json_is_integer(p50))
 		html_printf(p, "%" JSON_INTEGER_FORMAT, json_integer_value(p50));
-	else
+	else if (json_is_object(flight))
 		html_printf(p, "&ndash;");
 	if (json_is_integer(max))
 		html_printf(p, " / %" JSON_INTEGER_FORMAT, json_integer_value(max));
+	html_printf(p, "</td>");
+}
+
+static void write_start(const struct page *p, const struct report_point *point, size_t rows)
+{
+	const json_t *spread = json_object_get(json_object_get(point->summary, "start"), "spread_ns");
+
+	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", rows);
+	if (json_is_number(spread))
+		html_ns(p, (int64_t)json_number_value(spread));
 	html_printf(p, "</td>");
 }
 
@@ -147,36 +314,78 @@ static void write_validity(const struct page *p, const struct report_point *poin
 					     : "\"><span class=\"bad\">NOT VALID</span></td>");
 }
 
-static void write_series_row(const struct page *p, const struct report_point *point, size_t index, size_t rows)
-{
-	static const char *const quantiles[] = {"p50", "p90", "p99", "p99_9", "max"};
-	const struct report_series *s = &point->series[index];
+/* Rows --------------------------------------------------------------------------------------------------- */
 
-	html_printf(p, index ? "<tr class=\"second\">" : "<tr>");
-	if (!index)
-		write_point_cells(p, point, rows);
+static void write_flow_numbers(const struct numbers *n, const struct row *row)
+{
+	if (n->in_flight)
+		write_in_flight(n->p, row);
+	for (size_t i = 0; i < n->block_count; i++)
+		write_block_statistic(n->p, row, &n->blocks[i]);
+}
+
+static void write_row(const struct numbers *n, const struct row *row)
+{
+	const struct page *p = n->p;
+
+	html_printf(p, row->of_flow ? "<tr>" : "<tr class=\"second\">");
+	if (row->of_point)
+		write_point_cells(p, row->point, row->of_point);
+	if (row->of_flow)
+		write_flow_cells(n, row->series->flow, row->of_flow);
 	html_printf(p, "<td>");
-	html_text(p, s->label);
+	html_text(p, row->series->label);
 	html_printf(p, "</td>");
-	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		write_quantile(p, s, quantiles[i]);
-	write_count(p, s, "n");
-	write_lost(p, point, s);
-	write_over_limit(p, point, s);
-	if (!index) {
-		write_in_flight(p, point, rows);
-		write_validity(p, point, rows);
-	}
+	for (size_t i = 0; i < STATISTICS; i++)
+		if (statistics[i].shown & SHOWN_REPORT)
+			write_statistic(p, row, i);
+	if (row->of_flow)
+		write_flow_numbers(n, row);
+	if (row->of_point && n->start)
+		write_start(p, row->point, row->of_point);
+	if (row->of_point)
+		write_validity(p, row->point, row->of_point);
 	html_printf(p, "</tr>\n");
 }
 
-static void write_no_numbers(const struct page *p, const struct report_point *point)
+static size_t rows_of_flow(const struct report_point *point, const struct layout_flow *flow)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < point->series_count; i++)
+		rows += point->series[i].flow == flow;
+	return rows;
+}
+
+static void write_rows(const struct numbers *n, const struct report_point *point)
+{
+	for (size_t i = 0; i < point->series_count; i++) {
+		const struct report_series *s = &point->series[i];
+		bool begins_flow = !i || s[-1].flow != s->flow;
+
+		write_row(n, &(struct row){.point = point,
+					   .series = s,
+					   .of_point = i ? 0 : point->series_count,
+					   .of_flow = begins_flow ? rows_of_flow(point, s->flow) : 0});
+	}
+}
+
+/* Of a point with several flows their settings are in its label. */
+static void write_no_numbers(const struct numbers *n, const struct report_point *point)
 {
 	const char *reason = html_string(point->outcome, "why", model_reason(point));
+	const struct page *p = n->p;
 
 	html_printf(p, "<tr>");
 	write_point_cells(p, point, 1);
-	html_printf(p, "<td colspan=\"%zu\"><span class=\"bad\">", COLUMNS);
+	if (point->layout.flow_count == 1) {
+		write_flow_cells(n, &point->layout.flows[0], 1);
+	} else {
+		html_printf(p, "<td colspan=\"%zu\">", 1 + p->report->in_flows.count);
+		html_text(p, point->label);
+		html_printf(p, "</td>");
+	}
+	html_printf(p, "<td colspan=\"%zu\"><span class=\"bad\">", n->columns);
 	html_text(p, model_outcome(point));
 	html_printf(p, "</span>%s", *reason ? ": " : "");
 	html_text(p, reason);
@@ -193,126 +402,25 @@ static bool has_numbers(const struct report_point *point)
 
 void html_numbers(const struct page *p)
 {
-	html_printf(p,
-		    "<section>\n<h2>Numbers</h2>\n<p class=\"soft\">Latencies of every message, from the raw stamps. "
-		    "Quantiles are "
-		    "exact (nearest rank); &ndash; stands where fewer than 20 messages lie beyond. Pointing at a "
-		    "number shows its "
-		    "nanoseconds.</p>\n<div class=\"wide%s\" tabindex=\"0\">\n<table>\n",
-		    p->report->count > MANY ? " tall" : "");
-	write_table_head(p);
+	struct numbers n = numbers_of(p);
+
+	html_printf(
+	    p,
+	    "<section>\n<h2>Numbers</h2>\n<p class=\"soft\">Latencies of every message, from the raw stamps. "
+	    "Quantiles are exact (nearest rank); &ndash; stands where fewer than 20 messages lie beyond. Pointing "
+	    "at a number shows its nanoseconds.</p>\n<div class=\"wide%s\" tabindex=\"0\">\n<table>\n",
+	    p->report->count > MANY ? " tall" : "");
+	write_table_head(&n);
 	for (size_t i = 0; i < p->report->count; i++) {
 		const struct report_point *point = &p->report->points[i];
 
 		html_printf(p, "<tbody class=\"point\">\n");
 		if (has_numbers(point))
-			for (size_t s = 0; s < point->series_count; s++)
-				write_series_row(p, point, s, point->series_count);
+			write_rows(&n, point);
 		else
-			write_no_numbers(p, point);
+			write_no_numbers(&n, point);
 		html_printf(p, "</tbody>\n");
 	}
 	html_printf(p, "</table>\n</div>\n");
-}
-
-/* Reasons and warnings, each with the points it is about ------------------------------------------------- */
-
-static bool is_about(const struct report_point *point, const char *list, const char *text)
-{
-	const json_t *s;
-	size_t i;
-
-	json_array_foreach (json_object_get(point->summary, list), i, s) {
-		const char *other = json_string_value(s);
-
-		if (other && !strcmp(other, text))
-			return true;
-	}
-	return false;
-}
-
-static void write_note(const struct page *p, const char *list, const char *text, size_t first)
-{
-	const char *separator = "";
-
-	for (size_t i = 0; i < first; i++)
-		if (is_about(&p->report->points[i], list, text))
-			return;
-	html_printf(p, "<li>");
-	html_text(p, text);
-	html_printf(p, " <span class=\"soft\">(point ");
-	for (size_t i = first; i < p->report->count; i++) {
-		if (!is_about(&p->report->points[i], list, text))
-			continue;
-		html_printf(p, "%s", separator);
-		html_point_link(p, &p->report->points[i]);
-		separator = ", ";
-	}
-	html_printf(p, ")</span></li>\n");
-}
-
-static size_t count_notes(const struct page *p, const char *list)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < p->report->count; i++)
-		count += json_array_size(json_object_get(p->report->points[i].summary, list));
-	return count;
-}
-
-static void write_notes(const struct page *p, const char *list)
-{
-	for (size_t i = 0; i < p->report->count; i++) {
-		const json_t *notes = json_object_get(p->report->points[i].summary, list);
-
-		for (size_t k = 0; k < json_array_size(notes); k++)
-			write_note(p, list, html_string_at(notes, k), i);
-	}
-}
-
-/* What a run says of some of its points stands with these. */
-static bool is_of_points(const char *text)
-{
-	static const char *const beginnings[] = {"point ", "points ", "every point: "};
-
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-		if (!strncmp(text, beginnings[i], strlen(beginnings[i])))
-			return true;
-	return false;
-}
-
-static void write_run_notes(const struct page *p, const struct report_run *run, const char *list)
-{
-	const json_t *notes = json_object_get(run->run->run, list);
-
-	for (size_t i = 0; i < json_array_size(notes); i++)
-		if (!is_of_points(html_string_at(notes, i)))
-			html_item(p, html_string_at(notes, i));
-}
-
-static const struct {
-	const char *list, *heading;
-	bool always_open;
-} notes[] = {
-    {"reasons", "Why it is not valid", true},
-    {"warnings", "What widens the error, without making it invalid", false},
-};
-
-void html_notes(const struct page *p)
-{
-	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
-		size_t count = count_notes(p, notes[i].list);
-
-		for (size_t k = 0; k < p->report->run_count; k++)
-			count += json_array_size(json_object_get(p->report->runs[k].run->run, notes[i].list));
-		if (!count)
-			continue;
-		html_printf(p, "<details%s><summary><b>%s</b></summary>\n<ul>\n",
-			    notes[i].always_open || count <= FEW ? " open" : "", notes[i].heading);
-		for (size_t k = 0; k < p->report->run_count; k++)
-			write_run_notes(p, &p->report->runs[k], notes[i].list);
-		write_notes(p, notes[i].list);
-		html_printf(p, "</ul>\n</details>\n");
-	}
-	html_printf(p, "</section>\n");
+	free(n.blocks);
 }

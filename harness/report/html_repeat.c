@@ -1,12 +1,10 @@
-/*
- * How to check a run and to repeat it, and what it was asked to do.
- */
+#include "report/html_repeat.h"
+
 #include <stdlib.h>
 
 #include "common/err.h"
 #include "common/fs.h"
 #include "report/escape.h"
-#include "report/html.h"
 
 #define SPEC_MAX   (1 << 20)
 #define SPEC_SHOWN (256 << 10)

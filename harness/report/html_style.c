@@ -1,4 +1,4 @@
-#include "report/html.h"
+#include "report/html_style.h"
 
 /* clang-format off */
 const char html_style[] =
@@ -53,6 +53,7 @@ const char html_style[] =
 	"tbody.point{border-bottom:1px solid var(--line)}\n"
 	"tbody.point:nth-of-type(even){background:var(--shade)}\n"
 	"tbody.point td,tbody.point th{border-bottom:0}\n"
+	"tbody.point td:not([rowspan]):not([colspan]){white-space:nowrap}\n"
 	"tr.second td{color:var(--soft)}\n"
 	".facts th{font-weight:400;color:var(--soft);white-space:nowrap}\n"
 	".facts td{overflow-wrap:anywhere}\n"

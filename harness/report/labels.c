@@ -9,6 +9,7 @@
 #include "common/or_abort.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "rundir/flows.h"
 
 #define LABEL_MAX 160
 #define VALUE_MAX 40
@@ -65,14 +66,14 @@ static void print_setting(FILE *out, const char *key, const json_t *value)
 
 /* Points ------------------------------------------------------------------------------------------------- */
 
-/* What a point is called where nothing, or nothing it has, varies. */
-static void print_plain(FILE *out, const struct report_point *p)
+/* What a flow is called where nothing that it has varies: "oneway, verbs, size 32B". False: it has nothing. */
+static bool print_plain(FILE *out, const struct layout_flow *flow)
 {
 	static const char *const keys[] = {"kernel", "transport", "size_bytes"};
 	const char *separator = "";
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const json_t *value = json_object_get(p->params, keys[i]);
+		const json_t *value = json_object_get(flow->params, keys[i]);
 
 		if (!value)
 			continue;
@@ -80,8 +81,18 @@ static void print_plain(FILE *out, const struct report_point *p)
 		print_setting(out, keys[i], value);
 		separator = ", ";
 	}
-	if (!*separator)
-		fprintf(out, "point %u", p->id);
+	return *separator;
+}
+
+static void print_flows(FILE *out, const struct report_point *p)
+{
+	for (size_t i = 0; i < p->layout.flow_count; i++) {
+		const struct layout_flow *flow = &p->layout.flows[i];
+
+		fprintf(out, "%s%s%s", i ? "; " : "", flow->name, *flow->name ? ": " : "");
+		if (!print_plain(out, flow))
+			fprintf(out, "point %u", p->id);
+	}
 }
 
 static char *label_of_point(const struct report *r, const struct report_point *p)
@@ -90,40 +101,69 @@ static char *label_of_point(const struct report *r, const struct report_point *p
 	size_t size, printed = 0;
 	FILE *out = or_abort(open_memstream(&label, &size));
 
-	for (size_t i = 0; i < r->varying_count; i++) {
-		const json_t *value = json_object_get(p->params, r->varying[i]);
+	for (size_t i = 0; i < r->varying.count; i++) {
+		const json_t *value = json_object_get(p->params, r->varying.key[i]);
 
 		if (!value || ftell(out) > LABEL_MAX)
 			continue;
 		fputs(printed++ ? ", " : "", out);
-		print_setting(out, r->varying[i], value);
+		print_setting(out, r->varying.key[i], value);
 	}
 	if (!printed)
-		print_plain(out, p);
+		print_flows(out, p);
 	fclose(out);
 	return or_abort(label);
 }
 
 /* What varies -------------------------------------------------------------------------------------------- */
 
+/* The settings of a point or of one of its flows. */
+struct settings {
+	size_t run;
+	const char *flow; /* "" */
+	const json_t *params;
+};
+
+struct all_settings {
+	const struct report *r;
+	struct settings *of;
+	size_t count;
+};
+
+static void add_settings(struct all_settings *all, size_t run, const char *flow, const json_t *params)
+{
+	all->of = grow_or_abort(all->of, all->count, sizeof(*all->of));
+	all->of[all->count++] = (struct settings){run, flow, params};
+}
+
+/* By the spec: for one flow or for all of them. */
+static bool is_named(const struct report *r, const struct settings *s, const char *key)
+{
+	const json_t *resolved = r->runs[s->run].run->resolved;
+	char full[FLOWS_KEY_MAX];
+
+	return param_is_named(resolved, key) || param_is_named(resolved, flows_bare_key(key)) ||
+	       param_is_named(resolved, flows_key(s->flow, key, full, sizeof(full)));
+}
+
 /* Settings that tell two runs' points apart; others that differ between runs only ("repetitions") belong to the run. */
 static bool tells_runs_apart(const char *key)
 {
-	return !strcmp(key, "kernel") || !strcmp(key, "transport");
+	return !strcmp(flows_bare_key(key), "kernel") || !strcmp(flows_bare_key(key), "transport");
 }
 
-/* A key varies if two points that have it differ in it: a setting that only one transport knows tells nothing apart, nor
- * does one that is but a transport's default. */
-static bool key_varies(const struct report *r, const char *key, size_t run)
+/* A key varies if two that have it differ in it: a setting that only one transport knows tells nothing apart, nor does
+ * one that is but a transport's default. */
+static bool key_varies(const struct all_settings *all, const char *key, const struct settings *s)
 {
 	const json_t *first = NULL;
 
-	if (!param_is_named(r->runs[run].run->resolved, key))
+	if (!is_named(all->r, s, key))
 		return false;
-	for (size_t i = 0; i < r->count; i++) {
-		const json_t *value = json_object_get(r->points[i].params, key);
+	for (size_t i = 0; i < all->count; i++) {
+		const json_t *value = json_object_get(all->of[i].params, key);
 
-		if (r->points[i].run != run && !tells_runs_apart(key))
+		if (all->of[i].run != s->run && !tells_runs_apart(key))
 			continue;
 		if (value && first && !json_equal(value, first))
 			return true;
@@ -132,27 +172,44 @@ static bool key_varies(const struct report *r, const char *key, size_t run)
 	return false;
 }
 
-static bool is_found(const struct report *r, const char *key)
+static bool is_found(const struct report_keys *keys, const char *key)
 {
-	for (size_t i = 0; i < r->varying_count; i++)
-		if (!strcmp(r->varying[i], key))
+	for (size_t i = 0; i < keys->count; i++)
+		if (!strcmp(keys->key[i], key))
 			return true;
 	return false;
 }
 
-static void find_varying(struct report *r)
+/* Takes `all`. */
+static void find_varying(struct all_settings *all, struct report_keys *found)
 {
 	const char *key;
 	json_t *value;
 
-	for (size_t i = 0; i < r->count; i++) {
-		json_object_foreach ((json_t *)r->points[i].params, key, value) {
-			if (is_found(r, key) || !key_varies(r, key, r->points[i].run))
+	for (size_t i = 0; i < all->count; i++) {
+		json_object_foreach ((json_t *)all->of[i].params, key, value) {
+			if (is_found(found, key) || !key_varies(all, key, &all->of[i]))
 				continue;
-			r->varying = grow_or_abort(r->varying, r->varying_count, sizeof(*r->varying));
-			r->varying[r->varying_count++] = key;
+			found->key = grow_or_abort(found->key, found->count, sizeof(*found->key));
+			found->key[found->count++] = key;
 		}
 	}
+	free(all->of);
+}
+
+static void label_settings(struct report *r)
+{
+	struct all_settings points = {.r = r}, flows = {.r = r};
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct report_point *p = &r->points[i];
+
+		add_settings(&points, p->run, "", p->params);
+		for (size_t k = 0; k < p->layout.flow_count; k++)
+			add_settings(&flows, p->run, p->layout.flows[k].name, p->layout.flows[k].params);
+	}
+	find_varying(&points, &r->varying);
+	find_varying(&flows, &r->in_flows);
 }
 
 /* Runs --------------------------------------------------------------------------------------------------- */
@@ -184,7 +241,7 @@ static void label_runs(struct report *r)
 void label_all(struct report *r)
 {
 	label_runs(r);
-	find_varying(r);
+	label_settings(r);
 	for (size_t i = 0; i < r->count; i++)
 		r->points[i].label = label_of_point(r, &r->points[i]);
 }

@@ -11,7 +11,7 @@
 char *label_value(const char *key, const json_t *value, char *buf, size_t size);
 char *label_key(const char *key, char *buf, size_t size);
 
-/* Fill in report.varying, and the label of every point and run. */
+/* Find the settings that vary, and label every point and run. */
 void label_all(struct report *r);
 
 #endif

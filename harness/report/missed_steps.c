@@ -1,5 +1,8 @@
 #include "report/missed_steps.h"
 
+#include "analysis/pacing.h"
+#include "rundir/flows.h"
+
 static bool share_of(const json_t *pacing, const char *key, double *share)
 {
 	const json_t *j = json_object_get(pacing, key);
@@ -8,9 +11,9 @@ static bool share_of(const json_t *pacing, const char *key, double *share)
 	return json_is_number(j) && *share >= 0 && *share <= 1;
 }
 
-bool missed_steps_of(const struct report_point *p, struct missed_steps *s)
+bool missed_steps_of(const struct report_point *p, const struct layout_flow *flow, struct missed_steps *s)
 {
-	const json_t *pacing = json_object_get(p->summary, "pacing");
+	const json_t *pacing = flows_get(p->summary, flow->name, pacing_block.name);
 
 	s->due = json_integer_value(json_object_get(pacing, "steps"));
 	if (share_of(pacing, "missed_share", &s->missed_share) && share_of(pacing, "unsent_share", &s->unsent_share))
@@ -19,11 +22,11 @@ bool missed_steps_of(const struct report_point *p, struct missed_steps *s)
 	return false;
 }
 
-void missed_steps_cells(FILE *table, const struct report_point *p)
+void missed_steps_cells(FILE *table, const struct report_point *p, const struct layout_flow *flow)
 {
 	struct missed_steps s;
 
-	if (missed_steps_of(p, &s))
+	if (missed_steps_of(p, flow, &s))
 		fprintf(table, "\t%.6g\t%.6g", s.missed_share, s.unsent_share);
 	else
 		fputs("\t\t", table);

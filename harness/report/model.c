@@ -3,14 +3,22 @@
 #include <math.h>
 #include <stdlib.h>
 
+void model_free_series(struct report_series *s)
+{
+	histogram_free(&s->histogram);
+	free(s->key);
+	free(s->label);
+}
+
 void model_free(struct report *r)
 {
 	for (size_t i = 0; i < r->count; i++) {
 		struct report_point *p = &r->points[i];
 
 		for (size_t s = 0; s < p->series_count; s++)
-			histogram_free(&p->series[s].histogram);
+			model_free_series(&p->series[s]);
 		free(p->series);
+		layout_free(&p->layout);
 		json_decref(p->outcome);
 		free(p->label);
 		free(p->name);
@@ -22,18 +30,15 @@ void model_free(struct report *r)
 	}
 	free(r->points);
 	free(r->runs);
-	free(r->varying);
+	free(r->leading);
+	free(r->varying.key);
+	free(r->in_flows.key);
 	*r = (struct report){0};
 }
 
 bool model_is_measured(const struct report_series *s)
 {
 	return s->histogram.bins > 0;
-}
-
-const struct report_series *model_leading(const struct report_point *p)
-{
-	return p->series_count && p->series[0].leads && model_is_measured(&p->series[0]) ? &p->series[0] : NULL;
 }
 
 bool model_is_valid(const struct report_point *p)
@@ -56,6 +61,14 @@ const char *model_reason(const struct report_point *p)
 	if (reason)
 		return reason;
 	return why ? why : "";
+}
+
+const json_t *model_side(const struct report_point *p, const struct layout_flow *flow, const char *what,
+			 const char *side)
+{
+	const json_t *of = json_object_get(p->outcome, what);
+
+	return json_object_get(*flow->name ? json_object_get(of, flow->name) : of, side);
 }
 
 bool model_metric(const struct report_series *s, const char *key, int64_t *value)

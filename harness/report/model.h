@@ -10,12 +10,15 @@
 #include <stdint.h>
 
 #include "analysis/histogram.h"
+#include "rundir/layout.h"
 #include "rundir/reader.h"
 
 struct report_series {
-	const char *name;	    /* "lat_ns": in data.json, and of the summary's metrics */
-	const char *label;	    /* "t_lat" */
-	bool leads;		    /* the first that its kernel has: the one that courses show */
+	const struct layout_flow *flow; /* whose it is */
+	const char *name;		/* "lat_ns": in data.json */
+	char *key;			/* of the summary's metrics: "lat_ns", of a flow "small.lat_ns" */
+	char *label;			/* "t_lat", "small t_lat" */
+	bool leads;		    /* the first of its flow: the one that stands for it where only one can be shown */
 	struct histogram histogram; /* of all repetitions; bins 0: nothing was measured */
 	uint64_t count;		    /* what is in it */
 	const json_t *metric;	    /* of the summary; NULL if there is none */
@@ -25,13 +28,19 @@ struct report_point {
 	size_t run; /* index */
 	unsigned id;
 	const json_t *params;
-	int64_t limit_ns;	      /* what "over_limit" is about */
+	struct layout layout;	      /* its flows */
 	const json_t *summary;	      /* NULL if there is none */
 	json_t *outcome;	      /* point.json; NULL if the point was never begun */
-	struct report_series *series; /* those of which something was recorded, or is known to be lost */
+	struct report_series *series; /* flow by flow; only where something was recorded, or is known to be lost */
 	size_t series_count;
 	char *label; /* the values of what varies: "rc, busy, size 32B" */
 	char *name;  /* of its files: "point-0003", "run-2-point-0003" */
+};
+
+/* A series of a point. */
+struct report_item {
+	const struct report_point *point;
+	const struct report_series *series;
 };
 
 struct report_run {
@@ -41,27 +50,37 @@ struct report_run {
 	char *hosts;	 /* "a and b" */
 };
 
+/* Settings that vary, in order of appearance. */
+struct report_keys {
+	const char **key;
+	size_t count;
+};
+
 struct report {
 	struct report_run *runs;
 	size_t run_count;
 	struct report_point *points;
 	size_t count;
-	const char **varying; /* keys of params, in order of appearance */
-	size_t varying_count;
+	struct report_item *leading; /* of each point and flow, where it was measured */
+	size_t leading_count;
+	struct report_keys varying;  /* of points: "size_bytes", "small.size_bytes" */
+	struct report_keys in_flows; /* of flows, which differ among each other: "size_bytes" */
 };
 
 void model_free(struct report *r);
+void model_free_series(struct report_series *s);
 
 /* Whether anything was measured in a series. */
 bool model_is_measured(const struct report_series *s);
-
-/* The series that courses show, NULL where nothing of it was measured. */
-const struct report_series *model_leading(const struct report_point *p);
 
 /* Whether a point's numbers may be quoted, and the first reason why not ("" if there is none). */
 bool model_is_valid(const struct report_point *p);
 const char *model_reason(const struct report_point *p);
 const char *model_outcome(const struct report_point *p); /* "completed", ..., "not measured" */
+
+/* What point.json says of one side of a flow: "granted" or "placement" of the "source" or "sink". NULL if nothing. */
+const json_t *model_side(const struct report_point *p, const struct layout_flow *flow, const char *what,
+			 const char *side);
 
 /* An integer of the summary ("p50", "max"); false where it is null or missing. */
 bool model_metric(const struct report_series *s, const char *key, int64_t *value);

@@ -11,8 +11,8 @@
 #include "report/figures.h"
 #include "report/gather.h"
 #include "report/gnuplot.h"
-#include "report/html.h"
 #include "report/run_figures.h"
+#include "report/run_page.h"
 
 /* What becomes a page once its figures are drawn. */
 struct report_draft {
@@ -41,7 +41,7 @@ static int write_report(const struct report_draft *d, const char *path, struct e
 			    .out = derived_open(path, e)};
 
 	if (page.out)
-		html_write(&page);
+		run_page_write(&page);
 	return derived_close(page.out, path, e);
 }
 

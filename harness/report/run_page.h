@@ -1,0 +1,12 @@
+/*
+ * The report.html of one run, or of several whose points are shown together.
+ */
+#ifndef KBLAT_REPORT_RUN_PAGE_H
+#define KBLAT_REPORT_RUN_PAGE_H
+
+#include "report/html.h"
+
+/* The page as a whole. The stream keeps its own error. */
+void run_page_write(const struct page *p);
+
+#endif
