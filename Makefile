@@ -1,4 +1,4 @@
-# kblat: `make run` measures, `make test` proves; both install what is missing on Debian (see `make deps`).
+# kblat: `make run` measures, `make check` and `make test` prove; all install what is missing on Debian (see `make deps`).
 #
 #   CC=clang        another compiler           BUILD=DIR   another build folder
 #   SAN=1           ASan and UBSan (in build/san)
@@ -56,6 +56,12 @@ run:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@experiments/quickstart/run $(BUILD)/kblat
 
+# What one runs while working: natively, once, in a minute and a half.
+check:
+	@common/deps build run test
+	@$(MAKE) --no-print-directory -j$(CPUS) all units
+	@tests/run $(BUILD)
+
 test:
 	@common/deps build run test
 	@[ '$(VM)' = no ] || common/deps guest
@@ -93,7 +99,8 @@ install: all
 	for f in $$(find experiments -name spec.yaml -o -name README.md); do \
 		install -D -m 644 $$f '$(DESTDIR)$(PREFIX)/share/kblat/'$$f || exit 1; done
 
-tests: all $(UNIT) $(BUILD)/vm-verbs-test
+units: $(UNIT)
+tests: all units $(BUILD)/vm-verbs-test
 benches: $(BENCH)
 
 # -- how it is built ---------------------------------------------------------------------------------------------------
@@ -159,5 +166,5 @@ $(BUILD)/vm-verbs-test: tests/vm/verbs_test.c $(LIB)
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run test tests lint bench benches kernel-ab install clean FORCE
+.PHONY: all deps run check test units tests lint bench benches kernel-ab install clean FORCE
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,7 +1,16 @@
 # What the command line's tests share. KBLAT is the program under test; every test has a directory of its own, $T.
 
+# A folder of one's own: in memory if there is a gigabyte of it, because a run directory has thousands of small files.
+scratch() {
+	local where=${BATS_TMPDIR:-/tmp}
+	if [ -z "${TMPDIR:-}" ] && [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)" -gt 1000000 ]; then
+		where=/dev/shm
+	fi
+	mktemp -d "$where/tests-cli.XXXXXX"
+}
+
 setup() {
-	T=$(mktemp -d "${BATS_TMPDIR:-/tmp}/kblat-cli.XXXXXX")
+	T=$(scratch)
 	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
 	KBLAT=${KBLAT:-$ROOT/build/kblat}
 	cd "$T" || return 1
@@ -38,6 +47,18 @@ scripted() {
 # json FILE EXPRESSION: a value of a JSON document `d`, in Python.
 json() {
 	/usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+# check_counters EXPRESSION WANTED: of every repetition of $run_dir, in terms of `source` and `sink`, its counters.
+check_counters() {
+	/usr/bin/python3 - "$1" "$2" "$run_dir"/points/*/rep-*/counters.json <<-'PY'
+		import json, sys
+		value = eval("lambda source, sink: (" + sys.argv[1] + ")")
+		for name in sys.argv[3:]:
+		    d = json.load(open(name))
+		    got = str(value(d["source"], d["sink"]))
+		    assert got == sys.argv[2], f"{name}: {got}"
+	PY
 }
 
 # is_ours PID: a process of this test's, which works in its directory.

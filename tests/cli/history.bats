@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	local root
 	root=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
-	SOURCE=$(mktemp -d "${BATS_TMPDIR:-/tmp}/kblat-history.XXXXXX")
+	SOURCE=$(scratch)
 	printf 'kblat: 1\nname: scripted\nsettings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}\n' \
 		>"$SOURCE/spec.yaml"
 	"${KBLAT:-$root/build/kblat}" run "$SOURCE/spec.yaml" --out "$SOURCE/runs" >/dev/null 2>&1 || [ $? -eq 3 ]

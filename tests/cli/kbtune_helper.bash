@@ -1,7 +1,7 @@
 # What kbtune's tests share, after helper.bash: machines below $T, taken from tests/sysroots.
 
 kbtune_setup() {
-	T=$(mktemp -d "${BATS_TMPDIR:-/tmp}/kblat-cli.XXXXXX")
+	T=$(scratch)
 	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
 	KBLAT=${KBLAT:-$ROOT/build/kblat}
 	KBTUNE=${KBTUNE:-$(dirname -- "$KBLAT")/kbtune}

@@ -7,7 +7,7 @@ setup_file() {
 	local root version
 	root=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
 	RUNS=$root/tests/runs
-	SAID=$(mktemp -d "${BATS_TMPDIR:-/tmp}/kblat-old-runs.XXXXXX")
+	SAID=$(scratch)
 	export RUNS SAID
 	for version in "$RUNS"/*/; do
 		"$RUNS/outputs" "${KBLAT:-$root/build/kblat}" "$version" "$SAID/$(basename "$version")" 2>"$SAID/errors"

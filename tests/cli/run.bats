@@ -49,10 +49,7 @@ load helper
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=$(tail -n 1 <<<"$output")
 	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 20
-	for c in "$run_dir"/points/*/rep-*/counters.json; do
-		assert_eq "$(json "$c" 'd["sink"]["received"], d["sink"]["bad_payloads"], d["sink"]["reordered"], d["source"]["completed"]')" \
-			"(3000, 0, 0, 3000)"
-	done
+	check_counters 'sink["received"], sink["bad_payloads"], sink["reordered"], source["completed"]' "(3000, 0, 0, 3000)"
 }
 
 @test "SIGINT in the middle: INTERRUPTED, sealed, what was measured is kept, nothing is left behind" {

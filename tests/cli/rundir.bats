@@ -24,6 +24,11 @@ flip() {
 
 @test "one byte changed in any sealed file: verify names it, status 3" {
 	sealed
+	# Without most of the machine's raw state: thousands of files, which every verify reads.
+	rm -r "$run_dir"/state/*/*/sys "$run_dir"/state/*/*/proc/sys
+	sed -i -E '/  state\/[^ ]*\/(proc\/)?sys\//d' "$run_dir/manifest-sha256.txt"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
 	mapfile -t files < <(cd "$run_dir" && find . -type f -not -path './state/*/sys/*' -not -path './state/*/proc/*/*' -printf '%P\n' | sort)
 	[ "${#files[@]}" -gt 20 ]
 	for f in "${files[@]}"; do

@@ -9,14 +9,6 @@ native_transports() {
 	json transports.json '" ".join(t["name"] for t in d["transports"] if t["name"] not in ("verbs", "scripted"))'
 }
 
-# check_counters EXPRESSION WANTED: of every repetition, in terms of `source` and `sink`, its counters.
-check_counters() {
-	local c
-	for c in "$run_dir"/points/*/rep-*/counters.json; do
-		assert_eq "$c $(json "$c" "(lambda source, sink: ($1))(d['source'], d['sink'])")" "$c $2"
-	done
-}
-
 # How many points a run completed.
 completed() {
 	json "$run_dir/run.json" 'd["points"]["completed"]'
