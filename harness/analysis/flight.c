@@ -65,7 +65,7 @@ static bool was_received(const struct span *s, size_t i)
 	return s->a[i] != NEVER && s->b[i] != NEVER;
 }
 
-static int join(struct under_way *u, size_t i)
+static int flight_join(struct under_way *u, size_t i)
 {
 	int64_t time = u->span->a[i];
 
@@ -79,12 +79,12 @@ static int join(struct under_way *u, size_t i)
 }
 
 /* Forget what was received up to `now`. `next` is the message that has not joined yet. */
-static void leave(struct under_way *u, size_t next, int64_t now)
+static void flight_leave(struct under_way *u, size_t next, int64_t now)
 {
 	for (; u->head < next; u->head++) {
 		int64_t time = u->span->a[u->head];
 
-		/* The same question that join() asked, so the same answer. */
+		/* The same question that flight_join() asked, so the same answer. */
 		if (!was_received(u->span, u->head) || time < u->head_newest)
 			continue;
 		if (time > now)
@@ -96,7 +96,7 @@ static void leave(struct under_way *u, size_t next, int64_t now)
 		heap_pop(&u->overtakers);
 }
 
-static void count_one(struct window *w, uint64_t under_way)
+static void flight_count_one(struct window *w, uint64_t under_way)
 {
 	uint64_t offset = window_offset(w, (int64_t)under_way);
 
@@ -104,7 +104,7 @@ static void count_one(struct window *w, uint64_t under_way)
 		w->counts[offset >> w->shift]++;
 }
 
-static int count_span(const struct span *s, struct window *w, struct flight *f)
+static int flight_count_span(const struct span *s, struct window *w, struct flight *f)
 {
 	struct under_way u = {.span = s, .head_newest = INT64_MIN, .newest = INT64_MIN};
 	int64_t last = INT64_MIN;
@@ -117,25 +117,25 @@ static int count_span(const struct span *s, struct window *w, struct flight *f)
 			continue;
 		f->is_known &= now >= last;
 		last = now;
-		leave(&u, i, now);
+		flight_leave(&u, i, now);
 		depth = (int64_t)(u.queued + u.overtakers.count);
 		f->max = depth > f->max ? depth : f->max;
-		count_one(w, (uint64_t)depth);
+		flight_count_one(w, (uint64_t)depth);
 		f->sent++;
 		f->lost += s->a[i] == NEVER;
-		rc = join(&u, i);
+		rc = flight_join(&u, i);
 	}
 	free(u.overtakers.times);
 	return rc;
 }
 
-static int count_all(const struct span *spans, size_t span_count, struct window *w, struct flight *f)
+static int flight_count_all(const struct span *spans, size_t span_count, struct window *w, struct flight *f)
 {
 	int rc = 0;
 
 	*f = (struct flight){.is_known = true};
 	for (size_t k = 0; !rc && k < span_count; k++)
-		rc = count_span(&spans[k], w, f);
+		rc = flight_count_span(&spans[k], w, f);
 	f->is_known &= f->sent > 0;
 	return rc;
 }
@@ -152,7 +152,7 @@ static int find_median(const struct span *spans, size_t span_count, struct windo
 			in.high = (int64_t)spans[k].count;
 	do {
 		window_place(w, in);
-		rc = count_all(spans, span_count, w, f);
+		rc = flight_count_all(spans, span_count, w, f);
 		f->has_p50 = f->is_known && quantile_is_known(Q50, f->sent);
 		if (rc || !f->has_p50)
 			break;

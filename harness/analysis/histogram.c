@@ -13,7 +13,7 @@
  * than `max` of them, it drops the lowest bit of all keys, as often as it takes. So the width is the smallest that will
  * do, in whatever order values come.
  */
-struct table {
+struct value_counts {
 	struct entry {
 		int64_t key;	/* value >> shift */
 		uint64_t count; /* 0: free */
@@ -22,18 +22,18 @@ struct table {
 	unsigned shift;
 };
 
-static int table_alloc(struct table *t, size_t max)
+static int value_counts_alloc(struct value_counts *t, size_t max)
 {
 	size_t size = 1024;
 
 	while (size / 2 <= max)
 		size *= 2;
-	*t = (struct table){.mask = size - 1, .max = max};
+	*t = (struct value_counts){.mask = size - 1, .max = max};
 	t->entries = calloc(size, sizeof(*t->entries));
 	return t->entries ? 0 : -ENOMEM;
 }
 
-static void put(struct table *t, int64_t key, uint64_t count)
+static void value_counts_put(struct value_counts *t, int64_t key, uint64_t count)
 {
 	/* Fibonacci hashing: neighbours, which is what keys are, end up far apart. */
 	size_t i = (size_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> 24) & t->mask;
@@ -56,7 +56,7 @@ static size_t compact(struct entry *entries, size_t size)
 	return n;
 }
 
-static int coarsen(struct table *t)
+static int coarsen(struct value_counts *t)
 {
 	struct entry *old = malloc((t->used + 1) * sizeof(*old));
 	size_t n = compact(t->entries, t->mask + 1);
@@ -69,23 +69,23 @@ static int coarsen(struct table *t)
 	t->used = 0;
 	/* An arithmetic shift rounds down, for negative values as well. */
 	for (size_t i = 0; i < n; i++)
-		put(t, old[i].key >> 1, old[i].count);
+		value_counts_put(t, old[i].key >> 1, old[i].count);
 	free(old);
 	return 0;
 }
 
-static int table_add(struct table *t, int64_t value, uint64_t count)
+static int value_counts_add(struct value_counts *t, int64_t value, uint64_t count)
 {
 	int rc = 0;
 
-	put(t, value >> t->shift, count);
+	value_counts_put(t, value >> t->shift, count);
 	while (!rc && t->used > t->max)
 		rc = coarsen(t);
 	return rc;
 }
 
 /* What the window catches is only counted there; the rest goes to the table at once. */
-static int add_span(const struct span *s, const struct window *w, struct table *t)
+static int add_span(const struct span *s, const struct window *w, struct value_counts *t)
 {
 	const struct window here = *w;
 	int rc = 0;
@@ -100,22 +100,22 @@ static int add_span(const struct span *s, const struct window *w, struct table *
 		if (__builtin_expect(offset <= here.reach, 1))
 			here.counts[offset]++;
 		else
-			rc = table_add(t, value, 1);
+			rc = value_counts_add(t, value, 1);
 	}
 	return rc;
 }
 
-static int add_window(const struct window *w, struct table *t)
+static int add_window(const struct window *w, struct value_counts *t)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i <= w->reach; i++)
 		if (w->counts[i])
-			rc = table_add(t, (int64_t)((uint64_t)w->base + i), w->counts[i]);
+			rc = value_counts_add(t, (int64_t)((uint64_t)w->base + i), w->counts[i]);
 	return rc;
 }
 
-static int count_all(const struct span *spans, size_t span_count, struct table *t)
+static int histogram_count(const struct span *spans, size_t span_count, struct value_counts *t)
 {
 	struct range r = window_guess(spans, span_count);
 	struct window w;
@@ -152,7 +152,7 @@ static int histogram_alloc(struct histogram *h, size_t bins)
 	return -ENOMEM;
 }
 
-static int from_table(struct histogram *h, struct table *t)
+static int from_table(struct histogram *h, struct value_counts *t)
 {
 	size_t n = compact(t->entries, t->mask + 1);
 
@@ -171,14 +171,14 @@ static int from_table(struct histogram *h, struct table *t)
 int histogram_compute(const struct span *spans, size_t span_count, size_t max_bins, struct histogram *out,
 		      struct err *e)
 {
-	struct table t;
+	struct value_counts t;
 	int rc;
 
 	memset(out, 0, sizeof(*out));
 	/* Four bins is what the widest width that fits an int64, 2^62, may need. */
-	rc = table_alloc(&t, max_bins < 4 ? 4 : max_bins);
+	rc = value_counts_alloc(&t, max_bins < 4 ? 4 : max_bins);
 	if (!rc)
-		rc = count_all(spans, span_count, &t);
+		rc = histogram_count(spans, span_count, &t);
 	if (!rc)
 		rc = from_table(out, &t);
 	free(t.entries);
@@ -203,7 +203,7 @@ json_t *histogram_json(const struct histogram *h)
 	return json_pack("{s:I, s:o, s:o}", "width", (json_int_t)h->width, "values", values, "counts", counts);
 }
 
-static int refuse(struct err *e, const char *cause)
+static int histogram_refuse(struct err *e, const char *cause)
 {
 	return err_set(e, -EINVAL, STATUS_USAGE, "histogram", NULL, "%s", cause);
 }
@@ -217,13 +217,13 @@ static int read_bins(const json_t *values, const json_t *counts, struct histogra
 		const json_t *value = json_array_get(values, i), *count = json_array_get(counts, i);
 
 		if (!json_is_integer(value) || !json_is_integer(count))
-			return refuse(e, "values and counts must be integers");
+			return histogram_refuse(e, "values and counts must be integers");
 		h->value[i] = json_integer_value(value);
 		h->count[i] = (uint64_t)json_integer_value(count);
 		if (i && h->value[i] <= h->value[i - 1])
-			return refuse(e, "values must rise");
+			return histogram_refuse(e, "values must rise");
 		if (json_integer_value(count) <= 0 || __builtin_add_overflow(sum, json_integer_value(count), &sum))
-			return refuse(e, "counts must be positive, and fit 64 bits together");
+			return histogram_refuse(e, "counts must be positive, and fit 64 bits together");
 	}
 	return 0;
 }
@@ -237,9 +237,9 @@ int histogram_from_json(const json_t *j, struct histogram *out, struct err *e)
 	memset(out, 0, sizeof(*out));
 	if (!json_is_integer(width) || json_integer_value(width) < 1 ||
 	    (json_integer_value(width) & (json_integer_value(width) - 1)))
-		return refuse(e, "its width must be a power of two");
+		return histogram_refuse(e, "its width must be a power of two");
 	if (!json_is_array(values) || !json_is_array(counts) || json_array_size(values) != json_array_size(counts))
-		return refuse(e, "values and counts must be two arrays of one length");
+		return histogram_refuse(e, "values and counts must be two arrays of one length");
 	if (histogram_alloc(out, json_array_size(values)))
 		return err_sys(e, -ENOMEM, NULL, "read a histogram");
 	out->width = json_integer_value(width);

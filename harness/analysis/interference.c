@@ -11,10 +11,10 @@
 #include "common/json.h"
 #include "rundir/flows.h"
 
-#define DIR    "undisturbed"
-#define METRIC "lat_ns"
+#define CONTROL "undisturbed" /* the control repetition: its folder, and its statistics in the summary */
+#define METRIC	"lat_ns"
 
-static const struct layout_series *find_series(const struct layout_flow *f)
+static const struct layout_series *latency_series(const struct layout_flow *f)
 {
 	for (unsigned i = 0; i < f->series_count; i++)
 		if (!strcmp(f->series[i].name, METRIC) && f->series[i].minus >= 0)
@@ -22,7 +22,7 @@ static const struct layout_series *find_series(const struct layout_flow *f)
 	return NULL;
 }
 
-static int open_column(const char *dir, const char *name, struct npy *out, struct err *e)
+static int open_control_column(const char *dir, const char *name, struct npy *out, struct err *e)
 {
 	char *path = fs_path("%s/%s.npy", dir, name);
 	int rc = npy_open(path, out, e);
@@ -35,10 +35,10 @@ static int read_stats(const char *dir, const struct layout_flow *f, const struct
 		      struct err *e)
 {
 	struct npy a = {0}, b = {0};
-	int rc = open_column(dir, f->columns[s->column], &a, e);
+	int rc = open_control_column(dir, f->columns[s->column], &a, e);
 
 	if (!rc)
-		rc = open_column(dir, f->columns[s->minus], &b, e);
+		rc = open_control_column(dir, f->columns[s->minus], &b, e);
 	if (!rc) {
 		struct span span = {a.data, b.data, a.count < b.count ? a.count : b.count};
 
@@ -49,26 +49,26 @@ static int read_stats(const char *dir, const struct layout_flow *f, const struct
 	return rc;
 }
 
-static json_int_t median_of(const json_t *metric)
+static json_int_t interference_median(const json_t *metric)
 {
 	return json_integer_value(json_object_get(metric, "p50"));
 }
 
 static json_t *compare_medians(const char *metric, json_int_t with, json_t *without)
 {
-	json_int_t median = median_of(without);
+	json_int_t median = interference_median(without);
 	bool known = with > 0 && median > 0;
 
-	return json_pack("{s:s, s:o, s:o}", "metric", metric, "undisturbed", without, "p50_ratio",
+	return json_pack("{s:s, s:o, s:o}", "metric", metric, CONTROL, without, "p50_ratio",
 			 known ? json_real((double)with / (double)median) : json_null());
 }
 
 int interference_compute(const char *run_path, const struct layout_flow *f, const json_t *metrics, json_t **out,
 			 struct err *e)
 {
-	const struct layout_series *s = find_series(f);
-	char *dir = layout_part_dir(run_path, f->point, DIR, f->name), metric[FLOWS_KEY_MAX];
-	json_int_t with = median_of(flows_get(metrics, f->name, METRIC));
+	const struct layout_series *s = latency_series(f);
+	char *dir = layout_part_dir(run_path, f->point, CONTROL, f->name), metric[FLOWS_KEY_MAX];
+	json_int_t with = interference_median(flows_get(metrics, f->name, METRIC));
 	struct stats st;
 	int rc = 0;
 
@@ -92,6 +92,6 @@ json_t *interference_text(const json_t *interference, const json_t *metrics)
 		return json_string("t_send: too few messages to say what the third thread does to t_lat");
 	return json_sprintf("t_send: with the third thread the median of t_lat is %" JSON_INTEGER_FORMAT
 			    " ns, without it %" JSON_INTEGER_FORMAT " ns (%+.1f %%)",
-			    median_of(with), median_of(json_object_get(interference, "undisturbed")),
+			    interference_median(with), interference_median(json_object_get(interference, CONTROL)),
 			    (json_real_value(ratio) - 1) * 100);
 }

@@ -36,7 +36,7 @@ static bool is_completed(const struct work *w)
 	return outcome && !strcmp(outcome, "completed");
 }
 
-static const char *outcome_of(const struct work *w)
+static const char *outcome_word(const struct work *w)
 {
 	return json_text_or(w->outcome, "outcome", w->rep_count ? UNFINISHED : NOT_MEASURED);
 }
@@ -47,14 +47,14 @@ static bool has_flows(const struct work *w)
 }
 
 /* What point.json's `key` says of a flow. */
-static const json_t *outcome_of_flow(const struct work *w, const char *key, const struct layout_flow *f)
+static const json_t *said_of_flow(const struct work *w, const char *key, const struct layout_flow *f)
 {
 	const json_t *value = json_object_get(w->outcome, key);
 
 	return *f->name ? json_object_get(value, f->name) : value;
 }
 
-static int read_outcome(struct work *w, struct err *e)
+static int read_point_json(struct work *w, struct err *e)
 {
 	char *path = fs_path("%s/points/%04u/point.json", w->context->run_path, w->layout->id);
 	int rc = 0;
@@ -182,14 +182,14 @@ static json_t *build_reps(struct work *w, struct err *e)
 
 /* --- validity --- */
 
-static void judge(const struct work *w, const struct flow_summary *s, struct validity *v)
+static void judge_flow(const struct work *w, const struct flow_summary *s, struct validity *v)
 {
 	struct validity_facts facts = {
 	    .params = s->flow->params,
 	    .traits = s->flow->traits,
 	    .counters = s->counters,
 	    .clock = w->context->clock,
-	    .placement = outcome_of_flow(w, "placement", s->flow),
+	    .placement = said_of_flow(w, "placement", s->flow),
 	    .state = {w->context->state[0], w->context->state[1]},
 	    /* A repetition that was broken off leaves messages on the way: not lost, and the point is not valid. */
 	    .lost = is_completed(w) ? s->lost : 0,
@@ -201,7 +201,7 @@ static void judge(const struct work *w, const struct flow_summary *s, struct val
 /* "not possible here: ...", "failed: ...", "only 4 of 5 repetitions". */
 static json_t *outcome_text(const struct work *w)
 {
-	const char *outcome = outcome_of(w), *why = json_text(w->outcome, "why");
+	const char *outcome = outcome_word(w), *why = json_text(w->outcome, "why");
 	json_int_t wanted = json_integer_value(json_object_get(w->layout->params, "repetitions"));
 
 	if (is_completed(w) && wanted <= (json_int_t)w->rep_count)
@@ -236,7 +236,7 @@ static void add_validity(const struct work *w, const json_t *metrics, json_t *po
 		const struct flow_summary *s = &w->flows[i];
 		struct validity v;
 
-		judge(w, s, &v);
+		judge_flow(w, s, &v);
 		if (s->interference)
 			json_array_append_new(v.warnings, interference_text(s->interference, metrics));
 		add_texts(reasons, s->flow, v.reasons);
@@ -301,7 +301,7 @@ static json_t *start_json(const struct work *w)
 
 /* --- points --- */
 
-static void add_flow(const struct work *w, const struct flow_summary *s, json_t *point)
+static void add_flow_facts(const struct work *w, const struct flow_summary *s, json_t *point)
 {
 	char key[FLOWS_KEY_MAX];
 
@@ -316,7 +316,7 @@ static void add_flow(const struct work *w, const struct flow_summary *s, json_t 
 static json_t *assemble(const struct work *w, json_t *metrics, json_t *reps)
 {
 	json_t *point = json_pack("{s:I, s:O, s:s, s:s}", "id", (json_int_t)w->layout->id, "params", w->layout->params,
-				  "outcome", outcome_of(w), "why", json_text(w->outcome, "why"));
+				  "outcome", outcome_word(w), "why", json_text(w->outcome, "why"));
 
 	add_validity(w, metrics, point);
 	if (has_flows(w)) {
@@ -324,7 +324,7 @@ static json_t *assemble(const struct work *w, json_t *metrics, json_t *reps)
 		json_object_set_new(point, "start", start_json(w));
 	}
 	for (size_t i = 0; i < w->layout->flow_count; i++)
-		add_flow(w, &w->flows[i], point);
+		add_flow_facts(w, &w->flows[i], point);
 	json_object_set_new(point, "metrics", metrics);
 	json_object_set_new(point, "reps", reps);
 	return point;
@@ -334,7 +334,7 @@ json_t *point_summary(const struct point_context *context, const struct layout *
 {
 	struct work w = {.context = context, .layout = layout};
 	json_t *metrics = NULL, *reps = NULL, *point = NULL;
-	int rc = read_outcome(&w, e) ?: open_reps(&w, e);
+	int rc = read_point_json(&w, e) ?: open_reps(&w, e);
 
 	if (!rc)
 		metrics = build_metrics(&w, 0, w.rep_count, e);

@@ -28,8 +28,8 @@ static void put_wrapped(const char *head, const char *text, size_t width, FILE *
 	fputc('\n', out);
 }
 
-static void put_list(const json_t *summary, const char *key, const char *mark, size_t run, size_t runs, size_t width,
-		     FILE *out)
+static void put_reasons(const json_t *summary, const char *key, const char *mark, size_t run, size_t runs, size_t width,
+			FILE *out)
 {
 	const json_t *list = json_object_get(summary, key), *text;
 	size_t i;
@@ -60,7 +60,7 @@ void reasons_print(const json_t *const *summaries, size_t count, size_t width, F
 	if (lines)
 		fputc('\n', out);
 	for (size_t i = 0; i < count; i++)
-		put_list(summaries[i], "reasons", "! ", i, count, width, out);
+		put_reasons(summaries[i], "reasons", "! ", i, count, width, out);
 	for (size_t i = 0; i < count; i++)
-		put_list(summaries[i], "warnings", "warning: ", i, count, width, out);
+		put_reasons(summaries[i], "warnings", "warning: ", i, count, width, out);
 }

@@ -37,7 +37,7 @@ struct statistic {
 	enum measure measure;
 	enum over_reps over_reps;
 	unsigned shown;	   /* SHOWN_TABLE | SHOWN_REPORT */
-	unsigned spare;	   /* which column of the table can be left out first: grid_add()'s; 0: none */
+	unsigned spare;	   /* which column of the table can be left out first: text_table_add()'s; 0: none */
 	double weight;	   /* in the joint test of a comparison (docs/compare.md); 0: it is not compared */
 	unsigned quantile; /* index in struct stats' quantiles; QUANTILES: it is none */
 	json_t *(*get)(const struct stats *s, unsigned quantile); /* null where there is no value */

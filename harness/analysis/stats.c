@@ -51,7 +51,7 @@ struct kept {
 	bool is_all;
 };
 
-static void keep(struct kept *k, int64_t value)
+static void keep_outside(struct kept *k, int64_t value)
 {
 	/* No span has a place for the value that means "never". */
 	k->is_all = k->is_all && k->count < KEPT_MAX && value != NEVER;
@@ -86,7 +86,7 @@ static void moments_outside(struct moments *m, struct kept *k, int64_t value, in
 	m->below += value < m->base;
 	m->above += value > m->base;
 	moments_add(m, value, limit, 1, v, magnitude * magnitude);
-	keep(k, value);
+	keep_outside(k, value);
 }
 
 /*
@@ -214,7 +214,7 @@ static void search_start(struct search *s, const struct window *w, const struct 
 	}
 }
 
-static bool is_found(const struct search *s)
+static bool is_search_over(const struct search *s)
 {
 	return s->in.low == s->in.high;
 }
@@ -223,7 +223,7 @@ static bool is_found(const struct search *s)
 static bool are_outside(const struct search *searches, const struct window *first)
 {
 	for (unsigned q = 0; q < QUANTILES; q++)
-		if (!is_found(&searches[q]) && window_offset(first, searches[q].in.low) <= first->reach)
+		if (!is_search_over(&searches[q]) && window_offset(first, searches[q].in.low) <= first->reach)
 			return false;
 	return true;
 }
@@ -291,7 +291,7 @@ static int refine(const struct span *spans, size_t span_count, struct search *se
 
 	r->count = 0;
 	for (unsigned q = 0; q < QUANTILES; q++) {
-		if (is_found(&searches[q]))
+		if (is_search_over(&searches[q]))
 			continue;
 		of[q] = window_over(r, &searches[q].in);
 		if (!of[q])

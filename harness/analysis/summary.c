@@ -14,7 +14,7 @@
 #include "rundir/reader.h"
 
 /* "point 3: ", "points 0-2, 5: ", "every point: ". */
-static char *say_points(const json_t *ids, size_t all)
+static char *points_text(const json_t *ids, size_t all)
 {
 	size_t n = json_array_size(ids), size, last;
 	char *text = NULL;
@@ -69,7 +69,7 @@ static json_t *gather(const json_t *points, const char *key, bool impossible)
 		}
 	}
 	json_object_foreach (by_text, said, ids) {
-		char *which = say_points(ids, json_array_size(points)), *line = fs_path("%s%s", which, said);
+		char *which = points_text(ids, json_array_size(points)), *line = fs_path("%s%s", which, said);
 
 		json_array_append_new(list, json_string(line));
 		free(which);
@@ -90,7 +90,7 @@ static json_t *host_names(const json_t *run)
 	return names;
 }
 
-static json_t *finish(const json_t *run, const json_t *resolved, json_t *points)
+static json_t *summary_assemble(const json_t *run, const json_t *resolved, json_t *points)
 {
 	json_t *reasons = gather(points, "reasons", false);
 	/* What a machine can't do makes the rest of a run no less valid. */
@@ -161,7 +161,7 @@ json_t *summary_build(const char *run_path, const json_t *run, const json_t *res
 
 	json_decref(c.state[0]);
 	json_decref(c.state[1]);
-	return points ? finish(run, resolved, points) : NULL;
+	return points ? summary_assemble(run, resolved, points) : NULL;
 }
 
 static int write_csv(const char *run_path, const json_t *summary, struct err *e)
@@ -179,7 +179,7 @@ static int write_csv(const char *run_path, const json_t *summary, struct err *e)
 	return rc;
 }
 
-static int write_point(const char *run_path, const json_t *point, struct err *e)
+static int summary_write_point(const char *run_path, const json_t *point, struct err *e)
 {
 	unsigned id = (unsigned)json_integer_value(json_object_get(point, "id"));
 	char *dir = layout_point_dir(run_path, id), *path = fs_path("%s/summary.json", dir);
@@ -202,7 +202,7 @@ int summary_write(const char *run_path, const json_t *summary, struct err *e)
 		rc = write_csv(run_path, summary, e);
 	json_array_foreach (json_object_get(summary, "points"), i, point) {
 		if (!rc)
-			rc = write_point(run_path, point, e);
+			rc = summary_write_point(run_path, point, e);
 	}
 	return rc;
 }

@@ -17,7 +17,7 @@ struct csv {
 };
 
 /* RFC 4180: quotes where there is a comma, a quote or a line break; quotes inside are doubled. */
-static void put_text(const char *text, FILE *out)
+static void csv_text(const char *text, FILE *out)
 {
 	if (!text[strcspn(text, ",\"\r\n")]) {
 		fputs(text, out);
@@ -33,16 +33,16 @@ static void put_text(const char *text, FILE *out)
 }
 
 /* What is missing or null is empty. */
-static void put_value(const json_t *value, FILE *out)
+static void csv_value(const json_t *value, FILE *out)
 {
 	char *text;
 
 	if (json_is_string(value))
-		put_text(json_string_value(value), out);
+		csv_text(json_string_value(value), out);
 	if (!value || json_is_null(value) || json_is_string(value))
 		return;
 	text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-	put_text(text ? text : "", out);
+	csv_text(text ? text : "", out);
 	free(text);
 }
 
@@ -63,7 +63,7 @@ static json_t *settings_of(const json_t *points)
 
 /* --- blocks: the same in every row of a flow --- */
 
-static bool have_block(const json_t *points, const struct block *b)
+static bool points_have_block(const json_t *points, const struct block *b)
 {
 	const json_t *point;
 	const char *key;
@@ -84,7 +84,7 @@ static const struct block **blocks_of(const json_t *points)
 	size_t count = 0;
 
 	for (size_t i = 0; blocks[i]; i++) {
-		if (!have_block(points, blocks[i]))
+		if (!points_have_block(points, blocks[i]))
 			continue;
 		list = grow_or_abort(list, count, sizeof(*list));
 		list[count++] = blocks[i];
@@ -94,7 +94,7 @@ static const struct block **blocks_of(const json_t *points)
 	return list;
 }
 
-static void put_block_head(const struct csv *c, const struct block *b)
+static void csv_block_head(const struct csv *c, const struct block *b)
 {
 	for (const struct block_statistic *s = b->statistics; s->key; s++)
 		if (s->in_csv)
@@ -110,19 +110,19 @@ static const json_t *block_beside(const json_t *point, const char *metric, const
 	return json_object_get(point, key);
 }
 
-static void put_block(const struct csv *c, const struct block *b, const json_t *block)
+static void csv_block(const struct csv *c, const struct block *b, const json_t *block)
 {
 	for (const struct block_statistic *s = b->statistics; s->key; s++) {
 		if (!s->in_csv)
 			continue;
 		fputc(',', c->out);
-		put_value(json_object_get(block, s->key), c->out);
+		csv_value(json_object_get(block, s->key), c->out);
 	}
 }
 
 /* --- rows --- */
 
-static void put_head(const struct csv *c)
+static void csv_head(const struct csv *c)
 {
 	const char *key;
 	json_t *value;
@@ -130,49 +130,49 @@ static void put_head(const struct csv *c)
 	fputs("id,valid", c->out);
 	json_object_foreach (c->settings, key, value) {
 		fputc(',', c->out);
-		put_text(key, c->out);
+		csv_text(key, c->out);
 	}
 	fputs(",metric", c->out);
 	for (size_t i = 0; i < STATISTICS; i++)
 		fprintf(c->out, ",%s", statistics[i].key);
 	for (size_t i = 0; c->blocks[i]; i++)
-		put_block_head(c, c->blocks[i]);
+		csv_block_head(c, c->blocks[i]);
 	fputs("\r\n", c->out);
 }
 
-static void put_row(const struct csv *c, const json_t *point, const char *metric, const json_t *values)
+static void csv_row(const struct csv *c, const json_t *point, const char *metric, const json_t *values)
 {
 	const char *key;
 	json_t *value;
 
-	put_value(json_object_get(point, "id"), c->out);
+	csv_value(json_object_get(point, "id"), c->out);
 	fputc(',', c->out);
-	put_value(json_object_get(point, "valid"), c->out);
+	csv_value(json_object_get(point, "valid"), c->out);
 	json_object_foreach (c->settings, key, value) {
 		fputc(',', c->out);
-		put_value(json_object_get(json_object_get(point, "params"), key), c->out);
+		csv_value(json_object_get(json_object_get(point, "params"), key), c->out);
 	}
 	fputc(',', c->out);
-	put_text(metric, c->out);
+	csv_text(metric, c->out);
 	for (size_t i = 0; i < STATISTICS; i++) {
 		fputc(',', c->out);
-		put_value(json_object_get(values, statistics[i].key), c->out);
+		csv_value(json_object_get(values, statistics[i].key), c->out);
 	}
 	for (size_t i = 0; c->blocks[i]; i++)
-		put_block(c, c->blocks[i], block_beside(point, metric, c->blocks[i]));
+		csv_block(c, c->blocks[i], block_beside(point, metric, c->blocks[i]));
 	fputs("\r\n", c->out);
 }
 
 /* A point that was not measured has a row all the same: that it is missing should be seen. */
-static void put_point(const struct csv *c, const json_t *point)
+static void csv_point(const struct csv *c, const json_t *point)
 {
 	json_t *metrics = json_object_get(point, "metrics"), *values;
 	const char *metric;
 
 	json_object_foreach (metrics, metric, values)
-		put_row(c, point, metric, values);
+		csv_row(c, point, metric, values);
 	if (!json_object_size(metrics))
-		put_row(c, point, "", NULL);
+		csv_row(c, point, "", NULL);
 }
 
 int summary_csv(const json_t *summary, FILE *out)
@@ -181,9 +181,9 @@ int summary_csv(const json_t *summary, FILE *out)
 	struct csv c = {.out = out, .settings = settings_of(points), .blocks = blocks_of(points)};
 	size_t i;
 
-	put_head(&c);
+	csv_head(&c);
 	json_array_foreach (points, i, point)
-		put_point(&c, point);
+		csv_point(&c, point);
 	json_decref(c.settings);
 	free(c.blocks);
 	return ferror(out) ? -EIO : 0;

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "analysis/blocks.h"
-#include "analysis/grid.h"
 #include "analysis/param.h"
 #include "analysis/reasons.h"
+#include "analysis/text_table.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/text.h"
@@ -69,7 +69,7 @@ static void add_rows(struct rows *all, const json_t *summary, size_t run, const 
 	}
 }
 
-static void collect(struct rows *all, const json_t *const *summaries, size_t count)
+static void collect_rows(struct rows *all, const json_t *const *summaries, size_t count)
 {
 	*all = (struct rows){.runs = count, .held = json_array()};
 	for (size_t run = 0; run < count; run++) {
@@ -99,7 +99,7 @@ static bool is_named(const struct row *r, const char *key)
 
 /* A setting varies if two points that have it differ: one that only one transport has does not tell that transport's
  * points apart. Nor does one that nobody chose. */
-static bool varies(const struct rows *all, const char *key)
+static bool row_setting_varies(const struct rows *all, const char *key)
 {
 	const json_t *first = NULL;
 	bool named = false, differs = false;
@@ -114,21 +114,21 @@ static bool varies(const struct rows *all, const char *key)
 	return named && differs;
 }
 
-static void add_setting(struct grid *g, const struct rows *all, const char *key)
+static void add_setting(struct text_table *t, const struct rows *all, const char *key)
 {
-	char name[GRID_CELL], buf[256];
+	char name[TEXT_TABLE_CELL], buf[256];
 	enum unit unit = param_name_unit(key, name, sizeof(name));
 	bool numbers = true;
 	size_t column;
 
 	for (size_t i = 0; i < all->count; i++)
 		numbers &= !json_is_string(param(&all->row[i], key));
-	column = grid_add(g, name, numbers ? GRID_RIGHT : GRID_LEFT, 0);
+	column = text_table_add(t, name, numbers ? ALIGN_RIGHT : ALIGN_LEFT, 0);
 	for (size_t i = 0; i < all->count; i++)
-		grid_set(g, column, i, "%s", param_value_text(param(&all->row[i], key), unit, buf, sizeof(buf)));
+		text_table_set(t, column, i, "%s", param_value_text(param(&all->row[i], key), unit, buf, sizeof(buf)));
 }
 
-static void add_settings(struct grid *g, const struct rows *all)
+static void add_settings(struct text_table *t, const struct rows *all)
 {
 	json_t *seen = json_object(), *value;
 	const char *key;
@@ -138,8 +138,8 @@ static void add_settings(struct grid *g, const struct rows *all)
 			if (json_object_get(seen, key))
 				continue;
 			json_object_set_new(seen, key, json_true());
-			if (varies(all, key))
-				add_setting(g, all, key);
+			if (row_setting_varies(all, key))
+				add_setting(t, all, key);
 		}
 	}
 	json_decref(seen);
@@ -148,54 +148,54 @@ static void add_settings(struct grid *g, const struct rows *all)
 /* --- numbers --- */
 
 /* Nanoseconds as microseconds, three significant digits; from 1000 us on all that stand before the point. */
-static void put_us(struct grid *g, size_t column, size_t row, const json_t *value)
+static void put_us(struct text_table *t, size_t column, size_t row, const json_t *value)
 {
 	double us = json_number_value(value) / 1000, size = fabs(us);
 
-	grid_set(g, column, row, "%.*f", size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3, us);
+	text_table_set(t, column, row, "%.*f", size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3, us);
 }
 
-static void put_count(struct grid *g, size_t column, size_t row, const json_t *value)
+static void put_count(struct text_table *t, size_t column, size_t row, const json_t *value)
 {
-	grid_set(g, column, row, "%.0f", json_number_value(value));
+	text_table_set(t, column, row, "%.0f", json_number_value(value));
 }
 
-static void put_share(struct grid *g, size_t column, size_t row, const json_t *value)
+static void put_share(struct text_table *t, size_t column, size_t row, const json_t *value)
 {
 	double percent = 100 * json_number_value(value);
 
 	if (percent == 0)
-		grid_set(g, column, row, "0");
+		text_table_set(t, column, row, "0");
 	else
-		grid_set(g, column, row, "%.*f",
-			 percent >= 10	   ? 0
-			 : percent >= 1	   ? 1
-			 : percent >= 0.1  ? 2
-			 : percent >= 0.01 ? 3
-					   : 4,
-			 percent);
+		text_table_set(t, column, row, "%.*f",
+			       percent >= 10	 ? 0
+			       : percent >= 1	 ? 1
+			       : percent >= 0.1	 ? 2
+			       : percent >= 0.01 ? 3
+						 : 4,
+			       percent);
 }
 
-static void put_thousands(struct grid *g, size_t column, size_t row, const json_t *value)
+static void put_thousands(struct text_table *t, size_t column, size_t row, const json_t *value)
 {
-	grid_set(g, column, row, "%.4g", json_number_value(value) / 1000);
+	text_table_set(t, column, row, "%.4g", json_number_value(value) / 1000);
 }
 
 static const struct {
-	enum grid_align align;
-	void (*put)(struct grid *g, size_t column, size_t row, const json_t *value);
+	enum text_align align;
+	void (*put)(struct text_table *t, size_t column, size_t row, const json_t *value);
 } forms[] = {
-    [MEASURE_SERIES] = {GRID_POINT, put_us},   [MEASURE_SHARE] = {GRID_POINT, put_share},
-    [MEASURE_COUNT] = {GRID_RIGHT, put_count}, [MEASURE_RATE] = {GRID_POINT, put_thousands},
-    [MEASURE_BYTES] = {GRID_RIGHT, put_count}, [MEASURE_BYTE_RATE] = {GRID_RIGHT, put_count},
+    [MEASURE_SERIES] = {ALIGN_POINT, put_us},	[MEASURE_SHARE] = {ALIGN_POINT, put_share},
+    [MEASURE_COUNT] = {ALIGN_RIGHT, put_count}, [MEASURE_RATE] = {ALIGN_POINT, put_thousands},
+    [MEASURE_BYTES] = {ALIGN_RIGHT, put_count}, [MEASURE_BYTE_RATE] = {ALIGN_RIGHT, put_count},
 };
 
-static void put_number(struct grid *g, size_t column, size_t row, enum measure measure, const json_t *value)
+static void put_number(struct text_table *t, size_t column, size_t row, enum measure measure, const json_t *value)
 {
 	if (json_is_number(value))
-		forms[measure].put(g, column, row, value);
+		forms[measure].put(t, column, row, value);
 	else
-		grid_set(g, column, row, "-");
+		text_table_set(t, column, row, "-");
 }
 
 static json_int_t limit_of(const struct row *r)
@@ -219,22 +219,24 @@ static void title_of_limit(const struct rows *all, char *buf, size_t size)
 		 all->count ? unit_format(UNIT_TIME_NS, limit_of(&all->row[0]), text, sizeof(text)) : "limit");
 }
 
-static void add_statistic(struct grid *g, const struct rows *all, const struct statistic *s, const char *title)
+static void add_statistic_column(struct text_table *t, const struct rows *all, const struct statistic *s,
+				 const char *title)
 {
-	size_t column = grid_add(g, title, forms[s->measure].align, s->spare);
+	size_t column = text_table_add(t, title, forms[s->measure].align, s->spare);
 
 	for (size_t i = 0; i < all->count; i++)
-		put_number(g, column, i, s->measure, json_object_get(all->row[i].values, s->key));
+		put_number(t, column, i, s->measure, json_object_get(all->row[i].values, s->key));
 }
 
-static void add_statistics(struct grid *g, const struct rows *all)
+static void add_statistic_columns(struct text_table *t, const struct rows *all)
 {
 	char limit[40];
 
 	title_of_limit(all, limit, sizeof(limit));
 	for (size_t i = 0; i < STATISTICS; i++)
 		if (statistics[i].shown & SHOWN_TABLE)
-			add_statistic(g, all, &statistics[i], i == STATISTIC_OVER_LIMIT ? limit : statistics[i].label);
+			add_statistic_column(t, all, &statistics[i],
+					     i == STATISTIC_OVER_LIMIT ? limit : statistics[i].label);
 }
 
 static const json_t *block_of(const struct row *r, const struct block *b)
@@ -242,7 +244,7 @@ static const json_t *block_of(const struct row *r, const struct block *b)
 	return flows_get(r->point, r->flow, b->name);
 }
 
-static bool have_block(const struct rows *all, const struct block *b)
+static bool rows_have_block(const struct rows *all, const struct block *b)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (block_of(&all->row[i], b))
@@ -250,24 +252,24 @@ static bool have_block(const struct rows *all, const struct block *b)
 	return false;
 }
 
-static void add_block(struct grid *g, const struct rows *all, const struct block *b)
+static void add_block_columns(struct text_table *t, const struct rows *all, const struct block *b)
 {
 	for (const struct block_statistic *s = b->statistics; s->key; s++) {
 		size_t column;
 
 		if (!(s->shown & SHOWN_TABLE))
 			continue;
-		column = grid_add(g, s->label, forms[s->measure].align, s->spare);
+		column = text_table_add(t, s->label, forms[s->measure].align, s->spare);
 		for (size_t i = 0; i < all->count; i++)
-			put_number(g, column, i, s->measure, json_object_get(block_of(&all->row[i], b), s->key));
+			put_number(t, column, i, s->measure, json_object_get(block_of(&all->row[i], b), s->key));
 	}
 }
 
-static void add_blocks(struct grid *g, const struct rows *all)
+static void add_all_blocks(struct text_table *t, const struct rows *all)
 {
 	for (size_t i = 0; blocks[i]; i++)
-		if (have_block(all, blocks[i]))
-			add_block(g, all, blocks[i]);
+		if (rows_have_block(all, blocks[i]))
+			add_block_columns(t, all, blocks[i]);
 }
 
 /* --- which point --- */
@@ -302,7 +304,7 @@ static bool hosts_differ(const struct rows *all)
 }
 
 /* Which of a point's flows a row is, where points have such. */
-static void add_flow(struct grid *g, const struct rows *all)
+static void add_flow_column(struct text_table *t, const struct rows *all)
 {
 	bool any = false;
 	size_t column;
@@ -311,29 +313,29 @@ static void add_flow(struct grid *g, const struct rows *all)
 		any |= *all->row[i].flow != 0;
 	if (!any)
 		return;
-	column = grid_add(g, "flow", GRID_LEFT, 0);
+	column = text_table_add(t, "flow", ALIGN_LEFT, 0);
 	for (size_t i = 0; i < all->count; i++)
-		grid_set(g, column, i, "%s", all->row[i].flow);
+		text_table_set(t, column, i, "%s", all->row[i].flow);
 }
 
-static void add_identity(struct grid *g, const struct rows *all)
+static void add_identity(struct text_table *t, const struct rows *all)
 {
-	size_t mark = grid_add(g, "", GRID_LEFT, 0), id = grid_add(g, "point", GRID_RIGHT, 0);
+	size_t mark = text_table_add(t, "", ALIGN_LEFT, 0), id = text_table_add(t, "point", ALIGN_RIGHT, 0);
 	bool by_host = hosts_differ(all);
-	size_t host = by_host ? grid_add(g, "host", GRID_LEFT, 0) : 0;
+	size_t host = by_host ? text_table_add(t, "host", ALIGN_LEFT, 0) : 0;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct row *r = &all->row[i];
 		json_int_t number = json_integer_value(json_object_get(r->point, "id"));
 		char *names = by_host ? hosts_of(r->summary) : NULL;
 
-		grid_set(g, mark, i, "%s", is_valid(r->point) ? " " : "!");
+		text_table_set(t, mark, i, "%s", is_valid(r->point) ? " " : "!");
 		if (all->runs > 1)
-			grid_set(g, id, i, "%zu.%" JSON_INTEGER_FORMAT, r->run + 1, number);
+			text_table_set(t, id, i, "%zu.%" JSON_INTEGER_FORMAT, r->run + 1, number);
 		else
-			grid_set(g, id, i, "%" JSON_INTEGER_FORMAT, number);
+			text_table_set(t, id, i, "%" JSON_INTEGER_FORMAT, number);
 		if (by_host)
-			grid_set(g, host, i, "%s", names);
+			text_table_set(t, host, i, "%s", names);
 		free(names);
 	}
 }
@@ -353,23 +355,23 @@ static const char *common_metric(const struct rows *all)
 	return metric ? metric : "";
 }
 
-static void add_metric(struct grid *g, const struct rows *all)
+static void add_metric(struct text_table *t, const struct rows *all)
 {
-	char name[GRID_CELL];
+	char name[TEXT_TABLE_CELL];
 	size_t column;
 
 	if (common_metric(all))
 		return;
-	column = grid_add(g, "metric", GRID_LEFT, 0);
+	column = text_table_add(t, "metric", ALIGN_LEFT, 0);
 	for (size_t i = 0; i < all->count; i++) {
 		param_name_unit(flows_bare_key(all->row[i].metric), name, sizeof(name));
-		grid_set(g, column, i, "%s", name);
+		text_table_set(t, column, i, "%s", name);
 	}
 }
 
 /* --- above and below --- */
 
-static void put_clean(const char *text, FILE *out)
+static void table_put_clean(const char *text, FILE *out)
 {
 	char clean[2048];
 
@@ -383,15 +385,15 @@ static void put_title(const json_t *summary, size_t run, size_t runs, FILE *out)
 
 	if (runs > 1)
 		fprintf(out, "%zu: ", run + 1);
-	put_clean(json_text(summary, "name"), out);
+	table_put_clean(json_text(summary, "name"), out);
 	if (!strcmp(json_text(summary, "variant"), "quick"))
 		fputs(" (quick)", out);
 	if (*json_text(summary, "title"))
 		fputs(": ", out);
-	put_clean(json_text(summary, "title"), out);
+	table_put_clean(json_text(summary, "title"), out);
 	if (*hosts)
 		fputs(", on ", out);
-	put_clean(hosts, out);
+	table_put_clean(hosts, out);
 	fputs(is_valid(summary) ? "\n" : ": NOT VALID\n", out);
 	free(hosts);
 }
@@ -400,7 +402,7 @@ static void put_title(const json_t *summary, size_t run, size_t runs, FILE *out)
 static void put_common(const struct rows *all, FILE *out)
 {
 	static const char *const keys[] = {"kernel", "transport", "qp", "poll", "size_bytes"};
-	char name[GRID_CELL], text[64], clean[64];
+	char name[TEXT_TABLE_CELL], text[64], clean[64];
 	const char *before = "";
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -423,7 +425,7 @@ static void put_common(const struct rows *all, FILE *out)
 static void put_caption(const struct rows *all, FILE *out)
 {
 	const char *metric = common_metric(all);
-	char name[GRID_CELL] = "";
+	char name[TEXT_TABLE_CELL] = "";
 	size_t points = 0, bad = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
@@ -445,22 +447,22 @@ static void put_caption(const struct rows *all, FILE *out)
 void summary_table(const json_t *const *summaries, size_t count, FILE *out)
 {
 	struct rows all;
-	struct grid g;
+	struct text_table t;
 
-	collect(&all, summaries, count);
+	collect_rows(&all, summaries, count);
 	for (size_t i = 0; i < count; i++)
 		put_title(summaries[i], i, count, out);
 	put_caption(&all, out);
-	grid_init(&g, all.count);
-	add_identity(&g, &all);
-	add_flow(&g, &all);
-	add_settings(&g, &all);
-	add_metric(&g, &all);
-	add_statistics(&g, &all);
-	add_blocks(&g, &all);
-	grid_print(&g, WIDTH, out);
+	text_table_init(&t, all.count);
+	add_identity(&t, &all);
+	add_flow_column(&t, &all);
+	add_settings(&t, &all);
+	add_metric(&t, &all);
+	add_statistic_columns(&t, &all);
+	add_all_blocks(&t, &all);
+	text_table_print(&t, WIDTH, out);
 	reasons_print(summaries, count, WIDTH, out);
-	grid_free(&g);
+	text_table_free(&t);
 	free(all.row);
 	json_decref(all.held);
 }

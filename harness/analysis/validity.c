@@ -17,7 +17,7 @@
 enum side { SOURCE, SINK, SIDES };
 static const char *const side_names[SIDES] = {"source", "sink"};
 
-__attribute__((format(printf, 2, 3))) static void say(json_t *list, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void validity_say(json_t *list, const char *format, ...)
 {
 	char raw[TEXT_MAX], text[TEXT_MAX];
 	va_list ap;
@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) static void say(json_t *list, const char *
 
 /* --- what a rule is about --- */
 
-static bool always(const json_t *params)
+static bool in_every_point(const json_t *params)
 {
 	(void)params;
 	return true;
@@ -84,22 +84,27 @@ static const struct rule rules[] = {
     {{"overflows"},
      true,
      false,
-     always,
+     in_every_point,
      "message with a number that the recorder has no place for",
      "messages with numbers that the recorder has no place for"},
     {{"bad_completions"},
      true,
      false,
-     always,
+     in_every_point,
      "bad completion inside the measured interval",
      "bad completions inside the measured interval"},
     {{"bad_payloads"},
      true,
      false,
-     always,
+     in_every_point,
      "payload that differs from what was sent",
      "payloads that differ from what was sent"},
-    {{"duplicates"}, true, false, always, "message received more than once", "messages received more than once"},
+    {{"duplicates"},
+     true,
+     false,
+     in_every_point,
+     "message received more than once",
+     "messages received more than once"},
     {{"migrations"},
      false,
      false,
@@ -118,7 +123,7 @@ static const struct rule rules[] = {
      is_stored,
      "sample waited for the file it was to be written to",
      "samples waited for the file they were to be written to"},
-    {{"locked"}, false, true, always, NULL, "the memory is not locked; raise the limit (ulimit -l)"},
+    {{"locked"}, false, true, in_every_point, NULL, "the memory is not locked; raise the limit (ulimit -l)"},
 };
 
 /* A side's counter over all repetitions. */
@@ -136,7 +141,7 @@ static json_int_t get_count(const json_t *object, const char *key)
 	return json_is_integer(value) ? json_integer_value(value) : -1;
 }
 
-static json_int_t add_up(json_int_t a, json_int_t b)
+static json_int_t add_saturating(json_int_t a, json_int_t b)
 {
 	json_int_t sum;
 
@@ -154,9 +159,9 @@ static void tally_add(struct tally *t, const struct rule *r, const json_t *side)
 			t->missing++;
 			return;
 		}
-		sum = add_up(sum, count);
+		sum = add_saturating(sum, count);
 	}
-	t->sum = add_up(t->sum, sum);
+	t->sum = add_saturating(t->sum, sum);
 	t->reps += r->is_flag ? !sum : !!sum;
 }
 
@@ -181,21 +186,21 @@ static void judge_counter(const struct validity_facts *f, const struct rule *r, 
 		tally_add(&t, r, json_object_get(json_array_get(f->counters, i), side_names[side]));
 	/* What was not counted cannot be vouched for. */
 	if (t.missing)
-		say(list, "not known whether there were %s%s", r->is_flag ? r->counters[0] : r->many,
-		    where(at, sizeof(at), side, t.missing, all));
+		validity_say(list, "not known whether there were %s%s", r->is_flag ? r->counters[0] : r->many,
+			     where(at, sizeof(at), side, t.missing, all));
 	if (!t.reps)
 		return;
 	where(at, sizeof(at), side, t.reps, all);
 	if (r->is_flag)
-		say(list, "%s%s", r->many, at);
+		validity_say(list, "%s%s", r->many, at);
 	else
-		say(list, "%" JSON_INTEGER_FORMAT " %s%s", t.sum, t.sum == 1 ? r->one : r->many, at);
+		validity_say(list, "%" JSON_INTEGER_FORMAT " %s%s", t.sum, t.sum == 1 ? r->one : r->many, at);
 }
 
 static void judge_counters(const struct validity_facts *f, struct validity *out)
 {
 	if (!json_array_size(f->counters))
-		say(out->reasons, "nothing was counted");
+		validity_say(out->reasons, "nothing was counted");
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		for (enum side side = SOURCE; side < SIDES; side++)
 			if (json_array_size(f->counters) && rules[i].applies(f->params))
@@ -216,14 +221,16 @@ static void judge_loss(const struct validity_facts *f, struct validity *out)
 	if (f->lost <= 0)
 		return;
 	for (size_t i = 0; i < json_array_size(f->counters); i++)
-		sent = add_up(sent, posted(json_array_get(f->counters, i)));
+		sent = add_saturating(sent, posted(json_array_get(f->counters, i)));
 	if (f->traits.reliable)
-		say(out->reasons,
-		    "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost on a reliable transport",
-		    f->lost, sent);
+		validity_say(out->reasons,
+			     "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+			     " messages lost on a reliable transport",
+			     f->lost, sent);
 	else
-		say(out->warnings, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost (%.3g %%)",
-		    f->lost, sent, sent > 0 ? 100.0 * (double)f->lost / (double)sent : 100.0);
+		validity_say(out->warnings,
+			     "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost (%.3g %%)", f->lost,
+			     sent, sent > 0 ? 100.0 * (double)f->lost / (double)sent : 100.0);
 }
 
 /* --- the pacer --- */
@@ -237,19 +244,20 @@ static void judge_pacing(const struct validity_facts *f, struct validity *out)
 	for (size_t i = 0; i < json_array_size(f->counters); i++) {
 		const json_t *source = json_object_get(json_array_get(f->counters, i), "source");
 
-		missed = add_up(missed, get_count(source, "missed"));
-		unsent = add_up(unsent, get_count(source, "unsent"));
-		steps = add_up(steps, get_count(source, "posted"));
+		missed = add_saturating(missed, get_count(source, "missed"));
+		unsent = add_saturating(unsent, get_count(source, "unsent"));
+		steps = add_saturating(steps, get_count(source, "posted"));
 	}
-	steps = add_up(steps, add_up(missed, unsent));
+	steps = add_saturating(steps, add_saturating(missed, unsent));
 	if (missed > 0 && (double)missed * 1e6 > (double)limit * (double)steps)
-		say(out->reasons,
-		    "the pacer missed %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
-		    " steps (%.3g %%); missed_limit is %.3g %%",
-		    missed, steps, 100.0 * (double)missed / (double)steps, (double)limit / 1e4);
+		validity_say(out->reasons,
+			     "the pacer missed %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+			     " steps (%.3g %%); missed_limit is %.3g %%",
+			     missed, steps, 100.0 * (double)missed / (double)steps, (double)limit / 1e4);
 	if (unsent > 0)
-		say(out->warnings, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " steps were not sent (%.3g %%)",
-		    unsent, steps, 100.0 * (double)unsent / (double)steps);
+		validity_say(out->warnings,
+			     "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " steps were not sent (%.3g %%)",
+			     unsent, steps, 100.0 * (double)unsent / (double)steps);
 }
 
 /* --- the device's own counters --- */
@@ -288,16 +296,17 @@ static void judge_way(const struct validity_facts *f, struct validity *out)
 		if (sent < 0 || sent >= wanted)
 			continue;
 		bad++;
-		packets = add_up(packets, sent);
-		messages = add_up(messages, wanted);
+		packets = add_saturating(packets, sent);
+		messages = add_saturating(messages, wanted);
 	}
 	if (bad)
-		say(out->reasons,
-		    "the traffic took another way: the device sent %" JSON_INTEGER_FORMAT
-		    " packets for %" JSON_INTEGER_FORMAT " messages%s",
-		    packets, messages, where(at, sizeof(at), SOURCE, bad, all));
+		validity_say(out->reasons,
+			     "the traffic took another way: the device sent %" JSON_INTEGER_FORMAT
+			     " packets for %" JSON_INTEGER_FORMAT " messages%s",
+			     packets, messages, where(at, sizeof(at), SOURCE, bad, all));
 	if (unknown)
-		say(out->warnings,
+		validity_say(
+		    out->warnings,
 		    "not checked whether the traffic went through the device: it has no counter of packets sent%s",
 		    where(at, sizeof(at), SOURCE, unknown, all));
 }
@@ -311,24 +320,25 @@ static void judge_clock(const struct validity_facts *f, struct validity *out)
 	if (f->traits.own_clock)
 		return;
 	if (!json_is_object(c)) {
-		say(out->reasons, "the tick counter was not checked");
+		validity_say(out->reasons, "the tick counter was not checked");
 		return;
 	}
 	if (!json_is_true(json_object_get(c, "good")))
-		say(out->reasons, "the tick counter failed its checks: %s", json_text(c, "why"));
+		validity_say(out->reasons, "the tick counter failed its checks: %s", json_text(c, "why"));
 	else if (!json_is_true(json_object_get(c, "invariant")) && !strcmp(json_text(c, "source"), "tsc"))
-		say(out->warnings,
+		validity_say(
+		    out->warnings,
 		    "the processor does not promise an invariant time-stamp counter; it was measured: %.0f ns off a "
 		    "straight line at most",
 		    json_number_value(json_object_get(c, "residual_ns")));
 	if (!json_is_true(json_object_get(c, "common")))
-		say(out->reasons, "source and sink have no common clock");
+		validity_say(out->reasons, "source and sink have no common clock");
 }
 
 /* --- where the threads ran --- */
 
 /* "0 1 16 17" (cpufreq's own form). */
-static bool is_among(const char *cpus, long cpu)
+static bool is_cpu_among(const char *cpus, long cpu)
 {
 	char *end;
 
@@ -357,7 +367,7 @@ static const char *governor_of(const json_t *keys, long cpu)
 		if (length < strlen(tail) || strcmp(key + stem, tail) || strncmp(key, head, strlen(head)))
 			continue;
 		snprintf(cpus, sizeof(cpus), "%.*s.cpus", (int)(stem < 100 ? stem : 100), key);
-		if (is_among(json_text(keys, cpus), cpu))
+		if (is_cpu_among(json_text(keys, cpus), cpu))
 			return json_string_value(value);
 	}
 	return NULL;
@@ -369,8 +379,8 @@ static void judge_frequency(const json_t *keys, long cpu, enum side side, struct
 
 	/* '!': an errno in place of a value. */
 	if (governor && *governor != '!' && strcmp(governor, "performance"))
-		say(out->warnings, "the frequency of CPU %ld may change: its governor is '%.40s' (%s)", cpu, governor,
-		    side_names[side]);
+		validity_say(out->warnings, "the frequency of CPU %ld may change: its governor is '%.40s' (%s)", cpu,
+			     governor, side_names[side]);
 }
 
 static void judge_sibling(const json_t *keys, long cpu, enum side side, struct validity *out)
@@ -380,8 +390,8 @@ static void judge_sibling(const json_t *keys, long cpu, enum side side, struct v
 
 	snprintf(key, sizeof(key), "cpu.cpu%ld.siblings", cpu);
 	if (!cpulist_parse(json_text(keys, key), &siblings, NULL, 0) && cpulist_count(&siblings) > 1)
-		say(out->warnings, "CPU %ld shares its core with a sibling that may be busy: %.40s (%s)", cpu,
-		    json_text(keys, key), side_names[side]);
+		validity_say(out->warnings, "CPU %ld shares its core with a sibling that may be busy: %.40s (%s)", cpu,
+			     json_text(keys, key), side_names[side]);
 }
 
 /* With fewer CPUs than sides that poll, sides of different flows have the same one. */
@@ -391,8 +401,8 @@ static void judge_sharing(const json_t *placement, json_int_t cpu, enum side sid
 	size_t i;
 
 	json_array_foreach (json_object_get(placement, "shared_with"), i, other)
-		say(out->warnings, "the %s shares CPU %" JSON_INTEGER_FORMAT " with the %.60s", side_names[side], cpu,
-		    json_string_value(other));
+		validity_say(out->warnings, "the %s shares CPU %" JSON_INTEGER_FORMAT " with the %.60s",
+			     side_names[side], cpu, json_string_value(other));
 }
 
 static void judge_placement(const struct validity_facts *f, struct validity *out)
@@ -402,9 +412,9 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 	if (f->traits.own_clock)
 		return;
 	if (json_is_true(json_object_get(sink, "shared_cpu")))
-		say(out->warnings, "source and sink share a CPU");
+		validity_say(out->warnings, "source and sink share a CPU");
 	if (json_is_true(json_object_get(sink, "shared_smt")))
-		say(out->warnings, "source and sink share a core: they are SMT siblings");
+		validity_say(out->warnings, "source and sink share a core: they are SMT siblings");
 	for (enum side side = SOURCE; side < SIDES; side++) {
 		json_int_t cpu = get_count(json_object_get(f->placement, side_names[side]), "cpu");
 

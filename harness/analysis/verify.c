@@ -22,7 +22,7 @@ struct check {
 	int count;
 };
 
-__attribute__((format(printf, 2, 3))) static void complain(struct check *c, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void verify_complain(struct check *c, const char *format, ...)
 {
 	char text[2048];
 	va_list ap;
@@ -35,12 +35,12 @@ __attribute__((format(printf, 2, 3))) static void complain(struct check *c, cons
 }
 
 /* An error's text without the way to the run directory, which the reader knows. */
-static void complain_err(struct check *c, const struct err *e)
+static void verify_complain_err(struct check *c, const struct err *e)
 {
 	size_t length = strlen(c->run->path);
 	bool inside = !strncmp(e->text, c->run->path, length) && e->text[length] == '/';
 
-	complain(c, "%s", e->text + (inside ? length + 1 : 0));
+	verify_complain(c, "%s", e->text + (inside ? length + 1 : 0));
 }
 
 /* --- files one by one --- */
@@ -68,7 +68,7 @@ static int read_column(const char *path, struct err *e)
 	return rc;
 }
 
-static void check_file(struct check *c, const char *name)
+static void verify_file(struct check *c, const char *name)
 {
 	char *path = fs_path("%s/%s", c->run->path, name);
 	struct err e = ERR_INIT;
@@ -79,11 +79,11 @@ static void check_file(struct check *c, const char *name)
 	else if (ends_in(name, ".npy"))
 		rc = read_column(path, &e);
 	if (rc)
-		complain_err(c, &e);
+		verify_complain_err(c, &e);
 	free(path);
 }
 
-static int check_files(struct check *c, struct verified *out, struct err *e)
+static int verify_files(struct check *c, struct verified *out, struct err *e)
 {
 	char **files;
 	size_t count;
@@ -95,7 +95,7 @@ static int check_files(struct check *c, struct verified *out, struct err *e)
 		if (!strncmp(files[i], "derived/", 8) || !strcmp(files[i], "manifest-sha256.txt"))
 			continue;
 		out->files++;
-		check_file(c, files[i]);
+		verify_file(c, files[i]);
 	}
 	fs_files_free(files);
 	return 0;
@@ -104,18 +104,18 @@ static int check_files(struct check *c, struct verified *out, struct err *e)
 /* --- what was derived --- */
 
 /* Does a file hold this value? `value` is consumed; NULL: it could not be made, for the reason in `e`. */
-static void check_json(struct check *c, const char *name, json_t *value, const char *complaint, const struct err *e)
+static void verify_json(struct check *c, const char *name, json_t *value, const char *complaint, const struct err *e)
 {
 	char *path = fs_path("%s/%s", c->run->path, name);
 	struct err why = ERR_INIT;
 	json_t *found = value ? json_read(path, &why) : NULL;
 
 	if (!value)
-		complain_err(c, e);
+		verify_complain_err(c, e);
 	else if (!found)
-		complain_err(c, &why);
+		verify_complain_err(c, &why);
 	else if (!json_equal(found, value))
-		complain(c, "%s: %s", name, complaint);
+		verify_complain(c, "%s: %s", name, complaint);
 	json_decref(found);
 	json_decref(value);
 	free(path);
@@ -133,8 +133,8 @@ static json_int_t entries_counted(const struct rep *r)
 	       rep_counter(r, "source", "unsent");
 }
 
-static void check_entries(struct check *c, const struct layout_flow *f, const char *dir, unsigned number,
-			  json_int_t messages)
+static void verify_entries(struct check *c, const struct layout_flow *f, const char *dir, unsigned number,
+			   json_int_t messages)
 {
 	struct err e = ERR_INIT;
 	struct rep r;
@@ -144,21 +144,21 @@ static void check_entries(struct check *c, const struct layout_flow *f, const ch
 	if (messages == MESSAGES_COUNTED)
 		messages = entries_counted(&r);
 	if (r.is_whole && messages >= 0 && r.columns[0].count != (size_t)messages)
-		complain(c, "%s/%s.npy: it has %zu entries for %" JSON_INTEGER_FORMAT " messages", dir, f->columns[0],
-			 r.columns[0].count, messages);
+		verify_complain(c, "%s/%s.npy: it has %zu entries for %" JSON_INTEGER_FORMAT " messages", dir,
+				f->columns[0], r.columns[0].count, messages);
 	rep_close(&r);
 }
 
-static void check_rep(struct check *c, const struct layout_flow *f, unsigned number, json_int_t messages)
+static void verify_rep(struct check *c, const struct layout_flow *f, unsigned number, json_int_t messages)
 {
 	char *path = layout_rep_dir(c->run->path, f->point, number, f->name);
 	const char *dir = path + strlen(c->run->path) + 1;
 	char *name = fs_path("%s/data.json", dir);
 	struct err e = ERR_INIT;
 
-	check_json(c, name, reduce_rep(c->run->path, f, number, &e), "computed again from the columns, it is different",
-		   &e);
-	check_entries(c, f, dir, number, messages);
+	verify_json(c, name, reduce_rep(c->run->path, f, number, &e),
+		    "computed again from the columns, it is different", &e);
+	verify_entries(c, f, dir, number, messages);
 	free(name);
 	free(path);
 }
@@ -184,34 +184,34 @@ static json_int_t messages_of(const struct layout *l, const struct layout_flow *
 
 /* --- points --- */
 
-static void check_reps(struct check *c, const struct layout *l, const json_t *point)
+static void verify_reps(struct check *c, const struct layout *l, const json_t *point)
 {
 	unsigned *reps = NULL;
 	size_t count = 0;
 	struct err e = ERR_INIT;
 
 	if (rep_list(c->run->path, l->id, &reps, &count, &e))
-		complain_err(c, &e);
+		verify_complain_err(c, &e);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < l->flow_count; k++)
-			check_rep(c, &l->flows[k], reps[i], messages_of(l, &l->flows[k], point));
+			verify_rep(c, &l->flows[k], reps[i], messages_of(l, &l->flows[k], point));
 	free(reps);
 }
 
-static void check_point(struct check *c, const struct layout *l, const json_t *point)
+static void verify_point(struct check *c, const struct layout *l, const json_t *point)
 {
 	char *name = fs_path("points/%04u/params.json", l->id);
 	struct err e = ERR_INIT;
 
-	check_json(c, name, json_incref((json_t *)l->params), "it differs from what resolved.json says", &e);
+	verify_json(c, name, json_incref((json_t *)l->params), "it differs from what resolved.json says", &e);
 	free(name);
 	name = fs_path("points/%04u/summary.json", l->id);
-	check_json(c, name, json_incref((json_t *)point), "computed again from the columns, it is different", &e);
+	verify_json(c, name, json_incref((json_t *)point), "computed again from the columns, it is different", &e);
 	free(name);
-	check_reps(c, l, point);
+	verify_reps(c, l, point);
 }
 
-static void check_points(struct check *c, const json_t *summary)
+static void verify_points(struct check *c, const json_t *summary)
 {
 	const json_t *points = json_object_get(summary, "points"), *point;
 	size_t i;
@@ -223,12 +223,12 @@ static void check_points(struct check *c, const json_t *summary)
 		if (!strcmp(json_text_or(point, "outcome", "not measured"), "not measured") ||
 		    layout_read(c->run->path, c->run->resolved, i, &l, &e))
 			continue;
-		check_point(c, &l, point);
+		verify_point(c, &l, point);
 		layout_free(&l);
 	}
 }
 
-static void check_csv(struct check *c, const json_t *summary)
+static void verify_csv(struct check *c, const json_t *summary)
 {
 	char *path = fs_path("%s/summary.csv", c->run->path), *text = NULL, *found = NULL;
 	size_t size = 0, found_size = 0;
@@ -238,15 +238,15 @@ static void check_csv(struct check *c, const json_t *summary)
 	if (!out || summary_csv(summary, out) || fclose(out))
 		abort();
 	if (fs_read(path, size + 1, &found, &found_size, &e))
-		complain_err(c, &e);
+		verify_complain_err(c, &e);
 	else if (found_size != size || memcmp(found, text, size))
-		complain(c, "summary.csv: made again from summary.json, it is different");
+		verify_complain(c, "summary.csv: made again from summary.json, it is different");
 	free(found);
 	free(text);
 	free(path);
 }
 
-static void check_more(struct check *c, const struct verify_more *more, const json_t *summary)
+static void verify_more_files(struct check *c, const struct verify_more *more, const json_t *summary)
 {
 	struct run run = *c->run;
 
@@ -255,23 +255,23 @@ static void check_more(struct check *c, const struct verify_more *more, const js
 		struct err e = ERR_INIT;
 
 		if (more->applies(&run))
-			check_json(c, more->file, more->make(&run, &e), more->complaint, &e);
+			verify_json(c, more->file, more->make(&run, &e), more->complaint, &e);
 	}
 }
 
-static void check_derived(struct check *c, const struct verify_more *more, struct verified *out)
+static void verify_derived(struct check *c, const struct verify_more *more, struct verified *out)
 {
 	struct err e = ERR_INIT;
 	json_t *summary = summary_build(c->run->path, c->run->run, c->run->resolved, &e);
 
-	check_json(c, "summary.json", json_incref(summary), "computed again from the columns, it is different", &e);
+	verify_json(c, "summary.json", json_incref(summary), "computed again from the columns, it is different", &e);
 	if (!summary)
 		return;
-	check_points(c, summary);
-	check_csv(c, summary);
-	check_more(c, more, summary);
+	verify_points(c, summary);
+	verify_csv(c, summary);
+	verify_more_files(c, more, summary);
 	if (!json_equal(json_object_get(summary, "valid"), json_object_get(c->run->run, "valid")))
-		complain(c, "run.json: 'valid' is not what the columns and counters say");
+		verify_complain(c, "run.json: 'valid' is not what the columns and counters say");
 	out->points = json_array_size(json_object_get(summary, "points"));
 	json_decref(summary);
 }
@@ -283,9 +283,9 @@ int verify_run(const struct run *run, const struct verify_more *more, void (*tel
 	int rc;
 
 	*out = (struct verified){0};
-	rc = check_files(&c, out, e);
+	rc = verify_files(&c, out, e);
 	/* What cannot be read would only be complained about again. */
 	if (!rc && !c.count)
-		check_derived(&c, more, out);
+		verify_derived(&c, more, out);
 	return rc ? rc : c.count;
 }

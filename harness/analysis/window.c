@@ -37,7 +37,7 @@ void window_place(struct window *w, struct range r)
 	memset(w->counts, 0, WINDOW_BINS * sizeof(*w->counts));
 }
 
-static int compare(const void *a, const void *b)
+static int compare_samples(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -57,7 +57,7 @@ static size_t take_samples(const struct span *spans, size_t span_count, int64_t 
 			taken += span_sample(&spans[k], next, &samples[taken]);
 		next = next > spans[k].count ? next - spans[k].count : 0;
 	}
-	qsort(samples, taken, sizeof(*samples), compare);
+	qsort(samples, taken, sizeof(*samples), compare_samples);
 	return taken;
 }
 
@@ -72,7 +72,7 @@ static struct range widen(struct range r, uint64_t margin)
 }
 
 /* `r` with a little room below and up to `reach` in all, so most of it above: there is the tail. */
-static struct range extend(struct range r, uint64_t below, uint64_t reach)
+static struct range range_extend(struct range r, uint64_t below, uint64_t reach)
 {
 	r.low = widen((struct range){r.low, r.low}, below).low;
 	r.high = widen((struct range){r.low, r.low}, reach).high;
@@ -110,13 +110,13 @@ struct range window_guess(const struct span *spans, size_t span_count)
 	/* Where one value a bin catches nearly all, a little room below, the rest above, where the tail is. */
 	first = densest(samples, n, one_pass / 4 * 3, &most);
 	if (most >= n - n / 8)
-		return extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass);
+		return range_extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass);
 	/* Else all but the outermost samples, of which one a second late would make the bins a thousand times as wide. */
 	r = (struct range){samples[ends], samples[n - 1 - ends]};
 	reach = (uint64_t)r.high - (uint64_t)r.low;
 	/* Still thousands of bins for the narrow part, and the tail as far as two passes go. */
 	if (reach < two_passes / 4 * 3)
-		return extend(r, reach / 8, reach < two_passes / 32 ? reach * 32 : two_passes);
+		return range_extend(r, reach / 8, reach < two_passes / 32 ? reach * 32 : two_passes);
 	return widen(r, reach / 8);
 }
 

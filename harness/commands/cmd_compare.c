@@ -8,8 +8,11 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/units.h"
+#include "compare/compare_aa.h"
+#include "compare/compare_answer.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_state.h"
+#include "compare/compare_table.h"
 #include "report/compare_page.h"
 
 #define SPLITS 400
@@ -70,7 +73,7 @@ static int read_unit(const char *text, enum compare_unit_kind *kind, struct err 
 	return err_set(e, -EINVAL, STATUS_USAGE, "--unit", NULL, "must be one of auto, boot, run, not '%s'", text);
 }
 
-static void add_quantity(struct cli_list *list, const char *name)
+static void ask_for_quantity(struct cli_list *list, const char *name)
 {
 	list->items = or_abort(reallocarray(list->items, list->count + 1, sizeof(*list->items)));
 	list->items[list->count++] = name;
@@ -85,7 +88,7 @@ static int read_quantities(struct asked *asked, struct err *e)
 	asked->block = compare_quantity_split(asked->metric, &behind);
 	if (asked->block) {
 		asked->metric = asked->block;
-		add_quantity(&asked->quantities, behind);
+		ask_for_quantity(&asked->quantities, behind);
 	}
 	for (size_t i = 0; !rc && i < asked->quantities.count; i++)
 		rc = compare_quantity_find("--quantity", asked->metric, asked->quantities.items[i],
@@ -95,8 +98,8 @@ static int read_quantities(struct asked *asked, struct err *e)
 
 /* --- doing it --- */
 
-static int add_all(struct compare_runs *runs, const struct cli_list *paths, enum compare_arm arm,
-		   const struct asked *asked, struct err *e)
+static int add_runs_of_arm(struct compare_runs *runs, const struct cli_list *paths, enum compare_arm arm,
+			   const struct asked *asked, struct err *e)
 {
 	int rc = 0;
 
@@ -106,8 +109,8 @@ static int add_all(struct compare_runs *runs, const struct cli_list *paths, enum
 }
 
 /* The verdict, and beside it what else may have made the difference. */
-static json_t *judge(const struct compare_join *j, const struct compare_rule *rule, const struct asked *asked,
-		     struct err *e)
+static json_t *cmd_compare_judge(const struct compare_join *j, const struct compare_rule *rule,
+				 const struct asked *asked, struct err *e)
 {
 	json_t *result = asked->aa ? compare_aa(j, rule, SPLITS, e) : compare_judge(j, rule, e);
 	char *copy;
@@ -133,10 +136,10 @@ static void make_page(const struct compare_join *j, const json_t *result, const 
 	free(html);
 }
 
-static enum status show(const struct compare_join *j, const struct compare_rule *rule, const struct asked *asked,
-			struct err *e)
+static enum status show_comparison(const struct compare_join *j, const struct compare_rule *rule,
+				   const struct asked *asked, struct err *e)
 {
-	json_t *result = judge(j, rule, asked, e);
+	json_t *result = cmd_compare_judge(j, rule, asked, e);
 	enum status status;
 
 	if (!result)
@@ -154,8 +157,8 @@ static enum status show(const struct compare_join *j, const struct compare_rule 
 	return status;
 }
 
-static enum status compare(const struct cli_list *base, const struct cli_list *with, const struct asked *asked,
-			   struct err *e)
+static enum status compare_arms(const struct cli_list *base, const struct cli_list *with, const struct asked *asked,
+				struct err *e)
 {
 	struct compare_rule rule = {.margin = 0.02, .effect = 0.02, .seed = (uint64_t)asked->seed};
 	struct compare_choice choice = {asked->metric, asked->ignore.items, asked->ignore.count,
@@ -167,10 +170,10 @@ static enum status compare(const struct cli_list *base, const struct cli_list *w
 	int rc = read_unit(asked->unit, &kind, e) ?: read_percent("--margin", asked->margin, &rule.margin, e)
 					  ?: read_percent("--effect", asked->effect, &rule.effect, e);
 
-	rc = rc ?: add_all(&runs, base, ARM_BASE, asked, e) ?: add_all(&runs, with, ARM_WITH, asked, e)
+	rc = rc ?: add_runs_of_arm(&runs, base, ARM_BASE, asked, e) ?: add_runs_of_arm(&runs, with, ARM_WITH, asked, e)
 		?: compare_units(&runs, kind, e) ?: compare_join(&join, &runs, &choice, e);
 	if (!rc)
-		status = show(&join, &rule, asked, e);
+		status = show_comparison(&join, &rule, asked, e);
 	compare_join_free(&join);
 	compare_runs_free(&runs);
 	return e->status ? e->status : status;
@@ -188,7 +191,7 @@ static enum status check_and_compare(const struct cli_list *base, const struct c
 	else if (asked->out && asked->aa)
 		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL, "--aa has no page: leave out --out");
 	else if (!read_quantities(asked, e))
-		return compare(base, with, asked, e);
+		return compare_arms(base, with, asked, e);
 	return e->status;
 }
 

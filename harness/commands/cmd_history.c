@@ -27,7 +27,7 @@ struct asked {
 	bool json;
 };
 
-static void show(const struct compare_join *j, const char *quantity, const struct asked *asked, struct err *e)
+static void show_history(const struct compare_join *j, const char *quantity, const struct asked *asked, struct err *e)
 {
 	json_t *history = history_of(j, quantity);
 	char *html = NULL;
@@ -58,7 +58,7 @@ static int find_quantity(const char *metric, const char *name, const char **key,
 	return 0;
 }
 
-static enum status tell(const struct cli_list *paths, const struct asked *asked, struct err *e)
+static enum status history_of_paths(const struct cli_list *paths, const struct asked *asked, struct err *e)
 {
 	const char *named = asked->quantity, *quantity;
 	char *block = compare_quantity_split(asked->metric, &named);
@@ -73,7 +73,7 @@ static enum status tell(const struct cli_list *paths, const struct asked *asked,
 		rc = compare_runs_add(&runs, paths->items[i], ARM_BASE, asked->experiment, e);
 	rc = rc ?: compare_units(&runs, UNIT_AUTO, e) ?: compare_join(&join, &runs, &choice, e);
 	if (!rc)
-		show(&join, quantity, asked, e);
+		show_history(&join, quantity, asked, e);
 	compare_join_free(&join);
 	compare_runs_free(&runs);
 	free(block);
@@ -81,7 +81,7 @@ static enum status tell(const struct cli_list *paths, const struct asked *asked,
 }
 
 /* "p50 (the default), p90 or p99". The caller frees. */
-static char *say_default(const char *names)
+static char *mark_default(const char *names)
 {
 	size_t first = strcspn(names, ", ");
 
@@ -91,7 +91,7 @@ static char *say_default(const char *names)
 enum status cmd_history(int argc, char **argv, struct err *e)
 {
 	struct asked asked = {.json = false};
-	char *names = compare_quantity_names(NULL, " or "), *quantile_help = say_default(names);
+	char *names = compare_quantity_names(NULL, " or "), *quantile_help = mark_default(names);
 	bool help;
 	const struct cli_flag flags[] = {
 	    {"metric", CLI_STRING, &asked.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
@@ -110,7 +110,7 @@ enum status cmd_history(int argc, char **argv, struct err *e)
 	if (!cli_parse(&cmd_history_cli, flags, argc, argv, &args, &help, e)) {
 		if (help)
 			cli_help("kblat", &cmd_history_cli, flags, stdout);
-		status = help ? STATUS_OK : tell(&args, &asked, e);
+		status = help ? STATUS_OK : history_of_paths(&args, &asked, e);
 	}
 	cli_list_free(&args);
 	cli_list_free(&asked.ignore);

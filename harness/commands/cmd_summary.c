@@ -37,7 +37,7 @@ static int get_summary(const char *path, json_t **summary, struct err *e)
 }
 
 /* One run: its summary.json. Several: an array of them. */
-static void print_json(json_t **summaries, size_t count)
+static void print_summaries_json(json_t **summaries, size_t count)
 {
 	json_t *all = json_array();
 
@@ -47,7 +47,7 @@ static void print_json(json_t **summaries, size_t count)
 	json_decref(all);
 }
 
-static enum status show(const struct cli_list *args, bool json, struct err *e)
+static enum status show_summaries(const struct cli_list *args, bool json, struct err *e)
 {
 	json_t **summaries = calloc(args->count, sizeof(*summaries));
 	int rc = summaries ? 0 : err_sys(e, -ENOMEM, NULL, "summarise");
@@ -55,7 +55,7 @@ static enum status show(const struct cli_list *args, bool json, struct err *e)
 	for (size_t i = 0; !rc && i < args->count; i++)
 		rc = get_summary(args->items[i], &summaries[i], e);
 	if (!rc && json)
-		print_json(summaries, args->count);
+		print_summaries_json(summaries, args->count);
 	else if (!rc)
 		summary_table((const json_t *const *)summaries, args->count, stdout);
 	for (size_t i = 0; summaries && i < args->count; i++)
@@ -78,7 +78,7 @@ enum status cmd_summary(int argc, char **argv, struct err *e)
 		return e->status;
 	if (help)
 		cli_help("kblat", &cmd_summary_cli, flags, stdout);
-	status = help ? STATUS_OK : show(&args, json, e);
+	status = help ? STATUS_OK : show_summaries(&args, json, e);
 	cli_list_free(&args);
 	return status;
 }

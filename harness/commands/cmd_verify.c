@@ -76,7 +76,7 @@ static enum status verify_content(const char *path, const struct run *run, struc
 }
 
 /* A directory with a manifest was once a run directory: what it lacks now is a difference, not a wrong argument. */
-static enum status refuse(bool was_sealed, const struct err *why, struct err *e)
+static enum status refuse_run(bool was_sealed, const struct err *why, struct err *e)
 {
 	if (was_sealed) {
 		printf("%s\n", why->text);
@@ -86,7 +86,7 @@ static enum status refuse(bool was_sealed, const struct err *why, struct err *e)
 	return e->status;
 }
 
-static enum status verify(const char *path, struct err *e)
+static enum status verify_path(const char *path, struct err *e)
 {
 	bool was_sealed = has_manifest(path);
 	/* First, because with a damaged file the run may not even open. */
@@ -100,7 +100,7 @@ static enum status verify(const char *path, struct err *e)
 	if (wrong)
 		return STATUS_NO;
 	if (run_open(path, &run, &why))
-		return refuse(was_sealed, &why, e);
+		return refuse_run(was_sealed, &why, e);
 	status = verify_content(path, &run, e);
 	run_close(&run);
 	return status;
@@ -116,7 +116,7 @@ enum status cmd_verify(int argc, char **argv, struct err *e)
 		return e->status;
 	if (help)
 		cli_help("kblat", &cmd_verify_cli, flags, stdout);
-	status = help ? STATUS_OK : verify(args.items[0], e);
+	status = help ? STATUS_OK : verify_path(args.items[0], e);
 	cli_list_free(&args);
 	return status;
 }

@@ -6,7 +6,7 @@
 #define PENALTY	   3	  /* times log n; the usual one, for a change of the mean and the place of it */
 #define NORMAL_MAD 0.6745 /* median |x| of a standard normal distribution */
 
-static int rising(const void *a, const void *b)
+static int by_rising_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -22,7 +22,7 @@ static double noise_variance(const double *value, size_t n)
 		abort();
 	for (size_t i = 0; i + 1 < n; i++)
 		differences[i] = fabs(value[i + 1] - value[i]);
-	qsort(differences, n - 1, sizeof(*differences), rising);
+	qsort(differences, n - 1, sizeof(*differences), by_rising_value);
 	middle = (differences[(n - 1) / 2] + differences[(n - 2) / 2]) / 2 / NORMAL_MAD;
 	free(differences);
 	return middle * middle / 2;
@@ -50,7 +50,7 @@ struct search {
 };
 
 /* The best last segment of the first `end` values; starts that can never be best again are forgotten. */
-static void extend(struct search *s, size_t end)
+static void segment_extend(struct search *s, size_t end)
 {
 	size_t kept = 0;
 
@@ -75,7 +75,7 @@ static void extend(struct search *s, size_t end)
 	s->candidate[s->candidates++] = end;
 }
 
-static void add_up(struct search *s, const double *value, size_t n)
+static void segment_sums(struct search *s, const double *value, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		double about = value[i] - value[0];
@@ -117,10 +117,10 @@ size_t changepoints(const double *value, size_t n, size_t least, size_t *changes
 	if (!s.sums.value || !s.sums.square || !s.best || !s.last || !s.candidate)
 		abort();
 	if (n >= 2 * s.least && variance > 0) {
-		add_up(&s, value, n);
+		segment_sums(&s, value, n);
 		s.best[0] = -s.penalty;
 		for (size_t end = 1; end <= n; end++)
-			extend(&s, end);
+			segment_extend(&s, end);
 		count = walk_back(&s, n, changes);
 	}
 	free(s.sums.value);

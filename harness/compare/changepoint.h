@@ -2,8 +2,8 @@
  * Where does the level of a sequence change? PELT (Killick, Fearnhead and Eckley, JASA 107, 2012): the segmentation that costs
  * least, exactly, where a segment costs its squared distances from its mean and each change a penalty. Pure.
  */
-#ifndef KBLAT_ANALYSIS_CHANGEPOINT_H
-#define KBLAT_ANALYSIS_CHANGEPOINT_H
+#ifndef KBLAT_COMPARE_CHANGEPOINT_H
+#define KBLAT_COMPARE_CHANGEPOINT_H
 
 #include <stddef.h>
 

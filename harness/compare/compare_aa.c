@@ -1,12 +1,11 @@
-/*
- * One arm against itself: nothing differs but the noise, so every regression or improvement that comes out is a false alarm.
- */
+#include "compare/compare_aa.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/grid.h"
+#include "analysis/text_table.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -18,7 +17,7 @@
 #define WIDTH	     110
 
 /* The units of the base in an order of choice: the first half is compared with the rest. */
-static void take(struct compare_join *to, const struct compare_join *from, const size_t *order)
+static void fill_halves(struct compare_join *to, const struct compare_join *from, const size_t *order)
 {
 	size_t units = from->runs->units[ARM_BASE];
 
@@ -100,7 +99,7 @@ static int judge_splits(const struct compare_join *j, const struct compare_rule 
 	for (size_t i = 0; !rc && i <= splits; i++) {
 		size_t verdict = COMPARE_UNDECIDED;
 
-		take(&copy, j, order);
+		fill_halves(&copy, j, order);
 		rc = compare_verdict(&copy, rule, &plan, &verdict);
 		if (i)
 			c->verdict[verdict]++;
@@ -116,9 +115,9 @@ static int judge_splits(const struct compare_join *j, const struct compare_rule 
 	return rc;
 }
 
-/* --- what is told --- */
+/* --- what comes of it --- */
 
-static json_t *real_or_null(double value)
+static json_t *aa_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
@@ -130,12 +129,11 @@ static json_t *quantity_json(const struct compare_join *j, const struct compare_
 	double percent = 100 / fabs(v->level[ARM_BASE]), scale = v->logarithms ? 100 : percent;
 
 	return json_pack("{s:s, s:f, s:o, s:o, s:o, s:o}", "quantity", v->of.key, "level", v->level[ARM_BASE], "noise",
-			 real_or_null(noise), "noise_percent", real_or_null(noise * percent), "stdev_units_percent",
-			 real_or_null(v->stdev_units * scale), "stdev_runs_percent",
-			 real_or_null(v->stdev_runs * scale));
+			 aa_number(noise), "noise_percent", aa_number(noise * percent), "stdev_units_percent",
+			 aa_number(v->stdev_units * scale), "stdev_runs_percent", aa_number(v->stdev_runs * scale));
 }
 
-static void add_points(const struct compare_join *j, const struct compare_rule *rule, json_t *points)
+static void aa_add_points(const struct compare_join *j, const struct compare_rule *rule, json_t *points)
 {
 	for (size_t i = 0; i < j->count; i++) {
 		const struct compare_point *p = &j->point[i];
@@ -159,7 +157,7 @@ static double upper_95(size_t k, size_t n)
 	return (share + z * z / (2 * m) + z * sqrt(share * (1 - share) / m + z * z / (4 * m * m))) / (1 + z * z / m);
 }
 
-static json_t *head_json(const struct compare_join *j, const struct compare_rule *rule)
+static json_t *aa_head_json(const struct compare_join *j, const struct compare_rule *rule)
 {
 	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:f, s:f, s:I, s:o, s:[]}", "schema", 1, "verdict", "undecided",
 			 "unit", compare_unit_name[j->runs->kind], "units", (json_int_t)j->runs->units[ARM_BASE],
@@ -168,7 +166,7 @@ static json_t *head_json(const struct compare_join *j, const struct compare_rule
 			 "points");
 }
 
-static void say(json_t *result, const struct counts *c, size_t ordered)
+static void aa_add_answer(json_t *result, const struct counts *c, size_t ordered)
 {
 	size_t alarms = c->verdict[COMPARE_REGRESSION] + c->verdict[COMPARE_IMPROVEMENT];
 	bool drifts = ordered == COMPARE_REGRESSION || ordered == COMPARE_IMPROVEMENT;
@@ -195,11 +193,11 @@ static void say(json_t *result, const struct counts *c, size_t ordered)
 json_t *compare_aa(const struct compare_join *j, const struct compare_rule *rule, size_t splits, struct err *e)
 {
 	size_t units = j->runs->units[ARM_BASE], ordered = COMPARE_UNDECIDED;
-	json_t *result = head_json(j, rule);
+	json_t *result = aa_head_json(j, rule);
 	struct counts c = {0};
 	int rc = 0;
 
-	add_points(j, rule, json_object_get(result, "points"));
+	aa_add_points(j, rule, json_object_get(result, "points"));
 	if (units < 2 * COMPARE_UNITS) {
 		json_object_set_new(result, "answer",
 				    json_sprintf("%zu %s%s: splitting takes at least %d", units,
@@ -213,20 +211,20 @@ json_t *compare_aa(const struct compare_join *j, const struct compare_rule *rule
 		json_decref(result);
 		return NULL;
 	}
-	say(result, &c, ordered);
+	aa_add_answer(result, &c, ordered);
 	return result;
 }
 
 /* --- for people --- */
 
-static void put_percent(struct grid *g, size_t column, size_t row, const json_t *q, const char *key)
+static void put_percent(struct text_table *t, size_t column, size_t row, const json_t *q, const char *key)
 {
 	const json_t *number = json_object_get(q, key);
 
 	if (json_is_number(number))
-		grid_set(g, column, row, "%.3g %%", json_number_value(number));
+		text_table_set(t, column, row, "%.3g %%", json_number_value(number));
 	else
-		grid_set(g, column, row, "-");
+		text_table_set(t, column, row, "-");
 }
 
 void compare_aa_table(const json_t *result, FILE *out)
@@ -238,26 +236,26 @@ void compare_aa_table(const json_t *result, FILE *out)
 		       {"stdev_runs_percent", "between runs of one"}};
 	const json_t *points = json_object_get(result, "points"), *point, *q;
 	size_t rows = 0, row = 0, i, k, id, label, quantity, column[3];
-	struct grid g;
+	struct text_table t;
 
 	json_array_foreach (points, i, point)
 		rows += json_array_size(json_object_get(point, "quantities"));
-	grid_init(&g, rows);
-	id = grid_add(&g, "point", GRID_RIGHT, 0);
-	label = grid_add(&g, "", GRID_LEFT, 1);
-	quantity = grid_add(&g, "quantity", GRID_LEFT, 0);
+	text_table_init(&t, rows);
+	id = text_table_add(&t, "point", ALIGN_RIGHT, 0);
+	label = text_table_add(&t, "", ALIGN_LEFT, 1);
+	quantity = text_table_add(&t, "quantity", ALIGN_LEFT, 0);
 	for (size_t c = 0; c < 3; c++)
-		column[c] = grid_add(&g, columns[c].title, GRID_RIGHT, 0);
+		column[c] = text_table_add(&t, columns[c].title, ALIGN_RIGHT, 0);
 	json_array_foreach (points, i, point) {
 		json_array_foreach (json_object_get(point, "quantities"), k, q) {
 			if (!k) {
-				grid_set(&g, id, row, "%" JSON_INTEGER_FORMAT,
-					 json_integer_value(json_object_get(point, "id")));
-				grid_set(&g, label, row, "%s", json_text(point, "label"));
+				text_table_set(&t, id, row, "%" JSON_INTEGER_FORMAT,
+					       json_integer_value(json_object_get(point, "id")));
+				text_table_set(&t, label, row, "%s", json_text(point, "label"));
 			}
-			grid_set(&g, quantity, row, "%s", compare_quantity_label(json_text(q, "quantity")));
+			text_table_set(&t, quantity, row, "%s", compare_quantity_label(json_text(q, "quantity")));
 			for (size_t c = 0; c < 3; c++)
-				put_percent(&g, column[c], row, q, columns[c].key);
+				put_percent(&t, column[c], row, q, columns[c].key);
 			row++;
 		}
 	}
@@ -267,8 +265,8 @@ void compare_aa_table(const json_t *result, FILE *out)
 		"of 100 halves differ by less.\n\n",
 		json_integer_value(json_object_get(result, "runs")),
 		json_integer_value(json_object_get(result, "units")), json_text(result, "unit"));
-	grid_print(&g, WIDTH, out);
-	grid_free(&g);
+	text_table_print(&t, WIDTH, out);
+	text_table_free(&t);
 	fprintf(out, "\n%s: %s\n",
 		!strcmp(json_text(result, "verdict"), "regression") ? "drift" : json_text(result, "verdict"),
 		json_text(result, "answer"));

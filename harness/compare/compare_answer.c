@@ -1,6 +1,5 @@
-/*
- * The whole verdict, and the sentence that says it.
- */
+#include "compare/compare_answer.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@ struct tally {
 	double most;
 };
 
-static void count_one(struct tally *t, const json_t *point, const json_t *quantity, double much)
+static void note_verdict(struct tally *t, const json_t *point, const json_t *quantity, double much)
 {
 	t->count++;
 	if (t->worst && !(much > t->most))
@@ -42,7 +41,7 @@ struct tallies {
 	size_t all;
 };
 
-static void count_all(const json_t *result, struct tallies *all)
+static void answer_count(const json_t *result, struct tallies *all)
 {
 	const json_t *point, *q;
 	size_t i, k;
@@ -54,22 +53,24 @@ static void count_all(const json_t *result, struct tallies *all)
 
 			all->all++;
 			if (!strcmp(verdict, "regression"))
-				count_one(&all->regression, point, q, fabs(json_number_or_nan(q, "effect") / margin));
+				note_verdict(&all->regression, point, q,
+					     fabs(json_number_or_nan(q, "effect") / margin));
 			else if (!strcmp(verdict, "improvement"))
-				count_one(&all->improvement, point, q, fabs(json_number_or_nan(q, "effect") / margin));
+				note_verdict(&all->improvement, point, q,
+					     fabs(json_number_or_nan(q, "effect") / margin));
 			else if (!strcmp(verdict, "equivalent"))
-				count_one(&all->equivalent, point, q, margin);
+				note_verdict(&all->equivalent, point, q, margin);
 			else if (json_is_true(json_object_get(q, "may_be_worse")))
-				count_one(&all->undecided, point, q,
-					  json_is_number(json_object_get(q, "high_alone"))
-					      ? json_number_or_nan(q, "high_alone") / margin
-					      : INFINITY);
+				note_verdict(&all->undecided, point, q,
+					     json_is_number(json_object_get(q, "high_alone"))
+						 ? json_number_or_nan(q, "high_alone") / margin
+						 : INFINITY);
 		}
 	}
 }
 
 /* "p50 of point 3 (rc, 32B)", or "p50" where there is one point. */
-static char *say_where(const json_t *result, const json_t *point, const json_t *quantity)
+static char *where_text(const json_t *result, const json_t *point, const json_t *quantity)
 {
 	if (json_array_size(json_object_get(result, "points")) == 1)
 		return fs_path("%s", compare_quantity_label(json_text(quantity, "quantity")));
@@ -79,7 +80,7 @@ static char *say_where(const json_t *result, const json_t *point, const json_t *
 }
 
 /* "+2.4 % (+29 ns), 95 % interval +1.0 to +3.8 %". */
-static char *say_effect(const json_t *q)
+static char *effect_text(const json_t *q)
 {
 	bool share = !strcmp(json_text(q, "unit"), "share");
 
@@ -92,9 +93,9 @@ static char *say_effect(const json_t *q)
 		       json_number_or_nan(q, "high_percent"));
 }
 
-static char *say_found(const json_t *result, const struct tallies *all, const struct tally *t, const char *how)
+static char *found_text(const json_t *result, const struct tallies *all, const struct tally *t, const char *how)
 {
-	char *where = say_where(result, t->point, t->worst), *effect = say_effect(t->worst);
+	char *where = where_text(result, t->point, t->worst), *effect = effect_text(t->worst);
 	char *text =
 	    fs_path("NEW is %s in %zu of %zu quantities, most in %s: %s", how, t->count, all->all, where, effect);
 
@@ -115,7 +116,7 @@ static const char *needed_for(const json_t *result)
 	return label;
 }
 
-static char *say_needed(const json_t *result)
+static char *needed_text(const json_t *result)
 {
 	const json_t *needed = json_object_get(result, "needed");
 	double units = json_number_or_nan(needed, "units"), percent = json_number_or_nan(result, "effect_percent");
@@ -144,11 +145,11 @@ static int units_of(const json_t *result, const char *arm)
 	return (int)json_integer_value(json_object_get(json_object_get(result, arm), "units"));
 }
 
-static char *say_too_few(const json_t *result)
+static char *too_few_text(const json_t *result)
 {
 	bool pairs = json_is_true(json_object_get(result, "pairs"));
 	int base = units_of(result, "base"), with = units_of(result, "with");
-	char *needed = say_needed(result), *text;
+	char *needed = needed_text(result), *text;
 
 	text = fs_path("%d %s%s of BASE and %d of NEW; nothing is said with fewer than %d %s; %s", base,
 		       json_text(result, "unit"), base == 1 ? "" : "s", with, pairs ? COMPARE_PAIRS : COMPARE_UNITS,
@@ -157,15 +158,15 @@ static char *say_too_few(const json_t *result)
 	return text;
 }
 
-static char *say_undecided(const json_t *result, const struct tallies *all)
+static char *undecided_text(const json_t *result, const struct tallies *all)
 {
 	const struct tally *t = &all->undecided;
 	char *where, *needed, *text, *most;
 
 	if (!t->count)
 		return fs_path("no quantity could be compared");
-	where = say_where(result, t->point, t->worst);
-	needed = say_needed(result);
+	where = where_text(result, t->point, t->worst);
+	needed = needed_text(result);
 	if (!json_is_number(json_object_get(t->worst, "high_alone")))
 		most = fs_path("by any amount");
 	else if (!strcmp(json_text(t->worst, "unit"), "share"))
@@ -193,18 +194,18 @@ void compare_answer(json_t *result)
 	const char *verdict = "undecided";
 	char *text;
 
-	count_all(result, &all);
+	answer_count(result, &all);
 	if (is_too_few(result)) {
-		text = say_too_few(result);
+		text = too_few_text(result);
 	} else if (all.regression.count) {
 		verdict = "regression";
-		text = say_found(result, &all, &all.regression, "slower");
+		text = found_text(result, &all, &all.regression, "slower");
 	} else if (all.undecided.count || !all.all) {
-		text = say_undecided(result, &all);
+		text = undecided_text(result, &all);
 	} else {
 		verdict = "no regression";
 		text = all.improvement.count
-			   ? say_found(result, &all, &all.improvement, "faster")
+			   ? found_text(result, &all, &all.improvement, "faster")
 			   : fs_path("in all %zu quantities, whatever is worse is so by less than the margin", all.all);
 	}
 	json_object_set_new(result, "verdict", json_string(verdict));

@@ -1,8 +1,8 @@
 /*
  * How many boots (or runs) an arm are needed to see an effect? Pure.
  */
-#ifndef KBLAT_ANALYSIS_COMPARE_BOOTS_H
-#define KBLAT_ANALYSIS_COMPARE_BOOTS_H
+#ifndef KBLAT_COMPARE_BOOTS_H
+#define KBLAT_COMPARE_BOOTS_H
 
 #include <stddef.h>
 

@@ -13,7 +13,7 @@
 
 #define NAME_MAX_ 64
 
-static bool is_among(const char *name, const char *const *names, size_t count)
+static bool is_name_among(const char *name, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(names[i], name))
@@ -32,7 +32,7 @@ static bool is_ignored(const char *key, const struct compare_choice *choice)
 
 	param_name_unit(key, name, sizeof(name));
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-		found |= is_among(forms[i], choice->ignore, choice->ignore_count);
+		found |= is_name_among(forms[i], choice->ignore, choice->ignore_count);
 	return found;
 }
 
@@ -172,7 +172,7 @@ static int refuse_disjoint(const struct compare_join *j, struct err *e)
 	return rc;
 }
 
-/* Points of one arm alone are told and forgotten. */
+/* Points of one arm alone are noted and left out. */
 static int keep_common(struct compare_join *j, struct err *e)
 {
 	size_t kept = 0, alone[ARMS] = {0};
@@ -246,7 +246,7 @@ static int refuse_metric(const struct compare_join *j, const struct compare_poin
 }
 
 /* What a run says of the metric: a series' statistics, or a block. */
-static const json_t *values_of(const struct compare_point *p, size_t run)
+static const json_t *metric_values(const struct compare_point *p, size_t run)
 {
 	const json_t *values = json_object_get(metrics_of(p, run), p->metric);
 
@@ -273,7 +273,7 @@ static char *first_metric(const struct compare_join *j, const struct compare_poi
 static int check_metric(const struct compare_join *j, const struct compare_point *p, struct err *e)
 {
 	for (size_t i = 0; p->metric && i < j->runs->count; i++)
-		if (p->of_run[i] && counts(p, i) && !values_of(p, i))
+		if (p->of_run[i] && counts(p, i) && !metric_values(p, i))
 			return refuse_metric(j, p, i, e);
 	return 0;
 }
@@ -297,9 +297,9 @@ static void leave_out(struct compare_point *p, const struct compare_run *run, si
 	json_array_append_new(p->reasons, text);
 }
 
-static const json_t *number_of(const struct compare_point *p, size_t run, const struct compare_values *v)
+static const json_t *metric_number(const struct compare_point *p, size_t run, const struct compare_values *v)
 {
-	return json_object_get(values_of(p, run), v->of.key);
+	return json_object_get(metric_values(p, run), v->of.key);
 }
 
 /* Is there a number in every run that counts, and of which kind? */
@@ -310,7 +310,7 @@ static bool look_at(const struct compare_join *j, const struct compare_point *p,
 	v->logarithms = v->of.measure != MEASURE_SHARE;
 	v->messages = INFINITY;
 	for (size_t i = 0; i < j->runs->count; i++) {
-		const json_t *number = number_of(p, i, v), *n = json_object_get(values_of(p, i), "n");
+		const json_t *number = metric_number(p, i, v), *n = json_object_get(metric_values(p, i), "n");
 
 		if (!counts(p, i))
 			continue;
@@ -387,7 +387,7 @@ static void fill_values(const struct compare_join *j, const struct compare_point
 	if (!of_unit || !v->value)
 		abort();
 	for (size_t i = 0; i < j->runs->count; i++) {
-		double number = json_number_value(number_of(p, i, v));
+		double number = json_number_value(metric_number(p, i, v));
 
 		if (counts(p, i))
 			add_to(&of_unit[j->runs->run[i].unit], v->logarithms ? log(number) : number);
@@ -405,7 +405,7 @@ static void fill_quantities(const struct compare_join *j, struct compare_point *
 		struct compare_values *v = &p->quantity[q];
 
 		v->of = list[q];
-		if (choice->quantity_count && !is_among(v->of.key, choice->quantity, choice->quantity_count))
+		if (choice->quantity_count && !is_name_among(v->of.key, choice->quantity, choice->quantity_count))
 			v->why = "";
 		else
 			fill_values(j, p, v);

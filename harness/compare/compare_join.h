@@ -3,8 +3,8 @@
  * runs of what each run says of all its messages (summary.json; raw columns are never read). Of latencies the logarithm, so
  * that a difference is a ratio; of the share over the limit, and of what is not positive, the number itself.
  */
-#ifndef KBLAT_ANALYSIS_COMPARE_JOIN_H
-#define KBLAT_ANALYSIS_COMPARE_JOIN_H
+#ifndef KBLAT_COMPARE_JOIN_H
+#define KBLAT_COMPARE_JOIN_H
 
 #include "compare/compare_quantity.h"
 #include "compare/compare_runs.h"

@@ -7,6 +7,7 @@
 
 #include "analysis/param.h"
 #include "common/fs.h"
+#include "compare/compare_answer.h"
 #include "compare/compare_boots.h"
 #include "compare/compare_perm.h"
 #include "rundir/flows.h"
@@ -94,7 +95,7 @@ static bool is_within(const struct entry *t, double low, double high)
  * An alarm is of all quantities together; that one is equivalent is its own: two tests, each of one side (Schuirmann 1987). To
  * say so of all takes no allowance for their number, as each must pass.
  */
-static int verdict_of(const struct entry *t)
+static int entry_verdict(const struct entry *t)
 {
 	bool better = t->values->of.less_is_worse;
 	const struct perm_quantity *q = t->perm;
@@ -144,8 +145,8 @@ static json_t *entry_json(const struct entry *t)
 
 	return json_pack(
 	    "{s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:s}",
-	    "quantity", v->of.key, "verdict", compare_verdicts[verdict_of(t)], "may_be_worse", may_be_worse(t), "unit",
-	    compare_quantity_unit(&v->of, t->point->metric), "base", number_or_null(v->level[ARM_BASE]), "with",
+	    "quantity", v->of.key, "verdict", compare_verdicts[entry_verdict(t)], "may_be_worse", may_be_worse(t),
+	    "unit", compare_quantity_unit(&v->of, t->point->metric), "base", number_or_null(v->level[ARM_BASE]), "with",
 	    number_or_null(v->level[ARM_WITH]), "effect", number_or_null(compare_amount(v, q->effect)),
 	    "effect_percent", percent(compare_share(v, q->effect)), "low", end_amount(v, q->low), "high",
 	    end_amount(v, q->high), "low_percent", end_percent(v, q->low), "high_percent", end_percent(v, q->high),
@@ -157,7 +158,7 @@ static json_t *entry_json(const struct entry *t)
 
 /* --- points --- */
 
-static bool varies(const struct compare_join *j, const char *key)
+static bool points_vary_in(const struct compare_join *j, const char *key)
 {
 	for (size_t i = 1; i < j->count; i++) {
 		const json_t *a = json_object_get(j->point[0].params, key),
@@ -180,7 +181,7 @@ char *compare_label(const struct compare_join *j, const struct compare_point *p)
 		bool word = json_is_string(value) && flows_owns("", key);
 		char *longer;
 
-		if (!varies(j, key))
+		if (!points_vary_in(j, key))
 			continue;
 		longer = fs_path("%s%s%s%s%s", label, *label ? ", " : "", word ? "" : name, word ? "" : " ",
 				 param_value_text(value, unit, text, sizeof(text)));
@@ -190,7 +191,7 @@ char *compare_label(const struct compare_join *j, const struct compare_point *p)
 	return label;
 }
 
-static json_t *point_json(const struct compare_join *j, const struct compare_point *p)
+static json_t *judge_point_json(const struct compare_join *j, const struct compare_point *p)
 {
 	char *label = compare_label(j, p);
 	json_t *point =
@@ -292,7 +293,7 @@ static void add_notes(const struct compare_runs *runs, json_t *notes)
 	json_decref(hosts[ARM_WITH]);
 }
 
-static json_t *head_json(const struct compare_join *j, const struct compare_rule *rule)
+static json_t *judge_head_json(const struct compare_join *j, const struct compare_rule *rule)
 {
 	const char *name = json_string_value(json_object_get(j->runs->run[0].run.resolved, "name"));
 	json_t *notes = json_deep_copy(j->notes);
@@ -307,8 +308,8 @@ static json_t *head_json(const struct compare_join *j, const struct compare_rule
 			 compare_needed(j, rule), "points");
 }
 
-static size_t collect(const struct compare_join *j, const struct compare_rule *rule, struct entry *entries,
-		      struct perm_quantity *perms)
+static size_t collect_entries(const struct compare_join *j, const struct compare_rule *rule, struct entry *entries,
+			      struct perm_quantity *perms)
 {
 	size_t n = 0;
 
@@ -378,7 +379,7 @@ static int judge_with(const struct compare_join *j, const struct compare_rule *r
 	*all = (struct judged){calloc(most, sizeof(*all->entries)), calloc(most, sizeof(*all->perms)), 0};
 	if (!all->entries || !all->perms)
 		return -ENOMEM;
-	all->n = collect(j, rule, all->entries, all->perms);
+	all->n = collect_entries(j, rule, all->entries, all->perms);
 	return perm_judge(plan, all->perms, all->n, COMPARE_ALPHA);
 }
 
@@ -410,7 +411,7 @@ int compare_verdict(const struct compare_join *j, const struct compare_rule *rul
 
 	for (size_t i = 0; !rc && i < all.n; i++)
 		if (is_judged(j, &all.entries[i]))
-			counts[verdict_of(&all.entries[i])]++;
+			counts[entry_verdict(&all.entries[i])]++;
 	*verdict = counts[COMPARE_REGRESSION]	 ? COMPARE_REGRESSION
 		   : counts[COMPARE_IMPROVEMENT] ? COMPARE_IMPROVEMENT
 		   : counts[COMPARE_UNDECIDED]	 ? COMPARE_UNDECIDED
@@ -428,11 +429,11 @@ static bool is_enough(const struct compare_runs *runs)
 
 json_t *compare_judge(const struct compare_join *j, const struct compare_rule *rule, struct err *e)
 {
-	json_t *result = head_json(j, rule), *points = json_object_get(result, "points");
+	json_t *result = judge_head_json(j, rule), *points = json_object_get(result, "points");
 	int rc = 0;
 
 	for (size_t i = 0; i < j->count; i++)
-		json_array_append_new(points, point_json(j, &j->point[i]));
+		json_array_append_new(points, judge_point_json(j, &j->point[i]));
 	if (is_enough(j->runs))
 		rc = judge_entries(j, rule, result);
 	if (rc) {

@@ -18,10 +18,8 @@
  * Effects and intervals are NEW - BASE in the quantity's unit, and in per cent of BASE; null: without an end, or not defined.
  * With fewer units than 4 an arm (6 pairs) the quantities are missing: nothing is said.
  */
-#ifndef KBLAT_ANALYSIS_COMPARE_JUDGE_H
-#define KBLAT_ANALYSIS_COMPARE_JUDGE_H
-
-#include <stdio.h>
+#ifndef KBLAT_COMPARE_JUDGE_H
+#define KBLAT_COMPARE_JUDGE_H
 
 #include "common/err.h"
 #include "compare/compare_join.h"
@@ -40,17 +38,8 @@ struct compare_rule {
 /* New reference, or NULL. */
 json_t *compare_judge(const struct compare_join *j, const struct compare_rule *rule, struct err *e);
 
-/* Fill in "verdict" and "answer" from the rest (compare_answer.c). */
-void compare_answer(json_t *result);
-
-/* STATUS_OK, STATUS_NO or STATUS_UNDECIDED. */
-enum status compare_status(const json_t *result);
-
 /* Units an arm that a verdict needs. */
 size_t compare_units_least(const struct compare_runs *runs);
-
-/* For people, 110 columns wide (compare_table.c). */
-void compare_table(const json_t *result, FILE *out);
 
 /* "rc, busy, 32B": the settings in which the points differ, behind the name of the flow; the caller frees. */
 char *compare_label(const struct compare_join *j, const struct compare_point *p);
@@ -65,17 +54,5 @@ int compare_verdict(const struct compare_join *j, const struct compare_rule *rul
 		    size_t *verdict);
 double compare_noise(const struct compare_values *v, size_t base, uint64_t seed);
 json_t *compare_needed(const struct compare_join *j, const struct compare_rule *rule);
-
-/*
- * One arm against itself (compare_aa.c): its units split into halves in `splits` ways, drawn with the rule's seed, each judged
- * as a comparison; and the earlier half against the later. "regression" stands for a drift.
- *
- *   {"schema": 1, "verdict", "answer", "unit", "units", "runs", "alpha", "seed", "splits", "counts": {verdict: count},
- *    "false_alarms", "false_alarms_upper_95", "earlier_later": a verdict, "needed",
- *    "points": [{"id", "label", "metric", "quantities": [{"quantity", "level", "noise", "noise_percent", "stdev_units_percent",
- *      "stdev_runs_percent"}]}]}
- */
-json_t *compare_aa(const struct compare_join *j, const struct compare_rule *rule, size_t splits, struct err *e);
-void compare_aa_table(const json_t *result, FILE *out);
 
 #endif

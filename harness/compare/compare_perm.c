@@ -42,7 +42,7 @@ static uint8_t *row_of(const struct perm_plan *p, size_t i)
 }
 
 /* Write down who is in the other arm, one bit a unit. */
-static void put_row(struct perm_plan *p, size_t i, const uint8_t *labels)
+static void perm_put_row(struct perm_plan *p, size_t i, const uint8_t *labels)
 {
 	uint8_t *row = row_of(p, i);
 
@@ -75,7 +75,7 @@ static void fill_all_choices(struct perm_plan *p, const uint8_t *real)
 	memset(next, 1, p->with);
 	do {
 		if (memcmp(next, real, p->base + p->with) != 0)
-			put_row(p, row++, next);
+			perm_put_row(p, row++, next);
 	} while (next_choice(next, p->base + p->with));
 }
 
@@ -94,7 +94,7 @@ static void fill_all_turns(struct perm_plan *p, const uint8_t *real)
 		for (size_t i = 0; i < p->base; i++)
 			if (row >> i & 1)
 				turn_pair(labels, p->base, i);
-		put_row(p, row, labels);
+		perm_put_row(p, row, labels);
 	}
 }
 
@@ -113,7 +113,7 @@ static void draw(struct perm_plan *p, size_t row, const uint8_t *real, uint64_t 
 		labels[i - 1] = labels[k];
 		labels[k] = label;
 	}
-	put_row(p, row, labels);
+	perm_put_row(p, row, labels);
 }
 
 int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, size_t most, uint64_t seed)
@@ -132,7 +132,7 @@ int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, si
 	if (!p->bits)
 		return -ENOMEM;
 	memset(real + base, 1, with);
-	put_row(p, 0, real);
+	perm_put_row(p, 0, real);
 	if (!p->exact)
 		for (size_t row = 1; row < p->count; row++)
 			draw(p, row, real, &state);
@@ -320,7 +320,7 @@ static int rising(const void *a, const void *b)
 }
 
 /* Weighted statistics under every relabelling, and the largest so far. */
-static void add_statistics(const struct centred *c, double weight, double *own, double *most)
+static void perm_add_statistics(const struct centred *c, double weight, double *own, double *most)
 {
 	for (size_t i = 0; i < c->plan->count; i++) {
 		own[i] = statistic(c, weight, i);
@@ -424,7 +424,7 @@ static int prepare(struct joint *j, const struct perm_plan *p, struct perm_quant
 		if (!q[k].known)
 			continue;
 		q[k].effect = contrast_of(c, 0).difference;
-		add_statistics(c, q[k].weight, own, j->most);
+		perm_add_statistics(c, q[k].weight, own, j->most);
 	}
 	return 0;
 }

@@ -12,8 +12,8 @@
  * An interval holds the shifts that would not be rejected at the level which max-T leaves to its quantity; its ends have a
  * closed form (Tritchler 1984). It excludes 0 exactly where p <= alpha.
  */
-#ifndef KBLAT_ANALYSIS_COMPARE_PERM_H
-#define KBLAT_ANALYSIS_COMPARE_PERM_H
+#ifndef KBLAT_COMPARE_PERM_H
+#define KBLAT_COMPARE_PERM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -53,7 +53,7 @@ static int check_manifest(const struct run *run, struct err *e)
 	return rc;
 }
 
-static void join(char **text, const char *more)
+static void join_text(char **text, const char *more)
 {
 	char *longer = *text ? fs_path("%s+%s", *text, more) : fs_path("%s", more);
 
@@ -93,9 +93,9 @@ static int read_host(struct compare_run *r, const char *host, const json_t *entr
 			       "what it captured of %s does not say which %s it was", host,
 			       boot && *boot ? "kernel" : "boot");
 	}
-	join(&r->boot, boot);
-	join(&r->kernel, kernel);
-	join(&r->hosts, host);
+	join_text(&r->boot, boot);
+	join_text(&r->kernel, kernel);
+	join_text(&r->hosts, host);
 	if (r->state)
 		json_decref(state);
 	else
@@ -119,7 +119,7 @@ static int read_hosts(struct compare_run *r, struct err *e)
 	return rc;
 }
 
-static int read_run(const char *path, struct compare_run *r, struct err *e)
+static int compare_read_run(const char *path, struct compare_run *r, struct err *e)
 {
 	int rc = run_open(path, &r->run, e);
 
@@ -149,11 +149,11 @@ static const char *name_of(const struct compare_run *r)
 	return name ? name : "";
 }
 
-static int add_run(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
-		   struct err *e)
+static int compare_add_run(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
+			   struct err *e)
 {
 	struct compare_run r = {.arm = arm};
-	int rc = read_run(path, &r, e);
+	int rc = compare_read_run(path, &r, e);
 
 	if (!rc && all->count == RUNS_MAX)
 		rc = err_set(e, -E2BIG, STATUS_USAGE, path, "compare", "over %d runs", RUNS_MAX);
@@ -196,7 +196,7 @@ static int add_below(struct compare_runs *all, const char *path, enum compare_ar
 	int n, rc = 0;
 
 	if (is_run(path))
-		return add_run(all, path, arm, experiment, e);
+		return compare_add_run(all, path, arm, experiment, e);
 	n = depth ? scandir(path, &names, is_visible, alphasort) : 0;
 	if (n < 0)
 		return err_sys(e, -errno, path, "list");

@@ -4,8 +4,8 @@
  * to boot (memory layout, interrupt placement) is as large as what differs from run to run, and many runs of one boot
  * know one boot. For one about a knob, within one boot, it is the run.
  */
-#ifndef KBLAT_ANALYSIS_COMPARE_RUNS_H
-#define KBLAT_ANALYSIS_COMPARE_RUNS_H
+#ifndef KBLAT_COMPARE_RUNS_H
+#define KBLAT_COMPARE_RUNS_H
 
 #include <stdint.h>
 

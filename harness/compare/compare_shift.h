@@ -3,8 +3,8 @@
  * (Doksum 1974; here by the permutation test of compare/compare_perm.h). It shows where in the distribution a change is; the
  * verdict is compare_judge()'s.
  */
-#ifndef KBLAT_ANALYSIS_COMPARE_SHIFT_H
-#define KBLAT_ANALYSIS_COMPARE_SHIFT_H
+#ifndef KBLAT_COMPARE_SHIFT_H
+#define KBLAT_COMPARE_SHIFT_H
 
 #include "compare/compare_join.h"
 

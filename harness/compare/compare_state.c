@@ -24,8 +24,8 @@ static void add_difference(json_t *by_key, const json_t *difference, enum compar
 	json_integer_set(count, json_integer_value(count) + 1);
 }
 
-static int add_run(json_t *by_key, const struct compare_run *first, const struct compare_run *other,
-		   const char *const *varying, struct err *e)
+static int state_add_run(json_t *by_key, const struct compare_run *first, const struct compare_run *other,
+			 const char *const *varying, struct err *e)
 {
 	json_t *differences = NULL;
 	const json_t *one;
@@ -40,7 +40,7 @@ static int add_run(json_t *by_key, const struct compare_run *first, const struct
 }
 
 /* "24 of 24 runs of NEW, 1 of 24 of BASE". */
-static void say_where(json_t *difference, const size_t *runs)
+static void state_where(json_t *difference, const size_t *runs)
 {
 	static const enum compare_arm order[] = {ARM_WITH, ARM_BASE};
 	char text[128] = "";
@@ -81,10 +81,10 @@ int compare_state(const struct compare_runs *runs, const char *const *varying, j
 	for (size_t i = 0; i < runs->count; i++) {
 		count[runs->run[i].arm]++;
 		if (!rc && i)
-			rc = add_run(by_key, &runs->run[0], &runs->run[i], varying, e);
+			rc = state_add_run(by_key, &runs->run[0], &runs->run[i], varying, e);
 	}
 	json_object_foreach (by_key, key, difference) {
-		say_where(difference, count);
+		state_where(difference, count);
 		json_array_append(list, difference);
 	}
 	json_object_set_new(result, "state_fatal", json_integer((json_int_t)state_diff_fatal(list)));

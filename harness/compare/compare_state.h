@@ -1,8 +1,8 @@
 /*
  * What else may have made the difference: how the machine's state differs between the runs of a comparison.
  */
-#ifndef KBLAT_ANALYSIS_COMPARE_STATE_H
-#define KBLAT_ANALYSIS_COMPARE_STATE_H
+#ifndef KBLAT_COMPARE_STATE_H
+#define KBLAT_COMPARE_STATE_H
 
 #include "compare/compare_runs.h"
 

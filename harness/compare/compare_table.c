@@ -1,21 +1,20 @@
-/*
- * A comparison for people: what was compared, a line for each point and quantity, and the answer.
- */
+#include "compare/compare_table.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/grid.h"
+#include "analysis/text_table.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/text.h"
 #include "common/units.h"
-#include "compare/compare_judge.h"
+#include "compare/compare_quantity.h"
 
 #define WIDTH	    140
 #define STATE_LINES 12
 
-static void put_clean(const char *text, FILE *out)
+static void compare_put_clean(const char *text, FILE *out)
 {
 	char clean[2048];
 
@@ -24,14 +23,14 @@ static void put_clean(const char *text, FILE *out)
 
 /* --- above --- */
 
-static void put_list(const json_t *list, FILE *out)
+static void put_texts(const json_t *list, FILE *out)
 {
 	const json_t *text;
 	size_t i;
 
 	json_array_foreach (list, i, text) {
 		fputs(i ? ", " : "", out);
-		put_clean(json_is_string(text) ? json_string_value(text) : "?", out);
+		compare_put_clean(json_is_string(text) ? json_string_value(text) : "?", out);
 	}
 }
 
@@ -43,12 +42,12 @@ static void put_arm(const json_t *result, const char *title, const char *key, FI
 	bool boots = !strcmp(json_text(result, "unit"), "boot");
 
 	fprintf(out, "%s: kernel ", title);
-	put_list(json_object_get(arm, "kernels"), out);
+	put_texts(json_object_get(arm, "kernels"), out);
 	fprintf(out, ": %" JSON_INTEGER_FORMAT " run%s", runs, runs == 1 ? "" : "s");
 	if (boots)
 		fprintf(out, " of %" JSON_INTEGER_FORMAT " boot%s", units, units == 1 ? "" : "s");
 	fprintf(out, ", on ");
-	put_list(json_object_get(arm, "hosts"), out);
+	put_texts(json_object_get(arm, "hosts"), out);
 	fputc('\n', out);
 }
 
@@ -76,14 +75,14 @@ struct line {
 	const char *key, *why;
 };
 
-static struct line *add_line(struct line *lines, size_t *count, struct line line)
+static struct line *line_append(struct line *lines, size_t *count, struct line line)
 {
 	lines = grow_or_abort(lines, *count, sizeof(*lines));
 	lines[(*count)++] = line;
 	return lines;
 }
 
-static struct line *collect(const json_t *result, size_t *count)
+static struct line *lines_of_result(const json_t *result, size_t *count)
 {
 	const json_t *point, *q;
 	struct line *lines = NULL;
@@ -92,27 +91,27 @@ static struct line *collect(const json_t *result, size_t *count)
 	*count = 0;
 	json_array_foreach (json_object_get(result, "points"), i, point) {
 		json_array_foreach (json_object_get(point, "quantities"), k, q)
-			lines = add_line(lines, count, (struct line){point, q, json_text(q, "quantity"), ""});
+			lines = line_append(lines, count, (struct line){point, q, json_text(q, "quantity"), ""});
 		json_array_foreach (json_object_get(point, "not_compared"), k, q)
-			lines = add_line(lines, count,
-					 (struct line){point, NULL, json_text(q, "quantity"), json_text(q, "why")});
+			lines = line_append(lines, count,
+					    (struct line){point, NULL, json_text(q, "quantity"), json_text(q, "why")});
 	}
 	return lines;
 }
 
-static void put_level(struct grid *g, size_t column, size_t row, const struct line *l, const char *key)
+static void put_level(struct text_table *t, size_t column, size_t row, const struct line *l, const char *key)
 {
 	double value = json_number_or_nan(l->quantity, key);
 	char text[32];
 
 	if (isnan(value))
-		grid_set(g, column, row, "-");
+		text_table_set(t, column, row, "-");
 	else if (!strcmp(json_text(l->quantity, "unit"), "share"))
-		grid_set(g, column, row, "%.3g %%", 100 * value);
+		text_table_set(t, column, row, "%.3g %%", 100 * value);
 	else if (!strcmp(json_text(l->quantity, "unit"), "ns"))
-		grid_set(g, column, row, "%s", unit_human_ns((int64_t)llround(value), text, sizeof(text)));
+		text_table_set(t, column, row, "%s", unit_human_ns((int64_t)llround(value), text, sizeof(text)));
 	else
-		grid_set(g, column, row, "%.4g %s", value, json_text(l->quantity, "unit"));
+		text_table_set(t, column, row, "%.4g %s", value, json_text(l->quantity, "unit"));
 }
 
 static bool is_share(const struct line *l)
@@ -121,12 +120,12 @@ static bool is_share(const struct line *l)
 }
 
 /* A share of messages changes by points; all else by per cent. */
-static void put_effect(struct grid *g, size_t column, size_t row, const struct line *l)
+static void put_effect(struct text_table *t, size_t column, size_t row, const struct line *l)
 {
 	if (is_share(l))
-		grid_set(g, column, row, "%+.3g pp", 100 * json_number_or_nan(l->quantity, "effect"));
+		text_table_set(t, column, row, "%+.3g pp", 100 * json_number_or_nan(l->quantity, "effect"));
 	else
-		grid_set(g, column, row, "%+.2f %%", json_number_or_nan(l->quantity, "effect_percent"));
+		text_table_set(t, column, row, "%+.2f %%", json_number_or_nan(l->quantity, "effect_percent"));
 }
 
 static void put_end(char *text, size_t size, double value, bool share)
@@ -138,7 +137,7 @@ static void put_end(char *text, size_t size, double value, bool share)
 }
 
 /* `which`: "" (of all together), or "_alone". */
-static void put_interval(struct grid *g, size_t column, size_t row, const struct line *l, const char *which)
+static void put_interval(struct text_table *t, size_t column, size_t row, const struct line *l, const char *which)
 {
 	const char *tail = is_share(l) ? "" : "_percent";
 	bool share = is_share(l);
@@ -153,82 +152,82 @@ static void put_interval(struct grid *g, size_t column, size_t row, const struct
 	put_end(low, sizeof(low), from, share);
 	put_end(high, sizeof(high), to, share);
 	if (isnan(from) && isnan(to))
-		grid_set(g, column, row, "anything");
+		text_table_set(t, column, row, "anything");
 	else
-		grid_set(g, column, row, "%s to %s %s", low, high, share ? "pp" : "%");
+		text_table_set(t, column, row, "%s to %s %s", low, high, share ? "pp" : "%");
 }
 
-static void put_margin(struct grid *g, size_t column, size_t row, const struct line *l)
+static void put_margin(struct text_table *t, size_t column, size_t row, const struct line *l)
 {
 	const char *from = json_text(l->quantity, "margin_from");
 	const char *how = strcmp(from, "least") ? from : "";
 
 	if (is_share(l))
-		grid_set(g, column, row, "%.2g pp%s%s", 100 * json_number_or_nan(l->quantity, "margin"),
-			 *how ? " " : "", how);
+		text_table_set(t, column, row, "%.2g pp%s%s", 100 * json_number_or_nan(l->quantity, "margin"),
+			       *how ? " " : "", how);
 	else
-		grid_set(g, column, row, "%.2g %%%s%s", json_number_or_nan(l->quantity, "margin_percent"),
-			 *how ? " " : "", how);
+		text_table_set(t, column, row, "%.2g %%%s%s", json_number_or_nan(l->quantity, "margin_percent"),
+			       *how ? " " : "", how);
 }
 
-static void put_absolute(struct grid *g, size_t column, size_t row, const struct line *l)
+static void put_absolute(struct text_table *t, size_t column, size_t row, const struct line *l)
 {
 	double value = json_number_or_nan(l->quantity, "effect");
 
 	if (is_share(l))
-		grid_set(g, column, row, "-");
+		text_table_set(t, column, row, "-");
 	else
-		grid_set(g, column, row, fabs(value) < 100 ? "%+.1f %s" : "%+.0f %s", value,
-			 json_text(l->quantity, "unit"));
+		text_table_set(t, column, row, fabs(value) < 100 ? "%+.1f %s" : "%+.0f %s", value,
+			       json_text(l->quantity, "unit"));
 }
 
 static void put_lines(const json_t *result, FILE *out)
 {
 	bool several = json_array_size(json_object_get(result, "points")) > 1;
 	size_t count, id = 0, label = 0, quantity, verdict, base, with, effect, absolute, interval, alone, p, margin;
-	struct line *lines = collect(result, &count);
-	struct grid g;
+	struct line *lines = lines_of_result(result, &count);
+	struct text_table t;
 
-	grid_init(&g, count);
+	text_table_init(&t, count);
 	if (several) {
-		id = grid_add(&g, "point", GRID_RIGHT, 0);
-		label = grid_add(&g, "", GRID_LEFT, 1);
+		id = text_table_add(&t, "point", ALIGN_RIGHT, 0);
+		label = text_table_add(&t, "", ALIGN_LEFT, 1);
 	}
-	quantity = grid_add(&g, "quantity", GRID_LEFT, 0);
-	base = grid_add(&g, "BASE", GRID_RIGHT, 2);
-	with = grid_add(&g, "NEW", GRID_RIGHT, 3);
-	effect = grid_add(&g, "effect", GRID_RIGHT, 0);
-	absolute = grid_add(&g, "", GRID_RIGHT, 0);
-	interval = grid_add(&g, "95 % interval", GRID_RIGHT, 0);
-	alone = grid_add(&g, "90 %, alone", GRID_RIGHT, 5);
-	p = grid_add(&g, "p", GRID_POINT, 0);
-	margin = grid_add(&g, "margin", GRID_LEFT, 4);
-	verdict = grid_add(&g, "verdict", GRID_LEFT, 0);
+	quantity = text_table_add(&t, "quantity", ALIGN_LEFT, 0);
+	base = text_table_add(&t, "BASE", ALIGN_RIGHT, 2);
+	with = text_table_add(&t, "NEW", ALIGN_RIGHT, 3);
+	effect = text_table_add(&t, "effect", ALIGN_RIGHT, 0);
+	absolute = text_table_add(&t, "", ALIGN_RIGHT, 0);
+	interval = text_table_add(&t, "95 % interval", ALIGN_RIGHT, 0);
+	alone = text_table_add(&t, "90 %, alone", ALIGN_RIGHT, 5);
+	p = text_table_add(&t, "p", ALIGN_POINT, 0);
+	margin = text_table_add(&t, "margin", ALIGN_LEFT, 4);
+	verdict = text_table_add(&t, "verdict", ALIGN_LEFT, 0);
 	for (size_t i = 0; i < count; i++) {
 		const struct line *l = &lines[i];
 		bool first = !i || lines[i - 1].point != l->point;
 
 		if (several && first) {
-			grid_set(&g, id, i, "%" JSON_INTEGER_FORMAT,
-				 json_integer_value(json_object_get(l->point, "id")));
-			grid_set(&g, label, i, "%s", json_text(l->point, "label"));
+			text_table_set(&t, id, i, "%" JSON_INTEGER_FORMAT,
+				       json_integer_value(json_object_get(l->point, "id")));
+			text_table_set(&t, label, i, "%s", json_text(l->point, "label"));
 		}
-		grid_set(&g, quantity, i, "%s", compare_quantity_label(l->key));
-		grid_set(&g, verdict, i, "%s", l->quantity ? json_text(l->quantity, "verdict") : "not compared");
+		text_table_set(&t, quantity, i, "%s", compare_quantity_label(l->key));
+		text_table_set(&t, verdict, i, "%s", l->quantity ? json_text(l->quantity, "verdict") : "not compared");
 		if (!l->quantity)
 			continue;
-		put_level(&g, base, i, l, "base");
-		put_level(&g, with, i, l, "with");
-		put_effect(&g, effect, i, l);
-		put_absolute(&g, absolute, i, l);
-		put_interval(&g, interval, i, l, "");
-		put_interval(&g, alone, i, l, "_alone");
-		grid_set(&g, p, i, "%.4f", json_number_or_nan(l->quantity, "p"));
-		put_margin(&g, margin, i, l);
+		put_level(&t, base, i, l, "base");
+		put_level(&t, with, i, l, "with");
+		put_effect(&t, effect, i, l);
+		put_absolute(&t, absolute, i, l);
+		put_interval(&t, interval, i, l, "");
+		put_interval(&t, alone, i, l, "_alone");
+		text_table_set(&t, p, i, "%.4f", json_number_or_nan(l->quantity, "p"));
+		put_margin(&t, margin, i, l);
 	}
 	fputc('\n', out);
-	grid_print(&g, WIDTH, out);
-	grid_free(&g);
+	text_table_print(&t, WIDTH, out);
+	text_table_free(&t);
 	free(lines);
 }
 
@@ -246,7 +245,7 @@ static void put_left_out(const json_t *point, FILE *out)
 		"point %" JSON_INTEGER_FORMAT ": %" JSON_INTEGER_FORMAT " runs of BASE and %" JSON_INTEGER_FORMAT
 		" of NEW are left out: ",
 		json_integer_value(json_object_get(point, "id")), base, with);
-	put_list(json_object_get(point, "reasons"), out);
+	put_texts(json_object_get(point, "reasons"), out);
 	fputc('\n', out);
 }
 
@@ -267,7 +266,7 @@ static void put_missing(const json_t *result, FILE *out)
 				abort();
 			if (!json_object_get(said, line)) {
 				fputs("not compared: ", out);
-				put_clean(line, out);
+				compare_put_clean(line, out);
 				fputc('\n', out);
 			}
 			json_object_set_new(said, line, json_true());
@@ -278,24 +277,24 @@ static void put_missing(const json_t *result, FILE *out)
 }
 
 /* A value of a state: a text, a number, or nothing. */
-static void put_value(const json_t *value, FILE *out)
+static void put_state_value(const json_t *value, FILE *out)
 {
 	if (json_is_integer(value))
 		fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	else
-		put_clean(json_is_string(value) ? json_string_value(value) : "-", out);
+		compare_put_clean(json_is_string(value) ? json_string_value(value) : "-", out);
 }
 
 static void put_difference(const json_t *one, FILE *out)
 {
 	fputs("  ", out);
-	put_clean(json_text(one, "key"), out);
+	compare_put_clean(json_text(one, "key"), out);
 	fputs(": ", out);
-	put_value(json_object_get(one, "a"), out);
+	put_state_value(json_object_get(one, "a"), out);
 	fputs(" -> ", out);
-	put_value(json_object_get(one, "b"), out);
+	put_state_value(json_object_get(one, "b"), out);
 	fprintf(out, " (%s)%s", json_text(one, "where"), *json_text(one, "meaning") ? ": " : "");
-	put_clean(json_text(one, "meaning"), out);
+	compare_put_clean(json_text(one, "meaning"), out);
 	fputc('\n', out);
 }
 
@@ -324,7 +323,7 @@ void compare_table(const json_t *result, FILE *out)
 	const json_t *note;
 	size_t i;
 
-	put_clean(json_text(result, "experiment"), out);
+	compare_put_clean(json_text(result, "experiment"), out);
 	fputc('\n', out);
 	put_arm(result, "BASE", "base", out);
 	put_arm(result, "NEW ", "with", out);
@@ -335,11 +334,11 @@ void compare_table(const json_t *result, FILE *out)
 	put_missing(result, out);
 	json_array_foreach (json_object_get(result, "notes"), i, note) {
 		fputs("note: ", out);
-		put_clean(json_string_value(note), out);
+		compare_put_clean(json_string_value(note), out);
 		fputc('\n', out);
 	}
 	put_state(result, out);
 	fprintf(out, "\n%s: ", json_text(result, "verdict"));
-	put_clean(json_text(result, "answer"), out);
+	compare_put_clean(json_text(result, "answer"), out);
 	fputc('\n', out);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/grid.h"
+#include "analysis/text_table.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -15,7 +15,7 @@
 #define WIDTH 110
 
 /* A point's values without the gaps, and which unit each is of. */
-struct course {
+struct levels {
 	double *value;
 	size_t *unit, *change, count, changes;
 };
@@ -25,9 +25,9 @@ static double native(const struct compare_values *v, double value)
 	return v->logarithms ? exp(value) : value;
 }
 
-static struct course course_of(const struct compare_values *v, size_t units)
+static struct levels levels_find(const struct compare_values *v, size_t units)
 {
-	struct course c = {.value = calloc(units + 1, sizeof(double)),
+	struct levels c = {.value = calloc(units + 1, sizeof(double)),
 			   .unit = calloc(units + 1, sizeof(size_t)),
 			   .change = calloc(units + 1, sizeof(size_t))};
 
@@ -42,7 +42,7 @@ static struct course course_of(const struct compare_values *v, size_t units)
 	return c;
 }
 
-static void course_free(struct course *c)
+static void levels_free(struct levels *c)
 {
 	free(c->value);
 	free(c->unit);
@@ -50,7 +50,7 @@ static void course_free(struct course *c)
 }
 
 /* The mean of the segment that starts at the `k`-th change (0: the first segment). */
-static double level_of(const struct course *c, size_t k)
+static double level_of(const struct levels *c, size_t k)
 {
 	size_t from = k ? c->change[k - 1] : 0, to = k < c->changes ? c->change[k] : c->count;
 	double sum = 0;
@@ -83,7 +83,7 @@ static json_t *build_json(const struct compare_runs *runs, size_t unit)
 			 when ? when : "", "runs", (int)count, "value", "level");
 }
 
-static json_t *builds_json(const struct compare_runs *runs, const struct compare_values *v, const struct course *c)
+static json_t *builds_json(const struct compare_runs *runs, const struct compare_values *v, const struct levels *c)
 {
 	json_t *builds = json_array();
 	size_t segment = 0;
@@ -100,7 +100,7 @@ static json_t *builds_json(const struct compare_runs *runs, const struct compare
 	return builds;
 }
 
-static json_t *changes_json(const struct compare_runs *runs, const struct compare_values *v, const struct course *c)
+static json_t *changes_json(const struct compare_runs *runs, const struct compare_values *v, const struct levels *c)
 {
 	json_t *changes = json_array();
 	size_t ignored;
@@ -125,7 +125,7 @@ static const char *unit_of(const struct compare_values *v, const char *metric)
 }
 
 /* A point has one that is not compared where its metric lacks the quantity. */
-static const struct compare_values *values_of(const struct compare_point *p, const char *quantity)
+static const struct compare_values *history_values(const struct compare_point *p, const char *quantity)
 {
 	static const struct compare_values none = {.of.key = "", .why = "it has no such statistic"};
 
@@ -135,10 +135,10 @@ static const struct compare_values *values_of(const struct compare_point *p, con
 	return &none;
 }
 
-static json_t *point_json(const struct compare_join *j, const struct compare_point *p, const char *quantity)
+static json_t *history_point_json(const struct compare_join *j, const struct compare_point *p, const char *quantity)
 {
-	const struct compare_values *v = values_of(p, quantity);
-	struct course c = course_of(v, j->runs->units[ARM_BASE]);
+	const struct compare_values *v = history_values(p, quantity);
+	struct levels c = levels_find(v, j->runs->units[ARM_BASE]);
 	char *label = compare_label(j, p);
 	json_t *point =
 	    json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "id", p->id, "label", label, "metric",
@@ -146,7 +146,7 @@ static json_t *point_json(const struct compare_join *j, const struct compare_poi
 		      builds_json(j->runs, v, &c), "changes", changes_json(j->runs, v, &c));
 
 	free(label);
-	course_free(&c);
+	levels_free(&c);
 	return point;
 }
 
@@ -185,7 +185,7 @@ json_t *history_of(const struct compare_join *j, const char *quantity)
 	json_t *points = json_array();
 
 	for (size_t i = 0; i < j->count; i++)
-		json_array_append_new(points, point_json(j, &j->point[i], quantity));
+		json_array_append_new(points, history_point_json(j, &j->point[i], quantity));
 	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o}", "schema", 1, "experiment", name ? name : "", "unit",
 			 compare_unit_name[j->runs->kind], "quantity", quantity, "answer", answer_of(points, j->runs),
 			 "points", points);
@@ -193,49 +193,50 @@ json_t *history_of(const struct compare_join *j, const char *quantity)
 
 /* --- for people --- */
 
-static void put_value(struct grid *g, size_t column, size_t row, const json_t *value, const char *unit)
+static void history_put_value(struct text_table *t, size_t column, size_t row, const json_t *value, const char *unit)
 {
 	char text[32];
 
 	if (!json_is_number(value))
-		grid_set(g, column, row, "-");
+		text_table_set(t, column, row, "-");
 	else if (!strcmp(unit, "share"))
-		grid_set(g, column, row, "%.3g %%", 100 * json_number_value(value));
+		text_table_set(t, column, row, "%.3g %%", 100 * json_number_value(value));
 	else if (!strcmp(unit, "ns"))
-		grid_set(g, column, row, "%s",
-			 unit_human_ns((int64_t)llround(json_number_value(value)), text, sizeof(text)));
+		text_table_set(t, column, row, "%s",
+			       unit_human_ns((int64_t)llround(json_number_value(value)), text, sizeof(text)));
 	else
-		grid_set(g, column, row, "%.4g %s", json_number_value(value), unit);
+		text_table_set(t, column, row, "%.4g %s", json_number_value(value), unit);
 }
 
-static void put_point(const json_t *point, FILE *out)
+static void history_put_point(const json_t *point, FILE *out)
 {
 	const json_t *builds = json_object_get(point, "builds"), *build, *change;
 	const char *unit = json_text(point, "unit");
 	size_t when, kernel, boot, runs, value, level, mark, i;
-	struct grid g;
+	struct text_table t;
 
-	grid_init(&g, json_array_size(builds));
-	when = grid_add(&g, "began", GRID_LEFT, 0);
-	kernel = grid_add(&g, "kernel", GRID_LEFT, 0);
-	boot = grid_add(&g, "boot", GRID_LEFT, 1);
-	runs = grid_add(&g, "runs", GRID_RIGHT, 2);
-	value = grid_add(&g, "value", GRID_RIGHT, 0);
-	level = grid_add(&g, "level", GRID_RIGHT, 0);
-	mark = grid_add(&g, "", GRID_LEFT, 0);
+	text_table_init(&t, json_array_size(builds));
+	when = text_table_add(&t, "began", ALIGN_LEFT, 0);
+	kernel = text_table_add(&t, "kernel", ALIGN_LEFT, 0);
+	boot = text_table_add(&t, "boot", ALIGN_LEFT, 1);
+	runs = text_table_add(&t, "runs", ALIGN_RIGHT, 2);
+	value = text_table_add(&t, "value", ALIGN_RIGHT, 0);
+	level = text_table_add(&t, "level", ALIGN_RIGHT, 0);
+	mark = text_table_add(&t, "", ALIGN_LEFT, 0);
 	json_array_foreach (builds, i, build) {
-		grid_set(&g, when, i, "%s", json_text(build, "started_utc"));
-		grid_set(&g, kernel, i, "%s", json_text(build, "kernel"));
-		grid_set(&g, boot, i, "%.8s", json_text(build, "boot"));
-		grid_set(&g, runs, i, "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(build, "runs")));
-		put_value(&g, value, i, json_object_get(build, "value"), unit);
-		put_value(&g, level, i, json_object_get(build, "level"), unit);
+		text_table_set(&t, when, i, "%s", json_text(build, "started_utc"));
+		text_table_set(&t, kernel, i, "%s", json_text(build, "kernel"));
+		text_table_set(&t, boot, i, "%.8s", json_text(build, "boot"));
+		text_table_set(&t, runs, i, "%" JSON_INTEGER_FORMAT,
+			       json_integer_value(json_object_get(build, "runs")));
+		history_put_value(&t, value, i, json_object_get(build, "value"), unit);
+		history_put_value(&t, level, i, json_object_get(build, "level"), unit);
 	}
 	json_array_foreach (json_object_get(point, "changes"), i, change)
-		grid_set(&g, mark, (size_t)json_integer_value(json_object_get(change, "at")), "<- %+.2f %%",
-			 json_number_value(json_object_get(change, "effect_percent")));
-	grid_print(&g, WIDTH, out);
-	grid_free(&g);
+		text_table_set(&t, mark, (size_t)json_integer_value(json_object_get(change, "at")), "<- %+.2f %%",
+			       json_number_value(json_object_get(change, "effect_percent")));
+	text_table_print(&t, WIDTH, out);
+	text_table_free(&t);
 }
 
 void history_table(const json_t *history, FILE *out)
@@ -253,7 +254,7 @@ void history_table(const json_t *history, FILE *out)
 			compare_quantity_label(json_text(history, "quantity")), json_text(point, "metric"));
 		if (*json_text(point, "why"))
 			fprintf(out, "%s\n", json_text(point, "why"));
-		put_point(point, out);
+		history_put_point(point, out);
 		fputc('\n', out);
 	}
 	fprintf(out, "%s\n",

@@ -6,8 +6,8 @@
  *     "builds": [{"kernel", "boot", "started_utc", "runs", "value" (null: none), "level" (of its segment)}],
  *     "changes": [{"at" (index of the first build after it), "before", "after" (kernels), "from", "to" (levels), "effect_percent"}]}]}
  */
-#ifndef KBLAT_ANALYSIS_HISTORY_H
-#define KBLAT_ANALYSIS_HISTORY_H
+#ifndef KBLAT_COMPARE_HISTORY_H
+#define KBLAT_COMPARE_HISTORY_H
 
 #include <stdio.h>
 

@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "compare/compare_judge.h"
+#include "compare/compare_table.h"
 #include "report/answer_page.h"
 #include "report/derived.h"
 #include "report/figure_shift.h"

@@ -4,13 +4,13 @@
 
 #include "common/json.h"
 
-static bool always(const json_t *params)
+static bool is_always_reliable(const json_t *params)
 {
 	(void)params;
 	return true;
 }
 
-static bool never(const json_t *params)
+static bool is_never_reliable(const json_t *params)
 {
 	(void)params;
 	return false;
@@ -39,14 +39,14 @@ static const struct {
 	bool (*is_reliable)(const json_t *params);
 	bool has_own_clock, has_device;
 } transports[] = {
-    {"shmem", always, false, false},
+    {"shmem", is_always_reliable, false, false},
     {"verbs", is_connected_reliably, false, true},
-    {"tcp", always, false, false},
-    {"udp", never, false, false},
+    {"tcp", is_always_reliable, false, false},
+    {"udp", is_never_reliable, false, false},
     {"zeromq", is_pair, false, false},
     {"nanomsg", is_pair, false, false},
     {"scripted", is_declared_reliable, true, false},
-    {NULL, always, false, false},
+    {NULL, is_always_reliable, false, false},
 };
 
 struct layout_traits legacy_traits(const json_t *params)

@@ -21,7 +21,7 @@
 #define CHUNK	 (256 << 10)
 
 /* What may change after sealing, and the manifest itself. */
-static bool is_listed(const char *name)
+static bool manifest_lists(const char *name)
 {
 	return strcmp(name, MANIFEST) && strncmp(name, DERIVED, strlen(DERIVED));
 }
@@ -108,7 +108,7 @@ int manifest_write(const char *run_path, struct err *e)
 	if (!out)
 		rc = err_sys(e, -ENOMEM, path, "write");
 	for (size_t i = 0; !rc && i < count; i++)
-		if (is_listed(files[i]))
+		if (manifest_lists(files[i]))
 			rc = write_line(run_path, files[i], out, e);
 	if (out && fclose(out) && !rc)
 		rc = err_sys(e, -ENOMEM, path, "write");
@@ -130,7 +130,7 @@ struct check {
 	const char *last; /* the name before, to see order and doubles */
 };
 
-__attribute__((format(printf, 2, 3))) static void complain(struct check *c, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void manifest_complain(struct check *c, const char *format, ...)
 {
 	char raw[1024], text[1024];
 	va_list ap;
@@ -159,18 +159,19 @@ static bool is_safe(const char *name)
 	return true;
 }
 
-static void check_file(struct check *c, const char *hex, const char *name)
+static void manifest_check_file(struct check *c, const char *hex, const char *name)
 {
 	char *path = fs_path("%s/%s", c->run_path, name), found[HEX + 1];
 	struct err e = ERR_INIT;
 	int rc = hash_file(path, found, &e);
 
 	if (rc == -ENOENT)
-		complain(c, "%s: missing", name);
+		manifest_complain(c, "%s: missing", name);
 	else if (rc)
-		complain(c, "%s: %s", name, rc == -ELOOP ? "a symbolic link, where only files belong" : e.text);
+		manifest_complain(c, "%s: %s", name,
+				  rc == -ELOOP ? "a symbolic link, where only files belong" : e.text);
 	else if (strcmp(hex, found))
-		complain(c, "%s: changed", name);
+		manifest_complain(c, "%s: changed", name);
 	free(path);
 }
 
@@ -180,19 +181,19 @@ static void check_line(struct check *c, char *line, size_t number)
 	char *name = line + HEX + 2;
 
 	if (strspn(line, "0123456789abcdef") != HEX || strncmp(line + HEX, "  ", 2)) {
-		complain(c, MANIFEST ": line %zu is not a SHA-256 and a name", number);
+		manifest_complain(c, MANIFEST ": line %zu is not a SHA-256 and a name", number);
 		return;
 	}
 	line[HEX] = '\0';
-	if (!is_safe(name) || !is_listed(name)) {
-		complain(c, MANIFEST ": line %zu names '%s', which does not belong there", number, name);
+	if (!is_safe(name) || !manifest_lists(name)) {
+		manifest_complain(c, MANIFEST ": line %zu names '%s', which does not belong there", number, name);
 		return;
 	}
 	if (c->last && strcmp(c->last, name) >= 0)
-		complain(c, MANIFEST ": line %zu: '%s' is %s", number, name,
-			 strcmp(c->last, name) ? "out of order" : "listed twice");
+		manifest_complain(c, MANIFEST ": line %zu: '%s' is %s", number, name,
+				  strcmp(c->last, name) ? "out of order" : "listed twice");
 	c->last = name;
-	check_file(c, line, name);
+	manifest_check_file(c, line, name);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -209,12 +210,12 @@ static void check_extra(struct check *c, char **names, size_t count)
 
 	/* A link or a special file anywhere is an error of the listing. */
 	if (fs_files(c->run_path, &files, &n, &e)) {
-		complain(c, "%s", e.text);
+		manifest_complain(c, "%s", e.text);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (is_listed(files[i]) && !bsearch(&files[i], names, count, sizeof(*names), compare_names))
-			complain(c, "%s: not in the manifest", files[i]);
+		if (manifest_lists(files[i]) && !bsearch(&files[i], names, count, sizeof(*names), compare_names))
+			manifest_complain(c, "%s: not in the manifest", files[i]);
 	fs_files_free(files);
 }
 
@@ -261,7 +262,7 @@ int manifest_check(const char *run_path, void (*complain_to)(void *arg, const ch
 	if (rc)
 		goto out;
 	if (strlen(text) != size)
-		complain(&c, MANIFEST ": it has a byte of value zero");
+		manifest_complain(&c, MANIFEST ": it has a byte of value zero");
 	if (check_text(&c, text))
 		rc = err_sys(e, -ENOMEM, path, "check");
 	free(text);

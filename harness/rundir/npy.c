@@ -145,7 +145,7 @@ static bool parse_shape(const char *p, size_t length, size_t *count)
 	return p + 1 == end && *p == ')';
 }
 
-static int refuse(const char *path, struct err *e, const char *cause)
+static int npy_refuse(const char *path, struct err *e, const char *cause)
 {
 	return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "%s", cause);
 }
@@ -155,13 +155,13 @@ static int read_dictionary(const char *path, const char *text, size_t length, si
 	struct dictionary d;
 
 	if (!parse_dictionary(text, text + length, &d))
-		return refuse(path, e, "its .npy header cannot be understood");
+		return npy_refuse(path, e, "its .npy header cannot be understood");
 	if (!is_literal(d.descr, d.descr_length, "'<i8'") && !is_literal(d.descr, d.descr_length, "\"<i8\""))
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
 			       "its entries are %.*s, not '<i8' (64-bit integers)",
 			       (int)(d.descr_length > 32 ? 32 : d.descr_length), d.descr);
 	if (!is_literal(d.order, d.order_length, "False"))
-		return refuse(path, e, "its order is Fortran's, not C's");
+		return npy_refuse(path, e, "its order is Fortran's, not C's");
 	if (*d.shape != '(' || !parse_shape(d.shape, d.shape_length, count))
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
 			       "its shape is %.*s, not that of one column, such as (8000,)",
@@ -177,19 +177,19 @@ static int read_header(const char *path, const unsigned char *map, size_t size, 
 	int rc;
 
 	if (size < PREAMBLE || memcmp(map, MAGIC, sizeof(MAGIC) - 1))
-		return refuse(path, e, "it is not a .npy file");
+		return npy_refuse(path, e, "it is not a .npy file");
 	if (map[6] != 1 || map[7] != 0)
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it is of .npy version %u.%u; only 1.0 is read",
 			       map[6], map[7]);
 	length = map[8] | (size_t)map[9] << 8;
 	if (length > size - PREAMBLE)
-		return refuse(path, e, "it is cut off inside its .npy header");
+		return npy_refuse(path, e, "it is cut off inside its .npy header");
 	rc = read_dictionary(path, (const char *)map + PREAMBLE, length, count, e);
 	if (rc)
 		return rc;
 	*start = PREAMBLE + length;
 	if (*start % sizeof(int64_t))
-		return refuse(path, e, "its data is not aligned to eight bytes");
+		return npy_refuse(path, e, "its data is not aligned to eight bytes");
 	if (__builtin_mul_overflow(*count, sizeof(int64_t), &want) || want > size - *start)
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it is cut off: %zu entries announced, %zu there",
 			       *count, (size - *start) / sizeof(int64_t));
@@ -199,7 +199,7 @@ static int read_header(const char *path, const unsigned char *map, size_t size, 
 	return 0;
 }
 
-static int open_column(const char *path, size_t *size, struct err *e)
+static int npy_map(const char *path, size_t *size, struct err *e)
 {
 	/* O_NONBLOCK: a FIFO in a column's place is refused below, not waited for. */
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -209,11 +209,11 @@ static int open_column(const char *path, size_t *size, struct err *e)
 		return err_sys(e, -errno, path, "read");
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return refuse(path, e, "it is not a regular file");
+		return npy_refuse(path, e, "it is not a regular file");
 	}
 	if (!st.st_size) {
 		close(fd);
-		return refuse(path, e, "it is empty");
+		return npy_refuse(path, e, "it is empty");
 	}
 	*size = (size_t)st.st_size;
 	return fd;
@@ -226,7 +226,7 @@ int npy_open(const char *path, struct npy *out, struct err *e)
 	int fd, rc;
 
 	memset(out, 0, sizeof(*out));
-	fd = open_column(path, &size, e);
+	fd = npy_map(path, &size, e);
 	if (fd < 0)
 		return fd;
 	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);

@@ -12,7 +12,7 @@
 
 #define PARTIAL ".partial"
 
-static bool has_file(const char *dir, const char *name)
+static bool run_has_file(const char *dir, const char *name)
 {
 	char *path = fs_path("%s/%s", dir, name);
 	bool there = !access(path, F_OK);
@@ -37,7 +37,7 @@ static json_t *read_below(const char *dir, const char *name, enum document docum
 	return value;
 }
 
-static int refuse(const char *path, struct err *e, const char *cause)
+static int run_refuse(const char *path, struct err *e, const char *cause)
 {
 	return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "not a run directory: %s", cause);
 }
@@ -47,17 +47,17 @@ int run_open(const char *path, struct run *out, struct err *e)
 	memset(out, 0, sizeof(*out));
 	out->path = realpath(path, NULL);
 	if (!out->path)
-		return refuse(path, e, errno == ENOENT ? "there is nothing of this name" : strerrordesc_np(errno));
-	if (!has_file(out->path, "run.json") || !has_file(out->path, "resolved.json")) {
+		return run_refuse(path, e, errno == ENOENT ? "there is nothing of this name" : strerrordesc_np(errno));
+	if (!run_has_file(out->path, "run.json") || !run_has_file(out->path, "resolved.json")) {
 		run_close(out);
-		return refuse(path, e, "it has no run.json and resolved.json");
+		return run_refuse(path, e, "it has no run.json and resolved.json");
 	}
-	out->sealed = has_file(out->path, "manifest-sha256.txt") && !is_partial(out->path);
+	out->sealed = run_has_file(out->path, "manifest-sha256.txt") && !is_partial(out->path);
 	out->run = read_below(out->path, "run.json", DOC_RUN, e);
 	out->resolved = out->run ? read_below(out->path, "resolved.json", DOC_RESOLVED, e) : NULL;
-	if (out->resolved && has_file(out->path, "summary.json"))
+	if (out->resolved && run_has_file(out->path, "summary.json"))
 		out->summary = read_below(out->path, "summary.json", DOC_SUMMARY, e);
-	if (out->resolved && (out->summary || !has_file(out->path, "summary.json")))
+	if (out->resolved && (out->summary || !run_has_file(out->path, "summary.json")))
 		return 0;
 	run_close(out);
 	return -EINVAL;

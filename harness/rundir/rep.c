@@ -43,7 +43,7 @@ int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *c
 }
 
 /* 1: open. 0: there is none. */
-static int open_column(const char *dir, const char *name, struct npy *out, struct err *e)
+static int rep_open_column(const char *dir, const char *name, struct npy *out, struct err *e)
 {
 	char *path = fs_path("%s/%s.npy", dir, name);
 	bool missing = access(path, F_OK) && errno == ENOENT;
@@ -64,7 +64,7 @@ static int open_columns(const char *dir, const struct layout_flow *f, struct rep
 	int there = 1;
 
 	for (unsigned i = 0; i < f->column_count && there == 1; i++)
-		there = open_column(dir, f->columns[i], &r->columns[i], e);
+		there = rep_open_column(dir, f->columns[i], &r->columns[i], e);
 	for (unsigned i = 1; i < f->column_count && there == 1; i++)
 		if (r->columns[i].count != r->columns[0].count)
 			there =

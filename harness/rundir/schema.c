@@ -59,7 +59,7 @@ int schema_document(const char *path)
 	return -1;
 }
 
-static int refuse(const char *path, struct err *e, const char *format, const char *key)
+static int schema_refuse(const char *path, struct err *e, const char *format, const char *key)
 {
 	return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, format, key);
 }
@@ -69,7 +69,7 @@ static int check_schema(const json_t *value, const char *path, struct err *e)
 	const json_t *schema = json_object_get(value, "schema");
 
 	if (!json_is_integer(schema) || json_integer_value(schema) < 1)
-		return refuse(path, e, "it has no number of its %s", "schema");
+		return schema_refuse(path, e, "it has no number of its %s", "schema");
 	if (json_integer_value(schema) > SCHEMA)
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
 			       "it is of schema %" JSON_INTEGER_FORMAT ", from a newer kblat; this one knows %d",
@@ -80,16 +80,16 @@ static int check_schema(const json_t *value, const char *path, struct err *e)
 static int check(enum document document, const json_t *value, const char *path, struct err *e)
 {
 	if (!json_is_object(value))
-		return refuse(path, e, "it is not a JSON %s", "object");
+		return schema_refuse(path, e, "it is not a JSON %s", "object");
 	if (documents[document].has_schema && check_schema(value, path, e))
 		return -EINVAL;
 	for (const struct key *k = documents[document].keys; k->name; k++) {
 		const json_t *found = json_object_get(value, k->name);
 
 		if (!found)
-			return refuse(path, e, "'%s' is missing", k->name);
+			return schema_refuse(path, e, "'%s' is missing", k->name);
 		if (!(k->types & 1u << json_typeof(found)))
-			return refuse(path, e, "'%s' is of a wrong type", k->name);
+			return schema_refuse(path, e, "'%s' is of a wrong type", k->name);
 	}
 	return 0;
 }

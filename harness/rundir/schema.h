@@ -3,8 +3,8 @@
  * their types (rundir/reader.h says what they mean). What is deeper inside, its reader checks: nothing that a file
  * says is trusted.
  */
-#ifndef KBLAT_ANALYSIS_SCHEMA_H
-#define KBLAT_ANALYSIS_SCHEMA_H
+#ifndef KBLAT_RUNDIR_SCHEMA_H
+#define KBLAT_RUNDIR_SCHEMA_H
 
 #include <jansson.h>
 

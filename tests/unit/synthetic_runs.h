@@ -14,6 +14,7 @@
 #include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "compare/compare_answer.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_perm.h"
 

@@ -1,0 +1,17 @@
+/*
+ * The whole verdict of a comparison (compare_judge.h), and the sentence that says it.
+ */
+#ifndef KBLAT_COMPARE_ANSWER_H
+#define KBLAT_COMPARE_ANSWER_H
+
+#include <jansson.h>
+
+#include "common/err.h"
+
+/* Fill in "verdict" and "answer" from the rest. */
+void compare_answer(json_t *result);
+
+/* STATUS_OK, STATUS_NO or STATUS_UNDECIDED. */
+enum status compare_status(const json_t *result);
+
+#endif

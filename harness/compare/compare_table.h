@@ -1,0 +1,13 @@
+/*
+ * A comparison for people: what was compared, a line for each point and quantity, and the answer.
+ */
+#ifndef KBLAT_COMPARE_TABLE_H
+#define KBLAT_COMPARE_TABLE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* The result of compare_judge(), 140 columns wide at most. */
+void compare_table(const json_t *result, FILE *out);
+
+#endif
