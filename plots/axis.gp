@@ -1,9 +1,11 @@
-# Medians against a setting whose values are categories: a panel for each service type, a line for each kind of point, error
-# bars from P10 to P90; of paced points, below each, a bar of the steps that were missed (filled) and not sent (hollow, on top).
+# Medians against a setting whose values are categories: a panel for each service type, a line for
+# each kind of point, error bars from P10 to P90; of paced points, below each, a bar of the steps that
+# were missed (filled) and not sent (hollow, on top).
 #
-#   name.tsv   panel, line, x (all from 1), valid (1 or 0), p50_ns, p10_ns, p90_ns, missed_share, unsent_share, in the order of
-#              the lines
-#   steps_height, steps_most                      of the strip of steps, in pixels (0: none); its largest bar, in percent
+#   name.tsv   panel, line, x (all from 1), valid (1 or 0), p50_ns, p10_ns, p90_ns, missed_share,
+#              unsent_share, in the order of the lines
+#   steps_height, steps_most                      of the strip of steps, in pixels (0: none); its
+#                                                 largest bar, in percent
 #   points, labels[], rotate, axis_name           the categories
 #   panel_count, panels[], line_count, lines[]    names
 #   key_rows, key_columns
@@ -16,6 +18,7 @@ array dashes[8] = [1, 2, 4, 3, 5, 2, 4, 3]
 
 bottom_margin = rotate ? 74 : 58
 gap = 16.
+middle = (left + right) / 2.
 panel_width = (right - left - (panel_count - 1) * gap) / panel_count
 step = 0.7 / (line_count + 1)
 if (step > 0.14) {
@@ -63,22 +66,24 @@ do for [p = 1:panel_count] {
 	if (p == 1) {
 		set ylabel sprintf("latency [%s]", unit) noenhanced
 		set format y "%.10g"
-		set label 101 (steps_height ? "" : axis_name) at screen px((left + right) / 2.),py(height - 14) center noenhanced
+		set label 101 (steps_height ? "" : axis_name) at screen px(middle),py(height - 14) center noenhanced
 	} else {
 		unset ylabel
 		set format y ""
 		unset label 101
 		unset label 1
 	}
-		plot for [s = 1:line_count] table skip 1 using (x(p, s)):(y(5)):(side(6)):(side(7)) with yerrorbars pointtype -1 \
-			linewidth 1 linecolor rgb ink[s] notitle, \
-		for [s = 1:line_count] table skip 1 using (x(p, s)):(y(5)) with linespoints pointtype shape[s] pointsize 0.75 \
-			dashtype dashes[s] linewidth 1.3 linecolor rgb ink[s] notitle, \
+	plot for [s = 1:line_count] table skip 1 using (x(p, s)):(y(5)):(side(6)):(side(7)) \
+			with yerrorbars pointtype -1 linewidth 1 linecolor rgb ink[s] notitle, \
+		for [s = 1:line_count] table skip 1 using (x(p, s)):(y(5)) \
+			with linespoints pointtype shape[s] pointsize 0.75 dashtype dashes[s] linewidth 1.3 \
+			linecolor rgb ink[s] notitle, \
 		table skip 1 using (column(1) == p && column(4) == 0 ? column(3) + shift(column(2)) : NaN):(y(5)) \
 			with points pointtype 2 pointsize 1.3 linewidth 2 linecolor rgb red notitle
 }
 
-# The same columns below: steps in percent, each bar beneath its point. Above it the number, where there is room for one.
+# The same columns below: steps in percent, each bar beneath its point. Above it the number, where
+# there is room for one.
 if (steps_height) {
 	unset logscale
 	unset mytics
@@ -105,21 +110,21 @@ if (steps_height) {
 		if (p == 1) {
 			set ylabel "steps [%]" noenhanced
 			set format y "%.2g"
-			set label 101 axis_name at screen px((left + right) / 2.),py(height - 14) center noenhanced
-			set label 102 "missed (filled) and not sent (hollow)" at screen px(left),py(floor_of_points + 20) left \
-				noenhanced font face.",12"
+			set label 101 axis_name at screen px(middle),py(height - 14) center noenhanced
+			set label 102 "missed (filled) and not sent (hollow)" \
+				at screen px(left),py(floor_of_points + 20) left noenhanced font face.",12"
 		} else {
 			unset ylabel
 			set format y ""
 			unset label
 		}
-		plot for [s = 1:line_count] table skip 1 using (column(9) > 0 ? x(p, s) : NaN):(both(p, s)):(wide) with boxes linecolor rgb ink[s] \
-				linewidth 1 fillstyle empty border notitle, \
-			for [s = 1:line_count] table skip 1 using (x(p, s)):(percent(8)):(wide) with boxes fillstyle solid 1 noborder \
-				linecolor rgb ink[s] notitle, \
+		plot for [s = 1:line_count] table skip 1 using (column(9) > 0 ? x(p, s) : NaN):(both(p, s)):(wide) \
+				with boxes linecolor rgb ink[s] linewidth 1 fillstyle empty border notitle, \
+			for [s = 1:line_count] table skip 1 using (x(p, s)):(percent(8)):(wide) \
+				with boxes fillstyle solid 1 noborder linecolor rgb ink[s] notitle, \
 			for [s = 1:line_count] table skip 1 using (x(p, s)):(both(p, s)): \
-				(pixels_wide >= 9 ? number(p, s) : "") with labels rotate by 90 left offset character 0,0.4 noenhanced \
-				textcolor rgb red font face.",10" notitle
+				(pixels_wide >= 9 ? number(p, s) : "") with labels rotate by 90 left \
+				offset character 0,0.4 noenhanced textcolor rgb red font face.",10" notitle
 	}
 }
 
@@ -134,8 +139,10 @@ if (key_rows) {
 	unset logscale
 	set yrange [0:1]
 	set key maxcols key_columns
-	plot for [s = 1:line_count] NaN with linespoints pointtype shape[s] pointsize 0.75 dashtype dashes[s] linewidth 1.3 \
-			linecolor rgb ink[s] title (line_count > 1 ? lines[s] : ""), \
-		NaN with points pointtype 2 pointsize 1.3 linewidth 2 linecolor rgb red title (invalid_count ? "not valid" : "")
+	plot for [s = 1:line_count] NaN with linespoints pointtype shape[s] pointsize 0.75 \
+			dashtype dashes[s] linewidth 1.3 linecolor rgb ink[s] \
+			title (line_count > 1 ? lines[s] : ""), \
+		NaN with points pointtype 2 pointsize 1.3 linewidth 2 linecolor rgb red \
+			title (invalid_count ? "not valid" : "")
 }
 unset multiplot

@@ -8,8 +8,8 @@ do for [format in "svg pdf"] {
 			break
 		}
 		face = "Sans"
-		set terminal pdfcairo noenhanced color size (width / 50.) cm,(height / 50.) cm font "Sans,13" fontscale 0.43 \
-			background rgb "#ffffff"
+		set terminal pdfcairo noenhanced color size (width / 50.) cm,(height / 50.) cm font "Sans,13" \
+			fontscale 0.43 background rgb "#ffffff"
 	}
 	set output name.".".format
 	load plots."/style.gp"

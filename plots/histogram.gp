@@ -28,7 +28,8 @@ y(count) = count > 0 ? count : 0.1
 at(value) = value / unit_ns
 
 if (limit > low && limit < high) {
-	set arrow from at(limit),graph 0 to at(limit),graph 1 nohead back linecolor rgb grey linewidth 0.8 dashtype (6,4)
+	set arrow from at(limit),graph 0 to at(limit),graph 1 nohead back linecolor rgb grey linewidth 0.8 \
+		dashtype (6,4)
 	set label sprintf(" limit %g %s", at(limit), unit) at at(limit),graph (0.95 - 0.07 * series_count) left front \
 		noenhanced textcolor rgb grey font face.",11"
 }
@@ -38,8 +39,8 @@ do for [s = 1:series_count] {
 	if (median[s] >= low && median[s] < high) {
 		ink = s == 1 ? red : colour(s)
 		dashes = s == 1 ? 1 : 2
-		set arrow from at(median[s]),graph 0 to at(median[s]),graph 1 nohead front linewidth 1.5 dashtype dashes \
-			linecolor rgb ink
+		set arrow from at(median[s]),graph 0 to at(median[s]),graph 1 nohead front linewidth 1.5 \
+			dashtype dashes linecolor rgb ink
 		if (median[s] > low + 0.45 * (high - low)) {
 			set label "median ".median_text[s]."  " at at(median[s]),graph (1.02 - 0.07 * s) right front \
 				noenhanced textcolor rgb ink
@@ -51,12 +52,14 @@ do for [s = 1:series_count] {
 }
 
 words_left = right - 22 - 6.7 * notes_columns
-set object rectangle from screen px(words_left),py(66 + down) to screen px(right - 6),py(66 + down + 10 + 18 * notes_lines) front \
+set object rectangle from screen px(words_left),py(66 + down) \
+	to screen px(right - 6),py(66 + down + 10 + 18 * notes_lines) front \
 	fillcolor rgb "#ffffff" fillstyle solid 1 border linecolor rgb "#999999"
 set label notes at screen px(words_left + 8),py(66 + down + 14) left front noenhanced font face.",12"
 
 if (strlen(invalid)) {
-	set object rectangle from screen px(left),py(190 + down) to screen px(right),py(190 + down + 12 + 19 * invalid_lines) front \
+	set object rectangle from screen px(left),py(190 + down) \
+		to screen px(right),py(190 + down + 12 + 19 * invalid_lines) front \
 		fillcolor rgb "#fff0f0" fillstyle solid 1 border linecolor rgb red
 	set label invalid at screen px((left + right) / 2),py(190 + down + 15) center front noenhanced textcolor rgb red
 }
@@ -67,7 +70,7 @@ table = name.".tsv"
 plot for [s = series_count:2:-1] table skip 1 using (x($1, $2)):(y(column(s + 2))) with boxes \
 		linecolor rgb light(s) notitle, \
 	table skip 1 using (x($1, $2)):(y(column(3))) with boxes linecolor rgb colour(1) title series[1], \
-	for [s = 2:series_count] NaN with boxes linecolor rgb colour(s) fillcolor rgb light(s) fillstyle solid 1 border \
-		title (s > series_count ? "" : series[s]), \
+	for [s = 2:series_count] NaN with boxes linecolor rgb colour(s) fillcolor rgb light(s) \
+		fillstyle solid 1 border title (s > series_count ? "" : series[s]), \
 	for [s = 2:series_count] table skip 1 using (x($1, $2)):(y(column(s + 2))) with histeps \
 		linecolor rgb colour(s) linewidth 1.4 notitle

@@ -19,7 +19,8 @@ do for [i = 1:points] {
 do for [i = 1:changes] {
 	set arrow from first change_at[i],graph 0 to first change_at[i],graph 1 nohead front linewidth 1.3 dashtype 2 \
 		linecolor rgb red
-	set label change_text[i] at first change_at[i],graph 1.035 center front noenhanced textcolor rgb red font face.",12"
+	set label change_text[i] at first change_at[i],graph 1.035 center front noenhanced \
+		textcolor rgb red font face.",12"
 }
 table = name.".tsv"
 # A level ends where the next begins.

@@ -26,7 +26,8 @@ table = name.".tsv"
 clip(y) = y < bottom ? bottom : y > top ? top : y
 # Those that exclude 0 stand out.
 is_sure(low, high) = low > 0 || high < 0
-plot table skip 1 using ($1):($2):(clip($3)):(clip($4)) with yerrorbars pointtype -1 linewidth 1.2 linecolor rgb colour(1) \
+plot table skip 1 using ($1):($2):(clip($3)):(clip($4)) \
+		with yerrorbars pointtype -1 linewidth 1.2 linecolor rgb colour(1) \
 		notitle, \
 	table skip 1 using ($1):($2) with lines linewidth 1.2 dashtype 2 linecolor rgb colour(1) notitle, \
 	table skip 1 using (is_sure($3, $4) ? NaN : $1):($2) with points pointtype 6 pointsize 0.8 linewidth 1.5 \

@@ -1,12 +1,13 @@
-# Medians over two settings whose values are categories: a surface with its wire frame, the least and the largest marked, and in
-# red the share of steps that came to nothing where it is large.
+# Medians over two settings whose values are categories: a surface with its wire frame, the least and
+# the largest marked, and in red the share of steps that came to nothing where it is large.
 #
-#   name.tsv   x, y (from 1), valid (1 or 0), p50_ns, missed_share, unsent_share; empty where nothing was measured; an empty line
-#              between rows of one y
+#   name.tsv   x, y (from 1), valid (1 or 0), p50_ns, missed_share, unsent_share; empty where nothing
+#              was measured; an empty line between rows of one y
 #   x_count, x_labels[], x_name, y_count, y_labels[], y_name     the categories
 #   min_x, min_y, min_ns, min_text, max_...       the marks
 #   unit, unit_ns, logarithmic, bottom, top, title
-#   steps_share, paced_count, invalid_count       the share from which on it is written; points with steps; not valid ones
+#   steps_share, paced_count, invalid_count       the share from which on it is written; points with
+#                                                 steps; not valid ones
 table = name.".tsv"
 z(i) = column(i) / unit_ns
 
@@ -62,12 +63,12 @@ is_least(i) = column(1) == min_x && column(2) == min_y
 is_most(i) = column(1) == max_x && column(2) == max_y
 is_large(i) = valid(5) && valid(6) && steps_of(i) >= steps_share
 if (paced_count) {
-	set label sprintf("percentages: steps missed or not sent, from %g %% on", 100 * steps_share) at screen px(left),py(40) left \
-		noenhanced textcolor rgb red font face.",12"
+	set label sprintf("percentages: steps missed or not sent, from %g %% on", 100 * steps_share) \
+		at screen px(left),py(40) left noenhanced textcolor rgb red font face.",12"
 }
 if (invalid_count) {
-	set label sprintf("x: not valid (%d)", invalid_count) at screen px(right),py(40) right noenhanced textcolor rgb red \
-		font face.",12"
+	set label sprintf("x: not valid (%d)", invalid_count) at screen px(right),py(40) right noenhanced \
+		textcolor rgb red font face.",12"
 }
 
 set multiplot
@@ -84,10 +85,14 @@ unset ylabel
 unset zlabel
 unset colorbox
 unset label
-set label min_text at min_x,min_y,(min_ns / unit_ns) center front boxed noenhanced offset character 0,1.1 font face.",12"
-set label max_text at max_x,max_y,(max_ns / unit_ns) center front boxed noenhanced offset character 0,1.1 font face.",12"
-splot table skip 1 using (is_least(0) ? $1 : NaN):2:(z(4)) with points pointtype 11 pointsize 1.2 linecolor rgb "#000000", \
-	table skip 1 using (is_most(0) ? $1 : NaN):2:(z(4)) with points pointtype 9 pointsize 1.2 linecolor rgb "#000000", \
+set label min_text at min_x,min_y,(min_ns / unit_ns) center front boxed noenhanced \
+	offset character 0,1.1 font face.",12"
+set label max_text at max_x,max_y,(max_ns / unit_ns) center front boxed noenhanced \
+	offset character 0,1.1 font face.",12"
+splot table skip 1 using (is_least(0) ? $1 : NaN):2:(z(4)) \
+		with points pointtype 11 pointsize 1.2 linecolor rgb "#000000", \
+	table skip 1 using (is_most(0) ? $1 : NaN):2:(z(4)) \
+		with points pointtype 9 pointsize 1.2 linecolor rgb "#000000", \
 	table skip 1 using (column(3) == 0 ? $1 : NaN):2:(z(4)) with points pointtype 2 pointsize 1.2 linewidth 2 \
 		linecolor rgb red, \
 	table skip 1 using (is_large(0) ? $1 : NaN):2:(z(4)) with points pointtype 7 pointsize 0.35 linecolor rgb red, \

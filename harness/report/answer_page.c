@@ -8,8 +8,8 @@
 #include "report/derived.h"
 #include "report/figures.h"
 
-static int write_page(const struct answer_page *a, const struct figures *f, const char *no_figures, const char *path,
-		      struct err *e)
+static int answer_page_write(const struct answer_page *a, const struct figures *f, const char *no_figures,
+			     const char *path, struct err *e)
 {
 	struct page page = {.figures = f, .no_figures = no_figures, .out = derived_open(path, e)};
 
@@ -29,7 +29,7 @@ int answer_page_make(const struct answer_page *a, char **html_path, struct err *
 	int drawn = figures_make(&f, figures_dir, a->draw, a->arg, &drawing), rc;
 
 	*html_path = fs_path("%s/report.html", a->dir);
-	rc = json_write(json, a->json, e) ?: write_page(a, &f, drawn ? drawing.text : NULL, *html_path, e);
+	rc = json_write(json, a->json, e) ?: answer_page_write(a, &f, drawn ? drawing.text : NULL, *html_path, e);
 	if (!rc && drawn)
 		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);
 	figures_free(&f);

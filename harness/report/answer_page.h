@@ -1,6 +1,6 @@
 /*
- * The page of an answer that several runs give (a comparison, a history), in a directory of the reader's own: the JSON it was made from, its figures,
- * and report.html.
+ * The page of an answer that several runs give (a comparison, a history), in a directory of the
+ * reader's own: the JSON it was made from, its figures, and report.html.
  */
 #ifndef KBLAT_REPORT_ANSWER_PAGE_H
 #define KBLAT_REPORT_ANSWER_PAGE_H
@@ -18,8 +18,8 @@ struct answer_page {
 	const void *arg;				      /* of both */
 };
 
-/* `html_path` is the caller's to free, failed or not. Figures that can't be drawn cost neither page nor JSON: the page says so, and so does the
- * status. */
+/* `html_path` is the caller's to free, failed or not. Figures that can't be drawn cost neither
+ * page nor JSON: the page says so, and so does the status. */
 int answer_page_make(const struct answer_page *a, char **html_path, struct err *e);
 
 #endif

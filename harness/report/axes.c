@@ -107,7 +107,7 @@ static bool says_what_it_is(const json_t *value, const char *text)
 	       strcmp(text, "off") != 0 && strcmp(text, "auto") != 0;
 }
 
-static void print_part(FILE *out, const struct report *r, const struct report_item *item, const char *key)
+static void axes_print(FILE *out, const struct report *r, const struct report_item *item, const char *key)
 {
 	char name[AXES_LABEL_MAX], text[AXES_LABEL_MAX];
 	const json_t *value = axes_setting(item, key);
@@ -134,7 +134,7 @@ char *axes_label(const struct report *r, const struct report_item *item, const c
 		if (*keys[i] && !axes_setting(item, keys[i]))
 			continue;
 		fputs(separator, out);
-		print_part(out, r, item, keys[i]);
+		axes_print(out, r, item, keys[i]);
 		separator = ", ";
 	}
 	fclose(out);

@@ -1,6 +1,6 @@
 /*
- * Settings as figures need them: which may be an axis, what tells the leading series of points apart, how a combination
- * reads.
+ * Settings as figures need them: which may be an axis, what tells the leading series of points
+ * apart, how a combination reads.
  */
 #ifndef KBLAT_REPORT_AXES_H
 #define KBLAT_REPORT_AXES_H
@@ -26,14 +26,16 @@ bool axes_of_one_flow(const struct report_item *a, const struct report_item *b);
 /* Whether its point has an integer value of this setting. */
 bool axes_has_number(const struct report_item *i, const char *key);
 
-/* The distinct values of a setting over what was measured, rising. Returns their number; `most` + 1 where there are more. */
+/* The distinct values of a setting over what was measured, rising. Returns their number; `most` +
+ * 1 where there are more. */
 size_t axes_values(const struct report *r, const char *key, int64_t *values, size_t most);
 
-/* Whether a setting beside the size says what is measured, not for how long, and does not only go along with the size. */
+/* Whether a setting beside the size says what is measured, not for how long, and does not only go
+ * along with the size. */
 bool axes_is_axis(const struct report *r, const char *key);
 
-/* "small, send, inline no": the flow, if there are several, and of settings the value alone where it says what it is. For
- * the caller to free; at most AXES_LABEL_MAX bytes. */
+/* "small, send, inline no": the flow, if there are several, and of settings the value alone where
+ * it says what it is. For the caller to free; at most AXES_LABEL_MAX bytes. */
 char *axes_label(const struct report *r, const struct report_item *item, const char *const *keys, size_t count);
 #define AXES_LABEL_MAX 80
 

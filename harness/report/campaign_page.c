@@ -1,5 +1,6 @@
 /*
- * The page of a campaign: which experiments there are and what became of them, all claims, and links to the pages of the runs.
+ * The page of a campaign: which experiments there are and what became of them, all claims, and
+ * links to the pages of the runs.
  */
 #include "report/campaign_page.h"
 
@@ -99,7 +100,7 @@ static int make_run_pages(const struct run *runs, size_t count, const struct cla
 }
 
 /* Open all runs that are there; the count. */
-static int open_runs(const char *dir, const json_t *campaign, struct run *runs, size_t *count, struct err *e)
+static int campaign_open_runs(const char *dir, const json_t *campaign, struct run *runs, size_t *count, struct err *e)
 {
 	const json_t *experiment;
 	size_t i;
@@ -118,7 +119,7 @@ static int open_runs(const char *dir, const json_t *campaign, struct run *runs, 
 
 /* --- the page --- */
 
-static void write_head(const struct page *p, const json_t *campaign)
+static void campaign_head(const struct page *p, const json_t *campaign)
 {
 	const char *title = html_string(campaign, "title", html_string(campaign, "study", "campaign"));
 
@@ -132,7 +133,7 @@ static void write_head(const struct page *p, const json_t *campaign)
 	html_printf(p, "</p>\n");
 }
 
-static const char *style_of(const char *state)
+static const char *campaign_style(const char *state)
 {
 	return !strcmp(state, "completed")				   ? "yes"
 	       : !strcmp(state, "failed") || !strcmp(state, "interrupted") ? "bad"
@@ -158,7 +159,7 @@ static void write_experiment(const struct page *p, const json_t *experiment)
 		html_printf(p, "/derived/report.html\">");
 	}
 	html_text(p, name);
-	html_printf(p, "%s</th><td><span class=\"%s\">", *run ? "</a>" : "", style_of(state));
+	html_printf(p, "%s</th><td><span class=\"%s\">", *run ? "</a>" : "", campaign_style(state));
 	html_text(p, state);
 	html_printf(p, "</span></td><td class=\"n\">%" JSON_INTEGER_FORMAT "</td>",
 		    json_integer_value(json_object_get(experiment, "points")));
@@ -184,12 +185,13 @@ static void write_experiments(const struct page *p, const json_t *campaign)
 	html_printf(p, "</tbody>\n</table>\n</div>\n</section>\n");
 }
 
-static int write_page(const char *path, const json_t *campaign, const struct claim_verdicts *verdicts, struct err *e)
+static int campaign_page_write(const char *path, const json_t *campaign, const struct claim_verdicts *verdicts,
+			       struct err *e)
 {
 	struct page page = {.claims = verdicts, .out = derived_open(path, e)};
 
 	if (page.out) {
-		write_head(&page, campaign);
+		campaign_head(&page, campaign);
 		write_experiments(&page, campaign);
 		html_claims(&page);
 		html_foot(&page, "Made from the campaign's runs; can be made again with <code>kblat report</code>. The "
@@ -210,7 +212,9 @@ static int make_all(const char *dir, const json_t *campaign, struct run *runs, s
 		rc = make_run_pages(runs, count, &verdicts, &drawing, e);
 	/* That there are no figures is told at the end. */
 	if (!rc)
-		rc = fs_remove_tree(derived, e) ?: fs_mkdirs(derived, e) ?: write_page(html, campaign, &verdicts, e);
+		rc = fs_remove_tree(derived, e) ?: fs_mkdirs(derived, e);
+	if (!rc)
+		rc = campaign_page_write(html, campaign, &verdicts, e);
 	if (!rc && drawing.status)
 		rc = err_set(e, -ENOENT, drawing.status, NULL, NULL, "%s", drawing.text);
 	claim_verdicts_free(&verdicts);
@@ -224,7 +228,7 @@ int campaign_page_make(const char *dir, char **html_path, struct err *e)
 	json_t *campaign = json_read(path, e);
 	struct run *runs = calloc(json_array_size(json_object_get(campaign, "experiments")) + 1, sizeof(*runs));
 	size_t count = 0;
-	int rc = campaign && real && runs ? open_runs(real, campaign, runs, &count, e) : -EINVAL;
+	int rc = campaign && real && runs ? campaign_open_runs(real, campaign, runs, &count, e) : -EINVAL;
 
 	*html_path = NULL;
 	if (!rc) {

@@ -1,6 +1,6 @@
 /*
- * A campaign's derived/report.html: an index of its experiments, all their claims judged together, and links to the page of
- * every run, which is made beside it.
+ * A campaign's derived/report.html: an index of its experiments, all their claims judged together,
+ * and links to the page of every run, which is made beside it.
  */
 #ifndef KBLAT_REPORT_CAMPAIGN_PAGE_H
 #define KBLAT_REPORT_CAMPAIGN_PAGE_H

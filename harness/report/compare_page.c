@@ -49,7 +49,7 @@ static void take_quantiles(const struct report_series *s, double *value)
 }
 
 /* The quantiles of one run, of every joined point that counts there: `value` is [point][run]. */
-static int read_run(const struct compare_join *j, size_t run, double (*value)[SHIFT_QUANTILES], struct err *e)
+static int read_quantiles(const struct compare_join *j, size_t run, double (*value)[SHIFT_QUANTILES], struct err *e)
 {
 	const struct compare_run *of = &j->runs->run[run];
 	struct report r;
@@ -131,7 +131,7 @@ static struct shift_figure *shift_figures(const struct compare_join *j, const js
 		for (size_t q = 0; q < SHIFT_QUANTILES; q++)
 			value[i][q] = NAN;
 	for (size_t run = 0; !rc && run < j->runs->count; run++)
-		rc = read_run(j, run, value, e);
+		rc = read_quantiles(j, run, value, e);
 	for (size_t i = 0; !rc && i < j->count; i++) {
 		rc = fill_figure(&figures[i], j, result, i, (const double(*)[SHIFT_QUANTILES])value);
 		if (rc)
@@ -146,14 +146,14 @@ static struct shift_figure *shift_figures(const struct compare_join *j, const js
 
 /* --- the page --- */
 
-static const char *style_of(const char *verdict)
+static const char *verdict_style(const char *verdict)
 {
 	return !strcmp(verdict, "regression")					   ? "bad"
 	       : !strcmp(verdict, "undecided") || !strcmp(verdict, "not compared") ? "unsaid"
 										   : "yes";
 }
 
-static void write_answer(const struct page *p, const json_t *result)
+static void comparison_answer(const struct page *p, const json_t *result)
 {
 	const char *verdict = html_string(result, "verdict", "");
 	const char *style = !strcmp(verdict, "regression") ? "no" : !strcmp(verdict, "no regression") ? "ok" : "part";
@@ -175,7 +175,7 @@ static void write_verdicts(const struct page *p, const json_t *point)
 		const char *verdict = html_string(q, "verdict", "");
 
 		html_printf(p, "%s%s <span class=\"%s\">", i ? ", " : "",
-			    compare_quantity_label(html_string(q, "quantity", "")), style_of(verdict));
+			    compare_quantity_label(html_string(q, "quantity", "")), verdict_style(verdict));
 		html_text(p, verdict);
 		html_printf(p, "</span>");
 	}
@@ -215,7 +215,7 @@ static void write_comparison(const struct page *p, const void *arg)
 {
 	const struct comparison *c = arg;
 
-	write_answer(p, c->result);
+	comparison_answer(p, c->result);
 	html_no_figures(p);
 	write_shifts(p, c->result, c->shifts);
 	html_printed(p, "Points and quantities", compare_table, c->result);

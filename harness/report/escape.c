@@ -19,7 +19,8 @@ static bool is_noncharacter(uint32_t cp)
 }
 
 /*
- * Walk over characters: `*length` bytes of `*text` at a time, NULL for one that must not be shown. False at the end.
+ * Walk over characters: `*length` bytes of `*text` at a time, NULL for one that must not be shown.
+ * False at the end.
  */
 struct walk {
 	const char *at, *end;

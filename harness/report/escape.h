@@ -1,7 +1,7 @@
 /*
- * Text from specs, machines and run directories, made safe for what it is written into. All of it is untrusted: a title
- * may hold markup, quotes, backticks, control characters or stray bytes. Nothing here fails; a stream keeps its own
- * error.
+ * Text from specs, machines and run directories, made safe for what it is written into. All of it
+ * is untrusted: a title may hold markup, quotes, backticks, control characters or stray bytes.
+ * Nothing here fails; a stream keeps its own error.
  */
 #ifndef KBLAT_REPORT_ESCAPE_H
 #define KBLAT_REPORT_ESCAPE_H
@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* For HTML, as an element's text or in a quoted attribute. Newlines and tabs stay; unprintable characters and stray
- * bytes become U+FFFD. */
+/* For HTML, as an element's text or in a quoted attribute. Newlines and tabs stay; unprintable
+ * characters and stray bytes become U+FFFD. */
 void escape_html(FILE *out, const char *text);
 void escape_html_bytes(FILE *out, const char *text, size_t length);
 
 /*
- * A string constant for gnuplot, quotes included. Only letters, digits and a few signs are written as they are,
- * everything else as \ooo, so that neither command substitution (which works on the raw line, inside double quotes too)
- * nor a macro can be started. A newline becomes \n.
+ * A string constant for gnuplot, quotes included. Only letters, digits and a few signs are written
+ * as they are, everything else as \ooo, so that neither command substitution (which works on the
+ * raw line, inside double quotes too) nor a macro can be started. A newline becomes \n.
  */
 void escape_gnuplot(FILE *out, const char *text);
 

@@ -14,7 +14,7 @@
 #define KEY_ENTRY     55  /* of an entry, but for its text */
 #define KEY_CHARACTER 7
 
-/* Variables ---------------------------------------------------------------------------------------------- */
+/* --- variables --- */
 
 static void print_real(FILE *out, double value)
 {
@@ -104,7 +104,7 @@ char *figure_one_line(char *text, size_t most)
 	return text;
 }
 
-/* Tables ------------------------------------------------------------------------------------------------- */
+/* --- tables --- */
 
 static char *table_path(const struct figures *f, const char *name)
 {

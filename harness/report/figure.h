@@ -1,7 +1,8 @@
 /*
- * A figure: a table (.tsv) that the harness has reduced, and variables of a gnuplot script. A kind of figure is one file
- * here (figure_<kind>.c: which figures there are, their tables and variables), one script (plots/<kind>.gp) and, where
- * it belongs to a run's report, a row in run_figures.c. figures.h draws them.
+ * A figure: a table (.tsv) that the harness has reduced, and variables of a gnuplot script. A kind
+ * of figure is one file here (figure_<kind>.c: which figures there are, their tables and
+ * variables), one script (plots/<kind>.gp) and, where it belongs to a run's report, a row in
+ * run_figures.c. figures.h draws them.
  */
 #ifndef KBLAT_REPORT_FIGURE_H
 #define KBLAT_REPORT_FIGURE_H
@@ -36,8 +37,8 @@ struct figures {
 const struct figure *figure_find(const struct figures *f, const char *kind, const struct report_point *point);
 
 /*
- * Start a figure: its table is open for writing, its variables go to f->script. Takes `name` and `text`. NULL and `e`
- * on failure. figure_end() closes the table and lets the figure be drawn.
+ * Start a figure: its table is open for writing, its variables go to f->script. Takes `name` and
+ * `text`. NULL and `e` on failure. figure_end() closes the table and lets the figure be drawn.
  */
 FILE *figure_begin(struct figures *f, const char *kind, const struct report_point *point, char *name, char *text,
 		   struct err *e);
@@ -51,14 +52,14 @@ void figure_set_item(struct figures *f, const char *name, size_t index, const ch
 void figure_set_item_number(struct figures *f, const char *name, size_t index, double value);
 
 /*
- * Of more series than can be told apart, those that lead their flows come first and are drawn, at most
- * FIGURE_SERIES_MAX. Returns how many of the list are.
+ * Of more series than can be told apart, those that lead their flows come first and are drawn, at
+ * most FIGURE_SERIES_MAX. Returns how many of the list are.
  */
 size_t figure_choose_series(const struct report_series **series, size_t count);
 #define FIGURE_SERIES_MAX 8
 
-/* How many rows and columns a key has whose entries are so many and at most so many characters long. Returns
- * the rows. */
+/* How many rows and columns a key has whose entries are so many and at most so many characters
+ * long. Returns the rows. */
 size_t figure_set_key(struct figures *f, size_t width, size_t entries, size_t longest);
 #define FIGURE_KEY_ROW 19 /* pixels */
 

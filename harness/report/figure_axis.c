@@ -45,7 +45,7 @@ struct chart {
 	double most_steps;  /* share that was missed or not sent, over what is drawn */
 };
 
-static bool is_drawn(const struct chart *c, const struct report_item *item)
+static bool axis_draws(const struct chart *c, const struct report_item *item)
 {
 	return axes_has_number(item, c->key);
 }
@@ -53,7 +53,7 @@ static bool is_drawn(const struct chart *c, const struct report_item *item)
 /* --- which axis --- */
 
 /* False: not an axis. */
-static bool find_values(struct chart *c)
+static bool axis_find_values(struct chart *c)
 {
 	c->value_count = axes_values(c->r, c->key, c->values, VALUES_MAX);
 	return c->value_count >= AXES_VALUES_MIN && c->value_count <= VALUES_MAX;
@@ -84,7 +84,7 @@ static bool find_panels(struct chart *c)
 	for (size_t i = 0; i < c->r->leading_count; i++) {
 		const struct report_item *item = &c->r->leading[i];
 
-		if (!is_drawn(c, item) || (axes_setting(item, PANEL_KEY) && panel_index(c, item) < c->panel_count))
+		if (!axis_draws(c, item) || (axes_setting(item, PANEL_KEY) && panel_index(c, item) < c->panel_count))
 			continue;
 		/* Points of a transport without such a setting among others: no panels, but lines. */
 		if (!axes_setting(item, PANEL_KEY) || c->panel_count == PANELS_MAX) {
@@ -108,15 +108,15 @@ static bool is_on_one_line(const struct chart *c, const struct report_item *a, c
 	return axes_of_one_flow(a, b);
 }
 
-/* Would two points lie upon each other but for this setting? Others need not tell lines apart: what only goes along with the
- * axis does not. */
-static bool tells_apart(const struct chart *c, const char *key)
+/* Would two points lie upon each other but for this setting? Others need not tell lines apart:
+ * what only goes along with the axis does not. */
+static bool axis_tells_apart(const struct chart *c, const char *key)
 {
 	for (size_t i = 0; i < c->r->leading_count; i++)
 		for (size_t k = 0; k < i; k++) {
 			const struct report_item *a = &c->r->leading[i], *b = &c->r->leading[k];
 
-			if (is_drawn(c, a) && is_drawn(c, b) && value_index(c, a) == value_index(c, b) &&
+			if (axis_draws(c, a) && axis_draws(c, b) && value_index(c, a) == value_index(c, b) &&
 			    panel_index(c, a) == panel_index(c, b) && axes_differ(a, b, key) && is_on_one_line(c, a, b))
 				return true;
 		}
@@ -135,15 +135,15 @@ static size_t line_index(const struct chart *c, const struct report_item *item)
 /* False: too many to be told apart. */
 static bool find_lines(struct chart *c)
 {
-	if (c->r->run_count > 1 && tells_apart(c, ""))
+	if (c->r->run_count > 1 && axis_tells_apart(c, ""))
 		c->keys[c->key_count++] = "";
 	for (size_t i = 0; i < c->r->varying.count && c->key_count < KEYS_MAX; i++)
-		if (strcmp(c->r->varying.key[i], c->key) != 0 && tells_apart(c, c->r->varying.key[i]))
+		if (strcmp(c->r->varying.key[i], c->key) != 0 && axis_tells_apart(c, c->r->varying.key[i]))
 			c->keys[c->key_count++] = c->r->varying.key[i];
 	for (size_t i = 0; i < c->r->leading_count; i++) {
 		const struct report_item *item = &c->r->leading[i];
 
-		if (!is_drawn(c, item) || line_index(c, item) < c->line_count)
+		if (!axis_draws(c, item) || line_index(c, item) < c->line_count)
 			continue;
 		if (c->line_count == LINES_MAX)
 			return false;
@@ -154,7 +154,7 @@ static bool find_lines(struct chart *c)
 
 /* --- the table --- */
 
-static void write_number(FILE *table, struct chart *c, bool there, const int64_t *number)
+static void axis_number(FILE *table, struct chart *c, bool there, const int64_t *number)
 {
 	int64_t value = *number;
 
@@ -168,16 +168,16 @@ static void write_number(FILE *table, struct chart *c, bool there, const int64_t
 	c->most = c->most > (double)value ? c->most : (double)value;
 }
 
-static void write_row(FILE *table, struct chart *c, const struct report_item *item)
+static void axis_row(FILE *table, struct chart *c, const struct report_item *item)
 {
 	const struct report_series *s = item->series;
 	int64_t value = 0;
 
 	fprintf(table, "%zu\t%zu\t%zu\t%d", panel_index(c, item) + 1, line_index(c, item) + 1, value_index(c, item) + 1,
 		model_is_valid(item->point));
-	write_number(table, c, model_metric(s, "p50", &value), &value);
-	write_number(table, c, model_quantile(s, 0.1, BEYOND, &value), &value);
-	write_number(table, c, model_metric(s, "p90", &value), &value);
+	axis_number(table, c, model_metric(s, "p50", &value), &value);
+	axis_number(table, c, model_quantile(s, 0.1, BEYOND, &value), &value);
+	axis_number(table, c, model_metric(s, "p90", &value), &value);
 	missed_steps_cells(table, item->point, s->flow);
 	fprintf(table, "\t%" PRId64 "\t", c->values[value_index(c, item)]);
 	escape_tsv(table, c->r->runs[item->point->run].label);
@@ -187,7 +187,7 @@ static void write_row(FILE *table, struct chart *c, const struct report_item *it
 }
 
 /* In the order in which lines are drawn. Texts last, as everywhere. */
-static void write_table(FILE *table, struct chart *c)
+static void axis_table(FILE *table, struct chart *c)
 {
 	fprintf(table, "panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns" MISSED_STEPS_HEADING "\t%s\trun\tpoint\tlabel\n",
 		c->key);
@@ -197,9 +197,9 @@ static void write_table(FILE *table, struct chart *c)
 				for (size_t i = 0; i < c->r->leading_count; i++) {
 					const struct report_item *item = &c->r->leading[i];
 
-					if (is_drawn(c, item) && panel_index(c, item) == panel &&
+					if (axis_draws(c, item) && panel_index(c, item) == panel &&
 					    line_index(c, item) == line && value_index(c, item) == x)
-						write_row(table, c, item);
+						axis_row(table, c, item);
 				}
 }
 
@@ -218,7 +218,7 @@ static size_t count_invalid(const struct chart *c)
 	size_t invalid = 0;
 
 	for (size_t i = 0; i < c->r->leading_count; i++)
-		invalid += is_drawn(c, &c->r->leading[i]) && !model_is_valid(c->r->leading[i].point);
+		invalid += axis_draws(c, &c->r->leading[i]) && !model_is_valid(c->r->leading[i].point);
 	return invalid;
 }
 
@@ -284,14 +284,14 @@ static void find_steps(struct chart *c)
 		const struct report_item *item = &c->r->leading[i];
 		struct missed_steps steps;
 
-		if (!is_drawn(c, item) || !missed_steps_of(item->point, item->series->flow, &steps))
+		if (!axis_draws(c, item) || !missed_steps_of(item->point, item->series->flow, &steps))
 			continue;
 		c->is_paced = true;
 		c->most_steps = fmax(c->most_steps, steps.missed_share + steps.unsent_share);
 	}
 }
 
-static void set_range(struct figures *f, const struct chart *c)
+static void axis_range(struct figures *f, const struct chart *c)
 {
 	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
 	bool logarithmic = most > LOGARITHMIC * least;
@@ -338,21 +338,21 @@ static int add_axis(struct figures *f, const struct report *r, const char *key, 
 	char name[LABEL_MAX];
 	FILE *table;
 
-	if (!find_values(&c) || !find_panels(&c) || !find_lines(&c))
+	if (!axis_find_values(&c) || !find_panels(&c) || !find_lines(&c))
 		return 0;
 	label_key(key, name, sizeof(name));
 	table = figure_begin(f, "axis", NULL, fs_path("axis-%zu", f->count),
 			     fs_path("Medians with P10 and P90 against %s", name), e);
 	if (!table)
 		return figure_end(f, table, e);
-	write_table(table, &c);
+	axis_table(table, &c);
 	find_steps(&c);
 	set_titles(f, &c);
 	set_lines(f, &c);
 	set_panels(f, &c);
 	set_values(f, &c);
 	set_size(f, &c);
-	set_range(f, &c);
+	axis_range(f, &c);
 	return figure_end(f, table, e);
 }
 

@@ -41,7 +41,7 @@ struct bins {
 	struct series_bins *series; /* one for each of the flow's */
 };
 
-/* Which bins --------------------------------------------------------------------------------------------- */
+/* --- which bins --- */
 
 /* The smallest of 1, 2, 5, 10, ... that is at least `width`. */
 static int64_t step_up(int64_t width)
@@ -65,8 +65,8 @@ static int64_t quantile_or_end(const struct report_series *s, double p)
 	return value;
 }
 
-/* Up to where the figure should reach: the first series' p99.9, unless that squeezes its bulk into a few bins; of the
- * others, most. */
+/* Up to where the figure should reach: the first series' p99.9, unless that squeezes its bulk into
+ * a few bins; of the others, most. */
 static int64_t wanted_end(const struct flow_series *of)
 {
 	int64_t median = quantile_or_end(of->first, 0.5), end = quantile_or_end(of->first, 0.999);
@@ -95,7 +95,8 @@ static int64_t wanted_low(const struct flow_series *of)
 	return low;
 }
 
-/* The thesis' own bins wherever the data fit: figures of different points can be laid side by side. */
+/* The thesis' own bins wherever the data fit: figures of different points can be laid side by
+ * side. */
 static void choose_bins(struct bins *b, const struct flow_series *of)
 {
 	int64_t end = wanted_end(of), low = wanted_low(of), coarse = of->first->histogram.width;
@@ -129,7 +130,7 @@ static void fill_bins(struct bins *b, const struct flow_series *of)
 	}
 }
 
-/* The table ---------------------------------------------------------------------------------------------- */
+/* --- the table --- */
 
 static void write_edge(FILE *table, const struct bins *b, size_t bin)
 {
@@ -138,7 +139,7 @@ static void write_edge(FILE *table, const struct bins *b, size_t bin)
 }
 
 /* A missing edge: all that is below the first bin, beyond the last. */
-static void write_histogram(FILE *table, const struct flow_series *of, const struct bins *b)
+static void histogram_table(FILE *table, const struct flow_series *of, const struct bins *b)
 {
 	fputs("from_ns\tto_ns", table);
 	for (size_t s = 0; s < of->count; s++)
@@ -154,7 +155,7 @@ static void write_histogram(FILE *table, const struct flow_series *of, const str
 	}
 }
 
-/* Words -------------------------------------------------------------------------------------------------- */
+/* --- words --- */
 
 static double real_of(const json_t *metric, const char *key)
 {
@@ -255,7 +256,7 @@ static char *histogram_title(const struct report *r, const struct flow_series *o
 	    FIGURE_TITLE_MAX);
 }
 
-/* Variables ---------------------------------------------------------------------------------------------- */
+/* --- variables --- */
 
 static uint64_t peak(const struct flow_series *of, const struct bins *b)
 {
@@ -268,7 +269,7 @@ static uint64_t peak(const struct flow_series *of, const struct bins *b)
 }
 
 /* Returns the number of rows of the key. */
-static size_t set_series(struct figures *f, const struct flow_series *of)
+static size_t histogram_series(struct figures *f, const struct flow_series *of)
 {
 	size_t longest = 0;
 	char text[32];
@@ -289,7 +290,7 @@ static size_t set_series(struct figures *f, const struct flow_series *of)
 	return figure_set_key(f, WIDTH, of->count, longest);
 }
 
-static void set_range(struct figures *f, const struct flow_series *of, const struct bins *b)
+static void histogram_range(struct figures *f, const struct flow_series *of, const struct bins *b)
 {
 	struct axis_unit unit = figure_axis_unit((double)b->high);
 
@@ -368,10 +369,10 @@ static int add_histogram(struct figures *f, const struct report *r, const struct
 	if (table) {
 		choose_bins(&b, of);
 		fill_bins(&b, of);
-		write_histogram(table, of, &b);
+		histogram_table(table, of, &b);
 		fprintf(f->script, "width = %d\nheight = %zu\n", WIDTH,
-			HEIGHT + (set_series(f, of) - 1) * FIGURE_KEY_ROW);
-		set_range(f, of, &b);
+			HEIGHT + (histogram_series(f, of) - 1) * FIGURE_KEY_ROW);
+		histogram_range(f, of, &b);
 		set_texts(f, r, of, &b);
 		free(b.series);
 	}

@@ -58,7 +58,7 @@ static void find_columns(struct columns *c, const struct report *r)
 	c->drawn = figure_choose_series(c->series, c->count);
 }
 
-/* The table ---------------------------------------------------------------------------------------------- */
+/* --- the table --- */
 
 struct cell {
 	const char *name;
@@ -81,7 +81,7 @@ static bool cell_value(const struct report_series *s, const struct cell *cell, i
 	return model_quantile(s, cell->p, BEYOND, value);
 }
 
-static void write_cell(FILE *table, struct columns *c, const struct report_series *s, const struct cell *cell)
+static void overview_cell(FILE *table, struct columns *c, const struct report_series *s, const struct cell *cell)
 {
 	int64_t value;
 
@@ -108,15 +108,16 @@ static void write_header(FILE *table, const struct columns *c)
 	fputs("\trun\tpoint\tlabel\n", table);
 }
 
-/* Texts last: gnuplot takes a quotation mark in a cell for the start of something, and never gets there. */
-static void write_point(FILE *table, struct columns *c, const struct report *r, size_t i)
+/* Texts last: gnuplot takes a quotation mark in a cell for the start of something, and never gets
+ * there. */
+static void overview_row(FILE *table, struct columns *c, const struct report *r, size_t i)
 {
 	const struct report_point *p = &r->points[i];
 
 	fprintf(table, "%zu\t%d", i + 1, model_is_valid(p));
 	for (size_t s = 0; s < c->count; s++)
 		for (size_t k = 0; k < CELLS; k++)
-			write_cell(table, c, series_of_key(p, c->series[s]->key), &cells[k]);
+			overview_cell(table, c, series_of_key(p, c->series[s]->key), &cells[k]);
 	fputc('\t', table);
 	escape_tsv(table, r->runs[p->run].label);
 	fprintf(table, "\t%u\t", p->id);
@@ -124,7 +125,7 @@ static void write_point(FILE *table, struct columns *c, const struct report *r, 
 	fputc('\n', table);
 }
 
-/* Variables ---------------------------------------------------------------------------------------------- */
+/* --- variables --- */
 
 /* gnuplot reads a tic's label as a format. "a, b" -> "a\nb" where there is room. */
 static void print_label(FILE *out, const char *raw, bool upright)
@@ -143,7 +144,7 @@ static void print_label(FILE *out, const char *raw, bool upright)
 	}
 }
 
-static char *label_of(const struct report *r, const struct report_point *p, bool upright)
+static char *overview_label(const struct report *r, const struct report_point *p, bool upright)
 {
 	char *label = NULL;
 	size_t size;
@@ -186,13 +187,13 @@ static size_t overview_width(const struct report *r, const struct columns *c, bo
 }
 
 /* Returns the height that the labels take, in pixels. */
-static size_t set_labels(struct figures *f, const struct report *r, bool upright)
+static size_t overview_labels(struct figures *f, const struct report *r, bool upright)
 {
 	size_t most = 0;
 
 	figure_set_array(f, "labels", r->count);
 	for (size_t i = 0; i < r->count; i++) {
-		char *label = label_of(r, &r->points[i], upright);
+		char *label = overview_label(r, &r->points[i], upright);
 		size_t pixels = label_pixels(label, upright);
 
 		figure_set_item(f, "labels", i, label);
@@ -219,7 +220,7 @@ static double round_up(double ns)
 	return ns < 2 * decade ? 2 * decade : ns < 5 * decade ? 5 * decade : 10 * decade;
 }
 
-static void set_range(struct figures *f, const struct columns *c)
+static void overview_range(struct figures *f, const struct columns *c)
 {
 	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
 	/* Of the axis' middle: its ends may be decades apart. */
@@ -240,7 +241,7 @@ static char *title_of(const struct report *r)
 }
 
 /* Returns the number of rows of the key. */
-static size_t set_series(struct figures *f, const struct report *r, const struct columns *c, size_t width)
+static size_t overview_series(struct figures *f, const struct report *r, const struct columns *c, size_t width)
 {
 	size_t invalid = 0, longest = strlen(NOT_VALID);
 
@@ -258,13 +259,13 @@ static size_t set_series(struct figures *f, const struct report *r, const struct
 static void set_all(struct figures *f, const struct report *r, const struct columns *c)
 {
 	bool upright = r->count <= FEW;
-	size_t width = overview_width(r, c, upright), below = set_labels(f, r, upright);
-	size_t rows = set_series(f, r, c, width);
+	size_t width = overview_width(r, c, upright), below = overview_labels(f, r, upright);
+	size_t rows = overview_series(f, r, c, width);
 	char *title = title_of(r);
 
 	figure_set(f, "title", title);
 	free(title);
-	set_range(f, c);
+	overview_range(f, c);
 	fprintf(f->script, "width = %zu\nheight = %zu\n", width, PLOT_HEIGHT + below + (rows - 1) * FIGURE_KEY_ROW);
 }
 
@@ -281,7 +282,7 @@ int figure_overview_add(struct figures *f, const struct report *r, struct err *e
 	if (table) {
 		write_header(table, &c);
 		for (size_t i = 0; i < r->count; i++)
-			write_point(table, &c, r, i);
+			overview_row(table, &c, r, i);
 		set_all(f, r, &c);
 	}
 	free(c.series);

@@ -13,13 +13,13 @@
 #define LABEL_MAX 16
 
 /* "p99.9". */
-static const char *label_of(double quantile, char *buf, size_t size)
+static const char *shift_label(double quantile, char *buf, size_t size)
 {
 	snprintf(buf, size, "p%g", 100 * quantile);
 	return buf;
 }
 
-static void write_table(FILE *table, const struct shift *s, size_t *known)
+static void shift_table(FILE *table, const struct shift *s, size_t *known)
 {
 	fputs("x\teffect_percent\tlow_percent\thigh_percent\tquantile\n", table);
 	*known = 0;
@@ -48,13 +48,13 @@ static void find_range(const struct shift *s, double margin, double *bottom, dou
 	*bottom = -*top;
 }
 
-static void set_labels(struct figures *f)
+static void shift_labels(struct figures *f)
 {
 	char text[LABEL_MAX];
 
 	figure_set_array(f, "labels", SHIFT_QUANTILES);
 	for (size_t q = 0; q < SHIFT_QUANTILES; q++)
-		figure_set_item(f, "labels", q, label_of(shift_quantile[q], text, sizeof(text)));
+		figure_set_item(f, "labels", q, shift_label(shift_quantile[q], text, sizeof(text)));
 	fprintf(f->script, "points = %d\n", SHIFT_QUANTILES);
 }
 
@@ -69,7 +69,7 @@ static int add_figure(struct figures *f, const struct shift_figure *of, struct e
 
 	if (!table)
 		return figure_end(f, table, e);
-	write_table(table, &of->shift, &known);
+	shift_table(table, &of->shift, &known);
 	find_range(&of->shift, of->margin_percent, &bottom, &top);
 	title = figure_one_line(fs_path("%s: shift of %s", of->title, of->metric), FIGURE_TITLE_MAX);
 	figure_set(f, "title", title);
@@ -79,7 +79,7 @@ static int add_figure(struct figures *f, const struct shift_figure *of, struct e
 	figure_set_number(f, "top", top);
 	figure_set_number(f, "margin", of->margin_percent);
 	fprintf(f->script, "width = %d\nheight = %d\n", WIDTH, HEIGHT);
-	set_labels(f);
+	shift_labels(f);
 	return figure_end(f, table, e);
 }
 

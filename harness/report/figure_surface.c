@@ -41,7 +41,7 @@ struct surface {
 
 /* --- which points --- */
 
-static bool is_drawn(const struct surface *s, const struct report_item *item)
+static bool surface_draws(const struct surface *s, const struct report_item *item)
 {
 	int64_t median;
 
@@ -49,7 +49,7 @@ static bool is_drawn(const struct surface *s, const struct report_item *item)
 	       model_metric(item->series, "p50", &median);
 }
 
-static int64_t median_of(const struct report_item *item)
+static int64_t surface_median(const struct report_item *item)
 {
 	int64_t median = 0;
 
@@ -66,13 +66,13 @@ static bool is_like(const struct surface *s, const struct report_item *a, const 
 }
 
 /* Would two points take one place but for this setting? */
-static bool tells_apart(const struct surface *s, const char *key)
+static bool surface_tells_apart(const struct surface *s, const char *key)
 {
 	for (size_t i = 0; i < s->r->leading_count; i++)
 		for (size_t k = 0; k < i; k++) {
 			const struct report_item *a = &s->r->leading[i], *b = &s->r->leading[k];
 
-			if (is_drawn(s, a) && is_drawn(s, b) && !axes_differ(a, b, s->x.key) &&
+			if (surface_draws(s, a) && surface_draws(s, b) && !axes_differ(a, b, s->x.key) &&
 			    !axes_differ(a, b, s->y.key) && axes_differ(a, b, key) && is_like(s, a, b))
 				return true;
 		}
@@ -83,25 +83,25 @@ static void find_keys(struct surface *s)
 {
 	const struct report *r = s->r;
 
-	if (r->run_count > 1 && tells_apart(s, ""))
+	if (r->run_count > 1 && surface_tells_apart(s, ""))
 		s->keys[s->key_count++] = "";
 	for (size_t i = 0; i < r->varying.count && s->key_count < KEYS_MAX; i++)
 		if (strcmp(r->varying.key[i], s->x.key) != 0 && strcmp(r->varying.key[i], s->y.key) != 0 &&
-		    tells_apart(s, r->varying.key[i]))
+		    surface_tells_apart(s, r->varying.key[i]))
 			s->keys[s->key_count++] = r->varying.key[i];
 }
 
 static bool is_first(const struct surface *s, const struct report_item *item)
 {
 	for (const struct report_item *before = s->r->leading; before < item; before++)
-		if (is_drawn(s, before) && is_like(s, before, item))
+		if (surface_draws(s, before) && is_like(s, before, item))
 			return false;
-	return is_drawn(s, item);
+	return surface_draws(s, item);
 }
 
 /* --- its shape --- */
 
-static bool find_values(struct surface *s, struct axis *axis)
+static bool surface_find_values(struct surface *s, struct axis *axis)
 {
 	int64_t all[VALUES_MAX];
 	size_t count = axes_values(s->r, axis->key, all, VALUES_MAX);
@@ -113,7 +113,7 @@ static bool find_values(struct surface *s, struct axis *axis)
 		for (size_t i = 0; i < s->r->leading_count; i++) {
 			const struct report_item *item = &s->r->leading[i];
 
-			found |= is_drawn(s, item) && is_like(s, s->first, item) &&
+			found |= surface_draws(s, item) && is_like(s, s->first, item) &&
 				 json_integer_value(axes_setting(item, axis->key)) == all[v];
 		}
 		if (found)
@@ -141,27 +141,27 @@ static bool fill_cells(struct surface *s)
 	for (size_t i = 0; i < s->r->leading_count; i++) {
 		const struct report_item *item = &s->r->leading[i], **cell;
 
-		if (!is_drawn(s, item) || !is_like(s, s->first, item))
+		if (!surface_draws(s, item) || !is_like(s, s->first, item))
 			continue;
 		cell = &s->cells[index_of(&s->x, item)][index_of(&s->y, item)];
 		filled += !*cell;
 		*cell = item;
-		s->least = median_of(item) < median_of(s->least) ? item : s->least;
-		s->most = median_of(item) > median_of(s->most) ? item : s->most;
+		s->least = surface_median(item) < surface_median(s->least) ? item : s->least;
+		s->most = surface_median(item) > surface_median(s->most) ? item : s->most;
 	}
 	return 2 * filled > s->x.count * s->y.count;
 }
 
 /* --- the table --- */
 
-static void write_row(FILE *table, const struct surface *s, size_t x, size_t y)
+static void surface_row(FILE *table, const struct surface *s, size_t x, size_t y)
 {
 	const struct report_item *item = s->cells[x][y];
 	char text[32];
 
 	fprintf(table, "%zu\t%zu\t", x + 1, y + 1);
 	if (item)
-		fprintf(table, "%d\t%" PRId64, model_is_valid(item->point), median_of(item));
+		fprintf(table, "%d\t%" PRId64, model_is_valid(item->point), surface_median(item));
 	else
 		fputc('\t', table);
 	if (item)
@@ -180,21 +180,21 @@ static void write_row(FILE *table, const struct surface *s, size_t x, size_t y)
 }
 
 /* Every place, measured or not; an empty line ends a row of the wire frame, as gnuplot wants it. */
-static void write_table(FILE *table, const struct surface *s)
+static void surface_table(FILE *table, const struct surface *s)
 {
 	fprintf(table, "x\ty\tvalid\tp50_ns" MISSED_STEPS_HEADING "\t%s\t%s\trun\tpoint\tlabel\n", s->x.key, s->y.key);
 	for (size_t y = 0; y < s->y.count; y++) {
 		if (y)
 			fputc('\n', table);
 		for (size_t x = 0; x < s->x.count; x++)
-			write_row(table, s, x, y);
+			surface_row(table, s, x, y);
 	}
 }
 
 /* --- variables --- */
 
-static void set_axis(struct figures *f, const struct axis *axis, const char *array, const char *count,
-		     const char *title)
+static void surface_axis(struct figures *f, const struct axis *axis, const char *array, const char *count,
+			 const char *title)
 {
 	char text[LABEL_MAX];
 
@@ -218,15 +218,15 @@ static void set_mark(struct figures *f, const struct surface *s, const struct re
 	snprintf(variable, sizeof(variable), "%s_y", name);
 	figure_set_number(f, variable, (double)index_of(&s->y, item) + 1);
 	snprintf(variable, sizeof(variable), "%s_ns", name);
-	figure_set_number(f, variable, (double)median_of(item));
+	figure_set_number(f, variable, (double)surface_median(item));
 	snprintf(variable, sizeof(variable), "%s_text", name);
-	snprintf(label, sizeof(label), "%s %s", name, unit_human_ns(median_of(item), text, sizeof(text)));
+	snprintf(label, sizeof(label), "%s %s", name, unit_human_ns(surface_median(item), text, sizeof(text)));
 	figure_set(f, variable, label);
 }
 
 static void set_height(struct figures *f, const struct surface *s)
 {
-	double least = (double)median_of(s->least), most = (double)median_of(s->most);
+	double least = (double)surface_median(s->least), most = (double)surface_median(s->most);
 	bool logarithmic = least > 0 && most > LOGARITHMIC * least;
 	struct axis_unit unit = figure_axis_unit(logarithmic ? 2 * sqrt(least * most) : most);
 
@@ -284,10 +284,10 @@ static int add_surface(struct figures *f, const struct surface *s, struct err *e
 				     label_key(s->y.key, y, sizeof(y)), *which ? ": " : "", which),
 			     e);
 	if (table) {
-		write_table(table, s);
+		surface_table(table, s);
 		set_title(f, s, which);
-		set_axis(f, &s->x, "x_labels", "x_count", "x_name");
-		set_axis(f, &s->y, "y_labels", "y_count", "y_name");
+		surface_axis(f, &s->x, "x_labels", "x_count", "x_name");
+		surface_axis(f, &s->y, "y_labels", "y_count", "y_name");
 		set_mark(f, s, s->least, "min");
 		set_mark(f, s, s->most, "max");
 		set_height(f, s);
@@ -309,7 +309,8 @@ static int add_pair(struct figures *f, const struct report *r, const char *x, co
 	find_keys(s);
 	for (size_t i = 0; !rc && i < r->leading_count && drawn < SURFACES_MAX; i++) {
 		s->first = &r->leading[i];
-		if (!is_first(s, s->first) || !find_values(s, &s->x) || !find_values(s, &s->y) || !fill_cells(s))
+		if (!is_first(s, s->first) || !surface_find_values(s, &s->x) || !surface_find_values(s, &s->y) ||
+		    !fill_cells(s))
 			continue;
 		rc = add_surface(f, s, e);
 		drawn++;
@@ -326,8 +327,8 @@ static bool is_an_axis(const struct report *r, const char *key)
 	return (!strcmp(key, AXES_SIZE) || axes_is_axis(r, key)) && count >= AXES_VALUES_MIN && count <= VALUES_MAX;
 }
 
-/* Rate first, so that it is the axis on the left: the later one is the deeper. With more than two there would be many pairs,
- * of which none shows the whole. */
+/* Rate first, so that it is the axis on the left: the later one is the deeper. With more than two
+ * there would be many pairs, of which none shows the whole. */
 int figure_surface_add(struct figures *f, const struct report *r, struct err *e)
 {
 	const char *axes[2];

@@ -13,8 +13,9 @@ struct gnuplot;
 typedef int figures_add(struct figures *f, const void *what, struct err *e);
 
 /*
- * Write the tables and the script of all figures that `add` makes to `dir` (made if missing), and begin to draw them. The
- * tables are there even if nothing can be drawn. Release with figures_free() in either case.
+ * Write the tables and the script of all figures that `add` makes to `dir` (made if missing), and
+ * begin to draw them. The tables are there even if nothing can be drawn. Release with
+ * figures_free() in either case.
  */
 int figures_start(struct figures *f, const char *dir, figures_add *add, const void *what, struct gnuplot *g,
 		  struct err *e);

@@ -14,7 +14,7 @@
 #include "rundir/rep.h"
 #include "rundir/schema.h"
 
-/* Merged histograms -------------------------------------------------------------------------------------- */
+/* --- merged histograms --- */
 
 static void append_bin(struct histogram *h, int64_t value, uint64_t count)
 {
@@ -99,7 +99,7 @@ static int merge_reps(struct report_point *p, const char *run_path, struct err *
 	return rc;
 }
 
-/* Points ------------------------------------------------------------------------------------------------- */
+/* --- points --- */
 
 static const json_t *summary_of_point(const json_t *summary, unsigned id)
 {
@@ -156,7 +156,7 @@ static void drop_empty_series(struct report_point *p)
 }
 
 /* A point that was never begun has none. */
-static int read_outcome(struct report_point *p, const char *run_path, struct err *e)
+static int gather_outcome(struct report_point *p, const char *run_path, struct err *e)
 {
 	char *dir = layout_point_dir(run_path, p->id), *path = fs_path("%s/point.json", dir);
 	int rc = 0;
@@ -185,13 +185,13 @@ static int gather_point(struct report *r, size_t run, size_t index, struct err *
 	p->summary = summary_of_point(r->runs[run].summary, p->id);
 	p->name = run ? fs_path("run-%zu-point-%04u", run + 1, p->id) : fs_path("point-%04u", p->id);
 	take_all_series(p);
-	rc = read_outcome(p, of->path, e);
+	rc = gather_outcome(p, of->path, e);
 	rc = rc ? rc : merge_reps(p, of->path, e);
 	drop_empty_series(p);
 	return rc;
 }
 
-/* Runs --------------------------------------------------------------------------------------------------- */
+/* --- runs --- */
 
 /* Where messages went from or to; the one that only coordinated measured nothing. */
 static bool has_endpoint(const json_t *host)

@@ -59,7 +59,7 @@ struct gnuplot {
 	size_t count;
 };
 
-/* Processes ---------------------------------------------------------------------------------------------- */
+/* --- processes --- */
 
 static int64_t now_ms(void)
 {
@@ -142,7 +142,7 @@ static void kill_part(struct gnuplot *g, struct part *p)
 	p->state = ENDED;
 }
 
-/* What they say ------------------------------------------------------------------------------------------ */
+/* --- what they say --- */
 
 static void hear_line(struct part *p)
 {
@@ -179,7 +179,7 @@ static void hear_part(struct gnuplot *g, struct part *p)
 		end_part(g, p);
 }
 
-/* The queue ---------------------------------------------------------------------------------------------- */
+/* --- the queue --- */
 
 static void start_some(struct gnuplot *g)
 {
@@ -273,9 +273,10 @@ struct gnuplot_script *gnuplot_draw(struct gnuplot *g, const char *dir, const ch
 	return s;
 }
 
-/* What became of them ------------------------------------------------------------------------------------ */
+/* --- what became of them --- */
 
-/* On one line: gnuplot shows the offending line and a caret below it, which does not survive in a sentence. */
+/* On one line: gnuplot shows the offending line and a caret below it, which does not survive in a
+ * sentence. */
 static char *one_line(char *words)
 {
 	char *to = words;

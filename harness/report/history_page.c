@@ -21,7 +21,7 @@
 
 /* --- figures --- */
 
-static void write_table(FILE *table, const json_t *point)
+static void builds_table(FILE *table, const json_t *point)
 {
 	const json_t *build;
 	size_t i;
@@ -45,7 +45,7 @@ static void write_table(FILE *table, const json_t *point)
 }
 
 /* A kernel's name where it is another than that of the build before. */
-static void set_labels(struct figures *f, const json_t *builds)
+static void history_labels(struct figures *f, const json_t *builds)
 {
 	size_t n = json_array_size(builds);
 	const char *last = "";
@@ -78,7 +78,7 @@ static void set_changes(struct figures *f, const json_t *changes)
 	fprintf(f->script, "changes = %zu\n", n);
 }
 
-static void set_range(struct figures *f, const json_t *point, bool share)
+static void history_range(struct figures *f, const json_t *point, bool share)
 {
 	double least = INFINITY, most = -INFINITY, room;
 	struct axis_unit unit = {"%", 0.01};
@@ -109,7 +109,7 @@ static size_t width_for(size_t builds)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
-static int add_point(struct figures *f, const json_t *history, const json_t *point, struct err *e)
+static int history_add_point(struct figures *f, const json_t *history, const json_t *point, struct err *e)
 {
 	json_int_t id = json_integer_value(json_object_get(point, "id"));
 	const char *label = html_string(point, "label", "");
@@ -120,7 +120,7 @@ static int add_point(struct figures *f, const json_t *history, const json_t *poi
 
 	if (!table)
 		return figure_end(f, table, e);
-	write_table(table, point);
+	builds_table(table, point);
 	title = figure_one_line(fs_path("%s, point %lld%s%s: %s of %s, one value a %s",
 					html_string(history, "experiment", "?"), (long long)id, *label ? ": " : "",
 					label, compare_quantity_label(html_string(history, "quantity", "")),
@@ -128,9 +128,9 @@ static int add_point(struct figures *f, const json_t *history, const json_t *poi
 				FIGURE_TITLE_MAX);
 	figure_set(f, "title", title);
 	free(title);
-	set_labels(f, json_object_get(point, "builds"));
+	history_labels(f, json_object_get(point, "builds"));
 	set_changes(f, json_object_get(point, "changes"));
-	set_range(f, point, !strcmp(html_string(point, "unit", ""), "share"));
+	history_range(f, point, !strcmp(html_string(point, "unit", ""), "share"));
 	fprintf(f->script, "width = %zu\nheight = %d\n", width_for(json_array_size(json_object_get(point, "builds"))),
 		HEIGHT);
 	return figure_end(f, table, e);
@@ -148,7 +148,7 @@ static bool has_values(const json_t *point)
 	return false;
 }
 
-static int add_points(struct figures *f, const void *history, struct err *e)
+static int history_add_points(struct figures *f, const void *history, struct err *e)
 {
 	const json_t *point;
 	size_t i;
@@ -156,7 +156,7 @@ static int add_points(struct figures *f, const void *history, struct err *e)
 
 	json_array_foreach (json_object_get(history, "points"), i, point)
 		if (!rc && has_values(point))
-			rc = add_point(f, history, point, e);
+			rc = history_add_point(f, history, point, e);
 	return rc;
 }
 
@@ -184,7 +184,7 @@ int history_page_make(const char *dir, const json_t *history, char **html_path, 
 	    .json = history,
 	    .title = title,
 	    .foot = "Made by <code>kblat history</code>; the numbers are in history.json.",
-	    .draw = add_points,
+	    .draw = history_add_points,
 	    .write = write_history,
 	    .arg = history,
 	};

@@ -1,6 +1,6 @@
 /*
- * A history as a page: DIR/report.html with a figure for each point, DIR/figures and DIR/history.json. The directory is the
- * reader's own, never a run's.
+ * A history as a page: DIR/report.html with a figure for each point, DIR/figures and
+ * DIR/history.json. The directory is the reader's own, never a run's.
  */
 #ifndef KBLAT_REPORT_HISTORY_PAGE_H
 #define KBLAT_REPORT_HISTORY_PAGE_H

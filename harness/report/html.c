@@ -117,7 +117,7 @@ void html_point_link(const struct page *p, const struct report_point *point)
 	html_printf(p, "%u</a>", point->id);
 }
 
-/* Head --------------------------------------------------------------------------------------------------- */
+/* --- head --- */
 
 void html_head(const struct page *p, const char *title)
 {
@@ -132,7 +132,7 @@ void html_head(const struct page *p, const char *title)
 	html_printf(p, "</h1>\n");
 }
 
-/* Figures ------------------------------------------------------------------------------------------------ */
+/* --- figures --- */
 
 static void write_image(const struct page *p, const struct figure *f)
 {

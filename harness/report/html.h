@@ -1,7 +1,7 @@
 /*
- * What pages are written with. A page is one file that works offline, for a phone, for print, light and dark. Everything from a run is escaped;
- * figures are <img> data URIs (inlined SVGs of gnuplot's share their ids), and a strict
- * Content-Security-Policy lets nothing else in.
+ * What pages are written with. A page is one file that works offline, for a phone, for print,
+ * light and dark. Everything from a run is escaped; figures are <img> data URIs (inlined SVGs of
+ * gnuplot's share their ids), and a strict Content-Security-Policy lets nothing else in.
  */
 #ifndef KBLAT_REPORT_HTML_H
 #define KBLAT_REPORT_HTML_H
@@ -20,7 +20,8 @@ struct page {
 	FILE *out;
 };
 
-/* Everything up to the heading, and all after the last section; other pages begin and end alike. `text` is HTML. */
+/* Everything up to the heading, and all after the last section; other pages begin and end alike.
+ * `text` is HTML. */
 void html_head(const struct page *p, const char *title);
 void html_foot(const struct page *p, const char *text);
 
@@ -41,7 +42,8 @@ void html_printed(const struct page *p, const char *heading, void (*print)(const
 /* A heading that names the run, where there are several. */
 void html_run_heading(const struct page *p, const struct report_run *run);
 
-/* printf, with nothing escaped; an escaped text; a nanosecond quantity for people, exact in its title. */
+/* printf, with nothing escaped; an escaped text; a nanosecond quantity for people, exact in its
+ * title. */
 void html_printf(const struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void html_text(const struct page *p, const char *text);
 void html_ns(const struct page *p, int64_t ns);

@@ -10,7 +10,7 @@ struct verdict {
 	const char *style, *word;
 };
 
-static struct verdict verdict_of(const json_t *run)
+static struct verdict run_verdict(const json_t *run)
 {
 	static const struct {
 		const char *status;
@@ -226,7 +226,7 @@ static void write_medians(const struct page *p, const struct tally *t)
 static void write_answer(const struct page *p, const struct report_run *run)
 {
 	const json_t *j = run->run->run;
-	struct verdict verdict = verdict_of(j);
+	struct verdict verdict = run_verdict(j);
 	struct tally t = tally_of(p->report, run);
 
 	html_printf(p, "<section class=\"answer %s\">\n<p><strong>%s</strong> ", verdict.style, verdict.word);

@@ -16,9 +16,10 @@
 #define DISTINCT_MAX 4
 #define VALUE_MAX    128
 
-/* The state ---------------------------------------------------------------------------------------------- */
+/* --- the state --- */
 
-/* What a reader asks first. A pattern may match many keys (a CPU each): the different values are shown, each once. */
+/* What a reader asks first. A pattern may match many keys (a CPU each): the different values are
+ * shown, each once. */
 static const struct {
 	const char *label, *key;
 } facts[] = {
@@ -56,7 +57,7 @@ static const struct {
     {"RDMA rate", "rdma.*.rate"},
 };
 
-static char *scalar(const json_t *j)
+static char *scalar_text(const json_t *j)
 {
 	if (json_is_string(j))
 		return fs_path("%s", json_string_value(j));
@@ -69,7 +70,8 @@ static char *scalar(const json_t *j)
 	return NULL;
 }
 
-/* "!ENOENT" is what the capture writes of a source that is not there, "(null)" the kernel of a list it has none of. */
+/* "!ENOENT" is what the capture writes of a source that is not there, "(null)" the kernel of a
+ * list it has none of. */
 static bool is_absent(const char *text)
 {
 	return !text || !*text || *text == '!' || !strcmp(text, "(null)");
@@ -120,7 +122,7 @@ static void write_fact(const struct page *p, const json_t *keys, const char *lab
 
 	json_object_foreach ((json_t *)keys, key, value) {
 		if (!fnmatch(pattern, key, 0))
-			distinct_add(&d, scalar(value));
+			distinct_add(&d, scalar_text(value));
 	}
 	if (!d.count)
 		return;
@@ -190,7 +192,7 @@ static void write_host(const struct page *p, const struct report_run *run, const
 	json_decref(state);
 }
 
-/* The clock ---------------------------------------------------------------------------------------------- */
+/* --- the clock --- */
 
 static const struct {
 	const char *key, *label, *unit;
@@ -214,7 +216,7 @@ static const struct {
 static void write_clock_fact(const struct page *p, const json_t *clock, size_t i)
 {
 	const json_t *j = json_object_get(clock, clock_facts[i].key);
-	char *text = json_is_real(j) && json_real_value(j) > 1e6 ? fs_path("%.0f", json_real_value(j)) : scalar(j);
+	char *text = json_is_real(j) && json_real_value(j) > 1e6 ? fs_path("%.0f", json_real_value(j)) : scalar_text(j);
 
 	if (json_is_integer(j) && json_integer_value(j) < 0) {
 		free(text);
@@ -241,7 +243,7 @@ static void write_clock(const struct page *p, const struct report_run *run)
 	html_printf(p, "</table></div>\n");
 }
 
-/* What the points were given ----------------------------------------------------------------------------- */
+/* --- what the points were given --- */
 
 /* Numbers of one connection only: they would make every point a case of its own. */
 static bool is_passing(const char *key)
@@ -347,11 +349,11 @@ void html_machines(const struct page *p)
 	html_printf(p, "</section>\n");
 }
 
-/* What changed ------------------------------------------------------------------------------------------- */
+/* --- what changed --- */
 
 static void write_value(const struct page *p, const json_t *value)
 {
-	char *text = scalar(value);
+	char *text = scalar_text(value);
 
 	html_printf(p, "<td>");
 	html_text(p, text ? text : "(absent)");

@@ -34,7 +34,7 @@ struct row {
 	size_t of_point, of_flow; /* the rows of these that it is the first of; 0: it is not */
 };
 
-/* Columns ------------------------------------------------------------------------------------------------ */
+/* --- columns --- */
 
 static const json_t *flow_json(const struct report_point *point, const struct layout_flow *flow, const char *key)
 {
@@ -59,7 +59,7 @@ static bool has_start(const struct report *r)
 	return false;
 }
 
-static bool has_flows(const struct report *r)
+static bool numbers_have_flows(const struct report *r)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (*r->points[i].layout.flows[0].name)
@@ -83,7 +83,7 @@ static struct numbers numbers_of(const struct page *p)
 	struct numbers n = {
 	    .p = p,
 	    .runs = r->run_count > 1,
-	    .flows = has_flows(r),
+	    .flows = numbers_have_flows(r),
 	    .in_flight = has_any(r, "in_flight"),
 	    .start = has_start(r),
 	};
@@ -94,7 +94,7 @@ static struct numbers numbers_of(const struct page *p)
 	return n;
 }
 
-/* The head ----------------------------------------------------------------------------------------------- */
+/* --- the head --- */
 
 static void write_heading(const struct page *p, const char *style, const char *title, const char *text)
 {
@@ -152,7 +152,7 @@ static void write_table_head(struct numbers *n)
 	html_printf(n->p, "</tr></thead>\n");
 }
 
-/* What names a row --------------------------------------------------------------------------------------- */
+/* --- what names a row --- */
 
 /* Over the rows of its series. */
 static void write_point_cells(const struct page *p, const struct report_point *point, size_t rows)
@@ -165,7 +165,7 @@ static void write_point_cells(const struct page *p, const struct report_point *p
 	}
 }
 
-static void write_cell(const struct page *p, size_t rows, const char *text)
+static void text_cell(const struct page *p, size_t rows, const char *text)
 {
 	html_printf(p, "<td rowspan=\"%zu\">", rows);
 	html_text(p, text);
@@ -178,15 +178,15 @@ static void write_flow_cells(const struct numbers *n, const struct layout_flow *
 	char value[CELL_MAX];
 
 	if (n->flows)
-		write_cell(n->p, rows, flow->name);
+		text_cell(n->p, rows, flow->name);
 	for (size_t i = 0; i < keys->count; i++) {
 		const json_t *j = json_object_get(flow->params, keys->key[i]);
 
-		write_cell(n->p, rows, j ? label_value(keys->key[i], j, value, sizeof(value)) : "");
+		text_cell(n->p, rows, j ? label_value(keys->key[i], j, value, sizeof(value)) : "");
 	}
 }
 
-/* Numbers ------------------------------------------------------------------------------------------------ */
+/* --- numbers --- */
 
 /* What a count is, where a flow says more than how many are missing. */
 static void write_lost_title(const struct page *p, const struct row *row)
@@ -251,7 +251,7 @@ static void (*const forms[])(const struct page *p, const struct row *row, double
     [MEASURE_RATE] = write_thousands,	[MEASURE_BYTES] = write_count, [MEASURE_BYTE_RATE] = write_count,
 };
 
-static void write_number(const struct page *p, const struct row *row, enum measure measure, const json_t *value)
+static void number_cell(const struct page *p, const struct row *row, enum measure measure, const json_t *value)
 {
 	if (json_is_number(value))
 		forms[measure](p, row, json_number_value(value));
@@ -267,7 +267,7 @@ static void write_statistic(const struct page *p, const struct row *row, size_t 
 	html_printf(p, "<td class=\"n\"");
 	write_title(p, row, i, value);
 	html_printf(p, ">");
-	write_number(p, row, statistics[i].measure, value);
+	number_cell(p, row, statistics[i].measure, value);
 }
 
 static void write_block_statistic(const struct page *p, const struct row *row, const struct block_column *c)
@@ -276,7 +276,7 @@ static void write_block_statistic(const struct page *p, const struct row *row, c
 
 	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", row->of_flow);
 	if (json_is_object(block))
-		write_number(p, row, c->statistic->measure, json_object_get(block, c->statistic->key));
+		number_cell(p, row, c->statistic->measure, json_object_get(block, c->statistic->key));
 	else
 		html_printf(p, "</td>");
 }
@@ -314,7 +314,7 @@ static void write_validity(const struct page *p, const struct report_point *poin
 					     : "\"><span class=\"bad\">NOT VALID</span></td>");
 }
 
-/* Rows --------------------------------------------------------------------------------------------------- */
+/* --- rows --- */
 
 static void write_flow_numbers(const struct numbers *n, const struct row *row)
 {
@@ -324,7 +324,7 @@ static void write_flow_numbers(const struct numbers *n, const struct row *row)
 		write_block_statistic(n->p, row, &n->blocks[i]);
 }
 
-static void write_row(const struct numbers *n, const struct row *row)
+static void numbers_row(const struct numbers *n, const struct row *row)
 {
 	const struct page *p = n->p;
 
@@ -363,10 +363,10 @@ static void write_rows(const struct numbers *n, const struct report_point *point
 		const struct report_series *s = &point->series[i];
 		bool begins_flow = !i || s[-1].flow != s->flow;
 
-		write_row(n, &(struct row){.point = point,
-					   .series = s,
-					   .of_point = i ? 0 : point->series_count,
-					   .of_flow = begins_flow ? rows_of_flow(point, s->flow) : 0});
+		numbers_row(n, &(struct row){.point = point,
+					     .series = s,
+					     .of_point = i ? 0 : point->series_count,
+					     .of_flow = begins_flow ? rows_of_flow(point, s->flow) : 0});
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
- * The table of numbers: a row for each series of each flow of each point. Its columns are the statistics and summary blocks
- * of analysis/ that a report shows, and only what some point has.
+ * The table of numbers: a row for each series of each flow of each point. Its columns are the
+ * statistics and summary blocks of analysis/ that a report shows, and only what some point has.
  */
 #ifndef KBLAT_REPORT_HTML_NUMBERS_H
 #define KBLAT_REPORT_HTML_NUMBERS_H

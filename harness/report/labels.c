@@ -14,7 +14,7 @@
 #define LABEL_MAX 160
 #define VALUE_MAX 40
 
-/* Settings ----------------------------------------------------------------------------------------------- */
+/* --- settings --- */
 
 char *label_key(const char *key, char *buf, size_t size)
 {
@@ -64,9 +64,10 @@ static void print_setting(FILE *out, const char *key, const json_t *value)
 	fputs(text, out);
 }
 
-/* Points ------------------------------------------------------------------------------------------------- */
+/* --- points --- */
 
-/* What a flow is called where nothing that it has varies: "oneway, verbs, size 32B". False: it has nothing. */
+/* What a flow is called where nothing that it has varies: "oneway, verbs, size 32B". False: it has
+ * nothing. */
 static bool print_plain(FILE *out, const struct layout_flow *flow)
 {
 	static const char *const keys[] = {"kernel", "transport", "size_bytes"};
@@ -115,7 +116,7 @@ static char *label_of_point(const struct report *r, const struct report_point *p
 	return or_abort(label);
 }
 
-/* What varies -------------------------------------------------------------------------------------------- */
+/* --- what varies --- */
 
 /* The settings of a point or of one of its flows. */
 struct settings {
@@ -130,14 +131,14 @@ struct all_settings {
 	size_t count;
 };
 
-static void add_settings(struct all_settings *all, size_t run, const char *flow, const json_t *params)
+static void list_settings(struct all_settings *all, size_t run, const char *flow, const json_t *params)
 {
 	all->of = grow_or_abort(all->of, all->count, sizeof(*all->of));
 	all->of[all->count++] = (struct settings){run, flow, params};
 }
 
 /* By the spec: for one flow or for all of them. */
-static bool is_named(const struct report *r, const struct settings *s, const char *key)
+static bool is_named_by_spec(const struct report *r, const struct settings *s, const char *key)
 {
 	const json_t *resolved = r->runs[s->run].run->resolved;
 	char full[FLOWS_KEY_MAX];
@@ -146,19 +147,20 @@ static bool is_named(const struct report *r, const struct settings *s, const cha
 	       param_is_named(resolved, flows_key(s->flow, key, full, sizeof(full)));
 }
 
-/* Settings that tell two runs' points apart; others that differ between runs only ("repetitions") belong to the run. */
+/* Settings that tell two runs' points apart; others that differ between runs only ("repetitions")
+ * belong to the run. */
 static bool tells_runs_apart(const char *key)
 {
 	return !strcmp(flows_bare_key(key), "kernel") || !strcmp(flows_bare_key(key), "transport");
 }
 
-/* A key varies if two that have it differ in it: a setting that only one transport knows tells nothing apart, nor does
- * one that is but a transport's default. */
+/* A key varies if two that have it differ in it: a setting that only one transport knows tells
+ * nothing apart, nor does one that is but a transport's default. */
 static bool key_varies(const struct all_settings *all, const char *key, const struct settings *s)
 {
 	const json_t *first = NULL;
 
-	if (!is_named(all->r, s, key))
+	if (!is_named_by_spec(all->r, s, key))
 		return false;
 	for (size_t i = 0; i < all->count; i++) {
 		const json_t *value = json_object_get(all->of[i].params, key);
@@ -172,7 +174,7 @@ static bool key_varies(const struct all_settings *all, const char *key, const st
 	return false;
 }
 
-static bool is_found(const struct report_keys *keys, const char *key)
+static bool keys_have(const struct report_keys *keys, const char *key)
 {
 	for (size_t i = 0; i < keys->count; i++)
 		if (!strcmp(keys->key[i], key))
@@ -188,7 +190,7 @@ static void find_varying(struct all_settings *all, struct report_keys *found)
 
 	for (size_t i = 0; i < all->count; i++) {
 		json_object_foreach ((json_t *)all->of[i].params, key, value) {
-			if (is_found(found, key) || !key_varies(all, key, &all->of[i]))
+			if (keys_have(found, key) || !key_varies(all, key, &all->of[i]))
 				continue;
 			found->key = grow_or_abort(found->key, found->count, sizeof(*found->key));
 			found->key[found->count++] = key;
@@ -204,15 +206,15 @@ static void label_settings(struct report *r)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct report_point *p = &r->points[i];
 
-		add_settings(&points, p->run, "", p->params);
+		list_settings(&points, p->run, "", p->params);
 		for (size_t k = 0; k < p->layout.flow_count; k++)
-			add_settings(&flows, p->run, p->layout.flows[k].name, p->layout.flows[k].params);
+			list_settings(&flows, p->run, p->layout.flows[k].name, p->layout.flows[k].params);
 	}
 	find_varying(&points, &r->varying);
 	find_varying(&flows, &r->in_flows);
 }
 
-/* Runs --------------------------------------------------------------------------------------------------- */
+/* --- runs --- */
 
 static const char *last_part(const char *path)
 {

@@ -1,13 +1,14 @@
 /*
- * What settings, points and runs are called in figures and tables: "size 32B", "rc, busy, size 32B".
+ * What settings, points and runs are called in figures and tables: "size 32B", "rc, busy, size
+ * 32B".
  */
 #ifndef KBLAT_REPORT_LABELS_H
 #define KBLAT_REPORT_LABELS_H
 
 #include "report/model.h"
 
-/* How a value of params reads ("10us", "32B", "yes"), and how its key does without the unit ("size"). Both return
- * `buf`. */
+/* How a value of params reads ("10us", "32B", "yes"), and how its key does without the unit
+ * ("size"). Both return `buf`. */
 char *label_value(const char *key, const json_t *value, char *buf, size_t size);
 char *label_key(const char *key, char *buf, size_t size);
 

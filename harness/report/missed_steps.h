@@ -1,6 +1,7 @@
 /*
- * The steps of a paced flow that came to nothing, as figures show them: of those that were due, the share that the pacer
- * missed (it woke too late) and the share that it kept but could not send (analysis/pacing.h).
+ * The steps of a paced flow that came to nothing, as figures show them: of those that were due,
+ * the share that the pacer missed (it woke too late) and the share that it kept but could not send
+ * (analysis/pacing.h).
  */
 #ifndef KBLAT_REPORT_MISSED_STEPS_H
 #define KBLAT_REPORT_MISSED_STEPS_H
@@ -19,7 +20,8 @@ struct missed_steps {
 /* False: the flow has no pacer, or no step was due; `s` is zero then. */
 bool missed_steps_of(const struct report_point *p, const struct layout_flow *flow, struct missed_steps *s);
 
-/* "\tmissed_share\tunsent_share" of a table's heading, and of a row: two empty cells where missed_steps_of() says false. */
+/* "\tmissed_share\tunsent_share" of a table's heading, and of a row: two empty cells where
+ * missed_steps_of() says false. */
 #define MISSED_STEPS_HEADING "\tmissed_share\tunsent_share"
 void missed_steps_cells(FILE *table, const struct report_point *p, const struct layout_flow *flow);
 

@@ -1,7 +1,7 @@
 /*
  * What a report shows (gather.h reads it from run directories): every point of every run with its
- * settings, summary and merged histograms, and what tells the points apart. Figures and page are made
- * from this alone.
+ * settings, summary and merged histograms, and what tells the points apart. Figures and page are
+ * made from this alone.
  */
 #ifndef KBLAT_REPORT_MODEL_H
 #define KBLAT_REPORT_MODEL_H
@@ -18,10 +18,10 @@ struct report_series {
 	const char *name;		/* "lat_ns": in data.json */
 	char *key;			/* of the summary's metrics: "lat_ns", of a flow "small.lat_ns" */
 	char *label;			/* "t_lat", "small t_lat" */
-	bool leads;		    /* the first of its flow: the one that stands for it where only one can be shown */
-	struct histogram histogram; /* of all repetitions; bins 0: nothing was measured */
-	uint64_t count;		    /* what is in it */
-	const json_t *metric;	    /* of the summary; NULL if there is none */
+	bool leads;			/* the first of its flow, which stands for it in figures with one series */
+	struct histogram histogram;	/* of all repetitions; bins 0: nothing was measured */
+	uint64_t count;			/* what is in it */
+	const json_t *metric;		/* of the summary; NULL if there is none */
 };
 
 struct report_point {
@@ -78,7 +78,8 @@ bool model_is_valid(const struct report_point *p);
 const char *model_reason(const struct report_point *p);
 const char *model_outcome(const struct report_point *p); /* "completed", ..., "not measured" */
 
-/* What point.json says of one side of a flow: "granted" or "placement" of the "source" or "sink". NULL if nothing. */
+/* What point.json says of one side of a flow: "granted" or "placement" of the "source" or "sink".
+ * NULL if nothing. */
 const json_t *model_side(const struct report_point *p, const struct layout_flow *flow, const char *what,
 			 const char *side);
 
@@ -86,8 +87,8 @@ const json_t *model_side(const struct report_point *p, const struct layout_flow 
 bool model_metric(const struct report_series *s, const char *key, int64_t *value);
 
 /*
- * Nearest rank over a merged histogram, exact where its width is 1; false with fewer than `beyond` samples on the
- * quantile's outer side.
+ * Nearest rank over a merged histogram, exact where its width is 1; false with fewer than `beyond`
+ * samples on the quantile's outer side.
  */
 bool model_quantile(const struct report_series *s, double p, uint64_t beyond, int64_t *value);
 

@@ -1,6 +1,7 @@
 /*
- * derived/: figures (reduced here to tables, drawn by gnuplot with plots/<name>.gp, SVG and PDF) and a self-contained
- * report.html. Reads run directories and nothing else; may be deleted and made again.
+ * derived/: figures (reduced here to tables, drawn by gnuplot with plots/<name>.gp, SVG and PDF)
+ * and a self-contained report.html. Reads run directories and nothing else; may be deleted and
+ * made again.
  */
 #ifndef KBLAT_REPORT_REPORT_H
 #define KBLAT_REPORT_REPORT_H
@@ -14,16 +15,18 @@ struct gnuplot;
 struct report_draft;
 
 /*
- * Make derived/ of runs[0]; further runs' points are shown beside its own (what `make run` does with a native run and
- * one in the guest). `html_path` (free it) gets the path of report.html. STATUS_IMPOSSIBLE if gnuplot is not there; the
- * tables (.tsv) and a page without figures are made all the same.
+ * Make derived/ of runs[0]; further runs' points are shown beside its own (what `make run` does
+ * with a native run and one in the guest). `html_path` (free it) gets the path of report.html.
+ * STATUS_IMPOSSIBLE if gnuplot is not there; the tables (.tsv) and a page without figures are made
+ * all the same.
  */
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e);
 
 /*
- * The same in two steps, so that figures of one report are drawn while another is begun. `verdicts` on claims
- * (claims/claim_verdict.h; NULL: none) may have been reached with more runs than these. Runs and verdicts must outlive the draft,
- * which report_finish() takes; NULL and `e` if there is nothing to finish.
+ * The same in two steps, so that figures of one report are drawn while another is begun.
+ * `verdicts` on claims (claims/claim_verdict.h; NULL: none) may have been reached with more runs
+ * than these. Runs and verdicts must outlive the draft, which report_finish() takes; NULL and `e`
+ * if there is nothing to finish.
  */
 struct report_draft *report_start(const struct run *runs, size_t count, const struct claim_verdicts *verdicts,
 				  struct gnuplot *g, struct err *e);

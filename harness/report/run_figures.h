@@ -6,7 +6,8 @@
 
 #include "report/figure.h"
 
-/* Of every kind as many as there are: none, one or many. `report`: struct report. For figures_start(). */
+/* Of every kind as many as there are: none, one or many. `report`: struct report. For
+ * figures_start(). */
 int run_figures_add(struct figures *f, const void *report, struct err *e);
 
 #endif

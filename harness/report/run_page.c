@@ -20,7 +20,7 @@ static void write_head(const struct page *p)
 	html_head(p, html_string(run, "title", html_string(run, "name", "kblat")));
 }
 
-/* Figures ------------------------------------------------------------------------------------------------ */
+/* --- figures --- */
 
 static void write_overview(const struct page *p)
 {
@@ -121,7 +121,7 @@ static void write_histograms(const struct page *p)
 	html_printf(p, "</div>\n</section>\n");
 }
 
-/* The page ----------------------------------------------------------------------------------------------- */
+/* --- the page --- */
 
 static void write_end(const struct page *p)
 {

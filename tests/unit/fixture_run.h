@@ -1,7 +1,7 @@
 /*
- * A run directory as `kblat run` leaves it (rundir/reader.h), made up: for tests of what reads one. Latencies are
- * drawn from a log-normal distribution with a tail, by a generator of its own, so that every run of a test sees the
- * same.
+ * A run directory as `kblat run` leaves it (rundir/reader.h), made up: for tests of what reads
+ * one. Latencies are drawn from a log-normal distribution with a tail, by a generator of its own,
+ * so that every run of a test sees the same.
  */
 #ifndef KBLAT_TESTS_UNIT_FIXTURE_RUN_H
 #define KBLAT_TESTS_UNIT_FIXTURE_RUN_H
@@ -60,7 +60,8 @@ struct fixture_run {
 
 static uint64_t fixture_seed = 1;
 
-/* xorshift64*: Vigna, An experimental exploration of Marsaglia's xorshift generators, scrambled (2016). */
+/* xorshift64*: Vigna, An experimental exploration of Marsaglia's xorshift generators, scrambled
+ * (2016). */
 static double fixture_uniform(void)
 {
 	fixture_seed ^= fixture_seed >> 12;

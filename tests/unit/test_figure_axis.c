@@ -34,7 +34,8 @@ static char *make(const char *root, const struct shape *s, char **script)
 
 	for (unsigned q = 0; q < s->qp_count; q++)
 		for (unsigned p = 0; p < s->poll_count; p++)
-			/* Backwards: the order of the axis is not that of the points. UD lacks the largest. */
+			/* Backwards: the order of the axis is not that of the points. UD lacks the
+			 * largest. */
 			for (unsigned i = s->sizes; i-- > 0;)
 				if (strcmp(s->qps[q], "ud") != 0 || i + 1 < s->sizes) {
 					points[run.count] = (struct fixture_point){"verbs",

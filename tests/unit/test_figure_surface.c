@@ -1,4 +1,5 @@
-/* Figures of paced points: medians over rate and size as surfaces, missed steps there, beneath axes and in histograms. */
+/* Figures of paced points: medians over rate and size as surfaces, missed steps there, beneath
+ * axes and in histograms. */
 #include <unistd.h>
 
 #include "report/report.h"
@@ -7,7 +8,8 @@
 
 #define POINTS_MAX 80
 
-/* Each service type at each rate and size; median (rate index + 1) us * size index, so that both ends are known. */
+/* Each service type at each rate and size; median (rate index + 1) us * size index, so that both
+ * ends are known. */
 struct grid {
 	const char *name;
 	const char *qps[2];

@@ -1,4 +1,5 @@
-/* derived/: escapes, labels, merged histograms, bins, figures and the page, over made-up run directories. */
+/* derived/: escapes, labels, merged histograms, bins, figures and the page, over made-up run
+ * directories. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -43,8 +44,8 @@ static const struct fixture_run nic = {
     .count = 6,
 };
 
-/* Everything that could end a string, a tag, an element or a row, start a command, or break XML; and a character of
- * three bytes. */
+/* Everything that could end a string, a tag, an element or a row, start a command, or break XML;
+ * and a character of three bytes. */
 #define HOSTILE                                                                                                        \
 	"a\"b'c`touch pwned`$(touch pwned)<script>alert(1)</script>&amp;%d%n@x{/Bold y}\\\n\t\033[31m\xe2\x82\xac"     \
 	"\xef\xbf\xbe"
@@ -103,7 +104,7 @@ static size_t count_of(const char *text, const char *part)
 	return count;
 }
 
-/* Escapes ------------------------------------------------------------------------------------------------ */
+/* --- escapes --- */
 
 static char *written(void (*escape)(FILE *, const char *), const char *text)
 {
@@ -159,7 +160,7 @@ static void test_escapes(void)
 	}
 }
 
-/* The model ---------------------------------------------------------------------------------------------- */
+/* --- the model --- */
 
 static void test_params(void)
 {
@@ -240,7 +241,7 @@ static void test_model(const char *dir)
 	run_close(&run);
 }
 
-/* Tables and figures ------------------------------------------------------------------------------------- */
+/* --- tables and figures --- */
 
 struct table {
 	double first_edge, last_edge; /* of the bins proper */
@@ -344,7 +345,7 @@ static void test_figures(const char *derived)
 	free(svg);
 }
 
-/* The page ----------------------------------------------------------------------------------------------- */
+/* --- the page --- */
 
 static void test_page(const char *html)
 {
@@ -431,7 +432,7 @@ static void test_link(const char *dir, const char *derived, const char *top)
 	free(elsewhere);
 }
 
-/* Text that bites ---------------------------------------------------------------------------------------- */
+/* --- text that bites --- */
 
 static void test_hostile(const char *top)
 {
@@ -457,7 +458,7 @@ static void test_hostile(const char *top)
 	free(dir);
 }
 
-/* Without gnuplot, with one that fails ------------------------------------------------------------------- */
+/* --- without gnuplot, with one that fails --- */
 
 /* A PATH that holds nothing, or a `gnuplot` that is this script. */
 static char *fake_path(const char *top, const char *script)
@@ -543,7 +544,8 @@ static void test_failing_figure(const char *top, const char *dir)
 	free(plots);
 }
 
-/* Its first process fails as soon as the second is there, which goes on for ever; alone, it goes on at once. */
+/* Its first process fails as soon as the second is there, which goes on for ever; alone, it goes
+ * on at once. */
 #define STUCK                                                                                                          \
 	"#!/bin/sh\n"                                                                                                  \
 	"case \"$*\" in\n"                                                                                             \
@@ -633,7 +635,7 @@ static void test_no_scripts(const char *top, const char *dir)
 	free(html);
 }
 
-/* Several runs, unfinished runs -------------------------------------------------------------------------- */
+/* --- several runs, unfinished runs --- */
 
 static void test_two_runs(const char *top, const char *dir, const char *derived)
 {
@@ -672,7 +674,7 @@ static void test_two_runs(const char *top, const char *dir, const char *derived)
 	free(other);
 }
 
-/* What was recorded ------------------------------------------------------------------------------------- */
+/* --- what was recorded --- */
 
 static const struct fixture_with with_points[] = {{true, false},  {false, true},  {false, false},
 						  {false, false}, {false, false}, {false, false}};

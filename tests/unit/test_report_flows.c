@@ -39,7 +39,7 @@ static const struct fixture_run beside = {
     .pacing = pacing,
 };
 
-/* A run of them ------------------------------------------------------------------------------------------ */
+/* --- a run of them --- */
 
 static json_t *load(const char *dir, const char *name)
 {
@@ -170,7 +170,7 @@ static void make_run(const char *dir)
 	free(points);
 }
 
-/* What is shown of it ------------------------------------------------------------------------------------ */
+/* --- what is shown of it --- */
 
 static char *slurp(const char *dir, const char *name)
 {
