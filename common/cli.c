@@ -281,7 +281,8 @@ static void fill_line(struct fill *f, const char *line, size_t n)
 	}
 }
 
-/* Lines are filled up together, except empty ones and those that start with a blank: these stay as they are. */
+/* Lines are filled up together, except empty ones and those that start with a blank: these stay as
+ * they are. */
 static void wrap(struct fill *f, const char *text)
 {
 	for (size_t n; *text; text += n + (text[n] == '\n')) {
@@ -347,7 +348,8 @@ int cli_close_stdout(void)
 	errno = 0;
 	if (fflush(stdout))
 		rc = errno ? -errno : -EIO;
-	/* Some file systems say only now that there was no room. A descriptor that nobody opened has lost nothing. */
+	/* Some file systems say only now that there was no room. A descriptor that nobody opened
+	 * has lost nothing. */
 	if (fclose(stdout) && !rc && errno != EBADF)
 		rc = errno ? -errno : -EIO;
 	return rc ? rc : failed ? -EIO : 0;

@@ -1,5 +1,6 @@
 /*
- * Command lines. A subcommand has a table of flags; parsing, --help and "did you mean" come from the table.
+ * Command lines. A subcommand has a table of flags; parsing, --help and "did you mean" come from
+ * the table.
  */
 #ifndef KBLAT_COMMON_CLI_H
 #define KBLAT_COMMON_CLI_H
@@ -40,27 +41,30 @@ struct cli_command {
 };
 
 /*
- * Read argv[1..] of a subcommand (argv[0] is its name). Flags may stand anywhere before "--"; "--name=value" and
- * "--name value". `--help` sets *help and returns 0 at once. Positional arguments end up in `args` (cli_list_free). 0,
- * or -EINVAL and `e` (STATUS_USAGE).
+ * Read argv[1..] of a subcommand (argv[0] is its name). Flags may stand anywhere before "--";
+ * "--name=value" and "--name value". `--help` sets *help and returns 0 at once. Positional
+ * arguments end up in `args` (cli_list_free). 0, or -EINVAL and `e` (STATUS_USAGE).
  */
 int cli_parse(const struct cli_command *c, const struct cli_flag *flags, int argc, char **argv, struct cli_list *args,
 	      bool *help, struct err *e);
 void cli_list_free(struct cli_list *l);
 
-/* "kernel,irq" as a NULL-terminated list; `text` may be NULL. The caller frees both it and `*copy`, into which it points. */
+/* "kernel,irq" as a NULL-terminated list; `text` may be NULL. The caller frees both it and `*copy`,
+ * into which it points. */
 const char **cli_names(const char *text, char **copy);
 
 /* A text's paragraphs, wrapped at 80 columns; lines that begin with a blank stay as they are. */
 void cli_print_text(const char *text, FILE *out);
 
-/* "  name   text", the text wrapped at 80 columns and indented to `column`; below the name where that is too long. */
+/* "  name   text", the text wrapped at 80 columns and indented to `column`; below the name where that
+ * is too long. */
 void cli_print_item(const char *name, int column, const char *text, FILE *out);
 
 /* Usage, summary, details, flags, wrapped at 80 columns. */
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out);
 
-/* Flush stdout and report what a full disk or a closed pipe did to it: 0 or a negative errno. Call before exit. */
+/* Flush stdout and report what a full disk or a closed pipe did to it: 0 or a negative errno. Call
+ * before exit. */
 int cli_close_stdout(void);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The kernel's CPU lists ("0-3,8,0-31:2/8"; Documentation/admin-guide/kernel-parameters, "CPU lists", and taskset's
- * "10-14:2", every second one) and sets of CPUs. A set holds up to CPULIST_MAX CPUs. Pure, no allocation.
+ * The kernel's CPU lists ("0-3,8,0-31:2/8"; Documentation/admin-guide/kernel-parameters, "CPU
+ * lists", and taskset's "10-14:2", every second one) and sets of CPUs. A set holds up to
+ * CPULIST_MAX CPUs. Pure, no allocation.
  */
 #ifndef KBLAT_COMMON_CPULIST_H
 #define KBLAT_COMMON_CPULIST_H
@@ -17,17 +18,17 @@ struct cpulist {
 };
 
 /*
- * Read a list; an empty or all-blank text is the empty set, a newline at the end is accepted. 0, -EINVAL or -ERANGE
- * (a CPU of CPULIST_MAX or more); `why` (may be NULL) gets a phrase.
+ * Read a list; an empty or all-blank text is the empty set, a newline at the end is accepted. 0,
+ * -EINVAL or -ERANGE (a CPU of CPULIST_MAX or more); `why` (may be NULL) gets a phrase.
  */
 int cpulist_parse(const char *text, struct cpulist *out, char *why, size_t why_size);
 
-/* The canonical list form ("0-3,8"), "" for the empty set. Returns `buf`; always terminated, cut after a whole item if
- * too small. */
+/* The canonical list form ("0-3,8"), "" for the empty set. Returns `buf`; always terminated, cut
+ * after a whole item if too small. */
 char *cpulist_format(const struct cpulist *set, char *buf, size_t size);
 
-/* The kernel's mask form ("ff,00000003": 32-bit groups, as /proc/irq/N/smp_affinity). Both directions; a buffer that is
- * too small gets "". */
+/* The kernel's mask form ("ff,00000003": 32-bit groups, as /proc/irq/N/smp_affinity). Both
+ * directions; a buffer that is too small gets "". */
 int cpulist_parse_mask(const char *text, struct cpulist *out, char *why, size_t why_size);
 char *cpulist_format_mask(const struct cpulist *set, char *buf, size_t size);
 

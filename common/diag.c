@@ -74,7 +74,8 @@ void diag_add(struct diag *d, unsigned line, unsigned column, const char *format
 		d->dropped++;
 }
 
-/* The length of the line break at `s`, as YAML 1.1 and libyaml know them: LF, CR, CR LF, NEL, LS, PS. 0: none. */
+/* The length of the line break at `s`, as YAML 1.1 and libyaml know them: LF, CR, CR LF, NEL, LS,
+ * PS. 0: none. */
 static size_t break_length(const char *s, size_t n)
 {
 	uint32_t cp;
@@ -194,7 +195,8 @@ static bool same(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Edits between two words of at most WORD_MAX: a letter more, less, another, or two neighbours swapped. */
+/* Edits between two words of at most WORD_MAX: a letter more, less, another, or two neighbours
+ * swapped. */
 static unsigned distance(const char *a, size_t an, const char *b, size_t bn)
 {
 	unsigned rows[3][WORD_MAX + 1];

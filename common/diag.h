@@ -1,6 +1,7 @@
 /*
- * Diagnostics about a text that somebody wrote (a spec, a profile): all of them at once, each with file:line:column,
- * the line and a caret. Errors here are the user's, so the exit status is STATUS_USAGE.
+ * Diagnostics about a text that somebody wrote (a spec, a profile): all of them at once, each with
+ * file:line:column, the line and a caret. Errors here are the user's, so the exit status is
+ * STATUS_USAGE.
  */
 #ifndef KBLAT_COMMON_DIAG_H
 #define KBLAT_COMMON_DIAG_H
@@ -25,18 +26,19 @@ struct diag {
 void diag_init(struct diag *d, const char *file);
 void diag_free(struct diag *d);
 
-/* Add one. At most 50 are kept; the rest are counted. The same text at the same place is kept once. */
+/* Add one. At most 50 are kept; the rest are counted. The same text at the same place is kept
+ * once. */
 void diag_add(struct diag *d, unsigned line, unsigned column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Columns count characters. Print all in order of place: "file:3:7: unknown setting 'sise'; did you mean 'size'?", the
- * line, a caret. Control characters in the quoted line are shown as '?', a line over 160 characters is cut around the
- * column. */
+/* Columns count characters. Print all in order of place: "file:3:7: unknown setting 'sise'; did you
+ * mean 'size'?", the line, a caret. Control characters in the quoted line are shown as '?', a line
+ * over 160 characters is cut around the column. */
 void diag_print(const struct diag *d, FILE *out);
 
 /*
- * The nearest of `names` (NULL-terminated) to `word` (Damerau-Levenshtein, at most a third of the length, ignoring
- * case), or NULL.
+ * The nearest of `names` (NULL-terminated) to `word` (Damerau-Levenshtein, at most a third of the
+ * length, ignoring case), or NULL.
  */
 const char *suggest(const char *word, const char *const *names);
 

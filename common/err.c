@@ -26,8 +26,8 @@ static const struct {
     {EXDEV, "it is on another file system"},
 };
 
-/* "OBJECT: cannot OPERATION: ", or as much of it as there is. Of a very long path the end tells most, and the cause
- * must fit, too. */
+/* "OBJECT: cannot OPERATION: ", or as much of it as there is. Of a very long path the end tells
+ * most, and the cause must fit, too. */
 static void put_prefix(char *buf, size_t size, const char *object, const char *operation)
 {
 	size_t n = object ? strlen(object) : 0;

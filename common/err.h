@@ -1,9 +1,9 @@
 /*
  * Errors and exit statuses.
  *
- * Functions return 0, or a negative errno. Whoever sees a failure first fills `struct err` with what was touched
- * (object), what was tried (operation), why it failed (cause) and, where there is something to do, a hint. Callers
- * pass it up untouched; only main() prints it and exits.
+ * Functions return 0, or a negative errno. Whoever sees a failure first fills `struct err` with
+ * what was touched (object), what was tried (operation), why it failed (cause) and, where there is
+ * something to do, a hint. Callers pass it up untouched; only main() prints it and exits.
  *
  * Thread-safe: no globals. Cost: one formatted string, on failure only.
  */
@@ -33,10 +33,9 @@ struct err {
 	}
 
 /*
- * Fill `e` (if not NULL and still empty) and return `rc`, a negative errno, so that one can `return err_set(...)`.
- * "OBJECT: cannot OPERATION: CAUSE"; `object` and `operation` may be NULL: "OBJECT: CAUSE". The format is the cause,
- * with a hint after
- * "; " where there is one. errno is left alone.
+ * Fill `e` (if not NULL and still empty) and return `rc`, a negative errno, so that one can `return
+ * err_set(...)`. "OBJECT: cannot OPERATION: CAUSE"; `object` and `operation` may be NULL: "OBJECT:
+ * CAUSE". The format is the cause, with a hint after "; " where there is one. errno is left alone.
  */
 int err_set(struct err *e, int rc, enum status status, const char *object, const char *operation, const char *format,
 	    ...) __attribute__((format(printf, 6, 7)));
@@ -47,7 +46,8 @@ int err_sys(struct err *e, int rc, const char *object, const char *operation);
 /* The cause of errno `-rc` as part of a sentence: "no such file or directory". Returns `buf`. */
 char *err_cause(int rc, char *buf, size_t size);
 
-/* Its status, for somebody who knows that something failed; STATUS_FAILED where it holds nothing. */
+/* Its status, for somebody who knows that something failed; STATUS_FAILED where it holds
+ * nothing. */
 enum status err_status(const struct err *e);
 
 /* Forget what `e` holds, so that it can be filled again. */

@@ -175,8 +175,8 @@ int fs_read_fd(int fd, size_t max, char **data, size_t *size)
 	return 0;
 }
 
-/* Open a regular file that is not larger than `max`; never waits for the other end of a FIFO. A negative errno on
- * failure. */
+/* Open a regular file that is not larger than `max`; never waits for the other end of a FIFO. A
+ * negative errno on failure. */
 static int open_regular(const char *path, size_t max, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -226,7 +226,8 @@ int fs_sync(const char *path, struct err *e)
 	return rc;
 }
 
-/* Where a walk is: paths are for messages and for lists; every step on disk is relative to a descriptor. */
+/* Where a walk is: paths are for messages and for lists; every step on disk is relative to a
+ * descriptor. */
 struct walk {
 	dev_t device;
 	struct err *e;

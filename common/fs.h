@@ -1,6 +1,6 @@
 /*
- * Files and directories of ours. Everything is created with O_NOFOLLOW | O_CLOEXEC; nothing is ever written through a
- * link of somebody else's.
+ * Files and directories of ours. Everything is created with O_NOFOLLOW | O_CLOEXEC; nothing is ever
+ * written through a link of somebody else's.
  */
 #ifndef KBLAT_COMMON_FS_H
 #define KBLAT_COMMON_FS_H
@@ -22,18 +22,19 @@ int fs_write_fd(int fd, const void *data, size_t size);
 /* Read a whole regular file of at most `max` bytes; the caller frees; NUL-terminated. */
 int fs_read(const char *path, size_t max, char **data, size_t *size, struct err *e);
 
-/* The rest of an open file, likewise: 0, -EFBIG or another negative errno. Reads until end of file, so /proc's short
- * reads do no harm. */
+/* The rest of an open file, likewise: 0, -EFBIG or another negative errno. Reads until end of file,
+ * so /proc's short reads do no harm. */
 int fs_read_fd(int fd, size_t max, char **data, size_t *size);
 
 /* fsync a file or directory by path. */
 int fs_sync(const char *path, struct err *e);
 
-/* Remove a tree of our own, never following links or crossing to another file system. A missing one is fine. */
+/* Remove a tree of our own, never following links or crossing to another file system. A missing one
+ * is fine. */
 int fs_remove_tree(const char *path, struct err *e);
 
-/* All regular files below `dir`, as relative paths, sorted bytewise; NULL-terminated; free with fs_files_free. Links
- * and special files are an error: a run directory has none. */
+/* All regular files below `dir`, as relative paths, sorted bytewise; NULL-terminated; free with
+ * fs_files_free. Links and special files are an error: a run directory has none. */
 int fs_files(const char *dir, char ***files, size_t *count, struct err *e);
 void fs_files_free(char **files);
 

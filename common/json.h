@@ -10,12 +10,12 @@
 
 struct err;
 
-/* Read a file of at most 64 MiB; duplicate keys refused. NULL and `e` ("file:line:column: ...", STATUS_USAGE;
- * STATUS_FAILED if it can't be read). */
+/* Read a file of at most 64 MiB; duplicate keys refused. NULL and `e` ("file:line:column: ...",
+ * STATUS_USAGE; STATUS_FAILED if it can't be read). */
 json_t *json_read(const char *path, struct err *e);
 
-/* Write as `<path>.tmp`, fsync, rename. Indented by 1, keys in the order they were added, a newline at the end.
- * Consumes no reference. */
+/* Write as `<path>.tmp`, fsync, rename. Indented by 1, keys in the order they were added, a newline
+ * at the end. Consumes no reference. */
 int json_write(const char *path, const json_t *value, struct err *e);
 
 /* To a stream, in the same form. 0 or a negative errno. */
@@ -24,7 +24,8 @@ int json_print(const json_t *value, FILE *out);
 /* Is `text` one of the strings of an array? */
 bool json_has_string(const json_t *array, const char *text);
 
-/* What an object holds under `key`: a string, `otherwise` or "" if it is none; a number, NAN if it is none. */
+/* What an object holds under `key`: a string, `otherwise` or "" if it is none; a number, NAN if it
+ * is none. */
 const char *json_text_or(const json_t *object, const char *key, const char *otherwise);
 const char *json_text(const json_t *object, const char *key);
 double json_number_or_nan(const json_t *object, const char *key);

@@ -13,8 +13,8 @@
 #include "common/text.h"
 #include "common/units.h"
 
-/* What the types have in common and where they differ; the ones with a unit are all numbers to the rest of this file.
- */
+/* What the types have in common and where they differ; the ones with a unit are all numbers to the
+ * rest of this file. */
 static const struct type {
 	const char *key_suffix;
 	const char *metavar; /* NULL: the choices */

@@ -1,7 +1,8 @@
 /*
- * Option tables. A setting is one row: name, type, range, default, help, and where its value lives in a settings
- * struct. From the row come the check of what a user wrote, the canonical JSON value, its key, the loading into the
- * struct (checked again: the other side of a pipe is not trusted), and the help.
+ * Option tables. A setting is one row: name, type, range, default, help, and where its value lives
+ * in a settings struct. From the row come the check of what a user wrote, the canonical JSON value,
+ * its key, the loading into the struct (checked again: the other side of a pipe is not trusted),
+ * and the help.
  *
  * A table ends with a row whose name is NULL.
  */
@@ -30,8 +31,9 @@ enum opt_type {
 
 #define OPT_STR_MAX 256
 
-/* OPT_CPU: where something may run: "auto", a CPU's number, a list ("2-5,8"), the CPUs on a device's NUMA node ("near",
- * "near:DEVICE"), those of a cpuset ("cpuset:NAME"). What that means on a machine is harness/placement/cpu_choice.h's. */
+/* OPT_CPU: where something may run: "auto", a CPU's number, a list ("2-5,8"), the CPUs on a
+ * device's NUMA node ("near", "near:DEVICE"), those of a cpuset ("cpuset:NAME"). What that means on
+ * a machine is harness/placement/cpu_choice.h's. */
 #define OPT_CPU_NEAR   "near"
 #define OPT_CPU_CPUSET "cpuset:"
 
@@ -57,9 +59,9 @@ const struct opt *opt_find(const struct opt *table, const char *name);
 /* The JSON key of a row: its name and the unit. Returns `buf`. */
 char *opt_key(const struct opt *o, char *buf, size_t size);
 
-/* What a user wrote -> canonical JSON value (a new reference), or NULL and a phrase in `why`:
- * "must be a time such as 10us or 1ms, not 'ten'", "is 5000, above its maximum of 4096", "must be one of rc, uc, ud (did
- * you mean 'rc'?)". */
+/* What a user wrote -> canonical JSON value (a new reference), or NULL and a phrase in `why`: "must
+ * be a time such as 10us or 1ms, not 'ten'", "is 5000, above its maximum of 4096", "must be one of
+ * rc, uc, ud (did you mean 'rc'?)". */
 json_t *opt_parse(const struct opt *o, const char *text, char *why, size_t why_size);
 
 /* The default's canonical JSON value, a new reference. Never NULL for a correct table. */
@@ -68,9 +70,9 @@ json_t *opt_default(const struct opt *o);
 /* Canonical JSON value -> how a user would write it ("10us", "rc"). Returns `buf`. */
 char *opt_text(const struct opt *o, const json_t *value, char *buf, size_t size);
 
-/* Fill `settings` from the flat object `params` for every row: type, range and choices checked. 0 or -EINVAL with `e`
- * naming the key. A missing key is an error: defaults were written out when the point was made. Keys of other tables
- * are ignored. */
+/* Fill `settings` from the flat object `params` for every row: type, range and choices checked. 0
+ * or -EINVAL with `e` naming the key. A missing key is an error: defaults were written out when the
+ * point was made. Keys of other tables are ignored. */
 int opt_load(const struct opt *table, const json_t *params, void *settings, struct err *e);
 
 /* "  size=BYTES   payload of a message (default 32B, 1B..1GiB)", one row a line, aligned. */

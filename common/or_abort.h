@@ -13,8 +13,8 @@ static inline void *or_abort(void *p)
 	return p;
 }
 
-/* A list of `count` items of `size` bytes, with room for one more. It doubles at each power of two, so that a million
- * items are not copied a million times. */
+/* A list of `count` items of `size` bytes, with room for one more. It doubles at each power of two,
+ * so that a million items are not copied a million times. */
 static inline void *grow_or_abort(void *list, size_t count, size_t size)
 {
 	return count & (count - 1) ? list : or_abort(reallocarray(list, count ? count * 2 : 1, size));

@@ -1,6 +1,6 @@
 /*
- * A program made of subcommands: dispatch, help, "did you mean", --version, the error printed, the exit status. Both
- * programs' main() are a table and a call.
+ * A program made of subcommands: dispatch, help, "did you mean", --version, the error printed, the
+ * exit status. Both programs' main() are a table and a call.
  */
 #ifndef KBLAT_COMMON_PROGRAM_H
 #define KBLAT_COMMON_PROGRAM_H

@@ -18,7 +18,8 @@
 
 #define LINE_MAX_BYTES 65536
 
-/* A rename somewhere on the machine makes openat2 give up with EAGAIN; it asks to be called again. */
+/* A rename somewhere on the machine makes openat2 give up with EAGAIN; it asks to be called
+ * again. */
 #define RETRIES 100
 
 static int open_inside(int root, const char *path, int flags)
@@ -136,7 +137,8 @@ static int check_opened(const struct sysroot *r, int fd)
 	return fstat(fd, &st) ? -errno : check_kind(r, &st);
 }
 
-/* Open a file for input or output. It is looked at first: opening a device or FIFO already does something to it. */
+/* Open a file for input or output. It is looked at first: opening a device or FIFO already does
+ * something to it. */
 static int open_file(const struct sysroot *r, const char *path, int flags)
 {
 	struct stat st;
@@ -245,7 +247,8 @@ int sysroot_write(const struct sysroot *r, const char *path, const char *text, s
 
 	if (fd < 0)
 		return fd;
-	/* A kernel file is replaced by what is written; a recorded one keeps what it had behind that. */
+	/* A kernel file is replaced by what is written; a recorded one keeps what it had behind
+	 * that. */
 	if (!r->live && ftruncate(fd, 0))
 		rc = -errno;
 	while (!rc && (n = write(fd, text, length)) != (ssize_t)length)
@@ -264,7 +267,8 @@ int sysroot_readlink(const struct sysroot *r, const char *path, char *buf, size_
 
 	if (fd < 0)
 		return fd;
-	/* For an O_PATH descriptor of anything but a link, readlinkat would say ENOENT, as if there were nothing. */
+	/* For an O_PATH descriptor of anything but a link, readlinkat would say ENOENT, as if there
+	 * were nothing. */
 	if (fstat(fd, &st))
 		n = -errno;
 	else if (!S_ISLNK(st.st_mode))

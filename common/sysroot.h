@@ -1,8 +1,8 @@
 /*
- * Rooted access to /proc, /sys, /dev and the like: every path is resolved below a root that can be set, so that
- * recorded machines serve as test data. Symbolic links cannot lead outside (openat2 with RESOLVE_IN_ROOT; a sysroot's
- * links are untrusted). Functions return 0 or a negative errno, which the capture records as data: an absent file is a
- * fact.
+ * Rooted access to /proc, /sys, /dev and the like: every path is resolved below a root that can be
+ * set, so that recorded machines serve as test data. Symbolic links cannot lead outside (openat2
+ * with RESOLVE_IN_ROOT; a sysroot's links are untrusted). Functions return 0 or a negative errno,
+ * which the capture records as data: an absent file is a fact.
  */
 #ifndef KBLAT_COMMON_SYSROOT_H
 #define KBLAT_COMMON_SYSROOT_H
@@ -24,17 +24,18 @@ int sysroot_open(struct sysroot *r, const char *path, struct err *e);
 void sysroot_close(struct sysroot *r);
 
 /*
- * Read a whole file of at most `max` bytes into a fresh, NUL-terminated buffer, which the caller frees. -EFBIG if it is
- * larger. `length` may be NULL. Reads until end of file: /proc gives short reads. Never blocks on a FIFO (O_NONBLOCK;
- * only regular files and, on the live root, character devices are read).
+ * Read a whole file of at most `max` bytes into a fresh, NUL-terminated buffer, which the caller
+ * frees. -EFBIG if it is larger. `length` may be NULL. Reads until end of file: /proc gives short
+ * reads. Never blocks on a FIFO (O_NONBLOCK; only regular files and, on the live root, character
+ * devices are read).
  */
 int sysroot_read(const struct sysroot *r, const char *path, size_t max, char **text, size_t *length);
 
 /* The first line of a file without its newline and trailing blanks, in `buf` (cut if too small). */
 int sysroot_line(const struct sysroot *r, const char *path, char *buf, size_t size);
 
-/* A whole decimal (or 0x hexadecimal) number, alone in its file. -EINVAL if it is anything else, -ERANGE if it does not
- * fit. */
+/* A whole decimal (or 0x hexadecimal) number, alone in its file. -EINVAL if it is anything else,
+ * -ERANGE if it does not fit. */
 int sysroot_int(const struct sysroot *r, const char *path, int64_t *value);
 
 /* Write `text` with a single write(2), as kernel files want it; the file must exist. */
@@ -49,9 +50,9 @@ int sysroot_mode(const struct sysroot *r, const char *path);
 bool sysroot_exists(const struct sysroot *r, const char *path);
 
 /*
- * The names in a directory that match the glob `pattern` (NULL: all), without "." and "..", in natural order (cpu2
- * before cpu10).
- * `*names` is NULL-terminated; free with sysroot_names_free. The count is returned, or a negative errno.
+ * The names in a directory that match the glob `pattern` (NULL: all), without "." and "..", in
+ * natural order (cpu2 before cpu10). `*names` is NULL-terminated; free with sysroot_names_free. The
+ * count is returned, or a negative errno.
  */
 int sysroot_list(const struct sysroot *r, const char *path, const char *pattern, char ***names);
 void sysroot_names_free(char **names);

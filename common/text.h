@@ -1,6 +1,6 @@
 /*
- * Text from outside, made safe to show: what a user, a file or another process wrote may hold anything.
- * Pure; no allocation.
+ * Text from outside, made safe to show: what a user, a file or another process wrote may hold
+ * anything. Pure; no allocation.
  */
 #ifndef KBLAT_COMMON_TEXT_H
 #define KBLAT_COMMON_TEXT_H
@@ -12,14 +12,16 @@
 /* Longest a quoted text gets: 48 bytes of it, "...", two quotes and the NUL. */
 #define TEXT_QUOTE_MAX 56
 
-/* The UTF-8 character at `s`, of at most `n` bytes: its length and `*cp`, or 0 where there is none (RFC 3629: no
- * surrogates, no overlong forms). */
+/* The UTF-8 character at `s`, of at most `n` bytes: its length and `*cp`, or 0 where there is none
+ * (RFC 3629: no surrogates, no overlong forms). */
 size_t text_utf8(const char *s, size_t n, uint32_t *cp);
 
-/* Whether a character may reach a terminal: no controls (C0, DEL, C1), nothing that reorders the line. */
+/* Whether a character may reach a terminal: no controls (C0, DEL, C1), nothing that reorders the
+ * line. */
 bool text_is_printable(uint32_t cp);
 
-/* Copy `n` bytes, unprintable characters and stray bytes shown as '?', cut at a whole character. Returns `buf`. */
+/* Copy `n` bytes, unprintable characters and stray bytes shown as '?', cut at a whole character.
+ * Returns `buf`. */
 char *text_clean(const char *s, size_t n, char *buf, size_t size);
 
 /* 'text' in quotes, cleaned, a long one cut with "...". Returns `buf`. */

@@ -71,7 +71,8 @@ struct decimal {
 
 static void take_digit(struct decimal *d, char c, long *zeros)
 {
-	/* Zeros are held back until another digit follows, so that the ones at the end never count. */
+	/* Zeros are held back until another digit follows, so that the ones at the end never
+	 * count. */
 	if (c == '0') {
 		if (d->count)
 			++*zeros;
@@ -132,7 +133,8 @@ static const char *take_digits(const char *text, struct decimal *d)
 	return any ? take_exponent(p, &d->exponent) : NULL;
 }
 
-/* Move powers of a prime from the divisor 10^n into what is divided; false if it does not divide. */
+/* Move powers of a prime from the divisor 10^n into what is divided; false if it does not
+ * divide. */
 static bool cancel(unsigned prime, long n, unsigned __int128 *digits, uint64_t *factor)
 {
 	for (; n; n--) {
@@ -273,7 +275,8 @@ char *unit_human_ns(int64_t ns, char *buf, size_t size)
 	int places;
 	double v;
 
-	/* 999.5 of a unit would be written 1000: take the next unit already there. Seconds have none above. */
+	/* 999.5 of a unit would be written 1000: take the next unit already there. Seconds have
+	 * none above. */
 	while (step + 1 < sizeof(steps) / sizeof(steps[0]) && (double)magnitude >= 999.5 * (double)steps[step].ns)
 		step++;
 	v = (double)magnitude / (double)steps[step].ns;

@@ -1,7 +1,8 @@
 /*
- * What coordinator and endpoint say to each other (protocol 1): JSON objects with a "type", one a line, over the
- * endpoint's standard input and output; a "done" is followed by its columns' bytes. docs/protocol.md lists the
- * messages. What arrives is untrusted: lines are bounded, types checked by who uses them.
+ * What coordinator and endpoint say to each other (protocol 1): JSON objects with a "type", one a
+ * line, over the endpoint's standard input and output; a "done" is followed by its columns' bytes.
+ * docs/protocol.md lists the messages. What arrives is untrusted: lines are bounded, types checked
+ * by who uses them.
  */
 #ifndef KBLAT_WIRE_H
 #define KBLAT_WIRE_H
@@ -26,7 +27,8 @@ struct wire {
 void wire_init(struct wire *w, int fd);
 void wire_free(struct wire *w);
 
-/* Read once what is there (the descriptor is readable). 0 (also at end of file: w->eof), or a negative errno. */
+/* Read once what is there (the descriptor is readable). 0 (also at end of file: w->eof), or a
+ * negative errno. */
 int wire_fill(struct wire *w);
 
 /* Take one line if there is one: 1 and *line (free it), 0, or -EMSGSIZE. */

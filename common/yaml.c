@@ -51,8 +51,8 @@ const struct ynode *yaml_get(const struct ynode *map, const char *key)
  * Before libyaml sees it: size, encoding, control characters.
  */
 
-/* The place of a byte, counted as libyaml does: a byte order mark is nothing, and Unicode has line breaks of its own.
- */
+/* The place of a byte, counted as libyaml does: a byte order mark is nothing, and Unicode has line
+ * breaks of its own. */
 static void find_place(const char *text, size_t offset, unsigned *line, unsigned *column)
 {
 	*line = *column = 1;
@@ -288,8 +288,8 @@ static struct ynode *take_node(struct reader *r, const yaml_event_t *event, unsi
 	}
 }
 
-/* The next event that is one of two types, deleted already; its place is left in `m`. YAML_NO_EVENT if there is none.
- */
+/* The next event that is one of two types, deleted already; its place is left in `m`. YAML_NO_EVENT
+ * if there is none. */
 static yaml_event_type_t skip_to(struct reader *r, yaml_event_type_t one, yaml_event_type_t other, yaml_mark_t *m)
 {
 	yaml_event_type_t type = YAML_NO_EVENT;
@@ -346,7 +346,8 @@ int yaml_load_text(const char *text, size_t length, struct diag *d, struct ynode
 	return 0;
 }
 
-/* Read a regular file of at most YAML_MAX_BYTES. The size is asked first, so that a huge file costs nothing. */
+/* Read a regular file of at most YAML_MAX_BYTES. The size is asked first, so that a huge file costs
+ * nothing. */
 static int read_yaml_file(const char *path, struct diag *d, char **text, size_t *length)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

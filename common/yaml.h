@@ -1,7 +1,8 @@
 /*
- * YAML as specs and profiles use it, through libyaml's parser: mappings, sequences, scalars, each with its place. One
- * document; no anchors, aliases or tags; a duplicate key is an error; at most YAML_MAX_BYTES and YAML_MAX_DEPTH. Errors
- * go to a `struct diag`, all that can be found: a syntax error ends the reading, duplicate keys do not.
+ * YAML as specs and profiles use it, through libyaml's parser: mappings, sequences, scalars, each
+ * with its place. One document; no anchors, aliases or tags; a duplicate key is an error; at most
+ * YAML_MAX_BYTES and YAML_MAX_DEPTH. Errors go to a `struct diag`, all that can be found: a syntax
+ * error ends the reading, duplicate keys do not.
  */
 #ifndef KBLAT_COMMON_YAML_H
 #define KBLAT_COMMON_YAML_H
@@ -27,10 +28,10 @@ struct ynode {
 };
 
 /*
- * Read a file whole. Refuses what is not a regular file, is over YAML_MAX_BYTES, is not UTF-8. On success `*root` (free
- * with yaml_free), and `*text` with `*length`: the bytes as they are in the file (the caller frees; `d->text` points
- * into it). On failure -EINVAL and at least one diagnostic; `*text` may be set all the same, so that lines can be
- * shown.
+ * Read a file whole. Refuses what is not a regular file, is over YAML_MAX_BYTES, is not UTF-8. On
+ * success `*root` (free with yaml_free), and `*text` with `*length`: the bytes as they are in the
+ * file (the caller frees; `d->text` points into it). On failure -EINVAL and at least one
+ * diagnostic; `*text` may be set all the same, so that lines can be shown.
  */
 int yaml_load_file(const char *path, struct diag *d, struct ynode **root, char **text, size_t *length);
 
@@ -39,8 +40,8 @@ int yaml_load_text(const char *text, size_t length, struct diag *d, struct ynode
 
 void ynode_free(struct ynode *n);
 
-/* No symbol of that name may leave this program: libyaml calls a yaml_free of its own through the dynamic linker, and
- * would get ours. */
+/* No symbol of that name may leave this program: libyaml calls a yaml_free of its own through the
+ * dynamic linker, and would get ours. */
 static inline void yaml_free(struct ynode *n)
 {
 	ynode_free(n);

@@ -178,7 +178,8 @@ static int64_t allowed_latency(const struct host *h)
 	return value;
 }
 
-/* The slowest idle state that a CPU may enter: enabled, and within what PM QoS allows (-1: unknown, so no limit). */
+/* The slowest idle state that a CPU may enter: enabled, and within what PM QoS allows (-1: unknown,
+ * so no limit). */
 static int64_t deepest_state(const struct host *h, int cpu, int64_t limit, char *name, size_t size)
 {
 	int64_t worst = -1;

@@ -26,7 +26,8 @@ static int column_of(struct piece head, int cpu)
 	return -1;
 }
 
-/* The last word of a line of /proc/interrupts is who asked for the interrupt; those with letters have none. */
+/* The last word of a line of /proc/interrupts is who asked for the interrupt; those with letters
+ * have none. */
 static void disturbance_name(struct piece label, struct piece rest, const char *prefix, char *out, size_t size)
 {
 	struct piece word, last = {"", 0};

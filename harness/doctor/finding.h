@@ -1,6 +1,6 @@
 /*
- * What one check of the doctor found: ok, warn or bad, in numbers, and what to do. A warning widens the error; what is
- * bad makes numbers invalid or a run impossible.
+ * What one check of the doctor found: ok, warn or bad, in numbers, and what to do. A warning widens
+ * the error; what is bad makes numbers invalid or a run impossible.
  */
 #ifndef KBLAT_DOCTOR_FINDING_H
 #define KBLAT_DOCTOR_FINDING_H

@@ -201,8 +201,8 @@ static void check_gnuplot(const struct host *h, struct finding *f)
 }
 
 /*
- * The process that made "kblat-<uid>-<pid>-<random>" (a recorder's scratch directory) or "kblat-<uid>-<16 hex
- * digits>-<pid>" (shared memory of a transport), or -1.
+ * The process that made "kblat-<uid>-<pid>-<random>" (a recorder's scratch directory) or
+ * "kblat-<uid>-<16 hex digits>-<pid>" (shared memory of a transport), or -1.
  */
 static long owner_of(const char *name)
 {

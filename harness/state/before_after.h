@@ -9,8 +9,9 @@
 struct err;
 
 /*
- * {"schema": 1, "changed": [{"key", "before", "after", "class": "fatal"|"warn"|"informative"|"volatile"}, ...]}. Counters
- * (volatile) have a "delta". New reference, or NULL and `e`.
+ * {"schema": 1, "changed": [{"key", "before", "after", "class":
+ * "fatal"|"warn"|"informative"|"volatile"}, ...]}. Counters (volatile) have a "delta". New
+ * reference, or NULL and `e`.
  */
 json_t *before_after_changes(const char *before_dir, const char *after_dir, struct err *e);
 

@@ -1,6 +1,6 @@
 /*
- * A capture while it is made: what readers and flatteners work with. Nothing here fails towards them: what cannot be
- * read becomes a key that says so, what cannot be written ends the capture.
+ * A capture while it is made: what readers and flatteners work with. Nothing here fails towards
+ * them: what cannot be read becomes a key that says so, what cannot be written ends the capture.
  */
 #ifndef KBLAT_STATE_CAPTURE_H
 #define KBLAT_STATE_CAPTURE_H
@@ -16,11 +16,12 @@ struct sysroot;
 
 #define CAPTURE_KEY_MAX 1024
 
-/* Begin one in `dir` (made if missing; must be empty). `root` must live as long as the capture. 0, or a negative errno
- * and `e`, which gets what fails later, too. */
+/* Begin one in `dir` (made if missing; must be empty). `root` must live as long as the capture. 0,
+ * or a negative errno and `e`, which gets what fails later, too. */
 int capture_open(struct capture **c, const struct sysroot *root, const char *dir, bool mask, struct err *e);
 
-/* Write state.json, and `sync` all files to the disk first. Frees the capture. 0, or a negative errno and its `e`. */
+/* Write state.json, and `sync` all files to the disk first. Frees the capture. 0, or a negative
+ * errno and its `e`. */
 int capture_close(struct capture *c, bool sync);
 
 /* Could something not be written? Then there is no use in going on. */
@@ -29,8 +30,8 @@ bool capture_has_failed(const struct capture *c);
 /* The machine. */
 const struct sysroot *capture_root(const struct capture *c);
 
-/* Add `key`. The first '*' in it is replaced by `name` (NULL: there is none); a key that is there already stays. Text
- * is cleaned, and cut at 4 KiB. */
+/* Add `key`. The first '*' in it is replaced by `name` (NULL: there is none); a key that is there
+ * already stays. Text is cleaned, and cut at 4 KiB. */
 void capture_text(struct capture *c, const char *key, const char *name, const char *text, size_t length);
 void capture_int(struct capture *c, const char *key, const char *name, int64_t value);
 
@@ -44,9 +45,9 @@ void capture_key(const char *pattern, const char *name, char *out, size_t size);
 void capture_errno(struct capture *c, const char *key, int rc);
 
 /*
- * Read a file and keep it raw under its own path. `*text` stays the capture's, until the next call. 0 or a negative
- * errno: that of reading, -EINVAL for a path that cannot be kept (control characters, ".."), -EDQUOT when the capture
- * is full.
+ * Read a file and keep it raw under its own path. `*text` stays the capture's, until the next call.
+ * 0 or a negative errno: that of reading, -EINVAL for a path that cannot be kept (control
+ * characters, ".."), -EDQUOT when the capture is full.
  */
 int capture_file(struct capture *c, const char *path, const char **text, size_t *length);
 

@@ -28,8 +28,8 @@ static bool is_varying(const struct diff_key *d, const char *const *varying)
 	return false;
 }
 
-/* A row with wildcards that matched nothing is one key, "idle.*.*.name"; where the other state has none, the row matched
- * there, and that is told. */
+/* A row with wildcards that matched nothing is one key, "idle.*.*.name"; where the other state has
+ * none, the row matched there, and that is told. */
 static bool is_placeholder(const struct diff_key *d)
 {
 	return strchr(d->key, '*') && (!d->a || !d->b);
@@ -69,7 +69,8 @@ static json_t *differences_json(const struct diff_keys *d, const char *const *va
 	return list;
 }
 
-/* What may be named as varying whatever the states hold: groups of the table, and names that stand for several keys. */
+/* What may be named as varying whatever the states hold: groups of the table, and names that stand
+ * for several keys. */
 static void known_names(const char **names)
 {
 	size_t count = 0;
@@ -101,7 +102,8 @@ static bool is_key_of(const char *name, json_t *keys)
 	return false;
 }
 
-/* A name that could mean nothing was mistyped: the difference that it was to excuse would be held against the result. */
+/* A name that could mean nothing was mistyped: the difference that it was to excuse would be held
+ * against the result. */
 static int check_varying(const char *const *varying, json_t *a, json_t *b, struct err *e)
 {
 	const char *names[NAMES_MAX];

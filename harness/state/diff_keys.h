@@ -1,5 +1,6 @@
 /*
- * Where the keys of two states differ, and of which class each difference is. For diff.c and before_after.c.
+ * Where the keys of two states differ, and of which class each difference is. For diff.c and
+ * before_after.c.
  */
 #ifndef KBLAT_STATE_DIFF_KEYS_H
 #define KBLAT_STATE_DIFF_KEYS_H
@@ -20,7 +21,8 @@ struct diff_keys {
 	size_t count;
 };
 
-/* Of two objects of keys, which must live as long as the result. 0 or -ENOMEM; free with diff_keys_free. */
+/* Of two objects of keys, which must live as long as the result. 0 or -ENOMEM; free with
+ * diff_keys_free. */
 int diff_keys_find(json_t *a, json_t *b, struct diff_keys *d);
 void diff_keys_free(struct diff_keys *d);
 

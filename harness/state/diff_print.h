@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 
-/* On standard output, what state_diff found: by class and group, equal differences of many CPUs in one line. */
+/* On standard output, what state_diff found: by class and group, equal differences of many CPUs in
+ * one line. */
 void diff_print(const json_t *differences);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * A device's settings of PCI Express, from its configuration space: PCI Express Base Specification, "PCI Express
- * Capability Structure"; offsets as in include/uapi/linux/pci_regs.h. Without privileges the kernel shows 64 bytes,
- * which end before it.
+ * A device's settings of PCI Express, from its configuration space: PCI Express Base Specification,
+ * "PCI Express Capability Structure"; offsets as in include/uapi/linux/pci_regs.h. Without
+ * privileges the kernel shows 64 bytes, which end before it.
  */
 #include "state/flatten_pci.h"
 

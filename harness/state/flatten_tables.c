@@ -55,8 +55,8 @@ void flatten_field(struct capture *c, const struct state_source *s, const char *
 			continue;
 		line = piece_trim(line);
 		snprintf(value, sizeof(value), "%.*s", (int)line.n, line.p);
-		/* A search would take a model for another one that it is the beginning of; neighbours are what differs.
-		 */
+		/* A search would take a model for another one that it is the beginning of;
+		 * neighbours are what differs. */
 		if (used && !strcmp(value, last))
 			continue;
 		snprintf(last, sizeof(last), "%s", value);
@@ -187,7 +187,8 @@ void flatten_modules(struct capture *c, const struct state_source *s, const char
 	}
 }
 
-/* The next parameter of a kernel's command line: blanks between double quotes belong to it (kernel: next_arg). */
+/* The next parameter of a kernel's command line: blanks between double quotes belong to it (kernel:
+ * next_arg). */
 static struct piece next_parameter(struct piece *rest)
 {
 	struct piece word;
@@ -202,7 +203,8 @@ static struct piece next_parameter(struct piece *rest)
 	return word;
 }
 
-/* Add a value to what the parameter has already: console= may be given several times, and all count. */
+/* Add a value to what the parameter has already: console= may be given several times, and all
+ * count. */
 static void add_parameter(json_t *all, struct piece name, struct piece value)
 {
 	char key[256], clean[VALUES_MAX], values[VALUES_MAX];
@@ -240,7 +242,7 @@ void flatten_parameters(struct capture *c, const struct state_source *s, const c
 	json_decref(all);
 }
 
-/* "Max locked memory         8388608              8388608              bytes": columns by position, for names have blanks. */
+/* "Max locked memory 8388608 8388608 bytes": columns by position, for names have blanks. */
 void flatten_limits(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;

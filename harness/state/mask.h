@@ -1,7 +1,8 @@
 /*
- * Hiding what tells one machine from another: hardware addresses (MAC, IPoIB), GUIDs and GIDs, UUIDs, serial numbers,
- * the host's name. In place and without changing a text's length, so that what was a file stays one of the same form.
- * What was hidden becomes zeros, or x where it had no form. IP addresses stay.
+ * Hiding what tells one machine from another: hardware addresses (MAC, IPoIB), GUIDs and GIDs,
+ * UUIDs, serial numbers, the host's name. In place and without changing a text's length, so that
+ * what was a file stays one of the same form. What was hidden becomes zeros, or x where it had no
+ * form. IP addresses stay.
  */
 #ifndef KBLAT_STATE_MASK_H
 #define KBLAT_STATE_MASK_H

@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Can `path` be a file of a capture? Absolute, no component that leads elsewhere, nothing that would break a line of a
- * manifest. */
+/* Can `path` be a file of a capture? Absolute, no component that leads elsewhere, nothing that
+ * would break a line of a manifest. */
 bool raw_file_is_path(const char *path);
 
 /*
- * Write `path` (raw_file_is_path) below the open directory `dir`, with the directories that it needs. A file that is there
- * already, another row's, stays. 0 or a negative errno. Not synced: a run is, as a whole, when it is sealed.
+ * Write `path` (raw_file_is_path) below the open directory `dir`, with the directories that it
+ * needs. A file that is there already, another row's, stays. 0 or a negative errno. Not synced: a
+ * run is, as a whole, when it is sealed.
  */
 int raw_file_write(int dir, const char *path, const char *text, size_t length);
 

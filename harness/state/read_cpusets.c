@@ -221,8 +221,8 @@ static void read_own(struct capture *c, struct search *f)
 		capture_text(c, "cpuset.own", NULL, f->own, strlen(f->own));
 }
 
-/* Every cpuset.* of the hierarchy that has the controller: the unified one, or one of version 1, beside which a unified
- * one may be mounted. */
+/* Every cpuset.* of the hierarchy that has the controller: the unified one, or one of version 1,
+ * beside which a unified one may be mounted. */
 void read_cpusets(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	static const char *const names[] = {"none", "v1", "v2"};

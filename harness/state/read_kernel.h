@@ -1,6 +1,6 @@
 /*
- * Readers of what the kernel was made with, and of what it has to say. Those of the clock and of the log ask the live
- * machine only.
+ * Readers of what the kernel was made with, and of what it has to say. Those of the clock and of
+ * the log ask the live machine only.
  */
 #ifndef KBLAT_STATE_READ_KERNEL_H
 #define KBLAT_STATE_READ_KERNEL_H

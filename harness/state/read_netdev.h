@@ -1,5 +1,6 @@
 /*
- * Reader of a network interface's settings and counters, as ethtool shows them. The live machine only.
+ * Reader of a network interface's settings and counters, as ethtool shows them. The live machine
+ * only.
  */
 #ifndef KBLAT_STATE_READ_NETDEV_H
 #define KBLAT_STATE_READ_NETDEV_H

@@ -33,7 +33,8 @@ static char *hex(const unsigned char *bytes, size_t n, char *out)
 	return out;
 }
 
-/* The linker's identification of an object, from its notes in memory: costs nothing. "" if it has none. */
+/* The linker's identification of an object, from its notes in memory: costs nothing. "" if it has
+ * none. */
 static void build_id(const struct dl_phdr_info *object, char *out, size_t size)
 {
 	*out = '\0';
@@ -76,7 +77,8 @@ static int digest(int fd, unsigned char *out, unsigned *n)
 	return ok ? 0 : -EIO;
 }
 
-/* The sums of files that were read before, in the capture before a run: they are the larger part of what the one after it takes. */
+/* The sums of files that were read before, in the capture before a run: they are the larger part of
+ * what the one after it takes. */
 struct summed {
 	dev_t device;
 	ino_t inode;
@@ -137,7 +139,8 @@ struct objects {
 	const char *key;
 };
 
-/* "software.libc.so.6.sha256" and ".build_id". The first object is the program itself; the kernel's vDSO has no file. */
+/* "software.libc.so.6.sha256" and ".build_id". The first object is the program itself; the kernel's
+ * vDSO has no file. */
 static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const struct objects *o = arg;

@@ -1,5 +1,6 @@
 /*
- * Readers of the software that measures, of the live machine only, and of the profile that tuned applies.
+ * Readers of the software that measures, of the live machine only, and of the profile that tuned
+ * applies.
  */
 #ifndef KBLAT_STATE_READ_SOFTWARE_H
 #define KBLAT_STATE_READ_SOFTWARE_H

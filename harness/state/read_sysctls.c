@@ -36,8 +36,9 @@ static bool has_row(const char *path)
 }
 
 /*
- * Every interface has some forty settings in four folders ("net/ipv4/conf/eth0/forwarding"), and there may be hundreds of
- * interfaces: those are told that differ from their folder's default, which is told itself. A folder's defaults are read once.
+ * Every interface has some forty settings in four folders ("net/ipv4/conf/eth0/forwarding"), and
+ * there may be hundreds of interfaces: those are told that differ from their folder's default,
+ * which is told itself. A folder's defaults are read once.
  */
 struct usual {
 	char *folder; /* "/proc/sys/net/ipv4/conf/default"; NULL: none yet */
@@ -92,7 +93,8 @@ static const char *usual_line(const struct usual *u, const char *name)
 	return NULL;
 }
 
-/* "eth0/forwarding" of an interface's setting; NULL for any other, and for the defaults themselves. */
+/* "eth0/forwarding" of an interface's setting; NULL for any other, and for the defaults
+ * themselves. */
 static const char *interface_in(const char *path)
 {
 	const char *interface = strstr(path, "/conf/")	  ? strstr(path, "/conf/") + 6

@@ -1,9 +1,10 @@
 /*
  * What is read of a machine: a table, one row a source. Adding a source is adding a row.
  *
- * A source's path may have wildcards in its components. Its key is a pattern: each '*' stands, in order, for what a
- * component with wildcards matched, and one that is left over for names found inside the file. The same pattern tells,
- * later, which row a key came from; so where two rows match a key, the first one counts.
+ * A source's path may have wildcards in its components. Its key is a pattern: each '*' stands, in
+ * order, for what a component with wildcards matched, and one that is left over for names found
+ * inside the file. The same pattern tells, later, which row a key came from; so where two rows
+ * match a key, the first one counts.
  */
 #ifndef KBLAT_STATE_SOURCES_H
 #define KBLAT_STATE_SOURCES_H

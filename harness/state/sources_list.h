@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 
-/* {"schema": 1, "sources": [{"key", "group", "class", "how", "path", "needs_root"}, ...]}, a new reference. */
+/* {"schema": 1, "sources": [{"key", "group", "class", "how", "path", "needs_root"}, ...]}, a new
+ * reference. */
 json_t *sources_list_json(void);
 
 /* As text on standard output. */

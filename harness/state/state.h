@@ -1,12 +1,13 @@
 /*
- * The state of a machine: which files are read is a table (sources.c). Raw files are kept under their own
- * paths, and what they say as a flat, sorted state.json (key -> string or integer; an absent or refused source is
- * "!ENOENT", "!EACCES": that is data, too).
+ * The state of a machine: which files are read is a table (sources.c). Raw files are kept under
+ * their own paths, and what they say as a flat, sorted state.json (key -> string or integer; an
+ * absent or refused source is "!ENOENT", "!EACCES": that is data, too).
  *
  *   DIR/proc/cmdline, DIR/sys/devices/system/cpu/online, ...
  *   DIR/state.json {"schema": 1, "cost_ns", "keys": {"idle.cpu0.state1.name": "POLL", ...}}
  *
- * state.json is written last: a directory without one is no capture. Never called inside a measured interval.
+ * state.json is written last: a directory without one is no capture. Never called inside a measured
+ * interval.
  */
 #ifndef KBLAT_STATE_STATE_H
 #define KBLAT_STATE_STATE_H
@@ -21,8 +22,8 @@ struct state_options {
 	bool sync; /* all is on the disk on return; a run does that when it is sealed */
 };
 
-/* Capture into `dir` (made if missing; must be empty). `o` may be NULL. 0 or a negative errno; a source that can't be
- * read is no failure. */
+/* Capture into `dir` (made if missing; must be empty). `o` may be NULL. 0 or a negative errno; a
+ * source that can't be read is no failure. */
 int state_capture(const struct sysroot *root, const char *dir, const struct state_options *o, struct err *e);
 
 #endif

@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * What comes with another kernel. An interface that only one of the two kernels has is the kernel's doing, too; but not
- * where it may be missing because of a setting, as the idle states with idle=poll.
+ * What comes with another kernel. An interface that only one of the two kernels has is the kernel's
+ * doing, too; but not where it may be missing because of a setting, as the idle states with
+ * idle=poll.
  */
 static const struct alias {
 	const char *name, *keys;

@@ -1,5 +1,6 @@
 /*
- * Profiles and single steps, applied to a machine. Functions return an exit status, and fill `e` where it is a failure.
+ * Profiles and single steps, applied to a machine. Functions return an exit status, and fill `e`
+ * where it is a failure.
  */
 #ifndef KBLAT_TUNING_APPLY_H
 #define KBLAT_TUNING_APPLY_H

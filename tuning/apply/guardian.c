@@ -18,7 +18,8 @@
 
 #define LOCK_TRIES 200 /* of 50 ms */
 
-/* Only what our parent applied: it may have been restored, and something else applied, meanwhile. */
+/* Only what our parent applied: it may have been restored, and something else applied,
+ * meanwhile. */
 static bool is_of_run(const struct journal *j, pid_t parent)
 {
 	return json_integer_value(json_object_get(j->about, "run")) == parent;

@@ -1,6 +1,6 @@
 /*
- * A guardian: a process of its own that sleeps on a pipe, sees our end of it close when we die, however that is, and
- * restores then what we applied. Uses no CPU meanwhile.
+ * A guardian: a process of its own that sleeps on a pipe, sees our end of it close when we die,
+ * however that is, and restores then what we applied. Uses no CPU meanwhile.
  */
 #ifndef KBLAT_TUNING_GUARDIAN_H
 #define KBLAT_TUNING_GUARDIAN_H
@@ -11,8 +11,9 @@ struct cli_list;
 struct machine;
 
 /*
- * Call `act`, which applies something and restores it, with a guardian beside us; SIGINT, SIGTERM and SIGHUP are blocked
- * meanwhile, since what is applied has to be restored first. `sysroot` is the machine's (NULL: this one).
+ * Call `act`, which applies something and restores it, with a guardian beside us; SIGINT, SIGTERM
+ * and SIGHUP are blocked meanwhile, since what is applied has to be restored first. `sysroot` is
+ * the machine's (NULL: this one).
  */
 enum status guardian_run(struct machine *m, const char *sysroot, const struct cli_list *args,
 			 enum status (*act)(struct machine *m, const struct cli_list *args, void *request,

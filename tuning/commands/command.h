@@ -1,5 +1,6 @@
 /*
- * What all commands do alike: read the command line, help if that is asked for, open the machine, act, close it.
+ * What all commands do alike: read the command line, help if that is asked for, open the machine,
+ * act, close it.
  */
 #ifndef KBLAT_TUNING_COMMAND_H
 #define KBLAT_TUNING_COMMAND_H
@@ -41,7 +42,8 @@ struct command_action {
 	enum status (*run)(void *request);
 };
 
-/* Run the action that `args` begin with. STATUS_USAGE and `e` for an unknown one, or a wrong number of arguments. */
+/* Run the action that `args` begin with. STATUS_USAGE and `e` for an unknown one, or a wrong number
+ * of arguments. */
 enum status command_act(const char *command, const struct command_action *actions, const struct cli_list *args,
 			void *request, struct err *e);
 

@@ -1,7 +1,7 @@
 /*
- * kbtune hold PROFILE: applied as long as standard input stays open; for programs that want a tuned machine for a while
- * and may die, too. What is said on standard output, one JSON document a line with --json: "applied", then, when it is
- * over, "verified" (as kbtune verify) and "restored".
+ * kbtune hold PROFILE: applied as long as standard input stays open; for programs that want a tuned
+ * machine for a while and may die, too. What is said on standard output, one JSON document a line
+ * with --json: "applied", then, when it is over, "verified" (as kbtune verify) and "restored".
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
-/* kbtune run PROFILE -- CMD: applied, run, undone, whatever happens to CMD or (see guardian.h) to us. */
+/* kbtune run PROFILE -- CMD: applied, run, undone, whatever happens to CMD or (see guardian.h) to
+ * us. */
 #include <stdio.h>
 #include <stdlib.h>
 

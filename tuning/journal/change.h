@@ -10,8 +10,9 @@ struct err;
 struct machine;
 
 /*
- * `j` is what is there, or a new one (of `profile`): a moot one, of another boot, is removed, and said so. -EEXIST and `e`
- * where one is unfinished. The lock is `*lock`. End it with change_end where this returns 0.
+ * `j` is what is there, or a new one (of `profile`): a moot one, of another boot, is removed, and
+ * said so. -EEXIST and `e` where one is unfinished. The lock is `*lock`. End it with change_end
+ * where this returns 0.
  */
 int change_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e);
 void change_end(struct journal *j, int lock);

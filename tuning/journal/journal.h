@@ -1,9 +1,10 @@
 /*
  * The journal: what was done to a machine and how it was before, so that any process can undo it.
  *
- * It is journal.json in the state folder (state_folder.h, which has to be open), mode 0600 and ours; versioned JSON;
- * replaced whole (written aside, fsynced, renamed, folder fsynced), and always ahead of the machine: a step is written
- * down before it is made. One that says another boot_id is moot.
+ * It is journal.json in the state folder (state_folder.h, which has to be open), mode 0600 and
+ * ours; versioned JSON; replaced whole (written aside, fsynced, renamed, folder fsynced), and
+ * always ahead of the machine: a step is written down before it is made. One that says another
+ * boot_id is moot.
  *
  * Whoever reads it to change something holds the lock beside it, one process at a time.
  */
@@ -39,11 +40,12 @@ struct journal {
 	bool moot; /* of another boot */
 };
 
-/* The lock: a descriptor that holds it until it is closed; -EAGAIN and `e` where somebody else has it. */
+/* The lock: a descriptor that holds it until it is closed; -EAGAIN and `e` where somebody else has
+ * it. */
 int journal_lock(struct machine *m, struct err *e);
 
-/* Read it. 0; -ENOENT without `e` if there is none; -EINVAL, -EPERM, … and `e` (STATUS_USAGE) for one that cannot be
- * relied on. */
+/* Read it. 0; -ENOENT without `e` if there is none; -EINVAL, -EPERM, … and `e` (STATUS_USAGE) for
+ * one that cannot be relied on. */
 int journal_load(struct machine *m, struct journal *j, struct err *e);
 int journal_save(struct machine *m, const struct journal *j, struct err *e);
 int journal_remove(struct machine *m, struct err *e);

@@ -1,6 +1,6 @@
 /*
- * All or nothing: steps are probed, written down, made in order and read back; where one fails, all are undone in
- * reverse, and the error says which and why. The caller holds the journal's lock.
+ * All or nothing: steps are probed, written down, made in order and read back; where one fails, all
+ * are undone in reverse, and the error says which and why. The caller holds the journal's lock.
  */
 #ifndef KBLAT_TUNING_TRANSACTION_H
 #define KBLAT_TUNING_TRANSACTION_H
@@ -15,13 +15,15 @@ struct err;
 struct machine;
 struct plan;
 
-/* Whether all steps may be made by us, here: 0, or a negative errno and `e` (STATUS_IMPOSSIBLE, with the capability). */
+/* Whether all steps may be made by us, here: 0, or a negative errno and `e` (STATUS_IMPOSSIBLE,
+ * with the capability). */
 int transaction_probe(struct machine *m, const struct plan *p, struct err *e);
 
 /*
- * Make the plan's steps and add them to the journal `j`, whose own stay. 0; or a negative errno and `e`: what was made
- * is undone and the journal as it was (removed if it was empty); where that did not work, either, the journal keeps what
- * `restore` needs, and `e` says so. SIGINT, SIGTERM and SIGHUP between two steps undo as well.
+ * Make the plan's steps and add them to the journal `j`, whose own stay. 0; or a negative errno and
+ * `e`: what was made is undone and the journal as it was (removed if it was empty); where that did
+ * not work, either, the journal keeps what `restore` needs, and `e` says so. SIGINT, SIGTERM and
+ * SIGHUP between two steps undo as well.
  */
 int transaction_apply(struct machine *m, const struct plan *p, struct journal *j, struct err *e);
 
@@ -32,9 +34,9 @@ struct undone {
 };
 
 /*
- * Undo the journal's steps, last first; those of one knob alone, or one path alone (NULL: all). What could not be undone
- * stays in the journal; with nothing left that is removed. 0, or the first failure's errno and `e`. `done` (may be NULL)
- * gets what was undone.
+ * Undo the journal's steps, last first; those of one knob alone, or one path alone (NULL: all).
+ * What could not be undone stays in the journal; with nothing left that is removed. 0, or the first
+ * failure's errno and `e`. `done` (may be NULL) gets what was undone.
  */
 int transaction_undo(struct machine *m, struct journal *j, const char *knob, const char *path, struct undone *done,
 		     struct err *e);

@@ -1,6 +1,6 @@
 /*
- * A knob: what a profile may ask for. It turns a setting into steps (step.h says how these are made, checked and
- * undone), into reasons why not, and into faults of the profile.
+ * A knob: what a profile may ask for. It turns a setting into steps (step.h says how these are
+ * made, checked and undone), into reasons why not, and into faults of the profile.
  */
 #ifndef KBLAT_TUNING_KNOB_H
 #define KBLAT_TUNING_KNOB_H

@@ -8,8 +8,8 @@
 #include "tuning/machine/machine.h"
 #include "tuning/ops/op_file.h"
 
-/* "vm.swappiness" and "/sys/a/b" -> a path below `base`; NULL for what would leave it. As sysctl(8): a name with a slash
- * in it is taken as it is, else dots separate. */
+/* "vm.swappiness" and "/sys/a/b" -> a path below `base`; NULL for what would leave it. As
+ * sysctl(8): a name with a slash in it is taken as it is, else dots separate. */
 static char *file_path(const char *name, const char *base)
 {
 	bool is_path = !strncmp(name, base, strlen(base)), dots = !strchr(name, '/');

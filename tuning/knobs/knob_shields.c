@@ -65,8 +65,8 @@ static bool has_exclusive(const struct plan *p)
 	return false;
 }
 
-/* Version 1 has no partitions: programs live in a set of the remaining CPUs, and scheduling domains follow the sets once
- * the root's is no longer one. */
+/* Version 1 has no partitions: programs live in a set of the remaining CPUs, and scheduling domains
+ * follow the sets once the root's is no longer one. */
 static void plan_rest_v1(struct planner *p, const char *knob)
 {
 	struct cpulist memory;

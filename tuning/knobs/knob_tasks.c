@@ -24,7 +24,8 @@ static bool is_alone_on(const struct cpulist *cpus, const struct cpulist *shield
 	return cpulist_is_subset(cpus, shielded);
 }
 
-/* A thread with an affinity of its own is written down even where it need not move: cpusets forget such. */
+/* A thread with an affinity of its own is written down even where it need not move: cpusets forget
+ * such. */
 static int collect_thread(const struct thread *t, void *context)
 {
 	struct collection *c = context;

@@ -8,8 +8,8 @@
 
 void knob_tasks_plan(struct planner *p, const struct setting *s, const struct knob *k);
 
-/* After the cpusets, which widen the masks of threads that had one of their own: the masks once more, and what `verify`
- * looks at. */
+/* After the cpusets, which widen the masks of threads that had one of their own: the masks once
+ * more, and what `verify` looks at. */
 void knob_tasks_plan_again(struct planner *p, const struct setting *s, const struct knob *k);
 
 #endif

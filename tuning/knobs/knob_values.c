@@ -95,7 +95,8 @@ static bool read_place(const struct value *v, char *out, size_t size)
 	return true;
 }
 
-/* What to write, the same for all files but for an "@name". False: a fault or a reason why not has been noted. */
+/* What to write, the same for all files but for an "@name". False: a fault or a reason why not has
+ * been noted. */
 static bool read_value(const struct value *v, char *out, size_t size)
 {
 	const char *word = v->node->kind == YNODE_SCALAR ? find_word(v->row, v->node->scalar) : NULL;

@@ -20,7 +20,8 @@
 #define CPU	"/sys/devices/system/cpu"
 #define CPUFREQ CPU "/cpu%d/cpufreq"
 
-/* A knob that is nothing but a value in a file, or in one file for each CPU: the rest of its row is a struct value_row. */
+/* A knob that is nothing but a value in a file, or in one file for each CPU: the rest of its row is
+ * a struct value_row. */
 #define VALUE(...)                                                                                                     \
 	knob_values_plan, &(const struct value_row)                                                                    \
 	{                                                                                                              \
@@ -43,9 +44,10 @@
 #define NO_CPUFREQ "there is no cpufreq driver here (a virtual machine, or the firmware keeps it for itself)"
 
 /*
- * The order of the writes. irqbalance sleeps before anybody's interrupts are moved; threads are looked at before cpusets
- * change their masks, and again after; tuned comes before the values, so that what a profile asks for by name counts; SMT
- * goes last and so comes back first, before anything is put back onto its threads.
+ * The order of the writes. irqbalance sleeps before anybody's interrupts are moved; threads are
+ * looked at before cpusets change their masks, and again after; tuned comes before the values, so
+ * that what a profile asks for by name counts; SMT goes last and so comes back first, before
+ * anything is put back onto its threads.
  */
 /* clang-format off */
 const struct knob knobs[] = {

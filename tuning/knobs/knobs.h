@@ -12,8 +12,8 @@ extern const struct knob knobs[]; /* ends with a key of NULL */
 const char *const *knobs_keys(void);
 
 /*
- * What `profile` means on `m`. 0; -EINVAL where the profile has faults (profile_print_faults); another negative errno
- * and `e` where it cannot be applied to this machine. plan_free in any case.
+ * What `profile` means on `m`. 0; -EINVAL where the profile has faults (profile_print_faults);
+ * another negative errno and `e` where it cannot be applied to this machine. plan_free in any case.
  */
 int knobs_plan(struct machine *m, struct profile *profile, struct plan *plan, struct err *e);
 

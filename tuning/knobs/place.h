@@ -7,9 +7,11 @@
 #include "tuning/knobs/knob.h"
 
 /*
- * The CPUs that a placement stands for: "2-3", all, housekeeping, shields, a shield's name, or a mapping
+ * The CPUs that a placement stands for: "2-3", all, housekeeping, shields, a shield's name, or a
+ * mapping
  *   {cpus: 2-3} {node: 0} {near: mlx5_0}   with  take: 2 | 1/3 | all   and   cores: yes (whole cores)
- * 0; -EINVAL with a fault; -ENODEV where there is no such place here: then the plan says so of `object`.
+ * 0; -EINVAL with a fault; -ENODEV where there is no such place here: then the plan says so of
+ * `object`.
  */
 int place_resolve(struct planner *p, const struct setting *s, const struct ynode *n, const char *object,
 		  struct cpulist *out);

@@ -1,6 +1,6 @@
 /*
- * Where the cpuset controller is: a version-1 hierarchy (/dev/cpuset, or /sys/fs/cgroup/cpuset with prefixed names) or
- * version 2. Read from mountinfo, per controller: hybrids exist.
+ * Where the cpuset controller is: a version-1 hierarchy (/dev/cpuset, or /sys/fs/cgroup/cpuset with
+ * prefixed names) or version 2. Read from mountinfo, per controller: hybrids exist.
  */
 #ifndef KBLAT_TUNING_CGROUPS_H
 #define KBLAT_TUNING_CGROUPS_H
@@ -28,20 +28,24 @@ void cgroups_find(const struct machine *m, struct cgroups *cg);
 /* Can a cpuset of ours have this name? Letters, digits, - and _. */
 bool cgroups_is_name(const char *name);
 
-/* A file of a cpuset: "<root>/<name>/<prefix><file>". The caller frees. name: "" for the root, no slash in front. */
+/* A file of a cpuset: "<root>/<name>/<prefix><file>". The caller frees. name: "" for the root, no
+ * slash in front. */
 char *cgroups_file(const struct cgroups *cg, const char *name, const char *file);
 
-/* The CPUs that a cpuset was given, and whether it is exclusive (v1: cpu_exclusive; v2: a partition). */
+/* The CPUs that a cpuset was given, and whether it is exclusive (v1: cpu_exclusive; v2: a
+ * partition). */
 int cgroups_cpus(const struct machine *m, const struct cgroups *cg, const char *name, struct cpulist *cpus);
 bool cgroups_exclusive(const struct machine *m, const struct cgroups *cg, const char *name);
 
 /* How many tasks are in it; a negative errno. */
 int cgroups_tasks(const struct machine *m, const struct cgroups *cg, const char *name);
 
-/* All below the root, as relative names, parents first; free with sysroot_names_free. The count, or a negative errno. */
+/* All below the root, as relative names, parents first; free with sysroot_names_free. The count, or
+ * a negative errno. */
 int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names);
 
-/* Move this process into the cpuset of that name ("real-time-0"). 0, or a negative errno and `e`. */
+/* Move this process into the cpuset of that name ("real-time-0"). 0, or a negative errno and
+ * `e`. */
 int cgroups_join(struct machine *m, const char *name, struct err *e);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * The forms in which kernel files say a value, what to write to get one, and when two texts say the same. Pure.
+ * The forms in which kernel files say a value, what to write to get one, and when two texts say the
+ * same. Pure.
  */
 #ifndef KBLAT_TUNING_FORM_H
 #define KBLAT_TUNING_FORM_H
@@ -23,18 +24,20 @@ const char *form_name(enum form f);
 int form_find(const char *name);
 
 /*
- * The value that a file's text says, as one would write it. `about` is the value that is asked for; only
- * FORM_CONTROLLER needs it. Returns `buf`; "" where the text says none.
+ * The value that a file's text says, as one would write it. `about` is the value that is asked for;
+ * only FORM_CONTROLLER needs it. Returns `buf`; "" where the text says none.
  */
 char *form_value(enum form f, const char *text, const char *about, char *buf, size_t size);
 
 /* Whether two values (as from form_value) are the same. */
 bool form_same(enum form f, const char *a, const char *b);
 
-/* Whether a file of this text offers the value: for FORM_CHOICE, one of its words; true for the others. */
+/* Whether a file of this text offers the value: for FORM_CHOICE, one of its words; true for the
+ * others. */
 bool form_offers(enum form f, const char *text, const char *value);
 
-/* What a file of this text holds once the value is written to it, for recorded machines. The caller frees. */
+/* What a file of this text holds once the value is written to it, for recorded machines. The caller
+ * frees. */
 char *form_written(enum form f, const char *text, const char *value);
 
 #endif

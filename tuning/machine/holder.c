@@ -53,7 +53,8 @@ static pid_t read_pid(int fd)
 	return n > 0 && strchr(text, '\n') ? (pid_t)atoi(text) : 0;
 }
 
-/* Nothing of ours stays open but the lock, which lives as long as the process and what it becomes. */
+/* Nothing of ours stays open but the lock, which lives as long as the process and what it
+ * becomes. */
 static void become_holder(int lock, int ready, void (*run)(int, void *), void *context)
 {
 	int null = open("/dev/null", O_RDWR);

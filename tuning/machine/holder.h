@@ -1,7 +1,8 @@
 /*
- * Processes that hold something as long as they live: the PM QoS request on /dev/cpu_dma_latency, a one-shot tuned. Each
- * has a file `hold-NAME` in the state folder with its number, and a lock on it that it inherits: a free lock means that
- * it is gone, so its number is never taken for another process'. They sleep; holding costs no CPU.
+ * Processes that hold something as long as they live: the PM QoS request on /dev/cpu_dma_latency, a
+ * one-shot tuned. Each has a file `hold-NAME` in the state folder with its number, and a lock on it
+ * that it inherits: a free lock means that it is gone, so its number is never taken for another
+ * process'. They sleep; holding costs no CPU.
  */
 #ifndef KBLAT_TUNING_HOLDER_H
 #define KBLAT_TUNING_HOLDER_H
@@ -14,9 +15,9 @@ struct err;
 struct machine;
 
 /*
- * Start one: a process in a session of its own, deaf to the terminal, that calls `run`. `run` gets a descriptor to which
- * it writes a zero byte once it holds, or the text of what went wrong; it must not return. `limit_ms`: how long to wait
- * for that. 0, or a negative errno and `e`.
+ * Start one: a process in a session of its own, deaf to the terminal, that calls `run`. `run` gets
+ * a descriptor to which it writes a zero byte once it holds, or the text of what went wrong; it
+ * must not return. `limit_ms`: how long to wait for that. 0, or a negative errno and `e`.
  */
 int holder_start(struct machine *m, const char *name, void (*run)(int ready, void *context), void *context,
 		 int limit_ms, struct err *e);

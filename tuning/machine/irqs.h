@@ -38,7 +38,8 @@ void irqs_free(struct irq_table *t);
 /* "/proc/irq/N/FILE"; returns `buf`. */
 char *irqs_path(int number, const char *file, char *buf, size_t size);
 
-/* What the RDMA devices and interfaces of a PCI function are called ("mlx5_0 ens1"). Returns `buf`. */
+/* What the RDMA devices and interfaces of a PCI function are called ("mlx5_0 ens1"). Returns
+ * `buf`. */
 char *irqs_device_names(const struct machine *m, const char *address, char *buf, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Global PM QoS: /dev/cpu_dma_latency. The kernel keeps a request as long as the descriptor that made it is open, and
- * obeys the lowest of all.
+ * Global PM QoS: /dev/cpu_dma_latency. The kernel keeps a request as long as the descriptor that
+ * made it is open, and obeys the lowest of all.
  */
 #ifndef KBLAT_TUNING_LATENCY_H
 #define KBLAT_TUNING_LATENCY_H
@@ -13,7 +13,8 @@ struct machine;
 /* The value in force, in us: 0 or a negative errno. */
 int latency_read(const struct machine *m, long long *us);
 
-/* A request of this process', for as long as the descriptor stays open; or a negative errno. Live machines only. */
+/* A request of this process', for as long as the descriptor stays open; or a negative errno. Live
+ * machines only. */
 int latency_open(int us);
 
 #endif

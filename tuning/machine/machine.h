@@ -1,7 +1,8 @@
 /*
- * The machine that is tuned: the live one, or a recorded one below a root (--sysroot), where "writes" change plain
- * files. All changes go through here, so they can be counted, refused as a recorded machine's habits say, and cut
- * short by a SIGKILL in tests. Functions return 0 or a negative errno.
+ * The machine that is tuned: the live one, or a recorded one below a root (--sysroot), where
+ * "writes" change plain files. All changes go through here, so they can be counted, refused as a
+ * recorded machine's habits say, and cut short by a SIGKILL in tests. Functions return 0 or a
+ * negative errno.
  */
 #ifndef KBLAT_TUNING_MACHINE_H
 #define KBLAT_TUNING_MACHINE_H
@@ -29,7 +30,8 @@ struct machine {
 	int state_fd;	 /* the folder of the journal and the holders, once opened (see state_folder.h); or -1 */
 };
 
-/* Open the machine at `sysroot` (NULL: $KBTUNE_SYSROOT, for programs that run us in tests; or this one). */
+/* Open the machine at `sysroot` (NULL: $KBTUNE_SYSROOT, for programs that run us in tests; or this
+ * one). */
 int machine_open(struct machine *m, const char *sysroot, struct err *e);
 void machine_close(struct machine *m);
 
@@ -40,7 +42,8 @@ void machine_close(struct machine *m);
  */
 int machine_write(struct machine *m, const char *path, const char *text, size_t length);
 
-/* Folders (control groups) and files; parents must exist. machine_create makes a regular file anew. */
+/* Folders (control groups) and files; parents must exist. machine_create makes a regular file
+ * anew. */
 int machine_mkdir(struct machine *m, const char *path);
 int machine_rmdir(struct machine *m, const char *path);
 int machine_create(struct machine *m, const char *path, const char *text, size_t length, mode_t mode);

@@ -1,6 +1,6 @@
 /*
- * The signals by which people and systems end a program: SIGINT, SIGTERM, SIGHUP. What is applied has to be put back
- * before they may.
+ * The signals by which people and systems end a program: SIGINT, SIGTERM, SIGHUP. What is applied
+ * has to be put back before they may.
  */
 #ifndef KBLAT_TUNING_SIGNALS_H
 #define KBLAT_TUNING_SIGNALS_H

@@ -1,7 +1,7 @@
 /*
- * Where the journal is, and the files of processes that hold something: /run/kbtune (below --sysroot where that is given;
- * $XDG_RUNTIME_DIR/kbtune for users other than root), of mode 0700 and ours. /run is gone after a reboot, as are the
- * changes.
+ * Where the journal is, and the files of processes that hold something: /run/kbtune (below
+ * --sysroot where that is given; $XDG_RUNTIME_DIR/kbtune for users other than root), of mode 0700
+ * and ours. /run is gone after a reboot, as are the changes.
  */
 #ifndef KBLAT_TUNING_STATE_FOLDER_H
 #define KBLAT_TUNING_STATE_FOLDER_H
@@ -14,15 +14,16 @@ struct err;
 struct machine;
 
 /*
- * Open it, making it if `make`. 0; -ENOENT if there is none; another negative errno and `e` (not ours, no rights). Its
- * descriptor stays in the machine.
+ * Open it, making it if `make`. 0; -ENOENT if there is none; another negative errno and `e` (not
+ * ours, no rights). Its descriptor stays in the machine.
  */
 int state_folder_open(struct machine *m, bool make, struct err *e);
 
 /* Where it is, for messages. Returns `buf`. */
 char *state_folder_path(const struct machine *m, char *buf, size_t size);
 
-/* Anybody who could write there could tell us what to write as root. 0, or -EPERM and `e` (STATUS_USAGE). */
+/* Anybody who could write there could tell us what to write as root. 0, or -EPERM and `e`
+ * (STATUS_USAGE). */
 int state_folder_check_ours(const struct stat *st, const char *path, struct err *e);
 
 #endif

@@ -16,7 +16,8 @@
 
 #define MASK_BYTES (CPULIST_MAX / 8)
 
-/* "TID (name) S ppid … flags(9th) … starttime(22nd)"; the name may hold anything, so count from its last bracket. */
+/* "TID (name) S ppid … flags(9th) … starttime(22nd)"; the name may hold anything, so count from its
+ * last bracket. */
 static int read_stat(const char *text, struct thread *t)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');

@@ -31,7 +31,8 @@ bool tasks_is_same(const struct machine *m, int tid, unsigned long long start);
 /* Set where it may run: live machines only. 0 or a negative errno. */
 int tasks_place(struct machine *m, int tid, const struct cpulist *cpus);
 
-/* The cpuset or control group of a process as /proc/PID/cpuset says it ("/real-time-0"). Returns `buf`, "" if unknown. */
+/* The cpuset or control group of a process as /proc/PID/cpuset says it ("/real-time-0"). Returns
+ * `buf`, "" if unknown. */
 char *tasks_cpuset(const struct machine *m, int pid, char *buf, size_t size);
 
 /* The first process of that name, or 0. */

@@ -157,7 +157,8 @@ char **topology_device_names(const struct machine *m)
 	return all;
 }
 
-/* A device is its own folder (a PCI function), has a link to it, or sits on a bus below it (virtio). */
+/* A device is its own folder (a PCI function), has a link to it, or sits on a bus below it
+ * (virtio). */
 static const char *const ways[] = {"", "/device", "/device/..", "/..", "/device/device", "/device/device/.."};
 
 #define WAYS (sizeof(ways) / sizeof(ways[0]))

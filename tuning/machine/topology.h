@@ -41,8 +41,8 @@ void topology_without_smt(struct topology *t);
 void topology_memory_of(const struct topology *t, const struct cpulist *cpus, struct cpulist *nodes);
 
 /*
- * A device by a name that people use: an RDMA device (mlx5_0), a network interface, a block device (nvme0n1), a PCI
- * address. Its folder in /sys, which the caller frees; NULL if there is none.
+ * A device by a name that people use: an RDMA device (mlx5_0), a network interface, a block device
+ * (nvme0n1), a PCI address. Its folder in /sys, which the caller frees; NULL if there is none.
  */
 char *topology_device(const struct machine *m, const char *name);
 
@@ -52,7 +52,8 @@ char **topology_device_names(const struct machine *m);
 /* The CPUs that are near: those of its PCI function's node. -ENODATA: the device has no place. */
 int topology_near(const struct machine *m, const struct topology *t, const char *device_path, struct cpulist *out);
 
-/* The interrupts of a device, as a set of numbers (CPULIST_MAX is enough for them in practice). 0 or -ENODATA. */
+/* The interrupts of a device, as a set of numbers (CPULIST_MAX is enough for them in practice). 0
+ * or -ENODATA. */
 int topology_irqs(const struct machine *m, const char *device_path, struct cpulist *irqs);
 
 #endif

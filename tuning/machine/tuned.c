@@ -145,7 +145,8 @@ char *tuned_summary(const struct machine *m, const char *profile, char *buf, siz
 	return buf;
 }
 
-/* Settings of plugins that are files; "*": each of the sections sysctl and sysfs is a file by its key. */
+/* Settings of plugins that are files; "*": each of the sections sysctl and sysfs is a file by its
+ * key. */
 static const struct {
 	const char *section, *key, *path;
 } known[] = {

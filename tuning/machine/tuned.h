@@ -11,7 +11,8 @@
 struct err;
 struct machine;
 
-/* The tuned.conf of a profile (/etc/tuned over /usr/lib/tuned); NULL if there is none. The caller frees. */
+/* The tuned.conf of a profile (/etc/tuned over /usr/lib/tuned); NULL if there is none. The caller
+ * frees. */
 char *tuned_find(const struct machine *m, const char *profile);
 
 /* All profiles' names; free with sysroot_names_free. */
@@ -21,18 +22,20 @@ char **tuned_names(const struct machine *m);
 char *tuned_summary(const struct machine *m, const char *profile, char *buf, size_t size);
 
 /*
- * The files that a profile, with what it includes, changes: sysctls, sysfs, governors, huge pages. An array of {"path",
- * "form", "raw", "want"}: as they are now, so that they can be put back even if tuned was killed and has forgotten them.
- * `text` is a profile that is not installed yet, or NULL.
+ * The files that a profile, with what it includes, changes: sysctls, sysfs, governors, huge pages.
+ * An array of {"path", "form", "raw", "want"}: as they are now, so that they can be put back even
+ * if tuned was killed and has forgotten them. `text` is a profile that is not installed yet, or
+ * NULL.
  */
 json_t *tuned_guards(const struct machine *m, const char *profile, const char *text);
 
-/* The process of a tuned that runs and is not ours, or 0; whether its daemon answers, and its active profile ("" for
- * none). Live machines only. */
+/* The process of a tuned that runs and is not ours, or 0; whether its daemon answers, and its
+ * active profile ("" for none). Live machines only. */
 int tuned_daemon(struct machine *m);
 bool tuned_active(char *profile, size_t size);
 
-/* Run tuned-adm or another program to its end: its exit status, or a negative errno. `said` gets the end of what it said. */
+/* Run tuned-adm or another program to its end: its exit status, or a negative errno. `said` gets
+ * the end of what it said. */
 int tuned_command(const char *const argv[], char *said, size_t size);
 
 /* Whether it is there to be run. */

@@ -1,7 +1,8 @@
 /*
- * Threads keep off some CPUs. data: "off", the CPUs; "kernel", "programs": which threads; "threads", those that had an
- * affinity of their own or have to move, as they were: [{"tid", "start", "name", "cpus"}]; "again": the second of two
- * such steps, which sets what the first has written down once more, after cpusets have widened it.
+ * Threads keep off some CPUs. data: "off", the CPUs; "kernel", "programs": which threads;
+ * "threads", those that had an affinity of their own or have to move, as they were: [{"tid",
+ * "start", "name", "cpus"}]; "again": the second of two such steps, which sets what the first has
+ * written down once more, after cpusets have widened it.
  */
 #include "tuning/ops/op_affinity.h"
 
@@ -167,7 +168,8 @@ static int affinity_undo(struct machine *m, const struct step *s, struct err *e)
 		return 0;
 	json_array_foreach (threads, i, one) {
 		rc = restore_one(m, one);
-		/* EINVAL: it has become bound meanwhile (kernel threads do), so its place is its own business. */
+		/* EINVAL: it has become bound meanwhile (kernel threads do), so its place is its
+		 * own business. */
 		if (rc && rc != -EINVAL && !is_ended(rc))
 			worst =
 			    err_sys(e, rc, json_string_value(json_object_get(one, "name")), "put back its affinity");

@@ -1,9 +1,11 @@
 /*
- * A cpuset of ours: made, given CPUs and memory, and made exclusive; gone again afterwards, what still runs in it moved to
- * the root. By libcpuset where the controller is version 1 and that knows its mount; by its files otherwise. data:
- * "version", "root" (mount point), "prefix", "name", "cpus", "memory", "partition", "lib".
+ * A cpuset of ours: made, given CPUs and memory, and made exclusive; gone again afterwards, what
+ * still runs in it moved to the root. By libcpuset where the controller is version 1 and that knows
+ * its mount; by its files otherwise. data: "version", "root" (mount point), "prefix", "name",
+ * "cpus", "memory", "partition", "lib".
  *
- * A partition of version 2 that was accepted may read back "isolated invalid (reason)": that is a failure with a reason.
+ * A partition of version 2 that was accepted may read back "isolated invalid (reason)": that is a
+ * failure with a reason.
  */
 #include "tuning/ops/op_cpuset.h"
 
@@ -147,7 +149,8 @@ static int check_partition(struct machine *m, const struct step *s, const struct
 	return rc;
 }
 
-/* In version 2, isolated CPUs are effective in the partition alone; before it is one, cpus.effective is its parent's. */
+/* In version 2, isolated CPUs are effective in the partition alone; before it is one,
+ * cpus.effective is its parent's. */
 static int fill_v2(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
 {
 	const char *name = step_text(s, "name");

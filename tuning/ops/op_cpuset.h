@@ -16,7 +16,8 @@ extern const struct op op_cpuset;
 void op_cpuset_plan(struct plan *plan, const char *knob, const struct cgroups *cg, const char *name,
 		    const struct cpulist *cpus, const struct cpulist *memory, const char *partition);
 
-/* What a step of this kind is to know, a new reference; and the hierarchy as such a step has written it down. */
+/* What a step of this kind is to know, a new reference; and the hierarchy as such a step has
+ * written it down. */
 json_t *op_cpuset_data(const struct cgroups *cg, const char *name, const char *cpus, const char *memory,
 		       const char *partition);
 struct cgroups op_cpuset_hierarchy(const struct machine *m, const struct step *s);

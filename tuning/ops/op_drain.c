@@ -1,6 +1,7 @@
 /*
- * Version 1: the programs of the root cpuset go to another, so that nothing but what is put there runs on a shield. Their
- * children are born there. Undone, all of them go back. data: as op_cpuset's, "name" being where they go.
+ * Version 1: the programs of the root cpuset go to another, so that nothing but what is put there
+ * runs on a shield. Their children are born there. Undone, all of them go back. data: as
+ * op_cpuset's, "name" being where they go.
  */
 #include "tuning/ops/op_drain.h"
 
@@ -60,8 +61,8 @@ static int move(struct machine *m, const struct cgroups *cg, const char *name, i
 	return rc;
 }
 
-/* Programs of one cpuset to another; kernel threads stay (their affinity is op_affinity's). How many were there, or a
- * negative errno. */
+/* Programs of one cpuset to another; kernel threads stay (their affinity is op_affinity's). How
+ * many were there, or a negative errno. */
 static int move_programs(struct machine *m, const struct cgroups *cg, const char *from, const char *to, bool all)
 {
 	char *path = cgroups_file(cg, from, "tasks"), *text, *rest, *line;

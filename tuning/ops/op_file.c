@@ -1,7 +1,7 @@
 /*
- * A value in a file below /proc or /sys: sysctls, governors, masks, switches. data: "form", and "raw", the file whole
- * as it was, so that a recorded machine gets back every byte; "may_refuse": hardware or firmware may say no to any change,
- * which then is no failure but noted ("refused").
+ * A value in a file below /proc or /sys: sysctls, governors, masks, switches. data: "form", and
+ * "raw", the file whole as it was, so that a recorded machine gets back every byte; "may_refuse":
+ * hardware or firmware may say no to any change, which then is no failure but noted ("refused").
  */
 #include "tuning/ops/op_file.h"
 
@@ -84,7 +84,8 @@ static int file_probe(struct machine *m, const struct step *s, char *why, size_t
 	return rc;
 }
 
-/* Kernel files take the value; a recorded one must look afterwards as the kernel would have made it. */
+/* Kernel files take the value; a recorded one must look afterwards as the kernel would have made
+ * it. */
 static int write_in_form(struct machine *m, const struct step *s, const char *value)
 {
 	char *text, *full;
@@ -102,7 +103,8 @@ static int write_in_form(struct machine *m, const struct step *s, const char *va
 	return rc;
 }
 
-/* What a kernel says that does not let anybody do it on this hardware (ASPM that firmware keeps, turbo that it locks). */
+/* What a kernel says that does not let anybody do it on this hardware (ASPM that firmware keeps,
+ * turbo that it locks). */
 static bool is_refusal(const struct step *s, int rc)
 {
 	return json_is_true(json_object_get(s->data, "may_refuse")) &&

@@ -1,10 +1,11 @@
 /*
- * The affinity of an interrupt. data: "irq"; "raw", "effective_raw": the files as they were, for recorded machines. Or
- * "known": the step that changes nothing and lets `verify` notice interrupts born since; "off" is where they must not be.
+ * The affinity of an interrupt. data: "irq"; "raw", "effective_raw": the files as they were, for
+ * recorded machines. Or "known": the step that changes nothing and lets `verify` notice interrupts
+ * born since; "off" is where they must not be.
  *
- * Interrupts that the kernel manages, or cannot move, say EIO (before 6.12) or EPERM (since): they stay, and that is
- * noted. Whether an interrupt has moved is for its effective affinity to say, and on some chips that follows only with
- * the next one.
+ * Interrupts that the kernel manages, or cannot move, say EIO (before 6.12) or EPERM (since): they
+ * stay, and that is noted. Whether an interrupt has moved is for its effective affinity to say, and
+ * on some chips that follows only with the next one.
  */
 #include "tuning/ops/op_irq.h"
 

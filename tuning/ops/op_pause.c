@@ -1,6 +1,6 @@
 /*
- * A daemon sleeps: SIGSTOP now, SIGCONT afterwards, so it goes on exactly as it was, whoever started it. data: "pid",
- * "start".
+ * A daemon sleeps: SIGSTOP now, SIGCONT afterwards, so it goes on exactly as it was, whoever
+ * started it. data: "pid", "start".
  */
 #include "tuning/ops/op_pause.h"
 

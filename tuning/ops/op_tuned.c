@@ -1,9 +1,10 @@
 /*
- * A tuned profile. Where tuned's daemon runs, it is asked (tuned-adm) and asked to go back to its profile afterwards.
- * Elsewhere a one-shot tuned applies the profile and holds it as long as it lives. tuned keeps originals in memory only,
- * so what the profile changes is written down here as well (guards), and put back even where tuned was killed. data:
- * "profile", "mode" (daemon, oneshot), "guards"; "install": the text of a profile of ours that is put into /etc/tuned for
- * the time being, and "folder", where; "files": tuned's own notes, as they were.
+ * A tuned profile. Where tuned's daemon runs, it is asked (tuned-adm) and asked to go back to its
+ * profile afterwards. Elsewhere a one-shot tuned applies the profile and holds it as long as it
+ * lives. tuned keeps originals in memory only, so what the profile changes is written down here as
+ * well (guards), and put back even where tuned was killed. data: "profile", "mode" (daemon,
+ * oneshot), "guards"; "install": the text of a profile of ours that is put into /etc/tuned for the
+ * time being, and "folder", where; "files": tuned's own notes, as they were.
  */
 #include "tuning/ops/op_tuned.h"
 

@@ -1,7 +1,8 @@
 /*
- * A profile: what a quiet machine should look like, in YAML, in terms of the hardware and not of one machine's numbers.
- * It lives in profiles/NAME/profile.yaml. `include: NAME` takes another profile's settings where this one has none of
- * that key. Which keys there are is for the caller to say.
+ * A profile: what a quiet machine should look like, in YAML, in terms of the hardware and not of
+ * one machine's numbers. It lives in profiles/NAME/profile.yaml. `include: NAME` takes another
+ * profile's settings where this one has none of that key. Which keys there are is for the caller to
+ * say.
  */
 #ifndef KBLAT_TUNING_PROFILE_H
 #define KBLAT_TUNING_PROFILE_H
@@ -25,9 +26,9 @@ struct profile {
 };
 
 /*
- * Load by name, or by path (of a profile.yaml or its folder) where `name` has a '/'. 0; -ENOENT and `e` where there is no
- * such profile; -EINVAL where something is wrong in it: profile_print_faults then says what. profile_free in any case. `keys`: all that a
- * profile may have, NULL-terminated.
+ * Load by name, or by path (of a profile.yaml or its folder) where `name` has a '/'. 0; -ENOENT and
+ * `e` where there is no such profile; -EINVAL where something is wrong in it: profile_print_faults
+ * then says what. profile_free in any case. `keys`: all that a profile may have, NULL-terminated.
  */
 int profile_load(const char *name, const char *const *keys, struct profile *p, struct err *e);
 void profile_free(struct profile *p);
@@ -39,8 +40,8 @@ bool profile_has_faults(const struct profile *p);
 void profile_print_faults(const struct profile *p, FILE *out);
 
 /*
- * Folders where profiles are looked for, first to last: $KBTUNE_PROFILES, /etc/kbtune/profiles, profiles/ near the
- * program, where it was installed. NULL-terminated; free with fs_files_free.
+ * Folders where profiles are looked for, first to last: $KBTUNE_PROFILES, /etc/kbtune/profiles,
+ * profiles/ near the program, where it was installed. NULL-terminated; free with fs_files_free.
  */
 char **profile_folders(void);
 

@@ -134,7 +134,8 @@ static void print_value(const char *value, FILE *out)
 		fputs(*value ? value : "(empty)", out);
 }
 
-/* A path with a CPU's or an interrupt's number in it: "/sys/devices/system/cpu/cpu", 7, "/power/x". */
+/* A path with a CPU's or an interrupt's number in it: "/sys/devices/system/cpu/cpu", 7,
+ * "/power/x". */
 static bool split(const char *path, int *prefix, unsigned *number, const char **suffix)
 {
 	static const char *const before[] = {"/cpu/cpu", "/proc/irq/"};

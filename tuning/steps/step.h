@@ -1,7 +1,8 @@
 /*
- * A step is one change of the machine: what it touches, how that was before, how it is to be. Steps come from knobs
- * (plan), are written down (journal) before the first of them is made, and carry all that it takes to undo them, in
- * any process, whether they were made, half made or not made at all.
+ * A step is one change of the machine: what it touches, how that was before, how it is to be. Steps
+ * come from knobs (plan), are written down (journal) before the first of them is made, and carry
+ * all that it takes to undo them, in any process, whether they were made, half made or not made at
+ * all.
  */
 #ifndef KBLAT_TUNING_STEP_H
 #define KBLAT_TUNING_STEP_H
@@ -28,16 +29,19 @@ struct op {
 	/* May we, and is it possible? 0, or a negative errno and why. Changes nothing. */
 	int (*probe)(struct machine *m, const struct step *s, char *why, size_t size);
 
-	/* Make the change and read back what came of it: another value than asked for is an error. */
+	/* Make the change and read back what came of it: another value than asked for is an
+	 * error. */
 	int (*apply)(struct machine *m, struct step *s, struct err *e);
 
-	/* May be NULL. All steps are made: keep what `check` will compare with, and what later steps may have changed again. */
+	/* May be NULL. All steps are made: keep what `check` will compare with, and what later
+	 * steps may have changed again. */
 	void (*settle)(struct machine *m, struct step *s);
 
 	/* Is it still so? `now` gets what is there. */
 	enum check (*check)(struct machine *m, const struct step *s, char *now, size_t size);
 
-	/* Put it back. What is as before already is left alone: it can be called at any time, any number of times. */
+	/* Put it back. What is as before already is left alone: it can be called at any time, any
+	 * number of times. */
 	int (*undo)(struct machine *m, const struct step *s, struct err *e);
 };
 
@@ -57,7 +61,8 @@ void step_init(struct step *s, const char *knob, const struct op *op, const char
 void step_free(struct step *s);
 void step_note(struct step *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* JSON and back. step_from_json: 0 or -EINVAL; `find` says which op has a name; `why` gets a phrase. */
+/* JSON and back. step_from_json: 0 or -EINVAL; `find` says which op has a name; `why` gets a
+ * phrase. */
 json_t *step_to_json(const struct step *s);
 int step_from_json(const json_t *j, const struct op *(*find)(const char *name), struct step *s, char *why, size_t size);
 
