@@ -1,6 +1,6 @@
 /*
  * What all loops share. A <kernel>_loop.c is compiled once for each transport: TRANSPORT names it, TRANSPORT_HOT is the header with its hot path.
- * Every choice made at set-up is a constant argument of an always-inlined function (CASE below), so no branch of it is left in a loop.
+ * Every choice made at set-up is a constant argument of an always-inlined function (LOOP_CHOOSE below), so no branch of it is left in a loop.
  */
 #ifndef KBLAT_KERNELS_LOOP_H
 #define KBLAT_KERNELS_LOOP_H
@@ -39,12 +39,35 @@ ALWAYS int T(poll_recv_stamped)(struct TRANSPORT *t, uint32_t *seq, uint64_t *de
 }
 #endif
 
-/* switch (flags) { CASES16(f) }: f(flags) with flags a constant. */
-#define CASE(f, i)                                                                                                     \
+/*
+ * LOOP_CHOOSE(f, choices, cases) returns what f(LOOP_ARGUMENTS, choices) does. Choices made at set-up are constants of an
+ * instance of a loop; `cases` lists those that there can be, LOOP_MODES where the two low bits are a mode of three values.
+ * Where each post is a system call nothing is gained by that, and one instance looks at its choices as it runs; likewise
+ * with LOOP_ONE_INSTANCE, for builds that are not measured with.
+ */
+#ifdef TRANSPORT_POST_IS_A_SYSCALL
+#undef LOOP_ONE_INSTANCE
+#define LOOP_ONE_INSTANCE
+#endif
+
+#define LOOP_CASE(f, i)                                                                                                \
 	case i:                                                                                                        \
-		return f(w, i);
-#define CASES4(f, i)  CASE(f, i) CASE(f, i + 1) CASE(f, i + 2) CASE(f, i + 3)
-#define CASES16(f, i) CASES4(f, i) CASES4(f, i + 4) CASES4(f, i + 8) CASES4(f, i + 12)
+		return f(LOOP_ARGUMENTS, i);
+#define LOOP_CASES4(f, i)  LOOP_CASE(f, i) LOOP_CASE(f, (i) + 1) LOOP_CASE(f, (i) + 2) LOOP_CASE(f, (i) + 3)
+#define LOOP_CASES16(f, i) LOOP_CASES4(f, i) LOOP_CASES4(f, (i) + 4) LOOP_CASES4(f, (i) + 8) LOOP_CASES4(f, (i) + 12)
+/* A mode in the two low bits. */
+#define LOOP_MODES(f, i)  LOOP_CASE(f, i) LOOP_CASE(f, (i) + 1) LOOP_CASE(f, (i) + 2)
+#define LOOP_MODES4(f, i) LOOP_MODES(f, i) LOOP_MODES(f, (i) + 4) LOOP_MODES(f, (i) + 8) LOOP_MODES(f, (i) + 12)
+
+#ifdef LOOP_ONE_INSTANCE
+#define LOOP_CHOOSE(f, choices, cases) return f(LOOP_ARGUMENTS, choices);
+#else
+#define LOOP_CHOOSE(f, choices, cases)                                                                                 \
+	switch (choices) {                                                                                             \
+		cases                                                                                                  \
+	}                                                                                                              \
+	return -EINVAL;
+#endif
 
 #define IDLE_ROUNDS_TO_LOOK 256
 

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Poll one send completion and stamp it; *done counts messages, in order. 1, 0, or a negative errno. */
-ALWAYS int reap(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t *done)
+ALWAYS int oneway_reap(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t *done)
 {
 	const bool stamped = choices & SOURCE_STAMPED;
 	uint32_t seq = 0;
@@ -39,7 +39,7 @@ ALWAYS int reap(struct worker *w, struct TRANSPORT *t, const unsigned choices, u
 }
 
 /* The posting thread sleeps until the completion thread has seen `want` messages completed. */
-static int sleep_until_completed(struct worker *w, uint32_t want)
+static int oneway_sleep_until_completed(struct worker *w, uint32_t want)
 {
 	for (;;) {
 		uint32_t seen = atomic_load(&w->completed);
@@ -54,19 +54,19 @@ static int sleep_until_completed(struct worker *w, uint32_t want)
 }
 
 /* Until at most `in_flight` of the `posted` messages are not completed. */
-ALWAYS int drain(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t posted, uint32_t in_flight,
-		 uint32_t *done)
+ALWAYS int oneway_drain(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t posted,
+			uint32_t in_flight, uint32_t *done)
 {
 	uint32_t rounds = 0;
 
 	if (choices & SOURCE_SLEEPS) {
-		int rc = sleep_until_completed(w, posted - in_flight);
+		int rc = oneway_sleep_until_completed(w, posted - in_flight);
 
 		*done = atomic_load_explicit(&w->completed, memory_order_relaxed);
 		return rc;
 	}
 	while (posted - *done > in_flight) {
-		int rc = reap(w, t, choices, done);
+		int rc = oneway_reap(w, t, choices, done);
 
 		if (rc < 0)
 			return rc;
@@ -77,8 +77,8 @@ ALWAYS int drain(struct worker *w, struct TRANSPORT *t, const unsigned choices, 
 }
 
 /* Let time pass until `until`: busily, reaping completions, so that the CPU stays awake; or asleep, as a thread that waits for events would. */
-ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const unsigned choices, int64_t until, int64_t pause_ns,
-		uint32_t posted, uint32_t *done)
+ALWAYS int oneway_rest(struct worker *w, struct TRANSPORT *t, const unsigned choices, int64_t until, int64_t pause_ns,
+		       uint32_t posted, uint32_t *done)
 {
 	uint32_t rounds = 0;
 
@@ -92,7 +92,7 @@ ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const unsigned choices, i
 		return 0;
 	}
 	while (T(pause)(t, until) < until) {
-		int rc = choices & SOURCE_SLEEPS ? 0 : reap(w, t, choices, done);
+		int rc = choices & SOURCE_SLEEPS ? 0 : oneway_reap(w, t, choices, done);
 
 		if (rc < 0)
 			return rc;
@@ -103,12 +103,12 @@ ALWAYS int rest(struct worker *w, struct TRANSPORT *t, const unsigned choices, i
 }
 
 /* Must the device tell of this message's completion? Of the last of a burst, always: it is waited for. */
-ALWAYS bool wants_signal(struct signals *signals, const bool spaced, uint32_t seq, uint32_t end)
+ALWAYS bool oneway_wants_signal(struct signals *signals, const bool spaced, uint32_t seq, uint32_t end)
 {
 	return !spaced || signals_next(signals) || seq + 1 == end;
 }
 
-ALWAYS int run_source(struct worker *w, const unsigned choices)
+ALWAYS int oneway_run_source(struct worker *w, const unsigned choices)
 {
 	const bool sleeps = choices & SOURCE_SLEEPS, spaced = choices & SOURCE_SPACED;
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -127,14 +127,14 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 
 		while (seq < end) {
 			if (seq - done >= depth) {
-				rc = drain(w, t, choices, seq, depth - 1, &done);
+				rc = oneway_drain(w, t, choices, seq, depth - 1, &done);
 				if (rc)
 					goto out;
 			}
 			if (choices & SOURCE_FILLS)
 				payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
 
-			const bool signal = wants_signal(&signals, spaced, seq, end);
+			const bool signal = oneway_wants_signal(&signals, spaced, seq, end);
 			int64_t stamp = T(begin)(t);
 
 			rc = T(post)(t, seq, signal);
@@ -144,19 +144,19 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 				T(kick_recv)(t);
 			t_subm[seq++] = stamp;
 			if (!sleeps) {
-				rc = reap(w, t, choices, &done);
+				rc = oneway_reap(w, t, choices, &done);
 				if (!likely(rc >= 0))
 					goto out;
 			}
 			if (spaced && gap_ticks && seq < end) {
-				rc = rest(w, t, choices, stamp + gap_ticks, 0, seq, &done);
+				rc = oneway_rest(w, t, choices, stamp + gap_ticks, 0, seq, &done);
 				if (rc)
 					goto out;
 			}
 		}
-		rc = drain(w, t, choices, seq, 0, &done);
+		rc = oneway_drain(w, t, choices, seq, 0, &done);
 		if (!rc && pause_ns && seq < messages)
-			rc = rest(w, t, choices, T(begin)(t) + pause_ticks, pause_ns, seq, &done);
+			rc = oneway_rest(w, t, choices, T(begin)(t) + pause_ticks, pause_ns, seq, &done);
 		if (rc)
 			goto out;
 	}
@@ -169,26 +169,27 @@ out:
 	return rc < 0 ? rc : 0;
 }
 
-static int source(struct worker *w)
+#define LOOP_ARGUMENTS w
+#if TRANSPORT_STAMPS
+#define ONEWAY_INSTANCES LOOP_CASES16(oneway_run_source, 0) LOOP_CASES16(oneway_run_source, SOURCE_STAMPED)
+#else
+#define ONEWAY_INSTANCES LOOP_CASES16(oneway_run_source, 0)
+#endif
+
+static int oneway_source(struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
 	const unsigned choices = (w->poll_send != POLL_BUSY ? SOURCE_SLEEPS : 0) |
 				 (w->poll_recv != POLL_BUSY ? SOURCE_KICKS : 0) | (s->check ? SOURCE_FILLS : 0) |
-				 (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0);
+				 (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0) |
+				 (TRANSPORT_STAMPS && s->t_hw ? SOURCE_STAMPED : 0);
 
-	if (TRANSPORT_STAMPS && s->t_hw)
-		switch (choices | SOURCE_STAMPED) {
-			CASES16(run_source, SOURCE_STAMPED)
-		}
-	switch (choices) {
-		CASES16(run_source, 0)
-	}
-	return -EINVAL;
+	LOOP_CHOOSE(oneway_run_source, choices, ONEWAY_INSTANCES)
 }
 
 /* Where the source sleeps on its completions: this thread alone touches them. */
-ALWAYS int run_completions(struct worker *w, const unsigned choices)
+ALWAYS int oneway_run_completions(struct worker *w, const unsigned choices)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	const bool adaptive = w->poll_send == POLL_ADAPTIVE;
@@ -197,7 +198,7 @@ ALWAYS int run_completions(struct worker *w, const unsigned choices)
 	int rc = 0;
 
 	while (done < w->messages) {
-		rc = reap(w, t, choices, &done);
+		rc = oneway_reap(w, t, choices, &done);
 		if (rc < 0)
 			break;
 		if (rc > 0) {
@@ -221,15 +222,15 @@ ALWAYS int run_completions(struct worker *w, const unsigned choices)
 	return rc < 0 ? rc : 0;
 }
 
-static int completions(struct worker *w)
+static int oneway_completions(struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
-	return TRANSPORT_STAMPS && s->t_hw ? run_completions(w, SOURCE_STAMPED) : run_completions(w, 0);
+	return TRANSPORT_STAMPS && s->t_hw ? oneway_run_completions(w, SOURCE_STAMPED) : oneway_run_completions(w, 0);
 }
 
 /* The thesis' t_send: whenever the device reads the payload, it finds a time that is a few nanoseconds old. */
-static int restamp(struct worker *w)
+static int oneway_restamp(struct worker *w)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	volatile int64_t *buffer = T(send_buffer)(t, 0);
@@ -245,15 +246,17 @@ enum { SINK_CHECKS = RECEPTION_OWN, SINK_T_SEND = RECEPTION_OWN2 };
 
 #define RECEPTION_COLUMN	ONEWAY_T_RECV
 #define RECEPTION_DEVICE_COLUMN ONEWAY_T_HW
+#define RECEPTION_CHOICES	oneway_reception_choices
+#define RECEPTION_TAKE		oneway_reception_take
 
-static unsigned reception_choices(const struct worker *w)
+static unsigned oneway_reception_choices(const struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
 	return (s->check ? SINK_CHECKS : 0) | (s->t_send ? SINK_T_SEND : 0) | (s->t_hw ? RECEPTION_STAMPED : 0);
 }
 
-ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)
+ALWAYS int oneway_reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)
 {
 	const struct oneway_settings *s = w->settings;
 
@@ -267,7 +270,7 @@ ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, c
 #include "kernels/reception.h"
 
 const struct kernel_loops INSTANCE(oneway_loops);
-const struct kernel_loops INSTANCE(oneway_loops) = {.loop = {[ONEWAY_COMPLETIONS] = completions,
-							     [ONEWAY_RESTAMP] = restamp,
-							     [ONEWAY_SOURCE] = source,
-							     [ONEWAY_SINK] = sink}};
+const struct kernel_loops INSTANCE(oneway_loops) = {.loop = {[ONEWAY_COMPLETIONS] = oneway_completions,
+							     [ONEWAY_RESTAMP] = oneway_restamp,
+							     [ONEWAY_SOURCE] = oneway_source,
+							     [ONEWAY_SINK] = reception_sink}};

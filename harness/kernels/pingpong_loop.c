@@ -10,7 +10,7 @@
 enum { KICKS = 4, CHECKS = 8 };
 
 /* Send completions are counted only; they are polled while there is nothing else to do. */
-ALWAYS int reap(struct TRANSPORT *t, uint32_t *done)
+ALWAYS int pingpong_reap(struct TRANSPORT *t, uint32_t *done)
 {
 	uint32_t seq = 0;
 	int rc = T(poll_send)(t, &seq);
@@ -21,13 +21,13 @@ ALWAYS int reap(struct TRANSPORT *t, uint32_t *done)
 }
 
 /* Nothing is polled for before the next completion can be there. */
-ALWAYS int make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uint32_t *done)
+ALWAYS int pingpong_make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uint32_t *done)
 {
 	uint32_t rounds = 0;
-	int rc = posted - *done < w->signal_every ? 0 : reap(t, done);
+	int rc = posted - *done < w->signal_every ? 0 : pingpong_reap(t, done);
 
 	while (rc >= 0 && posted - *done >= w->depth) {
-		rc = reap(t, done);
+		rc = pingpong_reap(t, done);
 		if (rc == 0 && idle(w, &rounds, posted))
 			return -EINTR;
 	}
@@ -35,15 +35,15 @@ ALWAYS int make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uin
 }
 
 /* An answer is late by `lost_after`: the message or the answer is lost. Who spins looks at the time now and then, who sleeps whenever something has
- * woken it (see source()). */
-ALWAYS bool is_lost(struct TRANSPORT *t, const enum poll_mode mode, uint32_t rounds, int64_t deadline)
+ * woken it (see pingpong_source()). */
+ALWAYS bool pingpong_is_lost(struct TRANSPORT *t, const enum poll_mode mode, uint32_t rounds, int64_t deadline)
 {
 	return (mode != POLL_BUSY || rounds % IDLE_ROUNDS_TO_LOOK == 0) && T(pause)(t, deadline) >= deadline;
 }
 
 /* Wait for the answer to `seq`; answers to messages given up before are passed over. 1: here it is, 0: lost, or a negative errno. */
-ALWAYS int await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_mode mode, uint32_t seq, int64_t since,
-			int64_t deadline)
+ALWAYS int pingpong_await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_mode mode, uint32_t seq,
+				 int64_t since, int64_t deadline)
 {
 	uint32_t rounds = 0, got = 0;
 
@@ -57,7 +57,7 @@ ALWAYS int await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_m
 			w->counters.reordered++;
 		} else if (rc == 0) {
 			rc = await_message(w, t, mode, &rounds, since, seq);
-			if (rc == 0 && w->lossy && is_lost(t, mode, rounds, deadline))
+			if (rc == 0 && w->lossy && pingpong_is_lost(t, mode, rounds, deadline))
 				return 0;
 		}
 		if (rc < 0)
@@ -65,7 +65,7 @@ ALWAYS int await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_m
 	}
 }
 
-ALWAYS int rest(struct worker *w, struct TRANSPORT *t, int64_t until, uint32_t progress)
+ALWAYS int pingpong_rest(struct worker *w, struct TRANSPORT *t, int64_t until, uint32_t progress)
 {
 	uint32_t rounds = 0;
 
@@ -75,7 +75,7 @@ ALWAYS int rest(struct worker *w, struct TRANSPORT *t, int64_t until, uint32_t p
 	return 0;
 }
 
-ALWAYS int run_source(struct worker *w, const unsigned choices)
+ALWAYS int pingpong_run_source(struct worker *w, const unsigned choices)
 {
 	const enum poll_mode mode = (enum poll_mode)(choices & 3);
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -103,7 +103,7 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 		if (choices & KICKS)
 			T(kick_recv)(t);
 		t_subm[seq] = stamp;
-		rc = await_answer(w, t, mode, seq, stamp, stamp + lost_after);
+		rc = pingpong_await_answer(w, t, mode, seq, stamp, stamp + lost_after);
 		if (rc < 0)
 			break;
 		if (likely(rc > 0)) {
@@ -120,13 +120,13 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 			stamp = back;
 		}
 		seq++;
-		rc = make_room(w, t, seq, &done);
+		rc = pingpong_make_room(w, t, seq, &done);
 		if (rc)
 			break;
 		if (duration && stamp - start >= duration)
 			break;
 		if (pause) {
-			rc = rest(w, t, T(begin)(t) + pause, seq);
+			rc = pingpong_rest(w, t, T(begin)(t) + pause, seq);
 			if (rc)
 				break;
 		}
@@ -137,18 +137,22 @@ ALWAYS int run_source(struct worker *w, const unsigned choices)
 	return rc < 0 ? rc : 0;
 }
 
-static int choose_source(struct worker *w)
+#define LOOP_ARGUMENTS w
+
+static unsigned pingpong_choices(const struct worker *w)
 {
 	const struct pingpong_settings *s = w->settings;
 
-	switch ((unsigned)w->poll_recv | (w->poll_recv != POLL_BUSY ? KICKS : 0) | (s->check ? CHECKS : 0)) {
-		CASES16(run_source, 0)
-	}
-	return -EINVAL;
+	return (unsigned)w->poll_recv | (w->poll_recv != POLL_BUSY ? KICKS : 0) | (s->check ? CHECKS : 0);
+}
+
+static int pingpong_choose_source(struct worker *w)
+{
+	LOOP_CHOOSE(pingpong_run_source, pingpong_choices(w), LOOP_MODES4(pingpong_run_source, 0))
 }
 
 /* Often enough to find a loss soon, seldom enough to be no part of what is measured. */
-static int64_t look_up_every(const struct pingpong_settings *s)
+static int64_t pingpong_look_up_every(const struct pingpong_settings *s)
 {
 	const int64_t least = 1000000, most = 100000000, quarter = s->lost_after / 4;
 
@@ -156,22 +160,22 @@ static int64_t look_up_every(const struct pingpong_settings *s)
 }
 
 /* A wait has no time limit, and a lost answer would be slept for until the end of days. */
-static int source(struct worker *w)
+static int pingpong_source(struct worker *w)
 {
 	struct nudge nudge;
 	int rc;
 
 	if (!w->lossy || w->poll_recv == POLL_BUSY)
-		return choose_source(w);
-	rc = nudge_start(&nudge, look_up_every(w->settings));
+		return pingpong_choose_source(w);
+	rc = nudge_start(&nudge, pingpong_look_up_every(w->settings));
 	if (rc)
 		return rc;
-	rc = choose_source(w);
+	rc = pingpong_choose_source(w);
 	nudge_stop(&nudge);
 	return rc;
 }
 
-ALWAYS int run_sink(struct worker *w, const unsigned choices)
+ALWAYS int pingpong_run_sink(struct worker *w, const unsigned choices)
 {
 	const enum poll_mode mode = (enum poll_mode)(choices & 3);
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -210,7 +214,7 @@ ALWAYS int run_sink(struct worker *w, const unsigned choices)
 		n++;
 		signal = signals_next(&signals);
 		/* Completions carry the message's number, not the count of answers: after a loss they differ by what was lost. */
-		rc = make_room(w, t, seq + 1, &done);
+		rc = pingpong_make_room(w, t, seq + 1, &done);
 		if (rc)
 			break;
 		if (seq + 1 >= messages)
@@ -222,15 +226,11 @@ ALWAYS int run_sink(struct worker *w, const unsigned choices)
 	return rc < 0 && rc != -EINTR ? rc : 0;
 }
 
-static int sink(struct worker *w)
+static int pingpong_sink(struct worker *w)
 {
-	const struct pingpong_settings *s = w->settings;
-
-	switch ((unsigned)w->poll_recv | (w->poll_recv != POLL_BUSY ? KICKS : 0) | (s->check ? CHECKS : 0)) {
-		CASES16(run_sink, 0)
-	}
-	return -EINVAL;
+	LOOP_CHOOSE(pingpong_run_sink, pingpong_choices(w), LOOP_MODES4(pingpong_run_sink, 0))
 }
 
 const struct kernel_loops INSTANCE(pingpong_loops);
-const struct kernel_loops INSTANCE(pingpong_loops) = {.loop = {[PINGPONG_SOURCE] = source, [PINGPONG_SINK] = sink}};
+const struct kernel_loops INSTANCE(pingpong_loops) = {
+    .loop = {[PINGPONG_SOURCE] = pingpong_source, [PINGPONG_SINK] = pingpong_sink}};

@@ -13,15 +13,14 @@
 /* Set-up choices of the source: the two low bits are the pacer. */
 enum {
 	SOURCE_KICKS = 4,  /* the sink may sleep */
-	SOURCE_SKIPS = 8,  /* a step is left unsent rather than waited for */
-	SOURCE_CHECKS = 16 /* every sample is made to be checked */
+	SOURCE_CHECKS = 8, /* every sample is made to be checked */
 };
 
 /* Where the source's loop stands. */
-struct course {
+struct rate_run {
 	uint32_t seq;		 /* step */
 	uint32_t posted, done;	 /* samples; done: their send completion was polled */
-	uint32_t told;		 /* of the posted ones, up to the last whose completion was asked for */
+	uint32_t signalled;	 /* of the posted ones, up to the last whose completion was asked for */
 	uint32_t reaped;	 /* steps below are done, if they were posted at all */
 	int64_t due, now;	 /* of the step at hand: its time, and when the pacer came to it */
 	uint32_t first;		 /* asleep: the first of the steps that came due together */
@@ -32,7 +31,7 @@ struct course {
 };
 
 /* Poll one send completion; it stands for all samples posted before. 1, 0, or a negative errno. */
-ALWAYS int reap(struct worker *w, struct TRANSPORT *t, struct course *c)
+ALWAYS int rate_reap(struct worker *w, struct TRANSPORT *t, struct rate_run *c)
 {
 	const int64_t *const t_subm = w->column[RATE_T_SUBM];
 	uint32_t seq = 0;
@@ -49,12 +48,12 @@ ALWAYS int reap(struct worker *w, struct TRANSPORT *t, struct course *c)
 }
 
 /* Until `done` samples are. */
-ALWAYS int drain(struct worker *w, struct TRANSPORT *t, struct course *c, uint32_t done)
+ALWAYS int rate_drain(struct worker *w, struct TRANSPORT *t, struct rate_run *c, uint32_t done)
 {
 	uint32_t rounds = 0;
 
 	while ((int32_t)(done - c->done) > 0) {
-		int rc = reap(w, t, c);
+		int rc = rate_reap(w, t, c);
 
 		if (rc < 0)
 			return rc;
@@ -64,21 +63,21 @@ ALWAYS int drain(struct worker *w, struct TRANSPORT *t, struct course *c, uint32
 	return 0;
 }
 
-ALWAYS void miss(struct worker *w, struct course *c)
+ALWAYS void rate_miss(struct worker *w, struct rate_run *c)
 {
 	w->counters.missed++;
 	c->seq++;
 }
 
 /* Spin until the next step is due; what became due since then is missed, but for the last. */
-ALWAYS int spin(struct worker *w, struct TRANSPORT *t, struct course *c)
+ALWAYS int rate_spin(struct worker *w, struct TRANSPORT *t, struct rate_run *c)
 {
 	int64_t *const t_due = w->column[RATE_T_DUE];
 	uint32_t rounds = 0;
 
 	c->due = grid_take(&c->grid);
 	while (T(pause)(t, c->due - c->alert) < c->due - c->alert) {
-		int rc = reap(w, t, c);
+		int rc = rate_reap(w, t, c);
 
 		if (rc < 0)
 			return rc;
@@ -90,14 +89,14 @@ ALWAYS int spin(struct worker *w, struct TRANSPORT *t, struct course *c)
 	while (c->now < c->due);
 	while (!likely(c->now < c->grid.due) && c->seq < w->messages && c->due <= c->deadline) {
 		t_due[c->seq] = c->due;
-		miss(w, c);
+		rate_miss(w, c);
 		c->due = grid_take(&c->grid);
 	}
 	return 0;
 }
 
 /* Likewise asleep. Their times are written down after the post: that takes divisions. */
-ALWAYS int sleep_until_due(struct worker *w, struct course *c)
+ALWAYS int rate_sleep_until_due(struct worker *w, struct rate_run *c)
 {
 	int64_t steps = sleeper_wait(&c->sleeper);
 
@@ -106,7 +105,7 @@ ALWAYS int sleep_until_due(struct worker *w, struct course *c)
 	c->now = c->sleeper.ticks;
 	c->first = c->seq;
 	while (steps-- > 1 && c->seq < w->messages)
-		miss(w, c);
+		rate_miss(w, c);
 	/* What came due after the window closed was not missed. */
 	while (!likely(c->now <= c->deadline) && c->seq > c->first &&
 	       sleeper_due(&c->sleeper, c->seq - 1) > c->deadline) {
@@ -116,14 +115,14 @@ ALWAYS int sleep_until_due(struct worker *w, struct course *c)
 	return 0;
 }
 
-static void note_times(struct worker *w, struct course *c, uint32_t end)
+static void rate_note_times(struct worker *w, struct rate_run *c, uint32_t end)
 {
 	for (; c->first < end; c->first++)
 		w->column[RATE_T_DUE][c->first] = sleeper_due(&c->sleeper, c->first);
 }
 
 /* The values of a sample; without checks any will do. */
-ALWAYS void fill(struct worker *w, struct sample *s, uint32_t seq, const bool checks, uint64_t *random)
+ALWAYS void rate_fill(struct worker *w, struct sample *s, uint32_t seq, const bool checks, uint64_t *random)
 {
 	const struct rate_settings *settings = w->settings;
 
@@ -133,14 +132,14 @@ ALWAYS void fill(struct worker *w, struct sample *s, uint32_t seq, const bool ch
 		sample_fill(s, (uint32_t)settings->values, random);
 }
 
-ALWAYS bool is_full(const struct worker *w, const struct course *c)
+ALWAYS bool rate_is_full(const struct worker *w, const struct rate_run *c)
 {
 	return c->posted - c->done >= w->depth;
 }
 
 /* Post the sample of the step at hand. 0 or a negative errno. */
-ALWAYS int send_sample(struct worker *w, struct TRANSPORT *t, struct course *c, struct sample *s,
-		       const unsigned choices)
+ALWAYS int rate_send_sample(struct worker *w, struct TRANSPORT *t, struct rate_run *c, struct sample *s,
+			    const unsigned choices)
 {
 	const struct rate_settings *settings = w->settings;
 	const bool signal = signals_next(&c->signals) || c->seq + 1 == w->messages;
@@ -157,71 +156,73 @@ ALWAYS int send_sample(struct worker *w, struct TRANSPORT *t, struct course *c, 
 	w->column[RATE_T_SUBM][c->seq] = stamp;
 	c->posted++;
 	if (signal)
-		c->told = c->posted;
+		c->signalled = c->posted;
 	return 0;
 }
 
 /* What is due now is sent, or left unsent. `prepared`: its values are in its buffer. */
-ALWAYS int take_step(struct worker *w, struct TRANSPORT *t, struct course *c, const bool prepared, uint64_t *random,
-		     const unsigned choices)
+ALWAYS int rate_take_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, const bool prepared,
+			  uint64_t *random, const unsigned choices)
 {
+	const struct rate_settings *settings = w->settings;
 	struct sample *s;
 
-	if (!likely(!is_full(w, c))) {
-		if (choices & SOURCE_SKIPS) {
+	if (!likely(!rate_is_full(w, c))) {
+		if (settings->full == RATE_SKIP) {
 			w->counters.unsent++;
 			return 0;
 		}
-		int rc = drain(w, t, c, c->posted - w->depth + 1);
+		int rc = rate_drain(w, t, c, c->posted - w->depth + 1);
 
 		if (rc)
 			return rc;
 	}
 	s = T(send_buffer)(t, c->seq);
 	if (!likely(prepared))
-		fill(w, s, c->seq, choices & SOURCE_CHECKS, random);
-	return send_sample(w, t, c, s, choices);
+		rate_fill(w, s, c->seq, choices & SOURCE_CHECKS, random);
+	return rate_send_sample(w, t, c, s, choices);
 }
 
 /* From one step to the next. 0; 1: no further steps; or a negative errno. */
-ALWAYS int step(struct worker *w, struct TRANSPORT *t, struct course *c, uint64_t *random, const unsigned choices)
+ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, uint64_t *random,
+		     const unsigned choices)
 {
 	const enum pacer pacer = (enum pacer)(choices & 3);
 	const uint32_t prepared = c->seq;
-	const bool early = !is_full(w, c);
+	const bool early = !rate_is_full(w, c);
 	int rc;
 
 	/* While there is time; but not into a buffer that may still be read. */
 	if (likely(early))
-		fill(w, T(send_buffer)(t, prepared), prepared, choices & SOURCE_CHECKS, random);
+		rate_fill(w, T(send_buffer)(t, prepared), prepared, choices & SOURCE_CHECKS, random);
 	atomic_store_explicit(&w->progress, c->seq, memory_order_relaxed);
 	if (!likely(!atomic_load_explicit(&w->stop, memory_order_relaxed)))
 		return -EINTR;
-	rc = pacer == PACER_TICKS ? spin(w, t, c) : unless_stopped(w, sleep_until_due(w, c));
+	rc = pacer == PACER_TICKS ? rate_spin(w, t, c) : unless_stopped(w, rate_sleep_until_due(w, c));
 	if (rc < 0)
 		return rc;
 	if (pacer != PACER_TICKS && !likely(c->sleeper.next > c->seq))
 		return 0; /* a signal, and no step yet */
 	if (!likely(c->seq < w->messages && c->now <= c->deadline))
 		return 1;
-	rc = take_step(w, t, c, early && c->seq == prepared, random, choices);
+	rc = rate_take_step(w, t, c, early && c->seq == prepared, random, choices);
 	if (!likely(rc == 0))
 		return rc;
 	c->seq++;
 	if (pacer == PACER_TICKS)
 		w->column[RATE_T_DUE][c->seq - 1] = c->due;
 	else
-		note_times(w, c, c->seq);
-	rc = reap(w, t, c);
+		rate_note_times(w, c, c->seq);
+	rc = rate_reap(w, t, c);
 	return rc < 0 ? rc : 0;
 }
 
 /* The time is up: steps that are left have a time all the same. */
-static void leave_unsent(struct worker *w, struct course *c, bool asleep)
+static void rate_leave_unsent(struct worker *w, struct rate_run *c, bool asleep)
 {
 	w->counters.unsent += w->messages - c->seq;
 	if (asleep)
-		note_times(w, c, w->messages);
+		rate_note_times(w, c, w->messages);
 	for (; !asleep && c->seq < w->messages; c->seq++) {
 		w->column[RATE_T_DUE][c->seq] = c->due;
 		c->due = grid_take(&c->grid);
@@ -229,22 +230,22 @@ static void leave_unsent(struct worker *w, struct course *c, bool asleep)
 	c->seq = w->messages;
 }
 
-ALWAYS int run_source(struct worker *w, struct course *c, const unsigned choices)
+ALWAYS int rate_run_source(struct worker *w, struct rate_run *c, const unsigned choices)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
 	int rc = 0;
 
 	while (rc == 0 && c->seq < w->messages)
-		rc = step(w, t, c, &random, choices);
+		rc = rate_step(w, t, c, &random, choices);
 	if (rc > 0) {
-		leave_unsent(w, c, (choices & 3) != PACER_TICKS);
+		rate_leave_unsent(w, c, (choices & 3) != PACER_TICKS);
 		rc = 0;
 	}
-	return rc ? rc : drain(w, t, c, c->told);
+	return rc ? rc : rate_drain(w, t, c, c->signalled);
 }
 
-static void start_course(struct worker *w, struct course *c)
+static void rate_start(struct worker *w, struct rate_run *c)
 {
 	const struct rate_settings *s = w->settings;
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -258,34 +259,29 @@ static void start_course(struct worker *w, struct course *c)
 	grid_start(&c->grid, start, s->rate, s->tick_error, &w->clock);
 }
 
-#undef CASE
-#define CASE(f, i)                                                                                                     \
-	case i:                                                                                                        \
-		return f(w, c, i);
+#define LOOP_ARGUMENTS w, c
 
-static int choose_source(struct worker *w, struct course *c)
+static int rate_choose_source(struct worker *w, struct rate_run *c)
 {
 	const struct rate_settings *s = w->settings;
 
-	switch ((unsigned)s->pacer | (w->poll_recv != POLL_BUSY ? SOURCE_KICKS : 0) |
-		(s->full == RATE_SKIP ? SOURCE_SKIPS : 0) | (s->check ? SOURCE_CHECKS : 0)) {
-		CASES16(run_source, 0)
-		CASES16(run_source, 16)
-	}
-	return -EINVAL;
+	LOOP_CHOOSE(rate_run_source,
+		    (unsigned)s->pacer | (w->poll_recv != POLL_BUSY ? SOURCE_KICKS : 0) |
+			(s->check ? SOURCE_CHECKS : 0),
+		    LOOP_MODES4(rate_run_source, 0))
 }
 
-static int source(struct worker *w)
+static int rate_source(struct worker *w)
 {
 	const struct rate_settings *s = w->settings;
-	struct course c = {.signals = signals_of(w)};
+	struct rate_run c = {.signals = signals_of(w)};
 	int rc = 0;
 
-	start_course(w, &c);
+	rate_start(w, &c);
 	if (s->pacer != PACER_TICKS)
 		rc = sleeper_open(&c.sleeper, (enum pacer)s->pacer, s->rate, &w->clock);
 	if (!rc)
-		rc = choose_source(w, &c);
+		rc = rate_choose_source(w, &c);
 	if (s->pacer != PACER_TICKS)
 		sleeper_close(&c.sleeper);
 	w->counters.posted = c.posted;
@@ -294,18 +290,20 @@ static int source(struct worker *w)
 	return rc;
 }
 
-#define RECEPTION_COLUMN RATE_T_RECV
+#define RECEPTION_COLUMN  RATE_T_RECV
+#define RECEPTION_CHOICES rate_reception_choices
+#define RECEPTION_TAKE	  rate_reception_take
 
 enum { SINK_CHECKS = RECEPTION_OWN, SINK_STORES = RECEPTION_OWN2 };
 
-static unsigned reception_choices(const struct worker *w)
+static unsigned rate_reception_choices(const struct worker *w)
 {
 	const struct rate_settings *s = w->settings;
 
 	return (s->check ? SINK_CHECKS : 0) | (w->side ? SINK_STORES : 0);
 }
 
-ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)
+ALWAYS int rate_reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)
 {
 	const struct rate_settings *s = w->settings;
 
@@ -319,4 +317,4 @@ ALWAYS int reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, c
 #include "kernels/reception.h"
 
 const struct kernel_loops INSTANCE(rate_loops);
-const struct kernel_loops INSTANCE(rate_loops) = {.loop = {[RATE_SOURCE] = source, [RATE_SINK] = sink}};
+const struct kernel_loops INSTANCE(rate_loops) = {.loop = {[RATE_SOURCE] = rate_source, [RATE_SINK] = reception_sink}};

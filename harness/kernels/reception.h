@@ -4,8 +4,10 @@
  *
  *   RECEPTION_COLUMN                                        where t_recv is kept
  *   RECEPTION_DEVICE_COLUMN                                 where the device's own stamps are kept; only if the kernel chooses RECEPTION_STAMPED (32)
- *   unsigned reception_choices(const struct worker *w)      its set-up choices, of RECEPTION_OWN (8) and RECEPTION_OWN2 (16)
- *   int reception_take(w, t, seq, choices)                  always inline, between the stamp and release; 0 or a negative errno
+ *   RECEPTION_CHOICES(w)                                    its set-up choices, of RECEPTION_OWN (8) and RECEPTION_OWN2 (16)
+ *   RECEPTION_TAKE(w, t, seq, choices)                      always inline, between the stamp and release; 0 or a negative errno
+ *
+ * and has reception_sink() for its table of loops.
  */
 #ifndef KBLAT_KERNELS_RECEPTION_H
 #define KBLAT_KERNELS_RECEPTION_H
@@ -13,8 +15,10 @@
 /* Set-up choices of the sink: the two low bits are the poll mode, then this, then the kernel's own. */
 enum { RECEPTION_KICKS = 4 };
 
-#ifndef RECEPTION_DEVICE_COLUMN
-#define RECEPTION_DEVICE_COLUMN RECEPTION_COLUMN
+#ifdef RECEPTION_DEVICE_COLUMN
+#define RECEPTION_KEEP_STAMP(w, seq, device) ((w)->column[RECEPTION_DEVICE_COLUMN][seq] = (int64_t)(device))
+#else
+#define RECEPTION_KEEP_STAMP(w, seq, device) ((void)(device))
 #endif
 
 /* Where a sink's loop stands; it goes on where it was. */
@@ -22,7 +26,7 @@ struct reception {
 	uint64_t received, target;
 };
 
-ALWAYS int run_sink(struct worker *w, struct reception *r, const unsigned choices)
+ALWAYS int reception_run(struct worker *w, struct reception *r, const unsigned choices)
 {
 	const enum poll_mode mode = (enum poll_mode)(choices & 3);
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -48,8 +52,8 @@ ALWAYS int run_sink(struct worker *w, struct reception *r, const unsigned choice
 		if (likely(seq < messages)) {
 			t_recv[seq] = stamp;
 			if (choices & RECEPTION_STAMPED)
-				w->column[RECEPTION_DEVICE_COLUMN][seq] = (int64_t)device;
-			rc = reception_take(w, t, seq, choices);
+				RECEPTION_KEEP_STAMP(w, seq, device);
+			rc = RECEPTION_TAKE(w, t, seq, choices);
 			if (!likely(rc >= 0))
 				break;
 		} else {
@@ -67,37 +71,34 @@ ALWAYS int run_sink(struct worker *w, struct reception *r, const unsigned choice
 	return rc < 0 ? rc : 0;
 }
 
-#undef CASE
-#define CASE(f, i)                                                                                                     \
-	case i:                                                                                                        \
-		return f(w, r, i);
+#undef LOOP_ARGUMENTS
+#define LOOP_ARGUMENTS w, r
 
-static int receive(struct worker *w, struct reception *r)
+#define RECEPTION_ALL LOOP_MODES4(reception_run, 0) LOOP_MODES4(reception_run, 16)
+#if TRANSPORT_STAMPS && defined(RECEPTION_DEVICE_COLUMN)
+#define RECEPTION_INSTANCES                                                                                            \
+	RECEPTION_ALL LOOP_MODES4(reception_run, RECEPTION_STAMPED) LOOP_MODES4(reception_run, RECEPTION_STAMPED + 16)
+#else
+#define RECEPTION_INSTANCES RECEPTION_ALL
+#endif
+
+static int reception_receive(struct worker *w, struct reception *r)
 {
 	const unsigned choices =
-	    (unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? RECEPTION_KICKS : 0) | reception_choices(w);
+	    (unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? RECEPTION_KICKS : 0) | RECEPTION_CHOICES(w);
 
-	if (TRANSPORT_STAMPS)
-		switch (choices) {
-			CASES16(run_sink, RECEPTION_STAMPED)
-			CASES16(run_sink, RECEPTION_STAMPED + 16)
-		}
-	switch (choices) {
-		CASES16(run_sink, 0)
-		CASES16(run_sink, 16)
-	}
-	return -EINVAL;
+	LOOP_CHOOSE(reception_run, choices, RECEPTION_INSTANCES)
 }
 
 /* Duplicates are found afterwards, not in the loop: each makes the loop end one message early, so it goes on. */
-static int sink(struct worker *w)
+static int reception_sink(struct worker *w)
 {
 	struct reception r = {0, w->messages};
 	uint64_t different;
 	int rc;
 
 	do {
-		rc = receive(w, &r);
+		rc = reception_receive(w, &r);
 		different = 0;
 		for (uint32_t i = 0; i < w->messages; i++)
 			different += w->column[RECEPTION_COLUMN][i] != w->blank;

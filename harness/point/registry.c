@@ -1,26 +1,23 @@
-/* What there is: one row a kernel, one row a transport. */
+/* What there is: every kernel and every transport of the two lists. */
 #include <string.h>
 
-#include "kernels/oneway.h"
-#include "kernels/pingpong.h"
-#include "kernels/rate.h"
+#include "kernels/kernel.h"
+#include "kernels/list.h"
 #include "transports/list.h"
-#include "transports/nanomsg.h"
-#include "transports/scripted.h"
-#include "transports/shmem.h"
-#include "transports/tcp.h"
-#include "transports/udp.h"
-#include "transports/verbs.h"
-#include "transports/zeromq.h"
 
-const struct kernel_ops *const kernels[] = {&oneway_kernel, &pingpong_kernel, &rate_kernel, NULL};
+#define DECLARE_KERNEL(k) extern const struct kernel_ops k##_kernel;
+#define KERNEL_ROW(k)	  &k##_kernel,
+EVERY_KERNEL(DECLARE_KERNEL)
+const struct kernel_ops *const kernels[] = {EVERY_KERNEL(KERNEL_ROW) NULL};
 
-#define ROW(t) &t##_transport,
-const struct transport_ops *const transports[] = {EVERY_TRANSPORT(ROW) NULL};
+#define DECLARE_TRANSPORT(t) extern const struct transport_ops t##_transport;
+#define TRANSPORT_ROW(t)     &t##_transport,
+EVERY_TRANSPORT(DECLARE_TRANSPORT)
+const struct transport_ops *const transports[] = {EVERY_TRANSPORT(TRANSPORT_ROW) NULL};
 
 const struct transport_ops *transport_find(const char *name)
 {
-	for (size_t i = 0; transports[i]; i++)
+	for (size_t i = 0; name && transports[i]; i++)
 		if (!strcmp(transports[i]->name, name))
 			return transports[i];
 	return NULL;

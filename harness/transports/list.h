@@ -1,6 +1,7 @@
 /*
- * Every transport, in the order in which they are listed. X(name): name_transport is its table, transports/name_hot.h
- * its hot path, <kernel>_loops_name what a kernel was compiled to for it (the Makefile's TRANSPORTS says the same).
+ * Every transport, in the order in which they are listed: X(name) for name_transport, its table, and transports/name_hot.h,
+ * its hot path, for which each kernel's loops are compiled (<kernel>_loops_name). The Makefile reads this list, too: a
+ * transport is its files and its row here.
  */
 #ifndef KBLAT_TRANSPORTS_LIST_H
 #define KBLAT_TRANSPORTS_LIST_H

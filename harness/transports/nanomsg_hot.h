@@ -7,6 +7,8 @@
 
 #include "transports/nanomsg.h"
 
+#define TRANSPORT_POST_IS_A_SYSCALL
+
 FRAMES_HOT(nanomsg)
 
 /* Cold: nn_send() could not send at once. */

@@ -6,6 +6,8 @@
 
 #include "transports/tcp.h"
 
+#define TRANSPORT_POST_IS_A_SYSCALL
+
 FRAMES_HOT(tcp)
 
 /* Cold: recv() returned `n`, which is not the rest of a message. */

@@ -25,6 +25,7 @@
  *
  * ints are 0 or as said, or a negative errno: then the transport has noted what went wrong; ops->failure() tells it.
  * TRANSPORT_POLL_IS_A_LOAD is defined where poll_recv() finds nothing by loading a line of the other side's, and nothing else.
+ * TRANSPORT_POST_IS_A_SYSCALL is defined where a post costs so much that constants in the loops gain nothing.
  * A wait never sleeps through a message: the first call may arm and return, so the caller polls between two waits.
  */
 #ifndef KBLAT_TRANSPORTS_TRANSPORT_H

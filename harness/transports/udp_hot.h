@@ -6,6 +6,8 @@
 
 #include "transports/udp.h"
 
+#define TRANSPORT_POST_IS_A_SYSCALL
+
 FRAMES_HOT(udp)
 
 /* Cold: recv() returned `n`, which is not the size of a message. */

@@ -7,6 +7,8 @@
 
 #include "transports/zeromq.h"
 
+#define TRANSPORT_POST_IS_A_SYSCALL
+
 FRAMES_HOT(zeromq)
 
 /* Cold: zmq_send() could not send at once. */
