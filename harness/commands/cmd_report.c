@@ -13,16 +13,15 @@ const struct cli_command cmd_report_cli = {
     .summary = "draw the figures of a run and write its report.html",
     .details =
 	"Makes derived/ in the first run's directory anew: figures/ (each as SVG and PDF, beside the table it was "
-	"drawn "
-	"from) and report.html, one file that needs nothing else and works offline. The points of further runs are "
-	"shown "
-	"beside those of the first. There is an overview of all points; medians against each numeric setting (size, "
-	"rate) with at least three values, with the steps that a pacer missed beneath; where two settings have that, "
-	"a surface of the medians over both; and a histogram for each point. The last line on standard output is the "
-	"path of the page.\n\n"
+	"drawn from) and report.html, one file that needs nothing else and works offline. The points of further "
+	"runs are shown beside those of the first. There is an overview of all points; medians against each "
+	"numeric setting (size, rate) with at least three values, with the steps that a pacer missed beneath; "
+	"where two settings have that, a surface of the medians over both; and a histogram for each point, of "
+	"each of its flows. The last line on standard output is the path of the page.\n\n"
 	"Of a campaign, the pages of all its runs are made, and one page with an index of them and all their "
 	"claims.\n\n"
-	"gnuplot draws the figures. Without it, tables and page are made all the same, and the exit status is 77.",
+	"gnuplot draws the figures, as many at once as there are CPUs. Without it, tables and page are made all the "
+	"same, and the exit status is 77.",
     .min_args = 1,
     .max_args = 64,
 };
