@@ -171,7 +171,7 @@ load kbtune_helper
 	echo 3 >m/proc/irq/77/effective_affinity_list
 	kb verify
 	[ "$status" -eq 3 ]
-	assert_contains "$output" "interrupt 77 (eth9), born since"
+	assert_contains "$output" "interrupt 77 (eth9), which is new"
 }
 
 @test "nothing applied: verify says no, restore does nothing" {

@@ -172,7 +172,7 @@ static enum status check_create(struct request *r, const struct cgroups *cg, con
 	if (cpulist_parse(r->cpus, cpus, why, sizeof(why)) || cpulist_first(cpus) < 0)
 		return cpuset_misuse(r, "--cpus %s is not a list of CPUs such as 2-3", r->cpus);
 	if (!cpulist_is_subset(cpus, &t->online))
-		return cpuset_misuse(r, "--cpus %s: not all of these are here and online", r->cpus);
+		return cpuset_misuse(r, "--cpus %s: not all of these CPUs exist and are online", r->cpus);
 	if (r->partition && !find_partition(r->partition))
 		return cpuset_misuse(r, "--partition must be isolated, root or member, not %s", r->partition);
 	if (cpulist_is_subset(&t->online, cpus) && r->partition && strcmp(r->partition, "member"))

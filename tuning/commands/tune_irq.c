@@ -27,9 +27,9 @@ const struct cli_command tune_irq_cli = {
     .name = "irq",
     .synopsis =
 	"list [--device DEV] | set NUMBER... --cpus LIST | set --device DEV (--cpus LIST|--near|--away) | restore",
-    .summary = "Interrupts: who fires where and whose they are; move some; put those back.",
+    .summary = "Interrupts: where they fire and whose they are; move some, and put them back.",
     .details = "set is journalled: 'kbtune irq restore' puts back the interrupts alone, 'kbtune restore' everything. A "
-	       "managed interrupt is the kernel's to place; it is left out, and said so.",
+	       "managed interrupt is placed by the kernel; it is left out, with a note.",
     .min_args = 1,
     .max_args = ARGS_MAX,
 };
@@ -203,11 +203,11 @@ static enum status find_cpus_asked_for(struct request *r, const struct topology 
 			return irq_misuse(r, "not a list of CPUs:", r->cpus);
 		return cpulist_is_subset(out, &t->online)
 			   ? STATUS_OK
-			   : irq_misuse(r, "not all of these CPUs are here and online:", r->cpus);
+			   : irq_misuse(r, "not all of these CPUs exist and are online:", r->cpus);
 	}
 	if (topology_near(r->m, t, device, &near)) {
 		err_set(r->e, -ENODATA, STATUS_IMPOSSIBLE, r->device, NULL,
-			"it has no place in the hardware: any CPU is near it");
+			"its place in the hardware is not known: any CPU counts as near it");
 		return STATUS_IMPOSSIBLE;
 	}
 	*out = r->near ? near : t->online;
@@ -237,7 +237,7 @@ static enum status plan_irqs(struct request *r, const struct cpulist *irqs, cons
 		}
 	irqs_free(&t);
 	if (found < cpulist_count(irqs) && !r->device)
-		return irq_misuse(r, "not all of these interrupts are there; see kbtune irq list", NULL);
+		return irq_misuse(r, "some of these interrupts do not exist; see kbtune irq list", NULL);
 	return STATUS_OK;
 }
 

@@ -25,7 +25,7 @@ const struct cli_command tune_latency_cli = {
 	"Global PM QoS (/dev/cpu_dma_latency): the value in force and who holds it; hold one while a command runs.",
     .details =
 	"The lowest request of all holders counts, and each lives as long as its holder keeps the device open: 0 keeps "
-	"CPUs out of all idle states but polling. The holders' own values are not known to anybody but the kernel.",
+	"CPUs out of all idle states but polling. Only the kernel knows each holder's own value.",
     .min_args = 1,
     .max_args = ARGS_MAX,
 };
@@ -93,7 +93,7 @@ static void print_holders(const json_t *all, long long us)
 		printf("  held open by %s (process %lld)\n", json_string_value(json_object_get(one, "name")),
 		       (long long)json_integer_value(json_object_get(one, "pid")));
 	if (geteuid())
-		printf("  holders of other users are not to be seen without CAP_SYS_PTRACE\n");
+		printf("  other users' holders cannot be seen without CAP_SYS_PTRACE\n");
 }
 
 static enum status latency_show(void *request)

@@ -101,7 +101,8 @@ static int place_by_device(struct planner *p, const struct setting *s, const str
 	if (!path)
 		return unknown_device(p, s, n);
 	if (topology_near(p->m, &p->topo, path, out)) {
-		plan_warn(p->plan, "%s has no place in the hardware: any CPU is near it", n->scalar);
+		plan_warn(p->plan, "the place of %s in the hardware is not known: any CPU counts as near it",
+			  n->scalar);
 		*out = p->topo.online;
 	}
 	free(path);

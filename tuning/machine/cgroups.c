@@ -213,7 +213,7 @@ int cgroups_join(struct machine *m, const char *name, struct err *e)
 	folder = fs_path("%s/%s", cg.root, name);
 	if (!*name || strstr(name, "..") || !sysroot_exists(&m->root, folder))
 		rc = err_set(e, -ENOENT, STATUS_USAGE, name, "enter the cpuset",
-			     "there is none; see 'kbtune cpuset list'");
+			     "there is no such cpuset; see 'kbtune cpuset list'");
 	else {
 		rc = cg.lib ? join_by_lib(name) : join_by_file(m, &cg, name);
 		if (rc) {

@@ -87,7 +87,7 @@ static int await_ready(int ready, int limit_ms, const char *name, struct err *e)
 	ssize_t n;
 
 	if (poll(&p, 1, limit_ms) <= 0)
-		return err_set(e, -ETIMEDOUT, STATUS_FAILED, name, "hold", "it was not ready within %d s",
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, name, "hold", "it was not ready after %d s",
 			       limit_ms / 1000);
 	n = read(ready, said, sizeof(said) - 1);
 	if (n > 0 && said[0] == '\0')

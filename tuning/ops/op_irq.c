@@ -158,7 +158,7 @@ static int irq_apply(struct machine *m, struct step *s, struct err *e)
 	if (rc == -EIO || rc == -EPERM)
 		return set_refused(s);
 	if (rc == -ENOENT) {
-		step_note(s, "it has gone meanwhile");
+		step_note(s, "it has disappeared meanwhile");
 		return 0;
 	}
 	if (rc == -ENOSPC)
@@ -196,7 +196,7 @@ static enum check check_newborn(struct machine *m, const struct step *s, char *n
 			continue;
 		if (count++ < 5 && used < size)
 			used +=
-			    (size_t)snprintf(now + used, size - used, "%sinterrupt %d (%s), born since, fires there",
+			    (size_t)snprintf(now + used, size - used, "%sinterrupt %d (%s), which is new, fires there",
 					     count > 1 ? "; " : "", irq->number, irq->name);
 	}
 	irqs_free(&t);

@@ -85,7 +85,7 @@ static int tuned_probe(struct machine *m, const struct step *s, char *why, size_
 	(void)s;
 	if (!m->root.live || geteuid() == 0)
 		return 0;
-	snprintf(why, size, "tuned works for root alone");
+	snprintf(why, size, "tuned works only for root");
 	return -EPERM;
 }
 
@@ -265,7 +265,7 @@ static enum check tuned_check(struct machine *m, const struct step *s, char *now
 	if (!is_daemon(s)) {
 		if (holder_pid(m, NAME))
 			return guards_find_changed(m, guards_of(s), now, size) ? CHECK_DRIFT : CHECK_SAME;
-		snprintf(now, size, "the tuned that held it has ended");
+		snprintf(now, size, "the tuned process that held it has ended");
 		return CHECK_DRIFT;
 	}
 	if (tuned_active(active, sizeof(active)) && !strcmp(active, step_text(s, "profile")))

@@ -208,7 +208,7 @@ static bool take_head(struct profile *p, const struct setting *s, struct setting
 static void take_settings(struct profile *p, struct profile_file *f, const char *const *keys, struct setting *include)
 {
 	if (!yaml_get(f->root, "kbtune"))
-		diag_add(&f->diag, 1, 1, "'kbtune: " VERSION "' is missing: the version of this form");
+		diag_add(&f->diag, 1, 1, "'kbtune: " VERSION "' is missing: the version of the format");
 	for (size_t i = 0; i < f->root->count; i++) {
 		struct setting s = {.key = f->root->keys[i]->scalar,
 				    .value = f->root->items[i],
@@ -242,7 +242,8 @@ static char *find_include(const struct profile *p, const struct setting *include
 	if (!path)
 		setting_fault(include, include->value, "no profile is named '%s'", name);
 	else if (is_loaded(p, path) || p->file_count == PROFILE_INCLUDES_MAX) {
-		setting_fault(include, include->value, "profiles include each other, or too deep (at most %d)",
+		setting_fault(include, include->value,
+			      "profiles include each other, or are nested too deeply (at most %d)",
 			      PROFILE_INCLUDES_MAX);
 		free(path);
 		path = NULL;

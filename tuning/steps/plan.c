@@ -213,7 +213,7 @@ static void print_steps(const struct plan *p, FILE *out)
 		fputc('\n', out);
 	}
 	if (changes < p->step_count)
-		fprintf(out, "\nas it should be already: %zu values\n", p->step_count - changes);
+		fprintf(out, "\nalready as it should be: %zu values\n", p->step_count - changes);
 }
 
 static void print_rest(const struct plan *p, FILE *out)
@@ -223,7 +223,7 @@ static void print_rest(const struct plan *p, FILE *out)
 	for (size_t i = 0; i < p->missing_count; i++)
 		fprintf(out, "  %-16s %s: %s\n", p->missing[i].knob, p->missing[i].object, p->missing[i].reason);
 	if (p->boot_count)
-		fprintf(out, "\nonly a reboot can do (kernel command line):\n");
+		fprintf(out, "\nonly a reboot can change these (kernel command line):\n");
 	for (size_t i = 0; i < p->boot_count; i++) {
 		const struct boot_argument *b = &p->boot[i];
 
@@ -234,7 +234,7 @@ static void print_rest(const struct plan *p, FILE *out)
 			b->have && !b->is_met ? b->have : "", b->is_met ? "" : "; add it and reboot");
 	}
 	if (p->warning_count)
-		fprintf(out, "\nto know:\n");
+		fprintf(out, "\nnote:\n");
 	for (size_t i = 0; i < p->warning_count; i++)
 		fprintf(out, "  %s\n", p->warnings[i]);
 }
