@@ -86,7 +86,7 @@ static json_t *describe_experiment(const struct study_experiment *x, const struc
 			 "exit_status", "why", empty ? "--only leaves no point of it" : "");
 }
 
-static json_t *describe(const struct campaign_options *o, const struct study *s)
+static json_t *campaign_describe(const struct campaign_options *o, const struct study *s)
 {
 	json_t *argv = json_array(), *experiments = json_array();
 	char utc[32];
@@ -128,7 +128,7 @@ static int begin(struct campaign *c, const struct campaign_options *o, const str
 {
 	int rc = make_directory(c, o, s, e);
 
-	c->j = describe(o, s);
+	c->j = campaign_describe(o, s);
 	if (!rc)
 		rc = lock(c, e);
 	return rc ? rc : save(c, e);
@@ -277,7 +277,7 @@ static int run_experiment(struct campaign *c, json_t *x, struct err *e)
 	put_away(x);
 	set_state(x, "running", "");
 	rc = save(c, e);
-	status = rc ? rc : child_run(argv, c->json ? NULL : stdout, &line, e);
+	status = rc ? rc : campaign_child_run(argv, c->json ? NULL : stdout, &line, e);
 	if (status >= 0) {
 		note_run(c, x, line);
 		if (!c->json && *line && json_is_null(json_object_get(x, "run")))

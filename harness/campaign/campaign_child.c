@@ -62,7 +62,7 @@ _Noreturn static void become(char *const *argv, int out)
 }
 
 /* With signals held back until it is known whom to hand them to. */
-static pid_t start(char *const *argv, int out, struct err *e)
+static pid_t child_start(char *const *argv, int out, struct err *e)
 {
 	sigset_t set, old;
 	pid_t pid;
@@ -127,7 +127,7 @@ static char *listen_to(FILE *in, FILE *echo)
 	return last ? last : strdup("");
 }
 
-static int reap(pid_t pid)
+static int child_reap(pid_t pid)
 {
 	int status = 0;
 
@@ -137,7 +137,7 @@ static int reap(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int child_run(char *const *argv, FILE *echo, char **last_line, struct err *e)
+int campaign_child_run(char *const *argv, FILE *echo, char **last_line, struct err *e)
 {
 	int fd[2];
 	FILE *in;
@@ -147,7 +147,7 @@ int child_run(char *const *argv, FILE *echo, char **last_line, struct err *e)
 	fflush(NULL);
 	if (pipe2(fd, O_CLOEXEC))
 		return err_sys(e, -errno, "kblat", "make a pipe");
-	pid = start(argv, fd[1], e);
+	pid = child_start(argv, fd[1], e);
 	close(fd[1]);
 	in = pid < 0 ? NULL : fdopen(fd[0], "r");
 	if (!in) {
@@ -156,5 +156,5 @@ int child_run(char *const *argv, FILE *echo, char **last_line, struct err *e)
 	}
 	*last_line = listen_to(in, echo);
 	fclose(in);
-	return reap(pid);
+	return child_reap(pid);
 }

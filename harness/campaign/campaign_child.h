@@ -20,6 +20,6 @@ bool child_is_interrupted(void);
  * the last line, which `last_line` gets (the caller frees; "" if there was none). The exit status; 128 + the signal's number
  * if one ended it; or a negative errno and `e` if it could not be started.
  */
-int child_run(char *const *argv, FILE *echo, char **last_line, struct err *e);
+int campaign_child_run(char *const *argv, FILE *echo, char **last_line, struct err *e);
 
 #endif

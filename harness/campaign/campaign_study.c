@@ -63,7 +63,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int find_experiments(struct study *s, struct err *e)
+static int study_find_experiments(struct study *s, struct err *e)
 {
 	DIR *dir = opendir(s->path);
 	const struct dirent *entry;
@@ -228,7 +228,7 @@ int study_load(const char *path, const struct spec_overrides *overrides, struct 
 		return err_sys(e, -errno, path, "find the study");
 	out->name = fs_path("%s", base_name(out->path));
 	out->title = fs_path("%s", "");
-	rc = find_experiments(out, e);
+	rc = study_find_experiments(out, e);
 	if (rc)
 		return rc;
 	bad = read_yaml(out, complaints);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analysis/summary_table.h"
 #include "campaign/campaign.h"
 #include "claims/claim_json.h"
 #include "claims/claims.h"
@@ -13,7 +14,6 @@
 #include "run/channel.h"
 #include "run/preflight.h"
 #include "run/run.h"
-#include "analysis/summary_table.h"
 
 const struct cli_command cmd_run_cli = {
     .name = "run",
@@ -52,7 +52,7 @@ struct run_options {
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int signal_number)
+static void note_signal(int signal_number)
 {
 	(void)signal_number;
 	if (interrupted++)
@@ -62,7 +62,7 @@ static void on_signal(int signal_number)
 static void catch_signals(void)
 {
 	static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction sa = {.sa_handler = on_signal};
+	struct sigaction sa = {.sa_handler = note_signal};
 	sigset_t set;
 
 	sigemptyset(&set);

@@ -117,7 +117,7 @@ static bool arm_has(const struct compare_join *j, const struct compare_point *p,
 	return false;
 }
 
-static void point_free(struct compare_point *p)
+static void join_point_free(struct compare_point *p)
 {
 	for (size_t q = 0; q < p->quantity_count; q++)
 		free(p->quantity[q].value);
@@ -192,7 +192,7 @@ static int keep_common(struct compare_join *j, struct err *e)
 			continue;
 		}
 		alone[base ? ARM_BASE : ARM_WITH]++;
-		point_free(&j->point[i]);
+		join_point_free(&j->point[i]);
 	}
 	j->count = kept;
 	for (enum compare_arm arm = 0; arm < ARMS; arm++)
@@ -469,13 +469,13 @@ static void split_point(const struct compare_join *j, struct compare_point *p, c
 			one.metric =
 			    fs_path("%s", flows_owns("", asked) ? flows_key(flow, asked, key, sizeof(key)) : asked);
 		if (asked && !last && !(flows_owns(flow, one.metric) && has_metric(j, p, one.metric))) {
-			point_free(&one);
+			join_point_free(&one);
 			continue;
 		}
 		to->point = grow_or_abort(to->point, to->count, sizeof(*to->point));
 		to->point[to->count++] = one;
 	}
-	point_free(p);
+	join_point_free(p);
 }
 
 static void split_flows(struct compare_join *j, const char *asked)
@@ -509,7 +509,7 @@ int compare_join(struct compare_join *j, const struct compare_runs *runs, const 
 void compare_join_free(struct compare_join *j)
 {
 	for (size_t i = 0; i < j->count; i++)
-		point_free(&j->point[i]);
+		join_point_free(&j->point[i]);
 	free(j->point);
 	json_decref(j->notes);
 	*j = (struct compare_join){0};

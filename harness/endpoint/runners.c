@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "instrument/nudge.h"
+#include "instrument/waker.h"
 
 #define STACK_BYTES   (256 * 1024)
 #define STACK_TOUCHED (64 * 1024)
@@ -29,7 +29,7 @@ void runners_init(struct runners *r, struct worker *worker, int ended_fd)
 	struct sigaction wake = {.sa_handler = on_wake};
 
 	*r = (struct runners){.worker = worker, .ended_fd = ended_fd, .reserved_cpu = -1};
-	sigaction(NUDGE_SIGNAL, &wake, NULL);
+	sigaction(WAKER_SIGNAL, &wake, NULL);
 }
 
 /* Frames below this one are touched now, not in the timed loop. */
@@ -224,7 +224,7 @@ bool runners_stop(struct runners *r, int tries)
 		all = true;
 		for (unsigned k = 0; k < r->count; k++)
 			if (!atomic_load(&r->runner[k].ended)) {
-				pthread_kill(r->runner[k].thread, NUDGE_SIGNAL);
+				pthread_kill(r->runner[k].thread, WAKER_SIGNAL);
 				all = false;
 			}
 		if (!all)

@@ -37,7 +37,7 @@ struct runners {
 	unsigned count;
 };
 
-/* Takes NUDGE_SIGNAL for this process. */
+/* Takes WAKER_SIGNAL for this process. */
 void runners_init(struct runners *r, struct worker *worker, int ended_fd);
 
 /* Have them run at SCHED_FIFO `priority` (0: no), for `limit_ns` at most without sleeping. STATUS_IMPOSSIBLE where that is not granted. */

@@ -260,7 +260,7 @@ static void *echo(void *arg)
  * echoed - left; every round gives such an interval, and their intersection is what is known: as wide as the tightest
  * way out and the tightest way back.
  */
-static void *serve(void *arg)
+static void *clock_serve(void *arg)
 {
 	struct pingpong *p = arg;
 	int64_t low = INT64_MIN, high = INT64_MAX;
@@ -292,7 +292,7 @@ static int play(struct pingpong *p, int cpu_a, int cpu_b)
 
 	if (pinned_start(&echoer, cpu_b, echo, p))
 		return -1;
-	rc = pinned_start(&server, cpu_a, serve, p);
+	rc = pinned_start(&server, cpu_a, clock_serve, p);
 	if (!rc)
 		pthread_join(server, NULL);
 	atomic_store(&p->stop, true);

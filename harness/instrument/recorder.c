@@ -25,7 +25,7 @@ static int make_scratch(struct recorder *r, struct err *e)
 		       "%s; stamps need a tmpfs there", strerror(-rc));
 }
 
-static int check_space(uint64_t need, struct err *e)
+static int recorder_check_space(uint64_t need, struct err *e)
 {
 	unsigned long long free_bytes;
 	int rc = fs_free_bytes("/dev/shm", &free_bytes, e);
@@ -76,7 +76,7 @@ int recorder_open(struct recorder *r, const char *const *names, unsigned count, 
 	r->touch = touch;
 	int rc = count > RECORDER_COLUMNS
 		     ? err_set(e, -EINVAL, STATUS_FAILED, "recorder", NULL, "has room for %d columns", RECORDER_COLUMNS)
-		     : check_space((uint64_t)size * count, e);
+		     : recorder_check_space((uint64_t)size * count, e);
 
 	if (!rc)
 		rc = make_scratch(r, e);

@@ -8,7 +8,7 @@
 /* Set-up choices of the source, constant in each instance of its loop. */
 enum {
 	SOURCE_SLEEPS = 1, /* send completions are another thread's */
-	SOURCE_KICKS = 2,  /* the sink may sleep */
+	SOURCE_WAKES = 2,  /* the sink may sleep */
 	SOURCE_FILLS = 4,  /* every payload is made to be checked */
 	SOURCE_SPACED =
 	    8, /* a gap between posts, or not every message signalled: what happens between two posts is slower */
@@ -140,8 +140,8 @@ ALWAYS int oneway_run_source(struct worker *w, const unsigned choices)
 			rc = T(post)(t, seq, signal);
 			if (!likely(rc == 0))
 				goto out;
-			if (choices & SOURCE_KICKS)
-				T(kick_recv)(t);
+			if (choices & SOURCE_WAKES)
+				T(wake_recv)(t);
 			t_subm[seq++] = stamp;
 			if (!sleeps) {
 				rc = oneway_reap(w, t, choices, &done);
@@ -181,7 +181,7 @@ static int oneway_source(struct worker *w)
 	const struct oneway_settings *s = w->settings;
 
 	const unsigned choices = (w->poll_send != POLL_BUSY ? SOURCE_SLEEPS : 0) |
-				 (w->poll_recv != POLL_BUSY ? SOURCE_KICKS : 0) | (s->check ? SOURCE_FILLS : 0) |
+				 (w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0) | (s->check ? SOURCE_FILLS : 0) |
 				 (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0) |
 				 (TRANSPORT_STAMPS && s->t_hw ? SOURCE_STAMPED : 0);
 

@@ -2,12 +2,12 @@
  * The loops of `pingpong`. Between a message seen and its answer posted stands nothing; buffers are given back and send completions reaped while the
  * other side has its turn.
  */
-#include "instrument/nudge.h"
+#include "instrument/waker.h"
 #include "kernels/loop.h"
 #include "kernels/pingpong.h"
 
 /* Set-up choices, constant in each instance. The two low bits are the poll mode. */
-enum { KICKS = 4, CHECKS = 8 };
+enum { WAKES = 4, CHECKS = 8 };
 
 /* Send completions are counted only; they are polled while there is nothing else to do. */
 ALWAYS int pingpong_reap(struct TRANSPORT *t, uint32_t *done)
@@ -100,8 +100,8 @@ ALWAYS int pingpong_run_source(struct worker *w, const unsigned choices)
 		rc = T(post)(t, seq, signal);
 		if (!likely(rc == 0))
 			break;
-		if (choices & KICKS)
-			T(kick_recv)(t);
+		if (choices & WAKES)
+			T(wake_recv)(t);
 		t_subm[seq] = stamp;
 		rc = pingpong_await_answer(w, t, mode, seq, stamp, stamp + lost_after);
 		if (rc < 0)
@@ -143,7 +143,7 @@ static unsigned pingpong_choices(const struct worker *w)
 {
 	const struct pingpong_settings *s = w->settings;
 
-	return (unsigned)w->poll_recv | (w->poll_recv != POLL_BUSY ? KICKS : 0) | (s->check ? CHECKS : 0);
+	return (unsigned)w->poll_recv | (w->poll_recv != POLL_BUSY ? WAKES : 0) | (s->check ? CHECKS : 0);
 }
 
 static int pingpong_choose_source(struct worker *w)
@@ -162,16 +162,16 @@ static int64_t pingpong_look_up_every(const struct pingpong_settings *s)
 /* A wait has no time limit, and a lost answer would be slept for until the end of days. */
 static int pingpong_source(struct worker *w)
 {
-	struct nudge nudge;
+	struct waker waker;
 	int rc;
 
 	if (!w->lossy || w->poll_recv == POLL_BUSY)
 		return pingpong_choose_source(w);
-	rc = nudge_start(&nudge, pingpong_look_up_every(w->settings));
+	rc = waker_start(&waker, pingpong_look_up_every(w->settings));
 	if (rc)
 		return rc;
 	rc = pingpong_choose_source(w);
-	nudge_stop(&nudge);
+	waker_stop(&waker);
 	return rc;
 }
 
@@ -204,8 +204,8 @@ ALWAYS int pingpong_run_sink(struct worker *w, const unsigned choices)
 		rc = T(post)(t, seq, signal);
 		if (!likely(rc == 0))
 			break;
-		if (choices & KICKS)
-			T(kick_recv)(t);
+		if (choices & WAKES)
+			T(wake_recv)(t);
 		if (mode == POLL_ADAPTIVE)
 			since = T(begin)(t);
 		rc = T(release)(t);

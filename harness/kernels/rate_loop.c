@@ -12,7 +12,7 @@
 
 /* Set-up choices of the source: the two low bits are the pacer. */
 enum {
-	SOURCE_KICKS = 4,  /* the sink may sleep */
+	SOURCE_WAKES = 4,  /* the sink may sleep */
 	SOURCE_CHECKS = 8, /* every sample is made to be checked */
 };
 
@@ -151,8 +151,8 @@ ALWAYS int rate_send_sample(struct worker *w, struct TRANSPORT *t, struct rate_r
 
 	if (!likely(rc == 0))
 		return rc;
-	if (choices & SOURCE_KICKS)
-		T(kick_recv)(t);
+	if (choices & SOURCE_WAKES)
+		T(wake_recv)(t);
 	w->column[RATE_T_SUBM][c->seq] = stamp;
 	c->posted++;
 	if (signal)
@@ -266,7 +266,7 @@ static int rate_choose_source(struct worker *w, struct rate_run *c)
 	const struct rate_settings *s = w->settings;
 
 	LOOP_CHOOSE(rate_run_source,
-		    (unsigned)s->pacer | (w->poll_recv != POLL_BUSY ? SOURCE_KICKS : 0) |
+		    (unsigned)s->pacer | (w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0) |
 			(s->check ? SOURCE_CHECKS : 0),
 		    LOOP_MODES4(rate_run_source, 0))
 }

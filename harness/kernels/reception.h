@@ -13,7 +13,7 @@
 #define KBLAT_KERNELS_RECEPTION_H
 
 /* Set-up choices of the sink: the two low bits are the poll mode, then this, then the kernel's own. */
-enum { RECEPTION_KICKS = 4 };
+enum { RECEPTION_WAKES = 4 };
 
 #ifdef RECEPTION_DEVICE_COLUMN
 #define RECEPTION_KEEP_STAMP(w, seq, device) ((w)->column[RECEPTION_DEVICE_COLUMN][seq] = (int64_t)(device))
@@ -62,8 +62,8 @@ ALWAYS int reception_run(struct worker *w, struct reception *r, const unsigned c
 		rc = T(release)(t);
 		if (!likely(rc == 0))
 			break;
-		if (choices & RECEPTION_KICKS)
-			T(kick_send)(t);
+		if (choices & RECEPTION_WAKES)
+			T(wake_send)(t);
 		n++;
 	}
 	r->received = n;
@@ -85,7 +85,7 @@ ALWAYS int reception_run(struct worker *w, struct reception *r, const unsigned c
 static int reception_receive(struct worker *w, struct reception *r)
 {
 	const unsigned choices =
-	    (unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? RECEPTION_KICKS : 0) | RECEPTION_CHOICES(w);
+	    (unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? RECEPTION_WAKES : 0) | RECEPTION_CHOICES(w);
 
 	LOOP_CHOOSE(reception_run, choices, RECEPTION_INSTANCES)
 }

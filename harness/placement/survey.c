@@ -10,7 +10,7 @@
 
 #define LIST_SIZE 4096
 
-static void read_core(const struct sysroot *root, int cpu, uint16_t core[CPULIST_MAX])
+static void survey_read_core(const struct sysroot *root, int cpu, uint16_t core[CPULIST_MAX])
 {
 	char path[128], line[LIST_SIZE];
 	struct cpulist siblings;
@@ -32,7 +32,7 @@ void survey_cores(const struct cpulist *of, uint16_t core[CPULIST_MAX])
 		return;
 	for (int cpu = cpulist_first(of); cpu >= 0; cpu = cpulist_next(of, cpu))
 		if (core[cpu] == cpu)
-			read_core(&root, cpu, core);
+			survey_read_core(&root, cpu, core);
 	sysroot_close(&root);
 }
 
@@ -55,7 +55,7 @@ int survey_take(const char *setting, const char *text, const char *device, struc
 
 /* --- JSON --- */
 
-static json_t *list_json(const struct cpulist *set)
+static json_t *survey_list_json(const struct cpulist *set)
 {
 	char text[LIST_SIZE];
 
@@ -79,18 +79,18 @@ static json_t *cores_json(const struct survey *s)
 			if (s->core[cpu] == s->core[first])
 				cpulist_clear(&core); /* it was listed at its first CPU */
 		if (cpulist_count(&core) > 1)
-			json_array_append_new(cores, list_json(&core));
+			json_array_append_new(cores, survey_list_json(&core));
 	}
 	return cores;
 }
 
 json_t *survey_json(const struct survey *s)
 {
-	return json_pack("{s:o, s:b, s:o, s:o}", "cpus", list_json(&s->choice.cpus), "told", s->choice.is_told,
-			 "allowed", list_json(&s->allowed), "cores", cores_json(s));
+	return json_pack("{s:o, s:b, s:o, s:o}", "cpus", survey_list_json(&s->choice.cpus), "told", s->choice.is_told,
+			 "allowed", survey_list_json(&s->allowed), "cores", cores_json(s));
 }
 
-static int read_list(const json_t *j, struct cpulist *out)
+static int survey_read_list(const json_t *j, struct cpulist *out)
 {
 	return json_is_string(j) ? cpulist_parse(json_string_value(j), out, NULL, 0) : -EINVAL;
 }
@@ -100,17 +100,17 @@ int survey_from_json(const json_t *j, struct survey *out, struct err *e)
 	const json_t *core;
 	struct cpulist cpus;
 	size_t i;
-	int rc = read_list(json_object_get(j, "cpus"), &out->choice.cpus);
+	int rc = survey_read_list(json_object_get(j, "cpus"), &out->choice.cpus);
 
 	if (!rc)
-		rc = read_list(json_object_get(j, "allowed"), &out->allowed);
+		rc = survey_read_list(json_object_get(j, "allowed"), &out->allowed);
 	if (rc || !cpulist_count(&out->choice.cpus))
 		return err_set(e, -EPROTO, STATUS_FAILED, "survey", NULL, "the endpoint's list of CPUs cannot be read");
 	out->choice.is_told = json_is_true(json_object_get(j, "told"));
 	for (unsigned cpu = 0; cpu < CPULIST_MAX; cpu++)
 		out->core[cpu] = (uint16_t)cpu;
 	json_array_foreach (json_object_get(j, "cores"), i, core)
-		if (!read_list(core, &cpus))
+		if (!survey_read_list(core, &cpus))
 			for (int cpu = cpulist_first(&cpus); cpu >= 0; cpu = cpulist_next(&cpus, cpu))
 				out->core[cpu] = (uint16_t)cpulist_first(&cpus);
 	return 0;

@@ -29,7 +29,7 @@ static int load_table(const struct opt *table, size_t size, const json_t *params
 }
 
 /* What the transport is asked for, as far as both sides agree on it. */
-static void plan(struct flow *f)
+static void flow_plan(struct flow *f)
 {
 	struct transport_config *c = &f->config;
 
@@ -58,7 +58,7 @@ int flow_load(struct flow *f, const char *name, json_t *params, struct err *e)
 	if (rc)
 		return rc;
 	f->traits = transport_traits_of(f->transport, f->transport_settings);
-	plan(f);
+	flow_plan(f);
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 
 /* --- names of flows --- */
 
-static bool is_flow_name(const char *name)
+static bool point_is_flow_name(const char *name)
 {
 	return strlen(name) < FLOW_NAME_MAX && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] &&
 	       *name != '-';
@@ -25,7 +25,7 @@ static int check_flow_name(const char *name, const char *const *before, size_t c
 			snprintf(why, why_size, "names the flow '%s' twice", name);
 			return -EINVAL;
 		}
-	if (!is_flow_name(name))
+	if (!point_is_flow_name(name))
 		snprintf(why, why_size, "must be names of up to %d characters from a-z, 0-9, _ and -, not '%s'",
 			 FLOW_NAME_MAX - 1, name);
 	else if (setting_find_anywhere(name, owner, sizeof(owner)) || !strcmp(name, "kernel") ||

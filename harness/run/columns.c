@@ -15,7 +15,7 @@ struct column_file {
 	const char *path;
 };
 
-static int write_piece(void *arg, const void *data, size_t size, struct err *e)
+static int columns_write_piece(void *arg, const void *data, size_t size, struct err *e)
 {
 	struct column_file *f = arg;
 	int rc = fs_write_fd(f->fd, data, size);
@@ -32,9 +32,9 @@ static int store_column(struct peer *p, const char *dir, const char *name, uint3
 
 	npy_header(header, messages);
 	if (!rc)
-		rc = write_piece(&f, header, sizeof(header), e);
+		rc = columns_write_piece(&f, header, sizeof(header), e);
 	if (!rc)
-		rc = channel_raw(&p->channel, messages * sizeof(int64_t), write_piece, &f, e);
+		rc = channel_raw(&p->channel, messages * sizeof(int64_t), columns_write_piece, &f, e);
 	if (f.fd >= 0 && close(f.fd) && !rc)
 		rc = err_sys(e, -errno, path, "write");
 	free(path);

@@ -22,7 +22,7 @@ struct point_run {
 
 /* --- repetitions --- */
 
-static void show_progress(const struct point_run *c, long long rep)
+static void point_show_progress(const struct point_run *c, long long rep)
 {
 	c->progress->rep = rep;
 	c->progress->reps = c->session.point->repetitions;
@@ -46,7 +46,7 @@ static bool has_control(const struct point *p)
 	return false;
 }
 
-static uint64_t messages_of(const struct point *p)
+static uint64_t messages_of_point(const struct point *p)
 {
 	uint64_t messages = 0;
 
@@ -55,7 +55,7 @@ static uint64_t messages_of(const struct point *p)
 	return messages;
 }
 
-static int run_one(struct point_run *c, long long number, struct err *e)
+static int run_repetition(struct point_run *c, long long number, struct err *e)
 {
 	c->repetition = number;
 	return repetition_run(&c->session, number, e);
@@ -66,16 +66,16 @@ static int run_repetitions(struct point_run *c, struct err *e)
 	const struct point *p = c->session.point;
 	int rc = 0;
 
-	show_progress(c, 0);
+	point_show_progress(c, 0);
 	if (has_warm_up(p))
-		rc = run_one(c, REPETITION_WARM_UP, e);
+		rc = run_repetition(c, REPETITION_WARM_UP, e);
 	if (!rc && has_control(p))
-		rc = run_one(c, REPETITION_CONTROL, e);
+		rc = run_repetition(c, REPETITION_CONTROL, e);
 	for (long long rep = 0; !rc && rep < p->repetitions; rep++) {
-		rc = *c->session.run->interrupted ? -EINTR : run_one(c, rep, e);
+		rc = *c->session.run->interrupted ? -EINTR : run_repetition(c, rep, e);
 		if (!rc)
-			c->progress->messages += messages_of(p);
-		show_progress(c, rep + 1);
+			c->progress->messages += messages_of_point(p);
+		point_show_progress(c, rep + 1);
 	}
 	return rc;
 }
@@ -133,7 +133,7 @@ static int run_session(struct point_run *c, struct err *e)
 	}
 	if (!rc)
 		rc = run_repetitions(c, e);
-	return rc ? rc : environment_still(c->env, e);
+	return rc ? rc : environment_confirm(c->env, e);
 }
 
 static enum outcome outcome_of(const struct session *s, int rc, const struct err *e)

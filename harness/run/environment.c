@@ -53,7 +53,7 @@ void environment_close(struct environment *env)
 }
 
 /* kbtune has ended: its status, and what it said. */
-static int complain_ended(struct channel *c, const char *profile, struct err *e)
+static int environment_complain_ended(struct channel *c, const char *profile, struct err *e)
 {
 	size_t n = strlen(profile);
 	char words[STDERR_TAIL + 1], object[300], *text = words;
@@ -99,7 +99,7 @@ static int await(struct environment *env, const char *profile, const char *type,
 		return err_set(e, -ETIMEDOUT, STATUS_FAILED, profile, tried, "kbtune does not answer for %d s",
 			       ANSWER_MS / 1000);
 	if (rc < 0)
-		return rc == -EPIPE ? complain_ended(&env->holder, profile, e)
+		return rc == -EPIPE ? environment_complain_ended(&env->holder, profile, e)
 				    : err_set(e, rc, STATUS_FAILED, NULL, NULL, "%s", ended.text);
 	got = json_string_value(json_object_get(*message, "type"));
 	if (!strcmp(got, type)) {
@@ -112,7 +112,7 @@ static int await(struct environment *env, const char *profile, const char *type,
 	return rc;
 }
 
-static int start(struct environment *env, const char *profile, bool dry_run, struct err *e)
+static int environment_start(struct environment *env, const char *profile, bool dry_run, struct err *e)
 {
 	char hold[] = "hold", json[] = "--json", dry[] = "--dry-run", end[] = "--";
 	char *words[] = {env->kbtune,
@@ -129,7 +129,7 @@ static int start(struct environment *env, const char *profile, bool dry_run, str
 static int plan(struct environment *env, const char *profile, struct err *e)
 {
 	json_t *answer;
-	int rc = start(env, profile, true, e);
+	int rc = environment_start(env, profile, true, e);
 
 	if (!rc)
 		rc = await(env, profile, "plan", "apply", false, &answer, e);
@@ -177,10 +177,10 @@ static json_t *now_applied(const struct environment *env)
 	return json_array_get(env->history, json_array_size(env->history) - 1);
 }
 
-static int apply(struct environment *env, const char *profile, struct err *e)
+static int environment_apply(struct environment *env, const char *profile, struct err *e)
 {
 	json_t *answer = NULL;
-	int rc = start(env, profile, false, e);
+	int rc = environment_start(env, profile, false, e);
 
 	if (!rc)
 		rc = await(env, profile, "applied", "apply", false, &answer, e);
@@ -200,12 +200,12 @@ int environment_enter(struct environment *env, const struct point *p, struct err
 	struct err lost = ERR_INIT;
 	int rc = 0;
 
-	if (env->name && (!name || strcmp(name, env->name) || environment_still(env, &lost)))
+	if (env->name && (!name || strcmp(name, env->name) || environment_confirm(env, &lost)))
 		rc = environment_leave(env, lost.status ? &lost : e);
 	if (lost.status) /* said of the point that lost it */
 		rc = 0;
 	if (!rc && name && !env->name)
-		rc = apply(env, name, e);
+		rc = environment_apply(env, name, e);
 	if (!rc && name)
 		json_array_append_new(json_object_get(now_applied(env), "points"), json_integer((json_int_t)p->id));
 	return rc;
@@ -242,7 +242,7 @@ int environment_leave(struct environment *env, struct err *e)
 	return rc;
 }
 
-int environment_still(struct environment *env, struct err *e)
+int environment_confirm(struct environment *env, struct err *e)
 {
 	if (!env->name || channel_lives(&env->holder))
 		return 0;

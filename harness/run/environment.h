@@ -43,7 +43,7 @@ bool environment_is_applied(const struct environment *env);
 int environment_leave(struct environment *env, struct err *e);
 
 /* Whether it is still applied: 0, or -ESRCH and `e` where kbtune was ended meanwhile (and has put everything back). */
-int environment_still(struct environment *env, struct err *e);
+int environment_confirm(struct environment *env, struct err *e);
 
 /*
  * The endpoints' places under a point's environment, source and sink of each flow in turn: the shield (NULL: in none), and

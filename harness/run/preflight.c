@@ -42,7 +42,8 @@ unsigned long long preflight_messages(const struct point *points, size_t count)
 	return sum;
 }
 
-static int check_space(const char *dir, unsigned long long need, const char *what, const char *hint, struct err *e)
+static int preflight_check_space(const char *dir, unsigned long long need, const char *what, const char *hint,
+				 struct err *e)
 {
 	unsigned long long free_bytes;
 	int rc = fs_free_bytes(dir, &free_bytes, e);
@@ -151,8 +152,10 @@ int preflight(const struct point *points, size_t count, const char *out_dir, boo
 	if (!rc && local)
 		rc = check_threads(most_flows(points, count), e);
 	if (!rc)
-		rc = check_space(out_dir, disk, "hold the columns", "use fewer messages, or another --out", e);
+		rc =
+		    preflight_check_space(out_dir, disk, "hold the columns", "use fewer messages, or another --out", e);
 	if (!rc && local)
-		rc = check_space("/dev/shm", scratch, "hold the stamps", "use fewer messages, or make it larger", e);
+		rc = preflight_check_space("/dev/shm", scratch, "hold the stamps",
+					   "use fewer messages, or make it larger", e);
 	return rc;
 }

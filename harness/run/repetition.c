@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/reduce.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "run/columns.h"
-#include "analysis/reduce.h"
 
 #define STATUS_MS      5000
 #define SURVIVOR_MS    10000
@@ -98,7 +98,7 @@ static int send_stops(struct repetition *rep, struct err *e)
 
 /* The source has ended: the sink waits for stragglers. The sink has failed: the source need not go on. The first flow of
  * several has ended: with `until: first` the others need not go on, either. */
-static int pass_on(struct repetition *rep, size_t i, enum role role, struct err *e)
+static int repetition_pass_on(struct repetition *rep, size_t i, enum role role, struct err *e)
 {
 	struct flow_rep *f = &rep->flow[i];
 
@@ -129,7 +129,7 @@ static int on_message(struct repetition *rep, size_t who, json_t *message, struc
 	f->done[p->role] = json_incref(message);
 	f->moved_ms = channel_now_ms();
 	rc = columns_store(p, message, f->messages, f->dir, e);
-	return rc ? rc : pass_on(rep, who / 2, p->role, e);
+	return rc ? rc : repetition_pass_on(rep, who / 2, p->role, e);
 }
 
 /* --- progress --- */
@@ -337,7 +337,7 @@ static int keep_flow(const struct repetition *rep, size_t i, struct err *e)
 	return rc ? rc : write_counters(f, e);
 }
 
-static bool is_empty(const struct repetition *rep)
+static bool repetition_is_empty(const struct repetition *rep)
 {
 	for (size_t i = 0; i < rep->count; i++)
 		if (rep->flow[i].messages && !reached(&rep->flow[i]))
@@ -365,11 +365,11 @@ static void remove_all(const struct session *s, long long number)
 }
 
 /* One that was stopped before a flow had begun is none. */
-static int keep(const struct repetition *rep, struct err *e)
+static int repetition_keep(const struct repetition *rep, struct err *e)
 {
 	int rc = 0;
 
-	if (is_empty(rep)) {
+	if (repetition_is_empty(rep)) {
 		remove_all(rep->s, rep->number);
 		return 0;
 	}
@@ -377,12 +377,13 @@ static int keep(const struct repetition *rep, struct err *e)
 		if (rep->flow[i].messages)
 			rc = keep_flow(rep, i, e);
 	if (!rc && rep->number >= 0)
-		rc = reduce_write(rep->s->run->path, rep->s->run->resolved, rep->s->point->id, (unsigned)rep->number, e);
+		rc =
+		    reduce_write(rep->s->run->path, rep->s->run->resolved, rep->s->point->id, (unsigned)rep->number, e);
 	return rc;
 }
 
 /* What an endpoint says went wrong, though it handed its columns over. */
-static int find_failure(const struct repetition *rep, struct err *e)
+static int repetition_find_failure(const struct repetition *rep, struct err *e)
 {
 	for (size_t i = 0; i < rep->count; i++)
 		for (enum role role = ROLE_SOURCE; role <= ROLE_SINK; role++)
@@ -394,7 +395,7 @@ static int find_failure(const struct repetition *rep, struct err *e)
 
 /* --- all of it --- */
 
-static int begin(struct repetition *rep, struct session *s, long long number, struct err *e)
+static int repetition_begin(struct repetition *rep, struct session *s, long long number, struct err *e)
 {
 	int rc = 0;
 
@@ -414,7 +415,7 @@ static int begin(struct repetition *rep, struct session *s, long long number, st
 	return rc;
 }
 
-static void end(struct repetition *rep)
+static void repetition_end(struct repetition *rep)
 {
 	for (size_t i = 0; i < rep->count; i++) {
 		json_decref(rep->flow[i].done[ROLE_SOURCE]);
@@ -426,7 +427,7 @@ static void end(struct repetition *rep)
 int repetition_run(struct session *s, long long number, struct err *e)
 {
 	struct repetition rep;
-	int rc = begin(&rep, s, number, e);
+	int rc = repetition_begin(&rep, s, number, e);
 
 	if (!rc)
 		rc = arm(&rep, ROLE_SINK, e);
@@ -437,12 +438,12 @@ int repetition_run(struct session *s, long long number, struct err *e)
 	if (!rc)
 		rc = follow(&rep, e);
 	if (!rc)
-		rc = keep(&rep, e);
+		rc = repetition_keep(&rep, e);
 	if (!rc)
-		rc = find_failure(&rep, e);
+		rc = repetition_find_failure(&rep, e);
 	if (!rc && rep.interrupted)
 		rc = -EINTR;
-	end(&rep);
+	repetition_end(&rep);
 	return rc;
 }
 

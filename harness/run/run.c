@@ -59,7 +59,7 @@ static void find_identity(struct engine *g)
 	sysroot_close(&root);
 }
 
-static bool is_local(const struct run_request *r)
+static bool run_is_local(const struct run_request *r)
 {
 	return (!r->launcher[0] || !*r->launcher[0]) && (!r->launcher[1] || !*r->launcher[1]);
 }
@@ -82,7 +82,7 @@ static int create_directory(struct engine *g, const char *parent, struct err *e)
 	return rc;
 }
 
-static int prepare(struct engine *g, struct err *e)
+static int run_prepare(struct engine *g, struct err *e)
 {
 	const struct spec *spec = g->request->spec;
 	char *parent = parent_of(g->request);
@@ -92,7 +92,7 @@ static int prepare(struct engine *g, struct err *e)
 	if (!rc)
 		rc = fs_mkdirs(parent, e);
 	if (!rc)
-		rc = preflight(spec->point, spec->point_count, parent, is_local(g->request), e);
+		rc = preflight(spec->point, spec->point_count, parent, run_is_local(g->request), e);
 	if (!rc)
 		rc = environment_check(&g->environment, spec->point, spec->point_count, e);
 	if (!rc) {
@@ -232,7 +232,7 @@ int run_execute(const struct run_request *request, struct run_result *result, st
 	g.context.launcher[0] = request->launcher[0];
 	g.context.launcher[1] = request->launcher[1];
 	g.context.interrupted = request->interrupted;
-	rc = prepare(&g, e);
+	rc = run_prepare(&g, e);
 	g.context.kbtune = g.environment.kbtune;
 	if (!rc) {
 		keep_state(&g, "before");

@@ -2,13 +2,13 @@
 
 #include <errno.h>
 
-#include "claims/claims.h"
-#include "rundir/reader.h"
-#include "common/err.h"
 #include "analysis/summary.h"
+#include "claims/claims.h"
+#include "common/err.h"
+#include "rundir/reader.h"
 
 /* Where the spec makes any. */
-static int write_claims(const struct rundir *r, json_t *summary, struct err *e)
+static int seal_write_claims(const struct rundir *r, json_t *summary, struct err *e)
 {
 	struct run run = {.path = r->path, .run = r->run, .resolved = r->resolved, .summary = summary};
 	json_t *verdicts;
@@ -22,13 +22,13 @@ static int write_claims(const struct rundir *r, json_t *summary, struct err *e)
 	return rc;
 }
 
-static int conclude(struct rundir *r, json_t *summary, struct err *e)
+static int seal_conclude(struct rundir *r, json_t *summary, struct err *e)
 {
 	static const char *const keys[] = {"valid", "reasons", "warnings"};
 	int rc = summary_write(r->path, summary, e);
 
 	if (!rc)
-		rc = write_claims(r, summary, e);
+		rc = seal_write_claims(r, summary, e);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set(r->run, keys[i], json_object_get(summary, keys[i]));
 	return rc ? rc : rundir_update(r, e);
@@ -43,7 +43,7 @@ int seal_run(struct rundir *r, const char *status, json_t **summary, struct err 
 	json_object_set_new(r->run, "status", json_string(status));
 	json_object_set_new(r->run, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
 	*summary = summary_build(r->path, r->run, r->resolved, e);
-	rc = *summary ? conclude(r, *summary, e) : -EIO;
+	rc = *summary ? seal_conclude(r, *summary, e) : -EIO;
 	if (!rc)
 		rc = rundir_finish(r, e);
 	if (rc) {

@@ -162,7 +162,7 @@ static void set_param(struct choice *c, const struct axis *a, const struct opt *
 	note_named(c->spec, name);
 }
 
-static const struct opt *find_row(const struct part *p, const char *name)
+static const struct opt *find_setting(const struct part *p, const char *name)
 {
 	return setting_find(p->kernel, p->transport, name);
 }
@@ -182,7 +182,7 @@ static void set_for_all(struct choice *c, const struct axis *a)
 	for (size_t i = 0; i < c->parts && !(of_point && found); i++) {
 		const struct part *p = &c->part[i];
 
-		row = find_row(p, a->name);
+		row = find_setting(p, a->name);
 		if (!row)
 			continue;
 		found = true;
@@ -245,7 +245,7 @@ static bool is_elsewhere(const struct choice *c, const char *flow)
 static void set_for_flow(struct choice *c, const struct axis *a, const char *flow, const char *name)
 {
 	const struct part *p = find_part(c, flow);
-	const struct opt *row = p ? find_row(p, name) : NULL;
+	const struct opt *row = p ? find_setting(p, name) : NULL;
 
 	if (!p) {
 		if (!a->optional && !is_elsewhere(c, flow))

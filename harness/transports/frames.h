@@ -148,11 +148,11 @@ static inline int frames_take_number(struct frames *f, uint32_t *seq)
 		(void)t;                                                                                               \
 		return 0;                                                                                              \
 	}                                                                                                              \
-	static inline void name##_kick_send(struct name *t)                                                            \
+	static inline void name##_wake_send(struct name *t)                                                            \
 	{                                                                                                              \
 		(void)t;                                                                                               \
 	}                                                                                                              \
-	static inline void name##_kick_recv(struct name *t)                                                            \
+	static inline void name##_wake_recv(struct name *t)                                                            \
 	{                                                                                                              \
 		(void)t;                                                                                               \
 	}

@@ -131,7 +131,7 @@ static int listen_somewhere(struct messaging_transport *t, const struct messagin
 	return 0;
 }
 
-static json_t *describe(const struct messaging *m)
+static json_t *messaging_describe(const struct messaging *m)
 {
 	char token[TOKEN_TEXT];
 
@@ -177,7 +177,7 @@ int messaging_open(const struct transport_ops *ops, const struct messaging_libra
 		messaging_close(library, &t->base);
 		return rc;
 	}
-	*address = describe(&t->messaging);
+	*address = messaging_describe(&t->messaging);
 	*out = &t->base;
 	return 0;
 }
@@ -204,7 +204,7 @@ static bool is_endpoint(const struct messaging *m, const char *text)
 	       !strchr(text + strlen(begin), '/');
 }
 
-static int greet(struct messaging_transport *t, const struct messaging_library *library, bool *said)
+static int messaging_greet(struct messaging_transport *t, const struct messaging_library *library, bool *said)
 {
 	const struct token *token = &t->messaging.peer_token;
 	int rc = library->is_heard(t) ? library->say(t, token->bytes, sizeof(token->bytes)) : -EAGAIN;
@@ -236,7 +236,7 @@ static int meet(struct messaging_transport *t, const struct messaging_library *l
 
 	while (!said || !heard) {
 		if (!said)
-			rc = greet(t, library, &said);
+			rc = messaging_greet(t, library, &said);
 		if (!rc && !heard)
 			rc = listen_for_greeting(t, library, &heard);
 		if (!rc && token_now_ms() > deadline_ms)

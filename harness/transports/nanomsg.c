@@ -22,12 +22,12 @@ static const struct opt nanomsg_options[] = {
     {.name = NULL},
 };
 
-static struct nanomsg *of(struct messaging_transport *t)
+static struct nanomsg *nanomsg_of(struct messaging_transport *t)
 {
 	return (struct nanomsg *)t;
 }
 
-static int make_socket(struct nanomsg *t, int protocol)
+static int nanomsg_make_socket(struct nanomsg *t, int protocol)
 {
 	const struct messaging_settings *s = &t->messaging.settings;
 	const int nodelay = s->nodelay, sndbuf = (int)s->sndbuf, rcvbuf = (int)s->rcvbuf, unlimited = -1;
@@ -46,15 +46,15 @@ static int make_socket(struct nanomsg *t, int protocol)
 
 static int nanomsg_make(struct messaging_transport *transport, struct err *e)
 {
-	struct nanomsg *t = of(transport);
+	struct nanomsg *t = nanomsg_of(transport);
 	const struct messaging *m = &t->messaging;
 
 	t->out = t->in = -1;
 	if (m->settings.pattern == MESSAGING_PAIR) {
-		t->out = t->in = make_socket(t, NN_PAIR);
+		t->out = t->in = nanomsg_make_socket(t, NN_PAIR);
 	} else {
-		t->out = m->sends ? make_socket(t, NN_PUB) : -1;
-		t->in = m->receives ? make_socket(t, NN_SUB) : -1;
+		t->out = m->sends ? nanomsg_make_socket(t, NN_PUB) : -1;
+		t->in = m->receives ? nanomsg_make_socket(t, NN_SUB) : -1;
 	}
 	if ((m->sends && t->out < 0) || (m->receives && t->in < 0))
 		return err_sys(e, -errno, "nanomsg", "make a socket");
@@ -63,7 +63,7 @@ static int nanomsg_make(struct messaging_transport *transport, struct err *e)
 
 static void nanomsg_unmake(struct messaging_transport *transport)
 {
-	struct nanomsg *t = of(transport);
+	struct nanomsg *t = nanomsg_of(transport);
 
 	if (t->in >= 0 && t->in != t->out)
 		nn_close(t->in);
@@ -108,7 +108,7 @@ static int listen_anywhere(struct nanomsg *t, char *real, size_t size)
 
 static int nanomsg_listen(struct messaging_transport *transport, const char *endpoint, char *real, size_t size)
 {
-	struct nanomsg *t = of(transport);
+	struct nanomsg *t = nanomsg_of(transport);
 	size_t length = strlen(endpoint);
 
 	if (length > 2 && !strcmp(endpoint + length - 2, ":0"))
@@ -119,22 +119,22 @@ static int nanomsg_listen(struct messaging_transport *transport, const char *end
 
 static int nanomsg_dial(struct messaging_transport *t, const char *endpoint)
 {
-	return nn_connect(of(t)->in, endpoint) < 0 ? -errno : 0;
+	return nn_connect(nanomsg_of(t)->in, endpoint) < 0 ? -errno : 0;
 }
 
 static bool nanomsg_is_heard(struct messaging_transport *t)
 {
-	return nn_get_statistic(of(t)->out, NN_STAT_CURRENT_CONNECTIONS) > 0;
+	return nn_get_statistic(nanomsg_of(t)->out, NN_STAT_CURRENT_CONNECTIONS) > 0;
 }
 
 static int nanomsg_say(struct messaging_transport *t, const void *data, size_t size)
 {
-	return nn_send(of(t)->out, data, size, NN_DONTWAIT) < 0 ? -errno : 0;
+	return nn_send(nanomsg_of(t)->out, data, size, NN_DONTWAIT) < 0 ? -errno : 0;
 }
 
 static int nanomsg_hear(struct messaging_transport *t, void *data, size_t size)
 {
-	int n = nn_recv(of(t)->in, data, size, NN_DONTWAIT);
+	int n = nn_recv(nanomsg_of(t)->in, data, size, NN_DONTWAIT);
 
 	return n < 0 ? -errno : n;
 }

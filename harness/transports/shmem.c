@@ -68,7 +68,7 @@ static void use_map(struct shmem *t)
 	t->rx = t->role == ROLE_SOURCE ? back : there;
 }
 
-static int check_space(const struct shmem *t, struct err *e)
+static int shmem_check_space(const struct shmem *t, struct err *e)
 {
 	unsigned long long free_bytes;
 	int rc = fs_free_bytes("/dev/shm", &free_bytes, e);
@@ -83,7 +83,7 @@ static int check_space(const struct shmem *t, struct err *e)
 /* The sink makes the object; it belongs to this user alone. */
 static int create_object(struct shmem *t, const struct transport_config *config, struct err *e)
 {
-	int rc = check_space(t, e);
+	int rc = shmem_check_space(t, e);
 
 	if (rc)
 		return rc;

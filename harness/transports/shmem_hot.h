@@ -88,21 +88,21 @@ static inline int shmem_release(struct shmem *t)
 
 /* The fence orders "published" before "does the other side sleep?"; the sleeper has the mirror image in shmem_wait_*.
  */
-static inline void shmem_kick(_Atomic uint32_t *flag)
+static inline void shmem_wake_sleeper(_Atomic uint32_t *flag)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(flag, memory_order_relaxed))
 		shmem_wake(flag);
 }
 
-static inline void shmem_kick_recv(struct shmem *t)
+static inline void shmem_wake_recv(struct shmem *t)
 {
-	shmem_kick(&t->tx.header->recv_sleeps);
+	shmem_wake_sleeper(&t->tx.header->recv_sleeps);
 }
 
-static inline void shmem_kick_send(struct shmem *t)
+static inline void shmem_wake_send(struct shmem *t)
 {
-	shmem_kick(&t->rx.header->send_sleeps);
+	shmem_wake_sleeper(&t->rx.header->send_sleeps);
 }
 
 static inline int shmem_wait_recv(struct shmem *t)

@@ -118,7 +118,7 @@ struct request {
 	const char *hint;
 };
 
-static int apply(const struct socket_end *s, int fd, const struct request *r, struct err *e)
+static int sockets_apply(const struct socket_end *s, int fd, const struct request *r, struct err *e)
 {
 	int given = 0;
 	socklen_t size = sizeof(given);
@@ -144,9 +144,9 @@ static int apply_buffers(const struct socket_end *s, int fd, struct err *e)
 	const struct request rcvbuf = {"rcvbuf",  SOL_SOCKET,
 				       SO_RCVBUF, (int)s->settings.rcvbuf,
 				       2,	  "net.core.rmem_max is the limit; an administrator can raise it"};
-	int rc = apply(s, fd, &sndbuf, e);
+	int rc = sockets_apply(s, fd, &sndbuf, e);
 
-	return rc ? rc : apply(s, fd, &rcvbuf, e);
+	return rc ? rc : sockets_apply(s, fd, &rcvbuf, e);
 }
 
 static int apply_polling(const struct socket_end *s, int fd, struct err *e)
@@ -158,7 +158,7 @@ static int apply_polling(const struct socket_end *s, int fd, struct err *e)
 					  1,
 					  "it needs CAP_NET_ADMIN, and a kernel with CONFIG_NET_RX_BUSY_POLL"};
 
-	return apply(s, fd, &busy_poll, e);
+	return sockets_apply(s, fd, &busy_poll, e);
 }
 
 /* --- open and close --- */
@@ -211,7 +211,7 @@ static int bind_socket(struct socket_end *s, int fd, int type, struct err *e)
 	return 0;
 }
 
-static int make_socket(struct socket_end *s, const char *transport, int type, struct err *e)
+static int sockets_make(struct socket_end *s, const char *transport, int type, struct err *e)
 {
 	const char *own = s->role == ROLE_SINK ? s->settings.sink_address : s->settings.source_address;
 	int fd, rc;
@@ -234,7 +234,7 @@ static int make_socket(struct socket_end *s, const char *transport, int type, st
 	return 0;
 }
 
-static json_t *describe(const struct socket_end *s)
+static json_t *sockets_describe(const struct socket_end *s)
 {
 	char token[TOKEN_TEXT], host[64];
 
@@ -261,12 +261,12 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 	if (!rc)
 		rc = token_draw(&s->token, e);
 	if (!rc)
-		rc = make_socket(s, ops->name, type, e);
+		rc = sockets_make(s, ops->name, type, e);
 	if (rc) {
 		sockets_close(&t->base);
 		return rc;
 	}
-	*address = describe(s);
+	*address = sockets_describe(s);
 	*out = &t->base;
 	return 0;
 }

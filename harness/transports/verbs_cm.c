@@ -68,7 +68,7 @@ static bool is_ours(const struct verbs *t, const struct rdma_cm_id *id)
 }
 
 /* An id bound to the address, if that belongs to our port. NULL if not. */
-static struct rdma_cm_id *bind_to(struct verbs *t, const struct sockaddr *address)
+static struct rdma_cm_id *cm_bind_to(struct verbs *t, const struct sockaddr *address)
 {
 	struct rdma_cm_id *id;
 	struct sockaddr_storage local = {0};
@@ -91,7 +91,7 @@ static struct rdma_cm_id *bind_any(struct verbs *t, const struct ifaddrs *list, 
 
 	for (const struct ifaddrs *a = list; a && !id; a = a->ifa_next)
 		if (is_candidate(a) && (!exact || is_gid(a->ifa_addr, &t->port.gid)))
-			id = bind_to(t, a->ifa_addr);
+			id = cm_bind_to(t, a->ifa_addr);
 	return id;
 }
 
@@ -476,7 +476,7 @@ static int finish_datagram(struct verbs *t, int64_t deadline, struct err *e)
 	return rc;
 }
 
-static int connect_source(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e)
+static int cm_connect_source(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e)
 {
 	bool is_datagram = t->kind->type == IBV_QPT_UD;
 	struct sockaddr_storage to;
@@ -566,7 +566,7 @@ bool verbs_cm_says_removed(struct verbs *t)
 
 static int cm_connect(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e)
 {
-	return t->config.role == ROLE_SOURCE ? connect_source(t, peer, deadline, e)
+	return t->config.role == ROLE_SOURCE ? cm_connect_source(t, peer, deadline, e)
 					     : connect_sink(t, peer, deadline, e);
 }
 

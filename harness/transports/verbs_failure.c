@@ -55,7 +55,7 @@ static const char *hint_for(enum ibv_wc_status status)
 	return "see ibv_poll_cq(3)";
 }
 
-static int tell(const struct verbs *t, const struct verbs_fault *f, const char *queue, struct err *e)
+static int failure_tell(const struct verbs *t, const struct verbs_fault *f, const char *queue, struct err *e)
 {
 	char object[PLACE_SIZE], operation[PLACE_SIZE];
 
@@ -140,7 +140,7 @@ static int tell_first(const struct verbs *t, bool consequences, struct err *e)
 
 	for (size_t i = 0; i < COUNT(places); i++)
 		if (places[i].fault->rc && (consequences || !is_consequence(places[i].fault)))
-			return tell(t, places[i].fault, places[i].queue, e);
+			return failure_tell(t, places[i].fault, places[i].queue, e);
 	return 0;
 }
 

@@ -276,12 +276,12 @@ static inline int verbs_wait_recv(struct verbs *t)
 }
 
 /* The device raises events by itself. */
-static inline void verbs_kick_send(struct verbs *t)
+static inline void verbs_wake_send(struct verbs *t)
 {
 	(void)t;
 }
 
-static inline void verbs_kick_recv(struct verbs *t)
+static inline void verbs_wake_recv(struct verbs *t)
 {
 	(void)t;
 }

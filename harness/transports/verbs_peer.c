@@ -155,7 +155,7 @@ int verbs_meet(struct verbs *t, const json_t *peer, struct err *e)
 	return agree_mtu(t, mtu, e);
 }
 
-static int read_gid(const json_t *peer, union ibv_gid *gid, struct err *e)
+static int peer_read_gid(const json_t *peer, union ibv_gid *gid, struct err *e)
 {
 	const char *text = verbs_peer_text(peer, "gid", e);
 
@@ -173,7 +173,7 @@ int verbs_read_route(const struct verbs *t, const json_t *peer, struct ibv_ah_at
 	int rc = verbs_peer_number(peer, "lid", use_grh ? 0 : 1, use_grh ? UINT16_MAX : LID_UNICAST_MAX, &lid, e);
 
 	if (!rc)
-		rc = read_gid(peer, &gid, e);
+		rc = peer_read_gid(peer, &gid, e);
 	if (rc)
 		return rc;
 	*route = (struct ibv_ah_attr){.dlid = (uint16_t)lid, .sl = (uint8_t)t->settings.sl, .port_num = t->port.number};

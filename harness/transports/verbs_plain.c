@@ -44,7 +44,7 @@ static int plain_publish(struct verbs *t, json_t *address, struct err *e)
 	return 0;
 }
 
-static int read_peer(const struct verbs *t, const json_t *peer, struct plain_peer *p, struct err *e)
+static int plain_read_peer(const struct verbs *t, const json_t *peer, struct plain_peer *p, struct err *e)
 {
 	int rc = verbs_peer_number(peer, "psn", 0, 0xffffff, &p->psn, e);
 
@@ -79,7 +79,7 @@ static int bring_up(struct verbs *t, const struct plain_peer *p, struct err *e)
 static int plain_connect(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e)
 {
 	struct plain_peer p;
-	int rc = read_peer(t, peer, &p, e);
+	int rc = plain_read_peer(t, peer, &p, e);
 
 	(void)deadline; /* nothing here waits for the other side */
 	if (!rc)

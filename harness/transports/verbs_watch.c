@@ -133,7 +133,7 @@ static int open_kernel_messages(void)
 	return fd;
 }
 
-static void close_files(struct verbs *t)
+static void watch_close_files(struct verbs *t)
 {
 	if (t->watch.stop_fd >= 0)
 		close(t->watch.stop_fd);
@@ -143,7 +143,7 @@ static void close_files(struct verbs *t)
 }
 
 /* Signals are for the threads that wait for messages. */
-static int start(struct verbs *t)
+static int watch_start(struct verbs *t)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -172,11 +172,11 @@ int verbs_watch(struct verbs *t, struct err *e)
 		rc = -errno;
 	if (!rc) {
 		t->watch.kernel_fd = open_kernel_messages();
-		rc = start(t);
+		rc = watch_start(t);
 	}
 	if (!rc)
 		return 0;
-	close_files(t);
+	watch_close_files(t);
 	return err_sys(e, rc, t->object, "watch the device's events");
 }
 
@@ -186,5 +186,5 @@ void verbs_unwatch(struct verbs *t)
 		return;
 	eventfd_write(t->watch.stop_fd, 1);
 	pthread_join(t->watch.thread, NULL);
-	close_files(t);
+	watch_close_files(t);
 }

@@ -10,12 +10,12 @@ static const struct opt zeromq_options[] = {
     {.name = NULL},
 };
 
-static struct zeromq *of(struct messaging_transport *t)
+static struct zeromq *zeromq_of(struct messaging_transport *t)
 {
 	return (struct zeromq *)t;
 }
 
-static void *make_socket(struct zeromq *t, int type)
+static void *zeromq_make_socket(struct zeromq *t, int type)
 {
 	const int hwm = (int)t->messaging.settings.hwm, now = 0;
 	void *socket = zmq_socket(t->context, type);
@@ -33,15 +33,15 @@ static void *make_socket(struct zeromq *t, int type)
 /* XPUB is PUB that tells of its subscribers. */
 static int zeromq_make(struct messaging_transport *transport, struct err *e)
 {
-	struct zeromq *t = of(transport);
+	struct zeromq *t = zeromq_of(transport);
 	const struct messaging *m = &t->messaging;
 
 	t->context = zmq_ctx_new();
 	if (t->context && m->settings.pattern == MESSAGING_PAIR) {
-		t->out = t->in = make_socket(t, ZMQ_PAIR);
+		t->out = t->in = zeromq_make_socket(t, ZMQ_PAIR);
 	} else if (t->context) {
-		t->out = m->sends ? make_socket(t, ZMQ_XPUB) : NULL;
-		t->in = m->receives ? make_socket(t, ZMQ_SUB) : NULL;
+		t->out = m->sends ? zeromq_make_socket(t, ZMQ_XPUB) : NULL;
+		t->in = m->receives ? zeromq_make_socket(t, ZMQ_SUB) : NULL;
 	}
 	if ((m->sends && !t->out) || (m->receives && !t->in))
 		return err_sys(e, -errno, "zeromq", "make a socket");
@@ -50,7 +50,7 @@ static int zeromq_make(struct messaging_transport *transport, struct err *e)
 
 static void zeromq_unmake(struct messaging_transport *transport)
 {
-	struct zeromq *t = of(transport);
+	struct zeromq *t = zeromq_of(transport);
 
 	if (t->in && t->in != t->out)
 		zmq_close(t->in);
@@ -62,7 +62,7 @@ static void zeromq_unmake(struct messaging_transport *transport)
 
 static int zeromq_listen(struct messaging_transport *transport, const char *endpoint, char *real, size_t size)
 {
-	struct zeromq *t = of(transport);
+	struct zeromq *t = zeromq_of(transport);
 	char any[160];
 	size_t length = strlen(endpoint);
 
@@ -76,7 +76,7 @@ static int zeromq_listen(struct messaging_transport *transport, const char *endp
 
 static int zeromq_dial(struct messaging_transport *t, const char *endpoint)
 {
-	return zmq_connect(of(t)->in, endpoint) ? -errno : 0;
+	return zmq_connect(zeromq_of(t)->in, endpoint) ? -errno : 0;
 }
 
 /* A pair's socket refuses to send until there is somebody; a publisher is told of a subscription. */
@@ -86,17 +86,18 @@ static bool zeromq_is_heard(struct messaging_transport *t)
 
 	if (t->messaging.settings.pattern == MESSAGING_PAIR)
 		return true;
-	return zmq_recv(of(t)->out, subscription, sizeof(subscription), ZMQ_DONTWAIT) > 0 && subscription[0] == 1;
+	return zmq_recv(zeromq_of(t)->out, subscription, sizeof(subscription), ZMQ_DONTWAIT) > 0 &&
+	       subscription[0] == 1;
 }
 
 static int zeromq_say(struct messaging_transport *t, const void *data, size_t size)
 {
-	return zmq_send(of(t)->out, data, size, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+	return zmq_send(zeromq_of(t)->out, data, size, ZMQ_DONTWAIT) < 0 ? -errno : 0;
 }
 
 static int zeromq_hear(struct messaging_transport *t, void *data, size_t size)
 {
-	int n = zmq_recv(of(t)->in, data, size, ZMQ_DONTWAIT);
+	int n = zmq_recv(zeromq_of(t)->in, data, size, ZMQ_DONTWAIT);
 
 	return n < 0 ? -errno : n;
 }

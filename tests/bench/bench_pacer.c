@@ -22,7 +22,7 @@
 #include "instrument/pinned.h"
 #include "rundir/npy.h"
 
-struct course {
+struct pacing_run {
 	struct clock_conversion clock;
 	int64_t hz, steps, missed;
 	int64_t *due, *seen; /* ticks */
@@ -40,7 +40,7 @@ static void *accompany(void *arg)
 
 static void *spin(void *arg)
 {
-	struct course *c = arg;
+	struct pacing_run *c = arg;
 	struct grid_of_ticks grid;
 	int64_t now;
 
@@ -66,7 +66,7 @@ static int64_t *column(int64_t steps)
 	return values;
 }
 
-static int report(const struct course *c)
+static int report(const struct pacing_run *c)
 {
 	struct span span = {c->seen, c->due, (size_t)c->steps};
 	struct stats s;
@@ -97,7 +97,7 @@ static int start(pthread_t *thread, const char *cpu, void *(*run)(void *), void 
 int main(int argc, char **argv)
 {
 	bool asked = argc == 4 || argc == 5;
-	struct course c = {.hz = asked ? atoll(argv[1]) : 0, .steps = asked ? atoll(argv[2]) : 0};
+	struct pacing_run c = {.hz = asked ? atoll(argv[1]) : 0, .steps = asked ? atoll(argv[2]) : 0};
 	struct clock_report clock;
 	pthread_t thread, other;
 	int status;

@@ -14,7 +14,7 @@
 
 #include "common/err.h"
 #include "fixture_params.h"
-#include "instrument/nudge.h"
+#include "instrument/waker.h"
 #include "kernels/payload.h"
 #include "kernels/pingpong.h"
 #include "point/flow.h"
@@ -338,23 +338,23 @@ static void test_udp_loss(enum poll_mode mode, const char *name)
 	is_int(source->counters.bad_payloads + sink->counters.bad_payloads, 0, "%s: nothing is mistaken", name);
 	atomic_store(&sink->stop, 1);
 	do
-		pthread_kill(thread, NUDGE_SIGNAL);
+		pthread_kill(thread, WAKER_SIGNAL);
 	while (usleep(1000), pthread_tryjoin_np(thread, NULL));
 	free(source);
 	free(sink);
 	close_pair(&p);
 }
 
-static void on_nudge(int signal_number)
+static void on_wake(int signal_number)
 {
 	(void)signal_number;
 }
 
 int main(void)
 {
-	struct sigaction nudge = {.sa_handler = on_nudge};
+	struct sigaction waker = {.sa_handler = on_wake};
 
-	sigaction(NUDGE_SIGNAL, &nudge, NULL);
+	sigaction(WAKER_SIGNAL, &waker, NULL);
 	test_tcp_stranger();
 	test_tcp_pieces();
 	test_tcp_full(POLL_BUSY);

@@ -3,22 +3,22 @@
  * its blocking system call with EINTR. For threads that wait for what may never come, where the waiting call itself
  * knows no time limit, or one would cost a further system call a message.
  */
-#ifndef KBLAT_INSTRUMENT_NUDGE_H
-#define KBLAT_INSTRUMENT_NUDGE_H
+#ifndef KBLAT_INSTRUMENT_WAKER_H
+#define KBLAT_INSTRUMENT_WAKER_H
 
 #include <signal.h>
 #include <stdint.h>
 #include <time.h>
 
 /* Has a handler that does nothing, without SA_RESTART, in every endpoint. */
-#define NUDGE_SIGNAL SIGUSR1
+#define WAKER_SIGNAL SIGUSR1
 
-struct nudge {
+struct waker {
 	timer_t timer;
 };
 
-/* Every `period_ns` (> 0) to the calling thread, until nudge_stop(). 0, or a negative errno. */
-int nudge_start(struct nudge *n, int64_t period_ns);
-void nudge_stop(struct nudge *n);
+/* Every `period_ns` (> 0) to the calling thread, until waker_stop(). 0, or a negative errno. */
+int waker_start(struct waker *n, int64_t period_ns);
+void waker_stop(struct waker *n);
 
 #endif

@@ -1,4 +1,4 @@
-#include "instrument/nudge.h"
+#include "instrument/waker.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-int nudge_start(struct nudge *n, int64_t period_ns)
+int waker_start(struct waker *n, int64_t period_ns)
 {
 	const struct timespec period = {period_ns / 1000000000, period_ns % 1000000000};
 	const struct itimerspec every = {period, period};
@@ -16,7 +16,7 @@ int nudge_start(struct nudge *n, int64_t period_ns)
 
 	memset(&event, 0, sizeof(event));
 	event.sigev_notify = SIGEV_THREAD_ID;
-	event.sigev_signo = NUDGE_SIGNAL;
+	event.sigev_signo = WAKER_SIGNAL;
 	event.sigev_notify_thread_id = gettid();
 	if (timer_create(CLOCK_MONOTONIC, &event, &n->timer))
 		return -errno;
@@ -24,7 +24,7 @@ int nudge_start(struct nudge *n, int64_t period_ns)
 	return 0;
 }
 
-void nudge_stop(struct nudge *n)
+void waker_stop(struct waker *n)
 {
 	timer_delete(n->timer);
 }
