@@ -6,7 +6,7 @@
 
 #include "analysis/window.h"
 #include "common/err.h"
-#include "rundir/npy.h"
+#include "common/npy.h"
 
 /* Times of reception, the earliest on top. */
 struct heap {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "analysis/stats.h"
-#include "rundir/npy.h"
+#include "common/npy.h"
 
 static inline bool span_sample(const struct span *s, size_t i, int64_t *value)
 {

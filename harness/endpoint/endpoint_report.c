@@ -4,8 +4,8 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/npy.h"
 #include "endpoint/endpoint_report.h"
-#include "rundir/npy.h"
 
 static int64_t count_reordered(const int64_t *column, uint64_t count, int64_t blank)
 {

@@ -9,8 +9,8 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/npy.h"
 #include "instrument/recorder.h"
-#include "rundir/npy.h"
 
 static int make_scratch(struct recorder *r, struct err *e)
 {

@@ -8,7 +8,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "rundir/npy.h"
+#include "common/npy.h"
 
 struct column_file {
 	int fd;

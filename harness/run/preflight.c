@@ -7,8 +7,8 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/npy.h"
 #include "placement/survey.h"
-#include "rundir/npy.h"
 
 #define SMALL_FILES    65536 /* a repetition's reports and directories, generously */
 #define PIPES_A_SIDE   3

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/npy.h"
 #include "rundir/layout.h"
-#include "rundir/npy.h"
 
 struct rep {
 	unsigned number;

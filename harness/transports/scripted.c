@@ -9,9 +9,9 @@
 
 #include "common/cpulist.h"
 #include "common/err.h"
+#include "common/npy.h"
 #include "instrument/device_clock.h"
 #include "kernels/payload.h"
-#include "rundir/npy.h"
 #include "transports/scripted_hot.h"
 
 static const char *const fault_names[] = {"none", "page_fault", "switch", "overflow", "bad_completion", "bad_payload",

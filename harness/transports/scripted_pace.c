@@ -1,7 +1,7 @@
 /*
  * The truth about a pacer's steps, worked out beside the kernel that is to be proved, not by it.
  */
-#include "rundir/npy.h"
+#include "common/npy.h"
 #include "transports/scripted_hot.h"
 
 #define SECOND 1000000000

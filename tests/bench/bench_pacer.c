@@ -17,10 +17,10 @@
 #include <sys/mman.h>
 
 #include "analysis/stats.h"
+#include "common/npy.h"
 #include "instrument/clock.h"
 #include "instrument/pacer.h"
 #include "instrument/pinned.h"
-#include "rundir/npy.h"
 
 struct pacing_run {
 	struct clock_conversion clock;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "common/err.h"
+#include "common/npy.h"
 #include "instrument/clock.h"
 #include "instrument/recorder.h"
-#include "rundir/npy.h"
 
 #define MESSAGES 200000
 #define ROUNDS	 21

@@ -19,7 +19,7 @@
 
 #include "analysis/stats.h"
 #include "common/err.h"
-#include "rundir/npy.h"
+#include "common/npy.h"
 
 #define SORT_MAX 10000000
 

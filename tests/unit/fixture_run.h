@@ -17,7 +17,7 @@
 #include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
-#include "rundir/npy.h"
+#include "common/npy.h"
 #include "rundir/reader.h"
 #include "tests/unit/tap.h"
 

@@ -19,8 +19,8 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/npy.h"
 #include "rundir/manifest.h"
-#include "rundir/npy.h"
 
 #define FLOW_RUN_STEPS	100
 #define FLOW_RUN_TRIPS	300

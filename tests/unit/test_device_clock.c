@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/npy.h"
 #include "instrument/clock.h"
-#include "rundir/npy.h"
 #include "tap.h"
 
 /* A counter of `bits` that is at `start` at host tick 0 and counts `rate` a host tick. */

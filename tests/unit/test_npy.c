@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "common/err.h"
+#include "common/npy.h"
 #include "numpy.h"
-#include "rundir/npy.h"
 #include "tap.h"
 
 static char *dir;

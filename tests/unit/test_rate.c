@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/npy.h"
 #include "fixture_params.h"
 #include "kernels/rate.h"
 #include "point/flow.h"
-#include "rundir/npy.h"
 #include "tap.h"
 #include "transports/scripted.h"
 

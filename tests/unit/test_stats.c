@@ -6,8 +6,8 @@
 #include "analysis/histogram.h"
 #include "analysis/statistics.h"
 #include "common/err.h"
+#include "common/npy.h"
 #include "numpy.h"
-#include "rundir/npy.h"
 #include "tap.h"
 
 #define MANY 50000

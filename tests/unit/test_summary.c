@@ -10,8 +10,8 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/npy.h"
 #include "rundir/manifest.h"
-#include "rundir/npy.h"
 #include "rundir/reader.h"
 #include "tap.h"
 

@@ -1,4 +1,4 @@
-#include "rundir/npy.h"
+#include "common/npy.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  * data starts on a page and a column can be mapped, locked and filled in place: the shape is written at capacity first
  * and set to the true count when that is known. NumPy reads every state in between.
  */
-#ifndef KBLAT_RUNDIR_NPY_H
-#define KBLAT_RUNDIR_NPY_H
+#ifndef KBLAT_COMMON_NPY_H
+#define KBLAT_COMMON_NPY_H
 
 #include <stddef.h>
 #include <stdint.h>
