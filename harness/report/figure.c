@@ -1,6 +1,7 @@
 #include "report/figure.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,33 @@ char *figure_one_line(char *text, size_t most)
 	if (strlen(text) > most)
 		memcpy(text + most - 4, " ...", 5);
 	return text;
+}
+
+void figure_set_title(struct figures *f, const struct report *r, const char *format, ...)
+{
+	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
+	char *title = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&title, &size));
+	va_list ap;
+
+	fprintf(out, "%s%s", name ? name : "", name ? ": " : "");
+	va_start(ap, format);
+	vfprintf(out, format, ap);
+	va_end(ap);
+	fclose(out);
+	figure_set(f, "title", figure_one_line(title, FIGURE_TITLE_MAX));
+	free(title);
+}
+
+void figure_range_add(struct figure_range *range, int64_t value)
+{
+	double number = (double)value;
+
+	if (value <= 0)
+		return;
+	range->least = range->least > 0 && range->least < number ? range->least : number;
+	range->most = range->most > number ? range->most : number;
 }
 
 /* --- tables --- */

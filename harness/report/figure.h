@@ -67,6 +67,16 @@ size_t figure_set_key(struct figures *f, size_t width, size_t entries, size_t lo
 char *figure_one_line(char *text, size_t most);
 #define FIGURE_TITLE_MAX 95 /* fits the narrowest figure */
 
+/* "NAME: TEXT" as the variable `title`, with the name of the run where there is but one. */
+void figure_set_title(struct figures *f, const struct report *r, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The least and largest of what has a place on a logarithmic axis; 0 where nothing has. */
+struct figure_range {
+	double least, most;
+};
+void figure_range_add(struct figure_range *range, int64_t value);
+
 /* The unit for an axis that ends at `end_ns`. */
 struct axis_unit {
 	const char *name;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/text.h"
 #include "report/axes.h"
 #include "report/escape.h"
 #include "report/labels.h"
@@ -40,9 +39,9 @@ struct chart {
 	size_t key_count;
 	const struct report_item *lines[LINES_MAX]; /* the first of each */
 	size_t line_count;
-	double least, most; /* ns, over what is drawn */
-	bool is_paced;	    /* some of it has steps */
-	double most_steps;  /* share that was missed or not sent, over what is drawn */
+	struct figure_range range; /* ns, over what is drawn */
+	bool is_paced;		   /* some of it has steps */
+	double most_steps;	   /* share that was missed or not sent, over what is drawn */
 };
 
 static bool axis_draws(const struct chart *c, const struct report_item *item)
@@ -162,10 +161,7 @@ static void axis_number(FILE *table, struct chart *c, bool there, const int64_t 
 	if (!there)
 		return;
 	fprintf(table, "%" PRId64, value);
-	if (value <= 0)
-		return;
-	c->least = c->least > 0 && c->least < (double)value ? c->least : (double)value;
-	c->most = c->most > (double)value ? c->most : (double)value;
+	figure_range_add(&c->range, value);
 }
 
 static void axis_row(FILE *table, struct chart *c, const struct report_item *item)
@@ -293,7 +289,7 @@ static void find_steps(struct chart *c)
 
 static void axis_range(struct figures *f, const struct chart *c)
 {
-	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
+	double most = c->range.most > 0 ? c->range.most : 1000, least = c->range.least > 0 ? c->range.least : 100;
 	bool logarithmic = most > LOGARITHMIC * least;
 	struct axis_unit unit = figure_axis_unit(logarithmic ? 2 * sqrt(least * most) : most);
 
@@ -316,18 +312,13 @@ static const char *label_of_all(const struct chart *c)
 
 static void set_titles(struct figures *f, const struct chart *c)
 {
-	const struct report *r = c->r;
-	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
 	const char *label = label_of_all(c);
-	char *title, text[LABEL_MAX];
+	char text[LABEL_MAX];
 
 	label_key(c->key, text, sizeof(text));
-	title = figure_one_line(fs_path("%s%smedian%s%s against %s, bars from P10 to P90", name ? name : "",
-					name ? ": " : "", label ? " of " : "", label ? label : "", text),
-				FIGURE_TITLE_MAX);
-	figure_set(f, "title", title);
+	figure_set_title(f, c->r, "median%s%s against %s, bars from P10 to P90", label ? " of " : "",
+			 label ? label : "", text);
 	figure_set(f, "axis_name", text);
-	free(title);
 }
 
 /* --- which figures --- */

@@ -28,7 +28,7 @@
 struct columns {
 	const struct report_series **series; /* the first of each key */
 	size_t count, drawn;
-	double least, most; /* ns, over what is drawn */
+	struct figure_range range; /* ns, over what is drawn */
 };
 
 static const struct report_series *series_of_key(const struct report_point *p, const char *key)
@@ -90,10 +90,7 @@ static void overview_cell(FILE *table, struct columns *c, const struct report_se
 	if (!cell_value(s, cell, &value))
 		return;
 	fprintf(table, "%" PRId64, value);
-	if (value <= 0)
-		return;
-	c->least = c->least > 0 && c->least < (double)value ? c->least : (double)value;
-	c->most = c->most > (double)value ? c->most : (double)value;
+	figure_range_add(&c->range, value);
 }
 
 static void write_header(FILE *table, const struct columns *c)
@@ -222,7 +219,7 @@ static double round_up(double ns)
 
 static void overview_range(struct figures *f, const struct columns *c)
 {
-	double most = c->most > 0 ? c->most : 1000, least = c->least > 0 ? c->least : 100;
+	double most = c->range.most > 0 ? c->range.most : 1000, least = c->range.least > 0 ? c->range.least : 100;
 	/* Of the axis' middle: its ends may be decades apart. */
 	struct axis_unit unit = figure_axis_unit(2 * sqrt(least * most));
 
@@ -230,14 +227,6 @@ static void overview_range(struct figures *f, const struct columns *c)
 	figure_set_number(f, "unit_ns", unit.ns);
 	figure_set_number(f, "bottom", round_down(least * 0.9) / unit.ns);
 	figure_set_number(f, "top", round_up(most * 1.05) / unit.ns);
-}
-
-static char *title_of(const struct report *r)
-{
-	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
-
-	return figure_one_line(fs_path("%s%smedian, P10 to P90 (box), p99 (line)", name ? name : "", name ? ": " : ""),
-			       FIGURE_TITLE_MAX);
 }
 
 /* Returns the number of rows of the key. */
@@ -261,10 +250,8 @@ static void set_all(struct figures *f, const struct report *r, const struct colu
 	bool upright = r->count <= FEW;
 	size_t width = overview_width(r, c, upright), below = overview_labels(f, r, upright);
 	size_t rows = overview_series(f, r, c, width);
-	char *title = title_of(r);
 
-	figure_set(f, "title", title);
-	free(title);
+	figure_set_title(f, r, "median, P10 to P90 (box), p99 (line)");
 	overview_range(f, c);
 	fprintf(f->script, "width = %zu\nheight = %zu\n", width, PLOT_HEIGHT + below + (rows - 1) * FIGURE_KEY_ROW);
 }

@@ -243,16 +243,11 @@ static void set_height(struct figures *f, const struct surface *s)
 
 static void set_title(struct figures *f, const struct surface *s, const char *which)
 {
-	const struct report *r = s->r;
-	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
-	char x[LABEL_MAX], y[LABEL_MAX], *title;
+	char x[LABEL_MAX], y[LABEL_MAX];
 
-	title = figure_one_line(fs_path("%s%smedian of %s by %s and %s%s%s", name ? name : "", name ? ": " : "",
-					s->first->series->label, label_key(s->x.key, x, sizeof(x)),
-					label_key(s->y.key, y, sizeof(y)), *which ? "; " : "", which),
-				FIGURE_TITLE_MAX);
-	figure_set(f, "title", title);
-	free(title);
+	figure_set_title(f, s->r, "median of %s by %s and %s%s%s", s->first->series->label,
+			 label_key(s->x.key, x, sizeof(x)), label_key(s->y.key, y, sizeof(y)), *which ? "; " : "",
+			 which);
 }
 
 static void set_notes(struct figures *f, const struct surface *s)

@@ -1,6 +1,5 @@
 #include "report/html_answer.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

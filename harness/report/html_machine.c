@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "common/units.h"
 #include "report/labels.h"
 
 #define DISTINCT_MAX 4

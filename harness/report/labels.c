@@ -8,7 +8,6 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/text.h"
-#include "common/units.h"
 #include "rundir/flows.h"
 
 #define LABEL_MAX 160
