@@ -163,15 +163,6 @@ static char **override_names(struct reader *r)
 	return names;
 }
 
-static json_t *all_params(const struct spec *s)
-{
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < s->point_count; i++)
-		json_array_append(all, s->point[i].params);
-	return all;
-}
-
 static void read_root(struct reader *r)
 {
 	if (r->root->kind != YNODE_MAPPING) {
@@ -187,11 +178,9 @@ static void read_root(struct reader *r)
 		read_matrix(r, names);
 		if (r->d->count == before) {
 			bool whole = !r->overrides->quick && !r->overrides->set_count;
-			json_t *params = all_params(r->spec);
 
 			complain_unused(r, names);
-			r->spec->claims = spec_claims_read(r->root, params, whole, r->d);
-			json_decref(params);
+			r->spec->claims = spec_claims_read(r->root, r->spec->point, r->spec->point_count, whole, r->d);
 			spec_keep_points(r->spec, r->overrides, r->d);
 		}
 	}

@@ -39,20 +39,20 @@ static void read_need(struct claim_reader *r, const struct ynode *n)
 		return;
 	}
 	if (need->counts != (count != NULL)) {
-		claim_reader_complain(r, n, need->counts ? "'%s' wants a number: {%s: 4}" : "'%s' takes no number",
+		claim_reader_complain(r, n, need->counts ? "'%s' needs a number: {%s: 4}" : "'%s' takes no number",
 				      need->name, need->name);
 		return;
 	}
 	if (count &&
 	    (count->kind != YNODE_SCALAR || unit_parse(UNIT_ONE, count->scalar, &number, NULL, 0) || number < 1))
-		claim_reader_complain(r, count, "'%s' wants a number such as 4", need->name);
+		claim_reader_complain(r, count, "'%s' must be a number such as 4", need->name);
 	claim_add_need(r->claim, need->name, number);
 }
 
 static void read_needs(struct claim_reader *r, const struct ynode *n)
 {
 	if (n->kind != YNODE_SEQUENCE) {
-		claim_reader_complain(r, n, "'needs' wants a list such as [hca, {cpus: 4}]");
+		claim_reader_complain(r, n, "'needs' must be a list such as [hca, {cpus: 4}]");
 		return;
 	}
 	for (size_t i = 0; i < n->count; i++)
@@ -75,7 +75,7 @@ static bool is_id(const char *s)
 static void read_id(struct claim_reader *r, const struct ynode *n)
 {
 	if (n->kind != YNODE_SCALAR || !is_id(n->scalar))
-		claim_reader_complain(r, n, "'id' wants up to 64 lower-case letters, digits, '-' and '_'");
+		claim_reader_complain(r, n, "'id' must be up to 64 lower-case letters, digits, '-' and '_'");
 	else
 		keep_text(&r->claim->id, n->scalar);
 }
@@ -85,7 +85,7 @@ static void read_note(struct claim_reader *r, const char *key, char **text)
 	const struct ynode *n = yaml_get(r->node, key);
 
 	if (n && (n->kind != YNODE_SCALAR || strlen(n->scalar) > 1000))
-		claim_reader_complain(r, n, "'%s' wants a text of at most 1000 bytes", key);
+		claim_reader_complain(r, n, "'%s' must be a text of at most 1000 bytes", key);
 	if (n && n->kind == YNODE_SCALAR)
 		keep_text(text, n->scalar);
 }
@@ -94,17 +94,17 @@ static void read_claim_text(struct claim_reader *r, const struct ynode *n)
 {
 	read_note(r, "claim", &r->claim->text);
 	if (n->kind == YNODE_SCALAR && !*n->scalar)
-		claim_reader_complain(r, n, "'claim' is empty: it wants the sentence that is checked");
+		claim_reader_complain(r, n, "'claim' is empty; it must be the sentence that is checked");
 }
 
 static void read_metric(struct claim_reader *r, const struct ynode *n)
 {
-	claim_reader_metric(r, n, &r->claim->metric);
+	claim_reader_metric(r, n, false, &r->claim->metric);
 }
 
 static void read_points(struct claim_reader *r, const struct ynode *n)
 {
-	claim_reader_selection(r, n, "points", false, &r->claim->points);
+	claim_reader_selection(r, n, "points", SCOPE_POINTS, &r->claim->points);
 	claim_reader_check_selects(r, n, &r->claim->points, "points");
 }
 
@@ -115,11 +115,11 @@ static void read_against(struct claim_reader *r, const struct ynode *n)
 	struct claim *c = r->claim;
 
 	c->compares = true;
-	claim_reader_selection(r, n, "against", true, &c->against.points);
+	claim_reader_selection(r, n, "against", experiment ? SCOPE_ELSEWHERE : SCOPE_POINTS, &c->against.points);
 	if (experiment && (experiment->kind != YNODE_SCALAR || !is_id(experiment->scalar)))
-		claim_reader_complain(r, experiment, "'experiment' wants the name of an experiment");
+		claim_reader_complain(r, experiment, "'experiment' must be the name of an experiment");
 	if (metric)
-		claim_reader_metric(r, metric, &c->against.metric);
+		claim_reader_metric(r, metric, experiment != NULL, &c->against.metric);
 	else
 		claim_metric_set(&c->against.metric, c->metric.text);
 	if (metric && n->count == 1)
@@ -132,14 +132,15 @@ static void read_against(struct claim_reader *r, const struct ynode *n)
 
 static void read_by(struct claim_reader *r, const struct ynode *n)
 {
+	enum claim_scope scope = r->claim->against.experiment ? SCOPE_ELSEWHERE : SCOPE_METRIC;
 	const struct opt *row;
-	char key[96];
+	char key[CLAIM_KEY_MAX];
 
 	r->claim->has_by = true;
 	if (n->kind != YNODE_SEQUENCE)
-		claim_reader_complain(r, n, "'by' wants a list of settings such as [qp]");
+		claim_reader_complain(r, n, "'by' must be a list of settings such as [qp]");
 	for (size_t i = 0; n->kind == YNODE_SEQUENCE && i < n->count; i++)
-		if (claim_reader_key(r, n->items[i], &row, key, sizeof(key)))
+		if (claim_reader_key(r, n->items[i], scope, &row, key))
 			claim_add_by(r->claim, key);
 }
 
@@ -215,26 +216,29 @@ static bool has_id(const struct claim_list *claims, const char *id)
 	return false;
 }
 
-struct claim_list spec_claims_read(const struct ynode *root, const json_t *points, bool whole, struct diag *d)
+struct claim_list spec_claims_read(const struct ynode *root, const struct point *points, size_t count, bool whole,
+				   struct diag *d)
 {
 	const struct ynode *all = yaml_get(root, "claims");
-	struct claim_reader r = {.d = d, .points = points, .whole = whole};
+	struct claim_reader r;
 	struct claim_list claims = {0};
 
 	if (!all)
 		return claims;
 	if (all->kind != YNODE_SEQUENCE || all->count > SPEC_MAX_CLAIMS) {
-		diag_add(d, all->line, all->column, "'claims' wants a list of at most %d claims, each a mapping",
+		diag_add(d, all->line, all->column, "'claims' must be a list of at most %d claims, each a mapping",
 			 SPEC_MAX_CLAIMS);
 		return claims;
 	}
+	r = claim_reader_open(points, count, d);
+	r.whole = whole;
 	for (size_t i = 0; i < all->count; i++) {
 		struct claim claim;
 
 		r.node = all->items[i];
 		if (r.node->kind != YNODE_MAPPING) {
 			claim_reader_complain(&r, r.node,
-					      "a claim wants a mapping with 'id', 'claim', 'metric', 'points', …");
+					      "a claim must be a mapping with 'id', 'claim', 'metric', 'points', …");
 			continue;
 		}
 		claim = read_claim(&r);
@@ -243,5 +247,6 @@ struct claim_list spec_claims_read(const struct ynode *root, const json_t *point
 					      "a claim with this 'id' stands above already");
 		claim_list_add(&claims, claim);
 	}
+	claim_reader_close(&r);
 	return claims;
 }

@@ -4,10 +4,11 @@
 #ifndef KBLAT_SPEC_CLAIMS_H
 #define KBLAT_SPEC_CLAIMS_H
 
-#include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "claims/claim.h"
+#include "point/point.h"
 
 struct diag;
 struct ynode;
@@ -15,10 +16,11 @@ struct ynode;
 #define SPEC_MAX_CLAIMS 200
 
 /*
- * `points`: the params of all points that the spec means. `whole`: they are those of the spec as it
+ * `points`: all `count` that the spec means. `whole`: they are those of the spec as it
  * is written, so that a selection without a point is a mistake. What is wrong goes to `d`. For
  * claim_list_free(); empty without claims.
  */
-struct claim_list spec_claims_read(const struct ynode *root, const json_t *points, bool whole, struct diag *d);
+struct claim_list spec_claims_read(const struct ynode *root, const struct point *points, size_t count, bool whole,
+				   struct diag *d);
 
 #endif

@@ -27,15 +27,16 @@ static void complain_at(void *arg, const char *text)
 	claim_reader_complain(place->r, place->n, "%s", text);
 }
 
-void claim_reader_metric(struct claim_reader *r, const struct ynode *n, struct claim_metric *m)
+void claim_reader_metric(struct claim_reader *r, const struct ynode *n, bool is_elsewhere, struct claim_metric *m)
 {
 	const char *series[SERIES_MAX];
-	struct claim_metric_names names = {.series = series};
+	const struct claim_metric_names names = {
+	    .series = series, .flows = is_elsewhere ? NULL : r->flows, .only_flows = r->only_flows};
 
 	if (n->kind == YNODE_SCALAR)
 		claim_metric_set(m, n->scalar);
 	if (n->kind != YNODE_SCALAR || !*m->of) {
-		claim_reader_complain(r, n, "'metric' wants SERIES.STATISTIC such as lat_ns.p50");
+		claim_reader_complain(r, n, "'metric' must be SERIES.STATISTIC such as lat_ns.p50");
 		return;
 	}
 	list_series(series);

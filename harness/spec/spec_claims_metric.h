@@ -6,7 +6,7 @@
 
 #include "spec/spec_claims_reader.h"
 
-/* Check it and keep it. */
-void claim_reader_metric(struct claim_reader *r, const struct ynode *n, struct claim_metric *m);
+/* Check it and keep it. `is_elsewhere`: it is of another experiment's points. */
+void claim_reader_metric(struct claim_reader *r, const struct ynode *n, bool is_elsewhere, struct claim_metric *m);
 
 #endif

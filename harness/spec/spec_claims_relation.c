@@ -53,7 +53,7 @@ static double read_bound(struct claim_reader *r, const struct ynode *n, bool is_
 	char quoted[TEXT_QUOTE_MAX];
 
 	if (!good)
-		claim_reader_complain(r, n, "a bound wants %s, not %s",
+		claim_reader_complain(r, n, "a bound must be %s, not %s",
 				      plain		     ? "a number or per cent such as 0.5 or 50%"
 				      : unit == UNIT_TIME_NS ? "a time such as 500ns"
 							     : "a quantity with its unit",
@@ -67,12 +67,12 @@ static void read_bounds(struct claim_reader *r, const char *relation, const stru
 	bool is_ratio = !strcmp(relation, "ratio");
 
 	if (n->kind != YNODE_MAPPING || (!min && !max)) {
-		claim_reader_complain(r, n, "'%s' wants {min: …, max: …}, one of them at least", relation);
+		claim_reader_complain(r, n, "'%s' must be {min: …, max: …}, with at least one of them", relation);
 		return;
 	}
 	for (size_t i = 0; i < n->count; i++)
 		if (strcmp(n->keys[i]->scalar, "min") && strcmp(n->keys[i]->scalar, "max"))
-			claim_reader_complain(r, n->keys[i], "unknown key '%.32s' of '%s'; it wants min and max",
+			claim_reader_complain(r, n->keys[i], "unknown key '%.32s' of '%s'; it has min and max",
 					      n->keys[i]->scalar, relation);
 	if (min)
 		r->claim->min = read_bound(r, min, is_ratio, -INFINITY);
@@ -89,13 +89,13 @@ static void read_direction(struct claim_reader *r, const struct ynode *n)
 	char text[SUGGESTION_MAX];
 
 	if (n->kind != YNODE_SCALAR) {
-		claim_reader_complain(r, n, "'order' wants rising, falling or flat");
+		claim_reader_complain(r, n, "'order' must be rising, falling or flat");
 		return;
 	}
 	while (orders[i] && strcmp(orders[i], n->scalar))
 		i++;
 	if (!orders[i])
-		claim_reader_complain(r, n, "'order' wants rising, falling or flat%s",
+		claim_reader_complain(r, n, "'order' must be rising, falling or flat%s",
 				      suggestion(suggest(n->scalar, orders), text, sizeof(text)));
 	r->claim->relation = CLAIM_RISING + i;
 }
@@ -115,13 +115,14 @@ static void read_kind(struct claim_reader *r)
 		found += one != NULL;
 	}
 	if (found != 1) {
-		claim_reader_complain(r, r->node, "a claim wants exactly one of ratio, difference, value and order");
+		claim_reader_complain(r, r->node,
+				      "a claim must have exactly one of ratio, difference, value and order");
 		return;
 	}
 	if ((which < CLAIM_VALUE) != (against != NULL))
 		claim_reader_complain(r, against ? against : r->node, "'%s' %s", relations[which],
 				      against ? "compares with nothing: it has no 'against'"
-					      : "wants 'against': what to compare with");
+					      : "needs 'against': what to compare with");
 	if (which > CLAIM_VALUE) {
 		read_direction(r, n);
 		return;
@@ -135,17 +136,17 @@ static void read_along(struct claim_reader *r)
 {
 	const struct ynode *along = yaml_get(r->node, "along"), *order = yaml_get(r->node, "order");
 	const struct opt *row;
-	char key[96];
+	char key[CLAIM_KEY_MAX];
 
 	if (order && !along)
-		claim_reader_complain(r, order, "'order' wants 'along': the setting along which");
+		claim_reader_complain(r, order, "'order' needs 'along': the setting along which");
 	if (along && !order)
 		claim_reader_complain(r, along, "'along' belongs to 'order'");
-	if (!along || !claim_reader_key(r, along, &row, key, sizeof(key)))
+	if (!along || !claim_reader_key(r, along, SCOPE_POINTS, &row, key))
 		return;
 	if (!row || (row->type != OPT_INT && row->type != OPT_TIME && row->type != OPT_BYTES && row->type != OPT_RATE &&
 		     row->type != OPT_SHARE))
-		claim_reader_complain(r, along, "'along' wants a setting whose values are numbers");
+		claim_reader_complain(r, along, "'along' must be a setting whose values are numbers");
 	r->claim->along = or_abort(strdup(key));
 }
 
@@ -157,11 +158,11 @@ static void read_tolerance(struct claim_reader *r)
 	if (n && !order)
 		claim_reader_complain(r, n, "'tolerance' belongs to 'order'; elsewhere the bounds say what is meant");
 	if (!n && order && order->kind == YNODE_SCALAR && !strcmp(order->scalar, "flat"))
-		claim_reader_complain(r, order, "'order: flat' wants a 'tolerance' such as 10%%");
+		claim_reader_complain(r, order, "'order: flat' needs a 'tolerance' such as 10%%");
 	if (!n)
 		return;
 	if (n->kind != YNODE_SCALAR || !read_share(n->scalar, &value) || value < 0 || value > 10)
-		claim_reader_complain(r, n, "'tolerance' wants a share such as 5%% or 0.05");
+		claim_reader_complain(r, n, "'tolerance' must be a share such as 5%% or 0.05");
 	else
 		r->claim->tolerance = value;
 }

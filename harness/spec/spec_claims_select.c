@@ -13,45 +13,73 @@ static bool is_part(const char *name)
 	return !strcmp(name, "kernel") || !strcmp(name, "transport");
 }
 
-/* The row of a setting as the spec's points have it; where none of them does, as anything has it
- * (another experiment may).
- */
-static const struct opt *find_row(const struct claim_reader *r, const char *name)
+/* The row of a setting as the spec's points have it, in this flow ("": in any); where none of them
+ * does, as anything has it (another experiment may). */
+static const struct opt *find_row(const struct claim_reader *r, const char *flow, const char *name)
 {
-	const struct opt *row = NULL;
-	const json_t *params;
 	char owner[64];
-	size_t i;
 
-	json_array_foreach (r->points, i, params) {
-		row = setting_find(kernel_find(json_string_value(json_object_get(params, "kernel"))),
-				   transport_find(json_string_value(json_object_get(params, "transport"))), name);
-		if (row)
-			return row;
-	}
+	for (size_t i = 0; i < r->count; i++)
+		for (size_t k = 0; k < r->points[i].flow_count; k++) {
+			const struct flow *f = &r->points[i].flow[k];
+			const struct opt *row = setting_find(f->kernel, f->transport, name);
+
+			if (row && (!*flow || !strcmp(f->name, flow)))
+				return row;
+		}
 	return setting_find_anywhere(name, owner, sizeof(owner));
 }
 
-bool claim_reader_key(struct claim_reader *r, const struct ynode *n, const struct opt **row, char *key, size_t size)
+static void complain_setting(struct claim_reader *r, const struct ynode *n, const char *flow, const char *name)
+{
+	const char *nearest = setting_suggest(name);
+	char text[SUGGESTION_MAX], full[CLAIM_KEY_MAX];
+
+	snprintf(full, sizeof(full), "%s%s%s", flow, *flow ? "." : "", nearest ? nearest : "");
+	claim_reader_complain(r, n, "unknown setting '%.64s'%s", n->scalar,
+			      suggestion(nearest ? full : NULL, text, sizeof(text)));
+}
+
+/* May a setting of this name be of this flow ("": of none)? False and a complaint if not. */
+static bool fits_flow(struct claim_reader *r, const struct ynode *n, enum claim_scope scope, const char *flow,
+		      const char *name)
 {
 	char text[SUGGESTION_MAX];
 
+	if (*flow && setting_is_of_point(name))
+		claim_reader_complain(r, n, "'%s' belongs to the point, not to one of its flows", name);
+	else if (*flow && scope != SCOPE_ELSEWHERE && !claim_reader_has_flow(r, flow))
+		claim_reader_complain(r, n, "no point has a flow '%.32s'%s", flow,
+				      suggestion(suggest(flow, r->flows), text, sizeof(text)));
+	else if (!*flow && scope == SCOPE_POINTS && r->only_flows && !setting_is_of_point(name))
+		claim_reader_complain(r, n, "all points have flows, and each its own '%s'; did you mean '%s.%s'?", name,
+				      r->flows[0], name);
+	else
+		return true;
+	return false;
+}
+
+bool claim_reader_key(struct claim_reader *r, const struct ynode *n, enum claim_scope scope, const struct opt **row,
+		      char *key)
+{
+	char flow[FLOW_NAME_MAX], plain[64];
+	const char *name;
+
 	*row = NULL;
 	if (n->kind != YNODE_SCALAR) {
-		claim_reader_complain(r, n, "wants the name of a setting");
+		claim_reader_complain(r, n, "must be the name of a setting");
 		return false;
 	}
-	snprintf(key, size, "%s", n->scalar);
-	if (is_part(n->scalar))
-		return true;
-	*row = find_row(r, n->scalar);
-	if (*row) {
-		opt_key(*row, key, size);
-		return true;
+	name = setting_cut_flow(n->scalar, flow, sizeof(flow));
+	*row = is_part(name) ? NULL : find_row(r, flow, name);
+	if (!*row && !is_part(name)) {
+		complain_setting(r, n, flow, name);
+		return false;
 	}
-	claim_reader_complain(r, n, "unknown setting '%.64s'%s", n->scalar,
-			      suggestion(setting_suggest(n->scalar), text, sizeof(text)));
-	return false;
+	if (*row)
+		name = opt_key(*row, plain, sizeof(plain));
+	snprintf(key, CLAIM_KEY_MAX, "%s%s%s", flow, *flow ? "." : "", name);
+	return fits_flow(r, n, scope, flow, *row ? (*row)->name : name);
 }
 
 static json_t *parse_value(struct claim_reader *r, const struct ynode *at, const char *name, const struct opt *row,
@@ -120,7 +148,7 @@ static void read_alternative(struct claim_reader *r, const struct ynode *n, cons
 	json_t *value;
 
 	if (n->kind != YNODE_SCALAR)
-		claim_reader_complain(r, n, "%s wants a value or a list of values", name);
+		claim_reader_complain(r, n, "%s must be a value or a list of values", name);
 	else if (comparison_at(n->scalar) != CLAIM_COMPARISONS)
 		read_comparisons(r, n, name, row, claim_condition_add(c));
 	else if ((value = parse_value(r, n, name, row, n->scalar)))
@@ -128,13 +156,13 @@ static void read_alternative(struct claim_reader *r, const struct ynode *n, cons
 }
 
 static void read_condition(struct claim_reader *r, const struct ynode *name, const struct ynode *value,
-			   struct claim_selection *s)
+			   enum claim_scope scope, struct claim_selection *s)
 {
 	struct claim_condition *c;
 	const struct opt *row;
-	char key[96];
+	char key[CLAIM_KEY_MAX];
 
-	if (!claim_reader_key(r, name, &row, key, sizeof(key)))
+	if (!claim_reader_key(r, name, scope, &row, key))
 		return;
 	c = claim_selection_add(s, key);
 	if (value->kind != YNODE_SEQUENCE)
@@ -142,7 +170,7 @@ static void read_condition(struct claim_reader *r, const struct ynode *name, con
 	for (size_t i = 0; value->kind == YNODE_SEQUENCE && i < value->count; i++)
 		read_alternative(r, value->items[i], name->scalar, row, c);
 	if (value->kind == YNODE_SEQUENCE && !c->count)
-		claim_reader_complain(r, value, "%s wants a value or a list of values, not an empty list",
+		claim_reader_complain(r, value, "%s must be a value or a list of values, not an empty list",
 				      name->scalar);
 }
 
@@ -151,28 +179,25 @@ static bool is_reserved(const char *name)
 	return !strcmp(name, "experiment") || !strcmp(name, "metric");
 }
 
-void claim_reader_selection(struct claim_reader *r, const struct ynode *n, const char *what, bool reserved,
+void claim_reader_selection(struct claim_reader *r, const struct ynode *n, const char *what, enum claim_scope scope,
 			    struct claim_selection *s)
 {
 	if (n->kind != YNODE_MAPPING) {
-		claim_reader_complain(r, n, "'%s' wants a mapping of settings to values", what);
+		claim_reader_complain(r, n, "'%s' must be a mapping of settings to values", what);
 		return;
 	}
 	for (size_t i = 0; i < n->count; i++)
-		if (!reserved || !is_reserved(n->keys[i]->scalar))
-			read_condition(r, n->keys[i], n->items[i], s);
+		if (strcmp(what, "against") || !is_reserved(n->keys[i]->scalar))
+			read_condition(r, n->keys[i], n->items[i], scope, s);
 }
 
 void claim_reader_check_selects(struct claim_reader *r, const struct ynode *n, const struct claim_selection *s,
 				const char *what)
 {
-	const json_t *params;
-	size_t i;
-
 	if (!r->whole || r->d->count)
 		return;
-	json_array_foreach (r->points, i, params)
-		if (claim_selects(s, params))
+	for (size_t i = 0; i < r->count; i++)
+		if (claim_selects(s, r->points[i].params))
 			return;
 	claim_reader_complain(r, n, "'%s' selects none of the spec's points", what);
 }

@@ -11,13 +11,23 @@
 
 struct opt;
 
-/* The key that a setting has in params, into `key`, and its row (NULL: it has none); false and a
- * complaint if there is no such setting. */
-bool claim_reader_key(struct claim_reader *r, const struct ynode *n, const struct opt **row, char *key, size_t size);
+/* Whose setting is named. */
+enum claim_scope {
+	SCOPE_POINTS,	 /* of the spec's points */
+	SCOPE_METRIC,	 /* likewise, or of the flow that the metric is of */
+	SCOPE_ELSEWHERE, /* maybe of another experiment's points */
+};
 
-/* Conditions. `reserved`: keys that are no settings may stand among them (they are read
- * elsewhere). */
-void claim_reader_selection(struct claim_reader *r, const struct ynode *n, const char *what, bool reserved,
+#define CLAIM_KEY_MAX 160
+
+/* The key that a setting has in params, into `key` of CLAIM_KEY_MAX, and its row (NULL: it has
+ * none); false and a complaint if there is no such setting. */
+bool claim_reader_key(struct claim_reader *r, const struct ynode *n, enum claim_scope scope, const struct opt **row,
+		      char *key);
+
+/* Conditions. Of `against`, which `what` then says, keys that are no settings may stand among them
+ * (they are read elsewhere). */
+void claim_reader_selection(struct claim_reader *r, const struct ynode *n, const char *what, enum claim_scope scope,
 			    struct claim_selection *s);
 
 /* Complain if none of the spec's points is selected. */

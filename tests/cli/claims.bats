@@ -82,15 +82,15 @@ good() {
 	run "$KBLAT" run wrong.yaml
 	[ "$status" -eq 2 ]
 	local -a said=(
-		"wrong.yaml:8:9: 'id' wants" "'claim' of a claim is missing" "unknown key 'clam' of a claim; did you mean 'claim'?"
+		"wrong.yaml:8:9: 'id' must be" "'claim' of a claim is missing" "unknown key 'clam' of a claim; did you mean 'claim'?"
 		"no kernel has a series 'lat_n'; did you mean 'lat_ns'?" "unknown setting 'dely'; did you mean 'delay'?"
-		"not '1 parsec'" "a bound wants a number or per cent such as 0.5 or 50%, not 'many'" "'claim' is empty"
-		"wants exactly one of ratio" "'eight'" "a claim with this 'id' stands above already"
-		"'metric' wants SERIES.STATISTIC" "poll: only numbers can be compared with '>'" "did you mean 'rising'?"
-		"'along' wants a setting whose values are numbers" "'tolerance' wants a share" "unknown need; did you mean 'hca'?"
-		"'cpus' wants a number: {cpus: 4}" "'hca' takes no number" "not an empty list" "'by' wants a list of settings"
+		"not '1 parsec'" "a bound must be a number or per cent such as 0.5 or 50%, not 'many'" "'claim' is empty"
+		"must have exactly one of ratio" "'eight'" "a claim with this 'id' stands above already"
+		"'metric' must be SERIES.STATISTIC" "poll: only numbers can be compared with '>'" "did you mean 'rising'?"
+		"'along' must be a setting whose values are numbers" "'tolerance' must be a share" "unknown need; did you mean 'hca'?"
+		"'cpus' needs a number: {cpus: 4}" "'hca' takes no number" "not an empty list" "'by' must be a list of settings"
 		"'min' is above 'max'" "'along' belongs to 'order'" "'tolerance' belongs to 'order'"
-		"a claim wants a mapping with 'id'" "^"
+		"a claim must be a mapping with 'id'" "^"
 	)
 	local s
 	for s in "${said[@]}"; do
@@ -197,4 +197,123 @@ good() {
 	grep -q '<h2>Claims</h2>' "$run_dir/derived/report.html"
 	grep -q 'A delay of 1 us makes a quarter' "$run_dir/derived/report.html"
 	grep -q 'class="yes">holds' "$run_dir/derived/report.html"
+}
+
+# flows_spec NAME <<YAML: a spec of two points with two flows, whose delays are 1 and 4 us, with these claims.
+flows_spec() {
+	{
+		echo 'settings: {flows: small large, kernel: oneway, transport: scripted, messages: 500, burst: 500, repetitions: 3,'
+		echo '           small.delay: 1us, large.delay: 4us}'
+		echo 'matrix:'
+		echo '  - small.size: [8B, 16B]'
+		echo 'claims:'
+		cat
+	} | spec "$1"
+}
+
+@test "claims compare two flows of a point, select by a flow's settings and follow them" {
+	flows_spec flows <<-'YAML'
+		  - id: quarter
+		    claim: "Small messages take a quarter of the time of large ones"
+		    metric: small.lat_ns.p50
+		    points: {}
+		    against: {metric: large.lat_ns.p50}
+		    ratio: {min: 20%, max: 0.3}
+		  - id: half
+		    claim: "Small messages take half of the time of large ones"
+		    metric: small.lat_ns.p50
+		    points: {}
+		    against: {metric: large.lat_ns.p50}
+		    ratio: {min: 50%}
+		  - id: one
+		    claim: "Messages of 16 B are 3 us faster"
+		    metric: small.lat_ns.p50
+		    points: {small.size: ">8B"}
+		    against: {metric: large.lat_ns.p50}
+		    difference: {max: -2.9us}
+		  - id: flat
+		    claim: "The size of the small messages does not matter"
+		    metric: small.lat_ns.p50
+		    points: {flows: small large}
+		    order: flat
+		    along: small.size
+		    tolerance: 10%
+	YAML
+	run "$KBLAT" run flows.yaml --out runs
+	[ "$status" -eq 3 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/claims.json" '[(c["id"], c["verdict"], c["measured"]) for c in d["claims"]]')" \
+		"[('quarter', 'holds', 'small.size 8B 0.25; small.size 16B 0.25'), ('half', 'fails', 'small.size 8B 0.25; small.size 16B 0.25'), ('one', 'holds', '-3.00 us (-3.00 us to -3.00 us)'), ('flat', 'holds', '1 (1 to 1)')]"
+	assert_eq "$(json "$run_dir/claims.json" 'd["claims"][2]["cases"][0]["points"] + d["claims"][2]["cases"][0]["against"]')" "[1, 1]"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "a claim about a flow beside another and alone" {
+	spec alone <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 500, burst: 500, repetitions: 3}
+		matrix:
+		  - {flows: small large, small.delay: 2us, large.delay: 4us, small.size: [8B, 16B]}
+		  - {delay: 1us, size: [8B, 16B]}
+		claims:
+		  - id: twice
+		    claim: "Beside large messages, small ones take twice as long"
+		    metric: small.lat_ns.p50
+		    points: {flows: small large}
+		    against: {transport: scripted, metric: lat_ns.p50}
+		    by: [size]
+		    ratio: {min: 1.9, max: 2.1}
+	YAML
+	run "$KBLAT" run alone.yaml --out runs
+	[ "$status" -eq 0 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/claims.json" '[(c["points"], c["against"], c["measured"]) for c in d["claims"][0]["cases"]]')" \
+		"[([0], [2], '2 (2 to 2)'), ([1], [3], '2 (2 to 2)')]"
+}
+
+@test "a flow that is misspelt in a claim, or left out, is a mistake with line and column" {
+	flows_spec wrong <<-'YAML'
+		  - id: one
+		    claim: "c"
+		    metric: smal.lat_ns.p50
+		    points: {smal.size: 8B, small.siz: 8B, small.repetitions: 3, size: 8B}
+		    against: {metric: lat_ns.p50}
+		    ratio: {max: 1}
+		  - id: two
+		    claim: "c"
+		    metric: small.lat_ns.p5
+		    points: {}
+		    order: rising
+		    along: size
+	YAML
+	run "$KBLAT" run wrong.yaml
+	[ "$status" -eq 2 ]
+	local -a said=(
+		"wrong.yaml:10:13: no point has a flow 'smal'; did you mean 'small'?"
+		"wrong.yaml:11:14: no point has a flow 'smal'; did you mean 'small'?"
+		"wrong.yaml:11:29: unknown setting 'small.siz'; did you mean 'small.size'?"
+		"wrong.yaml:11:44: 'repetitions' belongs to the point, not to one of its flows"
+		"wrong.yaml:11:66: all points have flows, and each its own 'size'; did you mean 'small.size'?"
+		"wrong.yaml:12:23: 'metric' must name the flow, too: all points have flows; did you mean 'small.lat_ns.p50'?"
+		"wrong.yaml:16:13: no series has a statistic 'p5'; did you mean 'p50'?"
+		"wrong.yaml:19:12: all points have flows, and each its own 'size'; did you mean 'small.size'?"
+	)
+	local s
+	for s in "${said[@]}"; do
+		assert_contains "$output" "$s"
+	done
+}
+
+@test "the example of the documentation, with flows, is judged" {
+	{
+		echo 'kblat: 1'
+		echo 'name: documented'
+		sed -n '/^### Flows/,/^## /p' "$BATS_TEST_DIRNAME/../../docs/claims.md" | sed -n '/^```yaml/,/^```/p' | grep -v '^```'
+	} >documented.yaml
+	run "$KBLAT" run documented.yaml --out runs --set messages=500 --set repetitions=2
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/claims.json" '[(c["id"], len(c["cases"]), [x["value"] is None for x in c["cases"]]) for c in d["claims"]]')" \
+		"[('beside', 2, [False, False]), ('alone', 2, [False, False])]"
 }
