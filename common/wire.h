@@ -1,5 +1,5 @@
 /*
- * What coordinator and endpoint say to each other (protocol 1): JSON objects with a "type", one a
+ * What coordinator and endpoint say to each other (protocol 2): JSON objects with a "type", one a
  * line, over the endpoint's standard input and output; a "done" is followed by its columns' bytes.
  * docs/protocol.md lists the messages. What arrives is untrusted: lines are bounded, types checked
  * by who uses them.
@@ -13,7 +13,7 @@
 
 struct err;
 
-#define WIRE_PROTOCOL 1
+#define WIRE_PROTOCOL 2
 #define WIRE_LINE_MAX (1024 * 1024)
 
 /* A byte stream being cut into lines. */

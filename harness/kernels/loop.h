@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "kernels/kernel.h"
-#include "kernels/payload.h"
+#include "transports/payload.h"
 
 #include TRANSPORT_HOT
 

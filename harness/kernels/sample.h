@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "kernels/payload.h"
+#include "transports/payload.h"
 
 /* A transport's own bytes may stand before it: four-byte alignment is all that is sure. */
 struct __attribute__((packed, aligned(4))) sample {

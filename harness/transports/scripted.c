@@ -11,7 +11,7 @@
 #include "common/err.h"
 #include "common/npy.h"
 #include "instrument/device_clock.h"
-#include "kernels/payload.h"
+#include "transports/payload.h"
 #include "transports/scripted_hot.h"
 
 static const char *const fault_names[] = {"none", "page_fault", "switch", "overflow", "bad_completion", "bad_payload",

@@ -15,7 +15,7 @@
 #include "common/err.h"
 #include "fixture_params.h"
 #include "instrument/waker.h"
-#include "kernels/payload.h"
+#include "transports/payload.h"
 #include "kernels/pingpong.h"
 #include "point/flow.h"
 #include "tap.h"

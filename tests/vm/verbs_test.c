@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "common/err.h"
-#include "kernels/payload.h"
+#include "transports/payload.h"
 #include "tests/unit/tap.h"
 #include "transports/verbs_hot.h"
 

@@ -2,8 +2,8 @@
  * Payloads that tell what they are: byte i of message seq is a hash of both, so that a stale, shifted or foreign
  * payload is seen. Used where `check: yes`; outside every measured interval.
  */
-#ifndef KBLAT_KERNELS_PAYLOAD_H
-#define KBLAT_KERNELS_PAYLOAD_H
+#ifndef KBLAT_TRANSPORTS_PAYLOAD_H
+#define KBLAT_TRANSPORTS_PAYLOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
