@@ -48,7 +48,8 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* Where the Python literal at `p` ends: a string, a tuple of plain items, or a word. NULL if it does not. */
+/* Where the Python literal at `p` ends: a string, a tuple of plain items, or a word. NULL if it
+ * does not. */
 static const char *skip_literal(const char *p, const char *end)
 {
 	const char *start = p;
@@ -95,7 +96,8 @@ static bool keep_entry(struct dictionary *d, const char *key, size_t key_length,
 	return false;
 }
 
-/* "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }" and blanks: exactly the three keys, in any order. */
+/* "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }" and blanks: exactly the three keys,
+ * in any order. */
 static bool parse_dictionary(const char *p, const char *end, struct dictionary *d)
 {
 	memset(d, 0, sizeof(*d));
@@ -169,7 +171,8 @@ static int read_dictionary(const char *path, const char *text, size_t length, si
 	return 0;
 }
 
-/* Check the header of a mapped file against the file's size; where the data starts, and how much there is. */
+/* Check the header of a mapped file against the file's size; where the data starts, and how much
+ * there is. */
 static int read_header(const char *path, const unsigned char *map, size_t size, size_t *start, size_t *count,
 		       struct err *e)
 {
@@ -239,7 +242,8 @@ int npy_open(const char *path, struct npy *out, struct err *e)
 		munmap(map, size);
 		return rc;
 	}
-	/* Columns are read from front to end: let the kernel fetch ahead and map many pages at a time. */
+	/* Columns are read from front to end: let the kernel fetch ahead and map many pages at a
+	 * time. */
 	madvise(map, size, MADV_SEQUENTIAL);
 	*out = (struct npy){(const int64_t *)((const char *)map + start), count, map, size};
 	return 0;

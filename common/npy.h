@@ -1,8 +1,9 @@
 /*
  * NumPy's .npy format, version 1.0, for one-dimensional little-endian int64 columns
- * (numpy.org/doc/stable/reference/generated/ numpy.lib.format.html). The header is padded to NPY_HEADER bytes, so that
- * data starts on a page and a column can be mapped, locked and filled in place: the shape is written at capacity first
- * and set to the true count when that is known. NumPy reads every state in between.
+ * (numpy.org/doc/stable/reference/generated/ numpy.lib.format.html). The header is padded to
+ * NPY_HEADER bytes, so that data starts on a page and a column can be mapped, locked and filled in
+ * place: the shape is written at capacity first and set to the true count when that is known. NumPy
+ * reads every state in between.
  */
 #ifndef KBLAT_COMMON_NPY_H
 #define KBLAT_COMMON_NPY_H
@@ -27,8 +28,8 @@ struct npy {
 /* Fill NPY_HEADER bytes for `count` entries. */
 void npy_header(char header[NPY_HEADER], size_t count);
 
-/* Map a column. STATUS_USAGE and a clear cause for: not .npy, another version, dtype, order or shape, truncated, too
- * long. */
+/* Map a column. STATUS_USAGE and a clear cause for: not .npy, another version, dtype, order or
+ * shape, truncated, too long. */
 int npy_open(const char *path, struct npy *out, struct err *e);
 void npy_close(struct npy *n);
 

@@ -1,6 +1,8 @@
 /*
- * Summary blocks: what is known of a flow beside its series, such as how its pacer kept its rate. The one table: the point's summary, CSV, tables,
- * claims, reports, comparisons and histories take blocks and their statistics from here. A new block is a file that defines it and a row in blocks.c.
+ * Summary blocks: what is known of a flow beside its series, such as how its pacer kept its rate.
+ * The one table: the point's summary, CSV, tables, claims, reports, comparisons and histories take
+ * blocks and their statistics from here. A new block is a file that defines it and a row in
+ * blocks.c.
  */
 #ifndef KBLAT_ANALYSIS_BLOCKS_H
 #define KBLAT_ANALYSIS_BLOCKS_H
@@ -25,10 +27,11 @@ struct block_statistic {
 };
 
 struct block {
-	const char *name; /* in summary.json, and before a dot in claims: "pacing"; of a flow "small.pacing" */
-	bool in_reps;	  /* said of each repetition, too */
-	/* Of these repetitions together: an object with the statistics, null where there is no value, and whatever else explains them. NULL: such a flow has
-	 * no such block. */
+	/* in summary.json, and before a dot in claims: "pacing"; of a flow "small.pacing" */
+	const char *name;
+	bool in_reps; /* said of each repetition, too */
+	/* Of these repetitions together: an object with the statistics, null where there is no
+	 * value, and whatever else explains them. NULL: such a flow has no such block. */
 	json_t *(*make)(const struct layout_flow *f, const struct rep *reps, size_t count);
 	const struct block_statistic *statistics; /* key NULL ends; in the order of columns */
 };

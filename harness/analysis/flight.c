@@ -49,9 +49,9 @@ static void heap_pop(struct heap *h)
 }
 
 /*
- * The messages under way. Those received in order of submission are a queue, which needs no memory of its own: the
- * column is it, and `head` walks along behind. Whoever is received before one that was submitted earlier is in the
- * heap.
+ * The messages under way. Those received in order of submission are a queue, which needs no memory
+ * of its own: the column is it, and `head` walks along behind. Whoever is received before one that
+ * was submitted earlier is in the heap.
  */
 struct under_way {
 	const struct span *span;
@@ -140,7 +140,8 @@ static int flight_count_all(const struct span *spans, size_t span_count, struct 
 	return rc;
 }
 
-/* The median by counting, as for latencies: once over all there can be, then over the bin it is in. */
+/* The median by counting, as for latencies: once over all there can be, then over the bin it is
+ * in. */
 static int find_median(const struct span *spans, size_t span_count, struct window *w, struct flight *f)
 {
 	struct range in = {0, 0};

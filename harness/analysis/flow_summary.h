@@ -1,6 +1,7 @@
 /*
- * One flow of a point while the point is summarised: its repetitions, what they say together and each alone, what became
- * of its messages. Keys of a flow with a name begin with it (rundir/flows.h).
+ * One flow of a point while the point is summarised: its repetitions, what they say together and
+ * each alone, what became of its messages. Keys of a flow with a name begin with it
+ * (rundir/flows.h).
  */
 #ifndef KBLAT_ANALYSIS_FLOW_SUMMARY_H
 #define KBLAT_ANALYSIS_FLOW_SUMMARY_H
@@ -32,7 +33,8 @@ void flow_summary_add(struct flow_summary *s, const struct rep *r);
 /* Add to `metrics` what some of the repetitions say. */
 int flow_summary_metrics(struct flow_summary *s, size_t first, size_t count, json_t *metrics, struct err *e);
 
-/* Once `metrics` holds those of all: count the messages, and find what a third thread does to them. */
+/* Once `metrics` holds those of all: count the messages, and find what a third thread does to
+ * them. */
 int flow_summary_count(struct flow_summary *s, const char *run_path, const json_t *metrics, struct err *e);
 
 /* {"sent", "lost", "duplicates", "reordered"}, a new reference. */

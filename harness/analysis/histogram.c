@@ -9,9 +9,9 @@
 #include "common/err.h"
 
 /*
- * Different values with their counts: a hash table of fixed size (open addressing, at most half full). When it has more
- * than `max` of them, it drops the lowest bit of all keys, as often as it takes. So the width is the smallest that will
- * do, in whatever order values come.
+ * Different values with their counts: a hash table of fixed size (open addressing, at most half
+ * full). When it has more than `max` of them, it drops the lowest bit of all keys, as often as it
+ * takes. So the width is the smallest that will do, in whatever order values come.
  */
 struct value_counts {
 	struct entry {

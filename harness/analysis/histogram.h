@@ -9,8 +9,9 @@
 #include "analysis/stats.h"
 
 /*
- * Values in rising order with their counts. Where there are more than `max_bins` different values, neighbours share a
- * bin whose width is a power of two (`width` 1: exact). Values are the lower edges.
+ * Values in rising order with their counts. Where there are more than `max_bins` different values,
+ * neighbours share a bin whose width is a power of two (`width` 1: exact). Values are the lower
+ * edges.
  */
 struct histogram {
 	int64_t *value;

@@ -11,7 +11,7 @@
 #include "common/json.h"
 #include "rundir/flows.h"
 
-#define CONTROL "undisturbed" /* the control repetition: its folder, and its statistics in the summary */
+#define CONTROL "undisturbed" /* the control repetition: its folder, and its key */
 #define METRIC	"lat_ns"
 
 static const struct layout_series *latency_series(const struct layout_flow *f)

@@ -13,8 +13,9 @@
 enum unit param_name_unit(const char *key, char *name, size_t size);
 
 /*
- * Does a run's spec name this setting? Else all its points have the defaults, which may be different ones of different transports or kernels: that is no
- * choice that tells points apart. `document` is resolved.json or summary.json; one without that list names everything.
+ * Does a run's spec name this setting? Else all its points have the defaults, which may be
+ * different ones of different transports or kernels: that is no choice that tells points apart.
+ * `document` is resolved.json or summary.json; one without that list names everything.
  */
 bool param_is_named(const json_t *document, const char *key);
 

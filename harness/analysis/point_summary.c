@@ -87,7 +87,8 @@ static int refuse_rep(const struct work *w, const struct layout_flow *f, unsigne
 	return rc;
 }
 
-/* A killed run may leave a repetition without all of its columns: it does not count. A completed point may not. */
+/* A killed run may leave a repetition without all of its columns: it does not count. A completed
+ * point may not. */
 static int add_rep(struct work *w, unsigned number, struct rep *of_flow, struct err *e)
 {
 	const struct layout *l = w->layout;
@@ -191,7 +192,8 @@ static void judge_flow(const struct work *w, const struct flow_summary *s, struc
 	    .clock = w->context->clock,
 	    .placement = said_of_flow(w, "placement", s->flow),
 	    .state = {w->context->state[0], w->context->state[1]},
-	    /* A repetition that was broken off leaves messages on the way: not lost, and the point is not valid. */
+	    /* A repetition that was broken off leaves messages on the way: not lost, and the point
+	     * is not valid. */
 	    .lost = is_completed(w) ? s->lost : 0,
 	};
 

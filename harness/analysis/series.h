@@ -1,6 +1,6 @@
 /*
- * A series of a repetition: the difference of two columns, and what it adds to that: half of it (a round trip's), or
- * entries only where they were asked for.
+ * A series of a repetition: the difference of two columns, and what it adds to that: half of it (a
+ * round trip's), or entries only where they were asked for.
  */
 #ifndef KBLAT_ANALYSIS_SERIES_H
 #define KBLAT_ANALYSIS_SERIES_H
@@ -16,9 +16,10 @@ struct span series_span(const struct rep *r, const struct layout_series *s);
 uint64_t series_absent(const struct rep *r, const struct layout_series *s);
 
 /*
- * stats_compute() of a series. Halves are rounded down, one by one; order is kept, so quantiles are exactly those of the
- * halves; mean and stdev are half of what they would be, without the rounding. Of a sparse series nothing is lost; nor
- * are the `absent` messages, which the series has no entry for (series_absent).
+ * stats_compute() of a series. Halves are rounded down, one by one; order is kept, so quantiles are
+ * exactly those of the halves; mean and stdev are half of what they would be, without the rounding.
+ * Of a sparse series nothing is lost; nor are the `absent` messages, which the series has no entry
+ * for (series_absent).
  */
 int series_stats(const struct layout_series *s, const struct span *spans, size_t count, uint64_t absent, int64_t limit,
 		 struct stats *out, struct err *e);

@@ -1,6 +1,7 @@
 /*
- * One sample of a span: a[i] - b[i], or nothing where either never happened. Inline, for the passes over columns. A
- * difference that does not fit 64 bits (no latency: 292 years) is taken as the nearest value that does.
+ * One sample of a span: a[i] - b[i], or nothing where either never happened. Inline, for the passes
+ * over columns. A difference that does not fit 64 bits (no latency: 292 years) is taken as the
+ * nearest value that does.
  */
 #ifndef KBLAT_ANALYSIS_SPAN_H
 #define KBLAT_ANALYSIS_SPAN_H

@@ -1,6 +1,7 @@
 /*
- * The one table of what is said of a series: analysis/statistics.def, a row each. Whoever prints, exports, compares or claims a statistic takes its key,
- * its label and its place in the order from here.
+ * The one table of what is said of a series: analysis/statistics.def, a row each. Whoever prints,
+ * exports, compares or claims a statistic takes its key, its label and its place in the order from
+ * here.
  */
 #ifndef KBLAT_ANALYSIS_STATISTICS_H
 #define KBLAT_ANALYSIS_STATISTICS_H
@@ -36,9 +37,11 @@ struct statistic {
 	const char *help;  /* what it is, in a phrase */
 	enum measure measure;
 	enum over_reps over_reps;
-	unsigned shown;	   /* SHOWN_TABLE | SHOWN_REPORT */
-	unsigned spare;	   /* which column of the table can be left out first: text_table_add()'s; 0: none */
-	double weight;	   /* in the joint test of a comparison (docs/compare.md); 0: it is not compared */
+	unsigned shown; /* SHOWN_TABLE | SHOWN_REPORT */
+	/* which column of the table can be left out first: text_table_add()'s; 0: none */
+	unsigned spare;
+	/* in the joint test of a comparison (docs/compare.md); 0: it is not compared */
+	double weight;
 	unsigned quantile; /* index in struct stats' quantiles; QUANTILES: it is none */
 	json_t *(*get)(const struct stats *s, unsigned quantile); /* null where there is no value */
 };

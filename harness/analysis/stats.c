@@ -31,8 +31,8 @@ bool quantile_is_known(unsigned q, uint64_t n)
 }
 
 /*
- * What one pass finds beside the counts. Sums are of (value - base), so that they stay exact and small: `sum` fits
- * whatever comes, `squares` may wrap for ranges of days (see deviations()).
+ * What one pass finds beside the counts. Sums are of (value - base), so that they stay exact and
+ * small: `sum` fits whatever comes, `squares` may wrap for ranges of days (see deviations()).
  */
 struct moments {
 	int64_t base;
@@ -42,7 +42,8 @@ struct moments {
 	unsigned __int128 squares;
 };
 
-/* What is outside the first window, kept while it is little: its quantiles are looked for in there, without a pass over everything. */
+/* What is outside the first window, kept while it is little: its quantiles are looked for in there,
+ * without a pass over everything. */
 #define KEPT_MAX ((size_t)1 << 19)
 
 struct kept {
@@ -90,8 +91,9 @@ static void moments_outside(struct moments *m, struct kept *k, int64_t value, in
 }
 
 /*
- * The first pass, over everything. Where a bin is one value, what falls into the window is only counted here, and its
- * moments are taken from the bins afterwards: the loop is then two loads, a subtraction and an increment.
+ * The first pass, over everything. Where a bin is one value, what falls into the window is only
+ * counted here, and its moments are taken from the bins afterwards: the loop is then two loads, a
+ * subtraction and an increment.
  */
 static inline __attribute__((always_inline)) void count_span(const struct span *s, struct window *w, int64_t limit,
 							     bool exact, struct moments *out, struct kept *k)
@@ -142,8 +144,8 @@ static void first_pass(const struct span *spans, size_t span_count, struct windo
 		moments_from_bins(m, w, limit);
 }
 
-/* Sum of squared distances from the mean, where the exact sum of squares does not fit 128 bits: one more pass, in 64
- * bits of mantissa. */
+/* Sum of squared distances from the mean, where the exact sum of squares does not fit 128 bits: one
+ * more pass, in 64 bits of mantissa. */
 static long double deviations(const struct span *spans, size_t span_count, long double mean)
 {
 	long double sum = 0;
@@ -178,8 +180,8 @@ static void mean_and_stdev(const struct span *spans, size_t span_count, const st
 	if (m->n < 2)
 		return;
 	if (squares_fit(m)) {
-		/* Sum of (v - whole)^2 = squares - whole * (sum + rest): not negative and below 2^128, so wrapping on
-		 * the way does no harm. */
+		/* Sum of (v - whole)^2 = squares - whole * (sum + rest): not negative and below
+		 * 2^128, so wrapping on the way does no harm. */
 		unsigned __int128 about = m->squares - (unsigned __int128)whole * (unsigned __int128)(m->sum + rest);
 
 		square = (long double)about - (long double)rest * fraction;
@@ -189,7 +191,8 @@ static void mean_and_stdev(const struct span *spans, size_t span_count, const st
 	out->stdev = (double)sqrtl(square / (long double)(m->n - 1));
 }
 
-/* A quantile being looked for: its rank, a range that holds it, and how many samples are below that range. */
+/* A quantile being looked for: its rank, a range that holds it, and how many samples are below that
+ * range. */
 struct search {
 	uint64_t rank, before;
 	struct range in;
@@ -247,8 +250,8 @@ static inline void count_in_all(struct refinement *r, int64_t value)
 	}
 }
 
-/* Hardly any sample is in one of the ranges: one look at the first window's bin tells, however many ranges there are.
- */
+/* Hardly any sample is in one of the ranges: one look at the first window's bin tells, however many
+ * ranges there are. */
 static void count_again(const struct span *s, struct refinement *r)
 {
 	const struct window first = *r->first;

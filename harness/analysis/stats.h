@@ -1,10 +1,11 @@
 /*
  * Exact statistics of differences of columns: lat[i] = t_recv[i] - t_subm[i].
  *
- * Quantiles are nearest rank, sorted[ceil(p*n)-1], exact to the nanosecond whatever the range, and null (has_quantile
- * false) with fewer than 20 samples beyond them. min and max are the true ones. Memory does not grow with the number of
- * samples (under 16 MiB beside the columns): counting into one-nanosecond bins over a window; ranks that fall outside
- * are refined by further passes. Cost: measured by tests/bench/ (10 M samples).
+ * Quantiles are nearest rank, sorted[ceil(p*n)-1], exact to the nanosecond whatever the range, and
+ * null (has_quantile false) with fewer than 20 samples beyond them. min and max are the true ones.
+ * Memory does not grow with the number of samples (under 16 MiB beside the columns): counting into
+ * one-nanosecond bins over a window; ranks that fall outside are refined by further passes. Cost:
+ * measured by tests/bench/ (10 M samples).
  */
 #ifndef KBLAT_ANALYSIS_STATS_H
 #define KBLAT_ANALYSIS_STATS_H
@@ -15,8 +16,8 @@
 
 struct err;
 
-/* One repetition's contribution: a[i] - b[i]; b may be NULL (the values are a's). NEVER in either: lost. A difference
- * that does not fit 64 bits counts as the nearest value that does. */
+/* One repetition's contribution: a[i] - b[i]; b may be NULL (the values are a's). NEVER in either:
+ * lost. A difference that does not fit 64 bits counts as the nearest value that does. */
 struct span {
 	const int64_t *a, *b;
 	size_t count;
@@ -33,8 +34,8 @@ enum {
 };
 extern const unsigned quantile_millionths[QUANTILES];
 
-/* The rank of quantile q among n samples, ceil(p * n) in integers (in floating point 0.99 * n may land on the wrong
- * side); and whether at least 20 samples lie beyond it. */
+/* The rank of quantile q among n samples, ceil(p * n) in integers (in floating point 0.99 * n may
+ * land on the wrong side); and whether at least 20 samples lie beyond it. */
 uint64_t quantile_rank(unsigned q, uint64_t n);
 bool quantile_is_known(unsigned q, uint64_t n);
 
@@ -45,7 +46,8 @@ struct stats {
 	bool has_quantile[QUANTILES];
 	int64_t quantile[QUANTILES];
 	double mean;
-	double stdev;	   /* of a sample (n - 1); 0 for n < 2. Exact sums (128 bits), never through a coarser unit */
+	/* of a sample (n - 1); 0 for n < 2. Exact sums (128 bits), never through a coarser unit */
+	double stdev;
 	double over_limit; /* share of n above the limit; 0 if n is 0 */
 };
 

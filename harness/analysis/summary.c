@@ -48,7 +48,8 @@ static bool is_impossible(const json_t *point)
 	return !strcmp(json_text(point, "outcome"), "impossible");
 }
 
-/* What is said of several points is said once. Only points that are `impossible` here, or only the others. */
+/* What is said of several points is said once. Only points that are `impossible` here, or only the
+ * others. */
 static json_t *gather(const json_t *points, const char *key, bool impossible)
 {
 	json_t *by_text = json_object(), *list = json_array(), *ids;

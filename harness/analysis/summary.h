@@ -9,9 +9,9 @@
 struct err;
 
 /*
- * The summary, computed from columns and counters alone (nothing cached is read): what summary.json must say. `run`:
- * run.json; `resolved`: resolved.json. New reference, or NULL. Also gives every point its own summary (the same object as
- * in "points").
+ * The summary, computed from columns and counters alone (nothing cached is read): what summary.json
+ * must say. `run`: run.json; `resolved`: resolved.json. New reference, or NULL. Also gives every
+ * point its own summary (the same object as in "points").
  */
 json_t *summary_build(const char *run_path, const json_t *run, const json_t *resolved, struct err *e);
 

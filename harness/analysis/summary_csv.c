@@ -12,7 +12,8 @@
 /* What the rows of a run have in common. */
 struct csv {
 	FILE *out;
-	json_t *settings; /* of all points, in the order in which they appear; keys of an object, values null */
+	/* of all points, in the order in which they appear; keys of an object, values null */
+	json_t *settings;
 	const struct block **blocks; /* that a point has; NULL ends */
 };
 

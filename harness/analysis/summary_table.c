@@ -97,8 +97,8 @@ static bool is_named(const struct row *r, const char *key)
 	       param_is_named(r->summary, flows_key(r->flow, key, full, sizeof(full)));
 }
 
-/* A setting varies if two points that have it differ: one that only one transport has does not tell that transport's
- * points apart. Nor does one that nobody chose. */
+/* A setting varies if two points that have it differ: one that only one transport has does not tell
+ * that transport's points apart. Nor does one that nobody chose. */
 static bool row_setting_varies(const struct rows *all, const char *key)
 {
 	const json_t *first = NULL;
@@ -147,7 +147,8 @@ static void add_settings(struct text_table *t, const struct rows *all)
 
 /* --- numbers --- */
 
-/* Nanoseconds as microseconds, three significant digits; from 1000 us on all that stand before the point. */
+/* Nanoseconds as microseconds, three significant digits; from 1000 us on all that stand before the
+ * point. */
 static void put_us(struct text_table *t, size_t column, size_t row, const json_t *value)
 {
 	double us = json_number_value(value) / 1000, size = fabs(us);

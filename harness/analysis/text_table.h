@@ -1,7 +1,7 @@
 /*
- * Text in columns, for people: widths found from what is in them, numbers aligned at their decimal points, and columns
- * left out, the least important first, where all would be too wide. Pure but for the output; aborts where there is no
- * memory.
+ * Text in columns, for people: widths found from what is in them, numbers aligned at their decimal
+ * points, and columns left out, the least important first, where all would be too wide. Pure but
+ * for the output; aborts where there is no memory.
  */
 #ifndef KBLAT_ANALYSIS_TEXT_TABLE_H
 #define KBLAT_ANALYSIS_TEXT_TABLE_H

@@ -25,7 +25,8 @@ __attribute__((format(printf, 2, 3))) static void validity_say(json_t *list, con
 	va_start(ap, format);
 	vsnprintf(raw, sizeof(raw), format, ap);
 	va_end(ap);
-	/* Part of it may come from a file: it must be showable, and JSON must be able to hold it. */
+	/* Part of it may come from a file: it must be showable, and JSON must be able to hold
+	 * it. */
 	json_array_append_new(list, json_string(text_clean(raw, strlen(raw), text, sizeof(text))));
 }
 
@@ -47,7 +48,8 @@ static bool is_polling(const json_t *params)
 	return !strcmp(json_text(params, "poll"), "busy");
 }
 
-/* Memory for stamps that was never touched (`touch: no`): there page faults are what is measured. */
+/* Memory for stamps that was never touched (`touch: no`): there page faults are what is
+ * measured. */
 static bool is_untouched(const json_t *params)
 {
 	return json_is_false(json_object_get(params, "touch"));
@@ -262,7 +264,8 @@ static void judge_pacing(const struct validity_facts *f, struct validity *out)
 
 /* --- the device's own counters --- */
 
-/* Packets that left the device over a repetition, or -1 if no counter tells. A message is at least one packet. */
+/* Packets that left the device over a repetition, or -1 if no counter tells. A message is at least
+ * one packet. */
 static json_int_t packets_sent(const json_t *counters)
 {
 	static const char *const keys[] = {"port_xmit_packets", "sent_pkts"};
@@ -272,8 +275,8 @@ static json_int_t packets_sent(const json_t *counters)
 		json_int_t before = get_count(json_object_get(device, "before"), keys[i]);
 		json_int_t after = get_count(json_object_get(device, "after"), keys[i]);
 
-		/* Old devices have 32 bits and stay at their highest value (InfiniBand Architecture 1, 16.1.3.5): that
-		 * tells nothing. */
+		/* Old devices have 32 bits and stay at their highest value (InfiniBand Architecture
+		 * 1, 16.1.3.5): that tells nothing. */
 		if (before >= 0 && after >= before && after != UINT32_MAX)
 			return after - before;
 	}

@@ -1,11 +1,13 @@
 /*
- * When a number is valid: rules over what was counted, one row each (harness/analysis/validity.c). Pure.
+ * When a number is valid: rules over what was counted, one row each (harness/analysis/validity.c).
+ * Pure.
  *
- * A rule that *invalidates* gives a reason: page faults, recorder overflow, bad completions inside a measured interval;
- * a tick counter that failed its checks, or endpoints without a common clock; loss on a reliable transport; duplicates;
- * traffic that took another way than the device under test. A rule that *warns*: no invariant TSC but a good fit,
- * migration or involuntary switch of a busy-polling thread, frequency scaling, a shared SMT sibling, no locked memory,
- * loss on an unreliable transport, page faults where `touch: no` makes them the subject.
+ * A rule that *invalidates* gives a reason: page faults, recorder overflow, bad completions inside
+ * a measured interval; a tick counter that failed its checks, or endpoints without a common clock;
+ * loss on a reliable transport; duplicates; traffic that took another way than the device under
+ * test. A rule that *warns*: no invariant TSC but a good fit, migration or involuntary switch of a
+ * busy-polling thread, frequency scaling, a shared SMT sibling, no locked memory, loss on an
+ * unreliable transport, page faults where `touch: no` makes them the subject.
  */
 #ifndef KBLAT_ANALYSIS_VALIDITY_H
 #define KBLAT_ANALYSIS_VALIDITY_H
@@ -19,21 +21,24 @@ struct validity {
 	json_t *warnings; /* array of strings */
 };
 
-/* What is judged: a flow of a point. All but params may be NULL: then what depends on it is not known, which is a reason or a
- * warning of its own. */
+/* What is judged: a flow of a point. All but params may be NULL: then what depends on it is not
+ * known, which is a reason or a warning of its own. */
 struct validity_facts {
 	const json_t *params; /* its settings, under their bare names */
 	struct layout_traits traits;
 	const json_t *counters;	 /* array of every repetition's counters.json */
 	const json_t *clock;	 /* run.json's "clock" */
 	const json_t *placement; /* point.json's "placement", of the flow */
-	const json_t *state[2];	 /* state.json's "keys" of the source's and of the sink's host, before the run */
-	json_int_t lost;	 /* over all repetitions, from the columns; duplicates are a counter */
+	/* state.json's "keys" of the source's and of the sink's host, before the run */
+	const json_t *state[2];
+	/* over all repetitions, from the columns; duplicates are a counter */
+	json_int_t lost;
 };
 
 /*
- * Fills both arrays (new references). What one rule finds in several repetitions is one text, with how many of them it
- * concerns: "7 page faults inside the measured interval (source, 2 of 5 repetitions)".
+ * Fills both arrays (new references). What one rule finds in several repetitions is one text, with
+ * how many of them it concerns: "7 page faults inside the measured interval (source, 2 of 5
+ * repetitions)".
  */
 void validity_judge(const struct validity_facts *facts, struct validity *out);
 

@@ -103,7 +103,8 @@ static int verify_files(struct check *c, struct verified *out, struct err *e)
 
 /* --- what was derived --- */
 
-/* Does a file hold this value? `value` is consumed; NULL: it could not be made, for the reason in `e`. */
+/* Does a file hold this value? `value` is consumed; NULL: it could not be made, for the reason in
+ * `e`. */
 static void verify_json(struct check *c, const char *name, json_t *value, const char *complaint, const struct err *e)
 {
 	char *path = fs_path("%s/%s", c->run->path, name);
@@ -169,8 +170,8 @@ static bool ends_with_first(const struct layout *l)
 	return !strcmp(json_text(l->params, "until"), "first");
 }
 
-/* Of a point that was completed, how many messages a repetition of a flow has, or MESSAGES_COUNTED; -1 otherwise, or if
- * that is not said. */
+/* Of a point that was completed, how many messages a repetition of a flow has, or MESSAGES_COUNTED;
+ * -1 otherwise, or if that is not said. */
 static json_int_t messages_of(const struct layout *l, const struct layout_flow *f, const json_t *point)
 {
 	const json_t *messages = json_object_get(f->params, "messages");

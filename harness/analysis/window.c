@@ -50,7 +50,8 @@ static size_t take_samples(const struct span *spans, size_t span_count, int64_t 
 
 	for (size_t k = 0; k < span_count; k++)
 		total += spans[k].count;
-	/* An odd stride, so that a pattern of the sender (bursts of 2^k) does not hide half of the values. */
+	/* An odd stride, so that a pattern of the sender (bursts of 2^k) does not hide half of the
+	 * values. */
 	stride = (total / SAMPLES) | 1;
 	for (size_t k = 0; k < span_count; k++) {
 		for (; next < spans[k].count && taken < SAMPLES; next += stride)
@@ -98,7 +99,8 @@ static size_t densest(const int64_t *samples, size_t n, uint64_t reach, size_t *
 
 struct range window_guess(const struct span *spans, size_t span_count)
 {
-	/* One value a bin; and what a second pass resolves: bins of no more values than a window has bins. */
+	/* One value a bin; and what a second pass resolves: bins of no more values than a window
+	 * has bins. */
 	const uint64_t one_pass = WINDOW_BINS - 1, two_passes = WINDOW_BINS * WINDOW_BINS - 1;
 	int64_t samples[SAMPLES] = {0};
 	size_t n = take_samples(spans, span_count, samples), ends = n / 64, most, first;
@@ -107,11 +109,13 @@ struct range window_guess(const struct span *spans, size_t span_count)
 
 	if (!n)
 		return (struct range){0, (int64_t)one_pass};
-	/* Where one value a bin catches nearly all, a little room below, the rest above, where the tail is. */
+	/* Where one value a bin catches nearly all, a little room below, the rest above, where the
+	 * tail is. */
 	first = densest(samples, n, one_pass / 4 * 3, &most);
 	if (most >= n - n / 8)
 		return range_extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass);
-	/* Else all but the outermost samples, of which one a second late would make the bins a thousand times as wide. */
+	/* Else all but the outermost samples, of which one a second late would make the bins a
+	 * thousand times as wide. */
 	r = (struct range){samples[ends], samples[n - 1 - ends]};
 	reach = (uint64_t)r.high - (uint64_t)r.low;
 	/* Still thousands of bins for the narrow part, and the tail as far as two passes go. */

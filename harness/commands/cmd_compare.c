@@ -44,7 +44,8 @@ const struct cli_command cmd_compare_cli = {
 
 struct asked {
 	struct cli_list ignore, quantities;
-	char *block; /* the metric, where that is a summary block of which one quantity was asked for */
+	/* the metric, where that is a summary block of which one quantity was asked for */
+	char *block;
 	const char *unit, *metric, *experiment, *margin, *effect, *varying, *out;
 	long seed;
 	bool json, aa;
@@ -195,7 +196,8 @@ static enum status check_and_compare(const struct cli_list *base, const struct c
 	return e->status;
 }
 
-/* Everything after --with is of the other arm, as a shell's wildcard leaves it: the index of --with, or argc. */
+/* Everything after --with is of the other arm, as a shell's wildcard leaves it: the index of
+ * --with, or argc. */
 static int find_with(int argc, char **argv)
 {
 	int i = 1;
@@ -205,7 +207,8 @@ static int find_with(int argc, char **argv)
 	return i < argc && !strcmp(argv[i], "--with") ? i : argc;
 }
 
-/* The arguments from --with on, as those of a command line of their own; --with again means nothing new. */
+/* The arguments from --with on, as those of a command line of their own; --with again means nothing
+ * new. */
 static int parse_with(const struct cli_flag *flags, int argc, char **argv, struct cli_list *with, bool *help,
 		      struct err *e)
 {

@@ -75,7 +75,8 @@ static enum status verify_content(const char *path, const struct run *run, struc
 	return STATUS_OK;
 }
 
-/* A directory with a manifest was once a run directory: what it lacks now is a difference, not a wrong argument. */
+/* A directory with a manifest was once a run directory: what it lacks now is a difference, not a
+ * wrong argument. */
 static enum status refuse_run(bool was_sealed, const struct err *why, struct err *e)
 {
 	if (was_sealed) {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PENALTY	   3	  /* times log n; the usual one, for a change of the mean and the place of it */
+#define PENALTY	   3	  /* times log n: for a change of the mean and its place */
 #define NORMAL_MAD 0.6745 /* median |x| of a standard normal distribution */
 
 static int by_rising_value(const void *a, const void *b)
@@ -49,7 +49,8 @@ struct search {
 	double penalty;
 };
 
-/* The best last segment of the first `end` values; starts that can never be best again are forgotten. */
+/* The best last segment of the first `end` values; starts that can never be best again are
+ * forgotten. */
 static void segment_extend(struct search *s, size_t end)
 {
 	size_t kept = 0;

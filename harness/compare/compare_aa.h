@@ -1,11 +1,13 @@
 /*
- * One arm against itself: its units split into halves in `splits` ways, drawn with the rule's seed, each judged
- * as a comparison; and the earlier half against the later. "regression" stands for a drift.
+ * One arm against itself: its units split into halves in `splits` ways, drawn with the rule's seed,
+ * each judged as a comparison; and the earlier half against the later. "regression" stands for a
+ * drift.
  *
- *   {"schema": 1, "verdict", "answer", "unit", "units", "runs", "alpha", "seed", "splits", "counts": {verdict: count},
- *    "false_alarms", "false_alarms_upper_95", "earlier_later": a verdict, "needed",
- *    "points": [{"id", "label", "metric", "quantities": [{"quantity", "level", "noise", "noise_percent", "stdev_units_percent",
- *      "stdev_runs_percent"}]}]}
+ *   {"schema": 1, "verdict", "answer", "unit", "units", "runs", "alpha", "seed", "splits",
+ *    "counts": {verdict: count}, "false_alarms", "false_alarms_upper_95",
+ *    "earlier_later": a verdict, "needed", "points": [{"id", "label", "metric",
+ *      "quantities": [{"quantity", "level", "noise", "noise_percent", "stdev_units_percent",
+ *        "stdev_runs_percent"}]}]}
  */
 #ifndef KBLAT_COMPARE_AA_H
 #define KBLAT_COMPARE_AA_H

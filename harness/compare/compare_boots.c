@@ -23,7 +23,8 @@ static double normal_quantile(double tail)
 	return low;
 }
 
-/* Hill, Algorithm 396 (CACM 13, 1970): expands t in that of a normal distribution; its special case for two degrees of freedom is exact. */
+/* Hill, Algorithm 396 (CACM 13, 1970): expands t in that of a normal distribution; its special case
+ * for two degrees of freedom is exact. */
 double boots_student(double tail, double df)
 {
 	double p = 2 * tail, a = 1 / (df - 0.5), b = 48 / (a * a);

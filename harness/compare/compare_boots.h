@@ -8,12 +8,13 @@
 
 #define BOOTS_MOST 1000
 
-/* Student's t that is surpassed with probability `tail` (0 < tail < 1/2), df >= 2; within 1 % of the true one for tail >= 1e-4. */
+/* Student's t that is surpassed with probability `tail` (0 < tail < 1/2), df >= 2; within 1 % of
+ * the true one for tail >= 1e-4. */
 double boots_student(double tail, double df);
 
 /*
- * Units an arm, from `least` on, that show a shift of `effect` with probability `power` at a two-sided `level`, where units of
- * one arm vary with `stdev`. BOOTS_MOST if even so many do not.
+ * Units an arm, from `least` on, that show a shift of `effect` with probability `power` at a
+ * two-sided `level`, where units of one arm vary with `stdev`. BOOTS_MOST if even so many do not.
  */
 size_t boots_needed(double effect, double stdev, double level, double power, size_t least);
 

@@ -23,7 +23,8 @@ static bool is_name_among(const char *name, const char *const *names, size_t cou
 
 /* --- joining --- */
 
-/* A setting may be named with its unit or without: "size_bytes", "size"; of a flow, or without its name: of all flows. */
+/* A setting may be named with its unit or without: "size_bytes", "size"; of a flow, or without its
+ * name: of all flows. */
 static bool is_ignored(const char *key, const struct compare_choice *choice)
 {
 	char name[NAME_MAX_];
@@ -216,7 +217,8 @@ static bool counts(const struct compare_point *p, size_t run)
 	return json_is_true(json_object_get(p->of_run[run], "valid")) && json_object_size(metrics_of(p, run));
 }
 
-/* Of a run's metrics the one that is this but for its unit ("lat_us" for "lat_ns"), else the first. */
+/* Of a run's metrics the one that is this but for its unit ("lat_us" for "lat_ns"), else the
+ * first. */
 static const char *nearest_metric(const json_t *metrics, const char *wanted, bool *same_quantity)
 {
 	const char *end = strrchr(wanted, '_'), *key;
@@ -452,7 +454,8 @@ static struct compare_point copy_for_flow(const struct compare_join *j, const st
 	return copy;
 }
 
-/* The flows of a point that have the metric asked for, each as a point of its own; none: the first, which will say so. */
+/* The flows of a point that have the metric asked for, each as a point of its own; none: the first,
+ * which will say so. */
 static void split_point(const struct compare_join *j, struct compare_point *p, const json_t *names, const char *asked,
 			struct compare_join *to)
 {

@@ -92,8 +92,8 @@ static bool is_within(const struct entry *t, double low, double high)
 }
 
 /*
- * An alarm is of all quantities together; that one is equivalent is its own: two tests, each of one side (Schuirmann 1987). To
- * say so of all takes no allowance for their number, as each must pass.
+ * An alarm is of all quantities together; that one is equivalent is its own: two tests, each of one
+ * side (Schuirmann 1987). To say so of all takes no allowance for their number, as each must pass.
  */
 static int entry_verdict(const struct entry *t)
 {
@@ -215,7 +215,8 @@ size_t compare_units_least(const struct compare_runs *runs)
 	return runs->pairs ? COMPARE_PAIRS : COMPARE_UNITS;
 }
 
-/* How much a unit varies. Without two units in an arm only what their runs leave of it is known, which is less. */
+/* How much a unit varies. Without two units in an arm only what their runs leave of it is known,
+ * which is less. */
 static double stdev_of(const struct compare_join *j, const struct compare_values *v)
 {
 	double runs = (double)j->runs->count / (double)(j->runs->units[ARM_BASE] + j->runs->units[ARM_WITH]);
@@ -230,7 +231,8 @@ json_t *compare_needed(const struct compare_join *j, const struct compare_rule *
 	size_t most = 0;
 
 	for (size_t i = 0; i < j->count; i++) {
-		const struct compare_values *v = j->point[i].quantity; /* the first: of a series, the median */
+		/* Of a series, the median. */
+		const struct compare_values *v = j->point[i].quantity;
 		double stdev, effect = log1p(rule->effect);
 		size_t n;
 

@@ -1,22 +1,28 @@
 /*
- * The verdict on two arms whose points are joined: for every point and quantity how much it changed, the interval, the margin
- * and what follows (docs/compare.md). Pure but for the clock: values in, JSON out.
+ * The verdict on two arms whose points are joined: for every point and quantity how much it
+ * changed, the interval, the margin and what follows (docs/compare.md). Pure but for the clock:
+ * values in, JSON out.
  *
- *   {"schema": 1, "verdict": "no regression" | "regression" | "undecided", "answer": a sentence, "experiment", "unit": "boot" | "run",
- *    "pairs", "in_turn", "alpha", "least_margin_percent", "effect_percent", "seed", "relabellings": {"count", "exact"},
- *    "base": {"runs", "units", "kernels": [], "hosts": [], "boots": []}, "with": likewise, "notes": [],
- *    "needed": {"units", "at_least", "effect_percent", "point", "stdev_units_percent", "stdev_runs_percent"} or null,
+ *   {"schema": 1, "verdict": "no regression" | "regression" | "undecided", "answer": a sentence,
+ *    "experiment", "unit": "boot" | "run", "pairs", "in_turn", "alpha", "least_margin_percent",
+ *    "effect_percent", "seed", "relabellings": {"count", "exact"},
+ *    "base": {"runs", "units", "kernels": [], "hosts": [], "boots": []}, "with": likewise,
+ *    "notes": [], "needed": {"units", "at_least", "effect_percent", "point",
+ *      "stdev_units_percent", "stdev_runs_percent"} or null,
  *    "points": [{"id", "label", "params", "metric", "left_out": {"base", "with"}, "reasons": [],
- *      "quantities": [{"quantity": "p50", "verdict": "regression" | "improvement" | "equivalent" | "undecided", "may_be_worse", "unit": "ns" | "share",
- *        "base", "with", "effect", "effect_percent", "low", "high", "low_percent", "high_percent", "low_alone", "high_alone",
- *        "low_alone_percent", "high_alone_percent", "p", "p_alone",
- *        "margin", "margin_percent", "margin_from": "least" | "clock" | "noise"}],
+ *      "quantities": [{"quantity": "p50",
+ *        "verdict": "regression" | "improvement" | "equivalent" | "undecided", "may_be_worse",
+ *        "unit": "ns" | "share" | …, "base", "with", "effect", "effect_percent",
+ *        "low", "high", "low_percent", "high_percent",
+ *        "low_alone", "high_alone", "low_alone_percent", "high_alone_percent",
+ *        "p", "p_alone", "margin", "margin_percent", "margin_from": "least" | "clock" | "noise"}],
  *      "not_compared": [{"quantity", "why"}]}]}
  *
  * compare_state() adds "state" and "state_fatal".
  *
- * Effects and intervals are NEW - BASE in the quantity's unit, and in per cent of BASE; null: without an end, or not defined.
- * With fewer units than 4 an arm (6 pairs) the quantities are missing: nothing is said.
+ * Effects and intervals are NEW - BASE in the quantity's unit, and in per cent of BASE; null:
+ * without an end, or not defined. With fewer units than 4 an arm (6 pairs) the quantities are
+ * missing: nothing is said.
  */
 #ifndef KBLAT_COMPARE_JUDGE_H
 #define KBLAT_COMPARE_JUDGE_H
@@ -41,14 +47,16 @@ json_t *compare_judge(const struct compare_join *j, const struct compare_rule *r
 /* Units an arm that a verdict needs. */
 size_t compare_units_least(const struct compare_runs *runs);
 
-/* "rc, busy, 32B": the settings in which the points differ, behind the name of the flow; the caller frees. */
+/* "rc, busy, 32B": the settings in which the points differ, behind the name of the flow; the caller
+ * frees. */
 char *compare_label(const struct compare_join *j, const struct compare_point *p);
 
 enum { COMPARE_REGRESSION, COMPARE_IMPROVEMENT, COMPARE_EQUIVALENT, COMPARE_UNDECIDED, COMPARE_VERDICTS };
 extern const char *const compare_verdicts[COMPARE_VERDICTS];
 
-/* Parts of it: the worst verdict of all points and quantities (in the order above), with a plan that is there already;
- * what the base's own units differ by (on the scale of their values; NaN: there are too few); "needed". */
+/* Parts of it: the worst verdict of all points and quantities (in the order above), with a plan
+ * that is there already; what the base's own units differ by (on the scale of their values; NaN:
+ * there are too few); "needed". */
 struct perm_plan;
 int compare_verdict(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
 		    size_t *verdict);

@@ -50,7 +50,8 @@ static void perm_put_row(struct perm_plan *p, size_t i, const uint8_t *labels)
 		row[u / 8] |= (uint8_t)(labels[u] << u % 8);
 }
 
-/* The next choice of who is in the other arm, after the one where all of the first are. False: it was the last. */
+/* The next choice of who is in the other arm, after the one where all of the first are. False: it
+ * was the last. */
 static bool next_choice(uint8_t *labels, size_t n)
 {
 	size_t i = n, ones = 0;
@@ -157,8 +158,9 @@ bool perm_label(const struct perm_plan *p, size_t i, size_t unit)
 /* --- one quantity under one relabelling --- */
 
 /*
- * The units of a quantity that have a value, without the mean (which changes nothing but rounding). Sums over those in the other
- * arm are looked up, eight units at a time: there are tens of thousands of relabellings.
+ * The units of a quantity that have a value, without the mean (which changes nothing but rounding).
+ * Sums over those in the other arm are looked up, eight units at a time: there are tens of
+ * thousands of relabellings.
  */
 struct centred {
 	const struct perm_plan *plan;
@@ -170,7 +172,8 @@ struct centred {
 	double total, squares; /* of the values */
 };
 
-/* A difference of means under a relabelling, how much of a real shift of 1 would be left in it, and 1 / (1/n + 1/m). */
+/* A difference of means under a relabelling, how much of a real shift of 1 would be left in it, and
+ * 1 / (1/n + 1/m). */
 struct contrast {
 	double difference, share, scale;
 };
@@ -329,8 +332,8 @@ static void perm_add_statistics(const struct centred *c, double weight, double *
 }
 
 /*
- * Where a relabelling still gives as large a difference as the real one does, as the shift goes: between two ends about the
- * effect. |d - shift| <= |a - share * shift|.
+ * Where a relabelling still gives as large a difference as the real one does, as the shift goes:
+ * between two ends about the effect. |d - shift| <= |a - share * shift|.
  */
 static void ends_of(const struct contrast *g, double effect, double *low, double *high)
 {
@@ -344,7 +347,8 @@ static void ends_of(const struct contrast *g, double effect, double *low, double
 	*high = INFINITY;
 }
 
-/* What is left where more than `allowed` relabellings (one of them the real one) must not speak against a shift. */
+/* What is left where more than `allowed` relabellings (one of them the real one) must not speak
+ * against a shift. */
 static double end_at(const double *ends, size_t count, size_t allowed, double effect)
 {
 	return allowed < count ? ends[allowed] : effect;

@@ -1,7 +1,8 @@
 /*
- * What of a metric is compared: the statistics of a series that have a weight (analysis/statistics.h), or of a summary
- * block those of which more, or less, is worse (analysis/blocks.h). A metric is the name of either, of a flow with its
- * name in front: "lat_ns", "small.lat_ns", "pacing", "small.pacing".
+ * What of a metric is compared: the statistics of a series that have a weight
+ * (analysis/statistics.h), or of a summary block those of which more, or less, is worse
+ * (analysis/blocks.h). A metric is the name of either, of a flow with its name in front: "lat_ns",
+ * "small.lat_ns", "pacing", "small.pacing".
  */
 #ifndef KBLAT_COMPARE_QUANTITY_H
 #define KBLAT_COMPARE_QUANTITY_H
@@ -20,21 +21,23 @@ struct compare_quantity {
 	bool less_is_worse;
 };
 
-/* The block that a metric names, or NULL: it is a series (or a block of which nothing can be compared). `metric` may be
- * NULL. */
+/* The block that a metric names, or NULL: it is a series (or a block of which nothing can be
+ * compared). `metric` may be NULL. */
 const struct block *compare_quantity_block(const char *metric);
 
 /* All of a metric, of some series' (NULL) likewise; at least one. The caller frees. */
 struct compare_quantity *compare_quantity_list(const char *metric, size_t *count);
 
-/* "p50, p90, p99, p99.9 or over_limit", with `last` " or ": as a user writes them. The caller frees. */
+/* "p50, p90, p99, p99.9 or over_limit", with `last` " or ": as a user writes them. The caller
+ * frees. */
 char *compare_quantity_names(const char *metric, const char *last);
 
-/* The key of what a user calls "p99_9" or "p99.9". STATUS_USAGE, naming `flag` and those there are. */
+/* The key of what a user calls "p99_9" or "p99.9". STATUS_USAGE, naming `flag` and those there
+ * are. */
 int compare_quantity_find(const char *flag, const char *metric, const char *name, const char **key, struct err *e);
 
-/* "pacing.missed_share" is the block "pacing", returned for the caller to free, and its quantity "missed_share", which
- * points into `metric`. NULL for all other metrics. */
+/* "pacing.missed_share" is the block "pacing", returned for the caller to free, and its quantity
+ * "missed_share", which points into `metric`. NULL for all other metrics. */
 char *compare_quantity_split(const char *metric, const char **quantity);
 
 /* "p99.9" of "p99_9". */

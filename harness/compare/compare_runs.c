@@ -310,7 +310,8 @@ static void number_boots(struct compare_runs *all)
 	}
 }
 
-/* Where every boot has runs of both arms, each is a pair: the other arm's units take the order of the base's. */
+/* Where every boot has runs of both arms, each is a pair: the other arm's units take the order of
+ * the base's. */
 static void pair_boots(struct compare_runs *all)
 {
 	all->pairs = true;

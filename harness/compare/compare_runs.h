@@ -1,8 +1,9 @@
 /*
- * The runs of a comparison: opened, checked against their manifests (what is read of them, not the raw columns), and put into
- * units, by which alone anything may be judged. For a question about a kernel the unit is the boot: what differs from boot
- * to boot (memory layout, interrupt placement) is as large as what differs from run to run, and many runs of one boot
- * know one boot. For one about a knob, within one boot, it is the run.
+ * The runs of a comparison: opened, checked against their manifests (what is read of them, not the
+ * raw columns), and put into units, by which alone anything may be judged. For a question about a
+ * kernel the unit is the boot: what differs from boot to boot (memory layout, interrupt placement)
+ * is as large as what differs from run to run, and many runs of one boot know one boot. For one
+ * about a knob, within one boot, it is the run.
  */
 #ifndef KBLAT_COMPARE_RUNS_H
 #define KBLAT_COMPARE_RUNS_H
@@ -33,25 +34,29 @@ struct compare_runs {
 	size_t count;
 	/* compare_units() */
 	enum compare_unit_kind kind;
-	size_t units[ARMS]; /* a unit's number is below units[0] for the base, from there on for the other */
-	bool pairs;	    /* unit i of the base and unit i of the other belong together */
-	bool in_turn;	    /* of runs as units: taken in turn, so that no drift of the machine looks like an effect */
+	/* a unit's number is below units[0] for the base, from there on for the other */
+	size_t units[ARMS];
+	bool pairs; /* unit i of the base and unit i of the other belong together */
+	/* of runs as units: taken in turn, so that no drift of the machine looks like an effect */
+	bool in_turn;
 };
 
 /*
- * Add what a path holds: a run directory, or a folder with run directories in it (three levels deep). `experiment` (may be
- * NULL): only runs of that name. STATUS_USAGE for one that is not sealed, was changed since, is of a newer schema, or has no
- * capture.
+ * Add what a path holds: a run directory, or a folder with run directories in it (three levels
+ * deep). `experiment` (may be NULL): only runs of that name. STATUS_USAGE for one that is not
+ * sealed, was changed since, is of a newer schema, or has no capture.
  */
 int compare_runs_add(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
 		     struct err *e);
 
-/* Sort them into units. STATUS_USAGE if they are of different experiments, one is there twice, or the units make no sense. */
+/* Sort them into units. STATUS_USAGE if they are of different experiments, one is there twice, or
+ * the units make no sense. */
 int compare_units(struct compare_runs *all, enum compare_unit_kind kind, struct err *e);
 
 void compare_runs_free(struct compare_runs *all);
 
-/* The values of a field of an arm's runs, each once, in order: "6.1.0-50, 6.1.0-56". The caller frees. */
+/* The values of a field of an arm's runs, each once, in order: "6.1.0-50, 6.1.0-56". The caller
+ * frees. */
 enum compare_field { FIELD_KERNEL, FIELD_HOSTS, FIELD_BOOT };
 json_t *compare_values(const struct compare_runs *all, enum compare_arm arm, enum compare_field field);
 

@@ -1,7 +1,8 @@
 /*
- * The shift function of two arms: by how much each quantile moved, with intervals that hold for all of a point's quantiles together
- * (Doksum 1974; here by the permutation test of compare/compare_perm.h). It shows where in the distribution a change is; the
- * verdict is compare_judge()'s.
+ * The shift function of two arms: by how much each quantile moved, with intervals that hold for all
+ * of a point's quantiles together (Doksum 1974; here by the permutation test of
+ * compare/compare_perm.h). It shows where in the distribution a change is; the verdict is
+ * compare_judge()'s.
  */
 #ifndef KBLAT_COMPARE_SHIFT_H
 #define KBLAT_COMPARE_SHIFT_H
@@ -13,12 +14,13 @@ extern const double shift_quantile[SHIFT_QUANTILES]; /* 0.01 to 0.999 */
 
 struct shift {
 	bool known[SHIFT_QUANTILES];
-	double effect[SHIFT_QUANTILES], low[SHIFT_QUANTILES], high[SHIFT_QUANTILES]; /* per cent; may be infinite */
+	/* per cent; may be infinite */
+	double effect[SHIFT_QUANTILES], low[SHIFT_QUANTILES], high[SHIFT_QUANTILES];
 };
 
 /*
- * Of one joined point. `value`: for each run of the comparison and each quantile, ns; NaN where there is none or the point does not
- * count in that run. 0 or -ENOMEM.
+ * Of one joined point. `value`: for each run of the comparison and each quantile, ns; NaN where
+ * there is none or the point does not count in that run. 0 or -ENOMEM.
  */
 int compare_shift(const struct compare_runs *runs, const double (*value)[SHIFT_QUANTILES], uint64_t seed,
 		  struct shift *out);

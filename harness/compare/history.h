@@ -1,10 +1,13 @@
 /*
- * Many builds in order of time: one value a boot, and where the level seems to change (compare/changepoint.h): a hint which two
- * builds to compare, no verdict. Pure.
+ * Many builds in order of time: one value a boot, and where the level seems to change
+ * (compare/changepoint.h): a hint which two builds to compare, no verdict. Pure.
  *
- *   {"schema": 1, "experiment", "unit", "quantity", "answer", "points": [{"id", "label", "metric", "unit": "ns" | "share",
- *     "builds": [{"kernel", "boot", "started_utc", "runs", "value" (null: none), "level" (of its segment)}],
- *     "changes": [{"at" (index of the first build after it), "before", "after" (kernels), "from", "to" (levels), "effect_percent"}]}]}
+ *   {"schema": 1, "experiment", "unit", "quantity", "answer",
+ *    "points": [{"id", "label", "metric", "unit": "ns" | "share" | …,
+ *      "builds": [{"kernel", "boot", "started_utc", "runs", "value" (null: none),
+ *        "level" (of its segment)}],
+ *      "changes": [{"at" (index of the first build after it), "before", "after" (kernels),
+ *        "from", "to" (levels), "effect_percent"}]}]}
  */
 #ifndef KBLAT_COMPARE_HISTORY_H
 #define KBLAT_COMPARE_HISTORY_H
@@ -13,7 +16,8 @@
 
 #include "compare/compare_join.h"
 
-/* Of joined runs that are all in the base; `quantity`: a key of compare_quantity_list(). New reference. */
+/* Of joined runs that are all in the base; `quantity`: a key of compare_quantity_list(). New
+ * reference. */
 json_t *history_of(const struct compare_join *j, const char *quantity);
 
 void history_table(const json_t *history, FILE *out);

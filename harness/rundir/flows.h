@@ -1,7 +1,8 @@
 /*
- * The flows of a point, by their names. A point with several says so in its settings ("flows": "large small"), and each setting, metric and
- * summary block of a flow has the flow's name and a dot before its own: "small.size_bytes", "small.lat_ns". A point without them has one flow,
- * whose name is "" and whose keys are bare.
+ * The flows of a point, by their names. A point with several says so in its settings ("flows":
+ * "large small"), and each setting, metric and summary block of a flow has the flow's name and a
+ * dot before its own: "small.size_bytes", "small.lat_ns". A point without them has one flow, whose
+ * name is "" and whose keys are bare.
  */
 #ifndef KBLAT_RUNDIR_FLOWS_H
 #define KBLAT_RUNDIR_FLOWS_H
@@ -15,8 +16,8 @@
 /* The names in order, [""] for a point without: a new reference. */
 json_t *flows_names(const json_t *params);
 
-/* The settings of one flow under their bare names, with those of the point itself ("repetitions"): a new reference, of `params` itself for the
- * flow "". */
+/* The settings of one flow under their bare names, with those of the point itself ("repetitions"):
+ * a new reference, of `params` itself for the flow "". */
 json_t *flows_params(const json_t *params, const char *flow);
 
 /* "small.lat_ns" of "small" and "lat_ns"; "lat_ns" of "" and "lat_ns". Returns `buf`. */

@@ -1,6 +1,7 @@
 /*
- * What a run directory holds for a point: its id and settings, its flows, the columns that each flow's kernel recorded and the series that
- * derive from them, as resolved.json says. Names that become paths are checked here.
+ * What a run directory holds for a point: its id and settings, its flows, the columns that each
+ * flow's kernel recorded and the series that derive from them, as resolved.json says. Names that
+ * become paths are checked here.
  */
 #ifndef KBLAT_RUNDIR_LAYOUT_H
 #define KBLAT_RUNDIR_LAYOUT_H
@@ -11,7 +12,8 @@
 
 struct err;
 
-#define LAYOUT_MOST	64 /* columns of a kernel, series of it, flows of a point: resolved.json is not trusted with more */
+/* columns of a kernel, series of it, flows of a point: resolved.json is not trusted with more */
+#define LAYOUT_MOST	64
 #define LAYOUT_LIMIT_NS 10000 /* of over_limit, where a point names none */
 #define LAYOUT_ID_MAX	999999
 
@@ -20,9 +22,10 @@ struct layout_series {
 	const char *label; /* "t_lat": in figures and tables */
 	unsigned column;   /* index in columns */
 	int minus;	   /* likewise; -1: none */
-	int among;	   /* likewise: where it never happened there is no entry, so none is lost; -1: none */
-	int divide;	   /* 2: half of it */
-	bool sparse;	   /* entries only where they were asked for: the others are not lost */
+	/* likewise: where it never happened there is no entry, so none is lost; -1: none */
+	int among;
+	int divide;  /* 2: half of it */
+	bool sparse; /* entries only where they were asked for: the others are not lost */
 };
 
 /* What a flow's transport is to the rules of validity. */
@@ -34,8 +37,10 @@ struct layout_traits {
 
 /* A pair of endpoints. */
 struct layout_flow {
-	unsigned point;	  /* id */
-	const char *name; /* "small"; "": the point has no flows, and its one pair of endpoints no folder of its own */
+	unsigned point; /* id */
+	/* "small"; "": the point has no flows, and its one pair of endpoints no folder of its
+	 * own */
+	const char *name;
 	const json_t *params; /* its settings under their bare names, with the point's own */
 	struct layout_traits traits;
 	json_int_t limit_ns;
@@ -53,8 +58,8 @@ struct layout {
 	json_t *held; /* what belongs to the layout */
 };
 
-/* The point at `index` of resolved.json's "points", for layout_free(). -EINVAL and STATUS_USAGE, naming resolved.json below
- * `run_path`. */
+/* The point at `index` of resolved.json's "points", for layout_free(). -EINVAL and STATUS_USAGE,
+ * naming resolved.json below `run_path`. */
 int layout_read(const char *run_path, const json_t *resolved, size_t index, struct layout *out, struct err *e);
 
 /* The same for the point of that id; -ENOENT if there is none. */
@@ -68,8 +73,8 @@ bool layout_is_bookkeeping(const json_t *resolved, const char *key);
 /* The index of a column by its name, or -1. */
 int layout_column(const struct layout_flow *f, const char *name);
 
-/* "<run>/points/<nnnn>"; "<run>/points/<nnnn>/<part>", and of a flow with a name "<run>/points/<nnnn>/<part>/<flow>"; of the part "rep-<nn>".
- * The caller frees. */
+/* "<run>/points/<nnnn>"; "<run>/points/<nnnn>/<part>", and of a flow with a name
+ * "<run>/points/<nnnn>/<part>/<flow>"; of the part "rep-<nn>". The caller frees. */
 char *layout_point_dir(const char *run_path, unsigned id);
 char *layout_part_dir(const char *run_path, unsigned id, const char *part, const char *flow);
 char *layout_rep_dir(const char *run_path, unsigned id, unsigned rep, const char *flow);

@@ -1,5 +1,6 @@
 /*
- * A run directory as read: what a run left behind. Layout and the shape of every file: docs/run-directory.md.
+ * A run directory as read: what a run left behind. Layout and the shape of every file:
+ * docs/run-directory.md.
  */
 #ifndef KBLAT_RUNDIR_READER_H
 #define KBLAT_RUNDIR_READER_H
@@ -17,13 +18,13 @@ struct run {
 	json_t *summary;  /* summary.json; NULL if there is none yet */
 };
 
-/* Open for reading. STATUS_USAGE if it is no run directory; a newer schema is refused. A .partial directory is
- * accepted. */
+/* Open for reading. STATUS_USAGE if it is no run directory; a newer schema is refused. A .partial
+ * directory is accepted. */
 int run_open(const char *path, struct run *out, struct err *e);
 void run_close(struct run *r);
 
-/* What state.json said of the host of a role ("source", "sink") before the run, as "keys": a new reference, NULL if that
- * is not known. `run`: run.json. */
+/* What state.json said of the host of a role ("source", "sink") before the run, as "keys": a new
+ * reference, NULL if that is not known. `run`: run.json. */
 json_t *run_state(const char *run_path, const json_t *run, const char *role);
 
 #endif

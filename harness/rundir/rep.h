@@ -19,12 +19,14 @@ struct rep {
 	json_t *counters;    /* NULL if there are none */
 };
 
-/* The numbers of the rep-<nn> of a point, rising; the caller frees. A point without a directory has none. */
+/* The numbers of the rep-<nn> of a point, rising; the caller frees. A point without a directory has
+ * none. */
 int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *count, struct err *e);
 
 /*
- * Open for reading. A column or counters that are missing are no error: a killed run leaves such (without counters,
- * what was never sent is left out at the end). One that is damaged is, and so are columns of different lengths.
+ * Open for reading. A column or counters that are missing are no error: a killed run leaves such
+ * (without counters, what was never sent is left out at the end). One that is damaged is, and so
+ * are columns of different lengths.
  */
 int rep_open(const char *run_path, const struct layout_flow *f, unsigned number, struct rep *out, struct err *e);
 void rep_close(struct rep *r);

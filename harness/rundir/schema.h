@@ -1,7 +1,7 @@
 /*
- * The JSON files of a run directory, read and checked: the number of their schema, the keys that must be there and
- * their types (rundir/reader.h says what they mean). What is deeper inside, its reader checks: nothing that a file
- * says is trusted.
+ * The JSON files of a run directory, read and checked: the number of their schema, the keys that
+ * must be there and their types (rundir/reader.h says what they mean). What is deeper inside, its
+ * reader checks: nothing that a file says is trusted.
  */
 #ifndef KBLAT_RUNDIR_SCHEMA_H
 #define KBLAT_RUNDIR_SCHEMA_H
@@ -12,7 +12,8 @@ struct err;
 
 enum document { DOC_RUN, DOC_RESOLVED, DOC_PARAMS, DOC_POINT, DOC_COUNTERS, DOC_DATA, DOC_SUMMARY, DOC_CLAIMS };
 
-/* What a file of this name in a run directory is (the last part of its path counts). -1: not one of these. */
+/* What a file of this name in a run directory is (the last part of its path counts). -1: not one of
+ * these. */
 int schema_document(const char *path);
 
 /* Read and check. NULL and `e`, STATUS_USAGE where the content is wrong. */

@@ -1,8 +1,9 @@
 /*
  * A sealed run directory whose points have flows, made up, whose truth is known:
  *
- *   0  two repetitions. "large": rate over udp, 100 steps 10 us apart, posted 10 ns late, latency 5000 + i ns; step 4 is missed, 30
- *      and 31 are lost, in the second repetition all starts 400 ns later. "small": round trips over shmem, 300 of them, 2000 + i ns
+ *   0  two repetitions. "large": rate over udp, 100 steps 10 us apart, posted 10 ns late, latency
+ *      5000 + i ns; step 4 is missed, 30 and 31 are lost. "small": round trips over shmem, 300 of
+ *      them, 2000 + i ns. In the second repetition they begin further apart
  *   1  no flows: "small" alone
  *   2  flows, and one of them failed before a repetition was whole: that one is not kept
  */

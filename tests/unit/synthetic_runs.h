@@ -1,7 +1,8 @@
 /*
- * Runs whose truth is known, made up in memory, for how often a comparison errs: latencies that depend on those before them
- * (a first-order autoregression of their logarithm), have a tail, and share what their run and their boot add to all of them.
- * They are summarised as a run's are, and joined and judged as runs from disk.
+ * Runs whose truth is known, made up in memory, for how often a comparison errs: latencies that
+ * depend on those before them (a first-order autoregression of their logarithm), have a tail, and
+ * share what their run and their boot add to all of them. They are summarised as a run's are, and
+ * joined and judged as runs from disk.
  */
 #ifndef KBLAT_TESTS_UNIT_SYNTHETIC_RUNS_H
 #define KBLAT_TESTS_UNIT_SYNTHETIC_RUNS_H
@@ -22,7 +23,7 @@ struct synthetic {
 	size_t boots, runs, messages;	    /* an arm, a boot, a run */
 	double between_boots, between_runs; /* standard deviations, as shares */
 	double correlation, spread;	    /* of a message with the next; of the logarithm */
-	double tail;			    /* share of messages that take up to ten times as long */
+	double tail;			    /* share of messages that take ten times as long */
 	double slower;			    /* the other arm, as a share */
 	uint64_t seed;
 };
@@ -120,7 +121,8 @@ static struct compare_runs synthetic_make(const struct synthetic *s)
 	return all;
 }
 
-/* The worst verdict (COMPARE_VERDICTS: there is none), and that of the median; -1 if it was not compared. */
+/* The worst verdict (COMPARE_VERDICTS: there is none), and that of the median; -1 if it was not
+ * compared. */
 struct synthetic_verdict {
 	size_t worst;
 	bool is_fine; /* "no regression" */

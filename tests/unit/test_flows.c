@@ -287,7 +287,8 @@ static void test_verify(void)
 	free(rep);
 }
 
-/* Where the first flow to end ends the others, a repetition has as many entries as its counters say. */
+/* Where the first flow to end ends the others, a repetition has as many entries as its counters
+ * say. */
 static void test_until_first(void)
 {
 	char *rep = fs_path("%s/points/0000/rep-00/large", dir), *name = fs_path("%s/points/0000/params.json", dir),

@@ -59,7 +59,8 @@ static int64_t outliers_below(void)
 	return uniform() < 0.01 ? -4000000000000 - wide() : narrow();
 }
 
-/* A cluster where the window over the bulk is likely to begin: what is just outside counts as outside. */
+/* A cluster where the window over the bulk is likely to begin: what is just outside counts as
+ * outside. */
 static int64_t at_the_edge(void)
 {
 	return (int64_t)(uniform() < 0.009 ? -16500 + random_bits() % 400 : random_bits() % 90000);
@@ -277,7 +278,8 @@ static void test_small_jitter(void)
 
 static void test_memory_is_fixed(void)
 {
-	/* Half of what fits an int64, apart by random steps: every pass has to narrow, none may grow. */
+	/* Half of what fits an int64, apart by random steps: every pass has to narrow, none may
+	 * grow. */
 	int64_t *values = calloc(MANY, sizeof(*values));
 	struct span span = {values, NULL, MANY};
 	struct stats s;
@@ -436,7 +438,8 @@ static int64_t depth_before(const int64_t *recv, const int64_t *subm, size_t i)
 	return depth;
 }
 
-/* Is what flight_compute finds what counting each message alone finds? `delay` may return NEVER for a loss. */
+/* Is what flight_compute finds what counting each message alone finds? `delay` may return NEVER for
+ * a loss. */
 static bool flight_is_right(size_t n, int64_t gap, int64_t (*delay)(void))
 {
 	int64_t *recv = calloc(n, sizeof(*recv)), *subm = calloc(n, sizeof(*subm)),

@@ -16,7 +16,8 @@
 #include "tap.h"
 
 /*
- * A run of five points whose truth is known. Submissions are 100 ns apart; message i takes 1000 + i ns:
+ * A run of five points whose truth is known. Submissions are 100 ns apart; message i takes 1000 + i
+ * ns:
  *   0  shmem, 2 repetitions of 1000: in order
  *   1  verbs ud: message 7 is lost, 3 is received twice, message 500 takes 20 us
  *   2  failed after one repetition, which lacks a column
@@ -362,7 +363,8 @@ static void test_merging(void)
 	json_decref(summary);
 }
 
-/* An endpoint whose coordinator was killed keeps its columns as they are: no counters, no point.json, entries that were never used. */
+/* An endpoint whose coordinator was killed keeps its columns as they are: no counters, no
+ * point.json, entries that were never used. */
 static void test_killed(void)
 {
 	struct err e = ERR_INIT;

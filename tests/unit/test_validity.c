@@ -4,8 +4,8 @@
 #include "rundir/legacy.h"
 #include "tap.h"
 
-/* One point's facts: params, counters of three repetitions, a clock and a placement, all in order. Each row below
- * changes some of it. */
+/* One point's facts: params, counters of three repetitions, a clock and a placement, all in order.
+ * Each row below changes some of it. */
 struct facts {
 	json_t *params, *counters, *clock, *placement, *state;
 	const struct layout_traits *traits; /* NULL: those that a run of before had */
