@@ -251,7 +251,10 @@ static void set_all(struct figures *f, const struct report *r, const struct colu
 	size_t width = overview_width(r, c, upright), below = overview_labels(f, r, upright);
 	size_t rows = overview_series(f, r, c, width);
 
-	figure_set_title(f, r, "median, P10 to P90 (box), p99 (line)");
+	if (c->drawn < c->count)
+		figure_set_title(f, r, "median, P10 to P90 (box), p99 (line); %zu of %zu series", c->drawn, c->count);
+	else
+		figure_set_title(f, r, "median, P10 to P90 (box), p99 (line)");
 	overview_range(f, c);
 	fprintf(f->script, "width = %zu\nheight = %zu\n", width, PLOT_HEIGHT + below + (rows - 1) * FIGURE_KEY_ROW);
 }

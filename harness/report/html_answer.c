@@ -159,22 +159,7 @@ static void write_when(const struct page *p, const json_t *run)
 
 struct tally {
 	size_t points, measured, valid;
-	bool has_median;
-	int64_t least, most; /* medians of the first series, ns */
-	const char *label;
 };
-
-static void tally_median(struct tally *t, const struct report_point *point)
-{
-	int64_t median;
-
-	if (!point->series_count || !point->series[0].leads || !model_metric(&point->series[0], "p50", &median))
-		return;
-	t->least = t->has_median && t->least < median ? t->least : median;
-	t->most = t->has_median && t->most > median ? t->most : median;
-	t->label = point->series[0].label;
-	t->has_median = true;
-}
 
 static struct tally tally_of(const struct report *r, const struct report_run *run)
 {
@@ -188,7 +173,6 @@ static struct tally tally_of(const struct report *r, const struct report_run *ru
 		t.points++;
 		t.measured += !strcmp(model_outcome(point), "completed");
 		t.valid += model_is_valid(point);
-		tally_median(&t, point);
 	}
 	return t;
 }
@@ -208,18 +192,59 @@ static void write_reasons(const struct page *p, const json_t *reasons)
 	html_printf(p, "</ul>\n");
 }
 
-static void write_medians(const struct page *p, const struct tally *t)
+/* The medians of the series that leads a flow. */
+struct medians {
+	int64_t least, most; /* ns */
+	const char *label;   /* NULL: none is known */
+};
+
+static struct medians medians_of(const struct report *r, const struct report_run *run, const char *flow)
 {
-	if (!t->has_median)
-		return;
-	html_printf(p, "; median ");
-	html_text(p, t->label);
+	struct medians m = {.label = NULL};
+
+	for (size_t i = 0; i < r->leading_count; i++) {
+		const struct report_item *item = &r->leading[i];
+		int64_t median;
+
+		if (&r->runs[item->point->run] != run || strcmp(item->series->flow->name, flow) != 0 ||
+		    !model_metric(item->series, "p50", &median))
+			continue;
+		m.least = m.label && m.least < median ? m.least : median;
+		m.most = m.label && m.most > median ? m.most : median;
+		m.label = item->series->label;
+	}
+	return m;
+}
+
+static void write_range(const struct page *p, const struct medians *m)
+{
+	html_text(p, m->label);
 	html_printf(p, " ");
-	html_ns(p, t->least);
-	if (t->most == t->least)
+	html_ns(p, m->least);
+	if (m->most == m->least)
 		return;
 	html_printf(p, " to ");
-	html_ns(p, t->most);
+	html_ns(p, m->most);
+}
+
+/* Of the first few flows. */
+static void write_medians(const struct page *p, const struct report_run *run)
+{
+	struct seen flows = {.count = 0};
+	const char *separator = "; median ";
+
+	for (struct place at = {0}; next_flow(p, run, &at);) {
+		struct medians m;
+
+		if (!see(&flows, at.flow->name))
+			continue;
+		m = medians_of(p->report, run, at.flow->name);
+		if (!m.label)
+			continue;
+		html_printf(p, "%s", separator);
+		write_range(p, &m);
+		separator = ", ";
+	}
 }
 
 static void write_answer(const struct page *p, const struct report_run *run)
@@ -243,7 +268,7 @@ static void write_answer(const struct page *p, const struct report_run *run)
 	write_when(p, j);
 	if (!strcmp(html_string(j, "variant", "full"), "quick"))
 		html_printf(p, ", <b>quick variant</b> (fewer messages than the experiment asks for)");
-	write_medians(p, &t);
+	write_medians(p, run);
 	html_printf(p, ".</p>\n");
 	write_software(p, run);
 	write_reasons(p, json_object_get(j, "reasons"));

@@ -51,18 +51,22 @@ static bool has_any(const struct report *r, const char *key)
 	return false;
 }
 
+/* A round trip has nothing in flight but itself: null. */
+static bool has_in_flight(const struct report *r)
+{
+	for (size_t i = 0; i < r->leading_count; i++) {
+		const json_t *flight = flow_json(r->leading[i].point, r->leading[i].series->flow, "in_flight");
+
+		if (json_is_integer(json_object_get(flight, "max")))
+			return true;
+	}
+	return false;
+}
+
 static bool has_start(const struct report *r)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (json_object_get(r->points[i].summary, "start"))
-			return true;
-	return false;
-}
-
-static bool numbers_have_flows(const struct report *r)
-{
-	for (size_t i = 0; i < r->count; i++)
-		if (*r->points[i].layout.flows[0].name)
 			return true;
 	return false;
 }
@@ -83,8 +87,8 @@ static struct numbers numbers_of(const struct page *p)
 	struct numbers n = {
 	    .p = p,
 	    .runs = r->run_count > 1,
-	    .flows = numbers_have_flows(r),
-	    .in_flight = has_any(r, "in_flight"),
+	    .flows = model_has_flows(r),
+	    .in_flight = has_in_flight(r),
 	    .start = has_start(r),
 	};
 
@@ -289,7 +293,7 @@ static void write_in_flight(const struct page *p, const struct row *row)
 	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", row->of_flow);
 	if (json_is_integer(p50))
 		html_printf(p, "%" JSON_INTEGER_FORMAT, json_integer_value(p50));
-	else if (json_is_object(flight))
+	else if (json_is_integer(max))
 		html_printf(p, "&ndash;");
 	if (json_is_integer(max))
 		html_printf(p, " / %" JSON_INTEGER_FORMAT, json_integer_value(max));

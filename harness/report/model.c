@@ -36,6 +36,14 @@ void model_free(struct report *r)
 	*r = (struct report){0};
 }
 
+bool model_has_flows(const struct report *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (*r->points[i].layout.flows[0].name)
+			return true;
+	return false;
+}
+
 bool model_is_measured(const struct report_series *s)
 {
 	return s->histogram.bins > 0;

@@ -70,6 +70,9 @@ struct report {
 void model_free(struct report *r);
 void model_free_series(struct report_series *s);
 
+/* Whether some point has flows with names. */
+bool model_has_flows(const struct report *r);
+
 /* Whether anything was measured in a series. */
 bool model_is_measured(const struct report_series *s);
 

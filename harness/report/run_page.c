@@ -113,9 +113,11 @@ static void write_histograms_of(const struct page *p, const struct report_point 
 
 static void write_histograms(const struct page *p)
 {
-	html_printf(p, "<section>\n<h2>Histograms</h2>\n<p class=\"soft\">One for each point; counts are on a "
-		       "logarithmic axis, the red "
-		       "line is the median of the first series.</p>\n<div class=\"grid\">\n");
+	html_printf(
+	    p,
+	    "<section>\n<h2>Histograms</h2>\n<p class=\"soft\">One for each point%s; counts are on a logarithmic "
+	    "axis, the red line is the median of the first series.</p>\n<div class=\"grid\">\n",
+	    model_has_flows(p->report) ? " and flow" : "");
 	for (size_t i = 0; i < p->report->count; i++)
 		write_histograms_of(p, &p->report->points[i]);
 	html_printf(p, "</div>\n</section>\n");

@@ -229,6 +229,8 @@ static void test_page(const char *dir)
 		 "large source: cpu 2\nlarge sink: cpu 3\nsmall source: cpu 4, cpu 9, device mlx5_0\nsmall sink: cpu 5",
 		 "where each flow ran, and what it was given");
 	contains(page, "oneway over tcp and verbs on <b>t630</b>, device mlx5_0", "the answer knows them all");
+	like(page, "; median large t_lat <span[^>]*>[0-9.]+ us</span> to .*, small t_lat <span",
+	     "and the medians of each");
 	is_int((int64_t)count_of(page, "Histogram of small, "), 3, "a histogram of each flow");
 	contains(page, "Point 1, small: large.size 256KiB.", "with the flow in its caption");
 	free(page);
