@@ -96,6 +96,7 @@ static int fill_figure(struct shift_figure *f, const struct compare_join *j, con
 
 	*f = (struct shift_figure){
 	    .index = (size_t)j->point[i].id,
+	    .flow = j->point[i].flow,
 	    .title = fs_path("%s, point %" JSON_INTEGER_FORMAT "%s%s", html_string(result, "experiment", "?"),
 			     j->point[i].id, *label ? ": " : "", label),
 	    .subtitle = fs_path("by %ss; intervals hold for all quantiles of the point together (95 %%)",

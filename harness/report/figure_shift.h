@@ -8,7 +8,8 @@
 #include "report/figure.h"
 
 struct shift_figure {
-	size_t index; /* of the point */
+	size_t index;	  /* of the point */
+	const char *flow; /* of its flows; "": it has none */
 	char *title, *subtitle;
 	const char *metric;
 	double margin_percent;

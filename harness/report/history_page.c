@@ -11,6 +11,7 @@
 #include "report/answer_page.h"
 #include "report/derived.h"
 #include "report/escape.h"
+#include "rundir/flows.h"
 
 #define WIDTH_MIN 800
 #define WIDTH_MAX 2400
@@ -78,11 +79,21 @@ static void set_changes(struct figures *f, const json_t *changes)
 	fprintf(f->script, "changes = %zu\n", n);
 }
 
-static void history_range(struct figures *f, const json_t *point, bool share)
+/* Of an axis that ends at `end`: "us", "%", or what the values are counted in. */
+static struct axis_unit history_unit(const json_t *point, double end)
+{
+	const char *unit = html_string(point, "unit", "");
+
+	if (!strcmp(unit, "share"))
+		return (struct axis_unit){"%", 0.01};
+	return strcmp(unit, "ns") != 0 ? (struct axis_unit){unit, 1} : figure_axis_unit(end);
+}
+
+static void history_range(struct figures *f, const json_t *point)
 {
 	double least = INFINITY, most = -INFINITY, room;
-	struct axis_unit unit = {"%", 0.01};
 	const json_t *build;
+	struct axis_unit unit;
 	size_t i;
 
 	json_array_foreach (json_object_get(point, "builds"), i, build) {
@@ -93,8 +104,7 @@ static void history_range(struct figures *f, const json_t *point, bool share)
 			most = fmax(most, json_number_value(value));
 		}
 	}
-	if (!share)
-		unit = figure_axis_unit(most);
+	unit = history_unit(point, most);
 	room = fmax(0.08 * (most - least), 0.002 * fabs(most)) + 1e-12;
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);
@@ -109,12 +119,22 @@ static size_t width_for(size_t builds)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
+/* "history-0003", of a flow "history-0003-small". */
+static char *history_name(const json_t *point)
+{
+	const char *metric = html_string(point, "metric", "");
+	int flow = (int)(flows_bare_key(metric) - metric);
+
+	return fs_path("history-%04lld%s%.*s", (long long)json_integer_value(json_object_get(point, "id")),
+		       flow ? "-" : "", flow ? flow - 1 : 0, metric);
+}
+
 static int history_add_point(struct figures *f, const json_t *history, const json_t *point, struct err *e)
 {
 	json_int_t id = json_integer_value(json_object_get(point, "id"));
 	const char *label = html_string(point, "label", "");
 	FILE *table =
-	    figure_begin(f, "history", NULL, fs_path("history-%04lld", (long long)id),
+	    figure_begin(f, "history", NULL, history_name(point),
 			 fs_path("Builds in order, point %lld, with the levels between changes", (long long)id), e);
 	char *title;
 
@@ -130,7 +150,7 @@ static int history_add_point(struct figures *f, const json_t *history, const jso
 	free(title);
 	history_labels(f, json_object_get(point, "builds"));
 	set_changes(f, json_object_get(point, "changes"));
-	history_range(f, point, !strcmp(html_string(point, "unit", ""), "share"));
+	history_range(f, point);
 	fprintf(f->script, "width = %zu\nheight = %d\n", width_for(json_array_size(json_object_get(point, "builds"))),
 		HEIGHT);
 	return figure_end(f, table, e);

@@ -2,7 +2,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "report/figure_shift.h"
+#include "report/figures.h"
 #include "report/gather.h"
+#include "report/history_page.h"
 #include "report/report.h"
 #include "tests/unit/fixture_run.h"
 #include "tests/unit/tap.h"
@@ -107,13 +110,13 @@ static json_t *joined_point(const json_t *points, size_t point)
 
 	for (size_t f = 0; f < FLOWS; f++) {
 		const json_t *half = json_array_get(points, point * FLOWS + f);
-		json_t *blocks = json_pack("{sO sO}", "in_flight", json_object_get(half, "in_flight"), "pacing",
-					   json_object_get(half, "pacing"));
+		json_t *beside_them = json_pack("{sO sO}", "in_flight", json_object_get(half, "in_flight"), "pacing",
+						json_object_get(half, "pacing"));
 
 		add_prefixed(metrics, json_object_get(half, "metrics"), flows[f]);
-		add_prefixed(joined, blocks, flows[f]);
+		add_prefixed(joined, beside_them, flows[f]);
 		add_reasons(reasons, json_object_get(half, "reasons"), flows[f]);
-		json_decref(blocks);
+		json_decref(beside_them);
 	}
 	json_object_set_new(joined, "valid", json_boolean(!json_array_size(reasons)));
 	return joined;
@@ -261,6 +264,62 @@ static void test_figures(const char *dir)
 	free(text);
 }
 
+/* --- pages of several runs --- */
+
+static json_t *history_of(const char *metric, const char *unit)
+{
+	return json_pack("{si ss ss ss s[{ss sf sf}{ss sf sf}] s[]}", "id", 7, "label", "", "metric", metric, "unit",
+			 unit, "builds", "kernel", "a", "value", 1000.0, "level", 1000.0, "kernel", "b", "value",
+			 1100.0, "level", 1050.0, "changes");
+}
+
+/* Two flows of one point have a figure each. */
+static void test_history(const char *top)
+{
+	json_t *history = json_pack("{ss ss ss s[oo]}", "experiment", "x", "quantity", "p50", "unit", "boot", "points",
+				    history_of("large.pacing", "Hz"), history_of("small.lat_ns", "ns"));
+	char *dir = fs_path("%s/history", top), *path = fs_path("%s/figures/history-0007-small.svg", dir), *html = NULL;
+	char *script = fs_path("%s/figures/figures.gp", dir), *text = NULL;
+	size_t size;
+	struct err e = ERR_INIT;
+
+	if (!is_int(history_page_make(dir, history, &html, &e), 0, "a history of two flows becomes a page"))
+		note("%s", e.text);
+	ok(!access(path, R_OK), "with a figure of each");
+	fs_read(script, 1 << 20, &text, &size, &e);
+	contains(text, "unit = \"Hz\"", "in the unit of what is compared");
+	contains(text, "unit = \"ns\"", "each in its own");
+	json_decref(history);
+	free(text);
+	free(script);
+	free(html);
+	free(path);
+	free(dir);
+}
+
+static void test_shift(const char *top)
+{
+	struct shift_figure shifts[] = {
+	    {.index = 7, .flow = "large", .title = "t", .subtitle = "s", .metric = "large.lat_ns", .any = true},
+	    {.index = 7, .flow = "small", .title = "t", .subtitle = "s", .metric = "small.lat_ns", .any = true},
+	    {.title = NULL},
+	};
+	char *dir = fs_path("%s/shift", top), *path = fs_path("%s/shift-0007-small.tsv", dir);
+	struct err e = ERR_INIT;
+	struct figures f;
+
+	for (size_t i = 0; i < 2; i++) {
+		shifts[i].margin_percent = 2;
+		shifts[i].shift.known[0] = true;
+	}
+	if (!is_int(figures_make(&f, dir, figure_shift_add, shifts, &e), 0, "shifts of two flows are drawn"))
+		note("%s", e.text);
+	ok(!access(path, R_OK), "with a table of each");
+	figures_free(&f);
+	free(path);
+	free(dir);
+}
+
 int main(void)
 {
 	char *top = tap_dir(), *dir = fs_path("%s/run", top), *html = NULL;
@@ -275,6 +334,8 @@ int main(void)
 		note("%s", e.text);
 	test_page(dir);
 	test_figures(dir);
+	test_history(top);
+	test_shift(top);
 	run_close(&run);
 	free(html);
 	free(dir);
