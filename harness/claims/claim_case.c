@@ -9,7 +9,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 
-#define LABELLED 4 /* cases that are told one by one */
+#define LABELLED 4 /* cases that are listed one by one */
 
 const char *const claim_outcome_names[] = {
     [CLAIM_HOLDS] = "holds", [CLAIM_FAILS] = "fails", [CLAIM_NOT_JUDGED] = "not judged", [CLAIM_OUTCOMES] = NULL};

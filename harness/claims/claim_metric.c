@@ -131,7 +131,7 @@ static void check_flow(const struct check *c, const struct claim_metric *m, cons
 			    n->flows[0], m->text);
 }
 
-static void check_metric(const struct check *c, const char *metric, const char *const *metrics)
+static void check_known(const struct check *c, const char *metric, const char *const *metrics)
 {
 	char text[SUGGESTION_MAX];
 
@@ -168,6 +168,6 @@ void claim_metric_check(const struct claim_metric *m, const struct claim_metric_
 		return;
 	}
 	check_flow(&c, m, n);
-	check_metric(&c, metric, metrics);
+	check_known(&c, metric, metrics);
 	check_statistic(&c, metric, m->statistic);
 }

@@ -30,7 +30,7 @@ static const struct opt *find_row(const struct claim_reader *r, const char *flow
 	return setting_find_anywhere(name, owner, sizeof(owner));
 }
 
-static void complain_setting(struct claim_reader *r, const struct ynode *n, const char *flow, const char *name)
+static void complain_unknown_setting(struct claim_reader *r, const struct ynode *n, const char *flow, const char *name)
 {
 	const char *nearest = setting_suggest(name);
 	char text[SUGGESTION_MAX], full[CLAIM_KEY_MAX];
@@ -73,7 +73,7 @@ bool claim_reader_key(struct claim_reader *r, const struct ynode *n, enum claim_
 	name = setting_cut_flow(n->scalar, flow, sizeof(flow));
 	*row = is_part(name) ? NULL : find_row(r, flow, name);
 	if (!*row && !is_part(name)) {
-		complain_setting(r, n, flow, name);
+		complain_unknown_setting(r, n, flow, name);
 		return false;
 	}
 	if (*row)

@@ -7,6 +7,9 @@
 #include "claims/claim_select.h"
 #include "claims/claim_verdict_json.h"
 #include "claims/claims_table.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "rundir/layout.h"
 #include "tap.h"
 
 #define REPS 9
@@ -231,11 +234,11 @@ static const struct row rows[] = {
      "at 32B it is 3 of that at 8B"},
     {"but for a large tolerance", "{" BUSY ", 'relation': 'flat', 'along': 'size_bytes', 'tolerance': 2.5}", "holds",
      "rc 3", ""},
-    {"a course needs points",
+    {"a trend needs points",
      "{'points': {'size_bytes': [8], 'poll': ['busy'], 'qp': ['rc']}, 'relation': 'rising', 'along': "
      "'size_bytes'}",
      "not judged", "", "only one point along size_bytes"},
-    {"a course has one point at each value", "{" BUSY ", 'by': [], 'relation': 'rising', 'along': 'size_bytes'}",
+    {"a trend has one point at each value", "{" BUSY ", 'by': [], 'relation': 'rising', 'along': 'size_bytes'}",
      "not judged", "", "several points at 8B"},
     {"a point that is not valid", "{'points': {'qp': ['ud'], 'poll': ['busy']}, 'relation': 'value', 'max': 1e9}",
      "not judged", "", "point 12 is not valid: 7 page faults"},
@@ -515,6 +518,46 @@ static void test_needs(void)
 	}
 }
 
+static void write_granted(const char *run_path, unsigned id, json_t *granted)
+{
+	char *dir = layout_point_dir(run_path, id), *path = fs_path("%s/point.json", dir);
+	json_t *point = json_pack("{s:i, s:i, s:s, s:s, s:o}", "schema", 1, "id", id, "outcome", "completed", "why", "",
+				  "granted", granted);
+	struct err e = ERR_INIT;
+
+	ok(!fs_mkdirs(dir, &e) && !json_write(path, point, &e), "point.json is written");
+	json_decref(point);
+	free(path);
+	free(dir);
+}
+
+/* Which devices a point was granted, of one flow and of several. */
+static void test_devices(void)
+{
+	char *path = tap_dir(), *devices;
+	json_t *summary = json_object();
+	struct run run = {.path = path, .summary = summary, .run = json_object()};
+	struct claim_run read;
+	struct err e = ERR_INIT;
+
+	run.resolved = json_pack("{s:[{s:i}, {s:i}, {s:i}]}", "points", "id", 0, "id", 1, "id", 2);
+	write_granted(path, 0, json_pack("{s:{s:s}, s:{}}", "source", "device", "mlx5_0", "sink"));
+	write_granted(path, 1,
+		      json_pack("{s:{s:{s:s}, s:{s:s}}, s:{s:{s:i}, s:{s:s}}}", "large", "source", "device", "mlx5_0",
+				"sink", "device", "mlx5_1", "small", "source", "mtu_bytes", 1024, "sink", "device",
+				"rxe0"));
+	is_int(claim_run_read(&run, &read, &e), 0, "the run is read");
+	devices = json_dumps(read.devices, JSON_SORT_KEYS | JSON_COMPACT);
+	is_str(devices, "{\"0\":[\"mlx5_0\"],\"1\":[\"mlx5_0\",\"mlx5_1\",\"rxe0\"],\"2\":[]}",
+	       "devices are those of all flows' sides; a point that was not begun has none");
+	free(devices);
+	claim_run_free(&read);
+	json_decref(run.resolved);
+	json_decref(run.run);
+	json_decref(summary);
+	tap_dir_remove(path);
+}
+
 /* --- JSON --- */
 
 static void test_json(void)
@@ -606,6 +649,7 @@ int main(void)
 	test_flows();
 	test_metrics();
 	test_needs();
+	test_devices();
 	test_json();
 	test_status();
 	test_tables();
