@@ -15,11 +15,9 @@ const struct cli_command cmd_claims_cli = {
     .details =
 	"What the specs of these runs claim (docs/claims.md): the claim, the source's number, what was measured, and "
 	"whether the claim holds, fails, or is not judged and why. Several runs are judged jointly: a claim may "
-	"compare "
-	"two experiments.\n\n"
+	"compare two experiments.\n\n"
 	"A claim that needs something of the machine is judged only where the run's machine had it. One whose bound "
-	"lies "
-	"within the uncertainty of what was measured is not judged either.\n\n"
+	"lies within the uncertainty of what was measured is not judged either.\n\n"
 	"Exit status: 0 none fails; 3 a claim fails; 4 none could be judged; 2 RUN is not a run directory.",
     .min_args = 1,
     .max_args = 64,

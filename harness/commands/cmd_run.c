@@ -4,7 +4,6 @@
 
 #include "analysis/summary_table.h"
 #include "campaign/campaign.h"
-#include "claims/claim_json.h"
 #include "claims/claims.h"
 #include "claims/claims_table.h"
 #include "commands/commands.h"
