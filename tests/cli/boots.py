@@ -40,7 +40,6 @@ def numbers(metric, factor, rng):
 def histograms(folder, point, factor, rng):
     """One repetition's: a log-normal distribution by its quantiles, with the tail of `QUANTILES`."""
     rep = folder / 'points' / ('%04d' % point['id']) / 'rep-00'
-    rep.mkdir(parents=True)
     noise = 1 + rng.gauss(0, 0.002)
     bins = {}
     for i in range(1000):
@@ -48,8 +47,14 @@ def histograms(folder, point, factor, rng):
         ns = round(1000 * factor * noise * (1 + 0.08 * math.log(u / (1 - u)) + (0.004 / (1.0005 - u) if u > 0.98 else 0)))
         bins[ns] = bins.get(ns, 0) + 200
     both = {'width': 1, 'values': sorted(bins), 'counts': [bins[ns] for ns in sorted(bins)]}
-    data = {'schema': 1, 'metrics': {}, 'histograms': {name: both for name in point['metrics']}}
-    (rep / 'data.json').write_text(json.dumps(data))
+    of_flow = {}
+    for name in point['metrics']:
+        flow, _, bare = name.rpartition('.')
+        of_flow.setdefault(flow, {})[bare] = both
+    for flow, all_of_it in of_flow.items():
+        (rep / flow).mkdir(parents=True)
+        data = {'schema': 1, 'metrics': {}, 'histograms': all_of_it}
+        (rep / flow / 'data.json').write_text(json.dumps(data))
 
 
 def main():

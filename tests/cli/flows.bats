@@ -248,3 +248,30 @@ metric() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
+
+# boots OUT KEY=VALUE…: the run as other boots would have left it.
+boots() {
+	/usr/bin/python3 "$BATS_TEST_DIRNAME/boots.py" "$run_dir" "$@"
+}
+
+@test "the pages of a run, a comparison and a history have figures of each flow" {
+	command -v gnuplot >/dev/null || skip "no gnuplot"
+	two_scripted
+	run "$KBLAT" report "$run_dir"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	grep -q '<td>small t_lat</td>' "$run_dir/derived/report.html"
+	[ -s "$run_dir/derived/figures/point-0000-large-histogram.svg" ]
+	boots base
+	boots new prefix=b slower=0.05
+	run "$KBLAT" compare base --with new --out compared
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[ -s compared/figures/shift-0000-small.svg ]
+	[ -s compared/figures/shift-0000-large.svg ]
+	run "$KBLAT" history base new --out history
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -s history/figures/history-0000-small.svg ]
+	[ -s history/figures/history-0000-large.svg ]
+}
