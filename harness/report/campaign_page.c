@@ -89,10 +89,11 @@ static int make_run_pages(const struct run *runs, size_t count, const struct cla
 	int rc = 0;
 
 	for (size_t i = 0; i < count + AHEAD; i++) {
+		int finished = i < AHEAD ? 0 : finish_page(&pages[i - AHEAD], g, drawing, e);
+
+		rc = rc ? rc : finished;
 		if (!rc && i < count)
 			rc = start_page(&pages[i], &runs[i], verdicts, g, e);
-		if (i >= AHEAD)
-			rc = finish_page(&pages[i - AHEAD], g, drawing, e) ?: rc;
 	}
 	gnuplot_close(g);
 	free(pages);

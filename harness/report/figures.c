@@ -14,7 +14,7 @@
 static int write_script(struct figures *f, figures_add *add, const void *what, const char *scripts, struct err *e)
 {
 	char *path = fs_path("%s/" SCRIPT, f->dir);
-	int rc = -EIO;
+	int rc = -EIO, closed;
 
 	f->script = derived_open(path, e);
 	if (f->script) {
@@ -24,7 +24,8 @@ static int write_script(struct figures *f, figures_add *add, const void *what, c
 		      f->script);
 		figure_set(f, "plots", scripts ? scripts : "plots");
 		rc = add(f, what, e);
-		rc = derived_close(f->script, path, e) ?: rc;
+		closed = derived_close(f->script, path, e);
+		rc = rc ? rc : closed;
 	}
 	free(path);
 	return rc;
