@@ -188,11 +188,8 @@ static void check_claim_keys(struct claim_reader *r)
 	}
 }
 
-static struct claim read_claim(struct claim_reader *r)
+static void read_claim(struct claim_reader *r)
 {
-	struct claim claim = claim_empty();
-
-	r->claim = &claim;
 	check_claim_keys(r);
 	for (size_t k = 0; k < KEYS; k++) {
 		const struct ynode *n = yaml_get(r->node, keys[k].name);
@@ -202,10 +199,9 @@ static struct claim read_claim(struct claim_reader *r)
 		if (n && keys[k].read)
 			keys[k].read(r, n);
 	}
-	read_note(r, "source", &claim.source);
-	read_note(r, "measured_by_source", &claim.measured_by_source);
+	read_note(r, "source", &r->claim->source);
+	read_note(r, "measured_by_source", &r->claim->measured_by_source);
 	claim_reader_relation(r);
-	return claim;
 }
 
 static bool has_id(const struct claim_list *claims, const char *id)
@@ -233,15 +229,17 @@ struct claim_list spec_claims_read(const struct ynode *root, const struct point 
 	r = claim_reader_open(points, count, d);
 	r.whole = whole;
 	for (size_t i = 0; i < all->count; i++) {
-		struct claim claim;
+		struct claim claim = claim_empty();
 
 		r.node = all->items[i];
+		r.claim = &claim;
 		if (r.node->kind != YNODE_MAPPING) {
 			claim_reader_complain(&r, r.node,
 					      "a claim must be a mapping with 'id', 'claim', 'metric', 'points', …");
+			claim_free(&claim);
 			continue;
 		}
-		claim = read_claim(&r);
+		read_claim(&r);
 		if (has_id(&claims, claim.id))
 			claim_reader_complain(&r, yaml_get(r.node, "id"),
 					      "a claim with this 'id' stands above already");
