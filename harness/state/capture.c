@@ -237,7 +237,7 @@ static int write_state(struct capture *c)
 	return rc;
 }
 
-static bool is_empty(const char *path)
+static bool is_empty_folder(const char *path)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
@@ -257,7 +257,7 @@ static int open_empty(const char *path, struct err *e)
 
 	if (rc)
 		return rc;
-	if (!is_empty(path))
+	if (!is_empty_folder(path))
 		return err_set(e, -ENOTEMPTY, STATUS_USAGE, path, "capture into it",
 			       "it is not empty; name a new directory");
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -132,7 +132,7 @@ static bool is_asked_for(const struct request *r, const struct cpulist *irqs, co
 	return !r->device || cpulist_has(irqs, (unsigned)irq->number);
 }
 
-static void list_json(struct request *r, const struct irq_table *t, const struct cpulist *irqs)
+static void print_irqs_json(struct request *r, const struct irq_table *t, const struct cpulist *irqs)
 {
 	json_t *list = json_array(), *all;
 	char mask[LIST_TEXT];
@@ -168,7 +168,7 @@ static enum status irq_list(void *request)
 		return err_status(r->e);
 	}
 	if (r->json) {
-		list_json(r, &t, &irqs);
+		print_irqs_json(r, &t, &irqs);
 	} else {
 		printf("%5s %-12s %-9s %-7s %10s  %-22s %s\n", "irq", "allowed", "effective", "movable", "fired",
 		       "where (CPU:n)", "who");

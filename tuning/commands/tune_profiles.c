@@ -46,7 +46,7 @@ static void list_one(json_t *list, const char *folder, const char *name)
 	free(file);
 }
 
-static json_t *list_profiles(void)
+static json_t *profiles_json(void)
 {
 	char **folders = profile_folders();
 	json_t *list = json_array();
@@ -66,7 +66,7 @@ static json_t *list_profiles(void)
 	return list;
 }
 
-static json_t *list_settings(void)
+static json_t *settings_json(void)
 {
 	json_t *list = json_array();
 
@@ -104,7 +104,7 @@ enum status tune_profiles(int argc, char **argv, struct err *e)
 		cli_help("kbtune", &tune_profiles_cli, flags, stdout);
 		return STATUS_OK;
 	}
-	list = settings ? list_settings() : list_profiles();
+	list = settings ? settings_json() : profiles_json();
 	if (json)
 		json_print(list, stdout);
 	else

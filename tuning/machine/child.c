@@ -35,7 +35,7 @@ static void become_command(struct machine *m, const char *in, char *const argv[]
 }
 
 /* The terminal signals the whole group: the command has heard that already. */
-static void pass_on(pid_t child, const siginfo_t *info)
+static void pass_signal_on(pid_t child, const siginfo_t *info)
 {
 	if (info->si_code == SI_KERNEL)
 		return;
@@ -52,7 +52,7 @@ static int await_command(pid_t child, const sigset_t *signals)
 		if (waitpid(child, &status, WNOHANG) == child)
 			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 		if (sigwaitinfo(signals, &info) >= 0 && info.si_signo != SIGCHLD)
-			pass_on(child, &info);
+			pass_signal_on(child, &info);
 	}
 }
 

@@ -39,7 +39,7 @@ static void read_nodes(const struct machine *m, struct topology *t)
 		add_node(t, 0, &t->online, true);
 }
 
-static int read_core(const struct machine *m, const struct topology *t, int cpu)
+static int core_of(const struct machine *m, const struct topology *t, int cpu)
 {
 	char *path = fs_path(CPU "/cpu%d/topology/thread_siblings_list", cpu);
 	struct cpulist siblings;
@@ -62,7 +62,7 @@ static void read_cores(const struct machine *m, struct topology *t)
 	t->cpu_count = last + 1;
 	t->core = or_abort(calloc((size_t)t->cpu_count, sizeof(*t->core)));
 	for (int cpu = cpulist_first(&t->online); cpu >= 0; cpu = cpulist_next(&t->online, cpu))
-		t->core[cpu] = read_core(m, t, cpu);
+		t->core[cpu] = core_of(m, t, cpu);
 }
 
 int topology_read(const struct machine *m, struct topology *t, struct err *e)
