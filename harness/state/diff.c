@@ -29,7 +29,7 @@ static bool is_varying(const struct diff_key *d, const char *const *varying)
 }
 
 /* A row with wildcards that matched nothing is one key, "idle.*.*.name"; where the other state has
- * none, the row matched there, and that is told. */
+ * none, the row matched there, and that is a difference. */
 static bool is_placeholder(const struct diff_key *d)
 {
 	return strchr(d->key, '*') && (!d->a || !d->b);

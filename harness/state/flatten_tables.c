@@ -41,7 +41,7 @@ void flatten_pairs(struct capture *c, const struct state_source *s, const char *
 	}
 }
 
-/* Different values of the same field, as of CPUs that differ, are all told. */
+/* Different values of the same field, as of CPUs that differ, are all kept. */
 void flatten_field(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;

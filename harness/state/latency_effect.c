@@ -10,7 +10,7 @@ static const struct {
     {"identity.kernel", "another kernel: every path through it may take another time"},
     {"identity.build", "the same release built again: another compiler, configuration or patch level"},
     {"identity.version", "who built the kernel, and with which compiler"},
-    {"identity.cmdline", "boot parameters; each is told on its own below boot"},
+    {"identity.cmdline", "boot parameters; each is listed on its own under boot"},
     {"identity.tainted",
      "a module from elsewhere, a warning or an oops: code or paths that the other kernel did not have"},
     {"identity.lsm", "security modules are asked at every system call that opens or maps something"},

@@ -40,8 +40,8 @@ static void append_name(const struct sysroot *root, const char *pid, char *list,
 
 /*
  * A request lives as long as the descriptor, so whoever has the device open may be holding the
- * latency down. Told by name: process numbers differ every time. How many processes would not let
- * themselves be looked into is told, too.
+ * latency down. They are named: process numbers differ every time. How many processes would not let
+ * themselves be looked into is captured, too.
  */
 void read_holders(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {

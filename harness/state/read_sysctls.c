@@ -26,7 +26,7 @@ static bool is_left_out(const char *path)
 	return false;
 }
 
-/* Those that have a row of their own are told there. */
+/* Those that have a row of their own are captured there. */
 static bool has_row(const char *path)
 {
 	for (const struct state_source *s = state_sources; s->group; s++)
@@ -37,8 +37,8 @@ static bool has_row(const char *path)
 
 /*
  * Every interface has some forty settings in four folders ("net/ipv4/conf/eth0/forwarding"), and
- * there may be hundreds of interfaces: those are told that differ from their folder's default,
- * which is told itself. A folder's defaults are read once.
+ * there may be hundreds of interfaces: those are captured that differ from their folder's
+ * default, and the default itself. A folder's defaults are read once.
  */
 struct usual {
 	char *folder; /* "/proc/sys/net/ipv4/conf/default"; NULL: none yet */

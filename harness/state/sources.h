@@ -19,7 +19,7 @@ enum state_class {
 	STATE_FATAL,	   /* it alone may explain another latency */
 	STATE_WARN,	   /* it may matter */
 	STATE_INFORMATIVE, /* good to know */
-	STATE_VOLATILE,	   /* moves by itself; told as a delta */
+	STATE_VOLATILE,	   /* moves by itself; reported as a delta */
 };
 
 struct state_source;

@@ -124,7 +124,7 @@ static enum status apply_plan(struct machine *m, struct profile *profile, const 
 	return rc ? err_status(e) : STATUS_OK;
 }
 
-/* Others than root hear what they lack before anything is made for them. */
+/* Others than root learn which rights they lack before anything is made for them. */
 static int probe_first(struct machine *m, struct profile *profile, struct err *e)
 {
 	struct plan plan;

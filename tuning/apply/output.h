@@ -1,5 +1,5 @@
 /*
- * How what was done is told.
+ * How the outcome is printed.
  */
 #ifndef KBLAT_TUNING_OUTPUT_H
 #define KBLAT_TUNING_OUTPUT_H

@@ -54,7 +54,7 @@ const struct knob knobs[] = {
 	{"irqbalance", "pause: the daemon sleeps (SIGSTOP) and goes on afterwards; leave", knob_irqbalance_plan, NULL},
 	{"irqs", "default, all, devices: [{device, cpus}]: where interrupts may fire", knob_irqs_plan, NULL},
 	{"tasks", "away: programs and movable kernel threads leave the shields' CPUs; leave", knob_tasks_plan, NULL},
-	{"shields", "[{name, place, partition}]: cpusets for what is to run undisturbed", knob_shields_plan, NULL},
+	{"shields", "[{name, place, partition}]: cpusets for what must not be disturbed", knob_shields_plan, NULL},
 	{"tasks", NULL, knob_tasks_plan_again, NULL},
 	{"tuned", "a tuned profile's name; own: the tuned.conf beside the profile", knob_tuned_plan, NULL},
 	{"workqueues", "placement of unbound work queues",

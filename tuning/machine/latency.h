@@ -1,6 +1,6 @@
 /*
  * Global PM QoS: /dev/cpu_dma_latency. The kernel keeps a request as long as the descriptor that
- * made it is open, and obeys the lowest of all.
+ * made it is open, and applies the lowest of all.
  */
 #ifndef KBLAT_TUNING_LATENCY_H
 #define KBLAT_TUNING_LATENCY_H

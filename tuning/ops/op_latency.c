@@ -1,6 +1,6 @@
 /*
  * Global PM QoS: the kernel keeps a request as long as the descriptor that made it is open, and
- * obeys the lowest of all. So a process holds it. data: "us".
+ * applies the lowest of all. So a process holds it. data: "us".
  */
 #include "tuning/ops/op_latency.h"
 

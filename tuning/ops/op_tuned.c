@@ -38,7 +38,7 @@ static bool is_daemon(const struct step *s)
 	return !strcmp(step_text(s, "mode"), "daemon");
 }
 
-/* tuned writes down which profile it has, even where it was told once only. */
+/* tuned writes down which profile it has, even as a one-shot. */
 static json_t *read_notes(const struct machine *m)
 {
 	static const char *const files[] = {"/etc/tuned/active_profile", "/etc/tuned/profile_mode",
