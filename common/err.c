@@ -60,7 +60,7 @@ int err_set(struct err *e, int rc, enum status status, const char *object, const
 	    ...)
 {
 	int saved = errno;
-	char raw[sizeof(e->text)];
+	char raw[ERR_TEXT_MAX];
 	size_t used;
 	va_list ap;
 

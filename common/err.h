@@ -22,9 +22,11 @@ enum status {
 	STATUS_IMPOSSIBLE = 77, /* not possible on this machine */
 };
 
+#define ERR_TEXT_MAX 2048
+
 struct err {
-	enum status status; /* STATUS_OK while empty */
-	char text[2048];    /* "object: cannot operation: cause; hint", one line of clean text */
+	enum status status;	 /* STATUS_OK while empty */
+	char text[ERR_TEXT_MAX]; /* "object: cannot operation: cause; hint", one line of clean text */
 };
 
 #define ERR_INIT                                                                                                       \

@@ -218,7 +218,7 @@ int cgroups_join(struct machine *m, const char *name, struct err *e)
 		rc = cg.lib ? join_by_lib(name) : join_by_file(m, &cg, name);
 		if (rc) {
 			err_sys(e, rc, folder, "enter the cpuset");
-			if (e && (rc == -EACCES || rc == -EPERM))
+			if (rc == -EACCES || rc == -EPERM)
 				e->status = STATUS_IMPOSSIBLE;
 		}
 	}
