@@ -13,7 +13,7 @@
 #include "kernels/kernel.h"
 #include "point/settings.h"
 #include "transports/transport.h"
-#include "transports/verbs.h"
+#include "transports/verbs_device.h"
 
 const struct cli_command cmd_list_cli = {
     .name = "list",

@@ -8,12 +8,6 @@
 #include "common/cli.h"
 #include "common/err.h"
 
-struct subcommand {
-	const struct cli_command *cli;
-	enum status (*main)(int argc, char **argv, struct err *e);
-	bool hidden;
-};
-
 extern const struct cli_command cmd_run_cli, cmd_list_cli, cmd_verify_cli, cmd_summary_cli, cmd_report_cli,
     cmd_claims_cli, cmd_compare_cli, cmd_history_cli, cmd_export_cli, cmd_doctor_cli, cmd_state_cli, cmd_endpoint_cli;
 enum status cmd_run(int argc, char **argv, struct err *e);

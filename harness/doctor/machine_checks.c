@@ -14,7 +14,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "transports/verbs.h"
+#include "transports/verbs_device.h"
 
 #define SHM	  "/dev/shm"
 #define HUGEPAGES "/sys/kernel/mm/hugepages"

@@ -8,7 +8,17 @@
 #include <time.h>
 
 #include "common/err.h"
+#include "transports/verbs_cm.h"
+#include "transports/verbs_device.h"
+#include "transports/verbs_failure.h"
 #include "transports/verbs_hot.h"
+#include "transports/verbs_peer.h"
+#include "transports/verbs_plain.h"
+#include "transports/verbs_qp.h"
+#include "transports/verbs_resources.h"
+#include "transports/verbs_settings.h"
+#include "transports/verbs_stamps.h"
+#include "transports/verbs_watch.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -20,22 +30,7 @@ static const struct verbs_setup *const setups[] = {
 
 /* --- small helpers --- */
 
-int64_t verbs_monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 /* --- limits --- */
-
-int verbs_impossible(const struct verbs *t, struct err *e, const char *setting, int64_t value, const char *limit,
-		     int64_t most)
-{
-	return err_set(e, -ERANGE, STATUS_IMPOSSIBLE, t->object, NULL,
-		       "%s %" PRId64 " is above what the device can do: %s is %" PRId64, setting, value, limit, most);
-}
 
 static int check_limits(struct verbs *t, struct err *e)
 {
@@ -164,43 +159,6 @@ static int verbs_connect(struct transport *transport, const json_t *peer, struct
 	if (!rc)
 		rc = t->setup->connect(t, peer, verbs_monotonic_ns() + VERBS_PATIENCE_NS, e);
 	return rc ? rc : verbs_watch(t, e);
-}
-
-static const char *state_name(enum ibv_qp_state state)
-{
-	static const char *const names[] = {
-	    [IBV_QPS_INIT] = "bring the queue pair to INIT",
-	    [IBV_QPS_RTR] = "bring the queue pair to RTR (ready to receive)",
-	    [IBV_QPS_RTS] = "bring the queue pair to RTS (ready to send)",
-	};
-
-	return state < COUNT(names) && names[state] ? names[state] : "change the queue pair's state";
-}
-
-int verbs_modify_qp(struct verbs *t, struct ibv_qp_attr *a, int mask, struct err *e)
-{
-	int rc = ibv_modify_qp(t->qp, a, mask);
-
-	return rc ? err_sys(e, -abs(rc), t->object, state_name(a->qp_state)) : 0;
-}
-
-void verbs_fill_retry(const struct verbs *t, struct ibv_qp_attr *a)
-{
-	a->timeout = t->retry.timeout;
-	a->retry_cnt = t->retry.retry_cnt;
-	a->rnr_retry = t->retry.rnr_retry;
-	a->min_rnr_timer = t->retry.min_rnr_timer;
-}
-
-int verbs_aim(struct verbs *t, struct ibv_ah_attr *attr, uint32_t qp_num, uint32_t qkey, struct err *e)
-{
-	t->ah = ibv_create_ah(t->pd, attr);
-	if (!t->ah)
-		return err_sys(e, -errno, t->object, "create an address handle for the peer");
-	t->send.remote_first = (uintptr_t)t->ah;
-	t->send.wr.wr.ud.remote_qpn = qp_num;
-	t->send.wr.wr.ud.remote_qkey = qkey;
-	return 0;
 }
 
 /* --- between repetitions --- */

@@ -7,6 +7,8 @@
  * The queue pair is not the connection manager's: it tells the attributes of each state (rdma_init_qp_attr), we apply
  * them, with our retries and path MTU, and rdma_establish() ends the handshake of a reliable connection.
  */
+#include "transports/verbs_cm.h"
+
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
@@ -22,6 +24,9 @@
 #include "common/err.h"
 #include "common/text.h"
 #include "transports/verbs.h"
+#include "transports/verbs_device.h"
+#include "transports/verbs_peer.h"
+#include "transports/verbs_qp.h"
 
 #define BACKLOG	     8
 #define TOKEN_DIGITS 16

@@ -1,3 +1,5 @@
+#include "transports/verbs_device.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <sched.h>
@@ -10,6 +12,7 @@
 #include "common/sysroot.h"
 #include "common/text.h"
 #include "transports/verbs.h"
+#include "transports/verbs_settings.h"
 
 #define PATH_SIZE	320
 #define GIDS_MAX	2000 /* of all ports; the system call takes no more than 64 KiB of entries */
@@ -241,19 +244,6 @@ static int read_ports(struct ports *all, int wanted_gid, struct err *e)
 static bool is_auto(const char *text)
 {
 	return !strcmp(text, "auto");
-}
-
-int verbs_number(const char *text, int min, int max)
-{
-	char *end;
-
-	if (is_auto(text))
-		return -1;
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	long value = strtol(text, &end, 10);
-
-	return *end || value < min || value > max ? -EINVAL : (int)value;
 }
 
 /* "rxe0, mlx5_0": the devices, or the ports of one device. */

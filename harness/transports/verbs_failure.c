@@ -1,6 +1,8 @@
 /*
  * What went wrong on the hot path: noted where it is seen, told afterwards.
  */
+#include "transports/verbs_failure.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 
 #include "common/err.h"
 #include "transports/verbs_hot.h"
+#include "transports/verbs_watch.h"
 
 #define PLACE_SIZE 192
 #define COUNT(a)   (sizeof(a) / sizeof((a)[0]))

@@ -18,13 +18,8 @@
 
 #include "instrument/clock.h"
 #include "transports/verbs.h"
-
-/* Cold: note what went wrong, the first time. verbs_note() returns a negative errno. */
-int verbs_note(struct verbs_fault *f, int rc, const char *operation, uint64_t wr_id);
-void verbs_note_completion(struct verbs_fault *f, int polled, const struct ibv_wc *wc);
-
-/* Cold: the slot that is waited for holds another message's turn. 0, or a negative errno. */
-int verbs_other_turn(struct verbs *t, uint32_t turn);
+#include "transports/verbs_failure.h"
+#include "transports/verbs_memory.h"
 
 #define verbs_unlikely(x) __builtin_expect(!!(x), 0)
 

@@ -3,8 +3,11 @@
  * waited for. Most often it still holds the one before, and there is nothing to do but to look whether the device has
  * failed, as no completion would tell.
  */
+#include "transports/verbs_memory.h"
+
 #include <errno.h>
 
+#include "transports/verbs_failure.h"
 #include "transports/verbs_hot.h"
 
 static uint32_t turn_in(const struct verbs_recv *r, uint32_t slot)

@@ -2,6 +2,8 @@
  * What the two sides tell each other through the coordinator: one JSON object each. What comes from there is checked as
  * if a stranger had written it.
  */
+#include "transports/verbs_peer.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,6 +12,9 @@
 #include "common/err.h"
 #include "common/text.h"
 #include "transports/verbs.h"
+#include "transports/verbs_device.h"
+#include "transports/verbs_qp.h"
+#include "transports/verbs_resources.h"
 
 #define LID_UNICAST_MAX 0xbfff
 #define HOP_LIMIT	64

@@ -2,10 +2,15 @@
  * Plain queue pairs: each side publishes its number, its first packet sequence number and where its port is, and brings
  * its queue pair up by itself. Nothing but the queue pair travels on the network, so this works for all three types.
  */
+#include "transports/verbs_plain.h"
+
 #include <errno.h>
 
 #include "common/err.h"
 #include "transports/verbs.h"
+#include "transports/verbs_device.h"
+#include "transports/verbs_peer.h"
+#include "transports/verbs_qp.h"
 
 /* What the peer published, checked. */
 struct plain_peer {

@@ -1,6 +1,8 @@
 /*
  * What an endpoint holds of a device: buffers, completion queues, the queue pair; each function with its release.
  */
+#include "transports/verbs_resources.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +13,8 @@
 #include "common/err.h"
 #include "common/units.h"
 #include "transports/verbs.h"
+#include "transports/verbs_qp.h"
+#include "transports/verbs_stamps.h"
 
 #define SLOT_ALIGN  64
 #define QUEUE_BYTES 128 /* about what a device takes for one work request and its completion */

@@ -1,10 +1,14 @@
+#include "transports/verbs_settings.h"
+
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/text.h"
 #include "common/units.h"
 #include "transports/verbs.h"
+#include "transports/verbs_device.h"
 
 #define UD_SIZE_MAX 4096 /* the largest path MTU there is */
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
@@ -157,6 +161,19 @@ void verbs_traits(const void *settings, struct transport_traits *out)
 	out->copies_payload = strcmp(s->inlined, "off") != 0;
 	out->signal_every = (uint32_t)s->signal_every;
 	out->device = s->device;
+}
+
+int verbs_number(const char *text, int min, int max)
+{
+	char *end;
+
+	if (!strcmp(text, "auto"))
+		return -1;
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	long value = strtol(text, &end, 10);
+
+	return *end || value < min || value > max ? -EINVAL : (int)value;
 }
 
 int64_t verbs_inline(const char *text, int64_t size)

@@ -3,6 +3,8 @@
  * (ibv_query_rt_values_ex(3)). What such a stamp is of hangs on the device: ConnectX stamps when it writes the
  * completion.
  */
+#include "transports/verbs_stamps.h"
+
 #include <errno.h>
 #include <stdlib.h>
 

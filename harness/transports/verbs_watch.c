@@ -8,6 +8,8 @@
  * as one of the connection manager; or, where the driver waits for its users to go (rdma_rxe, `rdma link delete`), only
  * by the kernel's message that the device file has gone (drivers/infiniband/core/uverbs_main.c: ib_uverbs_remove_one).
  */
+#include "transports/verbs_watch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -20,6 +22,7 @@
 
 #include "common/err.h"
 #include "transports/verbs.h"
+#include "transports/verbs_cm.h"
 
 #define STACK_BYTES	    (256 * 1024) /* the default of 8 MiB would be locked in memory */
 #define KERNEL_MESSAGES	    1		 /* group of NETLINK_KOBJECT_UEVENT; others are udev's */

@@ -20,6 +20,7 @@
 #include "transports/payload.h"
 #include "tests/unit/tap.h"
 #include "transports/verbs_hot.h"
+#include "transports/verbs_qp.h"
 
 #define MESSAGES    2000
 #define FEW	    200

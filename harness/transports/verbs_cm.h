@@ -1,0 +1,14 @@
+/*
+ * Set-up by the RDMA connection manager.
+ */
+#ifndef KBLAT_TRANSPORTS_VERBS_CM_H
+#define KBLAT_TRANSPORTS_VERBS_CM_H
+
+#include "transports/verbs.h"
+
+extern const struct verbs_setup verbs_setup_cm;
+
+/* Take one event of the connection manager's, after the connection stands. Is the device being removed? */
+bool verbs_cm_says_removed(struct verbs *t);
+
+#endif

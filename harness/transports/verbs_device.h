@@ -1,0 +1,71 @@
+/*
+ * RDMA devices: which there are, which port and GID a point takes, port counters. All that doctor and list need of verbs.
+ */
+#ifndef KBLAT_TRANSPORTS_VERBS_DEVICE_H
+#define KBLAT_TRANSPORTS_VERBS_DEVICE_H
+
+#include <infiniband/verbs.h>
+#include <jansson.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct verbs_settings;
+
+/* One port of one device, and how it is addressed. */
+struct verbs_port {
+	char device[IBV_SYSFS_NAME_MAX];
+	int open_error; /* negative errno: the device could not be opened, nothing below is known */
+	uint8_t number;
+	enum ibv_port_state state;
+	enum ibv_transport_type transport;
+	uint8_t link_layer; /* IBV_LINK_LAYER_* */
+	enum ibv_mtu active_mtu, max_mtu;
+	uint32_t max_message_bytes;
+	uint16_t lid;
+	int gid_index; /* -1: no suitable GID */
+	union ibv_gid gid;
+	uint32_t gid_type; /* enum ibv_gid_type */
+	bool use_grh; /* a global route header: always on Ethernet; on InfiniBand, where a GID index was asked for */
+	char netdev[IF_NAMESIZE];
+	int numa_node; /* -1: unknown */
+	int max_qp_wr, max_cqe;
+	char firmware[64];
+	char driver[32];
+};
+
+/* The port that `s` asks for; of several, one on `numa_node` first (-1: no preference). STATUS_IMPOSSIBLE or
+ * STATUS_USAGE. */
+int verbs_port_choose(const struct verbs_settings *s, int numa_node, struct verbs_port *out, struct err *e);
+
+/* Open the device of a port; NULL and `e` if it can't be. */
+struct ibv_context *verbs_port_open(const struct verbs_port *p, struct err *e);
+
+/* All numbers below ports/P/counters and ports/P/hw_counters, by file name, as of now: the kernel's cache is
+ * waited out, which takes about 15 ms. New reference. */
+json_t *verbs_port_counters(const struct verbs_port *p);
+
+/* What is known of a port: name, port, state, link_layer, gid, netdev, numa_node, limits, driver. New reference. */
+json_t *verbs_port_json(const struct verbs_port *p);
+
+/* Every port of every device, as an array of verbs_port_json(). An empty one, not an error, where there is no device.
+ */
+int verbs_devices(json_t **list, struct err *e);
+
+static inline int verbs_mtu_bytes(enum ibv_mtu mtu)
+{
+	return 128 << mtu;
+}
+
+/* The largest MTU of at most so many bytes. */
+static inline enum ibv_mtu verbs_mtu(int bytes)
+{
+	enum ibv_mtu mtu = IBV_MTU_256;
+
+	while (mtu < IBV_MTU_4096 && verbs_mtu_bytes(mtu) * 2 <= bytes)
+		mtu++;
+	return mtu;
+}
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * The settings of the transport verbs, their contradictions, and the kinds of queue pairs and operations that they name.
+ */
+#ifndef KBLAT_TRANSPORTS_VERBS_SETTINGS_H
+#define KBLAT_TRANSPORTS_VERBS_SETTINGS_H
+
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/opt.h"
+#include "transports/transport.h"
+
+enum verbs_qp { VERBS_RC, VERBS_UC, VERBS_UD };
+enum verbs_connect { VERBS_PLAIN, VERBS_RDMACM };
+enum verbs_op { VERBS_SEND_IMM, VERBS_SEND, VERBS_WRITE_IMM, VERBS_WRITE };
+
+/* The transport's settings; one row each in verbs_options. */
+struct verbs_settings {
+	int qp;			   /* enum verbs_qp */
+	int connect;		   /* enum verbs_connect */
+	int op;			   /* enum verbs_op */
+	char inlined[OPT_STR_MAX]; /* "off", "on", or up to how many bytes */
+	int64_t signal_every;
+	int64_t buffers; /* of each direction; 0: as many as the operation needs */
+	int64_t rnr_retry, retry_cnt, ack_timeout, sl;
+	bool huge_pages;
+	char device[OPT_STR_MAX];    /* or "auto" */
+	char port[OPT_STR_MAX];	     /* 1..255 or "auto" */
+	char gid_index[OPT_STR_MAX]; /* 0..255 or "auto" */
+	int mtu;		     /* 0: auto, else enum ibv_mtu */
+};
+
+/* "auto" is -1; a number in [min, max]; or -EINVAL. */
+int verbs_number(const char *text, int min, int max);
+
+/* How many bytes of a message of that size go inline: none or all. -EINVAL where `text` says neither off, on, nor a
+ * number of bytes. */
+int64_t verbs_inline(const char *text, int64_t size);
+
+/* A queue pair type, and which attributes its state changes take (ibv_modify_qp(3)). */
+struct verbs_kind {
+	const char *name;
+	enum ibv_qp_type type;
+	enum rdma_port_space port_space;
+	bool is_reliable;
+	size_t grh_bytes; /* put by the device in front of a received payload */
+	int init_mask, rtr_mask, rts_mask;
+};
+
+/* Where a message's number travels. */
+enum verbs_carrier {
+	VERBS_IN_IMMEDIATE, /* the payload is the user's alone */
+	VERBS_IN_PAYLOAD,   /* its first 4 bytes */
+	VERBS_IN_MEMORY,    /* its last 8 bytes (verbs_turn()), for which the receiver watches its memory */
+};
+
+struct verbs_operation {
+	const char *name;
+	enum ibv_wr_opcode opcode;
+	enum verbs_carrier carrier;
+	bool is_write;	   /* into a ring of the receiver's memory: needs a connection, its address and its key */
+	size_t head, tail; /* bytes of the payload that the number takes */
+};
+
+extern const char *const verbs_connect_names[];
+extern const struct verbs_kind verbs_kinds[];		/* by enum verbs_qp */
+extern const struct verbs_operation verbs_operations[]; /* by enum verbs_op */
+
+/* As transport_ops.check. */
+int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
+void verbs_traits(const void *settings, struct transport_traits *out);
+
+extern const struct opt verbs_options[];
+
+#endif
