@@ -27,10 +27,10 @@ LDFLAGS := -Wl,-z,now -Wl,-z,relro
 LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lz -lrt -lm
 
 # A kernel is compiled once for each transport, so that its loop costs no indirect call.
-# The names of a list such as harness/kernels/list.h: X(oneway) X(pingpong) …
+# The names of a list such as harness/kernels/kernel_list.h: X(oneway) X(pingpong) …
 listed      = $(patsubst X(%),%,$(filter X(%),$(shell grep '^.define' $1)))
-KERNELS    := $(call listed,harness/kernels/list.h)
-TRANSPORTS := $(call listed,harness/transports/list.h)
+KERNELS    := $(call listed,harness/kernels/kernel_list.h)
+TRANSPORTS := $(call listed,harness/transports/transport_list.h)
 
 COMMON  := $(wildcard common/*.c)
 HARNESS := $(filter-out harness/main.c harness/kernels/%,$(wildcard harness/*.c harness/*/*.c))

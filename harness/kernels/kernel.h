@@ -3,7 +3,7 @@
  * for the tables, kernels/<kernel>_loop.c for the loops) and compiled once for each transport, so that the loop costs
  * what one written by hand would.
  *
- * Adding a kernel: its files, and its row in kernels/list.h.
+ * Adding a kernel: its files, and its row in kernels/kernel_list.h.
  */
 #ifndef KBLAT_KERNELS_KERNEL_H
 #define KBLAT_KERNELS_KERNEL_H

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "kernels/oneway.h"
-#include "transports/list.h"
+#include "transports/transport_list.h"
 
 #define FIELD(f) offsetof(struct oneway_settings, f)
 

@@ -1,5 +1,5 @@
 #include "kernels/pingpong.h"
-#include "transports/list.h"
+#include "transports/transport_list.h"
 
 #define FIELD(f) offsetof(struct pingpong_settings, f)
 

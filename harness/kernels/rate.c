@@ -7,7 +7,7 @@
 #include "instrument/sample_file.h"
 #include "kernels/rate.h"
 #include "kernels/sample.h"
-#include "transports/list.h"
+#include "transports/transport_list.h"
 
 #define FIELD(f) offsetof(struct rate_settings, f)
 

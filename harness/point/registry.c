@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "kernels/kernel.h"
-#include "kernels/list.h"
-#include "transports/list.h"
+#include "kernels/kernel_list.h"
+#include "transports/transport_list.h"
 
 #define DECLARE_KERNEL(k) extern const struct kernel_ops k##_kernel;
 #define KERNEL_ROW(k)	  &k##_kernel,

@@ -3,8 +3,8 @@
  * its hot path, for which each kernel's loops are compiled (<kernel>_loops_name). The Makefile reads this list, too: a
  * transport is its files and its row here.
  */
-#ifndef KBLAT_TRANSPORTS_LIST_H
-#define KBLAT_TRANSPORTS_LIST_H
+#ifndef KBLAT_TRANSPORTS_TRANSPORT_LIST_H
+#define KBLAT_TRANSPORTS_TRANSPORT_LIST_H
 
 #define EVERY_TRANSPORT(X) X(verbs) X(shmem) X(tcp) X(udp) X(zeromq) X(nanomsg) X(scripted)
 
