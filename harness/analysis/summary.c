@@ -165,6 +165,13 @@ json_t *summary_build(const char *run_path, const json_t *run, const json_t *res
 	return points ? summary_assemble(run, resolved, points) : NULL;
 }
 
+json_t *summary_of_run(const struct run *run, struct err *e)
+{
+	if (run->sealed && run->summary)
+		return json_incref(run->summary);
+	return summary_build(run->path, run->run, run->resolved, e);
+}
+
 static int write_csv(const char *run_path, const json_t *summary, struct err *e)
 {
 	char *path = fs_path("%s/summary.csv", run_path), *text = NULL;

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 struct err;
+struct run;
 
 /*
  * The summary, computed from columns and counters alone (nothing cached is read): what summary.json
@@ -14,6 +15,10 @@ struct err;
  * point its own summary (the same object as in "points").
  */
 json_t *summary_build(const char *run_path, const json_t *run, const json_t *resolved, struct err *e);
+
+/* What a run says of itself: its summary.json, or one made of what there is where it is not sealed.
+ * New reference, or NULL. */
+json_t *summary_of_run(const struct run *run, struct err *e);
 
 /* Write summary.json, summary.csv, points/<nnnn>/summary.json. */
 int summary_write(const char *run_path, const json_t *summary, struct err *e);

@@ -30,8 +30,7 @@ static enum status export_csv(const char *path, struct err *e)
 		return e->status;
 	if (!run.sealed)
 		fprintf(stderr, "kblat: %s: not sealed: computed from what is there\n", path);
-	summary =
-	    run.sealed && run.summary ? json_incref(run.summary) : summary_build(run.path, run.run, run.resolved, e);
+	summary = summary_of_run(&run, e);
 	rc = summary ? summary_csv(summary, stdout) : -EINVAL;
 	if (rc && summary)
 		err_sys(e, rc, "standard output", "write");

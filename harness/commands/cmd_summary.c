@@ -30,8 +30,7 @@ static int get_summary(const char *path, json_t **summary, struct err *e)
 		return rc;
 	if (!run.sealed)
 		fprintf(stderr, "kblat: %s: not sealed: summarised from what is there\n", path);
-	*summary =
-	    run.sealed && run.summary ? json_incref(run.summary) : summary_build(run.path, run.run, run.resolved, e);
+	*summary = summary_of_run(&run, e);
 	run_close(&run);
 	return *summary ? 0 : -EINVAL;
 }

@@ -13,14 +13,6 @@
 
 #define NAME_MAX_ 64
 
-static bool is_name_among(const char *name, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
 /* --- joining --- */
 
 /* A setting may be named with its unit or without: "size_bytes", "size"; of a flow, or without its
@@ -28,12 +20,14 @@ static bool is_name_among(const char *name, const char *const *names, size_t cou
 static bool is_ignored(const char *key, const struct compare_choice *choice)
 {
 	char name[NAME_MAX_];
+
+	param_name_unit(key, name, sizeof(name));
+
 	const char *const forms[] = {key, name, flows_bare_key(key), flows_bare_key(name)};
 	bool found = false;
 
-	param_name_unit(key, name, sizeof(name));
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-		found |= is_name_among(forms[i], choice->ignore, choice->ignore_count);
+		found |= compare_is_among(forms[i], choice->ignore, choice->ignore_count);
 	return found;
 }
 
@@ -118,17 +112,6 @@ static bool arm_has(const struct compare_join *j, const struct compare_point *p,
 	return false;
 }
 
-static void join_point_free(struct compare_point *p)
-{
-	for (size_t q = 0; q < p->quantity_count; q++)
-		free(p->quantity[q].value);
-	free(p->quantity);
-	free(p->flow);
-	free(p->metric);
-	free(p->of_run);
-	json_decref(p->reasons);
-}
-
 /* The settings in which two points without a partner differ: what a reader needs to know. */
 static char *difference_of(const json_t *a, const json_t *b)
 {
@@ -193,7 +176,7 @@ static int keep_common(struct compare_join *j, struct err *e)
 			continue;
 		}
 		alone[base ? ARM_BASE : ARM_WITH]++;
-		join_point_free(&j->point[i]);
+		compare_point_free(&j->point[i]);
 	}
 	j->count = kept;
 	for (enum compare_arm arm = 0; arm < ARMS; arm++)
@@ -204,244 +187,7 @@ static int keep_common(struct compare_join *j, struct err *e)
 	return 0;
 }
 
-/* --- values --- */
-
-static const json_t *metrics_of(const struct compare_point *p, size_t run)
-{
-	return json_object_get(p->of_run[run], "metrics");
-}
-
-/* Valid, and measured. */
-static bool counts(const struct compare_point *p, size_t run)
-{
-	return json_is_true(json_object_get(p->of_run[run], "valid")) && json_object_size(metrics_of(p, run));
-}
-
-/* Of a run's metrics the one that is this but for its unit ("lat_us" for "lat_ns"), else the
- * first. */
-static const char *nearest_metric(const json_t *metrics, const char *wanted, bool *same_quantity)
-{
-	const char *end = strrchr(wanted, '_'), *key;
-	json_t *metric;
-
-	json_object_foreach ((json_t *)metrics, key, metric) {
-		const char *tail = strrchr(key, '_');
-
-		*same_quantity =
-		    end && tail && end - wanted == tail - key && !strncmp(key, wanted, (size_t)(end - wanted));
-		if (*same_quantity)
-			return key;
-	}
-	key = json_object_iter_key(json_object_iter((json_t *)metrics));
-	return key ? key : "nothing";
-}
-
-static int refuse_metric(const struct compare_join *j, const struct compare_point *p, size_t run, struct err *e)
-{
-	bool same_quantity = false;
-	const char *other = nearest_metric(metrics_of(p, run), p->metric, &same_quantity);
-
-	return err_set(e, -EINVAL, STATUS_USAGE, j->runs->run[run].run.path, "compare",
-		       "point %" JSON_INTEGER_FORMAT " has no %s, but %s%s",
-		       json_integer_value(json_object_get(p->of_run[run], "id")), p->metric, other,
-		       same_quantity ? ": different units" : "");
-}
-
-/* What a run says of the metric: a series' statistics, or a block. */
-static const json_t *metric_values(const struct compare_point *p, size_t run)
-{
-	const json_t *values = json_object_get(metrics_of(p, run), p->metric);
-
-	return values || !compare_quantity_block(p->metric) ? values : json_object_get(p->of_run[run], p->metric);
-}
-
-/* The first of its flow's, in the first run that counts; NULL: none does. */
-static char *first_metric(const struct compare_join *j, const struct compare_point *p)
-{
-	const char *key;
-	json_t *values;
-
-	for (size_t i = 0; i < j->runs->count; i++) {
-		if (!p->of_run[i] || !counts(p, i))
-			continue;
-		json_object_foreach ((json_t *)metrics_of(p, i), key, values)
-			if (flows_owns(p->flow, key))
-				return fs_path("%s", key);
-	}
-	return NULL;
-}
-
-/* All runs must have it. */
-static int check_metric(const struct compare_join *j, const struct compare_point *p, struct err *e)
-{
-	for (size_t i = 0; p->metric && i < j->runs->count; i++)
-		if (p->of_run[i] && counts(p, i) && !metric_values(p, i))
-			return refuse_metric(j, p, i, e);
-	return 0;
-}
-
-static void leave_out(struct compare_point *p, const struct compare_run *run, size_t i)
-{
-	const char *reason = json_string_value(json_array_get(json_object_get(p->of_run[i], "reasons"), 0));
-	json_t *text = json_string(!p->of_run[i] ? "the run does not have it"
-				   : reason	 ? reason
-						 : "nothing was measured");
-	const json_t *said;
-	size_t k;
-
-	p->left_out[run->arm]++;
-	json_array_foreach (p->reasons, k, said) {
-		if (json_equal(said, text)) {
-			json_decref(text);
-			return;
-		}
-	}
-	json_array_append_new(p->reasons, text);
-}
-
-static const json_t *metric_number(const struct compare_point *p, size_t run, const struct compare_values *v)
-{
-	return json_object_get(metric_values(p, run), v->of.key);
-}
-
-/* Is there a number in every run that counts, and of which kind? */
-static bool look_at(const struct compare_join *j, const struct compare_point *p, struct compare_values *v)
-{
-	bool any = false;
-
-	v->logarithms = v->of.measure != MEASURE_SHARE;
-	v->messages = INFINITY;
-	for (size_t i = 0; i < j->runs->count; i++) {
-		const json_t *number = metric_number(p, i, v), *n = json_object_get(metric_values(p, i), "n");
-
-		if (!counts(p, i))
-			continue;
-		if (!json_is_number(number)) {
-			v->why = compare_quantity_block(p->metric)
-				     ? "a run has no value of it"
-				     : "too few messages in a run: fewer than 20 beyond it";
-			return false;
-		}
-		any = true;
-		v->logarithms &= json_number_value(number) > 0;
-		if (n)
-			v->messages = fmin(v->messages, json_number_value(n));
-	}
-	if (!any)
-		v->why = "no run has valid numbers of it";
-	return any;
-}
-
-/* Sums over the runs of a unit. */
-struct sums {
-	double n, sum, squares;
-};
-
-static void add_to(struct sums *s, double value)
-{
-	s->n++;
-	s->sum += value;
-	s->squares += value * value;
-}
-
-/* Squared distances from the mean. */
-static double spread_of(const struct sums *s)
-{
-	return s->n > 0 ? fmax(0, s->squares - s->sum * s->sum / s->n) : 0;
-}
-
-/* Means of the units, and how much units of an arm and runs of a unit differ. */
-static void sum_up(const struct compare_join *j, struct compare_values *v, const struct sums *of_unit)
-{
-	size_t all = j->runs->units[ARM_BASE] + j->runs->units[ARM_WITH];
-	double runs = 0, runs_df = 0, units = 0, units_df = 0;
-	struct sums arm[ARMS] = {0};
-
-	for (size_t u = 0; u < all; u++) {
-		const struct sums *s = &of_unit[u];
-
-		v->value[u] = s->n > 0 ? s->sum / s->n : NAN;
-		if (s->n > 0)
-			add_to(&arm[u >= j->runs->units[ARM_BASE]], v->value[u]);
-		runs += spread_of(s);
-		runs_df += s->n > 0 ? s->n - 1 : 0;
-	}
-	for (size_t a = 0; a < ARMS; a++) {
-		units += spread_of(&arm[a]);
-		units_df += arm[a].n > 0 ? arm[a].n - 1 : 0;
-		v->level[a] = arm[a].n > 0 ? arm[a].sum / arm[a].n : NAN;
-		if (v->logarithms)
-			v->level[a] = exp(v->level[a]);
-	}
-	v->stdev_runs = runs_df > 0 ? sqrt(runs / runs_df) : NAN;
-	v->stdev_units = units_df > 0 ? sqrt(units / units_df) : NAN;
-}
-
-static void fill_values(const struct compare_join *j, const struct compare_point *p, struct compare_values *v)
-{
-	size_t units = j->runs->units[ARM_BASE] + j->runs->units[ARM_WITH];
-	struct sums *of_unit;
-
-	if (!look_at(j, p, v))
-		return;
-	of_unit = calloc(units + 1, sizeof(*of_unit));
-	v->value = calloc(units + 1, sizeof(*v->value));
-	if (!of_unit || !v->value)
-		abort();
-	for (size_t i = 0; i < j->runs->count; i++) {
-		double number = json_number_value(metric_number(p, i, v));
-
-		if (counts(p, i))
-			add_to(&of_unit[j->runs->run[i].unit], v->logarithms ? log(number) : number);
-	}
-	sum_up(j, v, of_unit);
-	free(of_unit);
-}
-
-static void fill_quantities(const struct compare_join *j, struct compare_point *p, const struct compare_choice *choice)
-{
-	struct compare_quantity *list = compare_quantity_list(p->metric, &p->quantity_count);
-
-	p->quantity = or_abort(calloc(p->quantity_count, sizeof(*p->quantity)));
-	for (size_t q = 0; q < p->quantity_count; q++) {
-		struct compare_values *v = &p->quantity[q];
-
-		v->of = list[q];
-		if (choice->quantity_count && !is_name_among(v->of.key, choice->quantity, choice->quantity_count))
-			v->why = "";
-		else
-			fill_values(j, p, v);
-	}
-	free(list);
-}
-
-static int fill_point(struct compare_join *j, struct compare_point *p, const struct compare_choice *choice,
-		      struct err *e)
-{
-	int rc;
-
-	if (!p->metric)
-		p->metric = first_metric(j, p);
-	rc = check_metric(j, p, e);
-	for (size_t i = 0; !rc && i < j->runs->count; i++)
-		if (!counts(p, i))
-			leave_out(p, &j->runs->run[i], i);
-	if (!rc)
-		fill_quantities(j, p, choice);
-	return rc;
-}
-
 /* --- flows --- */
-
-/* Does a flow have this metric, in any run? */
-static bool has_metric(const struct compare_join *j, const struct compare_point *p, const char *metric)
-{
-	for (size_t i = 0; i < j->runs->count; i++)
-		if (json_object_get(metrics_of(p, i), metric) ||
-		    (compare_quantity_block(metric) && json_object_get(p->of_run[i], metric)))
-			return true;
-	return false;
-}
 
 static struct compare_point copy_for_flow(const struct compare_join *j, const struct compare_point *p, const char *flow)
 {
@@ -454,8 +200,8 @@ static struct compare_point copy_for_flow(const struct compare_join *j, const st
 	return copy;
 }
 
-/* The flows of a point that have the metric asked for, each as a point of its own; none: the first,
- * which will say so. */
+/* The flows of a point that have the metric asked for, each as a point of its own; none: the last,
+ * of which that is said. */
 static void split_point(const struct compare_join *j, struct compare_point *p, const json_t *names, const char *asked,
 			struct compare_join *to)
 {
@@ -471,14 +217,14 @@ static void split_point(const struct compare_join *j, struct compare_point *p, c
 		if (asked)
 			one.metric =
 			    fs_path("%s", flows_owns("", asked) ? flows_key(flow, asked, key, sizeof(key)) : asked);
-		if (asked && !last && !(flows_owns(flow, one.metric) && has_metric(j, p, one.metric))) {
-			join_point_free(&one);
+		if (asked && !last && !(flows_owns(flow, one.metric) && compare_point_has(p, j->runs, one.metric))) {
+			compare_point_free(&one);
 			continue;
 		}
 		to->point = grow_or_abort(to->point, to->count, sizeof(*to->point));
 		to->point[to->count++] = one;
 	}
-	join_point_free(p);
+	compare_point_free(p);
 }
 
 static void split_flows(struct compare_join *j, const char *asked)
@@ -505,27 +251,15 @@ int compare_join(struct compare_join *j, const struct compare_runs *runs, const 
 	if (!rc)
 		split_flows(j, choice->metric);
 	for (size_t i = 0; !rc && i < j->count; i++)
-		rc = fill_point(j, &j->point[i], choice, e);
+		rc = compare_point_fill(&j->point[i], runs, choice->quantity, choice->quantity_count, e);
 	return rc;
 }
 
 void compare_join_free(struct compare_join *j)
 {
 	for (size_t i = 0; i < j->count; i++)
-		join_point_free(&j->point[i]);
+		compare_point_free(&j->point[i]);
 	free(j->point);
 	json_decref(j->notes);
 	*j = (struct compare_join){0};
-}
-
-double compare_share(const struct compare_values *v, double difference)
-{
-	if (v->logarithms)
-		return expm1(difference);
-	return v->level[ARM_BASE] != 0 ? difference / fabs(v->level[ARM_BASE]) : NAN;
-}
-
-double compare_amount(const struct compare_values *v, double difference)
-{
-	return v->logarithms ? v->level[ARM_BASE] * expm1(difference) : difference;
 }

@@ -389,6 +389,32 @@ static void test_compare(void)
 	json_decref(summary);
 }
 
+/* Points 0 and 2 differ in small.size_bytes. */
+static void test_ignore(void)
+{
+	static const struct {
+		const char *key;
+		bool joins;
+	} rows[] = {{"small.size_bytes", true}, {"small.size", true}, {"size_bytes", true},	{"size", true},
+		    {"large.size", false},	{"messages", false},  {"small.messages", false}};
+	json_t *summary = flow_run_summary(dir);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct compare_choice choice = {.ignore = &rows[i].key, .ignore_count = 1};
+		struct compare_runs runs = runs_of(&summary, 1);
+		struct compare_join join;
+		struct err e = ERR_INIT;
+
+		is_int(compare_join(&join, &runs, &choice, &e), rows[i].joins ? -EINVAL : 0, "without %s", rows[i].key);
+		if (rows[i].joins)
+			contains(e.text, "its points 0 and 2 have the same settings", "without %s: two are the same",
+				 rows[i].key);
+		compare_join_free(&join);
+		compare_runs_free(&runs);
+	}
+	json_decref(summary);
+}
+
 static void test_history(void)
 {
 	const struct compare_choice choice = {.metric = "large.pacing"};
@@ -451,6 +477,7 @@ int main(void)
 	test_verify();
 	test_until_first();
 	test_compare();
+	test_ignore();
 	test_history();
 	test_quantities();
 	tap_dir_remove(dir);
