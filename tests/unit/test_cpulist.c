@@ -134,6 +134,7 @@ static void test_format_small(void)
 static void test_sets(void)
 {
 	struct cpulist a, b;
+	char text[64];
 
 	cpulist_clear(&a);
 	is_int(cpulist_first(&a), -1, "the empty set has no first CPU");
@@ -162,6 +163,16 @@ static void test_sets(void)
 	ok(cpulist_is_subset(&b, &a) && !cpulist_is_subset(&a, &b), "now inside");
 	cpulist_clear(&b);
 	ok(cpulist_is_subset(&b, &a) && !cpulist_intersects(&a, &b), "the empty set is part of all and meets none");
+
+	cpulist_parse("0-5,8191", &a, NULL, 0);
+	cpulist_parse("4-7", &b, NULL, 0);
+	cpulist_unite(&a, &b);
+	is_str(cpulist_format(&a, text, sizeof(text)), "0-7,8191", "what either has");
+	cpulist_subtract(&a, &b);
+	is_str(cpulist_format(&a, text, sizeof(text)), "0-3,8191", "without what the other has");
+	cpulist_add(&b, 2);
+	cpulist_intersect(&a, &b);
+	is_str(cpulist_format(&a, text, sizeof(text)), "2", "what both have");
 }
 
 static void test_allowed(void)

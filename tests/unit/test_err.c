@@ -69,8 +69,11 @@ static void test_clean(void)
 	err_set(&e, -EINVAL, STATUS_USAGE, longer, "read", "no such file");
 	like(e.text, "^\\.\\.\\.x+: cannot read: no such file$", "a long object leaves room for the cause");
 
-	errno = EXDEV;
+	is_int(err_status(&e), STATUS_USAGE, "its status");
 	err_clear(&e);
+	is_int(err_status(&e), STATUS_FAILED, "a failure of which nothing is known is a failure");
+
+	errno = EXDEV;
 	err_set(&e, -EINVAL, STATUS_USAGE, NULL, NULL, "%s", "x");
 	is_int(errno, EXDEV, "errno is left alone");
 }
