@@ -61,6 +61,21 @@ builds() {
 	assert_contains "$output" "not empty"
 }
 
+@test "a block of the summary has a history, too; its statistics are named where one is misspelt" {
+	printf 'kblat: 1\nname: paced\nsettings: {kernel: rate, transport: scripted, messages: 200, repetitions: 2}\n' >spec.yaml
+	"$KBLAT" run spec.yaml --out runs >/dev/null 2>&1 || [ $? -eq 3 ]
+	run -0 "$KBLAT" history runs --metric pacing.missed_share --json
+	printf '%s' "$output" >history.json
+	assert_eq "$(json history.json 'd["quantity"], d["points"][0]["metric"], d["points"][0]["unit"], d["points"][0]["builds"][0]["value"]')" \
+		"('missed_share', 'pacing', 'share', 0.0)"
+	run -0 "$KBLAT" history runs --metric pacing --quantile achieved_hz
+	assert_contains "$output" "kHz of pacing"
+	run -2 "$KBLAT" history runs --metric pacing.mised_share
+	assert_contains "$output" "must be one of missed_share, achieved_hz, unsent_share, not 'mised_share'"
+	run -2 "$KBLAT" compare runs --aa --metric pacing --quantity p50
+	assert_contains "$output" "must be one of missed_share, achieved_hz, unsent_share, not 'p50'"
+}
+
 @test "bad input is said" {
 	builds
 	run -2 "$KBLAT" history builds --quantile p75
