@@ -101,7 +101,7 @@ static void read_order(struct study *s, const struct ynode *order, struct diag *
 	size_t place = 0;
 
 	if (order->kind != YNODE_SEQUENCE) {
-		diag_add(d, order->line, order->column, "'order' wants a list of experiments");
+		diag_add(d, order->line, order->column, "'order' must be a list of experiments");
 		return;
 	}
 	for (size_t i = 0; i < order->count; i++) {
@@ -136,7 +136,7 @@ static void read_study(struct study *s, const struct ynode *root, struct diag *d
 				 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	if (title && title->kind != YNODE_SCALAR)
-		diag_add(d, title->line, title->column, "'title' wants a text");
+		diag_add(d, title->line, title->column, "'title' must be a text");
 	else if (title) {
 		free(s->title);
 		s->title = fs_path("%s", title->scalar);

@@ -63,7 +63,7 @@ static int read_percent(const char *flag, const char *text, double *share, struc
 	*share = strtod(text, &end) / 100;
 	if (end != text && (!*end || !strcmp(end, "%") || !strcmp(end, " %")) && *share > 0 && *share <= 10)
 		return 0;
-	return err_set(e, -EINVAL, STATUS_USAGE, flag, NULL, "wants per cent above 0, such as 2, not '%s'", text);
+	return err_set(e, -EINVAL, STATUS_USAGE, flag, NULL, "must be per cent above 0, such as 2, not '%s'", text);
 }
 
 static int read_unit(const char *text, enum compare_unit_kind *kind, struct err *e)

@@ -127,12 +127,12 @@ static enum status dispatch(const struct cli_list *args, const struct options *o
 			continue;
 		if (args->count != a->args + 1 || ((o->sysroot || o->mask) && !a->captures) ||
 		    ((o->all || o->varying) && !a->compares) || (o->json && !a->takes_json)) {
-			err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "wants: kblat state %s", a->usage);
+			err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "expects: kblat state %s", a->usage);
 			return e->status;
 		}
 		return a->function(args, o, e);
 	}
-	err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "wants capture, diff or sources, not '%.48s'", args->items[0]);
+	err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "expects capture, diff or sources, not '%.48s'", args->items[0]);
 	return e->status;
 }
 

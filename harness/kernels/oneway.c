@@ -82,17 +82,17 @@ static int check_t_send(const struct oneway_settings *s, const struct transport_
 	if (!s->t_send)
 		return 0;
 	if (s->size < 8)
-		snprintf(why, why_size, "t_send wants a size of at least 8B, the stamp's");
+		snprintf(why, why_size, "t_send needs a size of at least 8B, the stamp's");
 	else if (s->check)
 		snprintf(why, why_size, "t_send changes the payload that `check: yes` checks");
 	else if (traits->buffers >= 0 && traits->buffers != 1)
-		snprintf(why, why_size, "t_send wants `buffers: 1`, the one that is written, not %lld",
+		snprintf(why, why_size, "t_send needs `buffers: 1`, the one that is written, not %lld",
 			 (long long)traits->buffers);
 	else if (traits->copies_payload)
-		snprintf(why, why_size, "t_send wants `inline: off`: an inline payload is copied when it is posted");
+		snprintf(why, why_size, "t_send needs `inline: off`: an inline payload is copied when it is posted");
 	else if (traits->signal_every > 1)
 		snprintf(why, why_size,
-			 "t_send wants `signal_every: 1`, not %u: without a completion nobody knows when the payload "
+			 "t_send needs `signal_every: 1`, not %u: without a completion nobody knows when the payload "
 			 "was read for the last time",
 			 traits->signal_every);
 	else

@@ -78,7 +78,7 @@ static int check_addresses(const struct socket_settings *s, char *why, size_t wh
 	for (size_t i = 0; i < COUNT(keys); i++)
 		if (!sockets_parse(texts[i], 0, &a[i])) {
 			snprintf(why, why_size,
-				 "%s wants one numeric address such as 127.0.0.1 or ::1, not %s; see `ip address`",
+				 "%s must be one numeric address such as 127.0.0.1 or ::1, not %s; see `ip address`",
 				 keys[i], text_quote(texts[i], quoted, sizeof(quoted)));
 			return -EINVAL;
 		}

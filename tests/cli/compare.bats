@@ -172,7 +172,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	run -2 "$KBLAT" compare base --with base --quantity p75
 	assert_contains "$output" "must be one of p50"
 	run -2 "$KBLAT" compare base --with base --margin none
-	assert_contains "$output" "wants per cent"
+	assert_contains "$output" "must be per cent"
 	run -2 "$KBLAT" compare base --aa --with base
 	assert_contains "$output" "leave out --with"
 	run -0 "$KBLAT" compare --help

@@ -110,8 +110,8 @@ completed() {
 		transport=udp size=3|4 bytes of a message hold its number
 		size=3|4 bytes of a message hold its number
 		sink_address=localhost|numeric address
-		sink_address=0.0.0.0|sink_address wants one
-		source_address=1.2.3|source_address wants one
+		sink_address=0.0.0.0|sink_address must be one
+		source_address=1.2.3|source_address must be one
 		source_address=::1|different families
 		transport=zeromq sink_address=::1|numeric IPv4 address
 		transport=nanomsg source_address=*|numeric IPv4 address

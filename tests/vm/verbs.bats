@@ -149,8 +149,8 @@ all_arrive()
 		'signal_every=300|signal_every 300 and depth 256'
 		'op=write buffers=8|buffers 8 and depth 256'
 		't_hw=yes op=write|t_hw and op write'
-		't_send=yes buffers=1 inline=on|t_send wants `inline: off`'
-		't_send=yes buffers=1 signal_every=8|t_send wants `signal_every: 1`'
+		't_send=yes buffers=1 inline=on|t_send needs `inline: off`'
+		't_send=yes buffers=1 signal_every=8|t_send needs `signal_every: 1`'
 		'inline=maybe|inline must be off, on, or a number of bytes'
 	)
 	local pair set
