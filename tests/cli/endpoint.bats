@@ -24,7 +24,7 @@ make_params() {
 @test "it says hello with its protocol, and ends with its input" {
 	run say
 	[ "$status" -eq 0 ]
-	assert_contains "$output" '"protocol":1'
+	assert_contains "$output" '"protocol":2'
 }
 
 @test "nonsense, unknown orders and orders out of turn are errors, and it goes on" {
