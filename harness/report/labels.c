@@ -130,7 +130,7 @@ struct all_settings {
 	size_t count;
 };
 
-static void list_settings(struct all_settings *all, size_t run, const char *flow, const json_t *params)
+static void note_settings(struct all_settings *all, size_t run, const char *flow, const json_t *params)
 {
 	all->of = grow_or_abort(all->of, all->count, sizeof(*all->of));
 	all->of[all->count++] = (struct settings){run, flow, params};
@@ -205,9 +205,9 @@ static void label_settings(struct report *r)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct report_point *p = &r->points[i];
 
-		list_settings(&points, p->run, "", p->params);
+		note_settings(&points, p->run, "", p->params);
 		for (size_t k = 0; k < p->layout.flow_count; k++)
-			list_settings(&flows, p->run, p->layout.flows[k].name, p->layout.flows[k].params);
+			note_settings(&flows, p->run, p->layout.flows[k].name, p->layout.flows[k].params);
 	}
 	find_varying(&points, &r->varying);
 	find_varying(&flows, &r->in_flows);
