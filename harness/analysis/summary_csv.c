@@ -14,6 +14,7 @@ struct csv {
 	FILE *out;
 	/* of all points, in the order in which they appear; keys of an object, values null */
 	json_t *settings;
+	bool has[STATISTICS];	     /* an old run may lack some */
 	const struct block **blocks; /* that a point has; NULL ends */
 };
 
@@ -60,6 +61,24 @@ static json_t *settings_of(const json_t *points)
 		}
 	}
 	return all;
+}
+
+/* Some metric has this statistic, be it null; or there is no metric at all. */
+static bool have_statistic(const json_t *points, const char *statistic)
+{
+	const json_t *point;
+	const char *metric;
+	json_t *values;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach (points, i, point)
+		json_object_foreach (json_object_get(point, "metrics"), metric, values) {
+			if (json_object_get(values, statistic))
+				return true;
+			any = true;
+		}
+	return !any;
 }
 
 /* --- blocks: the same in every row of a flow --- */
@@ -135,7 +154,8 @@ static void csv_head(const struct csv *c)
 	}
 	fputs(",metric", c->out);
 	for (size_t i = 0; i < STATISTICS; i++)
-		fprintf(c->out, ",%s", statistics[i].key);
+		if (c->has[i])
+			fprintf(c->out, ",%s", statistics[i].key);
 	for (size_t i = 0; c->blocks[i]; i++)
 		csv_block_head(c, c->blocks[i]);
 	fputs("\r\n", c->out);
@@ -156,6 +176,8 @@ static void csv_row(const struct csv *c, const json_t *point, const char *metric
 	fputc(',', c->out);
 	csv_text(metric, c->out);
 	for (size_t i = 0; i < STATISTICS; i++) {
+		if (!c->has[i])
+			continue;
 		fputc(',', c->out);
 		csv_value(json_object_get(values, statistics[i].key), c->out);
 	}
@@ -182,6 +204,8 @@ int summary_csv(const json_t *summary, FILE *out)
 	struct csv c = {.out = out, .settings = settings_of(points), .blocks = blocks_of(points)};
 	size_t i;
 
+	for (i = 0; i < STATISTICS; i++)
+		c.has[i] = have_statistic(points, statistics[i].key);
 	csv_head(&c);
 	json_array_foreach (points, i, point)
 		csv_point(&c, point);

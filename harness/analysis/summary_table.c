@@ -229,13 +229,26 @@ static void add_statistic_column(struct text_table *t, const struct rows *all, c
 		put_number(t, column, i, s->measure, json_object_get(all->row[i].values, s->key));
 }
 
+/* Runs of a version before may lack it; where nothing was measured, nothing does. */
+static bool rows_have_statistic(const struct rows *all, const char *key)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (json_object_get(all->row[i].values, key))
+			return true;
+		any |= all->row[i].values != NULL;
+	}
+	return !any;
+}
+
 static void add_statistic_columns(struct text_table *t, const struct rows *all)
 {
 	char limit[40];
 
 	title_of_limit(all, limit, sizeof(limit));
 	for (size_t i = 0; i < STATISTICS; i++)
-		if (statistics[i].shown & SHOWN_TABLE)
+		if (statistics[i].shown & SHOWN_TABLE && rows_have_statistic(all, statistics[i].key))
 			add_statistic_column(t, all, &statistics[i],
 					     i == STATISTIC_OVER_LIMIT ? limit : statistics[i].label);
 }

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/blocks.h"
 #include "analysis/reduce.h"
 #include "analysis/summary.h"
 #include "analysis/summary_csv.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "rundir/flows.h"
 #include "rundir/rep.h"
 #include "rundir/schema.h"
 
@@ -103,6 +105,39 @@ static int verify_files(struct check *c, struct verified *out, struct err *e)
 
 /* --- what was derived --- */
 
+/* A statistic or a summary block: versions after the run's own may have more of them. */
+static bool may_be_newer(const char *key)
+{
+	const char *bare = flows_bare_key(key);
+	bool found = statistic_find(key) || block_find(bare);
+
+	for (size_t i = 0; !found && blocks[i]; i++)
+		found = block_statistic_find(blocks[i], key) != NULL;
+	return found;
+}
+
+/* Drop from `value`, computed again, what the version that wrote `found` did not know. Settings are
+ * no numbers, and stay. */
+static void drop_newer(json_t *value, const json_t *found)
+{
+	const char *key;
+	json_t *inner;
+	void *next;
+	size_t i;
+
+	json_array_foreach (value, i, inner)
+		drop_newer(inner, json_array_get(found, i));
+	json_object_foreach_safe(value, next, key, inner)
+	{
+		const json_t *there = json_object_get(found, key);
+
+		if (!there && may_be_newer(key))
+			json_object_del(value, key);
+		else if (strcmp(key, "params") != 0)
+			drop_newer(inner, there);
+	}
+}
+
 /* Does a file hold this value? `value` is consumed; NULL: it could not be made, for the reason in
  * `e`. */
 static void verify_json(struct check *c, const char *name, json_t *value, const char *complaint, const struct err *e)
@@ -120,6 +155,20 @@ static void verify_json(struct check *c, const char *name, json_t *value, const 
 	json_decref(found);
 	json_decref(value);
 	free(path);
+}
+
+/* Takes `value`, returns it as far as the file knows it. */
+static json_t *known_then(const struct check *c, const char *name, json_t *value)
+{
+	char *path = fs_path("%s/%s", c->run->path, name);
+	struct err ignored = ERR_INIT;
+	json_t *found = json_read(path, &ignored);
+
+	if (found)
+		drop_newer(value, found);
+	json_decref(found);
+	free(path);
+	return value;
 }
 
 /* --- repetitions --- */
@@ -157,7 +206,7 @@ static void verify_rep(struct check *c, const struct layout_flow *f, unsigned nu
 	char *name = fs_path("%s/data.json", dir);
 	struct err e = ERR_INIT;
 
-	verify_json(c, name, reduce_rep(c->run->path, f, number, &e),
+	verify_json(c, name, known_then(c, name, reduce_rep(c->run->path, f, number, &e)),
 		    "computed again from the columns, it is different", &e);
 	verify_entries(c, f, dir, number, messages);
 	free(name);
@@ -263,7 +312,7 @@ static void verify_more_files(struct check *c, const struct verify_more *more, c
 static void verify_derived(struct check *c, const struct verify_more *more, struct verified *out)
 {
 	struct err e = ERR_INIT;
-	json_t *summary = summary_build(c->run->path, c->run->run, c->run->resolved, &e);
+	json_t *summary = known_then(c, "summary.json", summary_build(c->run->path, c->run->run, c->run->resolved, &e));
 
 	verify_json(c, "summary.json", json_incref(summary), "computed again from the columns, it is different", &e);
 	if (!summary)

@@ -232,6 +232,19 @@ static void fill_values(const struct compare_runs *runs, const struct compare_po
 	free(of_unit);
 }
 
+/* Runs of a version before may lack a statistic: then it is none of theirs. */
+static bool any_run_has(const struct compare_runs *runs, const struct compare_point *p, const char *key)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		if (json_object_get(metric_values(p, i), key))
+			return true;
+		any |= metric_values(p, i) != NULL;
+	}
+	return !any;
+}
+
 static void fill_quantities(const struct compare_runs *runs, struct compare_point *p, const char *const *keys,
 			    size_t count)
 {
@@ -242,7 +255,7 @@ static void fill_quantities(const struct compare_runs *runs, struct compare_poin
 		struct compare_values *v = &p->quantity[q];
 
 		v->of = list[q];
-		if (count && !compare_is_among(v->of.key, keys, count))
+		if ((count && !compare_is_among(v->of.key, keys, count)) || !any_run_has(runs, p, v->of.key))
 			v->why = "";
 		else
 			fill_values(runs, p, v);

@@ -287,6 +287,72 @@ static void test_verify(void)
 	free(rep);
 }
 
+static void drop_key(json_t *j, const char *key)
+{
+	const char *name;
+	json_t *inner;
+	size_t i;
+
+	json_object_del(j, key);
+	json_array_foreach (j, i, inner)
+		drop_key(inner, key);
+	json_object_foreach (j, name, inner)
+		if (strcmp(name, "params") != 0)
+			drop_key(inner, key);
+}
+
+/* Every JSON file of numbers as a version would have written it that did not know `key`. */
+static void forget_key(const char *key)
+{
+	static const char *const files[] = {"summary.json",
+					    "points/0000/summary.json",
+					    "points/0001/summary.json",
+					    "points/0002/summary.json",
+					    "points/0000/rep-00/large/data.json",
+					    "points/0000/rep-01/small/data.json",
+					    "points/0001/rep-00/data.json"};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char *path = fs_path("%s/%s", dir, files[i]);
+		json_t *j = json_read(path, NULL);
+
+		drop_key(j, key);
+		flow_run_save(path, j);
+	}
+}
+
+/* summary.csv made again from the summary that is there. */
+static void write_csv_again(void)
+{
+	char *path = fs_path("%s/summary.json", dir);
+	json_t *summary = json_read(path, NULL);
+
+	flow_run_check(summary_write(dir, summary, NULL), path);
+	json_decref(summary);
+	free(path);
+}
+
+/* A later version has more statistics and blocks than the one that made a run: no difference. */
+static void test_older(void)
+{
+	static const struct {
+		const char *key;
+		bool differs;
+	} rows[] = {{"p99", false},	     {"max", false},	      {"large.pacing", false},
+		    {"missed_share", false}, {"large.pace_ns", true}, {"start", true}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int wrong;
+
+		forget_key(rows[i].key);
+		write_csv_again();
+		wrong = verify();
+		ok(rows[i].differs == (wrong > 0), "a run that does not know %s is %s %s", rows[i].key,
+		   rows[i].differs ? "not what it says" : "what it says", rows[i].differs ? "" : told);
+		flow_run_make(dir);
+	}
+}
+
 /* Where the first flow to end ends the others, a repetition has as many entries as its counters
  * say. */
 static void test_until_first(void)
@@ -475,6 +541,7 @@ int main(void)
 	test_csv();
 	test_table();
 	test_verify();
+	test_older();
 	test_until_first();
 	test_compare();
 	test_ignore();
