@@ -111,7 +111,8 @@ static void put_level(struct text_table *t, size_t column, size_t row, const str
 	else if (!strcmp(json_text(l->quantity, "unit"), "ns"))
 		text_table_set(t, column, row, "%s", unit_human_ns((int64_t)llround(value), text, sizeof(text)));
 	else
-		text_table_set(t, column, row, "%.4g %s", value, json_text(l->quantity, "unit"));
+		text_table_set(t, column, row, "%.4g%s%s", value, *json_text(l->quantity, "unit") ? " " : "",
+			       json_text(l->quantity, "unit"));
 }
 
 static bool is_share(const struct line *l)

@@ -205,7 +205,7 @@ static void history_put_value(struct text_table *t, size_t column, size_t row, c
 		text_table_set(t, column, row, "%s",
 			       unit_human_ns((int64_t)llround(json_number_value(value)), text, sizeof(text)));
 	else
-		text_table_set(t, column, row, "%.4g %s", json_number_value(value), unit);
+		text_table_set(t, column, row, "%.4g%s%s", json_number_value(value), *unit ? " " : "", unit);
 }
 
 static void history_put_point(const json_t *point, FILE *out)
