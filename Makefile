@@ -142,12 +142,14 @@ $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' >$@
 
-# kernels/<kernel>_loop.c, once for each transport
+# kernels/<kernel>_loop.c, once for each transport. With gcse and a frame pointer gcc runs out of registers between a
+# stamp and its post. With sanitizers there is one instance of a loop, rather than one for each choice.
+LOOPFLAGS := $(if $(SAN),-DLOOP_ONE_INSTANCE,-fno-gcse -fomit-frame-pointer -Wno-ignored-optimization-argument)
 define loop_rule
 $(BUILD)/harness/kernels/$1-$2.o: harness/kernels/$1_loop.c
 	@mkdir -p $$(@D)
 	@echo '  CC    $$@'
-	$$(Q)$$(CC) $$(ALL_CFLAGS) -DTRANSPORT=$2 -DTRANSPORT_HOT='"transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DTRANSPORT=$2 -DTRANSPORT_HOT='"transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
 endef
 $(foreach k,$(KERNELS),$(foreach t,$(TRANSPORTS),$(eval $(call loop_rule,$k,$t))))
 

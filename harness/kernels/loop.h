@@ -1,6 +1,6 @@
 /*
  * What all loops share. A <kernel>_loop.c is compiled once for each transport: TRANSPORT names it, TRANSPORT_HOT is the header with its hot path.
- * Every choice made at set-up is a constant argument of an always-inlined function (LOOP_CHOOSE below), so no branch of it is left in a loop.
+ * Every choice made at set-up is a constant argument of an always-inlined function (LOOP_INSTANCES below), so no branch of it is left in a loop.
  */
 #ifndef KBLAT_KERNELS_LOOP_H
 #define KBLAT_KERNELS_LOOP_H
@@ -39,34 +39,58 @@ ALWAYS int T(poll_recv_stamped)(struct TRANSPORT *t, uint32_t *seq, uint64_t *de
 }
 #endif
 
+/* Likewise a transport with which a side that sleeps must be woken by the other, because no device does it. */
+#ifndef TRANSPORT_WAKES
+#define TRANSPORT_WAKES 0
+ALWAYS void T(wake_recv)(struct TRANSPORT *t)
+{
+	(void)t;
+}
+
+ALWAYS void T(wake_send)(struct TRANSPORT *t)
+{
+	(void)t;
+}
+#endif
+
 /*
- * LOOP_CHOOSE(f, choices, cases) returns what f(LOOP_ARGUMENTS, choices) does. Choices made at set-up are constants of an
- * instance of a loop; `cases` lists those that there can be, LOOP_MODES where the two low bits are a mode of three values.
- * Where each post is a system call nothing is gained by that, and one instance looks at its choices as it runs; likewise
- * with LOOP_ONE_INSTANCE, for builds that are not measured with.
+ * Choices made at set-up, of six bits, are constants of an instance of a loop: LOOP_INSTANCES(f, CAN_BE) makes one of
+ * f(w, state, choices), which is always inline, for each combination that can be, as CAN_BE(choices), a constant
+ * expression, says; LOOP_RUN(f, w, state, choices) runs the right one. Each is a function of its own, so none has to do
+ * with another's registers. Where a post is a system call nothing is gained by that, and one instance looks at its
+ * choices as it runs; likewise with LOOP_ONE_INSTANCE, for builds that nothing is measured with.
  */
-#ifdef TRANSPORT_POST_IS_A_SYSCALL
-#undef LOOP_ONE_INSTANCE
+#if defined(TRANSPORT_POST_IS_A_SYSCALL) && !defined(LOOP_ONE_INSTANCE)
 #define LOOP_ONE_INSTANCE
 #endif
 
-#define LOOP_CASE(f, i)                                                                                                \
-	case i:                                                                                                        \
-		return f(LOOP_ARGUMENTS, i);
-#define LOOP_CASES4(f, i)  LOOP_CASE(f, i) LOOP_CASE(f, (i) + 1) LOOP_CASE(f, (i) + 2) LOOP_CASE(f, (i) + 3)
-#define LOOP_CASES16(f, i) LOOP_CASES4(f, i) LOOP_CASES4(f, (i) + 4) LOOP_CASES4(f, (i) + 8) LOOP_CASES4(f, (i) + 12)
-/* A mode in the two low bits. */
-#define LOOP_MODES(f, i)  LOOP_CASE(f, i) LOOP_CASE(f, (i) + 1) LOOP_CASE(f, (i) + 2)
-#define LOOP_MODES4(f, i) LOOP_MODES(f, i) LOOP_MODES(f, (i) + 4) LOOP_MODES(f, (i) + 8) LOOP_MODES(f, (i) + 12)
-
 #ifdef LOOP_ONE_INSTANCE
-#define LOOP_CHOOSE(f, choices, cases) return f(LOOP_ARGUMENTS, choices);
+#define LOOP_INSTANCES(f, CAN_BE)
+#define LOOP_RUN(f, w, state, choices) f(w, state, choices)
 #else
-#define LOOP_CHOOSE(f, choices, cases)                                                                                 \
-	switch (choices) {                                                                                             \
-		cases                                                                                                  \
-	}                                                                                                              \
-	return -EINVAL;
+#define LOOP_RUN(f, w, state, choices) f##_instances[choices](w, state)
+#define LOOP_INSTANCES(f, CAN_BE)                                                                                      \
+	LOOP_EACH(LOOP_INSTANCE, f, CAN_BE)                                                                            \
+	static int (*const f##_instances[64])(struct worker * w, void *state) = {LOOP_EACH(LOOP_ROW, f, CAN_BE)};
+
+#define LOOP_INSTANCE(f, CAN_BE, i)                                                                                    \
+	static int f##_##i(struct worker *w, void *state)                                                              \
+	{                                                                                                              \
+		return CAN_BE(i) ? f(w, state, i) : -EINVAL;                                                           \
+	}
+#define LOOP_ROW(f, CAN_BE, i) f##_##i,
+
+/* X(f, CAN_BE, i) for i from 000 to 077: octal, of two digits each. */
+#define LOOP_EACH(X, f, CAN_BE)                                                                                        \
+	LOOP_EACH8(X, f, CAN_BE, 0)                                                                                    \
+	LOOP_EACH8(X, f, CAN_BE, 1)                                                                                    \
+	LOOP_EACH8(X, f, CAN_BE, 2) LOOP_EACH8(X, f, CAN_BE, 3) LOOP_EACH8(X, f, CAN_BE, 4)                            \
+	    LOOP_EACH8(X, f, CAN_BE, 5) LOOP_EACH8(X, f, CAN_BE, 6) LOOP_EACH8(X, f, CAN_BE, 7)
+#define LOOP_EACH8(X, f, CAN_BE, d)                                                                                    \
+	X(f, CAN_BE, 0##d##0)                                                                                          \
+	X(f, CAN_BE, 0##d##1)                                                                                          \
+	X(f, CAN_BE, 0##d##2) X(f, CAN_BE, 0##d##3) X(f, CAN_BE, 0##d##4) X(f, CAN_BE, 0##d##5) X(f, CAN_BE, 0##d##6)  \
+	    X(f, CAN_BE, 0##d##7)
 #endif
 
 #define IDLE_ROUNDS_TO_LOOK 256

@@ -53,7 +53,8 @@ static int oneway_sleep_until_completed(struct worker *w, uint32_t want)
 	}
 }
 
-/* Until at most `in_flight` of the `posted` messages are not completed. */
+/* Until at most `in_flight` of the `posted` messages are not completed. The end of a wait is what is likely, however often
+ * it spins: so that what stands between a stamp and its post has the registers. */
 ALWAYS int oneway_drain(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t posted,
 			uint32_t in_flight, uint32_t *done)
 {
@@ -65,7 +66,7 @@ ALWAYS int oneway_drain(struct worker *w, struct TRANSPORT *t, const unsigned ch
 		*done = atomic_load_explicit(&w->completed, memory_order_relaxed);
 		return rc;
 	}
-	while (posted - *done > in_flight) {
+	while (!likely(posted - *done <= in_flight)) {
 		int rc = oneway_reap(w, t, choices, done);
 
 		if (rc < 0)
@@ -91,7 +92,7 @@ ALWAYS int oneway_rest(struct worker *w, struct TRANSPORT *t, const unsigned cho
 				return -EINTR;
 		return 0;
 	}
-	while (T(pause)(t, until) < until) {
+	while (!likely(T(pause)(t, until) >= until)) {
 		int rc = choices & SOURCE_SLEEPS ? 0 : oneway_reap(w, t, choices, done);
 
 		if (rc < 0)
@@ -108,7 +109,7 @@ ALWAYS bool oneway_wants_signal(struct signals *signals, const bool spaced, uint
 	return !spaced || signals_next(signals) || seq + 1 == end;
 }
 
-ALWAYS int oneway_run_source(struct worker *w, const unsigned choices)
+ALWAYS int oneway_run_source(struct worker *w, void *state, const unsigned choices)
 {
 	const bool sleeps = choices & SOURCE_SLEEPS, spaced = choices & SOURCE_SPACED;
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -122,11 +123,12 @@ ALWAYS int oneway_run_source(struct worker *w, const unsigned choices)
 	uint32_t seq = 0, done = 0;
 	int rc = 0;
 
+	(void)state;
 	while (seq < messages) {
 		const uint32_t end = messages - seq < burst ? messages : seq + burst;
 
 		while (seq < end) {
-			if (seq - done >= depth) {
+			if (!likely(seq - done < depth)) {
 				rc = oneway_drain(w, t, choices, seq, depth - 1, &done);
 				if (rc)
 					goto out;
@@ -169,23 +171,22 @@ out:
 	return rc < 0 ? rc : 0;
 }
 
-#define LOOP_ARGUMENTS w
-#if TRANSPORT_STAMPS
-#define ONEWAY_INSTANCES LOOP_CASES16(oneway_run_source, 0) LOOP_CASES16(oneway_run_source, SOURCE_STAMPED)
-#else
-#define ONEWAY_INSTANCES LOOP_CASES16(oneway_run_source, 0)
-#endif
+#define SOURCE_CAN_BE(choices)                                                                                         \
+	(choices < 2 * SOURCE_STAMPED && (TRANSPORT_WAKES || !(choices & SOURCE_WAKES)) &&                             \
+	 (TRANSPORT_STAMPS || !(choices & SOURCE_STAMPED)))
+
+LOOP_INSTANCES(oneway_run_source, SOURCE_CAN_BE)
 
 static int oneway_source(struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
 	const unsigned choices = (w->poll_send != POLL_BUSY ? SOURCE_SLEEPS : 0) |
-				 (w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0) | (s->check ? SOURCE_FILLS : 0) |
-				 (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0) |
+				 (TRANSPORT_WAKES && w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0) |
+				 (s->check ? SOURCE_FILLS : 0) | (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0) |
 				 (TRANSPORT_STAMPS && s->t_hw ? SOURCE_STAMPED : 0);
 
-	LOOP_CHOOSE(oneway_run_source, choices, ONEWAY_INSTANCES)
+	return LOOP_RUN(oneway_run_source, w, NULL, choices);
 }
 
 /* Where the source sleeps on its completions: this thread alone touches them. */
@@ -248,6 +249,8 @@ enum { SINK_CHECKS = RECEPTION_OWN, SINK_T_SEND = RECEPTION_OWN2 };
 #define RECEPTION_DEVICE_COLUMN ONEWAY_T_HW
 #define RECEPTION_CHOICES	oneway_reception_choices
 #define RECEPTION_TAKE		oneway_reception_take
+/* t_send changes what is checked. */
+#define RECEPTION_CAN_BE(choices) ((choices & (SINK_CHECKS | SINK_T_SEND)) != (SINK_CHECKS | SINK_T_SEND))
 
 static unsigned oneway_reception_choices(const struct worker *w)
 {

@@ -7,7 +7,7 @@
 #include "kernels/pingpong.h"
 
 /* Set-up choices, constant in each instance. The two low bits are the poll mode. */
-enum { WAKES = 4, CHECKS = 8 };
+enum { CHECKS = 4 };
 
 /* Send completions are counted only; they are polled while there is nothing else to do. */
 ALWAYS int pingpong_reap(struct TRANSPORT *t, uint32_t *done)
@@ -75,7 +75,7 @@ ALWAYS int pingpong_rest(struct worker *w, struct TRANSPORT *t, int64_t until, u
 	return 0;
 }
 
-ALWAYS int pingpong_run_source(struct worker *w, const unsigned choices)
+ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned choices)
 {
 	const enum poll_mode mode = (enum poll_mode)(choices & 3);
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -89,6 +89,7 @@ ALWAYS int pingpong_run_source(struct worker *w, const unsigned choices)
 	uint32_t seq = 0, done = 0;
 	int rc = 0;
 
+	(void)state;
 	while (seq < messages) {
 		const bool signal = signals_next(&signals);
 
@@ -100,7 +101,7 @@ ALWAYS int pingpong_run_source(struct worker *w, const unsigned choices)
 		rc = T(post)(t, seq, signal);
 		if (!likely(rc == 0))
 			break;
-		if (choices & WAKES)
+		if (mode != POLL_BUSY)
 			T(wake_recv)(t);
 		t_subm[seq] = stamp;
 		rc = pingpong_await_answer(w, t, mode, seq, stamp, stamp + lost_after);
@@ -137,18 +138,20 @@ ALWAYS int pingpong_run_source(struct worker *w, const unsigned choices)
 	return rc < 0 ? rc : 0;
 }
 
-#define LOOP_ARGUMENTS w
+#define PINGPONG_CAN_BE(choices) (choices < 2 * CHECKS && (choices & 3) <= POLL_ADAPTIVE)
 
 static unsigned pingpong_choices(const struct worker *w)
 {
 	const struct pingpong_settings *s = w->settings;
 
-	return (unsigned)w->poll_recv | (w->poll_recv != POLL_BUSY ? WAKES : 0) | (s->check ? CHECKS : 0);
+	return (unsigned)w->poll_recv | (s->check ? CHECKS : 0);
 }
+
+LOOP_INSTANCES(pingpong_run_source, PINGPONG_CAN_BE)
 
 static int pingpong_choose_source(struct worker *w)
 {
-	LOOP_CHOOSE(pingpong_run_source, pingpong_choices(w), LOOP_MODES4(pingpong_run_source, 0))
+	return LOOP_RUN(pingpong_run_source, w, NULL, pingpong_choices(w));
 }
 
 /* Often enough to find a loss soon, seldom enough to be no part of what is measured. */
@@ -175,7 +178,7 @@ static int pingpong_source(struct worker *w)
 	return rc;
 }
 
-ALWAYS int pingpong_run_sink(struct worker *w, const unsigned choices)
+ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choices)
 {
 	const enum poll_mode mode = (enum poll_mode)(choices & 3);
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -187,6 +190,7 @@ ALWAYS int pingpong_run_sink(struct worker *w, const unsigned choices)
 	uint32_t rounds = 0, seq = 0, n = 0, done = 0;
 	int rc = 0;
 
+	(void)state;
 	while (n < messages) {
 		rc = T(poll_recv)(t, &seq);
 		if (!likely(rc > 0)) {
@@ -204,7 +208,7 @@ ALWAYS int pingpong_run_sink(struct worker *w, const unsigned choices)
 		rc = T(post)(t, seq, signal);
 		if (!likely(rc == 0))
 			break;
-		if (choices & WAKES)
+		if (mode != POLL_BUSY)
 			T(wake_recv)(t);
 		if (mode == POLL_ADAPTIVE)
 			since = T(begin)(t);
@@ -226,9 +230,11 @@ ALWAYS int pingpong_run_sink(struct worker *w, const unsigned choices)
 	return rc < 0 && rc != -EINTR ? rc : 0;
 }
 
+LOOP_INSTANCES(pingpong_run_sink, PINGPONG_CAN_BE)
+
 static int pingpong_sink(struct worker *w)
 {
-	LOOP_CHOOSE(pingpong_run_sink, pingpong_choices(w), LOOP_MODES4(pingpong_run_sink, 0))
+	return LOOP_RUN(pingpong_run_sink, w, NULL, pingpong_choices(w));
 }
 
 const struct kernel_loops INSTANCE(pingpong_loops);

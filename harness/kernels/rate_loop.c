@@ -10,10 +10,11 @@
 /* So long before a step the source looks at the clock alone. */
 #define ALERT_NS 1000
 
-/* Set-up choices of the source: the two low bits are the pacer. */
+/* Set-up choices of the source. */
 enum {
+	SOURCE_SLEEPS = 1, /* the pacer sleeps until a step is due */
+	SOURCE_CHECKS = 2, /* every sample is made to be checked */
 	SOURCE_WAKES = 4,  /* the sink may sleep */
-	SOURCE_CHECKS = 8, /* every sample is made to be checked */
 };
 
 /* Where the source's loop stands. */
@@ -187,7 +188,7 @@ ALWAYS int rate_take_step(struct worker *w, struct TRANSPORT *t, struct rate_run
 ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, uint64_t *random,
 		     const unsigned choices)
 {
-	const enum pacer pacer = (enum pacer)(choices & 3);
+	const bool sleeps = choices & SOURCE_SLEEPS;
 	const uint32_t prepared = c->seq;
 	const bool early = !rate_is_full(w, c);
 	int rc;
@@ -198,10 +199,10 @@ ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, 
 	atomic_store_explicit(&w->progress, c->seq, memory_order_relaxed);
 	if (!likely(!atomic_load_explicit(&w->stop, memory_order_relaxed)))
 		return -EINTR;
-	rc = pacer == PACER_TICKS ? rate_spin(w, t, c) : unless_stopped(w, rate_sleep_until_due(w, c));
+	rc = sleeps ? unless_stopped(w, rate_sleep_until_due(w, c)) : rate_spin(w, t, c);
 	if (rc < 0)
 		return rc;
-	if (pacer != PACER_TICKS && !likely(c->sleeper.next > c->seq))
+	if (sleeps && !likely(c->sleeper.next > c->seq))
 		return 0; /* a signal, and no step yet */
 	if (!likely(c->seq < w->messages && c->now <= c->deadline))
 		return 1;
@@ -209,10 +210,10 @@ ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, 
 	if (!likely(rc == 0))
 		return rc;
 	c->seq++;
-	if (pacer == PACER_TICKS)
-		w->column[RATE_T_DUE][c->seq - 1] = c->due;
-	else
+	if (sleeps)
 		rate_note_times(w, c, c->seq);
+	else
+		w->column[RATE_T_DUE][c->seq - 1] = c->due;
 	rc = rate_reap(w, t, c);
 	return rc < 0 ? rc : 0;
 }
@@ -230,8 +231,9 @@ static void rate_leave_unsent(struct worker *w, struct rate_run *c, bool asleep)
 	c->seq = w->messages;
 }
 
-ALWAYS int rate_run_source(struct worker *w, struct rate_run *c, const unsigned choices)
+ALWAYS int rate_run_source(struct worker *w, void *state, const unsigned choices)
 {
+	struct rate_run *c = state;
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
 	int rc = 0;
@@ -239,7 +241,7 @@ ALWAYS int rate_run_source(struct worker *w, struct rate_run *c, const unsigned 
 	while (rc == 0 && c->seq < w->messages)
 		rc = rate_step(w, t, c, &random, choices);
 	if (rc > 0) {
-		rate_leave_unsent(w, c, (choices & 3) != PACER_TICKS);
+		rate_leave_unsent(w, c, choices & SOURCE_SLEEPS);
 		rc = 0;
 	}
 	return rc ? rc : rate_drain(w, t, c, c->signalled);
@@ -259,16 +261,18 @@ static void rate_start(struct worker *w, struct rate_run *c)
 	grid_start(&c->grid, start, s->rate, s->tick_error, &w->clock);
 }
 
-#define LOOP_ARGUMENTS w, c
+#define SOURCE_CAN_BE(choices) (choices < 2 * SOURCE_WAKES && (TRANSPORT_WAKES || !(choices & SOURCE_WAKES)))
+
+LOOP_INSTANCES(rate_run_source, SOURCE_CAN_BE)
 
 static int rate_choose_source(struct worker *w, struct rate_run *c)
 {
 	const struct rate_settings *s = w->settings;
 
-	LOOP_CHOOSE(rate_run_source,
-		    (unsigned)s->pacer | (w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0) |
-			(s->check ? SOURCE_CHECKS : 0),
-		    LOOP_MODES4(rate_run_source, 0))
+	const unsigned choices = (s->pacer != PACER_TICKS ? SOURCE_SLEEPS : 0) | (s->check ? SOURCE_CHECKS : 0) |
+				 (TRANSPORT_WAKES && w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0);
+
+	return LOOP_RUN(rate_run_source, w, c, choices);
 }
 
 static int rate_source(struct worker *w)
@@ -290,9 +294,10 @@ static int rate_source(struct worker *w)
 	return rc;
 }
 
-#define RECEPTION_COLUMN  RATE_T_RECV
-#define RECEPTION_CHOICES rate_reception_choices
-#define RECEPTION_TAKE	  rate_reception_take
+#define RECEPTION_COLUMN	  RATE_T_RECV
+#define RECEPTION_CHOICES	  rate_reception_choices
+#define RECEPTION_CAN_BE(choices) true
+#define RECEPTION_TAKE		  rate_reception_take
 
 enum { SINK_CHECKS = RECEPTION_OWN, SINK_STORES = RECEPTION_OWN2 };
 

@@ -5,6 +5,7 @@
  *   RECEPTION_COLUMN                                        where t_recv is kept
  *   RECEPTION_DEVICE_COLUMN                                 where the device's own stamps are kept; only if the kernel chooses RECEPTION_STAMPED (32)
  *   RECEPTION_CHOICES(w)                                    its set-up choices, of RECEPTION_OWN (8) and RECEPTION_OWN2 (16)
+ *   RECEPTION_CAN_BE(choices)                               a constant expression: may these stand together?
  *   RECEPTION_TAKE(w, t, seq, choices)                      always inline, between the stamp and release; 0 or a negative errno
  *
  * and has reception_sink() for its table of loops.
@@ -16,8 +17,10 @@
 enum { RECEPTION_WAKES = 4 };
 
 #ifdef RECEPTION_DEVICE_COLUMN
+#define RECEPTION_CAN_STAMP		     TRANSPORT_STAMPS
 #define RECEPTION_KEEP_STAMP(w, seq, device) ((w)->column[RECEPTION_DEVICE_COLUMN][seq] = (int64_t)(device))
 #else
+#define RECEPTION_CAN_STAMP		     0
 #define RECEPTION_KEEP_STAMP(w, seq, device) ((void)(device))
 #endif
 
@@ -26,8 +29,9 @@ struct reception {
 	uint64_t received, target;
 };
 
-ALWAYS int reception_run(struct worker *w, struct reception *r, const unsigned choices)
+ALWAYS int reception_run(struct worker *w, void *state, const unsigned choices)
 {
+	struct reception *r = state;
 	const enum poll_mode mode = (enum poll_mode)(choices & 3);
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	const uint32_t messages = w->messages;
@@ -71,23 +75,19 @@ ALWAYS int reception_run(struct worker *w, struct reception *r, const unsigned c
 	return rc < 0 ? rc : 0;
 }
 
-#undef LOOP_ARGUMENTS
-#define LOOP_ARGUMENTS w, r
+#define RECEPTION_CAN_RUN(choices)                                                                                     \
+	((choices & 3) <= POLL_ADAPTIVE && (TRANSPORT_WAKES || !(choices & RECEPTION_WAKES)) &&                        \
+	 (RECEPTION_CAN_STAMP || !(choices & RECEPTION_STAMPED)) && RECEPTION_CAN_BE(choices))
 
-#define RECEPTION_ALL LOOP_MODES4(reception_run, 0) LOOP_MODES4(reception_run, 16)
-#if TRANSPORT_STAMPS && defined(RECEPTION_DEVICE_COLUMN)
-#define RECEPTION_INSTANCES                                                                                            \
-	RECEPTION_ALL LOOP_MODES4(reception_run, RECEPTION_STAMPED) LOOP_MODES4(reception_run, RECEPTION_STAMPED + 16)
-#else
-#define RECEPTION_INSTANCES RECEPTION_ALL
-#endif
+LOOP_INSTANCES(reception_run, RECEPTION_CAN_RUN)
 
 static int reception_receive(struct worker *w, struct reception *r)
 {
-	const unsigned choices =
-	    (unsigned)w->poll_recv | (w->poll_send != POLL_BUSY ? RECEPTION_WAKES : 0) | RECEPTION_CHOICES(w);
+	const unsigned choices = (unsigned)w->poll_recv |
+				 (TRANSPORT_WAKES && w->poll_send != POLL_BUSY ? RECEPTION_WAKES : 0) |
+				 RECEPTION_CHOICES(w);
 
-	LOOP_CHOOSE(reception_run, choices, RECEPTION_INSTANCES)
+	return LOOP_RUN(reception_run, w, r, choices);
 }
 
 /* Duplicates are found afterwards, not in the loop: each makes the loop end one message early, so it goes on. */

@@ -147,14 +147,6 @@ static inline int frames_take_number(struct frames *f, uint32_t *seq)
 	{                                                                                                              \
 		(void)t;                                                                                               \
 		return 0;                                                                                              \
-	}                                                                                                              \
-	static inline void name##_wake_send(struct name *t)                                                            \
-	{                                                                                                              \
-		(void)t;                                                                                               \
-	}                                                                                                              \
-	static inline void name##_wake_recv(struct name *t)                                                            \
-	{                                                                                                              \
-		(void)t;                                                                                               \
 	}
 
 #endif

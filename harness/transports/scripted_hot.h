@@ -115,14 +115,4 @@ static inline int scripted_wait_recv(struct scripted *t)
 	return 0;
 }
 
-static inline void scripted_wake_recv(struct scripted *t)
-{
-	(void)t;
-}
-
-static inline void scripted_wake_send(struct scripted *t)
-{
-	(void)t;
-}
-
 #endif

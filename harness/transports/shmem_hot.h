@@ -8,6 +8,7 @@
 #include "transports/shmem.h"
 
 #define TRANSPORT_POLL_IS_A_LOAD 1
+#define TRANSPORT_WAKES		 1
 
 int shmem_sleep(_Atomic uint32_t *flag);
 void shmem_wake(_Atomic uint32_t *flag);

@@ -20,7 +20,8 @@
  *   int wait_recv()               likewise for receiving                        } signal: look at the stop flag)
  *   int poll_send_stamped(&seq, &device), poll_recv_stamped(&seq, &device)
  *                                 likewise, and the device's own stamp; where TRANSPORT_STAMPS is defined as 1
- *   void wake_recv()              after post, if the other side may sleep: wake it (a device does that by itself)
+ *   void wake_recv()              after post, if the other side may sleep: wake it; where no device does that, and
+ *                                 TRANSPORT_WAKES is defined as 1
  *   void wake_send()              after release, likewise
  *
  * ints are 0 or as said, or a negative errno: then the transport has noted what went wrong; ops->failure() tells it.

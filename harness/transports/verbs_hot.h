@@ -270,15 +270,4 @@ static inline int verbs_wait_recv(struct verbs *t)
 	return verbs_wait(&t->recv_cq);
 }
 
-/* The device raises events by itself. */
-static inline void verbs_wake_send(struct verbs *t)
-{
-	(void)t;
-}
-
-static inline void verbs_wake_recv(struct verbs *t)
-{
-	(void)t;
-}
-
 #endif
