@@ -87,7 +87,8 @@ static void show_kernels(const json_t *list)
 	}
 	printf("\nsettings of every point, whatever its kernel and transport:\n");
 	opt_help(common_options, stdout);
-	printf("\nsettings of points with several flows (docs/spec.md); any other is given to one flow as NAME.setting:\n");
+	printf("\nsettings of points with several flows (docs/spec.md); any other is given to one flow as "
+	       "NAME.setting:\n");
 	opt_help(flow_options, stdout);
 }
 

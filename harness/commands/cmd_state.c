@@ -132,7 +132,8 @@ static enum status dispatch(const struct cli_list *args, const struct options *o
 		}
 		return a->function(args, o, e);
 	}
-	err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "expects capture, diff or sources, not '%.48s'", args->items[0]);
+	err_set(e, -EINVAL, STATUS_USAGE, "state", NULL, "expects capture, diff or sources, not '%.48s'",
+		args->items[0]);
 	return e->status;
 }
 

@@ -53,8 +53,8 @@ json_t *describe_resolved(const struct spec *spec)
 		json_array_append_new(points, point_json(&spec->point[i]));
 	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:O, s:o, s:o}", "schema", 1, "name", spec->name, "title",
 			 spec->title, "variant", spec->quick ? "quick" : "full", "kernels", describe_kernels(spec),
-			 "points", points, "named", spec->named, "claims", claim_list_to_json(&spec->claims), "bookkeeping",
-			 setting_bookkeeping());
+			 "points", points, "named", spec->named, "claims", claim_list_to_json(&spec->claims),
+			 "bookkeeping", setting_bookkeeping());
 }
 
 static json_int_t in_ns(const struct timespec *t)

@@ -38,7 +38,7 @@ struct spec {
 	bool quick;
 	struct point *point; /* by id */
 	size_t point_count;
-	json_t *named;	/* array of the params' keys that the spec or the command line gives; the others have their
+	json_t *named; /* array of the params' keys that the spec or the command line gives; the others have their
 			   defaults */
 	struct claim_list claims;
 };

@@ -43,8 +43,9 @@ int messaging_check(const void *settings, const struct transport_config *config,
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		if (is_address(texts[i]))
 			continue;
-		snprintf(why, why_size, "%s must be one numeric IPv4 address such as 127.0.0.1, not %s; see `ip address`",
-			 keys[i], text_quote(texts[i], quoted, sizeof(quoted)));
+		snprintf(why, why_size,
+			 "%s must be one numeric IPv4 address such as 127.0.0.1, not %s; see `ip address`", keys[i],
+			 text_quote(texts[i], quoted, sizeof(quoted)));
 		return -EINVAL;
 	}
 	return frames_check(config, why, why_size);

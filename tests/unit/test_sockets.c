@@ -15,10 +15,10 @@
 #include "common/err.h"
 #include "fixture_params.h"
 #include "instrument/waker.h"
-#include "transports/payload.h"
 #include "kernels/pingpong.h"
 #include "point/flow.h"
 #include "tap.h"
+#include "transports/payload.h"
 #include "transports/tcp_hot.h"
 #include "transports/udp_hot.h"
 

@@ -17,8 +17,8 @@
 #include <time.h>
 
 #include "common/err.h"
-#include "transports/payload.h"
 #include "tests/unit/tap.h"
+#include "transports/payload.h"
 #include "transports/verbs_hot.h"
 #include "transports/verbs_qp.h"
 
