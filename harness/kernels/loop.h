@@ -81,17 +81,19 @@ ALWAYS void T(wake_send)(struct TRANSPORT *t)
 #define LOOP_ROW(f, CAN_BE, i) f##_##i,
 
 /* X(f, CAN_BE, i) for i from 000 to 077: octal, of two digits each. */
-#define LOOP_EACH(X, f, CAN_BE)                                                                                        \
-	LOOP_EACH8(X, f, CAN_BE, 0)                                                                                    \
-	LOOP_EACH8(X, f, CAN_BE, 1)                                                                                    \
-	LOOP_EACH8(X, f, CAN_BE, 2)                                                                                    \
-	LOOP_EACH8(X, f, CAN_BE, 3) LOOP_EACH8(X, f, CAN_BE, 4) LOOP_EACH8(X, f, CAN_BE, 5)                            \
-	    LOOP_EACH8(X, f, CAN_BE, 6) LOOP_EACH8(X, f, CAN_BE, 7)
-#define LOOP_EACH8(X, f, CAN_BE, d)                                                                                    \
-	X(f, CAN_BE, 0##d##0)                                                                                          \
-	X(f, CAN_BE, 0##d##1)                                                                                          \
-	X(f, CAN_BE, 0##d##2)                                                                                          \
-	X(f, CAN_BE, 0##d##3) X(f, CAN_BE, 0##d##4) X(f, CAN_BE, 0##d##5) X(f, CAN_BE, 0##d##6) X(f, CAN_BE, 0##d##7)
+/* It never comes to rest here: */
+/* clang-format off */
+#define LOOP_EACH(X, f, CAN_BE) \
+	LOOP_EACH8(X, f, CAN_BE, 0) LOOP_EACH8(X, f, CAN_BE, 1) \
+	LOOP_EACH8(X, f, CAN_BE, 2) LOOP_EACH8(X, f, CAN_BE, 3) \
+	LOOP_EACH8(X, f, CAN_BE, 4) LOOP_EACH8(X, f, CAN_BE, 5) \
+	LOOP_EACH8(X, f, CAN_BE, 6) LOOP_EACH8(X, f, CAN_BE, 7)
+#define LOOP_EACH8(X, f, CAN_BE, d) \
+	X(f, CAN_BE, 0##d##0) X(f, CAN_BE, 0##d##1) \
+	X(f, CAN_BE, 0##d##2) X(f, CAN_BE, 0##d##3) \
+	X(f, CAN_BE, 0##d##4) X(f, CAN_BE, 0##d##5) \
+	X(f, CAN_BE, 0##d##6) X(f, CAN_BE, 0##d##7)
+/* clang-format on */
 #endif
 
 #define IDLE_ROUNDS_TO_LOOK 256

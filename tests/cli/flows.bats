@@ -196,7 +196,7 @@ metric() {
 	"$KBLAT" run two.yaml --out runs --set large.messages=100000 --set small.messages=1000 --reps 1 >log 2>&1 &
 	pid=$!
 	for _ in {1..200}; do
-		[ ! -e runs/*/points/0000/rep-00/large ] || break
+		! compgen -G 'runs/*/points/0000/rep-00/large' >/dev/null || break
 		sleep 0.1
 	done
 	sleep 1

@@ -1,123 +1,130 @@
-#!/ usr / bin / env bats
-# `kblat run` over the verbs transport, in the Soft - RoCE guest:
+#!/usr/bin/env bats
+# `kblat run` over the verbs transport, in the Soft-RoCE guest:
 #
-#tests / vm / guest-- env KBLAT = $PWD / build / kblat-- bats tests / vm / verbs.bats
+#     tests/vm/guest --env KBLAT=$PWD/build/kblat -- bats tests/vm/verbs.bats
 #
-#Every payload is checked; verbs_counters.py says whether all of them came, over the device.All receives are posted
-#before the first message is sent(depth), so that unreliable queue pairs have no reason to lose one.Whether the run
-#is valid is not asked : an emulated CPU has hiccups.
+# Every payload is checked; verbs_counters.py says whether all of them came, over the device. All receives are posted
+# before the first message is sent (depth), so that unreliable queue pairs have no reason to lose one. Whether the run
+# is valid is not asked: an emulated CPU has hiccups.
 
-load../ cli /
-    helper
+load ../cli/helper
 
-    setup_file()
-{
-	grep - qs ACTIVE / sys / class / infiniband /*/ports/*/ state ||
-	{
-		echo "# no active RDMA device: run this in the guest (see the head of this file)" > &3 return 1
+setup_file() {
+	grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || {
+		echo "# no active RDMA device: run this in the guest (see the head of this file)" >&3
+		return 1
 	}
 }
 
-#spec_of NAME << YAML : a matrix, below settings for a quick look.
-spec_of(){
-    spec "$1" < <
-    (echo 'settings: {kernel: oneway, transport: verbs, messages: 200, burst: 20, pause: 100us, depth: 256,' echo '           repetitions: 1, warmup: 20, check: yes, spin: 20us}' echo 'matrix:' cat)}
-
-#all_arrive NAME POINTS
-all_arrive()
-{
-	run "$KBLAT" run "$1.yaml" --out "$T/runs"["$status" - eq 0] || ["$status" - eq 3] ||
-	    {echo "status $status: $output" return 1} run_dir =
-	    $(tail - n 1 < < < "$output") run "$BATS_TEST_DIRNAME/verbs_counters.py"
-					      "$run_dir" echo "$output" assert_contains "$output"
-					      "$2 of $2 points are good"
+# spec_of NAME <<YAML: a matrix, below settings for a quick look.
+spec_of() {
+	spec "$1" < <(
+		echo 'settings: {kernel: oneway, transport: verbs, messages: 200, burst: 20, pause: 100us, depth: 256,'
+		echo '           repetitions: 1, warmup: 20, check: yes, spin: 20us}'
+		echo 'matrix:'
+		cat
+	)
 }
 
-@test "queue pairs, set-ups, polling"
-{
-	spec_of pairs << -'YAML' - {qp : [ rc, uc, ud ], poll : [ busy, event, adaptive ]} -
-			     {qp : [ rc, ud ], connect : rdmacm, poll : [ busy, event, adaptive ]} -
-			     {qp : rc, poll : busy, poll_send : event} YAML all_arrive pairs 16
+# all_arrive NAME POINTS
+all_arrive() {
+	run "$KBLAT" run "$1.yaml" --out "$T/runs"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || {
+		echo "status $status: $output"
+		return 1
+	}
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$BATS_TEST_DIRNAME/verbs_counters.py" "$run_dir"
+	echo "$output"
+	assert_contains "$output" "$2 of $2 points are good"
 }
 
-@test "operations, inline, completions asked for now and then, buffers"
-{
-	spec_of operations << -'YAML' - {op : [ send, write_imm ], qp : rc, poll : event, signal_every : 16} -
-				  {op : write, qp : rc, signal_every : 7} -
-				  {op : write, qp : uc, inline : [ 'on', 'off' ]} -
-				  {op : send, qp : ud, inline : 64B, signal_every : 256} -
-				  {op : write_imm, qp : uc, inline : 'on'} - {op : write, connect : rdmacm, sl : 2} -
-				  {op : write_imm, depth : 1, buffers : 1} -
-				  {op : send, depth : 5, buffers : 5, signal_every : 5} YAML all_arrive operations 10
+@test "queue pairs, set-ups, polling" {
+	spec_of pairs <<-'YAML'
+		  - {qp: [rc, uc, ud], poll: [busy, event, adaptive]}
+		  - {qp: [rc, ud], connect: rdmacm, poll: [busy, event, adaptive]}
+		  - {qp: rc, poll: busy, poll_send: event}
+	YAML
+	all_arrive pairs 16
 }
 
-@test "round trips"
-{
-	spec_of trips << -'YAML' - {kernel : pingpong, qp : [ rc, ud ], connect : rdmacm, poll : event} - {
-		kernel : pingpong,
-		qp : [ rc, ud ],
-		inline : 'on'
-	} - {kernel : pingpong, qp : uc, op : [ write, write_imm ], inline : 'on', signal_every : 64, depth : 64} -
-			     {kernel : pingpong, qp : rc, op : write, connect : rdmacm, depth : 1, buffers : 1} -
-			     {kernel : pingpong, qp : uc, op : send, poll : adaptive} YAML sed -
-			     i 's/kernel: oneway, //; s/burst: 20, //' trips.yaml all_arrive trips 8
+@test "operations, inline, completions asked for now and then, buffers" {
+	spec_of operations <<-'YAML'
+		  - {op: [send, write_imm], qp: rc, poll: event, signal_every: 16}
+		  - {op: write, qp: rc, signal_every: 7}
+		  - {op: write, qp: uc, inline: ['on', 'off']}
+		  - {op: send, qp: ud, inline: 64B, signal_every: 256}
+		  - {op: write_imm, qp: uc, inline: 'on'}
+		  - {op: write, connect: rdmacm, sl: 2}
+		  - {op: write_imm, depth: 1, buffers: 1}
+		  - {op: send, depth: 5, buffers: 5, signal_every: 5}
+	YAML
+	all_arrive operations 10
 }
 
-@test "sizes"
-{
-	spec_of sizes << -'YAML' - {qp : [ rc, uc ], size : [ 1B, 32KiB ], messages : 50} -
-			     {qp : ud, size : [ 1B, 4KiB ], messages : 50} -
-			     {qp : rc, mtu : 256, size : 32KiB, op : write, messages : 50} YAML all_arrive sizes 7
+@test "round trips" {
+	spec_of trips <<-'YAML'
+		  - {kernel: pingpong, qp: [rc, ud], connect: rdmacm, poll: event}
+		  - {kernel: pingpong, qp: [rc, ud], inline: 'on'}
+		  - {kernel: pingpong, qp: uc, op: [write, write_imm], inline: 'on', signal_every: 64, depth: 64}
+		  - {kernel: pingpong, qp: rc, op: write, connect: rdmacm, depth: 1, buffers: 1}
+		  - {kernel: pingpong, qp: uc, op: send, poll: adaptive}
+	YAML
+	sed -i 's/kernel: oneway, //; s/burst: 20, //' trips.yaml
+	all_arrive trips 8
 }
 
-@test "what was granted is in the result"
-{
-	spec_of granted << -'YAML' -
-			       {inline : 128B, size : 100B, depth : 5, buffers : 5} YAML all_arrive granted 1 assert_eq
-				   "$(json " $run_dir /
-				   points / 0000 /
-				   point.json " \
-		'[d[" granted "][" source "][k] for k in (" inlined ", " buffers_send ", " hw_timestamps
-					      ")] + [d[" granted "][" sink "][" buffers_recv "], d[" granted "][" source
-					      "][" inline_bytes "] >= 100]')"
-					      "[True, 8, False, 5, True]"
+@test "sizes" {
+	spec_of sizes <<-'YAML'
+		  - {qp: [rc, uc], size: [1B, 32KiB], messages: 50}
+		  - {qp: ud, size: [1B, 4KiB], messages: 50}
+		  - {qp: rc, mtu: 256, size: 32KiB, op: write, messages: 50}
+	YAML
+	all_arrive sizes 7
 }
 
-@test "what this device cannot do is said, and the other points run"
-{
-	spec_of limits << -'YAML' - {inline : 'on', size : [ 32B, 8KiB ]} YAML run "$KBLAT" run limits.yaml-- out
-				    "$T/runs" assert_contains "$output"
-				    "point 2 of 2: impossible: source: rxe0 port 1: with inline on, size 8192 is above "
-				    "what the device can do: max_inline_data is " run_dir =
-	    $(tail - n 1 < < < "$output") run "$BATS_TEST_DIRNAME/verbs_counters.py"
-					      "$run_dir" assert_contains "$output"
-					      "1 of 2 points are good"
+@test "what was granted is in the result" {
+	spec_of granted <<-'YAML'
+		  - {inline: 128B, size: 100B, depth: 5, buffers: 5}
+	YAML
+	all_arrive granted 1
+	assert_eq "$(json "$run_dir/points/0000/point.json" \
+		'[d["granted"]["source"][k] for k in ("inlined", "buffers_send", "hw_timestamps")] + [d["granted"]["sink"]["buffers_recv"], d["granted"]["source"]["inline_bytes"] >= 100]')" \
+		"[True, 8, False, 5, True]"
 }
 
-@test "stamps of a device that has none, and CPUs near one that is nowhere: said, point by point"
-{
-	spec_of nowhere << -'YAML' - {t_hw : yes} - {source_cpu : near} - {sink_cpu : 'near:rxe0'} -
-			       {sink_cpu : 'cpuset:nobody'} -
-			       {source_cpu : 2 - 3, sink_cpu : 2 - 3} YAML run "$KBLAT" run nowhere.yaml-- out
-			       "$T/runs"
-#Whichever side is the first to find it out.
-			       assert_contains "$output"
-			       "point 1 of 5: impossible: " assert_contains "$output"
-			       ": rxe0 port 1: with t_hw, the device must stamp its completions: its "
-			       "completion_timestamp_mask is 0" assert_contains "$output"
-			       "point 2 of 5: impossible: source: source_cpu: rxe0 is on no NUMA node" assert_contains
-			       "$output"
-			       "point 3 of 5: impossible: sink: sink_cpu: rxe0 is on no NUMA node" assert_contains
-			       "$output"
-			       "point 4 of 5: impossible: sink: sink_cpu: there is no cpuset 'nobody'" run_dir =
-	    $(tail - n 1 < < < "$output") assert_eq "$(json " $run_dir / points / 0004 /
-	    point.json " \
-		'sorted(d[" placement "][side][" cpu "] for side in (" source ", " sink "))')"
-		       "[2, 3]"
+@test "what this device cannot do is said, and the other points run" {
+	spec_of limits <<-'YAML'
+		  - {inline: 'on', size: [32B, 8KiB]}
+	YAML
+	run "$KBLAT" run limits.yaml --out "$T/runs"
+	assert_contains "$output" "point 2 of 2: impossible: source: rxe0 port 1: with inline on, size 8192 is above what the device can do: max_inline_data is "
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$BATS_TEST_DIRNAME/verbs_counters.py" "$run_dir"
+	assert_contains "$output" "1 of 2 points are good"
 }
 
-@test "endpoints that are started inside a cpuset are pinned to its CPUs"
-{
+@test "stamps of a device that has none, and CPUs near one that is nowhere: said, point by point" {
+	spec_of nowhere <<-'YAML'
+		  - {t_hw: yes}
+		  - {source_cpu: near}
+		  - {sink_cpu: 'near:rxe0'}
+		  - {sink_cpu: 'cpuset:nobody'}
+		  - {source_cpu: 2-3, sink_cpu: 2-3}
+	YAML
+	run "$KBLAT" run nowhere.yaml --out "$T/runs"
+	# Whichever side is the first to find it out.
+	assert_contains "$output" "point 1 of 5: impossible: "
+	assert_contains "$output" ": rxe0 port 1: with t_hw, the device must stamp its completions: its completion_timestamp_mask is 0"
+	assert_contains "$output" "point 2 of 5: impossible: source: source_cpu: rxe0 is on no NUMA node"
+	assert_contains "$output" "point 3 of 5: impossible: sink: sink_cpu: rxe0 is on no NUMA node"
+	assert_contains "$output" "point 4 of 5: impossible: sink: sink_cpu: there is no cpuset 'nobody'"
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/points/0004/point.json" \
+		'sorted(d["placement"][side]["cpu"] for side in ("source", "sink"))')" "[2, 3]"
+}
+
+@test "endpoints that are started inside a cpuset are pinned to its CPUs" {
 	grep -q cpuset /sys/fs/cgroup/cgroup.controllers || skip "cgroup version 1"
 	mkdir -p /sys/fs/cgroup/lab
 	echo 1-2 >/sys/fs/cgroup/lab/cpuset.cpus
@@ -126,22 +133,16 @@ all_arrive()
 	YAML
 	(echo "$BASHPID" >/sys/fs/cgroup/lab/cgroup.procs && exec "$KBLAT" run inside.yaml --out "$T/runs") >out 2>&1 || true
 	run_dir=$(tail -n 1 out)
-	for point in 0000 0001;
-	do
-		assert_eq "$(json " $run_dir / points / $point /
-			point.json " \
-			'sorted(d[" placement "][side][" cpu "] for side in (" source ", " sink "))')"
-				   "[1, 2]" assert_eq "$(json " $run_dir /
-			points / $point / rep -
-		    00 /
-			counters.json " \
-			'sorted(d[side][" cpu_last "] for side in (" source ", " sink "))')"
-				      "[1, 2]" done rmdir /
-			sys / fs / cgroup / lab
+	for point in 0000 0001; do
+		assert_eq "$(json "$run_dir/points/$point/point.json" \
+			'sorted(d["placement"][side]["cpu"] for side in ("source", "sink"))')" "[1, 2]"
+		assert_eq "$(json "$run_dir/points/$point/rep-00/counters.json" \
+			'sorted(d[side]["cpu_last"] for side in ("source", "sink"))')" "[1, 2]"
+	done
+	rmdir /sys/fs/cgroup/lab
 }
 
-@test "settings that contradict each other are refused before anything starts"
-{
+@test "settings that contradict each other are refused before anything starts" {
 	local -a pairs=(
 		'op=write qp=ud|op write and qp ud'
 		'op=write poll=event|poll event and op write'
@@ -158,31 +159,44 @@ all_arrive()
 		  - {qp: rc}
 	YAML
 	sed -i 's/check: yes, //' contradictions.yaml
-	for pair in "${pairs[@]}";
-	do
+	for pair in "${pairs[@]}"; do
 		local -a sets=()
-		for set in ${pair%%|*};
-	do
-		sets += (--set "$set")done run "$KBLAT" run contradictions.yaml-- dry - run
-			"${sets[@]}" assert_eq "$status" 2 assert_contains "$output"
-									   "${pair#*|}" done
+		for set in ${pair%%|*}; do
+			sets+=(--set "$set")
+		done
+		run "$KBLAT" run contradictions.yaml --dry-run "${sets[@]}"
+		assert_eq "$status" 2
+		assert_contains "$output" "${pair#*|}"
+	done
 }
 
-@test "two flows in one point, rc beside ud: both flows' columns and metrics, and verify recomputes them"
-{
-	cat > "$T/two.yaml" << -'YAML' kblat : 1 name : two settings : flows : small large transport : verbs poll
-	    : event repetitions : 2 warmup : 20 small.kernel : pingpong small.qp
-	    : rc small.messages : 500 large.kernel : oneway large.qp
-	    : ud large.size : 1KiB large.messages : 500 large.burst : 10 YAML run "$KBLAT" run "$T/two.yaml" --out
-	      "$T/runs" echo "$output"["$status" - eq 0] dir =
-	    ${lines[-1]} assert_eq "$(json " $dir /
-	    summary.json " 'd[" points "][0][" metrics
-			 "][" small.rtt_ns "][" n "], d[" points "][0][" metrics
-					   "][" large.lat_ns "][" n "] + d[" points "][0][" metrics "][" large.lat_ns
-	    "][" lost "]')"
-	    "(1000, 1000)" assert_eq "$(json " $dir /
-	    points / 0000 /
-	    point.json " '[d[" granted "][f][" source "][" device "] for f in (" small ", " large ")]')"
-		       "['rxe0', 'rxe0']"[-f "$dir/points/0000/rep-01/large/t_comp.npy"] run "$KBLAT" verify "$dir" echo
-											     "$output"["$status" - eq 0]
+@test "two flows in one point, rc beside ud: both flows' columns and metrics, and verify recomputes them" {
+	cat >"$T/two.yaml" <<-'YAML'
+		kblat: 1
+		name: two
+		settings:
+		  flows: small large
+		  transport: verbs
+		  poll: event
+		  repetitions: 2
+		  warmup: 20
+		  small.kernel: pingpong
+		  small.qp: rc
+		  small.messages: 500
+		  large.kernel: oneway
+		  large.qp: ud
+		  large.size: 1KiB
+		  large.messages: 500
+		  large.burst: 10
+	YAML
+	run "$KBLAT" run "$T/two.yaml" --out "$T/runs"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	dir=${lines[-1]}
+	assert_eq "$(json "$dir/summary.json" 'd["points"][0]["metrics"]["small.rtt_ns"]["n"], d["points"][0]["metrics"]["large.lat_ns"]["n"] + d["points"][0]["metrics"]["large.lat_ns"]["lost"]')" "(1000, 1000)"
+	assert_eq "$(json "$dir/points/0000/point.json" '[d["granted"][f]["source"]["device"] for f in ("small", "large")]')" "['rxe0', 'rxe0']"
+	[ -f "$dir/points/0000/rep-01/large/t_comp.npy" ]
+	run "$KBLAT" verify "$dir"
+	echo "$output"
+	[ "$status" -eq 0 ]
 }
