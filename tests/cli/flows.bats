@@ -1,5 +1,8 @@
 #!/usr/bin/env bats
 # Points with several flows: pairs of endpoints that are measured together, each with settings of its own.
+#
+# Whether a run is valid is asked only where that is the subject: on a busy machine, or with sanitizers, a page fault may
+# fall into an interval.
 
 load helper
 
@@ -37,6 +40,12 @@ two_scripted() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
+# The run was measured and sealed, valid or not.
+assert_measured() {
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+}
+
 metric() {
 	json "$run_dir/summary.json" "d['points'][0]['metrics']['$1']['$2']"
 }
@@ -44,8 +53,7 @@ metric() {
 @test "two kernels over two transports in one point: columns, placements and metrics of both, and verify recomputes them" {
 	two_kinds
 	run "$KBLAT" run two.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ]
+	assert_measured
 	run_dir=${lines[-1]}
 	for rep in 00 01; do
 		for file in small/{t_subm.npy,t_back.npy,counters.json,data.json} large/{t_due.npy,t_subm.npy,t_recv.npy,counters.json,data.json}; do
@@ -159,7 +167,7 @@ metric() {
 	assert_eq "$(metric small.lat_ns lost)" 4
 	assert_eq "$(metric large.lat_ns lost)" 0
 	assert_eq "$(metric large.lat_ns p50)" 4000
-	assert_eq "$(json "$run_dir/summary.json" '[r.split(":")[0] for r in d["points"][0]["reasons"]]')" "['small']"
+	assert_eq "$(json "$run_dir/summary.json" '[r.split(":")[0] for r in d["points"][0]["reasons"] if "lost" in r]')" "['small']"
 }
 
 @test "until: first ends a repetition with its first flow, and keeps what the others have measured" {
@@ -179,8 +187,7 @@ metric() {
 		  slow.messages: 60000
 	YAML
 	run "$KBLAT" run first.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ]
+	assert_measured
 	run_dir=${lines[-1]}
 	assert_eq "$(json "$run_dir/summary.json" 'd["points"][0]["quick.pacing"]["steps"]')" 200
 	steps=$(json "$run_dir/summary.json" 'd["points"][0]["slow.pacing"]["steps"]')
@@ -220,8 +227,7 @@ metric() {
 		settings: {flows: "$names", kernel: oneway, transport: shmem, messages: 200, burst: 1, repetitions: 2, warmup: 10, poll: event}
 	YAML
 	run "$KBLAT" run many.yaml --out runs
-	echo "$output"
-	[ "$status" -eq 0 ]
+	assert_measured
 	run_dir=${lines[-1]}
 	assert_eq "$(json "$run_dir/summary.json" '[m["n"] for k, m in d["points"][0]["metrics"].items() if k.endswith(".lat_ns")]')" \
 		"$(/usr/bin/python3 -c 'print([400] * 16)')"
@@ -245,8 +251,7 @@ metric() {
 	assert_contains "$output" "16 flows need 160 open files, the limit is 64"
 	[ -z "$(ls runs)" ]
 	run bash -c "ulimit -Sn 64; '$KBLAT' run many.yaml --out runs"
-	echo "$output"
-	[ "$status" -eq 0 ]
+	assert_measured
 }
 
 # boots OUT KEY=VALUE…: the run as other boots would have left it.

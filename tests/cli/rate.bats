@@ -90,8 +90,8 @@ column() {
 	check_counters 'source["posted"] + source["missed"] + source["unsent"], sink["received"] - source["posted"], sink["bad_payloads"]' "(500, 0, 0)"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
-	# No sample leaves before its time, whoever keeps the time.
-	assert_eq "$(json "$run_dir/summary.json" 'min(p["metrics"]["pace_ns"]["min"] for p in d["points"]) >= -1000')" True
+	# No sample leaves before its time, whoever keeps the time. On a busy machine a point may miss all of its steps.
+	assert_eq "$(json "$run_dir/summary.json" 'min(p["metrics"]["pace_ns"]["min"] for p in d["points"] if p["metrics"]["pace_ns"]["n"]) >= -1000')" True
 }
 
 @test "samples arrive whole over every native transport, at the time that they have been given" {
