@@ -60,6 +60,16 @@ static json_t *get_stdev(const struct stats *s, unsigned q)
 	return real_or_null(s->n, s->stdev);
 }
 
+static json_t *get_p90_p10(const struct stats *s, unsigned q)
+{
+	int64_t spread;
+
+	(void)q;
+	if (__builtin_sub_overflow(s->quantile[Q90], s->quantile[Q10], &spread))
+		spread = INT64_MAX;
+	return integer_or_null(s->has_quantile[Q90] && s->has_quantile[Q10], spread);
+}
+
 static json_t *get_over_limit(const struct stats *s, unsigned q)
 {
 	(void)q;

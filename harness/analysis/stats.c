@@ -27,7 +27,9 @@ uint64_t quantile_rank(unsigned q, uint64_t n)
 
 bool quantile_is_known(unsigned q, uint64_t n)
 {
-	return n - quantile_rank(q, n) >= BEYOND;
+	const uint64_t rank = quantile_rank(q, n);
+
+	return quantile_millionths[q] < 500000 ? rank > BEYOND : n - rank >= BEYOND;
 }
 
 /*

@@ -23,7 +23,7 @@ struct span {
 	size_t count;
 };
 
-/* Q50 … Q99_99: analysis/statistics.def has a row for each. */
+/* Q10 … Q99_99: analysis/statistics.def has a row for each. */
 enum {
 #define STATISTIC(...)
 #define QUANTILE(id, ...) Q##id,
@@ -35,7 +35,8 @@ enum {
 extern const unsigned quantile_millionths[QUANTILES];
 
 /* The rank of quantile q among n samples, ceil(p * n) in integers (in floating point 0.99 * n may
- * land on the wrong side); and whether at least 20 samples lie beyond it. */
+ * land on the wrong side); and whether at least 20 samples lie beyond it
+ * (below it, for one below the median). */
 uint64_t quantile_rank(unsigned q, uint64_t n);
 bool quantile_is_known(unsigned q, uint64_t n);
 

@@ -13,7 +13,8 @@ const struct cli_command cmd_export_cli = {
     .summary = "write the numbers of a run in another format",
     .details =
 	"--csv: RFC 4180, one row a point and metric: id, valid, every setting, metric, n, lost, min, quantiles, "
-	"max, mean, stdev, over_limit. Times are in nanoseconds; a value that does not exist is empty. The raw stamps "
+	"max, mean, stdev, p90_p10, over_limit. Times are in nanoseconds; a value that does not exist is empty. The "
+	"raw stamps "
 	"need no "
 	"export: every column is a NumPy file.",
     .min_args = 1,

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 NEVER = np.iinfo(np.int64).min
-QUANTILES = {"p50": 5000, "p90": 9000, "p99": 9900, "p99_9": 9990, "p99_99": 9999}
+QUANTILES = {"p10": 1000, "p50": 5000, "p90": 9000, "p99": 9900, "p99_9": 9990, "p99_99": 9999}
 
 run = sys.argv[1]
 resolved = json.load(open(f"{run}/resolved.json"))
@@ -36,7 +36,9 @@ for point in summary["points"]:
         want = {"n": n, "lost": 0 if series.get("sparse") else lost, "min": int(x[0]), "max": int(x[-1])}
         for key, p in QUANTILES.items():
             rank = -(-p * n // 10000)
-            want[key] = int(x[rank - 1]) if n - rank >= 20 else None
+            want[key] = int(x[rank - 1]) if (rank - 1 if p < 5000 else n - rank) >= 20 else None
+        ends = want["p10"], want["p90"]
+        want["p90_p10"] = None if None in ends else ends[1] - ends[0]
         got = point["metrics"][series["name"]]
         for key, value in want.items():
             compared += 1

@@ -213,7 +213,7 @@ static void test_csv(void)
 	char *text = print(summary_csv);
 
 	contains(text, "id,valid,flows,until,repetitions,large.kernel,", "CSV has the settings of both flows");
-	contains(text, ",stdev,over_limit,achieved_hz,steps,missed,unsent\r\n", "and the blocks, once");
+	contains(text, ",stdev,p90_p10,over_limit,achieved_hz,steps,missed,unsent\r\n", "and the blocks, once");
 	like(text, ",large\\.lat_ns,194,4,5000,.*,200,2,0\r\n", "a metric has its flow's block beside it");
 	like(text, ",small\\.rtt_ns,600,0,2000,.*,,,,\r\n", "and no other's");
 	like(text, "\r\n1,true,.*,rtt_ns,600,0,2000,", "a point without flows has bare names");

@@ -127,7 +127,7 @@ static int compare(const void *a, const void *b)
 /* The plain way: sort, and sum distances from the middle, so that no digits get lost. */
 static void reference(const int64_t *sorted, size_t n, int64_t limit, struct stats *s)
 {
-	static const unsigned parts[QUANTILES] = {5000, 9000, 9900, 9990, 9999};
+	static const unsigned parts[QUANTILES] = {1000, 5000, 9000, 9900, 9990, 9999};
 	const __int128 middle = sorted[n / 2];
 	long double mean = 0, square = 0;
 	size_t over = 0;
@@ -147,7 +147,7 @@ static void reference(const int64_t *sorted, size_t n, int64_t limit, struct sta
 	for (int q = 0; q < QUANTILES; q++) {
 		size_t rank = (n * parts[q] + 9999) / 10000;
 
-		s->has_quantile[q] = n - rank >= 20;
+		s->has_quantile[q] = (parts[q] < 5000 ? rank - 1 : n - rank) >= 20;
 		s->quantile[q] = s->has_quantile[q] ? sorted[rank - 1] : 0;
 	}
 }
@@ -210,9 +210,11 @@ static void test_null_quantiles(void)
 		    {2000, 3}, {19999, 3}, {20000, 4}, {199999, 4}, {200000, 5}, {1000000, 5}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		for (unsigned q = 0; q < QUANTILES; q++)
-			ok(quantile_is_known(q, rows[i].n) == (q < rows[i].known), "%s of %zu samples is %sgiven",
-			   statistics[STATISTIC_P50 + q].label, rows[i].n, q < rows[i].known ? "" : "not ");
+		for (unsigned q = Q50; q < QUANTILES; q++)
+			ok(quantile_is_known(q, rows[i].n) == (q - Q50 < rows[i].known), "%s of %zu samples is %sgiven",
+			   statistics[STATISTIC_P10 + q].label, rows[i].n, q - Q50 < rows[i].known ? "" : "not ");
+	ok(!quantile_is_known(Q10, 0) && !quantile_is_known(Q10, 200) && quantile_is_known(Q10, 201),
+	   "p10 has to have as many below it");
 	/* 0.99 * 1100 is 1089.0000000000001 in floating point. */
 	is_int((long long)quantile_rank(Q99, 1100), 1089, "ranks are counted in integers");
 	is_int((long long)quantile_rank(Q99_99, UINT64_MAX / 2), 9222449699651090330, "however many samples there are");
@@ -239,10 +241,35 @@ static void test_lost(void)
 	j = statistics_json(&s);
 	ok(json_integer_value(json_object_get(j, "n")) == 0 && json_integer_value(json_object_get(j, "lost")) == 1,
 	   "JSON says how many");
-	for (const char *const *key =
-		 (const char *const[]){"min", "p50", "p99_99", "max", "mean", "stdev", "over_limit", NULL};
+	for (const char *const *key = (const char *const[]){"min", "p10", "p50", "p99_99", "max", "mean", "stdev",
+							    "p90_p10", "over_limit", NULL};
 	     *key; key++)
 		ok(json_is_null(json_object_get(j, *key)), "and null for %s", *key);
+	json_decref(j);
+}
+
+/* One sample in fifty is a second late: that rules the standard deviation, and not the spread. */
+static void test_spread(void)
+{
+	int64_t values[1000];
+	const struct span span = {values, NULL, 1000};
+	struct stats s;
+	json_t *j;
+
+	for (int i = 0; i < 1000; i++)
+		values[i] = i % 50 ? i : 1000000000;
+	ok(!stats_compute(&span, 1, 0, &s, NULL) && s.stdev > 1e8, "outliers rule the standard deviation");
+	j = statistics_json(&s);
+	is_int(json_integer_value(json_object_get(j, "p90_p10")),
+	       json_integer_value(json_object_get(j, "p90")) - json_integer_value(json_object_get(j, "p10")),
+	       "the spread is p90 less p10");
+	ok(json_integer_value(json_object_get(j, "p90_p10")) < 1000, "and knows of no outliers");
+	json_decref(j);
+	s.quantile[Q90] = INT64_MAX;
+	s.quantile[Q10] = -1;
+	j = statistics_json(&s);
+	ok(json_integer_value(json_object_get(j, "p90_p10")) == INT64_MAX,
+	   "one that fits no 64 bits is the largest that does");
 	json_decref(j);
 }
 
@@ -551,6 +578,7 @@ int main(void)
 	test_quantiles_are_exact();
 	test_null_quantiles();
 	test_lost();
+	test_spread();
 	test_overflow();
 	test_small_jitter();
 	test_memory_is_fixed();

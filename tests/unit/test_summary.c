@@ -409,16 +409,16 @@ static void test_csv(void)
 	text = csv(summary);
 	contains(text,
 		 "id,valid,kernel,transport,poll,messages,repetitions,size_bytes,limit_ns,note,qp,metric,n,lost,min,"
-		 "p50,p90,p99,p99_9,"
-		 "p99_99,max,mean,stdev,over_limit\r\n",
+		 "p10,p50,p90,p99,p99_9,"
+		 "p99_99,max,mean,stdev,p90_p10,over_limit\r\n",
 		 "the heading");
 	contains(text,
 		 "\r\n0,true,oneway,shmem,busy,1000,2,32,10000,\"a, "
-		 "\"\"b\"\"\",,lat_ns,2000,0,1000,1749,2299,2479,,,2499,1749.5,",
+		 "\"\"b\"\"\",,lat_ns,2000,0,1000,1199,1749,2299,2479,,,2499,1749.5,",
 		 "a row, quoted where it must be, null and missing as nothing");
 	contains(text, "\r\n1,false,oneway,verbs,busy,1000,1,4096,10000,\"a, \"\"b\"\"\",ud,comp_lat_ns,1000,0,300,",
 		 "a row a metric");
-	contains(text, "\r\n4,false,oneway,shmem,busy,1000,1,32,10000,\"a, \"\"b\"\"\",,,,,,,,,,,,,,\r\n",
+	contains(text, "\r\n4,false,oneway,shmem,busy,1000,1,32,10000,\"a, \"\"b\"\"\",,,,,,,,,,,,,,,,\r\n",
 		 "a point without numbers has a row");
 	free(text);
 	text = csv(bad);
