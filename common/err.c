@@ -16,14 +16,14 @@ static const struct {
 } causes[] = {
     {EACCES, "permission denied"},
     {EISDIR, "it is a directory"},
-    {ELOOP, "it is a symbolic link, or there are too many of them on the way"},
+    {ELOOP, "it is a symbolic link, or below one, and none is followed here"},
     {EFBIG, "the file is too large"},
     {ENOSPC, "no space left on the file system; free some or choose another folder"},
     {EDQUOT, "the disk quota is used up; free some space or choose another folder"},
     {EROFS, "the file system is read-only; choose another folder"},
     {EMFILE, "too many open files; raise the limit with 'ulimit -n'"},
     {ENOMEM, "out of memory"},
-    {EXDEV, "it is on another file system"},
+    {EXDEV, "it is on another file system, or leads out of its folder"},
 };
 
 /* "OBJECT: cannot OPERATION: ", or as much of it as there is. Of a very long path the end tells

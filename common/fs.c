@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -175,16 +177,60 @@ int fs_read_fd(int fd, size_t max, char **data, size_t *size)
 	return 0;
 }
 
-/* Open a regular file that is not larger than `max`; never waits for the other end of a FIFO. A
- * negative errno on failure. */
-static int open_regular(const char *path, size_t max, struct err *e)
+static bool leads_up(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	for (const char *p = strstr(path, ".."); p; p = strstr(p + 1, ".."))
+		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
+			return true;
+	return false;
+}
+
+int fs_open(const char *path, int flags)
+{
+	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | (unsigned)flags, .resolve = RESOLVE_NO_SYMLINKS};
+	long fd;
+
+	if (leads_up(path))
+		return -EXDEV;
+	/* openat2() knows no flags beside these with O_PATH. */
+	if (!(flags & O_PATH))
+		how.flags |= O_NONBLOCK | O_NOCTTY;
+	do
+		fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+bool fs_is_missing(const char *path)
+{
+	int fd = fs_open(path, O_PATH);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -ENOENT || fd == -ENOTDIR;
+}
+
+int fs_scandir(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
+	       int (*compare)(const struct dirent **, const struct dirent **))
+{
+	int fd = fs_open(path, O_DIRECTORY), n;
+
+	*names = NULL;
+	if (fd < 0)
+		return fd;
+	n = scandirat(fd, ".", names, filter, compare);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	return n;
+}
+
+/* Only a regular file that is not larger than `max`. */
+static int check_regular(int fd, const char *path, size_t max, struct err *e)
+{
 	struct stat st;
 	int rc = 0;
 
-	if (fd < 0)
-		return err_sys(e, -errno, path, "read");
 	if (fstat(fd, &st))
 		rc = err_sys(e, -errno, path, "read");
 	else if (S_ISDIR(st.st_mode))
@@ -194,23 +240,35 @@ static int open_regular(const char *path, size_t max, struct err *e)
 	else if ((uintmax_t)st.st_size > max)
 		rc = err_set(e, -EFBIG, STATUS_FAILED, path, "read", "it has %jd bytes; at most %zu are read",
 			     (intmax_t)st.st_size, max);
-	if (rc) {
-		close(fd);
-		return rc;
+	return rc;
+}
+
+/* `fd` is closed; it may be a negative errno. */
+static int read_opened(int fd, const char *path, size_t max, char **data, size_t *size, struct err *e)
+{
+	int rc;
+
+	if (fd < 0)
+		return err_sys(e, fd, path, "read");
+	rc = check_regular(fd, path, max, e);
+	if (!rc) {
+		rc = fs_read_fd(fd, max, data, size);
+		rc = rc ? err_sys(e, rc, path, "read") : 0;
 	}
-	return fd;
+	close(fd);
+	return rc;
 }
 
 int fs_read(const char *path, size_t max, char **data, size_t *size, struct err *e)
 {
-	int fd = open_regular(path, max, e);
-	int rc;
+	return read_opened(fs_open(path, 0), path, max, data, size, e);
+}
 
-	if (fd < 0)
-		return fd;
-	rc = fs_read_fd(fd, max, data, size);
-	close(fd);
-	return rc ? err_sys(e, rc, path, "read") : 0;
+int fs_read_followed(const char *path, size_t max, char **data, size_t *size, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return read_opened(fd < 0 ? -errno : fd, path, max, data, size, e);
 }
 
 int fs_sync(const char *path, struct err *e)

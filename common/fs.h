@@ -5,6 +5,7 @@
 #ifndef KBLAT_COMMON_FS_H
 #define KBLAT_COMMON_FS_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,8 +20,27 @@ int fs_write(const char *path, const void *data, size_t size, struct err *e);
 /* All of it, to an open file. 0 or a negative errno. */
 int fs_write_fd(int fd, const void *data, size_t size);
 
+/*
+ * What came from somebody else, a run directory above all, may hold links that lead out of it. The functions below follow
+ * none, wherever on the path, and refuse "..": give them a path that realpath() made, and what was added to it stays below.
+ */
+
+/* A descriptor for reading (`flags`: O_DIRECTORY, O_PATH), or a negative errno, -ELOOP at a link. Never waits for the other
+ * end of a FIFO. */
+int fs_open(const char *path, int flags);
+
+/* Is there nothing of this name? A link is something: who reads it then is told. */
+bool fs_is_missing(const char *path);
+
+/* scandir(3): the count or a negative errno. */
+int fs_scandir(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
+	       int (*compare)(const struct dirent **, const struct dirent **));
+
 /* Read a whole regular file of at most `max` bytes; the caller frees; NUL-terminated. */
 int fs_read(const char *path, size_t max, char **data, size_t *size, struct err *e);
+
+/* The same of a file that the user or the system names: links are followed. */
+int fs_read_followed(const char *path, size_t max, char **data, size_t *size, struct err *e);
 
 /* The rest of an open file, likewise: 0, -EFBIG or another negative errno. Reads until end of file,
  * so /proc's short reads do no harm. */

@@ -204,12 +204,11 @@ static int read_header(const char *path, const unsigned char *map, size_t size, 
 
 static int npy_map(const char *path, size_t *size, struct err *e)
 {
-	/* O_NONBLOCK: a FIFO in a column's place is refused below, not waited for. */
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = fs_open(path, 0);
 	struct stat st;
 
 	if (fd < 0)
-		return err_sys(e, -errno, path, "read");
+		return err_sys(e, fd, path, "read");
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return npy_refuse(path, e, "it is not a regular file");

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/series.h"
 #include "analysis/statistics.h"
@@ -73,7 +72,7 @@ int interference_compute(const char *run_path, const struct layout_flow *f, cons
 	int rc = 0;
 
 	*out = NULL;
-	if (s && json_object_size(metrics) && access(dir, F_OK) == 0) {
+	if (s && json_object_size(metrics) && !fs_is_missing(dir)) {
 		rc = read_stats(dir, f, s, &st, e);
 		if (!rc)
 			*out = compare_medians(flows_key(f->name, METRIC, metric, sizeof(metric)), with,

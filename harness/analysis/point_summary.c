@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/flow_summary.h"
 #include "analysis/interference.h"
@@ -59,7 +58,7 @@ static int read_point_json(struct work *w, struct err *e)
 	char *path = fs_path("%s/points/%04u/point.json", w->context->run_path, w->layout->id);
 	int rc = 0;
 
-	if (!access(path, F_OK) || errno != ENOENT) {
+	if (!fs_is_missing(path)) {
 		w->outcome = schema_read(DOC_POINT, path, e);
 		rc = w->outcome ? 0 : -EINVAL;
 	}

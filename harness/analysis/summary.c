@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/point_summary.h"
 #include "analysis/summary_csv.h"
@@ -191,7 +190,7 @@ static int summary_write_point(const char *run_path, const json_t *point, struct
 {
 	unsigned id = (unsigned)json_integer_value(json_object_get(point, "id"));
 	char *dir = layout_point_dir(run_path, id), *path = fs_path("%s/summary.json", dir);
-	int rc = access(dir, F_OK) ? 0 : json_write(path, point, e);
+	int rc = fs_is_missing(dir) ? 0 : json_write(path, point, e);
 
 	free(path);
 	free(dir);

@@ -168,10 +168,11 @@ static int check_study(const struct campaign_options *o, const json_t *j, const 
 static int resume(struct campaign *c, const struct campaign_options *o, struct err *e)
 {
 	const char *dir = o->resume ? o->resume : o->path;
-	char *file = fs_path("%s/campaign.json", dir);
+	char *file;
 	int rc;
 
 	c->path = realpath(dir, NULL);
+	file = fs_path("%s/campaign.json", c->path ? c->path : dir);
 	c->j = c->path ? json_read(file, e) : NULL;
 	if (!c->j)
 		rc = c->path ? -EINVAL : err_sys(e, -errno, dir, "find the campaign");
@@ -345,11 +346,9 @@ static int judge_runs(const struct campaign *c, struct claim_verdicts *verdicts,
 
 	*verdicts = (struct claim_verdicts){0};
 	json_array_foreach (all, i, x) {
-		char *path = fs_path("%s/%s", c->path, json_text(x, "run"));
-
-		if (!rc && *json_text(x, "run") && !(rc = run_open(path, &runs[count], e)))
+		if (!rc && *json_text(x, "run") &&
+		    !(rc = run_open_inside(c->path, json_text(x, "run"), &runs[count], e)))
 			count++;
-		free(path);
 	}
 	if (!rc)
 		rc = claims_judge(runs, count, verdicts, e);

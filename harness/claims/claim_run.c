@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/fs.h"
 #include "rundir/layout.h"
@@ -29,7 +28,7 @@ static json_t *read_devices(const char *run_path, unsigned id)
 {
 	char *dir = layout_point_dir(run_path, id), *path = fs_path("%s/point.json", dir);
 	struct err ignored = ERR_INIT;
-	json_t *point = access(path, F_OK) ? NULL : schema_read(DOC_POINT, path, &ignored), *devices = json_array();
+	json_t *point = fs_is_missing(path) ? NULL : schema_read(DOC_POINT, path, &ignored), *devices = json_array();
 
 	collect_devices(json_object_get(point, "granted"), devices);
 	json_decref(point);

@@ -1,7 +1,6 @@
 #include "claims/claims.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "claims/claim_judge.h"
 #include "claims/claim_run.h"
@@ -46,7 +45,7 @@ struct claim_verdicts claims_read(const char *dir)
 {
 	char *path = fs_path("%s/claims.json", dir);
 	struct err ignored = ERR_INIT;
-	json_t *document = access(path, F_OK) ? NULL : schema_read(DOC_CLAIMS, path, &ignored);
+	json_t *document = fs_is_missing(path) ? NULL : schema_read(DOC_CLAIMS, path, &ignored);
 	struct claim_verdicts verdicts = claim_verdicts_from_json(document);
 
 	json_decref(document);

@@ -35,7 +35,7 @@ static void print_line(void *arg, const char *text)
 static bool has_manifest(const char *path)
 {
 	char *manifest = fs_path("%s/manifest-sha256.txt", path);
-	bool there = !access(manifest, F_OK);
+	bool there = !fs_is_missing(manifest);
 
 	free(manifest);
 	return there;
@@ -89,13 +89,15 @@ static enum status refuse_run(bool was_sealed, const struct err *why, struct err
 
 static enum status verify_path(const char *path, struct err *e)
 {
-	bool was_sealed = has_manifest(path);
+	char *real = realpath(path, NULL);
+	bool was_sealed = real && has_manifest(real);
 	/* First, because with a damaged file the run may not even open. */
-	int wrong = was_sealed ? manifest_check(path, print_line, NULL, e) : 0;
+	int wrong = was_sealed ? manifest_check(real, print_line, NULL, e) : 0;
 	struct err why = ERR_INIT;
 	enum status status;
 	struct run run;
 
+	free(real);
 	if (wrong < 0)
 		return e->status;
 	if (wrong)

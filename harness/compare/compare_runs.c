@@ -66,7 +66,7 @@ static json_t *read_capture(const struct run *run, const char *host, struct err 
 	char *path = fs_path("%s/state/%s/before/state.json", run->path, host);
 	json_t *state = NULL;
 
-	if (access(path, F_OK))
+	if (fs_is_missing(path))
 		err_set(e, -ENOENT, STATUS_USAGE, run->path, "compare",
 			"it has no capture of the state of %s, so neither its kernel nor its boot is known", host);
 	else

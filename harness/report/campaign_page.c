@@ -109,11 +109,8 @@ static int campaign_open_runs(const char *dir, const json_t *campaign, struct ru
 
 	*count = 0;
 	json_array_foreach (json_object_get(campaign, "experiments"), i, experiment) {
-		char *path = fs_path("%s/%s", dir, run_of(experiment));
-
-		if (!rc && *run_of(experiment) && !(rc = run_open(path, &runs[*count], e)))
+		if (!rc && *run_of(experiment) && !(rc = run_open_inside(dir, run_of(experiment), &runs[*count], e)))
 			(*count)++;
-		free(path);
 	}
 	return rc;
 }
@@ -225,7 +222,7 @@ static int make_all(const char *dir, const json_t *campaign, struct run *runs, s
 
 int campaign_page_make(const char *dir, char **html_path, struct err *e)
 {
-	char *path = fs_path("%s/campaign.json", dir), *real = realpath(dir, NULL);
+	char *real = realpath(dir, NULL), *path = fs_path("%s/campaign.json", real ? real : dir);
 	json_t *campaign = json_read(path, e);
 	struct run *runs = calloc(json_array_size(json_object_get(campaign, "experiments")) + 1, sizeof(*runs));
 	size_t count = 0;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/summary.h"
 #include "common/err.h"
@@ -76,7 +75,7 @@ static int merge_rep(struct report_point *p, const char *run_path, unsigned rep,
 		const struct layout_flow *flow = &p->layout.flows[i];
 		char *dir = layout_rep_dir(run_path, p->id, rep, flow->name), *path = fs_path("%s/data.json", dir);
 
-		if (!access(path, F_OK))
+		if (!fs_is_missing(path))
 			rc = merge_data(p, flow, path, e);
 		free(path);
 		free(dir);
@@ -161,7 +160,7 @@ static int gather_outcome(struct report_point *p, const char *run_path, struct e
 	char *dir = layout_point_dir(run_path, p->id), *path = fs_path("%s/point.json", dir);
 	int rc = 0;
 
-	if (!access(path, F_OK)) {
+	if (!fs_is_missing(path)) {
 		p->outcome = schema_read(DOC_POINT, path, e);
 		rc = p->outcome ? 0 : -EINVAL;
 	}

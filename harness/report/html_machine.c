@@ -150,7 +150,7 @@ static void each_host(const struct page *p, const struct report_run *run,
 {
 	char *dir = fs_path("%s/state", run->run->path);
 	struct dirent **hosts = NULL;
-	int n = scandir(dir, &hosts, is_shown, versionsort);
+	int n = fs_scandir(dir, &hosts, is_shown, versionsort);
 
 	for (int i = 0; i < n; i++) {
 		show(p, run, hosts[i]->d_name);

@@ -61,13 +61,12 @@ static int hash_fd(int fd, char hex[HEX + 1])
 
 static int hash_file(const char *path, char hex[HEX + 1], struct err *e)
 {
-	/* A link is never followed, a FIFO never waited for. */
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = fs_open(path, 0);
 	struct stat st;
 	int rc;
 
 	if (fd < 0)
-		return err_sys(e, -errno, path, "read");
+		return err_sys(e, fd, path, "read");
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		rc = err_set(e, -EINVAL, STATUS_FAILED, path, "read", "it is not a regular file");
 	else if ((rc = hash_fd(fd, hex)))

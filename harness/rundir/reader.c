@@ -1,6 +1,7 @@
 #include "rundir/reader.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 static bool run_has_file(const char *dir, const char *name)
 {
 	char *path = fs_path("%s/%s", dir, name);
-	bool there = !access(path, F_OK);
+	bool there = !fs_is_missing(path);
 
 	free(path);
 	return there;
@@ -63,6 +64,19 @@ int run_open(const char *path, struct run *out, struct err *e)
 	return -EINVAL;
 }
 
+int run_open_inside(const char *dir, const char *name, struct run *out, struct err *e)
+{
+	char *path = fs_path("%s/%s", dir, name);
+	int rc, fd = *name == '.' || strchr(name, '/') ? -EXDEV : fs_open(path, O_PATH | O_DIRECTORY);
+
+	memset(out, 0, sizeof(*out));
+	rc = fd < 0 ? err_sys(e, fd, path, "open the run") : run_open(path, out, e);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return rc;
+}
+
 void run_close(struct run *r)
 {
 	json_decref(r->run);
@@ -89,7 +103,7 @@ json_t *run_state(const char *run_path, const json_t *run, const char *role)
 		if (keys || strchr(name, '/') || !has_role(host, role))
 			continue;
 		path = fs_path("%s/state/%s/before/state.json", run_path, name);
-		state = access(path, F_OK) ? NULL : json_read(path, &ignored);
+		state = fs_is_missing(path) ? NULL : json_read(path, &ignored);
 		keys = json_incref(json_object_get(state, "keys"));
 		json_decref(state);
 		free(path);

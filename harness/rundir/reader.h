@@ -23,6 +23,10 @@ struct run {
 int run_open(const char *path, struct run *out, struct err *e);
 void run_close(struct run *r);
 
+/* Likewise the run `name` inside `dir`, an absolute path without links, as a campaign.json names it:
+ * one part only, and no link. */
+int run_open_inside(const char *dir, const char *name, struct run *out, struct err *e);
+
 /* What state.json said of the host of a role ("source", "sink") before the run, as "keys": a new
  * reference, NULL if that is not known. `run`: run.json. */
 json_t *run_state(const char *run_path, const json_t *run, const char *role);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -25,10 +24,10 @@ int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *c
 {
 	char *dir = layout_point_dir(run_path, point);
 	struct dirent **names = NULL;
-	int n = scandir(dir, &names, is_rep, versionsort), rc = 0;
+	int n = fs_scandir(dir, &names, is_rep, versionsort), rc = 0;
 
-	if (n < 0 && errno != ENOENT)
-		rc = err_sys(e, -errno, dir, "list");
+	if (n < 0 && n != -ENOENT)
+		rc = err_sys(e, n, dir, "list");
 	if (n < 0)
 		n = 0;
 	*count = (size_t)n;
@@ -46,7 +45,7 @@ int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *c
 static int rep_open_column(const char *dir, const char *name, struct npy *out, struct err *e)
 {
 	char *path = fs_path("%s/%s.npy", dir, name);
-	bool missing = access(path, F_OK) && errno == ENOENT;
+	bool missing = fs_is_missing(path);
 	int rc = missing ? 0 : npy_open(path, out, e);
 
 	free(path);
@@ -77,7 +76,7 @@ static int open_columns(const char *dir, const struct layout_flow *f, struct rep
 static int open_counters(const char *dir, struct rep *r, struct err *e)
 {
 	char *path = fs_path("%s/counters.json", dir);
-	bool missing = access(path, F_OK) && errno == ENOENT;
+	bool missing = fs_is_missing(path);
 
 	if (!missing)
 		r->counters = schema_read(DOC_COUNTERS, path, e);

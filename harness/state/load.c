@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -50,7 +49,7 @@ static char *existing(const char *path, const char *below)
 {
 	char *full = fs_path("%s/%s", path, below);
 
-	if (!access(full, F_OK))
+	if (!fs_is_missing(full))
 		return full;
 	free(full);
 	return NULL;
@@ -92,21 +91,22 @@ static char *find_below(const char *path, struct err *e)
 	return found;
 }
 
-/* Where the document is, or NULL and `e`; the caller frees. */
+/* Where the document is, or NULL and `e`; the caller frees. What was named may be a link, what is below it not. */
 static char *find_state_file(const char *path, struct err *e)
 {
-	char cause[64];
+	char cause[64], *real = realpath(path, NULL), *found = NULL;
 	struct stat st;
 
-	if (stat(path, &st))
+	if (!real || stat(real, &st))
 		refuse_state(path, e, err_cause(-errno, cause, sizeof(cause)));
 	else if (S_ISDIR(st.st_mode))
-		return find_below(path, e);
+		found = find_below(real, e);
 	else if (S_ISREG(st.st_mode))
-		return fs_path("%s", path);
+		return real;
 	else
 		refuse_state(path, e, "it is neither a file nor a directory");
-	return NULL;
+	free(real);
+	return found;
 }
 
 json_t *state_load(const char *path, struct err *e)

@@ -86,6 +86,42 @@ static void test_write(const char *dir)
 	free(other);
 }
 
+/* What lies behind a link, in whichever part of the path, is not there for us. */
+static void test_links(const char *dir)
+{
+	char *real = fs_path("%s/links/real", dir), *file = fs_path("%s/links/real/file", dir), *text = NULL;
+	char *link = fs_path("%s/links/link", dir), *below = fs_path("%s/links/link/file", dir);
+	char *up = fs_path("%s/links/real/../real/file", dir), *dots = fs_path("%s/links/real/a..b", dir);
+	struct dirent **names = NULL;
+	struct err e = ERR_INIT;
+	size_t size;
+
+	is_int(fs_mkdirs(real, &e), 0, "a folder");
+	tap_file(file, "x", 1);
+	tap_file(dots, "y", 1);
+	is_int(symlink("real", link), 0, "and a link to it");
+	is_int(fs_read(below, 100, &text, &size, &e), -ELOOP, "a file is not read through it");
+	is_int(fs_read_followed(below, 100, &text, &size, NULL), 0, "but where links are followed");
+	free(text);
+	is_int(fs_scandir(link, &names, NULL, NULL), -ELOOP, "nor is it listed");
+	is_int(fs_scandir(real, &names, NULL, NULL), 4, "the folder itself is");
+	for (int i = 0; names && i < 4; i++)
+		free(names[i]);
+	free(names);
+	ok(!fs_is_missing(link) && !fs_is_missing(below), "a link is something");
+	is_int(fs_read(up, 100, &text, &size, NULL), -EXDEV, "a path that leads up is refused");
+	is_int(fs_read(dots, 100, &text, &size, NULL), 0, "two dots in a name are none");
+	free(text);
+	unlink(file);
+	ok(fs_is_missing(file), "what was removed is missing");
+	free(real);
+	free(file);
+	free(link);
+	free(below);
+	free(up);
+	free(dots);
+}
+
 static void test_read(const char *dir)
 {
 	char *path = fs_path("%s/r", dir), *text = NULL, *link = fs_path("%s/loop", dir);
@@ -116,13 +152,15 @@ static void test_read(const char *dir)
 	is_int(symlink("loop", link), 0, "a link to itself");
 	err_clear(&e);
 	is_int(fs_read(link, 100, &text, &size, &e), -ELOOP, "is refused");
+	contains(e.text, "symbolic link", "and why");
 	err_clear(&e);
-	is_int(fs_read("/proc/self/status", 1 << 20, &text, &size, &e), 0, "a file of /proc, whose size is 0");
+	is_int(fs_read_followed("/proc/self/status", 1 << 20, &text, &size, &e), 0, "a file of /proc, whose size is 0");
 	contains(text, "VmRSS", "is read to its end");
 	free(text);
-	is_int(fs_read("/proc/self/status", 10, &text, &size, &e), -EFBIG, "also there the limit holds");
+	is_int(fs_read_followed("/proc/self/status", 10, &text, &size, &e), -EFBIG, "also there the limit holds");
 
-	is_int(fs_read("/proc/self/mem", 100, &text, &size, NULL), -EIO, "a file that opens, but does not read");
+	is_int(fs_read_followed("/proc/self/mem", 100, &text, &size, NULL), -EIO,
+	       "a file that opens, but does not read");
 	unlink(path);
 	tap_file(path, "x", 1);
 	chmod(path, 0);
@@ -385,6 +423,7 @@ int main(void)
 	test_mkdirs(dir);
 	test_write(dir);
 	test_read(dir);
+	test_links(dir);
 	test_write_fails(dir);
 	test_sync(dir);
 	test_remove(dir);

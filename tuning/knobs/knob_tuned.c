@@ -20,7 +20,7 @@ static char *read_own_conf(const struct setting *s)
 	char *path = fs_path("%s/tuned.conf", s->file->folder), *text = NULL;
 	struct err e = ERR_INIT;
 
-	if (fs_read(path, CONF_MAX, &text, NULL, &e))
+	if (fs_read_followed(path, CONF_MAX, &text, NULL, &e))
 		setting_fault(s, s->value, "%s", e.text);
 	free(path);
 	return text;

@@ -178,7 +178,7 @@ static int read_log(const char *path, char *why, size_t size)
 	char *text, *error;
 	int said = 0;
 
-	if (fs_read(path, LOG_MAX, &text, NULL, NULL))
+	if (fs_read_followed(path, LOG_MAX, &text, NULL, NULL))
 		return 0;
 	if (strstr(text, "' applied"))
 		said = 1;

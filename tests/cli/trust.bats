@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# What comes from somebody else is not trusted: a run directory, a campaign, a spec.
+
+load helper
+
+# secret FILE: text that the caller may read and that belongs in no page.
+secret() {
+	echo "top-secret-$RANDOM" | tee "$1"
+}
+
+# Nothing of a run directory was followed out of it: no secret in what was printed or made.
+keeps_quiet() {
+	[[ $output != *"$1"* ]]
+	if grep -rsqF -- "$1" "$run_dir/derived"; then
+		return 1
+	fi
+}
+
+@test "a link in place of a file of a run directory is followed by no subcommand" {
+	local file word
+	scripted messages=200
+	[ "$status" -eq 0 ]
+	word=$(secret "$T/elsewhere")
+	for file in spec.yaml run.json resolved.json summary.json manifest-sha256.txt points/0000/point.json points/0000/rep-00/data.json \
+		points/0000/rep-00/counters.json points/0000/rep-00/t_recv.npy; do
+		mv "$run_dir/$file" kept
+		ln -s "$T/elsewhere" "$run_dir/$file"
+		for command in summary verify report claims "export --csv" "compare $run_dir --with"; do
+			# shellcheck disable=SC2086 # words
+			run "$KBLAT" $command "$run_dir"
+			echo "$file: $command: $status $output"
+			keeps_quiet "$word"
+		done
+		run "$KBLAT" verify "$run_dir"
+		[ "$status" -ne 0 ]
+		# The very file, by a link: only what leads there is different, and it is refused all the same.
+		ln -sfn "$T/kept" "$run_dir/$file"
+		run "$KBLAT" verify "$run_dir"
+		[ "$status" -ne 0 ]
+		assert_contains "$output" "symbolic link"
+		rm "$run_dir/$file"
+		mv kept "$run_dir/$file"
+	done
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "a link in place of a folder of a run directory is not followed: summary, report and state diff say so" {
+	local folder host
+	scripted messages=200
+	host=$(basename "$run_dir"/state/*)
+	for folder in points points/0000 points/0000/rep-00; do
+		mv "$run_dir/$folder" elsewhere
+		ln -s "$T/elsewhere" "$run_dir/$folder"
+		mv "$run_dir/summary.json" kept
+		for command in summary report "export --csv"; do
+			# shellcheck disable=SC2086 # words
+			run "$KBLAT" $command "$run_dir"
+			echo "$folder: $command: $status $output"
+			[ "$status" -ne 0 ]
+			assert_contains "$output" "symbolic link"
+		done
+		mv kept "$run_dir/summary.json"
+		rm "$run_dir/$folder"
+		mv elsewhere "$run_dir/$folder"
+	done
+	mv "$run_dir/state/$host/before" elsewhere
+	ln -s "$T/elsewhere" "$run_dir/state/$host/before"
+	run "$KBLAT" state diff "$run_dir" "$run_dir"
+	[ "$status" -ne 0 ]
+	run "$KBLAT" state diff "$run_dir/state/$host" elsewhere
+	[ "$status" -ne 0 ]
+	assert_contains "$output" "symbolic link"
+}
+
+@test "a run directory that is itself named by a link is read as ever" {
+	scripted messages=200
+	ln -s "$run_dir" by-link
+	for command in summary verify report "export --csv"; do
+		# shellcheck disable=SC2086 # words
+		run "$KBLAT" $command by-link
+		echo "$command: $output"
+		[ "$status" -eq 0 ]
+	done
+	run "$KBLAT" state diff by-link by-link
+	[ "$status" -eq 0 ]
+}
+
+@test "a campaign's runs are inside it: no link, no path that leads elsewhere" {
+	scripted messages=200
+	mkdir campaign
+	for name in by-link ../"${run_dir#"$T/"}"; do
+		ln -sfn "$run_dir" campaign/by-link
+		printf '{"schema": 1, "study": "s", "title": "t", "status": "COMPLETED", "experiments": [{"name": "n", "spec": "x", "state": "completed", "run": "%s"}]}' "$name" >campaign/campaign.json
+		rm -rf "$run_dir/derived"
+		run "$KBLAT" report campaign
+		echo "$name: $status $output"
+		[ ! -e "$run_dir/derived" ]
+	done
+}
