@@ -46,14 +46,14 @@ static int check_strict(const struct plan *p, struct err *e)
 		       p->missing[0].knob, p->missing[0].object, p->missing[0].reason);
 }
 
-static void remember(struct journal *j, const struct plan *p)
+static void remember(struct journal *j, const struct plan *p, const char *owner)
 {
 	json_t *all = plan_to_json(p);
 
 	json_object_del(all, "steps");
-	json_object_set_new(all, "run", json_integer(getpid()));
 	json_decref(j->about);
 	j->about = all;
+	journal_set_owner(j, owner);
 }
 
 static json_t *steps_json(const struct journal *j, size_t from)
@@ -113,7 +113,7 @@ static enum status apply_plan(struct machine *m, struct profile *profile, const 
 	if (!rc)
 		rc = transaction_probe(m, &plan, e);
 	if (!rc) {
-		remember(j, &plan);
+		remember(j, &plan, o->owner);
 		rc = transaction_apply(m, &plan, j, e);
 	}
 	if (!rc)

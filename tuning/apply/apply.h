@@ -14,8 +14,9 @@ struct machine;
 struct plan;
 
 struct apply_options {
-	bool replace; /* restore what is applied first */
-	bool strict;  /* refuse where a setting is not possible here */
+	bool replace;	   /* restore what is applied first */
+	bool strict;	   /* refuse where a setting is not possible here */
+	const char *owner; /* whose it is, so that only that is undone when the owner ends; or NULL: nobody's */
 	enum output output;
 };
 

@@ -18,14 +18,11 @@
 
 #define LOCK_TRIES 200 /* of 50 ms */
 
+#define OWNER_BYTES 16
+
 /* Only what our parent applied: it may have been restored, and something else applied,
  * meanwhile. */
-static bool is_of_run(const struct journal *j, pid_t parent)
-{
-	return json_integer_value(json_object_get(j->about, "run")) == parent;
-}
-
-static void restore_for(const char *sysroot, pid_t parent)
+static void restore_for(const char *sysroot, const char *owner)
 {
 	struct timespec pause = {.tv_nsec = 50000000};
 	struct err e = ERR_INIT;
@@ -42,7 +39,7 @@ static void restore_for(const char *sysroot, pid_t parent)
 		if (lock < 0)
 			nanosleep(&pause, NULL);
 	}
-	if (lock >= 0 && !journal_load(&m, &j, &e) && !j.moot && is_of_run(&j, parent))
+	if (lock >= 0 && !journal_load(&m, &j, &e) && !j.moot && journal_is_owned(&j, owner))
 		transaction_undo(&m, &j, NULL, NULL, NULL, &e);
 	if (e.status)
 		fprintf(stderr, "kbtune: %s\n", e.text);
@@ -50,7 +47,7 @@ static void restore_for(const char *sysroot, pid_t parent)
 	machine_close(&m);
 }
 
-static void become_guardian(int pipe_end, const char *sysroot, pid_t parent)
+static void become_guardian(int pipe_end, const char *sysroot, const char *owner)
 {
 	char byte;
 	ssize_t n;
@@ -64,7 +61,7 @@ static void become_guardian(int pipe_end, const char *sysroot, pid_t parent)
 		n = read(pipe_end, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
-		restore_for(sysroot, parent);
+		restore_for(sysroot, owner);
 	_exit(0);
 }
 
@@ -73,9 +70,8 @@ struct guardian {
 	int end; /* of the pipe; one byte says that all is well */
 };
 
-static int guardian_start(struct guardian *g, const char *sysroot, struct err *e)
+static int guardian_start(struct guardian *g, const char *sysroot, const char *owner, struct err *e)
 {
-	pid_t parent = getpid();
 	int ends[2], rc = 0;
 
 	if (pipe2(ends, O_CLOEXEC))
@@ -84,7 +80,7 @@ static int guardian_start(struct guardian *g, const char *sysroot, struct err *e
 	g->pid = fork();
 	if (g->pid == 0) {
 		close(ends[1]);
-		become_guardian(ends[0], sysroot, parent);
+		become_guardian(ends[0], sysroot, owner);
 	}
 	if (g->pid < 0)
 		rc = err_sys(e, -errno, NULL, "start a process");
@@ -103,18 +99,29 @@ static void guardian_end(struct guardian *g)
 	waitpid(g->pid, NULL, 0);
 }
 
-enum status guardian_run(struct machine *m, const char *sysroot, const struct cli_list *args,
-			 enum status (*act)(struct machine *m, const struct cli_list *args, void *request,
-					    struct err *e),
+static int make_owner(char *text, size_t size, struct err *e)
+{
+	unsigned char bytes[OWNER_BYTES];
+
+	if (getentropy(bytes, sizeof(bytes)))
+		return err_sys(e, -errno, NULL, "get random bytes");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(text + 2 * i, size - 2 * i, "%02x", bytes[i]);
+	return 0;
+}
+
+enum status guardian_run(struct machine *m, const char *sysroot,
+			 enum status (*act)(struct machine *m, const char *owner, void *request, struct err *e),
 			 void *request, struct err *e)
 {
 	struct guardian guardian = {-1, -1};
+	char owner[2 * OWNER_BYTES + 1];
 	enum status status;
 
 	signals_block(NULL);
-	if (guardian_start(&guardian, sysroot, e))
+	if (make_owner(owner, sizeof(owner), e) || guardian_start(&guardian, sysroot, owner, e))
 		return STATUS_FAILED;
-	status = act(m, args, request, e);
+	status = act(m, owner, request, e);
 	guardian_end(&guardian);
 	return status;
 }

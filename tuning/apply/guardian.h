@@ -7,17 +7,15 @@
 
 #include "common/err.h"
 
-struct cli_list;
 struct machine;
 
 /*
- * Call `act`, which applies something and restores it, with a guardian beside us; SIGINT, SIGTERM
- * and SIGHUP are blocked meanwhile, since what is applied has to be restored first. `sysroot` is
- * the machine's (NULL: this one).
+ * Call `act`, which applies something as `owner` (see journal.h) and restores it, with a guardian
+ * beside us that restores what is that owner's; SIGINT, SIGTERM and SIGHUP are blocked meanwhile,
+ * since what is applied has to be restored first. `sysroot` is the machine's (NULL: this one).
  */
-enum status guardian_run(struct machine *m, const char *sysroot, const struct cli_list *args,
-			 enum status (*act)(struct machine *m, const struct cli_list *args, void *request,
-					    struct err *e),
+enum status guardian_run(struct machine *m, const char *sysroot,
+			 enum status (*act)(struct machine *m, const char *owner, void *request, struct err *e),
 			 void *request, struct err *e);
 
 #endif

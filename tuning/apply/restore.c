@@ -29,13 +29,13 @@ static void print_restored(const char *profile, const struct undone *done, const
 			       output_times(all_s, done->tuned_s, times, sizeof(times)), done->steps);
 		return;
 	}
-	all = json_pack("{s:i, s:s, s:s, s:I}", "schema", 1, "state", state, "profile", profile, "undone",
-			(json_int_t)done->steps);
+	all = json_pack("{s:i, s:s, s:s, s:I, s:I}", "schema", 1, "state", state, "profile", profile, "undone",
+			(json_int_t)done->steps, "gone", (json_int_t)done->gone);
 	output_add_times(all, all_s, done->tuned_s);
 	output_json(all, "restored", output);
 }
 
-static enum status restore_locked(struct machine *m, double began, enum output output, struct err *e)
+static enum status restore_locked(struct machine *m, const char *owner, double began, enum output output, struct err *e)
 {
 	struct undone done = {0};
 	struct journal j;
@@ -47,6 +47,13 @@ static enum status restore_locked(struct machine *m, double began, enum output o
 	}
 	if (rc)
 		return err_status(e);
+	if (owner && !journal_is_owned(&j, owner)) {
+		fprintf(stderr, "kbtune: somebody restored what was applied here, and applied %s: that stays\n",
+			*j.profile ? j.profile : "something else");
+		print_restored("", &done, "none", began, output);
+		journal_free(&j);
+		return STATUS_OK;
+	}
 	if (j.moot)
 		rc = journal_remove(m, e);
 	else
@@ -57,7 +64,7 @@ static enum status restore_locked(struct machine *m, double began, enum output o
 	return rc ? err_status(e) : STATUS_OK;
 }
 
-enum status restore_all(struct machine *m, enum output output, struct err *e)
+enum status restore_all(struct machine *m, const char *owner, enum output output, struct err *e)
 {
 	double began = transaction_now_s();
 	enum status status;
@@ -72,7 +79,7 @@ enum status restore_all(struct machine *m, enum output output, struct err *e)
 	lock = journal_lock(m, e);
 	if (lock < 0)
 		return err_status(e);
-	status = restore_locked(m, began, output, e);
+	status = restore_locked(m, owner, began, output, e);
 	close(lock);
 	return status;
 }

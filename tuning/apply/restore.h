@@ -9,7 +9,8 @@
 
 struct machine;
 
-/* Undo all that the journal has. An exit status, and `e` where it failed. */
-enum status restore_all(struct machine *m, enum output output, struct err *e);
+/* Undo all that the journal has; with an `owner`, only if it is the owner's. An exit status, and `e`
+ * where it failed. */
+enum status restore_all(struct machine *m, const char *owner, enum output output, struct err *e);
 
 #endif

@@ -20,6 +20,7 @@
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/signals.h"
+#include "tuning/machine/state_folder.h"
 
 const struct cli_command tune_hold_cli = {
     .name = "hold",
@@ -57,15 +58,33 @@ static int wait_for_end(struct err *e)
 	return 0;
 }
 
+/* Somebody has restored it, and perhaps applied something else. */
+static void make_lost(struct machine *m, const char *name, struct journal *j, struct drift *d)
+{
+	char path[5200], now[256];
+
+	snprintf(now, sizeof(now), "%s",
+		 !j->profile   ? "nothing applied"
+		 : *j->profile ? j->profile
+			       : "single commands");
+	*d = (struct drift){.drifted = 1,
+			    .list = json_pack("[{s:s, s:s, s:s, s:s, s:s}]", "knob", "profile", "path",
+					      state_folder_path(m, path, sizeof(path)), "want", name, "now", now,
+					      "state", "drift")};
+	journal_free(j);
+	journal_init(j, m, name);
+}
+
 /* What drifted while it was held. */
-static void print_verified(struct machine *m, enum output output)
+static void print_verified(struct machine *m, const char *name, const char *owner, enum output output)
 {
 	struct journal j = {0};
 	struct drift d;
 
-	if (journal_load(m, &j, NULL))
-		return;
-	transaction_verify(m, &j, &d);
+	if (!journal_load(m, &j, NULL) && journal_is_owned(&j, owner))
+		transaction_verify(m, &j, &d);
+	else
+		make_lost(m, name, &j, &d);
 	if (output == OUTPUT_LINE)
 		output_json(drift_json(&j, &d), "verified", output);
 	else if (d.drifted)
@@ -75,24 +94,26 @@ static void print_verified(struct machine *m, enum output output)
 }
 
 struct request {
-	const char *sysroot;
+	const char *sysroot, *name;
 	struct apply_options options;
 	bool json, dry_run;
 };
 
-static enum status apply_and_hold(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+static enum status apply_and_hold(struct machine *m, const char *owner, void *request, struct err *e)
 {
-	const struct request *r = request;
-	enum status status = apply_profile(m, args->items[0], &r->options, e), restored;
+	struct request *r = request;
+	enum status status, restored;
 	struct err undo = ERR_INIT;
 
+	r->options.owner = owner;
+	status = apply_profile(m, r->name, &r->options, e);
 	if (status)
 		return status;
 	fflush(stdout);
 	if (wait_for_end(e))
 		status = err_status(e);
-	print_verified(m, r->options.output);
-	restored = restore_all(m, r->options.output, &undo);
+	print_verified(m, r->name, owner, r->options.output);
+	restored = restore_all(m, owner, r->options.output, &undo);
 	if (restored && !e->status)
 		*e = undo;
 	return status ? status : restored;
@@ -103,8 +124,8 @@ static enum status hold_act(struct machine *m, const struct cli_list *args, void
 	struct request *r = request;
 
 	r->options.output = r->json ? OUTPUT_LINE : OUTPUT_TEXT;
-	return r->dry_run ? apply_check(m, args->items[0], &r->options, e)
-			  : guardian_run(m, r->sysroot, args, apply_and_hold, request, e);
+	r->name = args->items[0];
+	return r->dry_run ? apply_check(m, r->name, &r->options, e) : guardian_run(m, r->sysroot, apply_and_hold, r, e);
 }
 
 enum status tune_hold(int argc, char **argv, struct err *e)

@@ -53,7 +53,7 @@ static enum status restore_act(struct machine *m, const struct cli_list *args, v
 	const struct request *r = request;
 
 	(void)args;
-	return r->dry_run ? print_undo(m, e) : restore_all(m, r->json ? OUTPUT_JSON : OUTPUT_TEXT, e);
+	return r->dry_run ? print_undo(m, e) : restore_all(m, NULL, r->json ? OUTPUT_JSON : OUTPUT_TEXT, e);
 }
 
 enum status tune_restore(int argc, char **argv, struct err *e)

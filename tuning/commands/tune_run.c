@@ -25,23 +25,26 @@ const struct cli_command tune_run_cli = {
 
 struct request {
 	const char *sysroot, *in;
+	const struct cli_list *args;
 	struct apply_options options;
 };
 
-static enum status apply_and_run(struct machine *m, const struct cli_list *args, void *request, struct err *e)
+static enum status apply_and_run(struct machine *m, const char *owner, void *request, struct err *e)
 {
-	const struct request *r = request;
-	enum status status = apply_profile(m, args->items[0], &r->options, e), restored;
+	struct request *r = request;
+	enum status status, restored;
 	struct err undo = ERR_INIT;
 	char **command;
 	int rc;
 
+	r->options.owner = owner;
+	status = apply_profile(m, r->args->items[0], &r->options, e);
 	if (status)
 		return status;
-	command = command_words(args, 1);
+	command = command_words(r->args, 1);
 	rc = child_run(m, r->in, command, e);
 	free(command);
-	restored = restore_all(m, OUTPUT_NOTHING, &undo);
+	restored = restore_all(m, owner, OUTPUT_NOTHING, &undo);
 	if (restored) {
 		fprintf(stderr, "kbtune: %s\n", undo.text);
 		return rc > 0 ? (enum status)rc : restored;
@@ -51,9 +54,10 @@ static enum status apply_and_run(struct machine *m, const struct cli_list *args,
 
 static enum status run_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
 {
-	const struct request *r = request;
+	struct request *r = request;
 
-	return guardian_run(m, r->sysroot, args, apply_and_run, request, e);
+	r->args = args;
+	return guardian_run(m, r->sysroot, apply_and_run, r, e);
 }
 
 enum status tune_run(int argc, char **argv, struct err *e)

@@ -97,6 +97,21 @@ void journal_free(struct journal *j)
 	*j = (struct journal){0};
 }
 
+void journal_set_owner(struct journal *j, const char *owner)
+{
+	if (owner)
+		json_object_set_new(j->about, "owner", json_string(owner));
+	else
+		json_object_del(j->about, "owner");
+}
+
+bool journal_is_owned(const struct journal *j, const char *owner)
+{
+	const char *text = json_string_value(json_object_get(j->about, "owner"));
+
+	return text && !strcmp(text, owner);
+}
+
 struct step *journal_add(struct journal *j)
 {
 	j->steps = grow_or_abort(j->steps, j->count, sizeof(*j->steps));

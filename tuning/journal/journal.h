@@ -53,6 +53,14 @@ int journal_remove(struct machine *m, struct err *e);
 void journal_init(struct journal *j, struct machine *m, const char *profile);
 void journal_free(struct journal *j);
 
+/*
+ * Whose it is: what `kbtune run` and `hold` apply is theirs to undo, by a text that nobody else has
+ * (a process number could be another's by then). NULL: nobody's. journal_is_owned: by `owner`, this
+ * one.
+ */
+void journal_set_owner(struct journal *j, const char *owner);
+bool journal_is_owned(const struct journal *j, const char *owner);
+
 /* Room for one more step, at the end. The journal owns it. */
 struct step *journal_add(struct journal *j);
 

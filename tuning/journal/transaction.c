@@ -85,10 +85,20 @@ static int make_steps(struct machine *m, struct journal *j, size_t from, bool st
 	return 0;
 }
 
+/* One line, however much has gone with a CPU. */
+static void report_gone(const struct undone *done, const char *first)
+{
+	if (done->gone == 1)
+		fprintf(stderr, "kbtune: %s is gone: nothing to put back there\n", first);
+	else if (done->gone)
+		fprintf(stderr, "kbtune: %s and %zu more are gone: nothing to put back there\n", first, done->gone - 1);
+}
+
 /* Of steps from..count, last first. Steps that stay are moved together. */
 static int undo_steps(struct machine *m, struct journal *j, size_t from, const char *knob, const char *path,
 		      struct undone *done, struct err *e)
 {
+	char first_gone[256] = "";
 	size_t kept;
 	int rc = 0;
 
@@ -103,10 +113,12 @@ static int undo_steps(struct machine *m, struct journal *j, size_t from, const c
 		one = s->op->undo(m, s, e);
 		if (s->op == &op_tuned)
 			done->tuned_s += transaction_now_s() - began;
-		if (one) {
+		if (one < 0) {
 			rc = rc ? rc : one;
 			continue;
 		}
+		if (one == STEP_GONE && !done->gone++)
+			snprintf(first_gone, sizeof(first_gone), "%s", s->path);
 		step_free(s);
 		done->steps++;
 	}
@@ -115,6 +127,7 @@ static int undo_steps(struct machine *m, struct journal *j, size_t from, const c
 		if (j->steps[i].op)
 			j->steps[kept++] = j->steps[i];
 	j->count = kept;
+	report_gone(done, first_gone);
 	return rc;
 }
 

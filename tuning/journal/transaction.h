@@ -29,7 +29,7 @@ int transaction_apply(struct machine *m, const struct plan *p, struct journal *j
 
 /* What an undo did. tuned is counted apart: it takes seconds, the rest milliseconds. */
 struct undone {
-	size_t steps;
+	size_t steps, gone; /* gone: of these, those where nothing was left to be put back (STEP_GONE) */
 	double tuned_s;
 };
 

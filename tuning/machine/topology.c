@@ -211,3 +211,27 @@ int topology_irqs(const struct machine *m, const char *device_path, struct cpuli
 	}
 	return found ? 0 : -ENODATA;
 }
+
+bool topology_are_offline(const struct machine *m, const struct cpulist *cpus)
+{
+	struct cpulist online;
+
+	return !machine_read_cpus(m, CPU "/online", &online) && !cpulist_intersects(cpus, &online);
+}
+
+bool topology_is_of_offline_cpu(const struct machine *m, const char *path)
+{
+	static const char start[] = CPU "/cpu";
+	struct cpulist cpu;
+	char *end;
+	unsigned long number;
+
+	if (strncmp(path, start, sizeof(start) - 1))
+		return false;
+	number = strtoul(path + sizeof(start) - 1, &end, 10);
+	if (end == path + sizeof(start) - 1 || *end != '/' || number >= CPULIST_MAX)
+		return false;
+	cpulist_clear(&cpu);
+	cpulist_add(&cpu, (unsigned)number);
+	return topology_are_offline(m, &cpu);
+}

@@ -56,4 +56,8 @@ int topology_near(const struct machine *m, const struct topology *t, const char 
  * or -ENODATA. */
 int topology_irqs(const struct machine *m, const char *device_path, struct cpulist *irqs);
 
+/* Whether all of these CPUs are offline, now; whether a path belongs to a CPU that is. */
+bool topology_are_offline(const struct machine *m, const struct cpulist *cpus);
+bool topology_is_of_offline_cpu(const struct machine *m, const char *path);
+
 #endif

@@ -20,14 +20,11 @@ static int undo_guard(struct machine *m, const json_t *guard, struct err *e)
 
 	if (!path || !raw || !form || form_find(form) < 0)
 		return 0;
-	/* A device may have gone meanwhile. */
-	if (!sysroot_exists(&m->root, path))
-		return 0;
 	form_value((enum form)form_find(form), raw, "", value, sizeof(value));
 	step_init(&s, "tuned", &op_file, path, value, value, json_pack("{s:s, s:s}", "form", form, "raw", raw));
 	rc = op_file.undo(m, &s, e);
 	step_free(&s);
-	return rc;
+	return rc == STEP_GONE ? 0 : rc;
 }
 
 int guards_undo(struct machine *m, const json_t *guards, struct err *e)

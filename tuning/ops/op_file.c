@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpulist.h"
 #include "common/err.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/topology.h"
 #include "tuning/steps/plan.h"
 
 static enum form form_of(const struct step *s)
@@ -160,6 +162,28 @@ static enum check file_check(struct machine *m, const struct step *s, char *now,
 	return was_refused(s) || (!rc && form_same(form_of(s), value, s->after)) ? CHECK_SAME : CHECK_DRIFT;
 }
 
+/* CPUs that were to be put back, all of which are offline now: the kernel refuses such a set. */
+static bool are_offline(const struct machine *m, const struct step *s)
+{
+	struct cpulist cpus;
+	int rc = -EINVAL;
+
+	if (form_of(s) == FORM_LIST)
+		rc = cpulist_parse(s->before, &cpus, NULL, 0);
+	else if (form_of(s) == FORM_MASK)
+		rc = cpulist_parse_mask(s->before, &cpus, NULL, 0);
+	return !rc && topology_are_offline(m, &cpus);
+}
+
+/* Why it could not be put back: because it is gone, or an error. */
+static int judge_failure(const struct machine *m, const struct step *s, int rc, struct err *e)
+{
+	if (rc == -ENOENT || rc == -ENODEV || rc == -ENXIO || topology_is_of_offline_cpu(m, s->path) ||
+	    (rc == -EINVAL && are_offline(m, s)))
+		return STEP_GONE;
+	return err_sys(e, rc, s->path, "put back");
+}
+
 static int file_undo(struct machine *m, const struct step *s, struct err *e)
 {
 	char now[FORM_VALUE_MAX];
@@ -167,7 +191,7 @@ static int file_undo(struct machine *m, const struct step *s, struct err *e)
 
 	if (!m->root.live) {
 		rc = machine_put_back(m, s->path, step_text(s, "raw"));
-		return rc ? err_sys(e, rc, s->path, "put back") : 0;
+		return rc ? judge_failure(m, s, rc, e) : 0;
 	}
 	rc = read_now(m, s, now, sizeof(now));
 	if (!rc && form_same(form_of(s), now, s->before))
@@ -177,7 +201,7 @@ static int file_undo(struct machine *m, const struct step *s, struct err *e)
 	if (!rc)
 		rc = read_now(m, s, now, sizeof(now));
 	if (rc)
-		return err_sys(e, rc, s->path, "put back");
+		return judge_failure(m, s, rc, e);
 	if (!form_same(form_of(s), now, s->before))
 		return err_set(e, -EIO, STATUS_FAILED, s->path, "put back", "'%s' was written, and '%s' is read back",
 			       s->before, now);

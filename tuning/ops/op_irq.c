@@ -19,6 +19,7 @@
 #include "common/err.h"
 #include "tuning/machine/irqs.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/topology.h"
 #include "tuning/steps/plan.h"
 
 #define LIST_TEXT 2048
@@ -223,14 +224,6 @@ static enum check irq_check(struct machine *m, const struct step *s, char *now, 
 	return CHECK_PENDING;
 }
 
-/* Gone with its device, perhaps. */
-static int put_back(struct machine *m, const char *path, const char *raw)
-{
-	int rc = machine_put_back(m, path, raw);
-
-	return rc == -ENOENT ? 0 : rc;
-}
-
 static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 {
 	struct cpulist want, have;
@@ -240,9 +233,11 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 	if (is_watch(s) || !strcmp(s->before, s->after))
 		return 0;
 	if (!m->root.live) {
-		rc = put_back(m, s->path, step_text(s, "raw"));
+		rc = machine_put_back(m, s->path, step_text(s, "raw"));
 		if (!rc && json_object_get(s->data, "effective_raw"))
-			rc = put_back(m, effective_path(s, path, sizeof(path)), step_text(s, "effective_raw"));
+			rc = machine_put_back(m, effective_path(s, path, sizeof(path)), step_text(s, "effective_raw"));
+		if (rc == -ENOENT)
+			return STEP_GONE;
 		return rc ? err_sys(e, rc, s->path, "put back") : 0;
 	}
 	rc = sysroot_line(&m->root, s->path, line, sizeof(line));
@@ -251,8 +246,11 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 		return 0;
 	if (!rc)
 		rc = write_patiently(m, s->path, s->before);
-	/* Gone with its device, or never moved. */
-	return !rc || rc == -ENOENT || rc == -EIO || rc == -EPERM ? 0 : err_sys(e, rc, s->path, "put back");
+	if (rc == -ENOENT ||
+	    (rc == -EINVAL && !cpulist_parse(s->before, &want, NULL, 0) && topology_are_offline(m, &want)))
+		return STEP_GONE;
+	/* Never moved. */
+	return !rc || rc == -EIO || rc == -EPERM ? 0 : err_sys(e, rc, s->path, "put back");
 }
 
 const struct op op_irq = {

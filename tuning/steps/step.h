@@ -21,6 +21,10 @@ enum check {
 	CHECK_DRIFT,   /* it is not */
 };
 
+/* What was changed is no longer there (a CPU is offline, a device was removed): nothing to put
+ * back. */
+#define STEP_GONE 1
+
 /* A way of changing a machine. Stateless: everything is in the step. */
 struct op {
 	const char *name;
@@ -41,7 +45,7 @@ struct op {
 	enum check (*check)(struct machine *m, const struct step *s, char *now, size_t size);
 
 	/* Put it back. What is as before already is left alone: it can be called at any time, any
-	 * number of times. */
+	 * number of times. 0; STEP_GONE; or a negative errno and `e`. */
 	int (*undo)(struct machine *m, const struct step *s, struct err *e);
 };
 
