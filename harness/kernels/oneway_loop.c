@@ -272,8 +272,19 @@ ALWAYS int oneway_reception_take(struct worker *w, struct TRANSPORT *t, uint32_t
 
 #include "kernels/reception.h"
 
+/* The device read the payload before the sink did: a later stamp is another message's. */
+static int oneway_sink(struct worker *w)
+{
+	const int64_t *const t_send = w->column[ONEWAY_T_SEND], *const t_recv = w->column[ONEWAY_T_RECV];
+	int rc = reception_sink(w);
+
+	for (uint32_t i = 0; t_send && i < w->messages; i++)
+		w->counters.overwritten_stamps += t_recv[i] != w->blank && t_send[i] > t_recv[i];
+	return rc;
+}
+
 const struct kernel_loops INSTANCE(oneway_loops);
 const struct kernel_loops INSTANCE(oneway_loops) = {.loop = {[ONEWAY_COMPLETIONS] = oneway_completions,
 							     [ONEWAY_RESTAMP] = oneway_restamp,
 							     [ONEWAY_SOURCE] = oneway_source,
-							     [ONEWAY_SINK] = reception_sink}};
+							     [ONEWAY_SINK] = oneway_sink}};

@@ -111,6 +111,9 @@ bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool c
 {
 	if (t->sleeps && flow_poll_send(f) == POLL_BUSY)
 		return false;
+	/* No thread keeps up with virtual time: such a transport does itself what the thread would. */
+	if (t->cpu == THREAD_SPARE && f->transport->has_own_clock)
+		return false;
 	return kernel_has(f->kernel, f->kernel_settings, t->with) && !(control && t->with);
 }
 

@@ -31,6 +31,10 @@ static const struct opt scripted_options[] = {
     {"lose", OPT_LIST, FIELD(lose), "", 0, 0, NULL, "messages that never arrive"},
     {"duplicate", OPT_LIST, FIELD(duplicate), "", 0, 0, NULL, "messages that arrive twice"},
     {"late", OPT_LIST, FIELD(late), "", 0, 0, NULL, "messages that take late_by longer"},
+    {"read_delay", OPT_TIME, FIELD(read_delay), "500ns", 0, 1000000000, NULL,
+     "with t_send: submission to the moment at which the device reads the payload"},
+    {"overwrite", OPT_LIST, FIELD(overwrite), "", 0, 0, NULL,
+     "with t_send: messages whose payload the next one's has overwritten when it is read"},
     {"late_by", OPT_TIME, FIELD(late_by), "25us", 0, 10000000000, NULL, "how much longer"},
     {"stall", OPT_LIST, FIELD(stall), "", 0, 0, NULL, "steps that the pacer comes to late (kernel rate)"},
     {"stall_by", OPT_TIME, FIELD(stall_by), "25us", 1, 10000000000, NULL, "how late"},
@@ -106,6 +110,15 @@ static int make_pace(struct scripted *t, struct err *e)
 	return 0;
 }
 
+static int make_stamps(struct scripted *t, struct err *e)
+{
+	t->overwritten = calloc(1, sizeof(*t->overwritten));
+	if (!t->overwritten)
+		return err_sys(e, -ENOMEM, "scripted", "allocate");
+	cpulist_parse(t->s.overwrite, t->overwritten, NULL, 0);
+	return 0;
+}
+
 static void fault_page(void)
 {
 	char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -158,8 +171,21 @@ void *scripted_send_buffer(struct scripted *t, uint32_t seq)
 	return t->payload;
 }
 
+/* A buffer may begin anywhere in a message. */
+static void put_t_send(struct scripted *t)
+{
+	const uint32_t seq = t->payload_seq + is_listed(t->overwritten, t->payload_seq);
+	const int64_t stamp = scripted_submission(&t->s, seq) + t->s.read_delay;
+
+	memcpy(t->payload, &stamp, sizeof(stamp));
+}
+
 const void *scripted_recv_buffer(struct scripted *t)
 {
+	if (t->overwritten) {
+		put_t_send(t);
+		return t->payload;
+	}
 	payload_fill(t->payload, (size_t)t->size, t->payload_seq);
 	if (t->s.fault == FAULT_BAD_PAYLOAD && t->payload_seq == t->s.fault_at)
 		t->payload[t->size - 1] ^= 1;
@@ -182,6 +208,10 @@ static int scripted_check(const void *settings, const struct transport_config *c
 			 "stall holds up a pacer, and this kernel has none; use the kernel rate, or late");
 		return -EINVAL;
 	}
+	if (*s->overwrite && !config->rewrites) {
+		snprintf(why, why_size, "overwrite is about stamps in the payload; use t_send");
+		return -EINVAL;
+	}
 	if (s->jitter <= s->delay)
 		return 0;
 	snprintf(why, why_size, "jitter is larger than delay: a message would arrive before it is sent");
@@ -195,6 +225,7 @@ static void scripted_close(struct transport *transport)
 	free(t->arrival);
 	free(t->submission);
 	free(t->stalls);
+	free(t->overwritten);
 	free(t->payload);
 	free(t);
 }
@@ -222,6 +253,8 @@ static int scripted_open(const struct transport_config *config, const void *sett
 		rc = err_set(e, -ENODEV, STATUS_IMPOSSIBLE, "scripted", "open", "told so by fault=open");
 	if (!rc && t->s.schedule.rate_hz)
 		rc = make_pace(t, e);
+	if (!rc && config->rewrites)
+		rc = make_stamps(t, e);
 	if (!rc && (t->role == ROLE_SINK || t->duplex))
 		rc = make_schedule(t, e);
 	if (rc) {

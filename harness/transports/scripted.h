@@ -11,6 +11,9 @@
  * With the kernel `rate` the pacer says when a message is submitted: step i is due at (i + 1) / rate; at the steps in `stall` the pacer wakes up
  * `stall_by` late. scripted_pace() works out from the settings alone what must become of every step.
  *
+ * With t_send: the device reads the payload of a message read_delay after its submission; a message in `overwrite` is
+ * read when the next one lies in its place.
+ *
  * With device stamps: the device stamps a completion `poll_delay` before it is polled, with a clock of its own that
  * counts 4 ticks a nanosecond in 48 bits, and wraps around soon after the start.
  *
@@ -39,10 +42,10 @@ enum scripted_fault {
 };
 
 struct scripted_settings {
-	int64_t interval, delay, jitter, comp_delay, poll_delay, late_by, fault_at;
+	int64_t interval, delay, jitter, comp_delay, poll_delay, read_delay, late_by, fault_at;
 	int fault, fault_side;
 	bool reliable;
-	char lose[OPT_STR_MAX], duplicate[OPT_STR_MAX], late[OPT_STR_MAX];
+	char lose[OPT_STR_MAX], duplicate[OPT_STR_MAX], late[OPT_STR_MAX], overwrite[OPT_STR_MAX];
 	char stall[OPT_STR_MAX];
 	int64_t stall_by;
 	struct schedule schedule; /* the kernel's, set by open(): needed to derive the truth */
@@ -58,14 +61,14 @@ struct scripted {
 	struct scripted_settings s;
 	enum role role;
 	bool duplex;
-	int64_t now;		 /* source: submission of the next message; sink: arrival of the last */
-	int64_t stamp;		 /* what scripted_end() says */
-	uint32_t posted, polled; /* source */
-	uint32_t last;		 /* source: the message posted last */
-	uint32_t step;		 /* source of a pacer's kernel: the next that is due */
-	int64_t *submission;	 /* of every step, by scripted_pace(); NULL: not a pacer's kernel */
-	struct cpulist *stalls;
-	uint32_t next; /* sink: into arrivals */
+	int64_t now;			      /* source: submission of the next message; sink: arrival of the last */
+	int64_t stamp;			      /* what scripted_end() says */
+	uint32_t posted, polled;	      /* source */
+	uint32_t last;			      /* source: the message posted last */
+	uint32_t step;			      /* source of a pacer's kernel: the next that is due */
+	int64_t *submission;		      /* of every step, by scripted_pace(); NULL: not a pacer's kernel */
+	struct cpulist *stalls, *overwritten; /* NULL: not a pacer's kernel; no t_send */
+	uint32_t next;			      /* sink: into arrivals */
 	uint32_t arrivals;
 	struct scripted_arrival *arrival;
 	char *payload; /* what a correct payload looks like */

@@ -32,16 +32,31 @@ static const struct verbs_setup *const setups[] = {
 
 /* --- limits --- */
 
+/* Both queues have as many requests and completions as they are deep. */
+static int check_depth(struct verbs *t, const char *setting, int64_t depth, struct err *e)
+{
+	const struct verbs_port *p = &t->port;
+
+	if (depth > p->max_qp_wr)
+		return verbs_impossible(t, e, setting, depth, "max_qp_wr", p->max_qp_wr);
+	if (depth > p->max_cqe)
+		return verbs_impossible(t, e, setting, depth, "max_cqe", p->max_cqe);
+	return 0;
+}
+
 static int check_limits(struct verbs *t, struct err *e)
 {
 	const struct verbs_port *p = &t->port;
+	const bool receives = t->operation->carrier != VERBS_IN_MEMORY;
 	int64_t mtu = t->settings.mtu ? verbs_mtu_bytes((enum ibv_mtu)t->settings.mtu) : 0;
 	int64_t active = verbs_mtu_bytes(p->active_mtu);
 
-	if (t->config.depth > p->max_qp_wr)
-		return verbs_impossible(t, e, "depth", t->config.depth, "max_qp_wr", p->max_qp_wr);
-	if (t->config.depth > p->max_cqe)
-		return verbs_impossible(t, e, "depth", t->config.depth, "max_cqe", p->max_cqe);
+	int rc = check_depth(t, "depth", t->config.depth, e);
+
+	if (!rc && receives)
+		rc = check_depth(t, "recv_depth", t->recv_depth, e);
+	if (rc)
+		return rc;
 	if (mtu > active)
 		return verbs_impossible(t, e, "mtu", mtu, "the port's active MTU", active);
 	t->mtu_bytes = (int)(mtu ? mtu : active);
@@ -81,10 +96,12 @@ static int interpret(struct verbs *t, struct err *e)
 					.retry_cnt = (uint8_t)s->retry_cnt,
 					.rnr_retry = (uint8_t)s->rnr_retry,
 					.min_rnr_timer = MIN_RNR_TIMER};
+	t->recv_depth = s->recv_depth ? s->recv_depth : t->config.depth;
 	t->inline_bytes = verbs_inline(s->inlined, t->config.size);
 	t->base.overhead = t->operation->head + t->operation->tail;
 	if (t->inline_bytes < 0 || (size_t)t->config.size < t->base.overhead || s->signal_every > t->config.depth ||
-	    (t->operation->is_write && t->kind->type == IBV_QPT_UD))
+	    (t->operation->is_write && t->kind->type == IBV_QPT_UD) ||
+	    (t->operation->carrier == VERBS_IN_MEMORY && t->recv_depth < t->config.depth))
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL, "the settings contradict each other");
 	if (t->operation->carrier == VERBS_IN_MEMORY && t->config.poll_recv != POLL_BUSY)
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL,

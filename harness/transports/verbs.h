@@ -154,6 +154,7 @@ struct verbs {
 	char object[IBV_SYSFS_NAME_MAX + 32]; /* "rxe0 port 1", for messages */
 	int mtu_bytes;			      /* of the path */
 	int64_t inline_bytes;		      /* of a message: none or all */
+	int64_t recv_depth;		      /* receive requests; with op write, slots */
 	bool hw_timestamps;		      /* completion queues of this device can have them */
 
 	struct ibv_context *context;

@@ -71,7 +71,7 @@ static int failure_tell(const struct verbs *t, const struct verbs_fault *f, cons
 		if (f->rc == -EOVERFLOW)
 			return err_set(e, f->rc, STATUS_FAILED, t->object, operation,
 				       "it was written over before it was read: with op write nobody tells the source "
-				       "what was read; use shorter bursts, more buffers, or op write_imm");
+				       "what was read; use shorter bursts, more recv_depth, or op write_imm");
 		return err_sys(e, f->rc, t->object, operation);
 	}
 	snprintf(object, sizeof(object), "%s: work completion %" PRIu64 " (%s queue of qp 0x%x)", t->object, f->wr_id,

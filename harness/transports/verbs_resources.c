@@ -17,6 +17,7 @@
 #include "transports/verbs_stamps.h"
 
 #define SLOT_ALIGN  64
+#define ASKED_MAX   128
 #define QUEUE_BYTES 128 /* about what a device takes for one work request and its completion */
 
 static size_t ring_bytes(const struct verbs_ring *r)
@@ -36,20 +37,31 @@ static uint32_t at_least_one(uint32_t n)
 	return n ? n : 1;
 }
 
+/* "depth 8, recv_depth 64 with size 32": what memory and queues follow from. */
+static const char *asked_for(const struct verbs *t, char *buf, size_t size)
+{
+	char more[48] = "";
+
+	if (t->settings.recv_depth)
+		snprintf(more, sizeof(more), ", recv_depth %" PRId64, t->recv_depth);
+	snprintf(buf, size, "depth %" PRId64 "%s with size %" PRId64, t->config.depth, more, t->config.size);
+	return buf;
+}
+
 /* What the device's driver says it is short of is most often what this process may lock. */
 static int no_resource(const struct verbs *t, int rc, const char *operation, struct err *e)
 {
 	size_t bytes = total_bytes(t);
 	struct rlimit limit;
-	char have[32], need[32];
+	char have[32], need[32], asked[ASKED_MAX];
 
 	if (rc != -ENOMEM && rc != -EINVAL)
 		return err_sys(e, rc ? rc : -EIO, t->object, operation);
 	if (rc == -EINVAL || getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
 	    (bytes <= limit.rlim_cur && !geteuid()))
 		return err_set(e, rc, STATUS_IMPOSSIBLE, t->object, operation,
-			       "%s; depth %" PRId64 " with size %" PRId64 " may be more than the device takes",
-			       strerror(-rc), t->config.depth, t->config.size);
+			       "%s; %s may be more than the device takes", strerror(-rc),
+			       asked_for(t, asked, sizeof(asked)));
 	return err_set(
 	    e, rc, STATUS_IMPOSSIBLE, t->object, operation,
 	    "it needs about %s of locked memory and the limit is %s (RLIMIT_MEMLOCK); raise it with `ulimit -l "
@@ -72,11 +84,6 @@ static size_t slot_bytes(const struct verbs *t)
 	return ((size_t)t->config.size + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
 }
 
-static uint32_t buffers(const struct verbs *t, int64_t need)
-{
-	return (uint32_t)(t->settings.buffers ? t->settings.buffers : need);
-}
-
 /*
  * What the source of a stopped repetition left in the send queue, not asked for, stays there until the first completion
  * of the next one: room for both.
@@ -89,30 +96,31 @@ static uint32_t send_requests(const struct verbs *t)
 /* Buffers are found by masking a message's number. */
 static struct verbs_ring send_ring(const struct verbs *t)
 {
+	const int64_t buffers = t->settings.buffers ? t->settings.buffers : t->config.depth;
+
 	return (struct verbs_ring){
-	    .depth = send_requests(t), .slots = power_of_two(buffers(t, t->config.depth)), .stride = slot_bytes(t)};
+	    .depth = send_requests(t), .slots = power_of_two((uint32_t)buffers), .stride = slot_bytes(t)};
 }
 
 /*
  * Sends: in front of a received datagram stands the GRH, in a line of its own, so that payloads are aligned.
  *
- * Writes with immediate: what was received and not released yet, and what is in flight, may each be `depth` messages,
+ * Writes with immediate: `recv_depth` messages may have been received and not be released yet, `depth` more be in flight,
  * and the device writes before it looks whether there is a receive. A write's last bytes are what is waited for, so
  * there messages end where a line does, not begin.
  */
 struct verbs_ring verbs_recv_ring(const struct verbs *t)
 {
-	uint32_t depth = (uint32_t)t->config.depth;
+	const uint32_t depth = (uint32_t)t->recv_depth;
 	size_t stride = slot_bytes(t), lead = t->kind->grh_bytes ? SLOT_ALIGN : 0;
 
 	if (t->operation->carrier == VERBS_IN_MEMORY)
-		return (struct verbs_ring){.slots = power_of_two(buffers(t, depth)),
-					   .stride = stride,
-					   .lead = stride - (size_t)t->config.size};
+		return (struct verbs_ring){
+		    .slots = power_of_two(depth), .stride = stride, .lead = stride - (size_t)t->config.size};
 	if (t->operation->is_write)
 		return (struct verbs_ring){
-		    .depth = depth, .slots = power_of_two(buffers(t, 2 * (int64_t)depth)), .stride = stride};
-	return (struct verbs_ring){.depth = depth, .slots = buffers(t, depth), .stride = stride + lead, .lead = lead};
+		    .depth = depth, .slots = power_of_two(depth + (uint32_t)t->config.depth), .stride = stride};
+	return (struct verbs_ring){.depth = depth, .slots = depth, .stride = stride + lead, .lead = lead};
 }
 
 static void size_rings(struct verbs *t)
@@ -127,13 +135,12 @@ static void size_rings(struct verbs *t)
 static int check_memory(const struct verbs *t, struct err *e)
 {
 	size_t most = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-	char have[32], need[32];
+	char have[32], need[32], asked[ASKED_MAX];
 
 	if (total_bytes(t) < most)
 		return 0;
-	return err_set(e, -ENOMEM, STATUS_IMPOSSIBLE, t->object, NULL,
-		       "depth %" PRId64 " with size %" PRId64 " needs %s of memory, and this machine has %s",
-		       t->config.depth, t->config.size,
+	return err_set(e, -ENOMEM, STATUS_IMPOSSIBLE, t->object, NULL, "%s needs %s of memory, and this machine has %s",
+		       asked_for(t, asked, sizeof(asked)),
 		       unit_format(UNIT_BYTES, (int64_t)total_bytes(t), need, sizeof(need)),
 		       unit_format(UNIT_BYTES, (int64_t)most, have, sizeof(have)));
 }

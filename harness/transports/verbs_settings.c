@@ -63,7 +63,15 @@ const struct opt verbs_options[] = {
      .deflt = "0",
      .min = 0,
      .max = 1 << 20,
-     .help = "buffers of each side, used in turn; 1: all messages share one; 0: as many as depth and op need"},
+     .help = "send buffers, used in turn; 1: all messages are sent from one; 0: as many as depth needs"},
+    {.name = "recv_depth",
+     FIELD(recv_depth),
+     .type = OPT_INT,
+     .deflt = "0",
+     .min = 0,
+     .max = 1 << 20,
+     .help = "receive requests, each with memory of its own; with op write, messages that the receiver has memory for; "
+	     "0: as many as depth"},
     {.name = "huge_pages",
      FIELD(huge_pages),
      .type = OPT_BOOL,
@@ -275,6 +283,7 @@ static int check_operation(const struct check *c, char *why, size_t why_size)
 static int check_write(const struct check *c, char *why, size_t why_size)
 {
 	const long long buffers = (long long)c->s->buffers, depth = (long long)c->config->depth;
+	const long long slots = (long long)c->s->recv_depth;
 
 	if (operation_of(c->s)->carrier != VERBS_IN_MEMORY)
 		return 0;
@@ -291,6 +300,11 @@ static int check_write(const struct check *c, char *why, size_t why_size)
 			 "buffers %lld and depth %lld: with op write, messages in flight would overwrite each other; "
 			 "use as many buffers, or less depth",
 			 buffers, depth);
+	else if (slots && slots < depth)
+		snprintf(why, why_size,
+			 "recv_depth %lld and depth %lld: with op write, messages in flight would overwrite each other "
+			 "at the receiver; use as much recv_depth, or less depth",
+			 slots, depth);
 	else
 		return 0;
 	return -EINVAL;

@@ -22,7 +22,8 @@ struct verbs_settings {
 	int op;			   /* enum verbs_op */
 	char inlined[OPT_STR_MAX]; /* "off", "on", or up to how many bytes */
 	int64_t signal_every;
-	int64_t buffers; /* of each direction; 0: as many as the operation needs */
+	int64_t buffers;    /* of the sender; 0: as many as depth */
+	int64_t recv_depth; /* 0: depth */
 	int64_t rnr_retry, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
 	char device[OPT_STR_MAX];    /* or "auto" */

@@ -162,6 +162,41 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	assert_contains "$output" "inline"
 }
 
+@test "memory of the receiver that cannot hold what is in flight is refused" {
+	spec s <<-'YAML'
+		settings: {kernel: oneway, transport: verbs, op: write, depth: 8, recv_depth: 4}
+	YAML
+	run "$KBLAT" run s.yaml --dry-run
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "recv_depth 4 and depth 8: with op write, messages in flight would overwrite each other at the receiver"
+	run "$KBLAT" run s.yaml --dry-run --set op=send
+	[ "$status" -eq 0 ]
+}
+
+# Message i is submitted at i * interval, read by the device 500 ns later and received after 1 us. Where one place held all
+# that was received, the sink found the next message's stamp.
+@test "a t_send that was overwritten before it was read is wrong, and invalidates" {
+	spec o <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 1000, repetitions: 2, warmup: 0, t_send: yes}
+		matrix:
+		  - {}
+		  - {overwrite: 5-7}
+	YAML
+	run "$KBLAT" run o.yaml --out runs
+	[ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/summary.json" '[[p["metrics"]["send_lat_ns"][k] for k in ("min", "max")] for p in d["points"]]')" \
+		"[[500, 500], [-9500, 500]]"
+	assert_eq "$(json "$run_dir/summary.json" '[p["valid"] for p in d["points"]]')" "[True, False]"
+	assert_contains "$(json "$run_dir/summary.json" "d['points'][1]['reasons']")" \
+		"6 messages whose t_send is later than their t_recv: the stamps were overwritten before they were read (sink, 2 of 2 repetitions)"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	run "$KBLAT" run o.yaml --out runs --set t_send=no
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "overwrite is about stamps in the payload; use t_send"
+}
+
 @test "what the third thread of t_send does to the latency is measured and said" {
 	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 	spec s <<-'YAML'

@@ -134,6 +134,19 @@ static void bad_payload(struct facts *f)
 	set_counter(f, 0, "sink", "bad_payloads", 2);
 }
 
+static void overwritten_stamps(struct facts *f)
+{
+	set_counter(f, 1, "sink", "overwritten_stamps", 1);
+	json_object_set_new(f->params, "t_send", json_true());
+}
+
+static void t_send_before_stamps_were_counted(struct facts *f)
+{
+	json_object_set_new(f->params, "t_send", json_true());
+	for (size_t i = 0; i < json_array_size(f->counters); i++)
+		json_object_del(json_object_get(json_array_get(f->counters, i), "sink"), "overwritten_stamps");
+}
+
 static void duplicate(struct facts *f)
 {
 	set_counter(f, 0, "sink", "duplicates", 1);
@@ -372,6 +385,11 @@ static const struct row {
     {"a bad completion", bad_completion, "1 bad completion inside the measured interval (source, 1 of 3 repetitions)",
      NULL},
     {"bad payloads", bad_payload, "2 payloads that differ from what was sent (sink, 1 of 3 repetitions)", NULL},
+    {"a stamp that was overwritten", overwritten_stamps,
+     "1 message whose t_send is later than its t_recv: the stamp was overwritten before it was read (sink, 1 of 3 "
+     "repetitions)",
+     NULL},
+    {"a run of before such stamps were counted", t_send_before_stamps_were_counted, NULL, NULL},
     {"a duplicate", duplicate, "1 message received more than once (sink, 1 of 3 repetitions)", NULL},
     {"a migration", migration, NULL, "2 moves of the polling thread to another CPU (sink, 1 of 3 repetitions)"},
     {"a migration in event mode", migration_of_a_sleeper, NULL, NULL},

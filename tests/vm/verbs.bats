@@ -57,9 +57,10 @@ all_arrive() {
 		  - {op: write_imm, qp: uc, inline: 'on'}
 		  - {op: write, connect: rdmacm, sl: 2}
 		  - {op: write_imm, depth: 1, buffers: 1}
+		  - {op: [send_imm, write_imm], depth: 8, recv_depth: [1, 3, 100]}
 		  - {op: send, depth: 5, buffers: 5, signal_every: 5}
 	YAML
-	all_arrive operations 10
+	all_arrive operations 16
 }
 
 @test "round trips" {
@@ -91,17 +92,28 @@ all_arrive() {
 	assert_eq "$(json "$run_dir/points/0000/point.json" \
 		'[d["granted"]["source"][k] for k in ("inlined", "buffers_send", "hw_timestamps")] + [d["granted"]["sink"]["buffers_recv"], d["granted"]["source"]["inline_bytes"] >= 100]')" \
 		"[True, 8, False, 5, True]"
+	spec_of recv_depth <<-'YAML'
+		  - {depth: 4, buffers: 1, recv_depth: 200}
+		  - {op: write_imm, depth: 4, recv_depth: 12}
+		  - {op: write, depth: 4, recv_depth: 12}
+	YAML
+	all_arrive recv_depth 3
+	assert_eq "$(cd "$run_dir/points" && for p in 0000 0001 0002; do json "$p/point.json" \
+		'd["granted"]["source"]["buffers_send"], d["granted"]["sink"]["buffers_recv"], d["granted"]["sink"]["depth_recv"] > 0'; done)" \
+		"$(printf '%s\n' '(1, 200, True)' '(4, 16, True)' '(4, 16, False)')"
 }
 
 @test "what this device cannot do is said, and the other points run" {
 	spec_of limits <<-'YAML'
 		  - {inline: 'on', size: [32B, 8KiB]}
+		  - {recv_depth: 1048576}
 	YAML
 	run "$KBLAT" run limits.yaml --out "$T/runs"
-	assert_contains "$output" "point 2 of 2: impossible: source: rxe0 port 1: with inline on, size 8192 is above what the device can do: max_inline_data is "
+	assert_contains "$output" "point 2 of 3: impossible: source: rxe0 port 1: with inline on, size 8192 is above what the device can do: max_inline_data is "
+	assert_contains "$output" "rxe0 port 1: recv_depth 1048576 is above what the device can do: max_"
 	run_dir=$(tail -n 1 <<<"$output")
 	run "$BATS_TEST_DIRNAME/verbs_counters.py" "$run_dir"
-	assert_contains "$output" "1 of 2 points are good"
+	assert_contains "$output" "1 of 3 points are good"
 }
 
 @test "stamps of a device that has none, and CPUs near one that is nowhere: said, point by point" {
@@ -146,6 +158,7 @@ all_arrive() {
 	local -a pairs=(
 		'op=write qp=ud|op write and qp ud'
 		'op=write poll=event|poll event and op write'
+		'op=write recv_depth=4|recv_depth 4 and depth 256: with op write'
 		'op=send size=2B|size 2 and op send'
 		'signal_every=300|signal_every 300 and depth 256'
 		'op=write buffers=8|buffers 8 and depth 256'

@@ -600,14 +600,15 @@ static void test_granted_settings(void)
 {
 	struct end source, sink;
 
-	if (ok(pair_up(&source, &sink, POLL_BUSY, 128, 100, "inline=on buffers=31 signal_every=10"),
+	if (ok(pair_up(&source, &sink, POLL_BUSY, 128, 100, "inline=on buffers=31 recv_depth=300 signal_every=10"),
 	       "granted: inline")) {
 		json_t *g = ops->granted(source.transport), *h = ops->granted(sink.transport);
 
 		ok(number_in(g, "inline_bytes") >= 128 && json_is_true(json_object_get(g, "inlined")),
 		   "granted: inline_bytes");
 		is_int(number_in(g, "buffers_send"), 32, "granted: 31 send buffers are 32, a power of two");
-		is_int(number_in(h, "buffers_recv"), 31, "granted: 31 receive buffers");
+		is_int(number_in(h, "buffers_recv"), 300, "granted: a receive buffer for each receive request");
+		ok(number_in(h, "depth_recv") >= 300, "granted: 300 receive requests");
 		ok(number_in(g, "depth_send") >= 110, "granted: the send queue has room for what was not asked for");
 		ok(json_is_false(json_object_get(g, "hw_timestamps")), "granted: rxe has no hardware timestamps");
 		json_decref(g);
