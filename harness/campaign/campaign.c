@@ -17,6 +17,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "common/version.h"
 #include "run/preflight.h"
 #include "rundir/reader.h"
@@ -96,12 +97,12 @@ static json_t *campaign_describe(const struct campaign_options *o, const struct 
 		json_array_append_new(argv, json_string(o->argv[i]));
 	for (size_t i = 0; i < s->count; i++)
 		json_array_append_new(experiments, describe_experiment(&s->items[i], &o->overrides));
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:b, s:o, s:s?, s:s?}, s:o}", "schema",
-			 1, "study", s->name, "title", s->title, "path", s->path, "status", "RUNNING", "argv", argv,
-			 "version", kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0),
-			 "ended_utc", "options", "quick", o->overrides.quick, "only",
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:b, s:o, s:s?, s:s?, s:s?}, s:o}",
+			 "schema", 1, "study", s->name, "title", s->title, "path", s->path, "status", "RUNNING", "argv",
+			 argv, "version", kblat_version, "commit", kblat_commit, "started_utc",
+			 utc_now(utc, sizeof(utc), 0), "ended_utc", "options", "quick", o->overrides.quick, "only",
 			 strings(o->overrides.only, NULL, o->overrides.only_count), "source", o->source, "sink",
-			 o->sink, "experiments", experiments);
+			 o->sink, "profile_path", o->profile_path, "experiments", experiments);
 }
 
 static int make_directory(struct campaign *c, const struct campaign_options *o, const struct study *s, struct err *e)
@@ -147,17 +148,35 @@ static int check_resumable(const struct campaign_options *o, const json_t *j, co
 	json_array_foreach (json_object_get(j, "experiments"), i, x)
 		if (!*json_text(x, "name") || !*json_text(x, "spec") || !*json_text(x, "state"))
 			return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "experiments[%zu] is incomplete", i);
-	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->out)
+	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->profile_path || o->out)
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
 			       "a campaign goes on with the options that it was begun with; leave them out");
+	return 0;
+}
+
+/* campaign.json names commands, and where specs are: somebody else's is not taken for one's own. */
+static int check_owner(const struct campaign *c, const char *file, struct err *e)
+{
+	const char *const paths[] = {c->path, file};
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (lstat(paths[i], &st))
+			return err_sys(e, -errno, paths[i], "go on with it");
+		if (st.st_uid != geteuid())
+			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "go on with it",
+				       "it belongs to user %u, not to you (user %u)", st.st_uid, geteuid());
+		if (st.st_mode & S_IWOTH)
+			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "go on with it", "others may write it");
+	}
 	return 0;
 }
 
 /* `kblat run STUDY --resume DIR`: a campaign of that study, not of another. */
 static int check_study(const struct campaign_options *o, const json_t *j, const char *file, struct err *e)
 {
-	char *real = o->resume ? realpath(o->path, NULL) : NULL;
-	bool same = !o->resume || (real && !strcmp(real, json_text(j, "path")));
+	char *real = o->path ? realpath(o->path, NULL) : NULL;
+	bool same = !o->path || (real && !strcmp(real, json_text(j, "path")));
 
 	free(real);
 	return same ? 0
@@ -167,16 +186,18 @@ static int check_study(const struct campaign_options *o, const json_t *j, const 
 
 static int resume(struct campaign *c, const struct campaign_options *o, struct err *e)
 {
-	const char *dir = o->resume ? o->resume : o->path;
 	char *file;
 	int rc;
 
-	c->path = realpath(dir, NULL);
-	file = fs_path("%s/campaign.json", c->path ? c->path : dir);
-	c->j = c->path ? json_read(file, e) : NULL;
-	if (!c->j)
-		rc = c->path ? -EINVAL : err_sys(e, -errno, dir, "find the campaign");
-	else
+	c->path = realpath(o->resume, NULL);
+	if (!c->path)
+		return err_sys(e, -errno, o->resume, "find the campaign");
+	file = fs_path("%s/campaign.json", c->path);
+	rc = check_owner(c, file, e);
+	c->j = rc ? NULL : json_read(file, e);
+	if (!rc && !c->j)
+		rc = -EINVAL;
+	if (!rc)
 		rc = check_resumable(o, c->j, file, e) ?: check_study(o, c->j, file, e) ?: lock(c, e);
 	free(file);
 	return rc;
@@ -214,6 +235,29 @@ static void add_text(json_t *words, const char *flag, const json_t *value)
 	json_array_append(words, (json_t *)value);
 }
 
+/* Options that the experiments get as they are: what they start, and where profiles are looked for. */
+static const struct {
+	const char *key, *flag, *meaning;
+} passed_on[] = {
+    {"source", "--source", "source endpoints are started by"},
+    {"sink", "--sink", "sink endpoints are started by"},
+    {"profile_path", "--profile-path", "profiles are looked for in"},
+};
+
+/* Of a campaign that is resumed: they are not on the command line. */
+static void show_passed_on(const struct campaign *c)
+{
+	const json_t *options = json_object_get(c->j, "options");
+
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
+		char quoted[TEXT_QUOTE_MAX];
+
+		if (*json_text(options, passed_on[i].key))
+			fprintf(stderr, "kblat: %s %s\n", passed_on[i].meaning,
+				text_quote(json_text(options, passed_on[i].key), quoted, sizeof(quoted)));
+	}
+}
+
 /* What `kblat` is started with. Strings are borrowed from `words`. */
 static char **arguments(const struct campaign *c, const json_t *x, json_t **words)
 {
@@ -225,8 +269,8 @@ static char **arguments(const struct campaign *c, const json_t *x, json_t **word
 		json_array_append_new(*words, json_string("--quick"));
 	add_all(*words, "--set", json_object_get(x, "set"));
 	add_all(*words, "--only", json_object_get(options, "only"));
-	add_text(*words, "--source", json_object_get(options, "source"));
-	add_text(*words, "--sink", json_object_get(options, "sink"));
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+		add_text(*words, passed_on[i].flag, json_object_get(options, passed_on[i].key));
 	argv = calloc(json_array_size(*words) + 1, sizeof(*argv));
 	for (size_t i = 0; argv && i < json_array_size(*words); i++)
 		argv[i] = (char *)json_string_value(json_array_get(*words, i));
@@ -423,7 +467,7 @@ static enum status finish(struct campaign *c, struct err *e)
 			claims_table(&verdicts, stdout);
 	}
 	if (child_is_interrupted())
-		fprintf(stderr, "kblat: interrupted; `kblat run %s` goes on with it\n", c->path);
+		fprintf(stderr, "kblat: interrupted; `kblat run --resume %s` goes on with it\n", c->path);
 	json_decref(document);
 	claim_verdicts_free(&verdicts);
 	printf("%s\n", c->path);
@@ -481,12 +525,18 @@ enum status campaign_run(const struct campaign_options *o, struct err *e)
 	struct campaign c = {.lock = -1, .json = o->json};
 	enum status status;
 
-	if (!o->resume && !is_campaign(o->path))
-		status = start_new(o, &c, e);
-	else if (resume(&c, o, e))
+	if (!o->resume && is_campaign(o->path)) {
+		err_set(e, -EINVAL, STATUS_USAGE, o->path, NULL,
+			"it is a campaign that was begun; 'kblat run --resume %s' goes on with it", o->path);
 		status = e->status;
-	else
+	} else if (!o->resume) {
+		status = start_new(o, &c, e);
+	} else if (resume(&c, o, e)) {
+		status = e->status;
+	} else {
+		show_passed_on(&c);
 		status = o->dry_run ? (print_experiments(&c), STATUS_OK) : run_campaign(&c, e);
+	}
 	if (c.lock >= 0)
 		close(c.lock);
 	json_decref(c.j);

@@ -9,7 +9,8 @@
  *     derived/         `kblat report`
  *
  * campaign.json: {"schema": 1, "study", "title", "path", "status": RUNNING|COMPLETED|FAILED|INTERRUPTED, "argv": [], "version",
- * "commit", "started_utc", "ended_utc", "options": {"quick", "only": [], "source", "sink"}, "experiments": [{"name", "spec",
+ * "commit", "started_utc", "ended_utc", "options": {"quick", "only": [], "source", "sink",
+ * "profile_path"}, "experiments": [{"name", "spec",
  * "set": [], "points", "messages", "state": pending|running|completed|failed|interrupted|impossible|skipped, "run": null or a
  * directory's name, "earlier": [], "exit_status", "why"}]}
  */
@@ -22,9 +23,9 @@
 #include "spec/spec.h"
 
 struct campaign_options {
-	const char *path;   /* of a study, or of a campaign to go on with */
-	const char *resume; /* a campaign of that study; NULL: a new one */
-	const char *out, *source, *sink;
+	const char *path;   /* of a study; NULL with `resume`: whichever it was begun with */
+	const char *resume; /* a campaign of that study to go on with, one's own; NULL: a new one */
+	const char *out, *source, *sink, *profile_path;
 	struct spec_overrides overrides;
 	bool dry_run, json;
 	int argc; /* of `kblat`, for the record */

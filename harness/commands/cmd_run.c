@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include "claims/claims.h"
 #include "claims/claims_table.h"
 #include "commands/commands.h"
+#include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -16,9 +18,9 @@
 
 const struct cli_command cmd_run_cli = {
     .name = "run",
-    .synopsis =
-	"SPEC|STUDY|CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device DEV] [--reps N] "
-	"[--dry-run] [--json]",
+    .synopsis = "SPEC|STUDY|--resume CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device "
+		"DEV] [--reps N] "
+		"[--dry-run] [--json]",
     .summary = "run an experiment and seal its run directory",
     .details =
 	"SPEC is a YAML file, or a directory with a spec.yaml in it (`kblat list` shows those there are). The run "
@@ -28,7 +30,9 @@ const struct cli_command cmd_run_cli = {
 	"directory "
 	"with their run directories, campaign.json, and a table of what they claim (claims.tsv). One that was "
 	"interrupted "
-	"goes on with `kblat run CAMPAIGN`, or --resume.\n\n"
+	"goes on with `kblat run --resume CAMPAIGN`, where that is the caller's own directory, with the commands that "
+	"it "
+	"was begun with; they are shown.\n\n"
 	"Each side of a point is a process of its own. --source and --sink give a command prefix that starts it: "
 	"\"ip netns exec ns0\", \"numactl -m 0\", \"ssh host\". Both talk over their standard input and output; "
 	"nothing "
@@ -38,13 +42,13 @@ const struct cli_command cmd_run_cli = {
 	"point failed or the "
 	"run "
 	"was interrupted; 2 the spec or the command line is wrong; 77 no point is possible on this machine.",
-    .min_args = 1,
+    .min_args = 0,
     .max_args = 1,
 };
 
 struct run_options {
 	struct cli_list args, set, only;
-	const char *out, *source, *sink, *device, *resume;
+	const char *out, *source, *sink, *device, *resume, *profile_path;
 	long reps;
 	bool quick, dry_run, json;
 };
@@ -252,15 +256,44 @@ static enum status run_one(const struct run_options *o, const struct spec_overri
 static enum status run_many(const struct run_options *o, const struct spec_overrides *overrides, int argc, char **argv,
 			    struct err *e)
 {
-	const struct campaign_options campaign = {o->args.items[0], o->resume,	o->out,	 o->source, o->sink,
-						  *overrides,	    o->dry_run, o->json, argc,	    argv};
+	const struct campaign_options campaign = {
+	    .path = o->args.count ? o->args.items[0] : NULL,
+	    .resume = o->resume,
+	    .out = o->out,
+	    .source = o->source,
+	    .sink = o->sink,
+	    .profile_path = o->profile_path,
+	    .overrides = *overrides,
+	    .dry_run = o->dry_run,
+	    .json = o->json,
+	    .argc = argc,
+	    .argv = argv,
+	};
 
 	return campaign_run(&campaign, e);
 }
 
+/* kbtune has it from its environment; so have the runs of a campaign. The caller frees `real`. */
+static int use_profile_path(struct run_options *o, char **real, struct err *e)
+{
+	*real = o->profile_path ? realpath(o->profile_path, NULL) : NULL;
+	if (o->profile_path && (!*real || setenv("KBTUNE_PROFILES", *real, 1)))
+		return err_sys(e, -errno, o->profile_path, "look for profiles there");
+	o->profile_path = *real;
+	return 0;
+}
+
+static int check_arguments(const struct run_options *o, struct err *e)
+{
+	return o->resume || o->args.count
+		   ? 0
+		   : err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
+			     "run: no SPEC is given; 'kblat list experiments' shows those there are");
+}
+
 static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
 {
-	char reps[24], *kept[2] = {NULL, NULL};
+	char reps[24], *kept[2] = {NULL, NULL}, *profiles = NULL;
 	enum status status;
 
 	snprintf(reps, sizeof(reps), "%ld", o->reps);
@@ -270,10 +303,13 @@ static enum status run(struct run_options *o, int argc, char **argv, struct err 
 	const struct spec_overrides overrides = {o->set.items,	o->set.count, o->only.items,
 						 o->only.count, o->quick,     NULL};
 
-	if (o->resume || campaign_is(o->args.items[0]))
+	if (check_arguments(o, e) || use_profile_path(o, &profiles, e))
+		status = e->status;
+	else if (o->resume || campaign_is(o->args.items[0]))
 		status = run_many(o, &overrides, argc, argv, e);
 	else
 		status = run_one(o, &overrides, argc, argv, e);
+	free(profiles);
 	free(kept[0]);
 	free(kept[1]);
 	return status;
@@ -291,7 +327,8 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	    {"sink", CLI_STRING, &o.sink, "CMD", "command prefix that starts the sink endpoint", 0, 0},
 	    {"device", CLI_STRING, &o.device, "DEV", "the RDMA device, as --set device=DEV", 0, 0},
 	    {"reps", CLI_INT, &o.reps, "N", "repetitions, as --set repetitions=N", 1, 100000},
-	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with a campaign that was begun", 0, 0},
+	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with a campaign of one's own", 0, 0},
+	    {"profile-path", CLI_STRING, &o.profile_path, "DIR", "look for profiles in DIR first", 0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL, "print the points with every setting, and do nothing", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},

@@ -103,7 +103,7 @@ states() {
 	assert_eq "$(json "$c/campaign.json" 'd["status"]')" FAILED
 	before=$(json "$c/campaign.json" 'd["experiments"][2]["run"]')
 	sed -i 's/, fault: die//' study/fast/spec.yaml
-	run "$KBLAT" run "$c"
+	run "$KBLAT" run --resume "$c"
 	[ "$status" -eq 0 ]
 	assert_eq "$(tail -n 1 <<<"$output")" "$c"
 	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
@@ -162,14 +162,14 @@ states() {
 		d["experiments"][2].update(state="pending", run=None)
 		json.dump(d, open(sys.argv[1], "w"))
 	PY
-	run "$KBLAT" run "$c" --dry-run
+	run "$KBLAT" run --resume "$c" --dry-run
 	[ "$status" -eq 0 ]
 	assert_contains "$output" "pending"
-	run "$KBLAT" run "$c"
+	run "$KBLAT" run --resume "$c"
 	[ "$status" -eq 0 ]
 	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
 	echo '{}' >"$c/campaign.json"
-	run "$KBLAT" run "$c"
+	run "$KBLAT" run --resume "$c"
 	[ "$status" -eq 2 ]
 }
 
@@ -177,7 +177,7 @@ states() {
 	study
 	run "$KBLAT" run study --out out
 	c=$(tail -n 1 <<<"$output")
-	run flock "$c" "$KBLAT" run "$c"
+	run flock "$c" "$KBLAT" run --resume "$c"
 	[ "$status" -eq 1 ]
 	assert_contains "$output" "another kblat works on this campaign"
 }

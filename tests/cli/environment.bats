@@ -19,7 +19,7 @@ setup() {
 	spec env <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, poll: event, messages: 200, burst: 200, repetitions: 1, warmup: 0}
 		matrix:
-		  - environment: [none, ./quiet, ./calm]
+		  - environment: [none, quiet, calm]
 		    size: [32B, 64B]
 	YAML
 }
@@ -29,7 +29,7 @@ changes() {
 }
 
 measure() {
-	run "$KBLAT" run env.yaml --out "$T/runs" "$@"
+	run "$KBLAT" run env.yaml --out "$T/runs" --profile-path "$T" "$@"
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
@@ -45,23 +45,23 @@ measured() {
 		settings: {kernel: oneway, transport: shmem, poll: event, messages: 200, burst: 200, repetitions: 1, warmup: 0}
 		matrix:
 		  - {environment: none}
-		  - {environment: ./quiet, size: [32B, 64B]}
-		  - {environment: ./calm}
-		  - {environment: ./quiet, size: 128B}
+		  - {environment: quiet, size: [32B, 64B]}
+		  - {environment: calm}
+		  - {environment: quiet, size: 128B}
 	YAML
 	measured
 	assert_eq "$(changes '[(e["profile"], e["points"], e["restored"]["state"]) for e in d["environments"]]')" \
-		"[('./quiet', [1, 2], 'restored'), ('./calm', [3], 'restored'), ('./quiet', [4], 'restored')]"
+		"[('quiet', [1, 2], 'restored'), ('calm', [3], 'restored'), ('quiet', [4], 'restored')]"
 	assert_eq "$(changes '[(s["before"], s["after"]) for s in d["environments"][1]["applied"]["steps"]]')" "[('60', '20')]"
 	assert_eq "$(json "$run_dir/resolved.json" '[p["params"]["environment"] for p in d["points"]]')" \
-		"['none', './quiet', './quiet', './calm', './quiet']"
+		"['none', 'quiet', 'quiet', 'calm', 'quiet']"
 	as_before
 	"$KBLAT" verify "$run_dir"
 }
 
 @test "endpoints are started inside the shield" {
 	spec env <<-'YAML'
-		settings: {kernel: oneway, transport: shmem, poll: event, messages: 200, burst: 200, repetitions: 1, warmup: 0, environment: ./quiet}
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 200, burst: 200, repetitions: 1, warmup: 0, environment: quiet}
 	YAML
 	cat >kbtune <<-SH
 		#!/bin/sh
@@ -76,7 +76,7 @@ measured() {
 @test "a dry run shows it, and starts nothing" {
 	measure --dry-run
 	[ "$status" -eq 0 ]
-	assert_contains "$output" 'environment="./quiet"'
+	assert_contains "$output" 'environment="quiet"'
 	[ ! -e m/run/kbtune ]
 }
 
@@ -88,13 +88,13 @@ measured() {
 		sysctl: {vm.swapiness: 10}
 		nonsense: 3
 	YAML
-	measure --set environment=./bad
+	measure --set environment=bad
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "nonsense"
 	assert_contains "$output" "bad/profile.yaml:3:1"
-	measure --set environment=./quiet --set source_cpu=0
+	measure --set environment=quiet --set source_cpu=0
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "source_cpu: no shield of the environment ./quiet has CPU 0"
+	assert_contains "$output" "source_cpu: no shield of the environment quiet has CPU 0"
 	"$KBTUNE" apply ./calm
 	measure
 	[ "$status" -eq 1 ]
@@ -104,6 +104,28 @@ measured() {
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "/nonexistent"
 	[ ! -e runs ] || assert_eq "$(ls runs)" ""
+	as_before
+}
+
+@test "a spec names profiles, it does not bring them: a path is refused" {
+	sed -i 's/quiet, calm/.\/quiet, calm/' env.yaml
+	for profile in ./quiet "$T/quiet" ../quiet .; do
+		run "$KBLAT" run env.yaml --out "$T/runs" --set environment="$profile"
+		echo "$output"
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "must be the name of a profile, not a path"
+	done
+	run "$KBLAT" run env.yaml --out "$T/runs"
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "env.yaml:"
+	[ ! -e runs ]
+	as_before
+}
+
+@test "a profile beside the spec is not found by its name alone" {
+	run "$KBLAT" run env.yaml --out "$T/runs"
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "no profile is named"
 	as_before
 }
 
@@ -133,7 +155,7 @@ measured() {
 
 # begin NAME: a long run into the folder NAME, in the background, until it measures.
 begin() {
-	"$KBLAT" run env.yaml --out "$T/$1" --set environment=./calm --set burst=1 --set pause=10ms --reps 200 >out 2>&1 3>&- &
+	"$KBLAT" run env.yaml --out "$T/$1" --profile-path "$T" --set environment=calm --set burst=1 --set pause=10ms --reps 200 >out 2>&1 3>&- &
 	run_pid=$!
 	for _ in $(seq 600); do
 		! compgen -G "$1/*/points/*/rep-*" >compgen || return 0

@@ -98,3 +98,60 @@ keeps_quiet() {
 		[ ! -e "$run_dir/derived" ]
 	done
 }
+
+# campaign LAUNCHER: a directory that says it is a campaign of one experiment, begun with that launcher.
+campaign() {
+	mkdir campaign
+	spec scripted <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 100, repetitions: 1}
+	YAML
+	cat >campaign/campaign.json <<-JSON
+		{"schema": 1, "study": "s", "title": "t", "path": "$T", "status": "INTERRUPTED",
+		 "options": {"quick": false, "only": [], "source": "$1", "sink": null},
+		 "experiments": [{"name": "n", "spec": "$T/scripted.yaml", "set": [], "points": 1, "messages": 1, "state": "pending",
+		  "run": null, "earlier": [], "exit_status": null, "why": ""}]}
+	JSON
+}
+
+@test "a directory with a campaign.json is not executed; --resume shows what it starts" {
+	printf '#!/bin/sh\ntouch "%s/executed"\nexec "$@"\n' "$T" >launcher
+	chmod +x launcher
+	campaign "$T/launcher"
+	run "$KBLAT" run campaign
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "kblat run --resume campaign"
+	[ ! -e executed ]
+	run "$KBLAT" run --resume campaign
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "source endpoints are started by '$T/launcher'"
+	[ -e executed ]
+}
+
+@test "a campaign of somebody else, or one that others may write, is not resumed" {
+	campaign env
+	for mode in 777:755 755:666; do
+		chmod "${mode%:*}" campaign
+		chmod "${mode#*:}" campaign/campaign.json
+		run "$KBLAT" run --resume campaign
+		echo "$output"
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "others may write it"
+	done
+	chmod 755 campaign
+	chmod 644 campaign/campaign.json
+	[ "$(id -u)" -eq 0 ] || skip "root alone can give files away"
+	chown 65534 campaign
+	run "$KBLAT" run --resume campaign
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "it belongs to user 65534, not to you"
+	chown 0 campaign
+	chown 65534 campaign/campaign.json
+	run "$KBLAT" run --resume campaign
+	[ "$status" -eq 2 ]
+}
+
+@test "run without a spec says what is missing" {
+	run "$KBLAT" run
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "no SPEC is given"
+}
