@@ -13,6 +13,10 @@
 
 #define CPULIST_MAX 8192
 
+/* Room for any set as a text, a list or a mask: a range "1000-1001," takes 10 characters and three
+ * CPUs, the one behind it with it. */
+#define CPULIST_TEXT_MAX (4 * CPULIST_MAX)
+
 struct cpulist {
 	uint64_t bits[CPULIST_MAX / 64];
 };

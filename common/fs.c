@@ -18,7 +18,8 @@
 #include "common/err.h"
 
 /* Each level of a tree holds a file descriptor while it is walked. */
-#define DEPTH_MAX 100
+#define DEPTH_MAX  100
+#define FIRST_READ ((size_t)1 << 16)
 
 char *fs_path(const char *format, ...)
 {
@@ -127,10 +128,12 @@ int fs_write(const char *path, const void *data, size_t size, struct err *e)
 	return rc ? err_sys(e, rc, path, "write") : 0;
 }
 
-/* Room for one byte more than is wanted, so that a file which is too large shows itself. */
+/* Room for one byte more than is wanted, so that a file which is too large shows itself. Much to
+ * begin with: there are files below /proc/sys that say as much as fits the first read, and no
+ * more. */
 static int grow(char **buf, size_t used, size_t *room, size_t max)
 {
-	size_t want = *room ? *room * 2 : 4096;
+	size_t want = *room ? *room * 2 : FIRST_READ;
 	char *bigger;
 
 	if (used + 1 < *room)
@@ -171,7 +174,9 @@ int fs_read_fd(int fd, size_t max, char **data, size_t *size)
 		return rc;
 	}
 	buf[used] = '\0';
-	*data = buf;
+	*data = realloc(buf, used + 1);
+	if (!*data)
+		*data = buf;
 	if (size)
 		*size = used;
 	return 0;

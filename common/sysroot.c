@@ -251,8 +251,11 @@ int sysroot_write(const struct sysroot *r, const char *path, const char *text, s
 	 * that. */
 	if (!r->live && ftruncate(fd, 0))
 		rc = -errno;
+	/* A long list (ip_local_reserved_ports) is taken a page at a time, the rest added to it. */
 	while (!rc && (n = write(fd, text, length)) != (ssize_t)length)
-		if (n >= 0 || errno != EINTR)
+		if (n > 0)
+			text += n, length -= (size_t)n;
+		else if (!n || errno != EINTR)
 			rc = n < 0 ? -errno : -EIO;
 	if (close(fd) && !rc)
 		rc = -errno;

@@ -38,7 +38,8 @@ int sysroot_line(const struct sysroot *r, const char *path, char *buf, size_t si
  * -ERANGE if it does not fit. */
 int sysroot_int(const struct sysroot *r, const char *path, int64_t *value);
 
-/* Write `text` with a single write(2), as kernel files want it; the file must exist. */
+/* Write `text` with a single write(2), as kernel files want it, unless the kernel takes less; the
+ * file must exist. */
 int sysroot_write(const struct sysroot *r, const char *path, const char *text, size_t length);
 
 /* The text of a symbolic link. 0 or a negative errno (-ENAMETOOLONG if `buf` is too small). */

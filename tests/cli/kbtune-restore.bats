@@ -86,3 +86,90 @@ offline() {
 	assert_contains "$(cat err)" "somebody restored what was applied here, and applied second: that stays"
 	assert_eq "$(value /proc/sys/vm/swappiness)" 2
 }
+
+@test "a value of several pages is applied and put back whole" {
+	machine small-v2
+	mkdir -p m/proc/sys/net/ipv4
+	file=m/proc/sys/net/ipv4/ip_local_reserved_ports
+	seq -s , 1 2 20000 | cut -c 1-6000 >"$file"
+	[ "$(stat -c %s "$file")" -gt 6000 ]
+	cp -a "$file" before
+	profile ports <<-YAML
+		sysctl: {net.ipv4.ip_local_reserved_ports: '$(seq -s , 30001 2 50000 | cut -c 1-5999)'}
+	YAML
+	kb apply ./ports
+	[ "$status" -eq 0 ]
+	assert_eq "$(wc -c <"$file")" 6000
+	kb verify
+	[ "$status" -eq 0 ]
+	assert_eq "$(json m/run/kbtune/journal.json 'len(d["steps"][0]["before"])')" 6000
+	kb restore
+	[ "$status" -eq 0 ]
+	cmp before "$file"
+}
+
+# many_cpus: 2048 CPUs on one node.
+many_cpus() {
+	local root
+	for root in m m.before; do
+		echo 0-2047 | tee "$root"/sys/devices/system/cpu/{online,possible} "$root/sys/devices/system/node/node0/cpulist" \
+			>"$root/sys/fs/cgroup/cpuset.cpus.effective"
+		rm -rf "$root/sys/devices/system/node/node1"
+		echo 0-2047 >"$root/proc/irq/4/smp_affinity_list"
+		echo 0 | tee "$root"/sys/devices/system/node/{online,has_memory} >/dev/null
+	done
+}
+
+@test "every second of 2048 CPUs is a long list, and no CPU of it is lost" {
+	machine small-v2
+	many_cpus
+	list=$(seq -s , 1 2 2047)
+	profile half <<-YAML
+		shields: [{name: rt, place: {cpus: '$list'}}]
+		irqs: {all: housekeeping, default: housekeeping}
+		tasks: away
+	YAML
+	kb plan ./half --json
+	[ "$status" -eq 0 ]
+	echo "$output" >p.json
+	assert_eq "$(json p.json 'd["shields"][0]["cpus"]')" "$list"
+	kb apply ./half
+	echo "$output" | cut -c 1-300
+	[ "$status" -eq 0 ]
+	assert_eq "$(value /sys/fs/cgroup/rt/cpuset.cpus)" "$list"
+	assert_eq "$(value /proc/irq/4/smp_affinity_list)" "$(seq -s , 0 2 2046)"
+	assert_eq "$(json m/run/kbtune/journal.json '[s["data"]["off"] for s in d["steps"] if s["op"] == "affinity"][0]')" "$list"
+	kb verify
+	[ "$status" -eq 0 ]
+	kb restore
+	as_before
+}
+
+# named NUMBER NAME: a program's thread of that name, which may run on CPU 3.
+named() {
+	mkdir -p "m/proc/$1/task/$1"
+	printf '%s (%s) S 2 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0\n' "$1" "$2" |
+		tee "m/proc/$1/stat" >"m/proc/$1/task/$1/stat"
+	printf 'Cpus_allowed_list:\t3\n' >"m/proc/$1/task/$1/status"
+	echo "$2" >"m/proc/$1/comm"
+}
+
+@test "a thread is seen and written down whatever its name holds, and nothing of that reaches the terminal" {
+	machine small-v2
+	named 501 $'new\nline) S'
+	named 502 $'bad\xff\xfeutf'
+	named 503 $'esc\e[31m'
+	profile away <<-'YAML'
+		shields: [{name: rt, place: {cpus: 3}}]
+		tasks: away
+	YAML
+	kb plan ./away
+	[ "$status" -eq 0 ]
+	[[ $output != *$'\e'* ]]
+	assert_contains "$output" "3 threads are pinned to the shields' CPUs"
+	kb apply ./away
+	[ "$status" -eq 0 ]
+	assert_eq "$(json m/run/kbtune/journal.json \
+		'sorted((t["tid"], t["name"]) for t in d["steps"][0]["data"]["threads"] if t["tid"] > 500)' 2>&1)" \
+		"[(501, 'new?line) S'), (502, 'bad??utf'), (503, 'esc?[31m')]"
+}

@@ -4,9 +4,11 @@
 
 static const char *value(enum form f, const char *text, const char *about)
 {
-	static char buf[FORM_VALUE_MAX];
+	static char *last;
 
-	return form_value(f, text, about, buf, sizeof(buf));
+	free(last);
+	last = form_value(f, text, about);
+	return last;
 }
 
 static void is_written(enum form f, const char *text, const char *to, const char *want)
@@ -26,6 +28,7 @@ static void test_values(void)
 	is_str(value(FORM_CHOICE, "none\n", ""), "none", "one word to choose from has no brackets");
 	is_str(value(FORM_CONTROLLER, "cpu cpuset io\n", "+cpuset"), "+cpuset", "the controller is on");
 	is_str(value(FORM_CONTROLLER, "cpu io\n", "+cpuset"), "-cpuset", "the controller is off");
+	is_str(value(FORM_CONTROLLER, "cpu\n", ""), "-", "no controller is asked for");
 	is_str(value(FORM_CONTROLLER, "cpusetx\n", "+cpuset"), "-cpuset", "another controller's name begins alike");
 }
 

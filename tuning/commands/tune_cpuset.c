@@ -23,8 +23,6 @@
 #include "tuning/ops/op_file.h"
 #include "tuning/steps/plan.h"
 
-#define LIST_TEXT 1024
-
 const struct cli_command tune_cpuset_cli = {
     .name = "cpuset",
     .synopsis = "list | create NAME --cpus LIST | destroy NAME | exec NAME -- COMMAND...",
@@ -58,7 +56,7 @@ static char *cpuset_line(const struct machine *m, const struct cgroups *cg, cons
 /* The root of version 2 says only what is effective. */
 static json_t *cpuset_json(const struct machine *m, const struct cgroups *cg, const char *name)
 {
-	char cpus[LIST_TEXT], memory[LIST_TEXT], kind[128];
+	char cpus[CPULIST_TEXT_MAX], memory[CPULIST_TEXT_MAX], kind[128], shown[1024];
 	int tasks = cgroups_tasks(m, cg, name);
 
 	if (!*cpuset_line(m, cg, name, "cpus", cpus, sizeof(cpus)))
@@ -69,8 +67,9 @@ static json_t *cpuset_json(const struct machine *m, const struct cgroups *cg, co
 		cpuset_line(m, cg, name, "cpus.partition", kind, sizeof(kind));
 	else
 		snprintf(kind, sizeof(kind), "%s", cgroups_exclusive(m, cg, name) ? "exclusive" : "shared");
-	return json_pack("{s:s, s:s, s:s, s:s, s:i}", "name", *name ? name : "/", "cpus", cpus, "memory_nodes", memory,
-			 "kind", *kind ? kind : "root", "tasks", tasks < 0 ? 0 : tasks);
+	return json_pack("{s:s, s:s, s:s, s:s, s:i}", "name",
+			 *name ? text_clean(name, strlen(name), shown, sizeof(shown)) : "/", "cpus", cpus,
+			 "memory_nodes", memory, "kind", *kind ? kind : "root", "tasks", tasks < 0 ? 0 : tasks);
 }
 
 static void print_table(const json_t *list, FILE *out)

@@ -20,8 +20,7 @@
 #include "tuning/ops/op_irq.h"
 #include "tuning/steps/plan.h"
 
-#define LIST_TEXT 1024
-#define ARGS_MAX  4096
+#define ARGS_MAX 4096
 
 const struct cli_command tune_irq_cli = {
     .name = "irq",
@@ -76,7 +75,7 @@ static char *top_cpus(const struct irq_table *t, const struct irq *irq, char *bu
 
 static json_t *irq_json(const struct machine *m, const struct irq_table *t, const struct irq *irq)
 {
-	char allowed[LIST_TEXT], effective[LIST_TEXT], names[200] = "", cpu[16];
+	char allowed[CPULIST_TEXT_MAX], effective[CPULIST_TEXT_MAX], names[200] = "", cpu[16];
 	json_t *counts = json_object(), *j;
 
 	for (size_t i = 0; i < t->cpu_count; i++)
@@ -97,7 +96,7 @@ static json_t *irq_json(const struct machine *m, const struct irq_table *t, cons
 
 static void print_irq(const struct machine *m, const struct irq_table *t, const struct irq *irq)
 {
-	char allowed[LIST_TEXT], effective[LIST_TEXT], top[128], names[200] = "";
+	char allowed[CPULIST_TEXT_MAX], effective[CPULIST_TEXT_MAX], top[128], names[200] = "";
 
 	if (irq->device)
 		irqs_device_names(m, irq->device, names, sizeof(names));
@@ -135,7 +134,7 @@ static bool is_asked_for(const struct request *r, const struct cpulist *irqs, co
 static void print_irqs_json(struct request *r, const struct irq_table *t, const struct cpulist *irqs)
 {
 	json_t *list = json_array(), *all;
-	char mask[LIST_TEXT];
+	char mask[CPULIST_TEXT_MAX];
 
 	for (size_t i = 0; i < t->count; i++)
 		if (is_asked_for(r, irqs, &t->irqs[i]))

@@ -67,10 +67,11 @@ static json_t *find_holders(const struct machine *m)
 	int n = sysroot_list(&m->root, "/proc", "[0-9]*", &pids);
 
 	for (int i = 0; i < n; i++) {
-		char *path = fs_path("/proc/%s/comm", pids[i]), name[64] = "?";
+		char *path = fs_path("/proc/%s/comm", pids[i]), said[64] = "?", name[64];
 
 		if (has_request(m, pids[i])) {
-			sysroot_line(&m->root, path, name, sizeof(name));
+			sysroot_line(&m->root, path, said, sizeof(said));
+			text_clean(said, strlen(said), name, sizeof(name));
 			json_array_append_new(list, json_pack("{s:i, s:s}", "pid", atoi(pids[i]), "name", name));
 		}
 		free(path);

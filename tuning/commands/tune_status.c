@@ -30,7 +30,7 @@ struct request {
 
 static json_t *status_json(struct machine *m, const struct journal *j, struct err *e)
 {
-	char cpus[512], active[256] = "", folder[5200];
+	char cpus[CPULIST_TEXT_MAX], active[256] = "", folder[5200];
 	struct topology topo;
 	struct cgroups cg;
 	long long us;

@@ -83,19 +83,19 @@ static enum status check_profile(struct request *r)
 static enum status show_profile(struct request *r)
 {
 	json_t *guards = tuned_guards(r->m, r->name, NULL), *one;
-	char value[FORM_VALUE_MAX];
 	size_t i;
 
 	json_array_foreach (guards, i, one) {
 		int form = form_find(json_string_value(json_object_get(one, "form")));
+		char *value = form_value((enum form)form, json_string_value(json_object_get(one, "raw")), "");
 
-		form_value((enum form)form, json_string_value(json_object_get(one, "raw")), "", value, sizeof(value));
 		json_object_set_new(one, "now", json_string(value));
 		json_object_del(one, "raw");
 		json_object_del(one, "form");
 		if (!r->json)
 			printf("%-60s %s -> %s\n", json_string_value(json_object_get(one, "path")), value,
 			       json_string_value(json_object_get(one, "want")));
+		free(value);
 	}
 	if (r->json)
 		json_print(guards, stdout);

@@ -41,15 +41,14 @@ static void check_argument(struct planner *p, const struct setting *s, const str
 	bool plain = value->kind == YNODE_SCALAR && strcmp(key->scalar, "isolcpus") &&
 		     strcmp(key->scalar, "nohz_full") && strcmp(key->scalar, "rcu_nocbs") &&
 		     strcmp(key->scalar, "irqaffinity");
-	char want[FORM_VALUE_MAX], *have;
+	char list[CPULIST_TEXT_MAX], *have;
+	const char *want = value->scalar;
 	struct cpulist cpus;
 
-	if (plain)
-		snprintf(want, sizeof(want), "%s", value->scalar);
-	else if (place_resolve(p, s, value, key->scalar, &cpus))
+	if (!plain && place_resolve(p, s, value, key->scalar, &cpus))
 		return;
-	else
-		cpulist_format(&cpus, want, sizeof(want));
+	if (!plain)
+		want = cpulist_format(&cpus, list, sizeof(list));
 	have = find_argument(line, key->scalar);
 	plan_boot(p->plan, key->scalar, want, have,
 		  have && form_same(plain ? FORM_TEXT : FORM_LIST, plain ? have : without_flags(have), want));

@@ -48,7 +48,7 @@ void knob_files_plan(struct planner *p, const struct setting *s, const struct kn
 		if (!path)
 			setting_fault(s, key, "%s is not a name below %s",
 				      text_quote(key->scalar, quoted, sizeof(quoted)), (const char *)k->row);
-		else if (value->kind != YNODE_SCALAR || !*value->scalar || strlen(value->scalar) >= FORM_VALUE_MAX / 2)
+		else if (value->kind != YNODE_SCALAR || !*value->scalar || strlen(value->scalar) >= MACHINE_VALUE_MAX)
 			setting_fault(s, value, "a value is a text");
 		else
 			op_file_plan(p->plan, p->m, s->key, path, form_at(p->m, path), value->scalar,

@@ -12,8 +12,7 @@
 #include "tuning/ops/op_file.h"
 #include "tuning/ops/op_irq.h"
 
-#define LIST_TEXT 2048
-#define DEFAULT	  "/proc/irq/default_smp_affinity"
+#define DEFAULT "/proc/irq/default_smp_affinity"
 
 /* What an interrupt asks of `all` is the least change: the CPUs it has of those, or all of them. */
 static void plan_away(struct planner *p, const struct knob *k, const struct irq *irq, const struct cpulist *all)
@@ -67,7 +66,7 @@ static void plan_device(struct planner *p, const struct setting *s, const struct
 
 static void plan_default(struct planner *p, const struct knob *k, const struct cpulist *cpus)
 {
-	char mask[LIST_TEXT];
+	char mask[CPULIST_TEXT_MAX];
 
 	op_file_plan(p->plan, p->m, k->key, DEFAULT, FORM_MASK, cpulist_format_mask(cpus, mask, sizeof(mask)),
 		     "there is no such file here");

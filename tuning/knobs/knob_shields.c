@@ -12,12 +12,10 @@
 #include "tuning/ops/op_drain.h"
 #include "tuning/ops/op_file.h"
 
-#define LIST_TEXT 512
-
 /* The root has every CPU; its mates must not have ours. */
 static int check_overlap(struct planner *p, const struct shield *shield, char *const *names)
 {
-	char ours[LIST_TEXT], theirs[LIST_TEXT];
+	char ours[CPULIST_TEXT_MAX], theirs[CPULIST_TEXT_MAX];
 	struct cpulist cpus;
 
 	for (; *names; names++) {

@@ -9,8 +9,6 @@
 #include "tuning/machine/tasks.h"
 #include "tuning/ops/op_affinity.h"
 
-#define LIST_TEXT 1024
-
 struct collection {
 	struct planner *p;
 	bool programs;	 /* those with the usual affinity, too: no partition moves them */
@@ -29,7 +27,7 @@ static bool is_alone_on(const struct cpulist *cpus, const struct cpulist *shield
 static int collect_thread(const struct thread *t, void *context)
 {
 	struct collection *c = context;
-	char cpus[LIST_TEXT];
+	char cpus[CPULIST_TEXT_MAX];
 	bool own = !cpulist_is_subset(&c->p->topo.online, &t->cpus),
 	     in_way = cpulist_intersects(&t->cpus, &c->p->shielded);
 
@@ -66,7 +64,7 @@ static json_t *shield_names(const struct plan *p)
 
 static json_t *make_data(struct planner *p, json_t *threads, bool programs, bool again)
 {
-	char off[LIST_TEXT], housekeeping[LIST_TEXT];
+	char off[CPULIST_TEXT_MAX], housekeeping[CPULIST_TEXT_MAX];
 
 	return json_pack("{s:s, s:s, s:O, s:b, s:b, s:b, s:b, s:o}", "off",
 			 cpulist_format(&p->shielded, off, sizeof(off)), "housekeeping",
@@ -88,7 +86,7 @@ void knob_tasks_plan(struct planner *p, const struct setting *s, const struct kn
 {
 	struct collection c = {
 	    .p = p, .threads = json_array(), .programs = !p->cg.version || has_member_shield(p->plan)};
-	char off[LIST_TEXT], after[LIST_TEXT + 64], before[128];
+	char off[CPULIST_TEXT_MAX], after[CPULIST_TEXT_MAX + 64], before[128];
 
 	if (!is_away(s) || cpulist_first(&p->shielded) < 0) {
 		json_decref(c.threads);

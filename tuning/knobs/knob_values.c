@@ -185,7 +185,7 @@ static const char *first_path(const struct value *v, const struct cpulist *cpus,
 
 static void plan_on(const struct value *v, const struct cpulist *cpus)
 {
-	char value[FORM_VALUE_MAX];
+	char value[CPULIST_TEXT_MAX];
 	bool inverted = false;
 	const char *pattern;
 

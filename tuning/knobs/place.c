@@ -9,8 +9,6 @@
 #include "common/text.h"
 #include "tuning/machine/machine.h"
 
-#define LIST_TEXT 512
-
 static const char *const place_keys[] = {"cpus", "node", "near", "take", "cores", NULL};
 
 static const struct shield *find_shield(const struct planner *p, const char *name)
@@ -23,7 +21,7 @@ static const struct shield *find_shield(const struct planner *p, const char *nam
 
 static int place_by_list(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
 {
-	char why[200], there[LIST_TEXT], missing[LIST_TEXT];
+	char why[200], there[CPULIST_TEXT_MAX], missing[CPULIST_TEXT_MAX];
 	struct cpulist absent;
 
 	if (cpulist_parse(n->scalar, out, why, sizeof(why)) || cpulist_first(out) < 0) {
@@ -285,7 +283,7 @@ static int place_one(struct planner *p, const struct setting *s, const struct yn
 	const struct ynode *name = yaml_get(one, "name"), *place = yaml_get(one, "place");
 	const struct ynode *partition = yaml_get(one, "partition");
 	struct shield *shield = &p->plan->shields[p->plan->shield_count];
-	char cpus[LIST_TEXT];
+	char cpus[CPULIST_TEXT_MAX];
 	int rc = place_resolve(p, s, place, name->scalar, &shield->cpus);
 
 	if (rc)
@@ -310,7 +308,7 @@ static int place_one(struct planner *p, const struct setting *s, const struct yn
 
 int place_shields(struct planner *p, const struct setting *s)
 {
-	char all[LIST_TEXT];
+	char all[CPULIST_TEXT_MAX];
 
 	if (s->value->kind != YNODE_SEQUENCE) {
 		setting_must_be(s, s->value, s->key, "a list");

@@ -7,6 +7,7 @@
 
 #include "common/cpulist.h"
 #include "common/fs.h"
+#include "common/or_abort.h"
 
 static const char *const names[FORM_COUNT] = {"text", "choice", "list", "mask", "controller"};
 
@@ -24,35 +25,30 @@ int form_find(const char *name)
 }
 
 /* Words with one blank between them; so tabs and newlines do no harm. */
-static char *words(const char *text, char *buf, size_t size)
+static char *words(const char *text)
 {
-	size_t used = 0;
+	char *buf = or_abort(malloc(strlen(text) + 1)), *end = buf;
 
-	for (text += strspn(text, " \t\n"); *text && used + 2 < size;) {
+	for (text += strspn(text, " \t\n"); *text;) {
 		size_t n = strcspn(text, " \t\n");
 
-		if (n > size - used - 2)
-			n = size - used - 2;
-		memcpy(buf + used, text, n);
-		used += n;
+		memcpy(end, text, n);
+		end += n;
 		text += n;
 		text += strspn(text, " \t\n");
 		if (*text)
-			buf[used++] = ' ';
+			*end++ = ' ';
 	}
-	buf[used] = '\0';
+	*end = '\0';
 	return buf;
 }
 
-static char *chosen_word(const char *text, char *buf, size_t size)
+static char *chosen_word(const char *text)
 {
 	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
 
 	/* A file with one word to choose from shows it without brackets. */
-	if (!close)
-		return words(text, buf, size);
-	snprintf(buf, size, "%.*s", (int)(close - open - 1), open + 1);
-	return buf;
+	return close ? fs_path("%.*s", (int)(close - open - 1), open + 1) : words(text);
 }
 
 static bool offers_word(const char *text, const char *word, size_t n)
@@ -67,21 +63,28 @@ static bool offers_word(const char *text, const char *word, size_t n)
 	return false;
 }
 
-static char *controller(const char *text, const char *about, char *buf, size_t size)
+/* "cpuset" of "+cpuset". */
+static const char *controller_name(const char *value)
 {
-	snprintf(buf, size, "%c%s", offers_word(text, about + 1, strlen(about + 1)) ? '+' : '-', about + 1);
-	return buf;
+	return value + (*value == '+' || *value == '-');
 }
 
-char *form_value(enum form f, const char *text, const char *about, char *buf, size_t size)
+static char *controller(const char *text, const char *about)
+{
+	const char *name = controller_name(about);
+
+	return fs_path("%c%s", offers_word(text, name, strlen(name)) ? '+' : '-', name);
+}
+
+char *form_value(enum form f, const char *text, const char *about)
 {
 	switch (f) {
 	case FORM_CHOICE:
-		return chosen_word(text, buf, size);
+		return chosen_word(text);
 	case FORM_CONTROLLER:
-		return controller(text, about, buf, size);
+		return controller(text, about);
 	default:
-		return words(text, buf, size);
+		return words(text);
 	}
 }
 
@@ -143,19 +146,20 @@ static char *written_choice(const char *text, const char *value)
 
 static char *written_controller(const char *text, const char *value)
 {
+	const char *name = controller_name(value);
 	char *out = fs_path("%s", ""), *longer;
 
 	for (text += strspn(text, " \n"); *text; text += strspn(text, " \n")) {
 		size_t n = strcspn(text, " \n");
 
-		if (n != strlen(value + 1) || memcmp(text, value + 1, n)) {
+		if (n != strlen(name) || memcmp(text, name, n)) {
 			longer = fs_path("%s%s%.*s", out, *out ? " " : "", (int)n, text);
 			free(out);
 			out = longer;
 		}
 		text += n;
 	}
-	longer = *value == '+' ? fs_path("%s%s%s\n", out, *out ? " " : "", value + 1) : fs_path("%s\n", out);
+	longer = *value == '+' ? fs_path("%s%s%s\n", out, *out ? " " : "", name) : fs_path("%s\n", out);
 	free(out);
 	return longer;
 }

@@ -17,17 +17,15 @@ enum form {
 	FORM_COUNT,
 };
 
-#define FORM_VALUE_MAX 4096
-
 /* For the journal. -1 for an unknown name. */
 const char *form_name(enum form f);
 int form_find(const char *name);
 
 /*
  * The value that a file's text says, as one would write it. `about` is the value that is asked for;
- * only FORM_CONTROLLER needs it. Returns `buf`; "" where the text says none.
+ * only FORM_CONTROLLER needs it. "" where the text says none. The caller frees.
  */
-char *form_value(enum form f, const char *text, const char *about, char *buf, size_t size);
+char *form_value(enum form f, const char *text, const char *about);
 
 /* Whether two values (as from form_value) are the same. */
 bool form_same(enum form f, const char *a, const char *b);

@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/sysroot.h"
+#include "common/text.h"
 #include "tuning/machine/machine.h"
 
 #define TABLE_MAX ((size_t)64 << 20)
@@ -47,7 +48,7 @@ static void take_name(struct irq *irq, const char *rest)
 		}
 	if (word == rest || !*word)
 		word = rest;
-	snprintf(irq->name, sizeof(irq->name), "%s", word);
+	text_clean(word, strlen(word), irq->name, sizeof(irq->name));
 }
 
 static void read_row(struct irq_table *t, char *line)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "common/text.h"
 #include "tuning/machine/machine.h"
 
 /* include/linux/sched.h */
@@ -16,8 +17,8 @@
 
 #define MASK_BYTES (CPULIST_MAX / 8)
 
-/* "TID (name) S ppid … flags(9th) … starttime(22nd)"; the name may hold anything, so count from its
- * last bracket. */
+/* "TID (name) S ppid … flags(9th) … starttime(22nd)"; a program may give itself any name, with
+ * brackets, newlines or bytes for a terminal in it, so count from its last bracket. */
 static int read_stat(const char *text, struct thread *t)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
@@ -25,10 +26,11 @@ static int read_stat(const char *text, struct thread *t)
 
 	if (!open || !close || close < open)
 		return -EINVAL;
-	snprintf(t->name, sizeof(t->name), "%.*s", (int)(close - open - 1), open + 1);
+	text_clean(open + 1, (size_t)(close - open - 1), t->name, sizeof(t->name));
 	if (sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
 		   &flags, &t->start) != 2)
 		return -EINVAL;
+	t->state = close[1] ? close[2] : '\0';
 	t->is_kernel = flags & PF_KTHREAD;
 	t->is_bound = flags & PF_NO_SETAFFINITY;
 	return 0;
@@ -64,13 +66,25 @@ static int recorded_cpus(const struct machine *m, int pid, int tid, struct cpuli
 	return rc;
 }
 
+static int read_stat_at(const struct machine *m, const char *path, struct thread *t)
+{
+	char *text;
+	int rc = machine_read(m, path, &text);
+
+	if (rc)
+		return rc;
+	rc = read_stat(text, t);
+	free(text);
+	return rc;
+}
+
 int tasks_read(const struct machine *m, int pid, int tid, struct thread *t)
 {
-	char path[64], line[1024];
+	char path[64];
 
 	*t = (struct thread){.pid = pid, .tid = tid};
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	if (sysroot_line(&m->root, path, line, sizeof(line)) || read_stat(line, t))
+	if (read_stat_at(m, path, t))
 		return -ESRCH;
 	return (m->root.live ? live_cpus(tid, &t->cpus) : recorded_cpus(m, pid, tid, &t->cpus)) ? -ESRCH : 0;
 }
@@ -106,12 +120,12 @@ int tasks_each(const struct machine *m, int (*visit)(const struct thread *t, voi
 
 bool tasks_is_same(const struct machine *m, int tid, unsigned long long start)
 {
-	char path[64], line[1024];
+	char path[64];
 	struct thread t = {0};
 
 	/* /proc/TID is there for threads, too, though not listed. */
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	return !sysroot_line(&m->root, path, line, sizeof(line)) && !read_stat(line, &t) && t.start == start;
+	return !read_stat_at(m, path, &t) && t.start == start;
 }
 
 int tasks_place(struct machine *m, int tid, const struct cpulist *cpus)

@@ -15,7 +15,8 @@ struct thread {
 	int pid, tid;
 	unsigned long long start; /* clock ticks since boot: with tid, it names a thread for good */
 	bool is_kernel, is_bound; /* bound: the kernel refuses to move it (PF_NO_SETAFFINITY) */
-	char name[32];
+	char state;		  /* of /proc/PID/stat: 'T' is stopped */
+	char name[32];		  /* clean text */
 	struct cpulist cpus;
 };
 

@@ -14,14 +14,15 @@ static int undo_guard(struct machine *m, const json_t *guard, struct err *e)
 	const char *path = json_string_value(json_object_get(guard, "path"));
 	const char *raw = json_string_value(json_object_get(guard, "raw"));
 	const char *form = json_string_value(json_object_get(guard, "form"));
-	char value[FORM_VALUE_MAX];
 	struct step s;
+	char *value;
 	int rc;
 
 	if (!path || !raw || !form || form_find(form) < 0)
 		return 0;
-	form_value((enum form)form_find(form), raw, "", value, sizeof(value));
+	value = form_value((enum form)form_find(form), raw, "");
 	step_init(&s, "tuned", &op_file, path, value, value, json_pack("{s:s, s:s}", "form", form, "raw", raw));
+	free(value);
 	rc = op_file.undo(m, &s, e);
 	step_free(&s);
 	return rc == STEP_GONE ? 0 : rc;
@@ -40,48 +41,54 @@ int guards_undo(struct machine *m, const json_t *guards, struct err *e)
 	return first;
 }
 
-static bool read_guard(struct machine *m, const json_t *guard, const char *raw, char *value, size_t size)
+/* What it says, or `raw` says of it: NULL for what is no guard or cannot be read. The caller
+ * frees. */
+static char *read_guard(struct machine *m, const json_t *guard, const char *raw)
 {
 	const char *path = json_string_value(json_object_get(guard, "path"));
 	const char *form = json_string_value(json_object_get(guard, "form"));
-	char *text = NULL;
+	char *text = NULL, *value;
 
 	if (!path || !form || form_find(form) < 0 || (!raw && machine_read(m, path, &text)))
-		return false;
-	form_value((enum form)form_find(form), raw ? raw : text, "", value, size);
+		return NULL;
+	value = form_value((enum form)form_find(form), raw ? raw : text, "");
 	free(text);
-	return true;
+	return value;
 }
 
 void guards_settle(struct machine *m, json_t *guards)
 {
 	json_t *one;
-	char before[FORM_VALUE_MAX], now[FORM_VALUE_MAX];
 	size_t i;
 
 	json_array_foreach (guards, i, one) {
 		const char *raw = json_string_value(json_object_get(one, "raw"));
+		char *before = raw ? read_guard(m, one, raw) : NULL, *now = read_guard(m, one, NULL);
 
-		if (raw && read_guard(m, one, raw, before, sizeof(before)) &&
-		    read_guard(m, one, NULL, now, sizeof(now)) && strcmp(before, now))
+		if (before && now && strcmp(before, now))
 			json_object_set_new(one, "made", json_string(now));
+		free(before);
+		free(now);
 	}
 }
 
 bool guards_find_changed(struct machine *m, const json_t *guards, char *text, size_t size)
 {
 	const json_t *one;
-	char now[FORM_VALUE_MAX];
+	bool changed = false;
 	size_t i;
 
 	json_array_foreach (guards, i, one) {
 		const char *made = json_string_value(json_object_get(one, "made"));
+		char *now = made ? read_guard(m, one, NULL) : NULL;
 
-		if (!made || !read_guard(m, one, NULL, now, sizeof(now)) || !strcmp(made, now))
-			continue;
-		snprintf(text, size, "%s is %s, no longer %s", json_string_value(json_object_get(one, "path")), now,
-			 made);
-		return true;
+		changed = now && strcmp(made, now);
+		if (changed)
+			snprintf(text, size, "%s is %s, no longer %s", json_string_value(json_object_get(one, "path")),
+				 now, made);
+		free(now);
+		if (changed)
+			break;
 	}
-	return false;
+	return changed;
 }

@@ -17,8 +17,6 @@
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
 
-#define LIST_TEXT 1024
-
 static int read_cpus(const struct step *s, const char *key, struct cpulist *out)
 {
 	return cpulist_parse(step_text(s, key), out, NULL, 0);

@@ -25,7 +25,6 @@
 #include "tuning/machine/tasks.h"
 #include "tuning/steps/plan.h"
 
-#define LIST_TEXT    1024
 #define REMOVE_TRIES 200 /* of 10 ms: a process that has just ended is in its cpuset for a moment */
 
 struct cgroups op_cpuset_hierarchy(const struct machine *m, const struct step *s)
@@ -49,7 +48,7 @@ json_t *op_cpuset_data(const struct cgroups *cg, const char *name, const char *c
 void op_cpuset_plan(struct plan *plan, const char *knob, const struct cgroups *cg, const char *name,
 		    const struct cpulist *cpus, const struct cpulist *memory, const char *partition)
 {
-	char list[LIST_TEXT], nodes[LIST_TEXT], after[LIST_TEXT * 2 + 64];
+	char list[CPULIST_TEXT_MAX], nodes[CPULIST_TEXT_MAX], after[CPULIST_TEXT_MAX * 2 + 64];
 	char *path = fs_path("%s/%s", cg->root, name);
 
 	cpulist_format(cpus, list, sizeof(list));
@@ -240,7 +239,7 @@ static enum check cpuset_check(struct machine *m, const struct step *s, char *no
 {
 	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	struct cpulist want, have;
-	char list[400], state[128] = "";
+	char list[CPULIST_TEXT_MAX], state[128] = "";
 	char *path = cgroups_file(&cg, step_text(s, "name"), "cpus.partition");
 	bool same;
 

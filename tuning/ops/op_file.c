@@ -24,23 +24,60 @@ static enum form form_of(const struct step *s)
 	return f < 0 ? FORM_TEXT : (enum form)f;
 }
 
-static int read_now(const struct machine *m, const struct step *s, char *value, size_t size)
+/* What it says now; the caller frees it, NULL where it cannot be read. */
+static int read_now(const struct machine *m, const struct step *s, char **value)
 {
 	char *text;
 	int rc = machine_read(m, s->path, &text);
 
-	if (rc)
-		return rc;
-	form_value(form_of(s), text, s->after, value, size);
-	free(text);
+	*value = rc ? NULL : form_value(form_of(s), text, s->after);
+	if (!rc)
+		free(text);
+	return rc;
+}
+
+/* Whether it holds a value: 1, 0, or a negative errno. */
+static int is_now(const struct machine *m, const struct step *s, const char *value)
+{
+	char *now;
+	int rc = read_now(m, s, &now);
+
+	if (!rc)
+		rc = form_same(form_of(s), now, value);
+	free(now);
+	return rc;
+}
+
+/* It can be read, and holds this value and that text: plan a step, or say why not. */
+static int plan_value(struct plan *plan, const char *knob, const char *path, enum form form, const char *value,
+		      const char *now, const char *text)
+{
+	json_t *raw;
+
+	/* smt/control: "notsupported", "notimplemented" */
+	if (!strncmp(now, "not", 3)) {
+		plan_missing(plan, knob, path, "the kernel says: %s", now);
+		return -ENOTSUP;
+	}
+	if (!form_offers(form, text, value)) {
+		plan_missing(plan, knob, path, "this kernel offers '%.*s' there, and not '%s'",
+			     (int)strcspn(text, "\n"), text, value);
+		return -EINVAL;
+	}
+	raw = json_string(text);
+	if (!raw) {
+		plan_missing(plan, knob, path, "it does not hold a text, so it could not be put back");
+		return -EILSEQ;
+	}
+	plan_step(plan, knob, &op_file, path, now, form_same(form, now, value) ? now : value,
+		  json_pack("{s:s, s:o}", "form", form_name(form), "raw", raw));
 	return 0;
 }
 
 int op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path, enum form form,
 		 const char *value, const char *absent)
 {
-	char now[FORM_VALUE_MAX], cause[128], *text;
-	json_t *raw, *data;
+	char cause[128], *text, *now;
 	int rc = machine_read(m, path, &text);
 
 	if (rc == -ENOENT || rc == -ENODEV || rc == -EOPNOTSUPP) {
@@ -51,30 +88,11 @@ int op_file_plan(struct plan *plan, const struct machine *m, const char *knob, c
 		plan_missing(plan, knob, path, "it cannot be read: %s", err_cause(rc, cause, sizeof(cause)));
 		return rc;
 	}
-	form_value(form, text, value, now, sizeof(now));
-	/* smt/control: "notsupported", "notimplemented" */
-	if (!strncmp(now, "not", 3)) {
-		plan_missing(plan, knob, path, "the kernel says: %s", now);
-		free(text);
-		return -ENOTSUP;
-	}
-	raw = json_string(text);
-	if (!raw) {
-		plan_missing(plan, knob, path, "it does not hold a text, so it could not be put back");
-		free(text);
-		return -EILSEQ;
-	}
-	if (!form_offers(form, text, value)) {
-		plan_missing(plan, knob, path, "this kernel offers '%.*s' there, and not '%s'",
-			     (int)strcspn(text, "\n"), text, value);
-		json_decref(raw);
-		free(text);
-		return -EINVAL;
-	}
-	data = json_pack("{s:s, s:o}", "form", form_name(form), "raw", raw);
-	plan_step(plan, knob, &op_file, path, now, form_same(form, now, value) ? now : value, data);
+	now = form_value(form, text, value);
+	rc = plan_value(plan, knob, path, form, value, now, text);
+	free(now);
 	free(text);
-	return 0;
+	return rc;
 }
 
 static int file_probe(struct machine *m, const struct step *s, char *why, size_t size)
@@ -128,38 +146,51 @@ static int note_refusal(struct step *s, int rc)
 	return 0;
 }
 
+/* Whether it holds what was written to it: 0, or a negative errno; `e` where it reads another
+ * value. */
+static int read_back(struct machine *m, const struct step *s, const char *operation, const char *value, struct err *e)
+{
+	char *now;
+	int rc = read_now(m, s, &now);
+
+	if (!rc && !form_same(form_of(s), now, value))
+		rc = err_set(e, -EIO, STATUS_FAILED, s->path, operation, "'%s' was written, and '%s' is read back",
+			     value, now);
+	free(now);
+	return rc;
+}
+
 static int file_apply(struct machine *m, struct step *s, struct err *e)
 {
-	char now[FORM_VALUE_MAX];
-	int rc = read_now(m, s, now, sizeof(now));
+	struct err other = ERR_INIT;
+	int rc = is_now(m, s, s->after);
 
 	/* Some files refuse even the value that they have. */
-	if (!rc && form_same(form_of(s), now, s->after))
+	if (rc > 0)
 		return 0;
 	if (!rc)
 		rc = write_in_form(m, s, s->after);
 	if (is_refusal(s, rc))
 		return note_refusal(s, rc);
 	if (!rc)
-		rc = read_now(m, s, now, sizeof(now));
-	if (rc)
-		return err_sys(e, rc, s->path, "write");
-	if (!form_same(form_of(s), now, s->after))
-		return err_set(e, -EIO, STATUS_FAILED, s->path, "change", "'%s' was written, and '%s' is read back",
-			       s->after, now);
-	return 0;
+		rc = read_back(m, s, "change", s->after, &other);
+	if (other.status)
+		return err_set(e, rc, other.status, NULL, NULL, "%s", other.text);
+	return rc ? err_sys(e, rc, s->path, "write") : 0;
 }
 
 static enum check file_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
-	char value[FORM_VALUE_MAX], cause[128];
-	int rc = read_now(m, s, value, sizeof(value));
+	char cause[128], *value;
+	int rc = read_now(m, s, &value);
+	bool same = !rc && form_same(form_of(s), value, s->after);
 
 	if (rc)
 		snprintf(now, size, "unreadable: %s", err_cause(rc, cause, sizeof(cause)));
 	else
 		snprintf(now, size, "%s", value);
-	return was_refused(s) || (!rc && form_same(form_of(s), value, s->after)) ? CHECK_SAME : CHECK_DRIFT;
+	free(value);
+	return was_refused(s) || same ? CHECK_SAME : CHECK_DRIFT;
 }
 
 /* CPUs that were to be put back, all of which are offline now: the kernel refuses such a set. */
@@ -186,26 +217,23 @@ static int judge_failure(const struct machine *m, const struct step *s, int rc, 
 
 static int file_undo(struct machine *m, const struct step *s, struct err *e)
 {
-	char now[FORM_VALUE_MAX];
+	struct err other = ERR_INIT;
 	int rc;
 
 	if (!m->root.live) {
 		rc = machine_put_back(m, s->path, step_text(s, "raw"));
 		return rc ? judge_failure(m, s, rc, e) : 0;
 	}
-	rc = read_now(m, s, now, sizeof(now));
-	if (!rc && form_same(form_of(s), now, s->before))
+	rc = is_now(m, s, s->before);
+	if (rc > 0)
 		return 0;
 	if (!rc)
 		rc = write_in_form(m, s, s->before);
 	if (!rc)
-		rc = read_now(m, s, now, sizeof(now));
-	if (rc)
-		return judge_failure(m, s, rc, e);
-	if (!form_same(form_of(s), now, s->before))
-		return err_set(e, -EIO, STATUS_FAILED, s->path, "put back", "'%s' was written, and '%s' is read back",
-			       s->before, now);
-	return 0;
+		rc = read_back(m, s, "put back", s->before, &other);
+	if (other.status)
+		return err_set(e, rc, other.status, NULL, NULL, "%s", other.text);
+	return rc ? judge_failure(m, s, rc, e) : 0;
 }
 
 const struct op op_file = {

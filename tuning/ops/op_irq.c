@@ -17,13 +17,13 @@
 
 #include "common/cpulist.h"
 #include "common/err.h"
+#include "common/fs.h"
 #include "tuning/machine/irqs.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/topology.h"
 #include "tuning/steps/plan.h"
 
-#define LIST_TEXT 2048
-#define TRIES	  20 /* of 10 ms, where the kernel says EAGAIN, EBUSY or ENOMEM */
+#define TRIES 20 /* of 10 ms, where the kernel says EAGAIN, EBUSY or ENOMEM */
 
 static json_t *irq_file(const struct machine *m, int number, const char *file)
 {
@@ -40,7 +40,7 @@ static json_t *irq_file(const struct machine *m, int number, const char *file)
 void op_irq_plan(struct plan *plan, const struct machine *m, const char *knob, const struct irq *irq,
 		 const struct cpulist *want)
 {
-	char path[64], before[LIST_TEXT], after[LIST_TEXT];
+	char path[64], before[CPULIST_TEXT_MAX], after[CPULIST_TEXT_MAX];
 	json_t *data, *effective;
 
 	irqs_path(irq->number, "smp_affinity_list", path, sizeof(path));
@@ -67,7 +67,7 @@ void op_irq_plan(struct plan *plan, const struct machine *m, const char *knob, c
 void op_irq_plan_watch(struct plan *plan, const char *knob, const struct irq_table *t, const struct cpulist *off)
 {
 	json_t *known = json_array();
-	char list[LIST_TEXT];
+	char list[CPULIST_TEXT_MAX];
 
 	for (size_t i = 0; i < t->count; i++)
 		json_array_append_new(known, json_integer(t->irqs[i].number));
@@ -117,13 +117,12 @@ static char *effective_path(const struct step *s, char *buf, size_t size)
 /* A recorded machine follows at once. */
 static int write_recorded(struct machine *m, const struct step *s)
 {
-	char path[64], text[4096];
-	int rc;
+	char path[64], *text = fs_path("%s\n", s->after);
+	int rc = machine_write(m, s->path, text, strlen(text));
 
-	snprintf(text, sizeof(text), "%s\n", s->after);
-	rc = machine_write(m, s->path, text, strlen(text));
 	if (!rc && json_object_get(s->data, "effective_raw"))
 		rc = machine_write(m, effective_path(s, path, sizeof(path)), text, strlen(text));
+	free(text);
 	return rc;
 }
 
@@ -134,18 +133,25 @@ static int set_refused(struct step *s)
 	return 0;
 }
 
+/* Whether a list and a set are the same. */
+static bool is_list_of(const char *list, const struct cpulist *set)
+{
+	struct cpulist cpus;
+
+	return !cpulist_parse(list, &cpus, NULL, 0) && !memcmp(&cpus, set, sizeof(cpus));
+}
+
 static int read_back(struct machine *m, const struct step *s, struct err *e)
 {
-	struct cpulist want, have;
-	char line[4096];
-	int rc = sysroot_line(&m->root, s->path, line, sizeof(line));
+	char list[CPULIST_TEXT_MAX];
+	struct cpulist have;
+	int rc = machine_read_cpus(m, s->path, &have);
 
 	if (rc)
 		return err_sys(e, rc, s->path, "read back");
-	if (cpulist_parse(s->after, &want, NULL, 0) || cpulist_parse(line, &have, NULL, 0) ||
-	    memcmp(&want, &have, sizeof(want)))
+	if (!is_list_of(s->after, &have))
 		return err_set(e, -EIO, STATUS_FAILED, s->path, "change", "'%s' was written, and '%s' is read back",
-			       s->after, line);
+			       s->after, cpulist_format(&have, list, sizeof(list)));
 	return 0;
 }
 
@@ -206,28 +212,28 @@ static enum check check_newborn(struct machine *m, const struct step *s, char *n
 
 static enum check irq_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
-	struct cpulist want, have, effective;
-	char line[4096], path[64];
+	struct cpulist have, effective;
+	char path[64], list[CPULIST_TEXT_MAX];
 
 	if (is_watch(s))
 		return check_newborn(m, s, now, size);
-	if (json_is_true(json_object_get(s->data, "refused")) || sysroot_line(&m->root, s->path, line, sizeof(line)))
+	if (json_is_true(json_object_get(s->data, "refused")) || machine_read_cpus(m, s->path, &have))
 		return CHECK_SAME;
-	snprintf(now, size, "%s", line);
-	if (cpulist_parse(s->after, &want, NULL, 0) || cpulist_parse(line, &have, NULL, 0) ||
-	    memcmp(&want, &have, sizeof(want)))
+	snprintf(now, size, "%s", cpulist_format(&have, list, sizeof(list)));
+	if (!is_list_of(s->after, &have))
 		return CHECK_DRIFT;
-	if (sysroot_line(&m->root, effective_path(s, path, sizeof(path)), line, sizeof(line)) ||
-	    cpulist_parse(line, &effective, NULL, 0) || cpulist_is_subset(&effective, &want))
+	if (machine_read_cpus(m, effective_path(s, path, sizeof(path)), &effective) ||
+	    cpulist_is_subset(&effective, &have))
 		return CHECK_SAME;
-	snprintf(now, size, "allowed on CPUs %s, still on CPU %s until it fires the next time", s->after, line);
+	snprintf(now, size, "allowed on CPUs %s, still on CPU %s until it fires the next time", s->after,
+		 cpulist_format(&effective, list, sizeof(list)));
 	return CHECK_PENDING;
 }
 
 static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 {
 	struct cpulist want, have;
-	char path[64], line[4096];
+	char path[64];
 	int rc;
 
 	if (is_watch(s) || !strcmp(s->before, s->after))
@@ -240,10 +246,12 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 			return STEP_GONE;
 		return rc ? err_sys(e, rc, s->path, "put back") : 0;
 	}
-	rc = sysroot_line(&m->root, s->path, line, sizeof(line));
-	if (!rc && !cpulist_parse(line, &have, NULL, 0) && !cpulist_parse(s->before, &want, NULL, 0) &&
-	    !memcmp(&want, &have, sizeof(want)))
+	rc = machine_read_cpus(m, s->path, &have);
+	if (!rc && is_list_of(s->before, &have))
 		return 0;
+	/* It says no list: write one. */
+	if (rc == -EINVAL)
+		rc = 0;
 	if (!rc)
 		rc = write_patiently(m, s->path, s->before);
 	if (rc == -ENOENT ||

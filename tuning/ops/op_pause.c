@@ -47,17 +47,14 @@ static int pause_apply(struct machine *m, struct step *s, struct err *e)
 
 static enum check pause_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
-	char path[64], line[1024] = "";
-	const char *bracket;
+	int pid = (int)step_number(s, "pid");
+	struct thread t;
 
 	if (!m->root.live)
 		return CHECK_SAME;
-	snprintf(path, sizeof(path), "/proc/%lld/stat", step_number(s, "pid"));
-	sysroot_line(&m->root, path, line, sizeof(line));
-	bracket = strrchr(line, ')');
-	if (!is_alive(m, s) || !bracket)
+	if (!is_alive(m, s) || tasks_read(m, pid, pid, &t))
 		snprintf(now, size, "it has ended%s", tasks_find(m, "irqbalance") ? ", and there is another" : "");
-	else if (bracket[1] && bracket[2] == 'T')
+	else if (t.state == 'T')
 		return CHECK_SAME;
 	else
 		snprintf(now, size, "it runs again");

@@ -7,8 +7,6 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 
-#define LIST_TEXT 1024
-
 void plan_init(struct plan *p, const char *profile, const char *title)
 {
 	*p = (struct plan){.profile = fs_path("%s", profile), .title = fs_path("%s", title)};
@@ -88,7 +86,7 @@ void plan_warn(struct plan *p, const char *format, ...)
 
 static const char *cpus_text(const struct cpulist *set, char *buf)
 {
-	return cpulist_format(set, buf, LIST_TEXT);
+	return cpulist_format(set, buf, CPULIST_TEXT_MAX);
 }
 
 static size_t count_unmet(const struct plan *p)
@@ -111,7 +109,7 @@ static size_t count_changed_steps(const struct plan *p)
 
 static void print_head(const struct plan *p, FILE *out)
 {
-	char cpus[LIST_TEXT], memory[LIST_TEXT];
+	char cpus[CPULIST_TEXT_MAX], memory[CPULIST_TEXT_MAX];
 
 	fprintf(out, "profile %s: %zu changes, %zu not possible here, %zu need a reboot\n", p->profile,
 		count_changed_steps(p), p->missing_count, count_unmet(p));
@@ -172,7 +170,7 @@ static size_t print_path(const struct plan *p, size_t from, FILE *out)
 	const struct step *s = &p->steps[from];
 	struct cpulist numbers;
 	const char *suffix;
-	char list[LIST_TEXT];
+	char list[CPULIST_TEXT_MAX];
 	unsigned number;
 	size_t n = 1;
 	int prefix;
@@ -248,7 +246,7 @@ void plan_print(const struct plan *p, FILE *out)
 
 static json_t *shields_json(const struct plan *p)
 {
-	char cpus[LIST_TEXT], memory[LIST_TEXT];
+	char cpus[CPULIST_TEXT_MAX], memory[CPULIST_TEXT_MAX];
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < p->shield_count; i++)
@@ -282,7 +280,7 @@ static json_t *boot_json(const struct plan *p)
 
 json_t *plan_to_json(const struct plan *p)
 {
-	char housekeeping[LIST_TEXT], online[LIST_TEXT];
+	char housekeeping[CPULIST_TEXT_MAX], online[CPULIST_TEXT_MAX];
 	json_t *steps = json_array(), *warnings = json_array();
 
 	for (size_t i = 0; i < p->step_count; i++)
