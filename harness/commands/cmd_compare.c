@@ -10,9 +10,11 @@
 #include "common/units.h"
 #include "compare/compare_aa.h"
 #include "compare/compare_answer.h"
+#include "compare/compare_cause.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_state.h"
 #include "compare/compare_table.h"
+#include "compare/compare_units.h"
 #include "report/compare_page.h"
 
 #define SPLITS 400
@@ -25,11 +27,10 @@ const struct cli_command cmd_compare_cli = {
 	"Compares two arms of runs of one experiment. BASE and NEW are run directories, or folders that hold some.\n\n"
 	"Points are joined by their settings. For each point and each of p50, p90, p99, p99.9 and the share over the "
 	"limit: the effect (NEW - BASE), its interval, p, and a verdict. Regression: the interval lies above 0, and "
-	"not within "
-	"the margin. Improvement: likewise below. Equivalent: nothing is shown, and the 90 % interval of the quantity "
-	"alone lies "
-	"within the margin. Otherwise undecided. p and intervals allow for all points and quantities together (exact "
-	"permutation, max-T).\n\n"
+	"not within the margin. Improvement: likewise below. Equivalent: the 90 % interval of the quantity alone lies "
+	"within the margin, and noise is smaller than the margin. Otherwise undecided. The margin is the change that "
+	"no one would mind (2 %; --margin); noise says what can be seen, never what is harmless. p and intervals allow "
+	"for all points and quantities together (exact permutation, max-T).\n\n"
 	"The unit is the boot: what differs between boots is no smaller than what differs between runs. Below 4 boots "
 	"an arm "
 	"nothing is said but how many would be needed. Where all runs are of one boot (a question about a knob, not "
@@ -43,10 +44,10 @@ const struct cli_command cmd_compare_cli = {
 };
 
 struct asked {
-	struct cli_list ignore, quantities;
+	struct cli_list ignore, quantities, margins;
 	/* the metric, where that is a summary block of which one quantity was asked for */
 	char *block;
-	const char *unit, *metric, *experiment, *margin, *effect, *varying, *out;
+	const char *unit, *metric, *experiment, *effect, *varying, *out;
 	long seed;
 	bool json, aa;
 };
@@ -61,9 +62,44 @@ static int read_percent(const char *flag, const char *text, double *share, struc
 	if (!text)
 		return 0;
 	*share = strtod(text, &end) / 100;
-	if (end != text && (!*end || !strcmp(end, "%") || !strcmp(end, " %")) && *share > 0 && *share <= 10)
+	if (end != text && (!*end || !strcmp(end, "%") || !strcmp(end, " %")) && *share > 0 && *share <= 1)
 		return 0;
-	return err_set(e, -EINVAL, STATUS_USAGE, flag, NULL, "must be per cent above 0, such as 2, not '%s'", text);
+	return err_set(e, -EINVAL, STATUS_USAGE, flag, NULL,
+		       "must be per cent, above 0 and at most 100, such as 2, not '%s'", text);
+}
+
+/* "2", that of all; "p99.9=10", that of one quantity. The last one counts. */
+static int read_margin(const char *text, const struct asked *asked, struct compare_rule *rule,
+		       struct compare_margin *margins, struct err *e)
+{
+	const char *equals = strchr(text, '=');
+	struct compare_margin one = {NULL, 0};
+	char *name;
+	int rc;
+
+	if (!equals)
+		return read_percent("--margin", text, &rule->margin, e);
+	name = strndup(text, (size_t)(equals - text));
+	rc = name ? compare_quantity_find("--margin", asked->metric, name, &one.key, e)
+		  : err_sys(e, -ENOMEM, NULL, "compare");
+	free(name);
+	rc = rc ?: read_percent("--margin", equals + 1, &one.margin, e);
+	memmove(margins + 1, margins, rule->margin_count * sizeof(*margins));
+	margins[0] = one;
+	rule->margin_count++;
+	return rc;
+}
+
+/* `rule` keeps `margins`, as many as there are words. */
+static int read_margins(const struct asked *asked, struct compare_rule *rule, struct compare_margin *margins,
+			struct err *e)
+{
+	int rc = 0;
+
+	rule->margins = margins;
+	for (size_t i = 0; !rc && i < asked->margins.count; i++)
+		rc = read_margin(asked->margins.items[i], asked, rule, margins, e);
+	return rc;
 }
 
 static int read_unit(const char *text, enum compare_unit_kind *kind, struct err *e)
@@ -121,6 +157,8 @@ static json_t *cmd_compare_judge(const struct compare_join *j, const struct comp
 		json_decref(result);
 		result = NULL;
 	}
+	if (result && !asked->aa)
+		compare_cause(j, result);
 	free(varying);
 	free(copy);
 	return result;
@@ -168,7 +206,8 @@ static enum status compare_arms(const struct cli_list *base, const struct cli_li
 	struct compare_join join = {.count = 0};
 	enum compare_unit_kind kind;
 	enum status status = STATUS_FAILED;
-	int rc = read_unit(asked->unit, &kind, e) ?: read_percent("--margin", asked->margin, &rule.margin, e)
+	struct compare_margin *margins = or_abort(calloc(asked->margins.count + 1, sizeof(*margins)));
+	int rc = read_unit(asked->unit, &kind, e) ?: read_margins(asked, &rule, margins, e)
 					  ?: read_percent("--effect", asked->effect, &rule.effect, e);
 
 	rc = rc ?: add_runs_of_arm(&runs, base, ARM_BASE, asked, e) ?: add_runs_of_arm(&runs, with, ARM_WITH, asked, e)
@@ -177,6 +216,7 @@ static enum status compare_arms(const struct cli_list *base, const struct cli_li
 		status = show_comparison(&join, &rule, asked, e);
 	compare_join_free(&join);
 	compare_runs_free(&runs);
+	free(margins);
 	return e->status ? e->status : status;
 }
 
@@ -256,7 +296,10 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	    {"ignore", CLI_LIST, &asked.ignore, "KEY",
 	     "join points that differ in this setting: the knob, or a device that has a new name; may be repeated", 0,
 	     0},
-	    {"margin", CLI_STRING, &asked.margin, "PCT", "the least margin, in per cent (2)", 0, 0},
+	    {"margin", CLI_LIST, &asked.margins, "PCT",
+	     "the change that no one would mind, in per cent (2); Q=PCT is that of one quantity (p99.9=10); may be "
+	     "repeated",
+	     0, 0},
 	    {"effect", CLI_STRING, &asked.effect, "PCT",
 	     "the change that one would like to see, for how many boots are needed (2)", 0, 0},
 	    {"varying", CLI_STRING, &asked.varying, "NAMES",
@@ -283,6 +326,7 @@ out:
 	cli_list_free(&with);
 	cli_list_free(&asked.ignore);
 	cli_list_free(&asked.quantities);
+	cli_list_free(&asked.margins);
 	free(asked.block);
 	free(quantity_help);
 	free(names);

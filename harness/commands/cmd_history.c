@@ -6,6 +6,7 @@
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "compare/compare_units.h"
 #include "compare/history.h"
 #include "report/history_page.h"
 

@@ -9,8 +9,8 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "compare/compare_boots.h"
 #include "compare/compare_judge.h"
+#include "compare/compare_needed.h"
 #include "compare/compare_perm.h"
 
 #define RELABELLINGS 2000 /* of each split: some hundred of them are judged */
@@ -122,10 +122,26 @@ static json_t *aa_number(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* What the base's own units differ by, on the scale of their values; NaN: there are too few. */
+static double noise_of_halves(const struct compare_values *v, size_t base, uint64_t seed)
+{
+	double *own = calloc(base + 1, sizeof(*own)), noise;
+	size_t n = 0;
+
+	if (!own)
+		abort();
+	for (size_t i = 0; i < base; i++)
+		if (!isnan(v->value[i]))
+			own[n++] = v->value[i];
+	noise = perm_noise_floor(own, n, seed);
+	free(own);
+	return noise;
+}
+
 static json_t *quantity_json(const struct compare_join *j, const struct compare_values *v,
 			     const struct compare_rule *rule)
 {
-	double noise = compare_amount(v, compare_noise(v, j->runs->units[ARM_BASE], rule->seed));
+	double noise = compare_amount(v, noise_of_halves(v, j->runs->units[ARM_BASE], rule->seed));
 	double percent = 100 / fabs(v->level[ARM_BASE]), scale = v->logarithms ? 100 : percent;
 
 	return json_pack("{s:s, s:f, s:o, s:o, s:o, s:o}", "quantity", v->of.key, "level", v->level[ARM_BASE], "noise",

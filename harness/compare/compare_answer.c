@@ -93,11 +93,43 @@ static char *effect_text(const json_t *q)
 		       json_number_or_nan(q, "high_percent"));
 }
 
-static char *found_text(const json_t *result, const struct tallies *all, const struct tally *t, const char *how)
+static int units_of(const json_t *result, const char *arm)
+{
+	return (int)json_integer_value(json_object_get(json_object_get(result, arm), "units"));
+}
+
+/* "NEW (6.1.0-56-amd64, 24 runs of 8 boots)": a sentence of which nothing else need be known. */
+static char *arm_text(const json_t *result, const char *title, const char *key)
+{
+	const json_t *arm = json_object_get(result, key), *kernels = json_object_get(arm, "kernels");
+	const char *kernel = json_string_value(json_array_get(kernels, 0));
+	json_int_t runs = json_integer_value(json_object_get(arm, "runs"));
+	bool boots = !strcmp(json_text(result, "unit"), "boot");
+	char of_boots[48] = "";
+
+	if (boots)
+		snprintf(of_boots, sizeof(of_boots), " of %d boot%s", units_of(result, key),
+			 units_of(result, key) == 1 ? "" : "s");
+	return fs_path("%s (%s%s, %" JSON_INTEGER_FORMAT " run%s%s)", title, kernel ? kernel : "",
+		       json_array_size(kernels) > 1 ? " and others" : "", runs, runs == 1 ? "" : "s", of_boots);
+}
+
+/* `says`: "is slower than"; `rest` is freed. */
+static char *sentence_of(const json_t *result, const char *says, char *rest)
+{
+	char *base = arm_text(result, "BASE", "base"), *with = arm_text(result, "NEW", "with");
+	char *text = fs_path("%s: %s %s %s%s", json_text(result, "experiment"), with, says, base, rest);
+
+	free(base);
+	free(with);
+	free(rest);
+	return text;
+}
+
+static char *found_text(const json_t *result, const struct tallies *all, const struct tally *t)
 {
 	char *where = where_text(result, t->point, t->worst), *effect = effect_text(t->worst);
-	char *text =
-	    fs_path("NEW is %s in %zu of %zu quantities, most in %s: %s", how, t->count, all->all, where, effect);
+	char *text = fs_path(" in %zu of %zu quantities, most in %s: %s", t->count, all->all, where, effect);
 
 	free(where);
 	free(effect);
@@ -140,11 +172,6 @@ static char *needed_text(const json_t *result)
 	    json_number_or_nan(needed, known ? "stdev_units_percent" : "stdev_runs_percent"));
 }
 
-static int units_of(const json_t *result, const char *arm)
-{
-	return (int)json_integer_value(json_object_get(json_object_get(result, arm), "units"));
-}
-
 static char *too_few_text(const json_t *result)
 {
 	bool pairs = json_is_true(json_object_get(result, "pairs"));
@@ -158,29 +185,60 @@ static char *too_few_text(const json_t *result)
 	return text;
 }
 
+/* "p99 by up to 7.2 %": what the worst of the undecided may have become. */
+static char *worst_text(const json_t *result, const struct tally *t)
+{
+	char *where = where_text(result, t->point, t->worst), *text;
+	bool share = !strcmp(json_text(t->worst, "unit"), "share");
+	char number[24];
+	double high = json_number_or_nan(t->worst, share ? "high_alone" : "high_alone_percent");
+
+	if (isnan(high))
+		text = fs_path("%s by any amount", where);
+	else if (share)
+		text = fs_path("%s by up to %.3g percentage points", where, 100 * high);
+	else
+		text = fs_path("%s by up to %s %%", where, compare_quantity_rounded(high, number, sizeof(number)));
+	free(where);
+	return text;
+}
+
+/* "; where nothing changes it differs by up to 3.1 %, and a change must be 5.2 % to be found". */
+static char *seen_text(const json_t *quantity)
+{
+	bool share = !strcmp(json_text(quantity, "unit"), "share");
+	double scale = share ? 100 : 1, noise, seen;
+	char less[24], more[24];
+	const char *unit = share ? "percentage points" : "%";
+
+	if (!json_is_true(json_object_get(quantity, "noisy")))
+		return fs_path("%s", "");
+	noise = scale * json_number_or_nan(quantity, share ? "noise" : "noise_percent");
+	seen = scale * json_number_or_nan(quantity, share ? "detectable" : "detectable_percent");
+	if (isnan(seen) || isnan(noise))
+		return fs_path("; no change of it, however large, would be found");
+	return fs_path(" (where nothing changes it differs by up to %s %s; a change must be %s %s to be found)",
+		       compare_quantity_rounded(noise, less, sizeof(less)), unit,
+		       compare_quantity_rounded(seen, more, sizeof(more)), unit);
+}
+
 static char *undecided_text(const json_t *result, const struct tallies *all)
 {
 	const struct tally *t = &all->undecided;
-	char *where, *needed, *text, *most;
+	char *worst, *seen, *needed, *text;
 
 	if (!t->count)
 		return fs_path("no quantity could be compared");
-	where = where_text(result, t->point, t->worst);
+	worst = worst_text(result, t);
+	seen = seen_text(t->worst);
 	needed = needed_text(result);
-	if (!json_is_number(json_object_get(t->worst, "high_alone")))
-		most = fs_path("by any amount");
-	else if (!strcmp(json_text(t->worst, "unit"), "share"))
-		most = fs_path("by %.3g percentage points", 100 * json_number_or_nan(t->worst, "high_alone"));
-	else
-		most = fs_path("by %.2g %%", json_number_or_nan(t->worst, "high_alone_percent"));
-	text = fs_path(
-	    "nothing is shown to be slower, but %zu of %zu quantities may be, by more than their margin; most, %s, "
-	    "%s; %s",
-	    t->count, all->all, where, most, needed);
-	free(where);
+	text = fs_path(": nothing is shown to be slower, but %zu of %zu quantities may be, by more than their margin, "
+		       "most %s%s; %s",
+		       t->count, all->all, worst, seen, needed);
+	free(worst);
+	free(seen);
 	free(needed);
-	free(most);
-	return text;
+	return sentence_of(result, "may or may not be slower than", text);
 }
 
 static bool is_too_few(const json_t *result)
@@ -199,14 +257,17 @@ void compare_answer(json_t *result)
 		text = too_few_text(result);
 	} else if (all.regression.count) {
 		verdict = "regression";
-		text = found_text(result, &all, &all.regression, "slower");
+		text = sentence_of(result, "is slower than", found_text(result, &all, &all.regression));
 	} else if (all.undecided.count || !all.all) {
 		text = undecided_text(result, &all);
+	} else if (all.improvement.count) {
+		verdict = "no regression";
+		text = sentence_of(result, "is faster than", found_text(result, &all, &all.improvement));
 	} else {
 		verdict = "no regression";
-		text = all.improvement.count
-			   ? found_text(result, &all, &all.improvement, "faster")
-			   : fs_path("in all %zu quantities, whatever is worse is so by less than the margin", all.all);
+		text = sentence_of(
+		    result, "is not slower than",
+		    fs_path(": in all %zu quantities, whatever is worse is so by less than the margin", all.all));
 	}
 	json_object_set_new(result, "verdict", json_string(verdict));
 	json_object_set_new(result, "answer", json_string(text));

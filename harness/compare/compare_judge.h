@@ -12,13 +12,15 @@
  *    "points": [{"id", "label", "params", "metric", "left_out": {"base", "with"}, "reasons": [],
  *      "quantities": [{"quantity": "p50",
  *        "verdict": "regression" | "improvement" | "equivalent" | "undecided", "may_be_worse",
- *        "unit": "ns" | "share" | …, "base", "with", "effect", "effect_percent",
+ *        "noisy", "unit": "ns" | "share" | …, "base", "with", "effect", "effect_percent",
  *        "low", "high", "low_percent", "high_percent",
  *        "low_alone", "high_alone", "low_alone_percent", "high_alone_percent",
- *        "p", "p_alone", "margin", "margin_percent", "margin_from": "least" | "clock" | "noise"}],
+ *        "p", "p_alone", "margin", "margin_percent", "margin_from": "least" | "clock",
+ *        "noise", "noise_percent", "detectable", "detectable_percent"}],
  *      "not_compared": [{"quantity", "why"}]}]}
  *
- * compare_state() adds "state" and "state_fatal".
+ * compare_noisy() adds "noisy", compare_cause() its cause, compare_state() "state" and "state_fatal".
+ * Until 0.1.0 "margin_from" could be "noise": the margin was what could be seen.
  *
  * Effects and intervals are NEW - BASE in the quantity's unit, and in per cent of BASE; null:
  * without an end, or not defined. With fewer units than 4 an arm (6 pairs) the quantities are
@@ -28,6 +30,7 @@
 #define KBLAT_COMPARE_JUDGE_H
 
 #include "common/err.h"
+#include "compare/compare_entry.h"
 #include "compare/compare_join.h"
 
 #define COMPARE_ALPHA 0.05 /* of all points and quantities together */
@@ -35,32 +38,16 @@
 #define COMPARE_UNITS 4	   /* an arm */
 #define COMPARE_PAIRS 6	   /* with fewer, not even the extreme one of all 2^n is rare enough */
 
-struct compare_rule {
-	double margin; /* the least: a share, 0.02 */
-	double effect; /* what one would like to see: a share */
-	uint64_t seed; /* of relabellings that are drawn */
-};
-
 /* New reference, or NULL. */
 json_t *compare_judge(const struct compare_join *j, const struct compare_rule *rule, struct err *e);
-
-/* Units an arm that a verdict needs. */
-size_t compare_units_least(const struct compare_runs *runs);
 
 /* "rc, busy, 32B": the settings in which the points differ, behind the name of the flow; the caller
  * frees. */
 char *compare_label(const struct compare_join *j, const struct compare_point *p);
 
-enum { COMPARE_REGRESSION, COMPARE_IMPROVEMENT, COMPARE_EQUIVALENT, COMPARE_UNDECIDED, COMPARE_VERDICTS };
-extern const char *const compare_verdicts[COMPARE_VERDICTS];
-
-/* Parts of it: the worst verdict of all points and quantities (in the order above), with a plan
- * that is there already; what the base's own units differ by (on the scale of their values; NaN:
- * there are too few); "needed". */
-struct perm_plan;
+/* The worst verdict of all points and quantities (in the order of compare_entry.h), with a plan that
+ * is there already. */
 int compare_verdict(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
 		    size_t *verdict);
-double compare_noise(const struct compare_values *v, size_t base, uint64_t seed);
-json_t *compare_needed(const struct compare_join *j, const struct compare_rule *rule);
 
 #endif

@@ -8,153 +8,6 @@
 #define ROUNDING    1e-9 /* statistics closer than this (relative) are equal */
 #define NOISE_SHARE 0.95
 
-uint64_t perm_random(uint64_t *state, uint64_t n)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint64_t)((unsigned __int128)(z ^ z >> 31) * n >> 64);
-}
-
-/* --- plans --- */
-
-/* How many relabellings there are, or a number above any limit. */
-static double all_ways(size_t base, size_t with, bool pairs)
-{
-	double ways = 1;
-
-	if (pairs)
-		return exp2((double)base);
-	for (size_t i = 1; i <= base; i++)
-		ways = ways * (double)(with + i) / (double)i;
-	return round(ways);
-}
-
-double perm_least_p(size_t base, size_t with, bool pairs)
-{
-	return (pairs || base == with ? 2 : 1) / all_ways(base, with, pairs);
-}
-
-static uint8_t *row_of(const struct perm_plan *p, size_t i)
-{
-	return p->bits + i * p->bytes;
-}
-
-/* Write down who is in the other arm, one bit a unit. */
-static void perm_put_row(struct perm_plan *p, size_t i, const uint8_t *labels)
-{
-	uint8_t *row = row_of(p, i);
-
-	for (size_t u = 0; u < p->base + p->with; u++)
-		row[u / 8] |= (uint8_t)(labels[u] << u % 8);
-}
-
-/* The next choice of who is in the other arm, after the one where all of the first are. False: it
- * was the last. */
-static bool next_choice(uint8_t *labels, size_t n)
-{
-	size_t i = n, ones = 0;
-
-	while (i && labels[i - 1])
-		i--, ones++;
-	while (i && !labels[i - 1])
-		i--;
-	if (!i)
-		return false;
-	/* A 1 moves on by one, and all that were behind it come after it at once. */
-	memset(labels + i - 1, 0, n - i + 1);
-	memset(labels + i, 1, ones + 1);
-	return true;
-}
-
-static void fill_all_choices(struct perm_plan *p, const uint8_t *real)
-{
-	uint8_t next[PERM_UNITS] = {0};
-	size_t row = 1;
-
-	memset(next, 1, p->with);
-	do {
-		if (memcmp(next, real, p->base + p->with) != 0)
-			perm_put_row(p, row++, next);
-	} while (next_choice(next, p->base + p->with));
-}
-
-static void turn_pair(uint8_t *labels, size_t pairs, size_t i)
-{
-	labels[i] ^= 1;
-	labels[pairs + i] ^= 1;
-}
-
-static void fill_all_turns(struct perm_plan *p, const uint8_t *real)
-{
-	for (size_t row = 1; row < p->count; row++) {
-		uint8_t labels[PERM_UNITS];
-
-		memcpy(labels, real, sizeof(labels));
-		for (size_t i = 0; i < p->base; i++)
-			if (row >> i & 1)
-				turn_pair(labels, p->base, i);
-		perm_put_row(p, row, labels);
-	}
-}
-
-static void draw(struct perm_plan *p, size_t row, const uint8_t *real, uint64_t *state)
-{
-	uint8_t labels[PERM_UNITS];
-
-	memcpy(labels, real, sizeof(labels));
-	for (size_t i = 0; p->pairs && i < p->base; i++)
-		if (perm_random(state, 2))
-			turn_pair(labels, p->base, i);
-	for (size_t i = p->base + p->with; !p->pairs && i > 1; i--) {
-		size_t k = perm_random(state, i);
-		uint8_t label = labels[i - 1];
-
-		labels[i - 1] = labels[k];
-		labels[k] = label;
-	}
-	perm_put_row(p, row, labels);
-}
-
-int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, size_t most, uint64_t seed)
-{
-	double ways = all_ways(base, with, pairs);
-	uint8_t real[PERM_UNITS] = {0};
-	uint64_t state = seed;
-
-	*p = (struct perm_plan){.base = base, .with = with, .pairs = pairs, .seed = seed};
-	if (!base || !with || (pairs && base != with) || base + with > PERM_UNITS)
-		return -EINVAL;
-	p->exact = ways <= (double)most;
-	p->count = p->exact ? (size_t)ways : most;
-	p->bytes = (base + with + 7) / 8;
-	p->bits = calloc(p->count, p->bytes);
-	if (!p->bits)
-		return -ENOMEM;
-	memset(real + base, 1, with);
-	perm_put_row(p, 0, real);
-	if (!p->exact)
-		for (size_t row = 1; row < p->count; row++)
-			draw(p, row, real, &state);
-	else if (pairs)
-		fill_all_turns(p, real);
-	else
-		fill_all_choices(p, real);
-	return 0;
-}
-
-void perm_plan_free(struct perm_plan *p)
-{
-	free(p->bits);
-	p->bits = NULL;
-}
-
-bool perm_label(const struct perm_plan *p, size_t i, size_t unit)
-{
-	return p->bits[i * p->bytes + unit / 8] >> unit % 8 & 1;
-}
-
 /* --- one quantity under one relabelling --- */
 
 /*
@@ -273,7 +126,7 @@ static struct contrast contrast_arms(const struct centred *c, double sum, size_t
 
 static struct contrast contrast_of(const struct centred *c, size_t i)
 {
-	const uint8_t *row = row_of(c->plan, i);
+	const uint8_t *row = perm_row(c->plan, i);
 	size_t with = 0, moved = 0;
 	double sum = 0;
 
@@ -285,15 +138,28 @@ static struct contrast contrast_of(const struct centred *c, size_t i)
 	return c->plan->pairs ? contrast_pairs(c, sum, with) : contrast_arms(c, sum, with, moved);
 }
 
+static double degrees_of_freedom(const struct centred *c)
+{
+	return (double)c->units - (c->plan->pairs ? 1 : 2);
+}
+
+/* The standard error of a relabelling's difference; 0 where nothing varies but the arms. */
+static double error_of(const struct centred *c, const struct contrast *g)
+{
+	double within = c->squares - g->difference * g->difference * g->scale;
+
+	return within <= c->squares * ROUNDING ? 0 : sqrt(within / degrees_of_freedom(c) / g->scale);
+}
+
 /* Student's |t| under a relabelling; infinite where nothing varies but the arms. */
 static double student(const struct centred *c, const struct contrast *g)
 {
-	double between = g->difference * g->difference * g->scale, within = c->squares - between;
-	double df = (double)c->units - (c->plan->pairs ? 1 : 2);
+	double error;
 
-	if (between <= c->squares * ROUNDING)
+	if (g->difference * g->difference * g->scale <= c->squares * ROUNDING)
 		return 0;
-	return within <= c->squares * ROUNDING ? INFINITY : sqrt(between / (within / df));
+	error = error_of(c, g);
+	return error > 0 ? fabs(g->difference) / error : INFINITY;
 }
 
 static double statistic(const struct centred *c, double weight, size_t row)
@@ -427,7 +293,11 @@ static int prepare(struct joint *j, const struct perm_plan *p, struct perm_quant
 		q[k].known = c->base >= 2 && c->with >= 2;
 		if (!q[k].known)
 			continue;
-		q[k].effect = contrast_of(c, 0).difference;
+		struct contrast real = contrast_of(c, 0);
+
+		q[k].effect = real.difference;
+		q[k].error = error_of(c, &real);
+		q[k].df = degrees_of_freedom(c);
 		perm_add_statistics(c, q[k].weight, own, j->most);
 	}
 	return 0;

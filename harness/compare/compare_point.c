@@ -279,6 +279,13 @@ int compare_point_fill(struct compare_point *p, const struct compare_runs *runs,
 	return rc;
 }
 
+double compare_point_number(const struct compare_point *p, size_t run, const struct compare_values *v)
+{
+	const json_t *number = counts(p, run) ? metric_number(p, run, v) : NULL;
+
+	return json_is_number(number) ? json_number_value(number) : NAN;
+}
+
 double compare_share(const struct compare_values *v, double difference)
 {
 	if (v->logarithms)

@@ -43,6 +43,9 @@ bool compare_point_has(const struct compare_point *p, const struct compare_runs 
 int compare_point_fill(struct compare_point *p, const struct compare_runs *runs, const char *const *keys, size_t count,
 		       struct err *e);
 
+/* What one run says of a quantity; NaN: nothing that counts. */
+double compare_point_number(const struct compare_point *p, size_t run, const struct compare_values *v);
+
 void compare_point_free(struct compare_point *p);
 
 /* Is a name one of these? */

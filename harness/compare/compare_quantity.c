@@ -1,6 +1,8 @@
 #include "compare/compare_quantity.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,4 +136,10 @@ const char *compare_quantity_unit(const struct compare_quantity *q, const char *
 	if (q->measure == MEASURE_SERIES)
 		return tail ? tail + 1 : "";
 	return units[q->measure];
+}
+
+const char *compare_quantity_rounded(double value, char *text, size_t size)
+{
+	snprintf(text, size, fabs(value) < 99.5 ? "%.2g" : "%.0f", value);
+	return text;
 }

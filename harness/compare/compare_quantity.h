@@ -43,6 +43,9 @@ char *compare_quantity_split(const char *metric, const char **quantity);
 /* "p99.9" of "p99_9". */
 const char *compare_quantity_label(const char *key);
 
+/* Two digits without an exponent: "1.4", "3830". */
+const char *compare_quantity_rounded(double value, char *text, size_t size);
+
 /* "ns" of a series' quantile, "share"; "" of a count. */
 const char *compare_quantity_unit(const struct compare_quantity *q, const char *metric);
 

@@ -1,9 +1,6 @@
 /*
- * The runs of a comparison: opened, checked against their manifests (what is read of them, not the
- * raw columns), and put into units, by which alone anything may be judged. For a question about a
- * kernel the unit is the boot: what differs from boot to boot (memory layout, interrupt placement)
- * is as large as what differs from run to run, and many runs of one boot know one boot. For one
- * about a knob, within one boot, it is the run.
+ * The runs of a comparison: opened, and checked against their manifests (what is read of them, not
+ * the raw columns).
  */
 #ifndef KBLAT_COMPARE_RUNS_H
 #define KBLAT_COMPARE_RUNS_H
@@ -17,6 +14,8 @@ struct err;
 enum compare_arm { ARM_BASE, ARM_WITH, ARMS };
 extern const char *const compare_arm_name[ARMS]; /* "BASE", "NEW" */
 
+#define COMPARE_UNKNOWN "unknown" /* a kernel that no capture tells */
+
 enum compare_unit_kind { UNIT_AUTO, UNIT_BOOT, UNIT_RUN };
 extern const char *const compare_unit_name[]; /* "auto", "boot", "run" */
 
@@ -24,8 +23,9 @@ struct compare_run {
 	struct run run;
 	enum compare_arm arm;
 	char *boot, *kernel, *hosts; /* of several hosts joined with '+' */
-	json_t *state;		     /* state.json of the source's host before the run */
-	json_int_t started_ns;	     /* CLOCK_REALTIME */
+	/* state.json of the source's host before the run; NULL: it was not captured */
+	json_t *state;
+	json_int_t started_ns; /* CLOCK_REALTIME */
 	size_t unit;
 };
 
@@ -44,16 +44,15 @@ struct compare_runs {
 /*
  * Add what a path holds: a run directory, or a folder with run directories in it (three levels
  * deep). `experiment` (may be NULL): only runs of that name. STATUS_USAGE for one that is not
- * sealed, was changed since, is of a newer schema, or has no capture.
+ * sealed, was changed since, is of a newer schema, or does not say which boot it was.
  */
 int compare_runs_add(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
 		     struct err *e);
 
-/* Sort them into units. STATUS_USAGE if they are of different experiments, one is there twice, or
- * the units make no sense. */
-int compare_units(struct compare_runs *all, enum compare_unit_kind kind, struct err *e);
-
 void compare_runs_free(struct compare_runs *all);
+
+/* The experiment's name. */
+const char *compare_run_name(const struct compare_run *r);
 
 /* The values of a field of an arm's runs, each once, in order: "6.1.0-50, 6.1.0-56". The caller
  * frees. */

@@ -72,6 +72,7 @@ int compare_state(const struct compare_runs *runs, const char *const *varying, j
 {
 	static const char *const kernel[] = {"kernel", NULL};
 	json_t *by_key = json_object(), *list = json_array(), *difference;
+	const struct compare_run *first = NULL; /* that was captured */
 	size_t count[ARMS] = {0};
 	const char *key;
 	int rc = 0;
@@ -79,9 +80,12 @@ int compare_state(const struct compare_runs *runs, const char *const *varying, j
 	if (!varying && kernels_differ(runs))
 		varying = kernel;
 	for (size_t i = 0; i < runs->count; i++) {
-		count[runs->run[i].arm]++;
-		if (!rc && i)
-			rc = state_add_run(by_key, &runs->run[0], &runs->run[i], varying, e);
+		const struct compare_run *run = &runs->run[i];
+
+		count[run->arm]++;
+		if (!rc && first && run->state)
+			rc = state_add_run(by_key, first, run, varying, e);
+		first = first || !run->state ? first : run;
 	}
 	json_object_foreach (by_key, key, difference) {
 		state_where(difference, count);

@@ -68,6 +68,21 @@ static void put_test(const json_t *result, FILE *out)
 		100 * json_number_or_nan(result, "alpha"));
 }
 
+/* One line, where nothing below it can decide. */
+static void put_noisy(const json_t *result, FILE *out)
+{
+	const json_t *noisy = json_object_get(result, "noisy");
+	const char *cause = json_text(noisy, "cause");
+
+	if (!json_is_object(noisy))
+		return;
+	fputs("NOISE: ", out);
+	compare_put_clean(json_text(noisy, "text"), out);
+	fputs(*cause ? "; " : "", out);
+	compare_put_clean(cause, out);
+	fputc('\n', out);
+}
+
 /* --- the table --- */
 
 struct line {
@@ -158,17 +173,20 @@ static void put_interval(struct text_table *t, size_t column, size_t row, const 
 		text_table_set(t, column, row, "%s to %s %s", low, high, share ? "pp" : "%");
 }
 
-static void put_margin(struct text_table *t, size_t column, size_t row, const struct line *l)
+/* `key`: "margin" or "noise". */
+static void put_amount(struct text_table *t, size_t column, size_t row, const struct line *l, const char *key)
 {
-	const char *from = json_text(l->quantity, "margin_from");
-	const char *how = strcmp(from, "least") ? from : "";
+	bool clock = !strcmp(key, "margin") && !strcmp(json_text(l->quantity, "margin_from"), "clock");
+	char percent[32], number[24];
+	double value;
 
-	if (is_share(l))
-		text_table_set(t, column, row, "%.2g pp%s%s", 100 * json_number_or_nan(l->quantity, "margin"),
-			       *how ? " " : "", how);
+	snprintf(percent, sizeof(percent), "%s_percent", key);
+	value = is_share(l) ? 100 * json_number_or_nan(l->quantity, key) : json_number_or_nan(l->quantity, percent);
+	if (isnan(value))
+		text_table_set(t, column, row, "anything");
 	else
-		text_table_set(t, column, row, "%.2g %%%s%s", json_number_or_nan(l->quantity, "margin_percent"),
-			       *how ? " " : "", how);
+		text_table_set(t, column, row, "%s %s%s", compare_quantity_rounded(value, number, sizeof(number)),
+			       is_share(l) ? "pp" : "%", clock ? " clock" : "");
 }
 
 static void put_absolute(struct text_table *t, size_t column, size_t row, const struct line *l)
@@ -185,7 +203,8 @@ static void put_absolute(struct text_table *t, size_t column, size_t row, const 
 static void put_lines(const json_t *result, FILE *out)
 {
 	bool several = json_array_size(json_object_get(result, "points")) > 1;
-	size_t count, id = 0, label = 0, quantity, verdict, base, with, effect, absolute, interval, alone, p, margin;
+	size_t count, id = 0, label = 0, quantity, verdict, base, with, effect, absolute, interval, alone, p, noise,
+		      margin;
 	struct line *lines = lines_of_result(result, &count);
 	struct text_table t;
 
@@ -202,6 +221,7 @@ static void put_lines(const json_t *result, FILE *out)
 	interval = text_table_add(&t, "95 % interval", ALIGN_RIGHT, 0);
 	alone = text_table_add(&t, "90 %, alone", ALIGN_RIGHT, 5);
 	p = text_table_add(&t, "p", ALIGN_POINT, 0);
+	noise = text_table_add(&t, "noise", ALIGN_RIGHT, 0);
 	margin = text_table_add(&t, "margin", ALIGN_LEFT, 4);
 	verdict = text_table_add(&t, "verdict", ALIGN_LEFT, 0);
 	for (size_t i = 0; i < count; i++) {
@@ -224,7 +244,8 @@ static void put_lines(const json_t *result, FILE *out)
 		put_interval(&t, interval, i, l, "");
 		put_interval(&t, alone, i, l, "_alone");
 		text_table_set(&t, p, i, "%.4f", json_number_or_nan(l->quantity, "p"));
-		put_margin(&t, margin, i, l);
+		put_amount(&t, noise, i, l, "noise");
+		put_amount(&t, margin, i, l, "margin");
 	}
 	fputc('\n', out);
 	text_table_print(&t, WIDTH, out);
@@ -329,6 +350,7 @@ void compare_table(const json_t *result, FILE *out)
 	put_arm(result, "BASE", "base", out);
 	put_arm(result, "NEW ", "with", out);
 	put_test(result, out);
+	put_noisy(result, out);
 	if (json_is_object(json_object_get(result, "relabellings")))
 		put_lines(result, out);
 	fputc('\n', out);

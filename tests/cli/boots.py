@@ -4,7 +4,8 @@
 Takes a sealed run and writes copies of what is read of it into OUT, each sealed anew: `boots` boots of `runs` runs each of kernel
 `kernel`, with latencies that vary between boots and between runs (`between`, `within`: standard deviations as shares) and are
 `slower` (a share). `seed` decides; `prefix` names them; `pairs=1` keeps the boot of RUN and lets the arms take turns
-(`turn` 0 or 1); `start` puts them later. What happens to one file alone is done by the tests.
+(`turn` 0 or 1); `start` puts them later. `noise` is what a busy machine adds (standard
+deviation of the logarithm of each run), and `steal=1` writes down that a hypervisor took the time. What happens to one file alone is done by the tests.
 """
 import hashlib
 import json
@@ -57,10 +58,17 @@ def histograms(folder, point, factor, rng):
         (rep / flow / 'data.json').write_text(json.dumps(data))
 
 
+def stolen(path, busy):
+    """Of 100 s on each of two CPUs a hypervisor had what made the run slow."""
+    ticks = {'user': 10000, 'idle': 10000, 'steal': round(100 * (busy - 1))}
+    changed = [{'key': 'load.stat.cpu.%s_ticks' % k, 'before': 0, 'after': n, 'delta': n, 'class': 'volatile'} for k, n in ticks.items()]
+    path.write_text(json.dumps({'schema': 1, 'changed': changed}))
+
+
 def main():
     source, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     asked = {'boots': 8, 'runs': 3, 'kernel': '6.1.0-50-amd64', 'between': 0.01, 'within': 0.01, 'slower': 0, 'seed': 1,
-             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0}
+             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0}
     for word in sys.argv[3:]:
         key, value = word.split('=')
         asked[key] = type(asked[key])(value) if not isinstance(asked[key], int) else float(value)
@@ -75,19 +83,22 @@ def main():
             folder = out / ('%s-%d-%d' % (asked['prefix'], boot, number))
             before = folder / 'state' / host / 'before'
             before.mkdir(parents=True)
+            busy = math.exp(abs(rng.gauss(0, asked['noise']))) if asked['noise'] else 1
             about['boot_id'] = state['keys']['identity.boot_id'] = identity
             state['keys']['identity.kernel'] = asked['kernel']
             step = int(asked['start']) + boot * int(asked['runs']) + number
             run['t0']['realtime_ns'] = 10**18 + (2 * step + int(asked['turn'] + step) % 2) * 10**10 + len(asked['prefix'])
             for point in summary['points']:
                 point['valid'], point['reasons'] = True, []
-                factor = (1 + asked['slower']) * of_boot * (1 + rng.gauss(0, asked['within']))
+                factor = (1 + asked['slower']) * of_boot * (1 + rng.gauss(0, asked['within'])) * busy
                 for metric in point['metrics'].values():
                     numbers(metric, factor, rng)
                 histograms(folder, point, factor, rng)
             for name, value in (('run', run), ('resolved', resolved), ('summary', summary)):
                 (folder / (name + '.json')).write_text(json.dumps(value))
             (before / 'state.json').write_text(json.dumps(state))
+            if asked['steal']:
+                stolen(folder / 'state' / host / 'changes.json', busy)
             seal(folder)
 
 

@@ -58,7 +58,26 @@ same_as_sealed() {
 }
 
 @test "compared, and in a history, they give the same numbers" {
-	same compare.json
+	run /usr/bin/python3 - "$RUNS" "$SAID" <<-'PY'
+		import json, pathlib, sys
+		runs, said = map(pathlib.Path, sys.argv[1:])
+		# What was measured; the rules by which that is judged may change (docs/compare.md).
+		facts = ("quantity", "unit", "base", "with", "effect", "effect_percent", "p_alone")
+		def measured(path):
+		    d = json.loads(path.read_text())
+		    return {k: d[k] for k in ("schema", "experiment", "unit", "base", "with", "relabellings")}, [
+		        [{k: p[k] for k in ("id", "label", "params", "metric", "left_out")}, [{k: q[k] for k in facts} for q in p["quantities"]]]
+		        for p in d["points"]]
+		compared = 0
+		for old in runs.glob("*/expected/compare.json"):
+		    version = old.relative_to(runs).parts[0]
+		    was, now = measured(old), measured(said / version / "compare.json")
+		    assert was == now, (str(old), was, now)
+		    compared += len(was[1])
+		print("same" if compared > 1 else "none")
+	PY
+	echo "$output"
+	[ "$output" = same ]
 	same 'history.json'
 	same '*/history.json'
 }

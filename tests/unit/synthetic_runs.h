@@ -18,6 +18,7 @@
 #include "compare/compare_answer.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_perm.h"
+#include "compare/compare_units.h"
 
 struct synthetic {
 	size_t boots, runs, messages;	    /* an arm, a boot, a run */

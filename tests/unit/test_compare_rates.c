@@ -72,8 +72,27 @@ static void test_margin(void)
 	   r.median[COMPARE_EQUIVALENT]);
 }
 
+/* Where boots differ by factors of ten nothing is harmless, whatever the seed. */
+static void test_noise(void)
+{
+	struct synthetic s = small(0, 6000);
+	struct synthetic_rates r;
+
+	s.between_boots = 2.4;
+	s.boots = 8;
+	r = synthetic_rates(&s, TRIALS);
+	is_int((long long)r.median[COMPARE_EQUIVALENT], 0, "noise of 1000 %%: the median is never equivalent");
+	ok(r.fine <= r.worst[COMPARE_IMPROVEMENT], "\"no regression\" is said only of improvements: %zu", r.fine);
+	ok(synthetic_alarms(&r) <= 12, "%zu of %d false alarms", synthetic_alarms(&r), TRIALS);
+	s.slower = 1e5;
+	r = synthetic_rates(&s, 20);
+	ok(r.median[COMPARE_REGRESSION] >= 18, "a change larger than the noise is found in %zu of 20",
+	   r.median[COMPARE_REGRESSION]);
+}
+
 int main(void)
 {
+	test_noise();
 	test_rates();
 	test_unit();
 	test_margin();

@@ -1,0 +1,413 @@
+#include "compare/compare_cause.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "rundir/layout.h"
+#include "rundir/manifest.h"
+
+#define TICKS_HZ   100 /* USER_HZ, of /proc/stat */
+#define SURE_T	   3.0 /* of a correlation: above this it is named as the cause */
+#define REPS_MOST  10000
+#define CHANGES	   "/changes.json"
+#define COUNTERS   "/counters.json"
+#define LIST_START "load.stat.cpu."
+
+/* --- what one run says --- */
+
+/* Of all hosts of a run: what its captures say that changed meanwhile. */
+struct observed {
+	const struct compare_run *run;
+	const json_t *point; /* in its summary */
+	const char *flow;
+	json_t *changes;       /* key -> {"before", "after", "delta"}, of the first host; NULL: not known */
+	double ticks, seconds; /* of all CPUs; of the clock */
+};
+
+static double delta_of(const struct observed *o, const char *key)
+{
+	const json_t *change = json_object_get(o->changes, key);
+	double delta = json_number_or_nan(change, "delta");
+
+	return isnan(delta) ? 0 : delta;
+}
+
+static double stolen(const struct observed *o)
+{
+	return o->ticks > 0 ? 100 * delta_of(o, LIST_START "steal_ticks") / o->ticks : NAN;
+}
+
+static double waited(const struct observed *o)
+{
+	return o->seconds > 0 ? 100 * delta_of(o, "load.pressure.cpu.some_us") / 1e6 / o->seconds : NAN;
+}
+
+static double interrupts(const struct observed *o)
+{
+	return o->seconds > 0 ? delta_of(o, "load.stat.intr") / o->seconds : NAN;
+}
+
+/* Before the run, so without what the run itself adds. */
+static double load(const struct observed *o)
+{
+	const char *text = json_text(json_object_get(o->run->state, "keys"), "load.average");
+
+	return *text ? strtod(text, NULL) : NAN;
+}
+
+static double frequency(const struct observed *o)
+{
+	const json_t *keys = json_object_get(o->run->state, "keys"), *value;
+	double sum = 0, n = 0;
+	const char *key;
+
+	json_object_foreach ((json_t *)keys, key, value) {
+		double after = json_number_or_nan(json_object_get(o->changes, key), "after");
+		size_t length = strlen(key);
+
+		if (strncmp(key, "frequency.", 10) || length < 8 || strcmp(key + length - 8, ".now_khz") ||
+		    !json_is_number(value))
+			continue;
+		sum += (json_number_value(value) + (isnan(after) ? json_number_value(value) : after)) / 2 / 1e3;
+		n++;
+	}
+	return n > 0 ? sum / n : NAN;
+}
+
+static double side_switches(const json_t *counters, const char *side)
+{
+	double n = json_number_or_nan(json_object_get(counters, side), "switches_involuntary");
+
+	return isnan(n) ? 0 : n;
+}
+
+/* Of all repetitions of the noisy point. */
+static double preempted(const struct observed *o)
+{
+	unsigned id = (unsigned)json_integer_value(json_object_get(o->point, "id"));
+	double sum = 0;
+	unsigned rep;
+
+	for (rep = 0; o->point && rep < REPS_MOST; rep++) {
+		char *dir = layout_rep_dir(o->run->run.path, id, rep, o->flow), *path = fs_path("%s" COUNTERS, dir);
+		struct err e = ERR_INIT;
+		json_t *counters = fs_is_missing(path) ? NULL : json_read(path, &e);
+
+		free(path);
+		free(dir);
+		if (!counters)
+			break;
+		sum += side_switches(counters, "source") + side_switches(counters, "sink");
+		json_decref(counters);
+	}
+	return rep ? sum : NAN;
+}
+
+static const struct source {
+	const char *what, *format;
+	double (*read)(const struct observed *o);
+	double notable; /* more than this is told even where it does not move with the latencies */
+	bool less;	/* slows down */
+} sources[] = {
+    {"time stolen by the hypervisor", "%.3g %%", stolen, 1, false},
+    {"other programs on the measuring CPUs (involuntary context switches)", "%.4g", preempted, 10, false},
+    {"load (time in which something waited for a CPU)", "%.3g %%", waited, 10, false},
+    {"load of the machine before the run (load average)", "%.3g", load, 1, false},
+    {"interrupts (a second)", "%.4g", interrupts, INFINITY, false},
+    {"frequency of the CPUs (MHz)", "%.4g", frequency, INFINITY, true},
+};
+
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+static bool ends_in(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n >= m && !strcmp(name + n - m, end);
+}
+
+static bool is_cause_file(const char *name, void *arg)
+{
+	(void)arg;
+	return (!strncmp(name, "state/", 6) && ends_in(name, CHANGES)) ||
+	       (!strncmp(name, "points/", 7) && ends_in(name, COUNTERS));
+}
+
+/* What changed on the first host, by its key. */
+static json_t *read_changes(const struct compare_run *run)
+{
+	const char *host = json_object_iter_key(json_object_iter(json_object_get(run->run.run, "hosts")));
+	char *path = fs_path("%s/state/%s" CHANGES, run->run.path, host ? host : "");
+	struct err e = ERR_INIT;
+	json_t *file = fs_is_missing(path) ? NULL : json_read(path, &e), *by_key = file ? json_object() : NULL;
+	const json_t *change;
+	size_t i;
+
+	json_array_foreach (json_object_get(file, "changed"), i, change)
+		json_object_set(by_key, json_text(change, "key"), (json_t *)change);
+	json_decref(file);
+	free(path);
+	return by_key;
+}
+
+static double cpus_of(const struct compare_run *run)
+{
+	const json_t *keys = json_object_get(run->state, "keys");
+	char key[64];
+	unsigned n = 0;
+
+	while (snprintf(key, sizeof(key), "load.stat.cpu%u.user_ticks", n) > 0 && json_object_get(keys, key))
+		n++;
+	return n;
+}
+
+static struct observed observe(const struct compare_join *j, const struct compare_point *p, size_t run)
+{
+	static const char *const kinds[] = {"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"};
+	struct observed o = {.run = &j->runs->run[run], .point = p->of_run[run], .flow = p->flow};
+	double cpus = cpus_of(o.run);
+	struct err e = ERR_INIT;
+
+	if (fs_is_missing(o.run->run.path) || manifest_check_files(o.run->run.path, is_cause_file, NULL, &e))
+		return (struct observed){.run = o.run};
+	o.changes = read_changes(o.run);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), LIST_START "%s_ticks", kinds[i]);
+		o.ticks += delta_of(&o, key);
+	}
+	o.seconds = cpus > 0 ? o.ticks / TICKS_HZ / cpus : 0;
+	return o;
+}
+
+/* --- what moves with the latencies --- */
+
+struct ranked {
+	double value;
+	size_t index;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double x = ((const struct ranked *)a)->value, y = ((const struct ranked *)b)->value;
+
+	return (x > y) - (x < y);
+}
+
+/* Ranks instead of values; equal ones have their mean rank. */
+static void rank(double *value, size_t n)
+{
+	struct ranked *sorted = or_abort(calloc(n + 1, sizeof(*sorted)));
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (struct ranked){value[i], i};
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && sorted[k].value == sorted[i].value; k++)
+			;
+		for (size_t m = i; m < k; m++)
+			value[sorted[m].index] = (double)(i + k - 1) / 2;
+	}
+	free(sorted);
+}
+
+static double correlation(const double *x, const double *y, size_t n)
+{
+	double mean = (double)(n - 1) / 2, xy = 0, xx = 0, yy = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		xy += (x[i] - mean) * (y[i] - mean);
+		xx += (x[i] - mean) * (x[i] - mean);
+		yy += (y[i] - mean) * (y[i] - mean);
+	}
+	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+}
+
+/* Without the arm's mean: what differs between the arms is what is being asked. */
+static void centre_arms(const enum compare_arm *arm, double *value, size_t n)
+{
+	for (enum compare_arm a = 0; a < ARMS; a++) {
+		double sum = 0, count = 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (arm[i] == a) {
+				sum += value[i];
+				count++;
+			}
+		for (size_t i = 0; i < n; i++)
+			if (arm[i] == a)
+				value[i] -= sum / count;
+	}
+}
+
+/* Spearman's, within the arms, over the runs that have both values. */
+static double rank_correlation(const struct compare_runs *runs, const double *x, const double *y)
+{
+	double *a = or_abort(calloc(runs->count + 1, sizeof(*a))), *b = or_abort(calloc(runs->count + 1, sizeof(*b)));
+	enum compare_arm *arm = or_abort(calloc(runs->count + 1, sizeof(*arm)));
+	size_t n = 0;
+	double r;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		if (isnan(x[i]) || isnan(y[i]))
+			continue;
+		a[n] = x[i];
+		b[n] = y[i];
+		arm[n++] = runs->run[i].arm;
+	}
+	centre_arms(arm, a, n);
+	centre_arms(arm, b, n);
+	rank(a, n);
+	rank(b, n);
+	r = n > 4 ? correlation(a, b, n) : NAN;
+	free(a);
+	free(b);
+	free(arm);
+	return r;
+}
+
+/* --- the sentence --- */
+
+struct cause {
+	const struct source *source;
+	double least, median, most, correlation, t;
+};
+
+static int rising(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* False: no run says. */
+static bool find_cause(const struct compare_runs *runs, double *value, const double *latency, struct cause *c)
+{
+	double df = -2, *known = or_abort(calloc(runs->count + 1, sizeof(*known)));
+	size_t n = 0;
+
+	c->correlation = rank_correlation(runs, value, latency);
+	for (size_t i = 0; i < runs->count; i++)
+		if (!isnan(value[i]))
+			known[n++] = value[i];
+	qsort(known, n, sizeof(*known), rising);
+	if (n) {
+		c->least = known[0];
+		c->median = known[n / 2];
+		c->most = known[n - 1];
+	}
+	free(known);
+	df += (double)n;
+	c->t = (c->source->less ? -1 : 1) * c->correlation * sqrt(df / fmax(1e-9, 1 - c->correlation * c->correlation));
+	return n > 0;
+}
+
+static json_t *cause_json(const struct cause *c)
+{
+	return json_pack("{s:s, s:f, s:f, s:f, s:o}", "what", c->source->what, "least", c->least, "median", c->median,
+			 "most", c->most, "correlation",
+			 isfinite(c->correlation) ? json_real(c->correlation) : json_null());
+}
+
+static json_t *cause_text(const struct cause *best, const struct cause *notable, size_t known)
+{
+	char least[32], most[32];
+
+	if (!known)
+		return json_string("the cause is not known: the runs' captures and counters are missing");
+	if (!best && !notable)
+		return json_string(
+		    "the cause is not known: nothing in the captures and counters of the runs stands out");
+	const struct cause *c = best ? best : notable;
+
+	snprintf(least, sizeof(least), c->source->format, c->least);
+	snprintf(most, sizeof(most), c->source->format, c->most);
+	if (best)
+		return json_sprintf(
+		    "likely cause: %s, %s to %s in a run; it is %s in the slower runs (rank correlation "
+		    "%.2f)",
+		    c->source->what, least, most, c->source->less ? "lower" : "higher", c->correlation);
+	return json_sprintf("possible cause: %s, %s to %s in a run, though the slower runs do not have more of it",
+			    c->source->what, least, most);
+}
+
+static const struct compare_point *point_of(const struct compare_join *j, const json_t *result, const json_t *noisy)
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach (json_object_get(result, "points"), i, point)
+		if (i < j->count && json_equal(json_object_get(point, "id"), json_object_get(noisy, "point")) &&
+		    json_is_true(json_object_get(json_array_get(json_object_get(point, "quantities"), 0), "noisy")))
+			return &j->point[i];
+	return NULL;
+}
+
+/* What each run says of the first quantity of a point: its rank is all that counts. */
+static void fill_latencies(const struct compare_join *j, const struct compare_point *p, double *latency)
+{
+	for (size_t i = 0; i < j->runs->count; i++) {
+		double value = compare_point_number(p, i, &p->quantity[0]);
+
+		latency[i] = p->quantity[0].logarithms ? log(value) : value;
+	}
+}
+
+static void fill_sources(const struct compare_join *j, const struct compare_point *p, double (*value)[SOURCES])
+{
+	for (size_t i = 0; i < j->runs->count; i++) {
+		struct observed o = observe(j, p, i);
+
+		for (size_t s = 0; s < SOURCES; s++)
+			value[i][s] = o.changes ? sources[s].read(&o) : NAN;
+		json_decref(o.changes);
+	}
+}
+
+/* The causes that are known of; `cause` has room for all. */
+static size_t find_causes(const struct compare_join *j, const struct compare_point *p, struct cause *cause)
+{
+	double(*value)[SOURCES] = or_abort(calloc(j->runs->count + 1, sizeof(*value)));
+	double *latency = or_abort(calloc(j->runs->count + 1, sizeof(*latency)));
+	double *one = or_abort(calloc(j->runs->count + 1, sizeof(*one)));
+	size_t known = 0;
+
+	fill_latencies(j, p, latency);
+	fill_sources(j, p, value);
+	for (size_t s = 0; s < SOURCES; s++) {
+		cause[known] = (struct cause){.source = &sources[s]};
+		for (size_t i = 0; i < j->runs->count; i++)
+			one[i] = value[i][s];
+		known += find_cause(j->runs, one, latency, &cause[known]);
+	}
+	free(value);
+	free(latency);
+	free(one);
+	return known;
+}
+
+void compare_cause(const struct compare_join *j, json_t *result)
+{
+	json_t *noisy = json_object_get(result, "noisy"), *list;
+	const struct compare_point *p = json_is_object(noisy) ? point_of(j, result, noisy) : NULL;
+	struct cause cause[SOURCES + 1], *best = NULL, *notable = NULL;
+	size_t known;
+
+	if (!p)
+		return;
+	list = json_array();
+	known = find_causes(j, p, cause);
+	for (struct cause *c = cause; c < cause + known; c++) {
+		json_array_append_new(list, cause_json(c));
+		best = c->t > SURE_T && (!best || c->t > best->t) ? c : best;
+		notable = !notable && c->median > c->source->notable ? c : notable;
+	}
+	json_object_set_new(noisy, "cause", cause_text(best, notable, known));
+	json_object_set_new(noisy, "causes", list);
+}

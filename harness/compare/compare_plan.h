@@ -1,0 +1,43 @@
+/*
+ * The ways in which the units (boots, or runs) of two arms could have been labelled: any of them in
+ * either arm, or, for pairs, each pair turned round or not. Where there are more ways than PERM_MAX,
+ * that many are drawn (the real one is among them, so that p stays valid). Pure.
+ */
+#ifndef KBLAT_COMPARE_PLAN_H
+#define KBLAT_COMPARE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PERM_MAX   50000
+#define PERM_UNITS 256 /* of both arms together */
+
+struct perm_plan {
+	size_t base, with; /* units of each arm; the first of a quantity's values are the base's */
+	bool pairs;	   /* unit i of the base belongs to unit i of the other (base == with) */
+	size_t count;	   /* relabellings; the first is the real one */
+	bool exact;	   /* all there are */
+	uint64_t seed;	   /* of those drawn */
+	size_t bytes;	   /* of a row of bits */
+	uint8_t *bits;	   /* count rows, a bit a unit: it is in the other arm */
+};
+
+/* At most `most` relabellings. 0, or -EINVAL (an empty arm; pairs of different counts; over
+ * PERM_UNITS) or -ENOMEM. */
+int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, size_t most, uint64_t seed);
+void perm_plan_free(struct perm_plan *p);
+
+/* Is a unit in the other arm, under a relabelling? */
+bool perm_label(const struct perm_plan *p, size_t i, size_t unit);
+
+/* The smallest p that so many units can give: below this no alpha can be reached. */
+double perm_least_p(size_t base, size_t with, bool pairs);
+
+/* The bits of a relabelling, `bytes` long. */
+const uint8_t *perm_row(const struct perm_plan *p, size_t i);
+
+/* A sequence of seeded random numbers below `n`: SplitMix64 (Steele, Lea and Flood 2014). */
+uint64_t perm_random(uint64_t *state, uint64_t n);
+
+#endif
