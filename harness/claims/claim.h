@@ -87,6 +87,7 @@ struct claim {
 	size_t by_count;
 	enum claim_relation relation;
 	char *unknown_relation; /* CLAIM_RELATIONS: what a newer kblat calls it; else NULL */
+	bool pools;		/* all cases are judged as one: a ratio */
 	double min, max;	/* in the metric's base unit; infinite: no bound */
 	char *along;		/* a key of params; NULL: not a trend */
 	double tolerance;	/* of a trend: a share */

@@ -129,13 +129,16 @@ static json_t *needs_to_json(const struct claim *c)
 static json_t *claim_to_json(const struct claim *c)
 {
 	const char *relation = c->unknown_relation ?: claim_relation_names[c->relation];
-
-	return or_abort(
+	json_t *j = or_abort(
 	    json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:s?, s:f, s:o}", "id", c->id, "claim",
 		      c->text, "source", c->source, "measured_by_source", c->measured_by_source, "metric",
 		      c->metric.text, "points", selection_to_json(&c->points), "against", against_to_json(c), "by",
 		      by_to_json(c), "relation", relation ?: "", "min", bound_to_json(c->min), "max",
 		      bound_to_json(c->max), "along", c->along, "tolerance", c->tolerance, "needs", needs_to_json(c)));
+
+	if (c->pools)
+		json_object_set_new(j, "pool", json_true());
+	return j;
 }
 
 json_t *claim_list_to_json(const struct claim_list *list)
@@ -169,6 +172,7 @@ static void relation_from_json(struct claim *c, const json_t *j)
 	if (claim_is_trend(c) && !c->along)
 		c->along = or_abort(strdup(""));
 	c->tolerance = json_number_value(json_object_get(j, "tolerance"));
+	c->pools = json_is_true(json_object_get(j, "pool"));
 }
 
 static void lists_from_json(struct claim *c, const json_t *j)

@@ -9,6 +9,7 @@
 #include "claims/claim_needs.h"
 #include "claims/claim_pairing.h"
 #include "claims/claim_point.h"
+#include "claims/claim_pool.h"
 #include "claims/claim_text.h"
 #include "claims/claim_trend.h"
 #include "common/fs.h"
@@ -59,6 +60,14 @@ static bool is_first_of_trend(const struct claim_pairing *p, size_t index)
 		if (claim_pairing_agrees(p, p->points.points[i], p->points.points[index]))
 			return false;
 	return true;
+}
+
+static void judge_pool(struct claim_verdict *v, const struct claim_pairing *p)
+{
+	struct claim_case c = claim_case_make(fs_path("%zu cases", p->points.count));
+
+	claim_pool_judge(&c, p);
+	claim_verdict_add_case(v, c);
 }
 
 static void judge_cases(struct claim_verdict *v, const struct claim_pairing *p)
@@ -165,7 +174,7 @@ static char *judge_claim(struct claim_verdict *v, const struct claim *claim, con
 		return fs_path("this kblat does not know the relation '%s'", claim->unknown_relation);
 	why = claim_pairing_make(&p, claim, run, runs, count);
 	if (!why) {
-		judge_cases(v, &p);
+		(claim->pools ? judge_pool : judge_cases)(v, &p);
 		why = lacking(&p);
 	}
 	claim_pairing_free(&p);

@@ -47,6 +47,8 @@ char *claim_wanted_text(const struct claim *c)
 	}
 	claim_number_text(c, c->min, low, sizeof(low));
 	claim_number_text(c, c->max, high, sizeof(high));
+	if (c->pools)
+		relation = "pooled ratio";
 	if (isfinite(c->min) && isfinite(c->max))
 		return fs_path("%s %s to %s", relation, low, high);
 	return isfinite(c->min) ? fs_path("%s at least %s", relation, low) : fs_path("%s at most %s", relation, high);

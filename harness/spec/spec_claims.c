@@ -165,6 +165,7 @@ static const struct {
     {"order", false, NULL},
     {"along", false, NULL},
     {"tolerance", false, NULL},
+    {"pool", false, NULL},
 };
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))

@@ -167,9 +167,36 @@ static void read_tolerance(struct claim_reader *r)
 		r->claim->tolerance = value;
 }
 
+static bool is_spread(const struct claim_metric *m)
+{
+	return claim_metric_over_reps(m) == OVER_REPS_SPREAD;
+}
+
+/* Many cases judged as one. */
+static void read_pool(struct claim_reader *r)
+{
+	const struct ynode *n = yaml_get(r->node, "pool");
+	const struct claim *c = r->claim;
+
+	if (!n)
+		return;
+	if (n->kind != YNODE_SCALAR || (strcmp(n->scalar, "yes") && strcmp(n->scalar, "no")))
+		claim_reader_complain(r, n, "'pool' must be yes or no");
+	else if (!strcmp(n->scalar, "no"))
+		return;
+	else if (!yaml_get(r->node, "ratio"))
+		claim_reader_complain(r, n, "'pool' belongs to 'ratio': the mean ratio of all cases");
+	else if (!is_spread(&c->metric) || !is_spread(&c->against.metric))
+		claim_reader_complain(r, n, "'pool' needs a quantile, a mean or the like, not %s",
+				      is_spread(&c->metric) ? c->against.metric.text : c->metric.text);
+	else
+		r->claim->pools = true;
+}
+
 void claim_reader_relation(struct claim_reader *r)
 {
 	read_kind(r);
 	read_along(r);
 	read_tolerance(r);
+	read_pool(r);
 }

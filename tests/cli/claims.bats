@@ -317,3 +317,63 @@ flows_spec() {
 	assert_eq "$(json "$run_dir/claims.json" '[(c["id"], len(c["cases"]), [x["value"] is None for x in c["cases"]]) for c in d["claims"]]')" \
 		"[('beside', 2, [False, False]), ('alone', 2, [False, False])]"
 }
+
+@test "a pooled claim is judged by the mean ratio of its cases, whatever a single one says" {
+	pooled() {
+		claims_spec pooled <<-YAML
+			  - id: pooled
+			    claim: "8 B are a little faster than 16 B"
+			    metric: lat_ns.p50
+			    points: {delay: 1us}
+			    against: {delay: 4us}
+			    by: [size]
+			    pool: yes
+			    ratio: $1
+			  - id: each
+			    claim: "At every size"
+			    metric: lat_ns.p50
+			    points: {delay: 1us}
+			    against: {delay: 4us}
+			    by: [size]
+			    ratio: $1
+		YAML
+		run "$KBLAT" run pooled.yaml --out runs --only size=8B --only size=16B
+		run_dir=${lines[-1]}
+	}
+	pooled '{min: 0.2, max: 0.3}'
+	assert_eq "$(json "$run_dir/claims.json" '[(c["verdict"], len(c["cases"])) for c in d["claims"]]')" "[('holds', 1), ('holds', 2)]"
+	assert_eq "$(json "$run_dir/claims.json" '[round(c["value"], 3) for c in d["claims"][0]["cases"]]')" "[0.25]"
+	assert_contains "$output" "pooled ratio 0.2 to 0.3"
+	pooled '{min: 0.26}'
+	assert_eq "$(json "$run_dir/claims.json" '[c["verdict"] for c in d["claims"]]')" "['fails', 'fails']"
+	"$KBLAT" verify "$run_dir"
+}
+
+@test "one case beyond its bound decides a claim, but not a pooled one" {
+	spec mixed <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 3}
+		matrix:
+		  - {size: [8B, 16B, 32B], delay: 1us, late: none}
+		  - {size: [8B, 16B], delay: 2us, late: 1-2}
+		  - {size: 32B, delay: 990ns, late: 1-2}
+		claims:
+		  - {id: pooled, claim: c, metric: lat_ns.p50, points: {late: 1-2}, against: {late: none}, by: [size], pool: yes, ratio: {min: 1.5, max: 1.6}}
+		  - {id: each, claim: c, metric: lat_ns.p50, points: {late: 1-2}, against: {late: none}, by: [size], ratio: {min: 1.5}}
+	YAML
+	run "$KBLAT" run mixed.yaml --out runs
+	echo "$output"
+	assert_eq "$(json "${lines[-1]}/claims.json" '[c["verdict"] for c in d["claims"]]')" "['holds', 'fails']"
+}
+
+@test "what can't be pooled is refused" {
+	claims_spec nopool <<-'YAML'
+		  - {id: a, claim: c, metric: lat_ns.p50, points: {}, value: {max: 1s}, pool: yes}
+		  - {id: b, claim: c, metric: lat_ns.max, points: {delay: 1us}, against: {delay: 4us}, ratio: {max: 1}, pool: yes}
+		  - {id: c, claim: c, metric: lat_ns.p50, points: {delay: 1us}, against: {delay: 4us}, ratio: {max: 1}, pool: some}
+	YAML
+	run "$KBLAT" run nopool.yaml
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "'pool' belongs to 'ratio'"
+	assert_contains "$output" "'pool' needs a quantile, a mean or the like, not lat_ns.max"
+	assert_contains "$output" "'pool' must be yes or no"
+}

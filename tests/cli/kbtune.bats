@@ -15,6 +15,23 @@ load kbtune_helper
 	as_before
 }
 
+@test "the thesis' three other environments change what its text says, on its own machine" {
+	machine t630
+	kb plan thesis-tuned-only
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "1 changes"
+	assert_contains "$output" "-> latency-performance"
+	[[ $output != *real-time-0* ]]
+	kb plan thesis-aspm-off
+	assert_contains "$output" "real-time-0"
+	[[ $output =~ aspm.*performance ]]
+	kb plan thesis-dma-latency-0
+	assert_contains "$output" "real-time-0"
+	assert_contains "$output" "-> 0 us, held"
+	[[ $output =~ state[1-9]/disable:\ 0\ -\>\ 1 ]]
+	as_before
+}
+
 @test "a plan changes nothing, not even a journal, and says everything before and after" {
 	machine small-v2
 	kb plan isolated
@@ -31,7 +48,7 @@ load kbtune_helper
 	for m in $("$ROOT/tests/sysroots/machine" list | cut -d' ' -f1); do
 		[ "$m" != container ] || continue
 		machine "$m"
-		for p in thesis thesis-no-force-latency isolated low-latency-laptop baseline; do
+		for p in thesis thesis-no-force-latency thesis-tuned-only thesis-aspm-off thesis-dma-latency-0 isolated low-latency-laptop baseline; do
 			kb apply "$p"
 			echo "$m $p: $output"
 			[ "$status" -eq 0 ]

@@ -1,0 +1,27 @@
+#!/usr/bin/env bats
+# The claims of the thesis study: each holds where its effect is, and none where it is not.
+
+load helper
+load kbtune_helper
+
+@test "every claim of the thesis holds in a model of its machine, and not in one without the claim's effect" {
+	machine t630
+	export KBTUNE KBTUNE_SYSROOT=$T/m
+	run python3 "$ROOT/tests/cli/thesis_claims.py" "$KBLAT" "$ROOT/experiments/thesis" "$T/out"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ ${lines[-1]} =~ ^[0-9]+\ claims$ ]]
+	[ "${lines[-1]% claims}" -gt 100 ]
+	as_before
+}
+
+@test "at least 16 claims of the quick study ask for nothing that a guest with Soft-RoCE lacks" {
+	local all=0 spec count
+	for spec in "$ROOT"/experiments/thesis/*/spec.yaml; do
+		# A claim begins with its id; one without `needs` can be judged anywhere.
+		count=$(awk '/^  - id:/ { n += open; open = 1 } /^    needs:/ { open = 0 } END { print n + open }' "$spec")
+		all=$((all + count))
+	done
+	echo "$all"
+	[ "$all" -ge 16 ]
+}
