@@ -90,14 +90,14 @@ int fs_write_fd(int fd, const void *data, size_t size)
 	return 0;
 }
 
-static int write_and_sync(const char *path, const void *data, size_t size)
+static int write_and_sync(const char *path, const void *data, size_t size, mode_t mode)
 {
 	int rc, fd;
 
 	/* A killed run may have left one. O_EXCL then makes sure that the file is new, and ours. */
 	if (unlink(path) && errno != ENOENT)
 		return -errno;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
 	rc = fs_write_fd(fd, data, size);
@@ -110,7 +110,7 @@ static int write_and_sync(const char *path, const void *data, size_t size)
 	return rc;
 }
 
-int fs_write(const char *path, const void *data, size_t size, struct err *e)
+int fs_write_mode(const char *path, const void *data, size_t size, mode_t mode, struct err *e)
 {
 	size_t n = strlen(path);
 	char *tmp;
@@ -119,13 +119,18 @@ int fs_write(const char *path, const void *data, size_t size, struct err *e)
 	if (!n || path[n - 1] == '/')
 		return err_set(e, -EINVAL, STATUS_FAILED, n ? path : NULL, "write a file", "its name is empty");
 	tmp = fs_path("%s.tmp", path);
-	rc = write_and_sync(tmp, data, size);
+	rc = write_and_sync(tmp, data, size, mode);
 	if (!rc && rename(tmp, path)) {
 		rc = -errno;
 		unlink(tmp);
 	}
 	free(tmp);
 	return rc ? err_sys(e, rc, path, "write") : 0;
+}
+
+int fs_write(const char *path, const void *data, size_t size, struct err *e)
+{
+	return fs_write_mode(path, data, size, 0666, e);
 }
 
 /* Room for one byte more than is wanted, so that a file which is too large shows itself. Much to

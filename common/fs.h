@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct err;
 
@@ -16,6 +17,9 @@ int fs_mkdirs(const char *path, struct err *e);
 
 /* Write a whole file: `<path>.tmp`, fsync, rename. */
 int fs_write(const char *path, const void *data, size_t size, struct err *e);
+
+/* The same with these permissions, less the umask. */
+int fs_write_mode(const char *path, const void *data, size_t size, mode_t mode, struct err *e);
 
 /* All of it, to an open file. 0 or a negative errno. */
 int fs_write_fd(int fd, const void *data, size_t size);

@@ -48,7 +48,7 @@ static char *dump(const json_t *value, size_t *size)
 	return ended;
 }
 
-int json_write(const char *path, const json_t *value, struct err *e)
+int json_write_mode(const char *path, const json_t *value, mode_t mode, struct err *e)
 {
 	size_t size;
 	char *text = dump(value, &size);
@@ -56,9 +56,14 @@ int json_write(const char *path, const json_t *value, struct err *e)
 
 	if (!text)
 		return err_set(e, -EINVAL, STATUS_FAILED, path, "write", "its content cannot be said in JSON");
-	rc = fs_write(path, text, size, e);
+	rc = fs_write_mode(path, text, size, mode, e);
 	free(text);
 	return rc;
+}
+
+int json_write(const char *path, const json_t *value, struct err *e)
+{
+	return json_write_mode(path, value, 0666, e);
 }
 
 int json_print(const json_t *value, FILE *out)

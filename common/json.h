@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct err;
 
@@ -17,6 +18,9 @@ json_t *json_read(const char *path, struct err *e);
 /* Write as `<path>.tmp`, fsync, rename. Indented by 1, keys in the order they were added, a newline
  * at the end. Consumes no reference. */
 int json_write(const char *path, const json_t *value, struct err *e);
+
+/* The same with these permissions, less the umask. */
+int json_write_mode(const char *path, const json_t *value, mode_t mode, struct err *e);
 
 /* To a stream, in the same form. 0 or a negative errno. */
 int json_print(const json_t *value, FILE *out);

@@ -97,12 +97,12 @@ static json_t *campaign_describe(const struct campaign_options *o, const struct 
 		json_array_append_new(argv, json_string(o->argv[i]));
 	for (size_t i = 0; i < s->count; i++)
 		json_array_append_new(experiments, describe_experiment(&s->items[i], &o->overrides));
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:b, s:o, s:s?, s:s?, s:s?}, s:o}",
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:b, s:o, s:s?, s:s?, s:s?, s:b}, s:o}",
 			 "schema", 1, "study", s->name, "title", s->title, "path", s->path, "status", "RUNNING", "argv",
 			 argv, "version", kblat_version, "commit", kblat_commit, "started_utc",
 			 utc_now(utc, sizeof(utc), 0), "ended_utc", "options", "quick", o->overrides.quick, "only",
 			 strings(o->overrides.only, NULL, o->overrides.only_count), "source", o->source, "sink",
-			 o->sink, "profile_path", o->profile_path, "experiments", experiments);
+			 o->sink, "profile_path", o->profile_path, "mask", o->mask, "experiments", experiments);
 }
 
 static int make_directory(struct campaign *c, const struct campaign_options *o, const struct study *s, struct err *e)
@@ -148,7 +148,7 @@ static int check_resumable(const struct campaign_options *o, const json_t *j, co
 	json_array_foreach (json_object_get(j, "experiments"), i, x)
 		if (!*json_text(x, "name") || !*json_text(x, "spec") || !*json_text(x, "state"))
 			return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "experiments[%zu] is incomplete", i);
-	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->profile_path || o->out)
+	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->profile_path || o->mask || o->out)
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
 			       "a campaign goes on with the options that it was begun with; leave them out");
 	return 0;
@@ -267,6 +267,8 @@ static char **arguments(const struct campaign *c, const json_t *x, json_t **word
 	*words = json_pack("[s, s, s, s, s]", "kblat", "run", json_text(x, "spec"), "--out", c->path);
 	if (json_is_true(json_object_get(options, "quick")))
 		json_array_append_new(*words, json_string("--quick"));
+	if (json_is_true(json_object_get(options, "mask")))
+		json_array_append_new(*words, json_string("--mask"));
 	add_all(*words, "--set", json_object_get(x, "set"));
 	add_all(*words, "--only", json_object_get(options, "only"));
 	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)

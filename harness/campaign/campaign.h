@@ -10,7 +10,7 @@
  *
  * campaign.json: {"schema": 1, "study", "title", "path", "status": RUNNING|COMPLETED|FAILED|INTERRUPTED, "argv": [], "version",
  * "commit", "started_utc", "ended_utc", "options": {"quick", "only": [], "source", "sink",
- * "profile_path"}, "experiments": [{"name", "spec",
+ * "profile_path", "mask"}, "experiments": [{"name", "spec",
  * "set": [], "points", "messages", "state": pending|running|completed|failed|interrupted|impossible|skipped, "run": null or a
  * directory's name, "earlier": [], "exit_status", "why"}]}
  */
@@ -27,7 +27,7 @@ struct campaign_options {
 	const char *resume; /* a campaign of that study to go on with, one's own; NULL: a new one */
 	const char *out, *source, *sink, *profile_path;
 	struct spec_overrides overrides;
-	bool dry_run, json;
+	bool mask, dry_run, json;
 	int argc; /* of `kblat`, for the record */
 	char **argv;
 };

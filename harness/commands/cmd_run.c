@@ -50,7 +50,7 @@ struct run_options {
 	struct cli_list args, set, only;
 	const char *out, *source, *sink, *device, *resume, *profile_path;
 	long reps;
-	bool quick, dry_run, json;
+	bool quick, mask, dry_run, json;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -201,6 +201,7 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	    .spec = spec,
 	    .out = o->out,
 	    .launcher = {o->source, o->sink},
+	    .mask = o->mask,
 	    .argc = argc,
 	    .argv = argv,
 	    .interrupted = &interrupted,
@@ -264,6 +265,7 @@ static enum status run_many(const struct run_options *o, const struct spec_overr
 	    .sink = o->sink,
 	    .profile_path = o->profile_path,
 	    .overrides = *overrides,
+	    .mask = o->mask,
 	    .dry_run = o->dry_run,
 	    .json = o->json,
 	    .argc = argc,
@@ -329,6 +331,8 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	    {"reps", CLI_INT, &o.reps, "N", "repetitions, as --set repetitions=N", 1, 100000},
 	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with a campaign of one's own", 0, 0},
 	    {"profile-path", CLI_STRING, &o.profile_path, "DIR", "look for profiles in DIR first", 0, 0},
+	    {"mask", CLI_FLAG, &o.mask, NULL, "hide serial numbers, hardware addresses, hosts' names in the kept state",
+	     0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL, "print the points with every setting, and do nothing", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},

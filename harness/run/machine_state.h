@@ -5,11 +5,12 @@
 #define KBLAT_RUN_MACHINE_STATE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct err;
 
-/* `when`: "before", "after". 0 or a negative errno; a run goes on without. */
-int machine_state_keep(const char *run_path, const char *host, const char *when, struct err *e);
+/* `when`: "before", "after"; `mask`: without what tells one machine from another (state/mask.h). 0 or a negative errno; a run goes on without. */
+int machine_state_keep(const char *run_path, const char *host, const char *when, bool mask, struct err *e);
 
 /* changes.json; `environments`: what was applied meanwhile (borrowed). */
 int machine_state_keep_changes(const char *run_path, const char *host, json_t *environments, struct err *e);

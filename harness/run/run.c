@@ -28,7 +28,21 @@ struct engine {
 	struct clock_report clock;
 	struct progress progress;
 	char host[256];
+	json_t *label; /* host -> what it is called in a masked run */
 };
+
+/* Of a masked run hosts are "host-1", the coordinator's, "host-2", … */
+static const char *host_label(struct engine *g, const char *host)
+{
+	const char *known = json_string_value(json_object_get(g->label, host));
+	char label[32];
+
+	if (!g->request->mask || known)
+		return known ? known : host;
+	snprintf(label, sizeof(label), "host-%zu", json_object_size(g->label) + 1);
+	json_object_set_new(g->label, host, json_string(label));
+	return json_string_value(json_object_get(g->label, host));
+}
 
 /* --- before the first point --- */
 
@@ -50,6 +64,8 @@ static void find_identity(struct engine *g)
 
 	snprintf(g->host, sizeof(g->host), "localhost");
 	gethostname(g->host, sizeof(g->host) - 1);
+	if (g->request->mask)
+		snprintf(g->host, sizeof(g->host), "%s", host_label(g, g->host));
 	for (char *p = g->host; *p; p++)
 		if (*p == '/')
 			*p = '_';
@@ -127,7 +143,7 @@ static void merge_outcome(struct engine *g, const struct point_outcome *o)
 	const char *name;
 
 	json_object_foreach (o->hosts, name, host)
-		merge_host(hosts, name, host);
+		merge_host(hosts, host_label(g, name), host);
 	if (!o->common_clock)
 		json_object_set_new(clock, "common", json_false());
 	if (o->skew_ns >= 0) {
@@ -193,7 +209,7 @@ static void keep_state(struct engine *g, const char *when)
 {
 	struct err e = ERR_INIT;
 
-	if (machine_state_keep(g->dir.path, g->host, when, &e))
+	if (machine_state_keep(g->dir.path, g->host, when, g->request->mask, &e))
 		warn(g, &e);
 }
 
@@ -224,7 +240,7 @@ static int seal(struct engine *g, struct err *e)
 
 int run_execute(const struct run_request *request, struct run_result *result, struct err *e)
 {
-	struct engine g = {.request = request, .result = result};
+	struct engine g = {.request = request, .result = result, .label = json_object()};
 	struct err left = ERR_INIT;
 	int rc;
 
@@ -245,6 +261,7 @@ int run_execute(const struct run_request *request, struct run_result *result, st
 	}
 	rundir_close(&g.dir);
 	environment_close(&g.environment);
+	json_decref(g.label);
 	return rc;
 }
 

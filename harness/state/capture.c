@@ -17,6 +17,7 @@
 #include "state/mask.h"
 #include "state/piece.h"
 #include "state/raw_file.h"
+#include "state/readable.h"
 
 /* Far above any real machine; a recorded one may have been made to hurt. */
 enum {
@@ -46,6 +47,8 @@ struct capture {
 
 	struct mask mask;
 	bool is_masked;
+	struct readable readable;
+	bool is_private; /* something in it is not for everybody */
 	int64_t started, cpu_started;
 	size_t files, bytes, skipped;
 	int failure; /* to write; ends the capture */
@@ -141,7 +144,12 @@ void capture_errno(struct capture *c, const char *key, int rc)
 	capture_text(c, key, NULL, text, strlen(text));
 }
 
-static void keep_raw(struct capture *c, const char *path, const char *text, size_t length)
+static mode_t mode_for(bool by_all)
+{
+	return by_all ? 0666 : 0600;
+}
+
+static void keep_raw(struct capture *c, const char *path, bool by_all, const char *text, size_t length)
 {
 	char *kept = strdup(path);
 	int rc = kept ? 0 : -ENOMEM;
@@ -149,21 +157,22 @@ static void keep_raw(struct capture *c, const char *path, const char *text, size
 	if (!rc && c->is_masked)
 		mask_text(&c->mask, kept, strlen(kept));
 	if (!rc)
-		rc = raw_file_write(c->dir, kept, text, length);
+		rc = raw_file_write(c->dir, kept, mode_for(by_all), text, length);
 	if (rc)
 		fail_capture(c, rc, path);
+	c->is_private |= !by_all;
 	c->files++;
 	c->bytes += length;
 	free(kept);
 }
 
-void capture_made(struct capture *c, const char *name, char *text, size_t length)
+void capture_made(struct capture *c, const char *name, bool by_all, char *text, size_t length)
 {
 	char *path = fs_path("/made/%s", name);
 
 	if (c->is_masked)
 		mask_text(&c->mask, text, length);
-	keep_raw(c, path, text, length);
+	keep_raw(c, path, by_all, text, length);
 	free(path);
 }
 
@@ -184,7 +193,7 @@ static void load(struct capture *c, const char *path)
 		return;
 	if (c->is_masked)
 		mask_file(&c->mask, path, c->text, c->length);
-	keep_raw(c, path, c->text, c->length);
+	keep_raw(c, path, readable_by_all(&c->readable, c->root, path), c->text, c->length);
 }
 
 int capture_file(struct capture *c, const char *path, const char **text, size_t *length)
@@ -230,7 +239,8 @@ static int write_state(struct capture *c)
 	json_t *keys = keys_json(c);
 	json_t *state = json_pack("{s:i, s:I, s:o}", "schema", 1, "cost_ns",
 				  (json_int_t)(read_clock_ns(CLOCK_MONOTONIC) - c->started), "keys", keys);
-	int rc = state ? json_write(path, state, c->e) : err_sys(c->e, -ENOMEM, path, "write");
+	int rc = state ? json_write_mode(path, state, mode_for(!c->is_private), c->e)
+		       : err_sys(c->e, -ENOMEM, path, "write");
 
 	json_decref(state);
 	free(path);
@@ -284,6 +294,11 @@ int capture_open(struct capture **capture, const struct sysroot *root, const cha
 		mask_init(&c->mask, root);
 	*capture = c;
 	return 0;
+}
+
+void capture_be_private(struct capture *c)
+{
+	c->is_private = true;
 }
 
 bool capture_has_failed(const struct capture *c)

@@ -51,7 +51,11 @@ void capture_errno(struct capture *c, const char *key, int rc);
  */
 int capture_file(struct capture *c, const char *path, const char **text, size_t *length);
 
-/* Keep what is no file of the machine, as "/made/<name>". */
-void capture_made(struct capture *c, const char *name, char *text, size_t length);
+/* Keep what is no file of the machine, as "/made/<name>"; `by_all`: everybody may know it. */
+void capture_made(struct capture *c, const char *name, bool by_all, char *text, size_t length);
+
+/* A key holds what not everybody may know, though no file was kept: state.json is the owner's alone, as
+ * it is with any file that not everybody may read. */
+void capture_be_private(struct capture *c);
 
 #endif

@@ -74,6 +74,40 @@ static size_t match_any(const char *start, const char *end, size_t *stays)
 	return 0;
 }
 
+/* What stands before a serial number: "SerialNumber: X", "serial no. X", "S/N=X". */
+static const char *const serial_words[] = {
+    "serial number", "serialnumber", "serial_number", "serial no", "serial-no", "serial", "s/n",
+    "asset tag",     "asset_tag",    "wwid",	      "wwn",	   "partuuid",	NULL};
+
+/* How much of the text, from here, is such a word and what divides it from the number; 0: there is none. */
+static size_t match_serial_word(const char *start, const char *end)
+{
+	for (const char *const *w = serial_words; *w; w++) {
+		size_t n = strlen(*w);
+		const char *p = start + n;
+
+		if ((size_t)(end - start) <= n || strncasecmp(start, *w, n))
+			continue;
+		while (p < end && strchr(" \t:=.#\"'", *p))
+			p++;
+		/* "serial8250" and "serials" are other words. */
+		if (p > start + n && p < end)
+			return (size_t)(p - start);
+	}
+	return 0;
+}
+
+static size_t match_serial(const char *start, const char *end, size_t *stays)
+{
+	const char *p = start + (*stays = match_serial_word(start, end));
+
+	if (p == start)
+		return 0;
+	while (p < end && !isspace((unsigned char)*p) && *p != ',' && *p != ';' && *p != '"')
+		p++;
+	return (size_t)(p - start);
+}
+
 static size_t match_host(const struct mask *m, const char *start, const char *end)
 {
 	size_t n = strlen(m->host);
@@ -105,6 +139,8 @@ void mask_text(const struct mask *m, char *text, size_t length)
 			n = match_host(m, text + i, text + length);
 			if (n)
 				overwrite(text + i, n, 'x');
+			else if ((n = match_serial(text + i, text + length, &stays)))
+				overwrite(text + i + stays, n - stays, 'x');
 			else if ((n = match_any(text + i, text + length, &stays)))
 				overwrite(text + i + stays, n - stays, '0');
 		}

@@ -45,23 +45,23 @@ static int make_parent(int dir, const char *path)
 	return !rc && mkdirat(dir, parent, 0777) ? -errno : rc;
 }
 
-static int create_raw(int dir, const char *path)
+static int create_raw(int dir, const char *path, mode_t mode)
 {
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int rc, fd = openat(dir, path, flags, 0666);
+	int rc, fd = openat(dir, path, flags, mode);
 
 	if (fd >= 0 || errno != ENOENT)
 		return fd < 0 ? -errno : fd;
 	rc = make_parent(dir, path);
 	if (rc)
 		return rc;
-	fd = openat(dir, path, flags, 0666);
+	fd = openat(dir, path, flags, mode);
 	return fd < 0 ? -errno : fd;
 }
 
-int raw_file_write(int dir, const char *path, const char *text, size_t length)
+int raw_file_write(int dir, const char *path, mode_t mode, const char *text, size_t length)
 {
-	int rc, fd = create_raw(dir, path + 1);
+	int rc, fd = create_raw(dir, path + 1, mode);
 
 	if (fd < 0)
 		return fd == -EEXIST ? 0 : fd;

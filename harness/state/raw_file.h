@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Can `path` be a file of a capture? Absolute, no component that leads elsewhere, nothing that
  * would break a line of a manifest. */
@@ -13,9 +14,9 @@ bool raw_file_is_path(const char *path);
 
 /*
  * Write `path` (raw_file_is_path) below the open directory `dir`, with the directories that it
- * needs. A file that is there already, another row's, stays. 0 or a negative errno. Not synced: a
+ * needs. `mode`: its permissions, less the umask. A file that is there already, another row's, stays. 0 or a negative errno. Not synced: a
  * run is, as a whole, when it is sealed.
  */
-int raw_file_write(int dir, const char *path, const char *text, size_t length);
+int raw_file_write(int dir, const char *path, mode_t mode, const char *text, size_t length);
 
 #endif

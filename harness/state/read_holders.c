@@ -66,6 +66,8 @@ void read_holders(struct capture *c, const struct state_source *s, const char *p
 			append_name(root, pids[i], list, sizeof(list));
 	}
 	sysroot_names_free(pids);
+	if (list[0]) /* who may look into others' descriptors knows more than everybody */
+		capture_be_private(c);
 	if (!list[0] && hidden)
 		capture_errno(c, key, -EACCES);
 	else

@@ -14,6 +14,7 @@
 #include "common/fs.h"
 #include "common/sysroot.h"
 #include "state/capture.h"
+#include "state/readable.h"
 
 enum {
 	CONFIG_MAX = 4 << 20,
@@ -143,7 +144,7 @@ void read_kernel_log(struct capture *c, const struct state_source *s, const char
 		capture_errno(c, key, log ? -errno : -ENOMEM);
 	} else {
 		log[n] = '\0';
-		capture_made(c, "kernel.log", log, (size_t)n);
+		capture_made(c, "kernel.log", readable_kernel_log(capture_root(c)), log, (size_t)n);
 		look_through(c, log);
 	}
 	free(log);
@@ -185,10 +186,12 @@ void read_smis(struct capture *c, const struct state_source *s, const char *path
 		return;
 	fd = openat(root->fd, path + 1, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : pread(fd, &count, sizeof(count), MSR_SMI_COUNT);
-	if (n == sizeof(count))
+	if (n == sizeof(count)) {
+		capture_be_private(c);
 		capture_int(c, key, NULL, (int64_t)(uint32_t)count);
-	else
+	} else {
 		capture_errno(c, key, n < 0 ? -errno : -ENODATA);
+	}
 	if (fd >= 0)
 		close(fd);
 }

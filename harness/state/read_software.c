@@ -179,11 +179,14 @@ void read_program(struct capture *c, const struct state_source *s, const char *p
 /* A name that says so, a URL with a password in it, a private key, or what looks like a token. */
 static bool is_secret(const char *name, const char *value)
 {
-	static const char *const names[] = {"*KEY*",	"*TOKEN*", "*SECRET*",	"*PASS*", "*CRED*",   "*AUTH*",
-					    "*COOKIE*", "*PRIV*",  "*SIGNATU*", "*DSN*",  "*BEARER*", NULL};
+	static const char *const names[] = {"*KEY*",	 "*TOKEN*",   "*SECRET*",  "*PASS*", "*PWD*",	 "*CRED*",
+					    "*LOGIN*",	 "*SESSION*", "*WEBHOOK*", "*AUTH*", "*COOKIE*", "*PRIV*",
+					    "*SIGNATU*", "*DSN*",     "*BEARER*",  NULL};
 	size_t digits = 0, letters = 0;
 	const char *p;
 
+	if (!strcmp(name, "PWD") || !strcmp(name, "OLDPWD"))
+		return false;
 	for (const char *const *n = names; *n; n++)
 		if (!fnmatch(*n, name, FNM_CASEFOLD))
 			return true;

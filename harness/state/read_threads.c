@@ -204,7 +204,7 @@ void read_threads(struct capture *c, const struct state_source *s, const char *p
 			scan_process(&scan, pids[i]);
 		fclose(scan.table);
 		if (scan.count)
-			capture_made(c, "threads.tsv", text, length);
+			capture_made(c, "threads.tsv", true, text, length);
 		add_thread_keys(&scan, key);
 	}
 	free(text);

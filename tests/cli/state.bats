@@ -144,10 +144,10 @@ unprivileged() {
 }
 
 @test "capture keeps no secret of the environment" {
-	MY_API_TOKEN=abc GOOD=plain URL=https://me:word@host/ ODD=ghp0123456789abcdefghijklmnop \
+	MY_API_TOKEN=abc GOOD=plain URL=https://me:word@host/ ODD=ghp0123456789abcdefghijklmnop MYSQL_PWD=abc \
 		"$KBLAT" state capture here
-	assert_eq "$(json here/state.json '[d["keys"]["environment." + k] for k in ("MY_API_TOKEN", "GOOD", "URL", "ODD")]')" \
-		"['(hidden)', 'plain', '(hidden)', '(hidden)']"
+	assert_eq "$(json here/state.json '[d["keys"]["environment." + k] for k in ("MY_API_TOKEN", "GOOD", "URL", "ODD", "MYSQL_PWD", "PWD")]')" \
+		"['(hidden)', 'plain', '(hidden)', '(hidden)', '(hidden)', '$T']"
 	run ! grep -rE 'me:word|ghp0123' here
 }
 
@@ -213,4 +213,56 @@ unprivileged() {
 	done
 	run "$KBLAT" state sources --mask
 	[ "$status" -eq 2 ]
+}
+
+@test "capture: a file that not everybody may read is read by its owner alone, and so is what was read from it" {
+	mkdir -p root/sys/class/dmi/id
+	echo SN12345 >root/sys/class/dmi/id/board_serial
+	echo board >root/sys/class/dmi/id/board_name
+	"$KBLAT" state capture public --sysroot root
+	assert_eq "$(stat -c %a public/sys/class/dmi/id/board_serial public/state.json | paste -sd' ')" "644 644"
+	for mode in 600 400 640; do
+		chmod "$mode" root/sys/class/dmi/id/board_serial
+		"$KBLAT" state capture "private-$mode" --sysroot root
+		run grep -rl SN12345 "private-$mode"
+		[ "${#lines[@]}" -eq 2 ]
+		assert_eq "$(stat -c %a "${lines[@]}" | sort -u)" 600
+		assert_eq "$(stat -c %a "private-$mode/sys/class/dmi/id/board_name")" 644
+	done
+	# The file says that everybody may, its folder that nobody gets there.
+	chmod 644 root/sys/class/dmi/id/board_serial
+	chmod 700 root/sys/class/dmi
+	"$KBLAT" state capture folder --sysroot root
+	assert_eq "$(stat -c %a folder/sys/class/dmi/id/board_serial folder/state.json | sort -u)" 600
+}
+
+@test "the kernel's log is the owner's alone where only root may read it" {
+	"$KBLAT" state capture here
+	[ -e here/made/kernel.log ] || skip "the kernel's log may not be read"
+	if [ "$(cat /proc/sys/kernel/dmesg_restrict)" -eq 0 ]; then
+		assert_eq "$(stat -c %a here/made/kernel.log)" 644
+	else
+		assert_eq "$(stat -c %a here/made/kernel.log here/state.json | sort -u)" 600
+	fi
+}
+
+@test "run --mask: neither the host's name nor a hardware address is in the run directory" {
+	local address
+	scripted messages=100
+	run "$KBLAT" run scripted.yaml --out "$T/masked" --mask
+	[ "$status" -eq 0 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/run.json" 'sorted(d["hosts"])')" "['host-1']"
+	[ -s "$run_dir/state/host-1/before/state.json" ]
+	if [ "$(hostname | wc -c)" -gt 3 ]; then
+		run grep -rlwF -- "$(hostname)" "$run_dir/state"
+		[ -z "$output" ]
+	fi
+	for address in $(cat /sys/class/net/*/address); do
+		[ "${address//[0:]/}" ] || continue
+		run grep -rlF -- "$address" "$run_dir/state"
+		[ -z "$output" ]
+	done
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
 }
