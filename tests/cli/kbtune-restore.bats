@@ -173,3 +173,104 @@ named() {
 		'sorted((t["tid"], t["name"]) for t in d["steps"][0]["data"]["threads"] if t["tid"] > 500)' 2>&1)" \
 		"[(501, 'new?line) S'), (502, 'bad??utf'), (503, 'esc?[31m')]"
 }
+
+# disk: a machine whose /var/lib can keep something.
+disk() {
+	machine "$1"
+	mkdir -p m/var/lib m.before/var/lib
+}
+
+# power_cut: what is in memory is lost, /etc and /var stay.
+power_cut() {
+	rm -rf m/run m/proc m/sys
+	cp -a m.before/run m.before/proc m.before/sys m
+	echo 00000000-0000-0000-0000-000000000002 | tee m/proc/sys/kernel/random/boot_id >m.before/proc/sys/kernel/random/boot_id
+}
+
+@test "a power cut while tuned has a profile of ours: restore knows of it, removes it, and leaves nothing" {
+	disk small-v2
+	kb apply thesis-no-force-latency
+	[ "$status" -eq 0 ]
+	[ -d m/etc/tuned/kbtune-thesis-no-force-latency ]
+	echo thesis >m/etc/tuned/active_profile
+	power_cut
+	kb status
+	assert_contains "$output" "left by an earlier boot"
+	kb verify
+	[ "$status" -eq 3 ]
+	kb irq set 4 --cpus 0
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "kbtune restore"
+	kb restore
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "1 changes undone"
+	as_before
+	[ ! -e m/var/lib/kbtune ]
+	kb restore
+	assert_contains "$output" "nothing to restore"
+}
+
+@test "a power cut: the next apply puts back first what was left" {
+	disk small-v2
+	kb apply thesis-no-force-latency
+	echo ours >m/etc/tuned/active_profile
+	power_cut
+	kb apply thesis-no-force-latency
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "what thesis-no-force-latency left behind in an earlier boot was put back first"
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+	[ ! -e m/var/lib/kbtune ]
+}
+
+@test "killed after every write, then a power cut: restore leaves every file on disk as before" {
+	n=0
+	killed=137
+	while [ "$killed" -eq 137 ]; do
+		disk small-v2
+		killed=0
+		(exec env KBTUNE_KILL_AFTER=$n "$KBTUNE" apply thesis-no-force-latency --sysroot m >out 2>&1) 2>/dev/null || killed=$?
+		power_cut
+		kb restore
+		[ "$status" -eq 0 ]
+		as_before
+		[ ! -e m/var/lib/kbtune ]
+		rm -rf m m.before
+		n=$((n + 1))
+	done
+	[ "$killed" -eq 0 ]
+	[ "$n" -ge 15 ]
+}
+
+@test "a tuned profile that says it is ours, with no journal left, is replaced and removed; an administrator's stays" {
+	disk small-v2
+	folder=m/etc/tuned/kbtune-thesis-no-force-latency
+	kb apply thesis-no-force-latency
+	rm -r m/var/lib/kbtune
+	power_cut
+	echo '# of an earlier version' >>"$folder/tuned.conf"
+	kb apply thesis-no-force-latency
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'earlier version' "$folder/tuned.conf")" -eq 0 ]
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+	mkdir "$folder" "m.before/${folder#m/}"
+	cp "$ROOT/profiles/thesis-no-force-latency/tuned.conf" "$folder"
+	cp "$ROOT/profiles/thesis-no-force-latency/tuned.conf" "m.before/${folder#m/}"
+	kb apply thesis-no-force-latency
+	[ "$status" -eq 0 ]
+	kb restore
+	as_before
+}
+
+@test "tuned's notes that were not there before are gone afterwards" {
+	disk small-v2
+	kb apply thesis
+	echo manual >m/etc/tuned/profile_mode
+	echo other >m/etc/tuned/active_profile
+	kb restore
+	as_before
+}

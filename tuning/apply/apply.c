@@ -164,13 +164,11 @@ enum status apply_profile(struct machine *m, const char *name, const struct appl
 static int check_room(struct machine *m, const char *name, bool replace, struct err *e)
 {
 	struct journal j = {0};
-	int rc = state_folder_open(m, false, e);
+	int rc = journal_find(m, &j, e);
 
-	if (!rc)
-		rc = journal_load(m, &j, e);
-	if (!rc && !j.moot && j.state != JOURNAL_APPLIED)
+	if (!rc && !j.moot && !j.left && j.state != JOURNAL_APPLIED)
 		rc = change_refuse_unfinished(&j, e);
-	else if (!rc && !j.moot && !replace)
+	else if (!rc && !j.moot && !j.left && !replace)
 		rc = refuse_applied(&j, name, e);
 	journal_free(&j);
 	return rc == -ENOENT ? 0 : rc;

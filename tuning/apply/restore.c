@@ -64,11 +64,21 @@ static enum status restore_locked(struct machine *m, const char *owner, double b
 	return rc ? err_status(e) : STATUS_OK;
 }
 
+/* A reboot takes the state folder away, and its lock, and may leave this. */
+static bool has_lasting(const struct machine *m)
+{
+	int fd = state_folder_open_lasting(m, false, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 enum status restore_all(struct machine *m, const char *owner, enum output output, struct err *e)
 {
 	double began = transaction_now_s();
 	enum status status;
-	int rc = state_folder_open(m, false, e), lock;
+	int rc = state_folder_open(m, has_lasting(m), e), lock;
 
 	if (rc == -ENOENT) {
 		print_restored("", &(struct undone){0}, "none", began, output);

@@ -28,10 +28,8 @@ struct request {
 static enum status print_undo(struct machine *m, struct err *e)
 {
 	struct journal j = {0};
-	int rc = state_folder_open(m, false, e);
+	int rc = journal_find(m, &j, e);
 
-	if (!rc)
-		rc = journal_load(m, &j, e);
 	if (rc == -ENOENT) {
 		printf("nothing to restore\n");
 		return STATUS_OK;

@@ -42,6 +42,7 @@ static json_t *status_json(struct machine *m, const struct journal *j, struct er
 	all = json_pack("{s:i, s:s, s:s, s:s, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", 1, "state",
 			!j->profile ? "nothing applied"
 			: j->moot   ? "moot"
+			: j->left   ? "left by an earlier boot"
 				    : journal_state_name(j->state),
 			"profile", j->profile ? j->profile : "", "since", j->applied ? j->applied : "", "changes",
 			(json_int_t)j->count, "online_cpus", cpulist_format(&topo.online, cpus, sizeof(cpus)),
@@ -85,11 +86,9 @@ static enum status status_act(struct machine *m, const struct cli_list *args, vo
 	const struct request *r = request;
 	struct journal j = {0};
 	json_t *all;
-	int rc = state_folder_open(m, false, e);
+	int rc = journal_find(m, &j, e);
 
 	(void)args;
-	if (!rc)
-		rc = journal_load(m, &j, e);
 	if (rc && rc != -ENOENT)
 		return err_status(e);
 	all = status_json(m, &j, e);

@@ -160,10 +160,8 @@ static enum status tuned_verify(void *request)
 	struct request *r = request;
 	struct journal j = {0};
 	struct drift d;
-	int rc = state_folder_open(r->m, false, r->e);
+	int rc = journal_find(r->m, &j, r->e);
 
-	if (!rc)
-		rc = journal_load(r->m, &j, r->e);
 	if (rc && rc != -ENOENT)
 		return err_status(r->e);
 	keep_tuned(&j);

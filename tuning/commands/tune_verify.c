@@ -25,10 +25,8 @@ struct request {
 
 static enum status load_applied(struct machine *m, struct journal *j, struct err *e)
 {
-	int rc = state_folder_open(m, false, e);
+	int rc = journal_find(m, j, e);
 
-	if (!rc)
-		rc = journal_load(m, j, e);
 	if (!rc && j->moot) {
 		journal_free(j);
 		rc = -ENOENT;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "tuning/journal/transaction.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 
@@ -13,6 +14,18 @@ int change_refuse_unfinished(const struct journal *j, struct err *e)
 	return err_set(e, -EEXIST, STATUS_FAILED, NULL, NULL,
 		       "a change of this machine (%s, %s) was cut short; put it back with 'kbtune restore' first",
 		       *j->profile ? j->profile : "single commands", journal_state_name(j->state));
+}
+
+static int undo_left(struct machine *m, struct journal *j, struct err *e)
+{
+	int rc = transaction_undo(m, j, NULL, NULL, NULL, e);
+
+	if (rc)
+		return rc;
+	fprintf(stderr, "kbtune: what %s left behind in an earlier boot was put back first\n",
+		*j->profile ? j->profile : "a single command");
+	journal_free(j);
+	return -ENOENT;
 }
 
 int change_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e)
@@ -32,6 +45,8 @@ int change_begin(struct machine *m, const char *profile, struct journal *j, int 
 		rc = journal_remove(m, e);
 		rc = rc ? rc : -ENOENT;
 	}
+	if (!rc && j->left && *profile)
+		rc = undo_left(m, j, e);
 	if (!rc && j->state != JOURNAL_APPLIED)
 		rc = change_refuse_unfinished(j, e);
 	if (rc == -ENOENT) {

@@ -11,7 +11,8 @@ struct machine;
 
 /*
  * `j` is what is there, or a new one (of `profile`): a moot one, of another boot, is removed, and
- * said so. -EEXIST and `e` where one is unfinished. The lock is `*lock`. End it with change_end
+ * said so. What such a one has left is undone first for a profile, which is planned after that
+ * only; single commands ("") have been planned, and are refused. -EEXIST and `e` where one is unfinished. The lock is `*lock`. End it with change_end
  * where this returns 0.
  */
 int change_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e);

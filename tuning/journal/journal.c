@@ -18,6 +18,7 @@
 #include "tuning/ops/ops.h"
 
 #define NAME	       "journal.json"
+#define LASTING	       STATE_FOLDER_LASTING "/" NAME
 #define SIZE_MAX_BYTES ((size_t)64 << 20)
 
 static const char *const states[JOURNAL_STATES] = {"applying", "applied", "restoring"};
@@ -119,22 +120,36 @@ struct step *journal_add(struct journal *j)
 	return &j->steps[j->count++];
 }
 
-static json_t *to_json(const struct journal *j)
+/* What a step is on disk: all of it, or what outlives a reboot (NULL: nothing). */
+static json_t *step_json(const struct step *s, bool lasting)
 {
-	json_t *steps = json_array(), *all;
+	json_t *one = lasting && !s->op->lasting ? NULL : step_to_json(s);
 
-	for (size_t i = 0; i < j->count; i++)
-		if (json_array_append_new(steps, step_to_json(&j->steps[i]))) {
+	if (one && lasting)
+		json_object_set_new(one, "data", s->op->lasting(s));
+	return one;
+}
+
+static json_t *to_json(const struct journal *j, bool lasting)
+{
+	json_t *steps = json_array();
+
+	for (size_t i = 0; i < j->count; i++) {
+		json_t *one = step_json(&j->steps[i], lasting);
+
+		if (!one && lasting)
+			continue;
+		if (json_array_append_new(steps, one)) {
 			json_decref(steps);
 			return NULL;
 		}
-	all = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:O, s:o}", "program", "kbtune", "schema", JOURNAL_SCHEMA,
-			"boot_id", j->boot_id, "state", states[j->state], "profile", j->profile, "applied", j->applied,
-			"about", j->about, "steps", steps);
-	return all;
+	}
+	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:O, s:o}", "program", "kbtune", "schema", JOURNAL_SCHEMA,
+			 "boot_id", j->boot_id, "state", states[j->state], "profile", j->profile, "applied", j->applied,
+			 "about", j->about, "steps", steps);
 }
 
-static int replace(int dir, const char *text)
+static int write_aside(int dir, const char *text)
 {
 	int fd, rc;
 
@@ -150,30 +165,84 @@ static int replace(int dir, const char *text)
 		rc = -errno;
 	if (!rc && renameat(dir, NAME ".tmp", dir, NAME))
 		rc = -errno;
-	if (!rc && fsync(dir))
-		rc = -errno;
 	return rc;
+}
+
+static int replace(int dir, const char *text)
+{
+	int rc = write_aside(dir, text);
+
+	if (rc)
+		unlinkat(dir, NAME ".tmp", 0);
+	return !rc && fsync(dir) ? -errno : rc;
+}
+
+static int write_to(int dir, const struct journal *j, bool lasting)
+{
+	json_t *all = to_json(j, lasting);
+	char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
+	int rc = text ? replace(dir, text) : -EILSEQ;
+
+	free(text);
+	json_decref(all);
+	return rc;
+}
+
+static bool has_lasting(const struct journal *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (j->steps[i].op->lasting)
+			return true;
+	return false;
+}
+
+static int remove_lasting(struct machine *m, struct err *e)
+{
+	int fd = state_folder_open_lasting(m, false, e), rc = 0;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	if ((unlinkat(fd, NAME, 0) && errno != ENOENT) || (unlinkat(fd, NAME ".tmp", 0) && errno != ENOENT) ||
+	    fsync(fd))
+		rc = err_sys(e, -errno, LASTING, "remove");
+	close(fd);
+	state_folder_remove_lasting(m);
+	return rc;
+}
+
+static int save_lasting(struct machine *m, const struct journal *j, struct err *e)
+{
+	int fd, rc;
+
+	if (!has_lasting(j))
+		return remove_lasting(m, e);
+	fd = state_folder_open_lasting(m, true, e);
+	if (fd < 0)
+		return fd == -ENOENT && !m->root.live ? 0 : fd;
+	rc = write_to(fd, j, true);
+	close(fd);
+	return rc ? err_sys(e, rc, LASTING, "write") : 0;
 }
 
 int journal_save(struct machine *m, const struct journal *j, struct err *e)
 {
 	char path[5200];
-	json_t *all = to_json(j);
-	char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
-	int rc = text ? replace(m->state_fd, text) : -EILSEQ;
+	int rc = save_lasting(m, j, e);
 
-	free(text);
-	json_decref(all);
+	if (rc)
+		return rc;
+	rc = write_to(m->state_fd, j, false);
 	return rc ? err_sys(e, rc, journal_path(m, path, sizeof(path)), "write") : 0;
 }
 
 int journal_remove(struct machine *m, struct err *e)
 {
 	char path[5200];
+	int rc = remove_lasting(m, e);
 
 	if ((unlinkat(m->state_fd, NAME, 0) && errno != ENOENT) || fsync(m->state_fd))
 		return err_sys(e, -errno, journal_path(m, path, sizeof(path)), "remove");
-	return 0;
+	return rc;
 }
 
 static int read_steps(const json_t *list, struct journal *j, char *why, size_t size)
@@ -253,17 +322,15 @@ static int read_journal(int dir, const char *path, char **text, size_t *length, 
 	return rc;
 }
 
-int journal_load(struct machine *m, struct journal *j, struct err *e)
+/* `hint`: what to do about one that cannot be used. */
+static int load_from(int dir, const char *path, const char *hint, struct journal *j, struct err *e)
 {
-	char path[5200], why[300] = "", *text, *boot;
+	char why[300] = "", *text;
 	json_error_t bad;
 	size_t length;
 	json_t *all;
-	int rc;
+	int rc = read_journal(dir, path, &text, &length, e);
 
-	*j = (struct journal){0};
-	journal_path(m, path, sizeof(path));
-	rc = m->state_fd < 0 ? -ENOENT : read_journal(m->state_fd, path, &text, &length, e);
 	if (rc)
 		return rc;
 	all = json_loadb(text, length, JSON_REJECT_DUPLICATES, &bad);
@@ -274,11 +341,56 @@ int journal_load(struct machine *m, struct journal *j, struct err *e)
 	json_decref(all);
 	if (rc) {
 		journal_free(j);
-		return err_set(e, rc, STATUS_USAGE, path, "use the journal",
-			       "%s; a reboot puts everything back, then remove the file", why);
+		return err_set(e, rc, STATUS_USAGE, path, "use the journal", "%s; %s, then remove the file", why, hint);
 	}
-	boot = boot_id(m);
-	j->moot = strcmp(boot, j->boot_id) != 0;
-	free(boot);
 	return 0;
+}
+
+/* Where the first one is gone: with a reboot, usually. */
+static int load_lasting(struct machine *m, struct journal *j, struct err *e)
+{
+	int fd = state_folder_open_lasting(m, false, e), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = load_from(fd, LASTING, "choose tuned's profile with tuned-adm", j, e);
+	close(fd);
+	if (!rc) {
+		j->left = true;
+		j->state = JOURNAL_RESTORING;
+	}
+	return rc;
+}
+
+int journal_load(struct machine *m, struct journal *j, struct err *e)
+{
+	struct journal lasting = {0};
+	char path[5200], *boot;
+	int rc;
+
+	*j = (struct journal){0};
+	rc = m->state_fd < 0
+		 ? -ENOENT
+		 : load_from(m->state_fd, journal_path(m, path, sizeof(path)), "a reboot puts everything back", j, e);
+	if (!rc) {
+		boot = boot_id(m);
+		j->moot = strcmp(boot, j->boot_id) != 0;
+		free(boot);
+	}
+	if (rc != -ENOENT && !j->moot)
+		return rc;
+	rc = load_lasting(m, &lasting, e);
+	if (rc == -ENOENT)
+		return j->moot ? 0 : rc;
+	journal_free(j);
+	*j = lasting;
+	return rc;
+}
+
+int journal_find(struct machine *m, struct journal *j, struct err *e)
+{
+	int rc = state_folder_open(m, false, e);
+
+	*j = (struct journal){0};
+	return rc && rc != -ENOENT ? rc : journal_load(m, j, e);
 }

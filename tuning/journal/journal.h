@@ -4,7 +4,8 @@
  * It is journal.json in the state folder (state_folder.h, which has to be open), mode 0600 and
  * ours; versioned JSON; replaced whole (written aside, fsynced, renamed, folder fsynced), and
  * always ahead of the machine: a step is written down before it is made. One that says another
- * boot_id is moot.
+ * boot_id is moot. Of steps that outlive a reboot (op.lasting) there is a second one on disk; it is
+ * read where the first is gone or moot, and what it has is still to be undone.
  *
  * Whoever reads it to change something holds the lock beside it, one process at a time.
  */
@@ -38,11 +39,16 @@ struct journal {
 	struct step *steps;
 	size_t count;
 	bool moot; /* of another boot */
+	bool left; /* what lasts of one that is gone, of another boot in general; its state is RESTORING */
 };
 
 /* The lock: a descriptor that holds it until it is closed; -EAGAIN and `e` where somebody else has
  * it. */
 int journal_lock(struct machine *m, struct err *e);
+
+/* Open the state folder, if there is one, and read it: for those who only look. As
+ * journal_load. */
+int journal_find(struct machine *m, struct journal *j, struct err *e);
 
 /* Read it. 0; -ENOENT without `e` if there is none; -EINVAL, -EPERM, … and `e` (STATUS_USAGE) for
  * one that cannot be relied on. */

@@ -166,6 +166,13 @@ static void copy_steps(const struct plan *p, struct journal *j)
 	}
 }
 
+static void drop_steps(struct journal *j, size_t from)
+{
+	while (j->count > from)
+		step_free(&j->steps[--j->count]);
+	j->state = JOURNAL_APPLIED;
+}
+
 int transaction_apply(struct machine *m, const struct plan *p, struct journal *j, struct err *e)
 {
 	size_t from = j->count;
@@ -183,6 +190,9 @@ int transaction_apply(struct machine *m, const struct plan *p, struct journal *j
 			rc = journal_save(m, j, e);
 		if (rc)
 			roll_back(m, j, from, e);
+	} else {
+		drop_steps(j, from);
+		save_or_remove(m, j, NULL);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return rc;

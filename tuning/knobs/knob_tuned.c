@@ -32,9 +32,9 @@ static void plan_own(struct planner *p, const struct setting *s, const struct kn
 	char *name = fs_path("kbtune-%s", slash ? slash + 1 : s->file->folder), *text = read_own_conf(s);
 	char *installed = tuned_find(p->m, name);
 
-	/* An administrator has installed it. */
+	/* An administrator has installed it, unless it is one of ours that nobody removed. */
 	if (text)
-		op_tuned_plan(p->plan, p->m, k->key, name, installed ? NULL : text);
+		op_tuned_plan(p->plan, p->m, k->key, name, installed && !tuned_is_ours(p->m, installed) ? NULL : text);
 	free(installed);
 	free(text);
 	free(name);

@@ -1,6 +1,7 @@
 #include "tuning/knobs/place.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static int place_by_device(struct planner *p, const struct setting *s, const str
 	return 0;
 }
 
-/* "2", "1/3", "all": how many of `have`; at least one. -1: none of these. */
+/* "2", "1/3", "all": how many of `have`, at most CPULIST_MAX; at least one. -1: none of these. */
 static long count_share(const char *text, long have)
 {
 	char *end;
@@ -123,7 +124,7 @@ static long count_share(const char *text, long have)
 		return -1;
 	text = end + 1;
 	b = strtol(text, &end, 10);
-	if (end == text || *end || b < 1 || a > b)
+	if (end == text || *end || b < 1 || a > b || b > LONG_MAX / CPULIST_MAX)
 		return -1;
 	return have * a / b > 0 ? have * a / b : 1;
 }

@@ -158,6 +158,34 @@ static bool await_end(int fd, int limit_ms)
 	return true;
 }
 
+int holder_lock(struct machine *m, const char *name, int limit_ms, struct err *e)
+{
+	int rc = holder_await(m, name, limit_ms, e), fd;
+
+	if (rc)
+		return rc;
+	fd = open_hold(m, name, O_CREAT);
+	if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) || ftruncate(fd, 0))) {
+		rc = -errno;
+		close(fd);
+		fd = rc;
+	}
+	return fd < 0 ? err_sys(e, fd, name, "lock the file of its process") : fd;
+}
+
+void holder_write_pid(int fd, pid_t pid)
+{
+	/* With a full /run it is missing, and is waited for only. */
+	if (dprintf(fd, "%d\n", (int)pid) < 0)
+		return;
+}
+
+void holder_unlock(struct machine *m, const char *name, int fd)
+{
+	remove_hold(m, name);
+	close(fd);
+}
+
 static int end_holder(int fd, int limit_ms)
 {
 	struct timespec pause = {.tv_nsec = STEP_MS * 1000000};
@@ -192,4 +220,21 @@ int holder_stop(struct machine *m, const char *name, int limit_ms, struct err *e
 		machine_changed(m);
 	}
 	return rc ? err_sys(e, rc, name, "end the process that holds it") : 0;
+}
+
+int holder_await(struct machine *m, const char *name, int limit_ms, struct err *e)
+{
+	int fd = open_hold(m, name, 0), rc = 0;
+
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		rc = fd;
+	else if (!await_end(fd, limit_ms))
+		rc = end_holder(fd, STEP_MS);
+	if (fd >= 0)
+		close(fd);
+	if (!rc)
+		remove_hold(m, name);
+	return rc ? err_sys(e, rc, name, "wait for its process to end") : 0;
 }

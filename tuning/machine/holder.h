@@ -28,4 +28,17 @@ pid_t holder_pid(struct machine *m, const char *name);
 /* End it: SIGTERM, and SIGKILL after `limit_ms`. One that is gone is fine. */
 int holder_stop(struct machine *m, const char *name, int limit_ms, struct err *e);
 
+/*
+ * A lock of the same kind for a command that is run to its end and may outlive us: take it once
+ * whoever has it has ended (`limit_ms`; then that is ended), a descriptor or a negative errno and
+ * `e`; say whose it is; give it back.
+ */
+int holder_lock(struct machine *m, const char *name, int limit_ms, struct err *e);
+void holder_write_pid(int fd, pid_t pid);
+void holder_unlock(struct machine *m, const char *name, int fd);
+
+/* Wait until such a command has ended, and end it after `limit_ms`. 0, or a negative errno and
+ * `e`. */
+int holder_await(struct machine *m, const char *name, int limit_ms, struct err *e);
+
 #endif

@@ -11,6 +11,8 @@
 #include "common/fs.h"
 #include "tuning/machine/machine.h"
 
+#define LASTING_PARENT "/var/lib"
+
 /* Below the root of the machine. A user who is not root has no /run to write to. */
 static char *path_below_root(const struct machine *m, char *buf, size_t size)
 {
@@ -62,13 +64,14 @@ int state_folder_check_ours(const struct stat *st, const char *path, struct err 
 	return 0;
 }
 
-static int open_existing(struct machine *m, struct err *e)
+/* `below`: its path below the root. */
+static int open_existing(const struct machine *m, const char *below, struct err *e)
 {
-	char below[1024], path[5200];
-	int fd = machine_openat(m, path_below_root(m, below, sizeof(below)), O_RDONLY | O_DIRECTORY | O_NOFOLLOW), rc;
+	int fd = machine_openat(m, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), rc;
+	char path[5200];
 	struct stat st;
 
-	state_folder_path(m, path, sizeof(path));
+	snprintf(path, sizeof(path), "%s%s", m->root.live ? "" : m->root.path, below);
 	if (fd == -ENOENT)
 		return fd;
 	if (fd < 0)
@@ -78,8 +81,7 @@ static int open_existing(struct machine *m, struct err *e)
 		close(fd);
 		return rc;
 	}
-	m->state_fd = fd;
-	return 0;
+	return fd;
 }
 
 int state_folder_open(struct machine *m, bool make, struct err *e)
@@ -89,12 +91,38 @@ int state_folder_open(struct machine *m, bool make, struct err *e)
 
 	if (m->state_fd >= 0)
 		return 0;
-	rc = make ? make_folder(m, path_below_root(m, below, sizeof(below))) : 0;
+	path_below_root(m, below, sizeof(below));
+	rc = make ? make_folder(m, below) : 0;
 	if (rc) {
 		err_sys(e, rc, state_folder_path(m, path, sizeof(path)), "make the journal's folder");
 		if (e && (rc == -EACCES || rc == -EROFS || rc == -EPERM))
 			e->status = STATUS_IMPOSSIBLE;
 		return rc;
 	}
-	return open_existing(m, e);
+	rc = open_existing(m, below, e);
+	if (rc < 0)
+		return rc;
+	m->state_fd = rc;
+	return 0;
+}
+
+int state_folder_open_lasting(const struct machine *m, bool make, struct err *e)
+{
+	int rc;
+
+	if ((m->root.live && geteuid() != 0) || (!m->root.live && !sysroot_exists(&m->root, LASTING_PARENT)))
+		return -ENOENT;
+	rc = make ? make_folder(m, STATE_FOLDER_LASTING) : 0;
+	return rc ? err_sys(e, rc, STATE_FOLDER_LASTING, "make the folder of the lasting journal")
+		  : open_existing(m, STATE_FOLDER_LASTING, e);
+}
+
+void state_folder_remove_lasting(struct machine *m)
+{
+	int fd = machine_openat(m, LASTING_PARENT, O_RDONLY | O_DIRECTORY);
+
+	if (fd < 0)
+		return;
+	unlinkat(fd, "kbtune", AT_REMOVEDIR);
+	close(fd);
 }

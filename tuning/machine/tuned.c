@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 
 #define INCLUDES_MAX 8
 #define CONF_MAX     (1 << 20)
+#define COMMAND_MS   60000 /* of silence */
 
 /* The first counts. tuned 2.23 and later keep profiles one folder deeper. */
 static const char *const folders[] = {"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"};
@@ -252,25 +254,52 @@ json_t *tuned_guards(const struct machine *m, const char *profile, const char *t
 	return g.guards;
 }
 
-int tuned_command(const char *const argv[], char *said, size_t size)
+bool tuned_is_ours(const struct machine *m, const char *conf)
+{
+	char line[sizeof(TUNED_OURS)];
+
+	return !sysroot_line(&m->root, conf, line, sizeof(line)) && !strncmp(line, TUNED_OURS, strlen(TUNED_OURS) - 1);
+}
+
+static int spawn_command(const char *const argv[], int lock, int out, pid_t *child)
 {
 	posix_spawn_file_actions_t actions;
-	int out[2], status, rc;
-	size_t used = 0;
-	ssize_t n;
-	pid_t child;
+	int rc;
 
-	if (pipe2(out, O_CLOEXEC))
-		return -errno;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-	posix_spawn_file_actions_adddup2(&actions, out[1], 2);
-	rc = posix_spawnp(&child, argv[0], &actions, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_adddup2(&actions, out, 1);
+	posix_spawn_file_actions_adddup2(&actions, out, 2);
+	/* Onto itself: then it stays open. */
+	if (lock >= 0)
+		posix_spawn_file_actions_adddup2(&actions, lock, lock);
+	rc = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
-	close(out[1]);
-	while (!rc && ((n = read(out[0], said + used, size - 1 - used)) > 0 || (n < 0 && errno == EINTR))) {
-		used += n > 0 ? (size_t)n : 0;
+	return -rc;
+}
+
+/* All that it says until the other ends are closed. 0 or -ETIMEDOUT. */
+static int hear_out(int out, char *said, size_t size)
+{
+	struct pollfd p = {.fd = out, .events = POLLIN};
+	size_t used = 0;
+	ssize_t n = 1;
+	int rc = 0;
+
+	while (n && !rc) {
+		int ready = poll(&p, 1, COMMAND_MS);
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0) {
+			rc = -ETIMEDOUT;
+			break;
+		}
+		n = read(out, said + used, size - 1 - used);
+		if (n < 0)
+			n = errno == EINTR ? 1 : 0;
+		else
+			used += (size_t)n;
 		/* Of a long speech the end counts. */
 		if (used == size - 1) {
 			memmove(said, said + size / 2, used - size / 2);
@@ -278,12 +307,31 @@ int tuned_command(const char *const argv[], char *said, size_t size)
 		}
 	}
 	said[used] = '\0';
+	return rc;
+}
+
+int tuned_command(const char *const argv[], int lock, char *said, size_t size)
+{
+	int out[2], status, rc;
+	pid_t child;
+
+	if (pipe2(out, O_CLOEXEC))
+		return -errno;
+	rc = spawn_command(argv, lock, out[1], &child);
+	close(out[1]);
+	said[0] = '\0';
+	if (!rc) {
+		if (lock >= 0)
+			holder_write_pid(lock, child);
+		rc = hear_out(out[0], said, size);
+		if (rc)
+			kill(child, SIGKILL);
+		while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+			;
+	}
 	close(out[0]);
 	if (rc)
-		return -rc;
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
+		return rc;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -300,7 +348,7 @@ bool tuned_active(char *profile, size_t size)
 	static const char *const argv[] = {"tuned-adm", "active", NULL};
 	static const char label[] = "Current active profile: ";
 	char said[4096], *found;
-	int rc = tuned_command(argv, said, sizeof(said));
+	int rc = tuned_command(argv, -1, said, sizeof(said));
 
 	profile[0] = '\0';
 	found = strstr(said, label);

@@ -34,9 +34,16 @@ json_t *tuned_guards(const struct machine *m, const char *profile, const char *t
 int tuned_daemon(struct machine *m);
 bool tuned_active(char *profile, size_t size);
 
-/* Run tuned-adm or another program to its end: its exit status, or a negative errno. `said` gets
- * the end of what it said. */
-int tuned_command(const char *const argv[], char *said, size_t size);
+/* A profile that kbtune installed, and nobody else, begins with this line. */
+#define TUNED_OURS "# Installed by kbtune as long as it is applied; 'kbtune restore' removes it.\n"
+bool tuned_is_ours(const struct machine *m, const char *conf);
+
+/*
+ * Run tuned-adm or another program to its end: its exit status, or a negative errno; -ETIMEDOUT
+ * where it took too long, and was killed. `said` gets the end of what it said. It inherits `lock`
+ * (-1: none), a lock that holder_lock made, which so lasts until it has ended.
+ */
+int tuned_command(const char *const argv[], int lock, char *said, size_t size);
 
 /* Whether it is there to be run. */
 bool tuned_is_installed(const struct machine *m);

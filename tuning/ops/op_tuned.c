@@ -3,8 +3,7 @@
  * profile afterwards. Elsewhere a one-shot tuned applies the profile and holds it as long as it
  * lives. tuned keeps originals in memory only, so what the profile changes is written down here as
  * well (guards), and put back even where tuned was killed. data: "profile", "mode" (daemon,
- * oneshot), "guards"; "install": the text of a profile of ours that is put into /etc/tuned for the
- * time being, and "folder", where; "files": tuned's own notes, as they were.
+ * oneshot), "before", "guards", and what tuned_files.h says.
  */
 #include "tuning/ops/op_tuned.h"
 
@@ -25,9 +24,11 @@
 #include "tuning/machine/state_folder.h"
 #include "tuning/machine/tuned.h"
 #include "tuning/ops/guards.h"
+#include "tuning/ops/tuned_files.h"
 #include "tuning/steps/plan.h"
 
 #define NAME	 "tuned"
+#define ADM	 "tuned-adm"
 #define START_MS 60000
 #define STOP_MS	 30000
 #define WATCH_MS 10
@@ -38,28 +39,9 @@ static bool is_daemon(const struct step *s)
 	return !strcmp(step_text(s, "mode"), "daemon");
 }
 
-/* tuned writes down which profile it has, even as a one-shot. */
-static json_t *read_notes(const struct machine *m)
-{
-	static const char *const files[] = {"/etc/tuned/active_profile", "/etc/tuned/profile_mode",
-					    "/etc/tuned/post_loaded_profile"};
-	json_t *list = json_array();
-	char *text;
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (!machine_read(m, files[i], &text)) {
-			json_t *one = json_pack("{s:s, s:s}", "path", files[i], "raw", text);
-
-			if (one)
-				json_array_append_new(list, one);
-			free(text);
-		}
-	return list;
-}
-
 void op_tuned_plan(struct plan *plan, struct machine *m, const char *knob, const char *name, const char *own)
 {
-	char active[256] = "", *folder;
+	char active[256] = "";
 	bool daemon = m->root.live && tuned_daemon(m) && tuned_active(active, sizeof(active));
 	struct step *s;
 
@@ -70,14 +52,7 @@ void op_tuned_plan(struct plan *plan, struct machine *m, const char *knob, const
 	s = plan_step(plan, knob, &op_tuned, "tuned's profile", *active ? active : "none", name,
 		      json_pack("{s:s, s:s, s:s, s:o}", "profile", name, "mode", daemon ? "daemon" : "oneshot",
 				"before", active, "guards", tuned_guards(m, name, own)));
-	if (!daemon)
-		json_object_set_new(s->data, "files", read_notes(m));
-	if (own) {
-		folder = fs_path("/etc/tuned/%s", name);
-		json_object_set_new(s->data, "install", json_string(own));
-		json_object_set_new(s->data, "folder", json_string(folder));
-		free(folder);
-	}
+	tuned_files_plan(m, s, name, own);
 }
 
 static int tuned_probe(struct machine *m, const struct step *s, char *why, size_t size)
@@ -89,79 +64,20 @@ static int tuned_probe(struct machine *m, const struct step *s, char *why, size_
 	return -EPERM;
 }
 
-/* Unlike a kernel's, such a file keeps what it had behind a shorter text. */
-static int rewrite(struct machine *m, const char *path, const char *raw)
-{
-	char *text;
-	int rc = machine_read(m, path, &text), fd;
-	bool same;
-
-	if (rc)
-		return rc == -ENOENT ? 0 : rc;
-	same = !strcmp(text, raw);
-	free(text);
-	if (same)
-		return 0;
-	fd = machine_openat(m, path, O_WRONLY | O_TRUNC | O_NOFOLLOW);
-	if (fd < 0)
-		return fd;
-	rc = fs_write_fd(fd, raw, strlen(raw));
-	close(fd);
-	machine_changed(m);
-	return rc;
-}
-
-static int undo_files(struct machine *m, const struct step *s, struct err *e)
-{
-	const json_t *files = json_object_get(s->data, "files"), *one;
-	int rc = 0;
-	size_t i;
-
-	json_array_foreach (files, i, one) {
-		const char *path = json_string_value(json_object_get(one, "path"));
-		const char *raw = json_string_value(json_object_get(one, "raw"));
-		int failed = path && raw ? rewrite(m, path, raw) : 0;
-
-		if (failed)
-			rc = err_sys(e, failed, path, "put back");
-	}
-	return rc;
-}
-
-static int install(struct machine *m, const struct step *s, struct err *e)
-{
-	const char *text = step_text(s, "install"), *folder = step_text(s, "folder");
-	char *conf = fs_path("%s/tuned.conf", folder);
-	int rc = *text ? machine_mkdir(m, folder) : 0;
-
-	if (!rc && *text)
-		rc = machine_create(m, conf, text, strlen(text), 0644);
-	free(conf);
-	return rc ? err_sys(e, rc, folder, "install the tuned profile") : 0;
-}
-
-static int uninstall(struct machine *m, const struct step *s, struct err *e)
-{
-	const char *folder = step_text(s, "folder");
-	char *conf = fs_path("%s/tuned.conf", folder);
-	int rc = 0;
-
-	if (*folder && sysroot_exists(&m->root, folder)) {
-		machine_unlink(m, conf);
-		rc = machine_rmdir(m, folder);
-	}
-	free(conf);
-	return rc ? err_sys(e, rc, folder, "remove the tuned profile") : 0;
-}
-
-static int ask_daemon(const char *profile, struct err *e)
+/* With a lock that lives as long as tuned-adm, should we be killed meanwhile: what it has begun it
+ * finishes, and whoever undoes it has to wait for that. */
+static int ask_daemon(struct machine *m, const char *profile, struct err *e)
 {
 	const char *const set[] = {"tuned-adm", "profile", profile, NULL}, *const off[] = {"tuned-adm", "off", NULL};
+	int lock = holder_lock(m, ADM, START_MS, e), rc;
 	char said[1024];
-	int rc = tuned_command(*profile ? set : off, said, sizeof(said));
 
+	if (lock < 0)
+		return lock;
+	rc = tuned_command(*profile ? set : off, lock, said, sizeof(said));
+	holder_unlock(m, ADM, lock);
 	if (rc < 0)
-		return err_sys(e, rc, "tuned-adm", "start");
+		return err_sys(e, rc, "tuned-adm", "run");
 	return rc ? err_set(e, -EIO, STATUS_FAILED, "tuned", "apply its profile", "%s",
 			    *said ? said : "tuned-adm failed")
 		  : 0;
@@ -234,7 +150,7 @@ static int start_oneshot(struct machine *m, const struct step *s, struct err *e)
 
 static int tuned_apply(struct machine *m, struct step *s, struct err *e)
 {
-	int rc = install(m, s, e);
+	int rc = tuned_files_install(m, s, e);
 
 	if (rc)
 		return rc;
@@ -242,7 +158,7 @@ static int tuned_apply(struct machine *m, struct step *s, struct err *e)
 		step_note(s, "simulated: tuned does not work on a recorded machine");
 		return 0;
 	}
-	return is_daemon(s) ? ask_daemon(step_text(s, "profile"), e) : start_oneshot(m, s, e);
+	return is_daemon(s) ? ask_daemon(m, step_text(s, "profile"), e) : start_oneshot(m, s, e);
 }
 
 static json_t *guards_of(const struct step *s)
@@ -274,23 +190,51 @@ static enum check tuned_check(struct machine *m, const struct step *s, char *now
 	return CHECK_DRIFT;
 }
 
+/* Back to the daemon's own profile, unless somebody has chosen another since. */
+static int undo_daemon(struct machine *m, const struct step *s, struct err *e)
+{
+	const char *ours = step_text(s, "profile");
+	char active[256];
+	int rc = holder_await(m, ADM, START_MS, e);
+
+	if (!rc && tuned_active(active, sizeof(active)) && !strcmp(active, ours))
+		rc = ask_daemon(m, step_text(s, "before"), e);
+	return rc;
+}
+
+static int undo_oneshot(struct machine *m, struct err *e)
+{
+	int rc = holder_stop(m, NAME, STOP_MS, e);
+
+	unlinkat(m->state_fd, "tuned.log", 0);
+	return rc;
+}
+
 static int tuned_undo(struct machine *m, const struct step *s, struct err *e)
 {
-	char active[256];
+	/* Else somebody has chosen another profile since. */
+	bool ours = !is_daemon(s) || tuned_files_name(m, step_text(s, "profile")) ||
+		    tuned_files_name(m, step_text(s, "before"));
 	int rc = 0, other;
 
-	if (m->root.live && !is_daemon(s)) {
-		rc = holder_stop(m, NAME, STOP_MS, e);
-		unlinkat(m->state_fd, "tuned.log", 0);
-	} else if (m->root.live && tuned_active(active, sizeof(active)) && !strcmp(active, step_text(s, "profile"))) {
-		rc = ask_daemon(step_text(s, "before"), e);
-	}
+	if (m->root.live)
+		rc = is_daemon(s) ? undo_daemon(m, s, e) : undo_oneshot(m, e);
 	if (!rc)
 		rc = guards_undo(m, guards_of(s), e);
-	if (!rc)
-		rc = undo_files(m, s, e);
-	other = uninstall(m, s, e);
+	if (!rc && ours)
+		rc = tuned_files_put_back(m, s, e);
+	other = tuned_files_uninstall(m, s, e);
 	return rc ? rc : other;
+}
+
+/* tuned starts with the profile that it had, and a profile that is installed stays so. Values in
+ * files are the kernel's own again. */
+static json_t *tuned_lasting(const struct step *s)
+{
+	json_t *data = json_copy(s->data);
+
+	json_object_del(data, "guards");
+	return data;
 }
 
 const struct op op_tuned = {
@@ -301,4 +245,5 @@ const struct op op_tuned = {
     .settle = tuned_settle,
     .check = tuned_check,
     .undo = tuned_undo,
+    .lasting = tuned_lasting,
 };

@@ -47,6 +47,10 @@ struct op {
 	/* Put it back. What is as before already is left alone: it can be called at any time, any
 	 * number of times. 0; STEP_GONE; or a negative errno and `e`. */
 	int (*undo)(struct machine *m, const struct step *s, struct err *e);
+
+	/* May be NULL: nothing of it outlives a reboot. The data with which `undo` puts back what does,
+	 * a new reference. */
+	json_t *(*lasting)(const struct step *s);
 };
 
 struct step {

@@ -1,0 +1,168 @@
+#include "tuning/ops/tuned_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "tuning/machine/machine.h"
+#include "tuning/machine/tuned.h"
+#include "tuning/steps/step.h"
+
+#define ACTIVE "/etc/tuned/active_profile"
+
+/* tuned writes down which profile it has, even as a one-shot. */
+static json_t *read_notes(const struct machine *m)
+{
+	static const char *const files[] = {ACTIVE, "/etc/tuned/profile_mode", "/etc/tuned/post_loaded_profile"};
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char *text = NULL;
+		int rc = machine_read(m, files[i], &text);
+		json_t *one = rc == -ENOENT ? json_pack("{s:s, s:b}", "path", files[i], "absent", true)
+			      : rc	    ? NULL
+					    : json_pack("{s:s, s:s}", "path", files[i], "raw", text);
+
+		if (one)
+			json_array_append_new(list, one);
+		free(text);
+	}
+	return list;
+}
+
+void tuned_files_plan(const struct machine *m, struct step *s, const char *name, const char *own)
+{
+	char *folder = fs_path("/etc/tuned/%s", name), *text;
+
+	json_object_set_new(s->data, "files", read_notes(m));
+	if (own) {
+		text = fs_path("%s%s", TUNED_OURS, own);
+		json_object_set_new(s->data, "install", json_string(text));
+		json_object_set_new(s->data, "folder", json_string(folder));
+		free(text);
+	}
+	free(folder);
+}
+
+static char *conf_path(const struct step *s)
+{
+	return fs_path("%s/tuned.conf", step_text(s, "folder"));
+}
+
+/* One that nobody knew of any more: it says that it is ours. */
+static int replace_forgotten(struct machine *m, const char *conf)
+{
+	return tuned_is_ours(m, conf) ? machine_unlink(m, conf) : -EEXIST;
+}
+
+int tuned_files_install(struct machine *m, const struct step *s, struct err *e)
+{
+	const char *text = step_text(s, "install"), *folder = step_text(s, "folder");
+	char *conf;
+	int rc;
+
+	if (!*text)
+		return 0;
+	conf = conf_path(s);
+	rc = machine_mkdir(m, folder);
+	if (rc == -EEXIST)
+		rc = replace_forgotten(m, conf);
+	if (!rc)
+		rc = machine_create(m, conf, text, strlen(text), 0644);
+	free(conf);
+	return rc ? err_sys(e, rc, folder, "install the tuned profile") : 0;
+}
+
+/* It holds what we wrote, or the beginning of it, where we were killed meanwhile. */
+static bool is_of_step(struct machine *m, const struct step *s, const char *conf)
+{
+	char *text;
+	bool is;
+
+	if (machine_read(m, conf, &text))
+		return false;
+	is = !strncmp(step_text(s, "install"), text, strlen(text));
+	free(text);
+	return is;
+}
+
+int tuned_files_uninstall(struct machine *m, const struct step *s, struct err *e)
+{
+	const char *folder = step_text(s, "folder");
+	char *conf;
+	int rc = 0;
+
+	if (!*folder || !sysroot_exists(&m->root, folder))
+		return 0;
+	conf = conf_path(s);
+	if (is_of_step(m, s, conf))
+		rc = machine_unlink(m, conf);
+	if (!rc && !sysroot_exists(&m->root, conf))
+		rc = machine_rmdir(m, folder);
+	free(conf);
+	/* Somebody keeps other files there. */
+	if (rc == -ENOTEMPTY || rc == -ENOENT)
+		rc = 0;
+	return rc ? err_sys(e, rc, folder, "remove the tuned profile") : 0;
+}
+
+bool tuned_files_name(const struct machine *m, const char *profile)
+{
+	char line[256];
+
+	return !sysroot_line(&m->root, ACTIVE, line, sizeof(line)) && !strcmp(line, profile);
+}
+
+/* Unlike a kernel's, such a file keeps what it had behind a shorter text. */
+static int rewrite(struct machine *m, const char *path, const char *raw)
+{
+	char *text;
+	int rc = machine_read(m, path, &text), fd;
+	bool same;
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	same = !strcmp(text, raw);
+	free(text);
+	if (same)
+		return 0;
+	fd = machine_openat(m, path, O_WRONLY | O_TRUNC | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+	rc = fs_write_fd(fd, raw, strlen(raw));
+	close(fd);
+	machine_changed(m);
+	return rc;
+}
+
+static int put_back(struct machine *m, const json_t *note)
+{
+	const char *path = json_string_value(json_object_get(note, "path"));
+	const char *raw = json_string_value(json_object_get(note, "raw"));
+	int rc = 0;
+
+	if (path && raw)
+		return rewrite(m, path, raw);
+	if (path && json_is_true(json_object_get(note, "absent")))
+		rc = machine_unlink(m, path);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+int tuned_files_put_back(struct machine *m, const struct step *s, struct err *e)
+{
+	const json_t *files = json_object_get(s->data, "files"), *one;
+	int rc = 0;
+	size_t i;
+
+	json_array_foreach (files, i, one) {
+		int failed = put_back(m, one);
+
+		if (failed)
+			rc = err_sys(e, failed, json_string_value(json_object_get(one, "path")), "put back");
+	}
+	return rc;
+}
