@@ -1,15 +1,22 @@
 # Medians over two settings whose values are categories: a surface with its wire frame, the least and
-# the largest marked, and in red the share of steps that came to nothing where it is large.
+# the largest named, and every point marked: of paced ones green, or red with the share of steps that
+# came to nothing where it is large.
 #
 #   name.tsv   x, y (from 1), valid (1 or 0), p50_ns, missed_share, unsent_share; empty where nothing
 #              was measured; an empty line between rows of one y
 #   x_count, x_labels[], x_name, y_count, y_labels[], y_name     the categories
 #   min_x, min_y, min_ns, min_text, max_...       the marks
-#   unit, unit_ns, logarithmic, bottom, top, title
-#   steps_share, paced_count, invalid_count       the share from which on it is written; points with
+#   unit, unit_ns, bottom, top, title
+#   steps_share, paced_count, invalid_count       the share from which on points are red; points with
 #                                                 steps; not valid ones
 table = name.".tsv"
 z(i) = column(i) / unit_ns
+
+# Room below the least for what is written there; it has no tics.
+room = 0.12 * (top - bottom)
+scale = 10.**floor(log10((top - bottom) / 5))
+steps = (top - bottom) / 5 / scale
+tic = scale * (steps < 1.5 ? 1 : steps < 3.5 ? 2 : steps < 7.5 ? 5 : 10)
 
 unset lmargin
 unset rmargin
@@ -18,30 +25,17 @@ unset tmargin
 set view 60,35,0.97,0.93
 set size 0.97,0.97
 set origin -0.02,0
-set xyplane at bottom
+set xyplane at bottom - room
 set xrange [1:x_count]
 set yrange [1:y_count]
-set zrange [bottom:top]
+set zrange [bottom - room:top]
 set cbrange [min_ns / unit_ns:(max_ns > min_ns ? max_ns : min_ns + 1) / unit_ns]
-if (logarithmic) {
-	set logscale z
-	set logscale cb
-	set format z "%.10g"
-	set format cb "%.10g"
-	# A decade alone has few numbers to read a value by.
-	if (top / bottom < 300) {
-		do for [decade = -4:9] {
-			set ztics add (2 * 10.**decade, 5 * 10.**decade)
-			set cbtics add (2 * 10.**decade, 5 * 10.**decade)
-		}
-	}
-}
 # Darker is larger, as in grey.
-set palette defined (0 "#e3eef9", 0.5 "#6fa3d4", 1 "#00376b")
-set pm3d depthorder corners2color geomean border linecolor rgb "#1a2f45" linewidth 0.8
+set palette defined (0 "#e3eef9", 0.5 "#a9c8e6", 1 "#4f86bf")
+set pm3d depthorder corners2color mean border linecolor rgb "#1a2f45" linewidth 0.8
 set xtics scale 0.4 () noenhanced offset character 0,-0.4 font face.",12"
 set ytics scale 0.4 () noenhanced offset character 0.6,-0.3 font face.",12"
-set ztics scale 0.4 noenhanced font face.",12"
+set ztics scale 0.4 tic * ceil(bottom / tic),tic noenhanced font face.",12"
 do for [i = 1:x_count] {
 	set xtics add (x_labels[i] i)
 }
@@ -57,14 +51,16 @@ unset key
 set style textbox opaque noborder fillcolor rgb "#ffffff" margins 0.4,0.2
 set colorbox user origin screen 0.92,screen 0.25 size screen 0.022,screen 0.5
 set cbtics font face.",11"
+set format cb "%g"
 
 steps_of(i) = column(5) + column(6)
-is_least(i) = column(1) == min_x && column(2) == min_y
-is_most(i) = column(1) == max_x && column(2) == max_y
-is_large(i) = valid(5) && valid(6) && steps_of(i) >= steps_share
+is_paced(i) = valid(5) && valid(6)
+is_large(i) = is_paced(i) && steps_of(i) >= steps_share
+is_small(i) = is_paced(i) && steps_of(i) < steps_share
+green = "#1f7a1f"
 if (paced_count) {
-	set label sprintf("percentages: steps missed or not sent, from %g %% on", 100 * steps_share) \
-		at screen px(left),py(40) left noenhanced textcolor rgb red font face.",12"
+	set label sprintf("steps missed or not sent: less than %g %% (green dots), more (red diamonds)", \
+		100 * steps_share) at screen px(left),py(40) left noenhanced font face.",12"
 }
 if (invalid_count) {
 	set label sprintf("x: not valid (%d)", invalid_count) at screen px(right),py(40) right noenhanced \
@@ -89,13 +85,15 @@ set label min_text at min_x,min_y,(min_ns / unit_ns) center front boxed noenhanc
 	offset character 0,1.1 font face.",12"
 set label max_text at max_x,max_y,(max_ns / unit_ns) center front boxed noenhanced \
 	offset character 0,1.1 font face.",12"
-splot table skip 1 using (is_least(0) ? $1 : NaN):2:(z(4)) \
-		with points pointtype 11 pointsize 1.2 linecolor rgb "#000000", \
-	table skip 1 using (is_most(0) ? $1 : NaN):2:(z(4)) \
-		with points pointtype 9 pointsize 1.2 linecolor rgb "#000000", \
+# Told apart without colour by shape: round and diamond.
+splot table skip 1 using (is_paced(0) ? NaN : $1):2:(z(4)) \
+		with points pointtype 7 pointsize 0.5 linecolor rgb "#000000", \
+	table skip 1 using (is_small(0) ? $1 : NaN):2:(z(4)) \
+		with points pointtype 7 pointsize 0.8 linecolor rgb green, \
+	table skip 1 using (is_large(0) ? $1 : NaN):2:(z(4)) \
+		with points pointtype 13 pointsize 0.9 linecolor rgb red, \
 	table skip 1 using (column(3) == 0 ? $1 : NaN):2:(z(4)) with points pointtype 2 pointsize 1.2 linewidth 2 \
 		linecolor rgb red, \
-	table skip 1 using (is_large(0) ? $1 : NaN):2:(z(4)) with points pointtype 7 pointsize 0.35 linecolor rgb red, \
 	table skip 1 using (is_large(0) ? $1 : NaN):2:(z(4)):(sprintf("%.0f %%", 100 * steps_of(0))) with labels boxed \
 		offset character 0,-1.1 noenhanced textcolor rgb red font face.",11"
 unset multiplot

@@ -76,7 +76,7 @@ size_t axes_values(const struct report *r, const char *key, int64_t *values, siz
 
 /* --- axes --- */
 
-static bool is_bookkeeping(const struct report *r, const char *key)
+bool axes_is_bookkeeping(const struct report *r, const char *key)
 {
 	return r->run_count && layout_is_bookkeeping(r->runs[0].run->resolved, key);
 }
@@ -96,7 +96,36 @@ static bool follows_size(const struct report *r, const char *key)
 
 bool axes_is_axis(const struct report *r, const char *key)
 {
-	return strcmp(key, AXES_SIZE) != 0 && !is_bookkeeping(r, key) && !follows_size(r, key);
+	return strcmp(key, AXES_SIZE) != 0 && !axes_is_bookkeeping(r, key) && !follows_size(r, key);
+}
+
+bool axes_go_along(const struct report *r, const char *a, const char *b)
+{
+	for (size_t i = 0; i < r->leading_count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (axes_differ(&r->leading[i], &r->leading[k], a) !=
+			    axes_differ(&r->leading[i], &r->leading[k], b))
+				return false;
+	return true;
+}
+
+static bool has_axis(const struct report *r, const char *key)
+{
+	int64_t values[AXES_VALUES_MAX];
+	size_t count = axes_values(r, key, values, AXES_VALUES_MAX);
+
+	return count >= AXES_VALUES_MIN && count <= AXES_VALUES_MAX;
+}
+
+bool axes_is_on_one(const struct report *r, const struct report_item *i)
+{
+	if (axes_has_number(i, AXES_SIZE) && has_axis(r, AXES_SIZE))
+		return true;
+	for (size_t k = 0; k < r->varying.count; k++)
+		if (axes_has_number(i, r->varying.key[k]) && axes_is_axis(r, r->varying.key[k]) &&
+		    has_axis(r, r->varying.key[k]))
+			return true;
+	return false;
 }
 
 /* --- words --- */

@@ -12,7 +12,9 @@
 #include "report/model.h"
 
 #define AXES_SIZE	"size_bytes"
-#define AXES_VALUES_MIN 3 /* fewer are no axis */
+#define AXES_VALUES_MIN 3    /* fewer are no axis */
+#define AXES_VALUES_MAX 64   /* nor are more */
+#define AXES_FACET	"qp" /* a figure or a part of it for each value: they are not laid over each other */
 
 const json_t *axes_setting(const struct report_item *i, const char *key); /* NULL: its point has none */
 bool axes_same(const json_t *a, const json_t *b);			  /* both missing are the same */
@@ -33,6 +35,16 @@ size_t axes_values(const struct report *r, const char *key, int64_t *values, siz
 /* Whether a setting beside the size says what is measured, not for how long, and does not only go
  * along with the size. */
 bool axes_is_axis(const struct report *r, const char *key);
+
+/* Settings that always change together over what was measured: a pause and the burst that is chosen
+ * with it; "" stands for the run. */
+bool axes_go_along(const struct report *r, const char *a, const char *b);
+
+bool axes_is_bookkeeping(const struct report *r, const char *key);
+
+/* Whether a figure against a setting shows the point: one with enough values, of which it has one.
+ * A figure for each of its values would say less. */
+bool axes_is_on_one(const struct report *r, const struct report_item *i);
 
 /* "small, send, inline no": the flow, if there are several, and of settings the value alone where
  * it says what it is. For the caller to free; at most AXES_LABEL_MAX bytes. */

@@ -17,9 +17,8 @@
 #define VALUES_MAX   24 /* names of values that fit an axis */
 #define KEYS_MAX     8
 #define SURFACES_MAX 16	 /* of a pair; more are no overview */
-#define STEPS_SHARE  0.1 /* from which on it is written at the point, as in the thesis */
+#define STEPS_SHARE  0.1 /* from which on the point is red and it is written there, as in the thesis */
 #define LABEL_MAX    80
-#define LOGARITHMIC  8 /* largest / least, from which on the height is logarithmic */
 #define WIDTH	     800
 #define HEIGHT	     560
 
@@ -227,18 +226,12 @@ static void set_mark(struct figures *f, const struct surface *s, const struct re
 static void set_height(struct figures *f, const struct surface *s)
 {
 	double least = (double)surface_median(s->least), most = (double)surface_median(s->most);
-	bool logarithmic = least > 0 && most > LOGARITHMIC * least;
-	struct axis_unit unit = figure_axis_unit(logarithmic ? 2 * sqrt(least * most) : most);
+	struct axis_unit unit = figure_axis_unit(most);
 
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);
-	fprintf(f->script, "logarithmic = %d\n", logarithmic);
-	/* Room below the least for what is written there. */
-	figure_set_number(f, "bottom",
-			  logarithmic ? least * pow(most / least, -0.15) / unit.ns
-			  : least < 0 ? least * 1.1 / unit.ns
-				      : 0);
-	figure_set_number(f, "top", (most > 0 ? most * (logarithmic ? 1.4 : 1.1) : 1) / unit.ns);
+	figure_set_number(f, "bottom", least < 0 ? least * 1.1 / unit.ns : 0);
+	figure_set_number(f, "top", (most > 0 ? most * 1.1 : 1) / unit.ns);
 }
 
 static void set_title(struct figures *f, const struct surface *s, const char *which)

@@ -11,15 +11,39 @@ static bool share_of(const json_t *pacing, const char *key, double *share)
 	return json_is_number(j) && *share >= 0 && *share <= 1;
 }
 
+/* Of the series that leads the flow. */
+static int64_t lost_of(const struct report_point *p, const struct layout_flow *flow)
+{
+	int64_t lost = 0;
+
+	for (size_t i = 0; i < p->series_count; i++)
+		if (p->series[i].flow == flow && p->series[i].leads)
+			model_metric(&p->series[i], "lost", &lost);
+	return lost;
+}
+
 bool missed_steps_of(const struct report_point *p, const struct layout_flow *flow, struct missed_steps *s)
 {
 	const json_t *pacing = flows_get(p->summary, flow->name, pacing_block.name);
 
-	s->due = json_integer_value(json_object_get(pacing, "steps"));
-	if (share_of(pacing, "missed_share", &s->missed_share) && share_of(pacing, "unsent_share", &s->unsent_share))
+	*s = (struct missed_steps){.due = json_integer_value(json_object_get(pacing, "steps"))};
+	if (s->due > 0 && share_of(pacing, "missed_share", &s->missed_share) &&
+	    share_of(pacing, "unsent_share", &s->unsent_share)) {
+		s->lost_share = (double)lost_of(p, flow) / (double)s->due;
 		return true;
-	*s = (struct missed_steps){0, 0, 0};
+	}
+	*s = (struct missed_steps){0};
 	return false;
+}
+
+double missed_steps_in(const struct missed_steps *s)
+{
+	return s->missed_share + s->unsent_share;
+}
+
+double missed_steps_out(const struct missed_steps *s)
+{
+	return missed_steps_in(s) + s->lost_share;
 }
 
 void missed_steps_cells(FILE *table, const struct report_point *p, const struct layout_flow *flow)

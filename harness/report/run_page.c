@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "report/figure_overlay.h"
 #include "report/html_answer.h"
 #include "report/html_claims.h"
 #include "report/html_machine.h"
@@ -65,6 +66,29 @@ static void write_kinds(const struct page *p)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		write_kind(p, i);
+}
+
+static void write_overlays(const struct page *p)
+{
+	size_t drawn = 0, count = figure_overlay_count(p->report);
+
+	for (size_t i = 0; i < p->figures->count; i++) {
+		const struct figure *f = &p->figures->items[i];
+
+		if (strcmp(f->kind, "overlay") != 0)
+			continue;
+		if (!drawn++)
+			html_printf(p, "<section>\n<h2>Pairs</h2>\n<p class=\"soft\">Points that differ in one "
+				       "setting with two values, in one histogram; the red line is the median of the "
+				       "first.</p>\n<div class=\"grid\">\n");
+		html_figure(p, f, f->text, "");
+	}
+	if (!drawn)
+		return;
+	html_printf(p, "</div>\n");
+	if (drawn < count)
+		html_printf(p, "<p class=\"soft\">The first %zu of %zu pairs.</p>\n", drawn, count);
+	html_printf(p, "</section>\n");
 }
 
 static char *caption_of(const struct page *p, const struct report_point *point, const char *flow)
@@ -143,8 +167,8 @@ static void write_end(const struct page *p)
 void run_page_write(const struct page *p)
 {
 	static void (*const sections[])(const struct page *) = {
-	    write_head,	      html_answers,  html_claims,  html_numbers, html_notes, write_overview, write_kinds,
-	    write_histograms, html_machines, html_changes, html_repeat,	 html_specs, write_end,
+	    write_head,	    html_answers,     html_claims,   html_numbers, html_notes,	write_overview, write_kinds,
+	    write_overlays, write_histograms, html_machines, html_changes, html_repeat, html_specs,	write_end,
 	};
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
