@@ -7,7 +7,8 @@
 #   key_rows, key_columns
 #   top                                           the upper end of the counts
 #   limit                                         in ns, a line if it is in the range
-#   title, notes, notes_lines, notes_columns      text
+#   title, notes                                  text
+#   box_left, box_top, box_bottom                 where the notes are, in pixels
 #   invalid, invalid_lines                        text; "" for a point that is valid
 set bmargin at screen py(height - 58)
 down = 19 * (key_rows - 1)
@@ -34,16 +35,21 @@ if (limit > low && limit < high) {
 		noenhanced textcolor rgb grey font face.",11"
 }
 
-# The first median stands out in red; the others are dashed, in their series' colour.
+# The first median stands out in red; the others are dashed, in their series' colour. Lines end below the box, words
+# beside it.
+axis_top = 56 + down
+below_box = 1 - (box_bottom - axis_top) / (height - 58 - axis_top)
+pixel(value) = left + (right - left) * (value - low) / (high - low)
 do for [s = 1:series_count] {
 	if (median[s] >= low && median[s] < high) {
 		ink = s == 1 ? red : colour(s)
 		dashes = s == 1 ? 1 : 2
-		set arrow from at(median[s]),graph 0 to at(median[s]),graph 1 nohead front linewidth 1.5 \
-			dashtype dashes linecolor rgb ink
-		if (median[s] > low + 0.45 * (high - low)) {
-			set label "median ".median_text[s]."  " at at(median[s]),graph (1.02 - 0.07 * s) right front \
-				noenhanced textcolor rgb ink
+		where = pixel(median[s])
+		set arrow from at(median[s]),graph 0 to at(median[s]),graph (where > box_left ? below_box : 1) nohead front \
+			linewidth 1.5 dashtype dashes linecolor rgb ink
+		if (median[s] > low + 0.45 * (high - low) || where + 130 > box_left) {
+			set label "median ".median_text[s]."  " at screen px(where < box_left ? where : box_left), \
+				graph (1.02 - 0.07 * s) right front noenhanced textcolor rgb ink
 		} else {
 			set label "  median ".median_text[s] at at(median[s]),graph (1.02 - 0.07 * s) left front \
 				noenhanced textcolor rgb ink
@@ -51,11 +57,9 @@ do for [s = 1:series_count] {
 	}
 }
 
-words_left = right - 22 - 6.7 * notes_columns
-set object rectangle from screen px(words_left),py(66 + down) \
-	to screen px(right - 6),py(66 + down + 10 + 18 * notes_lines) front \
+set object rectangle from screen px(box_left),py(box_top) to screen px(right - 6),py(box_bottom) front \
 	fillcolor rgb "#ffffff" fillstyle solid 1 border linecolor rgb "#999999"
-set label notes at screen px(words_left + 8),py(66 + down + 14) left front noenhanced font face.",12"
+set label notes at screen px(box_left + 8),py(box_top + 14) left front noenhanced font face.",12"
 
 if (strlen(invalid)) {
 	set object rectangle from screen px(left),py(190 + down) \

@@ -125,12 +125,12 @@ void bins_free(struct bins *b)
 	*b = (struct bins){0};
 }
 
-uint64_t bins_peak(const struct bins *b)
+uint64_t bins_peak(const struct bins *b, size_t first)
 {
 	uint64_t most = 1;
 
 	for (size_t s = 0; s < b->series_count; s++)
-		for (size_t bin = BINS_BELOW + 1; bin < BINS_BEYOND; bin++)
+		for (size_t bin = BINS_BELOW + 1 + first; bin < BINS_BEYOND; bin++)
 			most = b->of[s].count[bin] > most ? b->of[s].count[bin] : most;
 	return most;
 }

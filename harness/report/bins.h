@@ -36,7 +36,8 @@ struct bins {
 void bins_make(struct bins *b, const struct report_series *const *series, size_t count, int64_t limit_ns);
 void bins_free(struct bins *b);
 
-uint64_t bins_peak(const struct bins *b); /* at least 1 */
+/* The highest count from bin `first` (0 to BINS - 1) on; at least 1. */
+uint64_t bins_peak(const struct bins *b, size_t first);
 
 /* Rows of from_ns, to_ns and the counts, below a heading that has been written. A missing edge: all
  * that is below the first bin, beyond the last. */

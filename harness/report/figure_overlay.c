@@ -152,14 +152,14 @@ static bool make_pair(struct pair *p, const struct overlay_keys *k, size_t with,
 
 /* --- the figure --- */
 
-/* "inline off", "t_send: t_send yes" where the two are of different series. */
+/* "inline off", "t_send (t send yes)" where the two are of different series. */
 static char *label_of(const struct overlay_keys *k, const struct pair *p, size_t which)
 {
 	bool alike = !strcmp(p->shown[0].series->name, p->shown[1].series->name);
 	const char **keys = or_abort(calloc(k->count + 1, sizeof(*keys)));
 	char *setting = axes_label(k->r, &p->shown[which], keys, keys_of(k, p->with, true, keys)), *label;
 
-	label = fs_path("%s%s%s", alike ? "" : p->shown[which].series->label, alike ? "" : ": ", setting);
+	label = alike ? fs_path("%s", setting) : fs_path("%s (%s)", p->shown[which].series->label, setting);
 	free(keys);
 	free(setting);
 	return label;

@@ -11,6 +11,7 @@
 #include "report/html_notes.h"
 #include "report/html_numbers.h"
 #include "report/html_repeat.h"
+#include "report/missed_steps.h"
 
 #define MANY 50 /* points that an overview is too narrow for */
 
@@ -40,8 +41,7 @@ static const struct {
 	const char *kind, *heading, *caption;
 } kinds[] = {
     {"axis", "Against a setting", "Medians; the bars reach from P10 to P90."},
-    {"surface", "Surfaces",
-     "Medians over two settings; in red the share of steps that were missed or not sent, where it is large."},
+    {"surface", "Surfaces", "Medians over two settings."},
 };
 
 static void write_kind(const struct page *p, size_t which)
@@ -78,9 +78,10 @@ static void write_overlays(const struct page *p)
 		if (strcmp(f->kind, "overlay") != 0)
 			continue;
 		if (!drawn++)
-			html_printf(p, "<section>\n<h2>Pairs</h2>\n<p class=\"soft\">Points that differ in one "
-				       "setting with two values, in one histogram; the red line is the median of the "
-				       "first.</p>\n<div class=\"grid\">\n");
+			html_printf(
+			    p, "<section>\n<h2>Pairs</h2>\n<p class=\"soft\">Points that differ in one "
+			       "setting with two values, in one histogram; the red line is the median of the "
+			       "first, numbers in the box are in the order of the key.</p>\n<div class=\"grid\">\n");
 		html_figure(p, f, f->text, "");
 	}
 	if (!drawn)
@@ -135,13 +136,28 @@ static void write_histograms_of(const struct page *p, const struct report_point 
 	html_printf(p, "</div>\n");
 }
 
+static bool is_paced(const struct report *r)
+{
+	struct missed_steps steps;
+
+	for (size_t i = 0; i < r->leading_count; i++)
+		if (missed_steps_of(r->leading[i].point, r->leading[i].series->flow, &steps))
+			return true;
+	return false;
+}
+
 static void write_histograms(const struct page *p)
 {
 	html_printf(
 	    p,
 	    "<section>\n<h2>Histograms</h2>\n<p class=\"soft\">One for each point%s; counts are on a logarithmic "
-	    "axis, the red line is the median of the first series.</p>\n<div class=\"grid\">\n",
-	    model_has_flows(p->report) ? " and flow" : "");
+	    "axis, the red line is the median of the first series.%s</p>\n<div class=\"grid\">\n",
+	    model_has_flows(p->report) ? " and flow" : "",
+	    is_paced(p->report)
+		? " Of the steps that were due, <i>missing in</i> is the share without a sample at the source (missed "
+		  "by the pacer, or not sent), <i>missing out</i> that without one at the sink, and <i>not "
+		  "transmitted</i> what was lost between them."
+		: "");
 	for (size_t i = 0; i < p->report->count; i++)
 		write_histograms_of(p, &p->report->points[i]);
 	html_printf(p, "</div>\n</section>\n");

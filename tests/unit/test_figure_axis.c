@@ -8,13 +8,45 @@
 
 #define POINTS_MAX 80
 
-/* Sizes 8 B .. 8 B << (sizes - 1) for each service type and way of polling. */
+/* Sizes 8 B .. 8 B << (sizes - 1) for each service type and way of polling, and for each of several
+ * transports. */
 struct shape {
 	const char *name;
 	const char *qps[3], *polls[2];
 	unsigned qp_count, poll_count, sizes;
 	const char *invalid; /* of the first point */
+	unsigned transports; /* 0: one */
 };
+
+static const char *const transports[] = {"verbs", "a", "b", "c", "d", "e", "f", "g", "h", "i"};
+
+/* Backwards: the order of the axis is not that of the points. UD lacks the largest. */
+static void add_sizes(struct fixture_run *run, struct fixture_point *points, const struct shape *s,
+		      const unsigned of[3])
+{
+	const char *qp = s->qps[of[1]];
+
+	for (unsigned i = s->sizes; i-- > 0;) {
+		if (!strcmp(qp, "ud") && i + 1 == s->sizes)
+			continue;
+		points[run->count] = (struct fixture_point){transports[of[0]],
+							    qp,
+							    s->polls[of[2]],
+							    8 << i,
+							    2,
+							    500 + i,
+							    1000 * (i + 1),
+							    .05,
+							    0,
+							    1,
+							    0,
+							    NULL,
+							    NULL,
+							    run->count ? NULL : s->invalid,
+							    NULL};
+		run->count++;
+	}
+}
 
 static char *make(const char *root, const struct shape *s, char **script)
 {
@@ -32,29 +64,10 @@ static char *make(const char *root, const struct shape *s, char **script)
 	struct run opened;
 	size_t size;
 
-	for (unsigned q = 0; q < s->qp_count; q++)
-		for (unsigned p = 0; p < s->poll_count; p++)
-			/* Backwards: the order of the axis is not that of the points. UD lacks the
-			 * largest. */
-			for (unsigned i = s->sizes; i-- > 0;)
-				if (strcmp(s->qps[q], "ud") != 0 || i + 1 < s->sizes) {
-					points[run.count] = (struct fixture_point){"verbs",
-										   s->qps[q],
-										   s->polls[p],
-										   8 << i,
-										   2,
-										   500 + i,
-										   1000 * (i + 1),
-										   .05,
-										   0,
-										   1,
-										   0,
-										   NULL,
-										   NULL,
-										   run.count ? NULL : s->invalid,
-										   NULL};
-					run.count++;
-				}
+	for (unsigned t = 0; t == 0 || t < s->transports; t++)
+		for (unsigned q = 0; q < s->qp_count; q++)
+			for (unsigned p = 0; p < s->poll_count; p++)
+				add_sizes(&run, points, s, (unsigned[]){t, q, p});
 	fixture_run_make(dir, &run);
 	if (run_open(dir, &opened, &e) || report_make(&opened, 1, &html, &e))
 		note("%s", e.text);
@@ -141,12 +154,52 @@ static void test_none(const char *root)
 	free(tsv);
 }
 
+/* Of the first two figures against a setting. */
+static bool ranges_are_alike(const char *script)
+{
+	const char *at = script ? strstr(script, "kind = \"axis\"") : NULL;
+	double value[2][2];
+
+	for (int i = 0; i < 2; i++, at = strstr(at, "kind = \"axis\"")) {
+		if (!at || !(at = strstr(at, "\nbottom = real(")))
+			return false;
+		sscanf(at, "\nbottom = real(%lf)\ntop = real(%lf)", &value[i][0], &value[i][1]);
+		if (i)
+			break;
+	}
+	return value[0][0] == value[1][0] && value[0][1] == value[1][1];
+}
+
+/* More lines than can be told apart: whole groups of a transport's, as many as fit. */
+static void test_many_lines(const char *root)
+{
+	const struct shape five = {"five", {"rc"}, {"busy", "event"}, 1, 2, 3, NULL, 5},
+			   ten = {"ten", {"rc"}, {"busy"}, 1, 1, 3, NULL, 10};
+	char *script, *tsv = make(root, &five, &script);
+
+	is_int((long long)rows_of(tsv), 24, "of ten lines eight are in the first figure");
+	contains(script, "lines 1 to 8 of 10", "it says which");
+	contains(script, "lines 9 to 10 of 10", "the others are in a second");
+	contains(script, "lines[1] = \"d, busy\"\nlines[2] = \"d, event\"\nline_count = 2\n", "a transport's together");
+	ok(has_file(root, "five", "axis-2.svg"), "it is drawn, too");
+	ok(!has_file(root, "five", "axis-3.tsv"), "there is no third");
+	ok(ranges_are_alike(script), "both have one scale");
+	free(script);
+	free(tsv);
+	tsv = make(root, &ten, &script);
+	is_int((long long)rows_of(tsv), 24, "of ten groups of one line eight are in the first");
+	contains(script, "lines 9 to 10 of 10", "two in the second");
+	free(script);
+	free(tsv);
+}
+
 int main(void)
 {
 	char *root = tap_dir();
 
 	test_panels(root);
 	test_none(root);
+	test_many_lines(root);
 	tap_dir_remove(root);
 	return done_testing();
 }

@@ -24,6 +24,7 @@ static void add_point(struct fixture_point *p, struct fixture_pacing *pacing, co
 {
 	*p = (struct fixture_point){"verbs", qp, "busy", 8 << size, 1,	  500, 1000.0 * (size + 1) * (rate + 1), .05, 0,
 				    1,	     0,	 NULL,	 NULL,	    NULL, NULL};
+	p->lost = rate == 2 && size == 2 ? 8 : 0;
 	*pacing =
 	    (struct fixture_pacing){rates[rate], 800, rate == 2 && size == 2 ? .3125 : .01, rate == 2 ? .0625 : 0};
 }
@@ -82,6 +83,10 @@ static size_t count(const char *text, const char *what)
 	return n;
 }
 
+/* Of markers in an SVG. */
+#define GREEN "color='rgb( 31, 122,  31)'"
+#define RED   "color='rgb(204,   7,  30)'"
+
 /* Overview, size and rate are figures 0 to 2. */
 static void check_tables(const char *dir)
 {
@@ -114,6 +119,10 @@ static void check_drawing(const char *dir)
 	like(svg, ">max 1[12]\\.[0-9]+ us<", "the largest is written");
 	contains(svg, ">38 %<", "a large share of steps that came to nothing is written");
 	is_int((long long)count(svg, " %<"), (long long)count(svg, ">38 %<"), "small ones are not");
+	is_int((long long)count(svg, GREEN), 11 * (long long)count(svg, RED), "a green mark at each point with few");
+	ok(count(svg, RED) > 0, "a red one where there are many");
+	like(script, "\nunit_ns = real\\(1000\\)\nbottom = real\\(0\\)\ntop = real\\(1[23]\\.",
+	     "heights are linear, from 0");
 	ok(pdf != NULL, "a PDF, too");
 	contains(page, "Surface of the medians over rate and size: rc", "the page has it");
 	free(script);
@@ -129,8 +138,9 @@ static void check_others(const char *dir)
 
 	contains(axis, "\t0.3125\t0.0625\t32\t", "an axis has the steps in its table");
 	contains(svg, "missed (filled) and not sent (hollow)", "and beneath its points");
-	contains(histogram, "missed: 31.25 % of 800 steps", "a histogram says what was missed");
-	contains(histogram, "not sent: 6.25 % of them", "and what was not sent");
+	contains(histogram, ">missing in: 37.5 % of 800 steps<", "a histogram says what was missed or not sent");
+	contains(histogram, ">missing out: 38.5 %<", "with what was lost, too");
+	contains(histogram, ">not transmitted: 1 %<", "and that alone");
 	free(axis);
 	free(svg);
 	free(histogram);

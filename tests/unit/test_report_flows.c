@@ -252,7 +252,7 @@ static void test_figures(const char *dir)
 	text = slurp(dir, "figures/point-0001-small-histogram.svg");
 	contains(text, "beside: small: large.size 256KiB", "with the flow in its title");
 	contains(text, ">small t_comp<", "and in its legend");
-	contains(text, "missed: 2 % of 1000 steps", "of its own pacer");
+	contains(text, "missing in: 2 % of 1000 steps", "of its own pacer");
 	free(text);
 	text = slurp(dir, "figures/axis-1.tsv");
 	is_int((int64_t)count_of(text, "\n"), 7, "against a flow's setting, all flows");
