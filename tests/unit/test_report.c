@@ -360,7 +360,8 @@ static void test_page(const char *html)
 	contains(page, "<li>point 2: page faults</li>", "why not");
 	like(page, "<span title=\"12[0-9]{2} ns\">1\\.2[0-9] us</span>", "numbers for people, nanoseconds on pointing");
 	contains(page, "<span class=\"bad\">failed</span>: sink: memlock limit too small", "a failed point, and why");
-	is_int((int64_t)count_of(page, "src=\"data:image/svg+xml;base64,"), 7, "the overview, a pair and five histograms");
+	is_int((int64_t)count_of(page, "src=\"data:image/svg+xml;base64,"), 7,
+	       "the overview, a pair and five histograms");
 	is_int((int64_t)count_of(page, "<img "), 7, "and no other image");
 	ok(page && !strstr(page, "<script") && !strstr(page, "http://") && !strstr(page, "https://"),
 	   "nothing from elsewhere");
@@ -537,7 +538,8 @@ static void test_failing_figure(const char *top, const char *dir)
 
 	setenv("KBLAT_PLOTS", plots, 1);
 	is_int(make(dir, &html, &e), -EIO, "a figure that can't be drawn");
-	like(e.text, "gnuplot: cannot draw figure (overlay-1|point-000[0-9]-histogram): exit status [0-9]+: .*nothing_such",
+	like(e.text,
+	     "gnuplot: cannot draw figure (overlay-1|point-000[0-9]-histogram): exit status [0-9]+: .*nothing_such",
 	     "is named, and what gnuplot has against it");
 	unsetenv("KBLAT_PLOTS");
 	free(html);
