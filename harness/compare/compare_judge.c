@@ -11,6 +11,7 @@
 #include "compare/compare_entry.h"
 #include "compare/compare_needed.h"
 #include "compare/compare_noisy.h"
+#include "compare/compare_time.h"
 #include "rundir/flows.h"
 
 #define LABEL_VALUE 64
@@ -58,6 +59,7 @@ static json_t *judge_point_json(const struct compare_join *j, const struct compa
 		      p->params, "metric", p->metric ? p->metric : "", "left_out", "base", (int)p->left_out[ARM_BASE],
 		      "with", (int)p->left_out[ARM_WITH], "reasons", p->reasons, "quantities", "not_compared");
 
+	json_object_set_new(point, "units", compare_time(j, p));
 	for (size_t q = 0; q < p->quantity_count; q++)
 		if (p->quantity[q].why && *p->quantity[q].why)
 			json_array_append_new(

@@ -10,6 +10,7 @@
  *    "notes": [], "needed": {"units", "at_least", "effect_percent", "point",
  *      "stdev_units_percent", "stdev_runs_percent"} or null,
  *    "points": [{"id", "label", "params", "metric", "left_out": {"base", "with"}, "reasons": [],
+ *      "units": see compare_time.h,
  *      "quantities": [{"quantity": "p50",
  *        "verdict": "regression" | "improvement" | "equivalent" | "undecided", "may_be_worse",
  *        "noisy", "unit": "ns" | "share" | …, "base", "with", "effect", "effect_percent",

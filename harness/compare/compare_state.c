@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "state/diff.h"
+#include "state/diff_words.h"
 
 /* One difference, under its key: the first run that has it says what it is, each is counted. */
 static void add_difference(json_t *by_key, const json_t *difference, enum compare_arm arm)
@@ -58,6 +59,17 @@ static void state_where(json_t *difference, const size_t *runs)
 	json_object_set_new(difference, "where", json_string(text));
 }
 
+/* Of long lists, what only one of them has. */
+static void set_words(json_t *difference)
+{
+	json_t *removed, *added;
+
+	if (!diff_words(json_object_get(difference, "a"), json_object_get(difference, "b"), &removed, &added))
+		return;
+	json_object_set_new(difference, "removed", removed);
+	json_object_set_new(difference, "added", added);
+}
+
 static bool kernels_differ(const struct compare_runs *runs)
 {
 	json_t *a = compare_values(runs, ARM_BASE, FIELD_KERNEL), *b = compare_values(runs, ARM_WITH, FIELD_KERNEL);
@@ -89,6 +101,7 @@ int compare_state(const struct compare_runs *runs, const char *const *varying, j
 	}
 	json_object_foreach (by_key, key, difference) {
 		state_where(difference, count);
+		set_words(difference);
 		json_array_append(list, difference);
 	}
 	json_object_set_new(result, "state_fatal", json_integer((json_int_t)state_diff_fatal(list)));

@@ -10,7 +10,7 @@
 /*
  * Add "state" to a result: every difference that is fatal to a comparison (state/diff.h), between
  * the first run of the base and any other: [{"key", "group", "class", "a", "b", "meaning",
- * "varying", "where": "24 of 24 runs of NEW"}]; and "state_fatal", how many of them are not under
+ * "varying", "where": "24 of 24 runs of NEW", and of lists of words "removed": [], "added": []}]; and "state_fatal", how many of them are not under
  * test. `varying` as for state_diff(); NULL: the kernel, where the arms have different ones.
  */
 int compare_state(const struct compare_runs *runs, const char *const *varying, json_t *result, struct err *e);

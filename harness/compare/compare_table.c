@@ -13,6 +13,7 @@
 
 #define WIDTH	    140
 #define STATE_LINES 12
+#define STATE_WORDS 8 /* of a list, likewise */
 
 static void compare_put_clean(const char *text, FILE *out)
 {
@@ -307,14 +308,36 @@ static void put_state_value(const json_t *value, FILE *out)
 		compare_put_clean(json_is_string(value) ? json_string_value(value) : "-", out);
 }
 
+/* " -TTWU_QUEUE", " +NO_TTWU_QUEUE +PREEMPT_LAZY"; of very many, the first. */
+static void put_words(const json_t *words, char sign, FILE *out)
+{
+	const json_t *word;
+	size_t i;
+
+	json_array_foreach (words, i, word) {
+		if (i == STATE_WORDS) {
+			fprintf(out, " %c%zu more", sign, json_array_size(words) - i);
+			break;
+		}
+		fprintf(out, " %c", sign);
+		compare_put_clean(json_string_value(word), out);
+	}
+}
+
 static void put_difference(const json_t *one, FILE *out)
 {
 	fputs("  ", out);
 	compare_put_clean(json_text(one, "key"), out);
-	fputs(": ", out);
-	put_state_value(json_object_get(one, "a"), out);
-	fputs(" -> ", out);
-	put_state_value(json_object_get(one, "b"), out);
+	fputc(':', out);
+	if (json_object_get(one, "added")) {
+		put_words(json_object_get(one, "removed"), '-', out);
+		put_words(json_object_get(one, "added"), '+', out);
+	} else {
+		fputc(' ', out);
+		put_state_value(json_object_get(one, "a"), out);
+		fputs(" -> ", out);
+		put_state_value(json_object_get(one, "b"), out);
+	}
 	fprintf(out, " (%s)%s", json_text(one, "where"), *json_text(one, "meaning") ? ": " : "");
 	compare_put_clean(json_text(one, "meaning"), out);
 	fputc('\n', out);

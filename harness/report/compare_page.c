@@ -14,6 +14,7 @@
 #include "compare/compare_table.h"
 #include "report/answer_page.h"
 #include "report/derived.h"
+#include "report/figure_boots.h"
 #include "report/figure_shift.h"
 #include "report/gather.h"
 #include "rundir/manifest.h"
@@ -183,10 +184,23 @@ static void write_verdicts(const struct page *p, const json_t *point)
 	html_printf(p, "</p>\n");
 }
 
+/* Those of boots come first. */
+static void write_boots(const struct page *p)
+{
+	html_printf(p, "<section>\n<h2>In order of time</h2>\n");
+	for (size_t i = 0; i < p->figures->count && !strcmp(p->figures->items[i].kind, "boots"); i++)
+		html_figure(p, &p->figures->items[i],
+			    "Small dots are runs, large ones the units that are compared; dashed: the mean of an arm.",
+			    " class=\"overview broad\"");
+	html_printf(p, "</section>\n");
+}
+
 static void write_shifts(const struct page *p, const json_t *result, const struct shift_figure *figures)
 {
 	size_t drawn = 0;
 
+	while (drawn < p->figures->count && strcmp(p->figures->items[drawn].kind, "shift") != 0)
+		drawn++;
 	html_printf(p, "<section>\n<h2>Where in the distribution</h2>\n");
 	for (size_t i = 0; figures[i].title; i++) {
 		if (!figures[i].any)
@@ -207,9 +221,10 @@ struct comparison {
 	struct shift_figure *shifts;
 };
 
-static int draw_shifts(struct figures *f, const void *arg, struct err *e)
+static int draw_comparison(struct figures *f, const void *arg, struct err *e)
 {
-	return figure_shift_add(f, ((const struct comparison *)arg)->shifts, e);
+	return figure_boots_add(f, ((const struct comparison *)arg)->result, e)
+		   ?: figure_shift_add(f, ((const struct comparison *)arg)->shifts, e);
 }
 
 static void write_comparison(const struct page *p, const void *arg)
@@ -218,15 +233,25 @@ static void write_comparison(const struct page *p, const void *arg)
 
 	comparison_answer(p, c->result);
 	html_no_figures(p);
+	write_boots(p);
 	write_shifts(p, c->result, c->shifts);
 	html_printed(p, "Points and quantities", compare_table, c->result);
+}
+
+static const char *kernel_of(const json_t *result, const char *arm)
+{
+	const json_t *kernels = json_object_get(json_object_get(result, arm), "kernels");
+	const char *kernel = json_string_value(json_array_get(kernels, 0));
+
+	return kernel ? kernel : "?";
 }
 
 int compare_page_make(const char *dir, const struct compare_join *j, const json_t *result, char **html_path,
 		      struct err *e)
 {
 	struct comparison c = {.result = result};
-	char *title = fs_path("%s: NEW against BASE", html_string(result, "experiment", "?"));
+	char *title = fs_path("%s: NEW (%s) against BASE (%s)", html_string(result, "experiment", "?"),
+			      kernel_of(result, "with"), kernel_of(result, "base"));
 	const struct answer_page page = {
 	    .dir = dir,
 	    .json_name = "compare.json",
@@ -234,7 +259,7 @@ int compare_page_make(const char *dir, const struct compare_join *j, const json_
 	    .title = title,
 	    .foot =
 		"Made by <code>kblat compare</code>; the numbers are in compare.json, the rules in docs/compare.md.",
-	    .draw = draw_shifts,
+	    .draw = draw_comparison,
 	    .write = write_comparison,
 	    .arg = &c,
 	};

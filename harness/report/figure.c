@@ -96,6 +96,13 @@ struct axis_unit figure_axis_unit(double end_ns)
 	return axis_units[i];
 }
 
+struct axis_unit figure_value_unit(const char *unit, double end)
+{
+	if (!strcmp(unit, "share"))
+		return (struct axis_unit){"%", 0.01};
+	return strcmp(unit, "ns") != 0 ? (struct axis_unit){unit, 1} : figure_axis_unit(end);
+}
+
 char *figure_one_line(char *text, size_t most)
 {
 	for (char *at = text; *at; at++)

@@ -84,4 +84,7 @@ struct axis_unit {
 };
 struct axis_unit figure_axis_unit(double end_ns);
 
+/* Of an axis of values in `unit` ("ns", "share", or what they are counted in) that ends at `end`. */
+struct axis_unit figure_value_unit(const char *unit, double end);
+
 #endif

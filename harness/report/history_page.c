@@ -79,16 +79,6 @@ static void set_changes(struct figures *f, const json_t *changes)
 	fprintf(f->script, "changes = %zu\n", n);
 }
 
-/* Of an axis that ends at `end`: "us", "%", or what the values are counted in. */
-static struct axis_unit history_unit(const json_t *point, double end)
-{
-	const char *unit = html_string(point, "unit", "");
-
-	if (!strcmp(unit, "share"))
-		return (struct axis_unit){"%", 0.01};
-	return strcmp(unit, "ns") != 0 ? (struct axis_unit){unit, 1} : figure_axis_unit(end);
-}
-
 static void history_range(struct figures *f, const json_t *point)
 {
 	double least = INFINITY, most = -INFINITY, room;
@@ -104,7 +94,7 @@ static void history_range(struct figures *f, const json_t *point)
 			most = fmax(most, json_number_value(value));
 		}
 	}
-	unit = history_unit(point, most);
+	unit = figure_value_unit(html_string(point, "unit", ""), most);
 	room = fmax(0.08 * (most - least), 0.002 * fabs(most)) + 1e-12;
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);

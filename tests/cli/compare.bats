@@ -266,6 +266,35 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	run -2 "$KBLAT" compare base --with new --varying nonsense
 }
 
+@test "of lists in the machine's state only what differs is shown" {
+	boots base boots=4
+	boots new prefix=b boots=4
+	for run in base/*/state/*/before/state.json; do
+		edit "$run" 'd["keys"]["scheduling.features"] = "GENTLE TTWU_QUEUE NO_HRTICK SIS_UTIL PLACE_LAG"'
+	done
+	for run in new/*/state/*/before/state.json; do
+		edit "$run" 'd["keys"]["scheduling.features"] = "GENTLE NO_TTWU_QUEUE NO_HRTICK SIS_UTIL PLACE_LAG PREEMPT_LAZY"'
+	done
+	run "$KBLAT" compare base --with new
+	assert_contains "$output" "  scheduling.features: -TTWU_QUEUE +NO_TTWU_QUEUE +PREEMPT_LAZY (12 of 12 runs of NEW)"
+	run "$KBLAT" compare base --with new --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json '[(s["removed"], s["added"]) for s in d["state"] if s["key"] == "scheduling.features"]')" \
+		"[(['TTWU_QUEUE'], ['NO_TTWU_QUEUE', 'PREEMPT_LAZY'])]"
+}
+
+@test "all boots stand in order of time, with their runs, as numbers and as a figure" {
+	boots base boots=4
+	boots new prefix=bb boots=4 start=6 slower=0.05
+	run "$KBLAT" compare base --with new --out page --json
+	assert_eq "$(json page/compare.json '[u["arm"] for u in d["points"][0]["units"]]')" \
+		"['BASE', 'BASE', 'BASE', 'NEW', 'BASE', 'NEW', 'NEW', 'NEW']"
+	assert_eq "$(json page/compare.json 'all(len(u["runs"]) == 3 and min(u["runs"]) <= u["value"] <= max(u["runs"]) for u in d["points"][0]["units"])')" True
+	assert_eq "$(awk 'NR > 1' page/figures/boots-0000.tsv | wc -l)" 24
+	[ -s page/figures/boots-0000.svg ]
+	grep -q 'In order of time' page/report.html
+}
+
 @test "--aa: one arm against itself" {
 	boots base boots=10
 	run -0 "$KBLAT" compare base --aa

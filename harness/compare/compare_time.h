@@ -1,0 +1,16 @@
+/*
+ * The units of a point in order of time: what shows a drift, and a boot that is unlike the others.
+ */
+#ifndef KBLAT_COMPARE_TIME_H
+#define KBLAT_COMPARE_TIME_H
+
+#include "compare/compare_join.h"
+
+/*
+ * Of the first quantity of a point: [{"arm": "BASE" | "NEW", "boot", "kernel", "started_ns": of the
+ * first of its runs, "value": null: it has none, "runs": [one value each]}], by time; in the
+ * quantity's own unit. New reference.
+ */
+json_t *compare_time(const struct compare_join *j, const struct compare_point *p);
+
+#endif
