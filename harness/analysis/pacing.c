@@ -1,7 +1,7 @@
 #include "analysis/pacing.h"
 
 struct pacing {
-	json_int_t steps, missed, unsent;
+	json_int_t steps, missed, unsent, sent, lost;
 	double intervals, seconds; /* between samples that were sent */
 };
 
@@ -22,26 +22,44 @@ static void add_rate(struct pacing *t, const struct npy *submitted)
 	t->seconds += ((double)last - (double)first) / 1e9;
 }
 
+/* Of the samples that were sent, those that never arrived. */
+static void add_loss(struct pacing *t, const struct npy *submitted, const struct npy *received)
+{
+	for (size_t i = 0; i < submitted->count; i++) {
+		t->sent += submitted->data[i] != NEVER;
+		t->lost += submitted->data[i] != NEVER && received->data[i] == NEVER;
+	}
+}
+
+static json_t *share(json_int_t part, json_int_t whole)
+{
+	return whole ? json_real((double)part / (double)whole) : json_null();
+}
+
 static json_t *pacing_json(const struct layout_flow *f, const struct rep *reps, size_t count)
 {
 	int due = layout_column(f, "t_due"), submitted = layout_column(f, "t_subm");
+	int received = layout_column(f, "t_recv");
 	struct pacing t = {0};
 
-	if (due < 0 || submitted < 0)
+	if (due < 0 || submitted < 0 || received < 0)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
 		add_rate(&t, &reps[i].columns[submitted]);
 		if (!reps[i].counters)
 			continue;
+		add_loss(&t, &reps[i].columns[submitted], &reps[i].columns[received]);
 		t.steps += (json_int_t)reps[i].columns[due].count;
 		t.missed += rep_counter(&reps[i], "source", "missed");
 		t.unsent += rep_counter(&reps[i], "source", "unsent");
 	}
-	return json_pack("{s:O*, s:o, s:I, s:I, s:o, s:I, s:o}", "asked_hz", json_object_get(f->params, "rate_hz"),
-			 "achieved_hz", t.seconds > 0 ? json_real(t.intervals / t.seconds) : json_null(), "steps",
-			 t.steps, "missed", t.missed, "missed_share",
-			 t.steps ? json_real((double)t.missed / (double)t.steps) : json_null(), "unsent", t.unsent,
-			 "unsent_share", t.steps ? json_real((double)t.unsent / (double)t.steps) : json_null());
+	return json_pack("{s:O*, s:o, s:I, s:I, s:o, s:I, s:o, s:I, s:o, s:I, s:o}", "asked_hz",
+			 json_object_get(f->params, "rate_hz"), "achieved_hz",
+			 t.seconds > 0 ? json_real(t.intervals / t.seconds) : json_null(), "steps", t.steps, "missed",
+			 t.missed, "missed_share", share(t.missed, t.steps), "unsent", t.unsent, "unsent_share",
+			 share(t.unsent, t.steps), "missing", t.missed + t.unsent, "missing_share",
+			 share(t.missed + t.unsent, t.steps), "not_transmitted", t.lost, "not_transmitted_share",
+			 share(t.lost, t.sent));
 }
 
 static const struct block_statistic pacing_statistics[] = {
@@ -68,6 +86,26 @@ static const struct block_statistic pacing_statistics[] = {
      .shown = SHOWN_REPORT,
      .worse = 1,
      .help = "share of the steps that were not sent: the queue was full, or the time was up"},
+    {.key = "missing",
+     .label = "missing",
+     .measure = MEASURE_COUNT,
+     .help = "steps without a sample: missed or unsent"},
+    {.key = "missing_share",
+     .label = "% missing",
+     .measure = MEASURE_SHARE,
+     .shown = SHOWN_TABLE | SHOWN_REPORT,
+     .spare = 7,
+     .help = "share of the steps without a sample: missed or unsent"},
+    {.key = "not_transmitted",
+     .label = "not transmitted",
+     .measure = MEASURE_COUNT,
+     .help = "samples that were sent and never arrived: the lost ones"},
+    {.key = "not_transmitted_share",
+     .label = "% not transmitted",
+     .measure = MEASURE_SHARE,
+     .shown = SHOWN_TABLE | SHOWN_REPORT,
+     .spare = 6,
+     .help = "share of the samples sent that never arrived"},
     {.key = NULL},
 };
 

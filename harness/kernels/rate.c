@@ -15,6 +15,8 @@ static const char *const pacer_names[] = {
     [PACER_TICKS] = "ticks", [PACER_TIMERFD] = "timerfd", [PACER_NANOSLEEP] = "nanosleep", NULL};
 static const char *const full_names[] = {[RATE_WAIT] = "wait", [RATE_SKIP] = "skip", NULL};
 
+static const char *const late_names[] = {[RATE_LATE_LAST] = "last", [RATE_LATE_FIRST] = "first", NULL};
+
 static const char *const sink_names[] = {[RATE_SINK_NONE] = "none", [RATE_SINK_FILE] = "file", NULL};
 
 static const struct opt rate_options[] = {
@@ -25,6 +27,8 @@ static const struct opt rate_options[] = {
      "spin on the tick counter, or sleep: on a periodic timerfd, or with clock_nanosleep until each step's time"},
     {"full", OPT_ENUM, FIELD(full), "wait", 0, 0, full_names,
      "with `depth` samples under way: wait, which delays the pacer, or leave the step unsent"},
+    {"late", OPT_ENUM, FIELD(late), "last", 0, 0, late_names,
+     "of several steps that are due at once one is sent, the last or the first; the others are missed"},
     {"missed_limit", OPT_SHARE, FIELD(missed_limit), "10%", 0, 1000000, NULL,
      "a point that missed more of its steps is not valid"},
     {"window", OPT_TIME, FIELD(window), "0ns", 0, 3600000000000, NULL,
@@ -42,6 +46,7 @@ static const struct opt rate_options[] = {
 
 static const struct kernel_column rate_columns[] = {
     [RATE_T_DUE] = {"t_due", ROLE_SOURCE, NULL},
+    [RATE_T_GEN] = {"t_gen", ROLE_SOURCE, NULL},
     [RATE_T_SUBM] = {"t_subm", ROLE_SOURCE, NULL},
     [RATE_T_RECV] = {"t_recv", ROLE_SINK, NULL},
     {.name = NULL},
@@ -50,6 +55,7 @@ static const struct kernel_column rate_columns[] = {
 static const struct kernel_series rate_series[] = {
     {.name = "lat_ns", .label = "t_lat", .column = "t_recv", .minus = "t_subm", .among = "t_subm"},
     {.name = "due_lat_ns", .label = "t_due_lat", .column = "t_recv", .minus = "t_due", .among = "t_subm"},
+    {.name = "gen_lat_ns", .label = "t_gen_lat", .column = "t_recv", .minus = "t_gen", .among = "t_subm"},
     {.name = "pace_ns", .label = "t_pace", .column = "t_subm", .minus = "t_due", .among = "t_subm"},
     {.name = NULL},
 };
@@ -73,8 +79,11 @@ static void rate_plan(const void *settings, struct transport_config *config)
 	const struct rate_settings *s = settings;
 
 	config->size = (int64_t)sample_size(s->values);
-	config->schedule = (struct schedule){
-	    .messages = s->messages, .rate_hz = s->rate, .tick_error_ppm = s->tick_error, .window_ns = s->window};
+	config->schedule = (struct schedule){.messages = s->messages,
+					     .rate_hz = s->rate,
+					     .tick_error_ppm = s->tick_error,
+					     .window_ns = s->window,
+					     .keeps_first = s->late == RATE_LATE_FIRST};
 }
 
 static int rate_check(const void *settings, const struct transport_config *config,

@@ -24,7 +24,9 @@ struct rate_run {
 	uint32_t signalled;	 /* of the posted ones, up to the last whose completion was asked for */
 	uint32_t reaped;	 /* steps below are done, if they were posted at all */
 	int64_t due, now;	 /* of the step at hand: its time, and when the pacer came to it */
-	uint32_t first;		 /* asleep: the first of the steps that came due together */
+	bool keeps_first;	 /* of the steps that came due together: that one is sent, not the last */
+	uint32_t first;		 /* asleep: the first of them */
+	int64_t passed;		 /* asleep: how many are missed after the one that is sent */
 	int64_t alert, deadline; /* ticks */
 	struct signals signals;
 	struct grid_of_ticks grid;
@@ -70,10 +72,28 @@ ALWAYS void rate_miss(struct worker *w, struct rate_run *c)
 	c->seq++;
 }
 
-/* Spin until the next step is due; what became due since then is missed, but for the last. */
+/* Steps that came due before the pacer woke up are missed, up to the last of them. */
+static void rate_skip_to_last(struct worker *w, struct rate_run *c)
+{
+	while (c->now >= c->grid.due && c->seq < w->messages && c->due <= c->deadline) {
+		w->column[RATE_T_DUE][c->seq] = c->due;
+		rate_miss(w, c);
+		c->due = grid_take(&c->grid);
+	}
+}
+
+/* Likewise after the first of them was sent. */
+static void rate_pass_over(struct worker *w, struct rate_run *c)
+{
+	while (c->now >= c->grid.due && c->seq < w->messages) {
+		w->column[RATE_T_DUE][c->seq] = grid_take(&c->grid);
+		rate_miss(w, c);
+	}
+}
+
+/* Spin until the next step is due. */
 ALWAYS int rate_spin(struct worker *w, struct TRANSPORT *t, struct rate_run *c)
 {
-	int64_t *const t_due = w->column[RATE_T_DUE];
 	uint32_t rounds = 0;
 
 	c->due = grid_take(&c->grid);
@@ -88,11 +108,8 @@ ALWAYS int rate_spin(struct worker *w, struct TRANSPORT *t, struct rate_run *c)
 	do
 		c->now = T(pause)(t, c->due);
 	while (c->now < c->due);
-	while (!likely(c->now < c->grid.due) && c->seq < w->messages && c->due <= c->deadline) {
-		t_due[c->seq] = c->due;
-		rate_miss(w, c);
-		c->due = grid_take(&c->grid);
-	}
+	if (!likely(c->now < c->grid.due) && !c->keeps_first)
+		rate_skip_to_last(w, c);
 	return 0;
 }
 
@@ -105,7 +122,8 @@ ALWAYS int rate_sleep_until_due(struct worker *w, struct rate_run *c)
 		return (int)steps;
 	c->now = c->sleeper.ticks;
 	c->first = c->seq;
-	while (steps-- > 1 && c->seq < w->messages)
+	c->passed = c->keeps_first ? steps - 1 : 0;
+	while (!c->keeps_first && steps-- > 1 && c->seq < w->messages)
 		rate_miss(w, c);
 	/* What came due after the window closed was not missed. */
 	while (!likely(c->now <= c->deadline) && c->seq > c->first &&
@@ -155,6 +173,7 @@ ALWAYS int rate_send_sample(struct worker *w, struct TRANSPORT *t, struct rate_r
 	if (choices & SOURCE_WAKES)
 		T(wake_recv)(t);
 	w->column[RATE_T_SUBM][c->seq] = stamp;
+	w->column[RATE_T_GEN][c->seq] = c->now;
 	c->posted++;
 	if (signal)
 		c->signalled = c->posted;
@@ -184,6 +203,21 @@ ALWAYS int rate_take_step(struct worker *w, struct TRANSPORT *t, struct rate_run
 	return rate_send_sample(w, t, c, s, choices);
 }
 
+/* The step at hand has been taken: what is known of it is written down, and of those that it left behind. */
+ALWAYS void rate_end_step(struct worker *w, struct rate_run *c, const bool sleeps)
+{
+	c->seq++;
+	if (sleeps) {
+		for (; c->passed && c->seq < w->messages; c->passed--)
+			rate_miss(w, c);
+		rate_note_times(w, c, c->seq);
+		return;
+	}
+	w->column[RATE_T_DUE][c->seq - 1] = c->due;
+	if (!likely(c->now < c->grid.due))
+		rate_pass_over(w, c);
+}
+
 /* From one step to the next. 0; 1: no further steps; or a negative errno. */
 ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, uint64_t *random,
 		     const unsigned choices)
@@ -209,11 +243,7 @@ ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, 
 	rc = rate_take_step(w, t, c, early && c->seq == prepared, random, choices);
 	if (!likely(rc == 0))
 		return rc;
-	c->seq++;
-	if (sleeps)
-		rate_note_times(w, c, c->seq);
-	else
-		w->column[RATE_T_DUE][c->seq - 1] = c->due;
+	rate_end_step(w, c, sleeps);
 	rc = rate_reap(w, t, c);
 	return rc < 0 ? rc : 0;
 }
@@ -278,7 +308,7 @@ static int rate_choose_source(struct worker *w, struct rate_run *c)
 static int rate_source(struct worker *w)
 {
 	const struct rate_settings *s = w->settings;
-	struct rate_run c = {.signals = signals_of(w)};
+	struct rate_run c = {.signals = signals_of(w), .keeps_first = s->late == RATE_LATE_FIRST};
 	int rc = 0;
 
 	rate_start(w, &c);

@@ -18,7 +18,8 @@ static bool is_stalled(const struct cpulist *stalls, int64_t step)
 	return step < CPULIST_MAX && cpulist_has(stalls, (unsigned)step);
 }
 
-/* Who comes late to a step finds it missed if the next is due as well; the last of those that are due is submitted. */
+/* Who comes late to a step finds it missed if the next is due as well; of those that are due, the last is submitted or the
+ * first. */
 void scripted_pace(const struct scripted_settings *s, int64_t *submission)
 {
 	const struct schedule *c = &s->schedule;
@@ -33,11 +34,13 @@ void scripted_pace(const struct scripted_settings *s, int64_t *submission)
 	for (int64_t i = 0; i < c->messages; i++) {
 		if (scripted_due(s, i) > now)
 			now = scripted_due(s, i) + (is_stalled(&stalls, i) ? s->stall_by : 0);
+		const int64_t first = i;
+
 		while (i < c->messages && scripted_due(s, i + 1) <= now)
 			i++;
-		if (i == c->messages || now > end)
+		if ((i == c->messages && !c->keeps_first) || now > end)
 			return;
-		submission[i] = now;
+		submission[c->keeps_first ? first : i] = now;
 	}
 }
 

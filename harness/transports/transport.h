@@ -54,6 +54,7 @@ struct schedule {
 	int64_t pause_ns;
 	int64_t rate_hz; /* of the pacer; 0: there is none */
 	int64_t tick_error_ppm, window_ns;
+	bool keeps_first; /* of several steps that are due at once, the pacer; else the last */
 };
 
 /* What follows from a transport's settings. */

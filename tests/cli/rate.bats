@@ -47,6 +47,67 @@ column() {
 	[ "$status" -eq 0 ]
 }
 
+@test "late: first sends the first of the steps that are due at once, with its time" {
+	rate stall=5 stall_by=25us delay=1us late=first
+	[ "$status" -eq 0 ]
+	assert_eq "$(point "['pacing']['missed']")" 4
+	assert_eq "$(column t_subm '(d[4:9] == numpy.iinfo(d.dtype).min).tolist()')" "[False, False, True, True, False]"
+	assert_eq "$(column t_due 'd[4:8].tolist()')" "[50000, 60000, 70000, 80000]"
+	assert_eq "$(column t_gen 'd[4:6].tolist()')" "[50000, 85000]"
+	assert_eq "$(point "['metrics']['pace_ns']['max']")" 25000
+	assert_eq "$(point "['metrics']['due_lat_ns']['max']")" 26000
+	assert_eq "$(point "['metrics']['gen_lat_ns']['max']")" 1000
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+# The queue takes one sample at a time, so at this rate it is full most of the time; no thread is so fast, either.
+@test "every pacer sends the first of what is due at once, and t_gen is before the wait for a full queue" {
+	spec first <<-'YAML'
+		settings: {kernel: rate, transport: shmem, messages: 2000, rate: 200kHz, depth: 1, repetitions: 1, warmup: 0, missed_limit: 100%}
+		matrix:
+		  - {late: [first, last], pacer: [ticks, timerfd, nanosleep], poll: event}
+	YAML
+	run "$KBLAT" run first.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	run /usr/bin/python3 - "$run_dir" <<-'PY'
+		import json, sys, numpy
+		run = sys.argv[1]
+		never = numpy.iinfo("i8").min
+		for p in json.load(open(f"{run}/summary.json"))["points"]:
+		    what = p["params"]["late"], p["params"]["pacer"]
+		    due, gen, subm = (numpy.load(f"{run}/points/{p['id']:04d}/rep-00/t_{t}.npy") for t in ("due", "gen", "subm"))
+		    sent, missed = numpy.flatnonzero(subm != never), numpy.flatnonzero(subm == never)
+		    assert len(due) == 2000 and (numpy.diff(due) > 0).all() and p["pacing"]["missed"] == len(missed) > 0, what
+		    assert ((gen == never) == (subm == never)).all() and (gen[sent] <= subm[sent]).all(), what
+		    assert (due[sent] <= gen[sent] + 1000).all(), what
+		    # Who is left out was due when the pacer came to the one that is sent: before it, or after it.
+		    if what[0] == "first":
+		        assert sent[0] == 0 and (due[missed] <= gen[sent[numpy.searchsorted(sent, missed) - 1]] + 1000).all(), what
+		    else:
+		        inner = missed[missed < sent[-1]]
+		        assert (due[inner] <= gen[sent[numpy.searchsorted(sent, inner)]] + 1000).all(), what
+		    assert max(subm[sent] - gen[sent]) > 0, what
+		print("so it is")
+	PY
+	echo "$output"
+	[ "$output" = "so it is" ]
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "what is missing and what was not transmitted have the names of VILLASnode's benchmark, too" {
+	rate stall=5 stall_by=25us lose=20,21 reliable=no window=1us tick_error=10%
+	assert_eq "$(point "['pacing']['missing'] == d['points'][0]['pacing']['missed'] + d['points'][0]['pacing']['unsent'] > 100")" True
+	assert_eq "$(point "['pacing']['missing'] + d['points'][0]['loss']['sent']")" 2000
+	assert_eq "$(point "['pacing']['not_transmitted']")" 4
+	assert_eq "$(point "['pacing']['not_transmitted_share'] * d['points'][0]['loss']['sent']")" 4.0
+	assert_contains "$output" "% not transmitted"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
 @test "what is lost on the way is lost, beside what was missed" {
 	rate stall=5 stall_by=25us lose=20,21 reliable=no
 	[ "$status" -eq 0 ]

@@ -14,7 +14,7 @@
 
 extern const struct kernel_loops rate_loops_scripted;
 
-static int64_t due[STEPS], subm[STEPS], recv[STEPS], truth[STEPS];
+static int64_t due[STEPS], gen[STEPS], subm[STEPS], recv[STEPS], truth[STEPS];
 
 static json_t *make_params(int64_t rate_hz)
 {
@@ -38,7 +38,7 @@ static void run_side(enum role role, json_t *params, struct counters *counters)
 			   .signal_every = 1,
 			   .blank = NEVER,
 			   .clock = {0, 1, 0},
-			   .column = {due, subm, recv}};
+			   .column = {due, gen, subm, recv}};
 
 	is_int(flow_load(&flow, "", params, &e), 0, "settings %s", e.text);
 	config = flow.config;
@@ -64,11 +64,12 @@ static void run(json_t *params, struct counters *source)
 	int wrong_due = 0, wrong_subm = 0, wrong_recv = 0;
 
 	for (int i = 0; i < STEPS; i++)
-		due[i] = subm[i] = recv[i] = NEVER;
+		due[i] = gen[i] = subm[i] = recv[i] = NEVER;
 	s.schedule.rate_hz = json_integer_value(json_object_get(params, "rate_hz"));
 	s.schedule.tick_error_ppm = json_integer_value(json_object_get(params, "tick_error_ppm"));
 	s.schedule.window_ns = json_integer_value(json_object_get(params, "window_ns"));
 	s.stall_by = json_integer_value(json_object_get(params, "stall_by_ns"));
+	s.schedule.keeps_first = !strcmp(json_string_value(json_object_get(params, "late")), "first");
 	snprintf(s.stall, sizeof(s.stall), "%s", json_string_value(json_object_get(params, "stall")));
 	scripted_pace(&s, truth);
 	run_side(ROLE_SOURCE, params, source);
@@ -179,6 +180,39 @@ static void test_late_beyond_window(void)
 	is_int(source.unsent, STEPS - 918, "what was due later is unsent");
 }
 
+/* As test_missed, but for the one that is sent: step 5, at 85 us; 6 and 7 are missed. */
+static void test_first(void)
+{
+	json_t *params = make_params(100000);
+	struct counters source;
+
+	json_object_set_new(params, "late", json_string("first"));
+	json_object_set_new(params, "stall", json_string("5,998"));
+	json_object_set_new(params, "stall_by_ns", json_integer(25000));
+	run(params, &source);
+	is_int(source.missed, 2 + 1, "late: first: what came due meanwhile is missed, at the end, too");
+	is_int(subm[5], 85000, "the first that is due is sent");
+	is_int(due[5], 60000, "with the time it was intended for: its lateness is more than a period");
+	is_int(gen[5], 85000, "and the time at which the pacer came to it");
+	ok(subm[6] == NEVER && gen[6] == NEVER && due[6] == 70000 && subm[7] == NEVER && due[7] == 80000,
+	   "the others keep their intended times");
+	is_int(subm[8], 90000, "and then it goes on in time");
+	is_int(subm[998], 10015000, "the last that is sent need not be the last step");
+}
+
+static void test_first_after_long_stall(void)
+{
+	json_t *params = make_params(8000);
+	struct counters source;
+
+	json_object_set_new(params, "late", json_string("first"));
+	json_object_set_new(params, "stall", json_string("100"));
+	json_object_set_new(params, "stall_by_ns", json_integer(100000000));
+	run(params, &source);
+	is_int(source.missed, 800, "late: first: as many are missed");
+	is_int(subm[100] - due[100], 100000000, "and how late the pacer was is seen");
+}
+
 int main(void)
 {
 	test_punctual();
@@ -188,5 +222,7 @@ int main(void)
 	test_long_stall();
 	test_window();
 	test_late_beyond_window();
+	test_first();
+	test_first_after_long_stall();
 	return done_testing();
 }
