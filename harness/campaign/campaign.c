@@ -10,25 +10,15 @@
 #include <unistd.h>
 
 #include "campaign/campaign_child.h"
-#include "campaign/campaign_study.h"
-#include "claims/claim_verdict_json.h"
-#include "claims/claims.h"
-#include "claims/claims_table.h"
+#include "campaign/campaign_end.h"
+#include "campaign/campaign_plan.h"
+#include "campaign/campaign_record.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/or_abort.h"
 #include "common/text.h"
 #include "common/version.h"
-#include "run/preflight.h"
-#include "rundir/reader.h"
+#include "run/channel.h"
 #include "rundir/writer.h"
-
-struct campaign {
-	char *path;
-	json_t *j; /* campaign.json */
-	int lock;
-	bool json; /* nothing but JSON on standard output */
-};
 
 static bool is_campaign(const char *path)
 {
@@ -42,15 +32,6 @@ static bool is_campaign(const char *path)
 bool campaign_is(const char *path)
 {
 	return is_campaign(path) || study_is(path);
-}
-
-static int save(const struct campaign *c, struct err *e)
-{
-	char *path = fs_path("%s/campaign.json", c->path);
-	int rc = json_write(path, c->j, e);
-
-	free(path);
-	return rc;
 }
 
 /* Two that work on one campaign would both run the same experiments. */
@@ -80,11 +61,14 @@ static json_t *strings(const char *const *list, const bool *which, size_t count)
 static json_t *describe_experiment(const struct study_experiment *x, const struct spec_overrides *o)
 {
 	bool empty = !json_array_size(x->points);
+	json_t *j =
+	    json_pack("{s:s, s:s, s:o, s:I, s:I, s:s, s:n, s:[], s:n, s:s}", "name", x->name, "spec", x->path, "set",
+		      strings(o->set, x->applies, o->set_count), "points", (json_int_t)json_array_size(x->points),
+		      "messages", (json_int_t)x->messages, "state", empty ? "skipped" : "pending", "run", "earlier",
+		      "exit_status", "why", empty ? "--only leaves no point of it" : "");
 
-	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:s, s:n, s:[], s:n, s:s}", "name", x->name, "spec", x->path, "set",
-			 strings(o->set, x->applies, o->set_count), "points", (json_int_t)json_array_size(x->points),
-			 "messages", (json_int_t)x->messages, "state", empty ? "skipped" : "pending", "run", "earlier",
-			 "exit_status", "why", empty ? "--only leaves no point of it" : "");
+	forecast_to_json(&x->expected, j);
+	return j;
 }
 
 static json_t *campaign_describe(const struct campaign_options *o, const struct study *s)
@@ -127,12 +111,16 @@ static int make_directory(struct campaign *c, const struct campaign_options *o, 
 
 static int begin(struct campaign *c, const struct campaign_options *o, const struct study *s, struct err *e)
 {
-	int rc = make_directory(c, o, s, e);
+	int rc = 0;
 
 	c->j = campaign_describe(o, s);
+	if (o->budget_s > 0)
+		rc = budget_check(o->budget_s, json_object_get(c->j, "experiments"), e);
+	if (!rc)
+		rc = make_directory(c, o, s, e);
 	if (!rc)
 		rc = lock(c, e);
-	return rc ? rc : save(c, e);
+	return rc ? rc : record_save(c, e);
 }
 
 /* --- one that was begun --- */
@@ -184,6 +172,22 @@ static int check_study(const struct campaign_options *o, const json_t *j, const 
 			      json_text(j, "path"), o->path);
 }
 
+/* What has been measured since tells more of how long the others will take. */
+static void expect_again(struct campaign *c)
+{
+	char *runs = fs_path("%s/..", c->path);
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_object_get(c->j, "experiments"), i, x) {
+		struct forecast expected;
+
+		if (budget_concerns(x) && !study_forecast(x, json_object_get(c->j, "options"), runs, &expected))
+			forecast_to_json(&expected, x);
+	}
+	free(runs);
+}
+
 static int resume(struct campaign *c, const struct campaign_options *o, struct err *e)
 {
 	char *file;
@@ -199,22 +203,15 @@ static int resume(struct campaign *c, const struct campaign_options *o, struct e
 		rc = -EINVAL;
 	if (!rc)
 		rc = check_resumable(o, c->j, file, e) ?: check_study(o, c->j, file, e) ?: lock(c, e);
+	if (!rc && (o->budget_s > 0 || o->dry_run))
+		expect_again(c);
+	if (!rc && o->budget_s > 0)
+		rc = budget_check(o->budget_s, json_object_get(c->j, "experiments"), e);
 	free(file);
 	return rc;
 }
 
 /* --- one experiment --- */
-
-static bool is_state(const json_t *x, const char *state)
-{
-	return !strcmp(json_text(x, "state"), state);
-}
-
-static void set_state(json_t *x, const char *state, const char *why)
-{
-	json_object_set_new(x, "state", json_string(state));
-	json_object_set_new(x, "why", json_string(why));
-}
 
 static void add_all(json_t *words, const char *flag, const json_t *list)
 {
@@ -298,13 +295,13 @@ static void conclude_experiment(json_t *x, int status)
 	snprintf(why, sizeof(why), status > 128 ? "ended by signal %d" : "exit status %d",
 		 status > 128 ? status - 128 : status);
 	if (status == STATUS_OK || status == STATUS_NO)
-		set_state(x, "completed", "");
+		record_set_state(x, "completed", "");
 	else if (child_is_interrupted())
-		set_state(x, "interrupted", "by a signal");
+		record_set_state(x, "interrupted", "by a signal");
 	else if (status == STATUS_IMPOSSIBLE)
-		set_state(x, "impossible", "not possible on this machine");
+		record_set_state(x, "impossible", "not possible on this machine");
 	else
-		set_state(x, "failed", why);
+		record_set_state(x, "failed", why);
 }
 
 /* A run that was interrupted stays, but no longer counts. */
@@ -321,16 +318,19 @@ static int run_experiment(struct campaign *c, json_t *x, struct err *e)
 	char **argv = arguments(c, x, &words), *line = NULL;
 	int status, rc;
 
+	const int64_t began_ms = channel_now_ms();
+
 	put_away(x);
-	set_state(x, "running", "");
-	rc = save(c, e);
+	record_set_state(x, "running", "");
+	rc = record_save(c, e);
 	status = rc ? rc : campaign_child_run(argv, c->json ? NULL : stdout, &line, e);
 	if (status >= 0) {
 		note_run(c, x, line);
 		if (!c->json && *line && json_is_null(json_object_get(x, "run")))
 			printf("%s\n", line);
 		conclude_experiment(x, status);
-		rc = save(c, e);
+		json_object_set_new(x, "took_s", json_real((double)(channel_now_ms() - began_ms) / 1000));
+		rc = record_save(c, e);
 	} else {
 		rc = status;
 	}
@@ -347,7 +347,7 @@ static int run_all(struct campaign *c, struct err *e)
 	int rc = 0;
 
 	json_array_foreach (all, i, x) {
-		if (rc || child_is_interrupted() || is_state(x, "completed") || is_state(x, "skipped"))
+		if (rc || child_is_interrupted() || !budget_concerns(x) || !budget_allows(&c->budget, all, x))
 			continue;
 		fprintf(stderr, "kblat: experiment %zu of %zu: %s\n", i + 1, json_array_size(all),
 			json_text(x, "name"));
@@ -360,151 +360,13 @@ static int run_all(struct campaign *c, struct err *e)
 	return rc;
 }
 
-/* --- its end --- */
-
-static size_t count_state(const struct campaign *c, const char *state)
-{
-	const json_t *x;
-	size_t i, count = 0;
-
-	json_array_foreach (json_object_get(c->j, "experiments"), i, x)
-		count += is_state(x, state);
-	return count;
-}
-
-static size_t count_no(const struct campaign *c)
-{
-	const json_t *x;
-	size_t i, count = 0;
-
-	json_array_foreach (json_object_get(c->j, "experiments"), i, x)
-		count += json_integer_value(json_object_get(x, "exit_status")) == STATUS_NO && is_state(x, "completed");
-	return count;
-}
-
-/* All runs that there are, judged together. */
-static int judge_runs(const struct campaign *c, struct claim_verdicts *verdicts, struct err *e)
-{
-	const json_t *all = json_object_get(c->j, "experiments"), *x;
-	struct run *runs = or_abort(calloc(json_array_size(all) + 1, sizeof(*runs)));
-	size_t i, count = 0;
-	int rc = 0;
-
-	*verdicts = (struct claim_verdicts){0};
-	json_array_foreach (all, i, x) {
-		if (!rc && *json_text(x, "run") &&
-		    !(rc = run_open_inside(c->path, json_text(x, "run"), &runs[count], e)))
-			count++;
-	}
-	if (!rc)
-		rc = claims_judge(runs, count, verdicts, e);
-	while (count)
-		run_close(&runs[--count]);
-	free(runs);
-	return rc;
-}
-
-static int write_claims(const struct campaign *c, const struct claim_verdicts *verdicts, const json_t *document,
-			struct err *e)
-{
-	char *json = fs_path("%s/claims.json", c->path), *tsv = fs_path("%s/claims.tsv", c->path), *text = NULL;
-	size_t size = 0;
-	FILE *out = or_abort(open_memstream(&text, &size));
-	int rc;
-
-	claims_tsv(verdicts, out);
-	fclose(out);
-	rc = json_write(json, document, e) ?: fs_write(tsv, text, size, e);
-	free(text);
-	free(json);
-	free(tsv);
-	return rc;
-}
-
-static void print_experiments(const struct campaign *c)
-{
-	const json_t *x;
-	size_t i;
-
-	json_array_foreach (json_object_get(c->j, "experiments"), i, x) {
-		const char *detail = *json_text(x, "why") ? json_text(x, "why") : json_text(x, "run");
-
-		printf("%-12s %-28s %s\n", json_text(x, "state"), json_text(x, "name"), detail);
-	}
-	printf("\n");
-}
-
-static const char *status_word(const struct campaign *c)
-{
-	if (child_is_interrupted())
-		return "INTERRUPTED";
-	return count_state(c, "failed") ? "FAILED" : "COMPLETED";
-}
-
-static enum status status_of(const struct campaign *c, const struct claim_verdicts *verdicts)
-{
-	if (child_is_interrupted() || count_state(c, "failed") || count_state(c, "pending"))
-		return STATUS_FAILED;
-	if (!count_state(c, "completed"))
-		return STATUS_IMPOSSIBLE;
-	return claim_verdicts_status(verdicts) == STATUS_NO || count_no(c) ? STATUS_NO : STATUS_OK;
-}
-
-static enum status finish(struct campaign *c, struct err *e)
-{
-	struct claim_verdicts verdicts;
-	json_t *document = judge_runs(c, &verdicts, e) ? NULL : claim_verdicts_to_json(&verdicts);
-	enum status status = STATUS_FAILED;
-	char utc[32];
-
-	json_object_set_new(c->j, "status", json_string(status_word(c)));
-	json_object_set_new(c->j, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
-	if (document && !write_claims(c, &verdicts, document, e) && !save(c, e)) {
-		status = status_of(c, &verdicts);
-		if (c->json)
-			json_print(document, stdout);
-		else
-			print_experiments(c);
-		if (!c->json && verdicts.count)
-			claims_table(&verdicts, stdout);
-	}
-	if (child_is_interrupted())
-		fprintf(stderr, "kblat: interrupted; `kblat run --resume %s` goes on with it\n", c->path);
-	json_decref(document);
-	claim_verdicts_free(&verdicts);
-	printf("%s\n", c->path);
-	return status;
-}
-
 /* --- from the outside --- */
-
-static enum status show_plan(const struct study *s, bool json)
-{
-	json_t *all = json_array();
-	unsigned long long messages = 0;
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct study_experiment *x = &s->items[i];
-
-		messages += x->messages;
-		json_array_append_new(
-		    all, json_pack("{s:s, s:s, s:O}", "name", x->name, "spec", x->path, "points", x->points));
-		if (!json)
-			printf("%-28s %5zu points %12llu messages\n", x->name, json_array_size(x->points), x->messages);
-	}
-	if (json)
-		json_print(all, stdout);
-	else
-		printf("%zu experiments, %llu messages\n", s->count, messages);
-	json_decref(all);
-	return STATUS_OK;
-}
 
 static enum status run_campaign(struct campaign *c, struct err *e)
 {
 	child_catch_signals();
 	json_object_set_new(c->j, "status", json_string("RUNNING"));
-	return run_all(c, e) ? e->status : finish(c, e);
+	return run_all(c, e) ? e->status : campaign_end(c, e);
 }
 
 static enum status start_new(const struct campaign_options *o, struct campaign *c, struct err *e)
@@ -512,9 +374,9 @@ static enum status start_new(const struct campaign_options *o, struct campaign *
 	struct study s;
 	enum status status = STATUS_USAGE;
 
-	if (!study_load(o->path, &o->overrides, &s, stderr, e)) {
+	if (!study_load(o->path, &o->overrides, o->out, &s, stderr, e)) {
 		if (o->dry_run)
-			status = show_plan(&s, o->json);
+			status = campaign_plan_show(&s, o);
 		else
 			status = begin(c, o, &s, e) ? e->status : run_campaign(c, e);
 	}
@@ -524,7 +386,7 @@ static enum status start_new(const struct campaign_options *o, struct campaign *
 
 enum status campaign_run(const struct campaign_options *o, struct err *e)
 {
-	struct campaign c = {.lock = -1, .json = o->json};
+	struct campaign c = {.lock = -1, .json = o->json, .budget = {o->budget_s, channel_now_ms()}};
 	enum status status;
 
 	if (!o->resume && is_campaign(o->path)) {
@@ -537,7 +399,7 @@ enum status campaign_run(const struct campaign_options *o, struct err *e)
 		status = e->status;
 	} else {
 		show_passed_on(&c);
-		status = o->dry_run ? (print_experiments(&c), STATUS_OK) : run_campaign(&c, e);
+		status = o->dry_run ? (campaign_end_print(&c), STATUS_OK) : run_campaign(&c, e);
 	}
 	if (c.lock >= 0)
 		close(c.lock);

@@ -8,11 +8,11 @@
  *     claims.tsv       the same, for a paper
  *     derived/         `kblat report`
  *
- * campaign.json: {"schema": 1, "study", "title", "path", "status": RUNNING|COMPLETED|FAILED|INTERRUPTED, "argv": [], "version",
- * "commit", "started_utc", "ended_utc", "options": {"quick", "only": [], "source", "sink",
- * "profile_path", "mask"}, "experiments": [{"name", "spec",
- * "set": [], "points", "messages", "state": pending|running|completed|failed|interrupted|impossible|skipped, "run": null or a
- * directory's name, "earlier": [], "exit_status", "why"}]}
+ * campaign.json: {"schema": 1, "study", "title", "path", "status": RUNNING|COMPLETED|PARTIAL|FAILED|INTERRUPTED, "argv": [],
+ * "version", "commit", "started_utc", "ended_utc", "options": {"quick", "only": [], "source", "sink", "profile_path", "mask"},
+ * "experiments": [{"name", "spec", "set": [], "points", "messages", "expected_s", "paced_s", "basis", "state":
+ * pending|running|completed|failed|interrupted|impossible|skipped, "run": null or a directory's name, "earlier": [],
+ * "exit_status", "why", "took_s"}]}
  */
 #ifndef KBLAT_CAMPAIGN_H
 #define KBLAT_CAMPAIGN_H
@@ -28,7 +28,8 @@ struct campaign_options {
 	const char *out, *source, *sink, *profile_path;
 	struct spec_overrides overrides;
 	bool mask, dry_run, json;
-	int argc; /* of `kblat`, for the record */
+	double budget_s; /* of time; 0: as long as it takes */
+	int argc;	 /* of `kblat`, for the record */
 	char **argv;
 };
 

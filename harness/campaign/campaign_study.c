@@ -10,8 +10,10 @@
 #include "common/diag.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/or_abort.h"
 #include "common/yaml.h"
+#include "run/forecast_run.h"
 #include "run/preflight.h"
 
 static bool has_file(const char *dir, const char *name)
@@ -172,7 +174,17 @@ static int read_yaml(struct study *s, FILE *complaints)
 
 /* --- specs --- */
 
-static int load_spec(struct study_experiment *x, const struct spec_overrides *overrides, FILE *complaints)
+static struct forecast expected_of(const struct spec *spec, const char *runs)
+{
+	struct forecast *each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
+	struct forecast sum = forecast_run(spec->point, spec->point_count, runs, spec->name, each);
+
+	free(each);
+	return sum;
+}
+
+static int load_spec(struct study_experiment *x, const struct spec_overrides *overrides, const char *runs,
+		     FILE *complaints)
 {
 	struct spec_overrides own = *overrides;
 	struct spec spec;
@@ -182,8 +194,10 @@ static int load_spec(struct study_experiment *x, const struct spec_overrides *ov
 	x->applies = calloc(overrides->set_count + 1, sizeof(*x->applies));
 	own.set_applies = x->applies;
 	rc = spec_load(x->path, &own, &spec, &d);
-	if (rc)
+	if (rc && complaints)
 		diag_print(&d, complaints);
+	if (!rc)
+		x->expected = expected_of(&spec, runs);
 	x->points = spec_points_json(&spec);
 	x->messages = preflight_messages(spec.point, spec.point_count);
 	diag_free(&d);
@@ -218,9 +232,10 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : "study";
 }
 
-int study_load(const char *path, const struct spec_overrides *overrides, struct study *out, FILE *complaints,
-	       struct err *e)
+int study_load(const char *path, const struct spec_overrides *overrides, const char *runs, struct study *out,
+	       FILE *complaints, struct err *e)
 {
+	char *own_runs;
 	int rc, bad = 0;
 
 	*out = (struct study){.path = realpath(path, NULL)};
@@ -232,10 +247,45 @@ int study_load(const char *path, const struct spec_overrides *overrides, struct 
 	if (rc)
 		return rc;
 	bad = read_yaml(out, complaints);
+	own_runs = fs_path("%s/runs", out->path);
 	for (size_t i = 0; i < out->count; i++)
-		if (load_spec(&out->items[i], overrides, complaints))
+		if (load_spec(&out->items[i], overrides, runs ? runs : own_runs, complaints))
 			bad = -EINVAL;
+	free(own_runs);
 	return bad ? -EINVAL : check_overrides(out, overrides, e);
+}
+
+/* Borrowed strings; the caller frees the array. */
+static const char **borrow_strings(const json_t *list, size_t *count)
+{
+	const char **items;
+	const json_t *text;
+	size_t i;
+
+	*count = json_array_size(list);
+	items = or_abort(calloc(*count + 1, sizeof(*items)));
+	json_array_foreach (list, i, text)
+		items[i] = json_is_string(text) ? json_string_value(text) : "";
+	return items;
+}
+
+int study_forecast(const json_t *x, const json_t *options, const char *runs, struct forecast *expected)
+{
+	struct spec_overrides o = {.quick = json_is_true(json_object_get(options, "quick"))};
+	const char **set = borrow_strings(json_object_get(x, "set"), &o.set_count);
+	const char **only = borrow_strings(json_object_get(options, "only"), &o.only_count);
+	struct study_experiment again = {.path = (char *)json_text(x, "spec")};
+	int rc;
+
+	o.set = set;
+	o.only = only;
+	rc = load_spec(&again, &o, runs, NULL);
+	*expected = again.expected;
+	free(again.applies);
+	json_decref(again.points);
+	free(only);
+	free(set);
+	return rc;
 }
 
 void study_free(struct study *s)

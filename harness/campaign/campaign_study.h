@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "run/forecast.h"
 #include "spec/spec.h"
 
 struct err;
@@ -19,6 +20,7 @@ struct study_experiment {
 	bool *applies;	/* which --set it has a setting for */
 	json_t *points; /* {"id", "params"}; empty: --only leaves none */
 	unsigned long long messages;
+	struct forecast expected;
 };
 
 struct study {
@@ -32,10 +34,14 @@ bool study_is(const char *path);
 
 /*
  * Read study.yaml (if there is one: title, order) and all specs: those named in `order` first, in that order, the others by
- * name. Everything wrong is printed to `complaints`; then -EINVAL. Release with study_free in either case.
+ * name. Everything wrong is printed to `complaints`; then -EINVAL. Former runs, which say how long points take, are looked for
+ * in `runs` (NULL: in runs/ of the study). Release with study_free in either case.
  */
-int study_load(const char *path, const struct spec_overrides *overrides, struct study *out, FILE *complaints,
-	       struct err *e);
+int study_load(const char *path, const struct spec_overrides *overrides, const char *runs, struct study *out,
+	       FILE *complaints, struct err *e);
+/* How long an experiment of a campaign is expected to take now: `x` and `options` are of its campaign.json. -EINVAL: that
+ * cannot be said, as its spec is not what it was. */
+int study_forecast(const json_t *x, const json_t *options, const char *runs, struct forecast *expected);
 void study_free(struct study *s);
 
 #endif

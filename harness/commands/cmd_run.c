@@ -8,19 +8,21 @@
 #include "claims/claims.h"
 #include "claims/claims_table.h"
 #include "commands/commands.h"
+#include "commands/dry_run.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/units.h"
 #include "run/channel.h"
-#include "run/preflight.h"
+#include "run/forecast_run.h"
 #include "run/run.h"
 
 const struct cli_command cmd_run_cli = {
     .name = "run",
     .synopsis = "SPEC|STUDY|--resume CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device "
 		"DEV] [--reps N] "
-		"[--dry-run] [--json]",
+		"[--budget TIME] [--dry-run] [--json]",
     .summary = "run an experiment and seal its run directory",
     .details =
 	"SPEC is a YAML file, or a directory with a spec.yaml in it (`kblat list` shows those there are). The run "
@@ -32,7 +34,8 @@ const struct cli_command cmd_run_cli = {
 	"interrupted "
 	"goes on with `kblat run --resume CAMPAIGN`, where that is the caller's own directory, with the commands that "
 	"it "
-	"was begun with; they are shown.\n\n"
+	"was begun with; they are shown. With --budget 8h, those experiments run, in order, that are expected to end "
+	"within that time; the others are left, and said. What was begun is finished.\n\n"
 	"Each side of a point is a process of its own. --source and --sink give a command prefix that starts it: "
 	"\"ip netns exec ns0\", \"numactl -m 0\", \"ssh host\". Both talk over their standard input and output; "
 	"nothing "
@@ -48,7 +51,8 @@ const struct cli_command cmd_run_cli = {
 
 struct run_options {
 	struct cli_list args, set, only;
-	const char *out, *source, *sink, *device, *resume, *profile_path;
+	const char *out, *source, *sink, *device, *resume, *profile_path, *budget;
+	int64_t budget_ns; /* 0: none */
 	long reps;
 	bool quick, mask, dry_run, json;
 };
@@ -94,53 +98,6 @@ static void clear_progress(bool shown)
 {
 	if (shown)
 		fprintf(stderr, "\r\033[K");
-}
-
-/* The settings of a point that are the same in all points, or those that are not. */
-static void print_settings(const struct spec *spec, size_t point, bool shared)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach (spec->point[point].params, key, value) {
-		bool same = true;
-
-		for (size_t i = 0; i < spec->point_count; i++)
-			same &= json_equal(json_object_get(spec->point[i].params, key),
-					   json_object_get(spec->point[0].params, key));
-		if (same != shared)
-			continue;
-		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-
-		printf(" %s=%s", key, text);
-		free(text);
-	}
-	printf("\n");
-}
-
-static void print_points(const struct spec *spec)
-{
-	printf("%zu point%s, %llu messages; settings that all share:\n", spec->point_count,
-	       spec->point_count == 1 ? "" : "s", preflight_messages(spec->point, spec->point_count));
-	if (spec->point_count) {
-		printf(" ");
-		print_settings(spec, 0, true);
-	}
-	for (size_t i = 0; i < spec->point_count; i++) {
-		printf("%4zu:", i);
-		print_settings(spec, i, false);
-	}
-}
-
-static void show_points(const struct spec *spec, bool json)
-{
-	json_t *points = json ? spec_points_json(spec) : NULL;
-
-	if (json)
-		json_print(points, stdout);
-	else
-		print_points(spec);
-	json_decref(points);
 }
 
 static enum status conclude(const struct run_result *r)
@@ -233,6 +190,24 @@ static void add_shorthand(struct cli_list *set, const char *format, const char *
 	set->items[set->count++] = *keep;
 }
 
+/* An experiment runs wholly or not at all: one that was cut off would begin again at its first point. */
+static int check_budget(const struct run_options *o, const struct spec *spec, struct err *e)
+{
+	struct forecast *each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
+	char *runs = run_parent(spec, o->out), given[FORECAST_TEXT_MAX], needed[FORECAST_TEXT_MAX];
+	const struct forecast sum = forecast_run(spec->point, spec->point_count, runs, spec->name, each);
+
+	free(runs);
+	free(each);
+	if (!o->budget_ns || forecast_seconds(&sum) * 1e9 <= (double)o->budget_ns)
+		return 0;
+	return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
+		       "%s is too little: the experiment needs about %s; give more time, or make it smaller with "
+		       "--quick or --only",
+		       forecast_text((double)o->budget_ns / 1e9, given, sizeof(given)),
+		       forecast_text(forecast_seconds(&sum), needed, sizeof(needed)));
+}
+
 static enum status run_one(const struct run_options *o, const struct spec_overrides *overrides, int argc, char **argv,
 			   struct err *e)
 {
@@ -245,9 +220,9 @@ static enum status run_one(const struct run_options *o, const struct spec_overri
 		status = STATUS_USAGE;
 	} else if (o->dry_run) {
 		status = STATUS_OK;
-		show_points(&spec, o->json);
+		dry_run_show(&spec, o->out, o->json);
 	} else {
-		status = measure(o, &spec, argc, argv, e);
+		status = check_budget(o, &spec, e) ? e->status : measure(o, &spec, argc, argv, e);
 	}
 	diag_free(&diag);
 	spec_free(&spec);
@@ -268,6 +243,7 @@ static enum status run_many(const struct run_options *o, const struct spec_overr
 	    .mask = o->mask,
 	    .dry_run = o->dry_run,
 	    .json = o->json,
+	    .budget_s = (double)o->budget_ns / 1e9,
 	    .argc = argc,
 	    .argv = argv,
 	};
@@ -293,6 +269,20 @@ static int check_arguments(const struct run_options *o, struct err *e)
 			     "run: no SPEC is given; 'kblat list experiments' shows those there are");
 }
 
+static int read_budget(struct run_options *o, struct err *e)
+{
+	char why[256];
+
+	if (!o->budget)
+		return 0;
+	if (unit_parse(UNIT_TIME_NS, o->budget, &o->budget_ns, why, sizeof(why)))
+		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL, "%s", why);
+	if (o->budget_ns <= 0)
+		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
+			       "must be more than no time; write it as 30min, 8h");
+	return 0;
+}
+
 static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
 {
 	char reps[24], *kept[2] = {NULL, NULL}, *profiles = NULL;
@@ -305,7 +295,7 @@ static enum status run(struct run_options *o, int argc, char **argv, struct err 
 	const struct spec_overrides overrides = {o->set.items,	o->set.count, o->only.items,
 						 o->only.count, o->quick,     NULL};
 
-	if (check_arguments(o, e) || use_profile_path(o, &profiles, e))
+	if (check_arguments(o, e) || read_budget(o, e) || use_profile_path(o, &profiles, e))
 		status = e->status;
 	else if (o->resume || campaign_is(o->args.items[0]))
 		status = run_many(o, &overrides, argc, argv, e);
@@ -333,7 +323,10 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	    {"profile-path", CLI_STRING, &o.profile_path, "DIR", "look for profiles in DIR first", 0, 0},
 	    {"mask", CLI_FLAG, &o.mask, NULL, "hide serial numbers, hardware addresses, hosts' names in the kept state",
 	     0, 0},
-	    {"dry-run", CLI_FLAG, &o.dry_run, NULL, "print the points with every setting, and do nothing", 0, 0},
+	    {"budget", CLI_STRING, &o.budget, "TIME", "of a study, run the experiments that fit into so much time (8h)",
+	     0, 0},
+	    {"dry-run", CLI_FLAG, &o.dry_run, NULL,
+	     "print the points with every setting and the time that each should take, and do nothing", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},
 	};

@@ -128,6 +128,14 @@ struct kernel_side_ops {
 	void (*close)(void *side);
 };
 
+/* How the time of a repetition comes about, by the settings alone. */
+struct kernel_demand {
+	int64_t paced_ns; /* that they prescribe: pauses, gaps, steps of a pacer */
+	int64_t posts;	  /* that follow each other at once */
+	int64_t ways;	  /* one after the other, from one side to the other, that are waited for */
+	int64_t limit_ns; /* after which it ends in any case; 0: none */
+};
+
 struct kernel_ops {
 	const char *name;
 	const char *summary;
@@ -140,6 +148,8 @@ struct kernel_ops {
 	const struct kernel_thread *threads; /* name NULL ends */
 	/* Fill what the settings say of a transport's work: size, rewrites, device_stamps, schedule. */
 	void (*plan)(const void *settings, struct transport_config *config);
+	/* What a repetition of so many messages will take its time for. */
+	struct kernel_demand (*demand)(const void *settings, int64_t messages);
 	/* Contradictions between its settings, and between them and the transport's (config->ops, traits). NULL: none. */
 	int (*check)(const void *settings, const struct transport_config *config, const struct transport_traits *traits,
 		     char *why, size_t why_size);

@@ -75,6 +75,16 @@ static void oneway_plan(const void *settings, struct transport_config *config)
 	config->schedule = (struct schedule){.messages = s->messages, .burst = s->burst, .pause_ns = s->pause};
 }
 
+static struct kernel_demand oneway_demand(const void *settings, int64_t messages)
+{
+	const struct oneway_settings *s = settings;
+	const int64_t bursts = (messages + s->burst - 1) / s->burst;
+	const int64_t pauses = bursts ? bursts - 1 : 0, gaps = messages - bursts;
+
+	return (struct kernel_demand){
+	    .paced_ns = pauses * s->pause + gaps * s->gap, .posts = s->gap ? bursts : messages, .ways = bursts};
+}
+
 /* The restamping thread writes where messages are read: one buffer of at least a stamp's size, sent as it is at that moment. */
 static int check_t_send(const struct oneway_settings *s, const struct transport_traits *traits, char *why,
 			size_t why_size)
@@ -127,6 +137,7 @@ const struct kernel_ops oneway_kernel = {
     .series = oneway_series,
     .threads = oneway_threads,
     .plan = oneway_plan,
+    .demand = oneway_demand,
     .check = oneway_check,
     .instances = oneway_instances,
 };

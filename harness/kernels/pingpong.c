@@ -51,6 +51,13 @@ static void pingpong_plan(const void *settings, struct transport_config *config)
 	config->schedule = (struct schedule){.messages = s->messages, .pause_ns = s->pause};
 }
 
+static struct kernel_demand pingpong_demand(const void *settings, int64_t messages)
+{
+	const struct pingpong_settings *s = settings;
+
+	return (struct kernel_demand){.paced_ns = messages * s->pause, .ways = 2 * messages, .limit_ns = s->duration};
+}
+
 const struct kernel_ops pingpong_kernel = {
     .name = "pingpong",
     .summary = "round trips, one at a time, and half of each",
@@ -61,5 +68,6 @@ const struct kernel_ops pingpong_kernel = {
     .series = pingpong_series,
     .threads = pingpong_threads,
     .plan = pingpong_plan,
+    .demand = pingpong_demand,
     .instances = pingpong_instances,
 };

@@ -86,6 +86,14 @@ static void rate_plan(const void *settings, struct transport_config *config)
 					     .keeps_first = s->late == RATE_LATE_FIRST};
 }
 
+/* What a pacer is late by, it leaves out: its steps take their time, however slow the transport is. */
+static struct kernel_demand rate_demand(const void *settings, int64_t messages)
+{
+	const struct rate_settings *s = settings;
+
+	return (struct kernel_demand){.paced_ns = (int64_t)((__int128)messages * 1000000000 / s->rate), .ways = 1};
+}
+
 static int rate_check(const void *settings, const struct transport_config *config,
 		      const struct transport_traits *traits, char *why, size_t why_size)
 {
@@ -184,6 +192,7 @@ const struct kernel_ops rate_kernel = {
     .series = rate_series,
     .threads = rate_threads,
     .plan = rate_plan,
+    .demand = rate_demand,
     .check = rate_check,
     .side = &rate_side,
     .instances = rate_instances,

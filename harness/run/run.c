@@ -46,13 +46,13 @@ static const char *host_label(struct engine *g, const char *host)
 
 /* --- before the first point --- */
 
-static char *parent_of(const struct run_request *request)
+char *run_parent(const struct spec *spec, const char *out)
 {
 	char *path, *parent;
 
-	if (request->out)
-		return fs_path("%s", request->out);
-	path = strdup(request->spec->path);
+	if (out)
+		return fs_path("%s", out);
+	path = strdup(spec->path);
 	parent = fs_path("%s/runs", dirname(path));
 	free(path);
 	return parent;
@@ -101,7 +101,7 @@ static int create_directory(struct engine *g, const char *parent, struct err *e)
 static int run_prepare(struct engine *g, struct err *e)
 {
 	const struct spec *spec = g->request->spec;
-	char *parent = parent_of(g->request);
+	char *parent = run_parent(spec, g->request->out);
 	int rc = environment_open(&g->environment, g->request->interrupted, e);
 
 	find_identity(g);
@@ -157,11 +157,13 @@ static void run_point(struct engine *g, const struct point *p)
 	struct err e = ERR_INIT;
 	struct point_outcome outcome;
 
+	const int64_t began_ms = channel_now_ms();
+
 	coordinator_run_point(&g->context, &g->environment, p, &g->progress, &outcome, &e);
 	merge_outcome(g, &outcome);
 	rundir_log(&g->dir, "point",
-		   json_pack("{s:I, s:s, s:s}", "id", (json_int_t)p->id, "outcome", outcome_names[outcome.outcome],
-			     "why", e.text));
+		   json_pack("{s:I, s:s, s:s, s:I}", "id", (json_int_t)p->id, "outcome", outcome_names[outcome.outcome],
+			     "why", e.text, "took_ms", (json_int_t)(channel_now_ms() - began_ms)));
 	g->result->count[outcome.outcome]++;
 	if (outcome.outcome != OUTCOME_COMPLETED) {
 		g->request->point_ended(&g->progress, outcome.outcome, e.text);

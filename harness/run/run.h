@@ -29,6 +29,9 @@ struct run_result {
 	size_t total;
 };
 
+/* Where the run directories of a spec are made: `out` (--out), or runs/ beside it where that is NULL. The caller frees. */
+char *run_parent(const struct spec *spec, const char *out);
+
 /* 0, or a negative errno and `e`. Free the result in either case. */
 int run_execute(const struct run_request *request, struct run_result *result, struct err *e);
 void run_result_free(struct run_result *r);

@@ -218,6 +218,7 @@ const struct transport_ops nanomsg_transport = {
     .options = nanomsg_options,
     .settings_size = sizeof(struct messaging_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
+    .typical = {.post_ns = 2500, .latency_ns = 30000, .sleeping_ns = 60000},
     .completes_in_post = true,
     .check = messaging_check,
     .traits = messaging_traits,

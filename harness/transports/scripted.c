@@ -318,6 +318,7 @@ const struct transport_ops scripted_transport = {
     .options = scripted_options,
     .settings_size = sizeof(struct scripted_settings),
     .poll_modes = 1 << POLL_BUSY,
+    .typical = {.post_ns = 60, .latency_ns = 0, .sleeping_ns = 0},
     .has_own_clock = true,
     .check = scripted_check,
     .traits = scripted_traits,

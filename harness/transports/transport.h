@@ -87,6 +87,13 @@ struct transport_config {
 
 struct transport;
 
+/* What a message usually takes, for forecasts of how long a point will run, and nothing else: orders of magnitude. */
+struct transport_typical {
+	int64_t post_ns;     /* one post of many, back to back */
+	int64_t latency_ns;  /* one way, polled busily */
+	int64_t sleeping_ns; /* one way, to a receiver that sleeps */
+};
+
 struct transport_ops {
 	const char *name;
 	const char *summary;	   /* one line for `kblat list` */
@@ -96,6 +103,7 @@ struct transport_ops {
 	bool has_own_clock;	   /* scripted: ticks are nanoseconds of a virtual time */
 	bool has_device;	   /* one under test, whose counters must show the traffic */
 	bool completes_in_post;	   /* a message is complete when post returns: nobody ever sleeps for that */
+	struct transport_typical typical;
 
 	/* Contradictions between its settings, and between them and what the kernel asks for: found before anything
 	 * starts, no device touched. NULL if there are none to find. `why` names both settings. 0 or -EINVAL. */

@@ -175,6 +175,7 @@ const struct transport_ops zeromq_transport = {
     .options = zeromq_options,
     .settings_size = sizeof(struct messaging_settings),
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
+    .typical = {.post_ns = 1500, .latency_ns = 30000, .sleeping_ns = 60000},
     .completes_in_post = true,
     .check = messaging_check,
     .traits = messaging_traits,

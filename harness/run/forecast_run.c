@@ -1,0 +1,40 @@
+#include "run/forecast_run.h"
+
+#include <string.h>
+
+#include "run/former.h"
+
+/* As in forecast.c. */
+#define RUN_S	      0.5 /* calibration, the machine's state before and after, sealing */
+#define ENVIRONMENT_S 2.0 /* kbtune applies a profile and puts it back */
+#define SEAL_NS	      150 /* the checksums of a message's stamps */
+
+static double messages_of(const struct point *p)
+{
+	double messages = 0;
+
+	for (size_t i = 0; i < p->flow_count; i++)
+		messages += (double)p->flow[i].config.schedule.messages;
+	return messages * (double)p->repetitions;
+}
+
+struct forecast forecast_run(const struct point *points, size_t count, const char *runs, const char *name,
+			     struct forecast *each)
+{
+	struct forecast sum = {.rest_s = count ? RUN_S : 0, .is_former = count > 0};
+	struct former former;
+	const char *applied = "";
+
+	former_open(&former, runs, name);
+	for (size_t i = 0; i < count; i++) {
+		each[i] = former_forecast(&former, &points[i]);
+		forecast_add(&sum, each[i], 1);
+		sum.rest_s += messages_of(&points[i]) * SEAL_NS / 1e9;
+		if (*points[i].environment && strcmp(points[i].environment, applied) != 0)
+			sum.rest_s += ENVIRONMENT_S;
+		applied = points[i].environment;
+		sum.is_former &= each[i].is_former;
+	}
+	former_close(&former);
+	return sum;
+}
