@@ -90,32 +90,32 @@ static void test_flows(void)
 	static const double want[] = {6, 2};
 
 	for (size_t i = 0; i < 2; i++) {
-		json_t *slow = fixture_params("rate", transport_find("shmem")), *params = json_object(), *value;
+		json_t *own = fixture_params("rate", transport_find("shmem")), *params = json_object(), *value;
 		struct err e = ERR_INIT;
 		struct point p;
 		const char *key;
 
-		json_object_set_new(params, "flows", json_string("slow fast"));
+		json_object_set_new(params, "flows", json_string("long short"));
 		json_object_set_new(params, "until", json_string(until[i]));
-		json_object_set_new(slow, "messages", json_integer(1000));
-		json_object_set_new(slow, "warmup", json_integer(0));
-		json_object_foreach (slow, key, value) {
+		json_object_set_new(own, "messages", json_integer(1000));
+		json_object_set_new(own, "warmup", json_integer(0));
+		json_object_foreach (own, key, value) {
 			char of_flow[80];
 
 			if (setting_is_of_point(key)) {
 				json_object_set(params, key, value);
 				continue;
 			}
-			snprintf(of_flow, sizeof(of_flow), "slow.%s", key);
+			snprintf(of_flow, sizeof(of_flow), "long.%s", key);
 			json_object_set(params, of_flow, value);
-			snprintf(of_flow, sizeof(of_flow), "fast.%s", key);
+			snprintf(of_flow, sizeof(of_flow), "short.%s", key);
 			json_object_set(params, of_flow, value);
 		}
 		json_object_set_new(params, "repetitions", json_integer(2));
 		json_object_set_new(params, "environment", json_string("none"));
-		json_object_set_new(params, "slow.rate_hz", json_integer(333));
-		json_object_set_new(params, "slow.messages", json_integer(999));
-		json_object_set_new(params, "fast.rate_hz", json_integer(1000));
+		json_object_set_new(params, "long.rate_hz", json_integer(333));
+		json_object_set_new(params, "long.messages", json_integer(999));
+		json_object_set_new(params, "short.rate_hz", json_integer(1000));
 		if (ok(!point_load(&p, 0, params, &e), "a point with flows: %s", e.text)) {
 			const struct forecast t = forecast_point(&p);
 
@@ -123,7 +123,7 @@ static void test_flows(void)
 		}
 		point_free(&p);
 		json_decref(params);
-		json_decref(slow);
+		json_decref(own);
 	}
 }
 
