@@ -274,3 +274,39 @@ power_cut() {
 	kb restore
 	as_before
 }
+
+@test "killed before a cpuset was made: one that somebody makes then is theirs, and stays" {
+	for n in 0 1 2 3 4 5 6; do
+		machine small-v2
+		(exec env KBTUNE_KILL_AFTER=$n "$KBTUNE" apply isolated --sysroot m >out 2>&1) 2>/dev/null || true
+		if [ -e m/sys/fs/cgroup/rt ]; then
+			[ "$n" -gt 1 ]
+			return 0
+		fi
+		mkdir m/sys/fs/cgroup/rt m.before/sys/fs/cgroup/rt
+		echo 42 | tee m/sys/fs/cgroup/rt/cgroup.procs >m.before/sys/fs/cgroup/rt/cgroup.procs
+		kb restore
+		[ "$status" -eq 0 ]
+		as_before
+		rm -rf m m.before
+	done
+	false
+}
+
+@test "irqbalance is root's, and was started as irqbalance: others may have its name" {
+	machine small-v2
+	profile quiet <<<'irqbalance: pause'
+	named 901 irqbalance
+	kb plan ./quiet
+	assert_contains "$output" "irqbalance (process 901)"
+	printf 'Name:\tirqbalance\nUid:\t1000\t1000\t1000\t1000\n' >m/proc/901/status
+	kb plan ./quiet
+	[[ $output != *"process 901"* ]]
+	printf 'Name:\tirqbalance\nUid:\t0\t0\t0\t0\n' >m/proc/901/status
+	printf '/usr/bin/vi\0/etc/irqbalance.conf\0' >m/proc/901/cmdline
+	kb plan ./quiet
+	[[ $output != *"process 901"* ]]
+	printf '/usr/bin/python3\0-Es\0/usr/sbin/irqbalance\0' >m/proc/901/cmdline
+	kb plan ./quiet
+	assert_contains "$output" "irqbalance (process 901)"
+}

@@ -1,6 +1,8 @@
 /* All or nothing, with operations that fail on purpose, on a machine of three files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "common/err.h"
@@ -10,6 +12,7 @@
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
+#include "tuning/ops/op_cpuset.h"
 #include "tuning/ops/op_file.h"
 #include "tuning/steps/plan.h"
 
@@ -165,6 +168,61 @@ static void test_failed_undo(void)
 	drop_machine();
 }
 
+/* What somebody did between the plan and a step that was not made is theirs. */
+static void test_unmade(void)
+{
+	struct cgroups cg = {.version = 2, .root = "/cg", .prefix = "cpuset."};
+	struct err e = ERR_INIT;
+	struct cpulist cpus;
+	struct journal j;
+	struct plan p;
+	char *folder;
+
+	make_machine(NULL);
+	folder = fs_path("%s/cg", root);
+	mkdir(folder, 0755);
+	free(folder);
+	folder = fs_path("%s/cg/rt", root);
+	mkdir(folder, 0755);
+	free(folder);
+	put("cg/rt/cgroup.procs", "42\n");
+	plan_init(&p, "test", "");
+	add_value(&p, "/a", "text", "1\n", "1", "10");
+	cpulist_parse("0", &cpus, NULL, 0);
+	op_cpuset_plan(&p, "test", &cg, "rt", &cpus, &cpus, "member");
+	add_value(&p, "/c", "text", "3", "3", "30");
+	put("c", "77");
+	journal_init(&j, &m, "test");
+	ok(transaction_apply(&m, &p, &j, &e) < 0, "somebody has made the cpuset meanwhile");
+	contains(e.text, "everything is as before", "that is an error");
+	is_file("a", "1\n");
+	is_file("c", "77");
+	is_file("cg/rt/cgroup.procs", "42\n");
+	journal_free(&j);
+	is_int(load(&j), -ENOENT, "no journal is left");
+	plan_free(&p);
+	drop_machine();
+}
+
+/* No space, not even for the number of a process. */
+static void test_lock_without_space(void)
+{
+	struct rlimit before, none;
+	struct err e = ERR_INIT;
+	int lock;
+
+	make_machine(NULL);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	none = (struct rlimit){0, before.rlim_max};
+	setrlimit(RLIMIT_FSIZE, &none);
+	lock = journal_lock(&m, &e);
+	setrlimit(RLIMIT_FSIZE, &before);
+	ok(lock >= 0, "locked all the same: %s", e.text);
+	close(lock);
+	drop_machine();
+}
+
 static void test_lock(void)
 {
 	struct err e = ERR_INIT;
@@ -189,6 +247,8 @@ int main(void)
 	test_failure("/c write EIO\n", "/c: cannot write");
 	test_failure("/b reads [x] y\n", "'y' was written, and 'x' is read back");
 	test_failed_undo();
+	test_unmade();
 	test_lock();
+	test_lock_without_space();
 	return done_testing();
 }

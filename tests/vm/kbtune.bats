@@ -111,6 +111,45 @@ load host
 	as_before
 }
 
+@test "a control group that is killed takes kbtune with it, and not the guardian, which restores" {
+	group=/sys/fs/cgroup/doomed
+	is_v1 && skip "control groups of version 1 cannot be killed as a whole"
+	mkdir "$group"
+	sh -c 'echo 0 >"$1/cgroup.procs"; exec "$2" run low-latency-laptop -- sleep 100' sh "$group" "$KBTUNE" 3>&- &
+	for _ in $(seq 100); do
+		[ "$(latency)" != '0 us' ] || break
+		sleep 0.1
+	done
+	[ "$(latency)" = '0 us' ]
+	echo 1 >"$group/cgroup.kill"
+	wait $! || true
+	for _ in $(seq 100); do
+		[ -e /run/kbtune/journal.json ] || break
+		sleep 0.1
+	done
+	[ ! -e /run/kbtune/journal.json ]
+	rmdir "$group"
+	as_before
+}
+
+@test "a value of several pages goes back whole" {
+	file=/proc/sys/net/ipv4/ip_local_reserved_ports
+	python3 -c 'import os, sys
+fd = os.open(sys.argv[1], os.O_WRONLY)
+text = ",".join(map(str, range(1, 3000, 2))).encode()
+while text:
+    text = text[os.write(fd, text):]' "$file"
+	dd if="$file" of="$T/ports" bs=64k count=1 2>/dev/null
+	[ "$(stat -c %s "$T/ports")" -gt 6000 ]
+	mkdir "$T/ports-profile"
+	printf 'kbtune: 1\nsysctl: {net.ipv4.ip_local_reserved_ports: "%s"}\n' "$(seq -s , 30001 2 34999)" >"$T/ports-profile/profile.yaml"
+	"$KBTUNE" apply "$T/ports-profile"
+	"$KBTUNE" verify
+	"$KBTUNE" restore
+	dd if="$file" bs=64k count=1 2>/dev/null | cmp - "$T/ports"
+	echo >"$file"
+}
+
 @test "tuned killed has forgotten what was; the journal has not" {
 	"$KBTUNE" tuned apply latency-performance
 	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "common/err.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
+#include "tuning/machine/cgroups.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/signals.h"
 #include "tuning/machine/state_folder.h"
@@ -47,18 +49,33 @@ static void restore_for(const char *sysroot, const char *owner)
 	machine_close(&m);
 }
 
-static void become_guardian(int pipe_end, const char *sysroot, const char *owner)
+/* What ends its caller's control group as a whole (a service that is stopped, a session) must leave
+ * it alive. */
+static void leave_group(const char *sysroot)
+{
+	struct machine m;
+
+	if (machine_open(&m, sysroot, NULL))
+		return;
+	cgroups_leave(&m);
+	machine_close(&m);
+}
+
+static void become_guardian(int end, const char *sysroot, const char *owner)
 {
 	char byte;
 	ssize_t n;
 
 	setsid();
+	leave_group(sysroot);
+	if (write(end, "", 1) < 0)
+		_exit(1);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	do
-		n = read(pipe_end, &byte, 1);
+		n = read(end, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		restore_for(sysroot, owner);
@@ -67,15 +84,16 @@ static void become_guardian(int pipe_end, const char *sysroot, const char *owner
 
 struct guardian {
 	pid_t pid;
-	int end; /* of the pipe; one byte says that all is well */
+	int end; /* of the socket; one byte from there says that it is ready, one from here that all is well */
 };
 
 static int guardian_start(struct guardian *g, const char *sysroot, const char *owner, struct err *e)
 {
 	int ends[2], rc = 0;
+	char byte;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return err_sys(e, -errno, NULL, "make a pipe");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return err_sys(e, -errno, NULL, "make a pair of sockets");
 	fflush(stdout);
 	g->pid = fork();
 	if (g->pid == 0) {
@@ -85,6 +103,8 @@ static int guardian_start(struct guardian *g, const char *sysroot, const char *o
 	if (g->pid < 0)
 		rc = err_sys(e, -errno, NULL, "start a process");
 	close(ends[0]);
+	if (!rc && read(ends[1], &byte, 1) != 1)
+		rc = err_set(e, -EPIPE, STATUS_FAILED, "the guardian", "start", "it ended at once");
 	if (rc)
 		close(ends[1]);
 	g->end = rc ? -1 : ends[1];

@@ -1,6 +1,7 @@
 /*
- * A guardian: a process of its own that sleeps on a pipe, sees our end of it close when we die,
- * however that is, and restores then what we applied. Uses no CPU meanwhile.
+ * A guardian: a process of its own that sleeps on a socket, sees our end of it close when we die,
+ * however that is, and restores then what we applied. It has left our control group, if it may, so
+ * that what ends that as a whole does not end it. Uses no CPU meanwhile.
  */
 #ifndef KBLAT_TUNING_GUARDIAN_H
 #define KBLAT_TUNING_GUARDIAN_H

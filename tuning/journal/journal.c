@@ -56,11 +56,9 @@ int journal_lock(struct machine *m, struct err *e)
 				     (int)strcspn(who, "\n"), who)
 			   : err_sys(e, rc, folder, "lock");
 	}
-	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", (int)getpid()) < 0) {
-		rc = -errno;
-		close(fd);
-		return err_sys(e, rc, folder, "lock");
-	}
+	/* Whose it is is for messages only: with a full /run it is left out. */
+	if (!ftruncate(fd, 0))
+		dprintf(fd, "%d\n", (int)getpid());
 	return fd;
 }
 

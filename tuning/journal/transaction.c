@@ -65,19 +65,35 @@ static int refuse_left_out(const struct step *s, struct err *e)
 	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, s->path, "change", "%s (--strict)", s->note);
 }
 
+static int make_step(struct machine *m, struct journal *j, struct step *s, bool strict, struct err *e)
+{
+	double began = transaction_now_s();
+	int rc = signals_are_pending() ? err_set(e, -EINTR, STATUS_FAILED, NULL, NULL, "interrupted by a signal") : 0;
+
+	if (!rc && s->unmade) {
+		s->unmade = false;
+		rc = journal_save(m, j, e);
+		s->unmade = rc != 0;
+	}
+	if (!rc)
+		rc = s->op->apply(m, s, e);
+	if (!rc && strict)
+		rc = refuse_left_out(s, e);
+	s->took_s = transaction_now_s() - began;
+	return rc;
+}
+
+/* Of those behind the one that fails, nothing is to be undone. */
 static int make_steps(struct machine *m, struct journal *j, size_t from, bool strict, struct err *e)
 {
 	for (size_t i = from; i < j->count; i++) {
-		double began = transaction_now_s();
-		int rc = signals_are_pending()
-			     ? err_set(e, -EINTR, STATUS_FAILED, NULL, NULL, "interrupted by a signal")
-			     : j->steps[i].op->apply(m, &j->steps[i], e);
+		int rc = make_step(m, j, &j->steps[i], strict, e);
 
-		if (!rc && strict)
-			rc = refuse_left_out(&j->steps[i], e);
-		if (rc)
+		if (rc) {
+			while (++i < j->count)
+				j->steps[i].unmade = true;
 			return rc;
-		j->steps[i].took_s = transaction_now_s() - began;
+		}
 	}
 	for (size_t i = from; i < j->count; i++)
 		if (j->steps[i].op->settle)
@@ -110,7 +126,7 @@ static int undo_steps(struct machine *m, struct journal *j, size_t from, const c
 		if ((knob && strcmp(knob, s->knob)) || (path && strcmp(path, s->path)))
 			continue;
 		began = transaction_now_s();
-		one = s->op->undo(m, s, e);
+		one = s->unmade ? 0 : s->op->undo(m, s, e);
 		if (s->op == &op_tuned)
 			done->tuned_s += transaction_now_s() - began;
 		if (one < 0) {
@@ -163,6 +179,7 @@ static void copy_steps(const struct plan *p, struct journal *j)
 		const struct step *s = &p->steps[i];
 
 		step_init(journal_add(j), s->knob, s->op, s->path, s->before, s->after, json_incref(s->data));
+		j->steps[j->count - 1].unmade = s->op->creates;
 	}
 }
 

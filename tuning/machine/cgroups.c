@@ -88,6 +88,32 @@ void cgroups_find(const struct machine *m, struct cgroups *cg)
 	free(text);
 }
 
+static void leave(const struct machine *m, const struct mounted *mount)
+{
+	char *path = fs_path("%s/cgroup.procs", mount->where);
+
+	/* 0: whoever writes. It stays where a container's root takes no processes. */
+	sysroot_write(&m->root, path, "0", 1);
+	free(path);
+}
+
+void cgroups_leave(const struct machine *m)
+{
+	char *text, *rest, *line;
+
+	if (!m->root.live || sysroot_read(&m->root, "/proc/self/mountinfo", MOUNTS_MAX, &text, NULL))
+		return;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		struct mounted mount = {0};
+
+		if (read_mount(line, &mount) &&
+		    (!strcmp(mount.kind, "cgroup2") ||
+		     (!strcmp(mount.kind, "cgroup") && has_option(mount.super, "name=systemd"))))
+			leave(m, &mount);
+	}
+	free(text);
+}
+
 bool cgroups_is_name(const char *name)
 {
 	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");

@@ -48,4 +48,11 @@ int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names
  * `e`. */
 int cgroups_join(struct machine *m, const char *name, struct err *e);
 
+/*
+ * This process leaves its control group for the root, in the hierarchies through which services and
+ * sessions are ended as a whole (version 2, and systemd's own of version 1), so that it outlives
+ * them; where that is not allowed it stays. Live machines only.
+ */
+void cgroups_leave(const struct machine *m);
+
 #endif

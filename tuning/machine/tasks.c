@@ -15,7 +15,9 @@
 #define PF_KTHREAD	  0x00200000UL
 #define PF_NO_SETAFFINITY 0x04000000UL
 
-#define MASK_BYTES (CPULIST_MAX / 8)
+#define MASK_BYTES	 (CPULIST_MAX / 8)
+#define COMMAND_LINE_MAX ((size_t)4 << 20)
+#define NAME_WORDS	 4
 
 /* "TID (name) S ppid … flags(9th) … starttime(22nd)"; a program may give itself any name, with
  * brackets, newlines or bytes for a terminal in it, so count from its last bracket. */
@@ -151,18 +153,65 @@ char *tasks_cpuset(const struct machine *m, int pid, char *buf, size_t size)
 	return buf;
 }
 
+/* A recorded machine may lack the file: then it is taken for granted. */
+static bool is_of_root(const struct machine *m, const char *pid)
+{
+	char *path = fs_path("/proc/%s/status", pid), *text, *line;
+	int rc = machine_read(m, path, &text);
+	bool is = rc == -ENOENT && !m->root.live;
+
+	free(path);
+	if (rc)
+		return is;
+	line = strstr(text, "\nUid:");
+	is = line && !strtoul(line + 5, NULL, 10);
+	free(text);
+	return is;
+}
+
+/* "/usr/sbin/irqbalance", "/usr/bin/python3 -Es /usr/sbin/tuned": one of the first words. */
+static bool was_started_as(const struct machine *m, const char *pid, const char *name)
+{
+	char *path = fs_path("/proc/%s/cmdline", pid), *text;
+	size_t length, at = 0;
+	int rc = sysroot_read(&m->root, path, COMMAND_LINE_MAX, &text, &length);
+	bool is = rc == -ENOENT && !m->root.live;
+
+	free(path);
+	if (rc)
+		return is;
+	for (int i = 0; i < NAME_WORDS && at < length && !is; i++, at += strlen(text + at) + 1) {
+		const char *slash = strrchr(text + at, '/');
+
+		is = !strcmp(slash ? slash + 1 : text + at, name);
+	}
+	free(text);
+	return is;
+}
+
+static bool is_program(const struct machine *m, const char *pid, const char *name)
+{
+	char *path = fs_path("/proc/%s/comm", pid), *text;
+	int rc = machine_read(m, path, &text);
+	bool is;
+
+	free(path);
+	if (rc)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	is = !strcmp(text, name);
+	free(text);
+	return is && is_of_root(m, pid) && was_started_as(m, pid, name);
+}
+
 int tasks_find(const struct machine *m, const char *name)
 {
 	char **pids;
 	int n = sysroot_list(&m->root, "/proc", "[0-9]*", &pids), found = 0;
 
-	for (int i = 0; i < n && !found; i++) {
-		char path[64], line[64];
-
-		snprintf(path, sizeof(path), "/proc/%s/comm", pids[i]);
-		if (!sysroot_line(&m->root, path, line, sizeof(line)) && !strcmp(line, name))
+	for (int i = 0; i < n && !found; i++)
+		if (is_program(m, pids[i], name))
 			found = atoi(pids[i]);
-	}
 	if (n >= 0)
 		sysroot_names_free(pids);
 	return found;

@@ -36,7 +36,8 @@ int tasks_place(struct machine *m, int tid, const struct cpulist *cpus);
  * `buf`, "" if unknown. */
 char *tasks_cpuset(const struct machine *m, int pid, char *buf, size_t size);
 
-/* The first process of that name, or 0. */
+/* The first process of that name that is root's and was started as a program of that name, or 0:
+ * anybody may call a process so. */
 int tasks_find(const struct machine *m, const char *name);
 
 #endif

@@ -227,6 +227,7 @@ static int cpuset_apply(struct machine *m, struct step *s, struct err *e)
 	if (m->kill_after == 0)
 		raise(SIGKILL);
 	rc = cg.lib ? make_by_lib(m, s, e) : make_by_files(m, s, &cg, e);
+	s->unmade = rc == -EEXIST;
 	if (!rc && cg.lib)
 		rc = balance_v1(m, s, &cg, e);
 	if (!rc && cpuset_check(m, s, now, sizeof(now)) != CHECK_SAME)
@@ -315,6 +316,7 @@ static int cpuset_undo(struct machine *m, const struct step *s, struct err *e)
 const struct op op_cpuset = {
     .name = "cpuset",
     .right = "CAP_SYS_ADMIN",
+    .creates = true,
     .probe = cpuset_probe,
     .apply = cpuset_apply,
     .check = cpuset_check,

@@ -48,6 +48,8 @@ json_t *step_to_json(const struct step *s)
 
 	if (j && s->note)
 		json_object_set_new(j, "note", json_string(s->note));
+	if (j && s->unmade)
+		json_object_set_new(j, "unmade", json_true());
 	return j;
 }
 
@@ -56,9 +58,11 @@ int step_from_json(const json_t *j, const struct op *(*find)(const char *name), 
 	const char *knob, *op, *path, *before, *after, *note = NULL;
 	json_error_t bad;
 	json_t *data;
+	int unmade = 0;
 
-	if (json_unpack_ex((json_t *)j, &bad, JSON_STRICT, "{s:s, s:s, s:s, s:s, s:s, s:o, s?s}", "knob", &knob, "op",
-			   &op, "path", &path, "before", &before, "after", &after, "data", &data, "note", &note) ||
+	if (json_unpack_ex((json_t *)j, &bad, JSON_STRICT, "{s:s, s:s, s:s, s:s, s:s, s:o, s?s, s?b}", "knob", &knob,
+			   "op", &op, "path", &path, "before", &before, "after", &after, "data", &data, "note", &note,
+			   "unmade", &unmade) ||
 	    !json_is_object(data)) {
 		snprintf(why, size, "a step is not as it should be: %s", bad.text);
 		return -EINVAL;
@@ -68,6 +72,7 @@ int step_from_json(const json_t *j, const struct op *(*find)(const char *name), 
 		return -EINVAL;
 	}
 	step_init(s, knob, find(op), path, before, after, json_incref(data));
+	s->unmade = unmade;
 	if (note)
 		step_note(s, "%s", note);
 	return 0;

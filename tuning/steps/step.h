@@ -30,6 +30,10 @@ struct op {
 	const char *name;
 	const char *right; /* the capability that it takes, for people */
 
+	/* It makes something that somebody else may make, too, between plan and apply: whether it was
+	 * begun has to be written down. Where `apply` finds it there, it sets the step's `unmade`. */
+	bool creates;
+
 	/* May we, and is it possible? 0, or a negative errno and why. Changes nothing. */
 	int (*probe)(struct machine *m, const struct step *s, char *why, size_t size);
 
@@ -59,6 +63,7 @@ struct step {
 	char *path;	      /* what it touches */
 	char *before, *after; /* as people and `plan` say it, and as it is written */
 	json_t *data;	      /* an object with what else the op needs */
+	bool unmade;	      /* not begun, so nothing of it may be undone: what is there is somebody else's */
 	char *note;	      /* what came of it, where there is more to say than that it worked; or NULL */
 	double took_s;	      /* how long making it took; not written down */
 };
