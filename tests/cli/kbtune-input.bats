@@ -241,3 +241,29 @@ wrong_profile() {
 	run bash -c '"$1" help >/dev/full' _ "$KBTUNE"
 	[ "$status" -eq 1 ]
 }
+
+@test "a share of more than there can be is refused, however many digits it has" {
+	machine small-v2
+	for share in 9223372036854775807/9223372036854775807 99999999999999999999/99999999999999999999 2/1 0/3 1/0; do
+		profile share <<-YAML
+			shields: [{name: rt, place: {node: 0, take: $share}}]
+		YAML
+		kb plan ./share
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "'take' must be a number, a share such as 1/3, or all"
+	done
+}
+
+@test "a journal with an empty value of the form controller is undone, or refused, and does not crash" {
+	machine small-v2
+	kb apply isolated
+	json m/run/kbtune/journal.json '__import__("json").dump({**d, "steps": [{**s, "before": "", "after": ""} if s["data"].get("form") == "controller" else s for s in d["steps"]]}, open("j", "w"))' >/dev/null
+	grep -q '"after": ""' j
+	chmod 600 j
+	mv j m/run/kbtune/journal.json
+	kb verify
+	[ "$status" -le 3 ]
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+}
