@@ -65,7 +65,7 @@ static enum status restore_locked(struct machine *m, const char *owner, double b
 }
 
 /* A reboot takes the state folder away, and its lock, and may leave this. */
-static bool has_lasting(const struct machine *m)
+static bool is_left_behind(const struct machine *m)
 {
 	int fd = state_folder_open_lasting(m, false, NULL);
 
@@ -78,7 +78,7 @@ enum status restore_all(struct machine *m, const char *owner, enum output output
 {
 	double began = transaction_now_s();
 	enum status status;
-	int rc = state_folder_open(m, has_lasting(m), e), lock;
+	int rc = state_folder_open(m, is_left_behind(m), e), lock;
 
 	if (rc == -ENOENT) {
 		print_restored("", &(struct undone){0}, "none", began, output);

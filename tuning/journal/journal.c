@@ -175,7 +175,7 @@ static int replace(int dir, const char *text)
 	return !rc && fsync(dir) ? -errno : rc;
 }
 
-static int write_to(int dir, const struct journal *j, bool lasting)
+static int write_journal(int dir, const struct journal *j, bool lasting)
 {
 	json_t *all = to_json(j, lasting);
 	char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
@@ -217,7 +217,7 @@ static int save_lasting(struct machine *m, const struct journal *j, struct err *
 	fd = state_folder_open_lasting(m, true, e);
 	if (fd < 0)
 		return fd == -ENOENT && !m->root.live ? 0 : fd;
-	rc = write_to(fd, j, true);
+	rc = write_journal(fd, j, true);
 	close(fd);
 	return rc ? err_sys(e, rc, LASTING, "write") : 0;
 }
@@ -229,7 +229,7 @@ int journal_save(struct machine *m, const struct journal *j, struct err *e)
 
 	if (rc)
 		return rc;
-	rc = write_to(m->state_fd, j, false);
+	rc = write_journal(m->state_fd, j, false);
 	return rc ? err_sys(e, rc, journal_path(m, path, sizeof(path)), "write") : 0;
 }
 

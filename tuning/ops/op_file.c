@@ -148,7 +148,8 @@ static int note_refusal(struct step *s, int rc)
 
 /* Whether it holds what was written to it: 0, or a negative errno; `e` where it reads another
  * value. */
-static int read_back(struct machine *m, const struct step *s, const char *operation, const char *value, struct err *e)
+static int compare_value(struct machine *m, const struct step *s, const char *operation, const char *value,
+			 struct err *e)
 {
 	char *now;
 	int rc = read_now(m, s, &now);
@@ -173,7 +174,7 @@ static int file_apply(struct machine *m, struct step *s, struct err *e)
 	if (is_refusal(s, rc))
 		return note_refusal(s, rc);
 	if (!rc)
-		rc = read_back(m, s, "change", s->after, &other);
+		rc = compare_value(m, s, "change", s->after, &other);
 	if (other.status)
 		return err_set(e, rc, other.status, NULL, NULL, "%s", other.text);
 	return rc ? err_sys(e, rc, s->path, "write") : 0;
@@ -230,7 +231,7 @@ static int file_undo(struct machine *m, const struct step *s, struct err *e)
 	if (!rc)
 		rc = write_in_form(m, s, s->before);
 	if (!rc)
-		rc = read_back(m, s, "put back", s->before, &other);
+		rc = compare_value(m, s, "put back", s->before, &other);
 	if (other.status)
 		return err_set(e, rc, other.status, NULL, NULL, "%s", other.text);
 	return rc ? judge_failure(m, s, rc, e) : 0;
