@@ -63,6 +63,7 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 	w->signal_every = f->traits.signal_every;
 	w->lossy = !f->traits.is_reliable;
 	w->rests_asleep = settings_poll_send(&f->common) != POLL_BUSY;
+	w->is_warm_up = ep->warm_up;
 	w->blank = recorder_blank(&ep->recorder);
 	w->spin_ticks = clock_from_ns(&w->clock, f->common.spin);
 	for (unsigned i = 0; i < ep->recorder.columns; i++)
@@ -104,6 +105,7 @@ static int read_arm(struct endpoint *ep, const json_t *order, json_int_t *messag
 	if (!ep->transport || ep->running || *messages < 1 || *messages > ep->flow.config.schedule.messages)
 		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of turn or asks for too much");
 	ep->control = json_is_true(json_object_get(order, "control"));
+	ep->warm_up = json_is_true(json_object_get(order, "warm_up"));
 	free(ep->keep_dir);
 	ep->keep_dir = keep ? strdup(keep) : NULL;
 	return 0;

@@ -35,7 +35,7 @@ struct endpoint {
 
 	struct worker worker;
 	struct runners runners;
-	bool running, control; /* control: a repetition without the threads that have a setting of their own */
+	bool running, control, warm_up; /* control: a repetition without the threads that have a setting of their own */
 	json_t *device_before;
 };
 

@@ -61,6 +61,7 @@ struct worker {
 	uint32_t depth;
 	uint32_t signal_every;		 /* of the transport's settings; 1 if it has none such */
 	bool lossy;			 /* a message may be lost: transport_traits.is_reliable */
+	bool is_warm_up;		 /* without pauses */
 	bool rests_asleep;		 /* the source sleeps in its pauses, as it would for send completions */
 	int64_t blank;			 /* what an entry of a column is before it is written */
 	int64_t spin_ticks;		 /* adaptive polling: how long before sleeping */

@@ -116,7 +116,7 @@ ALWAYS int oneway_run_source(struct worker *w, void *state, const unsigned choic
 	const struct oneway_settings *s = w->settings;
 	const uint32_t messages = w->messages, depth = w->depth;
 	const uint32_t burst = s->burst < messages ? (uint32_t)s->burst : messages;
-	const int64_t pause_ns = s->pause, pause_ticks = clock_from_ns(&w->clock, pause_ns);
+	const int64_t pause_ns = w->is_warm_up ? 0 : s->pause, pause_ticks = clock_from_ns(&w->clock, pause_ns);
 	const int64_t gap_ticks = clock_from_ns(&w->clock, s->gap);
 	int64_t *const t_subm = w->column[ONEWAY_T_SUBM];
 	struct signals signals = signals_of(w);

@@ -81,7 +81,8 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	const struct pingpong_settings *s = w->settings;
 	const uint32_t messages = w->messages;
-	const int64_t duration = clock_from_ns(&w->clock, s->duration), pause = clock_from_ns(&w->clock, s->pause);
+	const int64_t duration = clock_from_ns(&w->clock, s->duration);
+	const int64_t pause = w->is_warm_up ? 0 : clock_from_ns(&w->clock, s->pause);
 	const int64_t lost_after = clock_from_ns(&w->clock, s->lost_after);
 	int64_t *const t_subm = w->column[PINGPONG_T_SUBM], *const t_back = w->column[PINGPONG_T_BACK];
 	const int64_t start = T(begin)(t);

@@ -16,6 +16,7 @@ struct point {
 	unsigned id;
 	json_t *params;
 	int64_t repetitions;
+	bool fresh;		       /* new endpoints for every repetition, each with its warm-up */
 	char environment[OPT_STR_MAX]; /* a profile of kbtune; "": the machine as it is */
 	enum until until;
 	size_t flow_count;

@@ -22,7 +22,11 @@ const struct opt common_options[] = {
     {"repetitions", OPT_INT, FIELD(repetitions), "25", 1, 100000, NULL, "how often a point is measured",
      OPT_BOOKKEEPING | OPT_OF_POINT},
     {"warmup", OPT_INT, FIELD(warmup), "1000", 0, 1000000000, NULL,
-     "messages sent before the first repetition; their stamps are kept apart", OPT_BOOKKEEPING},
+     "messages sent before the first repetition, without the pauses; their stamps are kept apart", OPT_BOOKKEEPING},
+    {"fresh", OPT_BOOL, FIELD(fresh), "no", 0, 0, NULL,
+     "new endpoint processes for every repetition, each with a warm-up of its own; that costs the time of starting and "
+     "connecting them, and of the warm-up",
+     OPT_OF_POINT},
     {"limit", OPT_TIME, FIELD(limit), "10us", 1, 0x7fffffffffffffff, NULL,
      "the share of latencies above it is reported", OPT_BOOKKEEPING},
     {"timeout", OPT_TIME, FIELD(timeout), "30s", 100000000, 86400000000000, NULL,

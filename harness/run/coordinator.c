@@ -61,18 +61,38 @@ static int run_repetition(struct point_run *c, long long number, struct err *e)
 	return repetition_run(&c->session, number, e);
 }
 
+static int run_warm_up(struct point_run *c, struct err *e)
+{
+	return has_warm_up(c->session.point) ? run_repetition(c, REPETITION_WARM_UP, e) : 0;
+}
+
+/* With `fresh` the first repetition has new endpoints anyway. */
+static int run_numbered(struct point_run *c, long long rep, struct err *e)
+{
+	int rc = 0;
+
+	if (*c->session.run->interrupted)
+		return -EINTR;
+	if (c->session.point->fresh && rep > 0) {
+		repetition_drop(&c->session, REPETITION_WARM_UP);
+		rc = session_renew(&c->session, e);
+		if (!rc)
+			rc = run_warm_up(c, e);
+	}
+	return rc ? rc : run_repetition(c, rep, e);
+}
+
 static int run_repetitions(struct point_run *c, struct err *e)
 {
 	const struct point *p = c->session.point;
-	int rc = 0;
+	int rc;
 
 	point_show_progress(c, 0);
-	if (has_warm_up(p))
-		rc = run_repetition(c, REPETITION_WARM_UP, e);
+	rc = run_warm_up(c, e);
 	if (!rc && has_control(p))
 		rc = run_repetition(c, REPETITION_CONTROL, e);
 	for (long long rep = 0; !rc && rep < p->repetitions; rep++) {
-		rc = *c->session.run->interrupted ? -EINTR : run_repetition(c, rep, e);
+		rc = run_numbered(c, rep, e);
 		if (!rc)
 			c->progress->messages += messages_of_point(p);
 		point_show_progress(c, rep + 1);

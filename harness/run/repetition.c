@@ -267,10 +267,11 @@ static int arm(struct repetition *rep, enum role role, struct err *e)
 
 		if (f->messages)
 			rc = channel_send(&peer_of(rep, i, role)->channel,
-					  json_pack("{s:s, s:I, s:I, s:b, s:s}", "type", "arm", "messages",
+					  json_pack("{s:s, s:I, s:I, s:b, s:b, s:s}", "type", "arm", "messages",
 						    (json_int_t)f->messages, "rep",
 						    (json_int_t)(rep->number < 0 ? 0 : rep->number), "control",
-						    rep->number == REPETITION_CONTROL, "keep_in", f->dir),
+						    rep->number == REPETITION_CONTROL, "warm_up",
+						    rep->number == REPETITION_WARM_UP, "keep_in", f->dir),
 					  e);
 	}
 	return rc ? rc : session_collect(rep->s, role == ROLE_SINK ? WHOM_SINKS : WHOM_SOURCES, "armed", e);
@@ -356,7 +357,7 @@ static char *repetition_dir(const struct session *s, const struct flow *f, long 
 							   : name);
 }
 
-static void remove_all(const struct session *s, long long number)
+void repetition_drop(const struct session *s, long long number)
 {
 	char *dir = repetition_dir(s, &(const struct flow){.name = ""}, number);
 
@@ -370,7 +371,7 @@ static int repetition_keep(const struct repetition *rep, struct err *e)
 	int rc = 0;
 
 	if (repetition_is_empty(rep)) {
-		remove_all(rep->s, rep->number);
+		repetition_drop(rep->s, rep->number);
 		return 0;
 	}
 	for (size_t i = 0; !rc && i < rep->count; i++)
@@ -460,5 +461,5 @@ void repetition_drop_incomplete(const struct session *s, long long number)
 		free(dir);
 	}
 	if (!whole)
-		remove_all(s, number);
+		repetition_drop(s, number);
 }

@@ -14,6 +14,9 @@ enum { REPETITION_WARM_UP = -1, REPETITION_CONTROL = -2 };
 /* 0; -EINTR: stopped early, what was measured is kept; or another negative errno. */
 int repetition_run(struct session *s, long long number, struct err *e);
 
+/* Remove all that is stored of it. */
+void repetition_drop(const struct session *s, long long number);
+
 /* Nothing half-written stays: a repetition has the counters of all flows, or it is not there. Called when the endpoints
  * have gone: one that hung keeps its columns as if the coordinator had died. */
 void repetition_drop_incomplete(const struct session *s, long long number);

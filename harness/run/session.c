@@ -414,3 +414,18 @@ int session_connect(struct session *s, struct err *e)
 		keep_of_peer(s->granted, &s->peer[i], json_incref(json_object_get(s->peer[i].reply, "granted")));
 	return rc;
 }
+
+int session_renew(struct session *s, struct err *e)
+{
+	int rc;
+
+	session_stop(s);
+	for (size_t i = 0; i < s->count; i++) {
+		free(s->peer[i].survey);
+		s->peer[i].survey = NULL;
+	}
+	rc = session_start(s, e);
+	if (!rc)
+		rc = session_open(s, e);
+	return rc ? rc : session_connect(s, e);
+}

@@ -50,6 +50,9 @@ int session_start(struct session *s, struct err *e);
 int session_open(struct session *s, struct err *e);
 int session_connect(struct session *s, struct err *e);
 
+/* All of it again with new processes: what is granted and placed is theirs from then on. */
+int session_renew(struct session *s, struct err *e);
+
 /* Where files of a repetition go: "rep-03", and below it the flow's own folder where flows have names. The caller frees. */
 char *session_path(const struct session *s, const struct flow *f, const char *name);
 

@@ -64,6 +64,54 @@ metric() {
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[1000, 1000, 0, 1000, 1000, 0]"
 }
 
+# started SPEC: how many processes its source's side has had.
+started() {
+	rm -f pids
+	run "$KBLAT" run "$@" --out runs --source "$PWD/counted"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || { echo "$output"; return 1; }
+	run_dir=${lines[-1]}
+	sort -u pids | wc -l
+}
+
+@test "fresh: every repetition has new endpoints and a warm-up of its own" {
+	printf '#!/bin/sh\necho $$ >>%q\nexec "$@"\n' "$PWD/pids" >counted
+	chmod +x counted
+	spec f <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 100, burst: 10, repetitions: 3, warmup: 20, fresh: yes, check: yes}
+	YAML
+	assert_eq "$(started f.yaml)" 3
+	assert_eq "$(started f.yaml --set fresh=no)" 1
+	assert_eq "$(started f.yaml --set warmup=0 --set repetitions=2)" 2
+	run "$KBLAT" run f.yaml --out fresh
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	check_counters 'source["posted"], sink["received"], sink["bad_payloads"]' "(100, 100, 0)"
+	assert_eq "$(ls "$run_dir/points/0000")" "$(printf '%s\n' params.json point.json rep-0{0,1,2} summary.json warmup)"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	# In two flows, too: fresh is the point's.
+	run "$KBLAT" run f.yaml --out flows --set flows="a b"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_eq "$(json "${lines[-1]}/run.json" 'd["points"]["completed"]')" 1
+}
+
+@test "a warm-up makes no pauses" {
+	spec w <<-'YAML'
+		settings: {transport: shmem, poll: event, messages: 4, repetitions: 1, warmup: 4, pause: 300ms}
+		matrix:
+		  - {kernel: oneway, burst: 1}
+		  - {kernel: pingpong}
+	YAML
+	run "$KBLAT" run w.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	for point in 0000 0001; do
+		assert_eq "$(/usr/bin/python3 -c 'import numpy, sys
+warmup, rep = (numpy.diff(numpy.load(f"{sys.argv[1]}/{d}/t_subm.npy")) for d in ("warmup", "rep-00"))
+print(warmup.min() < 300000000 <= rep.min())' "$run_dir/points/$point")" True
+	done
+}
+
 @test "a duration ends a repetition before its messages are done, and nothing counts as lost" {
 	spec d <<-'YAML'
 		settings: {kernel: pingpong, transport: shmem, messages: 100000, pause: 50us, duration: 100ms, repetitions: 2, drain: 50ms}
