@@ -149,8 +149,8 @@ struct kernel_ops {
 	const struct kernel_thread *threads; /* name NULL ends */
 	/* Fill what the settings say of a transport's work: size, rewrites, device_stamps, schedule. */
 	void (*plan)(const void *settings, struct transport_config *config);
-	/* What a repetition of so many messages will take its time for. */
-	struct kernel_demand (*demand)(const void *settings, int64_t messages);
+	/* What a repetition of so many messages, or a warm-up, will take its time for. */
+	struct kernel_demand (*demand)(const void *settings, int64_t messages, bool warm_up);
 	/* Contradictions between its settings, and between them and the transport's (config->ops, traits). NULL: none. */
 	int (*check)(const void *settings, const struct transport_config *config, const struct transport_traits *traits,
 		     char *why, size_t why_size);

@@ -75,14 +75,15 @@ static void oneway_plan(const void *settings, struct transport_config *config)
 	config->schedule = (struct schedule){.messages = s->messages, .burst = s->burst, .pause_ns = s->pause};
 }
 
-static struct kernel_demand oneway_demand(const void *settings, int64_t messages)
+static struct kernel_demand oneway_demand(const void *settings, int64_t messages, bool warm_up)
 {
 	const struct oneway_settings *s = settings;
 	const int64_t bursts = (messages + s->burst - 1) / s->burst;
 	const int64_t pauses = bursts ? bursts - 1 : 0, gaps = messages - bursts;
 
-	return (struct kernel_demand){
-	    .paced_ns = pauses * s->pause + gaps * s->gap, .posts = s->gap ? bursts : messages, .ways = bursts};
+	return (struct kernel_demand){.paced_ns = (warm_up ? 0 : pauses * s->pause) + gaps * s->gap,
+				      .posts = s->gap ? bursts : messages,
+				      .ways = bursts};
 }
 
 /* The restamping thread writes where messages are read: one buffer of at least a stamp's size, sent as it is at that moment. */

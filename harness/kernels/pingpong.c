@@ -51,11 +51,12 @@ static void pingpong_plan(const void *settings, struct transport_config *config)
 	config->schedule = (struct schedule){.messages = s->messages, .pause_ns = s->pause};
 }
 
-static struct kernel_demand pingpong_demand(const void *settings, int64_t messages)
+static struct kernel_demand pingpong_demand(const void *settings, int64_t messages, bool warm_up)
 {
 	const struct pingpong_settings *s = settings;
 
-	return (struct kernel_demand){.paced_ns = messages * s->pause, .ways = 2 * messages, .limit_ns = s->duration};
+	return (struct kernel_demand){
+	    .paced_ns = warm_up ? 0 : messages * s->pause, .ways = 2 * messages, .limit_ns = s->duration};
 }
 
 const struct kernel_ops pingpong_kernel = {

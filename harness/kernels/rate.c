@@ -87,10 +87,11 @@ static void rate_plan(const void *settings, struct transport_config *config)
 }
 
 /* What a pacer is late by, it leaves out: its steps take their time, however slow the transport is. */
-static struct kernel_demand rate_demand(const void *settings, int64_t messages)
+static struct kernel_demand rate_demand(const void *settings, int64_t messages, bool warm_up)
 {
 	const struct rate_settings *s = settings;
 
+	(void)warm_up; /* at the same rate */
 	return (struct kernel_demand){.paced_ns = (int64_t)((__int128)messages * 1000000000 / s->rate), .ways = 1};
 }
 

@@ -20,9 +20,9 @@ static int64_t way_ns(const struct flow *f)
 }
 
 /* In virtual time no pause takes any, and every message a little. */
-static struct forecast forecast_messages(const struct flow *f, int64_t messages)
+static struct forecast forecast_messages(const struct flow *f, int64_t messages, bool warm_up)
 {
-	struct kernel_demand d = f->kernel->demand(f->kernel_settings, messages);
+	struct kernel_demand d = f->kernel->demand(f->kernel_settings, messages, warm_up);
 	const double copy_ns = (double)f->config.size / 1024 * COPY_NS_A_KIB;
 	struct forecast t = {.rest_s = (double)messages * REDUCE_NS / 1e9};
 	double limit_s = (double)d.limit_ns / 1e9, waits_s;
@@ -56,7 +56,7 @@ static struct forecast forecast_repetition(const struct point *p, bool warm_up)
 			messages = f->common.warmup;
 		if (!messages)
 			continue;
-		own = forecast_messages(f, messages);
+		own = forecast_messages(f, messages, warm_up);
 		if (!found || (forecast_seconds(&own) > forecast_seconds(&t)) == (p->until == UNTIL_ALL))
 			t = own;
 		found = true;
@@ -75,12 +75,13 @@ void forecast_add(struct forecast *sum, struct forecast t, double times)
 
 struct forecast forecast_point(const struct point *p)
 {
-	struct forecast t = {.rest_s = POINT_S};
+	const double starts = p->fresh ? (double)p->repetitions : 1;
+	struct forecast t = {.rest_s = POINT_S * starts};
 	bool control = false;
 
 	for (size_t i = 0; i < p->flow_count; i++)
 		control |= kernel_has_control(p->flow[i].kernel, p->flow[i].kernel_settings);
-	forecast_add(&t, forecast_repetition(p, true), 1);
+	forecast_add(&t, forecast_repetition(p, true), starts);
 	forecast_add(&t, forecast_repetition(p, false), (double)p->repetitions + control);
 	return t;
 }

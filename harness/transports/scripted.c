@@ -30,12 +30,12 @@ static const struct opt scripted_options[] = {
      "with t_hw: the device has stamped a completion so long before it is polled"},
     {"lose", OPT_LIST, FIELD(lose), "", 0, 0, NULL, "messages that never arrive"},
     {"duplicate", OPT_LIST, FIELD(duplicate), "", 0, 0, NULL, "messages that arrive twice"},
-    {"slow", OPT_LIST, FIELD(slow), "", 0, 0, NULL, "messages that take slow_by longer"},
+    {"delayed", OPT_LIST, FIELD(delayed), "", 0, 0, NULL, "messages that take delayed_by longer"},
     {"read_delay", OPT_TIME, FIELD(read_delay), "500ns", 0, 1000000000, NULL,
      "with t_send: submission to the moment at which the device reads the payload"},
     {"overwrite", OPT_LIST, FIELD(overwrite), "", 0, 0, NULL,
      "with t_send: messages whose payload the next one's has overwritten when it is read"},
-    {"slow_by", OPT_TIME, FIELD(slow_by), "25us", 0, 10000000000, NULL, "how much longer"},
+    {"delayed_by", OPT_TIME, FIELD(delayed_by), "25us", 0, 10000000000, NULL, "how much longer"},
     {"stall", OPT_LIST, FIELD(stall), "", 0, 0, NULL, "steps that the pacer comes to late (kernel rate)"},
     {"stall_by", OPT_TIME, FIELD(stall_by), "25us", 1, 10000000000, NULL, "how late"},
     {"reliable", OPT_BOOL, FIELD(reliable), "yes", 0, 0, NULL, "does a loss invalidate the result"},
@@ -58,10 +58,10 @@ static bool is_listed(const struct cpulist *list, uint32_t seq)
 
 int64_t scripted_delay(const struct scripted_settings *s, uint32_t seq)
 {
-	struct cpulist slow;
+	struct cpulist delayed;
 
-	cpulist_parse(s->slow, &slow, NULL, 0);
-	return s->delay + (seq % 2 ? -s->jitter : s->jitter) + (is_listed(&slow, seq) ? s->slow_by : 0);
+	cpulist_parse(s->delayed, &delayed, NULL, 0);
+	return s->delay + (seq % 2 ? -s->jitter : s->jitter) + (is_listed(&delayed, seq) ? s->delayed_by : 0);
 }
 
 static int by_time(const void *a, const void *b)
@@ -205,7 +205,7 @@ static int scripted_check(const void *settings, const struct transport_config *c
 
 	if (*s->stall && !config->schedule.rate_hz) {
 		snprintf(why, why_size,
-			 "stall holds up a pacer, and this kernel has none; use the kernel rate, or slow");
+			 "stall holds up a pacer, and this kernel has none; use the kernel rate, or delayed");
 		return -EINVAL;
 	}
 	if (*s->overwrite && !config->rewrites) {

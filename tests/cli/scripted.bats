@@ -29,7 +29,7 @@ warnings() {
 }
 
 @test "the maximum is the true maximum, and the standard deviation of 50 ns of jitter is right" {
-	scripted delay=1us jitter=50ns slow=17 slow_by=1ms limit=10us
+	scripted delay=1us jitter=50ns delayed=17 delayed_by=1ms limit=10us
 	[ "$status" -eq 0 ]
 	assert_eq "$(metric lat_ns max)" 1000950
 	scripted delay=1us jitter=50ns
@@ -40,7 +40,7 @@ warnings() {
 }
 
 @test "the share over the limit is counted" {
-	scripted delay=1us slow=0-99 slow_by=20us limit=10us
+	scripted delay=1us delayed=0-99 delayed_by=20us limit=10us
 	assert_eq "$(metric lat_ns over_limit)" 0.1
 }
 
@@ -72,7 +72,7 @@ warnings() {
 	[ "$status" -eq 3 ]
 	assert_contains "$(reasons)" "more than once"
 	assert_eq "$(metric lat_ns n)" 2000
-	scripted slow=3 slow_by=25us interval=10us
+	scripted delayed=3 delayed_by=25us interval=10us
 	[ "$status" -eq 0 ]
 	assert_eq "$(json "$run_dir/summary.json" "d['points'][0]['loss']['reordered']")" 4
 }
@@ -112,7 +112,7 @@ warnings() {
 }
 
 @test "NumPy reads every column, and its quantiles are those of the summary" {
-	scripted delay=3us jitter=700ns slow=0-150 slow_by=90us lose=9 reliable=no messages=12000
+	scripted delay=3us jitter=700ns delayed=0-150 delayed_by=90us lose=9 reliable=no messages=12000
 	[ "$status" -eq 0 ]
 	run /usr/bin/python3 "$ROOT/tests/cli/check_quantiles.py" "$run_dir"
 	echo "$output"

@@ -56,7 +56,20 @@ static void test_paced(void)
 	t = of(
 	    "pingpong", "tcp",
 	    json_pack("{s:i, s:i, s:i, s:i}", "messages", 100, "pause_ns", 10000000, "repetitions", 3, "warmup", 10));
-	is_near(t.paced_s, 3.1, "a pause after every round trip");
+	is_near(t.paced_s, 3, "a pause after every round trip, but none in the warm-up");
+}
+
+static void test_fresh(void)
+{
+	json_t *params = json_pack("{s:i, s:i, s:i, s:i, s:b}", "rate_hz", 1000, "messages", 2000, "repetitions", 5,
+				   "warmup", 500, "fresh", 0);
+	const struct forecast once = of("rate", "shmem", json_deep_copy(params));
+	struct forecast fresh;
+
+	json_object_set_new(params, "fresh", json_true());
+	fresh = of("rate", "shmem", params);
+	is_near(fresh.paced_s, 12.5, "fresh: a warm-up for each repetition");
+	ok(fresh.rest_s > once.rest_s + 0.4, "and new endpoints");
 }
 
 static void test_limits(void)
@@ -197,6 +210,7 @@ int main(void)
 	char *dir = tap_dir();
 
 	test_paced();
+	test_fresh();
 	test_limits();
 	test_unpaced();
 	test_flows();

@@ -23,7 +23,7 @@ static json_t *make_params(void)
 	json_object_set_new(params, "pause_ns", json_integer(1000000));
 	json_object_set_new(params, "jitter_ns", json_integer(50));
 	json_object_set_new(params, "lose", json_string("3,100-109"));
-	json_object_set_new(params, "slow", json_string("20"));
+	json_object_set_new(params, "delayed", json_string("20"));
 	return params;
 }
 
