@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -168,6 +169,39 @@ static void test_failed_undo(void)
 	drop_machine();
 }
 
+/* What is gone may come back with what could not be undone yet, so it is not given up before. */
+static void test_gone_behind_failure(void)
+{
+	struct err e = ERR_INIT;
+	struct journal j;
+	struct plan p;
+	struct undone done;
+	char *path;
+
+	make_machine(NULL);
+	make_plan(&p);
+	journal_init(&j, &m, "test");
+	ok(!transaction_apply(&m, &p, &j, &e), "applied");
+	put("habits", "/b write EBUSY\n");
+	path = fs_path("%s/a", root);
+	unlink(path);
+	machine_close(&m);
+	ok(!machine_open(&m, root, &e) && !state_folder_open(&m, false, &e), "the machine has another habit now");
+	ok(transaction_undo(&m, &j, NULL, NULL, &done, &e) == -EBUSY, "one cannot be undone");
+	is_int((long long)j.count, 2, "it and the one that is gone stay");
+	put("habits", "");
+	put("a", "10\n");
+	machine_close(&m);
+	ok(!machine_open(&m, root, NULL) && !state_folder_open(&m, false, NULL), "it can be written to again");
+	ok(!transaction_undo(&m, &j, NULL, NULL, &done, NULL), "all is undone");
+	is_int((long long)done.gone, 0, "nothing is gone");
+	is_file("a", "1\n");
+	journal_free(&j);
+	plan_free(&p);
+	free(path);
+	drop_machine();
+}
+
 /* What somebody did between the plan and a step that was not made is theirs. */
 static void test_unmade(void)
 {
@@ -247,6 +281,7 @@ int main(void)
 	test_failure("/c write EIO\n", "/c: cannot write");
 	test_failure("/b reads [x] y\n", "'y' was written, and 'x' is read back");
 	test_failed_undo();
+	test_gone_behind_failure();
 	test_unmade();
 	test_lock();
 	test_lock_without_space();

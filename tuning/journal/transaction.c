@@ -129,6 +129,9 @@ static int undo_steps(struct machine *m, struct journal *j, size_t from, const c
 		one = s->unmade ? 0 : s->op->undo(m, s, e);
 		if (s->op == &op_tuned)
 			done->tuned_s += transaction_now_s() - began;
+		/* It may be back with what could not be undone yet: CPUs that SMT took away. */
+		if (one == STEP_GONE && rc)
+			continue;
 		if (one < 0) {
 			rc = rc ? rc : one;
 			continue;
