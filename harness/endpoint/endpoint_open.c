@@ -66,6 +66,12 @@ static int read_cpu(const json_t *order, const char *key)
 	return n >= 0 && n < CPULIST_MAX ? (int)n : -1;
 }
 
+/* It becomes a part of names in /dev/shm. */
+static bool is_object_name(const char *name)
+{
+	return strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
+}
+
 static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 {
 	const char *role = json_text(order, "role"), *flow = json_text(order, "flow");
@@ -74,7 +80,7 @@ static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 
 	if (rc)
 		return rc;
-	if (!*role || !json_is_object(params))
+	if (!*role || !json_is_object(params) || !is_object_name(json_text(order, "name")))
 		return err_set(e, -EPROTO, STATUS_FAILED, "open", NULL, "the order is not complete");
 	ep->role = strcmp(role, role_names[ROLE_SINK]) ? ROLE_SOURCE : ROLE_SINK;
 	ep->cpu = read_cpu(order, "cpu");
@@ -86,7 +92,7 @@ static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 	return rc;
 }
 
-static int open_recorder(struct endpoint *ep, struct err *e)
+static int open_recorder(struct endpoint *ep, const json_t *order, struct err *e)
 {
 	const char *names[KERNEL_COLUMNS];
 	const int64_t messages = ep->flow.config.schedule.messages;
@@ -99,7 +105,8 @@ static int open_recorder(struct endpoint *ep, struct err *e)
 		}
 	if (messages < 1 || messages > UINT32_MAX)
 		return err_set(e, -EPROTO, STATUS_FAILED, "open", NULL, "has no valid number of messages");
-	return recorder_open(&ep->recorder, names, count, (uint64_t)messages, ep->flow.common.touch, ep->numa_node, e);
+	return recorder_open(&ep->recorder, json_text(order, "name"), names, count, (uint64_t)messages,
+			     ep->flow.common.touch, ep->numa_node, e);
 }
 
 static int open_side(struct endpoint *ep, const json_t *order, struct err *e)
@@ -182,7 +189,7 @@ int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, stru
 	if (!rc)
 		rc = runners_prioritise(&ep->runners, (int)s->priority, s->priority_limit, e);
 	if (!rc)
-		rc = open_recorder(ep, e);
+		rc = open_recorder(ep, order, e);
 	if (!rc)
 		rc = open_side(ep, order, e);
 	if (!rc)
@@ -191,7 +198,6 @@ int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, stru
 		return rc;
 	if (s->touch)
 		lock_everything();
-	*reply = json_pack("{s:s, s:o, s:s, s:o}", "type", "opened", "address", address, "scratch", ep->recorder.dir,
-			   "placement", placement_json(ep));
+	*reply = json_pack("{s:s, s:o, s:o}", "type", "opened", "address", address, "placement", placement_json(ep));
 	return 0;
 }

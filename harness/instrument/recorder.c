@@ -12,9 +12,9 @@
 #include "common/npy.h"
 #include "instrument/recorder.h"
 
-static int make_scratch(struct recorder *r, struct err *e)
+static int make_scratch(struct recorder *r, const char *name, struct err *e)
 {
-	snprintf(r->dir, sizeof(r->dir), "/dev/shm/kblat-%u-%d-XXXXXX", (unsigned)getuid(), (int)getpid());
+	snprintf(r->dir, sizeof(r->dir), "/dev/shm/kblat-%u-%d-%.16sXXXXXX", (unsigned)getuid(), (int)getpid(), name);
 	if (mkdtemp(r->dir))
 		return 0;
 
@@ -66,8 +66,8 @@ static int open_column(struct recorder *r, struct recorder_column *c, const char
 	return rc;
 }
 
-int recorder_open(struct recorder *r, const char *const *names, unsigned count, uint64_t capacity, bool touch, int node,
-		  struct err *e)
+int recorder_open(struct recorder *r, const char *name, const char *const *names, unsigned count, uint64_t capacity,
+		  bool touch, int node, struct err *e)
 {
 	size_t size = NPY_HEADER + capacity * sizeof(int64_t);
 
@@ -79,7 +79,7 @@ int recorder_open(struct recorder *r, const char *const *names, unsigned count, 
 		     : recorder_check_space((uint64_t)size * count, e);
 
 	if (!rc)
-		rc = make_scratch(r, e);
+		rc = make_scratch(r, name, e);
 	for (; !rc && r->columns < count; r->columns++)
 		rc = open_column(r, &r->column[r->columns], names[r->columns], size, node, e);
 	if (rc)

@@ -3,7 +3,7 @@
  * NUMA node, so that a store is a store. Eight bytes a stamp; nothing else grows with the number of messages. Entries
  * are NEVER until they are written.
  *
- * One writer thread a column. The scratch directory is private (0700) and named kblat-<uid>-<pid>-<random>; a run that
+ * One writer thread a column. The scratch directory is private (0700) and named kblat-<uid>-<pid>-<name><random>; a run that
  * is killed leaves its stamps there, readable by NumPy.
  */
 #ifndef KBLAT_INSTRUMENT_RECORDER_H
@@ -30,10 +30,10 @@ struct recorder {
 	struct recorder_column column[RECORDER_COLUMNS];
 };
 
-/* Make the scratch directory and `count` columns of `capacity` entries. STATUS_FAILED and how much is missing if tmpfs
+/* Make the scratch directory, which has `name` in its own, and `count` columns of `capacity` entries. STATUS_FAILED and how much is missing if tmpfs
  * is too small. */
-int recorder_open(struct recorder *r, const char *const *names, unsigned count, uint64_t capacity, bool touch, int node,
-		  struct err *e);
+int recorder_open(struct recorder *r, const char *name, const char *const *names, unsigned count, uint64_t capacity,
+		  bool touch, int node, struct err *e);
 
 /* Forget what was recorded: all NEVER (or, untouched, given back to the system). */
 void recorder_reset(struct recorder *r);

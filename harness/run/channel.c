@@ -416,19 +416,5 @@ void channel_stop(struct channel *c, int64_t patience_ms)
 	wire_free(&c->from);
 	wire_free(&c->complaints);
 	json_decref(c->hello);
-	for (size_t i = 0; i < LEFTOVERS && c->leftover[i]; i++) {
-		if (unlink(c->leftover[i])) /* an object; or a directory of columns */
-			fs_remove_tree(c->leftover[i], NULL);
-		free(c->leftover[i]);
-	}
 	channel_init(c, c->name);
-}
-
-void channel_note_leftover(struct channel *c, const char *path)
-{
-	for (size_t i = 0; i < LEFTOVERS; i++)
-		if (!c->leftover[i]) {
-			c->leftover[i] = fs_path("%s", path);
-			return;
-		}
 }

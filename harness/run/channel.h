@@ -11,7 +11,6 @@
 #include "common/wire.h"
 
 #define STDERR_TAIL 1024
-#define LEFTOVERS   8
 
 /* Nothing has been started: it can be stopped all the same. */
 struct channel;
@@ -25,7 +24,6 @@ struct channel {
 	char stderr_tail[STDERR_TAIL + 1];
 	size_t stderr_length;
 	json_t *hello;
-	char *leftover[LEFTOVERS]; /* paths in /dev/shm to remove if it can't do so itself */
 };
 
 /*
@@ -62,11 +60,7 @@ int channel_wait(struct channel *const *channels, size_t count, int64_t deadline
 int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
 		void *arg, struct err *e);
 
-/* Remove that path when it is stopped. */
-void channel_note_leftover(struct channel *c, const char *path);
-
-/* Close its input and wait up to `patience_ms` for it to end; then end its process group by force. Removes its
- * leftovers. */
+/* Close its input and wait up to `patience_ms` for it to end; then end its process group by force. */
 void channel_stop(struct channel *c, int64_t patience_ms);
 
 int64_t channel_now_ms(void);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -59,6 +58,8 @@ void session_stop(struct session *s)
 
 		channel_stop(&s->peer[i].channel, left > 0 ? left : 0);
 	}
+	for (size_t i = 0; i < s->count; i += 2)
+		leftovers_remove(s->peer[i].flow_name);
 }
 
 void session_end(struct session *s)
@@ -293,27 +294,6 @@ static int send_open(struct session *s, size_t i, const char *name, struct err *
 	return channel_send(&s->peer[i].channel, order, e);
 }
 
-/* What an endpoint that is killed would leave in /dev/shm: only names that can be ours are taken from its answer. */
-static void note_leftover(struct session *s, struct peer *p, const json_t *name)
-{
-	const char *path = json_string_value(name);
-
-	if (path && is_local(s, p) && !strncmp(path, "/dev/shm/kblat-", 15) && !strchr(path + 9, '/'))
-		channel_note_leftover(&p->channel, path);
-}
-
-static void note_leftovers(struct session *s)
-{
-	for (size_t i = 0; i < s->count; i++) {
-		const json_t *reply = s->peer[i].reply, *name;
-		size_t k;
-
-		note_leftover(s, &s->peer[i], json_object_get(reply, "scratch"));
-		json_array_foreach (json_object_get(json_object_get(reply, "address"), "scratch"), k, name)
-			note_leftover(s, &s->peer[i], name);
-	}
-}
-
 /* Sides of other flows that have the same CPU. */
 static json_t *sharers(const struct session *s, size_t i)
 {
@@ -355,31 +335,20 @@ static void note_placement(struct session *s, size_t i)
 	keep_of_peer(s->placement, &s->peer[i], placement);
 }
 
-/* Unique for this run, point and flow: objects that need a name have it. */
-static void draw_name(char name[17])
-{
-	unsigned char random[8];
-
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		memset(random, 0, sizeof(random));
-	for (size_t i = 0; i < sizeof(random); i++)
-		snprintf(name + 2 * i, 3, "%02x", random[i]);
-}
-
 int session_open(struct session *s, struct err *e)
 {
-	char name[17] = "";
 	int rc = deal_cpus(s, e);
 
 	for (size_t i = 0; !rc && i < s->count; i++) {
+		char *name = s->peer[i & ~(size_t)1].flow_name;
+
 		if (i % 2 == 0)
-			draw_name(name);
+			leftovers_draw_name(name);
 		rc = send_open(s, i, name, e);
 	}
 	if (rc)
 		return rc;
 	rc = session_collect(s, WHOM_ALL, "opened", e);
-	note_leftovers(s);
 	if (rc)
 		return rc;
 	s->is_open = true;

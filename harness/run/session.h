@@ -12,6 +12,7 @@
 #include "point/point.h"
 #include "run/channel.h"
 #include "run/context.h"
+#include "run/leftovers.h"
 
 /* One endpoint, as the coordinator has it. Endpoint 2 * i + role is of flow i. */
 struct peer {
@@ -19,8 +20,9 @@ struct peer {
 	enum role role;
 	char name[FLOW_NAME_MAX + 16]; /* "small sink", "sink" */
 	struct channel channel;
-	const char *shield; /* of the environment; NULL: it is in none */
-	bool idle;	    /* its flow takes no part in this repetition */
+	char flow_name[LEFTOVERS_NAME]; /* of a source: both sides' objects have it in their names */
+	const char *shield;		/* of the environment; NULL: it is in none */
+	bool idle;			/* its flow takes no part in this repetition */
 	struct survey *survey;
 	json_t *reply; /* the last awaited answer */
 };

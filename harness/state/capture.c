@@ -176,7 +176,7 @@ void capture_made(struct capture *c, const char *name, bool by_all, char *text, 
 	free(path);
 }
 
-static void load(struct capture *c, const char *path)
+static void capture_load(struct capture *c, const char *path)
 {
 	free(c->text);
 	free(c->last_path);
@@ -199,7 +199,7 @@ static void load(struct capture *c, const char *path)
 int capture_file(struct capture *c, const char *path, const char **text, size_t *length)
 {
 	if (!c->last_path || strcmp(c->last_path, path))
-		load(c, path);
+		capture_load(c, path);
 	*text = c->text;
 	*length = c->length;
 	return c->rc;

@@ -61,7 +61,7 @@ static void usual_free(struct usual *u)
 	*u = (struct usual){.folder = NULL};
 }
 
-static char *line_of(const struct sysroot *root, const char *path)
+static char *sysctl_line(const struct sysroot *root, const char *path)
 {
 	char line[LINE];
 
@@ -79,7 +79,7 @@ static void usual_read(struct usual *u, const struct sysroot *root, char *folder
 		char *path = fs_path("%s/%s", folder, u->names[i]);
 
 		if (!is_left_out(path))
-			u->lines[i] = line_of(root, path);
+			u->lines[i] = sysctl_line(root, path);
 		free(path);
 	}
 }
@@ -122,7 +122,7 @@ static bool is_like_default(struct walk *w, const char *path)
 	else
 		usual_read(&w->usual, root, folder);
 	usual = usual_line(&w->usual, strchr(interface, '/') + 1);
-	own = usual ? line_of(root, path) : NULL;
+	own = usual ? sysctl_line(root, path) : NULL;
 	is_like = own && !strcmp(own, usual);
 	free(own);
 	return is_like;

@@ -136,8 +136,7 @@ static json_t *messaging_describe(const struct messaging *m)
 {
 	char token[TOKEN_TEXT];
 
-	return json_pack("{s:s, s:s, s:o*}", "endpoint", m->endpoint, "token", token_text(&m->token, token), "scratch",
-			 *m->path ? json_pack("[s]", m->path) : NULL);
+	return json_pack("{s:s, s:s}", "endpoint", m->endpoint, "token", token_text(&m->token, token));
 }
 
 static void set_directions(struct messaging *m, const struct transport_config *config)

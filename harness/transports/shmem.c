@@ -151,8 +151,7 @@ static int shmem_open(const struct transport_config *config, const void *setting
 	}
 	if (t->role == ROLE_SINK)
 		use_map(t);
-	*address =
-	    t->name[0] ? json_pack("{s:s, s:[s+]}", "object", t->name, "scratch", "/dev/shm", t->name) : json_object();
+	*address = t->name[0] ? json_pack("{s:s}", "object", t->name) : json_object();
 	*out = &t->base;
 	return 0;
 }

@@ -112,8 +112,8 @@ struct transport_ops {
 	/* Fill what differs from transport_traits_of()'s defaults. NULL: nothing does. */
 	void (*traits)(const void *settings, struct transport_traits *out);
 
-	/* Make the resources. `*address` (new reference) is what the peer needs in connect(); what would stay in
-	 * /dev/shm if this process were killed is named in its "scratch", a list of paths. STATUS_IMPOSSIBLE in `e` where
+	/* Make the resources. `*address` (new reference) is what the peer needs in connect(). What would stay in
+	 * /dev/shm if this process were killed must have config->name in its name. STATUS_IMPOSSIBLE in `e` where
 	 * this machine or device can't. On failure nothing is left. `settings` need not live longer than the call. */
 	int (*open)(const struct transport_config *config, const void *settings, struct transport **t, json_t **address,
 		    struct err *e);

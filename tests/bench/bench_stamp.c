@@ -58,7 +58,7 @@ int main(void)
 	struct clock_report clock;
 	double a[ROUNDS], b[ROUNDS], ratio[ROUNDS];
 
-	if (recorder_open(&r, names, 2, MESSAGES, true, -1, &e)) {
+	if (recorder_open(&r, "bench", names, 2, MESSAGES, true, -1, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}

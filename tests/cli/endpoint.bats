@@ -49,6 +49,24 @@ json.dump(d, open('bad.json', 'w'))"
 	done
 }
 
+@test "a second open is refused, and what the first one made is removed" {
+	make_params
+	touch before-shm
+	run say "$(open_order sink)" "$(open_order sink)" "$(open_order source)"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '"type":"opened"' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '"type":"error"' <<<"$output")" -eq 2 ]
+	[ -z "$(shm_files)" ]
+}
+
+@test "a name that is no name is refused: it would be a part of paths" {
+	make_params
+	for name in ../../../../tmp/x 0123456789abcde 0123456789abcdeg ''; do
+		run say "$(open_order sink | sed "s|0123456789abcdef|$name|")"
+		assert_contains "$output" '"type":"error"'
+	done
+}
+
 @test "its scratch is gone when its input ends in the middle" {
 	make_params
 	touch before-shm

@@ -155,3 +155,41 @@ campaign() {
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "no SPEC is given"
 }
+
+# killed_at_set_up TRANSPORT: a run whose endpoints are killed as soon as something of theirs is in /dev/shm.
+killed_at_set_up() {
+	cat >launch <<-'SH'
+		#!/bin/bash
+		shopt -s nullglob
+		"$@" <&0 &
+		made=()
+		while [ ${#made[@]} -eq 0 ] && kill -0 $! 2>/dev/null; do
+			made=(/dev/shm/kblat-$UID-$!-*)
+		done
+		kill -KILL $!
+		wait
+	SH
+	chmod +x launch
+	run "$KBLAT" run scripted.yaml --out "$T/runs" --set transport="$1" --sink "$T/launch"
+}
+
+@test "an endpoint that is killed at whatever moment leaves nothing in /dev/shm" {
+	spec scripted <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 1, repetitions: 1, warmup: 0}
+	YAML
+	touch before-shm
+	for transport in scripted shmem zeromq nanomsg; do
+		for _ in 1 2 3; do
+			killed_at_set_up "$transport"
+			echo "$transport: $output"
+			[ "$status" -eq 1 ]
+		done
+	done
+	# By the time alone: whose they are cannot be asked of who was killed.
+	run find /dev/shm -maxdepth 1 -newer before-shm -name "kblat-$(id -u)-*"
+	for left in "${lines[@]}"; do
+		maker=$(shm_maker "$left")
+		echo "$left of $maker"
+		[ -d "/proc/$maker" ] || [ ! -e "$left" ]
+	done
+}

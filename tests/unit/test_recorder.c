@@ -21,7 +21,7 @@ int main(void)
 	struct stat st;
 	char dir[256];
 
-	is_int(recorder_open(&r, names, 2, 100, true, -1, &e), 0, "opens %s", e.text);
+	is_int(recorder_open(&r, "test", names, 2, 100, true, -1, &e), 0, "opens %s", e.text);
 	snprintf(dir, sizeof(dir), "%s", r.dir);
 	ok(stat(dir, &st) == 0 && (st.st_mode & 0777) == 0700, "the scratch directory is private");
 
@@ -42,7 +42,7 @@ int main(void)
 	ok(stat(dir, &st) != 0, "nothing is left behind");
 	free(path);
 
-	is_int(recorder_open(&r, names, 2, 1ULL << 50, true, -1, &e) != 0, 1,
+	is_int(recorder_open(&r, "test", names, 2, 1ULL << 50, true, -1, &e) != 0, 1,
 	       "more than there is memory for is refused");
 	ok(e.status == STATUS_IMPOSSIBLE && strstr(e.text, "/dev/shm") != NULL, "and says so: %s", e.text);
 	return done_testing();
