@@ -7,6 +7,7 @@
 #   key_rows, key_columns
 #   top                                           the upper end of the counts
 #   limit                                         in ns, a line if it is in the range
+#   bin_text, limit_text                          both with a unit
 #   title, notes                                  text
 #   box_left, box_top, box_bottom                 where the notes are, in pixels
 #   invalid, invalid_lines                        text; "" for a point that is valid
@@ -15,7 +16,7 @@ down = 19 * (key_rows - 1)
 set tmargin at screen py(56 + down)
 set key maxcols key_columns
 set xlabel sprintf("latency [%s]", unit) noenhanced offset character 0,0.3
-set ylabel sprintf("messages per bin of %g %s", bin / unit_ns, unit) noenhanced
+set ylabel "messages per bin of ".bin_text noenhanced
 set logscale y
 set xrange [low / unit_ns:high / unit_ns]
 set yrange [0.8:top]
@@ -31,7 +32,7 @@ at(value) = value / unit_ns
 if (limit > low && limit < high) {
 	set arrow from at(limit),graph 0 to at(limit),graph 1 nohead back linecolor rgb grey linewidth 0.8 \
 		dashtype (6,4)
-	set label sprintf(" limit %g %s", at(limit), unit) at at(limit),graph (0.95 - 0.07 * series_count) left front \
+	set label " limit ".limit_text at at(limit),graph (0.95 - 0.07 * series_count) left front \
 		noenhanced textcolor rgb grey font face.",11"
 }
 

@@ -1,5 +1,6 @@
 #include "report/axes.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +133,7 @@ bool axes_is_on_one(const struct report *r, const struct report_item *i)
 
 static bool says_what_it_is(const json_t *value, const char *text)
 {
-	return json_is_string(value) && strspn(text, "0123456789") != strlen(text) && strcmp(text, "on") != 0 &&
+	return json_is_string(value) && !isdigit((unsigned char)*text) && strcmp(text, "on") != 0 &&
 	       strcmp(text, "off") != 0 && strcmp(text, "auto") != 0;
 }
 

@@ -28,9 +28,15 @@ struct pair {
 
 /* --- which keys --- */
 
-static bool is_facet(const char *key)
+/* Those whose values are shown side by side, or against. */
+static bool is_never_overlaid(const char *key)
 {
-	return !strcmp(flows_bare_key(key), AXES_FACET);
+	static const char *const keys[] = {AXES_FACET, AXES_SIZE, "values", "rate_hz"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(flows_bare_key(key), keys[i]))
+			return true;
+	return false;
 }
 
 static void find_keys(struct overlay_keys *k, const struct report *r)
@@ -74,7 +80,7 @@ static size_t keys_of(const struct overlay_keys *k, size_t with, bool apart, con
 static bool may_tell_apart(const struct overlay_keys *k, size_t with)
 {
 	for (size_t i = 0; i < k->count; i++)
-		if (k->with[i] == with && is_facet(k->key[i]))
+		if (k->with[i] == with && is_never_overlaid(k->key[i]))
 			return false;
 	return k->with[with] == with;
 }
@@ -174,12 +180,12 @@ static char *label_of_both(const struct overlay_keys *k, const struct pair *p)
 	return label;
 }
 
-/* "t_lat: inline off, inline on; rc" */
+/* "t_lat: inline off and inline on; rc" */
 static char *words_of(const struct pair *p, const char *const *labels, const char *both)
 {
 	bool alike = !strcmp(p->shown[0].series->name, p->shown[1].series->name);
 
-	return fs_path("%s%s%s, %s%s%s", alike ? p->shown[0].series->label : "", alike ? ": " : "", labels[0],
+	return fs_path("%s%s%s and %s%s%s", alike ? p->shown[0].series->label : "", alike ? ": " : "", labels[0],
 		       labels[1], *both ? "; " : "", both);
 }
 

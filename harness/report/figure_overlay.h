@@ -1,8 +1,8 @@
 /*
  * Two points in one histogram: inline or not, send or write, signalled or not. Of each two that
  * differ in nothing but one setting with two values, or in several that always change together,
- * unless a figure against another setting compares them already. Service types are not laid over
- * each other; nor is t_comp.
+ * unless a figure against another setting compares them already. Service types, sizes and rates
+ * are not laid over each other; nor is t_comp.
  */
 #ifndef KBLAT_REPORT_FIGURE_OVERLAY_H
 #define KBLAT_REPORT_FIGURE_OVERLAY_H

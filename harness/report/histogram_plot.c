@@ -94,7 +94,10 @@ static double top_of(const struct bins *b, const struct box *box, size_t rows)
 static void set_range(struct figures *f, const struct bins *b, int64_t limit_ns)
 {
 	struct axis_unit unit = figure_axis_unit((double)b->high);
+	char text[32];
 
+	figure_set(f, "bin_text", unit_format(UNIT_TIME_NS, b->width, text, sizeof(text)));
+	figure_set(f, "limit_text", unit_format(UNIT_TIME_NS, limit_ns, text, sizeof(text)));
 	figure_set(f, "unit", unit.name);
 	figure_set_number(f, "unit_ns", unit.ns);
 	figure_set_number(f, "low", (double)b->low);

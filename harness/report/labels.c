@@ -1,5 +1,6 @@
 #include "report/labels.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +40,13 @@ char *label_value(const char *key, const json_t *value, char *buf, size_t size)
 	return buf;
 }
 
-/* "rc" says what it is, "auto" and "5" do not. */
+/* "rc" says what it is, "auto", "5" and "188B" do not. */
 static bool needs_name(const json_t *value)
 {
 	static const char *const bare[] = {"auto", "yes", "no", "on", "off", "none", "default"};
 	const char *text = json_string_value(value);
 
-	if (!text || !*text || strspn(text, "0123456789,.:-") == strlen(text))
+	if (!text || !*text || isdigit((unsigned char)*text) || strspn(text, ",.:-") == strlen(text))
 		return true;
 	for (size_t i = 0; i < sizeof(bare) / sizeof(bare[0]); i++)
 		if (!strcmp(text, bare[i]))

@@ -87,7 +87,7 @@ static void test_pairs(const char *root)
 	points[1].reason = "7 page faults";
 	script = make(root, "pairs", NULL);
 	pairs_are(script, 2, "busy and event, of each service type; service types are not laid over each other");
-	contains(script, "title = \"pairs: t_lat: busy, event; rc\"",
+	contains(script, "title = \"pairs: t_lat: busy and event; rc\"",
 		 "the title says what differs, and what they share");
 	contains(script, "series[1] = \"busy\"\nmedian[1] = 12", "the first");
 	contains(script, "series[2] = \"event\"\nmedian[2] = 3", "the second");
@@ -104,7 +104,7 @@ static void test_pairs(const char *root)
 	ok(text && !strstr(text, "NOT VALID"), "and no other");
 	free(text);
 	text = derived(root, "pairs", "report.html");
-	contains(text, "Histograms of t_lat: busy, event; uc", "the page shows it");
+	contains(text, "Histograms of t_lat: busy and event; uc", "the page shows it");
 	free(text);
 	free(script);
 }
@@ -141,15 +141,15 @@ static void test_together(const char *root)
 {
 	char *script;
 
-	add("verbs", "rc", "busy", 32);
-	add("verbs", "rc", "event", 64);
+	add("a", NULL, "busy", 32);
+	add("b", NULL, "event", 32);
 	script = make(root, "together", NULL);
 	pairs_are(script, 1, "two settings that change together tell a pair apart");
-	contains(script, "series[2] = \"event, size 64B\"", "and are both named");
+	contains(script, "series[2] = \"b, event\"", "and are both named");
 	free(script);
-	add("verbs", "rc", "busy", 32);
-	add("verbs", "rc", "event", 32);
-	add("verbs", "rc", "event", 64);
+	add("a", NULL, "busy", 32);
+	add("a", NULL, "event", 32);
+	add("b", NULL, "event", 32);
 	script = make(root, "apart", NULL);
 	pairs_are(script, 2, "two that do not make pairs that differ in one");
 	free(script);
@@ -167,6 +167,11 @@ static void test_none(const char *root)
 	contains(script, "kind = \"axis\"", "where a figure against a setting compares them");
 	pairs_are(script, 0, "there are no pairs");
 	free(script);
+	add("verbs", "rc", "busy", 8);
+	add("verbs", "rc", "busy", 16);
+	script = make(root, "sizes", NULL);
+	pairs_are(script, 0, "nor of two sizes");
+	free(script);
 	for (size_t i = 0; i < 3; i++)
 		add(transports[i], "rc", "busy", 32);
 	script = make(root, "three", NULL);
@@ -176,12 +181,15 @@ static void test_none(const char *root)
 
 static void test_many(const char *root)
 {
+	struct fixture_with with[POINTS_MAX] = {{false, false}};
 	char *script, *page;
 
 	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]); t++)
-		for (int i = 0; i < 4; i++)
-			add(transports[t], NULL, i % 2 ? "busy" : "event", i / 2 ? 64 : 32);
-	script = make(root, "many", NULL);
+		for (int i = 0; i < 4; i++) {
+			with[point_count].t_hw = i / 2;
+			add(transports[t], NULL, i % 2 ? "busy" : "event", 32);
+		}
+	script = make(root, "many", with);
 	pairs_are(script, PAIRS_MAX, "no more than can be looked at");
 	page = derived(root, "many", "report.html");
 	contains(page, "The first 32 of 36 pairs.", "and the page says so");
