@@ -77,7 +77,9 @@ static void print_not_transmitted(FILE *out, const struct report_item *i)
 	struct missed_steps s;
 	bool known = missed_steps_of(i->point, i->series->flow, &s);
 
-	print_share(out, known, s.lost_share);
+	print_share(out, known, s.not_transmitted_share);
+	if (known)
+		fputs(" of those sent", out);
 }
 
 static bool is_always(const struct report_item *i)

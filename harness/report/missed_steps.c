@@ -11,7 +11,7 @@ static bool share_of(const json_t *pacing, const char *key, double *share)
 	return json_is_number(j) && *share >= 0 && *share <= 1;
 }
 
-/* Of the series that leads the flow. */
+/* Of the series that leads the flow, in runs whose pacing does not say it. */
 static int64_t lost_of(const struct report_point *p, const struct layout_flow *flow)
 {
 	int64_t lost = 0;
@@ -22,6 +22,17 @@ static int64_t lost_of(const struct report_point *p, const struct layout_flow *f
 	return lost;
 }
 
+static void add_lost(struct missed_steps *s, const struct report_point *p, const struct layout_flow *flow,
+		     const json_t *pacing)
+{
+	const json_t *j = json_object_get(pacing, "not_transmitted");
+	double lost = json_is_integer(j) ? (double)json_integer_value(j) : (double)lost_of(p, flow);
+	double sent = (double)s->due * (1 - missed_steps_in(s));
+
+	s->lost_share = lost / (double)s->due;
+	s->not_transmitted_share = sent > 0 ? lost / sent : 0;
+}
+
 bool missed_steps_of(const struct report_point *p, const struct layout_flow *flow, struct missed_steps *s)
 {
 	const json_t *pacing = flows_get(p->summary, flow->name, pacing_block.name);
@@ -29,7 +40,7 @@ bool missed_steps_of(const struct report_point *p, const struct layout_flow *flo
 	*s = (struct missed_steps){.due = json_integer_value(json_object_get(pacing, "steps"))};
 	if (s->due > 0 && share_of(pacing, "missed_share", &s->missed_share) &&
 	    share_of(pacing, "unsent_share", &s->unsent_share)) {
-		s->lost_share = (double)lost_of(p, flow) / (double)s->due;
+		add_lost(s, p, flow, pacing);
 		return true;
 	}
 	*s = (struct missed_steps){0};

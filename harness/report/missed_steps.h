@@ -15,6 +15,7 @@
 struct missed_steps {
 	int64_t due;
 	double missed_share, unsent_share, lost_share; /* of those; 0 to 1 */
+	double not_transmitted_share;		       /* lost, of the steps that were sent */
 };
 
 /* False: the flow has no pacer, or no step was due; `s` is zero then. */

@@ -155,8 +155,8 @@ static void write_histograms(const struct page *p)
 	    model_has_flows(p->report) ? " and flow" : "",
 	    is_paced(p->report)
 		? " Of the steps that were due, <i>missing in</i> is the share without a sample at the source (missed "
-		  "by the pacer, or not sent), <i>missing out</i> that without one at the sink, and <i>not "
-		  "transmitted</i> what was lost between them."
+		  "by the pacer, or not sent), <i>missing out</i> that without one at the sink; <i>not "
+		  "transmitted</i> is the share of the samples sent that never arrived."
 		: "");
 	for (size_t i = 0; i < p->report->count; i++)
 		write_histograms_of(p, &p->report->points[i]);
