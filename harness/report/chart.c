@@ -84,7 +84,7 @@ static bool tells_lines_apart(const struct chart *c, const char *key)
 	return false;
 }
 
-static size_t line_of(const struct chart *c, const struct report_item *item)
+static size_t line_index(const struct chart *c, const struct report_item *item)
 {
 	size_t i = 0;
 
@@ -95,7 +95,7 @@ static size_t line_of(const struct chart *c, const struct report_item *item)
 
 size_t chart_line(const struct chart *c, const struct report_item *item)
 {
-	size_t line = line_of(c, item);
+	size_t line = line_index(c, item);
 
 	return line < c->from || line >= c->from + c->drawn ? c->drawn : line - c->from;
 }
@@ -115,7 +115,7 @@ static void find_lines(struct chart *c)
 	for (size_t i = 0; i < c->r->leading_count; i++) {
 		const struct report_item *item = &c->r->leading[i];
 
-		if (!chart_has(c, item) || line_of(c, item) < c->line_count)
+		if (!chart_has(c, item) || line_index(c, item) < c->line_count)
 			continue;
 		c->lines = grow_or_abort(c->lines, c->line_count, sizeof(*c->lines));
 		c->lines[c->line_count++] = item;

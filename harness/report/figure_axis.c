@@ -36,7 +36,7 @@ struct scale {
 #define NUMBERS 3 /* median, P10, P90 */
 
 /* False: it is not known. */
-static bool number_of(const struct report_series *s, size_t which, int64_t *value)
+static bool axis_number(const struct report_series *s, size_t which, int64_t *value)
 {
 	return which == 1 ? model_quantile(s, 0.1, BEYOND, value) : model_metric(s, which ? "p90" : "p50", value);
 }
@@ -50,7 +50,7 @@ static void axis_row(FILE *table, const struct chart *c, const struct report_ite
 		model_is_valid(item->point));
 	for (size_t i = 0; i < NUMBERS; i++) {
 		fputc('\t', table);
-		if (number_of(s, i, &value))
+		if (axis_number(s, i, &value))
 			fprintf(table, "%" PRId64, value);
 	}
 	missed_steps_cells(table, item->point, s->flow);
@@ -165,7 +165,7 @@ static struct scale scale_of(const struct chart *c)
 		if (!chart_has(c, item))
 			continue;
 		for (size_t n = 0; n < NUMBERS; n++)
-			if (number_of(item->series, n, &value))
+			if (axis_number(item->series, n, &value))
 				figure_range_add(&scale.range, value);
 		if (!missed_steps_of(item->point, item->series->flow, &steps))
 			continue;

@@ -39,7 +39,7 @@ static bool is_never_overlaid(const char *key)
 	return false;
 }
 
-static void find_keys(struct overlay_keys *k, const struct report *r)
+static void overlay_find_keys(struct overlay_keys *k, const struct report *r)
 {
 	size_t most = r->varying.count + 1;
 
@@ -181,7 +181,7 @@ static char *label_of_both(const struct overlay_keys *k, const struct pair *p)
 }
 
 /* "t_lat: inline off and inline on; rc" */
-static char *words_of(const struct pair *p, const char *const *labels, const char *both)
+static char *overlay_words(const struct pair *p, const char *const *labels, const char *both)
 {
 	bool alike = !strcmp(p->shown[0].series->name, p->shown[1].series->name);
 
@@ -197,7 +197,7 @@ static char *overlay_title(const struct overlay_keys *k, const char *words)
 	return fs_path("%s%s%s", name ? name : "", name ? ": " : "", words);
 }
 
-static void write_heading(FILE *table, const char *const *labels)
+static void overlay_heading(FILE *table, const char *const *labels)
 {
 	fputs("from_ns\tto_ns", table);
 	for (size_t i = 0; i < 2; i++) {
@@ -207,18 +207,18 @@ static void write_heading(FILE *table, const char *const *labels)
 	fputc('\n', table);
 }
 
-static int add_pair(struct figures *f, const struct overlay_keys *k, const struct pair *p, struct err *e)
+static int add_overlay(struct figures *f, const struct overlay_keys *k, const struct pair *p, struct err *e)
 {
 	char *labels[] = {label_of(k, p, 0), label_of(k, p, 1)}, *both = label_of_both(k, p);
 	const char *const names[] = {labels[0], labels[1]};
-	char *words = words_of(p, names, both);
+	char *words = overlay_words(p, names, both);
 	FILE *table =
 	    figure_begin(f, "overlay", NULL, fs_path("overlay-%zu", f->count), fs_path("Histograms of %s", words), e);
 
 	if (table) {
 		const struct report_series *const series[] = {p->shown[0].series, p->shown[1].series};
 
-		write_heading(table, names);
+		overlay_heading(table, names);
 		histogram_plot_write(f, table,
 				     &(struct histogram_plot){.series = series,
 							      .labels = names,
@@ -244,7 +244,7 @@ static int each_pair(struct figures *f, const struct report *r, size_t *count, s
 	int rc = 0;
 
 	*count = 0;
-	find_keys(&k, r);
+	overlay_find_keys(&k, r);
 	for (size_t with = 0; !rc && with < k.count; with++) {
 		if (!may_tell_apart(&k, with))
 			continue;
@@ -252,7 +252,7 @@ static int each_pair(struct figures *f, const struct report *r, size_t *count, s
 			if (!make_pair(&pair, &k, with, i))
 				continue;
 			if (f && *count < FIGURE_OVERLAYS_MAX)
-				rc = add_pair(f, &k, &pair, e);
+				rc = add_overlay(f, &k, &pair, e);
 			++*count;
 		}
 	}

@@ -136,7 +136,7 @@ static void write_histograms_of(const struct page *p, const struct report_point 
 	html_printf(p, "</div>\n");
 }
 
-static bool is_paced(const struct report *r)
+static bool has_pacer(const struct report *r)
 {
 	struct missed_steps steps;
 
@@ -153,7 +153,7 @@ static void write_histograms(const struct page *p)
 	    "<section>\n<h2>Histograms</h2>\n<p class=\"soft\">One for each point%s; counts are on a logarithmic "
 	    "axis, the red line is the median of the first series.%s</p>\n<div class=\"grid\">\n",
 	    model_has_flows(p->report) ? " and flow" : "",
-	    is_paced(p->report)
+	    has_pacer(p->report)
 		? " Of the steps that were due, <i>missing in</i> is the share without a sample at the source (missed "
 		  "by the pacer, or not sent), <i>missing out</i> that without one at the sink; <i>not "
 		  "transmitted</i> is the share of the samples sent that never arrived."
