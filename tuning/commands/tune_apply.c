@@ -11,7 +11,8 @@ const struct cli_command tune_apply_cli = {
     .summary =
 	"Make the changes of a profile, all or none: originals are written to a journal first, every value is read "
 	"back, and if one step fails all are undone.",
-    .details = "It stays applied until 'kbtune restore', in any process, or a reboot.",
+    .details = "It stays applied until 'kbtune restore', in any process, or a reboot. A tuned profile lasts beyond a "
+	       "reboot: 'kbtune restore' puts that back as well.",
     .min_args = 1,
     .max_args = 1,
 };
