@@ -36,6 +36,16 @@ char *claim_estimate_text(const struct claim *c, const struct estimate *e)
 		       claim_number_text(c, e->high, high, sizeof(high)));
 }
 
+/* A bound such as 1.002 must not read as 1. */
+static char *bound_text(const struct claim *c, double value, char *buf, size_t size)
+{
+	if (c->relation == CLAIM_RATIO && isfinite(value)) {
+		snprintf(buf, size, "%.4g", value);
+		return buf;
+	}
+	return claim_number_text(c, value, buf, size);
+}
+
 char *claim_wanted_text(const struct claim *c)
 {
 	const char *relation = c->unknown_relation ?: claim_relation_names[c->relation];
@@ -45,8 +55,8 @@ char *claim_wanted_text(const struct claim *c)
 		param_name_unit(c->along ?: "", name, sizeof(name));
 		return fs_path("%s along %s", relation, name);
 	}
-	claim_number_text(c, c->min, low, sizeof(low));
-	claim_number_text(c, c->max, high, sizeof(high));
+	bound_text(c, c->min, low, sizeof(low));
+	bound_text(c, c->max, high, sizeof(high));
 	if (c->pools)
 		relation = "pooled ratio";
 	if (isfinite(c->min) && isfinite(c->max))

@@ -25,3 +25,22 @@ load kbtune_helper
 	echo "$all"
 	[ "$all" -ge 16 ]
 }
+
+@test "each number that the study quotes is in the line of the source that it names" {
+	[ -n "${KBLAT_THESIS:-}" ] || skip "needs the source's text: KBLAT_THESIS=FILE"
+	run python3 "$ROOT/tests/cli/thesis_source.py" "$KBLAT_THESIS" "$ROOT/experiments/thesis"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]% quotations}" -gt 150 ]
+}
+
+@test "every experiment of the study has a README, a line in docs/thesis.md, and claims that name the source" {
+	local folder name
+	for folder in "$ROOT"/experiments/thesis/*/; do
+		name=$(basename "$folder")
+		echo "$name"
+		grep -q "^# $name$" "$folder/README.md"
+		grep -q "^| \`$name\`" "$ROOT/docs/thesis.md"
+		assert_eq "$(grep -c '^  - id:' "$folder/spec.yaml")" "$(grep -c '^    source: "' "$folder/spec.yaml")"
+	done
+}

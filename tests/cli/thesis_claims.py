@@ -36,7 +36,7 @@ EFFECTS = {
     'roundtrip': 0.95, 'ud_roundtrip': 1.04, 'mtu': 1, 'cm_small': 1.04, 'cm_large': 1,
     'roundtrip_max': 20e3, 'max_by_samples': 2.5,
     'node': 1000, 'shmem': 250, 'node_ud': 1.05, 'node_uc': 0.96, 'rare': 0.1, 'shmem_rare': 0.1, 'values': 0.15,
-    'node_ud_spread': 1.3, 'threshold': 1.02,
+    'deep_max': 10, 'node_ud_spread': 1.3, 'threshold': 1.02,
     'peer': 10, 'peer_spread': 3, 'peer_missed': 0.02, 'peer_missed_rare': 0, 'peer_lost': 0, 'link': 1, 'link_knee': 3,
     'missed': 0.005, 'missed_verbs': 0.001, 'timerfd_missed': 0.0018, 'force_missed': 0.1,
     'timerfd': 1.1, 'timerfd_plain_spread': 2, 'plain': 1.1, 'force': 700,
@@ -67,6 +67,7 @@ CLAIMS = {
     'node-rate-size/uc-below-rc': {'node_uc': 1},
     'node-rate-size/ud-above-rc': {'node_ud': 1},
     'node-rate-size/reference-lowest': {'shmem': 1000},
+    'node-receive-queue/deep-queue-late': {'deep_max': 1},
     'node-reference/what-the-adapter-adds': {'node': 250},
     'node-reference/shared-memory-is-faster': {'shmem': 1000},
     'node-reference/shared-memory-slow-when-rare': {'shmem_rare': 0},
@@ -247,7 +248,8 @@ def rate(p, e):
         missed += e['timerfd_missed'] if sleeps else 0
         missed += e['force_missed'] if sleeps and environment == 'thesis' else 0
         spread *= e['timerfd_plain_spread'] if sleeps and environment == 'none' else 1
-    lat_ns = series(lat, spread=spread, lost=e['peer_lost'] if peer else 0)
+    most = 400e3 * (e['deep_max'] if p.get('recv_depth') == 8192 else 1)
+    lat_ns = series(lat, most=most, spread=spread, lost=e['peer_lost'] if peer else 0)
     return {'metrics': {'lat_ns': lat_ns}, 'pacing': pacing(p, e, missed)}
 
 
