@@ -11,7 +11,7 @@ import json
 import math
 import os
 import pathlib
-import signal
+import shutil
 import subprocess
 import sys
 import time
@@ -279,18 +279,25 @@ def is_possible(p):
     return p.get('qp') != 'ud' or p.get('size_bytes', 0) <= 4096
 
 
-def take_head(kblat, spec, out):
-    """run.json and resolved.json of a run that is stopped as soon as these are there."""
-    program = subprocess.Popen([kblat, 'run', str(spec), '--source', 'false', '--sink', 'false', '--out', str(out)],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    while program.poll() is None and not list(out.glob('*/run.json')):
+def start(kblat, spec, out):
+    """A run of that spec, with a copy of the recorded machine for its profiles; its endpoints can't start."""
+    machine = out / 'machine'
+    shutil.copytree(os.environ['KBTUNE_SYSROOT'], machine, symlinks=True)
+    return subprocess.Popen([kblat, 'run', str(spec), '--source', 'false', '--sink', 'false', '--out', str(out)],
+                            env=dict(os.environ, KBTUNE_SYSROOT=str(machine)), stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def take_head(program, out):
+    """run.json and resolved.json of a run, which is killed as soon as these are there."""
+    found = []
+    while not found:
+        found = [f.parent for f in out.glob('*/run.json') if (f.parent / 'resolved.json').exists()]
+        assert found or program.poll() is None, program.communicate()[1]
         time.sleep(0.01)
-    if program.poll() is None:
-        program.send_signal(signal.SIGINT)
-    said = program.communicate()[1]
-    found = list(out.glob('*/resolved.json'))
-    assert found, said
-    return json.loads((found[0].parent / 'run.json').read_text()), json.loads(found[0].read_text())
+    program.kill()
+    program.communicate()
+    return json.loads((found[0] / 'run.json').read_text()), json.loads((found[0] / 'resolved.json').read_text())
 
 
 def write(folder, run, resolved, effects):
@@ -325,8 +332,10 @@ def write(folder, run, resolved, effects):
 class Study:
     def __init__(self, kblat, study, out):
         self.kblat, self.out, self.heads = kblat, out, {}
-        for spec in sorted(study.glob('*/spec.yaml')):
-            self.heads[spec.parent.name] = take_head(kblat, spec.parent, out / 'heads' / spec.parent.name)
+        specs = sorted(spec.parent for spec in study.glob('*/spec.yaml'))
+        programs = [start(kblat, spec, out / 'heads' / spec.name) for spec in specs]
+        for spec, program in zip(specs, programs):
+            self.heads[spec.name] = take_head(program, out / 'heads' / spec.name)
 
     def claims(self):
         return ['%s/%s' % (name, c['id']) for name, (_, resolved) in self.heads.items() for c in resolved['claims']]
