@@ -39,11 +39,18 @@ static void halve_stats(struct stats *s)
 	s->stdev /= 2;
 }
 
+/* half(x) > limit just where x > 2 * limit + 1, as far as that is a number. */
+static int64_t bound_of_half(int64_t limit)
+{
+	if (limit > (INT64_MAX - 1) / 2)
+		return INT64_MAX;
+	return limit < INT64_MIN / 2 ? INT64_MIN : 2 * limit + 1;
+}
+
 int series_stats(const struct layout_series *s, const struct span *spans, size_t count, uint64_t absent, int64_t limit,
 		 struct stats *out, struct err *e)
 {
-	/* half(x) > limit just where x > 2 * limit + 1 */
-	int64_t bound = s->divide != 2 ? limit : limit > (INT64_MAX - 1) / 2 ? INT64_MAX : 2 * limit + 1;
+	int64_t bound = s->divide == 2 ? bound_of_half(limit) : limit;
 	int rc = stats_compute(spans, count, bound, out, e);
 
 	if (rc)

@@ -7,6 +7,7 @@
 
 #include "analysis/blocks.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "rundir/flows.h"
 
 /* What the rows of a run have in common. */
@@ -21,17 +22,26 @@ struct csv {
 /* RFC 4180: quotes where there is a comma, a quote or a line break; quotes inside are doubled. */
 static void csv_text(const char *text, FILE *out)
 {
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
+	const bool quoted = text[strcspn(text, ",\"\r\n")];
+	const char *end = text + strlen(text);
+
+	if (quoted)
+		fputc('"', out);
+	while (text < end) {
+		uint32_t cp;
+		size_t n = text_utf8(text, (size_t)(end - text), &cp);
+
 		if (*text == '"')
 			fputc('"', out);
-		fputc(*text, out);
+		/* It may be shown on a terminal. */
+		if (n && (text_is_printable(cp) || strchr("\r\n\t", *text)))
+			fwrite(text, 1, n, out);
+		else
+			fputc('?', out);
+		text += n ? n : 1;
 	}
-	fputc('"', out);
+	if (quoted)
+		fputc('"', out);
 }
 
 /* What is missing or null is empty. */

@@ -2,10 +2,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/or_abort.h"
 
 #define NORMAL_95 1.96 /* two-sided */
+#define KEPT_MAX  2048 /* of a side: 4 million pairs */
 
 static double divide(double a, double b)
 {
@@ -103,17 +105,39 @@ static void rank_one(struct estimate *e, const struct sample *s)
 	free(values);
 }
 
+/* In order, so that one of several stands for its neighbours. The caller frees. */
+static double *sorted(const struct sample *s)
+{
+	double *values = or_abort(malloc(s->reps * sizeof(*values)));
+
+	memcpy(values, s->rep, s->reps * sizeof(*values));
+	qsort(values, s->reps, sizeof(*values), by_size);
+	return values;
+}
+
+/* The value in the middle of the `i`th of `kept` equal parts. */
+static double one_of(const double *values, size_t count, size_t i, size_t kept)
+{
+	return values[kept == count ? i : (size_t)(((double)i + 0.5) * (double)count / (double)kept)];
+}
+
+/* Of very many repetitions evenly spaced ones stand for all, so that the pairs fit into memory; the rank, of all pairs, is
+ * that share of those that are made. */
 static void rank_pairs(struct estimate *e, const struct sample *a, const struct sample *b,
 		       double (*combine)(double, double))
 {
-	double n = (double)a->reps, m = (double)b->reps;
-	size_t pairs = a->reps * b->reps;
-	double *values = or_abort(malloc(pairs * sizeof(*values)));
+	double n = (double)a->reps, m = (double)b->reps, *x = sorted(a), *y = sorted(b), *values;
+	double rank = n * m / 2 - NORMAL_95 * sqrt(n * m * (n + m + 1) / 12);
+	size_t rows = a->reps < KEPT_MAX ? a->reps : KEPT_MAX, columns = b->reps < KEPT_MAX ? b->reps : KEPT_MAX;
+	size_t pairs = rows * columns;
 
+	values = or_abort(malloc(pairs * sizeof(*values)));
 	for (size_t i = 0; i < pairs; i++)
-		values[i] = combine(a->rep[i / b->reps], b->rep[i % b->reps]);
-	reach_to_rank(e, values, pairs, n * m / 2 - NORMAL_95 * sqrt(n * m * (n + m + 1) / 12));
+		values[i] = combine(one_of(x, a->reps, i / columns, rows), one_of(y, b->reps, i % columns, columns));
+	reach_to_rank(e, values, pairs, rank * ((double)pairs / (n * m)));
 	free(values);
+	free(y);
+	free(x);
 }
 
 /* --- estimates --- */

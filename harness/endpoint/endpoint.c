@@ -328,6 +328,12 @@ int endpoint_serve(int in, int out, struct err *e)
 
 	int rc = ep->runners.ended_fd < 0 ? err_sys(e, -errno, "eventfd", "make") : serve(ep);
 
+	if (rc == -EMSGSIZE)
+		err_set(e, rc, STATUS_FAILED, "endpoint", "read an order", "a line is longer than %d bytes",
+			WIRE_LINE_MAX);
+	else if (rc)
+		err_sys(e, rc, "endpoint", "speak with the coordinator");
+
 	clean_up(ep);
 	free(ep);
 	return rc;

@@ -72,8 +72,10 @@ static void note_status(struct flow_rep *f, enum role role, const json_t *messag
 {
 	uint64_t now = (uint64_t)json_integer_value(json_object_get(message, "progress"));
 
-	if (now != f->progress[role])
-		f->moved_ms = channel_now_ms();
+	/* Only so many times can it rise: an endpoint that says otherwise is not taken for one that moves. */
+	if (now <= f->progress[role] || now > f->messages)
+		return;
+	f->moved_ms = channel_now_ms();
 	f->progress[role] = now;
 }
 
@@ -197,7 +199,7 @@ static void ask_survivor(struct repetition *rep, size_t gone, struct err *e)
 	granted = json_object_get(of, role_names[p->role]);
 	patience = json_integer_value(json_object_get(granted, "gives_up_ms"));
 	deadline = channel_now_ms() + (patience < SURVIVOR_MS ? patience : SURVIVOR_MS);
-	while (patience && !done &&
+	while (patience && !done && channel_now_ms() < deadline &&
 	       channel_wait((struct channel *[]){&p->channel}, 1, deadline, &who, &message, &ignored) > 0) {
 		if (!strcmp(json_text(message, "type"), "done"))
 			done = message;
@@ -228,6 +230,7 @@ static int follow(struct repetition *rep, struct err *e)
 	struct session *s = rep->s;
 	struct channel *list[2 * POINT_FLOWS_MAX];
 	const int64_t ask_ms = ask_every_ms(rep);
+	int64_t asked_ms = channel_now_ms();
 
 	for (size_t i = 0; i < s->count; i++)
 		list[i] = &s->peer[i].channel;
@@ -236,12 +239,15 @@ static int follow(struct repetition *rep, struct err *e)
 	while (!repetition_is_done(rep)) {
 		size_t who = 0;
 		json_t *message;
-		int rc = channel_wait(list, s->count, channel_now_ms() + ask_ms, &who, &message, e);
+		int rc = channel_wait(list, s->count, asked_ms + ask_ms, &who, &message, e);
 
 		if (rc > 0) {
 			rc = on_message(rep, who, message, e);
 			json_decref(message);
-		} else if (rc == 0) {
+		}
+		/* Also where there is always a message: who floods us is held to its progress all the same. */
+		if (rc == 0 && channel_now_ms() >= asked_ms + ask_ms) {
+			asked_ms = channel_now_ms();
 			rc = ask_status(rep, &who, e);
 		}
 		if (*s->run->interrupted && (rc == -EINTR || !rc)) {

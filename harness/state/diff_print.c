@@ -60,17 +60,36 @@ static void take_apart(struct line *l, const char *key)
 	}
 }
 
-static bool is_same_line(const struct line *a, const struct line *b)
+/* What lines have in common that are one but for the number: the same text. The caller frees. */
+static char *alike_text(const struct line *l)
 {
-	return a->is_numbered && b->is_numbered && !strcmp(a->head, b->head) && !strcmp(a->tail, b->tail) &&
-	       json_equal(json_object_get(a->first, "a"), json_object_get(b->first, "a")) &&
-	       json_equal(json_object_get(a->first, "b"), json_object_get(b->first, "b"));
+	json_t *parts = json_pack("[s, s, O*, s, O*]", l->head, l->tail, json_object_get(l->first, "a"), "->",
+				  json_object_get(l->first, "b"));
+	char *text = json_dumps(parts, JSON_COMPACT);
+
+	json_decref(parts);
+	return text;
 }
 
 static void join_numbers(struct line *l, const struct line *other)
 {
 	for (int n = cpulist_first(&other->numbers); n >= 0; n = cpulist_next(&other->numbers, n))
 		cpulist_add(&l->numbers, (unsigned)n);
+}
+
+/* Its number goes to the line that is like it, if there is one: true. `known`: texts and indices of lines. */
+static bool join_alike(struct line *lines, size_t count, json_t *known)
+{
+	const struct line *l = &lines[count];
+	char *text = l->is_numbered ? alike_text(l) : NULL;
+	const json_t *at = text ? json_object_get(known, text) : NULL;
+
+	if (at)
+		join_numbers(&lines[json_integer_value(at)], l);
+	else if (text)
+		json_object_set_new(known, text, json_integer((json_int_t)count));
+	free(text);
+	return at;
 }
 
 static bool is_of_class(const json_t *d, const char *class, bool varying)
@@ -82,39 +101,36 @@ static bool is_of_class(const json_t *d, const char *class, bool varying)
 static struct line *collect_lines(const json_t *differences, const char *class, bool varying, size_t *count)
 {
 	struct line *lines = calloc(json_array_size(differences) + 1, sizeof(*lines));
+	json_t *known = json_object();
 	const json_t *d;
-	size_t i, k;
+	size_t i;
 
 	*count = 0;
-	if (!lines)
-		return NULL;
-	json_array_foreach (differences, i, d) {
+	for (i = 0; lines && i < json_array_size(differences); i++) {
 		struct line *l = &lines[*count];
 
+		d = json_array_get(differences, i);
 		if (!is_of_class(d, class, varying))
 			continue;
 		l->first = d;
 		take_apart(l, json_text(d, "key"));
-		for (k = 0; k < *count && !is_same_line(&lines[k], l);)
-			k++;
-		if (k < *count)
-			join_numbers(&lines[k], l);
-		else
-			++*count;
+		*count += !join_alike(lines, *count, known);
 	}
+	json_decref(known);
 	return lines;
 }
 
 static void show_line(const struct line *l)
 {
-	char numbers[128], key[KEY_MAX], a[SHOWN_VALUE], b[SHOWN_VALUE];
+	char numbers[128], key[KEY_MAX], clean[KEY_MAX], a[SHOWN_VALUE], b[SHOWN_VALUE];
 
 	if (l->is_numbered)
 		snprintf(key, sizeof(key), "%.200s%s%.200s", l->head,
 			 cpulist_format(&l->numbers, numbers, sizeof(numbers)), l->tail);
 	else
 		snprintf(key, sizeof(key), "%s", l->head);
-	printf("    %-40s  %s -> %s\n", key, show_value(json_object_get(l->first, "a"), a, sizeof(a)),
+	printf("    %-40s  %s -> %s\n", text_clean(key, strlen(key), clean, sizeof(clean)),
+	       show_value(json_object_get(l->first, "a"), a, sizeof(a)),
 	       show_value(json_object_get(l->first, "b"), b, sizeof(b)));
 }
 
@@ -125,9 +141,9 @@ static void show_alike(struct line *lines, size_t count, size_t from)
 	const char *group = json_text(first, "group"), *meaning = json_text(first, "meaning");
 	size_t shown = 0;
 
-	for (size_t i = from; i < count; i++) {
-		if (lines[i].is_shown || strcmp(group, json_text(lines[i].first, "group")) ||
-		    strcmp(meaning, json_text(lines[i].first, "meaning")))
+	/* They are sorted by their keys: those of a group stand together. */
+	for (size_t i = from; i < count && !strcmp(group, json_text(lines[i].first, "group")); i++) {
+		if (lines[i].is_shown || strcmp(meaning, json_text(lines[i].first, "meaning")))
 			continue;
 		if (shown++ < SHOWN_ALIKE)
 			show_line(&lines[i]);
@@ -147,8 +163,10 @@ static void show_lines(struct line *lines, size_t count)
 		if (lines[i].is_shown)
 			continue;
 		if (strcmp(group, json_text(lines[i].first, "group"))) {
+			char clean[KEY_MAX];
+
 			group = json_text(lines[i].first, "group");
-			printf("  %s\n", group);
+			printf("  %s\n", text_clean(group, strlen(group), clean, sizeof(clean)));
 		}
 		show_alike(lines, count, i);
 	}

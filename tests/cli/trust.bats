@@ -193,3 +193,50 @@ killed_at_set_up() {
 		[ -d "/proc/$maker" ] || [ ! -e "$left" ]
 	done
 }
+
+@test "an endpoint that floods its coordinator with status is held to its progress" {
+	cat >flood <<-'PY'
+		#!/usr/bin/python3
+		import os, subprocess, sys
+		endpoint = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+		for line in endpoint.stdout:
+		    os.write(1, line)
+		    if b'"armed"' in line:
+		        break
+		try:
+		    progress = 0
+		    while True:
+		        progress += 1
+		        os.write(1, b'{"type":"status","progress":%d,"running":true}\n' % (progress % 10 * 1000000))
+		except OSError:
+		    endpoint.kill()
+	PY
+	chmod +x flood
+	spec scripted <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 100, burst: 1, repetitions: 1, warmup: 0, timeout: 1s}
+	YAML
+	run timeout 60 "$KBLAT" run scripted.yaml --out "$T/runs" --sink "$T/flood"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "no progress for 1 s"
+}
+
+@test "an order without end: the endpoint says why it ends" {
+	head -c 1200000 /dev/zero | tr '\0' x >long
+	run "$KBLAT" endpoint <long
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "a line is longer than"
+}
+
+@test "state diff and CSV pass no control characters on" {
+	printf '{"schema": 1, "keys": {"g\\u001b[31m.k\\u0007": "a", "a.b": 1}}' >a.json
+	printf '{"schema": 1, "keys": {"g\\u001b[31m.k\\u0007": "b\\u001b", "a.b": 1}}' >b.json
+	run "$KBLAT" state diff a.json b.json
+	assert_contains "$output" "g?[31m.k?"
+	[[ $output != *$'\e'* ]] && [[ $output != *$'\a'* ]]
+	scripted messages=100
+	sed -i 's/"kernel": "oneway"/"kernel": "one\\u001bway\\u0007"/' "$run_dir/summary.json"
+	run "$KBLAT" export --csv "$run_dir"
+	assert_contains "$output" "one?way?"
+	[[ $output != *$'\e'* ]] && [[ $output != *$'\a'* ]]
+}

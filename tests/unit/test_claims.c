@@ -641,9 +641,32 @@ static void test_tables(void)
 	json_decref(j);
 }
 
+/* All pairs of these would need 80 GB. */
+static void test_many_repetitions(void)
+{
+	enum { MANY = 100000 };
+	double *rep = malloc(MANY * sizeof(*rep)), *later = malloc(MANY * sizeof(*later));
+	struct sample a = {OVER_REPS_SPREAD, 0.5, rep, MANY}, b = {OVER_REPS_SPREAD, 0.6, later, MANY};
+	struct estimate e;
+
+	for (size_t i = 0; rep && later && i < MANY; i++) {
+		rep[i] = (double)(i * 7919 % MANY) / MANY;
+		later[i] = rep[i] + 0.1;
+	}
+	e = estimate_difference(&b, &a);
+	ok(e.has_interval && e.low < 0.1 && e.high > 0.1, "an interval about the difference: %g to %g", e.low, e.high);
+	ok(e.low > 0.09 && e.high < 0.11, "a narrow one");
+	e = estimate_ratio(&a, &a);
+	ok(e.low < 1 && e.high > 1 && e.low > 0.9 && e.high < 1.1, "about 1 where both are the same: %g to %g", e.low,
+	   e.high);
+	free(rep);
+	free(later);
+}
+
 int main(void)
 {
 	test_intervals();
+	test_many_repetitions();
 	test_selections();
 	test_rows();
 	test_flows();

@@ -4,6 +4,7 @@
 
 #include "analysis/flight.h"
 #include "analysis/histogram.h"
+#include "analysis/series.h"
 #include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/npy.h"
@@ -573,8 +574,24 @@ static void test_deep_flight(void)
 	free(subm);
 }
 
+/* 2 * limit + 1 is no number there. */
+static void test_limits_of_halves(void)
+{
+	const int64_t entries[] = {-4, 6};
+	const struct span span = {entries, NULL, 2};
+	const struct layout_series halved = {.name = "half", .minus = -1, .among = -1, .divide = 2};
+	struct err e = ERR_INIT;
+	struct stats out;
+
+	is_int(series_stats(&halved, &span, 1, 0, INT64_MIN, &out, &e), 0, "the least limit");
+	is_int((long long)out.over_limit, 1, "all are above it");
+	is_int(series_stats(&halved, &span, 1, 0, INT64_MAX, &out, &e), 0, "the greatest");
+	is_int((long long)out.over_limit, 0, "none is");
+}
+
 int main(void)
 {
+	test_limits_of_halves();
 	test_quantiles_are_exact();
 	test_null_quantiles();
 	test_lost();
