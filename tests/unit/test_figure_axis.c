@@ -12,7 +12,7 @@
  * transports. */
 struct shape {
 	const char *name;
-	const char *qps[3], *polls[2];
+	const char *qps[3], *polls[3];
 	unsigned qp_count, poll_count, sizes;
 	const char *invalid; /* of the first point */
 	unsigned transports; /* 0: one */
@@ -173,16 +173,18 @@ static bool ranges_are_alike(const char *script)
 /* More lines than can be told apart: whole groups of a transport's, as many as fit. */
 static void test_many_lines(const char *root)
 {
-	const struct shape five = {"five", {"rc"}, {"busy", "event"}, 1, 2, 3, NULL, 5},
+	const struct shape nine = {"nine", {"rc"}, {"busy", "event", "adaptive"}, 1, 3, 3, NULL, 3},
 			   ten = {"ten", {"rc"}, {"busy"}, 1, 1, 3, NULL, 10};
-	char *script, *tsv = make(root, &five, &script);
+	char *script, *tsv = make(root, &nine, &script);
 
-	is_int((long long)rows_of(tsv), 24, "of ten lines eight are in the first figure");
-	contains(script, "lines 1 to 8 of 10", "it says which");
-	contains(script, "lines 9 to 10 of 10", "the others are in a second");
-	contains(script, "lines[1] = \"d, busy\"\nlines[2] = \"d, event\"\nline_count = 2\n", "a transport's together");
-	ok(has_file(root, "five", "axis-2.svg"), "it is drawn, too");
-	ok(!has_file(root, "five", "axis-3.tsv"), "there is no third");
+	is_int((long long)rows_of(tsv), 18, "of nine lines six are in the first figure");
+	contains(script, "lines 1 to 6 of 9", "it says which");
+	contains(script, "lines 7 to 9 of 9", "the others are in a second");
+	contains(script,
+		 "lines[1] = \"b, busy\"\nlines[2] = \"b, event\"\nlines[3] = \"b, adaptive\"\nline_count = 3\n",
+		 "a transport's together");
+	ok(has_file(root, "nine", "axis-2.svg"), "it is drawn, too");
+	ok(!has_file(root, "nine", "axis-3.tsv"), "there is no third");
 	ok(ranges_are_alike(script), "both have one scale");
 	free(script);
 	free(tsv);

@@ -342,6 +342,7 @@ static void test_figures(const char *derived)
 	free(svg);
 	svg = slurp_in(derived, "figures/point-0000-histogram.svg");
 	ok(svg && !strstr(svg, "NOT VALID"), "what is valid does not");
+	contains(svg, ">messages per bin of 100ns<", "how wide a bin is");
 	free(svg);
 }
 
