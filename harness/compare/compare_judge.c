@@ -217,17 +217,18 @@ static int judge_with(const struct compare_join *j, const struct compare_rule *r
 static int judge_entries(const struct compare_join *j, const struct compare_rule *rule, json_t *result)
 {
 	struct perm_plan plan;
-	struct judged all;
+	struct judged all = {NULL, NULL, 0};
 	int rc = perm_plan_make(&plan, j->runs->units[ARM_BASE], j->runs->units[ARM_WITH], j->runs->pairs, PERM_MAX,
 				rule->seed);
 
 	if (rc)
 		return rc;
-	rc = judge_with(j, rule, &plan, &all);
+	rc = compare_drift(j->runs, &plan) ?: judge_with(j, rule, &plan, &all);
 	for (size_t i = 0; !rc && i < all.n; i++)
 		add_entry(j, json_object_get(result, "points"), &all.entries[i]);
 	json_object_set_new(result, "relabellings",
-			    json_pack("{s:I, s:b}", "count", (json_int_t)plan.count, "exact", plan.exact));
+			    json_pack("{s:I, s:b, s:i}", "count", (json_int_t)plan.count, "exact", plan.exact, "trends",
+				      (int)plan.trends));
 	judged_free(&all);
 	perm_plan_free(&plan);
 	return rc;

@@ -5,142 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDING    1e-9 /* statistics closer than this (relative) are equal */
+#include "compare/compare_contrast.h"
+
 #define NOISE_SHARE 0.95
-
-/* --- one quantity under one relabelling --- */
-
-/*
- * The units of a quantity that have a value, without the mean (which changes nothing but rounding).
- * Sums over those in the other arm are looked up, eight units at a time: there are tens of
- * thousands of relabellings.
- */
-struct centred {
-	const struct perm_plan *plan;
-	double *value;	/* of pairs, the differences; 0 for a unit that is not there */
-	double *sums;	/* [byte of a row][its value] */
-	uint8_t *there; /* one bit a unit (a pair) that has a value */
-	uint8_t *moved; /* of these, those that really are in the other arm */
-	size_t units, base, with;
-	double total, squares; /* of the values */
-};
-
-/* A difference of means under a relabelling, how much of a real shift of 1 would be left in it, and
- * 1 / (1/n + 1/m). */
-struct contrast {
-	double difference, share, scale;
-};
-
-static void set_there(struct centred *c, size_t unit, double value)
-{
-	c->value[unit] = value;
-	c->there[unit / 8] |= (uint8_t)(1 << unit % 8);
-	if (unit >= c->plan->base)
-		c->moved[unit / 8] |= (uint8_t)(1 << unit % 8);
-	c->units++;
-	c->total += value;
-	c->squares += value * value;
-}
-
-static void centre_pairs(struct centred *c, const double *value)
-{
-	for (size_t i = 0; i < c->plan->base; i++)
-		if (!isnan(value[c->plan->base + i] - value[i]))
-			set_there(c, i, value[c->plan->base + i] - value[i]);
-	c->base = c->with = c->units;
-}
-
-static void centre_arms(struct centred *c, const double *value)
-{
-	size_t n = c->plan->base + c->plan->with;
-	double sum = 0, mean;
-
-	for (size_t i = 0; i < n; i++) {
-		if (isnan(value[i]))
-			continue;
-		sum += value[i];
-		c->base += i < c->plan->base;
-		c->with += i >= c->plan->base;
-	}
-	mean = sum / (double)(c->base + c->with);
-	for (size_t i = 0; i < n; i++)
-		if (!isnan(value[i]))
-			set_there(c, i, value[i] - mean);
-}
-
-static void tabulate(struct centred *c)
-{
-	for (size_t byte = 0; byte < c->plan->bytes; byte++)
-		for (size_t bits = 1; bits < 256; bits++) {
-			/* That without its lowest bit, and the unit of that bit. */
-			size_t unit = 8 * byte + (size_t)__builtin_ctzl(bits);
-			bool is_unit = unit < c->plan->base + c->plan->with;
-
-			c->sums[256 * byte + bits] =
-			    c->sums[256 * byte + (bits & (bits - 1))] + (is_unit ? c->value[unit] : 0);
-		}
-}
-
-static int centre(struct centred *c, const struct perm_plan *plan, const double *value)
-{
-	*c = (struct centred){.plan = plan,
-			      .value = calloc(plan->base + plan->with, sizeof(double)),
-			      .sums = calloc(256 * plan->bytes, sizeof(double)),
-			      .there = calloc(plan->bytes, 1),
-			      .moved = calloc(plan->bytes, 1)};
-	if (!c->value || !c->sums || !c->there || !c->moved)
-		return -ENOMEM;
-	if (plan->pairs)
-		centre_pairs(c, value);
-	else
-		centre_arms(c, value);
-	tabulate(c);
-	return 0;
-}
-
-static void centre_free(struct centred *c)
-{
-	free(c->value);
-	free(c->sums);
-	free(c->there);
-	free(c->moved);
-}
-
-/* A bit of the base's half: the pair is turned round. */
-static struct contrast contrast_pairs(const struct centred *c, double sum, size_t turned)
-{
-	double n = (double)c->units;
-
-	return (struct contrast){(c->total - 2 * sum) / n, (n - 2 * (double)turned) / n, n};
-}
-
-static struct contrast contrast_arms(const struct centred *c, double sum, size_t with, size_t moved)
-{
-	double m1 = (double)with, m0 = (double)(c->units - with);
-
-	if (!with || with == c->units)
-		return (struct contrast){0, 0, 0};
-	return (struct contrast){sum / m1 - (c->total - sum) / m0, (double)moved / m1 - (double)(c->with - moved) / m0,
-				 m1 * m0 / (m1 + m0)};
-}
-
-static struct contrast contrast_of(const struct centred *c, size_t i)
-{
-	const uint8_t *row = perm_row(c->plan, i);
-	size_t with = 0, moved = 0;
-	double sum = 0;
-
-	for (size_t k = 0; k < c->plan->bytes; k++) {
-		sum += c->sums[256 * k + row[k]];
-		with += (size_t)__builtin_popcount(row[k] & c->there[k]);
-		moved += (size_t)__builtin_popcount(row[k] & c->moved[k]);
-	}
-	return c->plan->pairs ? contrast_pairs(c, sum, with) : contrast_arms(c, sum, with, moved);
-}
 
 static double degrees_of_freedom(const struct centred *c)
 {
-	return (double)c->units - (c->plan->pairs ? 1 : 2);
+	return (double)c->units - (c->plan->pairs ? 1 : 2) - (double)c->trends;
 }
 
 /* The standard error of a relabelling's difference; 0 where nothing varies but the arms. */
@@ -148,7 +19,7 @@ static double error_of(const struct centred *c, const struct contrast *g)
 {
 	double within = c->squares - g->difference * g->difference * g->scale;
 
-	return within <= c->squares * ROUNDING ? 0 : sqrt(within / degrees_of_freedom(c) / g->scale);
+	return within <= c->squares * CONTRAST_ROUNDING ? 0 : sqrt(within / degrees_of_freedom(c) / g->scale);
 }
 
 /* Student's |t| under a relabelling; infinite where nothing varies but the arms. */
@@ -156,7 +27,7 @@ static double student(const struct centred *c, const struct contrast *g)
 {
 	double error;
 
-	if (g->difference * g->difference * g->scale <= c->squares * ROUNDING)
+	if (g->difference * g->difference * g->scale <= c->squares * CONTRAST_ROUNDING)
 		return 0;
 	error = error_of(c, g);
 	return error > 0 ? fabs(g->difference) / error : INFINITY;
@@ -171,7 +42,7 @@ static double statistic(const struct centred *c, double weight, size_t row)
 
 static bool is_at_least(double a, double b)
 {
-	return a >= b || a >= b * (1 - ROUNDING);
+	return a >= b || a >= b * (1 - CONTRAST_ROUNDING);
 }
 
 /* --- all of them --- */
@@ -207,7 +78,7 @@ static void ends_of(const struct contrast *g, double effect, double *low, double
 
 	*low = fmin(one, other);
 	*high = fmax(one, other);
-	if (1 - fabs(g->share) > ROUNDING)
+	if (1 - fabs(g->share) > CONTRAST_ROUNDING)
 		return;
 	*low = -INFINITY;
 	*high = INFINITY;
@@ -235,7 +106,7 @@ static int invert(const struct centred *c, struct perm_quantity *q, size_t allow
 	if (!rc) {
 		qsort(low, count, sizeof(*low), rising);
 		qsort(high, count, sizeof(*high), falling);
-		size_t alone = (size_t)floor(2 * alpha * (double)count + ROUNDING);
+		size_t alone = (size_t)floor(2 * alpha * (double)count + CONTRAST_ROUNDING);
 
 		q->low = fmin(end_at(low, count, allowed, q->effect), q->effect);
 		q->high = fmax(end_at(high, count, allowed, q->effect), q->effect);
@@ -288,7 +159,7 @@ static int prepare(struct joint *j, const struct perm_plan *p, struct perm_quant
 	for (size_t k = 0; k < count; k++) {
 		struct centred *c = &j->centred[k];
 
-		if (centre(c, p, q[k].value))
+		if (contrast_centre(c, p, q[k].value))
 			return -ENOMEM;
 		q[k].known = c->base >= 2 && c->with >= 2;
 		if (!q[k].known)
@@ -307,7 +178,7 @@ int perm_judge(const struct perm_plan *p, struct perm_quantity *q, size_t count,
 {
 	struct joint j = {.centred = calloc(count + 1, sizeof(*j.centred)), .most = calloc(p->count, sizeof(double))};
 	double *own = malloc(p->count * sizeof(*own));
-	size_t allowed = (size_t)floor(alpha * (double)p->count + ROUNDING);
+	size_t allowed = (size_t)floor(alpha * (double)p->count + CONTRAST_ROUNDING);
 	int rc = j.centred && j.most && own ? prepare(&j, p, q, count, own) : -ENOMEM;
 
 	j.sorted = malloc(p->count * sizeof(*j.sorted));
@@ -322,7 +193,7 @@ int perm_judge(const struct perm_plan *p, struct perm_quantity *q, size_t count,
 		if (q[k].known)
 			rc = judge_one(&j, &q[k], &j.centred[k], own, alpha);
 	for (size_t k = 0; j.centred && k < count; k++)
-		centre_free(&j.centred[k]);
+		contrast_free(&j.centred[k]);
 	free(j.centred);
 	free(j.most);
 	free(j.sorted);
@@ -341,13 +212,13 @@ double perm_noise_floor(const double *value, size_t count, uint64_t seed)
 	if (count < 4 || perm_plan_make(&p, count / 2, count - count / 2, false, PERM_MAX, seed))
 		return NAN;
 	differences = malloc(p.count * sizeof(*differences));
-	if (differences && !centre(&c, &p, value)) {
+	if (differences && !contrast_centre(&c, &p, value)) {
 		for (size_t i = 0; i < p.count; i++)
 			differences[i] = fabs(contrast_of(&c, i).difference);
 		qsort(differences, p.count, sizeof(*differences), rising);
 		floor_of = differences[(size_t)ceil(NOISE_SHARE * (double)p.count) - 1];
 	}
-	centre_free(&c);
+	contrast_free(&c);
 	free(differences);
 	perm_plan_free(&p);
 	return floor_of;

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINE_UNITS     12
+#define PARABOLA_UNITS 16
+#define ALTERNATED     0.2 /* of arms one after the other the distance is 1 */
+
 uint64_t perm_random(uint64_t *state, uint64_t n)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -142,7 +146,40 @@ int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, si
 void perm_plan_free(struct perm_plan *p)
 {
 	free(p->bits);
+	free(p->when);
 	p->bits = NULL;
+	p->when = NULL;
+}
+
+/* How far the arms' mean times are apart, of half of the time that all took. */
+static double distance_of_arms(const struct perm_plan *p)
+{
+	double sum[2] = {0};
+
+	for (size_t u = 0; u < p->base + p->with; u++)
+		sum[u >= p->base] += p->when[u];
+	return fabs(sum[1] / (double)p->with - sum[0] / (double)p->base);
+}
+
+int perm_plan_drift(struct perm_plan *p, const double *when)
+{
+	size_t n = p->base + p->with;
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t u = 0; u < n; u++) {
+		least = fmin(least, when[u]);
+		most = fmax(most, when[u]);
+	}
+	if (p->pairs || n < LINE_UNITS || !(most > least))
+		return 0;
+	p->when = calloc(n, sizeof(*p->when));
+	if (!p->when)
+		return -ENOMEM;
+	for (size_t u = 0; u < n; u++)
+		p->when[u] = 2 * (when[u] - least) / (most - least) - 1;
+	if (distance_of_arms(p) <= ALTERNATED)
+		p->trends = n < PARABOLA_UNITS ? 1 : 2;
+	return 0;
 }
 
 bool perm_label(const struct perm_plan *p, size_t i, size_t unit)

@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PERM_MAX   50000
-#define PERM_UNITS 256 /* of both arms together */
+#define PERM_MAX    50000
+#define PERM_UNITS  256 /* of both arms together */
+#define PERM_TRENDS 2
 
 struct perm_plan {
 	size_t base, with; /* units of each arm; the first of a quantity's values are the base's */
@@ -21,12 +22,22 @@ struct perm_plan {
 	uint64_t seed;	   /* of those drawn */
 	size_t bytes;	   /* of a row of bits */
 	uint8_t *bits;	   /* count rows, a bit a unit: it is in the other arm */
+	/* powers of time that are taken out of the values; perm_plan_drift() */
+	size_t trends;
+	double *when; /* of each unit, -1 to 1 */
 };
 
 /* At most `most` relabellings. 0, or -EINVAL (an empty arm; pairs of different counts; over
  * PERM_UNITS) or -ENOMEM. */
 int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, size_t most, uint64_t seed);
 void perm_plan_free(struct perm_plan *p);
+
+/*
+ * What is slow in time (a machine that warms up) is taken out of the values before the arms are
+ * compared, where it can be told from the arms: they alternated in time, and are no pairs. `when`:
+ * of each unit, in any unit. With 12 units the trend is a line, with 16 a parabola. 0 or -ENOMEM.
+ */
+int perm_plan_drift(struct perm_plan *p, const double *when);
 
 /* Is a unit in the other arm, under a relabelling? */
 bool perm_label(const struct perm_plan *p, size_t i, size_t unit);

@@ -6,6 +6,7 @@
 
 #include "compare/compare_judge.h"
 #include "compare/compare_perm.h"
+#include "compare/compare_time.h"
 
 const double shift_quantile[SHIFT_QUANTILES] = {0.01, 0.05, 0.1,  0.2,	0.3,  0.4,   0.5,   0.6,  0.7,
 						0.8,  0.9,  0.95, 0.98, 0.99, 0.995, 0.998, 0.999};
@@ -46,7 +47,7 @@ int compare_shift(const struct compare_runs *runs, const double (*value)[SHIFT_Q
 		fill_units(runs, value, q, units + q * all, units + SHIFT_QUANTILES * all);
 		perm[q] = (struct perm_quantity){.value = units + q * all, .weight = 1};
 	}
-	rc = perm_judge(&plan, perm, SHIFT_QUANTILES, COMPARE_ALPHA);
+	rc = compare_drift(runs, &plan) ?: perm_judge(&plan, perm, SHIFT_QUANTILES, COMPARE_ALPHA);
 	for (size_t q = 0; q < SHIFT_QUANTILES; q++) {
 		out->known[q] = perm[q].known;
 		out->effect[q] = 100 * expm1(perm[q].effect);

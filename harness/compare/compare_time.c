@@ -49,3 +49,22 @@ json_t *compare_time(const struct compare_join *j, const struct compare_point *p
 	free(unit);
 	return list;
 }
+
+int compare_drift(const struct compare_runs *runs, struct perm_plan *plan)
+{
+	size_t n = runs->units[ARM_BASE] + runs->units[ARM_WITH];
+	double *when = or_abort(calloc(n + 1, sizeof(*when))), *count = or_abort(calloc(n + 1, sizeof(*count)));
+	int rc;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		/* Since the first: nanoseconds since 1970 are more than a double holds. */
+		when[runs->run[i].unit] += (double)(runs->run[i].started_ns - runs->run[0].started_ns);
+		count[runs->run[i].unit]++;
+	}
+	for (size_t u = 0; u < n; u++)
+		when[u] /= fmax(1, count[u]);
+	rc = perm_plan_drift(plan, when);
+	free(when);
+	free(count);
+	return rc;
+}

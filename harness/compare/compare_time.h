@@ -5,6 +5,7 @@
 #define KBLAT_COMPARE_TIME_H
 
 #include "compare/compare_join.h"
+#include "compare/compare_plan.h"
 
 /*
  * Of the first quantity of a point: [{"arm": "BASE" | "NEW", "boot", "kernel", "started_ns": of the
@@ -12,5 +13,8 @@
  * quantity's own unit. New reference.
  */
 json_t *compare_time(const struct compare_join *j, const struct compare_point *p);
+
+/* perm_plan_drift() with the mean time of each unit's runs. */
+int compare_drift(const struct compare_runs *runs, struct perm_plan *plan);
 
 #endif

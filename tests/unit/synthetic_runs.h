@@ -26,6 +26,13 @@ struct synthetic {
 	double correlation, spread;	    /* of a message with the next; of the logarithm */
 	double tail;			    /* share of messages that take ten times as long */
 	double slower;			    /* the other arm, as a share */
+	/* what else a machine may do to its boots */
+	bool one_arm_first;	    /* else they alternate: old new new old … */
+	double warm_up;		    /* by so much it becomes slower, fast at first */
+	double boot_correlation;    /* of a boot with the next */
+	double outlier, outlier_by; /* share of boots that are slower by so much */
+	double modes;		    /* every boot is in one of two, so far apart */
+	bool heavy;		    /* boots vary as Student's t of 3 degrees of freedom */
 	uint64_t seed;
 };
 
@@ -101,16 +108,47 @@ static struct compare_run synthetic_run(const struct synthetic *s, enum compare_
 	};
 }
 
+/* The next boot's deviation, after one of `last` (both in standard deviations). */
+static double synthetic_deviation(const struct synthetic *s, double last, uint64_t *state)
+{
+	double c = s->boot_correlation, z = synthetic_normal(state), sum = 0;
+
+	if (s->heavy) {
+		for (int k = 0; k < 3; k++) {
+			double x = synthetic_normal(state);
+
+			sum += x * x;
+		}
+		return z / sqrt(sum); /* t / sqrt(3): its variance is 1 */
+	}
+	return c * last + sqrt(1 - c * c) * z;
+}
+
+/* What a machine does to its `i`-th boot in time, whatever the kernel. */
+static double synthetic_boot(const struct synthetic *s, size_t i, double *last, uint64_t *state)
+{
+	double when = (double)i / (double)(2 * s->boots - 1), level;
+
+	*last = synthetic_deviation(s, *last, state);
+	level = s->between_boots * *last + s->warm_up * (1 - exp(-3 * when));
+	if (s->outlier > 0 && synthetic_uniform(state) < s->outlier)
+		level += s->outlier_by;
+	if (s->modes > 0 && synthetic_uniform(state) < 0.5)
+		level += s->modes;
+	return level;
+}
+
 /* compare_runs_free() them. */
 static struct compare_runs synthetic_make(const struct synthetic *s)
 {
 	size_t n = s->boots * s->runs;
 	struct compare_runs all = {.run = calloc(2 * n, sizeof(*all.run))};
 	uint64_t state = s->seed;
+	double last = synthetic_normal(&state);
 
 	for (size_t i = 0; i < 2 * s->boots; i++) {
-		enum compare_arm arm = i >= s->boots;
-		double boot = s->between_boots * synthetic_normal(&state) + (arm ? log1p(s->slower) : 0);
+		enum compare_arm arm = s->one_arm_first ? i >= s->boots : i % 4 == 1 || i % 4 == 2;
+		double boot = synthetic_boot(s, i, &last, &state) + (arm ? log1p(s->slower) : 0);
 
 		for (size_t k = 0; k < s->runs; k++) {
 			double level = boot + s->between_runs * synthetic_normal(&state);

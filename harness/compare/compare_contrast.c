@@ -1,0 +1,220 @@
+#include "compare/compare_contrast.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void set_there(struct centred *c, size_t unit, double value)
+{
+	c->value[unit] = value;
+	c->there[unit / 8] |= (uint8_t)(1 << unit % 8);
+	if (unit >= c->plan->base)
+		c->moved[unit / 8] |= (uint8_t)(1 << unit % 8);
+	c->units++;
+	c->total += value;
+	c->squares += value * value;
+}
+
+static void centre_pairs(struct centred *c, const double *value)
+{
+	for (size_t i = 0; i < c->plan->base; i++)
+		if (!isnan(value[c->plan->base + i] - value[i]))
+			set_there(c, i, value[c->plan->base + i] - value[i]);
+	c->base = c->with = c->units;
+}
+
+static void centre_arms(struct centred *c, const double *value)
+{
+	size_t n = c->plan->base + c->plan->with;
+	double sum = 0, mean;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(value[i]))
+			continue;
+		sum += value[i];
+		c->base += i < c->plan->base;
+		c->with += i >= c->plan->base;
+	}
+	mean = sum / (double)(c->base + c->with);
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(value[i]))
+			set_there(c, i, value[i] - mean);
+}
+
+/* Sums over the units of each byte of a row; NULL: no memory. */
+static double *tabulate(const struct perm_plan *plan, const double *value)
+{
+	double *sums = calloc(256 * plan->bytes, sizeof(*sums));
+
+	for (size_t byte = 0; sums && byte < plan->bytes; byte++)
+		for (size_t bits = 1; bits < 256; bits++) {
+			/* That without its lowest bit, and the unit of that bit. */
+			size_t unit = 8 * byte + (size_t)__builtin_ctzl(bits);
+			bool is_unit = unit < plan->base + plan->with;
+
+			sums[256 * byte + bits] = sums[256 * byte + (bits & (bits - 1))] + (is_unit ? value[unit] : 0);
+		}
+	return sums;
+}
+
+/* --- without what a trend explains --- */
+
+static double dot(const double *a, const double *b, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* Without its mean over the units that are there. */
+static void remove_mean(const struct centred *c, double *value, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += value[i];
+	for (size_t i = 0; i < n; i++)
+		value[i] = c->there[i / 8] >> i % 8 & 1 ? value[i] - sum / (double)c->units : 0;
+}
+
+static void remove_part(double *value, const double *along, size_t n)
+{
+	double part = dot(value, along, n);
+
+	for (size_t i = 0; i < n; i++)
+		value[i] -= part * along[i];
+}
+
+/* The next power of time, orthogonal to those before and of length 1, in `trend`. */
+static bool add_trend(struct centred *c, double *trend, size_t n)
+{
+	double length;
+
+	for (size_t i = 0; i < n; i++)
+		trend[i] = c->there[i / 8] >> i % 8 & 1 ? pow(c->plan->when[i], (double)c->trends + 1) : 0;
+	remove_mean(c, trend, n);
+	for (size_t k = 0; k < c->trends; k++)
+		remove_part(trend, c->trend[k], n);
+	length = sqrt(dot(trend, trend, n));
+	if (length < 1e-6)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		trend[i] /= length;
+	return (c->trend_sums[c->trends] = tabulate(c->plan, trend)) != NULL;
+}
+
+/* Values, and the real labels, without what a polynomial of time says of them. */
+static int remove_trends(struct centred *c)
+{
+	size_t n = c->plan->base + c->plan->with;
+	double *labels = calloc(n, sizeof(*labels));
+
+	for (size_t k = 0; labels && k < c->plan->trends; k++) {
+		c->trend[k] = calloc(n, sizeof(double));
+		if (!c->trend[k] || !add_trend(c, c->trend[k], n))
+			break;
+		c->trends++;
+	}
+	for (size_t i = c->plan->base; labels && i < n; i++)
+		labels[i] = c->there[i / 8] >> i % 8 & 1;
+	if (labels) {
+		remove_mean(c, labels, n);
+		for (size_t k = 0; k < c->trends; k++) {
+			remove_part(labels, c->trend[k], n);
+			remove_part(c->value, c->trend[k], n);
+		}
+		c->squares = dot(c->value, c->value, n);
+		c->label_scale = dot(labels, labels, n);
+		c->label_sums = tabulate(c->plan, labels);
+	}
+	free(labels);
+	return c->label_sums ? 0 : -ENOMEM;
+}
+
+int contrast_centre(struct centred *c, const struct perm_plan *plan, const double *value)
+{
+	*c = (struct centred){.plan = plan,
+			      .value = calloc(plan->base + plan->with, sizeof(double)),
+			      .there = calloc(plan->bytes, 1),
+			      .moved = calloc(plan->bytes, 1)};
+	if (!c->value || !c->there || !c->moved)
+		return -ENOMEM;
+	if (plan->pairs)
+		centre_pairs(c, value);
+	else
+		centre_arms(c, value);
+	if (plan->trends && !plan->pairs && c->units && remove_trends(c))
+		return -ENOMEM;
+	c->sums = tabulate(plan, c->value);
+	return c->sums ? 0 : -ENOMEM;
+}
+
+void contrast_free(struct centred *c)
+{
+	free(c->value);
+	free(c->sums);
+	free(c->there);
+	free(c->moved);
+	free(c->label_sums);
+	for (size_t k = 0; k < PERM_TRENDS; k++) {
+		free(c->trend[k]);
+		free(c->trend_sums[k]);
+	}
+}
+
+/* A bit of the base's half: the pair is turned round. */
+static struct contrast contrast_pairs(const struct centred *c, double sum, size_t turned)
+{
+	double n = (double)c->units;
+
+	return (struct contrast){(c->total - 2 * sum) / n, (n - 2 * (double)turned) / n, n};
+}
+
+static struct contrast contrast_arms(const struct centred *c, double sum, size_t with, size_t moved)
+{
+	double m1 = (double)with, m0 = (double)(c->units - with);
+
+	if (!with || with == c->units)
+		return (struct contrast){0, 0, 0};
+	return (struct contrast){sum / m1 - (c->total - sum) / m0, (double)moved / m1 - (double)(c->with - moved) / m0,
+				 m1 * m0 / (m1 + m0)};
+}
+
+/* The part of a relabelling that no trend explains, on the scale of the real one, so that Student's
+ * t goes by the difference alone. */
+static struct contrast contrast_trends(const struct centred *c, const uint8_t *row, double sum, size_t with)
+{
+	double scale = (double)with * (double)(c->units - with) / (double)c->units, label = 0, per;
+
+	for (size_t t = 0; t < c->trends; t++) {
+		double along = 0;
+
+		for (size_t k = 0; k < c->plan->bytes; k++)
+			along += c->trend_sums[t][256 * k + row[k]];
+		scale -= along * along;
+	}
+	for (size_t k = 0; k < c->plan->bytes; k++)
+		label += c->label_sums[256 * k + row[k]];
+	if (scale < 1e-6)
+		return (struct contrast){0, 0, c->label_scale};
+	per = 1 / sqrt(scale * c->label_scale);
+	return (struct contrast){sum * per, label * per, c->label_scale};
+}
+
+struct contrast contrast_of(const struct centred *c, size_t i)
+{
+	const uint8_t *row = perm_row(c->plan, i);
+	size_t with = 0, moved = 0;
+	double sum = 0;
+
+	for (size_t k = 0; k < c->plan->bytes; k++) {
+		sum += c->sums[256 * k + row[k]];
+		with += (size_t)__builtin_popcount(row[k] & c->there[k]);
+		moved += (size_t)__builtin_popcount(row[k] & c->moved[k]);
+	}
+	if (c->trends)
+		return contrast_trends(c, row, sum, with);
+	return c->plan->pairs ? contrast_pairs(c, sum, with) : contrast_arms(c, sum, with, moved);
+}
