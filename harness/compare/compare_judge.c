@@ -227,8 +227,8 @@ static int judge_entries(const struct compare_join *j, const struct compare_rule
 	for (size_t i = 0; !rc && i < all.n; i++)
 		add_entry(j, json_object_get(result, "points"), &all.entries[i]);
 	json_object_set_new(result, "relabellings",
-			    json_pack("{s:I, s:b, s:i}", "count", (json_int_t)plan.count, "exact", plan.exact, "trends",
-				      (int)plan.trends));
+			    json_pack("{s:I, s:b}", "count", (json_int_t)plan.count, "exact", plan.exact));
+	json_object_set_new(result, "trends", json_integer((json_int_t)plan.trends));
 	judged_free(&all);
 	perm_plan_free(&plan);
 	return rc;

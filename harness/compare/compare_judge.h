@@ -6,6 +6,7 @@
  *   {"schema": 1, "verdict": "no regression" | "regression" | "undecided", "answer": a sentence,
  *    "experiment", "unit": "boot" | "run", "pairs", "in_turn", "alpha", "least_margin_percent",
  *    "effect_percent", "seed", "relabellings": {"count", "exact"},
+ *    "trends": powers of time that were taken out of the values,
  *    "base": {"runs", "units", "kernels": [], "hosts": [], "boots": []}, "with": likewise,
  *    "notes": [], "needed": {"units", "at_least", "effect_percent", "point",
  *      "stdev_units_percent", "stdev_runs_percent"} or null,

@@ -84,11 +84,44 @@ static void ends_of(const struct contrast *g, double effect, double *low, double
 	*high = INFINITY;
 }
 
+/* The `at`-th in order of `compare`, counted from 0; the others change places (Hoare 1961). */
+static double select_nth(double *value, size_t count, size_t at, int (*compare)(const void *, const void *))
+{
+	size_t low = 0, high = count - 1;
+
+	while (low < high) {
+		double pivot = value[low + (high - low) / 2], swapped;
+		size_t i = low, k = high;
+
+		while (i <= k) {
+			while (compare(&value[i], &pivot) < 0)
+				i++;
+			while (compare(&value[k], &pivot) > 0)
+				k--;
+			if (i > k)
+				break;
+			swapped = value[i];
+			value[i++] = value[k];
+			value[k] = swapped;
+			if (!k--)
+				break;
+		}
+		if (at <= k && k < count)
+			high = k;
+		else if (at >= i)
+			low = i;
+		else
+			break;
+	}
+	return value[at];
+}
+
 /* What is left where more than `allowed` relabellings (one of them the real one) must not speak
  * against a shift. */
-static double end_at(const double *ends, size_t count, size_t allowed, double effect)
+static double end_at(double *ends, size_t count, size_t allowed, double effect,
+		     int (*compare)(const void *, const void *))
 {
-	return allowed < count ? ends[allowed] : effect;
+	return allowed < count ? select_nth(ends, count, allowed, compare) : effect;
 }
 
 /* The joint interval, and the two ends of the quantity alone: of 10 %, so that each has 5 %. */
@@ -104,14 +137,12 @@ static int invert(const struct centred *c, struct perm_quantity *q, size_t allow
 		ends_of(&g, q->effect, &low[i], &high[i]);
 	}
 	if (!rc) {
-		qsort(low, count, sizeof(*low), rising);
-		qsort(high, count, sizeof(*high), falling);
 		size_t alone = (size_t)floor(2 * alpha * (double)count + CONTRAST_ROUNDING);
 
-		q->low = fmin(end_at(low, count, allowed, q->effect), q->effect);
-		q->high = fmax(end_at(high, count, allowed, q->effect), q->effect);
-		q->low_alone = fmin(end_at(low, count, alone, q->effect), q->effect);
-		q->high_alone = fmax(end_at(high, count, alone, q->effect), q->effect);
+		q->low = fmin(end_at(low, count, allowed, q->effect, rising), q->effect);
+		q->high = fmax(end_at(high, count, allowed, q->effect, falling), q->effect);
+		q->low_alone = fmin(end_at(low, count, alone, q->effect, rising), q->effect);
+		q->high_alone = fmax(end_at(high, count, alone, q->effect, falling), q->effect);
 	}
 	free(low);
 	free(high);

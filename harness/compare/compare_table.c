@@ -65,6 +65,8 @@ static void put_test(const json_t *result, FILE *out)
 		json_is_true(json_object_get(ways, "exact")) ? "all there are" : "drawn");
 	if (!json_is_true(json_object_get(ways, "exact")))
 		fprintf(out, " with seed %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(result, "seed")));
+	if (json_integer_value(json_object_get(result, "trends")))
+		fprintf(out, "; a drift in time is taken out");
 	fprintf(out, "; p and intervals hold for all points and quantities together (max-T, %g %%)\n",
 		100 * json_number_or_nan(result, "alpha"));
 }

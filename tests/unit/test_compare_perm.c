@@ -124,6 +124,33 @@ static void test_inversion(size_t base, size_t with, bool pairs, const char *wha
 	ok(agree, "%s: it excludes 0 exactly where p <= 0.05", what);
 }
 
+/* A trend that is larger than the shift, in arms that alternate: without it the shift is found. */
+static void test_drift(void)
+{
+	double values[16], when[16];
+	struct perm_quantity with = {.value = values, .weight = 1}, without = with;
+	struct perm_plan p;
+
+	for (size_t u = 0; u < 16; u++) {
+		size_t at = 4 * (u % 8 / 2) + (u < 8 ? u % 2 * 3 : 1 + u % 2);
+
+		when[u] = 1e18 + (double)at * 1e12;
+		values[u] = (double)(at * at) / 20 + (u >= 8 ? 1 : 0) + 0.2 * normal();
+	}
+	perm_plan_make(&p, 8, 8, false, PERM_MAX, 1);
+	perm_judge(&p, &without, 1, 0.05);
+	ok(!perm_plan_drift(&p, when) && p.trends == 2, "arms that alternated: a parabola in time is taken out");
+	perm_judge(&p, &with, 1, 0.05);
+	ok(without.p > 0.05 && with.p < 0.01 && with.low < 1 && 1 < with.high && with.high - with.low < 1,
+	   "then a shift of 1 is found: p %g, %g to %g (with the trend: p %g)", with.p, with.low, with.high, without.p);
+	perm_plan_free(&p);
+	for (size_t u = 0; u < 16; u++)
+		when[u] = (double)u;
+	perm_plan_make(&p, 8, 8, false, PERM_MAX, 1);
+	ok(!perm_plan_drift(&p, when) && !p.trends, "one arm after the other: a trend can't be told from the arms");
+	perm_plan_free(&p);
+}
+
 struct rates {
 	unsigned any, first, excluded, agree;
 };
@@ -210,6 +237,7 @@ int main(void)
 	test_inversion(5, 5, false, "five and five");
 	test_inversion(4, 7, false, "four and seven");
 	test_inversion(7, 7, true, "seven pairs");
+	test_drift();
 	test_rates();
 	test_noise();
 	test_boots();
