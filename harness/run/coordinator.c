@@ -1,11 +1,13 @@
 #include "run/coordinator.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "run/adapter.h"
 #include "run/repetition.h"
 #include "run/session.h"
 
@@ -139,6 +141,20 @@ static void note_hosts(struct point_run *c)
 		measure_skew(c, c->session.placed);
 }
 
+static void note_adapters(struct point_run *c)
+{
+	const struct session *s = &c->session;
+
+	for (size_t i = 0; c->out->common_clock && i < s->point->flow_count; i++) {
+		const struct flow *f = &s->point->flow[i];
+		const char *device =
+		    adapter_shared_unasked(f, *f->name ? json_object_get(s->granted, f->name) : s->granted);
+
+		if (device)
+			snprintf(c->out->shared_adapter, sizeof(c->out->shared_adapter), "%s", device);
+	}
+}
+
 static int run_session(struct point_run *c, struct err *e)
 {
 	int rc = enter_environment(c, e);
@@ -151,8 +167,10 @@ static int run_session(struct point_run *c, struct err *e)
 		note_hosts(c);
 		rc = session_connect(&c->session, e);
 	}
-	if (!rc)
+	if (!rc) {
+		note_adapters(c);
 		rc = run_repetitions(c, e);
+	}
 	return rc ? rc : environment_confirm(c->env, e);
 }
 

@@ -16,9 +16,10 @@ extern const char *const outcome_names[]; /* "completed", ... */
 /* What a point told of its run. */
 struct point_outcome {
 	enum outcome outcome;
-	json_t *hosts;	   /* {"name": {"boot_id", "roles"}} of its endpoints; {}: it did not get so far */
-	bool common_clock; /* all endpoints were on this machine; true as long as nothing else is known */
-	int64_t skew_ns;   /* between the tick counters of two CPUs, where that was measured; -1: it was not */
+	json_t *hosts;		 /* {"name": {"boot_id", "roles"}} of its endpoints; {}: it did not get so far */
+	bool common_clock;	 /* all endpoints were on this machine; true as long as nothing else is known */
+	int64_t skew_ns;	 /* between the tick counters of two CPUs, where that was measured; -1: it was not */
+	char shared_adapter[64]; /* the device that both sides of a flow have, unasked; "": none */
 };
 
 /* Run it. What went wrong is in `e`, and in the point's point.json. Free `out` in either case. */

@@ -311,7 +311,7 @@ static int choose_place(const json_t *shields, const struct flow *f, enum role r
 	rc = sysroot_open(&root, NULL, e);
 	if (rc)
 		return rc;
-	rc = cpu_choice_read(&root, keys[role], which < 0 ? text : "auto", f->traits.device, &all, choice, e);
+	rc = cpu_choice_read(&root, keys[role], which < 0 ? text : "auto", f->traits.device[role], &all, choice, e);
 	sysroot_close(&root);
 	if (rc)
 		return rc;

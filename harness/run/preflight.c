@@ -64,11 +64,11 @@ static int check_cpus(const struct point *p, struct err *e)
 
 	for (size_t i = 0; !rc && !*p->environment && i < p->flow_count; i++) {
 		const struct common_settings *c = &p->flow[i].common;
-		const char *device = p->flow[i].traits.device;
+		const char *const *device = p->flow[i].traits.device;
 
-		rc = survey_take("source_cpu", c->source_cpu, device, survey, e);
+		rc = survey_take("source_cpu", c->source_cpu, device[ROLE_SOURCE], survey, e);
 		if (!rc)
-			rc = survey_take("sink_cpu", c->sink_cpu, device, survey, e);
+			rc = survey_take("sink_cpu", c->sink_cpu, device[ROLE_SINK], survey, e);
 	}
 	free(survey);
 	return rc;

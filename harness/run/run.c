@@ -28,6 +28,7 @@ struct engine {
 	struct clock_report clock;
 	struct progress progress;
 	char host[256];
+	bool warned_of_adapter;
 	json_t *label; /* host -> what it is called in a masked run */
 };
 
@@ -152,6 +153,22 @@ static void merge_outcome(struct engine *g, const struct point_outcome *o)
 	}
 }
 
+/* Once a run: most of its points will be so. */
+static void warn_of_adapter(struct engine *g, const char *device)
+{
+	char text[256];
+
+	if (!*device || g->warned_of_adapter)
+		return;
+	g->warned_of_adapter = true;
+	snprintf(text, sizeof(text),
+		 "source and sink both use the adapter %.60s: nothing leaves it; name two with source_device and "
+		 "sink_device, or this one with device if that is meant",
+		 device);
+	g->request->warn(text);
+	rundir_log(&g->dir, "adapter", json_pack("{s:s}", "warning", text));
+}
+
 static void run_point(struct engine *g, const struct point *p)
 {
 	struct err e = ERR_INIT;
@@ -161,6 +178,7 @@ static void run_point(struct engine *g, const struct point *p)
 
 	coordinator_run_point(&g->context, &g->environment, p, &g->progress, &outcome, &e);
 	merge_outcome(g, &outcome);
+	warn_of_adapter(g, outcome.shared_adapter);
 	rundir_log(&g->dir, "point",
 		   json_pack("{s:I, s:s, s:s, s:I}", "id", (json_int_t)p->id, "outcome", outcome_names[outcome.outcome],
 			     "why", e.text, "took_ms", (json_int_t)(channel_now_ms() - began_ms)));

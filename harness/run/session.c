@@ -230,7 +230,7 @@ static int send_survey(struct peer *p, struct err *e)
 	return channel_send(&p->channel,
 			    json_pack("{s:s, s:s, s:s, s:s}", "type", "survey", "setting", settings[p->role], "text",
 				      p->role == ROLE_SOURCE ? c->source_cpu : c->sink_cpu, "device",
-				      p->flow->traits.device ? p->flow->traits.device : ""),
+				      p->flow->traits.device[p->role] ? p->flow->traits.device[p->role] : ""),
 			    e);
 }
 

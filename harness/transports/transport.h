@@ -64,7 +64,7 @@ struct transport_traits {
 	int64_t buffers;     /* send buffers; 0: as many as are needed; -1: the settings do not say */
 	bool copies_payload; /* when it is posted (inline): what is written to the buffer later is not sent */
 	uint32_t signal_every;
-	const char *device; /* that it names, in the settings; NULL: none, or "auto" */
+	const char *device[2]; /* of each side (enum role), as the settings name it; "auto": any; NULL: there is none */
 };
 
 /* What a kernel asks of a transport, beside the transport's own settings. Before a point runs, all but what belongs to

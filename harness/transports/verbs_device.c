@@ -388,9 +388,9 @@ static int check_gid(const struct verbs_port *p, int wanted, struct err *e)
 		       "the port has no GID; its network interface needs an IP address");
 }
 
-static int narrow(struct ports *all, const struct verbs_settings *s, struct err *e)
+static int narrow(struct ports *all, const struct verbs_settings *s, enum role role, struct err *e)
 {
-	int rc = keep_device(all, s->device, e);
+	int rc = keep_device(all, verbs_device_of(s, role), e);
 
 	if (!rc)
 		rc = keep_open(all, e);
@@ -401,7 +401,8 @@ static int narrow(struct ports *all, const struct verbs_settings *s, struct err 
 	return rc ? rc : keep_active(all, e);
 }
 
-int verbs_port_choose(const struct verbs_settings *s, int numa_node, struct verbs_port *out, struct err *e)
+int verbs_port_choose(const struct verbs_settings *s, enum role role, int numa_node, struct verbs_port *out,
+		      struct err *e)
 {
 	int wanted = verbs_number(s->gid_index, 0, 255);
 	struct ports all;
@@ -411,7 +412,7 @@ int verbs_port_choose(const struct verbs_settings *s, int numa_node, struct verb
 		return rc;
 	if (numa_node < 0)
 		numa_node = memory_node_of_cpu(sched_getcpu());
-	rc = narrow(&all, s, e);
+	rc = narrow(&all, s, role, e);
 	if (!rc) {
 		const struct verbs_port *p = prefer_node(&all, numa_node);
 

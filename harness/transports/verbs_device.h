@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "transports/transport.h"
+
 struct err;
 struct verbs_settings;
 
@@ -37,7 +39,8 @@ struct verbs_port {
 
 /* The port that `s` asks for; of several, one on `numa_node` first (-1: no preference). STATUS_IMPOSSIBLE or
  * STATUS_USAGE. */
-int verbs_port_choose(const struct verbs_settings *s, int numa_node, struct verbs_port *out, struct err *e);
+int verbs_port_choose(const struct verbs_settings *s, enum role role, int numa_node, struct verbs_port *out,
+		      struct err *e);
 
 /* Open the device of a port; NULL and `e` if it can't be. */
 struct ibv_context *verbs_port_open(const struct verbs_port *p, struct err *e);

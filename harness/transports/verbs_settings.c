@@ -110,6 +110,12 @@ const struct opt verbs_options[] = {
      .type = OPT_STR,
      .deflt = "auto",
      .help = "RDMA device; auto takes one with an active port, on the CPU's NUMA node if there is one"},
+    {.name = "source_device",
+     FIELD(source_device),
+     .type = OPT_STR,
+     .deflt = "",
+     .help = "device of the source, where it is to be another one than device says"},
+    {.name = "sink_device", FIELD(sink_device), .type = OPT_STR, .deflt = "", .help = "likewise of the sink"},
     {.name = "port",
      FIELD(port),
      .type = OPT_STR,
@@ -159,6 +165,13 @@ static const struct verbs_operation *operation_of(const struct verbs_settings *s
 	return &verbs_operations[s->op];
 }
 
+const char *verbs_device_of(const struct verbs_settings *s, enum role role)
+{
+	const char *own = role == ROLE_SINK ? s->sink_device : s->source_device;
+
+	return *own ? own : s->device;
+}
+
 void verbs_traits(const void *settings, struct transport_traits *out)
 {
 	const struct verbs_settings *s = settings;
@@ -168,7 +181,8 @@ void verbs_traits(const void *settings, struct transport_traits *out)
 	out->buffers = s->buffers;
 	out->copies_payload = strcmp(s->inlined, "off") != 0;
 	out->signal_every = (uint32_t)s->signal_every;
-	out->device = s->device;
+	out->device[ROLE_SOURCE] = verbs_device_of(s, ROLE_SOURCE);
+	out->device[ROLE_SINK] = verbs_device_of(s, ROLE_SINK);
 }
 
 int verbs_number(const char *text, int min, int max)

@@ -26,11 +26,15 @@ struct verbs_settings {
 	int64_t recv_depth; /* 0: depth */
 	int64_t rnr_retry, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
-	char device[OPT_STR_MAX];    /* or "auto" */
-	char port[OPT_STR_MAX];	     /* 1..255 or "auto" */
-	char gid_index[OPT_STR_MAX]; /* 0..255 or "auto" */
-	int mtu;		     /* 0: auto, else enum ibv_mtu */
+	char device[OPT_STR_MAX];				   /* or "auto" */
+	char source_device[OPT_STR_MAX], sink_device[OPT_STR_MAX]; /* "": device */
+	char port[OPT_STR_MAX];					   /* 1..255 or "auto" */
+	char gid_index[OPT_STR_MAX];				   /* 0..255 or "auto" */
+	int mtu;						   /* 0: auto, else enum ibv_mtu */
 };
+
+/* What a side's device is called: "auto" where none is named. */
+const char *verbs_device_of(const struct verbs_settings *s, enum role role);
 
 /* "auto" is -1; a number in [min, max]; or -EINVAL. */
 int verbs_number(const char *text, int min, int max);

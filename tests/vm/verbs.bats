@@ -154,6 +154,20 @@ all_arrive() {
 	rmdir /sys/fs/cgroup/lab
 }
 
+@test "each side has the device that is named for it" {
+	rdma link add rxe1 type rxe netdev lo || skip "no second Soft-RoCE device here"
+	spec_of devices <<-'YAML'
+		  - {sink_device: nothing0}
+		  - {device: rxe1, source_device: rxe0, sink_device: rxe0}
+	YAML
+	run "$KBLAT" run devices.yaml --out "$T/runs"
+	run_dir=$(tail -n 1 <<<"$output")
+	rdma link delete rxe1
+	assert_contains "$output" "point 1 of 2: impossible: sink: verbs: there is no device nothing0; there are: "
+	assert_eq "$(json "$run_dir/points/0001/point.json" '[d["granted"][s]["device"] for s in ("source", "sink")]')" "['rxe0', 'rxe0']"
+	[[ $output != *"both use the adapter"* ]]
+}
+
 @test "settings that contradict each other are refused before anything starts" {
 	local -a pairs=(
 		'op=write qp=ud|op write and qp ud'

@@ -564,7 +564,8 @@ static void test_ipv6(void)
 
 	if (!ok(!system("ip -6 addr add 2001:db8::1/64 dev d0 nodad"), "the network interface gets an IPv6 address"))
 		return;
-	if (ok(!verbs_port_choose(&s, -1, &p, &e) && p.gid.raw[0] == 0x20, "which is the GID of index 2 %s", e.text)) {
+	if (ok(!verbs_port_choose(&s, ROLE_SOURCE, -1, &p, &e) && p.gid.raw[0] == 0x20,
+	       "which is the GID of index 2 %s", e.text)) {
 		test_moves("qp=rc gid_index=2", POLL_BUSY, 32, 8, FEW, "rc over IPv6");
 		test_moves("qp=rc connect=rdmacm gid_index=2", POLL_EVENT, 32, 8, FEW, "rc, rdmacm over IPv6");
 		test_moves("qp=ud connect=rdmacm gid_index=2", POLL_BUSY, 32, 8, FEW, "ud, rdmacm over IPv6");
