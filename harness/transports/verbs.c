@@ -243,7 +243,9 @@ static int refill(struct verbs *t, struct err *e)
 	while ((rc = take_recv(t, &seq)) > 0)
 		if (verbs_release(t))
 			return fail(t, e);
-	return rc < 0 ? fail(t, e) : 0;
+	if (rc < 0 || (t->recv.released && verbs_post_released(t)))
+		return fail(t, e);
+	return 0;
 }
 
 static int verbs_prepare(struct transport *transport, struct err *e)

@@ -12,6 +12,7 @@
  *   verbs_cm.c         set-up by the RDMA connection manager
  *   verbs_hot.h        post, poll, wait
  *   verbs_stamps.c     completion queues with the device's own stamps
+ *   verbs_return.c     receive requests that are posted again together
  *   verbs_memory.c     messages written to memory: what is rare about them
  *   verbs_watch.c      what the device tells of its own accord: its port or itself has failed
  *   verbs_failure.c    what went wrong there
@@ -76,6 +77,12 @@ struct verbs_send {
 	struct verbs_fault fault;
 };
 
+/* A receive request in a list of several. */
+struct verbs_request {
+	struct ibv_recv_wr wr;
+	struct ibv_sge sge;
+};
+
 /* The receiving thread's data, beside its completion queue. */
 struct verbs_recv {
 	struct ibv_qp *qp;
@@ -91,7 +98,10 @@ struct verbs_recv {
 	bool may_lose;
 	uint32_t mask, taken; /* of slots; messages so far */
 	uint32_t probe;	      /* slots looked at ahead of time */
-	size_t turn;	      /* where the turn lies in a slot as posted */
+	/* Requests that are posted together (`return: bulk`): */
+	struct verbs_request *bulk; /* linked; NULL: each is posted at once */
+	uint32_t bulk_size, released;
+	size_t turn; /* where the turn lies in a slot as posted */
 	struct verbs_fault fault;
 };
 

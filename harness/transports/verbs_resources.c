@@ -14,6 +14,7 @@
 #include "common/units.h"
 #include "transports/verbs.h"
 #include "transports/verbs_qp.h"
+#include "transports/verbs_return.h"
 #include "transports/verbs_stamps.h"
 
 #define SLOT_ALIGN  64
@@ -355,8 +356,13 @@ int verbs_resources_open(struct verbs *t, struct err *e)
 		goto close_recv_cq;
 	prepare_send(t);
 	prepare_recv(t);
+	rc = verbs_return_open(t, e);
+	if (rc)
+		goto close_qp;
 	t->hw_timestamps = verbs_has_stamps(t);
 	return 0;
+close_qp:
+	ibv_destroy_qp(t->qp);
 close_recv_cq:
 	cq_close(&t->recv_cq);
 close_send_cq:
@@ -377,6 +383,7 @@ void verbs_resources_close(struct verbs *t)
 	if (t->ah)
 		ibv_destroy_ah(t->ah);
 	ibv_destroy_qp(t->qp);
+	verbs_return_close(t);
 	cq_close(&t->recv_cq);
 	cq_close(&t->send_cq);
 	ring_close(&t->recv_ring);

@@ -21,6 +21,7 @@ static const char *const op_names[] = {[VERBS_SEND_IMM] = "send_imm",
 				       [VERBS_WRITE_IMM] = "write_imm",
 				       [VERBS_WRITE] = "write",
 				       NULL};
+static const char *const return_names[] = {[VERBS_RETURN_EACH] = "each", [VERBS_RETURN_BULK] = "bulk", NULL};
 const char *const verbs_connect_names[] = {[VERBS_PLAIN] = "plain", [VERBS_RDMACM] = "rdmacm", NULL};
 static const char *const mtu_names[] = {[0] = "auto",
 					[IBV_MTU_256] = "256",
@@ -72,6 +73,13 @@ const struct opt verbs_options[] = {
      .max = 1 << 20,
      .help = "receive requests, each with memory of its own; with op write, messages that the receiver has memory for; "
 	     "0: as many as depth"},
+    {.name = "return",
+     FIELD(returns),
+     .type = OPT_ENUM,
+     .deflt = "each",
+     .choices = return_names,
+     .help = "receive requests are posted again one by one, after each message, or linked, in one call: after the last "
+	     "of a burst, or of half of them where recv_depth does not hold a burst"},
     {.name = "huge_pages",
      FIELD(huge_pages),
      .type = OPT_BOOL,
@@ -309,6 +317,8 @@ static int check_write(const struct check *c, char *why, size_t why_size)
 	else if (c->config->device_stamps)
 		snprintf(why, why_size,
 			 "t_hw and op write: the receiver sees no completion that could be stamped; use op write_imm");
+	else if (c->s->returns == VERBS_RETURN_BULK)
+		snprintf(why, why_size, "return bulk and op write: there are no receive requests to post again");
 	else if (buffers && buffers < depth)
 		snprintf(why, why_size,
 			 "buffers %lld and depth %lld: with op write, messages in flight would overwrite each other; "

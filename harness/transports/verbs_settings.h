@@ -13,6 +13,7 @@
 
 enum verbs_qp { VERBS_RC, VERBS_UC, VERBS_UD };
 enum verbs_connect { VERBS_PLAIN, VERBS_RDMACM };
+enum verbs_return { VERBS_RETURN_EACH, VERBS_RETURN_BULK };
 enum verbs_op { VERBS_SEND_IMM, VERBS_SEND, VERBS_WRITE_IMM, VERBS_WRITE };
 
 /* The transport's settings; one row each in verbs_options. */
@@ -24,6 +25,7 @@ struct verbs_settings {
 	int64_t signal_every;
 	int64_t buffers;    /* of the sender; 0: as many as depth */
 	int64_t recv_depth; /* 0: depth */
+	int returns;	    /* enum verbs_return */
 	int64_t rnr_retry, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
 	char device[OPT_STR_MAX];				   /* or "auto" */

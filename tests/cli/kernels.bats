@@ -217,8 +217,11 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	run "$KBLAT" run s.yaml --dry-run
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "recv_depth 4 and depth 8: with op write, messages in flight would overwrite each other at the receiver"
-	run "$KBLAT" run s.yaml --dry-run --set op=send
+	run "$KBLAT" run s.yaml --dry-run --set op=send --set return=bulk
 	[ "$status" -eq 0 ]
+	run "$KBLAT" run s.yaml --dry-run --set recv_depth=8 --set return=bulk
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "return bulk and op write: there are no receive requests to post again"
 }
 
 # Message i is submitted at i * interval, read by the device 500 ns later and received after 1 us. Where one place held all
