@@ -266,6 +266,8 @@ static char **arguments(const struct campaign *c, const json_t *x, json_t **word
 		json_array_append_new(*words, json_string("--quick"));
 	if (json_is_true(json_object_get(options, "mask")))
 		json_array_append_new(*words, json_string("--mask"));
+	if (c->verbosity)
+		json_array_append_new(*words, json_string(c->verbosity));
 	add_all(*words, "--set", json_object_get(x, "set"));
 	add_all(*words, "--only", json_object_get(options, "only"));
 	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
@@ -386,7 +388,8 @@ static enum status start_new(const struct campaign_options *o, struct campaign *
 
 enum status campaign_run(const struct campaign_options *o, struct err *e)
 {
-	struct campaign c = {.lock = -1, .json = o->json, .budget = {o->budget_s, channel_now_ms()}};
+	struct campaign c = {
+	    .lock = -1, .json = o->json, .verbosity = o->verbosity, .budget = {o->budget_s, channel_now_ms()}};
 	enum status status;
 
 	if (!o->resume && is_campaign(o->path)) {

@@ -28,8 +28,9 @@ struct campaign_options {
 	const char *out, *source, *sink, *profile_path;
 	struct spec_overrides overrides;
 	bool mask, dry_run, json;
-	double budget_s; /* of time; 0: as long as it takes */
-	int argc;	 /* of `kblat`, for the record */
+	const char *verbosity; /* "--quiet", "--verbose" or NULL: what the experiments are started with */
+	double budget_s;       /* of time; 0: as long as it takes */
+	int argc;	       /* of `kblat`, for the record */
 	char **argv;
 };
 

@@ -23,12 +23,20 @@ static void on_signal(int signal_number)
 		kill(running, SIGINT);
 }
 
+/* The experiment says where it is. */
+static void on_question(int signal_number)
+{
+	if (running > 0)
+		kill(running, signal_number);
+}
+
 static void signal_set(sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGUSR1);
 }
 
 void child_catch_signals(void)
@@ -38,6 +46,7 @@ void child_catch_signals(void)
 
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		sigaction(caught[i], &sa, NULL);
+	sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_question, .sa_flags = SA_RESTART}, NULL);
 }
 
 bool child_is_interrupted(void)
@@ -55,6 +64,7 @@ _Noreturn static void become(char *const *argv, int out)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
+	signal(SIGUSR1, SIG_IGN); /* until it has a handler of its own */
 	signal_set(&set);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	execv("/proc/self/exe", argv);

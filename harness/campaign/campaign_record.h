@@ -15,7 +15,8 @@ struct campaign {
 	char *path;
 	json_t *j; /* campaign.json */
 	int lock;
-	bool json; /* nothing but JSON on standard output */
+	bool json;	       /* nothing but JSON on standard output */
+	const char *verbosity; /* as of campaign_options */
 	struct budget budget;
 };
 

@@ -9,6 +9,7 @@
 #include "claims/claims_table.h"
 #include "commands/commands.h"
 #include "commands/dry_run.h"
+#include "commands/run_progress.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -22,7 +23,7 @@ const struct cli_command cmd_run_cli = {
     .name = "run",
     .synopsis = "SPEC|STUDY|--resume CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device "
 		"DEV] [--reps N] "
-		"[--budget TIME] [--dry-run] [--json]",
+		"[--budget TIME] [--dry-run] [--quiet|--verbose] [--json]",
     .summary = "run an experiment and seal its run directory",
     .details =
 	"SPEC is a YAML file, or a directory with a spec.yaml in it (`kblat list` shows those there are). The run "
@@ -40,7 +41,8 @@ const struct cli_command cmd_run_cli = {
 	"\"ip netns exec ns0\", \"numactl -m 0\", \"ssh host\". Both talk over their standard input and output; "
 	"nothing "
 	"listens on a network but the data path under test.\n\n"
-	"Ctrl-C ends the run early and keeps what was measured.\n\n"
+	"Ctrl-C ends the run early and keeps what was measured. SIGUSR1 asks how far it has come and how long it will "
+	"take; a terminal shows that all the time, and elsewhere there is a line for each point.\n\n"
 	"Exit status: 0 measured and valid; 3 measured, but not valid (the reasons are said), or a claim fails; 1 a "
 	"point failed or the "
 	"run "
@@ -54,7 +56,7 @@ struct run_options {
 	const char *out, *source, *sink, *device, *resume, *profile_path, *budget;
 	int64_t budget_ns; /* 0: none */
 	long reps;
-	bool quick, mask, dry_run, json;
+	bool quick, mask, dry_run, json, quiet, verbose;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -64,6 +66,12 @@ static void note_signal(int signal_number)
 	(void)signal_number;
 	if (interrupted++)
 		_exit(STATUS_FAILED); /* asked twice: at once; endpoints see the end of their input and clean up */
+}
+
+static void note_question(int signal_number)
+{
+	(void)signal_number;
+	run_progress_print(); /* as a run only lets signals in where it waits, nothing is interrupted by this */
 }
 
 static void catch_signals(void)
@@ -77,27 +85,10 @@ static void catch_signals(void)
 		sigaction(caught[i], &sa, NULL);
 		sigaddset(&set, caught[i]);
 	}
+	sa.sa_handler = note_question;
+	sigaction(SIGUSR1, &sa, NULL);
+	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL); /* let in where we wait: channel_wait() */
-}
-
-/* "kblat run: point 3/7, repetition 2/5, 120000 of 400000 messages, 0:12 left" on one line of the terminal. */
-static void show_progress(const struct progress *p)
-{
-	double part = p->all_messages ? (double)p->messages / (double)p->all_messages : 0;
-	double passed = (double)(channel_now_ms() - p->started_ms) / 1000;
-	char left[32] = "";
-
-	if (part > 0.02)
-		snprintf(left, sizeof(left), ", %d:%02d left", (int)(passed * (1 - part) / part) / 60,
-			 (int)(passed * (1 - part) / part) % 60);
-	fprintf(stderr, "\r\033[Kpoint %zu/%zu, repetition %lld/%lld, %llu of %llu messages%s", p->point, p->points,
-		p->rep, p->reps, (unsigned long long)p->messages, (unsigned long long)p->all_messages, left);
-}
-
-static void clear_progress(bool shown)
-{
-	if (shown)
-		fprintf(stderr, "\r\033[K");
 }
 
 static enum status conclude(const struct run_result *r)
@@ -139,17 +130,9 @@ static enum status show_result(const struct run_result *r, bool json)
 	return status;
 }
 
-static void show_point_ended(const struct progress *p, enum outcome outcome, const char *why)
+static enum verbosity verbosity_of(const struct run_options *o)
 {
-	clear_progress(p->show != NULL);
-	fprintf(stderr, "kblat: point %zu of %zu: %s: %s\n", p->point, p->points, outcome_names[outcome],
-		outcome == OUTCOME_INTERRUPTED ? "by a signal" : why);
-}
-
-static void show_warning(const char *text)
-{
-	clear_progress(isatty(STDERR_FILENO));
-	fprintf(stderr, "kblat: %s\n", text);
+	return o->quiet ? VERBOSITY_QUIET : o->verbose ? VERBOSITY_VERBOSE : VERBOSITY_NORMAL;
 }
 
 static enum status measure(const struct run_options *o, const struct spec *spec, int argc, char **argv, struct err *e)
@@ -162,17 +145,18 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	    .argc = argc,
 	    .argv = argv,
 	    .interrupted = &interrupted,
-	    .show = isatty(STDERR_FILENO) ? show_progress : NULL,
-	    .point_ended = show_point_ended,
-	    .warn = show_warning,
+	    .show = run_progress_show,
+	    .point_ended = run_progress_point_ended,
+	    .warn = run_progress_warn,
 	};
 	struct run_result result;
 	enum status status;
 	int rc;
 
+	run_progress_begin(spec, o->out, verbosity_of(o));
 	catch_signals();
 	rc = run_execute(&request, &result, e);
-	clear_progress(request.show != NULL);
+	run_progress_end();
 	if (rc && result.path)
 		fprintf(stderr, "kblat: what was measured is in %s, not sealed\n", result.path);
 	status = !rc ? show_result(&result, o->json) : e->status ? e->status : STATUS_FAILED;
@@ -243,6 +227,9 @@ static enum status run_many(const struct run_options *o, const struct spec_overr
 	    .mask = o->mask,
 	    .dry_run = o->dry_run,
 	    .json = o->json,
+	    .verbosity = o->quiet     ? "--quiet"
+			 : o->verbose ? "--verbose"
+				      : NULL,
 	    .budget_s = (double)o->budget_ns / 1e9,
 	    .argc = argc,
 	    .argv = argv,
@@ -263,6 +250,8 @@ static int use_profile_path(struct run_options *o, char **real, struct err *e)
 
 static int check_arguments(const struct run_options *o, struct err *e)
 {
+	if (o->quiet && o->verbose)
+		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: --quiet and --verbose exclude each other");
 	return o->resume || o->args.count
 		   ? 0
 		   : err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
@@ -327,6 +316,8 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	     0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL,
 	     "print the points with every setting and the time that each should take, and do nothing", 0, 0},
+	    {"quiet", CLI_FLAG, &o.quiet, NULL, "say nothing while measuring but what goes wrong", 0, 0},
+	    {"verbose", CLI_FLAG, &o.verbose, NULL, "say a line for each point and repetition", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},
 	};

@@ -3,33 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "commands/point_settings.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "run/forecast_run.h"
 #include "run/preflight.h"
 #include "run/run.h"
-
-/* The settings of a point that are the same in all points, or those that are not. */
-static void print_settings(const struct spec *spec, size_t point, bool shared)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach (spec->point[point].params, key, value) {
-		bool same = true;
-
-		for (size_t i = 0; i < spec->point_count; i++)
-			same &= json_equal(json_object_get(spec->point[i].params, key),
-					   json_object_get(spec->point[0].params, key));
-		if (same != shared)
-			continue;
-		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-
-		printf(" %s=%s", key, text);
-		free(text);
-	}
-	printf("\n");
-}
 
 static size_t count_former(const struct forecast *each, size_t count)
 {
@@ -49,11 +28,13 @@ static void print_points(const struct spec *spec, const struct forecast *sum, co
 	       forecast_sentence(sum, text, sizeof(text)), count_former(each, spec->point_count));
 	if (spec->point_count) {
 		printf(" ");
-		print_settings(spec, 0, true);
+		point_settings_print(spec, 0, true, stdout);
+		printf("\n");
 	}
 	for (size_t i = 0; i < spec->point_count; i++) {
 		printf("%4zu: %10s ", i, forecast_text(forecast_seconds(&each[i]), text, sizeof(text)));
-		print_settings(spec, i, false);
+		point_settings_print(spec, i, false, stdout);
+		printf("\n");
 	}
 }
 

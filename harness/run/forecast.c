@@ -24,7 +24,7 @@ static struct forecast forecast_messages(const struct flow *f, int64_t messages,
 {
 	struct kernel_demand d = f->kernel->demand(f->kernel_settings, messages, warm_up);
 	const double copy_ns = (double)f->config.size / 1024 * COPY_NS_A_KIB;
-	struct forecast t = {.rest_s = (double)messages * REDUCE_NS / 1e9};
+	struct forecast t = {.messages = (double)messages};
 	double limit_s = (double)d.limit_ns / 1e9, waits_s;
 
 	if (f->transport->has_own_clock)
@@ -34,10 +34,11 @@ static struct forecast forecast_messages(const struct flow *f, int64_t messages,
 		   (double)d.ways * ((double)way_ns(f) + copy_ns)) /
 		  1e9;
 	if (d.limit_ns && t.paced_s + waits_s > limit_s) {
+		t.messages *= limit_s / (t.paced_s + waits_s);
 		t.paced_s = fmin(t.paced_s, limit_s);
 		waits_s = limit_s - t.paced_s;
 	}
-	t.rest_s += waits_s;
+	t.rest_s = waits_s + t.messages * REDUCE_NS / 1e9;
 	return t;
 }
 
@@ -71,6 +72,7 @@ void forecast_add(struct forecast *sum, struct forecast t, double times)
 {
 	sum->paced_s += t.paced_s * times;
 	sum->rest_s += t.rest_s * times;
+	sum->messages += t.messages * times;
 }
 
 struct forecast forecast_point(const struct point *p)
@@ -93,6 +95,13 @@ struct forecast forecast_correct(struct forecast t, struct forecast former, doub
 	t.rest_s *= rest_s > 0 && former.rest_s > 0 ? rest_s / former.rest_s : 0;
 	t.is_former = true;
 	return t;
+}
+
+double forecast_left_s(struct forecast done, struct forecast left, double passed_s)
+{
+	const double rest_s = passed_s - done.paced_s;
+
+	return left.paced_s + left.rest_s * (done.rest_s > 0 ? fmax(0, rest_s) / done.rest_s : 1);
 }
 
 /* --- for people and programs --- */

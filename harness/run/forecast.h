@@ -13,9 +13,10 @@
 #include "point/point.h"
 
 struct forecast {
-	double paced_s; /* prescribed: a lower bound */
-	double rest_s;	/* assumed, or as it was before */
-	bool is_former; /* corrected by a former run of that point */
+	double paced_s;	 /* prescribed: a lower bound */
+	double rest_s;	 /* assumed, or as it was before */
+	double messages; /* whose stamps are kept */
+	bool is_former;	 /* corrected by a former run of that point */
 };
 
 static inline double forecast_seconds(const struct forecast *t)
@@ -31,6 +32,9 @@ struct forecast forecast_correct(struct forecast t, struct forecast former, doub
 
 /* `sum` and so many times `t`. */
 void forecast_add(struct forecast *sum, struct forecast t, double times);
+
+/* How long what is left will take, if `done` took so long: what is not prescribed goes on as fast as it went. */
+double forecast_left_s(struct forecast done, struct forecast left, double passed_s);
 
 /* {"expected_s", "paced_s", "basis": "former run" or "assumptions"} of it, into `object`. */
 void forecast_to_json(const struct forecast *t, json_t *object);

@@ -9,15 +9,6 @@
 #define ENVIRONMENT_S 2.0 /* kbtune applies a profile and puts it back */
 #define SEAL_NS	      150 /* the checksums of a message's stamps */
 
-static double messages_of(const struct point *p)
-{
-	double messages = 0;
-
-	for (size_t i = 0; i < p->flow_count; i++)
-		messages += (double)p->flow[i].config.schedule.messages;
-	return messages * (double)p->repetitions;
-}
-
 struct forecast forecast_run(const struct point *points, size_t count, const char *runs, const char *name,
 			     struct forecast *each)
 {
@@ -29,7 +20,7 @@ struct forecast forecast_run(const struct point *points, size_t count, const cha
 	for (size_t i = 0; i < count; i++) {
 		each[i] = former_forecast(&former, &points[i]);
 		forecast_add(&sum, each[i], 1);
-		sum.rest_s += messages_of(&points[i]) * SEAL_NS / 1e9;
+		sum.rest_s += each[i].messages * SEAL_NS / 1e9;
 		if (*points[i].environment && strcmp(points[i].environment, applied) != 0)
 			sum.rest_s += ENVIRONMENT_S;
 		applied = points[i].environment;

@@ -174,19 +174,17 @@ static void run_point(struct engine *g, const struct point *p)
 	struct err e = ERR_INIT;
 	struct point_outcome outcome;
 
-	const int64_t began_ms = channel_now_ms();
-
+	g->progress.point_started_ms = channel_now_ms();
 	coordinator_run_point(&g->context, &g->environment, p, &g->progress, &outcome, &e);
 	merge_outcome(g, &outcome);
 	warn_of_adapter(g, outcome.shared_adapter);
 	rundir_log(&g->dir, "point",
 		   json_pack("{s:I, s:s, s:s, s:I}", "id", (json_int_t)p->id, "outcome", outcome_names[outcome.outcome],
-			     "why", e.text, "took_ms", (json_int_t)(channel_now_ms() - began_ms)));
+			     "why", e.text, "took_ms", (json_int_t)(channel_now_ms() - g->progress.point_started_ms)));
 	g->result->count[outcome.outcome]++;
-	if (outcome.outcome != OUTCOME_COMPLETED) {
-		g->request->point_ended(&g->progress, outcome.outcome, e.text);
+	g->request->point_ended(&g->progress, outcome.outcome, e.text);
+	if (outcome.outcome != OUTCOME_COMPLETED)
 		rundir_update(&g->dir, NULL);
-	}
 	point_outcome_free(&outcome);
 }
 
@@ -206,7 +204,8 @@ static void run_points(struct engine *g)
 	const struct spec *spec = g->request->spec;
 
 	g->result->total = spec->point_count;
-	g->progress = (struct progress){.points = spec->point_count,
+	g->progress = (struct progress){.path = g->dir.path,
+					.points = spec->point_count,
 					.all_messages = preflight_messages(spec->point, spec->point_count),
 					.started_ms = channel_now_ms(),
 					.show = g->request->show};

@@ -149,6 +149,8 @@ static void test_correct(void)
 	ok(c.is_former, "and the forecast says that it is a former run's");
 	c = forecast_correct(t, former, 4);
 	is_near(forecast_seconds(&c), 10, "what is prescribed stays");
+	is_near(forecast_left_s(former, t, 8), 16, "so does what is left of a run");
+	is_near(forecast_left_s(none, t, 0), 12, "of which nothing is known at its start");
 }
 
 static void test_former(const char *dir)
