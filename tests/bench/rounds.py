@@ -15,6 +15,7 @@ import platform
 import random
 import re
 import shlex
+import signal
 import statistics
 import subprocess
 import sys
@@ -139,16 +140,25 @@ def await_server(process, port, kind):
         time.sleep(0.01)
 
 
+def signal_group(process, number):
+    """A command may be a shell, and the program its child: all have the group that they were started in."""
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass
+
+
 def end(process, patience):
-    """Of its own accord, else by a signal."""
-    for how in (None, process.terminate, process.kill):
-        if how:
-            how()
+    """Of its own accord, else by a signal; what is left of its group is killed."""
+    for number in (None, signal.SIGTERM, signal.SIGKILL):
+        if number:
+            signal_group(process, number)
         try:
             process.wait(patience)
-            return
+            break
         except subprocess.TimeoutExpired:
             patience = 2.0
+    signal_group(process, signal.SIGKILL)
 
 
 def words(command, cpu, port, where):
@@ -165,16 +175,20 @@ def last_words(log):
 def client(command, log):
     """Its standard output."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
-                              timeout=PATIENCE, check=False)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"did not end within {PATIENCE:.0f} s") from None
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
+                                   start_new_session=True)
     except OSError as error:
         raise Failed(f"{command[0]}: {error.strerror}") from None
-    if done.returncode:
-        log.write(("" if log.tell() else done.stdout).encode())
-        raise Failed(f"status {done.returncode}: {last_words(log)}")
-    return done.stdout
+    try:
+        said, _ = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"did not end within {PATIENCE:.0f} s") from None
+    finally:
+        end(process, 0)
+    if process.returncode:
+        log.write(("" if log.tell() else said).encode())
+        raise Failed(f"status {process.returncode}: {last_words(log)}")
+    return said
 
 
 def run_once(program, run):
@@ -185,7 +199,7 @@ def run_once(program, run):
         if run.server is None:
             return run.parse(client(command, log))
         server = subprocess.Popen(words(run.server, there, port, program.where), stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=log)
+                                  stdout=subprocess.DEVNULL, stderr=log, start_new_session=True)
         try:
             await_server(server, port, run.listens)
             return run.parse(client(command, log))
