@@ -172,7 +172,8 @@ static void test_former(const char *dir)
 	json_write(resolved_path, resolved, &e);
 	fs_write(log, text, strlen(text), &e);
 	point_load(&p[0], 0, params, &e);
-	params = json_deep_copy(params);
+	json_decref(params);
+	params = json_deep_copy(p[0].params);
 	json_object_set_new(params, "size_bytes", json_integer(4096));
 	point_load(&p[1], 1, params, &e);
 	sum = forecast_run(p, 2, runs, "x", each);
