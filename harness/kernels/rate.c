@@ -5,6 +5,7 @@
 
 #include "common/err.h"
 #include "instrument/sample_file.h"
+#include "instrument/sample_text.h"
 #include "kernels/rate.h"
 #include "kernels/sample.h"
 #include "transports/transport_list.h"
@@ -18,6 +19,8 @@ static const char *const full_names[] = {[RATE_WAIT] = "wait", [RATE_SKIP] = "sk
 static const char *const late_names[] = {[RATE_LATE_LAST] = "last", [RATE_LATE_FIRST] = "first", NULL};
 
 static const char *const sink_names[] = {[RATE_SINK_NONE] = "none", [RATE_SINK_FILE] = "file", NULL};
+
+static const char *const source_file_names[] = {[RATE_SOURCE_FILE_NONE] = "none", [RATE_SOURCE_FILE_CSV] = "csv", NULL};
 
 static const struct opt rate_options[] = {
     {"rate", OPT_RATE, FIELD(rate), "10kHz", 1, 1000000000, NULL, "steps a second: a sample each"},
@@ -38,7 +41,11 @@ static const struct opt rate_options[] = {
      "by so much the pacer takes the tick counter to be faster than it is; stamps are not touched"},
     {"sink", OPT_ENUM, FIELD(sink), "none", 0, 0, sink_names,
      "what becomes of a sample that arrived: nothing, or it is written to a file"},
-    {"sink_dir", OPT_STR, FIELD(sink_dir), "", 0, 0, NULL, "where the file is made; nothing: in the run directory"},
+    {"source_file", OPT_ENUM, FIELD(source_file), "none", 0, 0, source_file_names,
+     "csv: the source writes each sample that it has posted as a line of text, before it looks for the next step; what "
+     "that takes, the pacer is late"},
+    {"sink_dir", OPT_STR, FIELD(sink_dir), "", 0, 0, NULL,
+     "where files are made, of either side; nothing: in the run directory"},
     {"sink_keep", OPT_BOOL, FIELD(sink_keep), "no", 0, 0, NULL, "keep the files of the repetitions"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL, "fill and check every sample (slows the rate)"},
     {.name = NULL},
@@ -109,6 +116,11 @@ static int rate_check(const void *settings, const struct transport_config *confi
 		snprintf(why, why_size, "check and transport scripted: no sample is carried that could be checked");
 	else if (scripted && s->sink == RATE_SINK_FILE)
 		snprintf(why, why_size, "sink file and transport scripted: no sample is carried that could be written");
+	else if (scripted && s->source_file)
+		snprintf(why, why_size,
+			 "source_file csv and transport scripted: its time stands still while a line is written");
+	else if (s->check && s->source_file)
+		snprintf(why, why_size, "check and source_file csv: values that are made to be checked are no numbers");
 	else if (!ticks && s->tick_error)
 		snprintf(why, why_size, "tick_error and pacer %s: only the pacer ticks needs to know a frequency",
 			 pacer_names[s->pacer]);
@@ -117,43 +129,73 @@ static int rate_check(const void *settings, const struct transport_config *confi
 	return -EINVAL;
 }
 
-/* --- the file that samples are written to --- */
+/* --- the files that samples are written to --- */
 
 struct rate_store {
-	struct sample_file file;
+	union {
+		struct sample_text text; /* of the source */
+		struct sample_file file; /* of the sink */
+	};
+	enum role role;
 	char name[2 * OPT_STR_MAX]; /* of its files, before the repetition's number */
 };
+
+_Static_assert(offsetof(struct rate_store, text) == 0 && offsetof(struct rate_store, file) == 0,
+	       "the loops take a side for its file");
 
 static void store_close(void *side)
 {
 	struct rate_store *store = side;
 
-	sample_file_close(&store->file);
+	if (store->role == ROLE_SOURCE)
+		sample_text_close(&store->text);
+	else
+		sample_file_close(&store->file);
 	free(store);
+}
+
+/* Does this side write a file? */
+static bool store_is_wanted(const struct rate_settings *s, enum role role)
+{
+	return role == ROLE_SOURCE ? s->source_file != RATE_SOURCE_FILE_NONE : s->sink == RATE_SINK_FILE;
+}
+
+static struct rate_store *store_new(const struct rate_settings *s, const struct kernel_place *place)
+{
+	struct rate_store *store = aligned_alloc(64, (sizeof(*store) + 63) / 64 * 64);
+
+	if (!store)
+		return NULL;
+	memset(store, 0, sizeof(*store));
+	store->role = place->role;
+	/* In a directory of the user's, names of several runs must differ. */
+	snprintf(store->name, sizeof(store->name), "%s%s%s%s%.16s", place->role == ROLE_SOURCE ? "sent" : "samples",
+		 *place->flow ? "-" : "", place->flow, *s->sink_dir ? "-" : "", *s->sink_dir ? place->name : "");
+	return store;
 }
 
 static int store_open(const void *settings, const struct kernel_place *place, void **side, struct err *e)
 {
 	const struct rate_settings *s = settings;
 	const char *const dir = *s->sink_dir ? s->sink_dir : place->dir;
+	const char *const what = place->role == ROLE_SOURCE ? "source_file csv" : "sink file";
 	struct rate_store *store;
-	int rc;
+	int rc = 0;
 
 	*side = NULL;
-	if (place->role != ROLE_SINK || s->sink != RATE_SINK_FILE)
+	if (!store_is_wanted(s, place->role))
 		return 0;
 	if (!dir)
-		return err_set(e, -EINVAL, STATUS_USAGE, "sink file", NULL,
+		return err_set(e, -EINVAL, STATUS_USAGE, what, NULL,
 			       "the run directory is on another machine; name a place on this one with sink_dir");
-	store = aligned_alloc(64, (sizeof(*store) + 63) / 64 * 64);
+	store = store_new(s, place);
 	if (!store)
-		return err_sys(e, -ENOMEM, "sink file", "allocate");
-	memset(store, 0, sizeof(*store));
-	/* In a directory of the user's, names of several runs must differ. */
-	snprintf(store->name, sizeof(store->name), "samples%s%s%s%.16s", *place->flow ? "-" : "", place->flow,
-		 *s->sink_dir ? "-" : "", *s->sink_dir ? place->name : "");
-	rc = sample_file_open(&store->file, dir, store->name, s->sink_keep, place->spare_cpu, place->numa_node,
-			      place->stop, e);
+		return err_sys(e, -ENOMEM, what, "allocate");
+	if (place->role == ROLE_SOURCE)
+		sample_text_open(&store->text, dir, store->name, s->sink_keep);
+	else
+		rc = sample_file_open(&store->file, dir, store->name, s->sink_keep, place->spare_cpu, place->numa_node,
+				      place->stop, e);
 	if (rc) {
 		store_close(store);
 		return rc;
@@ -166,14 +208,21 @@ static int store_start(void *side, unsigned repetition, struct err *e)
 {
 	struct rate_store *store = side;
 
-	return sample_file_start(&store->file, repetition, e);
+	return store->role == ROLE_SOURCE ? sample_text_start(&store->text, repetition, e)
+					  : sample_file_start(&store->file, repetition, e);
 }
 
 static int store_finish(void *side, struct counters *c, struct err *e)
 {
 	struct rate_store *store = side;
-	int rc = sample_file_finish(&store->file, e);
+	int rc;
 
+	if (store->role == ROLE_SOURCE) {
+		rc = sample_text_finish(&store->text, e);
+		c->stored_bytes = (int64_t)store->text.bytes;
+		return rc;
+	}
+	rc = sample_file_finish(&store->file, e);
 	c->stored_bytes = (int64_t)store->file.put;
 	c->store_ns = store->file.store_ns;
 	c->store_write_ns = store->file.write_ns;

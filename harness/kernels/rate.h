@@ -18,10 +18,11 @@
 
 struct rate_settings {
 	int64_t rate, messages, values, window, tick_error, missed_limit;
-	int pacer; /* enum pacer */
-	int full;  /* enum rate_full */
-	int late;  /* enum rate_late */
-	int sink;  /* enum rate_sink */
+	int pacer;	 /* enum pacer */
+	int full;	 /* enum rate_full */
+	int late;	 /* enum rate_late */
+	int sink;	 /* enum rate_sink */
+	int source_file; /* enum rate_source_file */
 	char sink_dir[OPT_STR_MAX];
 	bool check, sink_keep;
 };
@@ -29,6 +30,7 @@ struct rate_settings {
 enum rate_full { RATE_WAIT, RATE_SKIP };
 enum rate_late { RATE_LATE_LAST, RATE_LATE_FIRST };
 enum rate_sink { RATE_SINK_NONE, RATE_SINK_FILE };
+enum rate_source_file { RATE_SOURCE_FILE_NONE, RATE_SOURCE_FILE_CSV };
 enum { RATE_T_DUE, RATE_T_GEN, RATE_T_SUBM, RATE_T_RECV };
 enum { RATE_SOURCE, RATE_SINK };
 

@@ -3,6 +3,7 @@
  * the kernel. Send completions are polled once after each post, and while there is time until the next step.
  */
 #include "instrument/sample_file.h"
+#include "instrument/sample_text.h"
 #include "kernels/loop.h"
 #include "kernels/rate.h"
 #include "kernels/sample.h"
@@ -15,6 +16,7 @@ enum {
 	SOURCE_SLEEPS = 1, /* the pacer sleeps until a step is due */
 	SOURCE_CHECKS = 2, /* every sample is made to be checked */
 	SOURCE_WAKES = 4,  /* the sink may sleep */
+	SOURCE_WRITES = 8, /* every sample that was posted is written to a file, here and now */
 };
 
 /* Where the source's loop stands. */
@@ -177,6 +179,8 @@ ALWAYS int rate_send_sample(struct worker *w, struct TRANSPORT *t, struct rate_r
 	c->posted++;
 	if (signal)
 		c->signalled = c->posted;
+	if (choices & SOURCE_WRITES)
+		return sample_text_put(w->side, c->seq, s->origin_ns, sample_values(s), s->count);
 	return 0;
 }
 
@@ -291,7 +295,9 @@ static void rate_start(struct worker *w, struct rate_run *c)
 	grid_start(&c->grid, start, s->rate, s->tick_error, &w->clock);
 }
 
-#define SOURCE_CAN_BE(choices) (choices < 2 * SOURCE_WAKES && (TRANSPORT_WAKES || !(choices & SOURCE_WAKES)))
+#define SOURCE_CAN_BE(choices)                                                                                         \
+	(choices < 2 * SOURCE_WRITES && (TRANSPORT_WAKES || !(choices & SOURCE_WAKES)) &&                              \
+	 !(choices & SOURCE_CHECKS && choices & SOURCE_WRITES))
 
 LOOP_INSTANCES(rate_run_source, SOURCE_CAN_BE)
 
@@ -300,7 +306,8 @@ static int rate_choose_source(struct worker *w, struct rate_run *c)
 	const struct rate_settings *s = w->settings;
 
 	const unsigned choices = (s->pacer != PACER_TICKS ? SOURCE_SLEEPS : 0) | (s->check ? SOURCE_CHECKS : 0) |
-				 (TRANSPORT_WAKES && w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0);
+				 (TRANSPORT_WAKES && w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0) |
+				 (w->side ? SOURCE_WRITES : 0);
 
 	return LOOP_RUN(rate_run_source, w, c, choices);
 }

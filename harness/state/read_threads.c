@@ -187,7 +187,7 @@ static void add_thread_keys(struct scan *scan, const char *key)
 
 void read_threads(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
-	struct scan scan = {.c = c, .keys = json_object()};
+	struct scan scan = {.c = c};
 	char *text = NULL, **pids;
 	size_t length = 0;
 	int n = sysroot_list(capture_root(c), path, "[0-9]*", &pids);
@@ -197,6 +197,7 @@ void read_threads(struct capture *c, const struct state_source *s, const char *p
 		capture_errno(c, key, n);
 		return;
 	}
+	scan.keys = json_object();
 	scan.table = open_memstream(&text, &length);
 	if (scan.table) {
 		fputs("pid\ttid\tkind\tname\tpolicy\tpriority\tnice\tlast_cpu\tcpus\n", scan.table);

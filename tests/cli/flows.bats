@@ -65,7 +65,7 @@ metric() {
 		"[('large', 'sink'), ('large', 'source'), ('small', 'sink'), ('small', 'source')]"
 	assert_eq "$(metric small.rtt_ns n)" 4000
 	assert_eq "$(json "$run_dir/summary.json" 'sorted(d["points"][0]["metrics"])')" \
-		"['large.due_lat_ns', 'large.lat_ns', 'large.pace_ns', 'small.half_rtt_ns', 'small.rtt_ns']"
+		"['large.due_lat_ns', 'large.gen_lat_ns', 'large.lat_ns', 'large.pace_ns', 'small.half_rtt_ns', 'small.rtt_ns']"
 	assert_eq "$(json "$run_dir/summary.json" 'd["points"][0]["large.pacing"]["steps"]')" 1000
 	[ "$(json "$run_dir/summary.json" 'd["points"][0]["start"]["spread_ns"]')" -ge 0 ]
 	run "$KBLAT" verify "$run_dir"

@@ -350,3 +350,65 @@ refused() {
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
 }
+
+@test "source_file: csv has every sample that was posted, in order, with its values; what it takes, the pacer is late" {
+	spec csv <<-'YAML'
+		settings: {kernel: rate, transport: shmem, messages: 3000, values: 3, repetitions: 2, warmup: 10, rate: 2kHz, source_file: csv, sink: file, sink_keep: yes}
+	YAML
+	run "$KBLAT" run csv.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	run /usr/bin/python3 - "$run_dir" <<-'PY'
+		import json, struct, sys, numpy
+		at = sys.argv[1] + "/points/0000"
+		for rep in range(2):
+		    sent = numpy.flatnonzero(numpy.load(f"{at}/rep-{rep:02d}/t_subm.npy") != numpy.iinfo("i8").min)
+		    lines = [line.rstrip("\n").split(",") for line in open(f"{at}/sent-{rep:02d}.csv")]
+		    assert [int(l[1]) for l in lines] == sent.tolist(), "numbers"
+		    raw = open(f"{at}/samples-{rep:02d}.bin", "rb").read()
+		    arrived = {}
+		    for i in range(0, len(raw), 48):
+		        seq, origin, count, flags, *values = struct.unpack_from("<QqII3d", raw, i)
+		        arrived[seq] = [f"{origin // 10**9}.{origin % 10**9:09d}"] + values
+		    assert len(arrived) == len(lines), (len(arrived), len(lines))
+		    for l in lines:
+		        assert [l[0]] + [float(v) for v in l[2:]] == arrived[int(l[1])], l
+		    counters = json.load(open(f"{at}/rep-{rep:02d}/counters.json"))
+		    size = len(open(f"{at}/sent-{rep:02d}.csv").read())
+		    assert counters["source"]["stored_bytes"] == size, (counters["source"]["stored_bytes"], size)
+		print("so it is")
+	PY
+	echo "$output"
+	[ "$output" = "so it is" ]
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "a file in the sending path holds the source back, and leaves nothing unless it is kept" {
+	spec slow <<-'YAML'
+		settings: {kernel: rate, transport: shmem, messages: 3000, values: 2000, repetitions: 1, warmup: 0, rate: 20kHz, missed_limit: 100%}
+		matrix:
+		  - {source_file: [none, csv], poll: event}
+	YAML
+	run "$KBLAT" run slow.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	# Two thousand doubles as text take several periods.
+	assert_eq "$(json "$run_dir/summary.json" 'd["points"][1]["pacing"]["missed_share"] > 0.5, d["points"][1]["pacing"]["missed_share"] > d["points"][0]["pacing"]["missed_share"]')" "(True, True)"
+	[ -z "$(find "$run_dir" -name 'sent-*')" ]
+	run "$KBLAT" run slow.yaml --out runs --set check=yes
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "check and source_file csv"
+	run "$KBLAT" run slow.yaml --out runs --set transport=scripted
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "source_file csv and transport scripted"
+}
+
+@test "a full disk under the source's file fails the point and says so" {
+	spec full <<-YAML
+		settings: {kernel: rate, transport: shmem, messages: 2000, values: 100, repetitions: 1, warmup: 0, rate: 10kHz, missed_limit: 100%, source_file: csv, sink_dir: $T/none}
+	YAML
+	run "$KBLAT" run full.yaml --out runs
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "$T/none/sent-"
+}

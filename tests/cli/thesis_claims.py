@@ -41,6 +41,7 @@ EFFECTS = {
     'missed': 0.005, 'missed_verbs': 0.001, 'timerfd_missed': 0.0018, 'force_missed': 0.1,
     'timerfd': 1.1, 'timerfd_plain_spread': 2, 'plain': 1.1, 'force': 700,
     'tick_error': 1.088235, 'missing': 0,
+    'file': 20 << 20,                                           # B/s through a file in the sending path
 }
 
 # Claim -> what makes it untrue; where the model as it is contradicts it: (what makes it true, what makes it untrue).
@@ -51,6 +52,8 @@ CLAIMS = {
     'erratum-tsc-rate/rate-at-100-hz': {'tick_error': 1},
     'erratum-tsc-rate/rate-at-2500-hz': {'tick_error': 1},
     'erratum-tsc-rate/rate-at-10-khz': {'tick_error': 1},
+    'node-file/holds-back': {'file': 1e12},
+    'node-file/threshold': {'file': 1e12},
     'node-peers/ten-times': {'peer': 1},
     'node-peers/steadier': {'peer_spread': 1},
     'node-peers/shared-memory-is-faster': {'peer': 0.25, 'rare': 0, 'shmem_rare': 0},
@@ -239,6 +242,8 @@ def rate(p, e):
     missed = e['missed'] + (e['missed_verbs'] if transport == 'verbs' and p['of'] != 'timers' else 0)
     if peer:
         missed = e['missed'] + e['peer_missed_rare'] if hz < 100000 else e['peer_missed']
+    if p['source_file'] == 'csv':
+        missed = max(missed, 1 - e['file'] / (hz * (24 + 8 * p['values'])))
     if p['of'] == 'node-signalling' and p['signal_every'] != 4096:
         lat *= e['threshold']
     if p['of'] == 'timers':

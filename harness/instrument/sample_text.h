@@ -1,0 +1,39 @@
+/*
+ * A file of text, a line a sample, that is written in the data path and by its own thread, as VILLASnode's node `file` writes what passes through it: what
+ * formatting and writing take, they take from who sends. (sample_file.h has the file that holds nobody up.)
+ *
+ * A line is "SECONDS.NANOSECONDS,SEQUENCE,VALUE,…", values with 17 significant digits, so that reading them gives the same doubles.
+ */
+#ifndef KBLAT_INSTRUMENT_SAMPLE_TEXT_H
+#define KBLAT_INSTRUMENT_SAMPLE_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct err;
+
+struct sample_text {
+	FILE *file;
+	char *dir;	  /* where files are made */
+	char *path;	  /* of the last file */
+	const char *name; /* of a file, before its repetition's number */
+	bool keep;	  /* else a file has no name from the start, so that nothing is left however this ends */
+	uint64_t bytes;	  /* written since the repetition began */
+	int failed;	  /* negative errno of the first write that failed */
+};
+
+/* `dir` is copied, `name` is borrowed. */
+void sample_text_open(struct sample_text *t, const char *dir, const char *name, bool keep);
+
+/* Begin the file of a repetition. */
+int sample_text_start(struct sample_text *t, unsigned repetition, struct err *e);
+
+/* One line; `values` are `count` doubles of any alignment. 0 or a negative errno. */
+int sample_text_put(struct sample_text *t, uint64_t sequence, int64_t origin_ns, const void *values, uint32_t count);
+
+/* Write out what is left and end the file. Says what went wrong, there or before. */
+int sample_text_finish(struct sample_text *t, struct err *e);
+void sample_text_close(struct sample_text *t);
+
+#endif
