@@ -102,7 +102,7 @@ install: all
 		install -D -m 644 $$f '$(DESTDIR)$(PREFIX)/share/kblat/'$$f || exit 1; done
 
 units: $(UNIT)
-tests: all units $(BUILD)/vm-verbs-test
+tests: all units $(BUILD)/vm-verbs-test $(BUILD)/vm-host-view
 benches: $(BENCH)
 
 # -- how it is built ---------------------------------------------------------------------------------------------------
@@ -166,6 +166,12 @@ $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 $(BUILD)/vm-verbs-test: tests/vm/verbs_test.c $(LIB)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+
+# Shows what kbtune changes; nothing of it is kblat's or kbtune's.
+$(BUILD)/vm-host-view: tests/vm/host_view.c
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $<
 
 clean:
 	rm -rf $(BUILD)

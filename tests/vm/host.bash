@@ -3,7 +3,7 @@
 
 setup_file() {
 	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
-	export ROOT KBTUNE=${KBTUNE:-$ROOT/build/kbtune} KBTUNE_PROFILES=$ROOT/profiles
+	export ROOT KBTUNE=${KBTUNE:-$ROOT/build/kbtune} KBTUNE_PROFILES=$ROOT/profiles HOST_VIEW=${HOST_VIEW:-$ROOT/build/vm-host-view}
 	grep -q kblat-guest /proc/sys/kernel/hostname || {
 		echo "this changes the machine: it runs in the guest alone" >&2
 		return 1
@@ -25,33 +25,22 @@ teardown() {
 	rm -rf "$T"
 }
 
-# NAME CPUS, of threads that outlive a test.
-threads() {
-	"$BATS_TEST_DIRNAME/threads" | grep -vE '^(kworker|khugepaged|bats|bash|sort|grep|cat|tee|threads|awk|ls|sh)' | sort
-}
-
-files() {
-	grep -r . /proc/irq/*/smp_affinity_list /proc/irq/default_smp_affinity /proc/sys/vm/{swappiness,stat_interval,dirty_ratio} \
-		/proc/sys/kernel/{timer_migration,numa_balancing,watchdog_cpumask,sched_rt_runtime_us} \
-		/sys/kernel/mm/transparent_hugepage/enabled /sys/devices/virtual/workqueue/cpumask \
-		/sys/fs/cgroup/cgroup.subtree_control /dev/cpuset/sched_load_balance 2>/dev/null || true
-	ls -d /sys/fs/cgroup/*/ /dev/cpuset/*/ 2>/dev/null || true
-	[ ! -e /etc/tuned/active_profile ] || cat /etc/tuned/active_profile
-}
-
 snapshot() {
-	files
-	threads
-	latency
+	"$HOST_VIEW"
 }
 
-# The kernel's own file: kbtune would look for the holder in all processes, too.
 latency() {
-	echo "$(($(od -An -td4 /dev/cpu_dma_latency))) us"
+	snapshot | grep '^PM QoS'
 }
 
+# Who was killed, or has just ended, may take a moment to be gone.
 as_before() {
-	snapshot >"$T/after"
+	local _
+	for _ in {1..100}; do
+		snapshot >"$T/after"
+		! cmp -s "$T/before" "$T/after" || return 0
+		sleep 0.1
+	done
 	diff "$T/before" "$T/after"
 }
 
