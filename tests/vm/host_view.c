@@ -33,7 +33,7 @@ static const char *const files[] = {
 static const char *const folders[] = {"/sys/fs/cgroup/*/", "/dev/cpuset/*/"};
 
 /* Of threads that come and go: how their names begin. */
-static const char *const passing[] = {"kworker", "khugepaged", "bats", "bash", "sort",	   "grep",
+static const char *const passing[] = {"kworker", "khugepaged", "bats", "bash", "sort",	      "grep",
 				      "cat",	 "tee",	       "diff", "sh",   "vm-host-view"};
 
 struct lines {
