@@ -53,6 +53,7 @@ CLAIMS = {
     'erratum-tsc-rate/rate-at-2500-hz': {'tick_error': 1},
     'erratum-tsc-rate/rate-at-10-khz': {'tick_error': 1},
     'node-file/holds-back': {'file': 1e12},
+    'node-file/missed': {'file': 1e12},
     'node-file/threshold': {'file': 1e12},
     'node-peers/ten-times': {'peer': 1},
     'node-peers/steadier': {'peer_spread': 1},
