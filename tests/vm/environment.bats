@@ -44,6 +44,15 @@ await_restored() {
 	return 1
 }
 
+# Who puts the machine back, and the endpoints of a run that was killed, end a moment later.
+await_ended() {
+	for _ in $(seq 600); do
+		pgrep -x 'kblat|kbtune' >/dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 @test "points with and without an environment: endpoints in its shields, changes recorded, the machine put back" {
 	run "$KBLAT" run "$T/spec.yaml" --out "$T"
 	echo "$output"
@@ -70,6 +79,7 @@ await_restored() {
 	kill -KILL "$run_pid"
 	wait "$run_pid" || true
 	await_restored
+	await_ended
 	as_before
 }
 

@@ -33,14 +33,8 @@ latency() {
 	snapshot | grep '^PM QoS'
 }
 
-# Who was killed, or has just ended, may take a moment to be gone.
 as_before() {
-	local _
-	for _ in {1..100}; do
-		snapshot >"$T/after"
-		! cmp -s "$T/before" "$T/after" || return 0
-		sleep 0.1
-	done
+	snapshot >"$T/after"
 	diff "$T/before" "$T/after"
 }
 
