@@ -4,21 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "common/random.h"
 
 #define SHM "/dev/shm"
 
 void leftovers_draw_name(char name[LEFTOVERS_NAME])
 {
-	unsigned char random[8];
-
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		memset(random, 0, sizeof(random));
-	for (size_t i = 0; i < sizeof(random); i++)
-		snprintf(name + 2 * i, 3, "%02x", random[i]);
+	random_hex(name, LEFTOVERS_NAME - 1);
 }
 
 static void remove_leftover(const char *entry)

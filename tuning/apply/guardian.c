@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/random.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/cgroups.h"
@@ -20,7 +21,7 @@
 
 #define LOCK_TRIES 200 /* of 50 ms */
 
-#define OWNER_BYTES 16
+#define OWNER_DIGITS 32
 
 /* Only what our parent applied: it may have been restored, and something else applied,
  * meanwhile. */
@@ -119,27 +120,20 @@ static void guardian_end(struct guardian *g)
 	waitpid(g->pid, NULL, 0);
 }
 
-static int make_owner(char *text, size_t size, struct err *e)
-{
-	unsigned char bytes[OWNER_BYTES];
-
-	if (getentropy(bytes, sizeof(bytes)))
-		return err_sys(e, -errno, NULL, "get random bytes");
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(text + 2 * i, size - 2 * i, "%02x", bytes[i]);
-	return 0;
-}
-
 enum status guardian_run(struct machine *m, const char *sysroot,
 			 enum status (*act)(struct machine *m, const char *owner, void *request, struct err *e),
 			 void *request, struct err *e)
 {
 	struct guardian guardian = {-1, -1};
-	char owner[2 * OWNER_BYTES + 1];
+	char owner[OWNER_DIGITS + 1];
 	enum status status;
+	int rc;
 
 	signals_block(NULL);
-	if (make_owner(owner, sizeof(owner), e) || guardian_start(&guardian, sysroot, owner, e))
+	rc = random_hex(owner, OWNER_DIGITS);
+	if (rc)
+		err_sys(e, rc, NULL, "get random bytes");
+	if (rc || guardian_start(&guardian, sysroot, owner, e))
 		return STATUS_FAILED;
 	status = act(m, owner, request, e);
 	guardian_end(&guardian);
