@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/or_abort.h"
+#include "common/sort.h"
 
 #define NORMAL_95 1.96 /* two-sided */
 #define KEPT_MAX  2048 /* of a side: 4 million pairs */
@@ -62,19 +63,12 @@ static void leave_one_out(struct estimate *e, const struct sample *a, const stru
 
 /* --- ranks --- */
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* From the values' `rank` (from 1) to the one as far from their end. */
 static void reach_to_rank(struct estimate *e, double *values, size_t count, double rank)
 {
 	size_t from = rank < 1 ? 0 : (size_t)rank - 1;
 
-	qsort(values, count, sizeof(*values), by_size);
+	sort_doubles(values, count);
 	include_value(e, values[from]);
 	include_value(e, values[count - 1 - from]);
 }
@@ -111,7 +105,7 @@ static double *sorted(const struct sample *s)
 	double *values = or_abort(malloc(s->reps * sizeof(*values)));
 
 	memcpy(values, s->rep, s->reps * sizeof(*values));
-	qsort(values, s->reps, sizeof(*values), by_size);
+	sort_doubles(values, s->reps);
 	return values;
 }
 

@@ -3,15 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/sort.h"
+
 #define PENALTY	   3	  /* times log n: for a change of the mean and its place */
 #define NORMAL_MAD 0.6745 /* median |x| of a standard normal distribution */
-
-static int by_rising_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Of the noise, from neighbours: a difference of two has twice its variance. */
 static double noise_variance(const double *value, size_t n)
@@ -22,7 +17,7 @@ static double noise_variance(const double *value, size_t n)
 		abort();
 	for (size_t i = 0; i + 1 < n; i++)
 		differences[i] = fabs(value[i + 1] - value[i]);
-	qsort(differences, n - 1, sizeof(*differences), by_rising_value);
+	sort_doubles(differences, n - 1);
 	middle = (differences[(n - 1) / 2] + differences[(n - 2) / 2]) / 2 / NORMAL_MAD;
 	free(differences);
 	return middle * middle / 2;

@@ -8,6 +8,8 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/sort.h"
+#include "compare/compare_correlation.h"
 #include "rundir/layout.h"
 #include "rundir/manifest.h"
 
@@ -186,92 +188,6 @@ static struct observed observe(const struct compare_join *j, const struct compar
 	return o;
 }
 
-/* --- what moves with the latencies --- */
-
-struct ranked {
-	double value;
-	size_t index;
-};
-
-static int by_value(const void *a, const void *b)
-{
-	double x = ((const struct ranked *)a)->value, y = ((const struct ranked *)b)->value;
-
-	return (x > y) - (x < y);
-}
-
-/* Ranks instead of values; equal ones have their mean rank. */
-static void rank(double *value, size_t n)
-{
-	struct ranked *sorted = or_abort(calloc(n + 1, sizeof(*sorted)));
-
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = (struct ranked){value[i], i};
-	qsort(sorted, n, sizeof(*sorted), by_value);
-	for (size_t i = 0, k; i < n; i = k) {
-		for (k = i; k < n && sorted[k].value == sorted[i].value; k++)
-			;
-		for (size_t m = i; m < k; m++)
-			value[sorted[m].index] = (double)(i + k - 1) / 2;
-	}
-	free(sorted);
-}
-
-static double correlation(const double *x, const double *y, size_t n)
-{
-	double mean = (double)(n - 1) / 2, xy = 0, xx = 0, yy = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		xy += (x[i] - mean) * (y[i] - mean);
-		xx += (x[i] - mean) * (x[i] - mean);
-		yy += (y[i] - mean) * (y[i] - mean);
-	}
-	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
-}
-
-/* Without the arm's mean: what differs between the arms is what is being asked. */
-static void centre_arms(const enum compare_arm *arm, double *value, size_t n)
-{
-	for (enum compare_arm a = 0; a < ARMS; a++) {
-		double sum = 0, count = 0;
-
-		for (size_t i = 0; i < n; i++)
-			if (arm[i] == a) {
-				sum += value[i];
-				count++;
-			}
-		for (size_t i = 0; i < n; i++)
-			if (arm[i] == a)
-				value[i] -= sum / count;
-	}
-}
-
-/* Spearman's, within the arms, over the runs that have both values. */
-static double rank_correlation(const struct compare_runs *runs, const double *x, const double *y)
-{
-	double *a = or_abort(calloc(runs->count + 1, sizeof(*a))), *b = or_abort(calloc(runs->count + 1, sizeof(*b)));
-	enum compare_arm *arm = or_abort(calloc(runs->count + 1, sizeof(*arm)));
-	size_t n = 0;
-	double r;
-
-	for (size_t i = 0; i < runs->count; i++) {
-		if (isnan(x[i]) || isnan(y[i]))
-			continue;
-		a[n] = x[i];
-		b[n] = y[i];
-		arm[n++] = runs->run[i].arm;
-	}
-	centre_arms(arm, a, n);
-	centre_arms(arm, b, n);
-	rank(a, n);
-	rank(b, n);
-	r = n > 4 ? correlation(a, b, n) : NAN;
-	free(a);
-	free(b);
-	free(arm);
-	return r;
-}
-
 /* --- the sentence --- */
 
 struct cause {
@@ -279,24 +195,17 @@ struct cause {
 	double least, median, most, correlation, t;
 };
 
-static int rising(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* False: no run says. */
 static bool find_cause(const struct compare_runs *runs, double *value, const double *latency, struct cause *c)
 {
 	double df = -2, *known = or_abort(calloc(runs->count + 1, sizeof(*known)));
 	size_t n = 0;
 
-	c->correlation = rank_correlation(runs, value, latency);
+	c->correlation = compare_rank_correlation(runs, value, latency);
 	for (size_t i = 0; i < runs->count; i++)
 		if (!isnan(value[i]))
 			known[n++] = value[i];
-	qsort(known, n, sizeof(*known), rising);
+	sort_doubles(known, n);
 	if (n) {
 		c->least = known[0];
 		c->median = known[n / 2];

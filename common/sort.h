@@ -1,0 +1,10 @@
+/* Sorting of plain values. */
+#ifndef KBLAT_COMMON_SORT_H
+#define KBLAT_COMMON_SORT_H
+
+#include <stddef.h>
+
+/* Rising. */
+void sort_doubles(double *values, size_t count);
+
+#endif
