@@ -34,11 +34,9 @@ int sample_file_open(struct sample_file *f, const char *dir, const char *name, b
 {
 	memset(f, 0, sizeof(*f));
 	f->fd = -1;
-	f->name = name;
-	f->keep = keep;
+	rep_file_open(&f->at, dir, name, "bin", keep);
 	f->cpu = cpu;
 	f->stop = stop;
-	f->dir = fs_path("%s", dir);
 	return memory_alloc(&f->ring, SAMPLE_FILE_RING, node, e);
 }
 
@@ -116,33 +114,13 @@ static int start_writer(struct sample_file *f)
 	return rc;
 }
 
-static int make_file(struct sample_file *f, unsigned repetition, struct err *e)
-{
-	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
-	char *path = fs_path("%s/%s-%02u.bin", f->dir, f->name, repetition);
-	int rc = 0;
-
-	free(f->path);
-	f->path = path;
-	f->is_direct = true;
-	f->fd = open(path, flags | O_DIRECT, 0666);
-	if (f->fd < 0 && errno == EINVAL) {
-		f->is_direct = false; /* tmpfs */
-		f->fd = open(path, flags, 0666);
-	}
-	if (f->fd < 0)
-		rc = err_sys(e, -errno, path, "create");
-	else if (!f->keep && unlink(path))
-		rc = err_sys(e, -errno, path, "remove");
-	return rc;
-}
-
 int sample_file_start(struct sample_file *f, unsigned repetition, struct err *e)
 {
-	int rc = make_file(f, repetition, e);
+	int rc;
 
-	if (rc)
-		return rc;
+	f->fd = rep_file_make(&f->at, repetition, &f->is_direct, e);
+	if (f->fd < 0)
+		return f->fd;
 	f->known = f->waits = 0;
 	f->write_ns = f->store_ns = 0;
 	atomic_store(&f->put, 0);
@@ -189,23 +167,15 @@ int sample_file_finish(struct sample_file *f, struct err *e)
 	if (f->fd >= 0 && close(f->fd) && !rc)
 		rc = -errno;
 	f->fd = -1;
-	if (!rc)
-		return 0;
-	if (f->keep)
-		unlink(f->path);
-	return err_set(e, rc, STATUS_FAILED, f->dir, "write the samples to a file in",
-		       "%s after %llu bytes; make room, or name another place with sink_dir", strerror(-rc),
-		       (unsigned long long)atomic_load(&f->written));
+	return rc ? rep_file_fail(&f->at, rc, atomic_load(&f->written), e) : 0;
 }
 
 void sample_file_close(struct sample_file *f)
 {
 	struct err ignored = ERR_INIT;
 
-	if (f->dir)
+	if (f->at.dir)
 		sample_file_finish(f, &ignored);
 	memory_free(&f->ring);
-	free(f->dir);
-	free(f->path);
-	f->dir = f->path = NULL;
+	rep_file_close(&f->at);
 }

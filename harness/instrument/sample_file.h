@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "instrument/memory.h"
+#include "instrument/rep_file.h"
 
 struct err;
 
@@ -22,11 +23,8 @@ struct err;
 
 struct sample_file {
 	struct memory ring;
-	char *dir;	  /* where files are made */
-	char *path;	  /* of the last file */
-	const char *name; /* of a file, before its repetition's number */
-	bool keep;	  /* else a file has no name from the start, so that nothing is left however this ends */
-	int cpu;	  /* of the writing thread; -1: any */
+	struct rep_file at;
+	int cpu; /* of the writing thread; -1: any */
 	const atomic_int *stop;
 	int fd;
 	bool is_direct, running;

@@ -1,39 +1,30 @@
 #include "instrument/sample_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/fs.h"
 
 void sample_text_open(struct sample_text *t, const char *dir, const char *name, bool keep)
 {
-	*t = (struct sample_text){.dir = fs_path("%s", dir), .name = name, .keep = keep};
+	*t = (struct sample_text){0};
+	rep_file_open(&t->at, dir, name, "csv", keep);
 }
 
 int sample_text_start(struct sample_text *t, unsigned repetition, struct err *e)
 {
-	char *path = fs_path("%s/%s-%02u.csv", t->dir, t->name, repetition);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-	int rc = 0;
+	int fd = rep_file_make(&t->at, repetition, NULL, e);
 
-	free(t->path);
-	t->path = path;
 	t->bytes = 0;
 	t->failed = 0;
 	if (fd < 0)
-		return err_sys(e, -errno, path, "create");
-	if (!t->keep && unlink(path))
-		rc = err_sys(e, -errno, path, "remove");
-	t->file = rc ? NULL : fdopen(fd, "w");
-	if (!t->file) {
-		close(fd);
-		rc = rc ? rc : err_sys(e, -ENOMEM, path, "write");
-	}
-	return rc;
+		return fd;
+	t->file = fdopen(fd, "w");
+	if (t->file)
+		return 0;
+	close(fd);
+	return err_sys(e, -ENOMEM, t->at.path, "write");
 }
 
 int sample_text_put(struct sample_text *t, uint64_t sequence, int64_t origin_ns, const void *values, uint32_t count)
@@ -63,20 +54,13 @@ int sample_text_finish(struct sample_text *t, struct err *e)
 	if (t->file && fclose(t->file) && !rc)
 		rc = -errno;
 	t->file = NULL;
-	if (!rc)
-		return 0;
-	if (t->keep)
-		unlink(t->path);
-	return err_set(e, rc, STATUS_FAILED, t->dir, "write the samples to a file in",
-		       "%s after %llu bytes; make room, or name another place with sink_dir", strerror(-rc),
-		       (unsigned long long)t->bytes);
+	return rc ? rep_file_fail(&t->at, rc, t->bytes, e) : 0;
 }
 
 void sample_text_close(struct sample_text *t)
 {
 	if (t->file)
 		fclose(t->file);
-	free(t->dir);
-	free(t->path);
-	*t = (struct sample_text){0};
+	t->file = NULL;
+	rep_file_close(&t->at);
 }

@@ -1,8 +1,10 @@
 /*
- * A file of text, a line a sample, that is written in the data path and by its own thread, as VILLASnode's node `file` writes what passes through it: what
- * formatting and writing take, they take from who sends. (sample_file.h has the file that holds nobody up.)
+ * A file of text, a line a sample, that is written in the data path and by its own thread, as VILLASnode's node `file`
+ * writes what passes through it: what formatting and writing take, they take from who sends. (sample_file.h has the file
+ * that holds nobody up.)
  *
- * A line is "SECONDS.NANOSECONDS,SEQUENCE,VALUE,…", values with 17 significant digits, so that reading them gives the same doubles.
+ * A line is "SECONDS.NANOSECONDS,SEQUENCE,VALUE,…", values with 17 significant digits, so that reading them gives the
+ * same doubles.
  */
 #ifndef KBLAT_INSTRUMENT_SAMPLE_TEXT_H
 #define KBLAT_INSTRUMENT_SAMPLE_TEXT_H
@@ -11,16 +13,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "instrument/rep_file.h"
+
 struct err;
 
 struct sample_text {
 	FILE *file;
-	char *dir;	  /* where files are made */
-	char *path;	  /* of the last file */
-	const char *name; /* of a file, before its repetition's number */
-	bool keep;	  /* else a file has no name from the start, so that nothing is left however this ends */
-	uint64_t bytes;	  /* written since the repetition began */
-	int failed;	  /* negative errno of the first write that failed */
+	struct rep_file at;
+	uint64_t bytes; /* written since the repetition began */
+	int failed;	/* negative errno of the first write that failed */
 };
 
 /* `dir` is copied, `name` is borrowed. */

@@ -66,8 +66,8 @@ static void test_contents(const char *dir)
 		rc = rc ? rc : put_all(&f, counts[i]);
 		ok(!rc && !sample_file_finish(&f, &e), "%u samples are put and written: %s", counts[i], e.text);
 		ok(atomic_load(&f.written) == (uint64_t)counts[i] * SIZE, "so many bytes were written");
-		ok(is_whole(f.path, counts[i]), "the file has them, in order, and nothing else");
-		unlink(f.path);
+		ok(is_whole(f.at.path, counts[i]), "the file has them, in order, and nothing else");
+		unlink(f.at.path);
 	}
 	sample_file_close(&f);
 }
@@ -97,7 +97,7 @@ static void test_nameless(const char *dir)
 
 	ok(!sample_file_open(&f, dir, "gone", false, -1, -1, &stop, &e) && !sample_file_start(&f, 0, &e), "start: %s",
 	   e.text);
-	ok(access(f.path, F_OK) && errno == ENOENT, "a file that is not kept has no name, while it is written");
+	ok(access(f.at.path, F_OK) && errno == ENOENT, "a file that is not kept has no name, while it is written");
 	ok(!put_all(&f, 10) && !sample_file_finish(&f, &e), "and is written: %s", e.text);
 	sample_file_close(&f);
 	ok(!sample_file_open(&f, "/nonexistent", "x", true, -1, -1, &stop, &e), "nothing is made before it starts");
