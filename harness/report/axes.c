@@ -36,6 +36,14 @@ bool axes_of_one_flow(const struct report_item *a, const struct report_item *b)
 	return !strcmp(a->series->flow->name, b->series->flow->name);
 }
 
+bool axes_agree(const struct report_item *a, const struct report_item *b, const char *const *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (axes_differ(a, b, keys[i]))
+			return false;
+	return axes_of_one_flow(a, b);
+}
+
 bool axes_has_number(const struct report_item *i, const char *key)
 {
 	return json_is_integer(axes_setting(i, key));

@@ -22,6 +22,9 @@ bool axes_same(const json_t *a, const json_t *b);			  /* both missing are the sa
 /* In this setting of their points; "" stands for the run. */
 bool axes_differ(const struct report_item *a, const struct report_item *b, const char *key);
 
+/* Flows of one name, in none of these settings different. */
+bool axes_agree(const struct report_item *a, const struct report_item *b, const char *const *keys, size_t count);
+
 /* Flows of one name, or both of points without. */
 bool axes_of_one_flow(const struct report_item *a, const struct report_item *b);
 

@@ -63,10 +63,7 @@ static void find_panels(struct chart *c)
 
 static bool is_on_one_line(const struct chart *c, const struct report_item *a, const struct report_item *b)
 {
-	for (size_t i = 0; i < c->key_count; i++)
-		if (axes_differ(a, b, c->keys[i]))
-			return false;
-	return axes_of_one_flow(a, b);
+	return axes_agree(a, b, c->keys, c->key_count);
 }
 
 /* Would two points lie upon each other but for this setting? Others need not tell lines apart:

@@ -103,6 +103,17 @@ struct axis_unit figure_value_unit(const char *unit, double end)
 	return strcmp(unit, "ns") != 0 ? (struct axis_unit){unit, 1} : figure_axis_unit(end);
 }
 
+void figure_set_range(struct figures *f, const char *unit, double least, double most, double above)
+{
+	const struct axis_unit of_axis = figure_value_unit(unit, most);
+	const double room = fmax(0.08 * (most - least), 0.002 * fabs(most)) + 1e-12;
+
+	figure_set(f, "unit", of_axis.name);
+	figure_set_number(f, "unit_ns", of_axis.ns);
+	figure_set_number(f, "bottom", (least - room) / of_axis.ns);
+	figure_set_number(f, "top", (most + above * room) / of_axis.ns);
+}
+
 char *figure_one_line(char *text, size_t most)
 {
 	for (char *at = text; *at; at++)

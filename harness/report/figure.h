@@ -87,4 +87,8 @@ struct axis_unit figure_axis_unit(double end_ns);
 /* Of an axis of values in `unit` ("ns", "share", or what they are counted in) that ends at `end`. */
 struct axis_unit figure_value_unit(const char *unit, double end);
 
+/* unit, unit_ns, bottom and top of a figure whose values of `unit` are from `least` to `most`: with
+ * some room below, and so many times as much above. */
+void figure_set_range(struct figures *f, const char *unit, double least, double most, double above);
+
 #endif

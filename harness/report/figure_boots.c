@@ -38,9 +38,8 @@ static void boots_table(FILE *table, const json_t *units)
 
 static void boots_range(struct figures *f, const json_t *point, const json_t *quantity)
 {
-	double least = INFINITY, most = -INFINITY, room;
+	double least = INFINITY, most = -INFINITY;
 	const json_t *unit, *run;
-	struct axis_unit of_axis;
 	size_t i, k;
 
 	json_array_foreach (json_object_get(point, "units"), i, unit) {
@@ -49,12 +48,7 @@ static void boots_range(struct figures *f, const json_t *point, const json_t *qu
 			most = fmax(most, json_number_value(run));
 		}
 	}
-	of_axis = figure_value_unit(html_string(quantity, "unit", ""), most);
-	room = fmax(0.08 * (most - least), 0.002 * fabs(most)) + 1e-12;
-	figure_set(f, "unit", of_axis.name);
-	figure_set_number(f, "unit_ns", of_axis.ns);
-	figure_set_number(f, "bottom", (least - room) / of_axis.ns);
-	figure_set_number(f, "top", (most + room) / of_axis.ns);
+	figure_set_range(f, html_string(quantity, "unit", ""), least, most, 1);
 }
 
 /* "BASE: 6.1.0-50-amd64": an arm's name in the key, and its mean. */

@@ -58,10 +58,7 @@ static int64_t surface_median(const struct report_item *item)
 
 static bool is_like(const struct surface *s, const struct report_item *a, const struct report_item *b)
 {
-	for (size_t i = 0; i < s->key_count; i++)
-		if (axes_differ(a, b, s->keys[i]))
-			return false;
-	return axes_of_one_flow(a, b);
+	return axes_agree(a, b, s->keys, s->key_count);
 }
 
 /* Would two points take one place but for this setting? */

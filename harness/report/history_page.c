@@ -81,9 +81,8 @@ static void set_changes(struct figures *f, const json_t *changes)
 
 static void history_range(struct figures *f, const json_t *point)
 {
-	double least = INFINITY, most = -INFINITY, room;
+	double least = INFINITY, most = -INFINITY;
 	const json_t *build;
-	struct axis_unit unit;
 	size_t i;
 
 	json_array_foreach (json_object_get(point, "builds"), i, build) {
@@ -94,12 +93,7 @@ static void history_range(struct figures *f, const json_t *point)
 			most = fmax(most, json_number_value(value));
 		}
 	}
-	unit = figure_value_unit(html_string(point, "unit", ""), most);
-	room = fmax(0.08 * (most - least), 0.002 * fabs(most)) + 1e-12;
-	figure_set(f, "unit", unit.name);
-	figure_set_number(f, "unit_ns", unit.ns);
-	figure_set_number(f, "bottom", (least - room) / unit.ns);
-	figure_set_number(f, "top", (most + 2 * room) / unit.ns);
+	figure_set_range(f, html_string(point, "unit", ""), least, most, 2);
 }
 
 static size_t width_for(size_t builds)
