@@ -12,12 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/histogram.h"
 #include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/npy.h"
+#include "report/report.h"
 #include "rundir/reader.h"
 #include "tests/unit/tap.h"
 
@@ -340,6 +342,44 @@ static void fixture_run_make(const char *dir, const struct fixture_run *run)
 	fixture_save(fs_path("%s/log.jsonl", dir), json_object());
 	if (!run->no_summary)
 		fixture_save(fs_path("%s/manifest-sha256.txt", dir), json_object());
+}
+
+/* Make the run ROOT/NAME and its report. The caller frees its directory. */
+static inline char *fixture_run_report(const char *root, const struct fixture_run *run)
+{
+	char *dir = fs_path("%s/%s", root, run->name), *html = NULL;
+	struct err e = ERR_INIT;
+	struct run opened;
+
+	fixture_run_make(dir, run);
+	if (run_open(dir, &opened, &e) || report_make(&opened, 1, &html, &e))
+		note("%s", e.text);
+	run_close(&opened);
+	free(html);
+	return dir;
+}
+
+/* A file of it below derived/; NULL: there is none. */
+static inline char *fixture_derived(const char *dir, const char *name)
+{
+	char *path = fs_path("%s/derived/%s", dir, name), *text = NULL;
+	struct err e = ERR_INIT;
+	size_t size;
+
+	if (!access(path, F_OK))
+		fs_read(path, 64 << 20, &text, &size, &e);
+	free(path);
+	return text;
+}
+
+/* How often `what` is in the text. */
+static inline size_t fixture_count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (const char *at = text; at && (at = strstr(at, what)); at++)
+		n++;
+	return n;
 }
 
 #endif

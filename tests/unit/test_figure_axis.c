@@ -59,27 +59,15 @@ static char *make(const char *root, const struct shape *s, char **script)
 				  .status = "COMPLETED",
 				  .spec = "",
 				  .points = points};
-	char *dir = fs_path("%s/%s", root, s->name), *html = NULL, *path, *tsv = NULL;
-	struct err e = ERR_INIT;
-	struct run opened;
-	size_t size;
+	char *dir, *tsv;
 
 	for (unsigned t = 0; t == 0 || t < s->transports; t++)
 		for (unsigned q = 0; q < s->qp_count; q++)
 			for (unsigned p = 0; p < s->poll_count; p++)
 				add_sizes(&run, points, s, (unsigned[]){t, q, p});
-	fixture_run_make(dir, &run);
-	if (run_open(dir, &opened, &e) || report_make(&opened, 1, &html, &e))
-		note("%s", e.text);
-	run_close(&opened);
-	path = fs_path("%s/derived/figures/axis-1.tsv", dir);
-	if (!access(path, F_OK))
-		fs_read(path, 1 << 20, &tsv, &size, &e);
-	free(path);
-	path = fs_path("%s/derived/figures/figures.gp", dir);
-	fs_read(path, 1 << 20, script, &size, &e);
-	free(path);
-	free(html);
+	dir = fixture_run_report(root, &run);
+	tsv = fixture_derived(dir, "figures/axis-1.tsv");
+	*script = fixture_derived(dir, "figures/figures.gp");
 	free(dir);
 	return tsv;
 }

@@ -32,19 +32,8 @@ static char *make(const char *root, const char *name, const struct fixture_with 
 				  .points = points,
 				  .count = point_count,
 				  .with = with};
-	char *dir = fs_path("%s/%s", root, name), *html = NULL, *path, *script = NULL;
-	struct err e = ERR_INIT;
-	struct run opened;
-	size_t size;
+	char *dir = fixture_run_report(root, &run), *script = fixture_derived(dir, "figures/figures.gp");
 
-	fixture_run_make(dir, &run);
-	if (run_open(dir, &opened, &e) || report_make(&opened, 1, &html, &e))
-		note("%s", e.text);
-	run_close(&opened);
-	path = fs_path("%s/derived/figures/figures.gp", dir);
-	fs_read(path, 16 << 20, &script, &size, &e);
-	free(path);
-	free(html);
 	free(dir);
 	point_count = 0;
 	return script;
@@ -52,28 +41,15 @@ static char *make(const char *root, const char *name, const struct fixture_with 
 
 static char *derived(const char *root, const char *name, const char *file)
 {
-	char *path = fs_path("%s/%s/derived/%s", root, name, file), *text = NULL;
-	struct err e = ERR_INIT;
-	size_t size;
+	char *dir = fs_path("%s/%s", root, name), *text = fixture_derived(dir, file);
 
-	if (!access(path, F_OK))
-		fs_read(path, 64 << 20, &text, &size, &e);
-	free(path);
+	free(dir);
 	return text;
-}
-
-static size_t count(const char *text, const char *what)
-{
-	size_t n = 0;
-
-	for (const char *at = text; at && (at = strstr(at, what)); at++)
-		n++;
-	return n;
 }
 
 static void pairs_are(const char *script, size_t want, const char *what)
 {
-	is_int((long long)count(script, "kind = \"overlay\""), (long long)want, "%s", what);
+	is_int((long long)fixture_count(script, "kind = \"overlay\""), (long long)want, "%s", what);
 }
 
 static void test_pairs(const char *root)

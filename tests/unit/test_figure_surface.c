@@ -42,9 +42,6 @@ static char *make(const char *root, const struct grid *g)
 				  .spec = "",
 				  .points = points,
 				  .pacing = pacing};
-	char *dir = fs_path("%s/%s", root, g->name), *html = NULL;
-	struct err e = ERR_INIT;
-	struct run opened;
 
 	for (unsigned q = 0; q < g->qp_count; q++)
 		for (unsigned r = 0; r < g->rates; r++)
@@ -53,34 +50,7 @@ static char *make(const char *root, const struct grid *g)
 					add_point(&points[run.count], &pacing[run.count], g->qps[q], r, s);
 					run.count++;
 				}
-	fixture_run_make(dir, &run);
-	if (run_open(dir, &opened, &e) || report_make(&opened, 1, &html, &e))
-		note("%s", e.text);
-	run_close(&opened);
-	free(html);
-	return dir;
-}
-
-/* NULL: there is none. */
-static char *read_derived(const char *dir, const char *name)
-{
-	char *path = fs_path("%s/derived/%s", dir, name), *text = NULL;
-	struct err e = ERR_INIT;
-	size_t size;
-
-	if (!access(path, F_OK))
-		fs_read(path, 16 << 20, &text, &size, &e);
-	free(path);
-	return text;
-}
-
-static size_t count(const char *text, const char *what)
-{
-	size_t n = 0;
-
-	for (const char *at = text; at && (at = strstr(at, what)); at++)
-		n++;
-	return n;
+	return fixture_run_report(root, &run);
 }
 
 /* Of markers in an SVG. */
@@ -90,13 +60,14 @@ static size_t count(const char *text, const char *what)
 /* Overview, size and rate are figures 0 to 2. */
 static void check_tables(const char *dir)
 {
-	char *rc = read_derived(dir, "figures/surface-3.tsv"), *uc = read_derived(dir, "figures/surface-4.tsv");
-	char *none = read_derived(dir, "figures/surface-5.tsv");
+	char *rc = fixture_derived(dir, "figures/surface-3.tsv"), *uc = fixture_derived(dir, "figures/surface-4.tsv");
+	char *none = fixture_derived(dir, "figures/surface-5.tsv");
 
 	like(rc, "^x\ty\tvalid\tp50_ns\tmissed_share\tunsent_share\trate_hz\tsize_bytes\trun\tpoint\tlabel\n1\t1\t1\t",
 	     "a surface for the first service type");
-	is_int((long long)count(rc, "verbs") + (long long)count(rc, "\trc, "), 12, "its points, and none of the other");
-	is_int((long long)count(rc, "\n\n"), 2, "an empty line between its rows");
+	is_int((long long)fixture_count(rc, "verbs") + (long long)fixture_count(rc, "\trc, "), 12,
+	       "its points, and none of the other");
+	is_int((long long)fixture_count(rc, "\n\n"), 2, "an empty line between its rows");
 	like(rc, "\n3\t3\t1\t[0-9]+\t0\\.3125\t0\\.0625\t10000\t32\t",
 	     "a point with what its pacer missed and could not send");
 	contains(uc, "\tuc, ", "one for the second");
@@ -108,8 +79,8 @@ static void check_tables(const char *dir)
 
 static void check_drawing(const char *dir)
 {
-	char *script = read_derived(dir, "figures/figures.gp"), *svg = read_derived(dir, "figures/surface-3.svg");
-	char *pdf = read_derived(dir, "figures/surface-3.pdf"), *page = read_derived(dir, "report.html");
+	char *script = fixture_derived(dir, "figures/figures.gp"), *svg = fixture_derived(dir, "figures/surface-3.svg");
+	char *pdf = fixture_derived(dir, "figures/surface-3.pdf"), *page = fixture_derived(dir, "report.html");
 
 	contains(script, "x_labels[1] = \"100Hz\"", "rates are on the first axis");
 	contains(script, "y_labels[3] = \"32B\"", "sizes on the second");
@@ -118,9 +89,10 @@ static void check_drawing(const char *dir)
 	like(svg, ">min (9[0-9]{2} ns|1\\.0[0-9] us)<", "the least is written");
 	like(svg, ">max 1[12]\\.[0-9]+ us<", "the largest is written");
 	contains(svg, ">38 %<", "a large share of steps that came to nothing is written");
-	is_int((long long)count(svg, " %<"), (long long)count(svg, ">38 %<"), "small ones are not");
-	is_int((long long)count(svg, GREEN), 11 * (long long)count(svg, RED), "a green mark at each point with few");
-	ok(count(svg, RED) > 0, "a red one where there are many");
+	is_int((long long)fixture_count(svg, " %<"), (long long)fixture_count(svg, ">38 %<"), "small ones are not");
+	is_int((long long)fixture_count(svg, GREEN), 11 * (long long)fixture_count(svg, RED),
+	       "a green mark at each point with few");
+	ok(fixture_count(svg, RED) > 0, "a red one where there are many");
 	like(script, "\nunit_ns = real\\(1000\\)\nbottom = real\\(0\\)\ntop = real\\(1[23]\\.",
 	     "heights are linear, from 0");
 	ok(pdf != NULL, "a PDF, too");
@@ -133,8 +105,8 @@ static void check_drawing(const char *dir)
 
 static void check_others(const char *dir)
 {
-	char *axis = read_derived(dir, "figures/axis-1.tsv"), *svg = read_derived(dir, "figures/axis-1.svg");
-	char *histogram = read_derived(dir, "figures/point-0008-histogram.svg");
+	char *axis = fixture_derived(dir, "figures/axis-1.tsv"), *svg = fixture_derived(dir, "figures/axis-1.svg");
+	char *histogram = fixture_derived(dir, "figures/point-0008-histogram.svg");
 
 	contains(axis, "\t0.3125\t0.0625\t32\t", "an axis has the steps in its table");
 	contains(svg, "missed (filled) and not sent (hollow)", "and beneath its points");
@@ -178,7 +150,7 @@ static void test_none(const char *root)
 		     {{"cross", {"rc"}, 1, 6, 6, is_cross}, "nor two of which one stays while the other varies"}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *dir = make(root, &cases[i].grid), *script = read_derived(dir, "figures/figures.gp");
+		char *dir = make(root, &cases[i].grid), *script = fixture_derived(dir, "figures/figures.gp");
 
 		ok(script && !strstr(script, "kind = \"surface\""), "%s", cases[i].what);
 		free(script);
