@@ -2,10 +2,11 @@
 
 #include <string.h>
 
+#include "analysis/overhead.h"
 #include "analysis/pacing.h"
 #include "analysis/storing.h"
 
-const struct block *const blocks[] = {&pacing_block, &storing_block, NULL};
+const struct block *const blocks[] = {&pacing_block, &storing_block, &overhead_block, NULL};
 
 const struct block *block_find(const char *name)
 {

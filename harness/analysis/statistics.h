@@ -18,6 +18,7 @@ enum measure {
 	MEASURE_RATE, /* a second */
 	MEASURE_BYTES,
 	MEASURE_BYTE_RATE, /* bytes a second */
+	MEASURE_RATIO,	   /* plain */
 };
 
 /* What repetitions say together. */

@@ -182,6 +182,11 @@ static void put_thousands(struct text_table *t, size_t column, size_t row, const
 	text_table_set(t, column, row, "%.4g", json_number_value(value) / 1000);
 }
 
+static void put_ratio(struct text_table *t, size_t column, size_t row, const json_t *value)
+{
+	text_table_set(t, column, row, "%.4g", json_number_value(value));
+}
+
 static const struct {
 	enum text_align align;
 	void (*put)(struct text_table *t, size_t column, size_t row, const json_t *value);
@@ -189,6 +194,7 @@ static const struct {
     [MEASURE_SERIES] = {ALIGN_POINT, put_us},	[MEASURE_SHARE] = {ALIGN_POINT, put_share},
     [MEASURE_COUNT] = {ALIGN_RIGHT, put_count}, [MEASURE_RATE] = {ALIGN_POINT, put_thousands},
     [MEASURE_BYTES] = {ALIGN_RIGHT, put_count}, [MEASURE_BYTE_RATE] = {ALIGN_RIGHT, put_count},
+    [MEASURE_RATIO] = {ALIGN_POINT, put_ratio},
 };
 
 static void put_number(struct text_table *t, size_t column, size_t row, enum measure measure, const json_t *value)
@@ -266,12 +272,21 @@ static bool rows_have_block(const struct rows *all, const struct block *b)
 	return false;
 }
 
+/* What nothing had a counter for takes no column. */
+static bool rows_know(const struct rows *all, const struct block *b, const char *key)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (json_is_number(json_object_get(block_of(&all->row[i], b), key)))
+			return true;
+	return false;
+}
+
 static void add_block_columns(struct text_table *t, const struct rows *all, const struct block *b)
 {
 	for (const struct block_statistic *s = b->statistics; s->key; s++) {
 		size_t column;
 
-		if (!(s->shown & SHOWN_TABLE))
+		if (!(s->shown & SHOWN_TABLE) || !rows_know(all, b, s->key))
 			continue;
 		column = text_table_add(t, s->label, forms[s->measure].align, s->spare);
 		for (size_t i = 0; i < all->count; i++)

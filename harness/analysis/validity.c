@@ -327,6 +327,42 @@ static void judge_way(const struct validity_facts *f, struct validity *out)
 		    where(at, sizeof(at), SOURCE, unknown, all));
 }
 
+/* How often a receiver was not ready over a repetition: two sides that have one device see the same. */
+static json_int_t rnr_naks(const json_t *counters)
+{
+	json_int_t most = 0;
+
+	for (enum side side = SOURCE; side < SIDES; side++) {
+		const json_t *device = json_object_get(json_object_get(counters, "device"), side_names[side]);
+		json_int_t before = get_count(json_object_get(device, "before"), "rnr_naks");
+		json_int_t after = get_count(json_object_get(device, "after"), "rnr_naks");
+
+		if (before >= 0 && after - before > most)
+			most = after - before;
+	}
+	return most;
+}
+
+static void judge_readiness(const struct validity_facts *f, struct validity *out)
+{
+	size_t all = json_array_size(f->counters), reps = 0;
+	json_int_t sum = 0;
+	char at[AT_MAX];
+
+	for (size_t i = 0; i < all; i++) {
+		json_int_t naks = rnr_naks(json_array_get(f->counters, i));
+
+		reps += naks > 0;
+		sum = add_saturating(sum, naks);
+	}
+	if (sum)
+		validity_say(out->warnings,
+			     "the device was told %" JSON_INTEGER_FORMAT
+			     " times that the receiver was not ready (RNR NAK), and waited before it sent again%s; "
+			     "more recv_depth or a faster receiver helps",
+			     sum, where(at, sizeof(at), SOURCE, reps, all));
+}
+
 /* --- the clock --- */
 
 static void judge_clock(const struct validity_facts *f, struct validity *out)
@@ -445,7 +481,7 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss, judge_pacing, judge_way, judge_clock, judge_placement,
+	    judge_counters, judge_loss, judge_pacing, judge_way, judge_readiness, judge_clock, judge_placement,
 	};
 
 	out->reasons = json_array();

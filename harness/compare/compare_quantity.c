@@ -126,11 +126,9 @@ const char *compare_quantity_label(const char *key)
 
 const char *compare_quantity_unit(const struct compare_quantity *q, const char *metric)
 {
-	static const char *const units[] = {[MEASURE_SHARE] = "share",
-					    [MEASURE_COUNT] = "",
-					    [MEASURE_RATE] = "hz",
-					    [MEASURE_BYTES] = "bytes",
-					    [MEASURE_BYTE_RATE] = "bytes/s"};
+	static const char *const units[] = {
+	    [MEASURE_SHARE] = "share",	     [MEASURE_COUNT] = "", [MEASURE_RATE] = "hz", [MEASURE_BYTES] = "bytes",
+	    [MEASURE_BYTE_RATE] = "bytes/s", [MEASURE_RATIO] = ""};
 	const char *tail = strrchr(metric, '_');
 
 	if (q->measure == MEASURE_SERIES)

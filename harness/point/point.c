@@ -151,10 +151,21 @@ bool point_has_flows(const struct point *p)
 	return p->flow_count > 0 && *p->flow[0].name;
 }
 
+/* What each post moves, to the sink and from it, where that can be held against what a wire carried. */
+static json_t *wire_json(const struct flow *f)
+{
+	const json_int_t size = (json_int_t)f->config.size;
+
+	if (!f->transport->has_wire)
+		return NULL;
+	return json_pack("{s:I, s:I, s:b}", "out_bytes", f->traits.sends ? size : 0, "in_bytes",
+			 f->traits.fetches || f->config.duplex ? size : 0, "fetches", f->traits.fetches);
+}
+
 static json_t *traits_json(const struct flow *f)
 {
-	return json_pack("{s:b, s:b, s:b}", "reliable", f->traits.is_reliable, "own_clock", f->transport->has_own_clock,
-			 "device", f->transport->has_device);
+	return json_pack("{s:b, s:b, s:b, s:o*}", "reliable", f->traits.is_reliable, "own_clock",
+			 f->transport->has_own_clock, "device", f->transport->has_device, "wire", wire_json(f));
 }
 
 json_t *point_json(const struct point *p)

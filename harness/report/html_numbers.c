@@ -41,16 +41,6 @@ static const json_t *flow_json(const struct report_point *point, const struct la
 	return flows_get(point->summary, flow->name, key);
 }
 
-/* Does a flow of some point have this beside its metrics? */
-static bool has_any(const struct report *r, const char *key)
-{
-	for (size_t i = 0; i < r->count; i++)
-		for (size_t k = 0; k < r->points[i].layout.flow_count; k++)
-			if (json_is_object(flow_json(&r->points[i], &r->points[i].layout.flows[k], key)))
-				return true;
-	return false;
-}
-
 /* A round trip has nothing in flight but itself: null. */
 static bool has_in_flight(const struct report *r)
 {
@@ -71,10 +61,23 @@ static bool has_start(const struct report *r)
 	return false;
 }
 
+/* Does some flow know its number? */
+static bool is_known(const struct report *r, const struct block *b, const char *key)
+{
+	for (size_t i = 0; i < r->count; i++)
+		for (size_t k = 0; k < r->points[i].layout.flow_count; k++) {
+			const json_t *block = flow_json(&r->points[i], &r->points[i].layout.flows[k], b->name);
+
+			if (json_is_number(json_object_get(block, key)))
+				return true;
+		}
+	return false;
+}
+
 static void take_block(struct numbers *n, const struct block *b)
 {
 	for (const struct block_statistic *s = b->statistics; s->key; s++) {
-		if (!(s->shown & SHOWN_REPORT))
+		if (!(s->shown & SHOWN_REPORT) || !is_known(n->p->report, b, s->key))
 			continue;
 		n->blocks = grow_or_abort(n->blocks, n->block_count, sizeof(*n->blocks));
 		n->blocks[n->block_count++] = (struct block_column){b, s};
@@ -93,8 +96,7 @@ static struct numbers numbers_of(const struct page *p)
 	};
 
 	for (size_t i = 0; blocks[i]; i++)
-		if (has_any(r, blocks[i]->name))
-			take_block(&n, blocks[i]);
+		take_block(&n, blocks[i]);
 	return n;
 }
 
@@ -250,9 +252,16 @@ static void write_thousands(const struct page *p, const struct row *row, double 
 	html_printf(p, "%.4g", number / 1000);
 }
 
+static void write_ratio(const struct page *p, const struct row *row, double number)
+{
+	(void)row;
+	html_printf(p, "%.6g", number);
+}
+
 static void (*const forms[])(const struct page *p, const struct row *row, double number) = {
     [MEASURE_SERIES] = write_as_series, [MEASURE_SHARE] = write_share, [MEASURE_COUNT] = write_count,
     [MEASURE_RATE] = write_thousands,	[MEASURE_BYTES] = write_count, [MEASURE_BYTE_RATE] = write_count,
+    [MEASURE_RATIO] = write_ratio,
 };
 
 static void number_cell(const struct page *p, const struct row *row, enum measure measure, const json_t *value)
@@ -277,8 +286,15 @@ static void write_statistic(const struct page *p, const struct row *row, size_t 
 static void write_block_statistic(const struct page *p, const struct row *row, const struct block_column *c)
 {
 	const json_t *block = flow_json(row->point, row->series->flow, c->block->name);
+	const char *why = json_string_value(json_object_get(block, "why"));
 
-	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", row->of_flow);
+	html_printf(p, "<td class=\"n\" rowspan=\"%zu\"", row->of_flow);
+	if (why) {
+		html_printf(p, " title=\"");
+		html_text(p, why);
+		html_printf(p, "\"");
+	}
+	html_printf(p, ">");
 	if (json_is_object(block))
 		number_cell(p, row, c->statistic->measure, json_object_get(block, c->statistic->key));
 	else

@@ -1,6 +1,7 @@
 #include "rundir/layout.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,19 +105,37 @@ static bool read_series(const json_t *series, struct layout_flow *f)
 
 /* --- flows --- */
 
+static const json_t *traits_of(const json_t *point, const struct layout_flow *f)
+{
+	const json_t *traits = json_object_get(point, "traits");
+
+	return *f->name ? json_object_get(traits, f->name) : traits;
+}
+
 /* What is not said gets the strictest rules. */
 static struct layout_traits read_traits(const json_t *point, const struct layout_flow *f)
 {
-	const json_t *traits = json_object_get(point, "traits");
-	const json_t *own = *f->name ? json_object_get(traits, f->name) : traits;
+	const json_t *own = traits_of(point, f);
 
-	if (!traits)
+	if (!json_object_get(point, "traits"))
 		return legacy_traits(f->params);
 	return (struct layout_traits){
 	    .reliable = !json_is_false(json_object_get(own, "reliable")),
 	    .own_clock = json_is_true(json_object_get(own, "own_clock")),
 	    .device = json_is_true(json_object_get(own, "device")),
 	};
+}
+
+/* Of more than a message can have nothing is believed. */
+static struct layout_wire read_wire(const json_t *point, const struct layout_flow *f)
+{
+	const json_t *wire = json_object_get(traits_of(point, f), "wire");
+	const json_int_t out = json_integer_value(json_object_get(wire, "out_bytes"));
+	const json_int_t in = json_integer_value(json_object_get(wire, "in_bytes"));
+
+	if (out < 0 || in < 0 || out > UINT32_MAX || in > UINT32_MAX)
+		return (struct layout_wire){.out_bytes = 0};
+	return (struct layout_wire){out, in, json_is_true(json_object_get(wire, "fetches"))};
 }
 
 static int read_flow(const char *run_path, const json_t *resolved, size_t index, struct layout_flow *f, struct err *e)
@@ -126,7 +145,10 @@ static int read_flow(const char *run_path, const json_t *resolved, size_t index,
 	const json_t *kernel = json_object_get(json_object_get(resolved, "kernels"), name);
 	const json_t *columns = json_object_get(kernel, "columns"), *series = json_object_get(kernel, "series");
 
-	f->traits = read_traits(json_array_get(json_object_get(resolved, "points"), index), f);
+	const json_t *point = json_array_get(json_object_get(resolved, "points"), index);
+
+	f->traits = read_traits(point, f);
+	f->wire = read_wire(point, f);
 	f->limit_ns = json_is_integer(limit) ? json_integer_value(limit) : LAYOUT_LIMIT_NS;
 	if (json_array_size(columns) > LAYOUT_MOST || json_array_size(series) > LAYOUT_MOST)
 		return layout_refuse(run_path, e, "points[%zu]: its kernel '%s' has more than 64 columns or series",

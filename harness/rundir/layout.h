@@ -28,6 +28,12 @@ struct layout_series {
 	bool sparse; /* entries only where they were asked for: the others are not lost */
 };
 
+/* What a message moves over a wire: 0 bytes both ways where nothing is known of one. */
+struct layout_wire {
+	json_int_t out_bytes, in_bytes; /* of a post of the source; of an answer */
+	bool fetches;			/* there is no answer: the source's own requests bring them */
+};
+
 /* What a flow's transport is to the rules of validity. */
 struct layout_traits {
 	bool reliable;	/* a lost message is an error */
@@ -43,6 +49,7 @@ struct layout_flow {
 	const char *name;
 	const json_t *params; /* its settings under their bare names, with the point's own */
 	struct layout_traits traits;
+	struct layout_wire wire;
 	json_int_t limit_ns;
 	unsigned column_count, series_count;
 	const char **columns;

@@ -2,12 +2,15 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -15,6 +18,9 @@
 #include "common/text.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* How long what was posted may be on its way before bytes are counted without it. */
+#define SENT_AFTER_MS 1000
 
 /* --- addresses --- */
 
@@ -230,6 +236,7 @@ static int sockets_make(struct socket_end *s, const char *transport, int type, s
 		return rc;
 	}
 	snprintf(s->object, sizeof(s->object), "%s %s", transport, s->own.text);
+	interface_find((const struct sockaddr *)&s->own.addr, &s->interface);
 	*(type == SOCK_STREAM && s->role == ROLE_SINK ? &s->listen_fd : &s->fd) = fd;
 	return 0;
 }
@@ -309,15 +316,32 @@ json_t *sockets_granted(const struct transport *transport)
 {
 	const struct socket_end *s = &((const struct socket_transport *)transport)->end;
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:I}", "local", s->own.text, "peer", s->peer.text, "sndbuf_bytes",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*}", "local", s->own.text, "peer", s->peer.text, "sndbuf_bytes",
 			 (json_int_t)option_of(s->fd, SO_SNDBUF), "rcvbuf_bytes",
 			 (json_int_t)option_of(s->fd, SO_RCVBUF), "busy_poll_ns",
-			 (json_int_t)option_of(s->fd, SO_BUSY_POLL) * 1000);
+			 (json_int_t)option_of(s->fd, SO_BUSY_POLL) * 1000, "interface",
+			 *s->interface.name ? s->interface.name : NULL);
+}
+
+/* What was posted is on its way, not only in the kernel's hands: acknowledged (tcp), or with the device (udp). */
+static void await_sent(const struct socket_end *s)
+{
+	int left = 0;
+
+	for (int ms = 0; ms < SENT_AFTER_MS && !ioctl(s->fd, SIOCOUTQ, &left) && left > 0; ms++)
+		nanosleep(&(const struct timespec){0, 1000000}, NULL);
 }
 
 json_t *sockets_device_counters(const struct transport *transport)
 {
-	return frames_counters(&((const struct socket_transport *)transport)->frames);
+	const struct socket_transport *t = (const struct socket_transport *)transport;
+	json_t *counters = frames_counters(&t->frames);
+
+	if (t->end.interface.is_loopback || !*t->end.interface.name)
+		return counters;
+	await_sent(&t->end);
+	interface_count("/proc/self/net/dev", &t->end.interface, counters);
+	return counters;
 }
 
 int sockets_failure(const struct transport *transport, struct err *e)

@@ -12,6 +12,7 @@
 
 #include "common/opt.h"
 #include "transports/frames.h"
+#include "transports/interface.h"
 #include "transports/token.h"
 
 struct socket_settings {
@@ -35,6 +36,7 @@ struct socket_end {
 	struct socket_settings settings;
 	struct socket_address own, peer;
 	struct token token, peer_token;
+	struct interface interface; /* that has the own address */
 	char object[192]; /* "tcp 127.0.0.1:4711 to 127.0.0.1:4712" */
 };
 

@@ -71,6 +71,7 @@ const struct transport_ops tcp_transport = {
     .summary = "a TCP connection through the kernel's sockets",
     .options = tcp_options,
     .settings_size = sizeof(struct socket_settings),
+    .has_wire = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 2500, .latency_ns = 10000, .sleeping_ns = 25000},
     .completes_in_post = true,

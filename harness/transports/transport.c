@@ -7,7 +7,7 @@ const char *const poll_mode_names[] = {
 
 struct transport_traits transport_traits_of(const struct transport_ops *ops, const void *settings)
 {
-	struct transport_traits traits = {.is_reliable = true, .buffers = -1, .signal_every = 1};
+	struct transport_traits traits = {.is_reliable = true, .buffers = -1, .sends = true, .signal_every = 1};
 
 	if (ops->traits)
 		ops->traits(settings, &traits);

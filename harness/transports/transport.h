@@ -63,6 +63,7 @@ struct transport_traits {
 	size_t overhead;     /* bytes of a message that are the transport's own and count in its size */
 	int64_t buffers;     /* send buffers; 0: as many as are needed; -1: the settings do not say */
 	bool copies_payload; /* when it is posted (inline): what is written to the buffer later is not sent */
+	bool sends, fetches; /* a message's bytes travel to the sink; they come from there, by the same request */
 	uint32_t signal_every;
 	const char *device[2]; /* of each side (enum role), as the settings name it; "auto": any; NULL: there is none */
 };
@@ -102,6 +103,7 @@ struct transport_ops {
 	unsigned poll_modes;	   /* bit 1 << enum poll_mode */
 	bool has_own_clock;	   /* scripted: ticks are nanoseconds of a virtual time */
 	bool has_device;	   /* one under test, whose counters must show the traffic */
+	bool has_wire;		   /* its device_counters() may tell the bytes that went over one (analysis/overhead.c) */
 	bool completes_in_post;	   /* a message is complete when post returns: nobody ever sleeps for that */
 	struct transport_typical typical;
 

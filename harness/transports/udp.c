@@ -71,6 +71,7 @@ const struct transport_ops udp_transport = {
     .summary = "UDP datagrams through the kernel's sockets; what is lost is counted",
     .options = udp_options,
     .settings_size = sizeof(struct socket_settings),
+    .has_wire = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 2500, .latency_ns = 10000, .sleeping_ns = 25000},
     .completes_in_post = true,

@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "transports/verbs_cm.h"
+#include "transports/verbs_counters.h"
 #include "transports/verbs_device.h"
 #include "transports/verbs_failure.h"
 #include "transports/verbs_hot.h"
@@ -319,7 +320,9 @@ static json_t *verbs_granted(const struct transport *transport)
 
 static json_t *verbs_device_counters(const struct transport *transport)
 {
-	return verbs_port_counters(&((const struct verbs *)transport)->port);
+	const struct verbs_port *p = &((const struct verbs *)transport)->port;
+
+	return verbs_counters(p->device, p->number);
 }
 
 const struct transport_ops verbs_transport = {
@@ -329,6 +332,7 @@ const struct transport_ops verbs_transport = {
     .options = verbs_options,
     .settings_size = sizeof(struct verbs_settings),
     .has_device = true,
+    .has_wire = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 300, .latency_ns = 2000, .sleeping_ns = 8000},
     .check = verbs_check,

@@ -4,7 +4,8 @@
  *
  *   verbs.c            the transport's table, what is done between repetitions
  *   verbs_settings.c   its settings and their contradictions; the kinds of queue pairs and operations
- *   verbs_device.c     which device, port and GID; what there is; port counters
+ *   verbs_device.c     which device, port and GID; what there is
+ *   verbs_counters.c   what a port counts
  *   verbs_qp.c         the queue pair's states, and what all set-ups need of it
  *   verbs_resources.c  buffers, completion queues, the queue pair
  *   verbs_peer.c       what each side tells the other, and what follows from it

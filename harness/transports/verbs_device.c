@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/err.h"
 #include "common/sysroot.h"
@@ -14,11 +13,9 @@
 #include "transports/verbs.h"
 #include "transports/verbs_settings.h"
 
-#define PATH_SIZE	320
-#define GIDS_MAX	2000 /* of all ports; the system call takes no more than 64 KiB of entries */
-#define LIFESPAN	"lifespan"
-#define LIFESPAN_MAX_MS 1000
-#define NAMES_SIZE	512
+#define PATH_SIZE  320
+#define GIDS_MAX   2000 /* of all ports; the system call takes no more than 64 KiB of entries */
+#define NAMES_SIZE 512
 #define NO_DEVICE                                                                                                      \
 	"no RDMA device on this machine; `tests/vm/guest -- COMMAND` runs a command in a guest that has a Soft-RoCE "  \
 	"device"
@@ -439,59 +436,6 @@ struct ibv_context *verbs_port_open(const struct verbs_port *p, struct err *e)
 	if (list)
 		ibv_free_device_list(list);
 	return context;
-}
-
-/* --- counters --- */
-
-static void add_counters(const struct sysroot *r, const char *dir, json_t *to)
-{
-	char **names, path[PATH_SIZE];
-
-	if (sysroot_list(r, dir, NULL, &names) < 0)
-		return;
-	for (size_t i = 0; names[i]; i++) {
-		int64_t value;
-
-		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
-		/* A setting, not a count. */
-		if (strcmp(names[i], LIFESPAN) && !sysroot_int(r, path, &value))
-			json_object_set_new(to, names[i], json_integer(value));
-	}
-	sysroot_names_free(names);
-}
-
-/*
- * The kernel hands out values of up to `lifespan` milliseconds ago (drivers/infiniband/core/sysfs.c). Whoever waits so
- * long first gets values from after the call, whoever else reads them too.
- */
-static void outwait_cache(const struct sysroot *r, const struct verbs_port *p)
-{
-	char path[PATH_SIZE];
-	int64_t ms;
-
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/%u/hw_counters/" LIFESPAN, p->device, p->number);
-	if (sysroot_int(r, path, &ms) || ms <= 0 || ms > LIFESPAN_MAX_MS)
-		return;
-	ms += 5; /* jiffies are coarser: up to 4 ms at 250 Hz */
-	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
-}
-
-json_t *verbs_port_counters(const struct verbs_port *p)
-{
-	static const char *const groups[] = {"counters", "hw_counters"};
-	json_t *counters = json_object();
-	char dir[PATH_SIZE - 64];
-	struct sysroot r;
-
-	if (!counters || sysroot_open(&r, NULL, NULL))
-		return counters;
-	outwait_cache(&r, p);
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-		snprintf(dir, sizeof(dir), "/sys/class/infiniband/%s/ports/%u/%s", p->device, p->number, groups[i]);
-		add_counters(&r, dir, counters);
-	}
-	sysroot_close(&r);
-	return counters;
 }
 
 /* --- as JSON --- */

@@ -1,5 +1,5 @@
 /*
- * RDMA devices: which there are, which port and GID a point takes, port counters. All that doctor and list need of verbs.
+ * RDMA devices: which there are, which port and GID a point takes. All that doctor and list need of verbs.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_DEVICE_H
 #define KBLAT_TRANSPORTS_VERBS_DEVICE_H
@@ -44,10 +44,6 @@ int verbs_port_choose(const struct verbs_settings *s, enum role role, int numa_n
 
 /* Open the device of a port; NULL and `e` if it can't be. */
 struct ibv_context *verbs_port_open(const struct verbs_port *p, struct err *e);
-
-/* All numbers below ports/P/counters and ports/P/hw_counters, by file name, as of now: the kernel's cache is
- * waited out, which takes about 15 ms. New reference. */
-json_t *verbs_port_counters(const struct verbs_port *p);
 
 /* What is known of a port: name, port, state, link_layer, gid, netdev, numa_node, limits, driver. New reference. */
 json_t *verbs_port_json(const struct verbs_port *p);

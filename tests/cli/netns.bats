@@ -41,6 +41,86 @@ stale() {
 	[ -z "$(leftovers)" ]
 }
 
+# What goes over the source's link while a command runs in the namespaces, byte by byte as a packet capture sees it:
+# "sent received", in the file `wire`.
+make_capture() {
+	cat >capture.py <<-'PY'
+		import select, signal, socket, struct, sys
+		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+		s.setsockopt(socket.SOL_SOCKET, 33, 1 << 28)  # SO_RCVBUFFORCE
+		s.bind(("veth0", 0))
+		s.setblocking(False)
+		ended, total, buffer = [], [0, 0], bytearray(1)
+		signal.signal(signal.SIGTERM, lambda *a: ended.append(1))
+		open("ready", "w").close()
+		while True:
+		    try:
+		        n, _, _, address = s.recvmsg_into([buffer], 0, socket.MSG_TRUNC)
+		        total[address[2] != 4] += n  # PACKET_OUTGOING
+		    except BlockingIOError:
+		        if ended:
+		            break
+		        select.select([s], [], [], 0.02)
+		dropped = struct.unpack("II", s.getsockopt(263, 6, 8))[1]  # SOL_PACKET, PACKET_STATISTICS
+		with open("wire", "w") as f:
+		    print(*(total if not dropped else ("dropped", dropped)), file=f)
+	PY
+	cat >captured <<-'SH'
+		#!/usr/bin/env bash
+		rm -f ready wire
+		for ((i = 1; i < $#; i++)); do [ "${!i}" = --source ] && in=$((i + 1)); done
+		${!in} /usr/bin/python3 capture.py &
+		while [ ! -e ready ]; do sleep 0.02; done
+		"$@"
+		status=$?
+		sleep 0.1
+		kill $! && wait $!
+		exit $status
+	SH
+	chmod +x captured
+}
+
+@test "the block wire is what a capture of the link counts, to 0.1 %; on loopback it is null, with the reason" {
+	need_namespaces
+	make_capture
+	local -a points=(
+		'{transport: tcp, kernel: oneway, messages: 500, size: 20000B, burst: 10}' # in super-packets, for an offload to cut
+		'{transport: udp, kernel: oneway, messages: 4000, size: 1400B, burst: 10, pause: 1ms}'
+		'{transport: tcp, kernel: pingpong, messages: 500, size: 20000B}'
+	)
+	for point in "${points[@]}"; do
+		spec w <<-YAML
+			settings: {poll: event, repetitions: 1, warmup: 0, depth: 10}
+			matrix: [$point]
+		YAML
+		run "$ROOT/experiments/launch/netns" ./captured "$KBLAT" run w.yaml --out runs
+		echo "$point: $output"
+		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+		run_dir=${lines[-1]}
+		python3 - "$run_dir" $(cat wire) <<-'PY'
+			import json, sys
+			sent, received = map(int, sys.argv[2:])
+			point = json.load(open(sys.argv[1] + "/summary.json"))["points"][0]
+			wire, p = point["wire"], point["params"]
+			both = p["kernel"] == "pingpong"
+			counted, payload = sent + received * both, p["messages"] * p["size_bytes"] * (1 + both)
+			print(wire, counted, counted / payload)
+			assert wire["payload_bytes"] == payload and wire["why"] is None
+			assert abs(wire["factor"] / (counted / payload) - 1) < 0.001
+			assert wire["raw_bytes"] == round(wire["factor"] * payload) and abs(wire["percent"] / 100 + 1 - wire["factor"]) < 1e-12
+		PY
+	done
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	grep -q ',raw_bytes,factor,percent' "$run_dir/summary.csv"
+	run "$KBLAT" summary "$run_dir"
+	assert_contains "$output" "% overhead"
+	run "$KBLAT" run w.yaml --out runs
+	[[ $output != *"% overhead"* ]]
+	assert_eq "$(json "${lines[-1]}/summary.json" 'd["points"][0]["wire"]["factor"], d["points"][0]["wire"]["why"]')" \
+		"(None, 'no interface but loopback carried the messages, and that is no wire')"
+}
+
 @test "an interrupt, and a command that fails: the namespaces go" {
 	need_namespaces
 	run "$ROOT/experiments/launch/netns" false

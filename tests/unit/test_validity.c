@@ -227,6 +227,27 @@ static void loss_unknown_transport(struct facts *f)
 	json_object_set_new(f->params, "transport", json_string("pigeons"));
 }
 
+static json_t *with_naks(json_int_t naks)
+{
+	return json_pack("{s:i, s:I}", "port_xmit_packets", 6000 * !!naks, "rnr_naks", naks);
+}
+
+/* Of two sides of one device, which counts for both. */
+static void not_ready(struct facts *f)
+{
+	json_t *device = json_object_get(json_array_get(f->counters, 2), "device");
+
+	set_device(f, 2, "before", with_naks(0));
+	set_device(f, 2, "after", with_naks(7));
+	json_object_set(device, "sink", json_object_get(device, "source"));
+}
+
+static void always_ready(struct facts *f)
+{
+	set_device(f, 2, "before", with_naks(4));
+	set_device(f, 2, "after", json_pack("{s:i, s:i}", "port_xmit_packets", 7000, "rnr_naks", 4));
+}
+
 /* What resolved.json says of a transport counts, not its name. */
 static void loss_where_it_is_said_to_happen(struct facts *f)
 {
@@ -420,6 +441,10 @@ static const struct row {
     {"a counter at its end", stuck_device_counter, NULL,
      "not checked whether the traffic went through the device: it has no counter of packets sent (source, 3 of 3 "
      "repetitions)"},
+    {"a receiver that was not ready", not_ready, NULL,
+     "the device was told 7 times that the receiver was not ready (RNR NAK), and waited before it sent again (source, "
+     "1 of 3 repetitions); more recv_depth or a faster receiver helps"},
+    {"a receiver that was not ready before", always_ready, NULL, NULL},
     {"a bad clock", clock_bad, "the tick counter failed its checks: it is 1200 ns off a straight line", NULL},
     {"no clock", clock_missing, "the tick counter was not checked", NULL},
     {"two clocks", clock_not_common, "source and sink have no common clock", NULL},

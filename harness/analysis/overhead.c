@@ -1,0 +1,134 @@
+#include "analysis/overhead.h"
+
+#include <stdint.h>
+
+/* Counters of bytes: InfiniBand's are in words of four octets (InfiniBand Architecture 1, 16.1.3.5). */
+static const struct {
+	const char *sent, *received;
+	json_int_t unit;
+} counters[] = {{"port_xmit_data", "port_rcv_data", 4}, {"tx_bytes", "rx_bytes", 1}};
+
+struct overhead {
+	json_int_t payload, raw, ns;
+	const char *why; /* NULL: all of it is known */
+};
+
+static json_int_t count_of(const struct rep *r, const char *when, const char *key)
+{
+	const json_t *source = json_object_get(json_object_get(r->counters, "device"), "source");
+	const json_t *count = json_object_get(json_object_get(source, when), key);
+
+	return json_is_integer(count) ? json_integer_value(count) : -1;
+}
+
+/* By how much a counter rose, in bytes; -1 where that is not known. */
+static json_int_t rise(const struct rep *r, const char *key, json_int_t unit, const char **why)
+{
+	json_int_t before = count_of(r, "before", key), after = count_of(r, "after", key), bytes;
+
+	if (before < 0 || after < 0)
+		return -1;
+	/* Old ports count to 2^32 - 1 and stay there. */
+	if (after >= before && after != UINT32_MAX && !__builtin_mul_overflow(after - before, unit, &bytes))
+		return bytes;
+	*why = "the counter of bytes was at its end, or was reset meanwhile";
+	return -1;
+}
+
+/* Of a repetition, in the directions that messages went; -1 where that is not known. */
+static json_int_t raw_bytes(const struct layout_flow *f, const struct rep *r, const char **why)
+{
+	*why = f->traits.device ? "the RDMA port has no counter of bytes"
+				: "no interface but loopback carried the messages, and that is no wire";
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		json_int_t sent = f->wire.out_bytes ? rise(r, counters[i].sent, counters[i].unit, why) : 0;
+		json_int_t received = f->wire.in_bytes ? rise(r, counters[i].received, counters[i].unit, why) : 0;
+
+		if (sent >= 0 && received >= 0)
+			return sent + received;
+	}
+	return -1;
+}
+
+static json_int_t payload_bytes(const struct layout_flow *f, const struct rep *r)
+{
+	json_int_t posted = rep_counter(r, "source", "posted");
+	json_int_t answers = f->wire.fetches ? posted : rep_counter(r, "sink", "posted");
+
+	return posted * f->wire.out_bytes + answers * f->wire.in_bytes;
+}
+
+static void overhead_add(struct overhead *t, const struct layout_flow *f, const struct rep *r)
+{
+	const json_int_t payload = payload_bytes(f, r);
+	const char *why;
+	json_int_t raw = raw_bytes(f, r, &why);
+
+	if (raw >= 0 && raw < payload) {
+		raw = -1;
+		why = "fewer bytes were counted than the messages have: they took another way";
+	}
+	t->payload += payload;
+	t->ns += rep_counter(r, "source", "duration_ns");
+	if (raw < 0)
+		t->why = why;
+	else
+		t->raw += raw;
+}
+
+/* A quotient, or null. */
+static json_t *quotient(const struct overhead *t, double dividend, double divisor)
+{
+	return !t->why && divisor > 0 ? json_real(dividend / divisor) : json_null();
+}
+
+static json_t *overhead_json(const struct layout_flow *f, const struct rep *reps, size_t count)
+{
+	struct overhead t = {.payload = 0};
+
+	if (!f->wire.out_bytes && !f->wire.in_bytes)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		overhead_add(&t, f, &reps[i]);
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:s?}", "payload_bytes", t.payload, "raw_bytes",
+			 t.why ? json_null() : json_integer(t.raw), "factor",
+			 quotient(&t, (double)t.raw, (double)t.payload), "percent",
+			 quotient(&t, 100.0 * (double)(t.raw - t.payload), (double)t.payload), "bytes_per_s",
+			 quotient(&t, (double)t.raw * 1e9, (double)t.ns), "why", t.why);
+}
+
+static const struct block_statistic overhead_statistics[] = {
+    {.key = "payload_bytes", .label = "payload bytes", .measure = MEASURE_BYTES, .help = "bytes of the messages"},
+    {.key = "raw_bytes",
+     .label = "bytes on the wire",
+     .measure = MEASURE_BYTES,
+     .in_csv = true,
+     .shown = SHOWN_REPORT,
+     .help = "bytes that the port or the interface counted"},
+    {.key = "factor",
+     .label = "overhead factor",
+     .measure = MEASURE_RATIO,
+     .in_csv = true,
+     .shown = SHOWN_REPORT,
+     .worse = 1,
+     .help = "bytes on the wire by bytes of the messages"},
+    {.key = "percent",
+     .label = "% overhead",
+     .measure = MEASURE_RATIO,
+     .in_csv = true,
+     .shown = SHOWN_TABLE | SHOWN_REPORT,
+     .spare = 4,
+     .help = "by how much of the messages' bytes more went over the wire"},
+    {.key = "bytes_per_s",
+     .label = "bytes/s on the wire",
+     .measure = MEASURE_BYTE_RATE,
+     .help = "bytes on the wire by the time that the source took"},
+    {.key = NULL},
+};
+
+const struct block overhead_block = {
+    .name = "wire",
+    .in_reps = true,
+    .make = overhead_json,
+    .statistics = overhead_statistics,
+};
