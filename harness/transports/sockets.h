@@ -37,7 +37,7 @@ struct socket_end {
 	struct socket_address own, peer;
 	struct token token, peer_token;
 	struct interface interface; /* that has the own address */
-	char object[192]; /* "tcp 127.0.0.1:4711 to 127.0.0.1:4712" */
+	char object[192];	    /* "tcp 127.0.0.1:4711 to 127.0.0.1:4712" */
 };
 
 /* What struct tcp and struct udp begin with. */

@@ -103,7 +103,7 @@ struct transport_ops {
 	unsigned poll_modes;	   /* bit 1 << enum poll_mode */
 	bool has_own_clock;	   /* scripted: ticks are nanoseconds of a virtual time */
 	bool has_device;	   /* one under test, whose counters must show the traffic */
-	bool has_wire;		   /* its device_counters() may tell the bytes that went over one (analysis/overhead.c) */
+	bool has_wire;		   /* device_counters() may tell the bytes that went over it */
 	bool completes_in_post;	   /* a message is complete when post returns: nobody ever sleeps for that */
 	struct transport_typical typical;
 
