@@ -262,6 +262,7 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 	s = &t->end;
 	t->base.ops = ops;
 	s->role = config->role;
+	s->sleeps = config->poll_recv != POLL_BUSY;
 	s->settings = *(const struct socket_settings *)settings;
 	s->fd = s->listen_fd = s->epoll_fd = -1;
 	rc = frames_open(&t->frames, &t->base, config, e);
@@ -280,6 +281,7 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 
 /* --- connected --- */
 
+/* A socket that is watched wakes its watcher with every message, which the sender pays for; so only where somebody sleeps. */
 static int watch(struct socket_end *s, struct err *e)
 {
 	struct epoll_event readable = {.events = EPOLLIN};
@@ -300,7 +302,7 @@ int sockets_ready(struct socket_end *s, struct err *e)
 	memcpy(s->object, object, sizeof(s->object));
 	if (s->settings.nodelay && setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof(nodelay)))
 		return err_sys(e, -errno, s->object, "set TCP_NODELAY");
-	return rc ? rc : watch(s, e);
+	return rc || !s->sleeps ? rc : watch(s, e);
 }
 
 static int64_t option_of(int fd, int name)

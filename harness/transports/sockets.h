@@ -31,7 +31,8 @@ struct socket_address {
 struct socket_end {
 	int fd;	       /* carries the messages; not blocking */
 	int listen_fd; /* tcp's sink, until connected */
-	int epoll_fd;  /* tells when fd can be read */
+	int epoll_fd;  /* tells when fd can be read, where the receiver sleeps */
+	bool sleeps;   /* it does */
 	enum role role;
 	struct socket_settings settings;
 	struct socket_address own, peer;

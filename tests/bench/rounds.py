@@ -2,7 +2,8 @@
 
 A Case is something that several Programs can do. Every round runs each of them once, in another order each time, so that what else the machine
 does hits all. A round's ratio is that of our program to one other; what is told of it is the median over the rounds and the quartiles. The fastest of the
-others is the one with the lowest median over the rounds: the least of several in each round would be one that none of them is. "No slower" holds if the lower quartile is at most the limit (1, unless the case says otherwise). What can be zero
+others is the one with the best median over the rounds: the best of several in each round would be one that none of them is. "No slower" holds if the quartile on the good
+side keeps the limit (1, unless the case says otherwise): the lower one of a time, the upper one of a rate. What can be zero
 (missed steps) is compared by the difference of the same round instead.
 
 Times are in nanoseconds throughout. Quantiles of raw samples are exact, nearest rank, as kblat's own are.
@@ -54,6 +55,7 @@ class Program:
     where: str = "127.0.0.1"     # {server}
     cpus: Optional[tuple] = None  # (client's, server's), or None: it pins itself
     alike: bool = True           # does it count among the others that ours is compared with?
+    limit: Optional[float] = None  # of the ratio to this one alone, beside what the case says of the fastest
 
 
 @dataclasses.dataclass
@@ -98,9 +100,10 @@ def differences(ours, others):
     return spread(values) if values else None
 
 
-def fastest(lists):
-    """The one with the lowest median; what is None is not there."""
-    return min((values for values in lists if tables.middle(values) is not None), key=tables.middle, default=[])
+def fastest(lists, quantity):
+    """The one with the best median; what is None is not there."""
+    best = max if quantity in tables.MORE_IS_BETTER else min
+    return best((values for values in lists if tables.middle(values) is not None), key=tables.middle, default=[])
 
 
 # --- running one program ----------------------------------------------------------------------------------------------
@@ -253,6 +256,9 @@ class Tally:
                 "failure": self.failure.get(program.name), "values": values}
         if not program.ours and ours:
             said["ours_to_it"] = {q: ratio_to(self.values[ours.name][q], values[q]) for q in self.case.quantities}
+        if program.limit is not None and said.get("ours_to_it"):
+            kept = [tables.keeps(q, said["ours_to_it"][q], program.limit) for q in self.case.limited if said["ours_to_it"].get(q)]
+            said.update(limit=program.limit, limited=list(self.case.limited), holds=all(kept) if kept else None)
         return said
 
     def ours(self):
@@ -262,14 +268,14 @@ class Tally:
         ours, others = self.ours(), [p for p in self.case.programs if not p.ours and p.alike]
         if not ours or not others:
             return {}
-        return {q: compare(self.values[ours.name][q], fastest([self.values[p.name][q] for p in others])) for q in quantities}
+        return {q: compare(self.values[ours.name][q], fastest([self.values[p.name][q] for p in others], q)) for q in quantities}
 
     def json(self):
         ratios, more = self.to_fastest(ratio_to, self.case.quantities), self.to_fastest(differences, self.case.beyond)
+        programs = [self.program_json(p) for p in self.case.programs]
         return {"name": self.case.name, "limit": self.case.limit, "limited": list(self.case.limited), "most": self.case.most,
                 "beyond": self.case.beyond, "enough": self.case.enough, "ours_to_fastest": ratios, "ours_beyond_fastest": more,
-                "holds": self.holds(ratios, more),
-                "programs": [self.program_json(p) for p in self.case.programs]}
+                "holds": self.holds(ratios, more), "programs": programs}
 
     def is_at_most(self, quantity, most):
         value = tables.middle(self.values[self.ours().name][quantity])
@@ -277,7 +283,7 @@ class Tally:
 
     def holds(self, ratios, more):
         """Are all limits kept? None if there are none."""
-        kept = [ratios[q]["q1"] <= self.case.limit or self.is_at_most(q, self.case.enough.get(q, -math.inf))
+        kept = [tables.keeps(q, ratios[q], self.case.limit) or self.is_at_most(q, self.case.enough.get(q, -math.inf))
                 for q in self.case.limited if ratios.get(q)]
         kept += [more[q]["q1"] <= most for q, most in self.case.beyond.items() if more.get(q)]
         kept += [self.is_at_most(q, most) for q, most in self.case.most.items()]
@@ -388,6 +394,7 @@ def finish(cases, out, title, command, packages, count):
     print(tables.table(cases), flush=True)
     if out:
         write(out, title, command, packages, count, cases)
-    if any(p["ours"] and p["failure"] for c in cases for p in c["programs"]):
+    programs = [p for c in cases for p in c["programs"]]
+    if any(p["ours"] and p["failure"] for p in programs):
         return 1
-    return 3 if any(c["holds"] is False for c in cases) else 0
+    return 3 if any(judged.get("holds") is False for judged in cases + programs) else 0

@@ -8,7 +8,8 @@ import statistics
 import sys
 
 UNITS = {"p50": (1e-3, "us"), "p99": (1e-3, "us"), "mean": (1e-3, "us"), "time": (1e-9, "s"), "memory": (1.0, "MiB"),
-         "wall": (1e-9, "s"), "missed": (100.0, "%"), "GiB": (1e-9, "s")}
+         "wall": (1e-9, "s"), "missed": (100.0, "%"), "GiB": (1e-9, "s"), "rate": (1e-6, "MB/s")}
+MORE_IS_BETTER = {"rate"}
 
 
 def amount(value, quantity):
@@ -32,10 +33,23 @@ def beyond_text(more, quantity):
     return f"{amount(more['median'], quantity)} [{amount(more['q1'], quantity)}–{amount(more['q3'], quantity)}]" if more else "–"
 
 
+def keeps(quantity, ratio, limit):
+    """Is the limit kept by the quartile on the good side?"""
+    return ratio["q3"] >= limit if quantity in MORE_IS_BETTER else ratio["q1"] <= limit
+
+
+def limit_text(quantity, limit):
+    return f"ours / it, {quantity} {'>=' if quantity in MORE_IS_BETTER else '<='} {limit:g}"
+
+
+def yes_or_no(holds):
+    return "yes" if holds else "NO"
+
+
 def ratio_limit(case, quantity):
     enough = case.get("enough", {}).get(quantity)
     also = f" or {quantity} <= {amount(enough, quantity)} {UNITS[quantity][1]}" if enough else ""
-    return f"ours / it, {quantity} <= {case['limit']:g}{also}"
+    return limit_text(quantity, case["limit"]) + also
 
 
 def wanted(case):
@@ -43,7 +57,15 @@ def wanted(case):
     limits += [f"{q} <= its + {amount(most, q)} {UNITS[q][1]} (is {beyond_text(case['ours_beyond_fastest'].get(q), q)})"
                for q, most in case.get("beyond", {}).items()]
     limits += [f"{q} <= {amount(most, q)} {UNITS[q][1]}" for q, most in case["most"].items()]
-    return f"{', '.join(limits)}: {'yes' if case['holds'] else 'NO'}" if limits else ""
+    return f"{', '.join(limits)}: {yes_or_no(case['holds'])}" if limits else ""
+
+
+def note_of(program):
+    """Of a program that is not ours."""
+    if program.get("holds") is None:
+        return program["note"]
+    limits = ", ".join(limit_text(q, program["limit"]) for q in program["limited"])
+    return "; ".join(filter(None, [f"{limits}: {yes_or_no(program['holds'])}", program["note"]]))
 
 
 def rows(case, quantities):
@@ -54,7 +76,7 @@ def rows(case, quantities):
             name, note = f"**{program['name']}**", wanted(case)
         else:
             ratios = [ratio_text((program.get("ours_to_it") or {}).get(q)) for q in quantities]
-            name, note = program["name"], program["note"]
+            name, note = program["name"], note_of(program)
         if program["failure"] and all(v is None for values in program["values"].values() for v in values):
             note = f"not here: {program['failure']}"
         yield [case["name"], name, *shown, *ratios, note]
@@ -88,8 +110,8 @@ PREFACE = """# Benchmarks
 makes these tables (`build/bench/benchmarks.md`) and the values of every round as JSON (`build/bench/*.json`).
 
 The programs of a case are run in turn, in another order in each round, with the same two CPUs. p50 and p99 are medians over the rounds. A ratio is ours to
-theirs of the same round: median over the rounds, and the quartiles in brackets; beside our own program it is to the fastest other, the one with the lowest median. "its + x" limits
-the difference of the same round instead, where a value can be zero. A limit holds if the lower quartile keeps it. A dash is what a program does not tell. In a virtual machine, and more so in the emulated one, ratios mean something and latencies
+theirs of the same round: median over the rounds, and the quartiles in brackets; beside our own program it is to the fastest other, the one with the best median. "its + x" limits
+the difference of the same round instead, where a value can be zero. A limit holds if the lower quartile keeps it, of a rate the upper one. A dash is what a program does not tell. In a virtual machine, and more so in the emulated one, ratios mean something and latencies
 do not.
 """
 

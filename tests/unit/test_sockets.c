@@ -1,6 +1,6 @@
 /*
  * tcp and udp, both ends in one process: meeting in spite of strangers, messages in pieces, what an earlier repetition left,
- * a full socket buffer, a peer that has gone, and round trips where the kernel drops datagrams at random.
+ * a full socket buffer, a peer that has gone, which sockets are watched, and round trips where the kernel drops datagrams at random.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -345,6 +345,33 @@ static void test_udp_loss(enum poll_mode mode, const char *name)
 	close_pair(&p);
 }
 
+/* Descriptors of this process that watch others. */
+static int count_watchers(void)
+{
+	char path[32], target[64];
+	int count = 0;
+
+	for (int fd = 0; fd < 64; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		ssize_t size = readlink(path, target, sizeof(target) - 1);
+
+		target[size < 0 ? 0 : size] = '\0';
+		count += !strcmp(target, "anon_inode:[eventpoll]");
+	}
+	return count;
+}
+
+/* Who is watched pays with every message for waking the watcher. */
+static void test_watched(const struct transport_ops *ops, enum poll_mode mode, int watchers)
+{
+	struct pair p;
+
+	open_pair(&p, ops, mode, 0);
+	connect_pair(&p);
+	is_int(count_watchers(), watchers, "%s, poll %s: sockets that are watched", ops->name, poll_mode_names[mode]);
+	close_pair(&p);
+}
+
 static void on_wake(int signal_number)
 {
 	(void)signal_number;
@@ -364,5 +391,9 @@ int main(void)
 	test_udp_loss(POLL_BUSY, "busy");
 	test_udp_loss(POLL_EVENT, "event");
 	test_udp_loss(POLL_ADAPTIVE, "adaptive");
+	for (int mode = POLL_BUSY; mode <= POLL_ADAPTIVE; mode++) {
+		test_watched(&tcp_transport, (enum poll_mode)mode, mode == POLL_BUSY ? 0 : 2);
+		test_watched(&udp_transport, (enum poll_mode)mode, mode == POLL_BUSY ? 0 : 2);
+	}
 	return done_testing();
 }
