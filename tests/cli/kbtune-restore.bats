@@ -145,6 +145,17 @@ many_cpus() {
 	as_before
 }
 
+@test "512 CPUs: applied, killed in the middle of the way back, and put back byte for byte" {
+	machine server-512
+	kb apply isolated
+	[ "$status" -eq 0 ]
+	(exec env KBTUNE_KILL_AFTER=500 "$KBTUNE" restore --sysroot m >out 2>&1) 2>/dev/null && return 1
+	kb restore
+	[ "$status" -eq 0 ]
+	[[ $output == *"1074 changes undone"* ]]
+	as_before
+}
+
 # named NUMBER NAME: a program's thread of that name, which may run on CPU 3.
 named() {
 	mkdir -p "m/proc/$1/task/$1"
@@ -222,6 +233,89 @@ power_cut() {
 	kb restore
 	[ "$status" -eq 0 ]
 	as_before
+	[ ! -e m/var/lib/kbtune ]
+}
+
+# unreadable PATH: a folder in its place, which cannot be read as a file; readable PATH: as before.
+unreadable() {
+	mv "m$1" kept
+	mkdir "m$1"
+}
+
+readable() {
+	rmdir "m$1"
+	mv kept "m$1"
+}
+
+@test "where the boot cannot be read, a journal is not taken for another boot's, and none is begun" {
+	boot=/proc/sys/kernel/random/boot_id
+	machine small-v2
+	unreadable $boot
+	kb apply isolated
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "$boot: cannot read"
+	readable $boot
+	as_before
+	kb apply isolated
+	unreadable $boot
+	kb restore
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "$boot: cannot read"
+	readable $boot
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+}
+
+@test "a value that takes no other back: restore says so, and keeps what is to be done" {
+	machine small-v2
+	profile calm <<<'sysctl: {vm.swappiness: 1}'
+	kb apply ./calm
+	echo '/proc/sys/vm/swappiness reads 7' >m/habits
+	kb restore
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "/proc/sys/vm/swappiness: cannot put back: '60' was written, and '7' is read back"
+	rm m/habits
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+	kb apply isolated
+	echo '/proc/irq/4/smp_affinity_list reads 1' >m/habits
+	kb restore
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "/proc/irq/4/smp_affinity_list: cannot put back: '0-3' was written, and '1' is read back"
+	rm m/habits
+	kb restore
+	as_before
+}
+
+@test "what cannot be looked at is not taken for gone: the next restore removes it" {
+	for folder in sys/fs/cgroup etc/tuned; do
+		machine small-v2
+		kb apply thesis-no-force-latency
+		mv "m/$folder" kept
+		ln -s "${folder##*/}" "m/$folder"
+		kb restore
+		echo "$output"
+		[ "$status" -eq 1 ]
+		rm "m/$folder"
+		mv kept "m/$folder"
+		kb restore
+		[ "$status" -eq 0 ]
+		as_before
+		rm -rf m m.before
+	done
+}
+
+@test "killed while it wrote a journal: restore removes what was begun, on disk, too" {
+	disk small-v2
+	mkdir -m 700 m/run/kbtune m/var/lib/kbtune
+	touch m/run/kbtune/journal.json.tmp m/var/lib/kbtune/journal.json.tmp
+	kb restore
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "nothing to restore"
+	[ ! -e m/run/kbtune/journal.json.tmp ]
 	[ ! -e m/var/lib/kbtune ]
 }
 

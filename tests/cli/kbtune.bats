@@ -46,7 +46,7 @@ load kbtune_helper
 
 @test "every profile that is shipped can be planned, applied, verified and restored on every machine" {
 	for m in $("$ROOT/tests/sysroots/machine" list | cut -d' ' -f1); do
-		[ "$m" != container ] || continue
+		[ "$m" != container ] && [ "$m" != server-512 ] || continue
 		machine "$m"
 		for p in thesis thesis-no-force-latency thesis-tuned-only thesis-aspm-off thesis-dma-latency-0 isolated low-latency-laptop baseline; do
 			kb apply "$p"

@@ -18,6 +18,7 @@
 #include "tuning/ops/ops.h"
 
 #define NAME	       "journal.json"
+#define BOOT_ID	       "/proc/sys/kernel/random/boot_id"
 #define LASTING	       STATE_FOLDER_LASTING "/" NAME
 #define SIZE_MAX_BYTES ((size_t)64 << 20)
 
@@ -34,6 +35,19 @@ static char *journal_path(const struct machine *m, char *buf, size_t size)
 
 	snprintf(buf, size, "%s/" NAME, state_folder_path(m, folder, sizeof(folder)));
 	return buf;
+}
+
+/* What a kbtune that was killed while it wrote a journal left beside it. */
+static void remove_unfinished(struct machine *m)
+{
+	int fd = state_folder_open_lasting(m, false, NULL);
+
+	unlinkat(m->state_fd, NAME ".tmp", 0);
+	if (fd < 0)
+		return;
+	unlinkat(fd, NAME ".tmp", 0);
+	close(fd);
+	state_folder_remove_lasting(m);
 }
 
 int journal_lock(struct machine *m, struct err *e)
@@ -59,16 +73,25 @@ int journal_lock(struct machine *m, struct err *e)
 	/* Whose it is is for messages only: with a full /run it is left out. */
 	if (!ftruncate(fd, 0))
 		dprintf(fd, "%d\n", (int)getpid());
+	remove_unfinished(m);
 	return fd;
 }
 
+/* Empty where a recorded machine has none; NULL where it cannot be read, which must not pass for
+ * another boot. */
 static char *boot_id(const struct machine *m)
 {
 	char line[64];
+	int rc = sysroot_line(&m->root, BOOT_ID, line, sizeof(line));
 
-	if (sysroot_line(&m->root, "/proc/sys/kernel/random/boot_id", line, sizeof(line)))
-		line[0] = '\0';
-	return fs_path("%s", line);
+	return rc && rc != -ENOENT ? NULL : fs_path("%s", line);
+}
+
+static int refuse_without_boot_id(struct err *e)
+{
+	return err_set(e, -EIO, STATUS_FAILED, BOOT_ID, "read",
+		       "without it a journal cannot be told from one of an "
+		       "earlier boot; nothing was changed, try again");
 }
 
 void journal_init(struct journal *j, struct machine *m, const char *profile)
@@ -225,7 +248,7 @@ static int save_lasting(struct machine *m, const struct journal *j, struct err *
 int journal_save(struct machine *m, const struct journal *j, struct err *e)
 {
 	char path[5200];
-	int rc = save_lasting(m, j, e);
+	int rc = j->boot_id ? save_lasting(m, j, e) : refuse_without_boot_id(e);
 
 	if (rc)
 		return rc;
@@ -372,9 +395,12 @@ int journal_load(struct machine *m, struct journal *j, struct err *e)
 		 : load_from(m->state_fd, journal_path(m, path, sizeof(path)), "a reboot puts everything back", j, e);
 	if (!rc) {
 		boot = boot_id(m);
-		j->moot = strcmp(boot, j->boot_id) != 0;
+		rc = boot ? 0 : refuse_without_boot_id(e);
+		j->moot = boot && strcmp(boot, j->boot_id) != 0;
 		free(boot);
 	}
+	if (rc && rc != -ENOENT)
+		journal_free(j);
 	if (rc != -ENOENT && !j->moot)
 		return rc;
 	rc = load_lasting(m, &lasting, e);

@@ -297,10 +297,12 @@ static int cpuset_undo(struct machine *m, const struct step *s, struct err *e)
 {
 	struct cgroups cg = op_cpuset_hierarchy(m, s);
 	struct timespec pause = {.tv_nsec = 10000000};
-	int rc = -EBUSY;
+	mode_t mode;
+	int rc = machine_mode(m, s->path, &mode);
 
-	if (!sysroot_exists(&m->root, s->path))
-		return 0;
+	if (rc)
+		return rc == -ENOENT ? 0 : err_sys(e, rc, s->path, "look for the cpuset");
+	rc = -EBUSY;
 	/* Its CPUs are everybody's again before anybody has to leave. */
 	if (cg.version == 2 && m->root.live)
 		write_to(m, &cg, step_text(s, "name"), "cpus.partition", "member", NULL);

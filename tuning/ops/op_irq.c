@@ -41,7 +41,7 @@ void op_irq_plan(struct plan *plan, const struct machine *m, const char *knob, c
 		 const struct cpulist *want)
 {
 	char path[64], before[CPULIST_TEXT_MAX], after[CPULIST_TEXT_MAX];
-	json_t *data, *effective;
+	json_t *raw, *data, *effective;
 
 	irqs_path(irq->number, "smp_affinity_list", path, sizeof(path));
 	cpulist_format(&irq->allowed, before, sizeof(before));
@@ -52,12 +52,12 @@ void op_irq_plan(struct plan *plan, const struct machine *m, const char *knob, c
 				     irq->name, before);
 		return;
 	}
-	if (cpulist_first(&irq->allowed) < 0) {
+	raw = cpulist_first(&irq->allowed) < 0 ? NULL : irq_file(m, irq->number, "smp_affinity_list");
+	if (!raw) {
 		plan_missing(plan, knob, path, "%s: its affinity cannot be read", irq->name);
 		return;
 	}
-	data = json_pack("{s:i, s:o*, s:s+}", "irq", irq->number, "raw", irq_file(m, irq->number, "smp_affinity_list"),
-			 "name", irq->name, "");
+	data = json_pack("{s:i, s:o, s:s+}", "irq", irq->number, "raw", raw, "name", irq->name, "");
 	effective = m->root.live ? NULL : irq_file(m, irq->number, "effective_affinity_list");
 	if (effective)
 		json_object_set_new(data, "effective_raw", effective);
@@ -141,7 +141,8 @@ static bool is_list_of(const char *list, const struct cpulist *set)
 	return !cpulist_parse(list, &cpus, NULL, 0) && !memcmp(&cpus, set, sizeof(cpus));
 }
 
-static int read_back(struct machine *m, const struct step *s, struct err *e)
+/* Whether it is allowed on these CPUs, which were written. */
+static int read_back(struct machine *m, const struct step *s, const char *operation, const char *cpus, struct err *e)
 {
 	char list[CPULIST_TEXT_MAX];
 	struct cpulist have;
@@ -149,9 +150,9 @@ static int read_back(struct machine *m, const struct step *s, struct err *e)
 
 	if (rc)
 		return err_sys(e, rc, s->path, "read back");
-	if (!is_list_of(s->after, &have))
-		return err_set(e, -EIO, STATUS_FAILED, s->path, "change", "'%s' was written, and '%s' is read back",
-			       s->after, cpulist_format(&have, list, sizeof(list)));
+	if (!is_list_of(cpus, &have))
+		return err_set(e, -EIO, STATUS_FAILED, s->path, operation, "'%s' was written, and '%s' is read back",
+			       cpus, cpulist_format(&have, list, sizeof(list)));
 	return 0;
 }
 
@@ -173,7 +174,7 @@ static int irq_apply(struct machine *m, struct step *s, struct err *e)
 			       "the CPUs %s have no interrupt vector left; allow more CPUs", s->after);
 	if (rc)
 		return err_sys(e, rc, s->path, "change");
-	return read_back(m, s, e);
+	return read_back(m, s, "change", s->after, e);
 }
 
 static bool was_known(const struct step *s, int number)
@@ -244,7 +245,7 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 			rc = machine_put_back(m, effective_path(s, path, sizeof(path)), step_text(s, "effective_raw"));
 		if (rc == -ENOENT)
 			return STEP_GONE;
-		return rc ? err_sys(e, rc, s->path, "put back") : 0;
+		return rc ? err_sys(e, rc, s->path, "put back") : read_back(m, s, "put back", s->before, e);
 	}
 	rc = machine_read_cpus(m, s->path, &have);
 	if (!rc && is_list_of(s->before, &have))
@@ -258,7 +259,9 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 	    (rc == -EINVAL && !cpulist_parse(s->before, &want, NULL, 0) && topology_are_offline(m, &want)))
 		return STEP_GONE;
 	/* Never moved. */
-	return !rc || rc == -EIO || rc == -EPERM ? 0 : err_sys(e, rc, s->path, "put back");
+	if (rc == -EIO || rc == -EPERM)
+		return 0;
+	return rc ? err_sys(e, rc, s->path, "put back") : read_back(m, s, "put back", s->before, e);
 }
 
 const struct op op_irq = {

@@ -77,31 +77,33 @@ int tuned_files_install(struct machine *m, const struct step *s, struct err *e)
 	return rc ? err_sys(e, rc, folder, "install the tuned profile") : 0;
 }
 
-/* It holds what we wrote, or the beginning of it, where we were killed meanwhile. */
-static bool is_of_step(struct machine *m, const struct step *s, const char *conf)
+/* Whether it holds what we wrote, or the beginning of it, where we were killed meanwhile: 1, 0, or
+ * a negative errno. */
+static int is_of_step(struct machine *m, const struct step *s, const char *conf)
 {
 	char *text;
-	bool is;
+	int rc = machine_read(m, conf, &text);
 
-	if (machine_read(m, conf, &text))
-		return false;
-	is = !strncmp(step_text(s, "install"), text, strlen(text));
+	if (rc)
+		return rc;
+	rc = !strncmp(step_text(s, "install"), text, strlen(text));
 	free(text);
-	return is;
+	return rc;
 }
 
 int tuned_files_uninstall(struct machine *m, const struct step *s, struct err *e)
 {
 	const char *folder = step_text(s, "folder");
 	char *conf;
-	int rc = 0;
+	int rc;
 
-	if (!*folder || !sysroot_exists(&m->root, folder))
+	if (!*folder)
 		return 0;
 	conf = conf_path(s);
-	if (is_of_step(m, s, conf))
+	rc = is_of_step(m, s, conf);
+	if (rc > 0)
 		rc = machine_unlink(m, conf);
-	if (!rc && !sysroot_exists(&m->root, conf))
+	if (!rc || rc == -ENOENT)
 		rc = machine_rmdir(m, folder);
 	free(conf);
 	/* Somebody keeps other files there. */
