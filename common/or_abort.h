@@ -4,12 +4,18 @@
 #ifndef KBLAT_COMMON_OR_ABORT_H
 #define KBLAT_COMMON_OR_ABORT_H
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+/* With a message and status 1: what holds something elsewhere is the journal's or the coordinator's to remove. */
 static inline void *or_abort(void *p)
 {
-	if (!p)
-		abort();
+	if (!p) {
+		fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+		_exit(1);
+	}
 	return p;
 }
 
