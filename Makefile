@@ -91,6 +91,14 @@ kernel-ab:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@KBLAT=$(BUILD)/kblat tests/vm/kernel-ab --boots '$(BOOTS)' '$(OLD)' '$(NEW)' '$(SPEC)'
 
+# Everything that can go wrong, thousands of times, for hours: docs/reliability.md. It goes on where it was.
+HOURS := 12
+ONLY  :=
+campaign:
+	@common/deps build run campaign
+	@$(MAKE) --no-print-directory -j$(CPUS) all
+	@tests/campaign/campaign --build $(BUILD) --hours '$(HOURS)' --only '$(ONLY)'
+
 install: all
 	install -D -m 755 $(BUILD)/kblat '$(DESTDIR)$(PREFIX)/bin/kblat'
 	install -D -m 755 $(BUILD)/kbtune '$(DESTDIR)$(PREFIX)/bin/kbtune'
@@ -176,5 +184,5 @@ $(BUILD)/vm-host-view: tests/vm/host_view.c
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run check test units tests lint bench benches kernel-ab install clean FORCE
+.PHONY: all deps run check test units tests lint bench benches kernel-ab campaign install clean FORCE
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

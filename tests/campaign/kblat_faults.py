@@ -1,0 +1,181 @@
+"""kblat meets what a machine can run out of: room, inodes, descriptors, memory; and devices that fail."""
+import os
+import resource
+import subprocess
+
+import kblat_kills
+import runs
+import sandbox
+from results import Case, Kind
+
+# What fails, and how it does.
+COORDINATOR = {'write': 'ENOSPC EIO', 'openat': 'EMFILE ENOSPC EIO', 'mkdir': 'ENOSPC EROFS', 'mkdirat': 'ENOSPC', 'rename': 'ENOSPC EIO',
+               'fsync': 'EIO ENOSPC', 'unlink': 'EIO', 'clone': 'EAGAIN ENOMEM', 'pipe2': 'EMFILE', 'ppoll': 'EINTR',
+               'wait4': 'EINTR', 'read': 'EIO', 'mmap': 'ENOMEM', 'socket': 'EMFILE EPERM', 'ftruncate': 'ENOSPC', 'close': 'EIO'}
+ENDPOINT = {'write': 'ENOSPC EPIPE', 'openat': 'EMFILE ENOSPC', 'mkdir': 'ENOSPC', 'mmap': 'ENOMEM', 'ftruncate': 'ENOSPC',
+            'fallocate': 'ENOSPC', 'socket': 'EMFILE', 'bind': 'EADDRINUSE', 'listen': 'EADDRINUSE', 'connect': 'ECONNREFUSED', 'accept4': 'EMFILE',
+            'setsockopt': 'ENOBUFS', 'sendto': 'ENOBUFS', 'recvfrom': 'EIO', 'mlock': 'ENOMEM', 'mlock2': 'ENOMEM', 'mlockall': 'ENOMEM',
+            'epoll_create1': 'EMFILE', 'clone3': 'EAGAIN', 'sched_setaffinity': 'EINVAL', 'read': 'EIO', 'poll': 'EINTR', 'ppoll': 'EINTR',
+            'futex': 'EINTR', 'shm_open': 'EMFILE', 'fsync': 'EIO', 'unlink': 'EIO', 'perf_event_open': 'EMFILE', 'eventfd2': 'EMFILE',
+            'timerfd_create': 'EMFILE', 'sched_setscheduler': 'EPERM', 'madvise': 'ENOMEM', 'mbind': 'ENOMEM'}
+
+
+def coordinator_call(call, error, n):
+    run = runs.Run()
+    run.start(sandbox.strace(run.command(), call, f'error={error}', n))
+    lost = run.wait()
+    # A file whose removal fails stays, and a message whose write fails is not seen.
+    judged, what = run.judge(shm_may_stay=call == 'unlink', quiet=call == 'write')
+    return f'{lost} {judged}'.strip(), what
+
+
+def coordinator_call_cases(_):
+    made = kblat_kills.coordinator_calls(COORDINATOR)
+    for call, errors in COORDINATOR.items():
+        of_call = [c for c in made if c[0] == call]
+        for error in errors.split():
+            for _, n in sandbox.spread(of_call, 30):
+                yield Case(f'{call}:{error}:{n}', lambda c=call, e=error, n=n: coordinator_call(c, e, n))
+
+
+def launcher(run, words):
+    """A command of one word for --source and --sink."""
+    path = f'{run.top}/launch'
+    with open(path, 'w') as f:
+        f.write(f'#!/bin/sh\nexec {words} "$@"\n')
+    os.chmod(path, 0o755)
+    return path
+
+
+def endpoint_call(side, call, error, n):
+    run = runs.Run()
+    words = ' '.join(sandbox.strace([], call, f'error={error}', n, follow=True))
+    run.start(run.command(f'--{side}', launcher(run, words)))
+    lost = run.wait()
+    judged, what = run.judge(shm_may_stay=call == 'unlink', quiet=call == 'write')
+    return f'{lost} {judged}'.strip(), what
+
+
+def endpoint_calls(side):
+    run = runs.Run()
+    log = f'{run.top}/calls'
+    run.start(run.command(f'--{side}', launcher(run, f'strace -f -qq -o {log} -e trace={",".join(k for k in ENDPOINT if k != "shm_open")} -e signal=none')))
+    run.wait()
+    sandbox.end_children(5)
+    count = {}
+    with open(log) as f:
+        for line in f:
+            name = line.split(None, 1)[1].split('(')[0]
+            count[name] = count.get(name, 0) + 1
+    return count
+
+
+def endpoint_call_cases(_):
+    for side in ('source', 'sink'):
+        made = endpoint_calls(side)
+        for call, errors in ENDPOINT.items():
+            for error in errors.split():
+                # The first page that the loader of programs asks for is not ours to miss.
+                for n in sandbox.spread(range(2 if call == 'mmap' else 1, made.get(call, 0) + 1), 12):
+                    yield Case(f'{side}:{call}:{error}:{n}', lambda s=side, c=call, e=error, n=n: endpoint_call(s, c, e, n))
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+MIB = 1 << 20
+LIMITS = (('NOFILE', resource.RLIMIT_NOFILE, range(4, 68, 2)),
+          ('AS', resource.RLIMIT_AS, range(20 * MIB, 320 * MIB, 5 * MIB)),
+          ('DATA', resource.RLIMIT_DATA, range(MIB // 4, 24 * MIB, MIB // 2)),
+          ('FSIZE', resource.RLIMIT_FSIZE, [4 ** k for k in range(12)]),
+          ('STACK', resource.RLIMIT_STACK, [2 ** k * 16384 for k in range(10)]),
+          ('MEMLOCK', resource.RLIMIT_MEMLOCK, [0, 4096, 65536, MIB]),
+          ('CORE', resource.RLIMIT_CORE, [0]))
+
+
+def limit(which, value, whose):
+    run = runs.Run()
+    if whose == 'run':
+        run.start(run.command(), preexec_fn=lambda: resource.setrlimit(which, (value, value)))
+    else:
+        option = {v: o for o, v in (('n', resource.RLIMIT_NOFILE), ('v', resource.RLIMIT_AS), ('d', resource.RLIMIT_DATA),
+                                    ('f', resource.RLIMIT_FSIZE), ('s', resource.RLIMIT_STACK), ('l', resource.RLIMIT_MEMLOCK),
+                                    ('c', resource.RLIMIT_CORE))}[which]
+        number = value if option == 'n' else value // 512 if option in 'fc' else value // 1024
+        run.start(run.command('--sink', launcher(run, f'prlimit --{LONG[option]}={value} --') if number >= 0 else ''))
+    lost = run.wait()
+    loader = 127 == run.process.returncode
+    judged, what = ('', 'too little to start a program') if loader else run.judge()
+    if loader:
+        run.leftovers(False)
+    return f'{lost} {judged}'.strip(), what
+
+
+LONG = {'n': 'nofile', 'v': 'as', 'd': 'data', 'f': 'fsize', 's': 'stack', 'l': 'memlock', 'c': 'core'}
+
+
+def limit_cases(_):
+    for name, which, values in LIMITS:
+        for value in values:
+            for whose in ('run', 'sink'):
+                yield Case(f'{whose}:{name}:{value}', lambda w=which, v=value, o=whose: limit(w, v, o))
+
+
+# -- disks -------------------------------------------------------------------------------------------------------------
+
+
+class Mounted:
+    def __init__(self, path, options):
+        self.path, self.options = path, options
+
+    def __enter__(self):
+        os.makedirs(self.path, exist_ok=True)
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', self.options, 'tmpfs', self.path], check=True)
+
+    def __exit__(self, *_):
+        subprocess.run(['umount', '-l', self.path], check=True)
+
+
+def disk(options):
+    run = runs.Run()
+    run.out = f'{run.top}/small/runs'
+    with Mounted(f'{run.top}/small', options):
+        run.start(run.command())
+        lost = run.wait()
+        judged, what = run.judge()
+    return f'{lost} {judged}'.strip(), what
+
+
+def shm(options):
+    """The memory that stamps are in is small; results are elsewhere."""
+    run = runs.Run('/tmp/kblat-campaign-runs')
+    with Mounted('/dev/shm', f'mode=1777,{options}'):
+        run.log = None
+        run.top = run.out + '.top'
+        os.makedirs(run.top, exist_ok=True)
+        run.spec = f'{run.top}/fault.yaml'
+        with open(run.spec, 'w') as f:
+            f.write(runs.SPEC)
+        run.start(run.command())
+        lost = run.wait()
+        judged, what = run.judge()
+    subprocess.run(['rm', '-rf', run.out, run.top], check=True)
+    return f'{lost} {judged}'.strip(), what
+
+
+def disk_cases(_):
+    for kib in [4 * k for k in range(1, 64)] + list(range(256, 6144, 96)):
+        yield Case(f'results:{kib}KiB', lambda k=kib: disk(f'size={k}k'))
+    for inodes in range(2, 1500, 15):
+        yield Case(f'results:{inodes}-inodes', lambda k=inodes: disk(f'nr_inodes={k}'))
+    for kib in range(4, 512, 8):
+        yield Case(f'shm:{kib}KiB', lambda k=kib: shm(f'size={k}k'))
+    for inodes in range(2, 40):
+        yield Case(f'shm:{inodes}-inodes', lambda k=inodes: shm(f'nr_inodes={k}'))
+
+
+KINDS = {
+    'kblat-coordinator': Kind('a system call of the coordinator fails: ENOSPC, EIO, EMFILE, ENOMEM, EAGAIN, EINTR, …', coordinator_call_cases),
+    'kblat-endpoint': Kind('a system call of an endpoint fails, likewise', endpoint_call_cases),
+    'kblat-limits': Kind('limits of descriptors, address space, data, stack, file size, locked memory', limit_cases),
+    'kblat-disk': Kind('a small file system for results, and for /dev/shm: room and inodes run out', disk_cases),
+}

@@ -1,0 +1,108 @@
+"""kblat is killed and stopped: the coordinator, its endpoints, all at once; at any moment and at a system call."""
+import os
+import random
+import signal
+import time
+
+import runs
+import sandbox
+from results import Case, Kind
+
+WHO = ('coordinator', 'source', 'sink', 'endpoints', 'all')
+
+
+def processes(run):
+    """The coordinator and its endpoints, in the order in which they were started."""
+    try:
+        with open(f'/proc/{run.process.pid}/task/{run.process.pid}/children') as f:
+            return [run.process.pid] + sorted(map(int, f.read().split()))
+    except OSError:
+        return [run.process.pid]
+
+
+def choose(who, pids):
+    source, sink = pids[1:2], pids[2:3]
+    return {'coordinator': pids[:1], 'source': source, 'sink': sink, 'endpoints': source + sink, 'all': pids}[who]
+
+
+def send(pids, number):
+    sent = 0
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+            sent += 1
+        except ProcessLookupError:
+            pass
+    return sent
+
+
+def kill_time(who, at):
+    run = runs.Run()
+    run.start(run.command())
+    time.sleep(at)
+    hit = send(choose(who, processes(run)), signal.SIGKILL)
+    lost = run.wait()
+    # With the coordinator and an endpoint killed at once, nobody is left who could remove what is in /dev/shm.
+    judged, what = run.judge(killed=who in ('coordinator', 'all'), shm_may_stay=who == 'all')
+    return f'{lost} {judged}'.strip(), f'{what}; {hit} killed after {at * 1000:.0f} ms'
+
+
+def kill_time_cases(_):
+    chance, took = random.Random(4), runs.seconds()
+    for i in range(160):
+        for who in WHO:
+            yield Case(f'{who}:time-{i}', lambda w=who, s=chance.random(): kill_time(w, s * took))
+
+
+def kill_call(call, n):
+    run = runs.Run()
+    run.start(sandbox.strace(run.command(), call, 'signal=KILL', n))
+    lost = run.wait()
+    judged, what = run.judge(killed=True)
+    return f'{lost} {judged}'.strip(), what
+
+
+def coordinator_calls(names=()):
+    """Half of what we try is where files change, which is little of all the calls."""
+    run = runs.Run()
+    found = sandbox.calls(run.command(), names)
+    sandbox.end_children(5)
+    return found
+
+
+CHANGES = ('write', 'mkdir', 'mkdirat', 'rename', 'unlink', 'fsync', 'ftruncate', 'clone', 'pipe2', 'wait4', 'ppoll', 'socket',
+           'link', 'linkat', 'symlink', 'chmod', 'fchmod')
+
+
+def kill_call_cases(_):
+    for call, n in sandbox.spread(coordinator_calls(CHANGES), 300) + sandbox.spread(coordinator_calls(), 150):
+        yield Case(f'{call}-{n}', lambda c=call, n=n: kill_call(c, n))
+
+
+def stop(who, at, seconds):
+    run = runs.Run()
+    run.start(run.command())
+    time.sleep(at)
+    pids = choose(who, processes(run))
+    send(pids, signal.SIGSTOP)
+    time.sleep(seconds)
+    send(pids, signal.SIGCONT)
+    lost = run.wait()
+    judged, what = run.judge()
+    if run.process.returncode not in (0, 3):
+        judged = f'{judged} status {run.process.returncode}: {run.said[-600:]}'
+    return f'{lost} {judged}'.strip(), what
+
+
+def stop_cases(_):
+    chance, took = random.Random(5), runs.seconds()
+    for i in range(40):
+        for who in WHO:
+            yield Case(f'{who}:stop-{i}', lambda w=who, s=chance.random(), t=chance.choice((0.01, 0.1, 0.5)): stop(w, s * took, t))
+
+
+KINDS = {
+    'kblat-time': Kind('coordinator, source, sink or all killed at any moment of a run', kill_time_cases),
+    'kblat-call': Kind('the coordinator killed at a system call, whichever', kill_call_cases),
+    'kblat-stop': Kind('coordinator, source, sink or all stopped for a while (SIGSTOP): the run completes', stop_cases),
+}

@@ -1,0 +1,149 @@
+"""kbtune meets disks that are full or broken, and values that vanish, change or refuse, while it applies and while it
+restores. Once that is over, one `kbtune restore` must find the way back; and what apply calls as before must be so."""
+import json
+import os
+import random
+
+import sandbox
+from kbtune_kills import LARGE, combinations
+
+from results import Case, Kind
+
+DISK_CALLS = ('write', 'pwrite64', 'ftruncate', 'openat', 'openat2', 'mkdirat', 'renameat', 'fsync', 'unlinkat')
+STATUSES = (0, 1, 2, 3, 77)
+LOADER_FAILED = 127
+
+
+def judge_apply(machine, status, said):
+    """What apply says of the machine is true."""
+    if status not in STATUSES + (LOADER_FAILED,):
+        return f'apply: status {status}: {said}'
+    if status == 0:
+        verify = machine.kbtune('verify')
+        return '' if verify.returncode == 0 else f'apply: status 0, and verify says {verify.returncode}: {verify.stdout}'
+    if 'everything is as before' in said and machine.differences():
+        return f'apply says that everything is as before: {machine.differences()[:10]}'
+    return ''
+
+
+def failing_calls(machine, profile, command, how):
+    """how: the name of the call, "error=ENOSPC", and its number, maybe with a + for all that follow."""
+    call, error, when = how
+    if command == 'restore':
+        machine.kbtune('apply', profile)
+    words = [profile] if command == 'apply' else []
+    with sandbox.start(sandbox.strace(machine.command(command, *words), call, error, when), text=True) as p:
+        said = p.communicate()[0]
+    lost = judge_apply(machine, p.returncode, said) if command == 'apply' else ''
+    if p.returncode and not said.strip() and call != 'write':
+        lost += f' {command}: status {p.returncode} without a message'
+    again, what = machine.put_back(f'status {p.returncode}')
+    return f'{lost} {again}'.strip(), what
+
+
+def failing_call_cases(_):
+    for machine, profile in combinations():
+        if profile not in ('isolated', 'thesis-no-force-latency'):
+            continue
+        for command in ('apply', 'restore'):
+            if command == 'restore':
+                machine.kbtune('apply', profile)
+            calls = sandbox.calls(machine.command(command, *([profile] if command == 'apply' else [])), DISK_CALLS)
+            machine.kbtune('restore')
+            for name, n in sandbox.spread(calls, 6 if machine.name == LARGE else 60):
+                for error, when in (('error=ENOSPC', f'{n}+'), ('error=EIO', str(n))):
+                    yield Case(f'{machine.name}:{profile}:{command}:{error[6:]}:{name}-{when}',
+                               lambda m=machine, p=profile, c=command, h=(name, error, when): failing_calls(m, p, c, h))
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def changed_files(machine):
+    """Of what is applied, the values in files that are put back by a write."""
+    with open(f'{machine.root}/run/kbtune/journal.json') as f:
+        steps = json.load(f)['steps']
+    return sorted({s['path'] for s in steps if s['op'] in ('file', 'irq') and s['before'] != s['after'] and
+                   not s['data'].get('refused') and os.path.isfile(machine.root + s['path'])})
+
+
+def set_habit(machine, line=''):
+    own = machine.entries.get('/habits', ('f', 0o644, ''))[2]
+    if own + line:
+        with open(f'{machine.root}/habits', 'w') as f:
+            f.write(own + line)
+    elif os.path.exists(f'{machine.root}/habits'):
+        os.unlink(f'{machine.root}/habits')
+
+
+def with_shadow(path):
+    """A file and what follows it: an interrupt's effective CPUs."""
+    return path, path.replace('smp_affinity_list', 'effective_affinity_list')
+
+
+def vanish(machine, profile, path):
+    machine.kbtune('apply', profile)
+    for one in set(with_shadow(path)):
+        os.unlink(machine.root + one)
+    lost, said = machine.put_back('vanished', but=with_shadow(path))
+    machine.make()
+    return lost, said
+
+
+def change(machine, profile, path):
+    machine.kbtune('apply', profile)
+    with open(machine.root + path, 'w') as f:
+        f.write('1\n')
+    return machine.put_back('changed by somebody')
+
+
+def refuse_restore(machine, profile, path):
+    """The value stays, the rest goes back, restore says which; and once it is possible, restore does it."""
+    machine.kbtune('apply', profile)
+    set_habit(machine, f'{path} write EBUSY\n')
+    done = machine.kbtune('restore')
+    lost = ''
+    if done.returncode != 1 or path not in done.stdout:
+        lost = f'restore: status {done.returncode}, and does not name {path}: {done.stdout}'
+    if different := machine.differences(but=(*with_shadow(path), '/habits')):
+        lost += f' not put back beside it: {different[:10]}'
+    set_habit(machine)
+    again, said = machine.put_back('refused once')
+    return f'{lost} {again}'.strip(), said
+
+
+def refuse_apply(machine, profile, path, habit):
+    set_habit(machine, f'{path} {habit}\n')
+    done = machine.kbtune('apply', profile)
+    lost = ''
+    if done.returncode not in (0, 1, 77) or ('as before' in done.stdout and machine.differences(but=('/habits',))):
+        lost = f'apply: status {done.returncode}: {done.stdout}: {machine.differences(but=("/habits",))[:10]}'
+    set_habit(machine)
+    again, said = machine.put_back(f'status {done.returncode}')
+    return f'{lost} {again}'.strip(), said
+
+
+def value_cases(_):
+    chance = random.Random(3)
+    for machine, profile in combinations():
+        machine.kbtune('apply', profile)
+        paths = changed_files(machine)
+        machine.kbtune('restore')
+        for path in sorted(chance.sample(paths, min(len(paths), 2 if machine.name == LARGE else 12))):
+            at = f'{machine.name}:{profile}'
+            yield Case(f'{at}:vanish:{path}', lambda m=machine, p=profile, f=path: vanish(m, p, f))
+            yield Case(f'{at}:change:{path}', lambda m=machine, p=profile, f=path: change(m, p, f))
+            yield Case(f'{at}:refuse-restore:{path}', lambda m=machine, p=profile, f=path: refuse_restore(m, p, f))
+            if path.endswith('subtree_control'):
+                continue  # the other controllers' names are not ours
+            for habit in ('write EBUSY', 'write ENOSPC', 'reads 12345'):
+                yield Case(f'{at}:{habit.replace(" ", "-")}:{path}',
+                           lambda m=machine, p=profile, f=path, h=habit: refuse_apply(m, p, f, h))
+
+
+KINDS = {
+    'kbtune-disk': Kind('a disk that is full from one call on (ENOSPC), or fails once (EIO), in apply and in restore',
+                        failing_call_cases),
+    'kbtune-values': Kind('a value vanishes, is changed by somebody, or refuses to be written, in apply and in restore',
+                          value_cases),
+}

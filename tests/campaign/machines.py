@@ -1,0 +1,99 @@
+"""Recorded machines (tests/sysroots): made, changed by kbtune, compared with what they were."""
+import importlib.machinery
+import os
+import shutil
+import stat
+import subprocess
+
+import sandbox
+from sandbox import programs  # noqa: F401  (set by sandbox.enter)
+
+BOOT_ID = '/proc/sys/kernel/random/boot_id'
+_recorded = None
+
+
+def recorded():
+    global _recorded
+    if _recorded is None:
+        _recorded = importlib.machinery.SourceFileLoader(
+            'machine', f'{sandbox.programs.root}/tests/sysroots/machine').load_module()
+    return _recorded
+
+
+class Machine:
+    """One below a folder. What `is_as_before` finds different is remade; what is the same is used again."""
+
+    def __init__(self, name):
+        self.name, self.root = name, f'{sandbox.programs.folder}/{name}'
+        self.entries = dict(recorded().load(name))
+        for path in ('/run', '/var/lib'):
+            self.entries.setdefault(path, ('d',))
+        self.make()
+
+    def make(self):
+        shutil.rmtree(self.root, ignore_errors=True)
+        recorded().unpack(self.entries, self.root)
+        self.folders = {root[len(self.root):] for root, _, _ in os.walk(self.root)}
+
+    def remake(self, paths):
+        """Only what is below these folders: what a power cut takes."""
+        for top in paths:
+            shutil.rmtree(self.root + top, ignore_errors=True)
+        for path, e in sorted(self.entries.items()):
+            if path.startswith(tuple(top + '/' for top in paths)) or path in paths:
+                full = self.root + path
+                os.makedirs(full if e[0] == 'd' else os.path.dirname(full), exist_ok=True)
+                if e[0] == 'l':
+                    os.symlink(e[1], full)
+                elif e[0] == 'f':
+                    with open(full, 'w', newline='') as f:
+                        f.write(e[2])
+                    os.chmod(full, e[1])
+
+    def command(self, *words):
+        return [sandbox.programs.kbtune, *words, '--sysroot', self.root]
+
+    def kbtune(self, *words, **environment):
+        return subprocess.run(self.command(*words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors='replace', check=False,
+                              env={**os.environ, **environment})
+
+    def differences(self, but=()):
+        """What is not byte for byte as it was, but for kbtune's own folders and what `but` names."""
+        found, seen = [], set()
+        for root, folders, files in os.walk(self.root):
+            at = root[len(self.root):]
+            if at in ('/run', '/var/lib') and 'kbtune' in folders:
+                folders.remove('kbtune')
+            for name in folders + files:
+                path = f'{at}/{name}'
+                seen.add(path)
+                if path not in but and not self.same(path):
+                    found.append(path)
+        return found + [p for p in self.entries if p not in seen and p not in but]
+
+    def same(self, path):
+        e, full = self.entries.get(path), self.root + path
+        if e is None or e[0] == 'd':
+            return path in self.folders and os.path.isdir(full)
+        if e[0] == 'l':
+            return os.path.islink(full) and os.readlink(full) == e[1]
+        with open(full, newline='') as f:
+            return f.read() == e[2] and stat.S_IMODE(os.fstat(f.fileno()).st_mode) == e[1]
+
+    def put_back(self, what='', but=()):
+        """Restore, and look: what was lost ('' if nothing), what restore said last."""
+        done = self.kbtune('restore')
+        said = (done.stdout.strip().splitlines() or [''])[-1]
+        lost = self.judge(done, but)
+        if lost:
+            self.make()
+        return lost, f'{what}; {said}' if what else said
+
+    def judge(self, done, but):
+        if done.returncode != 0:
+            return f'restore: status {done.returncode}: {done.stdout}'
+        left = [p for p in ('/run/kbtune/journal.json', '/run/kbtune/journal.json.tmp', '/var/lib/kbtune')
+                if os.path.lexists(self.root + p)]
+        different = self.differences(but)
+        return f'left: {left}; different: {different[:10]}' if left or different else ''

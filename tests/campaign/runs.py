@@ -1,0 +1,122 @@
+"""A short run of kblat over three transports, disturbed; and what must be so afterwards: what there is of it can be read, its
+status says what happened, and nothing is left in /dev/shm, in the list of processes, or behind a signal."""
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import sandbox
+
+SPEC = '''kblat: 1
+name: fault
+settings: {kernel: oneway, poll: event, messages: 200, burst: 20, pause: 1ms, repetitions: 2, warmup: 10, timeout: 3s}
+matrix:
+  - {transport: [shmem, tcp, udp]}
+'''
+STATUSES = (0, 1, 2, 3, 4, 77)
+LIMIT = 60  # seconds after which a run is one that does not end
+# Reading is quick: a summary and a check of all that there is.
+CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
+
+
+class Run:
+    def __init__(self, out=None):
+        self.top = f'{sandbox.programs.folder}/run'
+        shutil.rmtree(self.top, ignore_errors=True)
+        os.makedirs(self.top)
+        self.out, self.said = out or f'{self.top}/runs', ''
+        self.spec = f'{self.top}/fault.yaml'
+        with open(self.spec, 'w') as f:
+            f.write(SPEC)
+
+    def command(self, *more):
+        return [sandbox.programs.kblat, 'run', self.spec, '--out', self.out, *more]
+
+    def start(self, command, **how):
+        """In a session of its own, so that all of it can be found."""
+        self.log = open(f'{self.top}/log', 'w+')
+        self.process = sandbox.start(command, stdout=self.log, start_new_session=True, **how)
+        return self.process
+
+    def wait(self):
+        try:
+            self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return 'it did not end'
+        finally:
+            self.log.seek(0)
+            self.said = self.log.read()
+            self.log.close()
+        return ''
+
+    # -- what is left ------------------------------------------------------------------------------------------------
+
+    def leftovers(self, shm_may_stay):
+        lost = []
+        if left := sandbox.end_children(15):
+            lost.append(f'still running: {left}')
+        files = [f for f in os.listdir('/dev/shm') if f.startswith('kblat-')]
+        if files and not shm_may_stay:
+            lost.append(f'left in /dev/shm: {files}')
+        for name in files:
+            path = f'/dev/shm/{name}'
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        return lost
+
+    def kblat(self, *words):
+        done = subprocess.run([sandbox.programs.kblat, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors='replace', check=False)
+        return done.returncode, done.stdout
+
+    def unreadable(self):
+        """Of what there is: a sealed run verifies, a partial one can be summarised as far as it came."""
+        lost = []
+        for path in glob.glob(f'{self.out}/*'):
+            if not os.path.isdir(path):
+                lost.append(f'{path}: not a run')
+            elif path.endswith('.partial'):
+                if os.path.exists(f'{path}/run.json') and os.path.exists(f'{path}/resolved.json'):
+                    status, said = self.kblat('summary', path)
+                    if status not in (0, 3):
+                        lost.append(f'summary of {os.path.basename(path)}: status {status}: {said}')
+            else:
+                status, said = self.kblat('verify', path)
+                if status != 0:
+                    lost.append(f'verify: status {status}: {said}')
+        return lost
+
+    def status(self):
+        for path in glob.glob(f'{self.out}/*/run.json'):
+            with open(path) as f:
+                return json.load(f)['status']
+        return 'no run'
+
+    def judge(self, killed=False, shm_may_stay=False, quiet=False):
+        """After wait(): what was lost, and what came of it. `killed`: we did it. `quiet`: its messages had nowhere to go."""
+        lost, code = [], self.process.returncode
+        if code < 0 and not (killed and code == -signal.SIGKILL):
+            lost.append(f'ended by {signal.Signals(-code).name}')
+        elif code >= 0 and code not in STATUSES:
+            lost.append(f'status {code}')
+        if code > 0 and not quiet and 'kblat: ' not in self.said and 'NOT VALID' not in self.said:
+            lost.append(f'status {code} without a message')
+        lost += [f'an endpoint was ended by {c.name}' for c in CRASHES if f'was killed by signal {c.value}' in self.said]
+        lost += self.leftovers(shm_may_stay) + self.unreadable()
+        return ('; '.join(lost) + (': ' + self.said[-600:] if lost else '')), f'status {code}, {self.status()}'
+
+
+def seconds():
+    """How long an undisturbed run takes."""
+    run, started = Run(), time.monotonic()
+    run.start(run.command())
+    lost = run.wait()
+    took = time.monotonic() - started
+    lost = '; '.join(filter(None, [lost, run.judge()[0]]))
+    if lost:
+        raise sandbox.NotPossible(f'a run that nobody disturbs fails: {lost}')
+    return took

@@ -1,0 +1,123 @@
+"""Where cases run: a mount namespace with a /dev/shm of its own, so that what is found there afterwards was left behind by
+the case; at the lowest priority; and what a case leaves running becomes our child, so that it is found and ended."""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+INSIDE = 'CAMPAIGN_INSIDE'
+
+
+class NotPossible(Exception):
+    pass
+
+
+class Programs:
+    def __init__(self, build):
+        self.root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+        self.build = os.path.realpath(build)
+        self.kblat, self.kbtune = f'{self.build}/kblat', f'{self.build}/kbtune'
+        self.folder = '/dev/shm/campaign'
+        for program in (self.kblat, self.kbtune):
+            if not os.access(program, os.X_OK):
+                raise NotPossible(f'{program} is not there: make it first')
+
+
+programs = None
+
+
+def enter(build):
+    """Start ourselves again in the namespaces; then be there."""
+    global programs
+    programs = Programs(build)
+    if INSIDE not in os.environ:
+        how = ['unshare', '--mount'] + ([] if os.geteuid() == 0 else ['--map-root-user'])
+        os.environ[INSIDE] = '1'
+        os.execvp('unshare', how + [sys.executable, os.path.realpath(sys.argv[0])] + sys.argv[1:])
+    os.nice(19)
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', '/dev/shm'], check=False).returncode:
+        raise NotPossible('no namespace of mounts with a tmpfs of its own')
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    os.makedirs(programs.folder)
+    os.chdir(programs.folder)
+    os.environ['KBTUNE_PROFILES'] = f'{programs.root}/profiles'
+
+
+def leave():
+    end_children(0)
+
+
+def die_with_us():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def start(command, **how):
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=how.pop('stdout', subprocess.PIPE),
+                            stderr=how.pop('stderr', subprocess.STDOUT), **how)
+
+
+def children():
+    """Pids of our children, orphans included; those that have ended are reaped."""
+    found = []
+    with open(f'/proc/self/task/{os.getpid()}/children') as f:
+        for pid in map(int, f.read().split()):
+            try:
+                if os.waitpid(pid, os.WNOHANG)[0] == 0:
+                    found.append(pid)
+            except ChildProcessError:
+                pass
+    return found
+
+
+def end_children(patience):
+    """Wait for what a case has started; who is still there after `patience` seconds is named, and ended."""
+    end, left = time.monotonic() + patience, []
+    while (pids := children()) and time.monotonic() < end:
+        time.sleep(0.005)
+    for pid in pids:
+        try:
+            with open(f'/proc/{pid}/cmdline', 'rb') as f:
+                left.append(f.read(200).replace(b'\0', b' ').decode(errors='replace'))
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+    while children():
+        time.sleep(0.005)
+    return left
+
+
+def need(program):
+    if not shutil.which(program):
+        raise NotPossible(f'{program} is not installed')
+
+
+def strace(command, call, what, when, follow=False):
+    """The command, and the `when`-th system call of that name ends as `what` says ("signal=KILL", "error=EIO")."""
+    need('strace')
+    return ['strace', '-qq', '-o', '/dev/null', *(['-f', '--seccomp-bpf'] if follow else []), '-e', f'trace={call}',
+            '-e', f'inject={call}:{what}:when={when}', *command]
+
+
+def calls(command, names=()):
+    """The system calls that a command makes, in its first process: (name, 1), (name, 2), … for each, in their order."""
+    need('strace')
+    count, made = {}, []
+    with subprocess.Popen(['strace', '-qq', '-e', f'trace={",".join(names) or "all"}', '-e', 'signal=none', '-o', '/dev/stdout',
+                           *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
+        for line in p.stdout:
+            name = re.match(rb'([a-z][a-z0-9_]*)\(', line)
+            if name and name[1] != b'exit_group':
+                count[name[1]] = count.get(name[1], 0) + 1
+                made.append((name[1].decode(), count[name[1]]))
+    return made
+
+
+def spread(all_of_them, most):
+    """`most` of a list, evenly; all of them if they are fewer."""
+    n = len(all_of_them)
+    return [all_of_them[i] for i in (range(n) if n <= most else sorted({k * (n - 1) // (most - 1) for k in range(most)}))]
