@@ -26,6 +26,8 @@ class Programs:
         for program in (self.kblat, self.kbtune):
             if not os.access(program, os.X_OK):
                 raise NotPossible(f'{program} is not there: make it first')
+        if self.build.startswith('/dev/shm/'):
+            raise NotPossible(f'{self.build}: /dev/shm is hidden from the cases: build elsewhere')
 
 
 programs = None

@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# The campaign of faults itself (tests/campaign): that it sees what is lost, and goes on where it was. Its programs are not in
+# $T, which may be in /dev/shm: cases have one of their own.
+
+load helper
+
+campaign() {
+	run "$ROOT/tests/campaign/campaign" --build "$BATS_TEST_TMPDIR/build" --hours 0.0003 "$@"
+	echo "$output"
+	[[ $output != *"no namespace of mounts"* && $output != *"Operation not permitted"* ]] || skip "no namespaces of mounts here"
+}
+
+# Programs that are broken: a restore that changes a value, a run that ends and leaves something in /dev/shm.
+broken_programs() {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir build
+	cat >build/kbtune <<-'SH'
+		#!/bin/sh
+		for root; do :; done
+		[ "$1" != restore ] || echo 1 >"$root/proc/sys/vm/swappiness"
+	SH
+	cat >build/kblat <<-'SH'
+		#!/bin/sh
+		[ "$1" != --version ] || exec echo "kblat 0.1.0 (0123456789ab)"
+		touch /dev/shm/kblat-0-0-left
+	SH
+	chmod +x build/kbtune build/kblat
+}
+
+@test "what is not put back, and what is left behind, is lost: status 3, and a line for each case" {
+	broken_programs
+	campaign --only kbtune-write
+	[ "$status" -eq 3 ]
+	results=build/campaign/0123456789ab/kbtune-write
+	assert_contains "$(head -n 1 $results)" "different: ['/proc/sys/vm/swappiness']"
+	[ "$(grep -vc ^LOST $results)" -eq 0 ]
+	campaign --only kblat-time
+	[ "$status" -eq 0 ] # nothing was tried
+	assert_contains "$output" "a run that nobody disturbs fails: left in /dev/shm: ['kblat-0-0-left']"
+	[ ! -e /dev/shm/kblat-0-0-left ]
+}
+
+@test "a case that has a result is not tried again" {
+	broken_programs
+	campaign --only kbtune-write
+	cp build/campaign/0123456789ab/kbtune-write before
+	campaign --only kbtune-write
+	[ "$status" -eq 3 ]
+	cmp before <(head -n "$(wc -l <before)" build/campaign/0123456789ab/kbtune-write)
+	[ -z "$(cut -f 2 build/campaign/0123456789ab/kbtune-write | sort | uniq -d)" ]
+}
+
+@test "a kind that there is not: which there are, status 2" {
+	broken_programs
+	campaign --only kbtune-nothing
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "kbtune-write"
+	campaign --list
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "kblat-disk"
+}
