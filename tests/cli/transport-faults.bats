@@ -135,13 +135,13 @@ load transports_helper
 		done
 	done
 	# Where it fails to compute the numbers of a repetition, there are none.
-	cd "$(tail -n 1 out)"
+	cd "$(tail -n 1 out)" || return 1
 	rm points/0000/rep-00/data.json
 	sed -i '\|rep-00/data.json$|d' manifest-sha256.txt
 	run "$KBLAT" verify .
 	echo "$output"
 	[ "$status" -eq 0 ]
-	cd "$T"
+	cd "$T" || return 1
 	[ -z "$(shm_files)" ]
 	[ -z "$(leftovers)" ]
 }
