@@ -117,15 +117,14 @@ static int add_window(const struct window *w, struct value_counts *t)
 
 static int histogram_count(const struct span *spans, size_t span_count, struct value_counts *t)
 {
-	struct range r = window_guess(spans, span_count);
 	struct window w;
 	int rc = window_alloc(&w);
 
 	if (rc)
 		return rc;
-	if ((uint64_t)r.high - (uint64_t)r.low >= WINDOW_BINS)
-		r.high = r.low + (int64_t)WINDOW_BINS - 1;
-	window_place(&w, r);
+	window_place_guessed(&w, spans, span_count);
+	if (w.reach >= WINDOW_BINS)
+		window_place(&w, (struct range){w.base, w.base + (int64_t)WINDOW_BINS - 1});
 	for (size_t k = 0; !rc && k < span_count; k++)
 		rc = add_span(&spans[k], &w, t);
 	if (!rc)

@@ -98,7 +98,7 @@ static void moments_outside(struct moments *m, struct kept *k, int64_t value, in
  * subtraction and an increment.
  */
 static inline __attribute__((always_inline)) void count_span(const struct span *s, struct window *w, int64_t limit,
-							     bool exact, struct moments *out, struct kept *k)
+							     bool is_log, struct moments *out, struct kept *k)
 {
 	const struct window here = *w;
 	struct moments m = *out;
@@ -116,8 +116,8 @@ static inline __attribute__((always_inline)) void count_span(const struct span *
 			moments_outside(&m, k, value, limit);
 			continue;
 		}
-		here.counts[exact ? offset : offset >> here.shift]++;
-		if (!exact)
+		here.counts[is_log ? window_log_bin(offset) : offset]++;
+		if (is_log)
 			moments_inside(&m, offset, limit, 1);
 	}
 	m.n += s->count;
@@ -136,13 +136,13 @@ static void first_pass(const struct span *spans, size_t span_count, struct windo
 {
 	*m = (struct moments){.base = w->base, .min = INT64_MAX, .max = INT64_MIN};
 	for (size_t k = 0; k < span_count; k++) {
-		if (w->shift)
-			count_span(&spans[k], w, limit, false, m, kept);
-		else
+		if (w->is_log)
 			count_span(&spans[k], w, limit, true, m, kept);
+		else
+			count_span(&spans[k], w, limit, false, m, kept);
 	}
 	m->n -= m->lost;
-	if (!w->shift)
+	if (!w->is_log)
 		moments_from_bins(m, w, limit);
 }
 
@@ -266,7 +266,7 @@ static void count_again(const struct span *s, struct refinement *r)
 		if (!span_sample(s, i, &value))
 			continue;
 		offset = window_offset(&first, value);
-		if (__builtin_expect(offset > first.reach || is_open[offset >> first.shift], 0))
+		if (__builtin_expect(offset > first.reach || is_open[window_bin(&first, offset)], 0))
 			count_in_all(r, value);
 	}
 }
@@ -285,7 +285,7 @@ static struct window *window_over(struct refinement *r, const struct range *in)
 	window_place(w, *in);
 	r->count++;
 	if (offset <= r->first->reach)
-		r->is_open[offset >> r->first->shift] = 1;
+		r->is_open[window_bin(r->first, offset)] = 1;
 	return w;
 }
 
@@ -350,7 +350,7 @@ int stats_compute(const struct span *spans, size_t span_count, int64_t limit, st
 	if (rc)
 		goto out;
 	kept.is_all = kept.values;
-	window_place(&first, window_guess(spans, span_count));
+	window_place_guessed(&first, spans, span_count);
 	first_pass(spans, span_count, &first, limit, &m, &kept);
 	out->n = m.n;
 	out->lost = m.lost;

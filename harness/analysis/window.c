@@ -34,6 +34,7 @@ void window_place(struct window *w, struct range r)
 	w->base = r.low;
 	w->reach = (uint64_t)r.high - (uint64_t)r.low;
 	w->shift = shift_for(w->reach);
+	w->is_log = false;
 	memset(w->counts, 0, WINDOW_BINS * sizeof(*w->counts));
 }
 
@@ -97,31 +98,43 @@ static size_t densest(const int64_t *samples, size_t n, uint64_t reach, size_t *
 	return best;
 }
 
-struct range window_guess(const struct span *spans, size_t span_count)
+/* From a little below the lowest of the samples: what is below is as rare as one in SAMPLES. */
+static void place_logarithmic(struct window *w, const int64_t *samples, size_t n)
 {
-	/* One value a bin; and what a second pass resolves: bins of no more values than a window
-	 * has bins. */
-	const uint64_t one_pass = WINDOW_BINS - 1, two_passes = WINDOW_BINS * WINDOW_BINS - 1;
-	int64_t samples[SAMPLES] = {0};
-	size_t n = take_samples(spans, span_count, samples), ends = n / 64, most, first;
-	uint64_t reach;
-	struct range r;
+	uint64_t below = ((uint64_t)samples[n / 2] - (uint64_t)samples[0]) / 64;
 
-	if (!n)
-		return (struct range){0, (int64_t)one_pass};
+	window_place(w, range_extend((struct range){samples[0], samples[0]}, below, (1UL << LOG_REACH_BITS) - 1));
+	w->is_log = true;
+}
+
+void window_place_guessed(struct window *w, const struct span *spans, size_t span_count)
+{
+	const uint64_t one_pass = WINDOW_BINS - 1;
+	int64_t samples[SAMPLES] = {0};
+	size_t n = take_samples(spans, span_count, samples), most, first;
+
+	if (!n) {
+		window_place(w, (struct range){0, (int64_t)one_pass});
+		return;
+	}
 	/* Where one value a bin catches nearly all, a little room below, the rest above, where the
 	 * tail is. */
 	first = densest(samples, n, one_pass / 4 * 3, &most);
 	if (most >= n - n / 8)
-		return range_extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass);
-	/* Else all but the outermost samples, of which one a second late would make the bins a
-	 * thousand times as wide. */
-	r = (struct range){samples[ends], samples[n - 1 - ends]};
-	reach = (uint64_t)r.high - (uint64_t)r.low;
-	/* Still thousands of bins for the narrow part, and the tail as far as two passes go. */
-	if (reach < two_passes / 4 * 3)
-		return range_extend(r, reach / 8, reach < two_passes / 32 ? reach * 32 : two_passes);
-	return widen(r, reach / 8);
+		window_place(w, range_extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass));
+	else
+		place_logarithmic(w, samples, n);
+}
+
+/* The lowest offset + 1 of a logarithmic bin. */
+static uint64_t log_bin_start(size_t bin)
+{
+	unsigned exponent = (unsigned)(bin >> LOG_BITS);
+	uint64_t mantissa = (1UL << LOG_BITS) | (bin & ((1UL << LOG_BITS) - 1));
+
+	if (exponent >= LOG_BITS)
+		return mantissa << (exponent - LOG_BITS);
+	return (mantissa + (1UL << (LOG_BITS - exponent)) - 1) >> (LOG_BITS - exponent);
 }
 
 struct range window_find(const struct window *w, uint64_t rank, uint64_t *before)
@@ -132,8 +145,8 @@ struct range window_find(const struct window *w, uint64_t rank, uint64_t *before
 	while (bin + 1 < WINDOW_BINS && sum + w->counts[bin] < rank)
 		sum += w->counts[bin++];
 	*before = sum;
-	low = (uint64_t)bin << w->shift;
-	high = low + (((uint64_t)1 << w->shift) - 1);
+	low = w->is_log ? log_bin_start(bin) - 1 : (uint64_t)bin << w->shift;
+	high = w->is_log ? log_bin_start(bin + 1) - 2 : low + (((uint64_t)1 << w->shift) - 1);
 	if (high > w->reach)
 		high = w->reach;
 	return (struct range){(int64_t)((uint64_t)w->base + low), (int64_t)((uint64_t)w->base + high)};

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analysis/stats.h"
 
@@ -20,7 +21,8 @@
 struct window {
 	int64_t base;	  /* lowest value */
 	uint64_t reach;	  /* highest value - base; base + reach never overflows */
-	unsigned shift;	  /* a bin is 2^shift values wide */
+	unsigned shift;	  /* a bin is 2^shift values wide; of no meaning where bins are logarithmic */
+	bool is_log;	  /* bins grow with the distance from the base: 2^-LOG_BITS of it, or one value */
 	uint64_t *counts; /* WINDOW_BINS */
 };
 
@@ -37,11 +39,12 @@ void window_free(struct window *w);
 void window_place(struct window *w, struct range r);
 
 /*
- * The range where most of the samples are, guessed from a few thousand of them: nearly all of the
- * narrow part of a latency distribution. WINDOW_BINS values where that is enough, else more. Never
+ * Place it where most of the samples are, guessed from a few thousand of them: one value a bin where
+ * that holds nearly all, the narrow part of a latency distribution; else logarithmic bins from the
+ * lowest value on, so that neither modes nor tails, however far apart, share a few wide bins. Never
  * wrong, only slow if it misses.
  */
-struct range window_guess(const struct span *spans, size_t span_count);
+void window_place_guessed(struct window *w, const struct span *spans, size_t span_count);
 
 /* Where rank `rank` (from 1; `before` samples are below the window) falls: the values of one bin.
  * `*before` becomes the samples below that bin. */
@@ -52,6 +55,26 @@ struct range window_find(const struct window *w, uint64_t rank, uint64_t *before
 static inline uint64_t window_offset(const struct window *w, int64_t value)
 {
 	return (uint64_t)value - (uint64_t)w->base;
+}
+
+/* A double's exponent and its highest bits are a logarithm with 2^LOG_BITS steps an octave; of an offset
+ * below 2^LOG_REACH_BITS it is exact enough. */
+#define LOG_BITS       11
+#define LOG_REACH_BITS 52
+
+static inline size_t window_log_bin(uint64_t offset)
+{
+	double d = (double)(int64_t)(offset + 1);
+	uint64_t bits;
+
+	memcpy(&bits, &d, sizeof(bits));
+	return (bits >> (52 - LOG_BITS)) - (1023UL << LOG_BITS);
+}
+
+/* The bin of an offset up to reach. */
+static inline size_t window_bin(const struct window *w, uint64_t offset)
+{
+	return w->is_log ? window_log_bin(offset) : offset >> w->shift;
 }
 
 #endif
