@@ -18,8 +18,9 @@
 #include "common/err.h"
 
 /* Each level of a tree holds a file descriptor while it is walked. */
-#define DEPTH_MAX  100
-#define FIRST_READ ((size_t)1 << 16)
+#define DEPTH_MAX   100
+#define FIRST_READ  ((size_t)1 << 12)
+#define SECOND_READ ((size_t)1 << 16)
 
 char *fs_path(const char *format, ...)
 {
@@ -133,12 +134,11 @@ int fs_write(const char *path, const void *data, size_t size, struct err *e)
 	return fs_write_mode(path, data, size, 0666, e);
 }
 
-/* Room for one byte more than is wanted, so that a file which is too large shows itself. Much to
- * begin with: there are files below /proc/sys that say as much as fits the first read, and no
- * more. */
+/* Room for one byte more than is wanted, so that a file which is too large shows itself. Little to
+ * begin with: of the many files below /proc/sys each read costs the kernel as much as there is room. */
 static int grow(char **buf, size_t used, size_t *room, size_t max)
 {
-	size_t want = *room ? *room * 2 : FIRST_READ;
+	size_t want = !*room ? FIRST_READ : *room < SECOND_READ ? SECOND_READ : *room * 2;
 	char *bigger;
 
 	if (used + 1 < *room)
@@ -153,6 +153,12 @@ static int grow(char **buf, size_t used, size_t *room, size_t max)
 	return 0;
 }
 
+/* Some files below /proc/sys say as much as fits the first read, and no more: once more, with more room. */
+static bool is_to_be_read_again(int fd, size_t used)
+{
+	return used == FIRST_READ - 1 && lseek(fd, -(off_t)used, SEEK_CUR) >= 0;
+}
+
 int fs_read_fd(int fd, size_t max, char **data, size_t *size)
 {
 	char *buf = NULL;
@@ -162,7 +168,7 @@ int fs_read_fd(int fd, size_t max, char **data, size_t *size)
 
 	if (max > SSIZE_MAX / 4)
 		max = SSIZE_MAX / 4;
-	while (!rc && n) {
+	for (bool is_first = true; !rc && n;) {
 		rc = grow(&buf, used, &room, max);
 		if (rc)
 			break;
@@ -173,6 +179,9 @@ int fs_read_fd(int fd, size_t max, char **data, size_t *size)
 			rc = -errno;
 		else if ((used += (size_t)n) > max)
 			rc = -EFBIG;
+		else if (is_first && is_to_be_read_again(fd, used) && !(rc = grow(&buf, used, &room, max)))
+			used = 0;
+		is_first = false;
 	}
 	if (rc) {
 		free(buf);

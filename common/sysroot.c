@@ -130,16 +130,19 @@ static int check_kind(const struct sysroot *r, const struct stat *st)
 	return S_ISREG(st->st_mode) || (S_ISCHR(st->st_mode) && r->live) ? 0 : -EINVAL;
 }
 
-static int check_opened(const struct sysroot *r, int fd)
+static int check_opened(const struct sysroot *r, int fd, int *mode)
 {
 	struct stat st;
 
-	return fstat(fd, &st) ? -errno : check_kind(r, &st);
+	if (fstat(fd, &st))
+		return -errno;
+	*mode = (int)st.st_mode;
+	return check_kind(r, &st);
 }
 
 /* Open a file for input or output. It is looked at first: opening a device or FIFO already does
  * something to it. */
-static int open_file(const struct sysroot *r, const char *path, int flags)
+static int open_file(const struct sysroot *r, const char *path, int flags, int *mode)
 {
 	struct stat st;
 	int rc = stat_path(r, path, &st), fd;
@@ -149,15 +152,15 @@ static int open_file(const struct sysroot *r, const char *path, int flags)
 	if (rc)
 		return rc;
 	fd = open_path(r, path, flags | O_NONBLOCK | O_NOCTTY);
-	rc = fd < 0 ? fd : check_opened(r, fd);
+	rc = fd < 0 ? fd : check_opened(r, fd, mode);
 	if (rc < 0 && fd >= 0)
 		close(fd);
 	return rc < 0 ? rc : fd;
 }
 
-int sysroot_read(const struct sysroot *r, const char *path, size_t max, char **text, size_t *length)
+int sysroot_read_mode(const struct sysroot *r, const char *path, size_t max, char **text, size_t *length, int *mode)
 {
-	int fd = open_file(r, path, O_RDONLY);
+	int fd = open_file(r, path, O_RDONLY, mode);
 	int rc;
 
 	if (fd < 0)
@@ -167,10 +170,17 @@ int sysroot_read(const struct sysroot *r, const char *path, size_t max, char **t
 	return rc;
 }
 
+int sysroot_read(const struct sysroot *r, const char *path, size_t max, char **text, size_t *length)
+{
+	int mode;
+
+	return sysroot_read_mode(r, path, max, text, length, &mode);
+}
+
 /* The beginning of a file, at most `size` - 1 bytes, in `buf`. */
 static int read_start(const struct sysroot *r, const char *path, char *buf, size_t size)
 {
-	int fd = open_file(r, path, O_RDONLY);
+	int mode, fd = open_file(r, path, O_RDONLY, &mode);
 	size_t used = 0;
 	ssize_t n;
 
@@ -241,7 +251,7 @@ int sysroot_int(const struct sysroot *r, const char *path, int64_t *value)
 
 int sysroot_write(const struct sysroot *r, const char *path, const char *text, size_t length)
 {
-	int fd = open_file(r, path, O_WRONLY);
+	int mode, fd = open_file(r, path, O_WRONLY, &mode);
 	int rc = 0;
 	ssize_t n;
 

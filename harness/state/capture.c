@@ -178,6 +178,8 @@ void capture_made(struct capture *c, const char *name, bool by_all, char *text, 
 
 static void capture_load(struct capture *c, const char *path)
 {
+	int mode = 0;
+
 	free(c->text);
 	free(c->last_path);
 	c->text = NULL;
@@ -186,14 +188,14 @@ static void capture_load(struct capture *c, const char *path)
 	if (!c->rc && (c->files >= FILES_MAX || c->bytes >= TOTAL_MAX))
 		c->rc = -EDQUOT;
 	if (!c->rc)
-		c->rc = sysroot_read(c->root, path, FILE_MAX, &c->text, &c->length);
+		c->rc = sysroot_read_mode(c->root, path, FILE_MAX, &c->text, &c->length, &mode);
 	else
 		c->skipped++;
 	if (c->rc)
 		return;
 	if (c->is_masked)
 		mask_file(&c->mask, path, c->text, c->length);
-	keep_raw(c, path, readable_by_all(&c->readable, c->root, path), c->text, c->length);
+	keep_raw(c, path, readable_by_all(&c->readable, c->root, path, mode), c->text, c->length);
 }
 
 int capture_file(struct capture *c, const char *path, const char **text, size_t *length)

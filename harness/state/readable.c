@@ -7,37 +7,56 @@
 
 #include "common/sysroot.h"
 
-static bool has_mode(const struct sysroot *root, const char *path, int bit)
+static bool is_enterable_by_all(const struct sysroot *root, const char *folder)
 {
-	int mode = sysroot_mode(root, path);
+	int mode = sysroot_mode(root, folder);
 
-	return mode >= 0 && mode & bit;
+	return mode >= 0 && mode & S_IXOTH;
 }
 
-static bool enterable_by_all(const struct sysroot *root, const char *folder)
+/* How much of the folder's path two of them share, up to a slash or an end of both. */
+static size_t shared_length(const char *a, const char *b)
 {
-	char prefix[4096];
+	size_t n = 0, shared = 0;
 
-	for (const char *slash = folder; (slash = strchr(slash + 1, '/'));) {
-		snprintf(prefix, sizeof(prefix), "%.*s", (int)(slash - folder), folder);
-		if (!has_mode(root, prefix, S_IXOTH))
-			return false;
+	for (; a[n] && a[n] == b[n]; n++)
+		if (a[n] == '/')
+			shared = n;
+	return (!a[n] || a[n] == '/') && (!b[n] || b[n] == '/') ? n : shared;
+}
+
+/* Look at each folder on the way that is not known from the last path. */
+static void enter(struct readable *r, const struct sysroot *root, const char *folder, size_t length)
+{
+	char next[sizeof(r->folder)];
+	size_t shared;
+
+	snprintf(next, sizeof(next), "%.*s", (int)length, folder);
+	shared = shared_length(r->folder, next);
+	if (r->enterable > shared)
+		r->enterable = shared;
+	memcpy(r->folder, next, length + 1);
+	while (r->enterable < length) {
+		size_t end = r->enterable + 1 + strcspn(next + r->enterable + 1, "/");
+
+		next[end] = '\0';
+		if (!is_enterable_by_all(root, next))
+			return;
+		next[end] = r->folder[end];
+		r->enterable = end;
 	}
-	return has_mode(root, folder, S_IXOTH);
 }
 
-bool readable_by_all(struct readable *r, const struct sysroot *root, const char *path)
+bool readable_by_all(struct readable *r, const struct sysroot *root, const char *path, int mode)
 {
 	const char *slash = strrchr(path, '/');
 	size_t n = slash && slash > path ? (size_t)(slash - path) : 0;
 
-	if (n >= sizeof(r->folder))
+	if (!(mode & S_IROTH) || n >= sizeof(r->folder))
 		return false;
-	if (n && (strncmp(r->folder, path, n) || r->folder[n])) {
-		snprintf(r->folder, sizeof(r->folder), "%.*s", (int)n, path);
-		r->by_all = enterable_by_all(root, r->folder);
-	}
-	return (!n || r->by_all) && has_mode(root, path, S_IROTH);
+	if (n && (strncmp(r->folder, path, n) || r->folder[n]))
+		enter(r, root, path, n);
+	return !n || r->enterable == n;
 }
 
 bool readable_kernel_log(const struct sysroot *root)

@@ -5,17 +5,18 @@
 #define KBLAT_STATE_READABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct sysroot;
 
-/* The folder that was looked at last: files of one folder follow each other. */
+/* The folder that was looked at last: files of one folder, and of those near it, follow each other. */
 struct readable {
 	char folder[4096];
-	bool by_all;
+	size_t enterable; /* so many bytes of it name a folder that everybody may enter, by way of all above */
 };
 
-/* May everybody read it, and enter each folder on its way? */
-bool readable_by_all(struct readable *r, const struct sysroot *root, const char *path);
+/* May everybody read a file with these permissions, and enter each folder on its way? */
+bool readable_by_all(struct readable *r, const struct sysroot *root, const char *path, int mode);
 
 /* May everybody read the kernel's log? */
 bool readable_kernel_log(const struct sysroot *root);
