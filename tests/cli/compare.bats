@@ -69,6 +69,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 }
 
 # Noise of 1000 % (of a run; of a boot's mean, some hundred): whatever is said of it but "undecided" is wrong.
+# bats test_tags=long
 @test "a busy machine: nothing is equivalent, however wide the noise; and why, and what could have been seen" {
 	for seed in 1 2 3; do
 		boots "base$seed" noise=2.4 seed="$seed" steal=1
@@ -176,6 +177,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	assert_contains "$output" "undecided: no quantity could be compared"
 }
 
+# bats test_tags=long
 @test "bad input: said clearly, exit status 2, never a verdict" {
 	boots base boots=4
 	boots new prefix=b boots=4

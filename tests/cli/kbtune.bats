@@ -44,6 +44,7 @@ load kbtune_helper
 	diff -r "$T/m.before" "$T/m"
 }
 
+# bats test_tags=long
 @test "every profile that is shipped can be planned, applied, verified and restored on every machine" {
 	for m in $("$ROOT/tests/sysroots/machine" list | cut -d' ' -f1); do
 		[ "$m" != container ] && [ "$m" != server-512 ] || continue
@@ -79,6 +80,7 @@ load kbtune_helper
 	assert_eq "$(json s.json 'd["state"], d["profile"], d["shields"][0]["cpus"]')" "('applied', 'isolated', '3')"
 }
 
+# bats test_tags=long
 @test "killed after every single write, restore leaves every file byte for byte as before" {
 	for pair in small-v2:thesis small-v2:isolated small-v1:isolated t630-v1:thesis smt-laptop:thesis-no-force-latency managed-eio:isolated; do
 		machine "${pair%:*}"

@@ -51,6 +51,7 @@ metric() {
 	assert_eq "$(metric rtt_ns n)" 2000
 }
 
+# bats test_tags=long
 @test "round trips over shared memory carry what was sent, there and back, however they are polled" {
 	spec pp <<-'YAML'
 		settings: {kernel: pingpong, transport: shmem, messages: 1000, repetitions: 1, check: yes}

@@ -61,6 +61,7 @@ asked() {
 	assert_contains "$(cat err)" " of 100000 messages, about "
 }
 
+# bats test_tags=long
 @test "SIGUSR1 asks where it is, and ends nothing" {
 	mkdir -p study/long
 	cat >study/long/spec.yaml <<-'YAML'

@@ -155,6 +155,7 @@ column() {
 	assert_eq "$(json "$run_dir/summary.json" 'min(p["metrics"]["pace_ns"]["min"] for p in d["points"] if p["metrics"]["pace_ns"]["n"]) >= -1000')" True
 }
 
+# bats test_tags=long
 @test "samples arrive whole over every native transport, at the time that they have been given" {
 	"$KBLAT" list transports --json >transports.json
 	native=$(json transports.json '", ".join(t["name"] for t in d["transports"] if t["name"] not in ("verbs", "scripted"))')
@@ -351,6 +352,7 @@ refused() {
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "source_file: csv has every sample that was posted, in order, with its values; what it takes, the pacer is late" {
 	spec csv <<-'YAML'
 		settings: {kernel: rate, transport: shmem, messages: 3000, values: 3, repetitions: 2, warmup: 10, rate: 2kHz, source_file: csv, sink: file, sink_keep: yes}

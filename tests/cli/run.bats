@@ -108,6 +108,7 @@ load helper
 	[ "$status" -eq 3 ]
 }
 
+# bats test_tags=long
 @test "an endpoint that dies, leaves, hangs or speaks nonsense: named, with the end of its standard error; FAILED; nothing left" {
 	touch before-shm
 	declare -A expected=([die]="signal 9" [exit]="status 9" [hang]="no progress" [nonsense]="not a message")

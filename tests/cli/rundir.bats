@@ -22,6 +22,7 @@ flip() {
 	PY
 }
 
+# bats test_tags=long
 @test "one byte changed in any sealed file: verify names it, status 3" {
 	sealed
 	# Without most of the machine's raw state: thousands of files, which every verify reads.
@@ -60,6 +61,7 @@ flip() {
 	assert_contains "$output" "points/0000/rep-01/t_comp.npy"
 }
 
+# bats test_tags=long
 @test "columns that are truncated, of another type, or no columns: said, never a crash" {
 	for damage in truncate dtype text empty long; do
 		sealed

@@ -4,6 +4,7 @@
 load helper
 load kbtune_helper
 
+# bats test_tags=long
 @test "every claim of the thesis holds in a model of its machine, and not in one without the claim's effect" {
 	machine t630
 	export KBTUNE KBTUNE_SYSROOT=$T/m

@@ -109,6 +109,7 @@ load transports_helper
 	assert_eq "$(json "$run_dir/run.json" 'd["status"], d["points"]["failed"], d["points"]["completed"]')" "('FAILED', 4, 4)"
 }
 
+# bats test_tags=long
 @test "a side that goes away in the middle: named, FAILED, and nothing is left behind, over every transport" {
 	touch before-shm
 	for transport in $(native_transports); do

@@ -9,6 +9,7 @@ keeps_all() {
 	[[ $1 =~ ^(shmem|tcp|zeromq)$ ]]
 }
 
+# bats test_tags=long
 @test "one way: every transport carries what was sent, small and large, however it is polled" {
 	for transport in $(native_transports); do
 		# Datagrams, and what nanomsg publishes, may get lost where the sink is not given a CPU for long. ZeroMQ queues far more than 200.
@@ -32,6 +33,7 @@ keeps_all() {
 	done
 }
 
+# bats test_tags=long
 @test "round trips: every transport carries what was sent, there and back, however it is polled" {
 	for transport in $(native_transports); do
 		spec p <<-'YAML'

@@ -173,6 +173,7 @@ killed_at_set_up() {
 	run "$KBLAT" run scripted.yaml --out "$T/runs" --set transport="$1" --sink "$T/launch"
 }
 
+# bats test_tags=long
 @test "an endpoint that is killed at whatever moment leaves nothing in /dev/shm" {
 	spec scripted <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 1, repetitions: 1, warmup: 0}
@@ -194,6 +195,7 @@ killed_at_set_up() {
 	done
 }
 
+# bats test_tags=long
 @test "an endpoint that floods its coordinator with status is held to its progress" {
 	cat >flood <<-'PY'
 		#!/usr/bin/python3
