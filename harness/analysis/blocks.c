@@ -4,9 +4,10 @@
 
 #include "analysis/overhead.h"
 #include "analysis/pacing.h"
+#include "analysis/rate.h"
 #include "analysis/storing.h"
 
-const struct block *const blocks[] = {&pacing_block, &storing_block, &overhead_block, NULL};
+const struct block *const blocks[] = {&pacing_block, &storing_block, &rate_block, &overhead_block, NULL};
 
 const struct block *block_find(const char *name)
 {

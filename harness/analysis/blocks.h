@@ -31,8 +31,9 @@ struct block {
 	const char *name;
 	bool in_reps; /* said of each repetition, too */
 	/* Of these repetitions together: an object with the statistics, null where there is no
-	 * value, and whatever else explains them. NULL: such a flow has no such block. */
-	json_t *(*make)(const struct layout_flow *f, const struct rep *reps, size_t count);
+	 * value, and whatever else explains them. NULL: such a flow has no such block. `granted`:
+	 * what both sides' transports say that they were given (point.json), or NULL. */
+	json_t *(*make)(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted);
 	const struct block_statistic *statistics; /* key NULL ends; in the order of columns */
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/blocks.h"
+#include "analysis/counted_loss.h"
 #include "analysis/interference.h"
 #include "analysis/series.h"
 #include "common/or_abort.h"
@@ -62,15 +63,19 @@ int flow_summary_metrics(struct flow_summary *s, size_t first, size_t count, jso
 		rc = series_stats(series, s->spans + first, count, absent, s->flow->limit_ns, &st, e);
 		if (rc)
 			return rc;
+		if (s->flow->counts_loss)
+			st.lost = (uint64_t)counted_loss(s->flow, s->reps + first, count).lost;
 		set_new(s, metrics, series->name, statistics_json(&st));
 	}
 	return 0;
 }
 
-void flow_summary_blocks(const struct flow_summary *s, size_t first, size_t count, bool alone, json_t *to)
+void flow_summary_blocks(const struct flow_summary *s, size_t first, size_t count, bool alone, const json_t *granted,
+			 json_t *to)
 {
 	for (size_t i = 0; count && blocks[i]; i++) {
-		json_t *block = !alone || blocks[i]->in_reps ? blocks[i]->make(s->flow, s->reps + first, count) : NULL;
+		json_t *block =
+		    !alone || blocks[i]->in_reps ? blocks[i]->make(s->flow, s->reps + first, count, granted) : NULL;
 
 		if (block)
 			set_new(s, to, blocks[i]->name, block);
@@ -100,6 +105,13 @@ static int count_messages(struct flow_summary *s, const json_t *metrics, struct 
 	int received = layout_column(s->flow, "t_recv"), submitted = layout_column(s->flow, "t_subm");
 	int rc;
 
+	if (s->flow->counts_loss) {
+		const struct counted_loss loss = counted_loss(s->flow, s->reps, s->count);
+
+		s->sent = loss.sent;
+		s->lost = loss.lost;
+		return 0;
+	}
 	if (received < 0 || submitted < 0) {
 		const json_t *first = flows_get(metrics, s->flow->name, s->flow->series[0].name);
 
@@ -124,5 +136,7 @@ int flow_summary_count(struct flow_summary *s, const char *run_path, const json_
 json_t *flow_summary_loss(const struct flow_summary *s)
 {
 	return json_pack("{s:I, s:I, s:I, s:I}", "sent", s->sent, "lost", s->lost, "duplicates",
-			 sum_counter(s, "sink", "duplicates"), "reordered", sum_counter(s, "sink", "reordered"));
+			 sum_counter(s, "sink", "duplicates") + sum_counter(s, "source", "duplicates"), "reordered",
+			 sum_counter(s, "sink", "reordered") +
+			     (s->flow->counts_loss ? sum_counter(s, "source", "reordered") : 0));
 }

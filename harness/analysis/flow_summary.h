@@ -40,7 +40,9 @@ int flow_summary_count(struct flow_summary *s, const char *run_path, const json_
 /* {"sent", "lost", "duplicates", "reordered"}, a new reference. */
 json_t *flow_summary_loss(const struct flow_summary *s);
 
-/* Add the blocks of some of the repetitions; of one alone only those that are said of each. */
-void flow_summary_blocks(const struct flow_summary *s, size_t first, size_t count, bool alone, json_t *to);
+/* Add the blocks of some of the repetitions; of one alone only those that are said of each. `granted`:
+ * what point.json says of the flow under that name. */
+void flow_summary_blocks(const struct flow_summary *s, size_t first, size_t count, bool alone, const json_t *granted,
+			 json_t *to);
 
 #endif

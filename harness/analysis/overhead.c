@@ -82,9 +82,11 @@ static json_t *quotient(const struct overhead *t, double dividend, double diviso
 	return !t->why && divisor > 0 ? json_real(dividend / divisor) : json_null();
 }
 
-static json_t *overhead_json(const struct layout_flow *f, const struct rep *reps, size_t count)
+static json_t *overhead_json(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted)
 {
 	struct overhead t = {.payload = 0};
+
+	(void)granted;
 
 	if (!f->wire.out_bytes && !f->wire.in_bytes)
 		return NULL;
@@ -120,7 +122,7 @@ static const struct block_statistic overhead_statistics[] = {
      .spare = 4,
      .help = "by how much of the messages' bytes more went over the wire"},
     {.key = "bytes_per_s",
-     .label = "bytes/s on the wire",
+     .label = "MB/s on the wire",
      .measure = MEASURE_BYTE_RATE,
      .help = "bytes on the wire by the time that the source took"},
     {.key = NULL},

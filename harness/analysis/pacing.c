@@ -36,12 +36,13 @@ static json_t *share(json_int_t part, json_int_t whole)
 	return whole ? json_real((double)part / (double)whole) : json_null();
 }
 
-static json_t *pacing_json(const struct layout_flow *f, const struct rep *reps, size_t count)
+static json_t *pacing_json(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted)
 {
 	int due = layout_column(f, "t_due"), submitted = layout_column(f, "t_subm");
 	int received = layout_column(f, "t_recv");
 	struct pacing t = {0};
 
+	(void)granted;
 	if (due < 0 || submitted < 0 || received < 0)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {

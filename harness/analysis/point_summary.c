@@ -160,7 +160,7 @@ static json_t *build_rep(struct work *w, size_t index, struct err *e)
 		return NULL;
 	rep = json_pack("{s:I, s:o}", "rep", (json_int_t)w->flows[0].reps[index].number, "metrics", metrics);
 	for (size_t i = 0; i < w->layout->flow_count; i++)
-		flow_summary_blocks(&w->flows[i], index, 1, true, rep);
+		flow_summary_blocks(&w->flows[i], index, 1, true, said_of_flow(w, "granted", w->flows[i].flow), rep);
 	return rep;
 }
 
@@ -187,6 +187,7 @@ static void judge_flow(const struct work *w, const struct flow_summary *s, struc
 	struct validity_facts facts = {
 	    .params = s->flow->params,
 	    .traits = s->flow->traits,
+	    .counts_loss = s->flow->counts_loss,
 	    .counters = s->counters,
 	    .clock = w->context->clock,
 	    .placement = said_of_flow(w, "placement", s->flow),
@@ -308,7 +309,7 @@ static void add_flow_facts(const struct work *w, const struct flow_summary *s, j
 
 	json_object_set_new(point, flows_key(s->flow->name, "loss", key, sizeof(key)), flow_summary_loss(s));
 	json_object_set_new(point, flows_key(s->flow->name, "in_flight", key, sizeof(key)), flight_json(&s->flight));
-	flow_summary_blocks(s, 0, w->rep_count, false, point);
+	flow_summary_blocks(s, 0, w->rep_count, false, said_of_flow(w, "granted", s->flow), point);
 	if (s->interference)
 		json_object_set(point, flows_key(s->flow->name, "interference", key, sizeof(key)), s->interference);
 }

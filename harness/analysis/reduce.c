@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/counted_loss.h"
 #include "analysis/series.h"
 #include "analysis/statistics.h"
 #include "common/err.h"
@@ -19,6 +20,8 @@ static int add_series(const struct rep *r, const struct layout_flow *f, const st
 	struct stats st;
 	int rc = series_stats(s, &span, 1, series_absent(r, s), f->limit_ns, &st, e);
 
+	if (f->counts_loss)
+		st.lost = (uint64_t)counted_loss(f, r, 1).lost;
 	if (!rc)
 		rc = series_histogram(s, &span, 1, BINS, &h, e);
 	if (rc)

@@ -4,10 +4,18 @@
 
 struct span series_span(const struct rep *r, const struct layout_series *s)
 {
+	const struct npy *column = &r->columns[s->column];
+
+	if (s->lag)
+		return (struct span){
+		    .a = column->count ? column->data + 1 : NULL,
+		    .b = column->data,
+		    .count = column->count ? column->count - 1 : 0,
+		};
 	return (struct span){
-	    .a = r->columns[s->column].data,
+	    .a = column->data,
 	    .b = s->minus < 0 ? NULL : r->columns[s->minus].data,
-	    .count = r->columns[s->column].count,
+	    .count = column->count,
 	};
 }
 

@@ -7,11 +7,12 @@ static json_t *per_second(json_int_t bytes, json_int_t ns)
 	return ns > 0 ? json_real((double)bytes / ((double)ns / 1e9)) : json_null();
 }
 
-static json_t *storing_json(const struct layout_flow *f, const struct rep *reps, size_t count)
+static json_t *storing_json(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted)
 {
 	const char *sink = json_string_value(json_object_get(f->params, "sink"));
 	json_int_t bytes = 0, ns = 0, write_ns = 0, waits = 0;
 
+	(void)granted;
 	if (!sink || strcmp(sink, "file"))
 		return NULL;
 	for (size_t i = 0; i < count; i++) {

@@ -177,9 +177,20 @@ static void put_share(struct text_table *t, size_t column, size_t row, const jso
 			       percent);
 }
 
+/* From 1000 on all that stand before the point. */
+static void put_four_digits(struct text_table *t, size_t column, size_t row, double number)
+{
+	text_table_set(t, column, row, fabs(number) < 999.95 ? "%.4g" : "%.0f", number);
+}
+
 static void put_thousands(struct text_table *t, size_t column, size_t row, const json_t *value)
 {
-	text_table_set(t, column, row, "%.4g", json_number_value(value) / 1000);
+	put_four_digits(t, column, row, json_number_value(value) / 1000);
+}
+
+static void put_millions(struct text_table *t, size_t column, size_t row, const json_t *value)
+{
+	put_four_digits(t, column, row, json_number_value(value) / 1e6);
 }
 
 static void put_ratio(struct text_table *t, size_t column, size_t row, const json_t *value)
@@ -193,7 +204,7 @@ static const struct {
 } forms[] = {
     [MEASURE_SERIES] = {ALIGN_POINT, put_us},	[MEASURE_SHARE] = {ALIGN_POINT, put_share},
     [MEASURE_COUNT] = {ALIGN_RIGHT, put_count}, [MEASURE_RATE] = {ALIGN_POINT, put_thousands},
-    [MEASURE_BYTES] = {ALIGN_RIGHT, put_count}, [MEASURE_BYTE_RATE] = {ALIGN_RIGHT, put_count},
+    [MEASURE_BYTES] = {ALIGN_RIGHT, put_count}, [MEASURE_BYTE_RATE] = {ALIGN_POINT, put_millions},
     [MEASURE_RATIO] = {ALIGN_POINT, put_ratio},
 };
 

@@ -229,6 +229,14 @@ static json_int_t posted(const json_t *counters)
 
 /* --- loss --- */
 
+/* Messages that could get lost: the source's, and where it is the counters that tell, the sink's own. */
+static json_int_t sent_by(const struct validity_facts *f, const json_t *counters)
+{
+	const json_int_t back = get_count(json_object_get(counters, "sink"), "posted");
+
+	return f->counts_loss && back > 0 ? add_saturating(posted(counters), back) : posted(counters);
+}
+
 static void judge_loss(const struct validity_facts *f, struct validity *out)
 {
 	json_int_t sent = 0;
@@ -236,7 +244,7 @@ static void judge_loss(const struct validity_facts *f, struct validity *out)
 	if (f->lost <= 0)
 		return;
 	for (size_t i = 0; i < json_array_size(f->counters); i++)
-		sent = add_saturating(sent, posted(json_array_get(f->counters, i)));
+		sent = add_saturating(sent, sent_by(f, json_array_get(f->counters, i)));
 	if (f->traits.reliable)
 		validity_say(out->reasons,
 			     "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT

@@ -26,6 +26,7 @@ struct validity {
 struct validity_facts {
 	const json_t *params; /* its settings, under their bare names */
 	struct layout_traits traits;
+	bool counts_loss;	 /* of the flow: layout_flow */
 	const json_t *counters;	 /* array of every repetition's counters.json */
 	const json_t *clock;	 /* run.json's "clock" */
 	const json_t *placement; /* point.json's "placement", of the flow */

@@ -58,6 +58,7 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 	w->poll_send = f->config.poll_send;
 	w->poll_recv = f->config.poll_recv;
 	w->messages = messages;
+	w->entries = flow_entries(f, messages);
 	w->depth = (uint32_t)f->config.depth;
 	w->clock = ep->conversion;
 	w->signal_every = f->traits.signal_every;
@@ -66,6 +67,8 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 	w->is_warm_up = ep->warm_up;
 	w->blank = recorder_blank(&ep->recorder);
 	w->spin_ticks = clock_from_ns(&w->clock, f->common.spin);
+	w->drain_ticks = clock_from_ns(&w->clock, f->common.drain);
+	w->is_passive = f->config.is_passive;
 	for (unsigned i = 0; i < ep->recorder.columns; i++)
 		w->column[ep->column[i] - f->kernel->columns] = ep->recorder.column[i].data;
 }
@@ -157,7 +160,7 @@ static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, s
 	(void)reply, (void)e;
 	if (!ep->running)
 		return 0; /* all messages came and "done" was sent: the two crossed */
-	while (!runners_have_ended(&ep->runners) && waited_ms < drain_ms &&
+	while (!ep->worker.is_passive && !runners_have_ended(&ep->runners) && waited_ms < drain_ms &&
 	       !(all_come && last == (uint64_t)json_integer_value(posted))) {
 		uint64_t now = atomic_load(&ep->worker.progress);
 

@@ -105,7 +105,7 @@ static int open_recorder(struct endpoint *ep, const json_t *order, struct err *e
 		}
 	if (messages < 1 || messages > UINT32_MAX)
 		return err_set(e, -EPROTO, STATUS_FAILED, "open", NULL, "has no valid number of messages");
-	return recorder_open(&ep->recorder, json_text(order, "name"), names, count, (uint64_t)messages,
+	return recorder_open(&ep->recorder, json_text(order, "name"), names, count, flow_entries(&ep->flow, messages),
 			     ep->flow.common.touch, ep->numa_node, e);
 }
 

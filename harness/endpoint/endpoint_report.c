@@ -47,7 +47,7 @@ static bool is_recorded_with(const struct endpoint *ep, unsigned column, const c
 static void blank_columns(struct endpoint *ep, const char *with)
 {
 	for (unsigned i = 0; i < ep->recorder.columns; i++)
-		for (uint32_t k = 0; is_recorded_with(ep, i, with) && k < ep->worker.messages; k++)
+		for (uint32_t k = 0; is_recorded_with(ep, i, with) && k < ep->worker.entries; k++)
 			ep->recorder.column[i].data[k] = ep->worker.blank;
 }
 
@@ -70,8 +70,8 @@ static void convert_device_stamps(struct endpoint *ep)
 	good = ep->flow.transport->read_clock(ep->transport, &c->last, &c->mask, NULL) == 0;
 	for (unsigned i = 0; good && i < ep->recorder.columns; i++)
 		if (is_recorded_with(ep, i, KERNEL_BY_DEVICE))
-			good = !device_clock_convert(c, ep->recorder.column[i].data, ep->worker.messages,
-						     ep->worker.blank);
+			good =
+			    !device_clock_convert(c, ep->recorder.column[i].data, ep->worker.entries, ep->worker.blank);
 	if (!good)
 		blank_columns(ep, KERNEL_BY_DEVICE);
 	ep->worker.counters.device_clock_error_ns = ticks_to_ns(ep, device_clock_error(c));
@@ -83,10 +83,11 @@ static json_t *final_counters(struct endpoint *ep)
 
 	counters_add(&sum, &ep->worker.counters);
 	sum.duration_ns = ep->flow.transport->has_own_clock ? 0 : ticks_to_ns(ep, sum.duration_ns);
+	sum.receiving_ns = ticks_to_ns(ep, sum.receiving_ns);
 	sum.pinned = ep->cpu >= 0;
 	sum.locked = all_locked(&ep->recorder);
-	if (ep->role == ROLE_SINK && ep->recorder.columns)
-		sum.reordered = count_reordered(ep->recorder.column[0].data, ep->worker.messages, ep->worker.blank);
+	if (ep->role == ROLE_SINK && ep->recorder.columns && !ep->flow.kernel->counts_loss)
+		sum.reordered = count_reordered(ep->recorder.column[0].data, ep->worker.entries, ep->worker.blank);
 	return counters_json(&sum);
 }
 
@@ -95,7 +96,7 @@ int endpoint_send_columns(const struct endpoint *ep)
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < ep->recorder.columns; i++)
-		rc = fs_write_fd(ep->out, ep->recorder.column[i].data, ep->worker.messages * sizeof(int64_t));
+		rc = fs_write_fd(ep->out, ep->recorder.column[i].data, ep->worker.entries * sizeof(int64_t));
 	return rc;
 }
 
@@ -137,7 +138,7 @@ json_t *endpoint_report(struct endpoint *ep)
 	if (ep->control)
 		blank_control_columns(ep);
 	counters = final_counters(ep);
-	recorder_convert(&ep->recorder, &ep->conversion, ep->worker.messages);
+	recorder_convert(&ep->recorder, &ep->conversion, ep->worker.entries);
 	return json_pack("{s:s, s:s, s:o, s:{s:O, s:o}, s:o, s:I}", "type", "done", "failure", failure.text, "counters",
 			 counters, "device", "before", ep->device_before, "after",
 			 ep->flow.transport->device_counters(ep->transport), "columns", column_names(ep), "messages",
@@ -146,13 +147,13 @@ json_t *endpoint_report(struct endpoint *ep)
 
 void endpoint_keep_columns(struct endpoint *ep)
 {
-	recorder_convert(&ep->recorder, &ep->conversion, ep->worker.messages);
+	recorder_convert(&ep->recorder, &ep->conversion, ep->worker.entries);
 	if (fs_mkdirs(ep->keep_dir, NULL))
 		return;
 	for (unsigned i = 0; i < ep->recorder.columns; i++) {
 		char *path = fs_path("%s/%s.npy", ep->keep_dir, ep->recorder.column[i].name);
 
-		npy_write(path, ep->recorder.column[i].data, ep->worker.messages, NULL);
+		npy_write(path, ep->recorder.column[i].data, ep->worker.entries, NULL);
 		free(path);
 	}
 }

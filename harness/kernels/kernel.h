@@ -47,6 +47,7 @@ struct kernel_series {
 	const char *among; /* a column: where it never happened there is no entry, so none is lost; NULL: every message
 			      has one */
 	int divide;	   /* 2: half of it; 0 or 1: as it is */
+	bool lag;	   /* minus the column's own entry before, instead of another column */
 	bool sparse;	   /* entries only where they were asked for: the others are not lost */
 	const char *with;  /* as for columns */
 };
@@ -58,6 +59,7 @@ struct worker {
 	void *side;	      /* what the kernel's open_side() made; NULL: nothing */
 	enum poll_mode poll_send, poll_recv;
 	uint32_t messages; /* of this repetition */
+	uint32_t entries;  /* of each column: as many, unless messages share one (schedule.block) */
 	uint32_t depth;
 	uint32_t signal_every;		 /* of the transport's settings; 1 if it has none such */
 	bool lossy;			 /* a message may be lost: transport_traits.is_reliable */
@@ -65,6 +67,8 @@ struct worker {
 	bool rests_asleep;		 /* the source sleeps in its pauses, as it would for send completions */
 	int64_t blank;			 /* what an entry of a column is before it is written */
 	int64_t spin_ticks;		 /* adaptive polling: how long before sleeping */
+	int64_t drain_ticks;		 /* how long to wait for stragglers */
+	bool is_passive;		 /* nobody looks at the sink: transport_config */
 	int64_t *column[KERNEL_COLUMNS]; /* by index in kernel->columns; NULL if the other side's */
 	struct clock_conversion clock;
 
@@ -142,12 +146,15 @@ struct kernel_ops {
 	const char *summary;
 	const struct opt *options;
 	size_t settings_size;
-	bool duplex;	    /* both sides post and receive */
+	bool duplex; /* both sides post and receive; a kernel where a setting says so has plan() say it */
+	bool
+	    source_sleeps; /* the posting thread itself sleeps on send completions, where these are not polled busily */
+	bool counts_loss;  /* its columns do not tell what was received: counters do, of both sides */
 	bool adds_overhead; /* a transport's own bytes come on top of plan()'s size, rather than out of it */
 	const struct kernel_column *columns; /* name NULL ends */
 	const struct kernel_series *series;  /* name NULL ends */
 	const struct kernel_thread *threads; /* name NULL ends */
-	/* Fill what the settings say of a transport's work: size, rewrites, device_stamps, schedule. */
+	/* Fill what the settings say of a transport's work: size, schedule, rewrites, batch, … */
 	void (*plan)(const void *settings, struct transport_config *config);
 	/* What a repetition of so many messages, or a warm-up, will take its time for. */
 	struct kernel_demand (*demand)(const void *settings, int64_t messages, bool warm_up);

@@ -53,6 +53,41 @@ ALWAYS void T(wake_send)(struct TRANSPORT *t)
 }
 #endif
 
+/* Likewise one whose post may have to wait for room, */
+#ifndef TRANSPORT_POST_WAITS
+#define TRANSPORT_POST_WAITS 0
+ALWAYS int T(post_try)(struct TRANSPORT *t, uint32_t seq, bool signal)
+{
+	int rc = T(post)(t, seq, signal);
+
+	return rc ? rc : 1;
+}
+#endif
+
+/* one that posts several messages at once, */
+#ifndef TRANSPORT_LISTS
+#define TRANSPORT_LISTS 0
+ALWAYS int T(post_more)(struct TRANSPORT *t, uint32_t seq, bool signal)
+{
+	return T(post)(t, seq, signal);
+}
+
+ALWAYS int T(flush)(struct TRANSPORT *t)
+{
+	(void)t;
+	return 0;
+}
+#endif
+
+/* and one that tells of several completions at once. */
+#ifndef TRANSPORT_POLLS_MANY
+#define TRANSPORT_POLLS_MANY 0
+ALWAYS int T(poll_sends)(struct TRANSPORT *t, uint32_t *seq)
+{
+	return T(poll_send)(t, seq);
+}
+#endif
+
 /*
  * Choices made at set-up, of six bits, are constants of an instance of a loop: LOOP_INSTANCES(f, CAN_BE) makes one of
  * f(w, state, choices), which is always inline, for each combination that can be, as CAN_BE(choices), a constant

@@ -38,6 +38,7 @@ static void flow_plan(struct flow *f)
 	c->poll_recv = (enum poll_mode)f->common.poll;
 	c->poll_send = flow_poll_send(f);
 	f->kernel->plan(f->kernel_settings, c);
+	c->is_passive &= f->traits.is_one_sided;
 	if (f->kernel->adds_overhead)
 		c->size += (int64_t)f->traits.overhead;
 }
@@ -87,8 +88,8 @@ void flow_check(const struct flow *f, void (*complain)(void *arg, const struct f
 
 bool flow_is_busy(const struct flow *f, enum role side)
 {
-	/* A duplex kernel has no thread of its own for send completions. */
-	if (side == ROLE_SINK || f->kernel->duplex)
+	/* Who posts and receives has no thread of its own for send completions. */
+	if (side == ROLE_SINK || f->config.duplex)
 		return f->common.poll != POLL_EVENT;
 	return settings_poll_send(&f->common) != POLL_EVENT;
 }
@@ -107,6 +108,13 @@ unsigned flow_columns(const struct flow *f)
 	return n;
 }
 
+uint32_t flow_entries(const struct flow *f, int64_t messages)
+{
+	const int64_t block = f->config.schedule.block ? f->config.schedule.block : 1;
+
+	return (uint32_t)((messages + block - 1) / block);
+}
+
 bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool control)
 {
 	if (t->sleeps && flow_poll_send(f) == POLL_BUSY)
@@ -119,7 +127,7 @@ bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool c
 
 enum poll_mode flow_poll_send(const struct flow *f)
 {
-	bool can_sleep = false;
+	bool can_sleep = f->kernel->source_sleeps;
 
 	for (const struct kernel_thread *t = f->kernel->threads; t->name; t++)
 		can_sleep |= t->sleeps;

@@ -36,6 +36,9 @@ bool flow_is_busy(const struct flow *f, enum role side);
 unsigned flow_columns(const struct flow *f);
 bool flow_has_column(const struct flow *f, const struct kernel_column *c, enum role side);
 
+/* How many entries each column has for so many messages. */
+uint32_t flow_entries(const struct flow *f, int64_t messages);
+
 /* Does a thread of the kernel run? `control`: in the repetition without those that have a setting of their own. */
 bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool control);
 

@@ -245,11 +245,24 @@ static void write_count(const struct page *p, const struct row *row, double numb
 	html_printf(p, "%.0f", number);
 }
 
+/* From 1000 on all that stand before the point. */
+static void write_four_digits(const struct page *p, double number)
+{
+	html_printf(p, number < 999.95 ? "%.4g" : "%.0f", number);
+}
+
 /* Labels say so: "kHz". */
 static void write_thousands(const struct page *p, const struct row *row, double number)
 {
 	(void)row;
-	html_printf(p, "%.4g", number / 1000);
+	write_four_digits(p, number / 1e3);
+}
+
+/* Likewise "MB/s". */
+static void write_millions(const struct page *p, const struct row *row, double number)
+{
+	(void)row;
+	write_four_digits(p, number / 1e6);
 }
 
 static void write_ratio(const struct page *p, const struct row *row, double number)
@@ -260,7 +273,7 @@ static void write_ratio(const struct page *p, const struct row *row, double numb
 
 static void (*const forms[])(const struct page *p, const struct row *row, double number) = {
     [MEASURE_SERIES] = write_as_series, [MEASURE_SHARE] = write_share, [MEASURE_COUNT] = write_count,
-    [MEASURE_RATE] = write_thousands,	[MEASURE_BYTES] = write_count, [MEASURE_BYTE_RATE] = write_count,
+    [MEASURE_RATE] = write_thousands,	[MEASURE_BYTES] = write_count, [MEASURE_BYTE_RATE] = write_millions,
     [MEASURE_RATIO] = write_ratio,
 };
 

@@ -23,18 +23,18 @@ static int columns_write_piece(void *arg, const void *data, size_t size, struct 
 	return rc ? err_sys(e, rc, f->path, "write") : 0;
 }
 
-static int store_column(struct peer *p, const char *dir, const char *name, uint32_t messages, struct err *e)
+static int store_column(struct peer *p, const char *dir, const char *name, uint32_t entries, struct err *e)
 {
 	char header[NPY_HEADER];
 	char *path = fs_path("%s/%s.npy", dir, name);
 	struct column_file f = {open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666), path};
 	int rc = f.fd < 0 ? err_sys(e, -errno, path, "create") : 0;
 
-	npy_header(header, messages);
+	npy_header(header, entries);
 	if (!rc)
 		rc = columns_write_piece(&f, header, sizeof(header), e);
 	if (!rc)
-		rc = channel_raw(&p->channel, messages * sizeof(int64_t), columns_write_piece, &f, e);
+		rc = channel_raw(&p->channel, entries * sizeof(int64_t), columns_write_piece, &f, e);
 	if (f.fd >= 0 && close(f.fd) && !rc)
 		rc = err_sys(e, -errno, path, "write");
 	free(path);
@@ -63,7 +63,7 @@ int columns_store(struct peer *p, const json_t *done, uint32_t messages, const c
 
 		if (rc)
 			break;
-		rc = is_column_of(p, name) ? store_column(p, dir, name, messages, e)
+		rc = is_column_of(p, name) ? store_column(p, dir, name, flow_entries(p->flow, messages), e)
 					   : err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL,
 						     "endpoint sends a column that its kernel does not have");
 	}

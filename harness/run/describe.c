@@ -9,11 +9,13 @@
 
 static json_t *describe_series(const struct kernel_series *s)
 {
-	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:s*}", "name", s->name, "label", s->label, "column",
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:s*}", "name", s->name, "label", s->label, "column",
 			      s->column, "minus", s->minus, "with", s->with, "among", s->among);
 
 	if (s->divide > 1)
 		json_object_set_new(j, "divide", json_integer(s->divide));
+	if (s->lag)
+		json_object_set_new(j, "lag", json_true());
 	if (s->sparse)
 		json_object_set_new(j, "sparse", json_true());
 	return j;
@@ -28,7 +30,8 @@ static json_t *describe_kernel(const struct kernel_ops *k)
 							 role_names[c->side], "with", c->with));
 	for (const struct kernel_series *s = k->series; s->name; s++)
 		json_array_append_new(series, describe_series(s));
-	return json_pack("{s:o, s:o}", "columns", columns, "series", series);
+	return json_pack("{s:o, s:o, s:o*}", "columns", columns, "series", series, "counts_loss",
+			 k->counts_loss ? json_true() : NULL);
 }
 
 static json_t *describe_kernels(const struct spec *spec)

@@ -26,9 +26,20 @@ static unsigned long long column_bytes(const struct point *p)
 		const struct flow *f = &p->flow[i];
 
 		sum +=
-		    flow_columns(f) * ((unsigned long long)f->config.schedule.messages * sizeof(int64_t) + NPY_HEADER);
+		    flow_columns(f) *
+		    ((unsigned long long)flow_entries(f, f->config.schedule.messages) * sizeof(int64_t) + NPY_HEADER);
 	}
 	return sum;
+}
+
+/* Have messages of a point stamps that they could share? */
+static bool can_share_stamps(const struct point *p)
+{
+	bool can = false;
+
+	for (size_t i = 0; i < p->flow_count; i++)
+		can |= p->flow[i].config.schedule.block > 0;
+	return can;
 }
 
 unsigned long long preflight_messages(const struct point *points, size_t count)
@@ -138,6 +149,7 @@ static int check_threads(size_t flows, struct err *e)
 int preflight(const struct point *points, size_t count, const char *out_dir, bool local, struct err *e)
 {
 	unsigned long long disk = 0, scratch = 0;
+	bool shares = false;
 	int rc = local ? check_all_cpus(points, count, e) : 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -146,16 +158,21 @@ int preflight(const struct point *points, size_t count, const char *out_dir, boo
 		disk += (unsigned long long)points[i].repetitions * (columns + SMALL_FILES * points[i].flow_count);
 		if (columns > scratch)
 			scratch = columns;
+		shares |= can_share_stamps(&points[i]);
 	}
 	if (!rc)
 		rc = check_files(most_flows(points, count), e);
 	if (!rc && local)
 		rc = check_threads(most_flows(points, count), e);
 	if (!rc)
-		rc =
-		    preflight_check_space(out_dir, disk, "hold the columns", "use fewer messages, or another --out", e);
+		rc = preflight_check_space(out_dir, disk, "hold the columns",
+					   shares ? "use fewer messages, a larger stamp_every, or another --out"
+						  : "use fewer messages, or another --out",
+					   e);
 	if (!rc && local)
 		rc = preflight_check_space("/dev/shm", scratch, "hold the stamps",
-					   "use fewer messages, or make it larger", e);
+					   shares ? "use fewer messages, a larger stamp_every, or make it larger"
+						  : "use fewer messages, or make it larger",
+					   e);
 	return rc;
 }

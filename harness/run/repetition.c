@@ -59,9 +59,9 @@ static const char *failure_of(const struct flow_rep *f, enum role role)
 	return json_text(f->done[role], "failure");
 }
 
-static uint64_t source_count(const struct flow_rep *f, const char *counter)
+static uint64_t endpoint_count(const struct flow_rep *f, enum role role, const char *counter)
 {
-	const json_t *counters = json_object_get(f->done[ROLE_SOURCE], "counters");
+	const json_t *counters = json_object_get(f->done[role], "counters");
 
 	return (uint64_t)json_integer_value(json_object_get(counters, counter));
 }
@@ -105,9 +105,10 @@ static int repetition_pass_on(struct repetition *rep, size_t i, enum role role, 
 	struct flow_rep *f = &rep->flow[i];
 
 	if (role == ROLE_SOURCE && !f->done[ROLE_SINK])
-		return channel_send(
-		    &peer_of(rep, i, ROLE_SINK)->channel,
-		    json_pack("{s:s, s:I}", "type", "finish", "posted", (json_int_t)source_count(f, "posted")), e);
+		return channel_send(&peer_of(rep, i, ROLE_SINK)->channel,
+				    json_pack("{s:s, s:I}", "type", "finish", "posted",
+					      (json_int_t)endpoint_count(f, ROLE_SOURCE, "posted")),
+				    e);
 	if (role == ROLE_SINK && !f->done[ROLE_SOURCE] && *failure_of(f, role))
 		return send_stop(rep, i, e);
 	return flow_is_done(f) && rep->s->point->until == UNTIL_FIRST ? send_stops(rep, e) : 0;
@@ -322,25 +323,28 @@ static int write_counters(const struct flow_rep *f, struct err *e)
 	return rc;
 }
 
-/* As far as the source came: the entries of its columns. A step of a pacer that sent nothing is one, too. */
+/* As far as it came, in messages. A step of a pacer that sent nothing is one, too. Where both sides post of their own
+ * accord, the one that came further counts. */
 static uint64_t reached(const struct flow_rep *f)
 {
-	return source_count(f, "posted") + source_count(f, "missed") + source_count(f, "unsent");
+	const uint64_t source = endpoint_count(f, ROLE_SOURCE, "posted") + endpoint_count(f, ROLE_SOURCE, "missed") +
+				endpoint_count(f, ROLE_SOURCE, "unsent");
+	const uint64_t sink = f->flow->kernel->counts_loss ? endpoint_count(f, ROLE_SINK, "posted") : 0;
+
+	return source > sink ? source : sink;
 }
 
 static int keep_flow(const struct repetition *rep, size_t i, struct err *e)
 {
 	const struct flow_rep *f = &rep->flow[i];
-	const uint64_t entries = reached(f);
+	const uint64_t messages = reached(f);
 	int rc = 0;
 
-	if (entries > f->messages)
+	if (messages > f->messages)
 		return err_set(e, -EPROTO, STATUS_FAILED, peer_of(rep, i, ROLE_SOURCE)->name, NULL,
 			       "reports more messages than it was asked for");
-	if (entries < f->messages)
-		rc = columns_shorten(f->done[ROLE_SINK], f->dir, entries, e);
-	if (!rc && entries < f->messages)
-		rc = columns_shorten(f->done[ROLE_SOURCE], f->dir, entries, e);
+	for (enum role role = ROLE_SOURCE; !rc && messages < f->messages && role <= ROLE_SINK; role++)
+		rc = columns_shorten(f->done[role], f->dir, flow_entries(f->flow, (int64_t)messages), e);
 	return rc ? rc : write_counters(f, e);
 }
 

@@ -90,6 +90,7 @@ static bool read_one_series(const json_t *series, struct layout_flow *f)
 	s->minus = layout_column(f, minus);
 	s->among = layout_column(f, among);
 	s->divide = (int)json_integer_value(json_object_get(series, "divide"));
+	s->lag = json_is_true(json_object_get(series, "lag"));
 	s->sparse = json_is_true(json_object_get(series, "sparse"));
 	return is_column_name(s->name) && column >= 0 && (!minus || s->minus >= 0) && (!among || s->among >= 0);
 }
@@ -123,6 +124,8 @@ static struct layout_traits read_traits(const json_t *point, const struct layout
 	    .reliable = !json_is_false(json_object_get(own, "reliable")),
 	    .own_clock = json_is_true(json_object_get(own, "own_clock")),
 	    .device = json_is_true(json_object_get(own, "device")),
+	    .passive = json_is_true(json_object_get(own, "passive")),
+	    .block = json_integer_value(json_object_get(own, "block")),
 	};
 }
 
@@ -148,7 +151,10 @@ static int read_flow(const char *run_path, const json_t *resolved, size_t index,
 	const json_t *point = json_array_get(json_object_get(resolved, "points"), index);
 
 	f->traits = read_traits(point, f);
+	if (f->traits.block < 1)
+		f->traits.block = 1;
 	f->wire = read_wire(point, f);
+	f->counts_loss = json_is_true(json_object_get(kernel, "counts_loss"));
 	f->limit_ns = json_is_integer(limit) ? json_integer_value(limit) : LAYOUT_LIMIT_NS;
 	if (json_array_size(columns) > LAYOUT_MOST || json_array_size(series) > LAYOUT_MOST)
 		return layout_refuse(run_path, e, "points[%zu]: its kernel '%s' has more than 64 columns or series",

@@ -25,6 +25,7 @@ struct layout_series {
 	/* likewise: where it never happened there is no entry, so none is lost; -1: none */
 	int among;
 	int divide;  /* 2: half of it */
+	bool lag;    /* minus the column's own entry before */
 	bool sparse; /* entries only where they were asked for: the others are not lost */
 };
 
@@ -36,9 +37,11 @@ struct layout_wire {
 
 /* What a flow's transport is to the rules of validity. */
 struct layout_traits {
-	bool reliable;	/* a lost message is an error */
-	bool own_clock; /* the tick counter has no part in its numbers */
-	bool device;	/* whose counters must show the traffic */
+	bool reliable;	  /* a lost message is an error */
+	bool own_clock;	  /* the tick counter has no part in its numbers */
+	bool device;	  /* whose counters must show the traffic */
+	bool passive;	  /* nobody at the sink receives anything */
+	json_int_t block; /* messages that share an entry of each column; at least 1 */
 };
 
 /* A pair of endpoints. */
@@ -51,6 +54,7 @@ struct layout_flow {
 	struct layout_traits traits;
 	struct layout_wire wire;
 	json_int_t limit_ns;
+	bool counts_loss; /* its columns do not tell what was received: counters do, of both sides */
 	unsigned column_count, series_count;
 	const char **columns;
 	struct layout_series *series;

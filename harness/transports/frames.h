@@ -28,6 +28,7 @@
 struct frames {
 	char *out, *in; /* the message to send, the one that is received: `size` bytes, the number first */
 	size_t size;
+	size_t part;	     /* bytes of the message to send that went, where a post could not go on */
 	uint32_t repetition; /* in the two high bits */
 	uint32_t sent;	     /* the last message posted, */
 	bool is_sent;	     /* which poll_send has not told of yet */

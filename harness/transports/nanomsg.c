@@ -149,17 +149,21 @@ static const struct messaging_library library = {
     .hear = nanomsg_hear,
 };
 
+int nanomsg_post_later(struct nanomsg *t)
+{
+	return errno == EAGAIN || errno == EINTR ? 0 : frames_note(&t->frames, -errno, "send", nn_strerror(errno));
+}
+
 int nanomsg_post_again(struct nanomsg *t)
 {
 	struct frames *f = &t->frames;
 	uint32_t rounds = 0;
 
 	do {
-		if (errno != EAGAIN && errno != EINTR)
-			return frames_note(f, -errno, "send", nn_strerror(errno));
+		int rc = nanomsg_post_later(t);
 
-		int rc = frames_wait_to_send(f, -1, &rounds);
-
+		if (!rc)
+			rc = frames_wait_to_send(f, -1, &rounds);
 		if (rc)
 			return rc;
 	} while (nn_send(t->out, f->out, f->size, NN_DONTWAIT) < 0);

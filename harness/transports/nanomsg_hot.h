@@ -8,11 +8,13 @@
 #include "transports/nanomsg.h"
 
 #define TRANSPORT_POST_IS_A_SYSCALL
+#define TRANSPORT_POST_WAITS 1
 
 FRAMES_HOT(nanomsg)
 
 /* Cold: nn_send() could not send at once. */
 int nanomsg_post_again(struct nanomsg *t);
+int nanomsg_post_later(struct nanomsg *t); /* 0: it may */
 
 /* Cold: nn_recv() returned `n`, which is not the size of a message. */
 int nanomsg_recv_other(struct nanomsg *t, int n);
@@ -31,6 +33,18 @@ static inline int nanomsg_post(struct nanomsg *t, uint32_t seq, bool signal)
 	}
 	frames_posted(f, seq);
 	return 0;
+}
+
+static inline int nanomsg_post_try(struct nanomsg *t, uint32_t seq, bool signal)
+{
+	struct frames *f = &t->frames;
+
+	(void)signal;
+	frames_put_number(f, seq);
+	if (frames_unlikely(nn_send(t->out, f->out, f->size, NN_DONTWAIT) < 0))
+		return nanomsg_post_later(t);
+	frames_posted(f, seq);
+	return 1;
 }
 
 static inline int nanomsg_poll_recv(struct nanomsg *t, uint32_t *seq)

@@ -65,6 +65,21 @@ static inline int shmem_poll_send(struct shmem *t, uint32_t *seq)
 	return 1;
 }
 
+#define TRANSPORT_POLLS_MANY 1
+
+/* All that the reader has given back. */
+static inline int shmem_poll_sends(struct shmem *t, uint32_t *seq)
+{
+	const uint32_t consumed = atomic_load_explicit(&t->tx.header->consumed, memory_order_acquire);
+	const uint32_t count = consumed - t->done;
+
+	if (!count)
+		return 0;
+	*seq = t->seqs[(consumed - 1) & (t->depth - 1)];
+	t->done = consumed;
+	return (int)count;
+}
+
 static inline int shmem_poll_recv(struct shmem *t, uint32_t *seq)
 {
 	uint64_t word = atomic_load_explicit(&shmem_slot_at(t, &t->rx, t->tail)->word, memory_order_acquire);

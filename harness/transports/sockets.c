@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -17,7 +18,8 @@
 #include "common/json.h"
 #include "common/text.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
+#define PATIENCE_MS 10000
 
 /* How long what was posted may be on its way before bytes are counted without it. */
 #define SENT_AFTER_MS 1000
@@ -361,6 +363,21 @@ static bool is_full(int error)
 	return error == EAGAIN || error == ENOBUFS || error == EINTR;
 }
 
+static int note_send(struct frames *f)
+{
+	return frames_note(f, -errno, "send",
+			   errno == EMSGSIZE ? "the message is longer than the path allows"
+					     : "the other side has ended");
+}
+
+int sockets_try_rest(struct frames *f, ssize_t sent)
+{
+	if (sent < 0)
+		return is_full(errno) ? 0 : note_send(f);
+	f->part += (size_t)sent;
+	return 0;
+}
+
 int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent)
 {
 	size_t done = sent > 0 ? (size_t)sent : 0;
@@ -369,12 +386,11 @@ int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent)
 	while (done < f->size) {
 		if (sent < 0) {
 			if (!is_full(errno))
-				return frames_note(f, -errno, "send",
-						   errno == EMSGSIZE ? "the message is longer than the path allows"
-								     : "the other side has ended");
+				return note_send(f);
 
 			int rc = frames_wait_to_send(f, s->fd, &rounds);
 
+			f->part = rc ? done : 0;
 			if (rc)
 				return rc;
 		}
@@ -382,6 +398,25 @@ int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent)
 		if (sent > 0)
 			done += (size_t)sent;
 	}
+	return 0;
+}
+
+int sockets_finish_part(struct socket_end *s, struct frames *f, struct err *e)
+{
+	struct pollfd writable = {.fd = s->fd, .events = POLLOUT};
+
+	while (f->part && f->part < f->size) {
+		ssize_t n = send(s->fd, f->out + f->part, f->size - f->part, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n > 0)
+			f->part += (size_t)n;
+		else if (n < 0 && !is_full(errno))
+			return err_sys(e, -errno, s->object, "send the rest of a message");
+		else if (poll(&writable, 1, PATIENCE_MS) == 0)
+			return err_set(e, -ETIMEDOUT, STATUS_FAILED, s->object, "send the rest of a message",
+				       "the other side takes nothing for 10 s");
+	}
+	f->part = 0;
 	return 0;
 }
 

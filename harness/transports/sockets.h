@@ -145,6 +145,30 @@ static inline int sockets_post(struct socket_end *s, struct frames *f, uint32_t 
 	return 0;
 }
 
+/* Between repetitions: what is left of a message that was being sent when the last one was stopped, so that the next one
+ * begins where the other side expects one. At most 10 s. */
+int sockets_finish_part(struct socket_end *s, struct frames *f, struct err *e);
+
+/* Cold: send() sent `sent` bytes of what was left, or -1. As sockets_post_try(). */
+int sockets_try_rest(struct frames *f, ssize_t sent);
+
+/* As sockets_post(), but never waits: 1, 0 where not all could be sent (again with the same number), or what was noted.
+ */
+static inline int sockets_post_try(struct socket_end *s, struct frames *f, uint32_t seq)
+{
+	const size_t left = f->size - f->part;
+
+	if (!f->part)
+		frames_put_number(f, seq);
+	ssize_t n = send(s->fd, f->out + f->part, left, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (frames_unlikely(n != (ssize_t)left))
+		return sockets_try_rest(f, n);
+	f->part = 0;
+	frames_posted(f, seq);
+	return 1;
+}
+
 /* Sleep until there is something to receive, for ever. 0, -EINTR, or what was noted. */
 int sockets_wait(struct socket_end *s, struct frames *f);
 

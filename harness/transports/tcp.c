@@ -47,9 +47,8 @@ static int tcp_prepare(struct transport *transport, struct err *e)
 {
 	struct tcp *t = (struct tcp *)transport;
 
-	(void)e;
 	frames_next_repetition(&t->frames);
-	return 0;
+	return sockets_finish_part(&t->end, &t->frames, e);
 }
 
 static json_t *tcp_granted(const struct transport *transport)

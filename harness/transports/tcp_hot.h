@@ -7,6 +7,7 @@
 #include "transports/tcp.h"
 
 #define TRANSPORT_POST_IS_A_SYSCALL
+#define TRANSPORT_POST_WAITS 1
 
 FRAMES_HOT(tcp)
 
@@ -20,6 +21,12 @@ static inline int tcp_post(struct tcp *t, uint32_t seq, bool signal)
 }
 
 /* One system call: the rest of one message, and nothing of the next. */
+static inline int tcp_post_try(struct tcp *t, uint32_t seq, bool signal)
+{
+	(void)signal;
+	return sockets_post_try(&t->end, &t->frames, seq);
+}
+
 static inline int tcp_poll_recv(struct tcp *t, uint32_t *seq)
 {
 	const size_t rest = t->frames.size - t->got;

@@ -23,6 +23,12 @@
  *   void wake_recv()              after post, if the other side may sleep: wake it; where no device does that, and
  *                                 TRANSPORT_WAKES is defined as 1
  *   void wake_send()              after release, likewise
+ *   int post_try(seq, signal)     as post, but never waits: 1, or 0 where it can't go on now: then again, with the same
+ *                                 seq. Where TRANSPORT_POST_WAITS is defined as 1; else a post never waits
+ *   int post_more(seq, signal)    put the post of message seq into a list of at most config->batch
+ *   int flush()                   post the list; both where TRANSPORT_LISTS is defined as 1
+ *   int poll_sends(&seq)          as poll_send, of several at once: how many, and the number of the last; where
+ *                                 TRANSPORT_POLLS_MANY is defined as 1
  *
  * ints are 0 or as said, or a negative errno: then the transport has noted what went wrong; ops->failure() tells it.
  * TRANSPORT_POLL_IS_A_LOAD is defined where poll_recv() finds nothing by loading a line of the other side's, and nothing else.
@@ -52,6 +58,7 @@ struct schedule {
 	int64_t messages; /* of a repetition, at most; steps, where there is a pacer */
 	int64_t burst;	  /* messages between two pauses; 0: all of them */
 	int64_t pause_ns;
+	int64_t block;	 /* messages that share an entry of each column; 0: each has its own */
 	int64_t rate_hz; /* of the pacer; 0: there is none */
 	int64_t tick_error_ppm, window_ns;
 	bool keeps_first; /* of several steps that are due at once, the pacer; else the last */
@@ -60,6 +67,7 @@ struct schedule {
 /* What follows from a transport's settings. */
 struct transport_traits {
 	bool is_reliable;    /* a lost message invalidates the result; else it is counted */
+	bool is_one_sided;   /* what is posted needs nobody at the other side, and nothing is received there */
 	size_t overhead;     /* bytes of a message that are the transport's own and count in its size */
 	int64_t buffers;     /* send buffers; 0: as many as are needed; -1: the settings do not say */
 	bool copies_payload; /* when it is posted (inline): what is written to the buffer later is not sent */
@@ -78,6 +86,10 @@ struct transport_config {
 	bool duplex;		  /* both sides post and receive, as a round trip does */
 	int64_t size;		  /* bytes of a message, the transport's own included, >= 1 */
 	int64_t depth;		  /* messages in flight at most; receive buffers likewise */
+	int64_t batch;		  /* messages posted in one list at most; 0: none are */
+	bool is_stream;		  /* messages follow each other without a wait for the other side */
+	bool is_passive;	  /* and where the operation is one-sided, nobody there looks */
+	bool any_payload;	  /* nobody looks at payloads: messages may share a buffer */
 	int numa_node;		  /* for buffers; -1: where the caller runs */
 	const atomic_int *stop;	  /* not 0: end. A post that can't go on at once looks at it and returns -EINTR */
 	bool device_stamps;	  /* the device stamps completions with its own clock */
@@ -105,6 +117,7 @@ struct transport_ops {
 	bool has_device;	   /* one under test, whose counters must show the traffic */
 	bool has_wire;		   /* device_counters() may tell the bytes that went over it */
 	bool completes_in_post;	   /* a message is complete when post returns: nobody ever sleeps for that */
+	bool posts_lists;	   /* TRANSPORT_LISTS */
 	struct transport_typical typical;
 
 	/* Contradictions between its settings, and between them and what the kernel asks for: found before anything

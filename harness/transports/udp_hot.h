@@ -7,6 +7,7 @@
 #include "transports/udp.h"
 
 #define TRANSPORT_POST_IS_A_SYSCALL
+#define TRANSPORT_POST_WAITS 1
 
 FRAMES_HOT(udp)
 
@@ -17,6 +18,12 @@ static inline int udp_post(struct udp *t, uint32_t seq, bool signal)
 {
 	(void)signal;
 	return sockets_post(&t->end, &t->frames, seq);
+}
+
+static inline int udp_post_try(struct udp *t, uint32_t seq, bool signal)
+{
+	(void)signal;
+	return sockets_post_try(&t->end, &t->frames, seq);
 }
 
 static inline int udp_poll_recv(struct udp *t, uint32_t *seq)

@@ -13,6 +13,7 @@
 #include "transports/verbs_device.h"
 #include "transports/verbs_failure.h"
 #include "transports/verbs_hot.h"
+#include "transports/verbs_list.h"
 #include "transports/verbs_peer.h"
 #include "transports/verbs_plain.h"
 #include "transports/verbs_qp.h"
@@ -31,6 +32,11 @@ static const struct verbs_setup *const setups[] = {
 
 /* --- small helpers --- */
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* --- limits --- */
 
 /* Both queues have as many requests and completions as they are deep. */
@@ -48,10 +54,13 @@ static int check_depth(struct verbs *t, const char *setting, int64_t depth, stru
 static int check_limits(struct verbs *t, struct err *e)
 {
 	const struct verbs_port *p = &t->port;
-	const bool receives = t->operation->carrier != VERBS_IN_MEMORY;
+	const bool receives = verbs_has_receives(t);
 	int64_t mtu = t->settings.mtu ? verbs_mtu_bytes((enum ibv_mtu)t->settings.mtu) : 0;
 	int64_t active = verbs_mtu_bytes(p->active_mtu);
 
+	/* A stream does not wait for the receiver: twice the depth, if it is left to us. */
+	if (t->config.is_stream && !t->settings.recv_depth)
+		t->recv_depth = smaller(2 * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
 	int rc = check_depth(t, "depth", t->config.depth, e);
 
 	if (!rc && receives)
@@ -99,12 +108,15 @@ static int interpret(struct verbs *t, struct err *e)
 					.min_rnr_timer = MIN_RNR_TIMER};
 	t->recv_depth = s->recv_depth ? s->recv_depth : t->config.depth;
 	t->inline_bytes = verbs_inline(s->inlined, t->config.size);
-	t->base.overhead = t->operation->head + t->operation->tail;
+	t->carrier = verbs_carrier_of(t->operation, &t->config);
+	t->head = t->carrier == VERBS_UNNUMBERED ? 0 : t->operation->head;
+	t->tail = t->carrier == VERBS_UNNUMBERED ? 0 : t->operation->tail;
+	t->base.overhead = t->head + t->tail;
 	if (t->inline_bytes < 0 || (size_t)t->config.size < t->base.overhead || s->signal_every > t->config.depth ||
 	    (t->operation->is_write && t->kind->type == IBV_QPT_UD) ||
-	    (t->operation->carrier == VERBS_IN_MEMORY && t->recv_depth < t->config.depth))
+	    (t->carrier == VERBS_IN_MEMORY && t->recv_depth < t->config.depth))
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL, "the settings contradict each other");
-	if (t->operation->carrier == VERBS_IN_MEMORY && t->config.poll_recv != POLL_BUSY)
+	if (t->carrier == VERBS_IN_MEMORY && t->config.poll_recv != POLL_BUSY)
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL,
 			       "with op write the receiver can only poll busily");
 	return 0;
@@ -176,7 +188,10 @@ static int verbs_connect(struct transport *transport, const json_t *peer, struct
 
 	if (!rc)
 		rc = t->setup->connect(t, peer, verbs_monotonic_ns() + VERBS_PATIENCE_NS, e);
-	return rc ? rc : verbs_watch(t, e);
+	if (rc)
+		return rc;
+	verbs_list_refresh(t);
+	return verbs_watch(t, e);
 }
 
 /* --- between repetitions --- */
@@ -261,6 +276,8 @@ static int verbs_prepare(struct transport *transport, struct err *e)
 	if (rc)
 		return rc;
 	t->is_filled = true;
+	if (t->carrier == VERBS_UNNUMBERED)
+		t->recv.taken = 0;
 	verbs_cq_acknowledge(&t->send_cq);
 	verbs_cq_acknowledge(&t->recv_cq);
 	return 0;
@@ -312,6 +329,8 @@ static json_t *verbs_granted(const struct transport *transport)
 		json_object_set(granted, shown[i], json_object_get(all, shown[i]));
 	json_decref(all);
 	json_object_set_new(granted, "mtu_bytes", json_integer(t->mtu_bytes));
+	if (t->port.link_bits_per_s)
+		json_object_set_new(granted, "link_bits_per_s", json_integer(t->port.link_bits_per_s));
 	json_object_set_new(granted, "hw_timestamps", json_boolean(t->hw_timestamps));
 	grant_queues(t, granted);
 	grant_patience(t, granted);
@@ -333,6 +352,7 @@ const struct transport_ops verbs_transport = {
     .settings_size = sizeof(struct verbs_settings),
     .has_device = true,
     .has_wire = true,
+    .posts_lists = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 300, .latency_ns = 2000, .sleeping_ns = 8000},
     .check = verbs_check,

@@ -13,6 +13,7 @@
  *   verbs_cm.c         set-up by the RDMA connection manager
  *   verbs_hot.h        post, poll, wait
  *   verbs_stamps.c     completion queues with the device's own stamps
+ *   verbs_list.c       send requests that are posted together
  *   verbs_return.c     receive requests that are posted again together
  *   verbs_memory.c     messages written to memory: what is rare about them
  *   verbs_watch.c      what the device tells of its own accord: its port or itself has failed
@@ -76,9 +77,17 @@ struct verbs_send {
 	size_t head; /* bytes in front of the user's payload */
 	uint64_t posted, signalled;
 	struct verbs_fault fault;
+	/* Requests that are posted together (a kernel's batch): */
+	struct verbs_send_request *list; /* linked; NULL: each is posted at once */
+	uint32_t listed;
 };
 
-/* A receive request in a list of several. */
+/* A request in a list of several. */
+struct verbs_send_request {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+};
+
 struct verbs_request {
 	struct ibv_recv_wr wr;
 	struct ibv_sge sge;
@@ -97,7 +106,7 @@ struct verbs_recv {
 	bool held;			    /* and not released yet */
 	/* Messages written to memory: */
 	bool may_lose;
-	uint32_t mask, taken; /* of slots; messages so far */
+	uint32_t mask, taken; /* of slots; messages so far, of this repetition where they have no number */
 	uint32_t probe;	      /* slots looked at ahead of time */
 	/* Requests that are posted together (`return: bulk`): */
 	struct verbs_request *bulk; /* linked; NULL: each is posted at once */
@@ -160,6 +169,8 @@ struct verbs {
 	const struct verbs_kind *kind;
 	const struct verbs_operation *operation;
 	const struct verbs_setup *setup;
+	enum verbs_carrier carrier; /* the operation's, unless no number is needed; with that: */
+	size_t head, tail;
 	struct verbs_retry retry;
 	struct verbs_port port;
 	char object[IBV_SYSFS_NAME_MAX + 32]; /* "rxe0 port 1", for messages */
@@ -186,6 +197,12 @@ struct verbs {
 	_Alignas(VERBS_LINE) struct verbs_recv recv;
 	_Alignas(VERBS_LINE) struct verbs_cq recv_cq;
 };
+
+/* Does who receives post requests for it? */
+static inline bool verbs_has_receives(const struct verbs *t)
+{
+	return t->carrier != VERBS_IN_MEMORY && !t->config.is_passive;
+}
 
 /* What the peer may do with this side's memory: IBV_ACCESS_*. */
 static inline unsigned verbs_access(const struct verbs *t)

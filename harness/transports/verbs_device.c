@@ -141,6 +141,29 @@ static void read_gid(struct ibv_context *context, struct verbs_port *p, int want
 	free(table);
 }
 
+/* --- the link's rate --- */
+
+/* By the codes of struct ibv_port_attr (InfiniBand Architecture 1, PortInfo). What Soft-RoCE reports is not its rate. */
+static int64_t link_rate(const struct verbs_port *p, const struct ibv_port_attr *port)
+{
+	static const struct {
+		uint8_t code;
+		int64_t mbits_per_s; /* of a lane */
+	} speeds[] = {{1, 2500},   {2, 5000},	{4, 10000},  {8, 10000},
+		      {16, 14063}, {32, 25781}, {64, 50000}, {128, 100000}};
+	static const struct {
+		uint8_t code;
+		int64_t lanes;
+	} widths[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
+	int64_t speed = 0, lanes = 0;
+
+	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
+		speed = speeds[i].code == port->active_speed ? speeds[i].mbits_per_s : speed;
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
+		lanes = widths[i].code == port->active_width ? widths[i].lanes : lanes;
+	return strcmp(p->driver, "rdma_rxe") ? speed * lanes * 1000000 : 0;
+}
+
 /* --- all ports --- */
 
 static int read_port(struct ibv_context *context, const struct ibv_device_attr *device, int wanted_gid,
@@ -161,6 +184,7 @@ static int read_port(struct ibv_context *context, const struct ibv_device_attr *
 	snprintf(p->firmware, sizeof(p->firmware), "%.63s", device->fw_ver);
 	read_gid(context, p, wanted_gid);
 	read_sysfs(p);
+	p->link_bits_per_s = link_rate(p, &port);
 	return 0;
 }
 

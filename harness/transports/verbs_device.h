@@ -25,6 +25,7 @@ struct verbs_port {
 	uint8_t link_layer; /* IBV_LINK_LAYER_* */
 	enum ibv_mtu active_mtu, max_mtu;
 	uint32_t max_message_bytes;
+	int64_t link_bits_per_s; /* of the port, each way; 0: not known */
 	uint16_t lid;
 	int gid_index; /* -1: no suitable GID */
 	union ibv_gid gid;

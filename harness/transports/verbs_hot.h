@@ -89,7 +89,7 @@ static inline int verbs_post(struct verbs *t, uint32_t seq, bool signal)
 	s->wr.imm_data = htonl(seq);
 	s->wr.send_flags = s->flags | (signal ? IBV_SEND_SIGNALED : 0);
 	s->wr.wr.rdma.remote_addr = s->remote_first + (seq & s->remote_mask) * s->remote_stride;
-	if (verbs_unlikely(s->carrier != VERBS_IN_IMMEDIATE))
+	if (verbs_unlikely(s->carrier > VERBS_IN_IMMEDIATE))
 		verbs_put_number(s, seq);
 	int rc = ibv_post_send(s->qp, &s->wr, &bad);
 
@@ -97,6 +97,45 @@ static inline int verbs_post(struct verbs *t, uint32_t seq, bool signal)
 		return verbs_note(&s->fault, rc, "post the send of message", seq);
 	s->posted++;
 	s->signalled += signal;
+	return 0;
+}
+
+#define TRANSPORT_LISTS 1
+
+/* Noted like a message of its own; the list knows the rest. */
+static inline int verbs_post_more(struct verbs *t, uint32_t seq, bool signal)
+{
+	struct verbs_send *s = &t->send;
+	struct verbs_send_request *request = &s->list[s->listed++];
+
+	s->sge.addr = s->first + (seq & s->mask) * s->stride;
+	s->wr.wr.rdma.remote_addr = s->remote_first + (seq & s->remote_mask) * s->remote_stride;
+	if (s->carrier > VERBS_IN_IMMEDIATE)
+		verbs_put_number(s, seq);
+	request->sge.addr = s->sge.addr;
+	request->wr.wr_id = seq;
+	request->wr.imm_data = htonl(seq);
+	request->wr.send_flags = s->flags | (signal ? IBV_SEND_SIGNALED : 0);
+	request->wr.wr.rdma.remote_addr = s->wr.wr.rdma.remote_addr;
+	s->posted++;
+	s->signalled += signal;
+	return 0;
+}
+
+static inline int verbs_flush(struct verbs *t)
+{
+	struct verbs_send *s = &t->send;
+	struct verbs_send_request *last = &s->list[s->listed - 1];
+	struct ibv_send_wr *bad, *next = last->wr.next;
+	const uint32_t count = s->listed;
+
+	s->listed = 0;
+	last->wr.next = NULL;
+	int rc = ibv_post_send(s->qp, &s->list[0].wr, &bad);
+
+	last->wr.next = next;
+	if (verbs_unlikely(rc))
+		return verbs_note(&s->fault, rc, "post sends in one list, as many as", count);
 	return 0;
 }
 
@@ -119,6 +158,22 @@ static inline int verbs_poll_send(struct verbs *t, uint32_t *seq)
 	struct ibv_wc wc;
 
 	return verbs_take_send(t, ibv_poll_cq(t->send_cq.cq, 1, &wc), &wc, seq);
+}
+
+#define TRANSPORT_POLLS_MANY 1
+#define VERBS_POLLED_AT_ONCE 16
+
+static inline int verbs_poll_sends(struct verbs *t, uint32_t *seq)
+{
+	struct ibv_wc wc[VERBS_POLLED_AT_ONCE];
+	int n = ibv_poll_cq(t->send_cq.cq, VERBS_POLLED_AT_ONCE, wc);
+
+	if (n < 0)
+		return verbs_take_send(t, n, wc, seq);
+	for (int i = 0; i < n; i++)
+		if (verbs_unlikely(verbs_take_send(t, 1, &wc[i], seq) < 0))
+			return -EIO;
+	return n;
 }
 
 static inline const void *verbs_recv_buffer(struct verbs *t)
@@ -166,6 +221,8 @@ static inline int verbs_take_recv(struct verbs *t, int n, const struct ibv_wc *w
 		memcpy(&number, (const char *)verbs_recv_buffer(t) - sizeof(number), sizeof(number));
 		*seq = le32toh(number);
 	}
+	if (verbs_unlikely(r->carrier == VERBS_UNNUMBERED))
+		r->seq = *seq = r->taken++;
 	return 1;
 }
 

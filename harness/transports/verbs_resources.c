@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/units.h"
 #include "transports/verbs.h"
+#include "transports/verbs_list.h"
 #include "transports/verbs_qp.h"
 #include "transports/verbs_return.h"
 #include "transports/verbs_stamps.h"
@@ -97,7 +98,8 @@ static uint32_t send_requests(const struct verbs *t)
 /* Buffers are found by masking a message's number. */
 static struct verbs_ring send_ring(const struct verbs *t)
 {
-	const int64_t buffers = t->settings.buffers ? t->settings.buffers : t->config.depth;
+	const int64_t needed = t->config.any_payload ? 1 : t->config.depth;
+	const int64_t buffers = t->settings.buffers ? t->settings.buffers : needed;
 
 	return (struct verbs_ring){
 	    .depth = send_requests(t), .slots = power_of_two((uint32_t)buffers), .stride = slot_bytes(t)};
@@ -109,19 +111,25 @@ static struct verbs_ring send_ring(const struct verbs *t)
  * Writes with immediate: `recv_depth` messages may have been received and not be released yet, `depth` more be in flight,
  * and the device writes before it looks whether there is a receive. A write's last bytes are what is waited for, so
  * there messages end where a line does, not begin.
+ *
+ * Where nobody looks at payloads, all messages lie in one slot, as those of other programs that measure rates.
  */
 struct verbs_ring verbs_recv_ring(const struct verbs *t)
 {
 	const uint32_t depth = (uint32_t)t->recv_depth;
+	const bool shared = t->config.any_payload;
 	size_t stride = slot_bytes(t), lead = t->kind->grh_bytes ? SLOT_ALIGN : 0;
 
-	if (t->operation->carrier == VERBS_IN_MEMORY)
+	if (t->carrier == VERBS_IN_MEMORY)
 		return (struct verbs_ring){
 		    .slots = power_of_two(depth), .stride = stride, .lead = stride - (size_t)t->config.size};
+	if (t->config.is_passive)
+		return (struct verbs_ring){.slots = shared ? 1 : power_of_two(depth), .stride = stride};
 	if (t->operation->is_write)
-		return (struct verbs_ring){
-		    .depth = depth, .slots = power_of_two(depth + (uint32_t)t->config.depth), .stride = stride};
-	return (struct verbs_ring){.depth = depth, .slots = depth, .stride = stride + lead, .lead = lead};
+		return (struct verbs_ring){.depth = depth,
+					   .slots = shared ? 1 : power_of_two(depth + (uint32_t)t->config.depth),
+					   .stride = stride};
+	return (struct verbs_ring){.depth = depth, .slots = shared ? 1 : depth, .stride = stride + lead, .lead = lead};
 }
 
 static void size_rings(struct verbs *t)
@@ -292,8 +300,8 @@ static void prepare_send(struct verbs *t)
 	s->stride = t->send_ring.stride;
 	s->mask = t->send_ring.slots - 1;
 	s->flags = t->inline_bytes ? IBV_SEND_INLINE : 0;
-	s->carrier = t->operation->carrier;
-	s->head = t->operation->head;
+	s->carrier = t->carrier;
+	s->head = t->head;
 	s->sge.length = (uint32_t)t->config.size;
 	s->sge.lkey = t->send_ring.mr ? t->send_ring.mr->lkey : 0;
 	s->wr.sg_list = &s->sge;
@@ -309,13 +317,13 @@ static void prepare_recv(struct verbs *t)
 	r->qp = t->qp;
 	r->first = (uintptr_t)t->recv_ring.memory.data + t->recv_ring.lead - t->kind->grh_bytes;
 	r->stride = t->recv_ring.stride;
-	r->payload = t->kind->grh_bytes + op->head;
-	r->carrier = op->carrier;
+	r->payload = t->kind->grh_bytes + t->head;
+	r->carrier = t->carrier;
 	r->mask = t->recv_ring.slots - 1;
 	/* A write with immediate goes to the slot of its number, whichever receive it consumes. */
 	r->slot_of_seq = op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? r->mask : 0;
 	r->slot_of_last = r->slot_of_seq ? 0 : UINT32_MAX;
-	r->turn = (size_t)t->config.size - op->tail;
+	r->turn = (size_t)t->config.size - t->tail;
 	r->may_lose = !t->kind->is_reliable;
 	r->sge.length = (uint32_t)(t->kind->grh_bytes + (size_t)t->config.size);
 	r->sge.lkey = t->recv_ring.mr ? t->recv_ring.mr->lkey : 0;
@@ -359,8 +367,13 @@ int verbs_resources_open(struct verbs *t, struct err *e)
 	rc = verbs_return_open(t, e);
 	if (rc)
 		goto close_qp;
+	rc = verbs_list_open(t, e);
+	if (rc)
+		goto close_return;
 	t->hw_timestamps = verbs_has_stamps(t);
 	return 0;
+close_return:
+	verbs_return_close(t);
 close_qp:
 	ibv_destroy_qp(t->qp);
 close_recv_cq:
@@ -383,6 +396,7 @@ void verbs_resources_close(struct verbs *t)
 	if (t->ah)
 		ibv_destroy_ah(t->ah);
 	ibv_destroy_qp(t->qp);
+	verbs_list_close(t);
 	verbs_return_close(t);
 	cq_close(&t->recv_cq);
 	cq_close(&t->send_cq);

@@ -72,7 +72,7 @@ const struct opt verbs_options[] = {
      .min = 0,
      .max = 1 << 20,
      .help = "receive requests, each with memory of its own; with op write, messages that the receiver has memory for; "
-	     "0: as many as depth"},
+	     "0: as many as depth, for streams twice that"},
     {.name = "return",
      FIELD(returns),
      .type = OPT_ENUM,
@@ -180,11 +180,19 @@ const char *verbs_device_of(const struct verbs_settings *s, enum role role)
 	return *own ? own : s->device;
 }
 
+enum verbs_carrier verbs_carrier_of(const struct verbs_operation *op, const struct transport_config *config)
+{
+	if (config->is_passive || (config->any_payload && op->carrier == VERBS_IN_PAYLOAD))
+		return VERBS_UNNUMBERED;
+	return op->carrier;
+}
+
 void verbs_traits(const void *settings, struct transport_traits *out)
 {
 	const struct verbs_settings *s = settings;
 
 	out->is_reliable = verbs_kinds[s->qp].is_reliable;
+	out->is_one_sided = operation_of(s)->carrier == VERBS_IN_MEMORY;
 	out->overhead = operation_of(s)->head + operation_of(s)->tail;
 	out->buffers = s->buffers;
 	out->copies_payload = strcmp(s->inlined, "off") != 0;
@@ -288,7 +296,7 @@ static int check_operation(const struct check *c, char *why, size_t why_size)
 	const struct verbs_operation *op = operation_of(c->s);
 	const long long size = (long long)c->config->size, least = (long long)(op->head + op->tail);
 
-	if (!least)
+	if (!least || verbs_carrier_of(op, c->config) == VERBS_UNNUMBERED)
 		return 0;
 	if (size < least)
 		snprintf(why, why_size, "size %lld and op %s: %lld bytes of the payload hold the message's number",
@@ -307,7 +315,7 @@ static int check_write(const struct check *c, char *why, size_t why_size)
 	const long long buffers = (long long)c->s->buffers, depth = (long long)c->config->depth;
 	const long long slots = (long long)c->s->recv_depth;
 
-	if (operation_of(c->s)->carrier != VERBS_IN_MEMORY)
+	if (verbs_carrier_of(operation_of(c->s), c->config) != VERBS_IN_MEMORY)
 		return 0;
 	if (c->config->poll_recv != POLL_BUSY)
 		snprintf(why, why_size,

@@ -57,6 +57,7 @@ struct verbs_kind {
 
 /* Where a message's number travels. */
 enum verbs_carrier {
+	VERBS_UNNUMBERED,   /* nowhere: nobody receives it, or looks at payloads; who receives counts */
 	VERBS_IN_IMMEDIATE, /* the payload is the user's alone */
 	VERBS_IN_PAYLOAD,   /* its first 4 bytes */
 	VERBS_IN_MEMORY,    /* its last 8 bytes (verbs_turn()), for which the receiver watches its memory */
@@ -73,6 +74,9 @@ struct verbs_operation {
 extern const char *const verbs_connect_names[];
 extern const struct verbs_kind verbs_kinds[];		/* by enum verbs_qp */
 extern const struct verbs_operation verbs_operations[]; /* by enum verbs_op */
+
+/* How a message's number travels, if the kernel needs it at all. */
+enum verbs_carrier verbs_carrier_of(const struct verbs_operation *op, const struct transport_config *config);
 
 /* As transport_ops.check. */
 int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);

@@ -112,17 +112,21 @@ static const struct messaging_library library = {
     .hear = zeromq_hear,
 };
 
+int zeromq_post_later(struct zeromq *t)
+{
+	return errno == EAGAIN || errno == EINTR ? 0 : frames_note(&t->frames, -errno, "send", zmq_strerror(errno));
+}
+
 int zeromq_post_again(struct zeromq *t)
 {
 	struct frames *f = &t->frames;
 	uint32_t rounds = 0;
 
 	do {
-		if (errno != EAGAIN && errno != EINTR)
-			return frames_note(f, -errno, "send", zmq_strerror(errno));
+		int rc = zeromq_post_later(t);
 
-		int rc = frames_wait_to_send(f, -1, &rounds);
-
+		if (!rc)
+			rc = frames_wait_to_send(f, -1, &rounds);
 		if (rc)
 			return rc;
 	} while (zmq_send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0);

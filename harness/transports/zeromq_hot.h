@@ -8,11 +8,13 @@
 #include "transports/zeromq.h"
 
 #define TRANSPORT_POST_IS_A_SYSCALL
+#define TRANSPORT_POST_WAITS 1
 
 FRAMES_HOT(zeromq)
 
 /* Cold: zmq_send() could not send at once. */
 int zeromq_post_again(struct zeromq *t);
+int zeromq_post_later(struct zeromq *t); /* 0: it may */
 
 /* Cold: zmq_recv() returned `n`, which is not the size of a message. */
 int zeromq_recv_other(struct zeromq *t, int n);
@@ -31,6 +33,18 @@ static inline int zeromq_post(struct zeromq *t, uint32_t seq, bool signal)
 	}
 	frames_posted(f, seq);
 	return 0;
+}
+
+static inline int zeromq_post_try(struct zeromq *t, uint32_t seq, bool signal)
+{
+	struct frames *f = &t->frames;
+
+	(void)signal;
+	frames_put_number(f, seq);
+	if (frames_unlikely(zmq_send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0))
+		return zeromq_post_later(t);
+	frames_posted(f, seq);
+	return 1;
 }
 
 static inline int zeromq_poll_recv(struct zeromq *t, uint32_t *seq)

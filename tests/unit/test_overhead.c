@@ -61,7 +61,7 @@ static json_t *interface_counters(json_int_t sent, json_int_t received)
 static json_t *block_of(struct layout_wire wire, bool device, struct rep *reps, size_t count)
 {
 	const struct layout_flow flow = {.name = "", .wire = wire, .traits.device = device};
-	json_t *block = overhead_block.make(&flow, reps, count);
+	json_t *block = overhead_block.make(&flow, reps, count, NULL);
 
 	for (size_t i = 0; i < count; i++)
 		json_decref(reps[i].counters);

@@ -1,0 +1,23 @@
+/*
+ * Bandwidth and message rate: up to `depth` messages are in flight, each posted as soon as there is room, in one
+ * direction or in both. A side stamps before it posts (t_subm) and when it has seen the completion (t_comp), which is
+ * what other programs take rates by; one-sided operations have no other stamp. So that 10^9 messages need no 16 GB, a
+ * block of messages may share an entry: t_subm of its first, t_comp of its last. The time from one entry's completion to
+ * the next one's is a series, so a rate has a distribution. With depth 1 it is the latency of a completion.
+ */
+#ifndef KBLAT_KERNELS_STREAM_H
+#define KBLAT_KERNELS_STREAM_H
+
+#include "kernels/kernel.h"
+
+struct stream_settings {
+	int64_t messages, size, batch, stamp_every, duration, link_rate;
+	bool both, check;
+};
+
+enum { STREAM_T_SUBM, STREAM_T_COMP, STREAM_T_SUBM_BACK, STREAM_T_COMP_BACK };
+enum { STREAM_SOURCE, STREAM_SINK };
+
+extern const struct kernel_ops stream_kernel;
+
+#endif

@@ -1,0 +1,197 @@
+#!/usr/bin/env bats
+# The kernel `stream`: rates whose truth is known, both directions, payloads, what is refused, what is lost.
+
+load helper
+load transports_helper
+
+# streamed "KEY=VALUE"…: a stream over the scripted transport; $run_dir, $status, $output.
+streamed() {
+	local -a sets=()
+	local s
+	for s in "$@"; do
+		sets+=(--set "$s")
+	done
+	spec stream <<-'YAML'
+		settings: {kernel: stream, transport: scripted, messages: 1001, size: 64B, repetitions: 1, warmup: 10,
+		           interval: 1us, delay: 2us, comp_delay: 300ns}
+	YAML
+	run "$KBLAT" run stream.yaml --out "$T/runs" "${sets[@]}"
+	run_dir=$(tail -n 1 <<<"$output")
+}
+
+# point EXPRESSION: of the first point of the summary, `p`.
+point() {
+	json "$run_dir/summary.json" "(lambda p: ($1))(d['points'][0])"
+}
+
+@test "a known gap is the rate that is reported: of messages, of bytes, delivered" {
+	streamed link_rate=1000000000
+	[ "$status" -eq 0 ]
+	assert_eq "$(point "[p['metrics']['gap_ns'][k] for k in ('n', 'min', 'p50', 'max', 'mean')]")" "[1000, 1000, 1000, 1000, 1000.0]"
+	assert_eq "$(point "[p['metrics']['comp_lat_ns'][k] for k in ('n', 'lost', 'p50')]")" "[1001, 0, 300]"
+	# From the first submission to the last completion: 1000 gaps and the completion of the last.
+	assert_eq "$(point "round(p['rate']['messages_per_s'] * (1000 * 1000 + 300) / 1e9, 6)")" 1001.0
+	assert_eq "$(point "round(p['rate']['bytes_per_s'] / p['rate']['messages_per_s'], 6)")" 64.0
+	assert_eq "$(point "round(p['rate']['delivered_bytes_per_s'])")" 64000000
+	assert_eq "$(point "round(p['rate']['link_share'] - p['rate']['bytes_per_s'] * 8 / 1e9, 9)")" 0.0
+	assert_contains "$output" "kmsg/s"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "blocks of messages share an entry: the rate stays, the columns are shorter" {
+	streamed stamp_every=10
+	[ "$status" -eq 0 ]
+	assert_eq "$(point "[p['metrics']['gap_ns'][k] for k in ('n', 'p50', 'min')]")" "[100, 10000, 1000]"
+	assert_eq "$(point "[p['metrics']['comp_lat_ns'][k] for k in ('n', 'p50', 'min')]")" "[101, 9300, 300]"
+	assert_eq "$(point "round(p['rate']['messages_per_s'] * (1000 * 1000 + 300) / 1e9, 6)")" 1001.0
+	assert_eq "$(point "p['loss']['sent'], p['loss']['lost']")" "(1001, 0)"
+}
+
+@test "a duration ends it: what was never sent is not lost, and the rate is the same" {
+	streamed duration=100us messages=100000 stamp_every=7
+	[ "$status" -eq 0 ]
+	sent=$(point "p['loss']['sent']")
+	[ "$sent" -gt 98 ] && [ "$sent" -lt 115 ]
+	assert_eq "$(point "p['loss']['lost'], p['metrics']['comp_lat_ns']['n'] == -(-$sent // 7)")" "(0, True)"
+	assert_eq "$(point "round(p['rate']['messages_per_s'] * (($sent - 1) * 1000 + 300) / 1e9, 6) == $sent")" True
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "loss, duplicates, order and payloads are seen without a stamp of each message" {
+	streamed lose=5,7
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "2 of 1001 messages lost on a reliable transport"
+	assert_eq "$(point "p['loss']['lost'], p['metrics']['gap_ns']['lost']")" "(2, 2)"
+	streamed lose=5,7 reliable=no duplicate=9 delayed=20-24
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "1 message received more than once"
+	assert_eq "$(point "[p['loss'][k] for k in ('sent', 'lost', 'duplicates', 'reordered')]")" "[1001, 2, 1, 5]"
+	streamed check=yes fault=bad_payload fault_at=77
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "1 payload that differs"
+	streamed fault=die fault_at=500
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "sink"
+}
+
+@test "every transport, one way and both, every payload whole" {
+	spec all <<-YAML
+		settings: {kernel: stream, messages: 150, size: 300B, depth: 32, repetitions: 1, warmup: 20, check: yes, drain: 1s}
+		matrix:
+		  - {transport: [$(native_transports | tr ' ' ,)], both: [no, yes], stamp_every: 4}
+	YAML
+	sed -i 's/zeromq,nanomsg/zeromq/; /both/{p; s/transport: .*, both/transport: [zeromq, nanomsg], pattern: pair, both/}' all.yaml
+	run "$KBLAT" run all.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	[ "$(completed)" -ge 10 ]
+	# Publishing drops what can't be taken in time.
+	json "$run_dir/summary.json" '[(p["id"], p["params"]["transport"], p["loss"], p["rate"]) for p in d["points"]]'
+	assert_eq "$(json "$run_dir/summary.json" \
+		'[p["id"] for p in d["points"] if p["params"].get("pattern") != "pubsub" and (p["loss"]["lost"] or p["loss"]["sent"] != 150 * (1 + p["params"]["both"]))]')" "[]"
+	check_counters 'source["bad_payloads"], sink["bad_payloads"], source["completed"] - source["posted"], sink["completed"] - sink["posted"]' "(0, 0, 0, 0)"
+	assert_eq "$(json "$run_dir/summary.json" \
+		'all(("gap_back_ns" in p["metrics"]) == p["params"]["both"] and p["rate"]["messages_per_s"] > 0 for p in d["points"])')" True
+}
+
+@test "both ways by the clock: each side knows when the other has ended" {
+	spec clock <<-'YAML'
+		settings: {kernel: stream, messages: 1000000, size: 64B, depth: 16, repetitions: 2, warmup: 20, both: yes,
+		           duration: 10ms, stamp_every: 100}
+		matrix:
+		  - {transport: [shmem, tcp]}
+		  - {transport: tcp, size: 1MB}
+	YAML
+	run "$KBLAT" run clock.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	check_counters 'source["posted"] - sink["received"], sink["posted"] - source["received"], source["posted"] < 1000000' "(0, 0, True)"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "a rate is in the CSV, in claims, and compared" {
+	streamed repetitions=5
+	[ "$status" -eq 0 ]
+	assert_contains "$(head -n 1 "$run_dir/summary.csv")" ",messages_per_s,bytes_per_s,delivered_bytes_per_s,link_share"
+	base=$run_dir
+	cat >>stream.yaml <<-'YAML'
+		claims:
+		  - id: fast
+		    claim: "a million messages a second"
+		    metric: rate.messages_per_s
+		    value: {min: 990000}
+	YAML
+	run "$KBLAT" run stream.yaml --out "$T/runs" --set interval=2us --set repetitions=5
+	slow=$(grep "^$T/runs/" <<<"$output" | tail -n 1)
+	assert_eq "$(json "$slow/claims.json" 'd["claims"][0]["verdict"]')" fails
+	run "$KBLAT" compare "$base" --with "$slow" --metric rate.messages_per_s
+	echo "$output"
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "messages_per_s"
+}
+
+@test "settings that can't be are said before anything starts" {
+	spec s <<-'YAML'
+		settings: {kernel: stream, transport: tcp, messages: 50, repetitions: 1}
+	YAML
+	while IFS='|' read -r sets wanted; do
+		local -a args=()
+		for s in $sets; do
+			args+=(--set "$s")
+		done
+		run "$KBLAT" run s.yaml --out runs "${args[@]}"
+		echo "$sets: $output"
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "$wanted"
+	done <<-'END'
+		both=yes poll=event|one thread sends and receives
+		batch=4|posts messages one by one; use transport verbs
+		transport=verbs batch=2000|batch 2000 and depth 1024
+		transport=verbs op=write both=yes|both and a one-sided op
+		transport=verbs op=write check=yes|check and a one-sided op
+		transport=verbs op=send buffers=2 check=yes|check and buffers 2 with depth 1024
+		transport=scripted both=yes|no messages of its own
+		stamp_every=0|below its minimum
+		size=3|4 bytes of a message hold its number
+	END
+	[ ! -e runs ]
+}
+
+@test "stamps that do not fit memory: said before the run, with the setting that helps" {
+	spec s <<-'YAML'
+		settings: {kernel: stream, transport: shmem, messages: 1000000000, repetitions: 1000, duration: 1ms}
+	YAML
+	run "$KBLAT" run s.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "a larger stamp_every"
+	[ -z "$(ls runs)" ]
+	run "$KBLAT" run s.yaml --out runs --set stamp_every=1000000 --set repetitions=1 --set warmup=0
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+}
+
+@test "a peer that is killed in the middle of a stream is named; nothing is left" {
+	touch before-shm
+	spec s <<-'YAML'
+		settings: {kernel: stream, messages: 1000000000, size: 64B, repetitions: 1, warmup: 0, stamp_every: 100000, timeout: 5s}
+		matrix:
+		  - {transport: [tcp, shmem], both: [no, yes]}
+	YAML
+	cat >sink <<-'SH'
+		#!/bin/bash
+		exec timeout -s KILL 1.5 "$@"
+	SH
+	chmod +x sink
+	run "$KBLAT" run s.yaml --out runs --sink "$T/sink"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "sink"
+	assert_eq "$(leftovers)" ""
+	assert_eq "$(shm_files)" ""
+}
