@@ -1,4 +1,4 @@
-#include "analysis/rate.h"
+#include "analysis/bandwidth.h"
 
 #include "common/npy.h"
 
@@ -63,7 +63,7 @@ static json_int_t link_of(const struct layout_flow *f, const json_t *granted)
 		     : json_integer_value(json_object_get(json_object_get(granted, "source"), "link_bits_per_s"));
 }
 
-static json_t *rate_json(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted)
+static json_t *bandwidth_json(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted)
 {
 	const struct moved to = sum_way(f, &there, reps, count), fro = sum_way(f, &back, reps, count);
 	const double size = (double)json_integer_value(json_object_get(f->params, "size_bytes"));
@@ -80,7 +80,7 @@ static json_t *rate_json(const struct layout_flow *f, const struct rep *reps, si
 			 link > 0 ? positive(messages * size * 8 / link) : json_null());
 }
 
-static const struct block_statistic rate_statistics[] = {
+static const struct block_statistic bandwidth_statistics[] = {
     {.key = "messages_per_s",
      .label = "kmsg/s",
      .measure = MEASURE_RATE,
@@ -113,9 +113,9 @@ static const struct block_statistic rate_statistics[] = {
     {.key = NULL},
 };
 
-const struct block rate_block = {
+const struct block bandwidth_block = {
     .name = "rate",
     .in_reps = true,
-    .make = rate_json,
-    .statistics = rate_statistics,
+    .make = bandwidth_json,
+    .statistics = bandwidth_statistics,
 };

@@ -8,11 +8,11 @@
  * link_bits_per_s, of each direction, is a setting or what the device said, else it and the share
  * are null. The payload is what counts, without what a transport or a network adds.
  */
-#ifndef KBLAT_ANALYSIS_RATE_H
-#define KBLAT_ANALYSIS_RATE_H
+#ifndef KBLAT_ANALYSIS_BANDWIDTH_H
+#define KBLAT_ANALYSIS_BANDWIDTH_H
 
 #include "analysis/blocks.h"
 
-extern const struct block rate_block;
+extern const struct block bandwidth_block;
 
 #endif
