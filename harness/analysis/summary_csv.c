@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/blocks.h"
+#include "common/csv.h"
 #include "common/or_abort.h"
-#include "common/text.h"
 #include "rundir/flows.h"
 
 /* What the rows of a run have in common. */
@@ -18,31 +18,6 @@ struct csv {
 	bool has[STATISTICS];	     /* an old run may lack some */
 	const struct block **blocks; /* that a point has; NULL ends */
 };
-
-/* RFC 4180: quotes where there is a comma, a quote or a line break; quotes inside are doubled. */
-static void csv_text(const char *text, FILE *out)
-{
-	const bool quoted = text[strcspn(text, ",\"\r\n")];
-	const char *end = text + strlen(text);
-
-	if (quoted)
-		fputc('"', out);
-	while (text < end) {
-		uint32_t cp;
-		size_t n = text_utf8(text, (size_t)(end - text), &cp);
-
-		if (*text == '"')
-			fputc('"', out);
-		/* It may be shown on a terminal. */
-		if (n && (text_is_printable(cp) || strchr("\r\n\t", *text)))
-			fwrite(text, 1, n, out);
-		else
-			fputc('?', out);
-		text += n ? n : 1;
-	}
-	if (quoted)
-		fputc('"', out);
-}
 
 /* What is missing or null is empty. */
 static void csv_value(const json_t *value, FILE *out)

@@ -1,36 +1,59 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analysis/summary.h"
 #include "analysis/summary_csv.h"
 #include "commands/commands.h"
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "observatory/observatory_csv.h"
 #include "rundir/reader.h"
+#include "spec/spec.h"
 
 const struct cli_command cmd_export_cli = {
     .name = "export",
-    .synopsis = "RUN --csv",
-    .summary = "write the numbers of a run in another format",
+    .synopsis = "RUN --csv | RUN… --observatory DIR | CONFIG --spec [--transport NAME]",
+    .summary = "write the numbers of a run in another format, or another program's configuration as a spec",
     .details =
 	"--csv: RFC 4180, one row a point and metric: id, valid, every setting, metric, n, lost, min, quantiles, "
 	"max, mean, stdev, p90_p10, over_limit. Times are in nanoseconds; a value that does not exist is empty. The "
 	"raw stamps "
 	"need no "
-	"export: every column is a NumPy file.",
+	"export: every column is a NumPy file.\n\n"
+	"--observatory: what Observatory's own programs would have written of such runs: a CSV file for each operation "
+	"and direction, a row for each repetition, in seconds, operations and bytes a second. Files that are there "
+	"already are not touched, and end it.\n\n"
+	"--spec: the spec (YAML) that a configuration of Observatory (JSON) means, to standard output. "
+	"docs/observatory.md says how it is translated.",
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 64,
 };
+
+struct export_options {
+	struct cli_list args;
+	bool csv, spec;
+	const char *observatory, *transport;
+};
+
+static int open_run(const char *path, struct run *run, struct err *e)
+{
+	int rc = run_open(path, run, e);
+
+	if (!rc && !run->sealed)
+		fprintf(stderr, "kblat: %s: not sealed: computed from what is there\n", path);
+	return rc;
+}
 
 static enum status export_csv(const char *path, struct err *e)
 {
 	struct run run;
 	json_t *summary;
-	int rc = run_open(path, &run, e);
+	int rc = open_run(path, &run, e);
 
 	if (rc)
 		return e->status;
-	if (!run.sealed)
-		fprintf(stderr, "kblat: %s: not sealed: computed from what is there\n", path);
 	summary = summary_of_run(&run, e);
 	rc = summary ? summary_csv(summary, stdout) : -EINVAL;
 	if (rc && summary)
@@ -40,24 +63,95 @@ static enum status export_csv(const char *path, struct err *e)
 	return rc ? e->status : STATUS_OK;
 }
 
+static enum status export_observatory(const struct export_options *o, struct err *e)
+{
+	struct run *runs = or_abort(calloc(o->args.count, sizeof(*runs)));
+	size_t open = 0, skipped = 0;
+	int rc = 0;
+
+	while (!rc && open < o->args.count) {
+		rc = open_run(o->args.items[open], &runs[open], e);
+		open += !rc;
+	}
+	if (!rc)
+		rc = observatory_csv_write(runs, open, o->observatory, &skipped, e);
+	if (!rc && skipped)
+		fprintf(stderr, "kblat: %zu point%s left out: not measured, or nothing that Observatory measures\n",
+			skipped, skipped == 1 ? " is" : "s are");
+	for (size_t i = 0; i < open; i++)
+		run_close(&runs[i]);
+	free(runs);
+	return rc ? e->status : STATUS_OK;
+}
+
+static enum status export_spec(const struct export_options *o, struct err *e)
+{
+	char *set = o->transport ? fs_path("transport=%s", o->transport) : NULL;
+	const struct spec_overrides overrides = {.set = (const char *const *)&set, .set_count = set ? 1 : 0};
+	enum status status = STATUS_USAGE;
+	struct spec spec;
+	struct diag diag;
+
+	if (spec_load(o->args.items[0], &overrides, &spec, &diag)) {
+		diag_print(&diag, stderr);
+	} else if (!spec.original) {
+		err_set(e, -EINVAL, STATUS_USAGE, o->args.items[0], NULL,
+			"this is a spec already; --spec is for configurations of Observatory");
+	} else {
+		fputs(spec.text, stdout);
+		status = STATUS_OK;
+	}
+	diag_print(&spec.warnings, stderr);
+	diag_free(&diag);
+	spec_free(&spec);
+	free(set);
+	return status;
+}
+
+static int check_options(const struct export_options *o, struct err *e)
+{
+	const int formats = o->csv + o->spec + !!o->observatory;
+
+	if (formats != 1)
+		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
+			       "%s; say one of --csv, --observatory DIR, --spec",
+			       formats ? "more than one format is given" : "no format is given");
+	if (o->transport && !o->spec)
+		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL, "--transport goes with --spec alone");
+	if (o->args.count > 1 && !o->observatory)
+		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
+			       "several runs go together with --observatory alone");
+	return 0;
+}
+
+static enum status export_it(const struct export_options *o, struct err *e)
+{
+	if (check_options(o, e))
+		return e->status;
+	if (o->observatory)
+		return export_observatory(o, e);
+	return o->spec ? export_spec(o, e) : export_csv(o->args.items[0], e);
+}
+
 enum status cmd_export(int argc, char **argv, struct err *e)
 {
-	bool csv = false, help;
+	struct export_options o = {.csv = false};
 	const struct cli_flag flags[] = {
-	    {"csv", CLI_FLAG, &csv, NULL, "comma-separated values, to standard output", 0, 0},
+	    {"csv", CLI_FLAG, &o.csv, NULL, "comma-separated values, to standard output", 0, 0},
+	    {"observatory", CLI_STRING, &o.observatory, "DIR", "Observatory's result files, into DIR", 0, 0},
+	    {"spec", CLI_FLAG, &o.spec, NULL, "a configuration of Observatory as a spec, to standard output", 0, 0},
+	    {"transport", CLI_STRING, &o.transport, "NAME", "the transport of that spec (verbs)", 0, 0},
 	    {.name = NULL},
 	};
-	struct cli_list args;
+	bool help;
 	enum status status = STATUS_OK;
 
-	if (cli_parse(&cmd_export_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
-	if (help)
-		cli_help("kblat", &cmd_export_cli, flags, stdout);
-	else if (!csv)
-		err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL, "no format is given; say --csv");
-	else
-		status = export_csv(args.items[0], e);
-	cli_list_free(&args);
+	if (cli_parse(&cmd_export_cli, flags, argc, argv, &o.args, &help, e) == 0) {
+		if (help)
+			cli_help("kblat", &cmd_export_cli, flags, stdout);
+		else
+			status = export_it(&o, e);
+	}
+	cli_list_free(&o.args);
 	return e->status ? e->status : status;
 }

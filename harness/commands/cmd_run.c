@@ -26,7 +26,8 @@ const struct cli_command cmd_run_cli = {
 		"[--budget TIME] [--dry-run] [--quiet|--verbose] [--json]",
     .summary = "run an experiment and seal its run directory",
     .details =
-	"SPEC is a YAML file, or a directory with a spec.yaml in it (`kblat list` shows those there are). The run "
+	"SPEC is a YAML file, or a directory with a spec.yaml in it (`kblat list` shows those there are), or a "
+	"configuration of Observatory (JSON; docs/observatory.md). The run "
 	"directory is made inside runs/ beside the spec, or inside --out; its path is the last line of standard "
 	"output.\n\n"
 	"STUDY is a directory with experiments in it: all of them are run, one after the other, as a campaign: a "
@@ -130,6 +131,24 @@ static enum status show_result(const struct run_result *r, bool json)
 	return status;
 }
 
+/* A detector of bytes was asked for: where nothing counted any, say so, and why. */
+static void warn_of_wire(const json_t *summary)
+{
+	const json_t *points = json_object_get(summary, "points"), *p;
+	const char *why = NULL;
+	size_t i;
+
+	json_array_foreach (points, i, p) {
+		const json_t *wire = json_object_get(p, "wire");
+
+		if (json_is_integer(json_object_get(wire, "raw_bytes")))
+			return;
+		why = why ? why : json_string_value(json_object_get(wire, "why"));
+	}
+	fprintf(stderr, "kblat: warning: the detector is enabled, but no bytes on the wire were counted: %s\n",
+		why ? why : "nothing was measured");
+}
+
 static enum verbosity verbosity_of(const struct run_options *o)
 {
 	return o->quiet ? VERBOSITY_QUIET : o->verbose ? VERBOSITY_VERBOSE : VERBOSITY_NORMAL;
@@ -159,6 +178,8 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	run_progress_end();
 	if (rc && result.path)
 		fprintf(stderr, "kblat: what was measured is in %s, not sealed\n", result.path);
+	if (!rc && spec->wants_wire)
+		warn_of_wire(result.summary);
 	status = !rc ? show_result(&result, o->json) : e->status ? e->status : STATUS_FAILED;
 	run_result_free(&result);
 	return status;
@@ -198,8 +219,10 @@ static enum status run_one(const struct run_options *o, const struct spec_overri
 	struct spec spec;
 	struct diag diag;
 	enum status status;
+	const int rc = spec_load(o->args.items[0], overrides, &spec, &diag);
 
-	if (spec_load(o->args.items[0], overrides, &spec, &diag)) {
+	diag_print(&spec.warnings, stderr);
+	if (rc) {
 		diag_print(&diag, stderr);
 		status = STATUS_USAGE;
 	} else if (o->dry_run) {

@@ -86,7 +86,8 @@ static int create_directory(struct engine *g, const char *parent, struct err *e)
 	const struct run_request *r = g->request;
 	const struct spec *spec = r->spec;
 	const struct run_identity who = {g->host, g->context.boot_id, &g->clock, r->argc, r->argv};
-	const struct rundir_head head = {spec->name, spec->title, spec->text, spec->length, spec->quick};
+	const struct rundir_head head = {spec->name,	 spec->title,		spec->text, spec->length,
+					 spec->original, spec->original_length, spec->quick};
 	int64_t t0;
 	json_t *run = describe_run(spec, &who, &t0);
 	int rc = rundir_create(&g->dir, parent, &head, describe_resolved(spec), run, e);

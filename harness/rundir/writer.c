@@ -45,7 +45,7 @@ static int write_readme(const struct rundir *r, const struct rundir_head *head, 
 {
 	char *text = fs_path(
 	    "This is the directory of one kblat run: %s%s%s%s.\n\n"
-	    "  spec.yaml        what was asked, byte for byte; resolved.json: every point with every setting\n"
+	    "  spec.yaml        %s; resolved.json: every point with every setting\n"
 	    "  run.json         when, on what, with which clock; whether the numbers are valid, and why not\n"
 	    "  summary.json     the numbers (also summary.csv); points/<nnnn>/rep-<nn>/*.npy: every raw stamp, "
 	    "nanoseconds\n"
@@ -56,7 +56,9 @@ static int write_readme(const struct rundir *r, const struct rundir_head *head, 
 	    "To repeat it:      kblat run spec.yaml%s\n"
 	    "To read a column:  python3 -c \"import numpy; print(numpy.load('points/0000/rep-00/t_recv.npy', "
 	    "mmap_mode='r'))\"\n",
-	    head->name, *head->title ? " (" : "", head->title, *head->title ? ")" : "", head->quick ? " --quick" : "");
+	    head->name, *head->title ? " (" : "", head->title, *head->title ? ")" : "",
+	    head->original ? "what observatory.json, which was asked, means" : "what was asked, byte for byte",
+	    head->quick ? " --quick" : "");
 	int rc = write_text(r->path, "README.txt", text, strlen(text), e);
 
 	free(text);
@@ -105,6 +107,8 @@ int rundir_create(struct rundir *r, const char *parent, const struct rundir_head
 
 	if (!rc)
 		rc = write_text(r->path, "spec.yaml", head->text, head->length, e);
+	if (!rc && head->original)
+		rc = write_text(r->path, "observatory.json", head->original, head->original_length, e);
 	if (!rc)
 		rc = rundir_write(r, "resolved.json", resolved, e);
 	if (!rc)

@@ -23,11 +23,13 @@ struct rundir_head {
 	const char *name, *title;
 	const char *text; /* of the spec, byte for byte */
 	size_t length;
+	const char *original; /* another program's configuration that the spec was made of; NULL: none */
+	size_t original_length;
 	bool quick;
 };
 
-/* Make it inside `parent` (made if missing) with spec.yaml, resolved.json, README.txt, log.jsonl. `resolved` and `run` are
- * stolen. */
+/* Make it inside `parent` (made if missing) with spec.yaml (and observatory.json, of which it was made), resolved.json, README.txt,
+ * log.jsonl. `resolved` and `run` are stolen. */
 int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved, json_t *run,
 		  struct err *e);
 

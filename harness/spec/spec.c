@@ -11,6 +11,7 @@
 #include "common/yaml.h"
 #include "spec/spec_axes.h"
 #include "spec/spec_claims.h"
+#include "spec/spec_import.h"
 #include "spec/spec_only.h"
 #include "spec/spec_points.h"
 
@@ -205,9 +206,12 @@ int spec_load(const char *path, const struct spec_overrides *overrides, struct s
 	out->quick = overrides->quick;
 	out->named = json_pack("[s, s]", "kernel", "transport");
 	diag_init(d, out->path);
+	diag_init(&out->warnings, out->path);
 
 	int rc = yaml_load_file(out->path, d, &root, &out->text, &out->length);
 
+	if (root)
+		spec_import(out, &root, overrides, d);
 	if (root) {
 		struct reader r = {d, overrides, root, out, {false}};
 
@@ -236,6 +240,8 @@ void spec_free(struct spec *s)
 	free(s->title);
 	free(s->source);
 	free(s->text);
+	free(s->original);
+	diag_free(&s->warnings);
 	for (size_t i = 0; i < s->point_count; i++)
 		point_free(&s->point[i]);
 	free(s->point);

@@ -33,8 +33,12 @@ struct spec_overrides {
 struct spec {
 	char *path;		     /* of the file */
 	char *name, *title, *source; /* title, source: "" if not given */
-	char *text;		     /* the file, byte for byte */
+	char *text;		     /* the file, byte for byte; of an import the spec that it means */
 	size_t length;
+	char *original; /* the file, byte for byte, where it is another program's (spec_import.h); NULL */
+	size_t original_length;
+	bool wants_wire;      /* it asks for the bytes on the wire, so that their absence is to be told of */
+	struct diag warnings; /* what is odd about it, but not wrong */
 	bool quick;
 	struct point *point; /* by id */
 	size_t point_count;
@@ -44,7 +48,7 @@ struct spec {
 };
 
 /*
- * Read `path`, a file or a directory with a spec.yaml in it. 0, or a negative errno and diagnostics in `d` (initialised
+ * Read `path`, a file or a directory with a spec.yaml in it; or a configuration of Observatory. 0, or a negative errno and diagnostics in `d` (initialised
  * here; free with diag_free in both cases, before spec_free).
  */
 int spec_load(const char *path, const struct spec_overrides *overrides, struct spec *out, struct diag *d);

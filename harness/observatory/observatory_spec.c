@@ -1,0 +1,263 @@
+#include "observatory/observatory_spec.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/yaml_make.h"
+#include "observatory/observatory_config.h"
+#include "observatory/observatory_operations.h"
+
+#define NAME_MAX_CHARS	   48 /* of a run's name: there is more to a directory's */
+#define QUEUE_SIZE_DEFAULT "100"
+#define QUICK_MESSAGES	   1000ULL
+#define QUICK_WARMUP	   100ULL
+#define STAMPS_MOST	   1000000ULL /* of a repetition that only a rate is wanted of; more messages share one */
+
+struct maker {
+	const struct ynode *config;
+	const struct observatory_request *request;
+	struct diag *d, *warnings;
+	struct ynode *matrix;
+	bool is_verbs, has_blocks; /* some messages share their stamps */
+};
+
+static void add_number(struct ynode *map, const char *key, unsigned long long value, const struct ynode *at)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", value);
+	yaml_make_text(map, key, text, at);
+}
+
+/* --- a block of the matrix: one operation in one mode, and the iterations that differ in their size alone --- */
+
+struct mode {
+	const struct observatory_operation *operation;
+	const struct ynode *node; /* of the operation */
+	bool both;
+};
+
+static bool is_same_count(const struct ynode *a, const struct ynode *b)
+{
+	return observatory_config_number(a, "count") == observatory_config_number(b, "count") &&
+	       observatory_config_number(a, "warmUp") == observatory_config_number(b, "warmUp");
+}
+
+static void add_block_operation(struct maker *m, struct ynode *block, const struct mode *mode)
+{
+	const struct observatory_operation *o = mode->operation;
+	const struct ynode *name = yaml_get(mode->node, "name"),
+			   *queue = observatory_config_parameter(m->config, "queueSize");
+
+	yaml_make_text(block, "kernel", o->kernel, name);
+	if (m->is_verbs)
+		yaml_make_text(block, "op", o->op, name);
+	if (o->measure == OBSERVATORY_THROUGHPUT)
+		yaml_make_text(block, "both", mode->both ? "yes" : "no", name);
+	if (o->measure == OBSERVATORY_THROUGHPUT)
+		yaml_make_text(block, "depth", queue ? queue->scalar : QUEUE_SIZE_DEFAULT, queue ? queue : name);
+	else /* of a round trip: the request that is used, and one that is there already for the next */
+		yaml_make_text(block, "depth", o->measure == OBSERVATORY_LATENCY ? "1" : "2", name);
+}
+
+/* The quick variant has no more messages than the whole one. */
+static void add_quick(struct ynode *block, unsigned long long count, unsigned long long warmup, const struct ynode *at)
+{
+	struct ynode *quick;
+
+	if (count >= QUICK_MESSAGES && warmup >= QUICK_WARMUP)
+		return;
+	quick = yaml_make(YNODE_MAPPING, at);
+	if (count < QUICK_MESSAGES)
+		add_number(quick, "messages", count, yaml_get(at, "count"));
+	if (warmup < QUICK_WARMUP)
+		add_number(quick, "warmup", warmup, yaml_get(at, "warmUp"));
+	yaml_make_entry(block, "quick", quick);
+}
+
+static void add_block_counts(struct maker *m, struct ynode *block, const struct mode *mode, const struct ynode *first)
+{
+	const struct ynode *repetitions = yaml_get(mode->node, "repetitions");
+	const unsigned long long count = observatory_config_number(first, "count"),
+				 warmup = observatory_config_number(first, "warmUp");
+
+	yaml_make_text(block, "repetitions", repetitions->scalar, repetitions);
+	add_number(block, "messages", count, yaml_get(first, "count"));
+	add_number(block, "warmup", warmup, yaml_get(first, "warmUp"));
+	if (mode->operation->measure == OBSERVATORY_THROUGHPUT && count > STAMPS_MOST) {
+		add_number(block, "stamp_every", (count + STAMPS_MOST - 1) / STAMPS_MOST, yaml_get(first, "count"));
+		m->has_blocks = true;
+	}
+	add_quick(block, count, warmup, first);
+}
+
+/* An iteration that is possible: every message of a transport may have to hold its number. */
+static bool is_possible(const struct maker *m, const struct ynode *iteration)
+{
+	return observatory_config_number(iteration, "size") >= m->request->least_bytes;
+}
+
+/* From iteration `from`; returns where the next block begins. */
+static size_t add_block(struct maker *m, const struct mode *mode, size_t from)
+{
+	const struct ynode *iterations = yaml_get(mode->node, "iterations"), *first = iterations->items[from];
+	struct ynode *block = yaml_make_item(m->matrix, yaml_make(YNODE_MAPPING, first)), *sizes;
+	size_t i = from;
+
+	add_block_operation(m, block, mode);
+	add_block_counts(m, block, mode, first);
+	sizes = yaml_make_entry(block, "size", yaml_make(YNODE_SEQUENCE, first));
+	do {
+		const struct ynode *size = yaml_get(iterations->items[i], "size");
+
+		yaml_make_item(sizes, yaml_make_scalar(size->scalar, size));
+	} while (++i < iterations->count && is_same_count(first, iterations->items[i]) &&
+		 is_possible(m, iterations->items[i]));
+	return i;
+}
+
+static void add_mode(struct maker *m, const struct mode *mode)
+{
+	const struct ynode *iterations = yaml_get(mode->node, "iterations");
+
+	for (size_t i = 0; i < iterations->count;) {
+		const struct ynode *iteration = iterations->items[i], *size = yaml_get(iteration, "size");
+
+		if (is_possible(m, iteration)) {
+			i = add_block(m, mode, i);
+			continue;
+		}
+		diag_add(m->warnings, size->line, size->column,
+			 "warning: this size is left out: a message over %s has %llu bytes at least, for its number",
+			 m->request->transport, m->request->least_bytes);
+		i++;
+	}
+}
+
+static void add_operation(struct maker *m, const struct ynode *node)
+{
+	const struct ynode *name = yaml_get(node, "name"), *modes = yaml_get(node, "modes");
+	struct mode mode = {observatory_operations_find(name->scalar), node, false};
+
+	if (!m->is_verbs && observatory_operations_is_one_sided(mode.operation)) {
+		diag_add(m->warnings, name->line, name->column,
+			 "warning: %s is left out: the transport %s has no RDMA operations", name->scalar,
+			 m->request->transport);
+		return;
+	}
+	for (size_t i = 0; i < modes->count; i++) {
+		mode.both = !strcmp(modes->items[i]->scalar, "bidirectional");
+		add_mode(m, &mode);
+	}
+}
+
+/* --- what all have in common --- */
+
+/* A name that a run's directory can have: "hadroNIO (64K)" is "hadronio-64k". */
+static void make_name(const char *result, char *name, size_t size)
+{
+	size_t n = 0;
+
+	for (; *result && n + 1 < size; result++) {
+		const unsigned char ch = (unsigned char)*result;
+		const bool is_kept = ch < 0x80 && (isalnum(ch) || ch == '_');
+
+		if (is_kept && (n || ch != '_'))
+			name[n++] = (char)tolower(ch);
+		else if (n && name[n - 1] != '-')
+			name[n++] = '-';
+	}
+	while (n && name[n - 1] == '-')
+		n--;
+	name[n] = '\0';
+	if (!n)
+		snprintf(name, size, "observatory");
+}
+
+static void add_head(struct maker *m, struct ynode *spec)
+{
+	const char *result = observatory_config_result_name(m->config);
+	const struct ynode *at = yaml_get(m->config, "resultName");
+	char name[NAME_MAX_CHARS + 1];
+
+	make_name(result, name, sizeof(name));
+	yaml_make_text(spec, "kblat", "1", m->config);
+	yaml_make_text(spec, "name", name, at);
+	yaml_make_text(spec, "title", result, at);
+	yaml_make_text(spec, "source", "a configuration of Observatory", m->config);
+}
+
+/* The device that a number means here. Where there is none at all, that is said when a point is opened. */
+static void add_spec_device(struct maker *m, struct ynode *settings)
+{
+	const struct ynode *number = observatory_config_parameter(m->config, "deviceNumber");
+	const unsigned long long n = number ? strtoull(number->scalar, NULL, 10) : 0;
+
+	if (!number)
+		return;
+	if (!m->request->device_count)
+		diag_add(m->warnings, number->line, number->column,
+			 "warning: deviceNumber is left out: there is no RDMA device here that it could mean");
+	else if (n >= m->request->device_count)
+		diag_add(m->d, number->line, number->column,
+			 "deviceNumber is %llu, and this machine has %zu RDMA device%s, counted from 0", n,
+			 m->request->device_count, m->request->device_count == 1 ? "" : "s");
+	else
+		yaml_make_text(settings, "device", m->request->devices[n], number);
+}
+
+static void add_spec_settings(struct maker *m, struct ynode *spec)
+{
+	struct ynode *settings = yaml_make_entry(spec, "settings", yaml_make(YNODE_MAPPING, m->config));
+	const struct ynode *port = observatory_config_parameter(m->config, "portNumber");
+
+	yaml_make_text(settings, "transport", m->request->transport, m->config);
+	if (!m->is_verbs)
+		return;
+	add_spec_device(m, settings);
+	if (port)
+		yaml_make_text(settings, "port", port->scalar, port);
+}
+
+static void add_quick_of_all(struct maker *m, struct ynode *spec)
+{
+	struct ynode *quick = yaml_make_entry(spec, "quick", yaml_make(YNODE_MAPPING, m->config));
+
+	add_number(quick, "messages", QUICK_MESSAGES, m->config);
+	add_number(quick, "warmup", QUICK_WARMUP, m->config);
+	add_number(quick, "repetitions", 1, m->config);
+	if (m->has_blocks)
+		add_number(quick, "stamp_every", 1, m->config);
+}
+
+struct ynode *observatory_spec_make(const struct ynode *config, const struct observatory_request *request,
+				    struct diag *d, struct diag *warnings)
+{
+	const struct ynode *operations = yaml_get(config, "operations");
+	struct ynode *spec = yaml_make(YNODE_MAPPING, config);
+	struct maker m = {
+	    .config = config,
+	    .request = request,
+	    .d = d,
+	    .warnings = warnings,
+	    .is_verbs = !strcmp(request->transport, "verbs"),
+	};
+
+	add_head(&m, spec);
+	add_spec_settings(&m, spec);
+	m.matrix = yaml_make_entry(spec, "matrix", yaml_make(YNODE_SEQUENCE, operations));
+	for (size_t i = 0; i < operations->count; i++)
+		add_operation(&m, operations->items[i]);
+	if (!m.matrix->count)
+		diag_add(d, operations->line, operations->column,
+			 "nothing is left of it: over %s there are only Messaging operations", request->transport);
+	add_quick_of_all(&m, spec);
+	if (d->count) {
+		yaml_free(spec);
+		spec = NULL;
+	}
+	return spec;
+}

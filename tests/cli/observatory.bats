@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# Observatory's configurations, taken as they are, and its result files (docs/observatory.md).
+
+load helper
+
+# config FILE NAME | config FILE x KEY=VALUE…: T/FILE, as observatory_config.py makes it.
+config() {
+	local file=$1
+	shift
+	/usr/bin/python3 "$BATS_TEST_DIRNAME/observatory_config.py" "$@" >"$T/$file"
+}
+
+# rows FILE EXPRESSION: a result file as a list of dictionaries `d`, read as its plot script does, in Python.
+rows() {
+	/usr/bin/python3 -c 'import csv, sys; d = list(csv.DictReader(open(sys.argv[1], newline=""))); print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+@test "a run keeps the configuration and its spec, and becomes result files with what was measured" {
+	config pp.json x name=MessagingPingPong sizes=16,1024 count=300 warmUp=10 resultName='A "b", c'
+	run "$KBLAT" run pp.json --set transport=shmem --out runs
+	[ "$status" -eq 0 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	[[ "$(basename "$run_dir")" == a-b-c-* ]]
+	cmp pp.json "$run_dir/observatory.json"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	run "$KBLAT" run "$run_dir/spec.yaml" --dry-run --json
+	[ "$status" -eq 0 ]
+	echo "$output" >p.json
+	assert_eq "$(json p.json '[p["params"] for p in d]')" "$(json "$run_dir/resolved.json" '[p["params"] for p in d["points"]]')"
+
+	run "$KBLAT" export "$run_dir" --observatory results
+	[ "$status" -eq 0 ]
+	assert_eq "$(ls results)" "Messaging PingPong.csv"
+	assert_eq "$(head -n 1 results/*)" \
+		"Benchmark,Iteration,Size,50thLatency,95thLatency,9999thLatency,999thLatency,99thLatency,AverageLatency,MaximumLatency,MinimumLatency,OperationThroughput"
+	assert_eq "$(rows results/* '[(r["Benchmark"], r["Iteration"], r["Size"]) for r in d]')" \
+		"[('A \"b\", c', '0', '16'), ('A \"b\", c', '1', '16'), ('A \"b\", c', '0', '1024'), ('A \"b\", c', '1', '1024')]"
+	/usr/bin/python3 - "$run_dir" results/*.csv <<-'PY'
+		import csv, json, math, struct, sys
+		def column(rep, name):
+		    data = open(f"{sys.argv[1]}/points/0000/rep-{rep:02}/{name}.npy", "rb").read()[4096:]
+		    return struct.unpack(f"<{len(data) // 8}q", data)
+		rows = list(csv.DictReader(open(sys.argv[2], newline="")))
+		for rep in (0, 1):
+		    begin, end = column(rep, "t_subm"), column(rep, "t_back")
+		    rtt = sorted(b - a for a, b in zip(begin, end))
+		    want = {"MinimumLatency": rtt[0], "MaximumLatency": rtt[-1], "AverageLatency": sum(rtt) / 300,
+		            "50thLatency": rtt[149], "95thLatency": rtt[284], "99thLatency": rtt[296], "999thLatency": rtt[299], "9999thLatency": rtt[299]}
+		    for key, value in want.items():
+		        assert math.isclose(float(rows[rep][key]), value / 1e9, rel_tol=1e-11), (key, rows[rep][key], value)
+		    assert math.isclose(float(rows[rep]["OperationThroughput"]), 300 / ((end[-1] - begin[0]) / 1e9), rel_tol=1e-11)
+	PY
+
+	run "$KBLAT" export "$run_dir" --observatory results
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "there is such a file already"
+}
+
+@test "a detector that counts nothing is told of; its values stand in their places where it does" {
+	config d.json x name=MessagingPingPong sizes=64 count=200 warmUp=10 repetitions=1
+	sed -i 's/"enabled": false/"enabled": true/' d.json
+	run "$KBLAT" run d.json --set transport=tcp --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_contains "$output" "the detector is enabled, but no bytes on the wire were counted: no interface but loopback"
+	run_dir=$(tail -n 1 <<<"$output")
+	/usr/bin/python3 - "$run_dir/summary.json" <<-'PY'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		d["points"][0]["reps"][0]["wire"].update({"raw_bytes": 2000, "payload_bytes": 1600, "factor": 1.25, "percent": 25.0, "bytes_per_s": 5000.0})
+		json.dump(d, open(sys.argv[1], "w"))
+	PY
+	run "$KBLAT" export "$run_dir" --observatory results
+	[ "$status" -eq 0 ]
+	assert_contains "$(head -n 1 results/*)" ",AverageLatency,DataOverheadFactor,DataOverheadPercentage,DataOverheadThroughput,MaximumLatency,"
+	assert_eq "$(rows results/* '[float(d[0]["DataOverhead" + k]) for k in ("Factor", "Percentage", "Throughput")]')" "[1.25, 25.0, 1000.0]"
+}
+
+@test "what is wrong with a configuration is said with its place in the JSON, and nothing is started" {
+	config bad.json x name=MessagingLatency modes=bidirectional
+	run "$KBLAT" run bad.json --out runs
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "bad.json:13:9: MessagingLatency cannot be bidirectional"
+	assert_contains "$output" '"bidirectional"'
+	assert_contains "$output" "^"
+	[ ! -e runs ]
+	config bad.json x count=0
+	sed -i 's/"MessagingThroughput"/"MessagingThruput"/' bad.json
+	run "$KBLAT" run bad.json --dry-run
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "did you mean 'MessagingThroughput'?"
+	assert_contains "$output" "'count' must be a whole number"
+	config bad.json x name=MessagingPingPong
+	sed -i '$d' bad.json
+	run "$KBLAT" run bad.json --dry-run
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "bad.json:"
+}
+
+@test "export says what it cannot do" {
+	run "$KBLAT" export a --csv --spec
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "more than one format is given"
+	run "$KBLAT" export a
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "no format is given"
+	run "$KBLAT" export a b --csv
+	[ "$status" -eq 2 ]
+	run "$KBLAT" export a --csv --transport tcp
+	[ "$status" -eq 2 ]
+	run "$KBLAT" export "$ROOT/experiments/quickstart" --spec
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "this is a spec already"
+	scripted
+	run "$KBLAT" export "$run_dir" --observatory results
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "nothing was measured that Observatory measures"
+	[ ! -e results ]
+}
+
+@test "beside Observatory's own program, where there is one; without, that is said" {
+	config pp.json x name=MessagingPingPong sizes=64 count=200
+	OBSERVATORY='' run "$ROOT/experiments/observatory/beside" pp.json
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "names no program"
+	# A stand-in: its server measures as little as its client, and says so in its form.
+	cat >observatory <<-'SH'
+		#!/bin/sh
+		while [ $# -gt 0 ]; do
+			case $1 in
+			--server) server=yes ;;
+			--output) out=$2 ;;
+			esac
+			shift
+		done
+		[ "$server" ] || exit 0
+		mkdir "$out"
+		printf 'Benchmark,Iteration,Size,50thLatency,OperationThroughput\nSmall,0,64,1e-3,1000\nSmall,1,64,3e-3,3000\n' >"$out/Messaging PingPong.csv"
+	SH
+	chmod +x observatory
+	KBLAT=$KBLAT OBSERVATORY=$T/observatory run "$ROOT/experiments/observatory/beside" pp.json --set transport=shmem
+	[ "$status" -eq 0 ]
+	[[ $output =~ Messaging\ PingPong\ +64\ +operations/s\ +2000 ]]
+	[[ $output =~ Messaging\ PingPong\ +64\ +median,\ us\ +2000 ]]
+	printf '#!/bin/sh\necho no such device; exit 1\n' >observatory
+	KBLAT=$KBLAT OBSERVATORY=$T/observatory run "$ROOT/experiments/observatory/beside" pp.json --set transport=shmem
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "no such device"
+}
