@@ -2,6 +2,7 @@
 #
 #   CC=clang        another compiler           BUILD=DIR   another build folder
 #   SAN=1           ASan and UBSan (in build/san)
+#   SECONDS=N       how long `make fuzz` looks for inputs that break something, for each target; TARGETS: only these
 #   VM=no           tests without the Soft-RoCE guest
 #   V=1             show whole commands
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -19,12 +20,15 @@ COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)$(s
 comma   := ,
 WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-missing-field-initializers
 CFLAGS  := -O2 -g -fno-omit-frame-pointer
-SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all)
+SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DKEPT_MAX=64)
 
 DEFINES = -DKBLAT_DATADIR='"$(PREFIX)/share/kblat"'
 ALL_CFLAGS = -std=gnu11 $(DEFINES) -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) $(CFLAGS) $(SANFLAGS)
 LDFLAGS := -Wl,-z,now -Wl,-z,relro
 LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lz -lrt -lm
+
+# What only computes: to trace each comparison of numbers there costs more than it finds.
+$(BUILD)/harness/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
 
 # A kernel is compiled once for each transport, so that its loop costs no indirect call.
 # The names of a list such as harness/kernels/kernel_list.h: X(oneway) X(pingpong) …
@@ -42,6 +46,7 @@ TUNELIB := $(BUILD)/libkbtune.a
 TUNELIBS:= -lcpuset -lyaml -ljansson
 UNIT    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 TUNEUNIT:= $(filter $(BUILD)/unit/test_tune_%,$(UNIT))
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 
 .DEFAULT_GOAL := all
@@ -99,6 +104,14 @@ campaign:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@tests/campaign/campaign --build $(BUILD) --hours '$(HOURS)' --only '$(ONLY)'
 
+# Looks for inputs that break something; what was found is in tests/fuzz, and `make test` takes all of it again.
+SECONDS := 60
+TARGETS :=
+fuzz:
+	@common/deps build fuzz
+	@$(MAKE) --no-print-directory -j$(CPUS) CC='$(filter ccache,$(CC)) clang' SAN=1 FUZZ=1 BUILD=$(BUILD)/fuzz fuzzers
+	@tests/fuzz/run --seconds '$(SECONDS)' $(BUILD)/fuzz/fuzz $(TARGETS)
+
 install: all
 	install -D -m 755 $(BUILD)/kblat '$(DESTDIR)$(PREFIX)/bin/kblat'
 	install -D -m 755 $(BUILD)/kbtune '$(DESTDIR)$(PREFIX)/bin/kbtune'
@@ -110,7 +123,8 @@ install: all
 		install -D -m 644 $$f '$(DESTDIR)$(PREFIX)/share/kblat/'$$f || exit 1; done
 
 units: $(UNIT)
-tests: all units $(BUILD)/vm-verbs-test $(BUILD)/vm-host-view
+tests: all units $(BUILD)/vm-verbs-test $(BUILD)/vm-host-view $(if $(SAN),fuzzers)
+fuzzers: $(FUZZERS) $(BUILD)/fuzz/machine/run
 benches: $(BENCH)
 
 # -- how it is built ---------------------------------------------------------------------------------------------------
@@ -175,6 +189,30 @@ $(BUILD)/vm-verbs-test: tests/vm/verbs_test.c $(LIB)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
 
+# A target of tests/fuzz: with libFuzzer, or (replay.c) one that takes the inputs that are known.
+FUZZLIB  := $(BUILD)/libkbfuzz.a
+FUZZMAIN := $(BUILD)/tests/fuzz/no_process.o $(if $(FUZZ),,$(BUILD)/tests/fuzz/replay.o)
+FUZZLINK := $(if $(FUZZ),-fsanitize=fuzzer) $(foreach f,kill fork execv execvp,-Wl$(comma)--wrap=$f)
+$(FUZZLIB): $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_% tests/fuzz/replay.c tests/fuzz/no_process.c,$(wildcard tests/fuzz/*.c)))
+	@rm -f $@
+	@echo '  AR    $@'
+	$(Q)ar rcs $@ $^
+
+$(filter $(BUILD)/fuzz/tune_%,$(FUZZERS)): $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZMAIN) $(FUZZLIB) $(TUNELIB)
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CFLAGS) $(FUZZLINK) $(LDFLAGS) -o $@ $^ $(TUNELIBS)
+
+$(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZMAIN) $(FUZZLIB) $(LIB)
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CFLAGS) $(FUZZLINK) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+.SECONDARY: $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/fuzz/*.c))
+$(BUILD)/fuzz/machine/run: tests/sysroots/machine
+	@rm -rf $(@D)
+	$(Q)tests/sysroots/machine unpack small-v2 $(@D)
+
 # Shows what kbtune changes; nothing of it is kblat's or kbtune's.
 $(BUILD)/vm-host-view: tests/vm/host_view.c
 	@mkdir -p $(@D)
@@ -184,5 +222,5 @@ $(BUILD)/vm-host-view: tests/vm/host_view.c
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run check test units tests lint bench benches kernel-ab campaign install clean FORCE
+.PHONY: all deps run check test units tests lint fuzz fuzzers bench benches kernel-ab campaign install clean FORCE
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

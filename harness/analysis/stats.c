@@ -46,7 +46,9 @@ struct moments {
 
 /* What is outside the first window, kept while it is little: its quantiles are looked for in there,
  * without a pass over everything. */
+#ifndef KEPT_MAX
 #define KEPT_MAX ((size_t)1 << 19)
+#endif
 
 struct kept {
 	int64_t *values; /* KEPT_MAX */

@@ -375,7 +375,8 @@ void spec_add_points(struct spec *s, const struct axes_block *b, struct diag *d)
 		diag_add(d, b->line, b->column, "makes more than %d points", SPEC_MAX_POINTS);
 		return;
 	}
-	for (;;) {
+	/* When there is more to say than is shown, further points add nothing but time. */
+	while (!d->dropped) {
 		add_point(s, b, index, d);
 
 		size_t i = b->count;

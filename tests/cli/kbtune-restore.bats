@@ -404,3 +404,44 @@ readable() {
 	kb plan ./quiet
 	assert_contains "$output" "irqbalance (process 901)"
 }
+
+@test "what one user has applied excludes others until it is restored" {
+	[ "$(id -u)" -eq 0 ] || skip "only root can give a file away"
+	machine small-v2
+	mkdir -p m/dev/shm m.before/dev/shm
+	touch m/dev/shm/kbtune
+	chown 12345 m/dev/shm/kbtune
+	profile mild <<<'sysctl: {vm.swappiness: 7}'
+	for order in "apply ./mild" "run ./mild -- true" "irq set 9 --cpus 0"; do
+		# shellcheck disable=SC2086
+		run "$KBTUNE" ${order%% -- *} --sysroot m ${order#"${order%% -- *}"}
+		echo "$output"
+		[ "$status" -eq 1 ]
+		assert_contains "$output" "/dev/shm/kbtune: cannot change this machine: user 12345 has changed it with kbtune"
+		as_before
+	done
+	kb restore
+	[ "$status" -eq 0 ]
+	[ -e m/dev/shm/kbtune ]
+	rm m/dev/shm/kbtune
+	# Ours is there as long as the journal, also where one thing is applied in another's place.
+	kb apply ./mild
+	[ "$status" -eq 0 ]
+	kb apply ./mild --replace
+	[ "$status" -eq 0 ]
+	[ -e m/dev/shm/kbtune ]
+	kb restore
+	[ "$status" -eq 0 ]
+	[ ! -e m/dev/shm/kbtune ]
+	as_before
+}
+
+@test "a link in place of the file that excludes others is not followed" {
+	machine small-v2
+	mkdir -p m/dev/shm
+	ln -s ../../etc/made m/dev/shm/kbtune
+	profile mild <<<'sysctl: {vm.swappiness: 7}'
+	kb apply ./mild
+	kb restore
+	[ ! -e m/etc/made ]
+}

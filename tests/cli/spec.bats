@@ -176,3 +176,15 @@ load helper
 		[ "$status" -eq 0 ]
 	done < <(find "$ROOT/experiments" -name spec.yaml)
 }
+
+@test "what is unknown in every one of many points is not looked up for each of them" {
+	local unknown
+	unknown=$(printf ', unknown%d: x' {1..60})
+	spec many <<-YAML
+		settings: {kernel: oneway, transport: shmem, messages: [$(seq -s, 1 100)]$unknown}
+	YAML
+	run "$KBLAT" run many.yaml --dry-run
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "unknown setting 'unknown50'"
+	assert_contains "$output" "and 10 more"
+}

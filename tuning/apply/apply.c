@@ -154,7 +154,7 @@ enum status apply_profile(struct machine *m, const char *name, const struct appl
 	} else {
 		status = undo_applied(m, profile.name, o->replace, &j, e) ? err_status(e)
 									  : apply_plan(m, &profile, o, began, &j, e);
-		change_end(&j, lock);
+		change_end(m, &j, lock);
 	}
 	profile_free(&profile);
 	return status;
@@ -231,6 +231,6 @@ enum status apply_steps(struct machine *m, const struct plan *plan, bool dry_run
 	rc = transaction_apply(m, plan, &j, e);
 	if (!rc)
 		print_applied(&j, from, plan, began, json ? OUTPUT_JSON : OUTPUT_TEXT);
-	change_end(&j, lock);
+	change_end(m, &j, lock);
 	return rc ? err_status(e) : STATUS_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "common/json.h"
 #include "tuning/journal/transaction.h"
+#include "tuning/machine/exclusion.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 
@@ -42,6 +43,7 @@ static enum status restore_locked(struct machine *m, const char *owner, double b
 	int rc = journal_load(m, &j, e);
 
 	if (rc == -ENOENT) {
+		exclusion_release(m);
 		print_restored("", &done, "none", began, output);
 		return STATUS_OK;
 	}

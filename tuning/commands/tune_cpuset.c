@@ -250,7 +250,7 @@ static enum status cpuset_destroy(void *request)
 	if (!rc)
 		printf("destroyed %s\n", path);
 	free(path);
-	change_end(&j, lock);
+	change_end(r->m, &j, lock);
 	return rc ? err_status(r->e) : STATUS_OK;
 }
 

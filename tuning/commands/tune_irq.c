@@ -290,7 +290,7 @@ static enum status irq_restore(void *request)
 	if (change_begin(r->m, "", &j, &lock, r->e))
 		return err_status(r->e);
 	rc = transaction_undo(r->m, &j, "irq", NULL, &done, r->e);
-	change_end(&j, lock);
+	change_end(r->m, &j, lock);
 	if (rc)
 		return err_status(r->e);
 	printf("%zu interrupts are as before\n", done.steps);

@@ -191,7 +191,7 @@ static enum status tuned_off(void *request)
 	if (change_begin(r->m, "", &j, &lock, r->e))
 		return err_status(r->e);
 	rc = transaction_undo(r->m, &j, "tuned", NULL, &done, r->e);
-	change_end(&j, lock);
+	change_end(r->m, &j, lock);
 	if (rc)
 		return err_status(r->e);
 	printf("%s\n", done.steps ? "the tuned profile is undone" : "no tuned profile was applied by kbtune");

@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "tuning/journal/transaction.h"
+#include "tuning/machine/exclusion.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 
@@ -38,6 +39,11 @@ int change_begin(struct machine *m, const char *profile, struct journal *j, int 
 	*lock = journal_lock(m, e);
 	if (*lock < 0)
 		return *lock;
+	rc = exclusion_take(m, e);
+	if (rc) {
+		close(*lock);
+		return rc;
+	}
 	rc = journal_load(m, j, e);
 	if (!rc && j->moot) {
 		fprintf(stderr, "kbtune: a journal of an earlier boot is moot, and removed\n");
@@ -54,12 +60,14 @@ int change_begin(struct machine *m, const char *profile, struct journal *j, int 
 		rc = 0;
 	}
 	if (rc)
-		change_end(j, *lock);
+		change_end(m, j, *lock);
 	return rc;
 }
 
-void change_end(struct journal *j, int lock)
+void change_end(struct machine *m, struct journal *j, int lock)
 {
+	if (!journal_is_there(m))
+		exclusion_release(m);
 	journal_free(j);
 	close(lock);
 }

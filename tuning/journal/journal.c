@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "tuning/machine/exclusion.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
 #include "tuning/ops/ops.h"
@@ -248,12 +249,17 @@ static int save_lasting(struct machine *m, const struct journal *j, struct err *
 int journal_save(struct machine *m, const struct journal *j, struct err *e)
 {
 	char path[5200];
-	int rc = j->boot_id ? save_lasting(m, j, e) : refuse_without_boot_id(e);
+	int rc = !j->boot_id ? refuse_without_boot_id(e) : exclusion_take(m, e) ?: save_lasting(m, j, e);
 
 	if (rc)
 		return rc;
 	rc = write_journal(m->state_fd, j, false);
 	return rc ? err_sys(e, rc, journal_path(m, path, sizeof(path)), "write") : 0;
+}
+
+bool journal_is_there(const struct machine *m)
+{
+	return !faccessat(m->state_fd, NAME, F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
 int journal_remove(struct machine *m, struct err *e)
@@ -263,6 +269,7 @@ int journal_remove(struct machine *m, struct err *e)
 
 	if ((unlinkat(m->state_fd, NAME, 0) && errno != ENOENT) || fsync(m->state_fd))
 		return err_sys(e, -errno, journal_path(m, path, sizeof(path)), "remove");
+	exclusion_release(m);
 	return rc;
 }
 

@@ -55,6 +55,7 @@ int journal_find(struct machine *m, struct journal *j, struct err *e);
 int journal_load(struct machine *m, struct journal *j, struct err *e);
 int journal_save(struct machine *m, const struct journal *j, struct err *e);
 int journal_remove(struct machine *m, struct err *e);
+bool journal_is_there(const struct machine *m); /* in the state folder */
 
 void journal_init(struct journal *j, struct machine *m, const char *profile);
 void journal_free(struct journal *j);

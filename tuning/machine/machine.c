@@ -282,7 +282,16 @@ int machine_may_write(const struct machine *m, const char *path)
 
 int machine_read(const struct machine *m, const char *path, char **text)
 {
-	return sysroot_read(&m->root, path, MACHINE_VALUE_MAX, text, NULL);
+	size_t length;
+	int rc = sysroot_read(&m->root, path, MACHINE_VALUE_MAX, text, &length);
+
+	/* A text ends at its first NUL: what is behind that would not be put back. */
+	if (!rc && strlen(*text) != length) {
+		free(*text);
+		*text = NULL;
+		rc = -EILSEQ;
+	}
+	return rc;
 }
 
 int machine_read_cpus(const struct machine *m, const char *path, struct cpulist *cpus)

@@ -56,7 +56,7 @@ void machine_changed(struct machine *m);
 int machine_mode(const struct machine *m, const char *path, mode_t *mode);
 int machine_may_write(const struct machine *m, const char *path);
 
-/* A file whole, as a text; at most MACHINE_VALUE_MAX. The caller frees. */
+/* A file whole, as a text; at most MACHINE_VALUE_MAX, -EILSEQ where it holds a NUL. The caller frees. */
 int machine_read(const struct machine *m, const char *path, char **text);
 
 /* A file that holds a list of CPUs. */

@@ -1,0 +1,102 @@
+/* A run directory and everything that reads one: verify, summary, CSV, claims, forecasts from its log. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/summary.h"
+#include "analysis/summary_csv.h"
+#include "analysis/summary_table.h"
+#include "claims/claim_verdict_json.h"
+#include "claims/claims.h"
+#include "claims/claims_table.h"
+#include "commands/commands.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "fuzz.h"
+#include "run/former.h"
+#include "run_tree.h"
+#include "rundir/reader.h"
+
+static struct file_tree tree;
+static FILE *null;
+
+static void judge_claims(const struct run *run)
+{
+	struct claim_verdicts verdicts;
+	struct err e = ERR_INIT;
+
+	if (claims_judge(run, 1, &verdicts, &e)) {
+		fuzz_require(*e.text);
+		return;
+	}
+	json_decref(claim_verdicts_to_json(&verdicts));
+	claims_table(&verdicts, null);
+	claim_verdicts_free(&verdicts);
+}
+
+static void summarise(const struct run *run)
+{
+	struct err e = ERR_INIT;
+	json_t *summary = summary_of_run(run, &e), *again;
+
+	if (summary) {
+		summary_table((const json_t *const[]){summary}, 1, null);
+		summary_csv(summary, null);
+	}
+	json_decref(summary);
+	again = summary_build(run->path, run->run, run->resolved, &e);
+	fuzz_require(again || *e.text);
+	json_decref(again);
+}
+
+static void verify(void)
+{
+	struct err e = ERR_INIT;
+	char *argv[] = {(char *)"verify", tree.path, NULL};
+	enum status status = cmd_verify(2, argv, &e);
+
+	fuzz_require(status == STATUS_OK || status == STATUS_NO || *e.text);
+}
+
+static void read_all(const struct run *run, unsigned way)
+{
+	struct former f;
+
+	if (way == 0)
+		summarise(run);
+	else if (way == 1)
+		judge_claims(run);
+	former_open(&f, fuzz_folder(), "scripted");
+	former_close(&f);
+}
+
+/* The length says which way: each reader has its share. Two of three are sealed anew before, so that they see what is in it. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const bool sealed = size % 3;
+	struct err e = ERR_INIT;
+	struct run run;
+
+	if (!tree.path) {
+		file_tree_init(&tree, "scripted-20261122T093000Z-01234567");
+		run_tree_add(&tree, "scripted", "");
+		null = fopen("/dev/null", "we");
+	}
+	file_tree_apply(&tree, data, size);
+	if (sealed)
+		run_tree_seal(&tree, "");
+	if (size % 4 == 3) {
+		verify();
+	} else if (!run_open(tree.path, &run, &e)) {
+		read_all(&run, size % 4);
+		run_close(&run);
+	} else {
+		fuzz_require(*e.text);
+	}
+	if (sealed)
+		file_tree_touch(&tree, "manifest-sha256.txt");
+	file_tree_restore(&tree);
+	return 0;
+}
+
+FUZZ_MUTATOR(mutate_files, run_tree_words)
