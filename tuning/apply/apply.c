@@ -8,6 +8,7 @@
 
 #include "tuning/journal/change.h"
 #include "tuning/journal/transaction.h"
+#include "tuning/knobs/knob_settings.h"
 #include "tuning/knobs/knobs.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
@@ -174,12 +175,13 @@ static int check_room(struct machine *m, const char *name, bool replace, struct 
 	return rc == -ENOENT ? 0 : rc;
 }
 
-static void print_plan(const struct plan *plan, enum output output)
+/* `profile`: NULL where the steps are not of one. */
+static void print_plan(const struct plan *plan, const struct profile *profile, enum output output)
 {
 	if (output == OUTPUT_TEXT)
 		plan_print(plan, stdout);
 	else
-		output_json(plan_to_json(plan), "plan", output);
+		output_json(profile ? knob_settings_plan(plan, profile) : plan_to_json(plan), "plan", output);
 }
 
 enum status apply_check(struct machine *m, const char *name, const struct apply_options *o, struct err *e)
@@ -200,7 +202,7 @@ enum status apply_check(struct machine *m, const char *name, const struct apply_
 		if (!rc)
 			rc = check_room(m, name, o->replace, e);
 		if (!rc)
-			print_plan(&plan, o->output);
+			print_plan(&plan, &profile, o->output);
 		status = rc ? err_status(e) : STATUS_OK;
 	}
 	plan_free(&plan);
@@ -216,7 +218,7 @@ enum status apply_steps(struct machine *m, const struct plan *plan, bool dry_run
 	size_t from;
 
 	if (dry_run) {
-		print_plan(plan, json ? OUTPUT_JSON : OUTPUT_TEXT);
+		print_plan(plan, NULL, json ? OUTPUT_JSON : OUTPUT_TEXT);
 		return STATUS_OK;
 	}
 	if (!plan->step_count && plan->missing_count) {

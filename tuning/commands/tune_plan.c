@@ -4,6 +4,7 @@
 #include "tuning/apply/output.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
+#include "tuning/knobs/knob_settings.h"
 #include "tuning/knobs/knobs.h"
 
 const struct cli_command tune_plan_cli = {
@@ -33,7 +34,7 @@ static enum status print_profile(struct machine *m, const struct cli_list *args,
 		rc = knobs_plan(m, &profile, &p, e);
 	profile_print_faults(&profile, stderr);
 	if (!rc && r->json)
-		output_json(plan_to_json(&p), NULL, OUTPUT_JSON);
+		output_json(knob_settings_plan(&p, &profile), NULL, OUTPUT_JSON);
 	else if (!rc)
 		plan_print(&p, stdout);
 	plan_free(&p);

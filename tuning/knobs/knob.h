@@ -28,7 +28,8 @@ struct knob {
 	const char *key;  /* in profiles */
 	const char *help; /* NULL: a second row of the same key */
 	void (*plan)(struct planner *p, const struct setting *s, const struct knob *k);
-	const void *row; /* what `plan` needs to know, where several knobs share it */
+	const void *row;  /* what `plan` needs to know, where several knobs share it */
+	const char *cost; /* what it takes from others, or in power; NULL: nothing that one would notice */
 };
 
 #endif

@@ -1,0 +1,20 @@
+/*
+ * A profile taken apart into its knobs, for who wants to apply some of them: each knob as it can stand
+ * in a profile of its own, and what it costs.
+ */
+#ifndef KBLAT_TUNING_KNOB_SETTINGS_H
+#define KBLAT_TUNING_KNOB_SETTINGS_H
+
+#include <jansson.h>
+
+#include "tuning/profile/profile.h"
+#include "tuning/steps/plan.h"
+
+/*
+ * plan_to_json() with "settings": [{"knob": the key, "name": of people, "setting": {key: value},
+ * "cost": a text or "", "folder": where the file is that has it}]. Included profiles are part of it;
+ * each name of sysctl and sysfs is a knob of its own. Values are texts, as they were written.
+ */
+json_t *knob_settings_plan(const struct plan *plan, const struct profile *profile);
+
+#endif
