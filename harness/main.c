@@ -11,6 +11,7 @@ static const struct program_command commands[] = {
     {&cmd_claims_cli, cmd_claims, false},
     {&cmd_compare_cli, cmd_compare, false},
     {&cmd_history_cli, cmd_history, false},
+    {&cmd_knobs_cli, cmd_knobs, false},
     {&cmd_export_cli, cmd_export, false},
     {&cmd_state_cli, cmd_state, false},
     {&cmd_doctor_cli, cmd_doctor, false},

@@ -1,15 +1,12 @@
 #include "campaign/campaign.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "campaign/campaign_child.h"
+#include "campaign/campaign_directory.h"
 #include "campaign/campaign_end.h"
 #include "campaign/campaign_plan.h"
 #include "campaign/campaign_record.h"
@@ -32,18 +29,6 @@ static bool is_campaign(const char *path)
 bool campaign_is(const char *path)
 {
 	return is_campaign(path) || study_is(path);
-}
-
-/* Two that work on one campaign would both run the same experiments. */
-static int lock(struct campaign *c, struct err *e)
-{
-	c->lock = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (c->lock < 0)
-		return err_sys(e, -errno, c->path, "open");
-	if (flock(c->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return err_set(e, -EBUSY, STATUS_FAILED, c->path, "go on with it",
-			       "another kblat works on this campaign");
-	return 0;
 }
 
 /* --- a new one --- */
@@ -91,20 +76,9 @@ static json_t *campaign_describe(const struct campaign_options *o, const struct 
 
 static int make_directory(struct campaign *c, const struct campaign_options *o, const struct study *s, struct err *e)
 {
-	char *parent = o->out ? fs_path("%s", o->out) : fs_path("%s/runs", s->path), *real, utc[32];
-	unsigned id = 0;
-	int rc = fs_mkdirs(parent, e);
+	char *parent = o->out ? fs_path("%s", o->out) : fs_path("%s/runs", s->path);
+	int rc = directory_make(parent, s->name, &c->path, e);
 
-	real = rc ? NULL : realpath(parent, NULL);
-	if (!rc && !real)
-		rc = err_sys(e, -errno, parent, "resolve");
-	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
-		id = (unsigned)getpid();
-	if (!rc) {
-		c->path = fs_path("%s/%s-%s-%08x", real, s->name, utc_now(utc, sizeof(utc), 1), id);
-		rc = mkdir(c->path, 0777) ? err_sys(e, -errno, c->path, "create") : 0;
-	}
-	free(real);
 	free(parent);
 	return rc;
 }
@@ -119,7 +93,7 @@ static int begin(struct campaign *c, const struct campaign_options *o, const str
 	if (!rc)
 		rc = make_directory(c, o, s, e);
 	if (!rc)
-		rc = lock(c, e);
+		rc = directory_lock(c->path, &c->lock, e);
 	return rc ? rc : record_save(c, e);
 }
 
@@ -139,24 +113,6 @@ static int check_resumable(const struct campaign_options *o, const json_t *j, co
 	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->profile_path || o->mask || o->out)
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
 			       "a campaign goes on with the options that it was begun with; leave them out");
-	return 0;
-}
-
-/* campaign.json names commands, and where specs are: somebody else's is not taken for one's own. */
-static int check_owner(const struct campaign *c, const char *file, struct err *e)
-{
-	const char *const paths[] = {c->path, file};
-	struct stat st;
-
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		if (lstat(paths[i], &st))
-			return err_sys(e, -errno, paths[i], "go on with it");
-		if (st.st_uid != geteuid())
-			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "go on with it",
-				       "it belongs to user %u, not to you (user %u)", st.st_uid, geteuid());
-		if (st.st_mode & S_IWOTH)
-			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "go on with it", "others may write it");
-	}
 	return 0;
 }
 
@@ -197,12 +153,12 @@ static int resume(struct campaign *c, const struct campaign_options *o, struct e
 	if (!c->path)
 		return err_sys(e, -errno, o->resume, "find the campaign");
 	file = fs_path("%s/campaign.json", c->path);
-	rc = check_owner(c, file, e);
+	rc = directory_check_owner(c->path, file, e);
 	c->j = rc ? NULL : json_read(file, e);
 	if (!rc && !c->j)
 		rc = -EINVAL;
 	if (!rc)
-		rc = check_resumable(o, c->j, file, e) ?: check_study(o, c->j, file, e) ?: lock(c, e);
+		rc = check_resumable(o, c->j, file, e) ?: check_study(o, c->j, file, e) ?: directory_lock(c->path, &c->lock, e);
 	if (!rc && (o->budget_s > 0 || o->dry_run))
 		expect_again(c);
 	if (!rc && o->budget_s > 0)

@@ -12,6 +12,7 @@
 #include "compare/compare_answer.h"
 #include "compare/compare_cause.h"
 #include "compare/compare_judge.h"
+#include "compare/compare_options.h"
 #include "compare/compare_state.h"
 #include "compare/compare_table.h"
 #include "compare/compare_units.h"
@@ -53,54 +54,6 @@ struct asked {
 };
 
 /* --- what was asked --- */
-
-/* "2", "2%", "0.5%": a share. */
-static int read_percent(const char *flag, const char *text, double *share, struct err *e)
-{
-	char *end;
-
-	if (!text)
-		return 0;
-	*share = strtod(text, &end) / 100;
-	if (end != text && (!*end || !strcmp(end, "%") || !strcmp(end, " %")) && *share > 0 && *share <= 1)
-		return 0;
-	return err_set(e, -EINVAL, STATUS_USAGE, flag, NULL,
-		       "must be per cent, above 0 and at most 100, such as 2, not '%s'", text);
-}
-
-/* "2", that of all; "p99.9=10", that of one quantity. The last one counts. */
-static int read_margin(const char *text, const struct asked *asked, struct compare_rule *rule,
-		       struct compare_margin *margins, struct err *e)
-{
-	const char *equals = strchr(text, '=');
-	struct compare_margin one = {NULL, 0};
-	char *name;
-	int rc;
-
-	if (!equals)
-		return read_percent("--margin", text, &rule->margin, e);
-	name = strndup(text, (size_t)(equals - text));
-	rc = name ? compare_quantity_find("--margin", asked->metric, name, &one.key, e)
-		  : err_sys(e, -ENOMEM, NULL, "compare");
-	free(name);
-	rc = rc ?: read_percent("--margin", equals + 1, &one.margin, e);
-	memmove(margins + 1, margins, rule->margin_count * sizeof(*margins));
-	margins[0] = one;
-	rule->margin_count++;
-	return rc;
-}
-
-/* `rule` keeps `margins`, as many as there are words. */
-static int read_margins(const struct asked *asked, struct compare_rule *rule, struct compare_margin *margins,
-			struct err *e)
-{
-	int rc = 0;
-
-	rule->margins = margins;
-	for (size_t i = 0; !rc && i < asked->margins.count; i++)
-		rc = read_margin(asked->margins.items[i], asked, rule, margins, e);
-	return rc;
-}
 
 static int read_unit(const char *text, enum compare_unit_kind *kind, struct err *e)
 {
@@ -207,8 +160,8 @@ static enum status compare_arms(const struct cli_list *base, const struct cli_li
 	enum compare_unit_kind kind;
 	enum status status = STATUS_FAILED;
 	struct compare_margin *margins = or_abort(calloc(asked->margins.count + 1, sizeof(*margins)));
-	int rc = read_unit(asked->unit, &kind, e) ?: read_margins(asked, &rule, margins, e)
-					  ?: read_percent("--effect", asked->effect, &rule.effect, e);
+	int rc = read_unit(asked->unit, &kind, e) ?: compare_read_margins(asked->margins.items, asked->margins.count, asked->metric, &rule, margins, e)
+					  ?: compare_read_percent("--effect", asked->effect, &rule.effect, e);
 
 	rc = rc ?: add_runs_of_arm(&runs, base, ARM_BASE, asked, e) ?: add_runs_of_arm(&runs, with, ARM_WITH, asked, e)
 		?: compare_units(&runs, kind, e) ?: compare_join(&join, &runs, &choice, e);

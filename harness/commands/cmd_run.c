@@ -10,11 +10,11 @@
 #include "commands/commands.h"
 #include "commands/dry_run.h"
 #include "commands/run_progress.h"
+#include "commands/run_words.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "common/units.h"
 #include "run/channel.h"
 #include "run/forecast_run.h"
 #include "run/run.h"
@@ -185,16 +185,6 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	return status;
 }
 
-/* --device and --reps are --set by other names. */
-static void add_shorthand(struct cli_list *set, const char *format, const char *text, char **keep)
-{
-	if (!text)
-		return;
-	*keep = fs_path(format, text);
-	set->items = or_abort(realloc(set->items, (set->count + 1) * sizeof(*set->items)));
-	set->items[set->count++] = *keep;
-}
-
 /* An experiment runs wholly or not at all: one that was cut off would begin again at its first point. */
 static int check_budget(const struct run_options *o, const struct spec *spec, struct err *e)
 {
@@ -261,16 +251,6 @@ static enum status run_many(const struct run_options *o, const struct spec_overr
 	return campaign_run(&campaign, e);
 }
 
-/* kbtune has it from its environment; so have the runs of a campaign. The caller frees `real`. */
-static int use_profile_path(struct run_options *o, char **real, struct err *e)
-{
-	*real = o->profile_path ? realpath(o->profile_path, NULL) : NULL;
-	if (o->profile_path && (!*real || setenv("KBTUNE_PROFILES", *real, 1)))
-		return err_sys(e, -errno, o->profile_path, "look for profiles there");
-	o->profile_path = *real;
-	return 0;
-}
-
 static int check_arguments(const struct run_options *o, struct err *e)
 {
 	if (o->quiet && o->verbose)
@@ -281,33 +261,20 @@ static int check_arguments(const struct run_options *o, struct err *e)
 			     "run: no SPEC is given; 'kblat list experiments' shows those there are");
 }
 
-static int read_budget(struct run_options *o, struct err *e)
-{
-	char why[256];
-
-	if (!o->budget)
-		return 0;
-	if (unit_parse(UNIT_TIME_NS, o->budget, &o->budget_ns, why, sizeof(why)))
-		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL, "%s", why);
-	if (o->budget_ns <= 0)
-		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
-			       "must be more than no time; write it as 30min, 8h");
-	return 0;
-}
-
 static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
 {
 	char reps[24], *kept[2] = {NULL, NULL}, *profiles = NULL;
 	enum status status;
 
 	snprintf(reps, sizeof(reps), "%ld", o->reps);
-	add_shorthand(&o->set, "device=%s", o->device, &kept[0]);
-	add_shorthand(&o->set, "repetitions=%s", o->reps ? reps : NULL, &kept[1]);
+	run_words_shorthand(&o->set, "device=%s", o->device, &kept[0]);
+	run_words_shorthand(&o->set, "repetitions=%s", o->reps ? reps : NULL, &kept[1]);
 
 	const struct spec_overrides overrides = {o->set.items,	o->set.count, o->only.items,
 						 o->only.count, o->quick,     NULL};
 
-	if (check_arguments(o, e) || read_budget(o, e) || use_profile_path(o, &profiles, e))
+	if (check_arguments(o, e) || run_words_budget(o->budget, &o->budget_ns, e) ||
+	    run_words_profile_path(&o->profile_path, &profiles, e))
 		status = e->status;
 	else if (o->resume || campaign_is(o->args.items[0]))
 		status = run_many(o, &overrides, argc, argv, e);

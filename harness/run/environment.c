@@ -126,7 +126,7 @@ static int environment_start(struct environment *env, const char *profile, bool 
 	return channel_spawn(&env->holder, "kbtune", words, e);
 }
 
-static int plan(struct environment *env, const char *profile, struct err *e)
+int environment_plan(struct environment *env, const char *profile, struct err *e)
 {
 	json_t *answer;
 	int rc = environment_start(env, profile, true, e);
@@ -160,7 +160,7 @@ int environment_check(struct environment *env, const struct point *points, size_
 		const char *name = wanted(&points[i]);
 
 		if (name && !json_object_get(env->plans, name))
-			rc = plan(env, name, e);
+			rc = environment_plan(env, name, e);
 		if (!rc && name)
 			rc = check_places(env, &points[i], e);
 	}

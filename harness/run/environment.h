@@ -35,6 +35,9 @@ void environment_close(struct environment *env);
  */
 int environment_check(struct environment *env, const struct point *points, size_t count, struct err *e);
 
+/* What a profile would change here: into `plans`, under its name (or path). Fails as environment_check() does. */
+int environment_plan(struct environment *env, const char *profile, struct err *e);
+
 /* Apply what a point asks for, unless it is applied already; put back what it does not. -EINTR on a signal. */
 int environment_enter(struct environment *env, const struct point *p, struct err *e);
 bool environment_is_applied(const struct environment *env);

@@ -1,0 +1,254 @@
+#include "knobs/knobs_block.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "campaign/campaign_child.h"
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "compare/compare_plan.h"
+#include "knobs/knobs_arms.h"
+#include "run/channel.h"
+
+/* --- time --- */
+
+/* A run of an arm: the mean of those there were, or what was forecast. */
+static double expected_s(const struct knobs *k, const char *arm)
+{
+	double sum = 0;
+	const json_t *run;
+	size_t i, n = 0;
+
+	json_array_foreach (json_object_get(k->j, "runs"), i, run)
+		if (!strcmp(json_text(run, "arm"), arm) && !strcmp(json_text(run, "state"), "completed")) {
+			sum += json_number_or_nan(run, "took_s");
+			n++;
+		}
+	return n ? sum / (double)n
+		 : json_number_or_nan(json_object_get(k->j, "expected_s"),
+				      strcmp(arm, KNOBS_NONE) ? KNOBS_WHOLE : KNOBS_NONE);
+}
+
+double block_expected_s(const struct knobs *k, const json_t *arms)
+{
+	const json_t *arm;
+	double sum = 0;
+	size_t i;
+
+	json_array_foreach (arms, i, arm)
+		sum += expected_s(k, json_string_value(arm));
+	return sum;
+}
+
+static bool is_time(const struct knobs *k, double needs_s)
+{
+	double passed_s = (double)(channel_now_ms() - k->began_ms) / 1000;
+
+	return k->budget_s <= 0 || passed_s + needs_s <= k->budget_s;
+}
+
+/* --- a block's runs --- */
+
+static void add_run(struct knobs *k, const char *stage, size_t block, const json_t *arm)
+{
+	json_array_append_new(json_object_get(k->j, "runs"),
+			      json_pack("{s:s, s:I, s:O, s:s, s:n, s:[], s:n, s:s, s:n}", "stage", stage, "block",
+					(json_int_t)block, "arm", arm, "state", "pending", "run", "earlier",
+					"exit_status", "why", "", "took_s"));
+}
+
+/* Every arm once, in an order that nobody chose (Fisher and Yates). */
+static void plan_block(struct knobs *k, const char *stage, const json_t *arms, size_t block)
+{
+	uint64_t state = knobs_seed(k) + 1000003 * (uint64_t)json_array_size(json_object_get(k->j, "runs"));
+	size_t n = json_array_size(arms), *order = or_abort(calloc(n + 1, sizeof(*order)));
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	for (size_t i = n; i > 1; i--) {
+		size_t other = perm_random(&state, i), kept = order[i - 1];
+
+		order[i - 1] = order[other];
+		order[other] = kept;
+	}
+	for (size_t i = 0; i < n; i++)
+		add_run(k, stage, block, json_array_get(arms, order[i]));
+	free(order);
+}
+
+static bool is_planned(const struct knobs *k, const char *stage, size_t block)
+{
+	const json_t *run;
+	size_t i;
+
+	json_array_foreach (json_object_get(k->j, "runs"), i, run)
+		if (knobs_is_of(run, stage, (json_int_t)block))
+			return true;
+	return false;
+}
+
+/* --- one run --- */
+
+static void add_words(json_t *words, const char *flag, const json_t *list)
+{
+	const json_t *value;
+	size_t i;
+
+	json_array_foreach (list, i, value) {
+		json_array_append_new(words, json_string(flag));
+		json_array_append(words, (json_t *)value);
+	}
+}
+
+static void add_text(json_t *words, const char *flag, const char *text)
+{
+	if (!*text)
+		return;
+	json_array_append_new(words, json_string(flag));
+	json_array_append_new(words, json_string(text));
+}
+
+static json_t *run_words(const struct knobs *k, const json_t *arm)
+{
+	const json_t *options = knobs_options(k);
+	char *out = fs_path("%s/runs/%s", k->path, json_text(arm, "name")),
+	     *profiles = fs_path("%s/profiles", k->path),
+	     *environment = fs_path("environment=%s", json_text(arm, "environment"));
+	json_t *words = json_pack("[s, s, s, s, s, s, s, s]", "kblat", "run", json_text(k->j, "spec"), "--quiet",
+				  "--out", out, "--profile-path", profiles);
+
+	if (json_is_true(json_object_get(options, "quick")))
+		json_array_append_new(words, json_string("--quick"));
+	if (json_is_true(json_object_get(options, "mask")))
+		json_array_append_new(words, json_string("--mask"));
+	add_words(words, "--set", json_object_get(options, "set"));
+	add_text(words, "--set", environment);
+	add_words(words, "--only", json_object_get(options, "only"));
+	add_text(words, "--source", json_text(options, "source"));
+	add_text(words, "--sink", json_text(options, "sink"));
+	free(environment);
+	free(profiles);
+	free(out);
+	return words;
+}
+
+/* Strings are borrowed from `words`. */
+static char **run_argv(const json_t *words)
+{
+	char **argv = or_abort(calloc(json_array_size(words) + 1, sizeof(*argv)));
+
+	for (size_t i = 0; i < json_array_size(words); i++)
+		argv[i] = (char *)json_string_value(json_array_get(words, i));
+	return argv;
+}
+
+/* The run's directory, if the last line that was printed is one. */
+static void note_directory(const struct knobs *k, json_t *run, const char *line)
+{
+	size_t length = strlen(k->path);
+	char *file = fs_path("%s/run.json", line);
+
+	if (!strncmp(line, k->path, length) && line[length] == '/' && !access(file, F_OK))
+		json_object_set_new(run, "run", json_string(line + length + 1));
+	free(file);
+}
+
+static void set_state(json_t *run, const char *state, const char *why)
+{
+	json_object_set_new(run, "state", json_string(state));
+	json_object_set_new(run, "why", json_string(why));
+}
+
+/* One that measured counts, valid or not: points that are not valid are left out where they are judged. */
+static int conclude(const struct knobs *k, json_t *run, int status, struct err *e)
+{
+	const char *arm = json_text(run, "arm");
+
+	json_object_set_new(run, "exit_status", json_integer(status));
+	if ((status == STATUS_OK || status == STATUS_NO) && json_is_string(json_object_get(run, "run"))) {
+		set_state(run, "completed", "");
+		return 0;
+	}
+	if (child_is_interrupted()) {
+		set_state(run, "interrupted", "by a signal");
+		return 0;
+	}
+	set_state(run, status == STATUS_IMPOSSIBLE ? "impossible" : "failed", "see above");
+	return err_set(e, -ECHILD, status == STATUS_IMPOSSIBLE ? STATUS_IMPOSSIBLE : STATUS_FAILED, arm, "measure it",
+		       "%s, see above; 'kblat knobs --resume %s' tries it again",
+		       status == STATUS_IMPOSSIBLE ? "not possible on this machine" : "its run failed", k->path);
+}
+
+/* A run that was interrupted or failed stays, but no longer counts. */
+static void keep_earlier(json_t *run)
+{
+	if (json_is_string(json_object_get(run, "run")))
+		json_array_append(json_object_get(run, "earlier"), json_object_get(run, "run"));
+	json_object_set_new(run, "run", json_null());
+}
+
+static int measure_run(struct knobs *k, json_t *run, struct err *e)
+{
+	json_t *words = run_words(k, knobs_arm(k, json_text(run, "arm")));
+	char **argv = run_argv(words), *line = NULL;
+	const int64_t began_ms = channel_now_ms();
+	int status, rc;
+
+	keep_earlier(run);
+	set_state(run, "running", "");
+	rc = knobs_save(k, e);
+	status = rc ? rc : campaign_child_run(argv, NULL, &line, e);
+	if (status >= 0) {
+		note_directory(k, run, line);
+		json_object_set_new(run, "took_s", json_real((double)(channel_now_ms() - began_ms) / 1000));
+		rc = conclude(k, run, status, e);
+		rc = knobs_save(k, e) ?: rc;
+	} else {
+		rc = status;
+	}
+	free(line);
+	free(argv);
+	json_decref(words);
+	return rc;
+}
+
+static int measure_block(struct knobs *k, const char *stage, size_t block, size_t blocks, struct err *e)
+{
+	json_t *run;
+	size_t i, at = 0;
+	int rc = 0;
+
+	json_array_foreach (json_object_get(k->j, "runs"), i, run) {
+		if (!knobs_is_of(run, stage, (json_int_t)block))
+			continue;
+		at++;
+		if (rc || child_is_interrupted() || !strcmp(json_text(run, "state"), "completed"))
+			continue;
+		if (!k->quiet)
+			fprintf(stderr, "kblat: %s: block %zu of %zu, run %zu: %s\n", stage, block + 1, blocks, at,
+				json_text(run, "arm"));
+		rc = measure_run(k, run, e);
+	}
+	return rc;
+}
+
+int blocks_measure(struct knobs *k, const char *stage, const json_t *arms, size_t blocks, double reserve_s,
+		   struct err *e)
+{
+	int rc = 0;
+
+	for (size_t b = knobs_blocks_done(k, stage); !rc && b < blocks && !child_is_interrupted(); b++) {
+		if (!is_time(k, block_expected_s(k, arms) + reserve_s * (double)(b + 1)))
+			break;
+		if (!is_planned(k, stage, b))
+			plan_block(k, stage, arms, b);
+		rc = measure_block(k, stage, b, blocks, e);
+	}
+	return rc;
+}
