@@ -1,12 +1,12 @@
 # What each knob of a profile does alone, and what leaving it out does: a row a knob, with intervals.
 #
-#   name.tsv   row (from 1, the whole first), effect, low, high of the knob alone, the same of the whole without it,
-#              in per cent
+#   name.tsv   row (from 1, the whole first), effect, low, high of the knob alone, whether the interval holds for all
+#              together (1) or for the quantity alone (0); the same of the whole without it; in per cent
 #   rows, labels[]      the knobs
 #   reach, margin       of the axis, and what no one would mind, in per cent
 #   title
 set lmargin at screen px(280)
-set bmargin at screen py(height - 52)
+set bmargin at screen py(height - 62)
 set tmargin at screen py(70)
 set key at screen px(right),py(48)
 set xlabel "latency against none (alone) and against the whole (left out) [%]" noenhanced offset character 0,0.3
@@ -26,8 +26,14 @@ set bars 0.6
 table = name.".tsv"
 clip(x) = x < -reach ? -reach : x > reach ? reach : x
 at(row, side) = rows + 1 - row + side
-plot table skip 1 using (clip($2)):(at($1, 0.15)):(clip($3)):(clip($4)) with xerrorbars pointtype point_type(1) \
-		pointsize 0.8 linewidth 1.2 linecolor rgb colour(1) title "alone", \
-	table skip 1 using (clip($5)):(at($1, -0.15)):(clip($6)):(clip($7)) with xerrorbars pointtype point_type(2) \
-		pointsize 0.8 linewidth 1.2 linecolor rgb colour(2) title "left out", \
+is(joint, x) = joint == 1 ? x : NaN
+not(joint, x) = joint == 0 ? x : NaN
+plot table skip 1 using (clip(is($5, $2))):(at($1, 0.15)):(clip($3)):(clip($4)) with xerrorbars \
+		pointtype point_type(1) pointsize 0.8 linewidth 1.2 linecolor rgb colour(1) title "alone", \
+	table skip 1 using (clip(not($5, $2))):(at($1, 0.15)):(clip($3)):(clip($4)) with xerrorbars \
+		pointtype point_type(1) pointsize 0.8 linewidth 1.2 dashtype 3 linecolor rgb light(1) notitle, \
+	table skip 1 using (clip(is($9, $6))):(at($1, -0.15)):(clip($7)):(clip($8)) with xerrorbars \
+		pointtype point_type(2) pointsize 0.8 linewidth 1.2 linecolor rgb colour(2) title "left out", \
+	table skip 1 using (clip(not($9, $6))):(at($1, -0.15)):(clip($7)):(clip($8)) with xerrorbars \
+		pointtype point_type(2) pointsize 0.8 linewidth 1.2 dashtype 3 linecolor rgb light(2) notitle, \
 	NaN with boxes fillcolor rgb "#eef3ea" linecolor rgb "#aabba0" fillstyle solid 1 border title "margin"

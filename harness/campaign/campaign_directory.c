@@ -35,8 +35,7 @@ int directory_lock(const char *path, int *fd, struct err *e)
 	if (*fd < 0)
 		return err_sys(e, -errno, path, "open");
 	if (flock(*fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return err_set(e, -EBUSY, STATUS_FAILED, path, "go on with it",
-			       "another kblat works on this campaign");
+		return err_set(e, -EBUSY, STATUS_FAILED, path, "go on with it", "another kblat works on this campaign");
 	return 0;
 }
 

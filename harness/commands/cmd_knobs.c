@@ -4,7 +4,7 @@
 #include "commands/commands.h"
 #include "commands/run_words.h"
 #include "common/err.h"
-#include "knobs/knobs.h"
+#include "knobs/knobs_study.h"
 
 const struct cli_command cmd_knobs_cli = {
     .name = "knobs",
@@ -15,7 +15,8 @@ const struct cli_command cmd_knobs_cli = {
 	"Takes a profile apart and measures SPEC with each of its knobs alone, with each left out, with the whole and "
 	"with nothing: a run of each in random order is a block, then the next block. kbtune applies and puts back "
 	"around every run, whatever happens. Each knob alone is compared with nothing, the whole without it with the "
-	"whole, by the statistics of kblat compare, all held against one limit: the chance that any knob is found where "
+	"whole, by the statistics of kblat compare, all held against one limit: the chance that any knob is found "
+	"where "
 	"none does anything is at most 5 %.\n\n"
 	"A knob that goes by the shields is tested upon them, and is left out with them. Knobs that take a reboot, or "
 	"change nothing here, are listed as not tested. What is needed is measured against the whole once more, and is "
@@ -23,7 +24,8 @@ const struct cli_command cmd_knobs_cli = {
 	"A verdict takes 6 blocks; 12 are measured, or as many as --budget holds. What was interrupted, or did not fit "
 	"into the budget, goes on with kblat knobs --resume DIR. docs/knobs.md has the rules.\n\n"
 	"Exit status: 0 decided: a smaller profile suffices, all of it is needed, or nothing has an effect; 3 nothing "
-	"helps and something makes it slower; 4 undecided; 1 a run failed, or it was interrupted; 2 bad input: a profile "
+	"helps and something makes it slower; 4 undecided; 1 a run failed, or it was interrupted; 2 bad input: a "
+	"profile "
 	"whose knobs cannot be separated, a budget too small for one block; 77 not possible on this machine.",
     .min_args = 0,
     .max_args = 1,
@@ -72,7 +74,8 @@ enum status cmd_knobs(int argc, char **argv, struct err *e)
 	    {"quick", CLI_FLAG, &o.overrides.quick, NULL, "the spec's quick variant", 0, 0},
 	    {"out", CLI_STRING, &o.out, "DIR", "make the directory inside DIR", 0, 0},
 	    {"set", CLI_LIST, &asked.set, "KEY=VALUE", "change a setting in every point that has it", 0, 0},
-	    {"only", CLI_LIST, &asked.only, "KEY=VALUE", "keep the points that match; the same key again: either", 0, 0},
+	    {"only", CLI_LIST, &asked.only, "KEY=VALUE", "keep the points that match; the same key again: either", 0,
+	     0},
 	    {"source", CLI_STRING, &o.source, "CMD", "command prefix that starts the source endpoint", 0, 0},
 	    {"sink", CLI_STRING, &o.sink, "CMD", "command prefix that starts the sink endpoint", 0, 0},
 	    {"device", CLI_STRING, &asked.device, "DEV", "the RDMA device, as --set device=DEV", 0, 0},
@@ -82,7 +85,8 @@ enum status cmd_knobs(int argc, char **argv, struct err *e)
 	    {"metric", CLI_STRING, &o.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
 	    {"quantity", CLI_LIST, &o.quantities, "Q", "judge by these (p50 and p99); may be repeated", 0, 0},
 	    {"margin", CLI_LIST, &o.margins, "PCT",
-	     "the change that no one would mind, in per cent (2); Q=PCT is that of one quantity (p99=10); may be repeated",
+	     "the change that no one would mind, in per cent (2); Q=PCT is that of one quantity (p99=10); may be "
+	     "repeated",
 	     0, 0},
 	    {"seed", CLI_INT, &o.seed, "N", "of the order in a block, and of relabellings that are drawn (1)", 0,
 	     1L << 52},

@@ -9,7 +9,8 @@
 #include "common/err.h"
 
 extern const struct cli_command cmd_run_cli, cmd_list_cli, cmd_verify_cli, cmd_summary_cli, cmd_report_cli,
-    cmd_claims_cli, cmd_compare_cli, cmd_history_cli, cmd_knobs_cli, cmd_export_cli, cmd_doctor_cli, cmd_state_cli, cmd_endpoint_cli;
+    cmd_claims_cli, cmd_compare_cli, cmd_history_cli, cmd_knobs_cli, cmd_export_cli, cmd_doctor_cli, cmd_state_cli,
+    cmd_endpoint_cli;
 enum status cmd_run(int argc, char **argv, struct err *e);
 enum status cmd_list(int argc, char **argv, struct err *e);
 enum status cmd_verify(int argc, char **argv, struct err *e);

@@ -30,8 +30,7 @@ static int read_margin(const char *text, const char *metric, struct compare_rule
 	if (!equals)
 		return compare_read_percent("--margin", text, &rule->margin, e);
 	name = strndup(text, (size_t)(equals - text));
-	rc = name ? compare_quantity_find("--margin", metric, name, &one.key, e)
-		  : err_sys(e, -ENOMEM, NULL, "compare");
+	rc = name ? compare_quantity_find("--margin", metric, name, &one.key, e) : err_sys(e, -ENOMEM, NULL, "compare");
 	free(name);
 	rc = rc ?: compare_read_percent("--margin", equals + 1, &one.margin, e);
 	memmove(margins + 1, margins, rule->margin_count * sizeof(*margins));

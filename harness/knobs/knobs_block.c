@@ -19,7 +19,7 @@
 /* --- time --- */
 
 /* A run of an arm: the mean of those there were, or what was forecast. */
-static double expected_s(const struct knobs *k, const char *arm)
+static double run_expected_s(const struct knobs *k, const char *arm)
 {
 	double sum = 0;
 	const json_t *run;
@@ -42,7 +42,7 @@ double block_expected_s(const struct knobs *k, const json_t *arms)
 	size_t i;
 
 	json_array_foreach (arms, i, arm)
-		sum += expected_s(k, json_string_value(arm));
+		sum += run_expected_s(k, json_string_value(arm));
 	return sum;
 }
 
@@ -95,7 +95,7 @@ static bool is_planned(const struct knobs *k, const char *stage, size_t block)
 
 /* --- one run --- */
 
-static void add_words(json_t *words, const char *flag, const json_t *list)
+static void add_options(json_t *words, const char *flag, const json_t *list)
 {
 	const json_t *value;
 	size_t i;
@@ -106,7 +106,7 @@ static void add_words(json_t *words, const char *flag, const json_t *list)
 	}
 }
 
-static void add_text(json_t *words, const char *flag, const char *text)
+static void add_option(json_t *words, const char *flag, const char *text)
 {
 	if (!*text)
 		return;
@@ -117,8 +117,7 @@ static void add_text(json_t *words, const char *flag, const char *text)
 static json_t *run_words(const struct knobs *k, const json_t *arm)
 {
 	const json_t *options = knobs_options(k);
-	char *out = fs_path("%s/runs/%s", k->path, json_text(arm, "name")),
-	     *profiles = fs_path("%s/profiles", k->path),
+	char *out = fs_path("%s/runs/%s", k->path, json_text(arm, "name")), *profiles = fs_path("%s/profiles", k->path),
 	     *environment = fs_path("environment=%s", json_text(arm, "environment"));
 	json_t *words = json_pack("[s, s, s, s, s, s, s, s]", "kblat", "run", json_text(k->j, "spec"), "--quiet",
 				  "--out", out, "--profile-path", profiles);
@@ -127,11 +126,11 @@ static json_t *run_words(const struct knobs *k, const json_t *arm)
 		json_array_append_new(words, json_string("--quick"));
 	if (json_is_true(json_object_get(options, "mask")))
 		json_array_append_new(words, json_string("--mask"));
-	add_words(words, "--set", json_object_get(options, "set"));
-	add_text(words, "--set", environment);
-	add_words(words, "--only", json_object_get(options, "only"));
-	add_text(words, "--source", json_text(options, "source"));
-	add_text(words, "--sink", json_text(options, "sink"));
+	add_options(words, "--set", json_object_get(options, "set"));
+	add_option(words, "--set", environment);
+	add_options(words, "--only", json_object_get(options, "only"));
+	add_option(words, "--source", json_text(options, "source"));
+	add_option(words, "--sink", json_text(options, "sink"));
 	free(environment);
 	free(profiles);
 	free(out);
@@ -159,27 +158,27 @@ static void note_directory(const struct knobs *k, json_t *run, const char *line)
 	free(file);
 }
 
-static void set_state(json_t *run, const char *state, const char *why)
+static void set_run_state(json_t *run, const char *state, const char *why)
 {
 	json_object_set_new(run, "state", json_string(state));
 	json_object_set_new(run, "why", json_string(why));
 }
 
 /* One that measured counts, valid or not: points that are not valid are left out where they are judged. */
-static int conclude(const struct knobs *k, json_t *run, int status, struct err *e)
+static int conclude_run(const struct knobs *k, json_t *run, int status, struct err *e)
 {
 	const char *arm = json_text(run, "arm");
 
 	json_object_set_new(run, "exit_status", json_integer(status));
 	if ((status == STATUS_OK || status == STATUS_NO) && json_is_string(json_object_get(run, "run"))) {
-		set_state(run, "completed", "");
+		set_run_state(run, "completed", "");
 		return 0;
 	}
 	if (child_is_interrupted()) {
-		set_state(run, "interrupted", "by a signal");
+		set_run_state(run, "interrupted", "by a signal");
 		return 0;
 	}
-	set_state(run, status == STATUS_IMPOSSIBLE ? "impossible" : "failed", "see above");
+	set_run_state(run, status == STATUS_IMPOSSIBLE ? "impossible" : "failed", "see above");
 	return err_set(e, -ECHILD, status == STATUS_IMPOSSIBLE ? STATUS_IMPOSSIBLE : STATUS_FAILED, arm, "measure it",
 		       "%s, see above; 'kblat knobs --resume %s' tries it again",
 		       status == STATUS_IMPOSSIBLE ? "not possible on this machine" : "its run failed", k->path);
@@ -201,13 +200,13 @@ static int measure_run(struct knobs *k, json_t *run, struct err *e)
 	int status, rc;
 
 	keep_earlier(run);
-	set_state(run, "running", "");
+	set_run_state(run, "running", "");
 	rc = knobs_save(k, e);
 	status = rc ? rc : campaign_child_run(argv, NULL, &line, e);
 	if (status >= 0) {
 		note_directory(k, run, line);
 		json_object_set_new(run, "took_s", json_real((double)(channel_now_ms() - began_ms) / 1000));
-		rc = conclude(k, run, status, e);
+		rc = conclude_run(k, run, status, e);
 		rc = knobs_save(k, e) ?: rc;
 	} else {
 		rc = status;

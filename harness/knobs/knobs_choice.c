@@ -22,7 +22,7 @@ static const char **texts_of(const json_t *list)
 	return texts;
 }
 
-static int read_quantities(struct knobs_choice *c, const json_t *asked, struct err *e)
+static int choice_quantities(struct knobs_choice *c, const json_t *asked, struct err *e)
 {
 	int rc = 0;
 
@@ -51,7 +51,7 @@ int choice_read(const json_t *options, struct knobs_choice *c, struct err *e)
 		     .effect = MARGIN,
 		     .seed = (uint64_t)json_integer_value(json_object_get(options, "seed"))},
 	    .margins = or_abort(calloc(json_array_size(margins) + 2, sizeof(*c->margins)))};
-	rc = read_quantities(c, json_object_get(options, "quantities"), e);
+	rc = choice_quantities(c, json_object_get(options, "quantities"), e);
 	rc = rc ?: compare_read_margins(texts, json_array_size(margins), c->choice.metric, &c->rule, c->margins, e);
 	free(texts);
 	return rc;

@@ -13,9 +13,10 @@
 #define WIDTH  900
 #define ROW    34 /* pixels */
 #define ABOVE  90
-#define BELOW  60
+#define BELOW  72
 #define LABEL  34
-#define CUT_AT 4 /* times the largest effect: intervals are cut off there */
+#define FAR    1e6
+#define CUT_AT 2 /* times the largest effect: intervals are cut off there */
 
 static const char *const ways[] = {"alone", "without"};
 
@@ -26,21 +27,22 @@ static const json_t *comparison_of(const json_t *result, const json_t *knob, siz
 	return way ? NULL : knobs_comparison(result, "", "whole");
 }
 
-/* Effect, low and high in per cent; NaN where there is none. What has no end ends far away. */
-static void numbers_of(const json_t *comparison, double *number)
+/* Effect, low and high in per cent, NaN where there is none, and whether the interval is of all together. What has no end
+ * ends far away. */
+static void row_numbers(const json_t *comparison, double *number)
 {
 	const json_t *point, *q = knobs_table_telling(comparison, &point);
 
-	number[0] = json_number_or_nan(q, "effect_percent");
-	number[1] = json_number_or_nan(q, "low_percent");
-	number[2] = json_number_or_nan(q, "high_percent");
+	number[0] = number[1] = number[2] = number[3] = NAN;
 	if (!q)
 		return;
-	number[1] = isnan(number[1]) ? -1e6 : number[1];
-	number[2] = isnan(number[2]) ? 1e6 : number[2];
+	number[0] = json_number_or_nan(q, "effect_percent");
+	number[3] = knobs_table_interval(q, &number[1], &number[2]) ? 0 : 1;
+	number[1] = isnan(number[1]) ? -FAR : number[1];
+	number[2] = isnan(number[2]) ? FAR : number[2];
 }
 
-static char *label_of(const json_t *result, const json_t *knob)
+static char *row_label(const json_t *result, const json_t *knob)
 {
 	const json_t *point, *q = knobs_table_telling(comparison_of(result, knob, 0), &point);
 	char *text = fs_path("%s%s%s", knob ? json_text(knob, "name") : "the whole", q ? ": " : "",
@@ -63,23 +65,26 @@ static const json_t **rows_of(const json_t *knobs, size_t *count)
 	return rows;
 }
 
-static void write_rows(FILE *table, const json_t *result, const json_t **rows, size_t count, double *most)
+static void write_knob_rows(FILE *table, const json_t *result, const json_t **rows, size_t count, double *most)
 {
-	fputs("row\talone\talone_low\talone_high\twithout\twithout_low\twithout_high\n", table);
+	fputs("row\talone\talone_low\talone_high\talone_joint\twithout\twithout_low\twithout_high\twithout_joint\n",
+	      table);
 	*most = 1;
 	for (size_t i = 0; i < count; i++) {
-		double number[2][3];
-
+		fprintf(table, "%zu", i + 1);
 		for (size_t way = 0; way < 2; way++) {
-			numbers_of(comparison_of(result, rows[i], way), number[way]);
-			*most = fmax(*most, fabs(number[way][0]));
+			double number[4];
+
+			row_numbers(comparison_of(result, rows[i], way), number);
+			*most = fmax(*most, fabs(number[0]));
+			for (size_t n = 0; n < 4; n++)
+				fprintf(table, "\t%.4f", number[n]);
 		}
-		fprintf(table, "%zu\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", i + 1, number[0][0], number[0][1],
-			number[0][2], number[1][0], number[1][1], number[1][2]);
+		fputc('\n', table);
 	}
 }
 
-static int add_figure(struct figures *f, const json_t *knobs, const json_t **rows, size_t count, struct err *e)
+static int add_knobs_figure(struct figures *f, const json_t *knobs, const json_t **rows, size_t count, struct err *e)
 {
 	const json_t *result = json_object_get(knobs, "result");
 	FILE *table = figure_begin(f, "knobs", NULL, fs_path("knobs"),
@@ -89,14 +94,14 @@ static int add_figure(struct figures *f, const json_t *knobs, const json_t **row
 
 	if (!table)
 		return figure_end(f, table, e);
-	write_rows(table, result, rows, count, &most);
+	write_knob_rows(table, result, rows, count, &most);
 	title = figure_one_line(fs_path("%s: the knobs of %s", json_text(knobs, "name"), json_text(knobs, "profile")),
 				FIGURE_TITLE_MAX);
 	figure_set(f, "title", title);
 	free(title);
 	figure_set_array(f, "labels", count);
 	for (size_t i = 0; i < count; i++) {
-		char *label = label_of(result, rows[i]);
+		char *label = row_label(result, rows[i]);
 
 		figure_set_item(f, "labels", i, label);
 		free(label);
@@ -115,7 +120,7 @@ int knobs_figure_add(struct figures *f, const json_t *knobs, struct err *e)
 	int rc = 0;
 
 	if (knobs_table_telling(knobs_comparison(result, "", "whole"), &point))
-		rc = add_figure(f, knobs, rows, count, e);
+		rc = add_knobs_figure(f, knobs, rows, count, e);
 	free(rows);
 	return rc;
 }

@@ -6,7 +6,7 @@
 #include "common/or_abort.h"
 #include "compare/compare_judge.h"
 
-static void add_entry(struct knobs_joint *all, struct compare_entry entry)
+static void joint_add_entry(struct knobs_joint *all, struct compare_entry entry)
 {
 	all->entries = grow_or_abort(all->entries, all->count, sizeof(*all->entries));
 	all->perms = grow_or_abort(all->perms, all->count, sizeof(*all->perms));
@@ -22,7 +22,7 @@ void joint_add(struct knobs_joint *all, const struct compare_join *j, const stru
 			const struct compare_values *v = &j->point[i].quantity[q];
 
 			if (v->value)
-				add_entry(all, compare_entry_make(j, &j->point[i], v, rule));
+				joint_add_entry(all, compare_entry_make(j, &j->point[i], v, rule));
 		}
 }
 

@@ -35,7 +35,7 @@ static const char *verdict_of(const json_t *points)
 									: compare_verdicts[COMPARE_EQUIVALENT];
 }
 
-static json_t *point_json(const struct compare_join *j, const struct compare_point *p)
+static json_t *judged_point_json(const struct compare_join *j, const struct compare_point *p)
 {
 	char *label = compare_label(j, p);
 	json_t *point = json_pack("{s:I, s:s, s:s, s:[], s:[]}", "id", p->id, "label", label, "metric",
@@ -63,9 +63,9 @@ static void add_entries(const struct knobs_joint *all, const struct pair *pair, 
 		if (joint_is_judged(all, i))
 			json_array_append_new(json_object_get(point, "quantities"), compare_entry_json(t));
 		else
-			json_array_append_new(json_object_get(point, "not_compared"),
-					      json_pack("{s:s, s:s}", "quantity", t->values->of.key, "why",
-							"valid in too few blocks"));
+			json_array_append_new(
+			    json_object_get(point, "not_compared"),
+			    json_pack("{s:s, s:s}", "quantity", t->values->of.key, "why", "valid in too few blocks"));
 	}
 }
 
@@ -74,7 +74,7 @@ static json_t *comparison_json(const json_t *asked, const struct pair *pair, con
 	json_t *points = json_array(), *one = json_copy((json_t *)asked);
 
 	for (size_t i = 0; i < pair->join.count; i++)
-		json_array_append_new(points, point_json(&pair->join, &pair->join.point[i]));
+		json_array_append_new(points, judged_point_json(&pair->join, &pair->join.point[i]));
 	add_entries(all, pair, points);
 	json_object_set_new(one, "verdict", json_string(verdict_of(points)));
 	json_object_set_new(one, "points", points);
@@ -164,16 +164,17 @@ static json_t *result_json(const struct knobs *k, const struct pair *pairs, cons
 	return result;
 }
 
-static int join_all(const struct knobs *k, const struct knobs_choice *c, struct arm_runs *arms, struct pair *pairs,
-		    struct err *e)
+static int join_comparisons(const struct knobs *k, const struct knobs_choice *c, struct arm_runs *arms,
+			    struct pair *pairs, struct err *e)
 {
 	const json_t *asked;
 	size_t i;
 	int rc = 0;
 
 	json_array_foreach (json_object_get(k->j, "comparisons"), i, asked)
-		rc = rc ?: pair_join(&pairs[i], k, KNOBS_STAGE_BLOCKS, arms, json_text(asked, "base"),
-				     json_text(asked, "with"), &c->choice, e);
+		rc = rc
+			 ?: pair_join(&pairs[i], k, KNOBS_STAGE_BLOCKS, arms, json_text(asked, "base"),
+				      json_text(asked, "with"), &c->choice, e);
 	return rc;
 }
 
@@ -184,7 +185,7 @@ json_t *knobs_judge(const struct knobs *k, const struct knobs_choice *c, struct 
 	struct arm_runs arms = {NULL, 0};
 	struct knobs_joint all = {.entries = NULL};
 	json_t *result = NULL;
-	int rc = join_all(k, c, &arms, pairs, e);
+	int rc = join_comparisons(k, c, &arms, pairs, e);
 
 	for (size_t i = 0; !rc && i < count; i++)
 		joint_add(&all, &pairs[i].join, &c->rule);

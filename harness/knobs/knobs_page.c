@@ -10,12 +10,12 @@
 #include "knobs/knobs_table.h"
 #include "report/answer_page.h"
 
-static int draw(struct figures *f, const void *arg, struct err *e)
+static int draw_knobs(struct figures *f, const void *arg, struct err *e)
 {
 	return knobs_figure_add(f, ((const struct knobs *)arg)->j, e);
 }
 
-static void write_answer(const struct page *p, const json_t *smallest)
+static void write_knobs_answer(const struct page *p, const json_t *smallest)
 {
 	const char *verdict = html_string(smallest, "verdict", "undecided");
 	const char *style = !strcmp(verdict, "worse") ? "no" : !strcmp(verdict, "undecided") ? "part" : "ok";
@@ -27,18 +27,20 @@ static void write_answer(const struct page *p, const json_t *smallest)
 	html_printf(p, ".</p></div>\n");
 }
 
-static void write_page(const struct page *p, const void *arg)
+static void write_knobs_page(const struct page *p, const void *arg)
 {
 	const struct knobs *k = arg;
 
-	write_answer(p, json_object_get(k->j, "smallest"));
+	write_knobs_answer(p, json_object_get(k->j, "smallest"));
 	html_no_figures(p);
 	html_printf(p, "<section>\n<h2>Each knob</h2>\n");
 	for (size_t i = 0; i < p->figures->count; i++)
-		html_figure(p, &p->figures->items[i],
-			    "What each knob does alone, and what leaving it out of the whole does; of each the quantity "
-			    "that says most. The bars are 95 % intervals, which hold for all of them together.",
-			    " class=\"overview broad\"");
+		html_figure(
+		    p, &p->figures->items[i],
+		    "What each knob does alone, and what leaving it out of the whole does; of each the quantity "
+		    "that says most. The bars are 95 % intervals, which hold for all of them together; faint: 90 %, of "
+		    "that one alone.",
+		    " class=\"overview broad\"");
 	html_printf(p, "</section>\n");
 	html_printed(p, "As a table", knobs_table, k->j);
 }
@@ -46,16 +48,15 @@ static void write_page(const struct page *p, const void *arg)
 int knobs_page_make(const struct knobs *k, struct err *e)
 {
 	char *dir = fs_path("%s/derived", k->path), *html = NULL;
-	char *title =
-	    fs_path("%s: which knobs of %s help", json_text(k->j, "name"), json_text(k->j, "profile"));
+	char *title = fs_path("%s: which knobs of %s help", json_text(k->j, "name"), json_text(k->j, "profile"));
 	const struct answer_page page = {
 	    .dir = dir,
 	    .json_name = "knobs.json",
 	    .json = k->j,
 	    .title = title,
 	    .foot = "Made by <code>kblat knobs</code>; the numbers are in knobs.json, the rules in docs/knobs.md.",
-	    .draw = draw,
-	    .write = write_page,
+	    .draw = draw_knobs,
+	    .write = write_knobs_page,
 	    .arg = k,
 	};
 	int rc = fs_remove_tree(dir, e) ?: fs_mkdirs(dir, e) ?: answer_page_make(&page, &html, e);

@@ -16,7 +16,8 @@ struct arm_run_list {
 };
 
 /* Of whole blocks alone: the others have no partner. The machine's state is large, and not looked at. */
-static int read_arm(struct compare_runs *runs, const struct knobs *k, const char *stage, const char *arm, struct err *e)
+static int read_arm_runs(struct compare_runs *runs, const struct knobs *k, const char *stage, const char *arm,
+			 struct err *e)
 {
 	const json_t *run;
 	size_t i;
@@ -48,7 +49,7 @@ static int find_arm(struct arm_runs *arms, const struct knobs *k, const char *st
 			return 0;
 	arms->lists = grow_or_abort(arms->lists, arms->count, sizeof(*arms->lists));
 	arms->lists[arms->count] = (struct arm_run_list){.name = name};
-	return read_arm(&arms->lists[arms->count++].runs, k, stage, name, e);
+	return read_arm_runs(&arms->lists[arms->count++].runs, k, stage, name, e);
 }
 
 static void borrow_runs(struct compare_runs *to, const struct compare_runs *from, enum compare_arm arm)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ static json_t *texts_json(const char *const *list, size_t count)
 	return j;
 }
 
-static json_t *options_json(const struct knobs_options *o)
+static json_t *plan_options_json(const struct knobs_options *o)
 {
 	const struct spec_overrides *v = &o->overrides;
 
@@ -44,7 +45,7 @@ static json_t *options_json(const struct knobs_options *o)
 			 (json_int_t)o->seed);
 }
 
-bool plan_has_options(const struct knobs_options *o)
+bool knobs_has_options(const struct knobs_options *o)
 {
 	const struct spec_overrides *v = &o->overrides;
 
@@ -62,16 +63,17 @@ static int check_asked(const struct knobs_options *o, struct err *e)
 			       "knobs: no --profile is given; 'kbtune profiles' lists those there are");
 	for (size_t i = 0; i < o->overrides.set_count; i++)
 		if (!strncmp(o->overrides.set[i], "environment=", 12))
-			return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
-				       "knobs: --set %s is not for you to choose: the knobs of --profile are what is varied",
-				       o->overrides.set[i]);
+			return err_set(
+			    e, -EINVAL, STATUS_USAGE, NULL, NULL,
+			    "knobs: --set %s is not for you to choose: the knobs of --profile are what is varied",
+			    o->overrides.set[i]);
 	return 0;
 }
 
 /* --- the spec --- */
 
 /* A spec with the environment that all of its points will have, and how long a run of it takes. */
-static int load_spec(const struct knobs_options *o, const char *environment, struct spec *spec, double *expected_s)
+static int plan_load_spec(const struct knobs_options *o, const char *environment, struct spec *spec, double *expected_s)
 {
 	const struct spec_overrides *v = &o->overrides;
 	const char **set = or_abort(calloc(v->set_count + 1, sizeof(*set)));
@@ -102,7 +104,7 @@ static int load_spec(const struct knobs_options *o, const char *environment, str
 
 /* --- the record --- */
 
-const char *plan_boot(char *buf, size_t size)
+const char *knobs_boot_id(char *buf, size_t size)
 {
 	char *text = NULL;
 
@@ -113,7 +115,7 @@ const char *plan_boot(char *buf, size_t size)
 	return buf;
 }
 
-static json_t *describe(const struct knobs_options *o, const struct spec *spec, json_t *knobs)
+static json_t *plan_describe(const struct knobs_options *o, const struct spec *spec, json_t *knobs)
 {
 	json_t *argv = texts_json((const char *const *)o->argv, (size_t)o->argc);
 	char utc[32], boot[64], *path = realpath(spec->path, NULL);
@@ -124,14 +126,14 @@ static json_t *describe(const struct knobs_options *o, const struct spec *spec, 
 		      "s:n, s:n}",
 		      "schema", 1, "status", "RUNNING", "spec", path ? path : spec->path, "name", spec->name, "profile",
 		      o->profile, "argv", argv, "version", kblat_version, "commit", kblat_commit, "started_utc",
-		      utc_now(utc, sizeof(utc), 0), "ended_utc", "boot", plan_boot(boot, sizeof(boot)), "points",
-		      spec_points_json(spec), "options", options_json(o), "expected_s", "knobs", knobs, "arms",
+		      utc_now(utc, sizeof(utc), 0), "ended_utc", "boot", knobs_boot_id(boot, sizeof(boot)), "points",
+		      spec_points_json(spec), "options", plan_options_json(o), "expected_s", "knobs", knobs, "arms",
 		      "comparisons", "runs", "result", "smallest");
 	free(path);
 	return j;
 }
 
-json_t *plan_block_arms(const struct knobs *k)
+json_t *knobs_block_arms(const struct knobs *k)
 {
 	json_t *names = json_array();
 	const json_t *arm;
@@ -146,9 +148,9 @@ json_t *plan_block_arms(const struct knobs *k)
 /* --- time --- */
 
 /* One block, and the two runs of a candidate for the smallest profile that go with it. */
-static double block_s(const struct knobs *k)
+static double plan_block_s(const struct knobs *k)
 {
-	json_t *arms = plan_block_arms(k), *pair = json_pack("[s, s]", KNOBS_WHOLE, KNOBS_WHOLE);
+	json_t *arms = knobs_block_arms(k), *pair = json_pack("[s, s]", KNOBS_WHOLE, KNOBS_WHOLE);
 	double sum = block_expected_s(k, arms) + block_expected_s(k, pair);
 
 	json_decref(pair);
@@ -156,10 +158,10 @@ static double block_s(const struct knobs *k)
 	return sum;
 }
 
-static int check_budget(struct knobs *k, const struct knobs_options *o, struct err *e)
+static int plan_check_budget(struct knobs *k, const struct knobs_options *o, struct err *e)
 {
 	char needed[FORECAST_TEXT_MAX], all[FORECAST_TEXT_MAX], given[FORECAST_TEXT_MAX];
-	const double one_s = block_s(k);
+	const double one_s = plan_block_s(k);
 	double count = o->blocks ? (double)o->blocks : KNOBS_BLOCKS;
 
 	if (o->budget_s > 0 && one_s > o->budget_s)
@@ -195,7 +197,7 @@ static void set_expected(struct knobs *k, double none_s, double whole_s)
 	json_object_set_new(expected, KNOBS_WHOLE, json_real(whole_s));
 }
 
-int plan_make(struct knobs_plan *plan, struct knobs *k, const struct knobs_options *o, struct err *e)
+int knobs_plan_make(struct knobs_plan *plan, struct knobs *k, const struct knobs_options *o, struct err *e)
 {
 	double none_s = 0, whole_s = 0;
 	struct spec spec = {.path = NULL}, tuned = {.path = NULL};
@@ -205,31 +207,31 @@ int plan_make(struct knobs_plan *plan, struct knobs *k, const struct knobs_optio
 	*plan = (struct knobs_plan){NULL};
 	if (rc)
 		return rc;
-	rc = load_spec(o, KNOBS_NONE, &spec, &none_s) ?: load_spec(o, KNOBS_WHOLE, &tuned, &whole_s);
+	rc = plan_load_spec(o, KNOBS_NONE, &spec, &none_s) ?: plan_load_spec(o, KNOBS_WHOLE, &tuned, &whole_s);
 	if (rc)
 		err_set(e, rc, STATUS_USAGE, o->spec, NULL, "the spec has faults");
 	if (!rc && !(knobs = profile_knobs(o->profile, e)))
 		rc = -EINVAL;
 	if (!rc) {
 		plan->runs = run_parent(&spec, o->out);
-		k->j = describe(o, &spec, knobs);
+		k->j = plan_describe(o, &spec, knobs);
 		arms_make(k);
 		set_expected(k, none_s, whole_s);
-		rc = check_choice(k, e) ?: check_budget(k, o, e);
+		rc = check_choice(k, e) ?: plan_check_budget(k, o, e);
 	}
 	spec_free(&tuned);
 	spec_free(&spec);
 	return rc;
 }
 
-void plan_free(struct knobs_plan *plan)
+void knobs_plan_free(struct knobs_plan *plan)
 {
 	free(plan->runs);
 }
 
 /* --- a dry run --- */
 
-static void print_knob(const json_t *knob)
+static void plan_print_knob(const json_t *knob)
 {
 	char name[TEXT_QUOTE_MAX], why[512];
 	const char *text = json_text(knob, "why"), *cost = json_text(knob, "cost");
@@ -244,10 +246,10 @@ static void print_knob(const json_t *knob)
 		printf("  %-28s costs: %s\n", "", text_clean(cost, strlen(cost), why, sizeof(why)));
 }
 
-void plan_show(const struct knobs *k, const struct knobs_options *o)
+void knobs_plan_show(const struct knobs *k, const struct knobs_options *o)
 {
 	char one[FORECAST_TEXT_MAX], all[FORECAST_TEXT_MAX];
-	json_t *arms = plan_block_arms(k);
+	json_t *arms = knobs_block_arms(k);
 	double asked = json_number_value(json_object_get(knobs_options(k), "blocks"));
 	double left = asked - (double)knobs_blocks_done(k, KNOBS_STAGE_BLOCKS);
 	const json_t *knob;
@@ -260,9 +262,9 @@ void plan_show(const struct knobs *k, const struct knobs_options *o)
 	}
 	printf("knobs of %s:\n", json_text(k->j, "profile"));
 	json_array_foreach (json_object_get(k->j, "knobs"), i, knob)
-		print_knob(knob);
+		plan_print_knob(knob);
 	printf("%zu arms a block, about %s; %g of %g blocks to measure, about %s with the smallest profile's\n",
 	       json_array_size(arms), forecast_text(block_expected_s(k, arms), one, sizeof(one)), left, asked,
-	       forecast_text(left * block_s(k), all, sizeof(all)));
+	       forecast_text(left * plan_block_s(k), all, sizeof(all)));
 	json_decref(arms);
 }

@@ -33,7 +33,7 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-static void write_text(const char *text, FILE *out)
+static void write_yaml_text(const char *text, FILE *out)
 {
 	json_t *j = is_plain(text) ? NULL : json_string(text);
 
@@ -44,7 +44,7 @@ static void write_text(const char *text, FILE *out)
 	json_decref(j);
 }
 
-static void write_value(const json_t *value, FILE *out)
+static void write_yaml_value(const json_t *value, FILE *out)
 {
 	const char *key, *between = "";
 	json_t *item;
@@ -54,21 +54,21 @@ static void write_value(const json_t *value, FILE *out)
 		fputc('[', out);
 		json_array_foreach (value, i, item) {
 			fputs(i ? ", " : "", out);
-			write_value(item, out);
+			write_yaml_value(item, out);
 		}
 		fputc(']', out);
 	} else if (json_is_object(value)) {
 		fputc('{', out);
 		json_object_foreach ((json_t *)value, key, item) {
 			fputs(between, out);
-			write_text(key, out);
+			write_yaml_text(key, out);
 			fputs(": ", out);
-			write_value(item, out);
+			write_yaml_value(item, out);
 			between = ", ";
 		}
 		fputc('}', out);
 	} else {
-		write_text(json_string_value(value), out);
+		write_yaml_text(json_string_value(value), out);
 	}
 }
 
@@ -95,7 +95,7 @@ static json_t *merge_settings(const json_t *knobs, const json_t *ids)
 	return all;
 }
 
-static void write_profile(const char *title, const char *comment, const json_t *settings, FILE *out)
+static void write_yaml_profile(const char *title, const char *comment, const json_t *settings, FILE *out)
 {
 	json_t *value;
 	const char *key;
@@ -103,11 +103,11 @@ static void write_profile(const char *title, const char *comment, const json_t *
 	if (comment)
 		fputs(comment, out);
 	fputs("kbtune: 1\ntitle: ", out);
-	write_text(title, out);
+	write_yaml_text(title, out);
 	fputc('\n', out);
 	json_object_foreach ((json_t *)settings, key, value) {
 		fprintf(out, "%s: ", key);
-		write_value(value, out);
+		write_yaml_value(value, out);
 		fputc('\n', out);
 	}
 }
@@ -144,7 +144,7 @@ int profile_write(const char *folder, const char *title, const char *comment, co
 	FILE *out = or_abort(open_memstream(&text, &size));
 	int rc;
 
-	write_profile(title, comment, settings, out);
+	write_yaml_profile(title, comment, settings, out);
 	fclose(out);
 	rc = fs_mkdirs(folder, e) ?: fs_write(path, text, size, e) ?: copy_own_conf(folder, knobs, ids, e);
 	json_decref(settings);
@@ -321,11 +321,13 @@ static int check_separable(const char *profile, const json_t *knobs, struct err 
 		return 0;
 	if (!n)
 		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, profile, NULL,
-			       "none of its knobs changes anything on this machine; 'kbtune plan %s' says why", profile);
-	return err_set(e, -EINVAL, STATUS_USAGE, profile, NULL,
-		       "its knobs cannot be separated: %s alone changes anything here; measure the profile against none "
-		       "(environment: [none, %s]) and use kblat compare",
-		       only, profile);
+			       "none of its knobs changes anything on this machine; 'kbtune plan %s' says why",
+			       profile);
+	return err_set(
+	    e, -EINVAL, STATUS_USAGE, profile, NULL,
+	    "its knobs cannot be separated: %s alone changes anything here; measure the profile against none "
+	    "(environment: [none, %s]) and use kblat compare",
+	    only, profile);
 }
 
 static int probe_all(struct probe *p, const char *profile, struct err *e)

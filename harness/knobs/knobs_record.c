@@ -48,9 +48,8 @@ const json_t *knobs_arm(const struct knobs *k, const char *name)
 
 void knobs_add_arm(struct knobs *k, const char *name, json_t *ids)
 {
-	json_array_append_new(json_object_get(k->j, "arms"),
-			      json_pack("{s:s, s:s, s:o*}", "name", name, "environment", ids ? name : "none", "knobs",
-					ids));
+	json_array_append_new(json_object_get(k->j, "arms"), json_pack("{s:s, s:s, s:o*}", "name", name, "environment",
+								       ids ? name : "none", "knobs", ids));
 }
 
 bool knobs_is_of(const json_t *run, const char *stage, json_int_t block)

@@ -118,7 +118,7 @@ static char *names_of(const struct knobs *k, const json_t *ids)
 }
 
 /* `ids` and `steps` are stolen; no ids: none was found. */
-static void conclude(struct knobs *k, const char *verdict, json_t *ids, json_t *steps, const char *format)
+static void conclude_smallest(struct knobs *k, const char *verdict, json_t *ids, json_t *steps, const char *format)
 {
 	char *names = names_of(k, ids);
 
@@ -139,17 +139,19 @@ static void conclude_without(struct knobs *k, const json_t *result, json_t *step
 
 	json_array_foreach (json_object_get(result, "knobs"), i, knob) {
 		worse |= !strcmp(json_text(knob, "verdict"), "worse");
-		same &= !strcmp(json_text(knob, "verdict"), "no effect") ||
-			!strcmp(json_text(knob, "verdict"), "untested");
+		same &=
+		    !strcmp(json_text(knob, "verdict"), "no effect") || !strcmp(json_text(knob, "verdict"), "untested");
 	}
 	if (worse)
-		conclude(k, "worse", NULL, steps, "nothing of %s was found to help, and some of it makes it slower");
+		conclude_smallest(k, "worse", NULL, steps,
+				  "nothing of %s was found to help, and some of it makes it slower");
 	else if (same)
-		conclude(k, "nothing", json_array(), steps, "nothing of %s has an effect here");
+		conclude_smallest(k, "nothing", json_array(), steps, "nothing of %s has an effect here");
 	else
-		conclude(k, "undecided", NULL, steps,
-			 "no knob of %s was found to have an effect, nor all to have none; more blocks show smaller "
-			 "effects");
+		conclude_smallest(
+		    k, "undecided", NULL, steps,
+		    "no knob of %s was found to have an effect, nor all to have none; more blocks show smaller "
+		    "effects");
 }
 
 /* --- measuring a candidate --- */
@@ -201,12 +203,12 @@ static int try_candidates(struct knobs *k, const struct knobs_choice *c, const j
 	if (!json_array_size(ids))
 		conclude_without(k, result, steps);
 	else if (found > 0)
-		conclude(k, "found", json_incref(ids), steps, "of %s you need: %s");
+		conclude_smallest(k, "found", json_incref(ids), steps, "of %s you need: %s");
 	else if (whole)
-		conclude(k, "whole", json_incref(ids), steps, "of %s you need all: %s");
+		conclude_smallest(k, "whole", json_incref(ids), steps, "of %s you need all: %s");
 	else
-		conclude(k, "undecided", json_incref(ids), steps,
-			 "of %s these help: %s; that they suffice was not shown");
+		conclude_smallest(k, "undecided", json_incref(ids), steps,
+				  "of %s these help: %s; that they suffice was not shown");
 	json_decref(ids);
 	return found < 0 ? found : 0;
 }
@@ -221,8 +223,8 @@ int smallest_find(struct knobs *k, const struct knobs_choice *c, struct err *e)
 int smallest_write(const struct knobs *k, struct err *e)
 {
 	const json_t *smallest = json_object_get(k->j, "smallest"), *ids = json_object_get(smallest, "knobs");
-	char *folder = fs_path("%s/smallest", k->path), *title = fs_path("What is needed of %s",
-									 json_text(k->j, "profile"));
+	char *folder = fs_path("%s/smallest", k->path),
+	     *title = fs_path("What is needed of %s", json_text(k->j, "profile"));
 	char *comment = fs_path("# %s\n# Measured by %s, in %s.\n", json_text(smallest, "answer"),
 				json_text(k->j, "name"), k->path);
 	int rc = json_is_array(ids) ? profile_write(folder, title, comment, json_object_get(k->j, "knobs"), ids, e) : 0;

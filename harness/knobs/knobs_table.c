@@ -23,7 +23,7 @@ static void print_clean(const char *text, FILE *out)
 
 /* --- what says most --- */
 
-static bool says_more(const json_t *a, const json_t *b)
+static bool tells_more(const json_t *a, const json_t *b)
 {
 	double p = json_number_or_nan(a, "p"), other = json_number_or_nan(b, "p");
 
@@ -39,12 +39,27 @@ const json_t *knobs_table_telling(const json_t *comparison, const json_t **point
 
 	json_array_foreach (json_object_get(comparison, "points"), i, one)
 		json_array_foreach (json_object_get(one, "quantities"), q, quantity) {
-			if (best && !says_more(quantity, best))
+			if (best && !tells_more(quantity, best))
 				continue;
 			best = quantity;
 			*point = one;
 		}
 	return best;
+}
+
+bool knobs_table_interval(const json_t *quantity, double *low, double *high)
+{
+	static const char *const keys[2][2][2] = {
+	    {{"low_percent", "high_percent"}, {"low_alone_percent", "high_alone_percent"}},
+	    {{"low", "high"}, {"low_alone", "high_alone"}}};
+	bool share = !strcmp(json_text(quantity, "unit"), "share"), alone = false;
+
+	for (;; alone = true) {
+		*low = (share ? 100 : 1) * json_number_or_nan(quantity, keys[share][alone][0]);
+		*high = (share ? 100 : 1) * json_number_or_nan(quantity, keys[share][alone][1]);
+		if (alone || (!isnan(*low) && !isnan(*high)))
+			return alone;
+	}
 }
 
 /* --- cells --- */
@@ -62,28 +77,29 @@ static void set_effect(struct text_table *t, size_t column, size_t row, const js
 	if (several)
 		snprintf(number, sizeof(number), "%d: ", (int)json_integer_value(json_object_get(point, "id")));
 	if (!strcmp(json_text(q, "unit"), "share"))
-		text_table_set(t, column, row, "%s%s %+.3g pp", number, compare_quantity_label(json_text(q, "quantity")),
-			       100 * json_number_or_nan(q, "effect"));
+		text_table_set(t, column, row, "%s%s %+.3g pp", number,
+			       compare_quantity_label(json_text(q, "quantity")), 100 * json_number_or_nan(q, "effect"));
 	else
 		text_table_set(t, column, row, "%s%s %+.2f %%", number,
 			       compare_quantity_label(json_text(q, "quantity")),
 			       json_number_or_nan(q, "effect_percent"));
 }
 
+/* In parentheses that of the quantity alone. */
 static void set_interval(struct text_table *t, size_t column, size_t row, const json_t *comparison)
 {
 	const json_t *point, *q = knobs_table_telling(comparison, &point);
-	bool share = q && !strcmp(json_text(q, "unit"), "share");
-	double scale = share ? 100 : 1, low, high;
+	bool share = q && !strcmp(json_text(q, "unit"), "share"), alone;
+	double low, high;
 
 	if (!q)
 		return;
-	low = scale * json_number_or_nan(q, share ? "low" : "low_percent");
-	high = scale * json_number_or_nan(q, share ? "high" : "high_percent");
+	alone = knobs_table_interval(q, &low, &high);
 	if (isnan(low) || isnan(high))
 		text_table_set(t, column, row, "anything");
 	else
-		text_table_set(t, column, row, share ? "%+.3g to %+.3g pp" : "%+.2f to %+.2f %%", low, high);
+		text_table_set(t, column, row, share ? "%s%+.3g to %+.3g pp%s" : "%s%+.2f to %+.2f %%%s",
+			       alone ? "(" : "", low, high, alone ? ")" : "");
 }
 
 /* --- the table --- */
@@ -210,8 +226,8 @@ static void print_test(const json_t *result, FILE *out)
 	fprintf(out, "%" JSON_INTEGER_FORMAT " blocks", measured);
 	if (count)
 		fprintf(out,
-			"; %" JSON_INTEGER_FORMAT " relabellings, %s; intervals hold for all knobs, points and quantities "
-			"together (max-T, %g %%)\n\n",
+			"; %" JSON_INTEGER_FORMAT " relabellings, %s\nIntervals hold for all knobs, points and "
+			"quantities together (max-T, %g %%); in parentheses, alone (90 %%)\n\n",
 			count, json_is_true(json_object_get(ways, "exact")) ? "all there are" : "drawn",
 			100 * json_number_or_nan(result, "alpha"));
 	else

@@ -36,10 +36,9 @@ static void add_setting(json_t *list, const struct setting *s, json_t *name, jso
 {
 	const char *cost = find_knob(s->key)->cost;
 
-	json_array_append_new(list,
-			      or_abort(json_pack("{s:s, s:o, s:{s:o}, s:s, s:s}", "knob", s->key, "name", name,
-						 "setting", s->key, value, "cost", cost ? cost : "", "folder",
-						 s->file->folder)));
+	json_array_append_new(
+	    list, or_abort(json_pack("{s:s, s:o, s:{s:o}, s:s, s:s}", "knob", s->key, "name", name, "setting", s->key,
+				     value, "cost", cost ? cost : "", "folder", s->file->folder)));
 }
 
 /* Files that have nothing to do with each other but for the key that they are listed below. */

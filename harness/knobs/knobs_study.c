@@ -1,7 +1,7 @@
-#include "knobs/knobs.h"
+#include "knobs/knobs_study.h"
 
 #include <errno.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,8 +10,6 @@
 #include "campaign/campaign_directory.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/or_abort.h"
-#include "common/version.h"
 #include "compare/compare_judge.h"
 #include "knobs/knobs_arms.h"
 #include "knobs/knobs_block.h"
@@ -19,7 +17,6 @@
 #include "knobs/knobs_judge.h"
 #include "knobs/knobs_page.h"
 #include "knobs/knobs_plan.h"
-#include "knobs/knobs_profile.h"
 #include "knobs/knobs_record.h"
 #include "knobs/knobs_smallest.h"
 #include "knobs/knobs_table.h"
@@ -28,19 +25,18 @@
 
 /* --- a new one --- */
 
-static int make_directory(struct knobs *k, const struct knobs_options *o, const struct knobs_plan *plan, struct err *e)
+static int make_study_directory(struct knobs *k, const struct knobs_plan *plan, struct err *e)
 {
 	char *name = fs_path("%s-knobs", json_text(k->j, "name"));
 	int rc = directory_make(plan->runs, name, &k->path, e) ?: directory_lock(k->path, &k->lock, e);
 
-	(void)o;
 	free(name);
 	return rc ?: arms_write_profiles(k, e) ?: knobs_save(k, e);
 }
 
 /* --- one that was begun --- */
 
-static int check_resumable(const struct knobs_options *o, const json_t *j, const char *file, struct err *e)
+static int check_study_resumable(const struct knobs_options *o, const json_t *j, const char *file, struct err *e)
 {
 	static const char *const lists[] = {"knobs", "arms", "comparisons", "runs"};
 	char boot[64];
@@ -50,17 +46,18 @@ static int check_resumable(const struct knobs_options *o, const json_t *j, const
 		missing += !json_is_array(json_object_get(j, lists[i]));
 	if (json_integer_value(json_object_get(j, "schema")) != 1 || missing)
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "it is not of a form that this kblat knows");
-	if (o->spec || o->profile || plan_has_options(o))
+	if (o->spec || o->profile || knobs_has_options(o))
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
 			       "it goes on with the SPEC and the options that it was begun with; leave them out");
-	if (strcmp(plan_boot(boot, sizeof(boot)), json_text(j, "boot")) != 0)
-		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
-			       "it was begun before this machine was booted: what differs between boots would look like "
-			       "an effect; begin again");
+	if (strcmp(knobs_boot_id(boot, sizeof(boot)), json_text(j, "boot")) != 0)
+		return err_set(
+		    e, -EINVAL, STATUS_USAGE, file, NULL,
+		    "it was begun before this machine was booted: what differs between boots would look like "
+		    "an effect; begin again");
 	return 0;
 }
 
-static int resume(struct knobs *k, const struct knobs_options *o, struct err *e)
+static int resume_study(struct knobs *k, const struct knobs_options *o, struct err *e)
 {
 	char *file;
 	int rc;
@@ -73,19 +70,19 @@ static int resume(struct knobs *k, const struct knobs_options *o, struct err *e)
 	k->j = rc ? NULL : json_read(file, e);
 	if (!rc && !k->j)
 		rc = -EINVAL;
-	rc = rc ?: check_resumable(o, k->j, file, e) ?: directory_lock(k->path, &k->lock, e);
+	rc = rc ?: check_study_resumable(o, k->j, file, e) ?: directory_lock(k->path, &k->lock, e);
 	free(file);
 	return rc;
 }
 
-/* --- the work --- */
+/* --- the work_on_study --- */
 
 static size_t asked_blocks(const struct knobs *k)
 {
 	return (size_t)json_integer_value(json_object_get(knobs_options(k), "blocks"));
 }
 
-static int judge(struct knobs *k, const struct knobs_choice *c, struct err *e)
+static int judge_blocks(struct knobs *k, const struct knobs_choice *c, struct err *e)
 {
 	json_t *result = knobs_blocks_done(k, KNOBS_STAGE_BLOCKS) ? knobs_judge(k, c, e) : json_null();
 
@@ -96,20 +93,20 @@ static int judge(struct knobs *k, const struct knobs_choice *c, struct err *e)
 }
 
 /* A run of each arm is a block; of each candidate for the smallest profile two are measured beside each block. */
-static int measure(struct knobs *k, const struct knobs_choice *c, struct err *e)
+static int measure_study(struct knobs *k, const struct knobs_choice *c, struct err *e)
 {
-	json_t *arms = plan_block_arms(k), *pair = json_pack("[s, s]", KNOBS_WHOLE, KNOBS_WHOLE);
+	json_t *arms = knobs_block_arms(k), *pair = json_pack("[s, s]", KNOBS_WHOLE, KNOBS_WHOLE);
 	int rc = blocks_measure(k, KNOBS_STAGE_BLOCKS, arms, asked_blocks(k), block_expected_s(k, pair), e);
 
 	json_decref(pair);
 	json_decref(arms);
-	rc = rc ?: judge(k, c, e);
+	rc = rc ?: judge_blocks(k, c, e);
 	if (!rc && !child_is_interrupted() && knobs_blocks_done(k, KNOBS_STAGE_BLOCKS) >= COMPARE_PAIRS)
 		rc = smallest_find(k, c, e) ?: smallest_write(k, e);
 	return rc;
 }
 
-static const char *status_word(const struct knobs *k, int rc)
+static const char *study_status_word(const struct knobs *k, int rc)
 {
 	if (child_is_interrupted())
 		return "INTERRUPTED";
@@ -118,7 +115,7 @@ static const char *status_word(const struct knobs *k, int rc)
 	return knobs_blocks_done(k, KNOBS_STAGE_BLOCKS) < asked_blocks(k) ? "PARTIAL" : "COMPLETED";
 }
 
-static void say_what_is_left(const struct knobs *k)
+static void say_blocks_left(const struct knobs *k)
 {
 	size_t done = knobs_blocks_done(k, KNOBS_STAGE_BLOCKS), asked = asked_blocks(k);
 
@@ -129,17 +126,26 @@ static void say_what_is_left(const struct knobs *k)
 			done, asked, k->path);
 }
 
-static enum status show(const struct knobs *k)
+static enum status show_study(const struct knobs *k)
 {
 	if (k->json)
 		json_print(k->j, stdout);
 	else
 		knobs_table(k->j, stdout);
-	say_what_is_left(k);
+	say_blocks_left(k);
 	return child_is_interrupted() ? STATUS_FAILED : smallest_status(json_object_get(k->j, "smallest"));
 }
 
-static enum status work(struct knobs *k, struct err *e)
+/* A page that cannot be made costs no answer. */
+static void write_study_page(const struct knobs *k)
+{
+	struct err own = ERR_INIT;
+
+	if (knobs_page_make(k, &own))
+		fprintf(stderr, "kblat: %s\n", own.text);
+}
+
+static enum status work_on_study(struct knobs *k, struct err *e)
 {
 	enum status status = STATUS_FAILED;
 	struct knobs_choice c;
@@ -148,50 +154,47 @@ static enum status work(struct knobs *k, struct err *e)
 
 	child_catch_signals();
 	json_object_set_new(k->j, "status", json_string("RUNNING"));
-	rc = rc ?: measure(k, &c, e);
-	json_object_set_new(k->j, "status", json_string(status_word(k, rc)));
+	rc = rc ?: measure_study(k, &c, e);
+	json_object_set_new(k->j, "status", json_string(study_status_word(k, rc)));
 	json_object_set_new(k->j, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
 	rc = knobs_save(k, e) ?: rc;
 	if (!rc) {
-		status = show(k);
-		knobs_page_make(k, e);
+		status = show_study(k);
+		write_study_page(k);
 	}
 	printf("%s\n", k->path);
 	choice_free(&c);
 	return rc ? err_status(e) : status;
 }
 
-static enum status start_new(struct knobs *k, const struct knobs_options *o, struct err *e)
+static enum status start_study(struct knobs *k, const struct knobs_options *o, struct err *e)
 {
 	struct knobs_plan plan;
 	enum status status = STATUS_OK;
-	int rc = plan_make(&plan, k, o, e);
+	int rc = knobs_plan_make(&plan, k, o, e);
 
 	if (!rc && o->dry_run)
-		plan_show(k, o);
+		knobs_plan_show(k, o);
 	else if (!rc)
-		status = make_directory(k, o, &plan, e) ? err_status(e) : work(k, e);
-	plan_free(&plan);
+		status = make_study_directory(k, &plan, e) ? err_status(e) : work_on_study(k, e);
+	knobs_plan_free(&plan);
 	return rc ? err_status(e) : status;
 }
 
 enum status knobs_run(const struct knobs_options *o, struct err *e)
 {
-	struct knobs k = {.lock = -1,
-			  .json = o->json,
-			  .quiet = o->quiet,
-			  .budget_s = o->budget_s,
-			  .began_ms = channel_now_ms()};
+	struct knobs k = {
+	    .lock = -1, .json = o->json, .quiet = o->quiet, .budget_s = o->budget_s, .began_ms = channel_now_ms()};
 	enum status status;
 
 	if (!o->resume)
-		status = start_new(&k, o, e);
-	else if (resume(&k, o, e))
+		status = start_study(&k, o, e);
+	else if (resume_study(&k, o, e))
 		status = err_status(e);
 	else if (o->dry_run)
-		status = (plan_show(&k, o), STATUS_OK);
+		status = (knobs_plan_show(&k, o), STATUS_OK);
 	else
-		status = work(&k, e);
+		status = work_on_study(&k, e);
 	if (k.lock >= 0)
 		close(k.lock);
 	json_decref(k.j);

@@ -2,8 +2,8 @@
  * Which knobs of a kbtune profile help: each switched on alone and off alone, beside the whole and
  * nothing, in randomised blocks of runs; docs/knobs.md.
  */
-#ifndef KBLAT_KNOBS_H
-#define KBLAT_KNOBS_H
+#ifndef KBLAT_KNOBS_STUDY_H
+#define KBLAT_KNOBS_STUDY_H
 
 #include <stdbool.h>
 

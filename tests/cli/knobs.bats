@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# kblat knobs, with a recorded machine for kbtune: nothing is changed here. What a message takes is scripted, and goes by one file of that machine, so the truth is
+# known. The guest has the real thing (tests/vm/environment.bats).
+
+load helper
+load kbtune_helper
+
+setup() {
+	kbtune_setup
+	machine two-cpus
+	export KBTUNE KBTUNE_SYSROOT=$T/m
+	spec small <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 1, warmup: 0}
+	YAML
+	profile several <<-'YAML'
+		title: One that helps, and others
+		sysctl: {vm.swappiness: 10, vm.dirty_ratio: 33}
+		kernel_arguments: {nohz_full: 1}
+	YAML
+	# 1000 ns and a few, 20 % longer unless vm.swappiness is 10.
+	cat >machine-speed <<-SH
+		#!/bin/bash
+		delay=\$((1000 + RANDOM % 8))
+		[ "\$(cat "$T/m/proc/sys/vm/swappiness")" = 10 ] || delay=\$((delay + 200))
+		sed -u "s/\"delay_ns\":[0-9]*/\"delay_ns\":\$delay/" | "\$@"
+	SH
+	chmod +x machine-speed
+}
+
+knobs() {
+	run "$KBLAT" knobs "$@" --profile-path "$T" --out "$T/out"
+	echo "$output"
+	dir=$(tail -n 1 <<<"$output")
+}
+
+answer() {
+	json "$dir/knobs.json" "$1"
+}
+
+# bats test_tags=long
+@test "the knob that helps is found, the placebo is not; interrupted, it goes on; the smallest profile is one that kbtune takes; the machine is as before" {
+	"$KBLAT" knobs small.yaml --profile several --blocks 6 --sink "$T/machine-speed" --profile-path "$T" --out "$T/out" >first 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 600); do
+		! grep -q 'run 3:' first || break
+		sleep 0.1
+	done
+	kill -INT "$pid"
+	wait "$pid" && return 1
+	dir=$(tail -n 1 first)
+	cat first
+	assert_eq "$(answer 'd["status"]')" INTERRUPTED
+	as_before
+	before=$(answer '[r["run"] for r in d["runs"] if r["state"] == "completed"]')
+	assert_contains "$before" ", "
+
+	run "$KBLAT" knobs --resume "$dir"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(tail -n 1 <<<"$output")" "$dir"
+	assert_contains "$output" "found: of several you need: sysctl vm.swappiness"
+	assert_contains "$output" "kernel_arguments: takes a reboot"
+	assert_eq "$(answer '[(k["id"], k["verdict"]) for k in d["result"]["knobs"]]')" \
+		"[('sysctl-vm.swappiness', 'needed'), ('sysctl-vm.dirty_ratio', 'no effect'), ('kernel_arguments', 'untested')]"
+	assert_eq "$(answer '[c["verdict"] for c in d["result"]["comparisons"] if c["what"] == "whole"]')" "['improvement']"
+	assert_eq "$(answer '{(c["knob"], c["what"]): round(c["points"][0]["quantities"][0]["effect_percent"] / 10) for c in d["result"]["comparisons"]}["sysctl-vm.swappiness", "without"]')" 2
+	assert_eq "$(answer "[r for r in $before if r not in [x['run'] for x in d['runs']]]")" "[]"
+	as_before
+
+	# Each block has every arm once, and not all in one order.
+	assert_eq "$(answer '{len({r["arm"] for r in d["runs"] if r["block"] == b and r["stage"] == "blocks"}) for b in range(6)}')" "{6}"
+	[ "$(answer 'len({tuple(r["arm"] for r in d["runs"] if r["block"] == b and r["stage"] == "blocks") for b in range(6)})')" -gt 1 ]
+
+	kb plan "$dir/smallest" --json
+	[ "$status" -eq 0 ]
+	assert_eq "$(/usr/bin/python3 -c 'import json, sys; print([s["setting"] for s in json.load(sys.stdin)["settings"]])' <<<"$output")" \
+		"[{'sysctl': {'vm.swappiness': '10'}}]"
+	run "$KBLAT" compare "$dir/runs/none" --with "$dir/runs/alone-sysctl-vm.swappiness" --ignore environment --quantity p50
+	[ "$status" -eq 0 ]
+	assert_contains "$output" improvement
+	grep -q 'sysctl vm.swappiness' "$dir/derived/report.html"
+}
+
+@test "a dry run shows the knobs, what they cost, what is not tested, the time; nothing is made" {
+	profile shielded <<-'YAML'
+		shields:
+		  - {name: rt, place: {cpus: 1}, partition: isolated}
+		tasks: away
+		irqs: {all: housekeeping}
+		cpu_latency: {cpus: rt, value: 0}
+		sysctl: {vm.swappiness: 10}
+		stat_interval: 1
+	YAML
+	knobs small.yaml --profile shielded --dry-run
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "costs: CPUs 1 of 0-1, which nobody else may use"
+	assert_contains "$output" "about"
+	[ ! -e out ]
+	knobs small.yaml --profile shielded --dry-run --json
+	assert_eq "$(/usr/bin/python3 -c 'import json, sys; print([(k["id"], k["shields"], k["tested"]) for k in json.load(sys.stdin)["knobs"]])' <<<"$output")" \
+		"[('shields', False, True), ('tasks', True, True), ('irqs', True, True), ('cpu_latency', True, True), ('sysctl-vm.swappiness', False, True), ('stat_interval', False, False)]"
+	knobs small.yaml --profile shielded --dry-run --json
+	assert_eq "$(/usr/bin/python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+arms = {a["name"]: a.get("knobs") for a in d["arms"]}
+print(arms["without-shields"], arms["alone-tasks"], [c["base"] for c in d["comparisons"] if c["knob"] == "tasks"])' <<<"$output")" \
+		"['sysctl-vm.swappiness', 'stat_interval'] ['shields', 'tasks'] ['alone-shields', 'whole']"
+	as_before
+}
+
+@test "refused, naming what to do: no profile, knobs that cannot be separated, nothing to test, a budget below one block" {
+	knobs small.yaml
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "no --profile is given"
+	knobs small.yaml --profile severall
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "no profile is named 'severall'"
+	profile single <<<'sysctl: {vm.swappiness: 10, vm.dirty_ratio: 20}'
+	knobs small.yaml --profile single
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "its knobs cannot be separated: sysctl vm.swappiness alone changes anything here"
+	profile idle <<<'sysctl: {vm.swappiness: 60}'
+	knobs small.yaml --profile idle
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "none of its knobs changes anything on this machine"
+	knobs small.yaml --profile several --budget 1s
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "1 s is too little: one block, a run of each of 6 arms, needs about"
+	knobs small.yaml --profile several --set environment=several
+	[ "$status" -eq 2 ]
+	knobs small.yaml --profile several --quantity p51
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "--quantity"
+	run "$KBLAT" knobs --resume "$T"
+	[ "$status" -ne 0 ]
+	assert_contains "$output" "knobs.json"
+	[ ! -e out ]
+	as_before
+}
+
+@test "a run that fails ends it, says which arm, and leaves the machine as it was" {
+	echo '/proc/sys/vm/swappiness write EBUSY' | tee m/habits >m.before/habits
+	knobs small.yaml --profile several --blocks 6 --quiet
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "cannot measure it: its run failed"
+	assert_contains "$output" "kblat knobs --resume $T/out/small-knobs-"
+	as_before
+}
