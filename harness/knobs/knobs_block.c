@@ -207,7 +207,8 @@ static int measure_run(struct knobs *k, json_t *run, struct err *e)
 		note_directory(k, run, line);
 		json_object_set_new(run, "took_s", json_real((double)(channel_now_ms() - began_ms) / 1000));
 		rc = conclude_run(k, run, status, e);
-		rc = knobs_save(k, e) ?: rc;
+		if (knobs_save(k, e))
+			rc = -EIO;
 	} else {
 		rc = status;
 	}

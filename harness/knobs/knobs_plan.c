@@ -63,10 +63,9 @@ static int check_asked(const struct knobs_options *o, struct err *e)
 			       "knobs: no --profile is given; 'kbtune profiles' lists those there are");
 	for (size_t i = 0; i < o->overrides.set_count; i++)
 		if (!strncmp(o->overrides.set[i], "environment=", 12))
-			return err_set(
-			    e, -EINVAL, STATUS_USAGE, NULL, NULL,
-			    "knobs: --set %s is not for you to choose: the knobs of --profile are what is varied",
-			    o->overrides.set[i]);
+			return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
+				       "knobs: --set %s: leave it out; what is varied are the knobs of --profile",
+				       o->overrides.set[i]);
 	return 0;
 }
 
@@ -82,7 +81,8 @@ static int plan_load_spec(const struct knobs_options *o, const char *environment
 	struct diag diag;
 	int rc;
 
-	memcpy(set, v->set, v->set_count * sizeof(*set));
+	for (size_t i = 0; i < v->set_count; i++)
+		set[i] = v->set[i];
 	set[v->set_count] = last;
 	own.set = set;
 	own.set_count = v->set_count + 1;

@@ -257,7 +257,7 @@ static json_t *id_of(const json_t *knobs, const char *name)
 	const json_t *other;
 	size_t i, n = 0;
 
-	for (; name[n] && n < ID_MAX; n++)
+	for (; n < ID_MAX && name[n]; n++)
 		id[n] = (char)(isalnum((unsigned char)name[n]) || strchr("._", name[n]) ? name[n] : '-');
 	id[n] = '\0';
 	json_array_foreach (knobs, i, other)
@@ -323,11 +323,10 @@ static int check_separable(const char *profile, const json_t *knobs, struct err 
 		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, profile, NULL,
 			       "none of its knobs changes anything on this machine; 'kbtune plan %s' says why",
 			       profile);
-	return err_set(
-	    e, -EINVAL, STATUS_USAGE, profile, NULL,
-	    "its knobs cannot be separated: %s alone changes anything here; measure the profile against none "
-	    "(environment: [none, %s]) and use kblat compare",
-	    only, profile);
+	return err_set(e, -EINVAL, STATUS_USAGE, profile, NULL,
+		       "its knobs cannot be separated: only %s changes anything here; measure the profile against none "
+		       "(environment: [none, %s]) and use kblat compare",
+		       only, profile);
 }
 
 static int probe_all(struct probe *p, const char *profile, struct err *e)

@@ -57,7 +57,8 @@ static struct helper *find_helpers(const struct knobs *k, const json_t *result, 
 		list = grow_or_abort(list, *count, sizeof(*list));
 		list[(*count)++] = (struct helper){id, effect_alone(result, id)};
 	}
-	qsort(list, *count, list ? sizeof(*list) : 1, by_effect);
+	if (list)
+		qsort(list, *count, sizeof(*list), by_effect);
 	return list;
 }
 

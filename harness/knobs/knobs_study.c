@@ -157,7 +157,8 @@ static enum status work_on_study(struct knobs *k, struct err *e)
 	rc = rc ?: measure_study(k, &c, e);
 	json_object_set_new(k->j, "status", json_string(study_status_word(k, rc)));
 	json_object_set_new(k->j, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
-	rc = knobs_save(k, e) ?: rc;
+	if (knobs_save(k, e))
+		rc = -EIO;
 	if (!rc) {
 		status = show_study(k);
 		write_study_page(k);
