@@ -44,16 +44,61 @@ static void add_comparison(struct knobs *k, const char *knob, const char *what, 
 	    json_pack("{s:s, s:s, s:s, s:s}", "knob", knob, "what", what, "base", base, "with", with));
 }
 
+/* Of these ids those that do something here. */
+static json_t *tested_of(const struct knobs *k, const json_t *ids)
+{
+	json_t *tested = json_array();
+	const json_t *knob;
+	size_t i;
+
+	json_array_foreach (json_object_get(k->j, "knobs"), i, knob)
+		if (json_is_true(json_object_get(knob, "tested")) && json_has_string(ids, json_text(knob, "id")))
+			json_array_append(tested, json_object_get(knob, "id"));
+	return tested;
+}
+
+/* The arm that comes to the same as these ids, or NULL: of two knobs, one alone is the other left out. */
+static const char *find_alike(const struct knobs *k, const json_t *ids)
+{
+	json_t *tested = tested_of(k, ids);
+	const char *found = NULL;
+	const json_t *arm;
+	size_t i;
+
+	json_array_foreach (json_object_get(k->j, "arms"), i, arm) {
+		json_t *other = tested_of(k, json_object_get(arm, "knobs"));
+
+		if (!found && json_equal(tested, other))
+			found = json_text(arm, "name");
+		json_decref(other);
+	}
+	json_decref(tested);
+	return found;
+}
+
+/* The arm with these ids (stolen): that of the name, unless there is one that comes to the same. */
+static const char *arm_with(struct knobs *k, const char *name, json_t *ids)
+{
+	const char *alike = find_alike(k, ids);
+
+	if (alike) {
+		json_decref(ids);
+		return alike;
+	}
+	knobs_add_arm(k, name, ids);
+	return json_text(knobs_arm(k, name), "name");
+}
+
 static void add_knob(struct knobs *k, const json_t *knob, const char *shields)
 {
 	const char *id = json_text(knob, "id");
-	char *alone = fs_path("alone-%s", id), *without = fs_path("without-%s", id);
-	char *base = is_upon_shields(knob) ? fs_path("alone-%s", shields) : fs_path("%s", KNOBS_NONE);
+	bool upon = is_upon_shields(knob);
+	char *alone = fs_path("alone-%s", id), *without = fs_path("without-%s", id),
+	     *base = fs_path("alone-%s", shields);
 
-	knobs_add_arm(k, alone, is_upon_shields(knob) ? json_pack("[s, s]", shields, id) : json_pack("[s]", id));
-	knobs_add_arm(k, without, all_without(k, knob));
-	add_comparison(k, id, "alone", base, alone);
-	add_comparison(k, id, "without", KNOBS_WHOLE, without);
+	add_comparison(k, id, "alone", upon ? arm_with(k, base, json_pack("[s]", shields)) : KNOBS_NONE,
+		       arm_with(k, alone, upon ? json_pack("[s, s]", shields, id) : json_pack("[s]", id)));
+	add_comparison(k, id, "without", KNOBS_WHOLE, arm_with(k, without, all_without(k, knob)));
 	free(alone);
 	free(without);
 	free(base);

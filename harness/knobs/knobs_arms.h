@@ -1,7 +1,7 @@
 /*
  * What is measured beside what: the arms (none, whole, each knob alone, each left out), and the pairs of
  * them that are compared. A knob that is nothing without the shields is "alone" upon them; the shields
- * are left out together with such knobs.
+ * are left out together with such knobs. Arms that come to the same here are measured once.
  */
 #ifndef KBLAT_KNOBS_ARMS_H
 #define KBLAT_KNOBS_ARMS_H

@@ -95,7 +95,7 @@ static bool is_planned(const struct knobs *k, const char *stage, size_t block)
 
 /* --- one run --- */
 
-static void add_options(json_t *words, const char *flag, const json_t *list)
+static void add_option_list(json_t *words, const char *flag, const json_t *list)
 {
 	const json_t *value;
 	size_t i;
@@ -126,9 +126,9 @@ static json_t *run_words(const struct knobs *k, const json_t *arm)
 		json_array_append_new(words, json_string("--quick"));
 	if (json_is_true(json_object_get(options, "mask")))
 		json_array_append_new(words, json_string("--mask"));
-	add_options(words, "--set", json_object_get(options, "set"));
+	add_option_list(words, "--set", json_object_get(options, "set"));
 	add_option(words, "--set", environment);
-	add_options(words, "--only", json_object_get(options, "only"));
+	add_option_list(words, "--only", json_object_get(options, "only"));
 	add_option(words, "--source", json_text(options, "source"));
 	add_option(words, "--sink", json_text(options, "sink"));
 	free(environment);

@@ -180,7 +180,7 @@ static int plan_check_budget(struct knobs *k, const struct knobs_options *o, str
 
 /* --- all of it --- */
 
-static int check_choice(const struct knobs *k, struct err *e)
+static int plan_check_choice(const struct knobs *k, struct err *e)
 {
 	struct knobs_choice c;
 	int rc = choice_read(knobs_options(k), &c, e);
@@ -217,7 +217,7 @@ int knobs_plan_make(struct knobs_plan *plan, struct knobs *k, const struct knobs
 		k->j = plan_describe(o, &spec, knobs);
 		arms_make(k);
 		set_expected(k, none_s, whole_s);
-		rc = check_choice(k, e) ?: plan_check_budget(k, o, e);
+		rc = plan_check_choice(k, e) ?: plan_check_budget(k, o, e);
 	}
 	spec_free(&tuned);
 	spec_free(&spec);

@@ -23,7 +23,7 @@ bool profile_is_shields(const json_t *knob)
 /* --- as YAML --- */
 
 /* Text that YAML takes for itself, wherever it stands. */
-static bool is_plain(const char *text)
+static bool is_plain_yaml(const char *text)
 {
 	if (!isalnum((unsigned char)*text) && *text != '/')
 		return false;
@@ -35,7 +35,7 @@ static bool is_plain(const char *text)
 
 static void write_yaml_text(const char *text, FILE *out)
 {
-	json_t *j = is_plain(text) ? NULL : json_string(text);
+	json_t *j = is_plain_yaml(text) ? NULL : json_string(text);
 
 	if (j)
 		json_dumpf(j, out, JSON_ENCODE_ANY); /* double quotes mean the same in both */
@@ -164,7 +164,7 @@ struct probe {
 };
 
 /* How many values a plan would change because of a knob. */
-static size_t count_changes(const json_t *plan, const char *key)
+static size_t count_plan_changes(const json_t *plan, const char *key)
 {
 	const json_t *step;
 	size_t i, n = 0;
@@ -182,7 +182,7 @@ static int probe_changes(struct probe *p, const json_t *knob, const json_t *ids,
 	int rc = profile_write(p->folder, "tried", NULL, p->knobs, ids, e) ?: environment_plan(&p->env, path, e);
 
 	if (!rc)
-		rc = count_changes(json_object_get(p->env.plans, path), json_text(knob, "knob")) > 0;
+		rc = count_plan_changes(json_object_get(p->env.plans, path), json_text(knob, "knob")) > 0;
 	free(path);
 	return rc;
 }

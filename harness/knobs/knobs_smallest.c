@@ -63,7 +63,7 @@ static struct helper *find_helpers(const struct knobs *k, const json_t *result, 
 }
 
 /* Is a knob among the first `helpers`, or needed anyway? What is better for one quantity and worse for another is kept. */
-static bool is_wanted(const json_t *result, const char *id, const struct helper *helper, size_t helpers)
+static bool is_in_candidate(const json_t *result, const char *id, const struct helper *helper, size_t helpers)
 {
 	const char *verdict = knobs_verdict(result, id);
 
@@ -83,9 +83,9 @@ static json_t *candidate(const struct knobs *k, const json_t *result, const stru
 
 	json_array_foreach (all, i, knob)
 		upon_shields |= json_is_true(json_object_get(knob, "shields")) &&
-				is_wanted(result, json_text(knob, "id"), helper, helpers);
+				is_in_candidate(result, json_text(knob, "id"), helper, helpers);
 	json_array_foreach (all, i, knob)
-		if (is_wanted(result, json_text(knob, "id"), helper, helpers) ||
+		if (is_in_candidate(result, json_text(knob, "id"), helper, helpers) ||
 		    (upon_shields && profile_is_shields(knob)))
 			json_array_append(ids, json_object_get(knob, "id"));
 	return ids;

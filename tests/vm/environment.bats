@@ -124,7 +124,7 @@ await_ended() {
 	[ "$(json "$dir/knobs.json" '{k["id"]: (k["tested"], k["shields"]) for k in d["knobs"]}["tasks"]')" = "(True, True)" ]
 	[ "$(json "$dir/knobs.json" '{k["id"]: (k["tested"], k["shields"]) for k in d["knobs"]}["tuned"]')" = "(True, False)" ]
 	[ "$(json "$dir/knobs.json" '{r["state"] for r in d["runs"]}, len(d["runs"]) == len(d["arms"]) >= 8')" = "({'completed'}, True)" ]
-	for arm in alone-tuned without-shields; do
+	for arm in without-shields without-tasks; do
 		changes=$(echo "$dir/runs/$arm"/*/state/*/changes.json)
 		[ "$(json "$changes" '[(e["profile"], e["verified"]["as_applied"], e["restored"]["state"]) for e in d["environments"]]')" = "[('$arm', True, 'restored')]" ]
 	done

@@ -32,7 +32,7 @@ static const struct knob *find_knob(const char *key)
 }
 
 /* `value` is stolen. */
-static void add_setting(json_t *list, const struct setting *s, json_t *name, json_t *value)
+static void add_knob_setting(json_t *list, const struct setting *s, json_t *name, json_t *value)
 {
 	const char *cost = find_knob(s->key)->cost;
 
@@ -47,8 +47,8 @@ static void add_files(json_t *list, const struct setting *s)
 	for (size_t i = 0; i < s->value->count; i++) {
 		const char *name = s->value->keys[i]->scalar;
 
-		add_setting(list, s, json_sprintf("%s %s", s->key, name),
-			    json_pack("{s:o}", name, value_json(s->value->items[i])));
+		add_knob_setting(list, s, json_sprintf("%s %s", s->key, name),
+				 json_pack("{s:o}", name, value_json(s->value->items[i])));
 	}
 }
 
@@ -62,7 +62,7 @@ json_t *knob_settings_plan(const struct plan *plan, const struct profile *profil
 		if (find_knob(s->key)->plan == knob_files_plan)
 			add_files(list, s);
 		else
-			add_setting(list, s, json_string(s->key), value_json(s->value));
+			add_knob_setting(list, s, json_string(s->key), value_json(s->value));
 	}
 	json_object_set_new(all, "settings", list);
 	return all;
