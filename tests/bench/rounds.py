@@ -347,43 +347,6 @@ def write(path, title, command, packages, rounds, cases):
         out.write("\n")
 
 
-# --- programs that several benches run -----------------------------------------------------------------------------------------------------
-
-def own_bench(text):
-    """What a bench of ours says: "p50 NS p99 NS mean NS", or other names."""
-    said = text.split()
-    return {name: float(value) for name, value in zip(said[0::2], said[1::2])}
-
-
-def ucx_percentile(quantile):
-    """What `ucx_perftest … -f -v -R RANK` says: the quantile of its last 2048 messages, the mean of all; half round trips."""
-    def parse(text):
-        rows = [line.split(",") for line in text.splitlines() if re.match(r"\d+,", line)]
-        if not rows:
-            raise Failed("no final numbers in what it said")
-        return {quantile: float(rows[-1][1]) * 1000, "mean": float(rows[-1][3]) * 1000}
-    return parse
-
-
-def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more=lambda point: {}):
-    """A point of kblat's as a Program; it needs to be valid. Its spec is made when it runs. `more`: what else its summary gives. "wall" is the time of
-    the whole command."""
-    def parse(text):
-        said, end = json.JSONDecoder().raw_decode(text)  # the run's path comes after it, then two times in us
-        begun, ended = text[end:].split()[-2:]
-        point = said["points"][0]
-        if point.get("outcome") != "completed" or not point["valid"]:
-            raise Failed("; ".join(point["reasons"]) or point.get("why") or "it is not valid")
-        metrics = point["metrics"][series]
-        return {"wall": (int(ended) - int(begun)) * 1e3, **{q: metrics[q] for q in ("p50", "p99", "mean")}, **more(point)}
-
-    spec = json.dumps({"kblat": 1, "name": "peers", "settings": {"repetitions": 1, **settings}})
-    script = 'b=$EPOCHREALTIME; d=$(mktemp -d) && trap \'rm -rf "$d"\' EXIT && printf %s "$2" >"$d/spec.yaml" && ' \
-             '"$1" run "$d/spec.yaml" --out "$d" --json && e=$EPOCHREALTIME && echo "$b $e" | tr -d .,'
-    escaped = spec.replace("{", "{{").replace("}", "}}")
-    return Program(name, [Run(["bash", "-c", script, "-", binary, escaped], parse)], ours=ours, note=note)
-
-
 # --- the end of a bench ----------------------------------------------------------------------------------------------
 
 def finish(cases, out, title, command, packages, count):
