@@ -40,6 +40,10 @@ static void write_overview(const struct page *p)
 static const struct {
 	const char *kind, *heading, *caption;
 } kinds[] = {
+    {"rate", "Rates",
+     "Rings: the most of a line; squares: half of it, with the size at which it is reached. Where dots are numbered: "
+     "the "
+     "depth."},
     {"axis", "Against a setting", "Medians; the bars reach from P10 to P90."},
     {"surface", "Surfaces", "Medians over two settings."},
 };

@@ -137,6 +137,28 @@ point() {
 	assert_contains "$output" "5.004e+05 hz"
 }
 
+@test "figures: the peak and half of it against the size; latency against rate by depth" {
+	spec sizes <<-'YAML'
+		settings: {kernel: stream, transport: scripted, messages: 1000, repetitions: 1, warmup: 0, interval: 1us}
+		matrix:
+		  - {size: [64B, 128B, 1KiB, 4KiB]}
+		  - {size: 64B, depth: [1, 2, 4]}
+	YAML
+	run "$KBLAT" run sizes.yaml --out runs
+	[ "$status" -eq 0 ]
+	run_dir=${lines[-1]}
+	run "$KBLAT" report "$run_dir"
+	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+	# size, MB/s, mark, text: of a constant rate half of the peak is at half of the size.
+	cut -f 2,3,5,6 "$run_dir"/derived/figures/rate-1.tsv >rates
+	cat rates
+	grep -q $'^4096\t4091\..*\t1\t4KiB$\|^4096\t409[0-9].*\t1\t4KiB$' rates
+	grep -q $'^2048\t204[0-9].*\t2\t2.0KiB$' rates
+	cut -f 2,3,6 "$run_dir"/derived/figures/rate-2.tsv >loads
+	assert_eq "$(tail -n +2 loads | cut -f 3 | tr '\n' ' ')" "1 2 4 1024 "
+	assert_contains "$(cat "$run_dir/derived/report.html")" "<h2>Rates</h2>"
+}
+
 @test "settings that can't be are said before anything starts" {
 	spec s <<-'YAML'
 		settings: {kernel: stream, transport: tcp, messages: 50, repetitions: 1}

@@ -1,0 +1,263 @@
+#include "report/figure_rate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/bandwidth.h"
+#include "common/fs.h"
+#include "report/chart.h"
+#include "report/labels.h"
+#include "rundir/flows.h"
+
+#define WIDTH	  800
+#define HEIGHT	  440
+#define LABEL_MAX 80
+#define TICS_MAX  14
+#define ROOM	  1.35 /* beyond the outermost points of a logarithmic axis */
+
+enum mark { MARK_NONE, MARK_PEAK, MARK_HALF };
+
+struct rate_dot {
+	double x, y;
+	bool is_valid;
+	int64_t value; /* of the axis' setting */
+};
+
+/* A kind of figure: its setting, and what of a point is drawn. False: nothing of this one. */
+struct rate_view {
+	const char *key;
+	bool (*get)(const struct report_item *item, double *x, double *y);
+	bool has_peak; /* the most of y is marked, and where half of it is reached */
+	const char *title, *text, *x_label, *y_label;
+};
+
+/* --- what is drawn --- */
+
+static double rate_of(const struct report_item *item, const char *key)
+{
+	return json_number_value(
+	    json_object_get(flows_get(item->point->summary, item->series->flow->name, bandwidth_block.name), key));
+}
+
+static bool get_bytes(const struct report_item *item, double *x, double *y)
+{
+	*x = (double)json_integer_value(axes_setting(item, AXES_SIZE));
+	*y = rate_of(item, "bytes_per_s") / 1e6;
+	return *x > 0 && *y > 0;
+}
+
+static bool get_latency(const struct report_item *item, double *x, double *y)
+{
+	const struct report_point *p = item->point;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < p->series_count; i++)
+		if (p->series[i].flow == item->series->flow && !strcmp(p->series[i].name, "comp_lat_ns"))
+			model_metric(&p->series[i], "p50", &ns);
+	*x = rate_of(item, "messages_per_s") / 1e3;
+	*y = (double)ns / 1e3;
+	return *x > 0 && *y > 0;
+}
+
+static const struct rate_view views[] = {
+    {AXES_SIZE, get_bytes, true, "rate against size", "Bytes a second against the size of a message", "size",
+     "rate [MB/s]"},
+    {"depth", get_latency, false, "latency against rate, as the depth grows",
+     "Median latency of a completion against messages a second, by depth", "rate [kmsg/s]",
+     "latency of a completion [us]"},
+};
+
+/* --- a line --- */
+
+/* Its dots, by the value of the setting; one alone is no line. */
+static size_t line_dots(const struct chart *c, const struct rate_view *view, size_t line, struct rate_dot *dots)
+{
+	size_t count = 0;
+
+	for (size_t x = 0; x < c->value_count; x++)
+		for (size_t i = 0; i < c->r->leading_count; i++) {
+			const struct report_item *item = &c->r->leading[i];
+			struct rate_dot dot = {.is_valid = model_is_valid(item->point), .value = c->values[x]};
+
+			if (count < AXES_VALUES_MAX && chart_has(c, item) && chart_line(c, item) == line &&
+			    chart_value(c, item) == x && view->get(item, &dot.x, &dot.y))
+				dots[count++] = dot;
+		}
+	return count > 1 ? count : 0;
+}
+
+static size_t peak_of(const struct rate_dot *dots, size_t count)
+{
+	size_t peak = 0;
+
+	for (size_t i = 1; i < count; i++)
+		peak = dots[i].y > dots[peak].y ? i : peak;
+	return peak;
+}
+
+/* Where half of it is reached first, between two sizes as the axes are; false if the smallest reaches it. */
+static bool half_of(const struct rate_dot *dots, size_t count, double peak, struct rate_dot *half)
+{
+	size_t i = 0;
+
+	while (i < count && dots[i].y < peak / 2)
+		i++;
+	if (!i || i == count)
+		return false;
+	const double share = log(peak / 2 / dots[i - 1].y) / log(dots[i].y / dots[i - 1].y);
+
+	*half = (struct rate_dot){
+	    .x = dots[i - 1].x * pow(dots[i].x / dots[i - 1].x, share), .y = peak / 2, .is_valid = true};
+	return true;
+}
+
+/* Between two sizes, two digits of it are much. */
+static void round_size(double bytes, char *text, size_t size)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+	size_t i = 0;
+
+	for (; bytes >= 1000 && i + 1 < sizeof(units) / sizeof(units[0]); i++)
+		bytes /= 1024;
+	snprintf(text, size, bytes < 10 ? "%.1f%s" : "%.0f%s", bytes, units[i]);
+}
+
+static void dot_row(FILE *table, size_t line, const struct rate_dot *d, enum mark mark, const char *key)
+{
+	json_t *value = json_integer(d->value);
+	char text[LABEL_MAX];
+
+	label_value(key, value, text, sizeof(text));
+	if (mark == MARK_HALF)
+		round_size(d->x, text, sizeof(text));
+	fprintf(table, "%zu\t%.6g\t%.6g\t%d\t%d\t%s\n", line + 1, d->x, d->y, d->is_valid, (int)mark, text);
+	json_decref(value);
+}
+
+struct rate_extent {
+	double left, right, bottom, top;
+};
+
+static void extent_add(struct rate_extent *e, const struct rate_dot *d)
+{
+	*e = e->top > 0 ? (struct rate_extent){fmin(e->left, d->x), fmax(e->right, d->x), fmin(e->bottom, d->y),
+					       fmax(e->top, d->y)}
+			: (struct rate_extent){d->x, d->x, d->y, d->y};
+}
+
+static void rate_table(FILE *table, const struct chart *c, const struct rate_view *view, struct rate_extent *extent)
+{
+	struct rate_dot dots[AXES_VALUES_MAX], half;
+
+	fprintf(table, "line\tx\ty\tvalid\tmark\t%s\n", c->key);
+	for (size_t line = 0; line < c->drawn; line++) {
+		size_t count = line_dots(c, view, line, dots), peak = peak_of(dots, count);
+
+		for (size_t i = 0; i < count; i++) {
+			dot_row(table, line, &dots[i], MARK_NONE, c->key);
+			extent_add(extent, &dots[i]);
+		}
+		if (!view->has_peak || !count)
+			continue;
+		dot_row(table, line, &dots[peak], MARK_PEAK, c->key);
+		if (half_of(dots, count, dots[peak].y, &half))
+			dot_row(table, line, &half, MARK_HALF, c->key);
+	}
+}
+
+/* --- variables --- */
+
+static void set_rate_lines(struct figures *f, const struct chart *c, const struct rate_view *view)
+{
+	struct rate_dot dots[AXES_VALUES_MAX];
+	size_t longest = 9, named = 0;
+
+	figure_set_array(f, "lines", c->drawn);
+	for (size_t i = 0; i < c->drawn; i++) {
+		const bool is_drawn = line_dots(c, view, i, dots);
+		char *label = axes_label(c->r, c->lines[c->from + i], c->keys, c->key_count);
+
+		figure_set_item(f, "lines", i, is_drawn ? label : "");
+		longest = is_drawn && strlen(label) > longest ? strlen(label) : longest;
+		named += is_drawn;
+		free(label);
+	}
+	fprintf(f->script, "line_count = %zu\n", c->drawn);
+	figure_set_key(f, WIDTH, c->drawn > 1 ? named : 0, longest);
+}
+
+/* The sizes themselves where they are the axis; of many, every so many. */
+static void set_rate_tics(struct figures *f, const struct chart *c, const struct rate_view *view)
+{
+	const size_t step = 1 + (c->value_count - 1) / TICS_MAX;
+	const size_t count = view->has_peak ? (c->value_count + step - 1) / step : 0;
+
+	fprintf(f->script, "tics = %zu\n", count);
+	figure_set_array(f, "tic_at", count ? count : 1);
+	figure_set_array(f, "tic_labels", count ? count : 1);
+	for (size_t i = 0; i < count; i++) {
+		json_t *value = json_integer(c->values[i * step]);
+		char text[LABEL_MAX];
+
+		figure_set_item_number(f, "tic_at", i, (double)c->values[i * step]);
+		figure_set_item(f, "tic_labels", i, label_value(c->key, value, text, sizeof(text)));
+		json_decref(value);
+	}
+}
+
+static void set_extent(struct figures *f, const struct rate_extent *e)
+{
+	figure_set_number(f, "x_least", e->left / ROOM);
+	figure_set_number(f, "x_most", e->right * ROOM);
+	figure_set_number(f, "bottom", e->bottom / ROOM);
+	figure_set_number(f, "top", e->top * ROOM);
+}
+
+/* --- which figures --- */
+
+static int add_rate(struct figures *f, const struct chart *c, const struct rate_view *view, struct err *e)
+{
+	struct rate_extent extent = {0};
+	FILE *table = figure_begin(f, "rate", NULL, fs_path("rate-%zu", f->count), fs_path("%s", view->text), e);
+
+	if (table) {
+		rate_table(table, c, view, &extent);
+		figure_set_title(f, c->r, "%s", view->title);
+		figure_set(f, "x_label", view->x_label);
+		figure_set(f, "y_label", view->y_label);
+		fprintf(f->script, "width = %d\nheight = %d\nhas_peak = %d\n", WIDTH, HEIGHT, view->has_peak);
+		set_rate_lines(f, c, view);
+		set_rate_tics(f, c, view);
+		set_extent(f, &extent);
+	}
+	return figure_end(f, table, e);
+}
+
+/* Has some line of this figure two points? */
+static bool draws_something(const struct chart *c, const struct rate_view *view)
+{
+	struct rate_dot dots[AXES_VALUES_MAX];
+
+	for (size_t line = 0; line < c->drawn; line++)
+		if (line_dots(c, view, line, dots))
+			return true;
+	return false;
+}
+
+int figure_rate_add(struct figures *f, const struct report *r, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(views) / sizeof(views[0]); i++) {
+		struct chart c;
+
+		if (!chart_make(&c, r, views[i].key))
+			continue;
+		while (!rc && chart_next(&c))
+			if (draws_something(&c, &views[i]))
+				rc = add_rate(f, &c, &views[i], e);
+		chart_free(&c);
+	}
+	return rc;
+}
