@@ -48,6 +48,19 @@ all_arrive() {
 	all_arrive pairs 16
 }
 
+@test "streams: operations, lists with one doorbell, both directions, blocks of stamps, payloads whole" {
+	spec stream <<-'YAML'
+		settings: {kernel: stream, transport: verbs, messages: 200, size: 300B, depth: 32, repetitions: 1, warmup: 20}
+		matrix:
+		  - {op: [send, send_imm, write_imm], check: yes, batch: 4}
+		  - {op: [send, send_imm, write], batch: 8, signal_every: 16, stamp_every: 7}
+		  - {op: [send, write_imm], both: yes, check: yes}
+		  - {op: [send_imm, write], poll: event, depth: 1}
+		  - {op: send_imm, qp: [uc, ud], recv_depth: 300}
+	YAML
+	all_arrive stream 12
+}
+
 @test "operations, inline, completions asked for now and then, buffers" {
 	spec_of operations <<-'YAML'
 		  - {op: [send, write_imm], qp: rc, poll: event, signal_every: 16}

@@ -42,7 +42,32 @@ def faults_of_completions(rep, params):
             if (stamp != NEVER) != is_told(seq, params)][:3]
 
 
+def faults_of_stream(rep, params):
+    """What is posted is completed, and received but where the operation is one-sided; with both directions twice."""
+    counters = load(rep, "counters.json")
+    source, sink = counters["source"], counters["sink"]
+    there, back = params["messages"], params["messages"] if params["both"] else 0
+    expected = [
+        ("posted", source["posted"], there),
+        ("completed", source["completed"], there),
+        ("received", sink["received"], 0 if params["op"] == "write" else there),
+        ("posted by the sink", sink["posted"], back),
+        ("completed there", sink["completed"], back),
+        ("received by the source", source["received"], back),
+    ]
+    for side in source, sink:
+        expected += [(name, side[name], 0) for name in ("bad_payloads", "duplicates", "reordered", "overflows")]
+    wrong = [f"{name} {is_}, not {wanted}" for name, is_, wanted in expected if is_ != wanted]
+    stamps = column(os.path.join(rep, "t_comp.npy"))
+    entries = -(-there // params["stamp_every"])
+    if len(stamps) != entries or NEVER in stamps:
+        wrong.append(f"{len(stamps)} entries, not {entries}, or completions without a stamp")
+    return wrong
+
+
 def faults_of_repetition(rep, params):
+    if params["kernel"] == "stream":
+        return faults_of_stream(rep, params)
     messages, both_ways = params["messages"], params["kernel"] == "pingpong"
     counters = load(rep, "counters.json")
     source, sink, device = counters["source"], counters["sink"], counters["device"]
