@@ -20,7 +20,7 @@ COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)$(s
 comma   := ,
 WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-missing-field-initializers
 CFLAGS  := -O2 -g -fno-omit-frame-pointer
-SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DKEPT_MAX=64)
+SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DSTATS_KEPT_MAX=64)
 
 DEFINES = -DKBLAT_DATADIR='"$(PREFIX)/share/kblat"'
 ALL_CFLAGS = -std=gnu11 $(DEFINES) -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) $(CFLAGS) $(SANFLAGS)
@@ -74,7 +74,7 @@ test:
 	@[ '$(VM)' = no ] || common/deps guest
 	@$(MAKE) --no-print-directory -j$(CPUS) tests
 	@$(MAKE) --no-print-directory -j$(CPUS) tests SAN=1 BUILD=$(BUILD)/san
-	@tests/run --vm '$(VM)' $(BUILD) $(BUILD)/san
+	@tests/leftovers tests/run --vm '$(VM)' $(BUILD) $(BUILD)/san
 
 lint:
 	@common/deps build lint
@@ -84,7 +84,7 @@ bench:
 	@common/deps build run bench
 	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
 	@$(MAKE) --no-print-directory -j$(CPUS) all benches
-	@tests/bench/run $(BUILD)
+	@tests/leftovers --disk tests/bench/run $(BUILD)
 
 # Is the kernel NEW slower than OLD? Both boot in the guest, BOOTS times each; SPEC is what is measured.
 OLD   :=

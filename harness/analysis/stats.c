@@ -46,12 +46,12 @@ struct moments {
 
 /* What is outside the first window, kept while it is little: its quantiles are looked for in there,
  * without a pass over everything. */
-#ifndef KEPT_MAX
-#define KEPT_MAX ((size_t)1 << 19)
+#ifndef STATS_KEPT_MAX
+#define STATS_KEPT_MAX ((size_t)1 << 19)
 #endif
 
 struct kept {
-	int64_t *values; /* KEPT_MAX */
+	int64_t *values; /* STATS_KEPT_MAX */
 	size_t count;
 	bool is_all;
 };
@@ -59,7 +59,7 @@ struct kept {
 static void keep_outside(struct kept *k, int64_t value)
 {
 	/* No span has a place for the value that means "never". */
-	k->is_all = k->is_all && k->count < KEPT_MAX && value != NEVER;
+	k->is_all = k->is_all && k->count < STATS_KEPT_MAX && value != NEVER;
 	if (k->is_all)
 		k->values[k->count++] = value;
 }
@@ -342,7 +342,7 @@ static int find_quantiles(const struct span *spans, size_t span_count, const str
 
 int stats_compute(const struct span *spans, size_t span_count, int64_t limit, struct stats *out, struct err *e)
 {
-	struct kept kept = {.values = malloc(KEPT_MAX * sizeof(*kept.values))};
+	struct kept kept = {.values = malloc(STATS_KEPT_MAX * sizeof(*kept.values))};
 	struct window first;
 	struct moments m;
 	int rc;

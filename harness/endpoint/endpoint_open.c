@@ -72,6 +72,23 @@ static bool is_object_name(const char *name)
 	return strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
 }
 
+static void refuse_flow(void *arg, const struct flow *f, const char *why)
+{
+	(void)f;
+	err_set(arg, -EPROTO, STATUS_FAILED, "open", NULL, "%s", why);
+}
+
+/* A coordinator has checked its spec; what does not follow from one is refused all the same, and never run. */
+static int endpoint_load_flow(struct endpoint *ep, const char *name, json_t *params, struct err *e)
+{
+	int rc = flow_load(&ep->flow, name, params, e);
+
+	if (rc)
+		return rc;
+	flow_check(&ep->flow, refuse_flow, e);
+	return e->status ? -EPROTO : 0;
+}
+
 static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 {
 	const char *role = json_text(order, "role"), *flow = json_text(order, "flow");
@@ -86,7 +103,7 @@ static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 	ep->cpu = read_cpu(order, "cpu");
 	ep->spare_cpu = read_cpu(order, "spare_cpu");
 	ep->numa_node = memory_node_of_cpu(ep->cpu);
-	rc = flow_load(&ep->flow, flow, params, e);
+	rc = endpoint_load_flow(ep, flow, params, e);
 	if (!rc && ep->flow.transport->has_own_clock)
 		ep->conversion = (struct clock_conversion){0, 1, 0};
 	return rc;

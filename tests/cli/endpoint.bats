@@ -37,7 +37,8 @@ make_params() {
 
 @test "settings of a peer are checked again" {
 	make_params
-	for change in '.update(size_bytes=-1)' '.update(messages="x")' '.update(messages=1<<40)' '.pop("depth")' '.update(poll="sometimes")'; do
+	for change in '.update(size_bytes=-1)' '.update(messages="x")' '.update(messages=1<<40)' '.pop("depth")' '.update(poll="sometimes")' \
+		'.update(t_send=True, size_bytes=1)'; do
 		/usr/bin/python3 -c "
 import json
 d = json.load(open('params.json')); d$change

@@ -1,0 +1,38 @@
+#!/usr/bin/env bats
+# tests/leftovers: what a command left is found, and nothing else.
+
+load helper
+
+@test "a command that leaves nothing has its own status, and nothing is said" {
+	run "$ROOT/tests/leftovers" true
+	assert_eq "$status:$output" "0:"
+	run "$ROOT/tests/leftovers" sh -c 'echo x >"$TMPDIR/x"; rm "$TMPDIR/x"; exit 3'
+	assert_eq "$status:$output" "3:"
+}
+
+@test "a process, a temporary file and an object in memory that stay are told of, and status 0 becomes 1" {
+	local pid object
+	sleep 0 &
+	pid=$!
+	wait $pid
+	object=/dev/shm/kblat-$(id -u)-$pid-0123456789abcdefTEST
+	run "$ROOT/tests/leftovers" sh -c "touch \"\$TMPDIR/kept\" '$object'; setsid sleep 60 3>&- & echo \$! >'$T/pid'"
+	kill "$(cat pid)"
+	rm -f "$object"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "process $(cat pid): "
+	assert_contains "$output" "/kept"
+	assert_contains "$output" "$object"
+}
+
+@test "what was there before, and what others start meanwhile, is not the command's" {
+	local theirs
+	sleep 60 3>&- &
+	theirs=$!
+	mkdir "/dev/shm/kblat-$(id -u)-$theirs-mine.$$"
+	run "$ROOT/tests/leftovers" mkdir "/dev/shm/kblat-$(id -u)-$theirs-other.$$"
+	rmdir "/dev/shm/kblat-$(id -u)-$theirs-"*".$$"
+	kill $theirs
+	assert_eq "$status:$output" "0:"
+}
