@@ -18,7 +18,12 @@
 #include "compare/compare_units.h"
 #include "report/compare_page.h"
 
-#define SPLITS 400
+#define SPLITS	   400
+#define ALPHA_MOST 20 /* per cent */
+
+/* Of a script of `git bisect run`: 1 to 127 are bad, but for 125, and above it ends the bisection. */
+enum { BISECT_GOOD = 0, BISECT_BAD = 1, BISECT_SKIP = 125, BISECT_STOP = 128 };
+#define GIT_BISECT "git-bisect"
 
 const struct cli_command cmd_compare_cli = {
     .name = "compare",
@@ -48,9 +53,9 @@ struct asked {
 	struct cli_list ignore, quantities, margins;
 	/* the metric, where that is a summary block of which one quantity was asked for */
 	char *block;
-	const char *unit, *metric, *experiment, *effect, *varying, *out;
-	long seed;
-	bool json, aa;
+	const char *unit, *metric, *experiment, *effect, *varying, *alpha, *out;
+	long seed, planned;
+	bool json, aa, git_bisect;
 };
 
 /* --- what was asked --- */
@@ -152,7 +157,11 @@ static enum status show_comparison(const struct compare_join *j, const struct co
 static enum status compare_arms(const struct cli_list *base, const struct cli_list *with, const struct asked *asked,
 				struct err *e)
 {
-	struct compare_rule rule = {.margin = 0.02, .effect = 0.02, .seed = (uint64_t)asked->seed};
+	struct compare_rule rule = {.margin = 0.02,
+				    .effect = 0.02,
+				    .seed = (uint64_t)asked->seed,
+				    .alpha = COMPARE_ALPHA,
+				    .planned = (size_t)asked->planned};
 	struct compare_choice choice = {asked->metric, asked->ignore.items, asked->ignore.count,
 					asked->quantities.items, asked->quantities.count};
 	struct compare_runs runs = {.count = 0};
@@ -161,7 +170,8 @@ static enum status compare_arms(const struct cli_list *base, const struct cli_li
 	enum status status = STATUS_FAILED;
 	struct compare_margin *margins = or_abort(calloc(asked->margins.count + 1, sizeof(*margins)));
 	int rc = read_unit(asked->unit, &kind, e) ?: compare_read_margins(asked->margins.items, asked->margins.count, asked->metric, &rule, margins, e)
-					  ?: compare_read_percent("--effect", asked->effect, &rule.effect, e);
+					  ?: compare_read_percent("--effect", asked->effect, 100, &rule.effect, e)
+					  ?: compare_read_percent("--alpha", asked->alpha, ALPHA_MOST, &rule.alpha, e);
 
 	rc = rc ?: add_runs_of_arm(&runs, base, ARM_BASE, asked, e) ?: add_runs_of_arm(&runs, with, ARM_WITH, asked, e)
 		?: compare_units(&runs, kind, e) ?: compare_join(&join, &runs, &choice, e);
@@ -228,6 +238,26 @@ static int parse(const struct cli_flag *flags, int argc, char **argv, struct cli
 	return rc;
 }
 
+/* What cannot be written down is no verdict either. */
+static enum status bisect_status(enum status status)
+{
+	int answer = status == STATUS_OK	  ? BISECT_GOOD
+		     : status == STATUS_NO	  ? BISECT_BAD
+		     : status == STATUS_UNDECIDED ? BISECT_SKIP
+						  : BISECT_STOP;
+
+	return (enum status)(fflush(stdout) ? BISECT_STOP : answer);
+}
+
+/* Wrong usage, too, must not look like a bad commit: so before anything is parsed. */
+static bool is_git_bisect(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--" GIT_BISECT))
+			return true;
+	return false;
+}
+
 enum status cmd_compare(int argc, char **argv, struct err *e)
 {
 	struct cli_list base = {NULL, 0}, with = {NULL, 0};
@@ -255,6 +285,19 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	     0, 0},
 	    {"effect", CLI_STRING, &asked.effect, "PCT",
 	     "the change that one would like to see, for how many boots are needed (2)", 0, 0},
+	    {"alpha", CLI_STRING, &asked.alpha, "PCT",
+	     "how often a false alarm may come, in per cent (5): four fifths of it for slower, the rest for faster", 0,
+	     0},
+	    {"planned", CLI_INT, &asked.planned, "N",
+	     "boots (or runs) an arm that are planned: this is a look at those there are so far, and one may look "
+	     "three "
+	     "times at most (at half of them, at three quarters, at all), without more false alarms",
+	     4, PERM_UNITS / 2},
+	    {GIT_BISECT, CLI_FLAG, &asked.git_bisect, NULL,
+	     "exit statuses for `git bisect run`: 0 no regression (good), 1 a regression (bad), 125 undecided (skip), "
+	     "128 "
+	     "anything else, which ends the bisection",
+	     0, 0},
 	    {"varying", CLI_STRING, &asked.varying, "NAMES",
 	     "what is under test, and so may differ in the machine's state, as with kblat state diff (kernel, where "
 	     "the "
@@ -283,5 +326,6 @@ out:
 	free(asked.block);
 	free(quantity_help);
 	free(names);
-	return e->status ? e->status : status;
+	status = e->status ? e->status : status;
+	return is_git_bisect(argc, argv) ? bisect_status(status) : status;
 }

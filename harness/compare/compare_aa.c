@@ -177,9 +177,8 @@ static json_t *aa_head_json(const struct compare_join *j, const struct compare_r
 {
 	return json_pack("{s:i, s:s, s:s, s:I, s:I, s:f, s:f, s:I, s:o, s:[]}", "schema", 1, "verdict", "undecided",
 			 "unit", compare_unit_name[j->runs->kind], "units", (json_int_t)j->runs->units[ARM_BASE],
-			 "runs", (json_int_t)j->runs->count, "alpha", COMPARE_ALPHA, "effect_percent",
-			 100 * rule->effect, "seed", (json_int_t)rule->seed, "needed", compare_needed(j, rule),
-			 "points");
+			 "runs", (json_int_t)j->runs->count, "alpha", rule->alpha, "effect_percent", 100 * rule->effect,
+			 "seed", (json_int_t)rule->seed, "needed", compare_needed(j, rule), "points");
 }
 
 static void aa_add_answer(json_t *result, const struct counts *c, size_t ordered)

@@ -79,18 +79,44 @@ static char *where_text(const json_t *result, const json_t *point, const json_t 
 		       json_integer_value(json_object_get(point, "id")), json_text(point, "label"));
 }
 
+double compare_confidence(const json_t *result)
+{
+	return 100 - 100 * json_number_or_nan(result, "alpha");
+}
+
+/* "95 % interval +1.0 to +3.8 %"; with few boots it may have one end only. */
+static char *interval_text(const json_t *result, double low, double high, const char *format, const char *unit)
+{
+	double confidence = compare_confidence(result);
+	char from[32], to[32];
+
+	snprintf(from, sizeof(from), format, low);
+	snprintf(to, sizeof(to), format, high);
+	if (isnan(low))
+		return fs_path("%.3g %% interval up to %s%s", confidence, to, unit);
+	if (isnan(high))
+		return fs_path("%.3g %% interval from %s%s up", confidence, from, unit);
+	return fs_path("%.3g %% interval %s to %s%s", confidence, from, to, unit);
+}
+
 /* "+2.4 % (+29 ns), 95 % interval +1.0 to +3.8 %". */
-static char *effect_text(const json_t *q)
+static char *effect_text(const json_t *result, const json_t *q)
 {
 	bool share = !strcmp(json_text(q, "unit"), "share");
+	char *interval, *text;
 
-	if (share)
-		return fs_path("%+.3g percentage points, 95 %% interval %+.3g to %+.3g",
-			       100 * json_number_or_nan(q, "effect"), 100 * json_number_or_nan(q, "low"),
-			       100 * json_number_or_nan(q, "high"));
-	return fs_path("%+.2f %% (%+.3g %s), 95 %% interval %+.2f to %+.2f %%", json_number_or_nan(q, "effect_percent"),
-		       json_number_or_nan(q, "effect"), json_text(q, "unit"), json_number_or_nan(q, "low_percent"),
-		       json_number_or_nan(q, "high_percent"));
+	if (share) {
+		interval = interval_text(result, 100 * json_number_or_nan(q, "low"),
+					 100 * json_number_or_nan(q, "high"), "%+.3g", "");
+		text = fs_path("%+.3g percentage points, %s", 100 * json_number_or_nan(q, "effect"), interval);
+	} else {
+		interval = interval_text(result, json_number_or_nan(q, "low_percent"),
+					 json_number_or_nan(q, "high_percent"), "%+.2f", " %");
+		text = fs_path("%+.2f %% (%+.3g %s), %s", json_number_or_nan(q, "effect_percent"),
+			       json_number_or_nan(q, "effect"), json_text(q, "unit"), interval);
+	}
+	free(interval);
+	return text;
 }
 
 static int units_of(const json_t *result, const char *arm)
@@ -128,7 +154,7 @@ static char *sentence_of(const json_t *result, const char *says, char *rest)
 
 static char *found_text(const json_t *result, const struct tallies *all, const struct tally *t)
 {
-	char *where = where_text(result, t->point, t->worst), *effect = effect_text(t->worst);
+	char *where = where_text(result, t->point, t->worst), *effect = effect_text(result, t->worst);
 	char *text = fs_path(" in %zu of %zu quantities, most in %s: %s", t->count, all->all, where, effect);
 
 	free(where);
@@ -170,6 +196,18 @@ static char *needed_text(const json_t *result)
 	    json_is_true(json_object_get(result, "pairs")) ? "" : " an arm",
 	    known ? "they vary by" : "runs of one boot vary by",
 	    json_number_or_nan(needed, known ? "stdev_units_percent" : "stdev_runs_percent"));
+}
+
+/* Between two looks, where one must not. */
+static char *next_look_text(const json_t *result)
+{
+	const json_t *look = json_object_get(result, "look");
+
+	return fs_path("%d %ss of BASE and %d of NEW: of %lld planned an arm one looks next at %lld; nothing is said "
+		       "before",
+		       units_of(result, "base"), json_text(result, "unit"), units_of(result, "with"),
+		       (long long)json_integer_value(json_object_get(look, "planned")),
+		       (long long)json_integer_value(json_object_get(look, "next")));
 }
 
 static char *too_few_text(const json_t *result)
@@ -254,7 +292,7 @@ void compare_answer(json_t *result)
 
 	answer_count(result, &all);
 	if (is_too_few(result)) {
-		text = too_few_text(result);
+		text = json_number_or_nan(result, "alpha") > 0 ? too_few_text(result) : next_look_text(result);
 	} else if (all.regression.count) {
 		verdict = "regression";
 		text = sentence_of(result, "is slower than", found_text(result, &all, &all.regression));
@@ -267,7 +305,9 @@ void compare_answer(json_t *result)
 		verdict = "no regression";
 		text = sentence_of(
 		    result, "is not slower than",
-		    fs_path(": in all %zu quantities, whatever is worse is so by less than the margin", all.all));
+		    all.all == 1
+			? fs_path(": if it is worse, then by less than the margin")
+			: fs_path(": in all %zu quantities, whatever is worse is so by less than the margin", all.all));
 	}
 	json_object_set_new(result, "verdict", json_string(verdict));
 	json_object_set_new(result, "answer", json_string(text));

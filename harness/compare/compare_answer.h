@@ -14,4 +14,7 @@ void compare_answer(json_t *result);
 /* STATUS_OK, STATUS_NO or STATUS_UNDECIDED. */
 enum status compare_status(const json_t *result);
 
+/* Of the intervals, in per cent: 95. */
+double compare_confidence(const json_t *result);
+
 #endif

@@ -49,14 +49,14 @@ double boots_student(double tail, double df)
 	return sqrt(df * y);
 }
 
-size_t boots_needed(double effect, double stdev, double level, double power, size_t least)
+size_t boots_needed(double effect, double stdev, double tail, double power, size_t least)
 {
 	size_t n = least < 2 ? 2 : least;
 
 	for (; n < BOOTS_MOST; n++) {
 		double error = stdev * sqrt(2 / (double)n);
 
-		if (1 - normal_tail(effect / error - boots_student(level / 2, 2 * (double)n - 2)) >= power)
+		if (1 - normal_tail(effect / error - boots_student(tail, 2 * (double)n - 2)) >= power)
 			break;
 	}
 	return n;

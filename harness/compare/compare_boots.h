@@ -13,9 +13,9 @@
 double boots_student(double tail, double df);
 
 /*
- * Units an arm, from `least` on, that show a shift of `effect` with probability `power` at a
- * two-sided `level`, where units of one arm vary with `stdev`. BOOTS_MOST if even so many do not.
+ * Units an arm, from `least` on, that show a shift of `effect` with probability `power` where one
+ * in `tail` is a false alarm, and where units of one arm vary with `stdev`. BOOTS_MOST if even so many do not.
  */
-size_t boots_needed(double effect, double stdev, double level, double power, size_t least);
+size_t boots_needed(double effect, double stdev, double tail, double power, size_t least);
 
 #endif

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define DRIFT_F 2.8 /* about one in ten where nothing drifts */
+
 static void set_there(struct centred *c, size_t unit, double value)
 {
 	c->value[unit] = value;
@@ -105,18 +107,44 @@ static bool add_trend(struct centred *c, double *trend, size_t n)
 	return (c->trend_sums[c->trends] = tabulate(c->plan, trend)) != NULL;
 }
 
-/* Values, and the real labels, without what a polynomial of time says of them. */
-static int remove_trends(struct centred *c)
+/*
+ * Do values drift, more than they would by chance? To take out what is not there would cost power. The labels are not
+ * asked: so it is the same under every relabelling, and the test stays exact.
+ */
+static bool has_drift(const struct centred *c, size_t n)
 {
-	size_t n = c->plan->base + c->plan->with;
-	double *labels = calloc(n, sizeof(*labels));
+	double explained = 0, left = (double)c->units - 1 - (double)c->trends;
 
-	for (size_t k = 0; labels && k < c->plan->trends; k++) {
+	for (size_t k = 0; k < c->trends; k++) {
+		double part = dot(c->value, c->trend[k], n);
+
+		explained += part * part;
+	}
+	return c->trends && left > 0 && explained / (double)c->trends > DRIFT_F * (c->squares - explained) / left;
+}
+
+static void add_trends(struct centred *c, size_t n)
+{
+	for (size_t k = 0; k < c->plan->trends; k++) {
 		c->trend[k] = calloc(n, sizeof(double));
 		if (!c->trend[k] || !add_trend(c, c->trend[k], n))
 			break;
 		c->trends++;
 	}
+	if (!has_drift(c, n))
+		c->trends = 0;
+}
+
+/* Values, and the real labels, without what a polynomial of time says of them. */
+static int remove_trends(struct centred *c)
+{
+	size_t n = c->plan->base + c->plan->with;
+	double *labels;
+
+	add_trends(c, n);
+	if (!c->trends)
+		return 0;
+	labels = calloc(n, sizeof(*labels));
 	for (size_t i = c->plan->base; labels && i < n; i++)
 		labels[i] = c->there[i / 8] >> i % 8 & 1;
 	if (labels) {

@@ -11,7 +11,7 @@
 
 /*
  * The units of a quantity that have a value, without the mean (which changes nothing but rounding)
- * and without the plan's trends. Sums over those in the other arm are looked up, eight units at a
+ * and, where they drift, without the plan's trends. Sums over those in the other arm are looked up, eight units at a
  * time: there are tens of thousands of relabellings.
  */
 struct centred {

@@ -80,8 +80,8 @@ double compare_entry_detectable(const struct compare_entry *t)
 		return 0;
 	if (q->df < 2 || q->level <= 0)
 		return INFINITY;
-	return compare_amount(
-	    t->values, (boots_student(q->level / 2, q->df) + boots_student(1 - COMPARE_POWER, q->df)) * q->error);
+	return compare_amount(t->values,
+			      (boots_student(q->level, q->df) + boots_student(1 - COMPARE_POWER, q->df)) * q->error);
 }
 
 /* --- the verdict --- */

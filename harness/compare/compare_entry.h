@@ -20,6 +20,9 @@ struct compare_rule {
 	size_t margin_count;
 	double effect; /* what one would like to see: a share */
 	uint64_t seed; /* of relabellings that are drawn */
+	double alpha;  /* what false alarms may be: a share, of all looks together */
+	enum perm_question question;
+	size_t planned; /* units an arm, where this is a look at those there are so far; 0: it is not */
 };
 
 struct compare_entry {

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "compare/compare_settings.h"
 #include "rundir/flows.h"
 
 #define NAME_MAX_ 64
@@ -48,14 +49,14 @@ static char *key_of(const json_t *params, const struct compare_choice *choice)
 	return text;
 }
 
-static struct compare_point *new_point(struct compare_join *j, const json_t *point)
+static struct compare_point *new_point(struct compare_join *j, const json_t *point, json_t *params)
 {
 	struct compare_point *p;
 
 	j->point = or_abort(realloc(j->point, (j->count + 1) * sizeof(*j->point)));
 	p = &j->point[j->count++];
 	*p = (struct compare_point){
-	    .params = json_object_get(point, "params"),
+	    .params = json_incref(params),
 	    .id = json_integer_value(json_object_get(point, "id")),
 	    .flow = fs_path("%s", ""),
 	    .of_run = or_abort(calloc(j->runs->count, sizeof(*p->of_run))),
@@ -64,15 +65,15 @@ static struct compare_point *new_point(struct compare_join *j, const json_t *poi
 	return p;
 }
 
-static int join_point(struct compare_join *j, json_t *index, size_t run, const json_t *point,
+static int join_point(struct compare_join *j, json_t *index, size_t run, const json_t *point, json_t *params,
 		      const struct compare_choice *choice, struct err *e)
 {
-	char *key = key_of(json_object_get(point, "params"), choice);
+	char *key = key_of(params, choice);
 	const json_t *at = json_object_get(index, key);
 	size_t i = at ? (size_t)json_integer_value(at) : j->count;
 
 	if (!at) {
-		new_point(j, point);
+		new_point(j, point, params);
 		json_object_set_new(index, key, json_integer((json_int_t)i));
 	}
 	free(key);
@@ -88,7 +89,7 @@ static int join_point(struct compare_join *j, json_t *index, size_t run, const j
 
 static int join_all(struct compare_join *j, const struct compare_choice *choice, struct err *e)
 {
-	json_t *index = json_object();
+	json_t *index = json_object(), *defaults = compare_settings_defaults(j->runs), *params;
 	int rc = 0;
 
 	for (size_t run = 0; run < j->runs->count; run++) {
@@ -96,10 +97,13 @@ static int join_all(struct compare_join *j, const struct compare_choice *choice,
 		size_t i;
 
 		json_array_foreach (points, i, point) {
+			params = compare_settings_of(json_object_get(point, "params"), defaults);
 			if (!rc)
-				rc = join_point(j, index, run, point, choice, e);
+				rc = join_point(j, index, run, point, params, choice, e);
+			json_decref(params);
 		}
 	}
+	json_decref(defaults);
 	json_decref(index);
 	return rc;
 }
@@ -194,6 +198,7 @@ static struct compare_point copy_for_flow(const struct compare_join *j, const st
 	struct compare_point copy = *p;
 	size_t size = j->runs->count * sizeof(*p->of_run);
 
+	copy.params = json_incref((json_t *)p->params);
 	copy.flow = fs_path("%s", flow);
 	copy.of_run = memcpy(or_abort(malloc(size)), p->of_run, size);
 	copy.reasons = json_array();

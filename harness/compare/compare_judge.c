@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "compare/compare_answer.h"
 #include "compare/compare_entry.h"
+#include "compare/compare_looks.h"
 #include "compare/compare_needed.h"
 #include "compare/compare_noisy.h"
 #include "compare/compare_time.h"
@@ -124,19 +125,76 @@ static void add_notes(const struct compare_runs *runs, json_t *notes)
 	json_decref(hosts[ARM_WITH]);
 }
 
+/* --- looks --- */
+
+static size_t fewer_units(const struct compare_runs *runs)
+{
+	return runs->units[ARM_BASE] < runs->units[ARM_WITH] ? runs->units[ARM_BASE] : runs->units[ARM_WITH];
+}
+
+/* What of alpha may be used now: 0 between two looks. `next` (0: none) is when one looks again. */
+static double judge_level(const struct compare_runs *runs, const struct compare_rule *rule, size_t *next)
+{
+	struct look looks[LOOKS_MOST];
+	size_t units = fewer_units(runs), count;
+
+	*next = 0;
+	if (!rule->planned)
+		return rule->alpha;
+	count = compare_looks(rule->planned, compare_units_least(runs), runs->pairs, rule->alpha, looks);
+	for (size_t i = count; i-- > 0;) {
+		if (looks[i].units == units || (i == count - 1 && looks[i].units < units))
+			return looks[i].level;
+		if (looks[i].units > units)
+			*next = looks[i].units;
+	}
+	return 0;
+}
+
+static json_t *look_json(const struct compare_runs *runs, const struct compare_rule *rule)
+{
+	size_t next;
+
+	if (!rule->planned)
+		return json_null();
+	judge_level(runs, rule, &next);
+	return json_pack("{s:I, s:o, s:f}", "planned", (json_int_t)rule->planned, "next",
+			 next ? json_integer((json_int_t)next) : json_null(), "alpha", rule->alpha);
+}
+
+static void note_look(const struct compare_runs *runs, const struct compare_rule *rule, json_t *notes)
+{
+	size_t next;
+	double level = judge_level(runs, rule, &next);
+
+	if (!rule->planned || level <= 0)
+		return;
+	if (fewer_units(runs) > rule->planned)
+		json_array_append_new(
+		    notes, json_sprintf("more %ss than planned (%zu an arm): to go on after the last look makes "
+					"false alarms more frequent",
+					compare_unit_name[runs->kind], rule->planned));
+	json_array_append_new(
+	    notes, json_sprintf("a look at %zu of %zu %ss an arm: false alarms are %.3g %% at this one, %.3g %% at all",
+				fewer_units(runs), rule->planned, compare_unit_name[runs->kind], 100 * level,
+				100 * rule->alpha));
+}
+
 static json_t *judge_head_json(const struct compare_join *j, const struct compare_rule *rule)
 {
+	size_t next;
 	const char *name = json_string_value(json_object_get(j->runs->run[0].run.resolved, "name"));
 	json_t *notes = json_deep_copy(j->notes);
 
 	add_notes(j->runs, notes);
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:f, s:f, s:f, s:I, s:n, s:o, s:o, s:o, s:o, s:[]}",
+	note_look(j->runs, rule, notes);
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:f, s:o, s:f, s:f, s:I, s:n, s:o, s:o, s:o, s:o, s:[]}",
 			 "schema", 1, "verdict", "undecided", "answer", "", "experiment", name ? name : "", "unit",
 			 compare_unit_name[j->runs->kind], "pairs", j->runs->pairs, "in_turn", j->runs->in_turn,
-			 "alpha", COMPARE_ALPHA, "least_margin_percent", 100 * rule->margin, "effect_percent",
-			 100 * rule->effect, "seed", (json_int_t)rule->seed, "relabellings", "base",
-			 arm_json(j->runs, ARM_BASE), "with", arm_json(j->runs, ARM_WITH), "notes", notes, "needed",
-			 compare_needed(j, rule), "points");
+			 "alpha", judge_level(j->runs, rule, &next), "look", look_json(j->runs, rule),
+			 "least_margin_percent", 100 * rule->margin, "effect_percent", 100 * rule->effect, "seed",
+			 (json_int_t)rule->seed, "relabellings", "base", arm_json(j->runs, ARM_BASE), "with",
+			 arm_json(j->runs, ARM_WITH), "notes", notes, "needed", compare_needed(j, rule), "points");
 }
 
 static size_t collect_entries(const struct compare_join *j, const struct compare_rule *rule,
@@ -150,7 +208,8 @@ static size_t collect_entries(const struct compare_join *j, const struct compare
 
 			if (!v->value)
 				continue;
-			perms[n] = (struct perm_quantity){.value = v->value, .weight = v->of.weight};
+			perms[n] = (struct perm_quantity){
+			    .value = v->value, .weight = v->of.weight, .less_is_worse = v->of.less_is_worse};
 			entries[n] = compare_entry_make(j, &j->point[i], v, rule);
 			entries[n].perm = &perms[n];
 			n++;
@@ -202,7 +261,7 @@ static void judged_free(struct judged *all)
 static int judge_with(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
 		      struct judged *all)
 {
-	size_t most = 1;
+	size_t most = 1, next;
 
 	for (size_t i = 0; i < j->count; i++)
 		most += j->point[i].quantity_count;
@@ -211,24 +270,27 @@ static int judge_with(const struct compare_join *j, const struct compare_rule *r
 	if (!all->entries || !all->perms)
 		return -ENOMEM;
 	all->n = collect_entries(j, rule, all->entries, all->perms);
-	return perm_judge(plan, all->perms, all->n, COMPARE_ALPHA);
+	return perm_judge(plan, all->perms, all->n, judge_level(j->runs, rule, &next), rule->question);
 }
 
 static int judge_entries(const struct compare_join *j, const struct compare_rule *rule, json_t *result)
 {
 	struct perm_plan plan;
 	struct judged all = {NULL, NULL, 0};
+	bool drifts = false;
 	int rc = perm_plan_make(&plan, j->runs->units[ARM_BASE], j->runs->units[ARM_WITH], j->runs->pairs, PERM_MAX,
 				rule->seed);
 
 	if (rc)
 		return rc;
 	rc = compare_drift(j->runs, &plan) ?: judge_with(j, rule, &plan, &all);
-	for (size_t i = 0; !rc && i < all.n; i++)
+	for (size_t i = 0; !rc && i < all.n; i++) {
 		add_entry(j, json_object_get(result, "points"), &all.entries[i]);
+		drifts |= all.perms[i].drifts;
+	}
 	json_object_set_new(result, "relabellings",
 			    json_pack("{s:I, s:b}", "count", (json_int_t)plan.count, "exact", plan.exact));
-	json_object_set_new(result, "trends", json_integer((json_int_t)plan.trends));
+	json_object_set_new(result, "trends", json_integer(drifts ? (json_int_t)plan.trends : 0));
 	judged_free(&all);
 	perm_plan_free(&plan);
 	return rc;
@@ -254,19 +316,18 @@ int compare_verdict(const struct compare_join *j, const struct compare_rule *rul
 
 static bool is_enough(const struct compare_runs *runs)
 {
-	size_t least = compare_units_least(runs);
-
-	return runs->units[ARM_BASE] >= least && runs->units[ARM_WITH] >= least;
+	return fewer_units(runs) >= compare_units_least(runs);
 }
 
 json_t *compare_judge(const struct compare_join *j, const struct compare_rule *rule, struct err *e)
 {
 	json_t *result = judge_head_json(j, rule), *points = json_object_get(result, "points");
+	size_t next;
 	int rc = 0;
 
 	for (size_t i = 0; i < j->count; i++)
 		json_array_append_new(points, judge_point_json(j, &j->point[i]));
-	if (is_enough(j->runs))
+	if (is_enough(j->runs) && judge_level(j->runs, rule, &next) > 0)
 		rc = judge_entries(j, rule, result);
 	if (rc) {
 		json_decref(result);

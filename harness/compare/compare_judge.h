@@ -4,8 +4,9 @@
  * values in, JSON out.
  *
  *   {"schema": 1, "verdict": "no regression" | "regression" | "undecided", "answer": a sentence,
- *    "experiment", "unit": "boot" | "run", "pairs", "in_turn", "alpha", "least_margin_percent",
- *    "effect_percent", "seed", "relabellings": {"count", "exact"},
+ *    "experiment", "unit": "boot" | "run", "pairs", "in_turn", "alpha": of this look, where it is one,
+ *    "look": null or {"planned": units an arm, "next": units at the next look or null, "alpha": of
+ *      all looks}, "least_margin_percent", "effect_percent", "seed", "relabellings": {"count", "exact"},
  *    "trends": powers of time that were taken out of the values,
  *    "base": {"runs", "units", "kernels": [], "hosts": [], "boots": []}, "with": likewise,
  *    "notes": [], "needed": {"units", "at_least", "effect_percent", "point",
@@ -35,7 +36,7 @@
 #include "compare/compare_entry.h"
 #include "compare/compare_join.h"
 
-#define COMPARE_ALPHA 0.05 /* of all points and quantities together */
+#define COMPARE_ALPHA 0.05 /* where nothing else is asked for */
 #define COMPARE_POWER 0.85 /* of "how many boots are needed" */
 #define COMPARE_UNITS 4	   /* an arm */
 #define COMPARE_PAIRS 6	   /* with fewer, not even the extreme one of all 2^n is rare enough */

@@ -4,7 +4,7 @@
 
 #include "compare/compare_boots.h"
 
-#define MEDIAN_LEVEL 0.8 /* about what max-T leaves to the medians of all points, of alpha */
+#define MEDIAN_LEVEL 0.8 /* about what max-T leaves to the medians of all points, of the worse side's */
 
 static json_t *percent_or_null(double share)
 {
@@ -27,7 +27,8 @@ static double stdev_of(const struct compare_join *j, const struct compare_values
 
 json_t *compare_needed(const struct compare_join *j, const struct compare_rule *rule)
 {
-	double level = MEDIAN_LEVEL * COMPARE_ALPHA / (double)(j->count ? j->count : 1);
+	double side = rule->question == PERM_DIFFERS ? 0.5 : 1 - PERM_BETTER_SHARE;
+	double level = MEDIAN_LEVEL * rule->alpha * side / (double)(j->count ? j->count : 1);
 	json_t *needed = json_null();
 	size_t most = 0;
 

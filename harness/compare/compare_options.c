@@ -6,17 +6,17 @@
 
 #include "common/err.h"
 
-int compare_read_percent(const char *flag, const char *text, double *share, struct err *e)
+int compare_read_percent(const char *flag, const char *text, unsigned most, double *share, struct err *e)
 {
 	char *end;
 
 	if (!text)
 		return 0;
 	*share = strtod(text, &end) / 100;
-	if (end != text && (!*end || !strcmp(end, "%") || !strcmp(end, " %")) && *share > 0 && *share <= 1)
+	if (end != text && (!*end || !strcmp(end, "%") || !strcmp(end, " %")) && *share > 0 && *share <= most / 100.)
 		return 0;
 	return err_set(e, -EINVAL, STATUS_USAGE, flag, NULL,
-		       "must be per cent, above 0 and at most 100, such as 2, not '%s'", text);
+		       "must be per cent, above 0 and at most %u, such as 2, not '%s'", most, text);
 }
 
 static int read_margin(const char *text, const char *metric, struct compare_rule *rule, struct compare_margin *margins,
@@ -28,11 +28,11 @@ static int read_margin(const char *text, const char *metric, struct compare_rule
 	int rc;
 
 	if (!equals)
-		return compare_read_percent("--margin", text, &rule->margin, e);
+		return compare_read_percent("--margin", text, 100, &rule->margin, e);
 	name = strndup(text, (size_t)(equals - text));
 	rc = name ? compare_quantity_find("--margin", metric, name, &one.key, e) : err_sys(e, -ENOMEM, NULL, "compare");
 	free(name);
-	rc = rc ?: compare_read_percent("--margin", equals + 1, &one.margin, e);
+	rc = rc ?: compare_read_percent("--margin", equals + 1, 100, &one.margin, e);
 	memmove(margins + 1, margins, rule->margin_count * sizeof(*margins));
 	margins[0] = one;
 	rule->margin_count++;

@@ -8,8 +8,8 @@
 
 struct err;
 
-/* "2", "2%", "0.5%": a share; NULL leaves it as it is. STATUS_USAGE, naming `flag`. */
-int compare_read_percent(const char *flag, const char *text, double *share, struct err *e);
+/* "2", "2%", "0.5%": a share, of at most `most` per cent; NULL leaves it as it is. STATUS_USAGE, naming `flag`. */
+int compare_read_percent(const char *flag, const char *text, unsigned most, double *share, struct err *e);
 
 /* --margin: "2", that of all; "p99.9=10", that of one quantity of `metric` (NULL: some series). The last
  * one counts. `rule` keeps `margins`, which has room for `count`. */

@@ -22,7 +22,7 @@ static double error_of(const struct centred *c, const struct contrast *g)
 	return within <= c->squares * CONTRAST_ROUNDING ? 0 : sqrt(within / degrees_of_freedom(c) / g->scale);
 }
 
-/* Student's |t| under a relabelling; infinite where nothing varies but the arms. */
+/* Student's t under a relabelling; infinite where nothing varies but the arms. */
 static double student(const struct centred *c, const struct contrast *g)
 {
 	double error;
@@ -30,19 +30,34 @@ static double student(const struct centred *c, const struct contrast *g)
 	if (g->difference * g->difference * g->scale <= c->squares * CONTRAST_ROUNDING)
 		return 0;
 	error = error_of(c, g);
-	return error > 0 ? fabs(g->difference) / error : INFINITY;
-}
-
-static double statistic(const struct centred *c, double weight, size_t row)
-{
-	struct contrast g = contrast_of(c, row);
-
-	return weight * student(c, &g);
+	return error > 0 ? g->difference / error : copysign(INFINITY, g->difference);
 }
 
 static bool is_at_least(double a, double b)
 {
 	return a >= b || a >= b * (1 - CONTRAST_ROUNDING);
+}
+
+/* --- the two sides --- */
+
+/* How many relabellings may be found to differ on each side; the better one has one if both have two. */
+static void perm_allow(size_t count, double alpha, enum perm_question question, size_t allowed[PERM_SIDES])
+{
+	size_t both = (size_t)floor(alpha * (double)count + CONTRAST_ROUNDING);
+	size_t fifth = (size_t)(PERM_BETTER_SHARE * (double)both);
+
+	allowed[PERM_BETTER] = question == PERM_DIFFERS ? both / 2 : both < 2 ? 0 : fifth ? fifth : 1;
+	allowed[PERM_WORSE] = question == PERM_DIFFERS ? both / 2 : both - allowed[PERM_BETTER];
+}
+
+/* What of alpha a side has. */
+static double perm_share(const size_t allowed[PERM_SIDES], enum perm_question question, enum perm_side side)
+{
+	double better = question == PERM_DIFFERS ? 0.5 : PERM_BETTER_SHARE;
+
+	if (allowed[side])
+		return (double)allowed[side] / (double)(allowed[PERM_WORSE] + allowed[PERM_BETTER]);
+	return side == PERM_BETTER ? better : 1 - better;
 }
 
 /* --- all of them --- */
@@ -59,29 +74,39 @@ static int rising(const void *a, const void *b)
 	return falling(b, a);
 }
 
-/* Weighted statistics under every relabelling, and the largest so far. */
-static void perm_add_statistics(const struct centred *c, double weight, double *own, double *most)
+/* On a side that has little of alpha, a quantity that counted less could never be told to have an end. */
+static double weight_of(const struct perm_quantity *q, enum perm_question question, double statistic)
 {
+	return question == PERM_DIFFERS || statistic > 0 ? q->weight : 1;
+}
+
+/* Student's t of every relabelling, above 0 where it is worse, times its weight. */
+static void perm_statistics(const struct centred *c, const struct perm_quantity *q, enum perm_question question,
+			    double *own)
+{
+
 	for (size_t i = 0; i < c->plan->count; i++) {
-		own[i] = statistic(c, weight, i);
-		most[i] = fmax(most[i], own[i]);
+		struct contrast g = contrast_of(c, i);
+
+		own[i] = q->less_is_worse ? -student(c, &g) : student(c, &g);
+		own[i] *= weight_of(q, question, own[i]);
 	}
 }
 
-/*
- * Where a relabelling still gives as large a difference as the real one does, as the shift goes:
- * between two ends about the effect. |d - shift| <= |a - share * shift|.
- */
-static void ends_of(const struct contrast *g, double effect, double *low, double *high)
+static double on_side(double statistic, enum perm_side side)
 {
-	double one = (effect - g->difference) / (1 - g->share), other = (effect + g->difference) / (1 + g->share);
+	return side == PERM_WORSE ? statistic : -statistic;
+}
 
-	*low = fmin(one, other);
-	*high = fmax(one, other);
-	if (1 - fabs(g->share) > CONTRAST_ROUNDING)
-		return;
-	*low = -INFINITY;
-	*high = INFINITY;
+/*
+ * From which shift on a relabelling gives as large a difference as the real one does, on the same side: as the shift
+ * goes up to the effect, ever more of them. difference - share * shift >= effect - shift.
+ */
+static double end_of(const struct contrast *g, double effect, double none)
+{
+	double left = 1 - g->share;
+
+	return left > CONTRAST_ROUNDING ? (effect - g->difference) / left : none;
 }
 
 /* The `at`-th in order of `compare`, counted from 0; the others change places (Hoare 1961). */
@@ -124,50 +149,81 @@ static double end_at(double *ends, size_t count, size_t allowed, double effect,
 	return allowed < count ? select_nth(ends, count, allowed, compare) : effect;
 }
 
-/* The joint interval, and the two ends of the quantity alone: of 10 %, so that each has 5 %. */
-static int invert(const struct centred *c, struct perm_quantity *q, size_t allowed, double alpha)
+/* Ends on one side: `none` is what a relabelling says that can't be told from the real one. */
+static double invert_side(const struct centred *c, const struct perm_quantity *q, double none, size_t allowed,
+			  double *ends)
 {
-	size_t count = c->plan->count;
-	double *low = malloc(count * sizeof(*low)), *high = malloc(count * sizeof(*high));
-	int rc = low && high ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !rc && i < count; i++) {
+	for (size_t i = 0; i < c->plan->count; i++) {
 		struct contrast g = contrast_of(c, i);
 
-		ends_of(&g, q->effect, &low[i], &high[i]);
+		ends[i] = end_of(&g, q->effect, none);
 	}
-	if (!rc) {
-		size_t alone = (size_t)floor(2 * alpha * (double)count + CONTRAST_ROUNDING);
-
-		q->low = fmin(end_at(low, count, allowed, q->effect, rising), q->effect);
-		q->high = fmax(end_at(high, count, allowed, q->effect, falling), q->effect);
-		q->low_alone = fmin(end_at(low, count, alone, q->effect, rising), q->effect);
-		q->high_alone = fmax(end_at(high, count, alone, q->effect, falling), q->effect);
-	}
-	free(low);
-	free(high);
-	return rc;
+	return end_at(ends, c->plan->count, allowed, q->effect, none < 0 ? rising : falling);
 }
 
-static double share_at_least(const double *statistics, size_t count, double real)
+/* The joint interval, and the two ends of the quantity alone, each of which errs in alpha. */
+static int invert(const struct centred *c, struct perm_quantity *q, const size_t allowed[PERM_SIDES], double alpha)
+{
+	size_t count = c->plan->count, alone = (size_t)floor(alpha * (double)count + CONTRAST_ROUNDING);
+	enum perm_side above = q->less_is_worse ? PERM_BETTER : PERM_WORSE;
+	double *ends = malloc(count * sizeof(*ends));
+
+	if (!ends)
+		return -ENOMEM;
+	/* Where it is shown to have become larger, the lower end is above 0. */
+	q->low = fmin(invert_side(c, q, -INFINITY, allowed[above], ends), q->effect);
+	q->low_alone = fmin(end_at(ends, count, alone, q->effect, rising), q->effect);
+	q->high = fmax(invert_side(c, q, INFINITY, allowed[!above], ends), q->effect);
+	q->high_alone = fmax(end_at(ends, count, alone, q->effect, falling), q->effect);
+	free(ends);
+	return 0;
+}
+
+static size_t count_at_least(const double *statistics, size_t count, enum perm_side side, double real)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++)
-		n += is_at_least(statistics[i], real);
-	return (double)n / (double)count;
+		n += is_at_least(on_side(statistics[i], side), real);
+	return n;
 }
 
 struct joint {
 	struct centred *centred;
-	double *most;	 /* the largest statistic under each relabelling */
-	double *sorted;	 /* the same, falling */
-	double critical; /* what must be surpassed */
+	double alpha;
+	enum perm_question question;
+	size_t count, allowed[PERM_SIDES];
+	double *most[PERM_SIDES]; /* the largest statistic under each relabelling; of the better side, its negative */
+	double critical[PERM_SIDES]; /* what must be surpassed */
 };
 
-static int judge_one(const struct joint *j, struct perm_quantity *q, const struct centred *c, double *own, double alpha)
+/* On the side where it is rarer, by what of alpha that side has. */
+static double p_of(const struct joint *j, double real)
 {
-	size_t count = c->plan->count, allowed = 0;
+	double p = 1;
+
+	for (enum perm_side side = 0; side < PERM_SIDES; side++) {
+		double n = (double)count_at_least(j->most[side], j->count, side, on_side(real, side));
+
+		p = fmin(p, n / (double)j->count / perm_share(j->allowed, j->question, side));
+	}
+	return p;
+}
+
+/* Of one quantity without its weight, both directions alike: the common p of a permutation test. */
+static double two_sided(const struct joint *j, const struct perm_quantity *q, const double *own)
+{
+	double real = fabs(own[0]) / weight_of(q, j->question, own[0]);
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->count; i++)
+		n += is_at_least(fabs(own[i]) / weight_of(q, j->question, own[i]), real);
+	return (double)n / (double)j->count;
+}
+
+static int judge_one(const struct joint *j, struct perm_quantity *q, const struct centred *c, double *own)
+{
+	size_t allowed[PERM_SIDES] = {0};
 
 	if (c->squares == 0) {
 		/* All the same everywhere: nothing was seen to move at all. */
@@ -175,14 +231,17 @@ static int judge_one(const struct joint *j, struct perm_quantity *q, const struc
 		q->p = q->p_alone = 1;
 		return 0;
 	}
-	for (size_t i = 0; i < count; i++) {
-		own[i] = statistic(c, q->weight, i);
-		allowed += own[i] > j->critical && !is_at_least(j->critical, own[i]);
-	}
-	q->p = share_at_least(j->most, count, own[0]);
-	q->p_alone = share_at_least(own, count, own[0]);
-	q->level = (double)allowed / (double)count;
-	return invert(c, q, allowed, alpha);
+	perm_statistics(c, q, j->question, own);
+	for (enum perm_side side = 0; side < PERM_SIDES; side++)
+		for (size_t i = 0; i < j->count; i++) {
+			double one = on_side(own[i], side);
+
+			allowed[side] += one > j->critical[side] && !is_at_least(j->critical[side], one);
+		}
+	q->p = p_of(j, own[0]);
+	q->p_alone = two_sided(j, q, own);
+	q->level = (double)allowed[PERM_WORSE] / (double)j->count;
+	return invert(c, q, allowed, j->alpha);
 }
 
 static int prepare(struct joint *j, const struct perm_plan *p, struct perm_quantity *q, size_t count, double *own)
@@ -200,34 +259,46 @@ static int prepare(struct joint *j, const struct perm_plan *p, struct perm_quant
 		q[k].effect = real.difference;
 		q[k].error = error_of(c, &real);
 		q[k].df = degrees_of_freedom(c);
-		perm_add_statistics(c, q[k].weight, own, j->most);
+		q[k].drifts = c->trends;
+		perm_statistics(c, &q[k], j->question, own);
+		for (size_t i = 0; i < p->count; i++) {
+			j->most[PERM_WORSE][i] = fmax(j->most[PERM_WORSE][i], own[i]);
+			j->most[PERM_BETTER][i] = fmin(j->most[PERM_BETTER][i], own[i]);
+		}
 	}
 	return 0;
 }
 
-int perm_judge(const struct perm_plan *p, struct perm_quantity *q, size_t count, double alpha)
+/* What the largest statistic of a side surpasses as often as is allowed. */
+static void find_critical(struct joint *j, enum perm_side side, double *sorted)
 {
-	struct joint j = {.centred = calloc(count + 1, sizeof(*j.centred)), .most = calloc(p->count, sizeof(double))};
-	double *own = malloc(p->count * sizeof(*own));
-	size_t allowed = (size_t)floor(alpha * (double)p->count + CONTRAST_ROUNDING);
-	int rc = j.centred && j.most && own ? prepare(&j, p, q, count, own) : -ENOMEM;
+	for (size_t i = 0; i < j->count; i++)
+		sorted[i] = on_side(j->most[side][i], side);
+	j->critical[side] = select_nth(sorted, j->count, j->allowed[side], falling);
+}
 
-	j.sorted = malloc(p->count * sizeof(*j.sorted));
-	if (!j.sorted)
-		rc = -ENOMEM;
-	if (!rc) {
-		memcpy(j.sorted, j.most, p->count * sizeof(*j.sorted));
-		qsort(j.sorted, p->count, sizeof(*j.sorted), falling);
-		j.critical = j.sorted[allowed < p->count ? allowed : p->count - 1];
-	}
+int perm_judge(const struct perm_plan *p, struct perm_quantity *q, size_t count, double alpha,
+	       enum perm_question question)
+{
+	struct joint j = {
+	    .centred = calloc(count + 1, sizeof(*j.centred)), .alpha = alpha, .question = question, .count = p->count};
+	double *own = malloc(p->count * sizeof(*own));
+	int rc;
+
+	perm_allow(p->count, alpha, question, j.allowed);
+	for (enum perm_side side = 0; side < PERM_SIDES; side++)
+		j.most[side] = calloc(p->count, sizeof(double));
+	rc = j.centred && j.most[PERM_WORSE] && j.most[PERM_BETTER] && own ? prepare(&j, p, q, count, own) : -ENOMEM;
+	for (enum perm_side side = 0; !rc && side < PERM_SIDES; side++)
+		find_critical(&j, side, own);
 	for (size_t k = 0; !rc && k < count; k++)
 		if (q[k].known)
-			rc = judge_one(&j, &q[k], &j.centred[k], own, alpha);
+			rc = judge_one(&j, &q[k], &j.centred[k], own);
 	for (size_t k = 0; j.centred && k < count; k++)
 		contrast_free(&j.centred[k]);
 	free(j.centred);
-	free(j.most);
-	free(j.sorted);
+	free(j.most[PERM_WORSE]);
+	free(j.most[PERM_BETTER]);
 	free(own);
 	return rc;
 }

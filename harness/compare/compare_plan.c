@@ -32,7 +32,7 @@ static double all_ways(size_t base, size_t with, bool pairs)
 
 double perm_least_p(size_t base, size_t with, bool pairs)
 {
-	return (pairs || base == with ? 2 : 1) / all_ways(base, with, pairs);
+	return 1 / all_ways(base, with, pairs);
 }
 
 const uint8_t *perm_row(const struct perm_plan *p, size_t i)

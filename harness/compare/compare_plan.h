@@ -35,14 +35,15 @@ void perm_plan_free(struct perm_plan *p);
 /*
  * What is slow in time (a machine that warms up) is taken out of the values before the arms are
  * compared, where it can be told from the arms: they alternated in time, and are no pairs. `when`:
- * of each unit, in any unit. With 12 units the trend is a line, with 16 a parabola. 0 or -ENOMEM.
+ * of each unit, in any unit. With 12 units the trend is a line, with 16 a parabola; of a quantity that
+ * does not drift nothing is taken out (compare_contrast.h). 0 or -ENOMEM.
  */
 int perm_plan_drift(struct perm_plan *p, const double *when);
 
 /* Is a unit in the other arm, under a relabelling? */
 bool perm_label(const struct perm_plan *p, size_t i, size_t unit);
 
-/* The smallest p that so many units can give: below this no alpha can be reached. */
+/* The share of one relabelling: at a smaller alpha so many units can show nothing. */
 double perm_least_p(size_t base, size_t with, bool pairs);
 
 /* The bits of a relabelling, `bytes` long. */

@@ -18,6 +18,7 @@ void compare_point_free(struct compare_point *p)
 	free(p->flow);
 	free(p->metric);
 	free(p->of_run);
+	json_decref((json_t *)p->params);
 	json_decref(p->reasons);
 }
 

@@ -23,9 +23,10 @@ struct compare_values {
 };
 
 struct compare_point {
-	const json_t *params; /* of the first run that has it */
-	json_int_t id;	      /* likewise */
-	char *flow;	      /* which of its flows; "": it has none */
+	/* of the first run that has it, and the defaults of settings that it had not yet */
+	const json_t *params;
+	json_int_t id; /* likewise */
+	char *flow;    /* which of its flows; "": it has none */
 	/* "lat_ns", "small.lat_ns"; or a block, "pacing". NULL: nothing was measured */
 	char *metric;
 	const json_t **of_run;		 /* the point in each run's summary, or NULL */

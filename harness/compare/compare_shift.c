@@ -30,7 +30,7 @@ static void fill_units(const struct compare_runs *runs, const double (*value)[SH
 		units[u] = counts[u] > 0 ? units[u] / counts[u] : NAN;
 }
 
-int compare_shift(const struct compare_runs *runs, const double (*value)[SHIFT_QUANTILES], uint64_t seed,
+int compare_shift(const struct compare_runs *runs, const double (*value)[SHIFT_QUANTILES], uint64_t seed, double alpha,
 		  struct shift *out)
 {
 	size_t all = runs->units[ARM_BASE] + runs->units[ARM_WITH];
@@ -47,7 +47,7 @@ int compare_shift(const struct compare_runs *runs, const double (*value)[SHIFT_Q
 		fill_units(runs, value, q, units + q * all, units + SHIFT_QUANTILES * all);
 		perm[q] = (struct perm_quantity){.value = units + q * all, .weight = 1};
 	}
-	rc = compare_drift(runs, &plan) ?: perm_judge(&plan, perm, SHIFT_QUANTILES, COMPARE_ALPHA);
+	rc = compare_drift(runs, &plan) ?: perm_judge(&plan, perm, SHIFT_QUANTILES, alpha, PERM_IS_WORSE);
 	for (size_t q = 0; q < SHIFT_QUANTILES; q++) {
 		out->known[q] = perm[q].known;
 		out->effect[q] = 100 * expm1(perm[q].effect);

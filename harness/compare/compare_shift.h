@@ -22,7 +22,7 @@ struct shift {
  * Of one joined point. `value`: for each run of the comparison and each quantile, ns; NaN where
  * there is none or the point does not count in that run. 0 or -ENOMEM.
  */
-int compare_shift(const struct compare_runs *runs, const double (*value)[SHIFT_QUANTILES], uint64_t seed,
+int compare_shift(const struct compare_runs *runs, const double (*value)[SHIFT_QUANTILES], uint64_t seed, double alpha,
 		  struct shift *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/or_abort.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "compare/compare_answer.h"
 #include "compare/compare_quantity.h"
 
 #define WIDTH	    140
@@ -67,7 +68,7 @@ static void put_test(const json_t *result, FILE *out)
 		fprintf(out, " with seed %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(result, "seed")));
 	if (json_integer_value(json_object_get(result, "trends")))
 		fprintf(out, "; a drift in time is taken out");
-	fprintf(out, "; p and intervals hold for all points and quantities together (max-T, %g %%)\n",
+	fprintf(out, "; p and intervals hold for all points and quantities together (max-T, %.3g %%)\n",
 		100 * json_number_or_nan(result, "alpha"));
 }
 
@@ -208,9 +209,12 @@ static void put_lines(const json_t *result, FILE *out)
 	bool several = json_array_size(json_object_get(result, "points")) > 1;
 	size_t count, id = 0, label = 0, quantity, verdict, base, with, effect, absolute, interval, alone, p, noise,
 		      margin;
+	char all_of_them[48], one_of_them[48];
 	struct line *lines = lines_of_result(result, &count);
 	struct text_table t;
 
+	snprintf(all_of_them, sizeof(all_of_them), "%.3g %% interval", compare_confidence(result));
+	snprintf(one_of_them, sizeof(one_of_them), "%.3g %%, alone", 2 * compare_confidence(result) - 100);
 	text_table_init(&t, count);
 	if (several) {
 		id = text_table_add(&t, "point", ALIGN_RIGHT, 0);
@@ -221,8 +225,8 @@ static void put_lines(const json_t *result, FILE *out)
 	with = text_table_add(&t, "NEW", ALIGN_RIGHT, 3);
 	effect = text_table_add(&t, "effect", ALIGN_RIGHT, 0);
 	absolute = text_table_add(&t, "", ALIGN_RIGHT, 0);
-	interval = text_table_add(&t, "95 % interval", ALIGN_RIGHT, 0);
-	alone = text_table_add(&t, "90 %, alone", ALIGN_RIGHT, 5);
+	interval = text_table_add(&t, all_of_them, ALIGN_RIGHT, 0);
+	alone = text_table_add(&t, one_of_them, ALIGN_RIGHT, 5);
 	p = text_table_add(&t, "p", ALIGN_POINT, 0);
 	noise = text_table_add(&t, "noise", ALIGN_RIGHT, 0);
 	margin = text_table_add(&t, "margin", ALIGN_LEFT, 4);

@@ -5,6 +5,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "compare/compare_judge.h"
 #include "compare/compare_options.h"
 
 #define MARGIN 0.02
@@ -47,7 +48,9 @@ int choice_read(const json_t *options, struct knobs_choice *c, struct err *e)
 
 	*c = (struct knobs_choice){
 	    .choice = {.metric = *metric ? metric : NULL, .ignore = not_compared, .ignore_count = 1},
-	    .rule = {.margin = MARGIN,
+	    .rule = {.alpha = COMPARE_ALPHA,
+		     .question = PERM_DIFFERS,
+		     .margin = MARGIN,
 		     .effect = MARGIN,
 		     .seed = (uint64_t)json_integer_value(json_object_get(options, "seed"))},
 	    .margins = or_abort(calloc(json_array_size(margins) + 2, sizeof(*c->margins)))};

@@ -37,7 +37,7 @@ int joint_judge(struct knobs_joint *all, size_t pairs, uint64_t seed)
 	for (size_t i = 0; i < all->count; i++)
 		all->entries[i].perm = &all->perms[i];
 	rc = perm_plan_make(&all->plan, pairs, pairs, true, PERM_MAX, seed);
-	return rc ?: perm_judge(&all->plan, all->perms, all->count, COMPARE_ALPHA);
+	return rc ?: perm_judge(&all->plan, all->perms, all->count, COMPARE_ALPHA, PERM_DIFFERS);
 }
 
 bool joint_is_judged(const struct knobs_joint *all, size_t i)

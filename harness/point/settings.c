@@ -142,6 +142,17 @@ const char *setting_suggest(const char *name)
 	return suggest(name, names);
 }
 
+json_t *setting_defaults(const struct opt *table, bool of_point)
+{
+	json_t *defaults = json_object();
+	char key[64];
+
+	for (; table->name; table++)
+		if (!(table->flags & OPT_OF_POINT) == !of_point)
+			json_object_set_new(defaults, opt_key(table, key, sizeof(key)), opt_default(table));
+	return defaults;
+}
+
 static void add_bookkeeping(json_t *keys, const struct opt *table)
 {
 	char key[64];

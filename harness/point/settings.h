@@ -58,6 +58,9 @@ const char *setting_cut_flow(const char *name, char *flow, size_t flow_size);
 /* Does it belong to a point as a whole, and not to one of its flows? */
 bool setting_is_of_point(const char *name);
 
+/* The defaults of a table by their keys, of settings of a point as a whole or of its flows: a new object. */
+json_t *setting_defaults(const struct opt *table, bool of_point);
+
 /* The keys of all settings that say how long to measure, not what: a new array of strings. */
 json_t *setting_bookkeeping(void);
 

@@ -10,6 +10,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "compare/compare_answer.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_table.h"
 #include "report/answer_page.h"
@@ -93,15 +94,16 @@ static int fill_figure(struct shift_figure *f, const struct compare_join *j, con
 	const json_t *point = json_array_get(json_object_get(result, "points"), i);
 	const char *label = html_string(point, "label", "");
 	int rc = compare_shift(j->runs, value + i * j->runs->count,
-			       (uint64_t)json_integer_value(json_object_get(result, "seed")), &f->shift);
+			       (uint64_t)json_integer_value(json_object_get(result, "seed")),
+			       json_number_value(json_object_get(result, "alpha")), &f->shift);
 
 	*f = (struct shift_figure){
 	    .index = (size_t)j->point[i].id,
 	    .flow = j->point[i].flow,
 	    .title = fs_path("%s, point %" JSON_INTEGER_FORMAT "%s%s", html_string(result, "experiment", "?"),
 			     j->point[i].id, *label ? ": " : "", label),
-	    .subtitle = fs_path("by %ss; intervals hold for all quantiles of the point together (95 %%)",
-				html_string(result, "unit", "")),
+	    .subtitle = fs_path("by %ss; intervals hold for all quantiles of the point together (%.3g %%)",
+				html_string(result, "unit", ""), compare_confidence(result)),
 	    .metric = j->point[i].metric,
 	    .margin_percent = margin_of(point),
 	    .shift = f->shift,
@@ -206,7 +208,7 @@ static void write_shifts(const struct page *p, const json_t *result, const struc
 		if (!figures[i].any)
 			continue;
 		html_figure(p, &p->figures->items[drawn++],
-			    "The shift of each quantile; the bars are 95 % intervals, the band is the margin.",
+			    "The shift of each quantile; the bars are intervals, the band is the margin.",
 			    " class=\"overview broad\"");
 		write_verdicts(p, json_array_get(json_object_get(result, "points"), i));
 	}

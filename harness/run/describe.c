@@ -48,16 +48,38 @@ static json_t *describe_kernels(const struct spec *spec)
 	return all;
 }
 
+static void describe_add_defaults(json_t *all, const char *name, const struct opt *table)
+{
+	if (!json_object_get(all, name))
+		json_object_set_new(all, name, setting_defaults(table, false));
+}
+
+/* What a setting was before it was one, for comparisons with runs of that time. */
+static json_t *describe_defaults(const struct spec *spec)
+{
+	json_t *kernels_of = json_object(), *transports_of = json_object();
+
+	for (size_t i = 0; i < spec->point_count; i++)
+		for (size_t k = 0; k < spec->point[i].flow_count; k++) {
+			const struct flow *f = &spec->point[i].flow[k];
+
+			describe_add_defaults(kernels_of, f->kernel->name, f->kernel->options);
+			describe_add_defaults(transports_of, f->transport->name, f->transport->options);
+		}
+	return json_pack("{s:o, s:o, s:o, s:o}", "point", setting_defaults(common_options, true), "flow",
+			 setting_defaults(common_options, false), "kernels", kernels_of, "transports", transports_of);
+}
+
 json_t *describe_resolved(const struct spec *spec)
 {
 	json_t *points = json_array();
 
 	for (size_t i = 0; i < spec->point_count; i++)
 		json_array_append_new(points, point_json(&spec->point[i]));
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:O, s:o, s:o}", "schema", 1, "name", spec->name, "title",
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:O, s:o, s:o, s:o}", "schema", 1, "name", spec->name, "title",
 			 spec->title, "variant", spec->quick ? "quick" : "full", "kernels", describe_kernels(spec),
 			 "points", points, "named", spec->named, "claims", claim_list_to_json(&spec->claims),
-			 "bookkeeping", setting_bookkeeping());
+			 "bookkeeping", setting_bookkeeping(), "defaults", describe_defaults(spec));
 }
 
 static json_int_t in_ns(const struct timespec *t)

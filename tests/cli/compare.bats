@@ -126,6 +126,48 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	assert_contains "$output" "note: 24 of 48 runs have no capture of the machine's state: whether anything but what is under test differs is not known"
 }
 
+@test "--alpha: how often a false alarm may come; intervals are as wide as that" {
+	boots base boots=6
+	boots new prefix=b boots=6 slower=0.04
+	run -3 "$KBLAT" compare base --with new --quantity p50 --alpha 1
+	assert_contains "$output" "99 % interval"
+	assert_contains "${lines[-1]}" "99 % interval +"
+	run -4 "$KBLAT" compare base --with new --quantity p50 --alpha 0.1
+	for alpha in 0 -1 21 nan x; do
+		run -2 --separate-stderr "$KBLAT" compare base --with new --alpha "$alpha"
+		assert_eq "$output" ""
+		assert_contains "$stderr" "--alpha: must be per cent, above 0 and at most 20"
+	done
+}
+
+@test "--planned: looks while boots are being made; nothing is said between them" {
+	boots base boots=8
+	boots new prefix=b boots=8 slower=0.3
+	run -4 "$KBLAT" compare base --with new/b-[0-4]-* --planned 8
+	assert_eq "${lines[-1]}" "undecided: 8 boots of BASE and 5 of NEW: of 8 planned an arm one looks next at 6; nothing is said before"
+	[[ $output != *p50* ]]
+	run -3 "$KBLAT" compare base/a-[0-3]-* --with new/b-[0-3]-* --planned 8 --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json 'd["look"], round(d["alpha"], 4)')" "({'planned': 8, 'next': 6, 'alpha': 0.05}, 0.015)"
+	run -3 "$KBLAT" compare base --with new --planned 8
+	assert_contains "$output" "note: a look at 8 of 8 boots an arm: false alarms are 3 % at this one, 5 % at all"
+	run -3 "$KBLAT" compare base --with new --planned 6
+	assert_contains "$output" "note: more boots than planned (6 an arm)"
+	run -2 "$KBLAT" compare base --with new --planned 3
+}
+
+@test "--git-bisect: what git makes of the exit status is the verdict, or an end of the bisection" {
+	boots base boots=4
+	boots slower prefix=b boots=4 slower=0.5
+	boots faster prefix=c boots=4 slower=-0.5
+	boots few prefix=d boots=2
+	run -0 "$KBLAT" compare base --with faster --quantity p50 --git-bisect
+	run -1 "$KBLAT" compare base --with slower --git-bisect
+	run -125 "$KBLAT" compare base --with few --git-bisect
+	run -128 "$KBLAT" compare base --with nothing --git-bisect
+	run -128 "$KBLAT" compare base --git-bisect --with new --misspelt
+}
+
 @test "below 4 boots an arm nothing is said but how many it takes" {
 	boots base boots=8
 	boots new prefix=b boots=3 slower=0.5
@@ -245,6 +287,21 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	run -2 "$KBLAT" compare base --with new
 	assert_contains "$output" "first in poll busy and event; what need not agree is told by --ignore"
 	run -3 "$KBLAT" compare base --with new --ignore poll
+}
+
+@test "a setting that did not exist when the older runs were made was what is its default now" {
+	local old=$ROOT/tests/runs/0.1.0/made/quickstart
+	"$KBLAT" run "$old/spec.yaml" --only transport=shmem --set messages=100 --set warmup=0 --reps 1 --out runs >/dev/null 2>&1 || [ $? -eq 3 ]
+	SOURCE_RUN=$old boots base boots=4
+	SOURCE_RUN=$(echo runs/quickstart-*) boots new boots=4 prefix=b slower=0.2
+	run -3 "$KBLAT" compare base --with new --quantity p50 --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json 'd["verdict"], len(d["points"]), d["points"][0]["params"]["fresh"]')" "('regression', 2, False)"
+	for run in new/*/summary.json; do
+		edit "$run" '[p["params"].update(fresh=True) for p in d["points"]]'
+	done
+	run -2 "$KBLAT" compare base --with new
+	assert_contains "$output" "first in fresh no and yes; what need not agree is told by --ignore"
 }
 
 @test "what differs in the machine's state stands beside the verdict" {

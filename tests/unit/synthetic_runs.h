@@ -17,6 +17,7 @@
 #include "common/fs.h"
 #include "compare/compare_answer.h"
 #include "compare/compare_judge.h"
+#include "compare/compare_looks.h"
 #include "compare/compare_perm.h"
 #include "compare/compare_units.h"
 
@@ -33,6 +34,7 @@ struct synthetic {
 	double outlier, outlier_by; /* share of boots that are slower by so much */
 	double modes;		    /* every boot is in one of two, so far apart */
 	bool heavy;		    /* boots vary as Student's t of 3 degrees of freedom */
+	bool median_alone;	    /* nothing but p50 is compared */
 	uint64_t seed;
 };
 
@@ -164,25 +166,32 @@ static struct compare_runs synthetic_make(const struct synthetic *s)
  * compared. */
 struct synthetic_verdict {
 	size_t worst;
-	bool is_fine; /* "no regression" */
+	enum status status;
 	int median;
 	double low, high; /* of the median, in per cent */
 };
 
-static struct synthetic_verdict synthetic_compare(const struct synthetic *s)
+/* Of the runs of an arm's first `boots`; the runs stay the caller's. */
+static struct synthetic_verdict synthetic_judge(const struct compare_runs *all, size_t boots,
+						const struct compare_rule *rule, bool median_alone)
 {
-	const struct compare_rule rule = {.margin = 0.02, .effect = 0.02, .seed = 1};
-	const struct compare_choice choice = {.metric = NULL};
-	struct compare_runs all = synthetic_make(s);
+	const char *const median[] = {"p50"};
+	const struct compare_choice choice = {.quantity = median, .quantity_count = median_alone};
+	struct compare_runs some = {.run = calloc(all->count + 1, sizeof(*some.run))};
 	struct synthetic_verdict v = {.worst = COMPARE_VERDICTS, .median = -1};
+	size_t per_boot = 1, runs[ARMS] = {0}, i;
 	struct compare_join join;
 	struct err e = ERR_INIT;
 	const json_t *q;
 	json_t *result;
-	size_t i;
 
-	if (compare_units(&all, UNIT_AUTO, &e) || compare_join(&join, &all, &choice, &e) ||
-	    !(result = compare_judge(&join, &rule, &e))) {
+	while (per_boot < all->count && !strcmp(all->run[0].boot, all->run[per_boot].boot))
+		per_boot++;
+	for (i = 0; i < all->count; i++)
+		if (runs[all->run[i].arm]++ < boots * per_boot)
+			some.run[some.count++] = all->run[i];
+	if (compare_units(&some, UNIT_AUTO, &e) || compare_join(&join, &some, &choice, &e) ||
+	    !(result = compare_judge(&join, rule, &e))) {
 		printf("Bail out! %s\n", e.text);
 		exit(1);
 	}
@@ -202,9 +211,39 @@ static struct synthetic_verdict synthetic_compare(const struct synthetic *s)
 		else if (v.worst == COMPARE_EQUIVALENT && verdict == COMPARE_UNDECIDED)
 			v.worst = COMPARE_UNDECIDED;
 	}
-	v.is_fine = compare_status(result) == STATUS_OK;
+	v.status = compare_status(result);
 	json_decref(result);
 	compare_join_free(&join);
+	free(some.run);
+	return v;
+}
+
+#define SYNTHETIC_RULE .margin = 0.02, .effect = 0.02, .seed = 1, .alpha = 0.05
+
+static inline struct synthetic_verdict synthetic_compare(const struct synthetic *s)
+{
+	const struct compare_rule rule = {SYNTHETIC_RULE};
+	struct compare_runs all = synthetic_make(s);
+	struct synthetic_verdict v = synthetic_judge(&all, s->boots, &rule, s->median_alone);
+
+	compare_runs_free(&all);
+	return v;
+}
+
+/* Looks at boots as they come, as tests/vm/kernel-ab does, until one decides; `boots`: of an arm, by then. */
+static inline struct synthetic_verdict synthetic_sequence(const struct synthetic *s, const struct compare_rule *asked,
+							  size_t *boots)
+{
+	struct compare_rule rule = *asked;
+	struct compare_runs all = synthetic_make(s);
+	struct synthetic_verdict v;
+
+	rule.planned = s->boots;
+	for (*boots = COMPARE_UNITS;; ++*boots) {
+		v = synthetic_judge(&all, *boots, &rule, s->median_alone);
+		if (v.status != STATUS_UNDECIDED || *boots == s->boots)
+			break;
+	}
 	compare_runs_free(&all);
 	return v;
 }
@@ -214,7 +253,7 @@ struct synthetic_rates {
 	size_t trials, worst[COMPARE_VERDICTS + 1], median[COMPARE_VERDICTS], covered, fine;
 };
 
-static struct synthetic_rates synthetic_rates(const struct synthetic *s, size_t trials)
+static inline struct synthetic_rates synthetic_rates(const struct synthetic *s, size_t trials)
 {
 	struct synthetic_rates r = {.trials = trials};
 	struct synthetic one = *s;
@@ -225,7 +264,7 @@ static struct synthetic_rates synthetic_rates(const struct synthetic *s, size_t 
 		one.seed = s->seed + i;
 		v = synthetic_compare(&one);
 		r.worst[v.worst]++;
-		r.fine += v.is_fine;
+		r.fine += v.status == STATUS_OK;
 		if (v.median >= 0)
 			r.median[v.median]++;
 		r.covered += v.low <= 100 * s->slower && 100 * s->slower <= v.high;
@@ -233,7 +272,7 @@ static struct synthetic_rates synthetic_rates(const struct synthetic *s, size_t 
 	return r;
 }
 
-static size_t synthetic_alarms(const struct synthetic_rates *r)
+static inline size_t synthetic_alarms(const struct synthetic_rates *r)
 {
 	return r->worst[COMPARE_REGRESSION] + r->worst[COMPARE_IMPROVEMENT];
 }

@@ -19,14 +19,22 @@ static double normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-static void judge(const double *values, size_t base, size_t with, bool pairs, struct perm_quantity *q)
+/* As `q` says, at a level of alpha. */
+static void judge_again(const double *values, size_t base, size_t with, bool pairs, struct perm_quantity *q,
+			double alpha)
 {
 	struct perm_plan p;
 
-	*q = (struct perm_quantity){.value = values, .weight = 1};
-	if (perm_plan_make(&p, base, with, pairs, PERM_MAX, 1) || perm_judge(&p, q, 1, 0.05))
+	*q = (struct perm_quantity){.value = values, .weight = 1, .less_is_worse = q->less_is_worse};
+	if (perm_plan_make(&p, base, with, pairs, PERM_MAX, 1) || perm_judge(&p, q, 1, alpha, PERM_IS_WORSE))
 		printf("Bail out! no memory\n");
 	perm_plan_free(&p);
+}
+
+static void judge(const double *values, size_t base, size_t with, bool pairs, struct perm_quantity *q)
+{
+	q->less_is_worse = false;
+	judge_again(values, base, with, pairs, q, 0.05);
 }
 
 /* p of one quantity, where the other arm is moved back by `shift`: what the interval's ends must agree with. */
@@ -68,9 +76,8 @@ static void test_plans(void)
 	ok(p.count == 1000 && !p.exact, "too many: drawn");
 	perm_plan_free(&p);
 	ok(perm_plan_make(&p, 3, 4, true, 10, 1) && perm_plan_make(&p, 0, 4, false, 10, 1), "what is no plan");
-	ok(fabs(perm_least_p(4, 4, false) - 2 / 70.) < 1e-12, "the least p of four and four");
-	ok(perm_least_p(3, 3, false) > 0.05 && perm_least_p(6, 6, true) < 0.05 && perm_least_p(5, 5, true) > 0.05,
-	   "three and three, and five pairs, can never say anything at 5 %%");
+	ok(fabs(perm_least_p(4, 4, false) - 1 / 70.) < 1e-12, "the least p of four and four");
+	ok(perm_least_p(6, 6, true) == 1 / 64., "and of six pairs");
 }
 
 /* Counted by hand: of the 6 ways to choose two of {1, 2, 3, 10}, those with a difference of means of at least 5. */
@@ -81,7 +88,7 @@ static void test_by_hand(void)
 
 	judge(values, 2, 2, false, &q);
 	ok(fabs(q.effect - 5) < 1e-12, "the difference of means");
-	ok(fabs(q.p - 2 / 6.) < 1e-12, "p is 2 of 6, is %g", q.p);
+	ok(fabs(q.p - 1 / 6. / 0.8) < 1e-12, "one of 6 is as much worse, which counts four fifths: p %g", q.p);
 	ok(isinf(q.low) && isinf(q.high), "two and two exclude nothing");
 	judge((const double[]){1, 2, NAN, 10, 11, 12, 13}, 3, 4, false, &q);
 	ok(q.known && fabs(q.effect - 10) < 1e-12, "a unit without a value does not count");
@@ -90,7 +97,41 @@ static void test_by_hand(void)
 	judge((const double[]){7, 7, 7, 7, 7, 7, 7, 7}, 4, 4, false, &q);
 	ok(q.p == 1 && q.low == 0 && q.high == 0, "nothing moves at all");
 	judge((const double[]){7, 7, 7, 7, 8, 8, 8, 8}, 4, 4, false, &q);
-	ok(fabs(q.p - 2 / 70.) < 1e-12 && q.low == 1 && q.high == 1, "nothing but the arm differs");
+	/* 3 of 70 are 5 %: two for the worse side. */
+	ok(fabs(q.p - 1 / 70. * 3 / 2) < 1e-12 && q.low == 1 && q.high == 1, "nothing but the arm differs");
+	q.less_is_worse = true;
+	judge_again((const double[]){7, 7, 7, 7, 8, 8, 8, 8}, 4, 4, false, &q, 0.05);
+	ok(fabs(q.p - 3 / 70.) < 1e-12, "where less is worse, that is better: p %g", q.p);
+	judge_again((const double[]){7, 7, 7, 7, 8, 8, 8, 8}, 4, 4, false, &q, 0.02);
+	ok(q.p > 0.05 && isinf(q.low), "of 2 %% one of 70 is the worse side's, none the better one's");
+}
+
+/* The difference of the arms' means under a relabelling; of pairs likewise. */
+static double difference_of(const struct perm_plan *p, size_t row, const double *values)
+{
+	double sum[2] = {0};
+
+	for (size_t u = 0; u < p->base + p->with; u++)
+		sum[perm_label(p, row, u)] += values[u];
+	return sum[1] / (double)p->with - sum[0] / (double)p->base;
+}
+
+/* The share of relabellings that are as extreme as the real one on one side, where the other arm is moved back by
+ * `shift`. */
+static double one_sided(const double *values, size_t base, size_t with, bool pairs, double shift, double side)
+{
+	double moved[PERM_UNITS], real;
+	struct perm_plan p;
+	size_t n = 0;
+
+	for (size_t i = 0; i < base + with; i++)
+		moved[i] = values[i] - (i >= base ? shift : 0);
+	perm_plan_make(&p, base, with, pairs, PERM_MAX, 1);
+	real = side * difference_of(&p, 0, moved);
+	for (size_t i = 0; i < p.count; i++)
+		n += side * difference_of(&p, i, moved) >= real - 1e-12;
+	perm_plan_free(&p);
+	return (double)n / (double)p.count;
 }
 
 /* Just inside an end p is above 5 %, just outside it is not. */
@@ -111,16 +152,16 @@ static void test_inversion(size_t base, size_t with, bool pairs, const char *wha
 		high_in = fmin(high_in, p_at(values, base, with, pairs, q.high - step));
 		low_out = fmax(low_out, p_at(values, base, with, pairs, q.low - step));
 		high_out = fmax(high_out, p_at(values, base, with, pairs, q.high + step));
-		alone &= p_at(values, base, with, pairs, q.low_alone + step) > 0.10 &&
-			 p_at(values, base, with, pairs, q.low_alone - step) <= 0.10 &&
-			 p_at(values, base, with, pairs, q.high_alone - step) > 0.10 &&
-			 p_at(values, base, with, pairs, q.high_alone + step) <= 0.10;
+		alone &= one_sided(values, base, with, pairs, q.low_alone + step, 1) > 0.05 &&
+			 one_sided(values, base, with, pairs, q.low_alone - step, 1) <= 0.05 &&
+			 one_sided(values, base, with, pairs, q.high_alone - step, -1) > 0.05 &&
+			 one_sided(values, base, with, pairs, q.high_alone + step, -1) <= 0.05;
 		agree &= (q.p <= 0.05) == (q.low > 0 || q.high < 0);
 	}
 	ok(low_in > 0.05 && high_in > 0.05, "%s: shifts inside the interval are not rejected (%g, %g)", what, low_in,
 	   high_in);
 	ok(low_out <= 0.05 && high_out <= 0.05, "%s: those outside are (%g, %g)", what, low_out, high_out);
-	ok(alone, "%s: the ends of the quantity alone are those at 10 %%", what);
+	ok(alone, "%s: each end of the quantity alone errs in 5 %%, to one side", what);
 	ok(agree, "%s: it excludes 0 exactly where p <= 0.05", what);
 }
 
@@ -138,9 +179,9 @@ static void test_drift(void)
 		values[u] = (double)(at * at) / 20 + (u >= 8 ? 1 : 0) + 0.2 * normal();
 	}
 	perm_plan_make(&p, 8, 8, false, PERM_MAX, 1);
-	perm_judge(&p, &without, 1, 0.05);
+	perm_judge(&p, &without, 1, 0.05, PERM_IS_WORSE);
 	ok(!perm_plan_drift(&p, when) && p.trends == 2, "arms that alternated: a parabola in time is taken out");
-	perm_judge(&p, &with, 1, 0.05);
+	perm_judge(&p, &with, 1, 0.05, PERM_IS_WORSE);
 	ok(without.p > 0.05 && with.p < 0.01 && with.low < 1 && 1 < with.high && with.high - with.low < 1,
 	   "then a shift of 1 is found: p %g, %g to %g (with the trend: p %g)", with.p, with.low, with.high, without.p);
 	perm_plan_free(&p);
@@ -176,10 +217,10 @@ static struct rates simulate(unsigned trials, double shift)
 		}
 		for (size_t k = 0; k < 5; k++)
 			q[k] = (struct perm_quantity){.value = values[k], .weight = k ? 0.7 : 1};
-		perm_judge(&p, q, 5, 0.05);
+		perm_judge(&p, q, 5, 0.05, PERM_IS_WORSE);
 		for (size_t k = 0; k < 5; k++) {
 			any |= q[k].p <= 0.05;
-			same &= (q[k].p <= 0.05) == (q[k].low > 0 || q[k].high < 0) && q[k].p >= q[k].p_alone;
+			same &= (q[k].p <= 0.05) == (q[k].low > 0 || q[k].high < 0);
 		}
 		r.any += any;
 		r.first += q[0].p <= 0.05;
@@ -224,10 +265,10 @@ static void test_boots(void)
 	ok(fabs(boots_student(0.025, 2) - 4.3027) < 0.005, "t of 2: %g", boots_student(0.025, 2));
 	ok(fabs(boots_student(0.025, 500) - 1.9647) < 0.005, "t of 500: %g", boots_student(0.025, 500));
 	/* Two samples, effect 1 stdev, 5 % two-sided, 85 %: 19 by G*Power. */
-	ok(labs((long)boots_needed(1, 1, 0.05, 0.85, 4) - 19) <= 1, "19 an arm for one stdev, not %zu",
-	   boots_needed(1, 1, 0.05, 0.85, 4));
-	is_int((long long)boots_needed(10, 1, 0.05, 0.85, 4), 4, "never below the least");
-	is_int((long long)boots_needed(0.001, 1, 0.05, 0.85, 4), BOOTS_MOST, "an end");
+	ok(labs((long)boots_needed(1, 1, 0.025, 0.85, 4) - 19) <= 1, "19 an arm for one stdev, not %zu",
+	   boots_needed(1, 1, 0.025, 0.85, 4));
+	is_int((long long)boots_needed(10, 1, 0.025, 0.85, 4), 4, "never below the least");
+	is_int((long long)boots_needed(0.001, 1, 0.025, 0.85, 4), BOOTS_MOST, "an end");
 }
 
 int main(void)

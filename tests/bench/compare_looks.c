@@ -1,0 +1,66 @@
+/*
+ * How often a comparison errs that looks at its boots as they come, and ends at the first look that decides
+ * (compare/compare_looks.h): compare_looks [COMPARISONS] (60 if it is not given). Prints the table of docs/compare.md. The
+ * exit status is 1 if false alarms of all looks together are above 5 %, or something real is called harmless in more than
+ * 1 %, by more than chance (95 %).
+ */
+#include "tests/bench/compare_models.h"
+
+/* What came of many, and how many boots of each kernel they took. */
+struct outcome {
+	size_t alarms, found, harmless;
+	double boots;
+};
+
+static struct outcome outcome_of(const struct model *m, double slower, uint64_t seed, size_t trials)
+{
+	const struct compare_rule rule = {SYNTHETIC_RULE};
+	struct synthetic s = machine_of(m);
+	struct outcome o = {0};
+
+	s.slower = slower;
+	for (size_t i = 0; i < trials; i++) {
+		struct synthetic_verdict v;
+		size_t boots;
+
+		s.seed = seed + i;
+		v = synthetic_sequence(&s, &rule, &boots);
+		o.alarms += v.worst == COMPARE_REGRESSION || v.worst == COMPARE_IMPROVEMENT;
+		o.found += v.worst == COMPARE_REGRESSION;
+		o.harmless += v.status == STATUS_OK;
+		o.boots += (double)boots / (double)trials;
+	}
+	return o;
+}
+
+static bool measure(size_t i, size_t trials)
+{
+	const struct model *m = &models[i];
+	uint64_t seed = 100000 * (i + 31);
+	struct outcome none = outcome_of(m, 0, seed, trials), two = outcome_of(m, 0.02, seed + 20000, trials),
+		       five = outcome_of(m, 0.05, seed + 50000, trials), ten = outcome_of(m, 0.1, seed + 70000, trials);
+	bool good = !is_above(none.alarms, trials, 0.05) && !is_above(five.harmless, trials, 0.01);
+
+	printf("| %s | %.1f %% | %.1f %% (%.1f) | %.1f %% (%.1f) | %.1f %% | %.1f %% (%.1f) |%s\n", m->name,
+	       percent(none.alarms, trials), percent(two.found, trials), two.boots, percent(five.found, trials),
+	       five.boots, percent(five.harmless, trials), percent(ten.found, trials), ten.boots,
+	       good || !m->exchangeable ? "" : " BAD");
+	fflush(stdout);
+	return good || !m->exchangeable;
+}
+
+int main(int argc, char **argv)
+{
+	size_t trials = trials_of(argc, argv, 60);
+	bool good = true;
+
+	if (!trials)
+		return 2;
+	printf(
+	    "| %zu comparisons each | false alarms | 2 %% found (boots) | 5 %% found (boots) | 5 %% called harmless | "
+	    "10 %% found (boots) |\n| --- | --- | --- | --- | --- | --- |\n",
+	    trials);
+	for (size_t i = 0; i < MODELS; i++)
+		good &= measure(i, trials);
+	return !good;
+}
