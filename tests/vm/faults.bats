@@ -82,7 +82,7 @@ the_rest_is_good() {
 
 # kill_in_a_repetition PROCESS: in its middle, when messages are under way: between two the device has nothing to tell. No program is started on the
 # way: that takes as long as a short repetition in here; $slowly makes it a long one.
-slowly="messages: 4000, pause: 5ms"
+slowly="messages: 1000, pause: 5ms"
 kill_in_a_repetition() {
 	local before='' now rep=2 dir i
 	for ((i = 0; i < 6000; i++)); do

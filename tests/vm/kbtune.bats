@@ -74,7 +74,7 @@ load host
 }
 
 @test "killed after every single write: restore puts the machine back" {
-	n=0
+	n=${KILL_FROM:-0}
 	while :; do
 		status=0
 		(exec env KBTUNE_KILL_AFTER=$n "$KBTUNE" apply isolated >"$T/out" 2>&1) 2>/dev/null || status=$?
