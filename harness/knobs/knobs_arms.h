@@ -8,8 +8,9 @@
 
 #include "knobs/knobs_record.h"
 
-#define KNOBS_NONE  "none"
-#define KNOBS_WHOLE "whole"
+#define KNOBS_NONE	"none"
+#define KNOBS_WHOLE	"whole"
+#define KNOBS_CANDIDATE "smallest-" /* and a number: a candidate for the smallest profile, not an arm of a block */
 
 /* Arms and comparisons of the knobs, into knobs.json. */
 void arms_make(struct knobs *k);

@@ -140,7 +140,7 @@ json_t *knobs_block_arms(const struct knobs *k)
 	size_t i;
 
 	json_array_foreach (json_object_get(k->j, "arms"), i, arm)
-		if (strncmp(json_text(arm, "name"), "smallest-", 9) != 0)
+		if (strncmp(json_text(arm, "name"), KNOBS_CANDIDATE, strlen(KNOBS_CANDIDATE)) != 0)
 			json_array_append(names, json_object_get(arm, "name"));
 	return names;
 }

@@ -157,11 +157,26 @@ static void conclude_without(struct knobs *k, const json_t *result, json_t *step
 
 /* --- measuring a candidate --- */
 
-/* 1: it is as good as the whole; 0: it is not, or that is not known; or a negative errno. */
-static int try_candidate(struct knobs *k, const struct knobs_choice *c, size_t number, const json_t *ids, json_t *steps,
-			 struct err *e)
+/* The arm of these ids, with a name of its own: blocks that are added may lead to other candidates. The caller frees. */
+static char *candidate_arm(const struct knobs *k, const json_t *ids)
 {
-	char *arm = fs_path("smallest-%zu", number);
+	const json_t *arm;
+	size_t i, n = 0;
+
+	json_array_foreach (json_object_get(k->j, "arms"), i, arm) {
+		if (strncmp(json_text(arm, "name"), KNOBS_CANDIDATE, strlen(KNOBS_CANDIDATE)) != 0)
+			continue;
+		if (json_equal(json_object_get(arm, "knobs"), ids))
+			return fs_path("%s", json_text(arm, "name"));
+		n++;
+	}
+	return fs_path("%s%zu", KNOBS_CANDIDATE, n);
+}
+
+/* 1: it is as good as the whole; 0: it is not, or that is not known; or a negative errno. */
+static int try_candidate(struct knobs *k, const struct knobs_choice *c, const json_t *ids, json_t *steps, struct err *e)
+{
+	char *arm = candidate_arm(k, ids);
 	json_t *arms = json_pack("[s, s]", KNOBS_WHOLE, arm), *verdict = NULL;
 	size_t asked = (size_t)json_integer_value(json_object_get(knobs_options(k), "blocks"));
 	int rc = 0, suffices = 0;
@@ -198,7 +213,7 @@ static int try_candidates(struct knobs *k, const struct knobs_choice *c, const j
 			continue;
 		whole = json_array_size(ids) == count_tested(k);
 		if (!whole)
-			found = try_candidate(k, c, n, ids, steps, e);
+			found = try_candidate(k, c, ids, steps, e);
 	}
 	free(helper);
 	if (!json_array_size(ids))
