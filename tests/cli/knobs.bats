@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # kblat knobs, with a recorded machine for kbtune: nothing is changed here. What a message takes is scripted, and goes by one file of that machine, so the truth is
-# known. The guest has the real thing (tests/vm/environment.bats).
+# known.
 
 load helper
 load kbtune_helper
