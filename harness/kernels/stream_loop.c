@@ -463,13 +463,14 @@ ALWAYS int stream_receive(struct worker *w, struct stream_in *in, const unsigned
 	return rc;
 }
 
-/* Nobody looks: until the source has ended. */
+/* Nobody looks: until the source has ended. Who stops this thread wakes it with signals until it has ended; to look every now and then would disturb
+ * what is measured. */
 static int stream_look_away(struct worker *w)
 {
-	const struct timespec moment = {0, 1000000};
+	const struct timespec long_time = {1, 0};
 
 	while (!atomic_load(&w->stop))
-		nanosleep(&moment, NULL);
+		nanosleep(&long_time, NULL);
 	return 0;
 }
 
