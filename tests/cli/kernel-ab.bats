@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# tests/vm/kernel-ab without a guest: kernels that are never booted leave runs that are made up (fake_guest, boots.py).
+
+load helper
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	local root
+	root=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
+	SOURCE=$(scratch)
+	printf 'kblat: 1\nname: scripted\nsettings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}\n' \
+		>"$SOURCE/spec.yaml"
+	"${KBLAT:-$root/build/kblat}" run "$SOURCE/spec.yaml" --out "$SOURCE/runs" >/dev/null 2>&1 || [ $? -eq 3 ]
+	SOURCE_RUN=$(echo "$SOURCE"/runs/scripted-*)
+	AB=$root/tests/vm/kernel-ab KBLAT_VM_GUEST=$root/tests/cli/fake_guest
+	export SOURCE SOURCE_RUN AB KBLAT_VM_GUEST
+}
+
+teardown_file() {
+	rm -rf "$SOURCE"
+}
+
+# ab OPTION…: with one run a boot, of the median.
+ab() {
+	KBLAT=$KBLAT "$AB" --runs 1 --quantity p50 --out out "$@" "$SOURCE/spec.yaml"
+}
+
+@test "much slower: decided at the first look; the same command measures nothing again" {
+	FAKE_SLOWER=v2=0.3 run -3 ab v1 v2
+	assert_contains "$output" "boot 1 of at most 16: old, v1"
+	assert_contains "$output" "at most 14 more"
+	assert_contains "$output" "decided after 4 of 8 boots of each kernel"
+	assert_contains "$output" "regression: scripted: NEW (v2, 4 runs of 4 boots) is slower than BASE (v1, 4 runs of 4 boots)"
+	assert_eq "$(cut -f 2 out/boots.tsv | tr '\n' ' ')" "old new new old old new new old "
+	[ -f out/comparison/report.html ]
+	FAKE_SLOWER=v2=0.3 run -3 ab v1 v2
+	[[ $output != *"boot 1 of"* ]]
+	run -2 ab v1 v3
+	assert_contains "$output" "is another comparison"
+	run -1 ab --git-bisect v1 v2
+}
+
+@test "ended by a signal in a boot: whole boots are kept, and the same command goes on" {
+	export FAKE_OPTIONS="between=0.001 within=0.001"
+	FAKE_HANG=4 "$AB" --runs 1 --quantity p50 --out out --boots 4 v1 v2 "$SOURCE/spec.yaml" >said 2>&1 3>&- &
+	local pid=$! status=0
+	for _ in {1..600}; do
+		! grep -q 'boot 4' said || break
+		sleep 0.1
+	done
+	kill -TERM "$pid"
+	wait "$pid" || status=$?
+	assert_eq "$status" 143
+	assert_contains "$(cat said)" "interrupted: whole boots are kept"
+	assert_eq "$(wc -l <out/boots.tsv)" 3
+	[ ! -e out/.boot ]
+	run -0 ab --boots 4 v1 v2
+	[[ $output != *"boot 3 of"* && $output == *"boot 4 of at most 8: old, v1"* ]]
+	assert_eq "$(wc -l <out/boots.tsv)" 8
+}
+
+@test "a machine that is busy in one arm only is told of" {
+	printf '%d\t%s\tv\t9\t%d\n' 0 old 10 1 new 80 2 new 90 3 old 5 >boots.tsv
+	run bash -c "source '$ROOT/tests/vm/host_load.bash'; tell_load_of boots.tsv"
+	assert_eq "$output" "this machine was not as busy for both kernels: other programs used 8 % of its CPUs while OLD ran, 85 % while NEW did; so what differs may be due to that, not to the kernel"
+	printf '%d\t%s\tv\t9\t%d\n' 0 old 60 1 new 80 2 new 40 3 old 90 >boots.tsv
+	run bash -c "source '$ROOT/tests/vm/host_load.bash'; tell_load_of boots.tsv"
+	assert_eq "$output" "this machine was busy: other programs used 40 to 90 % of its CPUs while the guest ran"
+	printf '%d\t%s\tv\t9\t%d\n' 0 old 1 1 new 2 >boots.tsv
+	run bash -c "source '$ROOT/tests/vm/host_load.bash'; tell_load_of boots.tsv"
+	assert_eq "$output" ""
+}
+
+@test "--bisect: the first of several kernels that is slower" {
+	FAKE_SLOWER='v4=0.3 v5=0.3' FAKE_OPTIONS='between=0.005 within=0.005' run -3 ab --boots 6 --bisect v1 v2 v3 v4 v5
+	[[ ${lines[-1]} == "the first that is slower: v4; v3 is not" ]]
+	rm -r out
+	FAKE_OPTIONS='between=0.001 within=0.001' run -0 ab --boots 6 --bisect v1 v2 v3
+	assert_contains "$output" "v3 is not slower than v1: there is nothing to find"
+	assert_eq "$(ls out)" 1-3
+}
+
+@test "wrong usage is said before anything boots" {
+	run -2 ab v1
+	assert_contains "$output" "three arguments"
+	run -2 ab --bisect v1
+	run -2 ab --boots 0 v1 v2
+	run -2 ab --margin 0 v1 v2
+	assert_contains "$output" "--margin: must be per cent"
+	run -128 ab --git-bisect --boots 0 v1 v2
+	run -2 "$AB" v1 v2 nothing
+	assert_contains "$output" "no experiment"
+	run -2 "$AB" --out out v1 v2 "$SOURCE/spec.yaml" -- --set messages=-1
+	[ ! -e out ]
+}
