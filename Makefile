@@ -112,6 +112,25 @@ fuzz:
 	@$(MAKE) --no-print-directory -j$(CPUS) CC='$(filter ccache,$(CC)) clang' SAN=1 FUZZ=1 BUILD=$(BUILD)/fuzz fuzzers
 	@tests/fuzz/run --seconds '$(SECONDS)' $(BUILD)/fuzz/fuzz $(TARGETS)
 
+# Everything for arm64, by Debian's cross compiler, tested under qemu-user (10 minutes).
+arm64:
+	@common/deps build arm64 test
+	@tests/arm64 $(BUILD)/arm64
+
+# The order of the shared-memory ring's steps: all that C11 allows (and each order weakened must fail), and ThreadSanitizer.
+memory-order: $(BUILD)/litmus $(BUILD)/tsan
+	$(BUILD)/litmus 0
+	@for weak in 1 2 3 4 5 6; do ! $(BUILD)/litmus $$weak >$(BUILD)/litmus.log || { echo "weakening $$weak is not seen"; exit 1; }; done
+	setarch -R $(BUILD)/tsan
+
+$(BUILD)/litmus: tests/litmus/shmem_ring.cpp
+	@common/deps memory-order
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=gnu++14 -O1 -w -o $@ $<
+
+$(BUILD)/tsan: tests/unit/test_shmem_order.c $(LIB)
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=thread -o $@ $< $(LIB) $(LIBS)
+
 install: all
 	install -D -m 755 $(BUILD)/kblat '$(DESTDIR)$(PREFIX)/bin/kblat'
 	install -D -m 755 $(BUILD)/kbtune '$(DESTDIR)$(PREFIX)/bin/kbtune'
@@ -222,5 +241,5 @@ $(BUILD)/vm-host-view: tests/vm/host_view.c
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run check test units tests lint fuzz fuzzers bench benches kernel-ab campaign install clean FORCE
+.PHONY: all deps run check test units tests lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order install clean FORCE
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

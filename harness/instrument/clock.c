@@ -182,7 +182,7 @@ static bool has_invariant_counter(void)
 
 	return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & 1u << 8);
 #else
-	return true; /* CLOCK_MONOTONIC_RAW does not depend on the CPU's frequency */
+	return true; /* neither arm64's counter nor CLOCK_MONOTONIC_RAW depends on the CPU's frequency */
 #endif
 }
 

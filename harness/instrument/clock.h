@@ -1,6 +1,7 @@
 /*
  * The tick clock. On x86-64 the time-stamp counter: reads are fenced, so that what is measured stays between its stamps
- * (Intel SDM 3, 18.17; AMD APM 3, RDTSCP). clock_ticks_begin() starts an interval (everything before it has been
+ * (Intel SDM 3, 18.17; AMD APM 3, RDTSCP). On arm64 the generic timer's virtual count, likewise: its reads stay between
+ * barriers, or could be executed early. clock_ticks_begin() starts an interval (everything before it has been
  * executed), clock_ticks_end() ends one (what it ends has been executed). Elsewhere CLOCK_MONOTONIC_RAW, whose ticks
  * are nanoseconds.
  *
@@ -40,6 +41,28 @@ static inline void cpu_relax(void)
 {
 	__asm__ volatile("pause" ::: "memory");
 }
+#elif defined(__aarch64__)
+#define CLOCK_SOURCE "cntvct"
+static inline int64_t clock_ticks_begin(void)
+{
+	int64_t ticks;
+
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
+	return ticks;
+}
+
+static inline int64_t clock_ticks_end(void)
+{
+	int64_t ticks;
+
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks)::"memory");
+	return ticks;
+}
+
+static inline void cpu_relax(void)
+{
+	__asm__ volatile("yield" ::: "memory");
+}
 #else
 #define CLOCK_SOURCE "monotonic_raw"
 static inline int64_t clock_ticks_begin(void)
@@ -70,7 +93,7 @@ struct clock_conversion {
 
 struct clock_report {
 	char source[16];	/* CLOCK_SOURCE */
-	bool invariant;		/* CPUID 80000007H EDX[8] */
+	bool invariant;		/* x86-64: CPUID 80000007H EDX[8]; arm64: always, by the architecture */
 	char kernel_source[32]; /* the kernel's own clocksource */
 	double hz;
 	double residual_ns; /* largest distance of a point from the fitted line */

@@ -7,6 +7,15 @@
 #include "instrument/clock.h"
 #include "transports/shmem.h"
 
+/*
+ * Memory order, on any machine that C11 knows. A message: the payload is stored before its slot's `word` (release), and
+ * read after that (acquire), so who sees its turn sees the payload. A slot that is used again: the payload has been
+ * read before `consumed` is raised (release), and the writer stores the next one into the slot after it has seen that
+ * (acquire), as no more messages are in flight than there are slots. Sleeping: the sleeper raises its flag, fences, and
+ * looks again; the waker publishes, fences, and looks at the flag. Either the sleeper sees what was published, or the
+ * waker sees the flag: that both see the old value is what two sequentially consistent fences exclude, and nothing
+ * weaker does. `make memory-order` tries every order of it.
+ */
 #define TRANSPORT_POLL_IS_A_LOAD 1
 #define TRANSPORT_WAKES		 1
 
@@ -102,8 +111,7 @@ static inline int shmem_release(struct shmem *t)
 	return 0;
 }
 
-/* The fence orders "published" before "does the other side sleep?"; the sleeper has the mirror image in shmem_wait_*.
- */
+/* After what was published. */
 static inline void shmem_wake_sleeper(_Atomic uint32_t *flag)
 {
 	atomic_thread_fence(memory_order_seq_cst);
@@ -121,11 +129,18 @@ static inline void shmem_wake_send(struct shmem *t)
 	shmem_wake_sleeper(&t->rx.header->send_sleeps);
 }
 
+/* Before the last look: what comes after it wakes us. */
+static inline void shmem_announce_sleep(_Atomic uint32_t *flag)
+{
+	atomic_store_explicit(flag, 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
 static inline int shmem_wait_recv(struct shmem *t)
 {
 	uint32_t seq;
 
-	atomic_store(&t->rx.header->recv_sleeps, 1);
+	shmem_announce_sleep(&t->rx.header->recv_sleeps);
 	if (shmem_poll_recv(t, &seq)) {
 		atomic_store(&t->rx.header->recv_sleeps, 0);
 		return 0;
@@ -135,8 +150,8 @@ static inline int shmem_wait_recv(struct shmem *t)
 
 static inline int shmem_wait_send(struct shmem *t)
 {
-	atomic_store(&t->tx.header->send_sleeps, 1);
-	if (atomic_load(&t->tx.header->consumed) != t->done) {
+	shmem_announce_sleep(&t->tx.header->send_sleeps);
+	if (atomic_load_explicit(&t->tx.header->consumed, memory_order_acquire) != t->done) {
 		atomic_store(&t->tx.header->send_sleeps, 0);
 		return 0;
 	}

@@ -1,6 +1,5 @@
 """kblat meets what a machine can run out of: room, inodes, descriptors, memory; and devices that fail."""
 import os
-import resource
 import subprocess
 
 import kblat_kills
@@ -82,42 +81,34 @@ def endpoint_call_cases(_):
 
 # -- limits ------------------------------------------------------------------------------------------------------------
 
+LOADER_FAILED = 127
 MIB = 1 << 20
-LIMITS = (('NOFILE', resource.RLIMIT_NOFILE, range(4, 68, 2)),
-          ('AS', resource.RLIMIT_AS, range(20 * MIB, 320 * MIB, 5 * MIB)),
-          ('DATA', resource.RLIMIT_DATA, range(MIB // 4, 24 * MIB, MIB // 2)),
-          ('FSIZE', resource.RLIMIT_FSIZE, [4 ** k for k in range(12)]),
-          ('STACK', resource.RLIMIT_STACK, [2 ** k * 16384 for k in range(10)]),
-          ('MEMLOCK', resource.RLIMIT_MEMLOCK, [0, 4096, 65536, MIB]),
-          ('CORE', resource.RLIMIT_CORE, [0]))
+LIMITS = (('NOFILE', range(4, 68, 2)),
+          ('AS', range(20 * MIB, 320 * MIB, 5 * MIB)),
+          ('DATA', range(MIB // 4, 24 * MIB, MIB // 2)),
+          ('FSIZE', [4 ** k for k in range(12)]),
+          ('STACK', [2 ** k * 16384 for k in range(10)]),
+          ('MEMLOCK', [0, 4096, 65536, MIB]),
+          ('CORE', [0]))
 
 
-def limit(which, value, whose):
+def limit(name, value, whose):
+    """Of all of a run, or of its sink."""
     run = runs.Run()
-    if whose == 'run':
-        run.start(run.command(), preexec_fn=lambda: resource.setrlimit(which, (value, value)))
-    else:
-        option = {v: o for o, v in (('n', resource.RLIMIT_NOFILE), ('v', resource.RLIMIT_AS), ('d', resource.RLIMIT_DATA),
-                                    ('f', resource.RLIMIT_FSIZE), ('s', resource.RLIMIT_STACK), ('l', resource.RLIMIT_MEMLOCK),
-                                    ('c', resource.RLIMIT_CORE))}[which]
-        number = value if option == 'n' else value // 512 if option in 'fc' else value // 1024
-        run.start(run.command('--sink', launcher(run, f'prlimit --{LONG[option]}={value} --') if number >= 0 else ''))
+    words = ['prlimit', f'--{name.lower()}={value}', '--']
+    run.start([*words, *run.command()] if whose == 'run' else run.command('--sink', launcher(run, ' '.join(words))))
     lost = run.wait()
-    loader = 127 == run.process.returncode
-    judged, what = ('', 'too little to start a program') if loader else run.judge()
-    if loader:
-        run.leftovers(False)
+    if run.process.returncode == LOADER_FAILED:
+        return ' '.join([lost, *run.leftovers(False)]).strip(), 'too little to start a program'
+    judged, what = run.judge()
     return f'{lost} {judged}'.strip(), what
 
 
-LONG = {'n': 'nofile', 'v': 'as', 'd': 'data', 'f': 'fsize', 's': 'stack', 'l': 'memlock', 'c': 'core'}
-
-
 def limit_cases(_):
-    for name, which, values in LIMITS:
+    for name, values in LIMITS:
         for value in values:
             for whose in ('run', 'sink'):
-                yield Case(f'{whose}:{name}:{value}', lambda w=which, v=value, o=whose: limit(w, v, o))
+                yield Case(f'{whose}:{name}:{value}', lambda n=name, v=value, o=whose: limit(n, v, o))
 
 
 # -- disks -------------------------------------------------------------------------------------------------------------
@@ -147,18 +138,12 @@ def disk(options):
 
 def shm(options):
     """The memory that stamps are in is small; results are elsewhere."""
-    run = runs.Run('/tmp/kblat-campaign-runs')
+    run = runs.Run(f'/tmp/kblat-campaign-{os.getpid()}')
     with Mounted('/dev/shm', f'mode=1777,{options}'):
-        run.log = None
-        run.top = run.out + '.top'
-        os.makedirs(run.top, exist_ok=True)
-        run.spec = f'{run.top}/fault.yaml'
-        with open(run.spec, 'w') as f:
-            f.write(runs.SPEC)
         run.start(run.command())
         lost = run.wait()
         judged, what = run.judge()
-    subprocess.run(['rm', '-rf', run.out, run.top], check=True)
+    subprocess.run(['rm', '-rf', run.top], check=True)
     return f'{lost} {judged}'.strip(), what
 
 

@@ -1,5 +1,5 @@
 """Where cases run: a mount namespace with a /dev/shm of its own, so that what is found there afterwards was left behind by
-the case; at the lowest priority; and what a case leaves running becomes our child, so that it is found and ended."""
+the case; at a low priority; and what a case leaves running becomes our child, so that it is found and ended."""
 import ctypes
 import os
 import re
@@ -33,7 +33,7 @@ class Programs:
 programs = None
 
 
-def enter(build):
+def enter(build, nice):
     """Start ourselves again in the namespaces; then be there."""
     global programs
     programs = Programs(build)
@@ -41,7 +41,7 @@ def enter(build):
         how = ['unshare', '--mount'] + ([] if os.geteuid() == 0 else ['--map-root-user'])
         os.environ[INSIDE] = '1'
         os.execvp('unshare', how + [sys.executable, os.path.realpath(sys.argv[0])] + sys.argv[1:])
-    os.nice(19)
+    os.nice(nice)
     if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', '/dev/shm'], check=False).returncode:
         raise NotPossible('no namespace of mounts with a tmpfs of its own')
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
