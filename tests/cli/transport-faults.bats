@@ -135,10 +135,10 @@ load transports_helper
 			[ "$status" -eq 0 ]
 		done
 	done
-	# Where it fails to compute the numbers of a repetition, there are none.
+	# Where it fails to write the settings, or to compute the numbers of a repetition, there are none.
 	cd "$(tail -n 1 out)" || return 1
-	rm points/0000/rep-00/data.json
-	sed -i '\|rep-00/data.json$|d' manifest-sha256.txt
+	rm points/0000/rep-00/data.json points/0000/params.json
+	sed -i '\|rep-00/data.json$|d; \|0000/params.json$|d' manifest-sha256.txt
 	run "$KBLAT" verify .
 	echo "$output"
 	[ "$status" -eq 0 ]
