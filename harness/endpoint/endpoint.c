@@ -123,6 +123,7 @@ static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, stru
 	if (rc)
 		return rc;
 	recorder_reset(&ep->recorder);
+	ep->settled = -1;
 	rc = prepare_transport(ep, e);
 	if (rc)
 		return rc;
@@ -152,7 +153,7 @@ static int on_run(struct endpoint *ep, const json_t *order, json_t **reply, stru
  * that it posted. */
 static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
-	const json_t *posted = json_object_get(order, "posted");
+	const json_t *posted = json_object_get(order, "posted"), *completed = json_object_get(order, "completed");
 	const bool all_come = ep->flow.traits.is_reliable && json_is_integer(posted);
 	uint64_t last = UINT64_MAX;
 	int64_t waited_ms = 0, drain_ms = ep->flow.common.drain / 1000000;
@@ -160,6 +161,8 @@ static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, s
 	(void)reply, (void)e;
 	if (!ep->running)
 		return 0; /* all messages came and "done" was sent: the two crossed */
+	if (json_is_integer(posted) && json_is_integer(completed) && json_equal(posted, completed))
+		ep->settled = json_integer_value(posted);
 	while (!ep->worker.is_passive && !runners_have_ended(&ep->runners) && waited_ms < drain_ms &&
 	       !(all_come && last == (uint64_t)json_integer_value(posted))) {
 		uint64_t now = atomic_load(&ep->worker.progress);

@@ -118,6 +118,15 @@ static void find_failure(struct endpoint *ep, struct err *failure)
 		ep->worker.counters.bad_completions++;
 }
 
+/* What one-sided operations have left with a side that had no part in them. */
+static void check_memory(struct endpoint *ep)
+{
+	const struct transport_ops *ops = ep->flow.transport;
+
+	if (ep->role == ROLE_SINK && ep->worker.is_passive && ep->settled >= 0 && ops->check_memory)
+		ep->worker.counters.bad_memory = ops->check_memory(ep->transport, (uint64_t)ep->settled);
+}
+
 static json_t *column_names(const struct endpoint *ep)
 {
 	json_t *names = json_array();
@@ -134,6 +143,7 @@ json_t *endpoint_report(struct endpoint *ep)
 
 	runners_join(&ep->runners);
 	find_failure(ep, &failure);
+	check_memory(ep);
 	convert_device_stamps(ep);
 	if (ep->control)
 		blank_control_columns(ep);

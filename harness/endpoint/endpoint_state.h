@@ -37,6 +37,7 @@ struct endpoint {
 	struct runners runners;
 	bool running, control, warm_up; /* control: a repetition without the threads that have a setting of their own */
 	json_t *device_before;
+	int64_t settled; /* messages that the source has posted, all of them completed; -1: that is not known */
 };
 
 #endif

@@ -88,6 +88,16 @@ ALWAYS int T(poll_sends)(struct TRANSPORT *t, uint32_t *seq)
 }
 #endif
 
+/* Likewise one of whose operations some bring bytes from the other side. */
+#ifndef TRANSPORT_FETCHES
+#define TRANSPORT_FETCHES 0
+ALWAYS bool T(fetched)(const struct TRANSPORT *t, uint32_t seq)
+{
+	(void)t, (void)seq;
+	return true;
+}
+#endif
+
 /*
  * Choices made at set-up, of six bits, are constants of an instance of a loop: LOOP_INSTANCES(f, CAN_BE) makes one of
  * f(w, state, choices), which is always inline, for each combination that can be, as CAN_BE(choices), a constant

@@ -129,11 +129,6 @@ static int check_batch(const struct stream_settings *s, const struct transport_c
 static int check_payloads(const struct stream_settings *s, const struct transport_config *config,
 			  const struct transport_traits *traits, char *why, size_t why_size)
 {
-	if (s->check && config->is_passive) {
-		snprintf(why, why_size,
-			 "check and a one-sided op: nobody at the sink looks at what is written; use op write_imm");
-		return -EINVAL;
-	}
 	if (!s->check || traits->buffers <= 0 || traits->buffers >= config->depth || traits->copies_payload)
 		return 0;
 	snprintf(

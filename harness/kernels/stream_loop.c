@@ -22,6 +22,13 @@ ALWAYS int stream_await(struct worker *w, struct TRANSPORT *t, const struct stre
 	return unless_stopped(w, T(wait_send)(t));
 }
 
+/* Reads and atomics: what those have brought that were completed since. */
+ALWAYS void stream_check_fetched(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t from, uint32_t to)
+{
+	for (uint32_t seq = from; choices & STREAM_CHECKS && seq < to; seq++)
+		w->counters.bad_payloads += !T(fetched)(t, seq);
+}
+
 ALWAYS int stream_run_one(struct worker *w, void *state, const unsigned choices)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -31,12 +38,14 @@ ALWAYS int stream_run_one(struct worker *w, void *state, const unsigned choices)
 
 	stream_begin_clock(w, t, &o);
 	while (o.done < o.target) {
+		const uint32_t done = o.done;
 		const int posted = stream_post(w, t, &o, choices);
 		const int reaped = likely(posted >= 0) ? stream_reap(w, t, &o, choices) : 0;
 
 		rc = posted < 0 ? posted : reaped < 0 ? reaped : 0;
 		if (!likely(rc == 0))
 			break;
+		stream_check_fetched(w, t, choices, done, o.done);
 		if (!posted && !reaped)
 			rc = stream_await(w, t, &o, choices, &rounds);
 		else if (!likely(++turns % STREAM_LOOK_EVERY))

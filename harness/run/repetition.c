@@ -106,8 +106,9 @@ static int repetition_pass_on(struct repetition *rep, size_t i, enum role role, 
 
 	if (role == ROLE_SOURCE && !f->done[ROLE_SINK])
 		return channel_send(&peer_of(rep, i, ROLE_SINK)->channel,
-				    json_pack("{s:s, s:I}", "type", "finish", "posted",
-					      (json_int_t)endpoint_count(f, ROLE_SOURCE, "posted")),
+				    json_pack("{s:s, s:I, s:I}", "type", "finish", "posted",
+					      (json_int_t)endpoint_count(f, ROLE_SOURCE, "posted"), "completed",
+					      (json_int_t)endpoint_count(f, ROLE_SOURCE, "completed")),
 				    e);
 	if (role == ROLE_SINK && !f->done[ROLE_SOURCE] && *failure_of(f, role))
 		return send_stop(rep, i, e);

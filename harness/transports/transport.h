@@ -20,6 +20,8 @@
  *   int wait_recv()               likewise for receiving                        } signal: look at the stop flag)
  *   int poll_send_stamped(&seq, &device), poll_recv_stamped(&seq, &device)
  *                                 likewise, and the device's own stamp; where TRANSPORT_STAMPS is defined as 1
+ *   bool fetched(seq)             has message seq, which is completed, brought what it must? Where TRANSPORT_FETCHES is
+ *                                 defined as 1; it may have, or not, bring something (transport_traits.fetches)
  *   void wake_recv()              after post, if the other side may sleep: wake it; where no device does that, and
  *                                 TRANSPORT_WAKES is defined as 1
  *   void wake_send()              after release, likewise
@@ -150,6 +152,10 @@ struct transport_ops {
 	/* Counters of the device under test, {"port_xmit_packets": 123, ...}; {} if it has none. New reference. Read
 	 * between repetitions. */
 	json_t *(*device_counters)(const struct transport *t);
+
+	/* The memory of a passive side, when a repetition has ended of which so many messages were posted and completed:
+	 * how many of its places do not hold what they must. NULL: nothing of that kind. */
+	int64_t (*check_memory)(const struct transport *t, uint64_t posted);
 
 	/* What the hot path stumbled on: fills `e` ("work completion 17 of the send queue: RNR retry counter exceeded
 	 * (13), ...") and returns its errno. */

@@ -17,6 +17,7 @@
 #include "transports/verbs_peer.h"
 #include "transports/verbs_plain.h"
 #include "transports/verbs_qp.h"
+#include "transports/verbs_remote.h"
 #include "transports/verbs_resources.h"
 #include "transports/verbs_settings.h"
 #include "transports/verbs_stamps.h"
@@ -51,6 +52,27 @@ static int check_depth(struct verbs *t, const char *setting, int64_t depth, stru
 	return 0;
 }
 
+/* How many reads and atomics may be outstanding. Other operations never are, and 1 was always asked for. */
+static int check_outstanding(struct verbs *t, struct err *e)
+{
+	const bool is_source = t->config.role == ROLE_SOURCE;
+	const int64_t most = is_source ? t->port.max_qp_init_rd_atom : t->port.max_qp_rd_atom;
+	const int64_t wanted = t->settings.rd_atomic ? t->settings.rd_atomic : smaller(t->config.depth, most);
+
+	t->rd_atomic = 1;
+	if (!t->operation->fetches)
+		return 0;
+	if (t->operation->is_atomic && !t->port.has_atomics)
+		return err_set(e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, t->object, NULL,
+			       "op %s is more than the device can do: it has no atomics (atomic_cap)",
+			       t->operation->name);
+	if (most < 1 || wanted > most)
+		return verbs_impossible(t, e, "rd_atomic", wanted > most ? wanted : 1,
+					is_source ? "max_qp_init_rd_atom" : "max_qp_rd_atom", most);
+	t->rd_atomic = (uint8_t)smaller(wanted, UINT8_MAX);
+	return 0;
+}
+
 static int check_limits(struct verbs *t, struct err *e)
 {
 	const struct verbs_port *p = &t->port;
@@ -65,6 +87,8 @@ static int check_limits(struct verbs *t, struct err *e)
 
 	if (!rc && receives)
 		rc = check_depth(t, "recv_depth", t->recv_depth, e);
+	if (!rc)
+		rc = check_outstanding(t, e);
 	if (rc)
 		return rc;
 	if (mtu > active)
@@ -114,6 +138,8 @@ static int interpret(struct verbs *t, struct err *e)
 	t->base.overhead = t->head + t->tail;
 	if (t->inline_bytes < 0 || (size_t)t->config.size < t->base.overhead || s->signal_every > t->config.depth ||
 	    (t->operation->is_write && t->kind->type == IBV_QPT_UD) ||
+	    (t->operation->fetches && (t->kind->type != IBV_QPT_RC || !t->config.is_passive || t->inline_bytes)) ||
+	    (t->operation->is_atomic && t->config.size != sizeof(uint64_t)) ||
 	    (t->carrier == VERBS_IN_MEMORY && t->recv_depth < t->config.depth))
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL, "the settings contradict each other");
 	if (t->carrier == VERBS_IN_MEMORY && t->config.poll_recv != POLL_BUSY)
@@ -278,6 +304,7 @@ static int verbs_prepare(struct transport *transport, struct err *e)
 	t->is_filled = true;
 	if (t->carrier == VERBS_UNNUMBERED)
 		t->recv.taken = 0;
+	verbs_remote_prepare(t);
 	verbs_cq_acknowledge(&t->send_cq);
 	verbs_cq_acknowledge(&t->recv_cq);
 	return 0;
@@ -332,6 +359,8 @@ static json_t *verbs_granted(const struct transport *transport)
 	if (t->port.link_bits_per_s)
 		json_object_set_new(granted, "link_bits_per_s", json_integer(t->port.link_bits_per_s));
 	json_object_set_new(granted, "hw_timestamps", json_boolean(t->hw_timestamps));
+	if (t->operation->fetches)
+		json_object_set_new(granted, "rd_atomic", json_integer(t->rd_atomic));
 	grant_queues(t, granted);
 	grant_patience(t, granted);
 	return granted;
@@ -347,7 +376,7 @@ static json_t *verbs_device_counters(const struct transport *transport)
 const struct transport_ops verbs_transport = {
     .name = "verbs",
     .summary = "InfiniBand verbs over InfiniBand, RoCE and Soft-RoCE: rc, uc, ud; send and write, with and without "
-	       "immediate",
+	       "immediate; read and atomics",
     .options = verbs_options,
     .settings_size = sizeof(struct verbs_settings),
     .has_device = true,
@@ -363,6 +392,7 @@ const struct transport_ops verbs_transport = {
     .read_clock = verbs_read_clock,
     .granted = verbs_granted,
     .device_counters = verbs_device_counters,
+    .check_memory = verbs_check_memory,
     .failure = verbs_failure,
     .close = verbs_close,
 };

@@ -16,6 +16,7 @@
  *   verbs_list.c       send requests that are posted together
  *   verbs_return.c     receive requests that are posted again together
  *   verbs_memory.c     messages written to memory: what is rare about them
+ *   verbs_remote.c     memory that reads, atomics and unwatched writes work on: filled, and checked
  *   verbs_watch.c      what the device tells of its own accord: its port or itself has failed
  *   verbs_failure.c    what went wrong there
  *
@@ -72,7 +73,8 @@ struct verbs_send {
 	 * datagrams remote_first is that, and remote_stride 0. */
 	uint64_t remote_first, remote_stride;
 	uint32_t mask, remote_mask;
-	unsigned flags; /* IBV_SEND_*, without the wish for a completion */
+	unsigned remote_shift; /* remote_mask has so many bits */
+	unsigned flags;	       /* IBV_SEND_*, without the wish for a completion */
 	enum verbs_carrier carrier;
 	size_t head; /* bytes in front of the user's payload */
 	uint64_t posted, signalled;
@@ -171,6 +173,7 @@ struct verbs {
 	const struct verbs_setup *setup;
 	enum verbs_carrier carrier; /* the operation's, unless no number is needed; with that: */
 	size_t head, tail;
+	uint8_t rd_atomic; /* reads and atomics outstanding: what this side's device takes, then what both take */
 	struct verbs_retry retry;
 	struct verbs_port port;
 	char object[IBV_SYSFS_NAME_MAX + 32]; /* "rxe0 port 1", for messages */
@@ -207,7 +210,7 @@ static inline bool verbs_has_receives(const struct verbs *t)
 /* What the peer may do with this side's memory: IBV_ACCESS_*. */
 static inline unsigned verbs_access(const struct verbs *t)
 {
-	return t->operation->is_write ? IBV_ACCESS_REMOTE_WRITE : 0;
+	return t->operation->access;
 }
 
 extern const struct transport_ops verbs_transport;

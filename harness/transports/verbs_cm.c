@@ -417,8 +417,8 @@ static struct rdma_conn_param parameters(const struct verbs *t)
 {
 	return (struct rdma_conn_param){
 	    .qp_num = t->qp->qp_num,
-	    .responder_resources = 1,
-	    .initiator_depth = 1,
+	    .responder_resources = t->rd_atomic,
+	    .initiator_depth = t->rd_atomic,
 	    .retry_count = t->retry.retry_cnt,
 	    .rnr_retry_count = t->retry.rnr_retry,
 	};

@@ -62,6 +62,12 @@ static inline void verbs_put_number(struct verbs_send *s, uint32_t seq)
 {
 	char *buffer = (char *)(uintptr_t)s->sge.addr;
 
+	if (s->carrier == VERBS_IN_OPERANDS) {
+		/* So many swaps of this place came before it. */
+		s->wr.wr.atomic.compare_add = seq >> s->remote_shift;
+		s->wr.wr.atomic.swap = s->wr.wr.atomic.compare_add + 1;
+		return;
+	}
 	if (s->carrier == VERBS_IN_PAYLOAD) {
 		uint32_t number = htole32(seq);
 
@@ -75,6 +81,8 @@ static inline void verbs_put_number(struct verbs_send *s, uint32_t seq)
 	s->wr.wr.rdma.remote_addr = s->remote_first + ((uint32_t)s->posted & s->remote_mask) * s->remote_stride;
 }
 
+_Static_assert(offsetof(struct ibv_send_wr, wr.atomic.remote_addr) == offsetof(struct ibv_send_wr, wr.rdma.remote_addr),
+	       "an atomic's target is set as a write's");
 _Static_assert(sizeof(((struct ibv_send_wr *)0)->wr.ud.ah) == sizeof(uint64_t) &&
 		   offsetof(struct ibv_send_wr, wr.ud.ah) == offsetof(struct ibv_send_wr, wr.rdma.remote_addr),
 	       "struct verbs_send keeps an address handle where a write has its target");
@@ -100,6 +108,11 @@ static inline int verbs_post(struct verbs *t, uint32_t seq, bool signal)
 	return 0;
 }
 
+#define TRANSPORT_FETCHES 1
+
+/* Cold: has message seq, which was completed, brought what was there? True where it brings nothing. */
+bool verbs_fetched(const struct verbs *t, uint32_t seq);
+
 #define TRANSPORT_LISTS 1
 
 /* Noted like a message of its own; the list knows the rest. */
@@ -116,7 +129,7 @@ static inline int verbs_post_more(struct verbs *t, uint32_t seq, bool signal)
 	request->wr.wr_id = seq;
 	request->wr.imm_data = htonl(seq);
 	request->wr.send_flags = s->flags | (signal ? IBV_SEND_SIGNALED : 0);
-	request->wr.wr.rdma.remote_addr = s->wr.wr.rdma.remote_addr;
+	request->wr.wr = s->wr.wr;
 	s->posted++;
 	s->signalled += signal;
 	return 0;

@@ -21,12 +21,12 @@
 
 /* --- our own --- */
 
-/* Where the peer may write. */
+/* The memory that the peer's operations work on. */
 static void publish_ring(const struct verbs *t, json_t *address)
 {
 	const struct verbs_ring *r = &t->recv_ring;
 
-	if (!r->slots || !t->operation->is_write)
+	if (!r->slots || !t->operation->access)
 		return;
 	json_object_set_new(address, "ring_address", json_integer((json_int_t)((uintptr_t)r->memory.data + r->lead)));
 	json_object_set_new(address, "ring_rkey", json_integer(r->mr->rkey));
@@ -43,6 +43,8 @@ int verbs_publish(struct verbs *t, json_t **address, struct err *e)
 	if (!a)
 		return err_sys(e, -ENOMEM, t->object, "describe the endpoint");
 	publish_ring(t, a);
+	if (t->operation->fetches)
+		json_object_set_new(a, "rd_atomic", json_integer(t->rd_atomic));
 	rc = t->setup->publish(t, a, e);
 	if (rc)
 		json_decref(a);
@@ -109,14 +111,14 @@ static int compare(const struct verbs *t, const json_t *peer, struct err *e)
 	return rc ? rc : verbs_peer_number(peer, "size_bytes", t->config.size, t->config.size, &size, e);
 }
 
-/* Where writes go. The shape of a ring follows from the settings. */
+/* Where operations go. The shape of a ring follows from the settings. */
 static int read_ring(struct verbs *t, const json_t *peer, struct err *e)
 {
 	struct verbs_ring ring = verbs_recv_ring(t);
 	int64_t address = 0, rkey = 0, slots;
 	int rc;
 
-	if (!t->send_ring.slots || !t->operation->is_write)
+	if (!t->send_ring.slots || !t->operation->access)
 		return 0;
 	rc = verbs_peer_number(peer, "ring_address", 1, INT64_MAX, &address, e);
 	if (!rc)
@@ -125,10 +127,19 @@ static int read_ring(struct verbs *t, const json_t *peer, struct err *e)
 		rc = verbs_peer_number(peer, "ring_slots", ring.slots, ring.slots, &slots, e);
 	if (rc)
 		return rc;
-	t->send.wr.wr.rdma.rkey = (uint32_t)rkey;
+	if (t->operation->is_atomic && address % (int64_t)sizeof(uint64_t))
+		return err_set(e, -EPROTO, STATUS_FAILED, "peer's address", NULL,
+			       "\"ring_address\" is not a multiple of 8, and atomics need that");
 	t->send.remote_first = (uint64_t)address;
 	t->send.remote_stride = ring.stride;
 	t->send.remote_mask = ring.slots - 1;
+	t->send.remote_shift = (unsigned)__builtin_popcount(t->send.remote_mask);
+	if (!t->operation->is_atomic) {
+		t->send.wr.wr.rdma.rkey = (uint32_t)rkey;
+		return 0;
+	}
+	t->send.wr.wr.atomic.rkey = (uint32_t)rkey;
+	t->send.wr.wr.atomic.compare_add = 1;
 	return 0;
 }
 
@@ -140,6 +151,17 @@ static int agree_mtu(struct verbs *t, int64_t theirs, struct err *e)
 	if (t->kind->type == IBV_QPT_UD && t->config.size > t->mtu_bytes)
 		return verbs_impossible(t, e, "with qp ud, size", t->config.size, "the peer's active MTU", theirs);
 	return 0;
+}
+
+/* What the source has outstanding the sink must have room for. */
+static int agree_outstanding(struct verbs *t, const json_t *peer, struct err *e)
+{
+	int64_t theirs = 0;
+	int rc = t->operation->fetches ? verbs_peer_number(peer, "rd_atomic", 1, UINT8_MAX, &theirs, e) : 0;
+
+	if (!rc && theirs && theirs < t->rd_atomic)
+		t->rd_atomic = (uint8_t)theirs;
+	return rc;
 }
 
 int verbs_meet(struct verbs *t, const json_t *peer, struct err *e)
@@ -154,6 +176,8 @@ int verbs_meet(struct verbs *t, const json_t *peer, struct err *e)
 		rc = verbs_peer_number(peer, "qp_num", 0, 0xffffff, &qp_num, e);
 	if (!rc)
 		rc = read_ring(t, peer, e);
+	if (!rc)
+		rc = agree_outstanding(t, peer, e);
 	if (rc)
 		return rc;
 	t->peer_qp_num = (uint32_t)qp_num;

@@ -68,8 +68,8 @@ static int bring_up(struct verbs *t, const struct plain_peer *p, struct err *e)
 	    .rq_psn = (uint32_t)p->psn,
 	    .sq_psn = t->psn,
 	    .path_mtu = verbs_mtu(t->mtu_bytes),
-	    .max_dest_rd_atomic = 1,
-	    .max_rd_atomic = 1,
+	    .max_dest_rd_atomic = t->rd_atomic,
+	    .max_rd_atomic = t->rd_atomic,
 	};
 	int rc;
 

@@ -20,6 +20,9 @@ static const char *const op_names[] = {[VERBS_SEND_IMM] = "send_imm",
 				       [VERBS_SEND] = "send",
 				       [VERBS_WRITE_IMM] = "write_imm",
 				       [VERBS_WRITE] = "write",
+				       [VERBS_READ] = "read",
+				       [VERBS_FETCH_ADD] = "fetch_add",
+				       [VERBS_COMPARE_SWAP] = "compare_swap",
 				       NULL};
 static const char *const return_names[] = {[VERBS_RETURN_EACH] = "each", [VERBS_RETURN_BULK] = "bulk", NULL};
 const char *const verbs_connect_names[] = {[VERBS_PLAIN] = "plain", [VERBS_RDMACM] = "rdmacm", NULL};
@@ -45,7 +48,8 @@ const struct opt verbs_options[] = {
      .deflt = "send_imm",
      .choices = op_names,
      .help = "operation: the number of a message travels as immediate, in the payload (send), or the receiver watches "
-	     "its memory (write)"},
+	     "its memory (write); read and atomics (fetch_add, compare_swap, of 8 bytes) need nobody there (kernel "
+	     "stream, qp rc)"},
     {.name = "inline",
      FIELD(inlined),
      .type = OPT_STR,
@@ -80,6 +84,14 @@ const struct opt verbs_options[] = {
      .choices = return_names,
      .help = "receive requests are posted again one by one, after each message, or linked, in one call: after the last "
 	     "of a burst, or of half of them where recv_depth does not hold a burst"},
+    {.name = "rd_atomic",
+     FIELD(rd_atomic),
+     .type = OPT_INT,
+     .deflt = "0",
+     .min = 0,
+     .max = UINT8_MAX,
+     .help = "reads and atomics that a queue pair has outstanding at the other side; 0: as many as depth, if the "
+	     "devices take so many"},
     {.name = "huge_pages",
      FIELD(huge_pages),
      .type = OPT_BOOL,
@@ -159,11 +171,22 @@ const struct verbs_kind verbs_kinds[] = {
 		  RTS_COMMON},
 };
 
+#define TO_WRITE  IBV_ACCESS_REMOTE_WRITE
+#define TO_READ	  IBV_ACCESS_REMOTE_READ
+#define TO_CHANGE IBV_ACCESS_REMOTE_ATOMIC
+
 const struct verbs_operation verbs_operations[] = {
-    [VERBS_SEND_IMM] = {"send_imm", IBV_WR_SEND_WITH_IMM, VERBS_IN_IMMEDIATE, false, 0, 0},
-    [VERBS_SEND] = {"send", IBV_WR_SEND, VERBS_IN_PAYLOAD, false, sizeof(uint32_t), 0},
-    [VERBS_WRITE_IMM] = {"write_imm", IBV_WR_RDMA_WRITE_WITH_IMM, VERBS_IN_IMMEDIATE, true, 0, 0},
-    [VERBS_WRITE] = {"write", IBV_WR_RDMA_WRITE, VERBS_IN_MEMORY, true, 0, sizeof(uint64_t)},
+    [VERBS_SEND_IMM] = {"send_imm", IBV_WR_SEND_WITH_IMM, VERBS_IN_IMMEDIATE, .sends = true},
+    [VERBS_SEND] = {"send", IBV_WR_SEND, VERBS_IN_PAYLOAD, .head = sizeof(uint32_t), .sends = true},
+    [VERBS_WRITE_IMM] = {"write_imm", IBV_WR_RDMA_WRITE_WITH_IMM, VERBS_IN_IMMEDIATE, true, .access = TO_WRITE,
+			 .sends = true},
+    [VERBS_WRITE] = {"write", IBV_WR_RDMA_WRITE, VERBS_IN_MEMORY, true, .tail = sizeof(uint64_t), .access = TO_WRITE,
+		     .sends = true},
+    [VERBS_READ] = {"read", IBV_WR_RDMA_READ, VERBS_UNNUMBERED, .access = TO_READ, .fetches = true},
+    [VERBS_FETCH_ADD] = {"fetch_add", IBV_WR_ATOMIC_FETCH_AND_ADD, VERBS_UNNUMBERED, .access = TO_CHANGE, .sends = true,
+			 .fetches = true, .is_atomic = true},
+    [VERBS_COMPARE_SWAP] = {"compare_swap", IBV_WR_ATOMIC_CMP_AND_SWP, VERBS_IN_OPERANDS, .access = TO_CHANGE,
+			    .sends = true, .fetches = true, .is_atomic = true},
 };
 
 /* --- contradictions --- */
@@ -182,6 +205,8 @@ const char *verbs_device_of(const struct verbs_settings *s, enum role role)
 
 enum verbs_carrier verbs_carrier_of(const struct verbs_operation *op, const struct transport_config *config)
 {
+	if (op->is_atomic)
+		return op->carrier;
 	if (config->is_passive || (config->any_payload && op->carrier == VERBS_IN_PAYLOAD))
 		return VERBS_UNNUMBERED;
 	return op->carrier;
@@ -192,7 +217,9 @@ void verbs_traits(const void *settings, struct transport_traits *out)
 	const struct verbs_settings *s = settings;
 
 	out->is_reliable = verbs_kinds[s->qp].is_reliable;
-	out->is_one_sided = operation_of(s)->carrier == VERBS_IN_MEMORY;
+	out->is_one_sided = operation_of(s)->carrier == VERBS_IN_MEMORY || operation_of(s)->fetches;
+	out->sends = operation_of(s)->sends;
+	out->fetches = operation_of(s)->fetches;
 	out->overhead = operation_of(s)->head + operation_of(s)->tail;
 	out->buffers = s->buffers;
 	out->copies_payload = strcmp(s->inlined, "off") != 0;
@@ -355,10 +382,34 @@ static int check_signals(const struct check *c, char *why, size_t why_size)
 	return -EINVAL;
 }
 
+static int check_fetching(const struct check *c, char *why, size_t why_size)
+{
+	const struct verbs_operation *op = operation_of(c->s);
+	const long long size = (long long)c->config->size;
+
+	if (!op->fetches)
+		return 0;
+	if (c->s->qp != VERBS_RC)
+		snprintf(why, why_size, "op %s and qp %s: only a reliable connection has reads and atomics; use qp rc",
+			 op->name, qp_names[c->s->qp]);
+	else if (!c->config->is_passive)
+		snprintf(why, why_size,
+			 "op %s and a kernel that receives: nothing arrives at the sink; use kernel stream", op->name);
+	else if (op->is_atomic && size != sizeof(uint64_t))
+		snprintf(why, why_size, "size %lld and op %s: an atomic works on 8 bytes; use size 8B", size, op->name);
+	else if (strcmp(c->s->inlined, "off") != 0)
+		snprintf(why, why_size, "inline %s and op %s: no payload is sent that could be copied; use inline off",
+			 c->s->inlined, op->name);
+	else
+		return 0;
+	return -EINVAL;
+}
+
 int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
 	static int (*const checks[])(const struct check *, char *, size_t) = {
-	    check_connect, check_ud, check_operation, check_write, check_signals, check_inline, check_numbers,
+	    check_connect,  check_ud,	   check_operation, check_write,
+	    check_fetching, check_signals, check_inline,    check_numbers,
 	};
 	const struct check check = {settings, config};
 	int rc = 0;

@@ -14,7 +14,15 @@
 enum verbs_qp { VERBS_RC, VERBS_UC, VERBS_UD };
 enum verbs_connect { VERBS_PLAIN, VERBS_RDMACM };
 enum verbs_return { VERBS_RETURN_EACH, VERBS_RETURN_BULK };
-enum verbs_op { VERBS_SEND_IMM, VERBS_SEND, VERBS_WRITE_IMM, VERBS_WRITE };
+enum verbs_op {
+	VERBS_SEND_IMM,
+	VERBS_SEND,
+	VERBS_WRITE_IMM,
+	VERBS_WRITE,
+	VERBS_READ,
+	VERBS_FETCH_ADD,
+	VERBS_COMPARE_SWAP,
+};
 
 /* The transport's settings; one row each in verbs_options. */
 struct verbs_settings {
@@ -26,6 +34,7 @@ struct verbs_settings {
 	int64_t buffers;    /* of the sender; 0: as many as depth */
 	int64_t recv_depth; /* 0: depth */
 	int returns;	    /* enum verbs_return */
+	int64_t rd_atomic;  /* 0: as many as depth and the devices allow */
 	int64_t rnr_retry, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
 	char device[OPT_STR_MAX];				   /* or "auto" */
@@ -61,14 +70,17 @@ enum verbs_carrier {
 	VERBS_IN_IMMEDIATE, /* the payload is the user's alone */
 	VERBS_IN_PAYLOAD,   /* its first 4 bytes */
 	VERBS_IN_MEMORY,    /* its last 8 bytes (verbs_turn()), for which the receiver watches its memory */
+	VERBS_IN_OPERANDS,  /* what it compares with and puts there in its place */
 };
 
 struct verbs_operation {
 	const char *name;
 	enum ibv_wr_opcode opcode;
 	enum verbs_carrier carrier;
-	bool is_write;	   /* into a ring of the receiver's memory: needs a connection, its address and its key */
+	bool is_write;	   /* into a ring of the receiver's memory */
 	size_t head, tail; /* bytes of the payload that the number takes */
+	unsigned access;   /* IBV_ACCESS_*, to that memory: needs a connection, its address and its key; 0: to none */
+	bool sends, fetches, is_atomic;
 };
 
 extern const char *const verbs_connect_names[];
