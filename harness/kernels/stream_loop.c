@@ -23,7 +23,8 @@ ALWAYS int stream_await(struct worker *w, struct TRANSPORT *t, const struct stre
 }
 
 /* Reads and atomics: what those have brought that were completed since. */
-ALWAYS void stream_check_fetched(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t from, uint32_t to)
+ALWAYS void stream_check_fetched(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t from,
+				 uint32_t to)
 {
 	for (uint32_t seq = from; choices & STREAM_CHECKS && seq < to; seq++)
 		w->counters.bad_payloads += !T(fetched)(t, seq);

@@ -58,16 +58,17 @@ static inline uint64_t verbs_turn(uint32_t turn, uint32_t seq)
 	return htole64((uint64_t)turn << 32 | seq);
 }
 
+/* So many swaps of its place come before message seq. */
+static inline void verbs_put_operands(struct verbs_send *s, uint32_t seq)
+{
+	s->wr.wr.atomic.compare_add = seq >> s->remote_shift;
+	s->wr.wr.atomic.swap = s->wr.wr.atomic.compare_add + 1;
+}
+
 static inline void verbs_put_number(struct verbs_send *s, uint32_t seq)
 {
 	char *buffer = (char *)(uintptr_t)s->sge.addr;
 
-	if (s->carrier == VERBS_IN_OPERANDS) {
-		/* So many swaps of this place came before it. */
-		s->wr.wr.atomic.compare_add = seq >> s->remote_shift;
-		s->wr.wr.atomic.swap = s->wr.wr.atomic.compare_add + 1;
-		return;
-	}
 	if (s->carrier == VERBS_IN_PAYLOAD) {
 		uint32_t number = htole32(seq);
 
@@ -105,6 +106,9 @@ static inline int verbs_post(struct verbs *t, uint32_t seq, bool signal)
 		return verbs_note(&s->fault, rc, "post the send of message", seq);
 	s->posted++;
 	s->signalled += signal;
+	/* The next message's: nothing of it stands between a stamp and its post. */
+	if (verbs_unlikely(s->carrier == VERBS_IN_OPERANDS))
+		verbs_put_operands(s, seq + 1);
 	return 0;
 }
 
@@ -125,6 +129,8 @@ static inline int verbs_post_more(struct verbs *t, uint32_t seq, bool signal)
 	s->wr.wr.rdma.remote_addr = s->remote_first + (seq & s->remote_mask) * s->remote_stride;
 	if (s->carrier > VERBS_IN_IMMEDIATE)
 		verbs_put_number(s, seq);
+	if (s->carrier == VERBS_IN_OPERANDS)
+		verbs_put_operands(s, seq);
 	request->sge.addr = s->sge.addr;
 	request->wr.wr_id = seq;
 	request->wr.imm_data = htonl(seq);

@@ -34,6 +34,8 @@ void verbs_remote_prepare(struct verbs *t)
 {
 	const size_t size = (size_t)t->config.size;
 
+	if (t->carrier == VERBS_IN_OPERANDS)
+		verbs_put_operands(&t->send, 0);
 	if (!is_target(t) || !is_looked_at(t))
 		return;
 	for (uint32_t i = 0; i < t->recv_ring.slots; i++)

@@ -67,10 +67,10 @@ struct verbs_kind {
 /* Where a message's number travels. */
 enum verbs_carrier {
 	VERBS_UNNUMBERED,   /* nowhere: nobody receives it, or looks at payloads; who receives counts */
+	VERBS_IN_OPERANDS,  /* nor here: but what an atomic compares with and puts there follows from it */
 	VERBS_IN_IMMEDIATE, /* the payload is the user's alone */
 	VERBS_IN_PAYLOAD,   /* its first 4 bytes */
 	VERBS_IN_MEMORY,    /* its last 8 bytes (verbs_turn()), for which the receiver watches its memory */
-	VERBS_IN_OPERANDS,  /* what it compares with and puts there in its place */
 };
 
 struct verbs_operation {

@@ -30,8 +30,8 @@
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 static const struct transport_ops *const ops = &verbs_transport;
 
-/* For all endpoints that are opened from now on. */
-static bool duplex;
+/* For all endpoints that are opened from now on: both post; nobody looks at the sink. */
+static bool duplex, passive;
 
 /* --- one end, or two --- */
 
@@ -100,6 +100,7 @@ static void end_open(struct end *x, enum role role, enum poll_mode poll, int64_t
 					      .poll_send = poll,
 					      .poll_recv = poll,
 					      .duplex = duplex,
+					      .is_passive = passive,
 					      .size = size,
 					      .depth = depth,
 					      .numa_node = -1,
@@ -449,6 +450,86 @@ static void test_operations(void)
 			 (long long)rows[i].depth);
 		test_moves(rows[i].settings, rows[i].poll, rows[i].size, rows[i].depth, FEW, name);
 	}
+}
+
+/* --- one side alone --- */
+
+#define ONE_SIDED (FEW + 3)
+
+/* Post and reap so many, as many in flight as there is room for. How many brought what they must; negative: it failed. */
+static int work_alone(struct verbs *t, uint32_t messages, uint32_t depth)
+{
+	uint32_t done = 0, seq = 0;
+	int rc = 0, right = 0;
+
+	for (uint32_t posted = 0; done < messages && rc >= 0;) {
+		if (posted < messages && posted - done < depth) {
+			payload_fill(verbs_send_buffer(t, posted), (size_t)t->config.size, posted);
+			rc = verbs_post(t, posted++, true);
+			continue;
+		}
+		rc = verbs_poll_send(t, &seq);
+		for (; rc > 0 && done <= seq; done++)
+			right += verbs_fetched(t, done);
+	}
+	return rc < 0 ? rc : right;
+}
+
+/* What is left in the sink's memory is what it must be, and where one place of it is another's, that is seen. */
+static void test_alone(const char *settings, int64_t size, int64_t depth)
+{
+	struct end source, sink;
+	unsigned char *first;
+
+	if (!ok(pair_up(&source, &sink, POLL_BUSY, size, depth, settings), "%s: connects", settings))
+		return;
+	first = ((struct verbs *)sink.transport)->recv_ring.memory.data;
+	for (int repetition = 0; repetition < 2; repetition++) {
+		ok(!ops->prepare(sink.transport, &sink.e) && !ops->prepare(source.transport, &source.e),
+		   "%s: prepared %s%s", settings, sink.e.text, source.e.text);
+		is_int(work_alone((struct verbs *)source.transport, ONE_SIDED, (uint32_t)depth), ONE_SIDED,
+		       "%s, %lld B, depth %lld: every message brings what it must", settings, (long long)size,
+		       (long long)depth);
+		is_int(ops->check_memory(sink.transport, ONE_SIDED), 0, "and leaves what it must");
+	}
+	first[0] ^= 1;
+	is_int(ops->check_memory(sink.transport, ONE_SIDED), 1, "a changed place is one");
+	pair_close(&source, &sink);
+}
+
+/* What verbs_fetched() says of bytes that are not those of the message. */
+static void test_fetched_wrong(const char *settings)
+{
+	struct end source, sink;
+	struct verbs *t;
+
+	if (!ok(pair_up(&source, &sink, POLL_BUSY, 8, 4, settings), "%s: connects", settings))
+		return;
+	t = (struct verbs *)source.transport;
+	ok(!ops->prepare(sink.transport, &sink.e) && work_alone(t, 12, 4) == 12, "%s: all bring what they must",
+	   settings);
+	ok(verbs_fetched(t, 11) && !verbs_fetched(t, 6) && !verbs_fetched(t, 15),
+	   "%s: what one brought is not taken for another's", settings);
+	payload_fill(verbs_send_buffer(t, 11), 8, 11);
+	ok(!verbs_fetched(t, 11), "%s: nor what was there before", settings);
+	pair_close(&source, &sink);
+}
+
+static void test_one_sided(void)
+{
+	passive = true;
+	test_alone("op=read", 32, 8);
+	test_alone("op=read recv_depth=3 signal_every=1 connect=rdmacm", 9000, 16);
+	test_alone("op=read rd_atomic=1", 8, 16);
+	test_alone("op=fetch_add", 8, 1);
+	test_alone("op=fetch_add recv_depth=32 connect=rdmacm", 8, 8);
+	test_alone("op=compare_swap", 8, 8);
+	test_alone("op=compare_swap recv_depth=1", 8, 16);
+	test_alone("op=write", 5000, 8);
+	test_alone("op=write qp=uc inline=on", 32, 8);
+	test_fetched_wrong("op=fetch_add");
+	test_fetched_wrong("op=compare_swap recv_depth=1");
+	passive = false;
 }
 
 /* --- both ways --- */
@@ -887,6 +968,16 @@ static void test_refusals(void)
 		       "with inline on, size 4096 is above what the device can do: max_inline_data is ");
 	expect_open_as(ROLE_SOURCE, "inline=8KiB op=write_imm", 4096, 8, STATUS_IMPOSSIBLE,
 		       "with inline 8KiB, size 4096");
+	passive = true;
+	expect_open("op=read rd_atomic=255", 32, 8, STATUS_IMPOSSIBLE,
+		    "rd_atomic 255 is above what the device can do: max_qp_rd_atom is ");
+	expect_open_as(ROLE_SOURCE, "op=compare_swap rd_atomic=255", 8, 8, STATUS_IMPOSSIBLE,
+		       "rd_atomic 255 is above what the device can do: max_qp_init_rd_atom is ");
+	expect_open("op=read", 32, 10000000, STATUS_IMPOSSIBLE, "depth 10000000 is above what the device can do: max_");
+	expect_open("op=fetch_add", 16, 8, STATUS_USAGE, "contradict");
+	expect_open("op=read qp=uc", 16, 8, STATUS_USAGE, "contradict");
+	passive = false;
+	expect_open("op=read", 32, 8, STATUS_USAGE, "contradict");
 	/* What no spec gets past the checks. */
 	expect_open("signal_every=9", 32, 8, STATUS_USAGE, "contradict");
 	expect_open("op=write", 32, 8, STATUS_USAGE, "the receiver can only poll busily");
@@ -936,8 +1027,8 @@ static void test_nonsense(const char *settings, const char *const (*rows)[2], si
 {
 	struct end source, sink;
 
-	end_open(&sink, ROLE_SINK, POLL_BUSY, 32, 8, settings);
-	end_open(&source, ROLE_SOURCE, POLL_BUSY, 32, 8, settings);
+	end_open(&sink, ROLE_SINK, POLL_BUSY, 8, 8, settings);
+	end_open(&source, ROLE_SOURCE, POLL_BUSY, 8, 8, settings);
 	if (!ok(!sink.rc && !source.rc, "%s: both open", settings))
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -977,7 +1068,16 @@ static void test_all_nonsense(void)
 					      {"ring_rkey", "-1"},     {"ring_rkey", "1e3"},  {"ring_slots", "1"},
 					      {"ring_slots", "4096"},  {"ring_slots", "null"}};
 
+	static const char *const words[][2] = {{"ring_address", "4097"},
+					       {"ring_address", "4100"},
+					       {"rd_atomic", "0"},
+					       {"rd_atomic", NULL},
+					       {"rd_atomic", "256"}};
+
 	test_nonsense("qp=rc op=write", ring, COUNT(ring));
+	passive = true;
+	test_nonsense("qp=rc op=fetch_add", words, COUNT(words));
+	passive = false;
 	test_nonsense("qp=rc connect=plain", plain, COUNT(plain));
 	test_nonsense("qp=rc connect=rdmacm", cm, COUNT(cm));
 	test_nonsense("qp=ud connect=rdmacm", cm, COUNT(cm));
@@ -1120,8 +1220,8 @@ static void test_bad_completions(void)
 static void connect_forged(struct end *source, struct end *sink, const char *settings, const char *key,
 			   const char *value)
 {
-	end_open(sink, ROLE_SINK, POLL_BUSY, 32, 8, settings);
-	end_open(source, ROLE_SOURCE, POLL_BUSY, 32, 8, settings);
+	end_open(sink, ROLE_SINK, POLL_BUSY, 8, 8, settings);
+	end_open(source, ROLE_SOURCE, POLL_BUSY, 8, 8, settings);
 	json_t *peer = forged(sink->address, key, value);
 
 	connect_start(sink, source->address);
@@ -1152,6 +1252,16 @@ static void test_wrong_key(void)
 	connect_forged(&source, &sink, "qp=rc op=write_imm", "ring_address", "4096");
 	expect_bad(&source, "remote access error (10");
 	pair_close(&source, &sink);
+
+	static const char *const fetching[] = {"op=read", "op=fetch_add", "op=compare_swap connect=rdmacm"};
+
+	passive = true;
+	for (size_t i = 0; i < COUNT(fetching); i++) {
+		connect_forged(&source, &sink, fetching[i], "ring_rkey", "4660");
+		expect_bad(&source, "remote access error (10");
+		pair_close(&source, &sink);
+	}
+	passive = false;
 }
 
 /* A source that runs ahead of a sink that it writes to. */
@@ -1292,6 +1402,7 @@ int main(int argc, char **argv)
 	test_all_nonsense();
 	test_all_moves();
 	test_operations();
+	test_one_sided();
 	test_duplex();
 	test_huge_pages();
 	test_ipv6();
