@@ -506,8 +506,9 @@ static void test_fetched_wrong(const char *settings)
 	if (!ok(pair_up(&source, &sink, POLL_BUSY, 8, 4, settings), "%s: connects", settings))
 		return;
 	t = (struct verbs *)source.transport;
-	ok(!ops->prepare(sink.transport, &sink.e) && work_alone(t, 12, 4) == 12, "%s: all bring what they must",
-	   settings);
+	ok(!ops->prepare(sink.transport, &sink.e) && !ops->prepare(source.transport, &source.e) &&
+	       work_alone(t, 12, 4) == 12,
+	   "%s: all bring what they must", settings);
 	ok(verbs_fetched(t, 11) && !verbs_fetched(t, 6) && !verbs_fetched(t, 15),
 	   "%s: what one brought is not taken for another's", settings);
 	payload_fill(verbs_send_buffer(t, 11), 8, 11);
