@@ -84,7 +84,7 @@ the_rest_is_good() {
 # way: that takes as long as a short repetition in here; $slowly makes it a long one.
 slowly="messages: 1000, pause: 5ms"
 kill_in_a_repetition() {
-	local before='' now rep=${rep:-2} dir i
+	local before='' now rep=2 dir i
 	for ((i = 0; i < 6000; i++)); do
 		for dir in "$T"/runs/*/points/0000/rep-0"$rep"; do
 			if [ -e "$dir/counters.json" ]; then
@@ -128,32 +128,6 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 	the_rest_is_good "failed: source endpoint: was killed by signal 9"
 }
 
-@test "the sink is killed while the source reads from it" {
-	spec faults <<-'YAML'
-		settings: {kernel: stream, messages: 20000, repetitions: 400, warmup: 0, timeout: 10s, size: 8B, depth: 1}
-		matrix:
-		  - {transport: verbs, op: read}
-		  - {transport: shmem, repetitions: 1}
-	YAML
-	"$KBLAT" run faults.yaml --out "$T/runs" >"$T/out" 2>"$T/err" 3>&- &
-	pid=$!
-	rep=0 kill_in_a_repetition "$(
-		while ! compgen -G "$T/runs/*/points/0000/rep-00" >/dev/null; do sleep 0.1; done
-		pgrep -n -f "$KBLAT endpoint"
-	)"
-	end=0
-	wait "$pid" || end=$?
-	cat "$T/out" "$T/err"
-	assert_eq "$end" 1
-	run_dir=$(tail -n 1 "$T/out")
-	for pattern in "${gave_up[@]}"; do
-		assert_contains "$(json "$run_dir/points/0000/point.json" 'd["outcome"] + ": " + d["why"]')" "$pattern"
-	done
-	assert_eq "$(json "$run_dir/points/0001/point.json" 'd["outcome"]')" completed
-	run "$KBLAT" verify "$run_dir"
-	assert_eq "$status" 0
-}
-
 # A launcher that tells the source another key for the sink's memory than the sink has.
 @test "a wrong key" {
 	cat >forge <<-'PY'
@@ -169,18 +143,17 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 		settings: {kernel: oneway, messages: 100, repetitions: 2, warmup: 0}
 		matrix:
 		  - {transport: verbs, op: [write_imm, write]}
-		  - {transport: verbs, kernel: stream, op: [read, fetch_add], size: 8B}
 		  - {transport: verbs}
 	YAML
 	run "$KBLAT" run key.yaml --out "$T/runs" --sink "$T/wrong-key"
 	assert_eq "$status" 1
 	run_dir=$(tail -n 1 <<<"$output")
-	for point in 0000 0001 0002 0003; do
+	for point in 0000 0001; do
 		assert_contains "$(json "$run_dir/points/$point/point.json" 'd["outcome"] + ": " + d["why"]')" \
 			"failed: source: rxe0 port 1: work completion "
 		assert_contains "$(json "$run_dir/points/$point/point.json" 'd["why"]')" "remote access error (10, "
 	done
-	assert_eq "$(json "$run_dir/points/0004/point.json" 'd["outcome"]')" completed
+	assert_eq "$(json "$run_dir/points/0002/point.json" 'd["outcome"]')" completed
 	run "$KBLAT" verify "$run_dir"
 	assert_eq "$status" 0
 }
