@@ -114,7 +114,8 @@ static int read_arm(struct endpoint *ep, const json_t *order, json_int_t *messag
 	return 0;
 }
 
-/* The sink's loop starts here; the source's waits for "run", when the sink is known to listen. */
+/* The sink's loop starts here; the source's waits for "run", when the sink is known to listen. So does that of a sink that
+ * sends and that nothing arrives at. */
 static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	json_int_t messages;
@@ -133,7 +134,7 @@ static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, stru
 	if (ep->side)
 		rc = ep->flow.kernel->side->start(ep->side, (unsigned)json_integer_value(json_object_get(order, "rep")),
 						  e);
-	if (!rc && ep->role == ROLE_SINK)
+	if (!rc && ep->role == ROLE_SINK && !flow_starts_together(&ep->flow))
 		rc = start_threads(ep, e);
 	if (!rc)
 		*reply = json_pack("{s:s}", "type", "armed");
@@ -143,7 +144,7 @@ static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, stru
 static int on_run(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	(void)reply;
-	if (ep->role != ROLE_SOURCE || !ep->running || ep->runners.count)
+	if ((ep->role != ROLE_SOURCE && !flow_starts_together(&ep->flow)) || !ep->running || ep->runners.count)
 		return err_set(e, -EPROTO, STATUS_FAILED, "run", NULL, "came out of turn");
 	runners_clear(&ep->runners, json_integer_value(json_object_get(order, "start_ns")));
 	return start_threads(ep, e);
@@ -163,8 +164,8 @@ static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, s
 		return 0; /* all messages came and "done" was sent: the two crossed */
 	if (json_is_integer(posted) && json_is_integer(completed) && json_equal(posted, completed))
 		ep->settled = json_integer_value(posted);
-	while (!ep->worker.is_passive && !runners_have_ended(&ep->runners) && waited_ms < drain_ms &&
-	       !(all_come && last == (uint64_t)json_integer_value(posted))) {
+	while ((!ep->worker.is_passive || flow_starts_together(&ep->flow)) && !runners_have_ended(&ep->runners) &&
+	       waited_ms < drain_ms && !(all_come && last == (uint64_t)json_integer_value(posted))) {
 		uint64_t now = atomic_load(&ep->worker.progress);
 
 		waited_ms = now == last ? waited_ms + 1 : 0;

@@ -91,11 +91,9 @@ static int check_both(const struct stream_settings *s, const struct transport_co
 {
 	if (!s->both)
 		return 0;
-	if (traits->is_one_sided)
-		snprintf(
-		    why, why_size,
-		    "both and a one-sided op: nothing arrives at the sink that would make it begin; use op send or "
-		    "send_imm, or two flows");
+	if (traits->is_one_sided && s->check)
+		snprintf(why, why_size,
+			 "both, check and a one-sided op: only the sink's memory is checked; leave out both or check");
 	else if (config->poll_recv != POLL_BUSY || config->poll_send != POLL_BUSY)
 		snprintf(why, why_size,
 			 "both and poll %s: one thread sends and receives, and can't sleep on either; use poll busy",

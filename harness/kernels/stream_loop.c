@@ -159,7 +159,7 @@ static unsigned stream_choices(const struct worker *w)
 	return (w->poll_recv != POLL_BUSY || w->poll_send != POLL_BUSY ? STREAM_SLEEPS : 0) |
 	       (s->check ? STREAM_CHECKS : 0) | (s->stamp_every > 1 ? STREAM_BLOCKS : 0) |
 	       (TRANSPORT_LISTS && (s->batch > 1 || w->signal_every > 1) ? STREAM_SPACED : 0) |
-	       (s->both ? STREAM_BOTH : 0);
+	       (s->both && !w->is_passive ? STREAM_BOTH : 0);
 }
 
 static int stream_source(struct worker *w)
@@ -203,14 +203,15 @@ static int stream_look_away(struct worker *w)
 
 static int stream_sink(struct worker *w)
 {
+	const struct stream_settings *s = w->settings;
 	const unsigned choices = stream_choices(w);
 	struct stream_side side;
 	int rc;
 
-	if (w->is_passive)
+	if (w->is_passive && !s->both)
 		return stream_look_away(w);
 	stream_open(&side, w, ROLE_SINK);
-	if (choices & STREAM_BOTH)
+	if (s->both) /* where nobody looks at what arrives, each side sends alone */
 		rc = LOOP_RUN(stream_run, w, &side, choices);
 	else if (choices & (STREAM_CHECKS | STREAM_SLEEPS))
 		rc = stream_receive(w, &side.in, choices);

@@ -94,6 +94,11 @@ bool flow_is_busy(const struct flow *f, enum role side)
 	return settings_poll_send(&f->common) != POLL_EVENT;
 }
 
+bool flow_starts_together(const struct flow *f)
+{
+	return f->config.duplex && f->config.is_passive;
+}
+
 bool flow_has_column(const struct flow *f, const struct kernel_column *c, enum role side)
 {
 	return c->side == side && kernel_has(f->kernel, f->kernel_settings, c->with);

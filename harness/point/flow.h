@@ -46,4 +46,7 @@ bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool c
  * there at once. */
 enum poll_mode flow_poll_send(const struct flow *f);
 
+/* Both sides send, and nothing that arrives at the sink makes it begin: both start at "run". */
+bool flow_starts_together(const struct flow *f);
+
 #endif

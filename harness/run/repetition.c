@@ -293,17 +293,28 @@ static int64_t start_time(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + START_AHEAD_NS;
 }
 
-/* Several flows start at one moment of this machine's clock. */
+static bool starts_at_one_moment(const struct repetition *rep)
+{
+	bool together = rep->count > 1;
+
+	for (size_t i = 0; i < rep->count; i++)
+		together |= flow_starts_together(rep->flow[i].flow);
+	return together && session_is_local(rep->s);
+}
+
+/* Several flows start at one moment of this machine's clock; so do both sides of one where the sink waits for nothing. */
 static int send_run(struct repetition *rep, struct err *e)
 {
-	const bool together = rep->count > 1 && session_is_local(rep->s);
-	const int64_t start_ns = together ? start_time() : 0;
+	const int64_t start_ns = starts_at_one_moment(rep) ? start_time() : 0;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < rep->count; i++)
-		if (rep->flow[i].messages)
-			rc = channel_send(&peer_of(rep, i, ROLE_SOURCE)->channel,
+	for (size_t i = 0; !rc && i < rep->count; i++) {
+		const enum role last = flow_starts_together(rep->flow[i].flow) ? ROLE_SINK : ROLE_SOURCE;
+
+		for (enum role role = ROLE_SOURCE; !rc && rep->flow[i].messages && role <= last; role++)
+			rc = channel_send(&peer_of(rep, i, role)->channel,
 					  json_pack("{s:s, s:I}", "type", "run", "start_ns", (json_int_t)start_ns), e);
+	}
 	return rc;
 }
 

@@ -15,6 +15,42 @@ rows() {
 	/usr/bin/python3 -c 'import csv, sys; d = list(csv.DictReader(open(sys.argv[1], newline=""))); print(eval(sys.argv[2]))' "$1" "$2"
 }
 
+@test "its example configuration is 210 points, 42 in both directions, each with its count" {
+	config config.json config
+	run "$KBLAT" run config.json --dry-run --json
+	[ "$status" -eq 0 ]
+	echo "$output" >p.json
+	assert_eq "$(json p.json 'len(d), sum(p["params"]["messages"] * p["params"]["repetitions"] for p in d)')" \
+		"(210, 26880937494)"
+	assert_eq "$(json p.json 'sorted(set((p["params"]["kernel"], p["params"]["op"], p["params"]["depth"], p["params"].get("both")) for p in d), key=str)')" \
+		"[('pingpong', 'send_imm', 2, None), ('stream', 'read', 1, False), ('stream', 'read', 100, False), ('stream', 'read', 100, True), ('stream', 'send', 1, False), ('stream', 'send', 100, False), ('stream', 'send', 100, True), ('stream', 'write', 1, False), ('stream', 'write', 100, False), ('stream', 'write', 100, True)]"
+	run "$KBLAT" run config.json --dry-run --json --quick
+	[ "$status" -eq 0 ]
+	echo "$output" >p.json
+	assert_eq "$(json p.json 'len(d), set((p["params"]["messages"], p["params"]["warmup"], p["params"]["repetitions"], p["params"].get("stamp_every", 1)) for p in d)')" \
+		"(210, {(1000, 100, 1, 1)})"
+}
+
+@test "over sockets its RDMA operations are left out, and sizes without room for a number; each is said" {
+	config config.json config
+	"$KBLAT" run config.json --dry-run --json --set transport=tcp >p.json 2>said
+	assert_eq "$(json p.json 'len(d), min(p["params"]["size_bytes"] for p in d)')" "(76, 4)"
+	assert_eq "$(grep -c 'is left out: the transport tcp has no RDMA operations' said)" 4
+	assert_contains "$(cat said)" "this size is left out: a message over tcp has 4 bytes at least"
+}
+
+@test "the specs in experiments/observatory are what its configurations become" {
+	local spec name transport
+	[ "$(ls "$ROOT"/experiments/observatory/*/spec.yaml | wc -l)" -eq 8 ]
+	for spec in "$ROOT"/experiments/observatory/*/spec.yaml; do
+		name=$(basename "$(dirname "$spec")")
+		transport=$(awk '/^settings:/ { print $3 }' "$spec" | tr -d ',}')
+		config "$name.json" "$name"
+		"$KBLAT" export "$name.json" --spec --transport "$transport" 2>/dev/null | sed 's/ device: [^,}]*,//' >made.yaml
+		diff "$spec" made.yaml
+	done
+}
+
 @test "a run keeps the configuration and its spec, and becomes result files with what was measured" {
 	config pp.json x name=MessagingPingPong sizes=16,1024 count=300 warmUp=10 resultName='A "b", c'
 	run "$KBLAT" run pp.json --set transport=shmem --out runs
@@ -55,6 +91,24 @@ rows() {
 	run "$KBLAT" export "$run_dir" --observatory results
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "there is such a file already"
+}
+
+@test "rates and latencies of messages become result files, of several runs in the same" {
+	config a.json x name=MessagingThroughput,MessagingLatency sizes=64 count=2000 warmUp=10 repetitions=1 resultName=A
+	config b.json x name=MessagingThroughput modes=unidirectional,bidirectional sizes=64 count=2000 warmUp=10 resultName=B
+	for c in a b; do
+		run "$KBLAT" run "$c.json" --set transport=tcp --out runs
+		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	done
+	run "$KBLAT" export runs/a-* runs/b-* --observatory results
+	[ "$status" -eq 0 ]
+	assert_eq "$(ls results)" "Bidirectional Messaging Throughput.csv
+Messaging Latency.csv
+Messaging Throughput.csv"
+	assert_eq "$(head -n 1 "results/Messaging Throughput.csv")" "Benchmark,Iteration,Size,DataThroughput,OperationThroughput"
+	assert_eq "$(rows "results/Messaging Throughput.csv" '[(r["Benchmark"], r["Iteration"]) for r in d]')" "[('A', '0'), ('B', '0'), ('B', '1')]"
+	assert_eq "$(rows "results/Messaging Throughput.csv" 'all(abs(float(r["DataThroughput"]) / float(r["OperationThroughput"]) - 64) < 1e-6 for r in d)')" "True"
+	assert_eq "$(rows "results/Messaging Latency.csv" 'all(0 < float(r["MinimumLatency"]) <= float(r["50thLatency"]) <= float(r["MaximumLatency"]) for r in d)')" "True"
 }
 
 @test "a detector that counts nothing is told of; its values stand in their places where it does" {
