@@ -150,6 +150,12 @@ static int on_run(struct endpoint *ep, const json_t *order, json_t **reply, stru
 	return start_threads(ep, e);
 }
 
+/* A sink that sends alone goes on until all of its own are done, unless the source was stopped. */
+static bool endpoint_ends_alone(const struct endpoint *ep, const json_t *posted)
+{
+	return flow_starts_together(&ep->flow) && json_integer_value(posted) == (json_int_t)ep->worker.messages;
+}
+
 /* The source has ended: wait until nothing more arrives for `drain`, then stop. Where nothing gets lost, until all arrived
  * that it posted. */
 static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
@@ -162,6 +168,8 @@ static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, s
 	(void)reply, (void)e;
 	if (!ep->running)
 		return 0; /* all messages came and "done" was sent: the two crossed */
+	if (endpoint_ends_alone(ep, posted))
+		return 0;
 	if (json_is_integer(posted) && json_is_integer(completed) && json_equal(posted, completed))
 		ep->settled = json_integer_value(posted);
 	while ((!ep->worker.is_passive || flow_starts_together(&ep->flow)) && !runners_have_ended(&ep->runners) &&
