@@ -220,6 +220,20 @@ all_arrive() {
 	[[ $output != *"both use the adapter"* ]]
 }
 
+@test "one-sided operations in both directions: each side has all of its completions, and a rate" {
+	spec both <<-'YAML'
+		settings: {kernel: stream, transport: verbs, both: yes, size: 64B, depth: 16, messages: 500, repetitions: 1, warmup: 20}
+		matrix:
+		  - op: [write, read]
+	YAML
+	run "$KBLAT" run both.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	dir=${lines[-1]}
+	assert_eq "$(json "$dir/summary.json" '[(p["outcome"], p["metrics"]["comp_lat_ns"]["n"], p["metrics"]["comp_lat_back_ns"]["n"], p["rate"]["messages_per_s"] > 0) for p in d["points"]]')" \
+		"[('completed', 500, 500, True), ('completed', 500, 500, True)]"
+}
+
 @test "settings that contradict each other are refused before anything starts" {
 	local -a pairs=(
 		'op=write qp=ud|op write and qp ud'
