@@ -168,10 +168,10 @@ static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, s
 	(void)reply, (void)e;
 	if (!ep->running)
 		return 0; /* all messages came and "done" was sent: the two crossed */
-	if (endpoint_ends_alone(ep, posted))
-		return 0;
 	if (json_is_integer(posted) && json_is_integer(completed) && json_equal(posted, completed))
 		ep->settled = json_integer_value(posted);
+	if (endpoint_ends_alone(ep, posted))
+		return 0;
 	while ((!ep->worker.is_passive || flow_starts_together(&ep->flow)) && !runners_have_ended(&ep->runners) &&
 	       waited_ms < drain_ms && !(all_come && last == (uint64_t)json_integer_value(posted))) {
 		uint64_t now = atomic_load(&ep->worker.progress);
