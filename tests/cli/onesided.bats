@@ -26,8 +26,8 @@ refused() {
 	refused "size 16 and op fetch_add: an atomic works on 8 bytes; use size 8B" op=fetch_add size=16B
 	refused "size 4 and op compare_swap: an atomic works on 8 bytes; use size 8B" op=compare_swap size=4B
 	refused "inline on and op read: no payload is sent that could be copied; use inline off" op=read inline=on
-	refused "both and a one-sided op" op=read both=yes
-	refused "both and a one-sided op" op=fetch_add both=yes
+	refused "both, check and a one-sided op" op=read both=yes check=yes
+	refused "both, check and a one-sided op" op=fetch_add both=yes check=yes
 	refused "rd_atomic" op=read rd_atomic=256
 	refused "fetch_ad" op=fetch_ad
 	for kernel in oneway pingpong; do

@@ -177,7 +177,6 @@ point() {
 		batch=4|posts messages one by one; use transport verbs
 		transport=verbs batch=2000|batch 2000 and depth 1024
 		transport=verbs op=write both=yes check=yes|both, check and a one-sided op
-		transport=verbs op=write check=yes|check and a one-sided op
 		transport=verbs op=send buffers=2 check=yes|check and buffers 2 with depth 1024
 		transport=scripted both=yes|no messages of its own
 		stamp_every=0|below its minimum
