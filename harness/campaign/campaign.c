@@ -10,6 +10,7 @@
 #include "campaign/campaign_end.h"
 #include "campaign/campaign_plan.h"
 #include "campaign/campaign_record.h"
+#include "campaign/child_words.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/text.h"
@@ -169,25 +170,6 @@ static int resume(struct campaign *c, const struct campaign_options *o, struct e
 
 /* --- one experiment --- */
 
-static void add_all(json_t *words, const char *flag, const json_t *list)
-{
-	const json_t *value;
-	size_t i;
-
-	json_array_foreach (list, i, value) {
-		json_array_append_new(words, json_string(flag));
-		json_array_append(words, (json_t *)value);
-	}
-}
-
-static void add_text(json_t *words, const char *flag, const json_t *value)
-{
-	if (!json_is_string(value))
-		return;
-	json_array_append_new(words, json_string(flag));
-	json_array_append(words, (json_t *)value);
-}
-
 /* Options that the experiments get as they are: what they start, and where profiles are looked for. */
 static const struct {
 	const char *key, *flag, *meaning;
@@ -211,38 +193,20 @@ static void show_passed_on(const struct campaign *c)
 	}
 }
 
-/* What `kblat` is started with. Strings are borrowed from `words`. */
-static char **arguments(const struct campaign *c, const json_t *x, json_t **words)
+/* What `kblat` is started with. */
+static char **child_arguments(const struct campaign *c, const json_t *x, json_t **words)
 {
 	const json_t *options = json_object_get(c->j, "options");
-	char **argv;
 
 	*words = json_pack("[s, s, s, s, s]", "kblat", "run", json_text(x, "spec"), "--out", c->path);
-	if (json_is_true(json_object_get(options, "quick")))
-		json_array_append_new(*words, json_string("--quick"));
-	if (json_is_true(json_object_get(options, "mask")))
-		json_array_append_new(*words, json_string("--mask"));
+	child_words_add_flags(*words, options);
 	if (c->verbosity)
 		json_array_append_new(*words, json_string(c->verbosity));
-	add_all(*words, "--set", json_object_get(x, "set"));
-	add_all(*words, "--only", json_object_get(options, "only"));
+	child_words_add_each(*words, "--set", json_object_get(x, "set"));
+	child_words_add_each(*words, "--only", json_object_get(options, "only"));
 	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
-		add_text(*words, passed_on[i].flag, json_object_get(options, passed_on[i].key));
-	argv = calloc(json_array_size(*words) + 1, sizeof(*argv));
-	for (size_t i = 0; argv && i < json_array_size(*words); i++)
-		argv[i] = (char *)json_string_value(json_array_get(*words, i));
-	return argv;
-}
-
-/* The run's directory, if the last line that was printed is one. */
-static void note_run(const struct campaign *c, json_t *x, const char *line)
-{
-	size_t length = strlen(c->path);
-	char *file = fs_path("%s/run.json", line);
-
-	if (!strncmp(line, c->path, length) && line[length] == '/' && !access(file, F_OK))
-		json_object_set_new(x, "run", json_string(line + length + 1));
-	free(file);
+		child_words_add(*words, passed_on[i].flag, json_text(options, passed_on[i].key));
+	return child_words_argv(*words);
 }
 
 static void conclude_experiment(json_t *x, int status)
@@ -273,7 +237,7 @@ static void put_away(json_t *x)
 static int run_experiment(struct campaign *c, json_t *x, struct err *e)
 {
 	json_t *words;
-	char **argv = arguments(c, x, &words), *line = NULL;
+	char **argv = child_arguments(c, x, &words), *line = NULL;
 	int status, rc;
 
 	const int64_t began_ms = channel_now_ms();
@@ -283,7 +247,7 @@ static int run_experiment(struct campaign *c, json_t *x, struct err *e)
 	rc = record_save(c, e);
 	status = rc ? rc : campaign_child_run(argv, c->json ? NULL : stdout, &line, e);
 	if (status >= 0) {
-		note_run(c, x, line);
+		child_words_note_run(x, c->path, line);
 		if (!c->json && *line && json_is_null(json_object_get(x, "run")))
 			printf("%s\n", line);
 		conclude_experiment(x, status);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "campaign/campaign_child.h"
+#include "campaign/child_words.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -95,25 +96,6 @@ static bool is_planned(const struct knobs *k, const char *stage, size_t block)
 
 /* --- one run --- */
 
-static void add_option_list(json_t *words, const char *flag, const json_t *list)
-{
-	const json_t *value;
-	size_t i;
-
-	json_array_foreach (list, i, value) {
-		json_array_append_new(words, json_string(flag));
-		json_array_append(words, (json_t *)value);
-	}
-}
-
-static void add_option(json_t *words, const char *flag, const char *text)
-{
-	if (!*text)
-		return;
-	json_array_append_new(words, json_string(flag));
-	json_array_append_new(words, json_string(text));
-}
-
 static json_t *run_words(const struct knobs *k, const json_t *arm)
 {
 	const json_t *options = knobs_options(k);
@@ -122,40 +104,16 @@ static json_t *run_words(const struct knobs *k, const json_t *arm)
 	json_t *words = json_pack("[s, s, s, s, s, s, s, s]", "kblat", "run", json_text(k->j, "spec"), "--quiet",
 				  "--out", out, "--profile-path", profiles);
 
-	if (json_is_true(json_object_get(options, "quick")))
-		json_array_append_new(words, json_string("--quick"));
-	if (json_is_true(json_object_get(options, "mask")))
-		json_array_append_new(words, json_string("--mask"));
-	add_option_list(words, "--set", json_object_get(options, "set"));
-	add_option(words, "--set", environment);
-	add_option_list(words, "--only", json_object_get(options, "only"));
-	add_option(words, "--source", json_text(options, "source"));
-	add_option(words, "--sink", json_text(options, "sink"));
+	child_words_add_flags(words, options);
+	child_words_add_each(words, "--set", json_object_get(options, "set"));
+	child_words_add(words, "--set", environment);
+	child_words_add_each(words, "--only", json_object_get(options, "only"));
+	child_words_add(words, "--source", json_text(options, "source"));
+	child_words_add(words, "--sink", json_text(options, "sink"));
 	free(environment);
 	free(profiles);
 	free(out);
 	return words;
-}
-
-/* Strings are borrowed from `words`. */
-static char **run_argv(const json_t *words)
-{
-	char **argv = or_abort(calloc(json_array_size(words) + 1, sizeof(*argv)));
-
-	for (size_t i = 0; i < json_array_size(words); i++)
-		argv[i] = (char *)json_string_value(json_array_get(words, i));
-	return argv;
-}
-
-/* The run's directory, if the last line that was printed is one. */
-static void note_directory(const struct knobs *k, json_t *run, const char *line)
-{
-	size_t length = strlen(k->path);
-	char *file = fs_path("%s/run.json", line);
-
-	if (!strncmp(line, k->path, length) && line[length] == '/' && !access(file, F_OK))
-		json_object_set_new(run, "run", json_string(line + length + 1));
-	free(file);
 }
 
 static void set_run_state(json_t *run, const char *state, const char *why)
@@ -195,7 +153,7 @@ static void keep_earlier(json_t *run)
 static int measure_run(struct knobs *k, json_t *run, struct err *e)
 {
 	json_t *words = run_words(k, knobs_arm(k, json_text(run, "arm")));
-	char **argv = run_argv(words), *line = NULL;
+	char **argv = child_words_argv(words), *line = NULL;
 	const int64_t began_ms = channel_now_ms();
 	int status, rc;
 
@@ -204,7 +162,7 @@ static int measure_run(struct knobs *k, json_t *run, struct err *e)
 	rc = knobs_save(k, e);
 	status = rc ? rc : campaign_child_run(argv, NULL, &line, e);
 	if (status >= 0) {
-		note_directory(k, run, line);
+		child_words_note_run(run, k->path, line);
 		json_object_set_new(run, "took_s", json_real((double)(channel_now_ms() - began_ms) / 1000));
 		rc = conclude_run(k, run, status, e);
 		if (knobs_save(k, e))

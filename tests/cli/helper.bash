@@ -44,6 +44,22 @@ scripted() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
+# refuses SPEC <<LINES: of each line, "SETTING=VALUE …|WORDS", a run of SPEC.yaml with these settings is a mistake, and says WORDS; nothing is begun.
+refuses() {
+	local sets wanted s
+	while IFS='|' read -r sets wanted; do
+		local -a args=()
+		for s in $sets; do
+			args+=(--set "$s")
+		done
+		run "$KBLAT" run "$1.yaml" --out runs "${args[@]}"
+		echo "$sets: $output"
+		assert_eq "$status" 2
+		assert_contains "$output" "$wanted"
+	done
+	[ ! -e runs ]
+}
+
 # json FILE EXPRESSION: a value of a JSON document `d`, in Python.
 json() {
 	/usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"

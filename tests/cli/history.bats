@@ -2,26 +2,8 @@
 # Many builds in order. Runs are of the scripted transport, multiplied into boots that were never booted (boots.py).
 
 load helper
+load boots_helper
 bats_require_minimum_version 1.5.0
-
-setup_file() {
-	local root
-	root=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
-	SOURCE=$(scratch)
-	printf 'kblat: 1\nname: scripted\nsettings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}\n' \
-		>"$SOURCE/spec.yaml"
-	"${KBLAT:-$root/build/kblat}" run "$SOURCE/spec.yaml" --out "$SOURCE/runs" >/dev/null 2>&1 || [ $? -eq 3 ]
-	SOURCE_RUN=$(echo "$SOURCE"/runs/scripted-*)
-	export SOURCE SOURCE_RUN
-}
-
-teardown_file() {
-	rm -rf "$SOURCE"
-}
-
-boots() {
-	/usr/bin/python3 "$BATS_TEST_DIRNAME/boots.py" "$SOURCE_RUN" "$@"
-}
 
 # Three kernels, the second as fast as the first, the third 8 % slower.
 builds() {

@@ -319,6 +319,7 @@ readable() {
 	[ ! -e m/var/lib/kbtune ]
 }
 
+# bats test_tags=long
 @test "killed after every write, then a power cut: restore leaves every file on disk as before" {
 	n=0
 	killed=137

@@ -2,22 +2,15 @@
 # tests/vm/kernel-ab without a guest: kernels that are never booted leave runs that are made up (fake_guest, boots.py).
 
 load helper
+load boots_helper
 bats_require_minimum_version 1.5.0
 
 setup_file() {
 	local root
 	root=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
-	SOURCE=$(scratch)
-	printf 'kblat: 1\nname: scripted\nsettings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}\n' \
-		>"$SOURCE/spec.yaml"
-	"${KBLAT:-$root/build/kblat}" run "$SOURCE/spec.yaml" --out "$SOURCE/runs" >/dev/null 2>&1 || [ $? -eq 3 ]
-	SOURCE_RUN=$(echo "$SOURCE"/runs/scripted-*)
+	source_run
 	AB=$root/tests/vm/kernel-ab KBLAT_VM_GUEST=$root/tests/cli/fake_guest
-	export SOURCE SOURCE_RUN AB KBLAT_VM_GUEST
-}
-
-teardown_file() {
-	rm -rf "$SOURCE"
+	export AB KBLAT_VM_GUEST
 }
 
 # ab OPTION…: with one run a boot, of the median.
@@ -71,6 +64,7 @@ ab() {
 	assert_eq "$output" ""
 }
 
+# bats test_tags=long
 @test "--bisect: the first of several kernels that is slower" {
 	FAKE_SLOWER='v4=0.3 v5=0.3' FAKE_OPTIONS='between=0.005 within=0.005' run -3 ab --boots 6 --bisect v1 v2 v3 v4 v5
 	[[ ${lines[-1]} == "the first that is slower: v4; v3 is not" ]]

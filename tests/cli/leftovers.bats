@@ -16,7 +16,7 @@ load helper
 	pid=$!
 	wait $pid
 	object=/dev/shm/kblat-$(id -u)-$pid-0123456789abcdefTEST
-	run "$ROOT/tests/leftovers" sh -c "touch \"\$TMPDIR/kept\" '$object'; setsid sleep 60 3>&- & echo \$! >'$T/pid'"
+	run "$ROOT/tests/leftovers" sh -c "touch \"\$TMPDIR/kept\" '$object'; setsid sleep 60 >/dev/null 2>&1 3>&- & echo \$! >'$T/pid'"
 	kill "$(cat pid)"
 	rm -f "$object"
 	echo "$output"

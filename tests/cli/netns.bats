@@ -80,6 +80,7 @@ make_capture() {
 	chmod +x captured
 }
 
+# bats test_tags=long
 @test "the block wire is what a capture of the link counts, to 0.1 %; on loopback it is null, with the reason" {
 	need_namespaces
 	make_capture

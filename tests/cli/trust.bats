@@ -16,6 +16,7 @@ keeps_quiet() {
 	fi
 }
 
+# bats test_tags=long
 @test "a link in place of a file of a run directory is followed by no subcommand" {
 	local file word
 	scripted messages=200

@@ -1,0 +1,25 @@
+# Boots that were never booted: a run of the scripted transport, made once a file, multiplied by boots.py.
+
+source_run() {
+	local root
+	root=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
+	SOURCE=$(scratch)
+	printf 'kblat: 1\nname: scripted\nsettings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}\n' \
+		>"$SOURCE/spec.yaml"
+	"${KBLAT:-$root/build/kblat}" run "$SOURCE/spec.yaml" --out "$SOURCE/runs" >/dev/null 2>&1 || [ $? -eq 3 ]
+	SOURCE_RUN=$(echo "$SOURCE"/runs/scripted-*)
+	export SOURCE SOURCE_RUN
+}
+
+setup_file() {
+	source_run
+}
+
+teardown_file() {
+	rm -rf "$SOURCE"
+}
+
+# boots OUT KEY=VALUE…: what boots.py says.
+boots() {
+	/usr/bin/python3 "$BATS_TEST_DIRNAME/boots.py" "$SOURCE_RUN" "$@"
+}
