@@ -84,7 +84,7 @@ bench:
 	@common/deps build run bench
 	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
 	@$(MAKE) --no-print-directory -j$(CPUS) all benches
-	@tests/leftovers --disk tests/bench/run $(BUILD)
+	@tests/leftovers tests/bench/run $(BUILD)
 
 # Is the kernel NEW slower than OLD? Both boot in the guest, BOOTS times each; SPEC is what is measured.
 OLD   :=

@@ -2,7 +2,7 @@
 
 # A folder of one's own: in memory if there is a gigabyte of it, because a run directory has thousands of small files.
 scratch() {
-	local where=${BATS_TMPDIR:-/tmp}
+	local where=${KBLAT_TEST_MEMORY:-${BATS_TMPDIR:-/tmp}}
 	if [ -z "${TMPDIR:-}" ] && [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)" -gt 1000000 ]; then
 		where=/dev/shm
 	fi
