@@ -13,6 +13,7 @@
 #include "campaign/child_words.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 #include "common/version.h"
 #include "run/channel.h"
@@ -185,11 +186,14 @@ static void show_passed_on(const struct campaign *c)
 	const json_t *options = json_object_get(c->j, "options");
 
 	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
-		char quoted[TEXT_QUOTE_MAX];
+		const char *text = json_text(options, passed_on[i].key);
+		char *whole = or_abort(malloc(strlen(text) + 1));
 
-		if (*json_text(options, passed_on[i].key))
-			fprintf(stderr, "kblat: %s %s\n", passed_on[i].meaning,
-				text_quote(json_text(options, passed_on[i].key), quoted, sizeof(quoted)));
+		/* Not cut: what is started must be seen. */
+		if (*text)
+			fprintf(stderr, "kblat: %s '%s'\n", passed_on[i].meaning,
+				text_clean(text, strlen(text), whole, strlen(text) + 1));
+		free(whole);
 	}
 }
 

@@ -40,24 +40,24 @@ static bool is_at_least(double a, double b)
 
 /* --- the two sides --- */
 
-/* How many relabellings may be found to differ on each side; the better one has one if both have two. */
+/* How many relabellings may be found to differ on each side; the better one has one if both have two. Of PERM_DIFFERS: on both together. */
 static void perm_allow(size_t count, double alpha, enum perm_question question, size_t allowed[PERM_SIDES])
 {
 	size_t both = (size_t)floor(alpha * (double)count + CONTRAST_ROUNDING);
 	size_t fifth = (size_t)(PERM_BETTER_SHARE * (double)both);
 
-	allowed[PERM_BETTER] = question == PERM_DIFFERS ? both / 2 : both < 2 ? 0 : fifth ? fifth : 1;
-	allowed[PERM_WORSE] = question == PERM_DIFFERS ? both / 2 : both - allowed[PERM_BETTER];
+	allowed[PERM_BETTER] = question == PERM_DIFFERS ? both : both < 2 ? 0 : fifth ? fifth : 1;
+	allowed[PERM_WORSE] = question == PERM_DIFFERS ? both : both - allowed[PERM_BETTER];
 }
 
 /* What of alpha a side has. */
 static double perm_share(const size_t allowed[PERM_SIDES], enum perm_question question, enum perm_side side)
 {
-	double better = question == PERM_DIFFERS ? 0.5 : PERM_BETTER_SHARE;
-
+	if (question == PERM_DIFFERS)
+		return 1;
 	if (allowed[side])
 		return (double)allowed[side] / (double)(allowed[PERM_WORSE] + allowed[PERM_BETTER]);
-	return side == PERM_BETTER ? better : 1 - better;
+	return side == PERM_BETTER ? PERM_BETTER_SHARE : 1 - PERM_BETTER_SHARE;
 }
 
 /* --- all of them --- */
@@ -193,7 +193,9 @@ struct joint {
 	double alpha;
 	enum perm_question question;
 	size_t count, allowed[PERM_SIDES];
-	double *most[PERM_SIDES]; /* the largest statistic under each relabelling; of the better side, its negative */
+	double *most
+	    [PERM_SIDES]; /* the largest statistic under each relabelling; of the better side, its negative; of PERM_DIFFERS, the largest on
+				   * any side: two knobs that matter may do so in opposite directions */
 	double critical[PERM_SIDES]; /* what must be surpassed */
 };
 
@@ -262,8 +264,10 @@ static int prepare(struct joint *j, const struct perm_plan *p, struct perm_quant
 		q[k].drifts = c->trends;
 		perm_statistics(c, &q[k], j->question, own);
 		for (size_t i = 0; i < p->count; i++) {
-			j->most[PERM_WORSE][i] = fmax(j->most[PERM_WORSE][i], own[i]);
-			j->most[PERM_BETTER][i] = fmin(j->most[PERM_BETTER][i], own[i]);
+			bool has_no_side = j->question == PERM_DIFFERS;
+
+			j->most[PERM_WORSE][i] = fmax(j->most[PERM_WORSE][i], has_no_side ? fabs(own[i]) : own[i]);
+			j->most[PERM_BETTER][i] = fmin(j->most[PERM_BETTER][i], has_no_side ? -fabs(own[i]) : own[i]);
 		}
 	}
 	return 0;

@@ -247,6 +247,31 @@ static void test_rates(void)
 	ok(r.excluded <= 34, "the interval misses the true shift in %u of %u", r.excluded, trials);
 }
 
+/* Three knobs that matter, one of them in the other direction: six pairs tell of each. */
+static void test_both_directions(void)
+{
+	enum { PAIRS = 6, KNOBS = 3 };
+	static const double effects[KNOBS] = {-1, -1.1, 1.3};
+	struct perm_quantity q[KNOBS];
+	double values[KNOBS][2 * PAIRS];
+	struct perm_plan p;
+
+	for (size_t k = 0; k < KNOBS; k++) {
+		q[k] = (struct perm_quantity){.value = values[k], .weight = 1};
+		for (size_t i = 0; i < PAIRS; i++) {
+			values[k][i] = normal();
+			values[k][PAIRS + i] = values[k][i] + effects[k] + 0.01 * (double)(k + 1) * normal();
+		}
+	}
+	if (perm_plan_make(&p, PAIRS, PAIRS, true, PERM_MAX, 1) || perm_judge(&p, q, KNOBS, 0.05, PERM_DIFFERS))
+		printf("Bail out! no memory\n");
+	for (size_t k = 0; k < KNOBS; k++) {
+		ok(q[k].p <= 0.05, "an effect of %g: p is %g", effects[k], q[k].p);
+		ok(q[k].low * q[k].high > 0, "and its interval, %g to %g, excludes 0", q[k].low, q[k].high);
+	}
+	perm_plan_free(&p);
+}
+
 static void test_noise(void)
 {
 	double values[] = {1, 2, 3, 10};
@@ -280,6 +305,7 @@ int main(void)
 	test_inversion(7, 7, true, "seven pairs");
 	test_drift();
 	test_rates();
+	test_both_directions();
 	test_noise();
 	test_boots();
 	return done_testing();
