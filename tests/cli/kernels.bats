@@ -74,6 +74,7 @@ started() {
 	sort -u pids | wc -l
 }
 
+# bats test_tags=long
 @test "fresh: every repetition has new endpoints and a warm-up of its own" {
 	printf '#!/bin/sh\necho $$ >>%q\nexec "$@"\n' "$PWD/pids" >counted
 	chmod +x counted

@@ -10,6 +10,7 @@ load helper
 	assert_eq "$status:$output" "3:"
 }
 
+# bats test_tags=long
 @test "a process, a temporary file and an object in memory that stay are told of, and status 0 becomes 1" {
 	local pid object
 	sleep 0 &

@@ -168,6 +168,7 @@ load helper
 		"[(5, 10000000, 2), (1000, 10000000, 2)]"
 }
 
+# bats test_tags=long
 @test "every spec that is shipped is good, also in its quick variant" {
 	while read -r s; do
 		run "$KBLAT" run "$s" --dry-run

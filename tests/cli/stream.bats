@@ -189,6 +189,7 @@ point() {
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 }
 
+# bats test_tags=long
 @test "a peer that is killed in the middle of a stream is named; nothing is left" {
 	touch before-shm
 	spec s <<-'YAML'

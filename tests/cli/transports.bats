@@ -50,7 +50,6 @@ keeps_all() {
 	done
 }
 
-# bats test_tags=long
 @test "message libraries: pairs and Unix sockets, and no such socket is left behind" {
 	touch before-shm
 	spec m <<-'YAML'
