@@ -65,6 +65,7 @@ states() {
 	[ ! -e study/runs ]
 }
 
+# bats test_tags=long
 @test "what does not fit is left, later ones run, and --resume goes on with the rest" {
 	study
 	run --separate-stderr "$KBLAT" run study --out out --budget 1min

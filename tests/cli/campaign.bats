@@ -93,6 +93,7 @@ states() {
 	[ ! -e out ]
 }
 
+# bats test_tags=long
 @test "one experiment that fails does not end the campaign; resuming runs it again" {
 	study
 	sed -i 's/delay: 1us/delay: 1us, fault: die/' study/fast/spec.yaml
@@ -150,6 +151,7 @@ states() {
 	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
 }
 
+# bats test_tags=long
 @test "killed in the middle: the experiment that was running is run again" {
 	study
 	run "$KBLAT" run study --out out

@@ -187,6 +187,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	assert_eq "$(json result.json 'd["base"]["runs"], d["with"]["runs"]')" "(24, 24)"
 }
 
+# bats test_tags=long
 @test "points that not all runs could measure, and invalid ones, are left out and told" {
 	boots base
 	boots new prefix=b
@@ -376,6 +377,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	[ "$status" -ne 2 ]
 }
 
+# bats test_tags=long
 @test "the check after each boot measures, makes the baseline, then compares" {
 	local check=$ROOT/docs/systemd/kernel-check
 	spec scripted <<<'settings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}'

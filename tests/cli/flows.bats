@@ -220,6 +220,7 @@ metric() {
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "sixteen flows, 32 endpoints: all are measured, each CPU's sharers are told, nothing is left" {
 	touch before-shm
 	names=$(printf 'f%02d ' {1..16})

@@ -18,6 +18,7 @@ ab() {
 	KBLAT=$KBLAT "$AB" --runs 1 --quantity p50 --out out "$@" "$SOURCE/spec.yaml"
 }
 
+# bats test_tags=long
 @test "much slower: decided at the first look; the same command measures nothing again" {
 	FAKE_SLOWER=v2=0.3 run -3 ab v1 v2
 	assert_contains "$output" "boot 1 of at most 16: old, v1"
@@ -33,6 +34,7 @@ ab() {
 	run -1 ab --git-bisect v1 v2
 }
 
+# bats test_tags=long
 @test "ended by a signal in a boot: whole boots are kept, and the same command goes on" {
 	export FAKE_OPTIONS="between=0.001 within=0.001"
 	FAKE_HANG=4 "$AB" --runs 1 --quantity p50 --out out --boots 4 v1 v2 "$SOURCE/spec.yaml" >said 2>&1 3>&- &

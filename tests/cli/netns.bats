@@ -19,6 +19,7 @@ stale() {
 	done || true
 }
 
+# bats test_tags=long
 @test "every transport with addresses runs between two namespaces, and they are gone afterwards" {
 	need_namespaces
 	spec n <<-'YAML'

@@ -166,6 +166,7 @@ unprivileged() {
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "capture of recorded machines; their links stay inside" {
 	for m in $("$ROOT/tests/sysroots/machine" list | cut -d' ' -f1); do
 		captured "$m"

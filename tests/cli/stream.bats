@@ -59,6 +59,7 @@ point() {
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "loss, duplicates, order and payloads are seen without a stamp of each message" {
 	streamed lose=5,7
 	[ "$status" -eq 3 ]
