@@ -87,7 +87,6 @@ static json_t *overhead_json(const struct layout_flow *f, const struct rep *reps
 	struct overhead t = {.payload = 0};
 
 	(void)granted;
-
 	if (!f->wire.out_bytes && !f->wire.in_bytes)
 		return NULL;
 	for (size_t i = 0; i < count; i++)

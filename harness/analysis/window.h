@@ -60,8 +60,8 @@ static inline uint64_t window_offset(const struct window *w, int64_t value)
 }
 
 /* A double's exponent and its highest bits are a logarithm with 2^LOG_BITS steps an octave; of an offset
- * below 2^LOG_REACH_BITS it is exact enough. */
-#define LOG_BITS       11
+ * below 2^LOG_REACH_BITS it is exact enough. So many octaves, and one, fit the bins: fewer than 2^6. */
+#define LOG_BITS       (WINDOW_BITS - 6)
 #define LOG_REACH_BITS 52
 
 static inline size_t window_log_bin(uint64_t offset)
