@@ -136,12 +136,13 @@ static int check_opened(const struct sysroot *r, int fd, int *mode)
 
 	if (fstat(fd, &st))
 		return -errno;
-	*mode = (int)st.st_mode;
+	if (mode)
+		*mode = (int)st.st_mode;
 	return check_kind(r, &st);
 }
 
-/* Open a file for input or output. It is looked at first: opening a device or FIFO already does
- * something to it. */
+/* Open a file for input or output, and tell its mode (NULL: not). It is looked at first: opening a
+ * device or FIFO already does something to it. */
 static int open_file(const struct sysroot *r, const char *path, int flags, int *mode)
 {
 	struct stat st;
@@ -172,15 +173,13 @@ int sysroot_read_mode(const struct sysroot *r, const char *path, size_t max, cha
 
 int sysroot_read(const struct sysroot *r, const char *path, size_t max, char **text, size_t *length)
 {
-	int mode;
-
-	return sysroot_read_mode(r, path, max, text, length, &mode);
+	return sysroot_read_mode(r, path, max, text, length, NULL);
 }
 
 /* The beginning of a file, at most `size` - 1 bytes, in `buf`. */
 static int read_start(const struct sysroot *r, const char *path, char *buf, size_t size)
 {
-	int mode, fd = open_file(r, path, O_RDONLY, &mode);
+	int fd = open_file(r, path, O_RDONLY, NULL);
 	size_t used = 0;
 	ssize_t n;
 
@@ -251,7 +250,7 @@ int sysroot_int(const struct sysroot *r, const char *path, int64_t *value)
 
 int sysroot_write(const struct sysroot *r, const char *path, const char *text, size_t length)
 {
-	int mode, fd = open_file(r, path, O_WRONLY, &mode);
+	int fd = open_file(r, path, O_WRONLY, NULL);
 	int rc = 0;
 	ssize_t n;
 

@@ -31,7 +31,7 @@ void sysroot_close(struct sysroot *r);
  */
 int sysroot_read(const struct sysroot *r, const char *path, size_t max, char **text, size_t *length);
 
-/* The same, and the file's mode. */
+/* The same, and the file's mode (NULL: not). */
 int sysroot_read_mode(const struct sysroot *r, const char *path, size_t max, char **text, size_t *length, int *mode);
 
 /* The first line of a file without its newline and trailing blanks, in `buf` (cut if too small). */
