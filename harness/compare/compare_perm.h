@@ -8,7 +8,6 @@
  * Westfall and Young 1993): the chance that any of them is found to differ where none does is at
  * most alpha, whatever the distributions and however quantities depend on each other.
  *
- *
  * An interval holds the shifts that would not be rejected at the levels which max-T leaves to its
  * quantity; its ends have a closed form (Tritchler 1984). It excludes 0 exactly where p <= alpha.
  */

@@ -147,9 +147,9 @@ struct kernel_ops {
 	const struct opt *options;
 	size_t settings_size;
 	bool duplex; /* both sides post and receive; a kernel where a setting says so has plan() say it */
-	bool
-	    source_sleeps; /* the posting thread itself sleeps on send completions, where these are not polled busily */
-	bool counts_loss;  /* its columns do not tell what was received: counters do, of both sides */
+	/* The posting thread itself sleeps on send completions, where these are not polled busily. */
+	bool source_sleeps;
+	bool counts_loss;   /* its columns do not tell what was received: counters do, of both sides */
 	bool adds_overhead; /* a transport's own bytes come on top of plan()'s size, rather than out of it */
 	const struct kernel_column *columns; /* name NULL ends */
 	const struct kernel_series *series;  /* name NULL ends */

@@ -20,13 +20,13 @@ static inline int tcp_post(struct tcp *t, uint32_t seq, bool signal)
 	return sockets_post(&t->end, &t->frames, seq);
 }
 
-/* One system call: the rest of one message, and nothing of the next. */
 static inline int tcp_post_try(struct tcp *t, uint32_t seq, bool signal)
 {
 	(void)signal;
 	return sockets_post_try(&t->end, &t->frames, seq);
 }
 
+/* One system call: the rest of one message, and nothing of the next. */
 static inline int tcp_poll_recv(struct tcp *t, uint32_t *seq)
 {
 	const size_t rest = t->frames.size - t->got;

@@ -84,12 +84,13 @@ struct verbs_send {
 	uint32_t listed;
 };
 
-/* A request in a list of several. */
+/* A send request in a list of several. */
 struct verbs_send_request {
 	struct ibv_send_wr wr;
 	struct ibv_sge sge;
 };
 
+/* A receive request in one, likewise. */
 struct verbs_request {
 	struct ibv_recv_wr wr;
 	struct ibv_sge sge;

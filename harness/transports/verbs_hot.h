@@ -219,6 +219,20 @@ static inline int verbs_poll_memory(struct verbs *t, uint32_t *seq)
 	return 1;
 }
 
+/* Of a message whose number is not its immediate. */
+static inline void verbs_take_number(struct verbs *t, uint32_t *seq)
+{
+	struct verbs_recv *r = &t->recv;
+	uint32_t number;
+
+	if (r->carrier == VERBS_UNNUMBERED) {
+		r->seq = *seq = r->taken++;
+		return;
+	}
+	memcpy(&number, (const char *)verbs_recv_buffer(t) - sizeof(number), sizeof(number));
+	*seq = le32toh(number);
+}
+
 /* Likewise, of received messages. */
 static inline int verbs_take_recv(struct verbs *t, int n, const struct ibv_wc *wc, uint32_t *seq)
 {
@@ -234,14 +248,8 @@ static inline int verbs_take_recv(struct verbs *t, int n, const struct ibv_wc *w
 	r->last = (uint32_t)wc->wr_id;
 	r->held = true;
 	r->seq = *seq = ntohl(wc->imm_data);
-	if (verbs_unlikely(r->carrier == VERBS_IN_PAYLOAD)) {
-		uint32_t number;
-
-		memcpy(&number, (const char *)verbs_recv_buffer(t) - sizeof(number), sizeof(number));
-		*seq = le32toh(number);
-	}
-	if (verbs_unlikely(r->carrier == VERBS_UNNUMBERED))
-		r->seq = *seq = r->taken++;
+	if (verbs_unlikely(r->carrier != VERBS_IN_IMMEDIATE))
+		verbs_take_number(t, seq);
 	return 1;
 }
 
