@@ -230,14 +230,6 @@ static void conclude_experiment(json_t *x, int status)
 		record_set_state(x, "failed", why);
 }
 
-/* A run that was interrupted stays, but no longer counts. */
-static void put_away(json_t *x)
-{
-	if (json_is_string(json_object_get(x, "run")))
-		json_array_append(json_object_get(x, "earlier"), json_object_get(x, "run"));
-	json_object_set_new(x, "run", json_null());
-}
-
 static int run_experiment(struct campaign *c, json_t *x, struct err *e)
 {
 	json_t *words;
@@ -246,7 +238,7 @@ static int run_experiment(struct campaign *c, json_t *x, struct err *e)
 
 	const int64_t began_ms = channel_now_ms();
 
-	put_away(x);
+	record_put_away(x);
 	record_set_state(x, "running", "");
 	rc = record_save(c, e);
 	status = rc ? rc : campaign_child_run(argv, c->json ? NULL : stdout, &line, e);

@@ -26,6 +26,13 @@ void record_set_state(json_t *x, const char *state, const char *why)
 	json_object_set_new(x, "why", json_string(why));
 }
 
+void record_put_away(json_t *x)
+{
+	if (json_is_string(json_object_get(x, "run")))
+		json_array_append(json_object_get(x, "earlier"), json_object_get(x, "run"));
+	json_object_set_new(x, "run", json_null());
+}
+
 size_t record_count(const struct campaign *c, const char *state)
 {
 	const json_t *x;

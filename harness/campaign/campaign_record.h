@@ -22,9 +22,12 @@ struct campaign {
 
 int record_save(const struct campaign *c, struct err *e);
 
-/* Of an experiment, or how many of them are in that state. */
+/* Of an experiment (or another run that is recorded likewise), or how many of them are in that state. */
 bool record_is_state(const json_t *x, const char *state);
 void record_set_state(json_t *x, const char *state, const char *why);
+
+/* Its run was interrupted, or failed: it stays, among the "earlier", but no longer counts. */
+void record_put_away(json_t *x);
 size_t record_count(const struct campaign *c, const char *state);
 
 #endif

@@ -55,17 +55,12 @@ char *compare_label(const struct compare_join *j, const struct compare_point *p)
 static json_t *judge_point_json(const struct compare_join *j, const struct compare_point *p)
 {
 	char *label = compare_label(j, p);
-	json_t *point =
-	    json_pack("{s:I, s:s, s:O, s:s, s:{s:i, s:i}, s:O, s:[], s:[]}", "id", p->id, "label", label, "params",
-		      p->params, "metric", p->metric ? p->metric : "", "left_out", "base", (int)p->left_out[ARM_BASE],
-		      "with", (int)p->left_out[ARM_WITH], "reasons", p->reasons, "quantities", "not_compared");
+	json_t *point = json_pack("{s:I, s:s, s:O, s:s, s:{s:i, s:i}, s:O, s:[], s:o}", "id", p->id, "label", label,
+				  "params", p->params, "metric", p->metric ? p->metric : "", "left_out", "base",
+				  (int)p->left_out[ARM_BASE], "with", (int)p->left_out[ARM_WITH], "reasons", p->reasons,
+				  "quantities", "not_compared", compare_point_not_compared(p));
 
 	json_object_set_new(point, "units", compare_time(j, p));
-	for (size_t q = 0; q < p->quantity_count; q++)
-		if (p->quantity[q].why && *p->quantity[q].why)
-			json_array_append_new(
-			    json_object_get(point, "not_compared"),
-			    json_pack("{s:s, s:s}", "quantity", p->quantity[q].of.key, "why", p->quantity[q].why));
 	free(label);
 	return point;
 }
@@ -132,40 +127,44 @@ static size_t fewer_units(const struct compare_runs *runs)
 	return runs->units[ARM_BASE] < runs->units[ARM_WITH] ? runs->units[ARM_BASE] : runs->units[ARM_WITH];
 }
 
-/* What of alpha may be used now: 0 between two looks. `next` (0: none) is when one looks again. */
-static double judge_level(const struct compare_runs *runs, const struct compare_rule *rule, size_t *next)
+/* What of alpha may be used now: 0 between two looks; and when one looks next: 0: no more. */
+struct look_now {
+	double level;
+	size_t next;
+};
+
+static struct look_now look_of(const struct compare_runs *runs, const struct compare_rule *rule)
 {
+	struct look_now now = {rule->alpha, 0};
 	struct look looks[LOOKS_MOST];
 	size_t units = fewer_units(runs), count;
 
-	*next = 0;
 	if (!rule->planned)
-		return rule->alpha;
+		return now;
+	now.level = 0;
 	count = compare_looks(rule->planned, compare_units_least(runs), runs->pairs, rule->alpha, looks);
-	for (size_t i = count; i-- > 0;) {
+	for (size_t i = count; i-- > 0 && !now.level;) {
 		if (looks[i].units == units || (i == count - 1 && looks[i].units < units))
-			return looks[i].level;
-		if (looks[i].units > units)
-			*next = looks[i].units;
+			now.level = looks[i].level;
+		else if (looks[i].units > units)
+			now.next = looks[i].units;
 	}
-	return 0;
+	return now;
 }
 
 static json_t *look_json(const struct compare_runs *runs, const struct compare_rule *rule)
 {
-	size_t next;
+	size_t next = look_of(runs, rule).next;
 
 	if (!rule->planned)
 		return json_null();
-	judge_level(runs, rule, &next);
 	return json_pack("{s:I, s:o, s:f}", "planned", (json_int_t)rule->planned, "next",
 			 next ? json_integer((json_int_t)next) : json_null(), "alpha", rule->alpha);
 }
 
 static void note_look(const struct compare_runs *runs, const struct compare_rule *rule, json_t *notes)
 {
-	size_t next;
-	double level = judge_level(runs, rule, &next);
+	double level = look_of(runs, rule).level;
 
 	if (!rule->planned || level <= 0)
 		return;
@@ -182,7 +181,6 @@ static void note_look(const struct compare_runs *runs, const struct compare_rule
 
 static json_t *judge_head_json(const struct compare_join *j, const struct compare_rule *rule)
 {
-	size_t next;
 	const char *name = json_string_value(json_object_get(j->runs->run[0].run.resolved, "name"));
 	json_t *notes = json_deep_copy(j->notes);
 
@@ -191,7 +189,7 @@ static json_t *judge_head_json(const struct compare_join *j, const struct compar
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:f, s:o, s:f, s:f, s:I, s:n, s:o, s:o, s:o, s:o, s:[]}",
 			 "schema", 1, "verdict", "undecided", "answer", "", "experiment", name ? name : "", "unit",
 			 compare_unit_name[j->runs->kind], "pairs", j->runs->pairs, "in_turn", j->runs->in_turn,
-			 "alpha", judge_level(j->runs, rule, &next), "look", look_json(j->runs, rule),
+			 "alpha", look_of(j->runs, rule).level, "look", look_json(j->runs, rule),
 			 "least_margin_percent", 100 * rule->margin, "effect_percent", 100 * rule->effect, "seed",
 			 (json_int_t)rule->seed, "relabellings", "base", arm_json(j->runs, ARM_BASE), "with",
 			 arm_json(j->runs, ARM_WITH), "notes", notes, "needed", compare_needed(j, rule), "points");
@@ -261,7 +259,7 @@ static void judged_free(struct judged *all)
 static int judge_with(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
 		      struct judged *all)
 {
-	size_t most = 1, next;
+	size_t most = 1;
 
 	for (size_t i = 0; i < j->count; i++)
 		most += j->point[i].quantity_count;
@@ -270,7 +268,7 @@ static int judge_with(const struct compare_join *j, const struct compare_rule *r
 	if (!all->entries || !all->perms)
 		return -ENOMEM;
 	all->n = collect_entries(j, rule, all->entries, all->perms);
-	return perm_judge(plan, all->perms, all->n, judge_level(j->runs, rule, &next), rule->question);
+	return perm_judge(plan, all->perms, all->n, look_of(j->runs, rule).level, rule->question);
 }
 
 static int judge_entries(const struct compare_join *j, const struct compare_rule *rule, json_t *result)
@@ -322,12 +320,11 @@ static bool is_enough(const struct compare_runs *runs)
 json_t *compare_judge(const struct compare_join *j, const struct compare_rule *rule, struct err *e)
 {
 	json_t *result = judge_head_json(j, rule), *points = json_object_get(result, "points");
-	size_t next;
 	int rc = 0;
 
 	for (size_t i = 0; i < j->count; i++)
 		json_array_append_new(points, judge_point_json(j, &j->point[i]));
-	if (is_enough(j->runs) && judge_level(j->runs, rule, &next) > 0)
+	if (is_enough(j->runs) && look_of(j->runs, rule).level > 0)
 		rc = judge_entries(j, rule, result);
 	if (rc) {
 		json_decref(result);

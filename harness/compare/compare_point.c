@@ -298,3 +298,14 @@ double compare_amount(const struct compare_values *v, double difference)
 {
 	return v->logarithms ? v->level[ARM_BASE] * expm1(difference) : difference;
 }
+
+json_t *compare_point_not_compared(const struct compare_point *p)
+{
+	json_t *list = json_array();
+
+	for (size_t q = 0; q < p->quantity_count; q++)
+		if (p->quantity[q].why && *p->quantity[q].why)
+			json_array_append_new(list, json_pack("{s:s, s:s}", "quantity", p->quantity[q].of.key, "why",
+							      p->quantity[q].why));
+	return list;
+}

@@ -56,4 +56,7 @@ bool compare_is_among(const char *name, const char *const *names, size_t count);
 double compare_share(const struct compare_values *v, double difference);
 double compare_amount(const struct compare_values *v, double difference);
 
+/* [{"quantity", "why"}] of those that have a reason not to be compared: a new reference. */
+json_t *compare_point_not_compared(const struct compare_point *p);
+
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "campaign/campaign_child.h"
+#include "campaign/campaign_record.h"
 #include "campaign/child_words.h"
 #include "common/err.h"
 #include "common/fs.h"
@@ -116,12 +117,6 @@ static json_t *run_words(const struct knobs *k, const json_t *arm)
 	return words;
 }
 
-static void set_run_state(json_t *run, const char *state, const char *why)
-{
-	json_object_set_new(run, "state", json_string(state));
-	json_object_set_new(run, "why", json_string(why));
-}
-
 /* One that measured counts, valid or not: points that are not valid are left out where they are judged. */
 static int conclude_run(const struct knobs *k, json_t *run, int status, struct err *e)
 {
@@ -129,25 +124,17 @@ static int conclude_run(const struct knobs *k, json_t *run, int status, struct e
 
 	json_object_set_new(run, "exit_status", json_integer(status));
 	if ((status == STATUS_OK || status == STATUS_NO) && json_is_string(json_object_get(run, "run"))) {
-		set_run_state(run, "completed", "");
+		record_set_state(run, "completed", "");
 		return 0;
 	}
 	if (child_is_interrupted()) {
-		set_run_state(run, "interrupted", "by a signal");
+		record_set_state(run, "interrupted", "by a signal");
 		return 0;
 	}
-	set_run_state(run, status == STATUS_IMPOSSIBLE ? "impossible" : "failed", "see above");
+	record_set_state(run, status == STATUS_IMPOSSIBLE ? "impossible" : "failed", "see above");
 	return err_set(e, -ECHILD, status == STATUS_IMPOSSIBLE ? STATUS_IMPOSSIBLE : STATUS_FAILED, arm, "measure it",
 		       "%s, see above; 'kblat knobs --resume %s' tries it again",
 		       status == STATUS_IMPOSSIBLE ? "not possible on this machine" : "its run failed", k->path);
-}
-
-/* A run that was interrupted or failed stays, but no longer counts. */
-static void keep_earlier(json_t *run)
-{
-	if (json_is_string(json_object_get(run, "run")))
-		json_array_append(json_object_get(run, "earlier"), json_object_get(run, "run"));
-	json_object_set_new(run, "run", json_null());
 }
 
 static int measure_run(struct knobs *k, json_t *run, struct err *e)
@@ -157,8 +144,8 @@ static int measure_run(struct knobs *k, json_t *run, struct err *e)
 	const int64_t began_ms = channel_now_ms();
 	int status, rc;
 
-	keep_earlier(run);
-	set_run_state(run, "running", "");
+	record_put_away(run);
+	record_set_state(run, "running", "");
 	rc = knobs_save(k, e);
 	status = rc ? rc : campaign_child_run(argv, NULL, &line, e);
 	if (status >= 0) {

@@ -38,14 +38,10 @@ static const char *verdict_of(const json_t *points)
 static json_t *judged_point_json(const struct compare_join *j, const struct compare_point *p)
 {
 	char *label = compare_label(j, p);
-	json_t *point = json_pack("{s:I, s:s, s:s, s:[], s:[]}", "id", p->id, "label", label, "metric",
-				  p->metric ? p->metric : "", "quantities", "not_compared");
+	json_t *point =
+	    json_pack("{s:I, s:s, s:s, s:[], s:o}", "id", p->id, "label", label, "metric", p->metric ? p->metric : "",
+		      "quantities", "not_compared", compare_point_not_compared(p));
 
-	for (size_t q = 0; q < p->quantity_count; q++)
-		if (p->quantity[q].why && *p->quantity[q].why)
-			json_array_append_new(
-			    json_object_get(point, "not_compared"),
-			    json_pack("{s:s, s:s}", "quantity", p->quantity[q].of.key, "why", p->quantity[q].why));
 	free(label);
 	return point;
 }

@@ -20,11 +20,7 @@ static void write_knobs_answer(const struct page *p, const json_t *smallest)
 	const char *verdict = html_string(smallest, "verdict", "undecided");
 	const char *style = !strcmp(verdict, "worse") ? "no" : !strcmp(verdict, "undecided") ? "part" : "ok";
 
-	html_printf(p, "<div class=\"answer %s\"><p><strong>", style);
-	html_text(p, verdict);
-	html_printf(p, "</strong>: ");
-	html_text(p, html_string(smallest, "answer", "too few blocks were measured"));
-	html_printf(p, ".</p></div>\n");
+	answer_page_verdict(p, style, verdict, html_string(smallest, "answer", "too few blocks were measured"));
 }
 
 static void write_knobs_page(const struct page *p, const void *arg)

@@ -21,6 +21,15 @@ static int answer_page_write(const struct answer_page *a, const struct figures *
 	return derived_close(page.out, path, e);
 }
 
+void answer_page_verdict(const struct page *p, const char *style, const char *verdict, const char *answer)
+{
+	html_printf(p, "<div class=\"answer %s\"><p><strong>", style);
+	html_text(p, verdict);
+	html_printf(p, "</strong>: ");
+	html_text(p, answer);
+	html_printf(p, ".</p></div>\n");
+}
+
 int answer_page_make(const struct answer_page *a, char **html_path, struct err *e)
 {
 	char *figures_dir = fs_path("%s/figures", a->dir), *json = fs_path("%s/%s", a->dir, a->json_name);

@@ -18,6 +18,9 @@ struct answer_page {
 	const void *arg;				      /* of both */
 };
 
+/* The answer itself: a word, in a box of `style` (ok, no, part), and a sentence without its full stop. */
+void answer_page_verdict(const struct page *p, const char *style, const char *verdict, const char *answer);
+
 /* `html_path` is the caller's to free, failed or not. Figures that can't be drawn cost neither
  * page nor JSON: the page says so, and so does the status. */
 int answer_page_make(const struct answer_page *a, char **html_path, struct err *e);

@@ -162,11 +162,7 @@ static void comparison_answer(const struct page *p, const json_t *result)
 	const char *verdict = html_string(result, "verdict", "");
 	const char *style = !strcmp(verdict, "regression") ? "no" : !strcmp(verdict, "no regression") ? "ok" : "part";
 
-	html_printf(p, "<div class=\"answer %s\"><p><strong>", style);
-	html_text(p, verdict);
-	html_printf(p, "</strong>: ");
-	html_text(p, html_string(result, "answer", ""));
-	html_printf(p, ".</p></div>\n");
+	answer_page_verdict(p, style, verdict, html_string(result, "answer", ""));
 }
 
 static void write_verdicts(const struct page *p, const json_t *point)
