@@ -53,11 +53,10 @@ const struct cli_command cmd_run_cli = {
 };
 
 struct run_options {
-	struct cli_list args, set, only;
-	const char *out, *source, *sink, *device, *resume, *profile_path, *budget;
-	int64_t budget_ns; /* 0: none */
-	long reps;
-	bool quick, mask, dry_run, json, quiet, verbose;
+	struct cli_list args;
+	struct run_words words;
+	const char *out, *resume;
+	bool dry_run, json, quiet, verbose;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -159,8 +158,8 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	const struct run_request request = {
 	    .spec = spec,
 	    .out = o->out,
-	    .launcher = {o->source, o->sink},
-	    .mask = o->mask,
+	    .launcher = {o->words.source, o->words.sink},
+	    .mask = o->words.mask,
 	    .argc = argc,
 	    .argv = argv,
 	    .interrupted = &interrupted,
@@ -188,28 +187,31 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 /* An experiment runs wholly or not at all: one that was cut off would begin again at its first point. */
 static int check_budget(const struct run_options *o, const struct spec *spec, struct err *e)
 {
-	struct forecast *each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
-	char *runs = run_parent(spec, o->out), given[FORECAST_TEXT_MAX], needed[FORECAST_TEXT_MAX];
-	const struct forecast sum = forecast_run(spec->point, spec->point_count, runs, spec->name, each);
+	struct forecast *each, sum;
+	char *runs, given[FORECAST_TEXT_MAX], needed[FORECAST_TEXT_MAX];
 
+	if (!o->words.budget_ns)
+		return 0;
+	each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
+	runs = run_parent(spec, o->out);
+	sum = forecast_run(spec->point, spec->point_count, runs, spec->name, each);
 	free(runs);
 	free(each);
-	if (!o->budget_ns || forecast_seconds(&sum) * 1e9 <= (double)o->budget_ns)
+	if (forecast_seconds(&sum) * 1e9 <= (double)o->words.budget_ns)
 		return 0;
 	return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
 		       "%s is too little: the experiment needs about %s; give more time, or make it smaller with "
 		       "--quick or --only",
-		       forecast_text((double)o->budget_ns / 1e9, given, sizeof(given)),
+		       forecast_text((double)o->words.budget_ns / 1e9, given, sizeof(given)),
 		       forecast_text(forecast_seconds(&sum), needed, sizeof(needed)));
 }
 
-static enum status run_one(const struct run_options *o, const struct spec_overrides *overrides, int argc, char **argv,
-			   struct err *e)
+static enum status run_one(const struct run_options *o, int argc, char **argv, struct err *e)
 {
 	struct spec spec;
 	struct diag diag;
 	enum status status;
-	const int rc = spec_load(o->args.items[0], overrides, &spec, &diag);
+	const int rc = spec_load(o->args.items[0], &o->words.overrides, &spec, &diag);
 
 	diag_print(&spec.warnings, stderr);
 	if (rc) {
@@ -226,24 +228,23 @@ static enum status run_one(const struct run_options *o, const struct spec_overri
 	return status;
 }
 
-static enum status run_many(const struct run_options *o, const struct spec_overrides *overrides, int argc, char **argv,
-			    struct err *e)
+static enum status run_many(const struct run_options *o, int argc, char **argv, struct err *e)
 {
 	const struct campaign_options campaign = {
 	    .path = o->args.count ? o->args.items[0] : NULL,
 	    .resume = o->resume,
 	    .out = o->out,
-	    .source = o->source,
-	    .sink = o->sink,
-	    .profile_path = o->profile_path,
-	    .overrides = *overrides,
-	    .mask = o->mask,
+	    .source = o->words.source,
+	    .sink = o->words.sink,
+	    .profile_path = o->words.profile_path,
+	    .overrides = o->words.overrides,
+	    .mask = o->words.mask,
 	    .dry_run = o->dry_run,
 	    .json = o->json,
 	    .verbosity = o->quiet     ? "--quiet"
 			 : o->verbose ? "--verbose"
 				      : NULL,
-	    .budget_s = (double)o->budget_ns / 1e9,
+	    .budget_s = (double)o->words.budget_ns / 1e9,
 	    .argc = argc,
 	    .argv = argv,
 	};
@@ -263,47 +264,23 @@ static int check_arguments(const struct run_options *o, struct err *e)
 
 static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
 {
-	char reps[24], *kept[2] = {NULL, NULL}, *profiles = NULL;
-	enum status status;
-
-	snprintf(reps, sizeof(reps), "%ld", o->reps);
-	run_words_shorthand(&o->set, "device=%s", o->device, &kept[0]);
-	run_words_shorthand(&o->set, "repetitions=%s", o->reps ? reps : NULL, &kept[1]);
-
-	const struct spec_overrides overrides = {o->set.items,	o->set.count, o->only.items,
-						 o->only.count, o->quick,     NULL};
-
-	if (check_arguments(o, e) || run_words_budget(o->budget, &o->budget_ns, e) ||
-	    run_words_profile_path(&o->profile_path, &profiles, e))
-		status = e->status;
-	else if (o->resume || campaign_is(o->args.items[0]))
-		status = run_many(o, &overrides, argc, argv, e);
-	else
-		status = run_one(o, &overrides, argc, argv, e);
-	free(profiles);
-	free(kept[0]);
-	free(kept[1]);
-	return status;
+	if (check_arguments(o, e) || run_words_read(&o->words, e))
+		return e->status;
+	if (o->resume || campaign_is(o->args.items[0]))
+		return run_many(o, argc, argv, e);
+	return run_one(o, argc, argv, e);
 }
 
 enum status cmd_run(int argc, char **argv, struct err *e)
 {
 	struct run_options o = {0};
 	const struct cli_flag flags[] = {
-	    {"quick", CLI_FLAG, &o.quick, NULL, "the spec's quick variant: fewer messages, shorter pauses", 0, 0},
+	    {"quick", CLI_FLAG, &o.words.quick, NULL, "the spec's quick variant: fewer messages, shorter pauses", 0, 0},
 	    {"out", CLI_STRING, &o.out, "DIR", "make the run directory inside DIR", 0, 0},
-	    {"set", CLI_LIST, &o.set, "KEY=VALUE", "change a setting in every point that has it", 0, 0},
-	    {"only", CLI_LIST, &o.only, "KEY=VALUE", "keep the points that match; the same key again: either", 0, 0},
-	    {"source", CLI_STRING, &o.source, "CMD", "command prefix that starts the source endpoint", 0, 0},
-	    {"sink", CLI_STRING, &o.sink, "CMD", "command prefix that starts the sink endpoint", 0, 0},
-	    {"device", CLI_STRING, &o.device, "DEV", "the RDMA device, as --set device=DEV", 0, 0},
-	    {"reps", CLI_INT, &o.reps, "N", "repetitions, as --set repetitions=N", 1, 100000},
+	    RUN_WORDS_FLAGS(o.words),
 	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with a campaign of one's own", 0, 0},
-	    {"profile-path", CLI_STRING, &o.profile_path, "DIR", "look for profiles in DIR first", 0, 0},
-	    {"mask", CLI_FLAG, &o.mask, NULL, "hide serial numbers, hardware addresses, hosts' names in the kept state",
-	     0, 0},
-	    {"budget", CLI_STRING, &o.budget, "TIME", "of a study, run the experiments that fit into so much time (8h)",
-	     0, 0},
+	    {"budget", CLI_STRING, &o.words.budget, "TIME",
+	     "of a study, run the experiments that fit into so much time (8h)", 0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL,
 	     "print the points with every setting and the time that each should take, and do nothing", 0, 0},
 	    {"quiet", CLI_FLAG, &o.quiet, NULL, "say nothing while measuring but what goes wrong", 0, 0},
@@ -320,7 +297,6 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 		status = help ? STATUS_OK : run(&o, argc, argv, e);
 	}
 	cli_list_free(&o.args);
-	cli_list_free(&o.set);
-	cli_list_free(&o.only);
+	run_words_free(&o.words);
 	return status;
 }

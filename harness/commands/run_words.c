@@ -1,6 +1,7 @@
 #include "commands/run_words.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/err.h"
@@ -8,34 +9,67 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 
-void run_words_shorthand(struct cli_list *set, const char *format, const char *text, char **keep)
+/* Another --set; `keep` holds its text. */
+static void add_shorthand(struct cli_list *set, char **keep)
 {
-	if (!text)
-		return;
-	*keep = fs_path(format, text);
 	set->items = or_abort(realloc(set->items, (set->count + 1) * sizeof(*set->items)));
 	set->items[set->count++] = *keep;
 }
 
-int run_words_budget(const char *text, int64_t *ns, struct err *e)
+static void read_shorthands(struct run_words *w)
+{
+	if (w->device) {
+		w->kept[0] = fs_path("device=%s", w->device);
+		add_shorthand(&w->set, &w->kept[0]);
+	}
+	if (w->reps) {
+		w->kept[1] = fs_path("repetitions=%ld", w->reps);
+		add_shorthand(&w->set, &w->kept[1]);
+	}
+}
+
+/* "30min", "8h". */
+static int read_budget(struct run_words *w, struct err *e)
 {
 	char why[256];
 
-	if (!text)
+	if (!w->budget)
 		return 0;
-	if (unit_parse(UNIT_TIME_NS, text, ns, why, sizeof(why)))
+	if (unit_parse(UNIT_TIME_NS, w->budget, &w->budget_ns, why, sizeof(why)))
 		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL, "%s", why);
-	if (*ns <= 0)
+	if (w->budget_ns <= 0)
 		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
 			       "must be more than no time; write it as 30min, 8h");
 	return 0;
 }
 
-int run_words_profile_path(const char **path, char **real, struct err *e)
+static int read_profile_path(struct run_words *w, struct err *e)
 {
-	*real = *path ? realpath(*path, NULL) : NULL;
-	if (*path && (!*real || setenv("KBTUNE_PROFILES", *real, 1)))
-		return err_sys(e, -errno, *path, "look for profiles there");
-	*path = *real;
+	w->profiles = w->profile_path ? realpath(w->profile_path, NULL) : NULL;
+	if (w->profile_path && (!w->profiles || setenv("KBTUNE_PROFILES", w->profiles, 1)))
+		return err_sys(e, -errno, w->profile_path, "look for profiles there");
+	w->profile_path = w->profiles;
 	return 0;
+}
+
+int run_words_read(struct run_words *w, struct err *e)
+{
+	read_shorthands(w);
+	w->overrides = (struct spec_overrides){
+	    .set = w->set.items,
+	    .set_count = w->set.count,
+	    .only = w->only.items,
+	    .only_count = w->only.count,
+	    .quick = w->quick,
+	};
+	return read_budget(w, e) ?: read_profile_path(w, e);
+}
+
+void run_words_free(struct run_words *w)
+{
+	cli_list_free(&w->set);
+	cli_list_free(&w->only);
+	free(w->kept[0]);
+	free(w->kept[1]);
+	free(w->profiles);
 }
