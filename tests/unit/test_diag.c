@@ -1,17 +1,7 @@
 #include "common/diag.h"
 
+#include "fixture_diag.h"
 #include "tap.h"
-
-static char *printed(const struct diag *d)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	diag_print(d, out);
-	fclose(out);
-	return text;
-}
 
 static void set_text(struct diag *d, const char *text)
 {
@@ -21,7 +11,7 @@ static void set_text(struct diag *d, const char *text)
 
 static void check(const struct diag *d, const char *want, const char *what)
 {
-	char *text = printed(d);
+	char *text = fixture_diag_text(d);
 
 	is_str(text, want, "%s", what);
 	free(text);
@@ -82,7 +72,7 @@ static void test_many(void)
 	for (unsigned i = 0; i < 60; i++)
 		diag_add(&d, i, 1, "wrong");
 	is_int((long long)d.count, 50, "fifty are kept");
-	text = printed(&d);
+	text = fixture_diag_text(&d);
 	contains(text, "f: and 10 more\n", "the rest are counted");
 	free(text);
 	diag_free(&d);
@@ -138,7 +128,7 @@ static void test_long_line(void)
 	diag_init(&d, "f");
 	set_text(&d, line);
 	diag_add(&d, 1, 501, "here");
-	text = printed(&d);
+	text = fixture_diag_text(&d);
 	shown = strchr(text, '\n') + 1;
 	caret = strchr(shown, '\n') + 1;
 	is_int(caret - shown - 1, 2 + 3 + 160 + 3, "160 characters of a long line, cut at both ends");
@@ -150,7 +140,7 @@ static void test_long_line(void)
 	diag_init(&d, "f");
 	set_text(&d, line);
 	diag_add(&d, 1, 1000, "end");
-	text = printed(&d);
+	text = fixture_diag_text(&d);
 	shown = strchr(text, '\n') + 1;
 	caret = strchr(shown, '\n') + 1;
 	is_int(shown[strcspn(caret, "^")], line[999], "at the end of the line");

@@ -3,6 +3,7 @@
 #include "observatory/observatory_spec.h"
 
 #include "common/yaml_make.h"
+#include "fixture_diag.h"
 #include "tap.h"
 
 #define OPERATION(name, modes, rest) "{\"name\": \"" name "\", \"modes\": [" modes "], " rest "}"
@@ -17,17 +18,6 @@ static const char *const devices[] = {"mlx5_0", "mlx5_1"};
 struct outcome {
 	char *spec, *errors, *warnings;
 };
-
-static char *shown(const struct diag *d)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	diag_print(d, out);
-	fclose(out);
-	return text;
-}
 
 static struct outcome outcome_of(const char *config, const char *transport)
 {
@@ -44,7 +34,8 @@ static struct outcome outcome_of(const char *config, const char *transport)
 		observatory_config_check(root, config, strlen(config), &d, &warnings);
 	if (!d.count)
 		spec = observatory_spec_make(root, &request, &d, &warnings);
-	o = (struct outcome){spec ? yaml_make_dump(spec) : strdup(""), shown(&d), shown(&warnings)};
+	o = (struct outcome){spec ? yaml_make_dump(spec) : strdup(""), fixture_diag_text(&d),
+			     fixture_diag_text(&warnings)};
 	yaml_free(spec);
 	yaml_free(root);
 	diag_free(&d);
