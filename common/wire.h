@@ -1,6 +1,7 @@
 /*
- * What coordinator and endpoint say to each other (protocol 2): JSON objects with a "type", one a
- * line, over the endpoint's standard input and output; a "done" is followed by its columns' bytes.
+ * What coordinator and endpoint say to each other (protocol 3): JSON objects with a "type", one a
+ * line, over the endpoint's standard input and output; a "done" is followed by its columns' bytes and
+ * the end of a line, so that what passes on whole lines only passes them on, too.
  * docs/protocol.md lists the messages. What arrives is untrusted: lines are bounded, types checked
  * by who uses them.
  */
@@ -13,8 +14,11 @@
 
 struct err;
 
-#define WIRE_PROTOCOL 2
+#define WIRE_PROTOCOL 3
 #define WIRE_LINE_MAX (1024 * 1024)
+
+/* Of raw columns: they are the machine's. */
+#define WIRE_BYTE_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big")
 
 /* A byte stream being cut into lines. */
 struct wire {

@@ -305,8 +305,9 @@ static json_t *hello_message(void)
 			boot_id[strcspn(boot_id, "\n")] = '\0';
 		fclose(f);
 	}
-	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:i}", "type", "hello", "protocol", WIRE_PROTOCOL, "version",
-			 kblat_version, "host", host, "boot_id", boot_id, "pid", (int)getpid());
+	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:i}", "type", "hello", "protocol", WIRE_PROTOCOL, "version",
+			 kblat_version, "byte_order", WIRE_BYTE_ORDER, "host", host, "boot_id", boot_id, "pid",
+			 (int)getpid());
 }
 
 static int serve(struct endpoint *ep)

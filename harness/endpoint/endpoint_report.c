@@ -97,7 +97,7 @@ int endpoint_send_columns(const struct endpoint *ep)
 
 	for (unsigned i = 0; !rc && i < ep->recorder.columns; i++)
 		rc = fs_write_fd(ep->out, ep->recorder.column[i].data, ep->worker.entries * sizeof(int64_t));
-	return rc;
+	return rc ? rc : fs_write_fd(ep->out, "\n", 1);
 }
 
 /* The first of what went wrong. */

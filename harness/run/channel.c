@@ -13,6 +13,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "run/channel.h"
+#include "run/hello.h"
 
 #define HELLO_MS      60000 /* a login elsewhere, or a machine that is busy with being tuned, takes its time */
 #define RAW_MS	      30000
@@ -313,19 +314,13 @@ int channel_greet(struct channel *c, struct err *e)
 {
 	size_t who;
 	int rc = channel_wait((struct channel *const[]){c}, 1, channel_now_ms() + HELLO_MS, &who, &c->hello, e);
-	const char *type = json_string_value(json_object_get(c->hello, "type"));
-	json_int_t protocol = json_integer_value(json_object_get(c->hello, "protocol"));
 
 	if (rc < 0)
 		return rc;
 	if (rc == 0)
 		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "endpoint does not say hello within %d s",
 			       HELLO_MS / 1000);
-	if (strcmp(type, "hello") || protocol != WIRE_PROTOCOL)
-		return err_set(e, -EPROTO, STATUS_FAILED, c->name, NULL,
-			       "endpoint speaks another protocol (%lld, not %d); use the same kblat on both hosts",
-			       (long long)protocol, WIRE_PROTOCOL);
-	return 0;
+	return hello_check(c->hello, c->name, e);
 }
 
 static void close_fd(int fd)

@@ -41,6 +41,15 @@ static int store_column(struct peer *p, const char *dir, const char *name, uint3
 	return rc;
 }
 
+static int columns_check_end(void *arg, const void *data, size_t size, struct err *e)
+{
+	const struct peer *p = arg;
+
+	if (size == 1 && *(const char *)data == '\n')
+		return 0;
+	return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint's columns do not end where they must");
+}
+
 static bool is_column_of(const struct peer *p, const char *name)
 {
 	for (const struct kernel_column *c = p->flow->kernel->columns; c->name; c++)
@@ -67,7 +76,7 @@ int columns_store(struct peer *p, const json_t *done, uint32_t messages, const c
 					   : err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL,
 						     "endpoint sends a column that its kernel does not have");
 	}
-	return rc;
+	return rc ? rc : channel_raw(&p->channel, 1, columns_check_end, p, e);
 }
 
 static int shorten_column(const char *path, uint64_t count, struct err *e)

@@ -24,7 +24,7 @@ make_params() {
 @test "it says hello with its protocol, and ends with its input" {
 	run say
 	[ "$status" -eq 0 ]
-	assert_contains "$output" '"protocol":2'
+	assert_contains "$output" '"protocol":3'
 }
 
 @test "nonsense, unknown orders and orders out of turn are errors, and it goes on" {
@@ -75,4 +75,43 @@ json.dump(d, open('bad.json', 'w'))"
 	[ "$status" -eq 0 ]
 	assert_contains "$output" '"type":"opened"'
 	[ -z "$(shm_files)" ]
+}
+
+@test "an endpoint of another protocol, version or byte order is refused, with its host" {
+	make_params
+	for change in 's/"protocol":[0-9]*/"protocol":2/' 's/"version":"[^"]*"/"version":"0.0.9"/' 's/"byte_order":"[^"]*"/"byte_order":"middle"/'; do
+		cat >other <<-SH
+			#!/bin/sh
+			"\$@" | sed -u '$change'
+		SH
+		chmod +x other
+		run "$KBLAT" run s.yaml --out runs --sink "$PWD/other"
+		echo "$output"
+		[ "$status" -eq 1 ]
+		assert_contains "$output" "$(hostname)"
+		case $change in
+		*protocol*) assert_contains "$output" "speaks protocol 2, not 3" ;;
+		*version*) assert_contains "$output" "is kblat 0.0.9" ;;
+		*) assert_contains "$output" "is middle-endian" ;;
+		esac
+	done
+}
+
+@test "a launcher that passes on whole lines only is enough: columns end in one" {
+	spec l <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 1, warmup: 10, repetitions: 2}
+	YAML
+	cat >by-lines <<-'PY'
+		#!/usr/bin/python3
+		import os, subprocess, sys
+		endpoint = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+		for line in endpoint.stdout:
+		    if line.endswith(b'\n'):
+		        os.write(1, line)
+	PY
+	chmod +x by-lines
+	run "$KBLAT" run l.yaml --out runs --source "$PWD/by-lines" --sink "$PWD/by-lines"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	"$KBLAT" verify "$(tail -n 1 <<<"$output")"
 }
