@@ -30,9 +30,11 @@ struct block {
 	/* in summary.json, and before a dot in claims: "pacing"; of a flow "small.pacing" */
 	const char *name;
 	bool in_reps; /* said of each repetition, too */
+	/* Said of all flows of a point together, without a flow's name, and of each of them. */
+	bool of_point;
 	/* Of these repetitions together: an object with the statistics, null where there is no
-	 * value, and whatever else explains them. NULL: such a flow has no such block. `granted`:
-	 * what both sides' transports say that they were given (point.json), or NULL. */
+	 * value, and whatever else explains them. NULL: such a flow has no such block. The
+	 * function itself is NULL where whoever summarises the point adds it. `granted`: what both sides' transports say that they were given (point.json), or NULL. */
 	json_t *(*make)(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted);
 	const struct block_statistic *statistics; /* key NULL ends; in the order of columns */
 };

@@ -74,8 +74,8 @@ void flow_summary_blocks(const struct flow_summary *s, size_t first, size_t coun
 			 json_t *to)
 {
 	for (size_t i = 0; count && blocks[i]; i++) {
-		json_t *block =
-		    !alone || blocks[i]->in_reps ? blocks[i]->make(s->flow, s->reps + first, count, granted) : NULL;
+		const bool is_said = blocks[i]->make && (!alone || blocks[i]->in_reps);
+		json_t *block = is_said ? blocks[i]->make(s->flow, s->reps + first, count, granted) : NULL;
 
 		if (block)
 			set_new(s, to, blocks[i]->name, block);

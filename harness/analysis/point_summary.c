@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/fairness.h"
 #include "analysis/flow_summary.h"
 #include "analysis/interference.h"
 #include "analysis/validity.h"
@@ -161,6 +162,7 @@ static json_t *build_rep(struct work *w, size_t index, struct err *e)
 	rep = json_pack("{s:I, s:o}", "rep", (json_int_t)w->flows[0].reps[index].number, "metrics", metrics);
 	for (size_t i = 0; i < w->layout->flow_count; i++)
 		flow_summary_blocks(&w->flows[i], index, 1, true, said_of_flow(w, "granted", w->flows[i].flow), rep);
+	fairness_add(w->flows, w->layout->flow_count, index, 1, true, rep);
 	return rep;
 }
 
@@ -327,6 +329,7 @@ static json_t *assemble(const struct work *w, json_t *metrics, json_t *reps)
 	}
 	for (size_t i = 0; i < w->layout->flow_count; i++)
 		add_flow_facts(w, &w->flows[i], point);
+	fairness_add(w->flows, w->layout->flow_count, 0, w->rep_count, false, point);
 	json_object_set_new(point, "metrics", metrics);
 	json_object_set_new(point, "reps", reps);
 	return point;

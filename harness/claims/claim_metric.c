@@ -119,6 +119,14 @@ static void list_metrics(const char *const *series, const char **names)
 	names[count] = NULL;
 }
 
+/* Said of all flows of a point together. */
+static bool is_of_point(const struct claim_metric *m)
+{
+	const struct block *block = block_find(m->of);
+
+	return block && block->of_point;
+}
+
 static void check_flow(const struct check *c, const struct claim_metric *m, const struct claim_metric_names *n)
 {
 	char text[SUGGESTION_MAX];
@@ -126,7 +134,7 @@ static void check_flow(const struct check *c, const struct claim_metric *m, cons
 	if (*m->flow && n->flows && !is_among(m->flow, n->flows))
 		complain_of(c, "no point has a flow '%.32s'%s", m->flow,
 			    suggestion(suggest(m->flow, n->flows), text, sizeof(text)));
-	else if (!*m->flow && n->flows && n->only_flows)
+	else if (!*m->flow && n->flows && n->only_flows && !is_of_point(m))
 		complain_of(c, "'metric' must name the flow, too: all points have flows; did you mean '%s.%.63s'?",
 			    n->flows[0], m->text);
 }

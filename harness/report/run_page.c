@@ -44,6 +44,9 @@ static const struct {
      "Rings: the most of a line; squares: half of it, with the size at which it is reached. Where dots are numbered: "
      "the "
      "depth."},
+    {"shares", "Shares of the flows",
+     "What part of the bytes each flow moved while all were under way: the mean of the repetitions, and their range. "
+     "The dashed line is an even share."},
     {"axis", "Against a setting", "Medians; the bars reach from P10 to P90."},
     {"surface", "Surfaces", "Medians over two settings."},
 };

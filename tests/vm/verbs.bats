@@ -234,6 +234,20 @@ all_arrive() {
 		"[('completed', 500, 500, True), ('completed', 500, 500, True)]"
 }
 
+@test "two streams on one device share it: shares that add up, for each operation" {
+	spec shares <<-'YAML'
+		settings: {kernel: stream, transport: verbs, flows: large small, until: first, depth: 1, warmup: 1, repetitions: 1, poll: event,
+		  large.size: 1MiB, large.messages: 6, small.size: 4KiB, small.messages: 100000}
+		matrix: [{op: [write, read, write_imm, send]}]
+	YAML
+	run "$KBLAT" run shares.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/summary.json" '[round(sum(p[f + ".fairness"]["share"] for f in ("large", "small")), 6) for p in d["points"]]')" \
+		"[1.0, 1.0, 1.0, 1.0]"
+}
+
 @test "settings that contradict each other are refused before anything starts" {
 	local -a pairs=(
 		'op=write qp=ud|op write and qp ud'
