@@ -159,7 +159,7 @@ static double jain_of_moved(const struct moved *flows, size_t count, int part)
 	return jain;
 }
 
-static void add_flow(struct moved *m, struct moved *in_rep, size_t rep, const double *edges)
+static void moved_add(struct moved *m, struct moved *in_rep, size_t rep, const double *edges)
 {
 	struct way w;
 
@@ -177,7 +177,7 @@ static void add_flow(struct moved *m, struct moved *in_rep, size_t rep, const do
 	}
 }
 
-static void add_rep(struct contest *c, size_t rep)
+static void contest_add(struct contest *c, size_t rep)
 {
 	struct moved *in_rep = or_abort(calloc(c->count, sizeof(*in_rep)));
 	double edges[EDGES];
@@ -189,7 +189,7 @@ static void add_rep(struct contest *c, size_t rep)
 			edges[i] = (double)c->from + length * (double)i / FAIRNESS_WINDOWS;
 		edges[EDGES - 1] = (double)c->to;
 		for (size_t i = 0; i < c->count; i++)
-			add_flow(&c->flows[i], &in_rep[i], rep, edges);
+			moved_add(&c->flows[i], &in_rep[i], rep, edges);
 		for (int i = 0; i < FAIRNESS_WINDOWS; i++)
 			c->jain_min = fmin(c->jain_min, jain_of_moved(in_rep, c->count, i));
 		for (size_t i = 0; i < c->count; i++)
@@ -240,7 +240,7 @@ static json_t *shares_json(const struct contest *c)
 	return shares;
 }
 
-static json_t *point_json(const struct contest *c, bool alone)
+static json_t *fairness_point_json(const struct contest *c, bool alone)
 {
 	const bool shared = c->seconds > 0;
 	json_t *j =
@@ -254,7 +254,7 @@ static json_t *point_json(const struct contest *c, bool alone)
 	return j;
 }
 
-static json_t *flow_json(const struct contest *c, const struct moved *m)
+static json_t *fairness_flow_json(const struct contest *c, const struct moved *m)
 {
 	const bool shared = c->seconds > 0;
 	double bytes = 0, quantum_bytes = 0;
@@ -279,7 +279,7 @@ static void warn_of_spread(const struct contest *c, json_t *warnings)
 					   c->spread_ns / 1e6, 100 * c->spread_share));
 }
 
-static bool is_comparable(const struct flow_summary *s)
+static bool is_stream(const struct flow_summary *s)
 {
 	return s->flow->counts_loss && layout_column(s->flow, "t_subm") >= 0 && layout_column(s->flow, "t_comp") >= 0;
 }
@@ -291,19 +291,19 @@ void fairness_add(const struct flow_summary *flows, size_t flow_count, size_t fi
 	    .flows = or_abort(calloc(flow_count + 1, sizeof(*c.flows))), .jain_min = NAN, .spread_ns = -1};
 
 	for (size_t i = 0; i < flow_count; i++)
-		if (is_comparable(&flows[i]))
+		if (is_stream(&flows[i]))
 			c.flows[c.count++].flow = &flows[i];
 	for (size_t i = first; c.count > 1 && i < first + count; i++)
-		add_rep(&c, i);
+		contest_add(&c, i);
 	if (c.count < 2 || !count)
 		c.count = 0;
 	else
-		json_object_set_new(to, fairness_block.name, point_json(&c, alone));
+		json_object_set_new(to, fairness_block.name, fairness_point_json(&c, alone));
 	for (size_t i = 0; i < c.count; i++) {
 		char key[FLOWS_KEY_MAX];
 
 		json_object_set_new(to, flows_key(c.flows[i].flow->flow->name, fairness_block.name, key, sizeof(key)),
-				    flow_json(&c, &c.flows[i]));
+				    fairness_flow_json(&c, &c.flows[i]));
 	}
 	if (!alone)
 		warn_of_spread(&c, json_object_get(to, "warnings"));

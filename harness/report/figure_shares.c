@@ -44,7 +44,7 @@ static struct part part_of(const struct report_point *p, const char *flow, size_
 	return all;
 }
 
-static bool is_shared(const struct report_point *p, const char *flow)
+static bool has_shares(const struct report_point *p, const char *flow)
 {
 	for (size_t i = 0; i < FAIRNESS_WINDOWS; i++)
 		if (part_of(p, flow, i).count)
@@ -57,7 +57,7 @@ static size_t shared_flows(const struct report_point *p)
 	size_t count = 0;
 
 	for (size_t i = 0; i < p->layout.flow_count; i++)
-		count += is_shared(p, p->layout.flows[i].name);
+		count += has_shares(p, p->layout.flows[i].name);
 	return count;
 }
 
@@ -100,7 +100,7 @@ static void set_shares_lines(struct figures *f, const struct report_point *p)
 	figure_set_array(f, "lines", p->layout.flow_count);
 	for (size_t i = 0; i < p->layout.flow_count; i++) {
 		const char *flow = p->layout.flows[i].name;
-		char *label = is_shared(p, flow) ? line_label(p, flow) : fs_path("%s", "");
+		char *label = has_shares(p, flow) ? line_label(p, flow) : fs_path("%s", "");
 
 		figure_set_item(f, "lines", i, label);
 		longest = strlen(label) > longest ? strlen(label) : longest;
