@@ -14,16 +14,19 @@ VM      := yes
 CPUS    := $(shell nproc)
 Q       := $(if $(V),,@)
 
-VERSION := 0.1.0
+# The version is the newest of debian/changelog; a tarball knows its commit from common/commit (.gitattributes).
+VERSION := $(shell awk -F'[()]' 'NR == 1 {print $$2}' debian/changelog)
+COMMIT  := $(shell grep -v Format common/commit | cut -c1-12)
+ifeq ($(COMMIT),)
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD 2>/dev/null || echo +)
+endif
 
 comma   := ,
 WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-missing-field-initializers
 CFLAGS  := -O2 -g -fno-omit-frame-pointer
 SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DSTATS_KEPT_MAX=64)
 
-DEFINES = -DKBLAT_DATADIR='"$(PREFIX)/share/kblat"'
-ALL_CFLAGS = -std=gnu11 $(DEFINES) -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) $(CFLAGS) $(SANFLAGS)
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) $(CFLAGS) $(SANFLAGS)
 LDFLAGS := -Wl,-z,now -Wl,-z,relro
 LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lz -lrt -lm
 
@@ -131,15 +134,61 @@ $(BUILD)/litmus: tests/litmus/shmem_ring.cpp
 $(BUILD)/tsan: tests/unit/test_shmem_order.c $(LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=thread -o $@ $< $(LIB) $(LIBS)
 
-install: all
-	install -D -m 755 $(BUILD)/kblat '$(DESTDIR)$(PREFIX)/bin/kblat'
-	install -D -m 755 $(BUILD)/kbtune '$(DESTDIR)$(PREFIX)/bin/kbtune'
-	install -d '$(DESTDIR)$(PREFIX)/share/kblat/plots' '$(DESTDIR)$(PREFIX)/share/man/man1'
-	for f in $$(find profiles -type f); do install -D -m 644 $$f '$(DESTDIR)$(PREFIX)/share/kblat/'$$f || exit 1; done
-	install -m 644 plots/*.gp '$(DESTDIR)$(PREFIX)/share/kblat/plots'
-	install -m 644 docs/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1'
-	for f in $$(find experiments -name spec.yaml -o -name README.md); do \
-		install -D -m 644 $$f '$(DESTDIR)$(PREFIX)/share/kblat/'$$f || exit 1; done
+# -- installing --------------------------------------------------------------------------------------------------------
+
+# Man pages and completions are made from the programs' own tables (docs/man/generate).
+MAN     := $(BUILD)/man
+man: $(MAN)/made
+$(MAN)/made: $(BUILD)/kblat $(BUILD)/kbtune $(wildcard docs/man/*)
+	@common/deps man
+	@echo '  MAN   $(MAN)'
+	$(Q)rm -rf $(MAN)
+	$(Q)docs/man/generate $(BUILD)/kblat $(BUILD)/kbtune $(MAN)
+	$(Q)touch $@
+
+install: install-kblat install-kbtune
+install-kblat install-kbtune: install-%: all man
+	@$(MAKE) --no-print-directory BUILD=$(BUILD) PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' put-$*
+
+# Copies what is built. A program finds its data in share/ beside its bin/ (common/datadir.h), so the prefix may be any.
+to       = $(DESTDIR)$(PREFIX)
+UNITS   := lib/systemd/system
+BASHDIR := share/bash-completion/completions
+ZSHDIR  := share/zsh/site-functions
+put      = install -D -m $1 '$2' '$(to)/$3'
+# put_pages PROGRAM
+define put_pages
+	for f in $(MAN)/$1.1 $(MAN)/$1-*.[15]; do install -D -m 644 $$f "$(to)/share/man/man$${f##*.}/$${f##*/}" || exit 1; done
+	$(call put,644,$(MAN)/$1.bash,$(BASHDIR)/$1)
+	$(call put,644,$(MAN)/$1.zsh,$(ZSHDIR)/_$1)
+endef
+
+put-kblat:
+	$(call put,755,$(BUILD)/kblat,bin/kblat)
+	for f in plots/*.gp; do install -D -m 644 $$f '$(to)/share/kblat/'$$f || exit 1; done
+	for f in $$(find experiments -name runs -prune -o -type f ! -path experiments/quickstart/run -print); do \
+		install -D -m $$(test -x $$f && echo 755 || echo 644) $$f '$(to)/share/kblat/'$$f || exit 1; done
+	for f in docs/*.md; do install -D -m 644 $$f '$(to)/share/doc/kblat/'$${f#docs/} || exit 1; done
+	$(call put,644,docs/systemd/README.md,share/doc/kblat/kernel-check.md)
+	$(call put,755,docs/systemd/kernel-check,libexec/kblat/kernel-check)
+	$(call put,644,docs/systemd/kblat-kernel-check.timer,$(UNITS)/kblat-kernel-check.timer)
+	sed 's|@PREFIX@|$(PREFIX)|' docs/systemd/kblat-kernel-check.service.in >'$(to)/$(UNITS)/kblat-kernel-check.service'
+	chmod 644 '$(to)/$(UNITS)/kblat-kernel-check.service'
+	$(call put_pages,kblat)
+
+put-kbtune:
+	$(call put,755,$(BUILD)/kbtune,bin/kbtune)
+	for f in $$(find profiles -type f); do install -D -m 644 $$f '$(to)/share/kbtune/'$$f || exit 1; done
+	$(call put_pages,kbtune)
+
+# A tarball of what is committed: the same bytes each time.
+DIST := $(BUILD)/kblat-$(VERSION).tar
+dist:
+	@mkdir -p $(BUILD)
+	@git diff --quiet HEAD || echo 'dist: changes that are not committed are left out' >&2
+	$(Q)git -c tar.umask=0022 archive --format=tar --prefix=kblat-$(VERSION)/ -o $(DIST) HEAD
+	$(Q)gzip -9nf $(DIST)
+	@echo '$(DIST).gz'
 
 units: $(UNIT)
 tests: all units $(BUILD)/vm-verbs-test $(BUILD)/vm-host-view $(if $(SAN),fuzzers)
@@ -241,5 +290,5 @@ $(BUILD)/vm-host-view: tests/vm/host_view.c
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run check test units tests lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order install clean FORCE
+.PHONY: all deps run check test units tests lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist clean FORCE
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

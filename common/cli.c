@@ -322,10 +322,25 @@ static void help_flag(const char *name, const char *metavar, const char *help, F
 	cli_print_item(flag, INDENT, help, out);
 }
 
+static struct {
+	cli_help_writer *write;
+	void *arg;
+} diverted;
+
+void cli_help_divert(cli_help_writer *write, void *arg)
+{
+	diverted.write = write;
+	diverted.arg = arg;
+}
+
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out)
 {
 	struct fill usage = {.out = out, .bare = true, .brackets = true};
 
+	if (diverted.write) {
+		diverted.write(diverted.arg, c, flags);
+		return;
+	}
 	usage.column = usage.indent = fprintf(out, "Usage: %s %s ", program, c->name);
 	wrap(&usage, c->synopsis);
 	fputc('\n', out);

@@ -63,6 +63,10 @@ void cli_print_item(const char *name, int column, const char *text, FILE *out);
 /* Usage, summary, details, flags, wrapped at 80 columns. */
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out);
 
+/* From now on cli_help() calls `write` instead; NULL: it prints again. */
+typedef void cli_help_writer(void *arg, const struct cli_command *c, const struct cli_flag *flags);
+void cli_help_divert(cli_help_writer *write, void *arg);
+
 /* Flush stdout and report what a full disk or a closed pipe did to it: 0 or a negative errno. Call
  * before exit. */
 int cli_close_stdout(void);

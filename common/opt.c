@@ -395,8 +395,7 @@ int opt_load(const struct opt *table, const json_t *params, void *settings, stru
  * Help.
  */
 
-/* "size=BYTES", "qp=rc|uc|ud" */
-static void describe_name(const struct opt *o, char *buf, size_t size)
+char *opt_usage(const struct opt *o, char *buf, size_t size)
 {
 	const char *metavar = types[o->type].metavar;
 	size_t used;
@@ -406,38 +405,36 @@ static void describe_name(const struct opt *o, char *buf, size_t size)
 		used = strlen(buf);
 		snprintf(buf + used, size - used, "%s%s", c == o->choices ? "" : "|", *c);
 	}
+	return buf;
 }
 
-/* ", 1B..1GiB" */
-static void describe_range(const struct opt *o, char *buf, size_t size)
+char *opt_limits(const struct opt *o, char *buf, size_t size)
 {
 	enum unit unit = types[o->type].unit;
 	char min[48], max[48];
+	size_t used = (size_t)snprintf(buf, size, "default %s", *o->deflt ? o->deflt : "none");
 
-	buf[0] = '\0';
-	if (!types[o->type].is_number || !is_ranged(o))
-		return;
+	if (used >= size || !types[o->type].is_number || !is_ranged(o))
+		return buf;
 	unit_format(unit, o->min, min, sizeof(min));
 	if (o->max == INT64_MAX)
-		snprintf(buf, size, ", at least %s", min);
+		snprintf(buf + used, size - used, ", at least %s", min);
 	else
-		snprintf(buf, size, ", %s..%s", min, unit_format(unit, o->max, max, sizeof(max)));
+		snprintf(buf + used, size - used, ", %s..%s", min, unit_format(unit, o->max, max, sizeof(max)));
+	return buf;
 }
 
 void opt_help(const struct opt *table, FILE *out)
 {
-	char name[128], range[112];
+	char usage[OPT_USAGE_MAX], limits[OPT_USAGE_MAX];
 	int width = 0;
 
 	for (const struct opt *o = table; o->name; o++) {
-		describe_name(o, name, sizeof(name));
-		if ((int)strlen(name) > width)
-			width = (int)strlen(name);
+		opt_usage(o, usage, sizeof(usage));
+		if ((int)strlen(usage) > width)
+			width = (int)strlen(usage);
 	}
-	for (const struct opt *o = table; o->name; o++) {
-		describe_name(o, name, sizeof(name));
-		describe_range(o, range, sizeof(range));
-		fprintf(out, "  %-*s   %s (default %s%s)\n", width, name, o->help, *o->deflt ? o->deflt : "none",
-			range);
-	}
+	for (const struct opt *o = table; o->name; o++)
+		fprintf(out, "  %-*s   %s (%s)\n", width, opt_usage(o, usage, sizeof(usage)), o->help,
+			opt_limits(o, limits, sizeof(limits)));
 }

@@ -75,6 +75,13 @@ char *opt_text(const struct opt *o, const json_t *value, char *buf, size_t size)
  * point was made. Keys of other tables are ignored. */
 int opt_load(const struct opt *table, const json_t *params, void *settings, struct err *e);
 
+/* How it is written: "size=BYTES", "qp=rc|uc|ud". Returns `buf`. */
+#define OPT_USAGE_MAX 160
+char *opt_usage(const struct opt *o, char *buf, size_t size);
+
+/* "default 32B, 1B..1GiB". Returns `buf`. */
+char *opt_limits(const struct opt *o, char *buf, size_t size);
+
 /* "  size=BYTES   payload of a message (default 32B, 1B..1GiB)", one row a line, aligned. */
 void opt_help(const struct opt *table, FILE *out);
 

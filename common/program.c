@@ -5,9 +5,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/describe.h"
 #include "common/diag.h"
+#include "common/json.h"
+#include "common/version.h"
 
 #define MAX_COMMANDS 32
+
+/* "Exit status: 0 it is so, 1 it failed." */
+static void print_statuses(const struct program *p, FILE *out)
+{
+	char text[600] = "Exit status:";
+
+	for (const struct program_status *s = p->statuses; s->meaning; s++) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, " %d %s%s", (int)s->status, s->meaning,
+			 s[1].meaning ? "," : ".");
+	}
+	cli_print_text(text, out);
+}
 
 static void print_help(const struct program *p, FILE *out)
 {
@@ -26,7 +43,7 @@ static void print_help(const struct program *p, FILE *out)
 	snprintf(more, sizeof(more), "\n`%s SUBCOMMAND --help` or `%s help SUBCOMMAND` says more; %s(1) says all.\n",
 		 p->name, p->name, p->name);
 	cli_print_text(more, out);
-	cli_print_text(p->statuses, out);
+	print_statuses(p, out);
 }
 
 static const struct program_command *find(const struct program *p, const char *name)
@@ -51,11 +68,31 @@ static enum status refuse_command(const struct program *p, const char *name, str
 	return STATUS_USAGE;
 }
 
+static void print_version(const struct program *p, FILE *out)
+{
+	fprintf(out, "%s %s (%s)\ncompiler: %s\nlibraries: ", p->name, kblat_version, kblat_commit, kblat_compiler);
+	libraries_print(p->libraries, out);
+	fputc('\n', out);
+}
+
+/* All tables, for programs. */
+static void print_description(const struct program *p, FILE *out)
+{
+	json_t *description = describe_program(p);
+
+	json_print(description, out);
+	json_decref(description);
+}
+
 static enum status help(const struct program *p, int argc, char **argv, struct err *e)
 {
 	const struct program_command *c = argc > 1 ? find(p, argv[1]) : NULL;
 	char *ask[] = {argc > 1 ? argv[1] : NULL, (char[]){"--help"}, NULL};
 
+	if (argc > 1 && !strcmp(argv[1], "--json")) {
+		print_description(p, stdout);
+		return STATUS_OK;
+	}
 	if (argc > 1)
 		return c ? c->run(2, ask, e) : refuse_command(p, argv[1], e);
 	print_help(p, stdout);
@@ -71,7 +108,7 @@ static enum status run_command(const struct program *p, int argc, char **argv, s
 		return STATUS_USAGE;
 	}
 	if (!strcmp(argv[1], "--version")) {
-		printf("%s %s (%s)\n", p->name, p->version, p->commit);
+		print_version(p, stdout);
 		return STATUS_OK;
 	}
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

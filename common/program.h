@@ -1,14 +1,16 @@
 /*
  * A program made of subcommands: dispatch, help, "did you mean", --version, the error printed, the
- * exit status. Both programs' main() are a table and a call.
+ * exit status. Both programs' main() are tables and a call.
  */
 #ifndef KBLAT_COMMON_PROGRAM_H
 #define KBLAT_COMMON_PROGRAM_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "common/cli.h"
 #include "common/err.h"
+#include "common/library.h"
 
 struct program_command {
 	const struct cli_command *cli; /* NULL ends a table */
@@ -16,11 +18,17 @@ struct program_command {
 	bool hidden; /* for the program itself, not for people */
 };
 
+struct program_status {
+	enum status status;
+	const char *meaning; /* NULL ends a table */
+};
+
 struct program {
-	const char *name, *version, *commit;
-	const char *about;    /* paragraphs for the help */
-	const char *statuses; /* likewise: what exit statuses mean */
+	const char *name;
+	const char *about; /* paragraphs for the help */
+	const struct program_status *statuses;
 	const struct program_command *commands;
+	const struct library *libraries; /* for --version */
 };
 
 /* What main() returns. */

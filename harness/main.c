@@ -1,6 +1,6 @@
 #include "commands/commands.h"
+#include "commands/kblat_libraries.h"
 #include "common/program.h"
-#include "common/version.h"
 
 static const struct program_command commands[] = {
     {&cmd_run_cli, cmd_run, false},	     {&cmd_list_cli, cmd_list, false},
@@ -12,18 +12,26 @@ static const struct program_command commands[] = {
     {&cmd_endpoint_cli, cmd_endpoint, true}, {.cli = NULL},
 };
 
+static const struct program_status statuses[] = {
+    {STATUS_OK, "it is so"},
+    {STATUS_FAILED, "it failed"},
+    {STATUS_USAGE, "wrong usage or bad input"},
+    {STATUS_NO, "the answer is no"},
+    {STATUS_UNDECIDED, "undecided"},
+    {STATUS_IMPOSSIBLE, "not possible on this machine"},
+    {.meaning = NULL},
+};
+
 int main(int argc, char **argv)
 {
 	const struct program kblat = {
 	    .name = "kblat",
-	    .version = kblat_version,
-	    .commit = kblat_commit,
 	    .about = "A kernel-bypass latency laboratory: runs latency kernels over InfiniBand verbs and over what\n"
 		     "people use instead, keeps raw time stamps next to the state of the machine, and says when a\n"
 		     "number is not valid.\n",
-	    .statuses = "Exit status: 0 it is so, 1 it failed, 2 wrong usage or bad input, 3 the answer is no,\n"
-			"4 undecided, 77 not possible on this machine.\n",
+	    .statuses = statuses,
 	    .commands = commands,
+	    .libraries = kblat_libraries,
 	};
 
 	return program_main(&kblat, argc, argv);

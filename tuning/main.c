@@ -1,5 +1,5 @@
 #include "common/program.h"
-#include "common/version.h"
+#include "tuning/commands/kbtune_libraries.h"
 #include "tuning/commands/tune_commands.h"
 
 static const struct program_command commands[] = {
@@ -18,15 +18,22 @@ static const struct program_command commands[] = {
     {.cli = NULL},
 };
 
+static const struct program_status statuses[] = {
+    {STATUS_OK, "it is so"},
+    {STATUS_FAILED, "it failed"},
+    {STATUS_USAGE, "wrong usage or bad input"},
+    {STATUS_NO, "the answer is no (drift)"},
+    {STATUS_IMPOSSIBLE, "not possible on this machine"},
+    {.meaning = NULL},
+};
+
 static const struct program kbtune = {
     .name = "kbtune",
-    .version = kblat_version,
-    .commit = kblat_commit,
     .about = "Quiets a machine, proves that it is quiet, and puts it back: cpusets, interrupts, PM QoS, tuned and\n"
 	     "what belongs to them, as one transaction that can be planned, verified and undone.\n",
-    .statuses = "Exit status: 0 it is so, 1 it failed, 2 wrong usage or bad input, 3 the answer is no (drift),\n"
-		"77 not possible on this machine.\n",
+    .statuses = statuses,
     .commands = commands,
+    .libraries = kbtune_libraries,
 };
 
 int main(int argc, char **argv)

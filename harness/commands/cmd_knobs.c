@@ -35,6 +35,8 @@ static enum status run_asked(struct run_words *w, const struct cli_list *args, s
 	if (run_words_read(w, e))
 		return STATUS_USAGE;
 	o->spec = args->count ? args->items[0] : NULL;
+	if (o->spec && !o->resume)
+		run_words_find(w, &o->spec, &o->out);
 	o->source = w->source;
 	o->sink = w->sink;
 	o->profile_path = w->profile_path;

@@ -2,141 +2,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "commands/commands.h"
+#include "commands/list_tables.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/sysroot.h"
 #include "common/text.h"
 #include "common/yaml.h"
-#include "kernels/kernel.h"
-#include "point/settings.h"
-#include "transports/transport.h"
+#include "spec/experiments.h"
 #include "transports/verbs_device.h"
 
 const struct cli_command cmd_list_cli = {
     .name = "list",
-    .synopsis = "[experiments|kernels|transports|devices] [--json]",
-    .summary = "list experiments, kernels and transports with their settings, RDMA devices",
-    .details = "Experiments are looked for in ./experiments, else in the directory $KBLAT_EXPERIMENTS, else where "
-	       "kblat was installed.",
+    .synopsis = "[experiments|kernels|settings|transports|statistics|devices] [--json]",
+    .summary = "list experiments, kernels and transports with their settings, statistics, RDMA devices",
+    .details = "Experiments are looked for in ./experiments, else in the directory $KBLAT_EXPERIMENTS, else among those "
+	       "that came with kblat.",
     .max_args = 1,
 };
 
-/* --- settings ----------------------------------------------------------------------------------------------------- */
-
-static const char *const type_names[] = {
-    [OPT_INT] = "integer",  [OPT_TIME] = "time",   [OPT_BYTES] = "bytes", [OPT_RATE] = "rate", [OPT_SHARE] = "share",
-    [OPT_BOOL] = "boolean", [OPT_ENUM] = "choice", [OPT_STR] = "text",	  [OPT_CPU] = "cpu",   [OPT_LIST] = "list",
-};
-
-static json_t *choices_json(const struct opt *o)
-{
-	json_t *choices = json_array();
-
-	for (const char *const *c = o->choices; c && *c; c++)
-		json_array_append_new(choices, json_string(*c));
-	return choices;
-}
-
-static json_t *option_json(const struct opt *o)
-{
-	char key[128];
-	json_t *j = json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", o->name, "key", opt_key(o, key, sizeof(key)), "type",
-			      type_names[o->type], "default", opt_default(o), "help", o->help);
-
-	if (o->min || o->max) {
-		json_object_set_new(j, "min", json_integer(o->min));
-		json_object_set_new(j, "max", json_integer(o->max));
-	}
-	if (o->type == OPT_ENUM)
-		json_object_set_new(j, "choices", choices_json(o));
-	return j;
-}
-
-static json_t *options_json(const struct opt *table)
-{
-	json_t *options = json_array();
-
-	for (const struct opt *o = table; o && o->name; o++)
-		json_array_append_new(options, option_json(o));
-	return options;
-}
-
-/* --- kernels and transports --------------------------------------------------------------------------------------- */
-
-static int gather_kernels(json_t *out, struct err *e)
-{
-	(void)e;
-	for (size_t i = 0; kernels[i]; i++) {
-		const struct kernel_ops *k = kernels[i];
-
-		json_array_append_new(out, json_pack("{s:s, s:s, s:o}", "name", k->name, "summary", k->summary,
-						     "options", options_json(k->options)));
-	}
-	return 0;
-}
-
-static void show_kernels(const json_t *list)
-{
-	(void)list;
-	for (size_t i = 0; kernels[i]; i++) {
-		printf("\n%s: %s\n", kernels[i]->name, kernels[i]->summary);
-		opt_help(kernels[i]->options, stdout);
-	}
-	printf("\nsettings of every point, whatever its kernel and transport:\n");
-	opt_help(common_options, stdout);
-	printf("\nsettings of points with several flows (docs/spec.md); any other is given to one flow as "
-	       "NAME.setting:\n");
-	opt_help(flow_options, stdout);
-}
-
-static int gather_transports(json_t *out, struct err *e)
-{
-	(void)e;
-	for (size_t i = 0; transports[i]; i++) {
-		const struct transport_ops *t = transports[i];
-		json_t *polls = json_array();
-
-		if (t->poll_modes & 1u << POLL_BUSY)
-			json_array_append_new(polls, json_string("busy"));
-		if (t->poll_modes & 1u << POLL_EVENT)
-			json_array_append_new(polls, json_string("event"));
-		json_array_append_new(out, json_pack("{s:s, s:s, s:o, s:o}", "name", t->name, "summary", t->summary,
-						     "poll", polls, "options", options_json(t->options)));
-	}
-	return 0;
-}
-
-static void show_transports(const json_t *list)
-{
-	(void)list;
-	for (size_t i = 0; transports[i]; i++) {
-		printf("\n%s: %s\n", transports[i]->name, transports[i]->summary);
-		opt_help(transports[i]->options, stdout);
-	}
-}
-
 /* --- experiments -------------------------------------------------------------------------------------------------- */
-
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
-/* The directory of experiments, or NULL; the caller frees. */
-static char *find_experiments(void)
-{
-	const char *places[] = {"experiments", getenv("KBLAT_EXPERIMENTS"), KBLAT_DATADIR "/experiments"};
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (places[i] && is_directory(places[i]))
-			return fs_path("%s", places[i]);
-	return NULL;
-}
 
 static const char *scalar(const struct ynode *map, const char *key)
 {
@@ -172,7 +58,7 @@ static void gather_experiment(json_t *out, const char *experiments, const char *
 static int gather_experiments(json_t *out, struct err *e)
 {
 	static const char *const patterns[] = {"/*/spec.yaml", "/*/*/spec.yaml"};
-	char *experiments = find_experiments(), **paths;
+	char *experiments = experiments_directory(), **paths;
 	struct sysroot root;
 	int rc;
 
@@ -259,9 +145,11 @@ static const struct topic {
 	int (*gather)(json_t *out, struct err *e);
 	void (*show)(const json_t *list);
 } topics[] = {
-    {"experiments", "experiments (kblat run PATH):", gather_experiments, show_experiments},
-    {"kernels", "kernels (kernel=NAME) and their settings:", gather_kernels, show_kernels},
-    {"transports", "transports (transport=NAME) and their settings:", gather_transports, show_transports},
+    {"experiments", "experiments (kblat run NAME or PATH):", gather_experiments, show_experiments},
+    {"kernels", "kernels (kernel=NAME) and their settings:", list_kernels, list_kernels_show},
+    {"settings", "settings of points:", list_settings, list_settings_show},
+    {"transports", "transports (transport=NAME) and their settings:", list_transports, list_transports_show},
+    {"statistics", "statistics of series and of summary blocks:", list_statistics, list_statistics_show},
     {"devices", "RDMA devices:", gather_devices, show_devices},
 };
 
@@ -282,12 +170,26 @@ static enum status list_topic(const struct topic *t, json_t *report, bool is_fir
 	return rc ? e->status : STATUS_OK;
 }
 
-static bool is_topic(const char *name)
+/* The names of all topics, NULL-terminated. */
+static void topic_names(const char *names[TOPICS + 1])
 {
 	for (size_t i = 0; i < TOPICS; i++)
+		names[i] = topics[i].name;
+	names[TOPICS] = NULL;
+}
+
+static int check_topic(const char *name, struct err *e)
+{
+	const char *names[TOPICS + 1];
+	char hint[SUGGESTION_MAX], quoted[TEXT_QUOTE_MAX];
+
+	for (size_t i = 0; i < TOPICS; i++)
 		if (!strcmp(topics[i].name, name))
-			return true;
-	return false;
+			return 0;
+	topic_names(names);
+	return err_set(e, -EINVAL, STATUS_USAGE, "list", NULL, "no topic is called %s%s; usage: list %s",
+		       text_quote(name, quoted, sizeof(quoted)), suggestion(suggest(name, names), hint, sizeof(hint)),
+		       cmd_list_cli.synopsis);
 }
 
 /* `only`: NULL for all. Of all, those that work are shown even where one does not. */
@@ -310,7 +212,6 @@ static enum status list(const char *only, bool json, struct err *e)
 
 enum status cmd_list(int argc, char **argv, struct err *e)
 {
-	static const char *const names[] = {"experiments", "kernels", "transports", "devices", NULL};
 	bool json = false, help = false;
 	const struct cli_flag flags[] = {
 	    {"json", CLI_FLAG, &json, NULL, "print the list as JSON", 0, 0},
@@ -318,18 +219,14 @@ enum status cmd_list(int argc, char **argv, struct err *e)
 	};
 	struct cli_list args = {NULL, 0};
 	enum status status = STATUS_OK;
-	const char *only, *nearest;
+	const char *only;
 
 	if (cli_parse(&cmd_list_cli, flags, argc, argv, &args, &help, e))
 		return e->status;
 	only = args.count ? args.items[0] : NULL;
 	if (help) {
 		cli_help("kblat", &cmd_list_cli, flags, stdout);
-	} else if (only && !is_topic(only)) {
-		nearest = suggest(only, names);
-		err_set(e, -EINVAL, STATUS_USAGE, "list", NULL,
-			"knows experiments, kernels, transports and devices, not '%.48s'%s%s%s", only,
-			nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+	} else if (only && check_topic(only, e)) {
 		status = e->status;
 	} else {
 		status = list(only, json, e);

@@ -26,10 +26,10 @@ const struct cli_command cmd_run_cli = {
 		"[--budget TIME] [--dry-run] [--quiet|--verbose] [--json]",
     .summary = "run an experiment and seal its run directory",
     .details =
-	"SPEC is a YAML file, or a directory with a spec.yaml in it (`kblat list` shows those there are), or a "
-	"configuration of Observatory (JSON; docs/observatory.md). The run "
-	"directory is made inside runs/ beside the spec, or inside --out; its path is the last line of standard "
-	"output.\n\n"
+	"SPEC is a YAML file, or a directory with a spec.yaml in it, or the name of an experiment (`kblat list "
+	"experiments` shows those there are), or a configuration of Observatory (JSON; docs/observatory.md). The run "
+	"directory is made inside runs/ beside the spec (in ./runs for an experiment that was installed with kblat), "
+	"or inside --out; its path is the last line of standard output.\n\n"
 	"STUDY is a directory with experiments in it: all of them are run, one after the other, as a campaign: a "
 	"directory "
 	"with their run directories, campaign.json, and a table of what they claim (claims.tsv). One that was "
@@ -266,6 +266,8 @@ static enum status run(struct run_options *o, int argc, char **argv, struct err 
 {
 	if (check_arguments(o, e) || run_words_read(&o->words, e))
 		return e->status;
+	if (!o->resume)
+		run_words_find(&o->words, &o->args.items[0], &o->out);
 	if (o->resume || campaign_is(o->args.items[0]))
 		return run_many(o, argc, argv, e);
 	return run_one(o, argc, argv, e);

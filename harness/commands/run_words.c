@@ -8,6 +8,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/units.h"
+#include "spec/experiments.h"
 
 /* Another --set; `keep` holds its text. */
 static void add_shorthand(struct cli_list *set, char **keep)
@@ -65,6 +66,14 @@ int run_words_read(struct run_words *w, struct err *e)
 	return read_budget(w, e) ?: read_profile_path(w, e);
 }
 
+void run_words_find(struct run_words *w, const char **asked, const char **out)
+{
+	w->spec = experiments_find(*asked);
+	*asked = w->spec;
+	if (!*out && experiments_is_installed(w->spec))
+		*out = "runs";
+}
+
 void run_words_free(struct run_words *w)
 {
 	cli_list_free(&w->set);
@@ -72,4 +81,5 @@ void run_words_free(struct run_words *w)
 	free(w->kept[0]);
 	free(w->kept[1]);
 	free(w->profiles);
+	free(w->spec);
 }

@@ -18,7 +18,7 @@ struct run_words {
 	/* after run_words_read(): */
 	struct spec_overrides overrides; /* into the lists */
 	int64_t budget_ns;		 /* 0: none */
-	char *kept[2], *profiles;
+	char *kept[2], *profiles, *spec;
 };
 
 /* Rows for cli_parse(): but for --quick and --budget, which each subcommand explains in its own way. */
@@ -38,6 +38,10 @@ struct run_words {
 /* --device and --reps become --set; --profile-path becomes absolute, and kbtune has it from its environment. 0, or a
  * negative errno and `e`. */
 int run_words_read(struct run_words *w, struct err *e);
+
+/* The experiment that is asked for becomes a path (spec/experiments.h). One that was installed with kblat keeps its runs
+ * in ./runs, unless `*out` says where. */
+void run_words_find(struct run_words *w, const char **asked, const char **out);
 
 void run_words_free(struct run_words *w);
 

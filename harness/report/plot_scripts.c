@@ -1,20 +1,13 @@
 #include "report/plot_scripts.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "common/datadir.h"
 #include "common/err.h"
 #include "common/fs.h"
-
-#define LEVELS 3
-
-#ifndef KBLAT_DATADIR
-#define KBLAT_DATADIR "/usr/local/share/kblat"
-#endif
 
 static bool holds_scripts(const char *dir)
 {
@@ -33,35 +26,15 @@ static char *from_environment(void)
 	return dir && *dir ? fs_path("%s", dir) : NULL;
 }
 
-/* build/kblat, build/san/kblat, build/san/unit/test_report: the tree is above. */
-static char *above_program(void)
+static char *from_datadir(void)
 {
-	char path[PATH_MAX], *slash;
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char **places = datadir_places("kblat", "plots"), *dir = NULL;
 
-	if (n <= 0)
-		return NULL;
-	path[n] = '\0';
-	for (int level = 0; level <= LEVELS && (slash = strrchr(path, '/')); level++) {
-		char *dir;
-
-		*slash = '\0';
-		dir = fs_path("%s/plots", path);
-		if (level && holds_scripts(dir))
-			return dir;
-		free(dir);
-	}
-	return NULL;
-}
-
-static char *installed(void)
-{
-	char *dir = fs_path("%s/plots", KBLAT_DATADIR);
-
-	if (holds_scripts(dir))
-		return dir;
-	free(dir);
-	return NULL;
+	for (char **p = places; *p && !dir; p++)
+		if (holds_scripts(*p))
+			dir = fs_path("%s", *p);
+	fs_files_free(places);
+	return dir;
 }
 
 char *plot_scripts(struct err *e)
@@ -69,9 +42,7 @@ char *plot_scripts(struct err *e)
 	char *dir = from_environment(), *real;
 
 	if (!dir)
-		dir = above_program();
-	if (!dir)
-		dir = installed();
+		dir = from_datadir();
 	if (!dir || !holds_scripts(dir)) {
 		err_set(e, -ENOENT, STATUS_FAILED, dir ? dir : "plots", "find the plot scripts",
 			dir ? "no style.gp in it; set KBLAT_PLOTS to the folder that has one, or unset it"

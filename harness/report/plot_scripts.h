@@ -7,8 +7,8 @@
 struct err;
 
 /*
- * $KBLAT_PLOTS, else plots/ above the running program (build/kblat, build/san/kblat), else the
- * installed one. The caller frees. NULL and `e` (STATUS_FAILED) if there is none.
+ * $KBLAT_PLOTS, else where they came with the program (common/datadir.h). The caller frees. NULL and
+ * `e` (STATUS_FAILED) if there is none.
  */
 char *plot_scripts(struct err *e);
 

@@ -6,46 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "common/datadir.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/text.h"
 
-#ifndef KBLAT_DATADIR
-#define KBLAT_DATADIR "/usr/local/share/kblat"
-#endif
-
 #define VERSION	 "1"
 #define KEYS_MAX 128
 
-/* The program's folder, and those above it: build/san/kbtune finds the repository's profiles/. */
-static void add_near_program(char **folders, size_t *count)
-{
-	char exe[4096], *slash;
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	if (n <= 0)
-		return;
-	exe[n] = '\0';
-	for (int up = 0; up < 3 && (slash = strrchr(exe, '/')); up++) {
-		*slash = '\0';
-		folders[(*count)++] = fs_path("%s/profiles", exe);
-	}
-}
-
 char **profile_folders(void)
 {
-	char **folders = or_abort(calloc(8, sizeof(*folders)));
+	char **near = datadir_places("kbtune", "profiles"), **folders;
 	const char *asked = getenv("KBTUNE_PROFILES");
-	size_t count = 0;
+	size_t near_count = 0, count = 0;
 
+	while (near[near_count])
+		near_count++;
+	folders = or_abort(calloc(near_count + 3, sizeof(*folders)));
 	if (asked && *asked)
 		folders[count++] = fs_path("%s", asked);
 	folders[count++] = fs_path("/etc/kbtune/profiles");
-	add_near_program(folders, &count);
-	folders[count++] = fs_path(KBLAT_DATADIR "/profiles");
+	memcpy(folders + count, near, near_count * sizeof(*near)); /* they move */
+	free(near);
 	return folders;
 }
 

@@ -41,7 +41,7 @@ void profile_print_faults(const struct profile *p, FILE *out);
 
 /*
  * Folders where profiles are looked for, first to last: $KBTUNE_PROFILES, /etc/kbtune/profiles,
- * profiles/ near the program, where it was installed. NULL-terminated; free with fs_files_free.
+ * those that came with the program (common/datadir.h). NULL-terminated; free with fs_files_free.
  */
 char **profile_folders(void);
 

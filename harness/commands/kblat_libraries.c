@@ -1,0 +1,37 @@
+#include "commands/kblat_libraries.h"
+
+#include <gnu/libc-version.h>
+#include <jansson.h>
+#include <openssl/crypto.h>
+#include <yaml.h>
+#include <zlib.h>
+#include <zmq.h>
+
+static const char *version_of_openssl(void)
+{
+	return OpenSSL_version(OPENSSL_VERSION_STRING);
+}
+
+static const char *version_of_zeromq(void)
+{
+	static char text[48];
+	int major, minor, patch;
+
+	zmq_version(&major, &minor, &patch);
+	snprintf(text, sizeof(text), "%d.%d.%d", major, minor, patch);
+	return text;
+}
+
+const struct library kblat_libraries[] = {
+    {"glibc", gnu_get_libc_version},
+    {"libibverbs.so.1", NULL},
+    {"librdmacm.so.1", NULL},
+    {"libnuma.so.1", NULL},
+    {"ZeroMQ", version_of_zeromq},
+    {"libnanomsg.so.5", NULL},
+    {"libyaml", yaml_get_version_string},
+    {"Jansson", jansson_version_str},
+    {"OpenSSL", version_of_openssl},
+    {"zlib", zlibVersion},
+    {.name = NULL},
+};

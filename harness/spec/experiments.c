@@ -1,0 +1,55 @@
+#include "spec/experiments.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/datadir.h"
+#include "common/fs.h"
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+char *experiments_directory(void)
+{
+	const char *places[] = {"experiments", getenv("KBLAT_EXPERIMENTS")};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (places[i] && is_directory(places[i]))
+			return fs_path("%s", places[i]);
+	return datadir_find("kblat", "experiments");
+}
+
+/* What begins with a dot or a slash is a path and nothing else. */
+char *experiments_find(const char *asked)
+{
+	char *experiments = NULL, *path = NULL;
+
+	if (access(asked, F_OK) && *asked && !strchr("./", *asked))
+		experiments = experiments_directory();
+	if (experiments)
+		path = fs_path("%s/%s", experiments, asked);
+	free(experiments);
+	if (path && is_directory(path))
+		return path;
+	free(path);
+	return fs_path("%s", asked);
+}
+
+bool experiments_is_installed(const char *path)
+{
+	char *asked = datadir_installed("kblat", "experiments");
+	char *folder = asked ? realpath(asked, NULL) : NULL, *real = folder ? realpath(path, NULL) : NULL;
+	size_t n = folder ? strlen(folder) : 0;
+	bool is_inside = real && !strncmp(real, folder, n) && (!real[n] || real[n] == '/');
+
+	free(asked);
+	free(folder);
+	free(real);
+	return is_inside;
+}

@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# Programs, data and pages where `make install` puts them, and the tarball of `make dist`.
+
+load helper
+KBTUNE=${KBTUNE:-$BATS_TEST_DIRNAME/../../build/kbtune}
+
+# What is built, without building: the programs under test, and the pages made from them.
+built() {
+	mkdir -p build
+	cp "$KBLAT" build/kblat
+	cp "$KBTUNE" build/kbtune
+	"$ROOT/docs/man/generate" build/kblat build/kbtune build/man
+}
+
+# install_to DESTDIR PREFIX
+install_to() {
+	make -s -C "$ROOT" put-kblat put-kbtune BUILD="$T/build" DESTDIR="$1" PREFIX="$2"
+}
+
+@test "installed below any prefix, programs find experiments, plots, profiles and each other" {
+	built
+	install_to "$T/stage" "/opt/a b"
+	at="$T/stage/opt/a b"
+	cd "$T"
+	run env PATH=/usr/bin:/bin "$at/bin/kblat" list experiments
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "$at/share/kblat/experiments/thesis/oneway-busy"
+
+	# By name; what was installed is not written to.
+	find "$at" -printf '%P %s %T@\n' | sort >before
+	run "$at/bin/kblat" run quickstart --only transport=shmem --only poll=busy --set messages=200 --set burst=100 --set pause=0s --reps 2 --set warmup=10
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	made=$(tail -n 1 <<<"$output")
+	[[ $made == "$T/runs/quickstart-"* ]]
+	"$at/bin/kblat" verify "$made"
+	run "$at/bin/kblat" report "$made"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	ls "$made"/derived/figures/*.svg
+	find "$at" -printf '%P %s %T@\n' | sort | diff before -
+
+	# kbtune is the one beside it, with the profiles that were installed.
+	run env PATH=/usr/bin:/bin "$at/bin/kblat" run quickstart --only transport=shmem --set environment=baselin
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "did you mean 'baseline'?"
+	run "$at/bin/kbtune" profiles --json
+	assert_contains "$output" "$at/share/kbtune/profiles/thesis/profile.yaml"
+}
+
+@test "an installed tree may be moved as a whole; a path to an installed experiment keeps runs in ./runs, too" {
+	built
+	install_to "$T/stage" /usr
+	mv "$T/stage/usr" "$T/moved"
+	run "$T/moved/bin/kblat" run "$T/moved/share/kblat/experiments/quickstart" --only transport=shmem --dry-run
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run "$T/moved/bin/kblat" run "$T/moved/share/kblat/experiments/quickstart" --only transport=shmem --only poll=busy --set messages=200 \
+		--set burst=100 --set pause=0s --reps 2 --set warmup=10
+	[[ $(tail -n 1 <<<"$output") == "$T/runs/quickstart-"* ]]
+	[ ! -e "$T/moved/share/kblat/experiments/quickstart/runs" ]
+	run "$T/moved/bin/kbtune" profiles
+	assert_contains "$output" "low-latency-laptop"
+}
+
+@test "the check after each boot runs the programs that it was installed with, and is not enabled" {
+	built
+	install_to "$T/stage" /usr/local
+	at=$T/stage/usr/local
+	grep -qx 'ExecStart=/usr/local/libexec/kblat/kernel-check' "$at/lib/systemd/system/kblat-kernel-check.service"
+	[ -z "$(find "$T/stage" -name '*.wants')" ]
+	printf 'SPEC=quickstart\nOPTIONS="--only transport=shmem"\nSTORE=%s\nBASELINE=%s\nRUNS=1\n' "$T/store" "$(uname -r)" >check.conf
+	mv "$at/bin/kblat" "$at/bin/kblat.real"
+	printf '#!/bin/sh\necho "asked: $*"\n' >"$at/bin/kblat"
+	chmod +x "$at/bin/kblat"
+	run env PATH=/usr/bin:/bin "$at/libexec/kblat/kernel-check" check.conf
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "asked: run quickstart --out $T/store/"
+}
+
+@test "kblat run NAME: an experiment of ./experiments before an installed one; a path stays a path" {
+	mkdir -p experiments/mine
+	spec mine <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 100, repetitions: 1, warmup: 0}
+	YAML
+	mv mine.yaml experiments/mine/spec.yaml
+	run "$KBLAT" run mine
+	[ "$status" -eq 0 ]
+	[[ $(tail -n 1 <<<"$output") == "$T/experiments/mine/runs/mine-"* ]]
+	run "$KBLAT" run ./mine
+	[ "$status" -eq 2 ]
+	run "$KBLAT" run nothing-of-that-name
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "nothing-of-that-name"
+}
+
+@test "--version: the version of debian/changelog, the commit, the compiler, the libraries in use" {
+	version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$ROOT/debian/changelog")
+	for program in "$KBLAT" "$KBTUNE"; do
+		run "$program" --version
+		[ "$status" -eq 0 ]
+		[[ ${lines[0]} =~ ^${program##*/}\ ${version//./\\.}\ \(([0-9a-f]{12}\+?|unknown)\)$ ]]
+		[[ ${lines[1]} =~ ^compiler:\ (gcc|clang)\ [0-9]+\. ]]
+		[[ ${lines[2]} == "libraries: glibc "*"Jansson 2."* ]]
+		[[ ${lines[2]} != *"not loaded"* ]]
+	done
+}
+
+@test "make dist: twice the same bytes, with the commit in it" {
+	git -C "$ROOT" rev-parse HEAD >/dev/null 2>&1 || skip "this is no clone"
+	for n in 1 2; do
+		make -s -C "$ROOT" dist BUILD="$T/dist$n" 2>/dev/null
+		[ "$n" -eq 2 ] || sleep 1.1 # another time stamp, if one got in
+	done
+	cmp dist1/*.tar.gz dist2/*.tar.gz
+	tar -xf dist1/*.tar.gz
+	[ "$(echo kblat-*)" = "$(basename dist1/*.tar.gz .tar.gz)" ]
+	[ "$(cat kblat-*/common/commit)" = "$(git -C "$ROOT" rev-parse HEAD)" ]
+	# below another repository, too, it is the tarball's
+	run make -s -C kblat-* --eval 'show: ; @echo $(VERSION) $(COMMIT)' show
+	assert_eq "$output" "$(sed -n '1s/.*(\(.*\)).*/\1/p' kblat-*/debian/changelog) $(git -C "$ROOT" rev-parse HEAD | cut -c1-12)"
+}
