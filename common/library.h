@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 struct library {
-	const char *name; /* "zlib", or of a library that does not tell its version a file: "libnuma.so.1"; NULL ends a table */
-	const char *(*version)(void); /* NULL: the name of the file that is loaded has it */
+	const char *name;	      /* NULL ends a table */
+	const char *(*version)(void); /* NULL: `name` is a file ("libnuma.so.1"), whose full name has it */
 };
 
 /* "glibc 2.36, libnuma.so.1.0.0" */

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/describe.h"
 #include "common/diag.h"
 #include "common/json.h"
+#include "common/program_json.h"
 #include "common/version.h"
 
 #define MAX_COMMANDS 32
@@ -78,7 +78,7 @@ static void print_version(const struct program *p, FILE *out)
 /* All tables, for programs. */
 static void print_description(const struct program *p, FILE *out)
 {
-	json_t *description = describe_program(p);
+	json_t *description = program_json(p);
 
 	json_print(description, out);
 	json_decref(description);

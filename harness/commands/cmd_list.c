@@ -17,8 +17,9 @@ const struct cli_command cmd_list_cli = {
     .name = "list",
     .synopsis = "[experiments|kernels|settings|transports|statistics|devices] [--json]",
     .summary = "list experiments, kernels and transports with their settings, statistics, RDMA devices",
-    .details = "Experiments are looked for in ./experiments, else in the directory $KBLAT_EXPERIMENTS, else among those "
-	       "that came with kblat.",
+    .details =
+	"Experiments are looked for in ./experiments, else in the directory $KBLAT_EXPERIMENTS, else among those "
+	"that came with kblat.",
     .max_args = 1,
 };
 

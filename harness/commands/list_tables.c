@@ -41,10 +41,10 @@ static json_t *choices_json(const struct opt *o)
 static json_t *option_json(const struct opt *o)
 {
 	char key[128], usage[OPT_USAGE_MAX], limits[OPT_USAGE_MAX];
-	json_t *j = json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s}", "name", o->name, "key",
-			      opt_key(o, key, sizeof(key)), "type", type_names[o->type], "default", opt_default(o),
-			      "help", o->help, "usage", opt_usage(o, usage, sizeof(usage)), "limits",
-			      opt_limits(o, limits, sizeof(limits)));
+	json_t *j =
+	    json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s}", "name", o->name, "key", opt_key(o, key, sizeof(key)),
+		      "type", type_names[o->type], "default", opt_default(o), "help", o->help, "usage",
+		      opt_usage(o, usage, sizeof(usage)), "limits", opt_limits(o, limits, sizeof(limits)));
 
 	if (o->min || o->max) {
 		json_object_set_new(j, "min", json_integer(o->min));
@@ -154,8 +154,8 @@ void list_transports_show(const json_t *list)
 
 static void add_statistic(json_t *out, const char *block, const char *key, const char *label, const char *help)
 {
-	json_array_append_new(out, json_pack("{s:s?, s:s, s:s, s:s}", "block", block, "name", key, "label", label,
-					     "help", help));
+	json_array_append_new(
+	    out, json_pack("{s:s?, s:s, s:s, s:s}", "block", block, "name", key, "label", label, "help", help));
 }
 
 int list_statistics(json_t *out, struct err *e)

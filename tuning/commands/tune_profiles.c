@@ -72,8 +72,8 @@ static json_t *settings_json(void)
 
 	for (const struct knob *k = knobs; k->key; k++)
 		if (k->help)
-			json_array_append_new(list, json_pack("{s:s, s:s, s:s?}", "setting", k->key, "help", k->help,
-							      "cost", k->cost));
+			json_array_append_new(
+			    list, json_pack("{s:s, s:s, s:s?}", "setting", k->key, "help", k->help, "cost", k->cost));
 	return list;
 }
 

@@ -2,14 +2,14 @@
  * A program's tables as JSON: what man pages and completions are made from (docs/man/generate), so
  * that they say what --help says.
  */
-#ifndef KBLAT_COMMON_DESCRIBE_H
-#define KBLAT_COMMON_DESCRIBE_H
+#ifndef KBLAT_COMMON_PROGRAM_JSON_H
+#define KBLAT_COMMON_PROGRAM_JSON_H
 
 #include "common/program.h"
 
 /* {"schema", "name", "version", "about", "statuses": [{"status", "meaning"}], "commands": [{"name",
  * "synopsis", "summary", "details", "flags": [{"name", "kind", "metavar", "help", "min", "max"}]}]}:
  * a new object. Hidden commands are left out. */
-json_t *describe_program(const struct program *p);
+json_t *program_json(const struct program *p);
 
 #endif

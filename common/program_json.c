@@ -1,11 +1,11 @@
-#include "common/describe.h"
+#include "common/program_json.h"
 
 #include "common/version.h"
 
 static const char *const kinds[] = {
     [CLI_FLAG] = "flag", [CLI_STRING] = "text", [CLI_INT] = "number", [CLI_LIST] = "list"};
 
-static json_t *describe_flags(const struct cli_flag *flags)
+static json_t *program_json_flags(const struct cli_flag *flags)
 {
 	json_t *list = json_array();
 
@@ -23,20 +23,20 @@ static json_t *describe_flags(const struct cli_flag *flags)
 }
 
 /* What a command calls for its help, in place of the text. */
-static void describe_command(void *commands, const struct cli_command *c, const struct cli_flag *flags)
+static void program_json_command(void *commands, const struct cli_command *c, const struct cli_flag *flags)
 {
-	json_array_append_new(commands,
-			      json_pack("{s:s, s:s, s:s, s:s?, s:o}", "name", c->name, "synopsis", c->synopsis,
-					"summary", c->summary, "details", c->details, "flags", describe_flags(flags)));
+	json_array_append_new(commands, json_pack("{s:s, s:s, s:s, s:s?, s:o}", "name", c->name, "synopsis",
+						  c->synopsis, "summary", c->summary, "details", c->details, "flags",
+						  program_json_flags(flags)));
 }
 
 /* Flags are where a command reads them: it is asked for its help, as by a user. */
-static json_t *describe_commands(const struct program *p)
+static json_t *program_json_commands(const struct program *p)
 {
 	json_t *commands = json_array();
 	struct err e = ERR_INIT;
 
-	cli_help_divert(describe_command, commands);
+	cli_help_divert(program_json_command, commands);
 	for (const struct program_command *c = p->commands; c->cli; c++) {
 		char name[64], help[] = "--help", *argv[] = {name, help, NULL};
 
@@ -48,18 +48,17 @@ static json_t *describe_commands(const struct program *p)
 	return commands;
 }
 
-static json_t *describe_statuses(const struct program *p)
+static json_t *program_json_statuses(const struct program *p)
 {
 	json_t *list = json_array();
 
 	for (const struct program_status *s = p->statuses; s->meaning; s++)
-		json_array_append_new(list,
-				      json_pack("{s:i, s:s}", "status", (int)s->status, "meaning", s->meaning));
+		json_array_append_new(list, json_pack("{s:i, s:s}", "status", (int)s->status, "meaning", s->meaning));
 	return list;
 }
 
-json_t *describe_program(const struct program *p)
+json_t *program_json(const struct program *p)
 {
 	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o}", "schema", 1, "name", p->name, "version", kblat_version,
-			 "about", p->about, "statuses", describe_statuses(p), "commands", describe_commands(p));
+			 "about", p->about, "statuses", program_json_statuses(p), "commands", program_json_commands(p));
 }
