@@ -1,7 +1,7 @@
 # Two kernels booted in turn, and measured in each boot, until it is decided whether the new one is slower. To be sourced.
 #
-# The caller has set out, boots, runs, kernel[old|new], append[], beside[], spec, run_options, guest_options, kblat, guest, alpha and
-# compare_options.
+# The caller has set out, boots, runs, kernel[old|new], append[], beside[], spec, run_options, guest_options, count_time, kblat, guest,
+# alpha and compare_options.
 # shellcheck shell=bash disable=SC2154
 
 child='' interrupted=''
@@ -143,6 +143,6 @@ conclude() {
     local status=0
     rm -rf -- "$out/comparison"
     compare_boots --out "$out/comparison" || status=$?
-    tell_load_of "$out/boots.tsv"
+    [[ $count_time == yes ]] || tell_load_of "$out/boots.tsv"
     return "$status"
 }
