@@ -38,6 +38,15 @@ void window_place(struct window *w, struct range r)
 	memset(w->counts, 0, WINDOW_BINS * sizeof(*w->counts));
 }
 
+void window_place_as(struct window *w, const struct window *other)
+{
+	uint64_t *counts = w->counts;
+
+	*w = *other;
+	w->counts = counts;
+	memset(counts, 0, WINDOW_BINS * sizeof(*counts));
+}
+
 static int compare_samples(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;

@@ -40,6 +40,9 @@ void window_free(struct window *w);
 /* Place it over a range, all counts zero. */
 void window_place(struct window *w, struct range r);
 
+/* Place it as another is, all counts zero. */
+void window_place_as(struct window *w, const struct window *other);
+
 /*
  * Place it where most of the samples are, guessed from a few thousand of them: one value a bin where
  * that holds nearly all, the narrow part of a latency distribution; else logarithmic bins from the

@@ -5,6 +5,7 @@
 #include "claims/claim_json.h"
 #include "common/version.h"
 #include "point/settings.h"
+#include "run/machine_state.h"
 #include "rundir/writer.h"
 
 static json_t *describe_series(const struct kernel_series *s)
@@ -102,17 +103,21 @@ static json_t *clocks_at_start(int64_t *ticks)
 json_t *describe_run(const struct spec *spec, const struct run_identity *who, int64_t *t0_ticks)
 {
 	char utc[32];
-	json_t *words = json_array(), *clock = clock_json(who->clock);
+	json_t *words = json_array(), *clock = clock_json(who->clock), *run;
+	const char *sysroot = machine_state_sysroot();
 
 	json_array_append_new(words, json_string("kblat"));
 	for (int i = 0; i < who->argc; i++)
 		json_array_append_new(words, json_string(who->argv[i]));
 	json_object_set_new(clock, "common", json_true());
-	return json_pack(
+	run = json_pack(
 	    "{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:o, s:{s:{s:s, s:[s]}}, s:o, s:b, s:[], s:[]}",
 	    "schema", 1, "name", spec->name, "title", spec->title, "source", spec->source, "status", "RUNNING",
 	    "variant", spec->quick ? "quick" : "full", "argv", words, "version", kblat_version, "commit", kblat_commit,
 	    "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0", clocks_at_start(t0_ticks), "hosts",
 	    who->host, "boot_id", who->boot_id, "roles", "coordinator", "clock", clock, "valid", 0, "reasons",
 	    "warnings");
+	if (sysroot)
+		json_object_set_new(run, "sysroot", json_string(sysroot));
+	return run;
 }

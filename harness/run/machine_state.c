@@ -10,11 +10,18 @@
 #include "state/before_after.h"
 #include "state/state.h"
 
+const char *machine_state_sysroot(void)
+{
+	const char *asked = getenv("KBLAT_SYSROOT");
+
+	return asked && *asked ? asked : NULL;
+}
+
 int machine_state_keep(const char *run_path, const char *host, const char *when, bool mask, struct err *e)
 {
 	char *path = fs_path("%s/state/%s/%s", run_path, host, when);
 	struct sysroot root;
-	int rc = sysroot_open(&root, NULL, e);
+	int rc = sysroot_open(&root, machine_state_sysroot(), e);
 
 	if (!rc) {
 		rc = fs_mkdirs(path, e);

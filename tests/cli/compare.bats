@@ -2,6 +2,7 @@
 # Two arms of runs, compared. Runs are of the scripted transport, multiplied into boots that were never booted (boots.py).
 
 load helper
+state_of_this_machine
 load boots_helper
 bats_require_minimum_version 1.5.0
 

@@ -22,6 +22,11 @@ teardown() {
 	rm -rf "$T"
 }
 
+# For tests of what is kept of the machine, where tests/run has others take a recorded one.
+state_of_this_machine() {
+	unset KBLAT_SYSROOT
+}
+
 # spec NAME <<YAML: T/NAME.yaml with a head.
 spec() {
 	{

@@ -2,6 +2,7 @@
 # A run from the command line to a sealed directory, and what happens when something goes wrong in the middle.
 
 load helper
+state_of_this_machine
 
 @test "shared memory: unprivileged, to a sealed directory, and nothing is left behind" {
 	touch before-shm
@@ -23,6 +24,17 @@ load helper
 	cmp "$ROOT/experiments/quickstart/spec.yaml" "$run_dir/spec.yaml"
 	[ -s "$run_dir/state/$(hostname)/before/state.json" ]
 	[ -s "$run_dir/state/$(hostname)/changes.json" ]
+}
+
+@test "a recorded machine's state instead of this one's is told in run.json" {
+	"$ROOT/tests/sysroots/machine" unpack two-cpus "$T/recorded"
+	spec recorded <<<'settings: {kernel: oneway, transport: scripted, messages: 10, repetitions: 1}'
+	KBLAT_SYSROOT=$T/recorded run "$KBLAT" run recorded.yaml --out runs
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/run.json" 'd["sysroot"]')" "$T/recorded"
+	[ ! -e "$run_dir/state/$(hostname)/before/proc/sys/kernel/ostype" ]
+	run "$KBLAT" run recorded.yaml --out runs
+	[ "$(json "${lines[-1]}/run.json" '"sysroot" in d')" = False ]
 }
 
 @test "shared memory without privileges" {

@@ -2,6 +2,7 @@
 # The state of a machine: captured, and compared. Nothing here changes the machine; other machines are recorded ones.
 
 load helper
+state_of_this_machine
 bats_require_minimum_version 1.5.0
 
 # captured MACHINE: a capture of a recorded or synthetic machine in $T/MACHINE.

@@ -555,6 +555,36 @@ static void test_flight(void)
 	ok(!flight_compute(NULL, 0, &f, NULL) && !f.is_known && !f.sent, "nothing sent: not known");
 }
 
+/* So many that threads share them, over several spans, and with one that takes a pass of its own. */
+static void test_shared(void)
+{
+	enum { SPAN = 900001, SPANS = 3 };
+	int64_t *values = malloc(SPANS * SPAN * sizeof(*values)), *sorted = malloc(SPANS * SPAN * sizeof(*values));
+	struct span spans[SPANS];
+	struct stats s;
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < (size_t)SPANS * SPAN; i++) {
+		values[i] = (int64_t)(i * 2654435761u % 999983) * (i % 2 ? 1000003 : 11) - 500;
+		lost += i % 1001 == 7;
+		if (i % 1001 == 7)
+			values[i] = NEVER;
+		sorted[i] = values[i];
+	}
+	for (size_t k = 0; k < SPANS; k++)
+		spans[k] = (struct span){values + k * SPAN, NULL, SPAN};
+	qsort(sorted, SPANS * SPAN, sizeof(*sorted), compare);
+	is_int(stats_compute(spans, SPANS, 1000, &s, NULL), 0, "by several threads");
+	is_int((int64_t)s.lost, (int64_t)lost, "what is lost in any share counts");
+	is_int((int64_t)s.n, (int64_t)(SPANS * SPAN - lost), "and all else");
+	for (unsigned q = 0; q < QUANTILES; q++)
+		is_int(s.quantile[q], sorted[lost + quantile_rank(q, s.n) - 1], "each quantile is that of a sort");
+	is_int(s.min, sorted[lost], "min");
+	is_int(s.max, sorted[SPANS * SPAN - 1], "max");
+	free(sorted);
+	free(values);
+}
+
 /* More messages under way than a window has bins: the median takes a second pass. */
 static void test_deep_flight(void)
 {
@@ -603,6 +633,7 @@ int main(void)
 	test_histograms();
 	test_bad_histograms();
 	test_flight();
+	test_shared();
 	test_deep_flight();
 	return done_testing();
 }

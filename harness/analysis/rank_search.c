@@ -1,0 +1,184 @@
+#include "analysis/rank_search.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/span.h"
+#include "analysis/tally.h"
+
+/* A quantile being looked for: its rank, a range that holds it, and how many samples are below that
+ * range. */
+struct search {
+	uint64_t rank, before;
+	struct range in;
+};
+
+static void search_in(struct search *s, const struct window *w)
+{
+	s->in = window_find(w, s->rank, &s->before);
+}
+
+/* After the first pass: in a bin, or below or above all of them. */
+static void search_start(struct search *s, const struct window *w, const struct moments *m)
+{
+	if (s->rank <= m->below) {
+		s->in = (struct range){m->min, w->base - 1};
+	} else if (s->rank > m->n - m->above) {
+		s->before = m->n - m->above;
+		s->in = (struct range){(int64_t)((uint64_t)w->base + w->reach + 1), m->max};
+	} else {
+		s->before = m->below;
+		search_in(s, w);
+	}
+}
+
+static bool is_search_over(const struct search *s)
+{
+	return s->in.low == s->in.high;
+}
+
+/* Is all that is looked for outside of the first window? */
+static bool are_outside(const struct search *searches, const struct window *first)
+{
+	for (unsigned q = 0; q < QUANTILES; q++)
+		if (!is_search_over(&searches[q]) && window_offset(first, searches[q].in.low) <= first->reach)
+			return false;
+	return true;
+}
+
+/* The passes after the first: windows over the ranges still open. All shares count into them. */
+struct refinement {
+	struct tallies *all;
+	bool is_kept; /* all that is in these ranges was kept: only that is looked at */
+	const struct window *first;
+	uint8_t *is_open; /* of each bin of the first: 1 if it holds such a range */
+	struct window windows[QUANTILES];
+	unsigned count;
+};
+
+static inline void count_in_all(struct refinement *r, int64_t value)
+{
+	for (unsigned j = 0; j < r->count; j++) {
+		const struct window *w = &r->windows[j];
+		uint64_t offset = window_offset(w, value);
+
+		if (offset <= w->reach)
+			__atomic_fetch_add(&w->counts[offset >> w->shift], 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* Hardly any sample is in one of the ranges: one look at the first window's bin tells, however many
+ * ranges there are. */
+static void count_again(const struct span *s, struct refinement *r, struct kept *kept)
+{
+	const struct window first = *r->first;
+	const uint8_t *is_open = r->is_open;
+
+	for (size_t i = 0; i < s->count; i++) {
+		int64_t value;
+		uint64_t offset;
+
+		if (!span_sample(s, i, &value))
+			continue;
+		offset = window_offset(&first, value);
+		if (__builtin_expect(offset > first.reach || is_open[window_bin(&first, offset)], 0)) {
+			count_in_all(r, value);
+			if (kept)
+				tally_keep(kept, value);
+		}
+	}
+}
+
+/* The window over a range; quantiles that share a range share it. NULL: no memory. */
+static struct window *window_over(struct refinement *r, const struct range *in)
+{
+	struct window *w = r->windows;
+	uint64_t offset = window_offset(r->first, in->low);
+
+	for (; w < r->windows + r->count; w++)
+		if (w->base == in->low && w->reach == (uint64_t)in->high - (uint64_t)in->low)
+			return w;
+	if (!w->counts && window_alloc(w))
+		return NULL;
+	window_place(w, *in);
+	r->count++;
+	if (offset <= r->first->reach)
+		r->is_open[window_bin(r->first, offset)] = 1;
+	return w;
+}
+
+/* A pass over everything keeps what falls into the ranges, for the passes after it. */
+static void count_share_again(unsigned share, void *arg)
+{
+	struct refinement *r = arg;
+	struct tally *t = &r->all->of[share];
+	const struct span kept = {t->kept.values, NULL, t->kept.count};
+
+	if (r->is_kept) {
+		count_again(&kept, r, NULL);
+		return;
+	}
+	t->kept.count = 0;
+	t->kept.is_all = t->kept.values;
+	for (size_t k = 0; k < t->span_count; k++)
+		count_again(&t->spans[k], r, &t->kept);
+}
+
+static bool is_all_kept(const struct tallies *all)
+{
+	bool is_all = true;
+
+	for (unsigned i = 0; i < all->count; i++)
+		is_all = is_all && all->of[i].kept.is_all;
+	return is_all;
+}
+
+/* Narrow all searches that are still open by one pass. */
+static int refine(struct search *searches, struct refinement *r)
+{
+	struct window *of[QUANTILES] = {NULL};
+
+	r->count = 0;
+	for (unsigned q = 0; q < QUANTILES; q++) {
+		if (is_search_over(&searches[q]))
+			continue;
+		of[q] = window_over(r, &searches[q].in);
+		if (!of[q])
+			return -ENOMEM;
+	}
+	if (r->count)
+		shares_run(r->all->count, count_share_again, r);
+	for (unsigned q = 0; q < QUANTILES; q++)
+		if (of[q])
+			search_in(&searches[q], of[q]);
+	return 0;
+}
+
+int rank_search(struct tallies *all, struct stats *out)
+{
+	const struct window *first = &all->of[0].window;
+	const struct moments *m = &all->of[0].moments;
+	struct search searches[QUANTILES] = {0};
+	struct refinement r = {.all = all, .first = first, .is_open = calloc(WINDOW_BINS, 1)};
+	int rc = r.is_open ? 0 : -ENOMEM;
+
+	for (unsigned q = 0; q < QUANTILES; q++) {
+		out->has_quantile[q] = quantile_is_known(q, m->n);
+		searches[q].rank = quantile_rank(q, m->n);
+		if (out->has_quantile[q])
+			search_start(&searches[q], first, m);
+	}
+	r.is_kept = is_all_kept(all) && are_outside(searches, first);
+	while (!rc) {
+		rc = refine(searches, &r);
+		if (!r.count)
+			break;
+		r.is_kept = is_all_kept(all);
+	}
+	for (unsigned q = 0; q < QUANTILES; q++) {
+		out->quantile[q] = searches[q].in.low;
+		window_free(&r.windows[q]);
+	}
+	free(r.is_open);
+	return rc;
+}

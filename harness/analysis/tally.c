@@ -1,0 +1,166 @@
+#include "analysis/tally.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/span.h"
+
+#ifndef STATS_KEPT_MAX
+#define STATS_KEPT_MAX ((size_t)1 << 19)
+#endif
+
+/* `times` samples of one value, and what they add to the sums. */
+static inline void moments_add(struct moments *m, int64_t value, int64_t limit, uint64_t times, __int128 sum,
+			       unsigned __int128 squares)
+{
+	m->sum += sum;
+	m->squares += squares;
+	m->over += value > limit ? times : 0;
+	m->min = value < m->min ? value : m->min;
+	m->max = value > m->max ? value : m->max;
+}
+
+static inline void moments_inside(struct moments *m, uint64_t offset, int64_t limit, uint64_t times)
+{
+	int64_t value = (int64_t)((uint64_t)m->base + offset);
+
+	moments_add(m, value, limit, times, (unsigned __int128)offset * times,
+		    (unsigned __int128)offset * offset * times);
+}
+
+static void moments_outside(struct moments *m, struct kept *k, int64_t value, int64_t limit)
+{
+	__int128 v = (__int128)value - m->base;
+	unsigned __int128 magnitude = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
+
+	m->below += value < m->base;
+	m->above += value > m->base;
+	moments_add(m, value, limit, 1, v, magnitude * magnitude);
+	tally_keep(k, value);
+}
+
+/*
+ * The first pass, over everything. Where a bin is one value, what falls into the window is only
+ * counted here, and its moments are taken from the bins afterwards: the loop is then two loads, a
+ * subtraction and an increment.
+ */
+static inline __attribute__((always_inline)) void count_span(const struct span *s, struct window *w, int64_t limit,
+							     bool is_log, struct moments *out, struct kept *k)
+{
+	const struct window here = *w;
+	struct moments m = *out;
+
+	for (size_t i = 0; i < s->count; i++) {
+		int64_t value;
+		uint64_t offset;
+
+		if (!span_sample(s, i, &value)) {
+			m.lost++;
+			continue;
+		}
+		offset = window_offset(&here, value);
+		if (__builtin_expect(offset > here.reach, 0)) {
+			moments_outside(&m, k, value, limit);
+			continue;
+		}
+		here.counts[is_log ? window_log_bin(offset) : offset]++;
+		if (is_log)
+			moments_inside(&m, offset, limit, 1);
+	}
+	m.n += s->count;
+	*out = m;
+}
+
+static void moments_from_bins(struct moments *m, const struct window *w, int64_t limit)
+{
+	for (size_t i = 0; i <= w->reach; i++)
+		if (w->counts[i])
+			moments_inside(m, i, limit, w->counts[i]);
+}
+
+static void first_pass(unsigned share, void *arg)
+{
+	struct tallies *all = arg;
+	struct tally *t = &all->of[share];
+
+	t->moments = (struct moments){.base = t->window.base, .min = INT64_MAX, .max = INT64_MIN};
+	for (size_t k = 0; k < t->span_count; k++)
+		if (t->window.is_log)
+			count_span(&t->spans[k], &t->window, all->limit, true, &t->moments, &t->kept);
+		else
+			count_span(&t->spans[k], &t->window, all->limit, false, &t->moments, &t->kept);
+}
+
+static void moments_join(struct moments *m, const struct moments *other)
+{
+	m->n += other->n;
+	m->lost += other->lost;
+	m->below += other->below;
+	m->above += other->above;
+	m->over += other->over;
+	m->sum += other->sum;
+	m->squares += other->squares;
+	m->min = other->min < m->min ? other->min : m->min;
+	m->max = other->max > m->max ? other->max : m->max;
+}
+
+/* What all have found becomes the first one's. */
+static void tallies_join(struct tallies *all)
+{
+	struct tally *first = &all->of[0];
+
+	for (unsigned i = 1; i < all->count; i++) {
+		moments_join(&first->moments, &all->of[i].moments);
+		for (size_t bin = 0; bin < WINDOW_BINS; bin++)
+			first->window.counts[bin] += all->of[i].window.counts[bin];
+	}
+	first->moments.n -= first->moments.lost;
+	if (!first->window.is_log)
+		moments_from_bins(&first->moments, &first->window, all->limit);
+}
+
+int tallies_open(struct tallies *all, const struct span *spans, size_t span_count, int64_t limit)
+{
+	size_t total = 0;
+	int rc = 0;
+
+	memset(all, 0, sizeof(*all));
+	all->limit = limit;
+	for (size_t k = 0; k < span_count; k++)
+		total += spans[k].count;
+	all->count = shares_for(total);
+	all->spans = calloc(all->count * span_count + 1, sizeof(*all->spans));
+	all->kept = malloc(STATS_KEPT_MAX * sizeof(*all->kept));
+	if (!all->spans)
+		return -ENOMEM;
+	for (unsigned i = 0; !rc && i < all->count; i++) {
+		struct tally *t = &all->of[i];
+		size_t room = STATS_KEPT_MAX / all->count;
+
+		t->spans = all->spans + i * span_count;
+		t->span_count = shares_deal(spans, span_count, i, all->count, t->spans);
+		t->kept = (struct kept){all->kept ? all->kept + i * room : NULL, 0, room, all->kept};
+		rc = window_alloc(&t->window);
+	}
+	return rc;
+}
+
+void tallies_close(struct tallies *all)
+{
+	for (unsigned i = 0; i < all->count; i++)
+		window_free(&all->of[i].window);
+	free(all->spans);
+	free(all->kept);
+}
+
+void tallies_count(struct tallies *all, const struct span *spans, size_t span_count)
+{
+	struct window *first = &all->of[0].window;
+
+	window_place_guessed(first, spans, span_count);
+	for (unsigned i = 1; i < all->count; i++)
+		window_place_as(&all->of[i].window, first);
+	shares_run(all->count, first_pass, all);
+	tallies_join(all);
+}
