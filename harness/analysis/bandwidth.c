@@ -63,6 +63,46 @@ static json_int_t link_of(const struct layout_flow *f, const json_t *granted)
 		     : json_integer_value(json_object_get(json_object_get(granted, "source"), "link_bits_per_s"));
 }
 
+/* --- round trips: a message at a time, there and back --- */
+
+struct trips {
+	double count, seconds;
+};
+
+static void add_trips(struct trips *t, const struct npy *submitted, const struct npy *returned)
+{
+	for (size_t i = 0; i < returned->count; i++) {
+		if (submitted->data[i] == NEVER || returned->data[i] == NEVER)
+			continue;
+		t->count++;
+		t->seconds += ((double)returned->data[i] - (double)submitted->data[i]) / 1e9;
+	}
+}
+
+/* Bytes of both ways by the time that they took: with as much there as back, the size by half of a mean round trip. */
+static json_t *round_trips_json(const struct layout_flow *f, const struct rep *reps, size_t count,
+				const json_t *granted)
+{
+	const int submitted = layout_column(f, "t_subm"), returned = layout_column(f, "t_back");
+	const double size = (double)json_integer_value(json_object_get(f->params, "size_bytes"));
+	const double link = (double)link_of(f, granted);
+	struct trips t = {0};
+	double bytes;
+
+	/* Earlier versions asked for no link rate, and said nothing of rates. */
+	if (submitted < 0 || returned < 0 || !json_object_get(f->params, "link_rate"))
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		add_trips(&t, &reps[i].columns[submitted], &reps[i].columns[returned]);
+	bytes = per_second(2 * t.count * size, t.seconds);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "messages_per_s", positive(per_second(2 * t.count, t.seconds)),
+			 "bytes_per_s", positive(bytes), "delivered_bytes_per_s", json_null(), "link_bits_per_s",
+			 link > 0 ? json_integer(link_of(f, granted)) : json_null(), "link_share",
+			 link > 0 ? positive(bytes * 8 / link) : json_null());
+}
+
+/* --- streams --- */
+
 static json_t *bandwidth_json(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted)
 {
 	const struct moved to = sum_way(f, &there, reps, count), fro = sum_way(f, &back, reps, count);
@@ -73,7 +113,7 @@ static json_t *bandwidth_json(const struct layout_flow *f, const struct rep *rep
 	const double link = (double)link_of(f, granted) * (layout_column(f, back.submitted) >= 0 ? 2 : 1);
 
 	if (!f->counts_loss)
-		return NULL;
+		return round_trips_json(f, reps, count, granted);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "messages_per_s", positive(messages), "bytes_per_s",
 			 positive(messages * size), "delivered_bytes_per_s", positive(delivered * size),
 			 "link_bits_per_s", link > 0 ? json_integer(link_of(f, granted)) : json_null(), "link_share",

@@ -60,9 +60,15 @@ static bool is_untouched(const json_t *params)
 	return json_is_false(json_object_get(params, "touch"));
 }
 
+/* Pages that a registration has to find, or that are written to between two. */
+static bool is_of_new_pages(const json_t *params)
+{
+	return !strcmp(json_text(params, "memory"), "fresh") || !strcmp(json_text(params, "memory"), "untouched");
+}
+
 static bool is_touched(const json_t *params)
 {
-	return !is_untouched(params);
+	return !is_untouched(params) && !is_of_new_pages(params);
 }
 
 /* --- counters --- */

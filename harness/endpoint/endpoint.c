@@ -68,7 +68,7 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 	w->blank = recorder_blank(&ep->recorder);
 	w->spin_ticks = clock_from_ns(&w->clock, f->common.spin);
 	w->drain_ticks = clock_from_ns(&w->clock, f->common.drain);
-	w->is_passive = f->config.is_passive;
+	w->is_passive = f->config.is_passive || f->config.is_idle;
 	for (unsigned i = 0; i < ep->recorder.columns; i++)
 		w->column[ep->column[i] - f->kernel->columns] = ep->recorder.column[i].data;
 }
@@ -79,6 +79,8 @@ static int start_threads(struct endpoint *ep, struct err *e)
 	const struct kernel_thread *threads = ep->flow.kernel->threads;
 	int rc = 0;
 
+	ep->runners.counts_cycles = ep->flow.common.cycles;
+	ep->load = machine_load_now();
 	for (size_t i = 0; !rc && threads[i].name; i++)
 		if (threads[i].side == ep->role && flow_has_thread(&ep->flow, &threads[i], ep->control))
 			rc = runners_start(&ep->runners, ep->flow.loops->loop[i],

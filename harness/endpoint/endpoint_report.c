@@ -77,6 +77,16 @@ static void convert_device_stamps(struct endpoint *ep)
 	ep->worker.counters.device_clock_error_ns = ticks_to_ns(ep, device_clock_error(c));
 }
 
+static void count_machine(const struct endpoint *ep, struct counters *c)
+{
+	const struct machine_load now = machine_load_now();
+
+	if (ep->load.busy_ns < 0 || now.busy_ns < 0 || ep->flow.transport->has_own_clock)
+		return;
+	c->machine_busy_ns = now.busy_ns - ep->load.busy_ns;
+	c->machine_ns = now.now_ns - ep->load.now_ns;
+}
+
 static json_t *final_counters(struct endpoint *ep)
 {
 	struct counters sum = runners_usage(&ep->runners);
@@ -84,6 +94,7 @@ static json_t *final_counters(struct endpoint *ep)
 	counters_add(&sum, &ep->worker.counters);
 	sum.duration_ns = ep->flow.transport->has_own_clock ? 0 : ticks_to_ns(ep, sum.duration_ns);
 	sum.receiving_ns = ticks_to_ns(ep, sum.receiving_ns);
+	count_machine(ep, &sum);
 	sum.pinned = ep->cpu >= 0;
 	sum.locked = all_locked(&ep->recorder);
 	if (ep->role == ROLE_SINK && ep->recorder.columns && !ep->flow.kernel->counts_loss)

@@ -12,6 +12,7 @@
 #include "common/wire.h"
 #include "endpoint/runners.h"
 #include "instrument/device_clock.h"
+#include "instrument/machine_load.h"
 #include "instrument/recorder.h"
 #include "point/flow.h"
 
@@ -36,6 +37,7 @@ struct endpoint {
 	struct worker worker;
 	struct runners runners;
 	bool running, control, warm_up; /* control: a repetition without the threads that have a setting of their own */
+	struct machine_load load;	/* before the threads began */
 	json_t *device_before;
 	int64_t settled; /* messages that the source has posted, all of them completed; -1: that is not known */
 };

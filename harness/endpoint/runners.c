@@ -171,7 +171,7 @@ static void *run_thread(void *arg)
 	prefault_stack();
 	atomic_store(&r->started, true);
 	await_start(all);
-	usage_begin(&mark);
+	usage_begin(&mark, all->counts_cycles);
 	r->rc = r->loop(all->worker);
 	usage_end(&mark, &r->usage);
 	atomic_store(&r->ended, true);

@@ -32,6 +32,7 @@ struct runners {
 	int ended_fd;	  /* eventfd: one of them has ended */
 	int priority;	  /* of SCHED_FIFO; 0: the class of all */
 	int reserved_cpu; /* where a thread spins that the others must leave alone; -1: there is none */
+	bool counts_cycles;
 	int64_t start_ns; /* CLOCK_MONOTONIC: when loops begin; 0: at once */
 	struct runner runner[MAX_RUNNERS];
 	unsigned count;

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "instrument/clock.h"
 #include "instrument/counters.h"
+#include "instrument/cycles.h"
 
 /* se.nr_migrations; 0 where the kernel was built without CONFIG_SCHED_DEBUG: then only a change of cpu_first/cpu_last
  * tells. */
@@ -41,11 +43,22 @@ static void read_usage(struct usage_mark *m)
 	m->involuntary = u.ru_nivcsw;
 }
 
-void usage_begin(struct usage_mark *m)
+/* By the scheduler's own clock, as getrusage() says it only in whole ticks on some kernels. */
+static int64_t read_cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+void usage_begin(struct usage_mark *m, bool counts_cycles)
 {
 	m->migrations = read_migrations();
 	m->cpu = sched_getcpu();
 	read_usage(m);
+	m->cycles_fd = counts_cycles ? cycles_open() : -1;
+	m->cpu_ns = read_cpu_ns();
 	m->ticks = clock_ticks_begin();
 }
 
@@ -54,6 +67,8 @@ void usage_end(const struct usage_mark *m, struct counters *c)
 	struct usage_mark now;
 
 	now.ticks = clock_ticks_end();
+	now.cpu_ns = read_cpu_ns();
+	c->cycles = cycles_close(m->cycles_fd);
 	read_usage(&now);
 	now.cpu = sched_getcpu();
 	now.migrations = read_migrations();
@@ -64,6 +79,7 @@ void usage_end(const struct usage_mark *m, struct counters *c)
 	c->migrations = now.migrations - m->migrations;
 	if (!c->migrations && now.cpu != m->cpu)
 		c->migrations = 1;
+	c->cpu_ns = now.cpu_ns - m->cpu_ns;
 	c->cpu_first = m->cpu;
 	c->cpu_last = now.cpu;
 	c->duration_ns = now.ticks - m->ticks; /* ticks still: the owner of the conversion turns them into ns */

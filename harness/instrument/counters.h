@@ -7,6 +7,7 @@
 #define KBLAT_INSTRUMENT_COUNTERS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct counters {
@@ -17,12 +18,14 @@ struct counters {
 
 struct usage_mark {
 	int64_t minor, major, voluntary, involuntary, migrations;
+	int64_t cpu_ns;
 	int cpu;
+	int cycles_fd; /* -1: they are not counted */
 	int64_t ticks;
 };
 
 /* Called by the measuring thread itself, right before and right after its loop. */
-void usage_begin(struct usage_mark *m);
+void usage_begin(struct usage_mark *m, bool counts_cycles);
 void usage_end(const struct usage_mark *m, struct counters *c);
 
 /* Add another thread's counters (sums; cpu_*, pinned, locked, duration stay the first's). */

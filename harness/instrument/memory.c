@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <numa.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,19 +56,25 @@ int memory_alloc(struct memory *m, size_t size, int node, struct err *e)
 	return 0;
 }
 
-/* Of the size that MAP_HUGETLB takes; 0: this kernel has none. */
-static size_t huge_page_size(void)
+/* A line of /proc/meminfo, in bytes; 0: it is not there. */
+static size_t meminfo_bytes(const char *format)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
 	char line[128];
 	size_t kib = 0;
 
 	while (f && !kib && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Hugepagesize: %zu kB", &kib) != 1)
+		if (sscanf(line, format, &kib) != 1)
 			kib = 0;
 	if (f)
 		fclose(f);
 	return kib * 1024;
+}
+
+/* Of the size that MAP_HUGETLB takes; 0: this kernel has none. */
+static size_t huge_page_size(void)
+{
+	return meminfo_bytes("Hugepagesize: %zu kB");
 }
 
 static int no_huge_pages(size_t count, size_t page, int rc, struct err *e)
@@ -108,6 +115,49 @@ int memory_alloc_huge(struct memory *m, size_t size, int node, struct err *e)
 		return no_huge_pages(size / page, page, rc, e);
 	}
 	m->locked = mlock(m->data, m->size) == 0;
+	return 0;
+}
+
+const char *const memory_pages_names[] = {
+    [MEMORY_PAGES_SMALL] = "small", [MEMORY_PAGES_TRANSPARENT] = "transparent", [MEMORY_PAGES_HUGE] = "huge", NULL};
+
+/* Beginning where a huge page can: what comes before it and after it is given back. */
+static void *map_aligned(size_t size, size_t align)
+{
+	char *data = mmap(NULL, size + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (data == MAP_FAILED)
+		return data;
+	const size_t before = -(uintptr_t)data & (align - 1);
+
+	if (before)
+		munmap(data, before);
+	munmap(data + before + size, align - before);
+	return data + before;
+}
+
+int memory_reserve(struct memory *m, size_t size, enum memory_pages pages, int node, struct err *e)
+{
+	const size_t huge = huge_page_size(), small = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t align = pages == MEMORY_PAGES_TRANSPARENT && huge ? huge : small;
+
+	if (pages == MEMORY_PAGES_HUGE)
+		return memory_alloc_huge(m, size, node, e);
+	const size_t available = meminfo_bytes("MemAvailable: %zu kB");
+
+	memset(m, 0, sizeof(*m));
+	if (available && size > available)
+		return err_set(e, -ENOMEM, STATUS_IMPOSSIBLE, "memory", "allocate", "%zu bytes: %zu are available",
+			       size, available);
+	size = (size + align - 1) / align * align;
+	void *data = map_aligned(size, align);
+
+	if (data == MAP_FAILED)
+		return err_set(e, -errno, STATUS_IMPOSSIBLE, "memory", "allocate", "%zu bytes: %s", size,
+			       strerror(errno));
+	*m = (struct memory){.data = data, .size = size};
+	bind_to(m, node);
+	madvise(data, size, pages == MEMORY_PAGES_TRANSPARENT ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	return 0;
 }
 

@@ -25,6 +25,14 @@ int memory_alloc(struct memory *m, size_t size, int node, struct err *e);
  * there are not enough. */
 int memory_alloc_huge(struct memory *m, size_t size, int node, struct err *e);
 
+/* Pages of the smallest size, even where the system would take larger ones; such as the system puts together by itself
+ * where it can; or of those that were set aside. */
+enum memory_pages { MEMORY_PAGES_SMALL, MEMORY_PAGES_TRANSPARENT, MEMORY_PAGES_HUGE };
+extern const char *const memory_pages_names[]; /* NULL ends */
+
+/* Anonymous memory that is neither touched nor locked (huge pages are: they must be there). As memory_alloc(). */
+int memory_reserve(struct memory *m, size_t size, enum memory_pages pages, int node, struct err *e);
+
 /* Map `fd` (tmpfs) shared at its whole size, likewise bound, prefaulted and locked; without `touch` only mapped. */
 int memory_map(struct memory *m, int fd, size_t size, bool touch, int node, const char *name, struct err *e);
 void memory_free(struct memory *m);

@@ -52,6 +52,13 @@ struct kernel_series {
 	const char *with;  /* as for columns */
 };
 
+/* The row of a setting that kernels with a rate have. */
+#define KERNEL_LINK_RATE(field)                                                                                        \
+	{                                                                                                              \
+		"link_rate", OPT_INT, field, "0", 0, 0x7fffffffffffffff, NULL,                                         \
+		    "bits a second of the link, which the rate is a share of; 0: what the device says"                 \
+	}
+
 /* What the threads of one endpoint share over one repetition. Each counter has one writer. */
 struct worker {
 	struct transport *transport;

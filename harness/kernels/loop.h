@@ -88,6 +88,22 @@ ALWAYS int T(poll_sends)(struct TRANSPORT *t, uint32_t *seq)
 }
 #endif
 
+/* Likewise one with a device that memory is registered with. */
+#ifndef TRANSPORT_REGISTERS
+#define TRANSPORT_REGISTERS 0
+ALWAYS int T(register_memory)(struct TRANSPORT *t, void *data, size_t size, void **handle)
+{
+	(void)t, (void)data, (void)size, (void)handle;
+	return -ENOTSUP;
+}
+
+ALWAYS int T(deregister_memory)(struct TRANSPORT *t, void *handle)
+{
+	(void)t, (void)handle;
+	return -ENOTSUP;
+}
+#endif
+
 /* Likewise one of whose operations some bring bytes from the other side. */
 #ifndef TRANSPORT_FETCHES
 #define TRANSPORT_FETCHES 0
@@ -182,6 +198,17 @@ ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
 ALWAYS int unless_stopped(struct worker *w, int rc)
 {
 	return rc == -EINTR && !atomic_load_explicit(&w->stop, memory_order_relaxed) ? 0 : rc;
+}
+
+/* The loop of a side that has nothing to do until the other has ended. Who stops this thread wakes it with signals until it has ended; to look every now
+ * and then would disturb what is measured. */
+static __attribute__((unused)) int sleep_until_stopped(struct worker *w)
+{
+	const struct timespec long_time = {1, 0};
+
+	while (!atomic_load(&w->stop))
+		nanosleep(&long_time, NULL);
+	return 0;
 }
 
 /* Nothing was received: spin, or sleep. `mode` is constant; `since` is when something was received last (adaptive). 0, -EINTR: stop, or another

@@ -12,6 +12,7 @@ static const struct opt pingpong_options[] = {
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "from one answer to the next message"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
      "a round trip without an answer for so long is lost, and the next begins (unreliable transports)"},
+    KERNEL_LINK_RATE(FIELD(link_rate)),
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
      "fill and check every payload, there and back, outside the measured intervals"},
     {.name = NULL},

@@ -8,7 +8,7 @@
 #include "kernels/kernel.h"
 
 struct pingpong_settings {
-	int64_t messages, size, duration, pause, lost_after;
+	int64_t messages, size, duration, pause, lost_after, link_rate;
 	bool check;
 };
 

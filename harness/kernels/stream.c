@@ -18,8 +18,7 @@ static const struct opt stream_options[] = {
      "one entry of each column for so many messages: the submission of the first, the completion of the last"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
      "end a repetition after so long, if `messages` are not done before; 0: only then"},
-    {"link_rate", OPT_INT, FIELD(link_rate), "0", 0, 0x7fffffffffffffff, NULL,
-     "bits a second of the link, which the rate is a share of; 0: what the device says"},
+    KERNEL_LINK_RATE(FIELD(link_rate)),
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL, "fill and check every payload (slows the rate)"},
     {.name = NULL},
 };

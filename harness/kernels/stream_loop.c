@@ -190,17 +190,6 @@ ALWAYS int stream_receive(struct worker *w, struct stream_in *in, const unsigned
 	return rc;
 }
 
-/* Nobody looks: until the source has ended. Who stops this thread wakes it with signals until it has ended; to look every now and then would disturb
- * what is measured. */
-static int stream_look_away(struct worker *w)
-{
-	const struct timespec long_time = {1, 0};
-
-	while (!atomic_load(&w->stop))
-		nanosleep(&long_time, NULL);
-	return 0;
-}
-
 static int stream_sink(struct worker *w)
 {
 	const struct stream_settings *s = w->settings;
@@ -209,7 +198,7 @@ static int stream_sink(struct worker *w)
 	int rc;
 
 	if (w->is_passive && !s->both)
-		return stream_look_away(w);
+		return sleep_until_stopped(w); /* nobody looks at what arrives */
 	stream_open(&side, w, ROLE_SINK);
 	if (s->both) /* where nobody looks at what arrives, each side sends alone */
 		rc = LOOP_RUN(stream_run, w, &side, choices);

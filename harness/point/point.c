@@ -156,7 +156,7 @@ static json_t *wire_json(const struct flow *f)
 {
 	const json_int_t size = (json_int_t)f->config.size;
 
-	if (!f->transport->has_wire)
+	if (!f->transport->has_wire || f->config.is_idle)
 		return NULL;
 	return json_pack("{s:I, s:I, s:b}", "out_bytes", f->traits.sends ? size : 0, "in_bytes",
 			 f->traits.fetches || f->config.duplex ? size : 0, "fetches", f->traits.fetches);
@@ -165,8 +165,8 @@ static json_t *wire_json(const struct flow *f)
 static json_t *traits_json(const struct flow *f)
 {
 	return json_pack("{s:b, s:b, s:b, s:o*, s:o*, s:o*}", "reliable", f->traits.is_reliable, "own_clock",
-			 f->transport->has_own_clock, "device", f->transport->has_device, "wire", wire_json(f),
-			 "passive", f->config.is_passive ? json_true() : NULL, "block",
+			 f->transport->has_own_clock, "device", f->transport->has_device && !f->config.is_idle, "wire",
+			 wire_json(f), "passive", f->config.is_passive ? json_true() : NULL, "block",
 			 f->config.schedule.block > 1 ? json_integer(f->config.schedule.block) : NULL);
 }
 

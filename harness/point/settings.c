@@ -43,6 +43,9 @@ const struct opt common_options[] = {
      "a thread with such a priority that runs for longer without sleeping is stopped, and the point has failed"},
     {"touch", OPT_BOOL, FIELD(touch), "yes", 0, 0, NULL,
      "prefault and lock the memory for stamps; no shows what untouched memory costs"},
+    {"cycles", OPT_BOOL, FIELD(cycles), "no", 0, 0, NULL,
+     "count the processor cycles of the measuring threads (perf_event_open); a thread that sleeps then takes longer to "
+     "wake"},
     {"environment", OPT_STR, FIELD(environment), "none", 0, 0, NULL,
      "profile of kbtune (`kbtune profiles`) that is applied while the point is measured, endpoints inside its shields; "
      "none: "

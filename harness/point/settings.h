@@ -16,7 +16,7 @@ struct common_settings {
 	int poll_send; /* or POLL_SEND_SAME */
 	int64_t spin, depth, repetitions, warmup, limit, timeout, drain, priority, priority_limit;
 	char source_cpu[OPT_STR_MAX], sink_cpu[OPT_STR_MAX]; /* cpu_choice.h */
-	bool touch, fresh;
+	bool touch, fresh, cycles;
 	char environment[OPT_STR_MAX]; /* a profile of kbtune, or "none" */
 };
 

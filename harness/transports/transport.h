@@ -31,6 +31,9 @@
  *   int flush()                   post the list; both where TRANSPORT_LISTS is defined as 1
  *   int poll_sends(&seq)          as poll_send, of several at once: how many, and the number of the last; where
  *                                 TRANSPORT_POLLS_MANY is defined as 1
+ *   int register_memory(data, size, &handle), deregister_memory(handle)
+ *                                 have the device hold memory, and let go of it; where TRANSPORT_REGISTERS is defined as
+ *                                 1. These leave it to the caller to tell what went wrong
  *
  * ints are 0 or as said, or a negative errno: then the transport has noted what went wrong; ops->failure() tells it.
  * TRANSPORT_POLL_IS_A_LOAD is defined where poll_recv() finds nothing by loading a line of the other side's, and nothing else.
@@ -91,6 +94,7 @@ struct transport_config {
 	int64_t batch;		  /* messages posted in one list at most; 0: none are */
 	bool is_stream;		  /* messages follow each other without a wait for the other side */
 	bool is_passive;	  /* and where the operation is one-sided, nobody there looks */
+	bool is_idle;		  /* no message is ever sent */
 	bool any_payload;	  /* nobody looks at payloads: messages may share a buffer */
 	int numa_node;		  /* for buffers; -1: where the caller runs */
 	const atomic_int *stop;	  /* not 0: end. A post that can't go on at once looks at it and returns -EINTR */
@@ -120,6 +124,7 @@ struct transport_ops {
 	bool has_wire;		   /* device_counters() may tell the bytes that went over it */
 	bool completes_in_post;	   /* a message is complete when post returns: nobody ever sleeps for that */
 	bool posts_lists;	   /* TRANSPORT_LISTS */
+	bool registers_memory;	   /* TRANSPORT_REGISTERS */
 	struct transport_typical typical;
 
 	/* Contradictions between its settings, and between them and what the kernel asks for: found before anything

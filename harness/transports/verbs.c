@@ -382,6 +382,7 @@ const struct transport_ops verbs_transport = {
     .has_device = true,
     .has_wire = true,
     .posts_lists = true,
+    .registers_memory = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 300, .latency_ns = 2000, .sleeping_ns = 8000},
     .check = verbs_check,

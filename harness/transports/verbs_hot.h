@@ -262,6 +262,21 @@ static inline int verbs_poll_recv(struct verbs *t, uint32_t *seq)
 	return verbs_take_recv(t, ibv_poll_cq(t->recv_cq.cq, 1, &wc), &wc, seq);
 }
 
+#define TRANSPORT_REGISTERS 1
+#define VERBS_REGISTERED    (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+
+static inline int verbs_register_memory(struct verbs *t, void *data, size_t size, void **handle)
+{
+	*handle = ibv_reg_mr(t->pd, data, size, VERBS_REGISTERED);
+	return *handle ? 0 : -errno;
+}
+
+static inline int verbs_deregister_memory(struct verbs *t, void *handle)
+{
+	(void)t;
+	return -ibv_dereg_mr(handle);
+}
+
 #define TRANSPORT_STAMPS 1
 
 /* As ibv_poll_cq() of one completion, with the device's stamp of it. */

@@ -76,6 +76,22 @@ all_arrive() {
 	all_arrive operations 16
 }
 
+@test "memory is registered with the device: a size, fresh and untouched pages, and nothing is sent" {
+	spec register <<-'YAML'
+		settings: {kernel: register, transport: verbs, messages: 20, repetitions: 1, warmup: 2}
+		matrix:
+		  - {pin: device, memory: [same, fresh, untouched], size: [1, 256KiB]}
+		  - {pin: kernel, size: 256KiB}
+	YAML
+	run "$KBLAT" run register.yaml --out "$T/runs"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	# A page or 64: more of them take longer, and finding them longer still.
+	assert_eq "$(json "$run_dir/summary.json" '(lambda t: [t[0] < t[1] < t[5], min(t) > 0])([p["metrics"]["reg_ns"]["min"] for p in d["points"]])')" "[True, True]"
+	assert_eq "$(json "$run_dir/summary.json" '{p["loss"]["sent"] for p in d["points"]}')" "{20}"
+}
+
 @test "round trips" {
 	spec_of trips <<-'YAML'
 		  - {kernel: pingpong, qp: [rc, ud], connect: rdmacm, poll: event}

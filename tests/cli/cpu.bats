@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# Block `cpu`, what threads used of the processor; block `rate` of round trips.
+
+load helper
+
+@test "a round trip's rate is its bytes by its time, whatever lies between two" {
+	spec pp <<-'YAML'
+		settings: {kernel: pingpong, transport: scripted, delay: 1us, size: 1000B, messages: 100, repetitions: 2, warmup: 100,
+		           pause: 1ms, link_rate: 16000000000}
+	YAML
+	run "$KBLAT" run pp.yaml --out runs
+	[ "$status" -eq 0 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(json "$run_dir/summary.json" '[round(d["points"][0]["rate"][k], 3) for k in ("messages_per_s", "bytes_per_s", "link_share")]')" \
+		"[1000000.0, 1000000000.0, 0.5]"
+	# No thread takes any of a virtual time.
+	assert_eq "$(json "$run_dir/summary.json" '"cpu" in d["points"][0]')" False
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	run "$KBLAT" run pp.yaml --out runs --set link_rate=0
+	assert_eq "$(json "${lines[-1]}/summary.json" 'd["points"][0]["rate"]["link_share"]')" None
+}
+
+# What the kernel says of the source's process holds its set-up, too, which the difference between two runs is without.
+# bats test_tags=long
+@test "what threads use of the processor is what the kernel charges their process with; who sleeps uses little" {
+	cat >charged <<-'SH'
+		#!/usr/bin/python3
+		import os, sys
+		pid = os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
+		usage = os.wait4(pid, 0)[2]
+		open(os.path.join(os.path.dirname(sys.argv[0]), "charge"), "w").write(str(usage.ru_utime + usage.ru_stime))
+	SH
+	chmod +x charged
+	spec u <<-'YAML'
+		settings: {kernel: pingpong, transport: shmem, poll: event, messages: 1000, pause: 1ms, duration: 250ms, warmup: 0}
+	YAML
+	for reps in 1 5; do
+		run "$KBLAT" run u.yaml --out runs --set repetitions=$reps --source "$PWD/charged"
+		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+		cp "${lines[-1]}/summary.json" "summary-$reps.json"
+		mv charge "charge-$reps"
+	done
+	/usr/bin/python3 - <<-'PY'
+		import json
+		cpu = {n: json.load(open(f"summary-{n}.json"))["points"][0]["cpu"] for n in (1, 5)}
+		charge = {n: float(open(f"charge-{n}").read()) for n in (1, 5)}
+		used = (cpu[5]["source_ns"] - cpu[1]["source_ns"]) / 1e9
+		ratio = used / (charge[5] - charge[1])
+		assert 0.95 < ratio < 1.02, (ratio, cpu, charge)
+		# The source spins in its pauses; the sink sleeps until the next message.
+		assert cpu[5]["sink_share"] < 0.5 * cpu[5]["source_share"] <= 0.5, cpu[5]
+		assert cpu[5]["machine_cpus"] >= 0.5 * cpu[5]["source_share"] and cpu[5]["source_cycles"] is None, cpu[5]
+		print(ratio, cpu[5])
+	PY
+}
+
+# bats test_tags=long
+@test "cycles are counted where there is a counter, and null where there is none" {
+	spec c <<-'YAML'
+		settings: {kernel: pingpong, transport: shmem, messages: 1000, repetitions: 1, cycles: yes}
+	YAML
+	run "$KBLAT" run c.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	cycles=$(json "${lines[-1]}/summary.json" 'd["points"][0]["cpu"]["source_cycles"]')
+	if ls /sys/bus/event_source/devices/cpu* >/dev/null 2>&1 && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 1 ]; then
+		[ "$cycles" = None ] || [ "$cycles" -gt 1000 ]
+	else
+		assert_eq "$cycles" None
+	fi
+}
