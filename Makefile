@@ -26,9 +26,10 @@ WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 CFLAGS  := -O2 -g -fno-omit-frame-pointer
 SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DSTATS_KEPT_MAX=64)
 
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(WARN) $(CFLAGS) $(SANFLAGS)
+TRACEFS := -I/usr/include/tracefs -I/usr/include/traceevent
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(TRACEFS) $(WARN) $(CFLAGS) $(SANFLAGS)
 LDFLAGS := -Wl,-z,now -Wl,-z,relro
-LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -lcrypto -lz -lrt -lm
+LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lz -lrt -lm
 
 # What only computes: to trace each comparison of numbers there costs more than it finds.
 $(BUILD)/harness/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/causes.h"
 #include "analysis/fairness.h"
 #include "analysis/flow_summary.h"
 #include "analysis/interference.h"
@@ -316,6 +317,15 @@ static void add_flow_facts(const struct work *w, const struct flow_summary *s, j
 		json_object_set(point, flows_key(s->flow->name, "interference", key, sizeof(key)), s->interference);
 }
 
+/* They are the block's, which is made later than the other warnings. */
+static void add_causes_warnings(const struct layout_flow *f, json_t *point)
+{
+	json_t *warnings = json_array();
+
+	causes_warn(flows_get(point, f->name, "causes"), warnings);
+	add_texts(json_object_get(point, "warnings"), f, warnings);
+}
+
 /* New references in, one object out. */
 static json_t *assemble(const struct work *w, json_t *metrics, json_t *reps)
 {
@@ -330,6 +340,8 @@ static json_t *assemble(const struct work *w, json_t *metrics, json_t *reps)
 	for (size_t i = 0; i < w->layout->flow_count; i++)
 		add_flow_facts(w, &w->flows[i], point);
 	fairness_add(w->flows, w->layout->flow_count, 0, w->rep_count, false, point);
+	for (size_t i = 0; i < w->layout->flow_count; i++)
+		add_causes_warnings(w->flows[i].flow, point);
 	json_object_set_new(point, "metrics", metrics);
 	json_object_set_new(point, "reps", reps);
 	return point;

@@ -29,6 +29,8 @@ const struct library kblat_libraries[] = {
     {"libnuma.so.1", NULL},
     {"ZeroMQ", version_of_zeromq},
     {"libnanomsg.so.5", NULL},
+    {"libtracefs.so.1", NULL},
+    {"libtraceevent.so.1", NULL},
     {"libyaml", yaml_get_version_string},
     {"Jansson", jansson_version_str},
     {"OpenSSL", version_of_openssl},

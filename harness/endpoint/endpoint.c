@@ -132,6 +132,9 @@ static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, stru
 		return rc;
 	prepare_worker(ep, (uint32_t)messages);
 	runners_clear(&ep->runners, 0);
+	rc = endpoint_trace_start(ep, json_is_true(json_object_get(order, "trace")), e);
+	if (rc)
+		return rc;
 	ep->running = true;
 	if (ep->side)
 		rc = ep->flow.kernel->side->start(ep->side, (unsigned)json_integer_value(json_object_get(order, "rep")),
@@ -242,6 +245,8 @@ static int report(struct endpoint *ep)
 
 	if (!rc)
 		rc = endpoint_send_columns(ep);
+	if (!rc)
+		rc = endpoint_trace_send(ep);
 	ep->running = false;
 	ep->runners.count = 0;
 	return rc;
@@ -288,6 +293,7 @@ static void clean_up(struct endpoint *ep)
 	} else {
 		fs_remove_tree(ep->recorder.dir, NULL); /* a thread still uses the memory: only the names go */
 	}
+	endpoint_trace_close(ep);
 	json_decref(ep->device_before);
 	free(ep->keep_dir);
 	if (stopped)

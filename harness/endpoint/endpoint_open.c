@@ -103,6 +103,7 @@ static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 	ep->cpu = read_cpu(order, "cpu");
 	ep->spare_cpu = read_cpu(order, "spare_cpu");
 	ep->numa_node = memory_node_of_cpu(ep->cpu);
+	ep->trace.mask = json_is_true(json_object_get(order, "mask"));
 	rc = endpoint_load_flow(ep, flow, params, e);
 	if (!rc && ep->flow.transport->has_own_clock)
 		ep->conversion = (struct clock_conversion){0, 1, 0};
@@ -205,6 +206,8 @@ int endpoint_open(struct endpoint *ep, const json_t *order, json_t **reply, stru
 		rc = reserve_spare(ep, e);
 	if (!rc)
 		rc = runners_prioritise(&ep->runners, (int)s->priority, s->priority_limit, e);
+	if (!rc)
+		rc = endpoint_trace_open(ep, e);
 	if (!rc)
 		rc = open_recorder(ep, order, e);
 	if (!rc)

@@ -150,9 +150,10 @@ static json_t *column_names(const struct endpoint *ep)
 json_t *endpoint_report(struct endpoint *ep)
 {
 	struct err failure = ERR_INIT;
-	json_t *counters;
+	json_t *counters, *trace;
 
 	runners_join(&ep->runners);
+	trace = endpoint_trace_take(ep);
 	find_failure(ep, &failure);
 	check_memory(ep);
 	convert_device_stamps(ep);
@@ -160,10 +161,10 @@ json_t *endpoint_report(struct endpoint *ep)
 		blank_control_columns(ep);
 	counters = final_counters(ep);
 	recorder_convert(&ep->recorder, &ep->conversion, ep->worker.entries);
-	return json_pack("{s:s, s:s, s:o, s:{s:O, s:o}, s:o, s:I}", "type", "done", "failure", failure.text, "counters",
-			 counters, "device", "before", ep->device_before, "after",
+	return json_pack("{s:s, s:s, s:o, s:{s:O, s:o}, s:o, s:I, s:o*}", "type", "done", "failure", failure.text,
+			 "counters", counters, "device", "before", ep->device_before, "after",
 			 ep->flow.transport->device_counters(ep->transport), "columns", column_names(ep), "messages",
-			 (json_int_t)ep->worker.messages);
+			 (json_int_t)ep->worker.messages, "trace", trace);
 }
 
 void endpoint_keep_columns(struct endpoint *ep)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/wire.h"
+#include "endpoint/endpoint_trace.h"
 #include "endpoint/runners.h"
 #include "instrument/device_clock.h"
 #include "instrument/machine_load.h"
@@ -39,6 +40,7 @@ struct endpoint {
 	bool running, control, warm_up; /* control: a repetition without the threads that have a setting of their own */
 	struct machine_load load;	/* before the threads began */
 	json_t *device_before;
+	struct endpoint_trace trace;
 	int64_t settled; /* messages that the source has posted, all of them completed; -1: that is not known */
 };
 

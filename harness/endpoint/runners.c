@@ -160,6 +160,7 @@ static void *run_thread(void *arg)
 	struct usage_mark mark;
 	uint64_t one = 1;
 
+	r->tid = gettid();
 	if (r->cpu >= 0)
 		pin(r->cpu);
 	else if (all->reserved_cpu >= 0)

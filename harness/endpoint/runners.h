@@ -23,6 +23,7 @@ struct runner {
 	int cpu; /* -1: unpinned */
 	pthread_t thread;
 	atomic_bool started, ended;
+	pid_t tid;
 	int rc;
 	struct counters usage;
 };

@@ -35,7 +35,7 @@ static int64_t raw_ns(void)
  * Ticks and nanoseconds of one moment. The kernel's clock is read between two reads of the counter; whatever comes in
  * between (an interrupt, the hypervisor) widens the bracket, so the tightest of several is the best.
  */
-static struct clock_point observe(void)
+struct clock_point clock_observe(void)
 {
 	struct clock_point best = {0, 0};
 	int64_t width = INT64_MAX;
@@ -107,7 +107,7 @@ static void fit(unsigned milliseconds, struct clock_report *out)
 
 		if (i)
 			nanosleep(&pause, NULL);
-		points[i] = observe();
+		points[i] = clock_observe();
 	}
 	clock_fit(points, POINTS, out);
 	out->monotonic = is_rising(points, POINTS);

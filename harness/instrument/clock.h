@@ -112,6 +112,9 @@ struct clock_point {
 	int64_t ticks, ns;
 };
 
+/* Now: the tightest of several tries. */
+struct clock_point clock_observe(void);
+
 /* The line through `count` points by least squares: fills hz, residual_ns, drift_ppm; hz is 0 if there is no such line.
  * Pure. */
 void clock_fit(const struct clock_point *points, size_t count, struct clock_report *out);

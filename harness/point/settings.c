@@ -9,6 +9,9 @@
 static const char *const poll_send_names[] = {
     [POLL_BUSY] = "busy", [POLL_EVENT] = "event", [POLL_ADAPTIVE] = "adaptive", [POLL_SEND_SAME] = "same", NULL};
 
+static const char *const explain_names[] = {
+    [EXPLAIN_NO] = "no", [EXPLAIN_YES] = "yes", [EXPLAIN_REQUIRED] = "required", NULL};
+
 #define FIELD(f) offsetof(struct common_settings, f)
 
 const struct opt common_options[] = {
@@ -46,6 +49,15 @@ const struct opt common_options[] = {
     {"cycles", OPT_BOOL, FIELD(cycles), "no", 0, 0, NULL,
      "count the processor cycles of the measuring threads (perf_event_open); a thread that sleeps then takes longer to "
      "wake"},
+    {"explain", OPT_ENUM, FIELD(explain), "no", 0, 0, explain_names,
+     "keep what the kernel does on the endpoints' CPUs, so that `kblat explain` can say why messages were late (needs "
+     "root, or rights on tracefs); required: without it the point is not measured",
+     OPT_BOOKKEEPING},
+    {"explain_buffer", OPT_BYTES, FIELD(explain_buffer), "4MiB", 65536, 1 << 30, NULL,
+     "with explain: the kernel's events of a repetition that are kept, for each CPU; all CPUs of a side have 256 MiB "
+     "at "
+     "most",
+     OPT_BOOKKEEPING},
     {"environment", OPT_STR, FIELD(environment), "none", 0, 0, NULL,
      "profile of kbtune (`kbtune profiles`) that is applied while the point is measured, endpoints inside its shields; "
      "none: "

@@ -11,12 +11,16 @@
 
 #define POLL_SEND_SAME (POLL_ADAPTIVE + 1)
 
+enum explain { EXPLAIN_NO, EXPLAIN_YES, EXPLAIN_REQUIRED };
+
 struct common_settings {
 	int poll;
 	int poll_send; /* or POLL_SEND_SAME */
 	int64_t spin, depth, repetitions, warmup, limit, timeout, drain, priority, priority_limit;
 	char source_cpu[OPT_STR_MAX], sink_cpu[OPT_STR_MAX]; /* cpu_choice.h */
 	bool touch, fresh, cycles;
+	int explain; /* enum explain */
+	int64_t explain_buffer;
 	char environment[OPT_STR_MAX]; /* a profile of kbtune, or "none" */
 };
 

@@ -2,13 +2,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/npy.h"
+#include "common/trace_kinds.h"
 
 struct column_file {
 	int fd;
@@ -23,7 +26,7 @@ static int columns_write_piece(void *arg, const void *data, size_t size, struct 
 	return rc ? err_sys(e, rc, f->path, "write") : 0;
 }
 
-static int store_column(struct peer *p, const char *dir, const char *name, uint32_t entries, struct err *e)
+static int store_column(struct peer *p, const char *dir, const char *name, size_t entries, struct err *e)
 {
 	char header[NPY_HEADER];
 	char *path = fs_path("%s/%s.npy", dir, name);
@@ -77,6 +80,32 @@ int columns_store(struct peer *p, const json_t *done, uint32_t messages, const c
 						     "endpoint sends a column that its kernel does not have");
 	}
 	return rc ? rc : channel_raw(&p->channel, 1, columns_check_end, p, e);
+}
+
+/* What an endpoint may send of one, in numbers. */
+#define TRACE_MOST (8ll << 20) * TRACE_WORDS
+
+int columns_store_trace(struct peer *p, json_t *done, const char *dir, struct err *e)
+{
+	json_t *about = json_object_get(done, "trace");
+	const json_int_t words = json_integer_value(json_object_get(about, "words"));
+	char name[32], *path;
+	int rc;
+
+	if (!about)
+		return 0;
+	if (!json_is_object(about) || words < 0 || words > TRACE_MOST || words % TRACE_WORDS)
+		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint sends no valid trace");
+	json_object_del(about, "words");
+	snprintf(name, sizeof(name), "trace-%s", role_names[p->role]);
+	rc = store_column(p, dir, name, (size_t)words, e);
+	if (!rc)
+		rc = channel_raw(&p->channel, 1, columns_check_end, p, e);
+	path = fs_path("%s/%s.json", dir, name);
+	if (!rc)
+		rc = json_write(path, about, e);
+	free(path);
+	return rc;
 }
 
 static int shorten_column(const char *path, uint64_t count, struct err *e)

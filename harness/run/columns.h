@@ -10,6 +10,9 @@
  * become files. */
 int columns_store(struct peer *p, const json_t *done, uint32_t messages, const char *dir, struct err *e);
 
+/* With `explain` they are followed by the events of that side: trace-<side>.npy, and trace-<side>.json. */
+int columns_store_trace(struct peer *p, json_t *done, const char *dir, struct err *e);
+
 /* Of a repetition that was stopped: what was never sent is not lost, so its entries go. */
 int columns_shorten(const json_t *done, const char *dir, uint64_t count, struct err *e);
 

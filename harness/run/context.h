@@ -17,6 +17,7 @@ struct run_context {
 	double tick_hz;
 	struct clock_conversion conversion; /* ticks of this machine to nanoseconds since t0 */
 	char boot_id[64];		    /* of this machine */
+	bool mask;			    /* nothing that tells this machine from another is kept */
 	bool wants_skew;		    /* how far two CPUs' tick counters differ is not known yet */
 	volatile sig_atomic_t *interrupted;
 };

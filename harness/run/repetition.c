@@ -133,6 +133,8 @@ static int on_message(struct repetition *rep, size_t who, json_t *message, struc
 	f->done[p->role] = json_incref(message);
 	f->moved_ms = channel_now_ms();
 	rc = columns_store(p, message, f->messages, f->dir, e);
+	if (!rc)
+		rc = columns_store_trace(p, message, f->dir, e);
 	return rc ? rc : repetition_pass_on(rep, who / 2, p->role, e);
 }
 
@@ -274,13 +276,13 @@ static int arm(struct repetition *rep, enum role role, struct err *e)
 		const struct flow_rep *f = &rep->flow[i];
 
 		if (f->messages)
-			rc = channel_send(&peer_of(rep, i, role)->channel,
-					  json_pack("{s:s, s:I, s:I, s:b, s:b, s:s}", "type", "arm", "messages",
-						    (json_int_t)f->messages, "rep",
-						    (json_int_t)(rep->number < 0 ? 0 : rep->number), "control",
-						    rep->number == REPETITION_CONTROL, "warm_up",
-						    rep->number == REPETITION_WARM_UP, "keep_in", f->dir),
-					  e);
+			rc = channel_send(
+			    &peer_of(rep, i, role)->channel,
+			    json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:s}", "type", "arm", "messages",
+				      (json_int_t)f->messages, "rep", (json_int_t)(rep->number < 0 ? 0 : rep->number),
+				      "control", rep->number == REPETITION_CONTROL, "warm_up",
+				      rep->number == REPETITION_WARM_UP, "trace", rep->number >= 0, "keep_in", f->dir),
+			    e);
 	}
 	return rc ? rc : session_collect(rep->s, role == ROLE_SINK ? WHOM_SINKS : WHOM_SOURCES, "armed", e);
 }

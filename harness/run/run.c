@@ -268,6 +268,7 @@ int run_execute(const struct run_request *request, struct run_result *result, st
 	g.context.launcher[0] = request->launcher[0];
 	g.context.launcher[1] = request->launcher[1];
 	g.context.interrupted = request->interrupted;
+	g.context.mask = request->mask;
 	rc = run_prepare(&g, e);
 	g.context.kbtune = g.environment.kbtune;
 	if (!rc) {

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "trace/trace_place.h"
 
 #define REPLY_MS 60000 /* open and connect: registering much memory takes time */
 #define STOP_MS	 3000
@@ -46,6 +47,14 @@ int session_begin(struct session *s, const struct run_context *run, const struct
 	return fs_mkdirs(s->dir, e);
 }
 
+static bool session_explains(const struct session *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->peer[i].flow->common.explain != EXPLAIN_NO)
+			return true;
+	return false;
+}
+
 /* An endpoint in good order cleans up by itself; one that is stuck gets no patience twice. All hear it at once. */
 void session_stop(struct session *s)
 {
@@ -60,6 +69,8 @@ void session_stop(struct session *s)
 	}
 	for (size_t i = 0; i < s->count; i += 2)
 		leftovers_remove(s->peer[i].flow_name);
+	if (session_explains(s))
+		trace_place_sweep(); /* of endpoints that were killed */
 }
 
 void session_end(struct session *s)
@@ -289,6 +300,8 @@ static int send_open(struct session *s, size_t i, const char *name, struct err *
 		      cpu_json(s->placed[i].cpu), "spare_cpu", cpu_json(s->placed[i].spare_cpu), "conversion", "origin",
 		      (json_int_t)c->origin, "numerator", (json_int_t)c->numerator, "shift", (json_int_t)c->shift);
 
+	if (s->run->mask)
+		json_object_set_new(order, "mask", json_true());
 	if (is_local(s, p))
 		json_object_set_new(order, "dir", json_string(s->dir));
 	return channel_send(&s->peer[i].channel, order, e);

@@ -110,6 +110,7 @@ int rep_open(const char *run_path, const struct layout_flow *f, unsigned number,
 	int rc;
 
 	*out = (struct rep){.number = number,
+			    .dir = dir,
 			    .column_count = f->column_count,
 			    .columns = or_abort(calloc(f->column_count, sizeof(*out->columns)))};
 	rc = open_columns(dir, f, out, e);
@@ -121,7 +122,6 @@ int rep_open(const char *run_path, const struct layout_flow *f, unsigned number,
 		close_columns(out);
 	else if (!out->counters)
 		forget_unsent(out);
-	free(dir);
 	return rc;
 }
 
@@ -129,6 +129,7 @@ void rep_close(struct rep *r)
 {
 	close_columns(r);
 	free(r->columns);
+	free(r->dir);
 	json_decref(r->counters);
 	*r = (struct rep){.number = r->number};
 }

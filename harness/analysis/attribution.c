@@ -1,0 +1,238 @@
+#include "analysis/attribution.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "common/or_abort.h"
+
+#define SAMPLE	    1000 /* typical messages that are looked at, at most */
+#define SAMPLE_SEED UINT64_C(88172645463325252)
+
+/* --- one message --- */
+
+struct shares {
+	struct cause_share list[CAUSE_SHARES];
+	size_t count;
+};
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void shares_add(struct shares *s, unsigned cause, int64_t time)
+{
+	size_t i = 0;
+
+	while (i < s->count && s->list[i].cause != cause)
+		i++;
+	if (i == CAUSE_SHARES)
+		return;
+	if (i == s->count)
+		s->list[s->count++] = (struct cause_share){cause, 0};
+	s->list[i].time += time;
+}
+
+/* What overlaps [from, to], on both sides together: each cause's time, and how much of the interval they cover. */
+static int64_t cover(const struct timeline *const side[2], int64_t from, int64_t to, struct shares *shares)
+{
+	size_t at[2] = {0, 0};
+	int64_t covered = 0, reached = from;
+
+	for (unsigned k = 0; k < 2; k++)
+		at[k] = side[k] ? timeline_find(side[k], from) : 0;
+	for (;;) {
+		const struct timeline_segment *next = NULL;
+		unsigned of = 0;
+
+		for (unsigned k = 0; k < 2; k++) {
+			const struct timeline_segment *s =
+			    side[k] && at[k] < side[k]->count ? &side[k]->segments[at[k]] : NULL;
+
+			if (s && s->from < to && (!next || s->from < next->from)) {
+				next = s;
+				of = k;
+			}
+		}
+		if (!next)
+			return covered;
+		const int64_t begin = later(next->from, from), end = earlier(next->to, to);
+
+		shares_add(shares, next->cause, end - begin);
+		if (end > reached) {
+			covered += end - later(begin, reached);
+			reached = end;
+		}
+		at[of]++;
+	}
+}
+
+static const struct cause_share *longest(const struct shares *s)
+{
+	const struct cause_share *best = NULL;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (!best || s->list[i].time > best->time)
+			best = &s->list[i];
+	return best;
+}
+
+/* Were events lost, or is there nothing of a side, before the message was there? */
+static bool is_known(const struct attribution_input *in, int64_t to)
+{
+	for (unsigned k = 0; k < 2; k++)
+		if (in->side[k] && in->side[k]->known_until < to)
+			return false;
+	return in->side[0] || in->side[1];
+}
+
+/* --- queues --- */
+
+/* The message before, if it was late itself, was on its way when this one was sent, and came no later. */
+static const struct late_message *queue_head(const struct attribution_input *in, const struct attribution *out,
+					     size_t first, size_t message)
+{
+	const struct late_message *last = out->count > first ? &out->late[out->count - 1] : NULL;
+
+	if (!last || last->message + 1 != message || last->to <= in->span.b[message] || last->to > in->span.a[message])
+		return NULL;
+	return last;
+}
+
+static void judge_queue(const struct attribution_input *in, struct cause_table *causes, const struct attribution *out,
+			size_t first, struct late_message *m)
+{
+	const struct late_message *before = queue_head(in, out, first, m->message);
+
+	if (!before || !(cause_is_known(causes->list[before->cause].class)))
+		return;
+	m->time = before->to - m->from;
+	if (m->time < m->excess / 2)
+		return;
+	m->behind = before->behind >= 0 ? before->behind : (long long)before->message;
+	m->covered = later(m->covered, earlier(m->time, m->excess));
+	m->cause = cause_table_of(causes, CAUSE_QUEUED, CAUSE_NO_SIDE, "");
+}
+
+/* --- all of them --- */
+
+static struct late_message judge_late(const struct attribution_input *in, struct cause_table *causes,
+				      const struct attribution *out, size_t first, size_t message)
+{
+	struct late_message m = {
+	    .message = message, .from = in->span.b[message], .to = in->span.a[message], .behind = -1};
+	struct shares shares = {.count = 0};
+	const struct cause_share *most;
+
+	m.excess = m.to - m.from - in->median;
+	m.covered = cover(in->side, m.from, m.to, &shares);
+	most = longest(&shares);
+	if (most && m.covered >= m.excess / 2 + m.excess % 2) {
+		m.cause = most->cause;
+		m.time = most->time;
+		return m;
+	}
+	m.cause = cause_table_of(causes, is_known(in, m.to) ? CAUSE_UNEXPLAINED : CAUSE_NOT_KNOWN, CAUSE_NO_SIDE, "");
+	m.time = m.excess - m.covered;
+	judge_queue(in, causes, out, first, &m);
+	return m;
+}
+
+static void keep_late(struct attribution *out, const struct late_message *m)
+{
+	if (out->count == out->room) {
+		out->room = out->room ? 2 * out->room : 256;
+		out->late = or_abort(realloc(out->late, out->room * sizeof(*out->late)));
+	}
+	out->late[out->count++] = *m;
+}
+
+static bool happened(const struct span *s, size_t i)
+{
+	int64_t difference;
+
+	return s->a[i] != NEVER && s->b[i] != NEVER && !__builtin_sub_overflow(s->a[i], s->b[i], &difference);
+}
+
+static bool is_late(const struct attribution_input *in, size_t i)
+{
+	return (in->span.a[i] - in->span.b[i]) / in->divide > in->limit;
+}
+
+/* How often does anything happen in the time of a message that is not late? */
+static void sample_typical(const struct attribution_input *in, struct attribution *out)
+{
+	uint64_t random = SAMPLE_SEED;
+
+	for (size_t n = 0; in->span.count && n < SAMPLE; n++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+
+		const size_t i = (size_t)(random % in->span.count);
+		struct shares shares = {.count = 0};
+
+		if (!happened(&in->span, i) || is_late(in, i) || !is_known(in, in->span.a[i]))
+			continue;
+		cover(in->side, in->span.b[i], in->span.a[i], &shares);
+		out->typical++;
+		out->coincidences += shares.count > 0;
+	}
+}
+
+void attribution_add(const struct attribution_input *in, struct cause_table *causes, struct attribution *out)
+{
+	const size_t first = out->count;
+
+	for (size_t i = 0; i < in->span.count; i++)
+		if (happened(&in->span, i) && is_late(in, i)) {
+			const struct late_message m = judge_late(in, causes, out, first, i);
+
+			keep_late(out, &m);
+		}
+	sample_typical(in, out);
+}
+
+void attribution_free(struct attribution *a)
+{
+	free(a->late);
+	*a = (struct attribution){.late = NULL};
+}
+
+static int by_longest(const void *a, const void *b)
+{
+	const struct cause_share *one = a, *other = b;
+
+	if (one->time != other->time)
+		return one->time < other->time ? 1 : -1;
+	return (one->cause > other->cause) - (one->cause < other->cause);
+}
+
+size_t attribution_shares(const struct timeline *t, int64_t from, int64_t to, struct cause_share list[CAUSE_SHARES])
+{
+	const struct timeline *const side[2] = {t, NULL};
+	struct shares shares = {.count = 0};
+
+	cover(side, from, to, &shares);
+	qsort(shares.list, shares.count, sizeof(*shares.list), by_longest);
+	for (size_t i = 0; i < shares.count; i++)
+		list[i] = shares.list[i];
+	return shares.count;
+}
+
+size_t attribution_pieces(const struct timeline *t, int64_t from, int64_t to, struct attribution_piece *pieces,
+			  size_t room)
+{
+	size_t count = 0;
+
+	for (size_t i = timeline_find(t, from); i < t->count && t->segments[i].from < to; i++, count++)
+		if (count < room)
+			pieces[count] = (struct attribution_piece){
+			    later(t->segments[i].from, from), earlier(t->segments[i].to, to), t->segments[i].cause};
+	return count;
+}

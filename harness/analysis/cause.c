@@ -1,0 +1,70 @@
+#include "analysis/cause.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/or_abort.h"
+
+const char *const cause_keys[CAUSE_CLASSES] = {
+#define X(id, key, label, format) [CAUSE_##id] = key,
+#include "analysis/cause_classes.def"
+#undef X
+};
+
+const char *const cause_labels[CAUSE_CLASSES] = {
+#define X(id, key, label, format) [CAUSE_##id] = label,
+#include "analysis/cause_classes.def"
+#undef X
+};
+
+unsigned cause_table_of(struct cause_table *t, enum cause_class class, unsigned side, const char *name)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->list[i].class == class && t->list[i].side == side && !strcmp(t->list[i].name, name))
+			return (unsigned)i;
+	if (t->count == t->room) {
+		t->room = t->room ? 2 * t->room : 32;
+		t->list = or_abort(realloc(t->list, t->room * sizeof(*t->list)));
+	}
+	t->list[t->count] = (struct cause){.class = class, .side = side};
+	snprintf(t->list[t->count].name, CAUSE_NAME_MAX, "%s", name);
+	return (unsigned)t->count++;
+}
+
+void cause_table_free(struct cause_table *t)
+{
+	free(t->list);
+	*t = (struct cause_table){.list = NULL};
+}
+
+static void cause_bare_text(const struct cause *c, char *buf, size_t size)
+{
+	switch (c->class) {
+#define X(id, key, label, format)                                                                                      \
+	case CAUSE_##id:                                                                                               \
+		snprintf(buf, size, format, c->name);                                                                  \
+		break;
+#include "analysis/cause_classes.def"
+#undef X
+	case CAUSE_CLASSES:
+		break;
+	}
+}
+
+char *cause_describe(const struct cause *c, char *buf, size_t size)
+{
+	static const char *const sides[] = {" on the source's CPU", " on the sink's CPU", ""};
+	size_t length;
+
+	*buf = '\0';
+	cause_bare_text(c, buf, size);
+	length = strlen(buf);
+	snprintf(buf + length, size - length, "%s", sides[c->side]);
+	return buf;
+}
+
+bool cause_is_known(enum cause_class class)
+{
+	return class != CAUSE_NOT_KNOWN && class != CAUSE_UNEXPLAINED;
+}

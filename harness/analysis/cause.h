@@ -1,0 +1,44 @@
+/*
+ * Causes of delay: what ran, or kept the endpoint from running, and on whose CPU. Each is in a table once.
+ */
+#ifndef KBLAT_ANALYSIS_CAUSE_H
+#define KBLAT_ANALYSIS_CAUSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cause_class {
+#define X(id, key, label, format) CAUSE_##id,
+#include "analysis/cause_classes.def"
+#undef X
+	CAUSE_CLASSES
+};
+
+#define CAUSE_NAME_MAX 96
+#define CAUSE_NO_SIDE  2 /* it is of neither */
+
+struct cause {
+	enum cause_class class;
+	unsigned side; /* 0: the source's CPU, 1: the sink's, or CAUSE_NO_SIDE */
+	char name[CAUSE_NAME_MAX];
+};
+
+struct cause_table {
+	struct cause *list;
+	size_t count, room;
+};
+
+extern const char *const cause_keys[CAUSE_CLASSES], *const cause_labels[CAUSE_CLASSES];
+
+/* The number of a cause; it is added where it is new. */
+unsigned cause_table_of(struct cause_table *t, enum cause_class class, unsigned side, const char *name);
+void cause_table_free(struct cause_table *t);
+
+/* "local timer interrupt on the sink's CPU". Returns `buf`. */
+char *cause_describe(const struct cause *c, char *buf, size_t size);
+
+/* Is it one that explains a delay? */
+bool cause_is_known(enum cause_class class);
+
+#endif

@@ -1,0 +1,103 @@
+#include "analysis/causes.h"
+
+#include <stdlib.h>
+
+#include "common/err.h"
+#include "common/json.h"
+
+static json_t *causes_share(size_t part, size_t whole)
+{
+	return whole ? json_real((double)part / (double)whole) : json_null();
+}
+
+static json_t *side_json(unsigned side)
+{
+	static const char *const names[] = {"source", "sink"};
+
+	return side < CAUSE_NO_SIDE ? json_string(names[side]) : json_null();
+}
+
+static json_t *causes_entry(const struct explained *x, const struct explained_cause *c)
+{
+	const struct cause *cause = &x->causes.list[c->cause];
+
+	return json_pack("{s:s, s:o, s:s, s:I, s:o, s:I, s:I}", "class", cause_keys[cause->class], "side",
+			 side_json(cause->side), "name", cause->name, "messages", (json_int_t)c->messages, "share",
+			 causes_share(c->messages, x->late.count), "time_p50_ns", (json_int_t)c->time_p50,
+			 "time_max_ns", (json_int_t)c->time_max);
+}
+
+json_t *causes_json(const struct explained *x)
+{
+	size_t count, known = explained_known(x);
+	struct explained_cause *list = explained_causes(x, &count);
+	json_t *causes = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(causes, causes_entry(x, &list[i]));
+	free(list);
+	return json_pack("{s:s?, s:I, s:I, s:o, s:I, s:o, s:I, s:s, s:o}", "metric",
+			 x->series && x->has_median ? x->series->name : NULL, "messages", (json_int_t)x->late.count,
+			 "explained", (json_int_t)known, "explained_share", causes_share(known, x->late.count),
+			 "not_known", (json_int_t)explained_not_known(x), "typical_share",
+			 causes_share(x->late.coincidences, x->late.typical), "events_lost", (json_int_t)x->lost, "why",
+			 x->why, "causes", causes);
+}
+
+static json_t *causes_of_flow(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted)
+{
+	struct explained x;
+	json_t *causes = NULL;
+
+	(void)granted;
+	/* A file of events that is damaged is complained about by verify: here there are none, then. */
+	if (explained_make(f, reps, count, &x, NULL) > 0)
+		causes = causes_json(&x);
+	explained_free(&x);
+	return causes;
+}
+
+void causes_warn(const json_t *causes, json_t *warnings)
+{
+	const json_int_t lost = json_integer_value(json_object_get(causes, "events_lost"));
+	const char *why = json_text(causes, "why");
+
+	if (*why)
+		json_array_append_new(warnings, json_sprintf("explain: %s", why));
+	if (lost)
+		json_array_append_new(warnings,
+				      json_sprintf("explain: %" JSON_INTEGER_FORMAT
+						   " of the kernel's events did not fit in the buffers; a larger "
+						   "explain_buffer, or fewer messages in a repetition, keeps them",
+						   lost));
+}
+
+static const struct block_statistic causes_statistics[] = {
+    {.key = "messages", .label = "late", .measure = MEASURE_COUNT, .help = "messages over the limit"},
+    {.key = "explained", .label = "explained", .measure = MEASURE_COUNT, .help = "of them, those with a known cause"},
+    {.key = "explained_share",
+     .label = "% explained",
+     .measure = MEASURE_SHARE,
+     .shown = SHOWN_TABLE | SHOWN_REPORT,
+     .spare = 3,
+     .help = "share of the messages over the limit whose cause is known"},
+    {.key = "not_known",
+     .label = "not known",
+     .measure = MEASURE_COUNT,
+     .help = "late messages in whose time events were lost"},
+    {.key = "typical_share",
+     .label = "% of typical",
+     .measure = MEASURE_SHARE,
+     .help = "of messages that are not late, a sample: in whose time anything of the kind happened"},
+    {.key = "events_lost",
+     .label = "events lost",
+     .measure = MEASURE_COUNT,
+     .help = "events of the kernel that did not fit in the buffers"},
+    {.key = NULL},
+};
+
+const struct block causes_block = {
+    .name = "causes",
+    .make = causes_of_flow,
+    .statistics = causes_statistics,
+};

@@ -1,0 +1,19 @@
+/*
+ * The summary block `causes`: the tail of a flow's latencies by what caused it.
+ */
+#ifndef KBLAT_ANALYSIS_CAUSES_H
+#define KBLAT_ANALYSIS_CAUSES_H
+
+#include "analysis/blocks.h"
+#include "analysis/explained.h"
+
+extern const struct block causes_block;
+
+/* {"metric", "messages", "explained", "explained_share", "not_known", "typical_share", "events_lost", "why", "causes":
+ * [{"class", "side", "name", "messages", "share", "time_p50_ns", "time_max_ns"}]}: a new object. */
+json_t *causes_json(const struct explained *x);
+
+/* What is to be said of it beside the numbers, added to `warnings`; a flow that was not to be explained has nothing. */
+void causes_warn(const json_t *causes, json_t *warnings);
+
+#endif

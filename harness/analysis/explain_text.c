@@ -1,0 +1,186 @@
+#include "analysis/explain_text.h"
+
+#include <stdlib.h>
+
+#include "analysis/causes.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "common/units.h"
+
+#define CAUSE_TEXT   192
+#define STORY_CAUSES 4 /* of one side: the longest */
+
+static const char *const sides[] = {"source", "sink"};
+
+/* --- which messages --- */
+
+static int by_excess(const void *a, const void *b)
+{
+	const struct late_message *one = *(const struct late_message *const *)a,
+				  *other = *(const struct late_message *const *)b;
+
+	if (one->excess != other->excess)
+		return one->excess < other->excess ? 1 : -1;
+	return (one > other) - (one < other);
+}
+
+const struct late_message **explain_worst(const struct explained *x)
+{
+	const struct late_message **list = or_abort(calloc(x->late.count + 1, sizeof(*list)));
+
+	for (size_t i = 0; i < x->late.count; i++)
+		list[i] = &x->late.late[i];
+	qsort(list, x->late.count, sizeof(*list), by_excess);
+	return list;
+}
+
+const struct explained_rep *explain_rep_of(const struct explained *x, const struct late_message *m)
+{
+	const size_t index = (size_t)(m - x->late.late);
+	size_t i = 0;
+
+	while (index >= x->reps[i].first + x->reps[i].count)
+		i++;
+	return &x->reps[i];
+}
+
+/* --- text --- */
+
+static const char *cause_name(const struct explained *x, unsigned cause, char *buf)
+{
+	return cause_describe(&x->causes.list[cause], buf, CAUSE_TEXT);
+}
+
+static void print_causes(const struct explained *x, FILE *out)
+{
+	size_t count;
+	struct explained_cause *list = explained_causes(x, &count);
+	char text[CAUSE_TEXT], p50[32], max[32];
+
+	fprintf(out, "  %8s  %6s  %9s  %9s  %s\n", "messages", "share", "p50", "max", "cause");
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "  %8zu  %4.1f %%  %9s  %9s  %s\n", list[i].messages,
+			100.0 * (double)list[i].messages / (double)x->late.count,
+			unit_human_ns(list[i].time_p50, p50, sizeof(p50)),
+			unit_human_ns(list[i].time_max, max, sizeof(max)), cause_name(x, list[i].cause, text));
+	free(list);
+}
+
+/* One side of a message's story: "312 us preempted by kworker, 3.1 us local timer interrupt". */
+static void print_side_story(const struct explained *x, const struct explained_rep *r, unsigned side,
+			     const struct late_message *m, FILE *out)
+{
+	struct cause_share shares[CAUSE_SHARES];
+	size_t count = r->has[side] ? attribution_shares(&r->side[side], m->from, m->to, shares) : 0;
+	char time[32], text[CAUSE_TEXT];
+
+	fprintf(out, "      %s's CPU: ", sides[side]);
+	if (!count)
+		fputs(r->has[side] ? "nothing" : "not known", out);
+	for (size_t i = 0; i < count && i < STORY_CAUSES; i++) {
+		struct cause bare = x->causes.list[shares[i].cause];
+
+		bare.side = CAUSE_NO_SIDE;
+		fprintf(out, "%s%s %s", i ? ", " : "", unit_human_ns(shares[i].time, time, sizeof(time)),
+			cause_describe(&bare, text, sizeof(text)));
+	}
+	if (count > STORY_CAUSES)
+		fprintf(out, ", and %zu more", count - STORY_CAUSES);
+	fputc('\n', out);
+}
+
+static void print_message(const struct explained *x, const struct late_message *m, FILE *out)
+{
+	const struct explained_rep *r = explain_rep_of(x, m);
+	char took[32], text[CAUSE_TEXT];
+
+	fprintf(out, "  repetition %u, message %zu: %s on its way; %s", r->rep->number, m->message,
+		unit_human_ns(m->to - m->from, took, sizeof(took)), cause_name(x, m->cause, text));
+	if (m->behind >= 0)
+		fprintf(out, " (message %lld)", m->behind);
+	fputc('\n', out);
+	print_side_story(x, r, 0, m, out);
+	print_side_story(x, r, 1, m, out);
+}
+
+static void print_heading(const struct layout_flow *f, const struct explained *x, FILE *out)
+{
+	char limit[32], median[32];
+
+	fprintf(out, "point %u%s%s: %zu late messages (%s over %s)", f->point, *f->name ? ", flow " : "", f->name,
+		x->late.count, x->series->label, unit_human_ns(f->limit_ns, limit, sizeof(limit)));
+	if (x->late.count)
+		fprintf(out, ", %.1f %% explained", 100.0 * (double)explained_known(x) / (double)x->late.count);
+	fprintf(out, "; the median takes %s\n",
+		unit_human_ns(x->median / (x->series->divide > 1 ? x->series->divide : 1), median, sizeof(median)));
+}
+
+void explain_text(const struct layout_flow *f, const struct explained *x, size_t worst, FILE *out)
+{
+	const struct late_message **list;
+
+	if (!x->series || !x->has_median) {
+		fprintf(out, "point %u%s%s: %s\n", f->point, *f->name ? ", flow " : "", f->name,
+			!x->series ? "its kernel has no time from one stamp of a message to another"
+				   : "too few messages");
+		return;
+	}
+	print_heading(f, x, out);
+	if (*x->why)
+		fprintf(out, "  the kernel's events are missing: %s\n", x->why);
+	if (x->lost)
+		fprintf(out, "  %lld events did not fit in the buffers (explain_buffer)\n", x->lost);
+	if (!x->late.count)
+		return;
+	print_causes(x, out);
+	if (x->late.typical)
+		fprintf(out, "  of %zu typical messages, anything of the kind happened in the time of %.1f %%\n",
+			x->late.typical, 100.0 * (double)x->late.coincidences / (double)x->late.typical);
+	if (worst)
+		fputs("the worst:\n", out);
+	list = explain_worst(x);
+	for (size_t i = 0; i < worst && i < x->late.count; i++)
+		print_message(x, list[i], out);
+	free(list);
+}
+
+/* --- JSON --- */
+
+static json_t *side_story(const struct explained *x, const struct explained_rep *r, unsigned side,
+			  const struct late_message *m)
+{
+	struct cause_share shares[CAUSE_SHARES];
+	size_t count = r->has[side] ? attribution_shares(&r->side[side], m->from, m->to, shares) : 0;
+	json_t *story = r->has[side] ? json_array() : json_null();
+	char text[CAUSE_TEXT];
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(story, json_pack("{s:s, s:I}", "cause", cause_name(x, shares[i].cause, text),
+						       "time_ns", (json_int_t)shares[i].time));
+	return story;
+}
+
+static json_t *message_json(const struct explained *x, const struct late_message *m)
+{
+	const struct explained_rep *r = explain_rep_of(x, m);
+	char text[CAUSE_TEXT];
+
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "rep", (json_int_t)r->rep->number,
+			 "message", (json_int_t)m->message, "sent_ns", (json_int_t)m->from, "took_ns",
+			 (json_int_t)(m->to - m->from), "excess_ns", (json_int_t)m->excess, "explained_ns",
+			 (json_int_t)m->covered, "cause", cause_name(x, m->cause, text), "behind",
+			 m->behind >= 0 ? json_integer(m->behind) : json_null(), "source", side_story(x, r, 0, m),
+			 "sink", side_story(x, r, 1, m));
+}
+
+json_t *explain_json(const struct explained *x, size_t worst)
+{
+	const struct late_message **list = explain_worst(x);
+	json_t *causes = causes_json(x), *messages = json_array();
+
+	for (size_t i = 0; i < worst && i < x->late.count; i++)
+		json_array_append_new(messages, message_json(x, list[i]));
+	json_object_set_new(causes, "worst", messages);
+	free(list);
+	return causes;
+}

@@ -1,0 +1,216 @@
+#include "analysis/explained.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/series.h"
+#include "common/err.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+
+static const char *const side_names[] = {"source", "sink"};
+
+/* --- what there is --- */
+
+/* From one stamp of a message to another: neither of two messages, nor of several that share an entry. */
+static const struct layout_series *explained_series_of(const struct layout_flow *f)
+{
+	const struct layout_series *s = f->series_count ? &f->series[0] : NULL;
+
+	return s && s->minus >= 0 && !s->lag && f->traits.block <= 1 ? s : NULL;
+}
+
+/* Does a side sleep while it waits? Then its sleep is no delay. */
+static bool side_sleeps(const struct layout_flow *f)
+{
+	const char *send = json_text(f->params, "poll_send");
+
+	return strcmp(json_text(f->params, "poll"), "busy") != 0 || (strcmp(send, "busy") && strcmp(send, "same"));
+}
+
+static long long count_lost(const json_t *about)
+{
+	long long lost = 0;
+	const char *cpu;
+	json_t *n;
+
+	json_object_foreach (json_object_get(about, "lost"), cpu, n)
+		if (json_integer_value(n) > 0 && json_integer_value(n) < INT32_MAX)
+			lost += json_integer_value(n);
+	return lost;
+}
+
+/* 1: it was traced, or was to be; 0: not; or a negative errno. */
+static int add_side(struct explained *x, const struct layout_flow *f, struct explained_rep *r, unsigned side,
+		    struct err *e)
+{
+	struct trace_file file;
+	int rc = !r->rep->dir ? 0 : trace_file_open(r->rep->dir, side_names[side], &file, e);
+
+	if (rc <= 0)
+		return rc;
+	x->lost += count_lost(file.about);
+	r->has[side] = !*trace_file_why(&file);
+	if (r->has[side])
+		timeline_build(&file, side, side_sleeps(f), &x->causes, &r->side[side]);
+	else if (!*x->why)
+		snprintf(x->why, sizeof(x->why), "%s", trace_file_why(&file));
+	trace_file_close(&file);
+	return 1;
+}
+
+static int add_sides(struct explained *x, const struct layout_flow *f, struct err *e)
+{
+	int there = 0;
+
+	for (size_t i = 0; i < x->count; i++)
+		for (unsigned side = 0; side < 2; side++) {
+			int rc = add_side(x, f, &x->reps[i], side, e);
+
+			if (rc < 0)
+				return rc;
+			there |= rc;
+		}
+	return there;
+}
+
+static struct span span_of(const struct explained *x, const struct rep *r)
+{
+	return series_span(r, x->series);
+}
+
+static int explained_find_median(struct explained *x, struct err *e)
+{
+	struct span *spans = or_abort(calloc(x->count + 1, sizeof(*spans)));
+	struct stats st;
+	int rc;
+
+	for (size_t i = 0; i < x->count; i++)
+		spans[i] = span_of(x, x->reps[i].rep);
+	rc = stats_compute(spans, x->count, 0, &st, e);
+	free(spans);
+	if (rc)
+		return rc;
+	x->has_median = st.has_quantile[Q50];
+	x->median = st.quantile[Q50];
+	return 0;
+}
+
+static void explain_rep(struct explained *x, const struct layout_flow *f, struct explained_rep *r)
+{
+	const struct attribution_input in = {
+	    .span = span_of(x, r->rep),
+	    .divide = x->series->divide > 1 ? x->series->divide : 1,
+	    .limit = f->limit_ns,
+	    .median = x->median,
+	    .side = {r->has[0] ? &r->side[0] : NULL, r->has[1] ? &r->side[1] : NULL},
+	};
+
+	r->first = x->late.count;
+	attribution_add(&in, &x->causes, &x->late);
+	r->count = x->late.count - r->first;
+}
+
+int explained_make(const struct layout_flow *f, const struct rep *reps, size_t count, struct explained *out,
+		   struct err *e)
+{
+	int there, rc;
+
+	*out = (struct explained){
+	    .series = explained_series_of(f), .count = count, .reps = or_abort(calloc(count + 1, sizeof(*out->reps)))};
+	for (size_t i = 0; i < count; i++)
+		out->reps[i].rep = &reps[i];
+	there = add_sides(out, f, e);
+	if (there <= 0 || !out->series)
+		return there;
+	rc = explained_find_median(out, e);
+	for (size_t i = 0; !rc && out->has_median && i < count; i++)
+		explain_rep(out, f, &out->reps[i]);
+	return rc ? rc : there;
+}
+
+void explained_free(struct explained *x)
+{
+	for (size_t i = 0; i < x->count; i++)
+		for (unsigned side = 0; side < 2; side++)
+			timeline_free(&x->reps[i].side[side]);
+	free(x->reps);
+	cause_table_free(&x->causes);
+	attribution_free(&x->late);
+	*x = (struct explained){.series = NULL};
+}
+
+/* --- what they say together --- */
+
+static int explained_by_time(const void *a, const void *b)
+{
+	const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+static int by_messages(const void *a, const void *b)
+{
+	const struct explained_cause *one = a, *other = b;
+
+	if (one->messages != other->messages)
+		return one->messages < other->messages ? 1 : -1;
+	return (one->cause > other->cause) - (one->cause < other->cause);
+}
+
+/* `times`: room for all late messages. */
+static struct explained_cause explained_sum(const struct explained *x, unsigned cause, int64_t *times)
+{
+	struct explained_cause sum = {.cause = cause};
+
+	for (size_t i = 0; i < x->late.count; i++)
+		if (x->late.late[i].cause == cause)
+			times[sum.messages++] = x->late.late[i].time;
+	if (!sum.messages)
+		return sum;
+	qsort(times, sum.messages, sizeof(*times), explained_by_time);
+	sum.time_p50 = times[(sum.messages - 1) / 2];
+	sum.time_max = times[sum.messages - 1];
+	return sum;
+}
+
+struct explained_cause *explained_causes(const struct explained *x, size_t *count)
+{
+	struct explained_cause *list = or_abort(calloc(x->causes.count + 1, sizeof(*list)));
+	int64_t *times = or_abort(calloc(x->late.count + 1, sizeof(*times)));
+
+	*count = 0;
+	for (unsigned cause = 0; cause < x->causes.count; cause++) {
+		list[*count] = explained_sum(x, cause, times);
+		*count += list[*count].messages > 0;
+	}
+	qsort(list, *count, sizeof(*list), by_messages);
+	free(times);
+	return list;
+}
+
+static size_t count_late(const struct explained *x, bool (*counts)(enum cause_class class))
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->late.count; i++)
+		n += counts(x->causes.list[x->late.late[i].cause].class);
+	return n;
+}
+
+static bool is_lost_class(enum cause_class class)
+{
+	return class == CAUSE_NOT_KNOWN;
+}
+
+size_t explained_known(const struct explained *x)
+{
+	return count_late(x, cause_is_known);
+}
+
+size_t explained_not_known(const struct explained *x)
+{
+	return count_late(x, is_lost_class);
+}

@@ -1,0 +1,180 @@
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/explain_text.h"
+#include "commands/commands.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "common/units.h"
+#include "rundir/reader.h"
+
+const struct cli_command cmd_explain_cli = {
+    .name = "explain",
+    .synopsis = "RUN [POINT] [--worst N] [--json]",
+    .summary = "say why messages were late: the tail by cause, and the worst messages",
+    .details =
+	"Of points that were measured with 'explain: yes': each message over the point's limit, and what the kernel "
+	"did "
+	"on the CPUs of its source and its sink while it was on its way. docs/explain.md says how a cause is found, "
+	"and what to do about each.\n\n"
+	"Exit status 3: no point of the run was measured so, or not the one asked for.",
+    .min_args = 1,
+    .max_args = 2,
+};
+
+struct explain_options {
+	struct cli_list args;
+	long worst;
+	bool json;
+	long long point; /* -1: all */
+};
+
+struct explaining {
+	const struct explain_options *o;
+	const struct run *run;
+	size_t explained; /* flows */
+	json_t *list;	  /* with --json */
+};
+
+/* --- one flow --- */
+
+static int open_flow_reps(const struct run *run, const struct layout_flow *f, struct rep **reps, size_t *count,
+			  struct err *e)
+{
+	unsigned *numbers = NULL;
+	size_t there = 0;
+	int rc = rep_list(run->path, f->point, &numbers, &there, e);
+
+	*count = 0;
+	*reps = or_abort(calloc(there + 1, sizeof(**reps)));
+	for (size_t i = 0; !rc && i < there; i++) {
+		rc = rep_open(run->path, f, numbers[i], &(*reps)[*count], e);
+		if (!rc && (*reps)[*count].is_whole)
+			(*count)++;
+		else if (!rc)
+			rep_close(&(*reps)[*count]);
+	}
+	free(numbers);
+	return rc;
+}
+
+static void show_flow(struct explaining *x, const struct layout_flow *f, const struct explained *found)
+{
+	json_t *flow;
+
+	x->explained++;
+	if (!x->o->json) {
+		explain_text(f, found, (size_t)x->o->worst, stdout);
+		return;
+	}
+	flow = explain_json(found, (size_t)x->o->worst);
+	json_object_set_new(flow, "point", json_integer(f->point));
+	json_object_set_new(flow, "flow", json_string(f->name));
+	json_array_append_new(x->list, flow);
+}
+
+static int explain_flow(struct explaining *x, const struct layout_flow *f, struct err *e)
+{
+	struct explained found = {.series = NULL};
+	struct rep *reps = NULL;
+	size_t count;
+	int rc = open_flow_reps(x->run, f, &reps, &count, e);
+
+	if (!rc)
+		rc = explained_make(f, reps, count, &found, e);
+	if (rc > 0)
+		show_flow(x, f, &found);
+	explained_free(&found);
+	for (size_t i = 0; i < count; i++)
+		rep_close(&reps[i]);
+	free(reps);
+	return rc < 0 ? rc : 0;
+}
+
+/* --- points --- */
+
+static int explain_points(struct explaining *x, struct err *e)
+{
+	const size_t points = json_array_size(json_object_get(x->run->resolved, "points"));
+	bool found = false;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < points; i++) {
+		struct layout layout;
+
+		rc = layout_read(x->run->path, x->run->resolved, i, &layout, e);
+		if (rc)
+			break;
+		if (x->o->point < 0 || x->o->point == layout.id) {
+			found = true;
+			for (size_t k = 0; !rc && k < layout.flow_count; k++)
+				rc = explain_flow(x, &layout.flows[k], e);
+		}
+		layout_free(&layout);
+	}
+	if (!rc && !found)
+		rc = err_set(e, -ENOENT, STATUS_USAGE, x->run->path, NULL, "has no point %lld", x->o->point);
+	return rc;
+}
+
+static enum status explain_run(const struct explain_options *o, struct err *e)
+{
+	struct run run;
+	struct explaining x = {.o = o, .run = &run, .list = json_array()};
+	int rc = run_open(o->args.items[0], &run, e);
+
+	if (rc) {
+		json_decref(x.list);
+		return e->status;
+	}
+	rc = explain_points(&x, e);
+	if (!rc && o->json)
+		json_print(x.list, stdout);
+	if (!rc && !x.explained)
+		err_set(e, -ENODATA, STATUS_NO, o->args.items[0], NULL,
+			"%s measured with 'explain: yes'; run it again with --set explain=yes",
+			o->point < 0 ? "no point of it was" : "that point was not");
+	json_decref(x.list);
+	run_close(&run);
+	return e->status;
+}
+
+static int read_point_number(struct explain_options *o, struct err *e)
+{
+	int64_t point;
+	char why[128];
+
+	o->point = -1;
+	if (o->args.count < 2)
+		return 0;
+	if (unit_parse(UNIT_ONE, o->args.items[1], &point, why, sizeof(why)) || point < 0)
+		return err_set(e, -EINVAL, STATUS_USAGE, "kblat explain", NULL,
+			       "POINT must be the number of a point, "
+			       "as in the table of 'kblat summary', not '%.40s'",
+			       o->args.items[1]);
+	o->point = point;
+	return 0;
+}
+
+enum status cmd_explain(int argc, char **argv, struct err *e)
+{
+	struct explain_options o = {.worst = 5};
+	const struct cli_flag flags[] = {
+	    {"worst", CLI_INT, &o.worst, "N", "how many of the worst messages are shown (5)", 0, 100000},
+	    {"json", CLI_FLAG, &o.json, NULL, "an array: for each point and flow the causes, and the worst messages", 0,
+	     0},
+	    {.name = NULL},
+	};
+	bool help;
+
+	if (cli_parse(&cmd_explain_cli, flags, argc, argv, &o.args, &help, e) == 0) {
+		if (help)
+			cli_help("kblat", &cmd_explain_cli, flags, stdout);
+		else if (!read_point_number(&o, e))
+			explain_run(&o, e);
+	}
+	cli_list_free(&o.args);
+	return e->status;
+}

@@ -1,0 +1,105 @@
+#include "rundir/trace_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+
+static int trace_file_kind(const char *key)
+{
+	static const char *const keys[] = {
+#define X(id, key, help) [TRACE_##id] = key,
+#include "common/trace_kinds.def"
+#undef X
+	};
+
+	for (int i = 0; i < TRACE_KINDS; i++)
+		if (!strcmp(keys[i], key))
+			return i;
+	return -1;
+}
+
+static void read_kinds(struct trace_file *f)
+{
+	const json_t *kinds = json_object_get(f->about, "kinds");
+
+	for (size_t i = 0; i < TRACE_FILE_KINDS; i++) {
+		const char *key = json_string_value(json_array_get(kinds, i));
+
+		f->kind[i] = key ? trace_file_kind(key) : -1;
+	}
+}
+
+/* Differences of two are numbers, too. */
+static bool trace_file_is_time(int64_t ns)
+{
+	return ns > INT64_MIN / 4 && ns < INT64_MAX / 4;
+}
+
+static int open_words(const char *path, struct trace_file *f, struct err *e)
+{
+	int rc = npy_open(path, &f->words, e);
+
+	if (rc)
+		return rc;
+	if (f->words.count % TRACE_WORDS)
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it has %zu numbers, which is no multiple of %d",
+			       f->words.count, TRACE_WORDS);
+	f->events = f->words.count / TRACE_WORDS;
+	for (size_t i = 0; i < f->events; i++) {
+		const int64_t *word = f->words.data + i * TRACE_WORDS;
+
+		if (i && word[TRACE_TIME] < word[TRACE_TIME - TRACE_WORDS])
+			return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "its events are not in order of time");
+		if (!trace_file_is_time(word[TRACE_TIME]) || !trace_file_is_time(word[TRACE_VALUE]))
+			return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "a number in it is no time");
+	}
+	return 0;
+}
+
+int trace_file_open(const char *dir, const char *side, struct trace_file *out, struct err *e)
+{
+	char *words = fs_path("%s/trace-%s.npy", dir, side), *about = fs_path("%s/trace-%s.json", dir, side);
+	int rc = 1;
+
+	*out = (struct trace_file){.about = NULL};
+	if (fs_is_missing(words) || fs_is_missing(about))
+		rc = 0;
+	if (rc) {
+		out->about = json_read(about, e);
+		rc = !out->about ? -EINVAL : open_words(words, out, e) ?: 1;
+	}
+	if (rc > 0) {
+		read_kinds(out);
+		out->names = json_array_size(json_object_get(out->about, "names"));
+	} else {
+		trace_file_close(out);
+	}
+	free(words);
+	free(about);
+	return rc;
+}
+
+void trace_file_close(struct trace_file *f)
+{
+	json_decref(f->about);
+	npy_close(&f->words);
+	*f = (struct trace_file){.about = NULL};
+}
+
+const char *trace_file_name(const struct trace_file *f, int64_t name)
+{
+	const json_t *names = json_object_get(f->about, "names");
+	const char *text = name < 0 ? NULL : json_string_value(json_array_get(names, (size_t)name));
+
+	return text ? text : "";
+}
+
+const char *trace_file_why(const struct trace_file *f)
+{
+	return json_text(f->about, "why");
+}

@@ -1,0 +1,280 @@
+#include "trace/trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tracefs.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "trace/trace_place.h"
+
+#define EVENTS_MAX  (8u << 20) /* of one side and repetition */
+#define SMALLEST_KB "1"	       /* the kernel takes what it needs at least */
+
+struct trace {
+	struct tracefs_instance *instance;
+	struct tep_handle *tep;
+	struct cpulist cpus;
+	bool is_in_ticks; /* its clock is the tick counter */
+	struct clock_point begin, end;
+};
+
+/* A file of the instance was refused. */
+static int complain_file(const char *file, const char *operation, struct err *e)
+{
+	char object[96];
+
+	snprintf(object, sizeof(object), "trace instance: %s", file);
+	return err_sys(e, errno ? -errno : -EIO, object, operation);
+}
+
+static int trace_write(struct trace *t, const char *file, const char *text, struct err *e)
+{
+	errno = 0;
+	return tracefs_instance_file_write(t->instance, file, text) < 0 ? complain_file(file, "write", e) : 0;
+}
+
+/* --- open --- */
+
+/* The tick counter itself, or a clock that can be told from it. */
+static int choose_clock(struct trace *t, struct err *e)
+{
+	static const struct {
+		const char *name;
+		bool is_in_ticks;
+	} clocks[] = {
+#if defined(__x86_64__)
+		{"x86-tsc", true},
+#endif
+		{"mono_raw", false},
+	};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (!trace_write(t, "trace_clock", clocks[i].name, NULL)) {
+			t->is_in_ticks = clocks[i].is_in_ticks;
+			return 0;
+		}
+	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "trace clock", NULL,
+		       "this kernel has none that the tick counter can be compared with (x86-tsc, mono_raw)");
+}
+
+static int trace_set_cpus(struct trace *t, uint64_t bytes, struct err *e)
+{
+	char mask[CPULIST_TEXT_MAX], file[64], kb[32];
+	int rc = trace_write(t, "tracing_cpumask", cpulist_format_mask(&t->cpus, mask, sizeof(mask)), e);
+
+	if (!rc)
+		rc = trace_write(t, "buffer_size_kb", SMALLEST_KB, e);
+	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)(bytes + 1023) / 1024);
+	for (int cpu = -1; !rc && (cpu = cpulist_next(&t->cpus, cpu)) >= 0;) {
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/buffer_size_kb", cpu);
+		rc = trace_write(t, file, kb, e);
+	}
+	return rc;
+}
+
+static int enable_events(struct trace *t, const char *place, struct err *e)
+{
+	t->tep = tracefs_local_events_system(place, trace_event_systems);
+	if (!t->tep)
+		return err_set(e, -EIO, STATUS_IMPOSSIBLE, "tracefs", NULL, "its events cannot be read");
+	if (!trace_events_enable(t->instance))
+		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "tracefs", NULL,
+			       "this kernel has none of the events that tell where time goes");
+	return 0;
+}
+
+static int make_instance(struct trace *t, struct err *e)
+{
+	char name[TRACE_INSTANCE_NAME];
+
+	errno = 0;
+	t->instance = tracefs_instance_create(trace_place_name(name));
+	if (t->instance)
+		return 0;
+	return err_set(e, errno ? -errno : -EIO, STATUS_IMPOSSIBLE, "tracefs", NULL,
+		       "a trace instance cannot be made: %s", strerror(errno ? errno : EIO));
+}
+
+int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, struct err *e)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	const char *place = trace_place(e);
+	int rc = !t ? err_sys(e, -ENOMEM, "trace", "allocate") : !place ? -ENOENT : 0;
+
+	*out = NULL;
+	if (!rc) {
+		t->cpus = *cpus;
+		trace_place_sweep();
+		rc = make_instance(t, e);
+	}
+	if (!rc)
+		rc = trace_write(t, "tracing_on", "0", e);
+	/* What comes last is dropped where the buffer is full: so it is known until when all of it is there. */
+	if (!rc)
+		rc = trace_write(t, "options/overwrite", "0", e);
+	if (!rc)
+		rc = choose_clock(t, e);
+	if (!rc)
+		rc = trace_set_cpus(t, bytes, e);
+	if (!rc)
+		rc = enable_events(t, place, e);
+	if (rc)
+		trace_close(t);
+	else
+		*out = t;
+	return rc;
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	if (t->instance) {
+		tracefs_instance_destroy(t->instance);
+		tracefs_instance_free(t->instance);
+	}
+	if (t->tep)
+		tep_free(t->tep);
+	free(t);
+}
+
+/* --- from start to stop --- */
+
+int trace_start(struct trace *t, struct err *e)
+{
+	int rc = trace_write(t, "tracing_on", "0", e);
+
+	if (!rc)
+		rc = trace_write(t, "trace", "", e);
+	if (!rc && !t->is_in_ticks)
+		t->begin = clock_observe();
+	return rc ? rc : trace_write(t, "tracing_on", "1", e);
+}
+
+int trace_stop(struct trace *t, struct err *e)
+{
+	int rc = trace_write(t, "tracing_on", "0", e);
+
+	if (!rc && !t->is_in_ticks)
+		t->end = clock_observe();
+	return rc;
+}
+
+/* --- reading --- */
+
+struct reading {
+	struct trace *trace;
+	struct trace_reader reader;
+	const struct clock_conversion *conversion;
+	struct clock_fit_line {
+		double slope;
+		struct clock_point from;
+	} line;
+	int rc;
+	json_t *last; /* of each CPU: the time of its last event */
+};
+
+/* From a record's time to ticks: by the straight line between the two moments at which both clocks were read. */
+static int64_t ticks_of(const struct reading *r, uint64_t time)
+{
+	if (r->trace->is_in_ticks)
+		return (int64_t)time;
+	return r->line.from.ticks + (int64_t)((double)((int64_t)time - r->line.from.ns) * r->line.slope);
+}
+
+static void reading_fit(struct reading *r)
+{
+	const struct clock_point *a = &r->trace->begin, *b = &r->trace->end;
+
+	r->line.from = *a;
+	r->line.slope = b->ns > a->ns ? (double)(b->ticks - a->ticks) / (double)(b->ns - a->ns) : 1;
+}
+
+static int on_record(struct tep_event *event, struct tep_record *record, int cpu, void *arg)
+{
+	struct reading *r = arg;
+	const int64_t time = clock_to_ns(r->conversion, ticks_of(r, record->ts));
+	char key[16];
+
+	if (!cpulist_has(&r->trace->cpus, (unsigned)cpu))
+		return 0;
+	snprintf(key, sizeof(key), "%d", cpu);
+	json_object_set_new(r->last, key, json_integer(time));
+	r->rc = trace_events_keep(&r->reader, event, record, cpu, time);
+	return r->rc;
+}
+
+/* What the buffer of a CPU did not take. */
+static int64_t dropped_of(struct trace *t, int cpu)
+{
+	static const char key[] = "dropped events: ";
+	char file[64], *text, *at;
+	int64_t dropped = 0;
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
+	text = tracefs_instance_file_read(t->instance, file, NULL);
+	at = text ? strstr(text, key) : NULL;
+	if (at)
+		dropped = strtoll(at + strlen(key), NULL, 10);
+	free(text);
+	return dropped;
+}
+
+/* Of CPUs that lost events: how many, and until when all are there. */
+static void note_lost(const struct reading *r, json_t *lost, json_t *known)
+{
+	char key[16];
+
+	for (int cpu = -1; (cpu = cpulist_next(&r->trace->cpus, cpu)) >= 0;) {
+		const int64_t dropped = dropped_of(r->trace, cpu);
+		json_t *last;
+
+		if (!dropped)
+			continue;
+		snprintf(key, sizeof(key), "%d", cpu);
+		last = json_object_get(r->last, key);
+		json_object_set_new(lost, key, json_integer(dropped));
+		json_object_set(known, key, last ? last : json_integer(0));
+	}
+}
+
+static json_t *trace_kind_keys(void)
+{
+	json_t *keys = json_array();
+
+#define X(id, key, help) json_array_append_new(keys, json_string(key));
+#include "common/trace_kinds.def"
+#undef X
+	return keys;
+}
+
+static json_t *describe_trace(const struct reading *r, json_t *lost, json_t *known)
+{
+	char cpus[CPULIST_TEXT_MAX];
+
+	return json_pack("{s:s, s:s, s:o, s:I, s:o, s:o}", "clock", r->trace->is_in_ticks ? "x86-tsc" : "mono_raw",
+			 "cpus", cpulist_format(&r->trace->cpus, cpus, sizeof(cpus)), "kinds", trace_kind_keys(),
+			 "events", (json_int_t)r->reader.to->count, "lost", lost, "known_until_ns", known);
+}
+
+int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct clock_conversion *c,
+	       struct trace_names *names, struct trace_words *to, json_t **about, struct err *e)
+{
+	struct reading r = {.trace = t, .reader = {t->tep, own, own_count, names, to}, .conversion = c};
+	json_t *lost = json_object(), *known = json_object();
+
+	to->most = EVENTS_MAX;
+	r.last = json_object();
+	reading_fit(&r);
+	/* Before its buffers are emptied: what it counts is of the buffers as they are. */
+	errno = 0;
+	if (tracefs_iterate_raw_events(t->tep, t->instance, NULL, 0, on_record, &r) < 0 && !r.rc)
+		r.rc = errno ? -errno : -EIO;
+	note_lost(&r, lost, known);
+	*about = describe_trace(&r, lost, known);
+	json_decref(r.last);
+	return r.rc ? err_sys(e, r.rc, "trace instance", "read") : 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * Which events of the kernel are kept, and as what: one table (trace_events.c). What a kernel does not have is left out.
+ */
+#ifndef KBLAT_TRACE_EVENTS_H
+#define KBLAT_TRACE_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <tracefs.h>
+
+#include "common/trace_kinds.h"
+#include "trace/trace_names.h"
+
+/* Events as they are kept: TRACE_WORDS numbers each. */
+struct trace_words {
+	int64_t *data;
+	size_t count, room; /* in events */
+	size_t most;	    /* 0: no bound; what comes later is counted in `left` */
+	size_t left;
+};
+
+/* Add one; 0 or -ENOMEM. */
+int trace_words_add(struct trace_words *w, const int64_t event[TRACE_WORDS]);
+void trace_words_free(struct trace_words *w);
+
+/* Who reads: its own threads are not other tasks. */
+struct trace_reader {
+	struct tep_handle *tep;
+	const pid_t *own;
+	size_t own_count;
+	struct trace_names *names;
+	struct trace_words *to;
+};
+
+/* The systems that the table's events are of; NULL ends. */
+extern const char *const trace_event_systems[];
+
+/* Enable all that are there, in an instance that is switched off. How many. */
+unsigned trace_events_enable(struct tracefs_instance *instance);
+
+/* Keep what a record says. `time` is the record's, as it is to be kept. 0 or -ENOMEM. */
+int trace_events_keep(struct trace_reader *r, const struct tep_event *event, struct tep_record *record, int cpu,
+		      int64_t time);
+
+#endif

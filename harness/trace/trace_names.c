@@ -1,0 +1,157 @@
+#include "trace/trace_names.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/text.h"
+
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+#define NAMES_MOST 4096	      /* what goes with a "done" is one line */
+#define TASK_NAME  64	      /* of comm 15, each byte at most three when it is shown clean */
+
+void trace_names_init(struct trace_names *n)
+{
+	*n = (struct trace_names){json_array(), json_object(), json_object(), json_object(), false};
+}
+
+void trace_names_free(struct trace_names *n)
+{
+	json_decref(n->list);
+	json_decref(n->numbers);
+	json_decref(n->functions);
+	json_decref(n->threads);
+	*n = (struct trace_names){NULL};
+}
+
+static int64_t add_name(struct trace_names *n, json_t *numbers, const char *text)
+{
+	json_int_t number = (json_int_t)json_array_size(n->list);
+
+	if (number == NAMES_MOST)
+		return -1;
+
+	json_array_append_new(n->list, json_string(text));
+	json_object_set_new(numbers, text, json_integer(number));
+	return number;
+}
+
+int64_t trace_names_of(struct trace_names *n, const char *text)
+{
+	const json_t *known = json_object_get(n->numbers, text);
+
+	return known ? json_integer_value(known) : add_name(n, n->numbers, text);
+}
+
+/* --- tasks --- */
+
+/* What tells one of them from the others: "/" or ":" and a CPU's number, or a number that a work queue has. */
+static void cut_instance(char *name)
+{
+	char *slash = strchr(name, '/');
+
+	if (slash && (isdigit((unsigned char)slash[1]) || slash[1] == 'u'))
+		*slash = '\0';
+}
+
+int64_t trace_names_of_task(struct trace_names *n, const char *command)
+{
+	char name[TASK_NAME];
+
+	text_clean(command, strlen(command), name, sizeof(name));
+	cut_instance(name);
+	return trace_names_of(n, name);
+}
+
+static bool is_of_kernel_by_name(const char *command)
+{
+	static const char *const starts[] = {"kworker/", "ksoftirqd/", "migration/",   "rcu",	"irq/",
+					     "kthread",	 "cpuhp/",     "idle_inject/", "rcuo",	"ktimers/",
+					     "rcub/",	 "rcuc/",      "watchdog/",    "kswapd"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(command, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+static bool look_thread_up(pid_t tid, const char *command)
+{
+	char path[64], *text = NULL, *at;
+	unsigned flags = 0;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	if (fs_read_followed(path, 4096, &text, &size, NULL))
+		return is_of_kernel_by_name(command);
+	at = strrchr(text, ')');
+	if (at && sscanf(at, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		flags = 0;
+	free(text);
+	return flags & PF_KTHREAD;
+}
+
+bool trace_names_is_kernel_thread(struct trace_names *n, pid_t tid, const char *command)
+{
+	char key[16];
+	const json_t *known;
+	bool is_kernels;
+
+	snprintf(key, sizeof(key), "%d", (int)tid);
+	known = json_object_get(n->threads, key);
+	if (known)
+		return json_is_true(known);
+	is_kernels = look_thread_up(tid, command);
+	json_object_set_new(n->threads, key, json_boolean(is_kernels));
+	return is_kernels;
+}
+
+/* --- functions --- */
+
+int64_t trace_names_of_function(struct trace_names *n, uint64_t address)
+{
+	char key[20];
+	const json_t *known;
+
+	snprintf(key, sizeof(key), "@%016" PRIx64, address);
+	known = json_object_get(n->numbers, key);
+	if (known)
+		return json_integer_value(known);
+	json_object_set_new(n->functions, key, json_true());
+	return add_name(n, n->numbers, key);
+}
+
+/* "ffffffff81234567 t name\t[module]" */
+static void look_line_up(struct trace_names *n, const char *line)
+{
+	char key[20], name[128];
+	uint64_t address;
+
+	if (sscanf(line, "%" SCNx64 " %*c %127[^ \t\n]", &address, name) != 2 || !address)
+		return;
+	snprintf(key, sizeof(key), "@%016" PRIx64, address);
+	if (!json_object_get(n->functions, key))
+		return;
+	json_array_set_new(n->list, (size_t)json_integer_value(json_object_get(n->numbers, key)), json_string(name));
+	json_object_del(n->functions, key);
+}
+
+void trace_names_resolve(struct trace_names *n)
+{
+	FILE *in = json_object_size(n->functions) ? fopen("/proc/kallsyms", "re") : NULL;
+	char line[512];
+	const char *key;
+	json_t *value;
+
+	while (in && json_object_size(n->functions) && fgets(line, sizeof(line), in))
+		look_line_up(n, line);
+	if (in)
+		fclose(in);
+	json_object_foreach (n->functions, key, value)
+		json_array_set_new(n->list, (size_t)json_integer_value(json_object_get(n->numbers, key)),
+				   json_string("a function of the kernel"));
+	json_object_clear(n->functions);
+}

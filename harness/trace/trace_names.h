@@ -1,0 +1,37 @@
+/*
+ * The names that events carry, each once: of interrupts, tasks, functions of the kernel. An event has a name's number.
+ */
+#ifndef KBLAT_TRACE_NAMES_H
+#define KBLAT_TRACE_NAMES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct trace_names {
+	json_t *list;	   /* strings */
+	json_t *numbers;   /* text -> number */
+	json_t *functions; /* "@ffffffff81234567", as long as it is not looked up -> number */
+	json_t *threads;   /* number of a thread -> is it the kernel's? */
+	bool mask;	   /* tasks that are not the kernel's have no names */
+};
+
+void trace_names_init(struct trace_names *n);
+void trace_names_free(struct trace_names *n);
+
+int64_t trace_names_of(struct trace_names *n, const char *text);
+
+/* The name of a task, as far as many share it: "kworker/1:2" is "kworker", "ksoftirqd/0" is "ksoftirqd". */
+int64_t trace_names_of_task(struct trace_names *n, const char *command);
+
+/* Of the function at an address in the kernel. */
+int64_t trace_names_of_function(struct trace_names *n, uint64_t address);
+
+/* Look the functions' names up (/proc/kallsyms); where that is not allowed, they are "a function of the kernel". */
+void trace_names_resolve(struct trace_names *n);
+
+/* Is a thread the kernel's? By its name, if it has ended. */
+bool trace_names_is_kernel_thread(struct trace_names *n, pid_t tid, const char *command);
+
+#endif

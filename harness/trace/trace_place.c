@@ -1,0 +1,163 @@
+#include "trace/trace_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <tracefs.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/sysroot.h"
+
+#define PREFIX "kblat-"
+
+/* --- tracefs --- */
+
+/* A mount without a place in the tree: it goes with the descriptor. -1 with errno. */
+static int mount_detached(void)
+{
+	int fs = fsopen("tracefs", FSOPEN_CLOEXEC), fd = -1, why;
+
+	if (fs >= 0 && fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		fd = fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	why = errno;
+	if (fs >= 0)
+		close(fs);
+	errno = why;
+	return fd;
+}
+
+static int trace_place_refuse(int why, struct err *e)
+{
+	struct sysroot root;
+	char lockdown[128] = "", cause[128];
+
+	if (!sysroot_open(&root, NULL, NULL)) {
+		sysroot_line(&root, "/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
+		sysroot_close(&root);
+	}
+	if (strstr(lockdown, "[confidentiality]"))
+		return err_set(e, -EPERM, STATUS_IMPOSSIBLE, "tracefs", NULL,
+			       "the kernel is locked down (confidentiality), so nobody may trace it");
+	if (why == EPERM || why == EACCES)
+		return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL,
+			       "may not be used by this user; run kblat as root, or give tracefs to a group of yours "
+			       "(mount option gid=)");
+	if (why == ENODEV || why == ENOENT)
+		return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL, "this kernel has none (CONFIG_FTRACE)");
+	return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL, "cannot be mounted: %s",
+		       err_cause(-why, cause, sizeof(cause)));
+}
+
+/* 0, or an errno. */
+static int try_directory(const char *path)
+{
+	char instances[128];
+
+	snprintf(instances, sizeof(instances), "%s/instances", path);
+	return access(instances, W_OK | X_OK) ? errno : 0;
+}
+
+const char *trace_place(struct err *e)
+{
+	static const char *const mounted[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	static char place[64];
+	int why = ENOENT, fd;
+
+	for (size_t i = 0; !*place && i < sizeof(mounted) / sizeof(mounted[0]); i++) {
+		int rc = try_directory(mounted[i]);
+
+		if (!rc)
+			snprintf(place, sizeof(place), "%s", mounted[i]);
+		else if (rc != ENOENT)
+			why = rc;
+	}
+	if (!*place) {
+		fd = mount_detached();
+		if (fd < 0) {
+			trace_place_refuse(why == ENOENT ? errno : why, e);
+			return NULL;
+		}
+		snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
+	}
+	/* Otherwise the library would look for one itself, and mount it. */
+	if (tracefs_set_tracing_dir(place)) {
+		trace_place_refuse(errno ? errno : ENOENT, e);
+		return NULL;
+	}
+	return place;
+}
+
+/* --- instances --- */
+
+/* The 22nd field of /proc/<pid>/stat. 0: it has ended, though its parent may not know yet. */
+static unsigned long long started_at(long pid)
+{
+	char path[64], *text = NULL, *at;
+	unsigned long long started = 0;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	if (fs_read_followed(path, 4096, &text, &size, NULL))
+		return 0;
+	at = strrchr(text, ')');
+	if (at && (at[2] == 'Z' || at[2] == 'X'))
+		at = NULL;
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		started = strtoull(at, NULL, 10);
+	free(text);
+	return started;
+}
+
+/* Numbers of processes mean something only in one namespace of them. */
+static unsigned long long pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : (unsigned long long)st.st_ino;
+}
+
+char *trace_place_name(char *buf)
+{
+	static unsigned count;
+
+	snprintf(buf, TRACE_INSTANCE_NAME, PREFIX "%llu-%ld-%llu-%u", pid_namespace(), (long)getpid(),
+		 started_at(getpid()), count++);
+	return buf;
+}
+
+static int is_abandoned(const struct dirent *d)
+{
+	unsigned long long ns, started;
+	unsigned count;
+	long pid;
+	int end = 0;
+
+	return sscanf(d->d_name, PREFIX "%llu-%ld-%llu-%u%n", &ns, &pid, &started, &count, &end) == 4 &&
+	       !d->d_name[end] && ns == pid_namespace() && started_at(pid) != started;
+}
+
+void trace_place_sweep(void)
+{
+	const char *place = trace_place(NULL);
+	char *dir = place ? fs_path("%s/instances", place) : NULL;
+	struct dirent **names = NULL;
+	int n = dir ? scandir(dir, &names, is_abandoned, NULL) : 0;
+
+	for (int i = 0; i < n; i++) {
+		char *path = fs_path("%s/%s", dir, names[i]->d_name);
+
+		rmdir(path);
+		free(path);
+		free(names[i]);
+	}
+	free(names);
+	free(dir);
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# Why a message was slow: messages that are held up on purpose, and what is said of them. Needs rights on tracefs; a trace instance of its own is
+# all that is made there, and it is removed.
+
+load helper
+
+# As kblat sees it: where it is mounted, or in a mount of one's own.
+in_tracefs() {
+	unshare --mount sh -c 'mount -t tracefs none /mnt && cd /mnt && '"$1" 2>/dev/null
+}
+
+instances() {
+	in_tracefs 'ls instances' | grep '^kblat-' || true
+}
+
+# Those of this test's own processes; other runs may have theirs.
+own_instances() {
+	local name cwd
+	for name in $(instances); do
+		# Of a process that has ended nothing can be read.
+		cwd=$(readlink "/proc/$(cut -d- -f3 <<<"$name")/cwd" 2>/dev/null) && [[ "$cwd/" != "$T"/* ]] || echo "$name"
+	done
+}
+
+needs_tracefs() {
+	[ "$(id -u)" -eq 0 ] && in_tracefs true || skip "tracefs may not be used by this user"
+	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
+}
+
+# trips SETTING…: a second of round trips over shared memory, in the background; $pid. Where the endpoints are: $source_cpu, $sink_cpu.
+trips() {
+	local -a sets=()
+	local s
+	for s in "$@"; do
+		sets+=(--set "$s")
+	done
+	spec trips <<-'YAML'
+		settings: {kernel: pingpong, transport: shmem, messages: 20000000, duration: 60s, repetitions: 1, warmup: 100, limit: 20us, source_cpu: 0,
+		           sink_cpu: 1, explain: 'yes'}
+	YAML
+	"$KBLAT" run trips.yaml --out "$T/runs" "${sets[@]}" >"$T/out" 2>"$T/err" 3>&- &
+	pid=$!
+}
+
+# The repetition has begun: both endpoints spin.
+await_trips() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		mapfile -t endpoints < <(leftovers)
+		if [ "${#endpoints[@]}" -eq 2 ] && compgen -G "$T/runs/*/points/0000/rep-00" >/dev/null; then
+			return
+		fi
+		kill -0 "$pid" || break
+		sleep 0.02
+	done
+	echo "the run does not get on: $(cat "$T/out" "$T/err")"
+	return 1
+}
+
+# They have gone on long enough.
+end_trips() {
+	kill -INT "$pid"
+	wait "$pid" || true
+	cat "$T/out" "$T/err"
+	run_dir=$(tail -n 1 "$T/out")
+}
+
+# causes EXPRESSION: in terms of `x`, what `kblat explain --json` says of the point.
+causes() {
+	"$KBLAT" explain "$run_dir" --json --worst 100000 >"$T/explain.json"
+	json "$T/explain.json" "(lambda x: $1)(d[0])"
+}
+
+@test "an endpoint that was stopped, and a task that took the CPU, are what is named" {
+	needs_tracefs
+	trips
+	await_trips
+	"$BATS_TEST_DIRNAME/disturb.py" stop "${endpoints[0]}" 30000 20 3 >/dev/null 3>&-
+	"$BATS_TEST_DIRNAME/disturb.py" task 1 4000 20 5 >/dev/null 3>&-
+	end_trips
+	"$KBLAT" explain "$run_dir"
+	# On a busy machine others come in between: what held a message up longest may be theirs.
+	assert_eq "$(causes 'max(p["time_ns"] for m in x["worst"] for p in m["source"] + m["sink"] if "stopped by a signal" in p["cause"]) > 3e6')" True
+	assert_eq "$(causes 'max(p["time_ns"] for m in x["worst"] for p in m["sink"] if "preempted by disturb.py on the sink" in p["cause"]) > 1e6')" True
+	assert_eq "$(causes 'x["explained"] > 0')" True
+	assert_eq "$(own_instances)" ""
+
+	run "$KBLAT" verify "$run_dir"
+	echo "$output"
+	assert_eq "$status" 0
+	assert_eq "$(json "$run_dir/summary.json" 'd["points"][0]["causes"]["explained_share"]')" "$(causes 'x["explained_share"]')"
+	run "$KBLAT" explain "$run_dir" 0 --worst 1
+	assert_eq "$status" 0
+	assert_contains "$output" "point 0: "
+	assert_contains "$output" "% explained"
+	assert_eq "$(grep -c "^  repetition 0, message " <<<"$output")" 1
+	run "$KBLAT" explain "$run_dir" 7
+	assert_eq "$status" 2
+	assert_contains "$output" "has no point 7"
+}
+
+@test "an endpoint that is killed leaves no trace instance" {
+	needs_tracefs
+	trips
+	await_trips
+	kill -9 "${endpoints[1]}"
+	wait "$pid" || true
+	assert_eq "$(own_instances)" ""
+}
+
+@test "what a killed run leaves, the next removes" {
+	needs_tracefs
+	trips
+	await_trips
+	kill -9 "$pid" "${endpoints[@]}"
+	wait "$pid" || true
+	[ -n "$(own_instances)" ]
+	trips duration=100ms
+	wait "$pid" || true
+	assert_eq "$(own_instances)" ""
+	rm -rf /dev/shm/kblat-"$(id -u)"-"${endpoints[0]}"-* /dev/shm/kblat-"$(id -u)"-"${endpoints[1]}"-*
+}
+
+@test "where the kernel may not be traced the point is measured all the same, and says so; required: it is not" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to be somebody else"
+	chmod 755 "$T"
+	setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$KBLAT" || skip "the program can't be reached by others"
+	install -d -m 777 others
+	spec mine <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, messages: 1000, burst: 1, repetitions: 1, poll: event, explain: 'yes'}
+	YAML
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBLAT" run mine.yaml --out "$T/others"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_contains "$output" "explain: tracefs: may not be used by this user"
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$KBLAT" explain "$run_dir"
+	assert_eq "$status" 0
+	assert_contains "$output" "the kernel's events are missing: tracefs: may not be used by this user"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBLAT" run mine.yaml --out "$T/others" --set explain=required
+	assert_eq "$status" 77
+	assert_contains "$output" "explain: tracefs: may not be used by this user"
+}
+
+@test "over a transport with a clock of its own nothing can be explained" {
+	scripted explain=yes
+	assert_eq "$status" 0
+	assert_contains "$output" "explain: the transport scripted has a clock of its own"
+	scripted explain=required
+	assert_eq "$status" 77
+	scripted
+	run "$KBLAT" explain "$run_dir"
+	assert_eq "$status" 3
+	assert_contains "$output" "--set explain=yes"
+	run "$KBLAT" explain "$run_dir" all
+	assert_eq "$status" 2
+	assert_contains "$output" "POINT must be the number of a point"
+}

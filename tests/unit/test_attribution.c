@@ -1,0 +1,407 @@
+/*
+ * Who held a message up: made-up events and stamps, whose causes are known.
+ */
+#include "analysis/attribution.h"
+#include "tap.h"
+
+static int64_t words[4096 * TRACE_WORDS];
+static size_t event_count;
+static json_t *about;
+
+static void begin_events(void)
+{
+	event_count = 0;
+	json_decref(about);
+	about = json_pack("{s:s, s:{}, s:[]}", "why", "", "known_until_ns", "names");
+}
+
+static int64_t name_of(const char *text)
+{
+	json_t *names = json_object_get(about, "names");
+
+	if (!text)
+		return -1;
+	for (size_t i = 0; i < json_array_size(names); i++)
+		if (!strcmp(json_string_value(json_array_get(names, i)), text))
+			return (int64_t)i;
+	json_array_append_new(names, json_string(text));
+	return (int64_t)json_array_size(names) - 1;
+}
+
+static void event_on(int64_t cpu, int64_t time, enum trace_kind kind, const char *name, int64_t value)
+{
+	int64_t *word = words + event_count++ * TRACE_WORDS;
+
+	word[TRACE_TIME] = time;
+	word[TRACE_CPU] = cpu;
+	word[TRACE_KIND] = kind;
+	word[TRACE_NAME] = name_of(name);
+	word[TRACE_VALUE] = value;
+}
+
+static void event(int64_t time, enum trace_kind kind, const char *name)
+{
+	event_on(1, time, kind, name, 0);
+}
+
+static void gap(int64_t from, int64_t to)
+{
+	event_on(1, to, TRACE_GAP, NULL, to - from);
+}
+
+static struct trace_file file_of_events(void)
+{
+	struct trace_file f = {.about = about, .words = {.data = words, .count = event_count * TRACE_WORDS}};
+
+	f.events = event_count;
+	f.names = json_array_size(json_object_get(about, "names"));
+	for (int i = 0; i < TRACE_FILE_KINDS; i++)
+		f.kind[i] = i < TRACE_KINDS ? i : -1;
+	return f;
+}
+
+/* The sink's timeline of the events so far, as "FROM-TO TEXT; …". */
+static void timeline_text(bool sleeps, char *text, size_t size)
+{
+	struct trace_file f = file_of_events();
+	struct cause_table causes = {.list = NULL};
+	struct timeline t;
+	char cause[192];
+
+	timeline_build(&f, 1, sleeps, &causes, &t);
+	*text = '\0';
+	for (size_t i = 0; i < t.count; i++)
+		snprintf(text + strlen(text), size - strlen(text), "%s%lld-%lld %s", i ? "; " : "",
+			 (long long)t.segments[i].from, (long long)t.segments[i].to,
+			 cause_describe(&causes.list[t.segments[i].cause], cause, sizeof(cause)));
+	timeline_free(&t);
+	cause_table_free(&causes);
+}
+
+#define TIMELINE_IS(sleeps, want, ...)                                                                                 \
+	do {                                                                                                           \
+		char text[2048];                                                                                       \
+		timeline_text(sleeps, text, sizeof(text));                                                             \
+		is_str(text, want, __VA_ARGS__);                                                                       \
+	} while (0)
+
+/* --- timelines --- */
+
+static void test_nesting(void)
+{
+	begin_events();
+	event(50, TRACE_IRQ_ENTER, "local timer"); /* before the thread has the CPU: nobody's */
+	event(60, TRACE_IRQ_EXIT, NULL);
+	event(100, TRACE_OWN, NULL);
+	event(1000, TRACE_SOFTIRQ_ENTER, "NET_RX");
+	event(1200, TRACE_IRQ_ENTER, "local timer");
+	event(1500, TRACE_IRQ_EXIT, NULL);
+	event(2000, TRACE_SOFTIRQ_EXIT, "NET_RX");
+	event(2500, TRACE_IRQ_EXIT, NULL); /* of one that nobody saw begin */
+	TIMELINE_IS(false,
+		    "1000-1200 softirq NET_RX on the sink's CPU; 1200-1500 local timer interrupt on the sink's CPU; "
+		    "1500-2000 softirq NET_RX on the sink's CPU",
+		    "an interrupt inside a softirq has its own time, and the softirq the rest");
+
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	event_on(1, 900, TRACE_NMI, "perf_event_nmi_handler", 300);
+	event(1000, TRACE_IRQ_ENTER, "reschedule IPI");
+	event(1100, TRACE_IRQ_EXIT, NULL);
+	event_on(0, 1150, TRACE_IRQ_ENTER, "local timer", 0);
+	TIMELINE_IS(
+	    false,
+	    "600-900 non-maskable interrupt perf_event_nmi_handler on the sink's CPU; 1000-1100 reschedule IPI on the "
+	    "sink's CPU",
+	    "a handler that tells its length has that; another CPU's events are not this one's");
+}
+
+static void test_turns(void)
+{
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	event(1000, TRACE_PREEMPTED, NULL);
+	event(1000, TRACE_KERNEL_THREAD, "kworker");
+	event(1100, TRACE_WORK_ENTER, "vmstat_update");
+	event(1900, TRACE_TASK, "cc1");
+	event(2500, TRACE_IRQ_ENTER, "local timer");
+	event(2600, TRACE_IRQ_EXIT, NULL);
+	event(3000, TRACE_OWN, NULL);
+	TIMELINE_IS(
+	    false,
+	    "1000-1100 preempted by kworker on the sink's CPU; 1100-1900 preempted by kworker (vmstat_update) on the "
+	    "sink's CPU; 1900-2500 preempted by cc1 on the sink's CPU; 2500-2600 local timer interrupt on the sink's "
+	    "CPU; 2600-3000 preempted by cc1 on the sink's CPU",
+	    "who came instead, one after the other, and what for");
+
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	event(1000, TRACE_STOPPED, NULL);
+	event(1000, TRACE_IDLE, NULL);
+	event(5000, TRACE_WOKEN, NULL);
+	event(5300, TRACE_OWN, NULL);
+	TIMELINE_IS(
+	    false, "1000-5000 stopped by a signal on the sink's CPU; 5000-5300 idle exit and wake-up on the sink's CPU",
+	    "a thread that was stopped, and then had to come back");
+
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	event(1000, TRACE_SLEPT, NULL);
+	event(1000, TRACE_IDLE, NULL);
+	event_on(0, 5000, TRACE_WOKEN, NULL, 0);
+	event(5300, TRACE_TASK, "cc1");
+	event(5900, TRACE_OWN, NULL);
+	TIMELINE_IS(true,
+		    "5000-5300 idle exit and wake-up on the sink's CPU; 5300-5900 preempted by cc1 on the sink's CPU",
+		    "sleeping is no delay where one waits so; from the wake-up on it is, wherever that came from");
+	TIMELINE_IS(
+	    false,
+	    "1000-5000 asleep in a system call or at a lock of its own on the sink's CPU; 5000-5300 idle exit and "
+	    "wake-up on the sink's CPU; 5300-5900 preempted by cc1 on the sink's CPU",
+	    "but it is one where one polls");
+
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	event(1000, TRACE_PREEMPTED, NULL);
+	event(1000, TRACE_TASK, "cc1");
+	event_on(3, 2000, TRACE_OWN, NULL, 0);
+	event(2500, TRACE_TASK, "ld");
+	event_on(3, 3000, TRACE_IRQ_ENTER, "eth0 (IRQ 24)", 0);
+	event_on(3, 3100, TRACE_IRQ_EXIT, NULL, 0);
+	TIMELINE_IS(false,
+		    "1000-2000 preempted by cc1 on the sink's CPU; 3000-3100 eth0 (IRQ 24) interrupt on the sink's CPU",
+		    "a thread that moves takes its timeline with it");
+}
+
+static void test_gaps(void)
+{
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	event(10200, TRACE_IRQ_ENTER, "local timer");
+	event(13200, TRACE_IRQ_EXIT, NULL);
+	gap(10000, 13600);
+	TIMELINE_IS(false, "10000-13600 local timer interrupt on the sink's CPU",
+		    "what an interrupt takes before and after its events is the interrupt's");
+
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	gap(10000, 60000);
+	TIMELINE_IS(false, "10000-60000 below the kernel (firmware or hypervisor) on the sink's CPU",
+		    "a gap that the kernel knows nothing of is below it");
+
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	event(300000, TRACE_IRQ_ENTER, "local timer");
+	event(303000, TRACE_IRQ_EXIT, NULL);
+	gap(10000, 303500);
+	TIMELINE_IS(
+	    false,
+	    "10000-300000 below the kernel (firmware or hypervisor) on the sink's CPU; 300000-303000 local timer "
+	    "interrupt on the sink's CPU; 303000-303500 below the kernel (firmware or hypervisor) on the sink's CPU",
+	    "a timer that fires when the CPU comes back is not why it was away");
+
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	event(10100, TRACE_FAULT, NULL);
+	gap(10000, 12000);
+	TIMELINE_IS(false, "10000-12000 page fault on the sink's CPU", "a fault is as long as the gap that it is in");
+	TIMELINE_IS(true, "", "who sleeps sees no gaps");
+}
+
+/* --- messages --- */
+
+enum { MESSAGES = 400 };
+
+struct case_of {
+	int64_t sent[MESSAGES], came[MESSAGES];
+	struct timeline side[2];
+	bool has[2];
+	struct cause_table causes;
+	struct attribution found;
+};
+
+/* Messages every 10 us, each of 1 us. */
+static void begin_case(struct case_of *c)
+{
+	memset(c, 0, sizeof(*c));
+	for (int i = 0; i < MESSAGES; i++) {
+		c->sent[i] = i * 10000;
+		c->came[i] = i * 10000 + 1000;
+	}
+	begin_events();
+	event(-1000, TRACE_OWN, NULL);
+}
+
+static void take_side(struct case_of *c, unsigned side)
+{
+	struct trace_file f = file_of_events();
+
+	timeline_build(&f, side, false, &c->causes, &c->side[side]);
+	c->has[side] = true;
+	begin_events();
+	event(-1000, TRACE_OWN, NULL);
+}
+
+static void attribute(struct case_of *c)
+{
+	const struct attribution_input in = {
+	    .span = {c->came, c->sent, MESSAGES},
+	    .divide = 1,
+	    .limit = 5000,
+	    .median = 1000,
+	    .side = {c->has[0] ? &c->side[0] : NULL, c->has[1] ? &c->side[1] : NULL},
+	};
+
+	attribution_add(&in, &c->causes, &c->found);
+}
+
+static const char *verdict(const struct case_of *c, size_t i)
+{
+	static char text[192];
+
+	return i < c->found.count ? cause_describe(&c->causes.list[c->found.late[i].cause], text, sizeof(text))
+				  : "(none)";
+}
+
+static void end_case(struct case_of *c)
+{
+	timeline_free(&c->side[0]);
+	timeline_free(&c->side[1]);
+	cause_table_free(&c->causes);
+	attribution_free(&c->found);
+}
+
+static void test_messages(void)
+{
+	struct case_of c;
+
+	begin_case(&c);
+	take_side(&c, 0);
+	event(100500, TRACE_PREEMPTED, NULL);
+	event(100500, TRACE_TASK, "stress");
+	event(104000, TRACE_IRQ_ENTER, "local timer");
+	event(105000, TRACE_IRQ_EXIT, NULL);
+	event(107000, TRACE_OWN, NULL);
+	event(202000, TRACE_IRQ_ENTER, "local timer");
+	event(203000, TRACE_IRQ_EXIT, NULL);
+	take_side(&c, 1);
+	c.came[10] = 107500;
+	c.came[20] = 208000;
+	c.came[30] = NEVER;
+	attribute(&c);
+	is_int((long long)c.found.count, 2, "two are late, and one that never came is not");
+	is_str(verdict(&c, 0), "preempted by stress on the sink's CPU", "the cause that had most of its time");
+	is_int(c.found.late[0].excess, 6500, "its excess is over the median");
+	is_int(c.found.late[0].covered, 6500, "all of it is covered");
+	is_int(c.found.late[0].time, 5500, "the interrupt's time is not the task's");
+	is_str(verdict(&c, 1), "unexplained", "a microsecond of a timer does not explain seven");
+	is_int(c.found.late[1].covered, 1000, "and covers one");
+	end_case(&c);
+
+	begin_case(&c);
+	event(100000, TRACE_IRQ_ENTER, "local timer");
+	event(103000, TRACE_IRQ_EXIT, NULL);
+	take_side(&c, 0);
+	event(101000, TRACE_IRQ_ENTER, "eth0 (IRQ 24)");
+	event(103000, TRACE_IRQ_EXIT, NULL);
+	take_side(&c, 1);
+	c.came[10] = 107900;
+	attribute(&c);
+	is_str(verdict(&c, 0), "unexplained", "what both CPUs spend at once delays once: 3 of 6.9 us");
+	is_int(c.found.late[0].covered, 3000, "3 us");
+	end_case(&c);
+}
+
+static void test_known(void)
+{
+	struct case_of c;
+
+	begin_case(&c);
+	json_object_set_new(json_object_get(about, "known_until_ns"), "1", json_integer(150000));
+	take_side(&c, 1);
+	c.came[10] = 107000;
+	c.came[20] = 207000;
+	attribute(&c);
+	is_str(verdict(&c, 0), "unexplained", "before events were lost nothing is known to be nothing");
+	is_str(verdict(&c, 1), "not known: events were lost", "afterwards it is not known");
+	end_case(&c);
+
+	begin_case(&c);
+	c.came[10] = 107000;
+	attribute(&c);
+	is_str(verdict(&c, 0), "not known: events were lost", "without events nothing is known");
+	is_int((long long)c.found.typical, 0, "nor of typical messages");
+	end_case(&c);
+}
+
+static void test_queue(void)
+{
+	struct case_of c;
+
+	begin_case(&c);
+	take_side(&c, 0);
+	event(100500, TRACE_PREEMPTED, NULL);
+	event(100500, TRACE_TASK, "stress");
+	event(119000, TRACE_OWN, NULL);
+	take_side(&c, 1);
+	for (int i = 10; i < 30; i++) {
+		c.sent[i] = 100000 + (i - 10) * 900;
+		c.came[i] = 119500 + (i - 10) * 1000;
+	}
+	attribute(&c);
+	is_int((long long)c.found.count, 20, "a task keeps twenty messages");
+	is_str(verdict(&c, 0), "preempted by stress on the sink's CPU", "the first by itself");
+	is_str(verdict(&c, 19), "queued behind a late message", "the last because it had to wait for those before it");
+	ok(c.found.late[19].behind >= 10 && c.found.late[19].behind < 29, "behind one that the task kept: %lld",
+	   c.found.late[19].behind);
+	c.found.count = 0;
+	c.came[28] = 140000; /* came after the one behind it */
+	attribute(&c);
+	is_str(verdict(&c, 19), "unexplained", "nobody queues behind one that came later");
+	end_case(&c);
+}
+
+static void test_typical(void)
+{
+	struct case_of c;
+
+	begin_case(&c);
+	take_side(&c, 0);
+	for (int i = 0; i < MESSAGES; i += 4) {
+		event(i * 10000 + 200, TRACE_IRQ_ENTER, "local timer");
+		event(i * 10000 + 300, TRACE_IRQ_EXIT, NULL);
+	}
+	take_side(&c, 1);
+	attribute(&c);
+	is_int((long long)c.found.typical, 1000, "a thousand typical messages are looked at");
+	ok(c.found.coincidences > 200 && c.found.coincidences < 300,
+	   "in a quarter of them something happens by chance: %zu", c.found.coincidences);
+	end_case(&c);
+}
+
+static void test_causes(void)
+{
+	struct cause_table t = {.list = NULL};
+	const unsigned a = cause_table_of(&t, CAUSE_SOFTIRQ, 0, "TIMER"),
+		       b = cause_table_of(&t, CAUSE_TASK, 0, "TIMER");
+
+	is_int(cause_table_of(&t, CAUSE_SOFTIRQ, 0, "TIMER"), a, "a cause is in the table once");
+	ok(a != b && cause_table_of(&t, CAUSE_SOFTIRQ, 1, "TIMER") != a, "another class or side is another cause");
+	ok(cause_is_known(CAUSE_BELOW) && !cause_is_known(CAUSE_UNEXPLAINED),
+	   "what is not explained is no explanation");
+	cause_table_free(&t);
+}
+
+int main(void)
+{
+	test_nesting();
+	test_turns();
+	test_gaps();
+	test_messages();
+	test_known();
+	test_queue();
+	test_typical();
+	test_causes();
+	json_decref(about);
+	return done_testing();
+}
