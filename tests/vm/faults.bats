@@ -23,9 +23,10 @@ teardown() {
 }
 
 # begin SETTINGS: a run whose first point would go on for minutes and whose second one is short. Returns in its middle.
+kernel="kernel: oneway, messages: 500, burst: 5, pause: 1ms"
 begin() {
 	spec faults < <(
-		echo "settings: {kernel: oneway, messages: 500, burst: 5, pause: 1ms, repetitions: 400, warmup: 0, timeout: 10s}"
+		echo "settings: {$kernel, repetitions: 400, warmup: 0, timeout: 10s}"
 		echo "matrix:"
 		echo "  - {transport: verbs, $1}"
 		echo "  - {transport: shmem, repetitions: 1, poll: event}"
@@ -54,7 +55,7 @@ the_rest_is_good() {
 	for pattern in "$@"; do
 		assert_contains "$(json "$run_dir/points/0000/point.json" 'd["outcome"] + ": " + d["why"]')" "$pattern"
 	done
-	[ -s "$run_dir/points/0000/rep-00/t_recv.npy" ]
+	[ -s "$run_dir/points/0000/rep-00/t_recv.npy" ] || [ -s "$run_dir/points/0000/rep-00/t_comp.npy" ]
 	[ -s "$run_dir/points/0000/rep-01/t_subm.npy" ]
 	assert_eq "$(json "$run_dir/points/0001/point.json" 'd["outcome"]')" completed
 	run "$KBLAT" verify "$run_dir"
@@ -112,6 +113,13 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 
 @test "the sink is killed" {
 	begin "qp: rc, poll: busy, $slowly"
+	kill_in_a_repetition "$(pgrep -n -f "$KBLAT endpoint")"
+	the_rest_is_good "${gave_up[@]}"
+}
+
+@test "the sink is killed in the middle of reads, of which it knows nothing" {
+	kernel="kernel: stream, depth: 4, duration: 1s, messages: 100000"
+	begin "op: read, qp: rc, poll: busy"
 	kill_in_a_repetition "$(pgrep -n -f "$KBLAT endpoint")"
 	the_rest_is_good "${gave_up[@]}"
 }
