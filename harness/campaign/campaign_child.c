@@ -13,21 +13,26 @@
 #include "common/or_abort.h"
 
 static volatile sig_atomic_t interrupted;
-static volatile pid_t running; /* 0: none */
+static volatile pid_t running[CAMPAIGN_CHILDREN_MAX]; /* 0: none; signals are held back while it changes */
+
+static void hand_on(int signal_number)
+{
+	for (size_t i = 0; i < CAMPAIGN_CHILDREN_MAX; i++)
+		if (running[i] > 0)
+			kill(running[i], signal_number);
+}
 
 static void on_signal(int signal_number)
 {
 	(void)signal_number;
 	interrupted++;
-	if (running > 0)
-		kill(running, SIGINT);
+	hand_on(SIGINT);
 }
 
 /* The experiment says where it is. */
 static void on_question(int signal_number)
 {
-	if (running > 0)
-		kill(running, signal_number);
+	hand_on(signal_number);
 }
 
 static void signal_set(sigset_t *set)
@@ -55,7 +60,7 @@ bool child_is_interrupted(void)
 }
 
 /* In a process group of its own: a terminal's Ctrl-C would reach it beside the signal that is handed on, and count twice. */
-_Noreturn static void become(char *const *argv, int out)
+_Noreturn static void become(char *const *argv, int out, int complaints)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	sigset_t set;
@@ -64,6 +69,8 @@ _Noreturn static void become(char *const *argv, int out)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
+	if (complaints >= 0)
+		dup2(complaints, STDERR_FILENO);
 	signal(SIGUSR1, SIG_IGN); /* until it has a handler of its own */
 	signal_set(&set);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
@@ -71,20 +78,33 @@ _Noreturn static void become(char *const *argv, int out)
 	_exit(STATUS_FAILED);
 }
 
+/* In the place of `old`. False: it is not there. */
+static bool running_replace(pid_t old, pid_t pid)
+{
+	size_t i = 0;
+
+	while (i < CAMPAIGN_CHILDREN_MAX && running[i] != old)
+		i++;
+	if (i < CAMPAIGN_CHILDREN_MAX)
+		running[i] = pid;
+	return i < CAMPAIGN_CHILDREN_MAX;
+}
+
 /* With signals held back until it is known whom to hand them to. */
-static pid_t child_start(char *const *argv, int out, struct err *e)
+pid_t campaign_child_start(char *const *argv, int out, int complaints, struct err *e)
 {
 	sigset_t set, old;
 	pid_t pid;
 
+	fflush(NULL);
 	signal_set(&set);
 	sigprocmask(SIG_BLOCK, &set, &old);
 	pid = fork();
 	if (!pid)
-		become(argv, out);
+		become(argv, out, complaints);
 	if (pid > 0) {
 		setpgid(pid, pid);
-		running = pid;
+		running_replace(0, pid);
 	} else {
 		pid = err_sys(e, -errno, "kblat", "start an experiment");
 	}
@@ -137,13 +157,20 @@ static char *listen_to(FILE *in, FILE *echo)
 	return last ? last : strdup("");
 }
 
-static int child_reap(pid_t pid)
+int campaign_child_await(pid_t pid, pid_t *ended)
 {
+	sigset_t set, old;
 	int status = 0;
+	pid_t got;
 
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	while ((got = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
 		;
-	running = 0;
+	signal_set(&set);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	if (got > 0)
+		running_replace(got, 0);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	*ended = got;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -154,10 +181,9 @@ int campaign_child_run(char *const *argv, FILE *echo, char **last_line, struct e
 	pid_t pid;
 
 	*last_line = NULL;
-	fflush(NULL);
 	if (pipe2(fd, O_CLOEXEC))
 		return err_sys(e, -errno, "kblat", "make a pipe");
-	pid = child_start(argv, fd[1], e);
+	pid = campaign_child_start(argv, fd[1], -1, e);
 	close(fd[1]);
 	in = pid < 0 ? NULL : fdopen(fd[0], "r");
 	if (!in) {
@@ -166,5 +192,5 @@ int campaign_child_run(char *const *argv, FILE *echo, char **last_line, struct e
 	}
 	*last_line = listen_to(in, echo);
 	fclose(in);
-	return child_reap(pid);
+	return campaign_child_await(pid, &pid);
 }

@@ -15,6 +15,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "pairs/pairs.h"
 #include "run/channel.h"
 #include "run/forecast_run.h"
 #include "run/run.h"
@@ -23,7 +24,7 @@ const struct cli_command cmd_run_cli = {
     .name = "run",
     .synopsis = "SPEC|STUDY|--resume CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device "
 		"DEV] [--reps N] "
-		"[--budget TIME] [--dry-run] [--quiet|--verbose] [--json]",
+		"[--hosts LIST|FILE] [--budget TIME] [--dry-run] [--quiet|--verbose] [--json]",
     .summary = "run an experiment and seal its run directory",
     .details =
 	"SPEC is a YAML file, or a directory with a spec.yaml in it, or the name of an experiment (`kblat list "
@@ -42,9 +43,16 @@ const struct cli_command cmd_run_cli = {
 	"\"ip netns exec ns0\", \"numactl -m 0\", \"ssh host\". Both talk over their standard input and output; "
 	"nothing "
 	"listens on a network but the data path under test.\n\n"
+	"With --hosts, one experiment is measured between every two of the hosts, in rounds of disjoint pairs at "
+	"once; "
+	"pairs and hosts that stand out are named. {host} in --source and --sink is the side's host, {source} and "
+	"{sink} "
+	"are "
+	"both, in --set, too (docs/hosts.md). It goes on with --resume as a campaign does.\n\n"
 	"Ctrl-C ends the run early and keeps what was measured. SIGUSR1 asks how far it has come and how long it will "
 	"take; a terminal shows that all the time, and elsewhere there is a line for each point.\n\n"
-	"Exit status: 0 measured and valid; 3 measured, but not valid (the reasons are said), or a claim fails; 1 a "
+	"Exit status: 0 measured and valid; 3 measured, but not valid (the reasons are said), or a claim fails, or a "
+	"host or pair stands out; 1 a "
 	"point failed or the "
 	"run "
 	"was interrupted; 2 the spec or the command line is wrong; 77 no point is possible on this machine.",
@@ -55,8 +63,9 @@ const struct cli_command cmd_run_cli = {
 struct run_options {
 	struct cli_list args;
 	struct run_words words;
-	const char *out, *resume;
-	bool dry_run, json, quiet, verbose;
+	const char *out, *resume, *hosts;
+	long at_once;
+	bool dry_run, json, quiet, verbose, state, no_state;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -160,6 +169,7 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	    .out = o->out,
 	    .launcher = {o->words.source, o->words.sink},
 	    .mask = o->words.mask,
+	    .no_state = o->no_state,
 	    .argc = argc,
 	    .argv = argv,
 	    .interrupted = &interrupted,
@@ -252,10 +262,49 @@ static enum status run_many(const struct run_options *o, int argc, char **argv, 
 	return campaign_run(&campaign, e);
 }
 
+static enum status run_pairs(const struct run_options *o, int argc, char **argv, struct err *e)
+{
+	const struct pairs_options pairs = {
+	    .spec = o->args.count ? o->args.items[0] : NULL,
+	    .hosts = o->hosts,
+	    .resume = o->resume,
+	    .out = o->out,
+	    .source = o->words.source,
+	    .sink = o->words.sink,
+	    .profile_path = o->words.profile_path,
+	    .overrides = o->words.overrides,
+	    .mask = o->words.mask,
+	    .dry_run = o->dry_run,
+	    .json = o->json,
+	    .state = o->state,
+	    .at_once = o->at_once,
+	    .argc = argc,
+	    .argv = argv,
+	};
+
+	return pairs_run(&pairs, e);
+}
+
+/* --hosts is about one experiment. */
+static int check_hosts(const struct run_options *o, struct err *e)
+{
+	if (!o->hosts && (o->at_once || o->state))
+		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: --at-once and --state go with --hosts");
+	if (!o->hosts)
+		return 0;
+	if (o->resume || o->words.budget || !o->args.count || campaign_is(o->args.items[0]))
+		return err_set(
+		    e, -EINVAL, STATUS_USAGE, "--hosts", NULL,
+		    "measures one SPEC between all pairs; it goes with no study, no --resume and no --budget");
+	return 0;
+}
+
 static int check_arguments(const struct run_options *o, struct err *e)
 {
 	if (o->quiet && o->verbose)
 		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: --quiet and --verbose exclude each other");
+	if (check_hosts(o, e))
+		return -EINVAL;
 	return o->resume || o->args.count
 		   ? 0
 		   : err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
@@ -268,6 +317,8 @@ static enum status run(struct run_options *o, int argc, char **argv, struct err 
 		return e->status;
 	if (!o->resume)
 		run_words_find(&o->words, &o->args.items[0], &o->out);
+	if (o->hosts || (o->resume && pairs_is(o->resume)))
+		return run_pairs(o, argc, argv, e);
 	if (o->resume || campaign_is(o->args.items[0]))
 		return run_many(o, argc, argv, e);
 	return run_one(o, argc, argv, e);
@@ -283,6 +334,13 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with a campaign of one's own", 0, 0},
 	    {"budget", CLI_STRING, &o.words.budget, "TIME",
 	     "of a study, run the experiments that fit into so much time (8h)", 0, 0},
+	    {"hosts", CLI_STRING, &o.hosts, "LIST|FILE",
+	     "measure between all pairs of these hosts: n1,n2 or n[1-64], or a file with a host a line", 0, 0},
+	    {"at-once", CLI_INT, &o.at_once, "N",
+	     "with --hosts: pairs that are measured at once (128, a round at most)", 1, 1024},
+	    {"state", CLI_FLAG, &o.state, NULL, "with --hosts: capture the state of both hosts of every pair, too", 0,
+	     0},
+	    {"no-state", CLI_FLAG, &o.no_state, NULL, "do not capture the host's state before and after", 0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL,
 	     "print the points with every setting and the time that each should take, and do nothing", 0, 0},
 	    {"quiet", CLI_FLAG, &o.quiet, NULL, "say nothing while measuring but what goes wrong", 0, 0},

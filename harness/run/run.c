@@ -229,6 +229,8 @@ static void keep_state(struct engine *g, const char *when)
 {
 	struct err e = ERR_INIT;
 
+	if (g->request->no_state)
+		return;
 	if (machine_state_keep(g->dir.path, g->host, when, g->request->mask, &e))
 		warn(g, &e);
 }
@@ -237,6 +239,8 @@ static void keep_changes(struct engine *g)
 {
 	struct err e = ERR_INIT;
 
+	if (g->request->no_state)
+		return;
 	if (machine_state_keep_changes(g->dir.path, g->host, g->environment.history, &e))
 		rundir_log(&g->dir, "state", json_pack("{s:s}", "error", e.text));
 }

@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# All pairs of hosts, simulated on this one: the launcher of an endpoint knows which host it stands for, and makes one pair slow
+# by what it tells the endpoint of its transport's delay.
+
+load helper
+
+# A launcher "host NAME PEER COMMAND…" over the scripted transport, whose medians are the delay. Between n1 and n3 it is 5 times
+# as long; n5 is lost where there is a file `lost`; with `slow` a run waits for that file to go.
+setup_hosts() {
+	spec s <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, delay: 1us, messages: 2500, warmup: 10, repetitions: 1}
+	YAML
+	cat >host <<-'SH'
+		#!/usr/bin/env bash
+		name=$1 peer=$2
+		shift 2
+		echo "$name $peer" >>"${0%/*}/started"
+		if [ -e "${0%/*}/lost" ] && [ "$name" = n5 ]; then
+			echo "n5: no route to host" >&2
+			exit 255
+		fi
+		while [ -e "${0%/*}/slow" ]; do sleep 0.1; done
+		case $name-$peer in
+		n1-n3 | n3-n1) sed -u 's/"delay_ns": *1000,/"delay_ns":5000,/' | "$@" ;;
+		*) exec "$@" ;;
+		esac
+	SH
+	chmod +x host
+	launch=(--source "$T/host {host} {sink}" --sink "$T/host {host} {source}")
+}
+
+# pairs EXPRESSION: of the list `d` of the lines of pairs.jsonl.
+pairs() {
+	/usr/bin/python3 -c 'import json, sys; d = [json.loads(x) for x in open(sys.argv[1]) if x.strip()]; print(eval(sys.argv[2]))' "$dir/pairs.jsonl" "$1"
+}
+
+@test "all pairs of 5 hosts, once each, in rounds; the one that is slower by 5 is named, and the status is 3" {
+	setup_hosts
+	run "$KBLAT" run s.yaml --hosts 'n[1-5]' --out runs "${launch[@]}"
+	echo "$output"
+	[ "$status" -eq 3 ]
+	dir=${lines[-1]}
+	assert_contains "$output" "5 hosts, 10 pairs in 5 rounds: 10 measured, 0 failed, 0 left"
+	assert_eq "$(grep -c "stands out: 5.00 us, 5.0 times" <<<"$output")" 2
+	assert_eq "$(pairs 'len({frozenset((x["source"], x["sink"])) for x in d}), {x["state"] for x in d}')" "(10, {'completed'})"
+	assert_eq "$(json "$dir/pairs.json" '[sorted((p["source"], p["sink"])) for p in d["answer"]["points"][0]["p50"]["slow_pairs"]], d["status"]')" \
+		"([['n1', 'n3']], 'COMPLETED')"
+	assert_eq "$(pairs 'max(sum(h in (x["source"], x["sink"]) for x in d if x["round"] == r) for h in ("n1", "n2", "n3", "n4", "n5") for r in range(5))')" 1
+	# A matrix has every place, the diagonal empty; what stands out is crossed at both of its places.
+	assert_eq "$(awk -F'\t' 'NR > 1 { n++; e += $3 == "NaN"; s += $4 > 0 } END { print n, e, s }' "$dir/derived/figures/point-0000-p50.tsv")" "25 5 2"
+	grep -q "some stand out" "$dir/derived/report.html"
+	# What each host's state is would be thousands of files; a pair's run is whole without.
+	run_dir=$dir/$(pairs 'd[0]["run"]')
+	[ ! -e "$run_dir/state" ]
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	[ -z "$(leftovers)" ]
+}
+
+@test "a host that is lost: its pairs fail with the launcher's words, soon they are not tried any more, the others are measured; resumed, only these are" {
+	setup_hosts
+	touch lost
+	run "$KBLAT" run s.yaml --hosts n2,n4,n5,n6,n7,n8 --at-once 2 --out runs "${launch[@]}"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	dir=${lines[-1]}
+	assert_contains "$output" "no route to host"
+	assert_contains "$output" "10 measured, 5 failed"
+	assert_eq "$(pairs 'sum("3 pairs in a row failed with n5" in x["why"] for x in d), sum("no route to host" in x["why"] for x in d)')" "(2, 3)"
+	rm lost started
+	run "$KBLAT" run --resume "$dir" --set delay=1us
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "leave them out"
+	run "$KBLAT" run --resume "$dir"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "15 measured, 0 failed"
+	assert_eq "$(grep -c 'n5' started)" 10 # both sides of 5 pairs
+	assert_eq "$(wc -l <started)" 10
+}
+
+@test "interrupted, or killed: nothing stays, what was measured is kept, and it goes on" {
+	setup_hosts
+	touch slow
+	"$KBLAT" run s.yaml --hosts 'n[1-4]' --out runs "${launch[@]}" >out 2>err &
+	pid=$!
+	until [ "$(wc -l <started 2>/dev/null)" = 4 ]; do sleep 0.05; done
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	cat out err
+	[ "$status" -eq 1 ]
+	dir=$(tail -n 1 out)
+	assert_contains "$(cat err)" "--resume"
+	assert_eq "$(json "$dir/pairs.json" 'd["status"]')" INTERRUPTED
+	for _ in {1..100}; do [ -n "$(leftovers)" ] || break; sleep 0.1; done
+	[ -z "$(leftovers)" ]
+	rm -f started
+	"$KBLAT" run --resume "$dir" >out 2>err &
+	pid=$!
+	until [ "$(wc -l <started 2>/dev/null)" = 4 ]; do sleep 0.05; done
+	kill -KILL $pid
+	wait $pid || true
+	rm slow
+	for _ in {1..100}; do [ -n "$(leftovers)" ] || break; sleep 0.1; done
+	[ -z "$(leftovers)" ]
+	echo '{"pair": 0, "half of a li' >>"$dir/pairs.jsonl"
+	run "$KBLAT" run --resume "$dir"
+	echo "$output"
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "6 measured, 0 failed, 0 left"
+}
+
+@test "hosts that are none, options that do not go together; the plan for a thousand hosts" {
+	setup_hosts
+	local rows=(
+		"n1|there is one host only" "n1,n2,n1|this host is there twice: 'n1'" "n1,-oProxyCommand=true|a host is named by"
+	)
+	for row in "${rows[@]}"; do
+		run "$KBLAT" run s.yaml --hosts "${row%%|*}" --out runs
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "${row#*|}"
+	done
+	run "$KBLAT" run s.yaml --at-once 3
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "go with --hosts"
+	run "$KBLAT" run s.yaml --hosts n1,n2 --budget 1h
+	[ "$status" -eq 2 ]
+	run "$KBLAT" run s.yaml --hosts n1,n2 --set 'delay={source}' --out runs
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "delay"
+	[ ! -e runs ]
+	printf 'n%d 10.0.0.1\n' {1..1000} >hosts
+	run "$KBLAT" run s.yaml --hosts hosts --dry-run
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "1000 hosts, 499500 pairs, 1 points each; 999 rounds, 128 pairs at once"
+	run "$KBLAT" run s.yaml --hosts hosts --dry-run --json
+	assert_eq "$(json <(echo "$output") 'len(d["rounds"]), {len(r) for r in d["rounds"]}, {len({h for p in r for h in p}) for r in d["rounds"]}')" \
+		"(999, {500}, {1000})"
+}
