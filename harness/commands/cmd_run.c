@@ -48,7 +48,7 @@ const struct cli_command cmd_run_cli = {
 	"pairs and hosts that stand out are named. {host} in --source and --sink is the side's host, {source} and "
 	"{sink} "
 	"are "
-	"both, in --set, too (docs/hosts.md). It goes on with --resume as a campaign does.\n\n"
+	"both, in --set, too (docs/cluster.md). It goes on with --resume as a campaign does.\n\n"
 	"Ctrl-C ends the run early and keeps what was measured. SIGUSR1 asks how far it has come and how long it will "
 	"take; a terminal shows that all the time, and elsewhere there is a line for each point.\n\n"
 	"Exit status: 0 measured and valid; 3 measured, but not valid (the reasons are said), or a claim fails, or a "

@@ -11,6 +11,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 #include "pairs/pairs_answer.h"
 #include "pairs/pairs_child.h"
 #include "pairs/pairs_page.h"
@@ -192,7 +193,7 @@ static enum status pairs_status(const json_t *answer)
 }
 
 /* What can't be drawn (there is no gnuplot) is said, and no failure: what was measured is there. */
-static void make_page(const struct pairs *p)
+static void pairs_draw(const struct pairs *p)
 {
 	struct err e = ERR_INIT;
 
@@ -214,7 +215,7 @@ static enum status pairs_end(struct pairs *p, bool json, struct err *e)
 								  : "COMPLETED"));
 	json_object_set_new(p->j, "ended_utc", json_string(utc_now(utc, sizeof(utc), 0)));
 	rc = pairs_record_save(p, e);
-	make_page(p);
+	pairs_draw(p);
 	if (json)
 		json_print(answer, stdout);
 	else
@@ -225,7 +226,7 @@ static enum status pairs_end(struct pairs *p, bool json, struct err *e)
 	return rc ? e->status : status;
 }
 
-static enum status work(struct pairs *p, bool json, struct err *e)
+static enum status pairs_work_on(struct pairs *p, bool json, struct err *e)
 {
 	json_object_set_new(p->j, "status", json_string("RUNNING"));
 	child_catch_signals();
@@ -235,7 +236,7 @@ static enum status work(struct pairs *p, bool json, struct err *e)
 /* --- their beginning --- */
 
 /* As the first pair would have it: what is wrong with the spec is said before anything starts. */
-static int load_spec(const struct pairs_options *o, const struct pairs *p, struct spec *spec)
+static int pairs_load_spec(const struct pairs_options *o, const struct pairs *p, struct spec *spec)
 {
 	struct spec_overrides filled = o->overrides;
 	char **set = or_abort(calloc(filled.set_count + 1, sizeof(*set)));
@@ -256,7 +257,7 @@ static int load_spec(const struct pairs_options *o, const struct pairs *p, struc
 	return rc;
 }
 
-static double expected_of(const struct spec *spec, const char *parent)
+static double pairs_expected(const struct spec *spec, const char *parent)
 {
 	struct forecast *each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
 	const struct forecast sum = forecast_run(spec->point, spec->point_count, parent, spec->name, each);
@@ -265,23 +266,24 @@ static double expected_of(const struct spec *spec, const char *parent)
 	return forecast_seconds(&sum) + OVERHEAD_S;
 }
 
-static enum status start_new(const struct pairs_options *o, struct pairs *p, const struct spec *spec, struct err *e)
+static enum status pairs_start(const struct pairs_options *o, struct pairs *p, const struct spec *spec, struct err *e)
 {
 	char *parent = run_parent(spec, o->out), *path = realpath(o->spec, NULL);
 	enum status status = STATUS_OK;
 
 	if (o->dry_run)
-		pairs_plan_show(p, spec, o->at_once, expected_of(spec, parent), o->json);
+		pairs_plan_show(p, spec, o->at_once, pairs_expected(spec, parent), o->json);
 	else if (!path)
 		status = (err_sys(e, -errno, o->spec, "find"), e->status);
 	else
-		status = pairs_record_begin(p, o, spec->name, path, parent, e) ? e->status : work(p, o->json, e);
+		status =
+		    pairs_record_begin(p, o, spec->name, path, parent, e) ? e->status : pairs_work_on(p, o->json, e);
 	free(path);
 	free(parent);
 	return status;
 }
 
-static enum status begin(const struct pairs_options *o, struct pairs *p, struct err *e)
+static enum status pairs_begin(const struct pairs_options *o, struct pairs *p, struct err *e)
 {
 	struct spec spec;
 	enum status status;
@@ -289,12 +291,27 @@ static enum status begin(const struct pairs_options *o, struct pairs *p, struct 
 	if (pairs_hosts_read(&p->hosts, o->hosts, e))
 		return e->status;
 	pairs_record_schedule(p);
-	status = load_spec(o, p, &spec) ? STATUS_USAGE : start_new(o, p, &spec, e);
+	status = pairs_load_spec(o, p, &spec) ? STATUS_USAGE : pairs_start(o, p, &spec, e);
 	spec_free(&spec);
 	return status;
 }
 
-static enum status resume(const struct pairs_options *o, struct pairs *p, struct err *e)
+/* They are not on the command line, and what is started must be seen. */
+static void show_launchers(const struct pairs *p)
+{
+	static const char *const sides[] = {"source", "sink"};
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *text = json_text(json_object_get(p->j, "options"), sides[i]);
+		char *whole = or_abort(malloc(strlen(text) + 1));
+
+		fprintf(stderr, "kblat: %s endpoints are started by '%s'\n", sides[i],
+			text_clean(text, strlen(text), whole, strlen(text) + 1));
+		free(whole);
+	}
+}
+
+static enum status pairs_resume(const struct pairs_options *o, struct pairs *p, struct err *e)
 {
 	const struct spec_overrides *v = &o->overrides;
 
@@ -302,15 +319,17 @@ static enum status resume(const struct pairs_options *o, struct pairs *p, struct
 	    o->profile_path || o->at_once || o->state)
 		err_set(e, -EINVAL, STATUS_USAGE, o->resume, NULL,
 			"all pairs go on with the options that they were begun with; leave them out");
-	else if (!pairs_record_resume(p, o->resume, e))
-		return work(p, o->json, e);
+	else if (!pairs_record_resume(p, o->resume, e)) {
+		show_launchers(p);
+		return o->dry_run ? (pairs_table(p->j, stdout), STATUS_OK) : pairs_work_on(p, o->json, e);
+	}
 	return e->status;
 }
 
 enum status pairs_run(const struct pairs_options *o, struct err *e)
 {
 	struct pairs p = {.lock = -1};
-	const enum status status = o->resume ? resume(o, &p, e) : begin(o, &p, e);
+	const enum status status = o->resume ? pairs_resume(o, &p, e) : pairs_begin(o, &p, e);
 
 	pairs_record_close(&p);
 	return status;

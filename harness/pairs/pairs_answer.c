@@ -8,7 +8,7 @@
 
 const char *const pairs_quantiles[PAIRS_QUANTILES] = {"p50", "p99"};
 
-static const json_t *point_of(const struct pairs *p, size_t pair, size_t point)
+static const json_t *pairs_point(const struct pairs *p, size_t pair, size_t point)
 {
 	return json_array_get(json_object_get(p->pair[pair].line, "points"), point);
 }
@@ -17,7 +17,7 @@ void pairs_answer_matrix(const struct pairs *p, size_t point, const char *statis
 {
 	pairs_matrix_make(m, p->hosts.count);
 	for (size_t i = 0; i < p->count; i++) {
-		const json_t *of = point_of(p, i, point);
+		const json_t *of = pairs_point(p, i, point);
 
 		if (json_is_true(json_object_get(of, "valid")))
 			pairs_matrix_set(m, p->pair[i].two.source, p->pair[i].two.sink,

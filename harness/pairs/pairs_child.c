@@ -74,7 +74,7 @@ int pairs_child_begin(struct pairs_child *c, const struct pairs *p, size_t pair,
 /* --- its end --- */
 
 /* The last line that was printed there, without control characters. */
-static char *last_line(int fd)
+static char *pairs_child_last_line(int fd)
 {
 	char *text = NULL, *line, *clean;
 	size_t size = 0;
@@ -92,7 +92,7 @@ static char *last_line(int fd)
 }
 
 /* What the run's summary says of its points: of each the first series, which leads. */
-static json_t *points_of(const struct pairs *p, const json_t *line)
+static json_t *pairs_child_points(const struct pairs *p, const json_t *line)
 {
 	char *path = fs_path("%s/%s/summary.json", p->path, json_text(line, "run"));
 	struct err ignored = ERR_INIT;
@@ -126,7 +126,7 @@ json_t *pairs_child_line(const struct pairs *p, size_t pair, const char *state, 
 			 0.0, "points");
 }
 
-static const char *state_of(int status)
+static const char *pairs_child_state(int status)
 {
 	if (status == STATUS_OK || status == STATUS_NO)
 		return "completed";
@@ -136,7 +136,7 @@ static const char *state_of(int status)
 }
 
 /* Of its first point that was not completed; else what it complained of last. */
-static char *why_of(const json_t *points, int complaints)
+static char *pairs_child_why(const json_t *points, int complaints)
 {
 	const json_t *point;
 	char *line;
@@ -145,7 +145,7 @@ static char *why_of(const json_t *points, int complaints)
 	json_array_foreach (points, i, point)
 		if (*json_text(point, "why"))
 			return fs_path("%.*s", WHY_MAX, json_text(point, "why"));
-	line = last_line(complaints);
+	line = pairs_child_last_line(complaints);
 	if (strlen(line) > WHY_MAX)
 		line[WHY_MAX] = '\0';
 	return line;
@@ -153,12 +153,12 @@ static char *why_of(const json_t *points, int complaints)
 
 json_t *pairs_child_end(struct pairs_child *c, const struct pairs *p, int status)
 {
-	json_t *line = pairs_child_line(p, c->pair, state_of(status), ""), *points;
-	char *printed = last_line(c->out), *why;
+	json_t *line = pairs_child_line(p, c->pair, pairs_child_state(status), ""), *points;
+	char *printed = pairs_child_last_line(c->out), *why;
 
 	child_words_note_run(line, p->path, printed);
-	points = points_of(p, line);
-	why = why_of(points, c->complaints);
+	points = pairs_child_points(p, line);
+	why = pairs_child_why(points, c->complaints);
 	if (strcmp(json_text(line, "state"), "completed") != 0)
 		json_object_set_new(line, "why", json_stringn(why, strlen(why)));
 	json_object_set_new(line, "points", points);

@@ -51,7 +51,7 @@ int pairs_hosts_add(struct pairs_hosts *h, const char *name, const char *address
 /* --- a list --- */
 
 /* "01-64" of "n[01-64]x": every number, as wide as the first is written. */
-static int add_range(struct pairs_hosts *h, const char *head, const char *range, const char *tail, struct err *e)
+static int hosts_add_range(struct pairs_hosts *h, const char *head, const char *range, const char *tail, struct err *e)
 {
 	char *end;
 	const size_t width = strspn(range, "0123456789");
@@ -74,7 +74,7 @@ static int add_range(struct pairs_hosts *h, const char *head, const char *range,
 }
 
 /* A word of a list, which is cut up: "n7", or "n[1-4,7]". */
-static int add_word(struct pairs_hosts *h, char *word, struct err *e)
+static int hosts_add_word(struct pairs_hosts *h, char *word, struct err *e)
 {
 	char *open = strchr(word, '['), *close = open ? strchr(open, ']') : NULL, *rest;
 	int rc = 0;
@@ -85,12 +85,12 @@ static int add_word(struct pairs_hosts *h, char *word, struct err *e)
 		return hosts_refuse(word, "brackets hold ranges of numbers, one pair of them in a name", e);
 	*open = *close = '\0';
 	for (char *range = strtok_r(open + 1, ",", &rest); range && !rc; range = strtok_r(NULL, ",", &rest))
-		rc = add_range(h, word, range, close + 1, e);
+		rc = hosts_add_range(h, word, range, close + 1, e);
 	return rc;
 }
 
 /* Commas separate, but not between brackets. */
-static int read_list(struct pairs_hosts *h, char *text, struct err *e)
+static int hosts_read_list(struct pairs_hosts *h, char *text, struct err *e)
 {
 	int rc = 0, depth = 0;
 	char *word = text;
@@ -103,7 +103,7 @@ static int read_list(struct pairs_hosts *h, char *text, struct err *e)
 			continue;
 		*p = '\0';
 		if (*word)
-			rc = add_word(h, word, e);
+			rc = hosts_add_word(h, word, e);
 		if (is_end)
 			break;
 		word = p + 1;
@@ -113,7 +113,7 @@ static int read_list(struct pairs_hosts *h, char *text, struct err *e)
 
 /* --- a file --- */
 
-static int read_line(struct pairs_hosts *h, char *line, struct err *e)
+static int hosts_read_line(struct pairs_hosts *h, char *line, struct err *e)
 {
 	char *rest, *name, *address;
 
@@ -124,16 +124,16 @@ static int read_line(struct pairs_hosts *h, char *line, struct err *e)
 		return 0;
 	if (address && strtok_r(NULL, " \t", &rest))
 		return hosts_refuse(name, "a line is a host and its address, and this one has more", e);
-	return address ? pairs_hosts_add(h, name, address, e) : add_word(h, name, e);
+	return address ? pairs_hosts_add(h, name, address, e) : hosts_add_word(h, name, e);
 }
 
-static int read_lines(struct pairs_hosts *h, char *text, struct err *e)
+static int hosts_read_lines(struct pairs_hosts *h, char *text, struct err *e)
 {
 	char *rest;
 	int rc = 0;
 
 	for (char *line = strtok_r(text, "\n", &rest); line && !rc; line = strtok_r(NULL, "\n", &rest))
-		rc = read_line(h, line, e);
+		rc = hosts_read_line(h, line, e);
 	return rc;
 }
 
@@ -146,10 +146,10 @@ int pairs_hosts_read(struct pairs_hosts *h, const char *text, struct err *e)
 	*h = (struct pairs_hosts){0};
 	if (!fs_is_missing(text)) {
 		rc = fs_read_followed(text, FILE_MAX, &copy, &size, e);
-		rc = rc ? rc : read_lines(h, copy, e);
+		rc = rc ? rc : hosts_read_lines(h, copy, e);
 	} else {
 		copy = fs_path("%s", text);
-		rc = read_list(h, copy, e);
+		rc = hosts_read_list(h, copy, e);
 	}
 	free(copy);
 	if (!rc && h->count < 2)

@@ -41,7 +41,7 @@ int pairs_page_make(const struct pairs *p, struct err *e)
 	    .json = p->j,
 	    .title = title,
 	    .foot =
-		"Made by <code>kblat run --hosts</code>; the numbers are in pairs.jsonl, the rules in docs/hosts.md.",
+		"Made by <code>kblat run --hosts</code>; the numbers are in pairs.jsonl, the rules in docs/cluster.md.",
 	    .draw = draw_pairs,
 	    .write = write_pairs_page,
 	    .arg = p,

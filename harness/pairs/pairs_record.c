@@ -14,7 +14,7 @@
 
 #define LOG_MAX ((size_t)1 << 30)
 
-static char *file_of(const struct pairs *p, const char *name)
+static char *pairs_file(const struct pairs *p, const char *name)
 {
 	return fs_path("%s/%s", p->path, name);
 }
@@ -34,7 +34,7 @@ void pairs_record_schedule(struct pairs *p)
 
 static int open_log(struct pairs *p, struct err *e)
 {
-	char *path = file_of(p, "pairs.jsonl");
+	char *path = pairs_file(p, "pairs.jsonl");
 
 	p->log = fopen(path, "ae");
 	if (!p->log)
@@ -97,7 +97,7 @@ int pairs_record_begin(struct pairs *p, const struct pairs_options *o, const cha
 
 /* --- one that was begun --- */
 
-static int read_hosts(struct pairs *p, const char *file, struct err *e)
+static int pairs_read_hosts(struct pairs *p, const char *file, struct err *e)
 {
 	const json_t *host;
 	size_t i;
@@ -128,9 +128,9 @@ static void take_line(struct pairs *p, const char *text)
 	p->pair[i].line = line;
 }
 
-static int read_log(struct pairs *p, struct err *e)
+static int pairs_read_log(struct pairs *p, struct err *e)
 {
-	char *path = file_of(p, "pairs.jsonl"), *text = NULL, *rest;
+	char *path = pairs_file(p, "pairs.jsonl"), *text = NULL, *rest;
 	size_t size;
 	int rc = fs_is_missing(path) ? 0 : fs_read(path, LOG_MAX, &text, &size, e);
 
@@ -149,13 +149,13 @@ int pairs_record_resume(struct pairs *p, const char *dir, struct err *e)
 	p->path = realpath(dir, NULL);
 	if (!p->path)
 		return err_sys(e, -errno, dir, "go on with it");
-	file = file_of(p, "pairs.json");
+	file = pairs_file(p, "pairs.json");
 	rc = directory_check_owner(p->path, file, e);
 	p->j = rc ? NULL : json_read(file, e);
-	rc = rc ?: (p->j ? read_hosts(p, file, e) : -EINVAL) ?: directory_lock(p->path, &p->lock, e);
+	rc = rc ?: (p->j ? pairs_read_hosts(p, file, e) : -EINVAL) ?: directory_lock(p->path, &p->lock, e);
 	if (!rc) {
 		pairs_record_schedule(p);
-		rc = read_log(p, e) ?: open_log(p, e);
+		rc = pairs_read_log(p, e) ?: open_log(p, e);
 	}
 	/* A line that was cut off ends here. */
 	if (!rc)
@@ -179,7 +179,7 @@ int pairs_record_add(struct pairs *p, size_t i, json_t *line, struct err *e)
 
 int pairs_record_save(const struct pairs *p, struct err *e)
 {
-	char *path = file_of(p, "pairs.json");
+	char *path = pairs_file(p, "pairs.json");
 	int rc = json_write(path, p->j, e);
 
 	if (!rc && p->log && fsync(fileno(p->log)))

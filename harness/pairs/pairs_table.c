@@ -21,7 +21,7 @@ static char *value_text(const json_t *object, const char *key, char *text, size_
 	return unit_human_ns(llround(json_number_value(json_object_get(object, key))), text, size);
 }
 
-static void print_hosts(const json_t *of, FILE *out)
+static void print_slow_hosts(const json_t *of, FILE *out)
 {
 	const json_t *host;
 	size_t i;
@@ -32,7 +32,7 @@ static void print_hosts(const json_t *of, FILE *out)
 				json_text(host, "host"), json_number_value(json_object_get(host, "times")));
 }
 
-static void print_pairs(const json_t *of, FILE *out)
+static void print_slow_pairs(const json_t *of, FILE *out)
 {
 	const json_t *list = json_object_get(of, "slow_pairs"), *pair;
 	char text[64];
@@ -48,7 +48,7 @@ static void print_pairs(const json_t *of, FILE *out)
 		fprintf(out, "    and %zu pairs more\n", json_array_size(list) - SHOWN_MAX);
 }
 
-static void print_statistic(const json_t *point, const char *statistic, FILE *out)
+static void print_quantile(const json_t *point, const char *statistic, FILE *out)
 {
 	const json_t *of = json_object_get(point, statistic);
 	char name[64], text[64];
@@ -61,8 +61,8 @@ static void print_statistic(const json_t *point, const char *statistic, FILE *ou
 	}
 	fprintf(out, "median %s over %lld pairs\n", value_text(of, "median", text, sizeof(text)),
 		(long long)number(of, "pairs"));
-	print_hosts(of, out);
-	print_pairs(of, out);
+	print_slow_hosts(of, out);
+	print_slow_pairs(of, out);
 }
 
 void pairs_table(const json_t *pairs, FILE *out)
@@ -77,14 +77,14 @@ void pairs_table(const json_t *pairs, FILE *out)
 		(long long)number(answer, "measured"), (long long)number(answer, "failed"),
 		(long long)number(answer, "left"), (long long)number(answer, "not_valid"));
 	json_array_foreach (json_object_get(answer, "points"), i, point) {
-		print_statistic(point, "p50", out);
-		print_statistic(point, "p99", out);
+		print_quantile(point, "p50", out);
+		print_quantile(point, "p99", out);
 	}
 	if (pairs_answer_is_slow(answer))
 		fprintf(
 		    out,
 		    "A pair or a host stands out if it takes %g times as long as the median and is %d robust standard\n"
-		    "deviations above it; what a host explains is not counted against its pairs (docs/hosts.md).\n",
+		    "deviations above it; what a host explains is not counted against its pairs (docs/cluster.md).\n",
 		    PAIRS_LEAST, PAIRS_DEVIATIONS);
 }
 

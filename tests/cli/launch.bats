@@ -89,6 +89,7 @@ assert_measured() {
 	assert_eq "$(json "${lines[-1]}/run.json" 'd["points"]["completed"]')" 1
 }
 
+# bats test_tags=long
 @test "ssh: an endpoint by a login, and a pair of hosts by two" {
 	need_ssh
 	run "$KBLAT" run s.yaml --out runs --no-state --sink "$there"
@@ -98,6 +99,7 @@ assert_measured() {
 	assert_contains "$output" "2 hosts, 1 pairs in 1 rounds: 1 measured"
 }
 
+# bats test_tags=long
 @test "ssh: words with blanks arrive as they are; a program of another place there is named by KBLAT_REMOTE" {
 	need_ssh
 	run $there printf '%s|' "a b" "c'd" '$HOME' '*'
@@ -108,6 +110,7 @@ assert_measured() {
 	[ "$status" -eq 2 ]
 }
 
+# bats test_tags=long
 @test "ssh: a host key that is another one, a host that does not answer, no kblat there: the point fails with ssh's words" {
 	need_ssh
 	sed "s|^UserKnownHostsFile.*|UserKnownHostsFile $T/known|" "$SERVERS/ssh_config" >config
@@ -127,6 +130,7 @@ assert_measured() {
 	[ -z "$(leftovers)" ]
 }
 
+# bats test_tags=long
 @test "ssh: the coordinator is killed: nothing stays on the other host" {
 	need_ssh
 	cp "$(readlink -f "$KBLAT")" "$T/kblat-killed"
@@ -142,6 +146,7 @@ assert_measured() {
 	assert_eq "$(cat endpoints)" ""
 }
 
+# bats test_tags=long
 @test "Slurm: endpoints by srun, in an allocation that is made for them, with and without -u" {
 	need_slurm
 	run "$launch" "$KBLAT" run s.yaml --out runs --no-state
@@ -154,6 +159,7 @@ assert_measured() {
 	assert_contains "$output" "a pair is two"
 }
 
+# bats test_tags=long
 @test "Slurm: a job of all pairs; scancel in the middle keeps what was measured" {
 	need_slurm
 	cat >job <<-SH

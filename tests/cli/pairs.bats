@@ -34,6 +34,7 @@ pairs() {
 	/usr/bin/python3 -c 'import json, sys; d = [json.loads(x) for x in open(sys.argv[1]) if x.strip()]; print(eval(sys.argv[2]))' "$dir/pairs.jsonl" "$1"
 }
 
+# bats test_tags=long
 @test "all pairs of 5 hosts, once each, in rounds; the one that is slower by 5 is named, and the status is 3" {
 	setup_hosts
 	run "$KBLAT" run s.yaml --hosts 'n[1-5]' --out runs "${launch[@]}"
@@ -57,6 +58,7 @@ pairs() {
 	[ -z "$(leftovers)" ]
 }
 
+# bats test_tags=long
 @test "a host that is lost: its pairs fail with the launcher's words, soon they are not tried any more, the others are measured; resumed, only these are" {
 	setup_hosts
 	touch lost
@@ -79,6 +81,7 @@ pairs() {
 	assert_eq "$(wc -l <started)" 10
 }
 
+# bats test_tags=long
 @test "interrupted, or killed: nothing stays, what was measured is kept, and it goes on" {
 	setup_hosts
 	touch slow

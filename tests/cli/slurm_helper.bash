@@ -13,6 +13,7 @@ slurm_unpack() {
 		dpkg -x "$package" "$SLURM_ROOT.new" || return 1
 	done
 	rm -rf "$debs"
+	rm -rf "$SLURM_ROOT.new/etc" "$SLURM_ROOT.new/usr/share" # nothing that make would take for its own (*.d)
 	mv "$SLURM_ROOT.new" "$SLURM_ROOT"
 }
 
