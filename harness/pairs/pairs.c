@@ -45,7 +45,7 @@ struct pairs_work {
 };
 
 /* A pair that says nothing of its hosts: it was interrupted. */
-static void note_hosts(struct pairs_work *w, size_t pair)
+static void pairs_note_hosts(struct pairs_work *w, size_t pair)
 {
 	const struct pairs_two two = w->p->pair[pair].two;
 	const bool failed = pairs_record_is(w->p, pair, "failed");
@@ -66,7 +66,7 @@ static const struct pairs_host *lost_host(const struct pairs_work *w, size_t pai
 	return w->failed[two.sink] >= LOST_AFTER ? pairs_record_sink(w->p, pair) : NULL;
 }
 
-static int leave_out(struct pairs_work *w, size_t pair, const struct pairs_host *host, struct err *e)
+static int pairs_leave_out(struct pairs_work *w, size_t pair, const struct pairs_host *host, struct err *e)
 {
 	char *why = fs_path("not tried: %d pairs in a row failed with %s", LOST_AFTER, host->name);
 	int rc = pairs_record_add(w->p, pair, pairs_child_line(w->p, pair, "failed", why), e);
@@ -97,7 +97,7 @@ static int await_one(struct pairs_work *w, struct err *e)
 	pair = w->running[i].pair;
 	rc = pairs_record_add(w->p, pair, pairs_child_end(&w->running[i], w->p, status), e);
 	w->busy--;
-	note_hosts(w, pair);
+	pairs_note_hosts(w, pair);
 	say_failure(w->p, pair);
 	return rc;
 }
@@ -124,7 +124,7 @@ static int measure_pair(struct pairs_work *w, size_t pair, struct err *e)
 	int rc = 0;
 
 	if (lost)
-		return leave_out(w, pair, lost, e);
+		return pairs_leave_out(w, pair, lost, e);
 	while (!rc && w->busy == w->at_once)
 		rc = await_one(w, e);
 	if (!rc && !child_is_interrupted())

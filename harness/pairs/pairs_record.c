@@ -32,7 +32,7 @@ void pairs_record_schedule(struct pairs *p)
 				p->pair[n++].round = round;
 }
 
-static int open_log(struct pairs *p, struct err *e)
+static int pairs_open_log(struct pairs *p, struct err *e)
 {
 	char *path = pairs_file(p, "pairs.jsonl");
 
@@ -64,7 +64,7 @@ static json_t *hosts_json(const struct pairs_hosts *h)
 	return j;
 }
 
-static json_t *options_json(const struct pairs_options *o)
+static json_t *pairs_options_json(const struct pairs_options *o)
 {
 	return json_pack("{s:b, s:o, s:o, s:s, s:s, s:s?, s:b, s:b, s:I}", "quick", o->overrides.quick, "set",
 			 strings_json(o->overrides.set, o->overrides.set_count), "only",
@@ -87,10 +87,10 @@ int pairs_record_begin(struct pairs *p, const struct pairs_options *o, const cha
 	p->j = json_pack("{s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:o, s:o, s:I, s:I, s:n}", "schema", 1, "name",
 			 spec_name, "spec", spec_path, "status", "RUNNING", "argv", argv, "version", kblat_version,
 			 "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "options",
-			 options_json(o), "hosts", hosts_json(&p->hosts), "rounds",
+			 pairs_options_json(o), "hosts", hosts_json(&p->hosts), "rounds",
 			 (json_int_t)pairs_schedule_rounds(p->hosts.count), "pairs", (json_int_t)p->count, "answer");
 	rc = directory_make(parent, name, &p->path, e);
-	rc = rc ?: directory_lock(p->path, &p->lock, e) ?: pairs_record_save(p, e) ?: open_log(p, e);
+	rc = rc ?: directory_lock(p->path, &p->lock, e) ?: pairs_record_save(p, e) ?: pairs_open_log(p, e);
 	free(name);
 	return rc;
 }
@@ -155,7 +155,7 @@ int pairs_record_resume(struct pairs *p, const char *dir, struct err *e)
 	rc = rc ?: (p->j ? pairs_read_hosts(p, file, e) : -EINVAL) ?: directory_lock(p->path, &p->lock, e);
 	if (!rc) {
 		pairs_record_schedule(p);
-		rc = pairs_read_log(p, e) ?: open_log(p, e);
+		rc = pairs_read_log(p, e) ?: pairs_open_log(p, e);
 	}
 	/* A line that was cut off ends here. */
 	if (!rc)
