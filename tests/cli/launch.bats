@@ -21,7 +21,6 @@ setup_file() {
 }
 
 teardown_file() {
-	SLURM_ROOT=$ROOT/build/slurm
 	[ ! -e "$SERVERS/slurm.conf" ] || { slurm_environment "$SERVERS" && slurm_stop "$SERVERS"; }
 	[ ! -e "$SERVERS/sshd.pid" ] || kill "$(cat "$SERVERS/sshd.pid")" || true
 	rm -rf "$SERVERS"
@@ -75,7 +74,6 @@ need_ssh() {
 
 need_slurm() {
 	[ ! -e "$SERVERS/no-slurm" ] || skip "$(cat "$SERVERS/no-slurm")"
-	SLURM_ROOT=$ROOT/build/slurm
 	slurm_environment "$SERVERS"
 	launch=$ROOT/experiments/launch/slurm
 	spec s <<-'YAML'

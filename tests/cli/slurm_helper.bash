@@ -19,6 +19,7 @@ slurm_unpack() {
 
 # slurm_environment DIR: what every command of it needs.
 slurm_environment() {
+	SLURM_ROOT=$ROOT/build/slurm
 	local libraries=$SLURM_ROOT/usr/lib/x86_64-linux-gnu
 	export LD_LIBRARY_PATH=$libraries:$libraries/slurm-wlm SLURM_CONF=$1/slurm.conf PATH=$SLURM_ROOT/usr/bin:$PATH
 }
