@@ -122,10 +122,11 @@ arm64:
 	@tests/arm64 $(BUILD)/arm64
 
 # The order of the shared-memory ring's steps: all that C11 allows (and each order weakened must fail), and ThreadSanitizer.
-memory-order: $(BUILD)/litmus $(BUILD)/tsan
+memory-order: $(BUILD)/litmus $(BUILD)/tsan $(BUILD)/tsan-handover
 	$(BUILD)/litmus 0
 	@for weak in 1 2 3 4 5 6; do ! $(BUILD)/litmus $$weak >$(BUILD)/litmus.log || { echo "weakening $$weak is not seen"; exit 1; }; done
 	setarch -R $(BUILD)/tsan
+	setarch -R $(BUILD)/tsan-handover
 
 $(BUILD)/litmus: tests/litmus/shmem_ring.cpp
 	@common/deps memory-order
@@ -134,6 +135,10 @@ $(BUILD)/litmus: tests/litmus/shmem_ring.cpp
 
 $(BUILD)/tsan: tests/unit/test_shmem_order.c $(LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=thread -o $@ $< $(LIB) $(LIBS)
+
+# The kernel handoff with a million hand-overs in each mode. Of fences it knows nothing (-Wno-tsan): those of the ring are litmus's business.
+$(BUILD)/tsan-handover: tests/unit/test_handover.c $(LIB)
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=thread -Wno-tsan -DHANDOVERS=1000000 -o $@ $< $(LIB) $(LIBS)
 
 # -- installing --------------------------------------------------------------------------------------------------------
 

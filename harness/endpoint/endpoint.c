@@ -73,6 +73,14 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 		w->column[ep->column[i] - f->kernel->columns] = ep->recorder.column[i].data;
 }
 
+/* -1: unpinned. */
+static int cpu_of_thread(const struct endpoint *ep, const struct kernel_thread *t)
+{
+	const enum thread_cpu cpu = flow_thread_cpu(&ep->flow, t);
+
+	return cpu == THREAD_SPARE ? ep->spare_cpu : cpu == THREAD_OF_SIDE ? ep->cpu : -1;
+}
+
 /* This side's threads that run in this repetition, in the table's order. */
 static int start_threads(struct endpoint *ep, struct err *e)
 {
@@ -83,8 +91,7 @@ static int start_threads(struct endpoint *ep, struct err *e)
 	ep->load = machine_load_now();
 	for (size_t i = 0; !rc && threads[i].name; i++)
 		if (threads[i].side == ep->role && flow_has_thread(&ep->flow, &threads[i], ep->control))
-			rc = runners_start(&ep->runners, ep->flow.loops->loop[i],
-					   threads[i].cpu == THREAD_SPARE ? ep->spare_cpu : ep->cpu, e);
+			rc = runners_start(&ep->runners, ep->flow.loops->loop[i], cpu_of_thread(ep, &threads[i]), e);
 	return rc;
 }
 

@@ -162,6 +162,12 @@ static int check_spare(const struct endpoint *ep, const struct kernel_thread *t,
 
 	if (rc)
 		return err_sys(e, rc, "this process", "read the CPU mask of");
+	if (ep->spare_cpu < 0 && t->setting)
+		return err_set(
+		    e, -EINVAL, STATUS_IMPOSSIBLE, t->setting, NULL,
+		    "the thread '%s' needs a CPU of its own at each side, beside those of source and sink, and "
+		    "there are too few: %u",
+		    t->name, cpulist_count(&allowed));
 	if (ep->spare_cpu < 0)
 		return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, t->with, NULL,
 			       "needs a CPU of its own beside source and sink, and there is none");
@@ -177,9 +183,13 @@ static int reserve_spare(struct endpoint *ep, struct err *e)
 	int rc = 0;
 
 	for (const struct kernel_thread *t = ep->flow.kernel->threads; !rc && t->name; t++)
-		if (t->side == ep->role && t->cpu == THREAD_SPARE && flow_has_thread(&ep->flow, t, false)) {
-			ep->runners.reserved_cpu = ep->spare_cpu;
-			rc = check_spare(ep, t, e);
+		if (t->side == ep->role && flow_has_thread(&ep->flow, t, false)) {
+			const enum thread_cpu cpu = flow_thread_cpu(&ep->flow, t);
+
+			if (cpu == THREAD_SPARE || cpu == THREAD_ELSEWHERE)
+				ep->runners.reserved_cpu = cpu == THREAD_SPARE ? ep->spare_cpu : ep->cpu;
+			if (cpu == THREAD_SPARE)
+				rc = check_spare(ep, t, e);
 		}
 	return rc;
 }

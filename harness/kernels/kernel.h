@@ -92,8 +92,10 @@ typedef int kernel_loop(struct worker *w);
 
 /* Where a thread runs. */
 enum thread_cpu {
-	THREAD_OF_SIDE, /* the CPU that is dealt to its side of the flow */
-	THREAD_SPARE,	/* one that no side of any flow has */
+	THREAD_OF_SIDE,	  /* the CPU that is dealt to its side of the flow */
+	THREAD_SPARE,	  /* one that no side of any flow has */
+	THREAD_ELSEWHERE, /* any but that of its side, where another thread of it spins */
+	THREAD_NONE,	  /* it does not run */
 };
 
 /*
@@ -107,7 +109,10 @@ struct kernel_thread {
 	/* It runs only where this setting (OPT_BOOL) is yes; NULL: always. Then the point has a control repetition, in
 	 * which it does not run and nothing is recorded `with` that setting. */
 	const char *with;
-	bool sleeps; /* it sleeps on send completions: only where these are not polled busily */
+	/* Where it runs, or that it does not, as the settings have it; NULL: `cpu`. */
+	enum thread_cpu (*place)(const void *settings);
+	const char *setting; /* with `place`: what asked for a spare CPU, "hand spin" */
+	bool sleeps;	     /* it sleeps on send completions: only where these are not polled busily */
 };
 
 /* The loops of a kernel for one transport, by index in kernel->threads. */
@@ -156,7 +161,8 @@ struct kernel_ops {
 	bool duplex; /* both sides post and receive; a kernel where a setting says so has plan() say it */
 	/* The posting thread itself sleeps on send completions, where these are not polled busily. */
 	bool source_sleeps;
-	bool counts_loss;   /* its columns do not tell what was received: counters do, of both sides */
+	bool (*spins)(const void *settings); /* the side's thread spins, however it polls; NULL: it does not */
+	bool counts_loss;		     /* its columns do not tell what was received: counters do, of both sides */
 	bool adds_overhead; /* a transport's own bytes come on top of plan()'s size, rather than out of it */
 	const struct kernel_column *columns; /* name NULL ends */
 	const struct kernel_series *series;  /* name NULL ends */

@@ -5,6 +5,6 @@
 #ifndef KBLAT_KERNELS_KERNEL_LIST_H
 #define KBLAT_KERNELS_KERNEL_LIST_H
 
-#define EVERY_KERNEL(X) X(oneway) X(pingpong) X(rate) X(stream) X(register)
+#define EVERY_KERNEL(X) X(oneway) X(pingpong) X(rate) X(stream) X(register) X(handoff)
 
 #endif

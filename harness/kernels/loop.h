@@ -88,6 +88,16 @@ ALWAYS int T(poll_sends)(struct TRANSPORT *t, uint32_t *seq)
 }
 #endif
 
+/* Likewise one whose messages may be empty. */
+#ifndef TRANSPORT_POSTS_EMPTY
+#define TRANSPORT_POSTS_EMPTY 0
+ALWAYS int T(post_empty)(struct TRANSPORT *t, uint32_t seq, bool signal)
+{
+	(void)t, (void)seq, (void)signal;
+	return -ENOTSUP;
+}
+#endif
+
 /* Likewise one with a device that memory is registered with. */
 #ifndef TRANSPORT_REGISTERS
 #define TRANSPORT_REGISTERS 0

@@ -88,6 +88,8 @@ void flow_check(const struct flow *f, void (*complain)(void *arg, const struct f
 
 bool flow_is_busy(const struct flow *f, enum role side)
 {
+	if (f->kernel->spins && f->kernel->spins(f->kernel_settings))
+		return true;
 	/* Who posts and receives has no thread of its own for send completions. */
 	if (side == ROLE_SINK || f->config.duplex)
 		return f->common.poll != POLL_EVENT;
@@ -120,12 +122,19 @@ uint32_t flow_entries(const struct flow *f, int64_t messages)
 	return (uint32_t)((messages + block - 1) / block);
 }
 
+enum thread_cpu flow_thread_cpu(const struct flow *f, const struct kernel_thread *t)
+{
+	return t->place ? t->place(f->kernel_settings) : t->cpu;
+}
+
 bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool control)
 {
 	if (t->sleeps && flow_poll_send(f) == POLL_BUSY)
 		return false;
 	/* No thread keeps up with virtual time: such a transport does itself what the thread would. */
-	if (t->cpu == THREAD_SPARE && f->transport->has_own_clock)
+	if (flow_thread_cpu(f, t) == THREAD_SPARE && f->transport->has_own_clock)
+		return false;
+	if (flow_thread_cpu(f, t) == THREAD_NONE)
 		return false;
 	return kernel_has(f->kernel, f->kernel_settings, t->with) && !(control && t->with);
 }

@@ -39,6 +39,9 @@ bool flow_has_column(const struct flow *f, const struct kernel_column *c, enum r
 /* How many entries each column has for so many messages. */
 uint32_t flow_entries(const struct flow *f, int64_t messages);
 
+/* Where a thread of the kernel runs. */
+enum thread_cpu flow_thread_cpu(const struct flow *f, const struct kernel_thread *t);
+
 /* Does a thread of the kernel run? `control`: in the repetition without those that have a setting of their own. */
 bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool control);
 

@@ -13,6 +13,8 @@
 #include "rundir/layout.h"
 #include "rundir/reader.h"
 
+struct claim_verdicts;
+
 struct report_series {
 	const struct layout_flow *flow; /* whose it is */
 	const char *name;		/* "lat_ns": in data.json */
@@ -63,8 +65,9 @@ struct report {
 	size_t count;
 	struct report_item *leading; /* of each point and flow, where it was measured */
 	size_t leading_count;
-	struct report_keys varying;  /* of points: "size_bytes", "small.size_bytes" */
-	struct report_keys in_flows; /* of flows, which differ among each other: "size_bytes" */
+	struct report_keys varying;	     /* of points: "size_bytes", "small.size_bytes" */
+	const struct claim_verdicts *claims; /* of the runs; NULL: not known */
+	struct report_keys in_flows;	     /* of flows, which differ among each other: "size_bytes" */
 };
 
 void model_free(struct report *r);

@@ -55,6 +55,7 @@ struct report_draft *report_start(const struct run *runs, size_t count, const st
 	d->verdicts = verdicts;
 	d->dir = fs_path("%s/derived", runs[0].path);
 	rc = gather_report(&d->report, runs, count, e);
+	d->report.claims = verdicts;
 	if (!rc)
 		rc = fs_remove_tree(d->dir, e) ?: fs_mkdirs(d->dir, e);
 	if (rc) {

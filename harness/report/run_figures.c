@@ -1,6 +1,7 @@
 #include "report/run_figures.h"
 
 #include "report/figure_axis.h"
+#include "report/figure_claim.h"
 #include "report/figure_histogram.h"
 #include "report/figure_overlay.h"
 #include "report/figure_overview.h"
@@ -9,8 +10,8 @@
 #include "report/figure_surface.h"
 
 static int (*const kinds[])(struct figures *f, const struct report *r, struct err *e) = {
-    figure_overview_add, figure_rate_add,    figure_shares_add,	   figure_axis_add,
-    figure_surface_add,	 figure_overlay_add, figure_histogram_add,
+    figure_overview_add, figure_claim_add,   figure_rate_add,	 figure_shares_add,
+    figure_axis_add,	 figure_surface_add, figure_overlay_add, figure_histogram_add,
 };
 
 int run_figures_add(struct figures *f, const void *report, struct err *e)

@@ -40,6 +40,10 @@ static void write_overview(const struct page *p)
 static const struct {
 	const char *kind, *heading, *caption;
 } kinds[] = {
+    {"claim", "Claims along a setting",
+     "The ratio of each case of a claim, with its interval; shaded: within the claim's bounds; crossed out: what does "
+     "not "
+     "hold, or is too close to say."},
     {"rate", "Rates",
      "Rings: the most of a line; squares: half of it, with the size at which it is reached. Where dots are numbered: "
      "the "

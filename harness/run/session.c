@@ -248,7 +248,8 @@ static int send_survey(struct peer *p, struct err *e)
 static bool has_spare_thread(const struct peer *p)
 {
 	for (const struct kernel_thread *t = p->flow->kernel->threads; t->name; t++)
-		if (t->side == p->role && t->cpu == THREAD_SPARE && flow_has_thread(p->flow, t, false))
+		if (t->side == p->role && flow_thread_cpu(p->flow, t) == THREAD_SPARE &&
+		    flow_has_thread(p->flow, t, false))
 			return true;
 	return false;
 }

@@ -65,6 +65,19 @@ static inline int shmem_post(struct shmem *t, uint32_t seq, bool signal)
 	return 0;
 }
 
+#define TRANSPORT_POSTS_EMPTY 1
+
+static inline int shmem_post_empty(struct shmem *t, uint32_t seq, bool signal)
+{
+	struct shmem_slot *slot = shmem_slot_at(t, &t->tx, t->head);
+
+	(void)signal;
+	t->seqs[t->head & (t->depth - 1)] = seq;
+	t->head++;
+	atomic_store_explicit(&slot->word, t->head | (uint64_t)seq << 32, memory_order_release);
+	return 0;
+}
+
 static inline int shmem_poll_send(struct shmem *t, uint32_t *seq)
 {
 	if (atomic_load_explicit(&t->tx.header->consumed, memory_order_acquire) == t->done)

@@ -145,6 +145,18 @@ static inline int sockets_post(struct socket_end *s, struct frames *f, uint32_t 
 	return 0;
 }
 
+/* A datagram that is the number alone. */
+static inline int sockets_post_number(struct socket_end *s, struct frames *f, uint32_t seq)
+{
+	const size_t whole = f->size;
+	int rc;
+
+	f->size = FRAMES_NUMBER;
+	rc = sockets_post(s, f, seq);
+	f->size = whole;
+	return rc;
+}
+
 /* Between repetitions: what is left of a message that was being sent when the last one was stopped, so that the next one
  * begins where the other side expects one. At most 10 s. */
 int sockets_finish_part(struct socket_end *s, struct frames *f, struct err *e);

@@ -31,6 +31,8 @@
  *   int flush()                   post the list; both where TRANSPORT_LISTS is defined as 1
  *   int poll_sends(&seq)          as poll_send, of several at once: how many, and the number of the last; where
  *                                 TRANSPORT_POLLS_MANY is defined as 1
+ *   int post_empty(seq, signal)   as post, of a message without a payload, which recv_buffer() is nothing of; in a point
+ *                                 with config->acknowledges, where TRANSPORT_POSTS_EMPTY is defined as 1
  *   int register_memory(data, size, &handle), deregister_memory(handle)
  *                                 have the device hold memory, and let go of it; where TRANSPORT_REGISTERS is defined as
  *                                 1. These leave it to the caller to tell what went wrong
@@ -94,6 +96,7 @@ struct transport_config {
 	int64_t batch;		  /* messages posted in one list at most; 0: none are */
 	bool is_stream;		  /* messages follow each other without a wait for the other side */
 	bool is_passive;	  /* and where the operation is one-sided, nobody there looks */
+	bool acknowledges;	  /* messages without a payload are sent, too: post_empty() */
 	bool is_idle;		  /* no message is ever sent */
 	bool any_payload;	  /* nobody looks at payloads: messages may share a buffer */
 	int numa_node;		  /* for buffers; -1: where the caller runs */

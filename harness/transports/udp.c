@@ -9,12 +9,14 @@ static const struct opt udp_options[] = {
 };
 
 /* The sockets are connected: whatever comes is the other side's. A greeting may come twice, and late. */
-int udp_recv_other(struct udp *t, ssize_t n)
+int udp_recv_other(struct udp *t, ssize_t n, uint32_t *seq)
 {
 	if (n < 0 && errno == EINTR)
 		return 0;
 	if (n < 0)
 		return frames_note(&t->frames, -errno, "receive", "the other side has ended");
+	if (n == FRAMES_NUMBER && t->acknowledges)
+		return frames_take_number(&t->frames, seq);
 	if (sockets_is_greeting(&t->end, t->frames.in, (size_t)n, t->frames.size))
 		return 0;
 	return frames_note(&t->frames, -EMSGSIZE, "receive", "a datagram came that is none of this run's");
@@ -42,7 +44,12 @@ static int udp_open(const struct transport_config *config, const void *settings,
 	if (config->size > UDP_SIZE_MAX)
 		return err_set(e, -EMSGSIZE, STATUS_USAGE, "udp", NULL, "a datagram holds at most %d bytes",
 			       UDP_SIZE_MAX);
-	return sockets_open(&udp_transport, SOCK_DGRAM, sizeof(struct udp), config, settings, out, address, e);
+
+	int rc = sockets_open(&udp_transport, SOCK_DGRAM, sizeof(struct udp), config, settings, out, address, e);
+
+	if (!rc)
+		((struct udp *)*out)->acknowledges = config->acknowledges;
+	return rc;
 }
 
 static int udp_connect(struct transport *transport, const json_t *peer, struct err *e)

@@ -12,6 +12,7 @@
 
 struct udp {
 	SOCKET_TRANSPORT;
+	bool acknowledges; /* datagrams that are a number alone come, too */
 };
 
 extern const struct transport_ops udp_transport;

@@ -11,8 +11,8 @@
 
 FRAMES_HOT(udp)
 
-/* Cold: recv() returned `n`, which is not the size of a message. */
-int udp_recv_other(struct udp *t, ssize_t n);
+/* Cold: recv() returned `n`, which is not the size of a message. As poll_recv. */
+int udp_recv_other(struct udp *t, ssize_t n, uint32_t *seq);
 
 static inline int udp_post(struct udp *t, uint32_t seq, bool signal)
 {
@@ -26,6 +26,15 @@ static inline int udp_post_try(struct udp *t, uint32_t seq, bool signal)
 	return sockets_post_try(&t->end, &t->frames, seq);
 }
 
+#define TRANSPORT_POSTS_EMPTY 1
+
+/* The number is all there is. */
+static inline int udp_post_empty(struct udp *t, uint32_t seq, bool signal)
+{
+	(void)signal;
+	return sockets_post_number(&t->end, &t->frames, seq);
+}
+
 static inline int udp_poll_recv(struct udp *t, uint32_t *seq)
 {
 	/* MSG_TRUNC: the datagram's own size, even if it is larger. */
@@ -34,7 +43,7 @@ static inline int udp_poll_recv(struct udp *t, uint32_t *seq)
 	if (n < 0 && errno == EAGAIN)
 		return 0;
 	if (frames_unlikely(n != (ssize_t)t->frames.size))
-		return udp_recv_other(t, n);
+		return udp_recv_other(t, n, seq);
 	return frames_take_number(&t->frames, seq);
 }
 

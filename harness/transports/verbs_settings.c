@@ -369,6 +369,20 @@ static int check_write(const struct check *c, char *why, size_t why_size)
 	return -EINVAL;
 }
 
+static int check_empty(const struct check *c, char *why, size_t why_size)
+{
+	const struct verbs_operation *op = operation_of(c->s);
+
+	if (!c->config->acknowledges || verbs_carrier_of(op, c->config) == VERBS_IN_IMMEDIATE)
+		return 0;
+	snprintf(
+	    why, why_size,
+	    "ack and op %s: an acknowledgement is a number without a payload, which only an immediate carries; use "
+	    "op send_imm or write_imm",
+	    op->name);
+	return -EINVAL;
+}
+
 /* With fewer signals than that the send queue would be full of requests that nobody hears of. */
 static int check_signals(const struct check *c, char *why, size_t why_size)
 {
@@ -408,8 +422,8 @@ static int check_fetching(const struct check *c, char *why, size_t why_size)
 int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
 	static int (*const checks[])(const struct check *, char *, size_t) = {
-	    check_connect,  check_ud,	   check_operation, check_write,
-	    check_fetching, check_signals, check_inline,    check_numbers,
+	    check_connect, check_ud,	 check_operation, check_write, check_fetching,
+	    check_signals, check_inline, check_numbers,	  check_empty,
 	};
 	const struct check check = {settings, config};
 	int rc = 0;

@@ -188,6 +188,37 @@ good() {
 	assert_contains "$output" "4 claims: 3 hold, 0 fail, 1 not judged"
 }
 
+@test "the report draws a claim's ratios along the setting that its cases differ in, with their bounds" {
+	claims_spec drawn <<-'YAML'
+		  - id: quarter
+		    claim: "A delay of 1 us makes a quarter of the latency"
+		    metric: lat_ns.p50
+		    points: {delay: 1us}
+		    against: {delay: 4us}
+		    by: [size]
+		    ratio: {min: 20%, max: 0.3}
+		  - id: one-size
+		    claim: "A case alone is no line"
+		    metric: lat_ns.p50
+		    points: {delay: 1us, size: 8B}
+		    against: {delay: 4us, size: 8B}
+		    ratio: {max: 1}
+		  - id: value
+		    claim: "Nor is a number that is compared with none"
+		    metric: lat_ns.p50
+		    points: {}
+		    value: {max: 1s}
+	YAML
+	run "$KBLAT" run drawn.yaml --out runs
+	run_dir=${lines[-1]}
+	run "$KBLAT" report "$run_dir"
+	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+	cd "$run_dir/derived/figures"
+	assert_eq "$(echo claim-*.tsv)" "$(echo claim-?.tsv)"
+	assert_eq "$(cut -f 1-6 claim-?.tsv | tail -n +2)" "$(printf '1\t%s\t0.25\t0.25\t0.25\t1\n' 1 2)"
+	assert_contains "$(grep -A30 'claim-' figures.gp)" "bound_most = real(0.29999"
+}
+
 @test "the report shows the claims" {
 	good
 	run "$KBLAT" run good.yaml --out runs

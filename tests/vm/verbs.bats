@@ -76,6 +76,23 @@ all_arrive() {
 	all_arrive operations 16
 }
 
+@test "a message layer: acknowledgements without a payload, copies, hand-over to a thread that spins or sleeps" {
+	spec layer <<-'YAML'
+		settings: {kernel: handoff, transport: verbs, messages: 100, repetitions: 1, warmup: 10, check: yes, depth: 16}
+		matrix:
+		  - {hand: [direct, event], poll: [busy, event]}
+		  - {hand: spin, poll: event}
+		  - {ack: no, copy: no, poll: event, qp: [rc, ud], size: 1KiB}
+		  - {op: write_imm, signal_every: 5, poll: event}
+	YAML
+	run "$KBLAT" run layer.yaml --out "$T/runs"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	echo "$output"
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 8
+	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
+}
+
 @test "memory is registered with the device: a size, fresh and untouched pages, and nothing is sent" {
 	spec register <<-'YAML'
 		settings: {kernel: register, transport: verbs, messages: 20, repetitions: 1, warmup: 2}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# The kernel `handoff`: whatever is acknowledged, copied and handed over, payloads arrive whole; what is lost, cut short or
+# killed; what is refused, and what is not possible.
+
+load helper
+
+handoff() {
+	spec "$1" < <(
+		echo 'settings: {kernel: handoff, messages: 100, repetitions: 1, warmup: 10, check: yes, depth: 8}'
+		cat
+	)
+}
+
+@test "through every message layer payloads arrive whole, there and back, however their transport is polled" {
+	handoff layers <<-'YAML'
+		matrix:
+		  - {transport: [shmem, udp], hand: [direct, event], ack: [yes, no], copy: [yes, no], poll: event, size: 1000B}
+		  - {transport: shmem, hand: [direct, event], poll: [busy, adaptive]}
+	YAML
+	run "$KBLAT" run layers.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 20
+	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
+	/usr/bin/python3 - "$run_dir" <<-'PY'
+		import glob, numpy, sys
+		for rep in glob.glob(sys.argv[1] + "/points/*/rep-00"):
+		    subm, seen, back = (numpy.load(f"{rep}/t_{name}.npy") for name in ("subm", "seen", "back"))
+		    assert (subm < seen).all() and (seen < back).all() and (back[:-1] <= subm[1:]).all(), rep
+	PY
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "spinning takes two CPUs a side: with fewer it is not possible here, and the others run" {
+	handoff spin <<-'YAML'
+		matrix:
+		  - {transport: shmem, poll: event, hand: [spin, direct]}
+	YAML
+	run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')" "$KBLAT" run spin.yaml --out runs
+	run_dir=$(echo runs/spin-*)
+	assert_eq "$(json "$run_dir/summary.json" '[p["outcome"] for p in d["points"]]')" "['impossible', 'completed']"
+	assert_contains "$(json "$run_dir/summary.json" 'd["points"][0]["why"]')" "hand spin: the thread 'messenger' needs a CPU of its own at each side"
+	[ "$(nproc)" -ge 4 ] || return 0
+	run "$KBLAT" run spin.yaml --out more
+	run_dir=$(echo more/spin-*)
+	assert_eq "$(json "$run_dir/summary.json" '[p["outcome"] for p in d["points"]]')" "['completed', 'completed']"
+}
+
+@test "a duration cuts a repetition short; the messengers end, and nothing counts as lost" {
+	handoff short <<-'YAML'
+		matrix:
+		  - {transport: shmem, hand: [direct, event], poll: [busy, event], messages: 1000000, duration: 50ms}
+	YAML
+	run "$KBLAT" run short.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/summary.json" '[(p["outcome"], p["loss"]["lost"]) for p in d["points"]] == [("completed", 0)] * 4')" True
+	assert_eq "$(json "$run_dir/summary.json" 'all(0 < p["loss"]["sent"] < 1000000 for p in d["points"])')" True
+}
+
+@test "what cannot be, for a message layer and for what is below it, is refused" {
+	handoff bad <<-'YAML'
+		matrix:
+		  - {transport: udp}
+	YAML
+	refuses bad <<-'LINES'
+		size=64KiB|a datagram holds at most 65507 bytes
+		transport=verbs op=send|ack and op send: an acknowledgement is a number without a payload
+		transport=shmem depth=1|ack and depth 1: a message and an acknowledgement may be under way at once
+		hand=sleep|must be one of direct, spin, event
+		transport=tcp|the kernel handoff does not run over the transport tcp
+		messages=600000000|messages
+	LINES
+}
+
+# killed HAND: the source's endpoint of a long run is killed, and with it its messenger.
+killed() {
+	handoff long <<-'YAML'
+		matrix:
+		  - {transport: shmem, poll: event, messages: 1000000, repetitions: 1}
+	YAML
+	printf '#!/bin/sh\necho $$ >%q\nexec "$@"\n' "$PWD/pid" >noted
+	chmod +x noted
+	"$KBLAT" run long.yaml --out runs --source "$PWD/noted" --set hand="$1" >out 2>&1 &
+	local run=$!
+	until [ -s pid ] && compgen -G "/dev/shm/kblat-*-$(cat pid)-*" >/dev/null && compgen -G "runs/long-*.partial/points/0000/rep-00" >/dev/null; do
+		kill -0 $run
+		sleep 0.05
+	done
+	kill -KILL "$(cat pid)"
+	wait $run || status=$?
+	assert_eq "$status" 1
+	assert_contains "$(cat out)" "source"
+	assert_eq "$(compgen -G "/dev/shm/kblat-*-$(cat pid)-*")" ""
+}
+
+# bats test_tags=long
+@test "a messenger that is killed fails its point, which names its side, and nothing is left" {
+	killed event
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bats
+# experiments/via.
+
+load helper
+
+@test "experiments/via: every point is read, in full and quick; each experiment has a README" {
+	local folder variant
+	for folder in "$ROOT"/experiments/via/*/; do
+		[ -f "$folder/README.md" ]
+		for variant in "" --quick; do
+			run "$KBLAT" run "$folder" --dry-run --json $variant
+			echo "$folder $variant: $output"
+			[ "$status" -eq 0 ]
+		done
+	done
+	assert_eq "$(cd "$ROOT/experiments/via" && echo */ | tr -d /)" "bandwidth-latency message-layer polling-blocking processor-utilisation registration"
+	# The baseline, each optimisation by itself, all together, and no layer: over each transport.
+	run "$KBLAT" run "$ROOT/experiments/via/message-layer" --dry-run --json
+	assert_eq "$(/usr/bin/python3 -c 'import json, sys
+points = [p["params"] for p in json.loads(sys.argv[1])]
+kinds = {(p.get("ack"), p.get("copy"), p.get("hand")) for p in points}
+print(len(points), {p["transport"] for p in points} == {"verbs", "shmem", "udp"}, (True, True, "event") in kinds, (False, False, "spin") in kinds, len(kinds))' "$output")" \
+		"96 True True True 8"
+}
+
+# bats test_tags=long
+@test "the quick study of locking memory ends in claims: flat within a page, rising, longer where pages must be found" {
+	run "$KBLAT" run "$ROOT/experiments/via/registration" --quick --out runs --only transport=shmem --set messages=40
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/claims.json" '{c["id"]: c["verdict"] for c in d["claims"]}["flat"]')" "not judged"
+	# On a busy machine a claim may be too close to say: none of these can fail for it.
+	assert_eq "$(json "$run_dir/claims.json" '[c["id"] for c in d["claims"] if c["id"] in ("rises", "untouched") and c["verdict"] == "fails"]')" "[]"
+}
