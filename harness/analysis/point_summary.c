@@ -9,6 +9,7 @@
 #include "analysis/fairness.h"
 #include "analysis/flow_summary.h"
 #include "analysis/interference.h"
+#include "analysis/statistics.h"
 #include "analysis/validity.h"
 #include "common/err.h"
 #include "common/fs.h"
@@ -185,7 +186,26 @@ static json_t *build_reps(struct work *w, struct err *e)
 
 /* --- validity --- */
 
-static void judge_flow(const struct work *w, const struct flow_summary *s, struct validity *v)
+/* The series that an error of the clock between two hosts says most of. */
+static void find_crossing(const struct flow_summary *s, const json_t *metrics, struct validity_facts *f)
+{
+	f->crossing_p50_ns = -1;
+	for (unsigned i = 0; i < s->flow->series_count; i++) {
+		const struct layout_series *series = &s->flow->series[i];
+		const json_t *metric = flows_get(metrics, s->flow->name, series->name);
+		const json_t *p50 = json_object_get(metric, "p50");
+
+		if (!series->crosses)
+			continue;
+		f->crosses = true;
+		if (!json_is_integer(p50) || (f->crossing && json_integer_value(p50) >= f->crossing_p50_ns))
+			continue;
+		f->crossing = series->label;
+		f->crossing_p50_ns = json_integer_value(p50);
+	}
+}
+
+static void judge_flow(const struct work *w, const struct flow_summary *s, const json_t *metrics, struct validity *v)
 {
 	struct validity_facts facts = {
 	    .params = s->flow->params,
@@ -193,6 +213,8 @@ static void judge_flow(const struct work *w, const struct flow_summary *s, struc
 	    .counts_loss = s->flow->counts_loss,
 	    .counters = s->counters,
 	    .clock = w->context->clock,
+	    .far_clock = {w->context->far_clock[0], w->context->far_clock[1]},
+	    .between = json_object_get(w->outcome, "clock"),
 	    .placement = said_of_flow(w, "placement", s->flow),
 	    .state = {w->context->state[0], w->context->state[1]},
 	    /* A repetition that was broken off leaves messages on the way: not lost, and the point
@@ -200,6 +222,7 @@ static void judge_flow(const struct work *w, const struct flow_summary *s, struc
 	    .lost = is_completed(w) ? s->lost : 0,
 	};
 
+	find_crossing(s, metrics, &facts);
 	validity_judge(&facts, v);
 }
 
@@ -241,7 +264,7 @@ static void add_validity(const struct work *w, const json_t *metrics, json_t *po
 		const struct flow_summary *s = &w->flows[i];
 		struct validity v;
 
-		judge_flow(w, s, &v);
+		judge_flow(w, s, metrics, &v);
 		if (s->interference)
 			json_array_append_new(v.warnings, interference_text(s->interference, metrics));
 		add_texts(reasons, s->flow, v.reasons);
@@ -326,6 +349,26 @@ static void add_causes_warnings(const struct layout_flow *f, json_t *point)
 	add_texts(json_object_get(point, "warnings"), f, warnings);
 }
 
+/* The error of what both clocks are in, wherever it is said; and of what it is. */
+static void add_clock(const struct work *w, json_t *metrics, json_t *point)
+{
+	const json_t *clock = json_object_get(w->outcome, "clock"), *error = json_object_get(clock, "error_ns");
+	json_t *said = json_is_object(clock) ? json_copy((json_t *)clock) : NULL;
+
+	if (!said)
+		return;
+	json_object_del(said, "comparisons");
+	json_object_set_new(point, "clock", said);
+	for (size_t i = 0; json_is_integer(error) && i < w->layout->flow_count; i++)
+		for (unsigned k = 0; k < w->layout->flows[i].series_count; k++) {
+			const struct layout_series *s = &w->layout->flows[i].series[k];
+			json_t *metric = flows_get(metrics, w->layout->flows[i].name, s->name);
+
+			if (s->crosses && metric)
+				json_object_set(metric, CLOCK_ERROR_KEY, (json_t *)error);
+		}
+}
+
 /* New references in, one object out. */
 static json_t *assemble(const struct work *w, json_t *metrics, json_t *reps)
 {
@@ -342,6 +385,7 @@ static json_t *assemble(const struct work *w, json_t *metrics, json_t *reps)
 	fairness_add(w->flows, w->layout->flow_count, 0, w->rep_count, false, point);
 	for (size_t i = 0; i < w->layout->flow_count; i++)
 		add_causes_warnings(w->flows[i].flow, point);
+	add_clock(w, metrics, point);
 	json_object_set_new(point, "metrics", metrics);
 	json_object_set_new(point, "reps", reps);
 	return point;

@@ -15,13 +15,16 @@ struct err;
 struct point_context {
 	const char *run_path;
 	const json_t *clock; /* run.json's */
+	/* of the source's and the sink's host, where run.json has one of its own; NULL */
+	const json_t *far_clock[2];
 	/* of the source's and the sink's host before the run (struct validity_facts) */
 	json_t *state[2];
 };
 
 /*
  * {"id", "params", "outcome", "why", "valid", "reasons", "warnings", "loss": {"sent", "lost",
- * "duplicates", "reordered"}, "in_flight": {"p50", "max"}, the blocks (analysis/blocks.h),
+ * "duplicates", "reordered"}, "in_flight": {"p50", "max"}, the blocks (analysis/blocks.h), of two
+ * hosts "clock" (point.json's, without the comparisons),
  * "interference", "metrics", "reps": [{"rep", "metrics", blocks}, ...]}. Of a point with flows
  * "loss" is the sum, "start": {"spread_ns"} is by how much the flows' first posts were apart (at
  * most, over the repetitions; null: not known), and what is said of a flow has its name in front:

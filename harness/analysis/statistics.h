@@ -58,6 +58,11 @@ enum {
 
 extern const struct statistic statistics[STATISTICS];
 
+/* Beside the statistics of a series that subtracts stamps of two hosts' clocks: by how much all of them may be wrong,
+ * in the same direction. */
+#define CLOCK_ERROR_KEY	 "clock_error_ns"
+#define CLOCK_ERROR_HELP "bound of the error of the clock between the two hosts"
+
 /* The row of a key, or of a label: people write "p99.9", too. NULL if there is none. */
 const struct statistic *statistic_find(const char *name);
 

@@ -150,11 +150,25 @@ static json_t *build_points(const struct point_context *c, const json_t *resolve
 	return points;
 }
 
+/* Of a host that is not the coordinator's. */
+static const json_t *clock_of_role(const json_t *run, const char *role)
+{
+	const json_t *host;
+	const char *name;
+
+	json_object_foreach (json_object_get(run, "hosts"), name, host) {
+		if (json_has_string(json_object_get(host, "roles"), role) && json_object_get(host, "clock"))
+			return json_object_get(host, "clock");
+	}
+	return NULL;
+}
+
 json_t *summary_build(const char *run_path, const json_t *run, const json_t *resolved, struct err *e)
 {
 	struct point_context c = {
 	    .run_path = run_path,
 	    .clock = json_object_get(run, "clock"),
+	    .far_clock = {clock_of_role(run, "source"), clock_of_role(run, "sink")},
 	    .state = {run_state(run_path, run, "source"), run_state(run_path, run, "sink")},
 	};
 	json_t *points = build_points(&c, resolved, e);

@@ -16,6 +16,7 @@ struct csv {
 	/* of all points, in the order in which they appear; keys of an object, values null */
 	json_t *settings;
 	bool has[STATISTICS];	     /* an old run may lack some */
+	bool has_clock_error;	     /* of two hosts */
 	const struct block **blocks; /* that a point has; NULL ends */
 };
 
@@ -48,22 +49,30 @@ static json_t *settings_of(const json_t *points)
 	return all;
 }
 
-/* Some metric has this statistic, be it null; or there is no metric at all. */
-static bool have_statistic(const json_t *points, const char *statistic)
+/* Some metric has this, be it null. `any`: there is one. */
+static bool have_key(const json_t *points, const char *wanted, bool *any)
 {
 	const json_t *point;
 	const char *metric;
 	json_t *values;
-	bool any = false;
 	size_t i;
 
+	*any = false;
 	json_array_foreach (points, i, point)
 		json_object_foreach (json_object_get(point, "metrics"), metric, values) {
-			if (json_object_get(values, statistic))
+			if (json_object_get(values, wanted))
 				return true;
-			any = true;
+			*any = true;
 		}
-	return !any;
+	return false;
+}
+
+/* Or there is no metric at all. */
+static bool have_statistic(const json_t *points, const char *statistic)
+{
+	bool any;
+
+	return have_key(points, statistic, &any) || !any;
 }
 
 /* --- blocks: the same in every row of a flow --- */
@@ -141,6 +150,8 @@ static void csv_head(const struct csv *c)
 	for (size_t i = 0; i < STATISTICS; i++)
 		if (c->has[i])
 			fprintf(c->out, ",%s", statistics[i].key);
+	if (c->has_clock_error)
+		fputs("," CLOCK_ERROR_KEY, c->out);
 	for (size_t i = 0; c->blocks[i]; i++)
 		csv_block_head(c, c->blocks[i]);
 	fputs("\r\n", c->out);
@@ -165,6 +176,10 @@ static void csv_row(const struct csv *c, const json_t *point, const char *metric
 			continue;
 		fputc(',', c->out);
 		csv_value(json_object_get(values, statistics[i].key), c->out);
+	}
+	if (c->has_clock_error) {
+		fputc(',', c->out);
+		csv_value(json_object_get(values, CLOCK_ERROR_KEY), c->out);
 	}
 	for (size_t i = 0; c->blocks[i]; i++)
 		csv_block(c, c->blocks[i], block_beside(point, metric, c->blocks[i]));
@@ -191,6 +206,7 @@ int summary_csv(const json_t *summary, FILE *out)
 
 	for (i = 0; i < STATISTICS; i++)
 		c.has[i] = have_statistic(points, statistics[i].key);
+	c.has_clock_error = have_key(points, CLOCK_ERROR_KEY, &(bool){false});
 	csv_head(&c);
 	json_array_foreach (points, i, point)
 		csv_point(&c, point);

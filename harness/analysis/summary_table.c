@@ -270,6 +270,21 @@ static void add_statistic_columns(struct text_table *t, const struct rows *all)
 					     i == STATISTIC_OVER_LIMIT ? limit : statistics[i].label);
 }
 
+/* Where a series has stamps of two hosts' clocks. */
+static void add_clock_error(struct text_table *t, const struct rows *all)
+{
+	bool any = false;
+	size_t column;
+
+	for (size_t i = 0; i < all->count; i++)
+		any |= json_object_get(all->row[i].values, CLOCK_ERROR_KEY) != NULL;
+	if (!any)
+		return;
+	column = text_table_add(t, "clock +-", ALIGN_POINT, 0);
+	for (size_t i = 0; i < all->count; i++)
+		put_number(t, column, i, MEASURE_SERIES, json_object_get(all->row[i].values, CLOCK_ERROR_KEY));
+}
+
 static const json_t *block_of(const struct row *r, const struct block *b)
 {
 	return flows_get(r->point, r->flow, b->name);
@@ -499,6 +514,7 @@ void summary_table(const json_t *const *summaries, size_t count, FILE *out)
 	add_settings(&t, &all);
 	add_metric(&t, &all);
 	add_statistic_columns(&t, &all);
+	add_clock_error(&t, &all);
 	add_all_blocks(&t, &all);
 	text_table_print(&t, WIDTH, out);
 	reasons_print(summaries, count, WIDTH, out);

@@ -386,6 +386,64 @@ static void judge_readiness(const struct validity_facts *f, struct validity *out
 
 /* --- the clock --- */
 
+#define WIDE_SHARE 0.1 /* of the median: an error that should be said */
+
+/* "alpha and beta" */
+static const char *both_hosts(const json_t *between, char *buf, size_t size)
+{
+	const json_t *hosts = json_object_get(between, "hosts");
+
+	snprintf(buf, size, "%.60s and %.60s", json_string_value(json_array_get(hosts, 0)) ?: "?",
+		 json_string_value(json_array_get(hosts, 1)) ?: "?");
+	return buf;
+}
+
+/* Clocks of two hosts, compared. */
+static void judge_comparison(const struct validity_facts *f, struct validity *out)
+{
+	const double error = json_number_or_nan(f->between, "error_ns");
+	const double p50 = (double)f->crossing_p50_ns;
+	char hosts[128];
+
+	both_hosts(f->between, hosts, sizeof(hosts));
+	if (json_is_true(json_object_get(f->between, "stepped")))
+		validity_say(out->reasons,
+			     "the clocks of %s moved against each other as no two steady clocks do: one was set or "
+			     "stood still meanwhile",
+			     hosts);
+	if (!(error >= 0))
+		validity_say(out->reasons, "the error of the clock between %s is not known", hosts);
+	else if (p50 >= 0 && error > p50)
+		validity_say(out->reasons,
+			     "the error of the clock between %s, %.3g us, is larger than the median of %s, %.3g us; "
+			     "round trips need no common clock",
+			     hosts, error / 1e3, f->crossing, p50 / 1e3);
+	else if (p50 >= 0 && error > WIDE_SHARE * p50)
+		validity_say(out->warnings,
+			     "the error of the clock between %s, %.3g us, is %.2g %% of the median of %s", hosts,
+			     error / 1e3, 100 * error / p50, f->crossing);
+}
+
+/* Of runs that were made before clocks of two hosts were compared nothing is known of what is between them. */
+static void judge_common_clock(const struct validity_facts *f, struct validity *out)
+{
+	const char *why = json_text(f->between, "why");
+
+	if (f->between && !f->crosses)
+		return;
+	if (!strcmp(json_text(f->between, "method"), "exchange"))
+		judge_comparison(f, out);
+	else
+		validity_say(out->reasons, "source and sink have no common clock%s%s", *why ? ": " : "", why);
+}
+
+static void judge_far_clock(const json_t *clock, enum side side, struct validity *out)
+{
+	if (clock && !json_is_true(json_object_get(clock, "good")))
+		validity_say(out->reasons, "the tick counter of the %s's host failed its checks: %s", side_names[side],
+			     json_text(clock, "why"));
+}
+
 static void judge_clock(const struct validity_facts *f, struct validity *out)
 {
 	const json_t *c = f->clock;
@@ -404,8 +462,10 @@ static void judge_clock(const struct validity_facts *f, struct validity *out)
 		    "the processor does not promise an invariant time-stamp counter; it was measured: %.0f ns off a "
 		    "straight line at most",
 		    json_number_value(json_object_get(c, "residual_ns")));
+	for (enum side side = SOURCE; side < SIDES; side++)
+		judge_far_clock(f->far_clock[side], side, out);
 	if (!json_is_true(json_object_get(c, "common")))
-		validity_say(out->reasons, "source and sink have no common clock");
+		judge_common_clock(f, out);
 }
 
 /* --- where the threads ran --- */

@@ -3,7 +3,8 @@
  * Pure.
  *
  * A rule that *invalidates* gives a reason: page faults, recorder overflow, bad completions inside
- * a measured interval; a tick counter that failed its checks, or endpoints without a common clock;
+ * a measured interval; a tick counter that failed its checks, or endpoints without a common clock
+ * where a series needs one, or with one whose error is larger than what is measured;
  * loss on a reliable transport; duplicates; traffic that took another way than the device under
  * test. A rule that *warns*: no invariant TSC but a good fit, migration or involuntary switch of a
  * busy-polling thread, frequency scaling, a shared SMT sibling, no locked memory, loss on an
@@ -26,10 +27,15 @@ struct validity {
 struct validity_facts {
 	const json_t *params; /* its settings, under their bare names */
 	struct layout_traits traits;
-	bool counts_loss;	 /* of the flow: layout_flow */
-	const json_t *counters;	 /* array of every repetition's counters.json */
-	const json_t *clock;	 /* run.json's "clock" */
-	const json_t *placement; /* point.json's "placement", of the flow */
+	bool counts_loss;	    /* of the flow: layout_flow */
+	const json_t *counters;	    /* array of every repetition's counters.json */
+	const json_t *clock;	    /* run.json's "clock" */
+	const json_t *far_clock[2]; /* likewise of the source's and of the sink's host, where that is another */
+	const json_t *between;	    /* point.json's "clock", of two hosts; NULL: nothing is known */
+	bool crosses;		    /* a series subtracts stamps of both sides' clocks, */
+	const char *crossing;	    /* "t_lat", the one of the smallest median, */
+	json_int_t crossing_p50_ns; /* which is this; negative: not known */
+	const json_t *placement;    /* point.json's "placement", of the flow */
 	/* state.json's "keys" of the source's and of the sink's host, before the run */
 	const json_t *state[2];
 	/* over all repetitions, from the columns; duplicates are a counter */

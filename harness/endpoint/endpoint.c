@@ -12,6 +12,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/version.h"
+#include "endpoint/endpoint_host.h"
 #include "endpoint/endpoint_open.h"
 #include "endpoint/endpoint_report.h"
 
@@ -61,6 +62,7 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 	w->entries = flow_entries(f, messages);
 	w->depth = (uint32_t)f->config.depth;
 	w->clock = ep->conversion;
+	w->has_two_clocks = ep->is_apart;
 	w->signal_every = f->traits.signal_every;
 	w->lossy = !f->traits.is_reliable;
 	w->rests_asleep = settings_poll_send(&f->common) != POLL_BUSY;
@@ -215,8 +217,17 @@ static const struct order {
 	const char *type;
 	int (*carry_out)(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 } orders[] = {
-    {"survey", endpoint_survey}, {"open", endpoint_open}, {"connect", on_connect}, {"arm", on_arm}, {"run", on_run},
-    {"finish", on_finish},	 {"status", on_status},	  {"stop", on_stop},
+    {"survey", endpoint_survey},
+    {"open", endpoint_open},
+    {"connect", on_connect},
+    {"arm", on_arm},
+    {"run", on_run},
+    {"finish", on_finish},
+    {"status", on_status},
+    {"stop", on_stop},
+    {"calibrate", endpoint_calibrate},
+    {"ticks", endpoint_ticks},
+    {"capture", endpoint_capture},
 };
 
 static int carry_out(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)

@@ -46,16 +46,28 @@ int endpoint_survey(struct endpoint *ep, const json_t *order, json_t **reply, st
 
 /* --- open --- */
 
-static int read_conversion(struct endpoint *ep, const json_t *order, struct err *e)
+static int read_conversion(const json_t *order, const char *key, struct clock_conversion *out, struct err *e)
 {
 	json_int_t origin, numerator, shift;
 
-	if (json_unpack((json_t *)order, "{s:{s:I, s:I, s:I}}", "conversion", "origin", &origin, "numerator",
-			&numerator, "shift", &shift) ||
+	if (json_unpack((json_t *)order, "{s:{s:I, s:I, s:I}}", key, "origin", &origin, "numerator", &numerator,
+			"shift", &shift) ||
 	    numerator <= 0 || shift < 0 || shift > 63)
 		return err_set(e, -EPROTO, STATUS_FAILED, "open", NULL, "the order is not complete");
-	ep->conversion = (struct clock_conversion){origin, (uint64_t)numerator, (unsigned)shift};
+	*out = (struct clock_conversion){origin, (uint64_t)numerator, (unsigned)shift};
 	return 0;
+}
+
+/* On two hosts the sink is told the source's, too. */
+static int read_conversions(struct endpoint *ep, const json_t *order, struct err *e)
+{
+	int rc = read_conversion(order, "conversion", &ep->conversion, e);
+
+	ep->source_conversion = ep->conversion;
+	ep->is_apart = json_object_get(order, "source_conversion") != NULL;
+	if (!rc && ep->is_apart)
+		rc = read_conversion(order, "source_conversion", &ep->source_conversion, e);
+	return rc;
 }
 
 static int read_cpu(const json_t *order, const char *key)
@@ -93,7 +105,7 @@ static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 {
 	const char *role = json_text(order, "role"), *flow = json_text(order, "flow");
 	json_t *params = json_object_get(order, "params");
-	int rc = read_conversion(ep, order, e);
+	int rc = read_conversions(ep, order, e);
 
 	if (rc)
 		return rc;
@@ -106,7 +118,7 @@ static int read_open(struct endpoint *ep, const json_t *order, struct err *e)
 	ep->trace.mask = json_is_true(json_object_get(order, "mask"));
 	rc = endpoint_load_flow(ep, flow, params, e);
 	if (!rc && ep->flow.transport->has_own_clock)
-		ep->conversion = (struct clock_conversion){0, 1, 0};
+		ep->conversion = ep->source_conversion = (struct clock_conversion){0, 1, 0};
 	return rc;
 }
 

@@ -147,6 +147,15 @@ static json_t *column_names(const struct endpoint *ep)
 	return names;
 }
 
+/* Each by the counter that it was stamped with. */
+static void convert_columns(struct endpoint *ep)
+{
+	for (unsigned i = 0; i < ep->recorder.columns; i++)
+		recorder_convert_column(&ep->recorder, i,
+					ep->column[i]->from_source ? &ep->source_conversion : &ep->conversion,
+					ep->worker.entries);
+}
+
 json_t *endpoint_report(struct endpoint *ep)
 {
 	struct err failure = ERR_INIT;
@@ -160,7 +169,7 @@ json_t *endpoint_report(struct endpoint *ep)
 	if (ep->control)
 		blank_control_columns(ep);
 	counters = final_counters(ep);
-	recorder_convert(&ep->recorder, &ep->conversion, ep->worker.entries);
+	convert_columns(ep);
 	return json_pack("{s:s, s:s, s:o, s:{s:O, s:o}, s:o, s:I, s:o*}", "type", "done", "failure", failure.text,
 			 "counters", counters, "device", "before", ep->device_before, "after",
 			 ep->flow.transport->device_counters(ep->transport), "columns", column_names(ep), "messages",
@@ -169,7 +178,7 @@ json_t *endpoint_report(struct endpoint *ep)
 
 void endpoint_keep_columns(struct endpoint *ep)
 {
-	recorder_convert(&ep->recorder, &ep->conversion, ep->worker.entries);
+	convert_columns(ep);
 	if (fs_mkdirs(ep->keep_dir, NULL))
 		return;
 	for (unsigned i = 0; i < ep->recorder.columns; i++) {

@@ -30,6 +30,8 @@ struct endpoint {
 	int numa_node;
 	struct recorder recorder;
 	struct clock_conversion conversion;
+	bool is_apart;					    /* the other side is on another host: */
+	struct clock_conversion source_conversion;	    /* what the source has stamped is converted so */
 	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
 	void *side;					    /* of the kernel's open_side() */
 	struct device_clock device_clock;		    /* with the device's stamps: around the repetition */

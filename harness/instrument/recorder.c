@@ -103,14 +103,18 @@ void recorder_reset(struct recorder *r)
 			r->column[i].data[at] = NEVER;
 }
 
+void recorder_convert_column(struct recorder *r, unsigned column, const struct clock_conversion *c, uint64_t count)
+{
+	int64_t *data = r->column[column].data;
+
+	for (uint64_t at = 0; at < count; at++)
+		data[at] = data[at] == recorder_blank(r) ? NEVER : clock_to_ns(c, data[at]);
+}
+
 void recorder_convert(struct recorder *r, const struct clock_conversion *c, uint64_t count)
 {
-	for (unsigned i = 0; i < r->columns; i++) {
-		int64_t *data = r->column[i].data;
-
-		for (uint64_t at = 0; at < count; at++)
-			data[at] = data[at] == recorder_blank(r) ? NEVER : clock_to_ns(c, data[at]);
-	}
+	for (unsigned i = 0; i < r->columns; i++)
+		recorder_convert_column(r, i, c, count);
 }
 
 void recorder_close(struct recorder *r)

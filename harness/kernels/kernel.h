@@ -36,6 +36,7 @@ struct kernel_column {
 	const char *name; /* "t_subm" */
 	enum role side;	  /* who records it */
 	const char *with; /* recorded only where this setting (OPT_BOOL) is yes; NULL: always */
+	bool from_source; /* the sink records what the source has stamped */
 };
 
 /* A series: column - minus, message by message. */
@@ -78,6 +79,7 @@ struct worker {
 	bool is_passive;		 /* nobody looks at the sink: transport_config */
 	int64_t *column[KERNEL_COLUMNS]; /* by index in kernel->columns; NULL if the other side's */
 	struct clock_conversion clock;
+	bool has_two_clocks; /* the other side's ticks are another counter's: never compared with this one's */
 
 	_Alignas(64) atomic_int stop;		/* set by the control thread; looked at only when idle */
 	_Alignas(64) _Atomic uint64_t progress; /* posted or received so far; published when idle and at the end */

@@ -28,7 +28,7 @@ static const struct kernel_column oneway_columns[] = {
     [ONEWAY_T_SUBM] = {"t_subm", ROLE_SOURCE, NULL},
     [ONEWAY_T_COMP] = {"t_comp", ROLE_SOURCE, NULL},
     [ONEWAY_T_RECV] = {"t_recv", ROLE_SINK, NULL},
-    [ONEWAY_T_SEND] = {"t_send", ROLE_SINK, "t_send"},
+    [ONEWAY_T_SEND] = {"t_send", ROLE_SINK, "t_send", .from_source = true},
     [ONEWAY_T_HW] = {"t_hw", ROLE_SINK, KERNEL_BY_DEVICE},
     [ONEWAY_T_HW_COMP] = {"t_hw_comp", ROLE_SOURCE, KERNEL_BY_DEVICE},
     {.name = NULL},

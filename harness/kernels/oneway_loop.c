@@ -278,7 +278,7 @@ static int oneway_sink(struct worker *w)
 	const int64_t *const t_send = w->column[ONEWAY_T_SEND], *const t_recv = w->column[ONEWAY_T_RECV];
 	int rc = reception_sink(w);
 
-	for (uint32_t i = 0; t_send && i < w->messages; i++)
+	for (uint32_t i = 0; t_send && !w->has_two_clocks && i < w->messages; i++)
 		w->counters.overwritten_stamps += t_recv[i] != w->blank && t_send[i] > t_recv[i];
 	return rc;
 }

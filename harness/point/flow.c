@@ -115,6 +115,27 @@ unsigned flow_columns(const struct flow *f)
 	return n;
 }
 
+/* Whose clock a column's stamps are of; there is always such a column. */
+static enum role clock_of(const struct kernel_ops *k, const char *column)
+{
+	const struct kernel_column *c = k->columns;
+
+	while (c->name && strcmp(c->name, column) != 0)
+		c++;
+	return c->from_source ? ROLE_SOURCE : c->side;
+}
+
+bool flow_crosses(const struct flow *f)
+{
+	const struct kernel_ops *k = f->kernel;
+
+	for (const struct kernel_series *s = k->series; s->name; s++)
+		if (s->minus && kernel_has(k, f->kernel_settings, s->with) &&
+		    clock_of(k, s->column) != clock_of(k, s->minus))
+			return true;
+	return false;
+}
+
 uint32_t flow_entries(const struct flow *f, int64_t messages)
 {
 	const int64_t block = f->config.schedule.block ? f->config.schedule.block : 1;

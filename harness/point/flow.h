@@ -36,6 +36,9 @@ bool flow_is_busy(const struct flow *f, enum role side);
 unsigned flow_columns(const struct flow *f);
 bool flow_has_column(const struct flow *f, const struct kernel_column *c, enum role side);
 
+/* Does a series subtract a stamp of one side's clock from one of the other's? */
+bool flow_crosses(const struct flow *f);
+
 /* How many entries each column has for so many messages. */
 uint32_t flow_entries(const struct flow *f, int64_t messages);
 

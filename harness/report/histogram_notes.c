@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/units.h"
@@ -82,6 +83,14 @@ static void print_not_transmitted(FILE *out, const struct report_item *i)
 		fputs(" of those sent", out);
 }
 
+static void print_clock_error(FILE *out, const struct report_item *i)
+{
+	const double error = real_of(i, CLOCK_ERROR_KEY);
+	char text[32];
+
+	fputs(isnan(error) ? "none" : unit_human_ns((int64_t)error, text, sizeof(text)), out);
+}
+
 static bool is_always(const struct report_item *i)
 {
 	(void)i;
@@ -93,6 +102,11 @@ static bool is_paced(const struct report_item *i)
 	struct missed_steps s;
 
 	return missed_steps_of(i->point, i->series->flow, &s);
+}
+
+static bool has_clock_error(const struct report_item *i)
+{
+	return json_is_integer(json_object_get(i->series->metric, CLOCK_ERROR_KEY));
 }
 
 static bool has_largest(const struct report_item *i)
@@ -109,11 +123,12 @@ struct line {
 	print_item *print;
 };
 
-static const struct line lost_and_missing[] = {
+static const struct line counted_lines[] = {
     {"lost", is_always, print_lost},
     {"missing in", is_paced, print_missing_in},
     {"missing out", is_paced, print_missing_out},
     {"not transmitted", is_paced, print_not_transmitted},
+    {"error of the clock between hosts, at most", has_clock_error, print_clock_error},
 };
 
 static void note_line(FILE *out, const struct line *line, const struct report_item *items, size_t count)
@@ -179,8 +194,8 @@ char *histogram_notes(const struct report_item *items, size_t count, const struc
 	FILE *out = or_abort(open_memstream(&text, &size));
 
 	note_over(out, items, count);
-	for (size_t i = 0; i < sizeof(lost_and_missing) / sizeof(lost_and_missing[0]); i++)
-		note_line(out, &lost_and_missing[i], items, count);
+	for (size_t i = 0; i < sizeof(counted_lines) / sizeof(counted_lines[0]); i++)
+		note_line(out, &counted_lines[i], items, count);
 	note_outside(out, bins, labels, BINS_BELOW);
 	note_outside(out, bins, labels, BINS_BEYOND);
 	note_largest(out, items, count);

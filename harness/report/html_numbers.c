@@ -357,6 +357,18 @@ static void write_flow_numbers(const struct numbers *n, const struct row *row)
 		write_block_statistic(n->p, row, &n->blocks[i]);
 }
 
+/* Of a series with stamps of two hosts' clocks. */
+static void write_clock_error(const struct page *p, const struct row *row)
+{
+	const json_t *error = json_object_get(row->series->metric, CLOCK_ERROR_KEY);
+
+	if (!json_is_integer(error))
+		return;
+	html_printf(p, " <span class=\"soft\" title=\"%s\">&plusmn; ", CLOCK_ERROR_HELP);
+	html_ns(p, json_integer_value(error));
+	html_printf(p, "</span>");
+}
+
 static void numbers_row(const struct numbers *n, const struct row *row)
 {
 	const struct page *p = n->p;
@@ -368,6 +380,7 @@ static void numbers_row(const struct numbers *n, const struct row *row)
 		write_flow_cells(n, row->series->flow, row->of_flow);
 	html_printf(p, "<td>");
 	html_text(p, row->series->label);
+	write_clock_error(p, row);
 	html_printf(p, "</td>");
 	for (size_t i = 0; i < STATISTICS; i++)
 		if (statistics[i].shown & SHOWN_REPORT)

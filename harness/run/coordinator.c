@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/reduce.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "run/adapter.h"
+#include "run/clock_link.h"
 #include "run/repetition.h"
 #include "run/session.h"
 
@@ -19,7 +21,8 @@ struct point_run {
 	struct environment *env;
 	struct progress *progress;
 	struct point_outcome *out;
-	long long repetition; /* the last one that was begun */
+	struct clock_link link; /* where its sides are on two hosts */
+	long long repetition;	/* the last one that was begun */
 };
 
 /* --- repetitions --- */
@@ -57,10 +60,30 @@ static uint64_t messages_of_point(const struct point *p)
 	return messages;
 }
 
+/* What is stored is in one time, and reduced to what figures need. One that was broken off has no comparison after it. */
+static int settle_repetition(struct point_run *c, long long number, bool broken_off, struct err *e)
+{
+	const struct run_context *run = c->session.run;
+	int rc = broken_off ? 0 : clock_link_compare(&c->link);
+
+	if (!rc || rc == -EINTR)
+		rc = clock_link_correct(&c->link, &c->session, number, e) ?: rc;
+	if (!rc || rc == -EINTR)
+		rc = reduce_write(run->path, run->resolved, c->session.point->id, (unsigned)number, e) ?: rc;
+	return rc;
+}
+
 static int run_repetition(struct point_run *c, long long number, struct err *e)
 {
+	struct err after = ERR_INIT;
+	bool kept;
+	int rc, settled = 0;
+
 	c->repetition = number;
-	return repetition_run(&c->session, number, e);
+	rc = repetition_run(&c->session, number, &kept, e);
+	if (kept && number >= 0)
+		settled = settle_repetition(c, number, rc != 0, rc ? &after : e);
+	return rc ? rc : settled;
 }
 
 static int run_warm_up(struct point_run *c, struct err *e)
@@ -93,6 +116,10 @@ static int run_repetitions(struct point_run *c, struct err *e)
 	rc = run_warm_up(c, e);
 	if (!rc && has_control(p))
 		rc = run_repetition(c, REPETITION_CONTROL, e);
+	if (!rc) {
+		clock_link_open(&c->link, &c->session);
+		rc = clock_link_compare(&c->link);
+	}
 	for (long long rep = 0; !rc && rep < p->repetitions; rep++) {
 		rc = run_numbered(c, rep, e);
 		if (!rc)
@@ -136,8 +163,10 @@ static void note_hosts(struct point_run *c)
 {
 	json_decref(c->out->hosts);
 	c->out->hosts = session_hosts(&c->session);
-	c->out->common_clock = session_is_local(&c->session);
-	if (c->out->common_clock)
+	c->out->common_clock = true;
+	for (size_t i = 0; i < c->session.point->flow_count; i++)
+		c->out->common_clock &= !session_flow_is_apart(&c->session, i);
+	if (session_is_local(&c->session))
 		measure_skew(c, c->session.placed);
 }
 
@@ -194,12 +223,14 @@ static int write_params(const struct session *s, struct err *e)
 	return rc;
 }
 
-static int write_point(const struct session *s, enum outcome outcome, const struct err *e, struct err *write_error)
+static int write_point(const struct point_run *c, const struct err *e, struct err *write_error)
 {
+	const struct session *s = &c->session;
+	const enum outcome outcome = c->out->outcome;
 	char *path = fs_path("%s/point.json", s->dir);
-	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O}", "schema", 1, "id", (json_int_t)s->point->id, "outcome",
-			      outcome_names[outcome], "why", outcome == OUTCOME_COMPLETED ? "" : e->text, "granted",
-			      s->granted, "placement", s->placement);
+	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:o*}", "schema", 1, "id", (json_int_t)s->point->id,
+			      "outcome", outcome_names[outcome], "why", outcome == OUTCOME_COMPLETED ? "" : e->text,
+			      "granted", s->granted, "placement", s->placement, "clock", clock_link_json(&c->link));
 	int rc = json_write(path, j, write_error);
 
 	json_decref(j);
@@ -223,7 +254,9 @@ void coordinator_run_point(const struct run_context *run, struct environment *en
 	out->outcome = outcome_of(s, rc, e);
 	session_stop(s);
 	repetition_drop_incomplete(s, c.repetition);
-	if (write_point(s, out->outcome, e, &write_error) && out->outcome == OUTCOME_COMPLETED) {
+	rc = write_point(&c, e, &write_error);
+	clock_link_close(&c.link);
+	if (rc && out->outcome == OUTCOME_COMPLETED) {
 		*e = write_error;
 		out->outcome = OUTCOME_FAILED;
 	}

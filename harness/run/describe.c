@@ -27,8 +27,9 @@ static json_t *describe_kernel(const struct kernel_ops *k)
 	json_t *columns = json_array(), *series = json_array();
 
 	for (const struct kernel_column *c = k->columns; c->name; c++)
-		json_array_append_new(columns, json_pack("{s:s, s:s, s:s*}", "name", c->name, "side",
-							 role_names[c->side], "with", c->with));
+		json_array_append_new(columns, json_pack("{s:s, s:s, s:s*, s:s*}", "name", c->name, "side",
+							 role_names[c->side], "with", c->with, "stamped_by",
+							 c->from_source ? role_names[ROLE_SOURCE] : NULL));
 	for (const struct kernel_series *s = k->series; s->name; s++)
 		json_array_append_new(series, describe_series(s));
 	return json_pack("{s:o, s:o, s:o*}", "columns", columns, "series", series, "counts_loss",

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/reduce.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
@@ -370,15 +369,16 @@ static bool repetition_is_empty(const struct repetition *rep)
 	return false;
 }
 
-static char *repetition_dir(const struct session *s, const struct flow *f, long long number)
+char *repetition_dir(const struct session *s, const struct flow *f, long long number)
 {
 	char name[32];
 
 	snprintf(name, sizeof(name), "rep-%02lld", number);
 	return session_path(s, f,
-			    number == REPETITION_CONTROL   ? "undisturbed"
-			    : number == REPETITION_WARM_UP ? "warmup"
-							   : name);
+			    number == REPETITION_CONTROL      ? "undisturbed"
+			    : number == REPETITION_WARM_UP    ? "warmup"
+			    : number == REPETITION_COMPARISON ? "comparison"
+							      : name);
 }
 
 void repetition_drop(const struct session *s, long long number)
@@ -390,7 +390,7 @@ void repetition_drop(const struct session *s, long long number)
 }
 
 /* One that was stopped before a flow had begun is none. */
-static int repetition_keep(const struct repetition *rep, struct err *e)
+static int repetition_keep(const struct repetition *rep, bool *kept, struct err *e)
 {
 	int rc = 0;
 
@@ -401,9 +401,7 @@ static int repetition_keep(const struct repetition *rep, struct err *e)
 	for (size_t i = 0; !rc && i < rep->count; i++)
 		if (rep->flow[i].messages)
 			rc = keep_flow(rep, i, e);
-	if (!rc && rep->number >= 0)
-		rc =
-		    reduce_write(rep->s->run->path, rep->s->run->resolved, rep->s->point->id, (unsigned)rep->number, e);
+	*kept = !rc;
 	return rc;
 }
 
@@ -449,11 +447,12 @@ static void repetition_end(struct repetition *rep)
 	}
 }
 
-int repetition_run(struct session *s, long long number, struct err *e)
+int repetition_run(struct session *s, long long number, bool *kept, struct err *e)
 {
 	struct repetition rep;
 	int rc = repetition_begin(&rep, s, number, e);
 
+	*kept = false;
 	if (!rc)
 		rc = arm(&rep, ROLE_SINK, e);
 	if (!rc)
@@ -463,7 +462,7 @@ int repetition_run(struct session *s, long long number, struct err *e)
 	if (!rc)
 		rc = follow(&rep, e);
 	if (!rc)
-		rc = repetition_keep(&rep, e);
+		rc = repetition_keep(&rep, kept, e);
 	if (!rc)
 		rc = repetition_find_failure(&rep, e);
 	if (!rc && rep.interrupted)

@@ -9,10 +9,13 @@
 
 /* Repetitions that are not among those that are counted: before them, and without the threads of a kernel whose cost they
  * tell (t_send). */
-enum { REPETITION_WARM_UP = -1, REPETITION_CONTROL = -2 };
+enum { REPETITION_WARM_UP = -1, REPETITION_CONTROL = -2, REPETITION_COMPARISON = -3 };
 
-/* 0; -EINTR: stopped early, what was measured is kept; or another negative errno. */
-int repetition_run(struct session *s, long long number, struct err *e);
+/* 0; -EINTR: stopped early, what was measured is kept; or another negative errno. `kept`: its columns and counters are there. */
+int repetition_run(struct session *s, long long number, bool *kept, struct err *e);
+
+/* Where what a flow's endpoints hand back is stored. The caller frees. */
+char *repetition_dir(const struct session *s, const struct flow *f, long long number);
 
 /* Remove all that is stored of it. */
 void repetition_drop(const struct session *s, long long number);

@@ -29,21 +29,8 @@ struct engine {
 	struct progress progress;
 	char host[256];
 	bool warned_of_adapter;
-	json_t *label; /* host -> what it is called in a masked run */
+	struct hosts hosts;
 };
-
-/* Of a masked run hosts are "host-1", the coordinator's, "host-2", … */
-static const char *host_label(struct engine *g, const char *host)
-{
-	const char *known = json_string_value(json_object_get(g->label, host));
-	char label[32];
-
-	if (!g->request->mask || known)
-		return known ? known : host;
-	snprintf(label, sizeof(label), "host-%zu", json_object_size(g->label) + 1);
-	json_object_set_new(g->label, host, json_string(label));
-	return json_string_value(json_object_get(g->label, host));
-}
 
 /* --- before the first point --- */
 
@@ -66,7 +53,7 @@ static void find_identity(struct engine *g)
 	snprintf(g->host, sizeof(g->host), "localhost");
 	gethostname(g->host, sizeof(g->host) - 1);
 	if (g->request->mask)
-		snprintf(g->host, sizeof(g->host), "%s", host_label(g, g->host));
+		snprintf(g->host, sizeof(g->host), "%s", hosts_label(&g->hosts, g->host));
 	for (char *p = g->host; *p; p++)
 		if (*p == '/')
 			*p = '_';
@@ -97,6 +84,9 @@ static int create_directory(struct engine *g, const char *parent, struct err *e)
 	g->context.tick_hz = g->clock.hz;
 	g->context.conversion = clock_conversion_from(t0, g->clock.hz);
 	g->context.wants_skew = true;
+	g->context.hosts = &g->hosts;
+	g->hosts.run_path = g->dir.path;
+	g->hosts.conversion = g->context.conversion;
 	return rc;
 }
 
@@ -145,7 +135,7 @@ static void merge_outcome(struct engine *g, const struct point_outcome *o)
 	const char *name;
 
 	json_object_foreach (o->hosts, name, host)
-		merge_host(hosts, host_label(g, name), host);
+		merge_host(hosts, json_object_get(host, "clock") ? name : hosts_label(&g->hosts, name), host);
 	if (!o->common_clock)
 		json_object_set_new(clock, "common", json_false());
 	if (o->skew_ns >= 0) {
@@ -170,6 +160,19 @@ static void warn_of_adapter(struct engine *g, const char *device)
 	rundir_log(&g->dir, "adapter", json_pack("{s:s}", "warning", text));
 }
 
+/* What could not be kept of another host's state. */
+static void warn_of_hosts(struct engine *g)
+{
+	const json_t *text;
+	size_t i;
+
+	json_array_foreach (g->hosts.warnings, i, text) {
+		g->request->warn(json_string_value(text));
+		rundir_log(&g->dir, "state", json_pack("{s:O}", "error", text));
+	}
+	json_array_clear(g->hosts.warnings);
+}
+
 static void run_point(struct engine *g, const struct point *p)
 {
 	struct err e = ERR_INIT;
@@ -179,6 +182,7 @@ static void run_point(struct engine *g, const struct point *p)
 	coordinator_run_point(&g->context, &g->environment, p, &g->progress, &outcome, &e);
 	merge_outcome(g, &outcome);
 	warn_of_adapter(g, outcome.shared_adapter);
+	warn_of_hosts(g);
 	rundir_log(&g->dir, "point",
 		   json_pack("{s:I, s:s, s:s, s:I}", "id", (json_int_t)p->id, "outcome", outcome_names[outcome.outcome],
 			     "why", e.text, "took_ms", (json_int_t)(channel_now_ms() - g->progress.point_started_ms)));
@@ -264,11 +268,12 @@ static int seal(struct engine *g, struct err *e)
 
 int run_execute(const struct run_request *request, struct run_result *result, struct err *e)
 {
-	struct engine g = {.request = request, .result = result, .label = json_object()};
+	struct engine g = {.request = request, .result = result};
 	struct err left = ERR_INIT;
 	int rc;
 
 	*result = (struct run_result){.path = NULL};
+	hosts_init(&g.hosts, request->mask);
 	g.context.launcher[0] = request->launcher[0];
 	g.context.launcher[1] = request->launcher[1];
 	g.context.interrupted = request->interrupted;
@@ -282,11 +287,13 @@ int run_execute(const struct run_request *request, struct run_result *result, st
 			request->warn(left.text);
 		keep_state(&g, "after");
 		keep_changes(&g);
+		hosts_keep_after(&g.hosts);
+		warn_of_hosts(&g);
 		rc = seal(&g, e);
 	}
 	rundir_close(&g.dir);
 	environment_close(&g.environment);
-	json_decref(g.label);
+	hosts_free(&g.hosts);
 	return rc;
 }
 

@@ -180,6 +180,28 @@ static int start_peer(struct session *s, struct peer *p, struct err *e)
 	return channel_start(&p->channel, p->name, s->run->launcher[p->role], p->shield ? inner : NULL, e);
 }
 
+static const char *boot_of(const struct peer *p)
+{
+	return json_text(p->channel.hello, "boot_id");
+}
+
+bool session_peer_is_local(const struct session *s, const struct peer *p)
+{
+	return *boot_of(p) && !strcmp(boot_of(p), s->run->boot_id);
+}
+
+bool session_flow_is_apart(const struct session *s, size_t flow)
+{
+	return strcmp(boot_of(&s->peer[2 * flow]), boot_of(&s->peer[2 * flow + 1])) != 0;
+}
+
+static int meet_host(struct session *s, struct peer *p, struct err *e)
+{
+	if (!s->run->hosts || session_peer_is_local(s, p))
+		return 0;
+	return hosts_meet(s->run->hosts, &p->channel, s->run->launcher[p->role], e);
+}
+
 /* All begin at once: many take no longer than one. */
 int session_start(struct session *s, struct err *e)
 {
@@ -189,23 +211,15 @@ int session_start(struct session *s, struct err *e)
 		rc = start_peer(s, &s->peer[i], e);
 	for (size_t i = 0; !rc && i < s->count; i++)
 		rc = channel_greet(&s->peer[i].channel, e);
+	for (size_t i = 0; !rc && i < s->count; i++)
+		rc = meet_host(s, &s->peer[i], e);
 	return rc;
-}
-
-static const char *boot_of(const struct peer *p)
-{
-	return json_text(p->channel.hello, "boot_id");
-}
-
-static bool is_local(const struct session *s, const struct peer *p)
-{
-	return *boot_of(p) && !strcmp(boot_of(p), s->run->boot_id);
 }
 
 bool session_is_local(const struct session *s)
 {
 	for (size_t i = 0; i < s->count; i++)
-		if (!is_local(s, &s->peer[i]))
+		if (!session_peer_is_local(s, &s->peer[i]))
 			return false;
 	return true;
 }
@@ -216,12 +230,13 @@ json_t *session_hosts(const struct session *s)
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct peer *p = &s->peer[i];
-		const char *name = json_text_or(p->channel.hello, "host", "?");
+		const struct host *other = hosts_find(s->run->hosts, boot_of(p));
+		const char *name = other ? other->name : json_text_or(p->channel.hello, "host", "?");
 		json_t *host = json_object_get(hosts, name), *roles;
 
 		if (!host) {
-			host =
-			    json_pack("{s:O, s:[]}", "boot_id", json_object_get(p->channel.hello, "boot_id"), "roles");
+			host = json_pack("{s:O, s:[], s:O*}", "boot_id", json_object_get(p->channel.hello, "boot_id"),
+					 "roles", "clock", other ? other->clock : NULL);
 			json_object_set_new(hosts, name, host);
 		}
 		roles = json_object_get(host, "roles");
@@ -291,19 +306,29 @@ static json_t *cpu_json(int cpu)
 	return cpu < 0 ? json_null() : json_integer(cpu);
 }
 
+/* Of the ticks of an endpoint's host. */
+static json_t *conversion_json(const struct session *s, const struct peer *p)
+{
+	const struct host *other = hosts_find(s->run->hosts, boot_of(p));
+	const struct clock_conversion *c = other ? &other->conversion : &s->run->conversion;
+
+	return json_pack("{s:I, s:I, s:I}", "origin", (json_int_t)c->origin, "numerator", (json_int_t)c->numerator,
+			 "shift", (json_int_t)c->shift);
+}
+
 static int send_open(struct session *s, size_t i, const char *name, struct err *e)
 {
-	const struct clock_conversion *c = &s->run->conversion;
 	const struct peer *p = &s->peer[i];
 	json_t *order =
-	    json_pack("{s:s, s:s, s:s, s:O, s:s, s:o, s:o, s:{s:I, s:I, s:I}}", "type", "open", "role",
-		      role_names[p->role], "flow", p->flow->name, "params", p->flow->params, "name", name, "cpu",
-		      cpu_json(s->placed[i].cpu), "spare_cpu", cpu_json(s->placed[i].spare_cpu), "conversion", "origin",
-		      (json_int_t)c->origin, "numerator", (json_int_t)c->numerator, "shift", (json_int_t)c->shift);
+	    json_pack("{s:s, s:s, s:s, s:O, s:s, s:o, s:o, s:o}", "type", "open", "role", role_names[p->role], "flow",
+		      p->flow->name, "params", p->flow->params, "name", name, "cpu", cpu_json(s->placed[i].cpu),
+		      "spare_cpu", cpu_json(s->placed[i].spare_cpu), "conversion", conversion_json(s, p));
 
 	if (s->run->mask)
 		json_object_set_new(order, "mask", json_true());
-	if (is_local(s, p))
+	if (p->role == ROLE_SINK && session_flow_is_apart(s, i / 2))
+		json_object_set_new(order, "source_conversion", conversion_json(s, &s->peer[i ^ 1]));
+	if (session_peer_is_local(s, p))
 		json_object_set_new(order, "dir", json_string(s->dir));
 	return channel_send(&s->peer[i].channel, order, e);
 }

@@ -64,13 +64,16 @@ static bool is_with(const json_t *object, const json_t *params)
 static bool read_columns(const json_t *columns, struct layout_flow *f)
 {
 	f->columns = or_abort(calloc(json_array_size(columns) + 1, sizeof(*f->columns)));
+	f->clocks = or_abort(calloc(json_array_size(columns) + 1, sizeof(*f->clocks)));
 	for (size_t i = 0; i < json_array_size(columns); i++) {
-		const char *name = get_string(json_array_get(columns, i), "name");
+		const json_t *column = json_array_get(columns, i);
+		const char *name = get_string(column, "name");
 
-		if (!is_with(json_array_get(columns, i), f->params))
+		if (!is_with(column, f->params))
 			continue;
 		if (!is_column_name(name) || layout_column(f, name) >= 0)
 			return false;
+		f->clocks[f->column_count] = json_text_or(column, "stamped_by", json_text(column, "side"));
 		f->columns[f->column_count++] = name;
 	}
 	return json_array_size(columns) > 0;
@@ -92,6 +95,7 @@ static bool read_one_series(const json_t *series, struct layout_flow *f)
 	s->divide = (int)json_integer_value(json_object_get(series, "divide"));
 	s->lag = json_is_true(json_object_get(series, "lag"));
 	s->sparse = json_is_true(json_object_get(series, "sparse"));
+	s->crosses = column >= 0 && s->minus >= 0 && strcmp(f->clocks[column], f->clocks[s->minus]) != 0;
 	return is_column_name(s->name) && column >= 0 && (!minus || s->minus >= 0) && (!among || s->among >= 0);
 }
 
@@ -236,6 +240,7 @@ void layout_free(struct layout *l)
 {
 	for (size_t i = 0; i < l->flow_count; i++) {
 		free(l->flows[i].columns);
+		free(l->flows[i].clocks);
 		free(l->flows[i].series);
 	}
 	free(l->flows);

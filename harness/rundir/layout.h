@@ -24,9 +24,10 @@ struct layout_series {
 	int minus;	   /* likewise; -1: none */
 	/* likewise: where it never happened there is no entry, so none is lost; -1: none */
 	int among;
-	int divide;  /* 2: half of it */
-	bool lag;    /* minus the column's own entry before */
-	bool sparse; /* entries only where they were asked for: the others are not lost */
+	int divide;   /* 2: half of it */
+	bool lag;     /* minus the column's own entry before */
+	bool sparse;  /* entries only where they were asked for: the others are not lost */
+	bool crosses; /* it subtracts a stamp of one side's clock from one of the other's */
 };
 
 /* What a message moves over a wire: 0 bytes both ways where nothing is known of one. */
@@ -57,6 +58,7 @@ struct layout_flow {
 	bool counts_loss; /* its columns do not tell what was received: counters do, of both sides */
 	unsigned column_count, series_count;
 	const char **columns;
+	const char **clocks; /* of each column: the side whose clock it was stamped with */
 	struct layout_series *series;
 };
 

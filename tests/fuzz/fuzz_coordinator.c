@@ -14,6 +14,7 @@
 #include "common/fs.h"
 #include "fuzz.h"
 #include "run/describe.h"
+#include "run/hello.h"
 #include "run/repetition.h"
 #include "run/session.h"
 #include "spec/spec.h"
@@ -75,19 +76,33 @@ static void plug_in(struct session *s, char *text, size_t size)
 	}
 }
 
+/* As channel_greet(), whatever the hello says: else few inputs came further. */
+static int greet(struct channel *c, struct err *e)
+{
+	size_t who;
+	int rc = channel_wait((struct channel *const[]){c}, 1, channel_now_ms() + 1000, &who, &c->hello, e);
+	struct err ignored = ERR_INIT;
+
+	if (rc <= 0)
+		return rc < 0 ? rc : err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "says nothing");
+	hello_check(c->hello, c->name, &ignored);
+	return 0;
+}
+
 static int lead(struct session *s, struct err *e)
 {
+	bool kept;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < s->count; i++)
-		rc = channel_greet(&s->peer[i].channel, e);
+		rc = greet(&s->peer[i].channel, e);
 	if (rc)
 		return rc;
 	json_decref(session_hosts(s));
 	rc = session_open(s, e);
 	rc = rc ? rc : session_connect(s, e);
-	rc = rc ? rc : repetition_run(s, REPETITION_WARM_UP, e);
-	return rc ? rc : repetition_run(s, 0, e);
+	rc = rc ? rc : repetition_run(s, REPETITION_WARM_UP, &kept, e);
+	return rc ? rc : repetition_run(s, 0, &kept, e);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

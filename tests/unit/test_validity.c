@@ -8,6 +8,8 @@
  * Each row below changes some of it. */
 struct facts {
 	json_t *params, *counters, *clock, *placement, *state;
+	json_t *between;		    /* of two hosts */
+	bool stays;			    /* no series needs both hosts' clocks */
 	const struct layout_traits *traits; /* NULL: those that a run of before had */
 	json_int_t lost;
 };
@@ -53,6 +55,7 @@ static void facts_free(struct facts *f)
 	json_decref(f->clock);
 	json_decref(f->placement);
 	json_decref(f->state);
+	json_decref(f->between);
 }
 
 static struct validity judge(const struct facts *f)
@@ -61,6 +64,11 @@ static struct validity judge(const struct facts *f)
 				       .traits = f->traits ? *f->traits : legacy_traits(f->params),
 				       .counters = f->counters,
 				       .clock = f->clock,
+				       .far_clock = {NULL, json_object_get(f->between, "far")},
+				       .between = f->between,
+				       .crosses = !f->stays,
+				       .crossing = "t_lat",
+				       .crossing_p50_ns = 2000,
 				       .placement = f->placement,
 				       .state = {f->state, f->state},
 				       .lost = f->lost};
@@ -300,6 +308,58 @@ static void clock_not_common(struct facts *f)
 	json_object_set_new(f->clock, "common", json_false());
 }
 
+/* A comparison with that error. */
+static void compare_clocks(struct facts *f, int error_ns, bool stepped)
+{
+	clock_not_common(f);
+	f->between = json_pack("{s:[s, s], s:s, s:i, s:b}", "hosts", "alpha", "beta", "method", "exchange", "error_ns",
+			       error_ns, "stepped", stepped);
+}
+
+static void clocks_compared(struct facts *f)
+{
+	compare_clocks(f, 200, false);
+}
+
+static void clocks_compared_badly(struct facts *f)
+{
+	compare_clocks(f, 250, false);
+}
+
+static void clocks_compared_in_vain(struct facts *f)
+{
+	compare_clocks(f, 2001, false);
+}
+
+static void clocks_stepped(struct facts *f)
+{
+	compare_clocks(f, 10, true);
+}
+
+static void clocks_of_unknown_error(struct facts *f)
+{
+	compare_clocks(f, 10, false);
+	json_object_del(f->between, "error_ns");
+}
+
+static void clocks_not_compared(struct facts *f)
+{
+	clock_not_common(f);
+	f->between = json_pack("{s:s, s:s}", "method", "none", "why", "no message of 200 was answered");
+}
+
+static void clocks_not_needed(struct facts *f)
+{
+	clocks_not_compared(f);
+	f->stays = true;
+}
+
+static void far_counter_bad(struct facts *f)
+{
+	clocks_compared(f);
+	json_object_set_new(f->between, "far", json_pack("{s:b, s:s}", "good", 0, "why", "it stepped back"));
+}
+
 static void clock_not_invariant(struct facts *f)
 {
 	json_object_set_new(f->clock, "invariant", json_false());
@@ -448,6 +508,24 @@ static const struct row {
     {"a bad clock", clock_bad, "the tick counter failed its checks: it is 1200 ns off a straight line", NULL},
     {"no clock", clock_missing, "the tick counter was not checked", NULL},
     {"two clocks", clock_not_common, "source and sink have no common clock", NULL},
+    {"two clocks, compared well", clocks_compared, NULL, NULL},
+    {"an error of more than a tenth of the median", clocks_compared_badly, NULL,
+     "the error of the clock between alpha and beta, 0.25 us, is 12 % of the median of t_lat"},
+    {"an error larger than the median", clocks_compared_in_vain,
+     "the error of the clock between alpha and beta, 2 us, is larger than the median of t_lat, 2 us; round trips "
+     "need no common clock",
+     NULL},
+    {"a clock that was set", clocks_stepped,
+     "the clocks of alpha and beta moved against each other as no two steady clocks do: one was set or stood still "
+     "meanwhile",
+     NULL},
+    {"a comparison without an error", clocks_of_unknown_error,
+     "the error of the clock between alpha and beta is not known", NULL},
+    {"two clocks that could not be compared", clocks_not_compared,
+     "source and sink have no common clock: no message of 200 was answered", NULL},
+    {"two clocks, and no series that needs both", clocks_not_needed, NULL, NULL},
+    {"the other host's tick counter", far_counter_bad,
+     "the tick counter of the sink's host failed its checks: it stepped back", NULL},
     {"no invariant counter", clock_not_invariant, NULL,
      "the processor does not promise an invariant time-stamp counter; it was measured: 12 ns off a straight line at "
      "most"},

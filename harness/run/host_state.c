@@ -1,0 +1,125 @@
+#include "run/host_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "state/raw_file.h"
+
+#define FILE_MS	  60000 /* for each file; the first comes when all has been read */
+#define FILES_MAX 100000
+#define BYTES_MAX (256LL << 20) /* of all files */
+
+/* What has come, and where it goes. */
+struct host_state {
+	struct channel *channel;
+	int dir;
+	size_t files;
+	json_int_t bytes;
+};
+
+/* Where bytes that come in pieces are put. */
+struct piece_sink {
+	char *data;
+	size_t at;
+};
+
+static int append_piece(void *arg, const void *data, size_t size, struct err *e)
+{
+	struct piece_sink *p = arg;
+
+	(void)e;
+	memcpy(p->data + p->at, data, size);
+	p->at += size;
+	return 0;
+}
+
+/* The bytes and the end of the line after them. */
+static int host_state_take_file(struct host_state *s, const char *path, size_t size, bool private, struct err *e)
+{
+	struct piece_sink sink = {.data = malloc(size + 1)};
+	int rc = sink.data ? channel_raw(s->channel, size + 1, append_piece, &sink, e)
+			   : err_sys(e, -ENOMEM, path, "receive");
+
+	if (!rc && sink.data[size] != '\n')
+		rc = err_set(e, -EPROTO, STATUS_FAILED, s->channel->name, NULL,
+			     "endpoint sends a file that does not end where it must");
+	if (!rc) {
+		rc = raw_file_write(s->dir, path, private ? 0600 : 0666, sink.data, size);
+		if (rc)
+			err_sys(e, rc, path, "write");
+	}
+	free(sink.data);
+	return rc;
+}
+
+static int on_file(struct host_state *s, const json_t *message, struct err *e)
+{
+	const char *path = json_text(message, "path");
+	const json_int_t bytes = json_integer_value(json_object_get(message, "bytes"));
+
+	if (!raw_file_is_path(path) || bytes < 0 || bytes > BYTES_MAX - s->bytes || ++s->files > FILES_MAX)
+		return err_set(e, -EPROTO, STATUS_FAILED, s->channel->name, NULL,
+			       "endpoint sends what cannot be a file of a capture");
+	s->bytes += bytes;
+	return host_state_take_file(s, path, (size_t)bytes, json_is_true(json_object_get(message, "private")), e);
+}
+
+/* 1: that was the last of it. */
+static int on_part(struct host_state *s, const json_t *message, struct err *e)
+{
+	const char *type = json_text(message, "type");
+
+	if (!strcmp(type, "file"))
+		return on_file(s, message, e);
+	if (!strcmp(type, "captured"))
+		return 1;
+	return err_set(e, -EPROTO, STATUS_FAILED, s->channel->name, NULL, "%s",
+		       strcmp(type, "error") ? "endpoint sends something else than its state"
+					     : json_text_or(message, "text", "cannot capture its state"));
+}
+
+static int host_state_receive(struct host_state *s, bool mask, struct err *e)
+{
+	int rc = channel_send(s->channel, json_pack("{s:s, s:b}", "type", "capture", "mask", mask), e);
+
+	while (!rc) {
+		json_t *message;
+		size_t who;
+
+		do /* a signal's answer can wait for that */
+			rc = channel_wait((struct channel *const[]){s->channel}, 1, channel_now_ms() + FILE_MS, &who,
+					  &message, e);
+		while (rc == -EINTR);
+		if (rc == 0)
+			return err_set(e, -ETIMEDOUT, STATUS_FAILED, s->channel->name, NULL,
+				       "endpoint does not send its host's state for %d s", FILE_MS / 1000);
+		if (rc < 0)
+			return rc;
+		rc = on_part(s, message, e);
+		json_decref(message);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int host_state_take(struct channel *c, const char *run_path, const char *host, const char *when, bool mask,
+		    struct err *e)
+{
+	char *path = fs_path("%s/state/%s/%s", run_path, host, when);
+	struct host_state s = {.channel = c, .dir = -1};
+	int rc = fs_mkdirs(path, e);
+
+	if (!rc) {
+		s.dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		rc = s.dir < 0 ? err_sys(e, -errno, path, "open") : host_state_receive(&s, mask, e);
+	}
+	if (s.dir >= 0)
+		close(s.dir);
+	free(path);
+	return rc;
+}

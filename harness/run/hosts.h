@@ -1,0 +1,53 @@
+/*
+ * The hosts that endpoints run on: what they are called in the run directory; and of those that are not the coordinator's
+ * what their tick counters are worth, how their ticks become nanoseconds since t0, and their states before and after.
+ *
+ * Ticks of another host are converted with its own fit; where they begin is known as well as a message over the endpoint's channel tells it, that is
+ * to about a millisecond. Better is only known where it is measured (clock_link.h).
+ */
+#ifndef KBLAT_RUN_HOSTS_H
+#define KBLAT_RUN_HOSTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "instrument/clock.h"
+#include "run/channel.h"
+
+/* One that is not the coordinator's. */
+struct host {
+	char *name; /* its label, which is its folder's name, too */
+	char *boot_id;
+	char *launcher; /* that started an endpoint there */
+	json_t *clock;	/* clock_json() of its tick counter */
+	struct clock_conversion conversion;
+};
+
+struct hosts {
+	const char *run_path;
+	bool mask;			    /* names are "host-1", the coordinator's, "host-2", … */
+	struct clock_conversion conversion; /* of this machine's ticks to nanoseconds since t0 */
+	json_t *label;			    /* name -> what it is called in the run directory */
+	json_t *warnings;		    /* what went wrong and is no reason to end, until somebody takes it */
+	struct host *list;
+	size_t count;
+};
+
+/* `run_path` is set once there is one. */
+void hosts_init(struct hosts *h, bool mask);
+void hosts_free(struct hosts *h);
+
+/* What a host is called in the run directory. Belongs to `h`. */
+const char *hosts_label(struct hosts *h, const char *name);
+
+/* The other host of that boot; NULL: it has not been met, or `h` is NULL. */
+const struct host *hosts_find(const struct hosts *h, const char *boot_id);
+
+/* An endpoint of another host has said hello: if the host is new, its counter is calibrated and its state kept. 0 or a negative errno. */
+int hosts_meet(struct hosts *h, struct channel *c, const char *launcher, struct err *e);
+
+/* When all is measured: their states, once more, and what has changed. What goes wrong is a warning. */
+void hosts_keep_after(struct hosts *h);
+
+#endif

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# Endpoints on other hosts: what is known of these, and of the clock between them. One machine plays both (far_host); tests/vm/pair.bats has two.
+
+load helper
+
+setup() {
+	T=$(scratch)
+	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
+	KBLAT=${KBLAT:-$ROOT/build/kblat}
+	cd "$T" || return 1
+	FAR="$BATS_TEST_DIRNAME/far_host"
+	spec y <<-'YAML'
+		settings: {kernel: oneway, transport: tcp, poll: event, messages: 100, burst: 1, pause: 100us, repetitions: 2, warmup: 10}
+	YAML
+}
+
+# point KEY: of point.json, or of summary.json's point.
+of_point() { json "$run_dir/points/0000/point.json" "$1"; }
+of_summary() { json "$run_dir/points/0000/summary.json" "$1"; }
+
+# two_hosts ARGUMENT…: run with the sink on the host "beta".
+two_hosts() {
+	run "$KBLAT" run y.yaml --out runs --sink "$FAR beta --" "$@"
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=$(tail -n 1 <<<"$output")
+}
+
+@test "another host: its state before and after, its tick counter, and its stamps in the source's time with a bound" {
+	two_hosts
+	for when in before after; do
+		[ -s "$run_dir/state/beta/$when/state.json" ]
+		diff <(cd "$run_dir/state/$(hostname)/$when" && find . -path ./proc -prune -o -type f -print | sort) \
+			<(cd "$run_dir/state/beta/$when" && find . -path ./proc -prune -o -type f -print | sort)
+	done
+	assert_eq "$(json "$run_dir/state/beta/changes.json" 'd["environments"]')" "[]"
+	assert_eq "$(json "$run_dir/run.json" 'd["hosts"]["beta"]["roles"], d["hosts"]["beta"]["clock"]["hz"] > 1e6, d["clock"]["common"]')" \
+		"(['sink'], True, False)"
+	assert_eq "$(of_point 'd["clock"]["method"], d["clock"]["hosts"][1], len(d["clock"]["comparisons"]), d["clock"]["stepped"]')" \
+		"('exchange', 'beta', 3, False)"
+	# Of one machine the truth is known: no message arrives before it is sent.
+	assert_eq "$(of_summary 'd["metrics"]["lat_ns"]["min"] >= -d["clock"]["error_ns"]')" True
+	assert_eq "$(of_summary 'd["metrics"]["lat_ns"]["clock_error_ns"] == d["clock"]["error_ns"], "clock_error_ns" in d["metrics"]["comp_lat_ns"]')" \
+		"(True, False)"
+	assert_contains "$output" "clock +-"
+	head -n 1 "$run_dir/summary.csv" | grep -q clock_error_ns
+	"$KBLAT" verify "$run_dir"
+	[ ! -e "$run_dir/points/0000/clock" ]
+	"$KBLAT" report "$run_dir"
+	grep -q "&plusmn;" "$run_dir/derived/report.html"
+}
+
+@test "round trips and streams need no common clock; a run on one host says nothing of other clocks" {
+	for kernel in pingpong stream; do
+		spec y <<-YAML
+			settings: {kernel: $kernel, transport: tcp, poll: event, messages: 100, repetitions: 1, warmup: 10}
+		YAML
+		two_hosts
+		assert_eq "$(of_point 'd["clock"]["method"]')" none
+		[[ $output != *"common clock"* ]]
+		[ "$status" -eq 0 ]
+	done
+	run "$KBLAT" run y.yaml --out runs
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(of_point '"clock" in d')" False
+	assert_eq "$(json "$run_dir/run.json" 'sorted(d["hosts"]), [("clock" in h) for h in d["hosts"].values()]')" "(['$(hostname)'], [False])"
+	[ -z "$(grep clock_error "$run_dir/summary.csv")" ]
+}
+
+@test "a clock whose error is larger than what is measured makes one-way latencies not valid" {
+	two_hosts --set transport=udp
+	cp -r "$run_dir" edited
+	/usr/bin/python3 - edited/points/0000/point.json <<-'PY'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		d["clock"].update(error_ns=10**9)
+		json.dump(d, open(sys.argv[1], "w"))
+	PY
+	rm edited/summary.json
+	mv edited edited.partial
+	run "$KBLAT" summary edited.partial
+	echo "$output"
+	assert_contains "$output" "is larger than the median of t_lat"
+	/usr/bin/python3 - edited.partial/points/0000/point.json <<-'PY'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		d["clock"].update(error_ns=1, stepped=True)
+		json.dump(d, open(sys.argv[1], "w"))
+	PY
+	run "$KBLAT" summary edited.partial
+	assert_contains "$output" "moved against each other as no two steady clocks do"
+}
+
+@test "a launcher that leads to another host each time is found; both sides may be on one other host" {
+	cat >wandering <<-SH
+		#!/bin/bash
+		echo >>"$T/launched"
+		exec "$FAR" "host-\$(wc -l <"$T/launched")" -- "\$@"
+	SH
+	chmod +x wandering
+	run "$KBLAT" run y.yaml --out runs --sink "$T/wandering"
+	echo "$output"
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "leads to another host each time"
+	assert_contains "$output" "source and sink have no common clock"
+	run "$KBLAT" run y.yaml --out runs --source "$FAR beta --" --sink "$FAR beta --"
+	echo "$output"
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(of_point '"clock" in d')" False
+	assert_eq "$(json "$run_dir/run.json" 'd["hosts"]["beta"]["roles"]')" "['source', 'sink']"
+	[ -s "$run_dir/state/beta/before/state.json" ]
+	[[ $output != *"common clock"* ]]
+}
+
+@test "what another host sends as its state stays below its folder" {
+	for change in '"/proc/uptime" "/../../../evil"' '"/proc/uptime" "/etc/../../evil"' '"bytes": "bytes":9999'; do
+		read -r before after <<<"$change"
+		run timeout 100 "$KBLAT" run y.yaml --out runs --set repetitions=1 --sink "$FAR ../evil '$before' '$after' --"
+		echo "$output"
+		run_dir=$(tail -n 1 <<<"$output")
+		[ -z "$(find . -name 'evil*')" ]
+		assert_eq "$(ls -A "$run_dir/state" | wc -l)" 2
+	done
+}
+
+@test "masked: other hosts have numbers, in names and in what they send" {
+	two_hosts --mask
+	assert_eq "$(json "$run_dir/run.json" 'sorted(d["hosts"])')" "['host-1', 'host-2']"
+	[ -d "$run_dir/state/host-2/after" ]
+	! grep -rq "beta" "$run_dir/points" "$run_dir/run.json"
+}
