@@ -189,7 +189,6 @@ static json_t *build_reps(struct work *w, struct err *e)
 /* The series that an error of the clock between two hosts says most of. */
 static void find_crossing(const struct flow_summary *s, const json_t *metrics, struct validity_facts *f)
 {
-	f->crossing_p50_ns = -1;
 	for (unsigned i = 0; i < s->flow->series_count; i++) {
 		const struct layout_series *series = &s->flow->series[i];
 		const json_t *metric = flows_get(metrics, s->flow->name, series->name);

@@ -413,12 +413,12 @@ static void judge_comparison(const struct validity_facts *f, struct validity *ou
 			     hosts);
 	if (!(error >= 0))
 		validity_say(out->reasons, "the error of the clock between %s is not known", hosts);
-	else if (p50 >= 0 && error > p50)
+	else if (f->crossing && error > p50)
 		validity_say(out->reasons,
 			     "the error of the clock between %s, %.3g us, is larger than the median of %s, %.3g us; "
 			     "round trips need no common clock",
 			     hosts, error / 1e3, f->crossing, p50 / 1e3);
-	else if (p50 >= 0 && error > WIDE_SHARE * p50)
+	else if (f->crossing && error > WIDE_SHARE * p50)
 		validity_say(out->warnings,
 			     "the error of the clock between %s, %.3g us, is %.2g %% of the median of %s", hosts,
 			     error / 1e3, 100 * error / p50, f->crossing);

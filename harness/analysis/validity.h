@@ -33,8 +33,8 @@ struct validity_facts {
 	const json_t *far_clock[2]; /* likewise of the source's and of the sink's host, where that is another */
 	const json_t *between;	    /* point.json's "clock", of two hosts; NULL: nothing is known */
 	bool crosses;		    /* a series subtracts stamps of both sides' clocks, */
-	const char *crossing;	    /* "t_lat", the one of the smallest median, */
-	json_int_t crossing_p50_ns; /* which is this; negative: not known */
+	const char *crossing;	    /* "t_lat", the one of the smallest median (NULL: not known), */
+	json_int_t crossing_p50_ns; /* which is this */
 	const json_t *placement;    /* point.json's "placement", of the flow */
 	/* state.json's "keys" of the source's and of the sink's host, before the run */
 	const json_t *state[2];

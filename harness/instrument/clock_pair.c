@@ -6,7 +6,7 @@
 #include "common/npy.h"
 
 /* The round trip, less the far side's turn; negative: the stamps contradict each other. */
-static int64_t way_ns(const struct clock_exchange *x)
+static int64_t path_ns(const struct clock_exchange *x)
 {
 	if (x->sent == NEVER || x->received == NEVER || x->answered == NEVER || x->returned == NEVER)
 		return -1;
@@ -18,9 +18,9 @@ bool clock_pair_compare(const struct clock_exchange *exchanges, size_t count, st
 	const struct clock_exchange *best = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		const int64_t way = way_ns(&exchanges[i]);
+		const int64_t way = path_ns(&exchanges[i]);
 
-		if (way >= 0 && (!best || way < way_ns(best)))
+		if (way >= 0 && (!best || way < path_ns(best)))
 			best = &exchanges[i];
 	}
 	if (!best)
@@ -62,7 +62,7 @@ static void fit_line(const struct clock_comparison *c, size_t count, struct cloc
 	out->drift_ppb = slope * 1e9;
 }
 
-static int64_t distance(const struct clock_line *line, const struct clock_comparison *c)
+static int64_t distance_from(const struct clock_line *line, const struct clock_comparison *c)
 {
 	const double moved = line->drift_ppb * 1e-9 * (double)(c->at_ns - line->at_ns);
 
@@ -105,7 +105,7 @@ struct clock_line clock_pair_fit(const struct clock_comparison *c, size_t count)
 
 	fit_line(c, count, &line);
 	for (size_t i = 0; i < count; i++) {
-		const int64_t residual = distance(&line, &c[i]);
+		const int64_t residual = distance_from(&line, &c[i]);
 
 		line.residual_ns = residual > line.residual_ns ? residual : line.residual_ns;
 	}

@@ -5,10 +5,6 @@
 #ifndef KBLAT_KERNELS_KERNEL_LIST_H
 #define KBLAT_KERNELS_KERNEL_LIST_H
 
-<<<<<<< HEAD
-#define EVERY_KERNEL(X) X(oneway) X(pingpong) X(rate) X(stream) X(register) X(handoff)
-=======
-#define EVERY_KERNEL(X) X(exchange) X(oneway) X(pingpong) X(rate) X(stream) X(register)
->>>>>>> 7ff7db5 (wip)
+#define EVERY_KERNEL(X) X(oneway) X(pingpong) X(rate) X(stream) X(register) X(handoff) X(exchange)
 
 #endif

@@ -82,7 +82,7 @@ static json_t *comparing_params(const struct flow *f)
 static const struct flow *flow_in_need(const struct session *of)
 {
 	for (size_t i = 0; i < of->point->flow_count; i++)
-		if (flow_crosses(&of->point->flow[i]))
+		if (flow_crosses(&of->point->flow[i]) && !of->point->flow[i].transport->has_own_clock)
 			return &of->point->flow[i];
 	return NULL;
 }
@@ -98,17 +98,11 @@ static char *name_host(const struct session *of, size_t peer)
 
 /* --- open --- */
 
-/* A launcher that is not told which host may choose one each time. */
-static int check_hosts(struct clock_link *l, const struct session *of)
+/* Where the measured side is. */
+static void take_place(struct peer *p, const struct peer *measured)
 {
-	for (size_t i = 0; i < 2; i++) {
-		const json_t *own = l->session.peer[i].channel.hello, *other = of->peer[i].channel.hello;
-
-		if (strcmp(json_text(own, "boot_id"), json_text(other, "boot_id")) != 0)
-			return err_set(&l->why, -ESTALE, STATUS_FAILED, l->session.peer[i].name, NULL,
-				       "its launcher leads to another host each time; it must name one");
-	}
-	return 0;
+	p->shield = measured->shield;
+	memcpy(p->host, measured->host, sizeof(p->host));
 }
 
 static int start(struct clock_link *l, const struct session *of, const struct flow *f)
@@ -125,12 +119,10 @@ static int start(struct clock_link *l, const struct session *of, const struct fl
 	free(s->dir);
 	s->dir = fs_path("%s/clock", of->dir);
 	for (size_t i = 0; i < s->count; i++)
-		s->peer[i].shield = of->peer[i].shield;
+		take_place(&s->peer[i], &of->peer[i]);
 	rc = fs_mkdirs(s->dir, &l->why);
 	if (!rc)
 		rc = session_start(s, &l->why);
-	if (!rc)
-		rc = check_hosts(l, of);
 	if (!rc)
 		rc = session_open(s, &l->why);
 	return rc ? rc : session_connect(s, &l->why);

@@ -64,13 +64,12 @@ static uint64_t messages_of_point(const struct point *p)
 static int settle_repetition(struct point_run *c, long long number, bool broken_off, struct err *e)
 {
 	const struct run_context *run = c->session.run;
-	int rc = broken_off ? 0 : clock_link_compare(&c->link);
+	const int compared = broken_off ? 0 : clock_link_compare(&c->link);
+	int rc = clock_link_correct(&c->link, &c->session, number, e);
 
-	if (!rc || rc == -EINTR)
-		rc = clock_link_correct(&c->link, &c->session, number, e) ?: rc;
-	if (!rc || rc == -EINTR)
-		rc = reduce_write(run->path, run->resolved, c->session.point->id, (unsigned)number, e) ?: rc;
-	return rc;
+	if (!rc)
+		rc = reduce_write(run->path, run->resolved, c->session.point->id, (unsigned)number, e);
+	return rc ? rc : compared;
 }
 
 static int run_repetition(struct point_run *c, long long number, struct err *e)

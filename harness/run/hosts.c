@@ -153,7 +153,7 @@ static void add_warning(struct hosts *h, const char *host, const struct err *e)
 	json_array_append_new(h->warnings, json_sprintf("%s: %s", host, e->text));
 }
 
-static void keep_state(struct hosts *h, const struct host *host, struct channel *c, const char *when)
+static void keep_host_state(struct hosts *h, const struct host *host, struct channel *c, const char *when)
 {
 	struct err e = ERR_INIT;
 
@@ -179,7 +179,7 @@ int hosts_meet(struct hosts *h, struct channel *c, const char *launcher, struct 
 	h->count++;
 	rc = calibrate(host, c, &h->conversion, e);
 	if (!rc)
-		keep_state(h, host, c, "before");
+		keep_host_state(h, host, c, "before");
 	return rc;
 }
 
@@ -198,7 +198,7 @@ static void keep_after(struct hosts *h, const struct host *host)
 		rc = err_set(&e, -ESTALE, STATUS_FAILED, NULL, NULL,
 			     "its launcher leads to another host, or the host was started again meanwhile");
 	if (!rc)
-		keep_state(h, host, &c, "after");
+		keep_host_state(h, host, &c, "after");
 	channel_end_input(&c);
 	channel_stop(&c, STOP_MS);
 	if (!rc)

@@ -195,8 +195,13 @@ bool session_flow_is_apart(const struct session *s, size_t flow)
 	return strcmp(boot_of(&s->peer[2 * flow]), boot_of(&s->peer[2 * flow + 1])) != 0;
 }
 
+/* With `fresh` endpoints are started again: a launcher that is not told which host may then choose another one. */
 static int meet_host(struct session *s, struct peer *p, struct err *e)
 {
+	if (*p->host && strncmp(p->host, boot_of(p), sizeof(p->host) - 1) != 0)
+		return err_set(e, -ESTALE, STATUS_FAILED, p->name, NULL,
+			       "its launcher leads to another host each time; it must name one");
+	snprintf(p->host, sizeof(p->host), "%s", boot_of(p));
 	if (!s->run->hosts || session_peer_is_local(s, p))
 		return 0;
 	return hosts_meet(s->run->hosts, &p->channel, s->run->launcher[p->role], e);

@@ -23,6 +23,7 @@ struct peer {
 	char flow_name[LEFTOVERS_NAME]; /* of a source: both sides' objects have it in their names */
 	const char *shield;		/* of the environment; NULL: it is in none */
 	bool idle;			/* its flow takes no part in this repetition */
+	char host[64];			/* the boot of the host that it was started on first; "": it was not yet */
 	struct survey *survey;
 	json_t *reply; /* the last awaited answer */
 };

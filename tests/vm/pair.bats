@@ -154,6 +154,6 @@ of() {
 		fi
 		sleep 0.2
 	done
-	! pgrep -f '[k]blat endpoint'
+	[ -z "$(pgrep -f '[k]blat endpoint')" ]
 	[ -z "$(ssh $other "pgrep -f '[k]blat endpoint'; ls -A /dev/shm")" ]
 }
