@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "common/npy.h"
 #include "common/or_abort.h"
+#include "common/trace_kinds.h"
 #include "kernels/exchange.h"
 #include "run/repetition.h"
 
@@ -215,17 +216,18 @@ int clock_link_compare(struct clock_link *l)
 
 /* --- correct --- */
 
-static void correct_stamps(const struct clock_link *l, int64_t *data, size_t count)
+/* Every so many numbers one is a time. */
+static void correct_stamps(const struct clock_link *l, int64_t *data, size_t count, size_t stride)
 {
 	const size_t around = l->count < 2 ? l->count : 2;
 	const struct clock_comparison *from = l->list + l->count - around;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i += stride)
 		if (data[i] != NEVER)
 			data[i] -= clock_pair_offset(from, around, data[i]);
 }
 
-static int correct_column(const struct clock_link *l, const char *path, struct err *e)
+static int correct_file(const struct clock_link *l, const char *path, size_t stride, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -240,7 +242,8 @@ static int correct_column(const struct clock_link *l, const char *path, struct e
 			rc = err_sys(e, -errno, path, "map");
 	}
 	if (map != MAP_FAILED) {
-		correct_stamps(l, (int64_t *)(map + NPY_HEADER), ((size_t)st.st_size - NPY_HEADER) / sizeof(int64_t));
+		correct_stamps(l, (int64_t *)(map + NPY_HEADER), ((size_t)st.st_size - NPY_HEADER) / sizeof(int64_t),
+			       stride);
 		munmap(map, (size_t)st.st_size);
 	}
 	if (fd >= 0)
@@ -248,18 +251,24 @@ static int correct_column(const struct clock_link *l, const char *path, struct e
 	return rc;
 }
 
+static int correct_column(const struct clock_link *l, const char *dir, const char *name, size_t stride, struct err *e)
+{
+	char *path = fs_path("%s/%s.npy", dir, name);
+	int rc = stride > 1 && fs_is_missing(path) ? 0 : correct_file(l, path, stride, e);
+
+	free(path);
+	return rc;
+}
+
+/* What the sink has stamped, and what the kernel did there. */
 static int correct_flow(const struct clock_link *l, const struct flow *f, const char *dir, struct err *e)
 {
 	int rc = 0;
 
 	for (const struct kernel_column *c = f->kernel->columns; !rc && c->name; c++)
-		if (flow_has_column(f, c, ROLE_SINK) && !c->from_source) {
-			char *path = fs_path("%s/%s.npy", dir, c->name);
-
-			rc = correct_column(l, path, e);
-			free(path);
-		}
-	return rc;
+		if (flow_has_column(f, c, ROLE_SINK) && !c->from_source)
+			rc = correct_column(l, dir, c->name, 1, e);
+	return rc ? rc : correct_column(l, dir, "trace-sink", TRACE_WORDS, e);
 }
 
 int clock_link_correct(const struct clock_link *l, const struct session *of, long long repetition, struct err *e)

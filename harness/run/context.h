@@ -17,10 +17,10 @@ struct run_context {
 	const char *kbtune;	 /* the program that puts an endpoint into a shield */
 	double tick_hz;
 	struct clock_conversion conversion; /* ticks of this machine to nanoseconds since t0 */
-	struct hosts *hosts;		    /* the others, as they are met; the one thing here that grows. NULL: none can be */
-	char boot_id[64];		    /* of this machine */
-	bool mask;			    /* nothing that tells this machine from another is kept */
-	bool wants_skew;		    /* how far two CPUs' tick counters differ is not known yet */
+	struct hosts *hosts; /* the others, as they are met; the one thing here that grows. NULL: none can be */
+	char boot_id[64];    /* of this machine */
+	bool mask;	     /* nothing that tells this machine from another is kept */
+	bool wants_skew;     /* how far two CPUs' tick counters differ is not known yet */
 	volatile sig_atomic_t *interrupted;
 };
 
