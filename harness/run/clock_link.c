@@ -16,6 +16,7 @@
 #include "common/trace_kinds.h"
 #include "kernels/exchange.h"
 #include "run/repetition.h"
+#include "run/session_hosts.h"
 
 #define ROUND_TRIPS   200
 #define LOST_AFTER_NS 100000000

@@ -12,6 +12,7 @@
 #include "run/clock_link.h"
 #include "run/repetition.h"
 #include "run/session.h"
+#include "run/session_hosts.h"
 
 const char *const outcome_names[] = {"completed", "failed", "impossible", "interrupted"};
 

@@ -11,6 +11,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "run/columns.h"
+#include "run/session_hosts.h"
 
 #define STATUS_MS      5000
 #define SURVIVOR_MS    10000

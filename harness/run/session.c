@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "run/session_hosts.h"
 #include "trace/trace_place.h"
 
 #define REPLY_MS 60000 /* open and connect: registering much memory takes time */
@@ -180,33 +181,6 @@ static int start_peer(struct session *s, struct peer *p, struct err *e)
 	return channel_start(&p->channel, p->name, s->run->launcher[p->role], p->shield ? inner : NULL, e);
 }
 
-static const char *boot_of(const struct peer *p)
-{
-	return json_text(p->channel.hello, "boot_id");
-}
-
-bool session_peer_is_local(const struct session *s, const struct peer *p)
-{
-	return *boot_of(p) && !strcmp(boot_of(p), s->run->boot_id);
-}
-
-bool session_flow_is_apart(const struct session *s, size_t flow)
-{
-	return strcmp(boot_of(&s->peer[2 * flow]), boot_of(&s->peer[2 * flow + 1])) != 0;
-}
-
-/* With `fresh` endpoints are started again: a launcher that is not told which host may then choose another one. */
-static int meet_host(struct session *s, struct peer *p, struct err *e)
-{
-	if (*p->host && strncmp(p->host, boot_of(p), sizeof(p->host) - 1) != 0)
-		return err_set(e, -ESTALE, STATUS_FAILED, p->name, NULL,
-			       "its launcher leads to another host each time; it must name one");
-	snprintf(p->host, sizeof(p->host), "%s", boot_of(p));
-	if (!s->run->hosts || session_peer_is_local(s, p))
-		return 0;
-	return hosts_meet(s->run->hosts, &p->channel, s->run->launcher[p->role], e);
-}
-
 /* All begin at once: many take no longer than one. */
 int session_start(struct session *s, struct err *e)
 {
@@ -217,38 +191,8 @@ int session_start(struct session *s, struct err *e)
 	for (size_t i = 0; !rc && i < s->count; i++)
 		rc = channel_greet(&s->peer[i].channel, e);
 	for (size_t i = 0; !rc && i < s->count; i++)
-		rc = meet_host(s, &s->peer[i], e);
+		rc = session_hosts_meet(s, &s->peer[i], e);
 	return rc;
-}
-
-bool session_is_local(const struct session *s)
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (!session_peer_is_local(s, &s->peer[i]))
-			return false;
-	return true;
-}
-
-json_t *session_hosts(const struct session *s)
-{
-	json_t *hosts = json_object();
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct peer *p = &s->peer[i];
-		const struct host *other = hosts_find(s->run->hosts, boot_of(p));
-		const char *name = other ? other->name : json_text_or(p->channel.hello, "host", "?");
-		json_t *host = json_object_get(hosts, name), *roles;
-
-		if (!host) {
-			host = json_pack("{s:O, s:[], s:O*}", "boot_id", json_object_get(p->channel.hello, "boot_id"),
-					 "roles", "clock", other ? other->clock : NULL);
-			json_object_set_new(hosts, name, host);
-		}
-		roles = json_object_get(host, "roles");
-		if (!json_has_string(roles, role_names[p->role]))
-			json_array_append_new(roles, json_string(role_names[p->role]));
-	}
-	return hosts;
 }
 
 /* --- CPUs --- */
@@ -282,7 +226,7 @@ static int take_survey(struct session *s, size_t i, struct err *e)
 	if (!p->survey)
 		return err_sys(e, -ENOMEM, "survey", "allocate");
 	s->placed[i] = (struct placement){.survey = p->survey,
-					  .host = boot_of(p),
+					  .host = session_hosts_boot(p),
 					  .is_busy = flow_is_busy(p->flow, p->role),
 					  .wants_spare = has_spare_thread(p)};
 	return survey_from_json(p->reply, p->survey, e);
@@ -311,28 +255,18 @@ static json_t *cpu_json(int cpu)
 	return cpu < 0 ? json_null() : json_integer(cpu);
 }
 
-/* Of the ticks of an endpoint's host. */
-static json_t *conversion_json(const struct session *s, const struct peer *p)
-{
-	const struct host *other = hosts_find(s->run->hosts, boot_of(p));
-	const struct clock_conversion *c = other ? &other->conversion : &s->run->conversion;
-
-	return json_pack("{s:I, s:I, s:I}", "origin", (json_int_t)c->origin, "numerator", (json_int_t)c->numerator,
-			 "shift", (json_int_t)c->shift);
-}
-
 static int send_open(struct session *s, size_t i, const char *name, struct err *e)
 {
 	const struct peer *p = &s->peer[i];
 	json_t *order =
 	    json_pack("{s:s, s:s, s:s, s:O, s:s, s:o, s:o, s:o}", "type", "open", "role", role_names[p->role], "flow",
 		      p->flow->name, "params", p->flow->params, "name", name, "cpu", cpu_json(s->placed[i].cpu),
-		      "spare_cpu", cpu_json(s->placed[i].spare_cpu), "conversion", conversion_json(s, p));
+		      "spare_cpu", cpu_json(s->placed[i].spare_cpu), "conversion", session_hosts_conversion(s, p));
 
 	if (s->run->mask)
 		json_object_set_new(order, "mask", json_true());
 	if (p->role == ROLE_SINK && session_flow_is_apart(s, i / 2))
-		json_object_set_new(order, "source_conversion", conversion_json(s, &s->peer[i ^ 1]));
+		json_object_set_new(order, "source_conversion", session_hosts_conversion(s, &s->peer[i ^ 1]));
 	if (session_peer_is_local(s, p))
 		json_object_set_new(order, "dir", json_string(s->dir));
 	return channel_send(&s->peer[i].channel, order, e);

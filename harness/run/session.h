@@ -70,13 +70,4 @@ int session_collect(struct session *s, enum whom whom, const char *type, struct 
 /* An "error" of an endpoint as one of ours: always negative. */
 int session_complain(const struct peer *p, const json_t *message, struct err *e);
 
-/* Does a side's endpoint run on this machine; do both of a flow on one? Known once they have said hello. */
-bool session_peer_is_local(const struct session *s, const struct peer *p);
-bool session_flow_is_apart(const struct session *s, size_t flow);
-
-/* {"host": {"boot_id", "roles", "clock"}} of all that said hello (of this machine without a clock: that is the run's); are
- * all on this machine? */
-json_t *session_hosts(const struct session *s);
-bool session_is_local(const struct session *s);
-
 #endif

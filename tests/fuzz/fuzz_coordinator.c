@@ -17,6 +17,7 @@
 #include "run/hello.h"
 #include "run/repetition.h"
 #include "run/session.h"
+#include "run/session_hosts.h"
 #include "spec/spec.h"
 
 static const char spec_text[] = "kblat: 1\nname: fuzz\nsettings: {kernel: oneway, messages: 4, warmup: 2, repetitions: "

@@ -1,0 +1,75 @@
+#include "run/session_hosts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/json.h"
+
+const char *session_hosts_boot(const struct peer *p)
+{
+	return json_text(p->channel.hello, "boot_id");
+}
+
+bool session_peer_is_local(const struct session *s, const struct peer *p)
+{
+	return *session_hosts_boot(p) && !strcmp(session_hosts_boot(p), s->run->boot_id);
+}
+
+bool session_flow_is_apart(const struct session *s, size_t flow)
+{
+	return strcmp(session_hosts_boot(&s->peer[2 * flow]), session_hosts_boot(&s->peer[2 * flow + 1])) != 0;
+}
+
+bool session_is_local(const struct session *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!session_peer_is_local(s, &s->peer[i]))
+			return false;
+	return true;
+}
+
+json_t *session_hosts(const struct session *s)
+{
+	json_t *hosts = json_object();
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct peer *p = &s->peer[i];
+		const struct host *other = hosts_find(s->run->hosts, session_hosts_boot(p));
+		const char *name = other ? other->name : json_text_or(p->channel.hello, "host", "?");
+		json_t *host = json_object_get(hosts, name), *roles;
+
+		if (!host) {
+			host = json_pack("{s:O, s:[], s:O*}", "boot_id", json_object_get(p->channel.hello, "boot_id"),
+					 "roles", "clock", other ? other->clock : NULL);
+			json_object_set_new(hosts, name, host);
+		}
+		roles = json_object_get(host, "roles");
+		if (!json_has_string(roles, role_names[p->role]))
+			json_array_append_new(roles, json_string(role_names[p->role]));
+	}
+	return hosts;
+}
+
+/* With `fresh` endpoints are started again: a launcher that is not told which host may then choose another one. */
+int session_hosts_meet(struct session *s, struct peer *p, struct err *e)
+{
+	if (*p->host && strncmp(p->host, session_hosts_boot(p), sizeof(p->host) - 1) != 0)
+		return err_set(e, -ESTALE, STATUS_FAILED, p->name, NULL,
+			       "its launcher leads to another host each time; it must name one");
+	snprintf(p->host, sizeof(p->host), "%s", session_hosts_boot(p));
+	if (!s->run->hosts || session_peer_is_local(s, p))
+		return 0;
+	return hosts_meet(s->run->hosts, &p->channel, s->run->launcher[p->role], e);
+}
+
+/* Of the ticks of an endpoint's host. */
+json_t *session_hosts_conversion(const struct session *s, const struct peer *p)
+{
+	const struct host *other = hosts_find(s->run->hosts, session_hosts_boot(p));
+	const struct clock_conversion *c = other ? &other->conversion : &s->run->conversion;
+
+	return json_pack("{s:I, s:I, s:I}", "origin", (json_int_t)c->origin, "numerator", (json_int_t)c->numerator,
+			 "shift", (json_int_t)c->shift);
+}
