@@ -24,30 +24,40 @@ measure() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
-# of POINT EXPRESSION: of a point's summary, with `us(metric)`, a median in us, and `error`.
+# of POINT EXPRESSION: of a point's summary, with `least(metric)` and `mean(metric)` in us, and `error`. A busy machine stops an emulated CPU for
+# milliseconds, so nothing is asked of quantiles.
 of() {
 	/usr/bin/python3 - "$run_dir/points/000$1/summary.json" "$2" <<-'PY'
 		import json, sys
 		d = json.load(open(sys.argv[1]))
-		us = lambda metric: d["metrics"][metric]["p50"] / 1e3
+		least = lambda metric: d["metrics"][metric]["min"] / 1e3
+		mean = lambda metric: d["metrics"][metric]["mean"] / 1e3
 		error = d.get("clock", {}).get("error_ns", 0) / 1e3
 		print(eval(sys.argv[2]))
 	PY
 }
 
+ways='"%s: there %.0f, back %.0f, turn %.1f, round trip %.0f, clock +- %.0f us" % (d["params"]["transport"], *[d["metrics"][m]["p50"] / 1e3 for m in ("lat_ns", "back_lat_ns", "turn_ns", "rtt_ns")], error)'
+
+# No message arrives before it was sent, and all ways sum up.
+sums_up() {
+	of "$1" "$ways"
+	assert_eq "$(of "$1" 'abs(mean("lat_ns") + mean("back_lat_ns") + mean("turn_ns") - mean("rtt_ns")) < 0.01 * mean("rtt_ns")')" True
+	assert_eq "$(of "$1" 'least("lat_ns") > -error and least("back_lat_ns") > -error')" True
+	assert_eq "$(of "$1" 'd["clock"]["method"], d["clock"]["stepped"]')" "('exchange', False)"
+}
+
 @test "both ways sum up to the round trip, over verbs and tcp, and with roles swapped; both hosts are in the run" {
 	spec ways <<-'YAML'
-		settings: {kernel: exchange, messages: 200, repetitions: 2, warmup: 20, timeout: 60s}
+		settings: {kernel: exchange, messages: 50, repetitions: 2, warmup: 5, timeout: 60s}
 		matrix:
 		  - {transport: verbs, ack_timeout: 20}
 		  - {transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2}
 	YAML
 	measure ways
-	for point in 0 1; do
-		of $point '"%s: there %.0f, back %.0f, turn %.1f, round trip %.0f, clock +- %.0f us" % (d["params"]["transport"], us("lat_ns"), us("back_lat_ns"), us("turn_ns"), us("rtt_ns"), error)'
-		assert_eq "$(of $point 'abs(us("lat_ns") + us("back_lat_ns") + us("turn_ns") - us("rtt_ns")) < 0.05 * us("rtt_ns")')" True
-		assert_eq "$(of $point 'd["clock"]["method"], d["clock"]["hosts"], d["clock"]["stepped"]')" "('exchange', ['kblat-guest', '$other'], False)"
-	done
+	sums_up 0
+	sums_up 1
+	assert_eq "$(of 1 'd["clock"]["hosts"]')" "['kblat-guest', '$other']"
 	for when in before after; do
 		assert_eq "$(json "$run_dir/state/$other/$when/state.json" 'd["keys"]["identity.boot_id"]')" "$(ssh $other cat /proc/sys/kernel/random/boot_id)"
 	done
@@ -56,18 +66,26 @@ of() {
 	run "$KBLAT" run ways.yaml --out "$T/runs" --source "ssh $other" --only transport=tcp --set source_address=192.0.2.2 --set sink_address=192.0.2.1
 	echo "$output"
 	run_dir=$(tail -n 1 <<<"$output")
-	assert_eq "$(of 1 'abs(us("lat_ns") + us("back_lat_ns") + us("turn_ns") - us("rtt_ns")) < 0.05 * us("rtt_ns")')" True
+	sums_up 1
 	assert_eq "$(of 1 'd["clock"]["hosts"]')" "['$other', 'kblat-guest']"
 }
 
-@test "a delay in one direction, while messages are measured and not while clocks are compared, is found there" {
+# measure_plain: $plain, $plain_back, $plain_error of a run without a delay.
+measure_plain() {
 	spec delay <<-'YAML'
-		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 100, repetitions: 2, warmup: 10, timeout: 60s}
+		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 60, repetitions: 2, warmup: 5, timeout: 60s}
 	YAML
-	# Comparisons take their time at 200 messages a repetition, the measurement has 100.
+	modprobe sch_netem
+	measure delay
+	plain=$(of 0 'least("lat_ns")') plain_back=$(of 0 'least("back_lat_ns")') plain_error=$(of 0 error)
+}
+
+@test "a delay one way, while messages are measured and not while clocks are compared, is found there; of one that is always there the truth is within the bound" {
+	measure_plain
+	# Comparisons are of 200 messages, what is measured has 60.
 	cat >delaying <<-'PY'
 		#!/usr/bin/python3
-		"""Delays what leaves eth0 from the order to run 100 messages until they are done."""
+		"""Delays what leaves eth0 from the order to run 60 messages until they are done."""
 		import os, subprocess, sys, threading
 		endpoint = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 		measured = False
@@ -77,9 +95,9 @@ of() {
 		    global measured
 		    for line in sys.stdin.buffer:
 		        if b'"type":"arm"' in line:
-		            measured = b'"messages":100,' in line
+		            measured = b'"messages":60,' in line
 		        if b'"type":"run"' in line and measured:
-		            tc('add', 'dev', 'eth0', 'root', 'netem', 'delay', os.environ['DELAY'])
+		            tc('add', 'dev', 'eth0', 'root', 'netem', 'delay', '20ms')
 		        endpoint.stdin.write(line)
 		        endpoint.stdin.flush()
 		    endpoint.stdin.close()
@@ -90,30 +108,19 @@ of() {
 		    os.write(1, line)
 	PY
 	chmod +x delaying
-	modprobe sch_netem
-	measure delay
-	plain=$(of 0 'us("lat_ns")') plain_back=$(of 0 'us("back_lat_ns")') plain_error=$(of 0 error)
-	DELAY=20ms measure delay --source "$T/delaying"
-	late=$(of 0 'us("lat_ns")') late_back=$(of 0 'us("back_lat_ns")') late_error=$(of 0 error)
-	echo "there $plain +- $plain_error, delayed $late +- $late_error; back $plain_back, delayed $late_back us"
-	run /usr/bin/python3 -c "print(abs($late - $plain - 20000) < 2000, abs($late_back - $plain_back) < 2000)"
-	assert_eq "$output" "True True"
-}
-
-@test "a delay that is always there is not told from an offset: the truth is within the bound" {
-	spec standing <<-'YAML'
-		settings: {kernel: oneway, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, poll: event, messages: 100, burst: 1, pause: 1ms, repetitions: 1, warmup: 10, timeout: 60s}
-	YAML
-	measure standing
-	plain=$(of 0 'us("lat_ns")') plain_error=$(of 0 error)
-	modprobe sch_netem
+	measure delay --source "$T/delaying"
+	late=$(of 0 'least("lat_ns")') late_back=$(of 0 'least("back_lat_ns")') late_error=$(of 0 error)
 	tc qdisc add dev eth0 root netem delay 20ms
-	measure standing
+	measure delay
 	tc qdisc del dev eth0 root
-	late=$(of 0 'us("lat_ns")') late_error=$(of 0 error)
-	echo "$plain +- $plain_error us, with the delay $late +- $late_error us"
-	run /usr/bin/python3 -c "print($late_error >= 10000, abs($late - $plain - 20000) <= $late_error + $plain_error)"
-	assert_eq "$output" "True True"
+	always=$(of 0 'least("lat_ns")') always_error=$(of 0 error)
+	echo "there $plain +- $plain_error us; delayed while measured $late +- $late_error us; always $always +- $always_error us"
+	echo "back $plain_back us; delayed while measured $late_back us"
+	run /usr/bin/python3 -c "if True:
+	may = 2000 + $plain_error + $late_error
+	print(abs($late - $plain - 20000) < may, abs($late_back - $plain_back) < may,
+	      $always_error >= 10000, abs($always - $plain - 20000) <= $always_error + $plain_error)"
+	assert_eq "$output" "True True True True"
 }
 
 @test "a wrong host key, a host without kblat, one that does not answer: the point fails with the launcher's words, nothing stays" {
