@@ -196,6 +196,11 @@ dist:
 	$(Q)gzip -9nf $(DIST)
 	@echo '$(DIST).gz'
 
+# Debian packages of what is committed, built, looked at by lintian, installed, used and purged in clean roots: minutes.
+package-test:
+	@common/deps package
+	@tests/package/run $(BUILD)
+
 units: $(UNIT)
 tests: all units $(BUILD)/vm-verbs-test $(BUILD)/vm-host-view $(if $(SAN),fuzzers)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/machine/run
@@ -296,5 +301,5 @@ $(BUILD)/vm-host-view: tests/vm/host_view.c
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run check test units tests lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist clean FORCE
+.PHONY: all deps run check test units tests lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
