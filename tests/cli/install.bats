@@ -122,3 +122,12 @@ install_to() {
 	run make -s -C kblat-* --eval 'show: ; @echo $(VERSION) $(COMMIT)' show
 	assert_eq "$output" "$(sed -n '1s/.*(\(.*\)).*/\1/p' kblat-*/debian/changelog) $(git -C "$ROOT" rev-parse HEAD | cut -c1-12)"
 }
+
+@test "the Debian package is built with what common/deps installs for that" {
+	# build-essential is there in any case
+	sed -nE 's/^\t\t(build|man) +\| .*\| ([a-z0-9.+-]+)$/\2/p' "$ROOT/common/deps" | grep -vxE 'gcc|make|libc6-dev' | sort >deps
+	sed -n '/^Build-Depends:/,/^[A-Z]/{s/^Build-Depends://;/^[A-Z]/d;p}' "$ROOT/debian/control" | tr -d ' ' | sed -n 's/,$//;/^[a-z]/p' |
+		grep -v '^debhelper' | sort >control
+	[ "$(wc -l <deps)" -ge 10 ]
+	diff deps control
+}
