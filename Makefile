@@ -62,6 +62,7 @@ deps:
 	@common/deps build run guest test lint
 
 run:
+	@experiments/quickstart/run --plan
 	@common/deps build run
 	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
 	@$(MAKE) --no-print-directory -j$(CPUS) all
@@ -172,7 +173,7 @@ endef
 put-kblat:
 	$(call put,755,$(BUILD)/kblat,bin/kblat)
 	for f in plots/*.gp; do install -D -m 644 $$f '$(to)/share/kblat/'$$f || exit 1; done
-	for f in $$(find experiments -name runs -prune -o -type f ! -path experiments/quickstart/run -print); do \
+	for f in $$(find experiments -name runs -prune -o -type f ! -path "experiments/quickstart/[ar]*" -print); do \
 		install -D -m $$(test -x $$f && echo 755 || echo 644) $$f '$(to)/share/kblat/'$$f || exit 1; done
 	for f in docs/*.md; do install -D -m 644 $$f '$(to)/share/doc/kblat/'$${f#docs/} || exit 1; done
 	$(call put,644,docs/systemd/README.md,share/doc/kblat/kernel-check.md)

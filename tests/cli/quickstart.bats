@@ -1,0 +1,34 @@
+#!/usr/bin/env bats
+# What `make run` says at its beginning and at its end.
+
+load helper
+
+answer() {
+	"$ROOT/experiments/quickstart/answer" "$KBLAT" "a device" "$@"
+}
+
+@test "the first line of make run: what will happen, on one line" {
+	run "$ROOT/experiments/quickstart/run" --plan
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == "make run: installs what is missing, builds, measures "*" and makes a report"* ]]
+}
+
+@test "the answer: medians of the busily polled points, and whether all are valid" {
+	run answer "$ROOT/tests/runs/0.1.0/made/quickstart"
+	assert_eq "$output" "shared memory 0.07 us; all valid"
+
+	# What an export of two runs would be, with numbers of every size.
+	cat >kblat <<-'SH'
+		#!/bin/sh
+		if [ "$2" = shmem ]; then
+			printf 'id,valid,transport,poll,metric,p50\n0,true,shmem,busy,lat_ns,1540\n1,false,shmem,event,lat_ns,9000\n'
+		else
+			printf 'id,valid,qp,transport,poll,metric,p50\n0,true,rc,verbs,busy,lat_ns,14449\n0,true,rc,verbs,busy,comp_lat_ns,1\n1,true,uc,verbs,busy,lat_ns,123456\n2,true,ud,verbs,busy,lat_ns,\n'
+		fi
+	SH
+	chmod +x kblat
+	KBLAT=$T/kblat
+	run answer verbs shmem
+	assert_eq "$output" "RC 14 us, UC 123 us over a device; shared memory 1.5 us; 1 of 5 points are not valid, for the reasons above"
+}
