@@ -59,7 +59,7 @@ all: $(BUILD)/kblat $(BUILD)/kbtune
 # -- what a newcomer types ---------------------------------------------------------------------------------------------
 
 deps:
-	@common/deps build run guest test lint
+	@common/deps build run man guest test lint
 
 run:
 	@experiments/quickstart/run --plan
