@@ -16,7 +16,7 @@ answer() {
 
 @test "the answer: medians of the busily polled points, and whether all are valid" {
 	run answer "$ROOT/tests/runs/0.1.0/made/quickstart"
-	assert_eq "$output" "shared memory 0.07 us; all valid"
+	assert_eq "$output" "shared memory 0.074 us; all valid"
 
 	# What an export of two runs would be, with numbers of every size.
 	cat >kblat <<-'SH'
