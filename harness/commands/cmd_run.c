@@ -340,7 +340,7 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	     "with --hosts: pairs that are measured at once (128, a round at most)", 1, 1024},
 	    {"state", CLI_FLAG, &o.state, NULL, "with --hosts: capture the state of both hosts of every pair, too", 0,
 	     0},
-	    {"no-state", CLI_FLAG, &o.no_state, NULL, "do not capture the host's state before and after", 0, 0},
+	    {"no-state", CLI_FLAG, &o.no_state, NULL, "do not capture the hosts' states before and after", 0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL,
 	     "print the points with every setting and the time that each should take, and do nothing", 0, 0},
 	    {"quiet", CLI_FLAG, &o.quiet, NULL, "say nothing while measuring but what goes wrong", 0, 0},

@@ -178,7 +178,7 @@ int hosts_meet(struct hosts *h, struct channel *c, const char *launcher, struct 
 			      .launcher = or_abort(strdup(launcher ? launcher : ""))};
 	h->count++;
 	rc = calibrate(host, c, &h->conversion, e);
-	if (!rc)
+	if (!rc && !h->no_state)
 		keep_host_state(h, host, c, "before");
 	return rc;
 }
@@ -210,6 +210,6 @@ static void keep_after(struct hosts *h, const struct host *host)
 
 void hosts_keep_after(struct hosts *h)
 {
-	for (size_t i = 0; i < h->count; i++)
+	for (size_t i = 0; !h->no_state && i < h->count; i++)
 		keep_after(h, &h->list[i]);
 }

@@ -28,6 +28,7 @@ struct hosts {
 	const char *run_path;
 	bool mask;			    /* names are "host-1", the coordinator's, "host-2", … */
 	struct clock_conversion conversion; /* of this machine's ticks to nanoseconds since t0 */
+	bool no_state;			    /* theirs are not captured */
 	json_t *label;			    /* name -> what it is called in the run directory */
 	json_t *warnings;		    /* what went wrong and is no reason to end, until somebody takes it */
 	struct host *list;

@@ -274,6 +274,7 @@ int run_execute(const struct run_request *request, struct run_result *result, st
 
 	*result = (struct run_result){.path = NULL};
 	hosts_init(&g.hosts, request->mask);
+	g.hosts.no_state = request->no_state;
 	g.context.launcher[0] = request->launcher[0];
 	g.context.launcher[1] = request->launcher[1];
 	g.context.interrupted = request->interrupted;
