@@ -40,10 +40,15 @@ listed      = $(patsubst X(%),%,$(filter X(%),$(shell grep '^.define' $1)))
 KERNELS    := $(call listed,harness/kernels/kernel_list.h)
 TRANSPORTS := $(call listed,harness/transports/transport_list.h)
 
+WITNESS_KERNELS    := $(filter $(KERNELS),$(patsubst X(%),%,$(shell grep '^.define WITNESS_KERNELS' harness/kernels/witness_list.h)))
+WITNESS_TRANSPORTS := $(filter $(TRANSPORTS),$(patsubst X(%),%,$(shell grep '^.define WITNESS_TRANSPORTS' harness/kernels/witness_list.h)))
+
 COMMON  := $(wildcard common/*.c)
 HARNESS := $(filter-out harness/main.c harness/kernels/%,$(wildcard harness/*.c harness/*/*.c))
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
-           $(BUILD)/harness/kernels/kernel.o $(foreach k,$(KERNELS),$(BUILD)/harness/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/kernels/$k-$t.o))
+           $(BUILD)/harness/kernels/kernel.o $(BUILD)/harness/kernels/witness_list.o \
+           $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(BUILD)/harness/kernels/$k-$t-witness.o)) \
+           $(foreach k,$(KERNELS),$(BUILD)/harness/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/kernels/$k-$t.o))
 LIB     := $(BUILD)/libkblat.a
 TUNING  := $(wildcard tuning/*/*.c)
 TUNELIB := $(BUILD)/libkbtune.a
@@ -254,6 +259,15 @@ $(BUILD)/harness/kernels/$1-$2.o: harness/kernels/$1_loop.c
 	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DTRANSPORT=$2 -DTRANSPORT_HOT='"transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
 endef
 $(foreach k,$(KERNELS),$(foreach t,$(TRANSPORTS),$(eval $(call loop_rule,$k,$t))))
+
+# Once more, for explain: every choice is looked at as the loop runs, which costs less than it would to compile all.
+define witness_rule
+$(BUILD)/harness/kernels/$1-$2-witness.o: harness/kernels/$1_loop.c
+	@mkdir -p $$(@D)
+	@echo '  CC    $$@'
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DWITNESS -DTRANSPORT=$2 -DTRANSPORT_HOT='"transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
+endef
+$(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(eval $(call witness_rule,$k,$t))))
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)

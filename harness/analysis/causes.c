@@ -5,9 +5,16 @@
 #include "common/err.h"
 #include "common/json.h"
 
+#define COST_MOST 1.05 /* what is above is warned of */
+
 static json_t *causes_share(size_t part, size_t whole)
 {
 	return whole ? json_real((double)part / (double)whole) : json_null();
+}
+
+static json_t *ratio_json(double ratio)
+{
+	return ratio > 0 ? json_real(ratio) : json_null();
 }
 
 static json_t *side_json(unsigned side)
@@ -36,12 +43,13 @@ json_t *causes_json(const struct explained *x)
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(causes, causes_entry(x, &list[i]));
 	free(list);
-	return json_pack("{s:s?, s:I, s:I, s:o, s:I, s:o, s:I, s:s, s:o}", "metric",
+	return json_pack("{s:s?, s:I, s:I, s:o, s:I, s:o, s:I, s:o, s:o, s:s, s:o}", "metric",
 			 x->series && x->has_median ? x->series->name : NULL, "messages", (json_int_t)x->late.count,
 			 "explained", (json_int_t)known, "explained_share", causes_share(known, x->late.count),
 			 "not_known", (json_int_t)explained_not_known(x), "typical_share",
-			 causes_share(x->late.coincidences, x->late.typical), "events_lost", (json_int_t)x->lost, "why",
-			 x->why, "causes", causes);
+			 causes_share(x->late.coincidences, x->late.typical), "events_lost", (json_int_t)x->lost,
+			 "p50_ratio", ratio_json(x->p50_ratio), "p99_ratio", ratio_json(x->p99_ratio), "why", x->why,
+			 "causes", causes);
 }
 
 static json_t *causes_of_flow(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted)
@@ -57,6 +65,18 @@ static json_t *causes_of_flow(const struct layout_flow *f, const struct rep *rep
 	return causes;
 }
 
+/* Keeping the events must not be what is measured. */
+static void causes_warn_cost(const json_t *causes, const char *key, const char *what, json_t *warnings)
+{
+	const json_t *ratio = json_object_get(causes, key);
+
+	if (json_is_real(ratio) && json_real_value(ratio) > COST_MOST)
+		json_array_append_new(
+		    warnings, json_sprintf("explain: the %s is %.1f %% higher than in the repetition in which the "
+					   "kernel's events were not kept",
+					   what, (json_real_value(ratio) - 1) * 100));
+}
+
 void causes_warn(const json_t *causes, json_t *warnings)
 {
 	const json_int_t lost = json_integer_value(json_object_get(causes, "events_lost"));
@@ -64,6 +84,8 @@ void causes_warn(const json_t *causes, json_t *warnings)
 
 	if (*why)
 		json_array_append_new(warnings, json_sprintf("explain: %s", why));
+	causes_warn_cost(causes, "p50_ratio", "median", warnings);
+	causes_warn_cost(causes, "p99_ratio", "p99", warnings);
 	if (lost)
 		json_array_append_new(warnings,
 				      json_sprintf("explain: %" JSON_INTEGER_FORMAT
@@ -93,6 +115,11 @@ static const struct block_statistic causes_statistics[] = {
      .label = "events lost",
      .measure = MEASURE_COUNT,
      .help = "events of the kernel that did not fit in the buffers"},
+    {.key = "p50_ratio",
+     .label = "cost p50",
+     .measure = MEASURE_RATIO,
+     .help = "the median with events kept by that of the repetition without"},
+    {.key = "p99_ratio", .label = "cost p99", .measure = MEASURE_RATIO, .help = "likewise the p99"},
     {.key = NULL},
 };
 

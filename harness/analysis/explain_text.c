@@ -115,6 +115,13 @@ static void print_heading(const struct layout_flow *f, const struct explained *x
 		unit_human_ns(x->median / (x->series->divide > 1 ? x->series->divide : 1), median, sizeof(median)));
 }
 
+static void print_cost(const struct explained *x, FILE *out)
+{
+	if (x->p50_ratio > 0 && x->p99_ratio > 0)
+		fprintf(out, "  with events kept p50 is %.2f, p99 %.2f times that of the repetition without\n",
+			x->p50_ratio, x->p99_ratio);
+}
+
 void explain_text(const struct layout_flow *f, const struct explained *x, size_t worst, FILE *out)
 {
 	const struct late_message **list;
@@ -136,6 +143,7 @@ void explain_text(const struct layout_flow *f, const struct explained *x, size_t
 	if (x->late.typical)
 		fprintf(out, "  of %zu typical messages, anything of the kind happened in the time of %.1f %%\n",
 			x->late.typical, 100.0 * (double)x->late.coincidences / (double)x->late.typical);
+	print_cost(x, out);
 	if (worst)
 		fputs("the worst:\n", out);
 	list = explain_worst(x);

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/control.h"
 #include "analysis/series.h"
 #include "common/err.h"
+#include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 
@@ -81,7 +83,40 @@ static struct span span_of(const struct explained *x, const struct rep *r)
 	return series_span(r, x->series);
 }
 
-static int explained_find_median(struct explained *x, struct err *e)
+/* "…/rep-00/flow" -> "…/untraced/flow": the repetition without the kernel's events. */
+static char *untraced_dir(const struct layout_flow *f, const struct rep *r)
+{
+	const size_t tail = *f->name ? strlen(f->name) + 1 : 0, length = strlen(r->dir);
+	size_t end = length > tail ? length - tail : 0;
+
+	while (end && r->dir[end - 1] != '/')
+		end--;
+	return fs_path("%.*suntraced%s%s", (int)end, r->dir, *f->name ? "/" : "", f->name);
+}
+
+static double quantile_ratio(const struct stats *with, const struct stats *without, unsigned q)
+{
+	return with->has_quantile[q] && without->has_quantile[q] && without->quantile[q] > 0
+		   ? (double)with->quantile[q] / (double)without->quantile[q]
+		   : 0;
+}
+
+/* By `with`, the statistics of all repetitions. */
+static void find_cost(struct explained *x, const struct layout_flow *f, const struct stats *with)
+{
+	char *dir = x->count && x->reps[0].rep->dir ? untraced_dir(f, x->reps[0].rep) : NULL;
+	struct layout_series whole = *x->series;
+	struct stats without;
+
+	whole.divide = 1;
+	if (dir && !fs_is_missing(dir) && !control_stats(dir, f, &whole, &without, NULL)) {
+		x->p50_ratio = quantile_ratio(with, &without, Q50);
+		x->p99_ratio = quantile_ratio(with, &without, Q99);
+	}
+	free(dir);
+}
+
+static int explained_find_median(struct explained *x, const struct layout_flow *f, struct err *e)
 {
 	struct span *spans = or_abort(calloc(x->count + 1, sizeof(*spans)));
 	struct stats st;
@@ -95,6 +130,7 @@ static int explained_find_median(struct explained *x, struct err *e)
 		return rc;
 	x->has_median = st.has_quantile[Q50];
 	x->median = st.quantile[Q50];
+	find_cost(x, f, &st);
 	return 0;
 }
 
@@ -125,7 +161,7 @@ int explained_make(const struct layout_flow *f, const struct rep *reps, size_t c
 	there = add_sides(out, f, e);
 	if (there <= 0 || !out->series)
 		return there;
-	rc = explained_find_median(out, e);
+	rc = explained_find_median(out, f, e);
 	for (size_t i = 0; !rc && out->has_median && i < count; i++)
 		explain_rep(out, f, &out->reps[i]);
 	return rc ? rc : there;

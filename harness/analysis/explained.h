@@ -25,6 +25,8 @@ struct explained {
 	struct explained_rep *reps;
 	char why[256];	/* the first reason why there are no events; "": there are */
 	long long lost; /* events that buffers did not take */
+	/* What it costs to keep events: quantiles with, by those of a control repetition without; 0: not known. */
+	double p50_ratio, p99_ratio;
 };
 
 /* 1: it was to be explained; 0: it was not; or a negative errno. Free in either case. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/series.h"
+#include "analysis/control.h"
 #include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
@@ -19,33 +19,6 @@ static const struct layout_series *latency_series(const struct layout_flow *f)
 		if (!strcmp(f->series[i].name, METRIC) && f->series[i].minus >= 0)
 			return &f->series[i];
 	return NULL;
-}
-
-static int open_control_column(const char *dir, const char *name, struct npy *out, struct err *e)
-{
-	char *path = fs_path("%s/%s.npy", dir, name);
-	int rc = npy_open(path, out, e);
-
-	free(path);
-	return rc;
-}
-
-static int read_stats(const char *dir, const struct layout_flow *f, const struct layout_series *s, struct stats *out,
-		      struct err *e)
-{
-	struct npy a = {0}, b = {0};
-	int rc = open_control_column(dir, f->columns[s->column], &a, e);
-
-	if (!rc)
-		rc = open_control_column(dir, f->columns[s->minus], &b, e);
-	if (!rc) {
-		struct span span = {a.data, b.data, a.count < b.count ? a.count : b.count};
-
-		rc = series_stats(s, &span, 1, 0, f->limit_ns, out, e);
-	}
-	npy_close(&a);
-	npy_close(&b);
-	return rc;
 }
 
 static json_int_t interference_median(const json_t *metric)
@@ -73,7 +46,7 @@ int interference_compute(const char *run_path, const struct layout_flow *f, cons
 
 	*out = NULL;
 	if (s && json_object_size(metrics) && !fs_is_missing(dir)) {
-		rc = read_stats(dir, f, s, &st, e);
+		rc = control_stats(dir, f, s, &st, e);
 		if (!rc)
 			*out = compare_medians(flows_key(f->name, METRIC, metric, sizeof(metric)), with,
 					       statistics_json(&st));

@@ -231,7 +231,7 @@ static void apply(struct builder *b, enum trace_kind kind, int64_t name)
 /* Events that have a moment rather than a begin and an end. */
 static void note_event(struct builder *b, enum trace_kind kind, int64_t time, int64_t value)
 {
-	if (kind == TRACE_FAULT)
+	if (kind == TRACE_FAULT && b->turn == TURN_OWN)
 		note_moment(&b->marks, time, time, plain_cause(b, CAUSE_FAULT));
 	else if (kind == TRACE_MACHINE_CHECK)
 		note_moment(&b->marks, time, time, plain_cause(b, CAUSE_MACHINE_CHECK));

@@ -87,13 +87,14 @@ static int cpu_of_thread(const struct endpoint *ep, const struct kernel_thread *
 static int start_threads(struct endpoint *ep, struct err *e)
 {
 	const struct kernel_thread *threads = ep->flow.kernel->threads;
+	const struct kernel_loops *loops = ep->trace.loops ? ep->trace.loops : ep->flow.loops;
 	int rc = 0;
 
 	ep->runners.counts_cycles = ep->flow.common.cycles;
 	ep->load = machine_load_now();
 	for (size_t i = 0; !rc && threads[i].name; i++)
 		if (threads[i].side == ep->role && flow_has_thread(&ep->flow, &threads[i], ep->control))
-			rc = runners_start(&ep->runners, ep->flow.loops->loop[i], cpu_of_thread(ep, &threads[i]), e);
+			rc = runners_start(&ep->runners, loops->loop[i], cpu_of_thread(ep, &threads[i]), e);
 	return rc;
 }
 
@@ -311,7 +312,7 @@ static void clean_up(struct endpoint *ep)
 	} else {
 		fs_remove_tree(ep->recorder.dir, NULL); /* a thread still uses the memory: only the names go */
 	}
-	endpoint_trace_close(ep);
+	endpoint_trace_close(ep, stopped);
 	json_decref(ep->device_before);
 	free(ep->keep_dir);
 	if (stopped)

@@ -8,6 +8,7 @@
 #include "common/fs.h"
 #include "common/sysroot.h"
 #include "endpoint/endpoint_state.h"
+#include "kernels/witness_list.h"
 #include "trace/trace.h"
 
 #define BUFFERS_MOST (256ll << 20) /* of all CPUs together */
@@ -68,10 +69,35 @@ static int do_without(struct endpoint *ep, const struct err *why, struct err *e)
 int endpoint_trace_open(struct endpoint *ep, struct err *e)
 {
 	struct err why = ERR_INIT;
+	int rc = 0;
 
-	if (ep->flow.common.explain == EXPLAIN_NO || !open_trace(ep, &why))
+	if (ep->flow.common.explain == EXPLAIN_NO)
 		return 0;
-	return do_without(ep, &why, e);
+	rc = open_trace(ep, &why);
+	if (!rc)
+		rc = witness_open(&ep->trace.witness, ep->numa_node, &why);
+	return rc ? do_without(ep, &why, e) : 0;
+}
+
+/* Gaps that matter: of a part of what makes a message late. */
+static int64_t least_gap(const struct endpoint *ep)
+{
+	const int64_t least_ns = 500, most_ns = 5000, part = ep->flow.common.limit / 8;
+
+	return clock_from_ns(&ep->conversion, part < least_ns ? least_ns : part > most_ns ? most_ns : part);
+}
+
+/* Who sleeps has no polls to look between. */
+static void use_witness(struct endpoint *ep)
+{
+	struct endpoint_trace *t = &ep->trace;
+
+	if (ep->cpu >= 0 && ep->flow.config.poll_recv == POLL_BUSY && ep->flow.config.poll_send == POLL_BUSY)
+		t->loops = witness_loops_find(ep->flow.kernel->name, ep->flow.transport->name);
+	if (!t->loops)
+		return;
+	witness_begin(&t->witness, least_gap(ep));
+	ep->worker.witness = t->witness;
 }
 
 int endpoint_trace_start(struct endpoint *ep, bool wanted, struct err *e)
@@ -80,9 +106,12 @@ int endpoint_trace_start(struct endpoint *ep, bool wanted, struct err *e)
 	struct err why = ERR_INIT;
 
 	t->is_on = wanted && ep->flow.common.explain != EXPLAIN_NO;
-	if (!t->is_on || !t->trace || !trace_start(t->trace, &why))
+	t->loops = NULL;
+	if (!t->is_on || *t->why)
 		return 0;
-	return do_without(ep, &why, e);
+	use_witness(ep);
+	t->stolen = stolen_read(ep->cpu);
+	return trace_start(t->trace, &why) ? do_without(ep, &why, e) : 0;
 }
 
 /* --- end --- */
@@ -102,6 +131,60 @@ static int read_trace(struct endpoint *ep, struct trace_names *names, json_t **a
 	return trace_read(ep->trace.trace, own, count, &ep->conversion, names, &ep->trace.words, about, e);
 }
 
+/* The witness' gaps into the kernel's events, which stay in order of time. */
+static int merge_gaps(struct endpoint *ep, json_t *about)
+{
+	const struct witness *w = &ep->worker.witness;
+	struct trace_words *words = &ep->trace.words, merged = {.most = 0};
+	size_t event = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < w->count; i++) {
+		const int64_t from = clock_to_ns(&ep->conversion, w->gaps[i].from),
+			      to = clock_to_ns(&ep->conversion, w->gaps[i].to);
+
+		for (; !rc && event < words->count && words->data[event * TRACE_WORDS] <= to; event++)
+			rc = trace_words_add(&merged, words->data + event * TRACE_WORDS);
+		if (!rc)
+			rc = trace_words_add(&merged, (int64_t[TRACE_WORDS]){to, ep->cpu, TRACE_GAP, -1, to - from});
+	}
+	for (; !rc && event < words->count; event++)
+		rc = trace_words_add(&merged, words->data + event * TRACE_WORDS);
+	trace_words_free(words);
+	*words = merged;
+	json_object_set_new(about, "gaps", json_true());
+	json_object_set_new(about, "gaps_missed", json_integer((json_int_t)w->missed));
+	return rc;
+}
+
+/* By how much a count rose; null where it is not known. */
+static json_t *risen(int64_t before, int64_t after)
+{
+	return before >= 0 && after >= before ? json_integer(after - before) : json_null();
+}
+
+static void note_stolen(const struct endpoint *ep, json_t *about)
+{
+	const struct stolen before = ep->trace.stolen, after = stolen_read(ep->cpu);
+
+	json_object_set_new(about, "steal_ms", risen(before.steal_ms, after.steal_ms));
+	json_object_set_new(about, "smis", risen(before.smis, after.smis));
+}
+
+static json_t *take_events(struct endpoint *ep, struct trace_names *names, struct err *why)
+{
+	json_t *about = NULL;
+	int rc = trace_stop(ep->trace.trace, why);
+
+	if (!rc)
+		rc = read_trace(ep, names, &about, why);
+	if (!rc && ep->trace.loops && merge_gaps(ep, about))
+		err_sys(why, -ENOMEM, "explain", "keep the gaps between polls");
+	if (about)
+		note_stolen(ep, about);
+	return about;
+}
+
 json_t *endpoint_trace_take(struct endpoint *ep)
 {
 	struct endpoint_trace *t = &ep->trace;
@@ -115,8 +198,8 @@ json_t *endpoint_trace_take(struct endpoint *ep)
 	trace_names_init(&names);
 	names.mask = t->mask;
 	snprintf(why.text, sizeof(why.text), "%s", t->why);
-	if (t->trace && !trace_stop(t->trace, &why))
-		read_trace(ep, &names, &about, &why);
+	if (!*t->why)
+		about = take_events(ep, &names, &why);
 	if (!about)
 		about = json_object();
 	trace_names_resolve(&names);
@@ -136,8 +219,10 @@ int endpoint_trace_send(const struct endpoint *ep)
 	return rc || !ep->trace.is_on ? rc : fs_write_fd(ep->out, "\n", 1);
 }
 
-void endpoint_trace_close(struct endpoint *ep)
+void endpoint_trace_close(struct endpoint *ep, bool stopped)
 {
 	trace_close(ep->trace.trace);
+	if (stopped)
+		witness_close(&ep->trace.witness);
 	trace_words_free(&ep->trace.words);
 }

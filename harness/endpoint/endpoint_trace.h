@@ -7,6 +7,9 @@
 
 #include <jansson.h>
 
+#include "instrument/stolen.h"
+#include "instrument/witness.h"
+#include "kernels/kernel.h"
 #include "trace/trace_events.h"
 
 struct endpoint;
@@ -19,6 +22,9 @@ struct endpoint_trace {
 	struct trace *trace;
 	char why[256]; /* it is not possible; "": it is, or was not tried */
 	struct trace_words words;
+	struct witness witness;		  /* while a repetition runs the worker has it */
+	const struct kernel_loops *loops; /* of this repetition, if others than the flow's */
+	struct stolen stolen;		  /* before it */
 };
 
 /* Make ready, where the point is to be explained; begin, where the repetition is. An error only where the point says that
@@ -31,6 +37,7 @@ int endpoint_trace_start(struct endpoint *ep, bool wanted, struct err *e);
 json_t *endpoint_trace_take(struct endpoint *ep);
 int endpoint_trace_send(const struct endpoint *ep);
 
-void endpoint_trace_close(struct endpoint *ep);
+/* `stopped`: no loop looks at its witness any more. */
+void endpoint_trace_close(struct endpoint *ep, bool stopped);
 
 #endif

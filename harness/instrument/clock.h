@@ -37,6 +37,15 @@ static inline int64_t clock_ticks_end(void)
 	return (int64_t)((uint64_t)hi << 32 | lo);
 }
 
+/* About now: nothing keeps it from being executed a little earlier or later. */
+static inline int64_t clock_ticks_now(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi)::"memory");
+	return (int64_t)((uint64_t)hi << 32 | lo);
+}
+
 static inline void cpu_relax(void)
 {
 	__asm__ volatile("pause" ::: "memory");
@@ -81,6 +90,13 @@ static inline int64_t clock_ticks_end(void)
 static inline void cpu_relax(void)
 {
 	__asm__ volatile("" ::: "memory");
+}
+#endif
+
+#if !defined(__x86_64__)
+static inline int64_t clock_ticks_now(void)
+{
+	return clock_ticks_begin();
 }
 #endif
 

@@ -15,6 +15,7 @@
 #include "instrument/clock.h"
 #include "instrument/counters.h"
 #include "instrument/recorder.h"
+#include "instrument/witness.h"
 #include "transports/transport.h"
 
 #define KERNEL_COLUMNS 8 /* of both sides together, at most */
@@ -87,6 +88,7 @@ struct worker {
 	    64) _Atomic uint32_t completed;   /* source, event mode: messages seen completed by the completion thread */
 	_Alignas(64) atomic_int restamp_stop; /* the source's loop has ended */
 	_Alignas(64) struct counters counters;
+	struct witness witness; /* of the loops of witness_list.h */
 };
 
 /* 0, or a negative errno (transport->ops->failure tells). */

@@ -17,12 +17,16 @@
 
 #include TRANSPORT_HOT
 
-#define PASTE2(a, b)   a##b
-#define PASTE(a, b)    PASTE2(a, b)
-#define T(function)    PASTE(TRANSPORT, _##function)
+#define PASTE2(a, b) a##b
+#define PASTE(a, b)  PASTE2(a, b)
+#define T(function)  PASTE(TRANSPORT, _##function)
+#ifdef WITNESS
+#define INSTANCE(name) PASTE(PASTE(name##_, TRANSPORT), _witness)
+#else
 #define INSTANCE(name) PASTE(name##_, TRANSPORT)
-#define ALWAYS	       static inline __attribute__((always_inline))
-#define likely(x)      __builtin_expect(!!(x), 1)
+#endif
+#define ALWAYS	  static inline __attribute__((always_inline))
+#define likely(x) __builtin_expect(!!(x), 1)
 
 /* A transport whose device stamps completions by itself says so in its hot header, and has these, too. */
 #ifndef TRANSPORT_STAMPS
@@ -169,6 +173,31 @@ ALWAYS bool T(fetched)(const struct TRANSPORT *t, uint32_t seq)
 
 #define IDLE_ROUNDS_TO_LOOK 256
 
+/*
+ * Loops that are compiled as witnesses (witness_list.h) look at the time in each round of a wait, and once for each message.
+ * In the others this is nothing.
+ */
+ALWAYS void witness_round(struct worker *w)
+{
+#ifdef WITNESS
+	witness_look(&w->witness);
+#else
+	(void)w;
+#endif
+}
+
+/* After a post, which may be a system call: that takes as long as it takes. */
+ALWAYS void witness_post(struct worker *w)
+{
+#if defined(WITNESS) && defined(TRANSPORT_POLL_IS_A_LOAD)
+	witness_look(&w->witness);
+#elif defined(WITNESS)
+	witness_skip(&w->witness);
+#else
+	(void)w;
+#endif
+}
+
 /* Choices of a sink that are its kernel's own: reception.h. */
 enum { RECEPTION_OWN = 8, RECEPTION_OWN2 = 16, RECEPTION_STAMPED = 32 /* the device stamps, too */ };
 
@@ -195,9 +224,10 @@ ALWAYS bool signals_next(struct signals *s)
  * for a moment; for any other a pause would only come between the arrival and the next poll. */
 ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
 {
-#ifdef TRANSPORT_POLL_IS_A_LOAD
+#if defined(TRANSPORT_POLL_IS_A_LOAD) && !defined(WITNESS)
 	cpu_relax();
 #endif
+	witness_round(w);
 	if (likely(++*rounds % IDLE_ROUNDS_TO_LOOK))
 		return false;
 	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);

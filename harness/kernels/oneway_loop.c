@@ -145,6 +145,7 @@ ALWAYS int oneway_run_source(struct worker *w, void *state, const unsigned choic
 			if (choices & SOURCE_WAKES)
 				T(wake_recv)(t);
 			t_subm[seq++] = stamp;
+			witness_post(w);
 			if (!sleeps) {
 				rc = oneway_reap(w, t, choices, &done);
 				if (!likely(rc >= 0))

@@ -105,6 +105,7 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 		if (mode != POLL_BUSY)
 			T(wake_recv)(t);
 		t_subm[seq] = stamp;
+		witness_post(w);
 		rc = pingpong_await_answer(w, t, mode, seq, stamp, stamp + lost_after);
 		if (rc < 0)
 			break;
@@ -121,6 +122,7 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 				break;
 			stamp = back;
 		}
+		witness_round(w);
 		seq++;
 		rc = pingpong_make_room(w, t, seq, &done);
 		if (rc)
@@ -213,6 +215,7 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 			T(wake_recv)(t);
 		if (mode == POLL_ADAPTIVE)
 			since = T(begin)(t);
+		witness_post(w);
 		rc = T(release)(t);
 		if (!likely(rc == 0))
 			break;

@@ -146,6 +146,14 @@ void point_free(struct point *p)
 
 /* --- questions --- */
 
+bool point_explains(const struct point *p)
+{
+	for (size_t i = 0; i < p->flow_count; i++)
+		if (p->flow[i].common.explain != EXPLAIN_NO)
+			return true;
+	return false;
+}
+
 bool point_has_flows(const struct point *p)
 {
 	return p->flow_count > 0 && *p->flow[0].name;

@@ -31,6 +31,9 @@ int point_cut_flows(char *text, const char **names, size_t *count, char *why, si
 int point_load(struct point *p, unsigned id, json_t *params, struct err *e);
 void point_free(struct point *p);
 
+/* Is what the kernel does to be kept, of a flow at least? */
+bool point_explains(const struct point *p);
+
 /* Has it flows with names? */
 bool point_has_flows(const struct point *p);
 

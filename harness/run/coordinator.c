@@ -116,6 +116,8 @@ static int run_repetitions(struct point_run *c, struct err *e)
 	rc = run_warm_up(c, e);
 	if (!rc && has_control(p))
 		rc = run_repetition(c, REPETITION_CONTROL, e);
+	if (!rc && point_explains(p))
+		rc = run_repetition(c, REPETITION_UNTRACED, e);
 	if (!rc) {
 		clock_link_open(&c->link, &c->session);
 		rc = clock_link_compare(&c->link);

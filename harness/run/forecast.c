@@ -79,12 +79,13 @@ struct forecast forecast_point(const struct point *p)
 {
 	const double starts = p->fresh ? (double)p->repetitions : 1;
 	struct forecast t = {.rest_s = POINT_S * starts};
+	const bool untraced = point_explains(p);
 	bool control = false;
 
 	for (size_t i = 0; i < p->flow_count; i++)
 		control |= kernel_has_control(p->flow[i].kernel, p->flow[i].kernel_settings);
 	forecast_add(&t, forecast_repetition(p, true), starts);
-	forecast_add(&t, forecast_repetition(p, false), (double)p->repetitions + control);
+	forecast_add(&t, forecast_repetition(p, false), (double)p->repetitions + control + untraced);
 	return t;
 }
 

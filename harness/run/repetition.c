@@ -379,6 +379,7 @@ char *repetition_dir(const struct session *s, const struct flow *f, long long nu
 			    number == REPETITION_CONTROL      ? "undisturbed"
 			    : number == REPETITION_WARM_UP    ? "warmup"
 			    : number == REPETITION_COMPARISON ? "comparison"
+			    : number == REPETITION_UNTRACED   ? "untraced"
 							      : name);
 }
 

@@ -48,14 +48,6 @@ int session_begin(struct session *s, const struct run_context *run, const struct
 	return fs_mkdirs(s->dir, e);
 }
 
-static bool session_explains(const struct session *s)
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (s->peer[i].flow->common.explain != EXPLAIN_NO)
-			return true;
-	return false;
-}
-
 /* An endpoint in good order cleans up by itself; one that is stuck gets no patience twice. All hear it at once. */
 void session_stop(struct session *s)
 {
@@ -70,7 +62,7 @@ void session_stop(struct session *s)
 	}
 	for (size_t i = 0; i < s->count; i += 2)
 		leftovers_remove(s->peer[i].flow_name);
-	if (session_explains(s))
+	if (point_explains(s->point))
 		trace_place_sweep(); /* of endpoints that were killed */
 }
 

@@ -35,7 +35,7 @@ trips() {
 		sets+=(--set "$s")
 	done
 	spec trips <<-'YAML'
-		settings: {kernel: pingpong, transport: shmem, messages: 20000000, duration: 60s, repetitions: 1, warmup: 100, limit: 20us, source_cpu: 0,
+		settings: {kernel: pingpong, transport: shmem, messages: 20000000, duration: 3s, repetitions: 1, warmup: 100, limit: 20us, source_cpu: 0,
 		           sink_cpu: 1, explain: 'yes'}
 	YAML
 	"$KBLAT" run trips.yaml --out "$T/runs" "${sets[@]}" >"$T/out" 2>"$T/err" 3>&- &
@@ -45,7 +45,7 @@ trips() {
 # The repetition has begun: both endpoints spin.
 await_trips() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1000; i++)); do
 		mapfile -t endpoints < <(leftovers)
 		if [ "${#endpoints[@]}" -eq 2 ] && compgen -G "$T/runs/*/points/0000/rep-00" >/dev/null; then
 			return
@@ -84,6 +84,10 @@ causes() {
 	assert_eq "$(causes 'max(p["time_ns"] for m in x["worst"] for p in m["sink"] if "preempted by disturb.py on the sink" in p["cause"]) > 1e6')" True
 	assert_eq "$(causes 'x["explained"] > 0')" True
 	assert_eq "$(own_instances)" ""
+	# Once it was measured without, first.
+	[ -s "$run_dir/points/0000/untraced/t_back.npy" ] && [ ! -e "$run_dir/points/0000/untraced/trace-sink.npy" ]
+	assert_eq "$(causes '0.1 < x["p50_ratio"] < 10')" True
+	assert_eq "$(json "$run_dir/points/0000/rep-00/trace-sink.json" 'd["gaps"], d["why"], d["lost"]')" "(True, '', {})"
 
 	run "$KBLAT" verify "$run_dir"
 	echo "$output"

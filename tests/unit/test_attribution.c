@@ -206,6 +206,15 @@ static void test_gaps(void)
 	gap(10000, 12000);
 	TIMELINE_IS(false, "10000-12000 page fault on the sink's CPU", "a fault is as long as the gap that it is in");
 	TIMELINE_IS(true, "", "who sleeps sees no gaps");
+
+	begin_events();
+	event(100, TRACE_OWN, NULL);
+	event(10000, TRACE_PREEMPTED, NULL);
+	event(10000, TRACE_TASK, "cc1");
+	event(11000, TRACE_FAULT, NULL);
+	event(12000, TRACE_OWN, NULL);
+	gap(9900, 12100);
+	TIMELINE_IS(false, "9900-12100 preempted by cc1 on the sink's CPU", "another task's fault is its own");
 }
 
 /* --- messages --- */

@@ -1,0 +1,18 @@
+/*
+ * What is known of time that was taken below the kernel: by the hypervisor (steal time), by firmware (system management
+ * interrupts, of Intel's processors, where the registers may be read).
+ */
+#ifndef KBLAT_INSTRUMENT_STOLEN_H
+#define KBLAT_INSTRUMENT_STOLEN_H
+
+#include <stdint.h>
+
+struct stolen {
+	int64_t steal_ms; /* since the boot, in the steps of the kernel's clock tick; -1: not known */
+	int64_t smis;	  /* since the boot; -1: not known */
+};
+
+/* Of a CPU. */
+struct stolen stolen_read(int cpu);
+
+#endif

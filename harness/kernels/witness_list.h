@@ -1,0 +1,16 @@
+/*
+ * The kernels and transports whose loops exist a second time, as witnesses of the time between two polls (explain): those
+ * that poll memory, so that a long time between two polls is nobody's work. The Makefile reads both lists, too.
+ */
+#ifndef KBLAT_KERNELS_WITNESS_LIST_H
+#define KBLAT_KERNELS_WITNESS_LIST_H
+
+#include "kernels/kernel.h"
+
+#define WITNESS_KERNELS(X)    X(oneway) X(pingpong)
+#define WITNESS_TRANSPORTS(X) X(verbs) X(shmem)
+
+/* The loops of a kernel over a transport that note gaps in worker->witness, or NULL if there are none. */
+const struct kernel_loops *witness_loops_find(const char *kernel, const char *transport);
+
+#endif
