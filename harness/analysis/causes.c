@@ -1,6 +1,8 @@
 #include "analysis/causes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/err.h"
 #include "common/json.h"
@@ -63,6 +65,21 @@ static json_t *causes_of_flow(const struct layout_flow *f, const struct rep *rep
 		causes = causes_json(&x);
 	explained_free(&x);
 	return causes;
+}
+
+bool causes_read_entry(const json_t *entry, struct cause *out)
+{
+	const char *class = json_text(entry, "class"), *side = json_text(entry, "side");
+	int i = 0;
+
+	while (i < CAUSE_CLASSES && strcmp(cause_keys[i], class) != 0)
+		i++;
+	*out = (struct cause){.class = (enum cause_class)i,
+			      .side = !strcmp(side, "source") ? 0
+				      : !strcmp(side, "sink") ? 1
+							      : CAUSE_NO_SIDE};
+	snprintf(out->name, sizeof(out->name), "%s", json_text(entry, "name"));
+	return i < CAUSE_CLASSES;
 }
 
 /* Keeping the events must not be what is measured. */

@@ -13,6 +13,9 @@ extern const struct block causes_block;
  * [{"class", "side", "name", "messages", "share", "time_p50_ns", "time_max_ns"}]}: a new object. */
 json_t *causes_json(const struct explained *x);
 
+/* An entry of its "causes": false if it is none that this version knows. */
+bool causes_read_entry(const json_t *entry, struct cause *out);
+
 /* What is to be said of it beside the numbers, added to `warnings`; a flow that was not to be explained has nothing. */
 void causes_warn(const json_t *causes, json_t *warnings);
 

@@ -6,6 +6,7 @@
 #include "common/fs.h"
 #include "report/figure_overlay.h"
 #include "report/html_answer.h"
+#include "report/html_causes.h"
 #include "report/html_claims.h"
 #include "report/html_machine.h"
 #include "report/html_notes.h"
@@ -194,8 +195,9 @@ static void write_end(const struct page *p)
 void run_page_write(const struct page *p)
 {
 	static void (*const sections[])(const struct page *) = {
-	    write_head,	    html_answers,     html_claims,   html_numbers, html_notes,	write_overview, write_kinds,
-	    write_overlays, write_histograms, html_machines, html_changes, html_repeat, html_specs,	write_end,
+	    write_head,	   html_answers,   html_claims, html_numbers,	html_causes,
+	    html_notes,	   write_overview, write_kinds, write_overlays, write_histograms,
+	    html_machines, html_changes,   html_repeat, html_specs,	write_end,
 	};
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)

@@ -98,6 +98,9 @@ causes() {
 	assert_contains "$output" "point 0: "
 	assert_contains "$output" "% explained"
 	assert_eq "$(grep -c "^  repetition 0, message " <<<"$output")" 1
+	"$KBLAT" report "$run_dir"
+	grep -q "<h2>Late messages</h2>" "$run_dir/derived/report.html"
+	grep -q "stopped by a signal\|preempted by" "$run_dir/derived/report.html"
 	run "$KBLAT" explain "$run_dir" 7
 	assert_eq "$status" 2
 	assert_contains "$output" "has no point 7"
@@ -158,4 +161,20 @@ causes() {
 	run "$KBLAT" explain "$run_dir" all
 	assert_eq "$status" 2
 	assert_contains "$output" "POINT must be the number of a point"
+}
+
+@test "noise: who takes time from a CPU is named" {
+	needs_tracefs
+	"$BATS_TEST_DIRNAME/disturb.py" task 1 3000 30 100 >/dev/null 3>&- &
+	disturber=$!
+	"$KBLAT" noise --cpus 1 --seconds 2 --json >noise.json
+	kill "$disturber" || true
+	cat noise.json
+	assert_eq "$(json noise.json '[c["cpu"] for c in d["cpus"]]')" "[1]"
+	assert_eq "$(json noise.json 'any(c["class"] == "task" and c["name"] == "disturb.py" and c["longest_ns"] > 1e6 and "shields" in c["advice"] for c in d["cpus"][0]["causes"])')" True
+	assert_eq "$(json noise.json '0 < d["cpus"][0]["taken_ns"] <= 1.01 * d["cpus"][0]["watched_ns"]')" True
+	assert_eq "$(own_instances)" ""
+	run "$KBLAT" noise --cpus none
+	assert_eq "$status" 2
+	assert_contains "$output" "--cpus: must be a list of CPUs"
 }

@@ -1,0 +1,138 @@
+#include <errno.h>
+#include <stdio.h>
+
+#include "commands/commands.h"
+#include "common/json.h"
+#include "common/units.h"
+#include "noise/cpu_noise.h"
+
+#define CAUSES_SHOWN 10 /* of a CPU */
+
+const struct cli_command cmd_noise_cli = {
+    .name = "noise",
+    .synopsis = "[--cpus LIST] [--seconds N] [--json]",
+    .summary = "say who takes how much time from which CPU, and what removes it",
+    .details =
+	"A thread spins on each of the CPUs and notes when it did not run; the kernel's events say who did instead. It "
+	"needs root, or rights on tracefs, and changes nothing. For each CPU: the causes, the most time first, how "
+	"often, "
+	"how long at most, and which knob of kbtune or boot parameter moves or removes it. docs/explain.md explains "
+	"the "
+	"causes.\n\n"
+	"Exit status 77: the kernel may not be traced here.",
+};
+
+struct noise_options {
+	const char *cpus;
+	long seconds;
+	bool json;
+};
+
+static int read_cpus(const char *text, struct cpulist *out, struct err *e)
+{
+	char why[128];
+	int rc;
+
+	if (!text) {
+		rc = cpulist_allowed(out);
+		return rc ? err_sys(e, rc, "this process", "read the CPU mask of") : 0;
+	}
+	if (cpulist_parse(text, out, why, sizeof(why)) || !cpulist_count(out))
+		return err_set(e, -EINVAL, STATUS_USAGE, "--cpus", NULL,
+			       "must be a list of CPUs such as 1 or 2-5,8, not '%.40s'", text);
+	return 0;
+}
+
+static void print_cpu(const struct cpu_noise *n, const struct cpu_noise_cpu *c)
+{
+	char longest[32], total[32], text[192];
+
+	printf("CPU %d: %.3f %% of %.1f s taken, %.0f times a second, %s at most%s\n", c->cpu,
+	       100.0 * (double)c->taken_ns / (double)c->watched_ns, (double)c->watched_ns / 1e9,
+	       (double)c->times * 1e9 / (double)c->watched_ns, unit_human_ns(c->longest_ns, longest, sizeof(longest)),
+	       c->complete ? "" : "; events were lost, so there was more");
+	if (c->count)
+		printf("  %9s  %8s  %9s  %s\n", "time", "times/s", "max", "cause");
+	for (size_t i = 0; i < c->count && i < CAUSES_SHOWN; i++) {
+		const struct cpu_noise_cause *one = &c->causes[i];
+		const struct cause *cause = &n->causes.list[one->cause];
+
+		printf("  %9s  %8.1f  %9s  %s\n", unit_human_ns(one->total_ns, total, sizeof(total)),
+		       (double)one->times * 1e9 / (double)c->watched_ns,
+		       unit_human_ns(one->longest_ns, longest, sizeof(longest)),
+		       cause_describe(cause, text, sizeof(text)));
+		if (*cpu_noise_advice(cause))
+			printf("  %32s  -> %s\n", "", cpu_noise_advice(cause));
+	}
+	if (c->count > CAUSES_SHOWN)
+		printf("  and %zu more\n", c->count - CAUSES_SHOWN);
+}
+
+static json_t *noise_json(const struct cpu_noise *n)
+{
+	json_t *cpus = json_array();
+
+	for (size_t i = 0; i < n->count; i++) {
+		const struct cpu_noise_cpu *c = &n->cpus[i];
+		json_t *causes = json_array();
+
+		for (size_t k = 0; k < c->count; k++) {
+			const struct cpu_noise_cause *one = &c->causes[k];
+			const struct cause *cause = &n->causes.list[one->cause];
+
+			json_array_append_new(
+			    causes, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "class", cause_keys[cause->class],
+					      "name", cause->name, "times", (json_int_t)one->times, "total_ns",
+					      (json_int_t)one->total_ns, "longest_ns", (json_int_t)one->longest_ns,
+					      "advice", cpu_noise_advice(cause)));
+		}
+		json_array_append_new(cpus, json_pack("{s:i, s:I, s:I, s:I, s:I, s:b, s:I, s:o}", "cpu", c->cpu,
+						      "watched_ns", (json_int_t)c->watched_ns, "taken_ns",
+						      (json_int_t)c->taken_ns, "longest_ns", (json_int_t)c->longest_ns,
+						      "times", (json_int_t)c->times, "complete", c->complete,
+						      "steal_ms", (json_int_t)c->steal_ms, "causes", causes));
+	}
+	return json_pack("{s:i, s:o}", "schema", 1, "cpus", cpus);
+}
+
+static void show_noise(const struct noise_options *o, struct err *e)
+{
+	struct cpulist cpus;
+	struct cpu_noise n;
+	json_t *json;
+
+	if (read_cpus(o->cpus, &cpus, e))
+		return;
+	if (!cpu_noise_watch(&cpus, (unsigned)o->seconds * 1000, &n, e)) {
+		if (o->json) {
+			json = noise_json(&n);
+			json_print(json, stdout);
+			json_decref(json);
+		}
+		for (size_t i = 0; !o->json && i < n.count; i++)
+			print_cpu(&n, &n.cpus[i]);
+	}
+	cpu_noise_free(&n);
+}
+
+enum status cmd_noise(int argc, char **argv, struct err *e)
+{
+	struct noise_options o = {.seconds = 5};
+	const struct cli_flag flags[] = {
+	    {"cpus", CLI_STRING, &o.cpus, "LIST", "such as 1 or 2-5,8 (all that this process may use)", 0, 0},
+	    {"seconds", CLI_INT, &o.seconds, "N", "how long (5)", 1, 3600},
+	    {"json", CLI_FLAG, &o.json, NULL, "an object: for each CPU its causes", 0, 0},
+	    {.name = NULL},
+	};
+	struct cli_list args;
+	bool help;
+
+	if (cli_parse(&cmd_noise_cli, flags, argc, argv, &args, &help, e) == 0) {
+		if (help)
+			cli_help("kblat", &cmd_noise_cli, flags, stdout);
+		else
+			show_noise(&o, e);
+	}
+	cli_list_free(&args);
+	return e->status;
+}
