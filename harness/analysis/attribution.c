@@ -83,7 +83,7 @@ static const struct cause_share *longest(const struct shares *s)
 }
 
 /* Were events lost, or is there nothing of a side, before the message was there? */
-static bool is_known(const struct attribution_input *in, int64_t to)
+static bool attribution_is_known(const struct attribution_input *in, int64_t to)
 {
 	for (unsigned k = 0; k < 2; k++)
 		if (in->side[k] && in->side[k]->known_until < to)
@@ -137,7 +137,8 @@ static struct late_message judge_late(const struct attribution_input *in, struct
 		m.time = most->time;
 		return m;
 	}
-	m.cause = cause_table_of(causes, is_known(in, m.to) ? CAUSE_UNEXPLAINED : CAUSE_NOT_KNOWN, CAUSE_NO_SIDE, "");
+	m.cause = cause_table_of(causes, attribution_is_known(in, m.to) ? CAUSE_UNEXPLAINED : CAUSE_NOT_KNOWN,
+				 CAUSE_NO_SIDE, "");
 	m.time = m.excess - m.covered;
 	judge_queue(in, causes, out, first, &m);
 	return m;
@@ -177,7 +178,7 @@ static void sample_typical(const struct attribution_input *in, struct attributio
 		const size_t i = (size_t)(random % in->span.count);
 		struct shares shares = {.count = 0};
 
-		if (!happened(&in->span, i) || is_late(in, i) || !is_known(in, in->span.a[i]))
+		if (!happened(&in->span, i) || is_late(in, i) || !attribution_is_known(in, in->span.a[i]))
 			continue;
 		cover(in->side, in->span.b[i], in->span.a[i], &shares);
 		out->typical++;

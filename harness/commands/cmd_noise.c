@@ -28,7 +28,7 @@ struct noise_options {
 	bool json;
 };
 
-static int read_cpus(const char *text, struct cpulist *out, struct err *e)
+static int noise_read_cpus(const char *text, struct cpulist *out, struct err *e)
 {
 	char why[128];
 	int rc;
@@ -101,7 +101,7 @@ static void show_noise(const struct noise_options *o, struct err *e)
 	struct cpu_noise n;
 	json_t *json;
 
-	if (read_cpus(o->cpus, &cpus, e))
+	if (noise_read_cpus(o->cpus, &cpus, e))
 		return;
 	if (!cpu_noise_watch(&cpus, (unsigned)o->seconds * 1000, &n, e)) {
 		if (o->json) {
