@@ -33,22 +33,23 @@ int endpoint_ticks(struct endpoint *ep, const json_t *order, json_t **reply, str
 
 /* --- state --- */
 
-/* A line that says what comes, the bytes, and the end of a line. A name that is not UTF-8 cannot be said: it is left out. */
-static int send_bytes(int out, const char *name, bool private, const char *data, size_t size)
+/* A line that says what comes, the bytes, and the end of a line. A name that is not UTF-8 cannot be said: it is left out.
+ */
+static void pack_bytes(FILE *out, const char *name, bool private, const char *data, size_t size)
 {
 	json_t *head = json_pack("{s:s, s:o, s:I, s:b}", "type", "file", "path", json_sprintf("/%s", name), "bytes",
 				 (json_int_t)size, "private", private);
-	int rc = head ? wire_send(out, head) : 0;
 
-	if (head && !rc)
-		rc = fs_write_fd(out, data, size);
-	if (head && !rc)
-		rc = fs_write_fd(out, "\n", 1);
+	if (head) {
+		json_dumpf(head, out, JSON_COMPACT);
+		fputc('\n', out);
+		fwrite(data, 1, size, out);
+		fputc('\n', out);
+	}
 	json_decref(head);
-	return rc;
 }
 
-static int send_file(const struct endpoint *ep, const char *dir, const char *name, struct err *e)
+static int pack_file(FILE *out, const char *dir, const char *name, struct err *e)
 {
 	char *path = fs_path("%s/%s", dir, name), *data = NULL;
 	size_t size = 0;
@@ -56,20 +57,20 @@ static int send_file(const struct endpoint *ep, const char *dir, const char *nam
 	int rc = stat(path, &st) ? err_sys(e, -errno, path, "read") : fs_read(path, FILE_MAX, &data, &size, e);
 
 	if (!rc)
-		rc = send_bytes(ep->out, name, !(st.st_mode & S_IROTH), data, size);
+		pack_bytes(out, name, !(st.st_mode & S_IROTH), data, size);
 	free(data);
 	free(path);
 	return rc;
 }
 
-static int send_files(const struct endpoint *ep, const char *dir, struct err *e)
+static int pack_files(FILE *out, const char *dir, struct err *e)
 {
 	char **files = NULL;
 	size_t count = 0;
 	int rc = fs_files(dir, &files, &count, e);
 
 	for (size_t i = 0; !rc && i < count; i++)
-		rc = send_file(ep, dir, files[i], e);
+		rc = pack_file(out, dir, files[i], e);
 	fs_files_free(files);
 	return rc;
 }
@@ -86,20 +87,38 @@ static int capture_into(const char *dir, bool mask, struct err *e)
 	return rc;
 }
 
-int endpoint_capture(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
+/* All of it as it is sent. It is in memory before a byte goes: whoever does not read, and ends this process, leaves no files behind. */
+static int pack_capture(bool mask, char **text, size_t *size, struct err *e)
 {
 	char dir[64];
+	FILE *out;
+	int rc;
+
+	snprintf(dir, sizeof(dir), "/dev/shm/kblat-%u-%d-stateXXXXXX", (unsigned)getuid(), (int)getpid());
+	if (!mkdtemp(dir))
+		return err_sys(e, -errno, dir, "create");
+	out = open_memstream(text, size);
+	rc = out ? capture_into(dir, mask, e) : err_sys(e, -ENOMEM, dir, "capture");
+	if (!rc)
+		rc = pack_files(out, dir, e);
+	if (out && fclose(out) && !rc)
+		rc = err_sys(e, -ENOMEM, dir, "read");
+	fs_remove_tree(dir, NULL);
+	return rc;
+}
+
+int endpoint_capture(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
+{
+	char *text = NULL;
+	size_t size = 0;
 	int rc;
 
 	if (ep->running)
 		return err_set(e, -EPROTO, STATUS_FAILED, "capture", NULL, "came out of turn");
-	snprintf(dir, sizeof(dir), "/dev/shm/kblat-%u-%d-stateXXXXXX", (unsigned)getuid(), (int)getpid());
-	if (!mkdtemp(dir))
-		return err_sys(e, -errno, dir, "create");
-	rc = capture_into(dir, json_is_true(json_object_get(order, "mask")), e);
+	rc = pack_capture(json_is_true(json_object_get(order, "mask")), &text, &size, e);
 	if (!rc)
-		rc = send_files(ep, dir, e);
-	fs_remove_tree(dir, NULL);
+		rc = fs_write_fd(ep->out, text, size);
+	free(text);
 	if (!rc)
 		*reply = json_pack("{s:s}", "type", "captured");
 	return rc;

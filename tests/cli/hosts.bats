@@ -114,7 +114,8 @@ two_hosts() {
 	[[ $output != *"common clock"* ]]
 }
 
-@test "what another host sends as its state stays below its folder" {
+@test "what another host sends as its state stays below its folder, and nothing of it in /dev/shm" {
+	touch before-shm
 	for change in '"/proc/uptime" "/../../../evil"' '"/proc/uptime" "/etc/../../evil"' '"bytes": "bytes":9999'; do
 		read -r before after <<<"$change"
 		run timeout 100 "$KBLAT" run y.yaml --out runs --set repetitions=1 --sink "$FAR ../evil '$before' '$after' --"
@@ -123,6 +124,7 @@ two_hosts() {
 		[ -z "$(find . -name 'evil*')" ]
 		assert_eq "$(ls -A "$run_dir/state" | wc -l)" 2
 	done
+	[ -z "$(shm_files)" ]
 }
 
 @test "masked: other hosts have numbers, in names and in what they send" {
