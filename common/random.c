@@ -15,3 +15,12 @@ int random_hex(char *text, size_t digits)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 	return rc;
 }
+
+uint64_t random_below(uint64_t *state, uint64_t n)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint64_t)((unsigned __int128)(z ^ z >> 31) * n >> 64);
+}

@@ -7,11 +7,13 @@
 #include "analysis/fairness.h"
 #include "analysis/overhead.h"
 #include "analysis/pacing.h"
+#include "analysis/pattern.h"
 #include "analysis/processor.h"
 #include "analysis/storing.h"
 
-const struct block *const blocks[] = {&pacing_block,	&storing_block,	 &bandwidth_block, &overhead_block,
-				      &processor_block, &fairness_block, &causes_block,	   NULL};
+const struct block *const blocks[] = {&pacing_block,   &storing_block,	 &bandwidth_block,
+				      &overhead_block, &processor_block, &fairness_block,
+				      &causes_block,   &pattern_block,	 NULL};
 
 const struct block *block_find(const char *name)
 {

@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/random.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_needed.h"
 #include "compare/compare_perm.h"
@@ -64,7 +65,7 @@ static void copy_free(struct compare_join *j)
 static void shuffle(size_t *order, size_t n, uint64_t *state)
 {
 	for (size_t i = n; i > 1; i--) {
-		size_t k = perm_random(state, i), last = order[i - 1];
+		size_t k = random_below(state, i), last = order[i - 1];
 
 		order[i - 1] = order[k];
 		order[k] = last;

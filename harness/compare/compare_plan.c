@@ -5,18 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/random.h"
+
 #define LINE_UNITS     12
 #define PARABOLA_UNITS 16
 #define ALTERNATED     0.2 /* of arms one after the other the distance is 1 */
-
-uint64_t perm_random(uint64_t *state, uint64_t n)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint64_t)((unsigned __int128)(z ^ z >> 31) * n >> 64);
-}
 
 /* How many relabellings there are, or a number above any limit. */
 static double all_ways(size_t base, size_t with, bool pairs)
@@ -104,10 +97,10 @@ static void draw(struct perm_plan *p, size_t row, const uint8_t *real, uint64_t 
 
 	memcpy(labels, real, sizeof(labels));
 	for (size_t i = 0; p->pairs && i < p->base; i++)
-		if (perm_random(state, 2))
+		if (random_below(state, 2))
 			turn_pair(labels, p->base, i);
 	for (size_t i = p->base + p->with; !p->pairs && i > 1; i--) {
-		size_t k = perm_random(state, i);
+		size_t k = random_below(state, i);
 		uint8_t label = labels[i - 1];
 
 		labels[i - 1] = labels[k];

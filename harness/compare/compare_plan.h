@@ -49,7 +49,4 @@ double perm_least_p(size_t base, size_t with, bool pairs);
 /* The bits of a relabelling, `bytes` long. */
 const uint8_t *perm_row(const struct perm_plan *p, size_t i);
 
-/* A sequence of seeded random numbers below `n`: SplitMix64 (Steele, Lea and Flood 2014). */
-uint64_t perm_random(uint64_t *state, uint64_t n);
-
 #endif

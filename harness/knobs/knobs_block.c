@@ -14,6 +14,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/random.h"
 #include "compare/compare_plan.h"
 #include "knobs/knobs_arms.h"
 #include "run/channel.h"
@@ -74,7 +75,7 @@ static void plan_block(struct knobs *k, const char *stage, const json_t *arms, s
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
 	for (size_t i = n; i > 1; i--) {
-		size_t other = perm_random(&state, i), kept = order[i - 1];
+		size_t other = random_below(&state, i), kept = order[i - 1];
 
 		order[i - 1] = order[other];
 		order[other] = kept;

@@ -10,9 +10,11 @@
 #include "common/cpulist.h"
 #include "common/err.h"
 #include "common/npy.h"
+#include "common/random.h"
 #include "instrument/device_clock.h"
 #include "transports/payload.h"
 #include "transports/scripted_hot.h"
+#include "transports/scripted_pattern.h"
 
 static const char *const fault_names[] = {"none", "page_fault", "switch", "overflow", "bad_completion", "bad_payload",
 					  "die",  "exit",	"hang",	  "nonsense", "open",		NULL};
@@ -25,6 +27,8 @@ static const struct opt scripted_options[] = {
     {"delay", OPT_TIME, FIELD(delay), "1us", 0, 1000000000, NULL, "latency of a message"},
     {"jitter", OPT_TIME, FIELD(jitter), "0ns", 0, 1000000000, NULL,
      "added to and taken from the latency of every other message"},
+    {"noise", OPT_TIME, FIELD(noise), "0ns", 0, 1000000000, NULL,
+     "added to the latency of each message: by chance between so much less and so much more, the same in every run"},
     {"comp_delay", OPT_TIME, FIELD(comp_delay), "2us", 0, 1000000000, NULL, "submission to send completion"},
     {"poll_delay", OPT_TIME, FIELD(poll_delay), "0ns", 0, 1000000000, NULL,
      "with t_hw: the device has stamped a completion so long before it is polled"},
@@ -36,6 +40,10 @@ static const struct opt scripted_options[] = {
     {"overwrite", OPT_LIST, FIELD(overwrite), "", 0, 0, NULL,
      "with t_send: messages whose payload the next one's has overwritten when it is read"},
     {"delayed_by", OPT_TIME, FIELD(delayed_by), "25us", 0, 10000000000, NULL, "how much longer"},
+    {"pattern", OPT_STR, FIELD(pattern), "", 0, 0, NULL,
+     "PERIOD:PHASES:TIME, several with blanks between them, such as 32:31-32:4us: of every 32 messages the 31st and "
+     "the "
+     "32nd take 4 us longer"},
     {"stall", OPT_LIST, FIELD(stall), "", 0, 0, NULL, "steps that the pacer comes to late (kernel rate)"},
     {"stall_by", OPT_TIME, FIELD(stall_by), "25us", 1, 10000000000, NULL, "how late"},
     {"reliable", OPT_BOOL, FIELD(reliable), "yes", 0, 0, NULL, "does a loss invalidate the result"},
@@ -56,12 +64,21 @@ static bool is_listed(const struct cpulist *list, uint32_t seq)
 	return seq < CPULIST_MAX && cpulist_has(list, seq);
 }
 
+/* From -noise to +noise, for each message another, always the same. */
+static int64_t noise_of(const struct scripted_settings *s, uint32_t seq)
+{
+	uint64_t state = seq;
+
+	return s->noise ? (int64_t)random_below(&state, 2 * (uint64_t)s->noise + 1) - s->noise : 0;
+}
+
 int64_t scripted_delay(const struct scripted_settings *s, uint32_t seq)
 {
 	struct cpulist delayed;
 
 	cpulist_parse(s->delayed, &delayed, NULL, 0);
-	return s->delay + (seq % 2 ? -s->jitter : s->jitter) + (is_listed(&delayed, seq) ? s->delayed_by : 0);
+	return s->delay + (seq % 2 ? -s->jitter : s->jitter) + noise_of(s, seq) +
+	       (is_listed(&delayed, seq) ? s->delayed_by : 0) + scripted_pattern_delay(s->pattern, seq);
 }
 
 static int by_time(const void *a, const void *b)
@@ -212,10 +229,12 @@ static int scripted_check(const void *settings, const struct transport_config *c
 		snprintf(why, why_size, "overwrite is about stamps in the payload; use t_send");
 		return -EINVAL;
 	}
-	if (s->jitter <= s->delay)
-		return 0;
-	snprintf(why, why_size, "jitter is larger than delay: a message would arrive before it is sent");
-	return -EINVAL;
+	if (s->jitter + s->noise > s->delay) {
+		snprintf(why, why_size, "%s larger than delay: a message would arrive before it is sent",
+			 s->noise ? "jitter and noise together are" : "jitter is");
+		return -EINVAL;
+	}
+	return scripted_pattern_check(s->pattern, why, why_size);
 }
 
 static void scripted_close(struct transport *transport)

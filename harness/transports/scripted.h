@@ -5,7 +5,7 @@
  *
  * Truth: message i is submitted at i * interval (+ pauses), completes comp_delay later and arrives after `delay` +
  * jitter(i), where jitter alternates +jitter, -jitter; messages in `delayed` take `delayed_by` longer, those in `lose` never
- * arrive, those in `duplicate` arrive twice. The sink sees arrivals in order of time. Both sides derive all of it from
+ * arrive, those in `duplicate` arrive twice; `noise` and `pattern` add to every message what the settings alone say. The sink sees arrivals in order of time. Both sides derive all of it from
  * the settings; nothing passes between them.
  *
  * With the kernel `rate` the pacer says when a message is submitted: step i is due at (i + 1) / rate; at the steps in `stall` the pacer wakes up
@@ -42,11 +42,11 @@ enum scripted_fault {
 };
 
 struct scripted_settings {
-	int64_t interval, delay, jitter, comp_delay, poll_delay, read_delay, delayed_by, fault_at;
+	int64_t interval, delay, jitter, noise, comp_delay, poll_delay, read_delay, delayed_by, fault_at;
 	int fault, fault_side;
 	bool reliable;
 	char lose[OPT_STR_MAX], duplicate[OPT_STR_MAX], delayed[OPT_STR_MAX], overwrite[OPT_STR_MAX];
-	char stall[OPT_STR_MAX];
+	char stall[OPT_STR_MAX], pattern[OPT_STR_MAX];
 	int64_t stall_by;
 	struct schedule schedule; /* the kernel's, set by open(): needed to derive the truth */
 };

@@ -15,6 +15,7 @@
 #include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/random.h"
 #include "compare/compare_answer.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_looks.h"
@@ -52,7 +53,7 @@ static const struct synthetic synthetic_usual = {
 
 static double synthetic_uniform(uint64_t *state)
 {
-	return ((double)perm_random(state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
+	return ((double)random_below(state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
 }
 
 /* Marsaglia's polar method (1964), one at a time. */

@@ -1,6 +1,7 @@
 /* Changes of a level, against a search of all segmentations, and on sequences whose truth is known. */
 #include <math.h>
 
+#include "common/random.h"
 #include "compare/changepoint.h"
 #include "compare/compare_perm.h"
 #include "tests/unit/tap.h"
@@ -9,8 +10,8 @@ static uint64_t state = 99;
 
 static double normal(void)
 {
-	double a = ((double)perm_random(&state, 1 << 30) + 0.5) / (1 << 30);
-	double b = ((double)perm_random(&state, 1 << 30) + 0.5) / (1 << 30);
+	double a = ((double)random_below(&state, 1 << 30) + 0.5) / (1 << 30);
+	double b = ((double)random_below(&state, 1 << 30) + 0.5) / (1 << 30);
 
 	return sqrt(-2 * log(a)) * cos(2 * M_PI * b);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/random.h"
 #include "compare/compare_boots.h"
 #include "compare/compare_perm.h"
 #include "tests/unit/tap.h"
@@ -11,7 +12,7 @@ static uint64_t state = 20260711;
 
 static double uniform(void)
 {
-	return ((double)perm_random(&state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
+	return ((double)random_below(&state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
 }
 
 static double normal(void)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/random.h"
 #include "compare/compare_judge.h"
 #include "knobs/knobs_joint.h"
 #include "tests/unit/tap.h"
@@ -23,7 +24,7 @@ struct truth {
 
 static double uniform(uint64_t *state)
 {
-	return ((double)perm_random(state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
+	return ((double)random_below(state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
 }
 
 /* Of twelve: close enough to normal for what is tested by relabelling. */

@@ -1,0 +1,187 @@
+#include "analysis/period_score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/fourier.h"
+#include "analysis/order.h"
+#include "analysis/whitening.h"
+#include "common/npy.h"
+#include "common/or_abort.h"
+
+/* --- ranks --- */
+
+struct ranking {
+	uint32_t order[PERIOD_PIECE], spare[PERIOD_PIECE];
+};
+
+/* Equal values share the mean of their ranks. */
+static void rank_values(struct ranking *r, const int64_t *values, size_t count, double *ranks)
+{
+	order_of(values, count, r->order, r->spare);
+	for (size_t i = 0, next; i < count; i = next) {
+		for (next = i; next < count && values[r->order[next]] == values[r->order[i]]; next++)
+			;
+		for (size_t k = i; k < next; k++)
+			ranks[r->order[k]] = (double)(i + next - 1) / 2;
+	}
+}
+
+/* To mean 0 and variance 1 over the entries that are there; all 0 where they are alike. */
+static void standardise(const int64_t *values, size_t count, double *ranks)
+{
+	double sum = 0, squares = 0, mean, scale;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (values[i] != NEVER) {
+			sum += ranks[i];
+			n++;
+		}
+	mean = n ? sum / (double)n : 0;
+	for (size_t i = 0; i < count; i++) {
+		ranks[i] = values[i] == NEVER ? 0 : ranks[i] - mean;
+		squares += ranks[i] * ranks[i];
+	}
+	scale = squares > 0 ? sqrt((double)n / squares) : 0;
+	for (size_t i = 0; i < count; i++)
+		ranks[i] *= scale;
+}
+
+static size_t pieces_of(size_t count)
+{
+	return (count + PERIOD_PIECE - 1) / PERIOD_PIECE;
+}
+
+static void add_piece(struct period_pieces *p, struct ranking *r, const int64_t *values, size_t count)
+{
+	double *ranks = p->held + p->entries;
+
+	rank_values(r, values, count, ranks);
+	standardise(values, count, ranks);
+	p->list[p->count++] = (struct period_piece){ranks, count};
+	p->entries += count;
+	p->shortest = p->count == 1 || count < p->shortest ? count : p->shortest;
+	p->longest = count > p->longest ? count : p->longest;
+}
+
+void period_pieces(const struct period_sequence *sequences, size_t count, struct period_pieces *out)
+{
+	struct ranking *r = or_abort(malloc(sizeof(*r)));
+	size_t entries = 0, pieces = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		entries += sequences[i].count;
+		pieces += pieces_of(sequences[i].count);
+	}
+	*out = (struct period_pieces){
+	    .list = or_abort(calloc(pieces + 1, sizeof(*out->list))),
+	    .held = or_abort(calloc(entries + 1, sizeof(double))),
+	};
+	for (size_t i = 0; i < count; i++) {
+		const size_t all = sequences[i].count, n = pieces_of(all);
+
+		for (size_t k = 0; k < n; k++)
+			add_piece(out, r, sequences[i].values + all * k / n, all * (k + 1) / n - all * k / n);
+	}
+	free(r);
+}
+
+void period_pieces_free(struct period_pieces *p)
+{
+	free(p->list);
+	free(p->held);
+}
+
+/* --- scores --- */
+
+/* Two pieces at once, as real and imaginary part; shorter ones are filled up with 0. */
+static void load_piece(const struct period_pieces *pieces, size_t index, double *to, size_t size)
+{
+	const struct period_piece *p = index < pieces->count ? &pieces->list[index] : NULL;
+	const size_t count = p ? p->count : 0;
+	const double scale = count ? 1 / sqrt((double)count) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		to[i] = p->ranks[i] * scale;
+	memset(to + count, 0, (size - count) * sizeof(*to));
+}
+
+/* The power spectra of all pieces, each over its length. */
+static void sum_spectra(const struct period_pieces *pieces, struct fourier *f, double *power)
+{
+	for (size_t i = 0; i < pieces->count; i += 2) {
+		load_piece(pieces, i, f->real, f->size);
+		load_piece(pieces, i + 1, f->imag, f->size);
+		fourier_transform(f);
+		/* Of x + y sqrt(-1): the cross terms of k and -k cancel out. */
+		for (size_t k = 0; k < f->size; k++)
+			power[k] += f->real[k] * f->real[k] + f->imag[k] * f->imag[k];
+	}
+	for (size_t k = 0; k <= f->size / 2; k++) {
+		const size_t other = (f->size - k) % f->size;
+
+		power[k] = power[other] = (power[k] + power[other]) / 2;
+	}
+}
+
+/* The sums of a fold by P, squared and added up, are the autocorrelation at 0, P, 2 P, … */
+static double sum_fold(const double *autocorrelation, unsigned period, size_t longest)
+{
+	double sum = autocorrelation[0];
+
+	for (size_t lag = period; lag < longest; lag += period)
+		sum += 2 * autocorrelation[lag];
+	return sum * period;
+}
+
+/* Of all periods, from a power spectrum. */
+static void sum_folds(struct fourier *f, const double *power, size_t longest, unsigned most, double *explained)
+{
+	memcpy(f->real, power, f->size * sizeof(*power));
+	memset(f->imag, 0, f->size * sizeof(*power));
+	fourier_transform(f);
+	for (unsigned p = 2; p <= most; p++)
+		explained[p] = sum_fold(f->real, p, longest) / (double)f->size;
+}
+
+static size_t size_for(size_t longest)
+{
+	size_t size = 1;
+
+	/* Twice as long, so that the end does not meet the beginning. */
+	while (size < 2 * longest)
+		size *= 2;
+	return size;
+}
+
+void period_score(const struct period_pieces *pieces, struct period_scores *out)
+{
+	const size_t most = pieces->count ? pieces->shortest / PERIOD_CYCLES : 0;
+	struct fourier f;
+	double *power;
+
+	out->most = most > PERIOD_MAX ? PERIOD_MAX : most < 2 ? 0 : (unsigned)most;
+	out->entries = (double)pieces->entries;
+	if (!out->most)
+		return;
+	fourier_init(&f, size_for(pieces->longest));
+
+	power = or_abort(calloc(f.size, sizeof(*power)));
+	sum_spectra(pieces, &f, power);
+	sum_folds(&f, power, pieces->longest, out->most, out->explained);
+	whitening_divide(power, f.size);
+	sum_folds(&f, power, pieces->longest, out->most, out->in_white);
+	for (unsigned p = 2; p <= out->most; p++)
+		out->freedom[p] = (double)pieces->count * (p - 1);
+	free(power);
+	fourier_free(&f);
+}
+
+double period_evidence(double explained, double freedom)
+{
+	if (explained <= freedom || freedom <= 0)
+		return 0;
+	return (explained - freedom - freedom * log(explained / freedom)) / 2;
+}
