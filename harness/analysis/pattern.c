@@ -28,9 +28,9 @@ void pattern_sequence(const struct layout_series *s, const struct rep *r, struct
 /* --- JSON --- */
 
 /* To so many digits: the last bits of a sum may differ from one compiler's to another's. */
-static json_t *rounded(double value, double unit)
+static json_t *with_digits(double value, double parts)
 {
-	return json_real(round(value / unit) * unit);
+	return json_real(round(value * parts) / parts);
 }
 
 static json_t *reps_json(const struct rep *reps, size_t count, const struct period_level *level)
@@ -53,7 +53,7 @@ static void add_slowest(json_t *block, const struct pattern_group *g)
 static json_t *level_json(const struct period_level *level, const struct pattern_phases *p)
 {
 	return json_pack("{s:I, s:o, s:o, s:o}", "period", (json_int_t)level->fold.period, "strength",
-			 rounded(level->strength, 1e-4), "high", pattern_phases_json(p, 1), "low",
+			 with_digits(level->strength, 1e4), "high", pattern_phases_json(p, 1), "low",
 			 pattern_phases_json(p, -1));
 }
 
@@ -92,8 +92,8 @@ static json_t *found_json(const struct layout_series *s, const struct periods *f
 	json_t *block = json_pack("{s:s, s:n, s:f, s:n, s:n, s:n, s:n, s:[], s:[], s:[], s:I, s:I, s:o, s:o, s:i, s:i}",
 				  "series", s->name, "period", "strength", 0.0, "base_ns", "high_ns", "high_first",
 				  "high_last", "high", "low", "nested", "entries", (json_int_t)found->entries,
-				  "longest", (json_int_t)found->longest, "evidence", rounded(found->evidence, 0.1),
-				  "threshold", found->threshold > 0 ? rounded(found->threshold, 0.1) : json_null(),
+				  "longest", (json_int_t)found->longest, "evidence", with_digits(found->evidence, 10),
+				  "threshold", found->threshold > 0 ? with_digits(found->threshold, 10) : json_null(),
 				  "shuffles", PERIOD_SHUFFLES, "seed", PERIOD_SEED);
 
 	if (found->count)
@@ -155,30 +155,18 @@ static const struct block_statistic pattern_statistics[] = {
     {.key = "period",
      .label = "period",
      .measure = MEASURE_COUNT,
-     .in_csv = true,
      .shown = SHOWN_TABLE | SHOWN_REPORT,
      .help = "after how many messages the latencies repeat; none: they do not"},
     {.key = "strength",
      .label = "% by period",
      .measure = MEASURE_SHARE,
-     .in_csv = true,
      .help = "share of the variance of the latencies' ranks that the period explains; 0 without one"},
-    {.key = "base_ns",
-     .label = "base",
-     .measure = MEASURE_SERIES,
-     .in_csv = true,
-     .help = "the median of most phases of the period"},
-    {.key = "high_ns",
-     .label = "high",
-     .measure = MEASURE_SERIES,
-     .in_csv = true,
-     .help = "the median of its slowest phases"},
+    {.key = "base_ns", .label = "base", .measure = MEASURE_SERIES, .help = "the median of most phases of the period"},
+    {.key = "high_ns", .label = "high", .measure = MEASURE_SERIES, .help = "the median of its slowest phases"},
     {.key = "high_first",
      .label = "from phase",
      .measure = MEASURE_COUNT,
-     .in_csv = true,
      .help = "the first of these phases, which count from 1"},
-    {.key = "high_last", .label = "to phase", .measure = MEASURE_COUNT, .in_csv = true, .help = "the last of them"},
     {.key = NULL},
 };
 

@@ -23,7 +23,7 @@ static int farthest_first(const void *a, const void *b)
 	return dx != dy ? (dx < dy ? 1 : -1) : (x->phase > y->phase) - (x->phase < y->phase);
 }
 
-static int rising(const void *a, const void *b)
+static int compare_phases(const void *a, const void *b)
 {
 	const unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
 
@@ -49,7 +49,7 @@ static void add_group(struct pattern_phases *out, int side, struct standing *s, 
 	    .out = side, .p50 = s[(count - 1) / 2].p50, .count = (unsigned)count, .phase = phases};
 	for (size_t i = 0; i < count; i++)
 		phases[i] = s[i].phase;
-	qsort(phases, count, sizeof(*phases), rising);
+	qsort(phases, count, sizeof(*phases), compare_phases);
 	g->first = phases[0];
 	g->last = phases[count - 1];
 }

@@ -17,7 +17,7 @@ _Static_assert(SHUFFLED >= PERIOD_CYCLES * PERIOD_MAX, "shuffled values do not h
 /* --- what chance makes of it --- */
 
 /* The first of `piece` become as many of all of it by chance. */
-static void shuffle(struct period_piece *piece, size_t count, uint64_t *seed)
+static void shuffle_ranks(struct period_piece *piece, size_t count, uint64_t *seed)
 {
 	for (size_t i = 0; i < count; i++) {
 		const size_t k = i + random_below(seed, piece->count - i);
@@ -48,7 +48,7 @@ static double shuffled_evidence(const struct period_pieces *pieces, uint64_t *se
 	some.count = pieces->count > 2 ? 2 : pieces->count;
 	some.shortest = some.longest = pieces->shortest < SHUFFLED ? pieces->shortest : SHUFFLED;
 	for (size_t i = 0; i < some.count; i++) {
-		shuffle(&pieces->list[i], some.longest, seed);
+		shuffle_ranks(&pieces->list[i], some.longest, seed);
 		list[i] = (struct period_piece){pieces->list[i].ranks, some.longest};
 	}
 	period_score(&some, s);

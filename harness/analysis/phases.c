@@ -88,7 +88,7 @@ static int64_t at_rank(const int64_t *sorted, size_t n, double p)
 	return n ? sorted[rank < 1 ? 0 : (size_t)rank - 1] : 0;
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
@@ -105,7 +105,7 @@ static double median_of_phases(const struct phases *p, double (*number)(const st
 	for (unsigned i = 0; i < p->period; i++)
 		if (p->phase[i].n)
 			all[n++] = number(&p->phase[i], arg ? (const double *)arg + i : NULL);
-	qsort(all, n, sizeof(*all), by_value);
+	qsort(all, n, sizeof(*all), compare_numbers);
 	median = n ? all[(n - 1) / 2] : 0;
 	free(all);
 	return median;

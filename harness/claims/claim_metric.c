@@ -64,9 +64,13 @@ enum over_reps claim_metric_over_reps(const struct claim_metric *m)
 
 enum unit claim_metric_unit(const struct claim_metric *m)
 {
+	const bool of_block = block_find(flows_bare_key(m->of));
 	char name[64];
 
-	return claim_metric_measure(m) == MEASURE_SERIES ? param_name_unit(m->of, name, sizeof(name)) : UNIT_ONE;
+	/* The name has it: "lat_ns.p50", "pattern.base_ns". */
+	return claim_metric_measure(m) == MEASURE_SERIES
+		   ? param_name_unit(of_block ? m->statistic : m->of, name, sizeof(name))
+		   : UNIT_ONE;
 }
 
 /* --- what is wrong with one --- */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/pattern_text.h"
 #include "analysis/summary.h"
 #include "analysis/summary_table.h"
 #include "commands/commands.h"
@@ -11,7 +12,7 @@
 
 const struct cli_command cmd_summary_cli = {
     .name = "summary",
-    .synopsis = "RUN... [--json]",
+    .synopsis = "RUN... [--pattern] [--json]",
     .summary = "show the numbers of one or several runs",
     .details = "One row a point, with the settings in which points differ; latencies are of the first metric, in "
 	       "microseconds. A point whose "
@@ -21,7 +22,12 @@ const struct cli_command cmd_summary_cli = {
     .max_args = 64,
 };
 
-static int get_summary(const char *path, json_t **summary, struct err *e)
+struct choices {
+	bool json, pattern;
+};
+
+/* A run of a version before has no periods in its summary: it is made again from the columns. */
+static int get_summary(const char *path, bool pattern, json_t **summary, struct err *e)
 {
 	struct run run;
 	int rc = run_open(path, &run, e);
@@ -30,7 +36,7 @@ static int get_summary(const char *path, json_t **summary, struct err *e)
 		return rc;
 	if (!run.sealed)
 		fprintf(stderr, "kblat: %s: not sealed: summarised from what is there\n", path);
-	*summary = summary_of_run(&run, e);
+	*summary = pattern ? summary_build(run.path, run.run, run.resolved, e) : summary_of_run(&run, e);
 	run_close(&run);
 	return *summary ? 0 : -EINVAL;
 }
@@ -46,17 +52,21 @@ static void print_summaries_json(json_t **summaries, size_t count)
 	json_decref(all);
 }
 
-static enum status show_summaries(const struct cli_list *args, bool json, struct err *e)
+static enum status show_summaries(const struct cli_list *args, const struct choices *choices, struct err *e)
 {
 	json_t **summaries = calloc(args->count, sizeof(*summaries));
 	int rc = summaries ? 0 : err_sys(e, -ENOMEM, NULL, "summarise");
 
 	for (size_t i = 0; !rc && i < args->count; i++)
-		rc = get_summary(args->items[i], &summaries[i], e);
-	if (!rc && json)
+		rc = get_summary(args->items[i], choices->pattern, &summaries[i], e);
+	if (!rc && choices->json)
 		print_summaries_json(summaries, args->count);
 	else if (!rc)
 		summary_table((const json_t *const *)summaries, args->count, stdout);
+	for (size_t i = 0; !rc && !choices->json && choices->pattern && i < args->count; i++) {
+		printf("\n");
+		pattern_text(summaries[i], stdout);
+	}
 	for (size_t i = 0; summaries && i < args->count; i++)
 		json_decref(summaries[i]);
 	free(summaries);
@@ -65,9 +75,12 @@ static enum status show_summaries(const struct cli_list *args, bool json, struct
 
 enum status cmd_summary(int argc, char **argv, struct err *e)
 {
-	bool json = false, help;
+	struct choices choices = {0};
+	bool help;
 	const struct cli_flag flags[] = {
-	    {"json", CLI_FLAG, &json, NULL, "print summary.json (of several runs: an array of them)", 0, 0},
+	    {"json", CLI_FLAG, &choices.json, NULL, "print summary.json (of several runs: an array of them)", 0, 0},
+	    {"pattern", CLI_FLAG, &choices.pattern, NULL,
+	     "also say after how many messages latencies repeat; computed from the columns, of old runs, too", 0, 0},
 	    {.name = NULL},
 	};
 	struct cli_list args;
@@ -77,7 +90,7 @@ enum status cmd_summary(int argc, char **argv, struct err *e)
 		return e->status;
 	if (help)
 		cli_help("kblat", &cmd_summary_cli, flags, stdout);
-	status = help ? STATUS_OK : show_summaries(&args, json, e);
+	status = help ? STATUS_OK : show_summaries(&args, &choices, e);
 	cli_list_free(&args);
 	return status;
 }

@@ -37,7 +37,14 @@ static void write_overview(const struct page *p)
 	html_printf(p, "</section>\n");
 }
 
-/* Kinds of which there is one or more about many points. */
+static char *caption_of(const struct page *p, const struct report_point *point, const char *flow)
+{
+	const char *run = p->report->run_count > 1 ? p->report->runs[point->run].label : "";
+
+	return fs_path("Point %s%s%u%s%s: %s.", run, *run ? " " : "", point->id, *flow ? ", " : "", flow, point->label);
+}
+
+/* Kinds that have a section of their own. */
 static const struct {
 	const char *kind, *heading, *caption;
 } kinds[] = {
@@ -54,7 +61,22 @@ static const struct {
      "The dashed line is an even share."},
     {"axis", "Against a setting", "Medians; the bars reach from P10 to P90."},
     {"surface", "Surfaces", "Medians over two settings."},
+    {"sequence", "In the order of messages",
+     "Of points whose latencies repeat with the number of the message: the first repetition, with a line after each "
+     "period."},
+    {"fold", "Folded by the period", "The median of each phase, P10 to P90, and in red what stands out."},
 };
+
+/* One about a point says which. */
+static void write_figure_of_kind(const struct page *p, const struct figure *f, const char *caption)
+{
+	char *of = f->point ? caption_of(p, f->point, f->flow) : fs_path("%s", "");
+	char *text = fs_path("%s%s%s", of, *of ? " " : "", caption);
+
+	html_figure(p, f, text, " class=\"overview broad\"");
+	free(text);
+	free(of);
+}
 
 static void write_kind(const struct page *p, size_t which)
 {
@@ -68,7 +90,7 @@ static void write_kind(const struct page *p, size_t which)
 		if (!begun)
 			html_printf(p, "<section>\n<h2>%s</h2>\n", kinds[which].heading);
 		begun = true;
-		html_figure(p, f, kinds[which].caption, " class=\"overview broad\"");
+		write_figure_of_kind(p, f, kinds[which].caption);
 	}
 	if (begun)
 		html_printf(p, "</section>\n");
@@ -102,13 +124,6 @@ static void write_overlays(const struct page *p)
 	if (drawn < count)
 		html_printf(p, "<p class=\"soft\">The first %zu of %zu pairs.</p>\n", drawn, count);
 	html_printf(p, "</section>\n");
-}
-
-static char *caption_of(const struct page *p, const struct report_point *point, const char *flow)
-{
-	const char *run = p->report->run_count > 1 ? p->report->runs[point->run].label : "";
-
-	return fs_path("Point %s%s%u%s%s: %s.", run, *run ? " " : "", point->id, *flow ? ", " : "", flow, point->label);
 }
 
 static void write_histogram(const struct page *p, const struct figure *f)

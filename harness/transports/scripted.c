@@ -64,10 +64,10 @@ static bool is_listed(const struct cpulist *list, uint32_t seq)
 	return seq < CPULIST_MAX && cpulist_has(list, seq);
 }
 
-/* From -noise to +noise, for each message another, always the same. */
+/* From -noise to +noise: for each message of each repetition another, in every run the same. */
 static int64_t noise_of(const struct scripted_settings *s, uint32_t seq)
 {
-	uint64_t state = seq;
+	uint64_t state = (uint64_t)s->repetition << 32 | seq;
 
 	return s->noise ? (int64_t)random_below(&state, 2 * (uint64_t)s->noise + 1) - s->noise : 0;
 }
@@ -97,6 +97,8 @@ static int make_schedule(struct scripted *t, struct err *e)
 
 	cpulist_parse(s->lose, &lose, NULL, 0);
 	cpulist_parse(s->duplicate, &duplicate, NULL, 0);
+	free(t->arrival);
+	t->arrivals = 0;
 	t->arrival = calloc((size_t)s->schedule.messages * 2 + 1, sizeof(*t->arrival));
 	if (!t->arrival)
 		return err_sys(e, -ENOMEM, "scripted", "allocate");
@@ -297,11 +299,11 @@ static int scripted_prepare(struct transport *transport, struct err *e)
 {
 	struct scripted *t = (struct scripted *)transport;
 
-	(void)e;
 	t->posted = t->polled = t->next = t->step = 0;
 	t->now = t->stamp = 0;
 	t->failed = false;
-	return 0;
+	t->s.repetition++;
+	return t->arrival && t->s.noise ? make_schedule(t, e) : 0;
 }
 
 /* Before the first message, and long after the last. */

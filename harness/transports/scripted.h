@@ -48,6 +48,7 @@ struct scripted_settings {
 	char lose[OPT_STR_MAX], duplicate[OPT_STR_MAX], delayed[OPT_STR_MAX], overwrite[OPT_STR_MAX];
 	char stall[OPT_STR_MAX], pattern[OPT_STR_MAX];
 	int64_t stall_by;
+	uint32_t repetition;	  /* counted by prepare(): its noise is another each time */
 	struct schedule schedule; /* the kernel's, set by open(): needed to derive the truth */
 };
 

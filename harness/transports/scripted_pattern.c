@@ -18,7 +18,7 @@ struct pattern {
 	int64_t longer;	       /* ns */
 };
 
-static int complain(char *why, size_t why_size, const char *part, const char *what)
+static int pattern_complain(char *why, size_t why_size, const char *part, const char *what)
 {
 	if (why)
 		snprintf(why, why_size, "pattern '%s': %s", part, what);
@@ -32,17 +32,18 @@ static int read_parts(char *part, const char *whole, struct pattern *out, char *
 	unsigned long period;
 
 	if (!longer)
-		return complain(why, why_size, whole, "it must be PERIOD:PHASES:TIME, such as 32:31-32:4us");
+		return pattern_complain(why, why_size, whole, "it must be PERIOD:PHASES:TIME, such as 32:31-32:4us");
 	*phases++ = *longer++ = '\0';
 	period = strtoul(part, &end, 10);
 	if (end == part || *end || period < 2 || period > PERIOD_MOST)
-		return complain(why, why_size, whole, "the period must be a number from 2 to 8191");
+		return pattern_complain(why, why_size, whole, "the period must be a number from 2 to 8191");
 	out->period = (unsigned)period;
 	if (cpulist_parse(phases, &out->phases, NULL, 0) || cpulist_first(&out->phases) < 1 ||
 	    cpulist_next(&out->phases, (int)period) >= 0)
-		return complain(why, why_size, whole, "the phases must be a list of numbers from 1 to the period");
+		return pattern_complain(why, why_size, whole,
+					"the phases must be a list of numbers from 1 to the period");
 	if (unit_parse(UNIT_TIME_NS, longer, &out->longer, NULL, 0) || out->longer < 0 || out->longer > LONGER_MOST)
-		return complain(why, why_size, whole, "the time must be from 0 to 1s, such as 4us");
+		return pattern_complain(why, why_size, whole, "the time must be from 0 to 1s, such as 4us");
 	return 0;
 }
 
@@ -60,7 +61,7 @@ static int next_pattern(const char **text, struct pattern *out, char *why, size_
 	snprintf(part, sizeof(part), "%.*s", (int)length, *text);
 	snprintf(whole, sizeof(whole), "%s", part);
 	if (length >= sizeof(part))
-		return complain(why, why_size, whole, "it is too long");
+		return pattern_complain(why, why_size, whole, "it is too long");
 	*text += length;
 	rc = read_parts(part, whole, out, why, why_size);
 	return rc ? rc : 1;

@@ -1,0 +1,274 @@
+#include "report/figure_pattern.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/order.h"
+#include "analysis/pattern.h"
+#include "analysis/period.h"
+#include "common/fs.h"
+#include "common/npy.h"
+#include "common/or_abort.h"
+#include "common/units.h"
+#include "report/stretch.h"
+#include "rundir/flows.h"
+#include "rundir/rep.h"
+
+#define DRAWN	      4000 /* dots of a whole repetition, at most: of more, the least and the largest of each few */
+#define STRETCH_LEAST 128
+#define STRETCH_MOST  640
+#define STRETCH_TURNS 4
+#define IN_SIGHT      0.999 /* of the values have a place */
+
+/* What the figures of one flow are made from. */
+struct source {
+	const struct report *report;
+	const struct report_point *point;
+	const struct layout_flow *flow;
+	const struct layout_series *series;
+	json_t *block;			   /* summary block */
+	struct period_sequence *sequences; /* of the repetitions */
+	unsigned *shifts;
+	size_t count;
+	unsigned period; /* 0: there is none */
+};
+
+/* --- what a run directory holds --- */
+
+/* A repetition that a killed run left incomplete is none. */
+static int source_open_rep(struct source *s, const char *run_path, unsigned number, struct rep *reps, struct err *e)
+{
+	struct rep *r = &reps[s->count];
+	int rc = rep_open(run_path, s->flow, number, r, e);
+
+	if (rc)
+		return rc;
+	if (!r->is_whole) {
+		rep_close(r);
+		return 0;
+	}
+	pattern_sequence(s->series, r, &s->sequences[s->count++]);
+	return 0;
+}
+
+static void source_read_block(struct source *s, const struct rep *reps)
+{
+	const json_t *list;
+	json_t *said = flows_get(s->point->summary, s->flow->name, pattern_block.name);
+
+	/* A run of a version before has none. */
+	s->block = said ? json_incref(said) : pattern_block.make(s->flow, reps, s->count, NULL);
+	s->period = (unsigned)json_integer_value(json_object_get(s->block, "period"));
+	list = json_object_get(s->block, "reps");
+	for (size_t i = 0; s->period && i < s->count; i++)
+		s->shifts[i] =
+		    (unsigned)json_integer_value(json_object_get(json_array_get(list, i), "shift")) % s->period;
+}
+
+static int source_open(struct source *s, struct err *e)
+{
+	const char *path = s->report->runs[s->point->run].run->path;
+	unsigned *numbers = NULL;
+	size_t count = 0;
+	int rc = rep_list(path, s->point->id, &numbers, &count, e);
+	struct rep *reps = or_abort(calloc(count + 1, sizeof(*reps)));
+
+	s->sequences = or_abort(calloc(count + 1, sizeof(*s->sequences)));
+	s->shifts = or_abort(calloc(count + 1, sizeof(*s->shifts)));
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = source_open_rep(s, path, numbers[i], reps, e);
+	if (!rc)
+		source_read_block(s, reps);
+	for (size_t i = 0; i < s->count; i++)
+		rep_close(&reps[i]);
+	free(reps);
+	free(numbers);
+	return rc;
+}
+
+static void source_close(struct source *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->sequences[i].values);
+	free(s->sequences);
+	free(s->shifts);
+	json_decref(s->block);
+}
+
+/* --- both figures --- */
+
+static char *figure_name(const struct source *s, const char *kind)
+{
+	return fs_path("%s%s%s-%s", s->point->name, *s->flow->name ? "-" : "", s->flow->name, kind);
+}
+
+static char *words_about(const struct source *s, const char *what)
+{
+	char base[32], high[32];
+	const json_t *slowest = json_object_get(s->block, "high_ns");
+
+	unit_human_ns(json_integer_value(json_object_get(s->block, "base_ns")), base, sizeof(base));
+	unit_human_ns(json_integer_value(slowest), high, sizeof(high));
+	return fs_path("%s of %s%s%s: period %u, base %s%s%s", what, s->flow->name, *s->flow->name ? ", " : "",
+		       s->point->label, s->period, base, json_is_integer(slowest) ? ", slowest phases " : "",
+		       json_is_integer(slowest) ? high : "");
+}
+
+static FILE *begin_figure(struct figures *f, const struct source *s, const char *kind, const char *what, struct err *e)
+{
+	FILE *table = figure_begin(f, kind, s->point, figure_name(s, kind), words_about(s, what), e);
+
+	f->items[f->count - 1].flow = s->flow->name;
+	return table;
+}
+
+static void set_scale(struct figures *f, double least, double most)
+{
+	figure_set_range(f, "ns", least, most, 2);
+}
+
+/* --- against the number of the message --- */
+
+static void write_entry(FILE *table, unsigned panel, size_t i, int64_t value)
+{
+	if (value != NEVER)
+		fprintf(table, "%u\t%zu\t%" PRId64 "\n", panel, i + 1, value);
+}
+
+/* The least and the largest of each few. */
+static void write_extremes(FILE *table, const struct period_sequence *s, size_t from, size_t to)
+{
+	size_t least = from, most = from;
+
+	for (size_t i = from; i < to; i++) {
+		least =
+		    s->values[i] != NEVER && (s->values[least] == NEVER || s->values[i] < s->values[least]) ? i : least;
+		most = s->values[i] > s->values[most] ? i : most;
+	}
+	write_entry(table, 1, least, s->values[least]);
+	if (most != least)
+		write_entry(table, 1, most, s->values[most]);
+}
+
+static void write_whole(FILE *table, const struct period_sequence *s)
+{
+	const size_t each = s->count <= DRAWN ? 1 : (2 * s->count + DRAWN - 1) / DRAWN;
+
+	for (size_t i = 0; i < s->count; i += each)
+		write_extremes(table, s, i, i + each < s->count ? i + each : s->count);
+}
+
+/* Smallest, and IN_SIGHT. */
+static void range_of(const struct period_sequence *s, double *least, double *most)
+{
+	uint32_t *order = or_abort(calloc(2 * s->count + 1, sizeof(*order)));
+	size_t first = 0;
+
+	order_of(s->values, s->count, order, order + s->count);
+	while (first < s->count && s->values[order[first]] == NEVER)
+		first++;
+	*least = *most = 0;
+	if (first < s->count) {
+		*least = (double)s->values[order[first]];
+		*most = (double)s->values[order[first + (size_t)((double)(s->count - 1 - first) * IN_SIGHT)]];
+	}
+	free(order);
+}
+
+static int add_sequence(struct figures *f, const struct source *s, struct err *e)
+{
+	const struct period_sequence *first = &s->sequences[0];
+	const size_t turns = STRETCH_TURNS * s->period;
+	const size_t length = turns < STRETCH_LEAST ? STRETCH_LEAST : turns > STRETCH_MOST ? STRETCH_MOST : turns;
+	const size_t typical = stretch_typical(first, length, s->period),
+		     worst = stretch_worst(first, length, s->period);
+	FILE *table = begin_figure(f, s, "sequence", "Latencies in the order of messages", e);
+	double least, most;
+
+	if (table) {
+		fputs("panel\tmessage\tns\n", table);
+		write_whole(table, first);
+		for (size_t i = 0; i < length && typical + i < first->count; i++)
+			write_entry(table, 2, typical + i, first->values[typical + i]);
+		for (size_t i = 0; i < length && worst + i < first->count; i++)
+			write_entry(table, 3, worst + i, first->values[worst + i]);
+		range_of(first, &least, &most);
+		set_scale(f, least, most);
+		figure_set_number(f, "count", (double)first->count);
+		figure_set_number(f, "typical", (double)typical);
+		figure_set_number(f, "worst", (double)worst);
+		figure_set_number(f, "length", (double)length);
+		figure_set_number(f, "period", s->period);
+		figure_set(f, "series", s->series->label);
+		figure_set_title(f, s->report, "%s%s%s: in the order of messages", s->flow->name,
+				 *s->flow->name ? ": " : "", s->point->label);
+		fputs("width = 1000\nheight = 620\n", f->script);
+	}
+	return figure_end(f, table, e);
+}
+
+/* --- folded --- */
+
+static void write_phases(FILE *table, const struct phases *p, double *least, double *most)
+{
+	*least = INFINITY;
+	*most = 0;
+	fputs("phase\tp10_ns\tp50_ns\tp90_ns\tout\n", table);
+	for (unsigned i = 0; i < p->period; i++) {
+		const struct phase *phase = &p->phase[i];
+
+		if (!phase->n)
+			continue;
+		fprintf(table, "%u\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%d\n", i + 1, phase->p10, phase->p50,
+			phase->p90, phase->out);
+		*least = fmin(*least, (double)phase->p10);
+		*most = fmax(*most, (double)phase->p90);
+	}
+}
+
+static int add_fold(struct figures *f, const struct source *s, struct err *e)
+{
+	FILE *table = begin_figure(f, s, "fold", "Latencies folded", e);
+	struct phases p;
+	double least, most;
+
+	if (table) {
+		phases_fold(s->sequences, s->shifts, s->count, s->period, &p);
+		write_phases(table, &p, &least, &most);
+		set_scale(f, least, most);
+		figure_set_number(f, "period", s->period);
+		figure_set_number(f, "base", (double)p.base);
+		figure_set(f, "series", s->series->label);
+		figure_set_title(f, s->report, "%s%s%s: folded by %u", s->flow->name, *s->flow->name ? ": " : "",
+				 s->point->label, s->period);
+		fputs("width = 1000\nheight = 380\n", f->script);
+		phases_free(&p);
+	}
+	return figure_end(f, table, e);
+}
+
+static int add_flow(struct figures *f, const struct report *r, const struct report_point *p,
+		    const struct layout_flow *flow, struct err *e)
+{
+	struct source s = {.report = r, .point = p, .flow = flow, .series = pattern_series(flow)};
+	int rc;
+
+	if (!s.series)
+		return 0;
+	rc = source_open(&s, e);
+	if (!rc && s.period && s.count)
+		rc = add_sequence(f, &s, e) ?: add_fold(f, &s, e);
+	source_close(&s);
+	return rc;
+}
+
+int figure_pattern_add(struct figures *f, const struct report *r, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < r->count; i++)
+		for (size_t k = 0; !rc && k < r->points[i].layout.flow_count; k++)
+			rc = add_flow(f, r, &r->points[i], &r->points[i].layout.flows[k], e);
+	return rc;
+}
