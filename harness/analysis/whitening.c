@@ -28,7 +28,7 @@ static double median_around(const double *power, size_t half_size, size_t first,
 	const size_t half = clamp(first / 2, HALF_LEAST, HALF_MOST);
 	const size_t from = first > half ? first - half : 1;
 	const size_t to = first + step + half < half_size ? first + step + half : half_size;
-	double values[AROUND];
+	double values[AROUND] = {0};
 	size_t n = 0;
 
 	for (size_t k = from; k < to; k++)
