@@ -367,6 +367,8 @@ static void fill_gaps(struct builder *b)
 		gap_measure(b->out, first, before, &g);
 		gap_fill(b, first, before, &g, gap_cause(b, &g));
 	}
+	if (!b->out->count)
+		return;
 	qsort(b->out->segments, b->out->count, sizeof(*b->out->segments), timeline_by_time);
 	join_segments(b->out);
 }
