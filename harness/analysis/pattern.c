@@ -167,6 +167,7 @@ static const struct block_statistic pattern_statistics[] = {
      .label = "from phase",
      .measure = MEASURE_COUNT,
      .help = "the first of these phases, which count from 1"},
+    {.key = "high_last", .label = "to phase", .measure = MEASURE_COUNT, .help = "the last of them"},
     {.key = NULL},
 };
 

@@ -77,3 +77,9 @@ pattern() {
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "the phases must be a list of numbers from 1 to the period"
 }
+
+@test "all claims of experiments/ramcloud/known-pattern hold" {
+	run "$KBLAT" run "$ROOT/experiments/ramcloud/known-pattern" --quick --out runs
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "5 hold, 0 fail, 0 not judged"
+}
