@@ -12,11 +12,14 @@ setup_file() {
 		matrix:
 		  - pattern: ["32:31-32:1us", ""]
 	END
-	"$KBLAT" run spec.yaml --out runs >out 2>err || return
+	"${KBLAT:-$BATS_TEST_DIRNAME/../../build/kblat}" run spec.yaml --out runs >out 2>err || return
 	tail -n 1 out >run
 }
 
 setup() {
+	T=$(scratch)
+	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
+	KBLAT=${KBLAT:-$ROOT/build/kblat}
 	cd "$BATS_FILE_TMPDIR" || return
 	run_dir=$(cat run)
 }
