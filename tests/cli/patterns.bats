@@ -17,6 +17,7 @@ setup_file() {
 }
 
 setup() {
+	# shellcheck disable=SC2034 # for teardown()
 	T=$(scratch)
 	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
 	KBLAT=${KBLAT:-$ROOT/build/kblat}
