@@ -244,7 +244,7 @@ static const struct {
 	enum cause_class class;
 	const char *name, *advice;
 } advice[] = {
-    {CAUSE_INTERRUPT, "local timer", "boot parameter nohz_full for this CPU (kbtune check: a shield's CPUs)"},
+    {CAUSE_INTERRUPT, "local timer", "boot parameter nohz_full for this CPU"},
     {CAUSE_INTERRUPT, "", "knob irqs: interrupts elsewhere"},
     {CAUSE_IPI, "", "knob shields: fewer neighbours that share memory or wake threads here"},
     {CAUSE_SOFTIRQ, "RCU", "boot parameter rcu_nocbs for this CPU"},
