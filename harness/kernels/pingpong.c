@@ -3,6 +3,9 @@
 
 #define FIELD(f) offsetof(struct pingpong_settings, f)
 
+static const char *const release_names[] = {
+    [PINGPONG_RELEASE_AFTER] = "after", [PINGPONG_RELEASE_BEFORE] = "before", NULL};
+
 static const struct opt pingpong_options[] = {
     {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "round trips of one repetition, at most",
      OPT_BOOKKEEPING},
@@ -13,6 +16,11 @@ static const struct opt pingpong_options[] = {
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
      "a round trip without an answer for so long is lost, and the next begins (unreliable transports)"},
     KERNEL_LINK_RATE(FIELD(link_rate)),
+    {"release", OPT_ENUM, FIELD(release), "after", 0, 0, release_names,
+     "the sink gives a message's receive buffer back after it has posted the answer, or before"},
+    {"turn", OPT_BOOL, FIELD(turn), "no", 0, 0, NULL,
+     "the sink stamps each message that it has seen, too (series turn_ns, from one to the next); that is a stamp more "
+     "before the answer"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
      "fill and check every payload, there and back, outside the measured intervals"},
     {.name = NULL},
@@ -21,12 +29,14 @@ static const struct opt pingpong_options[] = {
 static const struct kernel_column pingpong_columns[] = {
     [PINGPONG_T_SUBM] = {"t_subm", ROLE_SOURCE, NULL},
     [PINGPONG_T_BACK] = {"t_back", ROLE_SOURCE, NULL},
+    [PINGPONG_T_TURN] = {"t_turn", ROLE_SINK, "turn"},
     {.name = NULL},
 };
 
 static const struct kernel_series pingpong_series[] = {
     {.name = "half_rtt_ns", .label = "t_rtt/2", .column = "t_back", .minus = "t_subm", .divide = 2},
     {.name = "rtt_ns", .label = "t_rtt", .column = "t_back", .minus = "t_subm"},
+    {.name = "turn_ns", .label = "t_turn", .column = "t_turn", .lag = true, .with = "turn"},
     {.name = NULL},
 };
 

@@ -9,10 +9,14 @@
 
 struct pingpong_settings {
 	int64_t messages, size, duration, pause, lost_after, link_rate;
-	bool check;
+	int release; /* enum pingpong_release */
+	bool turn, check;
 };
 
-enum { PINGPONG_T_SUBM, PINGPONG_T_BACK };
+/* When a received message's buffer is given back. */
+enum pingpong_release { PINGPONG_RELEASE_AFTER, PINGPONG_RELEASE_BEFORE };
+
+enum { PINGPONG_T_SUBM, PINGPONG_T_BACK, PINGPONG_T_TURN };
 enum { PINGPONG_SOURCE, PINGPONG_SINK };
 
 extern const struct kernel_ops pingpong_kernel;

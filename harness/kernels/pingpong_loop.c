@@ -7,7 +7,7 @@
 #include "kernels/pingpong.h"
 
 /* Set-up choices, constant in each instance. The two low bits are the poll mode. */
-enum { CHECKS = 4 };
+enum { CHECKS = 4, RELEASES_BEFORE = 8, STAMPS_TURN = 16 };
 
 /* Send completions are counted only; they are polled while there is nothing else to do. */
 ALWAYS int pingpong_reap(struct TRANSPORT *t, uint32_t *done)
@@ -141,7 +141,8 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 	return rc < 0 ? rc : 0;
 }
 
-#define PINGPONG_CAN_BE(choices) (choices < 2 * CHECKS && (choices & 3) <= POLL_ADAPTIVE)
+#define PINGPONG_CAN_BE(choices)      (choices < 2 * CHECKS && (choices & 3) <= POLL_ADAPTIVE)
+#define PINGPONG_SINK_CAN_BE(choices) (choices < 2 * STAMPS_TURN && (choices & 3) <= POLL_ADAPTIVE)
 
 static unsigned pingpong_choices(const struct worker *w)
 {
@@ -189,7 +190,9 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 	const uint32_t messages = w->messages;
 	int64_t since = T(begin)(t);
 	struct signals signals = signals_of(w);
+	int64_t *const t_turn = w->column[PINGPONG_T_TURN];
 	bool signal = signals_next(&signals);
+	int64_t turn = 0;
 	uint32_t rounds = 0, seq = 0, n = 0, done = 0;
 	int rc = 0;
 
@@ -203,10 +206,17 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 				break;
 			continue;
 		}
+		if (choices & STAMPS_TURN)
+			turn = T(end)(t);
 		if (choices & CHECKS) {
 			if (!payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
 				w->counters.bad_payloads++;
 			payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
+		}
+		if (choices & RELEASES_BEFORE) {
+			rc = T(release)(t);
+			if (!likely(rc == 0))
+				break;
 		}
 		rc = T(post)(t, seq, signal);
 		if (!likely(rc == 0))
@@ -216,9 +226,13 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 		if (mode == POLL_ADAPTIVE)
 			since = T(begin)(t);
 		witness_post(w);
-		rc = T(release)(t);
-		if (!likely(rc == 0))
-			break;
+		if ((choices & STAMPS_TURN) && likely(seq < messages))
+			t_turn[seq] = turn;
+		if (!(choices & RELEASES_BEFORE)) {
+			rc = T(release)(t);
+			if (!likely(rc == 0))
+				break;
+		}
 		n++;
 		signal = signals_next(&signals);
 		/* Completions carry the message's number, not the count of answers: after a loss they differ by what was lost. */
@@ -234,11 +248,15 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 	return rc < 0 && rc != -EINTR ? rc : 0;
 }
 
-LOOP_INSTANCES(pingpong_run_sink, PINGPONG_CAN_BE)
+LOOP_INSTANCES(pingpong_run_sink, PINGPONG_SINK_CAN_BE)
 
 static int pingpong_sink(struct worker *w)
 {
-	return LOOP_RUN(pingpong_run_sink, w, NULL, pingpong_choices(w));
+	const struct pingpong_settings *s = w->settings;
+	const unsigned release = s->release == PINGPONG_RELEASE_BEFORE ? RELEASES_BEFORE : 0;
+	const unsigned turn = w->column[PINGPONG_T_TURN] ? STAMPS_TURN : 0;
+
+	return LOOP_RUN(pingpong_run_sink, w, NULL, pingpong_choices(w) | release | turn);
 }
 
 const struct kernel_loops INSTANCE(pingpong_loops);

@@ -25,9 +25,6 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Where no receive is posted, a sink is asked again soon: after 10 us (1). */
-#define MIN_RNR_TIMER 1
-
 static const struct verbs_setup *const setups[] = {
     [VERBS_PLAIN] = &verbs_setup_plain, [VERBS_RDMACM] = &verbs_setup_cm};
 
@@ -129,7 +126,7 @@ static int interpret(struct verbs *t, struct err *e)
 	t->retry = (struct verbs_retry){.timeout = (uint8_t)s->ack_timeout,
 					.retry_cnt = (uint8_t)s->retry_cnt,
 					.rnr_retry = (uint8_t)s->rnr_retry,
-					.min_rnr_timer = MIN_RNR_TIMER};
+					.min_rnr_timer = (uint8_t)s->rnr_timer};
 	t->recv_depth = s->recv_depth ? s->recv_depth : t->config.depth;
 	t->inline_bytes = verbs_inline(s->inlined, t->config.size);
 	t->carrier = verbs_carrier_of(t->operation, &t->config);

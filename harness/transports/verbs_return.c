@@ -8,14 +8,18 @@
 
 /*
  * How many receive requests are posted again together: those of a burst, so that none of its messages waits for that; of
- * half of them, where a burst has more.
+ * half of them, where a burst has more. Of round trips all: nothing but the one message is on its way, and to take the
+ * queue's running empty for a reason to fill it is what is to be measured.
  */
 static uint32_t bulk_size(const struct verbs *t)
 {
 	const struct schedule *s = &t->config.schedule;
 	const int64_t burst = s->burst && s->burst < s->messages ? s->burst : s->messages;
+	const bool is_round_trip = t->config.duplex && !t->config.is_stream;
 	const bool is_burst = s->burst && burst <= t->recv_depth;
 
+	if (is_round_trip)
+		return (uint32_t)t->recv_depth;
 	return (uint32_t)(is_burst ? burst : t->recv_depth > 1 ? t->recv_depth / 2 : 1);
 }
 

@@ -35,7 +35,7 @@ struct verbs_settings {
 	int64_t recv_depth; /* 0: depth */
 	int returns;	    /* enum verbs_return */
 	int64_t rd_atomic;  /* 0: as many as depth and the devices allow */
-	int64_t rnr_retry, retry_cnt, ack_timeout, sl;
+	int64_t rnr_retry, rnr_timer, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
 	char device[OPT_STR_MAX];				   /* or "auto" */
 	char source_device[OPT_STR_MAX], sink_device[OPT_STR_MAX]; /* "": device */
