@@ -2,6 +2,7 @@
 # Endpoints on other hosts: what is known of these, and of the clock between them. One machine plays both (far_host); tests/vm/pair.bats has two.
 
 load helper
+state_of_this_machine
 
 setup() {
 	T=$(scratch)
