@@ -97,6 +97,27 @@ started() {
 	assert_eq "$(json "${lines[-1]}/run.json" 'd["points"]["completed"]')" 1
 }
 
+@test "turn: the sink's view, from one message to the next; a buffer that is given back before the answer is whole" {
+	spec t <<-'YAML'
+		settings: {kernel: pingpong, transport: shmem, poll: event, messages: 500, repetitions: 2, check: yes, release: before}
+		matrix:
+		  - {turn: [yes, no]}
+	YAML
+	run "$KBLAT" run t.yaml --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(metric turn_ns n)" 998
+	check_counters 'source["bad_payloads"] + sink["bad_payloads"]' 0
+	assert_eq "$(json "$run_dir/summary.json" '"turn_ns" in d["points"][1]["metrics"]')" False
+	[ ! -e "$run_dir/points/0001/rep-00/t_turn.npy" ]
+	assert_eq "$(/usr/bin/python3 -c 'import numpy, sys
+turn, back, subm = (numpy.load(f"{sys.argv[1]}/{c}.npy") for c in ("t_turn", "t_back", "t_subm"))
+print(bool((turn > subm).all() and (turn < back).all()))' "$run_dir/points/0000/rep-01")" True
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
 @test "a warm-up makes no pauses" {
 	spec w <<-'YAML'
 		settings: {transport: shmem, poll: event, messages: 4, repetitions: 1, warmup: 4, pause: 300ms}
