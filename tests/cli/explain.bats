@@ -36,7 +36,7 @@ trips() {
 	done
 	spec trips <<-'YAML'
 		settings: {kernel: pingpong, transport: shmem, messages: 20000000, duration: 3s, repetitions: 1, warmup: 100, limit: 20us, source_cpu: 0,
-		           sink_cpu: 1, explain: 'yes'}
+		           sink_cpu: 1, explain: 'yes', explain_buffer: 64MiB}
 	YAML
 	"$KBLAT" run trips.yaml --out "$T/runs" "${sets[@]}" >"$T/out" 2>"$T/err" 3>&- &
 	pid=$!
@@ -75,8 +75,8 @@ causes() {
 	needs_tracefs
 	trips
 	await_trips
-	"$BATS_TEST_DIRNAME/disturb.py" stop "${endpoints[0]}" 30000 20 3 >/dev/null 3>&-
-	"$BATS_TEST_DIRNAME/disturb.py" task 1 4000 20 5 >/dev/null 3>&-
+	"$BATS_TEST_DIRNAME/disturb.py" stop "${endpoints[0]}" 30000 20 20 >/dev/null 3>&-
+	"$BATS_TEST_DIRNAME/disturb.py" task 1 4000 20 20 >/dev/null 3>&-
 	end_trips
 	"$KBLAT" explain "$run_dir"
 	# On a busy machine others come in between: what held a message up longest may be theirs.

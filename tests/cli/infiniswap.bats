@@ -21,7 +21,7 @@ load helper
 @test "two streams: shares, Jain's index, claims about both, a figure over time; verify recomputes them" {
 	spec shares <<-'YAML'
 		settings: {kernel: stream, transport: tcp, flows: large small, until: first, poll: event, depth: 1, warmup: 1, repetitions: 2,
-		  large.size: 256KiB, large.messages: 40, small.size: 4KiB, small.messages: 100000}
+		  large.size: 256KiB, large.messages: 1000, small.size: 4KiB, small.messages: 1000000}
 		claims:
 		  - {id: fair, claim: c, metric: fairness.jain, points: {}, value: {min: 0.4, max: 1}}
 		  - {id: more, claim: c, metric: large.fairness.share, points: {}, against: {metric: small.fairness.share}, ratio: {min: 0.00001}}
