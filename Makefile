@@ -40,7 +40,7 @@ listed      = $(patsubst X(%),%,$(filter X(%),$(shell grep '^.define' $1)))
 KERNELS    := $(call listed,harness/kernels/kernel_list.h)
 TRANSPORTS := $(call listed,harness/transports/transport_list.h)
 
-WITNESS_KERNELS    := $(filter $(KERNELS),$(patsubst X(%),%,$(shell grep '^.define WITNESS_KERNELS' harness/kernels/witness_list.h)))
+WITNESS_KERNELS    := $(filter $(KERNELS),$(shell grep '^.define WITNESS_KERNELS' harness/kernels/witness_list.h | tr '(,)' ' '))
 WITNESS_TRANSPORTS := $(filter $(TRANSPORTS),$(patsubst X(%),%,$(shell grep '^.define WITNESS_TRANSPORTS' harness/kernels/witness_list.h)))
 
 COMMON  := $(wildcard common/*.c)
@@ -77,7 +77,7 @@ run:
 check:
 	@common/deps build run test
 	@$(MAKE) --no-print-directory -j$(CPUS) all units
-	@tests/run $(BUILD)
+	@tests/leftovers tests/run $(BUILD)
 
 test:
 	@common/deps build run test

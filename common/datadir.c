@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/fs.h"
@@ -60,10 +59,9 @@ char **datadir_places(const char *owner, const char *name)
 char *datadir_find(const char *owner, const char *name)
 {
 	char **places = datadir_places(owner, name), *found = NULL;
-	struct stat st;
 
 	for (char **p = places; *p && !found; p++)
-		if (!stat(*p, &st) && S_ISDIR(st.st_mode))
+		if (fs_is_directory(*p))
 			found = fs_path("%s", *p);
 	fs_files_free(places);
 	return found;

@@ -220,6 +220,13 @@ int fs_open(const char *path, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+bool fs_is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 bool fs_is_missing(const char *path)
 {
 	int fd = fs_open(path, O_PATH);

@@ -36,6 +36,9 @@ int fs_open(const char *path, int flags);
 /* Is there nothing of this name? A link is something: who reads it then is told. */
 bool fs_is_missing(const char *path);
 
+/* Is there a directory of this name, or a link to one? */
+bool fs_is_directory(const char *path);
+
 /* scandir(3): the count or a negative errno. */
 int fs_scandir(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
 	       int (*compare)(const struct dirent **, const struct dirent **));

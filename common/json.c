@@ -80,6 +80,15 @@ int json_print(const json_t *value, FILE *out)
 	return rc;
 }
 
+json_t *json_texts(const char *const *texts, size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array, json_string(texts[i]));
+	return array;
+}
+
 bool json_has_string(const json_t *array, const char *text)
 {
 	const json_t *one;

@@ -25,6 +25,9 @@ int json_write_mode(const char *path, const json_t *value, mode_t mode, struct e
 /* To a stream, in the same form. 0 or a negative errno. */
 int json_print(const json_t *value, FILE *out);
 
+/* An array of these strings: a new reference. */
+json_t *json_texts(const char *const *texts, size_t count);
+
 /* Is `text` one of the strings of an array? */
 bool json_has_string(const json_t *array, const char *text);
 

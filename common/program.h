@@ -5,7 +5,6 @@
 #ifndef KBLAT_COMMON_PROGRAM_H
 #define KBLAT_COMMON_PROGRAM_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
 #include "common/cli.h"

@@ -5,6 +5,8 @@
 #ifndef KBLAT_COMMON_PROGRAM_JSON_H
 #define KBLAT_COMMON_PROGRAM_JSON_H
 
+#include <jansson.h>
+
 #include "common/program.h"
 
 /* {"schema", "name", "version", "about", "statuses": [{"status", "meaning"}], "commands": [{"name",

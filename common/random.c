@@ -24,3 +24,13 @@ uint64_t random_below(uint64_t *state, uint64_t n)
 	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
 	return (uint64_t)((unsigned __int128)(z ^ z >> 31) * n >> 64);
 }
+
+void random_shuffle(size_t *order, size_t n, uint64_t *state)
+{
+	for (size_t i = n; i > 1; i--) {
+		size_t k = random_below(state, i), last = order[i - 1];
+
+		order[i - 1] = order[k];
+		order[k] = last;
+	}
+}

@@ -14,4 +14,7 @@ int random_hex(char *text, size_t digits);
  * 2014). */
 uint64_t random_below(uint64_t *state, uint64_t n);
 
+/* Put `n` entries into an order by chance (Fisher and Yates). */
+void random_shuffle(size_t *order, size_t n, uint64_t *state);
+
 #endif

@@ -3,8 +3,10 @@
 #define KBLAT_COMMON_SORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Rising. */
 void sort_doubles(double *values, size_t count);
+void sort_integers(int64_t *values, size_t count);
 
 #endif

@@ -15,9 +15,8 @@ set ylabel "share of the bytes [%]" noenhanced
 set grid xtics ytics linetype 1 linecolor rgb "#dcdcdc" linewidth 0.6
 table = name.".tsv"
 of(s) = column(1) == s
-drawn(s) = strlen(lines[s]) > 0
 plot for [s = 1:line_count] table skip 1 using (of(s) ? $2 : NaN):(100 * $4):(100 * $5) with filledcurves \
 		fillstyle transparent solid 0.25 noborder fillcolor rgb colour(s) notitle, \
 	100 * fair with lines dashtype 2 linewidth 1 linecolor rgb grey notitle, \
 	for [s = 1:line_count] table skip 1 using (of(s) ? $2 : NaN):(100 * $3) with linespoints pointtype point_type(s) \
-		pointsize 0.5 linewidth 1.5 linecolor rgb colour(s) title (drawn(s) ? lines[s] : "")
+		pointsize 0.5 linewidth 1.5 linecolor rgb colour(s) title lines[s]

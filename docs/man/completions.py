@@ -89,7 +89,7 @@ def zsh_described(c):
     return f"\t\t'{c['name']}:{summary}'"
 
 
-def make(shell, program, lists, knobs):
+def make(shell, program, lists):
     commands = program["commands"]
     fields = {
         "program": program["name"],

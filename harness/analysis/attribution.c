@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/npy.h"
 #include "common/or_abort.h"
 
 #define SAMPLE	    1000 /* typical messages that are looked at, at most */
@@ -109,7 +110,7 @@ static void judge_queue(const struct attribution_input *in, struct cause_table *
 {
 	const struct late_message *before = queue_head(in, out, first, m->message);
 
-	if (!before || !(cause_is_known(causes->list[before->cause].class)))
+	if (!before || !cause_is_known(causes->list[before->cause].class))
 		return;
 	m->time = before->to - m->from;
 	if (m->time < m->excess / 2)
@@ -146,10 +147,7 @@ static struct late_message judge_late(const struct attribution_input *in, struct
 
 static void keep_late(struct attribution *out, const struct late_message *m)
 {
-	if (out->count == out->room) {
-		out->room = out->room ? 2 * out->room : 256;
-		out->late = or_abort(realloc(out->late, out->room * sizeof(*out->late)));
-	}
+	out->late = grow_or_abort(out->late, out->count, sizeof(*out->late));
 	out->late[out->count++] = *m;
 }
 
@@ -224,16 +222,4 @@ size_t attribution_shares(const struct timeline *t, int64_t from, int64_t to, st
 	for (size_t i = 0; i < shares.count; i++)
 		list[i] = shares.list[i];
 	return shares.count;
-}
-
-size_t attribution_pieces(const struct timeline *t, int64_t from, int64_t to, struct attribution_piece *pieces,
-			  size_t room)
-{
-	size_t count = 0;
-
-	for (size_t i = timeline_find(t, from); i < t->count && t->segments[i].from < to; i++, count++)
-		if (count < room)
-			pieces[count] = (struct attribution_piece){
-			    later(t->segments[i].from, from), earlier(t->segments[i].to, to), t->segments[i].cause};
-	return count;
 }

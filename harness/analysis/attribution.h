@@ -32,9 +32,9 @@ struct late_message {
 
 struct attribution {
 	struct late_message *late;
-	size_t count, room;
-	size_t typical,
-	    coincidences; /* of a sample of messages that are not late: in how many of them anything happened */
+	size_t count;
+	/* of a sample of messages that are not late: how many, and in how many of them anything happened */
+	size_t typical, coincidences;
 };
 
 /* Adds to `out`. Causes that are nobody's are added to `causes`. */
@@ -51,15 +51,5 @@ struct cause_share {
 
 /* Of one side, the longest first; how many, at most CAUSE_SHARES. */
 size_t attribution_shares(const struct timeline *t, int64_t from, int64_t to, struct cause_share list[CAUSE_SHARES]);
-
-/* A piece of a message's time that one cause had. */
-struct attribution_piece {
-	int64_t from, to;
-	unsigned cause;
-};
-
-/* What of a timeline overlaps an interval, at most `room` pieces, in order; how many there are. */
-size_t attribution_pieces(const struct timeline *t, int64_t from, int64_t to, struct attribution_piece *pieces,
-			  size_t room);
 
 #endif

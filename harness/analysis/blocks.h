@@ -33,8 +33,9 @@ struct block {
 	/* Said of all flows of a point together, without a flow's name, and of each of them. */
 	bool of_point;
 	/* Of these repetitions together: an object with the statistics, null where there is no
-	 * value, and whatever else explains them. NULL: such a flow has no such block. The
-	 * function itself is NULL where whoever summarises the point adds it. `granted`: what both sides' transports say that they were given (point.json), or NULL. */
+	 * value, and whatever else explains them. NULL: such a flow has no such block. `granted`:
+	 * what both sides' transports say that they were given (point.json), or NULL. Without this
+	 * function the block is added by whoever summarises the point. */
 	json_t *(*make)(const struct layout_flow *f, const struct rep *reps, size_t count, const json_t *granted);
 	const struct block_statistic *statistics; /* key NULL ends; in the order of columns */
 };

@@ -6,14 +6,10 @@
 
 #include "common/or_abort.h"
 
-const char *const cause_keys[CAUSE_CLASSES] = {
-#define X(id, key, label, format) [CAUSE_##id] = key,
-#include "analysis/cause_classes.def"
-#undef X
-};
+const char *const cause_sides[CAUSE_NO_SIDE] = {"source", "sink"};
 
-const char *const cause_labels[CAUSE_CLASSES] = {
-#define X(id, key, label, format) [CAUSE_##id] = label,
+const char *const cause_keys[CAUSE_CLASSES] = {
+#define X(id, key, format) [CAUSE_##id] = key,
 #include "analysis/cause_classes.def"
 #undef X
 };
@@ -23,10 +19,7 @@ unsigned cause_table_of(struct cause_table *t, enum cause_class class, unsigned 
 	for (size_t i = 0; i < t->count; i++)
 		if (t->list[i].class == class && t->list[i].side == side && !strcmp(t->list[i].name, name))
 			return (unsigned)i;
-	if (t->count == t->room) {
-		t->room = t->room ? 2 * t->room : 32;
-		t->list = or_abort(realloc(t->list, t->room * sizeof(*t->list)));
-	}
+	t->list = grow_or_abort(t->list, t->count, sizeof(*t->list));
 	t->list[t->count] = (struct cause){.class = class, .side = side};
 	snprintf(t->list[t->count].name, CAUSE_NAME_MAX, "%s", name);
 	return (unsigned)t->count++;
@@ -41,7 +34,7 @@ void cause_table_free(struct cause_table *t)
 static void cause_bare_text(const struct cause *c, char *buf, size_t size)
 {
 	switch (c->class) {
-#define X(id, key, label, format)                                                                                      \
+#define X(id, key, format)                                                                                             \
 	case CAUSE_##id:                                                                                               \
 		snprintf(buf, size, format, c->name);                                                                  \
 		break;

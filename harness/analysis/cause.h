@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum cause_class {
-#define X(id, key, label, format) CAUSE_##id,
+#define X(id, key, format) CAUSE_##id,
 #include "analysis/cause_classes.def"
 #undef X
 	CAUSE_CLASSES
@@ -26,10 +26,11 @@ struct cause {
 
 struct cause_table {
 	struct cause *list;
-	size_t count, room;
+	size_t count;
 };
 
-extern const char *const cause_keys[CAUSE_CLASSES], *const cause_labels[CAUSE_CLASSES];
+extern const char *const cause_sides[CAUSE_NO_SIDE]; /* "source", "sink" */
+extern const char *const cause_keys[CAUSE_CLASSES];
 
 /* The number of a cause; it is added where it is new. */
 unsigned cause_table_of(struct cause_table *t, enum cause_class class, unsigned side, const char *name);

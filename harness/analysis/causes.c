@@ -21,9 +21,7 @@ static json_t *ratio_json(double ratio)
 
 static json_t *side_json(unsigned side)
 {
-	static const char *const names[] = {"source", "sink"};
-
-	return side < CAUSE_NO_SIDE ? json_string(names[side]) : json_null();
+	return side < CAUSE_NO_SIDE ? json_string(cause_sides[side]) : json_null();
 }
 
 static json_t *causes_entry(const struct explained *x, const struct explained_cause *c)
@@ -69,15 +67,14 @@ static json_t *causes_of_flow(const struct layout_flow *f, const struct rep *rep
 
 bool causes_read_entry(const json_t *entry, struct cause *out)
 {
-	const char *class = json_text(entry, "class"), *side = json_text(entry, "side");
-	int i = 0;
+	const char *class = json_text(entry, "class"), *said = json_text(entry, "side");
+	unsigned i = 0, side = 0;
 
 	while (i < CAUSE_CLASSES && strcmp(cause_keys[i], class) != 0)
 		i++;
-	*out = (struct cause){.class = (enum cause_class)i,
-			      .side = !strcmp(side, "source") ? 0
-				      : !strcmp(side, "sink") ? 1
-							      : CAUSE_NO_SIDE};
+	while (side < CAUSE_NO_SIDE && strcmp(cause_sides[side], said) != 0)
+		side++;
+	*out = (struct cause){.class = (enum cause_class)i, .side = side};
 	snprintf(out->name, sizeof(out->name), "%s", json_text(entry, "name"));
 	return i < CAUSE_CLASSES;
 }

@@ -9,8 +9,9 @@
 
 extern const struct block causes_block;
 
-/* {"metric", "messages", "explained", "explained_share", "not_known", "typical_share", "events_lost", "p50_ratio", "p99_ratio", "why", "causes":
- * [{"class", "side", "name", "messages", "share", "time_p50_ns", "time_max_ns"}]}: a new object. */
+/* {"metric", "messages", "explained", "explained_share", "not_known", "typical_share", "events_lost", "p50_ratio",
+ * "p99_ratio", "why", "causes": [{"class", "side", "name", "messages", "share", "time_p50_ns", "time_max_ns"}]}: a new
+ * object. */
 json_t *causes_json(const struct explained *x);
 
 /* An entry of its "causes": false if it is none that this version knows. */

@@ -10,8 +10,6 @@
 #define CAUSE_TEXT   192
 #define STORY_CAUSES 4 /* of one side: the longest */
 
-static const char *const sides[] = {"source", "sink"};
-
 /* --- which messages --- */
 
 static int by_excess(const void *a, const void *b)
@@ -24,7 +22,8 @@ static int by_excess(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-const struct late_message **explain_worst(const struct explained *x)
+/* The worst first; the caller frees. */
+static const struct late_message **explain_worst(const struct explained *x)
 {
 	const struct late_message **list = or_abort(calloc(x->late.count + 1, sizeof(*list)));
 
@@ -34,7 +33,7 @@ const struct late_message **explain_worst(const struct explained *x)
 	return list;
 }
 
-const struct explained_rep *explain_rep_of(const struct explained *x, const struct late_message *m)
+static const struct explained_rep *explain_rep_of(const struct explained *x, const struct late_message *m)
 {
 	const size_t index = (size_t)(m - x->late.late);
 	size_t i = 0;
@@ -74,7 +73,7 @@ static void print_side_story(const struct explained *x, const struct explained_r
 	size_t count = r->has[side] ? attribution_shares(&r->side[side], m->from, m->to, shares) : 0;
 	char time[32], text[CAUSE_TEXT];
 
-	fprintf(out, "      %s's CPU: ", sides[side]);
+	fprintf(out, "      %s's CPU: ", cause_sides[side]);
 	if (!count)
 		fputs(r->has[side] ? "nothing" : "not known", out);
 	for (size_t i = 0; i < count && i < STORY_CAUSES; i++) {

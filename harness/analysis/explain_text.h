@@ -12,15 +12,9 @@
 /* Of a flow that was to be explained; the `worst` messages, at most. */
 void explain_text(const struct layout_flow *f, const struct explained *x, size_t worst, FILE *out);
 
-/* The block `causes` (causes.h) and "worst": [{"rep", "message", "sent_ns", "took_ns", "excess_ns", "explained_ns", "cause",
- * "behind", "source": [{"cause", "time_ns"}], "sink"}], where "behind" is null but in a queue, and a side of which nothing is
- * known is null. A new object. */
+/* The block `causes` (causes.h) and "worst": [{"rep", "message", "sent_ns", "took_ns", "excess_ns", "explained_ns",
+ * "cause", "behind", "source": [{"cause", "time_ns"}], "sink"}], where "behind" is null but in a queue, and a side of
+ * which nothing is known is null. A new object. */
 json_t *explain_json(const struct explained *x, size_t worst);
-
-/* The late messages by how late they are, the worst first; the caller frees. */
-const struct late_message **explain_worst(const struct explained *x);
-
-/* The repetition that a late message is of. */
-const struct explained_rep *explain_rep_of(const struct explained *x, const struct late_message *m);
 
 #endif

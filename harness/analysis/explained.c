@@ -7,12 +7,12 @@
 
 #include "analysis/control.h"
 #include "analysis/series.h"
+#include "analysis/timeline_build.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-
-static const char *const side_names[] = {"source", "sink"};
+#include "common/sort.h"
 
 /* --- what there is --- */
 
@@ -49,7 +49,7 @@ static int add_side(struct explained *x, const struct layout_flow *f, struct exp
 		    struct err *e)
 {
 	struct trace_file file;
-	int rc = !r->rep->dir ? 0 : trace_file_open(r->rep->dir, side_names[side], &file, e);
+	int rc = !r->rep->dir ? 0 : trace_file_open(r->rep->dir, cause_sides[side], &file, e);
 
 	if (rc <= 0)
 		return rc;
@@ -76,11 +76,6 @@ static int add_sides(struct explained *x, const struct layout_flow *f, struct er
 			there |= rc;
 		}
 	return there;
-}
-
-static struct span span_of(const struct explained *x, const struct rep *r)
-{
-	return series_span(r, x->series);
 }
 
 /* "…/rep-00/flow" -> "…/untraced/flow": the repetition without the kernel's events. */
@@ -123,7 +118,7 @@ static int explained_find_median(struct explained *x, const struct layout_flow *
 	int rc;
 
 	for (size_t i = 0; i < x->count; i++)
-		spans[i] = span_of(x, x->reps[i].rep);
+		spans[i] = series_span(x->reps[i].rep, x->series);
 	rc = stats_compute(spans, x->count, 0, &st, e);
 	free(spans);
 	if (rc)
@@ -137,7 +132,7 @@ static int explained_find_median(struct explained *x, const struct layout_flow *
 static void explain_rep(struct explained *x, const struct layout_flow *f, struct explained_rep *r)
 {
 	const struct attribution_input in = {
-	    .span = span_of(x, r->rep),
+	    .span = series_span(r->rep, x->series),
 	    .divide = x->series->divide > 1 ? x->series->divide : 1,
 	    .limit = f->limit_ns,
 	    .median = x->median,
@@ -180,13 +175,6 @@ void explained_free(struct explained *x)
 
 /* --- what they say together --- */
 
-static int explained_by_time(const void *a, const void *b)
-{
-	const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
-
-	return (one > other) - (one < other);
-}
-
 static int by_messages(const void *a, const void *b)
 {
 	const struct explained_cause *one = a, *other = b;
@@ -206,7 +194,7 @@ static struct explained_cause explained_sum(const struct explained *x, unsigned 
 			times[sum.messages++] = x->late.late[i].time;
 	if (!sum.messages)
 		return sum;
-	qsort(times, sum.messages, sizeof(*times), explained_by_time);
+	sort_integers(times, sum.messages);
 	sum.time_p50 = times[(sum.messages - 1) / 2];
 	sum.time_max = times[sum.messages - 1];
 	return sum;

@@ -27,9 +27,8 @@
 
 extern const struct block fairness_block;
 
-/* Add it of `count` repetitions from `first` on; nothing where fewer than two flows can be compared.
- *  `alone`: `to` is that of one repetition; else it is the
- * point's, and first posts that are far apart are added to its "warnings". */
+/* Add it of `count` repetitions from `first` on; nothing where fewer than two flows can be compared. `alone`: `to` is
+ * that of one repetition; else it is the point's, and first posts that are far apart are added to its "warnings". */
 void fairness_add(const struct flow_summary *flows, size_t flow_count, size_t first, size_t count, bool alone,
 		  json_t *to);
 

@@ -21,7 +21,7 @@ void pattern_sequence(const struct layout_series *s, const struct rep *r, struct
 	for (size_t i = 0; i < span.count; i++) {
 		int64_t value;
 
-		out->values[i + before] = span_sample(&span, i, &value) ? (s->divide == 2 ? value >> 1 : value) : NEVER;
+		out->values[i + before] = span_sample(&span, i, &value) ? value : NEVER;
 	}
 }
 
@@ -101,7 +101,7 @@ static json_t *found_json(const struct layout_series *s, const struct periods *f
 	return block;
 }
 
-json_t *pattern_json(const struct layout_series *s, const struct rep *reps, size_t count)
+static json_t *pattern_json(const struct layout_series *s, const struct rep *reps, size_t count)
 {
 	struct period_sequence *left = or_abort(calloc(2 * count + 1, sizeof(*left))), *original = left + count;
 	struct periods found;
@@ -156,6 +156,7 @@ static const struct block_statistic pattern_statistics[] = {
      .label = "period",
      .measure = MEASURE_COUNT,
      .shown = SHOWN_TABLE | SHOWN_REPORT,
+     .spare = 8,
      .help = "after how many messages the latencies repeat; none: they do not"},
     {.key = "strength",
      .label = "% by period",

@@ -3,8 +3,9 @@
  * periods that are found by themselves (period.h) in the flow's first series, and in each other.
  *
  * {"series", "period", "strength", "base_ns", "high_ns", "high_first", "high_last", "high": [{"phases",
- * "p50_ns"}], "low", "nested": [{"period", "strength", "high", "low"}], "entries", "evidence",
- * "threshold", "shuffles", "seed", "reps": [{"rep", "shift"}], "others": {SERIES: the same}}
+ * "p50_ns"}], "low", "nested": [{"period", "strength", "high", "low"}], "entries", "longest",
+ * "evidence", "threshold", "shuffles", "seed", "reps": [{"rep", "shift"}], "others": {SERIES: the
+ * same}}
  *
  * Phases count from 1, which is the first message of a repetition; `shift` is by how many messages
  * a repetition's ring was ahead of the first one's. high_ns is the median of the slowest phases,
@@ -18,14 +19,12 @@
 
 extern const struct block pattern_block;
 
-/* The same of one series; a new reference. */
-json_t *pattern_json(const struct layout_series *s, const struct rep *reps, size_t count);
-
 /* The first of a flow's series that has its own order: not half of another, not only here and there. NULL: none. */
 const struct layout_series *pattern_series(const struct layout_flow *f);
 
-/* A series' values in the order of messages: NEVER where there is none. Release with free(values). */
 struct period_sequence;
+
+/* The values of such a series in the order of messages: NEVER where there is none. Release with free(values). */
 void pattern_sequence(const struct layout_series *s, const struct rep *r, struct period_sequence *out);
 
 #endif

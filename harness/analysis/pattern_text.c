@@ -97,8 +97,7 @@ void pattern_text(const json_t *summary, FILE *out)
 	size_t i;
 
 	fputs("Periods: after how many messages latencies repeat, the share of their ranks' variance that it explains, "
-	      "and "
-	      "the phases that stand out, counted from 1\n\npoint\n",
+	      "and the phases that stand out, counted from 1\n\npoint\n",
 	      out);
 	json_array_foreach (json_object_get(summary, "points"), i, point)
 		put_point(point, out);

@@ -1,6 +1,7 @@
 #include "analysis/period.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "common/or_abort.h"

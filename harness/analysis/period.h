@@ -5,9 +5,9 @@
  *
  * A period counts where the evidence for it (period_score.h) is beyond what the best of all periods
  * reaches when the same values are shuffled, by PERIOD_MARGIN standard deviations of 20 seeded
- * shuffles. Among those that count it is the one whose phases explain most, each counted
- * as the square root of its degrees of freedom: 32 rather than 64, which explains no more, or 16,
- * which explains half.
+ * shuffles. Among those that count it is the one whose phases explain most beyond chance, over the
+ * square root of its degrees of freedom: 32 rather than 64, which explains no more, or 16, which
+ * explains half.
  *
  * Rates of error: tests/unit/test_pattern.c, tests/bench/pattern_rates.c.
  */

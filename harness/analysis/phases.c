@@ -7,6 +7,7 @@
 #include "analysis/order.h"
 #include "common/npy.h"
 #include "common/or_abort.h"
+#include "common/sort.h"
 
 #define SURE	      5	    /* errors that a phase is beside the base at least, */
 #define OF_THE_MOST   0.2   /* and so much of what the farthest is */
@@ -88,13 +89,6 @@ static int64_t at_rank(const int64_t *sorted, size_t n, double p)
 	return n ? sorted[rank < 1 ? 0 : (size_t)rank - 1] : 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The median of the phases that have values, the lower of two: what is alike most often, where half stands out. */
 static double median_of_phases(const struct phases *p, double (*number)(const struct phase *, const void *),
 			       const void *arg)
@@ -105,7 +99,7 @@ static double median_of_phases(const struct phases *p, double (*number)(const st
 	for (unsigned i = 0; i < p->period; i++)
 		if (p->phase[i].n)
 			all[n++] = number(&p->phase[i], arg ? (const double *)arg + i : NULL);
-	qsort(all, n, sizeof(*all), compare_numbers);
+	sort_doubles(all, n);
 	median = n ? all[(n - 1) / 2] : 0;
 	free(all);
 	return median;

@@ -4,8 +4,6 @@
 #ifndef KBLAT_ANALYSIS_PHASES_H
 #define KBLAT_ANALYSIS_PHASES_H
 
-#include <stdbool.h>
-
 #include "analysis/period_score.h"
 
 struct phase {

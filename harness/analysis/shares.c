@@ -4,10 +4,10 @@
 #include <sched.h>
 #include <stdbool.h>
 
+#include "analysis/span.h"
+
 /* Counted in a millisecond; a thread is there within a tenth of it. */
-#ifndef SHARES_EACH
 #define SHARES_EACH ((size_t)1 << 20)
-#endif
 
 unsigned shares_for(size_t samples)
 {
@@ -23,12 +23,10 @@ unsigned shares_for(size_t samples)
 
 size_t shares_deal(const struct span *spans, size_t span_count, unsigned share, unsigned count, struct span *out)
 {
-	size_t total = 0, first, end, begun = 0, dealt = 0;
+	const size_t total = span_total(spans, span_count), first = total / count * share;
+	const size_t end = share + 1 == count ? total : total / count * (share + 1);
+	size_t begun = 0, dealt = 0;
 
-	for (size_t k = 0; k < span_count; k++)
-		total += spans[k].count;
-	first = total / count * share;
-	end = share + 1 == count ? total : total / count * (share + 1);
 	for (size_t k = 0; k < span_count; begun += spans[k++].count) {
 		size_t from = first > begun ? first - begun : 0;
 		size_t to = end > begun ? end - begun : 0;

@@ -1,6 +1,6 @@
 /*
- * Samples dealt to threads, so that a pass over many millions takes all CPUs that the process may
- * use. A share has spans of its own; nobody else reads or writes what its thread counts into.
+ * Samples dealt to threads, so that a pass over many millions takes several of the CPUs that the
+ * process may use. A share has spans of its own; nobody else reads or writes what its thread counts into.
  */
 #ifndef KBLAT_ANALYSIS_SHARES_H
 #define KBLAT_ANALYSIS_SHARES_H

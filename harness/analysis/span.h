@@ -1,5 +1,5 @@
 /*
- * One sample of a span: a[i] - b[i], or nothing where either never happened. Inline, for the passes
+ * Spans, sample by sample: a[i] - b[i], or nothing where either never happened. Inline, for the passes
  * over columns. A difference that does not fit 64 bits (no latency: 292 years) is taken as the
  * nearest value that does.
  */
@@ -21,6 +21,15 @@ static inline bool span_sample(const struct span *s, size_t i, int64_t *value)
 	if (__builtin_expect(__builtin_sub_overflow(a, b, value), 0))
 		*value = a < b ? INT64_MIN : INT64_MAX;
 	return true;
+}
+
+static inline size_t span_total(const struct span *spans, size_t count)
+{
+	size_t total = 0;
+
+	for (size_t k = 0; k < count; k++)
+		total += spans[k].count;
+	return total;
 }
 
 #endif

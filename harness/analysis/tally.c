@@ -122,14 +122,11 @@ static void tallies_join(struct tallies *all)
 
 int tallies_open(struct tallies *all, const struct span *spans, size_t span_count, int64_t limit)
 {
-	size_t total = 0;
 	int rc = 0;
 
 	memset(all, 0, sizeof(*all));
 	all->limit = limit;
-	for (size_t k = 0; k < span_count; k++)
-		total += spans[k].count;
-	all->count = shares_for(total);
+	all->count = shares_for(span_total(spans, span_count));
 	all->spans = calloc(all->count * span_count + 1, sizeof(*all->spans));
 	all->kept = malloc(STATS_KEPT_MAX * sizeof(*all->kept));
 	if (!all->spans)

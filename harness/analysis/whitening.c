@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/or_abort.h"
+#include "common/sort.h"
 
 #define HALF_LEAST 2  /* entries on each side of a median: at low frequencies, where drift is steep, */
 #define HALF_MOST  32 /* and at high ones */
@@ -16,13 +17,6 @@ static size_t clamp(size_t value, size_t least, size_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
-static int by_power(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double median_around(const double *power, size_t half_size, size_t first, size_t step)
 {
 	const size_t half = clamp(first / 2, HALF_LEAST, HALF_MOST);
@@ -33,7 +27,7 @@ static double median_around(const double *power, size_t half_size, size_t first,
 
 	for (size_t k = from; k < to; k++)
 		values[n++] = power[k];
-	qsort(values, n, sizeof(*values), by_power);
+	sort_doubles(values, n);
 	return values[n / 2];
 }
 

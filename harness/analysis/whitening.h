@@ -9,7 +9,7 @@
 
 /*
  * Divide a symmetric power spectrum of `size` entries (a power of two) by the median around each
- * entry, over up to 64 of them. The mean over all stays as it was. Entry 0 is not looked at.
+ * entry, over up to 80 of them. The mean over all stays as it was. Entry 0 is not looked at.
  */
 void whitening_divide(double *power, size_t size);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/span.h"
+#include "common/sort.h"
 
 #define SAMPLES 4096
 
@@ -47,28 +48,19 @@ void window_place_as(struct window *w, const struct window *other)
 	memset(counts, 0, WINDOW_BINS * sizeof(*counts));
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static size_t take_samples(const struct span *spans, size_t span_count, int64_t *samples)
 {
-	size_t total = 0, taken = 0, stride, next = 0;
+	size_t taken = 0, stride, next = 0;
 
-	for (size_t k = 0; k < span_count; k++)
-		total += spans[k].count;
 	/* An odd stride, so that a pattern of the sender (bursts of 2^k) does not hide half of the
 	 * values. */
-	stride = (total / SAMPLES) | 1;
+	stride = (span_total(spans, span_count) / SAMPLES) | 1;
 	for (size_t k = 0; k < span_count; k++) {
 		for (; next < spans[k].count && taken < SAMPLES; next += stride)
 			taken += span_sample(&spans[k], next, &samples[taken]);
 		next = next > spans[k].count ? next - spans[k].count : 0;
 	}
-	qsort(samples, taken, sizeof(*samples), compare_samples);
+	sort_integers(samples, taken);
 	return taken;
 }
 

@@ -13,10 +13,9 @@
 #include "campaign/child_words.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/or_abort.h"
-#include "common/text.h"
 #include "common/version.h"
 #include "run/channel.h"
+#include "run/describe.h"
 #include "rundir/writer.h"
 
 static bool is_campaign(const char *path)
@@ -35,24 +34,24 @@ bool campaign_is(const char *path)
 
 /* --- a new one --- */
 
-static json_t *strings(const char *const *list, const bool *which, size_t count)
+/* What of --set an experiment has. */
+static json_t *own_settings(const struct study_experiment *x, const struct spec_overrides *o)
 {
 	json_t *j = json_array();
 
-	for (size_t i = 0; i < count; i++)
-		if (!which || which[i])
-			json_array_append_new(j, json_string(list[i]));
+	for (size_t i = 0; i < o->set_count; i++)
+		if (x->applies[i])
+			json_array_append_new(j, json_string(o->set[i]));
 	return j;
 }
 
 static json_t *describe_experiment(const struct study_experiment *x, const struct spec_overrides *o)
 {
 	bool empty = !json_array_size(x->points);
-	json_t *j =
-	    json_pack("{s:s, s:s, s:o, s:I, s:I, s:s, s:n, s:[], s:n, s:s}", "name", x->name, "spec", x->path, "set",
-		      strings(o->set, x->applies, o->set_count), "points", (json_int_t)json_array_size(x->points),
-		      "messages", (json_int_t)x->messages, "state", empty ? "skipped" : "pending", "run", "earlier",
-		      "exit_status", "why", empty ? "--only leaves no point of it" : "");
+	json_t *j = json_pack("{s:s, s:s, s:o, s:I, s:I, s:s, s:n, s:[], s:n, s:s}", "name", x->name, "spec", x->path,
+			      "set", own_settings(x, o), "points", (json_int_t)json_array_size(x->points), "messages",
+			      (json_int_t)x->messages, "state", empty ? "skipped" : "pending", "run", "earlier",
+			      "exit_status", "why", empty ? "--only leaves no point of it" : "");
 
 	forecast_to_json(&x->expected, j);
 	return j;
@@ -60,20 +59,18 @@ static json_t *describe_experiment(const struct study_experiment *x, const struc
 
 static json_t *campaign_describe(const struct campaign_options *o, const struct study *s)
 {
-	json_t *argv = json_array(), *experiments = json_array();
+	json_t *experiments = json_array();
 	char utc[32];
 
-	json_array_append_new(argv, json_string("kblat"));
-	for (int i = 0; i < o->argc; i++)
-		json_array_append_new(argv, json_string(o->argv[i]));
 	for (size_t i = 0; i < s->count; i++)
 		json_array_append_new(experiments, describe_experiment(&s->items[i], &o->overrides));
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:b, s:o, s:s?, s:s?, s:s?, s:b}, s:o}",
-			 "schema", 1, "study", s->name, "title", s->title, "path", s->path, "status", "RUNNING", "argv",
-			 argv, "version", kblat_version, "commit", kblat_commit, "started_utc",
-			 utc_now(utc, sizeof(utc), 0), "ended_utc", "options", "quick", o->overrides.quick, "only",
-			 strings(o->overrides.only, NULL, o->overrides.only_count), "source", o->source, "sink",
-			 o->sink, "profile_path", o->profile_path, "mask", o->mask, "experiments", experiments);
+	return json_pack(
+	    "{s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:b, s:o, s:s?, s:s?, s:s?, s:b, s:b}, s:o}",
+	    "schema", 1, "study", s->name, "title", s->title, "path", s->path, "status", "RUNNING", "argv",
+	    describe_command(o->argc, o->argv), "version", kblat_version, "commit", kblat_commit, "started_utc",
+	    utc_now(utc, sizeof(utc), 0), "ended_utc", "options", "quick", o->overrides.quick, "only",
+	    json_texts(o->overrides.only, o->overrides.only_count), "source", o->source, "sink", o->sink,
+	    "profile_path", o->profile_path, "mask", o->mask, "no_state", o->no_state, "experiments", experiments);
 }
 
 static int make_directory(struct campaign *c, const struct campaign_options *o, const struct study *s, struct err *e)
@@ -112,7 +109,8 @@ static int check_resumable(const struct campaign_options *o, const json_t *j, co
 	json_array_foreach (json_object_get(j, "experiments"), i, x)
 		if (!*json_text(x, "name") || !*json_text(x, "spec") || !*json_text(x, "state"))
 			return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "experiments[%zu] is incomplete", i);
-	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->profile_path || o->mask || o->out)
+	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->profile_path || o->mask ||
+	    o->no_state || o->out)
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
 			       "a campaign goes on with the options that it was begun with; leave them out");
 	return 0;
@@ -185,16 +183,8 @@ static void show_passed_on(const struct campaign *c)
 {
 	const json_t *options = json_object_get(c->j, "options");
 
-	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
-		const char *text = json_text(options, passed_on[i].key);
-		char *whole = or_abort(malloc(strlen(text) + 1));
-
-		/* Not cut: what is started must be seen. */
-		if (*text)
-			fprintf(stderr, "kblat: %s '%s'\n", passed_on[i].meaning,
-				text_clean(text, strlen(text), whole, strlen(text) + 1));
-		free(whole);
-	}
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+		child_words_show(passed_on[i].meaning, json_text(options, passed_on[i].key));
 }
 
 /* What `kblat` is started with. */

@@ -9,8 +9,8 @@
  *     derived/         `kblat report`
  *
  * campaign.json: {"schema": 1, "study", "title", "path", "status": RUNNING|COMPLETED|PARTIAL|FAILED|INTERRUPTED, "argv": [],
- * "version", "commit", "started_utc", "ended_utc", "options": {"quick", "only": [], "source", "sink", "profile_path", "mask"},
- * "experiments": [{"name", "spec", "set": [], "points", "messages", "expected_s", "paced_s", "basis", "state":
+ * "version", "commit", "started_utc", "ended_utc", "options": {"quick", "only": [], "source", "sink", "profile_path", "mask",
+ * "no_state"}, "experiments": [{"name", "spec", "set": [], "points", "messages", "expected_s", "paced_s", "basis", "state":
  * pending|running|completed|failed|interrupted|impossible|skipped, "run": null or a directory's name, "earlier": [],
  * "exit_status", "why", "took_s"}]}
  */
@@ -27,7 +27,7 @@ struct campaign_options {
 	const char *resume; /* a campaign of that study to go on with, one's own; NULL: a new one */
 	const char *out, *source, *sink, *profile_path;
 	struct spec_overrides overrides;
-	bool mask, dry_run, json;
+	bool mask, no_state, dry_run, json;
 	const char *verbosity; /* "--quiet", "--verbose" or NULL: what the experiments are started with */
 	double budget_s;       /* of time; 0: as long as it takes */
 	int argc;	       /* of `kblat`, for the record */

@@ -78,8 +78,8 @@ _Noreturn static void become(char *const *argv, int out, int complaints)
 	_exit(STATUS_FAILED);
 }
 
-/* In the place of `old`. False: it is not there. */
-static bool running_replace(pid_t old, pid_t pid)
+/* In the place of `old`, if that is there. */
+static void running_replace(pid_t old, pid_t pid)
 {
 	size_t i = 0;
 
@@ -87,7 +87,6 @@ static bool running_replace(pid_t old, pid_t pid)
 		i++;
 	if (i < CAMPAIGN_CHILDREN_MAX)
 		running[i] = pid;
-	return i < CAMPAIGN_CHILDREN_MAX;
 }
 
 /* With signals held back until it is known whom to hand them to. */

@@ -174,15 +174,6 @@ static int read_yaml(struct study *s, FILE *complaints)
 
 /* --- specs --- */
 
-static struct forecast expected_of(const struct spec *spec, const char *runs)
-{
-	struct forecast *each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
-	struct forecast sum = forecast_run(spec->point, spec->point_count, runs, spec->name, each);
-
-	free(each);
-	return sum;
-}
-
 static int load_spec(struct study_experiment *x, const struct spec_overrides *overrides, const char *runs,
 		     FILE *complaints)
 {
@@ -197,7 +188,7 @@ static int load_spec(struct study_experiment *x, const struct spec_overrides *ov
 	if (rc && complaints)
 		diag_print(&d, complaints);
 	if (!rc)
-		x->expected = expected_of(&spec, runs);
+		x->expected = forecast_run(spec.point, spec.point_count, runs, spec.name, NULL);
 	x->points = spec_points_json(&spec);
 	x->messages = preflight_messages(spec.point, spec.point_count);
 	diag_free(&d);

@@ -1,11 +1,13 @@
 #include "campaign/child_words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/text.h"
 
 void child_words_add_flags(json_t *words, const json_t *options)
 {
@@ -13,6 +15,8 @@ void child_words_add_flags(json_t *words, const json_t *options)
 		json_array_append_new(words, json_string("--quick"));
 	if (json_is_true(json_object_get(options, "mask")))
 		json_array_append_new(words, json_string("--mask"));
+	if (json_is_true(json_object_get(options, "no_state")))
+		json_array_append_new(words, json_string("--no-state"));
 }
 
 void child_words_add(json_t *words, const char *flag, const char *text)
@@ -32,6 +36,15 @@ void child_words_add_each(json_t *words, const char *flag, const json_t *list)
 		json_array_append_new(words, json_string(flag));
 		json_array_append(words, (json_t *)value);
 	}
+}
+
+void child_words_show(const char *meaning, const char *text)
+{
+	char *whole = or_abort(malloc(strlen(text) + 1));
+
+	if (*text)
+		fprintf(stderr, "kblat: %s '%s'\n", meaning, text_clean(text, strlen(text), whole, strlen(text) + 1));
+	free(whole);
 }
 
 char **child_words_argv(const json_t *words)

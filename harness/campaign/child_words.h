@@ -7,11 +7,15 @@
 
 #include <jansson.h>
 
-/* "--quick" and "--mask", where `options` have them. */
+/* "--quick", "--mask" and "--no-state", where `options` have them. */
 void child_words_add_flags(json_t *words, const json_t *options);
 
 /* `flag` and `text`; nothing where there is no text. */
 void child_words_add(json_t *words, const char *flag, const char *text);
+
+/* On standard error: "kblat: MEANING 'TEXT'". For what is not on the command line, as it was begun before: whole, as what is
+ * started must be seen. Nothing where there is no text. */
+void child_words_show(const char *meaning, const char *text);
 
 /* `flag` before each of the list. */
 void child_words_add_each(json_t *words, const char *flag, const json_t *list);

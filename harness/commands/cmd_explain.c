@@ -6,7 +6,6 @@
 #include "analysis/explain_text.h"
 #include "commands/commands.h"
 #include "common/json.h"
-#include "common/or_abort.h"
 #include "common/units.h"
 #include "rundir/reader.h"
 
@@ -14,12 +13,10 @@ const struct cli_command cmd_explain_cli = {
     .name = "explain",
     .synopsis = "RUN [POINT] [--worst N] [--json]",
     .summary = "say why messages were late: the tail by cause, and the worst messages",
-    .details =
-	"Of points that were measured with 'explain: yes': each message over the point's limit, and what the kernel "
-	"did "
-	"on the CPUs of its source and its sink while it was on its way. docs/explain.md says how a cause is found, "
-	"and what to do about each.\n\n"
-	"Exit status 3: no point of the run was measured so, or not the one asked for.",
+    .details = "Of points that were measured with 'explain: yes': each message over the point's limit, and what the "
+	       "kernel did on the CPUs of its source and its sink while it was on its way. docs/explain.md says how a "
+	       "cause is found, and what to do about each.\n\n"
+	       "Exit status 3: no point of the run was measured so, or not the one asked for.",
     .min_args = 1,
     .max_args = 2,
 };
@@ -39,26 +36,6 @@ struct explaining {
 };
 
 /* --- one flow --- */
-
-static int open_flow_reps(const struct run *run, const struct layout_flow *f, struct rep **reps, size_t *count,
-			  struct err *e)
-{
-	unsigned *numbers = NULL;
-	size_t there = 0;
-	int rc = rep_list(run->path, f->point, &numbers, &there, e);
-
-	*count = 0;
-	*reps = or_abort(calloc(there + 1, sizeof(**reps)));
-	for (size_t i = 0; !rc && i < there; i++) {
-		rc = rep_open(run->path, f, numbers[i], &(*reps)[*count], e);
-		if (!rc && (*reps)[*count].is_whole)
-			(*count)++;
-		else if (!rc)
-			rep_close(&(*reps)[*count]);
-	}
-	free(numbers);
-	return rc;
-}
 
 static void show_flow(struct explaining *x, const struct layout_flow *f, const struct explained *found)
 {
@@ -80,7 +57,7 @@ static int explain_flow(struct explaining *x, const struct layout_flow *f, struc
 	struct explained found = {.series = NULL};
 	struct rep *reps = NULL;
 	size_t count;
-	int rc = open_flow_reps(x->run, f, &reps, &count, e);
+	int rc = rep_open_all(x->run->path, f, &reps, &count, e);
 
 	if (!rc)
 		rc = explained_make(f, reps, count, &found, e);
@@ -151,8 +128,7 @@ static int read_point_number(struct explain_options *o, struct err *e)
 		return 0;
 	if (unit_parse(UNIT_ONE, o->args.items[1], &point, why, sizeof(why)) || point < 0)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat explain", NULL,
-			       "POINT must be the number of a point, "
-			       "as in the table of 'kblat summary', not '%.40s'",
+			       "POINT must be the number of a point, as in the table of 'kblat summary', not '%.40s'",
 			       o->args.items[1]);
 	o->point = point;
 	return 0;

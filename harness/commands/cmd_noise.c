@@ -12,14 +12,11 @@ const struct cli_command cmd_noise_cli = {
     .name = "noise",
     .synopsis = "[--cpus LIST] [--seconds N] [--json]",
     .summary = "say who takes how much time from which CPU, and what removes it",
-    .details =
-	"A thread spins on each of the CPUs and notes when it did not run; the kernel's events say who did instead. It "
-	"needs root, or rights on tracefs, and changes nothing. For each CPU: the causes, the most time first, how "
-	"often, "
-	"how long at most, and which knob of kbtune or boot parameter moves or removes it. docs/explain.md explains "
-	"the "
-	"causes.\n\n"
-	"Exit status 77: the kernel may not be traced here.",
+    .details = "A thread spins on each of the CPUs and notes when it did not run; the kernel's events say who did "
+	       "instead. It needs root, or rights on tracefs, and changes nothing. For each CPU: the causes, the most "
+	       "time first, how often, how long at most, and which knob of kbtune or boot parameter moves or removes "
+	       "it. docs/explain.md explains the causes.\n\n"
+	       "Exit status 77: the kernel may not be traced here.",
 };
 
 struct noise_options {

@@ -14,7 +14,6 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/or_abort.h"
 #include "pairs/pairs.h"
 #include "run/channel.h"
 #include "run/forecast_run.h"
@@ -23,8 +22,7 @@
 const struct cli_command cmd_run_cli = {
     .name = "run",
     .synopsis = "SPEC|STUDY|--resume CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device "
-		"DEV] [--reps N] "
-		"[--hosts LIST|FILE] [--budget TIME] [--dry-run] [--quiet|--verbose] [--json]",
+		"DEV] [--reps N] [--hosts LIST|FILE] [--budget TIME] [--dry-run] [--quiet|--verbose] [--json]",
     .summary = "run an experiment and seal its run directory",
     .details =
 	"SPEC is a YAML file, or a directory with a spec.yaml in it, or the name of an experiment (`kblat list "
@@ -32,30 +30,21 @@ const struct cli_command cmd_run_cli = {
 	"directory is made inside runs/ beside the spec (in ./runs for an experiment that was installed with kblat), "
 	"or inside --out; its path is the last line of standard output.\n\n"
 	"STUDY is a directory with experiments in it: all of them are run, one after the other, as a campaign: a "
-	"directory "
-	"with their run directories, campaign.json, and a table of what they claim (claims.tsv). One that was "
-	"interrupted "
-	"goes on with `kblat run --resume CAMPAIGN`, where that is the caller's own directory, with the commands that "
-	"it "
-	"was begun with; they are shown. With --budget 8h, those experiments run, in order, that are expected to end "
-	"within that time; the others are left, and said. What was begun is finished.\n\n"
-	"Each side of a point is a process of its own. --source and --sink give a command prefix that starts it: "
-	"\"ip netns exec ns0\", \"numactl -m 0\", \"ssh host\". Both talk over their standard input and output; "
-	"nothing "
+	"directory with their run directories, campaign.json, and a table of what they claim (claims.tsv). One that "
+	"was interrupted goes on with `kblat run --resume CAMPAIGN`, where that is the caller's own directory, with "
+	"the commands that it was begun with; they are shown. With --budget 8h, those experiments run, in order, that "
+	"are expected to end within that time; the others are left, and said. What was begun is finished.\n\n"
+	"Each side of a point is a process of its own. --source and --sink give a command prefix that starts it: \"ip "
+	"netns exec ns0\", \"numactl -m 0\", \"ssh host\". Both talk over their standard input and output; nothing "
 	"listens on a network but the data path under test.\n\n"
-	"With --hosts, one experiment is measured between every two of the hosts, in rounds of disjoint pairs at "
-	"once; "
+	"With --hosts, one experiment is measured between every two of the hosts, in rounds of disjoint pairs at once; "
 	"pairs and hosts that stand out are named. {host} in --source and --sink is the side's host, {source} and "
-	"{sink} "
-	"are "
-	"both, in --set, too (docs/cluster.md). It goes on with --resume as a campaign does.\n\n"
+	"{sink} are both, in --set, too (docs/cluster.md). It goes on with --resume as a campaign does.\n\n"
 	"Ctrl-C ends the run early and keeps what was measured. SIGUSR1 asks how far it has come and how long it will "
 	"take; a terminal shows that all the time, and elsewhere there is a line for each point.\n\n"
 	"Exit status: 0 measured and valid; 3 measured, but not valid (the reasons are said), or a claim fails, or a "
-	"host or pair stands out; 1 a "
-	"point failed or the "
-	"run "
-	"was interrupted; 2 the spec or the command line is wrong; 77 no point is possible on this machine.",
+	"host or pair stands out; 1 a point failed or the run was interrupted; 2 the spec or the command line is "
+	"wrong; 77 no point is possible on this machine.",
     .min_args = 0,
     .max_args = 1,
 };
@@ -197,16 +186,14 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 /* An experiment runs wholly or not at all: one that was cut off would begin again at its first point. */
 static int check_budget(const struct run_options *o, const struct spec *spec, struct err *e)
 {
-	struct forecast *each, sum;
+	struct forecast sum;
 	char *runs, given[FORECAST_TEXT_MAX], needed[FORECAST_TEXT_MAX];
 
 	if (!o->words.budget_ns)
 		return 0;
-	each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
 	runs = run_parent(spec, o->out);
-	sum = forecast_run(spec->point, spec->point_count, runs, spec->name, each);
+	sum = forecast_run(spec->point, spec->point_count, runs, spec->name, NULL);
 	free(runs);
-	free(each);
 	if (forecast_seconds(&sum) * 1e9 <= (double)o->words.budget_ns)
 		return 0;
 	return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
@@ -249,6 +236,7 @@ static enum status run_many(const struct run_options *o, int argc, char **argv, 
 	    .profile_path = o->words.profile_path,
 	    .overrides = o->words.overrides,
 	    .mask = o->words.mask,
+	    .no_state = o->no_state,
 	    .dry_run = o->dry_run,
 	    .json = o->json,
 	    .verbosity = o->quiet     ? "--quiet"
@@ -276,6 +264,7 @@ static enum status run_pairs(const struct run_options *o, int argc, char **argv,
 	    .mask = o->words.mask,
 	    .dry_run = o->dry_run,
 	    .json = o->json,
+	    .quiet = o->quiet,
 	    .state = o->state,
 	    .at_once = o->at_once,
 	    .argc = argc,

@@ -5,6 +5,7 @@
 #include "analysis/blocks.h"
 #include "common/cli.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/opt.h"
 #include "kernels/kernel.h"
 #include "point/settings.h"
@@ -176,10 +177,9 @@ void list_statistics_show(const json_t *list)
 	size_t i;
 
 	json_array_foreach (list, i, s) {
-		const char *block = json_string_value(json_object_get(s, "block"));
-		char *name = fs_path("%s.%s", block ? block : "SERIES", json_string_value(json_object_get(s, "name")));
+		char *name = fs_path("%s.%s", json_text_or(s, "block", "SERIES"), json_text(s, "name"));
 
-		cli_print_item(name, 32, json_string_value(json_object_get(s, "help")), stdout);
+		cli_print_item(name, 32, json_text(s, "help"), stdout);
 		free(name);
 	}
 }

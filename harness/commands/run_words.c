@@ -10,22 +10,22 @@
 #include "common/units.h"
 #include "spec/experiments.h"
 
-/* Another --set; `keep` holds its text. */
-static void add_shorthand(struct cli_list *set, char **keep)
+/* Another --set, whose text is kept elsewhere. */
+static void add_shorthand(struct cli_list *set, const char *text)
 {
 	set->items = or_abort(realloc(set->items, (set->count + 1) * sizeof(*set->items)));
-	set->items[set->count++] = *keep;
+	set->items[set->count++] = text;
 }
 
 static void read_shorthands(struct run_words *w)
 {
 	if (w->device) {
 		w->kept[0] = fs_path("device=%s", w->device);
-		add_shorthand(&w->set, &w->kept[0]);
+		add_shorthand(&w->set, w->kept[0]);
 	}
 	if (w->reps) {
 		w->kept[1] = fs_path("repetitions=%ld", w->reps);
-		add_shorthand(&w->set, &w->kept[1]);
+		add_shorthand(&w->set, w->kept[1]);
 	}
 }
 

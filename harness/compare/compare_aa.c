@@ -62,16 +62,6 @@ static void copy_free(struct compare_join *j)
 	free(j->point);
 }
 
-static void shuffle(size_t *order, size_t n, uint64_t *state)
-{
-	for (size_t i = n; i > 1; i--) {
-		size_t k = random_below(state, i), last = order[i - 1];
-
-		order[i - 1] = order[k];
-		order[k] = last;
-	}
-}
-
 struct counts {
 	size_t splits, verdict[COMPARE_VERDICTS];
 };
@@ -106,7 +96,7 @@ static int judge_splits(const struct compare_join *j, const struct compare_rule 
 			c->verdict[verdict]++;
 		else
 			*ordered = verdict;
-		shuffle(order, units, &state);
+		random_shuffle(order, units, &state);
 	}
 	c->splits = splits;
 	if (order)

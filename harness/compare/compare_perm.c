@@ -193,9 +193,9 @@ struct joint {
 	double alpha;
 	enum perm_question question;
 	size_t count, allowed[PERM_SIDES];
-	double *most
-	    [PERM_SIDES]; /* the largest statistic under each relabelling; of the better side, its negative; of PERM_DIFFERS, the largest on
-				   * any side: two knobs that matter may do so in opposite directions */
+	/* The largest statistic under each relabelling; of the better side, its negative; of PERM_DIFFERS, the largest on any side: two knobs that
+	 * matter may do so in opposite directions. */
+	double *most[PERM_SIDES];
 	double critical[PERM_SIDES]; /* what must be surpassed */
 };
 

@@ -232,10 +232,9 @@ int compare_runs_add(struct compare_runs *all, const char *path, enum compare_ar
 		     struct err *e)
 {
 	size_t before = all->count;
-	struct stat st;
 	int rc;
 
-	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+	if (!fs_is_directory(path))
 		return err_set(e, -ENOENT, STATUS_USAGE, path, "compare", "there is no directory of this name");
 	rc = add_below(all, path, arm, experiment, DEPTH, e);
 	if (!rc && all->count == before)

@@ -10,6 +10,7 @@
 #include "endpoint/endpoint_state.h"
 #include "kernels/witness_list.h"
 #include "trace/trace.h"
+#include "trace/trace_gaps.h"
 
 #define BUFFERS_MOST (256ll << 20) /* of all CPUs together */
 
@@ -136,20 +137,8 @@ static int merge_gaps(struct endpoint *ep, json_t *about)
 {
 	const struct witness *w = &ep->worker.witness;
 	struct trace_words *words = &ep->trace.words, merged = {.most = 0};
-	size_t event = 0;
-	int rc = 0;
+	int rc = trace_gaps_merge(words, true, w, ep->cpu, &ep->conversion, &merged);
 
-	for (uint32_t i = 0; !rc && i < w->count; i++) {
-		const int64_t from = clock_to_ns(&ep->conversion, w->gaps[i].from),
-			      to = clock_to_ns(&ep->conversion, w->gaps[i].to);
-
-		for (; !rc && event < words->count && words->data[event * TRACE_WORDS] <= to; event++)
-			rc = trace_words_add(&merged, words->data + event * TRACE_WORDS);
-		if (!rc)
-			rc = trace_words_add(&merged, (int64_t[TRACE_WORDS]){to, ep->cpu, TRACE_GAP, -1, to - from});
-	}
-	for (; !rc && event < words->count; event++)
-		rc = trace_words_add(&merged, words->data + event * TRACE_WORDS);
 	trace_words_free(words);
 	*words = merged;
 	json_object_set_new(about, "gaps", json_true());
@@ -214,9 +203,12 @@ json_t *endpoint_trace_take(struct endpoint *ep)
 int endpoint_trace_send(const struct endpoint *ep)
 {
 	const struct trace_words *w = &ep->trace.words;
-	int rc = ep->trace.is_on ? fs_write_fd(ep->out, w->data, w->count * TRACE_WORDS * sizeof(*w->data)) : 0;
+	int rc;
 
-	return rc || !ep->trace.is_on ? rc : fs_write_fd(ep->out, "\n", 1);
+	if (!ep->trace.is_on)
+		return 0;
+	rc = fs_write_fd(ep->out, w->data, w->count * TRACE_WORDS * sizeof(*w->data));
+	return rc ? rc : fs_write_fd(ep->out, "\n", 1);
 }
 
 void endpoint_trace_close(struct endpoint *ep, bool stopped)

@@ -111,12 +111,6 @@ void recorder_convert_column(struct recorder *r, unsigned column, const struct c
 		data[at] = data[at] == recorder_blank(r) ? NEVER : clock_to_ns(c, data[at]);
 }
 
-void recorder_convert(struct recorder *r, const struct clock_conversion *c, uint64_t count)
-{
-	for (unsigned i = 0; i < r->columns; i++)
-		recorder_convert_column(r, i, c, count);
-}
-
 void recorder_close(struct recorder *r)
 {
 	for (unsigned i = 0; i < RECORDER_COLUMNS; i++)

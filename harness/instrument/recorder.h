@@ -41,10 +41,7 @@ void recorder_reset(struct recorder *r);
 /* What an entry is before it is written. */
 int64_t recorder_blank(const struct recorder *r);
 
-/* Ticks -> nanoseconds since t0, in place; what was not written becomes NEVER. */
-void recorder_convert(struct recorder *r, const struct clock_conversion *c, uint64_t count);
-
-/* The same of one column. */
+/* Of one column: ticks -> nanoseconds since t0, in place; what was not written becomes NEVER. */
 void recorder_convert_column(struct recorder *r, unsigned column, const struct clock_conversion *c, uint64_t count);
 
 /* Unmap and remove everything. */

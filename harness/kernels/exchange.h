@@ -1,7 +1,7 @@
 /*
  * Round trips with stamps at both sides: the source stamps and posts, the sink stamps what it sees and right before it
- * answers, the source stamps the answer. So each way's latency is known where both have one clock; and where they have two, how far these are apart
- * (instrument/clock_pair.h). One message is in flight, and both sides poll busily.
+ * answers, the source stamps the answer. So each way's latency is known where both have one clock; and where they have
+ * two, how far these are apart (instrument/clock_pair.h). One message is in flight, and both sides poll busily.
  */
 #ifndef KBLAT_KERNELS_EXCHANGE_H
 #define KBLAT_KERNELS_EXCHANGE_H

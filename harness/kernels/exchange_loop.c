@@ -3,59 +3,7 @@
  */
 #include "kernels/exchange.h"
 #include "kernels/loop.h"
-
-/* Completions are counted only, while there is nothing else to do. */
-ALWAYS int exchange_make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uint32_t *done)
-{
-	uint32_t rounds = 0, seq = 0;
-	int rc = posted - *done < w->signal_every ? 0 : 1;
-
-	while (rc > 0) {
-		rc = T(poll_send)(t, &seq);
-		if (rc > 0)
-			*done = seq + 1;
-		else if (rc == 0 && posted - *done >= w->depth)
-			rc = idle(w, &rounds, posted) ? -EINTR : 1;
-		else
-			break;
-	}
-	return rc < 0 ? rc : 0;
-}
-
-/* The answer to `seq`; those to messages that were given up are passed over. 1: here it is, 0: it is lost, or a negative errno. */
-ALWAYS int exchange_await(struct worker *w, struct TRANSPORT *t, uint32_t seq, int64_t deadline)
-{
-	uint32_t rounds = 0, got = 0;
-
-	for (;;) {
-		int rc = T(poll_recv)(t, &got);
-
-		if (likely(rc > 0)) {
-			if (likely(got == seq))
-				return 1;
-			rc = T(release)(t);
-			w->counters.reordered++;
-		} else if (rc == 0) {
-			if (idle(w, &rounds, seq))
-				return -EINTR;
-			if (w->lossy && rounds % IDLE_ROUNDS_TO_LOOK == 0 && T(pause)(t, deadline) >= deadline)
-				return 0;
-		}
-		if (rc < 0)
-			return rc;
-	}
-}
-
-/* What a round trip leaves to do once it is stamped. */
-ALWAYS int exchange_end(struct worker *w, struct TRANSPORT *t, uint32_t posted, uint32_t *done, int64_t until)
-{
-	uint32_t rounds = 0;
-	int rc = exchange_make_room(w, t, posted, done);
-
-	while (!rc && until && T(pause)(t, until) < until)
-		rc = idle(w, &rounds, posted) ? -EINTR : 0;
-	return rc;
-}
+#include "kernels/round_trip.h"
 
 static int exchange_source(struct worker *w)
 {
@@ -76,7 +24,7 @@ static int exchange_source(struct worker *w)
 		if (!likely(rc == 0))
 			break;
 		t_subm[seq] = stamp;
-		rc = exchange_await(w, t, seq, stamp + lost_after);
+		rc = round_trip_await_answer(w, t, POLL_BUSY, seq, stamp, stamp + lost_after);
 		if (likely(rc > 0)) {
 			t_back[seq] = T(end)(t);
 			w->counters.received++;
@@ -85,7 +33,9 @@ static int exchange_source(struct worker *w)
 		if (rc < 0)
 			break;
 		seq++;
-		rc = exchange_end(w, t, seq, &done, pause ? T(begin)(t) + pause : 0);
+		rc = round_trip_make_room(w, t, seq, &done);
+		if (!rc && pause)
+			rc = round_trip_rest(w, t, T(begin)(t) + pause, seq);
 	}
 	w->counters.posted = seq;
 	w->counters.completed = done;
@@ -127,7 +77,7 @@ static int exchange_sink(struct worker *w)
 		signal = signals_next(&signals);
 		/* Completions carry the message's number, not the count of answers: after a loss they differ. */
 		if (likely(rc == 0))
-			rc = exchange_make_room(w, t, seq + 1, &done);
+			rc = round_trip_make_room(w, t, seq + 1, &done);
 	}
 	w->counters.received = n;
 	w->counters.posted = n;

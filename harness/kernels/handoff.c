@@ -16,9 +16,8 @@ static const struct opt handoff_options[] = {
      OPT_BOOKKEEPING},
     {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, there and back"},
     {"hand", OPT_ENUM, FIELD(hand), "event", 0, 0, handoff_hands,
-     "how a message gets from the thread that receives it to the one that waits for it: they are one and the same, or "
-     "it "
-     "spins on a shared variable (two CPUs a side), or it sleeps until it is woken"},
+     "how a message gets from the thread that receives it to the one that waits for it: they are one and the same, "
+     "or it spins on a shared variable (two CPUs a side), or it sleeps until it is woken"},
     {"ack", OPT_BOOL, FIELD(ack), "yes", 0, 0, NULL,
      "every message is acknowledged by a message, which its sender waits for"},
     {"copy", OPT_BOOL, FIELD(copy), "yes", 0, 0, NULL,

@@ -9,6 +9,7 @@
 #include "kernels/handoff.h"
 #include "kernels/handoff_wait.h"
 #include "kernels/loop.h"
+#include "kernels/round_trip.h"
 
 /* --- the user's loops --- */
 
@@ -109,10 +110,8 @@ ALWAYS int handoff_run_sink(struct worker *w, void *state, const unsigned choice
 			break;
 		if (rc == 0)
 			continue;
-		if (choices & HANDOFF_CHECKS) {
-			handoff_examine(w, data, seq, choices);
-			handoff_fill(w, t, seq, choices);
-		}
+		handoff_examine(w, data, seq, choices);
+		handoff_fill(w, t, seq, choices);
 		rc = handoff_post(w, t, seq, choices);
 		if (!likely(rc == 0))
 			break;
@@ -162,20 +161,11 @@ static void handoff_end_user(struct worker *w)
 	}
 }
 
-/* Who receives itself and sleeps would sleep through a loss. */
-static int handoff_as_user(struct worker *w, int (*run)(struct worker *w))
+static int handoff_as_user(struct worker *w, kernel_loop *run)
 {
 	const struct handoff_settings *s = w->settings;
-	const int64_t quarter = s->lost_after / 4, least = 1000000, most = 100000000;
-	const bool wakes = w->lossy && s->hand == HANDOFF_DIRECT && w->poll_recv != POLL_BUSY;
-	struct waker waker;
-	int rc = wakes ? waker_start(&waker, quarter < least ? least : quarter > most ? most : quarter) : 0;
+	const int rc = round_trip_run(w, s->hand == HANDOFF_DIRECT && w->poll_recv != POLL_BUSY, s->lost_after, run);
 
-	if (rc)
-		return rc;
-	rc = run(w);
-	if (wakes)
-		waker_stop(&waker);
 	handoff_end_user(w);
 	return rc;
 }

@@ -10,8 +10,7 @@
 #include "kernels/handoff.h"
 #include "kernels/loop.h"
 
-/* Set-up choices, constant in each instance of a user's loop. The two low bits are the hand-over, of a messenger's the
- * poll mode. */
+/* Set-up choices, constant in each instance of a user's loop. The two low bits are the hand-over. */
 enum { HANDOFF_ACKS = 4, HANDOFF_COPIES = 8, HANDOFF_CHECKS = 16, HANDOFF_WAKES = 32 /* the other side may sleep */ };
 
 #define HANDOFF_HAND(choices) ((enum handoff_hand)((choices)&3))
@@ -73,7 +72,7 @@ ALWAYS int handoff_post(struct worker *w, struct TRANSPORT *t, uint32_t seq, con
 	return rc;
 }
 
-/* A request's completion stands for `signal_every` posts. While the other side has its turn. */
+/* Called while the other side has its turn. A request's completion stands for `signal_every` posts. */
 ALWAYS int handoff_reap(struct worker *w, struct TRANSPORT *t, struct handoff_side *side)
 {
 	uint32_t seq;

@@ -16,13 +16,6 @@ struct handoff_wait {
 	uint32_t progress;
 };
 
-/* Is this to end? Looked at only while there is nothing to do. */
-ALWAYS bool handoff_is_stopped(struct worker *w, uint32_t progress)
-{
-	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
-	return atomic_load_explicit(&w->stop, memory_order_relaxed);
-}
-
 ALWAYS bool handoff_is_late(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait)
 {
 	return w->lossy && T(pause)(t, wait->deadline) >= wait->deadline;
@@ -32,7 +25,7 @@ ALWAYS int handoff_nap(struct worker *w, struct handover *h, const struct handof
 {
 	const struct handoff_settings *s = w->settings;
 
-	if (handoff_is_stopped(w, wait->progress))
+	if (must_end(w, wait->progress))
 		return -EINTR;
 	return unless_stopped(w, handover_sleep(h, w->lossy ? s->lost_after : 0));
 }
@@ -52,7 +45,7 @@ ALWAYS int handoff_take(struct worker *w, struct TRANSPORT *t, struct handover *
 			cpu_relax();
 			if (likely(++rounds % IDLE_ROUNDS_TO_LOOK))
 				continue;
-			rc = handoff_is_stopped(w, wait->progress) ? -EINTR : 0;
+			rc = must_end(w, wait->progress) ? -EINTR : 0;
 		}
 		if (rc < 0)
 			return rc;

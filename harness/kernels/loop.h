@@ -220,8 +220,15 @@ ALWAYS bool signals_next(struct signals *s)
 	return true;
 }
 
-/* Called only while there is nothing to do. True if the control thread wants this to end. A poll that is but a load leaves the line to its writer
- * for a moment; for any other a pause would only come between the arrival and the next poll. */
+/* Say how far this is. True if the control thread wants it to end. Called only while there is nothing to do. */
+ALWAYS bool must_end(struct worker *w, uint64_t progress)
+{
+	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
+	return atomic_load_explicit(&w->stop, memory_order_relaxed);
+}
+
+/* Called only while there is nothing to do. True if this must end. A poll that is but a load leaves the line to its writer for a moment; for any
+ * other a pause would only come between the arrival and the next poll. */
 ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
 {
 #if defined(TRANSPORT_POLL_IS_A_LOAD) && !defined(WITNESS)
@@ -230,8 +237,7 @@ ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
 	witness_round(w);
 	if (likely(++*rounds % IDLE_ROUNDS_TO_LOOK))
 		return false;
-	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
-	return atomic_load_explicit(&w->stop, memory_order_relaxed);
+	return must_end(w, progress);
 }
 
 /* A wait that was cut short by a signal is one that goes on, unless the signal meant stop. */
@@ -258,8 +264,7 @@ ALWAYS int await_message(struct worker *w, struct TRANSPORT *t, const enum poll_
 {
 	if (mode == POLL_BUSY || (mode == POLL_ADAPTIVE && T(pause)(t, since + w->spin_ticks) < since + w->spin_ticks))
 		return idle(w, rounds, progress) ? -EINTR : 0;
-	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
-	if (atomic_load_explicit(&w->stop, memory_order_relaxed))
+	if (must_end(w, progress))
 		return -EINTR;
 	return unless_stopped(w, T(wait_recv)(t));
 }

@@ -2,78 +2,12 @@
  * The loops of `pingpong`. Between a message seen and its answer posted stands nothing; buffers are given back and send completions reaped while the
  * other side has its turn.
  */
-#include "instrument/waker.h"
 #include "kernels/loop.h"
 #include "kernels/pingpong.h"
+#include "kernels/round_trip.h"
 
 /* Set-up choices, constant in each instance. The two low bits are the poll mode. */
 enum { CHECKS = 4, RELEASES_BEFORE = 8, STAMPS_TURN = 16 };
-
-/* Send completions are counted only; they are polled while there is nothing else to do. */
-ALWAYS int pingpong_reap(struct TRANSPORT *t, uint32_t *done)
-{
-	uint32_t seq = 0;
-	int rc = T(poll_send)(t, &seq);
-
-	if (rc > 0)
-		*done = seq + 1;
-	return rc;
-}
-
-/* Nothing is polled for before the next completion can be there. */
-ALWAYS int pingpong_make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uint32_t *done)
-{
-	uint32_t rounds = 0;
-	int rc = posted - *done < w->signal_every ? 0 : pingpong_reap(t, done);
-
-	while (rc >= 0 && posted - *done >= w->depth) {
-		rc = pingpong_reap(t, done);
-		if (rc == 0 && idle(w, &rounds, posted))
-			return -EINTR;
-	}
-	return rc < 0 ? rc : 0;
-}
-
-/* An answer is late by `lost_after`: the message or the answer is lost. Who spins looks at the time now and then, who sleeps whenever something has
- * woken it (see pingpong_source()). */
-ALWAYS bool pingpong_is_lost(struct TRANSPORT *t, const enum poll_mode mode, uint32_t rounds, int64_t deadline)
-{
-	return (mode != POLL_BUSY || rounds % IDLE_ROUNDS_TO_LOOK == 0) && T(pause)(t, deadline) >= deadline;
-}
-
-/* Wait for the answer to `seq`; answers to messages given up before are passed over. 1: here it is, 0: lost, or a negative errno. */
-ALWAYS int pingpong_await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_mode mode, uint32_t seq,
-				 int64_t since, int64_t deadline)
-{
-	uint32_t rounds = 0, got = 0;
-
-	for (;;) {
-		int rc = T(poll_recv)(t, &got);
-
-		if (likely(rc > 0)) {
-			if (likely(got == seq))
-				return 1;
-			rc = T(release)(t);
-			w->counters.reordered++;
-		} else if (rc == 0) {
-			rc = await_message(w, t, mode, &rounds, since, seq);
-			if (rc == 0 && w->lossy && pingpong_is_lost(t, mode, rounds, deadline))
-				return 0;
-		}
-		if (rc < 0)
-			return rc;
-	}
-}
-
-ALWAYS int pingpong_rest(struct worker *w, struct TRANSPORT *t, int64_t until, uint32_t progress)
-{
-	uint32_t rounds = 0;
-
-	while (T(pause)(t, until) < until)
-		if (idle(w, &rounds, progress))
-			return -EINTR;
-	return 0;
-}
 
 ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned choices)
 {
@@ -106,7 +40,7 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 			T(wake_recv)(t);
 		t_subm[seq] = stamp;
 		witness_post(w);
-		rc = pingpong_await_answer(w, t, mode, seq, stamp, stamp + lost_after);
+		rc = round_trip_await_answer(w, t, mode, seq, stamp, stamp + lost_after);
 		if (rc < 0)
 			break;
 		if (likely(rc > 0)) {
@@ -124,13 +58,13 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 		}
 		witness_round(w);
 		seq++;
-		rc = pingpong_make_room(w, t, seq, &done);
+		rc = round_trip_make_room(w, t, seq, &done);
 		if (rc)
 			break;
 		if (duration && stamp - start >= duration)
 			break;
 		if (pause) {
-			rc = pingpong_rest(w, t, T(begin)(t) + pause, seq);
+			rc = round_trip_rest(w, t, T(begin)(t) + pause, seq);
 			if (rc)
 				break;
 		}
@@ -158,28 +92,11 @@ static int pingpong_choose_source(struct worker *w)
 	return LOOP_RUN(pingpong_run_source, w, NULL, pingpong_choices(w));
 }
 
-/* Often enough to find a loss soon, seldom enough to be no part of what is measured. */
-static int64_t pingpong_look_up_every(const struct pingpong_settings *s)
-{
-	const int64_t least = 1000000, most = 100000000, quarter = s->lost_after / 4;
-
-	return quarter < least ? least : quarter > most ? most : quarter;
-}
-
-/* A wait has no time limit, and a lost answer would be slept for until the end of days. */
 static int pingpong_source(struct worker *w)
 {
-	struct waker waker;
-	int rc;
+	const struct pingpong_settings *s = w->settings;
 
-	if (!w->lossy || w->poll_recv == POLL_BUSY)
-		return pingpong_choose_source(w);
-	rc = waker_start(&waker, pingpong_look_up_every(w->settings));
-	if (rc)
-		return rc;
-	rc = pingpong_choose_source(w);
-	waker_stop(&waker);
-	return rc;
+	return round_trip_run(w, w->poll_recv != POLL_BUSY, s->lost_after, pingpong_choose_source);
 }
 
 ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choices)
@@ -236,7 +153,7 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 		n++;
 		signal = signals_next(&signals);
 		/* Completions carry the message's number, not the count of answers: after a loss they differ by what was lost. */
-		rc = pingpong_make_room(w, t, seq + 1, &done);
+		rc = round_trip_make_room(w, t, seq + 1, &done);
 		if (rc)
 			break;
 		if (seq + 1 >= messages)

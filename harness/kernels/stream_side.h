@@ -69,8 +69,7 @@ static void stream_open(struct stream_side *side, const struct worker *w, enum r
 
 ALWAYS int stream_look(struct worker *w, uint64_t progress)
 {
-	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
-	return atomic_load_explicit(&w->stop, memory_order_relaxed) ? -EINTR : 0;
+	return must_end(w, progress) ? -EINTR : 0;
 }
 
 /* --- sending --- */

@@ -6,8 +6,8 @@
 #define NAME(k, t)  k##_loops_##t##_witness
 #define LOOPS(k, t) extern const struct kernel_loops NAME(k, t);
 #define ROW(k, t)   {#k, #t, &NAME(k, t)},
-#define LOOPS_OF(t) LOOPS(oneway, t) LOOPS(pingpong, t)
-#define ROWS_OF(t)  ROW(oneway, t) ROW(pingpong, t)
+#define LOOPS_OF(t) WITNESS_KERNELS(LOOPS, t)
+#define ROWS_OF(t)  WITNESS_KERNELS(ROW, t)
 
 WITNESS_TRANSPORTS(LOOPS_OF)
 

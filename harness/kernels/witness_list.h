@@ -7,7 +7,7 @@
 
 #include "kernels/kernel.h"
 
-#define WITNESS_KERNELS(X)    X(oneway) X(pingpong)
+#define WITNESS_KERNELS(X, t) X(oneway, t) X(pingpong, t)
 #define WITNESS_TRANSPORTS(X) X(verbs) X(shmem)
 
 /* The loops of a kernel over a transport that note gaps in worker->witness, or NULL if there are none. */

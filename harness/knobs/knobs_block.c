@@ -15,7 +15,6 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/random.h"
-#include "compare/compare_plan.h"
 #include "knobs/knobs_arms.h"
 #include "run/channel.h"
 
@@ -66,7 +65,7 @@ static void add_run(struct knobs *k, const char *stage, size_t block, const json
 					"exit_status", "why", "", "took_s"));
 }
 
-/* Every arm once, in an order that nobody chose (Fisher and Yates). */
+/* Every arm once, in an order that nobody chose. */
 static void plan_block(struct knobs *k, const char *stage, const json_t *arms, size_t block)
 {
 	uint64_t state = knobs_seed(k) + 1000003 * (uint64_t)json_array_size(json_object_get(k->j, "runs"));
@@ -74,12 +73,7 @@ static void plan_block(struct knobs *k, const char *stage, const json_t *arms, s
 
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
-	for (size_t i = n; i > 1; i--) {
-		size_t other = random_below(&state, i), kept = order[i - 1];
-
-		order[i - 1] = order[other];
-		order[other] = kept;
-	}
+	random_shuffle(order, n, &state);
 	for (size_t i = 0; i < n; i++)
 		add_run(k, stage, block, json_array_get(arms, order[i]));
 	free(order);

@@ -16,6 +16,7 @@
 #include "knobs/knobs_block.h"
 #include "knobs/knobs_choice.h"
 #include "knobs/knobs_profile.h"
+#include "run/describe.h"
 #include "run/forecast_run.h"
 #include "run/run.h"
 #include "rundir/writer.h"
@@ -24,24 +25,15 @@
 
 /* --- what was asked --- */
 
-static json_t *texts_json(const char *const *list, size_t count)
-{
-	json_t *j = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(j, json_string(list[i]));
-	return j;
-}
-
 static json_t *plan_options_json(const struct knobs_options *o)
 {
 	const struct spec_overrides *v = &o->overrides;
 
 	return json_pack("{s:b, s:b, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:o, s:o, s:I, s:I}", "quick", v->quick, "mask",
-			 o->mask, "set", texts_json(v->set, v->set_count), "only", texts_json(v->only, v->only_count),
+			 o->mask, "set", json_texts(v->set, v->set_count), "only", json_texts(v->only, v->only_count),
 			 "source", o->source, "sink", o->sink, "profile_path", o->profile_path, "metric", o->metric,
-			 "quantities", texts_json(o->quantities.items, o->quantities.count), "margins",
-			 texts_json(o->margins.items, o->margins.count), "blocks", (json_int_t)o->blocks, "seed",
+			 "quantities", json_texts(o->quantities.items, o->quantities.count), "margins",
+			 json_texts(o->margins.items, o->margins.count), "blocks", (json_int_t)o->blocks, "seed",
 			 (json_int_t)o->seed);
 }
 
@@ -90,11 +82,9 @@ static int plan_load_spec(const struct knobs_options *o, const char *environment
 	if (rc) {
 		diag_print(&diag, stderr);
 	} else {
-		struct forecast *each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
-		struct forecast sum = forecast_run(spec->point, spec->point_count, NULL, spec->name, each);
+		const struct forecast sum = forecast_run(spec->point, spec->point_count, NULL, spec->name, NULL);
 
 		*expected_s = forecast_seconds(&sum);
-		free(each);
 	}
 	diag_free(&diag);
 	free(last);
@@ -117,18 +107,17 @@ const char *knobs_boot_id(char *buf, size_t size)
 
 static json_t *plan_describe(const struct knobs_options *o, const struct spec *spec, json_t *knobs)
 {
-	json_t *argv = texts_json((const char *const *)o->argv, (size_t)o->argc);
 	char utc[32], boot[64], *path = realpath(spec->path, NULL);
 	json_t *j;
 
-	json_array_insert_new(argv, 0, json_string("kblat"));
 	j = json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:s, s:o, s:o, s:{}, s:o, s:[], s:[], s:[], "
 		      "s:n, s:n}",
 		      "schema", 1, "status", "RUNNING", "spec", path ? path : spec->path, "name", spec->name, "profile",
-		      o->profile, "argv", argv, "version", kblat_version, "commit", kblat_commit, "started_utc",
-		      utc_now(utc, sizeof(utc), 0), "ended_utc", "boot", knobs_boot_id(boot, sizeof(boot)), "points",
-		      spec_points_json(spec), "options", plan_options_json(o), "expected_s", "knobs", knobs, "arms",
-		      "comparisons", "runs", "result", "smallest");
+		      o->profile, "argv", describe_command(o->argc, o->argv), "version", kblat_version, "commit",
+		      kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "boot",
+		      knobs_boot_id(boot, sizeof(boot)), "points", spec_points_json(spec), "options",
+		      plan_options_json(o), "expected_s", "knobs", knobs, "arms", "comparisons", "runs", "result",
+		      "smallest");
 	free(path);
 	return j;
 }

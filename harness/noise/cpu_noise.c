@@ -7,13 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/timeline.h"
+#include "analysis/timeline_build.h"
 #include "common/err.h"
 #include "common/or_abort.h"
 #include "instrument/pinned.h"
 #include "instrument/stolen.h"
 #include "instrument/witness.h"
 #include "trace/trace.h"
+#include "trace/trace_gaps.h"
 
 #define CALIBRATION_MS 20
 #define BUFFER_BYTES   (4u << 20) /* of each CPU */
@@ -119,37 +120,6 @@ static void watch_end(struct watch *w)
 
 /* --- what a CPU's events and gaps say --- */
 
-static int64_t *next_event(const struct watch *w, size_t *at, int cpu)
-{
-	while (*at < w->words.count && w->words.data[*at * TRACE_WORDS + TRACE_CPU] != cpu)
-		(*at)++;
-	return *at < w->words.count ? &w->words.data[*at * TRACE_WORDS] : NULL;
-}
-
-/* Of one CPU, in order of time. */
-static int cpu_events(const struct watch *w, const struct watcher *one, struct trace_words *to)
-{
-	size_t at = 0;
-	int64_t *event = next_event(w, &at, one->cpu);
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && (event || i < one->witness.count);) {
-		const struct witness_gap *gap = i < one->witness.count ? &one->witness.gaps[i] : NULL;
-		const int64_t end = gap ? clock_to_ns(&w->conversion, gap->to) : INT64_MAX;
-
-		if (event && event[TRACE_TIME] <= end) {
-			rc = trace_words_add(to, event);
-			at++;
-			event = next_event(w, &at, one->cpu);
-		} else {
-			rc = trace_words_add(to, (int64_t[TRACE_WORDS]){end, one->cpu, TRACE_GAP, -1,
-									end - clock_to_ns(&w->conversion, gap->from)});
-			i++;
-		}
-	}
-	return rc;
-}
-
 static int by_total(const void *a, const void *b)
 {
 	const struct cpu_noise_cause *one = a, *other = b;
@@ -186,14 +156,11 @@ static int cpu_noise_of(const struct watch *w, const struct watcher *one, struct
 {
 	const struct stolen after = stolen_read(one->cpu);
 	struct trace_words words = {.most = 0};
-	struct trace_file f = {.about = w->about, .names = json_array_size(w->names.list)};
+	struct trace_file f;
 	struct timeline t;
-	int rc = cpu_events(w, one, &words);
+	int rc = trace_gaps_merge(&w->words, false, &one->witness, one->cpu, &w->conversion, &words);
 
-	f.words.data = words.data;
-	f.events = words.count;
-	for (int i = 0; i < TRACE_FILE_KINDS; i++)
-		f.kind[i] = i < TRACE_KINDS ? i : -1;
+	f = trace_file_of_events(w->about, words.data, words.count);
 	timeline_build(&f, CAUSE_NO_SIDE, false, causes, &t);
 	*out = (struct cpu_noise_cpu){.cpu = one->cpu,
 				      .watched_ns = clock_to_ns(&w->conversion, one->last) -

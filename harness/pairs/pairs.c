@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "campaign/campaign_child.h"
+#include "campaign/child_words.h"
 #include "common/diag.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "common/text.h"
 #include "pairs/pairs_answer.h"
 #include "pairs/pairs_child.h"
 #include "pairs/pairs_page.h"
@@ -160,7 +160,7 @@ static bool is_left(const struct pairs *p, size_t first)
 	return false;
 }
 
-static int measure_all(struct pairs *p, struct err *e)
+static int measure_all(struct pairs *p, bool quiet, struct err *e)
 {
 	const size_t at_once = pairs_plan_at_once(
 	    p, (long)json_integer_value(json_object_get(json_object_get(p->j, "options"), "at_once")));
@@ -171,7 +171,7 @@ static int measure_all(struct pairs *p, struct err *e)
 	int rc = 0;
 
 	for (size_t i = 0; i < p->count && !rc && !child_is_interrupted();) {
-		if (is_left(p, i))
+		if (!quiet && is_left(p, i))
 			fprintf(stderr, "kblat: round %zu of %zu\n", p->pair[i].round + 1,
 				pairs_schedule_rounds(p->hosts.count));
 		i = measure_round(&w, i, &rc, e);
@@ -226,11 +226,11 @@ static enum status pairs_end(struct pairs *p, bool json, struct err *e)
 	return rc ? e->status : status;
 }
 
-static enum status pairs_work_on(struct pairs *p, bool json, struct err *e)
+static enum status pairs_work_on(struct pairs *p, const struct pairs_options *o, struct err *e)
 {
 	json_object_set_new(p->j, "status", json_string("RUNNING"));
 	child_catch_signals();
-	return pairs_record_save(p, e) || measure_all(p, e) ? e->status : pairs_end(p, json, e);
+	return pairs_record_save(p, e) || measure_all(p, o->quiet, e) ? e->status : pairs_end(p, o->json, e);
 }
 
 /* --- their beginning --- */
@@ -259,10 +259,8 @@ static int pairs_load_spec(const struct pairs_options *o, const struct pairs *p,
 
 static double pairs_expected(const struct spec *spec, const char *parent)
 {
-	struct forecast *each = or_abort(calloc(spec->point_count + 1, sizeof(*each)));
-	const struct forecast sum = forecast_run(spec->point, spec->point_count, parent, spec->name, each);
+	const struct forecast sum = forecast_run(spec->point, spec->point_count, parent, spec->name, NULL);
 
-	free(each);
 	return forecast_seconds(&sum) + OVERHEAD_S;
 }
 
@@ -276,8 +274,7 @@ static enum status pairs_start(const struct pairs_options *o, struct pairs *p, c
 	else if (!path)
 		status = (err_sys(e, -errno, o->spec, "find"), e->status);
 	else
-		status =
-		    pairs_record_begin(p, o, spec->name, path, parent, e) ? e->status : pairs_work_on(p, o->json, e);
+		status = pairs_record_begin(p, o, spec->name, path, parent, e) ? e->status : pairs_work_on(p, o, e);
 	free(path);
 	free(parent);
 	return status;
@@ -296,19 +293,12 @@ static enum status pairs_begin(const struct pairs_options *o, struct pairs *p, s
 	return status;
 }
 
-/* They are not on the command line, and what is started must be seen. */
 static void show_launchers(const struct pairs *p)
 {
-	static const char *const sides[] = {"source", "sink"};
+	const json_t *options = json_object_get(p->j, "options");
 
-	for (size_t i = 0; i < 2; i++) {
-		const char *text = json_text(json_object_get(p->j, "options"), sides[i]);
-		char *whole = or_abort(malloc(strlen(text) + 1));
-
-		fprintf(stderr, "kblat: %s endpoints are started by '%s'\n", sides[i],
-			text_clean(text, strlen(text), whole, strlen(text) + 1));
-		free(whole);
-	}
+	child_words_show("source endpoints are started by", json_text(options, "source"));
+	child_words_show("sink endpoints are started by", json_text(options, "sink"));
 }
 
 static enum status pairs_resume(const struct pairs_options *o, struct pairs *p, struct err *e)
@@ -316,12 +306,12 @@ static enum status pairs_resume(const struct pairs_options *o, struct pairs *p, 
 	const struct spec_overrides *v = &o->overrides;
 
 	if (o->hosts || o->spec || o->source || o->sink || v->set_count || v->only_count || v->quick || o->out ||
-	    o->profile_path || o->at_once || o->state)
+	    o->profile_path || o->mask || o->at_once || o->state)
 		err_set(e, -EINVAL, STATUS_USAGE, o->resume, NULL,
 			"all pairs go on with the options that they were begun with; leave them out");
 	else if (!pairs_record_resume(p, o->resume, e)) {
 		show_launchers(p);
-		return o->dry_run ? (pairs_table(p->j, stdout), STATUS_OK) : pairs_work_on(p, o->json, e);
+		return o->dry_run ? (pairs_table(p->j, stdout), STATUS_OK) : pairs_work_on(p, o, e);
 	}
 	return e->status;
 }

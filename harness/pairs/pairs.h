@@ -27,7 +27,7 @@ struct pairs_options {
 	const char *resume; /* NULL: a new one */
 	const char *out, *source, *sink, *profile_path;
 	struct spec_overrides overrides;
-	bool mask, dry_run, json, state;
+	bool mask, dry_run, json, quiet, state;
 	long at_once; /* pairs; 0: all of a round, PAIRS_AT_ONCE at most */
 	int argc;     /* of `kblat`, for the record */
 	char **argv;

@@ -2,7 +2,7 @@
  * What was measured between all pairs, and who stands out.
  *
  * The answer, in pairs.json: {"measured", "failed", "left", "not_valid", "points": [{"id", "metric", "p50": {"median", "pairs",
- * "slow_hosts": [{"host", "times"}], "slow_pairs": [{"source", "sink", "value", "times"}]}, "p99": likewise}], "slow": names}.
+ * "slow_hosts": [{"host", "times"}], "slow_pairs": [{"source", "sink", "value", "times"}]}, "p99": likewise}]}.
  * "p50" or "p99" is null where no pair has it: a quantile needs 20 samples beyond it.
  */
 #ifndef KBLAT_PAIRS_ANSWER_H

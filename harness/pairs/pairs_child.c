@@ -135,20 +135,20 @@ static const char *pairs_child_state(int status)
 	return status == STATUS_IMPOSSIBLE ? "impossible" : "failed";
 }
 
-/* Of its first point that was not completed; else what it complained of last. */
+/* Of its first point that was not completed; else what it complained of last. Cut between characters: JSON takes no half one. */
 static char *pairs_child_why(const json_t *points, int complaints)
 {
+	char *line = pairs_child_last_line(complaints), *cut = or_abort(malloc(WHY_MAX + 1));
+	const char *why = line;
 	const json_t *point;
-	char *line;
 	size_t i;
 
 	json_array_foreach (points, i, point)
-		if (*json_text(point, "why"))
-			return fs_path("%.*s", WHY_MAX, json_text(point, "why"));
-	line = pairs_child_last_line(complaints);
-	if (strlen(line) > WHY_MAX)
-		line[WHY_MAX] = '\0';
-	return line;
+		if (why == line && *json_text(point, "why"))
+			why = json_text(point, "why");
+	text_clean(why, strlen(why), cut, WHY_MAX + 1);
+	free(line);
+	return cut;
 }
 
 json_t *pairs_child_end(struct pairs_child *c, const struct pairs *p, int status)
@@ -160,7 +160,7 @@ json_t *pairs_child_end(struct pairs_child *c, const struct pairs *p, int status
 	points = pairs_child_points(p, line);
 	why = pairs_child_why(points, c->complaints);
 	if (strcmp(json_text(line, "state"), "completed") != 0)
-		json_object_set_new(line, "why", json_stringn(why, strlen(why)));
+		json_object_set_new(line, "why", json_string(why));
 	json_object_set_new(line, "points", points);
 	json_object_set_new(line, "exit_status", json_integer(status));
 	json_object_set_new(line, "took_s", json_real((double)(channel_now_ms() - c->began_ms) / 1000));

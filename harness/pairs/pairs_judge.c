@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/or_abort.h"
+#include "common/sort.h"
 
 #define TO_DEVIATION 1.4826 /* of a normal distribution, by its median absolute deviation */
 
@@ -27,19 +28,12 @@ void pairs_matrix_free(struct pairs_matrix *m)
 
 /* --- robust numbers --- */
 
-static int by_number(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sorts them. NaN of none. */
 static double median_of(double *x, size_t count)
 {
 	if (!count)
 		return NAN;
-	qsort(x, count, sizeof(*x), by_number);
+	sort_doubles(x, count);
 	return count % 2 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
 }
 
@@ -74,11 +68,8 @@ static void judge_hosts(const struct pairs_matrix *m, struct pairs_verdict *v, d
 	size_t known = 0;
 	double center, threshold;
 
-	for (size_t i = 0; i < m->hosts; i++) {
+	for (size_t i = 0; i < m->hosts; i++)
 		own[i] = median_of(work, take_logs(m, excess, i, work));
-		known += !isnan(own[i]);
-	}
-	known = 0;
 	for (size_t i = 0; i < m->hosts; i++)
 		if (!isnan(own[i]))
 			work[known++] = own[i];

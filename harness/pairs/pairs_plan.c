@@ -5,7 +5,7 @@
 #include "common/json.h"
 #include "run/forecast.h"
 
-/* Of each pair that is being measured: a kblat, with two pipes' ends and files of ours, and what starts its two endpoints. */
+/* Of each pair that is being measured: a kblat, what it prints in two files of ours, and what starts its two endpoints. */
 #define PROCESSES   3
 #define DESCRIPTORS 2
 
@@ -37,7 +37,7 @@ static void print_round(const struct pairs *p, size_t round)
 
 static json_t *plan_json(const struct pairs *p, size_t at_once, double expected_s)
 {
-	json_t *rounds = json_array(), *j;
+	json_t *rounds = json_array();
 
 	for (size_t i = 0; i < p->count; i++) {
 		if (p->pair[i].round == json_array_size(rounds))
@@ -46,11 +46,10 @@ static json_t *plan_json(const struct pairs *p, size_t at_once, double expected_
 		    json_array_get(rounds, p->pair[i].round),
 		    json_pack("[s, s]", pairs_record_source(p, i)->name, pairs_record_sink(p, i)->name));
 	}
-	j = json_pack("{s:I, s:I, s:I, s:f, s:I, s:I, s:o}", "hosts", (json_int_t)p->hosts.count, "pairs",
-		      (json_int_t)p->count, "at_once", (json_int_t)at_once, "expected_s", expected_s, "processes",
-		      (json_int_t)(PROCESSES * at_once), "descriptors", (json_int_t)(DESCRIPTORS * at_once), "rounds",
-		      rounds);
-	return j;
+	return json_pack("{s:I, s:I, s:I, s:f, s:I, s:I, s:o}", "hosts", (json_int_t)p->hosts.count, "pairs",
+			 (json_int_t)p->count, "at_once", (json_int_t)at_once, "expected_s", expected_s, "processes",
+			 (json_int_t)(PROCESSES * at_once), "descriptors", (json_int_t)(DESCRIPTORS * at_once),
+			 "rounds", rounds);
 }
 
 void pairs_plan_show(const struct pairs *p, const struct spec *spec, long asked, double each_s, bool json)

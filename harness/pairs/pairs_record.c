@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/version.h"
+#include "run/describe.h"
 #include "rundir/writer.h"
 
 #define LOG_MAX ((size_t)1 << 30)
@@ -45,15 +46,6 @@ static int pairs_open_log(struct pairs *p, struct err *e)
 
 /* --- a new one --- */
 
-static json_t *strings_json(const char *const *list, size_t count)
-{
-	json_t *j = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(j, json_string(list[i]));
-	return j;
-}
-
 static json_t *hosts_json(const struct pairs_hosts *h)
 {
 	json_t *j = json_array();
@@ -67,8 +59,8 @@ static json_t *hosts_json(const struct pairs_hosts *h)
 static json_t *pairs_options_json(const struct pairs_options *o)
 {
 	return json_pack("{s:b, s:o, s:o, s:s, s:s, s:s?, s:b, s:b, s:I}", "quick", o->overrides.quick, "set",
-			 strings_json(o->overrides.set, o->overrides.set_count), "only",
-			 strings_json(o->overrides.only, o->overrides.only_count), "source",
+			 json_texts(o->overrides.set, o->overrides.set_count), "only",
+			 json_texts(o->overrides.only, o->overrides.only_count), "source",
 			 o->source ? o->source : PAIRS_LAUNCHER, "sink", o->sink ? o->sink : PAIRS_LAUNCHER,
 			 "profile_path", o->profile_path, "mask", o->mask, "state", o->state, "at_once",
 			 (json_int_t)o->at_once);
@@ -77,17 +69,13 @@ static json_t *pairs_options_json(const struct pairs_options *o)
 int pairs_record_begin(struct pairs *p, const struct pairs_options *o, const char *spec_name, const char *spec_path,
 		       const char *parent, struct err *e)
 {
-	json_t *argv = json_array();
 	char utc[32], *name = fs_path("%s-pairs", spec_name);
 	int rc;
 
-	json_array_append_new(argv, json_string("kblat"));
-	for (int i = 0; i < o->argc; i++)
-		json_array_append_new(argv, json_string(o->argv[i]));
 	p->j = json_pack("{s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:o, s:o, s:I, s:I, s:n}", "schema", 1, "name",
-			 spec_name, "spec", spec_path, "status", "RUNNING", "argv", argv, "version", kblat_version,
-			 "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "options",
-			 pairs_options_json(o), "hosts", hosts_json(&p->hosts), "rounds",
+			 spec_name, "spec", spec_path, "status", "RUNNING", "argv", describe_command(o->argc, o->argv),
+			 "version", kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0),
+			 "ended_utc", "options", pairs_options_json(o), "hosts", hosts_json(&p->hosts), "rounds",
 			 (json_int_t)pairs_schedule_rounds(p->hosts.count), "pairs", (json_int_t)p->count, "answer");
 	rc = directory_make(parent, name, &p->path, e);
 	rc = rc ?: directory_lock(p->path, &p->lock, e) ?: pairs_record_save(p, e) ?: pairs_open_log(p, e);

@@ -150,12 +150,12 @@ enum thread_cpu flow_thread_cpu(const struct flow *f, const struct kernel_thread
 
 bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool control)
 {
-	if (t->sleeps && flow_poll_send(f) == POLL_BUSY)
+	const enum thread_cpu cpu = flow_thread_cpu(f, t);
+
+	if (cpu == THREAD_NONE || (t->sleeps && flow_poll_send(f) == POLL_BUSY))
 		return false;
 	/* No thread keeps up with virtual time: such a transport does itself what the thread would. */
-	if (flow_thread_cpu(f, t) == THREAD_SPARE && f->transport->has_own_clock)
-		return false;
-	if (flow_thread_cpu(f, t) == THREAD_NONE)
+	if (cpu == THREAD_SPARE && f->transport->has_own_clock)
 		return false;
 	return kernel_has(f->kernel, f->kernel_settings, t->with) && !(control && t->with);
 }

@@ -37,8 +37,7 @@ const struct opt common_options[] = {
      "how long the sink waits for stragglers after the source has ended", OPT_BOOKKEEPING},
     {"source_cpu", OPT_CPU, FIELD(source_cpu), "auto", 0, 0, NULL,
      "CPU of the source, chosen from: a list; near:DEVICE, its NUMA node; cpuset:NAME; auto: one of its own where it "
-     "polls "
-     "busily, unpinned otherwise"},
+     "polls busily, unpinned otherwise"},
     {"sink_cpu", OPT_CPU, FIELD(sink_cpu), "auto", 0, 0, NULL, "likewise for the sink"},
     {"priority", OPT_INT, FIELD(priority), "0", 0, 98, NULL,
      "SCHED_FIFO priority of the measuring threads; 0: as the process is (needs CAP_SYS_NICE or RLIMIT_RTPRIO)"},
@@ -55,13 +54,11 @@ const struct opt common_options[] = {
      OPT_BOOKKEEPING},
     {"explain_buffer", OPT_BYTES, FIELD(explain_buffer), "4MiB", 65536, 1 << 30, NULL,
      "with explain: the kernel's events of a repetition that are kept, for each CPU; all CPUs of a side have 256 MiB "
-     "at "
-     "most",
+     "at most",
      OPT_BOOKKEEPING},
     {"environment", OPT_STR, FIELD(environment), "none", 0, 0, NULL,
      "profile of kbtune (`kbtune profiles`) that is applied while the point is measured, endpoints inside its shields; "
-     "none: "
-     "the machine as it is",
+     "none: the machine as it is",
      OPT_OF_POINT},
     {.name = NULL},
 };

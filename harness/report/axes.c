@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/or_abort.h"
+#include "common/sort.h"
 #include "report/figure.h"
 #include "report/labels.h"
 #include "rundir/layout.h"
@@ -51,13 +52,6 @@ bool axes_has_number(const struct report_item *i, const char *key)
 
 /* --- values --- */
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static bool is_known(const int64_t *values, size_t count, int64_t value)
 {
 	for (size_t i = 0; i < count; i++)
@@ -79,7 +73,7 @@ size_t axes_values(const struct report *r, const char *key, int64_t *values, siz
 			return most + 1;
 		values[found++] = value;
 	}
-	qsort(values, found, sizeof(values[0]), by_value);
+	sort_integers(values, found);
 	return found;
 }
 

@@ -10,10 +10,12 @@
 #include "common/or_abort.h"
 #include "report/derived.h"
 #include "report/escape.h"
+#include "report/labels.h"
 
 #define KEY_SIDES     110 /* pixels beside the key */
 #define KEY_ENTRY     55  /* of an entry, but for its text */
 #define KEY_CHARACTER 7
+#define VALUE_MAX     80
 
 /* --- variables --- */
 
@@ -57,6 +59,19 @@ void figure_set_item_number(struct figures *f, const char *name, size_t index, d
 	fprintf(f->script, "%s[%zu] = ", name, index + 1);
 	print_real(f->script, value);
 	fputc('\n', f->script);
+}
+
+void figure_set_values(struct figures *f, const char *name, const char *key, const int64_t *values, size_t count)
+{
+	char text[VALUE_MAX];
+
+	figure_set_array(f, name, count);
+	for (size_t i = 0; i < count; i++) {
+		json_t *value = json_integer(values[i]);
+
+		figure_set_item(f, name, i, label_value(key, value, text, sizeof(text)));
+		json_decref(value);
+	}
 }
 
 size_t figure_choose_series(const struct report_series **series, size_t count)

@@ -51,6 +51,9 @@ void figure_set_array(struct figures *f, const char *name, size_t size);   /* to
 void figure_set_item(struct figures *f, const char *name, size_t index, const char *text);
 void figure_set_item_number(struct figures *f, const char *name, size_t index, double value);
 
+/* An array of how the values of a setting read. */
+void figure_set_values(struct figures *f, const char *name, const char *key, const int64_t *values, size_t count);
+
 /*
  * Of more series than can be told apart, those that lead their flows come first and are drawn, at
  * most FIGURE_SERIES_MAX. Returns how many of the list are.

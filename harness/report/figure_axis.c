@@ -130,17 +130,9 @@ static void set_panels(struct figures *f, const struct chart *c)
 	fprintf(f->script, "panel_count = %zu\n", c->panel_count);
 }
 
-/* gnuplot reads a tic's label as a format. */
 static void set_values(struct figures *f, const struct chart *c)
 {
-	figure_set_array(f, "labels", c->value_count);
-	for (size_t i = 0; i < c->value_count; i++) {
-		json_t *value = json_integer(c->values[i]);
-		char text[LABEL_MAX];
-
-		figure_set_item(f, "labels", i, label_value(c->key, value, text, sizeof(text)));
-		json_decref(value);
-	}
+	figure_set_values(f, "labels", c->key, c->values, c->value_count);
 	fprintf(f->script, "points = %zu\n", c->value_count);
 }
 

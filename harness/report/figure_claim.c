@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "common/sort.h"
 #include "report/axes.h"
 #include "report/escape.h"
 #include "report/labels.h"
@@ -73,13 +74,6 @@ static bool value_of(const struct claim_dot *d, const char *key, int64_t *value)
 	return json_is_integer(is);
 }
 
-static int claim_by_value(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Its values, if all dots have one and there are enough different ones. */
 static bool view_take_axis(struct claim_view *v, const char *key)
 {
@@ -100,7 +94,7 @@ static bool view_take_axis(struct claim_view *v, const char *key)
 	if (v->value_count < VALUES_MIN)
 		return false;
 	v->key = key;
-	qsort(v->values, v->value_count, sizeof(*v->values), claim_by_value);
+	sort_integers(v->values, v->value_count);
 	return true;
 }
 
@@ -207,14 +201,7 @@ static double highest(const struct claim_view *v)
 
 static void set_claim_values(struct figures *f, const struct claim_view *v)
 {
-	figure_set_array(f, "labels", v->value_count);
-	for (size_t i = 0; i < v->value_count; i++) {
-		json_t *value = json_integer(v->values[i]);
-		char text[LABEL_MAX];
-
-		figure_set_item(f, "labels", i, label_value(v->key, value, text, sizeof(text)));
-		json_decref(value);
-	}
+	figure_set_values(f, "labels", v->key, v->values, v->value_count);
 	fprintf(f->script, "points = %zu\nrotate = %d\n", v->value_count, WIDTH / (int)v->value_count < UPRIGHT);
 }
 

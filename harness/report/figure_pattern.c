@@ -20,6 +20,7 @@
 #define STRETCH_MOST  640
 #define STRETCH_TURNS 4
 #define IN_SIGHT      0.999 /* of the values have a place */
+#define ROOM_ABOVE    2
 
 /* What the figures of one flow are made from. */
 struct source {
@@ -35,22 +36,6 @@ struct source {
 };
 
 /* --- what a run directory holds --- */
-
-/* A repetition that a killed run left incomplete is none. */
-static int source_open_rep(struct source *s, const char *run_path, unsigned number, struct rep *reps, struct err *e)
-{
-	struct rep *r = &reps[s->count];
-	int rc = rep_open(run_path, s->flow, number, r, e);
-
-	if (rc)
-		return rc;
-	if (!r->is_whole) {
-		rep_close(r);
-		return 0;
-	}
-	pattern_sequence(s->series, r, &s->sequences[s->count++]);
-	return 0;
-}
 
 static void source_read_block(struct source *s, const struct rep *reps)
 {
@@ -69,21 +54,18 @@ static void source_read_block(struct source *s, const struct rep *reps)
 static int source_open(struct source *s, struct err *e)
 {
 	const char *path = s->report->runs[s->point->run].run->path;
-	unsigned *numbers = NULL;
-	size_t count = 0;
-	int rc = rep_list(path, s->point->id, &numbers, &count, e);
-	struct rep *reps = or_abort(calloc(count + 1, sizeof(*reps)));
+	struct rep *reps;
+	int rc = rep_open_all(path, s->flow, &reps, &s->count, e);
 
-	s->sequences = or_abort(calloc(count + 1, sizeof(*s->sequences)));
-	s->shifts = or_abort(calloc(count + 1, sizeof(*s->shifts)));
-	for (size_t i = 0; !rc && i < count; i++)
-		rc = source_open_rep(s, path, numbers[i], reps, e);
+	s->sequences = or_abort(calloc(s->count + 1, sizeof(*s->sequences)));
+	s->shifts = or_abort(calloc(s->count + 1, sizeof(*s->shifts)));
+	for (size_t i = 0; i < s->count; i++)
+		pattern_sequence(s->series, &reps[i], &s->sequences[i]);
 	if (!rc)
 		source_read_block(s, reps);
 	for (size_t i = 0; i < s->count; i++)
 		rep_close(&reps[i]);
 	free(reps);
-	free(numbers);
 	return rc;
 }
 
@@ -121,11 +103,6 @@ static FILE *begin_figure(struct figures *f, const struct source *s, const char 
 
 	f->items[f->count - 1].flow = s->flow->name;
 	return table;
-}
-
-static void set_scale(struct figures *f, double least, double most)
-{
-	figure_set_range(f, "ns", least, most, 2);
 }
 
 /* --- against the number of the message --- */
@@ -194,7 +171,7 @@ static int add_sequence(struct figures *f, const struct source *s, struct err *e
 		for (size_t i = 0; i < length && worst + i < first->count; i++)
 			write_entry(table, 3, worst + i, first->values[worst + i]);
 		range_of(first, &least, &most);
-		set_scale(f, least, most);
+		figure_set_range(f, "ns", least, most, ROOM_ABOVE);
 		figure_set_number(f, "count", (double)first->count);
 		figure_set_number(f, "typical", (double)typical);
 		figure_set_number(f, "worst", (double)worst);
@@ -236,7 +213,7 @@ static int add_fold(struct figures *f, const struct source *s, struct err *e)
 	if (table) {
 		phases_fold(s->sequences, s->shifts, s->count, s->period, &p);
 		write_phases(table, &p, &least, &most);
-		set_scale(f, least, most);
+		figure_set_range(f, "ns", least, most, ROOM_ABOVE);
 		figure_set_number(f, "period", s->period);
 		figure_set_number(f, "base", (double)p.base);
 		figure_set(f, "series", s->series->label);
@@ -252,9 +229,11 @@ static int add_flow(struct figures *f, const struct report *r, const struct repo
 		    const struct layout_flow *flow, struct err *e)
 {
 	struct source s = {.report = r, .point = p, .flow = flow, .series = pattern_series(flow)};
+	const json_t *said = flows_get(p->summary, flow->name, pattern_block.name);
 	int rc;
 
-	if (!s.series)
+	/* Columns may be long: only what is drawn is read. */
+	if (!s.series || (said && !json_integer_value(json_object_get(said, "period"))))
 		return 0;
 	rc = source_open(&s, e);
 	if (!rc && s.period && s.count)

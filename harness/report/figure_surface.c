@@ -194,13 +194,7 @@ static void surface_axis(struct figures *f, const struct axis *axis, const char 
 {
 	char text[LABEL_MAX];
 
-	figure_set_array(f, array, axis->count);
-	for (size_t i = 0; i < axis->count; i++) {
-		json_t *value = json_integer(axis->values[i]);
-
-		figure_set_item(f, array, i, label_value(axis->key, value, text, sizeof(text)));
-		json_decref(value);
-	}
+	figure_set_values(f, array, axis->key, axis->values, axis->count);
 	fprintf(f->script, "%s = %zu\n", count, axis->count);
 	figure_set(f, title, label_key(axis->key, text, sizeof(text)));
 }

@@ -274,6 +274,18 @@ int channel_wait(struct channel *const *channels, size_t count, int64_t deadline
 	return rc;
 }
 
+int channel_await(struct channel *c, int64_t patience_ms, json_t **message, struct err *e)
+{
+	const int64_t deadline_ms = channel_now_ms() + patience_ms;
+	size_t who;
+	int rc;
+
+	do
+		rc = channel_wait((struct channel *const[]){c}, 1, deadline_ms, &who, message, e);
+	while (rc == -EINTR);
+	return rc;
+}
+
 int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
 		void *arg, struct err *e)
 {
@@ -294,8 +306,8 @@ int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const voi
 			return complain_ended(c, e);
 		rc = poll(&fd, 1, RAW_MS);
 		if (rc == 0)
-			return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "sends no columns for %d s",
-				       RAW_MS / 1000);
+			return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL,
+				       "sends nothing for %d s in the middle of data", RAW_MS / 1000);
 		if (rc > 0 && wire_fill(&c->from))
 			c->from.eof = true;
 	}

@@ -32,7 +32,7 @@ struct channel {
  */
 int channel_start(struct channel *c, const char *name, const char *launcher, const char *const *inner, struct err *e);
 
-/* Wait for the hello of one that was started. */
+/* Wait for the hello of one that was started. -EINTR: a signal; it can be waited for again. */
 int channel_greet(struct channel *c, struct err *e);
 
 /* Start any command (NULL-terminated) that speaks lines with a "type". `c` can be stopped afterwards in any case. */
@@ -55,6 +55,9 @@ int channel_send(struct channel *c, json_t *order /* stolen */, struct err *e);
  */
 int channel_wait(struct channel *const *channels, size_t count, int64_t deadline_ms, size_t *who, json_t **message,
 		 struct err *e);
+
+/* The same for one, within `patience_ms`, and never -EINTR: what a signal asks for can wait. */
+int channel_await(struct channel *c, int64_t patience_ms, json_t **message, struct err *e);
 
 /* `size` raw bytes, handed to `take` as they come. The endpoint has 30 s for each piece. */
 int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),

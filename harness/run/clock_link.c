@@ -10,7 +10,6 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/json.h"
 #include "common/npy.h"
 #include "common/or_abort.h"
 #include "common/trace_kinds.h"
@@ -89,15 +88,6 @@ static const struct flow *flow_in_need(const struct session *of)
 	return NULL;
 }
 
-/* Of a host, as in run.json. */
-static char *name_host(const struct session *of, size_t peer)
-{
-	const json_t *hello = of->peer[peer].channel.hello;
-	const struct host *other = hosts_find(of->run->hosts, json_text(hello, "boot_id"));
-
-	return or_abort(strdup(other ? other->name : hosts_label(of->run->hosts, json_text_or(hello, "host", "?"))));
-}
-
 /* --- open --- */
 
 /* Where the measured side is. */
@@ -109,6 +99,7 @@ static void take_place(struct peer *p, const struct peer *measured)
 
 static int start(struct clock_link *l, const struct session *of, const struct flow *f)
 {
+	const struct peer *measured = &of->peer[2 * (f - of->point->flow)];
 	struct session *s = &l->session;
 	json_t *params = comparing_params(f);
 	int rc = point_load(&l->point, of->point->id, params, &l->why);
@@ -121,7 +112,7 @@ static int start(struct clock_link *l, const struct session *of, const struct fl
 	free(s->dir);
 	s->dir = fs_path("%s/clock", of->dir);
 	for (size_t i = 0; i < s->count; i++)
-		take_place(&s->peer[i], &of->peer[i]);
+		take_place(&s->peer[i], &measured[i]);
 	rc = fs_mkdirs(s->dir, &l->why);
 	if (!rc)
 		rc = session_start(s, &l->why);
@@ -138,7 +129,7 @@ void clock_link_open(struct clock_link *l, const struct session *of)
 	if (!l->is_apart)
 		return;
 	for (size_t i = 0; i < 2; i++)
-		l->hosts[i] = name_host(of, i);
+		l->hosts[i] = or_abort(strdup(session_hosts_name(of, &of->peer[i])));
 	if (f)
 		l->is_open = !start(l, of, f);
 }

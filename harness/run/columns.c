@@ -82,8 +82,7 @@ int columns_store(struct peer *p, const json_t *done, uint32_t messages, const c
 	return rc ? rc : channel_raw(&p->channel, 1, columns_check_end, p, e);
 }
 
-/* What an endpoint may send of one, in numbers. */
-#define TRACE_MOST (8ll << 20) * TRACE_WORDS
+#define TRACE_MOST ((8ll << 20) * TRACE_WORDS) /* numbers that an endpoint may send of one */
 
 int columns_store_trace(struct peer *p, json_t *done, const char *dir, struct err *e)
 {

@@ -16,7 +16,7 @@ extern const char *const outcome_names[]; /* "completed", ... */
 /* What a point told of its run. */
 struct point_outcome {
 	enum outcome outcome;
-	json_t *hosts;		 /* {"name": {"boot_id", "roles"}} of its endpoints; {}: it did not get so far */
+	json_t *hosts;		 /* session_hosts() of its endpoints; {}: it did not get so far */
 	bool common_clock;	 /* both sides of each flow were on one host; true as long as nothing else is known */
 	int64_t skew_ns;	 /* between the tick counters of two CPUs, where that was measured; -1: it was not */
 	char shared_adapter[64]; /* the device that both sides of a flow have, unasked; "": none */

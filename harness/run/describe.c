@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "claims/claim_json.h"
+#include "common/json.h"
 #include "common/version.h"
 #include "point/settings.h"
 #include "run/machine_state.h"
@@ -101,23 +102,28 @@ static json_t *clocks_at_start(int64_t *ticks)
 			 in_ns(&tai));
 }
 
+json_t *describe_command(int argc, char *const *argv)
+{
+	json_t *words = json_texts((const char *const *)argv, (size_t)argc);
+
+	json_array_insert_new(words, 0, json_string("kblat"));
+	return words;
+}
+
 json_t *describe_run(const struct spec *spec, const struct run_identity *who, int64_t *t0_ticks)
 {
 	char utc[32];
-	json_t *words = json_array(), *clock = clock_json(who->clock), *run;
+	json_t *clock = clock_json(who->clock), *run;
 	const char *sysroot = machine_state_sysroot();
 
-	json_array_append_new(words, json_string("kblat"));
-	for (int i = 0; i < who->argc; i++)
-		json_array_append_new(words, json_string(who->argv[i]));
 	json_object_set_new(clock, "common", json_true());
 	run = json_pack(
 	    "{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:o, s:{s:{s:s, s:[s]}}, s:o, s:b, s:[], s:[]}",
 	    "schema", 1, "name", spec->name, "title", spec->title, "source", spec->source, "status", "RUNNING",
-	    "variant", spec->quick ? "quick" : "full", "argv", words, "version", kblat_version, "commit", kblat_commit,
-	    "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0", clocks_at_start(t0_ticks), "hosts",
-	    who->host, "boot_id", who->boot_id, "roles", "coordinator", "clock", clock, "valid", 0, "reasons",
-	    "warnings");
+	    "variant", spec->quick ? "quick" : "full", "argv", describe_command(who->argc, who->argv), "version",
+	    kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0",
+	    clocks_at_start(t0_ticks), "hosts", who->host, "boot_id", who->boot_id, "roles", "coordinator", "clock",
+	    clock, "valid", 0, "reasons", "warnings");
 	if (sysroot)
 		json_object_set_new(run, "sysroot", json_string(sysroot));
 	return run;

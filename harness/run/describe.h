@@ -19,6 +19,9 @@ struct run_identity {
 	char *const *argv;
 };
 
+/* "argv" of what is recorded: "kblat", and the words after it. A new reference. */
+json_t *describe_command(int argc, char *const *argv);
+
 /* Takes the moment t0: `*t0_ticks` is what the tick counter said then. A new reference. */
 json_t *describe_run(const struct spec *spec, const struct run_identity *who, int64_t *t0_ticks);
 

@@ -18,13 +18,16 @@ struct forecast forecast_run(const struct point *points, size_t count, const cha
 
 	former_open(&former, runs, name);
 	for (size_t i = 0; i < count; i++) {
-		each[i] = former_forecast(&former, &points[i]);
-		forecast_add(&sum, each[i], 1);
-		sum.rest_s += each[i].messages * SEAL_NS / 1e9;
+		const struct forecast t = former_forecast(&former, &points[i]);
+
+		if (each)
+			each[i] = t;
+		forecast_add(&sum, t, 1);
+		sum.rest_s += t.messages * SEAL_NS / 1e9;
 		if (*points[i].environment && strcmp(points[i].environment, applied) != 0)
 			sum.rest_s += ENVIRONMENT_S;
 		applied = points[i].environment;
-		sum.is_former &= each[i].is_former;
+		sum.is_former &= t.is_former;
 	}
 	former_close(&former);
 	return sum;

@@ -90,12 +90,8 @@ static int host_state_receive(struct host_state *s, bool mask, struct err *e)
 
 	while (!rc) {
 		json_t *message;
-		size_t who;
 
-		do /* a signal's answer can wait for that */
-			rc = channel_wait((struct channel *const[]){s->channel}, 1, channel_now_ms() + FILE_MS, &who,
-					  &message, e);
-		while (rc == -EINTR);
+		rc = channel_await(s->channel, FILE_MS, &message, e);
 		if (rc == 0)
 			return err_set(e, -ETIMEDOUT, STATUS_FAILED, s->channel->name, NULL,
 				       "endpoint does not send its host's state for %d s", FILE_MS / 1000);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/err.h"
 #include "common/json.h"
@@ -22,14 +21,18 @@ void hosts_init(struct hosts *h, bool mask)
 	*h = (struct hosts){.mask = mask, .label = json_object(), .warnings = json_array()};
 }
 
+static void free_host(struct host *host)
+{
+	free(host->name);
+	free(host->boot_id);
+	free(host->launcher);
+	json_decref(host->clock);
+}
+
 void hosts_free(struct hosts *h)
 {
-	for (size_t i = 0; i < h->count; i++) {
-		free(h->list[i].name);
-		free(h->list[i].boot_id);
-		free(h->list[i].launcher);
-		json_decref(h->list[i].clock);
-	}
+	for (size_t i = 0; i < h->count; i++)
+		free_host(&h->list[i]);
 	free(h->list);
 	json_decref(h->label);
 	json_decref(h->warnings);
@@ -50,16 +53,16 @@ const char *hosts_label(struct hosts *h, const char *name)
 	return json_string_value(json_object_get(h->label, name));
 }
 
-static bool is_taken(const struct hosts *h, const char *name, const char *own)
+static bool is_taken(const struct hosts *h, const char *name)
 {
 	for (size_t i = 0; i < h->count; i++)
 		if (!strcmp(h->list[i].name, name))
 			return true;
-	return !strcmp(name, own);
+	return !strcmp(name, h->own);
 }
 
 /* It becomes a folder's name. Two hosts may have one name, as machines made from one image do. */
-static char *name_of(struct hosts *h, const char *said, const char *own)
+static char *name_of(struct hosts *h, const char *said)
 {
 	char plain[HOST_NAME_BYTES], name[HOST_NAME_BYTES + 16];
 
@@ -68,7 +71,7 @@ static char *name_of(struct hosts *h, const char *said, const char *own)
 		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", *p))
 			*p = '_';
 	snprintf(name, sizeof(name), "%s", plain);
-	for (unsigned n = 2; is_taken(h, h->mask ? hosts_label(h, name) : name, own); n++)
+	for (unsigned n = 2; is_taken(h, hosts_label(h, name)); n++)
 		snprintf(name, sizeof(name), "%s-%u", plain, n);
 	return or_abort(strdup(hosts_label(h, name)));
 }
@@ -85,14 +88,11 @@ const struct host *hosts_find(const struct hosts *h, const char *boot_id)
 
 static int hosts_ask(struct channel *c, const char *order, const char *answer, json_t **reply, struct err *e)
 {
-	size_t who;
 	int rc = channel_send(c, json_pack("{s:s}", "type", order), e);
 
 	if (rc)
 		return rc;
-	do /* a signal's answer can wait for that */
-		rc = channel_wait((struct channel *const[]){c}, 1, channel_now_ms() + ANSWER_MS, &who, reply, e);
-	while (rc == -EINTR);
+	rc = channel_await(c, ANSWER_MS, reply, e);
 	if (rc == 0)
 		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "endpoint does not answer '%s' for %d s",
 			       order, ANSWER_MS / 1000);
@@ -164,23 +164,24 @@ static void keep_host_state(struct hosts *h, const struct host *host, struct cha
 int hosts_meet(struct hosts *h, struct channel *c, const char *launcher, struct err *e)
 {
 	const char *boot_id = json_text(c->hello, "boot_id");
-	struct host *host;
-	char own[256] = "";
+	struct host host;
 	int rc;
 
 	if (hosts_find(h, boot_id))
 		return 0;
-	gethostname(own, sizeof(own) - 1);
+	host = (struct host){.name = name_of(h, json_text(c->hello, "host")),
+			     .boot_id = or_abort(strdup(boot_id)),
+			     .launcher = or_abort(strdup(launcher ? launcher : ""))};
+	rc = calibrate(&host, c, &h->conversion, e);
+	if (rc) {
+		free_host(&host);
+		return rc;
+	}
 	h->list = or_abort(realloc(h->list, (h->count + 1) * sizeof(*h->list)));
-	host = &h->list[h->count];
-	*host = (struct host){.name = name_of(h, json_text(c->hello, "host"), hosts_label(h, own)),
-			      .boot_id = or_abort(strdup(boot_id)),
-			      .launcher = or_abort(strdup(launcher ? launcher : ""))};
-	h->count++;
-	rc = calibrate(host, c, &h->conversion, e);
-	if (!rc && !h->no_state)
-		keep_host_state(h, host, c, "before");
-	return rc;
+	h->list[h->count++] = host;
+	if (!h->no_state)
+		keep_host_state(h, &host, c, "before");
+	return 0;
 }
 
 /* --- after --- */
@@ -193,13 +194,14 @@ static void keep_after(struct hosts *h, const struct host *host)
 	int rc = channel_start(&c, host->name, host->launcher, NULL, &e);
 
 	if (!rc)
-		rc = channel_greet(&c, &e);
+		do
+			rc = channel_greet(&c, &e);
+		while (rc == -EINTR);
 	if (!rc && strcmp(json_text(c.hello, "boot_id"), host->boot_id))
 		rc = err_set(&e, -ESTALE, STATUS_FAILED, NULL, NULL,
 			     "its launcher leads to another host, or the host was started again meanwhile");
 	if (!rc)
 		keep_host_state(h, host, &c, "after");
-	channel_end_input(&c);
 	channel_stop(&c, STOP_MS);
 	if (!rc)
 		rc = machine_state_keep_changes(h->run_path, host->name, nothing, &e);

@@ -25,7 +25,7 @@ struct host {
 };
 
 struct hosts {
-	const char *run_path;
+	const char *run_path, *own;	    /* what this machine is called in it */
 	bool mask;			    /* names are "host-1", the coordinator's, "host-2", … */
 	struct clock_conversion conversion; /* of this machine's ticks to nanoseconds since t0 */
 	bool no_state;			    /* theirs are not captured */
@@ -35,7 +35,7 @@ struct hosts {
 	size_t count;
 };
 
-/* `run_path` is set once there is one. */
+/* What is known of this machine and of the run directory is set once it is. */
 void hosts_init(struct hosts *h, bool mask);
 void hosts_free(struct hosts *h);
 

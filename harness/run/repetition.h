@@ -7,9 +7,13 @@
 
 #include "run/session.h"
 
-/* Repetitions that are not among those that are counted: before them; without the threads of a kernel whose cost they
- * tell (t_send); without the kernel's events being kept (explain), likewise. */
-enum { REPETITION_WARM_UP = -1, REPETITION_CONTROL = -2, REPETITION_COMPARISON = -3, REPETITION_UNTRACED = -4 };
+/* Repetitions that are not among those that are counted. */
+enum {
+	REPETITION_WARM_UP = -1,
+	REPETITION_CONTROL = -2, /* without the threads of a kernel that have a setting of their own: what those cost */
+	REPETITION_COMPARISON = -3, /* of clocks (clock_link.h) */
+	REPETITION_UNTRACED = -4,   /* with `explain`, without the kernel's events being kept: what that costs */
+};
 
 /* 0; -EINTR: stopped early, what was measured is kept; or another negative errno. `kept`: its columns and counters are there. */
 int repetition_run(struct session *s, long long number, bool *kept, struct err *e);

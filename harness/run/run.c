@@ -57,6 +57,7 @@ static void find_identity(struct engine *g)
 	for (char *p = g->host; *p; p++)
 		if (*p == '/')
 			*p = '_';
+	g->hosts.own = g->host;
 	if (sysroot_open(&root, NULL, NULL))
 		return;
 	sysroot_line(&root, "/proc/sys/kernel/random/boot_id", g->context.boot_id, sizeof(g->context.boot_id));
@@ -135,7 +136,7 @@ static void merge_outcome(struct engine *g, const struct point_outcome *o)
 	const char *name;
 
 	json_object_foreach (o->hosts, name, host)
-		merge_host(hosts, json_object_get(host, "clock") ? name : hosts_label(&g->hosts, name), host);
+		merge_host(hosts, name, host);
 	if (!o->common_clock)
 		json_object_set_new(clock, "common", json_false());
 	if (o->skew_ns >= 0) {

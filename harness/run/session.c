@@ -173,6 +173,17 @@ static int start_peer(struct session *s, struct peer *p, struct err *e)
 	return channel_start(&p->channel, p->name, s->run->launcher[p->role], p->shield ? inner : NULL, e);
 }
 
+/* A signal that only asks how far the run has come ends no wait. */
+static int greet_peer(const struct session *s, struct peer *p, struct err *e)
+{
+	int rc;
+
+	do
+		rc = channel_greet(&p->channel, e);
+	while (rc == -EINTR && !*s->run->interrupted);
+	return rc;
+}
+
 /* All begin at once: many take no longer than one. */
 int session_start(struct session *s, struct err *e)
 {
@@ -181,7 +192,7 @@ int session_start(struct session *s, struct err *e)
 	for (size_t i = 0; !rc && i < s->count; i++)
 		rc = start_peer(s, &s->peer[i], e);
 	for (size_t i = 0; !rc && i < s->count; i++)
-		rc = channel_greet(&s->peer[i].channel, e);
+		rc = greet_peer(s, &s->peer[i], e);
 	for (size_t i = 0; !rc && i < s->count; i++)
 		rc = session_hosts_meet(s, &s->peer[i], e);
 	return rc;

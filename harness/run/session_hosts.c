@@ -30,6 +30,16 @@ bool session_is_local(const struct session *s)
 	return true;
 }
 
+const char *session_hosts_name(const struct session *s, const struct peer *p)
+{
+	const struct host *other = hosts_find(s->run->hosts, session_hosts_boot(p));
+	const char *said = json_text_or(p->channel.hello, "host", "?");
+
+	if (other)
+		return other->name;
+	return s->run->hosts ? hosts_label(s->run->hosts, said) : said;
+}
+
 json_t *session_hosts(const struct session *s)
 {
 	json_t *hosts = json_object();
@@ -37,7 +47,7 @@ json_t *session_hosts(const struct session *s)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct peer *p = &s->peer[i];
 		const struct host *other = hosts_find(s->run->hosts, session_hosts_boot(p));
-		const char *name = other ? other->name : json_text_or(p->channel.hello, "host", "?");
+		const char *name = session_hosts_name(s, p);
 		json_t *host = json_object_get(hosts, name), *roles;
 
 		if (!host) {

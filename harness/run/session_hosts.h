@@ -17,6 +17,9 @@ bool session_flow_is_apart(const struct session *s, size_t flow);
 /* An endpoint has said hello: its host, if it is another one, is met (hosts.h). -ESTALE: it was started on another one before. */
 int session_hosts_meet(struct session *s, struct peer *p, struct err *e);
 
+/* What an endpoint's host is called in the run directory. Valid as long as the endpoint's hello. */
+const char *session_hosts_name(const struct session *s, const struct peer *p);
+
 /* {"host": {"boot_id", "roles", "clock"}} of all, of this machine without a clock: that is the run's. */
 json_t *session_hosts(const struct session *s);
 

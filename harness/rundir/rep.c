@@ -134,6 +134,27 @@ void rep_close(struct rep *r)
 	*r = (struct rep){.number = r->number};
 }
 
+int rep_open_all(const char *run_path, const struct layout_flow *f, struct rep **reps, size_t *count, struct err *e)
+{
+	unsigned *numbers = NULL;
+	size_t there = 0;
+	int rc = rep_list(run_path, f->point, &numbers, &there, e);
+
+	*count = 0;
+	*reps = or_abort(calloc(there + 1, sizeof(**reps)));
+	for (size_t i = 0; !rc && i < there; i++) {
+		struct rep *r = &(*reps)[*count];
+
+		rc = rep_open(run_path, f, numbers[i], r, e);
+		if (!rc && r->is_whole)
+			(*count)++;
+		else if (!rc)
+			rep_close(r);
+	}
+	free(numbers);
+	return rc;
+}
+
 json_int_t rep_counter(const struct rep *r, const char *side, const char *name)
 {
 	json_int_t count = json_integer_value(json_object_get(json_object_get(r->counters, side), name));

@@ -32,6 +32,9 @@ int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *c
 int rep_open(const char *run_path, const struct layout_flow *f, unsigned number, struct rep *out, struct err *e);
 void rep_close(struct rep *r);
 
+/* All whole repetitions of a flow, in order: each for rep_close(), the list for free(), failed or not. */
+int rep_open_all(const char *run_path, const struct layout_flow *f, struct rep **reps, size_t *count, struct err *e);
+
 /* What a side ("source", "sink") counted; 0 where that is not known, or no count. */
 json_int_t rep_counter(const struct rep *r, const char *side, const char *name);
 

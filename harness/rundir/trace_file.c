@@ -91,6 +91,18 @@ void trace_file_close(struct trace_file *f)
 	*f = (struct trace_file){.about = NULL};
 }
 
+struct trace_file trace_file_of_events(json_t *about, const int64_t *words, size_t events)
+{
+	struct trace_file f = {.about = about,
+			       .words = {.data = words, .count = events * TRACE_WORDS},
+			       .events = events,
+			       .names = json_array_size(json_object_get(about, "names"))};
+
+	for (int i = 0; i < TRACE_FILE_KINDS; i++)
+		f.kind[i] = i < TRACE_KINDS ? i : -1;
+	return f;
+}
+
 const char *trace_file_name(const struct trace_file *f, int64_t name)
 {
 	const json_t *names = json_object_get(f->about, "names");

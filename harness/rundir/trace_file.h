@@ -27,6 +27,9 @@ struct trace_file {
 int trace_file_open(const char *dir, const char *side, struct trace_file *out, struct err *e);
 void trace_file_close(struct trace_file *f);
 
+/* As if `events` of them, with the kinds of this version, were in a file; all stays the caller's. */
+struct trace_file trace_file_of_events(json_t *about, const int64_t *words, size_t events);
+
 /* The name of that number; "" if there is none. */
 const char *trace_file_name(const struct trace_file *f, int64_t name);
 

@@ -2,25 +2,17 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/datadir.h"
 #include "common/fs.h"
-
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
 
 char *experiments_directory(void)
 {
 	const char *places[] = {"experiments", getenv("KBLAT_EXPERIMENTS")};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (places[i] && is_directory(places[i]))
+		if (places[i] && fs_is_directory(places[i]))
 			return fs_path("%s", places[i]);
 	return datadir_find("kblat", "experiments");
 }
@@ -35,7 +27,7 @@ char *experiments_find(const char *asked)
 	if (experiments)
 		path = fs_path("%s/%s", experiments, asked);
 	free(experiments);
-	if (path && is_directory(path))
+	if (path && fs_is_directory(path))
 		return path;
 	free(path);
 	return fs_path("%s", asked);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/fs.h"
 #include "common/yaml.h"
@@ -192,9 +191,7 @@ static void read_root(struct reader *r)
 
 static char *find_file(const char *path)
 {
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? fs_path("%s/spec.yaml", path) : fs_path("%s", path);
+	return fs_is_directory(path) ? fs_path("%s/spec.yaml", path) : fs_path("%s", path);
 }
 
 int spec_load(const char *path, const struct spec_overrides *overrides, struct spec *out, struct diag *d)

@@ -7,7 +7,7 @@
 #include <tracefs.h>
 
 #include "common/err.h"
-#include "common/fs.h"
+#include "common/or_abort.h"
 #include "trace/trace_place.h"
 
 #define EVENTS_MAX  (8u << 20) /* of one side and repetition */
@@ -165,6 +165,12 @@ int trace_stop(struct trace *t, struct err *e)
 
 /* --- reading --- */
 
+/* Of a CPU: until when all its events were kept, and how many came when no more are kept. */
+struct cpu_reading {
+	int64_t last;
+	int64_t left;
+};
+
 struct reading {
 	struct trace *trace;
 	struct trace_reader reader;
@@ -174,7 +180,7 @@ struct reading {
 		struct clock_point from;
 	} line;
 	int rc;
-	json_t *last; /* of each CPU: the time of its last event */
+	struct cpu_reading *cpus; /* [CPULIST_MAX] */
 };
 
 /* From a record's time to ticks: by the straight line between the two moments at which both clocks were read. */
@@ -197,13 +203,16 @@ static int on_record(struct tep_event *event, struct tep_record *record, int cpu
 {
 	struct reading *r = arg;
 	const int64_t time = clock_to_ns(r->conversion, ticks_of(r, record->ts));
-	char key[16];
+	const size_t left = r->reader.to->left;
+	struct cpu_reading *of;
 
 	if (!cpulist_has(&r->trace->cpus, (unsigned)cpu))
 		return 0;
-	snprintf(key, sizeof(key), "%d", cpu);
-	json_object_set_new(r->last, key, json_integer(time));
 	r->rc = trace_events_keep(&r->reader, event, record, cpu, time);
+	of = &r->cpus[cpu];
+	of->left += (int64_t)(r->reader.to->left - left);
+	if (!of->left)
+		of->last = time;
 	return r->rc;
 }
 
@@ -229,15 +238,13 @@ static void note_lost(const struct reading *r, json_t *lost, json_t *known)
 	char key[16];
 
 	for (int cpu = -1; (cpu = cpulist_next(&r->trace->cpus, cpu)) >= 0;) {
-		const int64_t dropped = dropped_of(r->trace, cpu);
-		json_t *last;
+		const int64_t missing = dropped_of(r->trace, cpu) + r->cpus[cpu].left;
 
-		if (!dropped)
+		if (!missing)
 			continue;
 		snprintf(key, sizeof(key), "%d", cpu);
-		last = json_object_get(r->last, key);
-		json_object_set_new(lost, key, json_integer(dropped));
-		json_object_set(known, key, last ? last : json_integer(0));
+		json_object_set_new(lost, key, json_integer(missing));
+		json_object_set_new(known, key, json_integer(r->cpus[cpu].last));
 	}
 }
 
@@ -263,11 +270,13 @@ static json_t *describe_trace(const struct reading *r, json_t *lost, json_t *kno
 int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct clock_conversion *c,
 	       struct trace_names *names, struct trace_words *to, json_t **about, struct err *e)
 {
-	struct reading r = {.trace = t, .reader = {t->tep, own, own_count, names, to}, .conversion = c};
+	struct reading r = {.trace = t,
+			    .reader = {own, own_count, names, to},
+			    .conversion = c,
+			    .cpus = or_abort(calloc(CPULIST_MAX, sizeof(*r.cpus)))};
 	json_t *lost = json_object(), *known = json_object();
 
 	to->most = EVENTS_MAX;
-	r.last = json_object();
 	reading_fit(&r);
 	/* Before its buffers are emptied: what it counts is of the buffers as they are. */
 	errno = 0;
@@ -275,6 +284,6 @@ int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct
 		r.rc = errno ? -errno : -EIO;
 	note_lost(&r, lost, known);
 	*about = describe_trace(&r, lost, known);
-	json_decref(r.last);
+	free(r.cpus);
 	return r.rc ? err_sys(e, r.rc, "trace instance", "read") : 0;
 }

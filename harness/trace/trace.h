@@ -30,7 +30,7 @@ int trace_stop(struct trace *t, struct err *e);
 
 /*
  * What was kept since trace_start(), in order of time, in ns of `c`. `own`: the threads that are not to be other tasks.
- * `about`: {"clock", "clock_error_ns", "cpus", "kinds", "events", "lost": {"<cpu>": n}, "known_until_ns": {"<cpu>": t}},
+ * `about`: {"clock", "cpus", "kinds", "events", "lost": {"<cpu>": n}, "known_until_ns": {"<cpu>": t}},
  * a new object. Free `to`, and the names (of trace_names_init()), in either case; to resolve these is the caller's.
  */
 int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct clock_conversion *c,

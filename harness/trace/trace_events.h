@@ -26,7 +26,6 @@ void trace_words_free(struct trace_words *w);
 
 /* Who reads: its own threads are not other tasks. */
 struct trace_reader {
-	struct tep_handle *tep;
 	const pid_t *own;
 	size_t own_count;
 	struct trace_names *names;

@@ -27,15 +27,14 @@ void trace_names_free(struct trace_names *n)
 	*n = (struct trace_names){NULL};
 }
 
-static int64_t add_name(struct trace_names *n, json_t *numbers, const char *text)
+static int64_t add_name(struct trace_names *n, const char *text)
 {
 	json_int_t number = (json_int_t)json_array_size(n->list);
 
 	if (number == NAMES_MOST)
 		return -1;
-
 	json_array_append_new(n->list, json_string(text));
-	json_object_set_new(numbers, text, json_integer(number));
+	json_object_set_new(n->numbers, text, json_integer(number));
 	return number;
 }
 
@@ -43,7 +42,7 @@ int64_t trace_names_of(struct trace_names *n, const char *text)
 {
 	const json_t *known = json_object_get(n->numbers, text);
 
-	return known ? json_integer_value(known) : add_name(n, n->numbers, text);
+	return known ? json_integer_value(known) : add_name(n, text);
 }
 
 /* --- tasks --- */
@@ -68,9 +67,8 @@ int64_t trace_names_of_task(struct trace_names *n, const char *command)
 
 static bool is_of_kernel_by_name(const char *command)
 {
-	static const char *const starts[] = {"kworker/", "ksoftirqd/", "migration/",   "rcu",	"irq/",
-					     "kthread",	 "cpuhp/",     "idle_inject/", "rcuo",	"ktimers/",
-					     "rcub/",	 "rcuc/",      "watchdog/",    "kswapd"};
+	static const char *const starts[] = {"kworker/", "ksoftirqd/",	 "migration/", "rcu",	    "irq/",  "kthread",
+					     "cpuhp/",	 "idle_inject/", "ktimers/",   "watchdog/", "kswapd"};
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (!strncmp(command, starts[i], strlen(starts[i])))
@@ -115,27 +113,32 @@ int64_t trace_names_of_function(struct trace_names *n, uint64_t address)
 {
 	char key[20];
 	const json_t *known;
+	int64_t number;
 
 	snprintf(key, sizeof(key), "@%016" PRIx64, address);
 	known = json_object_get(n->numbers, key);
 	if (known)
 		return json_integer_value(known);
-	json_object_set_new(n->functions, key, json_true());
-	return add_name(n, n->numbers, key);
+	number = add_name(n, key);
+	if (number >= 0)
+		json_object_set_new(n->functions, key, json_integer(number));
+	return number;
 }
 
 /* "ffffffff81234567 t name\t[module]" */
 static void look_line_up(struct trace_names *n, const char *line)
 {
 	char key[20], name[128];
+	const json_t *number;
 	uint64_t address;
 
 	if (sscanf(line, "%" SCNx64 " %*c %127[^ \t\n]", &address, name) != 2 || !address)
 		return;
 	snprintf(key, sizeof(key), "@%016" PRIx64, address);
-	if (!json_object_get(n->functions, key))
+	number = json_object_get(n->functions, key);
+	if (!number)
 		return;
-	json_array_set_new(n->list, (size_t)json_integer_value(json_object_get(n->numbers, key)), json_string(name));
+	json_array_set_new(n->list, (size_t)json_integer_value(number), json_string(name));
 	json_object_del(n->functions, key);
 }
 
@@ -144,14 +147,14 @@ void trace_names_resolve(struct trace_names *n)
 	FILE *in = json_object_size(n->functions) ? fopen("/proc/kallsyms", "re") : NULL;
 	char line[512];
 	const char *key;
-	json_t *value;
+	json_t *number;
 
 	while (in && json_object_size(n->functions) && fgets(line, sizeof(line), in))
 		look_line_up(n, line);
 	if (in)
 		fclose(in);
-	json_object_foreach (n->functions, key, value)
-		json_array_set_new(n->list, (size_t)json_integer_value(json_object_get(n->numbers, key)),
+	json_object_foreach (n->functions, key, number)
+		json_array_set_new(n->list, (size_t)json_integer_value(number),
 				   json_string("a function of the kernel"));
 	json_object_clear(n->functions);
 }

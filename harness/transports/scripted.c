@@ -41,9 +41,8 @@ static const struct opt scripted_options[] = {
      "with t_send: messages whose payload the next one's has overwritten when it is read"},
     {"delayed_by", OPT_TIME, FIELD(delayed_by), "25us", 0, 10000000000, NULL, "how much longer"},
     {"pattern", OPT_STR, FIELD(pattern), "", 0, 0, NULL,
-     "PERIOD:PHASES:TIME, several with blanks between them, such as 32:31-32:4us: of every 32 messages the 31st and "
-     "the "
-     "32nd take 4 us longer"},
+     "PERIOD:PHASES:TIME, several with blanks between them, such as 32:31-32:4us: of every 32 messages the 31st "
+     "and the 32nd take 4 us longer"},
     {"stall", OPT_LIST, FIELD(stall), "", 0, 0, NULL, "steps that the pacer comes to late (kernel rate)"},
     {"stall_by", OPT_TIME, FIELD(stall_by), "25us", 1, 10000000000, NULL, "how late"},
     {"reliable", OPT_BOOL, FIELD(reliable), "yes", 0, 0, NULL, "does a loss invalidate the result"},

@@ -5,8 +5,8 @@
  *
  * Truth: message i is submitted at i * interval (+ pauses), completes comp_delay later and arrives after `delay` +
  * jitter(i), where jitter alternates +jitter, -jitter; messages in `delayed` take `delayed_by` longer, those in `lose` never
- * arrive, those in `duplicate` arrive twice; `noise` and `pattern` add to every message what the settings alone say. The sink sees arrivals in order of time. Both sides derive all of it from
- * the settings; nothing passes between them.
+ * arrive, those in `duplicate` arrive twice; `pattern` and `noise` add to every message, and `noise` anew in each repetition. The
+ * sink sees arrivals in order of time. Both sides derive all of it from the settings; nothing passes between them.
  *
  * With the kernel `rate` the pacer says when a message is submitted: step i is due at (i + 1) / rate; at the steps in `stall` the pacer wakes up
  * `stall_by` late. scripted_pace() works out from the settings alone what must become of every step.

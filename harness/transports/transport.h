@@ -31,8 +31,8 @@
  *   int flush()                   post the list; both where TRANSPORT_LISTS is defined as 1
  *   int poll_sends(&seq)          as poll_send, of several at once: how many, and the number of the last; where
  *                                 TRANSPORT_POLLS_MANY is defined as 1
- *   int post_empty(seq, signal)   as post, of a message without a payload, which recv_buffer() is nothing of; in a point
- *                                 with config->acknowledges, where TRANSPORT_POSTS_EMPTY is defined as 1
+ *   int post_empty(seq, signal)   as post, of a message without a payload: recv_buffer() then has nothing of it; in a
+ *                                 point with config->acknowledges, where TRANSPORT_POSTS_EMPTY is defined as 1
  *   int register_memory(data, size, &handle), deregister_memory(handle)
  *                                 have the device hold memory, and let go of it; where TRANSPORT_REGISTERS is defined as
  *                                 1. These leave it to the caller to tell what went wrong

@@ -83,9 +83,8 @@ const struct opt verbs_options[] = {
      .deflt = "each",
      .choices = return_names,
      .help = "receive requests are posted again one by one, after each message, or linked, in one call: after the last "
-	     "of a burst, of half of them where recv_depth does not hold a burst, and of round trips when all of them "
-	     "are used "
-	     "up"},
+	     "of a burst, of half of them where recv_depth does not hold a burst, and of round trips when all of "
+	     "them are used up"},
     {.name = "rd_atomic",
      FIELD(rd_atomic),
      .type = OPT_INT,
@@ -112,9 +111,8 @@ const struct opt verbs_options[] = {
      .deflt = "1",
      .min = 0,
      .max = 31,
-     .help =
-	 "how long a reliable connection is told to wait then, in InfiniBand's code: 1 is 10 us, 14 1.28 ms, 31 492 "
-	 "ms, 0 655 ms"},
+     .help = "how long a reliable connection is told to wait then, in InfiniBand's code: 1 is 10 us, 14 1.28 ms, "
+	     "31 492 ms, 0 655 ms"},
     {.name = "retry_cnt",
      FIELD(retry_cnt),
      .type = OPT_INT,

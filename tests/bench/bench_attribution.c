@@ -4,23 +4,16 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "analysis/attribution.h"
+#include "analysis/timeline_build.h"
 #include "common/err.h"
+#include "tests/bench/bench.h"
 
 #define EVENTS	 500000 /* of each side */
 #define MESSAGES 100000
 #define EVERY_NS 20000 /* a message */
 #define LIMIT_S	 1.0
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* An interrupt, a softirq behind it, every 16 us. */
 static int64_t *make_events(void)
@@ -44,7 +37,7 @@ int main(void)
 	json_t *about = json_pack("{s:s, s:{}, s:[s, s]}", "why", "", "known_until_ns", "names", "local timer", "RCU");
 	int64_t *words = make_events(), *sent = calloc(MESSAGES, sizeof(*sent)),
 		*came = calloc(MESSAGES, sizeof(*came));
-	struct trace_file f = {.about = about, .words = {.data = words, .count = (size_t)EVENTS * TRACE_WORDS}};
+	struct trace_file f = trace_file_of_events(about, words, EVENTS);
 	struct cause_table causes = {.list = NULL};
 	struct attribution found = {.late = NULL};
 	struct timeline side[2];
@@ -52,25 +45,21 @@ int main(void)
 
 	if (!words || !sent || !came)
 		return STATUS_FAILED;
-	f.events = EVENTS;
-	f.names = 2;
-	for (int i = 0; i < TRACE_FILE_KINDS; i++)
-		f.kind[i] = i < TRACE_KINDS ? i : -1;
 	for (int64_t i = 0; i < MESSAGES; i++) {
 		sent[i] = i * EVERY_NS;
 		came[i] = sent[i] + EVERY_NS / 2;
 	}
-	start = seconds();
+	start = bench_seconds();
 	timeline_build(&f, 0, false, &causes, &side[0]);
 	timeline_build(&f, 1, false, &causes, &side[1]);
-	built = seconds() - start;
+	built = bench_seconds() - start;
 	attribution_add(&(struct attribution_input){.span = {came, sent, MESSAGES},
 						    .divide = 1,
 						    .limit = 1000,
 						    .median = 1000,
 						    .side = {&side[0], &side[1]}},
 			&causes, &found);
-	took = seconds() - start;
+	took = bench_seconds() - start;
 	printf("%d events to %zu intervals in %.3f s, %zu late messages attributed in %.3f s; together %.3f s (limit "
 	       "%.0f s)\n",
 	       2 * EVENTS, side[0].count + side[1].count, built, found.count, took - built, took, LIMIT_S);

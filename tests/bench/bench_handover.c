@@ -5,13 +5,12 @@
  *   build/bench/bench_handover [CPU CPU]
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/stats.h"
 #include "instrument/clock.h"
 #include "kernels/handover.h"
+#include "tests/bench/bench.h"
 
 #define TRIPS  20000
 #define ROUNDS 11
@@ -29,16 +28,6 @@ static struct {
 } shared;
 
 static int64_t trip[2][TRIPS];
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		perror("sched_setaffinity");
-}
 
 static void meet(int side)
 {
@@ -93,27 +82,10 @@ static void ours(int side)
 	}
 }
 
-static double p50_ns(const int64_t *values, double hz)
-{
-	struct span span = {values, NULL, TRIPS};
-	struct stats stats;
-
-	if (stats_compute(&span, 1, INT64_MAX, &stats, NULL))
-		exit(1);
-	return (double)stats.quantile[Q50] * 1e9 / hz;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void *other_side(void *arg)
 {
 	(void)arg;
-	pin(shared.cpu[1]);
+	bench_pin(shared.cpu[1]);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		meet(1);
 		bare(1, i * TRIPS);
@@ -126,7 +98,7 @@ static void *other_side(void *arg)
 int main(int argc, char **argv)
 {
 	struct clock_report clock;
-	double ratio[ROUNDS];
+	double ratio[ROUNDS], median;
 	pthread_t thread;
 
 	shared.cpu[0] = argc > 2 ? atoi(argv[1]) : 0;
@@ -134,21 +106,24 @@ int main(int argc, char **argv)
 	clock_calibrate(100, &clock);
 	if (pthread_create(&thread, NULL, other_side, NULL))
 		return 1;
-	pin(shared.cpu[0]);
+	bench_pin(shared.cpu[0]);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		meet(0);
 		bare(0, i * TRIPS);
 		meet(0);
 		ours(0);
-		ratio[i] = p50_ns(trip[1], clock.hz) / p50_ns(trip[0], clock.hz);
-		printf("round %2u: bare %.0f ns there and back, handover %.0f ns, ratio %.2f\n", i,
-		       p50_ns(trip[0], clock.hz), p50_ns(trip[1], clock.hz), ratio[i]);
+
+		const double bare_ns = bench_p50_ns(trip[0], NULL, TRIPS, clock.hz);
+		const double ours_ns = bench_p50_ns(trip[1], NULL, TRIPS, clock.hz);
+
+		ratio[i] = ours_ns / bare_ns;
+		printf("round %2u: bare %.0f ns there and back, handover %.0f ns, ratio %.2f\n", i, bare_ns, ours_ns,
+		       ratio[i]);
 	}
 	pthread_join(thread, NULL);
-	qsort(ratio, ROUNDS, sizeof(*ratio), by_value);
-	printf("p50 of a hand-over by spinning / of a bare cache line, there and back: median ratio %.2f, from %.2f to "
-	       "%.2f in "
-	       "%d rounds (must be <= %.1f)\n",
-	       ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1], ROUNDS, LIMIT);
-	return ratio[ROUNDS / 2] <= LIMIT ? 0 : 3;
+	median = bench_median(ratio, ROUNDS);
+	printf("p50 of a hand-over by spinning / of a bare cache line, there and back: median ratio %.2f, from %.2f "
+	       "to %.2f in %d rounds (must be <= %.1f)\n",
+	       median, ratio[0], ratio[ROUNDS - 1], ROUNDS, LIMIT);
+	return median <= LIMIT ? 0 : 3;
 }

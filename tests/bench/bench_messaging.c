@@ -11,7 +11,6 @@
 #include <nanomsg/nn.h>
 #include <nanomsg/pair.h>
 #include <nanomsg/tcp.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <zmq.h>
+
+#include "tests/bench/bench.h"
 
 static void *zeromq;
 static int nanomsg;
@@ -140,16 +141,6 @@ static int find_port(void)
 	return ntohs(a.sin_port);
 }
 
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		perror("sched_setaffinity");
-}
-
 int main(int argc, char **argv)
 {
 	const struct library *l = argc > 4 && !strcmp(argv[1], "nanomsg") ? &libraries[1] : &libraries[0];
@@ -173,7 +164,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (argc > 6)
-		pin(atoi(argv[pid ? 5 : 6]));
+		bench_pin(atoi(argv[pid ? 5 : 6]));
 	if (!pid) {
 		pong(l, data, (size_t)size, busy, messages);
 		_exit(0);

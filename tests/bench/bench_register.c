@@ -5,14 +5,13 @@
  *   build/bench/bench_register            mlock and munlock
  *   build/bench/bench_register DEVICE     ibv_reg_mr and ibv_dereg_mr, in the Soft-RoCE guest: rxe0
  */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
 #include "instrument/clock.h"
 #include "kernels/register.h"
+#include "tests/bench/bench.h"
 #include "transports/shmem.h"
 #include "transports/verbs_hot.h"
 
@@ -24,16 +23,6 @@ extern const struct kernel_loops register_loops_shmem, register_loops_verbs;
 
 static int64_t column[4][MESSAGES], begin[MESSAGES], held[MESSAGES];
 static struct verbs verbs;
-
-static double p50_ns(const int64_t *a, const int64_t *b, double hz)
-{
-	struct span span = {a, b, MESSAGES};
-	struct stats stats;
-
-	if (stats_compute(&span, 1, INT64_MAX, &stats, NULL))
-		exit(1);
-	return (double)stats.quantile[Q50] * 1e9 / hz;
-}
 
 static void kernel_round(struct register_side *side)
 {
@@ -73,19 +62,12 @@ static void bare_round(const struct register_side *side)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static bool is_as_fast(int64_t size, bool device, double hz)
 {
 	const struct register_settings settings = {
 	    .messages = MESSAGES, .size = size, .pin = device ? REGISTER_WITH_DEVICE : REGISTER_WITH_KERNEL};
 	struct register_side side = {.settings = &settings};
-	double ratio[ROUNDS], ours[ROUNDS], bare[ROUNDS];
+	double ratio[ROUNDS], ours[ROUNDS], bare[ROUNDS], median;
 
 	if (memory_reserve(&side.memory, (size_t)size, MEMORY_PAGES_SMALL, -1, NULL))
 		exit(1);
@@ -93,19 +75,17 @@ static bool is_as_fast(int64_t size, bool device, double hz)
 	for (int i = 0; i < ROUNDS; i++) {
 		kernel_round(&side);
 		bare_round(&side);
-		ours[i] = p50_ns(column[REGISTER_T_HELD], column[REGISTER_T_BEGIN], hz);
-		bare[i] = p50_ns(held, begin, hz);
+		ours[i] = bench_p50_ns(column[REGISTER_T_HELD], column[REGISTER_T_BEGIN], MESSAGES, hz);
+		bare[i] = bench_p50_ns(held, begin, MESSAGES, hz);
 		ratio[i] = ours[i] / bare[i];
 	}
-	qsort(ratio, ROUNDS, sizeof(*ratio), by_value);
-	qsort(ours, ROUNDS, sizeof(*ours), by_value);
-	qsort(bare, ROUNDS, sizeof(*bare), by_value);
+	median = bench_median(ratio, ROUNDS);
 	printf("%s of %lld bytes: %.0f ns, bare %.0f ns; median ratio %.3f, from %.3f to %.3f in %d rounds (must be <= "
 	       "%.2f)\n",
-	       device ? "ibv_reg_mr" : "mlock", (long long)size, ours[ROUNDS / 2], bare[ROUNDS / 2], ratio[ROUNDS / 2],
-	       ratio[0], ratio[ROUNDS - 1], ROUNDS, LIMIT);
+	       device ? "ibv_reg_mr" : "mlock", (long long)size, bench_median(ours, ROUNDS), bench_median(bare, ROUNDS),
+	       median, ratio[0], ratio[ROUNDS - 1], ROUNDS, LIMIT);
 	memory_free(&side.memory);
-	return ratio[ROUNDS / 2] <= LIMIT;
+	return median <= LIMIT;
 }
 
 static bool open_device(const char *name)
@@ -127,16 +107,13 @@ int main(int argc, char **argv)
 {
 	static const int64_t sizes[] = {1, 4096, 65536, 1 << 20};
 	struct clock_report clock;
-	cpu_set_t set;
 	bool good = true;
 
 	if (argc > 1 && !open_device(argv[1])) {
 		fprintf(stderr, "%s: no such RDMA device\n", argv[1]);
 		return 77;
 	}
-	CPU_ZERO(&set);
-	CPU_SET(sched_getcpu(), &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	bench_pin(sched_getcpu());
 	clock_calibrate(100, &clock);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		good &= is_as_fast(sizes[i], argc > 1, clock.hz);

@@ -6,7 +6,6 @@
  *
  *   build/bench/bench_shmem [CPU CPU]
  */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/stats.h"
 #include "common/err.h"
 #include "instrument/clock.h"
 #include "kernels/oneway.h"
+#include "tests/bench/bench.h"
 #include "transports/shmem.h"
 
 #define MESSAGES 20000
@@ -37,16 +36,6 @@ struct shared {
 	int64_t column[3][MESSAGES];
 	int64_t bare[MESSAGES];
 };
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		perror("sched_setaffinity");
-}
 
 static void meet(struct shared *s, int side)
 {
@@ -125,37 +114,20 @@ static void kernel_round(struct shared *s, struct transport *t, enum role role)
 	meet(s, role);
 }
 
-static double p50_ns(const int64_t *a, const int64_t *b, double hz)
-{
-	struct span span = {a, b, MESSAGES};
-	struct stats stats;
-
-	if (stats_compute(&span, 1, INT64_MAX, &stats, NULL))
-		exit(1);
-	return (double)stats.quantile[Q50] * 1e9 / hz;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void side(struct shared *s, enum role role, int cpu, double hz)
 {
-	double ratio[ROUNDS], bare = 0, shmem = 0;
+	double ratio[ROUNDS], median, bare = 0, shmem = 0;
 	struct transport *t;
 
-	pin(cpu);
+	bench_pin(cpu);
 	t = open_side(s, role);
 	kernel_round(s, t, role); /* warm-up */
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		(role == ROLE_SOURCE ? bare_source : bare_sink)(s, i * MESSAGES);
 		kernel_round(s, t, role);
 		if (role == ROLE_SOURCE) {
-			bare = p50_ns(s->bare, NULL, hz);
-			shmem = p50_ns(s->column[ONEWAY_T_RECV], s->column[ONEWAY_T_SUBM], hz);
+			bare = bench_p50_ns(s->bare, NULL, MESSAGES, hz);
+			shmem = bench_p50_ns(s->column[ONEWAY_T_RECV], s->column[ONEWAY_T_SUBM], MESSAGES, hz);
 			ratio[i] = shmem / bare;
 			printf("round %2u: bare %.0f ns, shmem %.0f ns, ratio %.2f\n", i, bare, shmem, ratio[i]);
 		}
@@ -164,10 +136,10 @@ static void side(struct shared *s, enum role role, int cpu, double hz)
 	t->ops->close(t);
 	if (role == ROLE_SINK)
 		return;
-	qsort(ratio, ROUNDS, sizeof(*ratio), by_value);
+	median = bench_median(ratio, ROUNDS);
 	printf("p50 of shmem one-way / bare hand-over: median ratio %.2f, from %.2f to %.2f in %d rounds (must be <= "
 	       "1.3)\n",
-	       ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1], ROUNDS);
+	       median, ratio[0], ratio[ROUNDS - 1], ROUNDS);
 }
 
 int main(int argc, char **argv)

@@ -11,6 +11,7 @@
 #include "common/npy.h"
 #include "instrument/clock.h"
 #include "instrument/recorder.h"
+#include "tests/bench/bench.h"
 
 #define MESSAGES 200000
 #define ROUNDS	 21
@@ -37,19 +38,6 @@ static double stamps(int64_t *subm, int64_t *recv)
 	return (double)(clock_ticks_end() - start) / MESSAGES;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return v[n / 2];
-}
-
 int main(void)
 {
 	static const char *const names[] = {"t_subm", "t_recv"};
@@ -71,7 +59,8 @@ int main(void)
 	}
 	printf("two bare reads %.1f ns, two stamps with their stores %.1f ns, ratio %.3f (median of %d rounds; must be "
 	       "<= 1.2)\n",
-	       median(a, ROUNDS) * 1e9 / clock.hz, median(b, ROUNDS) * 1e9 / clock.hz, median(ratio, ROUNDS), ROUNDS);
+	       bench_median(a, ROUNDS) * 1e9 / clock.hz, bench_median(b, ROUNDS) * 1e9 / clock.hz,
+	       bench_median(ratio, ROUNDS), ROUNDS);
 	recorder_close(&r);
 	return sum == 0;
 }

@@ -14,12 +14,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "analysis/stats.h"
 #include "common/err.h"
 #include "common/npy.h"
+#include "tests/bench/bench.h"
 
 #define SORT_MAX 10000000
 
@@ -72,14 +71,6 @@ static const struct {
     {"two worlds", two_worlds},
 };
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
-
 static double peak_mib(void)
 {
 	struct rusage r;
@@ -121,14 +112,14 @@ static int check(const struct span *s, const struct stats *got, double *took)
 {
 	int64_t *sorted = column(s->count);
 	size_t n = 0;
-	double start = seconds();
+	double start = bench_seconds();
 	int wrong = 0;
 
 	for (size_t i = 0; i < s->count; i++)
 		if (s->a[i] != NEVER)
 			sorted[n++] = s->a[i] - s->b[i];
 	qsort(sorted, n, sizeof(*sorted), compare);
-	*took = seconds() - start;
+	*took = bench_seconds() - start;
 	wrong |= n != got->n || sorted[0] != got->min || sorted[n - 1] != got->max;
 	for (unsigned q = 0; q < QUANTILES; q++) {
 		size_t rank = (size_t)ceill((long double)n * quantile_millionths[q] / 1e6L);
@@ -150,11 +141,11 @@ static int bench(size_t n, size_t shape)
 	fill(recv, subm, n, shapes[shape].draw);
 	before = peak_mib();
 	for (int round = 0; round < 3; round++) {
-		double start = seconds();
+		double start = bench_seconds();
 
 		if (stats_compute(&span, 1, 10000, &got, NULL))
 			return 1;
-		best = fmin(best, seconds() - start);
+		best = fmin(best, bench_seconds() - start);
 	}
 	more = peak_mib() - before;
 	printf("%-10s %11zu samples  %7.4f s  %5.1f MiB more memory  p50 %" PRId64 "  p99.99 %" PRId64 "  max %" PRId64,

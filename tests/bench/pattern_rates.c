@@ -2,6 +2,7 @@
  * How often the search for periods errs, on 1000 sequences of 10 000 latencies of each kind whose truth is known, and how long it takes on a million.
  * Status 3: a limit is not kept.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 

@@ -72,11 +72,12 @@ states() {
 	[ ! -e out ]
 }
 
-@test "--set and --only apply where they can; nowhere at all is a mistake" {
+@test "--set and --only apply where they can, --no-state to all; nowhere at all is a mistake" {
 	study
-	run "$KBLAT" run study --out out --set delay=3us --quick
+	run "$KBLAT" run study --out out --set delay=3us --quick --no-state
 	c=$(tail -n 1 <<<"$output")
 	assert_eq "$(json "$c/campaign.json" '[x["set"] for x in d["experiments"]]')" "[['delay=3us'], [], ['delay=3us']]"
+	[ -z "$(find "$c" -name state)" ]
 	run "$KBLAT" run study --out out --only transport=shmem
 	[ "$status" -eq 0 ]
 	c=$(tail -n 1 <<<"$output")
@@ -91,6 +92,20 @@ states() {
 	run "$KBLAT" run study --out out --set qqp=rc
 	[ "$status" -eq 2 ]
 	[ ! -e out ]
+}
+
+@test "--no-state goes to every experiment, and is kept for those that a resumed campaign runs" {
+	study
+	run "$KBLAT" run study --out out --no-state --quick
+	c=$(tail -n 1 <<<"$output")
+	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
+	[ -z "$(find "$c" -name state)" ]
+	sed -i 's/"completed"/"failed"/' "$c/campaign.json"
+	run "$KBLAT" run --resume "$c" --no-state
+	[ "$status" -eq 2 ]
+	run "$KBLAT" run --resume "$c"
+	assert_eq "$(json "$c/campaign.json" '[len(x["earlier"]) for x in d["experiments"]]')" "[1, 1, 1]"
+	[ -z "$(find "$c" -name state)" ]
 }
 
 # bats test_tags=long

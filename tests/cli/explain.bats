@@ -27,7 +27,7 @@ needs_tracefs() {
 	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 }
 
-# trips SETTING…: a second of round trips over shared memory, in the background; $pid. Where the endpoints are: $source_cpu, $sink_cpu.
+# trips SETTING…: round trips over shared memory for three seconds, in the background; $pid. Where the endpoints are: $source_cpu, $sink_cpu.
 trips() {
 	local -a sets=()
 	local s
@@ -71,6 +71,7 @@ causes() {
 	json "$T/explain.json" "(lambda x: $1)(d[0])"
 }
 
+# bats test_tags=long
 @test "an endpoint that was stopped, and a task that took the CPU, are what is named" {
 	needs_tracefs
 	trips
@@ -106,6 +107,7 @@ causes() {
 	assert_contains "$output" "has no point 7"
 }
 
+# bats test_tags=long
 @test "an endpoint that is killed leaves no trace instance" {
 	needs_tracefs
 	trips
@@ -115,6 +117,7 @@ causes() {
 	assert_eq "$(own_instances)" ""
 }
 
+# bats test_tags=long
 @test "what a killed run leaves, the next removes" {
 	needs_tracefs
 	trips

@@ -75,15 +75,15 @@ handoff() {
 	LINES
 }
 
-# killed HAND: the source's endpoint of a long run is killed, and with it its messenger.
-killed() {
+# bats test_tags=long
+@test "a messenger that is killed fails its point, which names its side, and nothing is left" {
 	handoff long <<-'YAML'
 		matrix:
 		  - {transport: shmem, poll: event, messages: 1000000, repetitions: 1}
 	YAML
 	printf '#!/bin/sh\necho $$ >%q\nexec "$@"\n' "$PWD/pid" >noted
 	chmod +x noted
-	"$KBLAT" run long.yaml --out runs --source "$PWD/noted" --set hand="$1" >out 2>&1 &
+	"$KBLAT" run long.yaml --out runs --source "$PWD/noted" --set hand=event >out 2>&1 &
 	local run=$!
 	until [ -s pid ] && compgen -G "/dev/shm/kblat-*-$(cat pid)-*" >/dev/null && compgen -G "runs/long-*.partial/points/0000/rep-00" >/dev/null; do
 		kill -0 $run
@@ -94,9 +94,4 @@ killed() {
 	assert_eq "$status" 1
 	assert_contains "$(cat out)" "source"
 	assert_eq "$(compgen -G "/dev/shm/kblat-*-$(cat pid)-*")" ""
-}
-
-# bats test_tags=long
-@test "a messenger that is killed fails its point, which names its side, and nothing is left" {
-	killed event
 }

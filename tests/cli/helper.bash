@@ -9,11 +9,15 @@ scratch() {
 	mktemp -d "$where/tests-cli.XXXXXX"
 }
 
-setup() {
+kblat_setup() {
 	T=$(scratch)
 	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
 	KBLAT=${KBLAT:-$ROOT/build/kblat}
 	cd "$T" || return 1
+}
+
+setup() {
+	kblat_setup
 }
 
 teardown() {

@@ -5,10 +5,7 @@ load helper
 state_of_this_machine
 
 setup() {
-	T=$(scratch)
-	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
-	KBLAT=${KBLAT:-$ROOT/build/kblat}
-	cd "$T" || return 1
+	kblat_setup
 	FAR="$BATS_TEST_DIRNAME/far_host"
 	spec y <<-'YAML'
 		settings: {kernel: oneway, transport: tcp, poll: event, messages: 100, burst: 1, pause: 100us, repetitions: 2, warmup: 10}
@@ -17,7 +14,7 @@ setup() {
 	apart=(--set source_cpu=0 --set "sink_cpu=$(($(nproc) - 1))")
 }
 
-# point KEY: of point.json, or of summary.json's point.
+# of_point KEY: of point.json; of_summary KEY: of the point's summary.json.
 of_point() { json "$run_dir/points/0000/point.json" "$1"; }
 of_summary() { json "$run_dir/points/0000/summary.json" "$1"; }
 
@@ -53,6 +50,7 @@ two_hosts() {
 	grep -q "&plusmn;" "$run_dir/derived/report.html"
 }
 
+# bats test_tags=long
 @test "round trips and streams need no common clock; a run on one host says nothing of other clocks" {
 	for kernel in pingpong stream; do
 		spec y <<-YAML
@@ -70,6 +68,7 @@ two_hosts() {
 	[ -z "$(grep clock_error "$run_dir/summary.csv")" ]
 }
 
+# bats test_tags=long
 @test "a clock whose error is larger than what is measured makes one-way latencies not valid" {
 	two_hosts --set transport=udp
 	cp -r "$run_dir" edited
@@ -115,6 +114,22 @@ two_hosts() {
 	[[ $output != *"common clock"* ]]
 }
 
+@test "a host whose tick counter cannot be read is not taken for one that was met: every point says why" {
+	spec y <<-'YAML'
+		settings: {kernel: pingpong, transport: tcp, poll: event, repetitions: 1, warmup: 0}
+		matrix: [{messages: [10, 20]}]
+	YAML
+	run "$KBLAT" run y.yaml --out runs --sink "$FAR beta '\"hz\"' '\"Hz\"' --"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	for point in 0000 0001; do
+		assert_contains "$(json "$run_dir/points/$point/point.json" 'd["why"]')" "clock report cannot be read"
+	done
+	[ ! -e "$run_dir/state/beta" ]
+}
+
+# bats test_tags=long
 @test "what another host sends as its state stays below its folder, and nothing of it in /dev/shm" {
 	touch before-shm
 	for change in '"/proc/uptime" "/../../../evil"' '"/proc/uptime" "/etc/../../evil"' '"bytes": "bytes":9999'; do

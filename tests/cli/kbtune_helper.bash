@@ -1,12 +1,9 @@
 # What kbtune's tests share, after helper.bash: machines below $T, taken from tests/sysroots.
 
 kbtune_setup() {
-	T=$(scratch)
-	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
-	KBLAT=${KBLAT:-$ROOT/build/kblat}
+	kblat_setup || return 1
 	KBTUNE=${KBTUNE:-$(dirname -- "$KBLAT")/kbtune}
 	export KBTUNE_PROFILES=$ROOT/profiles
-	cd "$T" || return 1
 }
 
 setup() {

@@ -34,6 +34,17 @@ metric() {
 	[ "$status" -eq 0 ]
 }
 
+@test "exchange: each way has its latency, to the nanosecond, and its losses" {
+	pingpong kernel=exchange delay=1001ns jitter=100ns lose=3,500 reliable=no
+	[ "$status" -eq 0 ]
+	assert_eq "$(metric lat_ns min) $(metric lat_ns max)" "901 1101"
+	assert_eq "$(metric back_lat_ns min) $(metric back_lat_ns max)" "901 1101"
+	assert_eq "$(metric turn_ns max)" 0
+	assert_eq "$(metric rtt_ns n) $(metric rtt_ns lost)" "1996 4"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
 @test "an answer that never comes is a lost round trip, and the next begins" {
 	pingpong lose=3,500 reliable=no
 	[ "$status" -eq 0 ]

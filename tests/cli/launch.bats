@@ -5,7 +5,6 @@
 load helper
 load slurm_helper
 
-# Processes of another's started in setup_file() end in teardown_file().
 setup_file() {
 	ROOT=$(cd -- "$BATS_TEST_DIRNAME/../.." && pwd)
 	export ROOT SERVERS

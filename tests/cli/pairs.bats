@@ -70,13 +70,16 @@ pairs() {
 	assert_contains "$output" "10 measured, 5 failed"
 	assert_eq "$(pairs 'sum("3 pairs in a row failed with n5" in x["why"] for x in d), sum("no route to host" in x["why"] for x in d)')" "(2, 3)"
 	rm lost started
-	run "$KBLAT" run --resume "$dir" --set delay=1us
-	[ "$status" -eq 2 ]
-	assert_contains "$output" "leave them out"
-	run "$KBLAT" run --resume "$dir"
+	for option in --set=delay=1us --mask; do
+		run "$KBLAT" run --resume "$dir" "$option"
+		[ "$status" -eq 2 ]
+		assert_contains "$output" "leave them out"
+	done
+	run "$KBLAT" run --resume "$dir" --quiet
 	echo "$output"
 	[ "$status" -eq 0 ]
 	assert_contains "$output" "15 measured, 0 failed"
+	[[ $output != *"kblat: round"* ]]
 	assert_eq "$(grep -c 'n5' started)" 10 # both sides of 5 pairs
 	assert_eq "$(wc -l <started)" 10
 }

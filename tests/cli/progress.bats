@@ -73,3 +73,29 @@ asked() {
 	kept='all/*/long-*/points/0000/rep-00/counters.json' asked "$KBLAT" run study --out all
 	[ -z "$(leftovers)" ]
 }
+
+@test "SIGUSR1 while an endpoint is being started ends nothing, either" {
+	spec q <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 1, warmup: 0}
+	YAML
+	cat >slow <<-'SH'
+		#!/bin/sh
+		touch started
+		while [ ! -e asked ]; do sleep 0.05; done
+		exec "$@"
+	SH
+	chmod +x slow
+	"$KBLAT" run q.yaml --out runs --no-state --sink "$PWD/slow" >out 2>err &
+	local pid=$!
+	while [ ! -e started ]; do sleep 0.05; done
+	for _ in $(seq 1200); do
+		kill -USR1 "$pid"
+		grep -q 'kblat: ' err && break
+		sleep 0.1
+	done
+	touch asked
+	wait "$pid" || [ $? -eq 3 ]
+	cat err
+	assert_contains "$(cat err)" "no point is being measured"
+	assert_eq "$(json "$(tail -n 1 out)/points/0000/point.json" 'd["outcome"]')" completed
+}

@@ -51,6 +51,7 @@ state_of_this_machine
 	[ -z "$(shm_files)" ]
 }
 
+# bats test_tags=long
 @test "payloads over shared memory arrive as they were sent, busy and event, small and large, in order" {
 	spec p <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, messages: 3000, repetitions: 2, check: yes, depth: 16}

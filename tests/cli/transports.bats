@@ -50,6 +50,24 @@ keeps_all() {
 	done
 }
 
+@test "exchange: over every transport each message has four stamps, in their order" {
+	for transport in $(native_transports); do
+		spec e <<-'YAML'
+			settings: {kernel: exchange, messages: 100, repetitions: 1, warmup: 10, depth: 4, lost_after: 10s}
+		YAML
+		run "$KBLAT" run e.yaml --out runs --set "transport=$transport"
+		echo "$transport: $output"
+		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+		run_dir=${lines[-1]}
+		assert_eq "$(completed)" 1
+		check_counters '[s[k] for s in (source, sink) for k in ("posted", "received")]' "[100, 100, 100, 100]"
+		assert_eq "$(/usr/bin/python3 -c 'import numpy, sys
+subm, recv, answer, back = (numpy.load(f"{sys.argv[1]}/{c}.npy") for c in ("t_subm", "t_recv", "t_answer", "t_back"))
+print(len(back), (subm < recv).all() and (recv <= answer).all() and (answer < back).all())' "$run_dir/points/0000/rep-00")" "100 True"
+	done
+}
+
+# bats test_tags=long
 @test "message libraries: pairs and Unix sockets, and no such socket is left behind" {
 	touch before-shm
 	spec m <<-'YAML'

@@ -4,34 +4,20 @@
 #ifndef KBLAT_TESTS_UNIT_SERIES_MODEL_H
 #define KBLAT_TESTS_UNIT_SERIES_MODEL_H
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/period.h"
-#include "common/random.h"
+#include "tests/unit/fixture_random.h"
 
 #define MODEL_BASE  3150
 #define MODEL_SIGMA 100
 
-static inline double model_uniform(uint64_t *state)
-{
-	return ((double)random_below(state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
-}
-
-/* Box and Muller (1958). */
-static inline double model_normal(uint64_t *state)
-{
-	const double a = model_uniform(state), b = model_uniform(state);
-
-	return sqrt(-2 * log(a)) * cos(2 * M_PI * b);
-}
-
 /* One of 200 takes up to some 50 times as long. */
 static inline int64_t model_latency(uint64_t *state)
 {
-	const double value = MODEL_BASE + MODEL_SIGMA * model_normal(state);
+	const double value = MODEL_BASE + MODEL_SIGMA * fixture_normal(state);
 
-	return (int64_t)(random_below(state, 200) ? value : value * (1 + 0.5 / model_uniform(state)));
+	return (int64_t)(random_below(state, 200) ? value : value * (1 + 0.5 / fixture_uniform(state)));
 }
 
 /* Without a pattern; free(values). */

@@ -15,12 +15,12 @@
 #include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/random.h"
 #include "compare/compare_answer.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_looks.h"
 #include "compare/compare_perm.h"
 #include "compare/compare_units.h"
+#include "tests/unit/fixture_random.h"
 
 struct synthetic {
 	size_t boots, runs, messages;	    /* an arm, a boot, a run */
@@ -51,20 +51,15 @@ static const struct synthetic synthetic_usual = {
     .tail = 0.004,
 };
 
-static double synthetic_uniform(uint64_t *state)
-{
-	return ((double)random_below(state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
-}
-
 /* Marsaglia's polar method (1964), one at a time. */
 static double synthetic_normal(uint64_t *state)
 {
 	double x, square;
 
 	do {
-		double y = 2 * synthetic_uniform(state) - 1;
+		double y = 2 * fixture_uniform(state) - 1;
 
-		x = 2 * synthetic_uniform(state) - 1;
+		x = 2 * fixture_uniform(state) - 1;
 		square = x * x + y * y;
 	} while (square >= 1 || square == 0);
 	return x * sqrt(-2 * log(square) / square);
@@ -84,8 +79,8 @@ static json_t *synthetic_summary(const struct synthetic *s, double level, uint64
 		double ns = 1000 * exp(level + s->spread * z);
 
 		z = s->correlation * z + fresh * synthetic_normal(state);
-		if (synthetic_uniform(state) < s->tail)
-			ns *= 2 + 8 * synthetic_uniform(state);
+		if (fixture_uniform(state) < s->tail)
+			ns *= 2 + 8 * fixture_uniform(state);
 		latency[i] = (int64_t)ns;
 	}
 	if (stats_compute(&span, 1, 5000, &st, &e))
@@ -134,9 +129,9 @@ static double synthetic_boot(const struct synthetic *s, size_t i, double *last, 
 
 	*last = synthetic_deviation(s, *last, state);
 	level = s->between_boots * *last + s->warm_up * (1 - exp(-3 * when));
-	if (s->outlier > 0 && synthetic_uniform(state) < s->outlier)
+	if (s->outlier > 0 && fixture_uniform(state) < s->outlier)
 		level += s->outlier_by;
-	if (s->modes > 0 && synthetic_uniform(state) < 0.5)
+	if (s->modes > 0 && fixture_uniform(state) < 0.5)
 		level += s->modes;
 	return level;
 }

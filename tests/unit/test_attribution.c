@@ -2,6 +2,7 @@
  * Who held a message up: made-up events and stamps, whose causes are known.
  */
 #include "analysis/attribution.h"
+#include "analysis/timeline_build.h"
 #include "tap.h"
 
 static int64_t words[4096 * TRACE_WORDS];
@@ -44,26 +45,35 @@ static void event(int64_t time, enum trace_kind kind, const char *name)
 	event_on(1, time, kind, name, 0);
 }
 
+/* From then on the endpoint's thread has the CPU. */
+static void begin_at(int64_t time)
+{
+	begin_events();
+	event(time, TRACE_OWN, NULL);
+}
+
+static void interrupted(int64_t from, int64_t to, const char *name)
+{
+	event(from, TRACE_IRQ_ENTER, name);
+	event(to, TRACE_IRQ_EXIT, NULL);
+}
+
+/* Another task takes the CPU. */
+static void taken(int64_t time, const char *task)
+{
+	event(time, TRACE_PREEMPTED, NULL);
+	event(time, TRACE_TASK, task);
+}
+
 static void gap(int64_t from, int64_t to)
 {
 	event_on(1, to, TRACE_GAP, NULL, to - from);
 }
 
-static struct trace_file file_of_events(void)
-{
-	struct trace_file f = {.about = about, .words = {.data = words, .count = event_count * TRACE_WORDS}};
-
-	f.events = event_count;
-	f.names = json_array_size(json_object_get(about, "names"));
-	for (int i = 0; i < TRACE_FILE_KINDS; i++)
-		f.kind[i] = i < TRACE_KINDS ? i : -1;
-	return f;
-}
-
 /* The sink's timeline of the events so far, as "FROM-TO TEXT; …". */
 static void timeline_text(bool sleeps, char *text, size_t size)
 {
-	struct trace_file f = file_of_events();
+	struct trace_file f = trace_file_of_events(about, words, event_count);
 	struct cause_table causes = {.list = NULL};
 	struct timeline t;
 	char cause[192];
@@ -94,8 +104,7 @@ static void test_nesting(void)
 	event(60, TRACE_IRQ_EXIT, NULL);
 	event(100, TRACE_OWN, NULL);
 	event(1000, TRACE_SOFTIRQ_ENTER, "NET_RX");
-	event(1200, TRACE_IRQ_ENTER, "local timer");
-	event(1500, TRACE_IRQ_EXIT, NULL);
+	interrupted(1200, 1500, "local timer");
 	event(2000, TRACE_SOFTIRQ_EXIT, "NET_RX");
 	event(2500, TRACE_IRQ_EXIT, NULL); /* of one that nobody saw begin */
 	TIMELINE_IS(false,
@@ -103,11 +112,9 @@ static void test_nesting(void)
 		    "1500-2000 softirq NET_RX on the sink's CPU",
 		    "an interrupt inside a softirq has its own time, and the softirq the rest");
 
-	begin_events();
-	event(100, TRACE_OWN, NULL);
+	begin_at(100);
 	event_on(1, 900, TRACE_NMI, "perf_event_nmi_handler", 300);
-	event(1000, TRACE_IRQ_ENTER, "reschedule IPI");
-	event(1100, TRACE_IRQ_EXIT, NULL);
+	interrupted(1000, 1100, "reschedule IPI");
 	event_on(0, 1150, TRACE_IRQ_ENTER, "local timer", 0);
 	TIMELINE_IS(
 	    false,
@@ -118,14 +125,12 @@ static void test_nesting(void)
 
 static void test_turns(void)
 {
-	begin_events();
-	event(100, TRACE_OWN, NULL);
+	begin_at(100);
 	event(1000, TRACE_PREEMPTED, NULL);
 	event(1000, TRACE_KERNEL_THREAD, "kworker");
 	event(1100, TRACE_WORK_ENTER, "vmstat_update");
 	event(1900, TRACE_TASK, "cc1");
-	event(2500, TRACE_IRQ_ENTER, "local timer");
-	event(2600, TRACE_IRQ_EXIT, NULL);
+	interrupted(2500, 2600, "local timer");
 	event(3000, TRACE_OWN, NULL);
 	TIMELINE_IS(
 	    false,
@@ -134,8 +139,7 @@ static void test_turns(void)
 	    "CPU; 2600-3000 preempted by cc1 on the sink's CPU",
 	    "who came instead, one after the other, and what for");
 
-	begin_events();
-	event(100, TRACE_OWN, NULL);
+	begin_at(100);
 	event(1000, TRACE_STOPPED, NULL);
 	event(1000, TRACE_IDLE, NULL);
 	event(5000, TRACE_WOKEN, NULL);
@@ -144,8 +148,7 @@ static void test_turns(void)
 	    false, "1000-5000 stopped by a signal on the sink's CPU; 5000-5300 idle exit and wake-up on the sink's CPU",
 	    "a thread that was stopped, and then had to come back");
 
-	begin_events();
-	event(100, TRACE_OWN, NULL);
+	begin_at(100);
 	event(1000, TRACE_SLEPT, NULL);
 	event(1000, TRACE_IDLE, NULL);
 	event_on(0, 5000, TRACE_WOKEN, NULL, 0);
@@ -160,10 +163,8 @@ static void test_turns(void)
 	    "wake-up on the sink's CPU; 5300-5900 preempted by cc1 on the sink's CPU",
 	    "but it is one where one polls");
 
-	begin_events();
-	event(100, TRACE_OWN, NULL);
-	event(1000, TRACE_PREEMPTED, NULL);
-	event(1000, TRACE_TASK, "cc1");
+	begin_at(100);
+	taken(1000, "cc1");
 	event_on(3, 2000, TRACE_OWN, NULL, 0);
 	event(2500, TRACE_TASK, "ld");
 	event_on(3, 3000, TRACE_IRQ_ENTER, "eth0 (IRQ 24)", 0);
@@ -175,24 +176,19 @@ static void test_turns(void)
 
 static void test_gaps(void)
 {
-	begin_events();
-	event(100, TRACE_OWN, NULL);
-	event(10200, TRACE_IRQ_ENTER, "local timer");
-	event(13200, TRACE_IRQ_EXIT, NULL);
+	begin_at(100);
+	interrupted(10200, 13200, "local timer");
 	gap(10000, 13600);
 	TIMELINE_IS(false, "10000-13600 local timer interrupt on the sink's CPU",
 		    "what an interrupt takes before and after its events is the interrupt's");
 
-	begin_events();
-	event(100, TRACE_OWN, NULL);
+	begin_at(100);
 	gap(10000, 60000);
 	TIMELINE_IS(false, "10000-60000 below the kernel (firmware or hypervisor) on the sink's CPU",
 		    "a gap that the kernel knows nothing of is below it");
 
-	begin_events();
-	event(100, TRACE_OWN, NULL);
-	event(300000, TRACE_IRQ_ENTER, "local timer");
-	event(303000, TRACE_IRQ_EXIT, NULL);
+	begin_at(100);
+	interrupted(300000, 303000, "local timer");
 	gap(10000, 303500);
 	TIMELINE_IS(
 	    false,
@@ -200,17 +196,14 @@ static void test_gaps(void)
 	    "interrupt on the sink's CPU; 303000-303500 below the kernel (firmware or hypervisor) on the sink's CPU",
 	    "a timer that fires when the CPU comes back is not why it was away");
 
-	begin_events();
-	event(100, TRACE_OWN, NULL);
+	begin_at(100);
 	event(10100, TRACE_FAULT, NULL);
 	gap(10000, 12000);
 	TIMELINE_IS(false, "10000-12000 page fault on the sink's CPU", "a fault is as long as the gap that it is in");
 	TIMELINE_IS(true, "", "who sleeps sees no gaps");
 
-	begin_events();
-	event(100, TRACE_OWN, NULL);
-	event(10000, TRACE_PREEMPTED, NULL);
-	event(10000, TRACE_TASK, "cc1");
+	begin_at(100);
+	taken(10000, "cc1");
 	event(11000, TRACE_FAULT, NULL);
 	event(12000, TRACE_OWN, NULL);
 	gap(9900, 12100);
@@ -237,18 +230,16 @@ static void begin_case(struct case_of *c)
 		c->sent[i] = i * 10000;
 		c->came[i] = i * 10000 + 1000;
 	}
-	begin_events();
-	event(-1000, TRACE_OWN, NULL);
+	begin_at(-1000);
 }
 
 static void take_side(struct case_of *c, unsigned side)
 {
-	struct trace_file f = file_of_events();
+	struct trace_file f = trace_file_of_events(about, words, event_count);
 
 	timeline_build(&f, side, false, &c->causes, &c->side[side]);
 	c->has[side] = true;
-	begin_events();
-	event(-1000, TRACE_OWN, NULL);
+	begin_at(-1000);
 }
 
 static void attribute(struct case_of *c)
@@ -286,13 +277,10 @@ static void test_messages(void)
 
 	begin_case(&c);
 	take_side(&c, 0);
-	event(100500, TRACE_PREEMPTED, NULL);
-	event(100500, TRACE_TASK, "stress");
-	event(104000, TRACE_IRQ_ENTER, "local timer");
-	event(105000, TRACE_IRQ_EXIT, NULL);
+	taken(100500, "stress");
+	interrupted(104000, 105000, "local timer");
 	event(107000, TRACE_OWN, NULL);
-	event(202000, TRACE_IRQ_ENTER, "local timer");
-	event(203000, TRACE_IRQ_EXIT, NULL);
+	interrupted(202000, 203000, "local timer");
 	take_side(&c, 1);
 	c.came[10] = 107500;
 	c.came[20] = 208000;
@@ -308,11 +296,9 @@ static void test_messages(void)
 	end_case(&c);
 
 	begin_case(&c);
-	event(100000, TRACE_IRQ_ENTER, "local timer");
-	event(103000, TRACE_IRQ_EXIT, NULL);
+	interrupted(100000, 103000, "local timer");
 	take_side(&c, 0);
-	event(101000, TRACE_IRQ_ENTER, "eth0 (IRQ 24)");
-	event(103000, TRACE_IRQ_EXIT, NULL);
+	interrupted(101000, 103000, "eth0 (IRQ 24)");
 	take_side(&c, 1);
 	c.came[10] = 107900;
 	attribute(&c);
@@ -349,8 +335,7 @@ static void test_queue(void)
 
 	begin_case(&c);
 	take_side(&c, 0);
-	event(100500, TRACE_PREEMPTED, NULL);
-	event(100500, TRACE_TASK, "stress");
+	taken(100500, "stress");
 	event(119000, TRACE_OWN, NULL);
 	take_side(&c, 1);
 	for (int i = 10; i < 30; i++) {
@@ -377,8 +362,7 @@ static void test_typical(void)
 	begin_case(&c);
 	take_side(&c, 0);
 	for (int i = 0; i < MESSAGES; i += 4) {
-		event(i * 10000 + 200, TRACE_IRQ_ENTER, "local timer");
-		event(i * 10000 + 300, TRACE_IRQ_EXIT, NULL);
+		interrupted(i * 10000 + 200, i * 10000 + 300, "local timer");
 	}
 	take_side(&c, 1);
 	attribute(&c);

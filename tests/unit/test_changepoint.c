@@ -3,7 +3,6 @@
 
 #include "common/random.h"
 #include "compare/changepoint.h"
-#include "compare/compare_perm.h"
 #include "tests/unit/tap.h"
 
 static uint64_t state = 99;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/npy.h"
+#include "common/random.h"
 #include "tap.h"
 
 #define PAIRS	    400
@@ -13,14 +14,10 @@
 
 static uint64_t seed;
 
-/* Uniform in [0, 1): splitmix64. */
+/* Uniform in [0, 1). */
 static double draw(void)
 {
-	uint64_t z = seed += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
+	return (double)random_below(&seed, UINT64_C(1) << 53) * 0x1p-53;
 }
 
 static double exponential(double mean)

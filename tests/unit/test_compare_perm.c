@@ -3,21 +3,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/random.h"
 #include "compare/compare_boots.h"
 #include "compare/compare_perm.h"
+#include "tests/unit/fixture_random.h"
 #include "tests/unit/tap.h"
 
 static uint64_t state = 20260711;
 
 static double uniform(void)
 {
-	return ((double)random_below(&state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
+	return fixture_uniform(&state);
 }
 
 static double normal(void)
 {
-	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+	return fixture_normal(&state);
 }
 
 /* As `q` says, at a level of alpha. */

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/random.h"
 #include "compare/compare_judge.h"
 #include "knobs/knobs_joint.h"
+#include "tests/unit/fixture_random.h"
 #include "tests/unit/tap.h"
 
 #define KNOBS	    8
@@ -22,24 +22,19 @@ struct truth {
 	uint64_t seed;
 };
 
-static double uniform(uint64_t *state)
-{
-	return ((double)random_below(state, UINT64_C(1) << 52) + 0.5) * 0x1p-52;
-}
-
 /* Of twelve: close enough to normal for what is tested by relabelling. */
 static double normal(uint64_t *state)
 {
 	double sum = -6;
 
 	for (int i = 0; i < 12; i++)
-		sum += uniform(state);
+		sum += fixture_uniform(state);
 	return sum;
 }
 
 static double draw(const struct truth *t, uint64_t *state)
 {
-	return t->noise * (t->is_skewed ? -log(uniform(state)) - 1 : normal(state));
+	return t->noise * (t->is_skewed ? -log(fixture_uniform(state)) - 1 : normal(state));
 }
 
 /* Is the knob with an effect on in this arm? */

@@ -3,8 +3,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/err.h"
+#include "common/json.h"
+#include "pairs/pairs_child.h"
 #include "pairs/pairs_hosts.h"
 #include "pairs/pairs_judge.h"
 #include "pairs/pairs_schedule.h"
@@ -203,6 +207,28 @@ static void little_is_known(void)
 	pairs_matrix_free(&m);
 }
 
+/* --- what a pair has left --- */
+
+/* 299 bytes, then characters of two bytes each: the 300th is half of one. */
+static void long_complaint_is_cut_between_characters(void)
+{
+	struct pairs p = {.path = (char[]){"/nowhere"}};
+	struct pairs_child c = {.out = memfd_create("out", 0), .complaints = memfd_create("err", 0)};
+	struct err e = ERR_INIT;
+	json_t *line;
+
+	pairs_hosts_read(&p.hosts, "n1,n2", &e);
+	pairs_record_schedule(&p);
+	dprintf(c.complaints, "first\n%0299d\u00e4\u00e4\n", 0);
+	line = pairs_child_end(&c, &p, STATUS_FAILED);
+	is_str(json_text(line, "state"), "failed", "it failed");
+	ok(strlen(json_text(line, "why")) == 299, "and says why, as far as there is room: %zu bytes",
+	   strlen(json_text(line, "why")));
+	json_decref(line);
+	free(p.pair);
+	pairs_hosts_free(&p.hosts);
+}
+
 int main(void)
 {
 	lists_of_hosts();
@@ -211,5 +237,6 @@ int main(void)
 	slow_ones_are_named();
 	nothing_is_named_for_nothing();
 	little_is_known();
+	long_complaint_is_cut_between_characters();
 	return done_testing();
 }

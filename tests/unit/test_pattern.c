@@ -106,7 +106,7 @@ static struct period_sequence correlated(size_t count, double share)
 	double value = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		value = share * value + model_normal(&state);
+		value = share * value + fixture_normal(&state);
 		s.values[i] = (int64_t)(MODEL_BASE + MODEL_SIGMA * value);
 	}
 	return s;

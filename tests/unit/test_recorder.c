@@ -32,7 +32,7 @@ int main(void)
 	ok(column.data[0] == NEVER && column.data[99] == NEVER, "nothing happened yet");
 	r.column[1].data[7] = 3000;
 	is_int(column.data[7], 3000, "what is stored is seen at once");
-	recorder_convert(&r, &c, 100);
+	recorder_convert_column(&r, 1, &c, 100);
 	is_int(column.data[7], 1000, "2000 ticks after t0 at 2 GHz are 1000 ns");
 	ok(column.data[8] == NEVER, "never stays never");
 	recorder_reset(&r);

@@ -40,13 +40,6 @@ static bool is_file(const char *path)
 	return !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
-static bool is_profile_folder(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 static char *find_by_name(const char *name)
 {
 	char **folders = profile_folders(), *path = NULL;
@@ -66,7 +59,7 @@ static char *find_profile(const char *name)
 {
 	if (!strchr(name, '/'))
 		return *name && name[0] != '.' ? find_by_name(name) : NULL;
-	return is_profile_folder(name) ? fs_path("%s/profile.yaml", name) : fs_path("%s", name);
+	return fs_is_directory(name) ? fs_path("%s/profile.yaml", name) : fs_path("%s", name);
 }
 
 /* All names of profiles in all folders, for "did you mean". */

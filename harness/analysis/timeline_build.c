@@ -1,0 +1,277 @@
+#include "analysis/timeline_build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/timeline_gaps.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+
+#define NESTED 16 /* contexts inside each other */
+#define NO_CPU INT64_MIN
+
+/* Who has the CPU below interrupts. */
+enum turn { TURN_OWN, TURN_OTHER, TURN_IDLE };
+
+/* What runs inside what. */
+struct context {
+	int leave; /* the kind of event that ends it */
+	unsigned cause;
+};
+
+struct builder {
+	const struct trace_file *file;
+	struct cause_table *causes;
+	struct timeline *out;
+	unsigned side;
+	bool sleeps;
+	unsigned plain[CAUSE_CLASSES];	/* causes without a name; TIMELINE_NO_CAUSE: not looked up yet */
+	unsigned *named[CAUSE_CLASSES]; /* and with one, by the name's number */
+	unsigned *works;		/* of kworkers, by the name of the function */
+	int64_t cpu, now;
+	enum turn turn;
+	enum trace_kind left; /* how the endpoint's thread left the CPU; TRACE_WOKEN: it waits for it */
+	unsigned other;	      /* the cause that the turn of another task is */
+	struct context stack[NESTED];
+	size_t depth;
+	struct timeline_gaps gaps;
+};
+
+/* --- causes --- */
+
+static unsigned plain_cause(struct builder *b, enum cause_class class)
+{
+	if (b->plain[class] == TIMELINE_NO_CAUSE)
+		b->plain[class] = cause_table_of(b->causes, class, b->side, "");
+	return b->plain[class];
+}
+
+/* Where the cause of a name is kept; NULL: there is no such name. */
+static unsigned *place_of_name(struct builder *b, unsigned **list, int64_t name)
+{
+	if (name < 0 || (size_t)name >= b->file->names)
+		return NULL;
+	if (!*list) {
+		*list = or_abort(malloc(b->file->names * sizeof(**list)));
+		memset(*list, 0xff, b->file->names * sizeof(**list));
+	}
+	return &(*list)[name];
+}
+
+static unsigned named_cause(struct builder *b, enum cause_class class, int64_t name)
+{
+	unsigned *known = place_of_name(b, &b->named[class], name);
+
+	if (!known)
+		return plain_cause(b, class);
+	if (*known == TIMELINE_NO_CAUSE)
+		*known = cause_table_of(b->causes, class, b->side, trace_file_name(b->file, name));
+	return *known;
+}
+
+/* What the thread waits for while it does not run; TIMELINE_NO_CAUSE: for nothing but its messages. */
+static unsigned cause_of_absence(struct builder *b)
+{
+	switch (b->left) {
+	case TRACE_STOPPED:
+		return plain_cause(b, CAUSE_STOPPED);
+	case TRACE_SLEPT:
+		return b->sleeps ? TIMELINE_NO_CAUSE : plain_cause(b, CAUSE_SLEPT);
+	case TRACE_PREEMPTED:
+	case TRACE_WOKEN:
+		return b->turn == TURN_IDLE ? plain_cause(b, CAUSE_WAKE_UP) : b->other;
+	default:
+		return TIMELINE_NO_CAUSE;
+	}
+}
+
+/* Whatever runs now, until the next event. */
+static unsigned cause_now(struct builder *b)
+{
+	if (b->turn == TURN_OWN)
+		return b->depth ? b->stack[b->depth - 1].cause : TIMELINE_NO_CAUSE;
+	const unsigned absence = cause_of_absence(b);
+
+	/* An interrupt in the turn of another is what holds the thread up at that moment; while it sleeps, nothing does. */
+	return b->depth && absence != TIMELINE_NO_CAUSE && b->left != TRACE_STOPPED && b->left != TRACE_SLEPT
+		   ? b->stack[b->depth - 1].cause
+		   : absence;
+}
+
+/* --- events --- */
+
+static void push(struct builder *b, enum trace_kind leave, unsigned cause)
+{
+	if (b->depth < NESTED)
+		b->stack[b->depth++] = (struct context){leave, cause};
+}
+
+/* An end without a begin is of one that began before everything; what is above it has ended unseen. */
+static void pop(struct builder *b, enum trace_kind leave)
+{
+	for (size_t i = b->depth; i > 0; i--)
+		if (b->stack[i - 1].leave == (int)leave) {
+			b->depth = i - 1;
+			return;
+		}
+}
+
+static void enter_irq(struct builder *b, int64_t name)
+{
+	const char *text = trace_file_name(b->file, name);
+
+	push(b, TRACE_IRQ_EXIT, named_cause(b, strstr(text, "IPI") ? CAUSE_IPI : CAUSE_INTERRUPT, name));
+}
+
+static void take_turn(struct builder *b, enum turn turn, unsigned other)
+{
+	b->turn = turn;
+	b->other = other;
+	b->depth = 0; /* nobody is switched to from inside an interrupt */
+}
+
+/* What a work item is for says more than which kworker runs it. */
+static void enter_work(struct builder *b, int64_t name)
+{
+	unsigned *known = b->turn == TURN_OTHER ? place_of_name(b, &b->works, name) : NULL;
+	char text[CAUSE_NAME_MAX];
+
+	if (!known)
+		return;
+	if (*known == TIMELINE_NO_CAUSE) {
+		snprintf(text, sizeof(text), "kworker (%s)", trace_file_name(b->file, name));
+		*known = cause_table_of(b->causes, CAUSE_KERNEL_THREAD, b->side, text);
+	}
+	b->other = *known;
+}
+
+static void apply(struct builder *b, enum trace_kind kind, int64_t name)
+{
+	switch (kind) {
+	case TRACE_IRQ_ENTER:
+		enter_irq(b, name);
+		break;
+	case TRACE_SOFTIRQ_ENTER:
+		push(b, TRACE_SOFTIRQ_EXIT, named_cause(b, CAUSE_SOFTIRQ, name));
+		break;
+	case TRACE_IRQ_EXIT:
+	case TRACE_SOFTIRQ_EXIT:
+		pop(b, kind);
+		break;
+	case TRACE_TASK:
+		take_turn(b, TURN_OTHER, named_cause(b, CAUSE_TASK, name));
+		break;
+	case TRACE_KERNEL_THREAD:
+		take_turn(b, TURN_OTHER, named_cause(b, CAUSE_KERNEL_THREAD, name));
+		break;
+	case TRACE_IDLE:
+		take_turn(b, TURN_IDLE, TIMELINE_NO_CAUSE);
+		break;
+	case TRACE_OWN:
+		take_turn(b, TURN_OWN, TIMELINE_NO_CAUSE);
+		break;
+	case TRACE_WORK_ENTER:
+		enter_work(b, name);
+		break;
+	case TRACE_PREEMPTED:
+	case TRACE_SLEPT:
+	case TRACE_STOPPED:
+		b->left = kind;
+		break;
+	case TRACE_WOKEN:
+		if (b->left == TRACE_SLEPT || b->left == TRACE_STOPPED)
+			b->left = TRACE_WOKEN;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Events that have a moment rather than a begin and an end. */
+static void note_event(struct builder *b, enum trace_kind kind, int64_t time, int64_t value)
+{
+	if (kind == TRACE_FAULT && b->turn == TURN_OWN)
+		timeline_gaps_note(&b->gaps.marks, time, time, plain_cause(b, CAUSE_FAULT));
+	else if (kind == TRACE_MACHINE_CHECK)
+		timeline_gaps_note(&b->gaps.marks, time, time, plain_cause(b, CAUSE_MACHINE_CHECK));
+	else if (kind == TRACE_FREQUENCY)
+		timeline_gaps_note(&b->gaps.marks, time, time, plain_cause(b, CAUSE_FREQUENCY));
+	else if (kind == TRACE_GAP && value > 0 && !b->sleeps)
+		timeline_gaps_note(&b->gaps.seen, time - value, time, TIMELINE_NO_CAUSE);
+}
+
+/* What has had the CPU since the last event. */
+static void pass_time(struct builder *b, int64_t until)
+{
+	const unsigned cause = b->cpu == NO_CPU ? TIMELINE_NO_CAUSE : cause_now(b);
+
+	if (cause != TIMELINE_NO_CAUSE)
+		timeline_add(b->out, b->now, until, cause);
+	if (until > b->now)
+		b->now = until;
+}
+
+static void timeline_take(struct builder *b, const int64_t *word)
+{
+	const int64_t number = word[TRACE_KIND], time = word[TRACE_TIME];
+	const int kind = number >= 0 && number < TRACE_FILE_KINDS ? b->file->kind[number] : -1;
+
+	if (kind < 0)
+		return;
+	if (kind == TRACE_OWN && word[TRACE_CPU] != b->cpu) {
+		/* It has come to another CPU: what it waited for on the old one is over. */
+		pass_time(b, time);
+		b->now = time;
+		b->cpu = word[TRACE_CPU];
+	}
+	if (b->cpu == NO_CPU || (kind != TRACE_WOKEN && word[TRACE_CPU] != b->cpu))
+		return;
+	if (kind == TRACE_NMI && word[TRACE_VALUE] > 0 && word[TRACE_VALUE] < time - b->now) {
+		pass_time(b, time - word[TRACE_VALUE]);
+		timeline_add(b->out, b->now, time, named_cause(b, CAUSE_NMI, word[TRACE_NAME]));
+		b->now = time;
+	}
+	pass_time(b, time);
+	note_event(b, (enum trace_kind)kind, time, word[TRACE_VALUE]);
+	apply(b, (enum trace_kind)kind, word[TRACE_NAME]);
+}
+
+/* --- all of it --- */
+
+static int64_t known_until(const struct trace_file *f)
+{
+	int64_t least = INT64_MAX;
+	const char *cpu;
+	json_t *time;
+
+	json_object_foreach (json_object_get(f->about, "known_until_ns"), cpu, time)
+		if (json_integer_value(time) < least)
+			least = json_integer_value(time);
+	return *trace_file_why(f) ? INT64_MIN : least;
+}
+
+void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, struct cause_table *causes,
+		    struct timeline *out)
+{
+	struct builder b = {.file = f,
+			    .causes = causes,
+			    .out = out,
+			    .side = side,
+			    .sleeps = sleeps,
+			    .cpu = NO_CPU,
+			    .now = INT64_MIN,
+			    .turn = TURN_IDLE,
+			    .left = TRACE_SLEPT,
+			    .gaps = {.causes = causes, .side = side}};
+
+	*out = (struct timeline){.known_until = known_until(f)};
+	memset(b.plain, 0xff, sizeof(b.plain));
+	for (size_t i = 0; i < f->events; i++)
+		timeline_take(&b, f->words.data + i * TRACE_WORDS);
+	timeline_gaps_fill(&b.gaps, out);
+	timeline_gaps_free(&b.gaps);
+	for (size_t i = 0; i < CAUSE_CLASSES; i++)
+		free(b.named[i]);
+	free(b.works);
+}

@@ -1,0 +1,100 @@
+/*
+ * What the loops of round trips share: room for the next message, the wait for an answer that may never come, the pause after it.
+ */
+#ifndef KBLAT_KERNELS_ROUND_TRIP_H
+#define KBLAT_KERNELS_ROUND_TRIP_H
+
+#include "instrument/waker.h"
+#include "kernels/loop.h"
+
+/* Send completions are counted only; they are polled while there is nothing else to do. */
+ALWAYS int round_trip_reap(struct TRANSPORT *t, uint32_t *done)
+{
+	uint32_t seq = 0;
+	int rc = T(poll_send)(t, &seq);
+
+	if (rc > 0)
+		*done = seq + 1;
+	return rc;
+}
+
+/* Nothing is polled for before the next completion can be there. */
+ALWAYS int round_trip_make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uint32_t *done)
+{
+	uint32_t rounds = 0;
+	int rc = posted - *done < w->signal_every ? 0 : round_trip_reap(t, done);
+
+	while (rc >= 0 && posted - *done >= w->depth) {
+		rc = round_trip_reap(t, done);
+		if (rc == 0 && idle(w, &rounds, posted))
+			return -EINTR;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* An answer is late by `lost_after`: the message or the answer is lost. Who spins looks at the time now and then, who sleeps whenever something has
+ * woken it (see round_trip_run()). */
+ALWAYS bool round_trip_is_lost(struct TRANSPORT *t, const enum poll_mode mode, uint32_t rounds, int64_t deadline)
+{
+	return (mode != POLL_BUSY || rounds % IDLE_ROUNDS_TO_LOOK == 0) && T(pause)(t, deadline) >= deadline;
+}
+
+/* Wait for the answer to `seq`; answers to messages given up before are passed over. 1: here it is, 0: lost, or a negative errno. */
+ALWAYS int round_trip_await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_mode mode, uint32_t seq,
+				   int64_t since, int64_t deadline)
+{
+	uint32_t rounds = 0, got = 0;
+
+	for (;;) {
+		int rc = T(poll_recv)(t, &got);
+
+		if (likely(rc > 0)) {
+			if (likely(got == seq))
+				return 1;
+			rc = T(release)(t);
+			w->counters.reordered++;
+		} else if (rc == 0) {
+			rc = await_message(w, t, mode, &rounds, since, seq);
+			if (rc == 0 && w->lossy && round_trip_is_lost(t, mode, rounds, deadline))
+				return 0;
+		}
+		if (rc < 0)
+			return rc;
+	}
+}
+
+ALWAYS int round_trip_rest(struct worker *w, struct TRANSPORT *t, int64_t until, uint32_t progress)
+{
+	uint32_t rounds = 0;
+
+	while (T(pause)(t, until) < until)
+		if (idle(w, &rounds, progress))
+			return -EINTR;
+	return 0;
+}
+
+/* Often enough to find a loss soon, seldom enough to be no part of what is measured. */
+static inline int64_t round_trip_look_up_every(int64_t lost_after)
+{
+	const int64_t least = 1000000, most = 100000000, quarter = lost_after / 4;
+
+	return quarter < least ? least : quarter > most ? most : quarter;
+}
+
+/* Run a loop that may sleep for a message (`sleeps`). That wait has no time limit, and a lost answer would be slept for until the end of days. */
+static inline int round_trip_run(struct worker *w, bool sleeps, int64_t lost_after, kernel_loop *run)
+{
+	struct waker waker;
+	int rc;
+
+	if (!w->lossy || !sleeps)
+		return run(w);
+	rc = waker_start(&waker, round_trip_look_up_every(lost_after));
+	if (rc)
+		return rc;
+	rc = run(w);
+	waker_stop(&waker);
+	return rc;
+}
+
+#endif
