@@ -13,6 +13,7 @@
 #include "transports/verbs_device.h"
 #include "transports/verbs_failure.h"
 #include "transports/verbs_hot.h"
+#include "transports/verbs_iwarp.h"
 #include "transports/verbs_list.h"
 #include "transports/verbs_peer.h"
 #include "transports/verbs_plain.h"
@@ -24,6 +25,8 @@
 #include "transports/verbs_watch.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+/* iWARP tells no sender to wait: a message that finds no receive posted ends the connection. */
+#define IWARP_DEPTHS 16
 
 static const struct verbs_setup *const setups[] = {
     [VERBS_PLAIN] = &verbs_setup_plain, [VERBS_RDMACM] = &verbs_setup_cm};
@@ -80,6 +83,8 @@ static int check_limits(struct verbs *t, struct err *e)
 	/* A stream does not wait for the receiver: twice the depth, if it is left to us. */
 	if (t->config.is_stream && !t->settings.recv_depth)
 		t->recv_depth = smaller(2 * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
+	if (verbs_iwarp_is(t) && receives && !t->settings.recv_depth)
+		t->recv_depth = smaller(IWARP_DEPTHS * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
 	int rc = check_depth(t, "depth", t->config.depth, e);
 
 	if (!rc && receives)
@@ -154,7 +159,9 @@ static int configure(struct verbs *t, struct err *e)
 	if (rc)
 		return rc;
 	snprintf(t->object, sizeof(t->object), "%s port %u", t->port.device, t->port.number);
-	rc = check_limits(t, e);
+	rc = verbs_iwarp_check(t, e);
+	if (!rc)
+		rc = check_limits(t, e);
 	if (rc)
 		return rc;
 	if (getrandom(&t->psn, sizeof(t->psn), 0) < 0 || getrandom(&t->qkey, sizeof(t->qkey), 0) < 0)

@@ -1,5 +1,5 @@
 /*
- * InfiniBand verbs, through libibverbs and librdmacm: InfiniBand, RoCE and Soft-RoCE devices. A message is one work
+ * InfiniBand verbs, through libibverbs and librdmacm: InfiniBand, RoCE and iWARP devices. A message is one work
  * request; `op` says which, and with that how its number gets to the other side (struct verbs_operation).
  *
  *   verbs.c            the transport's table, what is done between repetitions
@@ -11,6 +11,7 @@
  *   verbs_peer.c       what each side tells the other, and what follows from it
  *   verbs_plain.c      set-up with queue pair numbers exchanged through the coordinator
  *   verbs_cm.c         set-up by the RDMA connection manager
+ *   verbs_iwarp.c      what iWARP lacks
  *   verbs_hot.h        post, poll, wait
  *   verbs_stamps.c     completion queues with the device's own stamps
  *   verbs_list.c       send requests that are posted together

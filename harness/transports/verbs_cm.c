@@ -25,6 +25,7 @@
 #include "common/text.h"
 #include "transports/verbs.h"
 #include "transports/verbs_device.h"
+#include "transports/verbs_iwarp.h"
 #include "transports/verbs_peer.h"
 #include "transports/verbs_qp.h"
 
@@ -456,11 +457,14 @@ static int request(struct verbs *t, uint64_t token, struct err *e)
 	return rdma_connect(t->cm.id, &p) ? err_sys(e, -errno, t->object, "connect to the sink") : 0;
 }
 
+/* iWARP's connection manager has brought the queue pair up when it says that the connection stands. */
 static int finish_connection(struct verbs *t, int64_t deadline, struct err *e)
 {
-	int rc = wait_and_forget(t, RDMA_CM_EVENT_CONNECT_RESPONSE, "connect to the sink", deadline, e);
+	const bool is_iwarp = verbs_iwarp_is(t);
+	int rc = wait_and_forget(t, is_iwarp ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_RESPONSE,
+				 "connect to the sink", deadline, e);
 
-	if (rc)
+	if (rc || is_iwarp)
 		return rc;
 	rc = bring_connection_up(t, e);
 	if (!rc && rdma_establish(t->cm.id))
@@ -532,7 +536,7 @@ static int accept_connection(struct verbs *t, int64_t deadline, struct err *e)
 {
 	int rc = to_state(t, IBV_QPS_INIT, e);
 
-	if (!rc)
+	if (!rc && !verbs_iwarp_is(t))
 		rc = bring_connection_up(t, e);
 	if (!rc)
 		rc = accept_request(t, e);

@@ -37,6 +37,12 @@ static void read_driver(const struct sysroot *r, struct verbs_port *p)
 {
 	char path[PATH_SIZE], target[PATH_SIZE];
 
+	/* Soft-iWARP stands on an interface whose own driver is beside it (drivers/infiniband/sw/siw/siw_verbs.c). */
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/node_desc", p->device);
+	if (sysroot_line(r, path, target, sizeof(target)) >= 0 && !strcmp(target, "Software iWARP stack")) {
+		snprintf(p->driver, sizeof(p->driver), "siw");
+		return;
+	}
 	/* Only rdma_rxe has this attribute (drivers/infiniband/sw/rxe/rxe_verbs.c); a virtual device has no
 	 * device/driver. */
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/parent", p->device);
@@ -143,7 +149,7 @@ static void read_gid(struct ibv_context *context, struct verbs_port *p, int want
 
 /* --- the link's rate --- */
 
-/* By the codes of struct ibv_port_attr (InfiniBand Architecture 1, PortInfo). What Soft-RoCE reports is not its rate. */
+/* By the codes of struct ibv_port_attr (InfiniBand Architecture 1, PortInfo). What software reports is not its rate. */
 static int64_t link_rate(const struct verbs_port *p, const struct ibv_port_attr *port)
 {
 	static const struct {
@@ -161,7 +167,7 @@ static int64_t link_rate(const struct verbs_port *p, const struct ibv_port_attr 
 		speed = speeds[i].code == port->active_speed ? speeds[i].mbits_per_s : speed;
 	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
 		lanes = widths[i].code == port->active_width ? widths[i].lanes : lanes;
-	return strcmp(p->driver, "rdma_rxe") ? speed * lanes * 1000000 : 0;
+	return strcmp(p->driver, "rdma_rxe") && strcmp(p->driver, "siw") ? speed * lanes * 1000000 : 0;
 }
 
 /* --- all ports --- */
@@ -320,10 +326,16 @@ static bool is_open(const struct verbs_port *p, const void *unused)
 	return !p->open_error;
 }
 
+/* RoCE, too. */
 static bool is_infiniband(const struct verbs_port *p, const void *unused)
 {
 	(void)unused;
 	return p->transport == IBV_TRANSPORT_IB;
+}
+
+static bool is_verbs(const struct verbs_port *p, const void *unused)
+{
+	return is_infiniband(p, unused) || p->transport == IBV_TRANSPORT_IWARP;
 }
 
 static bool is_active(const struct verbs_port *p, const void *unused)
@@ -369,15 +381,23 @@ static int keep_open(struct ports *all, struct err *e)
 	return all->count ? 0 : err_sys(e, first.open_error, first.device, "open the RDMA device");
 }
 
-/* iWARP has neither send with immediate nor unconnected queue pairs; other transports are not verbs as we know them. */
-static int keep_infiniband(struct ports *all, struct err *e)
+static bool any(const struct ports *all, bool (*is_wanted)(const struct verbs_port *, const void *))
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (is_wanted(&all->port[i], NULL))
+			return true;
+	return false;
+}
+
+/* iWARP, which can do less, is taken where it is asked for by name, or nothing else is there. */
+static int keep_verbs(struct ports *all, const char *device, struct err *e)
 {
 	struct verbs_port first = all->port[0];
 
-	keep(all, is_infiniband, NULL);
+	keep(all, is_auto(device) && any(all, is_infiniband) ? is_infiniband : is_verbs, NULL);
 	return all->count ? 0
 			  : err_set(e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, first.device, NULL,
-				    "the device speaks neither InfiniBand nor RoCE");
+				    "the device speaks neither InfiniBand, RoCE nor iWARP");
 }
 
 static int keep_active(struct ports *all, struct err *e)
@@ -403,7 +423,8 @@ static int check_gid(const struct verbs_port *p, int wanted, struct err *e)
 {
 	char object[IBV_SYSFS_NAME_MAX + 32];
 
-	if (p->gid_index >= 0 || !p->use_grh)
+	/* iWARP is addressed by IP alone. */
+	if (p->gid_index >= 0 || !p->use_grh || p->transport == IBV_TRANSPORT_IWARP)
 		return 0;
 	snprintf(object, sizeof(object), "%s port %u", p->device, p->number);
 	if (wanted >= 0)
@@ -421,7 +442,7 @@ static int narrow(struct ports *all, const struct verbs_settings *s, enum role r
 	if (!rc)
 		rc = keep_number(all, verbs_number(s->port, 1, 255), e);
 	if (!rc)
-		rc = keep_infiniband(all, e);
+		rc = keep_verbs(all, verbs_device_of(s, role), e);
 	return rc ? rc : keep_active(all, e);
 }
 
