@@ -130,7 +130,8 @@ static struct late_message judge_late(const struct attribution_input *in, struct
 	struct shares shares = {.count = 0};
 	const struct cause_share *most;
 
-	m.excess = m.to - m.from - in->median;
+	if (__builtin_sub_overflow(m.to - m.from, in->median, &m.excess))
+		m.excess = INT64_MAX;
 	m.covered = cover(in->side, m.from, m.to, &shares);
 	most = longest(&shares);
 	if (most && m.covered >= m.excess / 2 + m.excess % 2) {

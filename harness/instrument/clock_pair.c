@@ -3,12 +3,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/npy.h"
+bool clock_pair_is_time(int64_t ns)
+{
+	return ns > -CLOCK_PAIR_FURTHEST_NS && ns < CLOCK_PAIR_FURTHEST_NS;
+}
 
 /* The round trip, less the far side's turn; negative: the stamps contradict each other. */
 static int64_t path_ns(const struct clock_exchange *x)
 {
-	if (x->sent == NEVER || x->received == NEVER || x->answered == NEVER || x->returned == NEVER)
+	if (!clock_pair_is_time(x->sent) || !clock_pair_is_time(x->received) || !clock_pair_is_time(x->answered) ||
+	    !clock_pair_is_time(x->returned))
 		return -1;
 	return (x->returned - x->sent) - (x->answered - x->received);
 }
@@ -131,6 +135,7 @@ int64_t clock_pair_offset(const struct clock_comparison *c, size_t count, int64_
 	/* By the far clock, the comparisons were at at_ns + offset_ns. */
 	const int64_t from = c[i].at_ns + c[i].offset_ns, to = c[i + 1].at_ns + c[i + 1].offset_ns;
 	const double share = to > from ? (double)(far_ns - from) / (double)(to - from) : 0;
+	const double moved = share * (double)(c[i + 1].offset_ns - c[i].offset_ns), most = CLOCK_PAIR_FURTHEST_NS;
 
-	return c[i].offset_ns + llround(share * (double)(c[i + 1].offset_ns - c[i].offset_ns));
+	return c[i].offset_ns + llround(fmin(fmax(moved, -most), most));
 }

@@ -18,6 +18,10 @@
 #define CLOCK_PAIR_WANDER_PPB 100
 #define CLOCK_PAIR_MOST_PPM   500 /* no clock is wrong by more, so what moves faster was set */
 
+/* Times are those of a run: what is further away (a hundred days) is no stamp, whoever sends it, and would not fit the arithmetic. */
+#define CLOCK_PAIR_FURTHEST_NS (1LL << 53)
+bool clock_pair_is_time(int64_t ns);
+
 /* A round trip: two stamps of the near clock, two of the far one between them, in nanoseconds of each. */
 struct clock_exchange {
 	int64_t sent, received, answered, returned;
@@ -37,7 +41,7 @@ struct clock_line {
 	bool has_stepped;	  /* no two steady clocks can have given these comparisons */
 };
 
-/* The best of some exchanges; those with a stamp that never happened (NEVER) or whose stamps contradict each other are left out. False: there is none. */
+/* The best of some exchanges; those with a stamp that never happened (NEVER) or cannot be, or whose stamps contradict each other, are left out. False: there is none. */
 bool clock_pair_compare(const struct clock_exchange *exchanges, size_t count, struct clock_comparison *out);
 
 /* The line through comparisons in order of their times (at least one; with one the drift is taken for 0). */

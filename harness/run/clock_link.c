@@ -215,8 +215,7 @@ static void correct_stamps(const struct clock_link *l, int64_t *data, size_t cou
 	const struct clock_comparison *from = l->list + l->count - around;
 
 	for (size_t i = 0; i < count; i += stride)
-		if (data[i] != NEVER)
-			data[i] -= clock_pair_offset(from, around, data[i]);
+		data[i] = clock_pair_is_time(data[i]) ? data[i] - clock_pair_offset(from, around, data[i]) : NEVER;
 }
 
 static int correct_file(const struct clock_link *l, const char *path, size_t stride, struct err *e)

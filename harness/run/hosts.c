@@ -14,6 +14,8 @@
 #define ANSWER_MS	20000
 #define LOOKS		8 /* at its tick counter; the quickest answer counts */
 #define STOP_MS		3000
+#define LEAST_HZ	1e3 /* of a tick counter */
+#define MOST_HZ		1e12
 #define HOST_NAME_BYTES 200
 
 void hosts_init(struct hosts *h, bool mask)
@@ -121,7 +123,7 @@ static int align(struct host *host, struct channel *c, const struct clock_conver
 			return rc;
 		if (took < quickest) {
 			const int64_t ticks = json_integer_value(json_object_get(reply, "ticks"));
-			struct clock_conversion from = clock_conversion_from(ticks, hz);
+			struct clock_conversion from = clock_conversion_from(ticks > 0 ? ticks : 0, hz);
 
 			quickest = took;
 			from.origin -= clock_from_ns(&from, asked + took / 2);
@@ -143,7 +145,7 @@ static int calibrate(struct host *host, struct channel *c, const struct clock_co
 	host->clock = json_incref(json_object_get(reply, "clock"));
 	json_decref(reply);
 	hz = json_number_or_nan(host->clock, "hz");
-	if (!(hz >= 0 && hz < 1e12))
+	if (hz != 0 && !(hz >= LEAST_HZ && hz < MOST_HZ))
 		return err_set(e, -EPROTO, STATUS_FAILED, c->name, NULL, "endpoint's clock report cannot be read");
 	return align(host, c, own, hz, e);
 }

@@ -61,6 +61,16 @@ static int open_words(const char *path, struct trace_file *f, struct err *e)
 	return 0;
 }
 
+/* Each may become a cause, and causes are looked up one by one. */
+static int read_names(const char *path, struct trace_file *f, struct err *e)
+{
+	f->names = json_array_size(json_object_get(f->about, "names"));
+	return f->names <= TRACE_FILE_NAMES
+		   ? 0
+		   : err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it has %zu names, more than the %d there may be",
+			     f->names, TRACE_FILE_NAMES);
+}
+
 int trace_file_open(const char *dir, const char *side, struct trace_file *out, struct err *e)
 {
 	char *words = fs_path("%s/trace-%s.npy", dir, side), *about = fs_path("%s/trace-%s.json", dir, side);
@@ -71,14 +81,12 @@ int trace_file_open(const char *dir, const char *side, struct trace_file *out, s
 		rc = 0;
 	if (rc) {
 		out->about = json_read(about, e);
-		rc = !out->about ? -EINVAL : open_words(words, out, e) ?: 1;
+		rc = !out->about ? -EINVAL : open_words(words, out, e) ?: read_names(about, out, e) ?: 1;
 	}
-	if (rc > 0) {
+	if (rc > 0)
 		read_kinds(out);
-		out->names = json_array_size(json_object_get(out->about, "names"));
-	} else {
+	else
 		trace_file_close(out);
-	}
 	free(words);
 	free(about);
 	return rc;

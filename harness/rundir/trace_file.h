@@ -12,7 +12,8 @@
 
 struct err;
 
-#define TRACE_FILE_KINDS 256 /* that a file may know; newer ones than ours are passed over */
+#define TRACE_FILE_KINDS 256   /* that a file may know; newer ones than ours are passed over */
+#define TRACE_FILE_NAMES 16384 /* of interrupts, tasks, work items: a machine has hundreds */
 
 struct trace_file {
 	json_t *about; /* trace-<side>.json */

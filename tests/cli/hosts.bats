@@ -150,3 +150,15 @@ two_hosts() {
 	[ -z "$(grep -rl beta "$run_dir/points" "$run_dir/resolved.json")" ]
 	assert_eq "$(of_point 'd["clock"]["hosts"]')" "['host-1', 'host-2']"
 }
+
+@test "a tick counter that cannot be, of another host, is refused" {
+	cat >slow <<-SH
+		#!/bin/bash
+		exec "$FAR" beta '"hz":' '"hz":1e-300,"was":' -- "\$@"
+	SH
+	chmod +x slow
+	run "$KBLAT" run y.yaml --no-state --out runs --sink "$T/slow" "${apart[@]}"
+	echo "$output"
+	assert_eq "$status" 1
+	assert_contains "$output" "clock report cannot be read"
+}

@@ -193,11 +193,29 @@ static void test_few(void)
 	ok(!line.has_stepped && line.drift_ppb == 0, "and no drift");
 }
 
+/* What another host sends may be anything. */
+static void test_no_times(void)
+{
+	const struct clock_exchange far[] = {{INT64_MIN + 1, INT64_MAX, INT64_MIN + 1, INT64_MAX},
+					     {0, INT64_MAX, INT64_MAX, 1},
+					     {0, CLOCK_PAIR_FURTHEST_NS, CLOCK_PAIR_FURTHEST_NS, 1},
+					     {100, 1000, 1010, 130}};
+	const struct clock_comparison steep[] = {{0, 0, 1}, {1, 1LL << 52, 1}};
+	struct clock_comparison found;
+
+	ok(!clock_pair_compare(far, 3, &found), "stamps that cannot be are no comparison");
+	ok(clock_pair_compare(far, 4, &found) && found.at_ns == 115, "and do not spoil that of others");
+	ok(clock_pair_is_time(-1) && !clock_pair_is_time(INT64_MIN), "NEVER is no time");
+	ok(clock_pair_offset(steep, 2, CLOCK_PAIR_FURTHEST_NS - 1) <= CLOCK_PAIR_FURTHEST_NS,
+	   "a slope leads no further than times do");
+}
+
 int main(void)
 {
 	test_pairs();
 	test_standing_delay();
 	test_steps();
 	test_few();
+	test_no_times();
 	return done_testing();
 }
