@@ -2,7 +2,8 @@
 #
 #   CC=clang        another compiler           BUILD=DIR   another build folder
 #   SAN=1           ASan and UBSan (in build/san)
-#   SECONDS=N       how long `make fuzz` looks for inputs that break something, for each target; TARGETS: only these
+#   SECONDS=N       how long `make fuzz` looks for inputs that break something, for each target; TARGETS: only these; ROUNDS: so often;
+#                   JOBS: so many at once
 #   VM=no           tests without the Soft-RoCE guest
 #   V=1             show whole commands
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -117,10 +118,13 @@ campaign:
 # Looks for inputs that break something; what was found is in tests/fuzz, and `make test` takes all of it again.
 SECONDS := 60
 TARGETS :=
+ROUNDS  := 1
+JOBS    := 1
 fuzz:
 	@common/deps build fuzz
+	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@$(MAKE) --no-print-directory -j$(CPUS) CC='$(filter ccache,$(CC)) clang' SAN=1 FUZZ=1 BUILD=$(BUILD)/fuzz fuzzers
-	@tests/fuzz/run --seconds '$(SECONDS)' $(BUILD)/fuzz/fuzz $(TARGETS)
+	@tests/fuzz/run --seconds '$(SECONDS)' --rounds '$(ROUNDS)' --jobs '$(JOBS)' $(BUILD)/fuzz/fuzz $(TARGETS)
 
 # Everything for arm64, by Debian's cross compiler; unit tests under qemu-user.
 arm64:
@@ -317,4 +321,4 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all deps run check test units tests lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

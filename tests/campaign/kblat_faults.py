@@ -127,7 +127,7 @@ class Mounted:
 
 
 def disk(options):
-    run = runs.Run()
+    run = runs.Run(keeps_this_machine=True)
     run.out = f'{run.top}/small/runs'
     with Mounted(f'{run.top}/small', options):
         run.start(run.command())
@@ -138,7 +138,7 @@ def disk(options):
 
 def shm(options):
     """The memory that stamps are in is small; results are elsewhere."""
-    run = runs.Run(f'/tmp/kblat-campaign-{os.getpid()}')
+    run = runs.Run(f'/tmp/kblat-campaign-{os.getpid()}', keeps_this_machine=True)
     with Mounted('/dev/shm', f'mode=1777,{options}'):
         run.start(run.command())
         lost = run.wait()

@@ -25,6 +25,13 @@ def choose(who, pids):
     return {'coordinator': pids[:1], 'source': source, 'sink': sink, 'endpoints': source + sink, 'all': pids}[who]
 
 
+def await_processes(run, who):
+    """Between two points there are no endpoints: then those of the next one."""
+    while not (pids := choose(who, processes(run))) and run.process.poll() is None:
+        time.sleep(0.001)
+    return pids
+
+
 def send(pids, number):
     sent = 0
     for pid in pids:
@@ -40,7 +47,7 @@ def kill_time(who, at):
     run = runs.Run()
     run.start(run.command())
     time.sleep(at)
-    hit = send(choose(who, processes(run)), signal.SIGKILL)
+    hit = send(await_processes(run, who), signal.SIGKILL)
     lost = run.wait()
     # With the coordinator and an endpoint killed at once, nobody is left who could remove what is in /dev/shm.
     judged, what = run.judge(killed=who in ('coordinator', 'all'), shm_may_stay=who == 'all')
@@ -65,7 +72,7 @@ def kill_call(call, n):
 def coordinator_calls(names=()):
     """Half of what we try is where files change, which is little of all the calls."""
     run = runs.Run()
-    found = sandbox.calls(run.command(), names)
+    found = sandbox.calls(run.command(), names, run.environment())
     sandbox.end_children(5)
     return found
 

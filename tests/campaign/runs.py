@@ -23,11 +23,20 @@ LIMIT = 120  # seconds after which a run is one that does not end
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
 
 
+def recorded_machine():
+    """A small one, whose state is kept in place of this machine's, thousands of files that would take most of a run's time."""
+    path = f'{sandbox.programs.folder}/machine'
+    if not os.path.exists(path):
+        subprocess.run([f'{sandbox.programs.root}/tests/sysroots/machine', 'unpack', 'two-cpus', path], check=True)
+    return path
+
+
 class Run:
     number = 0
 
-    def __init__(self, top=None):
+    def __init__(self, top=None, keeps_this_machine=False):
         """One after the other takes another transport."""
+        self.keeps_this_machine = keeps_this_machine
         self.top = top or f'{sandbox.programs.folder}/run'
         shutil.rmtree(self.top, ignore_errors=True)
         os.makedirs(self.top)
@@ -39,10 +48,13 @@ class Run:
     def command(self, *more):
         return [sandbox.programs.kblat, 'run', self.spec, '--out', self.out, *more]
 
+    def environment(self):
+        return {**os.environ, **({} if self.keeps_this_machine else {'KBLAT_SYSROOT': recorded_machine()})}
+
     def start(self, command, **how):
         """In a session of its own, so that all of it can be found."""
         self.log = open(f'{self.top}/log', 'w+')
-        self.process = sandbox.start(command, stdout=self.log, start_new_session=True, **how)
+        self.process = sandbox.start(command, stdout=self.log, start_new_session=True, env=self.environment(), **how)
         return self.process
 
     def wait(self):
@@ -107,7 +119,8 @@ class Run:
             lost.append(f'ended by {signal.Signals(-code).name}')
         elif code >= 0 and code not in STATUSES:
             lost.append(f'status {code}')
-        if code > 0 and not quiet and 'kblat: ' not in self.said and 'NOT VALID' not in self.said:
+        # What is wrong with a spec begins with its path.
+        if code > 0 and not quiet and not any(words in self.said for words in ('kblat: ', f'{self.spec}:', 'NOT VALID')):
             lost.append(f'status {code} without a message')
         lost += [f'an endpoint was ended by {c.name}' for c in CRASHES if f'was killed by signal {c.value}' in self.said]
         lost += self.leftovers(shm_may_stay) + self.unreadable()

@@ -105,12 +105,12 @@ def strace(command, call, what, when, follow=False):
             '-e', f'inject={call}:{what}:when={when}', *command]
 
 
-def calls(command, names=()):
+def calls(command, names=(), env=None):
     """The system calls that a command makes, in its first process: (name, 1), (name, 2), … for each, in their order."""
     need('strace')
     count, made = {}, []
     with subprocess.Popen(['strace', '-qq', '-e', f'trace={",".join(names) or "all"}', '-e', 'signal=none', '-o', '/dev/stdout',
-                           *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
+                           *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env) as p:
         for line in p.stdout:
             name = re.match(rb'([a-z][a-z0-9_]*)\(', line)
             if name and name[1] != b'exit_group':
