@@ -10,39 +10,6 @@
 #define CAUSE_TEXT   192
 #define STORY_CAUSES 4 /* of one side: the longest */
 
-/* --- which messages --- */
-
-static int by_excess(const void *a, const void *b)
-{
-	const struct late_message *one = *(const struct late_message *const *)a,
-				  *other = *(const struct late_message *const *)b;
-
-	if (one->excess != other->excess)
-		return one->excess < other->excess ? 1 : -1;
-	return (one > other) - (one < other);
-}
-
-/* The worst first; the caller frees. */
-static const struct late_message **explain_worst(const struct explained *x)
-{
-	const struct late_message **list = or_abort(calloc(x->late.count + 1, sizeof(*list)));
-
-	for (size_t i = 0; i < x->late.count; i++)
-		list[i] = &x->late.late[i];
-	qsort(list, x->late.count, sizeof(*list), by_excess);
-	return list;
-}
-
-static const struct explained_rep *explain_rep_of(const struct explained *x, const struct late_message *m)
-{
-	const size_t index = (size_t)(m - x->late.late);
-	size_t i = 0;
-
-	while (index >= x->reps[i].first + x->reps[i].count)
-		i++;
-	return &x->reps[i];
-}
-
 /* --- text --- */
 
 static const char *cause_name(const struct explained *x, unsigned cause, char *buf)
@@ -90,7 +57,7 @@ static void print_side_story(const struct explained *x, const struct explained_r
 
 static void print_message(const struct explained *x, const struct late_message *m, FILE *out)
 {
-	const struct explained_rep *r = explain_rep_of(x, m);
+	const struct explained_rep *r = explained_rep_of(x, m);
 	char took[32], text[CAUSE_TEXT];
 
 	fprintf(out, "  repetition %u, message %zu: %s on its way; %s", r->rep->number, m->message,
@@ -145,7 +112,7 @@ void explain_text(const struct layout_flow *f, const struct explained *x, size_t
 	print_cost(x, out);
 	if (worst)
 		fputs("the worst:\n", out);
-	list = explain_worst(x);
+	list = explained_worst(x);
 	for (size_t i = 0; i < worst && i < x->late.count; i++)
 		print_message(x, list[i], out);
 	free(list);
@@ -169,7 +136,7 @@ static json_t *side_story(const struct explained *x, const struct explained_rep 
 
 static json_t *message_json(const struct explained *x, const struct late_message *m)
 {
-	const struct explained_rep *r = explain_rep_of(x, m);
+	const struct explained_rep *r = explained_rep_of(x, m);
 	char text[CAUSE_TEXT];
 
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "rep", (json_int_t)r->rep->number,
@@ -182,7 +149,7 @@ static json_t *message_json(const struct explained *x, const struct late_message
 
 json_t *explain_json(const struct explained *x, size_t worst)
 {
-	const struct late_message **list = explain_worst(x);
+	const struct late_message **list = explained_worst(x);
 	json_t *causes = causes_json(x), *messages = json_array();
 
 	for (size_t i = 0; i < worst && i < x->late.count; i++)

@@ -144,6 +144,24 @@ static void explain_rep(struct explained *x, const struct layout_flow *f, struct
 	r->count = x->late.count - r->first;
 }
 
+int explained_open(const char *run, const struct layout_flow *f, struct explained_flow *out, struct err *e)
+{
+	int rc;
+
+	*out = (struct explained_flow){.reps = NULL};
+	rc = rep_open_all(run, f, &out->reps, &out->count, e);
+	return rc ? rc : explained_make(f, out->reps, out->count, &out->found, e);
+}
+
+void explained_close(struct explained_flow *x)
+{
+	explained_free(&x->found);
+	for (size_t i = 0; i < x->count; i++)
+		rep_close(&x->reps[i]);
+	free(x->reps);
+	*x = (struct explained_flow){.reps = NULL};
+}
+
 int explained_make(const struct layout_flow *f, const struct rep *reps, size_t count, struct explained *out,
 		   struct err *e)
 {
@@ -237,4 +255,36 @@ size_t explained_known(const struct explained *x)
 size_t explained_not_known(const struct explained *x)
 {
 	return count_late(x, is_lost_class);
+}
+
+/* --- one by one --- */
+
+static int by_excess(const void *a, const void *b)
+{
+	const struct late_message *one = *(const struct late_message *const *)a,
+				  *other = *(const struct late_message *const *)b;
+
+	if (one->excess != other->excess)
+		return one->excess < other->excess ? 1 : -1;
+	return (one > other) - (one < other);
+}
+
+const struct late_message **explained_worst(const struct explained *x)
+{
+	const struct late_message **list = or_abort(calloc(x->late.count + 1, sizeof(*list)));
+
+	for (size_t i = 0; i < x->late.count; i++)
+		list[i] = &x->late.late[i];
+	qsort(list, x->late.count, sizeof(*list), by_excess);
+	return list;
+}
+
+const struct explained_rep *explained_rep_of(const struct explained *x, const struct late_message *m)
+{
+	const size_t index = (size_t)(m - x->late.late);
+	size_t i = 0;
+
+	while (index >= x->reps[i].first + x->reps[i].count)
+		i++;
+	return &x->reps[i];
 }

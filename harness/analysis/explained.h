@@ -34,6 +34,17 @@ int explained_make(const struct layout_flow *f, const struct rep *reps, size_t c
 		   struct err *e);
 void explained_free(struct explained *x);
 
+/* With the repetitions that it is about, from a run directory. */
+struct explained_flow {
+	struct explained found;
+	struct rep *reps;
+	size_t count;
+};
+
+/* As explained_make(). Close in either case. */
+int explained_open(const char *run, const struct layout_flow *f, struct explained_flow *out, struct err *e);
+void explained_close(struct explained_flow *x);
+
 /* Of a cause: the messages that it explains. */
 struct explained_cause {
 	unsigned cause;
@@ -43,6 +54,10 @@ struct explained_cause {
 
 /* All that explain one at least, the most frequent first; the caller frees. */
 struct explained_cause *explained_causes(const struct explained *x, size_t *count);
+
+/* All late messages, the worst first; the caller frees. */
+const struct late_message **explained_worst(const struct explained *x);
+const struct explained_rep *explained_rep_of(const struct explained *x, const struct late_message *m);
 
 /* Late messages by whether a cause is known: explained, and those in whose time events were lost. */
 size_t explained_known(const struct explained *x);

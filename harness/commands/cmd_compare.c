@@ -12,6 +12,7 @@
 #include "compare/compare_answer.h"
 #include "compare/compare_cause.h"
 #include "compare/compare_judge.h"
+#include "compare/compare_late.h"
 #include "compare/compare_options.h"
 #include "compare/compare_state.h"
 #include "compare/compare_table.h"
@@ -115,8 +116,10 @@ static json_t *cmd_compare_judge(const struct compare_join *j, const struct comp
 		json_decref(result);
 		result = NULL;
 	}
-	if (result && !asked->aa)
+	if (result && !asked->aa) {
 		compare_cause(j, result);
+		compare_late(j, result);
+	}
 	free(varying);
 	free(copy);
 	return result;

@@ -54,19 +54,12 @@ static void show_flow(struct explaining *x, const struct layout_flow *f, const s
 
 static int explain_flow(struct explaining *x, const struct layout_flow *f, struct err *e)
 {
-	struct explained found = {.series = NULL};
-	struct rep *reps = NULL;
-	size_t count;
-	int rc = rep_open_all(x->run->path, f, &reps, &count, e);
+	struct explained_flow found;
+	int rc = explained_open(x->run->path, f, &found, e);
 
-	if (!rc)
-		rc = explained_make(f, reps, count, &found, e);
 	if (rc > 0)
-		show_flow(x, f, &found);
-	explained_free(&found);
-	for (size_t i = 0; i < count; i++)
-		rep_close(&reps[i]);
-	free(reps);
+		show_flow(x, f, &found.found);
+	explained_close(&found);
 	return rc < 0 ? rc : 0;
 }
 

@@ -22,7 +22,8 @@
  *        "noise", "noise_percent", "detectable", "detectable_percent"}],
  *      "not_compared": [{"quantity", "why"}]}]}
  *
- * compare_noisy() adds "noisy", compare_cause() its cause, compare_state() "state" and "state_fatal".
+ * compare_noisy() adds "noisy", compare_cause() its cause, compare_late() "late" of points, compare_state() "state" and
+ * "state_fatal".
  * Until 0.1.0 "margin_from" could be "noise": the margin was what could be seen.
  *
  * Effects and intervals are NEW - BASE in the quantity's unit, and in per cent of BASE; null:

@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "compare/compare_answer.h"
+#include "compare/compare_late.h"
 #include "compare/compare_quantity.h"
 
 #define WIDTH	    140
@@ -389,6 +390,7 @@ void compare_table(const json_t *result, FILE *out)
 		compare_put_clean(json_string_value(note), out);
 		fputc('\n', out);
 	}
+	compare_late_print(result, out);
 	put_state(result, out);
 	fprintf(out, "\n%s: ", json_text(result, "verdict"));
 	compare_put_clean(json_text(result, "answer"), out);

@@ -1,5 +1,7 @@
 #include "report/html_causes.h"
 
+#include <string.h>
+
 #include "analysis/causes.h"
 #include "rundir/flows.h"
 
@@ -56,6 +58,27 @@ static void write_causes(const struct page *p, const struct report_point *point,
 			    json_array_size(list));
 }
 
+/* Of the flow. */
+static void write_tail_figures(const struct page *p, const struct report_point *point, const struct layout_flow *flow)
+{
+	static const struct {
+		const char *kind, *caption;
+	} kinds[] = {
+	    {"tail", "The late messages, the slowest first, each in the colour of what held it up."},
+	    {"timeline",
+	     "The worst messages: what had the CPU of the source (above) and of the sink (below) while each was on its "
+	     "way. Grey: the endpoint itself."},
+	};
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		for (size_t i = 0; i < p->figures->count; i++) {
+			const struct figure *f = &p->figures->items[i];
+
+			if (f->point == point && !strcmp(f->kind, kinds[k].kind) && !strcmp(f->flow, flow->name))
+				html_figure(p, f, kinds[k].caption, " class=\"overview broad\"");
+		}
+}
+
 static void begin_causes(const struct page *p, bool *begun)
 {
 	if (!*begun)
@@ -80,6 +103,7 @@ void html_causes(const struct page *p)
 				continue;
 			begin_causes(p, &begun);
 			write_causes(p, point, &point->layout.flows[k], causes);
+			write_tail_figures(p, point, &point->layout.flows[k]);
 		}
 	}
 	if (begun)

@@ -9,10 +9,11 @@
 #include "report/figure_rate.h"
 #include "report/figure_shares.h"
 #include "report/figure_surface.h"
+#include "report/figure_tail.h"
 
 static int (*const kinds[])(struct figures *f, const struct report *r, struct err *e) = {
     figure_overview_add, figure_claim_add,   figure_rate_add,	   figure_shares_add,  figure_axis_add,
-    figure_surface_add,	 figure_overlay_add, figure_histogram_add, figure_pattern_add,
+    figure_surface_add,	 figure_overlay_add, figure_histogram_add, figure_pattern_add, figure_tail_add,
 };
 
 int run_figures_add(struct figures *f, const void *report, struct err *e)

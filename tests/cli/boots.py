@@ -5,7 +5,8 @@ Takes a sealed run and writes copies of what is read of it into OUT, each sealed
 `kernel`, with latencies that vary between boots and between runs (`between`, `within`: standard deviations as shares) and are
 `slower` (a share). `seed` decides; `prefix` names them; `pairs=1` keeps the boot of RUN and lets the arms take turns
 (`turn` 0 or 1); `start` puts them later. `noise` is what a busy machine adds (standard
-deviation of the logarithm of each run), and `steal=1` writes down that a hypervisor took the time. What happens to one file alone is done by the tests.
+deviation of the logarithm of each run), and `steal=1` writes down that a hypervisor took the time. `timer` makes messages late: so many ns are the
+local timer's on the sink's CPU. What happens to one file alone is done by the tests.
 """
 import hashlib
 import json
@@ -65,10 +66,21 @@ def stolen(path, busy):
     path.write_text(json.dumps({'schema': 1, 'changed': changed}))
 
 
+def causes(timer_ns):
+    """40 late messages: of 30 the local timer is the cause, 9 are not explained, and one is somebody's who is rare."""
+    def entry(kind, side, name, messages, p50):
+        return {'class': kind, 'side': side, 'name': name, 'messages': messages, 'share': messages / 40, 'time_p50_ns': p50, 'time_max_ns': 3 * p50}
+
+    return {'metric': 'lat_ns', 'messages': 40, 'explained': 31, 'explained_share': 31 / 40, 'not_known': 0, 'typical_share': 0, 'events_lost': 0,
+            'p50_ratio': 1.0, 'p99_ratio': 1.0, 'why': '',
+            'causes': [entry('interrupt', 'sink', 'local timer', 30, round(timer_ns)), entry('unexplained', None, '', 9, 4000),
+                       entry('task', 'source', 'somebody', 1, 90000)]}
+
+
 def main():
     source, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     asked = {'boots': 8, 'runs': 3, 'kernel': '6.1.0-50-amd64', 'between': 0.01, 'within': 0.01, 'slower': 0, 'seed': 1,
-             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0}
+             'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0, 'timer': 0}
     for word in sys.argv[3:]:
         key, value = word.split('=')
         asked[key] = type(asked[key])(value) if not isinstance(asked[key], int) else float(value)
@@ -94,6 +106,8 @@ def main():
                 for metric in point['metrics'].values():
                     numbers(metric, factor, rng)
                 histograms(folder, point, factor, rng)
+                if asked['timer']:
+                    point['causes'] = causes(asked['timer'])
             for name, value in (('run', run), ('resolved', resolved), ('summary', summary)):
                 (folder / (name + '.json')).write_text(json.dumps(value))
             (before / 'state.json').write_text(json.dumps(state))

@@ -43,6 +43,23 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	[[ ${lines[-1]} == "no regression: scripted: NEW ("*") is faster than BASE ("*") in 2 of 2 quantities"* ]]
 }
 
+@test "what made messages late is beside the verdict, with what it took before" {
+	boots base timer=1900
+	boots new prefix=b kernel=6.1.0-56-amd64 slower=0.04 timer=3100
+	run -3 "$KBLAT" compare base --with new --out page
+	assert_contains "$output" "local timer interrupt on the sink's CPU: 3.10 us, was 1.90 us; 30 messages in a run, were 30"
+	assert_contains "$output" "unexplained: 4.00 us, was 4.00 us; 9 messages in a run, were 9"
+	[[ "$output" != *somebody* ]]
+	assert_eq "$(json page/compare.json '[(c["class"], c["side"], c["base"]["time_p50_ns"], c["with"]["time_p50_ns"], c["with"]["share"]) for c in d["points"][0]["late"]["causes"]]')" \
+		"[('interrupt', 'sink', 1900.0, 3100.0, 0.75), ('unexplained', None, 4000.0, 4000.0, 0.225), ('task', 'source', 90000.0, 90000.0, 0.025)]"
+	grep -q "local timer interrupt on the sink&#39;s CPU: 3.10 us, was 1.90 us" page/report.html
+	# Of an arm that was measured without, nothing is known.
+	boots without prefix=c
+	run "$KBLAT" compare base --with without --quantity p50 --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json 'd["points"][0]["late"]')" None
+}
+
 @test "what does not vary at all is the same, and says so" {
 	boots base between=0.0001 within=0.0001
 	boots new prefix=b between=0.0001 within=0.0001 slower=0.005

@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""Holds somebody up on purpose, and says when: a line "FROM TO" on CLOCK_MONOTONIC, in ns, for each time.
+"""Holds somebody up on purpose, and says when: a line "FROM TO" on CLOCK_MONOTONIC, in ns, for each time. One in which somebody else had
+that CPU for part of it is left out.
 
     disturb.py task CPU LENGTH_US PERIOD_MS COUNT [fifo]    takes the CPU; fifo: as a task of a real-time class
     disturb.py timers CPU TIMERS PERIOD_MS COUNT            so many timers of the kernel expire there at once
+    disturb.py ipis CPU CALLS PERIOD_MS COUNT               that CPU interrupts all that run a process which asked for it (membarrier)
     disturb.py packets CPU PACKETS PERIOD_MS COUNT          so many packets go over loopback, sent from that CPU
     disturb.py stop PID LENGTH_US PERIOD_MS COUNT           stops a process
 """
@@ -14,6 +16,7 @@ import sys
 import time
 
 libc = ctypes.CDLL(None, use_errno=True)
+MEMBARRIER = {"x86_64": 324}.get(os.uname().machine, 283)
 
 
 class Timespec(ctypes.Structure):
@@ -29,10 +32,20 @@ def task(length_us):
     spin_until(time.monotonic_ns() + length_us * 1000)
 
 
+def is_stopped(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] == "T"
+
+
 def stop(pid, length_us):
+    """From when it is seen to be."""
     os.kill(pid, signal.SIGSTOP)
     try:
+        while not is_stopped(pid):
+            time.sleep(0.0001)
+        begin = time.monotonic_ns()
         time.sleep(length_us / 1e6)
+        return begin, time.monotonic_ns()
     finally:
         os.kill(pid, signal.SIGCONT)
 
@@ -41,12 +54,39 @@ def make_timers(count):
     return [libc.timerfd_create(time.CLOCK_MONOTONIC, 0) for _ in range(count)]
 
 
-def timers(fds):
-    """All a millisecond from now: the CPU is left until they expire, which nobody waits for."""
+def arm_timers(fds):
     at = time.monotonic_ns() + 1000000
     for fd in fds:
         libc.timerfd_settime(fd, 1, (Timespec * 2)(Timespec(0, 0), Timespec(at // 10**9, at % 10**9)), None)
+    return at
+
+
+def timers_take(fds):
+    """How long the CPU is taken: the longest gap that a program there sees, of a few times the least (others take it, too)."""
+    gaps = []
+    for _ in range(9):
+        end, last, longest = arm_timers(fds) + 1000000, time.monotonic_ns(), 0
+        while last < end:
+            now = time.monotonic_ns()
+            longest, last = max(longest, now - last), now
+        gaps.append(longest)
+    return min(gaps)
+
+
+def timers(fds, take_ns):
+    """All a millisecond from now: the CPU is left until they expire, which nobody waits for."""
+    at = arm_timers(fds)
     time.sleep(0.002)
+    return at, at + take_ns
+
+
+def ipis(calls):
+    """Each is a time of its own."""
+    for _ in range(calls):
+        begin = time.monotonic_ns()
+        libc.syscall(MEMBARRIER, 2, 0, 0)  # MEMBARRIER_CMD_GLOBAL_EXPEDITED
+        print(begin, time.monotonic_ns())
+        spin_until(begin + 50000)
 
 
 def packets(sender, address, count):
@@ -62,23 +102,31 @@ def main(kind, who, amount, period_ms, count, *options):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     if kind == "timers":
         fds = make_timers(amount)
+        take_ns = timers_take(fds)
     receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     receiver.bind(("127.0.0.1", 0))
     for _ in range(int(count)):
         time.sleep(float(period_ms) / 1000)
-        begin = time.monotonic_ns()
+        begin, ran = time.monotonic_ns(), time.thread_time_ns()
         if kind == "task":
             task(amount)
         elif kind == "timers":
-            timers(fds)
+            print(*timers(fds, take_ns), flush=True)
+            continue
+        elif kind == "ipis":
+            ipis(amount)
+            continue
         elif kind == "packets":
             packets(receiver, receiver.getsockname(), amount)
         else:
             try:
-                stop(int(who), amount)
-            except ProcessLookupError:
+                print(*stop(int(who), amount), flush=True)
+                continue
+            except (FileNotFoundError, ProcessLookupError):
                 return
-        print(begin, time.monotonic_ns(), flush=True)
+        end, ran = time.monotonic_ns(), time.thread_time_ns() - ran
+        if ran > 0.8 * (end - begin):
+            print(begin, end, flush=True)
 
 
 main(*sys.argv[1:])
