@@ -10,6 +10,7 @@
 
 #define NESTED 16 /* contexts inside each other */
 #define NO_CPU INT64_MIN
+#define STATES 16 /* idle states of a CPU */
 
 /* Who has the CPU below interrupts. */
 enum turn { TURN_OWN, TURN_OTHER, TURN_IDLE };
@@ -31,8 +32,10 @@ struct builder {
 	unsigned *works;		/* of kworkers, by the name of the function */
 	int64_t cpu, now;
 	enum turn turn;
-	enum trace_kind left; /* how the endpoint's thread left the CPU; TRACE_WOKEN: it waits for it */
-	unsigned other;	      /* the cause that the turn of another task is */
+	enum trace_kind left;	  /* how the endpoint's thread left the CPU; TRACE_WOKEN: it waits for it */
+	unsigned other;		  /* the cause that the turn of another task is */
+	int64_t idle_state;	  /* that the CPU is in; -1: none, or not known */
+	unsigned leaving[STATES]; /* the cause of leaving each; TIMELINE_NO_CAUSE: not looked up yet */
 	struct context stack[NESTED];
 	size_t depth;
 	struct timeline_gaps gaps;
@@ -70,6 +73,22 @@ static unsigned named_cause(struct builder *b, enum cause_class class, int64_t n
 	return *known;
 }
 
+/* It is woken, and nobody has the CPU. */
+static unsigned cause_of_waking(struct builder *b)
+{
+	char number[16];
+
+	if (b->idle_state < 0 || b->idle_state >= STATES)
+		return plain_cause(b, CAUSE_WAKE_UP);
+	unsigned *known = &b->leaving[b->idle_state];
+
+	if (*known == TIMELINE_NO_CAUSE) {
+		snprintf(number, sizeof(number), "%lld", (long long)b->idle_state);
+		*known = cause_table_of(b->causes, CAUSE_IDLE_EXIT, b->side, number);
+	}
+	return *known;
+}
+
 /* What the thread waits for while it does not run; TIMELINE_NO_CAUSE: for nothing but its messages. */
 static unsigned cause_of_absence(struct builder *b)
 {
@@ -80,7 +99,7 @@ static unsigned cause_of_absence(struct builder *b)
 		return b->sleeps ? TIMELINE_NO_CAUSE : plain_cause(b, CAUSE_SLEPT);
 	case TRACE_PREEMPTED:
 	case TRACE_WOKEN:
-		return b->turn == TURN_IDLE ? plain_cause(b, CAUSE_WAKE_UP) : b->other;
+		return b->turn == TURN_IDLE ? cause_of_waking(b) : b->other;
 	default:
 		return TIMELINE_NO_CAUSE;
 	}
@@ -128,6 +147,7 @@ static void take_turn(struct builder *b, enum turn turn, unsigned other)
 {
 	b->turn = turn;
 	b->other = other;
+	b->idle_state = -1;
 	b->depth = 0; /* nobody is switched to from inside an interrupt */
 }
 
@@ -146,7 +166,7 @@ static void enter_work(struct builder *b, int64_t name)
 	b->other = *known;
 }
 
-static void apply(struct builder *b, enum trace_kind kind, int64_t name)
+static void apply(struct builder *b, enum trace_kind kind, int64_t name, int64_t value)
 {
 	switch (kind) {
 	case TRACE_IRQ_ENTER:
@@ -155,8 +175,12 @@ static void apply(struct builder *b, enum trace_kind kind, int64_t name)
 	case TRACE_SOFTIRQ_ENTER:
 		push(b, TRACE_SOFTIRQ_EXIT, named_cause(b, CAUSE_SOFTIRQ, name));
 		break;
+	case TRACE_CALL_ENTER:
+		push(b, TRACE_CALL_EXIT, named_cause(b, CAUSE_CALL, name));
+		break;
 	case TRACE_IRQ_EXIT:
 	case TRACE_SOFTIRQ_EXIT:
+	case TRACE_CALL_EXIT:
 		pop(b, kind);
 		break;
 	case TRACE_TASK:
@@ -167,6 +191,9 @@ static void apply(struct builder *b, enum trace_kind kind, int64_t name)
 		break;
 	case TRACE_IDLE:
 		take_turn(b, TURN_IDLE, TIMELINE_NO_CAUSE);
+		break;
+	case TRACE_IDLE_STATE:
+		b->idle_state = value;
 		break;
 	case TRACE_OWN:
 		take_turn(b, TURN_OWN, TIMELINE_NO_CAUSE);
@@ -234,7 +261,7 @@ static void timeline_take(struct builder *b, const int64_t *word)
 	}
 	pass_time(b, time);
 	note_event(b, (enum trace_kind)kind, time, word[TRACE_VALUE]);
-	apply(b, (enum trace_kind)kind, word[TRACE_NAME]);
+	apply(b, (enum trace_kind)kind, word[TRACE_NAME], word[TRACE_VALUE]);
 }
 
 /* --- all of it --- */
@@ -263,10 +290,12 @@ void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, stru
 			    .now = INT64_MIN,
 			    .turn = TURN_IDLE,
 			    .left = TRACE_SLEPT,
+			    .idle_state = -1,
 			    .gaps = {.causes = causes, .side = side}};
 
 	*out = (struct timeline){.known_until = known_until(f)};
 	memset(b.plain, 0xff, sizeof(b.plain));
+	memset(b.leaving, 0xff, sizeof(b.leaving));
 	for (size_t i = 0; i < f->events; i++)
 		timeline_take(&b, f->words.data + i * TRACE_WORDS);
 	timeline_gaps_fill(&b.gaps, out);

@@ -71,23 +71,11 @@ static json_t *noise_json(const struct cpu_noise *n)
 
 	for (size_t i = 0; i < n->count; i++) {
 		const struct cpu_noise_cpu *c = &n->cpus[i];
-		json_t *causes = json_array();
-
-		for (size_t k = 0; k < c->count; k++) {
-			const struct cpu_noise_cause *one = &c->causes[k];
-			const struct cause *cause = &n->causes.list[one->cause];
-
-			json_array_append_new(
-			    causes, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "class", cause_keys[cause->class],
-					      "name", cause->name, "times", (json_int_t)one->times, "total_ns",
-					      (json_int_t)one->total_ns, "longest_ns", (json_int_t)one->longest_ns,
-					      "advice", cpu_noise_advice(cause)));
-		}
-		json_array_append_new(cpus, json_pack("{s:i, s:I, s:I, s:I, s:I, s:b, s:I, s:o}", "cpu", c->cpu,
-						      "watched_ns", (json_int_t)c->watched_ns, "taken_ns",
-						      (json_int_t)c->taken_ns, "longest_ns", (json_int_t)c->longest_ns,
-						      "times", (json_int_t)c->times, "complete", c->complete,
-						      "steal_ms", (json_int_t)c->steal_ms, "causes", causes));
+		json_array_append_new(
+		    cpus, json_pack("{s:i, s:I, s:I, s:I, s:I, s:b, s:I, s:o}", "cpu", c->cpu, "watched_ns",
+				    (json_int_t)c->watched_ns, "taken_ns", (json_int_t)c->taken_ns, "longest_ns",
+				    (json_int_t)c->longest_ns, "times", (json_int_t)c->times, "complete", c->complete,
+				    "steal_ms", (json_int_t)c->steal_ms, "causes", cpu_noise_causes_json(n, c)));
 	}
 	return json_pack("{s:i, s:o}", "schema", 1, "cpus", cpus);
 }

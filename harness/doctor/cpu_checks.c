@@ -7,6 +7,7 @@
 
 #include "common/units.h"
 #include "doctor/disturbances.h"
+#include "doctor/noise_causes.h"
 #include "instrument/noise.h"
 
 enum {
@@ -141,6 +142,7 @@ static void check_noise(const struct host *h, struct finding *f)
 		json_decref(before[i]);
 		json_decref(after[i]);
 	}
+	noise_causes_add(SPIN_MS, f);
 }
 
 static void check_frequency(const struct host *h, struct finding *f)

@@ -39,6 +39,14 @@ static int trace_cpus(const struct endpoint *ep, struct cpulist *out)
 	return 0;
 }
 
+/* The loops of one that polls memory make no system calls, so each is a delay. Over a device its library may post by
+ * them, as with Soft-RoCE: they are the message's way. */
+static bool makes_no_calls(const struct endpoint *ep)
+{
+	return flow_is_busy(&ep->flow, ep->role) && !ep->flow.transport->has_device &&
+	       witness_loops_find(ep->flow.kernel->name, ep->flow.transport->name);
+}
+
 static int open_trace(struct endpoint *ep, struct err *e)
 {
 	int64_t bytes = ep->flow.common.explain_buffer;
@@ -55,7 +63,7 @@ static int open_trace(struct endpoint *ep, struct err *e)
 		return err_sys(e, rc, "CPUs", "list the");
 	if (bytes > BUFFERS_MOST / (int64_t)cpulist_count(&cpus))
 		bytes = BUFFERS_MOST / (int64_t)cpulist_count(&cpus);
-	return trace_open(&ep->trace.trace, &cpus, (uint64_t)bytes, e);
+	return trace_open(&ep->trace.trace, &cpus, (uint64_t)bytes, makes_no_calls(ep), e);
 }
 
 /* Nothing can be explained, for the reason in `why`: that ends the point only where it is required. */

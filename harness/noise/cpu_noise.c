@@ -59,7 +59,7 @@ struct watch {
 static int watch_prepare(struct watch *w, const struct cpulist *cpus, unsigned milliseconds, struct err *e)
 {
 	struct clock_report clock;
-	int rc = trace_open(&w->trace, cpus, BUFFER_BYTES, e);
+	int rc = trace_open(&w->trace, cpus, BUFFER_BYTES, false, e);
 
 	clock_calibrate(CALIBRATION_MS, &clock);
 	w->conversion = clock_conversion_from(clock_ticks_begin(), clock.hz > 0 ? clock.hz : 1e9);
@@ -233,4 +233,22 @@ const char *cpu_noise_advice(const struct cause *c)
 		if (advice[i].class == c->class && !strncmp(c->name, advice[i].name, strlen(advice[i].name)))
 			return advice[i].advice;
 	return "";
+}
+
+/* --- JSON --- */
+
+static json_t *cpu_noise_cause_json(const struct cause *cause, const struct cpu_noise_cause *c)
+{
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "class", cause_keys[cause->class], "name", cause->name,
+			 "times", (json_int_t)c->times, "total_ns", (json_int_t)c->total_ns, "longest_ns",
+			 (json_int_t)c->longest_ns, "advice", cpu_noise_advice(cause));
+}
+
+json_t *cpu_noise_causes_json(const struct cpu_noise *n, const struct cpu_noise_cpu *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->count; i++)
+		json_array_append_new(list, cpu_noise_cause_json(&n->causes.list[c->causes[i].cause], &c->causes[i]));
+	return list;
 }

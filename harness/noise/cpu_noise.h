@@ -5,6 +5,7 @@
 #ifndef KBLAT_NOISE_CPU_NOISE_H
 #define KBLAT_NOISE_CPU_NOISE_H
 
+#include <jansson.h>
 #include <stdint.h>
 
 #include "analysis/cause.h"
@@ -39,6 +40,9 @@ struct cpu_noise {
 /* All of them at once, for so long. STATUS_IMPOSSIBLE where the kernel may not be traced. Free in either case. */
 int cpu_noise_watch(const struct cpulist *cpus, unsigned milliseconds, struct cpu_noise *out, struct err *e);
 void cpu_noise_free(struct cpu_noise *n);
+
+/* [{"class", "name", "times", "total_ns", "longest_ns", "advice"}]: a new object. */
+json_t *cpu_noise_causes_json(const struct cpu_noise *n, const struct cpu_noise_cpu *c);
 
 /* What removes or moves a cause, as a phrase; "" where nothing of kbtune's does. */
 const char *cpu_noise_advice(const struct cause *c);

@@ -193,7 +193,7 @@ struct cause_time {
 	int64_t time;
 };
 
-static int by_time(const void *a, const void *b)
+static int by_most_time(const void *a, const void *b)
 {
 	const struct cause_time *one = a, *other = b;
 
@@ -223,14 +223,14 @@ static struct colouring colour_by_time(const struct tail *t)
 				all[bare_of(t->x, shares[k].cause)].time += shares[k].time;
 		}
 	}
-	qsort(all, t->x->causes.count, sizeof(*all), by_time);
+	qsort(all, t->x->causes.count, sizeof(*all), by_most_time);
 	for (size_t i = 0; i < t->x->causes.count && all[i].time > 0; i++)
 		colour_add(&c, all[i].cause, 0);
 	free(all);
 	return c;
 }
 
-static int64_t clamp(int64_t value, int64_t least, int64_t most)
+static int64_t tail_clamp(int64_t value, int64_t least, int64_t most)
 {
 	return value < least ? least : value > most ? most : value;
 }
@@ -246,7 +246,7 @@ static void lane_table(FILE *table, const struct tail *t, size_t row, unsigned s
 
 	for (size_t i = timeline_find(line, first); i < line->count && line->segments[i].from < last; i++) {
 		const struct timeline_segment *s = &line->segments[i];
-		const int64_t from = clamp(s->from, first, last), to = clamp(s->to, first, last);
+		const int64_t from = tail_clamp(s->from, first, last), to = tail_clamp(s->to, first, last);
 
 		if (to - from < (m->to - m->from) / FINEST)
 			continue;
@@ -319,8 +319,8 @@ static bool has_late_messages(const struct report_point *p, const struct layout_
 	return json_integer_value(json_object_get(causes, "messages")) > 0;
 }
 
-static int add_flow(struct figures *f, const struct report *r, const struct report_point *p,
-		    const struct layout_flow *flow, struct err *e)
+static int tail_add_flow(struct figures *f, const struct report *r, const struct report_point *p,
+			 const struct layout_flow *flow, struct err *e)
 {
 	struct explained_flow found;
 	int rc = explained_open(r->runs[p->run].run->path, flow, &found, e);
@@ -345,7 +345,7 @@ int figure_tail_add(struct figures *f, const struct report *r, struct err *e)
 			const struct layout_flow *flow = &r->points[i].layout.flows[k];
 
 			if (drawn < FLOWS_MAX && has_late_messages(&r->points[i], flow)) {
-				rc = add_flow(f, r, &r->points[i], flow, e);
+				rc = tail_add_flow(f, r, &r->points[i], flow, e);
 				drawn++;
 			}
 		}

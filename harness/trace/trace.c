@@ -75,12 +75,12 @@ static int trace_set_cpus(struct trace *t, uint64_t bytes, struct err *e)
 	return rc;
 }
 
-static int enable_events(struct trace *t, const char *place, struct err *e)
+static int enable_events(struct trace *t, const char *place, bool calls, struct err *e)
 {
 	t->tep = tracefs_local_events_system(place, trace_event_systems);
 	if (!t->tep)
 		return err_set(e, -EIO, STATUS_IMPOSSIBLE, "tracefs", NULL, "its events cannot be read");
-	if (!trace_events_enable(t->instance))
+	if (!trace_events_enable(t->instance, calls))
 		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "tracefs", NULL,
 			       "this kernel has none of the events that tell where time goes");
 	return 0;
@@ -98,7 +98,7 @@ static int make_instance(struct trace *t, struct err *e)
 		       "a trace instance cannot be made: %s", strerror(errno ? errno : EIO));
 }
 
-int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, struct err *e)
+int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, bool calls, struct err *e)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 	const char *place = trace_place(e);
@@ -120,7 +120,7 @@ int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, s
 	if (!rc)
 		rc = trace_set_cpus(t, bytes, e);
 	if (!rc)
-		rc = enable_events(t, place, e);
+		rc = enable_events(t, place, calls, e);
 	if (rc)
 		trace_close(t);
 	else

@@ -20,9 +20,9 @@
 struct err;
 struct trace;
 
-/* Make an instance for these CPUs, with so many bytes for each, and enable the events; it is off. STATUS_IMPOSSIBLE and
- * the reason where the machine or the user's rights do not allow it. */
-int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, struct err *e);
+/* Make an instance for these CPUs, with so many bytes for each, and enable the events (`calls`: and kblat's own system
+ * calls); it is off. STATUS_IMPOSSIBLE and the reason where the machine or the user's rights do not allow it. */
+int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, bool calls, struct err *e);
 
 /* Forget what there is, and begin. */
 int trace_start(struct trace *t, struct err *e);

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
-#define NOTHING -1
+#define NOTHING	  -1
+#define TASK_COMM 16 /* include/linux/sched.h, with the end */
 
 /* --- words --- */
 
@@ -132,6 +134,21 @@ static int keep_frequency(const struct record *r, const struct event_row *row)
 	return record_keep(&there, row->kind, NOTHING, record_number(r, "state"));
 }
 
+/* Leaving is state -1 of 32 bits. */
+static int keep_idle_state(const struct record *r, const struct event_row *row)
+{
+	return record_keep(r, row->kind, NOTHING, (int32_t)record_number(r, "state"));
+}
+
+static int keep_call(const struct record *r, const struct event_row *row)
+{
+	if (!is_own(r, tep_data_pid(r->event->tep, r->record)))
+		return 0;
+	return record_keep(
+	    r, row->kind,
+	    row->kind == TRACE_CALL_ENTER ? trace_names_of_call(r->reader->names, record_number(r, "id")) : NOTHING, 0);
+}
+
 static int keep_wakeup(const struct record *r, const struct event_row *row)
 {
 	return is_own(r, record_number(r, "pid")) ? record_keep(r, row->kind, NOTHING, 0) : 0;
@@ -168,6 +185,8 @@ static int keep_switch(const struct record *r, const struct event_row *row)
 }
 
 /* --- the table --- */
+
+#define CALLS "raw_syscalls"
 
 #define VECTOR(vector, name)                                                                                           \
 	{"irq_vectors", vector "_entry", TRACE_IRQ_ENTER, name, keep_named},                                           \
@@ -206,19 +225,34 @@ static const struct event_row event_rows[] = {
     {"exceptions", "page_fault_kernel", TRACE_FAULT, NULL, keep_named},
     {"mce", "mce_record", TRACE_MACHINE_CHECK, NULL, keep_named},
     {"power", "cpu_frequency", TRACE_FREQUENCY, NULL, keep_frequency},
+    {"power", "cpu_idle", TRACE_IDLE_STATE, NULL, keep_idle_state},
+    {CALLS, "sys_enter", TRACE_CALL_ENTER, NULL, keep_call},
+    {CALLS, "sys_exit", TRACE_CALL_EXIT, NULL, keep_call},
 };
 
 const char *const trace_event_systems[] = {"irq_vectors", "irq",	"ipi", "timer", "workqueue", "nmi",
-					   "sched",	  "exceptions", "mce", "power", NULL};
+					   "sched",	  "exceptions", "mce", "power", CALLS,	     NULL};
 
 #define ROWS (sizeof(event_rows) / sizeof(event_rows[0]))
 
-unsigned trace_events_enable(struct tracefs_instance *instance)
+/* Of this program alone: others make very many. */
+static bool filter_calls(struct tracefs_instance *instance)
+{
+	char name[TASK_COMM + 1] = "", filter[sizeof(name) + 16];
+
+	prctl(PR_GET_NAME, name);
+	snprintf(filter, sizeof(filter), "comm == \"%s\"", name);
+	return tracefs_instance_file_write(instance, "events/" CALLS "/filter", filter) > 0;
+}
+
+unsigned trace_events_enable(struct tracefs_instance *instance, bool calls)
 {
 	unsigned enabled = 0;
 
+	calls = calls && filter_calls(instance);
 	for (size_t i = 0; i < ROWS; i++)
-		enabled += tracefs_event_file_exists(instance, event_rows[i].system, event_rows[i].event, "enable") &&
+		enabled += (calls || strcmp(event_rows[i].system, CALLS) != 0) &&
+			   tracefs_event_file_exists(instance, event_rows[i].system, event_rows[i].event, "enable") &&
 			   !tracefs_event_enable(instance, event_rows[i].system, event_rows[i].event);
 	return enabled;
 }

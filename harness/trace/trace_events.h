@@ -35,8 +35,8 @@ struct trace_reader {
 /* The systems that the table's events are of; NULL ends. */
 extern const char *const trace_event_systems[];
 
-/* Enable all that are there, in an instance that is switched off. How many. */
-unsigned trace_events_enable(struct tracefs_instance *instance);
+/* Enable all that are there, in an instance that is switched off; system calls only if asked for. How many. */
+unsigned trace_events_enable(struct tracefs_instance *instance, bool calls);
 
 /* Keep what a record says. `time` is the record's, as it is to be kept. 0 or -ENOMEM. */
 int trace_events_keep(struct trace_reader *r, const struct tep_event *event, struct tep_record *record, int cpu,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "common/fs.h"
 #include "common/text.h"
@@ -105,6 +106,43 @@ bool trace_names_is_kernel_thread(struct trace_names *n, pid_t tid, const char *
 	is_kernels = look_thread_up(tid, command);
 	json_object_set_new(n->threads, key, json_boolean(is_kernels));
 	return is_kernels;
+}
+
+/* --- system calls --- */
+
+int64_t trace_names_of_call(struct trace_names *n, int64_t number)
+{
+	/* Those that allocate memory, wait, or hand the CPU over. */
+	static const struct {
+		int64_t number;
+		const char *name;
+	} calls[] = {
+	    {SYS_brk, "brk"},
+	    {SYS_mmap, "mmap"},
+	    {SYS_munmap, "munmap"},
+	    {SYS_mprotect, "mprotect"},
+	    {SYS_madvise, "madvise"},
+	    {SYS_mlock, "mlock"},
+	    {SYS_futex, "futex"},
+	    {SYS_sched_yield, "sched_yield"},
+	    {SYS_nanosleep, "nanosleep"},
+	    {SYS_clock_nanosleep, "clock_nanosleep"},
+	    {SYS_read, "read"},
+	    {SYS_write, "write"},
+	    {SYS_ioctl, "ioctl"},
+	    {SYS_ppoll, "ppoll"},
+	    {SYS_epoll_pwait, "epoll_pwait"},
+	    {SYS_membarrier, "membarrier"},
+	    {SYS_rt_sigreturn, "rt_sigreturn"},
+	    {SYS_restart_syscall, "restart_syscall"},
+	};
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i].number == number)
+			return trace_names_of(n, calls[i].name);
+	snprintf(text, sizeof(text), "number %" PRId64, number);
+	return trace_names_of(n, text);
 }
 
 /* --- functions --- */

@@ -25,6 +25,9 @@ int64_t trace_names_of(struct trace_names *n, const char *text);
 /* The name of a task, as far as many share it: "kworker/1:2" is "kworker", "ksoftirqd/0" is "ksoftirqd". */
 int64_t trace_names_of_task(struct trace_names *n, const char *command);
 
+/* Of a system call. */
+int64_t trace_names_of_call(struct trace_names *n, int64_t number);
+
 /* Of the function at an address in the kernel. */
 int64_t trace_names_of_function(struct trace_names *n, uint64_t address);
 

@@ -164,6 +164,27 @@ static void test_turns(void)
 	    "but it is one where one polls");
 
 	begin_at(100);
+	event(1000, TRACE_SLEPT, NULL);
+	event(1000, TRACE_IDLE, NULL);
+	event_on(1, 1100, TRACE_IDLE_STATE, NULL, 2);
+	event_on(0, 5000, TRACE_WOKEN, NULL, 0);
+	event_on(1, 5250, TRACE_IDLE_STATE, NULL, -1);
+	event(5300, TRACE_OWN, NULL);
+	TIMELINE_IS(
+	    true, "5000-5250 leaving idle state 2 on the sink's CPU; 5250-5300 idle exit and wake-up on the sink's CPU",
+	    "where the kernel says which idle state it leaves, that has its own time");
+
+	begin_at(100);
+	event(1000, TRACE_CALL_ENTER, "madvise");
+	interrupted(1200, 1300, "local timer");
+	event(1500, TRACE_CALL_EXIT, NULL);
+	TIMELINE_IS(
+	    false,
+	    "1000-1200 system call madvise of its own on the sink's CPU; 1200-1300 local timer interrupt on the "
+	    "sink's CPU; 1300-1500 system call madvise of its own on the sink's CPU",
+	    "a system call of the loop's own");
+
+	begin_at(100);
 	taken(1000, "cc1");
 	event_on(3, 2000, TRACE_OWN, NULL, 0);
 	event(2500, TRACE_TASK, "ld");
