@@ -1,7 +1,10 @@
 #include "analysis/explain_text.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analysis/cause_advice.h"
 #include "analysis/causes.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -17,18 +20,33 @@ static const char *cause_name(const struct explained *x, unsigned cause, char *b
 	return cause_describe(&x->causes.list[cause], buf, CAUSE_TEXT);
 }
 
+/* Behind each cause what moves it; whether kbtune has anything to do with that. */
+static bool print_advice(const struct explained *x, unsigned cause, FILE *out)
+{
+	const char *advice = cause_advice(&x->causes.list[cause]);
+
+	if (*advice)
+		fprintf(out, "  %39s-> %s\n", "", advice);
+	return strstr(advice, "knob");
+}
+
 static void print_causes(const struct explained *x, FILE *out)
 {
+	bool has_knobs = false;
 	size_t count;
 	struct explained_cause *list = explained_causes(x, &count);
 	char text[CAUSE_TEXT], p50[32], max[32];
 
 	fprintf(out, "  %8s  %6s  %9s  %9s  %s\n", "messages", "share", "p50", "max", "cause");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		fprintf(out, "  %8zu  %4.1f %%  %9s  %9s  %s\n", list[i].messages,
 			100.0 * (double)list[i].messages / (double)x->late.count,
 			unit_human_ns(list[i].time_p50, p50, sizeof(p50)),
 			unit_human_ns(list[i].time_max, max, sizeof(max)), cause_name(x, list[i].cause, text));
+		has_knobs |= print_advice(x, list[i].cause, out);
+	}
+	if (has_knobs)
+		fputs("  knobs: 'kbtune plan isolated' shows what they would change here\n", out);
 	free(list);
 }
 
@@ -77,8 +95,12 @@ static void print_heading(const struct layout_flow *f, const struct explained *x
 		x->late.count, x->series->label, unit_human_ns(f->limit_ns, limit, sizeof(limit)));
 	if (x->late.count)
 		fprintf(out, ", %.1f %% explained", 100.0 * (double)explained_known(x) / (double)x->late.count);
-	fprintf(out, "; the median takes %s\n",
+	fprintf(out, "; the median takes %s",
 		unit_human_ns(x->median / (x->series->divide > 1 ? x->series->divide : 1), median, sizeof(median)));
+	for (unsigned side = 0; side < 2; side++)
+		if (x->count && x->reps[0].has[side] && x->reps[0].side[side].cpu >= 0)
+			fprintf(out, "; the %s's CPU is %lld", cause_sides[side], (long long)x->reps[0].side[side].cpu);
+	fputc('\n', out);
 }
 
 static void print_cost(const struct explained *x, FILE *out)

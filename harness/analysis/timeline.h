@@ -16,6 +16,7 @@ struct timeline_segment {
 struct timeline {
 	struct timeline_segment *segments; /* rising */
 	size_t count;
+	int64_t cpu;	     /* that the thread had last; negative: none */
 	int64_t known_until; /* from there on events were lost; INT64_MAX: none were */
 };
 

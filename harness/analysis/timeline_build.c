@@ -298,6 +298,7 @@ void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, stru
 	memset(b.leaving, 0xff, sizeof(b.leaving));
 	for (size_t i = 0; i < f->events; i++)
 		timeline_take(&b, f->words.data + i * TRACE_WORDS);
+	out->cpu = b.cpu;
 	timeline_gaps_fill(&b.gaps, out);
 	timeline_gaps_free(&b.gaps);
 	for (size_t i = 0; i < CAUSE_CLASSES; i++)

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "analysis/cause_advice.h"
 #include "commands/commands.h"
 #include "common/json.h"
 #include "common/units.h"
@@ -58,8 +59,8 @@ static void print_cpu(const struct cpu_noise *n, const struct cpu_noise_cpu *c)
 		       (double)one->times * 1e9 / (double)c->watched_ns,
 		       unit_human_ns(one->longest_ns, longest, sizeof(longest)),
 		       cause_describe(cause, text, sizeof(text)));
-		if (*cpu_noise_advice(cause))
-			printf("  %32s  -> %s\n", "", cpu_noise_advice(cause));
+		if (*cause_advice(cause))
+			printf("  %32s  -> %s\n", "", cause_advice(cause));
 	}
 	if (c->count > CAUSES_SHOWN)
 		printf("  and %zu more\n", c->count - CAUSES_SHOWN);

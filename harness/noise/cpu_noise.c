@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/cause_advice.h"
 #include "analysis/timeline_build.h"
 #include "common/err.h"
 #include "common/or_abort.h"
@@ -204,44 +205,13 @@ void cpu_noise_free(struct cpu_noise *n)
 	*n = (struct cpu_noise){.count = 0};
 }
 
-/* --- advice --- */
-
-/* The first row that fits: of a class, with a name that begins so ("": any). */
-static const struct {
-	enum cause_class class;
-	const char *name, *advice;
-} advice[] = {
-    {CAUSE_INTERRUPT, "local timer", "boot parameter nohz_full for this CPU"},
-    {CAUSE_INTERRUPT, "", "knob irqs: interrupts elsewhere"},
-    {CAUSE_IPI, "", "knob shields: fewer neighbours that share memory or wake threads here"},
-    {CAUSE_SOFTIRQ, "RCU", "boot parameter rcu_nocbs for this CPU"},
-    {CAUSE_SOFTIRQ, "NET_", "knob irqs: the device's interrupts elsewhere"},
-    {CAUSE_SOFTIRQ, "BLOCK", "knob irqs: the device's interrupts elsewhere"},
-    {CAUSE_SOFTIRQ, "", "boot parameter nohz_full for this CPU; knob timer_migration"},
-    {CAUSE_NMI, "", "knob nmi_watchdog: off"},
-    {CAUSE_KERNEL_THREAD, "kworker", "knob workqueues: unbound work elsewhere; knob stat_interval"},
-    {CAUSE_KERNEL_THREAD, "rcu", "boot parameter rcu_nocbs for this CPU"},
-    {CAUSE_KERNEL_THREAD, "", "knob tasks: away"},
-    {CAUSE_TASK, "", "knobs shields and tasks: a cpuset that others are kept out of"},
-    {CAUSE_FREQUENCY, "", "knob governor: performance"},
-    {CAUSE_BELOW, "", "firmware settings (SMIs), or the hypervisor: nothing of this system"},
-};
-
-const char *cpu_noise_advice(const struct cause *c)
-{
-	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
-		if (advice[i].class == c->class && !strncmp(c->name, advice[i].name, strlen(advice[i].name)))
-			return advice[i].advice;
-	return "";
-}
-
 /* --- JSON --- */
 
 static json_t *cpu_noise_cause_json(const struct cause *cause, const struct cpu_noise_cause *c)
 {
 	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "class", cause_keys[cause->class], "name", cause->name,
 			 "times", (json_int_t)c->times, "total_ns", (json_int_t)c->total_ns, "longest_ns",
-			 (json_int_t)c->longest_ns, "advice", cpu_noise_advice(cause));
+			 (json_int_t)c->longest_ns, "advice", cause_advice(cause));
 }
 
 json_t *cpu_noise_causes_json(const struct cpu_noise *n, const struct cpu_noise_cpu *c)

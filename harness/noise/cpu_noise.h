@@ -44,7 +44,4 @@ void cpu_noise_free(struct cpu_noise *n);
 /* [{"class", "name", "times", "total_ns", "longest_ns", "advice"}]: a new object. */
 json_t *cpu_noise_causes_json(const struct cpu_noise *n, const struct cpu_noise_cpu *c);
 
-/* What removes or moves a cause, as a phrase; "" where nothing of kbtune's does. */
-const char *cpu_noise_advice(const struct cause *c);
-
 #endif

@@ -1,0 +1,35 @@
+#include "analysis/cause_advice.h"
+
+#include <string.h>
+
+/* The first row that fits: of a class, with a name that begins so ("": any). */
+static const struct {
+	enum cause_class class;
+	const char *name, *advice;
+} advice[] = {
+    {CAUSE_INTERRUPT, "local timer", "boot parameter nohz_full for this CPU"},
+    {CAUSE_INTERRUPT, "", "knob irqs: interrupts elsewhere"},
+    {CAUSE_IPI, "", "knob shields: fewer neighbours that share memory or wake threads here"},
+    {CAUSE_SOFTIRQ, "RCU", "boot parameter rcu_nocbs for this CPU"},
+    {CAUSE_SOFTIRQ, "NET_", "knob irqs: the device's interrupts elsewhere"},
+    {CAUSE_SOFTIRQ, "BLOCK", "knob irqs: the device's interrupts elsewhere"},
+    {CAUSE_SOFTIRQ, "", "boot parameter nohz_full for this CPU; knob timer_migration"},
+    {CAUSE_NMI, "", "knob nmi_watchdog: off"},
+    {CAUSE_KERNEL_THREAD, "kworker", "knob workqueues: unbound work elsewhere; knob stat_interval"},
+    {CAUSE_KERNEL_THREAD, "rcu", "boot parameter rcu_nocbs for this CPU"},
+    {CAUSE_KERNEL_THREAD, "", "knob tasks: away"},
+    {CAUSE_TASK, "", "knobs shields and tasks: a cpuset that others are kept out of"},
+    {CAUSE_IDLE_EXIT, "", "knob dma_latency: 0; or poll: busy"},
+    {CAUSE_WAKE_UP, "", "knob dma_latency: 0; or poll: busy"},
+    {CAUSE_FAULT, "", "setting touch: yes"},
+    {CAUSE_FREQUENCY, "", "knob governor: performance"},
+    {CAUSE_BELOW, "", "firmware settings (SMIs), or the hypervisor: nothing of this system"},
+};
+
+const char *cause_advice(const struct cause *c)
+{
+	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
+		if (advice[i].class == c->class && !strncmp(c->name, advice[i].name, strlen(advice[i].name)))
+			return advice[i].advice;
+	return "";
+}
