@@ -20,12 +20,15 @@ static const char *cause_name(const struct explained *x, unsigned cause, char *b
 	return cause_describe(&x->causes.list[cause], buf, CAUSE_TEXT);
 }
 
-/* Behind each cause what moves it; whether kbtune has anything to do with that. */
-static bool print_advice(const struct explained *x, unsigned cause, FILE *out)
+/* Behind a cause what moves it, said once; whether kbtune has anything to do with that. */
+static bool print_advice(const struct explained *x, const struct explained_cause *list, size_t which, FILE *out)
 {
-	const char *advice = cause_advice(&x->causes.list[cause]);
+	const char *advice = cause_advice(&x->causes.list[list[which].cause]);
+	bool is_said = !*advice;
 
-	if (*advice)
+	for (size_t i = 0; i < which; i++)
+		is_said |= !strcmp(cause_advice(&x->causes.list[list[i].cause]), advice);
+	if (!is_said)
 		fprintf(out, "  %39s-> %s\n", "", advice);
 	return strstr(advice, "knob");
 }
@@ -43,7 +46,7 @@ static void print_causes(const struct explained *x, FILE *out)
 			100.0 * (double)list[i].messages / (double)x->late.count,
 			unit_human_ns(list[i].time_p50, p50, sizeof(p50)),
 			unit_human_ns(list[i].time_max, max, sizeof(max)), cause_name(x, list[i].cause, text));
-		has_knobs |= print_advice(x, list[i].cause, out);
+		has_knobs |= print_advice(x, list, i, out);
 	}
 	if (has_knobs)
 		fputs("  knobs: 'kbtune plan isolated' shows what they would change here\n", out);
