@@ -1,6 +1,7 @@
 #include "report/figure_tail.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,7 +163,7 @@ static int add_tail(struct figures *f, const struct tail *t, struct err *e)
 		figure_set(f, "series", t->x->series->label);
 		figure_set(f, "unit", unit.name);
 		figure_set_number(f, "unit_ns", unit.ns);
-		figure_set_number(f, "bottom", 0.9 * (double)t->flow->limit_ns / unit.ns);
+		figure_set_number(f, "bottom", 0.9 * fmax(1, (double)t->flow->limit_ns) / unit.ns);
 		figure_set_number(f, "top", 1.3 * top / unit.ns);
 		figure_set_number(f, "count", (double)t->x->late.count);
 		fprintf(f->script, "width = %d\nheight = %d + %d * key_rows\n", WIDTH, TAIL_HEIGHT, FIGURE_KEY_ROW);
@@ -230,9 +231,17 @@ static struct colouring colour_by_time(const struct tail *t)
 	return c;
 }
 
-static int64_t tail_clamp(int64_t value, int64_t least, int64_t most)
+/* Of times that come from a file. */
+static int64_t tail_shift(int64_t time, int64_t by)
 {
-	return value < least ? least : value > most ? most : value;
+	int64_t shifted;
+
+	return !__builtin_add_overflow(time, by, &shifted) ? shifted : by < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static double tail_clamp(int64_t value, int64_t least, int64_t most)
+{
+	return (double)(value < least ? least : value > most ? most : value);
 }
 
 /* What had the CPU of one side, a little before and after, too. */
@@ -240,19 +249,20 @@ static void lane_table(FILE *table, const struct tail *t, size_t row, unsigned s
 {
 	const struct late_message *m = t->worst[row];
 	const struct timeline *line = &explained_rep_of(t->x, m)->side[side];
-	const double took = (double)(m->to - m->from);
-	const int64_t around = (int64_t)(AROUND * took), first = m->from - around, last = m->to + around;
+	const double sent = (double)m->from, took = (double)(m->to - m->from);
+	const int64_t around = (int64_t)(AROUND * took), first = tail_shift(m->from, -around),
+		      last = tail_shift(m->to, around);
 	char text[CAUSE_TEXT];
 
 	for (size_t i = timeline_find(line, first); i < line->count && line->segments[i].from < last; i++) {
 		const struct timeline_segment *s = &line->segments[i];
-		const int64_t from = tail_clamp(s->from, first, last), to = tail_clamp(s->to, first, last);
+		const double from = tail_clamp(s->from, first, last), to = tail_clamp(s->to, first, last);
 
-		if (to - from < (m->to - m->from) / FINEST)
+		if (to - from < took / FINEST)
 			continue;
-		fprintf(table, "%zu\t%u\t%.5g\t%.5g\t%zu\t%" PRId64 "\t%" PRId64 "\t", row + 1, side + 1,
-			100 * (double)(from - m->from) / took, 100 * (double)(to - m->from) / took,
-			colour_of(c, bare_of(t->x, s->cause)), s->from - m->from, s->to - s->from);
+		fprintf(table, "%zu\t%u\t%.5g\t%.5g\t%zu\t%.0f\t%.0f\t", row + 1, side + 1, 100 * (from - sent) / took,
+			100 * (to - sent) / took, colour_of(c, bare_of(t->x, s->cause)), (double)s->from - sent,
+			(double)s->to - (double)s->from);
 		escape_tsv(table, cause_describe(&t->x->causes.list[s->cause], text, sizeof(text)));
 		fputc('\n', table);
 	}
