@@ -69,24 +69,34 @@ static inline void count_in_all(struct refinement *r, int64_t value)
 
 /* Hardly any sample is in one of the ranges: one look at the first window's bin tells, however many
  * ranges there are. */
-static void count_again(const struct span *s, struct refinement *r, struct kept *kept)
+static inline __attribute__((always_inline)) void count_span_again(struct span s, bool is_log, struct refinement *r,
+								   struct kept *kept)
 {
 	const struct window first = *r->first;
 	const uint8_t *is_open = r->is_open;
 
-	for (size_t i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < s.count; i++) {
 		int64_t value;
 		uint64_t offset;
 
-		if (!span_sample(s, i, &value))
+		if (!span_sample(&s, i, &value))
 			continue;
 		offset = window_offset(&first, value);
-		if (__builtin_expect(offset > first.reach || is_open[window_bin(&first, offset)], 0)) {
+		if (__builtin_expect(
+			offset > first.reach || is_open[is_log ? window_log_bin(offset) : offset >> first.shift], 0)) {
 			count_in_all(r, value);
 			if (kept)
 				tally_keep(kept, value);
 		}
 	}
+}
+
+static void count_again(const struct span *s, struct refinement *r, struct kept *kept)
+{
+	if (r->first->is_log)
+		count_span_again(*s, true, r, kept);
+	else
+		count_span_again(*s, false, r, kept);
 }
 
 /* The window over a range; quantiles that share a range share it. NULL: no memory. */

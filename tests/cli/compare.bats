@@ -167,6 +167,34 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	run -128 "$KBLAT" compare base --git-bisect --with new --misspelt
 }
 
+# bats test_tags=long
+@test "git bisect run finds the commit from which on it is slower, and skips one that can't be told" {
+	local commit
+	git init -q code
+	git -C code -c user.name=test -c user.email=test@localhost commit -q --allow-empty -m 0
+	for commit in 1 2 3 4 5 6 7 8; do
+		echo $commit >code/number
+		git -C code add number
+		git -C code -c user.name=test -c user.email=test@localhost commit -q -m $commit
+	done
+	boots good boots=4
+	# What a script of one's own does: boot this commit, measure. Of commit 4 there are too few boots, from 6 on it is slower.
+	cat >step <<-SH
+		#!/bin/bash
+		n=\$(cat number 2>/dev/null || echo 0)
+		rm -rf "$T/this"
+		/usr/bin/python3 "$BATS_TEST_DIRNAME/boots.py" "$SOURCE_RUN" "$T/this" prefix=c\$n \
+			boots=\$((n == 4 ? 2 : 4)) slower=\$((n >= 6 ? 1 : 0))
+		"$KBLAT" compare "$T/good" --with "$T/this" --quantity p50 --margin 30 --git-bisect
+	SH
+	chmod +x step
+	cd code
+	git bisect start HEAD HEAD~8
+	run -0 git bisect run "$T/step"
+	assert_contains "$output" "is the first bad commit"
+	assert_eq "$(git log -1 --format=%s refs/bisect/bad)" 6
+}
+
 @test "below 4 boots an arm nothing is said but how many it takes" {
 	boots base boots=8
 	boots new prefix=b boots=3 slower=0.5

@@ -54,6 +54,37 @@ ab() {
 	assert_eq "$(wc -l <out/boots.tsv)" 8
 }
 
+# bats test_tags=long
+@test "ended by Ctrl-C in a terminal: the guest, too; whole boots are kept" {
+	cat >terminal.py <<-'PY'
+		import os, pty, sys, time
+		pid, terminal = pty.fork()
+		if pid == 0:
+		    os.execvp(sys.argv[1], sys.argv[1:])
+		said, asked = b"", False
+		while True:
+		    try:
+		        some = os.read(terminal, 4096)
+		    except OSError:
+		        break
+		    if not some:
+		        break
+		    said += some
+		    if b"boot 2 of" in said and not asked:
+		        asked = True
+		        while not os.path.exists(os.environ["FAKE_PID"]):
+		            time.sleep(0.1)
+		        os.write(terminal, b"\x03")
+		os.write(1, said)
+		sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	PY
+	export FAKE_OPTIONS="between=0.001 within=0.001" FAKE_PID=$T/guest.pid
+	FAKE_HANG=2 run -130 /usr/bin/python3 terminal.py "$AB" --runs 1 --quantity p50 --out out --boots 4 v1 v2 "$SOURCE/spec.yaml"
+	assert_contains "$output" "interrupted: whole boots are kept"
+	assert_eq "$(wc -l <out/boots.tsv)" 1
+	[ ! -e "/proc/$(cat guest.pid)" ]
+}
+
 @test "a machine that is busy in one arm only is told of" {
 	printf '%d\t%s\tv\t9\t%d\n' 0 old 10 1 new 80 2 new 90 3 old 5 >boots.tsv
 	run bash -c "source '$ROOT/tests/vm/host_load.bash'; tell_load_of boots.tsv"

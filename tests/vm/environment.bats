@@ -113,3 +113,19 @@ await_ended() {
 	"$KBTUNE" restore
 	as_before
 }
+
+@test "kblat knobs takes the profile thesis apart: every knob alone and left out, within a small budget; the machine put back" {
+	run "$KBLAT" knobs "$T/spec.yaml" --profile thesis --only size=32B --reps 1 --set messages=200 --set burst=200 --budget 1min --out "$T" --quiet
+	echo "$output"
+	[ "$status" -eq 4 ] || [ "$status" -eq 0 ] # where six blocks fit, all are measured
+	dir=$(tail -n 1 <<<"$output")
+	[ "$(json "$dir/knobs.json" '{k["id"]: (k["tested"], k["shields"]) for k in d["knobs"]}["shields"]')" = "(True, False)" ]
+	[ "$(json "$dir/knobs.json" '{k["id"]: (k["tested"], k["shields"]) for k in d["knobs"]}["tasks"]')" = "(True, True)" ]
+	[ "$(json "$dir/knobs.json" '{k["id"]: (k["tested"], k["shields"]) for k in d["knobs"]}["tuned"]')" = "(True, False)" ]
+	[ "$(json "$dir/knobs.json" '{r["state"] for r in d["runs"]}, len(d["arms"]) >= 8, len(d["runs"]) % len(d["arms"])')" = "({'completed'}, True, 0)" ]
+	for arm in without-shields without-tasks; do
+		changes=$(echo "$dir/runs/$arm"/*/state/*/changes.json)
+		[ "$(json "$changes" '[(e["profile"], e["verified"]["as_applied"], e["restored"]["state"]) for e in d["environments"]]')" = "[('$arm', True, 'restored')]" ]
+	done
+	as_before
+}

@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "tuning/knobs/knob_tasks.h"
 #include "tuning/machine/machine.h"
 #include "tuning/ops/op_cpuset.h"
 #include "tuning/ops/op_drain.h"
@@ -111,6 +112,7 @@ void knob_shields_plan(struct planner *p, const struct setting *s, const struct 
 	}
 	if (check_all(p))
 		return;
+	knob_tasks_plan_to_keep(p, k->key);
 	if (p->cg.version == 2)
 		plan_controller(p, k->key);
 	for (size_t i = 0; i < p->plan->shield_count; i++) {

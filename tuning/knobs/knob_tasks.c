@@ -12,6 +12,7 @@
 struct collection {
 	struct planner *p;
 	bool programs;	 /* those with the usual affinity, too: no partition moves them */
+	bool own;	 /* those with an affinity of their own alone */
 	json_t *threads; /* op_affinity's */
 	size_t kernel, user, pinned;
 	char pinned_name[64];
@@ -31,7 +32,7 @@ static int collect_thread(const struct thread *t, void *context)
 	bool own = !cpulist_is_subset(&c->p->topo.online, &t->cpus),
 	     in_way = cpulist_intersects(&t->cpus, &c->p->shielded);
 
-	if (t->is_bound || (!own && !in_way) || (!own && !t->is_kernel && !c->programs))
+	if (t->is_bound || (!own && !in_way) || (!own && !t->is_kernel && !c->programs) || (!own && c->own))
 		return 0;
 	c->kernel += t->is_kernel && in_way;
 	c->user += !t->is_kernel && in_way;
@@ -62,15 +63,15 @@ static json_t *shield_names(const struct plan *p)
 	return names;
 }
 
-static json_t *make_data(struct planner *p, json_t *threads, bool programs, bool again)
+/* `off`: the CPUs that they leave. */
+static json_t *make_data(struct planner *p, const struct cpulist *off, json_t *threads, bool programs, bool again)
 {
-	char off[CPULIST_TEXT_MAX], housekeeping[CPULIST_TEXT_MAX];
+	char list[CPULIST_TEXT_MAX], housekeeping[CPULIST_TEXT_MAX];
 
-	return json_pack("{s:s, s:s, s:O, s:b, s:b, s:b, s:b, s:o}", "off",
-			 cpulist_format(&p->shielded, off, sizeof(off)), "housekeeping",
-			 cpulist_format(&p->plan->housekeeping, housekeeping, sizeof(housekeeping)), "threads", threads,
-			 "kernel", true, "programs", programs, "again", again, "last", again, "shields",
-			 shield_names(p->plan));
+	return json_pack("{s:s, s:s, s:O, s:b, s:b, s:b, s:b, s:o}", "off", cpulist_format(off, list, sizeof(list)),
+			 "housekeeping", cpulist_format(&p->plan->housekeeping, housekeeping, sizeof(housekeeping)),
+			 "threads", threads, "kernel", true, "programs", programs, "again", again, "last", again,
+			 "shields", shield_names(p->plan));
 }
 
 static bool is_away(const struct setting *s)
@@ -95,10 +96,35 @@ void knob_tasks_plan(struct planner *p, const struct setting *s, const struct kn
 	tasks_each(p->m, collect_thread, &c);
 	snprintf(before, sizeof(before), "%zu kernel threads and %zu programs' may use the shields", c.kernel, c.user);
 	snprintf(after, sizeof(after), "off CPUs %s", cpulist_format(&p->shielded, off, sizeof(off)));
-	plan_step(p->plan, k->key, &op_affinity, "threads", before, after, make_data(p, c.threads, true, false));
+	plan_step(p->plan, k->key, &op_affinity, "threads", before, after,
+		  make_data(p, &p->shielded, c.threads, true, false));
 	if (c.pinned)
 		plan_warn(p->plan, "%zu threads are pinned to the shields' CPUs and will be moved, among them %s",
 			  c.pinned, c.pinned_name);
+	json_decref(c.threads);
+}
+
+static bool has_affinity_step(const struct plan *p)
+{
+	for (size_t i = 0; i < p->step_count; i++)
+		if (p->steps[i].op == &op_affinity)
+			return true;
+	return false;
+}
+
+void knob_tasks_plan_to_keep(struct planner *p, const char *knob)
+{
+	struct collection c = {.p = p, .own = true, .threads = json_array()};
+	const struct cpulist none = {{0}};
+	char before[64];
+
+	if (!has_affinity_step(p->plan))
+		tasks_each(p->m, collect_thread, &c);
+	if (json_array_size(c.threads)) {
+		snprintf(before, sizeof(before), "%zu with an affinity of their own", json_array_size(c.threads));
+		plan_step(p->plan, knob, &op_affinity, "threads", before, "as the cpusets make them",
+			  make_data(p, &none, c.threads, false, false));
+	}
 	json_decref(c.threads);
 }
 
@@ -112,7 +138,8 @@ void knob_tasks_plan_again(struct planner *p, const struct setting *s, const str
 		if (first->op != &op_affinity)
 			continue;
 		plan_step(p->plan, first->knob, &op_affinity, "threads, again", "masks widened by the cpusets",
-			  first->after, make_data(p, json_object_get(first->data, "threads"), true, true));
+			  first->after,
+			  make_data(p, &p->shielded, json_object_get(first->data, "threads"), true, true));
 		return;
 	}
 }
