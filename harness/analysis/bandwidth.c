@@ -79,12 +79,13 @@ static void add_trips(struct trips *t, const struct npy *submitted, const struct
 	}
 }
 
-/* Bytes of both ways by the time that they took: with as much there as back, the size by half of a mean round trip. */
+/* Bytes of both ways by the time that they took: where answers are as large, the size by half of a mean round trip. */
 static json_t *round_trips_json(const struct layout_flow *f, const struct rep *reps, size_t count,
 				const json_t *granted)
 {
 	const int submitted = layout_column(f, "t_subm"), returned = layout_column(f, "t_back");
 	const double size = (double)json_integer_value(json_object_get(f->params, "size_bytes"));
+	const double answer = (double)json_integer_value(json_object_get(f->params, "answer_bytes"));
 	const double link = (double)link_of(f, granted);
 	struct trips t = {0};
 	double bytes;
@@ -94,7 +95,7 @@ static json_t *round_trips_json(const struct layout_flow *f, const struct rep *r
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		add_trips(&t, &reps[i].columns[submitted], &reps[i].columns[returned]);
-	bytes = per_second(2 * t.count * size, t.seconds);
+	bytes = per_second(t.count * (size + (answer > 0 ? answer : size)), t.seconds);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "messages_per_s", positive(per_second(2 * t.count, t.seconds)),
 			 "bytes_per_s", positive(bytes), "delivered_bytes_per_s", json_null(), "link_bits_per_s",
 			 link > 0 ? json_integer(link_of(f, granted)) : json_null(), "link_share",

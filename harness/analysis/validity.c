@@ -348,15 +348,15 @@ static void judge_way(const struct validity_facts *f, struct validity *out)
 		    where(at, sizeof(at), SOURCE, unknown, all));
 }
 
-/* How often a receiver was not ready over a repetition: two sides that have one device see the same. */
-static json_int_t rnr_naks(const json_t *counters)
+/* By how much a counter of the device moved over a repetition: two sides that have one device see the same. */
+static json_int_t moved_by(const json_t *counters, const char *name)
 {
 	json_int_t most = 0;
 
 	for (enum side side = SOURCE; side < SIDES; side++) {
 		const json_t *device = json_object_get(json_object_get(counters, "device"), side_names[side]);
-		json_int_t before = get_count(json_object_get(device, "before"), "rnr_naks");
-		json_int_t after = get_count(json_object_get(device, "after"), "rnr_naks");
+		json_int_t before = get_count(json_object_get(device, "before"), name);
+		json_int_t after = get_count(json_object_get(device, "after"), name);
 
 		if (before >= 0 && after - before > most)
 			most = after - before;
@@ -364,24 +364,38 @@ static json_int_t rnr_naks(const json_t *counters)
 	return most;
 }
 
+/* The sum over all repetitions, and in how many of them it moved. */
+static json_int_t sum_moved(const struct validity_facts *f, const char *name, size_t *reps)
+{
+	json_int_t sum = 0;
+
+	*reps = 0;
+	for (size_t i = 0; i < json_array_size(f->counters); i++) {
+		json_int_t moved = moved_by(json_array_get(f->counters, i), name);
+
+		*reps += moved > 0;
+		sum = add_saturating(sum, moved);
+	}
+	return sum;
+}
+
 static void judge_readiness(const struct validity_facts *f, struct validity *out)
 {
-	size_t all = json_array_size(f->counters), reps = 0;
-	json_int_t sum = 0;
+	const size_t all = json_array_size(f->counters);
+	size_t naks_in, empty_in;
+	const json_int_t naks = sum_moved(f, "rnr_naks", &naks_in);
 	char at[AT_MAX];
 
-	for (size_t i = 0; i < all; i++) {
-		json_int_t naks = rnr_naks(json_array_get(f->counters, i));
-
-		reps += naks > 0;
-		sum = add_saturating(sum, naks);
-	}
-	if (sum)
+	if (naks)
 		validity_say(out->warnings,
 			     "the device was told %" JSON_INTEGER_FORMAT
 			     " times that the receiver was not ready (RNR NAK), and waited before it sent again%s; "
 			     "more recv_depth or a faster receiver helps",
-			     sum, where(at, sizeof(at), SOURCE, reps, all));
+			     naks, where(at, sizeof(at), SOURCE, naks_in, all));
+	/* The device tells of it once a repetition. */
+	if (sum_moved(f, "srq_ran_empty", &empty_in))
+		validity_say(out->warnings, "a shared receive queue ran empty in %zu of %zu repetitions", empty_in,
+			     all);
 }
 
 /* --- the clock --- */

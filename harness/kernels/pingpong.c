@@ -1,4 +1,8 @@
 #include "kernels/pingpong.h"
+
+#include <errno.h>
+#include <stdio.h>
+
 #include "transports/transport_list.h"
 
 #define FIELD(f) offsetof(struct pingpong_settings, f)
@@ -9,7 +13,10 @@ static const char *const release_names[] = {
 static const struct opt pingpong_options[] = {
     {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "round trips of one repetition, at most",
      OPT_BOOKKEEPING},
-    {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, there and back"},
+    {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL,
+     "payload of a message, there and (unless `answer` says otherwise) back"},
+    {"answer", OPT_BYTES, FIELD(answer), "0B", 0, 1 << 30, NULL,
+     "payload of an answer: what is read, or a note that something was written; 0: as large as the message"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
      "end a repetition after so long, if `messages` are not done before; 0: only then"},
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "from one answer to the next message"},
@@ -59,7 +66,21 @@ static void pingpong_plan(const void *settings, struct transport_config *config)
 	const struct pingpong_settings *s = settings;
 
 	config->size = s->size;
+	config->answer = s->answer == s->size ? 0 : s->answer;
 	config->schedule = (struct schedule){.messages = s->messages, .pause_ns = s->pause};
+}
+
+static int pingpong_check(const void *settings, const struct transport_config *config,
+			  const struct transport_traits *traits, char *why, size_t why_size)
+{
+	const struct pingpong_settings *s = settings;
+
+	(void)traits;
+	if (!config->answer || config->ops->answers_differ)
+		return 0;
+	snprintf(why, why_size, "answer %lld and transport %s: there all messages have the size %lld",
+		 (long long)s->answer, config->ops->name, (long long)s->size);
+	return -EINVAL;
 }
 
 static struct kernel_demand pingpong_demand(const void *settings, int64_t messages, bool warm_up)
@@ -80,6 +101,7 @@ const struct kernel_ops pingpong_kernel = {
     .series = pingpong_series,
     .threads = pingpong_threads,
     .plan = pingpong_plan,
+    .check = pingpong_check,
     .demand = pingpong_demand,
     .instances = pingpong_instances,
 };

@@ -11,6 +11,7 @@ struct pingpong_settings {
 	int64_t messages, size, duration, pause, lost_after, link_rate;
 	int release; /* enum pingpong_release */
 	bool turn, check;
+	int64_t answer; /* 0: as large as a message */
 };
 
 /* When a received message's buffer is given back. */

@@ -9,6 +9,11 @@
 /* Set-up choices, constant in each instance. The two low bits are the poll mode. */
 enum { CHECKS = 4, RELEASES_BEFORE = 8, STAMPS_TURN = 16 };
 
+ALWAYS size_t pingpong_answer_bytes(const struct pingpong_settings *s)
+{
+	return (size_t)(s->answer ? s->answer : s->size);
+}
+
 ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned choices)
 {
 	const enum poll_mode mode = (enum poll_mode)(choices & 3);
@@ -49,7 +54,7 @@ ALWAYS int pingpong_run_source(struct worker *w, void *state, const unsigned cho
 			t_back[seq] = back;
 			w->counters.received++;
 			if ((choices & CHECKS) &&
-			    !payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
+			    !payload_is_right(T(recv_buffer)(t), pingpong_answer_bytes(s) - t->base.overhead, seq))
 				w->counters.bad_payloads++;
 			rc = T(release)(t);
 			if (!likely(rc == 0))
@@ -128,7 +133,7 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 		if (choices & CHECKS) {
 			if (!payload_is_right(T(recv_buffer)(t), (size_t)s->size - t->base.overhead, seq))
 				w->counters.bad_payloads++;
-			payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
+			payload_fill(T(send_buffer)(t, seq), pingpong_answer_bytes(s) - t->base.overhead, seq);
 		}
 		if (choices & RELEASES_BEFORE) {
 			rc = T(release)(t);

@@ -163,11 +163,12 @@ bool point_has_flows(const struct point *p)
 static json_t *wire_json(const struct flow *f)
 {
 	const json_int_t size = (json_int_t)f->config.size;
+	const json_int_t back = f->config.answer ? (json_int_t)f->config.answer : size;
 
 	if (!f->transport->has_wire || f->config.is_idle)
 		return NULL;
 	return json_pack("{s:I, s:I, s:b}", "out_bytes", f->traits.sends ? size : 0, "in_bytes",
-			 f->traits.fetches || f->config.duplex ? size : 0, "fetches", f->traits.fetches);
+			 f->traits.fetches || f->config.duplex ? back : 0, "fetches", f->traits.fetches);
 }
 
 static json_t *traits_json(const struct flow *f)

@@ -136,10 +136,10 @@ static int shmem_open(const struct transport_config *config, const void *setting
 	t->base.ops = &shmem_transport;
 	t->role = config->role;
 	t->duplex = config->duplex;
-	t->size = (uint32_t)config->size;
+	t->size = (uint32_t)transport_sent_bytes(config);
 	t->depth = ring_depth(config->depth);
-	t->stride =
-	    (uint32_t)((sizeof(struct shmem_slot) + (size_t)config->size + SHMEM_LINE - 1) / SHMEM_LINE * SHMEM_LINE);
+	t->stride = (uint32_t)((sizeof(struct shmem_slot) + (size_t)transport_largest_bytes(config) + SHMEM_LINE - 1) /
+			       SHMEM_LINE * SHMEM_LINE);
 
 	int rc = t->role == ROLE_SINK ? create_object(t, config, e) : 0;
 
@@ -233,6 +233,7 @@ const struct transport_ops shmem_transport = {
     .name = "shmem",
     .summary = "POSIX shared memory on one host: the hand-over of cache lines, the reference for everything else",
     .options = shmem_options,
+    .answers_differ = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 150, .latency_ns = 300, .sleeping_ns = 10000},
     .open = shmem_open,

@@ -92,6 +92,7 @@ struct transport_config {
 	enum poll_mode poll_recv; /* and how messages: anything but busy needs something to sleep on */
 	bool duplex;		  /* both sides post and receive, as a round trip does */
 	int64_t size;		  /* bytes of a message, the transport's own included, >= 1 */
+	int64_t answer;		  /* those of the sink's messages, where they have another size; 0: they have not */
 	int64_t depth;		  /* messages in flight at most; receive buffers likewise */
 	int64_t batch;		  /* messages posted in one list at most; 0: none are */
 	bool is_stream;		  /* messages follow each other without a wait for the other side */
@@ -106,6 +107,22 @@ struct transport_config {
 	struct schedule schedule;
 	const char *name; /* unique for this run and point: [0-9a-f]{16}, for objects that need a name */
 };
+
+/* Bytes of a message that this side sends, that it receives, and of the larger of the two. */
+static inline int64_t transport_sent_bytes(const struct transport_config *c)
+{
+	return c->role == ROLE_SINK && c->answer ? c->answer : c->size;
+}
+
+static inline int64_t transport_received_bytes(const struct transport_config *c)
+{
+	return c->role == ROLE_SOURCE && c->answer ? c->answer : c->size;
+}
+
+static inline int64_t transport_largest_bytes(const struct transport_config *c)
+{
+	return c->answer > c->size ? c->answer : c->size;
+}
 
 struct transport;
 
@@ -128,6 +145,7 @@ struct transport_ops {
 	bool completes_in_post;	   /* a message is complete when post returns: nobody ever sleeps for that */
 	bool posts_lists;	   /* TRANSPORT_LISTS */
 	bool registers_memory;	   /* TRANSPORT_REGISTERS */
+	bool answers_differ;	   /* transport_config.answer may be asked for */
 	struct transport_typical typical;
 
 	/* Contradictions between its settings, and between them and what the kernel asks for: found before anything

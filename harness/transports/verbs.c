@@ -8,12 +8,14 @@
 #include <time.h>
 
 #include "common/err.h"
+#include "transports/verbs_check.h"
 #include "transports/verbs_cm.h"
 #include "transports/verbs_counters.h"
 #include "transports/verbs_device.h"
 #include "transports/verbs_failure.h"
 #include "transports/verbs_hot.h"
 #include "transports/verbs_iwarp.h"
+#include "transports/verbs_limits.h"
 #include "transports/verbs_list.h"
 #include "transports/verbs_peer.h"
 #include "transports/verbs_plain.h"
@@ -21,88 +23,14 @@
 #include "transports/verbs_remote.h"
 #include "transports/verbs_resources.h"
 #include "transports/verbs_settings.h"
+#include "transports/verbs_srq.h"
 #include "transports/verbs_stamps.h"
 #include "transports/verbs_watch.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-/* iWARP tells no sender to wait: a message that finds no receive posted ends the connection. */
-#define IWARP_DEPTHS 16
 
 static const struct verbs_setup *const setups[] = {
     [VERBS_PLAIN] = &verbs_setup_plain, [VERBS_RDMACM] = &verbs_setup_cm};
-
-/* --- small helpers --- */
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* --- limits --- */
-
-/* Both queues have as many requests and completions as they are deep. */
-static int check_depth(struct verbs *t, const char *setting, int64_t depth, struct err *e)
-{
-	const struct verbs_port *p = &t->port;
-
-	if (depth > p->max_qp_wr)
-		return verbs_impossible(t, e, setting, depth, "max_qp_wr", p->max_qp_wr);
-	if (depth > p->max_cqe)
-		return verbs_impossible(t, e, setting, depth, "max_cqe", p->max_cqe);
-	return 0;
-}
-
-/* How many reads and atomics may be outstanding. Other operations never are, and 1 was always asked for. */
-static int check_outstanding(struct verbs *t, struct err *e)
-{
-	const bool is_source = t->config.role == ROLE_SOURCE;
-	const int64_t most = is_source ? t->port.max_qp_init_rd_atom : t->port.max_qp_rd_atom;
-	const int64_t wanted = t->settings.rd_atomic ? t->settings.rd_atomic : smaller(t->config.depth, most);
-
-	t->rd_atomic = 1;
-	if (!t->operation->fetches)
-		return 0;
-	if (t->operation->is_atomic && !t->port.has_atomics)
-		return err_set(e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, t->object, NULL,
-			       "op %s is more than the device can do: it has no atomics (atomic_cap)",
-			       t->operation->name);
-	if (most < 1 || wanted > most)
-		return verbs_impossible(t, e, "rd_atomic", wanted > most ? wanted : 1,
-					is_source ? "max_qp_init_rd_atom" : "max_qp_rd_atom", most);
-	t->rd_atomic = (uint8_t)smaller(wanted, UINT8_MAX);
-	return 0;
-}
-
-static int check_limits(struct verbs *t, struct err *e)
-{
-	const struct verbs_port *p = &t->port;
-	const bool receives = verbs_has_receives(t);
-	int64_t mtu = t->settings.mtu ? verbs_mtu_bytes((enum ibv_mtu)t->settings.mtu) : 0;
-	int64_t active = verbs_mtu_bytes(p->active_mtu);
-
-	/* A stream does not wait for the receiver: twice the depth, if it is left to us. */
-	if (t->config.is_stream && !t->settings.recv_depth)
-		t->recv_depth = smaller(2 * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
-	if (verbs_iwarp_is(t) && receives && !t->settings.recv_depth)
-		t->recv_depth = smaller(IWARP_DEPTHS * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
-	int rc = check_depth(t, "depth", t->config.depth, e);
-
-	if (!rc && receives)
-		rc = check_depth(t, "recv_depth", t->recv_depth, e);
-	if (!rc)
-		rc = check_outstanding(t, e);
-	if (rc)
-		return rc;
-	if (mtu > active)
-		return verbs_impossible(t, e, "mtu", mtu, "the port's active MTU", active);
-	t->mtu_bytes = (int)(mtu ? mtu : active);
-	if (t->kind->type == IBV_QPT_UD && t->config.size > t->mtu_bytes)
-		return verbs_impossible(t, e, "with qp ud, size", t->config.size, "the port's active MTU",
-					t->mtu_bytes);
-	if (t->config.size > p->max_message_bytes)
-		return verbs_impossible(t, e, "size", t->config.size, "its largest message", p->max_message_bytes);
-	return 0;
-}
 
 /* --- open and close --- */
 
@@ -133,7 +61,7 @@ static int interpret(struct verbs *t, struct err *e)
 					.rnr_retry = (uint8_t)s->rnr_retry,
 					.min_rnr_timer = (uint8_t)s->rnr_timer};
 	t->recv_depth = s->recv_depth ? s->recv_depth : t->config.depth;
-	t->inline_bytes = verbs_inline(s->inlined, t->config.size);
+	t->inline_bytes = verbs_inline(s->inlined, transport_sent_bytes(&t->config));
 	t->carrier = verbs_carrier_of(t->operation, &t->config);
 	t->head = t->carrier == VERBS_UNNUMBERED ? 0 : t->operation->head;
 	t->tail = t->carrier == VERBS_UNNUMBERED ? 0 : t->operation->tail;
@@ -142,7 +70,9 @@ static int interpret(struct verbs *t, struct err *e)
 	    (t->operation->is_write && t->kind->type == IBV_QPT_UD) ||
 	    (t->operation->fetches && (t->kind->type != IBV_QPT_RC || !t->config.is_passive || t->inline_bytes)) ||
 	    (t->operation->is_atomic && t->config.size != sizeof(uint64_t)) ||
-	    (t->carrier == VERBS_IN_MEMORY && t->recv_depth < t->config.depth))
+	    (t->carrier == VERBS_IN_MEMORY && (t->recv_depth < t->config.depth || t->config.answer)) ||
+	    (t->config.answer && (size_t)t->config.answer < t->base.overhead) || s->regions < 1 ||
+	    s->regions > t->recv_depth || (s->regions > 1 && (t->carrier == VERBS_IN_MEMORY || t->operation->is_write)))
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL, "the settings contradict each other");
 	if (t->carrier == VERBS_IN_MEMORY && t->config.poll_recv != POLL_BUSY)
 		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL,
@@ -161,7 +91,7 @@ static int configure(struct verbs *t, struct err *e)
 	snprintf(t->object, sizeof(t->object), "%s port %u", t->port.device, t->port.number);
 	rc = verbs_iwarp_check(t, e);
 	if (!rc)
-		rc = check_limits(t, e);
+		rc = verbs_limits_check(t, e);
 	if (rc)
 		return rc;
 	if (getrandom(&t->psn, sizeof(t->psn), 0) < 0 || getrandom(&t->qkey, sizeof(t->qkey), 0) < 0)
@@ -268,12 +198,21 @@ static int drain_sends(struct verbs *t, struct err *e)
 	return 0;
 }
 
+/* A request that is listed is posted as if its message had been received. */
+static int post_one(struct verbs *t, uint32_t slot)
+{
+	if (!t->recv.bulk)
+		return verbs_post_recv(t, slot);
+	t->recv.last = slot;
+	return verbs_put_back(t);
+}
+
 static int post_all(struct verbs *t, struct err *e)
 {
 	for (uint32_t i = 0; i < t->recv_ring.depth; i++)
-		if (verbs_post_recv(t, i % t->recv_ring.slots))
+		if (post_one(t, i % t->recv_ring.slots))
 			return fail(t, e);
-	return 0;
+	return t->recv.released && verbs_post_released(t) ? fail(t, e) : 0;
 }
 
 /* Late messages of an earlier repetition are taken out, their buffers posted again; then every buffer is posted. */
@@ -303,6 +242,8 @@ static int verbs_prepare(struct transport *transport, struct err *e)
 		rc = drain_sends(t, e);
 	if (!rc)
 		rc = t->is_filled ? refill(t, e) : post_all(t, e);
+	if (!rc)
+		rc = verbs_srq_arm(t, e);
 	if (rc)
 		return rc;
 	t->is_filled = true;
@@ -319,11 +260,20 @@ static int verbs_prepare(struct transport *transport, struct err *e)
 static void grant_queues(const struct verbs *t, json_t *granted)
 {
 	const struct verbs_ring *any = t->send_ring.slots ? &t->send_ring : &t->recv_ring;
+	struct ibv_qp_cap cap = t->cap;
+
+	if (t->srq.srq) {
+		cap.max_recv_wr = t->srq.max_wr;
+		cap.max_recv_sge = t->srq.max_sge;
+	}
 
 	json_object_set_new(granted, "qp_num", json_integer(t->qp->qp_num));
 	json_object_set_new(granted, "peer_qp_num", json_integer(t->peer_qp_num));
 	json_object_set_new(granted, "depth_send", json_integer(t->send_ring.depth ? t->cap.max_send_wr : 0));
-	json_object_set_new(granted, "depth_recv", json_integer(t->recv_ring.depth ? t->cap.max_recv_wr : 0));
+	json_object_set_new(granted, "recv_queue", json_string(t->srq.srq ? "srq" : "qp"));
+	json_object_set_new(granted, "depth_recv", json_integer(t->recv_ring.depth ? cap.max_recv_wr : 0));
+	json_object_set_new(granted, "recv_sge", json_integer(cap.max_recv_sge));
+	json_object_set_new(granted, "regions_recv", json_integer(t->recv_ring.regions));
 	json_object_set_new(granted, "buffers_send", json_integer(t->send_ring.slots));
 	json_object_set_new(granted, "buffers_recv", json_integer(t->recv_ring.slots));
 	json_object_set_new(granted, "inline_bytes", json_integer(t->cap.max_inline_data));
@@ -372,9 +322,12 @@ static json_t *verbs_granted(const struct transport *transport)
 
 static json_t *verbs_device_counters(const struct transport *transport)
 {
-	const struct verbs_port *p = &((const struct verbs *)transport)->port;
+	const struct verbs *t = (const struct verbs *)transport;
+	json_t *counters = verbs_counters(t->port.device, t->port.number);
 
-	return verbs_counters(p->device, p->number);
+	if (t->srq.srq)
+		json_object_set_new(counters, "srq_ran_empty", json_integer(atomic_load(&t->watch.srq_limits)));
+	return counters;
 }
 
 const struct transport_ops verbs_transport = {
@@ -387,6 +340,7 @@ const struct transport_ops verbs_transport = {
     .has_wire = true,
     .posts_lists = true,
     .registers_memory = true,
+    .answers_differ = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
     .typical = {.post_ns = 300, .latency_ns = 2000, .sleeping_ns = 8000},
     .check = verbs_check,

@@ -3,11 +3,16 @@
  * request; `op` says which, and with that how its number gets to the other side (struct verbs_operation).
  *
  *   verbs.c            the transport's table, what is done between repetitions
- *   verbs_settings.c   its settings and their contradictions; the kinds of queue pairs and operations
+ *   verbs_settings.c   its settings; the kinds of queue pairs and operations
+ *   verbs_check.c      contradictions between settings
  *   verbs_device.c     which device, port and GID; what there is
+ *   verbs_limits.c     what the device can do, against what is asked for
  *   verbs_counters.c   what a port counts
  *   verbs_qp.c         the queue pair's states, and what all set-ups need of it
- *   verbs_resources.c  buffers, completion queues, the queue pair
+ *   verbs_ring.c       buffers: their shape, memory, regions
+ *   verbs_resources.c  completion queues, the queue pair; all that an endpoint holds
+ *   verbs_srq.c        the shared receive queue
+ *   verbs_shortage.c   what the device or this machine is short of
  *   verbs_peer.c       what each side tells the other, and what follows from it
  *   verbs_plain.c      set-up with queue pair numbers exchanged through the coordinator
  *   verbs_cm.c         set-up by the RDMA connection manager
@@ -112,11 +117,14 @@ struct verbs_recv {
 	bool may_lose;
 	uint32_t mask, taken; /* of slots; messages so far, of this repetition where they have no number */
 	uint32_t probe;	      /* slots looked at ahead of time */
-	/* Requests that are posted together (`return: bulk`): */
+	/* Requests that are posted together (`return: bulk`), or differ by more than their address: */
 	struct verbs_request *bulk; /* linked; NULL: each is posted at once */
 	uint32_t bulk_size, released;
 	size_t turn; /* where the turn lies in a slot as posted */
 	struct verbs_fault fault;
+	/* With `bulk`: */
+	uint32_t *lkey;	     /* of each slot's memory region */
+	struct ibv_srq *srq; /* they are posted there; NULL: to the queue pair */
 };
 
 /* Registered buffers of one direction. */
@@ -125,7 +133,8 @@ struct verbs_ring {
 	uint32_t slots;	     /* 0: this direction is not used */
 	size_t stride, lead; /* of a slot; bytes in front of its payload */
 	struct memory memory;
-	struct ibv_mr *mr;
+	struct ibv_mr **mr; /* of each part; NULL: nothing is registered */
+	uint32_t regions;   /* parts, about equal */
 };
 
 #define VERBS_REMOVED 1000 /* beside enum ibv_event_type */
@@ -133,9 +142,10 @@ struct verbs_ring {
 /* A thread that sleeps until the device tells of something. */
 struct verbs_watch {
 	pthread_t thread;
-	int stop_fd;	  /* eventfd; -1: there is no thread */
-	int kernel_fd;	  /* netlink socket; -1: could not be had */
-	atomic_int event; /* 1 + the first bad one: enum ibv_event_type or VERBS_REMOVED; 0: none */
+	int stop_fd;		    /* eventfd; -1: there is no thread */
+	int kernel_fd;		    /* netlink socket; -1: could not be had */
+	atomic_int event;	    /* 1 + the first bad one: enum ibv_event_type or VERBS_REMOVED; 0: none */
+	_Atomic int64_t srq_limits; /* how often the shared receive queue was found empty, once a repetition at most */
 };
 
 struct verbs_cm {
@@ -150,6 +160,15 @@ struct verbs_cm {
 /* Retries of a reliable connection (attributes of ibv_modify_qp). */
 struct verbs_retry {
 	uint8_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
+};
+
+/* A shared receive queue. */
+struct verbs_srq {
+	struct ibv_srq *srq;	  /* NULL: receive requests are the queue pair's */
+	uint32_t max_wr, max_sge; /* as granted */
+	/* What is in a shared queue is not flushed when a queue pair fails, and nobody who waits for a message would learn
+	 * of it. So this one has a request of its own, and is made to fail with the other. */
+	struct ibv_qp *alarm;
 };
 
 struct verbs;
@@ -187,6 +206,7 @@ struct verbs {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct verbs_ring send_ring, recv_ring;
+	struct verbs_srq srq;
 	struct ibv_qp *qp;
 	struct ibv_qp_cap cap; /* as granted */
 	uint32_t psn, qkey;    /* plain: our own */
@@ -202,6 +222,11 @@ struct verbs {
 	_Alignas(VERBS_LINE) struct verbs_recv recv;
 	_Alignas(VERBS_LINE) struct verbs_cq recv_cq;
 };
+
+static inline size_t verbs_ring_bytes(const struct verbs_ring *r)
+{
+	return r->slots * r->stride;
+}
 
 /* Does who receives post requests for it? */
 static inline bool verbs_has_receives(const struct verbs *t)

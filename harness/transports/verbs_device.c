@@ -187,6 +187,11 @@ static int read_port(struct ibv_context *context, const struct ibv_device_attr *
 	p->lid = port.lid;
 	p->max_qp_wr = device->max_qp_wr;
 	p->max_cqe = device->max_cqe;
+	p->max_sge = device->max_sge;
+	p->max_mr = device->max_mr;
+	p->max_srq = device->max_srq;
+	p->max_srq_wr = device->max_srq_wr;
+	p->max_srq_sge = device->max_srq_sge;
 	p->max_qp_rd_atom = device->max_qp_rd_atom;
 	p->max_qp_init_rd_atom = device->max_qp_init_rd_atom;
 	p->has_atomics = device->atomic_cap != IBV_ATOMIC_NONE;
@@ -516,16 +521,18 @@ json_t *verbs_port_json(const struct verbs_port *p)
 				 strerror(-p->open_error));
 	if (p->gid_index >= 0)
 		inet_ntop(AF_INET6, p->gid.raw, gid, sizeof(gid));
-	return json_pack(
-	    "{s:s, s:i, s:s, s:s, s:i, s:i, s:I, s:i, s:i, s:s?, s:s?, s:s?, s:i, s:i, s:i, s:i, s:i, s:b, "
-	    "s:s?, s:s?}",
-	    "name", p->device, "port", (int)p->number, "state", ibv_port_state_str(p->state), "link_layer",
-	    link_layer_name(p), "active_mtu_bytes", verbs_mtu_bytes(p->active_mtu), "max_mtu_bytes",
-	    verbs_mtu_bytes(p->max_mtu), "max_message_bytes", (json_int_t)p->max_message_bytes, "lid", (int)p->lid,
-	    "gid_index", p->gid_index, "gid", or_null(gid), "gid_type", gid_type_name(p), "netdev", or_null(p->netdev),
-	    "numa_node", p->numa_node, "max_qp_wr", p->max_qp_wr, "max_cqe", p->max_cqe, "max_qp_rd_atom",
-	    p->max_qp_rd_atom, "max_qp_init_rd_atom", p->max_qp_init_rd_atom, "atomics", (int)p->has_atomics,
-	    "firmware", or_null(p->firmware), "driver", or_null(p->driver));
+	return json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:I, s:i, s:i, s:s?, s:s?, s:s?, s:i, s:i, s:i, s:i, s:i, "
+			 "s:i, s:i, s:i, s:i, "
+			 "s:i, s:b, s:s?, s:s?}",
+			 "name", p->device, "port", (int)p->number, "state", ibv_port_state_str(p->state), "link_layer",
+			 link_layer_name(p), "active_mtu_bytes", verbs_mtu_bytes(p->active_mtu), "max_mtu_bytes",
+			 verbs_mtu_bytes(p->max_mtu), "max_message_bytes", (json_int_t)p->max_message_bytes, "lid",
+			 (int)p->lid, "gid_index", p->gid_index, "gid", or_null(gid), "gid_type", gid_type_name(p),
+			 "netdev", or_null(p->netdev), "numa_node", p->numa_node, "max_qp_wr", p->max_qp_wr, "max_cqe",
+			 p->max_cqe, "max_sge", p->max_sge, "max_mr", p->max_mr, "max_srq", p->max_srq, "max_srq_wr",
+			 p->max_srq_wr, "max_srq_sge", p->max_srq_sge, "max_qp_rd_atom", p->max_qp_rd_atom,
+			 "max_qp_init_rd_atom", p->max_qp_init_rd_atom, "atomics", (int)p->has_atomics, "firmware",
+			 or_null(p->firmware), "driver", or_null(p->driver));
 }
 
 int verbs_devices(json_t **list, struct err *e)

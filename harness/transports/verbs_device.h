@@ -34,6 +34,8 @@ struct verbs_port {
 	char netdev[IF_NAMESIZE];
 	int numa_node; /* -1: unknown */
 	int max_qp_wr, max_cqe;
+	int max_sge, max_mr;
+	int max_srq, max_srq_wr, max_srq_sge;	 /* shared receive queues; max_srq 0: there are none */
 	int max_qp_rd_atom, max_qp_init_rd_atom; /* reads and atomics outstanding: as their target, as their source */
 	bool has_atomics;
 	char firmware[64];

@@ -20,6 +20,7 @@
 #include "transports/verbs.h"
 #include "transports/verbs_failure.h"
 #include "transports/verbs_memory.h"
+#include "transports/verbs_return.h"
 
 #define verbs_unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -341,35 +342,6 @@ static inline int verbs_post_recv(struct verbs *t, uint32_t buffer)
 	if (verbs_unlikely(rc))
 		return verbs_note(&r->fault, rc, "post the receive of buffer", buffer);
 	return 0;
-}
-
-/* Receive requests are given back in one list: `released` of them. */
-static inline int verbs_post_released(struct verbs *t)
-{
-	struct verbs_recv *r = &t->recv;
-	struct verbs_request *last = &r->bulk[r->released - 1];
-	struct ibv_recv_wr *bad, *next = last->wr.next;
-	const uint32_t count = r->released;
-
-	r->released = 0;
-	last->wr.next = NULL;
-	int rc = ibv_post_recv(r->qp, &r->bulk[0].wr, &bad);
-
-	last->wr.next = next;
-	if (verbs_unlikely(rc))
-		return verbs_note(&r->fault, rc, "post receives in one list, as many as", count);
-	return 0;
-}
-
-/* Note the buffer of the message last received for that list; post it when it is complete. */
-static inline int verbs_put_back(struct verbs *t)
-{
-	struct verbs_recv *r = &t->recv;
-	struct verbs_request *request = &r->bulk[r->released];
-
-	request->sge.addr = r->first + r->last * r->stride;
-	request->wr.wr_id = r->last;
-	return ++r->released == r->bulk_size ? verbs_post_released(t) : 0;
 }
 
 static inline int verbs_release(struct verbs *t)

@@ -14,7 +14,7 @@
 #include "transports/verbs.h"
 #include "transports/verbs_device.h"
 #include "transports/verbs_qp.h"
-#include "transports/verbs_resources.h"
+#include "transports/verbs_ring.h"
 
 #define LID_UNICAST_MAX 0xbfff
 #define HOP_LIMIT	64
@@ -29,7 +29,7 @@ static void publish_ring(const struct verbs *t, json_t *address)
 	if (!r->slots || !t->operation->access)
 		return;
 	json_object_set_new(address, "ring_address", json_integer((json_int_t)((uintptr_t)r->memory.data + r->lead)));
-	json_object_set_new(address, "ring_rkey", json_integer(r->mr->rkey));
+	json_object_set_new(address, "ring_rkey", json_integer(r->mr[0]->rkey));
 	json_object_set_new(address, "ring_slots", json_integer(r->slots));
 }
 

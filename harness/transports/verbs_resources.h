@@ -13,7 +13,4 @@ void verbs_resources_close(struct verbs *t);
 /* Give the events of a completion queue back: destroying it waits for that. */
 void verbs_cq_acknowledge(struct verbs_cq *q);
 
-/* How many slots of what shape this side's peer finds here: the same at both sides. */
-struct verbs_ring verbs_recv_ring(const struct verbs *t);
-
 #endif

@@ -5,6 +5,8 @@
 
 #include "common/err.h"
 #include "transports/verbs.h"
+#include "transports/verbs_failure.h"
+#include "transports/verbs_ring.h"
 
 /*
  * How many receive requests are posted again together: those of a burst, so that none of its messages waits for that; of
@@ -23,16 +25,33 @@ static uint32_t bulk_size(const struct verbs *t)
 	return (uint32_t)(is_burst ? burst : t->recv_depth > 1 ? t->recv_depth / 2 : 1);
 }
 
+/* Requests of a shared queue or of several regions are lists of one: so the usual loop has no branch for them. */
+static bool is_listed(const struct verbs *t)
+{
+	return t->recv_ring.depth &&
+	       (t->settings.returns == VERBS_RETURN_BULK || t->srq.srq || t->recv_ring.regions > 1);
+}
+
+static void note_keys(struct verbs *t)
+{
+	for (uint32_t i = 0; i < t->recv_ring.slots; i++)
+		t->recv.lkey[i] = verbs_ring_lkey(&t->recv_ring, i);
+}
+
 int verbs_return_open(struct verbs *t, struct err *e)
 {
 	struct verbs_recv *r = &t->recv;
 
-	if (t->settings.returns != VERBS_RETURN_BULK || !t->recv_ring.depth)
+	if (!is_listed(t))
 		return 0;
-	r->bulk_size = bulk_size(t);
+	r->bulk_size = t->settings.returns == VERBS_RETURN_BULK ? bulk_size(t) : 1;
 	r->bulk = calloc(r->bulk_size, sizeof(*r->bulk));
-	if (!r->bulk)
+	r->lkey = calloc(t->recv_ring.slots, sizeof(*r->lkey));
+	if (!r->bulk || !r->lkey) {
+		verbs_return_close(t);
 		return err_sys(e, -ENOMEM, t->object, "allocate receive requests");
+	}
+	note_keys(t);
 	for (uint32_t i = 0; i < r->bulk_size; i++) {
 		r->bulk[i] = (struct verbs_request){.wr = r->wr, .sge = r->sge};
 		r->bulk[i].wr.sg_list = &r->bulk[i].sge;
@@ -44,5 +63,42 @@ int verbs_return_open(struct verbs *t, struct err *e)
 void verbs_return_close(struct verbs *t)
 {
 	free(t->recv.bulk);
+	free(t->recv.lkey);
 	t->recv.bulk = NULL;
+	t->recv.lkey = NULL;
+}
+
+static int post_requests(struct verbs_recv *r, struct ibv_recv_wr *first)
+{
+	struct ibv_recv_wr *bad;
+
+	return r->srq ? ibv_post_srq_recv(r->srq, first, &bad) : ibv_post_recv(r->qp, first, &bad);
+}
+
+int verbs_post_released(struct verbs *t)
+{
+	struct verbs_recv *r = &t->recv;
+	struct verbs_request *last = &r->bulk[r->released - 1];
+	struct ibv_recv_wr *next = last->wr.next;
+	const uint32_t count = r->released;
+
+	r->released = 0;
+	last->wr.next = NULL;
+	int rc = post_requests(r, &r->bulk[0].wr);
+
+	last->wr.next = next;
+	if (rc)
+		return verbs_note(&r->fault, rc, "post receives in one list, as many as", count);
+	return 0;
+}
+
+int verbs_put_back(struct verbs *t)
+{
+	struct verbs_recv *r = &t->recv;
+	struct verbs_request *request = &r->bulk[r->released];
+
+	request->sge.addr = r->first + r->last * r->stride;
+	request->sge.lkey = r->lkey[r->last];
+	request->wr.wr_id = r->last;
+	return ++r->released == r->bulk_size ? verbs_post_released(t) : 0;
 }

@@ -1,17 +1,12 @@
 #include "transports/verbs_settings.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
 #include "common/units.h"
 #include "transports/verbs.h"
 #include "transports/verbs_device.h"
-
-#define UD_SIZE_MAX 4096 /* the largest path MTU there is */
-#define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 
 /* --- settings --- */
 
@@ -24,6 +19,7 @@ static const char *const op_names[] = {[VERBS_SEND_IMM] = "send_imm",
 				       [VERBS_FETCH_ADD] = "fetch_add",
 				       [VERBS_COMPARE_SWAP] = "compare_swap",
 				       NULL};
+static const char *const recv_queue_names[] = {[VERBS_RECV_QP] = "qp", [VERBS_RECV_SRQ] = "srq", NULL};
 static const char *const return_names[] = {[VERBS_RETURN_EACH] = "each", [VERBS_RETURN_BULK] = "bulk", NULL};
 const char *const verbs_connect_names[] = {[VERBS_PLAIN] = "plain", [VERBS_RDMACM] = "rdmacm", NULL};
 static const char *const mtu_names[] = {[0] = "auto",
@@ -77,6 +73,28 @@ const struct opt verbs_options[] = {
      .max = 1 << 20,
      .help = "receive requests, each with memory of its own; with op write, messages that the receiver has memory for; "
 	     "0: as many as depth, for streams twice that"},
+    {.name = "recv_queue",
+     FIELD(recv_queue),
+     .type = OPT_ENUM,
+     .deflt = "qp",
+     .choices = recv_queue_names,
+     .help =
+	 "receive requests wait in the queue of the queue pair, or in a shared receive queue (SRQ), which the device "
+	 "tells of when it runs empty"},
+    {.name = "recv_sge",
+     FIELD(recv_sge),
+     .type = OPT_INT,
+     .deflt = "1",
+     .min = 1,
+     .max = 1 << 10,
+     .help = "scatter/gather entries that a receive request may have (max_sge of its queue); one of them is used"},
+    {.name = "regions",
+     FIELD(regions),
+     .type = OPT_INT,
+     .deflt = "1",
+     .min = 1,
+     .max = 1 << 20,
+     .help = "memory regions that the receive buffers are registered in, each an equal part of them"},
     {.name = "return",
      FIELD(returns),
      .type = OPT_ENUM,
@@ -198,7 +216,7 @@ const struct verbs_operation verbs_operations[] = {
 			    .sends = true, .fetches = true, .is_atomic = true},
 };
 
-/* --- contradictions --- */
+/* --- what follows from them --- */
 
 static const struct verbs_operation *operation_of(const struct verbs_settings *s)
 {
@@ -261,183 +279,4 @@ int64_t verbs_inline(const char *text, int64_t size)
 	if (*text < '0' || *text > '9' || unit_read(UNIT_BYTES, text, &limit) != UNIT_FINE)
 		return -EINVAL;
 	return size <= limit ? size : 0;
-}
-
-/* What is checked: the settings, and what the kernel asks for. */
-struct check {
-	const struct verbs_settings *s;
-	const struct transport_config *config;
-};
-
-static int check_inline(const struct check *c, char *why, size_t why_size)
-{
-	char quoted[TEXT_QUOTE_MAX];
-
-	if (verbs_inline(c->s->inlined, 1) >= 0)
-		return 0;
-	snprintf(why, why_size, "inline must be off, on, or a number of bytes such as 128B, not %s",
-		 text_quote(c->s->inlined, quoted, sizeof(quoted)));
-	return -EINVAL;
-}
-
-static int check_numbers(const struct check *c, char *why, size_t why_size)
-{
-	const struct {
-		const char *name, *text;
-		int min;
-	} rows[] = {{"port", c->s->port, 1}, {"gid_index", c->s->gid_index, 0}};
-	char quoted[TEXT_QUOTE_MAX];
-
-	for (size_t i = 0; i < COUNT(rows); i++)
-		if (verbs_number(rows[i].text, rows[i].min, 255) == -EINVAL) {
-			snprintf(why, why_size, "%s must be auto or a number from %d to 255, not %s", rows[i].name,
-				 rows[i].min, text_quote(rows[i].text, quoted, sizeof(quoted)));
-			return -EINVAL;
-		}
-	return 0;
-}
-
-static int check_connect(const struct check *c, char *why, size_t why_size)
-{
-	if (c->s->qp != VERBS_UC || c->s->connect != VERBS_RDMACM)
-		return 0;
-	snprintf(why, why_size,
-		 "qp uc and connect rdmacm: the connection manager sets up rc and ud only; use connect plain");
-	return -EINVAL;
-}
-
-static int check_ud(const struct check *c, char *why, size_t why_size)
-{
-	const struct verbs_operation *op = operation_of(c->s);
-	const long long size = (long long)c->config->size;
-	const int limit = c->s->mtu ? verbs_mtu_bytes((enum ibv_mtu)c->s->mtu) : 0;
-
-	if (c->s->qp != VERBS_UD)
-		return 0;
-	if (op->is_write)
-		snprintf(why, why_size, "op %s and qp ud: a datagram cannot write to memory; use op send_imm or qp rc",
-			 op->name);
-	else if (size > UD_SIZE_MAX)
-		snprintf(why, why_size, "size %lld and qp ud: a datagram holds one packet, at most %d bytes", size,
-			 UD_SIZE_MAX);
-	else if (limit && size > limit)
-		snprintf(why, why_size, "size %lld and mtu %d: with qp ud a message is one packet", size, limit);
-	else
-		return 0;
-	return -EINVAL;
-}
-
-static int check_operation(const struct check *c, char *why, size_t why_size)
-{
-	const struct verbs_operation *op = operation_of(c->s);
-	const long long size = (long long)c->config->size, least = (long long)(op->head + op->tail);
-
-	if (!least || verbs_carrier_of(op, c->config) == VERBS_UNNUMBERED)
-		return 0;
-	if (size < least)
-		snprintf(why, why_size, "size %lld and op %s: %lld bytes of the payload hold the message's number",
-			 size, op->name, least);
-	else if (c->config->rewrites)
-		snprintf(why, why_size, "t_send and op %s: both want the payload; use op send_imm or write_imm",
-			 op->name);
-	else
-		return 0;
-	return -EINVAL;
-}
-
-/* A write tells nobody that it has come. */
-static int check_write(const struct check *c, char *why, size_t why_size)
-{
-	const long long buffers = (long long)c->s->buffers, depth = (long long)c->config->depth;
-	const long long slots = (long long)c->s->recv_depth;
-
-	if (verbs_carrier_of(operation_of(c->s), c->config) != VERBS_IN_MEMORY)
-		return 0;
-	if (c->config->poll_recv != POLL_BUSY)
-		snprintf(why, why_size,
-			 "poll %s and op write: a write raises no event at the receiver, which can only poll busily; "
-			 "use op write_imm",
-			 poll_mode_names[c->config->poll_recv]);
-	else if (c->config->device_stamps)
-		snprintf(why, why_size,
-			 "t_hw and op write: the receiver sees no completion that could be stamped; use op write_imm");
-	else if (c->s->returns == VERBS_RETURN_BULK)
-		snprintf(why, why_size, "return bulk and op write: there are no receive requests to post again");
-	else if (buffers && buffers < depth)
-		snprintf(why, why_size,
-			 "buffers %lld and depth %lld: with op write, messages in flight would overwrite each other; "
-			 "use as many buffers, or less depth",
-			 buffers, depth);
-	else if (slots && slots < depth)
-		snprintf(why, why_size,
-			 "recv_depth %lld and depth %lld: with op write, messages in flight would overwrite each other "
-			 "at the receiver; use as much recv_depth, or less depth",
-			 slots, depth);
-	else
-		return 0;
-	return -EINVAL;
-}
-
-static int check_empty(const struct check *c, char *why, size_t why_size)
-{
-	const struct verbs_operation *op = operation_of(c->s);
-
-	if (!c->config->acknowledges || verbs_carrier_of(op, c->config) == VERBS_IN_IMMEDIATE)
-		return 0;
-	snprintf(
-	    why, why_size,
-	    "ack and op %s: an acknowledgement is a number without a payload, which only an immediate carries; use "
-	    "op send_imm or write_imm",
-	    op->name);
-	return -EINVAL;
-}
-
-/* With fewer signals than that the send queue would be full of requests that nobody hears of. */
-static int check_signals(const struct check *c, char *why, size_t why_size)
-{
-	const long long every = (long long)c->s->signal_every, depth = (long long)c->config->depth;
-
-	if (every <= depth)
-		return 0;
-	snprintf(why, why_size,
-		 "signal_every %lld and depth %lld: the send queue would be full before a completion was asked for",
-		 every, depth);
-	return -EINVAL;
-}
-
-static int check_fetching(const struct check *c, char *why, size_t why_size)
-{
-	const struct verbs_operation *op = operation_of(c->s);
-	const long long size = (long long)c->config->size;
-
-	if (!op->fetches)
-		return 0;
-	if (c->s->qp != VERBS_RC)
-		snprintf(why, why_size, "op %s and qp %s: only a reliable connection has reads and atomics; use qp rc",
-			 op->name, qp_names[c->s->qp]);
-	else if (!c->config->is_passive)
-		snprintf(why, why_size,
-			 "op %s and a kernel that receives: nothing arrives at the sink; use kernel stream", op->name);
-	else if (op->is_atomic && size != sizeof(uint64_t))
-		snprintf(why, why_size, "size %lld and op %s: an atomic works on 8 bytes; use size 8B", size, op->name);
-	else if (strcmp(c->s->inlined, "off") != 0)
-		snprintf(why, why_size, "inline %s and op %s: no payload is sent that could be copied; use inline off",
-			 c->s->inlined, op->name);
-	else
-		return 0;
-	return -EINVAL;
-}
-
-int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
-{
-	static int (*const checks[])(const struct check *, char *, size_t) = {
-	    check_connect, check_ud,	 check_operation, check_write, check_fetching,
-	    check_signals, check_inline, check_numbers,	  check_empty,
-	};
-	const struct check check = {settings, config};
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < COUNT(checks); i++)
-		rc = checks[i](&check, why, why_size);
-	return rc;
 }

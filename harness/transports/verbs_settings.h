@@ -14,6 +14,7 @@
 enum verbs_qp { VERBS_RC, VERBS_UC, VERBS_UD };
 enum verbs_connect { VERBS_PLAIN, VERBS_RDMACM };
 enum verbs_return { VERBS_RETURN_EACH, VERBS_RETURN_BULK };
+enum verbs_recv_queue { VERBS_RECV_QP, VERBS_RECV_SRQ };
 enum verbs_op {
 	VERBS_SEND_IMM,
 	VERBS_SEND,
@@ -33,6 +34,9 @@ struct verbs_settings {
 	int64_t signal_every;
 	int64_t buffers;    /* of the sender; 0: as many as depth */
 	int64_t recv_depth; /* 0: depth */
+	int recv_queue;	    /* enum verbs_recv_queue */
+	int64_t recv_sge;   /* entries that a receive request may have; one is used */
+	int64_t regions;    /* memory regions that the receive buffers are registered in */
 	int returns;	    /* enum verbs_return */
 	int64_t rd_atomic;  /* 0: as many as depth and the devices allow */
 	int64_t rnr_retry, rnr_timer, retry_cnt, ack_timeout, sl;
@@ -90,8 +94,7 @@ extern const struct verbs_operation verbs_operations[]; /* by enum verbs_op */
 /* How a message's number travels, if the kernel needs it at all. */
 enum verbs_carrier verbs_carrier_of(const struct verbs_operation *op, const struct transport_config *config);
 
-/* As transport_ops.check. */
-int verbs_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
+/* As transport_ops.traits. */
 void verbs_traits(const void *settings, struct transport_traits *out);
 
 extern const struct opt verbs_options[];

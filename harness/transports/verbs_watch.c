@@ -23,6 +23,7 @@
 #include "common/err.h"
 #include "transports/verbs.h"
 #include "transports/verbs_cm.h"
+#include "transports/verbs_srq.h"
 
 #define STACK_BYTES	    (256 * 1024) /* the default of 8 MiB would be locked in memory */
 #define KERNEL_MESSAGES	    1		 /* group of NETLINK_KOBJECT_UEVENT; others are udev's */
@@ -39,6 +40,7 @@ static bool is_bad(const struct verbs *t, const struct ibv_async_event *event)
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED: /* of a shared receive queue: it has failed */
 		return event->element.qp == t->qp;
 	case IBV_EVENT_CQ_ERR:
 		return event->element.cq == t->send_cq.cq || event->element.cq == t->recv_cq.cq;
@@ -55,6 +57,7 @@ static void raise_alarm(struct verbs *t, int event)
 
 	atomic_compare_exchange_strong(&t->watch.event, &none, event + 1);
 	ibv_modify_qp(t->qp, &error, IBV_QP_STATE); /* where even this fails, the coordinator's patience ends */
+	verbs_srq_alarm(t);
 }
 
 static void look_at_device(struct verbs *t)
@@ -63,7 +66,9 @@ static void look_at_device(struct verbs *t)
 
 	if (ibv_get_async_event(t->context, &event))
 		return;
-	if (is_bad(t, &event))
+	if (event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
+		atomic_fetch_add(&t->watch.srq_limits, 1);
+	else if (is_bad(t, &event))
 		raise_alarm(t, (int)event.event_type);
 	ibv_ack_async_event(&event);
 }

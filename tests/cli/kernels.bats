@@ -258,6 +258,36 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	assert_contains "$output" "return bulk and op write: there are no receive requests to post again"
 }
 
+@test "answers of another size: all whole, and counted; refused where messages have one size" {
+	spec a <<-'YAML'
+		settings: {kernel: pingpong, transport: shmem, poll: event, messages: 50, repetitions: 1, warmup: 0, check: yes, size: 5000B}
+		matrix:
+		  - answer: [0, 16B, 9000B]
+	YAML
+	run "$KBLAT" run a.yaml --out runs
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	check_counters '[s[k] for s in (source, sink) for k in ("received", "bad_payloads")]' "[50, 0, 50, 0]"
+	assert_eq "$(json "$run_dir/summary.json" '[round(2 * p["rate"]["bytes_per_s"] / p["rate"]["messages_per_s"]) for p in d["points"]]')" \
+		"[10000, 5016, 14000]"
+	local -a pairs=(
+		'transport=tcp|answer 16 and transport tcp: there all messages have the size 5000'
+		'transport=verbs op=write|answer 16 and op write'
+		'transport=verbs op=send answer=2B|answer 2 and op send'
+		'transport=verbs qp=ud size=64B answer=8KiB|size 8192 and qp ud'
+	)
+	local pair set
+	for pair in "${pairs[@]}"; do
+		local -a sets=(--set answer=16B --set poll=busy)
+		for set in ${pair%%|*}; do
+			sets+=(--set "$set")
+		done
+		run "$KBLAT" run a.yaml --dry-run "${sets[@]}"
+		assert_eq "$status" 2
+		assert_contains "$output" "${pair#*|}"
+	done
+}
+
 # Message i is submitted at i * interval, read by the device 500 ns later and received after 1 us. Where one place held all
 # that was received, the sink found the next message's stamp.
 @test "a t_send that was overwritten before it was read is wrong, and invalidates" {

@@ -256,6 +256,14 @@ static void always_ready(struct facts *f)
 	set_device(f, 2, "after", json_pack("{s:i, s:i}", "port_xmit_packets", 7000, "rnr_naks", 4));
 }
 
+static void ran_empty(struct facts *f)
+{
+	set_device(f, 0, "before", json_pack("{s:i, s:i}", "port_xmit_packets", 4000, "srq_ran_empty", 1));
+	set_device(f, 0, "after", json_pack("{s:i, s:i}", "port_xmit_packets", 7000, "srq_ran_empty", 1));
+	set_device(f, 2, "before", json_pack("{s:i, s:i}", "port_xmit_packets", 4000, "srq_ran_empty", 1));
+	set_device(f, 2, "after", json_pack("{s:i, s:i}", "port_xmit_packets", 7000, "srq_ran_empty", 2));
+}
+
 /* What resolved.json says of a transport counts, not its name. */
 static void loss_where_it_is_said_to_happen(struct facts *f)
 {
@@ -505,6 +513,8 @@ static const struct row {
      "the device was told 7 times that the receiver was not ready (RNR NAK), and waited before it sent again (source, "
      "1 of 3 repetitions); more recv_depth or a faster receiver helps"},
     {"a receiver that was not ready before", always_ready, NULL, NULL},
+    {"a shared receive queue that ran empty", ran_empty, NULL,
+     "a shared receive queue ran empty in 1 of 3 repetitions"},
     {"a bad clock", clock_bad, "the tick counter failed its checks: it is 1200 ns off a straight line", NULL},
     {"no clock", clock_missing, "the tick counter was not checked", NULL},
     {"two clocks", clock_not_common, "source and sink have no common clock", NULL},

@@ -75,6 +75,13 @@ the_rest_is_good() {
 	the_rest_is_good "failed: " "rxe0 port 1: the device reports: it is being removed"
 }
 
+# What waits in a shared receive queue is not flushed with a queue pair.
+@test "the device is deleted while both sides sleep, one of them over a shared receive queue" {
+	begin "qp: rc, poll: event, recv_queue: srq"
+	timeout 60 rdma link delete rxe0
+	the_rest_is_good "failed: " "rxe0 port 1: the device reports: it is being removed"
+}
+
 @test "the port goes down" {
 	begin "qp: uc, poll: event"
 	ip link set dev d0 down

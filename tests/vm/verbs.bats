@@ -153,13 +153,16 @@ all_arrive() {
 	spec_of limits <<-'YAML'
 		  - {inline: 'on', size: [32B, 8KiB]}
 		  - {recv_depth: 1048576}
+		  - {recv_sge: 1024, recv_queue: [qp, srq]}
 	YAML
 	run "$KBLAT" run limits.yaml --out "$T/runs"
-	assert_contains "$output" "point 2 of 3: impossible: source: rxe0 port 1: with inline on, size 8192 is above what the device can do: max_inline_data is "
+	assert_contains "$output" "point 2 of 5: impossible: source: rxe0 port 1: with inline on, size 8192 is above what the device can do: max_inline_data is "
 	assert_contains "$output" "rxe0 port 1: recv_depth 1048576 is above what the device can do: max_"
+	assert_contains "$output" "rxe0 port 1: recv_sge 1024 is above what the device can do: max_sge is "
+	assert_contains "$output" "rxe0 port 1: recv_sge 1024 is above what the device can do: max_srq_sge is "
 	run_dir=$(tail -n 1 <<<"$output")
 	run "$BATS_TEST_DIRNAME/verbs_counters.py" "$run_dir"
-	assert_contains "$output" "1 of 3 points are good"
+	assert_contains "$output" "1 of 5 points are good"
 }
 
 @test "stamps of a device that has none, and CPUs near one that is nowhere: said, point by point" {
@@ -212,6 +215,42 @@ all_arrive() {
 	YAML
 	sed -i '/settings:/s/kernel: oneway, //; /settings:/s/burst: 20, //' bulk.yaml
 	all_arrive bulk 11
+}
+
+@test "shared receive queues, requests of several entries, buffers in several regions, answers of another size" {
+	spec_of receives <<-'YAML'
+		  - {recv_queue: srq, kernel: oneway, burst: 20, qp: [rc, ud]}
+		  - {recv_queue: srq, kernel: oneway, burst: 20, return: bulk, recv_depth: 100, op: [send, write_imm]}
+		  - {regions: 7, kernel: oneway, burst: 20, recv_depth: 50, poll: event}
+		  - {recv_queue: srq, recv_sge: 4, regions: 3, recv_depth: 3, kernel: pingpong, op: send, connect: rdmacm}
+		  - {recv_queue: srq, kernel: pingpong, qp: ud, connect: rdmacm, answer: 1KiB}
+		  - {kernel: pingpong, size: 100B, answer: [3KiB, 8B], op: [send, write_imm]}
+	YAML
+	sed -i '/settings:/s/kernel: oneway, //; /settings:/s/burst: 20, //' receives.yaml
+	all_arrive receives 11
+	assert_eq "$(json "$run_dir/points/0005/point.json" \
+		'[[d["granted"][s][k] for k in ("recv_queue", "regions_recv")] + [d["granted"][s]["recv_sge"] >= 4] for s in ("source", "sink")]')" \
+		"[['srq', 3, True], ['srq', 3, True]]"
+	# What a round trip moved: 100 bytes there, 3 KiB or 8 bytes back.
+	assert_eq "$(json "$run_dir/summary.json" \
+		'[round(2 * p["rate"]["bytes_per_s"] / p["rate"]["messages_per_s"]) for p in d["points"][7:]]')" "[3172, 3172, 108, 108]"
+}
+
+@test "a shared receive queue that runs empty is told of; a sender that may not wait fails" {
+	spec_of empty <<-'YAML'
+		  - {recv_queue: srq, kernel: pingpong, recv_depth: 4, return: [each, bulk]}
+		  - {recv_queue: [srq, qp], kernel: oneway, burst: 20, recv_depth: 1, rnr_retry: 0}
+	YAML
+	sed -i '/settings:/s/kernel: oneway, //; /settings:/s/burst: 20, //' empty.yaml
+	run "$KBLAT" run empty.yaml --out "$T/runs"
+	echo "$output"
+	run_dir=$(tail -n 1 <<<"$output")
+	for point in 2 3; do
+		assert_contains "$(json "$run_dir/points/000$point/point.json" 'd["outcome"] + ": " + d["why"]')" "RNR retry counter exceeded"
+	done
+	assert_eq "$(json "$run_dir/summary.json" '[any("a shared receive queue ran empty in 1 of 1 repetitions" in w for w in p["warnings"]) for p in d["points"][:2]]')" \
+		"[False, True]"
+	assert_eq "$(json "$run_dir/points/0001/rep-00/counters.json" 'd["device"]["sink"]["after"]["srq_ran_empty"] - d["device"]["sink"]["before"]["srq_ran_empty"]')" 1
 }
 
 # Remote memory is checked by the sink after each repetition, what was brought by the source.
@@ -292,6 +331,11 @@ all_arrive() {
 		't_hw=yes op=write|t_hw and op write'
 		't_send=yes buffers=1 inline=on|t_send needs `inline: off`'
 		't_send=yes buffers=1 signal_every=8|t_send needs `signal_every: 1`'
+		'op=write recv_queue=srq|recv_queue srq and op write'
+		'op=write_imm recv_sge=2|recv_sge 2 and op write_imm'
+		'op=write_imm regions=2|regions 2 and op write_imm'
+		'regions=257|regions 257 and depth 256'
+		'regions=5 recv_depth=4|regions 5 and recv_depth 4'
 		'inline=maybe|inline must be off, on, or a number of bytes'
 	)
 	local pair set

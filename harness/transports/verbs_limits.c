@@ -1,0 +1,118 @@
+#include "transports/verbs_limits.h"
+
+#include <errno.h>
+
+#include "common/err.h"
+#include "transports/verbs.h"
+#include "transports/verbs_device.h"
+#include "transports/verbs_iwarp.h"
+#include "transports/verbs_qp.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+/* iWARP tells no sender to wait: a message that finds no receive posted ends the connection. */
+#define IWARP_DEPTHS 16
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What a setting asks for, and how much of it the device has. */
+struct limit {
+	const char *setting;
+	int64_t asked;
+	const char *name;
+	int64_t most;
+};
+
+static int check_each(const struct verbs *t, const struct limit *limits, size_t count, struct err *e)
+{
+	for (size_t i = 0; i < count; i++)
+		if (limits[i].asked > limits[i].most)
+			return verbs_impossible(t, e, limits[i].setting, limits[i].asked, limits[i].name,
+						limits[i].most);
+	return 0;
+}
+
+/* Queues have as many requests and completions as they are deep. */
+static int check_sends(const struct verbs *t, struct err *e)
+{
+	const struct verbs_port *p = &t->port;
+	const struct limit limits[] = {{"depth", t->config.depth, "max_qp_wr", p->max_qp_wr},
+				       {"depth", t->config.depth, "max_cqe", p->max_cqe}};
+
+	return check_each(t, limits, COUNT(limits), e);
+}
+
+/* A shared receive queue has limits of its own. */
+static int check_receives(const struct verbs *t, struct err *e)
+{
+	const struct verbs_port *p = &t->port;
+	const bool shared = t->settings.recv_queue == VERBS_RECV_SRQ;
+	const struct limit limits[] = {
+	    {"recv_depth", t->recv_depth, shared ? "max_srq_wr" : "max_qp_wr", shared ? p->max_srq_wr : p->max_qp_wr},
+	    {"recv_depth", t->recv_depth, "max_cqe", p->max_cqe},
+	    {"recv_sge", t->settings.recv_sge, shared ? "max_srq_sge" : "max_sge",
+	     shared ? p->max_srq_sge : p->max_sge},
+	    {"regions", t->settings.regions, "max_mr", p->max_mr},
+	};
+
+	if (!verbs_has_receives(t))
+		return 0;
+	if (shared && p->max_srq < 1)
+		return err_set(
+		    e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, t->object, NULL,
+		    "recv_queue srq is more than the device can do: it has no shared receive queues (max_srq)");
+	return check_each(t, limits, COUNT(limits), e);
+}
+
+/* How many reads and atomics may be outstanding. Other operations never are, and 1 was always asked for. */
+static int check_outstanding(struct verbs *t, struct err *e)
+{
+	const bool is_source = t->config.role == ROLE_SOURCE;
+	const int64_t most = is_source ? t->port.max_qp_init_rd_atom : t->port.max_qp_rd_atom;
+	const int64_t wanted = t->settings.rd_atomic ? t->settings.rd_atomic : smaller(t->config.depth, most);
+
+	t->rd_atomic = 1;
+	if (!t->operation->fetches)
+		return 0;
+	if (t->operation->is_atomic && !t->port.has_atomics)
+		return err_set(e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, t->object, NULL,
+			       "op %s is more than the device can do: it has no atomics (atomic_cap)",
+			       t->operation->name);
+	if (most < 1 || wanted > most)
+		return verbs_impossible(t, e, "rd_atomic", wanted > most ? wanted : 1,
+					is_source ? "max_qp_init_rd_atom" : "max_qp_rd_atom", most);
+	t->rd_atomic = (uint8_t)smaller(wanted, UINT8_MAX);
+	return 0;
+}
+
+int verbs_limits_check(struct verbs *t, struct err *e)
+{
+	const struct verbs_port *p = &t->port;
+	const int64_t size = transport_largest_bytes(&t->config);
+	int64_t mtu = t->settings.mtu ? verbs_mtu_bytes((enum ibv_mtu)t->settings.mtu) : 0;
+	int64_t active = verbs_mtu_bytes(p->active_mtu);
+
+	/* A stream does not wait for the receiver: twice the depth, if it is left to us. */
+	if (t->config.is_stream && !t->settings.recv_depth)
+		t->recv_depth = smaller(2 * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
+	if (verbs_iwarp_is(t) && verbs_has_receives(t) && !t->settings.recv_depth)
+		t->recv_depth = smaller(IWARP_DEPTHS * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
+	int rc = check_sends(t, e);
+
+	if (!rc)
+		rc = check_receives(t, e);
+	if (!rc)
+		rc = check_outstanding(t, e);
+	if (rc)
+		return rc;
+	if (mtu > active)
+		return verbs_impossible(t, e, "mtu", mtu, "the port's active MTU", active);
+	t->mtu_bytes = (int)(mtu ? mtu : active);
+	if (t->kind->type == IBV_QPT_UD && size > t->mtu_bytes)
+		return verbs_impossible(t, e, "with qp ud, size", size, "the port's active MTU", t->mtu_bytes);
+	if (size > p->max_message_bytes)
+		return verbs_impossible(t, e, "size", size, "its largest message", p->max_message_bytes);
+	return 0;
+}
