@@ -13,11 +13,6 @@
 #define UD_SIZE_MAX 4096 /* the largest path MTU there is */
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 
-static const struct verbs_operation *operation_of(const struct verbs_settings *s)
-{
-	return &verbs_operations[s->op];
-}
-
 /* What is checked: the settings, and what the kernel asks for. */
 struct check {
 	const struct verbs_settings *s;
@@ -63,7 +58,7 @@ static int check_connect(const struct check *c, char *why, size_t why_size)
 
 static int check_ud(const struct check *c, char *why, size_t why_size)
 {
-	const struct verbs_operation *op = operation_of(c->s);
+	const struct verbs_operation *op = &verbs_operations[c->s->op];
 	const long long size = (long long)transport_largest_bytes(c->config);
 	const int limit = c->s->mtu ? verbs_mtu_bytes((enum ibv_mtu)c->s->mtu) : 0;
 
@@ -84,7 +79,7 @@ static int check_ud(const struct check *c, char *why, size_t why_size)
 
 static int check_operation(const struct check *c, char *why, size_t why_size)
 {
-	const struct verbs_operation *op = operation_of(c->s);
+	const struct verbs_operation *op = &verbs_operations[c->s->op];
 	const long long size = (long long)c->config->size, answer = (long long)c->config->answer;
 	const long long least = (long long)(op->head + op->tail);
 
@@ -110,7 +105,7 @@ static int check_write(const struct check *c, char *why, size_t why_size)
 	const long long buffers = (long long)c->s->buffers, depth = (long long)c->config->depth;
 	const long long slots = (long long)c->s->recv_depth;
 
-	if (verbs_carrier_of(operation_of(c->s), c->config) != VERBS_IN_MEMORY)
+	if (verbs_carrier_of(&verbs_operations[c->s->op], c->config) != VERBS_IN_MEMORY)
 		return 0;
 	if (c->config->poll_recv != POLL_BUSY)
 		snprintf(why, why_size,
@@ -139,7 +134,7 @@ static int check_write(const struct check *c, char *why, size_t why_size)
 
 static int check_empty(const struct check *c, char *why, size_t why_size)
 {
-	const struct verbs_operation *op = operation_of(c->s);
+	const struct verbs_operation *op = &verbs_operations[c->s->op];
 
 	if (!c->config->acknowledges || verbs_carrier_of(op, c->config) == VERBS_IN_IMMEDIATE)
 		return 0;
@@ -166,7 +161,7 @@ static int check_signals(const struct check *c, char *why, size_t why_size)
 
 static int check_fetching(const struct check *c, char *why, size_t why_size)
 {
-	const struct verbs_operation *op = operation_of(c->s);
+	const struct verbs_operation *op = &verbs_operations[c->s->op];
 	const long long size = (long long)c->config->size;
 
 	if (!op->fetches)
@@ -190,7 +185,7 @@ static int check_fetching(const struct check *c, char *why, size_t why_size)
 /* What asks for receive requests of a certain kind needs such requests, and memory that only the receiver names. */
 static int check_receives(const struct check *c, char *why, size_t why_size)
 {
-	const struct verbs_operation *op = operation_of(c->s);
+	const struct verbs_operation *op = &verbs_operations[c->s->op];
 	const int64_t depth = c->s->recv_depth ? c->s->recv_depth : c->config->depth;
 	const bool has_requests = verbs_carrier_of(op, c->config) != VERBS_IN_MEMORY && !op->fetches;
 	const bool has_memory = has_requests && !op->is_write;
@@ -226,7 +221,7 @@ static int check_receives(const struct check *c, char *why, size_t why_size)
 /* The receiver must know beforehand where a message's last bytes will lie. */
 static int check_answer(const struct check *c, char *why, size_t why_size)
 {
-	if (!c->config->answer || verbs_carrier_of(operation_of(c->s), c->config) != VERBS_IN_MEMORY)
+	if (!c->config->answer || verbs_carrier_of(&verbs_operations[c->s->op], c->config) != VERBS_IN_MEMORY)
 		return 0;
 	snprintf(why, why_size,
 		 "answer %lld and op write: the receiver watches the last bytes of messages that all have the size "

@@ -35,7 +35,7 @@ static int check_each(const struct verbs *t, const struct limit *limits, size_t 
 }
 
 /* Queues have as many requests and completions as they are deep. */
-static int check_sends(const struct verbs *t, struct err *e)
+static int check_send_limits(const struct verbs *t, struct err *e)
 {
 	const struct verbs_port *p = &t->port;
 	const struct limit limits[] = {{"depth", t->config.depth, "max_qp_wr", p->max_qp_wr},
@@ -45,7 +45,7 @@ static int check_sends(const struct verbs *t, struct err *e)
 }
 
 /* A shared receive queue has limits of its own. */
-static int check_receives(const struct verbs *t, struct err *e)
+static int check_receive_limits(const struct verbs *t, struct err *e)
 {
 	const struct verbs_port *p = &t->port;
 	const bool shared = t->settings.recv_queue == VERBS_RECV_SRQ;
@@ -99,10 +99,10 @@ int verbs_limits_check(struct verbs *t, struct err *e)
 		t->recv_depth = smaller(2 * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
 	if (verbs_iwarp_is(t) && verbs_has_receives(t) && !t->settings.recv_depth)
 		t->recv_depth = smaller(IWARP_DEPTHS * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
-	int rc = check_sends(t, e);
+	int rc = check_send_limits(t, e);
 
 	if (!rc)
-		rc = check_receives(t, e);
+		rc = check_receive_limits(t, e);
 	if (!rc)
 		rc = check_outstanding(t, e);
 	if (rc)

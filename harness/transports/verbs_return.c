@@ -26,7 +26,7 @@ static uint32_t bulk_size(const struct verbs *t)
 }
 
 /* Requests of a shared queue or of several regions are lists of one: so the usual loop has no branch for them. */
-static bool is_listed(const struct verbs *t)
+static bool wants_lists(const struct verbs *t)
 {
 	return t->recv_ring.depth &&
 	       (t->settings.returns == VERBS_RETURN_BULK || t->srq.srq || t->recv_ring.regions > 1);
@@ -42,7 +42,7 @@ int verbs_return_open(struct verbs *t, struct err *e)
 {
 	struct verbs_recv *r = &t->recv;
 
-	if (!is_listed(t))
+	if (!wants_lists(t))
 		return 0;
 	r->bulk_size = t->settings.returns == VERBS_RETURN_BULK ? bulk_size(t) : 1;
 	r->bulk = calloc(r->bulk_size, sizeof(*r->bulk));

@@ -7,14 +7,14 @@
 #include "transports/verbs.h"
 #include "transports/verbs_shortage.h"
 
-static bool is_wanted(const struct verbs *t)
+static bool asks_for_srq(const struct verbs *t)
 {
 	return t->settings.recv_queue == VERBS_RECV_SRQ && t->recv_ring.depth;
 }
 
 uint32_t verbs_srq_completions(const struct verbs *t)
 {
-	return is_wanted(t) ? 1 : 0;
+	return asks_for_srq(t) ? 1 : 0;
 }
 
 /* It never gets further than INIT, where it takes receive requests and nobody can send to it. */
@@ -55,7 +55,7 @@ int verbs_srq_open(struct verbs *t, struct err *e)
 	    .attr = {.max_wr = t->recv_ring.depth, .max_sge = (uint32_t)t->settings.recv_sge}};
 	int rc;
 
-	if (!is_wanted(t))
+	if (!asks_for_srq(t))
 		return 0;
 	t->srq.srq = ibv_create_srq(t->pd, &attr);
 	if (!t->srq.srq)
