@@ -66,6 +66,7 @@ void diag_add(struct diag *d, unsigned line, unsigned column, const char *format
 	vsnprintf(raw, sizeof(raw), format, ap);
 	va_end(ap);
 	text_clean(raw, strlen(raw), text, sizeof(text));
+	d->said++;
 	if (has_item(d, line, column, text))
 		return;
 	if (d->count < ITEMS_MAX)

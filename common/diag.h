@@ -21,6 +21,7 @@ struct diag {
 	struct diag_item *items;
 	size_t count;	/* of the items kept */
 	size_t dropped; /* more than that */
+	size_t said;	/* how often anything was wrong, also what is not kept: said before, or one too many */
 };
 
 void diag_init(struct diag *d, const char *file);

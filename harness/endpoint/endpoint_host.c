@@ -103,7 +103,9 @@ static int pack_capture(bool mask, char **text, size_t *size, struct err *e)
 		rc = pack_files(out, dir, e);
 	if (out && fclose(out) && !rc)
 		rc = err_sys(e, -ENOMEM, dir, "read");
-	fs_remove_tree(dir, NULL);
+	/* Without a descriptor left nothing is in it, and nothing but this removes it. */
+	if (fs_remove_tree(dir, NULL))
+		rmdir(dir);
 	return rc;
 }
 

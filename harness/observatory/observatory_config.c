@@ -87,17 +87,21 @@ static bool is_whole_number(const char *text, unsigned long long least, unsigned
 	return digits && digits < 19 && !text[digits] && value >= least && value <= most;
 }
 
-static void check_number(struct checker *c, const struct ynode *map, const char *key, unsigned long long least,
+/* Is it one? If not, it is said. */
+static bool check_number(struct checker *c, const struct ynode *map, const char *key, unsigned long long least,
 			 unsigned long long most)
 {
 	const struct ynode *n = need(c, map, key);
 	char quoted[TEXT_QUOTE_MAX];
 
-	if (!n || (n->kind == YNODE_SCALAR && !n->quoted && is_whole_number(n->scalar, least, most)))
-		return;
+	if (!n)
+		return false;
+	if (n->kind == YNODE_SCALAR && !n->quoted && is_whole_number(n->scalar, least, most))
+		return true;
 	diag_add(c->d, n->line, n->column, "'%s' must be a whole number from %llu to %llu%s%s", key, least, most,
 		 n->kind == YNODE_SCALAR ? ", not " : "",
 		 n->kind == YNODE_SCALAR ? text_quote(n->scalar, quoted, sizeof(quoted)) : "");
+	return false;
 }
 
 static bool check_node_kind(struct checker *c, const struct ynode *n, enum ynode_kind kind, const char *what,
@@ -146,15 +150,15 @@ static void warn_unknown(struct checker *c, const struct ynode *map, const char 
 static void check_iteration(struct checker *c, const struct ynode *n)
 {
 	static const char *const known[] = {"size", "count", "warmUp", NULL};
-	const size_t before = c->d->count;
+	bool counts, warms_up;
 
 	if (!check_node_kind(c, n, YNODE_MAPPING, "an iteration", "{\"size\": …, \"count\": …, \"warmUp\": …}"))
 		return;
 	warn_unknown(c, n, known);
 	check_number(c, n, "size", 1, SIZE_MAX_BYTES);
-	check_number(c, n, "count", 1, COUNT_MAX);
-	check_number(c, n, "warmUp", 0, COUNT_MAX);
-	if (c->d->count == before && observatory_config_number(n, "warmUp") > observatory_config_number(n, "count"))
+	counts = check_number(c, n, "count", 1, COUNT_MAX);
+	warms_up = check_number(c, n, "warmUp", 0, COUNT_MAX);
+	if (counts && warms_up && observatory_config_number(n, "warmUp") > observatory_config_number(n, "count"))
 		diag_add(c->warnings, yaml_get(n, "warmUp")->line, yaml_get(n, "warmUp")->column,
 			 "warning: the warm-up has more operations than the measurement");
 }

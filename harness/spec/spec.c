@@ -171,12 +171,12 @@ static void read_root(struct reader *r)
 	}
 	read_head(r);
 
-	size_t before = r->d->count;
+	size_t before = r->d->said;
 	char **names = override_names(r);
 
-	if (r->d->count == before) {
+	if (r->d->said == before) {
 		read_matrix(r, names);
-		if (r->d->count == before) {
+		if (r->d->said == before) {
 			bool whole = !r->overrides->quick && !r->overrides->set_count;
 
 			complain_unused(r, names);

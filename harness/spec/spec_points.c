@@ -350,7 +350,7 @@ static void keep_point(struct choice *c)
 static void add_point(struct spec *s, const struct axes_block *b, const size_t *index, struct diag *d)
 {
 	struct choice c = {.spec = s, .d = d, .block = b, .index = index};
-	const size_t complaints = d->count;
+	const size_t complaints = d->said;
 	char flows[OPT_STR_MAX];
 	bool good = choose_flows(&c, flows, sizeof(flows));
 
@@ -362,7 +362,7 @@ static void add_point(struct spec *s, const struct axes_block *b, const size_t *
 	set_defaults(&c);
 	for (size_t i = 0; i < b->count; i++)
 		set_axis(&c, &b->axes[i]);
-	if (d->count == complaints)
+	if (d->said == complaints)
 		keep_point(&c);
 	json_decref(c.params);
 }

@@ -60,6 +60,7 @@ static void test_once(void)
 	diag_add(&d, 1, 2, "same");
 	diag_add(&d, 1, 1, "other");
 	is_int((long long)d.count, 3, "another place or text is another item");
+	is_int((long long)d.said, 4, "that it was said is counted each time");
 	diag_free(&d);
 }
 
@@ -72,6 +73,7 @@ static void test_many(void)
 	for (unsigned i = 0; i < 60; i++)
 		diag_add(&d, i, 1, "wrong");
 	is_int((long long)d.count, 50, "fifty are kept");
+	is_int((long long)d.said, 60, "and all were said");
 	text = fixture_diag_text(&d);
 	contains(text, "f: and 10 more\n", "the rest are counted");
 	free(text);

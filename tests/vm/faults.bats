@@ -212,3 +212,30 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 	run "$KBLAT" verify "$run_dir"
 	assert_eq "$status" 0
 }
+
+@test "the machine's clock is set, an hour ahead and back again and again: latencies and their order know nothing of it" {
+	spec set <<-'YAML'
+		settings: {kernel: oneway, transport: tcp, poll: event, messages: 300, burst: 1, pause: 5ms, repetitions: 2, warmup: 0}
+	YAML
+	"$KBLAT" run set.yaml --no-state --out "$T/runs" >"$T/out" 2>"$T/err" 3>&- &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		date -s '+1 hour' >/dev/null
+		sleep 0.3
+		date -s '-1 hour' >/dev/null
+		sleep 0.2
+	done
+	wait $pid || [ $? -eq 3 ]
+	cat "$T/out" "$T/err"
+	run_dir=$(tail -n 1 "$T/out")
+	"$KBLAT" verify "$run_dir"
+	assert_eq "$(/usr/bin/python3 - "$run_dir" <<-'PY'
+		import json, sys, numpy
+		run = sys.argv[1]
+		point = json.load(open(run + "/summary.json"))["points"][0]
+		sent = [numpy.load(f"{run}/points/0000/rep-0{i}/t_subm.npy") for i in range(2)]
+		lat = point["metrics"]["lat_ns"]
+		print(lat["n"], 0 < lat["min"], lat["max"] < 60e9, all((numpy.diff(column) > 0).all() for column in sent))
+	PY
+	)" "600 True True True"
+}

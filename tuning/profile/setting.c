@@ -57,7 +57,8 @@ void setting_check_keys(const struct setting *s, const struct ynode *map, const 
 {
 	char quoted[TEXT_QUOTE_MAX], hint[SUGGESTION_MAX];
 
-	for (size_t i = 0; i < map->count; i++) {
+	/* A list has no keys, and the caller says that it must be a mapping. */
+	for (size_t i = 0; map->kind == YNODE_MAPPING && i < map->count; i++) {
 		const struct ynode *key = map->keys[i];
 		const char *const *n = names;
 
