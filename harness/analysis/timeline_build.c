@@ -296,8 +296,16 @@ void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, stru
 	*out = (struct timeline){.known_until = known_until(f)};
 	memset(b.plain, 0xff, sizeof(b.plain));
 	memset(b.leaving, 0xff, sizeof(b.leaving));
-	for (size_t i = 0; i < f->events; i++)
-		timeline_take(&b, f->words.data + i * TRACE_WORDS);
+	for (size_t i = 0; i < f->events; i++) {
+		const int64_t *word = f->words.data + i * TRACE_WORDS;
+
+		/* Some were lost: who has the CPU from there on is not known. */
+		if (word[TRACE_TIME] > out->known_until) {
+			pass_time(&b, out->known_until);
+			break;
+		}
+		timeline_take(&b, word);
+	}
 	out->cpu = b.cpu;
 	timeline_gaps_fill(&b.gaps, out);
 	timeline_gaps_free(&b.gaps);

@@ -186,7 +186,8 @@ static int keep_switch(const struct record *r, const struct event_row *row)
 
 /* --- the table --- */
 
-#define CALLS "raw_syscalls"
+#define CALLS  "raw_syscalls"
+#define FAULTS "exceptions"
 
 #define VECTOR(vector, name)                                                                                           \
 	{"irq_vectors", vector "_entry", TRACE_IRQ_ENTER, name, keep_named},                                           \
@@ -221,8 +222,8 @@ static const struct event_row event_rows[] = {
     {"nmi", "nmi_handler", TRACE_NMI, NULL, keep_nmi},
     {"sched", "sched_switch", TRACE_TASK, NULL, keep_switch},
     {"sched", "sched_waking", TRACE_WOKEN, NULL, keep_wakeup},
-    {"exceptions", "page_fault_user", TRACE_FAULT, NULL, keep_named},
-    {"exceptions", "page_fault_kernel", TRACE_FAULT, NULL, keep_named},
+    {FAULTS, "page_fault_user", TRACE_FAULT, NULL, keep_named},
+    {FAULTS, "page_fault_kernel", TRACE_FAULT, NULL, keep_named},
     {"mce", "mce_record", TRACE_MACHINE_CHECK, NULL, keep_named},
     {"power", "cpu_frequency", TRACE_FREQUENCY, NULL, keep_frequency},
     {"power", "cpu_idle", TRACE_IDLE_STATE, NULL, keep_idle_state},
@@ -230,26 +231,27 @@ static const struct event_row event_rows[] = {
     {CALLS, "sys_exit", TRACE_CALL_EXIT, NULL, keep_call},
 };
 
-const char *const trace_event_systems[] = {"irq_vectors", "irq",	"ipi", "timer", "workqueue", "nmi",
-					   "sched",	  "exceptions", "mce", "power", CALLS,	     NULL};
+const char *const trace_event_systems[] = {"irq_vectors", "irq",  "ipi", "timer", "workqueue", "nmi",
+					   "sched",	  FAULTS, "mce", "power", CALLS,       NULL};
 
 #define ROWS (sizeof(event_rows) / sizeof(event_rows[0]))
 
-/* Of this program alone: others make very many. */
-static bool filter_calls(struct tracefs_instance *instance)
+/* Of this program alone: others have very many, which would fill the buffers. */
+static bool filter_own(struct tracefs_instance *instance, const char *file)
 {
 	char name[TASK_COMM + 1] = "", filter[sizeof(name) + 16];
 
 	prctl(PR_GET_NAME, name);
 	snprintf(filter, sizeof(filter), "comm == \"%s\"", name);
-	return tracefs_instance_file_write(instance, "events/" CALLS "/filter", filter) > 0;
+	return tracefs_instance_file_write(instance, file, filter) > 0;
 }
 
 unsigned trace_events_enable(struct tracefs_instance *instance, bool calls)
 {
 	unsigned enabled = 0;
 
-	calls = calls && filter_calls(instance);
+	filter_own(instance, "events/" FAULTS "/filter");
+	calls = calls && filter_own(instance, "events/" CALLS "/filter");
 	for (size_t i = 0; i < ROWS; i++)
 		enabled += (calls || strcmp(event_rows[i].system, CALLS) != 0) &&
 			   tracefs_event_file_exists(instance, event_rows[i].system, event_rows[i].event, "enable") &&

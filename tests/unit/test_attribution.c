@@ -195,6 +195,16 @@ static void test_turns(void)
 		    "a thread that moves takes its timeline with it");
 }
 
+static void test_lost(void)
+{
+	begin_at(100);
+	json_object_set_new(json_object_get(about, "known_until_ns"), "1", json_integer(1500));
+	taken(1000, "cc1");
+	gap(8000, 9000);
+	TIMELINE_IS(false, "1000-1500 preempted by cc1 on the sink's CPU",
+		    "from where events were lost on nobody is held to have the CPU");
+}
+
 static void test_gaps(void)
 {
 	begin_at(100);
@@ -410,6 +420,7 @@ int main(void)
 {
 	test_nesting();
 	test_turns();
+	test_lost();
 	test_gaps();
 	test_messages();
 	test_known();
