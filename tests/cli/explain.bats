@@ -71,8 +71,7 @@ causes() {
 	json "$T/explain.json" "(lambda x: $1)(d[0])"
 }
 
-# In a guest, too (tests/run).
-# bats test_tags=long,guest
+# bats test_tags=long
 @test "an endpoint that was stopped, and a task that took the CPU, are what is named" {
 	needs_tracefs
 	trips
