@@ -30,7 +30,7 @@ SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover
 TRACEFS := -I/usr/include/tracefs -I/usr/include/traceevent
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(TRACEFS) $(WARN) $(CFLAGS) $(SANFLAGS)
 LDFLAGS := -Wl,-z,now -Wl,-z,relro
-LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lz -lrt -lm
+LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lsqlite3 -lz -lrt -lm
 
 # What only computes: to trace each comparison of numbers there costs more than it finds.
 $(BUILD)/harness/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)

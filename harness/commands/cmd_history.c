@@ -6,6 +6,7 @@
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "compare/compare_indexed.h"
 #include "compare/compare_units.h"
 #include "compare/history.h"
 #include "report/history_page.h"
@@ -16,7 +17,8 @@ const struct cli_command cmd_history_cli = {
     .summary = "many builds in order: where did the level change?",
     .details = "One value a boot, in order of time, from sealed runs of one experiment (folders are searched for "
 	       "them), and where "
-	       "the level seems to change: a hint which two builds to give to kblat compare, not a verdict.\n\n"
+	       "the level seems to change: a hint which two builds to give to kblat compare, not a verdict. A folder's "
+	       "index is read instead of its runs where it is current (kblat index).\n\n"
 	       "Exit status: 0, whatever the level does; 2 bad input.",
     .min_args = 1,
     .max_args = 4096,
@@ -71,7 +73,7 @@ static enum status history_of_paths(const struct cli_list *paths, const struct a
 	int rc = find_quantity(choice.metric, named, &quantity, e);
 
 	for (size_t i = 0; !rc && i < paths->count; i++)
-		rc = compare_runs_add(&runs, paths->items[i], ARM_BASE, asked->experiment, e);
+		rc = compare_indexed_add(&runs, paths->items[i], ARM_BASE, asked->experiment, e);
 	rc = rc ?: compare_units(&runs, UNIT_AUTO, e) ?: compare_join(&join, &runs, &choice, e);
 	if (!rc)
 		show_history(&join, quantity, asked, e);

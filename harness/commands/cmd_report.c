@@ -5,11 +5,12 @@
 #include "commands/commands.h"
 #include "report/campaign_page.h"
 #include "report/report.h"
+#include "report/runs_page.h"
 #include "rundir/reader.h"
 
 const struct cli_command cmd_report_cli = {
     .name = "report",
-    .synopsis = "RUN...|CAMPAIGN",
+    .synopsis = "RUN...|CAMPAIGN|DIR",
     .summary = "draw the figures of a run and write its report.html",
     .details =
 	"Makes derived/ in the first run's directory anew: figures/ (each as SVG and PDF, beside the table it was "
@@ -21,6 +22,9 @@ const struct cli_command cmd_report_cli = {
 	"the point's limit. The last line on standard output is the path of the page.\n\n"
 	"Of a campaign, the pages of all its runs are made, and one page with an index of them and all their "
 	"claims.\n\n"
+	"Of a folder with runs in it, one page lists all of them: " RUNS_PAGE_FILE
+	" there, with their medians over time. "
+	"The index (kblat index) is brought up to date for it; the runs' own pages are not made.\n\n"
 	"gnuplot draws the figures, as many at once as there are CPUs. Without it, tables and page are made all the "
 	"same, and the exit status is 77.",
     .min_args = 1,
@@ -38,10 +42,10 @@ static int open_runs(const struct cli_list *args, struct run *runs, size_t *coun
 	return rc;
 }
 
-static enum status make_campaign(const char *dir, struct err *e)
+static enum status make_of_many(int make(const char *dir, char **html, struct err *e), const char *dir, struct err *e)
 {
 	char *html = NULL;
-	int rc = campaign_page_make(dir, &html, e);
+	int rc = make(dir, &html, e);
 
 	if (html)
 		printf("%s\n", html);
@@ -84,7 +88,9 @@ enum status cmd_report(int argc, char **argv, struct err *e)
 	if (help)
 		status = STATUS_OK;
 	else if (args.count == 1 && campaign_page_is(args.items[0]))
-		status = make_campaign(args.items[0], e);
+		status = make_of_many(campaign_page_make, args.items[0], e);
+	else if (args.count == 1 && runs_page_is(args.items[0]))
+		status = make_of_many(runs_page_make, args.items[0], e);
 	else
 		status = make(&args, e);
 	cli_list_free(&args);

@@ -3,6 +3,7 @@
 #include <gnu/libc-version.h>
 #include <jansson.h>
 #include <openssl/crypto.h>
+#include <sqlite3.h>
 #include <yaml.h>
 #include <zlib.h>
 #include <zmq.h>
@@ -35,5 +36,6 @@ const struct library kblat_libraries[] = {
     {"Jansson", jansson_version_str},
     {"OpenSSL", version_of_openssl},
     {"zlib", zlibVersion},
+    {"SQLite", sqlite3_libversion},
     {.name = NULL},
 };

@@ -7,14 +7,12 @@
 
 #include <stdint.h>
 
-#include "rundir/reader.h"
+#include "rundir/sealed.h"
 
 struct err;
 
 enum compare_arm { ARM_BASE, ARM_WITH, ARMS };
 extern const char *const compare_arm_name[ARMS]; /* "BASE", "NEW" */
-
-#define COMPARE_UNKNOWN "unknown" /* a kernel that no capture tells */
 
 enum compare_unit_kind { UNIT_AUTO, UNIT_BOOT, UNIT_RUN };
 extern const char *const compare_unit_name[]; /* "auto", "boot", "run" */
@@ -50,6 +48,14 @@ int compare_runs_add(struct compare_runs *all, const char *path, enum compare_ar
 		     struct err *e);
 
 void compare_runs_free(struct compare_runs *all);
+
+/* For who opens runs in another way: fill in what is known of the hosts, which is taken; and add one
+ * to the others (it is freed where there are too many). */
+void compare_run_take(struct compare_run *r, struct sealed_hosts *hosts);
+int compare_runs_take(struct compare_runs *all, struct compare_run *r, struct err *e);
+
+/* Free all but the first ones. */
+void compare_runs_drop(struct compare_runs *all, size_t kept);
 
 /* The experiment's name. */
 const char *compare_run_name(const struct compare_run *r);

@@ -1,0 +1,70 @@
+#include <stdio.h>
+
+#include "commands/commands.h"
+#include "common/json.h"
+#include "index/index_file.h"
+#include "index/index_update.h"
+
+const struct cli_command cmd_index_cli = {
+    .name = "index",
+    .synopsis = "DIR [--anew] [--json]",
+    .summary = "list the runs below a folder in an SQLite file",
+    .details =
+	"Reads the runs below DIR (three levels deep; links are not followed) and writes " INDEX_FILE " there: "
+	"tables of runs, points, settings, metrics and keys of the machine's state, for any SQLite client; "
+	"docs/runs.md "
+	"describes them. Only runs that are new or have changed are read. kblat report DIR keeps the index current, "
+	"too, and kblat history reads it while it is.\n\n"
+	"The run directories remain the truth: the index may be deleted at any time and is made anew where it is "
+	"damaged.\n\n"
+	"Exit status: 0 the index is current, 1 it could not be written, 2 bad input.",
+    .min_args = 1,
+    .max_args = 1,
+};
+
+static int index_print_json(const char *dir, const struct index_changes *c)
+{
+	json_t *said = json_pack("{s:s, s:I, s:I, s:I, s:I, s:b}", "folder", dir, "runs", (json_int_t)c->runs, "read",
+				 (json_int_t)c->read, "removed", (json_int_t)c->removed, "unreadable",
+				 (json_int_t)c->unreadable, "replaced", c->replaced);
+	int rc = json_print(said, stdout);
+
+	json_decref(said);
+	return rc;
+}
+
+static void index_print_text(const char *dir, const struct index_changes *c)
+{
+	if (c->replaced)
+		fprintf(stderr, "%s/" INDEX_FILE " was damaged, or not an index of this version: made anew\n", dir);
+	if (c->unreadable)
+		fprintf(stderr, "%zu could not be read: the table \"unreadable\" says why\n", c->unreadable);
+	printf("%zu run%s, %zu read now, %zu gone: %s/" INDEX_FILE "\n", c->runs, c->runs == 1 ? "" : "s", c->read,
+	       c->removed, dir);
+}
+
+enum status cmd_index(int argc, char **argv, struct err *e)
+{
+	bool anew = false, json = false, help;
+	const struct cli_flag flags[] = {
+	    {"anew", CLI_FLAG, &anew, NULL, "read all runs, whatever the index holds", 0, 0},
+	    {"json", CLI_FLAG, &json, NULL, "print JSON", 0, 0},
+	    {.name = NULL},
+	};
+	struct index_changes changes;
+	struct cli_list args;
+	enum status status = STATUS_OK;
+
+	if (cli_parse(&cmd_index_cli, flags, argc, argv, &args, &help, e))
+		return e->status;
+	if (help)
+		cli_help("kblat", &cmd_index_cli, flags, stdout);
+	else if (index_update(args.items[0], anew, &changes, e))
+		status = e->status;
+	else if (json)
+		index_print_json(args.items[0], &changes);
+	else
+		index_print_text(args.items[0], &changes);
+	cli_list_free(&args);
+	return status;
+}

@@ -1,0 +1,21 @@
+/*
+ * One run in an index: its rows, made of its JSON files.
+ */
+#ifndef KBLAT_INDEX_INDEX_RUN_H
+#define KBLAT_INDEX_INDEX_RUN_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "index/index_sql.h"
+
+/*
+ * Add the run at `full`, whose path in the index is `path`. A run that can't be read has a row among
+ * the unreadable instead. `bases`: index/index_state.h.
+ */
+int index_run_add(struct index *ix, json_t *bases, const char *full, const char *path, struct err *e);
+
+/* Remove all rows of a run, but for states that others may share; -1: of one that could not be read. */
+int index_run_remove(struct index *ix, int64_t run, const char *path, struct err *e);
+
+#endif

@@ -1,0 +1,250 @@
+#include "index/index_update.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "index/index_file.h"
+#include "index/index_run.h"
+#include "index/index_stamp.h"
+#include "rundir/find.h"
+
+/* --- what there is: runs below the folder, and rows of the index --- */
+
+struct entry {
+	char *path; /* below the folder; "." is the folder itself */
+	char stamp[INDEX_STAMP_MAX];
+	int64_t run; /* of a row; -1: it could not be read */
+};
+
+struct entries {
+	const char *dir;
+	struct entry *all;
+	size_t count;
+};
+
+static struct entry *new_entry(struct entries *list, const char *path)
+{
+	struct entry *entry;
+
+	list->all = grow_or_abort(list->all, list->count, sizeof(*list->all));
+	entry = &list->all[list->count++];
+	*entry = (struct entry){.path = fs_path("%s", path)};
+	return entry;
+}
+
+static int found_run(void *arg, const char *path, struct err *e)
+{
+	struct entries *list = arg;
+	size_t skip = strlen(list->dir);
+
+	(void)e;
+	index_stamp(path, new_entry(list, path[skip] ? path + skip + 1 : ".")->stamp);
+	return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
+}
+
+static void sort_entries(struct entries *list)
+{
+	if (list->count)
+		qsort(list->all, list->count, sizeof(*list->all), by_path);
+}
+
+static void free_entries(struct entries *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->all[i].path);
+	free(list->all);
+}
+
+static int find_entries(struct entries *list, const char *dir, struct err *e)
+{
+	int rc;
+
+	*list = (struct entries){.dir = dir};
+	rc = find_runs(dir, found_run, list, e);
+	sort_entries(list);
+	return rc;
+}
+
+static int read_rows(struct index *ix, struct entries *rows, struct err *e)
+{
+	sqlite3_stmt *s = index_sql(ix, INDEX_STAMPS, "");
+	int rc;
+
+	*rows = (struct entries){0};
+	while ((rc = index_sql_next(ix, s, e)) > 0) {
+		struct entry *entry = new_entry(rows, index_sql_text(s, 0));
+
+		entry->run = sqlite3_column_int64(s, 1);
+		snprintf(entry->stamp, sizeof(entry->stamp), "%s", index_sql_text(s, 2));
+	}
+	sort_entries(rows);
+	return rc;
+}
+
+static bool is_same(const struct entries *a, const struct entries *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->all[i].path, b->all[i].path) != 0 || strcmp(a->all[i].stamp, b->all[i].stamp) != 0)
+			return false;
+	return true;
+}
+
+static int count_runs(struct index *ix, const struct entries *found, struct index_changes *changes, struct err *e)
+{
+	sqlite3_stmt *s = index_sql(ix, INDEX_COUNT_UNREADABLE, "");
+	int rc = index_sql_next(ix, s, e);
+
+	changes->unreadable = rc > 0 ? (size_t)sqlite3_column_int64(s, 0) : 0;
+	changes->runs = found->count - changes->unreadable;
+	sqlite3_reset(s);
+	return rc < 0 ? rc : 0;
+}
+
+/* Nothing is new, changed or gone. */
+static bool is_current(struct index *ix, const struct entries *found)
+{
+	struct err ignored = ERR_INIT;
+	struct entries rows;
+	bool current = !read_rows(ix, &rows, &ignored) && is_same(found, &rows);
+
+	free_entries(&rows);
+	return current;
+}
+
+static int open_if_current(struct index *ix, const struct entries *found, struct err *e)
+{
+	int rc = index_file_open(ix, found->dir, e);
+
+	if (!rc && !is_current(ix, found)) {
+		index_file_close(ix);
+		rc = -ESTALE;
+	}
+	return rc;
+}
+
+int index_open_current(struct index *ix, const char *dir)
+{
+	char real[PATH_MAX];
+	struct err ignored = ERR_INIT;
+	struct entries found = {0};
+	int rc = realpath(dir, real) ? find_entries(&found, real, &ignored) ?: open_if_current(ix, &found, &ignored)
+				     : -ESTALE;
+
+	free_entries(&found);
+	return rc ? -ESTALE : 0;
+}
+
+/* --- bringing it up to date --- */
+
+static int read_anew(struct index *ix, json_t *bases, const struct entries *found, const struct entry *entry,
+		     struct index_changes *changes, struct err *e)
+{
+	char *full = !strcmp(entry->path, ".") ? fs_path("%s", found->dir) : fs_path("%s/%s", found->dir, entry->path);
+	int rc = index_run_add(ix, bases, full, entry->path, e);
+
+	changes->read++;
+	free(full);
+	return rc;
+}
+
+/* Both lists are sorted: what is in one alone, or has another stamp. */
+static int merge(struct index *ix, const struct entries *found, const struct entries *rows,
+		 struct index_changes *changes, struct err *e)
+{
+	json_t *bases = json_object();
+	size_t i = 0, k = 0;
+	int rc = 0;
+
+	while (!rc && (i < found->count || k < rows->count)) {
+		const struct entry *there = i < found->count ? &found->all[i] : NULL;
+		const struct entry *row = k < rows->count ? &rows->all[k] : NULL;
+		int order = !there ? 1 : !row ? -1 : strcmp(there->path, row->path);
+		bool changed = !order && strcmp(there->stamp, row->stamp) != 0;
+
+		if (order > 0 || changed)
+			rc = index_run_remove(ix, row->run, row->path, e);
+		if (!rc && (order < 0 || changed))
+			rc = read_anew(ix, bases, found, there, changes, e);
+		changes->removed += order > 0;
+		i += order <= 0;
+		k += order >= 0;
+	}
+	json_decref(bases);
+	return rc;
+}
+
+static int write_changes(struct index *ix, const struct entries *found, struct index_changes *changes, struct err *e)
+{
+	struct entries rows = {0};
+	int rc = read_rows(ix, &rows, e) ?: merge(ix, found, &rows, changes, e) ?: count_runs(ix, found, changes, e);
+
+	free_entries(&rows);
+	return rc;
+}
+
+static int write_index(const struct entries *found, bool anew, struct index_changes *changes, struct err *e)
+{
+	struct index_writer w;
+	int rc = index_file_begin(&w, found->dir, anew, e);
+
+	if (rc)
+		return rc;
+	rc = write_changes(&w.index, found, changes, e);
+	if (!rc)
+		return index_file_commit(&w, e);
+	index_file_abandon(&w);
+	return rc;
+}
+
+/* Of a damaged one nothing is kept. */
+static int write_or_replace(const struct entries *found, bool anew, struct index_changes *changes, struct err *e)
+{
+	int rc = write_index(found, anew, changes, e);
+
+	if (rc != -EBADMSG || anew)
+		return rc;
+	err_clear(e);
+	*changes = (struct index_changes){.replaced = true};
+	return write_index(found, true, changes, e);
+}
+
+int index_update(const char *dir, bool anew, struct index_changes *changes, struct err *e)
+{
+	char *real = realpath(dir, NULL);
+	struct entries found = {0};
+	struct index ix;
+	int rc;
+
+	*changes = (struct index_changes){0};
+	if (!real || !fs_is_directory(real)) {
+		free(real);
+		return err_set(e, -ENOTDIR, STATUS_USAGE, dir, "index", "there is no directory of this name");
+	}
+	rc = find_entries(&found, real, e);
+	if (!rc && !found.count && index_file_is_missing(real))
+		rc = err_set(e, -ENOENT, STATUS_USAGE, dir, "index",
+			     "there is no run directory in it, three levels deep");
+	if (!rc && !anew && !open_if_current(&ix, &found, e)) {
+		rc = count_runs(&ix, &found, changes, e);
+		index_file_close(&ix);
+	} else if (!rc && !e->status) {
+		rc = write_or_replace(&found, anew, changes, e);
+	}
+	rc = rc ?: e->status ? -EINVAL : 0;
+	free_entries(&found);
+	free(real);
+	return rc;
+}

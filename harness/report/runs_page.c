@@ -1,0 +1,252 @@
+#include "report/runs_page.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "index/index_file.h"
+#include "index/index_update.h"
+#include "report/runs_table.h"
+#include "report/sparkline.h"
+#include "rundir/find.h"
+
+#define OPEN_SERIES  24
+#define NO_NAME_TEXT "(without a name)"
+
+/* --- medians --- */
+
+static void value_cell(const struct page *p, double value, bool is_ns)
+{
+	char text[32];
+
+	html_printf(p, "<td class=\"n\" data-sort=\"%.10g\">%s</td>", value,
+		    runs_value_text(value, is_ns, text, sizeof(text)));
+}
+
+static bool is_in_ns(const struct runs_series *s)
+{
+	size_t length = strlen(s->metric);
+
+	return length > 3 && !strcmp(s->metric + length - 3, "_ns");
+}
+
+static void write_spark(const struct page *p, const struct runs_series *s, double least, double most)
+{
+	char first[32], last[32], low[32], high[32];
+	bool ns = is_in_ns(s);
+	char *text =
+	    fs_path("median in %zu runs: first %s, last %s, lowest %s, highest %s", s->count,
+		    runs_value_text(s->value[0], ns, first, sizeof(first)),
+		    runs_value_text(s->value[s->count - 1], ns, last, sizeof(last)),
+		    runs_value_text(least, ns, low, sizeof(low)), runs_value_text(most, ns, high, sizeof(high)));
+
+	html_printf(p, "<td>");
+	sparkline_write(p->out, s->value, s->count, text);
+	html_printf(p, "</td>");
+	free(text);
+}
+
+static void write_series(const struct page *p, const struct runs_series *s)
+{
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t i = 0; i < s->count; i++) {
+		least = fmin(least, s->value[i]);
+		most = fmax(most, s->value[i]);
+	}
+	html_printf(p, "<tr><th scope=\"row\">%lld</th><td>", (long long)s->point);
+	html_text(p, s->label);
+	html_printf(p, "</td><td>");
+	html_text(p, *s->metric ? s->metric : "–");
+	html_printf(p, "</td><td class=\"n\">%zu of %zu</td>", s->count, s->runs);
+	if (s->count) {
+		value_cell(p, s->value[s->count - 1], is_in_ns(s));
+		value_cell(p, least, is_in_ns(s));
+		value_cell(p, most, is_in_ns(s));
+		write_spark(p, s, least, most);
+	} else {
+		html_printf(p, "<td class=\"n\">–</td><td class=\"n\">–</td><td class=\"n\">–</td><td></td>");
+	}
+	html_printf(p, "</tr>\n");
+}
+
+static void write_series_table(const struct page *p, const struct runs_series *s, size_t count)
+{
+	html_printf(p, "<div class=\"wide\" tabindex=\"0\">\n<table class=\"sort\">\n<thead><tr><th scope=\"col\" "
+		       "class=\"n\">point</th><th scope=\"col\">settings that differ</th><th scope=\"col\">metric</th>"
+		       "<th scope=\"col\" class=\"n\">valid runs</th><th scope=\"col\" class=\"n\">last median</th>"
+		       "<th scope=\"col\" class=\"n\">lowest</th><th scope=\"col\" class=\"n\">highest</th>"
+		       "<th scope=\"col\" class=\"plain\">over time</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < count; i++)
+		write_series(p, &s[i]);
+	html_printf(p, "</tbody>\n</table>\n</div>\n");
+}
+
+static void write_all_series(const struct page *p, const struct runs_medians *m)
+{
+	size_t open = m->series_count < OPEN_SERIES ? m->series_count : OPEN_SERIES;
+
+	html_printf(p, "<h3>Medians</h3>\n");
+	write_series_table(p, m->series, open);
+	if (open == m->series_count)
+		return;
+	html_printf(p, "<details><summary>%zu more points</summary>\n", m->series_count - open);
+	write_series_table(p, m->series + open, m->series_count - open);
+	html_printf(p, "</details>\n");
+}
+
+/* --- an experiment --- */
+
+static int write_runs_of(const struct page *p, struct index *ix, struct runs_list *l, struct err *e)
+{
+	const char *name = l->run[0].text[RUNS_EXPERIMENT];
+	struct runs_medians m;
+	int rc = runs_medians_read(&m, ix, *name ? name : NULL, e);
+	size_t valid = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		valid += runs_entry_is_valid(&l->run[i]);
+	html_printf(p, "<section>\n<h2>");
+	html_text(p, *name ? name : NO_NAME_TEXT);
+	html_printf(p, "</h2>\n<p class=\"soft\">");
+	html_text(p, l->run[l->count - 1].text[RUNS_TITLE]);
+	html_printf(p, "</p>\n<p>%zu run%s, %zu valid.</p>\n", l->count, l->count == 1 ? "" : "s", valid);
+	write_all_series(p, &m);
+	runs_table_write(p, ix, &m, l);
+	html_printf(p, "</section>\n");
+	runs_medians_free(&m);
+	return rc;
+}
+
+static size_t runs_of_experiment(const struct runs_list *l, size_t from)
+{
+	size_t to = from + 1;
+
+	while (to < l->count && !strcmp(l->run[to].text[RUNS_EXPERIMENT], l->run[from].text[RUNS_EXPERIMENT]))
+		to++;
+	return to - from;
+}
+
+/* --- the page --- */
+
+static int write_unreadable(const struct page *p, struct index *ix, struct err *e)
+{
+	sqlite3_stmt *s = index_sql(ix, INDEX_UNREADABLE, "");
+	bool any = false;
+	int rc;
+
+	while ((rc = index_sql_next(ix, s, e)) > 0) {
+		html_printf(p, "%s", any ? "" : "<section>\n<h2>Could not be read</h2>\n<ul>\n");
+		html_item(p, index_sql_text(s, 1));
+		any = true;
+	}
+	html_printf(p, "%s", any ? "</ul>\n</section>\n" : "");
+	return rc;
+}
+
+static int write_sections(const struct page *p, struct index *ix, const struct runs_list *l, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < l->count;) {
+		struct runs_list one = {.run = l->run + i, .count = runs_of_experiment(l, i)};
+
+		rc = write_runs_of(p, ix, &one, e);
+		i += one.count;
+	}
+	return rc ?: write_unreadable(p, ix, e);
+}
+
+static void write_folder_head(const struct page *p, const struct index *ix, const struct runs_list *l)
+{
+	char *title = fs_path("Runs below %s", ix->dir);
+	size_t experiments = 0;
+
+	for (size_t i = 0; i < l->count; i += runs_of_experiment(l, i))
+		experiments++;
+	html_head(p, title);
+	html_printf(p,
+		    "<p class=\"soft\">%zu run%s of %zu experiment%s. Medians are those of a point's first metric in "
+		    "valid runs, in order of time.</p>\n",
+		    l->count, l->count == 1 ? "" : "s", experiments, experiments == 1 ? "" : "s");
+	free(title);
+}
+
+static int write_page(struct index *ix, FILE *out, struct err *e)
+{
+	const struct page page = {.out = out};
+	struct runs_list l = {0};
+	int rc = runs_list_read(&l, ix, e);
+
+	if (!rc) {
+		write_folder_head(&page, ix, &l);
+		rc = write_sections(&page, ix, &l, e);
+		html_foot(&page, "Made by <code>kblat report</code> from <a href=\"" INDEX_FILE "\">" INDEX_FILE
+				 "</a>, and can be made again at any time; the run directories are what counts.");
+	}
+	runs_list_free(&l);
+	return rc;
+}
+
+static int make_from_index(const char *dir, char **html_path, struct err *e)
+{
+	struct index ix;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+	int rc = index_file_open(&ix, dir, e);
+
+	if (rc)
+		return e->status ? rc
+				 : err_set(e, rc, STATUS_FAILED, dir, "read its index", "it was changed meanwhile");
+	out = or_abort(open_memstream(&text, &size));
+	rc = write_page(&ix, out, e);
+	fclose(out);
+	*html_path = fs_path("%s/" RUNS_PAGE_FILE, ix.dir);
+	rc = rc ?: fs_write(*html_path, text, size, e);
+	index_file_close(&ix);
+	free(text);
+	return rc;
+}
+
+static int found_one(void *arg, const char *path, struct err *e)
+{
+	(void)arg;
+	(void)path;
+	(void)e;
+	return 1;
+}
+
+bool runs_page_is(const char *dir)
+{
+	char *run = fs_path("%s/run.json", dir);
+	struct err ignored = ERR_INIT;
+	bool is = fs_is_directory(dir) && access(run, F_OK) && find_runs(dir, found_one, NULL, &ignored) == 1;
+
+	free(run);
+	return is;
+}
+
+int runs_page_make(const char *dir, char **html_path, struct err *e)
+{
+	char *real = realpath(dir, NULL);
+	struct index_changes changes;
+	int rc = index_update(dir, false, &changes, e);
+
+	*html_path = NULL;
+	if (!rc)
+		rc = make_from_index(real, html_path, e);
+	/* Damaged where only the page reads it. */
+	if (rc == -EBADMSG) {
+		err_clear(e);
+		free(*html_path);
+		rc = index_update(dir, true, &changes, e) ?: make_from_index(real, html_path, e);
+	}
+	free(real);
+	return rc;
+}

@@ -1,0 +1,172 @@
+#include "report/runs_series.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "report/labels.h"
+
+#define LABEL_MAX 128
+#define KEYS_MAX  6 /* settings in a label */
+
+/* --- medians --- */
+
+/* The columns of INDEX_MEDIANS. */
+enum { RUN, POINT, SETTING_SET, METRIC, MEDIAN, VALID };
+
+static struct runs_series *series_of_set(struct runs_medians *m, int64_t set)
+{
+	for (size_t i = 0; i < m->series_count; i++)
+		if (m->series[i].setting_set == set)
+			return &m->series[i];
+	return NULL;
+}
+
+static struct runs_series *new_series(struct runs_medians *m, sqlite3_stmt *s)
+{
+	m->series = grow_or_abort(m->series, m->series_count, sizeof(*m->series));
+	m->series[m->series_count] = (struct runs_series){
+	    .setting_set = sqlite3_column_int64(s, SETTING_SET),
+	    .point = sqlite3_column_int64(s, POINT),
+	    .metric = fs_path("%s", index_sql_text(s, METRIC)),
+	};
+	return &m->series[m->series_count++];
+}
+
+static void add_to_series(struct runs_medians *m, sqlite3_stmt *s, const struct runs_median *median)
+{
+	struct runs_series *series = series_of_set(m, sqlite3_column_int64(s, SETTING_SET));
+
+	if (!series)
+		series = new_series(m, s);
+	series->runs++;
+	if (!median->valid || isnan(median->value))
+		return;
+	series->value = grow_or_abort(series->value, series->count, sizeof(*series->value));
+	series->value[series->count++] = median->value;
+}
+
+static bool is_ns(const char *metric)
+{
+	size_t length = strlen(metric);
+
+	return length > 3 && !strcmp(metric + length - 3, "_ns");
+}
+
+static void add_median(struct runs_medians *m, sqlite3_stmt *s)
+{
+	bool measured = sqlite3_column_type(s, MEDIAN) != SQLITE_NULL;
+	const struct runs_median median = {
+	    .run = sqlite3_column_int64(s, RUN),
+	    .point = sqlite3_column_int64(s, POINT),
+	    .value = measured ? sqlite3_column_double(s, MEDIAN) : NAN,
+	    .is_ns = is_ns(index_sql_text(s, METRIC)),
+	    .valid = sqlite3_column_int(s, VALID),
+	};
+
+	m->median = grow_or_abort(m->median, m->median_count, sizeof(*m->median));
+	m->median[m->median_count++] = median;
+	add_to_series(m, s, &median);
+}
+
+/* --- labels: the settings in which the series differ --- */
+
+/* The settings of a series by its number, as an object of objects. */
+static int read_settings(json_t *all, struct index *ix, const char *experiment, struct err *e)
+{
+	sqlite3_stmt *s = index_sql(ix, INDEX_SETTING_SETS, "t", experiment);
+	char number[24];
+	int rc;
+
+	while ((rc = index_sql_next(ix, s, e)) > 0) {
+		json_t *settings = json_loads(index_sql_text(s, 1), 0, NULL);
+
+		snprintf(number, sizeof(number), "%lld", (long long)sqlite3_column_int64(s, 0));
+		json_object_set_new(all, number, settings ? settings : json_object());
+	}
+	return rc;
+}
+
+/* What all have, and not all alike: what only some have, such as a transport's own, follows from
+ * another setting. */
+static bool varies(const json_t *all, const char *key)
+{
+	const json_t *first = NULL;
+	const char *number;
+	json_t *settings;
+	bool differs = false;
+
+	json_object_foreach ((json_t *)all, number, settings) {
+		const json_t *value = json_object_get(settings, key);
+
+		if (!value)
+			return false;
+		differs |= first && !json_equal(first, value);
+		first = value;
+	}
+	return differs;
+}
+
+static char *label_of_settings(const json_t *all, const json_t *settings)
+{
+	char *label = fs_path("%s", ""), key_text[LABEL_MAX], value_text[LABEL_MAX];
+	size_t keys = 0;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)settings, key, value) {
+		char *longer;
+
+		if (keys == KEYS_MAX || !varies(all, key))
+			continue;
+		longer =
+		    fs_path("%s%s%s%s%s", label, keys++ ? ", " : "",
+			    json_is_string(value) ? "" : label_key(key, key_text, sizeof(key_text)),
+			    json_is_string(value) ? "" : " ", label_value(key, value, value_text, sizeof(value_text)));
+		free(label);
+		label = longer;
+	}
+	return label;
+}
+
+static int label_series(struct runs_medians *m, struct index *ix, const char *experiment, struct err *e)
+{
+	json_t *all = json_object();
+	int rc = read_settings(all, ix, experiment, e);
+	char number[24];
+
+	for (size_t i = 0; i < m->series_count; i++) {
+		struct runs_series *series = &m->series[i];
+
+		snprintf(number, sizeof(number), "%lld", (long long)series->setting_set);
+		series->label = label_of_settings(all, json_object_get(all, number));
+	}
+	json_decref(all);
+	return rc;
+}
+
+int runs_medians_read(struct runs_medians *m, struct index *ix, const char *experiment, struct err *e)
+{
+	sqlite3_stmt *s = index_sql(ix, INDEX_MEDIANS, "t", experiment);
+	int rc;
+
+	*m = (struct runs_medians){0};
+	while ((rc = index_sql_next(ix, s, e)) > 0)
+		add_median(m, s);
+	return rc ?: label_series(m, ix, experiment, e);
+}
+
+void runs_medians_free(struct runs_medians *m)
+{
+	for (size_t i = 0; i < m->series_count; i++) {
+		free(m->series[i].metric);
+		free(m->series[i].label);
+		free(m->series[i].value);
+	}
+	free(m->series);
+	free(m->median);
+	*m = (struct runs_medians){0};
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# An index of the runs below a folder, and the page of all of them. Runs are those of earlier versions and copies of them;
+# boots are multiplied from one run (boots.py).
+
+load helper
+load boots_helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+	kblat_setup
+	mkdir -p runs/old
+	cp -r "$ROOT/tests/runs/0.1.0/made/quickstart" "$ROOT/tests/runs/0.1.0/made/rate" runs/old
+	cp -r "$ROOT/tests/runs/0.1.0/made/scripted" runs
+}
+
+# sql QUERY: what any SQLite client reads of runs/kblat-index.sqlite.
+sql() {
+	/usr/bin/python3 -c 'import sqlite3, sys
+for row in sqlite3.connect("file:runs/kblat-index.sqlite?mode=ro", uri=True).execute(sys.argv[1]):
+    print(*row, sep="|")' "$1"
+}
+
+# counts JSON: runs, read, removed, unreadable, replaced
+indexed() {
+	"$KBLAT" index runs --json "$@" >said.json
+	json said.json '*[d[k] for k in ("runs", "read", "removed", "unreadable", "replaced")]'
+}
+
+@test "the index has what the runs' own files say" {
+	assert_eq "$(indexed)" "3 3 0 0 False"
+	sql 'SELECT path, experiment, status, sealed, valid, points FROM runs ORDER BY path' >rows
+	assert_eq "$(cat rows)" "old/quickstart|quickstart|COMPLETED|1|1|2
+old/rate|rate|COMPLETED|1|$(json runs/old/rate/run.json 'int(d["valid"])')|$(json runs/old/rate/run.json 'd["points"]["total"]')
+scripted|scripted|COMPLETED|1|$(json runs/scripted/run.json 'int(d["valid"])')|$(json runs/scripted/run.json 'd["points"]["total"]')"
+	for run in old/quickstart old/rate scripted; do
+		json "runs/$run/summary.json" '"\n".join("%d|%s|%s|%s" % (p["id"], m, k, float(v)) for p in d["points"] for m in p["metrics"] for k, v in p["metrics"][m].items() if isinstance(v, (int, float)))' | sort >wanted
+		sql "SELECT point, metric, statistic, value FROM metrics JOIN runs ON id = run WHERE path = '$run' AND metric LIKE '%\\_ns' ESCAPE '\\'" | sort >got
+		diff wanted got
+		json "runs/$run/state/lab/before/state.json" '"\n".join(sorted("%s|%s" % i for i in d["keys"].items()))' >wanted
+		sql "SELECT key, value FROM state_keys JOIN runs ON id = run WHERE path = '$run'" | LC_ALL=C sort >got
+		LC_ALL=C sort -o wanted wanted
+		diff wanted got
+	done
+	assert_eq "$(sql "SELECT value FROM settings JOIN runs ON id = run WHERE path = 'old/quickstart' AND key = 'poll'")" $'busy\nevent'
+}
+
+@test "only what is new or has changed is read again; what is gone goes" {
+	assert_eq "$(indexed)" "3 3 0 0 False"
+	before=$(stat -c %i runs/kblat-index.sqlite)
+	assert_eq "$(indexed)" "3 0 0 0 False"
+	assert_eq "$(stat -c %i runs/kblat-index.sqlite)" "$before"
+	cp -r runs/scripted runs/again
+	touch runs/old/rate/run.json
+	rm -r runs/old/quickstart
+	assert_eq "$(indexed)" "3 2 1 0 False"
+	assert_eq "$(sql 'SELECT path FROM runs ORDER BY path')" $'again\nold/rate\nscripted'
+	assert_eq "$(sql 'SELECT count(*) FROM metrics WHERE run NOT IN (SELECT id FROM runs)')" 0
+	assert_eq "$(indexed --anew)" "3 3 0 0 False"
+	assert_eq "$(echo runs/.kblat* | grep -c tmp)" 0
+}
+
+@test "a damaged or foreign file in its place is made anew; a link or a folder is refused" {
+	indexed
+	head -c 3000 /dev/urandom >noise
+	dd if=noise of=runs/kblat-index.sqlite bs=1 seek=4096 conv=notrunc 2>/dev/null
+	touch runs/scripted/run.json
+	assert_eq "$(indexed)" "3 3 0 0 True"
+	cp noise runs/kblat-index.sqlite
+	run -0 --separate-stderr "$KBLAT" index runs
+	assert_contains "$stderr" "made anew"
+	/usr/bin/python3 -c 'import sqlite3
+c = sqlite3.connect("runs/kblat-index.sqlite")
+c.execute("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END")
+c.commit()'
+	touch runs/scripted/run.json
+	assert_eq "$(indexed)" "3 3 0 0 True"
+	mv runs/kblat-index.sqlite elsewhere
+	ln -s "$T/elsewhere" runs/kblat-index.sqlite
+	for command in index report; do
+		run -2 "$KBLAT" "$command" runs
+		assert_contains "$output" "expected a file, found a link; remove it"
+	done
+	rm runs/kblat-index.sqlite
+	mkdir runs/kblat-index.sqlite
+	run -2 "$KBLAT" index runs
+	assert_contains "$output" "expected a file, found a directory"
+}
+
+@test "a run that can't be read costs nothing but itself" {
+	echo '{' >runs/scripted/run.json
+	assert_eq "$(indexed)" "2 3 0 1 False"
+	assert_contains "$(sql 'SELECT path, why FROM unreadable')" "scripted|"
+	assert_eq "$(indexed)" "2 0 0 1 False"
+	run -0 "$KBLAT" report runs
+	grep -q 'Could not be read' runs/kblat-runs.html
+	ln -s "$ROOT/tests/runs/0.1.0/made" runs/link
+	assert_eq "$(indexed)" "2 0 0 1 False"
+	mkdir empty
+	for command in index report; do
+		run -2 "$KBLAT" "$command" empty
+		[ -z "$(ls -A empty)" ]
+	done
+}
+
+@test "report DIR lists all runs on one page: valid or not, medians, and what they did over time" {
+	boots runs/boots boots=8 runs=2 slower=0.01
+	sed -i 's/"title": "[^"]*"/"title": "<b>\&amp;"/' runs/boots/*/run.json
+	run -0 "$KBLAT" report runs
+	assert_eq "$output" "$(realpath runs)/kblat-runs.html"
+	/usr/bin/python3 - runs/kblat-runs.html <<-'PY'
+		import re, sys
+		page = open(sys.argv[1]).read()
+		rows = re.findall(r'<tr><td><time>.*?</tr>', page, re.S)
+		assert len(rows) == 19, len(rows)
+		assert page.count('class="spark"') >= 4
+		assert 'median in 16 runs: first' in page, page[:3000]
+		assert '<b>' not in page and '&lt;b&gt;' in page
+		assert 'href="old/quickstart/"' in page
+		assert not re.search(r'(src|href)="(https?:)?//', page)
+	PY
+	"$KBLAT" report runs/old/quickstart >/dev/null || [ $? -eq 77 ]
+	"$KBLAT" report runs
+	grep -q 'href="old/quickstart/derived/report.html"' runs/kblat-runs.html
+}
+
+@test "a history out of the index is that of the directories; one that has changed is not taken from it" {
+	boots builds boots=6 runs=2
+	"$KBLAT" history builds --json >without
+	"$KBLAT" index builds
+	"$KBLAT" history builds --json >with
+	diff without with
+	/usr/bin/python3 -c 'import sqlite3
+c = sqlite3.connect("builds/kblat-index.sqlite")
+c.execute("UPDATE runs SET kernels = ?", ("taken from the index",))
+c.commit()'
+	"$KBLAT" history builds --json >with
+	assert_eq "$(json with '{b["kernel"] for b in d["points"][0]["builds"]}')" "{'taken from the index'}"
+	sed -i 's/"p50": /"p50": 1/' builds/b-3-1/summary.json
+	run -2 "$KBLAT" history builds
+	assert_contains "$output" "changed since the run was sealed"
+}
