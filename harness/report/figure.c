@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/units.h"
 #include "report/derived.h"
 #include "report/escape.h"
 #include "report/labels.h"
@@ -16,6 +17,7 @@
 #define KEY_ENTRY     55  /* of an entry, but for its text */
 #define KEY_CHARACTER 7
 #define VALUE_MAX     80
+#define TEXT_MEDIANS  12 /* of a text for who can't see the figure */
 
 /* --- variables --- */
 
@@ -204,4 +206,28 @@ const struct figure *figure_find(const struct figures *f, const char *kind, cons
 		if (f->items[i].point == point && !strcmp(f->items[i].kind, kind))
 			return &f->items[i];
 	return NULL;
+}
+
+char *figure_text_medians(const struct report *r, char *text)
+{
+	char *all = NULL, median[32];
+	size_t size, written = 0;
+	FILE *out = or_abort(open_memstream(&all, &size));
+	int64_t value;
+
+	fputs(text, out);
+	for (size_t i = 0; i < r->leading_count && written <= TEXT_MEDIANS; i++) {
+		const struct report_item *item = &r->leading[i];
+
+		if (!model_metric(item->series, "p50", &value))
+			continue;
+		if (written++ == TEXT_MEDIANS)
+			fprintf(out, "; and so on");
+		else
+			fprintf(out, "; point %u %s: %s", item->point->id, item->point->label,
+				unit_human_ns(value, median, sizeof(median)));
+	}
+	fclose(out);
+	free(text);
+	return or_abort(all);
 }

@@ -44,6 +44,10 @@ FILE *figure_begin(struct figures *f, const char *kind, const struct report_poin
 		   struct err *e);
 int figure_end(struct figures *f, FILE *table, struct err *e);
 
+/* A figure's text with the medians that it shows, of the first points where there are many. Takes
+ * `text`. */
+char *figure_text_medians(const struct report *r, char *text);
+
 /* Variables of the script. Texts may hold anything. */
 void figure_set(struct figures *f, const char *name, const char *text);
 void figure_set_number(struct figures *f, const char *name, double value); /* NaN: none */

@@ -215,8 +215,9 @@ static int add_axis(struct figures *f, const struct chart *c, const struct scale
 	FILE *table;
 
 	label_key(c->key, name, sizeof(name));
-	table = figure_begin(f, "axis", NULL, fs_path("axis-%zu", f->count),
-			     fs_path("Medians with P10 and P90 against %s%s", name, which), e);
+	table =
+	    figure_begin(f, "axis", NULL, fs_path("axis-%zu", f->count),
+			 figure_text_medians(c->r, fs_path("Medians with P10 and P90 against %s%s", name, which)), e);
 	if (table) {
 		axis_table(table, c);
 		set_titles(f, c, name, which);

@@ -48,7 +48,7 @@ static char *histogram_title(const struct report *r, const struct report_item *o
 static char *histogram_text(const struct flow_series *of)
 {
 	const char *flow = of->first.series->flow->name;
-	char *text = NULL, median[32];
+	char *text = NULL, median[32], tail[32];
 	size_t size;
 	int64_t value;
 	FILE *out = or_abort(open_memstream(&text, &size));
@@ -56,7 +56,10 @@ static char *histogram_text(const struct flow_series *of)
 	fprintf(out, "Histogram of %s%s%s", flow, *flow ? ", " : "", of->first.point->label);
 	for (size_t i = 0; i < of->count; i++)
 		if (model_metric(of->series[i], "p50", &value))
-			fprintf(out, "; median %s %s", of->labels[i], unit_human_ns(value, median, sizeof(median)));
+			fprintf(out, "; median %s %s%s%s", of->labels[i], unit_human_ns(value, median, sizeof(median)),
+				model_metric(of->series[i], "p99", &value) ? ", p99 " : "",
+				model_metric(of->series[i], "p99", &value) ? unit_human_ns(value, tail, sizeof(tail))
+									   : "");
 	if (!model_is_valid(of->first.point))
 		fprintf(out, "; not valid");
 	fclose(out);

@@ -267,8 +267,9 @@ int figure_overview_add(struct figures *f, const struct report *r, struct err *e
 	find_columns(&c, r);
 	if (!c.count)
 		return 0;
-	table = figure_begin(f, "overview", NULL, fs_path("overview"),
-			     fs_path("All points side by side: medians with P10, P90 and p99"), e);
+	table =
+	    figure_begin(f, "overview", NULL, fs_path("overview"),
+			 figure_text_medians(r, fs_path("All points side by side: medians with P10, P90 and p99")), e);
 	if (table) {
 		write_header(table, &c);
 		for (size_t i = 0; i < r->count; i++)

@@ -11,6 +11,7 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "report/escape.h"
+#include "report/html_script.h"
 #include "report/html_style.h"
 
 #define SVG_MAX (16 << 20)
@@ -79,7 +80,9 @@ void html_begin_foot(const struct page *p)
 
 void html_end_foot(const struct page *p)
 {
-	html_printf(p, "</p></footer>\n</main>\n</body>\n</html>\n");
+	html_printf(p, "</p></footer>\n</main>\n");
+	html_script_write(p->out);
+	html_printf(p, "</body>\n</html>\n");
 }
 
 void html_foot(const struct page *p, const char *text)
@@ -123,7 +126,9 @@ void html_head(const struct page *p, const char *title)
 {
 	html_printf(p, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-		       "style-src 'unsafe-inline'\">\n"
+		       "style-src 'unsafe-inline'; script-src ");
+	html_script_hash(p->out);
+	html_printf(p, "\">\n"
 		       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
 	html_text(p, title);

@@ -9,7 +9,7 @@
 #define SPEC_MAX   (1 << 20)
 #define SPEC_SHOWN (256 << 10)
 
-static void write_word(const struct page *p, const char *word)
+void html_repeat_word(const struct page *p, const char *word)
 {
 	char *quoted = escape_shell(word);
 
@@ -17,14 +17,14 @@ static void write_word(const struct page *p, const char *word)
 	free(quoted);
 }
 
-static void write_argv(const struct page *p, const json_t *run)
+void html_repeat_argv(const struct page *p, const json_t *run)
 {
 	const json_t *arg;
 	size_t i;
 
 	json_array_foreach (json_object_get(run, "argv"), i, arg) {
 		html_printf(p, i ? " " : "");
-		write_word(p, json_is_string(arg) ? json_string_value(arg) : "");
+		html_repeat_word(p, json_is_string(arg) ? json_string_value(arg) : "");
 	}
 }
 
@@ -38,10 +38,10 @@ void html_repeat(const struct page *p)
 		html_printf(p, "<p>Is every file as it was sealed, and does the summary follow from the raw stamps? "
 			       "(Without kblat: "
 			       "<code>sha256sum -c manifest-sha256.txt</code> there.)</p>\n<pre>kblat verify ");
-		write_word(p, run->run->path);
+		html_repeat_word(p, run->run->path);
 		html_printf(p, "</pre>\n<p>The same measurement again, as it was started%s:</p>\n<pre>",
 			    run->run->sealed ? "" : " (this run is not sealed)");
-		write_argv(p, run->run->run);
+		html_repeat_argv(p, run->run->run);
 		html_printf(p, "</pre>\n");
 	}
 	html_printf(p, "</section>\n");

@@ -7,6 +7,10 @@
 #include "report/html.h"
 
 void html_repeat(const struct page *p);
+/* The command that made a run (run.json), and a word of one, quoted for a shell. */
+void html_repeat_argv(const struct page *p, const json_t *run);
+void html_repeat_word(const struct page *p, const char *word);
+
 void html_specs(const struct page *p);
 
 #endif

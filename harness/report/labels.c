@@ -54,7 +54,7 @@ static bool needs_name(const json_t *value)
 	return false;
 }
 
-static void print_setting(FILE *out, const char *key, const json_t *value)
+void label_setting(FILE *out, const char *key, const json_t *value)
 {
 	char name[VALUE_MAX], text[VALUE_MAX];
 
@@ -79,7 +79,7 @@ static bool print_plain(FILE *out, const struct layout_flow *flow)
 		if (!value)
 			continue;
 		fputs(separator, out);
-		print_setting(out, keys[i], value);
+		label_setting(out, keys[i], value);
 		separator = ", ";
 	}
 	return *separator;
@@ -108,7 +108,7 @@ static char *label_of_point(const struct report *r, const struct report_point *p
 		if (!value || ftell(out) > LABEL_MAX)
 			continue;
 		fputs(printed++ ? ", " : "", out);
-		print_setting(out, r->varying.key[i], value);
+		label_setting(out, r->varying.key[i], value);
 	}
 	if (!printed)
 		print_flows(out, p);

@@ -12,6 +12,9 @@
 char *label_value(const char *key, const json_t *value, char *buf, size_t size);
 char *label_key(const char *key, char *buf, size_t size);
 
+/* "rc" of a word that says what it is, "size 32B" of others. */
+void label_setting(FILE *out, const char *key, const json_t *value);
+
 /* Find the settings that vary, and label every point and run. */
 void label_all(struct report *r);
 

@@ -9,8 +9,7 @@
 #include "common/or_abort.h"
 #include "report/labels.h"
 
-#define LABEL_MAX 128
-#define KEYS_MAX  6 /* settings in a label */
+#define KEYS_MAX 6 /* settings in a label */
 
 /* --- medians --- */
 
@@ -112,24 +111,20 @@ static bool varies(const json_t *all, const char *key)
 
 static char *label_of_settings(const json_t *all, const json_t *settings)
 {
-	char *label = fs_path("%s", ""), key_text[LABEL_MAX], value_text[LABEL_MAX];
-	size_t keys = 0;
+	char *label = NULL;
+	size_t size, keys = 0;
+	FILE *out = or_abort(open_memstream(&label, &size));
 	const char *key;
 	json_t *value;
 
 	json_object_foreach ((json_t *)settings, key, value) {
-		char *longer;
-
 		if (keys == KEYS_MAX || !varies(all, key))
 			continue;
-		longer =
-		    fs_path("%s%s%s%s%s", label, keys++ ? ", " : "",
-			    json_is_string(value) ? "" : label_key(key, key_text, sizeof(key_text)),
-			    json_is_string(value) ? "" : " ", label_value(key, value, value_text, sizeof(value_text)));
-		free(label);
-		label = longer;
+		fputs(keys++ ? ", " : "", out);
+		label_setting(out, key, value);
 	}
-	return label;
+	fclose(out);
+	return or_abort(label);
 }
 
 static int label_series(struct runs_medians *m, struct index *ix, const char *experiment, struct err *e)

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""browser.py CHROMIUM PAGE...: is each page right in a browser? A line for each fault, and exit status 1.
+
+Each is opened at 1300 and 400 pixels, light and dark. There must be no error of a script and no request but for the page
+itself; nothing wider than the window but what scrolls by itself; text that stands out from its background; every table with
+a head must sort, up and down; a link to something folded away must unfold it; every picture must have a text, headings must
+not leave out a level; it must print. With SCREENSHOTS=DIR in the environment, pictures of all of that are left there.
+"""
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+
+class Browser:
+    """Chromium's own protocol, over pipes: fd 3 is what it reads, 4 what it writes."""
+
+    def __init__(self, program, home):
+        read, self.to = os.pipe()
+        self.back, write = os.pipe()
+
+        def place():
+            high = os.dup(write)
+            os.dup2(read, 3)
+            os.dup2(high, 4)
+
+        self.process = subprocess.Popen(
+            [program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={home}",
+             "--disable-background-networking", "--no-first-run"],
+            pass_fds=(3, 4), preexec_fn=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "HOME": home})
+        os.close(read)
+        os.close(write)
+        self.number, self.rest, self.events, self.session = 0, b"", [], None
+
+    def receive(self):
+        while b"\0" not in self.rest:
+            more = os.read(self.back, 1 << 20)
+            if not more:
+                raise SystemExit("the browser ended")
+            self.rest += more
+        text, _, self.rest = self.rest.partition(b"\0")
+        return json.loads(text)
+
+    def call(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        while True:
+            said = self.receive()
+            if said.get("id") == self.number:
+                if "error" in said:
+                    raise SystemExit(f"{method}: {said['error']}")
+                return said["result"]
+            self.events.append(said)
+
+    def evaluate(self, expression):
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise SystemExit(f"{expression}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def open(self, url):
+        self.events.clear()
+        self.call("Page.navigate", url=url)
+        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+            self.events.append(self.receive())
+
+    def begin(self):
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+# The luminance of WCAG, and of the two colours of each text the ratio; one on nothing is on the page.
+CONTRAST = """(() => {
+  const lum = c => { const [r, g, b] = c.match(/[\\d.]+/g).slice(0, 3).map(v => { v /= 255;
+      return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+      if (!/, 0\\)$/.test(c)) return c; } return 'rgb(255,255,255)'; };
+  let worst = 99;
+  for (const e of document.querySelectorAll('h1,h2,h3,p,td,th,a,figcaption,.yes,.bad,.unsaid,code,pre,summary')) {
+    const a = lum(getComputedStyle(e).color), b = lum(ground(e));
+    worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)); }
+  return worst; })()"""
+
+# Columns whose order is not that of their numbers after a click, and after another one.
+SORTING = """(() => {
+  const faults = [];
+  let columns = 0;
+  const value = c => { if (!c) return null; if (c.dataset.sort) return +c.dataset.sort;
+    const ns = c.querySelector('[title$=" ns"]'); if (ns) return parseFloat(ns.title);
+    const n = parseFloat(c.textContent); return isNaN(n) ? null : n; };
+  for (const table of document.querySelectorAll('table')) {
+    if (!table.tHead) continue;
+    for (const head of table.tHead.rows[0].cells) {
+      const button = head.querySelector('button');
+      if (!button) continue;
+      columns++;
+      for (const way of ['ascending', 'descending']) {
+        button.click();
+        if (head.getAttribute('aria-sort') !== way) faults.push(head.textContent + ' is not ' + way);
+        if (!head.classList.contains('n')) continue;
+        const units = table.tBodies.length > 1 ? [...table.tBodies].map(b => b.rows[0]) : [...table.tBodies[0].rows];
+        const all = units.map(r => value(r.cells[head.cellIndex])), there = all.filter(v => v !== null);
+        const wanted = [...there].sort((a, b) => way === 'ascending' ? a - b : b - a);
+        if (there.some((v, i) => v !== wanted[i]) || all.slice(0, there.length).includes(null))
+          faults.push(head.textContent + ' ' + way + ': ' + all);
+      }
+    }
+  }
+  if (!columns) faults.push('nothing can be sorted');
+  return faults; })()"""
+
+HEADINGS = """(() => {
+  const faults = [], levels = [...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1]);
+  if (levels.filter(l => l === 1).length !== 1 || levels[0] !== 1) faults.push('not one h1 at the top');
+  levels.forEach((l, i) => { if (i && l > levels[i - 1] + 1) faults.push('a heading of level ' + l + ' after ' + levels[i - 1]); });
+  for (const e of document.querySelectorAll('img')) if (!(e.alt && /\\d/.test(e.alt))) faults.push('a picture without numbers in its text: ' + e.alt);
+  for (const e of document.querySelectorAll('svg')) if (!e.getAttribute('aria-label')) faults.push('a drawing without a text');
+  return faults; })()"""
+
+UNFOLD = """(async () => {
+  for (const d of document.querySelectorAll('details')) d.open = false;
+  const link = [...document.querySelectorAll('a[href^="#"]')].pop();
+  if (!link) return [];
+  link.click();
+  await new Promise(done => setTimeout(done, 100));
+  for (let e = document.querySelector(link.getAttribute('href')); e; e = e.parentElement)
+    if (e.tagName === 'DETAILS' && !e.open) return ['a link to ' + link.hash + ' does not unfold it'];
+  return document.querySelector(link.getAttribute('href')) ? [] : ['a link leads nowhere: ' + link.hash]; })()"""
+
+
+def look(browser, url, width, scheme):
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+    browser.call("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    browser.open(url)
+    wide = browser.evaluate("document.documentElement.scrollWidth")
+    if wide > width:
+        yield f"the page is {wide} pixels wide"
+    contrast = browser.evaluate(CONTRAST)
+    if contrast < 4.5:
+        yield f"a text has a contrast of {contrast:.1f} only"
+    shots = os.environ.get("SCREENSHOTS")
+    if shots:
+        png = browser.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+        name = "-".join((os.path.basename(os.path.dirname(os.path.dirname(url))), os.path.basename(url), str(width), scheme))
+        with open(os.path.join(shots, name + ".png"), "wb") as f:
+            f.write(base64.b64decode(png))
+
+
+def use(browser, url):
+    yield from browser.evaluate(HEADINGS)
+    yield from browser.evaluate(SORTING)
+    yield from browser.evaluate(UNFOLD)
+    if len(browser.call("Page.printToPDF")["data"]) < 1000:
+        yield "it does not print"
+    for event in browser.events:
+        method, params = event.get("method"), event.get("params", {})
+        if method in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
+            yield f"{method}: {json.dumps(params)[:300]}"
+        if method == "Network.requestWillBeSent" and not params["request"]["url"].startswith((url, "data:")):
+            yield f"a request for {params['request']['url'][:200]}"
+
+
+def main():
+    program, pages = sys.argv[1], sys.argv[2:]
+    faults = 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        browser = Browser(program, home)
+        browser.begin()
+        for page in pages:
+            url = "file://" + os.path.realpath(page)
+            for width in (1300, 400):
+                for scheme in ("light", "dark"):
+                    for fault in look(browser, url, width, scheme):
+                        faults += 1
+                        print(f"{page} at {width} pixels, {scheme}: {fault}")
+            for fault in use(browser, url):
+                faults += 1
+                print(f"{page}: {fault}")
+        browser.end()
+    print(f"{len(pages)} pages looked at")
+    sys.exit(1 if faults else 0)
+
+
+main()

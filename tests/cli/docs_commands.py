@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""docs_commands.py ROOT KBLAT KBTUNE: every command in README.md and docs/*.md (blocks of four blanks) is one that works.
+
+Of each, its form: the program is there, the subcommand too, and each --flag is one of its help's; a target and the variables
+of `make` are the Makefile's. Beyond that a command is in one of two tables below: RUN, and then it is run here with what
+stands in its place, or NEEDS, with what it takes. A command in neither is a fault, and so is a row that no page has any more.
+Those that only show a form, with […], … or a word in capitals for what a reader has, may be in neither.
+"""
+import glob
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+RUN = {
+    # as the pages have it: what is run here, and which exit statuses are right; "" is the command itself
+    "build/kblat list": ("", 0),
+    "build/kblat list transports": ("", 0),
+    "build/kblat list devices": ("", 0, 77),
+    "build/kblat doctor": ("", 0, 3),
+    "build/kblat run experiments/quickstart --only transport=shmem --set size=4KiB": ("{} --dry-run", 0),
+    "build/kblat run experiments/quickstart --only transport=shmem": ("{} --dry-run", 0),
+    "build/kblat run experiments/quickstart --only transport=shmem --only poll=busy --set size=4KiB": ("{} --dry-run", 0),
+    "kblat run experiments/quickstart --only transport=shmem --set explain=yes": ("{} --dry-run", 0),
+    "build/kblat run experiments/thesis --quick": ("{} --dry-run", 0),
+    "build/kblat run experiments/thesis": ("{} --dry-run", 0),
+    "build/kblat run experiments/thesis/oneway-busy --set environment=none": ("{} --dry-run", 0),
+    "build/kblat run config.json --dry-run": ("", 0),
+    "build/kblat run config.json --quick": ("{} --dry-run", 0),
+    "build/kblat run config.json --set transport=tcp": ("{} --dry-run", 0),
+    "build/kblat export config.json --spec [--transport tcp]": ("build/kblat export config.json --spec --transport tcp", 0),
+    "build/kblat explain RUN": ("", 0, 3),
+    "build/kblat report RUN": ("", 0, 77),
+    "build/kblat verify RUN": ("", 0),
+    "build/kblat claims RUN…": ("build/kblat claims RUN", 0, 3),
+    "build/kblat compare BASELINE --with UPGRADED": ("", 3),
+    "kblat compare baseline --with upgraded": ("", 3),
+    "kblat claims RUN": ("", 0, 3),
+    "kblat report RUN…": ("kblat report RUN", 0, 77),
+    "kblat report DIR": ("", 0),
+    "kblat index DIR": ("", 0),
+    "kblat state sources [--json]": ("kblat state sources --json", 0),
+    "kblat run wake-up --dry-run": ("", 0),
+    "kblat run wake-up --quick": ("{} --dry-run", 0),
+    "kblat run wake-up": ("{} --dry-run", 0),
+    "build/kbtune plan thesis": ("{} --sysroot machine", 0),
+    "build/kbtune plan isolated": ("{} --sysroot machine", 0, 77),
+    "kbtune plan thesis": ("{} --sysroot machine", 0),
+    "kbtune status": ("{} --sysroot machine", 0),
+    "kbtune verify": ("{} --sysroot machine", 3),
+    "kbtune irq list": ("{} --sysroot machine", 0),
+    "kbtune dma-latency show": ("", 0, 77),
+    "kbtune profiles": ("", 0),
+    "tests/campaign/campaign --list": ("", 0),
+}
+
+NEEDS = {
+    "root": [
+        "sudo build/kblat noise", "sudo build/kbtune run thesis --in real-time-0 -- COMMAND",
+        "sudo build/kblat run experiments/quickstart --only transport=shmem --set explain=yes",
+        "sudo build/kbtune run isolated --in rt -- build/kblat run …", "sudo kbtune apply thesis", "sudo kbtune restore",
+        "sudo kbtune cpuset exec real-time-0 -- COMMAND", "sudo kbtune run thesis --in real-time-0 -- COMMAND",
+        "kbtune apply thesis", "kbtune restore", "kblat noise --cpus 1 --seconds 10",
+        "sudo kblat knobs experiments/quickstart --profile isolated --dry-run",
+        "sudo kblat knobs experiments/quickstart --profile isolated --only transport=shmem --budget 30min",
+        "sudo kbtune apply quickstart-knobs-20261122T091648Z-3ecb21b9/smallest/profile.yaml",
+        "sudo apt install ./kblat_*.deb ./kbtune_*.deb",
+    ],
+    "an adapter": ["build/kblat run experiments/thesis/oneway-busy --device mlx5_0"],
+    "a second host": [
+        "ssh beta kblat --version", "ssh beta kblat doctor", "kblat run two-hosts.yaml --sink 'ssh beta'",
+        "kblat run two-hosts.yaml --sink 'ssh beta' --set kernel=exchange",
+    ],
+    "minutes": [
+        "make", "make run", "make test", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
+        "make campaign", "make campaign HOURS=1 ONLY=kbtune-write,kblat-time",
+        "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "tests/fuzz/run --seconds 600 --keep build/fuzz/fuzz",
+        "kblat run experiments/thesis/oneway-busy --out baseline", "kblat run experiments/thesis/oneway-busy --out upgraded",
+        "build/bench/compare_rates 400", "build/bench/compare_looks 200", "build/bench/compare_bisect 100",
+    ],
+    "install.bats and make package-test, which do it": [
+        "make install", "make install PREFIX=/opt/kblat", "make install-kbtune", "dpkg-buildpackage -us -uc",
+    ],
+}
+
+PROGRAMS = r"(build/|tests/|experiments/)?(kblat|kbtune|make|ssh|sqlite3|apt|dpkg-\w+|tests/\S+|experiments/\S+|build/bench/\S+)"
+COMMAND = re.compile(rf"    (?:[$#] )?((?:sudo )?{PROGRAMS}(?: .*)?)$")
+FORM = re.compile(r"\[|…|\b(SPEC|RUN|DIR|OUT|PROFILE|KERNEL|BASE|OLD|A B)\b|\{host\}|<")
+
+
+def commands(root):
+    """(page, line, command): without comments and what stands beside; a line that goes on is one with the next."""
+    for page in [os.path.join(root, "README.md"), *sorted(glob.glob(os.path.join(root, "docs", "*.md")))]:
+        lines = open(page).read().split("\n")
+        for number, line in enumerate(lines):
+            while line.endswith("\\"):
+                number += 1
+                line = line[:-1] + lines[number].strip()
+            found = COMMAND.match(line)
+            if found:
+                yield os.path.relpath(page, root), number + 1, re.split(r"  +", found.group(1))[0].strip()
+
+
+class Checker:
+    def __init__(self, root, programs):
+        self.root, self.programs, self.helps = root, programs, {}
+        self.makefile = open(os.path.join(root, "Makefile")).read()
+
+    def help(self, program, *words):
+        key = (program, *words)
+        if key not in self.helps:
+            said = subprocess.run([self.programs[program], *words, "--help"], capture_output=True, text=True)
+            self.helps[key] = said.stdout if said.returncode == 0 else None
+        return self.helps[key]
+
+    def form(self, command):
+        """A fault, or None."""
+        words = command.removeprefix("sudo ").split()
+        own = " ".join(words).split(" -- ")[0]
+        flags = re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", own)
+        name = os.path.basename(words[0])
+        if name in self.programs and not words[0].startswith("experiments"):
+            if len(words) > 1 and words[1].startswith("--"):
+                return None if words[1] == "--version" else f"{name} has no {words[1]}"
+            text = self.help(name, words[1])
+            if text is None:
+                return f"{name} has no subcommand {words[1]}"
+            return next((f"{name} {words[1]} has no {flag}" for flag in flags if flag not in text), None)
+        if name == "make":
+            for word in words[1:]:
+                wanted = rf"^{word.split('=')[0]}\s*:?=" if "=" in word else rf"^{word}:|^[\w -]*\b{word}\b[\w -]*:"
+                if re.fullmatch(r"[\w-]+(=.*)?", word) and not re.search(wanted, self.makefile, re.M):
+                    return f"the Makefile has no {word}"
+            return None
+        if words[0].startswith(("tests/", "experiments/")):
+            path = os.path.join(self.root, words[0])
+            if not os.access(path, os.X_OK):
+                return f"there is no {words[0]}"
+            text = open(path).read()
+            passes_on = words[0].startswith("experiments/launch/")
+            return next((f"{words[0]} has no {flag}" for flag in flags if flag not in text and not passes_on), None)
+        return None
+
+    def run(self, command):
+        instead, *right = RUN[command]
+        line = instead.format(command) if instead else command
+        said = subprocess.run(["bash", "-c", line], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        return None if said.returncode in right else f"{line}: exit status {said.returncode}: {said.stderr[-300:]}{said.stdout[-200:]}"
+
+
+def query_of(page):
+    """The SQL of a sqlite3 command, which goes on over lines until its quotes end."""
+    return re.search(r'    sqlite3 \S+ "(.*?)"', open(page).read(), re.S).group(1)
+
+
+def place(root, programs):
+    """A folder in which the names that the pages use are there."""
+    made = os.path.join(root, "tests/runs/0.1.0/made/scripted")
+    os.makedirs("bin")
+    os.makedirs("build")
+    for name, path in programs.items():
+        os.symlink(path, f"bin/{name}")
+        os.symlink(path, f"build/{name}")
+    os.environ["PATH"] = os.path.abspath("bin") + ":" + os.environ["PATH"]
+    for name in ("experiments", "tests", "docs", "plots", "profiles"):
+        os.symlink(os.path.join(root, name), name)
+    shutil.copytree(os.path.join(root, "tests/runs/0.1.0/made/quickstart"), "DIR/run")
+    shutil.copytree(made, "RUN")
+    boots = os.path.join(root, "tests/cli/boots.py")
+    subprocess.check_call([sys.executable, boots, "DIR/run", "baseline"])
+    subprocess.check_call([sys.executable, boots, "DIR/run", "upgraded", "prefix=c", "kernel=6.1.0-56-amd64", "slower=0.3"])
+    os.symlink("baseline", "BASELINE")
+    os.symlink("upgraded", "UPGRADED")
+    with open("config.json", "w") as f:
+        subprocess.check_call([sys.executable, os.path.join(root, "tests/cli/observatory_config.py"), "config"], stdout=f)
+    subprocess.check_call([os.path.join(root, "tests/sysroots/machine"), "unpack", "two-cpus", "machine"])
+    spec = re.search(r"((?:    .*\n|\n)*    kblat: 1\n(?:    .*\n|\n)*)", open(os.path.join(root, "docs/write-an-experiment.md")).read()).group(1)
+    os.makedirs("wake-up")
+    open("wake-up/spec.yaml", "w").write("\n".join(line[4:] for line in spec.split("\n")))
+
+
+def main():
+    root, kblat, kbtune = map(os.path.abspath, sys.argv[1:])
+    programs = {"kblat": kblat, "kbtune": kbtune}
+    checker = Checker(root, programs)
+    place(root, programs)
+    needs = {command: why for why, all_ in NEEDS.items() for command in all_}
+    seen, faults, counts = set(), [], dict.fromkeys(("run", "shown as a form", *NEEDS), 0)
+    for page, line, command in commands(root):
+        said = checker.form(command)
+        if command not in seen and command in RUN:
+            said = said or checker.run(command)
+            counts["run"] += 1
+        elif command in needs:
+            counts[needs[command]] += command not in seen
+        elif command not in RUN and FORM.search(command):
+            counts["shown as a form"] += 1
+        elif command.startswith("sqlite3 "):
+            subprocess.check_call([kblat, "index", "DIR"], stdout=subprocess.DEVNULL)
+            sqlite3.connect("DIR/kblat-index.sqlite").execute(query_of(os.path.join(root, page))).fetchall()
+            counts["run"] += 1
+        elif command not in RUN:
+            said = said or "neither run by this test nor in its table of what commands need"
+        seen.add(command)
+        if said:
+            faults.append(f"{page}:{line}: {command}: {said}")
+    faults += [f"no page has: {command}" for command in {**RUN, **needs} if command not in seen]
+    print("\n".join(faults))
+    print(", ".join(f"{count} {what if what in ('run', 'shown as a form') else 'need ' + what}" for what, count in counts.items()))
+    sys.exit(1 if faults else 0)
+
+
+main()
