@@ -24,7 +24,7 @@ const struct cli_command cmd_export_cli = {
 	"export: every column is a NumPy file.\n\n"
 	"--observatory: what Observatory's own programs would have written of such runs: a CSV file for each operation "
 	"and direction, a row for each repetition, in seconds, operations and bytes a second. Files that are there "
-	"already are not touched, and end it.\n\n"
+	"already are not overwritten: the export stops at the first one.\n\n"
 	"--spec: the spec (YAML) that a configuration of Observatory (JSON) means, to standard output. "
 	"docs/observatory.md says how it is translated.",
     .min_args = 1,

@@ -17,10 +17,12 @@ const struct cli_command cmd_knobs_cli = {
 	"whole, by the statistics of kblat compare, all held against one limit: the chance that any knob is found "
 	"where "
 	"none does anything is at most 5 %.\n\n"
-	"A knob that goes by the shields is tested upon them, and is left out with them. Knobs that take a reboot, or "
+	"A knob that refers to shields is tested together with them, and left out with them. Knobs that take a reboot, "
+	"or "
 	"change nothing here, are listed as not tested. What is needed is measured against the whole once more, and is "
 	"written as a profile: kbtune apply DIR/smallest/profile.yaml.\n\n"
-	"A verdict takes 6 blocks; 12 are measured, or as many as --budget holds. What was interrupted, or did not fit "
+	"A verdict needs 6 blocks; 12 are measured, or as many as fit into --budget. What was interrupted, or did not "
+	"fit "
 	"into the budget, goes on with kblat knobs --resume DIR. docs/knobs.md has the rules.\n\n"
 	"Exit status: 0 decided: a smaller profile suffices, all of it is needed, or nothing has an effect; 3 nothing "
 	"helps and something makes it slower; 4 undecided; 1 a run failed, or it was interrupted; 2 bad input: a "
@@ -59,7 +61,7 @@ enum status cmd_knobs(int argc, char **argv, struct err *e)
 	    {"quick", CLI_FLAG, &words.quick, NULL, "the spec's quick variant", 0, 0},
 	    {"out", CLI_STRING, &o.out, "DIR", "make the directory inside DIR", 0, 0},
 	    RUN_WORDS_FLAGS(words),
-	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with a directory of one's own", 0, 0},
+	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with this directory, which must be yours", 0, 0},
 	    {"metric", CLI_STRING, &o.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
 	    {"quantity", CLI_LIST, &o.quantities, "Q", "judge by these (p50 and p99); may be repeated", 0, 0},
 	    {"margin", CLI_LIST, &o.margins, "PCT",
@@ -69,7 +71,7 @@ enum status cmd_knobs(int argc, char **argv, struct err *e)
 	    {"seed", CLI_INT, &o.seed, "N", "of the order in a block, and of relabellings that are drawn (1)", 0,
 	     1L << 52},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL, "print the knobs and how long it would take, and do nothing", 0, 0},
-	    {"quiet", CLI_FLAG, &o.quiet, NULL, "say nothing while measuring but what goes wrong", 0, 0},
+	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only what goes wrong", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},
 	};

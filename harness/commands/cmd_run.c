@@ -33,7 +33,7 @@ const struct cli_command cmd_run_cli = {
 	"directory with their run directories, campaign.json, and a table of what they claim (claims.tsv). One that "
 	"was interrupted goes on with `kblat run --resume CAMPAIGN`, where that is the caller's own directory, with "
 	"the commands that it was begun with; they are shown. With --budget 8h, those experiments run, in order, that "
-	"are expected to end within that time; the others are left, and said. What was begun is finished.\n\n"
+	"are expected to end within that time; the others are skipped and named. One that was begun is finished.\n\n"
 	"Each side of a point is a process of its own. --source and --sink give a command prefix that starts it: \"ip "
 	"netns exec ns0\", \"numactl -m 0\", \"ssh host\". Both talk over their standard input and output; nothing "
 	"listens on a network but the data path under test.\n\n"
@@ -320,9 +320,9 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	    {"quick", CLI_FLAG, &o.words.quick, NULL, "the spec's quick variant: fewer messages, shorter pauses", 0, 0},
 	    {"out", CLI_STRING, &o.out, "DIR", "make the run directory inside DIR", 0, 0},
 	    RUN_WORDS_FLAGS(o.words),
-	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with a campaign of one's own", 0, 0},
+	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with this campaign, which must be yours", 0, 0},
 	    {"budget", CLI_STRING, &o.words.budget, "TIME",
-	     "of a study, run the experiments that fit into so much time (8h)", 0, 0},
+	     "of a study, run the experiments that are expected to fit into this time (8h)", 0, 0},
 	    {"hosts", CLI_STRING, &o.hosts, "LIST|FILE",
 	     "measure between all pairs of these hosts: n1,n2 or n[1-64], or a file with a host a line", 0, 0},
 	    {"at-once", CLI_INT, &o.at_once, "N",
@@ -332,8 +332,8 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	    {"no-state", CLI_FLAG, &o.no_state, NULL, "do not capture the hosts' states before and after", 0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL,
 	     "print the points with every setting and the time that each should take, and do nothing", 0, 0},
-	    {"quiet", CLI_FLAG, &o.quiet, NULL, "say nothing while measuring but what goes wrong", 0, 0},
-	    {"verbose", CLI_FLAG, &o.verbose, NULL, "say a line for each point and repetition", 0, 0},
+	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only what goes wrong", 0, 0},
+	    {"verbose", CLI_FLAG, &o.verbose, NULL, "print a line for each point and repetition", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},
 	};

@@ -148,7 +148,7 @@ enum status cmd_state(int argc, char **argv, struct err *e)
 	    {"varying", CLI_STRING, &o.varying, "NAMES",
 	     "what is under test and so may differ: groups, keys or patterns of keys, or kernel, microcode, "
 	     "mitigations; "
-	     "divided by commas",
+	     "separated by commas",
 	     0, 0},
 	    {"all", CLI_FLAG, &o.all, NULL, "also what moves by itself, such as counters", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print the differences as JSON", 0, 0},

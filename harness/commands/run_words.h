@@ -22,17 +22,17 @@ struct run_words {
 };
 
 /* Rows for cli_parse(): but for --quick and --budget, which each subcommand explains in its own way. */
-#define RUN_WORDS_FLAGS(w)                                                                                              \
-	{"set", CLI_LIST, &(w).set, "KEY=VALUE", "change a setting in every point that has it", 0, 0},                  \
-	    {"only", CLI_LIST, &(w).only, "KEY=VALUE", "keep the points that match; the same key again: either", 0, 0}, \
-	    {"source", CLI_STRING, &(w).source, "CMD", "command prefix that starts the source endpoint", 0, 0},         \
-	    {"sink", CLI_STRING, &(w).sink, "CMD", "command prefix that starts the sink endpoint", 0, 0},               \
-	    {"device", CLI_STRING, &(w).device, "DEV", "the RDMA device, as --set device=DEV", 0, 0},                   \
-	    {"reps", CLI_INT, &(w).reps, "N", "repetitions, as --set repetitions=N", 1, 100000},                        \
-	    {"profile-path", CLI_STRING, &(w).profile_path, "DIR", "look for profiles in DIR first", 0, 0},             \
-	{                                                                                                               \
-		"mask", CLI_FLAG, &(w).mask, NULL,                                                                      \
-		    "hide serial numbers, hardware addresses, hosts' names in the kept state", 0, 0                     \
+#define RUN_WORDS_FLAGS(w)                                                                                             \
+	{"set", CLI_LIST, &(w).set, "KEY=VALUE", "change a setting in every point that has it", 0, 0},                 \
+	    {"only", CLI_LIST, &(w).only, "KEY=VALUE", "keep the points that match; a key given twice: either", 0, 0}, \
+	    {"source", CLI_STRING, &(w).source, "CMD", "command prefix that starts the source endpoint", 0, 0},        \
+	    {"sink", CLI_STRING, &(w).sink, "CMD", "command prefix that starts the sink endpoint", 0, 0},              \
+	    {"device", CLI_STRING, &(w).device, "DEV", "the RDMA device, as --set device=DEV", 0, 0},                  \
+	    {"reps", CLI_INT, &(w).reps, "N", "repetitions, as --set repetitions=N", 1, 100000},                       \
+	    {"profile-path", CLI_STRING, &(w).profile_path, "DIR", "look for profiles in DIR first", 0, 0},            \
+	{                                                                                                              \
+		"mask", CLI_FLAG, &(w).mask, NULL,                                                                     \
+		    "hide serial numbers, hardware addresses, hosts' names in the kept state", 0, 0                    \
 	}
 
 /* --device and --reps become --set; --profile-path becomes absolute, and kbtune has it from its environment. 0, or a

@@ -446,7 +446,8 @@ static void test_hostile(const char *top)
 	if (!is_int(make(dir, &html, &e), 0, "a report of a hostile run is made"))
 		note("%s", e.text);
 	page = slurp(html);
-	ok(page && count_of(page, "<script>") == 1 && !strstr(page, "<i>l"), "no markup of the run's gets into the page");
+	ok(page && count_of(page, "<script>") == 1 && !strstr(page, "<i>l"),
+	   "no markup of the run's gets into the page");
 	ok(page && !strchr(page, '\033'), "no control character either");
 	contains(page, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;", "it is shown as text");
 	svg = slurp_in(derived, "figures/overview.svg");
