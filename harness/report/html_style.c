@@ -78,6 +78,7 @@ const char html_style[] =
 	"figcaption{padding:.25rem .1rem}\n"
 	".grid{display:grid;gap:1.2rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,34rem),1fr))}\n"
 
+	"@media(max-width:40rem){.facts th{white-space:normal}.facts td{min-width:11rem}}\n"
 	"@media print{\n"
 	":root{--ink:#000;--soft:#444;--paper:#fff;--line:#bbb;--shade:#f5f5f5;"
 	"--blue:#00549f;--red:#b3121d;--green:#2c7a1f;--amber:#8a5a00}\n"

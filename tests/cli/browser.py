@@ -93,6 +93,10 @@ CONTRAST = """(() => {
     worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)); }
   return worst; })()"""
 
+# Cells that are squeezed to a letter or two a line.
+SQUEEZED = """[...document.querySelectorAll('td,th')].filter(c => c.clientWidth && c.clientWidth < 60 &&
+  c.clientHeight > 200 && c.textContent.length > 40).map(c => c.textContent.slice(0, 40))"""
+
 # Columns whose order is not that of their numbers after a click, and after another one.
 SORTING = """(() => {
   const faults = [];
@@ -147,6 +151,8 @@ def look(browser, url, width, scheme):
     wide = browser.evaluate("document.documentElement.scrollWidth")
     if wide > width:
         yield f"the page is {wide} pixels wide"
+    for text in browser.evaluate(SQUEEZED):
+        yield f"a cell is too narrow for its text: {text}"
     contrast = browser.evaluate(CONTRAST)
     if contrast < 4.5:
         yield f"a text has a contrast of {contrast:.1f} only"
