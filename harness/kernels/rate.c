@@ -35,10 +35,10 @@ static const struct opt rate_options[] = {
     {"missed_limit", OPT_SHARE, FIELD(missed_limit), "10%", 0, 1000000, NULL,
      "a point that missed more of its steps is not valid"},
     {"window", OPT_TIME, FIELD(window), "0ns", 0, 3600000000000, NULL,
-     "the source ends so long after the time that its steps should take; what is not sent by then never is (0: it "
-     "takes as long as it takes)"},
+     "the source ends this long after its steps should have been sent; what is not sent by then never is (0: there is "
+     "no end)"},
     {"tick_error", OPT_SHARE, FIELD(tick_error), "0%", 0, 1000000, NULL,
-     "by so much the pacer takes the tick counter to be faster than it is; stamps are not touched"},
+     "by how much the pacer takes the tick counter to be faster than it is; stamps stay as they are"},
     {"sink", OPT_ENUM, FIELD(sink), "none", 0, 0, sink_names,
      "what becomes of a sample that arrived: nothing, or it is written to a file"},
     {"source_file", OPT_ENUM, FIELD(source_file), "none", 0, 0, source_file_names,

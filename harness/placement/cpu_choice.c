@@ -133,13 +133,16 @@ static int read_named(const struct sysroot *root, const char *name, const char *
 		      struct cpulist *out, struct err *e)
 {
 	size_t cpuset = strlen(OPT_CPU_CPUSET);
+	char quoted[TEXT_QUOTE_MAX];
 
 	if (!strncmp(text, OPT_CPU_NEAR, strlen(OPT_CPU_NEAR)))
 		return read_near(root, name, text, device, out, e);
 	if (!strncmp(text, OPT_CPU_CPUSET, cpuset))
 		return read_cpuset(root, name, text + cpuset, out, e);
-	return cpulist_parse(text, out, NULL, 0) ? err_set(e, -EINVAL, STATUS_USAGE, name, NULL, "is no list of CPUs")
-						 : 0;
+	if (!cpulist_parse(text, out, NULL, 0))
+		return 0;
+	return err_set(e, -EINVAL, STATUS_USAGE, name, NULL, "expected CPUs such as 2-5,8, found %s",
+		       text_quote(text, quoted, sizeof(quoted)));
 }
 
 void cpu_choice_narrow(struct cpu_choice *c, const struct cpulist *to)

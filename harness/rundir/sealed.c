@@ -93,7 +93,8 @@ static int read_host(const struct run *run, struct sealed_hosts *h, const char *
 	int rc;
 
 	if (!*host || strchr(host, '/') || *host == '.')
-		return err_set(e, -EINVAL, STATUS_USAGE, run->path, "compare", "a host's name is no name");
+		return err_set(e, -EINVAL, STATUS_USAGE, run->path, "compare",
+			       "run.json has a host whose name is empty, hidden or a path");
 	if (!boot || !*boot)
 		return err_set(e, -ENOENT, STATUS_USAGE, run->path, "compare",
 			       "run.json does not say which boot of %s it was", host);
