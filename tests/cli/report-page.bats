@@ -26,7 +26,7 @@ setup_file() {
 	for spec in spec flows; do
 		(cd "$WHERE" && "${KBLAT:-$root/build/kblat}" run $spec.yaml --out runs >/dev/null 2>&1) || [ $? -eq 3 ]
 	done
-	for run in "$WHERE"/runs/*; do
+	for run in "$WHERE"/runs/*/; do
 		"${KBLAT:-$root/build/kblat}" report "$run" >/dev/null 2>&1 || [ $? -eq 77 ]
 	done
 	"${KBLAT:-$root/build/kblat}" report "$WHERE/runs" >/dev/null
@@ -44,7 +44,7 @@ teardown_file() {
 
 @test "each point's command measures that point alone; its links lead to raw columns" {
 	cd "$WHERE"
-	for run in runs/*; do
+	for run in runs/*/; do
 		/usr/bin/python3 - "$run" "$KBLAT" <<-'PY'
 			import html, json, os, re, shlex, subprocess, sys
 			run, kblat = sys.argv[1:]
