@@ -71,7 +71,7 @@ static json_t *difference(const json_t *base, const json_t *keys)
 
 static int add_base(struct index *ix, json_t *bases, const char *host, const json_t *keys, int64_t *id, struct err *e)
 {
-	int rc = index_sql_do(ix, e, INDEX_ADD_STATE, "tj", host, NULL);
+	int rc = index_sql_do(ix, e, INDEX_ADD_STATE, "tj", host, (const json_t *)NULL);
 
 	*id = sqlite3_last_insert_rowid(ix->db);
 	json_object_set_new(bases, host, json_pack("{s:I, s:O}", "id", (json_int_t)*id, "keys", (json_t *)keys));
