@@ -71,7 +71,8 @@ run:
 	@experiments/quickstart/run --plan
 	@common/deps build run
 	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
-	@experiments/quickstart/run --build $(BUILD)/kblat
+	@$(MAKE) --no-print-directory -j$(CPUS) all
+	@experiments/quickstart/run $(BUILD)/kblat
 
 # What one runs while working: natively, once, without the tests tagged "long", in a minute and a half.
 check:
