@@ -4,6 +4,7 @@
 #   SAN=1           ASan and UBSan (in build/san)
 #   SECONDS=N       how long `make fuzz` looks for inputs that break something, for each target; TARGETS: only these; ROUNDS: so often;
 #                   JOBS: so many at once
+#   ROUNDS=N        `make bench` measures each case N times (default: each bench's own)
 #   VM=no           tests without the Soft-RoCE guest
 #   V=1             show whole commands
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -95,7 +96,7 @@ bench:
 	@common/deps build run bench
 	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
 	@$(MAKE) --no-print-directory -j$(CPUS) all benches
-	@tests/leftovers tests/bench/run $(BUILD)
+	@tests/leftovers tests/bench/run $(BUILD) $(ROUNDS)
 
 # Is the kernel NEW slower than OLD? Both boot in the guest, BOOTS times each; SPEC is what is measured.
 OLD   :=
@@ -118,13 +119,12 @@ campaign:
 # Looks for inputs that break something; what was found is in tests/fuzz, and `make test` takes all of it again.
 SECONDS := 60
 TARGETS :=
-ROUNDS  := 1
 JOBS    := 1
 fuzz:
 	@common/deps build fuzz
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@$(MAKE) --no-print-directory -j$(CPUS) CC='$(filter ccache,$(CC)) clang' SAN=1 FUZZ=1 BUILD=$(BUILD)/fuzz fuzzers
-	@tests/fuzz/run --seconds '$(SECONDS)' --rounds '$(ROUNDS)' --jobs '$(JOBS)' $(BUILD)/fuzz/fuzz $(TARGETS)
+	@tests/fuzz/run --seconds '$(SECONDS)' --rounds '$(or $(ROUNDS),1)' --jobs '$(JOBS)' $(BUILD)/fuzz/fuzz $(TARGETS)
 
 # Everything for arm64, by Debian's cross compiler; unit tests under qemu-user.
 arm64:
