@@ -1,5 +1,5 @@
 /*
- * What coordinator and endpoint say to each other (protocol 3): JSON objects with a "type", one a
+ * What coordinator and endpoint say to each other (protocol 4): JSON objects with a "type", one a
  * line, over the endpoint's standard input and output; a "done" is followed by its columns' bytes and
  * the end of a line, so that what passes on whole lines only passes them on, too.
  * docs/protocol.md lists the messages. What arrives is untrusted: lines are bounded, types checked
@@ -14,7 +14,7 @@
 
 struct err;
 
-#define WIRE_PROTOCOL 3
+#define WIRE_PROTOCOL 4
 #define WIRE_LINE_MAX (1024 * 1024)
 
 /* Of raw columns: they are the machine's. */

@@ -445,7 +445,7 @@ static void judge_common_clock(const struct validity_facts *f, struct validity *
 
 	if (f->between && !f->crosses)
 		return;
-	if (!strcmp(json_text(f->between, "method"), "exchange"))
+	if (f->between && strcmp(json_text(f->between, "method"), "none") != 0)
 		judge_comparison(f, out);
 	else
 		validity_say(out->reasons, "source and sink have no common clock%s%s", *why ? ": " : "", why);

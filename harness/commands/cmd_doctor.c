@@ -1,49 +1,101 @@
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "commands/commands.h"
 #include "common/json.h"
 #include "doctor/doctor.h"
+#include "run/channel_ask.h"
+
+#define STOP_MS 3000
 
 const struct cli_command cmd_doctor_cli = {
     .name = "doctor",
-    .synopsis = "[--json]",
-    .summary = "can this machine measure? clock, CPUs, noise, memory, devices",
+    .synopsis = "[--source CMD] [--sink CMD] [--json]",
+    .summary = "can this machine measure? clock, CPUs, noise, memory, devices; and other hosts",
     .details =
 	"Each line is ok, warn (the error grows) or bad (numbers would be invalid, or a run impossible), with "
 	"what was found and what to do. It takes under a second, and CPUs spin meanwhile; nothing is changed.\n\n"
-	"Exit status 3: something is bad.",
+	"With --source and --sink, as `kblat run` has them, the hosts that these lead to are examined, and this one "
+	"where one "
+	"of the two is not given: whether they can be reached, have the same kblat, and can measure.\n\n"
+	"Exit status: 3 something is bad; 1 a host cannot be examined.",
 };
 
 /* What is told of the findings, and how many there are of each level. */
 struct answer {
-	json_t *checks; /* NULL: print each as it comes */
+	bool json;
+	json_t *checks, *hosts; /* of this machine; of others */
 	unsigned count[LEVEL_COUNT];
 };
 
-static void print_finding(const char *name, const struct finding *f)
+static void print_finding(const json_t *f)
 {
-	printf("%-16s %-5s %s\n", name, finding_level_name(f->level), f->text);
-	if (f->advice[0])
-		printf("%-22s -> %s\n", "", f->advice);
+	const char *advice = json_text(f, "advice");
+
+	printf("%-16s %-5s %s\n", json_text(f, "name"), json_text(f, "level"), json_text(f, "finding"));
+	if (*advice)
+		printf("%-22s -> %s\n", "", advice);
 	fflush(stdout);
 }
 
-static json_t *finding_json(const char *name, const struct finding *f)
+static void add_finding(struct answer *a, const json_t *f)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:O*}", "name", name, "level", finding_level_name(f->level), "finding",
-			 f->text, "advice", f->advice, "data", f->data);
+	a->count[finding_level(f)]++;
+	if (!a->json)
+		print_finding(f);
 }
 
 static void take_finding(const char *name, const struct finding *f, void *context)
 {
 	struct answer *a = context;
+	json_t *j = finding_json(name, f);
 
-	if (a->checks)
-		json_array_append_new(a->checks, finding_json(name, f));
-	else
-		print_finding(name, f);
-	a->count[f->level]++;
+	add_finding(a, j);
+	json_array_append_new(a->checks, j);
 }
+
+/* --- other hosts --- */
+
+static int ask_endpoint(struct channel *c, json_t **reply, struct err *e)
+{
+	int rc;
+
+	do
+		rc = channel_greet(c, e);
+	while (rc == -EINTR);
+	return rc ? rc : channel_ask(c, json_pack("{s:s}", "type", "doctor"), "findings", reply, e);
+}
+
+static void take_findings(struct answer *a, const char *role, const char *host, json_t *checks)
+{
+	const json_t *f;
+	size_t i;
+
+	if (!a->json)
+		printf("%s%s: %s\n", json_array_size(a->checks) + json_array_size(a->hosts) ? "\n" : "", role, host);
+	json_array_foreach (checks, i, f)
+		add_finding(a, f);
+	json_array_append_new(a->hosts, json_pack("{s:s, s:s, s:O}", "role", role, "host", host, "checks", checks));
+}
+
+static int diagnose_there(struct answer *a, const char *role, const char *launcher, struct err *e)
+{
+	struct channel c;
+	json_t *reply;
+	int rc = channel_start(&c, role, launcher, NULL, e);
+
+	if (!rc)
+		rc = ask_endpoint(&c, &reply, e);
+	if (!rc) {
+		take_findings(a, role, json_text(c.hello, "host"), json_object_get(reply, "checks"));
+		json_decref(reply);
+	}
+	channel_stop(&c, STOP_MS);
+	return rc;
+}
+
+/* --- all of it --- */
 
 static void print_conclusion(const struct answer *a)
 {
@@ -51,32 +103,41 @@ static void print_conclusion(const struct answer *a)
 	enum level worst = n[LEVEL_BAD] ? LEVEL_BAD : n[LEVEL_WARN] ? LEVEL_WARN : LEVEL_OK;
 	json_t *report;
 
-	if (!a->checks) {
+	if (!a->json) {
 		printf("\n%s: %u ok, %u warn, %u bad\n",
 		       worst == LEVEL_BAD ? "not fit to measure as it is" : "fit to measure", n[LEVEL_OK],
 		       n[LEVEL_WARN], n[LEVEL_BAD]);
 		return;
 	}
-	report = json_pack("{s:i, s:s, s:O}", "schema", 1, "worst", finding_level_name(worst), "checks", a->checks);
+	report = json_pack("{s:i, s:s, s:O, s:O*}", "schema", 1, "worst", finding_level_name(worst), "checks",
+			   a->checks, "hosts", json_array_size(a->hosts) ? a->hosts : NULL);
 	json_print(report, stdout);
 	json_decref(report);
 }
 
-static enum status diagnose(bool json, struct err *e)
+static enum status diagnose(bool json, const char *const launcher[2], struct err *e)
 {
-	struct answer a = {.checks = json ? json_array() : NULL};
-	int rc = doctor_examine(take_finding, &a, e);
+	static const char *const roles[2] = {"source", "sink"};
+	struct answer a = {.json = json, .checks = json_array(), .hosts = json_array()};
+	int rc = launcher[0] && launcher[1] ? 0 : doctor_examine(take_finding, &a, e);
 
+	for (size_t i = 0; i < 2; i++)
+		if (!rc && launcher[i])
+			rc = diagnose_there(&a, roles[i], launcher[i], e);
 	if (!rc)
 		print_conclusion(&a);
 	json_decref(a.checks);
+	json_decref(a.hosts);
 	return rc ? e->status : a.count[LEVEL_BAD] ? STATUS_NO : STATUS_OK;
 }
 
 enum status cmd_doctor(int argc, char **argv, struct err *e)
 {
+	const char *launcher[2] = {NULL, NULL};
 	bool json = false, help = false;
 	const struct cli_flag flags[] = {
+	    {"source", CLI_STRING, &launcher[0], "CMD", "examine the host that this command prefix leads to", 0, 0},
+	    {"sink", CLI_STRING, &launcher[1], "CMD", "likewise", 0, 0},
 	    {"json", CLI_FLAG, &json, NULL, "print the findings as JSON", 0, 0},
 	    {.name = NULL},
 	};
@@ -86,7 +147,7 @@ enum status cmd_doctor(int argc, char **argv, struct err *e)
 		return e->status;
 	cli_list_free(&args);
 	if (!help)
-		return diagnose(json, e);
+		return diagnose(json, launcher, e);
 	cli_help("kblat", &cmd_doctor_cli, flags, stdout);
 	return STATUS_OK;
 }

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "doctor/doctor.h"
 #include "endpoint/endpoint.h"
 
 const struct cli_command cmd_endpoint_cli = {
@@ -22,5 +23,5 @@ enum status cmd_endpoint(int argc, char **argv, struct err *e)
 		cli_help("kblat", &cmd_endpoint_cli, flags, stdout);
 	if (rc || help)
 		return e->status;
-	return endpoint_serve(STDIN_FILENO, STDOUT_FILENO, e) ? STATUS_FAILED : STATUS_OK;
+	return endpoint_serve(STDIN_FILENO, STDOUT_FILENO, doctor_findings, e) ? STATUS_FAILED : STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "commands/commands.h"
+#include "pairs/pairs.h"
 #include "report/campaign_page.h"
 #include "report/report.h"
 #include "report/runs_page.h"
@@ -10,7 +11,7 @@
 
 const struct cli_command cmd_report_cli = {
     .name = "report",
-    .synopsis = "RUN...|CAMPAIGN|DIR",
+    .synopsis = "RUN...|CAMPAIGN|PAIRS|DIR",
     .summary = "draw the figures of a run and write its report.html",
     .details =
 	"Makes derived/ in the first run's directory anew: figures/ (each as SVG and PDF, beside the table it was "
@@ -21,7 +22,8 @@ const struct cli_command cmd_report_cli = {
 	"with two values in one histogram; and a histogram for each point, of each of its flows, in 100 bins up to "
 	"the point's limit. The last line on standard output is the path of the page.\n\n"
 	"Of a campaign, the pages of all its runs are made, and one page with an index of them and all their "
-	"claims.\n\n"
+	"claims. Of all pairs of hosts (`kblat run --hosts`), the matrices are drawn anew, of what was measured by "
+	"now.\n\n"
 	"Of a folder with runs in it, one page lists all of them: " RUNS_PAGE_FILE
 	" there, with their medians over time. "
 	"The index (kblat index) is brought up to date for it; the runs' own pages are not made.\n\n"
@@ -89,6 +91,8 @@ enum status cmd_report(int argc, char **argv, struct err *e)
 		status = STATUS_OK;
 	else if (args.count == 1 && campaign_page_is(args.items[0]))
 		status = make_of_many(campaign_page_make, args.items[0], e);
+	else if (args.count == 1 && pairs_is(args.items[0]))
+		status = make_of_many(pairs_report, args.items[0], e);
 	else if (args.count == 1 && runs_page_is(args.items[0]))
 		status = make_of_many(runs_page_make, args.items[0], e);
 	else

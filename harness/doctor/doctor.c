@@ -64,3 +64,19 @@ int doctor_examine(void (*each)(const char *name, const struct finding *f, void 
 	sysroot_close(&h.root);
 	return 0;
 }
+
+static void doctor_take_finding(const char *name, const struct finding *f, void *list)
+{
+	json_array_append_new(list, finding_json(name, f));
+}
+
+int doctor_findings(json_t **findings, struct err *e)
+{
+	int rc;
+
+	*findings = json_array();
+	rc = doctor_examine(doctor_take_finding, *findings, e);
+	if (rc)
+		json_decref(*findings);
+	return rc;
+}

@@ -14,4 +14,7 @@ struct err;
 int doctor_examine(void (*each)(const char *name, const struct finding *f, void *context), void *context,
 		   struct err *e);
 
+/* All of it as an array of finding_json(), which the caller owns; the same result. */
+int doctor_findings(json_t **findings, struct err *e);
+
 #endif

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json.h"
+
 void finding_raise(struct finding *f, enum level level, const char *advice)
 {
 	if (level > f->level)
@@ -22,9 +24,25 @@ void finding_add(struct finding *f, const char *format, ...)
 	va_end(ap);
 }
 
+static const char *const level_names[LEVEL_COUNT] = {"ok", "warn", "bad"};
+
 const char *finding_level_name(enum level level)
 {
-	static const char *const names[LEVEL_COUNT] = {"ok", "warn", "bad"};
+	return level_names[level];
+}
 
-	return names[level];
+json_t *finding_json(const char *name, const struct finding *f)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:O*}", "name", name, "level", finding_level_name(f->level), "finding",
+			 f->text, "advice", f->advice, "data", f->data);
+}
+
+enum level finding_level(const json_t *finding)
+{
+	const char *name = json_text(finding, "level");
+	enum level level = LEVEL_OK;
+
+	while (level < LEVEL_BAD && strcmp(name, level_names[level]) != 0)
+		level++;
+	return level;
 }

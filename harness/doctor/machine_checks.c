@@ -14,6 +14,8 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/units.h"
+#include "instrument/discipline.h"
 #include "transports/verbs_device.h"
 
 #define SHM	  "/dev/shm"
@@ -174,6 +176,23 @@ static void check_rdma(const struct host *h, struct finding *f)
 		      "`make run` uses a guest with a Soft-RoCE device instead: it shows function and ratios");
 }
 
+/* Between two hosts, `clock: ptp` and `clock: system` need it; nothing else does. */
+static void check_time(const struct host *h, struct finding *f)
+{
+	struct discipline d;
+	struct err ptp = ERR_INIT, chrony = ERR_INIT;
+	char error[32];
+
+	(void)h;
+	if (discipline_ask_ptp(&d, &ptp) && discipline_ask_chrony(&d, &chrony)) {
+		finding_add(f, "kept by neither linuxptp nor chrony (%s)", chrony.text);
+		return;
+	}
+	f->data = discipline_json(&d);
+	finding_add(f, "kept by %s, %s %s, to %s, as that says", d.by, d.is_source ? "from itself," : "from",
+		    d.reference, unit_human_ns(d.error_ns, error, sizeof(error)));
+}
+
 static bool is_in_path(const char *program)
 {
 	char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin"), *rest = path, *dir;
@@ -249,6 +268,12 @@ static void check_leftovers(const struct host *h, struct finding *f)
 }
 
 const struct check machine_checks[] = {
-    {"locked memory", check_memlock}, {"huge pages", check_hugepages}, {SHM, check_shm}, {"RDMA devices", check_rdma},
-    {"gnuplot", check_gnuplot},	      {"leftovers", check_leftovers},  {NULL, NULL},
+    {"locked memory", check_memlock},
+    {"huge pages", check_hugepages},
+    {SHM, check_shm},
+    {"RDMA devices", check_rdma},
+    {"time of day", check_time},
+    {"gnuplot", check_gnuplot},
+    {"leftovers", check_leftovers},
+    {NULL, NULL},
 };

@@ -229,6 +229,10 @@ static const struct order {
     {"calibrate", endpoint_calibrate},
     {"ticks", endpoint_ticks},
     {"capture", endpoint_capture},
+    {"discipline", endpoint_discipline},
+    {"wall", endpoint_wall},
+    {"room", endpoint_room},
+    {"doctor", endpoint_doctor},
 };
 
 static int carry_out(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
@@ -313,6 +317,7 @@ static void clean_up(struct endpoint *ep)
 		fs_remove_tree(ep->recorder.dir, NULL); /* a thread still uses the memory: only the names go */
 	}
 	endpoint_trace_close(ep, stopped);
+	endpoint_wall_close(ep);
 	json_decref(ep->device_before);
 	free(ep->keep_dir);
 	if (stopped)
@@ -355,7 +360,7 @@ static int serve(struct endpoint *ep)
 	return rc == -EPIPE ? 0 : rc;
 }
 
-int endpoint_serve(int in, int out, struct err *e)
+int endpoint_serve(int in, int out, int (*examine)(json_t **findings, struct err *e), struct err *e)
 {
 	struct endpoint *ep = aligned_alloc(64, (sizeof(*ep) + 63) / 64 * 64);
 
@@ -363,6 +368,7 @@ int endpoint_serve(int in, int out, struct err *e)
 		return err_sys(e, -ENOMEM, "endpoint", "allocate");
 	memset(ep, 0, sizeof(*ep));
 	ep->out = out;
+	ep->examine = examine;
 	ep->cpu = ep->spare_cpu = -1;
 	wire_init(&ep->in, in);
 	runners_init(&ep->runners, &ep->worker, eventfd(0, EFD_CLOEXEC));

@@ -7,8 +7,11 @@
 #ifndef KBLAT_ENDPOINT_H
 #define KBLAT_ENDPOINT_H
 
+#include <jansson.h>
+
 struct err;
 
-int endpoint_serve(int in, int out, struct err *e);
+/* `examine`: what `kblat doctor` finds here, as an array that the caller owns; NULL: nobody can be asked. */
+int endpoint_serve(int in, int out, int (*examine)(json_t **findings, struct err *e), struct err *e);
 
 #endif

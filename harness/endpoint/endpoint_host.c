@@ -3,16 +3,20 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/sysroot.h"
 #include "state/state.h"
 
 #define CALIBRATION_MS 100
 #define FILE_MAX       (64 << 20)
+#define WALL_LOOKS     32
 
 int endpoint_calibrate(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
@@ -29,6 +33,90 @@ int endpoint_ticks(struct endpoint *ep, const json_t *order, json_t **reply, str
 	(void)ep, (void)order, (void)e;
 	*reply = json_pack("{s:s, s:I}", "type", "ticks", "ticks", (json_int_t)clock_ticks_begin());
 	return 0;
+}
+
+/* --- a clock that hosts share --- */
+
+void endpoint_wall_close(struct endpoint *ep)
+{
+	if (ep->is_disciplined && ep->wall_fd >= 0)
+		close(ep->wall_fd);
+	ep->is_disciplined = false;
+}
+
+int endpoint_discipline(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
+{
+	const bool is_ptp = !strcmp(json_text(order, "method"), "ptp");
+	struct discipline d;
+	int rc = is_ptp ? discipline_ask_ptp(&d, e) : discipline_ask_chrony(&d, e);
+
+	endpoint_wall_close(ep);
+	if (!rc)
+		rc = discipline_clock(&d, &ep->wall, &ep->wall_fd, e);
+	if (rc)
+		return rc;
+	ep->is_disciplined = true;
+	*reply = json_pack("{s:s, s:o}", "type", "disciplined", "discipline", discipline_json(&d));
+	return 0;
+}
+
+/* Of several looks the one that took the least time. */
+int endpoint_wall(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
+{
+	int64_t least = INT64_MAX, at_ns = 0, wall_ns = 0;
+
+	(void)order;
+	if (!ep->is_disciplined)
+		return err_set(e, -EPROTO, STATUS_FAILED, "wall", NULL, "came before discipline");
+	for (int i = 0; i < WALL_LOOKS; i++) {
+		struct timespec now;
+		const int64_t begun = clock_ticks_begin();
+		const int rc = clock_gettime(ep->wall, &now) ? -errno : 0;
+		const int64_t from = clock_to_ns(&ep->conversion, begun),
+			      to = clock_to_ns(&ep->conversion, clock_ticks_end());
+
+		if (rc)
+			return err_sys(e, rc, "the clock that is kept", "read");
+		if (to - from >= least)
+			continue;
+		least = to - from;
+		at_ns = from + least / 2;
+		wall_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	}
+	*reply = json_pack("{s:s, s:I, s:I, s:I}", "type", "wall", "at_ns", (json_int_t)at_ns, "wall_ns",
+			   (json_int_t)wall_ns, "width_ns", (json_int_t)least);
+	return 0;
+}
+
+/* --- can it measure? --- */
+
+int endpoint_room(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
+{
+	unsigned long long bytes;
+	struct rlimit threads;
+	int rc = fs_free_bytes("/dev/shm", &bytes, e);
+
+	(void)ep, (void)order;
+	if (rc)
+		return rc;
+	if (getrlimit(RLIMIT_NPROC, &threads))
+		threads.rlim_cur = RLIM_INFINITY;
+	*reply =
+	    json_pack("{s:s, s:I, s:o}", "type", "room", "shm_bytes", (json_int_t)bytes, "threads",
+		      threads.rlim_cur == RLIM_INFINITY ? json_null() : json_integer((json_int_t)threads.rlim_cur));
+	return 0;
+}
+
+int endpoint_doctor(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
+{
+	json_t *findings;
+	int rc = ep->examine ? ep->examine(&findings, e)
+			     : err_set(e, -EPROTO, STATUS_FAILED, "doctor", NULL, "there is none");
+
+	(void)order;
+	if (!rc)
+		*reply = json_pack("{s:s, s:o}", "type", "findings", "checks", findings);
+	return rc;
 }
 
 /* --- state --- */

@@ -13,6 +13,7 @@
 #include "endpoint/endpoint_trace.h"
 #include "endpoint/runners.h"
 #include "instrument/device_clock.h"
+#include "instrument/discipline.h"
 #include "instrument/machine_load.h"
 #include "instrument/recorder.h"
 #include "point/flow.h"
@@ -21,6 +22,7 @@ struct endpoint {
 	int out;
 	struct wire in;
 	bool quit;
+	int (*examine)(json_t **findings, struct err *e); /* endpoint_serve() */
 
 	enum role role;
 	char flow_name[FLOW_NAME_MAX];
@@ -35,6 +37,9 @@ struct endpoint {
 	const struct kernel_column *column[KERNEL_COLUMNS]; /* this side's, in the recorder's order */
 	void *side;					    /* of the kernel's open_side() */
 	struct device_clock device_clock;		    /* with the device's stamps: around the repetition */
+	bool is_disciplined;				    /* `wall` is a clock that others share: */
+	clockid_t wall;
+	int wall_fd;	/* of an adapter's clock; -1: none is open */
 	char *keep_dir; /* where columns go if the coordinator dies; NULL: nowhere */
 
 	struct worker worker;

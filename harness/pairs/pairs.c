@@ -19,6 +19,7 @@
 #include "pairs/pairs_table.h"
 #include "pairs/pairs_words.h"
 #include "run/forecast_run.h"
+#include "run/preflight.h"
 #include "run/run.h"
 #include "rundir/writer.h"
 
@@ -196,9 +197,11 @@ static enum status pairs_status(const json_t *answer)
 static void pairs_draw(const struct pairs *p)
 {
 	struct err e = ERR_INIT;
+	char *html;
 
-	if (pairs_page_make(p, &e))
+	if (pairs_page_make(p, &html, &e))
 		fprintf(stderr, "kblat: warning: %s\n", e.text);
+	free(html);
 }
 
 static enum status pairs_end(struct pairs *p, bool json, struct err *e)
@@ -224,6 +227,12 @@ static enum status pairs_end(struct pairs *p, bool json, struct err *e)
 		fprintf(stderr, "kblat: interrupted; `kblat run --resume %s` goes on with it\n", p->path);
 	printf("%s\n", p->path);
 	return rc ? e->status : status;
+}
+
+/* Better now than in the middle. */
+static int pairs_check_files(const struct pairs *p, long at_once, struct err *e)
+{
+	return preflight_files(pairs_plan_at_once(p, at_once), "pairs", PAIRS_DESCRIPTORS, e);
 }
 
 static enum status pairs_work_on(struct pairs *p, const struct pairs_options *o, struct err *e)
@@ -274,7 +283,9 @@ static enum status pairs_start(const struct pairs_options *o, struct pairs *p, c
 	else if (!path)
 		status = (err_sys(e, -errno, o->spec, "find"), e->status);
 	else
-		status = pairs_record_begin(p, o, spec->name, path, parent, e) ? e->status : pairs_work_on(p, o, e);
+		status = pairs_check_files(p, o->at_once, e) || pairs_record_begin(p, o, spec->name, path, parent, e)
+			     ? e->status
+			     : pairs_work_on(p, o, e);
 	free(path);
 	free(parent);
 	return status;
@@ -323,4 +334,18 @@ enum status pairs_run(const struct pairs_options *o, struct err *e)
 
 	pairs_record_close(&p);
 	return status;
+}
+
+int pairs_report(const char *dir, char **html, struct err *e)
+{
+	struct pairs p = {.lock = -1};
+	int rc = pairs_record_open(&p, dir, e);
+
+	*html = NULL;
+	if (!rc) {
+		json_object_set_new(p.j, "answer", pairs_answer(&p)); /* of what there is by now */
+		rc = pairs_page_make(&p, html, e);
+	}
+	pairs_record_close(&p);
+	return rc;
 }

@@ -41,4 +41,8 @@ bool pairs_is(const char *path);
 /* Measure them, or what is left of them. Prints what stands out and, as the last line, the directory. */
 enum status pairs_run(const struct pairs_options *o, struct err *e);
 
+/* Make the page of a directory with all pairs anew, from what was measured by now. `html` (free it) gets its path; NULL: there is none. 0 or a negative
+ * errno and `e`. */
+int pairs_report(const char *dir, char **html, struct err *e);
+
 #endif

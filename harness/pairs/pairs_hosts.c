@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -137,6 +138,12 @@ static int hosts_read_lines(struct pairs_hosts *h, char *text, struct err *e)
 	return rc;
 }
 
+/* A long list is no name that a file could have. */
+static bool names_file(const char *text)
+{
+	return !access(text, F_OK) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
+}
+
 int pairs_hosts_read(struct pairs_hosts *h, const char *text, struct err *e)
 {
 	char *copy = NULL;
@@ -144,7 +151,7 @@ int pairs_hosts_read(struct pairs_hosts *h, const char *text, struct err *e)
 	int rc;
 
 	*h = (struct pairs_hosts){0};
-	if (!fs_is_missing(text)) {
+	if (names_file(text)) {
 		rc = fs_read_followed(text, FILE_MAX, &copy, &size, e);
 		rc = rc ? rc : hosts_read_lines(h, copy, e);
 	} else {

@@ -31,9 +31,9 @@ static void write_pairs_page(const struct page *p, const void *arg)
 	html_printed(p, "In words", pairs_table, pairs->j);
 }
 
-int pairs_page_make(const struct pairs *p, struct err *e)
+int pairs_page_make(const struct pairs *p, char **html, struct err *e)
 {
-	char *dir = fs_path("%s/derived", p->path), *html = NULL;
+	char *dir = fs_path("%s/derived", p->path);
 	char *title = fs_path("%s: all pairs of %zu hosts", json_text(p->j, "name"), p->hosts.count);
 	const struct answer_page page = {
 	    .dir = dir,
@@ -46,9 +46,11 @@ int pairs_page_make(const struct pairs *p, struct err *e)
 	    .write = write_pairs_page,
 	    .arg = p,
 	};
-	int rc = fs_remove_tree(dir, e) ?: fs_mkdirs(dir, e) ?: answer_page_make(&page, &html, e);
+	int rc;
 
-	free(html);
+	*html = NULL;
+	rc = fs_remove_tree(dir, e) ?: fs_mkdirs(dir, e) ?: answer_page_make(&page, html, e);
+
 	free(title);
 	free(dir);
 	return rc;

@@ -6,7 +6,8 @@
 
 #include "pairs/pairs_record.h"
 
-/* 0 or a negative errno and `e`; without gnuplot the page lacks its figures (STATUS_IMPOSSIBLE). */
-int pairs_page_make(const struct pairs *p, struct err *e);
+/* `html` (free it) gets the path of the page; NULL: there is none. 0 or a negative errno and `e`; without gnuplot the page lacks its figures
+ * (STATUS_IMPOSSIBLE). */
+int pairs_page_make(const struct pairs *p, char **html, struct err *e);
 
 #endif

@@ -5,9 +5,8 @@
 #include "common/json.h"
 #include "run/forecast.h"
 
-/* Of each pair that is being measured: a kblat, what it prints in two files of ours, and what starts its two endpoints. */
-#define PROCESSES   3
-#define DESCRIPTORS 2
+/* Of each pair that is being measured: a kblat, and what starts its two endpoints. */
+#define PROCESSES 3
 
 #define SHOWN_ROUNDS 3
 #define SHOWN_PAIRS  4
@@ -48,7 +47,7 @@ static json_t *plan_json(const struct pairs *p, size_t at_once, double expected_
 	}
 	return json_pack("{s:I, s:I, s:I, s:f, s:I, s:I, s:o}", "hosts", (json_int_t)p->hosts.count, "pairs",
 			 (json_int_t)p->count, "at_once", (json_int_t)at_once, "expected_s", expected_s, "processes",
-			 (json_int_t)(PROCESSES * at_once), "descriptors", (json_int_t)(DESCRIPTORS * at_once),
+			 (json_int_t)(PROCESSES * at_once), "descriptors", (json_int_t)(PAIRS_DESCRIPTORS * at_once),
 			 "rounds", rounds);
 }
 
@@ -70,7 +69,7 @@ void pairs_plan_show(const struct pairs *p, const struct spec *spec, long asked,
 	       p->count, spec->point_count, rounds, at_once);
 	printf("  about %s (a pair takes about %s); %zu processes and %zu descriptors here at a time\n",
 	       forecast_text(expected_s, text, sizeof(text)), forecast_text(each_s, each, sizeof(each)),
-	       PROCESSES * at_once, DESCRIPTORS * at_once);
+	       PROCESSES * at_once, PAIRS_DESCRIPTORS * at_once);
 	for (size_t round = 0; round < rounds && round < SHOWN_ROUNDS; round++)
 		print_round(p, round);
 }

@@ -6,6 +6,8 @@
 
 #include "pairs/pairs_record.h"
 
+#define PAIRS_DESCRIPTORS 2 /* here, for what a pair that is being measured prints */
+
 /* `each_s`: what one pair is expected to take. */
 void pairs_plan_show(const struct pairs *p, const struct spec *spec, long at_once, double each_s, bool json);
 

@@ -129,6 +129,27 @@ static int pairs_read_log(struct pairs *p, struct err *e)
 	return rc;
 }
 
+/* All that is in the directory. */
+static int pairs_read_all(struct pairs *p, struct err *e)
+{
+	char *file = pairs_file(p, "pairs.json");
+	int rc;
+
+	p->j = json_read(file, e);
+	rc = p->j ? pairs_read_hosts(p, file, e) : -EINVAL;
+	free(file);
+	if (rc)
+		return rc;
+	pairs_record_schedule(p);
+	return pairs_read_log(p, e);
+}
+
+int pairs_record_open(struct pairs *p, const char *dir, struct err *e)
+{
+	p->path = realpath(dir, NULL);
+	return p->path ? pairs_read_all(p, e) : err_sys(e, -errno, dir, "open");
+}
+
 int pairs_record_resume(struct pairs *p, const char *dir, struct err *e)
 {
 	char *file;
@@ -138,13 +159,8 @@ int pairs_record_resume(struct pairs *p, const char *dir, struct err *e)
 	if (!p->path)
 		return err_sys(e, -errno, dir, "go on with it");
 	file = pairs_file(p, "pairs.json");
-	rc = directory_check_owner(p->path, file, e);
-	p->j = rc ? NULL : json_read(file, e);
-	rc = rc ?: (p->j ? pairs_read_hosts(p, file, e) : -EINVAL) ?: directory_lock(p->path, &p->lock, e);
-	if (!rc) {
-		pairs_record_schedule(p);
-		rc = pairs_read_log(p, e) ?: pairs_open_log(p, e);
-	}
+	rc = directory_check_owner(p->path, file, e) ?: directory_lock(p->path, &p->lock, e) ?: pairs_read_all(p, e) ?:
+	     pairs_open_log(p, e);
 	/* A line that was cut off ends here. */
 	if (!rc)
 		fputc('\n', p->log);

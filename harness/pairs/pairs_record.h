@@ -42,7 +42,10 @@ void pairs_record_schedule(struct pairs *p);
 int pairs_record_begin(struct pairs *p, const struct pairs_options *o, const char *spec_name, const char *spec_path,
 		       const char *parent, struct err *e);
 
-/* One's own, that was begun. */
+/* One that is there, to be read. */
+int pairs_record_open(struct pairs *p, const char *dir, struct err *e);
+
+/* One's own, that was begun, to go on with. */
 int pairs_record_resume(struct pairs *p, const char *dir, struct err *e);
 
 /* The line of pair `i`, which is taken; and pairs.json. */

@@ -12,6 +12,9 @@ static const char *const poll_send_names[] = {
 static const char *const explain_names[] = {
     [EXPLAIN_NO] = "no", [EXPLAIN_YES] = "yes", [EXPLAIN_REQUIRED] = "required", NULL};
 
+const char *const clock_method_names[] = {
+    [CLOCK_BY_EXCHANGE] = "exchange", [CLOCK_BY_PTP] = "ptp", [CLOCK_BY_SYSTEM] = "system", NULL};
+
 #define FIELD(f) offsetof(struct common_settings, f)
 
 const struct opt common_options[] = {
@@ -48,6 +51,10 @@ const struct opt common_options[] = {
     {"cycles", OPT_BOOL, FIELD(cycles), "no", 0, 0, NULL,
      "count the processor cycles of the measuring threads (perf_event_open); a thread that sleeps then takes longer to "
      "wake"},
+    {"clock", OPT_ENUM, FIELD(clock), "exchange", 0, 0, clock_method_names,
+     "between two hosts, what puts the sink's stamps into the source's time: messages to and fro; the clock that ptp4l "
+     "keeps on both; the system clock that chrony keeps on both",
+     OPT_BOOKKEEPING | OPT_OF_POINT},
     {"explain", OPT_ENUM, FIELD(explain), "no", 0, 0, explain_names,
      "keep what the kernel does on the endpoints' CPUs, so that `kblat explain` can say why messages were late (needs "
      "root, or rights on tracefs); required: without it the point is not measured",

@@ -13,12 +13,17 @@
 
 enum explain { EXPLAIN_NO, EXPLAIN_YES, EXPLAIN_REQUIRED };
 
+/* How the clocks of two hosts are compared. */
+enum clock_method { CLOCK_BY_EXCHANGE, CLOCK_BY_PTP, CLOCK_BY_SYSTEM };
+extern const char *const clock_method_names[];
+
 struct common_settings {
 	int poll;
 	int poll_send; /* or POLL_SEND_SAME */
 	int64_t spin, depth, repetitions, warmup, limit, timeout, drain, priority, priority_limit;
 	char source_cpu[OPT_STR_MAX], sink_cpu[OPT_STR_MAX]; /* cpu_choice.h */
 	bool touch, fresh, cycles;
+	int clock;   /* enum clock_method */
 	int explain; /* enum explain */
 	int64_t explain_buffer;
 	char environment[OPT_STR_MAX]; /* a profile of kbtune, or "none" */

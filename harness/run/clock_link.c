@@ -14,6 +14,7 @@
 #include "common/or_abort.h"
 #include "common/trace_kinds.h"
 #include "kernels/exchange.h"
+#include "run/clock_wall.h"
 #include "run/repetition.h"
 #include "run/session_hosts.h"
 
@@ -121,17 +122,18 @@ static int start(struct clock_link *l, const struct session *of, const struct fl
 	return rc ? rc : session_connect(s, &l->why);
 }
 
-void clock_link_open(struct clock_link *l, const struct session *of)
+void clock_link_open(struct clock_link *l, struct session *of)
 {
-	const struct flow *f = flow_in_need(of);
-
-	*l = (struct clock_link){.is_apart = of->run->hosts && session_flow_is_apart(of, 0)};
+	*l = (struct clock_link){.is_apart = of->run->hosts && session_flow_is_apart(of, 0),
+				 .method = (enum clock_method)of->point->flow[0].common.clock,
+				 .of = of,
+				 .flow = flow_in_need(of)};
 	if (!l->is_apart)
 		return;
 	for (size_t i = 0; i < 2; i++)
 		l->hosts[i] = or_abort(strdup(session_hosts_name(of, &of->peer[i])));
-	if (f)
-		l->is_open = !start(l, of, f);
+	if (l->flow)
+		l->is_open = l->method != CLOCK_BY_EXCHANGE || !start(l, of, l->flow);
 }
 
 void clock_link_close(struct clock_link *l)
@@ -145,6 +147,7 @@ void clock_link_close(struct clock_link *l)
 	free(l->hosts[0]);
 	free(l->hosts[1]);
 	free(l->list);
+	json_decref(l->kept);
 	*l = (struct clock_link){.count = 0};
 }
 
@@ -184,18 +187,25 @@ static int read_exchanges(struct clock_link *l, struct clock_comparison *out)
 	return rc;
 }
 
+static int compare_by_exchange(struct clock_link *l, struct clock_comparison *found)
+{
+	bool kept;
+	int rc = repetition_run(&l->session, REPETITION_COMPARISON, &kept, &l->why);
+	if (!rc)
+		rc = kept ? read_exchanges(l, found) : -ENODATA;
+	repetition_drop(&l->session, REPETITION_COMPARISON);
+	return rc;
+}
+
 int clock_link_compare(struct clock_link *l)
 {
 	struct clock_comparison found;
-	bool kept;
 	int rc;
 
 	if (!l->is_open)
 		return 0;
-	rc = repetition_run(&l->session, REPETITION_COMPARISON, &kept, &l->why);
-	if (!rc)
-		rc = kept ? read_exchanges(l, &found) : -ENODATA;
-	repetition_drop(&l->session, REPETITION_COMPARISON);
+	rc = l->method == CLOCK_BY_EXCHANGE ? compare_by_exchange(l, &found)
+					    : clock_wall_compare(l->of, l->flow, l->method, &l->kept, &found, &l->why);
 	if (rc == -EINTR)
 		return rc;
 	l->is_open = !rc;
@@ -298,8 +308,9 @@ json_t *clock_link_json(const struct clock_link *l)
 		return json_pack("{s:[s, s], s:s, s:s}", "hosts", l->hosts[0], l->hosts[1], "method", "none", "why",
 				 l->why.text);
 	line = clock_pair_fit(l->list, l->count);
-	return json_pack("{s:[s, s], s:s, s:I, s:f, s:I, s:I, s:b, s:o}", "hosts", l->hosts[0], l->hosts[1], "method",
-			 "exchange", "offset_ns", (json_int_t)line.offset_ns, "drift_ppb", line.drift_ppb, "error_ns",
-			 (json_int_t)line.error_ns, "residual_ns", (json_int_t)line.residual_ns, "stepped",
-			 line.has_stepped, "comparisons", comparisons_json(l));
+	return json_pack("{s:[s, s], s:s, s:O*, s:I, s:f, s:I, s:I, s:b, s:o}", "hosts", l->hosts[0], l->hosts[1],
+			 "method", clock_method_names[l->method], "kept", l->kept, "offset_ns",
+			 (json_int_t)line.offset_ns, "drift_ppb", line.drift_ppb, "error_ns", (json_int_t)line.error_ns,
+			 "residual_ns", (json_int_t)line.residual_ns, "stepped", line.has_stepped, "comparisons",
+			 comparisons_json(l));
 }

@@ -1,7 +1,7 @@
 /*
  * The clocks of a point's two hosts, compared over its data path, where a series subtracts stamps of both: by endpoints of
- * their own, with the kernel exchange over the flow's transport, before the first repetition and after each. What the sink's side has stamped is then
- * put into the source's time. Endpoints of the point sleep meanwhile.
+ * their own, with the kernel exchange over the flow's transport, before the first repetition and after each; or by clocks that others keep in step on both
+ * hosts (clock_wall.h). What the sink's side has stamped is then put into the source's time. Endpoints of the point sleep meanwhile.
  */
 #ifndef KBLAT_RUN_CLOCK_LINK_H
 #define KBLAT_RUN_CLOCK_LINK_H
@@ -13,7 +13,11 @@
 struct clock_link {
 	bool is_apart; /* the point's sides are on two hosts */
 	bool is_open;  /* and their clocks are compared */
-	struct point point;
+	enum clock_method method;
+	struct session *of;	 /* of the point, */
+	const struct flow *flow; /* and its flow that needs a clock for both; NULL: none does */
+	json_t *kept;		 /* of clocks that others keep: what they last said */
+	struct point point;	 /* of messages to and fro */
 	struct session session;
 	char *hosts[2]; /* of source and sink */
 	struct clock_comparison *list;
@@ -22,7 +26,7 @@ struct clock_link {
 };
 
 /* The point's endpoints are open. What keeps the clocks from being compared is no reason to end: it is in the result. */
-void clock_link_open(struct clock_link *l, const struct session *of);
+void clock_link_open(struct clock_link *l, struct session *of);
 void clock_link_close(struct clock_link *l);
 
 /* Compare now; nothing where it is not open. -EINTR: a signal. */
@@ -31,7 +35,7 @@ int clock_link_compare(struct clock_link *l);
 /* Put a stored repetition's stamps of the sink's clock into the source's time, by the last two comparisons. */
 int clock_link_correct(const struct clock_link *l, const struct session *of, long long repetition, struct err *e);
 
-/* Of point.json: {"hosts", "method": "exchange"|"none", "why", "offset_ns", "drift_ppb", "error_ns", "residual_ns", "stepped", "comparisons": [{"at_ns",
+/* Of point.json: {"hosts", "method": "exchange"|"ptp"|"system"|"none", "why", "kept": {"source", "sink"}, "offset_ns", "drift_ppb", "error_ns", "residual_ns", "stepped", "comparisons": [{"at_ns",
  * "offset_ns", "error_ns"}]}; NULL on one host. A new reference. */
 json_t *clock_link_json(const struct clock_link *l);
 

@@ -8,10 +8,10 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "run/channel_ask.h"
 #include "run/host_state.h"
 #include "run/machine_state.h"
 
-#define ANSWER_MS	20000
 #define LOOKS		8 /* at its tick counter; the quickest answer counts */
 #define STOP_MS		3000
 #define LEAST_HZ	1e3 /* of a tick counter */
@@ -88,26 +88,6 @@ const struct host *hosts_find(const struct hosts *h, const char *boot_id)
 	return NULL;
 }
 
-static int hosts_ask(struct channel *c, const char *order, const char *answer, json_t **reply, struct err *e)
-{
-	int rc = channel_send(c, json_pack("{s:s}", "type", order), e);
-
-	if (rc)
-		return rc;
-	rc = channel_await(c, ANSWER_MS, reply, e);
-	if (rc == 0)
-		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "endpoint does not answer '%s' for %d s",
-			       order, ANSWER_MS / 1000);
-	if (rc < 0)
-		return rc;
-	if (!strcmp(json_text(*reply, "type"), answer))
-		return 0;
-	rc = err_set(e, -EPROTO, STATUS_FAILED, c->name, NULL, "endpoint cannot '%s': %s", order,
-		     json_text_or(*reply, "text", "it says something else"));
-	json_decref(*reply);
-	return rc;
-}
-
 /* Its ticks at t0: of several looks the quickest, whose answer was given in the middle of it. */
 static int align(struct host *host, struct channel *c, const struct clock_conversion *own, double hz, struct err *e)
 {
@@ -116,7 +96,7 @@ static int align(struct host *host, struct channel *c, const struct clock_conver
 	for (int i = 0; i < LOOKS; i++) {
 		const int64_t asked = clock_to_ns(own, clock_ticks_begin());
 		json_t *reply;
-		int rc = hosts_ask(c, "ticks", "ticks", &reply, e);
+		int rc = channel_ask(c, json_pack("{s:s}", "type", "ticks"), "ticks", &reply, e);
 		const int64_t took = clock_to_ns(own, clock_ticks_end()) - asked;
 
 		if (rc)
@@ -138,7 +118,7 @@ static int calibrate(struct host *host, struct channel *c, const struct clock_co
 {
 	json_t *reply;
 	double hz;
-	int rc = hosts_ask(c, "calibrate", "calibrated", &reply, e);
+	int rc = channel_ask(c, json_pack("{s:s}", "type", "calibrate"), "calibrated", &reply, e);
 
 	if (rc)
 		return rc;

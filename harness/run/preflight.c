@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "common/npy.h"
 #include "placement/survey.h"
+#include "run/channel_ask.h"
 
 #define SMALL_FILES    65536 /* a repetition's reports and directories, generously */
 #define PIPES_A_SIDE   3
@@ -116,9 +117,9 @@ static size_t most_flows(const struct point *points, size_t count)
 	return most;
 }
 
-static int check_files(size_t flows, struct err *e)
+int preflight_files(size_t count, const char *what, size_t files_each, struct err *e)
 {
-	const rlim_t need = 2 * PIPES_A_SIDE * flows + OTHER_FILES;
+	const rlim_t need = count * files_each + OTHER_FILES;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
@@ -126,9 +127,9 @@ static int check_files(size_t flows, struct err *e)
 	limit.rlim_cur = need < limit.rlim_max ? need : limit.rlim_max;
 	if (limit.rlim_cur >= need && !setrlimit(RLIMIT_NOFILE, &limit))
 		return 0;
-	return err_set(e, -EMFILE, STATUS_IMPOSSIBLE, "flows", NULL,
-		       "%zu flows need %llu open files, the limit is %llu; raise it (ulimit -n), or use fewer flows",
-		       flows, (unsigned long long)need, (unsigned long long)limit.rlim_max);
+	return err_set(e, -EMFILE, STATUS_IMPOSSIBLE, what, NULL,
+		       "%zu %s need %llu open files, the limit is %llu; raise it (ulimit -n), or use fewer %s", count,
+		       what, (unsigned long long)need, (unsigned long long)limit.rlim_max, what);
 }
 
 /* The kernel bounds a user's threads (RLIMIT_NPROC), except root's. Those that run already are not counted here. */
@@ -142,6 +143,34 @@ static int check_threads(size_t flows, struct err *e)
 	return err_set(e, -EAGAIN, STATUS_IMPOSSIBLE, "flows", NULL,
 		       "%zu flows need up to %llu threads, the limit is %llu; raise it (ulimit -u), or use fewer flows",
 		       flows, (unsigned long long)need, (unsigned long long)limit.rlim_cur);
+}
+
+/* --- another host --- */
+
+static int need_at_most(const char *host, unsigned long long need, const json_t *has, const char *of, const char *unit,
+			const char *hint, struct err *e)
+{
+	if (!json_is_integer(has) || need <= (unsigned long long)json_integer_value(has))
+		return 0;
+	return err_set(e, -ENOSPC, STATUS_IMPOSSIBLE, host, NULL,
+		       "%s there: %llu %s are needed, at most %lld are left; %s", of, need, unit,
+		       (long long)json_integer_value(has), hint);
+}
+
+int preflight_elsewhere(struct channel *c, const char *host, const struct point *p, struct err *e)
+{
+	json_t *room;
+	int rc = channel_ask(c, json_pack("{s:s}", "type", "room"), "room", &room, e);
+
+	if (rc)
+		return rc;
+	rc = need_at_most(host, column_bytes(p), json_object_get(room, "shm_bytes"), "/dev/shm", "bytes",
+			  "use fewer messages, or make it larger", e);
+	if (!rc)
+		rc = need_at_most(host, THREADS_A_SIDE * p->flow_count, json_object_get(room, "threads"),
+				  "the limit of threads", "threads", "raise it (ulimit -u), or use fewer flows", e);
+	json_decref(room);
+	return rc;
 }
 
 /* --- all of it --- */
@@ -161,7 +190,7 @@ int preflight(const struct point *points, size_t count, const char *out_dir, boo
 		shares |= can_share_stamps(&points[i]);
 	}
 	if (!rc)
-		rc = check_files(most_flows(points, count), e);
+		rc = preflight_files(most_flows(points, count), "flows", 2 * PIPES_A_SIDE, e);
 	if (!rc && local)
 		rc = check_threads(most_flows(points, count), e);
 	if (!rc)

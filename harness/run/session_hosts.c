@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "common/json.h"
+#include "run/preflight.h"
 
 const char *session_hosts_boot(const struct peer *p)
 {
@@ -71,7 +72,9 @@ int session_hosts_meet(struct session *s, struct peer *p, struct err *e)
 	snprintf(p->host, sizeof(p->host), "%s", session_hosts_boot(p));
 	if (!s->run->hosts || session_peer_is_local(s, p))
 		return 0;
-	return hosts_meet(s->run->hosts, &p->channel, s->run->launcher[p->role], e);
+	int rc = hosts_meet(s->run->hosts, &p->channel, s->run->launcher[p->role], e);
+
+	return rc ? rc : preflight_elsewhere(&p->channel, session_hosts_name(s, p), s->point, e);
 }
 
 /* Of the ticks of an endpoint's host. */

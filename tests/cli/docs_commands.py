@@ -70,8 +70,8 @@ NEEDS = {
     ],
     "an adapter": ["build/kblat run experiments/thesis/oneway-busy --device mlx5_0"],
     "a second host": [
-        "ssh beta kblat --version", "ssh beta kblat doctor", "kblat run two-hosts.yaml --sink 'ssh beta'",
-        "kblat run two-hosts.yaml --sink 'ssh beta' --set kernel=exchange",
+        "build/kblat doctor --sink 'ssh beta'", "build/kblat run two-hosts.yaml --sink 'ssh beta'", "build/kblat report runs/two-hosts-*",
+        "build/kblat run two-hosts.yaml --sink 'ssh beta' --set clock=system", "build/kblat run two-hosts.yaml --sink 'ssh beta' --set clock=ptp",
     ],
     "minutes": [
         "make", "make run", "make test", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",

@@ -31,3 +31,20 @@ bats_require_minimum_version 1.5.0
 	fi
 	assert_eq "$(json d.json '[c["data"]["transparent"] != "" for c in d["checks"] if c["name"] == "huge pages"]')" "[True]"
 }
+
+@test "doctor of other hosts: each one's findings under its name; one that cannot be reached is said" {
+	run --separate-stderr "$KBLAT" doctor --source "$BATS_TEST_DIRNAME/far_host alpha --" --sink "$BATS_TEST_DIRNAME/far_host beta --" --json
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	echo "$output" >d.json
+	assert_eq "$(json d.json '[(h["role"], h["host"], len(h["checks"]) > 10) for h in d["hosts"]], d["checks"]')" \
+		"([('source', 'alpha', True), ('sink', 'beta', True)], [])"
+	printf '#!/bin/bash\n"$@" | sed -u "1s/\\"protocol\\": *[0-9]*/\\"protocol\\":1/"\n' >older
+	chmod +x older
+	run "$KBLAT" doctor --source "$BATS_TEST_DIRNAME/far_host alpha --" --sink "$T/older"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "source: alpha"
+	assert_contains "$output" "speaks protocol 1"
+	run "$KBLAT" doctor --source "/no/such launcher" --sink "/no/such launcher"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "/no/such: cannot start: No such file or directory"
+}

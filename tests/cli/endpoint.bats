@@ -24,7 +24,7 @@ make_params() {
 @test "it says hello with its protocol, and ends with its input" {
 	run say
 	[ "$status" -eq 0 ]
-	assert_contains "$output" '"protocol":3'
+	assert_contains "$output" '"protocol":4'
 }
 
 @test "nonsense, unknown orders and orders out of turn are errors, and it goes on" {
@@ -90,7 +90,7 @@ json.dump(d, open('bad.json', 'w'))"
 		[ "$status" -eq 1 ]
 		assert_contains "$output" "$(hostname)"
 		case $change in
-		*protocol*) assert_contains "$output" "speaks protocol 2, not 3" ;;
+		*protocol*) assert_contains "$output" "speaks protocol 2, not 4" ;;
 		*version*) assert_contains "$output" "is kblat 0.0.9" ;;
 		*) assert_contains "$output" "is middle-endian" ;;
 		esac

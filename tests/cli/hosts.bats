@@ -162,3 +162,73 @@ two_hosts() {
 	assert_eq "$status" 1
 	assert_contains "$output" "clock report cannot be read"
 }
+
+# keeps FOLDER PROGRAM <<ANSWER: a program in FOLDER that prints it.
+keeps() {
+	mkdir -p "$1"
+	cat >"$1/$2.answer"
+	printf '#!/bin/sh\ncat "%s"\n' "$T/$1/$2.answer" >"$1/$2"
+	chmod +x "$1/$2"
+}
+
+# The answer of `chronyc -c -n tracking`: keeps_chrony FOLDER REFERENCE OFFSET_S STATE.
+keeps_chrony() {
+	keeps "$1" chronyc <<<"$2,9,1795364949.914006254,$3,0.000000100,0.000000200,-1.000,0.001,0.050,0.000002000,0.000001000,1.0,$4"
+}
+
+# The answer of pmc: keeps_ptp FOLDER GRANDMASTER OFFSET_NS STATE.
+keeps_ptp() {
+	printf '\t\t%s\n' "stepsRemoved     1" "offsetFromMaster $3" "meanPathDelay    2754.0" "gmPresent                  true" "gmIdentity                 $2" \
+		"portState               $4" "timestamping            SOFTWARE" "interface               v1" | keeps "$1" pmc
+}
+
+# disciplined METHOD: run with the keepers of near/ here, and of far/ there.
+disciplined() {
+	local path=$PATH
+	PATH=$T/near:$path run "$KBLAT" run y.yaml --no-state --out runs --set clock="$1" --sink "env 'PATH=$T/far:$path' $FAR beta --" "${apart[@]}"
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=$(tail -n 1 <<<"$output")
+}
+
+@test "clock: system and ptp take the clock that chrony or linuxptp keeps on both hosts, with the error that these report" {
+	keeps_chrony near 7F7F0101, 0.000000000 Normal
+	keeps_chrony far C0000201,192.0.2.1 -0.000003000 Normal
+	disciplined system
+	assert_eq "$(of_point 'd["clock"]["method"], [d["clock"]["kept"][r]["error_ns"] for r in ("source", "sink")], len(d["clock"]["comparisons"]), d["clock"]["stepped"]')" \
+		"('system', [2000, 5000], 3, False)"
+	# One machine plays both, so the truth is known: no message arrives before it is sent. A busy machine may look long at a clock.
+	assert_eq "$(of_summary 'd["metrics"]["lat_ns"]["min"] >= -d["clock"]["error_ns"], d["clock"]["error_ns"] >= 7000')" "(True, True)"
+	"$KBLAT" verify "$run_dir"
+	for folder in near far; do keeps_ptp $folder 3ad706.fffe.e3deb0 -240.0 SLAVE; done
+	disciplined ptp
+	assert_eq "$(of_point 'd["clock"]["method"], d["clock"]["kept"]["sink"]["error_ns"], d["clock"]["error_ns"] >= 480')" "('ptp', 240, True)"
+}
+
+# bats test_tags=long
+@test "clocks that nobody keeps, or that follow two times, are no common clock: it is said why" {
+	while read -r method reference_near reference_far state words; do
+		keeps_"${method/system/chrony}" near "$reference_near" 0.000001 "${state//_/ }"
+		keeps_"${method/system/chrony}" far "$reference_far" 0.000001 "${state//_/ }"
+		disciplined "$method"
+		[ "$status" -eq 3 ]
+		assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "source and sink have no common clock: $words"
+	done <<-'END'
+		system 7F7F0101, 7F7F0101, Normal chrony follows nobody on either host
+		system C0000201,a C0000201,a Not_synchronised source: endpoint cannot 'discipline': chrony: the clock is not synchronised
+		ptp 3ad706.fffe.e3deb0 3ad707.fffe.e3deb0 SLAVE their clocks follow two grandmasters
+		ptp 3ad706.fffe.e3deb0 3ad706.fffe.e3deb0 LISTENING source: endpoint cannot 'discipline': ptp4l: none of its ports
+	END
+	printf '#!/bin/sh\necho 506 Cannot talk to daemon; exit 1\n' >far/chronyc
+	keeps_chrony near C0000201,a 0.000001 Normal
+	disciplined system
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "chronyc: 506 Cannot talk to daemon"
+}
+
+@test "what a repetition needs on the other host and that has not is said before it begins" {
+	run "$KBLAT" run y.yaml --out runs --sink "$FAR beta '\"shm_bytes\":' '\"shm_bytes\":1 ,\"was\":' --" "${apart[@]}"
+	echo "$output"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "beta: /dev/shm there:"
+	assert_contains "$output" "make it larger"
+}

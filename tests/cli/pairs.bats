@@ -56,6 +56,14 @@ pairs() {
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
 	[ -z "$(leftovers)" ]
+	# Its page is made anew, of what pairs.jsonl says by then.
+	rm -r "$dir/derived"
+	sed -i '/"source":"n1","sink":"n3"\|"source":"n3","sink":"n1"/d' "$dir/pairs.jsonl"
+	run "$KBLAT" report "$dir"
+	[ "$status" -eq 0 ]
+	assert_eq "$output" "$(realpath "$dir")/derived/report.html"
+	grep -q "9 measured" "$dir/derived/report.html"
+	! grep -q "some stand out" "$dir/derived/report.html"
 }
 
 # bats test_tags=long
@@ -136,6 +144,13 @@ pairs() {
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "delay"
 	[ ! -e runs ]
+	run "$KBLAT" run s.yaml --hosts "$(printf 'node-of-a-cluster-%04d,' {1..1000})" --dry-run
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "1000 hosts, 499500 pairs"
+	run bash -c "ulimit -n 300; '$KBLAT' run s.yaml --hosts 'n[1-600]' --at-once 200 --out runs"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "200 pairs need 464 open files, the limit is 300"
+	[ ! -e runs ]
 	printf 'n%d 10.0.0.1\n' {1..1000} >hosts
 	run "$KBLAT" run s.yaml --hosts hosts --dry-run
 	[ "$status" -eq 0 ]
@@ -143,4 +158,40 @@ pairs() {
 	run "$KBLAT" run s.yaml --hosts hosts --dry-run --json
 	assert_eq "$(json <(echo "$output") 'len(d["rounds"]), {len(r) for r in d["rounds"]}, {len({h for p in r for h in p}) for r in d["rounds"]}')" \
 		"(999, {500}, {1000})"
+}
+
+# Loopback in a network namespace of its own, at 400 Mbit/s, between 127.0.0.2 and 127.0.0.4 at a fifth of that.
+write_network() {
+	cat >network <<-'SH'
+		#!/bin/bash
+		set -e
+		between() { tc filter add dev lo parent 1: protocol ip u32 match ip src "$1" match ip dst "$2" flowid 1:2; }
+		ip link set lo up mtu 1500
+		tc qdisc add dev lo root handle 1: htb default 1
+		tc class add dev lo parent 1: classid 1:1 htb rate 400mbit burst 4kb cburst 4kb quantum 1500
+		tc class add dev lo parent 1: classid 1:2 htb rate 80mbit burst 4kb cburst 4kb quantum 1500
+		between 127.0.0.2 127.0.0.4
+		between 127.0.0.4 127.0.0.2
+		exec "$@"
+	SH
+	chmod +x network
+}
+
+# bats test_tags=long
+@test "over tcp, a pair whose link is slower by 5 is the one that is named" {
+	unshare -n true || skip "this machine does not let network namespaces be made"
+	write_network
+	unshare -n ./network true || skip "this kernel cannot shape a link"
+	spec t <<-'YAML'
+		settings: {kernel: pingpong, transport: tcp, poll: event, size: 60000, messages: 60, warmup: 5, repetitions: 1}
+	YAML
+	printf 'n%d 127.0.0.%d\n' 1 1 2 2 3 3 4 4 >hosts
+	run unshare -n ./network "$KBLAT" run t.yaml --hosts hosts --at-once 1 --out runs --source env --sink env \
+		--set "source_address={source_address}" --set "sink_address={sink_address}"
+	echo "$output"
+	[ "$status" -eq 3 ]
+	dir=${lines[-1]}
+	# A busy machine may make another one stand out, but by less.
+	assert_eq "$(json "$dir/pairs.json" '[(sorted((p["source"], p["sink"])), 4 < p["times"] < 6)
+		for p in [max(d["answer"]["points"][0]["p50"]["slow_pairs"], key=lambda p: p["times"])]]')" "[(['n2', 'n4'], True)]"
 }

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int in = fuzz_descriptor(orders, size), out = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct err e = ERR_INIT;
 
-	endpoint_serve(in, out, &e);
+	endpoint_serve(in, out, NULL, &e);
 	close(in);
 	close(out);
 	free(orders);

@@ -3,7 +3,8 @@
 #
 #     tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/pair.bats
 #
-# Sources and sinks sleep, as two emulated CPUs a guest on a busy machine have no time to spin; comparisons of clocks do spin, for a moment.
+# An emulated CPU stands still for milliseconds whenever the machine below is busy. So what is asked of times is asked of the least of many, and where
+# one try may fall into such a pause there are three.
 
 load ../cli/helper
 
@@ -14,130 +15,146 @@ setup_file() {
 		echo "this needs two guests: see the head of this file" >&2
 		return 1
 	}
+	modprobe sch_netem
 }
 
-# measure SPEC ARGUMENT…: run with the sink on the other host; a run that is not valid for what an emulated CPU does is all right.
+# measure SPEC ARGUMENT…: run; one that is not valid for what an emulated CPU does is all right.
 measure() {
-	run "$KBLAT" run "$1.yaml" --out "$T/runs" --sink "ssh $other" "${@:2}"
+	run "$KBLAT" run "$1.yaml" --quiet --out "$T/runs" "${@:2}"
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
-# of POINT EXPRESSION: of a point's summary, with `least(metric)` and `mean(metric)` in us, and `error`. A busy machine stops an emulated CPU for
-# milliseconds, so nothing is asked of quantiles.
+# of POINT EXPRESSION: of a point's summary `d`; least(metric) and error in us.
 of() {
 	/usr/bin/python3 - "$run_dir/points/000$1/summary.json" "$2" <<-'PY'
 		import json, sys
 		d = json.load(open(sys.argv[1]))
 		least = lambda metric: d["metrics"][metric]["min"] / 1e3
-		mean = lambda metric: d["metrics"][metric]["mean"] / 1e3
 		error = d.get("clock", {}).get("error_ns", 0) / 1e3
 		print(eval(sys.argv[2]))
 	PY
 }
 
-ways='"%s: there %.0f, back %.0f, turn %.1f, round trip %.0f, clock +- %.0f us" % (d["params"]["transport"], *[d["metrics"][m]["p50"] / 1e3 for m in ("lat_ns", "back_lat_ns", "turn_ns", "rtt_ns")], error)'
+# ways_sum_up POINT: no message arrives before it was sent, and the medians of both ways are that of the round trip, to 5 %; of the messages that nothing
+# held up.
+ways_sum_up() {
+	local there back turn trip
+	assert_eq "$(of "$1" 'd["clock"]["method"], d["clock"]["stepped"], least("lat_ns") > -error, least("back_lat_ns") > -error')" \
+		"('exchange', False, True, True)"
+	read -r there back turn trip < <("$BATS_TEST_DIRNAME/pair_ways.py" sums "$run_dir/points/000$1")
+	echo "there $there, back $back, turn $turn, round trip $trip us; clock +- $(of "$1" error) us"
+	((100 * (there + back + turn - trip) < 5 * trip && 100 * (trip - there - back - turn) < 5 * trip))
+}
 
-# No message arrives before it was sent, and all ways sum up.
-sums_up() {
-	of "$1" "$ways"
-	assert_eq "$(of "$1" 'abs(mean("lat_ns") + mean("back_lat_ns") + mean("turn_ns") - mean("rtt_ns")) < 0.01 * mean("rtt_ns")')" True
-	assert_eq "$(of "$1" 'least("lat_ns") > -error and least("back_lat_ns") > -error')" True
-	assert_eq "$(of "$1" 'd["clock"]["method"], d["clock"]["stepped"]')" "('exchange', False)"
+# measure_ways POINTS ARGUMENT…: until the ways of so many points sum up; the states of both hosts are kept the first time.
+measure_ways() {
+	local point
+	for _ in 1 2 3; do
+		measure ways "${@:2}"
+		set -- "$@" --no-state
+		for ((point = 0; point < $1; point++)); do
+			ways_sum_up "$point" || continue 2
+		done
+		return 0
+	done
+	return 1
 }
 
 @test "both ways sum up to the round trip, over verbs and tcp, and with roles swapped; both hosts are in the run" {
 	spec ways <<-'YAML'
-		settings: {kernel: exchange, messages: 50, repetitions: 2, warmup: 5, timeout: 60s}
+		settings: {kernel: exchange, messages: 300, repetitions: 2, warmup: 5, timeout: 60s}
 		matrix:
-		  - {transport: verbs, ack_timeout: 20}
 		  - {transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2}
+		  - {transport: verbs, ack_timeout: 20}
 	YAML
-	measure ways
-	sums_up 0
-	sums_up 1
+	measure_ways 2 --sink "ssh $other"
 	assert_eq "$(of 1 'd["clock"]["hosts"]')" "['kblat-guest', '$other']"
+	run_dir=$(compgen -G "$T/runs/*" | head -n 1)
 	for when in before after; do
 		assert_eq "$(json "$run_dir/state/$other/$when/state.json" 'd["keys"]["identity.boot_id"]')" "$(ssh $other cat /proc/sys/kernel/random/boot_id)"
 	done
 	[ -s "$run_dir/state/$other/changes.json" ]
 	"$KBLAT" verify "$run_dir"
-	run "$KBLAT" run ways.yaml --out "$T/runs" --source "ssh $other" --only transport=tcp --set source_address=192.0.2.2 --set sink_address=192.0.2.1
-	echo "$output"
-	run_dir=$(tail -n 1 <<<"$output")
-	sums_up 0
+	measure_ways 1 --no-state --source "ssh $other" --only transport=tcp --set source_address=192.0.2.2 --set sink_address=192.0.2.1
 	assert_eq "$(of 0 'd["clock"]["hosts"]')" "['$other', 'kblat-guest']"
 }
 
-# measure_plain: $plain, $plain_back, $plain_error of a run without a delay.
-measure_plain() {
-	spec delay <<-'YAML'
-		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 60, repetitions: 2, warmup: 5, timeout: 60s}
-	YAML
-	modprobe sch_netem
-	measure delay
-	plain=$(of 0 'least("lat_ns")') plain_back=$(of 0 'least("back_lat_ns")') plain_error=$(of 0 error)
-}
-
-@test "a delay one way, while messages are measured and not while clocks are compared, is found there; of one that is always there the truth is within the bound" {
-	measure_plain
-	# Comparisons are of 200 messages, what is measured has 60.
-	cat >delaying <<-'PY'
+# disturbing BEGIN END ENDPOINT…: a launcher that runs the commands BEGIN and END around the messages of every second repetition, but not while clocks are
+# compared.
+write_disturbing() {
+	cat >disturbing <<-'PY'
 		#!/usr/bin/python3
-		"""Delays what leaves eth0 from the order to run 60 messages until they are done."""
-		import os, subprocess, sys, threading
-		endpoint = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-		measured = False
-		def tc(*words):
-		    subprocess.run(['tc', 'qdisc', *words], check=True)
+		import json, os, subprocess, sys, threading
+		begin, end = sys.argv[1:3]
+		endpoint = subprocess.Popen(sys.argv[3:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+		chosen = False
 		def orders():
-		    global measured
+		    global chosen
 		    for line in sys.stdin.buffer:
-		        if b'"type":"arm"' in line:
-		            measured = b'"messages":60,' in line
-		        if b'"type":"run"' in line and measured:
-		            tc('add', 'dev', 'eth0', 'root', 'netem', 'delay', '20ms')
+		        order = json.loads(line)
+		        if order['type'] == 'arm':
+		            chosen = order['trace'] and order['rep'] % 2 == 1   # a measured repetition, no comparison
+		        if order['type'] == 'run' and chosen:
+		            subprocess.run(begin, shell=True, check=True, stdout=subprocess.DEVNULL)
 		        endpoint.stdin.write(line)
 		        endpoint.stdin.flush()
 		    endpoint.stdin.close()
 		threading.Thread(target=orders, daemon=True).start()
 		for line in endpoint.stdout:
-		    if line.startswith(b'{"type":"done"') and measured:
-		        tc('del', 'dev', 'eth0', 'root')
+		    if line.startswith(b'{"type":"done"') and chosen:
+		        subprocess.run(end, shell=True, check=True)
 		    os.write(1, line)
 	PY
-	chmod +x delaying
-	measure delay --source "$T/delaying"
-	late=$(of 0 'least("lat_ns")') late_back=$(of 0 'least("back_lat_ns")') late_error=$(of 0 error)
-	tc qdisc add dev eth0 root netem delay 20ms
-	measure delay
-	tc qdisc del dev eth0 root
-	always=$(of 0 'least("lat_ns")') always_error=$(of 0 error)
-	echo "there $plain +- $plain_error us; delayed while measured $late +- $late_error us; always $always +- $always_error us"
-	echo "back $plain_back us; delayed while measured $late_back us"
-	run /usr/bin/python3 -c "if True:
-	may = 2000 + $plain_error + $late_error
-	print(abs($late - $plain - 20000) < may, abs($late_back - $plain_back) < may,
-	      $always_error >= 10000, abs($always - $plain - 20000) <= $always_error + $plain_error)"
-	assert_eq "$output" "True True True True"
+	chmod +x disturbing
 }
 
-@test "a wrong host key, a host without kblat, one that does not answer: the point fails with the launcher's words, nothing stays" {
+@test "a delay of 300 us in one direction, only while messages are measured, is found there to 10 %; of one that is always there the truth is within the bound" {
+	local delay='dev eth0 root netem delay 300us' there back both found=no plain plain_error late late_error
+	write_disturbing
+	spec delay <<-'YAML'
+		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 100, repetitions: 8, warmup: 5, timeout: 60s}
+	YAML
+	for _ in 1 2 3; do
+		measure delay --no-state --sink "ssh $other" --source "$T/disturbing 'tc qdisc add $delay' 'tc qdisc del $delay'"
+		read -r there back both < <("$BATS_TEST_DIRNAME/pair_ways.py" delays "$run_dir/points/0000")
+		echo "later by $there us there, $back us back, $both us in round trips"
+		# The kernel's timer has its slack: how long the delay was, round trips tell.
+		if ((both >= 290 && both <= 400 && back <= 30 && back >= -30 && there - both <= 30 && both - there <= 30)); then
+			found=yes
+			break
+		fi
+	done
+	[ "$found" = yes ]
+	plain=$(of 0 'least("lat_ns")') plain_error=$(of 0 error)
+	tc qdisc add $delay
+	measure delay --no-state --reps 2 --sink "ssh $other"
+	tc qdisc del $delay
+	late=$(of 0 'least("lat_ns")') late_error=$(of 0 error)
+	echo "without $plain +- $plain_error us, always delayed $late +- $late_error us"
+	run /usr/bin/python3 -c "print($late_error >= 150, abs($late - $plain - 300) <= $late_error + $plain_error)"
+	assert_eq "$output" "True True"
+}
+
+@test "a wrong host key, a host without kblat, one that does not answer, another protocol: the point fails and says why, nothing stays" {
 	spec one <<-'YAML'
 		settings: {kernel: pingpong, transport: tcp, poll: event, messages: 20, repetitions: 1, warmup: 0}
 	YAML
 	ssh-keygen -q -t ed25519 -N '' -f "$T/wrong"
 	sed "s/^/$other /" "$T/wrong.pub" >"$T/known"
+	printf '#!/bin/bash\n"$@" | sed -u "1s/\\"protocol\\": *[0-9]*/\\"protocol\\":1/"\n' >older
+	chmod +x older
 	while read -r launcher words; do
-		run "$KBLAT" run one.yaml --out "$T/runs" --sink "${launcher//,/ }"
+		run "$KBLAT" run one.yaml --no-state --out "$T/runs" --sink "${launcher//,/ }"
 		echo "$output"
 		[ "$status" -eq 1 ]
 		assert_contains "$output" "$words"
 	done <<-END
 		ssh,-o,ControlPath=none,-o,UserKnownHostsFile=$T/known,$other Host key verification failed
-		ssh,$other,/no/such/kblat No such file
+		ssh,$other,/no/such/launcher /no/such/launcher: No such file or directory
 		ssh,-o,ControlPath=none,-o,ConnectTimeout=1,-o,HostName=192.0.2.99,$other 192.0.2.99
+		$T/older,ssh,$other speaks protocol 1
 	END
 	[ -z "$(ssh $other pgrep -f "'[k]blat endpoint'")" ]
 }
@@ -146,7 +163,7 @@ measure_plain() {
 	spec long <<-'YAML'
 		settings: {kernel: oneway, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, poll: event, messages: 100000, burst: 1, pause: 10ms, repetitions: 1, warmup: 0}
 	YAML
-	"$KBLAT" run long.yaml --out "$T/runs" --sink "ssh $other" >/dev/null 2>&1 3>&- &
+	"$KBLAT" run long.yaml --no-state --out "$T/runs" --sink "ssh $other" >/dev/null 2>&1 3>&- &
 	pid=$!
 	for _ in {1..300}; do
 		[ -z "$(compgen -G "$T/runs/*/points/0000/rep-00")" ] || break
@@ -163,4 +180,46 @@ measure_plain() {
 	done
 	[ -z "$(pgrep -f '[k]blat endpoint')" ]
 	[ -z "$(ssh $other "pgrep -f '[k]blat endpoint'; ls -A /dev/shm")" ]
+}
+
+# chrony_conf LINE…
+chrony_conf() {
+	printf '%s\n' "$@" 'cmdport 323' 'bindcmdaddress /run/chrony/chronyd.sock' 'pidfile /run/chronyd.pid' 'driftfile /run/chrony.drift'
+}
+
+# keep_time: chrony, this host's clock followed by the other's.
+keep_time() {
+	chrony_conf 'local stratum 8' 'allow 192.0.2.0/24' >"$T/here.conf"
+	chrony_conf 'server 192.0.2.1 iburst minpoll -2 maxpoll -2' 'makestep 0.001 3' | ssh $other "cat >/run/chrony.conf"
+	mkdir -m 750 /run/chrony && "$CHRONY/usr/sbin/chronyd" -u root -f "$T/here.conf" 3>&-
+	ssh $other "mkdir -m 750 /run/chrony && $CHRONY/usr/sbin/chronyd -u root -f /run/chrony.conf"
+	for _ in {1..100}; do
+		! ssh $other "$CHRONY/usr/bin/chronyc -c -n tracking" | grep -q '^C0000201,.*,Normal$' || return 0
+		sleep 0.2
+	done
+	return 1
+}
+
+@test "clock: system takes the clock that chrony keeps, with the error that it reports; one that is set meanwhile is found" {
+	[ -n "${CHRONY:-}" ] || skip "there is no chrony: CHRONY=\$(tests/vm/unpack chrony)"
+	keep_time
+	ssh $other "$CHRONY/usr/bin/chronyc tracking"
+	spec kept <<-'YAML'
+		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 100, repetitions: 2, warmup: 5, timeout: 60s, clock: system}
+	YAML
+	export PATH=$CHRONY/usr/bin:$PATH
+	far="ssh $other env PATH=$PATH"
+	measure kept --no-state --sink "$far"
+	of 0 'd["clock"]'
+	assert_eq "$(of 0 'd["clock"]["method"], d["clock"]["stepped"], d["clock"]["kept"]["source"]["is_source"], d["clock"]["kept"]["sink"]["reference"]')" \
+		"('system', False, True, '192.0.2.1')"
+	# No message arrives before it was sent: the clock is as good as its keeper says.
+	assert_eq "$(of 0 'least("lat_ns") >= -error, least("back_lat_ns") >= -error')" "(True, True)"
+	# Set while messages are measured: chrony reports it if it has seen it, and so does the comparison if not.
+	write_disturbing
+	measure kept --no-state --sink "$far" --source "$T/disturbing \"ssh $other date -s '+1 second'\" true"
+	[ "$status" -eq 3 ]
+	[[ $(tr -s ' \n' ' ' <<<"$output") =~ "moved against each other"|"is larger than the median" ]]
+	kill "$(cat /run/chronyd.pid)"
+	ssh $other "kill \$(cat /run/chronyd.pid)"
 }

@@ -1,0 +1,30 @@
+/*
+ * The clocks of two hosts, compared by clocks that others keep in step on both: the system clock by chrony, or what ptp4l keeps. How good that is, its
+ * keeper says; it is not measured here.
+ */
+#ifndef KBLAT_RUN_CLOCK_WALL_H
+#define KBLAT_RUN_CLOCK_WALL_H
+
+#include "common/err.h"
+#include "instrument/clock_pair.h"
+#include "run/session.h"
+
+/* What an endpoint said of the clock that is kept on its host: at at_ns of its own time (since t0) that clock showed wall_ns; looking took width_ns. */
+struct wall_look {
+	int64_t at_ns, wall_ns, width_ns;
+};
+
+/* The comparison that two looks at the source's clocks, before and after one at the sink's, come to; the kept clocks are apart by at most `kept_ns`. Pure.
+ * False: the source's was set between the two, or they are months apart. */
+bool clock_wall_between(const struct wall_look source[2], const struct wall_look *sink, int64_t kept_ns,
+			struct clock_comparison *out);
+
+/* Do two hosts' clocks (discipline_json()) follow the same time? 0, or -ENODATA and `e`. */
+int clock_wall_check(const json_t *source, const json_t *sink, struct err *e);
+
+/* Compare those of a flow, whose endpoints are open and do nothing else. `kept` gets a new reference to what their keepers say, {"source", "sink"}. 0 or a
+ * negative errno. */
+int clock_wall_compare(struct session *s, const struct flow *f, enum clock_method method, json_t **kept,
+		       struct clock_comparison *out, struct err *e);
+
+#endif

@@ -1,0 +1,39 @@
+#!/usr/bin/python3
+"""What a point of the kernel `exchange` between two guests says, from its columns.
+
+    pair_ways.py sums POINT      medians of there, back, turn and round trip, of the tenth of all messages whose round trip was shortest
+    pair_ways.py delays POINT    by how much every second repetition is later than the others: there, back, and in round trips
+
+An emulated CPU stands still for milliseconds whenever the machine below is busy; round trips, which one clock tells, say which messages that befell. Times
+are in us. POINT is a directory.
+"""
+import glob
+import statistics
+import struct
+import sys
+
+
+def column(repetition, name):
+    data = open(f'{repetition}/{name}.npy', 'rb').read()
+    begin = 10 + struct.unpack('<H', data[8:10])[0]
+    return [value / 1e3 for value in struct.unpack(f'<{(len(data) - begin) // 8}q', data[begin:])]
+
+
+def messages(repetition):
+    """Of each (there, back, turn, round trip)."""
+    sent, received, answered, back = (column(repetition, name) for name in ('t_subm', 't_recv', 't_answer', 't_back'))
+    return [(b - a, d - c, c - b, d - a) for a, b, c, d in zip(sent, received, answered, back)]
+
+
+def sums(repetitions):
+    shortest = sorted((m for r in repetitions for m in messages(r)), key=lambda m: m[3])
+    return [statistics.median(way) for way in zip(*shortest[:len(shortest) // 10])]
+
+
+def delays(repetitions):
+    least = [[min(way) for way in zip(*((there, back, trip - turn) for there, back, turn, trip in messages(r)))] for r in repetitions]
+    print('#', *[[round(t) for t in r] for r in least], file=sys.stderr)
+    return [statistics.median(late) - statistics.median(plain) for late, plain in zip(zip(*least[1::2]), zip(*least[::2]))]
+
+
+print(*[round(value) for value in {'sums': sums, 'delays': delays}[sys.argv[1]](sorted(glob.glob(sys.argv[2] + '/rep-*')))])
