@@ -119,6 +119,7 @@ campaign:
 # Looks for inputs that break something; what was found is in tests/fuzz, and `make test` takes all of it again.
 SECONDS := 60
 TARGETS :=
+ROUNDS  :=
 JOBS    := 1
 fuzz:
 	@common/deps build fuzz
