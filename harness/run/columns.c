@@ -26,10 +26,9 @@ static int columns_write_piece(void *arg, const void *data, size_t size, struct 
 	return rc ? err_sys(e, rc, f->path, "write") : 0;
 }
 
-static int store_column(struct peer *p, const char *dir, const char *name, size_t entries, struct err *e)
+static int take_column(struct peer *p, const char *path, size_t entries, struct err *e)
 {
 	char header[NPY_HEADER];
-	char *path = fs_path("%s/%s.npy", dir, name);
 	struct column_file f = {open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666), path};
 	int rc = f.fd < 0 ? err_sys(e, -errno, path, "create") : 0;
 
@@ -40,6 +39,20 @@ static int store_column(struct peer *p, const char *dir, const char *name, size_
 		rc = channel_raw(&p->channel, entries * sizeof(int64_t), columns_write_piece, &f, e);
 	if (f.fd >= 0 && close(f.fd) && !rc)
 		rc = err_sys(e, -errno, path, "write");
+	return rc;
+}
+
+/* Whoever is killed meanwhile leaves no column that is not whole. */
+static int store_column(struct peer *p, const char *dir, const char *name, size_t entries, struct err *e)
+{
+	char *path = fs_path("%s/%s.npy", dir, name), *part = fs_path("%s.part", path);
+	int rc = take_column(p, part, entries, e);
+
+	if (!rc && rename(part, path))
+		rc = err_sys(e, -errno, path, "rename");
+	if (rc)
+		unlink(part);
+	free(part);
 	free(path);
 	return rc;
 }

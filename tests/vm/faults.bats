@@ -125,7 +125,7 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 }
 
 @test "the sink is killed in the middle of reads, of which it knows nothing" {
-	kernel="kernel: stream, depth: 4, duration: 3s, messages: 300000"
+	kernel="kernel: stream, depth: 4, duration: 3s, messages: 100000"
 	begin "op: read, qp: rc, poll: busy"
 	kill_in_a_repetition "$(pgrep -n -f "$KBLAT endpoint")"
 	the_rest_is_good "${gave_up[@]}"
