@@ -30,7 +30,7 @@ class Browser:
             [program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={home}",
              "--disable-background-networking", "--no-first-run"],
             pass_fds=(3, 4), preexec_fn=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**os.environ, "HOME": home})
+            env={**os.environ, "HOME": home, "TMPDIR": home})
         os.close(read)
         os.close(write)
         self.number, self.rest, self.events, self.session = 0, b"", [], None
