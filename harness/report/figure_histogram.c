@@ -45,21 +45,28 @@ static char *histogram_title(const struct report *r, const struct report_item *o
 	return fs_path("%s%s%s%s%s", name ? name : "", name ? ": " : "", flow, *flow ? ": " : "", p->label);
 }
 
+static void write_quantile(FILE *out, const struct report_series *s, const char *key, const char *name,
+			   const char *label)
+{
+	char text[32];
+	int64_t value;
+
+	if (model_metric(s, key, &value))
+		fprintf(out, "%s%s %s", name, label, unit_human_ns(value, text, sizeof(text)));
+}
+
 static char *histogram_text(const struct flow_series *of)
 {
 	const char *flow = of->first.series->flow->name;
-	char *text = NULL, median[32], tail[32];
+	char *text = NULL;
 	size_t size;
-	int64_t value;
 	FILE *out = or_abort(open_memstream(&text, &size));
 
 	fprintf(out, "Histogram of %s%s%s", flow, *flow ? ", " : "", of->first.point->label);
-	for (size_t i = 0; i < of->count; i++)
-		if (model_metric(of->series[i], "p50", &value))
-			fprintf(out, "; median %s %s%s%s", of->labels[i], unit_human_ns(value, median, sizeof(median)),
-				model_metric(of->series[i], "p99", &value) ? ", p99 " : "",
-				model_metric(of->series[i], "p99", &value) ? unit_human_ns(value, tail, sizeof(tail))
-									   : "");
+	for (size_t i = 0; i < of->count; i++) {
+		write_quantile(out, of->series[i], "p50", "; median ", of->labels[i]);
+		write_quantile(out, of->series[i], "p99", ", p99", "");
+	}
 	if (!model_is_valid(of->first.point))
 		fprintf(out, "; not valid");
 	fclose(out);

@@ -368,6 +368,8 @@ static void test_page(const char *html)
 	is_int((int64_t)count_of(page, "<script"), 1, "one script");
 	contains(page, "script-src 'sha256-", "which the policy allows by its sum");
 	contains(page, "href=\"figures/point-0000-histogram.pdf\"", "a link to the PDF");
+	like(page, "verbs, uc, event, size 32B; median t_lat 3\\.60 us, p99 [0-9.]+ us;",
+	     "a histogram's numbers for readers who cannot see it");
 	contains(page, ">96 / 127</td>", "messages in flight");
 	contains(page, "frequency.policy0.governor", "a setting that changed meanwhile");
 	contains(page, "residual of the fit", "the clock");
