@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/param.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "report/html_repeat.h"
-#include "report/labels.h"
 #include "report/missed_steps.h"
 #include "rundir/rep.h"
 
@@ -123,27 +123,33 @@ static void write_columns(const struct page *p, const struct report_point *point
 
 /* --- once more --- */
 
-/* The run's own command, less the points that differ from this one in a setting. */
-static void write_command(const struct page *p, const struct report_point *point)
+/* What tells this point from the others, as --only takes it: {"size": "32B"}. */
+static json_t *filters_of(const struct report *r, const struct report_point *point)
 {
-	const struct report *r = p->report;
+	json_t *filters = json_object();
 	char key[VALUE_MAX], value[VALUE_MAX];
 
-	html_printf(p, "<p>This point again:</p>\n<pre>");
-	html_repeat_argv(p, r->runs[point->run].run->run);
 	for (size_t i = 0; i < r->varying.count; i++) {
 		const json_t *setting = json_object_get(point->params, r->varying.key[i]);
-		char *only;
+		enum unit unit = param_name_unit(r->varying.key[i], key, sizeof(key));
 
-		if (!setting)
-			continue;
-		only = fs_path("%s=%s", label_key(r->varying.key[i], key, sizeof(key)),
-			       label_value(r->varying.key[i], setting, value, sizeof(value)));
-		html_printf(p, " --only ");
-		html_repeat_word(p, only);
-		free(only);
+		if (json_is_string(setting))
+			json_object_set(filters, key, (json_t *)setting);
+		else if (setting && !json_is_null(setting))
+			json_object_set_new(filters, key,
+					    json_string(param_value_text(setting, unit, value, sizeof(value))));
 	}
+	return filters;
+}
+
+static void write_command(const struct page *p, const struct report_point *point)
+{
+	json_t *filters = filters_of(p->report, point);
+
+	html_printf(p, "<p>This point again:</p>\n<pre>");
+	html_repeat_point(p, p->report->runs[point->run].run->run, filters);
 	html_printf(p, "</pre>\n");
+	json_decref(filters);
 }
 
 /* --- the section --- */

@@ -1,6 +1,7 @@
 #include "report/html_repeat.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -9,7 +10,7 @@
 #define SPEC_MAX   (1 << 20)
 #define SPEC_SHOWN (256 << 10)
 
-void html_repeat_word(const struct page *p, const char *word)
+static void write_word(const struct page *p, const char *word)
 {
 	char *quoted = escape_shell(word);
 
@@ -17,14 +18,55 @@ void html_repeat_word(const struct page *p, const char *word)
 	free(quoted);
 }
 
-void html_repeat_argv(const struct page *p, const json_t *run)
+/* "size=32B": is there a filter of that setting? */
+static bool is_replaced(const char *filter, const json_t *filters)
 {
-	const json_t *arg;
-	size_t i;
+	char *key = fs_path("%.*s", (int)strcspn(filter, "="), filter);
+	bool known = json_object_get(filters, key);
 
-	json_array_foreach (json_object_get(run, "argv"), i, arg) {
+	free(key);
+	return known;
+}
+
+/* Of how many words a --only is that begins there and is replaced. */
+static size_t replaced_words(const json_t *argv, size_t at, const json_t *filters)
+{
+	const char *word = html_string_at(argv, at);
+
+	if (!strcmp(word, "--only"))
+		return is_replaced(html_string_at(argv, at + 1), filters) ? 2 : 0;
+	return !strncmp(word, "--only=", 7) && is_replaced(word + 7, filters);
+}
+
+/* The command that made a run (run.json), with these filters in place of its own on the same settings. */
+static void write_argv(const struct page *p, const json_t *run, const json_t *filters)
+{
+	const json_t *argv = json_object_get(run, "argv");
+
+	for (size_t i = 0; i < json_array_size(argv); i++) {
+		size_t replaced = replaced_words(argv, i, filters);
+
+		if (replaced) {
+			i += replaced - 1;
+			continue;
+		}
 		html_printf(p, i ? " " : "");
-		html_repeat_word(p, json_is_string(arg) ? json_string_value(arg) : "");
+		write_word(p, html_string_at(argv, i));
+	}
+}
+
+void html_repeat_point(const struct page *p, const json_t *run, const json_t *filters)
+{
+	const char *key;
+	json_t *value;
+
+	write_argv(p, run, filters);
+	json_object_foreach ((json_t *)filters, key, value) {
+		char *filter = fs_path("%s=%s", key, json_string_value(value));
+
+		html_printf(p, " --only ");
+		write_word(p, filter);
+		free(filter);
 	}
 }
 
@@ -38,10 +80,10 @@ void html_repeat(const struct page *p)
 		html_printf(p, "<p>Is every file as it was sealed, and does the summary follow from the raw stamps? "
 			       "(Without kblat: "
 			       "<code>sha256sum -c manifest-sha256.txt</code> there.)</p>\n<pre>kblat verify ");
-		html_repeat_word(p, run->run->path);
+		write_word(p, run->run->path);
 		html_printf(p, "</pre>\n<p>The same measurement again, as it was started%s:</p>\n<pre>",
 			    run->run->sealed ? "" : " (this run is not sealed)");
-		html_repeat_argv(p, run->run->run);
+		write_argv(p, run->run->run, NULL);
 		html_printf(p, "</pre>\n");
 	}
 	html_printf(p, "</section>\n");

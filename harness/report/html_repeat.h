@@ -7,9 +7,10 @@
 #include "report/html.h"
 
 void html_repeat(const struct page *p);
-/* The command that made a run (run.json), and a word of one, quoted for a shell. */
-void html_repeat_argv(const struct page *p, const json_t *run);
-void html_repeat_word(const struct page *p, const char *word);
+
+/* The command that measures a point again: that of its run (run.json), with the point's filters, {"size": "32B"},
+ * in place of those it has on the same settings. */
+void html_repeat_point(const struct page *p, const json_t *run, const json_t *filters);
 
 void html_specs(const struct page *p);
 

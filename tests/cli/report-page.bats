@@ -4,6 +4,11 @@
 load helper
 bats_require_minimum_version 1.5.0
 
+# measure SPEC [ARGUMENT…]
+measure() {
+	(cd "$WHERE" && "${KBLAT:-$BATS_TEST_DIRNAME/../../build/kblat}" run "$1.yaml" --out runs "${@:2}" >/dev/null 2>&1) || [ $? -eq 3 ]
+}
+
 setup_file() {
 	local root=$BATS_TEST_DIRNAME/../..
 	WHERE=$(scratch)
@@ -23,9 +28,16 @@ setup_file() {
 		matrix:
 		  - {small.size: [32B, 64B]}
 	YAML
-	for spec in spec flows; do
-		(cd "$WHERE" && "${KBLAT:-$root/build/kblat}" run $spec.yaml --out runs >/dev/null 2>&1) || [ $? -eq 3 ]
-	done
+	cat >"$WHERE/filtered.yaml" <<-'YAML'
+		kblat: 1
+		name: filtered
+		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 100, repetitions: 1}
+		matrix:
+		  - {comp_delay: [1us, 2us, 3us], size: [32B, 64B]}
+	YAML
+	measure spec
+	measure flows
+	measure filtered --only comp_delay=1us --only=comp_delay=3us --only size=64B
 	for run in "$WHERE"/runs/*/; do
 		"${KBLAT:-$root/build/kblat}" report "$run" >/dev/null 2>&1 || [ $? -eq 77 ]
 	done
