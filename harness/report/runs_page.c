@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -196,7 +195,7 @@ static int write_page(struct index *ix, FILE *out, struct err *e)
 static int make_from_index(const char *dir, char **html_path, struct err *e)
 {
 	struct index ix;
-	char *text = NULL;
+	char *text = NULL, *page;
 	size_t size = 0;
 	FILE *out;
 	int rc = index_file_open(&ix, dir, e);
@@ -207,29 +206,31 @@ static int make_from_index(const char *dir, char **html_path, struct err *e)
 	out = or_abort(open_memstream(&text, &size));
 	rc = write_page(&ix, out, e);
 	fclose(out);
-	*html_path = fs_path("%s/" RUNS_PAGE_FILE, ix.dir);
-	rc = rc ?: fs_write(*html_path, text, size, e);
+	page = fs_path("%s/" RUNS_PAGE_FILE, ix.dir);
+	rc = rc ?: fs_write(page, text, size, e);
+	if (rc)
+		free(page);
+	else
+		*html_path = page;
 	index_file_close(&ix);
 	free(text);
 	return rc;
 }
 
-static int found_one(void *arg, const char *path, struct err *e)
+/* `arg`: a folder, which find_runs() visits itself where it is a run. */
+static int is_below(void *arg, const char *path, struct err *e)
 {
-	(void)arg;
-	(void)path;
+	const char *const *dir = arg;
+
 	(void)e;
-	return 1;
+	return strcmp(path, *dir) != 0;
 }
 
 bool runs_page_is(const char *dir)
 {
-	char *run = fs_path("%s/run.json", dir);
 	struct err ignored = ERR_INIT;
-	bool is = fs_is_directory(dir) && access(run, F_OK) && find_runs(dir, found_one, NULL, &ignored) == 1;
 
-	free(run);
-	return is;
+	return fs_is_directory(dir) && find_runs(dir, is_below, &dir, &ignored) > 0;
 }
 
 int runs_page_make(const char *dir, char **html_path, struct err *e)
@@ -244,7 +245,6 @@ int runs_page_make(const char *dir, char **html_path, struct err *e)
 	/* Damaged where only the page reads it. */
 	if (rc == -EBADMSG) {
 		err_clear(e);
-		free(*html_path);
 		rc = index_update(dir, true, &changes, e) ?: make_from_index(real, html_path, e);
 	}
 	free(real);

@@ -15,7 +15,7 @@ struct err;
 bool runs_page_is(const char *dir);
 
 /* Bring the index of `dir` up to date and write the page there. `html_path` is the caller's to
- * free, failed or not. */
+ * free; NULL where it failed. */
 int runs_page_make(const char *dir, char **html_path, struct err *e);
 
 #endif

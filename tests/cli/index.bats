@@ -121,6 +121,10 @@ c.commit()'
 	"$KBLAT" report runs/old/quickstart >/dev/null || [ $? -eq 77 ]
 	"$KBLAT" report runs
 	grep -q 'href="old/quickstart/derived/report.html"' runs/kblat-runs.html
+	mkdir runs/kblat-runs.html.tmp
+	run -1 --separate-stderr "$KBLAT" report runs
+	assert_eq "$output" ""
+	assert_contains "$stderr" "kblat-runs.html: cannot write"
 }
 
 @test "a history out of the index is that of the directories; one that has changed is not taken from it" {
