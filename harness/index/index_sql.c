@@ -9,6 +9,8 @@
 
 #include "common/err.h"
 
+#define PRIMARY_CODE 0xff /* of an extended one, such as SQLITE_CORRUPT_INDEX */
+
 /* clang-format off */
 static const char *const texts[INDEX_STATEMENTS] = {
 	[INDEX_ADD_RUN] =
@@ -108,7 +110,7 @@ sqlite3_stmt *index_sql(struct index *ix, enum index_statement which, const char
 
 int index_sql_failed(const struct index *ix, struct err *e)
 {
-	int code = sqlite3_errcode(ix->db);
+	int code = sqlite3_errcode(ix->db) & PRIMARY_CODE;
 	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_SCHEMA;
 
 	if (damaged)

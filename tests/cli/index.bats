@@ -65,6 +65,14 @@ scripted|scripted|COMPLETED|1|$(json runs/scripted/run.json 'int(d["valid"])')|$
 	dd if=noise of=runs/kblat-index.sqlite bs=1 seek=4096 conv=notrunc 2>/dev/null
 	touch runs/scripted/run.json
 	assert_eq "$(indexed)" "3 3 0 0 True"
+	/usr/bin/python3 -c 'import sqlite3, struct
+c = sqlite3.connect("runs/kblat-index.sqlite")
+(page,), (size,) = (c.execute(q).fetchone() for q in ("SELECT rootpage FROM sqlite_schema WHERE name = \"sqlite_autoindex_runs_1\"", "PRAGMA page_size"))
+with open("runs/kblat-index.sqlite", "r+b") as f:
+    f.seek((page - 1) * size)
+    f.write(struct.pack(">BHHHB", 10, 0, 0, size, 0))'
+	touch runs/scripted/run.json
+	assert_eq "$(indexed)" "3 3 0 0 True"
 	cp noise runs/kblat-index.sqlite
 	run -0 --separate-stderr "$KBLAT" index runs
 	assert_contains "$stderr" "made anew"
