@@ -46,19 +46,6 @@ static int add_metrics(struct index *ix, int64_t run, int64_t id, const json_t *
 	return rc;
 }
 
-static int index_add_settings(struct index *ix, int64_t set, const json_t *params, struct err *e)
-{
-	const char *key;
-	json_t *value;
-	int rc = 0;
-
-	json_object_foreach ((json_t *)params, key, value) {
-		if (!rc)
-			rc = index_sql_do(ix, e, INDEX_ADD_SETTING, "itj", set, key, value);
-	}
-	return rc;
-}
-
 /* The number of a set of settings, which is stored once. */
 static int setting_set(struct index *ix, const json_t *params, int64_t *set, struct err *e)
 {
@@ -72,7 +59,7 @@ static int setting_set(struct index *ix, const json_t *params, int64_t *set, str
 	} else if (!rc) {
 		rc = index_sql_do(ix, e, INDEX_ADD_SETTING_SET, "t", text ? text : "{}");
 		*set = sqlite3_last_insert_rowid(ix->db);
-		rc = rc ?: index_add_settings(ix, *set, params, e);
+		rc = rc ?: index_sql_add_each(ix, INDEX_ADD_SETTING, *set, params, e);
 	}
 	sqlite3_reset(s);
 	free(text);

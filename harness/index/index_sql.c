@@ -1,10 +1,8 @@
 #include "index/index_sql.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "common/err.h"
@@ -125,10 +123,7 @@ int index_sql_next(struct index *ix, sqlite3_stmt *s, struct err *e)
 
 	if (rc == SQLITE_ROW)
 		return 1;
-	if (rc != SQLITE_DONE)
-		rc = index_sql_failed(ix, e);
-	else
-		rc = 0;
+	rc = rc == SQLITE_DONE ? 0 : index_sql_failed(ix, e);
 	sqlite3_reset(s);
 	return rc;
 }
@@ -139,6 +134,20 @@ int index_sql_end(struct index *ix, sqlite3_stmt *s, struct err *e)
 
 	while ((rc = index_sql_next(ix, s, e)) > 0)
 		;
+	return rc;
+}
+
+int index_sql_add_each(struct index *ix, enum index_statement which, int64_t owner, const json_t *object,
+		       struct err *e)
+{
+	const char *key;
+	json_t *value;
+	int rc = 0;
+
+	json_object_foreach ((json_t *)object, key, value) {
+		if (!rc)
+			rc = index_sql_do(ix, e, which, "itj", owner, key, value);
+	}
 	return rc;
 }
 

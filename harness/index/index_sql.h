@@ -4,7 +4,9 @@
 #ifndef KBLAT_INDEX_INDEX_SQL_H
 #define KBLAT_INDEX_INDEX_SQL_H
 
+#include <jansson.h>
 #include <sqlite3.h>
+#include <stdint.h>
 
 struct err;
 
@@ -57,6 +59,10 @@ int index_sql_next(struct index *ix, sqlite3_stmt *s, struct err *e);
 /* A statement without rows, from its beginning to its end. */
 #define index_sql_do(ix, e, which, ...) index_sql_end(ix, index_sql(ix, which, __VA_ARGS__), e)
 int index_sql_end(struct index *ix, sqlite3_stmt *s, struct err *e);
+
+/* A row for each key of an object, of whom it belongs to: a statement of "itj". */
+int index_sql_add_each(struct index *ix, enum index_statement which, int64_t owner, const json_t *object,
+		       struct err *e);
 
 /* The text of a column, "" where there is none. Until the next step. */
 const char *index_sql_text(sqlite3_stmt *s, int column);

@@ -5,19 +5,6 @@
 /* A state of which more than one key in so many is different becomes a base of its own. */
 #define MOST_DIFFERENT 3
 
-static int add_values(struct index *ix, int64_t state, const json_t *keys, struct err *e)
-{
-	const char *key;
-	json_t *value;
-	int rc = 0;
-
-	json_object_foreach ((json_t *)keys, key, value) {
-		if (!rc)
-			rc = index_sql_do(ix, e, INDEX_ADD_STATE_VALUE, "itj", state, key, value);
-	}
-	return rc;
-}
-
 static json_t *column_json(sqlite3_stmt *s, int column)
 {
 	switch (sqlite3_column_type(s, column)) {
@@ -75,7 +62,7 @@ static int add_base(struct index *ix, json_t *bases, const char *host, const jso
 
 	*id = sqlite3_last_insert_rowid(ix->db);
 	json_object_set_new(bases, host, json_pack("{s:I, s:O}", "id", (json_int_t)*id, "keys", (json_t *)keys));
-	return rc ?: add_values(ix, *id, keys, e);
+	return rc ?: index_sql_add_each(ix, INDEX_ADD_STATE_VALUE, *id, keys, e);
 }
 
 /* The number of the state: the base's own where nothing is different. */
@@ -92,7 +79,7 @@ static int add_beside(struct index *ix, json_t *bases, const char *host, const j
 	} else if (count) {
 		rc = index_sql_do(ix, e, INDEX_ADD_STATE, "ti", host, *id);
 		*id = sqlite3_last_insert_rowid(ix->db);
-		rc = rc ?: add_values(ix, *id, different, e);
+		rc = rc ?: index_sql_add_each(ix, INDEX_ADD_STATE_VALUE, *id, different, e);
 	}
 	json_decref(different);
 	return rc;
