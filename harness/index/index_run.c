@@ -6,7 +6,6 @@
 #include "analysis/blocks.h"
 #include "common/err.h"
 #include "common/json.h"
-#include "index/index_stamp.h"
 #include "index/index_state.h"
 #include "rundir/flows.h"
 #include "rundir/sealed.h"
@@ -159,15 +158,13 @@ static int add_opened(struct index *ix, json_t *bases, const struct run *r, cons
 	return rc;
 }
 
-int index_run_add(struct index *ix, json_t *bases, const char *full, const char *path, struct err *e)
+int index_run_add(struct index *ix, json_t *bases, const char *full, const char *path, const char *stamp,
+		  struct err *e)
 {
-	char stamp[INDEX_STAMP_MAX];
 	struct err why = ERR_INIT;
 	struct run r;
 	int rc;
 
-	/* Before it is read: what changes meanwhile is read again the next time. */
-	index_stamp(full, stamp);
 	if (run_open(full, &r, &why))
 		return index_sql_do(ix, e, INDEX_ADD_UNREADABLE, "ttt", path, stamp, why.text);
 	rc = add_opened(ix, bases, &r, path, stamp, e);

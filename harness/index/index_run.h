@@ -11,9 +11,11 @@
 
 /*
  * Add the run at `full`, whose path in the index is `path`. A run that can't be read has a row among
- * the unreadable instead. `bases`: index/index_state.h.
+ * the unreadable instead. `bases`: index/index_state.h. `stamp` is of before: what changes meanwhile
+ * is read again the next time.
  */
-int index_run_add(struct index *ix, json_t *bases, const char *full, const char *path, struct err *e);
+int index_run_add(struct index *ix, json_t *bases, const char *full, const char *path, const char *stamp,
+		  struct err *e);
 
 /* Remove all rows of a run, but for states that others may share; -1: of one that could not be read. */
 int index_run_remove(struct index *ix, int64_t run, const char *path, struct err *e);

@@ -153,7 +153,7 @@ static int read_anew(struct index *ix, json_t *bases, const struct entries *foun
 		     struct index_changes *changes, struct err *e)
 {
 	char *full = !strcmp(entry->path, ".") ? fs_path("%s", found->dir) : fs_path("%s/%s", found->dir, entry->path);
-	int rc = index_run_add(ix, bases, full, entry->path, e);
+	int rc = index_run_add(ix, bases, full, entry->path, entry->stamp, e);
 
 	changes->read++;
 	free(full);
