@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/or_abort.h"
 #include "index/index_schema.h"
 
 #define CHUNK ((size_t)1 << 30)
@@ -37,8 +38,7 @@ static int check_place(const char *path, struct err *e)
 /* Nothing in a database may run, and what is read is checked. */
 static int open_database(struct index *ix, const char *path, int flags)
 {
-	int rc = sqlite3_open_v2(path, &ix->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE,
-				 NULL);
+	int rc = sqlite3_open_v2(path, &ix->db, flags | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, NULL);
 
 	if (rc != SQLITE_OK)
 		return rc;
@@ -48,18 +48,20 @@ static int open_database(struct index *ix, const char *path, int flags)
 	return sqlite3_exec(ix->db, "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
 }
 
-/* "file:/a%20b?mode": SQLite reads a URI. */
-static char *uri_of(const char *path, const char *options)
+/* "file:/a%20b?immutable=1": it is replaced, never changed, so it needs neither locks nor a journal
+ * beside it. Only a URI can say so. */
+static char *immutable_uri(const char *path)
 {
-	char *uri = malloc(sizeof("file:") + 3 * strlen(path) + strlen(options)), *p = uri;
+	char *uri = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&uri, &size));
 
-	if (!uri)
-		abort();
-	p += sprintf(p, "file:");
+	fprintf(out, "file:");
 	for (; *path; path++)
-		p += strchr("%?# ", *path) ? sprintf(p, "%%%02X", (unsigned char)*path) : sprintf(p, "%c", *path);
-	strcpy(p, options);
-	return uri;
+		fprintf(out, strchr("%?# ", *path) ? "%%%02X" : "%c", (unsigned char)*path);
+	fprintf(out, "?immutable=1");
+	fclose(out);
+	return or_abort(uri);
 }
 
 int index_file_open(struct index *ix, const char *dir, struct err *e)
@@ -73,9 +75,10 @@ int index_file_open(struct index *ix, const char *dir, struct err *e)
 		index_file_close(ix);
 		return rc;
 	}
-	/* It is replaced, never changed: so it needs neither locks nor a journal beside it. */
-	uri = uri_of(ix->path, "?immutable=1");
-	rc = open_database(ix, uri, SQLITE_OPEN_READONLY) == SQLITE_OK && index_schema_is(ix->db) ? 0 : -EBADMSG;
+	uri = immutable_uri(ix->path);
+	rc = open_database(ix, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) == SQLITE_OK && index_schema_is(ix->db)
+		 ? 0
+		 : -EBADMSG;
 	free(uri);
 	if (rc)
 		index_file_close(ix);
@@ -91,11 +94,19 @@ bool index_file_is_missing(const char *dir)
 	return missing;
 }
 
+static void close_database(struct index *ix)
+{
+	for (size_t i = 0; i < INDEX_STATEMENTS; i++) {
+		sqlite3_finalize(ix->statements[i]);
+		ix->statements[i] = NULL;
+	}
+	sqlite3_close(ix->db);
+	ix->db = NULL;
+}
+
 void index_file_close(struct index *ix)
 {
-	for (size_t i = 0; i < INDEX_STATEMENTS; i++)
-		sqlite3_finalize(ix->statements[i]);
-	sqlite3_close(ix->db);
+	close_database(ix);
 	free(ix->path);
 	free(ix->dir);
 	*ix = (struct index){0};
@@ -153,10 +164,8 @@ static bool is_sound(sqlite3 *db)
 /* A file of one's own that is not the index yet: nothing needs to be undone or synced. */
 static int open_temporary(struct index_writer *w, bool copied, struct err *e)
 {
-	char *uri = uri_of(w->temporary, "");
-	int rc = open_database(&w->index, uri, SQLITE_OPEN_READWRITE);
+	int rc = open_database(&w->index, w->temporary, SQLITE_OPEN_READWRITE);
 
-	free(uri);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(w->index.db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN", NULL, NULL,
 				  NULL);
@@ -198,12 +207,7 @@ int index_file_commit(struct index_writer *w, struct err *e)
 	int rc =
 	    sqlite3_exec(w->index.db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ? 0 : index_sql_failed(&w->index, e);
 
-	for (size_t i = 0; i < INDEX_STATEMENTS; i++) {
-		sqlite3_finalize(w->index.statements[i]);
-		w->index.statements[i] = NULL;
-	}
-	sqlite3_close(w->index.db);
-	w->index.db = NULL;
+	close_database(&w->index);
 	rc = rc ?: sync_and_rename(w, e);
 	index_file_abandon(w);
 	return rc;
