@@ -221,11 +221,25 @@ static int write_or_replace(const struct entries *found, bool anew, struct index
 	return write_index(found, true, changes, e);
 }
 
+/* One that can't be used, such as a link in its place, is told. */
+static int update_found(const struct entries *found, bool anew, struct index_changes *changes, struct err *e)
+{
+	struct index ix;
+	int rc = anew ? -ESTALE : open_if_current(&ix, found, e);
+
+	if (e->status)
+		return rc;
+	if (rc)
+		return write_or_replace(found, anew, changes, e);
+	rc = count_runs(&ix, found, changes, e);
+	index_file_close(&ix);
+	return rc;
+}
+
 int index_update(const char *dir, bool anew, struct index_changes *changes, struct err *e)
 {
 	char *real = realpath(dir, NULL);
 	struct entries found = {0};
-	struct index ix;
 	int rc;
 
 	*changes = (struct index_changes){0};
@@ -237,13 +251,7 @@ int index_update(const char *dir, bool anew, struct index_changes *changes, stru
 	if (!rc && !found.count && index_file_is_missing(real))
 		rc = err_set(e, -ENOENT, STATUS_USAGE, dir, "index",
 			     "there is no run directory in it, three levels deep");
-	if (!rc && !anew && !open_if_current(&ix, &found, e)) {
-		rc = count_runs(&ix, &found, changes, e);
-		index_file_close(&ix);
-	} else if (!rc && !e->status) {
-		rc = write_or_replace(&found, anew, changes, e);
-	}
-	rc = rc ?: e->status ? -EINVAL : 0;
+	rc = rc ?: update_found(&found, anew, changes, e);
 	free_entries(&found);
 	free(real);
 	return rc;
