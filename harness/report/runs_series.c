@@ -73,55 +73,63 @@ static void add_median(struct runs_medians *m, sqlite3_stmt *s)
 
 /* --- labels: the settings in which the series differ --- */
 
-/* The settings of a series by its number, as an object of objects. */
-static int read_settings(json_t *all, struct index *ix, const char *experiment, struct err *e)
+/* Those of each series, in the order of the series. */
+static int read_settings(struct runs_medians *m, json_t **settings, struct index *ix, const char *experiment,
+			 struct err *e)
 {
 	sqlite3_stmt *s = index_sql(ix, INDEX_SETTING_SETS, "t", experiment);
-	char number[24];
 	int rc;
 
 	while ((rc = index_sql_next(ix, s, e)) > 0) {
-		json_t *settings = json_loads(index_sql_text(s, 1), 0, NULL);
+		const struct runs_series *series = series_of_set(m, sqlite3_column_int64(s, 0));
 
-		snprintf(number, sizeof(number), "%lld", (long long)sqlite3_column_int64(s, 0));
-		json_object_set_new(all, number, settings ? settings : json_object());
+		if (series)
+			settings[series - m->series] = json_loads(index_sql_text(s, 1), 0, NULL);
 	}
 	return rc;
 }
 
 /* What all have, and not all alike: what only some have, such as a transport's own, follows from
  * another setting. */
-static bool varies(const json_t *all, const char *key)
+static bool varies(json_t *const *settings, size_t count, const char *key)
 {
-	const json_t *first = NULL;
-	const char *number;
-	json_t *settings;
+	const json_t *first = json_object_get(settings[0], key);
 	bool differs = false;
 
-	json_object_foreach ((json_t *)all, number, settings) {
-		const json_t *value = json_object_get(settings, key);
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_object_get(settings[i], key);
 
 		if (!value)
 			return false;
-		differs |= first && !json_equal(first, value);
-		first = value;
+		differs |= !json_equal(first, value);
 	}
 	return differs;
 }
 
-static char *label_of_settings(const json_t *all, const json_t *settings)
+/* The first few keys that vary; `settings` has one more than `count`, for there may be none. */
+static json_t *varying_keys(json_t *const *settings, size_t count)
+{
+	json_t *keys = json_array(), *value;
+	const char *key;
+
+	json_object_foreach (settings[0], key, value)
+		if (json_array_size(keys) < KEYS_MAX && varies(settings, count, key))
+			json_array_append_new(keys, json_string(key));
+	return keys;
+}
+
+static char *label_of_settings(const json_t *settings, const json_t *keys)
 {
 	char *label = NULL;
-	size_t size, keys = 0;
+	size_t size, i;
 	FILE *out = or_abort(open_memstream(&label, &size));
-	const char *key;
-	json_t *value;
+	const json_t *key;
 
-	json_object_foreach ((json_t *)settings, key, value) {
-		if (keys == KEYS_MAX || !varies(all, key))
-			continue;
-		fputs(keys++ ? ", " : "", out);
-		label_setting(out, key, value);
+	json_array_foreach (keys, i, key) {
+		const char *name = json_string_value(key);
+
+		fputs(i ? ", " : "", out);
+		label_setting(out, name, json_object_get(settings, name));
 	}
 	fclose(out);
 	return or_abort(label);
@@ -129,17 +137,16 @@ static char *label_of_settings(const json_t *all, const json_t *settings)
 
 static int label_series(struct runs_medians *m, struct index *ix, const char *experiment, struct err *e)
 {
-	json_t *all = json_object();
-	int rc = read_settings(all, ix, experiment, e);
-	char number[24];
+	json_t **settings = or_abort(calloc(m->series_count + 1, sizeof(*settings)));
+	int rc = read_settings(m, settings, ix, experiment, e);
+	json_t *keys = varying_keys(settings, m->series_count);
 
 	for (size_t i = 0; i < m->series_count; i++) {
-		struct runs_series *series = &m->series[i];
-
-		snprintf(number, sizeof(number), "%lld", (long long)series->setting_set);
-		series->label = label_of_settings(all, json_object_get(all, number));
+		m->series[i].label = label_of_settings(settings[i], keys);
+		json_decref(settings[i]);
 	}
-	json_decref(all);
+	json_decref(keys);
+	free(settings);
 	return rc;
 }
 
