@@ -158,8 +158,7 @@ static int add_opened(struct index *ix, json_t *bases, const struct run *r, cons
 	return rc;
 }
 
-int index_run_add(struct index *ix, json_t *bases, const char *full, const char *path, const char *stamp,
-		  struct err *e)
+int index_run_add(struct index *ix, json_t *bases, const char *full, const char *path, const char *stamp, struct err *e)
 {
 	struct err why = ERR_INIT;
 	struct run r;

@@ -43,7 +43,7 @@ static const char *const texts[INDEX_STATEMENTS] = {
 		"SELECT path, run_json, defaults, summary, boots, kernels, hosts, experiment, not_comparable FROM runs "
 		"JOIN documents ON run = id WHERE ?1 IS NULL OR experiment = ?1 ORDER BY path",
 	[INDEX_MEDIANS] =
-		"SELECT r.id, p.point, p.setting_set, p.metric, p.median, p.valid, p.reason FROM runs r JOIN points p ON p.run = r.id "
+		"SELECT r.id, p.point, p.setting_set, p.metric, p.median, p.valid FROM runs r JOIN points p ON p.run = r.id "
 		"WHERE r.experiment IS ? ORDER BY r.started_ns, r.path, p.point",
 	[INDEX_SETTING_SETS] =
 		"SELECT id, json FROM setting_sets WHERE id IN "
@@ -137,8 +137,7 @@ int index_sql_end(struct index *ix, sqlite3_stmt *s, struct err *e)
 	return rc;
 }
 
-int index_sql_add_each(struct index *ix, enum index_statement which, int64_t owner, const json_t *object,
-		       struct err *e)
+int index_sql_add_each(struct index *ix, enum index_statement which, int64_t owner, const json_t *object, struct err *e)
 {
 	const char *key;
 	json_t *value;

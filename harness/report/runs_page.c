@@ -27,22 +27,14 @@ static void value_cell(const struct page *p, double value, bool is_ns)
 		    runs_value_text(value, is_ns, text, sizeof(text)));
 }
 
-static bool is_in_ns(const struct runs_series *s)
-{
-	size_t length = strlen(s->metric);
-
-	return length > 3 && !strcmp(s->metric + length - 3, "_ns");
-}
-
 static void write_spark(const struct page *p, const struct runs_series *s, double least, double most)
 {
 	char first[32], last[32], low[32], high[32];
-	bool ns = is_in_ns(s);
-	char *text =
-	    fs_path("median in %zu runs: first %s, last %s, lowest %s, highest %s", s->count,
-		    runs_value_text(s->value[0], ns, first, sizeof(first)),
-		    runs_value_text(s->value[s->count - 1], ns, last, sizeof(last)),
-		    runs_value_text(least, ns, low, sizeof(low)), runs_value_text(most, ns, high, sizeof(high)));
+	char *text = fs_path("median in %zu runs: first %s, last %s, lowest %s, highest %s", s->count,
+			     runs_value_text(s->value[0], s->is_ns, first, sizeof(first)),
+			     runs_value_text(s->value[s->count - 1], s->is_ns, last, sizeof(last)),
+			     runs_value_text(least, s->is_ns, low, sizeof(low)),
+			     runs_value_text(most, s->is_ns, high, sizeof(high)));
 
 	html_printf(p, "<td>");
 	sparkline_write(p->out, s->value, s->count, text);
@@ -64,9 +56,9 @@ static void write_series(const struct page *p, const struct runs_series *s)
 	html_text(p, *s->metric ? s->metric : "–");
 	html_printf(p, "</td><td class=\"n\">%zu of %zu</td>", s->count, s->runs);
 	if (s->count) {
-		value_cell(p, s->value[s->count - 1], is_in_ns(s));
-		value_cell(p, least, is_in_ns(s));
-		value_cell(p, most, is_in_ns(s));
+		value_cell(p, s->value[s->count - 1], s->is_ns);
+		value_cell(p, least, s->is_ns);
+		value_cell(p, most, s->is_ns);
 		write_spark(p, s, least, most);
 	} else {
 		html_printf(p, "<td class=\"n\">–</td><td class=\"n\">–</td><td class=\"n\">–</td><td></td>");
@@ -76,7 +68,7 @@ static void write_series(const struct page *p, const struct runs_series *s)
 
 static void write_series_table(const struct page *p, const struct runs_series *s, size_t count)
 {
-	html_printf(p, "<div class=\"wide\" tabindex=\"0\">\n<table class=\"sort\">\n<thead><tr><th scope=\"col\" "
+	html_printf(p, "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th scope=\"col\" "
 		       "class=\"n\">point</th><th scope=\"col\">settings that differ</th><th scope=\"col\">metric</th>"
 		       "<th scope=\"col\" class=\"n\">valid runs</th><th scope=\"col\" class=\"n\">last median</th>"
 		       "<th scope=\"col\" class=\"n\">lowest</th><th scope=\"col\" class=\"n\">highest</th>"

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/param.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "report/labels.h"
 
-#define KEYS_MAX 6 /* settings in a label */
+#define KEYS_MAX   6 /* settings in a label */
+#define METRIC_MAX 96
 
 /* --- medians --- */
 
@@ -24,13 +26,14 @@ static struct runs_series *series_of_set(struct runs_medians *m, int64_t set)
 	return NULL;
 }
 
-static struct runs_series *new_series(struct runs_medians *m, sqlite3_stmt *s)
+static struct runs_series *new_series(struct runs_medians *m, sqlite3_stmt *s, bool in_ns)
 {
 	m->series = grow_or_abort(m->series, m->series_count, sizeof(*m->series));
 	m->series[m->series_count] = (struct runs_series){
 	    .setting_set = sqlite3_column_int64(s, SETTING_SET),
 	    .point = sqlite3_column_int64(s, POINT),
 	    .metric = fs_path("%s", index_sql_text(s, METRIC)),
+	    .is_ns = in_ns,
 	};
 	return &m->series[m->series_count++];
 }
@@ -40,7 +43,7 @@ static void add_to_series(struct runs_medians *m, sqlite3_stmt *s, const struct 
 	struct runs_series *series = series_of_set(m, sqlite3_column_int64(s, SETTING_SET));
 
 	if (!series)
-		series = new_series(m, s);
+		series = new_series(m, s, median->is_ns);
 	series->runs++;
 	if (!median->valid || isnan(median->value))
 		return;
@@ -50,9 +53,9 @@ static void add_to_series(struct runs_medians *m, sqlite3_stmt *s, const struct 
 
 static bool is_ns(const char *metric)
 {
-	size_t length = strlen(metric);
+	char name[METRIC_MAX];
 
-	return length > 3 && !strcmp(metric + length - 3, "_ns");
+	return param_name_unit(metric, name, sizeof(name)) == UNIT_TIME_NS;
 }
 
 static void add_median(struct runs_medians *m, sqlite3_stmt *s)
@@ -60,7 +63,6 @@ static void add_median(struct runs_medians *m, sqlite3_stmt *s)
 	bool measured = sqlite3_column_type(s, MEDIAN) != SQLITE_NULL;
 	const struct runs_median median = {
 	    .run = sqlite3_column_int64(s, RUN),
-	    .point = sqlite3_column_int64(s, POINT),
 	    .value = measured ? sqlite3_column_double(s, MEDIAN) : NAN,
 	    .is_ns = is_ns(index_sql_text(s, METRIC)),
 	    .valid = sqlite3_column_int(s, VALID),

@@ -13,7 +13,7 @@
 
 /* The median of a point's first metric in a run. */
 struct runs_median {
-	int64_t run, point;
+	int64_t run;
 	double value; /* NaN: there is none */
 	bool is_ns, valid;
 };
@@ -22,6 +22,7 @@ struct runs_median {
 struct runs_series {
 	int64_t setting_set, point; /* its number in the first run that has it */
 	char *metric, *label;
+	bool is_ns;
 	size_t runs;   /* that have it, valid or not */
 	double *value; /* of those that are valid */
 	size_t count;

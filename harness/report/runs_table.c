@@ -128,11 +128,10 @@ static void write_run(const struct page *p, const struct index *ix, const struct
 static void write_run_table(const struct page *p, const struct index *ix, const struct runs_medians *m,
 			    const struct runs_list *l, size_t from, size_t to)
 {
-	html_printf(
-	    p, "<div class=\"wide\" tabindex=\"0\">\n<table class=\"sort\">\n<thead><tr><th scope=\"col\">when</th>"
-	       "<th scope=\"col\">run</th><th scope=\"col\">valid</th><th scope=\"col\" title=\"of the first "
-	       "points\">medians</th><th scope=\"col\">hosts</th><th scope=\"col\">kernels</th><th "
-	       "scope=\"col\">kblat</th></tr></thead>\n<tbody>\n");
+	html_printf(p, "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th scope=\"col\">when</th>"
+		       "<th scope=\"col\">run</th><th scope=\"col\">valid</th><th scope=\"col\" title=\"of the first "
+		       "points\">medians</th><th scope=\"col\">hosts</th><th scope=\"col\">kernels</th><th "
+		       "scope=\"col\">kblat</th></tr></thead>\n<tbody>\n");
 	for (size_t i = from; i < to; i++)
 		write_run(p, ix, m, &l->run[l->count - 1 - i]);
 	html_printf(p, "</tbody>\n</table>\n</div>\n");
