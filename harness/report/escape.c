@@ -116,6 +116,13 @@ void escape_tsv(FILE *out, const char *text)
 	}
 }
 
+void escape_url(FILE *out, const char *path)
+{
+	for (; *path; path++)
+		fprintf(out, isalnum((unsigned char)*path) || strchr("/-_.~", *path) ? "%c" : "%%%02X",
+			(unsigned char)*path);
+}
+
 static bool is_shell_plain(const char *text)
 {
 	if (!*text)

@@ -21,6 +21,9 @@ void escape_html_bytes(FILE *out, const char *text, size_t length);
  */
 void escape_gnuplot(FILE *out, const char *text);
 
+/* A path for a link, in a quoted attribute: what is no letter, digit or plain sign as %XX. */
+void escape_url(FILE *out, const char *path);
+
 /* A cell of a tab-separated table: tabs and newlines become blanks. */
 void escape_tsv(FILE *out, const char *text);
 

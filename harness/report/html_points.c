@@ -6,6 +6,7 @@
 #include "analysis/param.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "report/escape.h"
 #include "report/html_repeat.h"
 #include "report/missed_steps.h"
 #include "rundir/rep.h"
@@ -76,16 +77,15 @@ static char *link_to_run(const struct page *p, const struct report_point *point)
 static void write_column(const struct page *p, const char *link, const char *folder, const char *column)
 {
 	html_printf(p, " <a href=\"");
-	html_text(p, link);
-	html_printf(p, "/%s.npy\">", column);
-	html_printf(p, "%s%s%s</a>", folder, *folder ? " " : "", column);
+	escape_url(p->out, link);
+	html_printf(p, "/%s.npy\">%s%s%s</a>", column, folder, *folder ? " " : "", column);
 }
 
 /* Those of the first repetition that there is. */
-static void write_columns_of(const struct page *p, const struct report_point *point, const struct layout_flow *flow,
-			     unsigned rep)
+static void write_columns_of(const struct page *p, const struct report_point *point, const char *run,
+			     const struct layout_flow *flow, unsigned rep)
 {
-	char *run = link_to_run(p, point), *link = layout_rep_dir(run, point->id, rep, flow->name);
+	char *link = layout_rep_dir(run, point->id, rep, flow->name);
 	char *dir = layout_rep_dir(p->report->runs[point->run].run->path, point->id, rep, flow->name);
 
 	for (unsigned i = 0; i < flow->column_count; i++) {
@@ -97,7 +97,6 @@ static void write_columns_of(const struct page *p, const struct report_point *po
 	}
 	free(dir);
 	free(link);
-	free(run);
 }
 
 static void write_columns(const struct page *p, const struct report_point *point)
@@ -108,12 +107,12 @@ static void write_columns(const struct page *p, const struct report_point *point
 	size_t count = 0;
 
 	html_printf(p, "<p>Raw columns: <a href=\"");
-	html_text(p, link);
+	escape_url(p->out, link);
 	html_printf(p, "/\">points/%04u</a>", point->id);
 	if (!rep_list(p->report->runs[point->run].run->path, point->id, &reps, &count, &ignored) && count) {
 		html_printf(p, "; of repetition %u:", reps[0]);
 		for (size_t i = 0; i < point->layout.flow_count; i++)
-			write_columns_of(p, point, &point->layout.flows[i], reps[0]);
+			write_columns_of(p, point, run, &point->layout.flows[i], reps[0]);
 	}
 	html_printf(p, "</p>\n");
 	free(reps);

@@ -8,6 +8,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/units.h"
+#include "report/escape.h"
 
 #define OPEN_RUNS   50 /* newest, in sight; the others are folded away */
 #define MEDIANS_MAX 4  /* of a run's points, in its row */
@@ -61,18 +62,6 @@ static bool has_page(const struct index *ix, const char *path)
 	return there;
 }
 
-/* A path as part of a link: what is no letter, digit or plain sign is escaped. */
-static void write_link(const struct page *p, const char *path)
-{
-	for (; *path; path++)
-		html_printf(p,
-			    strchr("/-_.~", *path) || (*path >= '0' && *path <= '9') ||
-				    ((*path | 32) >= 'a' && (*path | 32) <= 'z')
-				? "%c"
-				: "%%%02X",
-			    (unsigned char)*path);
-}
-
 static void write_run_medians(const struct page *p, const struct runs_medians *m, const struct runs_entry *run)
 {
 	size_t shown = 0;
@@ -100,7 +89,7 @@ static void write_run(const struct page *p, const struct index *ix, const struct
 	html_printf(p, "<tr><td><time>");
 	html_text(p, run->text[RUNS_STARTED]);
 	html_printf(p, "</time></td><th scope=\"row\"><a href=\"");
-	write_link(p, run->text[RUNS_PATH]);
+	escape_url(p->out, run->text[RUNS_PATH]);
 	html_printf(p, "%s\">", has_page(ix, run->text[RUNS_PATH]) ? "/derived/report.html" : "/");
 	html_text(p, run->text[RUNS_PATH]);
 	html_printf(p, "</a></th><td title=\"");

@@ -135,6 +135,8 @@ static const struct {
     {escape_gnuplot, "a\nb\xff", "\"a\\nb?\"", "a newline and a stray byte"},
     {escape_gnuplot, "\xe2\x82\xac", "\"\\342\\202\\254\"", "UTF-8 in octal"},
     {escape_tsv, "a\tb\nc\"", "a b c\"", "a cell"},
+    {escape_url, "../my-run_1.2~/a b#c?50%", "../my-run_1.2~/a%20b%23c%3F50%25", "a path in a link"},
+    {escape_url, "a:b/\"<\xe2\x82\xac", "a%3Ab/%22%3C%E2%82%AC", "signs that end a link, or begin a scheme"},
     {escape_base64_text, "", "", "base64 of nothing (RFC 4648)"},
     {escape_base64_text, "f", "Zg==", "base64 of one byte"},
     {escape_base64_text, "fo", "Zm8=", "base64 of two"},
