@@ -251,6 +251,11 @@ int fs_scandir(const char *path, struct dirent ***names, int (*filter)(const str
 	return n;
 }
 
+int fs_is_visible(const struct dirent *d)
+{
+	return *d->d_name != '.';
+}
+
 /* Only a regular file that is not larger than `max`. */
 static int check_regular(int fd, const char *path, size_t max, struct err *e)
 {

@@ -43,6 +43,9 @@ bool fs_is_directory(const char *path);
 int fs_scandir(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
 	       int (*compare)(const struct dirent **, const struct dirent **));
 
+/* A filter for it: names that do not begin with a dot. */
+int fs_is_visible(const struct dirent *d);
+
 /* Read a whole regular file of at most `max` bytes; the caller frees; NUL-terminated. */
 int fs_read(const char *path, size_t max, char **data, size_t *size, struct err *e);
 

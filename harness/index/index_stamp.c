@@ -32,16 +32,11 @@ static void add_file(uint64_t *sum, char *path)
 	free(path);
 }
 
-static int is_host(const struct dirent *d)
-{
-	return *d->d_name != '.';
-}
-
 static void add_captures(uint64_t *sum, const char *run_path)
 {
 	char *state = fs_path("%s/state", run_path);
-	struct dirent **names = NULL;
-	int n = scandir(state, &names, is_host, alphasort);
+	struct dirent **names;
+	int n = fs_scandir(state, &names, fs_is_visible, alphasort);
 
 	for (int i = 0; i < n; i++) {
 		add_file(sum, fs_path("%s/%s/before/state.json", state, names[i]->d_name));

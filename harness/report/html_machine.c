@@ -139,18 +139,13 @@ static json_t *read_state(const struct report_run *run, const char *host, const 
 	return state;
 }
 
-static int is_shown(const struct dirent *d)
-{
-	return d->d_name[0] != '.';
-}
-
 /* For every host whose state the run holds. */
 static void each_host(const struct page *p, const struct report_run *run,
 		      void (*show)(const struct page *, const struct report_run *, const char *host))
 {
 	char *dir = fs_path("%s/state", run->run->path);
 	struct dirent **hosts = NULL;
-	int n = fs_scandir(dir, &hosts, is_shown, versionsort);
+	int n = fs_scandir(dir, &hosts, fs_is_visible, versionsort);
 
 	for (int i = 0; i < n; i++) {
 		show(p, run, hosts[i]->d_name);

@@ -12,11 +12,6 @@
 
 #define DEPTH 3
 
-static int is_visible(const struct dirent *d)
-{
-	return *d->d_name != '.';
-}
-
 static bool is_folder(const char *path)
 {
 	struct stat st;
@@ -35,12 +30,12 @@ static bool is_run(const char *path)
 
 static int find_at_depth(const char *path, int depth, find_visit *visit, void *arg, struct err *e)
 {
-	struct dirent **names;
+	struct dirent **names = NULL;
 	int n, rc = 0;
 
 	if (is_run(path))
 		return visit(arg, path, e);
-	n = depth ? scandir(path, &names, is_visible, alphasort) : 0;
+	n = depth ? scandir(path, &names, fs_is_visible, alphasort) : 0;
 	if (n < 0)
 		return err_sys(e, -errno, path, "list");
 	for (int i = 0; i < n; i++) {
@@ -51,8 +46,7 @@ static int find_at_depth(const char *path, int depth, find_visit *visit, void *a
 		free(below);
 		free(names[i]);
 	}
-	if (depth)
-		free(names);
+	free(names);
 	return rc;
 }
 
