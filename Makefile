@@ -2,9 +2,9 @@
 #
 #   CC=clang        another compiler           BUILD=DIR   another build folder
 #   SAN=1           ASan and UBSan (in build/san)
-#   SECONDS=N       how long `make fuzz` looks for inputs that break something, for each target; TARGETS: only these; ROUNDS: so often;
-#                   JOBS: so many at once
-#   ROUNDS=N        `make bench` measures each case N times (default: each bench's own)
+#   SECONDS=N       how long `make fuzz` looks for inputs that break something, for each of its TARGETS (default: all)
+#   ROUNDS=N        how often: each target of `make fuzz` (default: once), each case of `make bench` (default: each bench's own)
+#   JOBS=N          how many targets `make fuzz` looks at together
 #   VM=no           tests without the Soft-RoCE guest
 #   V=1             show whole commands
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -42,8 +42,10 @@ listed      = $(patsubst X(%),%,$(filter X(%),$(shell grep '^.define' $1)))
 KERNELS    := $(call listed,harness/kernels/kernel_list.h)
 TRANSPORTS := $(call listed,harness/transports/transport_list.h)
 
-WITNESS_KERNELS    := $(filter $(KERNELS),$(shell grep '^.define WITNESS_KERNELS' harness/kernels/witness_list.h | tr '(,)' ' '))
-WITNESS_TRANSPORTS := $(filter $(TRANSPORTS),$(patsubst X(%),%,$(shell grep '^.define WITNESS_TRANSPORTS' harness/kernels/witness_list.h)))
+# Of those the ones that WITNESS_KERNELS and WITNESS_TRANSPORTS name.
+witnessed          = $(filter $($1),$(shell grep '^.define WITNESS_$1' harness/kernels/witness_list.h | tr '(,)' ' '))
+WITNESS_KERNELS    := $(call witnessed,KERNELS)
+WITNESS_TRANSPORTS := $(call witnessed,TRANSPORTS)
 
 COMMON  := $(wildcard common/*.c)
 HARNESS := $(filter-out harness/main.c harness/kernels/%,$(wildcard harness/*.c harness/*/*.c))
