@@ -16,9 +16,8 @@ const struct cli_command cmd_history_cli = {
     .synopsis = "RUN|DIR… [--json]",
     .summary = "many builds in order: where did the level change?",
     .details = "One value a boot, in order of time, from sealed runs of one experiment (folders are searched for "
-	       "them), and where "
-	       "the level seems to change: a hint which two builds to give to kblat compare, not a verdict. A folder's "
-	       "index is read instead of its runs where it is current (kblat index).\n\n"
+	       "them), and where the level seems to change: a hint which two builds to give to kblat compare, not a "
+	       "verdict. A folder's index is read instead of its runs where it is current (kblat index).\n\n"
 	       "Exit status: 0, whatever the level does; 2 bad input.",
     .min_args = 1,
     .max_args = 4096,

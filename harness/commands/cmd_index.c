@@ -12,9 +12,8 @@ const struct cli_command cmd_index_cli = {
     .details =
 	"Reads the runs below DIR (three levels deep; links are not followed) and writes " INDEX_FILE " there: "
 	"tables of runs, points, settings, metrics and keys of the machine's state, for any SQLite client; "
-	"docs/runs.md "
-	"describes them. Only runs that are new or have changed are read. kblat report DIR keeps the index current, "
-	"too, and kblat history reads it while it is.\n\n"
+	"docs/runs.md describes them. Only runs that are new or have changed are read. kblat report DIR keeps the "
+	"index current, too, and kblat history reads it while it is.\n\n"
 	"The run directories remain the truth: the index may be deleted at any time and is made anew where it is "
 	"damaged.\n\n"
 	"Exit status: 0 the index is current, 1 it could not be written, 2 bad input.",
@@ -22,15 +21,14 @@ const struct cli_command cmd_index_cli = {
     .max_args = 1,
 };
 
-static int index_print_json(const char *dir, const struct index_changes *c)
+static void index_print_json(const char *dir, const struct index_changes *c)
 {
 	json_t *said = json_pack("{s:s, s:I, s:I, s:I, s:I, s:b}", "folder", dir, "runs", (json_int_t)c->runs, "read",
 				 (json_int_t)c->read, "removed", (json_int_t)c->removed, "unreadable",
 				 (json_int_t)c->unreadable, "replaced", c->replaced);
-	int rc = json_print(said, stdout);
 
+	json_print(said, stdout);
 	json_decref(said);
-	return rc;
 }
 
 static void index_print_text(const char *dir, const struct index_changes *c)
@@ -38,7 +36,8 @@ static void index_print_text(const char *dir, const struct index_changes *c)
 	if (c->replaced)
 		fprintf(stderr, "%s/" INDEX_FILE " was damaged, or not an index of this version: made anew\n", dir);
 	if (c->unreadable)
-		fprintf(stderr, "%zu could not be read: the table \"unreadable\" says why\n", c->unreadable);
+		fprintf(stderr, "%zu run%s could not be read; the table \"unreadable\" says why\n", c->unreadable,
+			c->unreadable == 1 ? "" : "s");
 	printf("%zu run%s, %zu read now, %zu gone: %s/" INDEX_FILE "\n", c->runs, c->runs == 1 ? "" : "s", c->read,
 	       c->removed, dir);
 }

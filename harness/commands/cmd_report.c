@@ -22,11 +22,11 @@ const struct cli_command cmd_report_cli = {
 	"with two values in one histogram; and a histogram for each point, of each of its flows, in 100 bins up to "
 	"the point's limit. The last line on standard output is the path of the page.\n\n"
 	"Of a campaign, the pages of all its runs are made, and one page with an index of them and all their "
-	"claims. Of all pairs of hosts (`kblat run --hosts`), the matrices are drawn anew, of what was measured by "
-	"now.\n\n"
+	"claims. Of all pairs of hosts (`kblat run --hosts`), the matrices are drawn anew, from what has been "
+	"measured so far.\n\n"
 	"Of a folder with runs in it, one page lists all of them: " RUNS_PAGE_FILE
-	" there, with their medians over time. "
-	"The index (kblat index) is brought up to date for it; the runs' own pages are not made.\n\n"
+	" there, with their medians over time. The index (kblat index) is brought up to date for it; the runs' own "
+	"pages are not made.\n\n"
 	"gnuplot draws the figures, as many at once as there are CPUs. Without it, tables and page are made all the "
 	"same, and the exit status is 77.",
     .min_args = 1,

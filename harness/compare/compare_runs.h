@@ -49,8 +49,8 @@ int compare_runs_add(struct compare_runs *all, const char *path, enum compare_ar
 
 void compare_runs_free(struct compare_runs *all);
 
-/* For who opens runs in another way: fill in what is known of the hosts, which is taken; and add one
- * to the others (it is freed where there are too many). */
+/* For callers that open runs in another way: fill in what is known of the hosts, which is taken; and
+ * add one to the others (it is freed where there are too many). */
 void compare_run_take(struct compare_run *r, struct sealed_hosts *hosts);
 int compare_runs_take(struct compare_runs *all, struct compare_run *r, struct err *e);
 

@@ -21,7 +21,7 @@ int index_file_open(struct index *ix, const char *dir, struct err *e);
 bool index_file_is_missing(const char *dir);
 
 /* A new one, for writing: a copy of what is there, or empty with `anew`. Others that write the same
- * wait at `lock`, which is index_file_commit()'s and index_file_close()'s. */
+ * wait at `lock`, until index_file_commit() or index_file_abandon(). */
 struct index_writer {
 	struct index index;
 	char *temporary;

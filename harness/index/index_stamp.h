@@ -1,6 +1,6 @@
 /*
  * Has a run directory changed since it was read? What stat(2) says of the files that an index is made
- * of: who they are, how large, and when they changed.
+ * of: which they are, how large, and when they changed.
  */
 #ifndef KBLAT_INDEX_INDEX_STAMP_H
 #define KBLAT_INDEX_INDEX_STAMP_H

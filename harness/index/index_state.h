@@ -10,9 +10,8 @@
 
 #include "index/index_sql.h"
 
-/* Bases that are known already: host -> {"id", "keys"}; json_object() to begin with. */
-
-/* Add the state of a host before a run: "keys" of its state.json. */
+/* Add the state of a host before a run: "keys" of its state.json. `bases` are those that are known
+ * already: host -> {"id", "keys"}; json_object() to begin with. */
 int index_state_add(struct index *ix, json_t *bases, int64_t run, const char *host, const json_t *keys, struct err *e);
 
 #endif

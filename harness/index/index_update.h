@@ -20,8 +20,8 @@ struct index_changes {
 int index_update(const char *dir, bool anew, struct index_changes *changes, struct err *e);
 
 /*
- * Open the index of `dir` if it is current: 0, or -ESTALE if there is none that is. `e` is told of
- * nothing. Release with index_file_close().
+ * Open the index of `dir` if it is current: 0, or -ESTALE if there is none that is. Release
+ * with index_file_close().
  */
 int index_open_current(struct index *ix, const char *dir);
 

@@ -17,7 +17,7 @@
 #define KEY_ENTRY     55  /* of an entry, but for its text */
 #define KEY_CHARACTER 7
 #define VALUE_MAX     80
-#define TEXT_MEDIANS  12 /* of a text for who can't see the figure */
+#define TEXT_MEDIANS  12 /* in the text for readers who can't see the figure */
 
 /* --- variables --- */
 

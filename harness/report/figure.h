@@ -19,7 +19,7 @@ struct gnuplot_script;
 struct figure {
 	const char *kind;		  /* "histogram" */
 	char *name;			  /* of its files, without their ends */
-	char *text;			  /* what it shows, in a sentence, for who can't see it */
+	char *text;			  /* what it shows, in a sentence, for readers who can't see it */
 	const struct report_point *point; /* NULL: it is about all of them */
 	const char *flow;		  /* of that point; "": it is about all of them, or there is but one */
 };

@@ -1,7 +1,8 @@
 /*
  * What pages are written with. A page is one file that works offline, for a phone, for print,
  * light and dark. Everything from a run is escaped; figures are <img> data URIs (inlined SVGs of
- * gnuplot's share their ids), and a strict Content-Security-Policy lets nothing else in.
+ * gnuplot's share their ids), and a strict Content-Security-Policy lets nothing else in but the one
+ * script (html_script.h).
  */
 #ifndef KBLAT_REPORT_HTML_H
 #define KBLAT_REPORT_HTML_H

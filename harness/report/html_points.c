@@ -180,7 +180,7 @@ static void write_point(const struct page *p, const struct report_point *point)
 void html_points(const struct page *p)
 {
 	html_printf(p,
-		    "<section>\n<h2>Points</h2>\n<p class=\"soft\">Of each its histogram%s, raw columns and the "
+		    "<section>\n<h2>Points</h2>\n<p class=\"soft\">Each has its histogram%s, raw columns and the "
 		    "command that measures it again. Counts are on a logarithmic axis, the red line is the median of "
 		    "the first series.%s</p>\n",
 		    model_has_flows(p->report) ? "s, one a flow" : "",

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* `text` says the same in numbers, for who can't see it (escaped here). With many values, each place
+/* `text` says the same in numbers, for readers who can't see it (escaped here). With many values, each place
  * on the line is the mean of some. */
 void sparkline_write(FILE *out, const double *values, size_t count, const char *text);
 
