@@ -105,6 +105,11 @@ def commands(root):
                 yield os.path.relpath(page, root), number + 1, re.split(r"  +", found.group(1))[0].strip()
 
 
+def missing(what, flags, text):
+    """The first flag that the text does not have, or has only as the beginning of another one."""
+    return next((f"{what} has no {flag}" for flag in flags if not re.search(rf"{flag}(?![\w-])", text)), None)
+
+
 class Checker:
     def __init__(self, root, programs):
         self.root, self.programs, self.helps = root, programs, {}
@@ -129,7 +134,7 @@ class Checker:
             text = self.help(name, words[1])
             if text is None:
                 return f"{name} has no subcommand {words[1]}"
-            return next((f"{name} {words[1]} has no {flag}" for flag in flags if flag not in text), None)
+            return missing(f"{name} {words[1]}", flags, text)
         if name == "make":
             for word in words[1:]:
                 wanted = rf"^{word.split('=')[0]}\s*:?=" if "=" in word else rf"^{word}:|^[\w -]*\b{word}\b[\w -]*:"
@@ -142,7 +147,7 @@ class Checker:
                 return f"there is no {words[0]}"
             text = open(path).read()
             passes_on = words[0].startswith("experiments/launch/")
-            return next((f"{words[0]} has no {flag}" for flag in flags if flag not in text and not passes_on), None)
+            return None if passes_on else missing(words[0], flags, text)
         return None
 
     def run(self, command):
