@@ -6,7 +6,6 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/json.h"
 #include "common/or_abort.h"
 #include "rundir/find.h"
 #include "rundir/sealed.h"

@@ -1,7 +1,6 @@
 #include "index/index_run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/blocks.h"
 #include "common/err.h"
