@@ -74,7 +74,9 @@ static size_t cut_columns(char *line, char *column[COLUMNS])
 int discipline_parse_chrony(const char *text, struct discipline *out, struct err *e)
 {
 	char *copy = strdup(text), *column[COLUMNS];
+	const char *reference;
 	double bound;
+	int rc = 0;
 
 	if (!copy)
 		return err_sys(e, -ENOMEM, "chronyc", "read");
@@ -88,13 +90,13 @@ int discipline_parse_chrony(const char *text, struct discipline *out, struct err
 				   .is_source = !strcmp(column[ID], LOCAL_REFERENCE),
 				   .error_ns = bounded_ns(bound * 1e9),
 				   .path_ns = -1};
-	text_clean(*column[NAME] ? column[NAME] : column[ID], strlen(*column[NAME] ? column[NAME] : column[ID]),
-		   out->reference, sizeof(out->reference));
+	reference = *column[NAME] ? column[NAME] : column[ID];
+	text_clean(reference, strlen(reference), out->reference, sizeof(out->reference));
 	if (!strcmp(column[LEAP], "Not synchronised"))
-		err_set(e, -ENODATA, STATUS_IMPOSSIBLE, "chrony", NULL,
-			"the clock is not synchronised (chronyc tracking)");
+		rc = err_set(e, -ENODATA, STATUS_IMPOSSIBLE, "chrony", NULL,
+			     "the clock is not synchronised (chronyc tracking)");
 	free(copy);
-	return e->status ? -ENODATA : 0;
+	return rc;
 }
 
 /* --- linuxptp --- */
@@ -117,16 +119,16 @@ static const char *next_value(const char *text, const char *key, char *value, si
 	return NULL;
 }
 
-/* Which of its ports has this state; "": none. A clock with several ports has one that is a slave, at most. */
-static const char *port_with(const char *text, const char *wanted, char *interface, char *stamping, size_t size)
+/* Is a port in this state, and which interface, with whose stamps? A clock with several ports has one that is a slave, at most. */
+static bool find_port(const char *text, const char *wanted, char *interface, char *stamping, size_t size)
 {
 	char state[32];
 
 	for (const char *at = text; (at = next_value(at, "portState", state, sizeof(state)));)
 		if (!strcmp(state, wanted) && next_value(at, "timestamping", stamping, size) &&
 		    next_value(at, "interface", interface, size))
-			return interface;
-	return NULL;
+			return true;
+	return false;
 }
 
 int discipline_parse_ptp(const char *text, struct discipline *out, struct err *e)
@@ -141,8 +143,8 @@ int discipline_parse_ptp(const char *text, struct discipline *out, struct err *e
 		return err_set(e, -ENODATA, STATUS_IMPOSSIBLE, "ptp4l", NULL,
 			       "does not answer (pmc -u -b 0); it must run, and only root may ask it");
 	is_master = !strcmp(steps, "0");
-	if (!port_with(text, is_master ? "MASTER" : "SLAVE", interface, stamping, sizeof(interface)) &&
-	    !(is_master && port_with(text, "GRAND_MASTER", interface, stamping, sizeof(interface))))
+	if (!find_port(text, is_master ? "MASTER" : "SLAVE", interface, stamping, sizeof(interface)) &&
+	    !(is_master && find_port(text, "GRAND_MASTER", interface, stamping, sizeof(interface))))
 		return err_set(e, -ENODATA, STATUS_IMPOSSIBLE, "ptp4l", NULL,
 			       "none of its ports follows a master or is one (pmc -u -b 0 'GET PORT_DATA_SET')");
 	*out = (struct discipline){.by = "linuxptp",

@@ -29,7 +29,7 @@ int discipline_parse_ptp(const char *text, struct discipline *out, struct err *e
 int discipline_ask_chrony(struct discipline *out, struct err *e);
 int discipline_ask_ptp(struct discipline *out, struct err *e);
 
-/* {"by", "reference", "is_source", "error_ns", "path_ns", "interface"}; and back. A new reference. */
+/* {"by", "reference", "is_source", "error_ns", "path_ns", "interface"}. A new reference. */
 json_t *discipline_json(const struct discipline *d);
 
 /* The clock that is kept: CLOCK_REALTIME, or a PHC's, which stays open in `*fd` (-1: none). */
