@@ -80,12 +80,12 @@ static json_t *comparing_params(const struct flow *f)
 	return params;
 }
 
-/* The first flow that needs a clock for both sides; NULL: none does. */
-static const struct flow *flow_in_need(const struct session *of)
+/* Source and sink of the first flow that needs a clock for both; NULL: none does. */
+static struct peer *peers_in_need(const struct session *of)
 {
 	for (size_t i = 0; i < of->point->flow_count; i++)
 		if (flow_crosses(&of->point->flow[i]) && !of->point->flow[i].transport->has_own_clock)
-			return &of->point->flow[i];
+			return &of->peer[2 * i];
 	return NULL;
 }
 
@@ -98,11 +98,10 @@ static void take_place(struct peer *p, const struct peer *measured)
 	memcpy(p->host, measured->host, sizeof(p->host));
 }
 
-static int start(struct clock_link *l, const struct session *of, const struct flow *f)
+static int start(struct clock_link *l, const struct session *of)
 {
-	const struct peer *measured = &of->peer[2 * (f - of->point->flow)];
 	struct session *s = &l->session;
-	json_t *params = comparing_params(f);
+	json_t *params = comparing_params(l->measured->flow);
 	int rc = point_load(&l->point, of->point->id, params, &l->why);
 
 	json_decref(params);
@@ -113,7 +112,7 @@ static int start(struct clock_link *l, const struct session *of, const struct fl
 	free(s->dir);
 	s->dir = fs_path("%s/clock", of->dir);
 	for (size_t i = 0; i < s->count; i++)
-		take_place(&s->peer[i], &measured[i]);
+		take_place(&s->peer[i], &l->measured[i]);
 	rc = fs_mkdirs(s->dir, &l->why);
 	if (!rc)
 		rc = session_start(s, &l->why);
@@ -122,18 +121,17 @@ static int start(struct clock_link *l, const struct session *of, const struct fl
 	return rc ? rc : session_connect(s, &l->why);
 }
 
-void clock_link_open(struct clock_link *l, struct session *of)
+void clock_link_open(struct clock_link *l, const struct session *of)
 {
 	*l = (struct clock_link){.is_apart = of->run->hosts && session_flow_is_apart(of, 0),
 				 .method = (enum clock_method)of->point->flow[0].common.clock,
-				 .of = of,
-				 .flow = flow_in_need(of)};
+				 .measured = peers_in_need(of)};
 	if (!l->is_apart)
 		return;
 	for (size_t i = 0; i < 2; i++)
 		l->hosts[i] = or_abort(strdup(session_hosts_name(of, &of->peer[i])));
-	if (l->flow)
-		l->is_open = l->method != CLOCK_BY_EXCHANGE || !start(l, of, l->flow);
+	if (l->measured)
+		l->is_open = l->method != CLOCK_BY_EXCHANGE || !start(l, of);
 }
 
 void clock_link_close(struct clock_link *l)
@@ -191,6 +189,7 @@ static int compare_by_exchange(struct clock_link *l, struct clock_comparison *fo
 {
 	bool kept;
 	int rc = repetition_run(&l->session, REPETITION_COMPARISON, &kept, &l->why);
+
 	if (!rc)
 		rc = kept ? read_exchanges(l, found) : -ENODATA;
 	repetition_drop(&l->session, REPETITION_COMPARISON);
@@ -205,7 +204,7 @@ int clock_link_compare(struct clock_link *l)
 	if (!l->is_open)
 		return 0;
 	rc = l->method == CLOCK_BY_EXCHANGE ? compare_by_exchange(l, &found)
-					    : clock_wall_compare(l->of, l->flow, l->method, &l->kept, &found, &l->why);
+					    : clock_wall_compare(l->measured, l->method, &l->kept, &found, &l->why);
 	if (rc == -EINTR)
 		return rc;
 	l->is_open = !rc;

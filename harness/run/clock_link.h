@@ -14,10 +14,9 @@ struct clock_link {
 	bool is_apart; /* the point's sides are on two hosts */
 	bool is_open;  /* and their clocks are compared */
 	enum clock_method method;
-	struct session *of;	 /* of the point, */
-	const struct flow *flow; /* and its flow that needs a clock for both; NULL: none does */
-	json_t *kept;		 /* of clocks that others keep: what they last said */
-	struct point point;	 /* of messages to and fro */
+	struct peer *measured; /* the point's: source and sink of a flow that needs a clock for both; NULL: none does */
+	json_t *kept;	       /* of clocks that others keep: what they last said */
+	struct point point;    /* of messages to and fro */
 	struct session session;
 	char *hosts[2]; /* of source and sink */
 	struct clock_comparison *list;
@@ -26,7 +25,7 @@ struct clock_link {
 };
 
 /* The point's endpoints are open. What keeps the clocks from being compared is no reason to end: it is in the result. */
-void clock_link_open(struct clock_link *l, struct session *of);
+void clock_link_open(struct clock_link *l, const struct session *of);
 void clock_link_close(struct clock_link *l);
 
 /* Compare now; nothing where it is not open. -EINTR: a signal. */

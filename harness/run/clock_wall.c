@@ -106,10 +106,10 @@ static int64_t kept_within(const json_t *kept)
 	return sum;
 }
 
-int clock_wall_compare(struct session *s, const struct flow *f, enum clock_method method, json_t **kept,
-		       struct clock_comparison *out, struct err *e)
+int clock_wall_compare(struct peer peer[2], enum clock_method method, json_t **kept, struct clock_comparison *out,
+		       struct err *e)
 {
-	struct peer *source = &s->peer[2 * (f - s->point->flow)], *sink = source + 1;
+	struct peer *source = &peer[ROLE_SOURCE], *sink = &peer[ROLE_SINK];
 	struct wall_look near[2], far;
 	json_t *said = json_object();
 	int rc = ask_keeper(source, method, said, e) ?: ask_keeper(sink, method, said, e);

@@ -22,9 +22,9 @@ bool clock_wall_between(const struct wall_look source[2], const struct wall_look
 /* Do two hosts' clocks (discipline_json()) follow the same time? 0, or -ENODATA and `e`. */
 int clock_wall_check(const json_t *source, const json_t *sink, struct err *e);
 
-/* Compare those of a flow, whose endpoints are open and do nothing else. `kept` gets a new reference to what their keepers say, {"source", "sink"}. 0 or a
- * negative errno. */
-int clock_wall_compare(struct session *s, const struct flow *f, enum clock_method method, json_t **kept,
-		       struct clock_comparison *out, struct err *e);
+/* Compare those of a flow's source and sink, which are open and do nothing else. `kept` gets a new reference to what their keepers say, {"source", "sink"}.
+ * 0 or a negative errno. */
+int clock_wall_compare(struct peer peer[2], enum clock_method method, json_t **kept, struct clock_comparison *out,
+		       struct err *e);
 
 #endif
