@@ -1,6 +1,7 @@
 #include "run/clock_wall.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +25,15 @@ bool clock_wall_between(const struct wall_look source[2], const struct wall_look
 	const int64_t widths = source[0].width_ns + source[1].width_ns;
 	const int64_t since = sink->wall_ns - source[0].wall_ns;
 	const int64_t outside = since < 0 ? -since : since > wall_took ? since - wall_took : 0;
+	double passed_ns;
 	int64_t at_ns;
 
 	if (took <= 0 || wall_took <= 0 || llabs(wall_took - took) > by_most_ppm(took) + widths)
 		return false;
-	at_ns = source[0].at_ns + (int64_t)((double)since * ((double)took / (double)wall_took));
+	passed_ns = (double)since * ((double)took / (double)wall_took);
+	if (fabs(passed_ns) >= CLOCK_PAIR_FURTHEST_NS)
+		return false;
+	at_ns = source[0].at_ns + (int64_t)passed_ns;
 	*out = (struct clock_comparison){
 	    .at_ns = at_ns,
 	    .offset_ns = sink->at_ns - at_ns,
@@ -65,15 +70,15 @@ int clock_wall_check(const json_t *source, const json_t *sink, struct err *e)
 static int ask_keeper(struct peer *p, enum clock_method method, json_t *kept, struct err *e)
 {
 	json_t *reply;
-	double error_ns;
+	const json_t *error;
 	int rc = channel_ask(&p->channel,
 			     json_pack("{s:s, s:s}", "type", "discipline", "method", clock_method_names[method]),
 			     "disciplined", &reply, e);
 
 	if (rc)
 		return rc;
-	error_ns = json_number_or_nan(json_object_get(reply, "discipline"), "error_ns");
-	if (!(error_ns >= 0 && error_ns <= CLOCK_PAIR_FURTHEST_NS))
+	error = json_object_get(json_object_get(reply, "discipline"), "error_ns");
+	if (!json_is_integer(error) || json_integer_value(error) < 0 || !clock_pair_is_time(json_integer_value(error)))
 		rc = err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint's clock report cannot be read");
 	json_object_set(kept, role_names[p->role], json_object_get(reply, "discipline"));
 	json_decref(reply);

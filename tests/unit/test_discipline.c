@@ -122,6 +122,7 @@ static void test_same_time(void)
 static void test_between(void)
 {
 	const struct wall_look near[2] = {{1000, 101000, 40}, {3000, 103000, 60}};
+	const struct wall_look long_ones[2] = {{0, 0, 1LL << 52}, {1LL << 40, 1, 1LL << 52}};
 	struct wall_look set[2] = {{1000, 101000, 40}, {3000, 203000, 60}}, far = {7000, 102000, 20};
 	struct clock_comparison c;
 
@@ -133,6 +134,7 @@ static void test_between(void)
 	ok(!clock_wall_between(set, &far, 500, &c), "the source's kept clock was set meanwhile");
 	far.wall_ns = 1LL << 60;
 	ok(!clock_wall_between(near, &far, 500, &c), "clocks that are years apart");
+	ok(!clock_wall_between(long_ones, &far, 500, &c), "looks so long that no time comes of them");
 	far.wall_ns = 1103000;
 	ok(clock_wall_between(near, &far, 500, &c) && c.error_ns >= 1000,
 	   "what lies outside of the looks costs 500 ppm of its distance: %lld", (long long)c.error_ns);
