@@ -161,10 +161,15 @@ static bool is_left(const struct pairs *p, size_t first)
 	return false;
 }
 
+/* --at-once, as they were begun with it. */
+static long pairs_at_once_asked(const struct pairs *p)
+{
+	return (long)json_integer_value(json_object_get(json_object_get(p->j, "options"), "at_once"));
+}
+
 static int measure_all(struct pairs *p, bool quiet, struct err *e)
 {
-	const size_t at_once = pairs_plan_at_once(
-	    p, (long)json_integer_value(json_object_get(json_object_get(p->j, "options"), "at_once")));
+	const size_t at_once = pairs_plan_at_once(p, pairs_at_once_asked(p));
 	struct pairs_work w = {.p = p,
 			       .at_once = at_once,
 			       .running = or_abort(calloc(at_once + 1, sizeof(*w.running))),
@@ -322,7 +327,9 @@ static enum status pairs_resume(const struct pairs_options *o, struct pairs *p, 
 			"all pairs go on with the options that they were begun with; leave them out");
 	else if (!pairs_record_resume(p, o->resume, e)) {
 		show_launchers(p);
-		return o->dry_run ? (pairs_table(p->j, stdout), STATUS_OK) : pairs_work_on(p, o, e);
+		if (o->dry_run)
+			return pairs_table(p->j, stdout), STATUS_OK;
+		return pairs_check_files(p, pairs_at_once_asked(p), e) ? e->status : pairs_work_on(p, o, e);
 	}
 	return e->status;
 }

@@ -83,6 +83,9 @@ pairs() {
 		[ "$status" -eq 2 ]
 		assert_contains "$output" "leave them out"
 	done
+	run bash -c "ulimit -n 67; '$KBLAT' run --resume '$dir'"
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "2 pairs need 68 open files, the limit is 67"
 	run "$KBLAT" run --resume "$dir" --quiet
 	echo "$output"
 	[ "$status" -eq 0 ]
