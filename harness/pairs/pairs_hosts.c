@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -138,10 +138,12 @@ static int hosts_read_lines(struct pairs_hosts *h, char *text, struct err *e)
 	return rc;
 }
 
-/* A long list is no name that a file could have. */
+/* A long list is no name that a file could have. A link to nothing is a file's: who reads it then is told. */
 static bool names_file(const char *text)
 {
-	return !access(text, F_OK) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
+	struct stat st;
+
+	return !lstat(text, &st) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
 }
 
 int pairs_hosts_read(struct pairs_hosts *h, const char *text, struct err *e)

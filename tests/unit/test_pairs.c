@@ -74,6 +74,12 @@ static void files_of_hosts(void)
 	is_str(h.item[2].address, "n3", "or its name in its place");
 	pairs_hosts_free(&h);
 	unlink(path);
+	if (symlink("/nowhere", path))
+		note("cannot make a link");
+	ok(pairs_hosts_read(&h, path, &e) && e.status != STATUS_USAGE, "a link to nothing is no name of a host: %s",
+	   e.text);
+	pairs_hosts_free(&h);
+	unlink(path);
 }
 
 /* --- rounds --- */
