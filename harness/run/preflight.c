@@ -157,7 +157,7 @@ static int need_at_most(const char *host, unsigned long long need, const json_t 
 		       (long long)json_integer_value(has), hint);
 }
 
-int preflight_elsewhere(struct channel *c, const char *host, const struct point *p, struct err *e)
+int preflight_elsewhere(struct channel *c, const char *host, const struct point *p, size_t endpoints, struct err *e)
 {
 	json_t *room;
 	int rc = channel_ask(c, json_pack("{s:s}", "type", "room"), "room", &room, e);
@@ -167,7 +167,7 @@ int preflight_elsewhere(struct channel *c, const char *host, const struct point 
 	rc = need_at_most(host, column_bytes(p), json_object_get(room, "shm_bytes"), "/dev/shm", "bytes",
 			  "use fewer messages, or make it larger", e);
 	if (!rc)
-		rc = need_at_most(host, THREADS_A_SIDE * p->flow_count, json_object_get(room, "threads"),
+		rc = need_at_most(host, THREADS_A_SIDE * endpoints, json_object_get(room, "threads"),
 				  "the limit of threads", "threads", "raise it (ulimit -u), or use fewer flows", e);
 	json_decref(room);
 	return rc;

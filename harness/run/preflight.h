@@ -17,8 +17,9 @@ int preflight(const struct point *points, size_t count, const char *out_dir, boo
 /* May `count` of these ("flows") be held open at once? Raises the limit on descriptors if it can. */
 int preflight_files(size_t count, const char *what, size_t files_each, struct err *e);
 
-/* The same of one point on another host, by an endpoint there. 0, or a negative errno and `e`, which names the host; STATUS_IMPOSSIBLE: too little. */
-int preflight_elsewhere(struct channel *c, const char *host, const struct point *p, struct err *e);
+/* The same of one point on another host, by one of its `endpoints` there. 0, or a negative errno and `e`, which names the host; STATUS_IMPOSSIBLE: too
+ * little. */
+int preflight_elsewhere(struct channel *c, const char *host, const struct point *p, size_t endpoints, struct err *e);
 
 /* Messages that all points will send, over all repetitions. */
 unsigned long long preflight_messages(const struct point *points, size_t count);

@@ -195,7 +195,7 @@ int session_start(struct session *s, struct err *e)
 		rc = greet_peer(s, &s->peer[i], e);
 	for (size_t i = 0; !rc && i < s->count; i++)
 		rc = session_hosts_meet(s, &s->peer[i], e);
-	return rc;
+	return rc ? rc : session_hosts_check_room(s, e);
 }
 
 /* --- CPUs --- */

@@ -72,9 +72,36 @@ int session_hosts_meet(struct session *s, struct peer *p, struct err *e)
 	snprintf(p->host, sizeof(p->host), "%s", session_hosts_boot(p));
 	if (!s->run->hosts || session_peer_is_local(s, p))
 		return 0;
-	int rc = hosts_meet(s->run->hosts, &p->channel, s->run->launcher[p->role], e);
+	return hosts_meet(s->run->hosts, &p->channel, s->run->launcher[p->role], e);
+}
 
-	return rc ? rc : preflight_elsewhere(&p->channel, session_hosts_name(s, p), s->point, e);
+/* How many endpoints are on the host of this one; 0: it is not the first of them. */
+static size_t endpoints_there(const struct session *s, size_t first)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (strcmp(session_hosts_boot(&s->peer[i]), session_hosts_boot(&s->peer[first])) != 0)
+			continue;
+		if (i < first)
+			return 0;
+		count++;
+	}
+	return count;
+}
+
+int session_hosts_check_room(const struct session *s, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && s->run->hosts && i < s->count; i++) {
+		struct peer *p = &s->peer[i];
+		const size_t endpoints = session_peer_is_local(s, p) ? 0 : endpoints_there(s, i);
+
+		if (endpoints)
+			rc = preflight_elsewhere(&p->channel, session_hosts_name(s, p), s->point, endpoints, e);
+	}
+	return rc;
 }
 
 /* Of the ticks of an endpoint's host. */

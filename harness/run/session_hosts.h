@@ -17,6 +17,9 @@ bool session_flow_is_apart(const struct session *s, size_t flow);
 /* An endpoint has said hello: its host, if it is another one, is met (hosts.h). -ESTALE: it was started on another one before. */
 int session_hosts_meet(struct session *s, struct peer *p, struct err *e);
 
+/* All are met: has each other host room for the point? 0, or a negative errno and `e`, as preflight_elsewhere() has it. */
+int session_hosts_check_room(const struct session *s, struct err *e);
+
 /* What an endpoint's host is called in the run directory. Valid as long as the endpoint's hello. */
 const char *session_hosts_name(const struct session *s, const struct peer *p);
 
