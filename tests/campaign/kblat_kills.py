@@ -26,8 +26,9 @@ def choose(who, pids):
 
 
 def await_processes(run, who):
-    """Between two points there are no endpoints: then those of the next one."""
-    while not (pids := choose(who, processes(run))) and run.process.poll() is None:
+    """Between two points there are no endpoints: then those of the next one; none if none come."""
+    until = time.monotonic() + runs.LIMIT
+    while not (pids := choose(who, processes(run))) and run.process.poll() is None and time.monotonic() < until:
         time.sleep(0.001)
     return pids
 
