@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/json.h"
 
 #define COST_MOST 1.05 /* what is above is warned of */

@@ -6,8 +6,6 @@
 
 #include "analysis/cause_advice.h"
 #include "analysis/causes.h"
-#include "common/json.h"
-#include "common/or_abort.h"
 #include "common/units.h"
 
 #define CAUSE_TEXT   192

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/pattern_phases.h"
 #include "analysis/period.h"

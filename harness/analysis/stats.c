@@ -1,7 +1,6 @@
 #include "analysis/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/rank_search.h"

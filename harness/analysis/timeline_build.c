@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/timeline_gaps.h"
-#include "common/json.h"
 #include "common/or_abort.h"
 
 #define NESTED 16 /* contexts inside each other */

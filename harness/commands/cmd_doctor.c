@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "commands/commands.h"
 #include "common/json.h"

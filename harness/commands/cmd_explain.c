@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/explain_text.h"
 #include "commands/commands.h"

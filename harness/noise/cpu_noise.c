@@ -1,10 +1,8 @@
 #include "noise/cpu_noise.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "analysis/cause_advice.h"
