@@ -8,14 +8,13 @@
 #include "analysis/causes.h"
 #include "common/units.h"
 
-#define CAUSE_TEXT   192
 #define STORY_CAUSES 4 /* of one side: the longest */
 
 /* --- text --- */
 
 static const char *cause_name(const struct explained *x, unsigned cause, char *buf)
 {
-	return cause_describe(&x->causes.list[cause], buf, CAUSE_TEXT);
+	return cause_describe(&x->causes.list[cause], buf, CAUSE_TEXT_MAX);
 }
 
 /* Behind a cause what moves it, said once; whether kbtune has anything to do with that. */
@@ -36,7 +35,7 @@ static void print_causes(const struct explained *x, FILE *out)
 	bool has_knobs = false;
 	size_t count;
 	struct explained_cause *list = explained_causes(x, &count);
-	char text[CAUSE_TEXT], p50[32], max[32];
+	char text[CAUSE_TEXT_MAX], p50[32], max[32];
 
 	fprintf(out, "  %8s  %6s  %9s  %9s  %s\n", "messages", "share", "p50", "max", "cause");
 	for (size_t i = 0; i < count; i++) {
@@ -57,7 +56,7 @@ static void print_side_story(const struct explained *x, const struct explained_r
 {
 	struct cause_share shares[CAUSE_SHARES];
 	size_t count = r->has[side] ? attribution_shares(&r->side[side], m->from, m->to, shares) : 0;
-	char time[32], text[CAUSE_TEXT];
+	char time[32], text[CAUSE_TEXT_MAX];
 
 	fprintf(out, "      %s's CPU: ", cause_sides[side]);
 	if (!count)
@@ -77,7 +76,7 @@ static void print_side_story(const struct explained *x, const struct explained_r
 static void print_message(const struct explained *x, const struct late_message *m, FILE *out)
 {
 	const struct explained_rep *r = explained_rep_of(x, m);
-	char took[32], text[CAUSE_TEXT];
+	char took[32], text[CAUSE_TEXT_MAX];
 
 	fprintf(out, "  repetition %u, message %zu: %s on its way; %s", r->rep->number, m->message,
 		unit_human_ns(m->to - m->from, took, sizeof(took)), cause_name(x, m->cause, text));
@@ -149,7 +148,7 @@ static json_t *side_story(const struct explained *x, const struct explained_rep 
 	struct cause_share shares[CAUSE_SHARES];
 	size_t count = r->has[side] ? attribution_shares(&r->side[side], m->from, m->to, shares) : 0;
 	json_t *story = r->has[side] ? json_array() : json_null();
-	char text[CAUSE_TEXT];
+	char text[CAUSE_TEXT_MAX];
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(story, json_pack("{s:s, s:I}", "cause", cause_name(x, shares[i].cause, text),
@@ -160,7 +159,7 @@ static json_t *side_story(const struct explained *x, const struct explained_rep 
 static json_t *message_json(const struct explained *x, const struct late_message *m)
 {
 	const struct explained_rep *r = explained_rep_of(x, m);
-	char text[CAUSE_TEXT];
+	char text[CAUSE_TEXT_MAX];
 
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "rep", (json_int_t)r->rep->number,
 			 "message", (json_int_t)m->message, "sent_ns", (json_int_t)m->from, "took_ns",

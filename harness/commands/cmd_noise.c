@@ -43,7 +43,7 @@ static int noise_read_cpus(const char *text, struct cpulist *out, struct err *e)
 
 static void print_cpu(const struct cpu_noise *n, const struct cpu_noise_cpu *c)
 {
-	char longest[32], total[32], text[192];
+	char longest[32], total[32], text[CAUSE_TEXT_MAX];
 
 	printf("CPU %d: %.3f %% of %.1f s taken, %.0f times a second, %s at most%s\n", c->cpu,
 	       100.0 * (double)c->taken_ns / (double)c->watched_ns, (double)c->watched_ns / 1e9,

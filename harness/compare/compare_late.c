@@ -13,7 +13,6 @@
 
 #define SHOWN_MOST  5	 /* causes of a point */
 #define SHOWN_LEAST 0.05 /* of the late messages of an arm */
-#define TEXT_MAX    192
 
 /* --- sums --- */
 
@@ -96,7 +95,7 @@ static json_t *late_cause_in(const struct late_point *p, const struct late_cause
 static json_t *late_cause_json(const struct late_point *p, const struct late_cause *c)
 {
 	const struct cause *cause = &p->table.list[c->cause];
-	char text[TEXT_MAX];
+	char text[CAUSE_TEXT_MAX];
 
 	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o}", "class", cause_keys[cause->class], "side",
 			 cause->side < CAUSE_NO_SIDE ? json_string(cause_sides[cause->side]) : json_null(), "name",
@@ -171,7 +170,7 @@ static const char *late_time(const json_t *cause, const char *arm, char *buf, si
 
 static void print_late_cause(const json_t *cause, FILE *out)
 {
-	char now[32], was[32], clean[TEXT_MAX];
+	char now[32], was[32], clean[CAUSE_TEXT_MAX];
 	const char *text = json_text(cause, "text"), *of_new = late_time(cause, "with", now, sizeof(now)),
 		   *of_base = late_time(cause, "base", was, sizeof(was));
 

@@ -3,8 +3,7 @@
 #include "common/units.h"
 #include "noise/cpu_noise.h"
 
-#define SHOWN	   3 /* causes of a CPU */
-#define CAUSE_TEXT 192
+#define SHOWN 3 /* causes of a CPU */
 
 static struct cpulist noise_causes_cpus(const json_t *list)
 {
@@ -24,7 +23,7 @@ static struct cpulist noise_causes_cpus(const json_t *list)
 
 static void tell_cpu(const struct cpu_noise *n, const struct cpu_noise_cpu *c, struct finding *f)
 {
-	char time[32], text[CAUSE_TEXT];
+	char time[32], text[CAUSE_TEXT_MAX];
 
 	finding_add(f, "; CPU %d by cause: ", c->cpu);
 	for (size_t i = 0; i < c->count && i < SHOWN; i++)

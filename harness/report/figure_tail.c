@@ -22,7 +22,6 @@
 #define AROUND	     0.04 /* of its time, before and after */
 #define FINEST	     2000 /* parts of its time: what is shorter can't be seen */
 #define COLOURS	     8
-#define CAUSE_TEXT   192
 #define KEY_TEXT_MAX 70 /* bytes */
 
 /* Which cause has which colour: 1 and so on, the last for all that have none of their own. */
@@ -89,7 +88,7 @@ static void set_colours(struct figures *f, const struct colouring *c)
 {
 	figure_set_array(f, "causes", COLOURS);
 	for (size_t i = 0; i < COLOURS; i++) {
-		char text[CAUSE_TEXT] = "", *key;
+		char text[CAUSE_TEXT_MAX] = "", *key;
 
 		if (i < c->count)
 			describe(c, c->cause[i], text, sizeof(text));
@@ -140,7 +139,7 @@ static void tail_table(FILE *table, const struct tail *t, struct colouring *c)
 	fputs("rank\tns\tcolour\tcause\n", table);
 	for (size_t i = 0; i < t->x->late.count; i = next) {
 		const struct late_message *m = t->worst[i];
-		char text[CAUSE_TEXT];
+		char text[CAUSE_TEXT_MAX];
 
 		fprintf(table, "%zu\t%" PRId64 "\t%zu\t", i + 1, latency_of(t, m), colour_of(c, m->cause));
 		escape_tsv(table, cause_describe(&t->x->causes.list[m->cause], text, sizeof(text)));
@@ -252,7 +251,7 @@ static void lane_table(FILE *table, const struct tail *t, size_t row, unsigned s
 	const double sent = (double)m->from, took = (double)(m->to - m->from);
 	const int64_t around = (int64_t)(AROUND * took), first = tail_shift(m->from, -around),
 		      last = tail_shift(m->to, around);
-	char text[CAUSE_TEXT];
+	char text[CAUSE_TEXT_MAX];
 
 	for (size_t i = timeline_find(line, first); i < line->count && line->segments[i].from < last; i++) {
 		const struct timeline_segment *s = &line->segments[i];

@@ -18,7 +18,7 @@ static void write_cause(const struct page *p, const json_t *entry)
 {
 	const double share = json_number_value(json_object_get(entry, "share"));
 	struct cause cause;
-	char text[192];
+	char text[CAUSE_TEXT_MAX];
 
 	if (!causes_read_entry(entry, &cause))
 		return;
