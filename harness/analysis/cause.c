@@ -47,13 +47,13 @@ static void cause_bare_text(const struct cause *c, char *buf, size_t size)
 
 char *cause_describe(const struct cause *c, char *buf, size_t size)
 {
-	static const char *const sides[] = {" on the source's CPU", " on the sink's CPU", ""};
 	size_t length;
 
 	*buf = '\0';
 	cause_bare_text(c, buf, size);
 	length = strlen(buf);
-	snprintf(buf + length, size - length, "%s", sides[c->side]);
+	if (c->side < CAUSE_NO_SIDE)
+		snprintf(buf + length, size - length, " on the %s's CPU", cause_sides[c->side]);
 	return buf;
 }
 

@@ -17,7 +17,7 @@ enum cause_class {
 
 #define CAUSE_NAME_MAX 96
 #define CAUSE_TEXT_MAX 192 /* what is said of one */
-#define CAUSE_NO_SIDE  2 /* it is of neither */
+#define CAUSE_NO_SIDE  2   /* it is of neither */
 
 struct cause {
 	enum cause_class class;

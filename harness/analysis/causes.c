@@ -18,9 +18,9 @@ static json_t *ratio_json(double ratio)
 	return ratio > 0 ? json_real(ratio) : json_null();
 }
 
-static json_t *side_json(unsigned side)
+json_t *causes_side_json(const struct cause *c)
 {
-	return side < CAUSE_NO_SIDE ? json_string(cause_sides[side]) : json_null();
+	return c->side < CAUSE_NO_SIDE ? json_string(cause_sides[c->side]) : json_null();
 }
 
 static json_t *causes_entry(const struct explained *x, const struct explained_cause *c)
@@ -28,7 +28,7 @@ static json_t *causes_entry(const struct explained *x, const struct explained_ca
 	const struct cause *cause = &x->causes.list[c->cause];
 
 	return json_pack("{s:s, s:o, s:s, s:I, s:o, s:I, s:I}", "class", cause_keys[cause->class], "side",
-			 side_json(cause->side), "name", cause->name, "messages", (json_int_t)c->messages, "share",
+			 causes_side_json(cause), "name", cause->name, "messages", (json_int_t)c->messages, "share",
 			 causes_share(c->messages, x->late.count), "time_p50_ns", (json_int_t)c->time_p50,
 			 "time_max_ns", (json_int_t)c->time_max);
 }

@@ -14,6 +14,9 @@ extern const struct block causes_block;
  * object. */
 json_t *causes_json(const struct explained *x);
 
+/* The "side" of an entry: a new object. */
+json_t *causes_side_json(const struct cause *c);
+
 /* An entry of its "causes": false if it is none that this version knows. */
 bool causes_read_entry(const json_t *entry, struct cause *out);
 

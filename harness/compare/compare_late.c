@@ -98,9 +98,9 @@ static json_t *late_cause_json(const struct late_point *p, const struct late_cau
 	char text[CAUSE_TEXT_MAX];
 
 	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o}", "class", cause_keys[cause->class], "side",
-			 cause->side < CAUSE_NO_SIDE ? json_string(cause_sides[cause->side]) : json_null(), "name",
-			 cause->name, "text", cause_describe(cause, text, sizeof(text)), "base",
-			 late_cause_in(p, c, ARM_BASE), "with", late_cause_in(p, c, ARM_WITH));
+			 causes_side_json(cause), "name", cause->name, "text",
+			 cause_describe(cause, text, sizeof(text)), "base", late_cause_in(p, c, ARM_BASE), "with",
+			 late_cause_in(p, c, ARM_WITH));
 }
 
 static json_t *late_arm_json(const struct late_point *p, enum compare_arm arm)
