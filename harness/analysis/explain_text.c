@@ -55,7 +55,7 @@ static void print_side_story(const struct explained *x, const struct explained_r
 			     const struct late_message *m, FILE *out)
 {
 	struct cause_share shares[CAUSE_SHARES];
-	size_t count = r->has[side] ? attribution_shares(&r->side[side], m->from, m->to, shares) : 0;
+	size_t count = attribution_shares(&r->side[side], m->from, m->to, shares);
 	char time[32], text[CAUSE_TEXT_MAX];
 
 	fprintf(out, "      %s's CPU: ", cause_sides[side]);
@@ -146,7 +146,7 @@ static json_t *side_story(const struct explained *x, const struct explained_rep 
 			  const struct late_message *m)
 {
 	struct cause_share shares[CAUSE_SHARES];
-	size_t count = r->has[side] ? attribution_shares(&r->side[side], m->from, m->to, shares) : 0;
+	size_t count = attribution_shares(&r->side[side], m->from, m->to, shares);
 	json_t *story = r->has[side] ? json_array() : json_null();
 	char text[CAUSE_TEXT_MAX];
 

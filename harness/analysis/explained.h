@@ -10,9 +10,9 @@
 
 struct explained_rep {
 	const struct rep *rep;
-	bool has[2]; /* by side: there are events */
-	struct timeline side[2];
-	size_t first, count; /* its late messages in `late` */
+	bool has[2];		 /* by side: there are events */
+	struct timeline side[2]; /* empty, where there are none */
+	size_t first, count;	 /* its late messages in `late` */
 };
 
 struct explained {

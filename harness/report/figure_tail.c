@@ -216,8 +216,7 @@ static struct colouring colour_by_time(const struct tail *t)
 
 		for (unsigned side = 0; side < 2; side++) {
 			struct cause_share shares[CAUSE_SHARES];
-			const size_t count =
-			    r->has[side] ? attribution_shares(&r->side[side], m->from, m->to, shares) : 0;
+			const size_t count = attribution_shares(&r->side[side], m->from, m->to, shares);
 
 			for (size_t k = 0; k < count; k++)
 				all[bare_of(t->x, shares[k].cause)].time += shares[k].time;
@@ -270,13 +269,9 @@ static void lane_table(FILE *table, const struct tail *t, size_t row, unsigned s
 static void timeline_table(FILE *table, const struct tail *t, struct colouring *c)
 {
 	fputs("message\tside\tfrom_percent\tto_percent\tcolour\tfrom_ns\tlength_ns\tcause\n", table);
-	for (size_t row = 0; row < shown_worst(t); row++) {
-		const struct explained_rep *r = explained_rep_of(t->x, t->worst[row]);
-
+	for (size_t row = 0; row < shown_worst(t); row++)
 		for (unsigned side = 0; side < 2; side++)
-			if (r->has[side])
-				lane_table(table, t, row, side, c);
-	}
+			lane_table(table, t, row, side, c);
 }
 
 /* "363 ms", "repetition 1, message 124163"; and which sides are known. */
