@@ -95,8 +95,7 @@ static void print_heading(const struct layout_flow *f, const struct explained *x
 		x->late.count, x->series->label, unit_human_ns(f->limit_ns, limit, sizeof(limit)));
 	if (x->late.count)
 		fprintf(out, ", %.1f %% explained", 100.0 * (double)explained_known(x) / (double)x->late.count);
-	fprintf(out, "; the median takes %s",
-		unit_human_ns(x->median / (x->series->divide > 1 ? x->series->divide : 1), median, sizeof(median)));
+	fprintf(out, "; the median takes %s", unit_human_ns(x->median / x->series->divide, median, sizeof(median)));
 	for (unsigned side = 0; side < 2; side++)
 		if (x->count && x->reps[0].has[side] && x->reps[0].side[side].cpu >= 0)
 			fprintf(out, "; the %s's CPU is %lld", cause_sides[side], (long long)x->reps[0].side[side].cpu);

@@ -132,7 +132,7 @@ static void explain_rep(struct explained *x, const struct layout_flow *f, struct
 {
 	const struct attribution_input in = {
 	    .span = series_span(r->rep, x->series),
-	    .divide = x->series->divide > 1 ? x->series->divide : 1,
+	    .divide = x->series->divide,
 	    .limit = f->limit_ns,
 	    .median = x->median,
 	    .side = {r->has[0] ? &r->side[0] : NULL, r->has[1] ? &r->side[1] : NULL},

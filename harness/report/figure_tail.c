@@ -126,9 +126,7 @@ static void tail_title(struct figures *f, const struct tail *t, const char *what
 
 static int64_t latency_of(const struct tail *t, const struct late_message *m)
 {
-	const int divide = t->x->series->divide > 1 ? t->x->series->divide : 1;
-
-	return (m->to - m->from) / divide;
+	return (m->to - m->from) / t->x->series->divide;
 }
 
 /* All of the first, then fewer and fewer. */

@@ -86,13 +86,14 @@ static bool read_one_series(const json_t *series, struct layout_flow *f)
 	const char *label = get_string(series, "label");
 	const char *minus = get_string(series, "minus"), *among = get_string(series, "among");
 	int column = layout_column(f, get_string(series, "column"));
+	int divide = (int)json_integer_value(json_object_get(series, "divide"));
 
 	s->name = get_string(series, "name");
 	s->label = label ? label : s->name;
 	s->column = (unsigned)column;
 	s->minus = layout_column(f, minus);
 	s->among = layout_column(f, among);
-	s->divide = (int)json_integer_value(json_object_get(series, "divide"));
+	s->divide = divide > 1 ? divide : 1;
 	s->lag = json_is_true(json_object_get(series, "lag"));
 	s->sparse = json_is_true(json_object_get(series, "sparse"));
 	s->crosses = column >= 0 && s->minus >= 0 && strcmp(f->clocks[column], f->clocks[s->minus]) != 0;

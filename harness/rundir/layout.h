@@ -24,7 +24,7 @@ struct layout_series {
 	int minus;	   /* likewise; -1: none */
 	/* likewise: where it never happened there is no entry, so none is lost; -1: none */
 	int among;
-	int divide;   /* 2: half of it */
+	int divide;   /* 2: half of it; 1: as it is */
 	bool lag;     /* minus the column's own entry before */
 	bool sparse;  /* entries only where they were asked for: the others are not lost */
 	bool crosses; /* it subtracts a stamp of one side's clock from one of the other's */
