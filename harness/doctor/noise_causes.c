@@ -36,21 +36,20 @@ static void tell_cpu(const struct cpu_noise *n, const struct cpu_noise_cpu *c, s
 void noise_causes_add(unsigned milliseconds, struct finding *f)
 {
 	const struct cpulist cpus = noise_causes_cpus(f->data);
-	struct cpu_noise n;
+	struct cpu_noise n = {.count = 0};
+	const bool is_known = cpulist_count(&cpus) && !cpu_noise_watch(&cpus, milliseconds, &n, NULL);
 	json_t *one;
 	size_t i;
-	int rc = cpulist_count(&cpus) ? cpu_noise_watch(&cpus, milliseconds, &n, NULL) : -1;
 
 	json_array_foreach (f->data, i, one) {
 		json_t *causes = json_null();
 
-		for (size_t k = 0; !rc && k < n.count; k++)
+		for (size_t k = 0; is_known && k < n.count; k++)
 			if (n.cpus[k].cpu == json_integer_value(json_object_get(one, "cpu"))) {
 				causes = cpu_noise_causes_json(&n, &n.cpus[k]);
 				tell_cpu(&n, &n.cpus[k], f);
 			}
 		json_object_set_new(one, "causes", causes);
 	}
-	if (cpulist_count(&cpus))
-		cpu_noise_free(&n);
+	cpu_noise_free(&n);
 }

@@ -60,6 +60,8 @@ static int watch_prepare(struct watch *w, const struct cpulist *cpus, unsigned m
 	struct clock_report clock;
 	int rc = trace_open(&w->trace, cpus, BUFFER_BYTES, false, e);
 
+	if (rc)
+		return rc;
 	clock_calibrate(CALIBRATION_MS, &clock);
 	w->conversion = clock_conversion_from(clock_ticks_begin(), clock.hz > 0 ? clock.hz : 1e9);
 	w->watchers = or_abort(calloc(cpulist_count(cpus) + 1, sizeof(*w->watchers)));
