@@ -153,7 +153,7 @@ static void cpu_noise_sum(const struct timeline *t, size_t causes, int64_t from,
 }
 
 static int cpu_noise_of(const struct watch *w, const struct watcher *one, struct cause_table *causes,
-			struct cpu_noise_cpu *out)
+			struct cpu_noise_cpu *out, struct err *e)
 {
 	const struct stolen after = stolen_read(one->cpu);
 	struct trace_words words = {.most = 0};
@@ -172,7 +172,7 @@ static int cpu_noise_of(const struct watch *w, const struct watcher *one, struct
 		      clock_to_ns(&w->conversion, one->last), out);
 	timeline_free(&t);
 	trace_words_free(&words);
-	return rc;
+	return rc ? err_sys(e, rc, "noise", "keep the gaps of a spinning thread") : 0;
 }
 
 int cpu_noise_watch(const struct cpulist *cpus, unsigned milliseconds, struct cpu_noise *out, struct err *e)
@@ -191,7 +191,7 @@ int cpu_noise_watch(const struct cpulist *cpus, unsigned milliseconds, struct cp
 		json_object_set(w.about, "names", w.names.list);
 	out->cpus = or_abort(calloc(w.count + 1, sizeof(*out->cpus)));
 	for (; !rc && out->count < w.count; out->count++)
-		rc = cpu_noise_of(&w, &w.watchers[out->count], &out->causes, &out->cpus[out->count]);
+		rc = cpu_noise_of(&w, &w.watchers[out->count], &out->causes, &out->cpus[out->count], e);
 	watch_end(&w);
 	return rc;
 }
