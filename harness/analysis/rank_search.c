@@ -72,9 +72,10 @@ static inline void count_in_all(struct refinement *r, int64_t value)
 static inline __attribute__((always_inline)) void count_span_again(struct span s, bool is_log, struct refinement *r,
 								   struct kept *kept)
 {
-	const struct window first = *r->first;
+	struct window first = *r->first;
 	const uint8_t *is_open = r->is_open;
 
+	first.is_log = is_log; /* known when this is compiled */
 	for (size_t i = 0; i < s.count; i++) {
 		int64_t value;
 		uint64_t offset;
@@ -82,8 +83,7 @@ static inline __attribute__((always_inline)) void count_span_again(struct span s
 		if (!span_sample(&s, i, &value))
 			continue;
 		offset = window_offset(&first, value);
-		if (__builtin_expect(
-			offset > first.reach || is_open[is_log ? window_log_bin(offset) : offset >> first.shift], 0)) {
+		if (__builtin_expect(offset > first.reach || is_open[window_bin(&first, offset)], 0)) {
 			count_in_all(r, value);
 			if (kept)
 				tally_keep(kept, value);
