@@ -65,6 +65,13 @@ static void taken(int64_t time, const char *task)
 	event(time, TRACE_TASK, task);
 }
 
+/* The thread leaves the CPU, and nobody takes it. */
+static void idle(int64_t time, enum trace_kind how)
+{
+	event(time, how, NULL);
+	event(time, TRACE_IDLE, NULL);
+}
+
 static void gap(int64_t from, int64_t to)
 {
 	event_on(1, to, TRACE_GAP, NULL, to - from);
@@ -140,8 +147,7 @@ static void test_turns(void)
 	    "who came instead, one after the other, and what for");
 
 	begin_at(100);
-	event(1000, TRACE_STOPPED, NULL);
-	event(1000, TRACE_IDLE, NULL);
+	idle(1000, TRACE_STOPPED);
 	event(5000, TRACE_WOKEN, NULL);
 	event(5300, TRACE_OWN, NULL);
 	TIMELINE_IS(
@@ -149,8 +155,7 @@ static void test_turns(void)
 	    "a thread that was stopped, and then had to come back");
 
 	begin_at(100);
-	event(1000, TRACE_SLEPT, NULL);
-	event(1000, TRACE_IDLE, NULL);
+	idle(1000, TRACE_SLEPT);
 	event_on(0, 5000, TRACE_WOKEN, NULL, 0);
 	event(5300, TRACE_TASK, "cc1");
 	event(5900, TRACE_OWN, NULL);
@@ -164,8 +169,7 @@ static void test_turns(void)
 	    "but it is one where one polls");
 
 	begin_at(100);
-	event(1000, TRACE_SLEPT, NULL);
-	event(1000, TRACE_IDLE, NULL);
+	idle(1000, TRACE_SLEPT);
 	event_on(1, 1100, TRACE_IDLE_STATE, NULL, 2);
 	event_on(0, 5000, TRACE_WOKEN, NULL, 0);
 	event_on(1, 5250, TRACE_IDLE_STATE, NULL, -1);
