@@ -111,7 +111,8 @@ static unsigned cause_now(struct builder *b)
 		return b->depth ? b->stack[b->depth - 1].cause : TIMELINE_NO_CAUSE;
 	const unsigned absence = cause_of_absence(b);
 
-	/* An interrupt in the turn of another is what holds the thread up at that moment; while it sleeps, nothing does. */
+	/* An interrupt in the turn of another is what holds the thread up at that moment; while it sleeps, nothing
+	 * does. */
 	return b->depth && absence != TIMELINE_NO_CAUSE && b->left != TRACE_STOPPED && b->left != TRACE_SLEPT
 		   ? b->stack[b->depth - 1].cause
 		   : absence;

@@ -1,7 +1,7 @@
 /*
  * From the events of one side to its timeline. An interval is of the innermost of what ran (an interrupt inside a
- * softirq inside another task's turn), so times are exclusive. Only the CPU is looked at that the endpoint's thread has,
- * or had last. Pure.
+ * softirq inside another task's turn), so times are exclusive. Only the CPU is looked at that the endpoint's thread
+ * has, or had last. Pure.
  */
 #ifndef KBLAT_ANALYSIS_TIMELINE_BUILD_H
 #define KBLAT_ANALYSIS_TIMELINE_BUILD_H

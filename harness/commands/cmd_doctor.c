@@ -16,8 +16,7 @@ const struct cli_command cmd_doctor_cli = {
 	"Each line is ok, warn (the error grows) or bad (numbers would be invalid, or a run impossible), with "
 	"what was found and what to do. It takes under a second, and CPUs spin meanwhile; nothing is changed.\n\n"
 	"With --source and --sink, as `kblat run` has them, the hosts that these lead to are examined, and this one "
-	"where one "
-	"of the two is not given: whether they can be reached, have the same kblat, and can measure.\n\n"
+	"where one of the two is not given: whether they can be reached, have the same kblat, and can measure.\n\n"
 	"Exit status: 3 something is bad; 1 a host cannot be examined.",
 };
 

@@ -9,10 +9,10 @@
 #include "compare/compare_join.h"
 
 /*
- * Add to each point of a result "late": null, or {"base": {"runs": in which causes are known, "messages": late ones, the
- * mean of these runs}, "with": likewise, "causes": [{"class", "side", "name", "text", "base": {"messages", "share": of the
- * arm's late messages, "time_p50_ns": that the cause had of each, the mean of its runs; null: none}, "with": likewise}]},
- * the most frequent first.
+ * Add to each point of a result "late": null, or {"base": {"runs": in which causes are known, "messages": late ones,
+ * the mean of these runs}, "with": likewise, "causes": [{"class", "side", "name", "text", "base": {"messages", "share":
+ * of the arm's late messages, "time_p50_ns": that the cause had of each, the mean of its runs; null: none}, "with":
+ * likewise}]}, the most frequent first.
  */
 void compare_late(const struct compare_join *j, json_t *result);
 

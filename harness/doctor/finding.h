@@ -24,8 +24,10 @@ void finding_add(struct finding *f, const char *format, ...) __attribute__((form
 
 const char *finding_level_name(enum level level);
 
-/* {"name", "level", "finding", "advice", "data"}: a new reference; and the level of one ("bad" where it says none that is known). */
+/* {"name", "level", "finding", "advice", "data"}: a new reference. */
 json_t *finding_json(const char *name, const struct finding *f);
+
+/* The level of such an object; bad, where it says none that is known. */
 enum level finding_level(const json_t *finding);
 
 #endif

@@ -7,9 +7,8 @@
 
 #include "doctor/finding.h"
 
-/* Add to the finding of a check whose data is a list of objects with "cpu": of each "causes", [{"class", "name",
- * "times", "total_ns", "longest_ns", "advice"}], null where the kernel may not be traced; and a sentence, which names the
- * longest ones. */
+/* Add to the finding of a check whose data is a list of objects with "cpu": of each "causes", as cpu_noise_causes_json()
+ * has them, or null where the kernel may not be traced; and a sentence that names those that had most time. */
 void noise_causes_add(unsigned milliseconds, struct finding *f);
 
 #endif
