@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Holds somebody up on purpose, and says when: a line "FROM TO" on CLOCK_MONOTONIC, in ns, for each time. One in which somebody else had
-that CPU for part of it is left out.
+"""Holds somebody up on purpose, and says when: a line "FROM TO" on CLOCK_MONOTONIC, in ns, for each time. A task's or packets' in which
+somebody else had that CPU for a fifth of it is left out.
 
     disturb.py task CPU LENGTH_US PERIOD_MS COUNT [fifo]    takes the CPU; fifo: as a task of a real-time class
     disturb.py timers CPU TIMERS PERIOD_MS COUNT            so many timers of the kernel expire there at once
