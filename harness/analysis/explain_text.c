@@ -26,7 +26,7 @@ static bool print_advice(const struct explained *x, const struct explained_cause
 	for (size_t i = 0; i < which; i++)
 		is_said |= !strcmp(cause_advice(&x->causes.list[list[i].cause]), advice);
 	if (!is_said)
-		fprintf(out, "  %39s-> %s\n", "", advice);
+		fprintf(out, "  %40s  -> %s\n", "", advice);
 	return strstr(advice, "knob");
 }
 
