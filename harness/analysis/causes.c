@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "rundir/flows.h"
 
 #define COST_MOST 1.05 /* what is above is warned of */
 
@@ -62,6 +63,13 @@ static json_t *causes_of_flow(const struct layout_flow *f, const struct rep *rep
 		causes = causes_json(&x);
 	explained_free(&x);
 	return causes;
+}
+
+const json_t *causes_if_late(const json_t *point, const char *flow)
+{
+	const json_t *causes = flows_get(point, flow, causes_block.name);
+
+	return json_integer_value(json_object_get(causes, "messages")) > 0 ? causes : NULL;
 }
 
 bool causes_read_entry(const json_t *entry, struct cause *out)

@@ -14,6 +14,9 @@ extern const struct block causes_block;
  * object. */
 json_t *causes_json(const struct explained *x);
 
+/* The block in a point of a summary; NULL where no message of the flow was late. */
+const json_t *causes_if_late(const json_t *point, const char *flow);
+
 /* The "side" of an entry: a new object. */
 json_t *causes_side_json(const struct cause *c);
 

@@ -10,7 +10,6 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "report/escape.h"
-#include "rundir/flows.h"
 
 #define WIDTH	     1000
 #define TAIL_HEIGHT  420
@@ -313,14 +312,6 @@ static int add_timelines(struct figures *f, const struct tail *t, struct err *e)
 
 /* --- flows --- */
 
-/* The summary says whether there is anything: columns and events may be long. */
-static bool has_late_messages(const struct report_point *p, const struct layout_flow *flow)
-{
-	const json_t *causes = flows_get(p->summary, flow->name, causes_block.name);
-
-	return json_integer_value(json_object_get(causes, "messages")) > 0;
-}
-
 static int tail_add_flow(struct figures *f, const struct report *r, const struct report_point *p,
 			 const struct layout_flow *flow, struct err *e)
 {
@@ -342,11 +333,12 @@ int figure_tail_add(struct figures *f, const struct report *r, struct err *e)
 	size_t drawn = 0;
 	int rc = 0;
 
+	/* The summary says whether there is anything: columns and events may be long. */
 	for (size_t i = 0; !rc && i < r->count; i++)
 		for (size_t k = 0; !rc && k < r->points[i].layout.flow_count; k++) {
 			const struct layout_flow *flow = &r->points[i].layout.flows[k];
 
-			if (drawn < FLOWS_MAX && has_late_messages(&r->points[i], flow)) {
+			if (drawn < FLOWS_MAX && causes_if_late(r->points[i].summary, flow->name)) {
 				rc = tail_add_flow(f, r, &r->points[i], flow, e);
 				drawn++;
 			}

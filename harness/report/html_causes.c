@@ -3,16 +3,8 @@
 #include <string.h>
 
 #include "analysis/causes.h"
-#include "rundir/flows.h"
 
 #define CAUSES_MOST 8 /* of a point: the most frequent ones */
-
-static const json_t *causes_of(const struct report_point *point, const struct layout_flow *f)
-{
-	const json_t *causes = flows_get(point->summary, f->name, "causes");
-
-	return json_integer_value(json_object_get(causes, "messages")) > 0 ? causes : NULL;
-}
 
 static void write_cause(const struct page *p, const json_t *entry)
 {
@@ -97,7 +89,7 @@ void html_causes(const struct page *p)
 		const struct report_point *point = &p->report->points[i];
 
 		for (size_t k = 0; k < point->layout.flow_count; k++) {
-			const json_t *causes = causes_of(point, &point->layout.flows[k]);
+			const json_t *causes = causes_if_late(point->summary, point->layout.flows[k].name);
 
 			if (!causes)
 				continue;
