@@ -48,11 +48,14 @@ static struct verbs *verbs_new(const struct transport_config *config)
 	return t;
 }
 
-/* What follows from the settings alone. verbs_check() has seen them, but the other end of a pipe is not trusted. */
+/* What follows from the settings alone. Endpoints have checked them; other callers may not. */
 static int interpret(struct verbs *t, struct err *e)
 {
 	const struct verbs_settings *s = &t->settings;
+	char why[256];
 
+	if (verbs_check(s, &t->config, why, sizeof(why)))
+		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL, "the settings contradict each other: %s", why);
 	t->kind = &verbs_kinds[s->qp];
 	t->operation = &verbs_operations[s->op];
 	t->setup = setups[s->connect];
@@ -66,17 +69,6 @@ static int interpret(struct verbs *t, struct err *e)
 	t->head = t->carrier == VERBS_UNNUMBERED ? 0 : t->operation->head;
 	t->tail = t->carrier == VERBS_UNNUMBERED ? 0 : t->operation->tail;
 	t->base.overhead = t->head + t->tail;
-	if (t->inline_bytes < 0 || (size_t)t->config.size < t->base.overhead || s->signal_every > t->config.depth ||
-	    (t->operation->is_write && t->kind->type == IBV_QPT_UD) ||
-	    (t->operation->fetches && (t->kind->type != IBV_QPT_RC || !t->config.is_passive || t->inline_bytes)) ||
-	    (t->operation->is_atomic && t->config.size != sizeof(uint64_t)) ||
-	    (t->carrier == VERBS_IN_MEMORY && (t->recv_depth < t->config.depth || t->config.answer)) ||
-	    (t->config.answer && (size_t)t->config.answer < t->base.overhead) || s->regions < 1 ||
-	    s->regions > t->recv_depth || (s->regions > 1 && (t->carrier == VERBS_IN_MEMORY || t->operation->is_write)))
-		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL, "the settings contradict each other");
-	if (t->carrier == VERBS_IN_MEMORY && t->config.poll_recv != POLL_BUSY)
-		return err_set(e, -EINVAL, STATUS_USAGE, "verbs", NULL,
-			       "with op write the receiver can only poll busily");
 	return 0;
 }
 

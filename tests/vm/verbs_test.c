@@ -981,7 +981,7 @@ static void test_refusals(void)
 	expect_open("op=read", 32, 8, STATUS_USAGE, "contradict");
 	/* What no spec gets past the checks. */
 	expect_open("signal_every=9", 32, 8, STATUS_USAGE, "contradict");
-	expect_open("op=write", 32, 8, STATUS_USAGE, "the receiver can only poll busily");
+	expect_open("op=write", 32, 8, STATUS_USAGE, "the receiver, which can only poll busily");
 	/* rxe's first GID is link-local, which is nobody's address. */
 	expect_open("qp=rc connect=rdmacm gid_index=0", 32, 8, STATUS_IMPOSSIBLE,
 		    "needs an IP address of this port that is the GID");
