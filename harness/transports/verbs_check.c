@@ -1,7 +1,6 @@
 #include "transports/verbs_check.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -186,33 +185,30 @@ static int check_fetching(const struct check *c, char *why, size_t why_size)
 static int check_receives(const struct check *c, char *why, size_t why_size)
 {
 	const struct verbs_operation *op = &verbs_operations[c->s->op];
-	const int64_t depth = c->s->recv_depth ? c->s->recv_depth : c->config->depth;
-	const bool has_requests = verbs_carrier_of(op, c->config) != VERBS_IN_MEMORY && !op->fetches;
+	const long long depth = (long long)(c->s->recv_depth ? c->s->recv_depth : c->config->depth);
+	const long long sge = (long long)c->s->recv_sge, regions = (long long)c->s->regions;
+	const bool has_requests = verbs_carrier_of(op, c->config) != VERBS_IN_MEMORY && !c->config->is_passive;
 	const bool has_memory = has_requests && !op->is_write;
 
 	if (c->s->recv_queue == VERBS_RECV_SRQ && !has_requests)
 		snprintf(why, why_size,
 			 "recv_queue srq and op %s: there are no receive requests; use op send or send_imm", op->name);
-	else if (c->s->recv_sge > 1 && !has_memory)
+	else if (sge > 1 && !has_memory)
 		snprintf(why, why_size,
-			 "recv_sge %" PRId64
-			 " and op %s: no receive request has memory of its own; use op send or send_imm",
-			 c->s->recv_sge, op->name);
-	else if (c->s->regions > 1 && !has_memory)
+			 "recv_sge %lld and op %s: no receive request has memory of its own; use op send or send_imm",
+			 sge, op->name);
+	else if (regions > 1 && !has_memory)
 		snprintf(why, why_size,
-			 "regions %" PRId64
-			 " and op %s: the other side writes to one region, whose key it knows; use op send "
+			 "regions %lld and op %s: the other side writes to one region, whose key it knows; use op send "
 			 "or send_imm",
-			 c->s->regions, op->name);
-	else if (c->s->regions > depth)
+			 regions, op->name);
+	else if (regions > depth)
+		snprintf(why, why_size, "regions %lld and %s %lld: a region holds at least one receive buffer", regions,
+			 c->s->recv_depth ? "recv_depth" : "depth", depth);
+	else if (regions > 1 && c->config->any_payload)
 		snprintf(why, why_size,
-			 "regions %" PRId64 " and %s %" PRId64 ": a region holds at least one receive buffer",
-			 c->s->regions, c->s->recv_depth ? "recv_depth" : "depth", depth);
-	else if (c->s->regions > 1 && c->config->any_payload)
-		snprintf(why, why_size,
-			 "regions %" PRId64
-			 " without a check: then all messages lie in one receive buffer; use check yes",
-			 c->s->regions);
+			 "regions %lld without a check: then all messages lie in one receive buffer; use check yes",
+			 regions);
 	else
 		return 0;
 	return -EINVAL;
@@ -225,8 +221,7 @@ static int check_answer(const struct check *c, char *why, size_t why_size)
 		return 0;
 	snprintf(why, why_size,
 		 "answer %lld and op write: the receiver watches the last bytes of messages that all have the size "
-		 "%lld; use "
-		 "op write_imm or send",
+		 "%lld; use op write_imm or send",
 		 (long long)c->config->answer, (long long)c->config->size);
 	return -EINVAL;
 }

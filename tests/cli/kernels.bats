@@ -258,6 +258,16 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	assert_contains "$output" "return bulk and op write: there are no receive requests to post again"
 }
 
+@test "a shared receive queue where nobody posts receive requests is refused" {
+	spec s <<-'YAML'
+		settings: {kernel: stream, transport: verbs, recv_queue: srq}
+	YAML
+	refuses s <<-'END'
+		op=write|recv_queue srq and op write: there are no receive requests
+		op=read|recv_queue srq and op read: there are no receive requests
+	END
+}
+
 @test "answers of another size: all whole, and counted; refused where messages have one size" {
 	spec a <<-'YAML'
 		settings: {kernel: pingpong, transport: shmem, poll: event, messages: 50, repetitions: 1, warmup: 0, check: yes, size: 5000B}
