@@ -163,7 +163,7 @@ bool point_has_flows(const struct point *p)
 static json_t *wire_json(const struct flow *f)
 {
 	const json_int_t size = (json_int_t)f->config.size;
-	const json_int_t back = f->config.answer ? (json_int_t)f->config.answer : size;
+	const json_int_t back = (json_int_t)transport_answer_bytes(&f->config);
 
 	if (!f->transport->has_wire || f->config.is_idle)
 		return NULL;

@@ -23,7 +23,7 @@ static int64_t way_ns(const struct flow *f)
 static struct forecast forecast_messages(const struct flow *f, int64_t messages, bool warm_up)
 {
 	struct kernel_demand d = f->kernel->demand(f->kernel_settings, messages, warm_up);
-	const int64_t both = f->config.size + (f->config.answer ? f->config.answer : f->config.size);
+	const int64_t both = f->config.size + transport_answer_bytes(&f->config);
 	const double copy_ns = (double)both / 2 / 1024 * COPY_NS_A_KIB;
 	struct forecast t = {.messages = (double)messages};
 	double limit_s = (double)d.limit_ns / 1e9, waits_s;

@@ -108,17 +108,23 @@ struct transport_config {
 	const char *name; /* unique for this run and point: [0-9a-f]{16}, for objects that need a name */
 };
 
-/* Bytes of a message that this side sends, that it receives, and of the larger of the two. */
+/* Bytes of a message of the sink's, of one that this side sends, and of one that it receives. */
+static inline int64_t transport_answer_bytes(const struct transport_config *c)
+{
+	return c->answer ? c->answer : c->size;
+}
+
 static inline int64_t transport_sent_bytes(const struct transport_config *c)
 {
-	return c->role == ROLE_SINK && c->answer ? c->answer : c->size;
+	return c->role == ROLE_SINK ? transport_answer_bytes(c) : c->size;
 }
 
 static inline int64_t transport_received_bytes(const struct transport_config *c)
 {
-	return c->role == ROLE_SOURCE && c->answer ? c->answer : c->size;
+	return c->role == ROLE_SOURCE ? transport_answer_bytes(c) : c->size;
 }
 
+/* Of the larger of the two. */
 static inline int64_t transport_largest_bytes(const struct transport_config *c)
 {
 	return c->answer > c->size ? c->answer : c->size;
