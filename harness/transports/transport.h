@@ -130,6 +130,12 @@ static inline int64_t transport_largest_bytes(const struct transport_config *c)
 	return c->answer > c->size ? c->answer : c->size;
 }
 
+/* The setting that says that messages have so many bytes. */
+static inline const char *transport_size_setting(const struct transport_config *c, int64_t bytes)
+{
+	return bytes == c->answer ? "answer" : "size";
+}
+
 struct transport;
 
 /* What a message usually takes, for forecasts of how long a point will run, and nothing else: orders of magnitude. */

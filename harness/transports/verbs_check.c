@@ -59,6 +59,7 @@ static int check_ud(const struct check *c, char *why, size_t why_size)
 {
 	const struct verbs_operation *op = &verbs_operations[c->s->op];
 	const long long size = (long long)transport_largest_bytes(c->config);
+	const char *setting = transport_size_setting(c->config, size);
 	const int limit = c->s->mtu ? verbs_mtu_bytes((enum ibv_mtu)c->s->mtu) : 0;
 
 	if (c->s->qp != VERBS_UD)
@@ -67,10 +68,10 @@ static int check_ud(const struct check *c, char *why, size_t why_size)
 		snprintf(why, why_size, "op %s and qp ud: a datagram cannot write to memory; use op send_imm or qp rc",
 			 op->name);
 	else if (size > UD_SIZE_MAX)
-		snprintf(why, why_size, "size %lld and qp ud: a datagram holds one packet, at most %d bytes", size,
-			 UD_SIZE_MAX);
+		snprintf(why, why_size, "%s %lld and qp ud: a datagram holds one packet, at most %d bytes", setting,
+			 size, UD_SIZE_MAX);
 	else if (limit && size > limit)
-		snprintf(why, why_size, "size %lld and mtu %d: with qp ud a message is one packet", size, limit);
+		snprintf(why, why_size, "%s %lld and mtu %d: with qp ud a message is one packet", setting, size, limit);
 	else
 		return 0;
 	return -EINVAL;

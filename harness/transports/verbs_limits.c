@@ -1,6 +1,7 @@
 #include "transports/verbs_limits.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "common/err.h"
 #include "transports/verbs.h"
@@ -87,10 +88,23 @@ static int check_outstanding(struct verbs *t, struct err *e)
 	return 0;
 }
 
+static int check_size(const struct verbs *t, struct err *e)
+{
+	const int64_t size = transport_largest_bytes(&t->config);
+	const char *setting = transport_size_setting(&t->config, size);
+	char with_ud[32];
+
+	snprintf(with_ud, sizeof(with_ud), "with qp ud, %s", setting);
+	if (t->kind->type == IBV_QPT_UD && size > t->mtu_bytes)
+		return verbs_impossible(t, e, with_ud, size, "the port's active MTU", t->mtu_bytes);
+	if (size > t->port.max_message_bytes)
+		return verbs_impossible(t, e, setting, size, "its largest message", t->port.max_message_bytes);
+	return 0;
+}
+
 int verbs_limits_check(struct verbs *t, struct err *e)
 {
 	const struct verbs_port *p = &t->port;
-	const int64_t size = transport_largest_bytes(&t->config);
 	int64_t mtu = t->settings.mtu ? verbs_mtu_bytes((enum ibv_mtu)t->settings.mtu) : 0;
 	int64_t active = verbs_mtu_bytes(p->active_mtu);
 
@@ -110,9 +124,5 @@ int verbs_limits_check(struct verbs *t, struct err *e)
 	if (mtu > active)
 		return verbs_impossible(t, e, "mtu", mtu, "the port's active MTU", active);
 	t->mtu_bytes = (int)(mtu ? mtu : active);
-	if (t->kind->type == IBV_QPT_UD && size > t->mtu_bytes)
-		return verbs_impossible(t, e, "with qp ud, size", size, "the port's active MTU", t->mtu_bytes);
-	if (size > p->max_message_bytes)
-		return verbs_impossible(t, e, "size", size, "its largest message", p->max_message_bytes);
-	return 0;
+	return check_size(t, e);
 }

@@ -109,11 +109,12 @@ static uint32_t most_inline(struct verbs *t, uint32_t too_many)
 
 static int no_inline(struct verbs *t, struct err *e)
 {
+	const int64_t bytes = transport_sent_bytes(&t->config);
 	char setting[OPT_STR_MAX + 32];
 
-	snprintf(setting, sizeof(setting), "with inline %s, size", t->settings.inlined);
-	return verbs_impossible(t, e, setting, transport_sent_bytes(&t->config), "max_inline_data",
-				most_inline(t, (uint32_t)t->inline_bytes));
+	snprintf(setting, sizeof(setting), "with inline %s, %s", t->settings.inlined,
+		 transport_size_setting(&t->config, bytes));
+	return verbs_impossible(t, e, setting, bytes, "max_inline_data", most_inline(t, (uint32_t)t->inline_bytes));
 }
 
 static int qp_open(struct verbs *t, struct err *e)

@@ -23,11 +23,13 @@ static size_t total_bytes(const struct verbs *t)
 /* "depth 8, recv_depth 64 with size 32": what memory and queues follow from. */
 static const char *asked_for(const struct verbs *t, char *buf, size_t size)
 {
+	const int64_t bytes = transport_largest_bytes(&t->config);
 	char more[48] = "";
 
 	if (t->settings.recv_depth)
 		snprintf(more, sizeof(more), ", recv_depth %" PRId64, t->recv_depth);
-	snprintf(buf, size, "depth %" PRId64 "%s with size %" PRId64, t->config.depth, more, t->config.size);
+	snprintf(buf, size, "depth %" PRId64 "%s with %s %" PRId64, t->config.depth, more,
+		 transport_size_setting(&t->config, bytes), bytes);
 	return buf;
 }
 

@@ -284,7 +284,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 		'transport=tcp|answer 16 and transport tcp: there all messages have the size 5000'
 		'transport=verbs op=write|answer 16 and op write'
 		'transport=verbs op=send answer=2B|answer 2 and op send'
-		'transport=verbs qp=ud size=64B answer=8KiB|size 8192 and qp ud'
+		'transport=verbs qp=ud size=64B answer=8KiB|answer 8192 and qp ud: a datagram holds one packet'
 	)
 	local pair set
 	for pair in "${pairs[@]}"; do
