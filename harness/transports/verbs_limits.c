@@ -9,13 +9,19 @@
 #include "transports/verbs_iwarp.h"
 #include "transports/verbs_qp.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a)      (sizeof(a) / sizeof((a)[0]))
+#define STREAM_DEPTHS 2 /* a stream does not wait for the receiver */
 /* iWARP tells no sender to wait: a message that finds no receive posted ends the connection. */
 #define IWARP_DEPTHS 16
 
 static int64_t smaller(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
+}
+
+static bool is_shared(const struct verbs *t)
+{
+	return t->settings.recv_queue == VERBS_RECV_SRQ;
 }
 
 /* What a setting asks for, and how much of it the device has. */
@@ -35,6 +41,19 @@ static int check_each(const struct verbs *t, const struct limit *limits, size_t 
 	return 0;
 }
 
+/* If it is left to us: as many depths as the device has room for, one in any case. */
+static int64_t usual_recv_depth(const struct verbs *t)
+{
+	const struct verbs_port *p = &t->port;
+	const int64_t most = smaller(is_shared(t) ? p->max_srq_wr : p->max_qp_wr, p->max_cqe);
+	const int64_t depths = verbs_iwarp_is(t) && verbs_has_receives(t) ? IWARP_DEPTHS
+			       : t->config.is_stream			  ? STREAM_DEPTHS
+									  : 1;
+	const int64_t wanted = smaller(depths * t->config.depth, most);
+
+	return wanted > t->config.depth ? wanted : t->config.depth;
+}
+
 /* Queues have as many requests and completions as they are deep. */
 static int check_send_limits(const struct verbs *t, struct err *e)
 {
@@ -49,7 +68,7 @@ static int check_send_limits(const struct verbs *t, struct err *e)
 static int check_receive_limits(const struct verbs *t, struct err *e)
 {
 	const struct verbs_port *p = &t->port;
-	const bool shared = t->settings.recv_queue == VERBS_RECV_SRQ;
+	const bool shared = is_shared(t);
 	const struct limit limits[] = {
 	    {"recv_depth", t->recv_depth, shared ? "max_srq_wr" : "max_qp_wr", shared ? p->max_srq_wr : p->max_qp_wr},
 	    {"recv_depth", t->recv_depth, "max_cqe", p->max_cqe},
@@ -104,16 +123,14 @@ static int check_size(const struct verbs *t, struct err *e)
 
 int verbs_limits_check(struct verbs *t, struct err *e)
 {
-	const struct verbs_port *p = &t->port;
 	int64_t mtu = t->settings.mtu ? verbs_mtu_bytes((enum ibv_mtu)t->settings.mtu) : 0;
-	int64_t active = verbs_mtu_bytes(p->active_mtu);
+	int64_t active = verbs_mtu_bytes(t->port.active_mtu);
 
-	/* A stream does not wait for the receiver: twice the depth, if it is left to us. */
-	if (t->config.is_stream && !t->settings.recv_depth)
-		t->recv_depth = smaller(2 * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
-	if (verbs_iwarp_is(t) && verbs_has_receives(t) && !t->settings.recv_depth)
-		t->recv_depth = smaller(IWARP_DEPTHS * t->config.depth, smaller(p->max_qp_wr, p->max_cqe));
-	int rc = check_send_limits(t, e);
+	int rc;
+
+	if (!t->settings.recv_depth)
+		t->recv_depth = usual_recv_depth(t);
+	rc = check_send_limits(t, e);
 
 	if (!rc)
 		rc = check_receive_limits(t, e);
