@@ -22,8 +22,8 @@ int verbs_iwarp_check(const struct verbs *t, struct err *e)
 	    {t->kind->type != IBV_QPT_RC, "qp", t->kind->name, "it has reliable connections only (qp rc)"},
 	    {t->settings.connect != VERBS_RDMACM, "connect", verbs_connect_names[t->settings.connect],
 	     "only the connection manager makes them (connect rdmacm)"},
-	    {t->operation->opcode == IBV_WR_SEND_WITH_IMM || t->operation->opcode == IBV_WR_RDMA_WRITE_WITH_IMM, "op",
-	     t->operation->name, "it carries no immediate data (op send, or write)"},
+	    {t->operation->carrier == VERBS_IN_IMMEDIATE, "op", t->operation->name,
+	     "it carries no immediate data (op send, or write)"},
 	};
 	char why[WHY_MAX] = "";
 	size_t used = 0;
