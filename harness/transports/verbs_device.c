@@ -522,8 +522,7 @@ json_t *verbs_port_json(const struct verbs_port *p)
 	if (p->gid_index >= 0)
 		inet_ntop(AF_INET6, p->gid.raw, gid, sizeof(gid));
 	return json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:I, s:i, s:i, s:s?, s:s?, s:s?, s:i, s:i, s:i, s:i, s:i, "
-			 "s:i, s:i, s:i, s:i, "
-			 "s:i, s:b, s:s?, s:s?}",
+			 "s:i, s:i, s:i, s:i, s:i, s:b, s:s?, s:s?}",
 			 "name", p->device, "port", (int)p->number, "state", ibv_port_state_str(p->state), "link_layer",
 			 link_layer_name(p), "active_mtu_bytes", verbs_mtu_bytes(p->active_mtu), "max_mtu_bytes",
 			 verbs_mtu_bytes(p->max_mtu), "max_message_bytes", (json_int_t)p->max_message_bytes, "lid",
