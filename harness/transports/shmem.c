@@ -30,16 +30,6 @@ void shmem_wake(_Atomic uint32_t *flag)
 
 static const struct opt shmem_options[] = {{.name = NULL}};
 
-/* Indices wrap by masking, so the ring's depth is a power of two, at least what was asked for. */
-static uint32_t ring_depth(int64_t asked)
-{
-	uint32_t depth = 1;
-
-	while (depth < asked)
-		depth *= 2;
-	return depth;
-}
-
 static size_t ring_size(const struct shmem *t)
 {
 	return SHMEM_HEADER + (size_t)t->depth * t->stride;
@@ -137,7 +127,7 @@ static int shmem_open(const struct transport_config *config, const void *setting
 	t->role = config->role;
 	t->duplex = config->duplex;
 	t->size = (uint32_t)transport_sent_bytes(config);
-	t->depth = ring_depth(config->depth);
+	t->depth = transport_ring_slots(config->depth);
 	t->stride = (uint32_t)((sizeof(struct shmem_slot) + (size_t)transport_largest_bytes(config) + SHMEM_LINE - 1) /
 			       SHMEM_LINE * SHMEM_LINE);
 

@@ -136,6 +136,16 @@ static inline const char *transport_size_setting(const struct transport_config *
 	return bytes == c->answer ? "answer" : "size";
 }
 
+/* A ring's indices wrap by masking: as many slots as are asked for, rounded up to a power of two. */
+static inline uint32_t transport_ring_slots(int64_t asked)
+{
+	uint32_t slots = 1;
+
+	while (slots < asked)
+		slots *= 2;
+	return slots;
+}
+
 struct transport;
 
 /* What a message usually takes, for forecasts of how long a point will run, and nothing else: orders of magnitude. */

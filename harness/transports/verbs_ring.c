@@ -8,15 +8,6 @@
 
 #define SLOT_ALIGN 64
 
-static uint32_t power_of_two(uint32_t n)
-{
-	uint32_t p = 1;
-
-	while (p < n)
-		p *= 2;
-	return p;
-}
-
 static size_t slot_bytes(const struct verbs *t)
 {
 	return ((size_t)transport_largest_bytes(&t->config) + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
@@ -38,7 +29,7 @@ static struct verbs_ring send_ring(const struct verbs *t)
 	const int64_t buffers = t->settings.buffers ? t->settings.buffers : needed;
 
 	return (struct verbs_ring){
-	    .depth = send_requests(t), .slots = power_of_two((uint32_t)buffers), .stride = slot_bytes(t)};
+	    .depth = send_requests(t), .slots = transport_ring_slots(buffers), .stride = slot_bytes(t)};
 }
 
 /*
@@ -58,12 +49,12 @@ struct verbs_ring verbs_recv_ring(const struct verbs *t)
 
 	if (t->carrier == VERBS_IN_MEMORY)
 		return (struct verbs_ring){
-		    .slots = power_of_two(depth), .stride = stride, .lead = stride - (size_t)t->config.size};
+		    .slots = transport_ring_slots(depth), .stride = stride, .lead = stride - (size_t)t->config.size};
 	if (t->config.is_passive)
-		return (struct verbs_ring){.slots = shared ? 1 : power_of_two(depth), .stride = stride};
+		return (struct verbs_ring){.slots = shared ? 1 : transport_ring_slots(depth), .stride = stride};
 	if (t->operation->is_write)
 		return (struct verbs_ring){.depth = depth,
-					   .slots = shared ? 1 : power_of_two(depth + (uint32_t)t->config.depth),
+					   .slots = shared ? 1 : transport_ring_slots(t->recv_depth + t->config.depth),
 					   .stride = stride};
 	return (struct verbs_ring){.depth = depth,
 				   .slots = shared ? 1 : depth,
