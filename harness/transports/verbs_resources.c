@@ -61,17 +61,19 @@ static void cq_close(struct verbs_cq *q)
 		ibv_destroy_comp_channel(q->channel);
 }
 
+/* With a shared receive queue, whose limits may be higher, nothing is asked of the queue pair's own. */
 static struct ibv_qp *create_qp(struct verbs *t, uint32_t inline_bytes, struct ibv_qp_cap *granted)
 {
+	const bool shared = t->srq.srq != NULL;
 	struct ibv_qp_init_attr attr = {
 	    .qp_type = t->kind->type,
 	    .send_cq = t->send_cq.cq,
 	    .recv_cq = t->recv_cq.cq,
 	    .srq = t->srq.srq,
 	    .cap = {.max_send_wr = at_least_one(t->send_ring.depth),
-		    .max_recv_wr = at_least_one(t->recv_ring.depth),
+		    .max_recv_wr = shared ? 1 : at_least_one(t->recv_ring.depth),
 		    .max_send_sge = 1,
-		    .max_recv_sge = (uint32_t)t->settings.recv_sge,
+		    .max_recv_sge = shared ? 1 : (uint32_t)t->settings.recv_sge,
 		    .max_inline_data = inline_bytes},
 	};
 	struct ibv_qp *qp = ibv_create_qp(t->pd, &attr);
