@@ -324,7 +324,7 @@ static json_t *verbs_device_counters(const struct transport *transport)
 
 const struct transport_ops verbs_transport = {
     .name = "verbs",
-    .summary = "InfiniBand verbs over InfiniBand, RoCE and Soft-RoCE: rc, uc, ud; send and write, with and without "
+    .summary = "InfiniBand verbs over InfiniBand, RoCE and iWARP: rc, uc, ud; send and write, with and without "
 	       "immediate; read and atomics",
     .options = verbs_options,
     .settings_size = sizeof(struct verbs_settings),

@@ -72,7 +72,7 @@ const struct opt verbs_options[] = {
      .min = 0,
      .max = 1 << 20,
      .help = "receive requests, each with memory of its own; with op write, messages that the receiver has memory for; "
-	     "0: as many as depth, for streams twice that"},
+	     "0: as many as depth, for streams twice that, over iWARP 16 times"},
     {.name = "recv_queue",
      FIELD(recv_queue),
      .type = OPT_ENUM,
