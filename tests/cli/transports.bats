@@ -20,10 +20,7 @@ keeps_all() {
 			matrix:
 			  - {poll: [busy, event, adaptive], size: [5, 100, 4096]}
 		YAML
-		run "$KBLAT" run o.yaml --out runs --set "transport=$transport"
-		echo "$transport: $output"
-		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-		run_dir=${lines[-1]}
+		run_over "$transport" o
 		assert_eq "$(completed)" 9
 		check_counters 'source["posted"], source["completed"], sink["bad_payloads"], sink["duplicates"], sink["overflows"]' "(200, 200, 0, 0, 0)"
 		check_counters 'sink["received"] in range(1, 201)' True
@@ -41,10 +38,7 @@ keeps_all() {
 			matrix:
 			  - {poll: [busy, event, adaptive], size: [5, 100, 60000]}
 		YAML
-		run "$KBLAT" run p.yaml --out runs --set "transport=$transport"
-		echo "$transport: $output"
-		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-		run_dir=${lines[-1]}
+		run_over "$transport" p
 		assert_eq "$(completed)" 9
 		check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
 	done
@@ -55,10 +49,7 @@ keeps_all() {
 		spec e <<-'YAML'
 			settings: {kernel: exchange, messages: 100, repetitions: 1, warmup: 10, depth: 4, lost_after: 10s}
 		YAML
-		run "$KBLAT" run e.yaml --out runs --set "transport=$transport"
-		echo "$transport: $output"
-		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-		run_dir=${lines[-1]}
+		run_over "$transport" e
 		assert_eq "$(completed)" 1
 		check_counters '[s[k] for s in (source, sink) for k in ("posted", "received")]' "[100, 100, 100, 100]"
 		assert_eq "$(/usr/bin/python3 -c 'import numpy, sys
