@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "transports/verbs.h"
 #include "transports/verbs_device.h"
 #include "transports/verbs_settings.h"
 

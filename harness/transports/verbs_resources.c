@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "common/err.h"
 #include "transports/verbs.h"
 #include "transports/verbs_list.h"
 #include "transports/verbs_qp.h"

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "common/units.h"
-#include "transports/verbs.h"
-#include "transports/verbs_device.h"
 
 /* --- settings --- */
 

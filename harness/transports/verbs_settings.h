@@ -1,5 +1,5 @@
 /*
- * The settings of the transport verbs, their contradictions, and the kinds of queue pairs and operations that they name.
+ * The settings of the transport verbs, and the kinds of queue pairs and operations that they name.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_SETTINGS_H
 #define KBLAT_TRANSPORTS_VERBS_SETTINGS_H
