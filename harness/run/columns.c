@@ -45,7 +45,7 @@ static int take_column(struct peer *p, const char *path, size_t entries, struct 
 /* Whoever is killed meanwhile leaves no column that is not whole. */
 static int store_column(struct peer *p, const char *dir, const char *name, size_t entries, struct err *e)
 {
-	char *path = fs_path("%s/%s.npy", dir, name), *part = fs_path("%s.part", path);
+	char *path = fs_path("%s/%s.npy", dir, name), *part = fs_path("%s.tmp", path);
 	int rc = take_column(p, part, entries, e);
 
 	if (!rc && rename(part, path))

@@ -44,6 +44,18 @@ load kbtune_helper
 	diff -r "$T/m.before" "$T/m"
 }
 
+@test "shields that leave the threads alone: affinities are kept to be put back, and nobody is moved" {
+	machine guest-v2
+	profile alone <<-YAML
+		shields: [{name: rt, place: {node: 0, take: 1/2}}]
+		tasks: leave
+	YAML
+	kb plan ./alone
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "threads: 4 with an affinity of their own -> as the cpusets make them"
+	[[ $output != *"threads, again"* ]]
+}
+
 # bats test_tags=long
 @test "every profile that is shipped can be planned, applied, verified and restored on every machine" {
 	for m in $("$ROOT/tests/sysroots/machine" list | cut -d' ' -f1); do

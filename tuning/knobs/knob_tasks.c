@@ -32,7 +32,7 @@ static int collect_thread(const struct thread *t, void *context)
 	bool own = !cpulist_is_subset(&c->p->topo.online, &t->cpus),
 	     in_way = cpulist_intersects(&t->cpus, &c->p->shielded);
 
-	if (t->is_bound || (!own && !in_way) || (!own && !t->is_kernel && !c->programs) || (!own && c->own))
+	if (t->is_bound || (!own && (c->own || !in_way || (!t->is_kernel && !c->programs))))
 		return 0;
 	c->kernel += t->is_kernel && in_way;
 	c->user += !t->is_kernel && in_way;
@@ -131,11 +131,10 @@ void knob_tasks_plan_to_keep(struct planner *p, const char *knob)
 void knob_tasks_plan_again(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	(void)s;
-	(void)k;
 	for (size_t i = 0; i < p->plan->step_count; i++) {
 		const struct step *first = &p->plan->steps[i];
 
-		if (first->op != &op_affinity)
+		if (first->op != &op_affinity || strcmp(first->knob, k->key) != 0)
 			continue;
 		plan_step(p->plan, first->knob, &op_affinity, "threads, again", "masks widened by the cpusets",
 			  first->after,
