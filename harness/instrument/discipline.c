@@ -120,7 +120,7 @@ static const char *next_value(const char *text, const char *key, char *value, si
 }
 
 /* Is a port in this state, and which interface, with whose stamps? A clock with several ports has one that is a slave, at most. */
-static bool find_port(const char *text, const char *wanted, char *interface, char *stamping, size_t size)
+static bool find_ptp_port(const char *text, const char *wanted, char *interface, char *stamping, size_t size)
 {
 	char state[32];
 
@@ -143,8 +143,8 @@ int discipline_parse_ptp(const char *text, struct discipline *out, struct err *e
 		return err_set(e, -ENODATA, STATUS_IMPOSSIBLE, "ptp4l", NULL,
 			       "does not answer (pmc -u -b 0); it must run, and only root may ask it");
 	is_master = !strcmp(steps, "0");
-	if (!find_port(text, is_master ? "MASTER" : "SLAVE", interface, stamping, sizeof(interface)) &&
-	    !(is_master && find_port(text, "GRAND_MASTER", interface, stamping, sizeof(interface))))
+	if (!find_ptp_port(text, is_master ? "MASTER" : "SLAVE", interface, stamping, sizeof(interface)) &&
+	    !(is_master && find_ptp_port(text, "GRAND_MASTER", interface, stamping, sizeof(interface))))
 		return err_set(e, -ENODATA, STATUS_IMPOSSIBLE, "ptp4l", NULL,
 			       "none of its ports follows a master or is one (pmc -u -b 0 'GET PORT_DATA_SET')");
 	*out = (struct discipline){.by = "linuxptp",

@@ -185,7 +185,8 @@ column() {
 		        due, subm, recv = (numpy.load(f"{base}/rep-{rep:02d}/t_{t}.npy") for t in ("due", "subm", "recv"))
 		        sent, came = subm != never, recv != never
 		        assert len(due) == 100 and (numpy.diff(due) > 0).all(), what
-		        assert source["posted"] == sent.sum() >= 1 and source["posted"] + source["missed"] == 100, (what, source)
+		        # On a busy machine a repetition may miss all of its steps.
+		        assert source["posted"] == sent.sum() and source["posted"] + source["missed"] == 100, (what, source)
 		        assert sink["received"] == came.sum() and (sent | ~came).all(), (what, sink)
 		        arrived[what] = arrived.get(what, 0) + sink["received"]
 		        assert [sink[k] for k in ("bad_payloads", "duplicates", "overflows")] == [0, 0, 0], (what, sink)

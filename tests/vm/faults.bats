@@ -88,25 +88,33 @@ the_rest_is_good() {
 	the_rest_is_good "failed: " "rxe0 port 1: the device reports: port error"
 }
 
-# kill_in_a_repetition PROCESS: in its middle, when messages are under way: between two the device has nothing to tell. No program is started on the
-# way: that takes as long as a short repetition in here; $slowly makes it a long one.
+# kill_sink_in_a_repetition PACKETS: when messages are under way: between two repetitions the device has nothing to tell.
+# The source stands still while it is found out how far it is, by the packets that were sent since the repetition before;
+# a whole one sends more than PACKETS. No program is started on the way: that takes as long as a short repetition in here.
 slowly="messages: 1000, pause: 5ms"
-kill_in_a_repetition() {
-	local before='' now rep=2 dir i
+kill_sink_in_a_repetition() {
+	local source sink before='' now rep=2 points dir i
+	source=$(pgrep -o -f "$KBLAT endpoint")
+	sink=$(pgrep -n -f "$KBLAT endpoint")
+	points=("$T"/runs/*/points/0000)
 	for ((i = 0; i < 6000; i++)); do
-		for dir in "$T"/runs/*/points/0000/rep-0"$rep"; do
-			if [ -e "$dir/counters.json" ]; then
-				before=''
-				rep=$((rep + 1))
-			elif [ -e "$dir" ]; then
-				read -r now </sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
-				: "${before:=$now}"
-				if ((now >= before + 100)); then
-					kill -9 "$1"
-					return
-				fi
+		printf -v dir '%s/rep-%02d' "${points[0]}" "$rep"
+		read -r now </sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
+		if [ ! -e "$dir" ]; then
+			before=$now
+		elif [ -e "$dir/counters.json" ] || [ -z "$before" ]; then
+			before=''
+			rep=$((rep + 1))
+		else
+			kill -STOP "$source"
+			read -r now </sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
+			if ((now >= before + 100 && now <= before + $1)); then
+				kill -9 "$sink"
+				kill -CONT "$source"
+				return
 			fi
-		done
+			kill -CONT "$source"
+		fi
 		kill -0 "$pid" || break
 		sleep 0.01
 	done
@@ -120,20 +128,20 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 
 @test "the sink is killed" {
 	begin "qp: rc, poll: busy, $slowly"
-	kill_in_a_repetition "$(pgrep -n -f "$KBLAT endpoint")"
+	kill_sink_in_a_repetition 900
 	the_rest_is_good "${gave_up[@]}"
 }
 
 @test "the sink is killed in the middle of reads, of which it knows nothing" {
-	kernel="kernel: stream, depth: 4, duration: 3s, messages: 100000"
+	kernel="kernel: stream, depth: 4, messages: 100000"
 	begin "op: read, qp: rc, poll: busy"
-	kill_in_a_repetition "$(pgrep -n -f "$KBLAT endpoint")"
+	kill_sink_in_a_repetition 90000
 	the_rest_is_good "${gave_up[@]}"
 }
 
 @test "the sink is killed while the source sleeps" {
 	begin "qp: rc, poll: event, connect: rdmacm, $slowly"
-	kill_in_a_repetition "$(pgrep -n -f "$KBLAT endpoint")"
+	kill_sink_in_a_repetition 900
 	the_rest_is_good "${gave_up[@]}"
 }
 

@@ -239,7 +239,7 @@ all_arrive() {
 @test "a shared receive queue that runs empty is told of; a sender that may not wait fails" {
 	spec_of empty <<-'YAML'
 		  - {recv_queue: srq, kernel: pingpong, recv_depth: 4, return: [each, bulk]}
-		  - {recv_queue: [srq, qp], kernel: oneway, burst: 20, recv_depth: 1, rnr_retry: 0}
+		  - {recv_queue: [srq, qp], kernel: oneway, burst: 20, recv_depth: 1, rnr_retry: 0, messages: 20000}
 	YAML
 	sed -i '/settings:/s/kernel: oneway, //; /settings:/s/burst: 20, //' empty.yaml
 	run "$KBLAT" run empty.yaml --out "$T/runs"
