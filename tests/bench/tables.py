@@ -107,12 +107,16 @@ PREFACE = """# Benchmarks
 
     {commands}
 
-makes these tables (`build/bench/benchmarks.md`) and the values of every round as JSON (`build/bench/*.json`).
+makes these tables (`build/bench/benchmarks.md`) and writes the values of every round as JSON
+(`build/bench/*.json`). `make bench ROUNDS=1` measures each case once, for a first look.
 
-The programs of a case are run in turn, in another order in each round, with the same two CPUs. p50 and p99 are medians over the rounds. A ratio is ours to
-theirs of the same round: median over the rounds, and the quartiles in brackets; beside our own program it is to the fastest other, the one with the best median. "its + x" limits
-the difference of the same round instead, where a value can be zero. A limit holds if the lower quartile keeps it, of a rate the upper one. A dash is what a program does not tell. In a virtual machine, and more so in the emulated one, ratios mean something and latencies
-do not.
+The programs of a case run one after the other on the same two CPUs, in a different order in each
+round. p50 and p99 are medians over the rounds. A ratio compares kblat with another program in the
+same round; the table shows the median over the rounds, with the quartiles in brackets. The row of
+kblat shows its ratio to the fastest other program, the one with the best median. Where a value can
+be zero, "its + x" limits the difference instead of the ratio. A limit is met if the lower quartile
+meets it (for a rate, the upper one). A dash means that a program does not report the value. In a
+virtual machine, and especially in an emulated one, only ratios are meaningful, not latencies.
 """
 
 
