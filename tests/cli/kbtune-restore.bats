@@ -236,6 +236,29 @@ power_cut() {
 	[ ! -e m/var/lib/kbtune ]
 }
 
+@test "a link in place of what tuned notes stays, wherever it leads, and what tuned wrote through it is put back" {
+	disk small-v2
+	echo manual | tee m/etc/mode >m.before/etc/mode
+	for m in m m.before; do
+		ln -sf ../mode $m/etc/tuned/profile_mode
+		ln -sf ../nowhere $m/etc/tuned/active_profile
+	done
+	kb apply thesis-no-force-latency
+	[ "$status" -eq 0 ]
+	echo auto >m/etc/mode
+	kb restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	as_before
+	# To tuned, an empty file is as good as none.
+	kb apply thesis-no-force-latency
+	echo thesis >m/etc/tuned/active_profile
+	kb restore
+	[ "$status" -eq 0 ]
+	: >m.before/etc/nowhere
+	as_before
+}
+
 # unreadable PATH: a folder in its place, which cannot be read as a file; readable PATH: as before.
 unreadable() {
 	mv "m$1" kept
@@ -406,41 +429,94 @@ readable() {
 	assert_contains "$output" "irqbalance (process 901)"
 }
 
+# as_user NUMBER ARGUMENT…: kbtune of a user without rights on the machine m, whose journal's folder is made.
+as_user() {
+	mkdir -p m/run/kbtune
+	chmod 700 m/run/kbtune
+	chown -R "$1" m/run/kbtune
+	run setpriv --reuid "$1" --clear-groups --bounding-set=-all --inh-caps=-all "$KBTUNE" "${@:2}" --sysroot m
+	echo "$output"
+}
+
+# claimed BY PATH: another user has the file that excludes others.
+claimed() {
+	mkdir -p "m${2%/*}" "m.before${2%/*}"
+	chmod 1777 m/dev/shm
+	touch "m$2"
+	chown "$1" "m$2"
+}
+
+refused_for() {
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "$1: cannot change this machine: user 12345 has changed it with kbtune"
+	[ -e "m$1" ]
+}
+
 @test "what one user has applied excludes others until it is restored" {
 	[ "$(id -u)" -eq 0 ] || skip "only root can give a file away"
 	machine small-v2
 	mkdir -p m/dev/shm m.before/dev/shm
-	touch m/dev/shm/kbtune
-	chown 12345 m/dev/shm/kbtune
 	profile mild <<<'sysctl: {vm.swappiness: 7}'
+	claimed 12345 /run/kbtune.owner
 	for order in "apply ./mild" "run ./mild -- true" "irq set 9 --cpus 0"; do
 		# shellcheck disable=SC2086
 		run "$KBTUNE" ${order%% -- *} --sysroot m ${order#"${order%% -- *}"}
 		echo "$output"
-		[ "$status" -eq 1 ]
-		assert_contains "$output" "/dev/shm/kbtune: cannot change this machine: user 12345 has changed it with kbtune"
-		as_before
+		refused_for /run/kbtune.owner
+		diff -r -x 'kbtune*' m.before m
 	done
 	kb restore
 	[ "$status" -eq 0 ]
-	[ -e m/dev/shm/kbtune ]
-	rm m/dev/shm/kbtune
+	[ -e m/run/kbtune.owner ]
+	rm m/run/kbtune.owner
 	# Ours is there as long as the journal, also where one thing is applied in another's place.
 	kb apply ./mild
 	[ "$status" -eq 0 ]
 	kb apply ./mild --replace
 	[ "$status" -eq 0 ]
-	[ -e m/dev/shm/kbtune ]
+	[ -e m/run/kbtune.owner ]
 	kb restore
 	[ "$status" -eq 0 ]
-	[ ! -e m/dev/shm/kbtune ]
 	as_before
+}
+
+@test "who may write to /run is not kept out by a file that anybody can make, but told of it; others are" {
+	[ "$(id -u)" -eq 0 ] || skip "only root can give a file away"
+	machine small-v2
+	mkdir -p m/dev/shm
+	profile mild <<<'sysctl: {vm.swappiness: 7}'
+	chmod -R a+rX "$T"
+	claimed 12345 /dev/shm/kbtune
+	kb apply ./mild
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "kbtune: user 12345 may have changed this machine, too (/dev/shm/kbtune is theirs, but any user can make it)"
+	kb restore
+	[ "$status" -eq 0 ]
+	[ -e m/dev/shm/kbtune ] && [ ! -e m/run/kbtune.owner ]
+	as_user 12346 apply ./mild
+	refused_for /dev/shm/kbtune
+	rm m/dev/shm/kbtune
+	# What root has applied excludes them, and then they exclude nobody.
+	claimed 12345 /run/kbtune.owner
+	as_user 12346 apply ./mild
+	refused_for /run/kbtune.owner
+	[ ! -e m/dev/shm/kbtune ]
+	# Where nobody else has changed it they may, as far as they can.
+	rm m/run/kbtune.owner
+	chown 12346 m/proc/sys/vm/swappiness
+	as_user 12346 apply ./mild
+	[ "$status" -eq 0 ]
+	assert_eq "$(stat -c %u m/dev/shm/kbtune)" 12346
+	as_user 12346 restore
+	[ "$status" -eq 0 ]
+	[ ! -e m/dev/shm/kbtune ] && [ ! -e m/run/kbtune.owner ]
 }
 
 @test "a link in place of the file that excludes others is not followed" {
 	machine small-v2
-	mkdir -p m/dev/shm
-	ln -s ../../etc/made m/dev/shm/kbtune
+	mkdir -p m/etc
+	ln -s ../etc/made m/run/kbtune.owner
 	profile mild <<<'sysctl: {vm.swappiness: 7}'
 	kb apply ./mild
 	kb restore

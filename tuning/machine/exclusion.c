@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,62 +10,139 @@
 #include "common/err.h"
 #include "tuning/machine/machine.h"
 
-#define FOLDER "/dev/shm"
-#define NAME   "kbtune"
+struct claim {
+	const char *folder, *name, *path;
+};
 
-static int open_folder(const struct machine *m)
+static const struct claim privileged = {"/run", "kbtune.owner", "/run/kbtune.owner"};
+static const struct claim anybodys = {"/dev/shm", "kbtune", "/dev/shm/kbtune"};
+
+static int open_folder(const struct machine *m, const struct claim *c)
 {
-	return machine_openat(m, FOLDER, O_RDONLY | O_DIRECTORY);
+	return machine_openat(m, c->folder, O_RDONLY | O_DIRECTORY);
 }
 
-/* 0 where it is ours. A link of somebody else's is theirs, wherever it leads. */
-static int check_owner(int folder, struct err *e)
+/* 1: ours. 0: there is none. -EBUSY and `owner`. A link of somebody else's is theirs, wherever it leads. */
+static int look(int folder, const struct claim *c, uid_t *owner)
 {
 	struct stat st;
 
-	if (fstatat(folder, NAME, &st, AT_SYMLINK_NOFOLLOW))
-		return err_sys(e, -errno, FOLDER "/" NAME, "look at");
-	if (st.st_uid == geteuid())
-		return 0;
-	return err_set(
-	    e, -EBUSY, STATUS_FAILED, FOLDER "/" NAME, "change this machine",
-	    "user %u has changed it with kbtune; run 'kbtune restore' as that user first, or remove this file "
-	    "if nothing of theirs is applied",
-	    (unsigned)st.st_uid);
+	if (fstatat(folder, c->name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -errno;
+	*owner = st.st_uid;
+	return st.st_uid == geteuid() ? 1 : -EBUSY;
 }
 
-static int make_file(int folder, struct err *e)
+static int refuse(const struct claim *c, int rc, uid_t owner, struct err *e)
 {
-	int fd = openat(folder, NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (rc != -EBUSY)
+		return err_sys(e, rc, c->path, "look at");
+	return err_set(
+	    e, rc, STATUS_FAILED, c->path, "change this machine",
+	    "user %u has changed it with kbtune; run 'kbtune restore' as that user first, or remove this file "
+	    "if nothing of theirs is applied",
+	    (unsigned)owner);
+}
+
+static int make_file(int folder, const struct claim *c)
+{
+	int fd = openat(folder, c->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 	if (fd < 0)
-		return errno == EEXIST ? check_owner(folder, e) : err_sys(e, -errno, FOLDER "/" NAME, "make");
+		return -errno;
 	/* For people: who it is says the file's owner. */
 	dprintf(fd, "process %d of user %u\n", (int)getpid(), (unsigned)geteuid());
 	close(fd);
 	return 0;
 }
 
-int exclusion_take(struct machine *m, struct err *e)
+/* 1: made now. 0: ours already. -EBUSY and `e` where it is another user's; another negative errno, and `e`. */
+static int claim(const struct machine *m, const struct claim *c, struct err *e)
 {
-	int folder = open_folder(m), rc;
+	int folder = open_folder(m, c), rc;
+	uid_t owner = 0;
 
-	if (folder == -ENOENT && !m->root.live)
-		return 0;
 	if (folder < 0)
-		return err_sys(e, folder, FOLDER, "open");
-	rc = make_file(folder, e);
+		return err_sys(e, folder, c->folder, "open");
+	rc = make_file(folder, c);
+	if (rc == -EEXIST) {
+		rc = look(folder, c, &owner);
+		rc = rc < 0 ? refuse(c, rc, owner, e) : 0;
+	} else {
+		rc = rc ? err_sys(e, rc, c->path, "make") : 1;
+	}
 	close(folder);
 	return rc;
 }
 
-void exclusion_release(struct machine *m)
+/* -EBUSY and `owner` where another user has it. */
+static int look_at(const struct machine *m, const struct claim *c, uid_t *owner)
 {
-	int folder = open_folder(m);
+	int folder = open_folder(m, c), rc;
+
+	if (folder < 0)
+		return 0;
+	rc = look(folder, c, owner);
+	close(folder);
+	return rc;
+}
+
+static void release(const struct machine *m, const struct claim *c)
+{
+	int folder = open_folder(m, c);
+	uid_t owner;
 
 	if (folder < 0)
 		return;
-	if (!check_owner(folder, NULL))
-		unlinkat(folder, NAME, 0);
+	if (look(folder, c, &owner) == 1)
+		unlinkat(folder, c->name, 0);
 	close(folder);
+}
+
+static void tell_of_other(const struct machine *m)
+{
+	uid_t owner;
+
+	if (look_at(m, &anybodys, &owner) == -EBUSY)
+		fprintf(stderr,
+			"kbtune: user %u may have changed this machine, too (%s is theirs, but any user can make it)\n",
+			(unsigned)owner, anybodys.path);
+}
+
+/* The other one is looked at afterwards, so that of two at the same moment one sees the other. */
+static int claim_as_anybody(const struct machine *m, struct err *e)
+{
+	int rc = claim(m, &anybodys, e);
+	uid_t owner;
+
+	if (rc == -ENOENT && !m->root.live)
+		return 0;
+	if (rc < 0 || look_at(m, &privileged, &owner) != -EBUSY)
+		return rc < 0 ? rc : 0;
+	release(m, &anybodys);
+	return refuse(&privileged, -EBUSY, owner, e);
+}
+
+static bool may_not(int rc)
+{
+	return rc == -EACCES || rc == -EPERM || rc == -EROFS;
+}
+
+int exclusion_take(struct machine *m, struct err *e)
+{
+	int rc = claim(m, &privileged, e);
+
+	if (may_not(rc) || (rc == -ENOENT && !m->root.live)) {
+		err_clear(e);
+		return claim_as_anybody(m, e);
+	}
+	if (rc == 1)
+		tell_of_other(m);
+	return rc < 0 ? rc : 0;
+}
+
+void exclusion_release(struct machine *m)
+{
+	release(m, &privileged);
+	release(m, &anybodys);
 }

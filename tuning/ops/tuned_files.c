@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,7 +120,7 @@ bool tuned_files_name(const struct machine *m, const char *profile)
 	return !sysroot_line(&m->root, ACTIVE, line, sizeof(line)) && !strcmp(line, profile);
 }
 
-/* Unlike a kernel's, such a file keeps what it had behind a shorter text. */
+/* Unlike a kernel's, such a file keeps what it had behind a shorter text. tuned writes through a link, and so do we. */
 static int rewrite(struct machine *m, const char *path, const char *raw)
 {
 	char *text;
@@ -132,7 +133,7 @@ static int rewrite(struct machine *m, const char *path, const char *raw)
 	free(text);
 	if (same)
 		return 0;
-	fd = machine_openat(m, path, O_WRONLY | O_TRUNC | O_NOFOLLOW);
+	fd = machine_openat(m, path, O_WRONLY | O_TRUNC);
 	if (fd < 0)
 		return fd;
 	rc = fs_write_fd(fd, raw, strlen(raw));
@@ -141,17 +142,29 @@ static int rewrite(struct machine *m, const char *path, const char *raw)
 	return rc;
 }
 
+static bool is_link(const struct machine *m, const char *path)
+{
+	char target[PATH_MAX];
+
+	return !sysroot_readlink(&m->root, path, target, sizeof(target));
+}
+
+/* A link that led nowhere is the administrator's, and stays; to tuned, a file without a text is as good as none. */
+static int remove_note(struct machine *m, const char *path)
+{
+	int rc = is_link(m, path) ? rewrite(m, path, "") : machine_unlink(m, path);
+
+	return rc == -ENOENT ? 0 : rc;
+}
+
 static int put_back(struct machine *m, const json_t *note)
 {
 	const char *path = json_string_value(json_object_get(note, "path"));
 	const char *raw = json_string_value(json_object_get(note, "raw"));
-	int rc = 0;
 
 	if (path && raw)
 		return rewrite(m, path, raw);
-	if (path && json_is_true(json_object_get(note, "absent")))
-		rc = machine_unlink(m, path);
-	return rc == -ENOENT ? 0 : rc;
+	return path && json_is_true(json_object_get(note, "absent")) ? remove_note(m, path) : 0;
 }
 
 int tuned_files_put_back(struct machine *m, const struct step *s, struct err *e)
