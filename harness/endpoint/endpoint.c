@@ -301,6 +301,7 @@ static int take_orders(struct endpoint *ep)
 	return rc;
 }
 
+/* A thread that has ended says so before it is through with the memory; of one that does not end, only names go. */
 static void clean_up(struct endpoint *ep)
 {
 	bool stopped = ep->runners.count == 0 || runners_stop(&ep->runners, 1000);
@@ -308,22 +309,25 @@ static void clean_up(struct endpoint *ep)
 	if (ep->running && ep->keep_dir)
 		endpoint_keep_columns(ep);
 	if (stopped) {
+		runners_join(&ep->runners);
 		if (ep->transport)
 			ep->flow.transport->close(ep->transport);
 		if (ep->side)
 			ep->flow.kernel->side->close(ep->side);
 		recorder_close(&ep->recorder);
 	} else {
-		fs_remove_tree(ep->recorder.dir, NULL); /* a thread still uses the memory: only the names go */
+		fs_remove_tree(ep->recorder.dir, NULL);
 	}
 	endpoint_trace_close(ep, stopped);
 	endpoint_wall_close(ep);
 	json_decref(ep->device_before);
 	free(ep->keep_dir);
-	if (stopped)
-		flow_free(&ep->flow);
 	wire_free(&ep->in);
+	if (!stopped)
+		return;
+	flow_free(&ep->flow);
 	close(ep->runners.ended_fd);
+	free(ep);
 }
 
 static json_t *hello_message(void)
@@ -384,6 +388,5 @@ int endpoint_serve(int in, int out, int (*examine)(json_t **findings, struct err
 		err_sys(e, rc, "endpoint", "speak with the coordinator");
 
 	clean_up(ep);
-	free(ep);
 	return rc;
 }
