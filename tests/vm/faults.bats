@@ -247,3 +247,52 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 	PY
 	)" "600 True True True"
 }
+
+# disk_is TARGET: from now on the disk for results is that.
+disk_is() {
+	dmsetup --noudevsync --noudevrules suspend --nolockfs kblat-disk
+	dmsetup --noudevsync --noudevrules load kblat-disk --table "0 131072 $1"
+	dmsetup --noudevsync --noudevrules resume kblat-disk
+}
+
+@test "the disk for results fails in the middle (EIO): the run fails and says so, what came before can be read, and nothing is left" {
+	modprobe -a loop dm-mod
+	truncate -s 64M "$T/image"
+	loop=$(losetup -f --show "$T/image")
+	dmsetup --noudevsync --noudevrules create kblat-disk --table "0 131072 linear $loop 0"
+	disk=/dev/dm-$(dmsetup info -c --noheadings -o minor kblat-disk) # no udev gives it its name
+	mkdir "$T/disk"
+	mkfs.ext4 -q "$disk"
+	mount "$disk" "$T/disk"
+	spec disk <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 500, burst: 5, pause: 1ms, repetitions: 200, warmup: 0}
+	YAML
+	"$KBLAT" run disk.yaml --no-state --out "$T/disk/runs" >"$T/out" 2>"$T/err" 3>&- &
+	pid=$!
+	for _ in {1..300}; do
+		! compgen -G "$T/disk/runs/*/points/0000/rep-01/counters.json" >/dev/null || break
+		sleep 0.1
+	done
+	sync -f "$T/disk"
+	disk_is error
+	# What is written reaches the disk when it is sealed, unless somebody asks for it before.
+	sync -f "$T/disk" || true
+	end=0
+	wait "$pid" || end=$?
+	cat "$T/out" "$T/err"
+	disk_is "linear $loop 0"
+	umount "$T/disk"
+	mount "$disk" "$T/disk"
+	read_end=0
+	"$KBLAT" summary "$T"/disk/runs/*.partial >"$T/summary" 2>&1 || read_end=$?
+	cat "$T/summary"
+	umount "$T/disk"
+	dmsetup --noudevsync --noudevrules remove kblat-disk
+	losetup -d "$loop"
+	assert_eq "$end" 1
+	grep -qE '^kblat: point 1 of 1: failed: .*: (input/output error|the file system is read-only)' "$T/err"
+	[ "$read_end" -eq 0 ] || [ "$read_end" -eq 3 ]
+	grep -qE '^!? +0 +(500|1000|1500)' "$T/summary"
+	[ -z "$(leftovers)" ]
+	[ -z "$(compgen -G '/dev/shm/kblat-*')" ]
+}

@@ -35,7 +35,7 @@ begin() {
 @test "RC by the connection manager: latencies, round trips, streams; send and write; polling and sleeping" {
 	spec_of works <<-'YAML'
 		  - {kernel: [oneway, pingpong, stream], device: siw0, connect: rdmacm, op: send, poll: [busy, event]}
-		  - {kernel: [oneway, pingpong, stream], device: siw0, connect: rdmacm, op: write}
+		  - {kernel: [oneway, pingpong, stream], device: siw0, connect: rdmacm, op: write, recv_depth: 128}
 		  - {kernel: stream, device: siw0, connect: rdmacm, op: read}
 		  - {kernel: pingpong, device: siw0, connect: rdmacm, op: send, size: 32KiB, poll: event}
 	YAML

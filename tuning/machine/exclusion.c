@@ -23,7 +23,7 @@ static int open_folder(const struct machine *m, const struct claim *c)
 }
 
 /* 1: ours. 0: there is none. -EBUSY and `owner`. A link of somebody else's is theirs, wherever it leads. */
-static int look(int folder, const struct claim *c, uid_t *owner)
+static int claim_seen_in(int folder, const struct claim *c, uid_t *owner)
 {
 	struct stat st;
 
@@ -33,7 +33,7 @@ static int look(int folder, const struct claim *c, uid_t *owner)
 	return st.st_uid == geteuid() ? 1 : -EBUSY;
 }
 
-static int refuse(const struct claim *c, int rc, uid_t owner, struct err *e)
+static int claim_refuse(const struct claim *c, int rc, uid_t owner, struct err *e)
 {
 	if (rc != -EBUSY)
 		return err_sys(e, rc, c->path, "look at");
@@ -57,7 +57,7 @@ static int make_file(int folder, const struct claim *c)
 }
 
 /* 1: made now. 0: ours already. -EBUSY and `e` where it is another user's; another negative errno, and `e`. */
-static int claim(const struct machine *m, const struct claim *c, struct err *e)
+static int claim_make(const struct machine *m, const struct claim *c, struct err *e)
 {
 	int folder = open_folder(m, c), rc;
 	uid_t owner = 0;
@@ -66,8 +66,8 @@ static int claim(const struct machine *m, const struct claim *c, struct err *e)
 		return err_sys(e, folder, c->folder, "open");
 	rc = make_file(folder, c);
 	if (rc == -EEXIST) {
-		rc = look(folder, c, &owner);
-		rc = rc < 0 ? refuse(c, rc, owner, e) : 0;
+		rc = claim_seen_in(folder, c, &owner);
+		rc = rc < 0 ? claim_refuse(c, rc, owner, e) : 0;
 	} else {
 		rc = rc ? err_sys(e, rc, c->path, "make") : 1;
 	}
@@ -76,25 +76,25 @@ static int claim(const struct machine *m, const struct claim *c, struct err *e)
 }
 
 /* -EBUSY and `owner` where another user has it. */
-static int look_at(const struct machine *m, const struct claim *c, uid_t *owner)
+static int claim_seen(const struct machine *m, const struct claim *c, uid_t *owner)
 {
 	int folder = open_folder(m, c), rc;
 
 	if (folder < 0)
 		return 0;
-	rc = look(folder, c, owner);
+	rc = claim_seen_in(folder, c, owner);
 	close(folder);
 	return rc;
 }
 
-static void release(const struct machine *m, const struct claim *c)
+static void claim_release(const struct machine *m, const struct claim *c)
 {
 	int folder = open_folder(m, c);
 	uid_t owner;
 
 	if (folder < 0)
 		return;
-	if (look(folder, c, &owner) == 1)
+	if (claim_seen_in(folder, c, &owner) == 1)
 		unlinkat(folder, c->name, 0);
 	close(folder);
 }
@@ -103,7 +103,7 @@ static void tell_of_other(const struct machine *m)
 {
 	uid_t owner;
 
-	if (look_at(m, &anybodys, &owner) == -EBUSY)
+	if (claim_seen(m, &anybodys, &owner) == -EBUSY)
 		fprintf(stderr,
 			"kbtune: user %u may have changed this machine, too (%s is theirs, but any user can make it)\n",
 			(unsigned)owner, anybodys.path);
@@ -112,15 +112,15 @@ static void tell_of_other(const struct machine *m)
 /* The other one is looked at afterwards, so that of two at the same moment one sees the other. */
 static int claim_as_anybody(const struct machine *m, struct err *e)
 {
-	int rc = claim(m, &anybodys, e);
+	int rc = claim_make(m, &anybodys, e);
 	uid_t owner;
 
 	if (rc == -ENOENT && !m->root.live)
 		return 0;
-	if (rc < 0 || look_at(m, &privileged, &owner) != -EBUSY)
+	if (rc < 0 || claim_seen(m, &privileged, &owner) != -EBUSY)
 		return rc < 0 ? rc : 0;
-	release(m, &anybodys);
-	return refuse(&privileged, -EBUSY, owner, e);
+	claim_release(m, &anybodys);
+	return claim_refuse(&privileged, -EBUSY, owner, e);
 }
 
 static bool may_not(int rc)
@@ -130,7 +130,7 @@ static bool may_not(int rc)
 
 int exclusion_take(struct machine *m, struct err *e)
 {
-	int rc = claim(m, &privileged, e);
+	int rc = claim_make(m, &privileged, e);
 
 	if (may_not(rc) || (rc == -ENOENT && !m->root.live)) {
 		err_clear(e);
@@ -143,6 +143,6 @@ int exclusion_take(struct machine *m, struct err *e)
 
 void exclusion_release(struct machine *m)
 {
-	release(m, &privileged);
-	release(m, &anybodys);
+	claim_release(m, &privileged);
+	claim_release(m, &anybodys);
 }
