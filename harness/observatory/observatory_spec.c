@@ -13,7 +13,8 @@
 #define NAME_MAX_CHARS	   48 /* of a run's name: there is more to a directory's */
 #define QUEUE_SIZE_DEFAULT "100"
 #define QUICK_MESSAGES	   1000ULL
-#define QUICK_WARMUP	   100ULL
+#define QUICK_BYTES	   (128ULL << 20) /* of all messages: fewer of the largest */
+#define QUICK_WARMUP	   100ULL	  /* and a tenth of the messages at most */
 #define STAMPS_MOST	   1000000ULL /* of a repetition that only a rate is wanted of; more messages share one */
 
 struct maker {
@@ -40,10 +41,21 @@ struct mode {
 	bool both;
 };
 
+/* Of the quick variant; never more than of the whole one. */
+static unsigned long long quick_messages(const struct ynode *iteration)
+{
+	const unsigned long long count = observatory_config_number(iteration, "count"),
+				 size = observatory_config_number(iteration, "size"),
+				 fit = size * QUICK_MESSAGES > QUICK_BYTES ? QUICK_BYTES / size : QUICK_MESSAGES;
+
+	return count < fit ? count : fit ? fit : 1;
+}
+
 static bool is_same_count(const struct ynode *a, const struct ynode *b)
 {
 	return observatory_config_number(a, "count") == observatory_config_number(b, "count") &&
-	       observatory_config_number(a, "warmUp") == observatory_config_number(b, "warmUp");
+	       observatory_config_number(a, "warmUp") == observatory_config_number(b, "warmUp") &&
+	       quick_messages(a) == quick_messages(b);
 }
 
 static void add_block_operation(struct maker *m, struct ynode *block, const struct mode *mode)
@@ -63,16 +75,19 @@ static void add_block_operation(struct maker *m, struct ynode *block, const stru
 		yaml_make_text(block, "depth", o->measure == OBSERVATORY_LATENCY ? "1" : "2", name);
 }
 
-/* The quick variant has no more messages than the whole one. */
-static void add_quick(struct ynode *block, unsigned long long count, unsigned long long warmup, const struct ynode *at)
+/* What the quick variant of a block has less of than that of all. */
+static void add_quick(struct ynode *block, const struct ynode *at)
 {
+	const unsigned long long messages = quick_messages(at), asked = observatory_config_number(at, "warmUp"),
+				 most = messages < QUICK_MESSAGES ? messages / 10 : QUICK_WARMUP,
+				 warmup = asked < most ? asked : most;
 	struct ynode *quick;
 
-	if (count >= QUICK_MESSAGES && warmup >= QUICK_WARMUP)
+	if (messages == QUICK_MESSAGES && warmup == QUICK_WARMUP)
 		return;
 	quick = yaml_make(YNODE_MAPPING, at);
-	if (count < QUICK_MESSAGES)
-		add_number(quick, "messages", count, yaml_get(at, "count"));
+	if (messages < QUICK_MESSAGES)
+		add_number(quick, "messages", messages, yaml_get(at, "count"));
 	if (warmup < QUICK_WARMUP)
 		add_number(quick, "warmup", warmup, yaml_get(at, "warmUp"));
 	yaml_make_entry(block, "quick", quick);
@@ -91,7 +106,7 @@ static void add_block_counts(struct maker *m, struct ynode *block, const struct 
 		add_number(block, "stamp_every", (count + STAMPS_MOST - 1) / STAMPS_MOST, yaml_get(first, "count"));
 		m->has_blocks = true;
 	}
-	add_quick(block, count, warmup, first);
+	add_quick(block, first);
 }
 
 /* An iteration that is possible: every message of a transport may have to hold its number. */

@@ -27,8 +27,10 @@ rows() {
 	run "$KBLAT" run config.json --dry-run --json --quick
 	[ "$status" -eq 0 ]
 	echo "$output" >p.json
-	assert_eq "$(json p.json 'len(d), set((p["params"]["messages"], p["params"]["warmup"], p["params"]["repetitions"], p["params"].get("stamp_every", 1)) for p in d)')" \
-		"(210, {(1000, 100, 1, 1)})"
+	assert_eq "$(json p.json 'len(d), set((p["params"]["repetitions"], p["params"].get("stamp_every", 1)) for p in d)')" "(210, {(1, 1)})"
+	# Of the largest, no more than 128 MiB.
+	assert_eq "$(json p.json 'sorted(set((p["params"]["messages"], p["params"]["warmup"], max(p["params"]["size_bytes"], 65536)) for p in d), reverse=True)')" \
+		"[(1000, 100, 131072), (1000, 100, 65536), (512, 51, 262144), (256, 25, 524288), (128, 12, 1048576)]"
 }
 
 @test "over sockets its RDMA operations are left out, and sizes without room for a number; each is said" {

@@ -217,7 +217,7 @@ keep_time() {
 	assert_eq "$(of 0 'least("lat_ns") >= -error, least("back_lat_ns") >= -error')" "(True, True)"
 	# Set while messages are measured: chrony reports it if it has seen it, and so does the comparison if not.
 	write_disturbing
-	measure kept --no-state --sink "$far" --source "$T/disturbing \"ssh $other date -s '+1 second'\" true"
+	measure kept --no-state --sink "$far" --source "$T/disturbing \"ssh $other date -s +1second\" true"
 	[ "$status" -eq 3 ]
 	[[ $(tr -s ' \n' ' ' <<<"$output") =~ "moved against each other"|"is larger than the median" ]]
 	kill "$(cat /run/chronyd.pid)"
