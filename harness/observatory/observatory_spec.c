@@ -15,7 +15,7 @@
 #define QUICK_MESSAGES	   1000ULL
 #define QUICK_BYTES	   (128ULL << 20) /* of all messages: fewer of the largest */
 #define QUICK_WARMUP	   100ULL	  /* and a tenth of the messages at most */
-#define STAMPS_MOST	   1000000ULL /* of a repetition that only a rate is wanted of; more messages share one */
+#define STAMPS_MOST	   1000000ULL	  /* of a repetition that only a rate is wanted of; more messages share one */
 
 struct maker {
 	const struct ynode *config;
