@@ -17,7 +17,7 @@ struct timeline {
 	struct timeline_segment *segments; /* rising */
 	size_t count;
 	int64_t cpu;	     /* that the thread had last; negative: none */
-	int64_t known_until; /* from there on events were lost; INT64_MAX: none were */
+	int64_t known_until; /* from there on events were lost, or the thread is elsewhere; INT64_MAX: neither */
 };
 
 #define TIMELINE_NO_CAUSE UINT32_MAX /* of no interval: the endpoint runs, or sleeps as it should */

@@ -239,10 +239,18 @@ static void pass_time(struct builder *b, int64_t until)
 		b->now = until;
 }
 
+/* -1: one that is not known. */
+static int timeline_kind(const struct trace_file *f, const int64_t *word)
+{
+	const int64_t number = word[TRACE_KIND];
+
+	return number >= 0 && number < TRACE_FILE_KINDS ? f->kind[number] : -1;
+}
+
 static void timeline_take(struct builder *b, const int64_t *word)
 {
-	const int64_t number = word[TRACE_KIND], time = word[TRACE_TIME];
-	const int kind = number >= 0 && number < TRACE_FILE_KINDS ? b->file->kind[number] : -1;
+	const int64_t time = word[TRACE_TIME];
+	const int kind = timeline_kind(b->file, word);
 
 	if (kind < 0)
 		return;
@@ -266,6 +274,21 @@ static void timeline_take(struct builder *b, const int64_t *word)
 
 /* --- all of it --- */
 
+/* The thread lost its CPU and never had it again: it went on where nothing is kept, as its CPU was taken away. */
+static int64_t timeline_gone_since(const struct trace_file *f)
+{
+	for (size_t i = f->events; i > 0; i--) {
+		const int64_t *word = f->words.data + (i - 1) * TRACE_WORDS;
+		const int kind = timeline_kind(f, word);
+
+		if (kind == TRACE_PREEMPTED)
+			return word[TRACE_TIME];
+		if (kind == TRACE_OWN || kind == TRACE_SLEPT || kind == TRACE_STOPPED)
+			break;
+	}
+	return INT64_MAX;
+}
+
 static int64_t known_until(const struct trace_file *f)
 {
 	int64_t least = INT64_MAX;
@@ -275,7 +298,9 @@ static int64_t known_until(const struct trace_file *f)
 	json_object_foreach (json_object_get(f->about, "known_until_ns"), cpu, time)
 		if (json_integer_value(time) < least)
 			least = json_integer_value(time);
-	return *trace_file_why(f) ? INT64_MIN : least;
+	if (*trace_file_why(f))
+		return INT64_MIN;
+	return least < INT64_MAX ? least : timeline_gone_since(f);
 }
 
 void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, struct cause_table *causes,

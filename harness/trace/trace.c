@@ -121,6 +121,10 @@ int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, b
 		rc = trace_set_cpus(t, bytes, e);
 	if (!rc)
 		rc = enable_events(t, place, calls, e);
+	if (rc == -EPERM || rc == -EACCES) {
+		err_clear(e);
+		rc = trace_place_refuse(-rc, e);
+	}
 	if (rc)
 		trace_close(t);
 	else

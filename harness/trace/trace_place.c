@@ -32,24 +32,37 @@ static int mount_detached(void)
 	return fd;
 }
 
-static int trace_place_refuse(int why, struct err *e)
+/* Confidentiality, which even root may not look into. */
+static bool trace_place_is_locked(void)
 {
 	struct sysroot root;
-	char lockdown[128] = "", cause[128];
+	char lockdown[128] = "";
 
 	if (!sysroot_open(&root, NULL, NULL)) {
 		sysroot_line(&root, "/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
 		sysroot_close(&root);
 	}
-	if (strstr(lockdown, "[confidentiality]"))
+	return strstr(lockdown, "[confidentiality]");
+}
+
+int trace_place_refuse(int why, struct err *e)
+{
+	char cause[128];
+
+	if (trace_place_is_locked())
 		return err_set(e, -EPERM, STATUS_IMPOSSIBLE, "tracefs", NULL,
 			       "the kernel is locked down (confidentiality), so nobody may trace it");
+	if ((why == EPERM || why == EACCES) && !geteuid())
+		return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL,
+			       "is refused even to root: a container without the capability CAP_SYS_ADMIN, or a kernel "
+			       "that is locked down (lockdown=confidentiality)");
 	if (why == EPERM || why == EACCES)
 		return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL,
 			       "may not be used by this user; run kblat as root, or give tracefs to a group of yours "
 			       "(mount option gid=)");
 	if (why == ENODEV || why == ENOENT)
-		return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL, "this kernel has none (CONFIG_FTRACE)");
+		return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL,
+			       "this kernel has none (CONFIG_FTRACE), or is locked down (lockdown=confidentiality)");
 	return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL, "cannot be mounted: %s",
 		       err_cause(-why, cause, sizeof(cause)));
 }
@@ -63,11 +76,27 @@ static int try_directory(const char *path)
 	return access(instances, W_OK | X_OK) ? errno : 0;
 }
 
+/* 0, or an errno: `why`, that of the other places, where none can be mounted. */
+static int trace_place_mount(char *place, size_t size, int why)
+{
+	const int fd = mount_detached();
+
+	if (fd < 0)
+		return why == ENOENT ? errno : why;
+	snprintf(place, size, "/proc/self/fd/%d", fd);
+	why = try_directory(place);
+	if (why) {
+		close(fd);
+		*place = '\0';
+	}
+	return why;
+}
+
 const char *trace_place(struct err *e)
 {
 	static const char *const mounted[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 	static char place[64];
-	int why = ENOENT, fd;
+	int why = ENOENT;
 
 	for (size_t i = 0; !*place && i < sizeof(mounted) / sizeof(mounted[0]); i++) {
 		int rc = try_directory(mounted[i]);
@@ -78,12 +107,11 @@ const char *trace_place(struct err *e)
 			why = rc;
 	}
 	if (!*place) {
-		fd = mount_detached();
-		if (fd < 0) {
-			trace_place_refuse(why == ENOENT ? errno : why, e);
+		why = trace_place_mount(place, sizeof(place), why);
+		if (why) {
+			trace_place_refuse(why, e);
 			return NULL;
 		}
-		snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
 	}
 	/* Otherwise the library would look for one itself, and mount it. */
 	if (tracefs_set_tracing_dir(place)) {

@@ -16,6 +16,9 @@ struct err;
  */
 const char *trace_place(struct err *e);
 
+/* Say why the kernel refuses to be traced, from the errno that it gave. STATUS_IMPOSSIBLE; a negative errno. */
+int trace_place_refuse(int why, struct err *e);
+
 #define TRACE_INSTANCE_NAME 96
 
 /* A name for an instance of this process. Returns `buf`, of TRACE_INSTANCE_NAME bytes. */

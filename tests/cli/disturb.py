@@ -9,6 +9,7 @@ somebody else had that CPU for a fifth of it is left out.
     disturb.py stop PID LENGTH_US PERIOD_MS COUNT           stops a process
 """
 import ctypes
+import glob
 import os
 import signal
 import socket
@@ -33,8 +34,12 @@ def task(length_us):
 
 
 def is_stopped(pid):
-    with open(f"/proc/{pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0] == "T"
+    """All of its threads: one that has no CPU at the moment stops when it gets one."""
+    for path in glob.glob(f"/proc/{pid}/task/*/stat"):
+        with open(path) as file:
+            if file.read().rpartition(")")[2].split()[0] != "T":
+                return False
+    return True
 
 
 def stop(pid, length_us):

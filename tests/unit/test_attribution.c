@@ -207,6 +207,14 @@ static void test_lost(void)
 	gap(8000, 9000);
 	TIMELINE_IS(false, "1000-1500 preempted by cc1 on the sink's CPU",
 		    "from where events were lost on nobody is held to have the CPU");
+
+	begin_at(100);
+	interrupted(500, 600, "local timer");
+	taken(1000, "migration");
+	event(2000, TRACE_IDLE, NULL);
+	gap(8000, 9000);
+	TIMELINE_IS(false, "500-600 local timer interrupt on the sink's CPU",
+		    "a thread whose CPU was taken away is held up by nobody there");
 }
 
 static void test_gaps(void)
@@ -353,13 +361,24 @@ static void test_known(void)
 	c.came[20] = 207000;
 	attribute(&c);
 	is_str(verdict(&c, 0), "unexplained", "before events were lost nothing is known to be nothing");
-	is_str(verdict(&c, 1), "not known: events were lost", "afterwards it is not known");
+	is_str(verdict(&c, 1), "not known: events were lost, or its CPU was taken away", "afterwards it is not known");
+	end_case(&c);
+
+	begin_case(&c);
+	taken(100500, "migration");
+	event(101000, TRACE_IDLE, NULL);
+	take_side(&c, 1);
+	c.came[20] = 207000;
+	attribute(&c);
+	is_str(verdict(&c, 0), "not known: events were lost, or its CPU was taken away",
+	       "where its CPU was taken away it is not known");
 	end_case(&c);
 
 	begin_case(&c);
 	c.came[10] = 107000;
 	attribute(&c);
-	is_str(verdict(&c, 0), "not known: events were lost", "without events nothing is known");
+	is_str(verdict(&c, 0), "not known: events were lost, or its CPU was taken away",
+	       "without events nothing is known");
 	is_int((long long)c.found.typical, 0, "nor of typical messages");
 	end_case(&c);
 }
