@@ -37,6 +37,11 @@ void html_ns(const struct page *p, int64_t ns)
 	html_printf(p, "<span title=\"%" PRId64 " ns\">%s</span>", ns, unit_human_ns(ns, human, sizeof(human)));
 }
 
+void html_ns_near(const struct page *p, double ns)
+{
+	html_ns(p, ns >= 0x1p63 ? INT64_MAX : ns >= -0x1p63 ? (int64_t)ns : INT64_MIN);
+}
+
 const char *html_string(const json_t *object, const char *key, const char *otherwise)
 {
 	const char *text = json_string_value(json_object_get(object, key));

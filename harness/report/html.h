@@ -48,6 +48,7 @@ void html_run_heading(const struct page *p, const struct report_run *run);
 void html_printf(const struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void html_text(const struct page *p, const char *text);
 void html_ns(const struct page *p, int64_t ns);
+void html_ns_near(const struct page *p, double ns);	/* the nearest that fits */
 void html_item(const struct page *p, const char *text); /* <li> */
 
 /* "3", linked to its histogram; with its run where there are several. */

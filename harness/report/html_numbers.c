@@ -228,7 +228,7 @@ static void write_as_series(const struct page *p, const struct row *row, double 
 	char name[CELL_MAX];
 
 	if (param_name_unit(row->series->name, name, sizeof(name)) == UNIT_TIME_NS)
-		html_ns(p, (int64_t)number);
+		html_ns_near(p, number);
 	else
 		html_printf(p, "%.6g", number);
 }
@@ -335,7 +335,7 @@ static void write_start(const struct page *p, const struct report_point *point, 
 
 	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", rows);
 	if (json_is_number(spread))
-		html_ns(p, (int64_t)json_number_value(spread));
+		html_ns_near(p, json_number_value(spread));
 	html_printf(p, "</td>");
 }
 
