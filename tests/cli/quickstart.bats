@@ -11,7 +11,7 @@ answer() {
 	run "$ROOT/experiments/quickstart/run" --plan
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 1 ]
-	[[ $output == "make run: installs what is missing, builds, measures "*" and makes a report"* ]]
+	[[ $output == "make run: installs missing packages, builds, measures "*" and writes a report"* ]]
 }
 
 @test "the answer: medians of the busily polled points, and whether all are valid" {
