@@ -11,23 +11,19 @@ const struct cli_command cmd_knobs_cli = {
 		"[--only KEY=VALUE]… [--quick] [--quantity Q]… [--margin PCT]… [--dry-run] [--json]",
     .summary = "which knobs of a kbtune profile help?",
     .details =
-	"Takes a profile apart and measures SPEC with each of its knobs alone, with each left out, with the whole and "
-	"with nothing: a run of each in random order is a block, then the next block. kbtune applies and puts back "
-	"around every run, whatever happens. Each knob alone is compared with nothing, the whole without it with the "
-	"whole, by the statistics of kblat compare, all held against one limit: the chance that any knob is found "
-	"where "
-	"none does anything is at most 5 %.\n\n"
-	"A knob that refers to shields is tested together with them, and left out with them. Knobs that take a reboot, "
-	"or "
-	"change nothing here, are listed as not tested. What is needed is measured against the whole once more, and is "
-	"written as a profile: kbtune apply DIR/smallest/profile.yaml.\n\n"
-	"A verdict needs 6 blocks; 12 are measured, or as many as fit into --budget. What was interrupted, or did not "
-	"fit "
-	"into the budget, goes on with kblat knobs --resume DIR. docs/knobs.md has the rules.\n\n"
-	"Exit status: 0 decided: a smaller profile suffices, all of it is needed, or nothing has an effect; 3 nothing "
-	"helps and something makes it slower; 4 undecided; 1 a run failed, or it was interrupted; 2 bad input: a "
-	"profile "
-	"whose knobs cannot be separated, a budget too small for one block; 77 not possible on this machine.",
+	"Measures SPEC with each knob of a profile alone, with each knob left out, with the whole profile and without "
+	"any. One run of each, in random order, is a block. kbtune applies the settings before every run and restores "
+	"the machine after it, whatever happens. Each knob alone is compared with the untuned machine, and the profile "
+	"without it with the whole profile, using the statistics of kblat compare. The probability that any knob seems "
+	"to have an effect when none has is at most 5 %.\n\nA knob that refers to shields is tested together with "
+	"them, and left out with them. Knobs that need a reboot, or change nothing on this machine, are listed as not "
+	"tested. Finally the knobs that are needed are compared with the whole profile, and written as a profile of "
+	"their own: kbtune apply DIR/smallest/profile.yaml.\n\nA verdict needs 6 blocks. 12 are measured, or as many "
+	"as fit into --budget. If the study was interrupted or did not fit into the budget, continue with kblat knobs "
+	"--resume DIR. docs/knobs.md has the rules.\n\nExit status: 0 decided: a smaller profile suffices, all of it "
+	"is needed, or nothing has an effect; 3 nothing helps and something makes it slower; 4 undecided; 1 a run "
+	"failed, or it was interrupted; 2 bad input: a profile whose knobs cannot be separated, a budget too small for "
+	"one block; 77 not possible on this machine.",
     .min_args = 0,
     .max_args = 1,
 };
@@ -37,8 +33,8 @@ static enum status run_asked(struct run_words *w, const struct cli_list *args, s
 	if (run_words_read(w, e))
 		return STATUS_USAGE;
 	o->spec = args->count ? args->items[0] : NULL;
-	if (o->spec && !o->resume)
-		run_words_find(w, &o->spec, &o->out);
+	if (o->spec && !o->resume && run_words_find(w, &o->spec, &o->out, e))
+		return STATUS_USAGE;
 	o->source = w->source;
 	o->sink = w->sink;
 	o->profile_path = w->profile_path;
@@ -55,23 +51,24 @@ enum status cmd_knobs(int argc, char **argv, struct err *e)
 	struct cli_list args = {NULL, 0};
 	const struct cli_flag flags[] = {
 	    {"profile", CLI_STRING, &o.profile, "PROFILE", "the profile, by its name or (with a slash) its path", 0, 0},
-	    {"blocks", CLI_INT, &o.blocks, "N", "measure so many blocks (12, or as many as --budget holds)", 6,
+	    {"blocks", CLI_INT, &o.blocks, "N", "number of blocks to measure (12, or as many as fit into --budget)", 6,
 	     KNOBS_BLOCKS_MAX},
-	    {"budget", CLI_STRING, &words.budget, "TIME", "take at most about so much time (30min)", 0, 0},
+	    {"budget", CLI_STRING, &words.budget, "TIME", "take at most about this time (30min)", 0, 0},
 	    {"quick", CLI_FLAG, &words.quick, NULL, "the spec's quick variant", 0, 0},
-	    {"out", CLI_STRING, &o.out, "DIR", "make the directory inside DIR", 0, 0},
+	    {"out", CLI_STRING, &o.out, "DIR", "create the directory in DIR", 0, 0},
 	    RUN_WORDS_FLAGS(words),
-	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with this directory, which must be yours", 0, 0},
+	    {"resume", CLI_STRING, &o.resume, "DIR", "continue this directory, which must belong to you", 0, 0},
 	    {"metric", CLI_STRING, &o.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
-	    {"quantity", CLI_LIST, &o.quantities, "Q", "judge by these (p50 and p99); may be repeated", 0, 0},
+	    {"quantity", CLI_LIST, &o.quantities, "Q", "judge by this quantity (p50 and p99); may be repeated", 0, 0},
 	    {"margin", CLI_LIST, &o.margins, "PCT",
-	     "the change that no one would mind, in per cent (2); Q=PCT is that of one quantity (p99=10); may be "
+	     "the largest change that does not matter, in percent (2); Q=PCT sets it for one quantity (p99=10); may be "
 	     "repeated",
 	     0, 0},
-	    {"seed", CLI_INT, &o.seed, "N", "of the order in a block, and of relabellings that are drawn (1)", 0,
+	    {"seed", CLI_INT, &o.seed, "N", "for the order within a block and for random relabellings (1)", 0,
 	     1L << 52},
-	    {"dry-run", CLI_FLAG, &o.dry_run, NULL, "print the knobs and how long it would take, and do nothing", 0, 0},
-	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only what goes wrong", 0, 0},
+	    {"dry-run", CLI_FLAG, &o.dry_run, NULL, "print the knobs and the expected duration, and do nothing else", 0,
+	     0},
+	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only problems", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},
 	};

@@ -25,26 +25,24 @@ const struct cli_command cmd_run_cli = {
 		"DEV] [--reps N] [--hosts LIST|FILE] [--budget TIME] [--dry-run] [--quiet|--verbose] [--json]",
     .summary = "run an experiment and seal its run directory",
     .details =
-	"SPEC is a YAML file, or a directory with a spec.yaml in it, or the name of an experiment (`kblat list "
-	"experiments` shows those there are), or a configuration of Observatory (JSON; docs/observatory.md). The run "
-	"directory is made inside runs/ beside the spec (in ./runs for an experiment that was installed with kblat), "
-	"or inside --out; its path is the last line of standard output.\n\n"
-	"STUDY is a directory with experiments in it: all of them are run, one after the other, as a campaign: a "
-	"directory with their run directories, campaign.json, and a table of what they claim (claims.tsv). One that "
-	"was interrupted goes on with `kblat run --resume CAMPAIGN`, where that is the caller's own directory, with "
-	"the commands that it was begun with; they are shown. With --budget 8h, those experiments run, in order, that "
-	"are expected to end within that time; the others are skipped and named. One that was begun is finished.\n\n"
-	"Each side of a point is a process of its own. --source and --sink give a command prefix that starts it: \"ip "
-	"netns exec ns0\", \"numactl -m 0\", \"ssh host\". Both talk over their standard input and output; nothing "
-	"listens on a network but the data path under test.\n\n"
-	"With --hosts, one experiment is measured between every two of the hosts, in rounds of disjoint pairs at once; "
-	"pairs and hosts that stand out are named. {host} in --source and --sink is the side's host, {source} and "
-	"{sink} are both, in --set, too (docs/cluster.md). It goes on with --resume as a campaign does.\n\n"
-	"Ctrl-C ends the run early and keeps what was measured. SIGUSR1 asks how far it has come and how long it will "
-	"take; a terminal shows that all the time, and elsewhere there is a line for each point.\n\n"
-	"Exit status: 0 measured and valid; 3 measured, but not valid (the reasons are said), or a claim fails, or a "
-	"host or pair stands out; 1 a point failed or the run was interrupted; 2 the spec or the command line is "
-	"wrong; 77 no point is possible on this machine.",
+	"SPEC is a YAML file, a directory with a spec.yaml, the name of an experiment (see `kblat list experiments`), "
+	"or a configuration of Observatory (JSON; docs/observatory.md). The run directory is created in runs/ next to "
+	"the spec (in ./runs for an installed experiment), or in --out. Its path is the last line of standard "
+	"output.\n\nSTUDY is a directory of experiments. All of them are run in sequence, as a campaign: a directory "
+	"with their run directories, campaign.json, and a table of claims (claims.tsv). `kblat run --resume CAMPAIGN` "
+	"continues a campaign that was interrupted, with its original launchers, which are shown; the directory must "
+	"belong to you. With --budget 8h, experiments are run in order if they are expected to end within that time; "
+	"the others are skipped and listed. An experiment that was started is always finished.\n\nEach side of a point "
+	"is a process of its own. --source and --sink are commands in front of it: \"ip netns exec ns0\", \"numactl -m "
+	"0\", \"ssh host\". Both sides talk over standard input and output; nothing listens on a network except the "
+	"data path under test.\n\nWith --hosts, one experiment is measured between every two of the hosts, in rounds "
+	"of disjoint pairs, and pairs and hosts that stand out are named. In --source and --sink, {host} is the side's "
+	"host; {source} and {sink} are the two hosts, also in --set (docs/cluster.md). --resume works as for a "
+	"campaign.\n\nCtrl-C ends the run early and keeps what was measured. SIGUSR1 makes it print its progress. On a "
+	"terminal progress is always shown; elsewhere a line is printed for each point.\n\nExit status: 0 measured and "
+	"valid; 3 measured, but not valid (with the reasons), or a claim fails, or a host or pair stands out; 1 a "
+	"point failed or the run was interrupted; 2 the spec or the command line is wrong; 77 no point is possible on "
+	"this machine.",
     .min_args = 0,
     .max_args = 1,
 };
@@ -197,7 +195,7 @@ static int check_budget(const struct run_options *o, const struct spec *spec, st
 	if (forecast_seconds(&sum) * 1e9 <= (double)o->words.budget_ns)
 		return 0;
 	return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
-		       "%s is too little: the experiment needs about %s; give more time, or make it smaller with "
+		       "%s is too short: the experiment needs about %s; allow more time, or reduce the work with "
 		       "--quick or --only",
 		       forecast_text((double)o->words.budget_ns / 1e9, given, sizeof(given)),
 		       forecast_text(forecast_seconds(&sum), needed, sizeof(needed)));
@@ -278,13 +276,13 @@ static enum status run_pairs(const struct run_options *o, int argc, char **argv,
 static int check_hosts(const struct run_options *o, struct err *e)
 {
 	if (!o->hosts && (o->at_once || o->state))
-		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: --at-once and --state go with --hosts");
+		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: --at-once and --state require --hosts");
 	if (!o->hosts)
 		return 0;
 	if (o->resume || o->words.budget || !o->args.count || campaign_is(o->args.items[0]))
 		return err_set(
 		    e, -EINVAL, STATUS_USAGE, "--hosts", NULL,
-		    "measures one SPEC between all pairs; it goes with no study, no --resume and no --budget");
+		    "measures one SPEC between all pairs; it cannot be combined with a study, --resume or --budget");
 	return 0;
 }
 
@@ -294,18 +292,17 @@ static int check_arguments(const struct run_options *o, struct err *e)
 		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: --quiet and --verbose exclude each other");
 	if (check_hosts(o, e))
 		return -EINVAL;
-	return o->resume || o->args.count
-		   ? 0
-		   : err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
-			     "run: no SPEC is given; 'kblat list experiments' shows those there are");
+	return o->resume || o->args.count ? 0
+					  : err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
+						    "run: no SPEC given; 'kblat list experiments' lists experiments");
 }
 
 static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
 {
 	if (check_arguments(o, e) || run_words_read(&o->words, e))
 		return e->status;
-	if (!o->resume)
-		run_words_find(&o->words, &o->args.items[0], &o->out);
+	if (!o->resume && run_words_find(&o->words, &o->args.items[0], &o->out, e))
+		return e->status;
 	if (o->hosts || (o->resume && pairs_is(o->resume)))
 		return run_pairs(o, argc, argv, e);
 	if (o->resume || campaign_is(o->args.items[0]))
@@ -318,21 +315,21 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	struct run_options o = {0};
 	const struct cli_flag flags[] = {
 	    {"quick", CLI_FLAG, &o.words.quick, NULL, "the spec's quick variant: fewer messages, shorter pauses", 0, 0},
-	    {"out", CLI_STRING, &o.out, "DIR", "make the run directory inside DIR", 0, 0},
+	    {"out", CLI_STRING, &o.out, "DIR", "create the run directory in DIR", 0, 0},
 	    RUN_WORDS_FLAGS(o.words),
-	    {"resume", CLI_STRING, &o.resume, "DIR", "go on with this campaign, which must be yours", 0, 0},
+	    {"resume", CLI_STRING, &o.resume, "DIR", "continue this campaign, which must belong to you", 0, 0},
 	    {"budget", CLI_STRING, &o.words.budget, "TIME",
 	     "of a study, run the experiments that are expected to fit into this time (8h)", 0, 0},
 	    {"hosts", CLI_STRING, &o.hosts, "LIST|FILE",
-	     "measure between all pairs of these hosts: n1,n2 or n[1-64], or a file with a host a line", 0, 0},
-	    {"at-once", CLI_INT, &o.at_once, "N",
-	     "with --hosts: pairs that are measured at once (128, a round at most)", 1, 1024},
-	    {"state", CLI_FLAG, &o.state, NULL, "with --hosts: capture the state of both hosts of every pair, too", 0,
+	     "measure between all pairs of these hosts: n1,n2 or n[1-64], or a file with one host per line", 0, 0},
+	    {"at-once", CLI_INT, &o.at_once, "N", "with --hosts: maximum number of pairs measured at once (128)", 1,
+	     1024},
+	    {"state", CLI_FLAG, &o.state, NULL, "with --hosts: also capture the state of both hosts of every pair", 0,
 	     0},
 	    {"no-state", CLI_FLAG, &o.no_state, NULL, "do not capture the hosts' states before and after", 0, 0},
 	    {"dry-run", CLI_FLAG, &o.dry_run, NULL,
-	     "print the points with every setting and the time that each should take, and do nothing", 0, 0},
-	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only what goes wrong", 0, 0},
+	     "print the points with every setting and the expected duration, and do nothing else", 0, 0},
+	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only problems", 0, 0},
 	    {"verbose", CLI_FLAG, &o.verbose, NULL, "print a line for each point and repetition", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -40,7 +41,7 @@ static int read_budget(struct run_words *w, struct err *e)
 		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL, "%s", why);
 	if (w->budget_ns <= 0)
 		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
-			       "must be more than no time; write it as 30min, 8h");
+			       "must be longer than 0; write it as 30min or 8h");
 	return 0;
 }
 
@@ -66,12 +67,17 @@ int run_words_read(struct run_words *w, struct err *e)
 	return read_budget(w, e) ?: read_profile_path(w, e);
 }
 
-void run_words_find(struct run_words *w, const char **asked, const char **out)
+int run_words_find(struct run_words *w, const char **asked, const char **out, struct err *e)
 {
 	w->spec = experiments_find(*asked);
+	if (access(w->spec, F_OK) && errno == ENOENT)
+		return err_set(e, -ENOENT, STATUS_USAGE, *asked, NULL,
+			       "there is no such file, and no experiment of this name; 'kblat list experiments' lists "
+			       "experiments");
 	*asked = w->spec;
 	if (!*out && experiments_is_installed(w->spec))
 		*out = "runs";
+	return 0;
 }
 
 void run_words_free(struct run_words *w)

@@ -40,8 +40,8 @@ struct run_words {
 int run_words_read(struct run_words *w, struct err *e);
 
 /* The experiment that is asked for becomes a path (spec/experiments.h). One that was installed with kblat keeps its runs
- * in ./runs, unless `*out` says where. */
-void run_words_find(struct run_words *w, const char **asked, const char **out);
+ * in ./runs, unless `*out` says where. 0, or a negative errno and `e` where there is nothing of that name. */
+int run_words_find(struct run_words *w, const char **asked, const char **out, struct err *e);
 
 void run_words_free(struct run_words *w);
 

@@ -31,6 +31,14 @@ wrong() {
 	wrong run a --set
 }
 
+@test "an experiment that is not there: run and knobs say where the names are" {
+	for words in "run quikstart" "knobs quikstart --profile isolated"; do
+		# shellcheck disable=SC2086
+		wrong $words
+		assert_contains "$stderr" "quikstart: there is no such file, and no experiment of this name; 'kblat list experiments'"
+	done
+}
+
 @test "help goes to standard output with status 0, for all and for each" {
 	run "$KBLAT" help
 	[ "$status" -eq 0 ]
