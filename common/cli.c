@@ -74,7 +74,7 @@ static int unknown_flag(struct reading *r, const char *arg)
 	text_quote(plain, quoted, sizeof(quoted));
 	if (near)
 		return refuse_line(r, "unknown flag %s; did you mean '--%s'?", quoted, near);
-	return refuse_line(r, "unknown flag %s; --help lists those there are", quoted);
+	return refuse_line(r, "unknown flag %s; --help lists all flags", quoted);
 }
 
 static int set_int(struct reading *r, const struct cli_flag *f, const char *text)

@@ -16,7 +16,7 @@ static const struct {
 } causes[] = {
     {EACCES, "permission denied"},
     {EISDIR, "it is a directory"},
-    {ELOOP, "it is a symbolic link, or below one, and none is followed here"},
+    {ELOOP, "it is a symbolic link, or below one; links are not followed here"},
     {EFBIG, "the file is too large"},
     {ENOSPC, "no space left on the file system; free some or choose another folder"},
     {EDQUOT, "the disk quota is used up; free some space or choose another folder"},

@@ -49,7 +49,7 @@ static int make_one_dir(const char *path, struct err *e)
 		return err_sys(e, rc, path, "make the directory");
 	if (!S_ISDIR(st.st_mode))
 		return err_set(e, -ENOTDIR, STATUS_FAILED, path, "make the directory",
-			       "something that is not a directory is in its place");
+			       "it exists, and is not a directory");
 	return 0;
 }
 
@@ -269,7 +269,7 @@ static int check_regular(int fd, const char *path, size_t max, struct err *e)
 	else if (!S_ISREG(st.st_mode))
 		rc = err_set(e, -EINVAL, STATUS_FAILED, path, "read", "it is not a regular file");
 	else if ((uintmax_t)st.st_size > max)
-		rc = err_set(e, -EFBIG, STATUS_FAILED, path, "read", "it has %jd bytes; at most %zu are read",
+		rc = err_set(e, -EFBIG, STATUS_FAILED, path, "read", "it has %jd bytes; the limit is %zu",
 			     (intmax_t)st.st_size, max);
 	return rc;
 }

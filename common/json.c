@@ -55,7 +55,7 @@ int json_write_mode(const char *path, const json_t *value, mode_t mode, struct e
 	int rc;
 
 	if (!text)
-		return err_set(e, -EINVAL, STATUS_FAILED, path, "write", "its content cannot be said in JSON");
+		return err_set(e, -EINVAL, STATUS_FAILED, path, "write", "its content cannot be represented in JSON");
 	rc = fs_write_mode(path, text, size, mode, e);
 	free(text);
 	return rc;

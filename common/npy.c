@@ -157,13 +157,13 @@ static int read_dictionary(const char *path, const char *text, size_t length, si
 	struct dictionary d;
 
 	if (!parse_dictionary(text, text + length, &d))
-		return npy_refuse(path, e, "its .npy header cannot be understood");
+		return npy_refuse(path, e, "its .npy header is malformed");
 	if (!is_literal(d.descr, d.descr_length, "'<i8'") && !is_literal(d.descr, d.descr_length, "\"<i8\""))
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
 			       "its entries are %.*s, not '<i8' (64-bit integers)",
 			       (int)(d.descr_length > 32 ? 32 : d.descr_length), d.descr);
 	if (!is_literal(d.order, d.order_length, "False"))
-		return npy_refuse(path, e, "its order is Fortran's, not C's");
+		return npy_refuse(path, e, "its entries are in Fortran order; expected C order");
 	if (*d.shape != '(' || !parse_shape(d.shape, d.shape_length, count))
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
 			       "its shape is %.*s, not that of one column, such as (8000,)",
@@ -186,7 +186,7 @@ static int read_header(const char *path, const unsigned char *map, size_t size, 
 			       map[6], map[7]);
 	length = map[8] | (size_t)map[9] << 8;
 	if (length > size - PREAMBLE)
-		return npy_refuse(path, e, "it is cut off inside its .npy header");
+		return npy_refuse(path, e, "it is truncated inside its .npy header");
 	rc = read_dictionary(path, (const char *)map + PREAMBLE, length, count, e);
 	if (rc)
 		return rc;
@@ -194,11 +194,12 @@ static int read_header(const char *path, const unsigned char *map, size_t size, 
 	if (*start % sizeof(int64_t))
 		return npy_refuse(path, e, "its data is not aligned to eight bytes");
 	if (__builtin_mul_overflow(*count, sizeof(int64_t), &want) || want > size - *start)
-		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it is cut off: %zu entries announced, %zu there",
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it is truncated: expected %zu entries, found %zu",
 			       *count, (size - *start) / sizeof(int64_t));
 	if (want < size - *start)
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
-			       "it is too long: %zu entries announced, %zu bytes more", *count, size - *start - want);
+			       "it is too long: expected %zu entries, found %zu more bytes", *count,
+			       size - *start - want);
 	return 0;
 }
 

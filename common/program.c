@@ -40,8 +40,9 @@ static void print_help(const struct program *p, FILE *out)
 	for (const struct program_command *c = p->commands; c->cli; c++)
 		if (!c->hidden)
 			cli_print_item(c->cli->name, width + 4, c->cli->summary, out);
-	snprintf(more, sizeof(more), "\n`%s SUBCOMMAND --help` or `%s help SUBCOMMAND` says more; %s(1) says all.\n",
-		 p->name, p->name, p->name);
+	snprintf(more, sizeof(more),
+		 "\nFor a subcommand: `%s SUBCOMMAND --help` or `%s help SUBCOMMAND`. Manual: %s(1).\n", p->name,
+		 p->name, p->name);
 	cli_print_text(more, out);
 	print_statuses(p, out);
 }

@@ -90,7 +90,7 @@ static int check_utf8(const char *text, size_t length, struct diag *d)
 			continue;
 		find_place(text, at, &line, &column);
 		if (len)
-			diag_add(d, line, column, "the control character 0x%02x has no place in a text", (unsigned)cp);
+			diag_add(d, line, column, "the control character 0x%02x is not allowed in text", (unsigned)cp);
 		else
 			diag_add(d, line, column, "the byte 0x%02x is not UTF-8; is this a text file?",
 				 (unsigned)(unsigned char)text[at]);
@@ -158,9 +158,9 @@ static void refuse_extras(struct reader *r, const yaml_event_t *event, const yam
 			  const yaml_char_t *tag)
 {
 	if (anchor)
-		at_mark(r, &event->start_mark, "anchors ('&') are not supported; write it out");
+		at_mark(r, &event->start_mark, "anchors ('&') are not supported; write the value out");
 	if (tag)
-		at_mark(r, &event->start_mark, "tags ('!') are not supported; leave it out");
+		at_mark(r, &event->start_mark, "tags ('!') are not supported; omit the tag");
 }
 
 static struct ynode *take_scalar(struct reader *r, const yaml_event_t *event)
@@ -171,7 +171,7 @@ static struct ynode *take_scalar(struct reader *r, const yaml_event_t *event)
 
 	refuse_extras(r, event, event->data.scalar.anchor, event->data.scalar.tag);
 	if (strlen(value) != event->data.scalar.length)
-		at_mark(r, &event->start_mark, "a NUL character has no place in a text");
+		at_mark(r, &event->start_mark, "a NUL character is not allowed in text");
 	n->scalar = fs_path("%s", value);
 	n->quoted = style != YAML_PLAIN_SCALAR_STYLE;
 	return n;
@@ -243,8 +243,7 @@ static void check_duplicates(struct reader *r, const struct ynode *map)
 	qsort(sorted, map->count, sizeof(*sorted), compare_nodes);
 	for (size_t i = 1; i < map->count; i++)
 		if (!strcmp(sorted[i - 1]->scalar, sorted[i]->scalar))
-			diag_add(r->d, sorted[i]->line, sorted[i]->column,
-				 "duplicate key %s; it stands in line %u already",
+			diag_add(r->d, sorted[i]->line, sorted[i]->column, "duplicate key %s; it is already in line %u",
 				 text_quote(sorted[i]->scalar, quoted, sizeof(quoted)), sorted[i - 1]->line);
 	free(sorted);
 }
@@ -279,7 +278,7 @@ static struct ynode *take_node(struct reader *r, const yaml_event_t *event, unsi
 		refuse_extras(r, event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
 		return take_collection(r, event, YNODE_MAPPING, depth);
 	case YAML_ALIAS_EVENT:
-		at_mark(r, &event->start_mark, "aliases ('*') are not supported; write it out");
+		at_mark(r, &event->start_mark, "aliases ('*') are not supported; write the value out");
 		n = new_node(YNODE_SCALAR, &event->start_mark);
 		n->scalar = fs_path("%s", "");
 		return n;
@@ -310,12 +309,12 @@ static struct ynode *read_document(struct reader *r)
 	struct ynode *root;
 
 	if (type == YAML_STREAM_END_EVENT)
-		diag_add(r->d, 0, 0, "there is nothing in it");
+		diag_add(r->d, 0, 0, "it is empty");
 	if (type != YAML_DOCUMENT_START_EVENT)
 		return NULL;
 	root = next_node(r, 1);
 	if (skip_to(r, YAML_STREAM_END_EVENT, YAML_DOCUMENT_START_EVENT, &m) == YAML_DOCUMENT_START_EVENT)
-		at_mark(r, &m, "a second document; only one is read");
+		at_mark(r, &m, "a second document; expected only one");
 	return root;
 }
 
@@ -328,7 +327,7 @@ int yaml_load_text(const char *text, size_t length, struct diag *d, struct ynode
 	d->text = text;
 	d->length = length;
 	if (length > YAML_MAX_BYTES) {
-		diag_add(d, 0, 0, "too large: %zu bytes, at most %d are read", length, YAML_MAX_BYTES);
+		diag_add(d, 0, 0, "too large: %zu bytes; the limit is %d", length, YAML_MAX_BYTES);
 		return -EINVAL;
 	}
 	if (check_utf8(text, length, d))
@@ -366,7 +365,7 @@ static int read_yaml_file(const char *path, struct diag *d, char **text, size_t 
 	if (fd >= 0)
 		close(fd);
 	if (rc == -EFBIG)
-		diag_add(d, 0, 0, "too large: at most %d bytes are read", YAML_MAX_BYTES);
+		diag_add(d, 0, 0, "too large: the limit is %d bytes", YAML_MAX_BYTES);
 	else if (rc == -EINVAL)
 		diag_add(d, 0, 0, "cannot read: it is not a regular file");
 	else if (rc)

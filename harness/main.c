@@ -23,10 +23,10 @@ static const struct program_command commands[] = {
 };
 
 static const struct program_status statuses[] = {
-    {STATUS_OK, "it is so"},
-    {STATUS_FAILED, "it failed"},
+    {STATUS_OK, "success"},
+    {STATUS_FAILED, "failure"},
     {STATUS_USAGE, "wrong usage or bad input"},
-    {STATUS_NO, "the answer is no"},
+    {STATUS_NO, "the answer is no (not valid, slower, fails, drift)"},
     {STATUS_UNDECIDED, "undecided"},
     {STATUS_IMPOSSIBLE, "not possible on this machine"},
     {.meaning = NULL},
@@ -36,9 +36,9 @@ int main(int argc, char **argv)
 {
 	const struct program kblat = {
 	    .name = "kblat",
-	    .about = "A kernel-bypass latency laboratory: runs latency kernels over InfiniBand verbs and over what\n"
-		     "people use instead, keeps raw time stamps next to the state of the machine, and says when a\n"
-		     "number is not valid.\n",
+	    .about = "A kernel-bypass latency laboratory: measures message latencies over InfiniBand verbs, shared "
+		     "memory,\nsockets and message libraries, keeps raw time stamps and the state of the machine, and "
+		     "says when a\nnumber is not valid.\n",
 	    .statuses = statuses,
 	    .commands = commands,
 	    .libraries = kblat_libraries,

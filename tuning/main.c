@@ -19,18 +19,19 @@ static const struct program_command commands[] = {
 };
 
 static const struct program_status statuses[] = {
-    {STATUS_OK, "it is so"},
-    {STATUS_FAILED, "it failed"},
+    {STATUS_OK, "success"},
+    {STATUS_FAILED, "failure"},
     {STATUS_USAGE, "wrong usage or bad input"},
-    {STATUS_NO, "the answer is no (drift)"},
+    {STATUS_NO, "the answer is no (something drifted)"},
     {STATUS_IMPOSSIBLE, "not possible on this machine"},
     {.meaning = NULL},
 };
 
 static const struct program kbtune = {
     .name = "kbtune",
-    .about = "Quiets a machine, proves that it is quiet, and puts it back: cpusets, interrupts, PM QoS, tuned and\n"
-	     "what belongs to them, as one transaction that can be planned, verified and undone.\n",
+    .about =
+	"Quiets a machine for latency measurements, verifies that it stays so, and restores it: cpusets,\ninterrupts, "
+	"PM QoS, CPU frequency, tuned and more, as one transaction that can be planned and undone.\n",
     .statuses = statuses,
     .commands = commands,
     .libraries = kbtune_libraries,

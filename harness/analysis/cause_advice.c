@@ -23,7 +23,7 @@ static const struct {
     {CAUSE_WAKE_UP, "", "knob dma_latency: 0; or poll: busy"},
     {CAUSE_FAULT, "", "setting touch: yes"},
     {CAUSE_FREQUENCY, "", "knob governor: performance"},
-    {CAUSE_BELOW, "", "firmware settings (SMIs), or the hypervisor: nothing of this system"},
+    {CAUSE_BELOW, "", "firmware settings (SMIs) or the hypervisor; not in the power of this system"},
 };
 
 const char *cause_advice(const struct cause *c)

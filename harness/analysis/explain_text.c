@@ -105,7 +105,7 @@ static void print_heading(const struct layout_flow *f, const struct explained *x
 static void print_cost(const struct explained *x, FILE *out)
 {
 	if (x->p50_ratio > 0 && x->p99_ratio > 0)
-		fprintf(out, "  with events kept p50 is %.2f, p99 %.2f times that of the repetition without\n",
+		fprintf(out, "  with tracing, p50 is %.2f times and p99 %.2f times that of the repetition without\n",
 			x->p50_ratio, x->p99_ratio);
 }
 
@@ -115,20 +115,19 @@ void explain_text(const struct layout_flow *f, const struct explained *x, size_t
 
 	if (!x->series || !x->has_median) {
 		fprintf(out, "point %u%s%s: %s\n", f->point, *f->name ? ", flow " : "", f->name,
-			!x->series ? "its kernel has no time from one stamp of a message to another"
-				   : "too few messages");
+			!x->series ? "its kernel has no latency, only single stamps" : "too few messages");
 		return;
 	}
 	print_heading(f, x, out);
 	if (*x->why)
 		fprintf(out, "  the kernel's events are missing: %s\n", x->why);
 	if (x->lost)
-		fprintf(out, "  %lld events did not fit in the buffers (explain_buffer)\n", x->lost);
+		fprintf(out, "  %lld events did not fit into the buffers (explain_buffer)\n", x->lost);
 	if (!x->late.count)
 		return;
 	print_causes(x, out);
 	if (x->late.typical)
-		fprintf(out, "  of %zu typical messages, anything of the kind happened in the time of %.1f %%\n",
+		fprintf(out, "  of %zu typical messages, an event of this kind happened during %.1f %%\n",
 			x->late.typical, 100.0 * (double)x->late.coincidences / (double)x->late.typical);
 	print_cost(x, out);
 	if (worst)

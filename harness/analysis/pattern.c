@@ -156,7 +156,7 @@ static const struct block_statistic pattern_statistics[] = {
      .measure = MEASURE_COUNT,
      .shown = SHOWN_TABLE | SHOWN_REPORT,
      .spare = 8,
-     .help = "after how many messages the latencies repeat; none: they do not"},
+     .help = "number of messages after which latencies repeat; none: they do not repeat"},
     {.key = "strength",
      .label = "% by period",
      .measure = MEASURE_SHARE,
@@ -166,7 +166,7 @@ static const struct block_statistic pattern_statistics[] = {
     {.key = "high_first",
      .label = "from phase",
      .measure = MEASURE_COUNT,
-     .help = "the first of these phases, which count from 1"},
+     .help = "the first of these phases (counted from 1)"},
     {.key = "high_last", .label = "to phase", .measure = MEASURE_COUNT, .help = "the last of them"},
     {.key = NULL},
 };

@@ -43,7 +43,7 @@ static void put_none(const json_t *block, FILE *out)
 	if (longest)
 		fprintf(out, "no period up to %" JSON_INTEGER_FORMAT "\n", longest);
 	else
-		fputs("too few messages to look for periods\n", out);
+		fputs("too few messages to search for periods\n", out);
 }
 
 static void put_series(const json_t *block, FILE *out)
@@ -96,8 +96,8 @@ void pattern_text(const json_t *summary, FILE *out)
 	const json_t *point;
 	size_t i;
 
-	fputs("Periods: after how many messages latencies repeat, the share of their ranks' variance that it explains, "
-	      "and the phases that stand out, counted from 1\n\npoint\n",
+	fputs("Periods: after how many messages latencies repeat, the share of the variance of ranks that this "
+	      "explains, and the phases that stand out (counted from 1)\n\npoint\n",
 	      out);
 	json_array_foreach (json_object_get(summary, "points"), i, point)
 		put_point(point, out);

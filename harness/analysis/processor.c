@@ -74,7 +74,7 @@ static const struct block_statistic processor_statistics[] = {
      .measure = MEASURE_SHARE,
      .in_csv = true,
      .shown = SHOWN_REPORT,
-     .help = "likewise of the sink's threads"},
+     .help = "the same for the sink's threads"},
     {.key = "machine_cpus",
      .label = "CPUs busy",
      .measure = MEASURE_RATIO,
@@ -85,7 +85,7 @@ static const struct block_statistic processor_statistics[] = {
      .label = "source's CPU ns",
      .measure = MEASURE_COUNT,
      .help = "nanoseconds of CPU time that the source's threads used"},
-    {.key = "sink_ns", .label = "sink's CPU ns", .measure = MEASURE_COUNT, .help = "likewise the sink's"},
+    {.key = "sink_ns", .label = "sink's CPU ns", .measure = MEASURE_COUNT, .help = "the same for the sink"},
     {.key = "source_cycles",
      .label = "source's cycles",
      .measure = MEASURE_COUNT,
@@ -95,7 +95,7 @@ static const struct block_statistic processor_statistics[] = {
      .label = "sink's cycles",
      .measure = MEASURE_COUNT,
      .in_csv = true,
-     .help = "likewise of the sink's"},
+     .help = "the same for the sink"},
     {.key = NULL},
 };
 

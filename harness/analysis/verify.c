@@ -244,7 +244,7 @@ static void verify_rep(struct check *c, const struct layout *l, const struct lay
 
 	if (was_made(c, name, point))
 		verify_json(c, name, known_then(c, name, reduce_rep(c->run->path, f, number, &e)),
-			    "computed again from the columns, it is different", &e);
+			    "it differs from what the columns give", &e);
 	verify_entries(c, f, dir, number, messages_of(l, f, point));
 	free(name);
 	free(path);
@@ -272,10 +272,10 @@ static void verify_point(struct check *c, const struct layout *l, const json_t *
 	struct err e = ERR_INIT;
 
 	if (was_made(c, name, point))
-		verify_json(c, name, json_incref((json_t *)l->params), "it differs from what resolved.json says", &e);
+		verify_json(c, name, json_incref((json_t *)l->params), "it differs from resolved.json", &e);
 	free(name);
 	name = fs_path("points/%04u/summary.json", l->id);
-	verify_json(c, name, json_incref((json_t *)point), "computed again from the columns, it is different", &e);
+	verify_json(c, name, json_incref((json_t *)point), "it differs from what the columns give", &e);
 	free(name);
 	verify_reps(c, l, point);
 }
@@ -309,7 +309,7 @@ static void verify_csv(struct check *c, const json_t *summary)
 	if (fs_read(path, size + 1, &found, &found_size, &e))
 		verify_complain_err(c, &e);
 	else if (found_size != size || memcmp(found, text, size))
-		verify_complain(c, "summary.csv: made again from summary.json, it is different");
+		verify_complain(c, "summary.csv: it differs from what summary.json gives");
 	free(found);
 	free(text);
 	free(path);
@@ -333,14 +333,14 @@ static void verify_derived(struct check *c, const struct verify_more *more, stru
 	struct err e = ERR_INIT;
 	json_t *summary = known_then(c, "summary.json", summary_build(c->run->path, c->run->run, c->run->resolved, &e));
 
-	verify_json(c, "summary.json", json_incref(summary), "computed again from the columns, it is different", &e);
+	verify_json(c, "summary.json", json_incref(summary), "it differs from what the columns give", &e);
 	if (!summary)
 		return;
 	verify_points(c, summary);
 	verify_csv(c, summary);
 	verify_more_files(c, more, summary);
 	if (!json_equal(json_object_get(summary, "valid"), json_object_get(c->run->run, "valid")))
-		verify_complain(c, "run.json: 'valid' is not what the columns and counters say");
+		verify_complain(c, "run.json: 'valid' contradicts the columns and counters");
 	out->points = json_array_size(json_object_get(summary, "points"));
 	json_decref(summary);
 }

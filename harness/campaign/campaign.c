@@ -51,7 +51,7 @@ static json_t *describe_experiment(const struct study_experiment *x, const struc
 	json_t *j = json_pack("{s:s, s:s, s:o, s:I, s:I, s:s, s:n, s:[], s:n, s:s}", "name", x->name, "spec", x->path,
 			      "set", own_settings(x, o), "points", (json_int_t)json_array_size(x->points), "messages",
 			      (json_int_t)x->messages, "state", empty ? "skipped" : "pending", "run", "earlier",
-			      "exit_status", "why", empty ? "--only leaves no point of it" : "");
+			      "exit_status", "why", empty ? "no point matches --only" : "");
 
 	forecast_to_json(&x->expected, j);
 	return j;
@@ -105,14 +105,15 @@ static int check_resumable(const struct campaign_options *o, const json_t *j, co
 	size_t i;
 
 	if (json_integer_value(json_object_get(j, "schema")) != 1 || !json_is_array(json_object_get(j, "experiments")))
-		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "it is not a campaign that this kblat knows");
+		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
+			       "it is not a campaign of a form that this kblat can read");
 	json_array_foreach (json_object_get(j, "experiments"), i, x)
 		if (!*json_text(x, "name") || !*json_text(x, "spec") || !*json_text(x, "state"))
 			return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "experiments[%zu] is incomplete", i);
 	if (v->quick || v->set_count || v->only_count || o->source || o->sink || o->profile_path || o->mask ||
 	    o->no_state || o->out)
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
-			       "a campaign goes on with the options that it was begun with; leave them out");
+			       "--resume uses the campaign's original options; omit all others");
 	return 0;
 }
 
@@ -173,9 +174,9 @@ static int resume(struct campaign *c, const struct campaign_options *o, struct e
 static const struct {
 	const char *key, *flag, *meaning;
 } passed_on[] = {
-    {"source", "--source", "source endpoints are started by"},
-    {"sink", "--sink", "sink endpoints are started by"},
-    {"profile_path", "--profile-path", "profiles are looked for in"},
+    {"source", "--source", "source endpoints will be started by"},
+    {"sink", "--sink", "sink endpoints will be started by"},
+    {"profile_path", "--profile-path", "profiles will be searched in"},
 };
 
 /* Of a campaign that is resumed: they are not on the command line. */
@@ -300,7 +301,7 @@ enum status campaign_run(const struct campaign_options *o, struct err *e)
 
 	if (!o->resume && is_campaign(o->path)) {
 		err_set(e, -EINVAL, STATUS_USAGE, o->path, NULL,
-			"it is a campaign that was begun; 'kblat run --resume %s' goes on with it", o->path);
+			"it is a campaign that was already started; 'kblat run --resume %s' continues it", o->path);
 		status = e->status;
 	} else if (!o->resume) {
 		status = start_new(o, &c, e);

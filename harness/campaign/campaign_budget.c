@@ -66,8 +66,8 @@ int budget_check(double limit_s, const json_t *experiments, struct err *e)
 	if (!smallest || expected_s(smallest, pace) <= limit_s)
 		return 0;
 	return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
-		       "%s is too little: the smallest experiment, %s, needs about %s; give more time, or make it "
-		       "smaller with --quick or --only",
+		       "%s is too short: the smallest experiment, %s, needs about %s; allow more time, or reduce the "
+		       "work with --quick or --only",
 		       forecast_text(limit_s, given, sizeof(given)), json_text(smallest, "name"),
 		       forecast_text(expected_s(smallest, pace), needed, sizeof(needed)));
 }

@@ -35,7 +35,8 @@ int directory_lock(const char *path, int *fd, struct err *e)
 	if (*fd < 0)
 		return err_sys(e, -errno, path, "open");
 	if (flock(*fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return err_set(e, -EBUSY, STATUS_FAILED, path, "go on with it", "another kblat works on this campaign");
+		return err_set(e, -EBUSY, STATUS_FAILED, path, "continue it",
+			       "another kblat process is running this campaign");
 	return 0;
 }
 
@@ -46,12 +47,12 @@ int directory_check_owner(const char *path, const char *file, struct err *e)
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		if (lstat(paths[i], &st))
-			return err_sys(e, -errno, paths[i], "go on with it");
+			return err_sys(e, -errno, paths[i], "continue it");
 		if (st.st_uid != geteuid())
-			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "go on with it",
+			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "continue it",
 				       "it belongs to user %u, not to you (user %u)", st.st_uid, geteuid());
 		if (st.st_mode & S_IWOTH)
-			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "go on with it", "others may write it");
+			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "continue it", "others may write it");
 	}
 	return 0;
 }

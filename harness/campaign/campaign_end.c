@@ -102,12 +102,12 @@ static void say_what_is_left(const struct campaign *c)
 	char *left = budget_left_sentence(&c->budget, json_object_get(c->j, "experiments")), text[FORECAST_TEXT_MAX];
 
 	if (excess_s >= 1)
-		fprintf(stderr, "kblat: took %s longer than the budget: what was begun is finished\n",
+		fprintf(stderr, "kblat: took %s longer than the budget, to finish an experiment that was running\n",
 			forecast_text(excess_s, text, sizeof(text)));
 	if (child_is_interrupted())
-		fprintf(stderr, "kblat: interrupted; `kblat run --resume %s` goes on with it\n", c->path);
+		fprintf(stderr, "kblat: interrupted; `kblat run --resume %s` continues it\n", c->path);
 	else if (left)
-		fprintf(stderr, "kblat: %s; `kblat run --resume %s` goes on with them\n", left, c->path);
+		fprintf(stderr, "kblat: %s; `kblat run --resume %s` continues with them\n", left, c->path);
 	free(left);
 }
 

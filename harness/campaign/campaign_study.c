@@ -113,7 +113,7 @@ static void read_order(struct study *s, const struct ynode *order, struct diag *
 			place++;
 		else
 			diag_add(d, n->line, n->column,
-				 "'order' names an experiment that is not in this folder, or names it twice");
+				 "'order' names an experiment that is not in this folder, or is listed twice");
 	}
 }
 
@@ -208,12 +208,12 @@ static int check_overrides(const struct study *s, const struct spec_overrides *o
 			applies |= s->items[i].applies[k];
 		if (!applies)
 			return err_set(e, -EINVAL, STATUS_USAGE, s->path, NULL,
-				       "--set %s: no point of any experiment has such a setting", o->set[k]);
+				       "--set %s: no point of any experiment has this setting", o->set[k]);
 	}
 	for (size_t i = 0; i < s->count; i++)
 		points += json_array_size(s->items[i].points);
 	return points ? 0
-		      : err_set(e, -EINVAL, STATUS_USAGE, s->path, NULL, "--only leaves no point of any experiment");
+		      : err_set(e, -EINVAL, STATUS_USAGE, s->path, NULL, "no point of any experiment matches --only");
 }
 
 static const char *base_name(const char *path)

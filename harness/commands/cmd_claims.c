@@ -12,13 +12,11 @@ const struct cli_command cmd_claims_cli = {
     .name = "claims",
     .synopsis = "RUN… [--json]",
     .summary = "judge each claim of a paper by what was measured",
-    .details =
-	"What the specs of these runs claim (docs/claims.md): the claim, the source's number, what was measured, and "
-	"whether the claim holds, fails, or is not judged and why. Several runs are judged jointly: a claim may "
-	"compare two experiments.\n\n"
-	"A claim that needs something of the machine is judged only where the run's machine had it. One whose bound "
-	"lies within the uncertainty of what was measured is not judged either.\n\n"
-	"Exit status: 0 none fails; 3 a claim fails; 4 none could be judged; 2 RUN is not a run directory.",
+    .details = "Shows each claim in the specs of these runs (docs/claims.md): the sentence, the source's number, what "
+	       "was measured, and whether the claim holds, fails, or is not judged and why. Several runs are judged "
+	       "together, because a claim may compare two experiments.\n\nA claim is not judged if the run's machine "
+	       "lacked what the claim needs, or if the bound lies within the uncertainty of the measurement.\n\nExit "
+	       "status: 0 none fails; 3 a claim fails; 4 none could be judged; 2 RUN is not a run directory.",
     .min_args = 1,
     .max_args = 64,
 };

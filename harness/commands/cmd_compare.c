@@ -30,22 +30,19 @@ const struct cli_command cmd_compare_cli = {
     .name = "compare",
     .synopsis = "BASE… --with NEW… [--json]",
     .summary = "did it become slower, by how much, and how sure is that?",
-    .details =
-	"Compares two arms of runs of one experiment. BASE and NEW are run directories, or folders that hold some.\n\n"
-	"Points are joined by their settings. For each point and each of p50, p90, p99, p99.9 and the share over the "
-	"limit: the effect (NEW - BASE), its interval, p, and a verdict. Regression: the interval lies above 0, and "
-	"not within the margin. Improvement: likewise below. Equivalent: the 90 % interval of the quantity alone lies "
-	"within the margin, and noise is smaller than the margin. Otherwise undecided. The margin is the change that "
-	"no one would mind (2 %; --margin); noise says what can be seen, never what is harmless. p and intervals allow "
-	"for all points and quantities together (exact permutation, max-T).\n\n"
-	"The unit is the boot: what differs between boots is no smaller than what differs between runs. Below 4 boots "
-	"an arm "
-	"nothing is said but how many would be needed. Where all runs are of one boot (a question about a knob, not "
-	"about a "
-	"kernel) the unit is the run, best taken in turn: one of each arm, in random order, then the next.\n\n"
-	"docs/compare.md has the rules, and how often they err.\n\n"
-	"Exit status: 0 no regression; 3 a regression; 4 undecided; 2 bad input: not run directories, not sealed or "
-	"changed since, different experiments, no common points.",
+    .details = "Compares two arms of runs of the same experiment. BASE and NEW are run directories, or folders that "
+	       "contain some.\n\nPoints are matched by their settings. For each point and each of p50, p90, p99, p99.9 "
+	       "and the share over the limit, the table shows the effect (NEW - BASE), its interval, p, and a verdict. "
+	       "Regression: the interval is above 0 and not within the margin. Improvement: the same below 0. "
+	       "Equivalent: the 90 % interval of the quantity alone is within the margin, and noise is smaller than "
+	       "the margin. Otherwise undecided. The margin is the largest change that does not matter (2 %; "
+	       "--margin). Noise is the smallest change that can be detected. p and intervals hold for all points and "
+	       "quantities together (exact permutation test, max-T).\n\nThe unit is the boot, because boots differ at "
+	       "least as much as runs. With fewer than 4 boots in an arm there is no verdict, only the number of boots "
+	       "needed. If all runs are of one boot (to compare settings, not kernels), the unit is the run; it is "
+	       "best to alternate: one run of each arm in random order, then the next two.\n\ndocs/compare.md has the "
+	       "rules and their error rates.\n\nExit status: 0 no regression; 3 a regression; 4 undecided; 2 bad "
+	       "input: not run directories, not sealed or changed since, different experiments, no common points.",
     .min_args = 1,
     .max_args = 4096,
 };
@@ -191,12 +188,11 @@ static enum status check_and_compare(const struct cli_list *base, const struct c
 {
 	if (!with->count && !asked->aa)
 		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL,
-			"compare with what? Name the other runs after --with (or give --aa)");
+			"expected the other runs after --with, or --aa, found neither");
 	else if (with->count && asked->aa)
-		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL,
-			"--aa compares one arm with itself: leave out --with");
+		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL, "--aa compares one arm with itself; omit --with");
 	else if (asked->out && asked->aa)
-		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL, "--aa has no page: leave out --out");
+		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL, "--aa writes no page; omit --out");
 	else if (!read_quantities(asked, e))
 		return compare_arms(base, with, asked, e);
 	return e->status;
@@ -268,33 +264,33 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	struct asked asked = {.seed = 1};
 	const char *unused;
 	char *names = compare_quantity_names(NULL, " or ");
-	char *quantity_help = fs_path("only %s; may be repeated. Fewer can be judged more sharply", names);
+	char *quantity_help =
+	    fs_path("compare only %s; may be repeated. With fewer quantities smaller changes are found", names);
 	bool help;
 	const struct cli_flag flags[] = {
-	    {"with", CLI_STRING, &unused, "NEW…", "what is compared with BASE: all arguments from here on", 0, 0},
+	    {"with", CLI_STRING, &unused, "NEW…", "the runs to compare with BASE: all arguments that follow", 0, 0},
 	    {"aa", CLI_FLAG, &asked.aa, NULL,
-	     "compare BASE with itself: the noise floor and how often a false alarm comes on this machine", 0, 0},
+	     "compare BASE with itself: the noise floor and the rate of false alarms on this machine", 0, 0},
 	    {"unit", CLI_STRING, &asked.unit, "UNIT",
-	     "boot, run, or auto (the default): run where all runs are of one boot", 0, 0},
+	     "boot, run, or auto (the default): run if all runs are of one boot", 0, 0},
 	    {"experiment", CLI_STRING, &asked.experiment, "NAME", "only runs of this experiment", 0, 0},
 	    {"metric", CLI_STRING, &asked.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
 	    {"quantity", CLI_LIST, &asked.quantities, "Q", quantity_help, 0, 0},
 	    {"ignore", CLI_LIST, &asked.ignore, "KEY",
-	     "join points that differ in this setting: the knob, or a device that has a new name; may be repeated", 0,
-	     0},
-	    {"margin", CLI_LIST, &asked.margins, "PCT",
-	     "the change that no one would mind, in per cent (2); Q=PCT is that of one quantity (p99.9=10); may be "
+	     "match points even if they differ in this setting, such as one under test or a renamed device; may be "
 	     "repeated",
 	     0, 0},
+	    {"margin", CLI_LIST, &asked.margins, "PCT",
+	     "the largest change that does not matter, in percent (2); Q=PCT sets it for one quantity (p99.9=10); may "
+	     "be repeated",
+	     0, 0},
 	    {"effect", CLI_STRING, &asked.effect, "PCT",
-	     "the change that one would like to see, for how many boots are needed (2)", 0, 0},
+	     "the change that should be found, in percent, to estimate how many boots are needed (2)", 0, 0},
 	    {"alpha", CLI_STRING, &asked.alpha, "PCT",
-	     "how often a false alarm may come, in per cent (5): four fifths of it for slower, the rest for faster", 0,
-	     0},
+	     "rate of false alarms in percent (5): four fifths of it for slower, the rest for faster", 0, 0},
 	    {"planned", CLI_INT, &asked.planned, "N",
-	     "boots (or runs) an arm that are planned: this is a look at those there are so far, and one may look "
-	     "three "
-	     "times at most (at half of them, at three quarters, at all), without more false alarms",
+	     "planned number of boots (or runs) in each arm: allows three looks at the results (with half of them, "
+	     "three quarters, all) without more false alarms",
 	     4, PERM_UNITS / 2},
 	    {GIT_BISECT, CLI_FLAG, &asked.git_bisect, NULL,
 	     "exit statuses for `git bisect run`: 0 no regression (good), 1 a regression (bad), 125 undecided (skip), "
@@ -302,11 +298,10 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	     "anything else, which ends the bisection",
 	     0, 0},
 	    {"varying", CLI_STRING, &asked.varying, "NAMES",
-	     "what is under test, and so may differ in the machine's state, as with kblat state diff (kernel, where "
-	     "the "
-	     "kernels differ)",
+	     "what is under test and may therefore differ in the machine's state, as for kblat state diff (kernel, if "
+	     "the kernels differ)",
 	     0, 0},
-	    {"seed", CLI_INT, &asked.seed, "N", "of relabellings, where there are too many to go through all (1)", 0,
+	    {"seed", CLI_INT, &asked.seed, "N", "for random relabellings, if there are too many to try all (1)", 0,
 	     1L << 52},
 	    {"out", CLI_STRING, &asked.out, "DIR",
 	     "also write report.html, compare.json and the figures of the shift functions there (a new directory)", 0,

@@ -12,12 +12,11 @@ const struct cli_command cmd_doctor_cli = {
     .name = "doctor",
     .synopsis = "[--source CMD] [--sink CMD] [--json]",
     .summary = "can this machine measure? clock, CPUs, noise, memory, devices; and other hosts",
-    .details =
-	"Each line is ok, warn (the error grows) or bad (numbers would be invalid, or a run impossible), with "
-	"what was found and what to do. It takes under a second, and CPUs spin meanwhile; nothing is changed.\n\n"
-	"With --source and --sink, as `kblat run` has them, the hosts that these lead to are examined, and this one "
-	"where one of the two is not given: whether they can be reached, have the same kblat, and can measure.\n\n"
-	"Exit status: 3 something is bad; 1 a host cannot be examined.",
+    .details = "Each line is ok, warn (a larger error) or bad (numbers would be invalid, or a run impossible), with "
+	       "what was found and what to do about it. This takes under a second, during which two CPUs spin; nothing "
+	       "is changed.\n\nWith --source and --sink, as for `kblat run`, the hosts that these commands lead to are "
+	       "examined, and this host if only one of the two is given: whether they can be reached, have the same "
+	       "version of kblat, and can measure.\n\nExit status: 3 something is bad; 1 a host cannot be examined.",
 };
 
 /* What is told of the findings, and how many there are of each level. */
@@ -135,7 +134,7 @@ enum status cmd_doctor(int argc, char **argv, struct err *e)
 	bool json = false, help = false;
 	const struct cli_flag flags[] = {
 	    {"source", CLI_STRING, &launcher[0], "CMD", "examine the host that this command prefix leads to", 0, 0},
-	    {"sink", CLI_STRING, &launcher[1], "CMD", "likewise", 0, 0},
+	    {"sink", CLI_STRING, &launcher[1], "CMD", "the same for the sink", 0, 0},
 	    {"json", CLI_FLAG, &json, NULL, "print the findings as JSON", 0, 0},
 	    {.name = NULL},
 	};

@@ -11,11 +11,11 @@
 const struct cli_command cmd_explain_cli = {
     .name = "explain",
     .synopsis = "RUN [POINT] [--worst N] [--json]",
-    .summary = "say why messages were late: the tail by cause, and the worst messages",
-    .details = "Of points that were measured with 'explain: yes': each message over the point's limit, and what the "
-	       "kernel did on the CPUs of its source and its sink while it was on its way. docs/explain.md says how a "
-	       "cause is found, and what to do about each.\n\n"
-	       "Exit status 3: no point of the run was measured so, or not the one asked for.",
+    .summary = "show why messages were late: the tail by cause, and the worst messages",
+    .details =
+	"For points measured with 'explain: yes': what delayed the messages over the point's limit, from what the "
+	"kernel did on the CPUs of source and sink at that time. docs/explain.md describes how causes are found and "
+	"what removes them.\n\nExit status 3: no point of the run was measured with explain, or not the given one.",
     .min_args = 1,
     .max_args = 2,
 };

@@ -16,17 +16,13 @@ const struct cli_command cmd_export_cli = {
     .name = "export",
     .synopsis = "RUN --csv | RUN… --observatory DIR | CONFIG --spec [--transport NAME]",
     .summary = "write the numbers of a run in another format, or another program's configuration as a spec",
-    .details =
-	"--csv: RFC 4180, one row a point and metric: id, valid, every setting, metric, n, lost, min, quantiles, "
-	"max, mean, stdev, p90_p10, over_limit. Times are in nanoseconds; a value that does not exist is empty. The "
-	"raw stamps "
-	"need no "
-	"export: every column is a NumPy file.\n\n"
-	"--observatory: what Observatory's own programs would have written of such runs: a CSV file for each operation "
-	"and direction, a row for each repetition, in seconds, operations and bytes a second. Files that are there "
-	"already are not overwritten: the export stops at the first one.\n\n"
-	"--spec: the spec (YAML) that a configuration of Observatory (JSON) means, to standard output. "
-	"docs/observatory.md says how it is translated.",
+    .details = "--csv: RFC 4180, one row for each point and metric: id, valid, every setting, metric, n, lost, min, "
+	       "quantiles, max, mean, stdev, p90_p10, over_limit. Times are in nanoseconds; missing values are empty. "
+	       "The raw stamps need no export: every column is a NumPy file.\n\n--observatory: the files that "
+	       "Observatory's own programs would write: a CSV file for each operation and direction, with a row for "
+	       "each repetition, in seconds, operations per second and bytes per second. Existing files are not "
+	       "overwritten; the export stops at the first one.\n\n--spec: prints a configuration of Observatory "
+	       "(JSON) as a spec (YAML). docs/observatory.md describes the translation.",
     .min_args = 1,
     .max_args = 64,
 };
@@ -42,7 +38,7 @@ static int open_run(const char *path, struct run *run, struct err *e)
 	int rc = run_open(path, run, e);
 
 	if (!rc && !run->sealed)
-		fprintf(stderr, "kblat: %s: not sealed: computed from what is there\n", path);
+		fprintf(stderr, "kblat: %s: not sealed: computed from the data so far\n", path);
 	return rc;
 }
 
@@ -96,7 +92,7 @@ static enum status export_spec(const struct export_options *o, struct err *e)
 		diag_print(&diag, stderr);
 	} else if (!spec.original) {
 		err_set(e, -EINVAL, STATUS_USAGE, o->args.items[0], NULL,
-			"this is a spec already; --spec is for configurations of Observatory");
+			"it is already a spec; --spec converts configurations of Observatory");
 	} else {
 		fputs(spec.text, stdout);
 		status = STATUS_OK;
@@ -114,13 +110,13 @@ static int check_options(const struct export_options *o, struct err *e)
 
 	if (formats != 1)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
-			       "%s; say one of --csv, --observatory DIR, --spec",
+			       "%s; use one of --csv, --observatory DIR, --spec",
 			       formats ? "more than one format is given" : "no format is given");
 	if (o->transport && !o->spec)
-		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL, "--transport goes with --spec alone");
+		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL, "--transport requires --spec");
 	if (o->args.count > 1 && !o->observatory)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
-			       "several runs go together with --observatory alone");
+			       "only --observatory accepts several runs");
 	return 0;
 }
 

@@ -15,10 +15,10 @@ const struct cli_command cmd_history_cli = {
     .name = "history",
     .synopsis = "RUN|DIR… [--json]",
     .summary = "many builds in order: where did the level change?",
-    .details = "One value a boot, in order of time, from sealed runs of one experiment (folders are searched for "
-	       "them), and where the level seems to change: a hint which two builds to give to kblat compare, not a "
-	       "verdict. A folder's index is read instead of its runs where it is current (kblat index).\n\n"
-	       "Exit status: 0, whatever the level does; 2 bad input.",
+    .details = "Shows one value for each boot, in order of time, from sealed runs of one experiment (folders are "
+	       "searched for them), and where the level seems to change. This is a hint which two builds to compare "
+	       "with kblat compare, not a verdict. If a folder has a current index (kblat index), it is read instead "
+	       "of the runs.\n\nExit status: 0, whether or not the level changes; 2 bad input.",
     .min_args = 1,
     .max_args = 4096,
 };
@@ -99,8 +99,8 @@ enum status cmd_history(int argc, char **argv, struct err *e)
 	    {"metric", CLI_STRING, &asked.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
 	    {"quantile", CLI_STRING, &asked.quantity, "Q", quantile_help, 0, 0},
 	    {"experiment", CLI_STRING, &asked.experiment, "NAME", "only runs of this experiment", 0, 0},
-	    {"ignore", CLI_LIST, &asked.ignore, "KEY", "join points that differ in this setting; may be repeated", 0,
-	     0},
+	    {"ignore", CLI_LIST, &asked.ignore, "KEY",
+	     "match points even if they differ in this setting; may be repeated", 0, 0},
 	    {"out", CLI_STRING, &asked.out, "DIR",
 	     "also write report.html, history.json and the figures there (a new directory)", 0, 0},
 	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON", 0, 0},

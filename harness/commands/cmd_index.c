@@ -10,12 +10,12 @@ const struct cli_command cmd_index_cli = {
     .synopsis = "DIR [--anew] [--json]",
     .summary = "list the runs below a folder in an SQLite file",
     .details =
-	"Reads the runs below DIR (three levels deep; links are not followed) and writes " INDEX_FILE " there: "
-	"tables of runs, points, settings, metrics and keys of the machine's state, for any SQLite client; "
-	"docs/runs.md describes them. Only runs that are new or have changed are read. kblat report DIR keeps the "
-	"index current, too, and kblat history reads it while it is.\n\n"
-	"The run directories remain the truth: the index may be deleted at any time and is made anew where it is "
-	"damaged.\n\n"
+	"Reads the runs below DIR (three levels deep, without following links) and writes " INDEX_FILE
+	" there: tables of runs, points, settings, metrics and the machine's state, for any SQLite client "
+	"(docs/runs.md). Only runs that are new or have changed are read. kblat report DIR also updates the index, "
+	"and kblat history reads it if it is current.\n\n"
+	"Everything in the index comes from the run directories. It can be deleted at any time, and is rebuilt if it "
+	"is damaged.\n\n"
 	"Exit status: 0 the index is current, 1 it could not be written, 2 bad input.",
     .min_args = 1,
     .max_args = 1,
@@ -34,7 +34,7 @@ static void index_print_json(const char *dir, const struct index_changes *c)
 static void index_print_text(const char *dir, const struct index_changes *c)
 {
 	if (c->replaced)
-		fprintf(stderr, "%s/" INDEX_FILE " was damaged, or not an index of this version: made anew\n", dir);
+		fprintf(stderr, "%s/" INDEX_FILE " was damaged or of another version, and has been rebuilt\n", dir);
 	if (c->unreadable)
 		fprintf(stderr, "%zu run%s could not be read; the table \"unreadable\" says why\n", c->unreadable,
 			c->unreadable == 1 ? "" : "s");
@@ -46,7 +46,7 @@ enum status cmd_index(int argc, char **argv, struct err *e)
 {
 	bool anew = false, json = false, help;
 	const struct cli_flag flags[] = {
-	    {"anew", CLI_FLAG, &anew, NULL, "read all runs, whatever the index holds", 0, 0},
+	    {"anew", CLI_FLAG, &anew, NULL, "read all runs again, including those already in the index", 0, 0},
 	    {"json", CLI_FLAG, &json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};

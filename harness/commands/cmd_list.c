@@ -17,9 +17,8 @@ const struct cli_command cmd_list_cli = {
     .name = "list",
     .synopsis = "[experiments|kernels|settings|transports|statistics|devices] [--json]",
     .summary = "list experiments, kernels and transports with their settings, statistics, RDMA devices",
-    .details =
-	"Experiments are looked for in ./experiments, else in the directory $KBLAT_EXPERIMENTS, else among those "
-	"that came with kblat.",
+    .details = "Experiments are listed from ./experiments; if that does not exist, from the directory "
+	       "$KBLAT_EXPERIMENTS; otherwise from those installed with kblat.",
     .max_args = 1,
 };
 
@@ -64,9 +63,9 @@ static int gather_experiments(json_t *out, struct err *e)
 	int rc;
 
 	if (!experiments)
-		return err_set(
-		    e, -ENOENT, STATUS_FAILED, "experiments", NULL,
-		    "there is no ./experiments and none installed; set KBLAT_EXPERIMENTS to a directory of them");
+		return err_set(e, -ENOENT, STATUS_FAILED, "experiments", NULL,
+			       "found neither ./experiments nor installed experiments; set KBLAT_EXPERIMENTS to a "
+			       "directory of experiments");
 	rc = sysroot_open(&root, experiments, e);
 	for (size_t i = 0; !rc && i < sizeof(patterns) / sizeof(*patterns); i++) {
 		int n = sysroot_glob(&root, patterns[i], &paths);
@@ -136,7 +135,7 @@ static void show_devices(const json_t *list)
 		printf("\n");
 	}
 	if (!json_array_size(list))
-		printf("  none on this machine; a Soft-RoCE device takes their place in the guest of `make run`\n");
+		printf("  none on this machine; `make run` uses a guest with a Soft-RoCE device instead\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -188,7 +187,7 @@ static int check_topic(const char *name, struct err *e)
 		if (!strcmp(topics[i].name, name))
 			return 0;
 	topic_names(names);
-	return err_set(e, -EINVAL, STATUS_USAGE, "list", NULL, "no topic is called %s%s; usage: list %s",
+	return err_set(e, -EINVAL, STATUS_USAGE, "list", NULL, "unknown topic %s%s; usage: list %s",
 		       text_quote(name, quoted, sizeof(quoted)), suggestion(suggest(name, names), hint, sizeof(hint)),
 		       cmd_list_cli.synopsis);
 }

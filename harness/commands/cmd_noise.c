@@ -12,12 +12,12 @@
 const struct cli_command cmd_noise_cli = {
     .name = "noise",
     .synopsis = "[--cpus LIST] [--seconds N] [--json]",
-    .summary = "say who takes how much time from which CPU, and what removes it",
-    .details = "A thread spins on each of the CPUs and notes when it did not run; the kernel's events say who did "
-	       "instead. It needs root, or rights on tracefs, and changes nothing. For each CPU: the causes, the most "
-	       "time first, how often, how long at most, and which knob of kbtune or boot parameter moves or removes "
-	       "it. docs/explain.md explains the causes.\n\n"
-	       "Exit status 77: the kernel may not be traced here.",
+    .summary = "show what takes time from which CPU, how much, and how to remove it",
+    .details =
+	"Runs a spinning thread on each of the CPUs, and uses kernel events to find out what ran instead when the "
+	"thread did not. This needs root, or access to tracefs, and changes nothing. For each CPU it shows the causes, "
+	"by total time: how often, how long at most, and which kbtune knob or boot parameter moves or removes it. "
+	"docs/explain.md describes the causes.\n\nExit status 77: the kernel cannot be traced here.",
 };
 
 struct noise_options {

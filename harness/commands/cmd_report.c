@@ -14,21 +14,20 @@ const struct cli_command cmd_report_cli = {
     .synopsis = "RUN...|CAMPAIGN|PAIRS|DIR",
     .summary = "draw the figures of a run and write its report.html",
     .details =
-	"Makes derived/ in the first run's directory anew: figures/ (each as SVG and PDF, beside the table it was "
-	"drawn from) and report.html, one file that needs nothing else and works offline. The points of further "
-	"runs are shown beside those of the first. There is an overview of all points; medians against each "
-	"numeric setting (size, rate) with at least three values, with the steps that a pacer missed beneath; "
-	"where two settings have that, a surface of the medians over both; two points that differ in one setting "
-	"with two values in one histogram; and a histogram for each point, of each of its flows, in 100 bins up to "
-	"the point's limit. The last line on standard output is the path of the page.\n\n"
-	"Of a campaign, the pages of all its runs are made, and one page with an index of them and all their "
-	"claims. Of all pairs of hosts (`kblat run --hosts`), the matrices are drawn anew, from what has been "
-	"measured so far.\n\n"
-	"Of a folder with runs in it, one page lists all of them: " RUNS_PAGE_FILE
-	" there, with their medians over time. The index (kblat index) is brought up to date for it; the runs' own "
-	"pages are not made.\n\n"
-	"gnuplot draws the figures, as many at once as there are CPUs. Without it, tables and page are made all the "
-	"same, and the exit status is 77.",
+	"Generates derived/ in the first run's directory: figures/ (each as SVG and PDF, with the table it was drawn "
+	"from) and report.html, a single file that works offline. With several runs, their points are shown next to "
+	"each other. The report has an overview of all points; the medians against each numeric setting (size, rate) "
+	"with at least three values, with the steps that a pacer missed below; a surface of the medians for each two "
+	"such settings; a common histogram of two points that differ in one setting with two values; and a histogram "
+	"for each point and flow, with 100 bins up to the point's limit. The last line of standard output is the "
+	"path of the page.\n\n"
+	"For a campaign, it generates the pages of all its runs and one page with an index and all claims. For a "
+	"measurement of all pairs of hosts (`kblat run --hosts`), it draws the matrices from the data so far.\n\n"
+	"For a folder of runs, one page lists all of them: " RUNS_PAGE_FILE
+	" in that folder, with the medians over time. The index (kblat index) is updated first; the pages of the runs "
+	"are not generated.\n\n"
+	"gnuplot draws the figures, as many at once as there are CPUs. Without gnuplot, tables and page are still "
+	"generated, and the exit status is 77.",
     .min_args = 1,
     .max_args = 64,
 };

@@ -28,16 +28,15 @@ struct action {
 const struct cli_command cmd_state_cli = {
     .name = "state",
     .synopsis = "capture DIR [--sysroot DIR] [--mask] | diff A B [--varying NAMES] [--all] [--json] | sources [--json]",
-    .summary = "capture what this machine is and how it is set, or compare two captures",
+    .summary = "capture the hardware and settings of this machine, or compare two captures",
     .details =
-	"capture reads what is known to move latencies: CPUs, idle states, frequencies, interrupts, PM QoS, cpusets, "
-	"RDMA devices and more. Files are kept as they are under their own paths below DIR, what they say is in "
-	"DIR/state.json; what is absent or refused is noted with its errno. Nothing is changed.\n\n"
-	"diff tells what differs and what that means to a latency, first what is fatal to a comparison. A and B are "
-	"captures, run directories (their state before the run; one host's is RUN/state/HOST) or state.json files. "
-	"Exit "
-	"status 3: something fatal differs that is not under test.\n\n"
-	"sources lists what is read: key, class, whether root is needed, how, and where.",
+	"capture reads everything known to influence latencies: CPUs, idle states, frequencies, interrupts, PM QoS, "
+	"cpusets, RDMA devices and more. It copies the files to their own paths below DIR, and writes their contents "
+	"as keys and values to DIR/state.json; for files that are absent or cannot be read, the value is the errno. "
+	"Nothing is changed.\n\ndiff shows what differs and how that affects latencies, starting with differences that "
+	"are fatal to a comparison. A and B are captures, run directories (the state before the run; RUN/state/HOST "
+	"for one host) or state.json files. Exit status 3: a fatal difference that is not under test.\n\nsources lists "
+	"what is read: key, class, whether root is needed, how, and where.",
     .min_args = 1,
     .max_args = 3,
 };
@@ -144,13 +143,12 @@ enum status cmd_state(int argc, char **argv, struct err *e)
 	    {"sysroot", CLI_STRING, &o.sysroot, "DIR", "capture a recorded machine below DIR instead of this one", 0,
 	     0},
 	    {"mask", CLI_FLAG, &o.mask, NULL,
-	     "hide serial numbers, hardware addresses, UUIDs and the host's name, in the raw files, too", 0, 0},
+	     "hide serial numbers, hardware addresses, UUIDs and the host's name, also in the raw files", 0, 0},
 	    {"varying", CLI_STRING, &o.varying, "NAMES",
-	     "what is under test and so may differ: groups, keys or patterns of keys, or kernel, microcode, "
-	     "mitigations; "
-	     "separated by commas",
+	     "what is under test and may therefore differ: groups, keys, patterns of keys, or kernel, microcode, "
+	     "mitigations; separated by commas",
 	     0, 0},
-	    {"all", CLI_FLAG, &o.all, NULL, "also what moves by itself, such as counters", 0, 0},
+	    {"all", CLI_FLAG, &o.all, NULL, "also show what changes by itself, such as counters", 0, 0},
 	    {"json", CLI_FLAG, &o.json, NULL, "print the differences as JSON", 0, 0},
 	    {.name = NULL},
 	};

@@ -14,10 +14,10 @@ const struct cli_command cmd_summary_cli = {
     .name = "summary",
     .synopsis = "RUN... [--pattern] [--json]",
     .summary = "show the numbers of one or several runs",
-    .details = "One row a point, with the settings in which points differ; latencies are of the first metric, in "
-	       "microseconds. A point whose "
-	       "numbers may not be quoted is marked with '!', and the reasons stand below the table.\n\n"
-	       "A run that is not sealed (it is still running, or was killed) is summarised from what there is.",
+    .details = "Prints one row for each point, with the settings in which points differ, and the latencies of the "
+	       "first metric in microseconds. Points that are not valid are marked with '!', and the reasons are given "
+	       "below the table.\n\nA run that is not sealed (because it is still running, or was killed) is "
+	       "summarised from the data so far.",
     .min_args = 1,
     .max_args = 64,
 };
@@ -35,7 +35,7 @@ static int get_summary(const char *path, bool pattern, json_t **summary, struct 
 	if (rc)
 		return rc;
 	if (!run.sealed)
-		fprintf(stderr, "kblat: %s: not sealed: summarised from what is there\n", path);
+		fprintf(stderr, "kblat: %s: not sealed: summarised from the data so far\n", path);
 	*summary = pattern ? summary_build(run.path, run.run, run.resolved, e) : summary_of_run(&run, e);
 	run_close(&run);
 	return *summary ? 0 : -EINVAL;
@@ -80,7 +80,7 @@ enum status cmd_summary(int argc, char **argv, struct err *e)
 	const struct cli_flag flags[] = {
 	    {"json", CLI_FLAG, &choices.json, NULL, "print summary.json (of several runs: an array of them)", 0, 0},
 	    {"pattern", CLI_FLAG, &choices.pattern, NULL,
-	     "also say after how many messages latencies repeat; computed from the columns, of old runs, too", 0, 0},
+	     "also show after how many messages latencies repeat (for old runs, too: from their columns)", 0, 0},
 	    {.name = NULL},
 	};
 	struct cli_list args;

@@ -12,14 +12,12 @@
 const struct cli_command cmd_verify_cli = {
     .name = "verify",
     .synopsis = "RUN",
-    .summary = "check that a run directory is what was measured",
+    .summary = "check that a run directory is intact, and recompute its numbers",
     .details =
-	"Every file against the manifest; every JSON file against its schema; every column; and the summary, computed "
-	"again "
-	"from the raw columns. What is wrong is said on standard output, one line each, beginning with the file's "
-	"name. derived/ is "
-	"not looked at: it may be made again at any time.\n\n"
-	"Exit status: 0 verified; 3 something differs, or the run was never sealed; 2 RUN is not a run directory.",
+	"Checks every file against the manifest, every JSON file against its schema and the form of every column, then "
+	"recomputes the summary from the raw columns. Each problem is printed on a line of standard output that starts "
+	"with the file's name. derived/ is not checked, as it can be generated again at any time.\n\nExit status: 0 "
+	"verified; 3 something differs, or the run was never sealed; 2 RUN is not a run directory.",
     .min_args = 1,
     .max_args = 1,
 };
@@ -53,7 +51,7 @@ static json_t *own_claims(const struct run *run, struct err *e)
 }
 
 static const struct verify_more more[] = {
-    {"claims.json", makes_claims, own_claims, "judged again, it is different"},
+    {"claims.json", makes_claims, own_claims, "it differs from a new judgement"},
     {.file = NULL},
 };
 

@@ -183,10 +183,9 @@ static char *needed_text(const json_t *result)
 	bool known = json_is_number(json_object_get(needed, "stdev_units_percent"));
 
 	if (!json_is_object(needed))
-		return fs_path(
-		    "how many would show a change of %.3g %% cannot be told from these: take at least two runs "
-		    "in at least two %ss",
-		    percent, unit);
+		return fs_path("how many would show a change of %.3g %% cannot be estimated from these: take at least "
+			       "two runs in at least two %ss",
+			       percent, unit);
 	if (units >= BOOTS_MOST)
 		return fs_path("with what varies here, a change of %.3g %% of %s would need over %d %ss an arm",
 			       percent, needed_for(result), BOOTS_MOST, what);
@@ -203,8 +202,8 @@ static char *next_look_text(const json_t *result)
 {
 	const json_t *look = json_object_get(result, "look");
 
-	return fs_path("%d %ss of BASE and %d of NEW: of %lld planned an arm one looks next at %lld; nothing is said "
-		       "before",
+	return fs_path("%d %ss of BASE and %d of NEW; of %lld planned in each arm, the next look is at %lld; there is "
+		       "no verdict before",
 		       units_of(result, "base"), json_text(result, "unit"), units_of(result, "with"),
 		       (long long)json_integer_value(json_object_get(look, "planned")),
 		       (long long)json_integer_value(json_object_get(look, "next")));
@@ -216,7 +215,7 @@ static char *too_few_text(const json_t *result)
 	int base = units_of(result, "base"), with = units_of(result, "with");
 	char *needed = needed_text(result), *text;
 
-	text = fs_path("%d %s%s of BASE and %d of NEW; nothing is said with fewer than %d %s; %s", base,
+	text = fs_path("%d %s%s of BASE and %d of NEW; there is no verdict with fewer than %d %s; %s", base,
 		       json_text(result, "unit"), base == 1 ? "" : "s", with, pairs ? COMPARE_PAIRS : COMPARE_UNITS,
 		       pairs ? "pairs" : "an arm", needed);
 	free(needed);

@@ -80,7 +80,7 @@ static int join_point(struct compare_join *j, json_t *index, size_t run, const j
 	if (j->point[i].of_run[run])
 		return err_set(e, -EINVAL, STATUS_USAGE, j->runs->run[run].run.path, "compare",
 			       "its points %" JSON_INTEGER_FORMAT " and %" JSON_INTEGER_FORMAT
-			       " have the same settings, but for those ignored; ignore fewer",
+			       " have the same settings apart from those ignored; ignore fewer",
 			       json_integer_value(json_object_get(j->point[i].of_run[run], "id")),
 			       json_integer_value(json_object_get(point, "id")));
 	j->point[i].of_run[run] = point;
@@ -153,8 +153,8 @@ static int refuse_disjoint(const struct compare_join *j, struct err *e)
 		return err_set(e, -ENOENT, STATUS_USAGE, NULL, "compare", "there are no points");
 	text = difference_of(first[ARM_BASE]->params, first[ARM_WITH]->params);
 	rc = err_set(e, -ENOENT, STATUS_USAGE, NULL, "compare",
-		     "BASE and NEW have no point in common: their settings differ, first in %s; what need not agree is "
-		     "told by --ignore",
+		     "BASE and NEW have no point in common: their settings differ, first in %s; use --ignore for "
+		     "settings that need not agree",
 		     text);
 	free(text);
 	return rc;

@@ -113,9 +113,9 @@ static void add_notes(const struct compare_runs *runs, json_t *notes)
 	if (!json_equal(hosts[ARM_BASE], hosts[ARM_WITH]))
 		json_array_append_new(notes, json_string("the arms were measured on different machines"));
 	if (runs->kind == UNIT_RUN && !runs->in_turn)
-		json_array_append_new(notes,
-				      json_string("the runs were not taken in turn (one of each arm, in random order, "
-						  "then the next): a drift of the machine would look like an effect"));
+		json_array_append_new(
+		    notes, json_string("the runs of the arms do not alternate (one of each arm, in random order, then "
+				       "the next two): a drift of the machine would look like an effect"));
 	json_decref(hosts[ARM_BASE]);
 	json_decref(hosts[ARM_WITH]);
 }
@@ -169,10 +169,9 @@ static void note_look(const struct compare_runs *runs, const struct compare_rule
 	if (!rule->planned || level <= 0)
 		return;
 	if (fewer_units(runs) > rule->planned)
-		json_array_append_new(
-		    notes, json_sprintf("more %ss than planned (%zu an arm): to go on after the last look makes "
-					"false alarms more frequent",
-					compare_unit_name[runs->kind], rule->planned));
+		json_array_append_new(notes, json_sprintf("more %ss than planned (%zu in each arm): continuing after "
+							  "the last look makes false alarms more frequent",
+							  compare_unit_name[runs->kind], rule->planned));
 	json_array_append_new(
 	    notes, json_sprintf("a look at %zu of %zu %ss an arm: false alarms are %.3g %% at this one, %.3g %% at all",
 				fewer_units(runs), rule->planned, compare_unit_name[runs->kind], 100 * level,

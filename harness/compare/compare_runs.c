@@ -101,7 +101,7 @@ int compare_runs_add(struct compare_runs *all, const char *path, enum compare_ar
 	rc = find_runs(path, compare_add_run, &wanted, e);
 	if (!rc && all->count == before)
 		rc = err_set(e, -ENOENT, STATUS_USAGE, path, "compare",
-			     "it is no run directory, and there is none%s%s in it", experiment ? " of " : "",
+			     "it is not a run directory, and there is none%s%s in it", experiment ? " of " : "",
 			     experiment ? experiment : "");
 	return rc;
 }

@@ -68,7 +68,7 @@ static void put_test(const json_t *result, FILE *out)
 	if (!json_is_true(json_object_get(ways, "exact")))
 		fprintf(out, " with seed %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(result, "seed")));
 	if (json_integer_value(json_object_get(result, "trends")))
-		fprintf(out, "; a drift in time is taken out");
+		fprintf(out, "; drift over time is removed");
 	fprintf(out, "; p and intervals hold for all points and quantities together (max-T, %.3g %%)\n",
 		100 * json_number_or_nan(result, "alpha"));
 }
@@ -360,7 +360,7 @@ static void put_state(const json_t *result, FILE *out)
 		return;
 	fprintf(out,
 		"\nNot only what is under test differs: %" JSON_INTEGER_FORMAT
-		" key%s of the machine's state that can decide (kblat state diff tells all):\n",
+		" key%s of the machine's state that can explain a difference (kblat state diff shows all):\n",
 		fatal, fatal == 1 ? "" : "s");
 	json_array_foreach (json_object_get(result, "state"), i, one) {
 		if (!json_is_true(json_object_get(one, "varying")) && shown++ < STATE_LINES)

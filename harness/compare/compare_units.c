@@ -23,10 +23,10 @@ static int check_alike(const struct compare_runs *all, struct err *e)
 
 	for (size_t i = 1; i < all->count; i++)
 		if (strcmp(compare_run_name(first), compare_run_name(&all->run[i])) != 0)
-			return err_set(e, -EINVAL, STATUS_USAGE, all->run[i].run.path, "compare",
-				       "it is a run of the experiment '%s', but %s is one of '%s'; name one of them "
-				       "with --experiment",
-				       compare_run_name(&all->run[i]), first->run.path, compare_run_name(first));
+			return err_set(
+			    e, -EINVAL, STATUS_USAGE, all->run[i].run.path, "compare",
+			    "it is a run of the experiment '%s', but %s is a run of '%s'; choose one with --experiment",
+			    compare_run_name(&all->run[i]), first->run.path, compare_run_name(first));
 	return 0;
 }
 
@@ -101,11 +101,10 @@ static int use_boots(struct compare_runs *all, struct err *e)
 			alone = &all->run[i];
 	}
 	if (shared && alone)
-		return err_set(
-		    e, -EINVAL, STATUS_USAGE, shared->run.path, "compare",
-		    "its boot %s has runs in both arms, but that of %s has not: boots are either in one arm, "
-		    "or all in both",
-		    shared->boot, alone->run.path);
+		return err_set(e, -EINVAL, STATUS_USAGE, shared->run.path, "compare",
+			       "its boot %s has runs in both arms, but the boot of %s has not: either every boot has "
+			       "runs in both arms, or none has",
+			       shared->boot, alone->run.path);
 	if (shared)
 		pair_boots(all);
 	return 0;
@@ -134,8 +133,8 @@ static int use_runs(struct compare_runs *all, struct err *e)
 	for (size_t i = 0; i < all->count; i++) {
 		if (strcmp(all->run[i].boot, all->run[0].boot) != 0)
 			return err_set(e, -EINVAL, STATUS_USAGE, all->run[i].run.path, "compare",
-				       "it is of another boot than %s: with runs as units, what differs between boots "
-				       "would look like an effect; leave out --unit run",
+				       "it is of another boot than %s: with runs as units, differences between boots "
+				       "would look like an effect; omit --unit run",
 				       all->run[0].run.path);
 		all->run[i].unit = i;
 		all->units[all->run[i].arm]++;

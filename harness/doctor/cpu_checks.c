@@ -33,7 +33,7 @@ static void check_clock(const struct host *h, struct finding *f)
 	if (!c->good) {
 		finding_add(f, "; %s", c->why);
 		finding_raise(f, LEVEL_BAD,
-			      "times from this counter mean nothing; use a machine with an invariant TSC");
+			      "times from this counter are meaningless; use a machine with an invariant TSC");
 	}
 	if (!c->invariant)
 		finding_raise(f, LEVEL_WARN,
@@ -80,7 +80,7 @@ static void check_skew(const struct host *h, struct finding *f)
 
 	f->data = json_pack("{s:o}", "skew_ns", skew < 0 ? json_null() : json_integer(skew));
 	if (skew < 0) {
-		finding_add(f, "not measured: there are no two CPUs to compare");
+		finding_add(f, "not measured: it needs two CPUs");
 		finding_raise(f, LEVEL_WARN, "one-way times need two CPUs whose counters have been compared");
 		return;
 	}
@@ -242,8 +242,9 @@ static void check_virtual(const struct host *h, struct finding *f)
 	finding_add(f, is_virtual ? "yes" : "no");
 	f->data = json_pack("{s:b}", "virtual", is_virtual);
 	if (is_virtual)
-		finding_raise(f, LEVEL_WARN,
-			      "the hypervisor takes CPUs away unseen: compare ratios, quote no absolute latencies");
+		finding_raise(
+		    f, LEVEL_WARN,
+		    "the hypervisor takes CPUs away unnoticed: compare ratios, do not quote absolute latencies");
 }
 
 static void check_slack(const struct host *h, struct finding *f)

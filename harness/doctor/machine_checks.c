@@ -64,10 +64,11 @@ static void check_memlock(const struct host *h, struct finding *f)
 	if (!needed)
 		finding_raise(
 		    f, LEVEL_WARN,
-		    "verbs cannot register buffers, and pages of stamps may be taken away: ulimit -l unlimited");
+		    "verbs cannot register buffers, and pages of stamps may be swapped out: ulimit -l unlimited");
 	else if (!wanted)
-		finding_raise(f, LEVEL_WARN,
-			      "larger runs cannot lock their stamps: raise it with ulimit -l (limits.conf: memlock)");
+		finding_raise(
+		    f, LEVEL_WARN,
+		    "larger runs cannot lock their stamps: raise the limit with ulimit -l (limits.conf: memlock)");
 }
 
 /* Pages of every size, and whether transparent ones are made in the background. */
@@ -119,7 +120,7 @@ static void check_shm(const struct host *h, struct finding *f)
 	finding_add(f, "%llu MiB free%s", bytes >> 20, fs.f_type == TMPFS_MAGIC ? "" : ", but not a tmpfs");
 	f->data = json_pack("{s:I, s:b}", "free_bytes", (json_int_t)bytes, "tmpfs", fs.f_type == TMPFS_MAGIC);
 	if (bytes >> 20 < SHM_NEEDED_MIB)
-		finding_raise(f, LEVEL_BAD, "stamps need room: free some, or mount -o remount,size=1G " SHM);
+		finding_raise(f, LEVEL_BAD, "stamps need space: free some, or mount -o remount,size=1G " SHM);
 	if (fs.f_type != TMPFS_MAGIC)
 		finding_raise(f, LEVEL_WARN,
 			      "stamps in files of a disk are written back while they are taken: mount a tmpfs on " SHM);
@@ -172,8 +173,9 @@ static void check_rdma(const struct host *h, struct finding *f)
 		return;
 	}
 	finding_add(f, "none");
-	finding_raise(f, LEVEL_WARN,
-		      "`make run` uses a guest with a Soft-RoCE device instead: it shows function and ratios");
+	finding_raise(
+	    f, LEVEL_WARN,
+	    "`make run` uses a guest with a Soft-RoCE device instead: it shows that everything works, and ratios");
 }
 
 /* Between two hosts, `clock: ptp` and `clock: system` need it; nothing else does. */
@@ -185,12 +187,13 @@ static void check_time(const struct host *h, struct finding *f)
 
 	(void)h;
 	if (discipline_ask_ptp(&d, &ptp) && discipline_ask_chrony(&d, &chrony)) {
-		finding_add(f, "kept by neither linuxptp nor chrony (%s)", chrony.text);
+		finding_add(f, "synchronised by neither linuxptp nor chrony (%s)", chrony.text);
 		return;
 	}
 	f->data = discipline_json(&d);
-	finding_add(f, "kept by %s, %s %s, to %s, as that says", d.by, d.is_source ? "from itself," : "from",
-		    d.reference, unit_human_ns(d.error_ns, error, sizeof(error)));
+	finding_add(f, "synchronised by %s, %s %s, error as reported there: %s", d.by,
+		    d.is_source ? "from itself," : "from", d.reference,
+		    unit_human_ns(d.error_ns, error, sizeof(error)));
 }
 
 static bool is_in_path(const char *program)
@@ -264,7 +267,7 @@ static void check_leftovers(const struct host *h, struct finding *f)
 		finding_add(f, " and %d more", count - LEFTOVERS_SHOWN);
 	finding_raise(
 	    f, LEVEL_WARN,
-	    "runs that were killed left these; NumPy reads the stamps in them; remove them with rm -r when not wanted");
+	    "left by runs that were killed; NumPy can read the stamps in them; remove them with rm -r if not needed");
 }
 
 const struct check machine_checks[] = {

@@ -8,12 +8,12 @@
 #define FIELD(f) offsetof(struct exchange_settings, f)
 
 static const struct opt exchange_options[] = {
-    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "round trips of one repetition",
+    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "round trips in one repetition",
      OPT_BOOKKEEPING},
-    {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, there and back"},
+    {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, in either direction"},
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "from one answer to the next message"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
-     "a round trip without an answer for so long is lost, and the next begins (unreliable transports)"},
+     "after this time without an answer a round trip is lost, and the next begins (unreliable transports)"},
     {.name = NULL},
 };
 
@@ -75,7 +75,7 @@ static int exchange_check(const void *settings, const struct transport_config *c
 
 const struct kernel_ops exchange_kernel = {
     .name = "exchange",
-    .summary = "round trips with stamps at both sides: the latency of each way",
+    .summary = "round trips with stamps on both sides: the latency in each direction",
     .options = exchange_options,
     .settings_size = sizeof(struct exchange_settings),
     .duplex = true,

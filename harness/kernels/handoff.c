@@ -12,24 +12,24 @@ static const char *const handoff_hands[] = {
     [HANDOFF_DIRECT] = "direct", [HANDOFF_SPIN] = "spin", [HANDOFF_EVENT] = "event", NULL};
 
 static const struct opt handoff_options[] = {
-    {"messages", OPT_INT, FIELD(messages), "1000", 1, HANDOFF_ACK - 1, NULL, "round trips of one repetition, at most",
-     OPT_BOOKKEEPING},
-    {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, there and back"},
+    {"messages", OPT_INT, FIELD(messages), "1000", 1, HANDOFF_ACK - 1, NULL,
+     "maximum number of round trips in one repetition", OPT_BOOKKEEPING},
+    {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, in either direction"},
     {"hand", OPT_ENUM, FIELD(hand), "event", 0, 0, handoff_hands,
-     "how a message gets from the thread that receives it to the one that waits for it: they are one and the same, "
-     "or it spins on a shared variable (two CPUs a side), or it sleeps until it is woken"},
+     "how the thread that waits for a message gets it: it receives the message itself, spins on a shared variable "
+     "until another thread has received it (two CPUs on each side), or sleeps until it is woken"},
     {"ack", OPT_BOOL, FIELD(ack), "yes", 0, 0, NULL,
-     "every message is acknowledged by a message, which its sender waits for"},
+     "acknowledge every message by a message for which its sender waits"},
     {"copy", OPT_BOOL, FIELD(copy), "yes", 0, 0, NULL,
-     "payloads are copied between the user's memory and the transport's buffers, on both sides"},
+     "copy payloads between the user's memory and the transport's buffers, on both sides"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
-     "end a repetition after so long, if `messages` are not done before; 0: only then"},
+     "time limit of a repetition, if `messages` are not done before; 0: none"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
-     "a round trip without an acknowledgement or an answer for so long is lost, and the next begins (unreliable "
+     "after this time without an acknowledgement or an answer a round trip is lost, and the next begins (unreliable "
      "transports)"},
     KERNEL_LINK_RATE(FIELD(link_rate)),
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
-     "fill and check every payload, there and back, outside the measured intervals"},
+     "fill and check every payload in both directions, outside the measured intervals"},
     {.name = NULL},
 };
 
@@ -182,7 +182,7 @@ static const struct kernel_side_ops handoff_side_ops = {
 
 const struct kernel_ops handoff_kernel = {
     .name = "handoff",
-    .summary = "round trips through a message layer: acknowledgements, copies, hand-over between two threads",
+    .summary = "round trips through a message layer: acknowledgements, copies, hand-over between threads",
     .options = handoff_options,
     .settings_size = sizeof(struct handoff_settings),
     .duplex = true,

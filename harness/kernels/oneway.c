@@ -15,10 +15,10 @@ static const struct opt oneway_options[] = {
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "between bursts"},
     {"gap", OPT_TIME, FIELD(gap), "0ns", 0, 1000000000, NULL, "from one post to the next inside a burst"},
     {"t_send", OPT_BOOL, FIELD(t_send), "no", 0, 0, NULL,
-     "a third thread keeps writing the time into the payload: when the device read it (needs size 8B, buffers 1, a "
-     "CPU)"},
+     "a third thread keeps writing the time into the payload, which shows when the device read it (needs size 8B, "
+     "buffers 1, a CPU)"},
     {"t_hw", OPT_BOOL, FIELD(t_hw), "no", 0, 0, NULL,
-     "the device's own stamps of receive and send completions, too (verbs devices with completion timestamps)"},
+     "also keep the device's own stamps of receive and send completions (verbs devices with completion timestamps)"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
      "fill and check every payload, outside the measured intervals (slows the rate)"},
     {.name = NULL},
@@ -102,10 +102,10 @@ static int check_t_send(const struct oneway_settings *s, const struct transport_
 	else if (traits->copies_payload)
 		snprintf(why, why_size, "t_send needs `inline: off`: an inline payload is copied when it is posted");
 	else if (traits->signal_every > 1)
-		snprintf(why, why_size,
-			 "t_send needs `signal_every: 1`, not %u: without a completion nobody knows when the payload "
-			 "was read for the last time",
-			 traits->signal_every);
+		snprintf(
+		    why, why_size,
+		    "t_send needs `signal_every: 1`, not %u: only a completion shows when the payload was last read",
+		    traits->signal_every);
 	else
 		return 0;
 	return -EINVAL;

@@ -11,25 +11,25 @@ static const char *const release_names[] = {
     [PINGPONG_RELEASE_AFTER] = "after", [PINGPONG_RELEASE_BEFORE] = "before", NULL};
 
 static const struct opt pingpong_options[] = {
-    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "round trips of one repetition, at most",
-     OPT_BOOKKEEPING},
+    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL,
+     "maximum number of round trips in one repetition", OPT_BOOKKEEPING},
     {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL,
-     "payload of a message, there and (unless `answer` says otherwise) back"},
+     "payload of a message, and of its answer unless `answer` is set"},
     {"answer", OPT_BYTES, FIELD(answer), "0B", 0, 1 << 30, NULL,
-     "payload of an answer: what is read, or a note that something was written; 0: as large as the message"},
+     "payload of an answer, such as the data of a read or the confirmation of a write; 0: as large as the message"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
-     "end a repetition after so long, if `messages` are not done before; 0: only then"},
+     "time limit of a repetition, if `messages` are not done before; 0: none"},
     {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "from one answer to the next message"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
-     "a round trip without an answer for so long is lost, and the next begins (unreliable transports)"},
+     "after this time without an answer a round trip is lost, and the next begins (unreliable transports)"},
     KERNEL_LINK_RATE(FIELD(link_rate)),
     {"release", OPT_ENUM, FIELD(release), "after", 0, 0, release_names,
-     "the sink gives a message's receive buffer back after it has posted the answer, or before"},
+     "when the sink gives a message's receive buffer back: after it has posted the answer, or before"},
     {"turn", OPT_BOOL, FIELD(turn), "no", 0, 0, NULL,
-     "the sink stamps each message that it has seen, too (series turn_ns, from one to the next); that is a stamp more "
+     "the sink also stamps each message that it has polled (series turn_ns, from one to the next); this adds a stamp "
      "before the answer"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
-     "fill and check every payload, there and back, outside the measured intervals"},
+     "fill and check every payload in both directions, outside the measured intervals"},
     {.name = NULL},
 };
 

@@ -20,12 +20,12 @@ static const struct opt register_options[] = {
      OPT_BOOKKEEPING},
     {"size", OPT_BYTES, FIELD(size), "4KiB", 1, INT64_C(1) << 36, NULL, "bytes that are registered"},
     {"pin", OPT_ENUM, FIELD(pin), "kernel", 0, 0, register_pins,
-     "who holds the memory: the kernel alone (mlock), or the device (memory registration; verbs)"},
+     "what pins the memory: the kernel (mlock), or the device (memory registration; verbs)"},
     {"memory", OPT_ENUM, FIELD(memory), "same", 0, 0, register_memories,
-     "what is registered: the same pages again and again, fresh ones that have been written to, or addresses that were "
-     "never touched, so that the registration itself has to find pages for them"},
+     "what is registered: the same pages each time, fresh pages that have been written to, or untouched addresses, for "
+     "which the registration has to allocate pages"},
     {"pages", OPT_ENUM, FIELD(pages), "small", 0, 0, memory_pages_names,
-     "pages of the smallest size, transparent huge pages, or huge pages that were set aside (vm.nr_hugepages)"},
+     "pages of the smallest size, transparent huge pages, or reserved huge pages (vm.nr_hugepages)"},
     {.name = NULL},
 };
 

@@ -9,15 +9,15 @@
 
 static const struct opt stream_options[] = {
     {"messages", OPT_INT, FIELD(messages), "100000", 1, 1000000000, NULL,
-     "messages of one repetition, each way, at most", OPT_BOOKKEEPING},
+     "maximum number of messages in one repetition, in each direction", OPT_BOOKKEEPING},
     {"size", OPT_BYTES, FIELD(size), "4KiB", 1, 1 << 30, NULL, "payload of a message"},
     {"both", OPT_BOOL, FIELD(both), "no", 0, 0, NULL, "both sides send, at the same time"},
     {"batch", OPT_INT, FIELD(batch), "1", 1, 1 << 16, NULL,
-     "messages handed to the device in one linked list, with one doorbell (verbs)"},
+     "messages posted as one linked list, with one doorbell (verbs)"},
     {"stamp_every", OPT_INT, FIELD(stamp_every), "1", 1, 1000000000, NULL,
-     "one entry of each column for so many messages: the submission of the first, the completion of the last"},
+     "number of messages that share one entry of each column: the submission of the first, the completion of the last"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
-     "end a repetition after so long, if `messages` are not done before; 0: only then"},
+     "time limit of a repetition, if `messages` are not done before; 0: none"},
     KERNEL_LINK_RATE(FIELD(link_rate)),
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL, "fill and check every payload (slows the rate)"},
     {.name = NULL},
@@ -95,7 +95,8 @@ static int check_both(const struct stream_settings *s, const struct transport_co
 			 "both, check and a one-sided op: only the sink's memory is checked; leave out both or check");
 	else if (config->poll_recv != POLL_BUSY || config->poll_send != POLL_BUSY)
 		snprintf(why, why_size,
-			 "both and poll %s: one thread sends and receives, and can't sleep on either; use poll busy",
+			 "both and poll %s: one thread sends and receives, so it cannot sleep waiting for either; use "
+			 "poll busy",
 			 poll_mode_names[config->poll_recv != POLL_BUSY ? config->poll_recv : config->poll_send]);
 	else if (config->ops->has_own_clock)
 		snprintf(why, why_size, "both and transport %s: its sink has no messages of its own",
@@ -148,7 +149,7 @@ static int stream_check(const void *settings, const struct transport_config *con
 
 const struct kernel_ops stream_kernel = {
     .name = "stream",
-    .summary = "bandwidth and message rate: many messages in flight, one way or both",
+    .summary = "bandwidth and message rate: many messages in flight, in one direction or both",
     .options = stream_options,
     .settings_size = sizeof(struct stream_settings),
     .source_sleeps = true,

@@ -73,8 +73,9 @@ int pair_join(struct pair *p, const struct knobs *k, const char *stage, struct a
 	borrow_runs(&p->runs, &arms->lists[at[ARM_WITH]].runs, ARM_WITH);
 	rc = compare_units(&p->runs, UNIT_RUN, e);
 	if (!rc && !p->runs.pairs)
-		rc = err_set(e, -EINVAL, STATUS_FAILED, k->path, "judge its runs",
-			     "by their clock they were not taken block by block: the clock was set meanwhile");
+		rc = err_set(
+		    e, -EINVAL, STATUS_FAILED, k->path, "judge its runs",
+		    "according to their times they were not measured block by block: the clock was set meanwhile");
 	return rc ?: compare_join(&p->join, &p->runs, choice, e);
 }
 

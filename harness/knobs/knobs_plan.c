@@ -49,14 +49,14 @@ static int check_asked(const struct knobs_options *o, struct err *e)
 {
 	if (!o->spec)
 		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
-			       "knobs: no SPEC is given; 'kblat list experiments' shows those there are");
+			       "knobs: no SPEC given; 'kblat list experiments' lists experiments");
 	if (!o->profile)
 		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
-			       "knobs: no --profile is given; 'kbtune profiles' lists those there are");
+			       "knobs: no --profile given; 'kbtune profiles' lists profiles");
 	for (size_t i = 0; i < o->overrides.set_count; i++)
 		if (!strncmp(o->overrides.set[i], "environment=", 12))
 			return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
-				       "knobs: --set %s: leave it out; what is varied are the knobs of --profile",
+				       "knobs: --set %s: omit it; the knobs of --profile are what is varied",
 				       o->overrides.set[i]);
 	return 0;
 }
@@ -155,8 +155,8 @@ static int plan_check_budget(struct knobs *k, const struct knobs_options *o, str
 
 	if (o->budget_s > 0 && one_s > o->budget_s)
 		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
-			       "%s is too little: one block, a run of each of %zu arms, needs about %s, and a verdict "
-			       "takes %d blocks: %s; give more time, or make the runs smaller with --quick or --only",
+			       "%s is too short: one block, a run of each of %zu arms, needs about %s, and a verdict "
+			       "needs %d blocks: %s; allow more time, or shorten the runs with --quick or --only",
 			       forecast_text(o->budget_s, given, sizeof(given)),
 			       json_array_size(json_object_get(k->j, "arms")),
 			       forecast_text(one_s, needed, sizeof(needed)), COMPARE_PAIRS,

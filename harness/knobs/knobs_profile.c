@@ -226,7 +226,7 @@ static json_t *why_untested(const json_t *plan, const char *key)
 	json_array_foreach (json_object_get(plan, "impossible"), i, one)
 		if (!strcmp(json_text(one, "knob"), key))
 			return json_sprintf("not possible here: %s", json_text(one, "reason"));
-	return json_string("changes nothing here: it is so already");
+	return json_string("changes nothing here: already set");
 }
 
 /* Alone, or else upon the shields. */
@@ -299,7 +299,7 @@ static void count_shields(const json_t *plan, json_t *knobs)
 	json_array_foreach (knobs, i, knob)
 		if (profile_is_shields(knob))
 			json_object_set_new(knob, "cost",
-					    json_sprintf("CPUs %s of %s, which nobody else may use", cpus,
+					    json_sprintf("CPUs %s of %s, which no other program may use", cpus,
 							 json_text(plan, "online_cpus")));
 	free(cpus);
 }
@@ -321,7 +321,7 @@ static int check_separable(const char *profile, const json_t *knobs, struct err 
 		return 0;
 	if (!n)
 		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, profile, NULL,
-			       "none of its knobs changes anything on this machine; 'kbtune plan %s' says why",
+			       "none of its knobs changes anything on this machine; 'kbtune plan %s' shows why",
 			       profile);
 	return err_set(e, -EINVAL, STATUS_USAGE, profile, NULL,
 		       "its knobs cannot be separated: only %s changes anything here; measure the profile against none "

@@ -45,15 +45,15 @@ static int check_study_resumable(const struct knobs_options *o, const json_t *j,
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		missing += !json_is_array(json_object_get(j, lists[i]));
 	if (json_integer_value(json_object_get(j, "schema")) != 1 || missing)
-		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "it is not of a form that this kblat knows");
+		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
+			       "it is not a study of a form that this kblat can read");
 	if (o->spec || o->profile || knobs_has_options(o))
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
-			       "it goes on with the SPEC and the options that it was begun with; leave them out");
+			       "--resume uses the original SPEC and options; omit all others");
 	if (strcmp(knobs_boot_id(boot, sizeof(boot)), json_text(j, "boot")) != 0)
-		return err_set(
-		    e, -EINVAL, STATUS_USAGE, file, NULL,
-		    "it was begun before this machine was booted: what differs between boots would look like "
-		    "an effect; begin again");
+		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
+			       "it was started in an earlier boot: differences between boots would look like an "
+			       "effect; start a new study");
 	return 0;
 }
 
@@ -64,7 +64,7 @@ static int resume_study(struct knobs *k, const struct knobs_options *o, struct e
 
 	k->path = realpath(o->resume, NULL);
 	if (!k->path)
-		return err_sys(e, -errno, o->resume, "go on with it");
+		return err_sys(e, -errno, o->resume, "continue it");
 	file = fs_path("%s/knobs.json", k->path);
 	rc = directory_check_owner(k->path, file, e);
 	k->j = rc ? NULL : json_read(file, e);
@@ -120,10 +120,11 @@ static void say_blocks_left(const struct knobs *k)
 	size_t done = knobs_blocks_done(k, KNOBS_STAGE_BLOCKS), asked = asked_blocks(k);
 
 	if (child_is_interrupted())
-		fprintf(stderr, "kblat: interrupted; `kblat knobs --resume %s` goes on with it\n", k->path);
+		fprintf(stderr, "kblat: interrupted; `kblat knobs --resume %s` continues it\n", k->path);
 	else if (done < asked)
-		fprintf(stderr, "kblat: %zu of %zu blocks fitted into the budget; `kblat knobs --resume %s` goes on\n",
-			done, asked, k->path);
+		fprintf(stderr,
+			"kblat: %zu of %zu blocks fitted into the budget; `kblat knobs --resume %s` continues\n", done,
+			asked, k->path);
 }
 
 static enum status show_study(const struct knobs *k)

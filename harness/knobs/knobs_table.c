@@ -231,7 +231,7 @@ static void print_test(const json_t *result, FILE *out)
 			count, json_is_true(json_object_get(ways, "exact")) ? "all there are" : "drawn",
 			100 * json_number_or_nan(result, "alpha"));
 	else
-		fprintf(out, "; nothing can be said below %d\n\n", COMPARE_PAIRS);
+		fprintf(out, "; no verdict with fewer than %d\n\n", COMPARE_PAIRS);
 }
 
 void knobs_table(const json_t *knobs, FILE *out)

@@ -229,7 +229,7 @@ static enum status pairs_end(struct pairs *p, bool json, struct err *e)
 	else
 		pairs_table(p->j, stdout);
 	if (child_is_interrupted())
-		fprintf(stderr, "kblat: interrupted; `kblat run --resume %s` goes on with it\n", p->path);
+		fprintf(stderr, "kblat: interrupted; `kblat run --resume %s` continues it\n", p->path);
 	printf("%s\n", p->path);
 	return rc ? e->status : status;
 }
@@ -313,8 +313,8 @@ static void show_launchers(const struct pairs *p)
 {
 	const json_t *options = json_object_get(p->j, "options");
 
-	child_words_show("source endpoints are started by", json_text(options, "source"));
-	child_words_show("sink endpoints are started by", json_text(options, "sink"));
+	child_words_show("source endpoints will be started by", json_text(options, "source"));
+	child_words_show("sink endpoints will be started by", json_text(options, "sink"));
 }
 
 static enum status pairs_resume(const struct pairs_options *o, struct pairs *p, struct err *e)
@@ -324,7 +324,7 @@ static enum status pairs_resume(const struct pairs_options *o, struct pairs *p, 
 	if (o->hosts || o->spec || o->source || o->sink || v->set_count || v->only_count || v->quick || o->out ||
 	    o->profile_path || o->mask || o->at_once || o->state)
 		err_set(e, -EINVAL, STATUS_USAGE, o->resume, NULL,
-			"all pairs go on with the options that they were begun with; leave them out");
+			"--resume uses the original options; omit all others");
 	else if (!pairs_record_resume(p, o->resume, e)) {
 		show_launchers(p);
 		if (o->dry_run)

@@ -36,12 +36,12 @@ static bool is_host_name(const char *name)
 int pairs_hosts_add(struct pairs_hosts *h, const char *name, const char *address, struct err *e)
 {
 	if (!is_host_name(name))
-		return hosts_refuse(name, "a host is named by letters, digits and . - _ : @ %", e);
+		return hosts_refuse(name, "a host's name consists of letters, digits and . - _ : @ %", e);
 	if (!is_host_name(address))
 		return hosts_refuse(address, "this is no address", e);
 	for (size_t i = 0; i < h->count; i++)
 		if (!strcmp(h->item[i].name, name))
-			return hosts_refuse(name, "this host is there twice", e);
+			return hosts_refuse(name, "this host is listed twice", e);
 	if (h->count == PAIRS_HOSTS_MAX)
 		return err_set(e, -EINVAL, STATUS_USAGE, "--hosts", NULL, "more than %d hosts", PAIRS_HOSTS_MAX);
 	h->item = grow_or_abort(h->item, h->count, sizeof(*h->item));
@@ -64,7 +64,7 @@ static int hosts_add_range(struct pairs_hosts *h, const char *head, const char *
 	    strspn(end + 1, "0123456789") <= DIGITS_MAX)
 		last = strtoul(end + 1, &end, 10);
 	if (!width || width > DIGITS_MAX || *end || last < first)
-		return hosts_refuse(range, "this is no range of numbers, such as 1-64", e);
+		return hosts_refuse(range, "expected a range of numbers such as 1-64", e);
 	for (unsigned long i = first; !rc && i <= last; i++) {
 		char *name = fs_path("%s%0*lu%s", head, (int)width, i, tail);
 
@@ -83,7 +83,7 @@ static int hosts_add_word(struct pairs_hosts *h, char *word, struct err *e)
 	if (!open)
 		return pairs_hosts_add(h, word, word, e);
 	if (!close || strchr(close, '['))
-		return hosts_refuse(word, "brackets hold ranges of numbers, one pair of them in a name", e);
+		return hosts_refuse(word, "expected one pair of brackets with ranges of numbers", e);
 	*open = *close = '\0';
 	for (char *range = strtok_r(open + 1, ",", &rest); range && !rc; range = strtok_r(NULL, ",", &rest))
 		rc = hosts_add_range(h, word, range, close + 1, e);
@@ -124,7 +124,7 @@ static int hosts_read_line(struct pairs_hosts *h, char *line, struct err *e)
 	if (!name)
 		return 0;
 	if (address && strtok_r(NULL, " \t", &rest))
-		return hosts_refuse(name, "a line is a host and its address, and this one has more", e);
+		return hosts_refuse(name, "expected a host and optionally its address, found more words", e);
 	return address ? pairs_hosts_add(h, name, address, e) : hosts_add_word(h, name, e);
 }
 
@@ -162,9 +162,10 @@ int pairs_hosts_read(struct pairs_hosts *h, const char *text, struct err *e)
 	}
 	free(copy);
 	if (!rc && h->count < 2)
-		rc = err_set(e, -EINVAL, STATUS_USAGE, "--hosts", NULL,
-			     "%s; a pair is two: give a list (n1,n2 or n[1-64]) or a file with a host a line",
-			     h->count ? "there is one host only" : "there is no host");
+		rc = err_set(
+		    e, -EINVAL, STATUS_USAGE, "--hosts", NULL,
+		    "%s; pairs need at least two: give a list (n1,n2 or n[1-64]) or a file with one host per line",
+		    h->count ? "there is only one host" : "there is no host");
 	return rc;
 }
 

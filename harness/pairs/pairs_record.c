@@ -95,7 +95,8 @@ static int pairs_read_hosts(struct pairs *p, const char *file, struct err *e)
 		rc = rc ?: pairs_hosts_add(&p->hosts, json_text(host, "name"), json_text(host, "address"), e);
 	if (!rc && (json_integer_value(json_object_get(p->j, "schema")) != 1 || p->hosts.count < 2 ||
 		    !*json_text(p->j, "spec") || !json_is_object(json_object_get(p->j, "options"))))
-		rc = err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "it holds no pairs that this kblat knows");
+		rc = err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
+			     "it is not a measurement of pairs of a form that this kblat can read");
 	return rc;
 }
 
@@ -157,7 +158,7 @@ int pairs_record_resume(struct pairs *p, const char *dir, struct err *e)
 
 	p->path = realpath(dir, NULL);
 	if (!p->path)
-		return err_sys(e, -errno, dir, "go on with it");
+		return err_sys(e, -errno, dir, "continue it");
 	file = pairs_file(p, "pairs.json");
 	rc = directory_check_owner(p->path, file, e) ?: directory_lock(p->path, &p->lock, e) ?: pairs_read_all(p, e) ?:
 	     pairs_open_log(p, e);

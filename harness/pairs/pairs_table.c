@@ -103,7 +103,6 @@ char *pairs_table_sentence(const json_t *answer)
 	}
 	if (!number(answer, "measured"))
 		return fs_path("no pair was measured");
-	return hosts || pairs ? fs_path("%zu medians of hosts and %zu of pairs are beyond what the others make likely",
-					hosts, pairs)
-			      : fs_path("no pair and no host is slower than the others make likely");
+	return hosts || pairs ? fs_path("%zu medians of hosts and %zu of pairs stand out from the others", hosts, pairs)
+			      : fs_path("no pair and no host stands out");
 }

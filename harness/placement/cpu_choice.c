@@ -39,8 +39,8 @@ static int only_device(const struct sysroot *root, const char *name, char *devic
 		return 0;
 	return err_set(
 	    e, -EINVAL, n > 1 ? STATUS_USAGE : STATUS_IMPOSSIBLE, name, NULL,
-	    n > 1 ? "near what? There are several RDMA devices: write near:DEVICE, or name the point's `device`"
-		  : "there is no RDMA device to be near to; near:DEVICE takes network interfaces, too");
+	    n > 1 ? "'near' is ambiguous with several RDMA devices: write near:DEVICE, or set `device`"
+		  : "'near' needs an RDMA device, and there is none; near:DEVICE also accepts network interfaces");
 }
 
 /* The interface that a software device was put on, from the attribute that only those have. */
@@ -95,7 +95,7 @@ static int read_near(const struct sysroot *root, const char *name, const char *t
 			       text_quote(device, quoted, sizeof(quoted)));
 	if (node < 0)
 		return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, name, NULL,
-			       "%s is on no NUMA node that the kernel knows of; name CPUs instead", device);
+			       "the kernel does not know the NUMA node of %s; name CPUs instead", device);
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%lld/cpulist", (long long)node);
 	rc = read_list(root, path, out);
 	return rc ? err_sys(e, rc, path, "read the CPUs near a device from") : 0;
@@ -168,9 +168,9 @@ int cpu_choice_read(const struct sysroot *root, const char *name, const char *te
 	cpu_choice_narrow(out, allowed);
 	if (cpulist_count(&out->cpus))
 		return 0;
-	return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, name, NULL,
-		       "CPU %s is not among those that this process may run on (%s)%s", *named ? named : "(none)", may,
+	return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, name, NULL, "this process may not run on CPU %s, only on %s%s",
+		       *named ? named : "(none)", may,
 		       strncmp(text, OPT_CPU_CPUSET, strlen(OPT_CPU_CPUSET))
 			   ? ""
-			   : "; start kblat inside of the cpuset: `kbtune cpuset exec`");
+			   : "; start kblat inside the cpuset: `kbtune cpuset exec`");
 }

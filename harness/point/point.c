@@ -126,10 +126,9 @@ int point_load(struct point *p, unsigned id, json_t *params, struct err *e)
 	p->repetitions = p->flow[0].common.repetitions;
 	p->fresh = p->flow[0].common.fresh;
 	if (*p->flow[0].common.environment == '.' || strchr(p->flow[0].common.environment, '/'))
-		return err_set(
-		    e, -EINVAL, STATUS_USAGE, NULL, NULL,
-		    "'environment' must be the name of a profile, not a path; 'kblat run --profile-path DIR' "
-		    "says where else to look for it");
+		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
+			       "'environment' must be the name of a profile, not a path; 'kblat run --profile-path "
+			       "DIR' names a folder to search");
 	if (strcmp(p->flow[0].common.environment, ENVIRONMENT_NONE))
 		snprintf(p->environment, sizeof(p->environment), "%s", p->flow[0].common.environment);
 	return 0;

@@ -19,52 +19,50 @@ const char *const clock_method_names[] = {
 
 const struct opt common_options[] = {
     {"poll", OPT_ENUM, FIELD(poll), "busy", 0, 0, poll_mode_names,
-     "spin on completions, sleep until an event tells of one, or spin for a while and then sleep"},
+     "how to wait for completions: spin, sleep until an event, or spin for a while and then sleep"},
     {"poll_send", OPT_ENUM, FIELD(poll_send), "same", 0, 0, poll_send_names,
-     "likewise for send completions, where they are to differ from `poll`"},
+     "how to wait for send completions, if different from `poll`"},
     {"spin", OPT_TIME, FIELD(spin), "50us", 0, 1000000000, NULL, "how long adaptive polling spins before it sleeps"},
-    {"depth", OPT_INT, FIELD(depth), "1024", 1, 1 << 20, NULL, "messages in flight at most; receive buffers likewise"},
-    {"repetitions", OPT_INT, FIELD(repetitions), "25", 1, 100000, NULL, "how often a point is measured",
+    {"depth", OPT_INT, FIELD(depth), "1024", 1, 1 << 20, NULL,
+     "maximum number of messages in flight, and number of receive buffers"},
+    {"repetitions", OPT_INT, FIELD(repetitions), "25", 1, 100000, NULL, "how many times a point is measured",
      OPT_BOOKKEEPING | OPT_OF_POINT},
     {"warmup", OPT_INT, FIELD(warmup), "1000", 0, 1000000000, NULL,
-     "messages sent before the first repetition, without the pauses; their stamps are kept apart", OPT_BOOKKEEPING},
+     "messages sent before the first repetition, without pauses; their stamps are stored separately", OPT_BOOKKEEPING},
     {"fresh", OPT_BOOL, FIELD(fresh), "no", 0, 0, NULL,
-     "new endpoint processes for every repetition, each with a warm-up of its own; that costs the time of starting and "
-     "connecting them, and of the warm-up",
-     OPT_OF_POINT},
+     "new endpoint processes, connections and a warm-up for every repetition, which takes time for each", OPT_OF_POINT},
     {"limit", OPT_TIME, FIELD(limit), "10us", 1, 0x7fffffffffffffff, NULL,
-     "the share of latencies above it is reported", OPT_BOOKKEEPING},
+     "the share of latencies above this limit is reported", OPT_BOOKKEEPING},
     {"timeout", OPT_TIME, FIELD(timeout), "30s", 100000000, 86400000000000, NULL,
-     "an endpoint without progress for longer has failed", OPT_BOOKKEEPING},
+     "an endpoint without progress for this time has failed", OPT_BOOKKEEPING},
     {"drain", OPT_TIME, FIELD(drain), "200ms", 1000000, 60000000000, NULL,
      "how long the sink waits for stragglers after the source has ended", OPT_BOOKKEEPING},
     {"source_cpu", OPT_CPU, FIELD(source_cpu), "auto", 0, 0, NULL,
-     "CPU of the source, chosen from: a list; near:DEVICE, its NUMA node; cpuset:NAME; auto: one of its own where it "
+     "CPU of the source: chosen from a list, near:DEVICE (its NUMA node) or cpuset:NAME; auto: a CPU of its own if it "
      "polls busily, unpinned otherwise"},
-    {"sink_cpu", OPT_CPU, FIELD(sink_cpu), "auto", 0, 0, NULL, "likewise for the sink"},
+    {"sink_cpu", OPT_CPU, FIELD(sink_cpu), "auto", 0, 0, NULL, "the same for the sink"},
     {"priority", OPT_INT, FIELD(priority), "0", 0, 98, NULL,
-     "SCHED_FIFO priority of the measuring threads; 0: as the process is (needs CAP_SYS_NICE or RLIMIT_RTPRIO)"},
+     "SCHED_FIFO priority of the measuring threads (needs CAP_SYS_NICE or RLIMIT_RTPRIO); 0: the scheduling policy of "
+     "kblat"},
     {"priority_limit", OPT_TIME, FIELD(priority_limit), "10min", 1000000, 86400000000000, NULL,
-     "a thread with such a priority that runs for longer without sleeping is stopped, and the point has failed"},
+     "a thread with such a priority is stopped after running this long without sleeping, and the point fails"},
     {"touch", OPT_BOOL, FIELD(touch), "yes", 0, 0, NULL,
-     "prefault and lock the memory for stamps; no shows what untouched memory costs"},
+     "prefault and lock the memory for stamps; `no` shows the cost of untouched memory"},
     {"cycles", OPT_BOOL, FIELD(cycles), "no", 0, 0, NULL,
-     "count the processor cycles of the measuring threads (perf_event_open); a thread that sleeps then takes longer to "
-     "wake"},
+     "count the processor cycles of the measuring threads (perf_event_open); this makes wake-ups slower"},
     {"clock", OPT_ENUM, FIELD(clock), "exchange", 0, 0, clock_method_names,
-     "between two hosts, what puts the sink's stamps into the source's time: messages to and fro; the clock that ptp4l "
-     "keeps on both; the system clock that chrony keeps on both",
+     "how to convert the sink's stamps to the source's time between two hosts: by exchanging messages, by the clock "
+     "that ptp4l synchronises on both, or by the system clock that chrony synchronises on both",
      OPT_BOOKKEEPING | OPT_OF_POINT},
     {"explain", OPT_ENUM, FIELD(explain), "no", 0, 0, explain_names,
-     "keep what the kernel does on the endpoints' CPUs, so that `kblat explain` can say why messages were late (needs "
-     "root, or rights on tracefs); required: without it the point is not measured",
+     "record what the kernel does on the endpoints' CPUs, so that `kblat explain` can show why messages were late "
+     "(needs root, or access to tracefs); required: do not measure without it",
      OPT_BOOKKEEPING},
     {"explain_buffer", OPT_BYTES, FIELD(explain_buffer), "4MiB", 65536, 1 << 30, NULL,
-     "with explain: the kernel's events of a repetition that are kept, for each CPU; all CPUs of a side have 256 MiB "
-     "at most",
+     "with explain: buffer for kernel events of a repetition, for each CPU; at most 256 MiB for all CPUs of a side",
      OPT_BOOKKEEPING},
     {"environment", OPT_STR, FIELD(environment), "none", 0, 0, NULL,
-     "profile of kbtune (`kbtune profiles`) that is applied while the point is measured, endpoints inside its shields; "
+     "kbtune profile (`kbtune profiles`) to apply while the point is measured, with endpoints inside its shields; "
      "none: the machine as it is",
      OPT_OF_POINT},
     {.name = NULL},
@@ -74,11 +72,10 @@ static const char *const until_names[] = {[UNTIL_ALL] = "all", [UNTIL_FIRST] = "
 
 const struct opt flow_options[] = {
     {"flows", OPT_STR, offsetof(struct flow_settings, flows), "", 0, 0, NULL,
-     "names of several pairs of endpoints that are measured together; a setting is given to one of them as "
-     "NAME.setting",
+     "names of several flows (pairs of endpoints) that are measured together; NAME.setting is a setting of one flow",
      OPT_OF_POINT},
     {"until", OPT_ENUM, offsetof(struct flow_settings, until), "all", 0, 0, until_names,
-     "with flows: a repetition ends when all of them have ended, or when the first has, and the others are stopped",
+     "with flows: a repetition ends when all flows have ended, or when the first has, which stops the others",
      OPT_OF_POINT},
     {.name = NULL},
 };

@@ -61,10 +61,10 @@ static bool get_latency(const struct report_item *item, double *x, double *y)
 }
 
 static const struct rate_view views[] = {
-    {AXES_SIZE, get_bytes, true, "rate against size", "Bytes a second against the size of a message", "size",
+    {AXES_SIZE, get_bytes, true, "rate against size", "Bytes per second against the size of a message", "size",
      "rate [MB/s]"},
     {"depth", get_latency, false, "latency against rate, as the depth grows",
-     "Median latency of a completion against messages a second, by depth", "rate [kmsg/s]",
+     "Median latency of a completion against messages per second, by depth", "rate [kmsg/s]",
      "latency of a completion [us]"},
 };
 

@@ -125,7 +125,7 @@ static int add_shares(struct figures *f, const struct report *r, const struct re
 {
 	char jain[NUMBER_MAX];
 	FILE *table = figure_begin(f, "shares", p, fs_path("%s-shares", p->name),
-				   fs_path("What part of the bytes each flow moved, over time: %s", p->label), e);
+				   fs_path("The share of the bytes that each flow moved, over time: %s", p->label), e);
 
 	if (table) {
 		shares_table(table, p);

@@ -64,7 +64,7 @@ static int add_figure(struct figures *f, const struct shift_figure *of, struct e
 	size_t known;
 	FILE *table =
 	    figure_begin(f, "shift", NULL, fs_path("shift-%04zu%s%s", of->index, *of->flow ? "-" : "", of->flow),
-			 fs_path("By how much each quantile of point %zu moved, with intervals", of->index), e);
+			 fs_path("How far each quantile of point %zu moved, with intervals", of->index), e);
 	char *title;
 
 	if (!table)

@@ -297,11 +297,11 @@ static void set_worst(struct figures *f, const struct tail *t)
 static int add_timelines(struct figures *f, const struct tail *t, struct err *e)
 {
 	struct colouring colours = colour_by_time(t);
-	FILE *table = tail_begin(f, t, "timeline", "What had the CPUs of the worst messages, and when", e);
+	FILE *table = tail_begin(f, t, "timeline", "What ran on the CPUs during the worst messages, and when", e);
 
 	if (table) {
 		timeline_table(table, t, &colours);
-		tail_title(f, t, "the worst messages, and what had their CPUs");
+		tail_title(f, t, "the worst messages, and what ran on their CPUs");
 		set_colours(f, &colours);
 		set_worst(f, t);
 		fprintf(f->script, "width = %d\nheight = 120 + %d * messages + %d * key_rows\n", WIDTH, ROW_HEIGHT,

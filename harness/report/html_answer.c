@@ -17,7 +17,7 @@ static struct verdict run_verdict(const json_t *run)
 	} unfinished[] = {
 	    {"FAILED", {"no", "Failed."}},
 	    {"INTERRUPTED", {"part", "Interrupted: only a part was measured."}},
-	    {"RUNNING", {"part", "Not finished: the run goes on, or was killed."}},
+	    {"RUNNING", {"part", "Not finished: the run is still going on, or was killed."}},
 	};
 	const char *status = html_string(run, "status", "RUNNING");
 
@@ -124,8 +124,8 @@ static void write_software(const struct page *p, const struct report_run *run)
 	}
 	for (size_t i = 0; i < names.count; i++)
 		html_printf(p,
-			    "<p class=\"soft\">%s is a device made of software: these latencies are not those of a "
-			    "network adapter.</p>\n",
+			    "<p class=\"soft\">%s is a software device: these latencies are not those of a network "
+			    "adapter.</p>\n",
 			    names.text[i]);
 }
 

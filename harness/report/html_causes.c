@@ -56,10 +56,9 @@ static void write_tail_figures(const struct page *p, const struct report_point *
 	static const struct {
 		const char *kind, *caption;
 	} kinds[] = {
-	    {"tail", "The late messages, the slowest first, each in the colour of what held it up."},
-	    {"timeline",
-	     "The worst messages: what had the CPU of the source (above) and of the sink (below) while each was on its "
-	     "way. Grey: the endpoint itself."},
+	    {"tail", "Late messages, the slowest first, each in the colour of its cause."},
+	    {"timeline", "The worst messages: what ran on the CPU of the source (above) and of the sink (below) while "
+			 "each was in flight. Grey: the endpoint itself."},
 	};
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
@@ -74,10 +73,10 @@ static void write_tail_figures(const struct page *p, const struct report_point *
 static void begin_causes(const struct page *p, bool *begun)
 {
 	if (!*begun)
-		html_printf(
-		    p, "<section>\n<h2>Late messages</h2>\n<p class=\"soft\">Messages over the limit, by what the "
-		       "kernel did on the CPUs of their source and their sink meanwhile; p50 and max are of the time "
-		       "that the cause had. <code>kblat explain</code> has the worst of them one by one.</p>\n");
+		html_printf(p,
+			    "<section>\n<h2>Late messages</h2>\n<p class=\"soft\">Messages over the limit, by what the "
+			    "kernel did on the CPUs of source and sink at that time; p50 and max are of the time that "
+			    "the cause took. <code>kblat explain</code> shows the worst messages one by one.</p>\n");
 	*begun = true;
 }
 

@@ -195,7 +195,7 @@ static const struct {
     {"hz", "fitted frequency", "Hz"},
     {"residual_ns", "residual of the fit", "ns"},
     {"drift_ppm", "uncertainty of the rate", "ppm"},
-    {"cost_ns", "cost of reading it, begin", "ns"},
+    {"cost_ns", "cost of reading it, start", "ns"},
     {"cost_end_ns", "cost of reading it, end", "ns"},
     {"stamp_ns", "cost of a stamp and its store", "ns"},
     {"skew_ns", "difference between the CPUs, at most", "ns"},
@@ -415,14 +415,14 @@ static void write_host_changes(const struct page *p, const struct report_run *ru
 	if (!changes)
 		html_printf(p, "</b>: not known; it was not captured both before and after.</p>\n");
 	else if (!settings)
-		html_printf(p, "</b>: no setting changed while the run went on.</p>\n");
+		html_printf(p, "</b>: no setting changed during the run.</p>\n");
 	else
-		html_printf(p, "</b>: <span class=\"bad\">%zu setting%s changed</span> while the run went on.</p>\n",
-			    settings, settings > 1 ? "s" : "");
+		html_printf(p, "</b>: <span class=\"bad\">%zu setting%s changed</span> during the run.</p>\n", settings,
+			    settings > 1 ? "s" : "");
 	if (settings)
 		write_change_table(p, changed, false);
 	if (counters) {
-		html_printf(p, "<details><summary>%zu counter%s moved, as counters do</summary>\n", counters,
+		html_printf(p, "<details><summary>%zu counter%s changed, as expected</summary>\n", counters,
 			    counters > 1 ? "s" : "");
 		write_change_table(p, changed, true);
 		html_printf(p, "</details>\n");

@@ -82,7 +82,7 @@ static const struct {
 	bool always_open;
 } notes[] = {
     {"reasons", "Why it is not valid", true},
-    {"warnings", "What widens the error, without making it invalid", false},
+    {"warnings", "What increases the error, without making the run invalid", false},
 };
 
 void html_notes(const struct page *p)

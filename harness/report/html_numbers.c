@@ -128,8 +128,8 @@ static void write_number_headings(struct numbers *n)
 			write_number_heading(n, statistics[i].help, statistics[i].label);
 	if (n->in_flight)
 		write_number_heading(n,
-				     "other messages under way when one was posted, median / most: with many, latency "
-				     "includes waiting in line",
+				     "number of other messages in flight when one was posted, median / maximum; with "
+				     "many, latency includes queueing",
 				     "in flight");
 	for (size_t i = 0; i < n->block_count; i++)
 		write_number_heading(n, n->blocks[i].statistic->help, n->blocks[i].statistic->label);

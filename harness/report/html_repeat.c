@@ -77,11 +77,11 @@ void html_repeat(const struct page *p)
 		const struct report_run *run = &p->report->runs[i];
 
 		html_run_heading(p, run);
-		html_printf(p, "<p>Is every file as it was sealed, and does the summary follow from the raw stamps? "
-			       "(Without kblat: "
-			       "<code>sha256sum -c manifest-sha256.txt</code> there.)</p>\n<pre>kblat verify ");
+		html_printf(
+		    p, "<p>Check that every file is unchanged and that the summary follows from the raw stamps. "
+		       "(Without kblat: <code>sha256sum -c manifest-sha256.txt</code> there.)</p>\n<pre>kblat verify ");
 		write_word(p, run->run->path);
-		html_printf(p, "</pre>\n<p>The same measurement again, as it was started%s:</p>\n<pre>",
+		html_printf(p, "</pre>\n<p>Repeat the measurement with the same command%s:</p>\n<pre>",
 			    run->run->sealed ? "" : " (this run is not sealed)");
 		write_argv(p, run->run->run, NULL);
 		html_printf(p, "</pre>\n");
@@ -109,8 +109,8 @@ static void write_spec(const struct page *p, const struct report_run *run)
 
 void html_specs(const struct page *p)
 {
-	html_printf(p, "<section>\n<h2>What was asked</h2>\n<details><summary>The specification, byte for byte "
-		       "(spec.yaml)</summary>\n");
+	html_printf(
+	    p, "<section>\n<h2>Specification</h2>\n<details><summary>The spec, byte for byte (spec.yaml)</summary>\n");
 	for (size_t i = 0; i < p->report->run_count; i++)
 		write_spec(p, &p->report->runs[i]);
 	html_printf(p, "</details>\n</section>\n");

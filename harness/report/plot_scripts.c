@@ -46,7 +46,7 @@ char *plot_scripts(struct err *e)
 	if (!dir || !holds_scripts(dir)) {
 		err_set(e, -ENOENT, STATUS_FAILED, dir ? dir : "plots", "find the plot scripts",
 			dir ? "no style.gp in it; set KBLAT_PLOTS to the folder that has one, or unset it"
-			    : "neither above the program nor installed; set KBLAT_PLOTS to their folder");
+			    : "neither next to the program nor installed; set KBLAT_PLOTS to their folder");
 		free(dir);
 		return NULL;
 	}

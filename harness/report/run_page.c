@@ -33,7 +33,7 @@ static void write_overview(const struct page *p)
 	if (!f)
 		return;
 	html_printf(p, "<section>\n<h2>All points</h2>\n");
-	html_figure(p, f, "The dot is the median, the box reaches from P10 to P90, the line up to p99.",
+	html_figure(p, f, "Dots: medians. Boxes: P10 to P90. Lines: up to p99.",
 		    p->report->count > MANY ? " class=\"overview broad\"" : " class=\"overview\"");
 	html_printf(p, "</section>\n");
 }
@@ -43,22 +43,19 @@ static const struct {
 	const char *kind, *heading, *caption;
 } kinds[] = {
     {"claim", "Claims along a setting",
-     "The ratio of each case of a claim, with its interval; shaded: within the claim's bounds; crossed out: what does "
-     "not "
-     "hold, or is too close to say."},
+     "The ratio of each case of a claim, with its interval. Shaded: the claim's bounds. Crosses: cases that fail or "
+     "are too close to say."},
     {"rate", "Rates",
-     "Rings: the most of a line; squares: half of it, with the size at which it is reached. Where dots are numbered: "
-     "the "
+     "Rings: the maximum of a line. Squares: half of it, with the size at which it is reached. Numbers at dots: the "
      "depth."},
     {"shares", "Shares of the flows",
-     "What part of the bytes each flow moved while all were under way: the mean of the repetitions, and their range. "
-     "The dashed line is an even share."},
+     "The share of the bytes that each flow moved while all were under way: the mean of the repetitions, and their "
+     "range. Dashed: an equal share."},
     {"axis", "Against a setting", "Medians; the bars reach from P10 to P90."},
     {"surface", "Surfaces", "Medians over two settings."},
     {"sequence", "In the order of messages",
-     "Of points whose latencies repeat with the number of the message: the first repetition, with a line after each "
-     "period."},
-    {"fold", "Folded by the period", "The median of each phase, P10 to P90, and in red what stands out."},
+     "Points whose latencies repeat with the number of messages: the first repetition, with a line after each period."},
+    {"fold", "Folded by the period", "The median of each phase, with P10 to P90. Red: phases that stand out."},
 };
 
 /* One about a point says which. */
@@ -113,10 +110,9 @@ static void write_overlays(const struct page *p)
 		if (strcmp(f->kind, "overlay") != 0)
 			continue;
 		if (!drawn++)
-			html_printf(
-			    p, "<section>\n<h2>Pairs</h2>\n<p class=\"soft\">Points that differ in one "
-			       "setting with two values, in one histogram; the red line is the median of the "
-			       "first, numbers in the box are in the order of the key.</p>\n<div class=\"grid\">\n");
+			html_printf(p, "<section>\n<h2>Pairs</h2>\n<p class=\"soft\">Two points that differ in one "
+				       "setting, in one histogram. The red line is the median of the first; numbers in "
+				       "the box are in the order of the key.</p>\n<div class=\"grid\">\n");
 		if (drawn == IN_SIGHT + 1)
 			html_printf(p, "</div>\n<details><summary>Further pairs</summary>\n<div class=\"grid\">\n");
 		html_figure(p, f, f->text, "");

@@ -20,7 +20,7 @@ int channel_ask(struct channel *c, json_t *order, const char *answer, json_t **r
 		return rc;
 	rc = channel_await(c, ANSWER_MS, reply, e);
 	if (rc == 0)
-		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "endpoint does not answer '%s' for %d s",
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "endpoint has not answered '%s' for %d s",
 			       asked, ANSWER_MS / 1000);
 	if (rc < 0)
 		return rc;

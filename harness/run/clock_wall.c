@@ -54,13 +54,13 @@ int clock_wall_check(const json_t *source, const json_t *sink, struct err *e)
 
 	if (!strcmp(json_text(source, "by"), "linuxptp")) {
 		if (strcmp(json_text(source, "reference"), json_text(sink, "reference")) != 0)
-			why = "their clocks follow two grandmasters";
+			why = "their clocks follow different grandmasters";
 		else if (!*interface_of(source) != !*interface_of(sink))
-			why = "ptp4l keeps an adapter's clock on one host, and the system clock on the other, which "
-			      "differ by leap seconds";
+			why = "ptp4l synchronises an adapter's clock on one host and the system clock on the other; "
+			      "these differ by leap seconds";
 	} else if (json_is_true(json_object_get(source, "is_source")) &&
 		   json_is_true(json_object_get(sink, "is_source"))) {
-		why = "chrony follows nobody on either host (`local` in chrony.conf)";
+		why = "chrony follows no source on either host (`local` in chrony.conf)";
 	}
 	return why ? err_set(e, -ENODATA, STATUS_FAILED, NULL, NULL, "%s", why) : 0;
 }
@@ -99,7 +99,7 @@ static int look(struct peer *p, struct wall_look *out, struct err *e)
 	if (clock_pair_is_time(out->at_ns) && out->wall_ns >= 0 && out->wall_ns < WALL_LAST_NS && out->width_ns >= 0 &&
 	    clock_pair_is_time(out->width_ns))
 		return 0;
-	return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint sends times of its clock that cannot be");
+	return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint sent impossible times of its clock");
 }
 
 static int64_t kept_within(const json_t *kept)

@@ -63,7 +63,7 @@ static int columns_check_end(void *arg, const void *data, size_t size, struct er
 
 	if (size == 1 && *(const char *)data == '\n')
 		return 0;
-	return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint's columns do not end where they must");
+	return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint's columns do not end where expected");
 }
 
 static bool is_column_of(const struct peer *p, const char *name)
@@ -82,7 +82,7 @@ int columns_store(struct peer *p, const json_t *done, uint32_t messages, const c
 
 	if (json_integer_value(json_object_get(done, "messages")) != messages)
 		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL,
-			       "endpoint reports another number of messages than it was asked for");
+			       "endpoint reports a different number of messages than requested");
 	json_array_foreach (json_object_get(done, "columns"), i, column) {
 		const char *name = json_string_value(column);
 
@@ -90,7 +90,7 @@ int columns_store(struct peer *p, const json_t *done, uint32_t messages, const c
 			break;
 		rc = is_column_of(p, name) ? store_column(p, dir, name, flow_entries(p->flow, messages), e)
 					   : err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL,
-						     "endpoint sends a column that its kernel does not have");
+						     "endpoint sent a column that its kernel does not have");
 	}
 	return rc ? rc : channel_raw(&p->channel, 1, columns_check_end, p, e);
 }
@@ -107,7 +107,7 @@ int columns_store_trace(struct peer *p, json_t *done, const char *dir, struct er
 	if (!about)
 		return 0;
 	if (!json_is_object(about) || words < 0 || words > TRACE_MOST || words % TRACE_WORDS)
-		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint sends no valid trace");
+		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint sent no valid trace");
 	json_object_del(about, "words");
 	snprintf(name, sizeof(name), "trace-%s", role_names[p->role]);
 	rc = store_column(p, dir, name, (size_t)words, e);

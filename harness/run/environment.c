@@ -77,7 +77,7 @@ static int environment_complain_ended(struct channel *c, const char *profile, st
 		       object, NULL, "%s",
 		       status == STATUS_USAGE && last ? "the profile has faults"
 		       : *text			      ? text
-						      : "kbtune ended without a reason");
+						      : "kbtune ended without giving a reason");
 }
 
 /* Its next answer, which is to be of that type. Patient: kbtune is never left in the middle, unless by a signal. */
@@ -96,7 +96,7 @@ static int await(struct environment *env, const char *profile, const char *type,
 	if (rc == -EINTR)
 		return err_set(e, rc, STATUS_FAILED, profile, tried, "interrupted by a signal");
 	if (rc == 0)
-		return err_set(e, -ETIMEDOUT, STATUS_FAILED, profile, tried, "kbtune does not answer for %d s",
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, profile, tried, "kbtune has not answered for %d s",
 			       ANSWER_MS / 1000);
 	if (rc < 0)
 		return rc == -EPIPE ? environment_complain_ended(&env->holder, profile, e)
@@ -106,8 +106,7 @@ static int await(struct environment *env, const char *profile, const char *type,
 		json_object_del(*message, "type");
 		return 0;
 	}
-	rc = err_set(e, -EPROTO, STATUS_FAILED, profile, tried, "kbtune said '%.40s' where '%s' was expected", got,
-		     type);
+	rc = err_set(e, -EPROTO, STATUS_FAILED, profile, tried, "kbtune sent '%.40s' instead of '%s'", got, type);
 	json_decref(*message);
 	return rc;
 }

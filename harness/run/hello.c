@@ -21,7 +21,7 @@ int hello_check(const json_t *hello, const char *name, struct err *e)
 	if (strcmp(order, WIRE_BYTE_ORDER))
 		return err_set(
 		    e, -EPROTO, STATUS_FAILED, name, NULL,
-		    "the host %.64s is %.16s-endian, this one %s-endian: measure between hosts of one byte order", host,
+		    "the host %.64s is %.16s-endian, this one is %s-endian: both must have the same byte order", host,
 		    order, WIRE_BYTE_ORDER);
 	if (strcmp(version, kblat_version))
 		return err_set(e, -EPROTO, STATUS_FAILED, name, NULL,

@@ -48,7 +48,7 @@ static int host_state_take_file(struct host_state *s, const char *path, size_t s
 
 	if (!rc && sink.data[size] != '\n')
 		rc = err_set(e, -EPROTO, STATUS_FAILED, s->channel->name, NULL,
-			     "endpoint sends a file that does not end where it must");
+			     "endpoint sent a file that does not end where expected");
 	if (!rc) {
 		rc = raw_file_write(s->dir, path, private ? 0600 : 0666, sink.data, size);
 		if (rc)
@@ -65,7 +65,7 @@ static int on_file(struct host_state *s, const json_t *message, struct err *e)
 
 	if (!raw_file_is_path(path) || bytes < 0 || bytes > BYTES_MAX - s->bytes || ++s->files > FILES_MAX)
 		return err_set(e, -EPROTO, STATUS_FAILED, s->channel->name, NULL,
-			       "endpoint sends what cannot be a file of a capture");
+			       "endpoint sent something that cannot be a file of a capture");
 	s->bytes += bytes;
 	return host_state_take_file(s, path, (size_t)bytes, json_is_true(json_object_get(message, "private")), e);
 }
@@ -80,7 +80,7 @@ static int on_part(struct host_state *s, const json_t *message, struct err *e)
 	if (!strcmp(type, "captured"))
 		return 1;
 	return err_set(e, -EPROTO, STATUS_FAILED, s->channel->name, NULL, "%s",
-		       strcmp(type, "error") ? "endpoint sends something else than its state"
+		       strcmp(type, "error") ? "endpoint sent something other than its state"
 					     : json_text_or(message, "text", "cannot capture its state"));
 }
 
@@ -94,7 +94,7 @@ static int host_state_receive(struct host_state *s, bool mask, struct err *e)
 		rc = channel_await(s->channel, FILE_MS, &message, e);
 		if (rc == 0)
 			return err_set(e, -ETIMEDOUT, STATUS_FAILED, s->channel->name, NULL,
-				       "endpoint does not send its host's state for %d s", FILE_MS / 1000);
+				       "endpoint has not sent its host's state for %d s", FILE_MS / 1000);
 		if (rc < 0)
 			return rc;
 		rc = on_part(s, message, e);

@@ -129,7 +129,8 @@ static int on_message(struct repetition *rep, size_t who, json_t *message, struc
 	if (!strcmp(type, "error"))
 		return session_complain(p, message, e);
 	if (strcmp(type, "done") || f->done[p->role] || !f->messages)
-		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint said '%.40s' out of turn", type);
+		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL,
+			       "endpoint sent '%.40s', which was not expected", type);
 	f->done[p->role] = json_incref(message);
 	f->moved_ms = channel_now_ms();
 	rc = columns_store(p, message, f->messages, f->dir, e);
@@ -356,7 +357,7 @@ static int keep_flow(const struct repetition *rep, size_t i, struct err *e)
 
 	if (messages > f->messages)
 		return err_set(e, -EPROTO, STATUS_FAILED, peer_of(rep, i, ROLE_SOURCE)->name, NULL,
-			       "reports more messages than it was asked for");
+			       "reports more messages than requested");
 	for (enum role role = ROLE_SOURCE; !rc && messages < f->messages && role <= ROLE_SINK; role++)
 		rc = columns_shorten(f->done[role], f->dir, flow_entries(f->flow, (int64_t)messages), e);
 	return rc ? rc : write_counters(f, e);

@@ -154,8 +154,8 @@ static void warn_of_adapter(struct engine *g, const char *device)
 		return;
 	g->warned_of_adapter = true;
 	snprintf(text, sizeof(text),
-		 "source and sink both use the adapter %.60s: nothing leaves it; name two with source_device and "
-		 "sink_device, or this one with device if that is meant",
+		 "source and sink both use the adapter %.60s, so nothing leaves it; choose two with source_device and "
+		 "sink_device, or set device if this is intended",
 		 device);
 	g->request->warn(text);
 	rundir_log(&g->dir, "adapter", json_pack("{s:s}", "warning", text));

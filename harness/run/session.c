@@ -113,8 +113,7 @@ static int judge_answer(struct peer *p, const char *type, const json_t *message,
 		return session_complain(p, message, e);
 	if (!strcmp(got, type))
 		return 1;
-	return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint said '%.40s' where '%s' was expected", got,
-		       type);
+	return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL, "endpoint sent '%.40s' instead of '%s'", got, type);
 }
 
 static int collect_one(struct session *s, struct peer **pending, size_t *count, int64_t deadline, const char *type,
@@ -132,7 +131,7 @@ static int collect_one(struct session *s, struct peer **pending, size_t *count, 
 		return 0;
 	if (rc == 0)
 		return err_set(e, -ETIMEDOUT, STATUS_FAILED, pending[0]->name, NULL,
-			       "endpoint does not answer '%s' for %d s", type, REPLY_MS / 1000);
+			       "endpoint has not answered '%s' for %d s", type, REPLY_MS / 1000);
 	if (rc < 0)
 		return rc;
 	rc = judge_answer(pending[who], type, message, e);

@@ -84,7 +84,7 @@ static int write_line(const char *run_path, const char *name, FILE *out, struct 
 
 	if (strpbrk(name, "\n\r\\"))
 		return err_set(e, -EINVAL, STATUS_FAILED, name, "list in the manifest",
-			       "its name has a line break or a backslash");
+			       "its name contains a line break or a backslash");
 	path = fs_path("%s/%s", run_path, name);
 	rc = hash_file(path, hex, e);
 	free(path);
@@ -291,10 +291,11 @@ int manifest_check_files(const char *run_path, bool (*is_wanted)(const char *nam
 		path = fs_path("%s/%s", run_path, name);
 		rc = hash_file(path, found, &why);
 		if (rc)
-			err_set(e, rc, STATUS_USAGE, path, NULL, "the run was sealed with it, but now: %s", why.text);
+			err_set(e, rc, STATUS_USAGE, path, NULL, "it was there when the run was sealed, but now: %s",
+				why.text);
 		else if (strncmp(line, found, HEX) != 0)
 			rc = err_set(e, -EBADMSG, STATUS_USAGE, path, NULL,
-				     "it was changed since the run was sealed; kblat verify says what else was");
+				     "it was changed since the run was sealed; kblat verify shows all changes");
 		free(path);
 	}
 	free(text);

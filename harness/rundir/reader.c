@@ -48,10 +48,10 @@ int run_open(const char *path, struct run *out, struct err *e)
 	memset(out, 0, sizeof(*out));
 	out->path = realpath(path, NULL);
 	if (!out->path)
-		return run_refuse(path, e, errno == ENOENT ? "there is nothing of this name" : strerrordesc_np(errno));
+		return run_refuse(path, e, errno == ENOENT ? "there is no such directory" : strerrordesc_np(errno));
 	if (!run_has_file(out->path, "run.json") || !run_has_file(out->path, "resolved.json")) {
 		run_close(out);
-		return run_refuse(path, e, "it has no run.json and resolved.json");
+		return run_refuse(path, e, "run.json or resolved.json is missing");
 	}
 	out->sealed = run_has_file(out->path, "manifest-sha256.txt") && !is_partial(out->path);
 	out->run = read_below(out->path, "run.json", DOC_RUN, e);

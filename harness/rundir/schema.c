@@ -72,7 +72,7 @@ static int check_schema(const json_t *value, const char *path, struct err *e)
 		return schema_refuse(path, e, "it has no number of its %s", "schema");
 	if (json_integer_value(schema) > SCHEMA)
 		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
-			       "it is of schema %" JSON_INTEGER_FORMAT ", from a newer kblat; this one knows %d",
+			       "its schema is %" JSON_INTEGER_FORMAT ", from a newer kblat; this one knows %d",
 			       json_integer_value(schema), SCHEMA);
 	return 0;
 }

@@ -126,7 +126,7 @@ static void read_head(struct reader *r)
 					      suggest(key->scalar, known));
 	}
 	if (!version)
-		diag_add(r->d, root->line, root->column, "'kblat: 1', the version of the spec's form, is missing");
+		diag_add(r->d, root->line, root->column, "'kblat: 1', the version of the format, is missing");
 	else if (version->kind != YNODE_SCALAR || strcmp(version->scalar, "1"))
 		diag_add(r->d, version->line, version->column, "this kblat reads specs of version 1 only");
 	if (!name)

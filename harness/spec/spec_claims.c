@@ -243,7 +243,7 @@ struct claim_list spec_claims_read(const struct ynode *root, const struct point 
 		read_claim(&r);
 		if (has_id(&claims, claim.id))
 			claim_reader_complain(&r, yaml_get(r.node, "id"),
-					      "a claim with this 'id' stands above already");
+					      "duplicate 'id': a claim above has it already");
 		claim_list_add(&claims, claim);
 	}
 	claim_reader_close(&r);

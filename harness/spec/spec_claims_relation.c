@@ -156,7 +156,8 @@ static void read_tolerance(struct claim_reader *r)
 	double value;
 
 	if (n && !order)
-		claim_reader_complain(r, n, "'tolerance' belongs to 'order'; elsewhere the bounds say what is meant");
+		claim_reader_complain(r, n,
+				      "'tolerance' belongs to 'order'; use the bounds of other relations instead");
 	if (!n && order && order->kind == YNODE_SCALAR && !strcmp(order->scalar, "flat"))
 		claim_reader_complain(r, order, "'order: flat' needs a 'tolerance' such as 10%%");
 	if (!n)

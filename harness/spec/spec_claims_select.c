@@ -127,8 +127,8 @@ static void read_comparisons(struct claim_reader *r, const struct ynode *n, cons
 		json_t *value;
 
 		if (how == CLAIM_COMPARISONS) {
-			claim_reader_complain(r, n, "%s: '%s' is not understood; compare as in '>=64B <=4KiB'", name,
-					      at);
+			claim_reader_complain(r, n, "%s: cannot parse '%s'; write comparisons as in '>=64B <=4KiB'",
+					      name, at);
 			return;
 		}
 		at = next_word(at + strlen(claim_comparison_names[how]), word, sizeof(word));

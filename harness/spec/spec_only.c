@@ -98,7 +98,7 @@ void spec_keep_points(struct spec *s, const struct spec_overrides *o, struct dia
 	if (good)
 		keep_matching(s, filters, o->only_count);
 	if (good && d->count == 0 && s->point_count == 0 && !o->set_applies)
-		diag_add(d, 0, 0, "--only leaves no point of %zu", all);
+		diag_add(d, 0, 0, "none of %zu points matches --only", all);
 	for (size_t i = 0; i < o->only_count; i++)
 		json_decref(filters[i].value);
 	free(filters);

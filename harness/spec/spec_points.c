@@ -192,8 +192,7 @@ static void set_for_all(struct choice *c, const struct axis *a)
 			*a->used = true;
 	}
 	if (!found && !a->optional && opt_find(flow_options, a->name))
-		diag_add(c->d, a->line, a->column, "setting '%s' is for points with 'flows', and there are none",
-			 a->name);
+		diag_add(c->d, a->line, a->column, "setting '%s' requires 'flows', and the point has none", a->name);
 	else if (!found && !a->optional)
 		complain_setting(c, a, &c->part[0], a->name);
 }
@@ -215,8 +214,8 @@ static void complain_flow(struct choice *c, const struct axis *a, const char *fl
 		names[i] = c->part[i].flow;
 	names[c->parts] = NULL;
 	if (*c->part[0].flow)
-		diag_add(c->d, a->line, a->column, "setting '%s' is for a flow '%s', and there is none of that name%s",
-			 a->name, flow, suggestion(suggest(flow, names), hint, sizeof(hint)));
+		diag_add(c->d, a->line, a->column, "setting '%s' is for a flow '%s', which does not exist%s", a->name,
+			 flow, suggestion(suggest(flow, names), hint, sizeof(hint)));
 	else
 		diag_add(c->d, a->line, a->column, "setting '%s' is for a flow '%s', but the point has no 'flows'",
 			 a->name, flow);

@@ -116,7 +116,7 @@ static int check_varying(const char *const *varying, json_t *a, json_t *b, struc
 		    is_key_of(*varying, b))
 			continue;
 		return err_set(e, -EINVAL, STATUS_USAGE, "varying", NULL,
-			       "'%.64s' is no group, key or pattern of keys of these states%s", *varying,
+			       "'%.64s' is not a group, key or pattern of keys in these states%s", *varying,
 			       suggestion(suggest(*varying, names), hint, sizeof(hint)));
 	}
 	return 0;

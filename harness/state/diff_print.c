@@ -216,5 +216,5 @@ void diff_print(const json_t *differences)
 	       count_of(differences, "informative", false));
 	if (tested)
 		printf("; %zu under test", tested);
-	printf(fatal ? ": these states forbid a comparison of latencies\n" : ": nothing forbids a comparison\n");
+	printf(fatal ? ": latencies must not be compared between these states\n" : ": latencies may be compared\n");
 }

@@ -37,10 +37,9 @@ int state_check(const json_t *state, const char *name, struct err *e)
 	if (!json_is_integer(schema))
 		return refuse_state(name, e, "it has no \"schema\"");
 	if (json_integer_value(schema) != STATE_SCHEMA)
-		return err_set(
-		    e, -EINVAL, STATUS_USAGE, name, "read as a captured state",
-		    "its schema is %lld, this program knows %d%s", (long long)json_integer_value(schema), STATE_SCHEMA,
-		    json_integer_value(schema) > STATE_SCHEMA ? "; a newer kblat made it: use that one" : "");
+		return err_set(e, -EINVAL, STATUS_USAGE, name, "read as a captured state",
+			       "its schema is %lld, expected %d%s", (long long)json_integer_value(schema), STATE_SCHEMA,
+			       json_integer_value(schema) > STATE_SCHEMA ? "; use the newer kblat that made it" : "");
 	return check_state_keys(name, json_object_get(state, "keys"), e);
 }
 

@@ -57,7 +57,7 @@ static int choose_clock(struct trace *t, struct err *e)
 			return 0;
 		}
 	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "trace clock", NULL,
-		       "this kernel has none that the tick counter can be compared with (x86-tsc, mono_raw)");
+		       "this kernel has no trace clock that can be compared with the tick counter (x86-tsc, mono_raw)");
 }
 
 static int trace_set_cpus(struct trace *t, uint64_t bytes, struct err *e)
@@ -82,7 +82,7 @@ static int enable_events(struct trace *t, const char *place, bool calls, struct 
 		return err_set(e, -EIO, STATUS_IMPOSSIBLE, "tracefs", NULL, "its events cannot be read");
 	if (!trace_events_enable(t->instance, calls))
 		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "tracefs", NULL,
-			       "this kernel has none of the events that tell where time goes");
+			       "this kernel has none of the events needed");
 	return 0;
 }
 

@@ -51,15 +51,15 @@ int trace_place_refuse(int why, struct err *e)
 
 	if (trace_place_is_locked())
 		return err_set(e, -EPERM, STATUS_IMPOSSIBLE, "tracefs", NULL,
-			       "the kernel is locked down (confidentiality), so nobody may trace it");
+			       "the kernel is locked down (confidentiality) and cannot be traced");
 	if ((why == EPERM || why == EACCES) && !geteuid())
 		return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL,
 			       "is refused even to root: a container without the capability CAP_SYS_ADMIN, or a kernel "
 			       "that is locked down (lockdown=confidentiality)");
 	if (why == EPERM || why == EACCES)
-		return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL,
-			       "may not be used by this user; run kblat as root, or give tracefs to a group of yours "
-			       "(mount option gid=)");
+		return err_set(
+		    e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL,
+		    "you have no access; run kblat as root, or give tracefs to one of your groups (mount option gid=)");
 	if (why == ENODEV || why == ENOENT)
 		return err_set(e, -why, STATUS_IMPOSSIBLE, "tracefs", NULL,
 			       "this kernel has none (CONFIG_FTRACE), or is locked down (lockdown=confidentiality)");

@@ -269,7 +269,8 @@ int messaging_connect(const struct messaging_library *library, struct transport 
 	if (!rc)
 		rc = meet(t, library);
 	if (rc == -EPERM)
-		return err_set(e, rc, STATUS_FAILED, m->object, "meet the other side", "somebody else speaks there");
+		return err_set(e, rc, STATUS_FAILED, m->object, "meet the other side",
+			       "an unrelated program answers there");
 	return rc ? err_sys(e, rc, m->object, "meet the other side") : 0;
 }
 

@@ -14,11 +14,11 @@
 static const struct opt nanomsg_options[] = {
     MESSAGING_OPTIONS,
     {"nodelay", OPT_BOOL, MESSAGING_FIELD(nodelay), "yes", 0, 0, NULL,
-     "send at once instead of waiting for more (NN_TCP_NODELAY; the library's own default is no)"},
+     "send immediately instead of waiting for more data (NN_TCP_NODELAY; the library's default is no)"},
     {"sndbuf", OPT_BYTES, MESSAGING_FIELD(sndbuf), "128KiB", 1, 1 << 30, NULL,
-     "what the library queues to be sent (NN_SNDBUF)"},
+     "bytes that the library queues for sending (NN_SNDBUF)"},
     {"rcvbuf", OPT_BYTES, MESSAGING_FIELD(rcvbuf), "128KiB", 1, 1 << 30, NULL,
-     "what it queues to be received (NN_RCVBUF)"},
+     "bytes that it queues for receiving (NN_RCVBUF)"},
     {.name = NULL},
 };
 
@@ -175,7 +175,7 @@ int nanomsg_recv_other(struct nanomsg *t, int n)
 	if (n < 0 && errno == EINTR)
 		return 0;
 	return frames_note(&t->frames, n < 0 ? -errno : -EMSGSIZE, "receive",
-			   n < 0 ? NULL : "it is none of this run's");
+			   n < 0 ? NULL : "it does not belong to this run");
 }
 
 static int nanomsg_open(const struct transport_config *config, const void *settings, struct transport **out,

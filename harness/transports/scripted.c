@@ -26,12 +26,12 @@ static const struct opt scripted_options[] = {
     {"interval", OPT_TIME, FIELD(interval), "10us", 1, 1000000000, NULL, "virtual time between submissions"},
     {"delay", OPT_TIME, FIELD(delay), "1us", 0, 1000000000, NULL, "latency of a message"},
     {"jitter", OPT_TIME, FIELD(jitter), "0ns", 0, 1000000000, NULL,
-     "added to and taken from the latency of every other message"},
+     "alternately added to and subtracted from the latency of messages"},
     {"noise", OPT_TIME, FIELD(noise), "0ns", 0, 1000000000, NULL,
-     "added to the latency of each message: by chance between so much less and so much more, the same in every run"},
+     "random change of the latency of each message, up to this much more or less, the same in every run"},
     {"comp_delay", OPT_TIME, FIELD(comp_delay), "2us", 0, 1000000000, NULL, "submission to send completion"},
     {"poll_delay", OPT_TIME, FIELD(poll_delay), "0ns", 0, 1000000000, NULL,
-     "with t_hw: the device has stamped a completion so long before it is polled"},
+     "with t_hw: how long before it is polled the device stamps a completion"},
     {"lose", OPT_LIST, FIELD(lose), "", 0, 0, NULL, "messages that never arrive"},
     {"duplicate", OPT_LIST, FIELD(duplicate), "", 0, 0, NULL, "messages that arrive twice"},
     {"delayed", OPT_LIST, FIELD(delayed), "", 0, 0, NULL, "messages that take delayed_by longer"},
@@ -43,9 +43,9 @@ static const struct opt scripted_options[] = {
     {"pattern", OPT_STR, FIELD(pattern), "", 0, 0, NULL,
      "PERIOD:PHASES:TIME, several with blanks between them, such as 32:31-32:4us: of every 32 messages the 31st "
      "and the 32nd take 4 us longer"},
-    {"stall", OPT_LIST, FIELD(stall), "", 0, 0, NULL, "steps that the pacer comes to late (kernel rate)"},
+    {"stall", OPT_LIST, FIELD(stall), "", 0, 0, NULL, "steps for which the pacer is late (kernel rate)"},
     {"stall_by", OPT_TIME, FIELD(stall_by), "25us", 1, 10000000000, NULL, "how late"},
-    {"reliable", OPT_BOOL, FIELD(reliable), "yes", 0, 0, NULL, "does a loss invalidate the result"},
+    {"reliable", OPT_BOOL, FIELD(reliable), "yes", 0, 0, NULL, "whether a loss invalidates the result"},
     {"fault", OPT_ENUM, FIELD(fault), "none", 0, 0, fault_names, "what goes wrong"},
     {"fault_at", OPT_INT, FIELD(fault_at), "0", 0, UINT32_MAX, NULL, "at which message"},
     {"fault_side", OPT_ENUM, FIELD(fault_side), "sink", 0, 0, side_names, "on which side"},
@@ -270,7 +270,7 @@ static int scripted_open(const struct transport_config *config, const void *sett
 	int rc = t->payload ? 0 : err_sys(e, -ENOMEM, "scripted", "allocate");
 
 	if (!rc && t->s.fault == FAULT_OPEN && t->s.fault_side == (int)t->role)
-		rc = err_set(e, -ENODEV, STATUS_IMPOSSIBLE, "scripted", "open", "told so by fault=open");
+		rc = err_set(e, -ENODEV, STATUS_IMPOSSIBLE, "scripted", "open", "requested by fault=open");
 	if (!rc && t->s.schedule.rate_hz)
 		rc = make_pace(t, e);
 	if (!rc && config->rewrites)
@@ -328,13 +328,14 @@ static int scripted_failure(const struct transport *transport, struct err *e)
 {
 	const struct scripted *t = (const struct scripted *)transport;
 
-	return err_set(e, -EIO, STATUS_FAILED, "scripted", NULL, "bad completion at message %lld, told so by fault=%s",
-		       (long long)t->s.fault_at, fault_names[t->s.fault]);
+	return err_set(e, -EIO, STATUS_FAILED, "scripted", NULL,
+		       "bad completion at message %lld, requested by fault=%s", (long long)t->s.fault_at,
+		       fault_names[t->s.fault]);
 }
 
 const struct transport_ops scripted_transport = {
     .name = "scripted",
-    .summary = "no network: delays, losses and faults as told, in virtual time; proves the harness itself",
+    .summary = "no network: scripted delays, losses and faults in virtual time, to test the harness itself",
     .options = scripted_options,
     .settings_size = sizeof(struct scripted_settings),
     .poll_modes = 1 << POLL_BUSY,

@@ -221,7 +221,7 @@ static int shmem_failure(const struct transport *transport, struct err *e)
 
 const struct transport_ops shmem_transport = {
     .name = "shmem",
-    .summary = "POSIX shared memory on one host: the hand-over of cache lines, the reference for everything else",
+    .summary = "POSIX shared memory on one host: hand-over of cache lines, the reference for all other transports",
     .options = shmem_options,
     .answers_differ = true,
     .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,

@@ -7,7 +7,7 @@
 static const struct opt tcp_options[] = {
     SOCKET_OPTIONS,
     {"nodelay", OPT_BOOL, SOCKET_FIELD(nodelay), "yes", 0, 0, NULL,
-     "send at once instead of waiting for more (TCP_NODELAY)"},
+     "send immediately instead of waiting for more data (TCP_NODELAY)"},
     {.name = NULL},
 };
 

@@ -19,7 +19,7 @@ int udp_recv_other(struct udp *t, ssize_t n, uint32_t *seq)
 		return frames_take_number(&t->frames, seq);
 	if (sockets_is_greeting(&t->end, t->frames.in, (size_t)n, t->frames.size))
 		return 0;
-	return frames_note(&t->frames, -EMSGSIZE, "receive", "a datagram came that is none of this run's");
+	return frames_note(&t->frames, -EMSGSIZE, "receive", "received a datagram that does not belong to this run");
 }
 
 static int udp_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
@@ -75,7 +75,7 @@ static int udp_prepare(struct transport *transport, struct err *e)
 
 const struct transport_ops udp_transport = {
     .name = "udp",
-    .summary = "UDP datagrams through the kernel's sockets; what is lost is counted",
+    .summary = "UDP datagrams through the kernel's sockets; losses are counted",
     .options = udp_options,
     .settings_size = sizeof(struct socket_settings),
     .has_wire = true,

@@ -91,7 +91,7 @@ static int check_operation(const struct check *c, char *why, size_t why_size)
 		snprintf(why, why_size, "answer %lld and op %s: %lld bytes of the payload hold the message's number",
 			 answer, op->name, least);
 	else if (c->config->rewrites)
-		snprintf(why, why_size, "t_send and op %s: both want the payload; use op send_imm or write_imm",
+		snprintf(why, why_size, "t_send and op %s: both use the payload; use op send_imm or write_imm",
 			 op->name);
 	else
 		return 0;

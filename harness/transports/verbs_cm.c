@@ -279,10 +279,10 @@ static const char *event_reason(const struct rdma_cm_event *event)
 		int status;
 		const char *text;
 	} reasons[] = {
-	    {RDMA_CM_EVENT_REJECTED, 8, "nobody listens at that port"},
+	    {RDMA_CM_EVENT_REJECTED, 8, "nothing listens at that port"},
 	    {RDMA_CM_EVENT_REJECTED, 10, "stale connection"},
 	    {RDMA_CM_EVENT_REJECTED, 28, "the other side refused it"},
-	    {RDMA_CM_EVENT_UNREACHABLE, 1, "nobody listens at that port"},
+	    {RDMA_CM_EVENT_UNREACHABLE, 1, "nothing listens at that port"},
 	    {RDMA_CM_EVENT_UNREACHABLE, 2, "the other side refused it"},
 	};
 
@@ -440,7 +440,7 @@ static int resolve(struct verbs *t, struct sockaddr_storage *to, int64_t deadlin
 	if (!is_ours(t, t->cm.id))
 		return err_set(
 		    e, -EHOSTUNREACH, STATUS_FAILED, t->object, NULL,
-		    "the way to the sink leads over %s port %u; choose that, or an address in this port's network",
+		    "the route to the sink uses %s port %u; choose that port, or an address in this port's network",
 		    ibv_get_device_name(t->cm.id->verbs->device), t->cm.id->port_num);
 	if (rdma_resolve_route(t->cm.id, timeout_ms))
 		return err_sys(e, -errno, t->object, "resolve the route to the sink");

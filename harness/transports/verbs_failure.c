@@ -70,8 +70,8 @@ static int failure_tell(const struct verbs *t, const struct verbs_fault *f, cons
 			return err_set(e, f->rc, STATUS_FAILED, t->object, operation, "the queue is full");
 		if (f->rc == -EOVERFLOW)
 			return err_set(e, f->rc, STATUS_FAILED, t->object, operation,
-				       "it was written over before it was read: with op write nobody tells the source "
-				       "what was read; use shorter bursts, more recv_depth, or op write_imm");
+				       "it was overwritten before it was read: with op write the source does not know "
+				       "what has been read; use shorter bursts, more recv_depth, or op write_imm");
 		return err_sys(e, f->rc, t->object, operation);
 	}
 	snprintf(object, sizeof(object), "%s: work completion %" PRIu64 " (%s queue of qp 0x%x)", t->object, f->wr_id,
@@ -85,10 +85,10 @@ static const struct {
 	int event;
 	const char *hint;
 } event_hints[] = {
-    {VERBS_REMOVED, "somebody has unloaded its driver or deleted its link"},
+    {VERBS_REMOVED, "its driver was unloaded, or its link deleted"},
     {IBV_EVENT_DEVICE_FATAL, "the device has failed or is gone; see the kernel's log"},
     {IBV_EVENT_PORT_ERR, "the port is down, or its network interface is; see `rdma link` and `ip link`"},
-    {IBV_EVENT_QP_ACCESS_ERR, "the other side asked for what this one does not allow"},
+    {IBV_EVENT_QP_ACCESS_ERR, "the other side requested something that this side does not allow"},
 };
 
 /* ", work completion 17 (send queue of qp 0x11): Work Request Flushed Error (5)": what became of a request because of

@@ -138,7 +138,7 @@ int zeromq_recv_other(struct zeromq *t, int n)
 	if (n < 0 && errno == EINTR)
 		return 0;
 	return frames_note(&t->frames, n < 0 ? -errno : -EMSGSIZE, "receive",
-			   n < 0 ? NULL : "it is none of this run's");
+			   n < 0 ? NULL : "it does not belong to this run");
 }
 
 static int zeromq_open(const struct transport_config *config, const void *settings, struct transport **out,

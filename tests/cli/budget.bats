@@ -121,10 +121,10 @@ states() {
 		assert_contains "$output" "--budget"
 	done
 	run "$KBLAT" run study --out out --budget 2ms
-	assert_contains "$output" "2 ms is too little: the smallest experiment, a, needs about "
+	assert_contains "$output" "2 ms is too short: the smallest experiment, a, needs about "
 	run "$KBLAT" run study/b --out out --budget 1min
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "1 min 0 s is too little: the experiment needs about 16 min"
+	assert_contains "$output" "1 min 0 s is too short: the experiment needs about 16 min"
 	[ ! -e out ]
 	run "$KBLAT" run study/a --out out --budget 1min
 	[ "$status" -eq 0 ]

@@ -85,7 +85,7 @@ good() {
 		"wrong.yaml:8:9: 'id' must be" "'claim' of a claim is missing" "unknown key 'clam' of a claim; did you mean 'claim'?"
 		"no kernel has a series 'lat_n'; did you mean 'lat_ns'?" "unknown setting 'dely'; did you mean 'delay'?"
 		"not '1 parsec'" "a bound must be a number or per cent such as 0.5 or 50%, not 'many'" "'claim' is empty"
-		"must have exactly one of ratio" "'eight'" "a claim with this 'id' stands above already"
+		"must have exactly one of ratio" "'eight'" "duplicate 'id': a claim above has it already"
 		"'metric' must be SERIES.STATISTIC" "poll: only numbers can be compared with '>'" "did you mean 'rising'?"
 		"'along' must be a setting whose values are numbers" "'tolerance' must be a share" "unknown need; did you mean 'hca'?"
 		"'cpus' needs a number: {cpus: 4}" "'hca' takes no number" "not an empty list" "'by' must be a list of settings"
@@ -133,7 +133,7 @@ good() {
 	(cd "$run_dir" && sha256sum claims.json >new && sed -i "/  claims.json$/s/.*/$(head -c 64 new)  claims.json/" manifest-sha256.txt && rm new)
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 3 ]
-	assert_contains "$output" "claims.json: judged again, it is different"
+	assert_contains "$output" "claims.json: it differs from a new judgement"
 }
 
 @test "claims: 0 none fails, 3 one fails, 4 none judged, 2 no run; --json has every case" {

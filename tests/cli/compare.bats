@@ -143,7 +143,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	boots base boots=8
 	boots new prefix=b boots=8 slower=0.3
 	run -4 "$KBLAT" compare base --with new/b-[0-4]-* --planned 8
-	assert_eq "${lines[-1]}" "undecided: 8 boots of BASE and 5 of NEW: of 8 planned an arm one looks next at 6; nothing is said before"
+	assert_eq "${lines[-1]}" "undecided: 8 boots of BASE and 5 of NEW: of 8 planned in each arm, the next look is at 6; there is no verdict before"
 	[[ $output != *p50* ]]
 	run -3 "$KBLAT" compare base/a-[0-3]-* --with new/b-[0-3]-* --planned 8 --json
 	printf '%s' "$output" >result.json
@@ -199,7 +199,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	boots base boots=8
 	boots new prefix=b boots=3 slower=0.5
 	run -4 "$KBLAT" compare base --with new
-	[[ ${lines[-1]} == "undecided: 8 boots of BASE and 3 of NEW; nothing is said with fewer than 4 an arm; a change of 2 % of p50 would be seen"*"with about "*" boots an arm"* ]]
+	[[ ${lines[-1]} == "undecided: 8 boots of BASE and 3 of NEW; there is no verdict with fewer than 4 an arm; a change of 2 % of p50 would be seen"*"with about "*" boots an arm"* ]]
 	assert_contains "$output" "NEW : "
 	if [[ $output == *"effect"* ]]; then
 		return 1
@@ -217,7 +217,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	printf '%s' "$output" >result.json
 	assert_eq "$(json result.json 'd["unit"], d["pairs"], d["relabellings"]["count"], d["notes"]')" "('run', True, 4096, [])"
 	run -3 "$KBLAT" compare base/a-0-0 base/a-0-1 base/a-0-2 base/a-0-3 base/a-0-4 --with new/b-0-7 new/b-0-8 new/b-0-9 new/b-0-10 new/b-0-11
-	assert_contains "$output" "not taken in turn"
+	assert_contains "$output" "do not alternate"
 	run -4 "$KBLAT" compare base --with new --unit boot
 	assert_contains "$output" "1 boot of BASE and 1 of NEW"
 	boots other prefix=o
@@ -301,7 +301,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	run -2 "$KBLAT" compare base --with base --margin none
 	assert_contains "$output" "must be per cent, above 0 and at most 100"
 	run -2 "$KBLAT" compare base --aa --with base
-	assert_contains "$output" "leave out --with"
+	assert_contains "$output" "omit --with"
 	run -0 "$KBLAT" compare --help
 	assert_contains "$output" "Exit status: 0 no regression; 3 a regression; 4 undecided"
 }
@@ -313,7 +313,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 		edit "$run" 'd["points"][0]["params"]["poll"] = "event"'
 	done
 	run -2 "$KBLAT" compare base --with new
-	assert_contains "$output" "first in poll busy and event; what need not agree is told by --ignore"
+	assert_contains "$output" "first in poll busy and event; use --ignore for settings that need not agree"
 	run -3 "$KBLAT" compare base --with new --ignore poll
 }
 
@@ -329,7 +329,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 		edit "$run" '[p["params"].update(fresh=True) for p in d["points"]]'
 	done
 	run -2 "$KBLAT" compare base --with new
-	assert_contains "$output" "first in fresh no and yes; what need not agree is told by --ignore"
+	assert_contains "$output" "first in fresh no and yes; use --ignore for settings that need not agree"
 }
 
 @test "what differs in the machine's state stands beside the verdict" {

@@ -84,7 +84,7 @@ measured() {
 @test "refused before anything starts: an unknown profile, faults in one, a CPU that no shield has, something applied already" {
 	measure --set environment=isolatd
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "environment isolatd: no profile is named 'isolatd'; did you mean 'isolated'?"
+	assert_contains "$output" "environment isolatd: unknown profile 'isolatd'; did you mean 'isolated'?"
 	profile bad <<-'YAML'
 		sysctl: {vm.swapiness: 10}
 		nonsense: 3
@@ -99,7 +99,7 @@ measured() {
 	"$KBTUNE" apply ./calm
 	measure
 	[ "$status" -eq 1 ]
-	assert_contains "$output" "is applied since"
+	assert_contains "$output" "has been applied since"
 	"$KBTUNE" restore
 	KBTUNE=/nonexistent measure
 	[ "$status" -eq 77 ]
@@ -126,7 +126,7 @@ measured() {
 @test "a profile beside the spec is not found by its name alone" {
 	run "$KBLAT" run env.yaml --out "$T/runs"
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "no profile is named"
+	assert_contains "$output" "unknown profile"
 	as_before
 }
 

@@ -81,14 +81,14 @@ load explain_helper
 	YAML
 	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBLAT" run mine.yaml --out "$T/others"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	assert_contains "$output" "explain: tracefs: may not be used by this user"
+	assert_contains "$output" "explain: tracefs: you have no access"
 	run_dir=$(tail -n 1 <<<"$output")
 	run "$KBLAT" explain "$run_dir"
 	assert_eq "$status" 0
-	assert_contains "$output" "the kernel's events are missing: tracefs: may not be used by this user"
+	assert_contains "$output" "the kernel's events are missing: tracefs: you have no access"
 	run setpriv --reuid=65534 --regid=65534 --clear-groups "$KBLAT" run mine.yaml --out "$T/others" --set explain=required
 	assert_eq "$status" 77
-	assert_contains "$output" "explain: tracefs: may not be used by this user"
+	assert_contains "$output" "explain: tracefs: you have no access"
 }
 
 @test "over a transport with a clock of its own nothing can be explained" {

@@ -112,14 +112,14 @@ metric() {
 
 @test "what is wrong with flows is said at its place" {
 	local rows=(
-		"flows: small large, smal.size: 8B|is for a flow 'smal', and there is none of that name; did you mean 'small'?"
+		"flows: small large, smal.size: 8B|is for a flow 'smal', which does not exist; did you mean 'small'?"
 		"flows: small small|flows names the flow 'small' twice"
 		"flows: small size|flows names a flow 'size', which is the name of a setting"
 		"flows: a kernel|flows names a flow 'kernel', which is the name of a setting"
 		"flows: a B|must be names of up to 31 characters"
 		"flows: ''|flows names no flow"
 		"b.size: 8B|is for a flow 'b', but the point has no 'flows'"
-		"until: first|setting 'until' is for points with 'flows'"
+		"until: first|setting 'until' requires 'flows'"
 		"flows: a b, a.repetitions: 3|setting 'repetitions' belongs to the point, not to one of its flows"
 		"flows: a b, a.sise: 8B|unknown setting 'sise'; did you mean 'size'?"
 		"flows: a b, a.qp: rc|setting 'qp' belongs to the transport verbs; a flow with kernel oneway"

@@ -93,7 +93,7 @@ wrong_profile() {
 	echo 'kbtune: 2' >v/profile.yaml
 	kb plan ./v
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "this kbtune knows profiles of version 1"
+	assert_contains "$output" "expected a profile of version 1"
 	echo 'thp: never' >v/profile.yaml
 	kb plan ./v
 	[ "$status" -eq 2 ]
@@ -131,7 +131,7 @@ wrong_profile() {
 	cp -a m/sys/fs/cgroup/rt m.before/sys/fs/cgroup/
 	kb apply isolated
 	[ "$status" -eq 1 ]
-	assert_contains "$output" "there is one of that name, with 2 tasks in it"
+	assert_contains "$output" "a cpuset of that name exists, with 2 tasks in it"
 	as_before
 	for d in m m.before; do
 		mv $d/sys/fs/cgroup/rt $d/sys/fs/cgroup/batch.slice
@@ -164,7 +164,7 @@ wrong_profile() {
 	sed 's/"schema": 1/"schema": 9/' good >$j
 	refused "of version 9"
 	sed 's/"op": "file"/"op": "format"/' good >$j
-	refused "no such operation as 'format'"
+	refused "no operation 'format'"
 	cp good $j
 	chmod 644 $j
 	refused "others have access to it (mode 0644)"
@@ -229,7 +229,7 @@ wrong_profile() {
 	run "$KBTUNE" help
 	[ "$status" -eq 0 ]
 	# descriptions are whole, and wrapped
-	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "put everything back when it ends, on a signal, and when kbtune dies. hold"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "restore everything when the command ends, after a signal, and when kbtune is killed. hold"
 	[ "$(wc -L <<<"$output")" -le 80 ]
 	for c in status plan apply verify restore run cpuset irq dma-latency tuned profiles; do
 		run "$KBTUNE" "$c" --help 2>/dev/null

@@ -83,7 +83,7 @@ offline() {
 	wait "$!"
 	grep '"verified"' out >v.json
 	assert_eq "$(json v.json 'd["as_applied"], d["differences"][0]["now"]')" "(False, 'second')"
-	assert_contains "$(cat err)" "somebody restored what was applied here, and applied second: that stays"
+	assert_contains "$(cat err)" "what was applied here was restored meanwhile, and second applied: that stays"
 	assert_eq "$(value /proc/sys/vm/swappiness)" 2
 }
 
@@ -298,7 +298,7 @@ readable() {
 	echo '/proc/sys/vm/swappiness reads 7' >m/habits
 	kb restore
 	[ "$status" -eq 1 ]
-	assert_contains "$output" "/proc/sys/vm/swappiness: cannot put back: '60' was written, and '7' is read back"
+	assert_contains "$output" "/proc/sys/vm/swappiness: cannot put back: wrote '60', but read back '7'"
 	rm m/habits
 	kb restore
 	[ "$status" -eq 0 ]
@@ -307,7 +307,7 @@ readable() {
 	echo '/proc/irq/4/smp_affinity_list reads 1' >m/habits
 	kb restore
 	[ "$status" -eq 1 ]
-	assert_contains "$output" "/proc/irq/4/smp_affinity_list: cannot put back: '0-3' was written, and '1' is read back"
+	assert_contains "$output" "/proc/irq/4/smp_affinity_list: cannot put back: wrote '0-3', but read back '1'"
 	rm m/habits
 	kb restore
 	as_before

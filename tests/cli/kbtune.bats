@@ -220,7 +220,7 @@ load kbtune_helper
 	kb apply isolated
 	kb apply thesis
 	[ "$status" -eq 1 ]
-	assert_contains "$output" "profile isolated is applied since"
+	assert_contains "$output" "profile isolated has been applied since"
 	kb apply thesis --replace
 	[ "$status" -eq 0 ]
 	assert_eq "$(value /proc/sys/vm/stat_interval)" 1

@@ -93,7 +93,7 @@ answer() {
 	YAML
 	knobs small.yaml --profile shielded --dry-run
 	[ "$status" -eq 0 ]
-	assert_contains "$output" "costs: CPUs 1 of 0-1, which nobody else may use"
+	assert_contains "$output" "costs: CPUs 1 of 0-1, which no other program may use"
 	assert_contains "$output" "about"
 	[ ! -e out ]
 	knobs small.yaml --profile shielded --dry-run --json
@@ -113,10 +113,10 @@ print([c["with"] for c in d["comparisons"] if c["knob"] == "shields"])' <<<"$out
 @test "refused, naming what to do: no profile, knobs that cannot be separated, nothing to test, a budget below one block" {
 	knobs small.yaml
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "no --profile is given"
+	assert_contains "$output" "no --profile given"
 	knobs small.yaml --profile severall
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "no profile is named 'severall'"
+	assert_contains "$output" "unknown profile 'severall'"
 	profile single <<<'sysctl: {vm.swappiness: 10, vm.dirty_ratio: 20}'
 	knobs small.yaml --profile single
 	[ "$status" -eq 2 ]
@@ -127,7 +127,7 @@ print([c["with"] for c in d["comparisons"] if c["knob"] == "shields"])' <<<"$out
 	assert_contains "$output" "none of its knobs changes anything on this machine"
 	knobs small.yaml --profile several --budget 1s
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "1 s is too little: one block, a run of each of 4 arms, needs about"
+	assert_contains "$output" "1 s is too short: one block, a run of each of 4 arms, needs about"
 	knobs small.yaml --profile several --set environment=several
 	[ "$status" -eq 2 ]
 	knobs small.yaml --profile several --quantity p51

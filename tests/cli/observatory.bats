@@ -166,7 +166,7 @@ Messaging Throughput.csv"
 	[ "$status" -eq 2 ]
 	run "$KBLAT" export "$ROOT/experiments/quickstart" --spec
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "this is a spec already"
+	assert_contains "$output" "it is already a spec"
 	scripted
 	run "$KBLAT" export "$run_dir" --observatory results
 	[ "$status" -eq 2 ]

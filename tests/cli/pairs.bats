@@ -81,7 +81,7 @@ pairs() {
 	for option in --set=delay=1us --mask; do
 		run "$KBLAT" run --resume "$dir" "$option"
 		[ "$status" -eq 2 ]
-		assert_contains "$output" "leave them out"
+		assert_contains "$output" "omit all others"
 	done
 	run bash -c "ulimit -n 67; '$KBLAT' run --resume '$dir'"
 	[ "$status" -eq 77 ]
@@ -131,7 +131,7 @@ pairs() {
 @test "hosts that are none, options that do not go together; the plan for a thousand hosts" {
 	setup_hosts
 	local rows=(
-		"n1|there is one host only" "n1,n2,n1|this host is there twice: 'n1'" "n1,-oProxyCommand=true|a host is named by"
+		"n1|there is only one host" "n1,n2,n1|this host is listed twice: 'n1'" "n1,-oProxyCommand=true|a host's name consists of"
 	)
 	for row in "${rows[@]}"; do
 		run "$KBLAT" run s.yaml --hosts "${row%%|*}" --out runs
@@ -140,7 +140,7 @@ pairs() {
 	done
 	run "$KBLAT" run s.yaml --at-once 3
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "go with --hosts"
+	assert_contains "$output" "require --hosts"
 	run "$KBLAT" run s.yaml --hosts n1,n2 --budget 1h
 	[ "$status" -eq 2 ]
 	run "$KBLAT" run s.yaml --hosts n1,n2 --set 'delay={source}' --out runs

@@ -124,7 +124,7 @@ campaign() {
 	[ ! -e executed ]
 	run "$KBLAT" run --resume campaign
 	[ "$status" -eq 0 ]
-	assert_contains "$output" "source endpoints are started by '$T/launcher'"
+	assert_contains "$output" "source endpoints will be started by '$T/launcher'"
 	[ -e executed ]
 }
 
@@ -154,7 +154,7 @@ campaign() {
 @test "run without a spec says what is missing" {
 	run "$KBLAT" run
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "no SPEC is given"
+	assert_contains "$output" "no SPEC given"
 }
 
 # killed_at_set_up TRANSPORT: a run whose endpoints are killed as soon as something of theirs is in /dev/shm.

@@ -132,7 +132,7 @@ static void test_misuse(void)
 	    {"run a --rpes 3", "run: unknown flag '--rpes'; did you mean '--reps'?"},
 	    {"run a --rpes=3", "run: unknown flag '--rpes'; did you mean '--reps'?"},
 	    {"run a --hlep", "did you mean '--help'?"},
-	    {"run a --zzzzz", "run: unknown flag '--zzzzz'; --help lists those there are"},
+	    {"run a --zzzzz", "run: unknown flag '--zzzzz'; --help lists all flags"},
 	    {"run a -json", "run: unknown flag '-json'; did you mean '--json'?"},
 	    {"run a -x", "unknown flag '-x'"},
 	    {"run a --=3", "unknown flag '--'"},

@@ -32,7 +32,7 @@ static void test_mkdirs(const char *dir)
 	is_int(fs_mkdirs("/", &e), 0, "so is the root");
 	tap_file(file, "x", 1);
 	is_int(fs_mkdirs(file, &e), -ENOTDIR, "a file in its place");
-	contains(e.text, "/file: cannot make the directory: something that is not a directory", "why");
+	contains(e.text, "/file: cannot make the directory: it exists, and is not a directory", "why");
 	err_clear(&e);
 	is_int(fs_mkdirs(below, &e), -ENOTDIR, "a file on the way");
 	contains(e.text, "/file: cannot make", "names the one on the way");
@@ -135,7 +135,7 @@ static void test_read(const char *dir)
 	is_int(size, 10000, "whole");
 	free(text);
 	is_int(fs_read(path, 9999, &text, &size, &e), -EFBIG, "one byte over it");
-	contains(e.text, "/r: cannot read: it has 10000 bytes; at most 9999 are read", "why");
+	contains(e.text, "/r: cannot read: it has 10000 bytes; the limit is 9999", "why");
 	tap_file(path, "", 0);
 	is_int(fs_read(path, 0, &text, NULL, &e), 0, "an empty file within a limit of nothing");
 	is_str(text, "", "is an empty text");

@@ -104,34 +104,34 @@ static void test_dictionaries(void)
 	    {"{'shape': (3,), 'fortran_order': False, 'descr': '<i8'}", 3, 0, NULL},
 	    {"{\"descr\":\"<i8\",\"fortran_order\":False,\"shape\":( 3 , )}", 3, 0, NULL},
 	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", 2, 0,
-	     "cut off: 3 entries announced, 2 there"},
-	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", 3, -1, "cut off"},
+	     "truncated: expected 3 entries, found 2"},
+	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", 3, -1, "truncated"},
 	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", 4, 0,
-	     "too long: 3 entries announced, 8 bytes more"},
+	     "too long: expected 3 entries, found 8 more bytes"},
 	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", 3, 1, "too long"},
 	    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", 3, 0, "its entries are '<f8', not '<i8'"},
 	    {"{'descr': '>i8', 'fortran_order': False, 'shape': (3,), }", 3, 0, "'>i8'"},
 	    {"{'descr': '<i4', 'fortran_order': False, 'shape': (6,), }", 3, 0, "'<i4'"},
 	    {"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }", 3, 0, "'|O'"},
-	    {"{'descr': [('a', '<i8')], 'fortran_order': False, 'shape': (3,), }", 3, 0, "cannot be understood"},
+	    {"{'descr': [('a', '<i8')], 'fortran_order': False, 'shape': (3,), }", 3, 0, "malformed"},
 	    {"{'descr': '<i8', 'fortran_order': True, 'shape': (3,), }", 3, 0, "order"},
 	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3, 1), }", 3, 0, "its shape is (3, 1)"},
 	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (), }", 1, 0, "its shape is ()"},
 	    {"{'descr': '<i8', 'fortran_order': False, 'shape': 3, }", 3, 0, "its shape is 3"},
 	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (-3,), }", 3, 0, "its shape is (-3,)"},
 	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (NaN,), }", 3, 0, "its shape is (NaN,)"},
-	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (2305843009213693952,), }", 3, 0, "cut off"},
+	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (2305843009213693952,), }", 3, 0, "truncated"},
 	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (99999999999999999999999,), }", 3, 0, "its shape"},
-	    {"{'descr': '<i8', 'fortran_order': False, }", 3, 0, "cannot be understood"},
-	    {"{'descr': '<i8', 'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", 3, 0, "cannot be understood"},
-	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), 'more': 1}", 3, 0, "cannot be understood"},
-	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,)", 3, 0, "cannot be understood"},
-	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3", 3, 0, "cannot be understood"},
-	    {"{'descr", 3, 0, "cannot be understood"},
-	    {"{'descr'", 3, 0, "cannot be understood"},
-	    {"{'descr':", 3, 0, "cannot be understood"},
-	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), } x", 3, 0, "cannot be understood"},
-	    {"", 3, 0, "cannot be understood"},
+	    {"{'descr': '<i8', 'fortran_order': False, }", 3, 0, "malformed"},
+	    {"{'descr': '<i8', 'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", 3, 0, "malformed"},
+	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), 'more': 1}", 3, 0, "malformed"},
+	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,)", 3, 0, "malformed"},
+	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3", 3, 0, "malformed"},
+	    {"{'descr", 3, 0, "malformed"},
+	    {"{'descr'", 3, 0, "malformed"},
+	    {"{'descr':", 3, 0, "malformed"},
+	    {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), } x", 3, 0, "malformed"},
+	    {"", 3, 0, "malformed"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -175,7 +175,7 @@ static void test_files(void)
 	tap_file(in_dir("v2.npy"), bytes, sizeof(bytes));
 	refuses("v2.npy", "version 2.0", "another version");
 	tap_file(in_dir("head.npy"), "\x93NUMPY\x01\x00\xff\xff{'descr", 17);
-	refuses("head.npy", "cut off inside its .npy header", "half of a header");
+	refuses("head.npy", "truncated inside its .npy header", "half of a header");
 	tap_file(in_dir("odd.npy"),
 		 "\x93NUMPY\x01\x00\x3d\x00{'descr': '<i8', 'fortran_order': False, 'shape': (0,), }    ", 71);
 	refuses("odd.npy", "not aligned", "data on an odd address");

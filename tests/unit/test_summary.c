@@ -626,7 +626,7 @@ static void test_damage(void)
 		const char *cause;
 	} rows[] = {
 	    {"a column cut off", truncate_column,
-	     "/points/0000/rep-01/t_recv.npy: it is cut off: 1000 entries announced, 113 there"},
+	     "/points/0000/rep-01/t_recv.npy: it is truncated: expected 1000 entries, found 113"},
 	    {"columns of two lengths", another_length,
 	     "/points/0000/rep-01: t_recv.npy has 999 entries, but t_subm.npy has 1000"},
 	    {"a column that is a text", not_a_column, "/points/0001/rep-00/t_comp.npy: it is not a .npy file"},
@@ -634,7 +634,7 @@ static void test_damage(void)
 	    {"counters gone from a completed point", no_counters, "/points/0000/rep-00: counters.json is missing"},
 	    {"counters that are a list", counters_list, "counters.json: it is not a JSON object"},
 	    {"counters of a newer schema", counters_newer,
-	     "counters.json: it is of schema 2, from a newer kblat; this one knows 1"},
+	     "counters.json: its schema is 2, from a newer kblat; this one knows 1"},
 	    {"counters without a sink", counters_no_sink, "counters.json: 'sink' is of a wrong type"},
 	    {"half a point.json", point_garbage, "/points/0001/point.json:1:13: not valid JSON"},
 	    {"an outcome that is a list", point_outcome, "point.json: 'outcome' is of a wrong type"},
@@ -794,17 +794,16 @@ static void test_verify(void)
 		void (*change)(void);
 		const char *told;
 	} rows[] = {
-	    {"one sample", change_sample, "summary.json: computed again from the columns, it is different\n"},
-	    {"one number of the summary", change_number,
-	     "summary.json: computed again from the columns, it is different\n"},
-	    {"the verdict", change_verdict, "run.json: 'valid' is not what the columns and counters say\n"},
-	    {"a point's params", change_params, "points/0000/params.json: it differs from what resolved.json says\n"},
+	    {"one sample", change_sample, "summary.json: it differs from what the columns give\n"},
+	    {"one number of the summary", change_number, "summary.json: it differs from what the columns give\n"},
+	    {"the verdict", change_verdict, "run.json: 'valid' contradicts the columns and counters\n"},
+	    {"a point's params", change_params, "points/0000/params.json: it differs from resolved.json\n"},
 	    {"a point's own summary", change_point_summary,
-	     "points/0001/summary.json: computed again from the columns, it is different\n"},
-	    {"the CSV", change_csv, "summary.csv: made again from summary.json, it is different\n"},
+	     "points/0001/summary.json: it differs from what the columns give\n"},
+	    {"the CSV", change_csv, "summary.csv: it differs from what summary.json gives\n"},
 	    {"a repetition's data", change_data,
-	     "points/0000/rep-01/data.json: computed again from the columns, it is different\n"},
-	    {"an outcome", change_outcome, "summary.json: computed again from the columns, it is different\n"},
+	     "points/0000/rep-01/data.json: it differs from what the columns give\n"},
+	    {"an outcome", change_outcome, "summary.json: it differs from what the columns give\n"},
 	    {"the length of a repetition", shorten_all,
 	     "points/0000/rep-00/t_subm.npy: it has 500 entries for 1000 messages\n"},
 	    {"JSON into garbage", garbage_json, "state/alpha/before/state.json:1:0: not valid JSON"},
@@ -846,7 +845,7 @@ static void test_open(void)
 	free(partial);
 	edit("run.json", "schema", "2");
 	is_int(run_open(dir, &run, &e), -EINVAL, "one of a newer kblat is refused");
-	contains(e.text, "run.json: it is of schema 2, from a newer kblat", "and why");
+	contains(e.text, "run.json: its schema is 2, from a newer kblat", "and why");
 	err_clear(&e);
 	put("run.json", "[]");
 	ok(run_open(dir, &run, &e) < 0 && e.status == STATUS_USAGE, "one whose run.json is a list");

@@ -279,7 +279,7 @@ int main(void)
 {
 	test_apply_and_undo();
 	test_failure("/c write EIO\n", "/c: cannot write");
-	test_failure("/b reads [x] y\n", "'y' was written, and 'x' is read back");
+	test_failure("/b reads [x] y\n", "wrote 'y', but read back 'x'");
 	test_failed_undo();
 	test_gone_behind_failure();
 	test_unmade();

@@ -108,7 +108,7 @@ await_ended() {
 	run "$KBLAT" run "$T/spec.yaml" --out "$T/runs"
 	echo "$output"
 	[ "$status" -eq 1 ]
-	[[ $output == *"environment thesis: "*"profile low-latency-laptop is applied since"* ]]
+	[[ $output == *"environment thesis: "*"profile low-latency-laptop has been applied since"* ]]
 	[ ! -e "$T/runs" ] || [ -z "$(ls "$T/runs")" ]
 	"$KBTUNE" restore
 	as_before

@@ -177,8 +177,8 @@ all_arrive() {
 	# Whichever side is the first to find it out.
 	assert_contains "$output" "point 1 of 5: impossible: "
 	assert_contains "$output" ": rxe0 port 1: with t_hw, the device must stamp its completions: its completion_timestamp_mask is 0"
-	assert_contains "$output" "point 2 of 5: impossible: source: source_cpu: rxe0 is on no NUMA node"
-	assert_contains "$output" "point 3 of 5: impossible: sink: sink_cpu: rxe0 is on no NUMA node"
+	assert_contains "$output" "point 2 of 5: impossible: source: source_cpu: the kernel does not know the NUMA node of rxe0"
+	assert_contains "$output" "point 3 of 5: impossible: sink: sink_cpu: the kernel does not know the NUMA node of rxe0"
 	assert_contains "$output" "point 4 of 5: impossible: sink: sink_cpu: there is no cpuset 'nobody'"
 	run_dir=$(tail -n 1 <<<"$output")
 	assert_eq "$(json "$run_dir/points/0004/point.json" \

@@ -1282,7 +1282,7 @@ static void test_overwritten(void)
 		is_int(rc, 0, "overwritten: the source sees nothing of it");
 		ok(verbs_poll_recv((struct verbs *)sink.transport, &seq) < 0, "overwritten: the sink does");
 		ok(ops->failure(sink.transport, &sink.e) < 0 && strstr(sink.e.text, "cannot take message 0") &&
-		       strstr(sink.e.text, "written over before it was read"),
+		       strstr(sink.e.text, "overwritten before it was read"),
 		   "overwritten: %s", sink.e.text);
 	}
 	pair_close(&source, &sink);

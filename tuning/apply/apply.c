@@ -17,7 +17,7 @@
 static int refuse_applied(const struct journal *j, const char *name, struct err *e)
 {
 	return err_set(e, -EEXIST, STATUS_FAILED, name, "apply",
-		       "%s%s is applied since %s; 'kbtune restore' first, or --replace",
+		       "%s%s has been applied since %s; run 'kbtune restore' first, or use --replace",
 		       *j->profile ? "profile " : "what single commands did", j->profile, j->applied);
 }
 

@@ -50,7 +50,7 @@ static enum status restore_locked(struct machine *m, const char *owner, double b
 	if (rc)
 		return err_status(e);
 	if (owner && !journal_is_owned(&j, owner)) {
-		fprintf(stderr, "kbtune: somebody restored what was applied here, and applied %s: that stays\n",
+		fprintf(stderr, "kbtune: what was applied here was restored meanwhile, and %s applied: that stays\n",
 			*j.profile ? j.profile : "something else");
 		print_restored("", &done, "none", began, output);
 		journal_free(&j);

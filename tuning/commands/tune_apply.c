@@ -8,11 +8,10 @@
 const struct cli_command tune_apply_cli = {
     .name = "apply",
     .synopsis = "PROFILE [--replace] [--strict] [--dry-run] [--sysroot DIR] [--json]",
-    .summary =
-	"Make the changes of a profile, all or none: originals are written to a journal first, every value is read "
-	"back, and if one step fails all are undone.",
-    .details = "It stays applied until 'kbtune restore', in any process, or a reboot. A tuned profile lasts beyond a "
-	       "reboot: 'kbtune restore' puts that back as well.",
+    .summary = "Make the changes of a profile, all or none. The old values are written to a journal first, every new "
+	       "value is read back, and if one step fails, all are undone.",
+    .details = "The profile stays applied until 'kbtune restore' (in any process) or a reboot. A tuned profile "
+	       "survives a reboot; 'kbtune restore' undoes that, too.",
     .min_args = 1,
     .max_args = 1,
 };
@@ -36,8 +35,8 @@ enum status tune_apply(int argc, char **argv, struct err *e)
 	struct request r = {0};
 	const struct cli_flag flags[] = {
 	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse where a setting is not possible here", 0, 0},
-	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse if a setting is not possible on this machine", 0, 0},
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "like 'kbtune plan', but refuse what apply would refuse", 0, 0},
 	    COMMAND_SYSROOT(&r.sysroot),
 	    COMMAND_JSON(&r.json),
 	    COMMAND_FLAGS_END};

@@ -26,10 +26,9 @@
 const struct cli_command tune_cpuset_cli = {
     .name = "cpuset",
     .synopsis = "list | create NAME --cpus LIST | destroy NAME | exec NAME -- COMMAND...",
-    .summary = "Cpusets by hand: list them, make one, remove one, run a command in one.",
-    .details =
-	"What create makes, 'kbtune restore' removes. destroy removes a cpuset in which nothing runs. exec runs a "
-	"command inside a cpuset, with its exit status.",
+    .summary = "Manage cpusets: list them, create or remove one, run a command in one.",
+    .details = "'kbtune restore' removes cpusets made by create. destroy removes a cpuset in which nothing runs. exec "
+	       "runs a command inside a cpuset and returns its exit status.",
     .min_args = 1,
     .max_args = 100000,
 };
@@ -175,12 +174,12 @@ static enum status check_create(struct request *r, const struct cgroups *cg, con
 	if (r->partition && !find_partition(r->partition))
 		return cpuset_misuse(r, "--partition must be isolated, root or member, not %s", r->partition);
 	if (cpulist_is_subset(&t->online, cpus) && r->partition && strcmp(r->partition, "member"))
-		return cpuset_misuse(r, "--cpus %s are all CPUs; a partition must leave one for everything else",
-				     r->cpus);
+		return cpuset_misuse(
+		    r, "--cpus %s has all CPUs; a partition must leave at least one for everything else", r->cpus);
 	path = fs_path("%s/%s", cg->root, name);
 	exists = sysroot_exists(&r->m->root, path);
 	if (exists)
-		err_set(r->e, -EEXIST, STATUS_FAILED, path, "make the cpuset", "there is one of that name already");
+		err_set(r->e, -EEXIST, STATUS_FAILED, path, "make the cpuset", "a cpuset of that name already exists");
 	free(path);
 	return exists ? STATUS_FAILED : STATUS_OK;
 }

@@ -25,12 +25,10 @@
 const struct cli_command tune_hold_cli = {
     .name = "hold",
     .synopsis = "PROFILE [--replace] [--strict] [--dry-run] [--sysroot DIR] [--json]",
-    .summary = "Apply a profile as long as standard input stays open, then put everything back.",
-    .details =
-	"For programs: whoever holds the other end of the pipe may end or be killed, and everything is put back; "
-	"likewise on a signal, and when kbtune itself is killed. With --json each line is a document with a \"type\": "
-	"applied, "
-	"verified (what drifted meanwhile), restored.",
+    .summary = "Apply a profile until standard input is closed, then restore everything.",
+    .details = "For use by programs: when the process at the other end of the pipe exits or is killed, everything is "
+	       "restored; likewise after a signal, and when kbtune itself is killed. With --json each line is a "
+	       "document with a \"type\": applied, verified (what drifted meanwhile), restored.",
     .min_args = 1,
     .max_args = 1,
 };
@@ -133,10 +131,10 @@ enum status tune_hold(int argc, char **argv, struct err *e)
 	struct request r = {0};
 	const struct cli_flag flags[] = {
 	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse where a setting is not possible here", 0, 0},
-	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "as 'kbtune plan', and refuse what apply would refuse", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse if a setting is not possible on this machine", 0, 0},
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "like 'kbtune plan', but refuse what apply would refuse", 0, 0},
 	    COMMAND_SYSROOT(&r.sysroot),
-	    {"json", CLI_FLAG, &r.json, NULL, "as JSON, a document a line", 0, 0},
+	    {"json", CLI_FLAG, &r.json, NULL, "as JSON, one document per line", 0, 0},
 	    COMMAND_FLAGS_END};
 
 	return command_run(&(struct command){&tune_hold_cli, flags, &r.sysroot, hold_act, &r}, argc, argv, e);

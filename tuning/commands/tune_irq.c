@@ -26,9 +26,9 @@ const struct cli_command tune_irq_cli = {
     .name = "irq",
     .synopsis =
 	"list [--device DEV] | set NUMBER... --cpus LIST | set --device DEV (--cpus LIST|--near|--away) | restore",
-    .summary = "Interrupts: where they fire and whose they are; move some, and put them back.",
-    .details = "set is journalled: 'kbtune irq restore' puts back the interrupts alone, 'kbtune restore' everything. A "
-	       "managed interrupt is placed by the kernel; it is left out, with a note.",
+    .summary = "Interrupts: list where they fire and which device they belong to; move some, and restore them.",
+    .details = "set is recorded in the journal: 'kbtune irq restore' restores only the interrupts, 'kbtune restore' "
+	       "everything. A managed interrupt is placed by the kernel and is left out, with a note.",
     .min_args = 1,
     .max_args = ARGS_MAX,
 };
@@ -206,7 +206,7 @@ static enum status find_cpus_asked_for(struct request *r, const struct topology 
 	}
 	if (topology_near(r->m, t, device, &near)) {
 		err_set(r->e, -ENODATA, STATUS_IMPOSSIBLE, r->device, NULL,
-			"its place in the hardware is not known: any CPU counts as near it");
+			"its NUMA node is not known: any CPU counts as near it");
 		return STATUS_IMPOSSIBLE;
 	}
 	*out = r->near ? near : t->online;

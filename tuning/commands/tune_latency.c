@@ -21,11 +21,10 @@
 const struct cli_command tune_latency_cli = {
     .name = "dma-latency",
     .synopsis = "show | hold US -- COMMAND [ARGUMENT]...",
-    .summary =
-	"Global PM QoS (/dev/cpu_dma_latency): the value in force and who holds it; hold one while a command runs.",
-    .details =
-	"The lowest request of all holders counts, and each lives as long as its holder keeps the device open: 0 keeps "
-	"CPUs out of all idle states but polling. Only the kernel knows each holder's own value.",
+    .summary = "Global PM QoS (/dev/cpu_dma_latency): show the value in force and who holds it, or hold a value while "
+	       "a command runs.",
+    .details = "The lowest request counts, and a request lasts as long as its holder keeps the device open. 0 keeps "
+	       "CPUs out of all idle states except polling. Only the kernel knows the value of each holder.",
     .min_args = 1,
     .max_args = ARGS_MAX,
 };
@@ -94,7 +93,7 @@ static void print_holders(const json_t *all, long long us)
 		printf("  held open by %s (process %lld)\n", json_string_value(json_object_get(one, "name")),
 		       (long long)json_integer_value(json_object_get(one, "pid")));
 	if (geteuid())
-		printf("  other users' holders cannot be seen without CAP_SYS_PTRACE\n");
+		printf("  holders that belong to other users are visible only with CAP_SYS_PTRACE\n");
 }
 
 static enum status latency_show(void *request)

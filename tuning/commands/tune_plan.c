@@ -10,10 +10,9 @@
 const struct cli_command tune_plan_cli = {
     .name = "plan",
     .synopsis = "PROFILE [--sysroot DIR] [--json]",
-    .summary =
-	"Show every change that a profile means on this machine, before and after; what cannot be done here and why; "
-	"what needs a reboot. Changes nothing.",
-    .details = "PROFILE is the name of a profile (kbtune profiles) or, with a slash in it, the path of one.",
+    .summary = "Show every change that a profile would make on this machine, with the old and the new value; what is "
+	       "not possible here and why; and what needs a reboot. Changes nothing.",
+    .details = "PROFILE is the name of a profile (see kbtune profiles) or, if it contains a slash, its path.",
     .min_args = 1,
     .max_args = 1,
 };

@@ -14,7 +14,7 @@
 const struct cli_command tune_profiles_cli = {
     .name = "profiles",
     .synopsis = "[--settings] [--json]",
-    .summary = "The profiles there are, and with --settings what a profile may say.",
+    .summary = "List the profiles, or with --settings what a profile may contain.",
     .min_args = 0,
     .max_args = 0,
 };
@@ -85,7 +85,7 @@ static void print_pairs(const json_t *list, const char *key, const char *text)
 	json_array_foreach (list, i, one)
 		printf("%-26s %s%s\n", json_string_value(json_object_get(one, key)),
 		       json_string_value(json_object_get(one, text)),
-		       json_is_false(json_object_get(one, "good")) ? " (has faults: see kbtune plan)" : "");
+		       json_is_false(json_object_get(one, "good")) ? " (has errors: see kbtune plan)" : "");
 }
 
 enum status tune_profiles(int argc, char **argv, struct err *e)

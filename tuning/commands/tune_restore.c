@@ -13,9 +13,8 @@
 const struct cli_command tune_restore_cli = {
     .name = "restore",
     .synopsis = "[--sysroot DIR] [--dry-run] [--json]",
-    .summary =
-	"Undo everything that the journal has, last change first: after an apply, after a crash in the middle of one, "
-	"in any process. With nothing to restore it does nothing.",
+    .summary = "Undo everything in the journal, the last change first. This works in any process, after an apply and "
+	       "also after a crash in the middle of one. If there is nothing to restore, it does nothing.",
     .min_args = 0,
     .max_args = 0,
 };

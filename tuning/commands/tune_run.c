@@ -14,11 +14,11 @@
 const struct cli_command tune_run_cli = {
     .name = "run",
     .synopsis = "PROFILE [--in SHIELD] [--replace] [--strict] -- COMMAND [ARGUMENT]...",
-    .summary =
-	"Apply a profile, run a command, and put everything back when it ends, on a signal, and when kbtune dies.",
+    .summary = "Apply a profile, run a command, and restore everything when the command ends, after a signal, and when "
+	       "kbtune is killed.",
     .details =
-	"The exit status is the command's; 128+N if signal N ended it. The command runs outside of the shields unless "
-	"--in names one. A partition that is isolated does not balance load: pin each thread to its CPU.",
+	"The exit status is that of the command, or 128+N if signal N ended it. The command runs outside the shields "
+	"unless --in names one. In an isolated partition load is not balanced, so pin each thread to a CPU.",
     .min_args = 2,
     .max_args = 100000,
 };
@@ -66,7 +66,7 @@ enum status tune_run(int argc, char **argv, struct err *e)
 	const struct cli_flag flags[] = {
 	    {"in", CLI_STRING, &r.in, "SHIELD", "run the command inside this shield", 0, 0},
 	    {"replace", CLI_FLAG, &r.options.replace, NULL, "restore what is applied first", 0, 0},
-	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse where a setting is not possible here", 0, 0},
+	    {"strict", CLI_FLAG, &r.options.strict, NULL, "refuse if a setting is not possible on this machine", 0, 0},
 	    COMMAND_SYSROOT(&r.sysroot),
 	    COMMAND_FLAGS_END};
 

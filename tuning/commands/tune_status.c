@@ -18,7 +18,7 @@
 const struct cli_command tune_status_cli = {
     .name = "status",
     .synopsis = "[--sysroot DIR] [--json]",
-    .summary = "What is applied, since when, and how the machine stands: CPUs, cpusets, PM QoS, tuned, irqbalance.",
+    .summary = "Show what is applied, since when, and the state of CPUs, cpusets, PM QoS, tuned and irqbalance.",
     .min_args = 0,
     .max_args = 0,
 };

@@ -25,9 +25,10 @@
 const struct cli_command tune_tuned_cli = {
     .name = "tuned",
     .synopsis = "list | show [NAME] | apply NAME | verify | off",
-    .summary = "tuned profiles: which there are, what one changes, apply one, check that it still holds, undo it.",
-    .details = "Where tuned's daemon runs it is asked; elsewhere a one-shot tuned holds the profile. What a profile "
-	       "changes is written to the journal first, so that it can be put back even if tuned is killed.",
+    .summary = "tuned profiles: list them, show what one changes, apply one, verify that it still holds, undo it.",
+    .details = "If tuned's daemon runs, kbtune asks it to change the profile; otherwise a one-shot tuned holds the "
+	       "profile. The values that a profile changes are written to the journal first, so that they can be "
+	       "restored even if tuned is killed.",
     .min_args = 1,
     .max_args = 2,
 };

@@ -13,7 +13,7 @@
 const struct cli_command tune_verify_cli = {
     .name = "verify",
     .synopsis = "[--sysroot DIR] [--json]",
-    .summary = "Compare the machine with what was applied. Exit status 3, and what drifted, if it is no longer so.",
+    .summary = "Compare the machine with what was applied. Shows what has drifted; the exit status is then 3.",
     .min_args = 0,
     .max_args = 0,
 };
@@ -32,10 +32,10 @@ static enum status load_applied(struct machine *m, struct journal *j, struct err
 		rc = -ENOENT;
 	}
 	if (rc == -ENOENT)
-		err_set(e, rc, STATUS_NO, NULL, NULL, "nothing is applied, so there is nothing to verify");
+		err_set(e, rc, STATUS_NO, NULL, NULL, "no profile is applied, so there is nothing to verify");
 	else if (!rc && j->state != JOURNAL_APPLIED)
 		rc = err_set(e, -EINPROGRESS, STATUS_NO, j->profile, "verify",
-			     "it is not wholly applied (%s); put it back with 'kbtune restore'",
+			     "it is only partly applied (%s); undo it with 'kbtune restore'",
 			     journal_state_name(j->state));
 	if (rc && rc != -ENOENT && j->profile)
 		journal_free(j);

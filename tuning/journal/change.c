@@ -13,7 +13,7 @@
 int change_refuse_unfinished(const struct journal *j, struct err *e)
 {
 	return err_set(e, -EEXIST, STATUS_FAILED, NULL, NULL,
-		       "a change of this machine (%s, %s) was cut short; put it back with 'kbtune restore' first",
+		       "a change of this machine (%s, %s) was interrupted; undo it with 'kbtune restore' first",
 		       *j->profile ? j->profile : "single commands", journal_state_name(j->state));
 }
 

@@ -67,7 +67,7 @@ int journal_lock(struct machine *m, struct err *e)
 		close(fd);
 		return rc == -EWOULDBLOCK
 			   ? err_set(e, -EAGAIN, STATUS_FAILED, folder, "lock",
-				     "another kbtune (process %.*s) is at work; try again when it has ended",
+				     "another kbtune (process %.*s) is running; try again when it has ended",
 				     (int)strcspn(who, "\n"), who)
 			   : err_sys(e, rc, folder, "lock");
 	}
@@ -310,15 +310,14 @@ static int from_json(const json_t *all, struct journal *j, char *why, size_t siz
 		return -EINVAL;
 	}
 	if (schema != JOURNAL_SCHEMA) {
-		snprintf(why, size,
-			 "it is of version %d, and this kbtune knows %d; restore with the kbtune that wrote it", schema,
+		snprintf(why, size, "it is of version %d, expected %d; restore with the kbtune that wrote it", schema,
 			 JOURNAL_SCHEMA);
 		return -EINVAL;
 	}
 	if (json_unpack_ex((json_t *)all, &bad, 0, "{s:s, s:s, s:s, s:s, s:o, s:o}", "boot_id", &boot, "state", &state,
 			   "profile", &profile, "applied", &applied, "about", &about, "steps", &steps) ||
 	    find_state(state) < 0 || !json_is_array(steps) || !json_is_object(about)) {
-		snprintf(why, size, "it is damaged: %s", bad.text[0] ? bad.text : "a value is not as it should be");
+		snprintf(why, size, "it is damaged: %s", bad.text[0] ? bad.text : "a value in it is not valid");
 		return -EINVAL;
 	}
 	*j = (struct journal){.state = (enum journal_state)find_state(state),

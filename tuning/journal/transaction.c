@@ -170,8 +170,8 @@ static void roll_back(struct machine *m, struct journal *j, size_t from, struct 
 	snprintf(cause, sizeof(cause), "%s", e->text);
 	err_clear(e);
 	if (rc)
-		err_set(e, rc, status, NULL, NULL, "%.900s; and not all could be undone: %.700s; try 'kbtune restore'",
-			cause, undo.text);
+		err_set(e, rc, status, NULL, NULL,
+			"%.900s; not everything could be undone: %.700s; try 'kbtune restore'", cause, undo.text);
 	else
 		err_set(e, -EIO, status, NULL, NULL, "%.1800s; everything is as before", cause);
 }

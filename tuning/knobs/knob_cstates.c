@@ -66,6 +66,5 @@ void knob_cstates_plan(struct planner *p, const struct setting *s, const struct 
 		free(folder);
 	}
 	if (!found)
-		plan_missing(p->plan, s->key, "cpuidle",
-			     "there are no idle states to choose from here (no cpuidle driver)");
+		plan_missing(p->plan, s->key, "cpuidle", "there are no idle states here (no cpuidle driver)");
 }

@@ -29,8 +29,8 @@ void knob_latency_plan(struct planner *p, const struct setting *s, const struct 
 		snprintf(before, sizeof(before), "%lld us", now);
 		if (now <= us)
 			plan_warn(p->plan,
-				  "somebody holds %s at %lld us already: this request changes nothing; see "
-				  "'kbtune dma-latency show'",
+				  "%s is already held at %lld us: this request changes nothing; see 'kbtune "
+				  "dma-latency show'",
 				  LATENCY_DEVICE, now);
 	}
 	snprintf(after, sizeof(after), "%lld us, held", (long long)us);

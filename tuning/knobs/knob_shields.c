@@ -38,10 +38,10 @@ static int check_cpuset_name(struct planner *p, const char *name)
 	int tasks = exists ? cgroups_tasks(p->m, &p->cg, name) : 0;
 
 	if (exists)
-		err_set(
-		    p->e, -EEXIST, STATUS_FAILED, path, "make the cpuset",
-		    "there is one of that name, with %d tasks in it; 'kbtune cpuset destroy %s' removes an empty one",
-		    tasks < 0 ? 0 : tasks, name);
+		err_set(p->e, -EEXIST, STATUS_FAILED, path, "make the cpuset",
+			"a cpuset of that name exists, with %d tasks in it; 'kbtune cpuset destroy %s' removes it when "
+			"it is empty",
+			tasks < 0 ? 0 : tasks, name);
 	free(path);
 	return exists ? -EEXIST : 0;
 }

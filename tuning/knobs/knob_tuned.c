@@ -56,7 +56,7 @@ static void warn_of_daemon(struct planner *p)
 	char active[256];
 
 	if (p->m->root.live && tuned_daemon(p->m) && tuned_active(active, sizeof(active)) && *active)
-		plan_warn(p->plan, "tuned runs with its profile %s and may set some of this otherwise", active);
+		plan_warn(p->plan, "tuned runs with its profile %s and may change some of these values", active);
 }
 
 void knob_tuned_plan(struct planner *p, const struct setting *s, const struct knob *k)

@@ -100,8 +100,7 @@ static int place_by_device(struct planner *p, const struct setting *s, const str
 	if (!path)
 		return unknown_device(p, s, n);
 	if (topology_near(p->m, &p->topo, path, out)) {
-		plan_warn(p->plan, "the place of %s in the hardware is not known: any CPU counts as near it",
-			  n->scalar);
+		plan_warn(p->plan, "the NUMA node of %s is not known: any CPU counts as near it", n->scalar);
 		*out = p->topo.online;
 	}
 	free(path);
@@ -195,7 +194,7 @@ static int take_share(struct planner *p, const struct setting *s, const struct y
 	}
 	cpulist_subtract(out, &p->shielded);
 	if (count_units(p, out, whole) < want) {
-		snprintf(why, size, "%ld %s asked for, %ld free there", want, whole ? "cores are" : "CPUs are",
+		snprintf(why, size, "%ld %s requested, only %ld free there", want, whole ? "cores are" : "CPUs are",
 			 count_units(p, out, whole));
 		return -ENODEV;
 	}
@@ -211,7 +210,7 @@ static int place_by_mapping(struct planner *p, const struct setting *s, const st
 
 	setting_check_keys(s, n, place_keys);
 	if (!!cpus + !!node + !!near != 1) {
-		setting_fault(s, n, "a place is one of cpus, node, near");
+		setting_fault(s, n, "a place has exactly one of cpus, node and near");
 		return -EINVAL;
 	}
 	if (cpus && cpus->kind != YNODE_SCALAR) {
@@ -262,7 +261,7 @@ static int check_shield(struct planner *p, const struct setting *s, const struct
 		return -EINVAL;
 	}
 	if (find_shield(p, name->scalar)) {
-		setting_fault(s, name, "a shield of that name stands above already");
+		setting_fault(s, name, "duplicate name: a shield above has it already");
 		return -EINVAL;
 	}
 	while (partition && partitions[i] &&

@@ -59,7 +59,7 @@ int state_folder_check_ours(const struct stat *st, const char *path, struct err 
 			       (unsigned)st->st_uid, (unsigned)geteuid());
 	if (st->st_mode & 077)
 		return err_set(e, -EPERM, STATUS_USAGE, path, "trust",
-			       "others have access to it (mode %04o); kbtune makes its own with 0700 and 0600",
+			       "others have access to it (mode %04o); expected 0700 or 0600",
 			       (unsigned)st->st_mode & 07777);
 	return 0;
 }

@@ -142,8 +142,8 @@ static int check_partition(struct machine *m, const struct step *s, const struct
 	if (rc)
 		err_sys(e, rc, path, "read back");
 	else if (strcmp(line, step_text(s, "partition")))
-		rc = err_set(e, -EIO, STATUS_FAILED, path, "make a partition",
-			     "'%s' was written, and '%s' is read back", step_text(s, "partition"), line);
+		rc = err_set(e, -EIO, STATUS_FAILED, path, "make a partition", "wrote '%s', but read back '%s'",
+			     step_text(s, "partition"), line);
 	free(path);
 	return rc;
 }
@@ -231,7 +231,7 @@ static int cpuset_apply(struct machine *m, struct step *s, struct err *e)
 	if (!rc && cg.lib)
 		rc = balance_v1(m, s, &cg, e);
 	if (!rc && cpuset_check(m, s, now, sizeof(now)) != CHECK_SAME)
-		rc = err_set(e, -EIO, STATUS_FAILED, s->path, "make the cpuset", "asked for %s, and it is %s", s->after,
+		rc = err_set(e, -EIO, STATUS_FAILED, s->path, "make the cpuset", "requested %s, found %s", s->after,
 			     now);
 	return rc;
 }

@@ -60,13 +60,13 @@ static int plan_value(struct plan *plan, const char *knob, const char *path, enu
 		return -ENOTSUP;
 	}
 	if (!form_offers(form, text, value)) {
-		plan_missing(plan, knob, path, "this kernel offers '%.*s' there, and not '%s'",
-			     (int)strcspn(text, "\n"), text, value);
+		plan_missing(plan, knob, path, "this kernel offers '%.*s' there, not '%s'", (int)strcspn(text, "\n"),
+			     text, value);
 		return -EINVAL;
 	}
 	raw = json_string(text);
 	if (!raw) {
-		plan_missing(plan, knob, path, "it does not hold a text, so it could not be put back");
+		plan_missing(plan, knob, path, "its content is not text and could not be restored");
 		return -EILSEQ;
 	}
 	plan_step(plan, knob, &op_file, path, now, form_same(form, now, value) ? now : value,
@@ -155,8 +155,7 @@ static int compare_value(struct machine *m, const struct step *s, const char *op
 	int rc = read_now(m, s, &now);
 
 	if (!rc && !form_same(form_of(s), now, value))
-		rc = err_set(e, -EIO, STATUS_FAILED, s->path, operation, "'%s' was written, and '%s' is read back",
-			     value, now);
+		rc = err_set(e, -EIO, STATUS_FAILED, s->path, operation, "wrote '%s', but read back '%s'", value, now);
 	free(now);
 	return rc;
 }

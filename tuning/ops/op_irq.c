@@ -151,8 +151,8 @@ static int read_back(struct machine *m, const struct step *s, const char *operat
 	if (rc)
 		return err_sys(e, rc, s->path, "read back");
 	if (!is_list_of(cpus, &have))
-		return err_set(e, -EIO, STATUS_FAILED, s->path, operation, "'%s' was written, and '%s' is read back",
-			       cpus, cpulist_format(&have, list, sizeof(list)));
+		return err_set(e, -EIO, STATUS_FAILED, s->path, operation, "wrote '%s', but read back '%s'", cpus,
+			       cpulist_format(&have, list, sizeof(list)));
 	return 0;
 }
 

@@ -72,7 +72,7 @@ static int latency_apply(struct machine *m, struct step *s, struct err *e)
 	}
 	rc = holder_start(m, NAME, hold_open, s, 5000, e);
 	if (!rc && latency_check(m, s, now, sizeof(now)) != CHECK_SAME)
-		rc = err_set(e, -EIO, STATUS_FAILED, s->path, "hold", "asked for %lld us, and it is %s",
+		rc = err_set(e, -EIO, STATUS_FAILED, s->path, "hold", "requested %lld us, found %s",
 			     step_number(s, "us"), now);
 	return rc;
 }

@@ -88,8 +88,7 @@ static int unknown_profile(const char *name, struct err *e)
 	const char *near = names ? suggest(name, (const char *const *)names) : NULL;
 	char hint[SUGGESTION_MAX];
 
-	err_set(e, -ENOENT, STATUS_USAGE, NULL, NULL,
-		"no profile is named %s%s; 'kbtune profiles' lists those there are",
+	err_set(e, -ENOENT, STATUS_USAGE, NULL, NULL, "unknown profile %s%s; 'kbtune profiles' lists all profiles",
 		text_quote(name, quoted, sizeof(quoted)), suggestion(near, hint, sizeof(hint)));
 	fs_files_free(names);
 	return -ENOENT;
@@ -167,7 +166,7 @@ static bool take_head(struct profile *p, const struct setting *s, struct setting
 {
 	if (!strcmp(s->key, "kbtune")) {
 		if (is_scalar(s) && strcmp(s->value->scalar, VERSION))
-			setting_fault(s, s->value, "this kbtune knows profiles of version " VERSION);
+			setting_fault(s, s->value, "expected a profile of version " VERSION);
 	} else if (!strcmp(s->key, "title")) {
 		if (is_scalar(s) && !p->title)
 			p->title = fs_path("%s", s->value->scalar);
@@ -217,7 +216,7 @@ static char *find_include(const struct profile *p, const struct setting *include
 		path = strchr(name, '/') ? NULL : find_profile(name);
 	}
 	if (!path)
-		setting_fault(include, include->value, "no profile is named '%s'", name);
+		setting_fault(include, include->value, "unknown profile '%s'", name);
 	else if (is_loaded(p, path) || p->file_count == PROFILE_INCLUDES_MAX) {
 		setting_fault(include, include->value,
 			      "profiles include each other, or are nested too deeply (at most %d)",

@@ -64,11 +64,11 @@ int step_from_json(const json_t *j, const struct op *(*find)(const char *name), 
 			   "op", &op, "path", &path, "before", &before, "after", &after, "data", &data, "note", &note,
 			   "unmade", &unmade) ||
 	    !json_is_object(data)) {
-		snprintf(why, size, "a step is not as it should be: %s", bad.text);
+		snprintf(why, size, "a step in it is not valid: %s", bad.text);
 		return -EINVAL;
 	}
 	if (!find(op)) {
-		snprintf(why, size, "there is no such operation as '%s'", op);
+		snprintf(why, size, "there is no operation '%s'", op);
 		return -EINVAL;
 	}
 	step_init(s, knob, find(op), path, before, after, json_incref(data));
