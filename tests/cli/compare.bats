@@ -143,7 +143,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	boots base boots=8
 	boots new prefix=b boots=8 slower=0.3
 	run -4 "$KBLAT" compare base --with new/b-[0-4]-* --planned 8
-	assert_eq "${lines[-1]}" "undecided: 8 boots of BASE and 5 of NEW: of 8 planned in each arm, the next look is at 6; there is no verdict before"
+	assert_eq "${lines[-1]}" "undecided: 8 boots of BASE and 5 of NEW; of 8 planned in each arm, the next look is at 6; there is no verdict before"
 	[[ $output != *p50* ]]
 	run -3 "$KBLAT" compare base/a-[0-3]-* --with new/b-[0-3]-* --planned 8 --json
 	printf '%s' "$output" >result.json
@@ -291,7 +291,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 @test "misuse is said" {
 	boots base boots=1 runs=1
 	run -2 "$KBLAT" compare base
-	assert_contains "$output" "with what?"
+	assert_contains "$output" "expected the other runs after --with"
 	run -2 "$KBLAT" compare base --with
 	assert_contains "$output" "too few arguments"
 	run -2 "$KBLAT" compare base --with nothing

@@ -149,7 +149,7 @@ load helper
 	assert_contains "$output" "no point has a setting 'interval'"
 	run "$KBLAT" run o.yaml --dry-run --only transport=shmem --only poll=event
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "leaves no point of 4"
+	assert_contains "$output" "none of 4 points matches --only"
 	run "$KBLAT" run o.yaml --dry-run --only size=big
 	[ "$status" -eq 2 ]
 }

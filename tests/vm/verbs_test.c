@@ -1124,7 +1124,7 @@ static void test_nobody(void)
 	json_t *elsewhere = forged(sink.address, "ip_port", "9");
 
 	source.rc = ops->connect(source.transport, elsewhere, &source.e);
-	contains(source.e.text, "RDMA_CM_EVENT_REJECTED (status 8): nobody listens", "nobody listens: %s",
+	contains(source.e.text, "RDMA_CM_EVENT_REJECTED (status 8): nothing listens", "nobody listens: %s",
 		 source.e.text);
 	json_decref(elsewhere);
 	end_close(&source);
