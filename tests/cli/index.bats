@@ -75,7 +75,7 @@ with open("runs/kblat-index.sqlite", "r+b") as f:
 	assert_eq "$(indexed)" "3 3 0 0 True"
 	cp noise runs/kblat-index.sqlite
 	run -0 --separate-stderr "$KBLAT" index runs
-	assert_contains "$stderr" "made anew"
+	assert_contains "$stderr" "has been rebuilt"
 	/usr/bin/python3 -c 'import sqlite3
 c = sqlite3.connect("runs/kblat-index.sqlite")
 c.execute("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END")

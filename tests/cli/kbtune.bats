@@ -140,7 +140,7 @@ load kbtune_helper
 	[ "$status" -eq 3 ]
 	kb apply thesis
 	[ "$status" -eq 1 ]
-	assert_contains "$output" "cut short"
+	assert_contains "$output" "was interrupted"
 	assert_contains "$output" "kbtune restore"
 	kb restore
 	[ "$status" -eq 0 ]

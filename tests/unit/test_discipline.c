@@ -111,7 +111,7 @@ static void test_same_time(void)
 {
 	is_str(check(follows, follows), "", "two that follow servers");
 	is_str(check(local, follows), "", "one that follows the other");
-	contains(check(local, local), "follows nobody", "two that follow nobody have no common time");
+	contains(check(local, local), "follows no source", "two that follow nobody have no common time");
 	is_str(check(slave, slave), "", "two of one grandmaster");
 	contains(check(slave, changed(slave, "3ad706", "3ad707")), "different grandmasters", "two of two");
 	contains(check(slave, changed(slave, "SOFTWARE", "HARDWARE")), "leap seconds",

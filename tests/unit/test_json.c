@@ -95,7 +95,7 @@ static void test_unreadable(const char *dir)
 	tap_file(path, "", 0);
 	is_int(truncate(path, ((off_t)64 << 20) + 1), 0, "a file of 64 MiB and a byte");
 	ok(!json_read(path, &e), "is refused");
-	contains(e.text, "at most 67108864", "with the limit");
+	contains(e.text, "the limit is 67108864", "with the limit");
 	err_clear(&e);
 	ok(!json_read(dir, &e), "a directory");
 	contains(e.text, "it is a directory", "a directory: why");
