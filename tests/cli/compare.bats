@@ -151,7 +151,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	run -3 "$KBLAT" compare base --with new --planned 8
 	assert_contains "$output" "note: a look at 8 of 8 boots an arm: false alarms are 3 % at this one, 5 % at all"
 	run -3 "$KBLAT" compare base --with new --planned 6
-	assert_contains "$output" "note: more boots than planned (6 an arm)"
+	assert_contains "$output" "note: more boots than planned (6 in each arm)"
 	run -2 "$KBLAT" compare base --with new --planned 3
 }
 
@@ -285,7 +285,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	cp -r base/a-0-0 new/copy
 	refused "there twice"
 	rm -r new && mkdir new
-	refused "no run directory"
+	refused "not a run directory"
 }
 
 @test "misuse is said" {

@@ -214,7 +214,7 @@ disciplined() {
 		[ "$status" -eq 3 ]
 		assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "source and sink have no common clock: $words"
 	done <<-'END'
-		system 7F7F0101, 7F7F0101, Normal chrony follows nobody on either host
+		system 7F7F0101, 7F7F0101, Normal chrony follows no source on either host
 		system C0000201,a C0000201,a Not_synchronised source: endpoint cannot 'discipline': chrony: the clock is not synchronised
 		ptp 3ad706.fffe.e3deb0 3ad707.fffe.e3deb0 SLAVE their clocks follow different grandmasters
 		ptp 3ad706.fffe.e3deb0 3ad706.fffe.e3deb0 LISTENING source: endpoint cannot 'discipline': ptp4l: none of its ports
