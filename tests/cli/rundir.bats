@@ -80,6 +80,17 @@ flip() {
 	done
 }
 
+@test "a repetition in which the disk failed, and of which there are empty files, is left out; those before can be read" {
+	sealed
+	rm "$run_dir"/{manifest-sha256.txt,points/0000/{summary,point}.json,points/0000/rep-01/data.json}
+	: >"$run_dir/points/0000/rep-01/counters.json"
+	: >"$run_dir/points/0000/rep-01/t_recv.npy"
+	run "$KBLAT" summary "$run_dir"
+	echo "$output"
+	[[ $status =~ ^[03]$ ]]
+	grep -qE '^!? +0 +200 ' <<<"$output"
+}
+
 @test "summary and export of what is sealed; report makes a page that needs nothing" {
 	sealed
 	run "$KBLAT" summary "$run_dir"

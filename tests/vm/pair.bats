@@ -114,7 +114,7 @@ write_disturbing() {
 	local delay='dev eth0 root netem delay 300us' there back both found=no plain plain_error late late_error
 	write_disturbing
 	spec delay <<-'YAML'
-		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 100, repetitions: 8, warmup: 5, timeout: 60s}
+		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 1000, repetitions: 8, warmup: 5, timeout: 60s}
 	YAML
 	for _ in 1 2 3; do
 		measure delay --no-state --sink "ssh $other" --source "$T/disturbing 'tc qdisc add $delay' 'tc qdisc del $delay'"

@@ -30,10 +30,15 @@ def sums(repetitions):
     return [statistics.median(way) for way in zip(*shortest[:len(shortest) // 10])]
 
 
+def least(repetitions):
+    """There, back and round trip without the turn, of the message that took least on each of them."""
+    return [min(way) for way in zip(*((there, back, trip - turn) for r in repetitions for there, back, turn, trip in messages(r)))]
+
+
 def delays(repetitions):
-    least = [[min(way) for way in zip(*((there, back, trip - turn) for there, back, turn, trip in messages(r)))] for r in repetitions]
-    print('#', *[[round(t) for t in r] for r in least], file=sys.stderr)
-    return [statistics.median(late) - statistics.median(plain) for late, plain in zip(zip(*least[1::2]), zip(*least[::2]))]
+    late, plain = least(repetitions[1::2]), least(repetitions[::2])
+    print('# delayed', *map(round, late), 'not delayed', *map(round, plain), file=sys.stderr)
+    return [a - b for a, b in zip(late, plain)]
 
 
 print(*[round(value) for value in {'sums': sums, 'delays': delays}[sys.argv[1]](sorted(glob.glob(sys.argv[2] + '/rep-*')))])
