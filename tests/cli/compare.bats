@@ -2,23 +2,21 @@
 # Two arms of runs, compared. Runs are of the scripted transport, multiplied into boots that were never booted (boots.py).
 
 load helper
-state_of_this_machine
 load boots_helper
 bats_require_minimum_version 1.5.0
 
-# edit FILE STATEMENT: change a JSON document `d`, and seal its run anew.
+# edit FILE… STATEMENT: change JSON documents `d`, and seal their runs anew.
 edit() {
-	/usr/bin/python3 -c '
-import json, pathlib, sys
-sys.path.insert(0, sys.argv[3])
-import boots
-f = pathlib.Path(sys.argv[1])
-d = json.loads(f.read_text())
-exec(sys.argv[2])
-f.write_text(json.dumps(d))
-run = next(p for p in f.parents if (p / "manifest-sha256.txt").exists())
-(run / "manifest-sha256.txt").unlink()
-boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
+	PYTHONPATH=$BATS_TEST_DIRNAME /usr/bin/python3 - "$@" <<-'PY'
+		import boots, json, pathlib, sys
+		for f in map(pathlib.Path, sys.argv[1:-1]):
+		    d = json.loads(f.read_text())
+		    exec(sys.argv[-1])
+		    f.write_text(json.dumps(d))
+		    run = next(p for p in f.parents if (p / "manifest-sha256.txt").exists())
+		    (run / "manifest-sha256.txt").unlink()
+		    boots.seal(run)
+	PY
 }
 
 @test "a kernel that is 4 % slower: regression, exit status 3, and by how much" {
@@ -116,10 +114,8 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 @test "runs without a capture: a verdict on latency, a doubt on the rest" {
 	boots base
 	boots new prefix=b slower=0.1
-	for run in new/*; do
-		rm -r "$run"/state
-		edit "$run/run.json" pass
-	done
+	rm -r new/*/state
+	edit new/*/run.json pass
 	run -3 "$KBLAT" compare base --with new
 	assert_contains "$output" "NEW : kernel unknown: 24 runs of 8 boots"
 	assert_contains "$output" "note: 24 of 48 runs have no capture of the machine's state: whether anything but what is under test differs is not known"
@@ -240,9 +236,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	edit base/a-0-1/summary.json 'd["points"][0].update(valid=False, reasons=["1 page fault"])'
 	run "$KBLAT" compare base --with new
 	assert_contains "$output" "1 runs of BASE and 0 of NEW are left out: 1 page fault"
-	for run in new/*/summary.json; do
-		edit "$run" 'd["points"][0].update(valid=False, reasons=["lost"])'
-	done
+	edit new/*/summary.json 'd["points"][0].update(valid=False, reasons=["lost"])'
 	run -4 "$KBLAT" compare base --with new
 	assert_contains "$output" "undecided: no quantity could be compared"
 }
@@ -260,9 +254,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	}
 	edit new/b-1-0/resolved.json 'd["name"] = "another"'
 	refused "a run of the experiment"
-	for run in new/*/summary.json; do
-		edit "$run" 'd["points"][0]["params"]["size_bytes"] = 64'
-	done
+	edit new/*/summary.json 'd["points"][0]["params"]["size_bytes"] = 64'
 	refused "no point in common: their settings differ, first in size 32B and 64B"
 	edit new/b-0-2/summary.json 'm = d["points"][0]["metrics"]; m["lat_us"] = m.pop("lat_ns")'
 	refused "different units"
@@ -309,9 +301,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 @test "--ignore joins points that differ in the knob" {
 	boots base
 	boots new prefix=b slower=0.1
-	for run in new/*/summary.json; do
-		edit "$run" 'd["points"][0]["params"]["poll"] = "event"'
-	done
+	edit new/*/summary.json 'd["points"][0]["params"]["poll"] = "event"'
 	run -2 "$KBLAT" compare base --with new
 	assert_contains "$output" "first in poll busy and event; use --ignore for settings that need not agree"
 	run -3 "$KBLAT" compare base --with new --ignore poll
@@ -325,9 +315,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 	run -3 "$KBLAT" compare base --with new --quantity p50 --json
 	printf '%s' "$output" >result.json
 	assert_eq "$(json result.json 'd["verdict"], len(d["points"]), d["points"][0]["params"]["fresh"]')" "('regression', 2, False)"
-	for run in new/*/summary.json; do
-		edit "$run" '[p["params"].update(fresh=True) for p in d["points"]]'
-	done
+	edit new/*/summary.json '[p["params"].update(fresh=True) for p in d["points"]]'
 	run -2 "$KBLAT" compare base --with new
 	assert_contains "$output" "first in fresh no and yes; use --ignore for settings that need not agree"
 }
@@ -335,13 +323,12 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 @test "what differs in the machine's state stands beside the verdict" {
 	boots base boots=4
 	boots new prefix=b boots=4 kernel=6.1.0-56-amd64
+	edit {base,new}/*/state/*/before/state.json 'd["keys"]["clock.source"] = "tsc"'
 	run "$KBLAT" compare base --with new
 	if [[ $output == *"Not only what is under test"* ]]; then
 		return 1
 	fi
-	for run in new/*/state/*/before/state.json; do
-		edit "$run" 'd["keys"]["clock.source"] = "hpet"'
-	done
+	edit new/*/state/*/before/state.json 'd["keys"]["clock.source"] = "hpet"'
 	edit "$(echo base/a-2-1/state/*/before/state.json)" 'd["keys"]["clock.source"] = "hpet"'
 	run "$KBLAT" compare base --with new
 	assert_contains "$output" "Not only what is under test differs: 1 key"
@@ -356,12 +343,8 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 @test "of lists in the machine's state only what differs is shown" {
 	boots base boots=4
 	boots new prefix=b boots=4
-	for run in base/*/state/*/before/state.json; do
-		edit "$run" 'd["keys"]["scheduling.features"] = "GENTLE TTWU_QUEUE NO_HRTICK SIS_UTIL PLACE_LAG"'
-	done
-	for run in new/*/state/*/before/state.json; do
-		edit "$run" 'd["keys"]["scheduling.features"] = "GENTLE NO_TTWU_QUEUE NO_HRTICK SIS_UTIL PLACE_LAG PREEMPT_LAZY"'
-	done
+	edit base/*/state/*/before/state.json 'd["keys"]["scheduling.features"] = "GENTLE TTWU_QUEUE NO_HRTICK SIS_UTIL PLACE_LAG"'
+	edit new/*/state/*/before/state.json 'd["keys"]["scheduling.features"] = "GENTLE NO_TTWU_QUEUE NO_HRTICK SIS_UTIL PLACE_LAG PREEMPT_LAZY"'
 	run "$KBLAT" compare base --with new
 	assert_contains "$output" "  scheduling.features: -TTWU_QUEUE +NO_TTWU_QUEUE +PREEMPT_LAZY (12 of 12 runs of NEW)"
 	run "$KBLAT" compare base --with new --json
@@ -425,6 +408,7 @@ boots.seal(run)' "$1" "$2" "$BATS_TEST_DIRNAME"
 
 # bats test_tags=long
 @test "the check after each boot measures, makes the baseline, then compares" {
+	state_of_this_machine
 	local check=$ROOT/docs/systemd/kernel-check
 	spec scripted <<<'settings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 2}'
 	printf 'SPEC=%q STORE=%q BASELINE=%q KBLAT=%q RUNS=2\n' "$T/scripted.yaml" "$T/store" "$(uname -r)" "$KBLAT" >conf

@@ -2,7 +2,6 @@
 # A spec's `environment: PROFILE`, with a recorded machine for kbtune: nothing is changed here. The guest has the real thing.
 
 load helper
-state_of_this_machine
 load kbtune_helper
 
 setup() {

@@ -10,8 +10,8 @@ load explain_helper
 	needs_tracefs
 	trips
 	await_trips
-	"$BATS_TEST_DIRNAME/disturb.py" stop "${endpoints[0]}" 30000 20 20 >/dev/null 3>&-
-	"$BATS_TEST_DIRNAME/disturb.py" task 1 4000 20 20 >/dev/null 3>&-
+	"$BATS_TEST_DIRNAME/disturb.py" stop "${endpoints[0]}" 30000 20 8 >/dev/null 3>&-
+	"$BATS_TEST_DIRNAME/disturb.py" task 1 4000 20 10 >/dev/null 3>&-
 	end_trips
 	"$KBLAT" explain "$run_dir"
 	# On a busy machine others come in between: what held a message up longest may be theirs.
@@ -47,10 +47,13 @@ load explain_helper
 	assert_contains "$output" "has no point 7"
 }
 
+# With pauses, for what is about the trace alone.
+resting=(poll=event pause=1ms messages=10000)
+
 # bats test_tags=long
 @test "an endpoint that is killed leaves no trace instance" {
 	needs_tracefs
-	trips
+	trips "${resting[@]}"
 	await_trips
 	kill -9 "${endpoints[1]}"
 	wait "$pid" || true
@@ -60,12 +63,12 @@ load explain_helper
 # bats test_tags=long
 @test "what a killed run leaves, the next removes" {
 	needs_tracefs
-	trips
+	trips "${resting[@]}"
 	await_trips
 	kill -9 "$pid" "${endpoints[@]}"
 	wait "$pid" || true
 	[ -n "$(own_instances)" ]
-	trips duration=100ms
+	trips "${resting[@]}" duration=100ms
 	wait "$pid" || true
 	assert_eq "$(own_instances)" ""
 	rm -rf /dev/shm/kblat-"$(id -u)"-"${endpoints[0]}"-* /dev/shm/kblat-"$(id -u)"-"${endpoints[1]}"-*
@@ -110,7 +113,7 @@ load explain_helper
 	needs_tracefs
 	"$BATS_TEST_DIRNAME/disturb.py" task 1 3000 30 3000 >/dev/null 3>&- &
 	disturber=$!
-	"$KBLAT" noise --cpus 1 --seconds 2 --json >noise.json
+	"$KBLAT" noise --cpus 1 --seconds 1 --json >noise.json
 	kill "$disturber" || true
 	cat noise.json
 	assert_eq "$(json noise.json '[c["cpu"] for c in d["cpus"]]')" "[1]"

@@ -69,14 +69,14 @@ refuses() {
 	[ ! -e runs ]
 }
 
-# json FILE EXPRESSION: a value of a JSON document `d`, in Python.
+# json FILE EXPRESSION: a value of a JSON document `d`, in Python, which without its environment (-I) and others' modules (-S) starts sooner.
 json() {
-	/usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
+	/usr/bin/python3 -IS -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }
 
 # check_counters EXPRESSION WANTED: of every repetition of $run_dir, in terms of `source` and `sink`, its counters.
 check_counters() {
-	/usr/bin/python3 - "$1" "$2" "$run_dir"/points/*/rep-*/counters.json <<-'PY'
+	/usr/bin/python3 -IS - "$1" "$2" "$run_dir"/points/*/rep-*/counters.json <<-'PY'
 		import json, sys
 		value = eval("lambda source, sink: (" + sys.argv[1] + ")")
 		for name in sys.argv[3:]:

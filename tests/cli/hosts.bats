@@ -2,7 +2,6 @@
 # Endpoints on other hosts: what is known of these, and of the clock between them. One machine plays both (far_host); tests/vm/pair.bats has two.
 
 load helper
-state_of_this_machine
 
 setup() {
 	kblat_setup
@@ -27,6 +26,7 @@ two_hosts() {
 }
 
 @test "another host: its state before and after, its tick counter, and its stamps in the source's time with a bound" {
+	state_of_this_machine
 	two_hosts
 	for when in before after; do
 		[ -s "$run_dir/state/beta/$when/state.json" ]
@@ -131,6 +131,7 @@ two_hosts() {
 
 # bats test_tags=long
 @test "what another host sends as its state stays below its folder, and nothing of it in /dev/shm" {
+	state_of_this_machine
 	touch before-shm
 	for change in '"/proc/uptime" "/../../../evil"' '"/proc/uptime" "/etc/../../evil"' '"bytes": "bytes":9999'; do
 		read -r before after <<<"$change"
@@ -144,6 +145,7 @@ two_hosts() {
 }
 
 @test "masked: other hosts have numbers, in names and in what they send" {
+	state_of_this_machine
 	two_hosts --mask
 	assert_eq "$(json "$run_dir/run.json" 'sorted(d["hosts"])')" "['host-1', 'host-2']"
 	[ -d "$run_dir/state/host-2/after" ]

@@ -99,7 +99,7 @@ make_capture() {
 		echo "$point: $output"
 		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 		run_dir=${lines[-1]}
-		python3 - "$run_dir" "$(cat wire)" <<-'PY'
+		/usr/bin/python3 - "$run_dir" "$(cat wire)" <<-'PY'
 			import json, sys
 			sent, received = map(int, sys.argv[2].split())
 			point = json.load(open(sys.argv[1] + "/summary.json"))["points"][0]

@@ -47,7 +47,7 @@ pattern() {
 	assert_contains "$output" "31-32: 5.99 us"
 	assert_contains "$output" "1  rtt_ns: no period up to 250"
 	cp -r "$run_dir" old
-	python3 - old/summary.json <<-'END'
+	/usr/bin/python3 - old/summary.json <<-'END'
 		import json, sys
 		d = json.load(open(sys.argv[1]))
 		for p in d["points"]:

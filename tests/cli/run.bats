@@ -2,9 +2,9 @@
 # A run from the command line to a sealed directory, and what happens when something goes wrong in the middle.
 
 load helper
-state_of_this_machine
 
 @test "shared memory: unprivileged, to a sealed directory, and nothing is left behind" {
+	state_of_this_machine
 	touch before-shm
 	run "$KBLAT" run "$ROOT/experiments/quickstart" --quick --only transport=shmem --out "$T/runs"
 	echo "$output"
@@ -27,6 +27,7 @@ state_of_this_machine
 }
 
 @test "a recorded machine's state instead of this one's is told in run.json" {
+	state_of_this_machine
 	"$ROOT/tests/sysroots/machine" unpack two-cpus "$T/recorded"
 	spec recorded <<<'settings: {kernel: oneway, transport: scripted, messages: 10, repetitions: 1}'
 	KBLAT_SYSROOT=$T/recorded run "$KBLAT" run recorded.yaml --out runs
@@ -38,6 +39,7 @@ state_of_this_machine
 }
 
 @test "shared memory without privileges" {
+	state_of_this_machine
 	[ "$(id -u)" -eq 0 ] || skip "already without"
 	[ "$(stat -c %a "$(dirname "$KBLAT")")" != 700 ] || skip "the program can't be reached by others"
 	chmod 755 "$T"

@@ -8,7 +8,7 @@ load kbtune_helper
 @test "every claim of the thesis holds in a model of its machine, and not in one without the claim's effect" {
 	machine t630
 	export KBTUNE KBTUNE_SYSROOT=$T/m
-	run python3 "$ROOT/tests/cli/thesis_claims.py" "$KBLAT" "$ROOT/experiments/thesis" "$T/out"
+	run /usr/bin/python3 "$ROOT/tests/cli/thesis_claims.py" "$KBLAT" "$ROOT/experiments/thesis" "$T/out"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ ${lines[-1]} =~ ^[0-9]+\ claims$ ]]
@@ -29,7 +29,7 @@ load kbtune_helper
 
 @test "each number that the study quotes is in the line of the source that it names" {
 	[ -n "${KBLAT_THESIS:-}" ] || skip "needs the source's text: KBLAT_THESIS=FILE"
-	run python3 "$ROOT/tests/cli/thesis_source.py" "$KBLAT_THESIS" "$ROOT/experiments/thesis"
+	run /usr/bin/python3 "$ROOT/tests/cli/thesis_source.py" "$KBLAT_THESIS" "$ROOT/experiments/thesis"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "${lines[-1]% quotations}" -gt 150 ]
