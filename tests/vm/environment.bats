@@ -20,12 +20,18 @@ setup() {
 }
 
 json() {
-	/usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
+	/usr/bin/python3 -IS -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+# with_recorded_state COMMAND…: of kbtune's changes this machine's, of its state a small one's: each run captures that twice.
+with_recorded_state() {
+	[ -d "$BATS_FILE_TMPDIR/recorded" ] || "$ROOT/tests/sysroots/machine" unpack two-cpus "$BATS_FILE_TMPDIR/recorded"
+	KBLAT_SYSROOT=$BATS_FILE_TMPDIR/recorded "$@"
 }
 
 # begin: a long run in the background, until its endpoints are in the shield.
 begin() {
-	"$KBLAT" run "$T/spec.yaml" --out "$T" --set environment=isolated --set poll=event --set burst=1 --set pause=1ms --reps 200 >"$T/out" 2>&1 3>&- &
+	with_recorded_state exec "$KBLAT" run "$T/spec.yaml" --out "$T" --set environment=isolated --set poll=event --set burst=1 --set pause=1ms --reps 200 >"$T/out" 2>&1 3>&- &
 	run_pid=$!
 	for _ in $(seq 600); do
 		[ "$(cat /proc/[0-9]*/cpuset 2>/dev/null | grep -c '^/rt$')" -lt 2 ] || return 0
@@ -58,18 +64,20 @@ await_ended() {
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	dir=$(tail -n 1 <<<"$output")
-	for p in 0 1 2 3; do
-		[ "$(json "$dir/points/000$p/point.json" 'd["outcome"]')" = completed ]
-	done
-	for p in 2 3; do
-		[ "$(json "$dir/points/000$p/point.json" '[(p["cpu"], p["shared_cpu"]) for p in d["placement"].values()]')" = "[(1, False), (3, False)]" ]
-	done
-	changes=$dir/state/$(hostname)/changes.json
-	[ "$(json "$changes" '[(e["profile"], e["points"], e["verified"]["as_applied"], e["restored"]["state"]) for e in d["environments"]]')" = \
-		"[('thesis', [2, 3], True, 'restored')]" ]
-	[ "$(json "$changes" '[s["after"] for s in d["environments"][0]["applied"]["steps"] if s["op"] == "tuned" and "swappiness" in str(s["data"])]')" = \
-		"['latency-performance']" ]
-	[ "$(json "$dir/run.json" 'd["clock"]["skew_ns"] is not None')" = True ]
+	/usr/bin/python3 -IS - "$dir" "$dir/state/$(hostname)/changes.json" <<-'PY'
+		import json, sys
+		run = sys.argv[1]
+		points = [json.load(open(f"{run}/points/000{p}/point.json")) for p in range(4)]
+		assert [p["outcome"] for p in points] == ["completed"] * 4, points
+		for p in points[2:]:
+		    assert [(side["cpu"], side["shared_cpu"]) for side in p["placement"].values()] == [(1, False), (3, False)], p
+		environments = json.load(open(sys.argv[2]))["environments"]
+		assert [(e["profile"], e["points"], e["verified"]["as_applied"], e["restored"]["state"]) for e in environments] == \
+		       [("thesis", [2, 3], True, "restored")], environments
+		assert [s["after"] for s in environments[0]["applied"]["steps"] if s["op"] == "tuned" and "swappiness" in str(s["data"])] == \
+		       ["latency-performance"], environments
+		assert json.load(open(f"{run}/run.json"))["clock"]["skew_ns"] is not None
+	PY
 	"$KBLAT" verify "$dir"
 	as_before
 }
@@ -115,9 +123,7 @@ await_ended() {
 }
 
 @test "kblat knobs takes the profile thesis apart: every knob alone and left out, within a small budget; the machine put back" {
-	# Of kbtune's changes this machine's, of its state a small one's: a run captures it twice, and there are many runs.
-	"$ROOT/tests/sysroots/machine" unpack two-cpus "$T/recorded"
-	KBLAT_SYSROOT=$T/recorded run "$KBLAT" knobs "$T/spec.yaml" --profile thesis --only size=32B --reps 1 --set messages=200 --set burst=200 --budget 1min --out "$T" --quiet
+	with_recorded_state run "$KBLAT" knobs "$T/spec.yaml" --profile thesis --only size=32B --reps 1 --set messages=200 --set burst=200 --budget 1min --out "$T" --quiet
 	echo "$output"
 	[ "$status" -eq 4 ] || [ "$status" -eq 0 ] # where six blocks fit, all are measured
 	dir=$(tail -n 1 <<<"$output")

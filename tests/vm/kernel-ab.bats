@@ -16,7 +16,7 @@ setup_file() {
 	cat >"$work/spec.yaml" <<-'YAML'
 		kblat: 1
 		name: kernel-ab
-		settings: {kernel: pingpong, transport: udp, poll: event, size: 64B, messages: 2000, repetitions: 3, warmup: 200, source_cpu: 0, sink_cpu: 0}
+		settings: {kernel: pingpong, transport: udp, poll: event, size: 64B, messages: 500, repetitions: 2, warmup: 50, source_cpu: 0, sink_cpu: 0}
 		matrix: [{}]
 	YAML
 }

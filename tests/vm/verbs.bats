@@ -26,9 +26,9 @@ spec_of() {
 	)
 }
 
-# all_arrive NAME POINTS
+# all_arrive NAME POINTS. Without the machine's state, whose capture takes an emulated CPU as long as two points.
 all_arrive() {
-	run "$KBLAT" run "$1.yaml" --out "$T/runs"
+	run "$KBLAT" run "$1.yaml" --no-state --out "$T/runs"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || {
 		echo "status $status: $output"
 		return 1
@@ -267,10 +267,8 @@ all_arrive() {
 	assert_contains "$output" "point 9 of 9: impossible: "
 	assert_contains "$output" ": rxe0 port 1: rd_atomic 255 is above what the device can do: max_qp_"
 	run_dir=$(tail -n 1 <<<"$output")
-	for rep in "$run_dir"/points/000{0..7}/rep-00; do
-		assert_eq "$(json "$rep/counters.json" '[d["source"][k] for k in ("posted", "completed", "bad_payloads")] + [d["sink"][k] for k in ("received", "posted", "bad_memory")]')" \
-			"[200, 200, 0, 0, 0, 0]"
-	done
+	check_counters '[source[k] for k in ("posted", "completed", "bad_payloads")] + [sink[k] for k in ("received", "posted", "bad_memory")]' \
+		"[200, 200, 0, 0, 0, 0]"
 	assert_eq "$(json "$run_dir/points/0007/point.json" '[d["granted"][side]["rd_atomic"] for side in ("source", "sink")]')" "[4, 4]"
 	assert_eq "$(json "$run_dir/summary.json" 'd["points"][0]["metrics"]["comp_lat_ns"]["n"], d["points"][0]["wire"]["factor"], d["points"][0]["wire"]["why"], d["points"][0]["loss"]["lost"]')" \
 		"(200, None, 'the RDMA port has no counter of bytes', 0)"

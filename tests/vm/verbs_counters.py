@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -IS
 """Did every message of a run arrive, whole, over the device, and was the completion asked for of the messages that it should be?
 
     verbs_counters.py RUN
