@@ -95,7 +95,15 @@ static double quantile_ratio(const struct stats *with, const struct stats *witho
 		   : 0;
 }
 
-/* By `with`, the statistics of all repetitions. */
+static bool has_events(const struct explained *x)
+{
+	for (size_t i = 0; i < x->count; i++)
+		if (x->reps[i].has[0] || x->reps[i].has[1])
+			return true;
+	return false;
+}
+
+/* By `with`, the statistics of all repetitions. Where no events were kept, that costs nothing. */
 static void find_cost(struct explained *x, const struct layout_flow *f, const struct stats *with)
 {
 	char *dir = x->count && x->reps[0].rep->dir ? untraced_dir(f, x->reps[0].rep) : NULL;
@@ -103,7 +111,7 @@ static void find_cost(struct explained *x, const struct layout_flow *f, const st
 	struct stats without;
 
 	whole.divide = 1;
-	if (dir && !fs_is_missing(dir) && !control_stats(dir, f, &whole, &without, NULL)) {
+	if (dir && has_events(x) && !fs_is_missing(dir) && !control_stats(dir, f, &whole, &without, NULL)) {
 		x->p50_ratio = quantile_ratio(with, &without, Q50);
 		x->p99_ratio = quantile_ratio(with, &without, Q99);
 	}

@@ -90,8 +90,23 @@ static const char *text_of(const json_t *object, const char *key, char *buf, siz
 	return text_clean(text ? text : "", text ? strlen(text) : 0, buf, size);
 }
 
+static int longest_path(const json_t *list)
+{
+	size_t longest = 0, i;
+	const json_t *x;
+	char path[256];
+
+	json_array_foreach (list, i, x) {
+		const size_t length = strlen(text_of(x, "path", path, sizeof(path)));
+
+		longest = length > longest ? length : longest;
+	}
+	return (int)longest;
+}
+
 static void show_experiments(const json_t *list)
 {
+	const int width = longest_path(list);
 	char path[256], title[256];
 	const json_t *x;
 	size_t i;
@@ -99,7 +114,7 @@ static void show_experiments(const json_t *list)
 	json_array_foreach (list, i, x) {
 		bool readable = json_is_true(json_object_get(x, "readable"));
 
-		printf("  %-40s %s\n", text_of(x, "path", path, sizeof(path)),
+		printf("  %-*s  %s\n", width, text_of(x, "path", path, sizeof(path)),
 		       readable ? text_of(x, "title", title, sizeof(title))
 				: "(its spec.yaml cannot be read; `kblat run --dry-run` says why)");
 	}
@@ -135,7 +150,8 @@ static void show_devices(const json_t *list)
 		printf("\n");
 	}
 	if (!json_array_size(list))
-		printf("  none on this machine; `make run` uses a guest with a Soft-RoCE device instead\n");
+		printf("  none on this machine; `make run`, in kblat's source, uses a guest with a Soft-RoCE device "
+		       "instead\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

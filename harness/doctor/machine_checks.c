@@ -175,7 +175,7 @@ static void check_rdma(const struct host *h, struct finding *f)
 	finding_add(f, "none");
 	finding_raise(
 	    f, LEVEL_WARN,
-	    "`make run` uses a guest with a Soft-RoCE device instead: it shows that everything works, and ratios");
+	    "`make run`, in kblat's source, uses a guest with a Soft-RoCE device: it shows that all works, and ratios");
 }
 
 /* Between two hosts, `clock: ptp` and `clock: system` need it; nothing else does. */

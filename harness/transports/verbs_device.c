@@ -17,8 +17,9 @@
 #define GIDS_MAX   2000 /* of all ports; the system call takes no more than 64 KiB of entries */
 #define NAMES_SIZE 512
 #define NO_DEVICE                                                                                                      \
-	"no RDMA device on this machine; `tests/vm/guest -- COMMAND` runs a command in a guest that has a Soft-RoCE "  \
-	"device"
+	"no RDMA device on this machine; in kblat's source, `tests/vm/guest -- COMMAND` runs a command in a guest "    \
+	"that "                                                                                                        \
+	"has a Soft-RoCE device"
 
 /* Every port of every device. */
 struct ports {

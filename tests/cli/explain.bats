@@ -86,6 +86,8 @@ resting=(poll=event pause=1ms messages=10000)
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	assert_contains "$output" "explain: tracefs: you have no access"
 	run_dir=$(tail -n 1 <<<"$output")
+	# Events that were not kept cost nothing.
+	assert_eq "$(json "$run_dir/summary.json" '[d["points"][0]["causes"][k] for k in ("p50_ratio", "p99_ratio")]')" "[None, None]"
 	run "$KBLAT" explain "$run_dir"
 	assert_eq "$status" 0
 	assert_contains "$output" "the kernel's events are missing: tracefs: you have no access"
