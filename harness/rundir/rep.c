@@ -42,7 +42,7 @@ int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *c
 	return rc;
 }
 
-/* What a repetition in which the machine or its disk failed may leave of a file: its name, and nothing in it. */
+/* Where the machine or its disk failed, a file's name may be all that is left of it. */
 static bool is_missing_or_empty(const char *path)
 {
 	struct stat st;
@@ -50,20 +50,11 @@ static bool is_missing_or_empty(const char *path)
 	return fs_is_missing(path) || (!lstat(path, &st) && S_ISREG(st.st_mode) && !st.st_size);
 }
 
-static bool has_counters(const char *dir)
-{
-	char *path = fs_path("%s/counters.json", dir);
-	bool has = !is_missing_or_empty(path);
-
-	free(path);
-	return has;
-}
-
 /* 1: open. 0: there is none. */
 static int rep_open_column(const char *dir, const char *name, struct npy *out, struct err *e)
 {
 	char *path = fs_path("%s/%s.npy", dir, name);
-	bool missing = has_counters(dir) ? fs_is_missing(path) : is_missing_or_empty(path);
+	bool missing = is_missing_or_empty(path);
 	int rc = missing ? 0 : npy_open(path, out, e);
 
 	free(path);
@@ -94,7 +85,7 @@ static int open_columns(const char *dir, const struct layout_flow *f, struct rep
 static int open_counters(const char *dir, struct rep *r, struct err *e)
 {
 	char *path = fs_path("%s/counters.json", dir);
-	bool missing = r->is_whole ? fs_is_missing(path) : is_missing_or_empty(path);
+	bool missing = is_missing_or_empty(path);
 
 	if (!missing)
 		r->counters = schema_read(DOC_COUNTERS, path, e);

@@ -79,7 +79,8 @@ NEEDS = {
         "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "tests/fuzz/run --seconds 600 --keep build/fuzz/fuzz",
         "kblat run experiments/thesis/oneway-busy --out baseline", "kblat run experiments/thesis/oneway-busy --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
-        "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
+        "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",
+        "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
         "build/bench/compare_rates 400", "build/bench/compare_looks 200", "build/bench/compare_bisect 100",
     ],
     "install.bats and make package-test, which do it": [

@@ -34,6 +34,7 @@ bats_require_minimum_version 1.5.0
 
 @test "doctor of other hosts: each one's findings under its name; one that cannot be reached is said" {
 	run --separate-stderr "$KBLAT" doctor --source "$BATS_TEST_DIRNAME/far_host alpha --" --sink "$BATS_TEST_DIRNAME/far_host beta --" --json
+	echo "$stderr"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	echo "$output" >d.json
 	assert_eq "$(json d.json '[(h["role"], h["host"], len(h["checks"]) > 10) for h in d["hosts"]], d["checks"]')" \

@@ -8,7 +8,7 @@ load explain_helper
 # bats test_tags=long
 @test "an endpoint that was stopped, and a task that took the CPU, are what is named" {
 	needs_tracefs
-	trips
+	trips duration=5s # once traced, and once not
 	await_trips
 	"$BATS_TEST_DIRNAME/disturb.py" stop "${endpoints[0]}" 30000 20 8 >/dev/null 3>&-
 	"$BATS_TEST_DIRNAME/disturb.py" task 1 4000 20 10 >/dev/null 3>&-
