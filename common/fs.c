@@ -227,13 +227,29 @@ bool fs_is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+static bool is_nothing(int rc)
+{
+	return rc == -ENOENT || rc == -ENOTDIR;
+}
+
 bool fs_is_missing(const char *path)
 {
 	int fd = fs_open(path, O_PATH);
 
 	if (fd >= 0)
 		close(fd);
-	return fd == -ENOENT || fd == -ENOTDIR;
+	return is_nothing(fd);
+}
+
+bool fs_is_missing_or_empty(const char *path)
+{
+	int fd = fs_open(path, O_PATH);
+	struct stat st;
+	bool is_empty = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && !st.st_size;
+
+	if (fd >= 0)
+		close(fd);
+	return is_empty || is_nothing(fd);
 }
 
 int fs_scandir(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),

@@ -36,6 +36,9 @@ int fs_open(const char *path, int flags);
 /* Is there nothing of this name? A link is something: who reads it then is told. */
 bool fs_is_missing(const char *path);
 
+/* Or a regular file without content? Where the machine or its disk failed, a file's name may be all that is left of it. */
+bool fs_is_missing_or_empty(const char *path);
+
 /* Is there a directory of this name, or a link to one? */
 bool fs_is_directory(const char *path);
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -42,19 +41,11 @@ int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *c
 	return rc;
 }
 
-/* Where the machine or its disk failed, a file's name may be all that is left of it. */
-static bool is_missing_or_empty(const char *path)
-{
-	struct stat st;
-
-	return fs_is_missing(path) || (!lstat(path, &st) && S_ISREG(st.st_mode) && !st.st_size);
-}
-
 /* 1: open. 0: there is none. */
 static int rep_open_column(const char *dir, const char *name, struct npy *out, struct err *e)
 {
 	char *path = fs_path("%s/%s.npy", dir, name);
-	bool missing = is_missing_or_empty(path);
+	bool missing = fs_is_missing_or_empty(path);
 	int rc = missing ? 0 : npy_open(path, out, e);
 
 	free(path);
@@ -85,7 +76,7 @@ static int open_columns(const char *dir, const struct layout_flow *f, struct rep
 static int open_counters(const char *dir, struct rep *r, struct err *e)
 {
 	char *path = fs_path("%s/counters.json", dir);
-	bool missing = is_missing_or_empty(path);
+	bool missing = fs_is_missing_or_empty(path);
 
 	if (!missing)
 		r->counters = schema_read(DOC_COUNTERS, path, e);

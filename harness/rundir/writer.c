@@ -44,15 +44,18 @@ int rundir_write(const struct rundir *r, const char *name, const json_t *value, 
 static int write_readme(const struct rundir *r, const struct rundir_head *head, struct err *e)
 {
 	char *text = fs_path(
-	    "This is the directory of one kblat run: %s%s%s%s.\n\n  spec.yaml        %s; resolved.json: every point "
-	    "with every setting\n  run.json         time, hosts and clock of the run; whether the numbers are valid, "
-	    "and why not\n  summary.json     the numbers (also summary.csv); points/<nnnn>/rep-<nn>/*.npy: every raw "
-	    "stamp, nanoseconds\n                   since t0 (run.json) as 64-bit integers; the smallest integer means "
-	    "\"never happened\"\n  state/           the state of the machine before and after\n  derived/         "
-	    "figures and report.html; can be deleted and generated again with `kblat report`\n\nTo verify it:      "
-	    "kblat verify .          (or: sha256sum -c manifest-sha256.txt)\nTo repeat it:      kblat run "
-	    "spec.yaml%s\nTo read a column:  python3 -c \"import numpy; "
-	    "print(numpy.load('points/0000/rep-00/t_recv.npy', mmap_mode='r'))\"\n",
+	    "This is the directory of one kblat run: %s%s%s%s.\n\n"
+	    "  spec.yaml        %s; resolved.json: every point with every setting\n"
+	    "  run.json         time, hosts and clock of the run; whether the numbers are valid, and why not\n"
+	    "  summary.json     the numbers (also summary.csv); points/<nnnn>/rep-<nn>/*.npy: every raw "
+	    "stamp, nanoseconds\n"
+	    "                   since t0 (run.json) as 64-bit integers; the smallest integer means \"never happened\"\n"
+	    "  state/           the state of the machine before and after\n"
+	    "  derived/         figures and report.html; can be deleted and generated again with `kblat report`\n\n"
+	    "To verify it:      kblat verify .          (or: sha256sum -c manifest-sha256.txt)\n"
+	    "To repeat it:      kblat run spec.yaml%s\n"
+	    "To read a column:  python3 -c \"import numpy; print(numpy.load('points/0000/rep-00/t_recv.npy', "
+	    "mmap_mode='r'))\"\n",
 	    head->name, *head->title ? " (" : "", head->title, *head->title ? ")" : "",
 	    head->original ? "the spec that observatory.json was translated to" : "the spec, byte for byte",
 	    head->quick ? " --quick" : "");

@@ -113,7 +113,10 @@ static void test_links(const char *dir)
 	is_int(fs_read(dots, 100, &text, &size, NULL), 0, "two dots in a name are none");
 	free(text);
 	unlink(file);
-	ok(fs_is_missing(file), "what was removed is missing");
+	ok(fs_is_missing(file) && fs_is_missing_or_empty(file), "what was removed is missing");
+	tap_file(file, "", 0);
+	ok(!fs_is_missing(file) && fs_is_missing_or_empty(file), "a file without content is there, and empty");
+	ok(!fs_is_missing_or_empty(below), "behind a link nobody looks whether it is");
 	free(real);
 	free(file);
 	free(link);
