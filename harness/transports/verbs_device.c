@@ -18,8 +18,7 @@
 #define NAMES_SIZE 512
 #define NO_DEVICE                                                                                                      \
 	"no RDMA device on this machine; in kblat's source, `tests/vm/guest -- COMMAND` runs a command in a guest "    \
-	"that "                                                                                                        \
-	"has a Soft-RoCE device"
+	"that has a Soft-RoCE device"
 
 /* Every port of every device. */
 struct ports {
