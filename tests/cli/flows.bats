@@ -28,16 +28,10 @@ two_kinds() {
 
 # two_scripted "KEY=VALUE"…: two flows over the scripted transport.
 two_scripted() {
-	local -a sets=()
-	local s
-	for s in "$@"; do
-		sets+=(--set "$s")
-	done
 	spec pair <<-'YAML'
 		settings: {flows: small large, kernel: oneway, transport: scripted, messages: 500, burst: 500, repetitions: 2, warmup: 10}
 	YAML
-	run "$KBLAT" run pair.yaml --out "$T/runs" "${sets[@]}"
-	run_dir=$(tail -n 1 <<<"$output")
+	run_with pair "$@"
 }
 
 # The run was measured and sealed, valid or not.

@@ -39,30 +39,56 @@ spec() {
 	} >"$T/$1.yaml"
 }
 
-# A run over the scripted transport: scripted "KEY=VALUE"… ; $run_dir is its directory, $status and $output as with `run`.
-scripted() {
-	local -a sets=()
+# set_flags "KEY=VALUE"…: the flags for them: $sets.
+set_flags() {
 	local s
+	sets=()
 	for s in "$@"; do
 		sets+=(--set "$s")
 	done
+}
+
+# run_with SPEC "KEY=VALUE"…: a run of T/SPEC.yaml; $run_dir is its directory, $status and $output as with `run`.
+run_with() {
+	local -a sets
+	set_flags "${@:2}"
+	run "$KBLAT" run "$1.yaml" --out "$T/runs" "${sets[@]}"
+	run_dir=$(tail -n 1 <<<"$output")
+}
+
+# await_run COMMAND…: until it succeeds; fails if it does not in half a minute, or if the run in the background ($pid) has ended, and shows what that
+# wrote to T/out and T/err.
+await_run() {
+	local i
+	for ((i = 0; i < 600; i++)); do
+		"$@" && return
+		kill -0 "$pid" || break
+		sleep 0.05
+	done
+	echo "the run does not get on: $(cat "$T/out" "$T/err")"
+	return 1
+}
+
+# exists PATTERN: is there a file of such a name?
+exists() { compgen -G "$1" >/dev/null; }
+
+# A run over the scripted transport: scripted "KEY=VALUE"… ; $run_dir, $status, $output.
+scripted() {
 	spec scripted <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, warmup: 100}
 	YAML
-	run "$KBLAT" run scripted.yaml --out "$T/runs" "${sets[@]}"
-	run_dir=$(tail -n 1 <<<"$output")
+	run_with scripted "$@"
 }
 
 # refuses SPEC <<LINES: of each line, "SETTING=VALUE …|WORDS", a run of SPEC.yaml with these settings is a mistake, and says WORDS; nothing is begun.
 refuses() {
-	local sets wanted s
-	while IFS='|' read -r sets wanted; do
-		local -a args=()
-		for s in $sets; do
-			args+=(--set "$s")
-		done
-		run "$KBLAT" run "$1.yaml" --out runs "${args[@]}"
-		echo "$sets: $output"
+	local settings wanted
+	local -a sets
+	while IFS='|' read -r settings wanted; do
+		# shellcheck disable=SC2086 # several of them
+		set_flags $settings
+		run "$KBLAT" run "$1.yaml" --out runs "${sets[@]}"
+		echo "$settings: $output"
 		assert_eq "$status" 2
 		assert_contains "$output" "$wanted"
 	done

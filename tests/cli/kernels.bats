@@ -5,16 +5,10 @@ load helper
 
 # pingpong "KEY=VALUE"…: over the scripted transport; $run_dir, $status, $output.
 pingpong() {
-	local -a sets=()
-	local s
-	for s in "$@"; do
-		sets+=(--set "$s")
-	done
 	spec pp <<-'YAML'
 		settings: {kernel: pingpong, transport: scripted, messages: 1000, repetitions: 2, warmup: 100}
 	YAML
-	run "$KBLAT" run pp.yaml --out "$T/runs" "${sets[@]}"
-	run_dir=$(tail -n 1 <<<"$output")
+	run_with pp "$@"
 }
 
 metric() {

@@ -5,9 +5,10 @@ load helper
 
 # refused SENTENCE SETTING…: a dry run ends with status 2 and the sentence.
 refused() {
-	local sentence=$1 set sets=()
+	local sentence=$1
+	local -a sets
 	shift
-	for set in "$@"; do sets+=(--set "$set"); done
+	set_flags "$@"
 	run "$KBLAT" run r.yaml --dry-run "${sets[@]}"
 	echo "$* -> $status: $output"
 	assert_eq "$status" 2

@@ -5,16 +5,10 @@ load helper
 
 # rate "KEY=VALUE"…: over the scripted transport; $run_dir, $status, $output.
 rate() {
-	local -a sets=()
-	local s
-	for s in "$@"; do
-		sets+=(--set "$s")
-	done
 	spec rate <<-'YAML'
 		settings: {kernel: rate, transport: scripted, rate: 100kHz, messages: 1000, repetitions: 2, warmup: 100}
 	YAML
-	run "$KBLAT" run rate.yaml --out "$T/runs" "${sets[@]}"
-	run_dir=$(tail -n 1 <<<"$output")
+	run_with rate "$@"
 }
 
 point() {

@@ -6,17 +6,11 @@ load transports_helper
 
 # streamed "KEY=VALUE"…: a stream over the scripted transport; $run_dir, $status, $output.
 streamed() {
-	local -a sets=()
-	local s
-	for s in "$@"; do
-		sets+=(--set "$s")
-	done
 	spec stream <<-'YAML'
 		settings: {kernel: stream, transport: scripted, messages: 1001, size: 64B, repetitions: 1, warmup: 10,
 		           interval: 1us, delay: 2us, comp_delay: 300ns}
 	YAML
-	run "$KBLAT" run stream.yaml --out "$T/runs" "${sets[@]}"
-	run_dir=$(tail -n 1 <<<"$output")
+	run_with stream "$@"
 }
 
 # point EXPRESSION: of the first point of the summary, `p`.

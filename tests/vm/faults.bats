@@ -33,16 +33,7 @@ begin() {
 	)
 	"$KBLAT" run faults.yaml --no-state --out "$T/runs" >"$T/out" 2>"$T/err" 3>&- &
 	pid=$!
-	local i
-	for ((i = 0; i < 300; i++)); do
-		if compgen -G "$T/runs/*/points/0000/rep-01/counters.json" >/dev/null; then
-			return
-		fi
-		kill -0 "$pid" || break
-		sleep 0.1
-	done
-	echo "the run does not get on: $(cat "$T/out" "$T/err")"
-	return 1
+	await_run exists "$T/runs/*/points/0000/rep-01/counters.json"
 }
 
 # read_outcomes: of each point of $run_dir, in order: $outcomes. One program for all, which takes its time in here.
@@ -279,10 +270,7 @@ disk_is() {
 	YAML
 	"$KBLAT" run disk.yaml --no-state --out "$T/disk/runs" >"$T/out" 2>"$T/err" 3>&- &
 	pid=$!
-	for _ in {1..300}; do
-		! compgen -G "$T/disk/runs/*/points/0000/rep-01/counters.json" >/dev/null || break
-		sleep 0.1
-	done
+	await_run exists "$T/disk/runs/*/points/0000/rep-01/counters.json"
 	sync -f "$T/disk"
 	disk_is error
 	# What is written reaches the disk when it is sealed, unless somebody asks for it before.
