@@ -82,16 +82,28 @@ on_signal() {
     kill -TERM "$child" 2>/dev/null || true
 }
 
+# run_boot ARM FOLDER: into the folder, made anew. Three times at most where the emulator loses a CPU (75).
+run_boot() {
+    local try status
+    for try in 1 2 3; do
+        status=0
+        rm -rf -- "$2"
+        mkdir -p -- "$2"
+        run_guest --kernel "${kernel[$1]}" --append "${append[$1]:-}" --in-memory --out "$2" "${guest_options[@]}" -- \
+            bash -c "$in_guest" - "${beside[$1]:-}" "$runs" "$kblat" run "$spec" --out "$2" "${run_options[@]}" || status=$?
+        ((status == 75)) && [[ ! $interrupted ]] || break
+        say "try $try of 3 of this boot is lost"
+    done
+    return "$status"
+}
+
 # boot NUMBER: into a folder of its own first, so that a boot counts whole or not at all.
 boot() {
     local arm folder=$out/.boot status=0 started=$SECONDS
     arm=$(arm_of "$1")
     say "boot $(($1 + 1)) of at most $((2 * boots)): $arm, ${kernel[$arm]}"
-    rm -rf -- "$folder"
-    mkdir -p -- "$folder"
     start_load
-    run_guest --kernel "${kernel[$arm]}" --append "${append[$arm]:-}" --in-memory --out "$folder" "${guest_options[@]}" -- \
-        bash -c "$in_guest" - "${beside[$arm]:-}" "$runs" "$kblat" run "$spec" --out "$folder" "${run_options[@]}" || status=$?
+    run_boot "$arm" "$folder" || status=$?
     end_load
     [[ ! $interrupted ]] || give_in
     ((status == 0)) || fail "$((status == 77 ? 77 : 1))" \
