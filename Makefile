@@ -74,8 +74,7 @@ deps:
 
 run:
 	@experiments/quickstart/run --plan
-	@common/deps build run
-	@grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || common/deps guest
+	@common/deps build run $$(grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || echo guest)
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@experiments/quickstart/run $(BUILD)/kblat
 

@@ -32,3 +32,41 @@ answer() {
 	run answer verbs shmem
 	assert_eq "$output" "RC 14 us, UC 123 us over a device; shared memory 1.5 us; 1 of 5 points are not valid, for the reasons above"
 }
+
+# A tree with the quickstart and a guest that ends with the statuses in the file `statuses`, one after the other, and notes how often it was started.
+tree_with_guest() {
+	! grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || skip "this machine has an RDMA device"
+	mkdir -p tree/experiments tree/tests/vm
+	cp -r "$ROOT/experiments/quickstart" tree/experiments/
+	rm -rf tree/experiments/quickstart/runs
+	cat >tree/tests/vm/guest <<-'SH'
+		#!/bin/bash
+		mapfile -t statuses <statuses
+		echo started >>guests
+		echo "guest: some reason" >&2
+		exit "${statuses[$(wc -l <guests) - 1]}"
+	SH
+	chmod +x tree/tests/vm/guest
+	printf '%s\n' "$@" >statuses
+}
+
+quick_run() {
+	run tree/experiments/quickstart/run "$KBLAT" --set messages=200 --set warmup=0 --reps 2 --no-state
+	echo "$output"
+}
+
+@test "where there can be no guest, shared memory is measured and the reason is given" {
+	tree_with_guest 77
+	quick_run
+	[ "$status" -eq 0 ]
+	[[ $output == *"guest: some reason"*"this machine cannot run the virtual machine, for the reason above: measuring only shared memory"* ]]
+	[[ ${lines[-1]} == "Median one-way latency with busy polling: shared memory "*"; report: "* ]]
+}
+
+@test "a guest whose emulator failed is started once more; one that failed otherwise ends make run" {
+	tree_with_guest 75 1
+	quick_run
+	[ "$status" -eq 1 ]
+	[[ ${lines[-1]} == "quickstart: measuring over a software device ended with status 1" ]]
+	[ "$(wc -l <guests)" -eq 2 ]
+}

@@ -3,6 +3,8 @@
 
 shopt -s inherit_errexit # a failure within $(...) ends that too
 
+PATH=$PATH:/usr/sbin:/sbin # where depmod and modprobe are, and Debian's ordinary users do not look
+
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
 # fail STATUS MESSAGE: exit statuses are the project's: 1 it failed, 2 wrong usage, 77 not possible here.
