@@ -56,19 +56,19 @@ const char **cli_names(const char *text, char **copy);
 /* A text's paragraphs, wrapped at 80 columns; lines that begin with a blank stay as they are. */
 void cli_print_text(const char *text, FILE *out);
 
-/* "  name   text", the text wrapped at 80 columns and indented to `column`; below the name where that
- * is too long. */
+/* "  name   text", with the text wrapped at 80 columns and indented to `column`; it begins below a name that is too
+ * long. */
 void cli_print_item(const char *name, int column, const char *text, FILE *out);
 
 /* Usage, summary, details, flags, wrapped at 80 columns. */
 void cli_help(const char *program, const struct cli_command *c, const struct cli_flag *flags, FILE *out);
 
-/* From now on cli_help() calls `write` instead; NULL: it prints again. */
+/* From now on cli_help() calls `write` instead of printing; NULL makes it print again. */
 typedef void cli_help_writer(void *arg, const struct cli_command *c, const struct cli_flag *flags);
 void cli_help_divert(cli_help_writer *write, void *arg);
 
-/* Flush stdout and report what a full disk or a closed pipe did to it: 0 or a negative errno. Call
- * before exit. */
+/* Flush stdout and report write errors, such as a full disk or a closed pipe: 0 or a negative errno. Call before
+ * exit. */
 int cli_close_stdout(void);
 
 #endif

@@ -13,8 +13,8 @@
 
 #define CPULIST_MAX 8192
 
-/* Room for any set as a text, a list or a mask: a range "1000-1001," takes 10 characters and three
- * CPUs, the one behind it with it. */
+/* Size of the text of any set, as a list or a mask. The longest lists are of ranges such as "1000-1001,": 10 characters
+ * for every three CPUs (two, and the one that must be missing after them). */
 #define CPULIST_TEXT_MAX (4 * CPULIST_MAX)
 
 struct cpulist {
@@ -51,10 +51,10 @@ void cpulist_unite(struct cpulist *a, const struct cpulist *b);
 void cpulist_subtract(struct cpulist *a, const struct cpulist *b);
 void cpulist_intersect(struct cpulist *a, const struct cpulist *b);
 
-/* The CPUs that the calling process may run on (sched_getaffinity). 0 or a negative errno. */
+/* The CPUs on which the calling process may run (sched_getaffinity). 0 or a negative errno. */
 int cpulist_allowed(struct cpulist *out);
 
-/* The same of any thread, by its number. */
+/* The same for any thread, given its thread ID. */
 int cpulist_of_thread(pid_t tid, struct cpulist *out);
 
 #endif

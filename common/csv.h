@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* A text, in quotes where there is a comma, a quote or a line break. What cannot be printed is shown as '?': it may end on
- * a terminal. */
+/* A text, quoted if it contains a comma, a quote or a line break. Unprintable characters are replaced by '?', because
+ * the output may be shown on a terminal. */
 void csv_text(const char *text, FILE *out);
 
 #endif

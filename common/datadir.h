@@ -1,19 +1,19 @@
 /*
- * Where a program finds what came with it (plot scripts, experiments, profiles): PREFIX/share/OWNER
- * where it is PREFIX/bin/PROGRAM, whatever the prefix; or its source tree, where it was built. So an
- * installed tree may be moved as a whole.
+ * Where a program finds its data (plot scripts, experiments, profiles). The program PREFIX/bin/PROGRAM finds them in
+ * PREFIX/share/OWNER, whatever the prefix is, so an installed tree may be moved as a whole. A program that is not
+ * installed finds them in the source tree in which it was built.
  */
 #ifndef KBLAT_COMMON_DATADIR_H
 #define KBLAT_COMMON_DATADIR_H
 
-/* The folders called `name` that there may be, first to last: NULL-terminated, to be freed with
- * fs_files_free. They need not exist. */
+/* The folders in which data called `name` may be, in order of preference: NULL-terminated; free with fs_files_free.
+ * They need not exist. */
 char **datadir_places(const char *owner, const char *name);
 
-/* The first that exists, or NULL; the caller frees. */
+/* The first of them that exists, or NULL; the caller frees. */
 char *datadir_find(const char *owner, const char *name);
 
-/* PREFIX/share/OWNER/NAME alone, existing or not; NULL without /proc. The caller frees. */
+/* Only PREFIX/share/OWNER/NAME, whether it exists or not; NULL without /proc. The caller frees. */
 char *datadir_installed(const char *owner, const char *name);
 
 #endif

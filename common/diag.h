@@ -1,7 +1,6 @@
 /*
- * Diagnostics about a text that somebody wrote (a spec, a profile): all of them at once, each with
- * file:line:column, the line and a caret. Errors here are the user's, so the exit status is
- * STATUS_USAGE.
+ * Diagnostics about a text that a user wrote (a spec, a profile). All of them are reported at once, each with
+ * file:line:column, the line and a caret. The errors are the user's, so the exit status is STATUS_USAGE.
  */
 #ifndef KBLAT_COMMON_DIAG_H
 #define KBLAT_COMMON_DIAG_H
@@ -21,7 +20,7 @@ struct diag {
 	struct diag_item *items;
 	size_t count;	/* of the items kept */
 	size_t dropped; /* more than that */
-	size_t said;	/* how often anything was wrong, also what is not kept: said before, or one too many */
+	size_t said;	/* number of errors, including those not kept (repeated, or beyond the limit) */
 };
 
 void diag_init(struct diag *d, const char *file);

@@ -1,9 +1,9 @@
 /*
  * Errors and exit statuses.
  *
- * Functions return 0, or a negative errno. Whoever sees a failure first fills `struct err` with
- * what was touched (object), what was tried (operation), why it failed (cause) and, where there is
- * something to do, a hint. Callers pass it up untouched; only main() prints it and exits.
+ * Functions return 0 or a negative errno. The function that detects a failure fills `struct err` with the object
+ * concerned, the operation that was attempted, the cause of the failure and, if the user can do something about it, a
+ * hint. Callers pass it up unchanged; only main() prints it and exits.
  *
  * Thread-safe: no globals. Cost: one formatted string, on failure only.
  */
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-/* The exit statuses of every program here; scripts rely on them. */
+/* The exit statuses of both programs; scripts rely on them. */
 enum status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,	/* it was tried, and failed */
@@ -35,24 +35,23 @@ struct err {
 	}
 
 /*
- * Fill `e` (if not NULL and still empty) and return `rc`, a negative errno, so that one can `return
- * err_set(...)`. "OBJECT: cannot OPERATION: CAUSE"; `object` and `operation` may be NULL: "OBJECT:
- * CAUSE". The format is the cause, with a hint after "; " where there is one. errno is left alone.
+ * Fill `e` (if it is not NULL and still empty) and return `rc`, a negative errno, for use as `return err_set(...)`. The
+ * message is "OBJECT: cannot OPERATION: CAUSE", or "OBJECT: CAUSE" if `operation` is NULL; `object` may be NULL, too.
+ * The format string is the cause, followed by "; " and a hint if there is one. errno is not changed.
  */
 int err_set(struct err *e, int rc, enum status status, const char *object, const char *operation, const char *format,
 	    ...) __attribute__((format(printf, 6, 7)));
 
-/* The same, where the cause is that of errno `-rc`. */
+/* The same, with the message of errno `-rc` as the cause. */
 int err_sys(struct err *e, int rc, const char *object, const char *operation);
 
 /* The cause of errno `-rc` as part of a sentence: "no such file or directory". Returns `buf`. */
 char *err_cause(int rc, char *buf, size_t size);
 
-/* Its status, for somebody who knows that something failed; STATUS_FAILED where it holds
- * nothing. */
+/* The exit status for a failure: that of `e`, or STATUS_FAILED if `e` is empty. */
 enum status err_status(const struct err *e);
 
-/* Forget what `e` holds, so that it can be filled again. */
+/* Empty `e`, so that it can be filled again. */
 void err_clear(struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Files and directories of ours. Everything is created with O_NOFOLLOW | O_CLOEXEC; nothing is ever
- * written through a link of somebody else's.
+ * Our own files and directories. Everything is created with O_NOFOLLOW | O_CLOEXEC, so nothing is ever written through
+ * a symbolic link that somebody else has put there.
  */
 #ifndef KBLAT_COMMON_FS_H
 #define KBLAT_COMMON_FS_H
@@ -18,25 +18,28 @@ int fs_mkdirs(const char *path, struct err *e);
 /* Write a whole file: `<path>.tmp`, fsync, rename. */
 int fs_write(const char *path, const void *data, size_t size, struct err *e);
 
-/* The same with these permissions, less the umask. */
+/* The same with these permissions, minus the umask. */
 int fs_write_mode(const char *path, const void *data, size_t size, mode_t mode, struct err *e);
 
 /* All of it, to an open file. 0 or a negative errno. */
 int fs_write_fd(int fd, const void *data, size_t size);
 
 /*
- * What came from somebody else, a run directory above all, may hold links that lead out of it. The functions below follow
- * none, wherever on the path, and refuse "..": give them a path that realpath() made, and what was added to it stays below.
+ * A directory made by somebody else, especially a run directory, may contain links that lead out of it. The functions
+ * below do not follow links in any component of a path, and refuse "..". If a path begins with the result of
+ * realpath(), what is appended to it stays below that directory.
  */
 
 /* A descriptor for reading (`flags`: O_DIRECTORY, O_PATH), or a negative errno, -ELOOP at a link. Never waits for the other
  * end of a FIFO. */
 int fs_open(const char *path, int flags);
 
-/* Is there nothing of this name? A link is something: who reads it then is told. */
+/* Does nothing with this name exist? A link counts as existing, even if it leads nowhere; reading it then reports the
+ * error. */
 bool fs_is_missing(const char *path);
 
-/* Or a regular file without content? Where the machine or its disk failed, a file's name may be all that is left of it. */
+/* The same, but an empty regular file counts as missing, too: after a failure of the machine or the disk, only the name
+ * of a file may be left. */
 bool fs_is_missing_or_empty(const char *path);
 
 /* Is there a directory of this name, or a link to one? */
@@ -52,7 +55,7 @@ int fs_is_visible(const struct dirent *d);
 /* Read a whole regular file of at most `max` bytes; the caller frees; NUL-terminated. */
 int fs_read(const char *path, size_t max, char **data, size_t *size, struct err *e);
 
-/* The same of a file that the user or the system names: links are followed. */
+/* The same for a file named by the user or the system: links are followed. */
 int fs_read_followed(const char *path, size_t max, char **data, size_t *size, struct err *e);
 
 /* The rest of an open file, likewise: 0, -EFBIG or another negative errno. Reads until end of file,
@@ -74,7 +77,7 @@ void fs_files_free(char **files);
 /* Bytes free for this user on the file system of `path`. */
 int fs_free_bytes(const char *path, unsigned long long *bytes, struct err *e);
 
-/* asprintf that aborts on no memory; the caller frees. */
+/* asprintf that aborts if there is no memory; the caller frees. */
 char *fs_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

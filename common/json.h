@@ -1,5 +1,5 @@
 /*
- * JSON at the edges, through jansson: files written whole or not at all, files read with limits.
+ * JSON files, with jansson: files are written completely or not at all, and read with limits.
  */
 #ifndef KBLAT_COMMON_JSON_H
 #define KBLAT_COMMON_JSON_H
@@ -31,8 +31,8 @@ json_t *json_texts(const char *const *texts, size_t count);
 /* Is `text` one of the strings of an array? */
 bool json_has_string(const json_t *array, const char *text);
 
-/* What an object holds under `key`: a string, `otherwise` or "" if it is none; a number, NAN if it
- * is none. */
+/* The value of an object's `key`: a string (if it is not one, `otherwise` or ""), or a number (if it is not one,
+ * NAN). */
 const char *json_text_or(const json_t *object, const char *key, const char *otherwise);
 const char *json_text(const json_t *object, const char *key);
 double json_number_or_nan(const json_t *object, const char *key);

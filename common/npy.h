@@ -1,9 +1,9 @@
 /*
  * NumPy's .npy format, version 1.0, for one-dimensional little-endian int64 columns
- * (numpy.org/doc/stable/reference/generated/ numpy.lib.format.html). The header is padded to
- * NPY_HEADER bytes, so that data starts on a page and a column can be mapped, locked and filled in
- * place: the shape is written at capacity first and set to the true count when that is known. NumPy
- * reads every state in between.
+ * (numpy.org/doc/stable/reference/generated/ numpy.lib.format.html). The header is padded to NPY_HEADER bytes, so that
+ * the data starts on a page boundary and a column can be mapped, locked and filled in place. At first the header
+ * contains the capacity as the shape; it is replaced by the true count as soon as that is known. NumPy can read the
+ * file at any time.
  */
 #ifndef KBLAT_COMMON_NPY_H
 #define KBLAT_COMMON_NPY_H
@@ -15,7 +15,7 @@ struct err;
 
 #define NPY_HEADER 4096
 
-/* "never happened": a message that was lost, a completion that was not asked for. */
+/* "never happened": a message that was lost, or a completion that was not requested. */
 #define NEVER INT64_MIN
 
 struct npy {
@@ -33,7 +33,7 @@ void npy_header(char header[NPY_HEADER], size_t count);
 int npy_open(const char *path, struct npy *out, struct err *e);
 void npy_close(struct npy *n);
 
-/* Write a column as a whole: `<path>.tmp`, fsync, rename. */
+/* Write a complete column: `<path>.tmp`, fsync, rename. */
 int npy_write(const char *path, const int64_t *data, size_t count, struct err *e);
 
 #endif

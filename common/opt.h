@@ -1,8 +1,7 @@
 /*
- * Option tables. A setting is one row: name, type, range, default, help, and where its value lives
- * in a settings struct. From the row come the check of what a user wrote, the canonical JSON value,
- * its key, the loading into the struct (checked again: the other side of a pipe is not trusted),
- * and the help.
+ * Option tables. Each row describes a setting: its name, type, range, default, help, and its field in a settings
+ * struct. The rows are used to check what a user wrote, to convert it to a canonical JSON value with its key, to load
+ * that value into the struct (with another check, as the other end of a pipe is not trusted), and to print the help.
  *
  * A table ends with a row whose name is NULL.
  */
@@ -31,15 +30,14 @@ enum opt_type {
 
 #define OPT_STR_MAX 256
 
-/* OPT_CPU: where something may run: "auto", a CPU's number, a list ("2-5,8"), the CPUs on a
- * device's NUMA node ("near", "near:DEVICE"), those of a cpuset ("cpuset:NAME"). What that means on
- * a machine is harness/placement/cpu_choice.h's. */
+/* OPT_CPU: where something may run: "auto", a CPU's number, a list ("2-5,8"), the CPUs on a device's NUMA node ("near",
+ * "near:DEVICE"), those of a cpuset ("cpuset:NAME"). harness/placement/cpu_choice.h resolves this on a machine. */
 #define OPT_CPU_NEAR   "near"
 #define OPT_CPU_CPUSET "cpuset:"
 
 enum opt_flags {
-	OPT_BOOKKEEPING = 1, /* says how long or how safely to measure, not what: tells no points apart in figures */
-	OPT_OF_POINT = 2,    /* of a point as a whole, whatever flows it has */
+	OPT_BOOKKEEPING = 1, /* how long or how safely to measure, not what; not used to distinguish points in figures */
+	OPT_OF_POINT = 2,    /* applies to a point as a whole, not to its flows */
 };
 
 struct opt {
@@ -70,9 +68,9 @@ json_t *opt_default(const struct opt *o);
 /* Canonical JSON value -> how a user would write it ("10us", "rc"). Returns `buf`. */
 char *opt_text(const struct opt *o, const json_t *value, char *buf, size_t size);
 
-/* Fill `settings` from the flat object `params` for every row: type, range and choices checked. 0
- * or -EINVAL with `e` naming the key. A missing key is an error: defaults were written out when the
- * point was made. Keys of other tables are ignored. */
+/* Fill `settings` from the flat object `params` for every row: type, range and choices checked. 0 or -EINVAL with `e`
+ * naming the key. A missing key is an error, as defaults were filled in when the point was made. Keys of other tables
+ * are ignored. */
 int opt_load(const struct opt *table, const json_t *params, void *settings, struct err *e);
 
 /* How it is written: "size=BYTES", "qp=rc|uc|ud". Returns `buf`. */

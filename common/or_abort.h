@@ -1,5 +1,5 @@
 /*
- * Where there is no answer but to stop: no memory for the few bytes of a text or a list.
+ * Allocations of a few bytes for texts and lists. If they fail, the program stops, as it cannot continue.
  */
 #ifndef KBLAT_COMMON_OR_ABORT_H
 #define KBLAT_COMMON_OR_ABORT_H
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* With a message and status 1: what holds something elsewhere is the journal's or the coordinator's to remove. */
+/* It exits with a message and status 1. Anything that has to be removed or undone afterwards is left to the journal or
+ * the coordinator. */
 static inline void *or_abort(void *p)
 {
 	if (!p) {

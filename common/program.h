@@ -1,6 +1,6 @@
 /*
- * A program made of subcommands: dispatch, help, "did you mean", --version, the error printed, the
- * exit status. Both programs' main() are tables and a call.
+ * A program with subcommands: dispatch, help, "did you mean", --version, printing the error, the exit status. The
+ * main() of both programs consists of tables and one call.
  */
 #ifndef KBLAT_COMMON_PROGRAM_H
 #define KBLAT_COMMON_PROGRAM_H

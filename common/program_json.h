@@ -1,6 +1,6 @@
 /*
- * A program's tables as JSON: what man pages and completions are made from (docs/man/generate), so
- * that they say what --help says.
+ * A program's tables as JSON. Man pages and completions are generated from it (docs/man/generate), so that they agree
+ * with --help.
  */
 #ifndef KBLAT_COMMON_PROGRAM_JSON_H
 #define KBLAT_COMMON_PROGRAM_JSON_H

@@ -1,5 +1,5 @@
 /*
- * Random text, for names and tokens that nobody else has; and random numbers that a seed repeats.
+ * Random text, for unique names and tokens; and reproducible random numbers from a seed.
  */
 #ifndef KBLAT_COMMON_RANDOM_H
 #define KBLAT_COMMON_RANDOM_H
@@ -14,7 +14,7 @@ int random_hex(char *text, size_t digits);
  * 2014). */
 uint64_t random_below(uint64_t *state, uint64_t n);
 
-/* Put `n` entries into an order by chance (Fisher and Yates). */
+/* Put `n` entries into random order (Fisher and Yates). */
 void random_shuffle(size_t *order, size_t n, uint64_t *state);
 
 #endif

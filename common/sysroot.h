@@ -31,18 +31,18 @@ void sysroot_close(struct sysroot *r);
  */
 int sysroot_read(const struct sysroot *r, const char *path, size_t max, char **text, size_t *length);
 
-/* The same, and the file's mode (NULL: not). */
+/* The same, and the file's mode (unless `mode` is NULL). */
 int sysroot_read_mode(const struct sysroot *r, const char *path, size_t max, char **text, size_t *length, int *mode);
 
 /* The first line of a file without its newline and trailing blanks, in `buf` (cut if too small). */
 int sysroot_line(const struct sysroot *r, const char *path, char *buf, size_t size);
 
-/* A whole decimal (or 0x hexadecimal) number, alone in its file. -EINVAL if it is anything else,
- * -ERANGE if it does not fit. */
+/* A whole decimal (or 0x hexadecimal) number, alone in its file. -EINVAL if the file contains anything else, -ERANGE if
+ * the number does not fit. */
 int sysroot_int(const struct sysroot *r, const char *path, int64_t *value);
 
-/* Write `text` with a single write(2), as kernel files want it, unless the kernel takes less; the
- * file must exist. */
+/* Write `text` with a single write(2), as kernel files require, unless the kernel accepts only a part of it; the file
+ * must exist. */
 int sysroot_write(const struct sysroot *r, const char *path, const char *text, size_t length);
 
 /* The text of a symbolic link. 0 or a negative errno (-ENAMETOOLONG if `buf` is too small). */

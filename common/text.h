@@ -1,6 +1,6 @@
 /*
- * Text from outside, made safe to show: what a user, a file or another process wrote may hold
- * anything. Pure; no allocation.
+ * Makes text from outside (of a user, a file or another process) safe to print, as it may contain anything. Pure; no
+ * allocation.
  */
 #ifndef KBLAT_COMMON_TEXT_H
 #define KBLAT_COMMON_TEXT_H

@@ -1,6 +1,6 @@
 /*
- * Events of the kernel as they are kept with a repetition: the kinds are those of common/trace_kinds.def. An event is
- * TRACE_WORDS numbers in a row.
+ * Events of the operating system's kernel, as they are stored with a repetition; common/trace_kinds.def lists the
+ * kinds. Each event consists of TRACE_WORDS consecutive numbers.
  */
 #ifndef KBLAT_COMMON_TRACE_KINDS_H
 #define KBLAT_COMMON_TRACE_KINDS_H

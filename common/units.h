@@ -16,21 +16,19 @@
 
 enum unit { UNIT_ONE, UNIT_TIME_NS, UNIT_BYTES, UNIT_RATE_HZ, UNIT_SHARE_PPM };
 
-/* What is wrong with a text, for callers that word it themselves; unit_parse words it for the
- * others. */
+/* What is wrong with a text, for callers that write their own message; unit_parse writes one for the others. */
 enum unit_fault {
 	UNIT_FINE,
 	UNIT_NOT,	/* no number, or an unknown unit */
 	UNIT_AMBIGUOUS, /* k, K, KB, M, G: of 1000 or of 1024? */
-	UNIT_BITS,	/* b, kb: a bit is no byte */
+	UNIT_BITS,	/* b, kb: bits, not bytes */
 	UNIT_FRACTION,	/* of a base unit */
 	UNIT_TOO_LARGE, /* for 64 bits */
 };
 
 enum unit_fault unit_read(enum unit unit, const char *text, int64_t *value);
 
-/* The fault as a clause that follows the text: "is not a time; write it as 10us, 1ms, 2s". Returns
- * `buf`. */
+/* The error as a clause to follow the text: "is not a time; write it as 10us, 1ms, 2s". Returns `buf`. */
 char *unit_fault_clause(enum unit unit, enum unit_fault fault, char *buf, size_t size);
 
 /*

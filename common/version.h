@@ -1,5 +1,5 @@
-/* What this build is: "0.1.0", the commit it was built from ("+" at its end: with changes of its
- * own), and what compiled it ("gcc 12.2.0"). */
+/* The version of this build ("0.1.0"), the commit it was built from (followed by "+" if there were uncommitted
+ * changes), and the compiler ("gcc 12.2.0"). */
 #ifndef KBLAT_VERSION_H
 #define KBLAT_VERSION_H
 

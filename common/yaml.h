@@ -1,8 +1,8 @@
 /*
- * YAML as specs and profiles use it, through libyaml's parser: mappings, sequences, scalars, each
- * with its place. One document; no anchors, aliases or tags; a duplicate key is an error; at most
- * YAML_MAX_BYTES and YAML_MAX_DEPTH. Errors go to a `struct diag`, all that can be found: a syntax
- * error ends the reading, duplicate keys do not.
+ * The part of YAML that specs and profiles use, with libyaml's parser: mappings, sequences and scalars, each with its
+ * position in the text. One document; no anchors, aliases or tags; a duplicate key is an error; at most YAML_MAX_BYTES
+ * and YAML_MAX_DEPTH. All errors that can be found are added to a `struct diag`; a syntax error ends the reading,
+ * duplicate keys do not.
  */
 #ifndef KBLAT_COMMON_YAML_H
 #define KBLAT_COMMON_YAML_H
@@ -40,8 +40,7 @@ int yaml_load_text(const char *text, size_t length, struct diag *d, struct ynode
 
 void ynode_free(struct ynode *n);
 
-/* No symbol of that name may leave this program: libyaml calls a yaml_free of its own through the
- * dynamic linker, and would get ours. */
+/* This symbol must not be exported: libyaml calls its own yaml_free through the dynamic linker, and would get ours. */
 static inline void yaml_free(struct ynode *n)
 {
 	ynode_free(n);
