@@ -36,8 +36,9 @@ enum opt_type {
 #define OPT_CPU_CPUSET "cpuset:"
 
 enum opt_flags {
-	OPT_BOOKKEEPING = 1, /* how long or how safely to measure, not what; not used to distinguish points in figures */
-	OPT_OF_POINT = 2,    /* applies to a point as a whole, not to its flows */
+	OPT_BOOKKEEPING =
+	    1,		  /* how long or how safely to measure, not what; not used to distinguish points in figures */
+	OPT_OF_POINT = 2, /* applies to a point as a whole, not to its flows */
 };
 
 struct opt {

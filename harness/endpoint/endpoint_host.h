@@ -1,5 +1,6 @@
 /*
- * What an endpoint tells of the host that it runs on: its tick counter, the clock that it shares with others, its state, what `kblat doctor` finds there.
+ * What an endpoint reports about its host: the tick counter, the clock shared with other hosts, the state, and what
+ * `kblat doctor` finds there.
  */
 #ifndef KBLAT_ENDPOINT_HOST_H
 #define KBLAT_ENDPOINT_HOST_H
@@ -8,9 +9,10 @@
 
 struct err;
 
-/* Orders, as in endpoint.c. "calibrate": the counter's frequency and checks; "ticks": what it says now, at once; "capture":
- * the machine's state, file by file; "discipline": who keeps the clock that is shared, and how well ("method": "ptp" or "system"); "wall": what that
- * clock says now, in wall_ns, and since t0, in at_ns; "room": what a repetition may take there; "doctor": what its checks find. */
+/* Commands, as in endpoint.c. "calibrate": the counter's frequency and checks; "ticks": its current value, immediately;
+ * "capture": the machine's state, file by file; "discipline": what synchronises the shared clock, and how well
+ * ("method": "ptp" or "system"); "wall": the time of that clock in wall_ns, and the time since t0 in at_ns; "room": the
+ * memory and threads available for a repetition; "doctor": the results of its checks. */
 int endpoint_calibrate(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 int endpoint_ticks(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);
 int endpoint_capture(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e);

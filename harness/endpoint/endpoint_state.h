@@ -1,6 +1,6 @@
 /*
- * What an endpoint has while it serves: one side of one flow. endpoint.c takes orders, endpoint_open.c makes what a point
- * needs, endpoint_report.c hands back what was measured.
+ * The state of an endpoint, which is one side of one flow. endpoint.c reads commands, endpoint_open.c creates what a
+ * point needs, and endpoint_report.c returns what was measured.
  */
 #ifndef KBLAT_ENDPOINT_STATE_H
 #define KBLAT_ENDPOINT_STATE_H

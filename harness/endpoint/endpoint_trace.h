@@ -1,6 +1,6 @@
 /*
- * An endpoint's share of `explain`: what the kernel does on its CPUs while a repetition is measured (trace/trace.h), and
- * the gaps that its loops saw between two polls.
+ * The endpoint's part of `explain`: what the operating system's kernel does on its CPUs while a repetition is measured
+ * (trace/trace.h), and the gaps between two polls that its loops saw.
  */
 #ifndef KBLAT_ENDPOINT_TRACE_H
 #define KBLAT_ENDPOINT_TRACE_H
@@ -27,17 +27,17 @@ struct endpoint_trace {
 	struct stolen stolen;		  /* before it */
 };
 
-/* Make ready, where the point is to be explained; begin, where the repetition is. An error only where the point says that
- * it is required. */
+/* Prepare, if the point is to be explained; begin, if the repetition is. They fail only if the point requires the
+ * trace. */
 int endpoint_trace_open(struct endpoint *ep, struct err *e);
 int endpoint_trace_start(struct endpoint *ep, bool wanted, struct err *e);
 
-/* The loops have ended: what trace-<side>.json is to say, with "words", how many numbers endpoint_trace_send() will send.
- * NULL: the repetition is not to be explained. */
+/* To be called when the loops have ended: returns the content of trace-<side>.json, in which "words" is the number of
+ * values that endpoint_trace_send() will send. NULL: the repetition is not to be explained. */
 json_t *endpoint_trace_take(struct endpoint *ep);
 int endpoint_trace_send(const struct endpoint *ep);
 
-/* `stopped`: no loop looks at its witness any more. */
+/* `stopped`: the loops no longer use their witnesses. */
 void endpoint_trace_close(struct endpoint *ep, bool stopped);
 
 #endif

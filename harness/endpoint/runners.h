@@ -1,5 +1,6 @@
 /*
- * The measuring threads of an endpoint: pinned, maybe of a real-time class and then bounded, and stopped wherever they sleep.
+ * The measuring threads of an endpoint. They are pinned, may run in a real-time class (then with a time limit), and can
+ * be stopped wherever they sleep.
  */
 #ifndef KBLAT_RUNNERS_H
 #define KBLAT_RUNNERS_H
@@ -39,30 +40,32 @@ struct runners {
 	unsigned count;
 };
 
-/* Takes WAKER_SIGNAL for this process. */
+/* Installs a handler for WAKER_SIGNAL in this process. */
 void runners_init(struct runners *r, struct worker *worker, int ended_fd);
 
-/* Have them run at SCHED_FIFO `priority` (0: no), for `limit_ns` at most without sleeping. STATUS_IMPOSSIBLE where that is not granted. */
+/* Makes them run at SCHED_FIFO `priority` (0: no), for at most `limit_ns` without sleeping. STATUS_IMPOSSIBLE if that
+ * is not permitted. */
 int runners_prioritise(struct runners *r, int priority, int64_t limit_ns, struct err *e);
 
-/* Was one stopped for running longer? Told once. */
+/* Was a thread stopped because it ran longer? Reported only once. */
 bool runners_overran(void);
 
-/* Forget those of the last repetition. The next begin at `start_ns` of CLOCK_MONOTONIC (0: at once). */
+/* Discard the threads of the last repetition. The loops of the next begin at `start_ns` of CLOCK_MONOTONIC (0: at
+ * once). */
 void runners_clear(struct runners *r, int64_t start_ns);
 
 /* Start a thread for a loop, and wait until it is about to begin. */
 int runners_start(struct runners *r, kernel_loop *loop, int cpu, struct err *e);
 
 /*
- * Make every thread look at the stop flag, wherever it sleeps: a signal can come just before a blocking call, so it is repeated, a millisecond apart. True
- * if all have ended.
+ * Makes every thread check the stop flag, wherever it sleeps. As a signal can arrive just before a blocking call, it is
+ * repeated every millisecond. True if all have ended.
  */
 bool runners_stop(struct runners *r, int tries);
 
 bool runners_have_ended(const struct runners *r);
 
-/* What the first of them that failed says; 0: none did. */
+/* The error of the first thread that failed; 0 if none did. */
 int runners_failure(const struct runners *r);
 
 /* All have ended. */

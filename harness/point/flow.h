@@ -1,6 +1,7 @@
 /*
- * One flow of a point: a pair of endpoints, and what they do. Its settings are decoded here once, on either side of the
- * pipe, and are constant from then on. A point has one flow without a name, or several with names.
+ * One flow of a point: a pair of endpoints, and what they do. Its settings are decoded here, once in the coordinator
+ * and once in each endpoint, and are constant from then on. A point has either one flow without a name, or several with
+ * names.
  */
 #ifndef KBLAT_POINT_FLOW_H
 #define KBLAT_POINT_FLOW_H
@@ -26,10 +27,11 @@ struct flow {
 int flow_load(struct flow *f, const char *name, json_t *params, struct err *e);
 void flow_free(struct flow *f);
 
-/* Contradictions between the settings, each part's own: `complain` is called with a sentence for each. */
+/* Finds contradictions between settings, with the checks of the kernel and the transport: `complain` is called with a
+ * sentence for each. */
 void flow_check(const struct flow *f, void (*complain)(void *arg, const struct flow *f, const char *why), void *arg);
 
-/* Does a side poll busily, for a while at least, so that it wants a CPU of its own? */
+/* Does a side poll busily, at least for a while, so that it needs a CPU of its own? */
 bool flow_is_busy(const struct flow *f, enum role side);
 
 /* How many columns both sides record together; does this side record that one? */
@@ -39,7 +41,7 @@ bool flow_has_column(const struct flow *f, const struct kernel_column *c, enum r
 /* Does a series subtract a stamp of one side's clock from one of the other's? */
 bool flow_crosses(const struct flow *f);
 
-/* How many entries each column has for so many messages. */
+/* The number of entries that each column has for `messages` messages. */
 uint32_t flow_entries(const struct flow *f, int64_t messages);
 
 /* Where a thread of the kernel runs. */

@@ -1,5 +1,6 @@
 /*
- * A point of an experiment: what is measured at once, and how often. Built where the spec is read, constant afterwards.
+ * A point of an experiment: what is measured at the same time, and how often. Built when the spec is read; constant
+ * afterwards.
  *
  * Its settings lie flat in `params`, as they stand in resolved.json. Without flows, these are those of its only one. With
  * flows ("flows": "large small"), the settings of the point itself (OPT_OF_POINT) stand bare and all others are a flow's,
@@ -31,7 +32,7 @@ int point_cut_flows(char *text, const char **names, size_t *count, char *why, si
 int point_load(struct point *p, unsigned id, json_t *params, struct err *e);
 void point_free(struct point *p);
 
-/* Is what the kernel does to be kept, of a flow at least? */
+/* Are events of the operating system's kernel to be kept for at least one flow? */
 bool point_explains(const struct point *p);
 
 /* Has it flows with names? */

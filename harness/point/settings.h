@@ -1,5 +1,5 @@
 /*
- * The settings that every point has, whatever its kernel and transport; and looking a setting up over all tables.
+ * The settings that every point has, whatever its kernel and transport; and looking up a setting in all tables.
  */
 #ifndef KBLAT_SETTINGS_H
 #define KBLAT_SETTINGS_H
@@ -64,13 +64,13 @@ void setting_each(const struct kernel_ops *k, const struct transport_ops *t,
 /* "small.size" -> "size", and "small" in `flow`; a name without a dot is its own, and `flow` "". */
 const char *setting_cut_flow(const char *name, char *flow, size_t flow_size);
 
-/* Does it belong to a point as a whole, and not to one of its flows? */
+/* Does the setting belong to a point as a whole rather than to one of its flows? */
 bool setting_is_of_point(const char *name);
 
 /* The defaults of a table by their keys, of settings of a point as a whole or of its flows: a new object. */
 json_t *setting_defaults(const struct opt *table, bool of_point);
 
-/* The keys of all settings that say how long to measure, not what: a new array of strings. */
+/* The keys of all settings that determine how long to measure, not what is measured: a new array of strings. */
 json_t *setting_bookkeeping(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Do both sides of a flow use one adapter? Then what is measured is its own switch, or a loop in it, and neither a link
- * nor a second adapter. That may be meant: it is told where nobody has named a device.
+ * Do both sides of a flow use the same adapter? Then its internal switch or loopback is measured, but neither a link
+ * nor a second adapter. This may be intended, so there is a warning only if no device was named.
  */
 #ifndef KBLAT_RUN_ADAPTER_H
 #define KBLAT_RUN_ADAPTER_H
@@ -9,8 +9,8 @@
 
 #include "point/flow.h"
 
-/* The device that both have though the settings name none, and that is no software's; NULL: there is none. `granted`:
- * {"source": {"device", "driver"}, "sink"} of endpoints on one host. */
+/* The device that both sides use although the settings do not name it, unless it is a software device; NULL: there is
+ * none. `granted`: {"source": {"device", "driver"}, "sink"} of endpoints on one host. */
 const char *adapter_shared_unasked(const struct flow *f, const json_t *granted);
 
 #endif

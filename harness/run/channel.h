@@ -1,6 +1,7 @@
 /*
- * The coordinator's end of an endpoint: the process behind a launcher, the lines it says, and the end of its standard error. Nothing
- * here trusts it: it may die, hang, or speak nonsense, and each ends in one clear error that names it.
+ * The coordinator's end of the connection to an endpoint: the process started by a launcher, the lines it writes, and
+ * the last lines of its standard error. The endpoint is not trusted: it may die, hang, or write nonsense, and each of
+ * these results in one clear error that names it.
  */
 #ifndef KBLAT_CHANNEL_H
 #define KBLAT_CHANNEL_H
@@ -12,7 +13,7 @@
 
 #define STDERR_TAIL 1024
 
-/* Nothing has been started: it can be stopped all the same. */
+/* The state before anything has been started; channel_stop() may be called nevertheless. */
 struct channel;
 void channel_init(struct channel *c, const char *name);
 
@@ -32,38 +33,40 @@ struct channel {
  */
 int channel_start(struct channel *c, const char *name, const char *launcher, const char *const *inner, struct err *e);
 
-/* Wait for the hello of one that was started. -EINTR: a signal; it can be waited for again. */
+/* Wait for the hello of an endpoint that was started. -EINTR: a signal arrived; it can be called again. */
 int channel_greet(struct channel *c, struct err *e);
 
-/* Start any command (NULL-terminated) that speaks lines with a "type". `c` can be stopped afterwards in any case. */
+/* Start any command (NULL-terminated) that uses this protocol. Whether it succeeds or not, channel_stop() may be
+ * called. */
 int channel_spawn(struct channel *c, const char *name, char *const *words, struct err *e);
 
-/* It hears the end of its input. */
+/* Close its standard input, so that it reads end of file. */
 void channel_end_input(struct channel *c);
 
 bool channel_lives(const struct channel *c);
 
-/* Of one that has ended: its exit status (128 + N if signal N ended it; -1: it has not ended), and the end of its standard error. */
+/* For an endpoint that has ended: its exit status (128 + N if signal N ended it; -1: it has not ended), and the last
+ * lines of its standard error. */
 int channel_ended(struct channel *c, char *text, size_t size);
 
 int channel_send(struct channel *c, json_t *order /* stolen */, struct err *e);
 
 /*
- * Wait at most until `deadline_ms` (channel_now_ms(); -1: for ever) for a line of any of `count` channels. 1 with *who
- * and *message, 0 if the time is over, -EINTR on a signal, or another negative errno with `e`: the endpoint ended or
- * spoke nonsense.
+ * Wait at most until `deadline_ms` (channel_now_ms(); -1: for ever) for a line from any of `count` channels. Returns 1
+ * with *who and *message, 0 if the time is over, -EINTR on a signal, or another negative errno with `e` if the endpoint
+ * ended or wrote nonsense.
  */
 int channel_wait(struct channel *const *channels, size_t count, int64_t deadline_ms, size_t *who, json_t **message,
 		 struct err *e);
 
-/* The same for one, within `patience_ms`, and never -EINTR: what a signal asks for can wait. */
+/* The same for one channel, within `patience_ms`. Never returns -EINTR: signals are handled later. */
 int channel_await(struct channel *c, int64_t patience_ms, json_t **message, struct err *e);
 
-/* `size` raw bytes, handed to `take` as they come. The endpoint has 30 s for each piece. */
+/* Read `size` raw bytes, which are passed to `take` as they arrive. The endpoint has 30 s for each piece. */
 int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
 		void *arg, struct err *e);
 
-/* Close its input and wait up to `patience_ms` for it to end; then end its process group by force. */
+/* Close its input and wait up to `patience_ms` for it to end; then kill its process group. */
 void channel_stop(struct channel *c, int64_t patience_ms);
 
 int64_t channel_now_ms(void);

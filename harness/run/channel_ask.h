@@ -1,13 +1,13 @@
 /*
- * One question to an endpoint that is doing nothing else, and its answer.
+ * A request to an idle endpoint, and its reply.
  */
 #ifndef KBLAT_RUN_CHANNEL_ASK_H
 #define KBLAT_RUN_CHANNEL_ASK_H
 
 #include "run/channel.h"
 
-/* Send `order` (stolen) and wait for a message of the type `answer`, for 20 s: 0 and a new reference, or a negative errno and `e`, with the endpoint's words
- * if it has any. */
+/* Send `order` (stolen) and wait up to 20 s for a message of the type `answer`: 0 and a new reference, or a negative
+ * errno and `e`, with the endpoint's own error message if it sent one. */
 int channel_ask(struct channel *c, json_t *order, const char *answer, json_t **reply, struct err *e);
 
 #endif

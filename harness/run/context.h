@@ -1,5 +1,5 @@
 /*
- * What a run knows before its first point: it goes down to everything that runs one, and is constant there.
+ * What a run knows before its first point. It is passed to everything that runs a point, and is constant there.
  */
 #ifndef KBLAT_RUN_CONTEXT_H
 #define KBLAT_RUN_CONTEXT_H

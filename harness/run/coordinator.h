@@ -1,6 +1,6 @@
 /*
- * Runs a point: starts the endpoints of its flows, leads them through open, connect, warm-up and repetitions, and stores what
- * they hand back. A point that fails or is not possible does not end the run.
+ * Runs a point: starts the endpoints of its flows, takes them through open, connect, warm-up and repetitions, and
+ * stores what they return. A point that fails or is not possible does not end the run.
  */
 #ifndef KBLAT_RUN_COORDINATOR_H
 #define KBLAT_RUN_COORDINATOR_H
@@ -22,7 +22,7 @@ struct point_outcome {
 	char shared_adapter[64]; /* the device that both sides of a flow have, unasked; "": none */
 };
 
-/* Run it. What went wrong is in `e`, and in the point's point.json. Free `out` in either case. */
+/* Run it. Errors are in `e` and in the point's point.json. Free `out` in either case. */
 void coordinator_run_point(const struct run_context *run, struct environment *env, const struct point *p,
 			   struct progress *progress, struct point_outcome *out, struct err *e);
 void point_outcome_free(struct point_outcome *o);

@@ -1,5 +1,5 @@
 /*
- * The documents that say what a run is: run.json and resolved.json as they are before the first point.
+ * The documents that describe a run: run.json and resolved.json, as they are before the first point.
  */
 #ifndef KBLAT_RUN_DESCRIBE_H
 #define KBLAT_RUN_DESCRIBE_H
@@ -22,7 +22,7 @@ struct run_identity {
 /* "argv" of what is recorded: "kblat", and the words after it. A new reference. */
 json_t *describe_command(int argc, char *const *argv);
 
-/* Takes the moment t0: `*t0_ticks` is what the tick counter said then. A new reference. */
+/* Sets t0 to the current time; `*t0_ticks` is the tick counter at that moment. A new reference. */
 json_t *describe_run(const struct spec *spec, const struct run_identity *who, int64_t *t0_ticks);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The environment of points: a profile of kbtune, applied around them and put back. Nothing here changes the machine;
- * kbtune does ($KBTUNE, or the one beside this program, or the one in PATH): `kbtune hold PROFILE` keeps it applied as long
- * as our end of its standard input is open, so it is put back whatever becomes of us.
+ * The environment of points: a profile of kbtune, applied before them and undone after them. Nothing here changes the
+ * machine; kbtune does ($KBTUNE, or the kbtune next to this program, or the one in PATH). `kbtune hold PROFILE` keeps
+ * the profile applied as long as our end of its standard input is open, so it is undone whatever happens to us.
  *
- * Points that follow each other with the same environment share one application.
+ * For consecutive points with the same environment, it is applied once.
  */
 #ifndef KBLAT_ENVIRONMENT_H
 #define KBLAT_ENVIRONMENT_H
@@ -38,14 +38,15 @@ int environment_check(struct environment *env, const struct point *points, size_
 /* What a profile would change here: into `plans`, under its name (or path). Fails as environment_check() does. */
 int environment_plan(struct environment *env, const char *profile, struct err *e);
 
-/* Apply what a point asks for, unless it is applied already; put back what it does not. -EINTR on a signal. */
+/* Apply the environment of a point, unless it is applied already, after undoing any other one. -EINTR on a signal. */
 int environment_enter(struct environment *env, const struct point *p, struct err *e);
 bool environment_is_applied(const struct environment *env);
 
-/* Put back what is applied, if anything is. What could not be put back is in `e`. */
+/* Undo what is applied, if anything is. `e` says what could not be undone. */
 int environment_leave(struct environment *env, struct err *e);
 
-/* Whether it is still applied: 0, or -ESRCH and `e` where kbtune was ended meanwhile (and has put everything back). */
+/* Is the environment still applied? 0, or -ESRCH and `e` if kbtune was ended in the meantime (and has undone
+ * everything). */
 int environment_confirm(struct environment *env, struct err *e);
 
 /*

@@ -70,3 +70,21 @@ quick_run() {
 	[[ ${lines[-1]} == "quickstart: measuring over a software device ended with status 1" ]]
 	[ "$(wc -l <guests)" -eq 2 ]
 }
+
+@test "an ordinary user, whose PATH has no sbin, finds what the guest needs" {
+	[ -x /usr/sbin/depmod ] || skip "there is no /usr/sbin/depmod here"
+	run env PATH=/usr/bin:/bin bash -c 'source "$1"; need depmod kmod' sh "$ROOT/tests/vm/lib.bash"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "a service that comes with a package which only tests need is stopped and disabled" {
+	sed '/^main "\$@"$/d' "$ROOT/common/deps" >deps
+	run bash -c 'source ./deps; sudo=(); systemctl() { echo "called: $*"; }; stop_services gcc openssh-server tuned qemu-system-x86'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "called: --quiet disable --now ssh" ]
+	[[ ${lines[1]} == "deps: stopped and disabled the service ssh, which comes with openssh-server"* ]]
+	[ "${lines[2]}" = "called: --quiet disable --now tuned" ]
+	[ "${#lines[@]}" -eq 4 ]
+}
