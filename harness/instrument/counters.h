@@ -1,7 +1,7 @@
 /*
- * What happened to a thread over a measured interval: faults, switches, migrations, from the kernel's own books
- * (getrusage(RUSAGE_THREAD), /proc/thread-self/sched), read before and after, never in between. The list of counters:
- * common/counters.def.
+ * What happened to a thread during a measured interval: page faults, context switches, migrations. The operating system
+ * counts these (getrusage(RUSAGE_THREAD), /proc/thread-self/sched); its counters are read before and after the
+ * interval, never within. common/counters.def lists the counters.
  */
 #ifndef KBLAT_INSTRUMENT_COUNTERS_H
 #define KBLAT_INSTRUMENT_COUNTERS_H
@@ -20,7 +20,7 @@ struct usage_mark {
 	int64_t minor, major, voluntary, involuntary, migrations;
 	int64_t cpu_ns;
 	int cpu;
-	int cycles_fd; /* -1: they are not counted */
+	int cycles_fd; /* -1: not counted */
 	int64_t ticks;
 };
 

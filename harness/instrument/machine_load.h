@@ -1,6 +1,5 @@
 /*
- * How busy this machine's CPUs are, all together: what the kernel's own books say (/proc/stat), in its resolution, which
- * is a hundredth of a second.
+ * How busy all CPUs of this machine together are, from /proc/stat, whose resolution is a hundredth of a second.
  */
 #ifndef KBLAT_INSTRUMENT_MACHINE_LOAD_H
 #define KBLAT_INSTRUMENT_MACHINE_LOAD_H

@@ -1,6 +1,6 @@
 /*
- * Memory that a timed loop may touch: page-aligned, on a NUMA node of choice (libnuma), prefaulted, locked where the
- * limit allows. Thread-safe; called at set-up only.
+ * Memory for use in timed loops: page-aligned, on a chosen NUMA node (libnuma), prefaulted, and locked if the limit
+ * allows it. Thread-safe; called only at set-up.
  */
 #ifndef KBLAT_INSTRUMENT_MEMORY_H
 #define KBLAT_INSTRUMENT_MEMORY_H
@@ -17,29 +17,31 @@ struct memory {
 	bool huge;
 };
 
-/* Anonymous memory, zeroed. `node`: a NUMA node, or -1 for the one of the calling thread's CPU. Not being able to lock
- * it is no error (locked says so). */
+/* Anonymous memory, zeroed. `node`: a NUMA node, or -1 for that of the calling thread's CPU. It is not an error if it
+ * cannot be locked; `locked` shows whether it is. */
 int memory_alloc(struct memory *m, size_t size, int node, struct err *e);
 
-/* The same, in huge pages of the default size, which must have been set aside (vm.nr_hugepages): STATUS_IMPOSSIBLE where
- * there are not enough. */
+/* The same, in huge pages of the default size, which must have been reserved (vm.nr_hugepages): STATUS_IMPOSSIBLE if
+ * there are too few. */
 int memory_alloc_huge(struct memory *m, size_t size, int node, struct err *e);
 
-/* Pages of the smallest size, even where the system would take larger ones; such as the system puts together by itself
- * where it can; or of those that were set aside. */
+/* Pages of the smallest size, even if the system would use larger ones; transparent huge pages, if the system can
+ * provide them; or reserved huge pages. */
 enum memory_pages { MEMORY_PAGES_SMALL, MEMORY_PAGES_TRANSPARENT, MEMORY_PAGES_HUGE };
 extern const char *const memory_pages_names[]; /* NULL ends */
 
-/* Anonymous memory that is neither touched nor locked (huge pages are: they must be there). As memory_alloc(). */
+/* Like memory_alloc(), but neither touched nor locked (except for huge pages, as these must exist). */
 int memory_reserve(struct memory *m, size_t size, enum memory_pages pages, int node, struct err *e);
 
-/* Map `fd` (tmpfs) shared at its whole size, likewise bound, prefaulted and locked; without `touch` only mapped. */
+/* Map all of `fd` (tmpfs) as shared memory, bound to a node, prefaulted and locked in the same way; without `touch` it
+ * is only mapped. */
 int memory_map(struct memory *m, int fd, size_t size, bool touch, int node, const char *name, struct err *e);
 void memory_free(struct memory *m);
 
 /*
- * Take further memory of this process from `node` first (-1: that of the calling thread's CPU). A process with a policy of its own is also left alone by automatic
- * NUMA balancing, whose hinting faults would fall into measured intervals (mm/mempolicy.c, vma_policy_mof()). Threads inherit it.
+ * Prefer `node` for all further memory of this process (-1: that of the calling thread's CPU). Automatic NUMA balancing
+ * does not touch a process with a policy of its own, so its hinting faults do not occur in measured intervals
+ * (mm/mempolicy.c, vma_policy_mof()). Threads inherit the policy.
  */
 void memory_prefer(int node);
 

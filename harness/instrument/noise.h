@@ -1,6 +1,6 @@
 /*
- * What takes a CPU away from a thread that never lets go of it: interrupts, other threads, the hypervisor, the
- * firmware. A pinned thread reads the clock and nothing else; two reads further apart than a microsecond are a gap.
+ * Detects what takes a CPU away from a thread that never yields it: interrupts, other threads, the hypervisor, the
+ * firmware. A pinned thread only reads the clock; if two reads are more than a microsecond apart, that is a gap.
  */
 #ifndef KBLAT_INSTRUMENT_NOISE_H
 #define KBLAT_INSTRUMENT_NOISE_H
@@ -16,11 +16,12 @@ struct noise {
 	int64_t duration_ns;
 	int64_t gaps; /* longer than NOISE_GAP_NS */
 	int64_t longest_ns;
-	int64_t lost_ns;   /* in gaps, all together */
-	int64_t preempted; /* times that another thread was put in its place */
+	int64_t lost_ns;   /* total time of all gaps */
+	int64_t preempted; /* number of times that another thread ran instead */
 };
 
-/* Spin for `milliseconds` on all CPUs of `n` at once. `hz`: of the tick clock. Returns when all are done. */
+/* Spin for `milliseconds` on all CPUs of `n` at the same time. `hz`: frequency of the tick counter. Returns when all
+ * are done. */
 void noise_measure(struct noise *n, size_t count, unsigned milliseconds, double hz);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * A file that samples are written to in the data path, without holding it up: the sink copies each into a ring of memory, another thread writes the ring
- * out in large pieces, past the page cache where the file system can (O_DIRECT). Nothing is lost: where the ring is full the sink waits, and that is
- * counted. A copy costs the sink a few nanoseconds and no system call.
+ * A file to which samples are written in the data path without delaying it. The sink copies each sample into a ring in
+ * memory, and another thread writes the ring to the file in large pieces, bypassing the page cache if the file system
+ * supports it (O_DIRECT). Nothing is lost: if the ring is full, the sink waits, which is counted. A copy takes a few
+ * nanoseconds and no system call.
  *
- * One thread puts; the others' functions are called between repetitions.
+ * One thread calls sample_file_put(); all other functions are called between repetitions.
  */
 #ifndef KBLAT_INSTRUMENT_SAMPLE_FILE_H
 #define KBLAT_INSTRUMENT_SAMPLE_FILE_H
@@ -46,11 +47,11 @@ int sample_file_open(struct sample_file *f, const char *dir, const char *name, b
 /* Begin the file of a repetition, and its thread. */
 int sample_file_start(struct sample_file *f, unsigned repetition, struct err *e);
 
-/* Write out what is left and end the file. Says what went wrong, there or before. */
+/* Write the rest and close the file. Reports errors, including earlier ones. */
 int sample_file_finish(struct sample_file *f, struct err *e);
 void sample_file_close(struct sample_file *f);
 
-/* The ring is full: until it has room for `size`, or a negative errno. */
+/* To be called when the ring is full: waits until it has room for `size`. 0 or a negative errno. */
 int sample_file_wait(struct sample_file *f, size_t size);
 
 /* 0 or a negative errno; `size` is much smaller than the ring. */

@@ -1,7 +1,6 @@
 /*
- * A file of text, a line a sample, that is written in the data path and by its own thread, as VILLASnode's node `file`
- * writes what passes through it: what formatting and writing take, they take from who sends. (sample_file.h has the file
- * that holds nobody up.)
+ * A text file with a line per sample, written in the data path by the sending thread, as VILLASnode's node `file` does.
+ * Formatting and writing take time that the sender then lacks. (The file of sample_file.h does not delay anything.)
  *
  * A line is "SECONDS.NANOSECONDS,SEQUENCE,VALUE,…", values with 17 significant digits, so that reading them gives the
  * same doubles.
@@ -33,7 +32,7 @@ int sample_text_start(struct sample_text *t, unsigned repetition, struct err *e)
 /* One line; `values` are `count` doubles of any alignment. 0 or a negative errno. */
 int sample_text_put(struct sample_text *t, uint64_t sequence, int64_t origin_ns, const void *values, uint32_t count);
 
-/* Write out what is left and end the file. Says what went wrong, there or before. */
+/* Write the rest and close the file. Reports errors, including earlier ones. */
 int sample_text_finish(struct sample_text *t, struct err *e);
 void sample_text_close(struct sample_text *t);
 

@@ -1,6 +1,6 @@
 /*
- * What is known of time that was taken below the kernel: by the hypervisor (steal time), by firmware (system management
- * interrupts, of Intel's processors, where the registers may be read).
+ * Time taken from the operating system: by the hypervisor (steal time), or by firmware (system management interrupts,
+ * only on Intel processors whose registers may be read).
  */
 #ifndef KBLAT_INSTRUMENT_STOLEN_H
 #define KBLAT_INSTRUMENT_STOLEN_H

@@ -1,6 +1,7 @@
 /*
- * Gaps between two looks at the tick counter: a loop that polls looks each time round, and a gap says that it did not run
- * for so long, whoever had the CPU. Notes are for afterwards: memory that is there already, one writer.
+ * Records gaps between two reads of the tick counter. A polling loop reads it in every iteration, so a gap means that
+ * the loop did not run for that time, for whatever reason. Gaps are stored in preallocated memory by one writer, and
+ * evaluated afterwards.
  *
  * Cost: a read of the counter without fences, a comparison and a store (some 7 ns), where a loop that spins on memory
  * would pause.
@@ -23,21 +24,21 @@ struct witness {
 	int64_t last, least; /* ticks: the last look; what is a gap */
 	struct witness_gap *gaps;
 	uint32_t count, room;
-	uint64_t missed; /* gaps that there was no room for */
+	uint64_t missed; /* gaps for which there was no room */
 	struct memory memory;
 };
 
-/* With room for 65536 gaps. 0 or a negative errno. */
+/* Allocate room for 65536 gaps. 0 or a negative errno. */
 int witness_open(struct witness *w, int numa_node, struct err *e);
 void witness_close(struct witness *w);
 
-/* Forget what there is; from now on gaps of `least` ticks are noted. */
+/* Discard all gaps; from now on, record gaps of at least `least` ticks. */
 void witness_begin(struct witness *w, int64_t least);
 
-/* Out of line: seldom. */
+/* Not inline, because it is called rarely. */
 void witness_note(struct witness *w, int64_t now);
 
-/* Once in each round. */
+/* To be called in every iteration. */
 static inline void witness_look(struct witness *w)
 {
 	const int64_t now = clock_ticks_now();
@@ -47,7 +48,7 @@ static inline void witness_look(struct witness *w)
 	w->last = now;
 }
 
-/* After what takes long by itself. */
+/* To be called after something that is expected to take long, so that it does not count as a gap. */
 static inline void witness_skip(struct witness *w)
 {
 	w->last = clock_ticks_now();

@@ -58,7 +58,7 @@ struct kernel_series {
 #define KERNEL_LINK_RATE(field)                                                                                        \
 	{                                                                                                              \
 		"link_rate", OPT_INT, field, "0", 0, 0x7fffffffffffffff, NULL,                                         \
-		    "bits a second of the link, which the rate is a share of; 0: what the device says"                 \
+		    "bits per second of the link, of which the rate is shown as a share; 0: as the device reports"     \
 	}
 
 /* What the threads of one endpoint share during a repetition. Each counter has one writer. */

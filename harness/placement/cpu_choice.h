@@ -1,5 +1,5 @@
 /*
- * What source_cpu and its kin mean on this machine: which CPUs a text stands for.
+ * Resolves the values of source_cpu and similar settings to CPUs of this machine.
  *
  *   auto         all that this process may run on
  *   3, 2-5,8     these
@@ -8,7 +8,7 @@
  *   near         likewise, of the point's own device
  *   cpuset:NAME  those of a cpuset, version 1 or 2, by its path below the hierarchy's root
  *
- * Whatever is named is narrowed to what this process may run on: nothing is joined and nothing changed.
+ * The result contains only CPUs on which this process may run. Nothing on the machine is changed.
  */
 #ifndef KBLAT_CPU_CHOICE_H
 #define KBLAT_CPU_CHOICE_H
@@ -26,14 +26,14 @@ struct cpu_choice {
 };
 
 /*
- * `name` is the setting's, for messages; `device` the point's own (NULL or "auto": it names none). STATUS_IMPOSSIBLE
- * where this machine has nothing of the kind, or this process may not run there; STATUS_USAGE where it is not clear
- * which device is meant.
+ * `name` is the setting's name, for messages; `device` is the point's device (NULL or "auto": none is named).
+ * STATUS_IMPOSSIBLE if this machine does not have what is named, or this process may not run there; STATUS_USAGE if it
+ * is not clear which device is meant.
  */
 int cpu_choice_read(const struct sysroot *root, const char *name, const char *text, const char *device,
 		    const struct cpulist *allowed, struct cpu_choice *out, struct err *e);
 
-/* Leave only those that are in `to`, too. */
+/* Keep only CPUs that are also in `to`. */
 void cpu_choice_narrow(struct cpu_choice *c, const struct cpulist *to);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Which CPU each thread of each flow runs on: dealt in one place, by the coordinator, from what the machines say
- * (survey.h). A busy-polling side has a CPU of its own, as far from the others' as its choice allows: not theirs, not on
- * their cores. Where source_cpu or sink_cpu is told, a side that sleeps is pinned, too. Where there are fewer CPUs than
- * sides that want one, sides share, and that is recorded. Pure.
+ * Chooses the CPU for each thread of each flow. The coordinator does this, from what the machines report (survey.h). A
+ * side that polls busily gets its own CPU, if possible on a core that no other side uses. A side that sleeps is pinned
+ * only if source_cpu or sink_cpu is set. If there are fewer CPUs than sides that need one, sides share CPUs, which is
+ * recorded. Pure.
  */
 #ifndef KBLAT_PLACEMENT_PLACEMENT_H
 #define KBLAT_PLACEMENT_PLACEMENT_H
@@ -11,7 +11,7 @@
 
 #include "placement/survey.h"
 
-/* One side of a flow: what is asked, then what is dealt. */
+/* One side of a flow: its requirements, then the CPUs assigned to it. */
 struct placement {
 	const struct survey *survey;
 	const char *host; /* sides on different hosts have nothing to share */

@@ -1,6 +1,6 @@
 /*
- * What a machine says of the CPUs that one side of a flow may have: found where that side runs, by its own process, and
- * told to whoever deals the CPUs (placement.h).
+ * The CPUs that one side of a flow may use. That side's own process finds them on its machine, and reports them to the
+ * coordinator, which assigns CPUs (placement.h).
  */
 #ifndef KBLAT_PLACEMENT_SURVEY_H
 #define KBLAT_PLACEMENT_SURVEY_H
@@ -18,8 +18,8 @@ struct survey {
 };
 
 /*
- * Here. `setting` is "source_cpu" or "sink_cpu", `text` its value, `device` the point's own (NULL: none). STATUS_IMPOSSIBLE
- * if CPUs are named that this machine does not have or this process may not run on.
+ * Survey this machine. `setting` is "source_cpu" or "sink_cpu", `text` its value, `device` the point's device (NULL:
+ * none). STATUS_IMPOSSIBLE if CPUs are named that this machine does not have, or on which this process may not run.
  */
 int survey_take(const char *setting, const char *text, const char *device, struct survey *out, struct err *e);
 

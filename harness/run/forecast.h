@@ -1,7 +1,8 @@
 /*
- * How long a point, and a run of points, will take. Part of it is prescribed: pauses, gaps and a pacer's steps, none of which
- * can take less. The rest is what the messages themselves take, and what is done around them; that depends on the machine and is
- * assumed (struct transport_typical, and the constants in forecast.c), or taken from a former run of the same point (former.h).
+ * How long a point, and a run of points, will take. A part of this time is prescribed by settings: pauses, gaps and the
+ * steps of a pacer. The rest is needed by the messages and by the work around them; it depends on the machine. It is
+ * either assumed (struct transport_typical, and the constants in forecast.c) or taken from a former run of the same
+ * point (former.h).
  *
  * Pure.
  */
@@ -24,16 +25,19 @@ static inline double forecast_seconds(const struct forecast *t)
 	return t->paced_s + t->rest_s;
 }
 
-/* From the start of its endpoints until they have ended; without its environment, which points may share. */
+/* From the start of a point's endpoints until they have ended. Applying its environment is not included, as points may
+ * share it. */
 struct forecast forecast_point(const struct point *p);
 
-/* The same point took so long when `former` was expected: what was not prescribed is scaled by what it really was. */
+/* Corrects a forecast by a former run of the same point, in which `former` was expected: the part that is not
+ * prescribed is scaled to the time that it really took. */
 struct forecast forecast_correct(struct forecast t, struct forecast former, double took_s);
 
-/* `sum` and so many times `t`. */
+/* Adds `times` times `t` to `sum`. */
 void forecast_add(struct forecast *sum, struct forecast t, double times);
 
-/* How long what is left will take, if `done` took so long: what is not prescribed goes on as fast as it went. */
+/* How long the rest will take if `done` took `passed_s`: the part that is not prescribed is assumed to go on at the same
+ * speed. */
 double forecast_left_s(struct forecast done, struct forecast left, double passed_s);
 
 /* {"expected_s", "paced_s", "basis": "former run" or "assumptions"} of it, into `object`. */

@@ -1,7 +1,7 @@
 /*
- * What points took in former runs, for forecasts. A run directory's log.jsonl says how long each point took; a point is the
- * same if all its settings are but those that say how long to measure (resolved.json: bookkeeping). What cannot be read is
- * passed over: a forecast needs none of it.
+ * How long points took in former runs, for forecasts. The duration of each point is in log.jsonl of a run directory.
+ * Two points count as the same if all their settings agree, except those that only say how long to measure
+ * (resolved.json: bookkeeping). Files that cannot be read are skipped, as forecasts do not depend on them.
  */
 #ifndef KBLAT_RUN_FORMER_H
 #define KBLAT_RUN_FORMER_H
@@ -18,7 +18,7 @@ struct former {
 void former_open(struct former *f, const char *runs, const char *name);
 void former_close(struct former *f);
 
-/* A point's forecast, corrected where a former run had the point. */
+/* A point's forecast, corrected if a former run had the same point. */
 struct forecast former_forecast(const struct former *f, const struct point *p);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The first thing that an endpoint says: which program it is of, and where it runs.
+ * The first message of an endpoint: the version of its program, and where it runs.
  */
 #ifndef KBLAT_RUN_HELLO_H
 #define KBLAT_RUN_HELLO_H
@@ -8,8 +8,8 @@
 
 struct err;
 
-/* Can this coordinator work with it? Both must be of one make: what they say to each other is, and raw columns are as
- * the machine has them. 0, or -EPROTO and `e`, which names the endpoint and its host. */
+/* Can this coordinator work with the endpoint? Both must have the same version, because of the protocol, and the same
+ * byte order, because of the raw columns. 0, or -EPROTO and `e`, which names the endpoint and its host. */
 int hello_check(const json_t *hello, const char *name, struct err *e);
 
 #endif

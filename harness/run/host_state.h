@@ -8,8 +8,9 @@
 
 #include "run/channel.h"
 
-/* Into state/<host>/<when> of the run directory: the same files as of this machine (machine_state.h). Nothing in what is sent is trusted: names
- * stay below that folder, sizes and numbers are bounded. 0 or a negative errno; a run goes on without. */
+/* Stores it in state/<host>/<when> of the run directory, as the same files as for this machine (machine_state.h). What
+ * is sent is not trusted: names must stay below that folder, and sizes and numbers are limited. 0 or a negative errno,
+ * with which a run goes on without the state. */
 int host_state_take(struct channel *c, const char *run_path, const char *host, const char *when, bool mask,
 		    struct err *e);
 

@@ -1,9 +1,10 @@
 /*
- * The hosts that endpoints run on: what they are called in the run directory; and of those that are not the coordinator's
- * what their tick counters are worth, how their ticks become nanoseconds since t0, and their states before and after.
+ * The hosts on which endpoints run: their names in the run directory and, for hosts other than the coordinator's, the
+ * quality of their tick counters, the conversion of their ticks to nanoseconds since t0, and their states before and
+ * after the run.
  *
- * Ticks of another host are converted with its own fit; where they begin is known as well as a message over the endpoint's channel tells it, that is
- * to about a millisecond. Better is only known where it is measured (clock_link.h).
+ * Ticks of another host are converted with that host's own fit. Their origin is known only as precisely as a message
+ * over the endpoint's channel can tell, which is about a millisecond, unless it is measured (clock_link.h).
  */
 #ifndef KBLAT_RUN_HOSTS_H
 #define KBLAT_RUN_HOSTS_H
@@ -39,16 +40,17 @@ struct hosts {
 void hosts_init(struct hosts *h, bool mask);
 void hosts_free(struct hosts *h);
 
-/* What a host is called in the run directory. Belongs to `h`. */
+/* A host's name in the run directory. Belongs to `h`. */
 const char *hosts_label(struct hosts *h, const char *name);
 
 /* The other host of that boot; NULL: it has not been met, or `h` is NULL. */
 const struct host *hosts_find(const struct hosts *h, const char *boot_id);
 
-/* An endpoint of another host has said hello: if the host is new, its counter is calibrated and its state kept. 0 or a negative errno. */
+/* To be called when an endpoint on another host has said hello: if the host is new, calibrates its counter and stores
+ * its state. 0 or a negative errno. */
 int hosts_meet(struct hosts *h, struct channel *c, const char *launcher, struct err *e);
 
-/* When all is measured: their states, once more, and what has changed. What goes wrong is a warning. */
+/* To be called after all measurements: stores the states again, and what has changed. Errors become warnings. */
 void hosts_keep_after(struct hosts *h);
 
 #endif

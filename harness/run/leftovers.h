@@ -1,7 +1,7 @@
 /*
- * What endpoints of this machine leave in /dev/shm when they are killed: scratch directories, shared memory, sockets.
- * All have the name of their flow in theirs, drawn at random by the coordinator, so they are found whatever moment the
- * endpoint was killed at.
+ * What endpoints on this machine leave behind in /dev/shm when they are killed: scratch directories, shared memory,
+ * sockets. Their names contain the name of their flow, which the coordinator has chosen at random, so they are found
+ * whenever the endpoint was killed.
  */
 #ifndef KBLAT_RUN_LEFTOVERS_H
 #define KBLAT_RUN_LEFTOVERS_H

@@ -9,11 +9,12 @@
 
 struct err;
 
-/* The recorded machine whose state is kept instead of this one's, or NULL: KBLAT_SYSROOT, with which tests spare the reading of thousands
- * of files. run.json has it as "sysroot". */
+/* The recorded machine whose state is kept instead of this one's, or NULL. It is set by KBLAT_SYSROOT, with which tests
+ * avoid reading thousands of files. run.json contains it as "sysroot". */
 const char *machine_state_sysroot(void);
 
-/* `when`: "before", "after"; `mask`: without what tells one machine from another (state/mask.h). 0 or a negative errno; a run goes on without. */
+/* `when`: "before", "after"; `mask`: hides what identifies a machine (state/mask.h). 0 or a negative errno, with which
+ * a run goes on without the state. */
 int machine_state_keep(const char *run_path, const char *host, const char *when, bool mask, struct err *e);
 
 /* changes.json; `environments`: what was applied meanwhile (borrowed). */

@@ -1,6 +1,6 @@
 /*
- * What can be known before a run: space for stamps and results, CPUs, descriptors and processes that may be used. Better
- * said now than in the middle.
+ * Checks before a run, so that it does not fail in the middle: space for stamps and results, and the permitted CPUs,
+ * descriptors and processes.
  */
 #ifndef KBLAT_RUN_PREFLIGHT_H
 #define KBLAT_RUN_PREFLIGHT_H
@@ -10,15 +10,15 @@
 #include "point/point.h"
 #include "run/channel.h"
 
-/* `out_dir` exists; `local`: all endpoints run on this machine. Raises the limit on open descriptors where many flows need
- * it. */
+/* `out_dir` must exist; `local`: all endpoints run on this machine. Raises the limit on open descriptors if there are
+ * many flows. */
 int preflight(const struct point *points, size_t count, const char *out_dir, bool local, struct err *e);
 
-/* May `count` of these ("flows") be held open at once? Raises the limit on descriptors if it can. */
+/* May `count` of them ("flows") be open at the same time? Raises the limit on descriptors if possible. */
 int preflight_files(size_t count, const char *what, size_t files_each, struct err *e);
 
-/* The same of one point on another host, by one of its `endpoints` there. 0, or a negative errno and `e`, which names the host; STATUS_IMPOSSIBLE: too
- * little. */
+/* The same for one point on another host, examined by one of its `endpoints` there. 0, or a negative errno and `e`,
+ * which names the host; STATUS_IMPOSSIBLE if there is too little. */
 int preflight_elsewhere(struct channel *c, const char *host, const struct point *p, size_t endpoints, struct err *e);
 
 /* Messages that all points will send, over all repetitions. */

@@ -1,5 +1,5 @@
 /*
- * How far a run has come, for whoever shows it.
+ * The progress of a run, for display.
  */
 #ifndef KBLAT_RUN_PROGRESS_H
 #define KBLAT_RUN_PROGRESS_H

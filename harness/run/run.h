@@ -1,5 +1,5 @@
 /*
- * A run: from a spec to a sealed run directory. Nothing here prints; the caller is told of what happens meanwhile.
+ * A run: from a spec to a sealed run directory. Nothing is printed here; the caller gets the progress by callbacks.
  */
 #ifndef KBLAT_RUN_RUN_H
 #define KBLAT_RUN_RUN_H
@@ -30,7 +30,8 @@ struct run_result {
 	size_t total;
 };
 
-/* Where the run directories of a spec are made: `out` (--out), or runs/ beside it where that is NULL. The caller frees. */
+/* The directory in which run directories of a spec are created: `out` (--out), or runs/ next to the spec if that is
+ * NULL. The caller frees. */
 char *run_parent(const struct spec *spec, const char *out);
 
 /* 0, or a negative errno and `e`. Free the result in either case. */

@@ -1,5 +1,5 @@
 /*
- * The end of a run: what it measured is summarised and its claims judged, then its directory is sealed.
+ * The end of a run: summarises what was measured, judges the claims, and seals the directory.
  */
 #ifndef KBLAT_RUN_SEAL_H
 #define KBLAT_RUN_SEAL_H

@@ -1,5 +1,5 @@
 /*
- * One point while it runs: the two endpoints of each of its flows, what they are ordered and what they answer.
+ * One point while it runs: the two endpoints of each of its flows, the commands sent to them and their replies.
  */
 #ifndef KBLAT_RUN_SESSION_H
 #define KBLAT_RUN_SESSION_H
@@ -14,7 +14,7 @@
 #include "run/context.h"
 #include "run/leftovers.h"
 
-/* One endpoint, as the coordinator has it. Endpoint 2 * i + role is of flow i. */
+/* One endpoint, as seen by the coordinator. Endpoint 2 * i + role belongs to flow i. */
 struct peer {
 	const struct flow *flow;
 	enum role role;
@@ -47,13 +47,13 @@ int session_begin(struct session *s, const struct run_context *run, const struct
 void session_stop(struct session *s); /* all endpoints have ended */
 void session_end(struct session *s);
 
-/* Each: 0 or a negative errno. Start all endpoints; deal them CPUs and have them make what they need (`is_open`, then);
- * have them meet. */
+/* Each returns 0 or a negative errno. Start all endpoints; assign CPUs to them and let them create what they need (then
+ * `is_open` is set); connect them. */
 int session_start(struct session *s, struct err *e);
 int session_open(struct session *s, struct err *e);
 int session_connect(struct session *s, struct err *e);
 
-/* All of it again with new processes: what is granted and placed is theirs from then on. */
+/* Repeats all of this with new processes; afterwards `granted` and `placement` are those of the new ones. */
 int session_renew(struct session *s, struct err *e);
 
 /* Where files of a repetition go: "rep-03", and below it the flow's own folder where flows have names. The caller frees. */
@@ -62,12 +62,12 @@ char *session_path(const struct session *s, const struct flow *f, const char *na
 bool session_is_among(const struct peer *p, enum whom whom);
 
 /*
- * Wait until those endpoints have each answered with `type`; the answers are in peer->reply. Only they are listened to:
- * the others may have a "done" to say, with columns behind it, which is the repetition's.
+ * Wait until each of these endpoints has replied with `type`; the replies are in peer->reply. Nothing is read from
+ * other endpoints: they may be sending a "done" with columns, which belongs to the repetition.
  */
 int session_collect(struct session *s, enum whom whom, const char *type, struct err *e);
 
-/* An "error" of an endpoint as one of ours: always negative. */
+/* Converts an "error" of an endpoint to a negative errno and `e`. */
 int session_complain(const struct peer *p, const json_t *message, struct err *e);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * The flows of a point, by their names. A point with several says so in its settings ("flows":
- * "large small"), and each setting, metric and summary block of a flow has the flow's name and a
- * dot before its own: "small.size_bytes", "small.lat_ns". A point without them has one flow, whose
- * name is "" and whose keys are bare.
+ * The flows of a point and their names. A point with several flows has them in its settings ("flows": "large small"),
+ * and the names of each flow's settings, metrics and summary blocks are prefixed with the flow's name and a dot:
+ * "small.size_bytes", "small.lat_ns". Other points have one flow, whose name is "" and whose keys have no prefix.
  */
 #ifndef KBLAT_RUNDIR_FLOWS_H
 #define KBLAT_RUNDIR_FLOWS_H
@@ -26,10 +25,10 @@ char *flows_key(const char *flow, const char *key, char *buf, size_t size);
 /* "lat_ns" of either. */
 const char *flows_bare_key(const char *key);
 
-/* Is this a key of that flow? Of the flow "": is it bare? */
+/* Is this a key of that flow? For the flow "": does it have no prefix? */
 bool flows_owns(const char *flow, const char *key);
 
-/* What `object` holds under the key of a flow. Borrowed, or NULL. */
+/* The value of a flow's key in `object`. Borrowed, or NULL. */
 json_t *flows_get(const json_t *object, const char *flow, const char *key);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * What a run directory holds for a point: its id and settings, its flows, the columns that each
- * flow's kernel recorded and the series that derive from them, as resolved.json says. Names that
- * become paths are checked here.
+ * What a run directory contains for a point, according to resolved.json: the id and settings of the point, its flows,
+ * the columns recorded by each flow's kernel, and the series computed from them. Names that become paths are checked
+ * here.
  */
 #ifndef KBLAT_RUNDIR_LAYOUT_H
 #define KBLAT_RUNDIR_LAYOUT_H
@@ -30,13 +30,13 @@ struct layout_series {
 	bool crosses; /* it subtracts a stamp of one side's clock from one of the other's */
 };
 
-/* What a message moves over a wire: 0 bytes both ways where nothing is known of one. */
+/* How many bytes a message moves over the wire; 0 in both directions if the transport is not known to use a wire. */
 struct layout_wire {
 	json_int_t out_bytes, in_bytes; /* of a post of the source; of an answer */
 	bool fetches;			/* there is no answer: the source's own requests bring them */
 };
 
-/* What a flow's transport is to the rules of validity. */
+/* The properties of a flow's transport that matter for the rules of validity. */
 struct layout_traits {
 	bool reliable;	  /* a lost message is an error */
 	bool own_clock;	  /* the tick counter has no part in its numbers */
@@ -55,10 +55,10 @@ struct layout_flow {
 	struct layout_traits traits;
 	struct layout_wire wire;
 	json_int_t limit_ns;
-	bool counts_loss; /* its columns do not tell what was received: counters do, of both sides */
+	bool counts_loss; /* its columns do not show what was received; the counters of both sides do */
 	unsigned column_count, series_count;
 	const char **columns;
-	const char **clocks; /* of each column: the side whose clock it was stamped with */
+	const char **clocks; /* of each column: the side whose clock made the stamps */
 	struct layout_series *series;
 };
 
@@ -71,16 +71,16 @@ struct layout {
 	json_t *held; /* what belongs to the layout */
 };
 
-/* The point at `index` of resolved.json's "points", for layout_free(). -EINVAL and STATUS_USAGE,
- * naming resolved.json below `run_path`. */
+/* The point at `index` of resolved.json's "points"; free with layout_free(). On failure -EINVAL and STATUS_USAGE; the
+ * message names resolved.json below `run_path`. */
 int layout_read(const char *run_path, const json_t *resolved, size_t index, struct layout *out, struct err *e);
 
-/* The same for the point of that id; -ENOENT if there is none. */
+/* The same for the point with that id; -ENOENT if there is none. */
 int layout_find(const char *run_path, const json_t *resolved, unsigned id, struct layout *out, struct err *e);
 
 void layout_free(struct layout *l);
 
-/* Does a setting, of whatever flow, say how long to measure, not what? */
+/* Does a setting of any flow determine how long to measure rather than what? */
 bool layout_is_bookkeeping(const json_t *resolved, const char *key);
 
 /* The index of a column by its name, or -1. */

@@ -11,12 +11,12 @@ struct err;
 
 int manifest_write(const char *run_path, struct err *e);
 
-/* Check it. Each difference (changed, missing, not listed) is told by `complain`; the count of them
- * is returned, or a negative errno. */
+/* Check the manifest. `complain` is called for each difference (changed, missing, not listed). Returns their number or
+ * a negative errno. */
 int manifest_check(const char *run_path, void (*complain)(void *arg, const char *text), void *arg, struct err *e);
 
-/* Check those files of it that are wanted, for who reads only these. -EBADMSG (STATUS_USAGE) and
- * the first that was changed. */
+/* Check only the selected files, for readers that use only these. -EBADMSG (STATUS_USAGE) if one was changed; `e` names
+ * the first. */
 int manifest_check_files(const char *run_path, bool (*is_wanted)(const char *name, void *arg), void *arg,
 			 struct err *e);
 

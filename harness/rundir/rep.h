@@ -20,22 +20,22 @@ struct rep {
 	json_t *counters;    /* NULL if there are none */
 };
 
-/* The numbers of the rep-<nn> of a point, rising; the caller frees. A point without a directory has
- * none. */
+/* The numbers of a point's rep-<nn>, in ascending order; the caller frees. A point without a directory has none. */
 int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *count, struct err *e);
 
 /*
- * Open for reading. A column or counters that are missing are no error: a killed run leaves such
- * (without counters, what was never sent is left out at the end). One that is damaged is, and so
- * are columns of different lengths.
+ * Open for reading. Missing columns or counters are not an error, because a killed run may lack them (without counters,
+ * entries of messages that were never sent are removed at the end). Damaged ones are an error, and so are columns of
+ * different lengths.
  */
 int rep_open(const char *run_path, const struct layout_flow *f, unsigned number, struct rep *out, struct err *e);
 void rep_close(struct rep *r);
 
-/* All whole repetitions of a flow, in order: each for rep_close(), the list for free(), failed or not. */
+/* All complete repetitions of a flow, in order. Release each with rep_close() and the list with free(), even on
+ * failure. */
 int rep_open_all(const char *run_path, const struct layout_flow *f, struct rep **reps, size_t *count, struct err *e);
 
-/* What a side ("source", "sink") counted; 0 where that is not known, or no count. */
+/* A counter of a side ("source", "sink"); 0 if it is not known or not a number. */
 json_int_t rep_counter(const struct rep *r, const char *side, const char *name);
 
 #endif

@@ -12,11 +12,10 @@ struct err;
 
 enum document { DOC_RUN, DOC_RESOLVED, DOC_PARAMS, DOC_POINT, DOC_COUNTERS, DOC_DATA, DOC_SUMMARY, DOC_CLAIMS };
 
-/* What a file of this name in a run directory is (the last part of its path counts). -1: not one of
- * these. */
+/* The kind of a file in a run directory, by the last component of its path. -1: none of these. */
 int schema_document(const char *path);
 
-/* Read and check. NULL and `e`, STATUS_USAGE where the content is wrong. */
+/* Read and check. NULL and `e` on failure, with STATUS_USAGE if the content is wrong. */
 json_t *schema_read(enum document document, const char *path, struct err *e);
 
 #endif

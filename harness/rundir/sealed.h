@@ -1,6 +1,6 @@
 /*
- * A run whose numbers may be quoted beside those of others: sealed, unchanged since (the files that
- * are read, not the raw columns), and of known boots.
+ * A run that may be compared with others: it is sealed, the files that are read (not the raw columns) have not changed
+ * since then, and the boots are known.
  */
 #ifndef KBLAT_RUNDIR_SEALED_H
 #define KBLAT_RUNDIR_SEALED_H
@@ -14,10 +14,10 @@ struct sealed_hosts {
 	json_t *states;		     /* state.json of each host that was captured before the run, by its name */
 };
 
-/* Is it sealed, and are its JSON files and captures as they were then? STATUS_USAGE if not. */
+/* Is it sealed, and are its JSON files and captures unchanged since then? STATUS_USAGE if not. */
 int sealed_check(const struct run *run, struct err *e);
 
-/* What is known of its hosts; release with sealed_hosts_free() in either case. STATUS_USAGE where a boot is not known. */
+/* Information about its hosts; release with sealed_hosts_free() in any case. STATUS_USAGE if a boot is not known. */
 int sealed_hosts_read(const struct run *run, struct sealed_hosts *h, struct err *e);
 void sealed_hosts_free(struct sealed_hosts *h);
 

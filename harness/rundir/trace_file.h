@@ -1,6 +1,6 @@
 /*
- * What the kernel did on the CPUs of one side while a repetition was measured: trace-<side>.npy, TRACE_WORDS numbers an
- * event (common/trace_kinds.h), and trace-<side>.json, which says what they mean.
+ * What the operating system's kernel did on the CPUs of one side while a repetition was measured: trace-<side>.npy,
+ * with TRACE_WORDS numbers for each event (common/trace_kinds.h), and trace-<side>.json, which says what they mean.
  */
 #ifndef KBLAT_RUNDIR_TRACE_FILE_H
 #define KBLAT_RUNDIR_TRACE_FILE_H
@@ -28,10 +28,11 @@ struct trace_file {
 int trace_file_open(const char *dir, const char *side, struct trace_file *out, struct err *e);
 void trace_file_close(struct trace_file *f);
 
-/* As if `events` of them, with the kinds of this version, were in a file; all stays the caller's. */
+/* Makes `events` events in memory look like such a file, with the kinds of this version. Everything still belongs to
+ * the caller. */
 struct trace_file trace_file_of_events(json_t *about, const int64_t *words, size_t events);
 
-/* The name of that number; "" if there is none. */
+/* The name with that number; "" if there is none. */
 const char *trace_file_name(const struct trace_file *f, int64_t name);
 
 /* Why there are no events; "": there are. */

@@ -1,5 +1,6 @@
 /*
- * A run directory being made: `<name>-<UTC>-<8 hex>.partial` until it is sealed, then renamed. Layout: docs/run-directory.md.
+ * A run directory while it is written. It is called `<name>-<UTC>-<8 hex>.partial`, and renamed when it is sealed.
+ * docs/run-directory.md describes its layout.
  */
 #ifndef KBLAT_RUNDIR_WRITER_H
 #define KBLAT_RUNDIR_WRITER_H
@@ -28,8 +29,8 @@ struct rundir_head {
 	bool quick;
 };
 
-/* Make it inside `parent` (made if missing) with spec.yaml (and observatory.json, of which it was made), resolved.json, README.txt,
- * log.jsonl. `resolved` and `run` are stolen. */
+/* Create it inside `parent` (created if missing), with spec.yaml (and the observatory.json that it was made from),
+ * resolved.json, README.txt and log.jsonl. `resolved` and `run` are stolen. */
 int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved, json_t *run,
 		  struct err *e);
 
@@ -42,7 +43,8 @@ int rundir_write(const struct rundir *r, const char *name, const json_t *value, 
 /* One line of log.jsonl: {"time": UTC, "event": ..., more}. `more` is stolen, may be NULL. */
 void rundir_log(struct rundir *r, const char *event, json_t *more);
 
-/* Nothing more is written: log closed, everything on the disk, renamed to its final name. */
+/* Closes the log, flushes everything to the disk, and gives the directory its final name. Nothing may be written
+ * afterwards. */
 int rundir_finish(struct rundir *r, struct err *e);
 void rundir_close(struct rundir *r);
 

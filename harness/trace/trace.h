@@ -1,10 +1,11 @@
 /*
- * What the kernel does while a repetition is measured, into a trace instance of our own: its buffers are nobody else's,
- * and it is removed when it is closed. Events carry the tick counter that stamps are made of (trace clock x86-tsc); where
- * there is none, CLOCK_MONOTONIC_RAW, which is read beside the counter before and after.
+ * Records what the operating system's kernel does while a repetition is measured. It uses its own trace instance, whose
+ * buffers nobody else uses, and which is removed when it is closed. Events are stamped with the same tick counter as
+ * messages (trace clock x86-tsc) or, if that is not available, with CLOCK_MONOTONIC_RAW, which is compared with the
+ * counter before and after.
  *
- * Nothing is read while events are written. A buffer that is full keeps what it has, and counts what it does not take:
- * until when everything is known of a CPU is then said.
+ * Nothing is read while events are recorded. A full buffer keeps its content and counts the events that it drops; the
+ * result then says up to which time the events of each CPU are complete.
  */
 #ifndef KBLAT_TRACE_H
 #define KBLAT_TRACE_H
@@ -20,11 +21,12 @@
 struct err;
 struct trace;
 
-/* Make an instance for these CPUs, with so many bytes for each, and enable the events (`calls`: and kblat's own system
- * calls); it is off. STATUS_IMPOSSIBLE and the reason where the machine or the user's rights do not allow it. */
+/* Create an instance for these CPUs, with a buffer of `bytes` for each, and enable the events (`calls`: also kblat's
+ * own system calls); recording is off. STATUS_IMPOSSIBLE and the reason if the machine or the user's rights do not
+ * allow it. */
 int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, bool calls, struct err *e);
 
-/* Forget what there is, and begin. */
+/* Discard what was recorded, and begin recording. */
 int trace_start(struct trace *t, struct err *e);
 int trace_stop(struct trace *t, struct err *e);
 
@@ -36,7 +38,7 @@ int trace_stop(struct trace *t, struct err *e);
 int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct clock_conversion *c,
 	       struct trace_names *names, struct trace_words *to, json_t **about, struct err *e);
 
-/* Remove the instance. NULL is none. */
+/* Remove the instance, unless it is NULL. */
 void trace_close(struct trace *t);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Which events of the kernel are kept, and as what: one table (trace_events.c). What a kernel does not have is left out.
+ * Which events of the operating system's kernel are kept, and as which kinds: one table (trace_events.c). Events that a
+ * kernel does not have are left out.
  */
 #ifndef KBLAT_TRACE_EVENTS_H
 #define KBLAT_TRACE_EVENTS_H
@@ -16,7 +17,7 @@
 struct trace_words {
 	int64_t *data;
 	size_t count, room; /* in events */
-	size_t most;	    /* 0: no bound; what comes later is counted in `left` */
+	size_t most;	    /* 0: no limit; later events are counted in `left` */
 	size_t left;
 };
 

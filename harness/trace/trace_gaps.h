@@ -1,5 +1,6 @@
 /*
- * The gaps that a loop saw between two of its looks (instrument/witness.h), among the kernel's events.
+ * Inserts the gaps that a loop saw between two of its polls (instrument/witness.h) among the events of the operating
+ * system's kernel.
  */
 #ifndef KBLAT_TRACE_GAPS_H
 #define KBLAT_TRACE_GAPS_H

@@ -1,5 +1,6 @@
 /*
- * The names that events carry, each once: of interrupts, tasks, functions of the kernel. An event has a name's number.
+ * The names used by events (of interrupts, tasks, kernel functions), each stored once. An event contains the number of
+ * a name.
  */
 #ifndef KBLAT_TRACE_NAMES_H
 #define KBLAT_TRACE_NAMES_H
@@ -31,10 +32,10 @@ int64_t trace_names_of_call(struct trace_names *n, int64_t number);
 /* Of the function at an address in the kernel. */
 int64_t trace_names_of_function(struct trace_names *n, uint64_t address);
 
-/* Look the functions' names up (/proc/kallsyms); where that is not allowed, they are "a function of the kernel". */
+/* Look up the names of functions (/proc/kallsyms); if that is not allowed, they become "a function of the kernel". */
 void trace_names_resolve(struct trace_names *n);
 
-/* Is a thread the kernel's? By its name, if it has ended. */
+/* Is this a kernel thread? If it has ended, its name decides. */
 bool trace_names_is_kernel_thread(struct trace_names *n, pid_t tid, const char *command);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Where the kernel's tracing files are, and the instances that kblat makes in them. Each is named after the process
- * that made it, so that those of processes that were killed are known.
+ * The location of the kernel's tracing files, and the instances that kblat creates in them. Each is named after the
+ * process that created it, so that those of killed processes can be recognised.
  */
 #ifndef KBLAT_TRACE_PLACE_H
 #define KBLAT_TRACE_PLACE_H
@@ -10,13 +10,14 @@
 struct err;
 
 /*
- * The directory of tracefs, for all of the process' life: where it is mounted, or a mount that only this process sees
- * (nothing of the machine changes). NULL, and STATUS_IMPOSSIBLE with the reason in `e`, if there is none that may be
- * used.
+ * The directory of tracefs, valid as long as the process lives: where it is mounted, or a mount that only this process
+ * sees (nothing on the machine changes). NULL, and STATUS_IMPOSSIBLE with the reason in `e`, if there is none that may
+ * be used.
  */
 const char *trace_place(struct err *e);
 
-/* Say why the kernel refuses to be traced, from the errno that it gave. STATUS_IMPOSSIBLE; a negative errno. */
+/* Explains in `e` (STATUS_IMPOSSIBLE) why the kernel cannot be traced, from the errno that it returned. Returns a
+ * negative errno. */
 int trace_place_refuse(int why, struct err *e);
 
 #define TRACE_INSTANCE_NAME 96
@@ -24,7 +25,7 @@ int trace_place_refuse(int why, struct err *e);
 /* A name for an instance of this process. Returns `buf`, of TRACE_INSTANCE_NAME bytes. */
 char *trace_place_name(char *buf);
 
-/* Remove the instances whose processes have ended. Silent: without tracefs there are none. */
+/* Remove the instances whose processes have ended. Does nothing without tracefs. */
 void trace_place_sweep(void);
 
 #endif
