@@ -79,7 +79,7 @@ def causes(timer_ns):
 
 def main():
     source, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    asked = {'boots': 8, 'runs': 3, 'kernel': '6.1.0-50-amd64', 'between': 0.01, 'within': 0.01, 'slower': 0, 'seed': 1,
+    asked = {'boots': 8, 'runs': 1, 'kernel': '6.1.0-50-amd64', 'between': 0.01, 'within': 0.01, 'slower': 0, 'seed': 1,
              'prefix': 'a', 'pairs': 0, 'turn': 0, 'start': 0, 'noise': 0.0, 'steal': 0, 'timer': 0}
     for word in sys.argv[3:]:
         key, value = word.split('=')

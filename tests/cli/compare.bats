@@ -20,8 +20,8 @@ edit() {
 }
 
 @test "a kernel that is 4 % slower: regression, exit status 3, and by how much" {
-	boots base
-	boots new prefix=b kernel=6.1.0-56-amd64 slower=0.04
+	boots base runs=3
+	boots new runs=3 prefix=b kernel=6.1.0-56-amd64 slower=0.04
 	run -3 "$KBLAT" compare base --with new
 	assert_contains "$output" "BASE: kernel 6.1.0-50-amd64: 24 runs of 8 boots"
 	assert_contains "$output" "NEW : kernel 6.1.0-56-amd64: 24 runs of 8 boots"
@@ -117,8 +117,8 @@ edit() {
 	rm -r new/*/state
 	edit new/*/run.json pass
 	run -3 "$KBLAT" compare base --with new
-	assert_contains "$output" "NEW : kernel unknown: 24 runs of 8 boots"
-	assert_contains "$output" "note: 24 of 48 runs have no capture of the machine's state: whether anything but what is under test differs is not known"
+	assert_contains "$output" "NEW : kernel unknown: 8 runs of 8 boots"
+	assert_contains "$output" "note: 8 of 16 runs have no capture of the machine's state: whether anything but what is under test differs is not known"
 }
 
 @test "--alpha: how often a false alarm may come; intervals are as wide as that" {
@@ -192,8 +192,8 @@ edit() {
 }
 
 @test "below 4 boots an arm nothing is said but how many it takes" {
-	boots base boots=8
-	boots new prefix=b boots=3 slower=0.5
+	boots base boots=8 runs=3
+	boots new prefix=b boots=3 runs=3 slower=0.5
 	run -4 "$KBLAT" compare base --with new
 	[[ ${lines[-1]} == "undecided: 8 boots of BASE and 3 of NEW; there is no verdict with fewer than 4 an arm; a change of 2 % of p50 would be seen"*"with about "*" boots an arm"* ]]
 	assert_contains "$output" "NEW : "
@@ -226,13 +226,13 @@ edit() {
 	boots new prefix=b
 	run "$KBLAT" compare base/* --with new/* --json
 	printf '%s' "$output" >result.json
-	assert_eq "$(json result.json 'd["base"]["runs"], d["with"]["runs"]')" "(24, 24)"
+	assert_eq "$(json result.json 'd["base"]["runs"], d["with"]["runs"]')" "(8, 8)"
 }
 
 # bats test_tags=long
 @test "points that not all runs could measure, and invalid ones, are left out and told" {
-	boots base
-	boots new prefix=b
+	boots base runs=2
+	boots new runs=2 prefix=b
 	edit base/a-0-1/summary.json 'd["points"][0].update(valid=False, reasons=["1 page fault"])'
 	run "$KBLAT" compare base --with new
 	assert_contains "$output" "1 runs of BASE and 0 of NEW are left out: 1 page fault"
@@ -243,14 +243,14 @@ edit() {
 
 # bats test_tags=long
 @test "bad input: said clearly, exit status 2, never a verdict" {
-	boots base boots=4
-	boots new prefix=b boots=4
+	boots base boots=4 runs=3
+	boots new prefix=b boots=4 runs=3
 	refused() {
 		run -2 --separate-stderr "$KBLAT" compare base --with new
 		assert_eq "$output" ""
 		assert_contains "$stderr" "$1"
 		rm -rf new
-		boots new prefix=b boots=4
+		boots new prefix=b boots=4 runs=3
 	}
 	edit new/b-1-0/resolved.json 'd["name"] = "another"'
 	refused "a run of the experiment"
@@ -321,8 +321,8 @@ edit() {
 }
 
 @test "what differs in the machine's state stands beside the verdict" {
-	boots base boots=4
-	boots new prefix=b boots=4 kernel=6.1.0-56-amd64
+	boots base boots=4 runs=3
+	boots new prefix=b boots=4 runs=3 kernel=6.1.0-56-amd64
 	edit {base,new}/*/state/*/before/state.json 'd["keys"]["clock.source"] = "tsc"'
 	run "$KBLAT" compare base --with new
 	if [[ $output == *"Not only what is under test"* ]]; then
@@ -346,7 +346,7 @@ edit() {
 	edit base/*/state/*/before/state.json 'd["keys"]["scheduling.features"] = "GENTLE TTWU_QUEUE NO_HRTICK SIS_UTIL PLACE_LAG"'
 	edit new/*/state/*/before/state.json 'd["keys"]["scheduling.features"] = "GENTLE NO_TTWU_QUEUE NO_HRTICK SIS_UTIL PLACE_LAG PREEMPT_LAZY"'
 	run "$KBLAT" compare base --with new
-	assert_contains "$output" "  scheduling.features: -TTWU_QUEUE +NO_TTWU_QUEUE +PREEMPT_LAZY (12 of 12 runs of NEW)"
+	assert_contains "$output" "  scheduling.features: -TTWU_QUEUE +NO_TTWU_QUEUE +PREEMPT_LAZY (4 of 4 runs of NEW)"
 	run "$KBLAT" compare base --with new --json
 	printf '%s' "$output" >result.json
 	assert_eq "$(json result.json '[(s["removed"], s["added"]) for s in d["state"] if s["key"] == "scheduling.features"]')" \
@@ -354,8 +354,8 @@ edit() {
 }
 
 @test "all boots stand in order of time, with their runs, as numbers and as a figure" {
-	boots base boots=4
-	boots new prefix=bb boots=4 start=6 slower=0.05
+	boots base boots=4 runs=3
+	boots new prefix=bb boots=4 runs=3 start=6 slower=0.05
 	run "$KBLAT" compare base --with new --out page --json
 	assert_eq "$(json page/compare.json '[u["arm"] for u in d["points"][0]["units"]]')" \
 		"['BASE', 'BASE', 'BASE', 'NEW', 'BASE', 'NEW', 'NEW', 'NEW']"

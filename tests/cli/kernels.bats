@@ -59,7 +59,7 @@ metric() {
 # bats test_tags=long
 @test "round trips over shared memory carry what was sent, there and back, however they are polled" {
 	spec pp <<-'YAML'
-		settings: {kernel: pingpong, transport: shmem, messages: 1000, repetitions: 1, check: yes}
+		settings: {kernel: pingpong, transport: shmem, messages: 200, repetitions: 1, warmup: 20, check: yes}
 		matrix:
 		  - {poll: [busy, event, adaptive], size: [1, 56, 4096], depth: [1, 64]}
 	YAML
@@ -67,7 +67,7 @@ metric() {
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
 	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 18
-	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[1000, 1000, 0, 1000, 1000, 0]"
+	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[200, 200, 0, 200, 200, 0]"
 }
 
 # started SPEC: how many processes its source's side has had.
@@ -185,14 +185,14 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 
 @test "send completions may be polled otherwise than messages" {
 	spec s <<-'YAML'
-		settings: {kernel: oneway, transport: shmem, messages: 2000, burst: 100, repetitions: 1, check: yes}
+		settings: {kernel: oneway, transport: shmem, messages: 500, burst: 50, repetitions: 1, warmup: 50, check: yes, depth: 16}
 		matrix:
 		  - {poll: [busy, event, adaptive], poll_send: [busy, event, adaptive]}
 	YAML
 	run "$KBLAT" run s.yaml --out runs
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
-	check_counters 'source["completed"], sink["received"], sink["bad_payloads"]' "(2000, 2000, 0)"
+	check_counters 'source["completed"], sink["received"], sink["bad_payloads"]' "(500, 500, 0)"
 }
 
 @test "memory that was not touched before costs page faults, and the run says so" {
