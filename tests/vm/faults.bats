@@ -91,7 +91,7 @@ the_rest_is_good() {
 # kill_sink_in_a_repetition PACKETS: when messages are under way: between two repetitions the device has nothing to tell.
 # The source stands still while it is found out how far it is, by the packets that were sent since the repetition before;
 # a whole one sends more than PACKETS. No program is started on the way: that takes as long as a short repetition in here.
-slowly="messages: 1000, pause: 5ms"
+slowly="messages: 400, pause: 5ms"
 kill_sink_in_a_repetition() {
 	local source sink before='' now rep=2 points dir i
 	source=$(pgrep -o -f "$KBLAT endpoint")
@@ -129,20 +129,20 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 
 @test "the sink is killed" {
 	begin "qp: rc, poll: busy, $slowly, $soon"
-	kill_sink_in_a_repetition 900
+	kill_sink_in_a_repetition 350
 	the_rest_is_good "${gave_up[@]}"
 }
 
 @test "the sink is killed in the middle of reads, of which it knows nothing" {
-	kernel="kernel: stream, depth: 4, messages: 100000"
+	kernel="kernel: stream, depth: 4, messages: 10000"
 	begin "op: read, qp: rc, poll: busy, $soon"
-	kill_sink_in_a_repetition 90000
+	kill_sink_in_a_repetition 35000
 	the_rest_is_good "${gave_up[@]}"
 }
 
 @test "the sink is killed while the source sleeps" {
 	begin "qp: rc, poll: event, connect: rdmacm, $slowly, $soon"
-	kill_sink_in_a_repetition 900
+	kill_sink_in_a_repetition 350
 	the_rest_is_good "${gave_up[@]}"
 }
 
@@ -169,7 +169,7 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 		  - {transport: verbs, op: [write_imm, write]}
 		  - {transport: verbs}
 	YAML
-	run "$KBLAT" run key.yaml --out "$T/runs" --sink "$T/wrong-key"
+	run "$KBLAT" run key.yaml --no-state --out "$T/runs" --sink "$T/wrong-key"
 	assert_eq "$status" 1
 	run_dir=$(tail -n 1 <<<"$output")
 	read_outcomes
@@ -187,7 +187,7 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 	spec lost <<-'YAML'
 		settings: {kernel: oneway, transport: verbs, qp: ud, messages: 2000, burst: 2000, depth: 1, repetitions: 2, warmup: 0, poll: event, poll_send: busy}
 	YAML
-	run "$KBLAT" run lost.yaml --out "$T/runs"
+	run "$KBLAT" run lost.yaml --no-state --out "$T/runs"
 	run_dir=$(tail -n 1 <<<"$output")
 	assert_contains "$output" " lost"
 	assert_eq "$(/usr/bin/python3 - "$run_dir" <<-'PY'
@@ -211,7 +211,7 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 		  - {transport: verbs, qp: rc, depth: 1, rnr_retry: 0, poll: event, poll_send: busy}
 		  - {transport: verbs, qp: rc, messages: 100, repetitions: 1}
 	YAML
-	run "$KBLAT" run rnr.yaml --out "$T/runs"
+	run "$KBLAT" run rnr.yaml --no-state --out "$T/runs"
 	assert_eq "$status" 1
 	assert_contains "$output" "RNR retry counter exceeded (13"
 	run_dir=$(tail -n 1 <<<"$output")
