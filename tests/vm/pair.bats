@@ -4,7 +4,7 @@
 #     tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/pair.bats
 #
 # An emulated CPU stands still for milliseconds whenever the machine below is busy. So what is asked of times is asked of the least of many, and where
-# one try may fall into such a pause there are three.
+# one try may fall into such a pause there are five.
 
 load ../cli/helper
 
@@ -51,7 +51,7 @@ ways_sum_up() {
 # measure_ways POINTS ARGUMENT…: until the ways of so many points sum up; the states of both hosts are kept the first time.
 measure_ways() {
 	local point
-	for _ in 1 2 3; do
+	for _ in {1..5}; do
 		measure ways "${@:2}"
 		set -- "$@" --no-state
 		for ((point = 0; point < $1; point++)); do
@@ -116,7 +116,7 @@ write_disturbing() {
 	spec delay <<-'YAML'
 		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 1000, repetitions: 8, warmup: 5, timeout: 60s}
 	YAML
-	for _ in 1 2 3; do
+	for _ in {1..5}; do
 		measure delay --no-state --sink "ssh $other" --source "$T/disturbing 'tc qdisc add $delay' 'tc qdisc del $delay'"
 		read -r there back both < <("$BATS_TEST_DIRNAME/pair_ways.py" delays "$run_dir/points/0000")
 		echo "later by $there us there, $back us back, $both us in round trips"
