@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/write_signals.h"
 
 #define NO_PROGRAM 127 /* as shells have it */
 
@@ -34,7 +34,7 @@ _Noreturn static void child_become(const char *const *words, int out)
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
-	signal(SIGPIPE, SIG_DFL);
+	write_signals_restore();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(words[0], (char *const *)words);

@@ -206,10 +206,8 @@ const char **cli_names(const char *text, char **copy)
 
 	for (const char *p = text; p && *p; p++)
 		room += *p == ',';
-	names = calloc(room, sizeof(*names));
-	*copy = strdup(text ? text : "");
-	if (!names || !*copy)
-		abort();
+	names = or_abort(calloc(room, sizeof(*names)));
+	*copy = or_abort(strdup(text ? text : ""));
 	for (char *rest = *copy, *name; rest && (name = strsep(&rest, ","));)
 		if (*name)
 			names[count++] = name;

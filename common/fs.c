@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/or_abort.h"
 
 /* Each level of a tree holds a file descriptor while it is walked. */
 #define DEPTH_MAX   100
@@ -31,9 +32,7 @@ char *fs_path(const char *format, ...)
 	va_start(ap, format);
 	n = vasprintf(&path, format, ap);
 	va_end(ap);
-	if (n < 0)
-		abort();
-	return path;
+	return or_abort(n < 0 ? NULL : path);
 }
 
 static int make_one_dir(const char *path, struct err *e)

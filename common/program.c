@@ -1,16 +1,18 @@
 #include "common/program.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "common/diag.h"
 #include "common/json.h"
 #include "common/program_json.h"
 #include "common/version.h"
+#include "common/write_signals.h"
 
 #define MAX_COMMANDS 32
+#define STACK_LEAST  (1024 * 1024) /* 1 MiB */
 
 /* "Exit status: 0 it is so, 1 it failed." */
 static void print_statuses(const struct program *p, FILE *out)
@@ -118,14 +120,24 @@ static enum status run_command(const struct program *p, int argc, char **argv, s
 	return c ? c->run(argc - 1, argv + 1, e) : refuse_command(p, argv[1], e);
 }
 
-int program_main(const struct program *p, int argc, char **argv)
+/* Where it may not grow, the stack's end comes as a fault in the middle of anything. Told without needing much of it. */
+static bool stack_may_grow(const struct program *p)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= STACK_LEAST)
+		return true;
+	fputs(p->name, stderr);
+	fputs(": the stack may grow to less than 1 MiB: raise the limit (ulimit -s)\n", stderr);
+	return false;
+}
+
+static __attribute__((noinline)) int run(const struct program *p, int argc, char **argv)
 {
 	struct err e = ERR_INIT;
-	enum status status;
+	enum status status = run_command(p, argc, argv, &e);
 	int rc;
 
-	signal(SIGPIPE, SIG_IGN);
-	status = run_command(p, argc, argv, &e);
 	if (e.status) {
 		fprintf(stderr, "%s: %s\n", p->name, e.text);
 		if (!status)
@@ -138,4 +150,10 @@ int program_main(const struct program *p, int argc, char **argv)
 			status = STATUS_FAILED;
 	}
 	return (int)status;
+}
+
+int program_main(const struct program *p, int argc, char **argv)
+{
+	write_signals_ignore();
+	return stack_may_grow(p) ? run(p, argc, argv) : (int)STATUS_IMPOSSIBLE;
 }

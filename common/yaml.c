@@ -332,8 +332,10 @@ int yaml_load_text(const char *text, size_t length, struct diag *d, struct ynode
 	}
 	if (check_utf8(text, length, d))
 		return -EINVAL;
-	if (!yaml_parser_initialize(&r.parser))
-		abort();
+	if (!yaml_parser_initialize(&r.parser)) {
+		diag_add(d, 0, 0, "out of memory");
+		return -ENOMEM;
+	}
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
 	n = read_document(&r);
 	yaml_parser_delete(&r.parser);

@@ -28,9 +28,8 @@ size_t text_table_add(struct text_table *t, const char *title, enum text_align a
 
 	t->column = or_abort(realloc(t->column, (t->columns + 1) * sizeof(*t->column)));
 	c = &t->column[t->columns];
-	*c = (struct text_column){.align = align, .spare = spare, .cells = calloc(t->rows + 1, sizeof(*c->cells))};
-	if (!c->cells)
-		abort();
+	*c = (struct text_column){
+	    .align = align, .spare = spare, .cells = or_abort(calloc(t->rows + 1, sizeof(*c->cells)))};
 	text_clean(title, strlen(title), c->title, sizeof(c->title));
 	return t->columns++;
 }

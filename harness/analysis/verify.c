@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/or_abort.h"
 #include "rundir/flows.h"
 #include "rundir/rep.h"
 #include "rundir/schema.h"
@@ -302,10 +303,11 @@ static void verify_csv(struct check *c, const json_t *summary)
 	char *path = fs_path("%s/summary.csv", c->run->path), *text = NULL, *found = NULL;
 	size_t size = 0, found_size = 0;
 	struct err e = ERR_INIT;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = or_abort(open_memstream(&text, &size));
+	bool is_made = !summary_csv(summary, out);
 
-	if (!out || summary_csv(summary, out) || fclose(out))
-		abort();
+	is_made = !fclose(out) && is_made;
+	or_abort(is_made ? text : NULL);
 	if (fs_read(path, size + 1, &found, &found_size, &e))
 		verify_complain_err(c, &e);
 	else if (found_size != size || memcmp(found, text, size))

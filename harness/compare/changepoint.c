@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/or_abort.h"
 #include "common/sort.h"
 
 #define PENALTY	   3	  /* times log n: for a change of the mean and its place */
@@ -11,10 +12,8 @@
 /* Of the noise, from neighbours: a difference of two has twice its variance. */
 static double noise_variance(const double *value, size_t n)
 {
-	double *differences = malloc(n * sizeof(*differences)), middle;
+	double *differences = or_abort(malloc(n * sizeof(*differences))), middle;
 
-	if (!differences)
-		abort();
 	for (size_t i = 0; i + 1 < n; i++)
 		differences[i] = fabs(value[i + 1] - value[i]);
 	sort_doubles(differences, n - 1);
@@ -100,18 +99,16 @@ size_t changepoints(const double *value, size_t n, size_t least, size_t *changes
 {
 	double variance = n > 2 ? noise_variance(value, n) : 0;
 	struct search s = {
-	    .sums = {calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double))},
-	    .best = calloc(n + 1, sizeof(double)),
-	    .last = calloc(n + 1, sizeof(size_t)),
-	    .candidate = calloc(n + 2, sizeof(size_t)),
+	    .sums = {or_abort(calloc(n + 1, sizeof(double))), or_abort(calloc(n + 1, sizeof(double)))},
+	    .best = or_abort(calloc(n + 1, sizeof(double))),
+	    .last = or_abort(calloc(n + 1, sizeof(size_t))),
+	    .candidate = or_abort(calloc(n + 2, sizeof(size_t))),
 	    .candidates = 1,
 	    .least = least ? least : 1,
 	    .penalty = PENALTY * log((double)(n ? n : 1)) * variance,
 	};
 	size_t count = 0;
 
-	if (!s.sums.value || !s.sums.square || !s.best || !s.last || !s.candidate)
-		abort();
 	if (n >= 2 * s.least && variance > 0) {
 		segment_sums(&s, value, n);
 		s.best[0] = -s.penalty;

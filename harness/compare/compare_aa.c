@@ -116,11 +116,9 @@ static json_t *aa_number(double value)
 /* What the base's own units differ by, on the scale of their values; NaN: there are too few. */
 static double noise_of_halves(const struct compare_values *v, size_t base, uint64_t seed)
 {
-	double *own = calloc(base + 1, sizeof(*own)), noise;
+	double *own = or_abort(calloc(base + 1, sizeof(*own))), noise;
 	size_t n = 0;
 
-	if (!own)
-		abort();
 	for (size_t i = 0; i < base; i++)
 		if (!isnan(v->value[i]))
 			own[n++] = v->value[i];

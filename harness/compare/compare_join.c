@@ -44,9 +44,7 @@ static char *key_of(const json_t *params, const struct compare_choice *choice)
 	}
 	text = json_dumps(kept, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(kept);
-	if (!text)
-		abort();
-	return text;
+	return or_abort(text);
 }
 
 static struct compare_point *new_point(struct compare_join *j, const json_t *point, json_t *params)

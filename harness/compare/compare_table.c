@@ -289,11 +289,11 @@ static void put_missing(const json_t *result, FILE *out)
 	json_array_foreach (json_object_get(result, "points"), i, point) {
 		put_left_out(point, out);
 		json_array_foreach (json_object_get(point, "not_compared"), k, q) {
-			char *line = NULL;
+			char *line;
+			int n = asprintf(&line, "%s: %s", compare_quantity_label(json_text(q, "quantity")),
+					 json_text(q, "why"));
 
-			if (asprintf(&line, "%s: %s", compare_quantity_label(json_text(q, "quantity")),
-				     json_text(q, "why")) < 0)
-				abort();
+			or_abort(n < 0 ? NULL : line);
 			if (!json_object_get(said, line)) {
 				fputs("not compared: ", out);
 				compare_put_clean(line, out);

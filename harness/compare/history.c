@@ -6,6 +6,7 @@
 
 #include "analysis/text_table.h"
 #include "common/json.h"
+#include "common/or_abort.h"
 #include "common/text.h"
 #include "common/units.h"
 #include "compare/changepoint.h"
@@ -27,12 +28,10 @@ static double native(const struct compare_values *v, double value)
 
 static struct levels levels_find(const struct compare_values *v, size_t units)
 {
-	struct levels c = {.value = calloc(units + 1, sizeof(double)),
-			   .unit = calloc(units + 1, sizeof(size_t)),
-			   .change = calloc(units + 1, sizeof(size_t))};
+	struct levels c = {.value = or_abort(calloc(units + 1, sizeof(double))),
+			   .unit = or_abort(calloc(units + 1, sizeof(size_t))),
+			   .change = or_abort(calloc(units + 1, sizeof(size_t)))};
 
-	if (!c.value || !c.unit || !c.change)
-		abort();
 	for (size_t u = 0; v->value && u < units; u++)
 		if (!isnan(v->value[u])) {
 			c.unit[c.count] = u;

@@ -12,6 +12,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/version.h"
+#include "common/write_signals.h"
 #include "endpoint/endpoint_host.h"
 #include "endpoint/endpoint_open.h"
 #include "endpoint/endpoint_report.h"
@@ -376,7 +377,7 @@ int endpoint_serve(int in, int out, int (*examine)(json_t **findings, struct err
 	ep->cpu = ep->spare_cpu = -1;
 	wire_init(&ep->in, in);
 	runners_init(&ep->runners, &ep->worker, eventfd(0, EFD_CLOEXEC));
-	signal(SIGPIPE, SIG_IGN);
+	write_signals_ignore();
 	signal(SIGINT, SIG_IGN); /* the coordinator hears it and tells us */
 
 	int rc = ep->runners.ended_fd < 0 ? err_sys(e, -errno, "eventfd", "make") : serve(ep);

@@ -10,6 +10,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/or_abort.h"
 #include "compare/compare_answer.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_table.h"
@@ -125,12 +126,10 @@ static void figures_drop(struct shift_figure *figures)
 static struct shift_figure *shift_figures(const struct compare_join *j, const json_t *result, struct err *e)
 {
 	size_t all = j->count * j->runs->count;
-	double(*value)[SHIFT_QUANTILES] = calloc(all + 1, sizeof(*value));
-	struct shift_figure *figures = calloc(j->count + 1, sizeof(*figures));
+	double(*value)[SHIFT_QUANTILES] = or_abort(calloc(all + 1, sizeof(*value)));
+	struct shift_figure *figures = or_abort(calloc(j->count + 1, sizeof(*figures)));
 	int rc = 0;
 
-	if (!value || !figures)
-		abort();
 	for (size_t i = 0; i < all; i++)
 		for (size_t q = 0; q < SHIFT_QUANTILES; q++)
 			value[i][q] = NAN;

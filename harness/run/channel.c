@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/write_signals.h"
 #include "run/channel.h"
 #include "run/hello.h"
 
@@ -63,7 +64,7 @@ static void exec_endpoint(const int in[2], const int out[2], const int complaint
 	dup2(in[0], STDIN_FILENO);
 	dup2(out[1], STDOUT_FILENO);
 	dup2(complaints[1], STDERR_FILENO);
-	signal(SIGPIPE, SIG_DFL);
+	write_signals_restore();
 
 	sigset_t none;
 

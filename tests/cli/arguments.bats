@@ -71,6 +71,19 @@ wrong() {
 	assert_contains "$output" "standard output"
 }
 
+@test "a stack that may hardly grow, and files that may hardly: said in words, not by a signal" {
+	local program
+	for program in "$KBLAT" "$KBTUNE"; do
+		run bash -c 'ulimit -s 64; exec "$1" help' _ "$program"
+		assert_eq "$status" 77
+		assert_contains "$output" "raise the limit (ulimit -s)"
+	done
+	run bash -c 'ulimit -f 1; exec "$1" state capture "$2"' _ "$KBLAT" "$T/state"
+	assert_eq "$status" 1
+	assert_contains "$output" "cannot write"
+	assert_contains "$output" "the file is too large"
+}
+
 @test "--version" {
 	run "$KBLAT" --version
 	[ "$status" -eq 0 ]

@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/random.h"
+#include "common/write_signals.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/cgroups.h"
@@ -74,7 +75,7 @@ static void become_guardian(int end, const char *sysroot, const char *owner)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
+	write_signals_ignore();
 	do
 		n = read(end, &byte, 1);
 	while (n < 0 && errno == EINTR);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/or_abort.h"
 #include "tuning/knobs/place.h"
 #include "tuning/machine/form.h"
 #include "tuning/machine/machine.h"
@@ -20,9 +21,7 @@ static char *find_argument(const char *line, const char *name)
 			continue;
 		free(value);
 		line += n + (line[n] == '=');
-		value = strndup(line, strcspn(line, " \n"));
-		if (!value)
-			abort();
+		value = or_abort(strndup(line, strcspn(line, " \n")));
 	}
 	return value;
 }

@@ -1,7 +1,6 @@
 #include "tuning/machine/child.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/write_signals.h"
 #include "tuning/machine/cgroups.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/signals.h"
@@ -24,7 +24,7 @@ static void become_command(struct machine *m, const char *in, char *const argv[]
 		_exit(1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
+	write_signals_restore();
 	if (in && cgroups_join(m, in, &e)) {
 		fprintf(stderr, "kbtune: %s\n", e.text);
 		_exit(126);

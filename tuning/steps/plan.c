@@ -49,9 +49,7 @@ static char *format_text(const char *format, va_list ap)
 {
 	char *text;
 
-	if (vasprintf(&text, format, ap) < 0)
-		abort();
-	return text;
+	return or_abort(vasprintf(&text, format, ap) < 0 ? NULL : text);
 }
 
 void plan_missing(struct plan *p, const char *knob, const char *object, const char *reason, ...)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "common/or_abort.h"
 
 void step_init(struct step *s, const char *knob, const struct op *op, const char *path, const char *before,
 	       const char *after, json_t *data)
@@ -36,8 +37,7 @@ void step_note(struct step *s, const char *format, ...)
 
 	free(s->note);
 	va_start(ap, format);
-	if (vasprintf(&s->note, format, ap) < 0)
-		abort();
+	or_abort(vasprintf(&s->note, format, ap) < 0 ? NULL : s->note);
 	va_end(ap);
 }
 
