@@ -132,7 +132,7 @@ static bool stack_may_grow(const struct program *p)
 	return false;
 }
 
-static __attribute__((noinline)) int run(const struct program *p, int argc, char **argv)
+static __attribute__((noinline)) int run_program(const struct program *p, int argc, char **argv)
 {
 	struct err e = ERR_INIT;
 	enum status status = run_command(p, argc, argv, &e);
@@ -155,5 +155,5 @@ static __attribute__((noinline)) int run(const struct program *p, int argc, char
 int program_main(const struct program *p, int argc, char **argv)
 {
 	write_signals_ignore();
-	return stack_may_grow(p) ? run(p, argc, argv) : (int)STATUS_IMPOSSIBLE;
+	return stack_may_grow(p) ? run_program(p, argc, argv) : (int)STATUS_IMPOSSIBLE;
 }
