@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/or_abort.h"
 
 const char *const pairs_quantiles[PAIRS_QUANTILES] = {"p50", "p99"};
 
@@ -25,6 +26,29 @@ void pairs_answer_matrix(const struct pairs *p, size_t point, const char *statis
 	}
 }
 
+static int compare_times(const void *a, const void *b)
+{
+	double x = json_number_or_nan(*(json_t *const *)a, "times"),
+	       y = json_number_or_nan(*(json_t *const *)b, "times");
+
+	return (x < y) - (x > y);
+}
+
+static json_t *slowest_first(json_t *list)
+{
+	size_t count = json_array_size(list), i;
+	json_t **item = or_abort(calloc(count + 1, sizeof(*item))), *value, *sorted = json_array();
+
+	json_array_foreach (list, i, value)
+		item[i] = json_incref(value);
+	qsort(item, count, sizeof(*item), compare_times);
+	for (i = 0; i < count; i++)
+		json_array_append_new(sorted, item[i]);
+	free(item);
+	json_decref(list);
+	return sorted;
+}
+
 static json_t *slow_hosts_json(const struct pairs *p, const struct pairs_verdict *v)
 {
 	json_t *list = json_array();
@@ -33,7 +57,7 @@ static json_t *slow_hosts_json(const struct pairs *p, const struct pairs_verdict
 		if (v->host[i] > 0)
 			json_array_append_new(
 			    list, json_pack("{s:s, s:f}", "host", p->hosts.item[i].name, "times", v->host[i]));
-	return list;
+	return slowest_first(list);
 }
 
 static json_t *slow_pairs_json(const struct pairs *p, const struct pairs_matrix *m, const struct pairs_verdict *v)
@@ -49,7 +73,7 @@ static json_t *slow_pairs_json(const struct pairs *p, const struct pairs_matrix 
 							      pairs_record_sink(p, i)->name, "value", m->value[at],
 							      "times", v->pair[at]));
 	}
-	return list;
+	return slowest_first(list);
 }
 
 static json_t *statistic_json(const struct pairs *p, size_t point, const char *statistic)
