@@ -110,7 +110,8 @@ def limit(name, value, whose):
     lost = run.wait()
     if run.process.returncode == LOADER_FAILED:
         return not_started(run, lost)
-    judged, what = run.judge()
+    # A message, too, is written to a file here: the limit may leave no room for it.
+    judged, what = run.judge(quiet=name == 'FSIZE')
     return f'{lost} {judged}'.strip(), what
 
 
