@@ -1,5 +1,5 @@
 /*
- * What changed on a machine between two captures of it, as before and after a run.
+ * What changed on a machine between two captures, such as those before and after a run.
  */
 #ifndef KBLAT_STATE_BEFORE_AFTER_H
 #define KBLAT_STATE_BEFORE_AFTER_H

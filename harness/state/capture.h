@@ -1,6 +1,6 @@
 /*
- * A capture while it is made: what readers and flatteners work with. Nothing here fails towards
- * them: what cannot be read becomes a key that says so, what cannot be written ends the capture.
+ * A capture while it is made, as used by readers and flatteners. Functions do not return errors to them: what cannot be
+ * read becomes a key that says so, and what cannot be written ends the capture.
  */
 #ifndef KBLAT_STATE_CAPTURE_H
 #define KBLAT_STATE_CAPTURE_H
@@ -16,15 +16,15 @@ struct sysroot;
 
 #define CAPTURE_KEY_MAX 1024
 
-/* Begin one in `dir` (made if missing; must be empty). `root` must live as long as the capture. 0,
- * or a negative errno and `e`, which gets what fails later, too. */
+/* Begin a capture in `dir` (created if missing; must be empty). `root` must live as long as the capture. 0, or a
+ * negative errno and `e`, which also gets later errors. */
 int capture_open(struct capture **c, const struct sysroot *root, const char *dir, bool mask, struct err *e);
 
-/* Write state.json, and `sync` all files to the disk first. Frees the capture. 0, or a negative
- * errno and its `e`. */
+/* Write state.json; with `sync`, all files are first flushed to the disk. Frees the capture. 0, or a negative errno and
+ * its `e`. */
 int capture_close(struct capture *c, bool sync);
 
-/* Could something not be written? Then there is no use in going on. */
+/* Has writing failed? Then it is useless to go on. */
 bool capture_has_failed(const struct capture *c);
 
 /* The machine. */
@@ -35,7 +35,7 @@ const struct sysroot *capture_root(const struct capture *c);
 void capture_text(struct capture *c, const char *key, const char *name, const char *text, size_t length);
 void capture_int(struct capture *c, const char *key, const char *name, int64_t value);
 
-/* A number as one, anything else as text. */
+/* Add a number as a number, anything else as text. */
 void capture_value(struct capture *c, const char *key, const char *name, struct piece value);
 
 /* The key for `name`: "a.*.b" and "x" make "a.x.b". NULL: the pattern itself. */
@@ -51,11 +51,11 @@ void capture_errno(struct capture *c, const char *key, int rc);
  */
 int capture_file(struct capture *c, const char *path, const char **text, size_t *length);
 
-/* Keep what is no file of the machine, as "/made/<name>"; `by_all`: everybody may know it. */
+/* Keep a text that is not a file of the machine as "/made/<name>"; `by_all`: everybody may read it. */
 void capture_made(struct capture *c, const char *name, bool by_all, char *text, size_t length);
 
-/* A key holds what not everybody may know, though no file was kept: state.json is the owner's alone, as
- * it is with any file that not everybody may read. */
+/* To be called if a key contains something that not everybody may read, although no file was kept: only the owner may
+ * then read state.json, as with files that not everybody may read. */
 void capture_be_private(struct capture *c);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * Where the keys of two states differ, and of which class each difference is. For diff.c and
- * before_after.c.
+ * The keys in which two states differ, and the class of each difference. For diff.c and before_after.c.
  */
 #ifndef KBLAT_STATE_DIFF_KEYS_H
 #define KBLAT_STATE_DIFF_KEYS_H

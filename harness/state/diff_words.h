@@ -1,6 +1,5 @@
 /*
- * How two lists of words differ, where a value of a state is one: the scheduler's features, a
- * kernel's command line.
+ * How two values differ that are lists of words, such as the scheduler's features or the kernel's command line.
  */
 #ifndef KBLAT_STATE_DIFF_WORDS_H
 #define KBLAT_STATE_DIFF_WORDS_H

@@ -1,12 +1,12 @@
 /*
- * Flatteners of files of many values: lines, columns, pairs. Pure.
+ * Flatteners of files with many values: lines, columns, pairs. Pure.
  */
 #ifndef KBLAT_STATE_FLATTEN_TABLES_H
 #define KBLAT_STATE_FLATTEN_TABLES_H
 
 #include "state/sources.h"
 
-state_flattener flatten_pairs;	    /* a name and a value a line, divided by one of `arg` */
+state_flattener flatten_pairs;	    /* each line has a name and a value, separated by one of the characters in `arg` */
 state_flattener flatten_field;	    /* the values of the lines that begin "arg :" */
 state_flattener flatten_flag;	    /* yes or no: is `arg` one of the flags in /proc/cpuinfo? */
 state_flattener flatten_columns;    /* counts by CPU, under a line of CPUs: interrupts, softirqs; zeros are left out */

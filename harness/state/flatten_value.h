@@ -1,5 +1,5 @@
 /*
- * Flatteners of a file of one value. Pure.
+ * Flatteners of files with one value. Pure.
  */
 #ifndef KBLAT_STATE_FLATTEN_VALUE_H
 #define KBLAT_STATE_FLATTEN_VALUE_H

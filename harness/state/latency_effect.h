@@ -1,10 +1,10 @@
 /*
- * What a difference between two machines means to a latency.
+ * How a difference between two machines affects latencies.
  */
 #ifndef KBLAT_STATE_LATENCY_EFFECT_H
 #define KBLAT_STATE_LATENCY_EFFECT_H
 
-/* What a difference in `key` means: a phrase, "" where there is nothing to say. Static. */
+/* The effect of a difference in `key`: a phrase, or "". Static. */
 const char *latency_effect(const char *key);
 
 #endif

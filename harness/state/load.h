@@ -1,5 +1,5 @@
 /*
- * Captured states, read back and checked: they come from a disk, and perhaps from another machine.
+ * Reads and checks captured states, which come from a disk, and perhaps from another machine.
  */
 #ifndef KBLAT_STATE_LOAD_H
 #define KBLAT_STATE_LOAD_H
@@ -22,7 +22,7 @@ struct err;
  */
 json_t *state_load(const char *path, struct err *e);
 
-/* Is it such a document? 0 or -EINVAL; `name` is for the message. */
+/* Is it such a document? 0 or -EINVAL; `name` is used in the message. */
 int state_check(const json_t *state, const char *name, struct err *e);
 
 #endif

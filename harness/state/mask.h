@@ -1,8 +1,7 @@
 /*
- * Hiding what tells one machine from another: hardware addresses (MAC, IPoIB), GUIDs and GIDs,
- * UUIDs, serial numbers, the host's name. In place and without changing a text's length, so that
- * what was a file stays one of the same form. What was hidden becomes zeros, or x where it had no
- * form. IP addresses stay.
+ * Hides what identifies a machine: hardware addresses (MAC, IPoIB), GUIDs and GIDs, UUIDs, serial numbers, the host's
+ * name. Texts are changed in place and keep their length, so that the format of a file does not change. Hidden
+ * characters become zeros, or x in texts without a fixed format. IP addresses stay.
  */
 #ifndef KBLAT_STATE_MASK_H
 #define KBLAT_STATE_MASK_H
@@ -17,10 +16,10 @@ struct mask {
 
 void mask_init(struct mask *m, const struct sysroot *root);
 
-/* Any text: what has the form of an address or is the host's name. */
+/* In any text: hide everything that looks like an address or is the host's name. */
 void mask_text(const struct mask *m, char *text, size_t length);
 
-/* A file's: all of it, where the file's name says that it holds a serial number. */
+/* In a file's text: hide all of it if the file's name says that it is a serial number. */
 void mask_file(const struct mask *m, const char *path, char *text, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A text taken apart without copying it.
+ * Splits a text without copying it.
  */
 #ifndef KBLAT_STATE_PIECE_H
 #define KBLAT_STATE_PIECE_H

@@ -1,5 +1,5 @@
 /*
- * Readers of one file: what it says, where it leads, who may use it.
+ * Readers of one file: its content, its link target, its permissions.
  */
 #ifndef KBLAT_STATE_READ_FILE_H
 #define KBLAT_STATE_READ_FILE_H

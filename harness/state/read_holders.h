@@ -1,5 +1,5 @@
 /*
- * Reader of who has a device open, as /dev/cpu_dma_latency.
+ * Reader of the processes that have a device open, such as /dev/cpu_dma_latency.
  */
 #ifndef KBLAT_STATE_READ_HOLDERS_H
 #define KBLAT_STATE_READ_HOLDERS_H

@@ -1,6 +1,5 @@
 /*
- * Readers of what the kernel was made with, and of what it has to say. Those of the clock and of
- * the log ask the live machine only.
+ * Readers of the kernel's configuration, log and clock. Those of the clock and the log work only on the live machine.
  */
 #ifndef KBLAT_STATE_READ_KERNEL_H
 #define KBLAT_STATE_READ_KERNEL_H

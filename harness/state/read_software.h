@@ -1,6 +1,5 @@
 /*
- * Readers of the software that measures, of the live machine only, and of the profile that tuned
- * applies.
+ * Readers of the measuring software, only on the live machine; and of tuned's active profile.
  */
 #ifndef KBLAT_STATE_READ_SOFTWARE_H
 #define KBLAT_STATE_READ_SOFTWARE_H

@@ -1,5 +1,5 @@
 /*
- * Reader of a folder with all that is below it, as /proc/sys/kernel.
+ * Reader of a folder with everything below it, such as /proc/sys/kernel.
  */
 #ifndef KBLAT_STATE_READ_SYSCTLS_H
 #define KBLAT_STATE_READ_SYSCTLS_H

@@ -1,5 +1,5 @@
 /*
- * Reader of threads: where they may run, and with which right of way.
+ * Reader of threads: where they may run, and with which policy and priority.
  */
 #ifndef KBLAT_STATE_READ_THREADS_H
 #define KBLAT_STATE_READ_THREADS_H

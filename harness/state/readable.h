@@ -1,5 +1,5 @@
 /*
- * Who may read a file of the machine: what root alone may read there, root alone reads in a capture.
+ * Who may read a file of the machine. What only root may read there, only the owner may read in a capture.
  */
 #ifndef KBLAT_STATE_READABLE_H
 #define KBLAT_STATE_READABLE_H
@@ -9,7 +9,7 @@
 
 struct sysroot;
 
-/* The folder that was looked at last: files of one folder, and of those near it, follow each other. */
+/* The folder that was checked last, as files of the same folder, and of folders near it, follow each other. */
 struct readable {
 	char folder[4096];
 	size_t enterable; /* so many bytes of it name a folder that everybody may enter, by way of all above */

@@ -1,5 +1,5 @@
 /*
- * What is read of a machine: a table, one row a source. Adding a source is adding a row.
+ * What is read of a machine: a table with one row for each source. To add a source, add a row.
  *
  * A source's path may have wildcards in its components. Its key is a pattern: each '*' stands, in
  * order, for what a component with wildcards matched, and one that is left over for names found
@@ -16,10 +16,10 @@ struct capture;
 
 /* What a difference means for a comparison of two measurements. */
 enum state_class {
-	STATE_FATAL,	   /* it alone may explain another latency */
+	STATE_FATAL,	   /* it can explain a different latency by itself */
 	STATE_WARN,	   /* it may matter */
 	STATE_INFORMATIVE, /* good to know */
-	STATE_VOLATILE,	   /* moves by itself; reported as a delta */
+	STATE_VOLATILE,	   /* changes by itself; reported as a delta */
 };
 
 struct state_source;
@@ -45,7 +45,7 @@ struct state_source {
 
 extern const struct state_source state_sources[]; /* group NULL ends */
 
-/* The row that a key came from, or NULL. */
+/* The row from which a key came, or NULL. */
 const struct state_source *state_source_of(const char *key);
 
 /* Class of a key; keys of no row (a newer capture's) are informative. */

@@ -1,7 +1,7 @@
 /*
- * The state of a machine: which files are read is a table (sources.c). Raw files are kept under
- * their own paths, and what they say as a flat, sorted state.json (key -> string or integer; an
- * absent or refused source is "!ENOENT", "!EACCES": that is data, too).
+ * The state of a machine. A table (sources.c) lists the files to read. Raw files are kept under their own paths, and
+ * their content in a flat, sorted state.json (key -> string or integer; an absent or unreadable source is "!ENOENT" or
+ * "!EACCES", because this is information, too).
  *
  *   DIR/proc/cmdline, DIR/sys/devices/system/cpu/online, ...
  *   DIR/state.json {"schema": 1, "cost_ns", "keys": {"idle.cpu0.state1.name": "POLL", ...}}

@@ -1,6 +1,6 @@
 /*
- * What may differ between two machines because it is what their comparison is about: groups, keys,
- * patterns of keys, or names that stand for several keys.
+ * What may differ between two machines because it is under test: groups, keys, patterns of keys, or names that stand
+ * for several keys.
  */
 #ifndef KBLAT_STATE_UNDER_TEST_H
 #define KBLAT_STATE_UNDER_TEST_H

@@ -1,6 +1,5 @@
 /*
- * Profiles and single steps, applied to a machine. Functions return an exit status, and fill `e`
- * where it is a failure.
+ * Applies profiles and single steps to a machine. Functions return an exit status, and fill `e` on failure.
  */
 #ifndef KBLAT_TUNING_APPLY_H
 #define KBLAT_TUNING_APPLY_H
@@ -15,15 +14,15 @@ struct plan;
 
 struct apply_options {
 	bool replace;	   /* restore what is applied first */
-	bool strict;	   /* refuse where a setting is not possible here */
-	const char *owner; /* whose it is, so that only that is undone when the owner ends; or NULL: nobody's */
+	bool strict;	   /* refuse if a setting is not possible here */
+	const char *owner; /* the owner, so that only what it applied is undone when it ends; NULL: none */
 	enum output output;
 };
 
-/* Load, plan and apply; faults are printed. */
+/* Load, plan and apply; errors in the profile are printed. */
 enum status apply_profile(struct machine *m, const char *name, const struct apply_options *o, struct err *e);
 
-/* All checks of apply_profile, rights among them, and the plan printed; changes nothing. */
+/* Make all checks of apply_profile, including that of the rights, and print the plan; changes nothing. */
 enum status apply_check(struct machine *m, const char *name, const struct apply_options *o, struct err *e);
 
 /* Apply a plan of single steps on top of what is applied. */

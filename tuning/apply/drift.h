@@ -1,5 +1,5 @@
 /*
- * What a machine that was applied to has become since.
+ * Compares a machine with what was applied to it.
  */
 #ifndef KBLAT_TUNING_DRIFT_H
 #define KBLAT_TUNING_DRIFT_H

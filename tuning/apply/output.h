@@ -1,5 +1,5 @@
 /*
- * How the outcome is printed.
+ * Prints the outcome.
  */
 #ifndef KBLAT_TUNING_OUTPUT_H
 #define KBLAT_TUNING_OUTPUT_H
@@ -11,13 +11,13 @@ enum output {
 	OUTPUT_NOTHING,
 	OUTPUT_TEXT,
 	OUTPUT_JSON,
-	OUTPUT_LINE, /* JSON on one line with a "type", for programs that read along */
+	OUTPUT_LINE, /* JSON on one line with a "type", for programs that read it while kbtune runs */
 };
 
-/* Print a document, with "type" first for OUTPUT_LINE. Takes `all` over. */
+/* Print a document, with "type" first for OUTPUT_LINE. Steals `all`. */
 void output_json(json_t *all, const char *type, enum output output);
 
-/* How long it took, and tuned's part of that: "0.31 s, and tuned took 2.4 s". Returns `buf`. */
+/* The time that it took, and that of tuned: "0.31 s, and tuned took 2.4 s". Returns `buf`. */
 char *output_times(double all_s, double tuned_s, char *buf, size_t size);
 
 /* The same as keys of a document. */

@@ -1,5 +1,5 @@
 /*
- * Everything back as it was.
+ * Restores everything.
  */
 #ifndef KBLAT_TUNING_RESTORE_H
 #define KBLAT_TUNING_RESTORE_H
@@ -9,8 +9,8 @@
 
 struct machine;
 
-/* Undo all that the journal has; with an `owner`, only if it is the owner's. An exit status, and `e`
- * where it failed. */
+/* Undo everything in the journal; with an `owner`, only if the journal belongs to it. Returns an exit status, and fills
+ * `e` on failure. */
 enum status restore_all(struct machine *m, const char *owner, enum output output, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What all commands do alike: read the command line, help if that is asked for, open the machine,
- * act, close it.
+ * The part that is common to all commands: parse the command line, print help on request, open the machine, act, close
+ * it.
  */
 #ifndef KBLAT_TUNING_COMMAND_H
 #define KBLAT_TUNING_COMMAND_H
@@ -32,18 +32,18 @@ struct command {
 	void *request; /* what the flags say, for `act` */
 };
 
-/* An exit status, and `e` where it failed. */
+/* Returns an exit status, and fills `e` on failure. */
 enum status command_run(const struct command *c, int argc, char **argv, struct err *e);
 
-/* What a command can do, where its first argument says what. */
+/* The actions of a command whose first argument is the name of an action. */
 struct command_action {
 	const char *name;	   /* NULL ends a table */
 	size_t min_args, max_args; /* after the name */
 	enum status (*run)(void *request);
 };
 
-/* Run the action that `args` begin with. STATUS_USAGE and `e` for an unknown one, or a wrong number
- * of arguments. */
+/* Run the action named by the first of `args`. STATUS_USAGE and `e` if it is unknown, or the number of arguments is
+ * wrong. */
 enum status command_act(const char *command, const struct command_action *actions, const struct cli_list *args,
 			void *request, struct err *e);
 

@@ -1,5 +1,5 @@
 /*
- * Subcommands of kbtune: each has its help and its function, in the file of its name.
+ * Subcommands of kbtune; the help and the function of each are in the file of the same name.
  */
 #ifndef KBLAT_TUNING_TUNE_COMMANDS_H
 #define KBLAT_TUNING_TUNE_COMMANDS_H

@@ -1,5 +1,5 @@
 /*
- * The journal, open for a change of the machine and locked against others.
+ * Opens the journal for a change of the machine, and locks it.
  */
 #ifndef KBLAT_TUNING_CHANGE_H
 #define KBLAT_TUNING_CHANGE_H
@@ -18,7 +18,7 @@ struct machine;
 int change_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e);
 void change_end(struct machine *m, struct journal *j, int lock);
 
-/* -EEXIST and `e`: an earlier change was cut short. */
+/* -EEXIST and `e` if an earlier change was interrupted. */
 int change_refuse_unfinished(const struct journal *j, struct err *e);
 
 #endif

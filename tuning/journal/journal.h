@@ -1,13 +1,13 @@
 /*
- * The journal: what was done to a machine and how it was before, so that any process can undo it.
+ * The journal records what was done to a machine and how it was before, so that any process can undo it.
  *
- * It is journal.json in the state folder (state_folder.h, which has to be open), mode 0600 and
- * ours; versioned JSON; replaced whole (written aside, fsynced, renamed, folder fsynced), and
- * always ahead of the machine: a step is written down before it is made. One that says another
- * boot_id is moot. Of steps that outlive a reboot (op.lasting) there is a second one on disk; it is
- * read where the first is gone or moot, and what it has is still to be undone.
+ * It is journal.json in the state folder (state_folder.h, which must be open), has mode 0600 and belongs to us. It is
+ * versioned JSON, and always replaced as a whole (written to another file, fsynced, renamed, folder fsynced). It is
+ * always ahead of the machine: a step is recorded before it is made. A journal with another boot_id is moot. For steps
+ * that outlive a reboot (op.lasting) there is a second journal on disk. It is read if the first is missing or moot; its
+ * steps still have to be undone.
  *
- * Whoever reads it to change something holds the lock beside it, one process at a time.
+ * A process that reads the journal in order to change something must hold the lock next to it.
  */
 #ifndef KBLAT_TUNING_JOURNAL_H
 #define KBLAT_TUNING_JOURNAL_H
@@ -42,16 +42,15 @@ struct journal {
 	bool left; /* what lasts of one that is gone, of another boot in general; its state is RESTORING */
 };
 
-/* The lock: a descriptor that holds it until it is closed; -EAGAIN and `e` where somebody else has
- * it. */
+/* Takes the lock: a descriptor that holds it until it is closed; -EAGAIN and `e` if another process has it. */
 int journal_lock(struct machine *m, struct err *e);
 
-/* Open the state folder, if there is one, and read it: for those who only look. As
+/* Open the state folder, if it exists, and read the journal without changing anything. Returns the same as
  * journal_load. */
 int journal_find(struct machine *m, struct journal *j, struct err *e);
 
-/* Read it. 0; -ENOENT without `e` if there is none; -EINVAL, -EPERM, … and `e` (STATUS_USAGE) for
- * one that cannot be relied on. */
+/* Read it. 0; -ENOENT without `e` if there is none; -EINVAL, -EPERM, … and `e` (STATUS_USAGE) if it cannot be
+ * trusted. */
 int journal_load(struct machine *m, struct journal *j, struct err *e);
 int journal_save(struct machine *m, const struct journal *j, struct err *e);
 int journal_remove(struct machine *m, struct err *e);
@@ -61,9 +60,8 @@ void journal_init(struct journal *j, struct machine *m, const char *profile);
 void journal_free(struct journal *j);
 
 /*
- * Whose it is: what `kbtune run` and `hold` apply is theirs to undo, by a text that nobody else has
- * (a process number could be another's by then). NULL: nobody's. journal_is_owned: by `owner`, this
- * one.
+ * The owner of the journal: `kbtune run` and `hold` undo what they have applied themselves, and identify it by a unique
+ * text (a process ID could be reused). NULL: none. journal_is_owned: is `owner` the owner?
  */
 void journal_set_owner(struct journal *j, const char *owner);
 bool journal_is_owned(const struct journal *j, const char *owner);

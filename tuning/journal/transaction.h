@@ -1,6 +1,6 @@
 /*
- * All or nothing: steps are probed, written down, made in order and read back; where one fails, all
- * are undone in reverse, and the error says which and why. The caller holds the journal's lock.
+ * All or nothing: steps are probed, recorded, made in order and read back. If one fails, all are undone in reverse
+ * order, and the error says which one failed and why. The caller holds the journal's lock.
  */
 #ifndef KBLAT_TUNING_TRANSACTION_H
 #define KBLAT_TUNING_TRANSACTION_H
@@ -15,28 +15,28 @@ struct err;
 struct machine;
 struct plan;
 
-/* Whether all steps may be made by us, here: 0, or a negative errno and `e` (STATUS_IMPOSSIBLE,
- * with the capability). */
+/* May we make all steps on this machine? 0, or a negative errno and `e` (STATUS_IMPOSSIBLE, with the required
+ * capability). */
 int transaction_probe(struct machine *m, const struct plan *p, struct err *e);
 
 /*
- * Make the plan's steps and add them to the journal `j`, whose own stay. 0; or a negative errno and
- * `e`: what was made is undone and the journal as it was (removed if it was empty); where that did
- * not work, either, the journal keeps what `restore` needs, and `e` says so. SIGINT, SIGTERM and
- * SIGHUP between two steps undo as well.
+ * Make the plan's steps and add them to the journal `j`, in addition to those already there. 0; or a negative errno and
+ * `e`, after which the steps made are undone and the journal is as before (removed if it was empty). If undoing fails,
+ * too, the journal keeps what `restore` needs, and `e` says so. SIGINT, SIGTERM and SIGHUP between two steps also undo
+ * them.
  */
 int transaction_apply(struct machine *m, const struct plan *p, struct journal *j, struct err *e);
 
-/* What an undo did. tuned is counted apart: it takes seconds, the rest milliseconds. */
+/* What was undone. tuned's time is separate, because it takes seconds, and the rest milliseconds. */
 struct undone {
-	size_t steps, gone; /* gone: of these, those where nothing was left to be put back (STEP_GONE) */
+	size_t steps, gone; /* gone: those of them for which nothing was left to restore (STEP_GONE) */
 	double tuned_s;
 };
 
 /*
- * Undo the journal's steps, last first; those of one knob alone, or one path alone (NULL: all).
- * What could not be undone stays in the journal; with nothing left that is removed. 0, or the first
- * failure's errno and `e`. `done` (may be NULL) gets what was undone.
+ * Undo the journal's steps, the last one first; only those of one knob or one path, unless these are NULL. Steps that
+ * cannot be undone stay in the journal; an empty journal is removed. 0, or the errno of the first failure and `e`.
+ * `done` (may be NULL) gets what was undone.
  */
 int transaction_undo(struct machine *m, struct journal *j, const char *knob, const char *path, struct undone *done,
 		     struct err *e);
@@ -49,7 +49,7 @@ struct drift {
 	json_t *list; /* {"knob", "path", "want", "now", "state": "drift"|"pending"}; the caller decrefs */
 };
 
-/* Compare the machine with what the journal says was made. */
+/* Compare the machine with the steps in the journal. */
 void transaction_verify(struct machine *m, const struct journal *j, struct drift *d);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A knob: what a profile may ask for. It turns a setting into steps (step.h says how these are
- * made, checked and undone), into reasons why not, and into faults of the profile.
+ * A knob is a setting that a profile may contain. It turns the setting into steps (step.h describes how they are made,
+ * checked and undone), into reasons why something is not possible, and into errors in the profile.
  */
 #ifndef KBLAT_TUNING_KNOB_H
 #define KBLAT_TUNING_KNOB_H
@@ -21,15 +21,15 @@ struct planner {
 	struct cgroups cg;
 	struct cpulist shielded; /* the CPUs of all shields */
 	struct plan *plan;
-	struct err *e; /* a machine on which the profile cannot be: filled once, ends the planning */
+	struct err *e; /* filled if the profile cannot be applied to this machine; ends the planning */
 };
 
 struct knob {
 	const char *key;  /* in profiles */
 	const char *help; /* NULL: a second row of the same key */
 	void (*plan)(struct planner *p, const struct setting *s, const struct knob *k);
-	const void *row;  /* what `plan` needs to know, where several knobs share it */
-	const char *cost; /* what it takes from others, or in power; NULL: nothing that one would notice */
+	const void *row;  /* parameter of `plan`, if several knobs share that function */
+	const char *cost; /* its cost for other programs, or in power; NULL: none worth mentioning */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * irqbalance: it sleeps meanwhile.
+ * irqbalance: paused while the profile is applied.
  */
 #ifndef KBLAT_TUNING_KNOB_IRQBALANCE_H
 #define KBLAT_TUNING_KNOB_IRQBALANCE_H

@@ -1,5 +1,5 @@
 /*
- * irqs: where interrupts may fire.
+ * irqs: the CPUs on which interrupts may fire.
  */
 #ifndef KBLAT_TUNING_KNOB_IRQS_H
 #define KBLAT_TUNING_KNOB_IRQS_H

@@ -1,6 +1,6 @@
 /*
- * A profile taken apart into its knobs, for who wants to apply some of them: each knob as it can stand
- * in a profile of its own, and what it costs.
+ * Splits a profile into its knobs, so that some of them can be applied: each knob in a form that can be used in another
+ * profile, with its cost.
  */
 #ifndef KBLAT_TUNING_KNOB_SETTINGS_H
 #define KBLAT_TUNING_KNOB_SETTINGS_H

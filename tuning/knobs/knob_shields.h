@@ -1,5 +1,5 @@
 /*
- * shields: one cpuset each, by version 1 or 2 of the controller, whichever has it.
+ * shields: one cpuset for each, with version 1 or 2 of the controller, whichever is available.
  */
 #ifndef KBLAT_TUNING_KNOB_SHIELDS_H
 #define KBLAT_TUNING_KNOB_SHIELDS_H

@@ -94,7 +94,7 @@ void knob_tasks_plan(struct planner *p, const struct setting *s, const struct kn
 		return;
 	}
 	tasks_each(p->m, collect_thread, &c);
-	snprintf(before, sizeof(before), "%zu kernel threads and %zu programs' may use the shields", c.kernel, c.user);
+	snprintf(before, sizeof(before), "%zu of the kernel and %zu of programs may use the shields", c.kernel, c.user);
 	snprintf(after, sizeof(after), "off CPUs %s", cpulist_format(&p->shielded, off, sizeof(off)));
 	plan_step(p->plan, k->key, &op_affinity, "threads", before, after,
 		  make_data(p, &p->shielded, c.threads, true, false));

@@ -1,5 +1,5 @@
 /*
- * tuned: a profile of the distribution's, or the tuned.conf beside ours.
+ * tuned: a profile of the distribution, or the tuned.conf next to our profile.
  */
 #ifndef KBLAT_TUNING_KNOB_TUNED_H
 #define KBLAT_TUNING_KNOB_TUNED_H

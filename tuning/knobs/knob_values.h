@@ -1,5 +1,5 @@
 /*
- * Knobs that are nothing but a value in a file, or in one file for each CPU: one row each.
+ * Knobs that consist of a value in one file, or in one file for each CPU: one row for each knob.
  */
 #ifndef KBLAT_TUNING_KNOB_VALUES_H
 #define KBLAT_TUNING_KNOB_VALUES_H
@@ -27,9 +27,9 @@ struct value_row {
 	struct value_word words[8];
 	bool any_word, inverted[4]; /* inverted: that path says the opposite */
 	long min, max;
-	bool may_refuse;    /* hardware or firmware may not allow it, which shows only when it is written */
+	bool may_refuse;    /* hardware or firmware may refuse it, which is known only after writing */
 	const char *offers; /* a file beside it that lists what can be written, or NULL */
-	const char *absent; /* why it may not be there */
+	const char *absent; /* why the file may be missing */
 };
 
 /* `row` is a struct value_row. */

@@ -8,12 +8,12 @@
 
 extern const struct knob knobs[]; /* ends with a key of NULL */
 
-/* The keys of all knobs, NULL-terminated: what a profile may have. */
+/* The keys of all knobs, NULL-terminated. A profile may contain these. */
 const char *const *knobs_keys(void);
 
 /*
- * What `profile` means on `m`. 0; -EINVAL where the profile has faults (profile_print_faults);
- * another negative errno and `e` where it cannot be applied to this machine. plan_free in any case.
+ * Make the plan of `profile` for the machine `m`. 0; -EINVAL if the profile has errors (profile_print_faults); another
+ * negative errno and `e` if it cannot be applied to this machine. Call plan_free in any case.
  */
 int knobs_plan(struct machine *m, struct profile *profile, struct plan *plan, struct err *e);
 

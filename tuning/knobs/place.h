@@ -1,5 +1,5 @@
 /*
- * Where things are to be: placements and shields become CPUs.
+ * Resolves placements and shields to CPUs.
  */
 #ifndef KBLAT_TUNING_PLACE_H
 #define KBLAT_TUNING_PLACE_H
@@ -16,7 +16,7 @@
 int place_resolve(struct planner *p, const struct setting *s, const struct ynode *n, const char *object,
 		  struct cpulist *out);
 
-/* The shields of the profile, placed: into plan->shields, housekeeping. 0 or as place_resolve. */
+/* Resolve the shields of the profile into plan->shields and housekeeping. Returns the same as place_resolve. */
 int place_shields(struct planner *p, const struct setting *s);
 
 #endif

@@ -20,12 +20,12 @@ struct cgroups {
 	char root[512];	 /* where it is mounted */
 	char prefix[16]; /* of a file's name: "" or "cpuset." */
 	bool read_only;
-	bool lib; /* libcpuset can do it: version 1, mounted at /dev/cpuset, names without a prefix, live */
+	bool lib; /* libcpuset can be used: version 1, mounted at /dev/cpuset, names without a prefix, live machine */
 };
 
 void cgroups_find(const struct machine *m, struct cgroups *cg);
 
-/* Can a cpuset of ours have this name? Letters, digits, - and _. */
+/* May one of our cpusets have this name? Letters, digits, - and _. */
 bool cgroups_is_name(const char *name);
 
 /* A file of a cpuset: "<root>/<name>/<prefix><file>". The caller frees. name: "" for the root, no
@@ -49,9 +49,9 @@ int cgroups_all(const struct machine *m, const struct cgroups *cg, char ***names
 int cgroups_join(struct machine *m, const char *name, struct err *e);
 
 /*
- * This process leaves its control group for the root, in the hierarchies through which services and
- * sessions are ended as a whole (version 2, and systemd's own of version 1), so that it outlives
- * them; where that is not allowed it stays. Live machines only.
+ * Move this process to the root control group in those hierarchies through which services and sessions are killed as a
+ * whole (version 2, and systemd's own hierarchy of version 1), so that it survives. If that is not allowed, nothing
+ * changes. Live machines only.
  */
 void cgroups_leave(const struct machine *m);
 

@@ -1,6 +1,5 @@
 /*
- * The forms in which kernel files say a value, what to write to get one, and when two texts say the
- * same. Pure.
+ * The formats of values in kernel files: how to read and write a value, and when two texts mean the same. Pure.
  */
 #ifndef KBLAT_TUNING_FORM_H
 #define KBLAT_TUNING_FORM_H
@@ -22,20 +21,18 @@ const char *form_name(enum form f);
 int form_find(const char *name);
 
 /*
- * The value that a file's text says, as one would write it. `about` is the value that is asked for;
- * only FORM_CONTROLLER needs it. "" where the text says none. The caller frees.
+ * The value in a file's text, in the format for writing. `about` is the desired value; only FORM_CONTROLLER needs it.
+ * "" if the text contains none. The caller frees.
  */
 char *form_value(enum form f, const char *text, const char *about);
 
 /* Whether two values (as from form_value) are the same. */
 bool form_same(enum form f, const char *a, const char *b);
 
-/* Whether a file of this text offers the value: for FORM_CHOICE, one of its words; true for the
- * others. */
+/* Does a file with this text offer the value? For FORM_CHOICE it must be one of the words; otherwise always true. */
 bool form_offers(enum form f, const char *text, const char *value);
 
-/* What a file of this text holds once the value is written to it, for recorded machines. The caller
- * frees. */
+/* The text of such a file after the value has been written to it, for recorded machines. The caller frees. */
 char *form_written(enum form f, const char *text, const char *value);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Processes that hold something as long as they live: the PM QoS request on /dev/cpu_dma_latency, a
- * one-shot tuned. Each has a file `hold-NAME` in the state folder with its number, and a lock on it
- * that it inherits: a free lock means that it is gone, so its number is never taken for another
- * process'. They sleep; holding costs no CPU.
+ * Processes that hold something as long as they live: the PM QoS request on /dev/cpu_dma_latency, or a one-shot tuned.
+ * Each has a file `hold-NAME` in the state folder, which contains its process ID and on which it holds an inherited
+ * lock. If the lock is free, the process has ended; so its ID is never mistaken for that of another process. Holders
+ * sleep and use no CPU.
  */
 #ifndef KBLAT_TUNING_HOLDER_H
 #define KBLAT_TUNING_HOLDER_H
@@ -22,10 +22,10 @@ struct machine;
 int holder_start(struct machine *m, const char *name, void (*run)(int ready, void *context), void *context,
 		 int limit_ms, struct err *e);
 
-/* The process that holds, or 0. */
+/* The process ID of the holder, or 0. */
 pid_t holder_pid(struct machine *m, const char *name);
 
-/* End it: SIGTERM, and SIGKILL after `limit_ms`. One that is gone is fine. */
+/* End it: SIGTERM, and SIGKILL after `limit_ms`. It is not an error if it has already ended. */
 int holder_stop(struct machine *m, const char *name, int limit_ms, struct err *e);
 
 /*
@@ -37,8 +37,7 @@ int holder_lock(struct machine *m, const char *name, int limit_ms, struct err *e
 void holder_write_pid(int fd, pid_t pid);
 void holder_unlock(struct machine *m, const char *name, int fd);
 
-/* Wait until such a command has ended, and end it after `limit_ms`. 0, or a negative errno and
- * `e`. */
+/* Wait until such a command has ended, and kill it after `limit_ms`. 0, or a negative errno and `e`. */
 int holder_await(struct machine *m, const char *name, int limit_ms, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The interrupts of a machine: who fires where, and who may say so.
+ * The interrupts of a machine: where they fire, and who may change that.
  */
 #ifndef KBLAT_TUNING_IRQS_H
 #define KBLAT_TUNING_IRQS_H
@@ -31,15 +31,14 @@ struct irq_table {
 	size_t cpu_count;
 };
 
-/* Those with a handler. 0 or a negative errno. `devices`: find out whose they are, too. */
+/* Interrupts with a handler. 0 or a negative errno. `devices`: also find out to which device each belongs. */
 int irqs_read(const struct machine *m, struct irq_table *t, bool devices);
 void irqs_free(struct irq_table *t);
 
 /* "/proc/irq/N/FILE"; returns `buf`. */
 char *irqs_path(int number, const char *file, char *buf, size_t size);
 
-/* What the RDMA devices and interfaces of a PCI function are called ("mlx5_0 ens1"). Returns
- * `buf`. */
+/* The names of the RDMA devices and interfaces of a PCI function ("mlx5_0 ens1"). Returns `buf`. */
 char *irqs_device_names(const struct machine *m, const char *address, char *buf, size_t size);
 
 #endif

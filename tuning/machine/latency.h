@@ -8,13 +8,12 @@
 struct machine;
 
 #define LATENCY_DEVICE "/dev/cpu_dma_latency"
-#define LATENCY_NONE   2000000000LL /* what is read where nobody asks for less */
+#define LATENCY_NONE   2000000000LL /* the value that is read if there is no request */
 
 /* The value in force, in us: 0 or a negative errno. */
 int latency_read(const struct machine *m, long long *us);
 
-/* A request of this process', for as long as the descriptor stays open; or a negative errno. Live
- * machines only. */
+/* Make a request, which lasts as long as the returned descriptor is open; or a negative errno. Live machines only. */
 int latency_open(int us);
 
 #endif

@@ -16,7 +16,7 @@
 struct cpulist;
 struct err;
 
-/* The most a kernel file may hold that we change and put back. */
+/* The maximum size of a kernel file that we change and restore. */
 #define MACHINE_VALUE_MAX 65536
 
 struct habit; /* one line of a recorded machine's /habits */
@@ -49,20 +49,20 @@ int machine_rmdir(struct machine *m, const char *path);
 int machine_create(struct machine *m, const char *path, const char *text, size_t length, mode_t mode);
 int machine_unlink(struct machine *m, const char *path);
 
-/* A change was made by other means (a library, sched_setaffinity): counts like a write. */
+/* To be called after a change by other means (a library, sched_setaffinity), which counts like a write. */
 void machine_changed(struct machine *m);
 
 /* Permission bits of a file; whether we may write it: 0, -EACCES, -EROFS, -ENOENT, ... */
 int machine_mode(const struct machine *m, const char *path, mode_t *mode);
 int machine_may_write(const struct machine *m, const char *path);
 
-/* A file whole, as a text; at most MACHINE_VALUE_MAX, -EILSEQ where it holds a NUL. The caller frees. */
+/* The text of a whole file; at most MACHINE_VALUE_MAX, -EILSEQ if it contains a NUL. The caller frees. */
 int machine_read(const struct machine *m, const char *path, char **text);
 
-/* A file that holds a list of CPUs. */
+/* Read a file that contains a list of CPUs. */
 int machine_read_cpus(const struct machine *m, const char *path, struct cpulist *cpus);
 
-/* A file is to hold `raw` again, byte for byte; nothing is written where it does. */
+/* Restore a file's content to `raw`, byte for byte; nothing is written if it is the same. */
 int machine_put_back(struct machine *m, const char *path, const char *raw);
 
 /* openat below the root, links kept inside. A descriptor or a negative errno. */

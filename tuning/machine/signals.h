@@ -1,6 +1,6 @@
 /*
- * The signals by which people and systems end a program: SIGINT, SIGTERM, SIGHUP. What is applied
- * has to be put back before they may.
+ * The signals with which users and systems end a program: SIGINT, SIGTERM, SIGHUP. What is applied must be restored
+ * before they take effect.
  */
 #ifndef KBLAT_TUNING_SIGNALS_H
 #define KBLAT_TUNING_SIGNALS_H
@@ -11,10 +11,10 @@
 /* All of them, as a set. */
 void signals_ending(sigset_t *set);
 
-/* Hold them back; `before` (may be NULL) gets what was held back until now. */
+/* Block them; `before` (may be NULL) gets the previous signal mask. */
 void signals_block(sigset_t *before);
 
-/* Has one come meanwhile? */
+/* Is one pending? */
 bool signals_are_pending(void);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * Where the journal is, and the files of processes that hold something: /run/kbtune (below
- * --sysroot where that is given; $XDG_RUNTIME_DIR/kbtune for users other than root), of mode 0700
- * and ours. /run is gone after a reboot, as are the changes; what is written down of the few that
- * outlive it is in /var/lib/kbtune, which is there as long as they are.
+ * The folder of the journal and of the holders' files: /run/kbtune (below --sysroot if given; $XDG_RUNTIME_DIR/kbtune
+ * for users other than root). It has mode 0700 and belongs to us. After a reboot /run is empty and the changes are
+ * undone. The few changes that survive a reboot are recorded in /var/lib/kbtune, which exists as long as there are any.
  */
 #ifndef KBLAT_TUNING_STATE_FOLDER_H
 #define KBLAT_TUNING_STATE_FOLDER_H
@@ -17,8 +16,8 @@ struct machine;
 #define STATE_FOLDER_LASTING "/var/lib/kbtune"
 
 /*
- * Open it, making it if `make`. 0; -ENOENT if there is none; another negative errno and `e` (not
- * ours, no rights). Its descriptor stays in the machine.
+ * Open it; with `make`, create it if it is missing. 0; -ENOENT if there is none; another negative errno and `e` (not
+ * ours, no rights). Its descriptor is kept in the machine.
  */
 int state_folder_open(struct machine *m, bool make, struct err *e);
 
@@ -30,11 +29,11 @@ int state_folder_open(struct machine *m, bool make, struct err *e);
 int state_folder_open_lasting(const struct machine *m, bool make, struct err *e);
 void state_folder_remove_lasting(struct machine *m);
 
-/* Where it is, for messages. Returns `buf`. */
+/* Its path, for messages. Returns `buf`. */
 char *state_folder_path(const struct machine *m, char *buf, size_t size);
 
-/* Anybody who could write there could tell us what to write as root. 0, or -EPERM and `e`
- * (STATUS_USAGE). */
+/* Check that only we can write to a file or folder, as others could otherwise make us write anything as root. 0, or
+ * -EPERM and `e` (STATUS_USAGE). */
 int state_folder_check_ours(const struct stat *st, const char *path, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The threads of a machine: programs' and the kernel's, and where they may run.
+ * The threads of a machine (of programs and of the kernel), and where they may run.
  */
 #ifndef KBLAT_TUNING_TASKS_H
 #define KBLAT_TUNING_TASKS_H
@@ -26,7 +26,7 @@ int tasks_each(const struct machine *m, int (*visit)(const struct thread *t, voi
 /* One thread: 0 or -ESRCH. */
 int tasks_read(const struct machine *m, int pid, int tid, struct thread *t);
 
-/* Whether the thread with that number is still the one that was started then. */
+/* Is the thread with that ID still the one that was started at that time? */
 bool tasks_is_same(const struct machine *m, int tid, unsigned long long start);
 
 /* Set where it may run: live machines only. 0 or a negative errno. */
@@ -36,8 +36,8 @@ int tasks_place(struct machine *m, int tid, const struct cpulist *cpus);
  * `buf`, "" if unknown. */
 char *tasks_cpuset(const struct machine *m, int pid, char *buf, size_t size);
 
-/* The first process of that name that is root's and was started as a program of that name, or 0:
- * anybody may call a process so. */
+/* The first process with that name that belongs to root and was started from a program with that name (as any process
+ * may take any name); or 0. */
 int tasks_find(const struct machine *m, const char *name);
 
 #endif

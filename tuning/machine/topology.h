@@ -1,5 +1,5 @@
 /*
- * CPUs, NUMA nodes, cores and devices of a machine: where things are.
+ * The topology of a machine: CPUs, NUMA nodes, cores and devices.
  */
 #ifndef KBLAT_TUNING_TOPOLOGY_H
 #define KBLAT_TUNING_TOPOLOGY_H
@@ -34,15 +34,15 @@ void topology_free(struct topology *t);
 /* A node by its number, or NULL. */
 const struct numa_node *topology_node(const struct topology *t, int id);
 
-/* Without all threads of a core but its first: what is left with SMT off. */
+/* Keep only the first thread of each core, as with SMT off. */
 void topology_without_smt(struct topology *t);
 
-/* The nodes that have memory and any of these CPUs, as a list ("0-1"); node 0 where none has. */
+/* The nodes that have memory and any of these CPUs, as a list ("0-1"); node 0 if there is none. */
 void topology_memory_of(const struct topology *t, const struct cpulist *cpus, struct cpulist *nodes);
 
 /*
- * A device by a name that people use: an RDMA device (mlx5_0), a network interface, a block device
- * (nvme0n1), a PCI address. Its folder in /sys, which the caller frees; NULL if there is none.
+ * Find a device by its common name: an RDMA device (mlx5_0), a network interface, a block device (nvme0n1) or a PCI
+ * address. Returns its folder in /sys, which the caller frees; NULL if there is none.
  */
 char *topology_device(const struct machine *m, const char *name);
 

@@ -18,7 +18,7 @@ char *tuned_find(const struct machine *m, const char *profile);
 /* All profiles' names; free with sysroot_names_free. */
 char **tuned_names(const struct machine *m);
 
-/* A profile's one line about itself; returns `buf`. */
+/* A profile's summary line; returns `buf`. */
 char *tuned_summary(const struct machine *m, const char *profile, char *buf, size_t size);
 
 /*
@@ -34,7 +34,7 @@ json_t *tuned_guards(const struct machine *m, const char *profile, const char *t
 int tuned_daemon(struct machine *m);
 bool tuned_active(char *profile, size_t size);
 
-/* A profile that kbtune installed, and nobody else, begins with this line. */
+/* The first line of profiles installed by kbtune, and of no others. */
 #define TUNED_OURS "# Installed by kbtune as long as it is applied; 'kbtune restore' removes it.\n"
 bool tuned_is_ours(const struct machine *m, const char *conf);
 
@@ -45,7 +45,7 @@ bool tuned_is_ours(const struct machine *m, const char *conf);
  */
 int tuned_command(const char *const argv[], int lock, char *said, size_t size);
 
-/* Whether it is there to be run. */
+/* Is tuned installed? */
 bool tuned_is_installed(const struct machine *m);
 
 #endif

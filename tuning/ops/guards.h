@@ -20,7 +20,7 @@ void guards_settle(struct machine *m, json_t *guards);
 /* Is one of them no longer as it was made? Then `text` says which. */
 bool guards_find_changed(struct machine *m, const json_t *guards, char *text, size_t size);
 
-/* All as they were. 0, or the first failure's negative errno and `e`. */
+/* Restore all of them. 0, or the negative errno of the first failure and `e`. */
 int guards_undo(struct machine *m, const json_t *guards, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Threads off some CPUs.
+ * Moves threads away from some CPUs.
  */
 #ifndef KBLAT_TUNING_OP_AFFINITY_H
 #define KBLAT_TUNING_OP_AFFINITY_H

@@ -1,5 +1,5 @@
 /*
- * Version 1: the programs of the root cpuset go to another.
+ * Version 1: moves the programs in the root cpuset to another cpuset.
  */
 #ifndef KBLAT_TUNING_OP_DRAIN_H
 #define KBLAT_TUNING_OP_DRAIN_H
@@ -11,7 +11,7 @@ struct plan;
 
 extern const struct op op_drain;
 
-/* They go to the cpuset `name`. */
+/* Move them to the cpuset `name`. */
 void op_drain_plan(struct plan *plan, const char *knob, const struct cgroups *cg, const char *name);
 
 #endif

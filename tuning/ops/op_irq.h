@@ -14,7 +14,7 @@ struct plan;
 
 extern const struct op op_irq;
 
-/* Move one, or a reason why not. */
+/* Add a step that moves one, or a reason why that is not possible. */
 void op_irq_plan(struct plan *plan, const struct machine *m, const char *knob, const struct irq *irq,
 		 const struct cpulist *want);
 

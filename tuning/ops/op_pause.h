@@ -1,5 +1,5 @@
 /*
- * A daemon sleeps.
+ * Pauses a daemon.
  */
 #ifndef KBLAT_TUNING_OP_PAUSE_H
 #define KBLAT_TUNING_OP_PAUSE_H

@@ -1,12 +1,12 @@
 /*
- * All operations, by the names that the journal has.
+ * All operations, with the names used in the journal.
  */
 #ifndef KBLAT_TUNING_OPS_H
 #define KBLAT_TUNING_OPS_H
 
 struct op;
 
-/* NULL where there is none of that name. */
+/* NULL if there is none with that name. */
 const struct op *ops_find(const char *name);
 
 #endif

@@ -22,10 +22,10 @@ int tuned_files_install(struct machine *m, const struct step *s, struct err *e);
 /* Remove it, unless it is somebody else's. 0, or a negative errno and `e`. */
 int tuned_files_uninstall(struct machine *m, const struct step *s, struct err *e);
 
-/* Do the notes name a profile? */
+/* Do tuned's notes name a profile? */
 bool tuned_files_name(const struct machine *m, const char *profile);
 
-/* The notes as they were. 0, or a negative errno and `e`. */
+/* Restore the notes. 0, or a negative errno and `e`. */
 int tuned_files_put_back(struct machine *m, const struct step *s, struct err *e);
 
 #endif

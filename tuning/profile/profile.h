@@ -1,8 +1,7 @@
 /*
- * A profile: what a quiet machine should look like, in YAML, in terms of the hardware and not of
- * one machine's numbers. It lives in profiles/NAME/profile.yaml. `include: NAME` takes another
- * profile's settings where this one has none of that key. Which keys there are is for the caller to
- * say.
+ * A profile: what a quiet machine should look like, in YAML, in terms of the hardware and not of one machine's numbers.
+ * It lives in profiles/NAME/profile.yaml. `include: NAME` takes another profile's settings where this one has none of
+ * that key. The caller supplies the permitted keys.
  */
 #ifndef KBLAT_TUNING_PROFILE_H
 #define KBLAT_TUNING_PROFILE_H

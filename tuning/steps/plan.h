@@ -1,6 +1,6 @@
 /*
- * What a profile means on a machine: the steps in the order of making them, what cannot be done
- * here and why, what only a reboot can do, and what one should know. Nothing has been changed yet.
+ * The plan for applying a profile to a machine: the steps in the order in which they will be made, what is not possible
+ * here and why, what only a reboot can change, and notes for the user. Nothing has been changed yet.
  */
 #ifndef KBLAT_TUNING_PLAN_H
 #define KBLAT_TUNING_PLAN_H
@@ -49,8 +49,7 @@ struct plan {
 void plan_init(struct plan *p, const char *profile, const char *title);
 void plan_free(struct plan *p);
 
-/* Each returns what it added, so that details can be set. The step's texts are copied, `data` is
- * taken over. */
+/* Each returns what it added, so that details can be set. The step's texts are copied; `data` is stolen. */
 struct step *plan_step(struct plan *p, const char *knob, const struct op *op, const char *path, const char *before,
 		       const char *after, json_t *data);
 void plan_missing(struct plan *p, const char *knob, const char *object, const char *reason, ...)

@@ -1,8 +1,7 @@
 /*
- * A step is one change of the machine: what it touches, how that was before, how it is to be. Steps
- * come from knobs (plan), are written down (journal) before the first of them is made, and carry
- * all that it takes to undo them, in any process, whether they were made, half made or not made at
- * all.
+ * A step is one change of the machine: the object to change, its previous value and its new one. Steps are planned by
+ * knobs (plan) and recorded (journal) before the first of them is made. They contain everything needed to undo them in
+ * any process, whether they were made completely, partly or not at all.
  */
 #ifndef KBLAT_TUNING_STEP_H
 #define KBLAT_TUNING_STEP_H
@@ -16,16 +15,15 @@ struct machine;
 struct step;
 
 enum check {
-	CHECK_SAME,    /* it is as it was made */
-	CHECK_PENDING, /* it will be, after the next event that the machine waits for */
+	CHECK_SAME,    /* it is still as it was made */
+	CHECK_PENDING, /* it will be after an expected event, such as the next interrupt */
 	CHECK_DRIFT,   /* it is not */
 };
 
-/* What was changed is no longer there (a CPU is offline, a device was removed): nothing to put
- * back. */
+/* What was changed no longer exists (a CPU is offline, a device was removed), so there is nothing to restore. */
 #define STEP_GONE 1
 
-/* A way of changing a machine. Stateless: everything is in the step. */
+/* A way of changing a machine. Stateless, as everything is in the step. */
 struct op {
 	const char *name;
 	const char *right; /* the capability that it takes, for people */
@@ -34,26 +32,24 @@ struct op {
 	 * begun has to be written down. Where `apply` finds it there, it sets the step's `unmade`. */
 	bool creates;
 
-	/* May we, and is it possible? 0, or a negative errno and why. Changes nothing. */
+	/* Is it permitted and possible? 0, or a negative errno and the reason. Changes nothing. */
 	int (*probe)(struct machine *m, const struct step *s, char *why, size_t size);
 
-	/* Make the change and read back what came of it: another value than asked for is an
-	 * error. */
+	/* Make the change and read it back; it is an error if the value is not the desired one. */
 	int (*apply)(struct machine *m, struct step *s, struct err *e);
 
-	/* May be NULL. All steps are made: keep what `check` will compare with, and what later
-	 * steps may have changed again. */
+	/* May be NULL. Called after all steps were made: keeps what `check` will compare with, and what later steps may
+	 * have changed again. */
 	void (*settle)(struct machine *m, struct step *s);
 
-	/* Is it still so? `now` gets what is there. */
+	/* Is it still as it was made? `now` gets the present value. */
 	enum check (*check)(struct machine *m, const struct step *s, char *now, size_t size);
 
-	/* Put it back. What is as before already is left alone: it can be called at any time, any
-	 * number of times. 0; STEP_GONE; or a negative errno and `e`. */
+	/* Undo it. Does nothing if the previous value is already there, so it can be called at any time, any number of
+	 * times. 0; STEP_GONE; or a negative errno and `e`. */
 	int (*undo)(struct machine *m, const struct step *s, struct err *e);
 
-	/* May be NULL: nothing of it outlives a reboot. The data with which `undo` puts back what does,
-	 * a new reference. */
+	/* The data that `undo` needs to restore what outlives a reboot: a new reference. NULL: nothing outlives it. */
 	json_t *(*lasting)(const struct step *s);
 };
 
@@ -63,12 +59,12 @@ struct step {
 	char *path;	      /* what it touches */
 	char *before, *after; /* as people and `plan` say it, and as it is written */
 	json_t *data;	      /* an object with what else the op needs */
-	bool unmade;	      /* not begun, so nothing of it may be undone: what is there is somebody else's */
-	char *note;	      /* what came of it, where there is more to say than that it worked; or NULL */
-	double took_s;	      /* how long making it took; not written down */
+	bool unmade;	      /* not begun, so nothing may be undone, as what is there belongs to somebody else */
+	char *note;	      /* details of the result, if there is more to say than that it worked; or NULL */
+	double took_s;	      /* how long making it took; not recorded */
 };
 
-/* Takes `data` over (NULL: an empty object). */
+/* Steals `data` (NULL: an empty object). */
 void step_init(struct step *s, const char *knob, const struct op *op, const char *path, const char *before,
 	       const char *after, json_t *data);
 void step_free(struct step *s);
@@ -79,7 +75,7 @@ void step_note(struct step *s, const char *format, ...) __attribute__((format(pr
 json_t *step_to_json(const struct step *s);
 int step_from_json(const json_t *j, const struct op *(*find)(const char *name), struct step *s, char *why, size_t size);
 
-/* Texts and numbers of `data`; "" and 0 where there is none. */
+/* Texts and numbers in `data`; "" and 0 if there is none. */
 const char *step_text(const struct step *s, const char *key);
 long long step_number(const struct step *s, const char *key);
 
