@@ -24,12 +24,12 @@
 
 struct campaign_options {
 	const char *path;   /* of a study; NULL with `resume`: whichever it was begun with */
-	const char *resume; /* a campaign of that study to go on with, one's own; NULL: a new one */
+	const char *resume; /* a campaign of that study to continue, which must belong to the user; NULL: a new one */
 	const char *out, *source, *sink, *profile_path;
 	struct spec_overrides overrides;
 	bool mask, no_state, dry_run, json;
 	const char *verbosity; /* "--quiet", "--verbose" or NULL: what the experiments are started with */
-	double budget_s;       /* of time; 0: as long as it takes */
+	double budget_s;       /* of time; 0: no limit */
 	int argc;	       /* of `kblat`, for the record */
 	char **argv;
 };
@@ -37,7 +37,7 @@ struct campaign_options {
 /* Is this a study's folder or a campaign's, rather than an experiment? */
 bool campaign_is(const char *path);
 
-/* Run it, or what is left of it. Prints the table of claims and, as the last line, the campaign's directory. */
+/* Run it, or the rest of it. Prints the table of claims and, as the last line, the campaign's directory. */
 enum status campaign_run(const struct campaign_options *o, struct err *e);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * One experiment of a campaign: `kblat run` in a process of its own, so that nothing which happens to it ends the campaign; or
- * several at once.
+ * Runs an experiment of a campaign: `kblat run` in a separate process, so that whatever happens to it does not end the
+ * campaign; or several at once.
  *
- * Not thread-safe: signals are the process'. SIGINT, SIGTERM and SIGHUP are caught from the first call of
- * child_catch_signals() on, counted, and handed on to what runs as SIGINT: once ends it in order, twice at once.
+ * Not thread-safe, as signals belong to the process. From the first call of child_catch_signals() on, SIGINT, SIGTERM
+ * and SIGHUP are caught, counted, and forwarded to the running processes as SIGINT: one ends a run in order, a second
+ * one immediately.
  */
 #ifndef KBLAT_CAMPAIGN_CHILD_H
 #define KBLAT_CAMPAIGN_CHILD_H
@@ -20,9 +21,9 @@ void child_catch_signals(void);
 bool child_is_interrupted(void);
 
 /*
- * Run this program with `argv` (NULL-terminated) and wait for its end. What it prints goes to `echo` (NULL: nowhere), but for
- * the last line, which `last_line` gets (the caller frees; "" if there was none). The exit status; 128 + the signal's number
- * if one ended it; or a negative errno and `e` if it could not be started.
+ * Run this program with `argv` (NULL-terminated) and wait until it ends. What it prints is copied to `echo` (NULL:
+ * nowhere), except the last line, which is stored in `last_line` (the caller frees; "" if there was none). Returns the
+ * exit status, 128 + the number of the signal that ended it, or a negative errno and `e` if it could not be started.
  */
 int campaign_child_run(char *const *argv, FILE *echo, char **last_line, struct err *e);
 

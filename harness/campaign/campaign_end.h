@@ -1,5 +1,5 @@
 /*
- * The end of a campaign: all runs that there are, judged together; what became of each experiment, and what is left.
+ * The end of a campaign: judges all runs together, and reports the outcome of each experiment and what is left.
  */
 #ifndef KBLAT_CAMPAIGN_END_H
 #define KBLAT_CAMPAIGN_END_H
@@ -10,7 +10,7 @@
 /* Writes claims.json, claims.tsv and campaign.json, prints the table and, as the last line, the directory. */
 enum status campaign_end(struct campaign *c, struct err *e);
 
-/* The state of each experiment, a line each. */
+/* Prints the state of each experiment on a line. */
 void campaign_end_print(const struct campaign *c);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A check is one row of a table: it looks at one thing and fills a finding.
+ * A check is a row of a table. It examines one thing and fills a finding.
  */
 #ifndef KBLAT_DOCTOR_CHECK_H
 #define KBLAT_DOCTOR_CHECK_H
@@ -10,7 +10,7 @@
 #include "instrument/clock.h"
 #include "placement/placement.h"
 
-/* The machine, as far as the checks share what they know of it. */
+/* Information about the machine that several checks share. */
 struct host {
 	struct sysroot root;
 	struct cpulist allowed;

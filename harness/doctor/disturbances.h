@@ -1,6 +1,6 @@
 /*
- * What interrupted a CPU: interrupts and soft interrupts by name, and time that the hypervisor
- * took, as the kernel counts them. Two readings, and what is between them.
+ * What interrupted a CPU: interrupts and softirqs by name, and time taken by the hypervisor, as counted by the kernel.
+ * They are read twice and subtracted.
  */
 #ifndef KBLAT_DOCTOR_DISTURBANCES_H
 #define KBLAT_DOCTOR_DISTURBANCES_H
@@ -14,7 +14,7 @@ struct sysroot;
  * reference. */
 json_t *disturbances_read(const struct sysroot *root, int cpu);
 
-/* What grew between two readings, a new reference: {name: difference}, the most frequent first. */
+/* The increase between two readings, a new reference: {name: difference}, the most frequent first. */
 json_t *disturbances_between(const json_t *before, const json_t *after);
 
 /* The first few of them, "200 LOC, 3 24 virtio0-input"; "nothing that the kernel counts". Returns

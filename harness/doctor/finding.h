@@ -1,6 +1,6 @@
 /*
- * What one check of the doctor found: ok, warn or bad, in numbers, and what to do. A warning widens
- * the error; what is bad makes numbers invalid or a run impossible.
+ * What a check of the doctor found: ok, warn or bad, the numbers, and what to do. A warning means a larger error; bad
+ * means that numbers would be invalid or a run impossible.
  */
 #ifndef KBLAT_DOCTOR_FINDING_H
 #define KBLAT_DOCTOR_FINDING_H
@@ -16,7 +16,7 @@ struct finding {
 	json_t *data;	  /* the numbers; an object */
 };
 
-/* Raise the level, never lower it; the first advice stays. */
+/* Raise the level (it is never lowered); the first advice is kept. */
 void finding_raise(struct finding *f, enum level level, const char *advice);
 
 /* Add to the text. */
@@ -27,7 +27,7 @@ const char *finding_level_name(enum level level);
 /* {"name", "level", "finding", "advice", "data"}: a new reference. */
 json_t *finding_json(const char *name, const struct finding *f);
 
-/* The level of such an object; bad, where it says none that is known. */
+/* The level of such an object; bad if it has no known level. */
 enum level finding_level(const json_t *finding);
 
 #endif

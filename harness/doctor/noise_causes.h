@@ -1,6 +1,6 @@
 /*
- * Who takes time from the CPUs, by name: the kernel's events while threads spin there (noise/cpu_noise.h), where the
- * doctor may look at them.
+ * The names of what takes time from the CPUs: from events of the operating system's kernel while threads spin there
+ * (noise/cpu_noise.h), if the doctor may read them.
  */
 #ifndef KBLAT_DOCTOR_NOISE_CAUSES_H
 #define KBLAT_DOCTOR_NOISE_CAUSES_H

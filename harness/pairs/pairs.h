@@ -1,6 +1,6 @@
 /*
- * All pairs of hosts: one experiment between every two of them, in rounds of disjoint pairs at once, each pair by a
- * `kblat run` of its own into
+ * All pairs of hosts: measures one experiment between every two hosts, in rounds of disjoint pairs at the same time.
+ * Each pair is measured by a separate `kblat run`, into
  *
  *   <name>-pairs-<UTC yyyymmddThhmmssZ>-<8 hex>/
  *     pairs.json       what is measured, between whom; at the end the answer
@@ -8,7 +8,7 @@
  *     runs/            run directories
  *     derived/         report.html, the matrices as figures and tables
  *
- * Interrupted, it goes on with `kblat run --resume`: pairs that were completed are not measured again.
+ * If it was interrupted, `kblat run --resume` continues it; completed pairs are not measured again.
  */
 #ifndef KBLAT_PAIRS_H
 #define KBLAT_PAIRS_H
@@ -18,7 +18,7 @@
 #include "common/err.h"
 #include "spec/spec.h"
 
-/* What starts an endpoint where nothing else is said. */
+/* The launcher, if no other is given. */
 #define PAIRS_LAUNCHER "ssh -o BatchMode=yes -o ConnectTimeout=10 {host}"
 
 struct pairs_options {
@@ -35,14 +35,14 @@ struct pairs_options {
 
 #define PAIRS_AT_ONCE 128
 
-/* Does this directory hold all pairs of something? */
+/* Is this the directory of a measurement of all pairs? */
 bool pairs_is(const char *path);
 
-/* Measure them, or what is left of them. Prints what stands out and, as the last line, the directory. */
+/* Measure them, or the rest of them. Prints what stands out and, as the last line, the directory. */
 enum status pairs_run(const struct pairs_options *o, struct err *e);
 
-/* Make the page of a directory with all pairs anew, from what was measured by now. `html` (free it) gets its path; NULL: there is none. 0 or a negative
- * errno and `e`. */
+/* Generate the page of such a directory again, from what has been measured so far. `html` (free it) gets its path;
+ * NULL: there is none. 0 or a negative errno and `e`. */
 int pairs_report(const char *dir, char **html, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What was measured between all pairs, and who stands out.
+ * What was measured between all pairs, and which pairs and hosts stand out.
  *
  * The answer, in pairs.json: {"measured", "failed", "left", "not_valid", "points": [{"id", "metric", "p50": {"median", "pairs",
  * "slow_hosts": [{"host", "times"}], "slow_pairs": [{"source", "sink", "value", "times"}]}, "p99": likewise}]}.
@@ -17,7 +17,7 @@ extern const char *const pairs_quantiles[PAIRS_QUANTILES]; /* what of a point th
 /* A new reference. */
 json_t *pairs_answer(const struct pairs *p);
 
-/* Of a point (by its place in the lines), from valid points alone; for pairs_matrix_free(). */
+/* The matrix of a point (by its index in the lines), from valid points only; free with pairs_matrix_free(). */
 void pairs_answer_matrix(const struct pairs *p, size_t point, const char *statistic, struct pairs_matrix *m);
 
 /* Does anything stand out? */

@@ -1,5 +1,5 @@
 /*
- * One pair's `kblat run`: what it is started with, and what it has left.
+ * The `kblat run` of a pair: its arguments and its results.
  */
 #ifndef KBLAT_PAIRS_CHILD_H
 #define KBLAT_PAIRS_CHILD_H

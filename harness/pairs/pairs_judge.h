@@ -1,5 +1,5 @@
 /*
- * Which pairs and hosts stand out: slower than the others, by a rule that a few slow ones do not bend.
+ * Finds pairs and hosts that are slower than the others, by a rule that is robust against a few slow ones.
  *
  * Logarithms of times are judged, against their median, by 1.4826 times their median absolute
  * deviation (the standard deviation, if most are normally distributed). A host stands out if the

@@ -73,10 +73,10 @@ static void write_tail_figures(const struct page *p, const struct report_point *
 static void begin_causes(const struct page *p, bool *begun)
 {
 	if (!*begun)
-		html_printf(p,
-			    "<section>\n<h2>Late messages</h2>\n<p class=\"soft\">Messages over the limit, by what the "
-			    "kernel did on the CPUs of source and sink at that time; p50 and max are of the time that "
-			    "the cause took. <code>kblat explain</code> shows the worst messages one by one.</p>\n");
+		html_printf(
+		    p, "<section>\n<h2>Late messages</h2>\n<p class=\"soft\">Messages over the limit, by what the "
+		       "kernel did meanwhile on the CPUs of source and sink; p50 and max are those of the time that "
+		       "the cause took. <code>kblat explain</code> shows the worst messages one by one.</p>\n");
 	*begun = true;
 }
 

@@ -453,8 +453,8 @@ void html_numbers(const struct page *p)
 	html_printf(
 	    p,
 	    "<section>\n<h2>Numbers</h2>\n<p class=\"soft\">Latencies of every message, from the raw stamps. "
-	    "Quantiles are exact (nearest rank); &ndash; stands where fewer than 20 messages lie beyond. Pointing "
-	    "at a number shows its nanoseconds.</p>\n<div class=\"wide%s\" tabindex=\"0\">\n<table>\n",
+	    "Quantiles are exact (nearest rank); &ndash; means that fewer than 20 messages lie beyond the quantile. "
+	    "Point at a number to see it in nanoseconds.</p>\n<div class=\"wide%s\" tabindex=\"0\">\n<table>\n",
 	    p->report->count > MANY ? " tall" : "");
 	write_table_head(&n);
 	for (size_t i = 0; i < p->report->count; i++) {

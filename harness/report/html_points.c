@@ -110,7 +110,7 @@ static void write_columns(const struct page *p, const struct report_point *point
 	escape_url(p->out, link);
 	html_printf(p, "/\">points/%04u</a>", point->id);
 	if (!rep_list(p->report->runs[point->run].run->path, point->id, &reps, &count, &ignored) && count) {
-		html_printf(p, "; of repetition %u:", reps[0]);
+		html_printf(p, "; those of repetition %u:", reps[0]);
 		for (size_t i = 0; i < point->layout.flow_count; i++)
 			write_columns_of(p, point, run, &point->layout.flows[i], reps[0]);
 	}
@@ -145,7 +145,7 @@ static void write_command(const struct page *p, const struct report_point *point
 {
 	json_t *filters = filters_of(p->report, point);
 
-	html_printf(p, "<p>This point again:</p>\n<pre>");
+	html_printf(p, "<p>To measure this point again:</p>\n<pre>");
 	html_repeat_point(p, p->report->runs[point->run].run->run, filters);
 	html_printf(p, "</pre>\n");
 	json_decref(filters);
@@ -179,17 +179,17 @@ static void write_point(const struct page *p, const struct report_point *point)
 
 void html_points(const struct page *p)
 {
-	html_printf(p,
-		    "<section>\n<h2>Points</h2>\n<p class=\"soft\">Each has its histogram%s, raw columns and the "
-		    "command that measures it again. Counts are on a logarithmic axis, the red line is the median of "
-		    "the first series.%s</p>\n",
-		    model_has_flows(p->report) ? "s, one a flow" : "",
-		    has_pacer(p->report)
-			? " Of the steps that were due, <i>missing in</i> is the share without a sample "
-			  "at the source (missed by the pacer, or not sent), <i>missing out</i> that "
-			  "without one at the sink; <i>not transmitted</i> is the share of the samples "
-			  "sent that never arrived."
-			: "");
+	html_printf(
+	    p,
+	    "<section>\n<h2>Points</h2>\n<p class=\"soft\">For each point: its histogram%s, its raw columns, and the "
+	    "command that measures it again. Counts have a logarithmic axis; the red line is the median of "
+	    "the first series.%s</p>\n",
+	    model_has_flows(p->report) ? "s (one for each flow)" : "",
+	    has_pacer(p->report) ? " Of the steps that were due, <i>missing in</i> is the share without a sample "
+				   "at the source (missed by the pacer, or not sent), <i>missing out</i> that "
+				   "without one at the sink; <i>not transmitted</i> is the share of the samples "
+				   "sent that never arrived."
+				 : "");
 	for (size_t i = 0; i < p->report->count; i++)
 		write_point(p, &p->report->points[i]);
 	html_printf(p, "</section>\n");

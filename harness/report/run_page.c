@@ -110,9 +110,10 @@ static void write_overlays(const struct page *p)
 		if (strcmp(f->kind, "overlay") != 0)
 			continue;
 		if (!drawn++)
-			html_printf(p, "<section>\n<h2>Pairs</h2>\n<p class=\"soft\">Two points that differ in one "
-				       "setting, in one histogram. The red line is the median of the first; numbers in "
-				       "the box are in the order of the key.</p>\n<div class=\"grid\">\n");
+			html_printf(p,
+				    "<section>\n<h2>Pairs</h2>\n<p class=\"soft\">Two points that differ in only one "
+				    "setting, in the same histogram. The red line is the median of the first; the box "
+				    "has the numbers of both in the order of the legend.</p>\n<div class=\"grid\">\n");
 		if (drawn == IN_SIGHT + 1)
 			html_printf(p, "</div>\n<details><summary>Further pairs</summary>\n<div class=\"grid\">\n");
 		html_figure(p, f, f->text, "");

@@ -1,6 +1,6 @@
 /*
- * Experiments by name: those in ./experiments, else in the directory $KBLAT_EXPERIMENTS, else those
- * that came with the program.
+ * Finds experiments by name: in ./experiments, otherwise in the directory $KBLAT_EXPERIMENTS, otherwise among those
+ * installed with the program.
  */
 #ifndef KBLAT_SPEC_EXPERIMENTS_H
 #define KBLAT_SPEC_EXPERIMENTS_H
@@ -10,11 +10,11 @@
 /* The directory of experiments, or NULL; the caller frees. */
 char *experiments_directory(void);
 
-/* What `kblat run ASKED` means: the path, if there is something, or the experiment of that name
- * ("quickstart", "thesis/oneway-busy"); where there is neither, what was asked. The caller frees. */
+/* Resolves the argument of `kblat run ASKED`: the path itself if it exists, or the experiment with that name
+ * ("quickstart", "thesis/oneway-busy"); if there is neither, the argument unchanged. The caller frees. */
 char *experiments_find(const char *asked);
 
-/* Is it one that was installed with the program, so that no run is to be kept beside it? */
+/* Was it installed with the program, so that no runs may be stored next to it? */
 bool experiments_is_installed(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * An experiment's spec (YAML; docs/spec.md) and the points that it means. Reading yields numbered points, each a
- * complete, checked set of settings with every default written out. Everything wrong with a spec is said at once, with
- * its place.
+ * An experiment's spec (YAML; docs/spec.md) and its points. Reading it yields numbered points, each with a complete,
+ * checked set of settings in which all defaults are filled in. All errors in a spec are reported at once, with their
+ * positions.
  */
 #ifndef KBLAT_SPEC_H
 #define KBLAT_SPEC_H
@@ -16,7 +16,7 @@
 
 #define SPEC_MAX_POINTS 10000
 
-/* What the command line says about a spec: "KEY=VALUE" each. */
+/* What the command line adds to a spec: "KEY=VALUE" each. */
 struct spec_overrides {
 	const char *const *set;
 	size_t set_count;
@@ -24,8 +24,8 @@ struct spec_overrides {
 	size_t only_count;
 	bool quick; /* the spec's `quick` settings replace the others */
 	/*
-	 * For one experiment of several (NULL: the only one): filled, for each of `set`, with whether some point has that
-	 * setting, which is no error if none has; neither is it if `only` leaves no point.
+	 * NULL, if there is only one experiment. For one of several experiments: filled, for each of `set`, with
+	 * whether any point has that setting. Then it is not an error if no point has it, or if `only` leaves no point.
 	 */
 	bool *set_applies;
 };
@@ -37,8 +37,8 @@ struct spec {
 	size_t length;
 	char *original; /* the file, byte for byte, where it is another program's (spec_import.h); NULL */
 	size_t original_length;
-	bool wants_wire;      /* it asks for the bytes on the wire, so that their absence is to be told of */
-	struct diag warnings; /* what is odd about it, but not wrong */
+	bool wants_wire;      /* it requests the bytes on the wire, so there is a warning if they are not available */
+	struct diag warnings; /* warnings: what is unusual, but not wrong */
 	bool quick;
 	struct point *point; /* by id */
 	size_t point_count;

@@ -1,6 +1,6 @@
 /*
- * Settings as a spec or the command line gives them: an axis is a setting with the values that it takes, a block the axes
- * whose cross product makes points.
+ * Settings as given by a spec or the command line. An axis is a setting with its values; a block is a set of axes whose
+ * cross product makes points.
  */
 #ifndef KBLAT_SPEC_AXES_H
 #define KBLAT_SPEC_AXES_H
@@ -13,7 +13,7 @@
 
 #define AXES_MAX 128
 
-/* A value as somebody wrote it, and where. */
+/* A value as it was written, and its position. */
 struct written {
 	const char *text; /* NULL: nobody did */
 	unsigned line, column;
@@ -38,16 +38,17 @@ struct axes_block {
 size_t axis_count(const struct axis *a);
 struct written axis_value(const struct axis *a, size_t i);
 
-/* A later axis of the same name replaces an earlier one in its place: quick over block over settings. */
+/* A later axis of the same name replaces an earlier one: those of `quick` replace those of the block, and these replace
+ * those of `settings`. */
 void axes_add(struct diag *d, struct axes_block *b, const struct axis *axis);
 
-/* Every setting of a mapping (NULL: none). `used`: they are optional, and this is where it is noted that one was used. */
+/* Add every setting of a mapping (NULL: none). `used`: they are optional, and this records that one was used. */
 void axes_add_mapping(struct diag *d, struct axes_block *b, const struct ynode *map, bool *used);
 
-/* NULL if there is none of that name. */
+/* NULL if there is no axis with that name. */
 const struct axis *axes_find(const struct axes_block *b, const char *name);
 
-/* How many points it makes, counted no further than `most` + 1. */
+/* The number of points that it makes, or `most` + 1 if there are more than `most`. */
 size_t axes_product(const struct axes_block *b, size_t most);
 
 #endif

@@ -16,9 +16,8 @@ struct ynode;
 #define SPEC_MAX_CLAIMS 200
 
 /*
- * `points`: all `count` that the spec means. `whole`: they are those of the spec as it
- * is written, so that a selection without a point is a mistake. What is wrong goes to `d`. For
- * claim_list_free(); empty without claims.
+ * `points`: all `count` points of the spec. `whole`: these are the points of the unmodified spec, so it is an error if
+ * a claim selects none. Errors are added to `d`. Free with claim_list_free(); empty if there are no claims.
  */
 struct claim_list spec_claims_read(const struct ynode *root, const struct point *points, size_t count, bool whole,
 				   struct diag *d);

@@ -1,12 +1,12 @@
 /*
- * Which number of a point a claim is about, as a spec says it: "lat_ns.p50".
+ * The number of a point that a claim is about, as written in a spec: "lat_ns.p50".
  */
 #ifndef KBLAT_SPEC_CLAIMS_METRIC_H
 #define KBLAT_SPEC_CLAIMS_METRIC_H
 
 #include "spec/spec_claims_reader.h"
 
-/* Check it and keep it. `is_elsewhere`: it is of another experiment's points. */
+/* Check and store it. `is_elsewhere`: it belongs to points of another experiment. */
 void claim_reader_metric(struct claim_reader *r, const struct ynode *n, bool is_elsewhere, struct claim_metric *m);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * One claim while it is read. What is wrong is complained of, and reading goes on.
+ * One claim while it is read. Errors are reported, and reading goes on.
  */
 #ifndef KBLAT_SPEC_CLAIMS_READER_H
 #define KBLAT_SPEC_CLAIMS_READER_H
@@ -28,7 +28,7 @@ struct claim_reader {
 struct claim_reader claim_reader_open(const struct point *points, size_t count, struct diag *d);
 void claim_reader_close(struct claim_reader *r);
 
-/* Does any of the points have this flow? */
+/* Does any of the points have a flow with this name? */
 bool claim_reader_has_flow(const struct claim_reader *r, const char *name);
 
 void claim_reader_complain(struct claim_reader *r, const struct ynode *at, const char *format, ...)

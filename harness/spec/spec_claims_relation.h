@@ -1,13 +1,12 @@
 /*
- * What is to hold, as a spec says it: ratio, difference, value or order, with its bounds, `along`
- * and `tolerance`.
+ * What must hold, as written in a spec: ratio, difference, value or order, with its bounds, `along` and `tolerance`.
  */
 #ifndef KBLAT_SPEC_CLAIMS_RELATION_H
 #define KBLAT_SPEC_CLAIMS_RELATION_H
 
 #include "spec/spec_claims_reader.h"
 
-/* The metric was read. */
+/* To be called after the metric was read. */
 void claim_reader_relation(struct claim_reader *r);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Experiments that another program's configuration describes, read as the specs that they mean.
+ * Reads configurations of other programs as specs.
  */
 #ifndef KBLAT_SPEC_IMPORT_H
 #define KBLAT_SPEC_IMPORT_H
@@ -8,9 +8,9 @@
 #include "spec/spec.h"
 
 /*
- * If `*root` is a configuration of Observatory, put the tree of the spec that it means in its place, that spec's text into
- * s->text, and the configuration's into s->original. What is wrong is in `d`, what is odd in s->warnings. Otherwise
- * nothing happens.
+ * If `*root` is a configuration of Observatory, replace it by the tree of the equivalent spec, and store the text of
+ * that spec in s->text and that of the configuration in s->original. Errors are added to `d`, and warnings to
+ * s->warnings. Otherwise nothing happens.
  */
 void spec_import(struct spec *s, struct ynode **root, const struct spec_overrides *overrides, struct diag *d);
 

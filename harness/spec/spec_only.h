@@ -1,5 +1,5 @@
 /*
- * --only: which of a spec's points stay.
+ * --only: selects points of a spec.
  */
 #ifndef KBLAT_SPEC_ONLY_H
 #define KBLAT_SPEC_ONLY_H
@@ -7,8 +7,8 @@
 #include "common/diag.h"
 #include "spec/spec.h"
 
-/* Keep the points that match all filters ("KEY=VALUE"; several of one key are alternatives), one of those that are alike,
- * and number them. */
+/* Keep the points that match all filters ("KEY=VALUE"; several for the same key are alternatives), drop duplicates, and
+ * number the rest. */
 void spec_keep_points(struct spec *s, const struct spec_overrides *o, struct diag *d);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * From a block of axes to points: each a complete set of settings, every default written out, decoded and checked.
+ * Makes points of a block of axes: each gets a complete set of settings, with all defaults filled in, decoded and
+ * checked.
  */
 #ifndef KBLAT_SPEC_POINTS_H
 #define KBLAT_SPEC_POINTS_H
@@ -8,7 +9,8 @@
 #include "spec/spec.h"
 #include "spec/spec_axes.h"
 
-/* Add the cross product of a block's axes, the last varying fastest, to s->point and s->named. What is wrong is in `d`. */
+/* Add the cross product of a block's axes to s->point and s->named; the last axis varies fastest. Errors are added to
+ * `d`. */
 void spec_add_points(struct spec *s, const struct axes_block *b, struct diag *d);
 
 /* "unknown kernel 'onway'; did you mean 'oneway'?" */

@@ -61,7 +61,7 @@ teardown_file() {
 			import html, json, os, re, shlex, subprocess, sys
 			run, kblat = sys.argv[1:]
 			page = open(f"{run}/derived/report.html").read()
-			commands = [shlex.split(html.unescape(c)) for c in re.findall(r"This point again:</p>\n<pre>(.*?)</pre>", page, re.S)]
+			commands = [shlex.split(html.unescape(c)) for c in re.findall(r"To measure this point again:</p>\n<pre>(.*?)</pre>", page, re.S)]
 			points = json.load(open(f"{run}/summary.json"))["points"]
 			assert len(commands) == len(points), (len(commands), len(points))
 			for command, point in zip(commands, points):
