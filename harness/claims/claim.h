@@ -1,7 +1,7 @@
 /*
- * A claim: a sentence of a source made checkable (docs/claims.md). The spec's reader makes it
- * (spec/spec_claims.h), resolved.json keeps it (claim_json.h), claim_judge.h judges it. A claim
- * owns what it points to.
+ * A claim: a statement of a source in a form that can be checked (docs/claims.md). It is read from a spec
+ * (spec/spec_claims.h), stored in resolved.json (claim_json.h), and judged by claim_judge.h. A claim owns what it
+ * points to.
  */
 #ifndef KBLAT_CLAIMS_CLAIM_H
 #define KBLAT_CLAIMS_CLAIM_H
@@ -13,7 +13,7 @@
 
 #include "claims/claim_metric.h"
 
-/* What must hold: of a number, within bounds; or of numbers along a setting. */
+/* What must hold: a number within bounds, or an order of numbers along a setting. */
 enum claim_relation {
 	CLAIM_RATIO,
 	CLAIM_DIFFERENCE,
@@ -27,7 +27,7 @@ enum claim_relation {
 /* "ratio", …; NULL after the last. */
 extern const char *const claim_relation_names[];
 
-/* How a setting's value is compared with one that is named. */
+/* How a setting's value is compared with a given one. */
 enum claim_comparison {
 	CLAIM_AT_MOST,
 	CLAIM_AT_LEAST,
@@ -36,11 +36,10 @@ enum claim_comparison {
 	CLAIM_ABOVE,
 	CLAIM_COMPARISONS,
 	CLAIM_EQUAL = CLAIM_COMPARISONS,
-	CLAIM_INCOMPARABLE, /* of a newer kblat: never fulfilled */
+	CLAIM_INCOMPARABLE, /* known only to a newer kblat: never fulfilled */
 };
 
-/* "<=", ">=", "!=", "<", ">": in the order in which a text must be compared with them; NULL after
- * the last. */
+/* "<=", ">=", "!=", "<", ">": in the order in which they must be tried as a prefix of a text; NULL after the last. */
 extern const char *const claim_comparison_names[];
 
 struct claim_test {
@@ -54,7 +53,7 @@ struct claim_alternative {
 	size_t count;
 };
 
-/* A setting of which one alternative must hold. */
+/* A setting for which one of several alternatives must hold. */
 struct claim_condition {
 	char *key; /* in a point's params */
 	struct claim_alternative *alternatives;
@@ -68,8 +67,8 @@ struct claim_selection {
 };
 
 struct claim_need {
-	char *name;    /* as in claim_need_kinds[]; one that is not there is never met */
-	int64_t count; /* 0: the need takes none */
+	char *name;    /* as in claim_need_kinds[]; an unknown need is never met */
+	int64_t count; /* 0: the need has no count */
 };
 
 struct claim {
@@ -82,11 +81,11 @@ struct claim {
 		struct claim_metric metric;
 		struct claim_selection points;
 	} against;
-	bool has_by; /* otherwise points belong together by what varies */
-	char **by;   /* keys of params: what points that belong together agree in */
+	bool has_by; /* if not set, the settings that vary decide which points belong together */
+	char **by;   /* keys of params in which points that belong together agree */
 	size_t by_count;
 	enum claim_relation relation;
-	char *unknown_relation; /* CLAIM_RELATIONS: what a newer kblat calls it; else NULL */
+	char *unknown_relation; /* for CLAIM_RELATIONS: the name used by a newer kblat; otherwise NULL */
 	bool pools;		/* all cases are judged as one: a ratio */
 	double min, max;	/* in the metric's base unit; infinite: no bound */
 	char *along;		/* a key of params; NULL: not a trend */
@@ -100,8 +99,7 @@ struct claim_list {
 	size_t count;
 };
 
-/* One without needs, conditions and bounds, and with empty texts: for whoever fills it in. Free it
- * with claim_free. */
+/* A claim without needs, conditions and bounds, and with empty texts, to be filled in. Free it with claim_free. */
 struct claim claim_empty(void);
 void claim_free(struct claim *c);
 
@@ -109,7 +107,7 @@ void claim_free(struct claim *c);
 void claim_list_add(struct claim_list *list, struct claim c);
 void claim_list_free(struct claim_list *list);
 
-/* Is it about an order along a setting, not about pairs of points? */
+/* Is it about an order along a setting rather than about pairs of points? */
 static inline bool claim_is_trend(const struct claim *c)
 {
 	return c->relation >= CLAIM_RISING && c->relation <= CLAIM_FLAT;
@@ -122,7 +120,7 @@ struct claim_alternative *claim_condition_add(struct claim_condition *c);
 /* The conditions of another, too. */
 void claim_selection_copy(struct claim_selection *s, const struct claim_selection *from);
 
-/* Takes `value`. A second test of one kind replaces the first. */
+/* Steals `value`. A second test of the same kind replaces the first. */
 void claim_alternative_add(struct claim_alternative *a, enum claim_comparison how, json_t *value);
 
 void claim_add_by(struct claim *c, const char *key);

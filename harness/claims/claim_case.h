@@ -22,9 +22,9 @@ struct point_ids {
 };
 
 struct claim_case {
-	char *label;		  /* "rc, 64B": what tells it from the others; "" where it is alone */
-	struct point_ids points;  /* those that the claim is about, */
-	struct point_ids against; /* and what they were compared with */
+	char *label;		  /* "rc, 64B": what distinguishes it from the other cases; "" if there is only one */
+	struct point_ids points;  /* the points that the claim is about */
+	struct point_ids against; /* the points that they were compared with */
 	double value, low, high;  /* NAN: there is none, or it is infinite */
 	char *measured;		  /* "2.21 (2.05 to 2.4)"; "" */
 	enum claim_outcome verdict;
@@ -43,11 +43,11 @@ void claim_case_measure(struct claim_case *c, const struct claim *claim, const s
 /* Takes `why`. */
 void claim_case_decide(struct claim_case *c, enum claim_outcome verdict, char *why);
 
-/* Which side of the claim's bounds: outside as a whole, inside as a whole, or neither. Measures and
- * decides. */
+/* Decides the case: is the interval completely outside of the claim's bounds, completely inside, or neither? Stores the
+ * verdict and what was measured. */
 void claim_case_bound(struct claim_case *c, const struct claim *claim, const struct estimate *e);
 
-/* What was measured in all of them, in one line: "rc 0.35; uc 0.34". To be freed. */
+/* What was measured in all cases, on one line: "rc 0.35; uc 0.34". The caller frees. */
 char *claim_cases_text(const struct claim *c, const struct claim_case *cases, size_t count);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * Claims as JSON, resolved.json's "claims": the only place that knows their keys. Each has every
- * key:
+ * Claims as JSON, as in "claims" of resolved.json. Only this module knows the keys. Every claim has all of them:
  *
  *   {"id", "claim", "source", "measured_by_source", "metric": "lat_ns.p50", "points": {conditions},
  *    "against": null | {"experiment": null | "oneway-event", "metric": "lat_ns.p50", "points": {conditions}},
@@ -23,7 +22,7 @@
 /* An array; a new reference. */
 json_t *claim_list_to_json(const struct claim_list *list);
 
-/* Whatever is missing or of another type is as if the claim did not say it. */
+/* Keys that are missing or have another type are ignored, as if the claim did not have them. */
 struct claim_list claim_list_from_json(const json_t *claims);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Which number of a point a claim is about: "lat_ns.p50" is the statistic p50 of the metric lat_ns,
- * "small.pacing.missed_share" the share of missed steps of the flow small. What there is to be said
- * of a metric is in analysis/statistics.def and analysis/blocks.c. Pure.
+ * The number of a point that a claim is about: "lat_ns.p50" is the statistic p50 of the metric lat_ns,
+ * "small.pacing.missed_share" the share of missed steps of the flow small. analysis/statistics.def and
+ * analysis/blocks.c list the statistics of metrics. Pure.
  */
 #ifndef KBLAT_CLAIMS_CLAIM_METRIC_H
 #define KBLAT_CLAIMS_CLAIM_METRIC_H
@@ -18,16 +18,16 @@ struct claim_metric {
 	char *flow;	 /* "small"; "": of a point without flows */
 };
 
-/* Replaces what was there; of a text without a dot `of` and `statistic` are empty. */
+/* Replaces the previous content; if the text has no dot, `of` and `statistic` are empty. */
 void claim_metric_set(struct claim_metric *m, const char *text);
 void claim_metric_free(struct claim_metric *m);
 
-/* What it is measured in, and how that of all repetitions comes from that of each. What this kblat
- * does not know is taken for a quantile of a series. */
+/* Its unit, and how the value of all repetitions is computed from that of each. Unknown statistics are treated as
+ * quantiles of a series. */
 enum measure claim_metric_measure(const struct claim_metric *m);
 enum over_reps claim_metric_over_reps(const struct claim_metric *m);
 
-/* The unit of its values, where its name says one: of lat_ns.p50, but not of lat_ns.n. */
+/* The unit of its values, if the name contains one: for lat_ns.p50, but not for lat_ns.n. */
 enum unit claim_metric_unit(const struct claim_metric *m);
 
 /* What points can have numbers of; lists end with NULL. */
@@ -37,7 +37,7 @@ struct claim_metric_names {
 	bool only_flows;	   /* no point is without flows */
 };
 
-/* Complain of whatever is wrong with a metric, one sentence each. */
+/* Report everything that is wrong with a metric, with one sentence for each error. */
 void claim_metric_check(const struct claim_metric *m, const struct claim_metric_names *names,
 			void (*complain)(void *arg, const char *text), void *arg);
 

@@ -1,6 +1,6 @@
 /*
- * What a claim needs of the machine, one row of a table each (docs/claims.md): judged from what the
- * run wrote down of the machine, never from the machine that judges. Pure.
+ * What a claim needs of the machine, with one row of a table for each need (docs/claims.md). Needs are checked against
+ * what the run recorded about its machine, never against the machine on which claims are judged. Pure.
  */
 #ifndef KBLAT_CLAIMS_CLAIM_NEEDS_H
 #define KBLAT_CLAIMS_CLAIM_NEEDS_H
@@ -11,8 +11,7 @@
 
 #include "claims/claim.h"
 
-/* What is known of a run. Any may be NULL: then what depends on it is not known, and the need is
- * not met. */
+/* What is known about a run. Any of these may be NULL; then needs that depend on it are not met. */
 struct claim_machine {
 	const json_t *run;	/* run.json */
 	const json_t *state[2]; /* "keys" of state.json of the source's and the sink's host, before */
@@ -29,7 +28,7 @@ struct claim_need_kind {
 extern const struct claim_need_kind claim_need_kinds[]; /* name NULL ends */
 const struct claim_need_kind *claim_need_find(const char *name);
 
-/* All needs of a claim; false and why for the first that is not met (or not known). */
+/* Checks all needs of a claim; false, and the reason in `why`, for the first that is not met (or not known). */
 bool claim_needs_met(const struct claim *c, const struct claim_machine *m, char *why, size_t why_size);
 
 #endif

@@ -15,8 +15,8 @@ json_int_t claim_point_id(const json_t *point);
 /* A setting, by its key in params; NULL if the point has none of that name. */
 const json_t *claim_point_param(const json_t *point, const char *key);
 
-/* What was measured of a number, as the intervals want it: for claim_sample_free(). False, and in
- * `why` (a sentence to be freed) what is wrong with the point. */
+/* The measured values of a number, in the form needed for intervals; free with claim_sample_free(). On failure false,
+ * and `why` says what is wrong with the point (to be freed). */
 bool claim_point_sample(const json_t *point, const struct claim_metric *metric, struct sample *s, char **why);
 void claim_sample_free(struct sample *s);
 

@@ -1,6 +1,6 @@
 /*
- * Claims about many cases as one: `pool: yes`. A small difference that every case shows, but none
- * beyond its own noise, shows in their geometric mean.
+ * Judges many cases of a claim as one: `pool: yes`. A small difference that all cases show, but none beyond its noise,
+ * becomes visible in their geometric mean.
  */
 #ifndef KBLAT_CLAIMS_CLAIM_POOL_H
 #define KBLAT_CLAIMS_CLAIM_POOL_H
@@ -8,7 +8,7 @@
 #include "claims/claim_case.h"
 #include "claims/claim_pairing.h"
 
-/* Judge the ratio of all points to what each is compared with; the ids of all go into the case. */
+/* Judge the ratio of all points to the points that they are compared with; the case gets the ids of all. */
 void claim_pool_judge(struct claim_case *c, const struct claim_pairing *p);
 
 #endif

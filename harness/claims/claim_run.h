@@ -1,5 +1,5 @@
 /*
- * A run as claims are judged by it: what its files say, and what is known of its machine.
+ * A run, as needed to judge claims: the content of its files, and what is known about its machine.
  */
 #ifndef KBLAT_CLAIMS_CLAIM_RUN_H
 #define KBLAT_CLAIMS_CLAIM_RUN_H
@@ -17,7 +17,7 @@ struct claim_run {
 	json_t *devices;
 };
 
-/* -ENOENT (STATUS_USAGE) if the run has no summary yet. To be freed in both cases. */
+/* -ENOENT (STATUS_USAGE) if the run has no summary yet. Free in both cases. */
 int claim_run_read(const struct run *run, struct claim_run *out, struct err *e);
 void claim_run_free(struct claim_run *r);
 

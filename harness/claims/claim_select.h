@@ -1,5 +1,5 @@
 /*
- * Which points a claim is about, by conditions on their settings. Pure.
+ * Selects points by conditions on their settings. Pure.
  */
 #ifndef KBLAT_CLAIMS_CLAIM_SELECT_H
 #define KBLAT_CLAIMS_CLAIM_SELECT_H
@@ -8,8 +8,7 @@
 
 #include "claims/claim.h"
 
-/* Whether a point's params fulfil all conditions. A setting that the point does not have fulfils
- * none. */
+/* Do a point's params fulfil all conditions? A condition on a setting that the point does not have is not fulfilled. */
 bool claim_selects(const struct claim_selection *s, const json_t *params);
 
 /* Do two selections name this key with different conditions? */

@@ -1,6 +1,5 @@
 /*
- * What a claim wants and what was measured, in the unit that the claim's numbers have. Texts are
- * the caller's to free.
+ * What a claim requires and what was measured, as texts in the unit of the claim's numbers. The caller frees texts.
  */
 #ifndef KBLAT_CLAIMS_CLAIM_TEXT_H
 #define KBLAT_CLAIMS_CLAIM_TEXT_H

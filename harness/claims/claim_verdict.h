@@ -1,7 +1,6 @@
 /*
- * What became of claims: a verdict for each, and one for each of its cases (docs/claims.md).
- * claim_judge.h reaches them, claim_json.h keeps them in claims.json. A verdict owns what it points
- * to, and its texts are never NULL.
+ * Verdicts: one for each claim, and one for each of its cases (docs/claims.md). claim_judge.h makes them;
+ * claim_verdict_json.h stores them in claims.json. A verdict owns what it points to, and its texts are never NULL.
  */
 #ifndef KBLAT_CLAIMS_CLAIM_VERDICT_H
 #define KBLAT_CLAIMS_CLAIM_VERDICT_H
@@ -31,13 +30,13 @@ void claim_verdict_add_case(struct claim_verdict *v, struct claim_case one); /* 
 void claim_verdicts_add(struct claim_verdicts *v, struct claim_verdict one); /* likewise */
 void claim_verdicts_free(struct claim_verdicts *v);
 
-/* How many have this verdict. */
+/* The number of claims with this verdict. */
 size_t claim_verdicts_count(const struct claim_verdicts *v, enum claim_outcome verdict);
 
-/* STATUS_NO if one fails, STATUS_UNDECIDED if none is judged, else STATUS_OK. */
+/* STATUS_NO if one fails, STATUS_UNDECIDED if none could be judged, otherwise STATUS_OK. */
 enum status claim_verdicts_status(const struct claim_verdicts *v);
 
-/* Are they of more than one experiment? */
+/* Do they belong to more than one experiment? */
 bool claim_verdicts_of_several(const struct claim_verdicts *v);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Verdicts as JSON, claims.json: the only place that knows their keys.
+ * Verdicts as JSON, as in claims.json. Only this module knows the keys.
  *
  *   {"schema": 1, "claims": [{"experiment", "id", "claim", "source", "measured_by_source", "metric", "wanted": "ratio 0 to
  *    0.5", "measured": "rc 0.35; uc 0.34", "verdict": "holds" | "fails" | "not judged", "why": "" or a sentence,
@@ -18,7 +18,7 @@
 /* A new reference. */
 json_t *claim_verdicts_to_json(const struct claim_verdicts *v);
 
-/* Whatever is missing or of another type is empty; a verdict of another name is "not judged". */
+/* Keys that are missing or have another type are taken as empty; an unknown verdict as "not judged". */
 struct claim_verdicts claim_verdicts_from_json(const json_t *document);
 
 #endif

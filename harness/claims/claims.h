@@ -1,5 +1,5 @@
 /*
- * The claims of runs, judged (docs/claims.md): the way in for everybody else.
+ * Judges the claims of runs (docs/claims.md). The interface for other folders.
  */
 #ifndef KBLAT_CLAIMS_CLAIMS_H
 #define KBLAT_CLAIMS_CLAIMS_H
@@ -9,17 +9,17 @@
 #include "claims/claim_verdict.h"
 #include "rundir/reader.h"
 
-/* Does this run make claims? */
+/* Does this run have claims? */
 bool claims_are_made(const json_t *resolved);
 
-/* The claims of all these runs, judged with what all of them measured: for claim_verdicts_free(). A
- * negative errno and `e` if one has no summary yet; then there are none. */
+/* Judge the claims of all these runs, using what all of them have measured; free with claim_verdicts_free(). A negative
+ * errno and `e` if a run has no summary yet; then there are no verdicts. */
 int claims_judge(const struct run *runs, size_t count, struct claim_verdicts *out, struct err *e);
 
-/* The same as claims.json says it: a new reference, NULL and `e`. */
+/* The same in the form of claims.json: a new reference, or NULL and `e`. */
 json_t *claims_of_runs(const struct run *runs, size_t count, struct err *e);
 
-/* What claims.json in this directory says; none if there is no such file, or if it is none. */
+/* The verdicts in claims.json of this directory; none if there is no such file, or its content is something else. */
 struct claim_verdicts claims_read(const char *dir);
 
 #endif

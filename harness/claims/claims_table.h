@@ -1,5 +1,5 @@
 /*
- * Verdicts for people and for papers.
+ * Prints verdicts as tables.
  */
 #ifndef KBLAT_CLAIMS_CLAIMS_TABLE_H
 #define KBLAT_CLAIMS_CLAIMS_TABLE_H
@@ -8,7 +8,7 @@
 
 #include "claims/claim_verdict.h"
 
-/* For people, 100 columns wide; the experiment only where there are several. */
+/* For reading, 100 columns wide; with the experiment if there are several. */
 void claims_table(const struct claim_verdicts *v, FILE *out);
 
 /* Tab-separated, for papers and spreadsheets: experiment, id, claim, source, measured_by_source,

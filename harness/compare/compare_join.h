@@ -1,5 +1,5 @@
 /*
- * Points of several runs joined by their settings.
+ * Joins the points of several runs by their settings.
  */
 #ifndef KBLAT_COMPARE_JOIN_H
 #define KBLAT_COMPARE_JOIN_H

@@ -1,5 +1,5 @@
 /*
- * A comparison for people: what was compared, a line for each point and quantity, and the answer.
+ * Prints a comparison: what was compared, a line for each point and quantity, and the answer.
  */
 #ifndef KBLAT_COMPARE_TABLE_H
 #define KBLAT_COMPARE_TABLE_H
