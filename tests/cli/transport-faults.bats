@@ -105,7 +105,7 @@ load transports_helper
 		for side in 1 2; do # in the order in which they are started: source, sink
 			poll=$([ $side = 1 ] && echo busy || echo event)
 			spec s <<-YAML
-				settings: {kernel: pingpong, transport: $transport, poll: $poll, messages: 200, pause: 1ms, repetitions: 10000, warmup: 0}
+				settings: {kernel: pingpong, transport: $transport, poll: $poll, messages: 50, pause: 1ms, repetitions: 10000, warmup: 0}
 			YAML
 			"$KBLAT" run s.yaml --out "runs-$transport-$poll-$side" >out 2>err &
 			pid=$!

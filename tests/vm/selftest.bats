@@ -125,18 +125,6 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
     [ -O out/sub/memlock ]
 }
 
-@test "with --in-memory it comes out when the command ends, whatever its status" {
-    mkdir kept
-    echo old >kept/old
-    fails_with 3 '' "$guest" --no-rdma --in-memory --out kept -- sh -c 'n=$(ls "$KBLAT_OUT" | wc -l); echo "$n" >"$KBLAT_OUT/count"; mkdir kept/sub; echo new >kept/sub/new; exit 3'
-    [ "$(cat kept/count)" = 0 ]
-    [ "$(cat kept/old)" = old ]
-    [ "$(cat kept/sub/new)" = new ]
-    [ -O kept/sub/new ]
-    [ -z "$(find kept -name '*.tar')" ]
-    fails_with 2 'goes with --out' "$guest" --in-memory -- true
-}
-
 @test "what is written elsewhere is not" {
     [ "$(cat out/could-write)" = yes ]
     [ ! -e here-only ]
@@ -166,9 +154,12 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
     [ "$(cat out/hostname)" = kblat-guest ]
 }
 
-@test "SIGINT reaches the command, whose output and exit status still come back; version 1 cpusets" {
-    env --default-signal=INT "$guest" --timeout 100 --cgroup v1 --cpus 2 --nodes 1 -- bash -c '
+@test "SIGINT reaches the command, whose output and exit status still come back; version 1 cpusets; what --in-memory kept, too" {
+    mkdir kept
+    echo old >kept/old
+    env --default-signal=INT "$guest" --no-rdma --in-memory --out kept --timeout 100 --cgroup v1 --cpus 2 --nodes 1 -- bash -c '
         trap "echo interrupted; exit 5" INT
+        ls "$KBLAT_OUT" | wc -l >count; mv count "$KBLAT_OUT"; mkdir kept/sub; echo new >kept/sub/new
         cat /dev/cpuset/cpus; ls -d /sys/devices/system/node/node*
         while :; do sleep 0.1; done' >said 3>&- &
     eventually grep -q node0 said
@@ -177,7 +168,13 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
     wait $! || status=$?
     [ "$status" -eq 5 ]
     [ "$(cat said)" = $'0-1\n/sys/devices/system/node/node0\ninterrupted' ]
+    [ "$(cat kept/count)" = 0 ]
+    [ "$(cat kept/old)" = old ]
+    [ "$(cat kept/sub/new)" = new ]
+    [ -O kept/sub/new ]
+    [ -z "$(find kept -name '*.tar')" ]
     nothing_is_left
+    fails_with 2 'goes with --out' "$guest" --in-memory -- true
 }
 
 @test "out of time: exit status 1, and nothing is left" {
