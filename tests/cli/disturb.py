@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Holds somebody up on purpose, and says when: a line "FROM TO" on CLOCK_MONOTONIC, in ns, for each time. A task's or packets' in which
-somebody else had that CPU for a fifth of it is left out.
+somebody else had that CPU for a fifth of it is left out, and so is an interrupt that took three times as long as another.
 
     disturb.py task CPU LENGTH_US PERIOD_MS COUNT [fifo]    takes the CPU; fifo: as a task of a real-time class
     disturb.py timers CPU TIMERS PERIOD_MS COUNT            so many timers of the kernel expire there at once
@@ -8,6 +8,7 @@ somebody else had that CPU for a fifth of it is left out.
     disturb.py packets CPU PACKETS PERIOD_MS COUNT          so many packets go over loopback, sent from that CPU
     disturb.py stop PID LENGTH_US PERIOD_MS COUNT           stops a process
 """
+import contextlib
 import ctypes
 import glob
 import os
@@ -50,7 +51,7 @@ def stop(pid, length_us):
             time.sleep(0.0001)
         begin = time.monotonic_ns()
         time.sleep(length_us / 1e6)
-        return begin, time.monotonic_ns()
+        return [(begin, time.monotonic_ns())]
     finally:
         os.kill(pid, signal.SIGCONT)
 
@@ -82,16 +83,19 @@ def timers(fds, take_ns):
     """All a millisecond from now: the CPU is left until they expire, which nobody waits for."""
     at = arm_timers(fds)
     time.sleep(0.002)
-    return at, at + take_ns
+    return [(at, at + take_ns)]
 
 
 def ipis(calls):
-    """Each is a time of its own."""
+    """Each is a time of its own; one that took three times as long as the shortest is left out: a CPU that was away answers late."""
+    found = []
     for _ in range(calls):
         begin = time.monotonic_ns()
         libc.syscall(MEMBARRIER, 2, 0, 0)  # MEMBARRIER_CMD_GLOBAL_EXPEDITED
-        print(begin, time.monotonic_ns())
+        found.append((begin, time.monotonic_ns()))
         spin_until(begin + 50000)
+    most = 3 * min(end - begin for begin, end in found)
+    return [(begin, end) for begin, end in found if end - begin <= most]
 
 
 def packets(sender, address, count):
@@ -99,39 +103,57 @@ def packets(sender, address, count):
         sender.sendto(b"x" * 64, address)
 
 
-def main(kind, who, amount, period_ms, count, *options):
-    amount = int(amount)
-    if kind != "stop":
+@contextlib.contextmanager
+def pinned(who, options=()):
+    """This process is on that CPU meanwhile; None: where it was."""
+    cpus = os.sched_getaffinity(0)
+    if who is not None:
         os.sched_setaffinity(0, {int(who)})
     if "fifo" in options:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, cpus)
+
+
+def alone(act, *words):
+    """When it ran: nothing, if others had the CPU for a fifth of it."""
+    begin, ran = time.monotonic_ns(), time.thread_time_ns()
+    act(*words)
+    end, ran = time.monotonic_ns(), time.thread_time_ns() - ran
+    return [(begin, end)] if ran > 0.8 * (end - begin) else []
+
+
+def prepare(kind, who, amount):
+    """What does it once, and returns when."""
+    if kind == "task":
+        return lambda: alone(task, amount)
+    if kind == "packets":
+        receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        receiver.bind(("127.0.0.1", 0))
+        return lambda: alone(packets, receiver, receiver.getsockname(), amount)
     if kind == "timers":
         fds = make_timers(amount)
         take_ns = timers_take(fds)
-    receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    receiver.bind(("127.0.0.1", 0))
-    for _ in range(int(count)):
-        time.sleep(float(period_ms) / 1000)
-        begin, ran = time.monotonic_ns(), time.thread_time_ns()
-        if kind == "task":
-            task(amount)
-        elif kind == "timers":
-            print(*timers(fds, take_ns), flush=True)
-            continue
-        elif kind == "ipis":
-            ipis(amount)
-            continue
-        elif kind == "packets":
-            packets(receiver, receiver.getsockname(), amount)
-        else:
+        return lambda: timers(fds, take_ns)
+    if kind == "ipis":
+        return lambda: ipis(amount)
+    return lambda: stop(int(who), amount)
+
+
+def main(kind, who, amount, period_ms, count, *options):
+    with pinned(None if kind == "stop" else who, options):
+        once = prepare(kind, who, int(amount))
+        for _ in range(int(count)):
+            time.sleep(float(period_ms) / 1000)
             try:
-                print(*stop(int(who), amount), flush=True)
-                continue
+                for when in once():
+                    print(*when, flush=True)
             except (FileNotFoundError, ProcessLookupError):
                 return
-        end, ran = time.monotonic_ns(), time.thread_time_ns() - ran
-        if ran > 0.8 * (end - begin):
-            print(begin, end, flush=True)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
