@@ -11,11 +11,6 @@
 
 /* --- one message --- */
 
-struct shares {
-	struct cause_share list[CAUSE_SHARES];
-	size_t count;
-};
-
 static int64_t later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -26,21 +21,8 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static void shares_add(struct shares *s, unsigned cause, int64_t time)
-{
-	size_t i = 0;
-
-	while (i < s->count && s->list[i].cause != cause)
-		i++;
-	if (i == CAUSE_SHARES)
-		return;
-	if (i == s->count)
-		s->list[s->count++] = (struct cause_share){cause, 0};
-	s->list[i].time += time;
-}
-
 /* What overlaps [from, to], on both sides together: each cause's time, and how much of the interval they cover. */
-static int64_t cover(const struct timeline *const side[2], int64_t from, int64_t to, struct shares *shares)
+static int64_t cover(const struct timeline *const side[2], int64_t from, int64_t to, struct cause_shares *shares)
 {
 	size_t at[2] = {0, 0};
 	int64_t covered = 0, reached = from;
@@ -64,23 +46,13 @@ static int64_t cover(const struct timeline *const side[2], int64_t from, int64_t
 			return covered;
 		const int64_t begin = later(next->from, from), end = earlier(next->to, to);
 
-		shares_add(shares, next->cause, end - begin);
+		cause_shares_add(shares, next->cause, end - begin);
 		if (end > reached) {
 			covered += end - later(begin, reached);
 			reached = end;
 		}
 		at[of]++;
 	}
-}
-
-static const struct cause_share *longest(const struct shares *s)
-{
-	const struct cause_share *best = NULL;
-
-	for (size_t i = 0; i < s->count; i++)
-		if (!best || s->list[i].time > best->time)
-			best = &s->list[i];
-	return best;
 }
 
 /* Were events lost, or is there nothing of a side, before the message was there? */
@@ -122,23 +94,36 @@ static void judge_queue(const struct attribution_input *in, struct cause_table *
 
 /* --- all of them --- */
 
+/* Of what overlaps the message, what was on its way comes first: beside it, the other CPU may have been taken for longer. */
+static bool judge_overlap(const struct attribution_input *in, struct late_message *m)
+{
+	const int64_t enough = m->excess / 2 + m->excess % 2;
+	struct cause_shares overlap = {.count = 0}, on_path = {.count = 0};
+	const struct cause_share *most;
+
+	m->covered = cover(in->side, m->from, m->to, &overlap);
+	if (m->covered < enough)
+		return false;
+	most = critical_path_follow(&in->path, in->side, m->from, m->to, &on_path) >= enough
+		   ? cause_shares_longest(&on_path)
+		   : cause_shares_longest(&overlap);
+	if (!most)
+		return false;
+	m->cause = most->cause;
+	m->time = most->time;
+	return true;
+}
+
 static struct late_message judge_late(const struct attribution_input *in, struct cause_table *causes,
 				      const struct attribution *out, size_t first, size_t message)
 {
 	struct late_message m = {
 	    .message = message, .from = in->span.b[message], .to = in->span.a[message], .behind = -1};
-	struct shares shares = {.count = 0};
-	const struct cause_share *most;
 
 	if (__builtin_sub_overflow(m.to - m.from, in->median, &m.excess))
 		m.excess = INT64_MAX;
-	m.covered = cover(in->side, m.from, m.to, &shares);
-	most = longest(&shares);
-	if (most && m.covered >= m.excess / 2 + m.excess % 2) {
-		m.cause = most->cause;
-		m.time = most->time;
+	if (judge_overlap(in, &m))
 		return m;
-	}
 	m.cause = cause_table_of(causes, attribution_is_known(in, m.to) ? CAUSE_UNEXPLAINED : CAUSE_NOT_KNOWN,
 				 CAUSE_NO_SIDE, "");
 	m.time = m.excess - m.covered;
@@ -175,7 +160,7 @@ static void sample_typical(const struct attribution_input *in, struct attributio
 		random ^= random << 17;
 
 		const size_t i = (size_t)(random % in->span.count);
-		struct shares shares = {.count = 0};
+		struct cause_shares shares = {.count = 0};
 
 		if (!happened(&in->span, i) || is_late(in, i) || !attribution_is_known(in, in->span.a[i]))
 			continue;
@@ -204,23 +189,12 @@ void attribution_free(struct attribution *a)
 	*a = (struct attribution){.late = NULL};
 }
 
-static int by_longest(const void *a, const void *b)
-{
-	const struct cause_share *one = a, *other = b;
-
-	if (one->time != other->time)
-		return one->time < other->time ? 1 : -1;
-	return (one->cause > other->cause) - (one->cause < other->cause);
-}
-
-size_t attribution_shares(const struct timeline *t, int64_t from, int64_t to, struct cause_share list[CAUSE_SHARES])
+struct cause_shares attribution_shares(const struct timeline *t, int64_t from, int64_t to)
 {
 	const struct timeline *const side[2] = {t, NULL};
-	struct shares shares = {.count = 0};
+	struct cause_shares shares = {.count = 0};
 
 	cover(side, from, to, &shares);
-	qsort(shares.list, shares.count, sizeof(*shares.list), by_longest);
-	for (size_t i = 0; i < shares.count; i++)
-		list[i] = shares.list[i];
-	return shares.count;
+	cause_shares_sort(&shares);
+	return shares;
 }

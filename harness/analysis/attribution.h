@@ -1,13 +1,15 @@
 /*
  * Why was a message late? Each message over the limit, against what took the CPUs of both sides (timeline.h) between its
  * two stamps. What overlaps is its causes, with the time that each had; it is explained where they cover at least half
- * of its excess over the median, and then by the one that had most. Where they do not, it may have been queued behind a
- * message that was late itself. Pure: a few nanoseconds an event, fewer than a hundred a message.
+ * of its excess over the median, and then by the one that had most: of what was on the message's way (critical_path.h)
+ * where that is as much, else of all. Where they do not, it may have been queued behind a message that was late itself. Pure: a few nanoseconds an event, fewer than a hundred a message.
  */
 #ifndef KBLAT_ANALYSIS_ATTRIBUTION_H
 #define KBLAT_ANALYSIS_ATTRIBUTION_H
 
 #include "analysis/cause.h"
+#include "analysis/cause_shares.h"
+#include "analysis/critical_path.h"
 #include "analysis/stats.h"
 #include "analysis/timeline.h"
 
@@ -18,6 +20,7 @@ struct attribution_input {
 	int64_t limit;			/* of the latency: what is above is explained */
 	int64_t median;			/* of a - b */
 	const struct timeline *side[2]; /* NULL: nothing is known of it */
+	struct critical_path path;
 };
 
 struct late_message {
@@ -41,15 +44,7 @@ struct attribution {
 void attribution_add(const struct attribution_input *in, struct cause_table *causes, struct attribution *out);
 void attribution_free(struct attribution *a);
 
-/* What a cause had of an interval. */
-struct cause_share {
-	unsigned cause;
-	int64_t time;
-};
-
-#define CAUSE_SHARES 32 /* causes of one message that are told apart: the first ones */
-
-/* Of one side, the longest first; how many, at most CAUSE_SHARES. */
-size_t attribution_shares(const struct timeline *t, int64_t from, int64_t to, struct cause_share list[CAUSE_SHARES]);
+/* What each cause had of an interval on one side, the longest first. */
+struct cause_shares attribution_shares(const struct timeline *t, int64_t from, int64_t to);
 
 #endif

@@ -17,6 +17,36 @@ static const char *cause_name(const struct explained *x, unsigned cause, char *b
 	return cause_describe(&x->causes.list[cause], buf, CAUSE_TEXT_MAX);
 }
 
+/* The CPU of a side in all repetitions; negative: there is none such. */
+static long long cpu_of_side(const struct explained *x, unsigned side)
+{
+	long long cpu = -1;
+
+	for (size_t i = 0; i < x->count; i++)
+		if (x->reps[i].has[side]) {
+			if (cpu >= 0 && cpu != x->reps[i].side[side].cpu)
+				return -1;
+			cpu = x->reps[i].side[side].cpu;
+		}
+	return cpu;
+}
+
+/* "local timer interrupt on CPU 1 (sink)" */
+static char *cause_with_cpu(const struct explained *x, unsigned which, char *buf)
+{
+	struct cause bare = x->causes.list[which];
+	const long long cpu = bare.side < CAUSE_NO_SIDE ? cpu_of_side(x, bare.side) : -1;
+	size_t length;
+
+	if (cpu < 0)
+		return cause_describe(&x->causes.list[which], buf, CAUSE_TEXT_MAX);
+	bare.side = CAUSE_NO_SIDE;
+	length = strlen(cause_describe(&bare, buf, CAUSE_TEXT_MAX));
+	snprintf(buf + length, CAUSE_TEXT_MAX - length, " on CPU %lld (%s)", cpu,
+		 cause_sides[x->causes.list[which].side]);
+	return buf;
+}
+
 /* Behind a cause what moves it, said once; whether kbtune has anything to do with that. */
 static bool print_advice(const struct explained *x, const struct explained_cause *list, size_t which, FILE *out)
 {
@@ -27,7 +57,7 @@ static bool print_advice(const struct explained *x, const struct explained_cause
 		is_said |= !strcmp(cause_advice(&x->causes.list[list[i].cause]), advice);
 	if (!is_said)
 		fprintf(out, "  %40s  -> %s\n", "", advice);
-	return strstr(advice, "knob");
+	return strstr(advice, "knob") || strstr(advice, "boot parameter");
 }
 
 static void print_causes(const struct explained *x, FILE *out)
@@ -42,11 +72,11 @@ static void print_causes(const struct explained *x, FILE *out)
 		fprintf(out, "  %8zu  %4.1f %%  %9s  %9s  %s\n", list[i].messages,
 			100.0 * (double)list[i].messages / (double)x->late.count,
 			unit_human_ns(list[i].time_p50, p50, sizeof(p50)),
-			unit_human_ns(list[i].time_max, max, sizeof(max)), cause_name(x, list[i].cause, text));
+			unit_human_ns(list[i].time_max, max, sizeof(max)), cause_with_cpu(x, list[i].cause, text));
 		has_knobs |= print_advice(x, list, i, out);
 	}
 	if (has_knobs)
-		fputs("  knobs: 'kbtune plan isolated' shows what they would change here\n", out);
+		fputs("  'kbtune plan isolated' shows what these knobs and boot parameters would change here\n", out);
 	free(list);
 }
 
@@ -54,22 +84,21 @@ static void print_causes(const struct explained *x, FILE *out)
 static void print_side_story(const struct explained *x, const struct explained_rep *r, unsigned side,
 			     const struct late_message *m, FILE *out)
 {
-	struct cause_share shares[CAUSE_SHARES];
-	size_t count = attribution_shares(&r->side[side], m->from, m->to, shares);
+	const struct cause_shares shares = attribution_shares(&r->side[side], m->from, m->to);
 	char time[32], text[CAUSE_TEXT_MAX];
 
 	fprintf(out, "      %s's CPU: ", cause_sides[side]);
-	if (!count)
+	if (!shares.count)
 		fputs(r->has[side] ? "nothing" : "not known", out);
-	for (size_t i = 0; i < count && i < STORY_CAUSES; i++) {
-		struct cause bare = x->causes.list[shares[i].cause];
+	for (size_t i = 0; i < shares.count && i < STORY_CAUSES; i++) {
+		struct cause bare = x->causes.list[shares.list[i].cause];
 
 		bare.side = CAUSE_NO_SIDE;
-		fprintf(out, "%s%s %s", i ? ", " : "", unit_human_ns(shares[i].time, time, sizeof(time)),
+		fprintf(out, "%s%s %s", i ? ", " : "", unit_human_ns(shares.list[i].time, time, sizeof(time)),
 			cause_describe(&bare, text, sizeof(text)));
 	}
-	if (count > STORY_CAUSES)
-		fprintf(out, ", and %zu more", count - STORY_CAUSES);
+	if (shares.count > STORY_CAUSES)
+		fprintf(out, ", and %zu more", shares.count - STORY_CAUSES);
 	fputc('\n', out);
 }
 
@@ -143,14 +172,13 @@ void explain_text(const struct layout_flow *f, const struct explained *x, size_t
 static json_t *side_story(const struct explained *x, const struct explained_rep *r, unsigned side,
 			  const struct late_message *m)
 {
-	struct cause_share shares[CAUSE_SHARES];
-	size_t count = attribution_shares(&r->side[side], m->from, m->to, shares);
+	const struct cause_shares shares = attribution_shares(&r->side[side], m->from, m->to);
 	json_t *story = r->has[side] ? json_array() : json_null();
 	char text[CAUSE_TEXT_MAX];
 
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(story, json_pack("{s:s, s:I}", "cause", cause_name(x, shares[i].cause, text),
-						       "time_ns", (json_int_t)shares[i].time));
+	for (size_t i = 0; i < shares.count; i++)
+		json_array_append_new(story, json_pack("{s:s, s:I}", "cause", cause_name(x, shares.list[i].cause, text),
+						       "time_ns", (json_int_t)shares.list[i].time));
 	return story;
 }
 

@@ -136,6 +136,21 @@ static int explained_find_median(struct explained *x, const struct layout_flow *
 	return 0;
 }
 
+static unsigned explained_side(const char *clock)
+{
+	return strcmp(clock, cause_sides[0]) != 0;
+}
+
+/* From side to side, or there and back: half of the time between two stamps of one side is told only of round trips. */
+static struct critical_path explained_path(const struct layout_flow *f, const struct layout_series *s, int64_t median)
+{
+	const unsigned first = explained_side(f->clocks[s->minus]), last = explained_side(f->clocks[s->column]);
+	const unsigned visits = first != last ? 2 : s->divide == 2 ? 3 : 0;
+
+	return (struct critical_path){
+	    .visits = visits, .side = {first, !first, first}, .visit_ns = visits && median > 0 ? median / visits : 0};
+}
+
 static void explain_rep(struct explained *x, const struct layout_flow *f, struct explained_rep *r)
 {
 	const struct attribution_input in = {
@@ -144,6 +159,7 @@ static void explain_rep(struct explained *x, const struct layout_flow *f, struct
 	    .limit = f->limit_ns,
 	    .median = x->median,
 	    .side = {r->has[0] ? &r->side[0] : NULL, r->has[1] ? &r->side[1] : NULL},
+	    .path = explained_path(f, x->series, x->median),
 	};
 
 	r->first = x->late.count;

@@ -212,11 +212,10 @@ static struct colouring colour_by_time(const struct tail *t)
 		const struct explained_rep *r = explained_rep_of(t->x, m);
 
 		for (unsigned side = 0; side < 2; side++) {
-			struct cause_share shares[CAUSE_SHARES];
-			const size_t count = attribution_shares(&r->side[side], m->from, m->to, shares);
+			const struct cause_shares shares = attribution_shares(&r->side[side], m->from, m->to);
 
-			for (size_t k = 0; k < count; k++)
-				all[bare_of(t->x, shares[k].cause)].time += shares[k].time;
+			for (size_t k = 0; k < shares.count; k++)
+				all[bare_of(t->x, shares.list[k].cause)].time += shares.list[k].time;
 		}
 	}
 	qsort(all, t->x->causes.count, sizeof(*all), by_most_time);

@@ -90,8 +90,9 @@ causes() {
 	assert_contains "$output" "point 0: "
 	assert_contains "$output" "% explained"
 	assert_contains "$output" "the source's CPU is 0; the sink's CPU is 1"
+	grep -qE "^ +[0-9]+ .* on CPU 1 \(sink\)$" <<<"$output"
 	assert_contains "$output" "-> knobs shields and tasks: a cpuset that others are kept out of"
-	assert_contains "$output" "'kbtune plan isolated' shows what they would change here"
+	assert_contains "$output" "'kbtune plan isolated' shows what these knobs and boot parameters would change here"
 	assert_eq "$(grep -c "^  repetition 0, message " <<<"$output")" 1
 	"$KBLAT" report "$run_dir"
 	grep -q "<h2>Late messages</h2>" "$run_dir/derived/report.html"

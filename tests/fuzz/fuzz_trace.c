@@ -83,7 +83,8 @@ static void explain(const struct input *in, const struct trace_file *f)
 						.divide = divide,
 						.limit = LIMIT_NS,
 						.median = in->messages ? in->sent[0] : 0,
-						.side = {&side[0], divide == 1 ? &side[1] : NULL}},
+						.side = {&side[0], divide == 1 ? &side[1] : NULL},
+						.path = {1 + (unsigned)divide, {0, 1, 0}, LIMIT_NS}},
 		    &causes, &late);
 	for (size_t i = 0; i < late.count; i++)
 		fuzz_require(late.late[i].cause < causes.count);

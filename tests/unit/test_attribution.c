@@ -261,6 +261,7 @@ struct case_of {
 	int64_t sent[MESSAGES], came[MESSAGES];
 	struct timeline side[2];
 	bool has[2];
+	struct critical_path path;
 	struct cause_table causes;
 	struct attribution found;
 };
@@ -293,6 +294,7 @@ static void attribute(struct case_of *c)
 	    .limit = 5000,
 	    .median = 1000,
 	    .side = {c->has[0] ? &c->side[0] : NULL, c->has[1] ? &c->side[1] : NULL},
+	    .path = c->path,
 	};
 
 	attribution_add(&in, &c->causes, &c->found);
@@ -347,6 +349,61 @@ static void test_messages(void)
 	attribute(&c);
 	is_str(verdict(&c, 0), "unexplained", "what both CPUs spend at once delays once: 3 of 6.9 us");
 	is_int(c.found.late[0].covered, 3000, "3 us");
+	end_case(&c);
+}
+
+static const struct critical_path one_way = {2, {0, 1}, 500}, round_trip = {3, {0, 1, 0}, 300};
+
+static void test_path(void)
+{
+	struct case_of c;
+
+	begin_case(&c);
+	taken(100900, "busy");
+	event(109000, TRACE_OWN, NULL);
+	take_side(&c, 0);
+	idle(99000, TRACE_STOPPED);
+	event(107000, TRACE_WOKEN, NULL);
+	event(107000, TRACE_OWN, NULL);
+	take_side(&c, 1);
+	c.came[10] = 109500;
+	attribute(&c);
+	is_str(verdict(&c, 0), "preempted by busy on the source's CPU", "of an unknown path, whoever had most time");
+	c.found.count = 0;
+	c.path = round_trip;
+	attribute(&c);
+	is_str(verdict(&c, 0), "stopped by a signal on the sink's CPU",
+	       "the source's CPU does not matter before the answer is there");
+	is_int(c.found.late[0].time, 6700, "the sink had the message from its arrival until the sink went on");
+	c.found.count = 0;
+	c.path = one_way;
+	c.came[10] = 107500;
+	attribute(&c);
+	is_str(verdict(&c, 0), "stopped by a signal on the sink's CPU", "nor, one way, once the message is on its way");
+	end_case(&c);
+
+	begin_case(&c);
+	taken(100100, "busy");
+	event(105000, TRACE_OWN, NULL);
+	take_side(&c, 0);
+	interrupted(100900, 105200, "local timer");
+	take_side(&c, 1);
+	c.path = one_way;
+	c.came[10] = 106500;
+	attribute(&c);
+	is_str(verdict(&c, 0), "preempted by busy on the source's CPU", "what was not sent yet nobody else delays");
+	is_int(c.found.late[0].covered, 5100, "what is covered is the same, whatever the path");
+	end_case(&c);
+
+	begin_case(&c);
+	interrupted(102000, 108000, "local timer");
+	take_side(&c, 0);
+	take_side(&c, 1);
+	c.path = one_way;
+	c.came[10] = 109500;
+	attribute(&c);
+	is_str(verdict(&c, 0), "local timer interrupt on the source's CPU",
+	       "where the path does not explain it, all that overlaps counts");
 	end_case(&c);
 }
 
@@ -446,6 +503,7 @@ int main(void)
 	test_lost();
 	test_gaps();
 	test_messages();
+	test_path();
 	test_known();
 	test_queue();
 	test_typical();
