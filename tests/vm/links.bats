@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# A link that loses, doubles, reorders and corrupts packets (netem) between two hosts. In the first of two guests:
+#
+#     tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/links.bats
+#
+# (in one boot with the others: bats tests/vm/pair.bats tests/vm/links.bats.) The link does so to RoCE's packets alone, so that ssh, over which kblat talks
+# to the other host, has nothing to repeat.
+
+load ../cli/helper
+
+other=kblat-guest-2
+
+setup_file() {
+	grep -qx kblat-guest /proc/sys/kernel/hostname && ssh "$other" true || {
+		echo "this needs two guests: see the head of this file" >&2
+		return 1
+	}
+	sort_packets
+	ssh "$other" "$(declare -f sort_packets); sort_packets"
+}
+
+# What is sent to RoCE's port has a queue of its own, the fourth; everything else takes the first.
+sort_packets() {
+	modprobe -a sch_netem sch_prio cls_u32
+	tc qdisc add dev eth0 root handle 1: prio bands 4 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+	tc filter add dev eth0 parent 1: protocol ip u32 match ip protocol 17 0xff match ip dport 4791 0xffff flowid 1:4
+}
+
+# over FOLDER NETEM… : COMMAND…, a launcher of the source: the link does what it is asked to from the order to run the messages that are measured until they are
+# done, but not while clocks are compared; what it counted is written to a file, one a point.
+make_launcher() {
+	cat >over <<-'PY'
+		#!/usr/bin/python3
+		import json, os, subprocess, sys, threading, time
+		end = sys.argv.index(':')
+		folder, netem = sys.argv[1], sys.argv[2:end]
+		endpoint = subprocess.Popen(sys.argv[end + 1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+		measured = False
+		def tc(*words):
+		    return subprocess.run(['tc', *words], check=True, stdout=subprocess.PIPE).stdout
+		def orders():
+		    global measured
+		    for line in sys.stdin.buffer:
+		        order = json.loads(line)
+		        if order['type'] == 'arm':
+		            measured = order['trace']
+		        if order['type'] == 'run' and measured:
+		            tc('qdisc', 'add', 'dev', 'eth0', 'parent', '1:4', 'handle', '40:', 'netem', 'limit', '10000', *netem)
+		        endpoint.stdin.write(line)
+		        endpoint.stdin.flush()
+		    endpoint.stdin.close()
+		threading.Thread(target=orders, daemon=True).start()
+		for line in endpoint.stdout:
+		    if line.startswith(b'{"type":"done"') and measured:
+		        time.sleep(0.2)  # for what is still held back
+		        with open(f'{folder}/{len(os.listdir(folder))}', 'wb') as f:
+		            f.write(tc('-s', '-j', 'qdisc', 'show', 'dev', 'eth0'))
+		        tc('qdisc', 'del', 'dev', 'eth0', 'parent', '1:4')
+		    os.write(1, line)
+		sys.exit(endpoint.wait())
+	PY
+	chmod +x over
+}
+
+# measure NETEM: 300 messages over such a link, of UC, UD and RC in turn (points 0, 1, 2); $run_dir. A stream, which needs no comparison of clocks.
+measure() {
+	make_launcher
+	mkdir link
+	spec link <<-YAML
+		settings: {kernel: stream, transport: verbs, messages: 300, repetitions: 1, warmup: 0, depth: 32, recv_depth: 1024, poll: event,
+		           check: yes, ack_timeout: 16, timeout: 60s, drain: 2s}
+		matrix:
+		  - {qp: [uc, ud, rc]}
+	YAML
+	run "$KBLAT" run link.yaml --no-state --out "$T/runs" --source "$T/over $T/link $1 :" --sink "ssh $other"
+	echo "$output"
+	run_dir=$(tail -n 1 <<<"$output")
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 3
+	"$KBLAT" verify "$run_dir"
+	for point in 0 1 2; do
+		echo "# $(json "$run_dir/points/000$point/params.json" 'd["qp"]'), $1: the link sent $(link $point packets), dropped $(link $point drops);" \
+			"lost, received, again, reordered, broken: $(of $point)" >&3
+	done
+}
+
+# link POINT KEY: what the link counted; loss POINT KEY, sink POINT KEY: what kblat counted.
+link() { json "$T/link/$1" "[q['$2'] for q in d if q['kind'] == 'netem'][0]"; }
+loss() { json "$run_dir/points/000$1/summary.json" "d['loss']['$2']"; }
+sink() { json "$run_dir/points/000$1/rep-00/counters.json" "d['sink']['$2']"; }
+# of POINT: lost, received, received again, reordered, with another payload.
+of() { echo "$(loss "$1" lost) $(sink "$1" received) $(loss "$1" duplicates) $(loss "$1" reordered) $(sink "$1" bad_payloads)"; }
+all_whole_once_in_order="0 300 0 0 0"
+
+@test "loss: what UC and UD lose is what the link dropped; RC recovers" {
+	measure "loss 10%"
+	for point in 0 1; do
+		[ "$(link $point drops)" -gt 0 ]
+		assert_eq "$(of $point)" "$(link $point drops) $(link $point packets) 0 0 0"
+		assert_eq "$(($(link $point drops) + $(link $point packets)))" 300
+	done
+	[ "$(link 2 drops)" -gt 0 ]
+	assert_eq "$(of 2)" "$all_whole_once_in_order"
+}
+
+@test "duplicates: UC and UD show each that the link made, and the run is not valid; RC drops them" {
+	measure "duplicate 10%"
+	assert_eq "$status" 3
+	assert_contains "$output" "received more than once"
+	for point in 0 1; do
+		again=$(($(link $point packets) - 300))
+		[ "$again" -gt 1 ]
+		# A second copy of the last message comes when all have come.
+		[ "$(loss $point duplicates)" -eq "$again" ] || [ "$(loss $point duplicates)" -eq $((again - 1)) ]
+		assert_eq "$(loss $point lost) $(loss $point reordered)" "0 0"
+	done
+	[ "$(link 2 packets)" -gt 300 ]
+	assert_eq "$(of 2)" "$all_whole_once_in_order"
+}
+
+@test "reordering: UC and UD show it and lose nothing; RC delivers in order" {
+	measure "delay 2ms reorder 20%"
+	for point in 0 1; do
+		[ "$(loss $point reordered)" -gt 0 ]
+		assert_eq "$(loss $point lost) $(sink $point received) $(loss $point duplicates)" "0 300 0"
+	done
+	assert_eq "$(of 2)" "$all_whole_once_in_order"
+}
+
+@test "corruption: UC and UD lose what arrives broken, and nothing broken is delivered; RC recovers" {
+	measure "corrupt 10%"
+	for point in 0 1; do
+		[ "$(loss $point lost)" -gt 0 ]
+		assert_eq "$(of $point)" "$(loss $point lost) $((300 - $(loss $point lost))) 0 0 0"
+	done
+	assert_eq "$(of 2)" "$all_whole_once_in_order"
+}
