@@ -81,6 +81,7 @@ NEEDS = {
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
         "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",
         "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
+        "tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/links.bats",
         "build/kblat run experiments/ramcloud --quick --out runs", "build/bench/compare_rates 400", "build/bench/compare_looks 200", "build/bench/compare_bisect 100",
     ],
     "install.bats and make package-test, which do it": [
