@@ -20,7 +20,7 @@ load helper
 points = [p["params"] for p in json.loads(sys.argv[1])]
 kinds = {(p.get("ack"), p.get("copy"), p.get("hand")) for p in points}
 print(len(points), {p["transport"] for p in points} == {"verbs", "shmem", "udp"}, (True, True, "event") in kinds, (False, False, "spin") in kinds, len(kinds))' "$output")" \
-		"102 True True True 9"
+		"104 True True True 9"
 }
 
 # bats test_tags=long
