@@ -7,14 +7,10 @@
 # to the other host, has nothing to repeat.
 
 load ../cli/helper
-
-other=kblat-guest-2
+load pair_helper
 
 setup_file() {
-	grep -qx kblat-guest /proc/sys/kernel/hostname && ssh "$other" true || {
-		echo "this needs two guests: see the head of this file" >&2
-		return 1
-	}
+	need_two_guests
 	sort_packets
 	ssh "$other" "$(declare -f sort_packets); sort_packets"
 }
@@ -26,45 +22,12 @@ sort_packets() {
 	tc filter add dev eth0 parent 1: protocol ip u32 match ip protocol 17 0xff match ip dport 4791 0xffff flowid 1:4
 }
 
-# over FOLDER NETEM… : COMMAND…, a launcher of the source: the link does what it is asked to from the order to run the messages that are measured until they are
-# done, but not while clocks are compared; what it counted is written to a file, one a point.
-make_launcher() {
-	cat >over <<-'PY'
-		#!/usr/bin/python3
-		import json, os, subprocess, sys, threading, time
-		end = sys.argv.index(':')
-		folder, netem = sys.argv[1], sys.argv[2:end]
-		endpoint = subprocess.Popen(sys.argv[end + 1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-		measured = False
-		def tc(*words):
-		    return subprocess.run(['tc', *words], check=True, stdout=subprocess.PIPE).stdout
-		def orders():
-		    global measured
-		    for line in sys.stdin.buffer:
-		        order = json.loads(line)
-		        if order['type'] == 'arm':
-		            measured = order['trace']
-		        if order['type'] == 'run' and measured:
-		            tc('qdisc', 'add', 'dev', 'eth0', 'parent', '1:4', 'handle', '40:', 'netem', 'limit', '10000', *netem)
-		        endpoint.stdin.write(line)
-		        endpoint.stdin.flush()
-		    endpoint.stdin.close()
-		threading.Thread(target=orders, daemon=True).start()
-		for line in endpoint.stdout:
-		    if line.startswith(b'{"type":"done"') and measured:
-		        time.sleep(0.2)  # for what is still held back
-		        with open(f'{folder}/{len(os.listdir(folder))}', 'wb') as f:
-		            f.write(tc('-s', '-j', 'qdisc', 'show', 'dev', 'eth0'))
-		        tc('qdisc', 'del', 'dev', 'eth0', 'parent', '1:4')
-		    os.write(1, line)
-		sys.exit(endpoint.wait())
-	PY
-	chmod +x over
-}
-
 # measure NETEM: 300 messages over such a link, of UC, UD and RC in turn (points 0, 1, 2); $run_dir. A stream, which needs no comparison of clocks.
 measure() {
-	make_launcher
+	# After a while, for what is still held back. What the link counted is written to a file, one a point.
+	local begin="tc qdisc add dev eth0 parent 1:4 handle 40: netem limit 10000 $1"
+	local end="sleep 0.2; tc -s -j qdisc show dev eth0 >$T/link/\$(ls $T/link | wc -l); tc qdisc del dev eth0 parent 1:4"
+	write_disturbing
 	mkdir link
 	spec link <<-YAML
 		settings: {kernel: stream, transport: verbs, messages: 300, repetitions: 1, warmup: 0, depth: 32, recv_depth: 1024, poll: event,
@@ -72,7 +35,7 @@ measure() {
 		matrix:
 		  - {qp: [uc, ud, rc]}
 	YAML
-	run "$KBLAT" run link.yaml --no-state --out "$T/runs" --source "$T/over $T/link $1 :" --sink "ssh $other"
+	run "$KBLAT" run link.yaml --no-state --out "$T/runs" --source "$T/disturbing 1 '$begin' '$end'" --sink "ssh $other"
 	echo "$output"
 	run_dir=$(tail -n 1 <<<"$output")
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]

@@ -7,14 +7,10 @@
 # one try may fall into such a pause there are five.
 
 load ../cli/helper
-
-other=kblat-guest-2
+load pair_helper
 
 setup_file() {
-	grep -qx kblat-guest /proc/sys/kernel/hostname && ssh "$other" true || {
-		echo "this needs two guests: see the head of this file" >&2
-		return 1
-	}
+	need_two_guests
 	modprobe sch_netem
 }
 
@@ -81,35 +77,6 @@ measure_ways() {
 	assert_eq "$(of 0 'd["clock"]["hosts"]')" "['$other', 'kblat-guest']"
 }
 
-# disturbing BEGIN END ENDPOINT…: a launcher that runs the commands BEGIN and END around the messages of every second repetition, but not while clocks are
-# compared.
-write_disturbing() {
-	cat >disturbing <<-'PY'
-		#!/usr/bin/python3
-		import json, os, subprocess, sys, threading
-		begin, end = sys.argv[1:3]
-		endpoint = subprocess.Popen(sys.argv[3:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-		chosen = False
-		def orders():
-		    global chosen
-		    for line in sys.stdin.buffer:
-		        order = json.loads(line)
-		        if order['type'] == 'arm':
-		            chosen = order['trace'] and order['rep'] % 2 == 1   # a measured repetition, no comparison
-		        if order['type'] == 'run' and chosen:
-		            subprocess.run(begin, shell=True, check=True, stdout=subprocess.DEVNULL)
-		        endpoint.stdin.write(line)
-		        endpoint.stdin.flush()
-		    endpoint.stdin.close()
-		threading.Thread(target=orders, daemon=True).start()
-		for line in endpoint.stdout:
-		    if line.startswith(b'{"type":"done"') and chosen:
-		        subprocess.run(end, shell=True, check=True)
-		    os.write(1, line)
-	PY
-	chmod +x disturbing
-}
-
 @test "a delay of 300 us in one direction, only while messages are measured, is found there to 10 %; of one that is always there the truth is within the bound" {
 	local delay='dev eth0 root netem delay 300us' there back both found=no plain plain_error late late_error
 	write_disturbing
@@ -117,7 +84,7 @@ write_disturbing() {
 		settings: {kernel: exchange, transport: tcp, source_address: 192.0.2.1, sink_address: 192.0.2.2, messages: 1000, repetitions: 8, warmup: 5, timeout: 60s}
 	YAML
 	for _ in {1..5}; do
-		measure delay --no-state --sink "ssh $other" --source "$T/disturbing 'tc qdisc add $delay' 'tc qdisc del $delay'"
+		measure delay --no-state --sink "ssh $other" --source "$T/disturbing 2 'tc qdisc add $delay' 'tc qdisc del $delay'"
 		read -r there back both < <("$BATS_TEST_DIRNAME/pair_ways.py" delays "$run_dir/points/0000")
 		echo "later by $there us there, $back us back, $both us in round trips"
 		# The kernel's timer has its slack: how long the delay was, round trips tell.
@@ -217,7 +184,7 @@ keep_time() {
 	assert_eq "$(of 0 'least("lat_ns") >= -error, least("back_lat_ns") >= -error')" "(True, True)"
 	# Set while messages are measured: chrony reports it if it has seen it, and so does the comparison if not.
 	write_disturbing
-	measure kept --no-state --sink "$far" --source "$T/disturbing \"ssh $other date -s +1second\" true"
+	measure kept --no-state --sink "$far" --source "$T/disturbing 2 \"ssh $other date -s +1second\" true"
 	[ "$status" -eq 3 ]
 	[[ $(tr -s ' \n' ' ' <<<"$output") =~ "moved against each other"|"is larger than the median" ]]
 	kill "$(cat /run/chronyd.pid)"
