@@ -1,10 +1,10 @@
-# kblat: `make run` measures, `make check` and `make test` prove; all install what is missing on Debian (see `make deps`).
+# kblat: `make run` measures, `make check` and `make test` run tests; on Debian all install missing packages (see `make deps`).
 #
 #   CC=clang        another compiler           BUILD=DIR   another build folder
 #   SAN=1           ASan and UBSan (in build/san)
-#   SECONDS=N       how long `make fuzz` looks for inputs that break something, for each of its TARGETS (default: all)
-#   ROUNDS=N        how often: each target of `make fuzz` (default: once), each case of `make bench` (default: each bench's own)
-#   JOBS=N          how many targets `make fuzz` looks at together
+#   SECONDS=N       how long `make fuzz` runs each of its TARGETS (default: all)
+#   ROUNDS=N        number of rounds of `make fuzz` (default: one) and of each case of `make bench` (default: depends on the bench)
+#   JOBS=N          number of targets that `make fuzz` runs at the same time
 #   VM=no           tests without the Soft-RoCE guest
 #   V=1             show whole commands
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -33,7 +33,10 @@ SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover
 TRACEFS := -I/usr/include/tracefs -I/usr/include/traceevent
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(TRACEFS) $(WARN) $(CFLAGS) $(SANFLAGS)
 LDFLAGS := -Wl,-z,now -Wl,-z,relro $(if $(SAN),-no-pie)
-LIBS    := -lzmq -lnanomsg -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lsqlite3 -lz -lrt -lm
+# Tests are two hundred programs with much to tell a debugger: gold, where there is one, links them in two thirds of the time.
+gold    := $(if $(FUZZ),,$(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -qw gold && echo -fuse-ld=gold))
+TESTLD   = $(LDFLAGS) $(gold)
+LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lsqlite3 -lz -lrt -lm
 
 # What only computes: to trace each comparison of numbers there costs more than it finds.
 $(BUILD)/harness/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
@@ -215,7 +218,7 @@ package-test:
 	@tests/package/run $(BUILD)
 
 units: $(UNIT)
-tests: all units $(if $(SAN),fuzzers,$(BUILD)/vm-verbs-test $(BUILD)/vm-host-view)
+tests: all units $(if $(SAN),fuzzers,$(BUILD)/vm-verbs-test $(BUILD)/vm-host-view $(BUILD)/registers.so)
 sanitized:
 	@$(MAKE) --no-print-directory tests SAN=1 BUILD=$(BUILD)/san
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/machine/run
@@ -239,7 +242,7 @@ $(TUNELIB): $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(TUNING))
 $(TUNEUNIT): $(BUILD)/unit/%: tests/unit/%.c $(TUNELIB)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(TUNELIB) $(TUNELIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(TESTLD) -MMD -MP -o $@ $< $(TUNELIB) $(TUNELIBS)
 
 $(LIB): $(OBJECTS)
 	@rm -f $@
@@ -281,12 +284,15 @@ $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(eval $(call w
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(TESTLD) -MMD -MP -o $@ $< $(LIB) $(LIBS)
 
 $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+
+# Others load a message library only where they need it.
+$(BUILD)/bench/bench_messaging: LIBS += -lzmq -lnanomsg
 
 $(BUILD)/vm-verbs-test: tests/vm/verbs_test.c $(LIB)
 	@echo '  LINK  $@'
@@ -304,12 +310,12 @@ $(FUZZLIB): $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_% tests/fuz
 $(filter $(BUILD)/fuzz/tune_%,$(FUZZERS)): $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZMAIN) $(FUZZLIB) $(TUNELIB)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CFLAGS) $(FUZZLINK) $(LDFLAGS) -o $@ $^ $(TUNELIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(FUZZLINK) $(TESTLD) -o $@ $^ $(TUNELIBS)
 
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZMAIN) $(FUZZLIB) $(LIB)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(ALL_CFLAGS) $(FUZZLINK) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(FUZZLINK) $(TESTLD) -o $@ $^ $(LIBS)
 
 .SECONDARY: $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/fuzz/*.c))
 $(BUILD)/fuzz/machine/run: tests/sysroots/machine
@@ -321,6 +327,12 @@ $(BUILD)/vm-host-view: tests/vm/host_view.c
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $<
+
+# Preloaded by tests, whatever else is compiled how.
+$(BUILD)/registers.so: tests/cli/registers.c
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(ALL_CPPFLAGS) -O2 -fPIC -shared -o $@ $<
 
 clean:
 	rm -rf $(BUILD)

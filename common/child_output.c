@@ -13,7 +13,7 @@
 #include "common/err.h"
 #include "common/write_signals.h"
 
-#define NO_PROGRAM 127 /* as shells have it */
+#define NO_PROGRAM 127 /* as in shells */
 
 static int64_t child_now_ms(void)
 {
@@ -23,7 +23,7 @@ static int64_t child_now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Who comes by ssh and is not root has no /usr/sbin in PATH. */
+/* With ssh, users other than root do not have /usr/sbin in PATH. */
 _Noreturn static void child_become(const char *const *words, int out)
 {
 	char path[256];
@@ -43,7 +43,7 @@ _Noreturn static void child_become(const char *const *words, int out)
 	_exit(NO_PROGRAM);
 }
 
-/* 1: that was all of it; 0: the time is over; or a negative errno. */
+/* 1: end of the output; 0: timeout; or a negative errno. */
 static int read_until(int fd, int64_t deadline_ms, char *text, size_t size)
 {
 	size_t used = 0;
@@ -100,7 +100,7 @@ int child_output(const char *const *words, int limit_ms, char *text, size_t size
 		kill(pid, SIGKILL);
 	status = child_await(pid);
 	if (rc == 0)
-		return err_set(e, -ETIMEDOUT, STATUS_FAILED, words[0], NULL, "does not end within %d ms", limit_ms);
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, words[0], NULL, "has not ended within %d ms", limit_ms);
 	if (rc < 0)
 		return err_sys(e, rc, words[0], "read from");
 	if (status == NO_PROGRAM)

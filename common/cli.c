@@ -14,15 +14,15 @@
 
 #define WIDTH	  80
 #define FLAGS_MAX 64
-#define INDENT	  26 /* of the help texts */
+#define INDENT	  26 /* of help texts */
 
-/* Where the reading of a command line is. */
+/* The state of parsing a command line. */
 struct reading {
 	const struct cli_command *command;
 	const struct cli_flag *flags;
 	char **argv;
 	int argc, at;
-	uint64_t seen; /* one bit a flag */
+	uint64_t seen; /* one bit per flag */
 	struct err *e;
 };
 
@@ -56,7 +56,7 @@ static bool is_flag_named(const struct cli_flag *f, const char *name, size_t n)
 	return strlen(f->name) == n && !memcmp(f->name, name, n);
 }
 
-/* "did you mean" with the dashes that the user would have to write. */
+/* "did you mean", including the dashes that the user must write. */
 static int unknown_flag(struct reading *r, const char *arg)
 {
 	const char *names[FLAGS_MAX + 2], *near;
@@ -224,7 +224,7 @@ static int count_columns(const char *s, size_t n)
 	return count;
 }
 
-/* A paragraph on its way out. */
+/* A paragraph being printed. */
 struct fill {
 	FILE *out;
 	int column, indent;
@@ -255,7 +255,7 @@ static void put_word(struct fill *f, const char *word, size_t n)
 	f->bare = false;
 }
 
-/* A blank ends a word, but "[--out DIR]…" in a synopsis stays together. */
+/* A blank ends a word, but "[--out DIR]…" in a synopsis is kept together. */
 static size_t word_length(const char *s, const char *end, bool brackets)
 {
 	const char *p = s;
@@ -279,8 +279,8 @@ static void fill_line(struct fill *f, const char *line, size_t n)
 	}
 }
 
-/* Lines are filled up together, except empty ones and those that start with a blank: these stay as
- * they are. */
+/* Lines are joined and wrapped, except for empty ones and those that start with a blank, which are
+ * kept unchanged. */
 static void wrap(struct fill *f, const char *text)
 {
 	for (size_t n; *text; text += n + (text[n] == '\n')) {
@@ -361,8 +361,8 @@ int cli_close_stdout(void)
 	errno = 0;
 	if (fflush(stdout))
 		rc = errno ? -errno : -EIO;
-	/* Some file systems say only now that there was no room. A descriptor that nobody opened
-	 * has lost nothing. */
+	/* Some file systems only report now that there was no space. If the descriptor was never
+	 * open, nothing was lost. */
 	if (fclose(stdout) && !rc && errno != EBADF)
 		rc = errno ? -errno : -EIO;
 	return rc ? rc : failed ? -EIO : 0;

@@ -119,7 +119,7 @@ static const char *skip_spaces(const char *p)
 	return p;
 }
 
-/* A decimal number at `p`: where it ends, or NULL. */
+/* Read a decimal number at `p`; returns its end, or NULL. */
 static const char *take_cpu(const char *p, unsigned *value)
 {
 	if (!p || !isdigit((unsigned char)*p))
@@ -129,7 +129,7 @@ static const char *take_cpu(const char *p, unsigned *value)
 	return p;
 }
 
-/* first[-last[:used[/group]]]: of each `group` CPUs of the range, the first `used` are meant. */
+/* first[-last[:used[/group]]]: the first `used` of every `group` CPUs in the range. */
 struct range {
 	unsigned first, last, used, group;
 };
@@ -197,7 +197,7 @@ int cpulist_parse(const char *text, struct cpulist *out, char *why, size_t why_s
 	return 0;
 }
 
-/* Append whole items only: half a number would be another CPU. */
+/* Only append complete items, because a truncated number would be another CPU. */
 static bool append_text(char *buf, size_t size, size_t *used, const char *item)
 {
 	size_t n = strlen(item);
@@ -235,7 +235,7 @@ char *cpulist_format(const struct cpulist *set, char *buf, size_t size)
 	return buf;
 }
 
-/* One group of up to eight hexadecimal digits at `p`: where it ends, or NULL. */
+/* Read a group of up to eight hexadecimal digits at `p`; returns its end, or NULL. */
 static const char *take_group(const char *p, uint32_t *value)
 {
 	const char *start = p;
@@ -246,7 +246,7 @@ static const char *take_group(const char *p, uint32_t *value)
 	return p == start ? NULL : p;
 }
 
-/* Make room for 32 lower CPUs; false if that pushes one out at the top. */
+/* Shift up by 32 CPUs; false if one does not fit any more. */
 static bool shift_group(struct cpulist *set, uint32_t low)
 {
 	const size_t top = CPULIST_MAX / 64 - 1;
@@ -293,7 +293,7 @@ char *cpulist_format_mask(const struct cpulist *set, char *buf, size_t size)
 	for (; group >= 0; group--) {
 		snprintf(item, sizeof(item), used ? ",%08x" : "%x",
 			 (unsigned)(uint32_t)(set->bits[group / 2] >> group % 2 * 32));
-		/* Without its low groups, a mask would name other CPUs. */
+		/* Without its low groups, a mask would mean other CPUs. */
 		if (!append_text(buf, size, &used, item)) {
 			if (size)
 				buf[0] = '\0';

@@ -10,10 +10,11 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 
-/* build/kblat, build/san/kblat, build/san/unit/test_report: the tree is at most so far above. */
+/* build/kblat, build/san/kblat, build/san/unit/test_report: the tree is at most this many levels
+ * above the program. */
 #define LEVELS 3
 
-/* Cut the last name off a path. */
+/* Remove the last component of a path. */
 static bool datadir_go_up(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -23,7 +24,7 @@ static bool datadir_go_up(char *path)
 	return slash;
 }
 
-/* The folder of the program that runs. */
+/* The folder of the running program. */
 static bool datadir_of_program(char *path, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", path, size - 1);

@@ -37,7 +37,7 @@ static bool has_item(const struct diag *d, unsigned line, unsigned column, const
 	return false;
 }
 
-/* Where an item belongs: behind all of its place and before. */
+/* The index for a new item: after all others up to its position. */
 static size_t find_slot(const struct diag *d, unsigned line, unsigned column)
 {
 	size_t i = d->count;
@@ -75,7 +75,7 @@ void diag_add(struct diag *d, unsigned line, unsigned column, const char *format
 		d->dropped++;
 }
 
-/* The length of the line break at `s`, as YAML 1.1 and libyaml know them: LF, CR, CR LF, NEL, LS,
+/* The length of the line break at `s`, as defined by YAML 1.1 and libyaml: LF, CR, CR LF, NEL, LS,
  * PS. 0: none. */
 static size_t break_length(const char *s, size_t n)
 {
@@ -90,7 +90,7 @@ static size_t break_length(const char *s, size_t n)
 	return len && (cp == 0x85 || cp == 0x2028 || cp == 0x2029) ? len : 0;
 }
 
-/* Line `number` without its break; false if there is none of that number. */
+/* Find line `number`, without its line break; false if there is no such line. */
 static bool find_line(const struct diag *d, unsigned number, const char **start, size_t *n)
 {
 	size_t at = 0, from = 0, brk;
@@ -109,7 +109,7 @@ static bool find_line(const struct diag *d, unsigned number, const char **start,
 	return line >= number;
 }
 
-/* Each character of a line as it is shown: one column, with its bytes. */
+/* The next character of a line as it is printed, which takes one column, and its bytes. */
 static size_t next_char(const char *s, size_t n, const char **shown, size_t *shown_length)
 {
 	uint32_t cp;
@@ -122,7 +122,7 @@ static size_t next_char(const char *s, size_t n, const char **shown, size_t *sho
 	return len ? len : 1;
 }
 
-/* The part of a line from character `first` on, at most SHOWN_MAX of them. */
+/* Print the part of a line from character `first` on, at most SHOWN_MAX characters. */
 static void print_part(const char *line, size_t n, size_t first, FILE *out)
 {
 	const char *shown;
@@ -155,12 +155,12 @@ static void print_quoted_line(const struct diag *d, const struct diag_item *item
 
 	if (!d->text || !find_line(d, item->line, &line, &n))
 		return;
-	/* A byte order mark has no column. */
+	/* A byte order mark does not take a column. */
 	if (line == d->text && n >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) {
 		line += 3;
 		n -= 3;
 	}
-	/* A place beyond the line is its end. */
+	/* A position beyond the line means its end. */
 	chars = count_chars(line, n);
 	if (column > chars)
 		column = chars;
@@ -196,8 +196,8 @@ static bool same(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Edits between two words of at most WORD_MAX: a letter more, less, another, or two neighbours
- * swapped. */
+/* The edit distance of two words of at most WORD_MAX characters: insertions, deletions,
+ * substitutions, and swaps of neighbours. */
 static unsigned distance(const char *a, size_t an, const char *b, size_t bn)
 {
 	unsigned rows[3][WORD_MAX + 1];

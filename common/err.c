@@ -9,7 +9,7 @@
 
 #define OBJECT_MAX 1024
 
-/* Causes that strerror words poorly for our readers, or after which there is something to do. */
+/* Causes for which strerror()'s text is unclear to users, or with a hint what to do. */
 static const struct {
 	int number;
 	const char *cause;
@@ -26,8 +26,8 @@ static const struct {
     {EXDEV, "it is on another file system, or leads out of its folder"},
 };
 
-/* "OBJECT: cannot OPERATION: ", or as much of it as there is. Of a very long path the end tells
- * most, and the cause must fit, too. */
+/* "OBJECT: cannot OPERATION: ", or the parts of it that are given. The beginning of a very long
+ * path is left out, because its end is more informative, and the cause must fit, too. */
 static void put_prefix(char *buf, size_t size, const char *object, const char *operation)
 {
 	size_t n = object ? strlen(object) : 0;
@@ -43,7 +43,7 @@ static void put_prefix(char *buf, size_t size, const char *object, const char *o
 		buf[used] = '\0';
 }
 
-/* A message is one line of plain text, whatever was put into it. */
+/* A message is one line of plain text, whatever its parts contain. */
 static void clean(struct err *e, const char *raw)
 {
 	char line[sizeof(e->text)];
@@ -88,7 +88,7 @@ char *err_cause(int rc, char *buf, size_t size)
 		snprintf(buf, size, "%s", text);
 	else
 		snprintf(buf, size, "error %d", -rc);
-	/* Part of a sentence: "No such file" starts small, "RPC version wrong" does not. */
+	/* Inside a sentence, "No such file" begins with a small letter, but "RPC version wrong" does not. */
 	if (size > 1 && buf[0] >= 'A' && buf[0] <= 'Z' && buf[1] >= 'a' && buf[1] <= 'z')
 		buf[0] = (char)(buf[0] - 'A' + 'a');
 	return buf;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,13 +11,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/open_path.h"
 #include "common/or_abort.h"
 
-/* Each level of a tree holds a file descriptor while it is walked. */
+/* Each level of a tree takes a file descriptor while it is traversed. */
 #define DEPTH_MAX   100
 #define FIRST_READ  ((size_t)1 << 12)
 #define SECOND_READ ((size_t)1 << 16)
@@ -43,7 +42,7 @@ static int make_one_dir(const char *path, struct err *e)
 	if (!mkdir(path, 0777))
 		return 0;
 	rc = -errno;
-	/* A directory on the way may refuse with EACCES or EROFS before it says EEXIST. */
+	/* For an existing directory, the error may be EACCES or EROFS instead of EEXIST. */
 	if (stat(path, &st))
 		return err_sys(e, rc, path, "make the directory");
 	if (!S_ISDIR(st.st_mode))
@@ -94,7 +93,8 @@ static int write_and_sync(const char *path, const void *data, size_t size, mode_
 {
 	int rc, fd;
 
-	/* A killed run may have left one. O_EXCL then makes sure that the file is new, and ours. */
+	/* A killed run may have left one. O_EXCL then makes sure that the file is new, and created
+	 * by this process. */
 	if (unlink(path) && errno != ENOENT)
 		return -errno;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -133,8 +133,9 @@ int fs_write(const char *path, const void *data, size_t size, struct err *e)
 	return fs_write_mode(path, data, size, 0666, e);
 }
 
-/* Room for one byte more than is wanted, so that a file which is too large shows itself. Little to
- * begin with: of the many files below /proc/sys each read costs the kernel as much as there is room. */
+/* The buffer is one byte larger than the maximum, to detect files that are too large. It is small
+ * at first, because reading a file below /proc/sys, of which there are many, costs the kernel time
+ * in proportion to the size of the buffer. */
 static int grow(char **buf, size_t used, size_t *room, size_t max)
 {
 	size_t want = !*room ? FIRST_READ : *room < SECOND_READ ? SECOND_READ : *room * 2;
@@ -152,7 +153,8 @@ static int grow(char **buf, size_t used, size_t *room, size_t max)
 	return 0;
 }
 
-/* Some files below /proc/sys say as much as fits the first read, and no more: once more, with more room. */
+/* Some files below /proc/sys only return what fits in the first read, so they are read again with a
+ * larger buffer. */
 static bool is_to_be_read_again(int fd, size_t used)
 {
 	return used == FIRST_READ - 1 && lseek(fd, -(off_t)used, SEEK_CUR) >= 0;
@@ -195,28 +197,12 @@ int fs_read_fd(int fd, size_t max, char **data, size_t *size)
 	return 0;
 }
 
-static bool leads_up(const char *path)
-{
-	for (const char *p = strstr(path, ".."); p; p = strstr(p + 1, ".."))
-		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
-			return true;
-	return false;
-}
-
 int fs_open(const char *path, int flags)
 {
-	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | (unsigned)flags, .resolve = RESOLVE_NO_SYMLINKS};
-	long fd;
-
-	if (leads_up(path))
-		return -EXDEV;
-	/* openat2() knows no flags beside these with O_PATH. */
+	/* With O_PATH, openat2() does not accept any flags but these. */
 	if (!(flags & O_PATH))
-		how.flags |= O_NONBLOCK | O_NOCTTY;
-	do
-		fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-	while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : (int)fd;
+		flags |= O_RDONLY | O_NONBLOCK | O_NOCTTY;
+	return open_path(AT_FDCWD, path, flags, LINKS_REFUSED);
 }
 
 bool fs_is_directory(const char *path)
@@ -271,7 +257,7 @@ int fs_is_visible(const struct dirent *d)
 	return *d->d_name != '.';
 }
 
-/* Only a regular file that is not larger than `max`. */
+/* Accepts only a regular file that is not larger than `max`. */
 static int check_regular(int fd, const char *path, size_t max, struct err *e)
 {
 	struct stat st;
@@ -330,14 +316,14 @@ int fs_sync(const char *path, struct err *e)
 	return rc;
 }
 
-/* Where a walk is: paths are for messages and for lists; every step on disk is relative to a
+/* The state of a traversal. Paths are only for messages and lists; all accesses are relative to a
  * descriptor. */
 struct walk {
 	dev_t device;
 	struct err *e;
 	char **files;
 	size_t count, room;
-	size_t strip; /* of a path, to make it relative */
+	size_t strip; /* length to remove from a path to make it relative */
 };
 
 typedef int visit_fn(struct walk *w, int dir, const char *name, const char *path, unsigned depth);
@@ -412,7 +398,7 @@ static int remove_entry(struct walk *w, int dir, const char *name, const char *p
 	return rc;
 }
 
-/* A slash at the end would make the kernel follow a link. "/" itself stays. */
+/* Remove trailing slashes, which would make the kernel follow a symbolic link. "/" itself is kept. */
 static char *without_slash(const char *path)
 {
 	char *copy = fs_path("%s", path);

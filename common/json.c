@@ -30,7 +30,7 @@ json_t *json_read(const char *path, struct err *e)
 	return value;
 }
 
-/* The text with its newline, or NULL where the value holds what JSON cannot say. */
+/* The text with a newline, or NULL if the value contains something that JSON cannot represent. */
 static char *dump(const json_t *value, size_t *size)
 {
 	char *text = json_dumps(value, STYLE);

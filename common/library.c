@@ -1,5 +1,6 @@
 #include "common/library.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@ struct library_search {
 	char file[PATH_MAX];
 };
 
-/* A link "libnuma.so.1" leads to the file "libnuma.so.1.0.0". */
+/* A symbolic link "libnuma.so.1" leads to the file "libnuma.so.1.0.0". */
 static int library_look(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct library_search *s = arg;
@@ -26,10 +27,11 @@ static void library_print_file(const char *name, FILE *out)
 {
 	struct library_search s = {.name = name};
 
-	if (dl_iterate_phdr(library_look, &s))
-		fputs(strrchr(s.file, '/') + 1, out);
+	/* What is loaded only where it is needed, such as a transport's library. */
+	if (!dlopen(name, RTLD_LAZY | RTLD_LOCAL) || !dl_iterate_phdr(library_look, &s))
+		fprintf(out, "%s (not installed)", name);
 	else
-		fprintf(out, "%s (not loaded)", name);
+		fputs(strrchr(s.file, '/') + 1, out);
 }
 
 void libraries_print(const struct library *libraries, FILE *out)

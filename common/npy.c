@@ -14,7 +14,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 
-/* Magic, version 1.0, and the length of the dictionary in two bytes, little end first. */
+/* Magic, version 1.0, and the length of the dictionary in two bytes, little-endian. */
 #define MAGIC	 "\x93NUMPY"
 #define PREAMBLE 10
 
@@ -35,7 +35,7 @@ void npy_header(char header[NPY_HEADER], size_t count)
 	header[NPY_HEADER - 1] = '\n';
 }
 
-/* What the dictionary says. Texts point into the header and are not terminated. */
+/* The entries of the dictionary. Texts point into the header and are not terminated. */
 struct dictionary {
 	const char *descr, *order, *shape;
 	size_t descr_length, order_length, shape_length;
@@ -48,8 +48,8 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* Where the Python literal at `p` ends: a string, a tuple of plain items, or a word. NULL if it
- * does not. */
+/* The end of the Python literal at `p`: a string, a tuple of plain items, or a word. NULL if it is
+ * incomplete. */
 static const char *skip_literal(const char *p, const char *end)
 {
 	const char *start = p;
@@ -86,7 +86,7 @@ static bool keep_entry(struct dictionary *d, const char *key, size_t key_length,
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		/* The key is in quotes; which ones does not matter. */
+		/* The key is in quotes, single or double. */
 		if (!is_literal(key + 1, key_length - 2, rows[i].name) || *rows[i].text)
 			continue;
 		*rows[i].text = value;
@@ -96,7 +96,7 @@ static bool keep_entry(struct dictionary *d, const char *key, size_t key_length,
 	return false;
 }
 
-/* "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }" and blanks: exactly the three keys,
+/* "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }" and blanks: exactly these three keys,
  * in any order. */
 static bool parse_dictionary(const char *p, const char *end, struct dictionary *d)
 {
@@ -171,8 +171,7 @@ static int read_dictionary(const char *path, const char *text, size_t length, si
 	return 0;
 }
 
-/* Check the header of a mapped file against the file's size; where the data starts, and how much
- * there is. */
+/* Check the header of a mapped file against the file's size, and find the start and length of the data. */
 static int read_header(const char *path, const unsigned char *map, size_t size, size_t *start, size_t *count,
 		       struct err *e)
 {
@@ -242,8 +241,7 @@ int npy_open(const char *path, struct npy *out, struct err *e)
 		munmap(map, size);
 		return rc;
 	}
-	/* Columns are read from front to end: let the kernel fetch ahead and map many pages at a
-	 * time. */
+	/* Columns are read sequentially: lets the kernel read ahead and map many pages at a time. */
 	madvise(map, size, MADV_SEQUENTIAL);
 	*out = (struct npy){(const int64_t *)((const char *)map + start), count, map, size};
 	return 0;
@@ -256,13 +254,14 @@ void npy_close(struct npy *n)
 	memset(n, 0, sizeof(*n));
 }
 
-/* Not fs_write: a column may be large, and header and data are in two places. */
+/* Does not use fs_write(), because a column may be large, and header and data are separate. */
 static int write_synced(const char *path, const int64_t *data, size_t count)
 {
 	char header[NPY_HEADER];
 	int rc, fd;
 
-	/* A killed run may have left one; O_EXCL then makes sure that the file is new, and ours. */
+	/* A killed run may have left one. O_EXCL then makes sure that the file is new, and created
+	 * by this process. */
 	if (unlink(path) && errno != ENOENT)
 		return -errno;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);

@@ -13,8 +13,8 @@
 #include "common/text.h"
 #include "common/units.h"
 
-/* What the types have in common and where they differ; the ones with a unit are all numbers to the
- * rest of this file. */
+/* What types have in common and in which they differ; the rest of this file treats all types with a
+ * unit as numbers. */
 static const struct type {
 	const char *key_suffix;
 	const char *metavar; /* NULL: the choices */
@@ -62,7 +62,7 @@ char *opt_key(const struct opt *o, char *buf, size_t size)
 }
 
 /*
- * Checks of values, whether a user or another process wrote them. 0, or -EINVAL and a phrase.
+ * Checks of values from a user or another process. They return 0, or -EINVAL and a phrase.
  */
 
 static bool is_ranged(const struct opt *o)
@@ -100,7 +100,7 @@ static int check_option_text(const char *text, char *why, size_t why_size)
 	size_t n = strlen(text);
 
 	if (n >= OPT_STR_MAX)
-		return refuse_option(why, why_size, "is %zu bytes long; at most %d fit", n, OPT_STR_MAX - 1);
+		return refuse_option(why, why_size, "is %zu bytes long; the maximum is %d", n, OPT_STR_MAX - 1);
 	for (size_t at = 0, step; at < n; at += step) {
 		uint32_t cp;
 
@@ -108,7 +108,7 @@ static int check_option_text(const char *text, char *why, size_t why_size)
 		if (!step)
 			return refuse_option(why, why_size, "is not UTF-8 text");
 		if (cp < 0x20 || cp == 0x7f)
-			return refuse_option(why, why_size, "holds a control character");
+			return refuse_option(why, why_size, "contains a control character");
 	}
 	return 0;
 }
@@ -120,7 +120,7 @@ static const char *after(const char *text, const char *prefix)
 	return strncmp(text, prefix, n) ? NULL : text + n;
 }
 
-/* A word, or a list; one CPU alone is an integer of JSON. */
+/* A word or a list; a single CPU is an integer in JSON. */
 static int check_option_cpus(const char *text, char *why, size_t why_size)
 {
 	static const char *const named[] = {OPT_CPU_NEAR ":", OPT_CPU_CPUSET};
@@ -144,7 +144,7 @@ static int check_option_cpus(const char *text, char *why, size_t why_size)
 	return 0;
 }
 
-/* One item of a list, "5" or "10-20": where it ends, or NULL. */
+/* Read an item of a list, "5" or "10-20"; returns its end, or NULL. */
 static const char *take_item(const char *p, int64_t *first, int64_t *last)
 {
 	int64_t *const ends[] = {first, last};
@@ -214,13 +214,13 @@ static int check_choice(const struct opt *o, const char *text, char *why, size_t
 			     text_quote(text, quoted, sizeof(quoted)));
 }
 
-/* An integer of JSON that stands for a value of this type. */
+/* Check a JSON integer that represents a value of this type. */
 static int check_integer(const struct opt *o, int64_t v, char *why, size_t why_size)
 {
 	return o->type == OPT_CPU ? check_cpu(v, why, why_size) : check_option_range(o, v, why, why_size);
 }
 
-/* A string of JSON that stands for a value of this type. */
+/* Check a JSON string that represents a value of this type. */
 static int check_string(const struct opt *o, const char *text, char *why, size_t why_size)
 {
 	switch (o->type) {
@@ -238,7 +238,7 @@ static int check_string(const struct opt *o, const char *text, char *why, size_t
 }
 
 /*
- * From what a user wrote.
+ * Parsing a user's text.
  */
 
 static json_t *parse_number(const struct opt *o, const char *text, char *why, size_t why_size)
@@ -312,7 +312,7 @@ char *opt_text(const struct opt *o, const json_t *value, char *buf, size_t size)
 }
 
 /*
- * Into the settings.
+ * Storing in a settings struct.
  */
 
 static bool has_right_kind(const struct opt *o, const json_t *value)
@@ -334,13 +334,14 @@ static int check_value(const struct opt *o, const json_t *value, char *why, size
 		return check_integer(o, json_integer_value(value), why, why_size);
 	if (!json_is_string(value))
 		return 0;
-	/* A string that goes on after a NUL would be checked by its beginning only. */
+	/* Only the part of a string before a NUL would be checked. */
 	if (strlen(json_string_value(value)) != json_string_length(value))
 		return refuse_option(why, why_size, "holds a NUL");
 	return check_string(o, json_string_value(value), why, why_size);
 }
 
-/* The value has passed check_value. memcpy, as a settings struct is but bytes and offsets here. */
+/* The value has passed check_value(). Uses memcpy(), because a settings struct is just bytes and
+ * offsets here. */
 static void store(const struct opt *o, const json_t *value, char *field)
 {
 	int64_t number = json_is_integer(value) ? json_integer_value(value) : -1;

@@ -1,6 +1,7 @@
 #include "common/program.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -78,7 +79,7 @@ static void print_version(const struct program *p, FILE *out)
 	fputc('\n', out);
 }
 
-/* All tables, for programs. */
+/* Print all tables as JSON, for programs. */
 static void print_description(const struct program *p, FILE *out)
 {
 	json_t *description = program_json(p);
@@ -120,7 +121,8 @@ static enum status run_command(const struct program *p, int argc, char **argv, s
 	return c ? c->run(argc - 1, argv + 1, e) : refuse_command(p, argv[1], e);
 }
 
-/* Where it may not grow, the stack's end comes as a fault in the middle of anything. Told without needing much of it. */
+/* If the stack cannot grow, the process would crash somewhere. This checks and reports it without
+ * using much stack. */
 static bool stack_may_grow(const struct program *p)
 {
 	struct rlimit limit;
@@ -152,8 +154,16 @@ static __attribute__((noinline)) int run_program(const struct program *p, int ar
 	return (int)status;
 }
 
+/* If the caller ignores SIGCHLD, so do the programs that it starts; the kernel then removes children
+ * when they end, and nobody can wait for them. */
+static void keep_children(void)
+{
+	signal(SIGCHLD, SIG_DFL);
+}
+
 int program_main(const struct program *p, int argc, char **argv)
 {
 	write_signals_ignore();
+	keep_children();
 	return stack_may_grow(p) ? run_program(p, argc, argv) : (int)STATUS_IMPOSSIBLE;
 }

@@ -22,7 +22,7 @@ static json_t *program_json_flags(const struct cli_flag *flags)
 	return list;
 }
 
-/* What a command calls for its help, in place of the text. */
+/* Called by a command instead of printing its help. */
 static void program_json_command(void *commands, const struct cli_command *c, const struct cli_flag *flags)
 {
 	json_array_append_new(commands, json_pack("{s:s, s:s, s:s, s:s?, s:o}", "name", c->name, "synopsis",
@@ -30,7 +30,7 @@ static void program_json_command(void *commands, const struct cli_command *c, co
 						  program_json_flags(flags)));
 }
 
-/* Flags are where a command reads them: it is asked for its help, as by a user. */
+/* The table of flags is inside of a command's function, so it is called with --help. */
 static json_t *program_json_commands(const struct program *p)
 {
 	json_t *commands = json_array();

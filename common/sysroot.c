@@ -5,37 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/open_path.h"
 
 #define LINE_MAX_BYTES 65536
 
-/* A rename somewhere on the machine makes openat2 give up with EAGAIN; it asks to be called
- * again. */
-#define RETRIES 100
-
-static int open_inside(int root, const char *path, int flags)
-{
-	struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_IN_ROOT};
-	long fd = -1;
-
-	for (int i = 0; i < RETRIES; i++) {
-		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
-	}
-	return fd < 0 ? -errno : (int)fd;
-}
-
-/* Relative to the root. */
+/* The path relative to the root. */
 static const char *below_root(const char *path)
 {
 	path += strspn(path, "/");
@@ -52,23 +34,23 @@ static int open_live(int root, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A descriptor or a negative errno. Below "/" there is no outside, so plain openat does there. */
-static int open_path(const struct sysroot *r, const char *path, int flags)
+/* A descriptor or a negative errno. Nothing is outside of "/", so openat() is sufficient there. */
+static int open_rooted(const struct sysroot *r, const char *path, int flags)
 {
 	flags |= O_CLOEXEC;
 	if (!*path)
 		return -ENOENT;
-	return r->live ? open_live(r->fd, path, flags) : open_inside(r->fd, path, flags);
+	return r->live ? open_live(r->fd, path, flags) : open_path(r->fd, path, flags, LINKS_INSIDE);
 }
 
-/* What is at the path, which is not opened. 0 or a negative errno. */
+/* stat() of a path without opening it. 0 or a negative errno. */
 static int stat_path(const struct sysroot *r, const char *path, struct stat *st)
 {
 	int fd, rc;
 
 	if (r->live && *path)
 		return fstatat(r->fd, below_root(path), st, 0) ? -errno : 0;
-	fd = open_path(r, path, O_PATH);
+	fd = open_rooted(r, path, O_PATH);
 	if (fd < 0)
 		return fd;
 	rc = fstat(fd, st) ? -errno : 0;
@@ -76,7 +58,7 @@ static int stat_path(const struct sysroot *r, const char *path, struct stat *st)
 	return rc;
 }
 
-/* However it is spelt. */
+/* Is this the live root, however its path is written? */
 static bool is_live(int fd)
 {
 	struct stat given, real;
@@ -84,24 +66,8 @@ static bool is_live(int fd)
 	return !fstat(fd, &given) && !stat("/", &real) && given.st_dev == real.st_dev && given.st_ino == real.st_ino;
 }
 
-/* Anything less than openat2 would follow the links of a recorded machine into this one. */
-static int check_kernel(const struct sysroot *r, struct err *e)
-{
-	int fd = open_inside(r->fd, ".", O_PATH | O_CLOEXEC);
-
-	if (fd == -ENOSYS)
-		return err_set(e, fd, STATUS_IMPOSSIBLE, r->path, "open as a root",
-			       "the kernel lacks openat2, which keeps links inside; use Linux 5.6 or later");
-	if (fd < 0)
-		return err_sys(e, fd, r->path, "open as a root");
-	close(fd);
-	return 0;
-}
-
 int sysroot_open(struct sysroot *r, const char *path, struct err *e)
 {
-	int rc;
-
 	path = path ? path : "/";
 	r->fd = -1;
 	if ((size_t)snprintf(r->path, sizeof(r->path), "%s", path) >= sizeof(r->path))
@@ -110,10 +76,7 @@ int sysroot_open(struct sysroot *r, const char *path, struct err *e)
 	if (r->fd < 0)
 		return err_sys(e, -errno, path, "open as a root");
 	r->live = is_live(r->fd);
-	rc = r->live ? 0 : check_kernel(r, e);
-	if (rc)
-		sysroot_close(r);
-	return rc;
+	return 0;
 }
 
 void sysroot_close(struct sysroot *r)
@@ -141,8 +104,8 @@ static int check_opened(const struct sysroot *r, int fd, int *mode)
 	return check_kind(r, &st);
 }
 
-/* Open a file for input or output, and tell its mode (NULL: not). It is looked at first: opening a
- * device or FIFO already does something to it. */
+/* Open a file for input or output, and return its mode (unless `mode` is NULL). Its type is checked
+ * first, because just opening a device or FIFO can have effects. */
 static int open_file(const struct sysroot *r, const char *path, int flags, int *mode)
 {
 	struct stat st;
@@ -152,7 +115,7 @@ static int open_file(const struct sysroot *r, const char *path, int flags, int *
 		rc = check_kind(r, &st);
 	if (rc)
 		return rc;
-	fd = open_path(r, path, flags | O_NONBLOCK | O_NOCTTY);
+	fd = open_rooted(r, path, flags | O_NONBLOCK | O_NOCTTY);
 	rc = fd < 0 ? fd : check_opened(r, fd, mode);
 	if (rc < 0 && fd >= 0)
 		close(fd);
@@ -176,7 +139,7 @@ int sysroot_read(const struct sysroot *r, const char *path, size_t max, char **t
 	return sysroot_read_mode(r, path, max, text, length, NULL);
 }
 
-/* The beginning of a file, at most `size` - 1 bytes, in `buf`. */
+/* Read the beginning of a file, at most `size` - 1 bytes, to `buf`. */
 static int read_start(const struct sysroot *r, const char *path, char *buf, size_t size)
 {
 	int fd = open_file(r, path, O_RDONLY, NULL);
@@ -256,11 +219,12 @@ int sysroot_write(const struct sysroot *r, const char *path, const char *text, s
 
 	if (fd < 0)
 		return fd;
-	/* A kernel file is replaced by what is written; a recorded one keeps what it had behind
-	 * that. */
+	/* Writing replaces the content of a kernel file, but a recorded file would keep the rest of
+	 * its content. */
 	if (!r->live && ftruncate(fd, 0))
 		rc = -errno;
-	/* A long list (ip_local_reserved_ports) is taken a page at a time, the rest added to it. */
+	/* The kernel takes a long list (ip_local_reserved_ports) a page at a time; further writes
+	 * append to it. */
 	while (!rc && (n = write(fd, text, length)) != (ssize_t)length)
 		if (n > 0)
 			text += n, length -= (size_t)n;
@@ -273,14 +237,14 @@ int sysroot_write(const struct sysroot *r, const char *path, const char *text, s
 
 int sysroot_readlink(const struct sysroot *r, const char *path, char *buf, size_t size)
 {
-	int fd = open_path(r, path, O_PATH | O_NOFOLLOW);
+	int fd = open_rooted(r, path, O_PATH | O_NOFOLLOW);
 	struct stat st;
 	ssize_t n = -1;
 
 	if (fd < 0)
 		return fd;
-	/* For an O_PATH descriptor of anything but a link, readlinkat would say ENOENT, as if there
-	 * were nothing. */
+	/* For an O_PATH descriptor of something other than a symbolic link, readlinkat() fails with
+	 * ENOENT, as if the file did not exist. */
 	if (fstat(fd, &st))
 		n = -errno;
 	else if (!S_ISLNK(st.st_mode))
@@ -311,13 +275,13 @@ bool sysroot_exists(const struct sysroot *r, const char *path)
 	return !stat_path(r, path, &st);
 }
 
-/* Names or paths as they are found. */
+/* A list of names or paths found. */
 struct names {
 	char **items;
 	size_t count;
 };
 
-/* Takes `name` over. */
+/* Takes `name`. */
 static int names_add(struct names *l, char *name)
 {
 	char **bigger = name ? reallocarray(l->items, l->count + 2, sizeof(*bigger)) : NULL;
@@ -344,7 +308,7 @@ static int compare_natural(const void *a, const void *b)
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sort and hand over; or, after a failure, drop. */
+/* Sort the list and return it; after a failure, free it. */
 static int names_finish(struct names *l, int rc, char ***names)
 {
 	if (!rc && !l->items && !(l->items = calloc(1, sizeof(*l->items))))
@@ -365,7 +329,7 @@ static bool is_wanted(const char *name, const char *pattern)
 
 int sysroot_list(const struct sysroot *r, const char *path, const char *pattern, char ***names)
 {
-	int fd = open_path(r, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+	int fd = open_rooted(r, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
 	struct names l = {NULL, 0};
 	struct dirent *entry;
 	DIR *dir;
@@ -388,7 +352,7 @@ int sysroot_list(const struct sysroot *r, const char *path, const char *pattern,
 	return names_finish(&l, rc, names);
 }
 
-/* One directory's part in a glob: all of `base` + "/" + what matches `component`. */
+/* Expand a glob in one directory: `base` + "/" + everything that matches `component`. */
 static int expand_one(const struct sysroot *r, const char *base, const char *component, struct names *out)
 {
 	char *path, **found;
@@ -402,7 +366,7 @@ static int expand_one(const struct sysroot *r, const char *base, const char *com
 		return 0;
 	}
 	n = sysroot_list(r, *base ? base : "/", component, &found);
-	/* What cannot be listed matches nothing, as in a shell. */
+	/* A directory that cannot be read matches nothing, as in a shell. */
 	if (n < 0)
 		return n == -ENOMEM || n == -EMFILE ? n : 0;
 	rc = 0;
@@ -412,7 +376,7 @@ static int expand_one(const struct sysroot *r, const char *base, const char *com
 	return rc;
 }
 
-/* From all paths so far to all that are one component longer. */
+/* Extend all paths so far by one component. */
 static int expand_all(const struct sysroot *r, struct names *paths, const char *component)
 {
 	struct names longer = {NULL, 0};

@@ -1,8 +1,8 @@
 /*
  * Rooted access to /proc, /sys, /dev and the like: every path is resolved below a root that can be
- * set, so that recorded machines serve as test data. Symbolic links cannot lead outside (openat2
- * with RESOLVE_IN_ROOT; a sysroot's links are untrusted). Functions return 0 or a negative errno,
- * which the capture records as data: an absent file is a fact.
+ * set, so that recorded machines serve as test data. Symbolic links cannot lead outside (open_path.h;
+ * a sysroot's links are untrusted). Functions return 0 or a negative errno, which the capture records
+ * as data: an absent file is a fact.
  */
 #ifndef KBLAT_COMMON_SYSROOT_H
 #define KBLAT_COMMON_SYSROOT_H

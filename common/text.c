@@ -41,10 +41,10 @@ size_t text_utf8(const char *s, size_t n, uint32_t *cp)
 
 bool text_is_printable(uint32_t cp)
 {
-	/* Bidirectional marks and line separators can make a message look like another one. */
+	/* Bidirectional marks and line separators can make a message look like a different one. */
 	static const struct {
 		uint32_t first, last;
-	} hidden[] = {{0x00, 0x1f},	{0x7f, 0x9f},	  {0x200b, 0x200f}, {0x2028, 0x202e},
+	} hidden[] = {{0x00, 0x1f},	{0x7f, 0x9f},	  {0x61c, 0x61c},   {0x200b, 0x200f},  {0x2028, 0x202e},
 		      {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xe0000, 0xe007f}};
 
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
@@ -79,7 +79,7 @@ char *text_quote(const char *text, char *buf, size_t size)
 	char shown[SHOWN_MAX + 1];
 	size_t n = strnlen(text, SHOWN_MAX + 1);
 
-	/* A cut may fall inside a character: step back to where one starts. */
+	/* Truncation may be inside a character: go back to its start. */
 	if (n > SHOWN_MAX)
 		for (n = SHOWN_MAX; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
 			n--;

@@ -9,18 +9,18 @@
 
 #include "common/text.h"
 
-/* More digits than 128 bits hold exactly are refused: no quantity needs them. */
+/* More digits than fit exactly in 128 bits are rejected: no quantity needs them. */
 #define DIGITS_MAX 38
 
 struct scale {
 	const char *name;
 	int64_t factor;
-	bool exact_case; /* where case tells one unit from another */
+	bool exact_case; /* units differ in case */
 };
 
 static const struct scale scales_one[] = {{NULL, 0, false}};
 
-/* Of each table, the first row is the base unit; the rest go from small to large. */
+/* In each table, the first row is the base unit, and the others are in ascending order. */
 static const struct scale scales_time[] = {
     {"ns", 1, false},
     {"us", 1000, false},
@@ -31,7 +31,7 @@ static const struct scale scales_time[] = {
     {NULL, 0, false},
 };
 
-/* A small b is a bit, and a large K may mean 1024 as well as 1000. */
+/* A lower-case b means bits, and an upper-case K may mean 1024 or 1000. */
 static const struct scale scales_bytes[] = {
     {"B", 1, true},	     {"kB", 1000, true},       {"KiB", 1 << 10, false}, {"MB", 1000000, true},
     {"MiB", 1 << 20, false}, {"GB", 1000000000, true}, {"GiB", 1 << 30, false}, {NULL, 0, false},
@@ -61,18 +61,17 @@ static const struct family families[] = {
     [UNIT_SHARE_PPM] = {scales_share, "share", "millionths", "10%, 0.5%, 20ppm"},
 };
 
-/* A decimal number taken apart: digits * 10^exponent, no zero at either end of the digits. */
+/* The parts of a decimal number: digits * 10^exponent, where digits neither begin nor end with a zero. */
 struct decimal {
 	unsigned __int128 digits;
-	long count; /* of digits, which only count while over DIGITS_MAX */
+	long count; /* number of digits, counted to detect more than DIGITS_MAX */
 	long exponent;
 	bool negative;
 };
 
 static void take_digit(struct decimal *d, char c, long *zeros)
 {
-	/* Zeros are held back until another digit follows, so that the ones at the end never
-	 * count. */
+	/* Zeros are not counted until another digit follows, so that trailing ones do not count. */
 	if (c == '0') {
 		if (d->count)
 			++*zeros;
@@ -87,7 +86,7 @@ static void take_digit(struct decimal *d, char c, long *zeros)
 	*zeros = 0;
 }
 
-/* "e6", "E-3" at `s`: where it ends, or `s` itself if there is none. */
+/* Read "e6", "E-3" at `s`; returns its end, or `s` if there is none. */
 static const char *take_exponent(const char *s, long *exponent)
 {
 	const char *p = s + 1;
@@ -107,7 +106,7 @@ static const char *take_exponent(const char *s, long *exponent)
 	return p;
 }
 
-/* Where the number at `text` ends, or NULL if there is none. */
+/* The end of the number at `text`, or NULL if there is none. */
 static const char *take_digits(const char *text, struct decimal *d)
 {
 	const char *p = text;
@@ -133,8 +132,7 @@ static const char *take_digits(const char *text, struct decimal *d)
 	return any ? take_exponent(p, &d->exponent) : NULL;
 }
 
-/* Move powers of a prime from the divisor 10^n into what is divided; false if it does not
- * divide. */
+/* Cancel a prime of the divisor 10^n in the dividend; false if the dividend is not divisible. */
 static bool cancel(unsigned prime, long n, unsigned __int128 *digits, uint64_t *factor)
 {
 	for (; n; n--) {
@@ -163,7 +161,7 @@ static enum unit_fault scale_up(const struct decimal *d, uint64_t factor, int64_
 		return UNIT_FRACTION;
 	if (d->exponent < 0 && (!cancel(2, -d->exponent, &v, &factor) || !cancel(5, -d->exponent, &v, &factor)))
 		return UNIT_FRACTION;
-	/* At most 19 digits by now, so no overflow before the comparison. */
+	/* There are at most 19 digits now, so nothing overflows before the comparison. */
 	for (long i = 0; i < d->exponent; i++)
 		v *= 10;
 	if (__builtin_mul_overflow(v, (unsigned __int128)factor, &v) || v > limit)
@@ -229,7 +227,7 @@ char *unit_fault_clause(enum unit unit, enum unit_fault fault, char *buf, size_t
 		snprintf(buf, size, "is not a whole number%s%s", f->base ? " of " : "", f->base ? f->base : "");
 		break;
 	case UNIT_TOO_LARGE:
-		snprintf(buf, size, "does not fit 64 bits");
+		snprintf(buf, size, "does not fit in 64 bits");
 		break;
 	}
 	return buf;
@@ -252,7 +250,7 @@ char *unit_format(enum unit unit, int64_t value, char *buf, size_t size)
 {
 	const struct scale *best = families[unit].scales;
 
-	/* The largest unit that divides it leaves the shortest number. */
+	/* The largest unit that divides the value gives the shortest number. */
 	for (const struct scale *s = best; s->name && value; s++)
 		if (value % s->factor == 0)
 			best = s;
@@ -275,8 +273,8 @@ char *unit_human_ns(int64_t ns, char *buf, size_t size)
 	int places;
 	double v;
 
-	/* 999.5 of a unit would be written 1000: take the next unit already there. Seconds have
-	 * none above. */
+	/* 999.5 of a unit would be printed as 1000, so use the next unit from there on. There is
+	 * none above seconds. */
 	while (step + 1 < sizeof(steps) / sizeof(steps[0]) && (double)magnitude >= 999.5 * (double)steps[step].ns)
 		step++;
 	v = (double)magnitude / (double)steps[step].ns;

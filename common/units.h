@@ -33,7 +33,7 @@ char *unit_fault_clause(enum unit unit, enum unit_fault fault, char *buf, size_t
 
 /*
  * Read `text` whole into `*value`. 0, or -EINVAL (not a number, unknown unit, fraction of a base
- * unit) or -ERANGE (does not fit 64 bits); `why` (may be NULL) gets a phrase such as "'10 parsecs'
+ * unit) or -ERANGE (does not fit in 64 bits); `why` (may be NULL) gets a phrase such as "'10 parsecs'
  * is not a time; write it as 10us, 1ms, 2s".
  */
 int unit_parse(enum unit unit, const char *text, int64_t *value, char *why, size_t why_size);

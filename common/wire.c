@@ -79,7 +79,7 @@ int wire_send(int fd, const json_t *message)
 	size_t length = strlen(text);
 	int rc;
 
-	text[length] = '\n'; /* in place of the terminator: one write a line */
+	text[length] = '\n'; /* replaces the terminator, so that a line takes one write */
 	rc = fs_write_fd(fd, text, length + 1);
 	free(text);
 	return rc;

@@ -15,7 +15,7 @@
 #include "common/or_abort.h"
 #include "common/text.h"
 
-/* The reading of one text. Whatever is wrong is in `d`; `broken` says that there is no going on. */
+/* The state of parsing a text. Errors are in `d`; `broken` means that parsing cannot continue. */
 struct reader {
 	yaml_parser_t parser;
 	struct diag *d;
@@ -48,11 +48,11 @@ const struct ynode *yaml_get(const struct ynode *map, const char *key)
 }
 
 /*
- * Before libyaml sees it: size, encoding, control characters.
+ * Checks before parsing with libyaml: size, encoding, control characters.
  */
 
-/* The place of a byte, counted as libyaml does: a byte order mark is nothing, and Unicode has line
- * breaks of its own. */
+/* The position of a byte, counted as by libyaml: a byte order mark does not count, and Unicode has
+ * further line breaks. */
 static void find_place(const char *text, size_t offset, unsigned *line, unsigned *column)
 {
 	*line = *column = 1;
@@ -100,7 +100,7 @@ static int check_utf8(const char *text, size_t length, struct diag *d)
 }
 
 /*
- * Events to nodes.
+ * Converting events to nodes.
  */
 
 static void at_mark(struct reader *r, const yaml_mark_t *m, const char *text)
@@ -123,7 +123,7 @@ static void report_syntax(struct reader *r)
 	at_mark(r, &p->problem_mark, text);
 }
 
-/* The next event; false at the end of the road. The caller deletes it. */
+/* The next event; false if parsing cannot continue. The caller deletes the event. */
 static bool yaml_event(struct reader *r, yaml_event_t *event)
 {
 	if (r->broken)
@@ -179,7 +179,7 @@ static struct ynode *take_scalar(struct reader *r, const yaml_event_t *event)
 
 static struct ynode *take_node(struct reader *r, const yaml_event_t *event, unsigned depth);
 
-/* The next node, or NULL at the end of a collection, of the text, or of what can be understood. */
+/* The next node, or NULL at the end of a collection, at the end of the text, or after a fatal error. */
 static struct ynode *next_node(struct reader *r, unsigned depth)
 {
 	yaml_event_t event;
@@ -200,7 +200,7 @@ static void fill_sequence(struct reader *r, struct ynode *n, unsigned depth)
 		append_node(n, NULL, item);
 }
 
-/* A key that is none stays out of the tree, and so does its value: the text is refused anyway. */
+/* Invalid keys and their values are left out of the tree, because the text is rejected anyway. */
 static void fill_mapping(struct reader *r, struct ynode *n, unsigned depth)
 {
 	struct ynode *key, *value;
@@ -230,7 +230,7 @@ static int compare_nodes(const void *a, const void *b)
 	return x->column < y->column ? -1 : x->column > y->column;
 }
 
-/* By sorting, not by pairs: a hostile text has a hundred thousand keys. */
+/* By sorting rather than comparing all pairs, because a malicious text may have a hundred thousand keys. */
 static void check_duplicates(struct reader *r, const struct ynode *map)
 {
 	size_t size = map->count * sizeof(struct ynode *);
@@ -287,8 +287,8 @@ static struct ynode *take_node(struct reader *r, const yaml_event_t *event, unsi
 	}
 }
 
-/* The next event that is one of two types, deleted already; its place is left in `m`. YAML_NO_EVENT
- * if there is none. */
+/* Skip to the next event of one of two types, and delete it. Returns its type, with its position in
+ * `m`; YAML_NO_EVENT if there is none. */
 static yaml_event_type_t skip_to(struct reader *r, yaml_event_type_t one, yaml_event_type_t other, yaml_mark_t *m)
 {
 	yaml_event_type_t type = YAML_NO_EVENT;
@@ -347,8 +347,7 @@ int yaml_load_text(const char *text, size_t length, struct diag *d, struct ynode
 	return 0;
 }
 
-/* Read a regular file of at most YAML_MAX_BYTES. The size is asked first, so that a huge file costs
- * nothing. */
+/* Read a regular file of at most YAML_MAX_BYTES. The size is checked first, so that huge files are not read. */
 static int read_yaml_file(const char *path, struct diag *d, char **text, size_t *length)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -45,7 +45,8 @@ void yaml_make_text(struct ynode *map, const char *key, const char *text, const 
 
 /* --- as text --- */
 
-/* What needs no quotes, wherever it stands. Numbers are such: to this reader every scalar is a text. */
+/* Can the text be written without quotes in any position? Numbers can, because the reader treats
+ * every scalar as text. */
 static bool needs_no_quotes(const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
@@ -53,7 +54,7 @@ static bool needs_no_quotes(const char *text)
 	return *text && *text != '-' && !text[strspn(text, plain)];
 }
 
-/* A string of JSON is one of YAML, too. */
+/* A JSON string is also a YAML string. */
 static void dump_scalar(const char *text, FILE *out)
 {
 	json_t *value = needs_no_quotes(text) ? NULL : json_string(text);

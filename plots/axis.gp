@@ -1,6 +1,6 @@
 # Medians against a setting whose values are categories: a panel for each service type, a line for
-# each kind of point, error bars from P10 to P90; of paced points, below each, a bar of the steps that
-# were missed (filled) and not sent (hollow, on top).
+# each kind of point, and error bars from P10 to P90. For paced points, there is a bar below each
+# with the steps that were missed (filled) and not sent (hollow, on top).
 #
 #   name.tsv   panel, line, x (all from 1), valid (1 or 0), p50_ns, p10_ns, p90_ns, missed_share,
 #              unsent_share, in the order of the lines

@@ -1,7 +1,8 @@
-# Boots (or runs) of two arms in order of time: a value each, the runs that it is the mean of, and the arms' means.
+# Boots (or runs) of two arms in chronological order: the value of each, the runs of which it is the
+# mean, and the means of the arms.
 #
 #   name.tsv   x (from 1), arm (1: BASE, 2: NEW), value of the boot, value of the run; in ns or as a share
-#   points, what                          how many boots there are, and what one is called
+#   points, what                          the number of boots, and the word for one
 #   base_name, with_name, base_level, with_level
 #   unit, unit_ns, bottom, top, title
 set bmargin at screen py(height - 58)

@@ -1,10 +1,10 @@
-# A claim's ratios along a setting, as categories: a line for each kind of case, with its interval; the claim's bounds are
-# shaded, and 1, where nothing differs, is a line.
+# A claim's ratios along a setting, as categories: a line for each kind of case, with intervals. The
+# claim's bounds are shaded, and 1, which means no difference, is a line.
 #
 #   name.tsv   line, x (both from 1), ratio, low, high, holds (1 or 0)
 #   points, labels[], rotate, axis_name           the categories
 #   line_count, lines[], key_rows, key_columns    names
-#   bound_least, bound_most, wanted               the bounds, and how they read
+#   bound_least, bound_most, wanted               the bounds, and their text
 #   top, title
 bottom_margin = rotate ? 74 : 58
 set bmargin at screen py(height - bottom_margin)

@@ -1,4 +1,5 @@
-# One figure in every format: its variables are set, `kind` names its script, `name` its files.
+# Draws one figure in every format. Its variables are set; `kind` is the name of its script, `name`
+# that of its files.
 do for [format in "svg pdf"] {
 	if (format eq "svg") {
 		face = "sans-serif"

@@ -1,5 +1,5 @@
-# Latencies of all repetitions folded by a period: the median of each phase, with P10 to P90; what stands out is red above and
-# hollow below.
+# Latencies of all repetitions folded by a period: the median of each phase, with P10 to P90. Phases
+# that stand out are red above the base and hollow below.
 #
 #   name.tsv   phase (from 1), p10_ns, p50_ns, p90_ns, out (1: above, -1: below, 0: neither)
 #   period, base       in ns

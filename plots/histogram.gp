@@ -1,7 +1,8 @@
-# Latencies of one point: 100 bins, logarithmic counts, the medians, what is over the limit, lost or out of sight.
+# Latencies of one point: 100 bins, logarithmic counts, the medians, and what is over the limit,
+# lost or outside of the bins.
 #
-#   name.tsv   from_ns, to_ns, then one column of counts a series; the first and last rows (an edge missing) are what
-#              lies outside
+#   name.tsv   from_ns, to_ns, then one column of counts per series; the first and last rows (without an
+#              edge) are the counts outside of the bins
 #   low, high, bin, unit_ns, unit                 the range and the bins in ns, the unit of the axis
 #   series_count, series[], median[], median_text[]   median in ns, NaN: none
 #   key_rows, key_columns
@@ -9,7 +10,7 @@
 #   limit                                         in ns, a line if it is in the range
 #   bin_text, limit_text                          both with a unit
 #   title, notes                                  text
-#   box_left, box_top, box_bottom                 where the notes are, in pixels
+#   box_left, box_top, box_bottom                 the position of the notes, in pixels
 #   invalid, invalid_lines                        text; "" for a point that is valid
 set bmargin at screen py(height - 58)
 down = 19 * (key_rows - 1)

@@ -1,7 +1,7 @@
-# Builds in order: one value each, the level between changes, and the changes.
+# Builds in chronological order: the value of each, the level between changes, and the changes.
 #
 #   name.tsv   x (from 1), value, level, in ns or as a share
-#   points, labels[]                       kernels, "" where it is that of the build before
+#   points, labels[]                       kernels, "" if it is that of the previous build
 #   changes, change_at[], change_text[]    between which builds, and by how much
 #   unit, unit_ns, bottom, top, title
 set bmargin at screen py(height - 132)

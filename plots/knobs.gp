@@ -1,15 +1,16 @@
-# What each knob of a profile does alone, and what leaving it out does: a row a knob, with intervals.
+# The effect of each knob of a profile alone, and of leaving it out: a row per knob, with intervals.
 #
-#   name.tsv   row (from 1, the whole first), effect, low, high of the knob alone, whether the interval holds for all
-#              together (1) or for the quantity alone (0); the same of the whole without it; in per cent
+#   name.tsv   row (from 1, the whole profile first), effect, low, high of the knob alone, whether the
+#              interval is joint (1) or for the quantity alone (0); the same for the whole profile
+#              without the knob; in per cent
 #   rows, labels[]      the knobs
-#   reach, margin       of the axis, and what no one would mind, in per cent
+#   reach, margin       the end of the axis, and the harmless change, in per cent
 #   title
 set lmargin at screen px(280)
 set bmargin at screen py(height - 62)
 set tmargin at screen py(70)
 set key at screen px(right),py(48)
-set xlabel "latency against none (alone) and against the whole (left out) [%]" noenhanced offset character 0,0.3
+set xlabel "change of latency: alone, from no profile; left out, from the whole profile [%]" noenhanced offset character 0,0.3
 unset ylabel
 set xrange [-reach:reach]
 set yrange [0.4:rows + 0.6]

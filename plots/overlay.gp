@@ -1,2 +1,2 @@
-# Latencies of two points: as a histogram of one (histogram.gp).
+# Latencies of two points, drawn like the histogram of one (histogram.gp).
 load plots."/histogram.gp"

@@ -1,7 +1,7 @@
 # All points side by side: the median, P10 to P90, and p99, on a logarithmic axis.
 #
 #   name.tsv   x, valid (1 or 0), then p10_ns, p50_ns, p90_ns, p99_ns of every series
-#   points, labels[], label_every, rotate, label_height     the categories: how many, which are named, and how
+#   points, labels[], label_every, rotate, label_height     the categories: how many, which have labels, and how
 #   series_count, series[], unit_ns, unit, bottom, top, title, invalid_count
 #   key_rows, key_columns
 set bmargin at screen py(height - 16 - label_height)

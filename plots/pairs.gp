@@ -1,7 +1,8 @@
-# All pairs of hosts: a square for each pair, its colour the time; crossed if the pair or one of its hosts stands out.
+# All pairs of hosts: a square for each pair, whose colour is the time; it is crossed if the pair or
+# one of its hosts stands out.
 #
 #   name.tsv   x, y (hosts, from 1), value_ns (NaN: not measured), times (0: does not stand out), source, sink
-#   hosts, name_count, names[]        as many names as there is room for: all, or none
+#   hosts, name_count, names[]        names if there is room for all, otherwise none
 #   unit, unit_ns, least, most        of the colours
 #   title
 set lmargin at screen px(92)

@@ -1,5 +1,6 @@
-# What streams move: a line for each kind of point, both axes logarithmic. With a peak (has_peak) the most of each line is
-# in a ring, and where half of it is reached in a square, with its size; without, each dot says its value of the setting.
+# The throughput of streams: a line for each kind of point, with both axes logarithmic. With a peak
+# (has_peak), a ring marks the maximum of each line, and a square with the size marks where half of
+# it is reached; otherwise each dot is labelled with its value of the setting.
 #
 #   name.tsv   line (from 1), x, y, valid (1 or 0), mark (0: measured, 1: the peak, 2: half of it), text
 #   line_count, lines[], key_rows, key_columns    names

@@ -1,8 +1,8 @@
-# Latencies of one repetition against the number of the message: the whole of it above, a typical and the worst stretch below,
-# with a line after each period.
+# Latencies of one repetition against the index of the message: the whole repetition above, a
+# typical and the worst section below, with a line after each period.
 #
-#   name.tsv   panel (1: the whole, thinned to the extremes where it is long; 2: typical; 3: worst), message (from 1), ns
-#   count, typical, worst, length, period   entries; where stretches begin (from 0), and how long they are
+#   name.tsv   panel (1: everything, reduced to extremes if it is long; 2: typical; 3: worst), message (from 1), ns
+#   count, typical, worst, length, period   entries; where the sections begin (from 0), and their length
 #   series, unit_ns, unit, bottom, top, title
 set ylabel sprintf("%s [%s]", series, unit) noenhanced
 set yrange [bottom:top]

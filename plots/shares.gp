@@ -1,5 +1,6 @@
-# What part of the bytes each flow of a point moved, over the time in which all were under way: a line for each flow, the
-# mean of the repetitions, within their range; dashed, an even share.
+# The share of the bytes that each flow of a point moved, over the time in which all flows were
+# active: a line for each flow, which is the mean of the repetitions, within their range; the dashed
+# line is an even share.
 #
 #   name.tsv   line (from 1), percent of the time, share, least, most, flow; an empty line between flows
 #   line_count, lines[], key_rows, key_columns    names; an empty one is not drawn

@@ -1,6 +1,6 @@
-# The shift function of a point: by how much each quantile moved, with intervals, and the margin.
+# The shift function of a point: the change of each quantile, with intervals, and the margin.
 #
-#   name.tsv   x (from 1), effect, low, high in per cent, of the quantiles that are known
+#   name.tsv   x (from 1), effect, low, high in per cent, for the quantiles that are known
 #   points, labels[]    the quantiles
 #   bottom, top         of the axis, in per cent
 #   margin              in per cent
@@ -10,7 +10,7 @@ set tmargin at screen py(80)
 set key at screen px(right),py(60)
 set label subtitle at screen px(left),py(39) left noenhanced font face.",12" textcolor rgb "#444444"
 set xlabel "quantile" noenhanced offset character 0,0.3
-set ylabel "NEW against BASE [%]" noenhanced
+set ylabel "change from BASE to NEW [%]" noenhanced
 set xrange [0.4:points + 0.6]
 set yrange [bottom:top]
 set format y "%+g"

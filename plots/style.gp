@@ -1,8 +1,8 @@
-# What all figures share. Names and titles come from specs: they are only ever values of string variables, and never
-# enhanced text.
+# What all figures have in common. Names and titles come from specs, so they are only used as values
+# of string variables, and never as enhanced text.
 #
-# Everything is placed in pixels of the SVG (width x height; the PDF scales with it), since gnuplot's own margins only
-# guess how wide text is.
+# Positions are in pixels of the SVG (width x height; the PDF is scaled accordingly), because
+# gnuplot's own margins are based on estimated widths of text.
 reset
 set encoding utf8
 set datafile separator "\t"

@@ -1,14 +1,14 @@
-# Medians over two settings whose values are categories: a surface with its wire frame, the least and
-# the largest named, and every point marked: of paced ones green, or red with the share of steps that
-# came to nothing where it is large.
+# Medians against two settings whose values are categories: a surface with its wire frame, labels
+# for the smallest and the largest value, and a mark for every point. Paced points are green, or red
+# with the share of failed steps if that is large.
 #
-#   name.tsv   x, y (from 1), valid (1 or 0), p50_ns, missed_share, unsent_share; empty where nothing
+#   name.tsv   x, y (from 1), valid (1 or 0), p50_ns, missed_share, unsent_share; empty if nothing
 #              was measured; an empty line between rows of one y
 #   x_count, x_labels[], x_name, y_count, y_labels[], y_name     the categories
 #   min_x, min_y, min_ns, min_text, max_...       the marks
 #   unit, unit_ns, bottom, top, title
-#   steps_share, paced_count, invalid_count       the share from which on points are red; points with
-#                                                 steps; not valid ones
+#   steps_share, paced_count, invalid_count       the share from which on points are red; the number of
+#                                                 points with steps, and of those not valid
 table = name.".tsv"
 z(i) = column(i) / unit_ns
 

@@ -1,7 +1,8 @@
-# The late messages of a flow, the slowest first: how many are at least so slow, each a dot in the colour of its cause.
+# The late messages of a flow, the slowest first: how many are at least this slow, each a dot in the
+# colour of its cause.
 #
-#   name.tsv   rank (from 1), ns, colour (1 to 8), cause; of many, fewer and fewer
-#   causes[8], key_rows, key_columns     what the colours are; an empty one is not used
+#   name.tsv   rank (from 1), ns, colour (1 to 8), cause; increasingly fewer if there are many
+#   causes[8], key_rows, key_columns     names of the colours; an empty one is not used
 #   series, unit, unit_ns, bottom, top, count
 #   title
 set bmargin at screen py(height - 58)
@@ -12,7 +13,7 @@ set xrange [0.8:1.25 * count]
 set yrange [bottom:top]
 set format x "%.10g"
 set format y "%.10g"
-set xlabel "messages that were at least so slow" noenhanced offset character 0,0.3
+set xlabel "number of messages that were at least this slow" noenhanced offset character 0,0.3
 set ylabel sprintf("%s [%s]", series, unit) noenhanced
 set grid xtics ytics linetype 1 linecolor rgb "#dcdcdc" linewidth 0.6
 if (top / bottom < 300) {

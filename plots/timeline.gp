@@ -1,10 +1,11 @@
-# The worst messages of a flow, one below the other: what had the CPU of the source (above) and of the sink (below), from
-# a little before the message was sent (0 %) until a little after it was there (100 %). Grey: the endpoint itself.
+# The worst messages of a flow, one below the other: what took the CPU of the source (above) and of
+# the sink (below), from a little before the message was sent (0 %) until a little after it arrived
+# (100 %). Grey: the endpoint itself.
 #
 #   name.tsv   message (from 1), side (1: source, 2: sink), from_percent, to_percent, colour (1 to 8), from_ns, length_ns, cause
-#   messages, took[], which[], known[]    how long each took, which one it is, and of which sides (two each) anything is known
+#   messages, took[], which[], known[]    the duration of each, its name, and for which sides (two each) there are data
 #   around                                per cent shown before and after
-#   causes[8], key_rows, key_columns      what the colours are; an empty one is not used
+#   causes[8], key_rows, key_columns      names of the colours; an empty one is not used
 #   title
 set bmargin at screen py(height - 58)
 set tmargin at screen py(50 + 19 * key_rows)
@@ -12,7 +13,7 @@ set rmargin at screen px(width - 76)
 set key maxcols key_columns
 set xrange [-around:100 + around]
 set yrange [-messages - 0.5:-0.5]
-set xlabel "of the time on its way [%]" noenhanced offset character 0,0.3
+set xlabel "share of the time in flight [%]" noenhanced offset character 0,0.3
 unset ylabel
 set border 1
 set ytics scale 0 () noenhanced

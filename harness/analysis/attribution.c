@@ -6,7 +6,7 @@
 #include "common/npy.h"
 #include "common/or_abort.h"
 
-#define SAMPLE	    1000 /* typical messages that are looked at, at most */
+#define SAMPLE	    1000 /* maximum number of typical messages to examine */
 #define SAMPLE_SEED UINT64_C(88172645463325252)
 
 /* --- one message --- */
@@ -21,7 +21,8 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* What overlaps [from, to], on both sides together: each cause's time, and how much of the interval they cover. */
+/* Adds the time of each cause that overlaps [from, to], on both sides together. Returns how much of
+ * the interval they cover. */
 static int64_t cover(const struct timeline *const side[2], int64_t from, int64_t to, struct cause_shares *shares)
 {
 	size_t at[2] = {0, 0};
@@ -55,18 +56,18 @@ static int64_t cover(const struct timeline *const side[2], int64_t from, int64_t
 	}
 }
 
-/* Were events lost, or is there nothing of a side, before the message was there? */
+/* Is there a timeline, and were no events lost before the message arrived? */
 static bool attribution_is_known(const struct attribution_input *in, int64_t to)
 {
 	for (unsigned k = 0; k < 2; k++)
-		if (in->side[k] && in->side[k]->known_until < to)
+		if (in->side[k] && (in->side[k]->known_until < to || in->side[k]->gaps_until < to))
 			return false;
 	return in->side[0] || in->side[1];
 }
 
 /* --- queues --- */
 
-/* The message before, if it was late itself, was on its way when this one was sent, and came no later. */
+/* The previous message, if it was late itself, was in flight when this one was sent, and arrived no later. */
 static const struct late_message *queue_head(const struct attribution_input *in, const struct attribution *out,
 					     size_t first, size_t message)
 {
@@ -92,9 +93,10 @@ static void judge_queue(const struct attribution_input *in, struct cause_table *
 	m->cause = cause_table_of(causes, CAUSE_QUEUED, CAUSE_NO_SIDE, "");
 }
 
-/* --- all of them --- */
+/* --- all messages --- */
 
-/* Of what overlaps the message, what was on its way comes first: beside it, the other CPU may have been taken for longer. */
+/* Causes on the message's critical path take precedence over others that overlap it, because the
+ * other CPU may have been taken for longer. */
 static bool judge_overlap(const struct attribution_input *in, struct late_message *m)
 {
 	const int64_t enough = m->excess / 2 + m->excess % 2;
@@ -149,7 +151,7 @@ static bool is_late(const struct attribution_input *in, size_t i)
 	return (in->span.a[i] - in->span.b[i]) / in->divide > in->limit;
 }
 
-/* How often does anything happen in the time of a message that is not late? */
+/* How often does anything happen during a message that is not late? */
 static void sample_typical(const struct attribution_input *in, struct attribution *out)
 {
 	uint64_t random = SAMPLE_SEED;

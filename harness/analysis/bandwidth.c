@@ -4,7 +4,7 @@
 
 /* One way, from one side to the other. */
 struct way {
-	const char *from, *to; /* sides, as counters.json has them */
+	const char *from, *to; /* names of the sides in counters.json */
 	const char *submitted, *completed;
 };
 
@@ -13,10 +13,10 @@ static const struct way there = {"source", "sink", "t_subm", "t_comp"},
 
 struct moved {
 	double messages, seconds;	      /* from the first submission to the last completion */
-	double delivered, delivering_seconds; /* after the first reception, up to the last */
+	double delivered, delivering_seconds; /* from the first reception to the last */
 };
 
-/* 0 where nothing was completed. */
+/* 0 if nothing was completed. */
 static double seconds_between(const struct npy *submitted, const struct npy *completed)
 {
 	size_t last = completed->count;
@@ -54,7 +54,7 @@ static json_t *positive(double value)
 	return value > 0 ? json_real(value) : json_null();
 }
 
-/* What the settings say, else the device of the source. 0: not known. */
+/* From the settings, or if they do not set it, from the device of the source. 0: unknown. */
 static json_int_t link_of(const struct layout_flow *f, const json_t *granted)
 {
 	const json_int_t asked = json_integer_value(json_object_get(f->params, "link_rate"));
@@ -63,7 +63,7 @@ static json_int_t link_of(const struct layout_flow *f, const json_t *granted)
 		     : json_integer_value(json_object_get(json_object_get(granted, "source"), "link_bits_per_s"));
 }
 
-/* --- round trips: a message at a time, there and back --- */
+/* --- round trips --- */
 
 struct trips {
 	double count, seconds;
@@ -79,7 +79,8 @@ static void add_trips(struct trips *t, const struct npy *submitted, const struct
 	}
 }
 
-/* Bytes of both ways by the time that they took: where answers are as large, the size by half of a mean round trip. */
+/* Bytes of both directions divided by the time that they took: if answers have the same size, the
+ * size divided by half of a mean round trip. */
 static json_t *round_trips_json(const struct layout_flow *f, const struct rep *reps, size_t count,
 				const json_t *granted)
 {
@@ -90,7 +91,7 @@ static json_t *round_trips_json(const struct layout_flow *f, const struct rep *r
 	struct trips t = {0};
 	double bytes;
 
-	/* Earlier versions asked for no link rate, and said nothing of rates. */
+	/* Earlier versions had no link rate, and did not compute rates. */
 	if (submitted < 0 || returned < 0 || !json_object_get(f->params, "link_rate"))
 		return NULL;
 	for (size_t i = 0; i < count; i++)

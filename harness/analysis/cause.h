@@ -1,5 +1,6 @@
 /*
- * Causes of delay: what ran, or kept the endpoint from running, and on whose CPU. Each is in a table once.
+ * Causes of delay: what ran, or kept the endpoint from running, and on which side's CPU. A table
+ * contains each cause once.
  */
 #ifndef KBLAT_ANALYSIS_CAUSE_H
 #define KBLAT_ANALYSIS_CAUSE_H
@@ -16,8 +17,8 @@ enum cause_class {
 };
 
 #define CAUSE_NAME_MAX 96
-#define CAUSE_TEXT_MAX 192 /* what is said of one */
-#define CAUSE_NO_SIDE  2   /* it is of neither */
+#define CAUSE_TEXT_MAX 192 /* a cause as text */
+#define CAUSE_NO_SIDE  2   /* belongs to neither side */
 
 struct cause {
 	enum cause_class class;
@@ -33,14 +34,14 @@ struct cause_table {
 extern const char *const cause_sides[CAUSE_NO_SIDE]; /* "source", "sink" */
 extern const char *const cause_keys[CAUSE_CLASSES];
 
-/* The number of a cause; it is added where it is new. */
+/* The index of a cause, which is added if it is new. */
 unsigned cause_table_of(struct cause_table *t, enum cause_class class, unsigned side, const char *name);
 void cause_table_free(struct cause_table *t);
 
 /* "local timer interrupt on the sink's CPU". Returns `buf`. */
 char *cause_describe(const struct cause *c, char *buf, size_t size);
 
-/* Is it one that explains a delay? */
+/* Does a cause of this class explain a delay? */
 bool cause_is_known(enum cause_class class);
 
 #endif

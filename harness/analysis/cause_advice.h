@@ -6,7 +6,7 @@
 
 #include "analysis/cause.h"
 
-/* What removes or moves it, as a phrase: knobs of kbtune, boot parameters, settings. "" where there is nothing. */
+/* What removes or moves it, as a phrase: knobs of kbtune, boot parameters, settings. "" if nothing does. */
 const char *cause_advice(const struct cause *c);
 
 #endif

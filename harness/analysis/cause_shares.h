@@ -1,5 +1,6 @@
 /*
- * How much time each cause had of an interval. No allocation: there is room for some causes, later ones are left out.
+ * How much time of an interval each cause took. Nothing is allocated: there is room for
+ * CAUSE_SHARES causes, further ones are ignored.
  */
 #ifndef KBLAT_ANALYSIS_CAUSE_SHARES_H
 #define KBLAT_ANALYSIS_CAUSE_SHARES_H
@@ -21,7 +22,7 @@ struct cause_shares {
 
 void cause_shares_add(struct cause_shares *s, unsigned cause, int64_t time);
 
-/* NULL: there are none. */
+/* NULL if there is none. */
 const struct cause_share *cause_shares_longest(const struct cause_shares *s);
 void cause_shares_sort(struct cause_shares *s);
 

@@ -7,7 +7,7 @@
 #include "common/json.h"
 #include "rundir/flows.h"
 
-#define COST_MOST 1.05 /* what is above is warned of */
+#define COST_MOST 1.05 /* higher costs give a warning */
 
 static json_t *causes_share(size_t part, size_t whole)
 {
@@ -58,7 +58,7 @@ static json_t *causes_of_flow(const struct layout_flow *f, const struct rep *rep
 	json_t *causes = NULL;
 
 	(void)granted;
-	/* A file of events that is damaged is complained about by verify: here there are none, then. */
+	/* A damaged file of events is reported by verify; here it counts as having no events. */
 	if (explained_make(f, reps, count, &x, NULL) > 0)
 		causes = causes_json(&x);
 	explained_free(&x);
@@ -86,16 +86,16 @@ bool causes_read_entry(const json_t *entry, struct cause *out)
 	return i < CAUSE_CLASSES;
 }
 
-/* Keeping the events must not be what is measured. */
+/* Recording the events must not dominate the measurement. */
 static void causes_warn_cost(const json_t *causes, const char *key, const char *what, json_t *warnings)
 {
 	const json_t *ratio = json_object_get(causes, key);
 
 	if (json_is_real(ratio) && json_real_value(ratio) > COST_MOST)
-		json_array_append_new(
-		    warnings, json_sprintf("explain: the %s is %.1f %% higher than in the repetition in which the "
-					   "kernel's events were not kept",
-					   what, (json_real_value(ratio) - 1) * 100));
+		json_array_append_new(warnings,
+				      json_sprintf("explain: the %s is %.1f %% higher than in the repetition without "
+						   "tracing",
+						   what, (json_real_value(ratio) - 1) * 100));
 }
 
 void causes_warn(const json_t *causes, json_t *warnings)
@@ -110,8 +110,8 @@ void causes_warn(const json_t *causes, json_t *warnings)
 	if (lost)
 		json_array_append_new(warnings,
 				      json_sprintf("explain: %" JSON_INTEGER_FORMAT
-						   " of the kernel's events did not fit in the buffers; a larger "
-						   "explain_buffer, or fewer messages in a repetition, keeps them",
+						   " kernel events did not fit into the buffers; use a larger "
+						   "explain_buffer, or fewer messages in a repetition",
 						   lost));
 }
 

@@ -1,5 +1,5 @@
 /*
- * The summary block `causes`: the tail of a flow's latencies by what caused it.
+ * The summary block `causes`: the tail of a flow's latencies, by cause.
  */
 #ifndef KBLAT_ANALYSIS_CAUSES_H
 #define KBLAT_ANALYSIS_CAUSES_H
@@ -14,16 +14,17 @@ extern const struct block causes_block;
  * object. */
 json_t *causes_json(const struct explained *x);
 
-/* The block in a point of a summary; NULL where no message of the flow was late. */
+/* The block of a flow in a point of a summary; NULL if no message of the flow was late. */
 const json_t *causes_if_late(const json_t *point, const char *flow);
 
 /* The "side" of an entry: a new object. */
 json_t *causes_side_json(const struct cause *c);
 
-/* An entry of its "causes": false if it is none that this version knows. */
+/* Read an entry of "causes"; false if this version does not know its class. */
 bool causes_read_entry(const json_t *entry, struct cause *out);
 
-/* What is to be said of it beside the numbers, added to `warnings`; a flow that was not to be explained has nothing. */
+/* Adds to `warnings` what readers of the numbers must know; nothing if no explanation of the flow
+ * was asked for. */
 void causes_warn(const json_t *causes, json_t *warnings);
 
 #endif

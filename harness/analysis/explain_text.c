@@ -8,7 +8,7 @@
 #include "analysis/causes.h"
 #include "common/units.h"
 
-#define STORY_CAUSES 4 /* of one side: the longest */
+#define STORY_CAUSES 4 /* of one side; the longest are shown */
 
 /* --- text --- */
 
@@ -17,7 +17,7 @@ static const char *cause_name(const struct explained *x, unsigned cause, char *b
 	return cause_describe(&x->causes.list[cause], buf, CAUSE_TEXT_MAX);
 }
 
-/* The CPU of a side in all repetitions; negative: there is none such. */
+/* The CPU of a side if it is the same in all repetitions; otherwise negative. */
 static long long cpu_of_side(const struct explained *x, unsigned side)
 {
 	long long cpu = -1;
@@ -47,7 +47,7 @@ static char *cause_with_cpu(const struct explained *x, unsigned which, char *buf
 	return buf;
 }
 
-/* Behind a cause what moves it, said once; whether kbtune has anything to do with that. */
+/* Print what moves a cause, once, after the cause. Does it involve kbtune? */
 static bool print_advice(const struct explained *x, const struct explained_cause *list, size_t which, FILE *out)
 {
 	const char *advice = cause_advice(&x->causes.list[list[which].cause]);

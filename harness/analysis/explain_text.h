@@ -1,5 +1,6 @@
 /*
- * What `kblat explain` says of a flow: its tail by cause, then the worst messages, each with what held it up.
+ * What `kblat explain` prints about a flow: its tail by cause, then the worst messages, each with
+ * what delayed it.
  */
 #ifndef KBLAT_ANALYSIS_EXPLAIN_TEXT_H
 #define KBLAT_ANALYSIS_EXPLAIN_TEXT_H
@@ -9,12 +10,13 @@
 
 #include "analysis/explained.h"
 
-/* Of a flow that was to be explained; the `worst` messages, at most. */
+/* For a flow whose late messages were to be explained. Prints at most `worst` messages. */
 void explain_text(const struct layout_flow *f, const struct explained *x, size_t worst, FILE *out);
 
-/* The block `causes` (causes.h) and "worst": [{"rep", "message", "sent_ns", "took_ns", "excess_ns", "explained_ns",
- * "cause", "behind", "source": [{"cause", "time_ns"}], "sink"}], where "behind" is null but in a queue, and a side of
- * which nothing is known is null. A new object. */
+/* The block `causes` (causes.h) and "worst": [{"rep", "message", "sent_ns", "took_ns", "excess_ns",
+ * "explained_ns", "cause", "behind", "source": [{"cause", "time_ns"}], "sink"}], where "behind" is
+ * null unless the message was queued, and a side about which nothing is known is null. A new
+ * object. */
 json_t *explain_json(const struct explained *x, size_t worst);
 
 #endif

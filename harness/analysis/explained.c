@@ -13,9 +13,10 @@
 #include "common/or_abort.h"
 #include "common/sort.h"
 
-/* --- what there is --- */
+/* --- recorded data --- */
 
-/* From one stamp of a message to another: neither of two messages, nor of several that share an entry. */
+/* A series between two stamps of the same message: not between two messages, and not of several
+ * messages that share an entry. */
 static const struct layout_series *explained_series_of(const struct layout_flow *f)
 {
 	const struct layout_series *s = f->series_count ? &f->series[0] : NULL;
@@ -43,7 +44,7 @@ static long long count_lost(const json_t *about)
 	return lost;
 }
 
-/* 1: it was traced, or was to be; 0: not; or a negative errno. */
+/* 1: the side was traced, or should have been; 0: it was not; or a negative errno. */
 static int add_side(struct explained *x, const struct layout_flow *f, struct explained_rep *r, unsigned side,
 		    struct err *e)
 {
@@ -103,7 +104,7 @@ static bool has_events(const struct explained *x)
 	return false;
 }
 
-/* By `with`, the statistics of all repetitions. Where no events were kept, that costs nothing. */
+/* Compares with `with`, the statistics of all repetitions. If no events were recorded, there is no cost. */
 static void find_cost(struct explained *x, const struct layout_flow *f, const struct stats *with)
 {
 	char *dir = x->count && x->reps[0].rep->dir ? untraced_dir(f, x->reps[0].rep) : NULL;
@@ -141,7 +142,7 @@ static unsigned explained_side(const char *clock)
 	return strcmp(clock, cause_sides[0]) != 0;
 }
 
-/* From side to side, or there and back: half of the time between two stamps of one side is told only of round trips. */
+/* The path is known if the stamps are on different sides, or if the series is half of a round trip. */
 static struct critical_path explained_path(const struct layout_flow *f, const struct layout_series *s, int64_t median)
 {
 	const unsigned first = explained_side(f->clocks[s->minus]), last = explained_side(f->clocks[s->column]);
@@ -214,7 +215,7 @@ void explained_free(struct explained *x)
 	*x = (struct explained){.series = NULL};
 }
 
-/* --- what they say together --- */
+/* --- all messages together --- */
 
 static int by_messages(const void *a, const void *b)
 {
@@ -280,7 +281,7 @@ size_t explained_not_known(const struct explained *x)
 	return count_late(x, is_lost_class);
 }
 
-/* --- one by one --- */
+/* --- single messages --- */
 
 static int by_excess(const void *a, const void *b)
 {

@@ -8,13 +8,13 @@
 #include "rundir/flows.h"
 
 #define EDGES	    (FAIRNESS_WINDOWS + 1)
-#define SPREAD_MOST 0.01 /* of the window, before there is a warning */
+#define SPREAD_MOST 0.01 /* share of the window above which there is a warning */
 
-/* One way of a flow in one repetition. */
+/* One direction of a flow in one repetition. */
 struct way {
 	const struct npy *submitted, *completed;
-	double bytes, block; /* of a message; messages that an entry stands for */
-	double messages;     /* completed in all */
+	double bytes, block; /* of a message; number of messages per entry */
+	double messages;     /* completed in total */
 };
 
 /* What a flow moved within the window. */
@@ -30,10 +30,10 @@ struct contest {
 	double seconds, jain_min; /* NaN: there was no window */
 	int64_t from, to;	  /* of the last repetition, as is rep_spread_ns */
 	double rep_spread_ns;
-	double spread_ns, spread_share; /* the most, in ns and of the window; below 0: not known */
+	double spread_ns, spread_share; /* maximum, in ns and as a share of the window; negative: unknown */
 };
 
-/* --- what has moved by when --- */
+/* --- progress over time --- */
 
 static bool way_open(const struct flow_summary *s, size_t rep, bool back, struct way *w)
 {
@@ -53,19 +53,20 @@ static bool way_open(const struct flow_summary *s, size_t rep, bool back, struct
 	return true;
 }
 
-/* Messages done with the entry `i`: the last may stand for fewer than the others. */
+/* The number of messages completed with entry `i`; the last entry may stand for fewer messages than
+ * the others. */
 static double way_done(const struct way *w, size_t i)
 {
 	return fmin((double)(i + 1) * w->block, w->messages);
 }
 
-/* A message's part that is moved by `at`. */
+/* The part of a message that has been moved by the time `at`. */
 static double progress(double start, double end, double at)
 {
 	return at >= end ? 1 : at <= start || end <= start ? 0 : (at - start) / (end - start);
 }
 
-/* Messages moved by each of the edges (rising) added to `moved`, and those completed to `completed`. */
+/* Adds the messages moved by each of the edges (ascending) to `moved`, and those completed to `completed`. */
 static void way_sweep(const struct way *w, const double *edges, double *moved, double *completed)
 {
 	double before = -INFINITY, done = 0;
@@ -94,7 +95,7 @@ static void way_sweep(const struct way *w, const double *edges, double *moved, d
 
 /* --- the window --- */
 
-/* False: one of its ways has no message. */
+/* False: one of its directions has no message. */
 static bool way_extent(const struct way *w, int64_t *first, int64_t *last)
 {
 	size_t begin = 0, end = w->completed->count;
@@ -203,7 +204,7 @@ static void contest_add(struct contest *c, size_t rep)
 
 /* --- JSON --- */
 
-/* The nearest that fits: what a file says may be anything. */
+/* Rounded to a representable integer, as files may contain anything. */
 static json_t *whole(bool is_known, double value)
 {
 	return is_known ? json_integer((json_int_t)fmax(fmin(value, 9e18), -9e18)) : json_null();
@@ -274,8 +275,8 @@ static void warn_of_spread(const struct contest *c, json_t *warnings)
 {
 	if (c->spread_share > SPREAD_MOST)
 		json_array_append_new(
-		    warnings, json_sprintf("the flows began up to %.3g ms apart, %.3g %% of the time in which all "
-					   "were under way, which is the time that their shares are of",
+		    warnings, json_sprintf("the flows began up to %.3g ms apart, which is %.3g %% of the time in which "
+					   "all were under way and to which their shares refer",
 					   c->spread_ns / 1e6, 100 * c->spread_share));
 }
 

@@ -1,21 +1,22 @@
 /*
- * How flows that are measured together share what they move: of points with several flows whose
+ * How flows that are measured together share the bandwidth. For points with several flows whose
  * kernels stamp t_subm and t_comp and count what was received (streams).
  *
- * A repetition's window is the time in which all of them were under way: from the latest first
- * submission to the earliest last completion. A message under way moves evenly, from its submission
- * or the completion before it, whichever is later, to its own completion; `quantum_share` counts
- * completed messages alone, as who looks at a log of completions does.
+ * The window of a repetition is the time in which all flows were active: from the latest first
+ * submission to the earliest last completion. The bytes of a message are assumed to move evenly
+ * from its submission, or the previous completion if that is later, until its own completion.
+ * `quantum_share` only counts completed messages, as one would from a log of completions.
  *
- * Of the point, "fairness": {"from_ns", "to_ns", "jain", "jain_min", "spread_ns"}. Jain's index is 1
- * where all have the same share and 1/n where one of n has everything; jain_min is that of the worst
- * of FAIRNESS_WINDOWS equal parts of the window; spread_ns is by how much the first submissions are
- * apart. Of each repetition also "shares": {flow: [share in each part]}. from_ns and to_ns are of a
- * repetition; over several they are null, as bytes are added up.
+ * The point has "fairness": {"from_ns", "to_ns", "jain", "jain_min", "spread_ns"}. Jain's index is
+ * 1 if all flows have the same share, and 1/n if one of n flows has everything. jain_min is the
+ * index of the worst of FAIRNESS_WINDOWS equal parts of the window. spread_ns is the time between
+ * the earliest and the latest first submission. Each repetition also has "shares": {flow: [share in
+ * each part]}. from_ns and to_ns belong to one repetition; for several they are null, because bytes
+ * are added up.
  *
- * Of each flow, "small.fairness": {"share", "quantum_share", "bytes_per_s", "done_messages", "jain",
- * "jain_min"}: its part of the bytes that all moved in the window, how fast, how many messages. All
- * are null where there was no window.
+ * Each flow has "small.fairness": {"share", "quantum_share", "bytes_per_s", "done_messages",
+ * "jain", "jain_min"}: its share of the bytes that all flows moved in the window, its rate, and its
+ * number of messages. All are null if there was no window.
  */
 #ifndef KBLAT_ANALYSIS_FAIRNESS_H
 #define KBLAT_ANALYSIS_FAIRNESS_H
@@ -27,8 +28,9 @@
 
 extern const struct block fairness_block;
 
-/* Add it of `count` repetitions from `first` on; nothing where fewer than two flows can be compared. `alone`: `to` is
- * that of one repetition; else it is the point's, and first posts that are far apart are added to its "warnings". */
+/* Add the block of `count` repetitions, beginning with `first`; nothing if fewer than two flows can
+ * be compared. `alone`: `to` is the object of a single repetition; otherwise it is the point's, and
+ * a warning is added to its "warnings" if the flows' first posts are far apart. */
 void fairness_add(const struct flow_summary *flows, size_t flow_count, size_t first, size_t count, bool alone,
 		  json_t *to);
 

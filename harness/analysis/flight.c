@@ -8,7 +8,7 @@
 #include "common/err.h"
 #include "common/npy.h"
 
-/* Times of reception, the earliest on top. */
+/* Times of reception, with the earliest at the top. */
 struct heap {
 	int64_t *times;
 	size_t count, room;
@@ -49,14 +49,14 @@ static void heap_pop(struct heap *h)
 }
 
 /*
- * The messages under way. Those received in order of submission are a queue, which needs no memory
- * of its own: the column is it, and `head` walks along behind. Whoever is received before one that
- * was submitted earlier is in the heap.
+ * The messages in flight. Those received in the order of submission form a queue, which does not
+ * need memory of its own: it is a part of the column, and `head` is its beginning. Messages that
+ * are received before one that was submitted earlier are in the heap.
  */
 struct under_way {
 	const struct span *span;
 	size_t head, queued;
-	int64_t head_newest, newest; /* latest reception in the queue, up to its head and its end */
+	int64_t head_newest, newest; /* latest reception up to the head and up to the end of the queue */
 	struct heap overtakers;
 };
 
@@ -78,13 +78,14 @@ static int flight_join(struct under_way *u, size_t i)
 	return 0;
 }
 
-/* Forget what was received up to `now`. `next` is the message that has not joined yet. */
+/* Remove the messages that were received up to `now`. `next` is the first message that has not been
+ * added yet. */
 static void flight_leave(struct under_way *u, size_t next, int64_t now)
 {
 	for (; u->head < next; u->head++) {
 		int64_t time = u->span->a[u->head];
 
-		/* The same question that flight_join() asked, so the same answer. */
+		/* The same condition as in flight_join(), so it has the same result. */
 		if (!was_received(u->span, u->head) || time < u->head_newest)
 			continue;
 		if (time > now)
@@ -140,8 +141,8 @@ static int flight_count_all(const struct span *spans, size_t span_count, struct 
 	return rc;
 }
 
-/* The median by counting, as for latencies: once over all there can be, then over the bin it is
- * in. */
+/* The median by counting, as for latencies: one pass over the whole range, then one over the bin
+ * that contains it. */
 static int find_median(const struct span *spans, size_t span_count, struct window *w, struct flight *f)
 {
 	struct range in = {0, 0};

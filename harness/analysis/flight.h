@@ -1,10 +1,11 @@
 /*
- * What became of the messages: how many were sent and lost, and how many were under way whenever
- * one was submitted (a latency under load contains the queue before it: a reader must see how long
- * that was).
+ * What happened to the messages: how many were sent and lost, and how many others were in flight
+ * when each one was submitted. Latency under load contains the time in this queue, so a reader must
+ * see how long it was.
  *
- * One pass over both columns, two where a repetition has more than WINDOW_BINS messages. Memory
- * grows only with the messages that are under way out of order; about 4 ns a message.
+ * Takes one pass over both columns, or two if a repetition has more than WINDOW_BINS messages.
+ * Memory only grows with the number of messages that are in flight out of order. Cost: about 4 ns
+ * per message.
  */
 #ifndef KBLAT_ANALYSIS_FLIGHT_H
 #define KBLAT_ANALYSIS_FLIGHT_H
@@ -16,19 +17,19 @@
 #include "analysis/stats.h"
 
 struct flight {
-	uint64_t sent, lost; /* submitted; of these, never received */
-	/* p50 and max mean something: something was sent, and submissions never go back in time */
+	uint64_t sent, lost; /* submitted; of these, the ones never received */
+	/* p50 and max are known: something was sent, and submission times never decrease */
 	bool is_known;
-	bool has_p50; /* as any quantile: enough samples beyond */
-	/* messages under way when one was submitted, itself not counted; lost ones neither */
+	bool has_p50; /* as for any quantile: there are enough samples beyond it */
+	/* messages in flight at a submission; neither the submitted message nor lost ones count */
 	int64_t p50, max;
 };
 
-/* Each span: a is when a message was received, b (never NULL) when it was submitted. 0 or
- * -ENOMEM. */
+/* In each span, a is when a message was received, b (never NULL) when it was submitted. Returns 0
+ * or -ENOMEM. */
 int flight_compute(const struct span *spans, size_t span_count, struct flight *out, struct err *e);
 
-/* {"p50", "max"}, null where not known. */
+/* {"p50", "max"}: null if not known. */
 json_t *flight_json(const struct flight *f);
 
 #endif

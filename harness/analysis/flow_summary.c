@@ -82,7 +82,7 @@ void flow_summary_blocks(const struct flow_summary *s, size_t first, size_t coun
 	}
 }
 
-/* --- what became of the messages --- */
+/* --- what happened to the messages --- */
 
 static json_int_t sum_counter(const struct flow_summary *s, const char *side, const char *name)
 {
@@ -98,8 +98,8 @@ static json_int_t sum_counter(const struct flow_summary *s, const char *side, co
 	return sum;
 }
 
-/* From the columns of submission and reception where the kernel has both; else what the counters
- * and the first series say. */
+/* From the columns of submission and reception if the kernel has both; otherwise from the counters
+ * and the first series. */
 static int count_messages(struct flow_summary *s, const json_t *metrics, struct err *e)
 {
 	int received = layout_column(s->flow, "t_recv"), submitted = layout_column(s->flow, "t_subm");

@@ -34,7 +34,7 @@ static void fourier_swap(double *a, size_t i, size_t k)
 	a[k] = value;
 }
 
-/* Entry i to the place that has i's bits in reverse. */
+/* Move entry i to the index with the bits of i in reverse order. */
 static void fourier_reverse(struct fourier *f)
 {
 	for (size_t i = 0, k = 0; i < f->size; i++) {
@@ -50,7 +50,7 @@ static void fourier_reverse(struct fourier *f)
 	}
 }
 
-/* Two halves of `half` entries each, from `first` on, become the transform of both. */
+/* Combine the transforms of two halves of `half` entries each, from `first` on. */
 static void fourier_join(struct fourier *f, size_t first, size_t half)
 {
 	double *const re = f->real + first, *const im = f->imag + first;

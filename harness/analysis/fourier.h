@@ -1,5 +1,5 @@
 /*
- * The discrete Fourier transform, as little of it as finding periods takes.
+ * The discrete Fourier transform, as far as it is needed to find periods.
  */
 #ifndef KBLAT_ANALYSIS_FOURIER_H
 #define KBLAT_ANALYSIS_FOURIER_H
@@ -9,7 +9,7 @@
 /* Transforms of one size. */
 struct fourier {
 	size_t size;	     /* a power of two */
-	double *real, *imag; /* what is transformed, in place */
+	double *real, *imag; /* the data, transformed in place */
 	double *cosine;	     /* of -2 pi k / size, for the first half */
 	double *sine;
 };

@@ -10,8 +10,8 @@
 
 /*
  * Different values with their counts: a hash table of fixed size (open addressing, at most half
- * full). When it has more than `max` of them, it drops the lowest bit of all keys, as often as it
- * takes. So the width is the smallest that will do, in whatever order values come.
+ * full). When it contains more than `max` of them, the lowest bit of all keys is dropped,
+ * repeatedly if necessary. So the width is the smallest one possible, whatever the order of values.
  */
 struct value_counts {
 	struct entry {
@@ -35,7 +35,7 @@ static int value_counts_alloc(struct value_counts *t, size_t max)
 
 static void value_counts_put(struct value_counts *t, int64_t key, uint64_t count)
 {
-	/* Fibonacci hashing: neighbours, which is what keys are, end up far apart. */
+	/* Fibonacci hashing, because keys are usually neighbours, and it moves neighbours far apart. */
 	size_t i = (size_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> 24) & t->mask;
 
 	while (t->entries[i].count && t->entries[i].key != key)
@@ -45,7 +45,7 @@ static void value_counts_put(struct value_counts *t, int64_t key, uint64_t count
 	t->entries[i].count += count;
 }
 
-/* Move what is in use to the front; how much that is. */
+/* Move used entries to the front. Returns their number. */
 static size_t compact(struct entry *entries, size_t size)
 {
 	size_t n = 0;
@@ -84,7 +84,7 @@ static int value_counts_add(struct value_counts *t, int64_t value, uint64_t coun
 	return rc;
 }
 
-/* What the window catches is only counted there; the rest goes to the table at once. */
+/* Values inside the window are only counted there; the others go to the table immediately. */
 static int add_span(const struct span *s, const struct window *w, struct value_counts *t)
 {
 	const struct window here = *w;
@@ -174,7 +174,7 @@ int histogram_compute(const struct span *spans, size_t span_count, size_t max_bi
 	int rc;
 
 	memset(out, 0, sizeof(*out));
-	/* Four bins is what the widest width that fits an int64, 2^62, may need. */
+	/* With the largest width that fits in an int64, 2^62, four bins may be needed. */
 	rc = value_counts_alloc(&t, max_bins < 4 ? 4 : max_bins);
 	if (!rc)
 		rc = histogram_count(spans, span_count, &t);
@@ -207,7 +207,8 @@ static int histogram_refuse(struct err *e, const char *cause)
 	return err_set(e, -EINVAL, STATUS_USAGE, "histogram", NULL, "%s", cause);
 }
 
-/* The bins, checked: values rise and are whole, counts are positive and their sum fits. */
+/* Read and check the bins: values must be ascending integers, counts must be positive and their sum
+ * must fit. */
 static int read_bins(const json_t *values, const json_t *counts, struct histogram *h, struct err *e)
 {
 	int64_t sum = 0;
@@ -220,9 +221,9 @@ static int read_bins(const json_t *values, const json_t *counts, struct histogra
 		h->value[i] = json_integer_value(value);
 		h->count[i] = (uint64_t)json_integer_value(count);
 		if (i && h->value[i] <= h->value[i - 1])
-			return histogram_refuse(e, "values must rise");
+			return histogram_refuse(e, "values must be ascending");
 		if (json_integer_value(count) <= 0 || __builtin_add_overflow(sum, json_integer_value(count), &sum))
-			return histogram_refuse(e, "counts must be positive, and fit 64 bits together");
+			return histogram_refuse(e, "counts must be positive, and their sum must fit in 64 bits");
 	}
 	return 0;
 }
@@ -238,7 +239,7 @@ int histogram_from_json(const json_t *j, struct histogram *out, struct err *e)
 	    (json_integer_value(width) & (json_integer_value(width) - 1)))
 		return histogram_refuse(e, "its width must be a power of two");
 	if (!json_is_array(values) || !json_is_array(counts) || json_array_size(values) != json_array_size(counts))
-		return histogram_refuse(e, "values and counts must be two arrays of one length");
+		return histogram_refuse(e, "values and counts must be two arrays of the same length");
 	if (histogram_alloc(out, json_array_size(values)))
 		return err_sys(e, -ENOMEM, NULL, "read a histogram");
 	out->width = json_integer_value(width);

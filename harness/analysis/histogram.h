@@ -1,5 +1,5 @@
 /*
- * A sparse exact histogram of differences of columns, for figures.
+ * A sparse, exact histogram of differences of columns, for figures.
  */
 #ifndef KBLAT_ANALYSIS_HISTOGRAM_H
 #define KBLAT_ANALYSIS_HISTOGRAM_H
@@ -9,9 +9,9 @@
 #include "analysis/stats.h"
 
 /*
- * Values in rising order with their counts. Where there are more than `max_bins` different values,
+ * Values in ascending order with their counts. If there are more than `max_bins` different values,
  * neighbours share a bin whose width is a power of two (`width` 1: exact). Values are the lower
- * edges.
+ * edges of bins.
  */
 struct histogram {
 	int64_t *value;
@@ -24,7 +24,7 @@ int histogram_compute(const struct span *spans, size_t span_count, size_t max_bi
 		      struct err *e);
 void histogram_free(struct histogram *h);
 
-/* {"width", "values": [...], "counts": [...]} and back (checked: rising, positive). */
+/* {"width", "values": [...], "counts": [...]} and back (checked: values ascend, counts are positive). */
 json_t *histogram_json(const struct histogram *h);
 int histogram_from_json(const json_t *j, struct histogram *out, struct err *e);
 

@@ -61,7 +61,7 @@ json_t *interference_text(const json_t *interference, const json_t *metrics)
 	const json_t *with = json_object_get(metrics, json_text(interference, "metric"));
 
 	if (!json_is_real(ratio))
-		return json_string("t_send: too few messages to say what the third thread does to t_lat");
+		return json_string("t_send: too few messages to determine the effect of the third thread on t_lat");
 	return json_sprintf("t_send: with the third thread the median of t_lat is %" JSON_INTEGER_FORMAT
 			    " ns, without it %" JSON_INTEGER_FORMAT " ns (%+.1f %%)",
 			    interference_median(with), interference_median(json_object_get(interference, CONTROL)),

@@ -1,8 +1,8 @@
 /*
- * What the third thread of `t_send: yes` does to what it is to measure. It keeps writing into the
- * line that the device reads, so the coordinator runs one repetition without it first
+ * How the third thread of `t_send: yes` influences what it measures. That thread keeps writing to
+ * the cache line that the device reads. So the coordinator first runs one repetition without it
  * (points/<nnnn>/undisturbed), and the two medians of the latency, which does not need that thread,
- * are told beside each other.
+ * are reported side by side.
  */
 #ifndef KBLAT_ANALYSIS_INTERFERENCE_H
 #define KBLAT_ANALYSIS_INTERFERENCE_H
@@ -14,8 +14,8 @@
 struct err;
 
 /*
- * Of a flow of a point whose `metrics` are known: {"metric": "lat_ns" (its key in there),
- * "undisturbed": {as in metrics}, "p50_ratio": 1.03 or null}. `*out` is NULL where the flow has no
+ * For a flow of a point whose `metrics` are known: {"metric": "lat_ns" (its key in `metrics`),
+ * "undisturbed": {as in metrics}, "p50_ratio": 1.03 or null}. `*out` is NULL if the flow has no
  * such repetition. 0, or a negative errno and `e`.
  */
 int interference_compute(const char *run_path, const struct layout_flow *f, const json_t *metrics, json_t **out,

@@ -6,7 +6,7 @@
 #define DIGIT_BITS 8
 #define DIGITS	   (1u << DIGIT_BITS)
 
-/* Unsigned numbers in the order of the signed ones. */
+/* Maps signed numbers to unsigned ones in the same order. */
 static uint64_t order_key(int64_t value)
 {
 	return (uint64_t)value ^ UINT64_C(1) << 63;
@@ -17,7 +17,7 @@ static unsigned digit_of(int64_t value, unsigned shift)
 	return (unsigned)(order_key(value) >> shift) & (DIGITS - 1);
 }
 
-/* Sorts by one digit, keeping the order of those that have the same. False: all have, nothing was done. */
+/* Stable sort by one digit. False: all values have the same digit, and nothing was done. */
 static bool order_by_digit(const int64_t *values, size_t count, unsigned shift, const uint32_t *from, uint32_t *to)
 {
 	size_t place[DIGITS] = {0}, sum = 0;

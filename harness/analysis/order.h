@@ -1,6 +1,6 @@
 /*
- * The order of many values, without comparing them: a radix sort by bytes, of which only those are
- * looked at that differ. O(n) for each.
+ * The order of many values, without comparing them: a radix sort by bytes that skips bytes in which
+ * all values are equal. O(n) per byte.
  */
 #ifndef KBLAT_ANALYSIS_ORDER_H
 #define KBLAT_ANALYSIS_ORDER_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Indices of values[], the smallest value first, equal ones in their own order, into order[]; `spare`
- * has room for as many. */
+/* Write the indices of values[] to order[], smallest value first; the sort is stable. order[] and
+ * spare[] have room for `count` entries. */
 void order_of(const int64_t *values, size_t count, uint32_t *order, uint32_t *spare);
 
 #endif

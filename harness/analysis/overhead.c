@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-/* Counters of bytes: InfiniBand's are in words of four octets (InfiniBand Architecture 1, 16.1.3.5). */
+/* Byte counters; those of InfiniBand are in units of four bytes (InfiniBand Architecture 1, 16.1.3.5). */
 static const struct {
 	const char *sent, *received;
 	json_int_t unit;
@@ -10,7 +10,7 @@ static const struct {
 
 struct overhead {
 	json_int_t payload, raw, ns;
-	const char *why; /* NULL: all of it is known */
+	const char *why; /* NULL: everything is known */
 };
 
 static json_int_t count_of(const struct rep *r, const char *when, const char *key)
@@ -21,25 +21,25 @@ static json_int_t count_of(const struct rep *r, const char *when, const char *ke
 	return json_is_integer(count) ? json_integer_value(count) : -1;
 }
 
-/* By how much a counter rose, in bytes; -1 where that is not known. */
+/* The increase of a counter in bytes; -1 if it is unknown. */
 static json_int_t rise(const struct rep *r, const char *key, json_int_t unit, const char **why)
 {
 	json_int_t before = count_of(r, "before", key), after = count_of(r, "after", key), bytes;
 
 	if (before < 0 || after < 0)
 		return -1;
-	/* Old ports count to 2^32 - 1 and stay there. */
+	/* Counters of old ports stop at 2^32 - 1. */
 	if (after >= before && after != UINT32_MAX && !__builtin_mul_overflow(after - before, unit, &bytes))
 		return bytes;
-	*why = "the counter of bytes was at its end, or was reset meanwhile";
+	*why = "the byte counter overflowed, or was reset meanwhile";
 	return -1;
 }
 
-/* Of a repetition, in the directions that messages went; -1 where that is not known. */
+/* The bytes of a repetition, in the directions of its messages; -1 if unknown. */
 static json_int_t raw_bytes(const struct layout_flow *f, const struct rep *r, const char **why)
 {
-	*why = f->traits.device ? "the RDMA port has no counter of bytes"
-				: "no interface but loopback carried the messages, and that is no wire";
+	*why = f->traits.device ? "the RDMA port has no byte counter"
+				: "only the loopback interface carried the messages, and it has no wire";
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		json_int_t sent = f->wire.out_bytes ? rise(r, counters[i].sent, counters[i].unit, why) : 0;
 		json_int_t received = f->wire.in_bytes ? rise(r, counters[i].received, counters[i].unit, why) : 0;
@@ -66,7 +66,7 @@ static void overhead_add(struct overhead *t, const struct layout_flow *f, const 
 
 	if (raw >= 0 && raw < payload) {
 		raw = -1;
-		why = "fewer bytes were counted than the messages have: they took another way";
+		why = "fewer bytes were counted than the messages have: they took another path";
 	}
 	t->payload += payload;
 	t->ns += rep_counter(r, "source", "duration_ns");

@@ -2,7 +2,7 @@
 
 struct pacing {
 	json_int_t steps, missed, unsent, sent, lost;
-	double intervals, seconds; /* between samples that were sent */
+	double intervals, seconds; /* between sent samples */
 };
 
 static void add_rate(struct pacing *t, const struct npy *submitted)
@@ -22,7 +22,7 @@ static void add_rate(struct pacing *t, const struct npy *submitted)
 	t->seconds += ((double)last - (double)first) / 1e9;
 }
 
-/* Of the samples that were sent, those that never arrived. */
+/* Count the samples that were sent but never arrived. */
 static void add_loss(struct pacing *t, const struct npy *submitted, const struct npy *received)
 {
 	for (size_t i = 0; i < submitted->count; i++) {
@@ -79,8 +79,8 @@ static const struct block_statistic pacing_statistics[] = {
      .worse = -1,
      .help = "samples per second, from the first submission to the last"},
     {.key = "steps", .label = "steps", .measure = MEASURE_COUNT, .in_csv = true, .help = "steps that were due"},
-    {.key = "missed", .label = "missed", .measure = MEASURE_COUNT, .in_csv = true, .help = "of these, those missed"},
-    {.key = "unsent", .label = "unsent", .measure = MEASURE_COUNT, .in_csv = true, .help = "and those not sent"},
+    {.key = "missed", .label = "missed", .measure = MEASURE_COUNT, .in_csv = true, .help = "steps that were missed"},
+    {.key = "unsent", .label = "unsent", .measure = MEASURE_COUNT, .in_csv = true, .help = "steps that were not sent"},
     {.key = "unsent_share",
      .label = "% unsent",
      .measure = MEASURE_SHARE,

@@ -1,5 +1,5 @@
 /*
- * A setting's key and value, for people: "size_bytes": 32 is "size" and "32B".
+ * Formats a setting's key and value for people: "size_bytes": 32 becomes "size" and "32B".
  */
 #ifndef KBLAT_ANALYSIS_PARAM_H
 #define KBLAT_ANALYSIS_PARAM_H
@@ -9,17 +9,18 @@
 
 #include "common/units.h"
 
-/* The key without its unit, into `name`; the unit. Also for metrics: "lat_ns" is "lat". */
+/* Writes the key without its unit to `name` and returns the unit. Also for metrics: "lat_ns" becomes "lat". */
 enum unit param_name_unit(const char *key, char *name, size_t size);
 
 /*
- * Does a run's spec name this setting? Else all its points have the defaults, which may be
- * different ones of different transports or kernels: that is no choice that tells points apart.
- * `document` is resolved.json or summary.json; one without that list names everything.
+ * Does a run's spec name this setting? If it does not, all points have defaults. These may differ
+ * between transports or kernels, but nobody chose them, so they do not distinguish points.
+ * `document` is resolved.json or summary.json; if it does not have the list of names, every setting
+ * counts as named.
  */
 bool param_is_named(const json_t *document, const char *key);
 
-/* The value with its unit; "-" for null or nothing. Returns `buf`. */
+/* The value with its unit; "-" for JSON null and NULL. Returns `buf`. */
 char *param_value_text(const json_t *value, enum unit unit, char *buf, size_t size);
 
 #endif

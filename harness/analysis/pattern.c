@@ -12,7 +12,7 @@
 void pattern_sequence(const struct layout_series *s, const struct rep *r, struct period_sequence *out)
 {
 	const struct span span = series_span(r, s);
-	const size_t before = s->lag && span.count; /* the first message has none before it */
+	const size_t before = s->lag && span.count; /* the first message has no predecessor */
 
 	*out = (struct period_sequence){or_abort(malloc((span.count + before + 1) * sizeof(int64_t))),
 					span.count + before};
@@ -26,7 +26,7 @@ void pattern_sequence(const struct layout_series *s, const struct rep *r, struct
 
 /* --- JSON --- */
 
-/* To so many digits: the last bits of a sum may differ from one compiler's to another's. */
+/* Rounded to multiples of 1 / `parts`, because the last bits of a sum may depend on the compiler. */
 static json_t *with_digits(double value, double parts)
 {
 	return json_real(round(value * parts) / parts);

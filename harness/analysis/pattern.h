@@ -1,16 +1,17 @@
 /*
- * Latencies that repeat with the number of the message, such as those of a ring of receive buffers:
- * periods that are found by themselves (period.h) in the flow's first series, and in each other.
+ * Latencies that repeat with the index of the message, such as those of a ring of receive buffers:
+ * periods found automatically (period.h) in the flow's first series, and in each other series.
  *
- * {"series", "period", "strength", "base_ns", "high_ns", "high_first", "high_last", "high": [{"phases",
- * "p50_ns"}], "low", "nested": [{"period", "strength", "high", "low"}], "entries", "longest",
- * "evidence", "threshold", "shuffles", "seed", "reps": [{"rep", "shift"}], "others": {SERIES: the
- * same}}
+ * {"series", "period", "strength", "base_ns", "high_ns", "high_first", "high_last", "high":
+ * [{"phases", "p50_ns"}], "low", "nested": [{"period", "strength", "high", "low"}], "entries",
+ * "longest", "evidence", "threshold", "shuffles", "seed", "reps": [{"rep", "shift"}], "others":
+ * {SERIES: the same}}
  *
- * Phases count from 1, which is the first message of a repetition; `shift` is by how many messages
- * a repetition's ring was ahead of the first one's. high_ns is the median of the slowest phases,
- * which are high_first to high_last. Without a period: "period" null, "strength" 0, nothing is high.
- * Values are of the series' own unit; keys say ns as all series are.
+ * Phases are numbered from 1, which is the first message of a repetition; `shift` is the number of
+ * messages by which a repetition's ring was ahead of the first one's. high_ns is the median of the
+ * slowest phases, which are high_first to high_last. If there is no period, "period" is null,
+ * "strength" is 0, and no phase is high. Values are in the unit of the series; keys end in _ns
+ * because all series are in nanoseconds.
  */
 #ifndef KBLAT_ANALYSIS_PATTERN_H
 #define KBLAT_ANALYSIS_PATTERN_H
@@ -19,12 +20,13 @@
 
 extern const struct block pattern_block;
 
-/* The first of a flow's series that has its own order: not half of another, not only here and there. NULL: none. */
+/* The first of a flow's series that has an order of its own: neither half of another nor sparse. NULL: none. */
 const struct layout_series *pattern_series(const struct layout_flow *f);
 
 struct period_sequence;
 
-/* The values of such a series in the order of messages: NEVER where there is none. Release with free(values). */
+/* The values of such a series in the order of messages; NEVER for messages without a value. Release
+ * with free(values). */
 void pattern_sequence(const struct layout_series *s, const struct rep *r, struct period_sequence *out);
 
 #endif

@@ -6,13 +6,13 @@
 #include "common/cpulist.h"
 #include "common/or_abort.h"
 
-#define ALIKE	     0.15 /* of what the farthest of a group is from the base */
-#define ALIKE_ERRORS 6	  /* or so many errors of a median */
+#define ALIKE	     0.15 /* as a share of the largest distance from the base in a group */
+#define ALIKE_ERRORS 6	  /* or as a multiple of the error of a median */
 
 struct standing {
 	unsigned phase;
-	double beside; /* from the base */
-	int64_t p50;   /* of the values themselves */
+	double beside; /* distance from the base */
+	int64_t p50;   /* of the original values */
 };
 
 static int farthest_first(const void *a, const void *b)
@@ -37,7 +37,7 @@ static int by_p50(const void *a, const void *b)
 	return (x->p50 > y->p50) - (x->p50 < y->p50);
 }
 
-/* Of these, all alike: the median of their medians. Sorts them. */
+/* Add a group of similar phases; its p50 is the median of their medians. Sorts them. */
 static void add_group(struct pattern_phases *out, int side, struct standing *s, size_t count, unsigned *phases)
 {
 	struct pattern_group *g;

@@ -1,5 +1,5 @@
 /*
- * What summaries say of periods, in words: a line for each point, flow and series.
+ * The periods in summaries, in words: a line for each point, flow and series.
  */
 #ifndef KBLAT_ANALYSIS_PATTERN_TEXT_H
 #define KBLAT_ANALYSIS_PATTERN_TEXT_H
@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Of a summary that has the blocks. */
+/* `summary` has the blocks (pattern.h). */
 void pattern_text(const json_t *summary, FILE *out);
 
 #endif

@@ -7,17 +7,17 @@
 #include "common/or_abort.h"
 #include "common/random.h"
 
-/* Where there is no period, the best of n has an evidence of about ln n: no shuffles are needed to see that less than
- * this above it is nothing. */
+/* Without a period, the largest evidence of n periods is about ln n. If it does not exceed that by
+ * this much, no shuffles are needed to tell that there is no period. */
 #define EVIDENT 3
 
 #define SHUFFLED 8192 /* values of a piece: PERIOD_CYCLES of PERIOD_MAX */
 
 _Static_assert(SHUFFLED >= PERIOD_CYCLES * PERIOD_MAX, "shuffled values do not hold the longest period");
 
-/* --- what chance makes of it --- */
+/* --- evidence by chance --- */
 
-/* The first of `piece` become as many of all of it by chance. */
+/* Replace the first `count` ranks of `piece` by a random selection of all of its ranks. */
 static void shuffle_ranks(struct period_piece *piece, size_t count, uint64_t *seed)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -38,8 +38,8 @@ static double best_evidence(const struct period_scores *s)
 	return best;
 }
 
-/* Once more by chance. How often does not depend on how many there are: some will do, as long as they hold the
- * longest period. */
+/* The largest evidence in randomly shuffled values. Its distribution does not depend on the number
+ * of values, so it is sufficient to shuffle some of them, as long as they cover the longest period. */
 static double shuffled_evidence(const struct period_pieces *pieces, uint64_t *seed, struct period_scores *s)
 {
 	struct period_piece list[2];
@@ -81,7 +81,8 @@ struct candidate {
 	double evidence;
 };
 
-/* Beyond what levels before explain whose multiple it is. False: it is one of them, or part of one. */
+/* Subtract what previous levels explain of which this period is a multiple. False: it is the period
+ * of a previous level, or a divisor of one. */
 static bool beyond_levels(const struct period_scores *s, const struct periods *before, unsigned period,
 			  struct candidate *c)
 {
@@ -107,7 +108,7 @@ static double merit(const struct candidate *c)
 	return (c->in_white - c->freedom) / sqrt(c->freedom);
 }
 
-/* 0: none is evident. */
+/* 0: there is no evident period. */
 static unsigned choose_period(const struct period_scores *s, const struct periods *before, double threshold,
 			      struct candidate *best)
 {

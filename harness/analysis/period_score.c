@@ -28,7 +28,7 @@ static void rank_values(struct ranking *r, const int64_t *values, size_t count, 
 	}
 }
 
-/* To mean 0 and variance 1 over the entries that are there; all 0 where they are alike. */
+/* Scale to mean 0 and variance 1 over the existing entries; all 0 if they are equal. */
 static void standardise(const int64_t *values, size_t count, double *ranks)
 {
 	double sum = 0, squares = 0, mean, scale;
@@ -96,7 +96,7 @@ void period_pieces_free(struct period_pieces *p)
 
 /* --- scores --- */
 
-/* Two pieces at once, as real and imaginary part; shorter ones are filled up with 0. */
+/* Load two pieces at the same time, as real and imaginary part; shorter ones are padded with 0. */
 static void load_piece(const struct period_pieces *pieces, size_t index, double *to, size_t size)
 {
 	const struct period_piece *p = index < pieces->count ? &pieces->list[index] : NULL;
@@ -108,7 +108,7 @@ static void load_piece(const struct period_pieces *pieces, size_t index, double 
 	memset(to + count, 0, (size - count) * sizeof(*to));
 }
 
-/* The power spectra of all pieces, each over its length. */
+/* Add up the power spectra of all pieces, each divided by its length. */
 static void sum_spectra(const struct period_pieces *pieces, struct fourier *f, double *power)
 {
 	for (size_t i = 0; i < pieces->count; i += 2) {
@@ -126,7 +126,7 @@ static void sum_spectra(const struct period_pieces *pieces, struct fourier *f, d
 	}
 }
 
-/* The sums of a fold by P, squared and added up, are the autocorrelation at 0, P, 2 P, … */
+/* The sum of the squared sums of a fold by P is the sum of the autocorrelation at 0, P, 2 P, … */
 static double sum_fold(const double *autocorrelation, unsigned period, size_t longest)
 {
 	double sum = autocorrelation[0];
@@ -136,7 +136,7 @@ static double sum_fold(const double *autocorrelation, unsigned period, size_t lo
 	return sum * period;
 }
 
-/* Of all periods, from a power spectrum. */
+/* For all periods, from a power spectrum. */
 static void sum_folds(struct fourier *f, const double *power, size_t longest, unsigned most, double *explained)
 {
 	memcpy(f->real, power, f->size * sizeof(*power));
@@ -150,7 +150,7 @@ static size_t size_for(size_t longest)
 {
 	size_t size = 1;
 
-	/* Twice as long, so that the end does not meet the beginning. */
+	/* Twice as long, to avoid wrapping around. */
 	while (size < 2 * longest)
 		size *= 2;
 	return size;

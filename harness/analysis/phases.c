@@ -9,13 +9,13 @@
 #include "common/or_abort.h"
 #include "common/sort.h"
 
-#define SURE	      5	    /* errors that a phase is beside the base at least, */
-#define OF_THE_MOST   0.2   /* and so much of what the farthest is */
+#define SURE	      5	    /* minimum distance from the base, in errors, */
+#define OF_THE_MOST   0.2   /* and as a share of the largest distance */
 #define IQR_OF_SIGMA  1.349 /* of a normal distribution */
 #define MEDIAN_ERROR  1.2533
 #define GOOD_AS_IT_IS 0.9
 
-/* Values of all phases, one phase after the other, each in rising order. */
+/* The values of all phases, one phase after the other, each in ascending order. */
 struct fold {
 	int64_t *values;
 	size_t *first; /* [period + 1] */
@@ -89,7 +89,8 @@ static int64_t at_rank(const int64_t *sorted, size_t n, double p)
 	return n ? sorted[rank < 1 ? 0 : (size_t)rank - 1] : 0;
 }
 
-/* The median of the phases that have values, the lower of two: what is alike most often, where half stands out. */
+/* The median of the phases that have values; the lower one of two, so that the result is not
+ * between two groups if half of the phases stand out. */
 static double median_of_phases(const struct phases *p, double (*number)(const struct phase *, const void *),
 			       const void *arg)
 {

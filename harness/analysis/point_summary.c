@@ -22,13 +22,13 @@
 #define NOT_MEASURED "not measured"
 #define UNFINISHED   "unfinished"
 
-/* A point while it is summarised. */
+/* A point while it is being summarised. */
 struct work {
 	const struct point_context *context;
 	const struct layout *layout;
 	json_t *outcome;	    /* point.json, or NULL */
-	size_t rep_count;	    /* the whole ones */
-	struct flow_summary *flows; /* one for each of the layout's; each has all repetitions */
+	size_t rep_count;	    /* complete ones only */
+	struct flow_summary *flows; /* one for each flow of the layout, with all repetitions */
 };
 
 static bool is_completed(const struct work *w)
@@ -48,7 +48,7 @@ static bool has_flows(const struct work *w)
 	return *w->layout->flows[0].name;
 }
 
-/* What point.json's `key` says of a flow. */
+/* The entry of a flow in point.json's `key`. */
 static const json_t *said_of_flow(const struct work *w, const char *key, const struct layout_flow *f)
 {
 	const json_t *value = json_object_get(w->outcome, key);
@@ -71,7 +71,7 @@ static int read_point_json(struct work *w, struct err *e)
 
 /* --- repetitions --- */
 
-/* What keeps a flow's part of a repetition from being counted; NULL: nothing. */
+/* Why a flow's part of a repetition cannot be used; NULL: it can. */
 static const char *trouble_of(const struct work *w, const struct rep *r)
 {
 	if (!r->is_whole)
@@ -89,8 +89,8 @@ static int refuse_rep(const struct work *w, const struct layout_flow *f, unsigne
 	return rc;
 }
 
-/* A killed run may leave a repetition without all of its columns: it does not count. A completed
- * point may not. */
+/* A killed run may leave a repetition without some of its columns, which is then ignored. In a
+ * completed point, this is an error. */
 static int add_rep(struct work *w, unsigned number, struct rep *of_flow, struct err *e)
 {
 	const struct layout *l = w->layout;
@@ -142,7 +142,7 @@ static void work_close(struct work *w)
 	json_decref(w->outcome);
 }
 
-/* The metrics of some of the repetitions. */
+/* The metrics of `count` repetitions, beginning with `first`. */
 static json_t *build_metrics(struct work *w, size_t first, size_t count, struct err *e)
 {
 	json_t *metrics = json_object();
@@ -186,7 +186,7 @@ static json_t *build_reps(struct work *w, struct err *e)
 
 /* --- validity --- */
 
-/* The series that an error of the clock between two hosts says most of. */
+/* The series that is most affected by the error of the clock between two hosts. */
 static void find_crossing(const struct flow_summary *s, const json_t *metrics, struct validity_facts *f)
 {
 	for (unsigned i = 0; i < s->flow->series_count; i++) {
@@ -216,8 +216,8 @@ static void judge_flow(const struct work *w, const struct flow_summary *s, const
 	    .between = json_object_get(w->outcome, "clock"),
 	    .placement = said_of_flow(w, "placement", s->flow),
 	    .state = {w->context->state[0], w->context->state[1]},
-	    /* A repetition that was broken off leaves messages on the way: not lost, and the point
-	     * is not valid. */
+	    /* Messages in flight when a repetition was aborted are not lost, and the point is not
+	     * valid anyway. */
 	    .lost = is_completed(w) ? s->lost : 0,
 	};
 
@@ -239,7 +239,7 @@ static json_t *outcome_text(const struct work *w)
 			    why);
 }
 
-/* Takes `texts`: with the name of the flow that they are about, if it has one. */
+/* Adds `texts`, which it takes, with the name of the flow if it has one. */
 static void add_texts(json_t *to, const struct layout_flow *f, json_t *texts)
 {
 	const json_t *text;
@@ -293,7 +293,7 @@ static json_t *total_loss(const struct work *w)
 	return total;
 }
 
-/* When a flow posted its first message of a repetition; NEVER if that is not known. */
+/* When a flow posted the first message of a repetition; NEVER if unknown. */
 static int64_t first_post(const struct flow_summary *s, size_t rep)
 {
 	int submitted = layout_column(s->flow, "t_subm");
@@ -339,7 +339,7 @@ static void add_flow_facts(const struct work *w, const struct flow_summary *s, j
 		json_object_set(point, flows_key(s->flow->name, "interference", key, sizeof(key)), s->interference);
 }
 
-/* They are the block's, which is made later than the other warnings. */
+/* These warnings come from the block, which is made later than the other warnings. */
 static void add_causes_warnings(const struct layout_flow *f, json_t *point)
 {
 	json_t *warnings = json_array();
@@ -348,7 +348,7 @@ static void add_causes_warnings(const struct layout_flow *f, json_t *point)
 	add_texts(json_object_get(point, "warnings"), f, warnings);
 }
 
-/* The error of what both clocks are in, wherever it is said; and of what it is. */
+/* Add the error of the clock between two hosts to the metrics that it affects, and the clock to the point. */
 static void add_clock(const struct work *w, json_t *metrics, json_t *point)
 {
 	const json_t *clock = json_object_get(w->outcome, "clock"), *error = json_object_get(clock, "error_ns");

@@ -1,18 +1,19 @@
 #include "analysis/processor.h"
 
-/* Less than that /proc/stat, which counts in hundredths of a second, cannot tell to within a tenth. */
+/* Over less than this, /proc/stat, which counts hundredths of a second, has an error of more than a tenth. */
 #define MACHINE_LEAST_NS 100000000
 
 struct processor {
-	double window;	     /* the source's loops, all together */
-	double source, sink; /* what the threads of each side used meanwhile */
+	double window;	     /* total time of the source's loops */
+	double source, sink; /* CPU time that the threads of each side used meanwhile */
 	double machine, machine_window;
 	json_int_t source_cycles, sink_cycles;
 	bool source_counts, sink_counts; /* cycles, in every repetition */
 };
 
-/* The sink's loop begins before the source's, and may end after it. Who sleeps while there is nothing to do uses nothing
- * then; who has used more than the source had time polled all along. */
+/* The sink's loop begins before the source's, and may end after it. A sink that sleeps while there
+ * is nothing to do does not use the CPU then; one that used more CPU time than the source's loop
+ * took has polled all the time. */
 static double used_meanwhile(const struct rep *r, double window)
 {
 	const double used = (double)rep_counter(r, "sink", "cpu_ns");
@@ -51,7 +52,7 @@ static json_t *processor_json(const struct layout_flow *f, const struct rep *rep
 	(void)f, (void)granted;
 	for (size_t i = 0; i < count; i++)
 		processor_add(&p, &reps[i]);
-	/* Earlier versions did not count it; in virtual time nothing takes any. */
+	/* Earlier versions did not count it, and with virtual time there is none. */
 	if (!(p.window > 0) || !(p.source > 0))
 		return NULL;
 	return json_pack("{s:f, s:f, s:o, s:I, s:I, s:o, s:o}", "source_share", p.source / p.window, "sink_share",

@@ -1,5 +1,5 @@
 /*
- * Which quantiles there are, and the ranks that they are.
+ * The quantiles, and their ranks.
  */
 #ifndef KBLAT_ANALYSIS_QUANTILE_H
 #define KBLAT_ANALYSIS_QUANTILE_H
@@ -18,9 +18,9 @@ enum {
 };
 extern const unsigned quantile_millionths[QUANTILES];
 
-/* The rank of quantile q among n samples, ceil(p * n) in integers (in floating point 0.99 * n may
- * land on the wrong side); and whether at least 20 samples lie beyond it
- * (below it, for one below the median). */
+/* The rank of quantile q among n samples: ceil(p * n), computed in integers because in floating
+ * point 0.99 * n may be rounded to the wrong side. The second function tells whether at least 20
+ * samples lie beyond it (below it for quantiles below the median). */
 uint64_t quantile_rank(unsigned q, uint64_t n);
 bool quantile_is_known(unsigned q, uint64_t n);
 

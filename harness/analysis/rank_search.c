@@ -6,8 +6,8 @@
 #include "analysis/span.h"
 #include "analysis/tally.h"
 
-/* A quantile being looked for: its rank, a range that holds it, and how many samples are below that
- * range. */
+/* A quantile being searched for: its rank, a range that contains it, and the number of samples
+ * below that range. */
 struct search {
 	uint64_t rank, before;
 	struct range in;
@@ -18,7 +18,7 @@ static void search_in(struct search *s, const struct window *w)
 	s->in = window_find(w, s->rank, &s->before);
 }
 
-/* After the first pass: in a bin, or below or above all of them. */
+/* After the first pass: the quantile is in a bin, or below or above all bins. */
 static void search_start(struct search *s, const struct window *w, const struct moments *m)
 {
 	if (s->rank <= m->below) {
@@ -37,7 +37,7 @@ static bool is_search_over(const struct search *s)
 	return s->in.low == s->in.high;
 }
 
-/* Is all that is looked for outside of the first window? */
+/* Are all quantiles that are still searched for outside of the first window? */
 static bool are_outside(const struct search *searches, const struct window *first)
 {
 	for (unsigned q = 0; q < QUANTILES; q++)
@@ -46,12 +46,13 @@ static bool are_outside(const struct search *searches, const struct window *firs
 	return true;
 }
 
-/* The passes after the first: windows over the ranges still open. All shares count into them. */
+/* The passes after the first one: windows over the ranges that are still to be narrowed. All shares
+ * use them for counting. */
 struct refinement {
 	struct tallies *all;
-	bool is_kept; /* all that is in these ranges was kept: only that is looked at */
+	bool is_kept; /* all values in these ranges were kept, so only they need to be counted */
 	const struct window *first;
-	uint8_t *is_open; /* of each bin of the first: 1 if it holds such a range */
+	uint8_t *is_open; /* for each bin of the first window: 1 if it contains such a range */
 	struct window windows[QUANTILES];
 	unsigned count;
 };
@@ -67,15 +68,15 @@ static inline void count_in_all(struct refinement *r, int64_t value)
 	}
 }
 
-/* Hardly any sample is in one of the ranges: one look at the first window's bin tells, however many
- * ranges there are. */
+/* Almost no sample is in one of the ranges. Its bin in the first window tells, however many ranges
+ * there are. */
 static inline __attribute__((always_inline)) void count_span_again(struct span s, bool is_log, struct refinement *r,
 								   struct kept *kept)
 {
 	struct window first = *r->first;
 	const uint8_t *is_open = r->is_open;
 
-	first.is_log = is_log; /* known when this is compiled */
+	first.is_log = is_log; /* known at compile time */
 	for (size_t i = 0; i < s.count; i++) {
 		int64_t value;
 		uint64_t offset;
@@ -117,7 +118,7 @@ static struct window *window_over(struct refinement *r, const struct range *in)
 	return w;
 }
 
-/* A pass over everything keeps what falls into the ranges, for the passes after it. */
+/* A pass over everything keeps the values in the ranges for the following passes. */
 static void count_share_again(unsigned share, void *arg)
 {
 	struct refinement *r = arg;
@@ -143,7 +144,7 @@ static bool is_all_kept(const struct tallies *all)
 	return is_all;
 }
 
-/* Narrow all searches that are still open by one pass. */
+/* Narrow all unfinished searches by one pass. */
 static int refine(struct search *searches, struct refinement *r)
 {
 	struct window *of[QUANTILES] = {NULL};

@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+#include "analysis/notes_alike.h"
 #include "common/text.h"
 
-#define LINES_MAX 20 /* of reasons, likewise of warnings */
+#define LINES_MAX 20 /* for reasons, and likewise for warnings */
 
-/* Words of `text` in lines of at most `width`, the first after `head`, the others below its end. */
+/* Print the words of `text` on lines of at most `width`, the first one after `head`, the others
+ * indented by its width. */
 static void put_wrapped(const char *head, const char *text, size_t width, FILE *out)
 {
 	size_t indent = strlen(head), at = indent;
@@ -31,7 +33,7 @@ static void put_wrapped(const char *head, const char *text, size_t width, FILE *
 static void put_reasons(const json_t *summary, const char *key, const char *mark, size_t run, size_t runs, size_t width,
 			FILE *out)
 {
-	const json_t *list = json_object_get(summary, key), *text;
+	json_t *list = notes_alike(json_object_get(summary, key)), *text;
 	size_t i;
 
 	json_array_foreach (list, i, text) {
@@ -40,7 +42,7 @@ static void put_reasons(const json_t *summary, const char *key, const char *mark
 
 		if (i == LINES_MAX) {
 			fprintf(out, "%sand %zu more; --json shows all\n", mark, json_array_size(list) - i);
-			return;
+			break;
 		}
 		if (runs > 1)
 			snprintf(head, sizeof(head), "%srun %zu, ", mark, run + 1);
@@ -48,6 +50,7 @@ static void put_reasons(const json_t *summary, const char *key, const char *mark
 			snprintf(head, sizeof(head), "%s", mark);
 		put_wrapped(head, text_clean(raw, strlen(raw), clean, sizeof(clean)), width, out);
 	}
+	json_decref(list);
 }
 
 void reasons_print(const json_t *const *summaries, size_t count, size_t width, FILE *out)

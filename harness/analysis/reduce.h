@@ -1,6 +1,6 @@
 /*
- * What is left of a repetition's columns for figures and a quick look: data.json, each series'
- * statistics and histogram.
+ * data.json: the statistics and histogram of each series of a repetition, for figures and a quick
+ * look without the columns.
  */
 #ifndef KBLAT_ANALYSIS_REDUCE_H
 #define KBLAT_ANALYSIS_REDUCE_H
@@ -9,11 +9,11 @@
 
 #include "rundir/layout.h"
 
-/* What data.json of a repetition of a flow must say. New reference, or NULL. */
+/* The content of data.json for a repetition of a flow. New reference, or NULL. */
 json_t *reduce_rep(const char *run_path, const struct layout_flow *f, unsigned rep, struct err *e);
 
-/* Write points/<id>/rep-<rep>/data.json, of a point with flows
- * points/<id>/rep-<rep>/<flow>/data.json of each, from the columns beside it. */
+/* Write points/<id>/rep-<rep>/data.json, or points/<id>/rep-<rep>/<flow>/data.json for each flow if
+ * the point has flows, from the columns in the same folder. */
 int reduce_write(const char *run_path, const json_t *resolved, unsigned point, unsigned rep, struct err *e);
 
 #endif

@@ -47,7 +47,7 @@ static void halve_stats(struct stats *s)
 	s->stdev /= 2;
 }
 
-/* half(x) > limit just where x > 2 * limit + 1, as far as that is a number. */
+/* half(x) > limit if and only if x > 2 * limit + 1, unless that overflows. */
 static int64_t bound_of_half(int64_t limit)
 {
 	if (limit > (INT64_MAX - 1) / 2)

@@ -6,7 +6,7 @@
 
 #include "analysis/span.h"
 
-/* Counted in a millisecond; a thread is there within a tenth of it. */
+/* Counting this many takes a millisecond; starting a thread takes a tenth of that. */
 #define SHARES_EACH ((size_t)1 << 20)
 
 unsigned shares_for(size_t samples)

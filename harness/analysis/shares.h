@@ -1,6 +1,7 @@
 /*
- * Samples dealt to threads, so that a pass over many millions takes several of the CPUs that the
- * process may use. A share has spans of its own; nobody else reads or writes what its thread counts into.
+ * Divides samples between threads, so that a pass over many millions uses several of the CPUs
+ * available to the process. Each share has its own spans, and only its own thread accesses the
+ * memory that it counts in.
  */
 #ifndef KBLAT_ANALYSIS_SHARES_H
 #define KBLAT_ANALYSIS_SHARES_H
@@ -9,19 +10,18 @@
 
 #include "analysis/stats.h"
 
-/* Memory for counts grows with it. */
+/* The memory for counts is proportional to it. */
 #define SHARES_MAX 4
 
-/* The threads that share `samples` of them: 1 where starting more would take longer than they
- * save. */
+/* The number of threads for `samples` samples: 1 if starting more would take longer than they save. */
 unsigned shares_for(size_t samples);
 
-/* The part of `spans` that is share number `share` of `count`: written to `out`, which has room for
- * as many spans as there are. Returns how many it is. */
+/* Write share number `share` of `count` of `spans` to `out`, which has room for `span_count` spans.
+ * Returns the number of spans in it. */
 size_t shares_deal(const struct span *spans, size_t span_count, unsigned share, unsigned count, struct span *out);
 
-/* work(share, arg) for each share, side by side; back when all are done. Where there can be no more
- * threads, the caller's does it. */
+/* Call work(share, arg) for each share in parallel, and return when all are done. If a thread
+ * cannot be started, the calling thread does its work. */
 void shares_run(unsigned count, void (*work)(unsigned share, void *arg), void *arg);
 
 #endif

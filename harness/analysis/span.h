@@ -1,7 +1,7 @@
 /*
- * Spans, sample by sample: a[i] - b[i], or nothing where either never happened. Inline, for the passes
- * over columns. A difference that does not fit 64 bits (no latency: 292 years) is taken as the
- * nearest value that does.
+ * Iterates over the samples of spans: a[i] - b[i], or nothing if either never happened. Inline, for
+ * passes over columns. A difference that does not fit in 64 bits (292 years, so not a latency)
+ * becomes the nearest value that does.
  */
 #ifndef KBLAT_ANALYSIS_SPAN_H
 #define KBLAT_ANALYSIS_SPAN_H

@@ -3,9 +3,9 @@
 #include <string.h>
 
 /*
- * The median is what a small change can be seen in; what varies more has to stand out more. So a
- * statistic of the tail has a weight of 0.6, which leaves most of the error that is allowed to the
- * median: measured in docs/compare.md.
+ * Small changes are detected by the median; statistics that vary more must stand out more. So
+ * statistics of the tail have a weight of 0.6, which leaves most of the permitted error to the
+ * median; docs/compare.md has measurements.
  */
 #define TAIL_WEIGHT 0.6
 

@@ -8,8 +8,8 @@
 #include "analysis/tally.h"
 #include "common/err.h"
 
-/* Sum of squared distances from the mean, where the exact sum of squares does not fit 128 bits: one
- * more pass, in 64 bits of mantissa. */
+/* The sum of squared distances from the mean, if the exact sum of squares does not fit in 128 bits:
+ * another pass, with a mantissa of 64 bits. */
 static long double deviations(const struct span *spans, size_t span_count, long double mean)
 {
 	long double sum = 0;
@@ -45,7 +45,7 @@ static void mean_and_stdev(const struct span *spans, size_t span_count, const st
 		return;
 	if (squares_fit(m)) {
 		/* Sum of (v - whole)^2 = squares - whole * (sum + rest): not negative and below
-		 * 2^128, so wrapping on the way does no harm. */
+		 * 2^128, so intermediate results may wrap. */
 		unsigned __int128 about = m->squares - (unsigned __int128)whole * (unsigned __int128)(m->sum + rest);
 
 		square = (long double)about - (long double)rest * fraction;

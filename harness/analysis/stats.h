@@ -1,11 +1,11 @@
 /*
  * Exact statistics of differences of columns: lat[i] = t_recv[i] - t_subm[i].
  *
- * Quantiles are nearest rank, sorted[ceil(p*n)-1], exact to the nanosecond whatever the range, and
- * null (has_quantile false) with fewer than 20 samples beyond them. min and max are the true ones.
- * Memory does not grow with the number of samples (under 16 MiB beside the columns): counting into
- * one-nanosecond bins over a window; ranks that fall outside are refined by further passes. Cost:
- * measured by tests/bench/ (10 M samples).
+ * Quantiles are nearest-rank, sorted[ceil(p*n)-1]. They are exact to the nanosecond, whatever the
+ * range, and null (has_quantile false) with fewer than 20 samples beyond them. min and max are the
+ * true ones. Memory does not grow with the number of samples (less than 16 MiB besides the
+ * columns): samples are counted in one-nanosecond bins over a window, and ranks outside of it are
+ * found by further passes. tests/bench/ measures the cost (10 M samples).
  */
 #ifndef KBLAT_ANALYSIS_STATS_H
 #define KBLAT_ANALYSIS_STATS_H
@@ -18,21 +18,21 @@
 
 struct err;
 
-/* One repetition's contribution: a[i] - b[i]; b may be NULL (the values are a's). NEVER in either:
- * lost. A difference that does not fit 64 bits counts as the nearest value that does. */
+/* The samples of one repetition: a[i] - b[i], or a[i] if b is NULL. If either is NEVER, the sample
+ * is lost. A difference that does not fit in 64 bits counts as the nearest value that does. */
 struct span {
 	const int64_t *a, *b;
 	size_t count;
 };
 
 struct stats {
-	uint64_t n;	  /* samples that happened */
+	uint64_t n;	  /* samples that exist */
 	uint64_t lost;	  /* NEVER */
 	int64_t min, max; /* n > 0 */
 	bool has_quantile[QUANTILES];
 	int64_t quantile[QUANTILES];
 	double mean;
-	/* of a sample (n - 1); 0 for n < 2. Exact sums (128 bits), never through a coarser unit */
+	/* sample standard deviation (n - 1); 0 for n < 2. From exact sums (128 bits) in nanoseconds */
 	double stdev;
 	double over_limit; /* share of n above the limit; 0 if n is 0 */
 };

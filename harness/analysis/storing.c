@@ -41,7 +41,7 @@ static const struct block_statistic storing_statistics[] = {
      .label = "waits",
      .measure = MEASURE_COUNT,
      .worse = 1,
-     .help = "samples that waited for the file"},
+     .help = "samples that had to wait for the file"},
     {.key = NULL},
 };
 

@@ -26,7 +26,7 @@ static char *points_text(const json_t *ids, size_t all)
 	for (size_t i = 0; i < n; i = last + 1) {
 		json_int_t from = json_integer_value(json_array_get(ids, i));
 
-		/* Three in a row are worth a range. */
+		/* Three or more consecutive ids become a range. */
 		for (last = i; last + 1 < n &&
 			       json_integer_value(json_array_get(ids, last + 1)) == from + (json_int_t)(last + 1 - i);
 		     last++)
@@ -47,8 +47,8 @@ static bool is_impossible(const json_t *point)
 	return !strcmp(json_text(point, "outcome"), "impossible");
 }
 
-/* What is said of several points is said once. Only points that are `impossible` here, or only the
- * others. */
+/* Texts that several points have in common appear once. Only for points that are `impossible` on
+ * this machine, or only for the others. */
 static json_t *gather(const json_t *points, const char *key, bool impossible)
 {
 	json_t *by_text = json_object(), *list = json_array(), *ids;
@@ -93,7 +93,7 @@ static json_t *host_names(const json_t *run)
 static json_t *summary_assemble(const json_t *run, const json_t *resolved, json_t *points)
 {
 	json_t *reasons = gather(points, "reasons", false);
-	/* What a machine can't do makes the rest of a run no less valid. */
+	/* Points that are impossible on a machine do not make the rest of a run invalid. */
 	json_t *warnings = gather(points, "warnings", false), *impossible = gather(points, "reasons", true);
 	size_t measured = 0, i;
 	const json_t *point;
@@ -114,7 +114,7 @@ static json_t *summary_assemble(const json_t *run, const json_t *resolved, json_
 			 "points", points);
 }
 
-/* `last`: the id of the point before. */
+/* `last`: the id of the previous point. */
 static json_t *build_point(const struct point_context *c, const json_t *resolved, size_t index, long long *last,
 			   struct err *e)
 {
@@ -125,7 +125,7 @@ static json_t *build_point(const struct point_context *c, const json_t *resolved
 		return NULL;
 	if (layout.id <= *last)
 		err_set(e, -EINVAL, STATUS_USAGE, c->run_path, NULL,
-			"resolved.json: the ids of its points do not rise");
+			"resolved.json: the ids of its points are not ascending");
 	else
 		point = point_summary(c, &layout, e);
 	*last = layout.id;
@@ -150,7 +150,7 @@ static json_t *build_points(const struct point_context *c, const json_t *resolve
 	return points;
 }
 
-/* Of a host that is not the coordinator's. */
+/* The clock of a host other than the coordinator's. */
 static const json_t *clock_of_role(const json_t *run, const char *role)
 {
 	const json_t *host;

@@ -13,14 +13,14 @@
 /* What the rows of a run have in common. */
 struct csv {
 	FILE *out;
-	/* of all points, in the order in which they appear; keys of an object, values null */
+	/* of all points, in order of appearance: the keys of an object with null values */
 	json_t *settings;
-	bool has[STATISTICS];	     /* an old run may lack some */
+	bool has[STATISTICS];	     /* old runs may not have all of them */
 	bool has_clock_error;	     /* of two hosts */
-	const struct block **blocks; /* that a point has; NULL ends */
+	const struct block **blocks; /* blocks that any point has; ends with NULL */
 };
 
-/* What is missing or null is empty. */
+/* Missing values and null are empty. */
 static void csv_value(const json_t *value, FILE *out)
 {
 	char *text;
@@ -49,7 +49,7 @@ static json_t *settings_of(const json_t *points)
 	return all;
 }
 
-/* Some metric has this, be it null. `any`: there is one. */
+/* Does any metric have this key, possibly with null? `any`: there is a metric. */
 static bool have_key(const json_t *points, const char *wanted, bool *any)
 {
 	const json_t *point;
@@ -67,7 +67,7 @@ static bool have_key(const json_t *points, const char *wanted, bool *any)
 	return false;
 }
 
-/* Or there is no metric at all. */
+/* Also true if there is no metric at all. */
 static bool have_statistic(const json_t *points, const char *statistic)
 {
 	bool any;
@@ -91,7 +91,7 @@ static bool points_have_block(const json_t *points, const struct block *b)
 	return false;
 }
 
-/* A block that no point has takes no columns. */
+/* A block that no point has does not get columns. */
 static const struct block **blocks_of(const json_t *points)
 {
 	const struct block **list = NULL;
@@ -115,7 +115,7 @@ static void csv_block_head(const struct csv *c, const struct block *b)
 			fprintf(c->out, ",%s", s->key);
 }
 
-/* The block of the flow that a metric is of. */
+/* The block of the flow to which a metric belongs. */
 static const json_t *block_beside(const json_t *point, const char *metric, const struct block *b)
 {
 	char key[FLOWS_KEY_MAX];
@@ -186,7 +186,7 @@ static void csv_row(const struct csv *c, const json_t *point, const char *metric
 	fputs("\r\n", c->out);
 }
 
-/* A point that was not measured has a row all the same: that it is missing should be seen. */
+/* A point that was not measured has a row, too, to show that it is missing. */
 static void csv_point(const struct csv *c, const json_t *point)
 {
 	json_t *metrics = json_object_get(point, "metrics"), *values;

@@ -1,7 +1,7 @@
 /*
- * A run's summary.json as CSV (RFC 4180): one row a point and metric: id, valid, every parameter,
- * metric, its statistics, and what blocks have for it (analysis/blocks.h; where no point has a
- * block, none of its columns). Missing values are empty.
+ * A run's summary.json as CSV (RFC 4180), with one row per point and metric: id, valid, every
+ * parameter, metric, its statistics, and columns from blocks (analysis/blocks.h), unless no point
+ * has the block. Missing values are empty.
  */
 #ifndef KBLAT_ANALYSIS_SUMMARY_CSV_H
 #define KBLAT_ANALYSIS_SUMMARY_CSV_H

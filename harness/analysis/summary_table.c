@@ -24,7 +24,7 @@ struct row {
 	const json_t *summary, *point;
 	size_t run;
 	const char *flow;     /* "": the point has no flows */
-	const json_t *params; /* the flow's, under their bare names */
+	const json_t *params; /* the flow's settings, without its name */
 	const char *metric;   /* name of the flow's first one; "" if there is none */
 	const json_t *values;
 };
@@ -32,7 +32,7 @@ struct row {
 struct rows {
 	struct row *row;
 	size_t count, runs;
-	json_t *held; /* what the rows borrow */
+	json_t *held; /* owns what the rows borrow */
 };
 
 static void find_metric(struct row *r)
@@ -88,7 +88,7 @@ static const json_t *param(const struct row *r, const char *key)
 
 /* --- settings --- */
 
-/* By the spec, for this flow or for all. */
+/* Does the spec name it, for this flow or for all? */
 static bool is_named(const struct row *r, const char *key)
 {
 	char full[FLOWS_KEY_MAX];
@@ -97,8 +97,8 @@ static bool is_named(const struct row *r, const char *key)
 	       param_is_named(r->summary, flows_key(r->flow, key, full, sizeof(full)));
 }
 
-/* A setting varies if two points that have it differ: one that only one transport has does not tell
- * that transport's points apart. Nor does one that nobody chose. */
+/* A setting varies if two points that have it differ. One that only a single transport has does not
+ * distinguish that transport's points, and neither does one that nobody chose. */
 static bool row_setting_varies(const struct rows *all, const char *key)
 {
 	const json_t *first = NULL;
@@ -147,8 +147,8 @@ static void add_settings(struct text_table *t, const struct rows *all)
 
 /* --- numbers --- */
 
-/* Nanoseconds as microseconds, three significant digits; from 1000 us on all that stand before the
- * point. */
+/* Nanoseconds as microseconds with three significant digits; from 1000 us on, all digits before the
+ * decimal point. */
 static void put_us(struct text_table *t, size_t column, size_t row, const json_t *value)
 {
 	double us = json_number_value(value) / 1000, size = fabs(us);
@@ -177,7 +177,7 @@ static void put_share(struct text_table *t, size_t column, size_t row, const jso
 			       percent);
 }
 
-/* From 1000 on all that stand before the point. */
+/* Three significant digits; from 1000 on, all digits before the decimal point. */
 static void put_four_digits(struct text_table *t, size_t column, size_t row, double number)
 {
 	text_table_set(t, column, row, fabs(number) < 999.95 ? "%.4g" : "%.0f", number);
@@ -223,7 +223,7 @@ static json_int_t limit_of(const struct row *r)
 	return json_is_integer(limit) ? json_integer_value(limit) : LAYOUT_LIMIT_NS;
 }
 
-/* "% >10us", or "% >limit" where the points have different ones. */
+/* "% >10us", or "% >limit" if limits differ between points. */
 static void title_of_limit(const struct rows *all, char *buf, size_t size)
 {
 	char text[32];
@@ -246,7 +246,7 @@ static void add_statistic_column(struct text_table *t, const struct rows *all, c
 		put_number(t, column, i, s->measure, json_object_get(all->row[i].values, s->key));
 }
 
-/* Runs of a version before may lack it; where nothing was measured, nothing does. */
+/* Runs of an earlier version may not have it; if nothing was measured, it does not count as missing. */
 static bool rows_have_statistic(const struct rows *all, const char *key)
 {
 	bool any = false;
@@ -270,7 +270,7 @@ static void add_statistic_columns(struct text_table *t, const struct rows *all)
 					     i == STATISTIC_OVER_LIMIT ? limit : statistics[i].label);
 }
 
-/* Where a series has stamps of two hosts' clocks. */
+/* If a series has stamps of two hosts' clocks. */
 static void add_clock_error(struct text_table *t, const struct rows *all)
 {
 	bool any = false;
@@ -298,7 +298,7 @@ static bool rows_have_block(const struct rows *all, const struct block *b)
 	return false;
 }
 
-/* What nothing had a counter for takes no column. */
+/* Values without any counter do not get a column. */
 static bool rows_know(const struct rows *all, const struct block *b, const char *key)
 {
 	for (size_t i = 0; i < all->count; i++)
@@ -358,7 +358,7 @@ static bool hosts_differ(const struct rows *all)
 	return false;
 }
 
-/* Which of a point's flows a row is, where points have such. */
+/* The name of a row's flow, if points have flows. */
 static void add_flow_column(struct text_table *t, const struct rows *all)
 {
 	bool any = false;
@@ -395,7 +395,7 @@ static void add_identity(struct text_table *t, const struct rows *all)
 	}
 }
 
-/* "lat_ns". Where the points do not all have the same first metric, each row says which; NULL. */
+/* "lat_ns"; NULL if the points do not all have the same first metric, so that each row must name its own. */
 static const char *common_metric(const struct rows *all)
 {
 	const char *metric = NULL;
@@ -453,7 +453,7 @@ static void put_title(const json_t *summary, size_t run, size_t runs, FILE *out)
 	free(hosts);
 }
 
-/* What the points have in common and a reader should know: "oneway, shmem, size 32B: ". */
+/* The settings that all points have in common and that a reader should know: "oneway, shmem, size 32B: ". */
 static void put_common(const struct rows *all, FILE *out)
 {
 	static const char *const keys[] = {"kernel", "transport", "qp", "poll", "size_bytes"};
@@ -484,7 +484,7 @@ static void put_caption(const struct rows *all, FILE *out)
 	size_t points = 0, bad = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
-		/* A point's rows follow each other. */
+		/* The rows of a point are adjacent. */
 		bool first = !i || all->row[i - 1].point != all->row[i].point;
 
 		points += first;

@@ -1,7 +1,7 @@
 /*
- * The table at the end of a run, for people: one row a point, or a flow of it; columns only for the
- * parameters that vary; the statistics of the first metric and blocks (analysis/statistics.h and
- * blocks.h say which); then the reasons why points are not valid.
+ * The table at the end of a run, for people: one row per point, or per flow of a point; columns
+ * only for parameters that vary; the statistics of the first metric and of blocks, as selected in
+ * analysis/statistics.h and blocks.h; then the reasons why points are not valid.
  */
 #ifndef KBLAT_ANALYSIS_SUMMARY_TABLE_H
 #define KBLAT_ANALYSIS_SUMMARY_TABLE_H

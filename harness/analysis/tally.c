@@ -17,7 +17,7 @@ static inline void moments_add(struct moments *m, int64_t value, int64_t limit, 
 	m->sum += sum;
 	m->squares += squares;
 	m->over += value > limit ? times : 0;
-	/* Hardly ever: a branch that is predicted costs less than two conditional moves. */
+	/* Rare, so a predicted branch costs less than two conditional moves. */
 	if (__builtin_expect(value < m->min, 0))
 		m->min = value;
 	if (__builtin_expect(value > m->max, 0))
@@ -44,9 +44,9 @@ static void moments_outside(struct moments *m, struct kept *k, int64_t value, in
 }
 
 /*
- * The first pass, over everything. Where a bin is one value, what falls into the window is only
- * counted here, and its moments are taken from the bins afterwards: the loop is then two loads, a
- * subtraction and an increment.
+ * The first pass, over everything. If each bin is a single value, samples inside the window are
+ * only counted here, and their moments are computed from the bins afterwards. The loop then
+ * consists of two loads, a subtraction and an increment.
  */
 static inline __attribute__((always_inline)) void count_span(struct span s, struct window *w, int64_t limit,
 							     bool is_log, struct moments *out, struct kept *k)
@@ -108,7 +108,7 @@ static void moments_join(struct moments *m, const struct moments *other)
 	m->max = other->max > m->max ? other->max : m->max;
 }
 
-/* What all have found becomes the first one's. */
+/* Add the results of all to those of the first. */
 static void tallies_join(struct tallies *all)
 {
 	struct tally *first = &all->of[0];

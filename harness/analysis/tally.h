@@ -1,6 +1,6 @@
 /*
- * The first pass over all samples: counted into a window of bins, by as many threads as are worth
- * it, with the moments that need no second look.
+ * The first pass over all samples. Counts them in a window of bins, with as many threads as are
+ * worthwhile, and computes the moments that do not need a second pass.
  */
 #ifndef KBLAT_ANALYSIS_TALLY_H
 #define KBLAT_ANALYSIS_TALLY_H
@@ -15,8 +15,8 @@
 #include "common/npy.h"
 
 /*
- * What one pass finds beside the counts. Sums are of (value - base), so that they stay exact and
- * small: `sum` fits whatever comes, `squares` may wrap for ranges of days (see deviations()).
+ * What one pass computes besides the counts. Sums are of (value - base), so that they stay exact
+ * and small: `sum` always fits, `squares` may wrap for ranges of days (see deviations()).
  */
 struct moments {
 	int64_t base;
@@ -26,8 +26,9 @@ struct moments {
 	unsigned __int128 squares;
 };
 
-/* Values of which some will be looked at again (first those outside the window, then those in the
- * ranges that are still open), kept while they are few: that takes no pass over everything. */
+/* Values of which some will be needed again: first those outside the window, then those in the
+ * ranges that are still to be narrowed. They are kept as long as there are few, which saves a pass
+ * over everything. */
 struct kept {
 	int64_t *values;
 	size_t count, room;
@@ -36,17 +37,17 @@ struct kept {
 
 static inline void tally_keep(struct kept *k, int64_t value)
 {
-	/* No span has a place for the value that means "never". */
+	/* A span cannot hold the value that means "never". */
 	k->is_all = k->is_all && k->count < k->room && value != NEVER;
 	if (k->is_all)
 		k->values[k->count++] = value;
 }
 
-/* What one thread finds in its share of the samples. */
+/* The results of one thread for its share of the samples. */
 struct tally {
 	struct span *spans;
 	size_t span_count;
-	struct window window; /* placed alike for all */
+	struct window window; /* in the same place for all */
 	struct moments moments;
 	struct kept kept;
 };
@@ -55,15 +56,16 @@ struct tallies {
 	struct tally of[SHARES_MAX];
 	unsigned count;
 	int64_t limit;
-	struct span *spans; /* of all of them */
+	struct span *spans; /* of all shares */
 	int64_t *kept;
 };
 
-/* Deal `spans` to threads. 0 or -ENOMEM; to be closed in any case. */
+/* Divide `spans` between threads. 0 or -ENOMEM; close in any case. */
 int tallies_open(struct tallies *all, const struct span *spans, size_t span_count, int64_t limit);
 void tallies_close(struct tallies *all);
 
-/* The pass. What all have found is the first tally's then, but for what each has kept. */
+/* Make the pass. Afterwards the first tally has the results of all, except for the values that each
+ * has kept. */
 void tallies_count(struct tallies *all, const struct span *spans, size_t span_count);
 
 #endif

@@ -93,7 +93,7 @@ static size_t total_width(const struct text_table *t)
 	return width;
 }
 
-/* Hide the one that can best be spared; false if there is none. */
+/* Hide the least important column; false if there is none to hide. */
 static bool hide_one(struct text_table *t)
 {
 	struct text_column *worst = NULL;
@@ -111,7 +111,7 @@ static void pad(size_t n, FILE *out)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-/* Blanks at the end of a line are held back in `*owed` until something follows. */
+/* Spaces are counted in `*owed` until something follows, so that lines do not end with spaces. */
 static void put_cell(const struct text_column *c, const char *text, bool is_title, size_t *owed, FILE *out)
 {
 	size_t width = width_of(text), all = c->whole + c->fraction, before = 0;

@@ -1,6 +1,6 @@
 /*
- * What took the CPU of one side when: intervals that do not overlap, each of one cause. How it comes from events:
- * timeline_build.h.
+ * What took the CPU of one side, and when: intervals that do not overlap, each with one cause.
+ * timeline_build.h makes them from events.
  */
 #ifndef KBLAT_ANALYSIS_TIMELINE_H
 #define KBLAT_ANALYSIS_TIMELINE_H
@@ -10,22 +10,23 @@
 
 struct timeline_segment {
 	int64_t from, to; /* ns since the run's t0; to > from */
-	unsigned cause;	  /* in a table of causes (cause.h) */
+	unsigned cause;	  /* index in a table of causes (cause.h) */
 };
 
 struct timeline {
-	struct timeline_segment *segments; /* rising */
+	struct timeline_segment *segments; /* ascending */
 	size_t count;
-	int64_t cpu;	     /* that the thread had last; negative: none */
-	int64_t known_until; /* from there on events were lost, or the thread is elsewhere; INT64_MAX: neither */
+	int64_t cpu;	     /* the thread's last CPU; negative: none */
+	int64_t known_until; /* from then on events were lost, or the thread was elsewhere; INT64_MAX: neither */
+	int64_t gaps_until;  /* from there on the loop had no room for more gaps; INT64_MAX: it had */
 };
 
-#define TIMELINE_NO_CAUSE UINT32_MAX /* of no interval: the endpoint runs, or sleeps as it should */
+#define TIMELINE_NO_CAUSE UINT32_MAX /* not in any interval: the endpoint runs, or sleeps as it should */
 
-/* Add an interval at the end of the list; an empty one is none. What goes on from the last one is part of it. */
+/* Append an interval. Empty intervals are ignored; one that continues the last interval is merged with it. */
 void timeline_add(struct timeline *t, int64_t from, int64_t to, unsigned cause);
 
-/* By time, where some were added out of order. */
+/* Sort by time; needed if intervals were added out of order. */
 void timeline_sort(struct timeline *t);
 void timeline_free(struct timeline *t);
 

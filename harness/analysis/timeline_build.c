@@ -7,14 +7,14 @@
 #include "analysis/timeline_gaps.h"
 #include "common/or_abort.h"
 
-#define NESTED 16 /* contexts inside each other */
+#define NESTED 16 /* maximum number of nested contexts */
 #define NO_CPU INT64_MIN
 #define STATES 16 /* idle states of a CPU */
 
-/* Who has the CPU below interrupts. */
+/* Who has the CPU, apart from interrupts. */
 enum turn { TURN_OWN, TURN_OTHER, TURN_IDLE };
 
-/* What runs inside what. */
+/* A nested context. */
 struct context {
 	int leave; /* the kind of event that ends it */
 	unsigned cause;
@@ -27,14 +27,14 @@ struct builder {
 	unsigned side;
 	bool sleeps;
 	unsigned plain[CAUSE_CLASSES];	/* causes without a name; TIMELINE_NO_CAUSE: not looked up yet */
-	unsigned *named[CAUSE_CLASSES]; /* and with one, by the name's number */
-	unsigned *works;		/* of kworkers, by the name of the function */
+	unsigned *named[CAUSE_CLASSES]; /* causes with a name, by the index of the name */
+	unsigned *works;		/* causes for work items, by the name of the function */
 	int64_t cpu, now;
 	enum turn turn;
-	enum trace_kind left;	  /* how the endpoint's thread left the CPU; TRACE_WOKEN: it waits for it */
-	unsigned other;		  /* the cause that the turn of another task is */
-	int64_t idle_state;	  /* that the CPU is in; -1: none, or not known */
-	unsigned leaving[STATES]; /* the cause of leaving each; TIMELINE_NO_CAUSE: not looked up yet */
+	enum trace_kind left;	  /* how the endpoint's thread left the CPU; TRACE_WOKEN: it is waiting for the CPU */
+	unsigned other;		  /* the cause for another task that has the CPU */
+	int64_t idle_state;	  /* that the CPU is in; -1: none or unknown */
+	unsigned leaving[STATES]; /* the cause for leaving each state; TIMELINE_NO_CAUSE: not looked up yet */
 	struct context stack[NESTED];
 	size_t depth;
 	struct timeline_gaps gaps;
@@ -49,7 +49,7 @@ static unsigned plain_cause(struct builder *b, enum cause_class class)
 	return b->plain[class];
 }
 
-/* Where the cause of a name is kept; NULL: there is no such name. */
+/* Where the cause for a name is stored; NULL: there is no such name. */
 static unsigned *place_of_name(struct builder *b, unsigned **list, int64_t name)
 {
 	if (name < 0 || (size_t)name >= b->file->names)
@@ -72,7 +72,7 @@ static unsigned named_cause(struct builder *b, enum cause_class class, int64_t n
 	return *known;
 }
 
-/* It is woken, and nobody has the CPU. */
+/* The thread is being woken up, and the CPU is idle. */
 static unsigned cause_of_waking(struct builder *b)
 {
 	char number[16];
@@ -88,7 +88,7 @@ static unsigned cause_of_waking(struct builder *b)
 	return *known;
 }
 
-/* What the thread waits for while it does not run; TIMELINE_NO_CAUSE: for nothing but its messages. */
+/* What the thread waits for while it does not run; TIMELINE_NO_CAUSE: only for messages. */
 static unsigned cause_of_absence(struct builder *b)
 {
 	switch (b->left) {
@@ -104,15 +104,15 @@ static unsigned cause_of_absence(struct builder *b)
 	}
 }
 
-/* Whatever runs now, until the next event. */
+/* The cause for what runs until the next event. */
 static unsigned cause_now(struct builder *b)
 {
 	if (b->turn == TURN_OWN)
 		return b->depth ? b->stack[b->depth - 1].cause : TIMELINE_NO_CAUSE;
 	const unsigned absence = cause_of_absence(b);
 
-	/* An interrupt in the turn of another is what holds the thread up at that moment; while it sleeps, nothing
-	 * does. */
+	/* An interrupt during another task's turn is what delays the thread at that moment; while
+	 * the thread sleeps, nothing delays it. */
 	return b->depth && absence != TIMELINE_NO_CAUSE && b->left != TRACE_STOPPED && b->left != TRACE_SLEPT
 		   ? b->stack[b->depth - 1].cause
 		   : absence;
@@ -126,7 +126,8 @@ static void push(struct builder *b, enum trace_kind leave, unsigned cause)
 		b->stack[b->depth++] = (struct context){leave, cause};
 }
 
-/* An end without a begin is of one that began before everything; what is above it has ended unseen. */
+/* An end without a beginning belongs to a context that began before the trace; the ends of contexts
+ * inside the ended one were not seen. */
 static void pop(struct builder *b, enum trace_kind leave)
 {
 	for (size_t i = b->depth; i > 0; i--)
@@ -148,10 +149,10 @@ static void take_turn(struct builder *b, enum turn turn, unsigned other)
 	b->turn = turn;
 	b->other = other;
 	b->idle_state = -1;
-	b->depth = 0; /* nobody is switched to from inside an interrupt */
+	b->depth = 0; /* interrupts do not switch tasks */
 }
 
-/* What a work item is for says more than which kworker runs it. */
+/* The function of a work item is more informative than the kworker that runs it. */
 static void enter_work(struct builder *b, int64_t name)
 {
 	unsigned *known = b->turn == TURN_OTHER ? place_of_name(b, &b->works, name) : NULL;
@@ -198,6 +199,11 @@ static void apply(struct builder *b, enum trace_kind kind, int64_t name, int64_t
 	case TRACE_OWN:
 		take_turn(b, TURN_OWN, TIMELINE_NO_CAUSE);
 		break;
+	case TRACE_GAP:
+		/* A thread that polls has the CPU: some kernels do not trace every switch to it. */
+		if (b->turn != TURN_OWN && !b->sleeps)
+			take_turn(b, TURN_OWN, TIMELINE_NO_CAUSE);
+		break;
 	case TRACE_WORK_ENTER:
 		enter_work(b, name);
 		break;
@@ -215,7 +221,7 @@ static void apply(struct builder *b, enum trace_kind kind, int64_t name, int64_t
 	}
 }
 
-/* Events that have a moment rather than a begin and an end. */
+/* Events at a single moment, without beginning and end. */
 static void note_event(struct builder *b, enum trace_kind kind, int64_t time, int64_t value)
 {
 	if (kind == TRACE_FAULT && b->turn == TURN_OWN)
@@ -228,7 +234,7 @@ static void note_event(struct builder *b, enum trace_kind kind, int64_t time, in
 		timeline_gaps_note(&b->gaps.seen, time - value, time, TIMELINE_NO_CAUSE);
 }
 
-/* What has had the CPU since the last event. */
+/* Record what has had the CPU since the last event. */
 static void pass_time(struct builder *b, int64_t until)
 {
 	const unsigned cause = b->cpu == NO_CPU ? TIMELINE_NO_CAUSE : cause_now(b);
@@ -239,7 +245,7 @@ static void pass_time(struct builder *b, int64_t until)
 		b->now = until;
 }
 
-/* -1: one that is not known. */
+/* -1: unknown kind. */
 static int timeline_kind(const struct trace_file *f, const int64_t *word)
 {
 	const int64_t number = word[TRACE_KIND];
@@ -255,7 +261,7 @@ static void timeline_take(struct builder *b, const int64_t *word)
 	if (kind < 0)
 		return;
 	if (kind == TRACE_OWN && word[TRACE_CPU] != b->cpu) {
-		/* It has come to another CPU: what it waited for on the old one is over. */
+		/* It has moved to another CPU, so waiting for the old one is over. */
 		pass_time(b, time);
 		b->now = time;
 		b->cpu = word[TRACE_CPU];
@@ -272,9 +278,10 @@ static void timeline_take(struct builder *b, const int64_t *word)
 	apply(b, (enum trace_kind)kind, word[TRACE_NAME], word[TRACE_VALUE]);
 }
 
-/* --- all of it --- */
+/* --- all events --- */
 
-/* The thread lost its CPU and never had it again: it went on where nothing is kept, as its CPU was taken away. */
+/* The time at which the thread lost its CPU for good: it was taken away, and the thread continued
+ * on a CPU that is not traced. */
 static int64_t timeline_gone_since(const struct trace_file *f)
 {
 	for (size_t i = f->events; i > 0; i--) {
@@ -303,6 +310,19 @@ static int64_t known_until(const struct trace_file *f)
 	return least < INT64_MAX ? least : timeline_gone_since(f);
 }
 
+static int64_t timeline_gaps_until(const struct trace_file *f)
+{
+	if (json_integer_value(json_object_get(f->about, "gaps_missed")) <= 0)
+		return INT64_MAX;
+	for (size_t i = f->events; i > 0; i--) {
+		const int64_t *word = f->words.data + (i - 1) * TRACE_WORDS;
+
+		if (timeline_kind(f, word) == TRACE_GAP)
+			return word[TRACE_TIME];
+	}
+	return INT64_MIN;
+}
+
 void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, struct cause_table *causes,
 		    struct timeline *out)
 {
@@ -318,13 +338,13 @@ void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, stru
 			    .idle_state = -1,
 			    .gaps = {.causes = causes, .side = side}};
 
-	*out = (struct timeline){.known_until = known_until(f)};
+	*out = (struct timeline){.known_until = known_until(f), .gaps_until = timeline_gaps_until(f)};
 	memset(b.plain, 0xff, sizeof(b.plain));
 	memset(b.leaving, 0xff, sizeof(b.leaving));
 	for (size_t i = 0; i < f->events; i++) {
 		const int64_t *word = f->words.data + i * TRACE_WORDS;
 
-		/* Some were lost: who has the CPU from there on is not known. */
+		/* Events were lost: from then on it is unknown who has the CPU. */
 		if (word[TRACE_TIME] > out->known_until) {
 			pass_time(&b, out->known_until);
 			break;

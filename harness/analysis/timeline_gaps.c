@@ -4,7 +4,7 @@
 
 #include "common/or_abort.h"
 
-#define ENTRY_NS 1000 /* what an interrupt takes before and after its own events, at most */
+#define ENTRY_NS 1000 /* maximum time that an interrupt takes before and after its own events */
 
 void timeline_gaps_note(struct timeline_moments *m, int64_t from, int64_t to, unsigned cause)
 {
@@ -18,11 +18,12 @@ void timeline_gaps_free(struct timeline_gaps *gaps)
 	free(gaps->marks.list);
 }
 
-/* What came between two polls, as far as segments do not cover it: a fault, if one began there; what belongs to an
- * interrupt but lies before and after its events; or nothing that the kernel knows of. */
+/* A gap between two polls, as far as segments do not cover it. Its cause is a fault, if one began
+ * there; an interrupt, if the gap is just before and after the interrupt's events; or something
+ * that the kernel does not know about. */
 struct gap {
 	int64_t from, to, covered;
-	unsigned most, moment; /* causes: of the longest segment in it; of a moment */
+	unsigned most, moment; /* causes: that of the longest segment in it; that of a moment */
 	int64_t longest;
 };
 
@@ -53,7 +54,7 @@ static unsigned gap_cause(const struct timeline_gaps *gaps, const struct gap *g)
 	return cause_table_of(gaps->causes, CAUSE_BELOW, gaps->side, "");
 }
 
-/* The pieces of a gap between the segments, added at the end of the list. */
+/* Append the parts of a gap between the segments to the list. */
 static void gap_fill(struct timeline *t, size_t first, size_t before, const struct gap *g, unsigned cause)
 {
 	int64_t at = g->from;

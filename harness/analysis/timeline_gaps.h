@@ -1,5 +1,6 @@
 /*
- * What came between two polls of a loop: gaps that it saw, filled with what the segments of its timeline leave open.
+ * Gaps between two polls of a loop, as the loop itself saw them. They fill the parts of the
+ * timeline that segments leave open.
  */
 #ifndef KBLAT_ANALYSIS_TIMELINE_GAPS_H
 #define KBLAT_ANALYSIS_TIMELINE_GAPS_H
@@ -7,7 +8,7 @@
 #include "analysis/cause.h"
 #include "analysis/timeline.h"
 
-/* A gap that the loop saw; or a mark: the moment `from`, at which something of that cause happened. */
+/* A gap that the loop saw, or a mark: the moment `from` at which the cause occurred. */
 struct timeline_moment {
 	int64_t from, to;
 	unsigned cause;
@@ -21,13 +22,13 @@ struct timeline_moments {
 struct timeline_gaps {
 	struct cause_table *causes;
 	unsigned side;			     /* as in struct cause */
-	struct timeline_moments seen, marks; /* in order of time */
+	struct timeline_moments seen, marks; /* in chronological order */
 };
 
 /* Add a moment. */
 void timeline_gaps_note(struct timeline_moments *m, int64_t from, int64_t to, unsigned cause);
 
-/* The segments that are there already are in order of time, and are so afterwards. */
+/* Add segments for the gaps. The existing segments are in chronological order, and so is the result. */
 void timeline_gaps_fill(const struct timeline_gaps *gaps, struct timeline *t);
 void timeline_gaps_free(struct timeline_gaps *gaps);
 

@@ -25,12 +25,11 @@ __attribute__((format(printf, 2, 3))) static void validity_say(json_t *list, con
 	va_start(ap, format);
 	vsnprintf(raw, sizeof(raw), format, ap);
 	va_end(ap);
-	/* Part of it may come from a file: it must be showable, and JSON must be able to hold
-	 * it. */
+	/* Parts may come from files, so the text is cleaned: it must be printable and valid in JSON. */
 	json_array_append_new(list, json_string(text_clean(raw, strlen(raw), text, sizeof(text))));
 }
 
-/* --- what a rule is about --- */
+/* --- what rules apply to --- */
 
 static bool in_every_point(const json_t *params)
 {
@@ -53,14 +52,20 @@ static bool is_polling(const json_t *params)
 	return !strcmp(json_text(params, "poll"), "busy");
 }
 
-/* Memory for stamps that was never touched (`touch: no`): there page faults are what is
- * measured. */
+/* The kernel counts a thread that yields its CPU between polls (`hand: yield`) as one that lost it. */
+static bool keeps_its_cpu(const json_t *params)
+{
+	return is_polling(params) && strcmp(json_text(params, "hand"), "yield") != 0;
+}
+
+/* With untouched memory for stamps (`touch: no`), page faults are what is measured. */
 static bool is_untouched(const json_t *params)
 {
 	return json_is_false(json_object_get(params, "touch"));
 }
 
-/* Pages that a registration has to find, or that are written to between two. */
+/* Registration needs the pages, or they are written to between two registrations, so page faults
+ * are expected. */
 static bool is_of_new_pages(const json_t *params)
 {
 	return !strcmp(json_text(params, "memory"), "fresh") || !strcmp(json_text(params, "memory"), "untouched");
@@ -75,11 +80,11 @@ static bool is_touched(const json_t *params)
 
 struct rule {
 	const char *counters[2]; /* added up */
-	bool invalidates;	 /* or warns */
-	bool is_flag;		 /* what counts is that it is 0 */
+	bool invalidates;	 /* otherwise it warns */
+	bool is_flag;		 /* the rule applies if it is 0 */
 	bool (*applies)(const json_t *params);
-	const char *one, *many; /* after the number; of a flag: the text */
-	bool is_newer;		/* earlier versions did not count it: of their runs nothing is said */
+	const char *one, *many; /* text after the number; for a flag: the whole text */
+	bool is_newer;		/* earlier versions did not count it, so the rule ignores their runs */
 };
 
 static const struct rule rules[] = {
@@ -93,14 +98,14 @@ static const struct rule rules[] = {
      false,
      false,
      is_untouched,
-     "page fault inside the measured interval, as `touch: no` wants",
-     "page faults inside the measured interval, as `touch: no` wants"},
+     "page fault inside the measured interval, as intended by `touch: no`",
+     "page faults inside the measured interval, as intended by `touch: no`"},
     {{"overflows"},
      true,
      false,
      in_every_point,
-     "message with a number that the recorder has no place for",
-     "messages with numbers that the recorder has no place for"},
+     "message with a number outside the recorder's range",
+     "messages with numbers outside the recorder's range"},
     {{"bad_completions"},
      true,
      false,
@@ -117,8 +122,8 @@ static const struct rule rules[] = {
      true,
      false,
      in_every_point,
-     "place of memory that does not hold what the operations must have left there",
-     "places of memory that do not hold what the operations must have left there",
+     "memory location with wrong contents after the operations",
+     "memory locations with wrong contents after the operations",
      true},
     {{"overwritten_stamps"},
      true,
@@ -137,28 +142,23 @@ static const struct rule rules[] = {
      false,
      false,
      is_polling,
-     "move of the polling thread to another CPU",
-     "moves of the polling thread to another CPU"},
+     "migration of the polling thread to another CPU",
+     "migrations of the polling thread to another CPU"},
     {{"switches_involuntary"},
      false,
      false,
-     is_polling,
+     keeps_its_cpu,
      "involuntary context switch of the polling thread",
      "involuntary context switches of the polling thread"},
-    {{"store_waits"},
-     false,
-     false,
-     is_stored,
-     "sample waited for the file it was to be written to",
-     "samples waited for the file they were to be written to"},
+    {{"store_waits"}, false, false, is_stored, "sample had to wait for the file", "samples had to wait for the file"},
     {{"locked"}, false, true, in_every_point, NULL, "the memory is not locked; raise the limit (ulimit -l)"},
 };
 
 /* A side's counter over all repetitions. */
 struct tally {
 	json_int_t sum;
-	size_t reps;	/* where it is not 0; of a flag: where it is 0 */
-	size_t missing; /* where it is not there, or no count */
+	size_t reps;	/* repetitions where it is not 0; for a flag: where it is 0 */
+	size_t missing; /* repetitions where it is missing or not a count */
 };
 
 /* A count, or -1. */
@@ -212,7 +212,7 @@ static void judge_counter(const struct validity_facts *f, const struct rule *r, 
 
 	for (size_t i = 0; i < all; i++)
 		tally_add(&t, r, json_object_get(json_array_get(f->counters, i), side_names[side]));
-	/* What was not counted cannot be vouched for. */
+	/* If something was not counted, the result cannot be called valid. */
 	if (t.missing && !r->is_newer)
 		validity_say(list, "not known whether there were %s%s", r->is_flag ? r->counters[0] : r->many,
 			     where(at, sizeof(at), side, t.missing, all));
@@ -242,7 +242,7 @@ static json_int_t posted(const json_t *counters)
 
 /* --- loss --- */
 
-/* Messages that could get lost: the source's, and where it is the counters that tell, the sink's own. */
+/* Messages that could get lost: the source's, and if loss comes from counters, also the sink's. */
 static json_int_t sent_by(const struct validity_facts *f, const json_t *counters)
 {
 	const json_int_t back = get_count(json_object_get(counters, "sink"), "posted");
@@ -298,8 +298,8 @@ static void judge_pacing(const struct validity_facts *f, struct validity *out)
 
 /* --- the device's own counters --- */
 
-/* Packets that left the device over a repetition, or -1 if no counter tells. A message is at least
- * one packet. */
+/* Packets that left the device during a repetition, or -1 if there is no counter. A message is at
+ * least one packet. */
 static json_int_t packets_sent(const json_t *counters)
 {
 	static const char *const keys[] = {"port_xmit_packets", "sent_pkts"};
@@ -309,8 +309,8 @@ static json_int_t packets_sent(const json_t *counters)
 		json_int_t before = get_count(json_object_get(device, "before"), keys[i]);
 		json_int_t after = get_count(json_object_get(device, "after"), keys[i]);
 
-		/* Old devices have 32 bits and stay at their highest value (InfiniBand Architecture
-		 * 1, 16.1.3.5): that tells nothing. */
+		/* Counters of old devices have 32 bits and stay at their maximum (InfiniBand
+		 * Architecture 1, 16.1.3.5), which is not informative. */
 		if (before >= 0 && after >= before && after != UINT32_MAX)
 			return after - before;
 	}
@@ -338,17 +338,18 @@ static void judge_way(const struct validity_facts *f, struct validity *out)
 	}
 	if (bad)
 		validity_say(out->reasons,
-			     "the traffic took another way: the device sent %" JSON_INTEGER_FORMAT
+			     "the messages took another path: the device sent %" JSON_INTEGER_FORMAT
 			     " packets for %" JSON_INTEGER_FORMAT " messages%s",
 			     packets, messages, where(at, sizeof(at), SOURCE, bad, all));
 	if (unknown)
 		validity_say(
 		    out->warnings,
-		    "not checked whether the traffic went through the device: it has no counter of packets sent%s",
+		    "it was not checked whether the messages went through the device: it does not count sent packets%s",
 		    where(at, sizeof(at), SOURCE, unknown, all));
 }
 
-/* By how much a counter of the device moved over a repetition: two sides that have one device see the same. */
+/* The increase of a device counter during a repetition; if both sides use the same device, both see
+ * the same increase. */
 static json_int_t moved_by(const json_t *counters, const char *name)
 {
 	json_int_t most = 0;
@@ -364,7 +365,7 @@ static json_int_t moved_by(const json_t *counters, const char *name)
 	return most;
 }
 
-/* The sum over all repetitions, and in how many of them it moved. */
+/* The sum over all repetitions, and the number of repetitions in which it increased. */
 static json_int_t sum_moved(const struct validity_facts *f, const char *name, size_t *reps)
 {
 	json_int_t sum = 0;
@@ -390,9 +391,9 @@ static void judge_readiness(const struct validity_facts *f, struct validity *out
 		validity_say(out->warnings,
 			     "the device was told %" JSON_INTEGER_FORMAT
 			     " times that the receiver was not ready (RNR NAK), and waited before it sent again%s; "
-			     "more recv_depth or a faster receiver helps",
+			     "a larger recv_depth or a faster receiver helps",
 			     naks, where(at, sizeof(at), SOURCE, naks_in, all));
-	/* The device tells of it once a repetition. */
+	/* The device reports it once per repetition. */
 	if (sum_moved(f, "srq_ran_empty", &empty_in))
 		validity_say(out->warnings, "a shared receive queue ran empty in %zu of %zu repetitions", empty_in,
 			     all);
@@ -400,7 +401,7 @@ static void judge_readiness(const struct validity_facts *f, struct validity *out
 
 /* --- the clock --- */
 
-#define WIDE_SHARE 0.1 /* of the median: an error that should be said */
+#define WIDE_SHARE 0.1 /* share of the median above which the error is mentioned */
 
 /* "alpha and beta" */
 static const char *both_hosts(const json_t *between, char *buf, size_t size)
@@ -412,7 +413,7 @@ static const char *both_hosts(const json_t *between, char *buf, size_t size)
 	return buf;
 }
 
-/* Clocks of two hosts, compared. */
+/* Judge the comparison of the clocks of two hosts. */
 static void judge_comparison(const struct validity_facts *f, struct validity *out)
 {
 	const double error = json_number_or_nan(f->between, "error_ns");
@@ -422,8 +423,8 @@ static void judge_comparison(const struct validity_facts *f, struct validity *ou
 	both_hosts(f->between, hosts, sizeof(hosts));
 	if (json_is_true(json_object_get(f->between, "stepped")))
 		validity_say(out->reasons,
-			     "the clocks of %s moved against each other as no two steady clocks do: one was set or "
-			     "stood still meanwhile",
+			     "the clocks of %s moved relative to each other as steady clocks never do: one was set or "
+			     "stopped meanwhile",
 			     hosts);
 	if (!(error >= 0))
 		validity_say(out->reasons, "the error of the clock between %s is not known", hosts);
@@ -438,7 +439,7 @@ static void judge_comparison(const struct validity_facts *f, struct validity *ou
 			     error / 1e3, 100 * error / p50, f->crossing);
 }
 
-/* Of runs that were made before clocks of two hosts were compared nothing is known of what is between them. */
+/* For runs from before the clocks of two hosts were compared, nothing is known about their offset. */
 static void judge_common_clock(const struct validity_facts *f, struct validity *out)
 {
 	const char *why = json_text(f->between, "why");
@@ -473,8 +474,8 @@ static void judge_clock(const struct validity_facts *f, struct validity *out)
 	else if (!json_is_true(json_object_get(c, "invariant")) && !strcmp(json_text(c, "source"), "tsc"))
 		validity_say(
 		    out->warnings,
-		    "the processor does not promise an invariant time-stamp counter; it was measured: %.0f ns off a "
-		    "straight line at most",
+		    "the processor does not promise an invariant time-stamp counter; measured, it deviates from a "
+		    "straight line by at most %.0f ns",
 		    json_number_value(json_object_get(c, "residual_ns")));
 	for (enum side side = SOURCE; side < SIDES; side++)
 		judge_far_clock(f->far_clock[side], side, out);
@@ -500,7 +501,7 @@ static bool is_cpu_among(const char *cpus, long cpu)
 	return false;
 }
 
-/* The governor of a CPU's frequency, or NULL: not known, or not scaled. */
+/* The frequency governor of a CPU; NULL: unknown, or no frequency scaling. */
 static const char *governor_of(const json_t *keys, long cpu)
 {
 	static const char tail[] = ".governor", head[] = "frequency.";
@@ -541,7 +542,7 @@ static void judge_sibling(const json_t *keys, long cpu, enum side side, struct v
 			     json_text(keys, key), side_names[side]);
 }
 
-/* With fewer CPUs than sides that poll, sides of different flows have the same one. */
+/* If there are fewer CPUs than polling sides, sides of different flows share CPUs. */
 static void judge_sharing(const json_t *placement, json_int_t cpu, enum side side, struct validity *out)
 {
 	const json_t *other;

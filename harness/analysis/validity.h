@@ -1,14 +1,14 @@
 /*
- * When a number is valid: rules over what was counted, one row each (harness/analysis/validity.c).
- * Pure.
+ * Decides whether a number is valid: rules about what was counted, one row each
+ * (harness/analysis/validity.c). Pure.
  *
- * A rule that *invalidates* gives a reason: page faults, recorder overflow, bad completions inside
- * a measured interval; a tick counter that failed its checks, or endpoints without a common clock
- * where a series needs one, or with one whose error is larger than what is measured;
- * loss on a reliable transport; duplicates; traffic that took another way than the device under
- * test. A rule that *warns*: no invariant TSC but a good fit, migration or involuntary switch of a
- * busy-polling thread, frequency scaling, a shared SMT sibling, no locked memory, loss on an
- * unreliable transport, page faults where `touch: no` makes them the subject.
+ * A rule that *invalidates* gives a reason: page faults, recorder overflow or bad completions
+ * inside a measured interval; a tick counter that failed its checks; endpoints without a common
+ * clock if a series needs one, or with one whose error is larger than what is measured; loss on a
+ * reliable transport; duplicates; traffic that did not go through the device under test. A rule
+ * that *warns*: no invariant TSC but a good fit; migration or an involuntary context switch of a
+ * busy-polling thread; frequency scaling; a shared SMT sibling; no locked memory; loss on an
+ * unreliable transport; page faults if `touch: no` makes them the subject.
  */
 #ifndef KBLAT_ANALYSIS_VALIDITY_H
 #define KBLAT_ANALYSIS_VALIDITY_H
@@ -22,19 +22,19 @@ struct validity {
 	json_t *warnings; /* array of strings */
 };
 
-/* What is judged: a flow of a point. All but params may be NULL: then what depends on it is not
- * known, which is a reason or a warning of its own. */
+/* What is judged: a flow of a point. All pointers but `params` may be NULL; what depends on them is
+ * then unknown, which is itself a reason or a warning. */
 struct validity_facts {
 	const json_t *params; /* its settings, under their bare names */
 	struct layout_traits traits;
 	bool counts_loss;	    /* of the flow: layout_flow */
 	const json_t *counters;	    /* array of every repetition's counters.json */
 	const json_t *clock;	    /* run.json's "clock" */
-	const json_t *far_clock[2]; /* likewise of the source's and of the sink's host, where that is another */
-	const json_t *between;	    /* point.json's "clock", of two hosts; NULL: nothing is known */
-	bool crosses;		    /* a series subtracts stamps of both sides' clocks, */
-	const char *crossing;	    /* "t_lat", the one of the smallest median (NULL: not known), */
-	json_int_t crossing_p50_ns; /* which is this */
+	const json_t *far_clock[2]; /* likewise for the source's and the sink's host, if that is another one */
+	const json_t *between;	    /* point.json's "clock", with two hosts; NULL: nothing is known */
+	bool crosses;		    /* a series subtracts stamps of both sides' clocks */
+	const char *crossing;	    /* of these series, the one with the smallest median: "t_lat"; NULL: not known */
+	json_int_t crossing_p50_ns; /* this median */
 	const json_t *placement;    /* point.json's "placement", of the flow */
 	/* state.json's "keys" of the source's and of the sink's host, before the run */
 	const json_t *state[2];
@@ -43,9 +43,8 @@ struct validity_facts {
 };
 
 /*
- * Fills both arrays (new references). What one rule finds in several repetitions is one text, with
- * how many of them it concerns: "7 page faults inside the measured interval (source, 2 of 5
- * repetitions)".
+ * Fills both arrays (new references). If a rule applies to several repetitions, there is one text
+ * with their number: "7 page faults inside the measured interval (source, 2 of 5 repetitions)".
  */
 void validity_judge(const struct validity_facts *facts, struct validity *out);
 

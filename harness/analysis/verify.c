@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static void verify_complain(struct check *
 	c->count++;
 }
 
-/* An error's text without the way to the run directory, which the reader knows. */
+/* The text of an error without the path of the run directory, which the reader knows. */
 static void verify_complain_err(struct check *c, const struct err *e)
 {
 	size_t length = strlen(c->run->path);
@@ -104,9 +104,9 @@ static int verify_files(struct check *c, struct verified *out, struct err *e)
 	return 0;
 }
 
-/* --- what was derived --- */
+/* --- derived files --- */
 
-/* A statistic or a summary block: versions after the run's own may have more of them. */
+/* Statistics and summary blocks, of which later versions may have more than the one that made the run. */
 static bool may_be_newer(const char *key)
 {
 	const char *bare = flows_bare_key(key);
@@ -117,8 +117,7 @@ static bool may_be_newer(const char *key)
 	return found;
 }
 
-/* Drop from `value`, computed again, what the version that wrote `found` did not know. Settings are
- * no numbers, and stay. */
+/* Remove from the recomputed `value` what the version that wrote `found` did not have. Settings are kept. */
 static void drop_newer(json_t *value, const json_t *found)
 {
 	const char *key;
@@ -139,8 +138,7 @@ static void drop_newer(json_t *value, const json_t *found)
 	}
 }
 
-/* Does a file hold this value? `value` is consumed; NULL: it could not be made, for the reason in
- * `e`. */
+/* Does a file contain this value? `value` is consumed; NULL: it could not be made, for the reason in `e`. */
 static void verify_json(struct check *c, const char *name, json_t *value, const char *complaint, const struct err *e)
 {
 	char *path = fs_path("%s/%s", c->run->path, name);
@@ -158,7 +156,7 @@ static void verify_json(struct check *c, const char *name, json_t *value, const 
 	free(path);
 }
 
-/* Takes `value`, returns it as far as the file knows it. */
+/* Takes `value`, and returns it without what the file does not have. */
 static json_t *known_then(const struct check *c, const char *name, json_t *value)
 {
 	char *path = fs_path("%s/%s", c->run->path, name);
@@ -174,11 +172,11 @@ static json_t *known_then(const struct check *c, const char *name, json_t *value
 
 /* --- repetitions --- */
 
-/* What messages_of() says of a repetition that something else may end: only its counters know. */
+/* Returned by messages_of() for a repetition that may end for other reasons, so that only its counters tell. */
 #define MESSAGES_COUNTED -2
 
-/* A step of a pacer that sent nothing is an entry, too. Where both sides send of their own accord, the one that came
- * further counts. */
+/* A step of a pacer without a message is an entry, too. If both sides send independently, the one
+ * that got further counts. */
 static json_int_t messages_counted(const struct layout_flow *f, const struct rep *r)
 {
 	const json_int_t source = rep_counter(r, "source", "posted") + rep_counter(r, "source", "missed") +
@@ -206,14 +204,14 @@ static void verify_entries(struct check *c, const struct layout_flow *f, const c
 	rep_close(&r);
 }
 
-/* Does one flow's end end the others? */
+/* Does the end of one flow end the others? */
 static bool ends_with_first(const struct layout *l)
 {
 	return !strcmp(json_text(l->params, "until"), "first");
 }
 
-/* Of a point that was completed, how many messages a repetition of a flow has, or MESSAGES_COUNTED;
- * -1 otherwise, or if that is not said. */
+/* For a completed point, the number of messages of a repetition of a flow, or MESSAGES_COUNTED; -1
+ * otherwise, or if it is not given. */
 static json_int_t messages_of(const struct layout *l, const struct layout_flow *f, const json_t *point)
 {
 	const json_t *messages = json_object_get(f->params, "messages");
@@ -225,7 +223,7 @@ static json_int_t messages_of(const struct layout *l, const struct layout_flow *
 	return json_integer_value(messages);
 }
 
-/* Of a point that failed a file may be missing: to compute or to write it may be what failed. */
+/* In a point that failed, a file may be missing, because computing or writing it may be what failed. */
 static bool was_made(const struct check *c, const char *name, const json_t *point)
 {
 	char *path = fs_path("%s/%s", c->run->path, name);
@@ -355,7 +353,7 @@ int verify_run(const struct run *run, const struct verify_more *more, void (*tel
 
 	*out = (struct verified){0};
 	rc = verify_files(&c, out, e);
-	/* What cannot be read would only be complained about again. */
+	/* Unreadable files have been reported already. */
 	if (!rc && !c.count)
 		verify_derived(&c, more, out);
 	return rc ? rc : c.count;

@@ -1,7 +1,7 @@
 /*
- * Is a run directory what it says? Beyond its manifest: every JSON file is of its schema, every
- * column can be read and has the entries it should, and everything that was derived from the
- * columns comes out the same again.
+ * Verifies a run directory. Besides the manifest, checks that every JSON file conforms to its
+ * schema, that every column can be read and has the right number of entries, and that everything
+ * derived from the columns can be reproduced.
  */
 #ifndef KBLAT_ANALYSIS_VERIFY_H
 #define KBLAT_ANALYSIS_VERIFY_H
@@ -17,20 +17,19 @@ struct verified {
 	size_t files, points;
 };
 
-/* A file that something else derived from the summary; `run` has the summary that was computed
- * again. */
+/* A file that another module derives from the summary; `run` has the recomputed summary. */
 struct verify_more {
 	const char *file; /* "claims.json" */
 	bool (*applies)(const struct run *run);
-	/* what it must say: a new reference */
+	/* makes the expected content: a new reference */
 	json_t *(*make)(const struct run *run, struct err *e);
-	const char *complaint; /* where it says something else */
+	const char *complaint; /* to be reported if the content differs */
 };
 
 /*
- * Check an open run; `more` (may be NULL) ends with a file of NULL. Each thing that is wrong is
- * told by `tell`, with the file it is in; the count of them is returned, or a negative errno where
- * the check itself failed.
+ * Check an open run; `more` (may be NULL) ends with a `file` of NULL. Each error is passed to
+ * `tell`, with the name of its file. Returns the number of errors, or a negative errno if the check
+ * itself failed.
  */
 int verify_run(const struct run *run, const struct verify_more *more, void (*tell)(void *arg, const char *text),
 	       void *arg, struct verified *out, struct err *e);

@@ -6,11 +6,11 @@
 #include "common/or_abort.h"
 #include "common/sort.h"
 
-#define HALF_LEAST 2  /* entries on each side of a median: at low frequencies, where drift is steep, */
-#define HALF_MOST  32 /* and at high ones */
+#define HALF_LEAST 2  /* entries on each side of a median: at low frequencies, where drift is steep */
+#define HALF_MOST  32 /* the same at high frequencies */
 #define STEP_MOST  16 /* entries that share a median */
 #define AROUND	   (2 * HALF_MOST + STEP_MOST)
-#define FLOOR	   1e-3 /* of the mean: without noise there is nothing between lines */
+#define FLOOR	   1e-3 /* as a share of the mean: without noise there is nothing between lines */
 
 static size_t clamp(size_t value, size_t least, size_t most)
 {

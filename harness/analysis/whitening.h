@@ -1,6 +1,6 @@
 /*
- * What stands out of its neighbourhood in a power spectrum: noise that is correlated from one value
- * to the next has a spectrum that rises and falls, but slowly; what repeats exactly is a line.
+ * Finds what stands out in a power spectrum. The spectrum of noise that is correlated between
+ * neighbouring values varies, but only slowly; exact repetition is a line.
  */
 #ifndef KBLAT_ANALYSIS_WHITENING_H
 #define KBLAT_ANALYSIS_WHITENING_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * Divide a symmetric power spectrum of `size` entries (a power of two) by the median around each
- * entry, over up to 80 of them. The mean over all stays as it was. Entry 0 is not looked at.
+ * Divide each entry of a symmetric power spectrum of `size` entries (a power of two) by the median
+ * of up to 80 entries around it. The mean of all entries is preserved. Entry 0 is ignored.
  */
 void whitening_divide(double *power, size_t size);
 

@@ -22,7 +22,7 @@ void window_free(struct window *w)
 	w->counts = NULL;
 }
 
-/* The smallest shift by which an offset of `reach` is still a bin. */
+/* The smallest shift that maps an offset of `reach` to an existing bin. */
 static unsigned shift_for(uint64_t reach)
 {
 	unsigned bits = reach ? 64 - (unsigned)__builtin_clzll(reach) : 0;
@@ -52,8 +52,7 @@ static size_t take_samples(const struct span *spans, size_t span_count, int64_t 
 {
 	size_t taken = 0, stride, next = 0;
 
-	/* An odd stride, so that a pattern of the sender (bursts of 2^k) does not hide half of the
-	 * values. */
+	/* An odd stride, so that a pattern of the sender (bursts of 2^k) does not hide values. */
 	stride = (span_total(spans, span_count) / SAMPLES) | 1;
 	for (size_t k = 0; k < span_count; k++) {
 		for (; next < spans[k].count && taken < SAMPLES; next += stride)
@@ -64,7 +63,7 @@ static size_t take_samples(const struct span *spans, size_t span_count, int64_t 
 	return taken;
 }
 
-/* `r`, widened by `margin` on both sides, as far as there are values. */
+/* `r`, widened by `margin` on both sides, within the range of int64_t. */
 static struct range widen(struct range r, uint64_t margin)
 {
 	uint64_t room_low = (uint64_t)r.low - (uint64_t)INT64_MIN, room_high = (uint64_t)INT64_MAX - (uint64_t)r.high;
@@ -74,7 +73,7 @@ static struct range widen(struct range r, uint64_t margin)
 	return r;
 }
 
-/* `r` with a little room below and up to `reach` in all, so most of it above: there is the tail. */
+/* `r`, extended by `below` and then upwards to a total of `reach`, because the tail is above. */
 static struct range range_extend(struct range r, uint64_t below, uint64_t reach)
 {
 	r.low = widen((struct range){r.low, r.low}, below).low;
@@ -82,7 +81,8 @@ static struct range range_extend(struct range r, uint64_t below, uint64_t reach)
 	return r;
 }
 
-/* Where within `reach` the most of the sorted samples are: the index of the first, and how many. */
+/* The interval of width `reach` that contains most of the sorted samples: the index of its first
+ * sample, and their number. */
 static size_t densest(const int64_t *samples, size_t n, uint64_t reach, size_t *most)
 {
 	size_t best = 0, end = 0;
@@ -99,7 +99,7 @@ static size_t densest(const int64_t *samples, size_t n, uint64_t reach, size_t *
 	return best;
 }
 
-/* From a little below the lowest of the samples: what is below is as rare as one in SAMPLES. */
+/* From a little below the lowest sample; values below that are as rare as one in SAMPLES. */
 static void place_logarithmic(struct window *w, const int64_t *samples, size_t n)
 {
 	uint64_t below = ((uint64_t)samples[n / 2] - (uint64_t)samples[0]) / 64;
@@ -118,8 +118,8 @@ void window_place_guessed(struct window *w, const struct span *spans, size_t spa
 		window_place(w, (struct range){0, (int64_t)one_pass});
 		return;
 	}
-	/* Where one value a bin catches nearly all, a little room below, the rest above, where the
-	 * tail is. */
+	/* If bins of a single value cover nearly all samples, leave a little room below, and the
+	 * rest above, where the tail is. */
 	first = densest(samples, n, one_pass / 4 * 3, &most);
 	if (most >= n - n / 8)
 		window_place(w, range_extend((struct range){samples[first], samples[first]}, one_pass / 8, one_pass));

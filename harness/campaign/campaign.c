@@ -32,9 +32,9 @@ bool campaign_is(const char *path)
 	return is_campaign(path) || study_is(path);
 }
 
-/* --- a new one --- */
+/* --- a new campaign --- */
 
-/* What of --set an experiment has. */
+/* The part of --set that applies to an experiment. */
 static json_t *own_settings(const struct study_experiment *x, const struct spec_overrides *o)
 {
 	json_t *j = json_array();
@@ -96,7 +96,7 @@ static int begin(struct campaign *c, const struct campaign_options *o, const str
 	return rc ? rc : record_save(c, e);
 }
 
-/* --- one that was begun --- */
+/* --- resuming a campaign --- */
 
 static int check_resumable(const struct campaign_options *o, const json_t *j, const char *file, struct err *e)
 {
@@ -106,7 +106,7 @@ static int check_resumable(const struct campaign_options *o, const json_t *j, co
 
 	if (json_integer_value(json_object_get(j, "schema")) != 1 || !json_is_array(json_object_get(j, "experiments")))
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
-			       "it is not a campaign of a form that this kblat can read");
+			       "it is not a campaign in a format that this kblat can read");
 	json_array_foreach (json_object_get(j, "experiments"), i, x)
 		if (!*json_text(x, "name") || !*json_text(x, "spec") || !*json_text(x, "state"))
 			return err_set(e, -EINVAL, STATUS_USAGE, file, NULL, "experiments[%zu] is incomplete", i);
@@ -117,7 +117,7 @@ static int check_resumable(const struct campaign_options *o, const json_t *j, co
 	return 0;
 }
 
-/* `kblat run STUDY --resume DIR`: a campaign of that study, not of another. */
+/* `kblat run STUDY --resume DIR`: the campaign must belong to that study. */
 static int check_study(const struct campaign_options *o, const json_t *j, const char *file, struct err *e)
 {
 	char *real = o->path ? realpath(o->path, NULL) : NULL;
@@ -129,7 +129,7 @@ static int check_study(const struct campaign_options *o, const json_t *j, const 
 			      json_text(j, "path"), o->path);
 }
 
-/* What has been measured since tells more of how long the others will take. */
+/* Update the expected durations with what has been measured since. */
 static void expect_again(struct campaign *c)
 {
 	char *runs = fs_path("%s/..", c->path);
@@ -170,7 +170,8 @@ static int resume(struct campaign *c, const struct campaign_options *o, struct e
 
 /* --- one experiment --- */
 
-/* Options that the experiments get as they are: what they start, and where profiles are looked for. */
+/* Options that are passed on to the experiments unchanged: the commands that they start, and where
+ * to look for profiles. */
 static const struct {
 	const char *key, *flag, *meaning;
 } passed_on[] = {
@@ -179,7 +180,7 @@ static const struct {
     {"profile_path", "--profile-path", "profiles will be searched in"},
 };
 
-/* Of a campaign that is resumed: they are not on the command line. */
+/* Print the options of a campaign that is resumed, because they are not on the command line. */
 static void show_passed_on(const struct campaign *c)
 {
 	const json_t *options = json_object_get(c->j, "options");
@@ -188,7 +189,7 @@ static void show_passed_on(const struct campaign *c)
 		child_words_show(passed_on[i].meaning, json_text(options, passed_on[i].key));
 }
 
-/* What `kblat` is started with. */
+/* The arguments with which `kblat` is started. */
 static char **child_arguments(const struct campaign *c, const json_t *x, json_t **words)
 {
 	const json_t *options = json_object_get(c->j, "options");
@@ -269,7 +270,7 @@ static int run_all(struct campaign *c, struct err *e)
 	return rc;
 }
 
-/* --- from the outside --- */
+/* --- entry points --- */
 
 static enum status run_campaign(struct campaign *c, struct err *e)
 {

@@ -21,7 +21,8 @@ bool budget_concerns(const json_t *x)
 	return !has_state(x, "completed") && !has_state(x, "skipped");
 }
 
-/* Not negative; nothing is known of an experiment that an earlier kblat has begun: it is tried. */
+/* Not negative. Nothing is known about an experiment begun by an earlier version; it is 0, so the
+ * experiment is tried. */
 static double number_of(const json_t *x, const char *key)
 {
 	return fmax(0, json_number_or_nan(x, key));
@@ -47,7 +48,7 @@ double budget_pace(const json_t *experiments)
 	return took > expected && expected > 0 ? took / expected : 1;
 }
 
-/* What is prescribed takes its time and no more, however slow the machine is. */
+/* Prescribed times do not depend on the speed of the machine. */
 static double expected_s(const json_t *x, double pace)
 {
 	return number_of(x, "paced_s") + rest_of(x) * pace;

@@ -23,7 +23,7 @@ struct budget {
 /* `experiments`, `x`: of campaign.json. Which would be run at all: neither completed nor skipped. */
 bool budget_concerns(const json_t *x);
 
-/* Can any of them be run? If not, -EINVAL, and `e` says how much time the smallest needs. */
+/* Can any of them be run? If not, -EINVAL, and `e` contains the time that the smallest one needs. */
 int budget_check(double limit_s, const json_t *experiments, struct err *e);
 
 /* How many times longer than expected the part that is not prescribed has taken in the experiments so far: 1 or

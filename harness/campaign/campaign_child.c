@@ -13,7 +13,7 @@
 #include "common/or_abort.h"
 
 static volatile sig_atomic_t interrupted;
-static volatile pid_t running[CAMPAIGN_CHILDREN_MAX]; /* 0: none; signals are held back while it changes */
+static volatile pid_t running[CAMPAIGN_CHILDREN_MAX]; /* 0: none; signals are blocked while it changes */
 
 static void hand_on(int signal_number)
 {
@@ -29,7 +29,7 @@ static void on_signal(int signal_number)
 	hand_on(SIGINT);
 }
 
-/* The experiment says where it is. */
+/* Ask the experiment to print its progress. */
 static void on_question(int signal_number)
 {
 	hand_on(signal_number);
@@ -59,7 +59,8 @@ bool child_is_interrupted(void)
 	return interrupted != 0;
 }
 
-/* In a process group of its own: a terminal's Ctrl-C would reach it beside the signal that is handed on, and count twice. */
+/* The child gets a process group of its own. Otherwise it would receive a terminal's Ctrl-C in
+ * addition to the signal that is passed on, so that it would count twice. */
 _Noreturn static void become(char *const *argv, int out, int complaints)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -71,14 +72,14 @@ _Noreturn static void become(char *const *argv, int out, int complaints)
 	dup2(out, STDOUT_FILENO);
 	if (complaints >= 0)
 		dup2(complaints, STDERR_FILENO);
-	signal(SIGUSR1, SIG_IGN); /* until it has a handler of its own */
+	signal(SIGUSR1, SIG_IGN); /* until the child has a handler of its own */
 	signal_set(&set);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	execv("/proc/self/exe", argv);
 	_exit(STATUS_FAILED);
 }
 
-/* In the place of `old`, if that is there. */
+/* Replace `old` by `pid`, if `old` is in the list. */
 static void running_replace(pid_t old, pid_t pid)
 {
 	size_t i = 0;
@@ -89,7 +90,7 @@ static void running_replace(pid_t old, pid_t pid)
 		running[i] = pid;
 }
 
-/* With signals held back until it is known whom to hand them to. */
+/* Signals are blocked until the process is known to which they must be passed on. */
 pid_t campaign_child_start(char *const *argv, int out, int complaints, struct err *e)
 {
 	sigset_t set, old;
@@ -111,7 +112,7 @@ pid_t campaign_child_start(char *const *argv, int out, int complaints, struct er
 	return pid;
 }
 
-/* getline() would end at a signal and lose what it had. */
+/* getline() would be interrupted by a signal and lose what it has read. */
 static char *read_line(FILE *in)
 {
 	char *line = NULL;
@@ -140,7 +141,7 @@ static char *read_line(FILE *in)
 	return NULL;
 }
 
-/* A line is only known not to be the last when another comes. */
+/* Only when another line arrives is it known that a line was not the last one. */
 static char *listen_to(FILE *in, FILE *echo)
 {
 	char *last = NULL, *line;

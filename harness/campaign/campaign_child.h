@@ -28,9 +28,10 @@ bool child_is_interrupted(void);
 int campaign_child_run(char *const *argv, FILE *echo, char **last_line, struct err *e);
 
 /*
- * Start one, with `out` and `complaints` (-1: this process's) as its standard output and error: its process, or a negative
- * errno and `e`. Wait for it, or for any (-1): its exit status, as of campaign_child_run(), and which one it was (-1: there is
- * none). At most CAMPAIGN_CHILDREN_MAX at once.
+ * Start an experiment, with `out` and `complaints` (-1: those of this process) as its standard
+ * output and error. Returns its process ID, or a negative errno and `e`. The second function waits
+ * for it, or for any (-1), and returns its exit status, like campaign_child_run(), and which one it
+ * was (-1: there is none). At most CAMPAIGN_CHILDREN_MAX can run at the same time.
  */
 pid_t campaign_child_start(char *const *argv, int out, int complaints, struct err *e);
 int campaign_child_await(pid_t pid, pid_t *ended);

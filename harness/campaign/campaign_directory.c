@@ -23,7 +23,7 @@ int directory_make(const char *parent, const char *name, char **path, struct err
 		rc = random_hex(id, sizeof(id) - 1) ? err_sys(e, -EIO, parent, "draw a name") : 0;
 	if (!rc) {
 		*path = fs_path("%s/%s-%s-%s", real, name, utc_now(utc, sizeof(utc), 1), id);
-		rc = mkdir(*path, 0777) ? err_sys(e, -errno, *path, "create") : 0;
+		rc = mkdir(*path, 0755) ? err_sys(e, -errno, *path, "create") : 0;
 	}
 	free(real);
 	return rc;
@@ -51,8 +51,8 @@ int directory_check_owner(const char *path, const char *file, struct err *e)
 		if (st.st_uid != geteuid())
 			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "continue it",
 				       "it belongs to user %u, not to you (user %u)", st.st_uid, geteuid());
-		if (st.st_mode & S_IWOTH)
-			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "continue it", "others may write it");
+		if (st.st_mode & (S_IWGRP | S_IWOTH))
+			return err_set(e, -EPERM, STATUS_USAGE, paths[i], "continue it", "other users may write to it");
 	}
 	return 0;
 }

@@ -25,7 +25,7 @@ static size_t count_no(const struct campaign *c)
 	return count;
 }
 
-/* All runs that there are, judged together. */
+/* Judge all existing runs together. */
 static int judge_runs(const struct campaign *c, struct claim_verdicts *verdicts, struct err *e)
 {
 	const json_t *all = json_object_get(c->j, "experiments"), *x;
@@ -86,7 +86,7 @@ static const char *status_word(const struct campaign *c)
 	return record_count(c, "pending") ? "PARTIAL" : "COMPLETED";
 }
 
-/* What a budget leaves is no failure: it was asked for. */
+/* Experiments left out because of a budget are not a failure: the user asked for that. */
 static enum status status_of(const struct campaign *c, const struct claim_verdicts *verdicts)
 {
 	if (child_is_interrupted() || record_count(c, "failed"))

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "campaign/campaign_directory.h"
 #include "common/fs.h"
 #include "common/json.h"
 
 int record_save(const struct campaign *c, struct err *e)
 {
 	char *path = fs_path("%s/campaign.json", c->path);
-	int rc = json_write(path, c->j, e);
+	int rc = json_write_mode(path, c->j, DIRECTORY_FILE_MODE, e);
 
 	free(path);
 	return rc;

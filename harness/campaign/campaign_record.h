@@ -1,5 +1,5 @@
 /*
- * A campaign while it is worked on: campaign.json, its directory, and what is to be done with it.
+ * A campaign in progress: campaign.json, its directory, and what is to be done with it.
  */
 #ifndef KBLAT_CAMPAIGN_RECORD_H
 #define KBLAT_CAMPAIGN_RECORD_H
@@ -16,7 +16,7 @@ struct campaign {
 	json_t *j; /* campaign.json */
 	int lock;
 	bool json;	       /* nothing but JSON on standard output */
-	const char *verbosity; /* as of campaign_options */
+	const char *verbosity; /* as in campaign_options */
 	struct budget budget;
 };
 
@@ -26,7 +26,7 @@ int record_save(const struct campaign *c, struct err *e);
 bool record_is_state(const json_t *x, const char *state);
 void record_set_state(json_t *x, const char *state, const char *why);
 
-/* Its run was interrupted, or failed: it stays, among the "earlier", but no longer counts. */
+/* Its run was interrupted or has failed: it is moved to "earlier", and no longer counts. */
 void record_put_away(json_t *x);
 size_t record_count(const struct campaign *c, const char *state);
 

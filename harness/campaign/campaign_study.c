@@ -35,7 +35,7 @@ static bool has_spec(const char *dir, const char *name)
 	return there;
 }
 
-/* --- its folder --- */
+/* --- the study's folder --- */
 
 bool study_is(const char *path)
 {
@@ -82,7 +82,8 @@ static int study_find_experiments(struct study *s, struct err *e)
 
 /* --- study.yaml --- */
 
-/* Bring an experiment to `place`, the others keep their order. False if there is none of that name at or after it. */
+/* Move an experiment to index `place`; the others keep their order. False if there is none of that
+ * name at or after it. */
 static bool move_to(struct study *s, const char *name, size_t place)
 {
 	struct study_experiment found;
@@ -196,7 +197,7 @@ static int load_spec(struct study_experiment *x, const struct spec_overrides *ov
 	return rc;
 }
 
-/* A setting that no experiment has; no points at all. */
+/* Rejects settings that no experiment has, and overrides that leave no points. */
 static int check_overrides(const struct study *s, const struct spec_overrides *o, struct err *e)
 {
 	size_t points = 0;

@@ -33,14 +33,15 @@ struct study {
 bool study_is(const char *path);
 
 /*
- * Read study.yaml (if there is one: title, order) and all specs: those named in `order` first, in that order, the others by
- * name. Everything wrong is printed to `complaints`; then -EINVAL. Former runs, which say how long points take, are looked for
- * in `runs` (NULL: in runs/ of the study). Release with study_free in either case.
+ * Read study.yaml (if there is one: title, order) and all specs: those named in `order` first, in
+ * that order, the others by name. Everything wrong is printed to `complaints`; then -EINVAL. Former
+ * runs, from which durations of points are taken, are searched for in `runs` (NULL: in runs/ of the
+ * study). Release with study_free in any case.
  */
 int study_load(const char *path, const struct spec_overrides *overrides, const char *runs, struct study *out,
 	       FILE *complaints, struct err *e);
-/* How long an experiment of a campaign is expected to take now: `x` and `options` are of its campaign.json. -EINVAL: that
- * cannot be said, as its spec is not what it was. */
+/* How long an experiment of a campaign is expected to take now; `x` and `options` come from
+ * campaign.json. -EINVAL: unknown, because its spec has changed. */
 int study_forecast(const json_t *x, const json_t *options, const char *runs, struct forecast *expected);
 void study_free(struct study *s);
 

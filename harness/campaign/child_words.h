@@ -1,6 +1,6 @@
 /*
- * What a `kblat run` in a process of its own is started with, word by word in a JSON array, as it is recorded; and what
- * it made.
+ * The arguments of a `kblat run` in a separate process, as a JSON array of words, which is also how
+ * they are recorded; and what the run made.
  */
 #ifndef KBLAT_CAMPAIGN_CHILD_WORDS_H
 #define KBLAT_CAMPAIGN_CHILD_WORDS_H
@@ -10,11 +10,12 @@
 /* "--quick", "--mask" and "--no-state", where `options` have them. */
 void child_words_add_flags(json_t *words, const json_t *options);
 
-/* `flag` and `text`; nothing where there is no text. */
+/* Add `flag` and `text`; nothing if `text` is NULL. */
 void child_words_add(json_t *words, const char *flag, const char *text);
 
-/* On standard error: "kblat: MEANING 'TEXT'". For what is not on the command line, as it was begun before: whole, as what is
- * started must be seen. Nothing where there is no text. */
+/* Print "kblat: MEANING 'TEXT'" to standard error; nothing if `text` is NULL. For options that are
+ * not on the command line, because the work is resumed. The text is not shortened, because users
+ * must see which commands are started. */
 void child_words_show(const char *meaning, const char *text);
 
 /* `flag` before each of the list. */

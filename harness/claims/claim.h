@@ -72,7 +72,7 @@ struct claim_need {
 };
 
 struct claim {
-	char *id, *text, *source, *measured_by_source; /* "" where there is none */
+	char *id, *text, *source, *measured_by_source; /* "" if there is none */
 	struct claim_metric metric;
 	struct claim_selection points;
 	bool compares; /* with what `against` selects */

@@ -9,7 +9,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 
-#define LABELLED 4 /* cases that are listed one by one */
+#define LABELLED 4 /* maximum number of cases listed one by one */
 
 const char *const claim_outcome_names[] = {
     [CLAIM_HOLDS] = "holds", [CLAIM_FAILS] = "fails", [CLAIM_NOT_JUDGED] = "not judged", [CLAIM_OUTCOMES] = NULL};
@@ -76,7 +76,7 @@ void claim_case_bound(struct claim_case *c, const struct claim *claim, const str
 				  fs_path("too close to say: %s, and the bound is %s", c->measured, bound));
 }
 
-/* The interval only where it is the only case that was measured. */
+/* With the interval only if a single case was measured. */
 static void print_one_by_one(const struct claim *c, const struct claim_case *cases, size_t count, FILE *out)
 {
 	char value[CLAIM_NUMBER_MAX];

@@ -8,7 +8,7 @@
 #include "common/sort.h"
 
 #define NORMAL_95 1.96 /* two-sided */
-#define KEPT_MAX  2048 /* of a side: 4 million pairs */
+#define KEPT_MAX  2048 /* values per side: 4 million pairs */
 
 static double divide(double a, double b)
 {
@@ -40,7 +40,7 @@ static bool is_extreme(const struct sample *s)
 	return s->over_reps == OVER_REPS_MIN || s->over_reps == OVER_REPS_MAX;
 }
 
-/* The extreme of all repetitions but one. */
+/* The extreme of all repetitions except for one. */
 static double without(const struct sample *s, size_t left_out)
 {
 	bool is_max = s->over_reps == OVER_REPS_MAX;
@@ -63,7 +63,7 @@ static void leave_one_out(struct estimate *e, const struct sample *a, const stru
 
 /* --- ranks --- */
 
-/* From the values' `rank` (from 1) to the one as far from their end. */
+/* Set the interval from the value of rank `rank` (from 1) to the one at the same distance from the end. */
 static void reach_to_rank(struct estimate *e, double *values, size_t count, double rank)
 {
 	size_t from = rank < 1 ? 0 : (size_t)rank - 1;
@@ -73,8 +73,8 @@ static void reach_to_rank(struct estimate *e, double *values, size_t count, doub
 	include_value(e, values[count - 1 - from]);
 }
 
-/* The largest rank below which at most 2.5 % of samples of n have their median: binomial, and
- * normal where n is large. */
+/* The largest rank below which the median lies in at most 2.5 % of samples of size n: binomial, or
+ * normal if n is large. */
 static double sign_rank(double n)
 {
 	double share = exp2(-n), below = 0, rank = 0;
@@ -99,7 +99,7 @@ static void rank_one(struct estimate *e, const struct sample *s)
 	free(values);
 }
 
-/* In order, so that one of several stands for its neighbours. The caller frees. */
+/* Sorted, so that one of several values can represent its neighbours. The caller frees. */
 static double *sorted(const struct sample *s)
 {
 	double *values = or_abort(malloc(s->reps * sizeof(*values)));
@@ -109,14 +109,14 @@ static double *sorted(const struct sample *s)
 	return values;
 }
 
-/* The value in the middle of the `i`th of `kept` equal parts. */
+/* The value in the middle of the `i`-th of `kept` equal parts. */
 static double one_of(const double *values, size_t count, size_t i, size_t kept)
 {
 	return values[kept == count ? i : (size_t)(((double)i + 0.5) * (double)count / (double)kept)];
 }
 
-/* Of very many repetitions evenly spaced ones stand for all, so that the pairs fit into memory; the rank, of all pairs, is
- * that share of those that are made. */
+/* If there are very many repetitions, evenly spaced ones represent all, so that the pairs fit in
+ * memory; the rank among all pairs is scaled to those made. */
 static void rank_pairs(struct estimate *e, const struct sample *a, const struct sample *b,
 		       double (*combine)(double, double))
 {
@@ -147,7 +147,7 @@ struct estimate estimate_value(const struct sample *s)
 	return e;
 }
 
-/* A claim may compare a median with a maximum: then there is no interval. */
+/* If a claim compares a median with a maximum, there is no interval. */
 static struct estimate estimate_pair(const struct sample *a, const struct sample *b, double (*combine)(double, double))
 {
 	double value = combine(a->value, b->value);

@@ -7,7 +7,7 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 
-/* The place of a name in a list; that of the NULL at its end if it is not there. */
+/* The index of a name in a list; that of the NULL at the end if it is not in the list. */
 static int place_of(const char *name, const char *const *names)
 {
 	int i = 0;
@@ -28,7 +28,7 @@ static void replace_text(char **text, const json_t *object, const char *key)
 	*text = or_abort(strdup(json_text(object, key)));
 }
 
-/* NULL for what is no text. */
+/* NULL if it is not a string. */
 static char *text_or_null(const json_t *value)
 {
 	return json_is_string(value) ? or_abort(strdup(json_string_value(value))) : NULL;

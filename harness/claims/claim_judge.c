@@ -24,7 +24,7 @@ static void judge_numbers(struct claim_case *c, const struct claim *claim, const
 	struct estimate e;
 
 	if (claim->relation == CLAIM_RATIO && b->value == 0) {
-		claim_case_decide(c, CLAIM_NOT_JUDGED, fs_path("what it compares with is 0"));
+		claim_case_decide(c, CLAIM_NOT_JUDGED, fs_path("the value that it compares with is 0"));
 		return;
 	}
 	e = claim->relation == CLAIM_VALUE   ? estimate_value(a)
@@ -33,7 +33,7 @@ static void judge_numbers(struct claim_case *c, const struct claim *claim, const
 	claim_case_bound(c, claim, &e);
 }
 
-/* A point, and with what it is compared. */
+/* Judge a point and what it is compared with. */
 static void judge_point(struct claim_case *c, const struct claim_pairing *p, const json_t *point)
 {
 	bool is_alone = p->claim->relation == CLAIM_VALUE;
@@ -99,7 +99,7 @@ static void add_devices(json_t *devices, const struct claim_side *side)
 	}
 }
 
-/* What the machine lacks; NULL: nothing. Both runs are of the same machine. */
+/* The needs that the machine does not meet; NULL: none. Both runs are from the same machine. */
 static char *lacking(const struct claim_pairing *p)
 {
 	json_t *devices = json_array();
@@ -135,7 +135,7 @@ static char *why_as_a_whole(const struct claim_case *first, size_t count)
 	return fs_path("%s%s%s%s", first->label, *first->label ? ": " : "", first->why, more);
 }
 
-/* One failing case decides; then one that can't be judged. */
+/* A single failing case decides; otherwise one that cannot be judged. */
 static void decide_by_cases(struct claim_verdict *v)
 {
 	static const enum claim_outcome decisive[] = {CLAIM_FAILS, CLAIM_NOT_JUDGED};
@@ -154,7 +154,7 @@ static void decide_by_cases(struct claim_verdict *v)
 	}
 }
 
-/* What was measured stays to be seen even if nothing can be concluded from it. Takes `why`. */
+/* No conclusion is possible because of `why`, which is taken; the measured values are kept for display. */
 static void withdraw(struct claim_verdict *v, char *why)
 {
 	v->verdict = CLAIM_NOT_JUDGED;
@@ -163,7 +163,7 @@ static void withdraw(struct claim_verdict *v, char *why)
 		claim_case_decide(&v->cases[i], CLAIM_NOT_JUDGED, fs_path("%s", why));
 }
 
-/* Judge all cases; why nothing can be concluded from them, or NULL. */
+/* Judge all cases. Returns why no conclusion is possible, or NULL. */
 static char *judge_claim(struct claim_verdict *v, const struct claim *claim, const struct claim_run *run,
 			 const struct claim_run *runs, size_t count)
 {

@@ -36,7 +36,7 @@ void claim_metric_free(struct claim_metric *m)
 	free(m->flow);
 }
 
-/* By its key only, as runs have it. */
+/* Only by its key, as used in runs. */
 static const struct statistic *find_series_statistic(const char *key)
 {
 	const struct statistic *s = statistic_find(key);
@@ -67,13 +67,13 @@ enum unit claim_metric_unit(const struct claim_metric *m)
 	const bool of_block = block_find(flows_bare_key(m->of));
 	char name[64];
 
-	/* The name has it: "lat_ns.p50", "pattern.base_ns". */
+	/* The name contains it: "lat_ns.p50", "pattern.base_ns". */
 	return claim_metric_measure(m) == MEASURE_SERIES
 		   ? param_name_unit(of_block ? m->statistic : m->of, name, sizeof(name))
 		   : UNIT_ONE;
 }
 
-/* --- what is wrong with one --- */
+/* --- errors in a metric --- */
 
 struct check {
 	void (*complain)(void *arg, const char *text);
@@ -98,7 +98,7 @@ static bool is_among(const char *name, const char *const *names)
 	return names && *names;
 }
 
-/* The keys of all statistics, of blocks too, into `names` of NAMES_MAX. */
+/* Write the keys of all statistics, including those of blocks, to `names` (NAMES_MAX entries). */
 static void list_statistics(const char **names)
 {
 	size_t count = 0;
@@ -111,7 +111,7 @@ static void list_statistics(const char **names)
 	names[count] = NULL;
 }
 
-/* The names of all blocks and series, into `names` of NAMES_MAX. */
+/* Write the names of all blocks and series to `names` (NAMES_MAX entries). */
 static void list_metrics(const char *const *series, const char **names)
 {
 	size_t count = 0;
@@ -123,7 +123,7 @@ static void list_metrics(const char *const *series, const char **names)
 	names[count] = NULL;
 }
 
-/* Said of all flows of a point together. */
+/* Does the metric belong to all flows of a point together? */
 static bool is_of_point(const struct claim_metric *m)
 {
 	const struct block *block = block_find(m->of);

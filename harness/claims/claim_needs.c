@@ -18,7 +18,7 @@ __attribute__((format(printf, 3, 4))) static bool lacks(char *why, size_t size, 
 	return false;
 }
 
-/* The value of a key of state.json; NULL if it is not there or could not be read ("!ENOENT"). */
+/* The value of a key of state.json; NULL if it is missing or could not be read ("!ENOENT"). */
 static const char *state_text(const json_t *keys, const char *key)
 {
 	const char *text = json_string_value(json_object_get(keys, key));
@@ -26,7 +26,7 @@ static const char *state_text(const json_t *keys, const char *key)
 	return text && *text != '!' ? text : NULL;
 }
 
-/* Whether some key that matches has a value that `is_it` likes; values are texts or integers. */
+/* Does any matching key have a value for which `is_it` is true? Values are texts or integers. */
 static bool any_key(const json_t *keys, const char *pattern, bool (*is_it)(const json_t *value))
 {
 	const char *key;
@@ -57,13 +57,13 @@ static bool has_state(const struct claim_machine *m, char *why, size_t size)
 {
 	if (m->state[0] && m->state[1])
 		return true;
-	return lacks(why, size, "nothing is known of the machine");
+	return lacks(why, size, "nothing is known about the machine");
 }
 
 /* Each need
  * ---------------------------------------------------------------------------------------------- */
 
-/* Software devices hang on no bus: /sys/class/infiniband/rxe0/device is not there. */
+/* Software devices are not on a bus: /sys/class/infiniband/rxe0/device does not exist. */
 static bool is_on_a_bus(const json_t *keys, const char *device)
 {
 	char key[128];
@@ -100,7 +100,7 @@ static bool is_bare_metal(const struct claim_machine *m, json_int_t count, char 
 		const char *flag = state_text(m->state[i], "cpu.virtual_machine");
 
 		if (flag && !strcmp(flag, "yes"))
-			return lacks(why, size, "it needs a machine of its own; this is a virtual one");
+			return lacks(why, size, "it needs a physical machine; this is a virtual one");
 	}
 	return true;
 }
@@ -122,7 +122,7 @@ static bool has_cpuidle(const struct claim_machine *m, json_int_t count, char *w
 	if (!is_bare_metal(m, count, why, size))
 		return lacks(why, size, "it needs idle states of the CPU; %s",
 			     has_state(m, why, size) ? "a virtual machine has none of its own"
-						     : "nothing is known of the machine");
+						     : "nothing is known about the machine");
 	for (int i = 0; i < 2; i++)
 		if (!any_key(m->state[i], "idle.*.latency_us", state_is_positive))
 			return lacks(why, size,

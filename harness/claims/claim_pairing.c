@@ -53,8 +53,7 @@ static bool is_same_variant(const struct claim_run *a, const struct claim_run *b
 	return !strcmp(json_text(a->resolved, "variant"), json_text(b->resolved, "variant"));
 }
 
-/* The run of an experiment of that name: one of the same variant and machine before others. NULL:
- * there is none. */
+/* A run of the experiment of that name, preferably of the same variant and machine. NULL: there is none. */
 static const struct claim_run *find_run(const char *experiment, const struct claim_run *own,
 					const struct claim_run *runs, size_t count)
 {
@@ -70,7 +69,7 @@ static const struct claim_run *find_run(const char *experiment, const struct cla
 	return found;
 }
 
-/* Why two runs can't be compared; NULL: they can. */
+/* Why two runs cannot be compared; NULL: they can. */
 static char *why_not_with(const struct claim_run *other, const char *experiment, const struct claim_run *own)
 {
 	if (!other)
@@ -95,10 +94,10 @@ static char *select_against(struct claim_pairing *p, const struct claim_run *run
 	select_points(&p->against, run, &p->claim->against.metric, &p->claim->against.points);
 	return p->against.count
 		   ? NULL
-		   : fs_path("no point of %s is what it compares with", experiment ? experiment : "the run");
+		   : fs_path("%s has no point that the claim compares with", experiment ? experiment : "the run");
 }
 
-/* --- which belong together --- */
+/* --- which points belong together --- */
 
 static bool side_varies(const struct claim_side *side, const char *key)
 {
@@ -110,8 +109,8 @@ static bool side_varies(const struct claim_side *side, const char *key)
 	return false;
 }
 
-/* What the claim says, or else what varies; what the two selections name differently is compared,
- * and joins nothing. */
+/* Must points agree in this setting to be compared? The claim decides, or otherwise whether the
+ * setting varies. A setting whose values differ between the two selections is what is compared. */
 static bool joins(const struct claim_pairing *p, const char *key)
 {
 	const struct claim *c = p->claim;
@@ -145,7 +144,7 @@ char *claim_pairing_make(struct claim_pairing *p, const struct claim *claim, con
 	*p = (struct claim_pairing){.claim = claim};
 	select_points(&p->points, run, &claim->metric, &claim->points);
 	if (!p->points.count)
-		return fs_path("no point of the run is what it is about");
+		return fs_path("the run has no point that the claim is about");
 	if (claim->compares)
 		why = select_against(p, runs, count);
 	if (!why)
@@ -197,9 +196,9 @@ const json_t *claim_pairing_partner(const struct claim_pairing *p, const json_t 
 		}
 	if (count == 1)
 		return found;
-	*why = count ? fs_path("%zu points would do to compare point %" JSON_INTEGER_FORMAT
-			       " with; 'by' must name more settings",
-			       count, id)
+	*why = count ? fs_path("point %" JSON_INTEGER_FORMAT
+			       " could be compared with %zu points; 'by' must name more settings",
+			       id, count)
 		     : fs_path("there is nothing to compare point %" JSON_INTEGER_FORMAT " with", id);
 	return NULL;
 }
@@ -212,14 +211,14 @@ static void print_param_value(FILE *out, const char *key, const json_t *value)
 	enum unit unit = param_name_unit(key, name, sizeof(name));
 
 	param_value_text(value, unit, text, sizeof(text));
-	/* "rc" and "64B" say what they are, but not of which flow. */
+	/* "rc" and "64B" speak for themselves, unless they belong to a flow. */
 	if ((!json_is_string(value) && unit == UNIT_ONE) || strchr(key, '.'))
 		fprintf(out, "%s ", name);
 	fputs(text, out);
 }
 
-/* Does this setting tell cases apart? What joins them does, and so does what the points were
- * selected by. */
+/* Does this setting distinguish cases? Those in which points must agree do, and so do those by
+ * which points were selected. */
 static bool is_labelled(const struct claim_pairing *p, const char *key)
 {
 	for (size_t i = 0; i < p->by_count; i++)

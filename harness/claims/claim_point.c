@@ -20,11 +20,11 @@ static const json_t *number_in(const json_t *holder, const struct claim_metric *
 {
 	const json_t *of = json_object_get(json_object_get(holder, "metrics"), metric->of);
 
-	/* What is no difference of stamps stands beside the metrics: "pacing". */
+	/* Blocks such as "pacing" are next to the metrics. */
 	return json_object_get(of ? of : json_object_get(holder, metric->of), metric->statistic);
 }
 
-/* Why the number is not one to judge by; NULL: it is. */
+/* Why the number cannot be used for judging; NULL: it can. */
 static char *trouble_with(const json_t *point, const struct claim_metric *metric, const json_t *number)
 {
 	const char *reason = json_string_value(json_array_get(json_object_get(point, "reasons"), 0));

@@ -7,8 +7,8 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 
-/* Logarithms of one side, summed over the cases: of the number of all repetitions, and of each
- * repetition's, as far as all points have one. */
+/* Logarithms of one side, summed over the cases: those of the value for all repetitions, and of
+ * each repetition that all points have. */
 struct pool {
 	enum over_reps over_reps;
 	double value;
@@ -16,7 +16,7 @@ struct pool {
 	size_t reps, cases;
 };
 
-/* False, and why, for numbers that have no logarithm. */
+/* For numbers without a logarithm: false, and the reason in `why`. */
 static bool pool_add(struct pool *pool, const json_t *point, const struct sample *s, char **why)
 {
 	bool is_positive = s->value > 0;
@@ -37,7 +37,7 @@ static bool pool_add(struct pool *pool, const json_t *point, const struct sample
 	return is_positive;
 }
 
-/* The geometric means; it borrows the pool's memory. */
+/* The geometric means; the sample borrows the pool's memory. */
 static struct sample pool_mean(struct pool *pool)
 {
 	double cases = (double)pool->cases;

@@ -7,7 +7,7 @@
 #include "rundir/layout.h"
 #include "rundir/schema.h"
 
-/* "granted" has an object for each side; with several flows, one for each flow that has these. */
+/* "granted" has an object for each side; with several flows, it has one for each flow, which contains those. */
 static void collect_devices(const json_t *granted, json_t *devices)
 {
 	const char *name;
@@ -23,7 +23,7 @@ static void collect_devices(const json_t *granted, json_t *devices)
 	}
 }
 
-/* The RDMA devices that a point was granted. One that was never begun has none. */
+/* The RDMA devices that a point was granted. A point that was never begun has none. */
 static json_t *read_devices(const char *run_path, unsigned id)
 {
 	char *dir = layout_point_dir(run_path, id), *path = fs_path("%s/point.json", dir);

@@ -36,7 +36,7 @@ char *claim_estimate_text(const struct claim *c, const struct estimate *e)
 		       claim_number_text(c, e->high, high, sizeof(high)));
 }
 
-/* A bound such as 1.002 must not read as 1. */
+/* A bound such as 1.002 must not be rounded to 1. */
 static char *bound_text(const struct claim *c, double value, char *buf, size_t size)
 {
 	if (c->relation == CLAIM_RATIO && isfinite(value)) {

@@ -9,7 +9,7 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 
-/* Points in the order of an axis, and what was measured of them. */
+/* Points in the order of an axis, and their samples. */
 struct trend {
 	const struct claim *claim;
 	const json_t **points;
@@ -75,7 +75,7 @@ static char *why_off_axis(const struct trend *t, size_t i)
 	return NULL;
 }
 
-/* Read the samples; why they can't be judged, or NULL. */
+/* Read the samples. Returns why they cannot be judged, or NULL. */
 static char *trend_read(struct trend *t)
 {
 	char *why = NULL;
@@ -89,19 +89,19 @@ static char *trend_read(struct trend *t)
 	}
 	for (size_t i = 0; i < t->count && !why; i++)
 		if (t->samples[i].value <= 0)
-			why = fs_path("a ratio of numbers that are not positive says nothing");
+			why = fs_path("a ratio of numbers that are not positive means nothing");
 	return why;
 }
 
-/* Of two neighbours, or of both ends: above 1 if it goes the way that the claim says. */
+/* The ratio between two neighbours, or between both ends: above 1 if it is in the direction claimed. */
 static struct estimate trend_step(const struct trend *t, size_t from, size_t to)
 {
 	return t->claim->relation == CLAIM_RISING ? estimate_ratio(&t->samples[to], &t->samples[from])
 						  : estimate_ratio(&t->samples[from], &t->samples[to]);
 }
 
-/* The first step that certainly goes the other way, or else the first whose number does; `count` if
- * none does. */
+/* The first step whose interval is in the wrong direction, or otherwise the first whose value is;
+ * `count` if there is none. */
 static size_t find_wrong_step(const struct trend *t, bool *is_certain)
 {
 	double tolerance = t->claim->tolerance;

@@ -8,12 +8,12 @@
 #include "common/text.h"
 
 #define CELL_MAX 1100
-#define INDENT	 12 /* of reasons: below the claims */
+#define INDENT	 12 /* indentation of reasons, which are below the claims */
 
 /* A column's cells are wrapped at its width. */
 struct column {
 	const char *title;
-	size_t offset; /* of a text in struct claim_verdict; VERDICT: the verdict itself */
+	size_t offset; /* offset of a text in struct claim_verdict; VERDICT: the verdict itself */
 	size_t width;
 };
 
@@ -34,7 +34,7 @@ static const char *verdict_text(const struct claim_verdict *v, size_t offset)
 	return offset == VERDICT ? claim_outcome_names[v->verdict] : *(char *const *)((const char *)v + offset);
 }
 
-/* Not bytes. */
+/* Characters, not bytes. */
 static size_t characters_in(const char *text, size_t length)
 {
 	size_t width = 0;
@@ -44,8 +44,8 @@ static size_t characters_in(const char *text, size_t length)
 	return width;
 }
 
-/* The bytes of the first line of `text` when it is wrapped: whole words, or a part of one that is
- * too long. */
+/* The length in bytes of the first line of `text` when it is wrapped: whole words, or a part of a
+ * word that is too long. */
 static size_t line_length(const char *text, size_t width)
 {
 	size_t length = 0, end = 0;
@@ -66,7 +66,7 @@ static size_t line_length(const char *text, size_t width)
 	return end;
 }
 
-/* Print the next line of a cell, padded, and step over it. */
+/* Print the next line of a cell, padded, and advance to the following line. */
 static void put_wrapped_line(const char **rest, size_t width, bool pad, FILE *out)
 {
 	size_t length = line_length(*rest, width), used = characters_in(*rest, length);
@@ -192,7 +192,7 @@ void claims_tsv(const struct claim_verdicts *v, FILE *out)
 		for (size_t k = 0; k <= last; k++) {
 			const char *text = verdict_text(&v->all[i], cells[k].offset);
 
-			/* Tabs and newlines are controls, and do not survive. */
+			/* Tabs and newlines are control characters, which cleaning removes. */
 			fprintf(out, "%s%c", text_clean(text, strlen(text), clean, sizeof(clean)),
 				k < last ? '\t' : '\n');
 		}

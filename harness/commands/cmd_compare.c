@@ -22,7 +22,7 @@
 #define SPLITS	   400
 #define ALPHA_MOST 20 /* per cent */
 
-/* Of a script of `git bisect run`: 1 to 127 are bad, but for 125, and above it ends the bisection. */
+/* Exit statuses for `git bisect run`: 1 to 127 mean bad, except for 125, and higher ones end the bisection. */
 enum { BISECT_GOOD = 0, BISECT_BAD = 1, BISECT_SKIP = 125, BISECT_STOP = 128 };
 #define GIT_BISECT "git-bisect"
 
@@ -49,14 +49,14 @@ const struct cli_command cmd_compare_cli = {
 
 struct asked {
 	struct cli_list ignore, quantities, margins;
-	/* the metric, where that is a summary block of which one quantity was asked for */
+	/* the metric if it is a summary block and one of its quantities was asked for */
 	char *block;
 	const char *unit, *metric, *experiment, *effect, *varying, *alpha, *out;
 	long seed, planned;
 	bool json, aa, git_bisect;
 };
 
-/* --- what was asked --- */
+/* --- options --- */
 
 static int read_unit(const char *text, enum compare_unit_kind *kind, struct err *e)
 {
@@ -72,7 +72,8 @@ static void ask_for_quantity(struct cli_list *list, const char *name)
 	list->items[list->count++] = name;
 }
 
-/* Quantities as people write them, too: p99.9; a block's also behind the metric, with a dot. */
+/* Quantities may also be given as people write them (p99.9), and those of a block after the metric
+ * and a dot. */
 static int read_quantities(struct asked *asked, struct err *e)
 {
 	const char *behind;
@@ -89,7 +90,7 @@ static int read_quantities(struct asked *asked, struct err *e)
 	return rc;
 }
 
-/* --- doing it --- */
+/* --- comparing --- */
 
 static int add_runs_of_arm(struct compare_runs *runs, const struct cli_list *paths, enum compare_arm arm,
 			   const struct asked *asked, struct err *e)
@@ -101,7 +102,7 @@ static int add_runs_of_arm(struct compare_runs *runs, const struct cli_list *pat
 	return rc;
 }
 
-/* The verdict, and beside it what else may have made the difference. */
+/* The verdict, and what else may have caused the difference. */
 static json_t *cmd_compare_judge(const struct compare_join *j, const struct compare_rule *rule,
 				 const struct asked *asked, struct err *e)
 {
@@ -122,7 +123,7 @@ static json_t *cmd_compare_judge(const struct compare_join *j, const struct comp
 	return result;
 }
 
-/* The page in a directory of the user's; its path is the last line of standard output. */
+/* Make the page in a directory chosen by the user; its path is the last line of standard output. */
 static void make_page(const struct compare_join *j, const json_t *result, const struct asked *asked, struct err *e)
 {
 	char *html = NULL;
@@ -198,8 +199,8 @@ static enum status check_and_compare(const struct cli_list *base, const struct c
 	return e->status;
 }
 
-/* Everything after --with is of the other arm, as a shell's wildcard leaves it: the index of
- * --with, or argc. */
+/* The index of --with, or argc. Everything after it belongs to the other arm, so that shell
+ * wildcards can be used. */
 static int find_with(int argc, char **argv)
 {
 	int i = 1;
@@ -209,8 +210,7 @@ static int find_with(int argc, char **argv)
 	return i < argc && !strcmp(argv[i], "--with") ? i : argc;
 }
 
-/* The arguments from --with on, as those of a command line of their own; --with again means nothing
- * new. */
+/* Parse the arguments from --with on like a separate command line; a second --with has no further meaning. */
 static int parse_with(const struct cli_flag *flags, int argc, char **argv, struct cli_list *with, bool *help,
 		      struct err *e)
 {
@@ -237,7 +237,7 @@ static int parse(const struct cli_flag *flags, int argc, char **argv, struct cli
 	return rc;
 }
 
-/* What cannot be written down is no verdict either. */
+/* Without the output there is no verdict, either. */
 static enum status bisect_status(enum status status)
 {
 	int answer = status == STATUS_OK	  ? BISECT_GOOD
@@ -248,7 +248,7 @@ static enum status bisect_status(enum status status)
 	return (enum status)(fflush(stdout) ? BISECT_STOP : answer);
 }
 
-/* Wrong usage, too, must not look like a bad commit: so before anything is parsed. */
+/* Checked before parsing, because wrong usage must not look like a bad commit, either. */
 static bool is_git_bisect(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)

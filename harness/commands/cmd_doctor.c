@@ -19,10 +19,10 @@ const struct cli_command cmd_doctor_cli = {
 	       "version of kblat, and can measure.\n\nExit status: 3 something is bad; 1 a host cannot be examined.",
 };
 
-/* What is told of the findings, and how many there are of each level. */
+/* How to report findings, and their number per level. */
 struct answer {
 	bool json;
-	json_t *checks, *hosts; /* of this machine; of others */
+	json_t *checks, *hosts; /* of this machine; of other hosts */
 	unsigned count[LEVEL_COUNT];
 };
 
@@ -92,7 +92,7 @@ static int diagnose_there(struct answer *a, const char *role, const char *launch
 	return rc;
 }
 
-/* --- all of it --- */
+/* --- the whole answer --- */
 
 static void print_conclusion(const struct answer *a)
 {

@@ -13,9 +13,11 @@ const struct cli_command cmd_explain_cli = {
     .synopsis = "RUN [POINT] [--worst N] [--json]",
     .summary = "show why messages were late: the tail by cause, and the worst messages",
     .details =
-	"For points measured with 'explain: yes': what delayed the messages over the point's limit, from what the "
-	"kernel did on the CPUs of source and sink at that time. docs/explain.md describes how causes are found and "
-	"what removes them.\n\nExit status 3: no point of the run was measured with explain, or not the given one.",
+	"For points measured with 'explain: yes', shows what delayed the messages over the point's limit, based on "
+	"what "
+	"the kernel did on the CPUs of source and sink at that time. docs/explain.md describes how causes are found "
+	"and "
+	"what removes them.\n\nExit status 3: no point of the run was measured with explain, or the given one was not.",
     .min_args = 1,
     .max_args = 2,
 };
@@ -30,7 +32,7 @@ struct explain_options {
 struct explaining {
 	const struct explain_options *o;
 	const struct run *run;
-	size_t explained; /* flows */
+	size_t explained; /* number of flows */
 	json_t *list;	  /* with --json */
 };
 

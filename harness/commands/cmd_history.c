@@ -14,7 +14,7 @@
 const struct cli_command cmd_history_cli = {
     .name = "history",
     .synopsis = "RUN|DIR… [--json]",
-    .summary = "many builds in order: where did the level change?",
+    .summary = "many builds in order of time: where did the level change?",
     .details = "Shows one value for each boot, in order of time, from sealed runs of one experiment (folders are "
 	       "searched for them), and where the level seems to change. This is a hint which two builds to compare "
 	       "with kblat compare, not a verdict. If a folder has a current index (kblat index), it is read instead "
@@ -46,7 +46,7 @@ static void show_history(const struct compare_join *j, const char *quantity, con
 	json_decref(history);
 }
 
-/* Without a name the first: of a series, the median. */
+/* If no name is given, the first one: for a series, the median. */
 static int find_quantity(const char *metric, const char *name, const char **key, struct err *e)
 {
 	size_t count;

@@ -31,7 +31,7 @@ static const char *scalar(const struct ynode *map, const char *key)
 	return n && n->kind == YNODE_SCALAR ? n->scalar : NULL;
 }
 
-/* `folder`: relative to the directory of experiments, what one would pass to `kblat run`. */
+/* `folder`: relative to the directory of experiments; what one would pass to `kblat run`. */
 static void gather_experiment(json_t *out, const char *experiments, const char *folder)
 {
 	char *dir = fs_path("%s/%s", experiments, folder), *file = fs_path("%s/spec.yaml", dir), *text = NULL;
@@ -208,7 +208,7 @@ static int check_topic(const char *name, struct err *e)
 		       cmd_list_cli.synopsis);
 }
 
-/* `only`: NULL for all. Of all, those that work are shown even where one does not. */
+/* `only`: NULL for all topics. With all, those that work are shown even if one fails. */
 static enum status list(const char *only, bool json, struct err *e)
 {
 	json_t *report = json ? json_pack("{s:i}", "schema", 1) : NULL;

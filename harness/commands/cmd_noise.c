@@ -7,7 +7,7 @@
 #include "common/units.h"
 #include "noise/cpu_noise.h"
 
-#define CAUSES_SHOWN 10 /* of a CPU */
+#define CAUSES_SHOWN 10 /* per CPU */
 
 const struct cli_command cmd_noise_cli = {
     .name = "noise",

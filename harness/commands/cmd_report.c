@@ -66,7 +66,7 @@ static enum status make(const struct cli_list *args, struct err *e)
 	rc = open_runs(args, runs, &count, e);
 	if (!rc)
 		rc = report_make(runs, count, &html, e);
-	/* The page may be there even if a figure is not. */
+	/* The page may exist even if a figure is missing. */
 	if (html)
 		printf("%s\n", html);
 	free(html);

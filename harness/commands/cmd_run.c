@@ -61,13 +61,15 @@ static void note_signal(int signal_number)
 {
 	(void)signal_number;
 	if (interrupted++)
-		_exit(STATUS_FAILED); /* asked twice: at once; endpoints see the end of their input and clean up */
+		/* second request: end immediately; endpoints notice the end of their input and
+		 * clean up */
+		_exit(STATUS_FAILED);
 }
 
 static void note_question(int signal_number)
 {
 	(void)signal_number;
-	run_progress_print(); /* as a run only lets signals in where it waits, nothing is interrupted by this */
+	run_progress_print(); /* signals are only unblocked while a run waits, so nothing is interrupted by this */
 }
 
 static void catch_signals(void)
@@ -84,7 +86,7 @@ static void catch_signals(void)
 	sa.sa_handler = note_question;
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaddset(&set, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &set, NULL); /* let in where we wait: channel_wait() */
+	sigprocmask(SIG_BLOCK, &set, NULL); /* unblocked while waiting: channel_wait() */
 }
 
 static enum status conclude(const struct run_result *r)
@@ -96,7 +98,7 @@ static enum status conclude(const struct run_result *r)
 	return json_is_true(json_object_get(r->summary, "valid")) ? STATUS_OK : STATUS_NO;
 }
 
-/* What became of the spec's claims, if it makes any. One that fails is a no. */
+/* Print the verdicts on the spec's claims, if there are any. If one fails, the status is STATUS_NO. */
 static enum status show_claims(const char *run_path, bool json, enum status status)
 {
 	struct claim_verdicts verdicts = claims_read(run_path);
@@ -121,12 +123,12 @@ static enum status show_result(const struct run_result *r, bool json)
 		summary_table((const json_t *const[]){r->summary}, 1, stdout);
 	status = show_claims(r->path, json, status);
 	if (interrupted)
-		fprintf(stderr, "kblat: interrupted; what was measured is kept\n");
+		fprintf(stderr, "kblat: interrupted; the results so far are kept\n");
 	printf("%s\n", r->path);
 	return status;
 }
 
-/* A detector of bytes was asked for: where nothing counted any, say so, and why. */
+/* Bytes on the wire were to be counted: if that was not possible, print why. */
 static void warn_of_wire(const json_t *summary)
 {
 	const json_t *points = json_object_get(summary, "points"), *p;
@@ -173,7 +175,7 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	rc = run_execute(&request, &result, e);
 	run_progress_end();
 	if (rc && result.path)
-		fprintf(stderr, "kblat: what was measured is in %s, not sealed\n", result.path);
+		fprintf(stderr, "kblat: the results so far are in %s, not sealed\n", result.path);
 	if (!rc && spec->wants_wire)
 		warn_of_wire(result.summary);
 	status = !rc ? show_result(&result, o->json) : e->status ? e->status : STATUS_FAILED;
@@ -181,7 +183,8 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	return status;
 }
 
-/* An experiment runs wholly or not at all: one that was cut off would begin again at its first point. */
+/* An experiment that does not fit in the budget is not run at all: if it were interrupted, it would
+ * have to begin again at its first point. */
 static int check_budget(const struct run_options *o, const struct spec *spec, struct err *e)
 {
 	struct forecast sum;
@@ -272,7 +275,7 @@ static enum status run_pairs(const struct run_options *o, int argc, char **argv,
 	return pairs_run(&pairs, e);
 }
 
-/* --hosts is about one experiment. */
+/* --hosts is for a single experiment. */
 static int check_hosts(const struct run_options *o, struct err *e)
 {
 	if (!o->hosts && (o->at_once || o->state))
@@ -289,7 +292,7 @@ static int check_hosts(const struct run_options *o, struct err *e)
 static int check_arguments(const struct run_options *o, struct err *e)
 {
 	if (o->quiet && o->verbose)
-		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: --quiet and --verbose exclude each other");
+		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: --quiet and --verbose cannot be combined");
 	if (check_hosts(o, e))
 		return -EINVAL;
 	return o->resume || o->args.count ? 0

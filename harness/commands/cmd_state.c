@@ -20,7 +20,7 @@ struct options {
 struct action {
 	const char *name;
 	size_t args;
-	bool captures, compares, takes_json; /* which flags it has */
+	bool captures, compares, takes_json; /* which flags the command has */
 	const char *usage;
 	enum status (*function)(const struct cli_list *args, const struct options *o, struct err *e);
 };

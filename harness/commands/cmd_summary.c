@@ -26,7 +26,7 @@ struct choices {
 	bool json, pattern;
 };
 
-/* A run of a version before has no periods in its summary: it is made again from the columns. */
+/* The summary of a run of an earlier version does not contain periods, so it is made again from the columns. */
 static int get_summary(const char *path, bool pattern, json_t **summary, struct err *e)
 {
 	struct run run;

@@ -39,7 +39,7 @@ static bool has_manifest(const char *path)
 	return there;
 }
 
-/* Those that compare with another experiment are not judged in a run's own claims.json. */
+/* Claims that compare with another experiment are not judged in a run's own claims.json. */
 static bool makes_claims(const struct run *run)
 {
 	return claims_are_made(run->resolved);
@@ -73,8 +73,7 @@ static enum status verify_content(const char *path, const struct run *run, struc
 	return STATUS_OK;
 }
 
-/* A directory with a manifest was once a run directory: what it lacks now is a difference, not a
- * wrong argument. */
+/* A directory with a manifest was a run directory, so missing files are a difference, not a wrong argument. */
 static enum status refuse_run(bool was_sealed, const struct err *why, struct err *e)
 {
 	if (was_sealed) {
@@ -89,7 +88,7 @@ static enum status verify_path(const char *path, struct err *e)
 {
 	char *real = realpath(path, NULL);
 	bool was_sealed = real && has_manifest(real);
-	/* First, because with a damaged file the run may not even open. */
+	/* Checked first, because if a file is damaged, the run may not even be readable. */
 	int wrong = was_sealed ? manifest_check(real, print_line, NULL, e) : 0;
 	struct err why = ERR_INIT;
 	enum status status;

@@ -1,6 +1,6 @@
 /*
- * The subcommands of kblat, one file each (cmd_<name>.c). Each gets argv from its own name on, prints results to stdout
- * and returns an exit status; failures fill `e`, which main() prints.
+ * The subcommands of kblat, one file each (cmd_<name>.c). Each receives argv from its own name on,
+ * prints results to stdout and returns an exit status; failures fill in `e`, which main() prints.
  */
 #ifndef KBLAT_COMMANDS_COMMANDS_H
 #define KBLAT_COMMANDS_COMMANDS_H

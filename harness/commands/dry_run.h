@@ -1,5 +1,6 @@
 /*
- * What `kblat run SPEC --dry-run` prints: the points, what tells them apart, and how long each is expected to take.
+ * What `kblat run SPEC --dry-run` prints: the points, the settings in which they differ, and how
+ * long each is expected to take.
  */
 #ifndef KBLAT_COMMANDS_DRY_RUN_H
 #define KBLAT_COMMANDS_DRY_RUN_H
@@ -8,7 +9,7 @@
 
 #include "spec/spec.h"
 
-/* `out`: as of --out, where former runs are looked for. */
+/* `out`: as for --out; former runs are searched for there. */
 void dry_run_show(const struct spec *spec, const char *out, bool json);
 
 #endif

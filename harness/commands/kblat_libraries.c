@@ -6,21 +6,10 @@
 #include <sqlite3.h>
 #include <yaml.h>
 #include <zlib.h>
-#include <zmq.h>
 
 static const char *version_of_openssl(void)
 {
 	return OpenSSL_version(OPENSSL_VERSION_STRING);
-}
-
-static const char *version_of_zeromq(void)
-{
-	static char text[48];
-	int major, minor, patch;
-
-	zmq_version(&major, &minor, &patch);
-	snprintf(text, sizeof(text), "%d.%d.%d", major, minor, patch);
-	return text;
 }
 
 const struct library kblat_libraries[] = {
@@ -28,7 +17,7 @@ const struct library kblat_libraries[] = {
     {"libibverbs.so.1", NULL},
     {"librdmacm.so.1", NULL},
     {"libnuma.so.1", NULL},
-    {"ZeroMQ", version_of_zeromq},
+    {"libzmq.so.5", NULL},
     {"libnanomsg.so.5", NULL},
     {"libtracefs.so.1", NULL},
     {"libtraceevent.so.1", NULL},

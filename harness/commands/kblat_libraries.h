@@ -1,4 +1,4 @@
-/* The libraries of kblat. */
+/* The libraries that kblat uses. */
 #ifndef KBLAT_COMMANDS_KBLAT_LIBRARIES_H
 #define KBLAT_COMMANDS_KBLAT_LIBRARIES_H
 

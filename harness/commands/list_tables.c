@@ -18,7 +18,7 @@ static const char *const type_names[] = {
     [OPT_BOOL] = "boolean", [OPT_ENUM] = "choice", [OPT_STR] = "text",	  [OPT_CPU] = "cpu",   [OPT_LIST] = "list",
 };
 
-/* Settings that belong to no kernel and no transport. */
+/* Settings that belong neither to a kernel nor to a transport. */
 static const struct {
 	const struct opt *table;
 	const char *owner, *title;
@@ -170,7 +170,7 @@ int list_statistics(json_t *out, struct err *e)
 	return 0;
 }
 
-/* "lat_ns.p99", "pacing.missed_share": as claims and comparisons name them. */
+/* "lat_ns.p99", "pacing.missed_share": the names used in claims and comparisons. */
 void list_statistics_show(const json_t *list)
 {
 	const json_t *s;

@@ -1,6 +1,6 @@
 /*
- * Topics of `kblat list` that are tables of this program: kernels, settings, transports, statistics.
- * Each as JSON, and as text.
+ * Topics of `kblat list` that are tables of this program: kernels, settings, transports,
+ * statistics; each as JSON and as text.
  */
 #ifndef KBLAT_COMMANDS_LIST_TABLES_H
 #define KBLAT_COMMANDS_LIST_TABLES_H
@@ -9,13 +9,13 @@
 
 struct err;
 
-/* Append to the array `out`. 0. */
+/* Append to the array `out`. Return 0. */
 int list_kernels(json_t *out, struct err *e);
 int list_settings(json_t *out, struct err *e);
 int list_transports(json_t *out, struct err *e);
 int list_statistics(json_t *out, struct err *e);
 
-/* To standard output; the list is what was gathered. */
+/* Print to standard output a list that was made by the functions above. */
 void list_kernels_show(const json_t *list);
 void list_settings_show(const json_t *list);
 void list_transports_show(const json_t *list);

@@ -23,7 +23,7 @@ static struct {
 	enum verbosity verbosity;
 	bool is_terminal;
 	struct progress now;
-	char last[LAST_MAX]; /* statistics of the point that was measured last */
+	char last[LAST_MAX]; /* statistics of the point measured last */
 } state;
 
 void run_progress_begin(const struct spec *spec, const char *out, enum verbosity verbosity)
@@ -38,7 +38,7 @@ void run_progress_begin(const struct spec *spec, const char *out, enum verbosity
 	free(runs);
 }
 
-/* The line that changes: only where nothing else is printed. */
+/* Is there a line that is updated? Only if nothing else is printed. */
 static bool has_line(void)
 {
 	return state.is_terminal && state.verbosity == VERBOSITY_NORMAL;
@@ -60,7 +60,7 @@ void run_progress_end(void)
 
 /* --- time --- */
 
-/* With so many of the points done, and so many repetitions of the next. */
+/* The remaining time after `done_points` points and the finished repetitions of the next one. */
 static double left_s(const struct progress *p, size_t done_points)
 {
 	struct forecast done = {0}, left = {0};
@@ -80,9 +80,9 @@ static double seconds_since(int64_t ms)
 	return (double)(channel_now_ms() - ms) / 1000;
 }
 
-/* --- what was measured --- */
+/* --- results --- */
 
-/* Of the first series that there is: "lat_ns p50 1.27 us, p99 3.40 us, max 20.1 us". */
+/* For the first series with results: "lat_ns p50 1.27 us, p99 3.40 us, max 20.1 us". */
 static void describe_metrics(const json_t *metrics, char *buf, size_t size)
 {
 	static const char *const shown[] = {"p50", "p99", "max"};
@@ -103,7 +103,7 @@ static void describe_metrics(const json_t *metrics, char *buf, size_t size)
 	}
 }
 
-/* Of the last repetition, which is reduced already. */
+/* Record the statistics of the last repetition, which has already been reduced. */
 static void note_last(const struct progress *p)
 {
 	const struct point *point = &state.spec->point[p->point - 1];
@@ -118,9 +118,9 @@ static void note_last(const struct progress *p)
 	free(dir);
 }
 
-/* --- what is said --- */
+/* --- output --- */
 
-/* What tells the point from the others. */
+/* Print the settings that distinguish the point from the others. */
 static void print_settings(const struct progress *p)
 {
 	if (p->points == 1)

@@ -11,7 +11,7 @@
 #include "common/units.h"
 #include "spec/experiments.h"
 
-/* Another --set, whose text is kept elsewhere. */
+/* Add a --set whose text is owned elsewhere. */
 static void add_shorthand(struct cli_list *set, const char *text)
 {
 	set->items = or_abort(realloc(set->items, (set->count + 1) * sizeof(*set->items)));

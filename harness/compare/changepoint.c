@@ -6,10 +6,10 @@
 #include "common/or_abort.h"
 #include "common/sort.h"
 
-#define PENALTY	   3	  /* times log n: for a change of the mean and its place */
+#define PENALTY	   3	  /* times log n, for the mean and the position of a change */
 #define NORMAL_MAD 0.6745 /* median |x| of a standard normal distribution */
 
-/* Of the noise, from neighbours: a difference of two has twice its variance. */
+/* The variance of the noise, from differences of neighbours, whose variance is twice as large. */
 static double noise_variance(const double *value, size_t n)
 {
 	double *differences = or_abort(malloc(n * sizeof(*differences))), middle;
@@ -22,7 +22,7 @@ static double noise_variance(const double *value, size_t n)
 	return middle * middle / 2;
 }
 
-/* Sums up to each index, of values about the first. */
+/* Sums up to each index, of values minus the first one. */
 struct sums {
 	double *value, *square;
 };
@@ -36,15 +36,14 @@ static double cost(const struct sums *s, size_t from, size_t to)
 
 struct search {
 	struct sums sums;
-	double *best;	   /* cost of the first i values */
-	size_t *last;	   /* where their last segment starts */
-	size_t *candidate; /* starts that may still be best */
+	double *best;	   /* minimum cost of the first i values */
+	size_t *last;	   /* the start of their last segment */
+	size_t *candidate; /* starts that may still be optimal */
 	size_t candidates, least;
 	double penalty;
 };
 
-/* The best last segment of the first `end` values; starts that can never be best again are
- * forgotten. */
+/* Find the best last segment of the first `end` values; discard starts that can never be optimal again. */
 static void segment_extend(struct search *s, size_t end)
 {
 	size_t kept = 0;

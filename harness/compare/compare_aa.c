@@ -14,10 +14,10 @@
 #include "compare/compare_needed.h"
 #include "compare/compare_perm.h"
 
-#define RELABELLINGS 2000 /* of each split: some hundred of them are judged */
+#define RELABELLINGS 2000 /* per split; some hundred splits are judged */
 #define WIDTH	     110
 
-/* The units of the base in an order of choice: the first half is compared with the rest. */
+/* Arrange the units of the base in the given order, whose first half is compared with the second. */
 static void fill_halves(struct compare_join *to, const struct compare_join *from, const size_t *order)
 {
 	size_t units = from->runs->units[ARM_BASE];
@@ -66,7 +66,7 @@ struct counts {
 	size_t splits, verdict[COMPARE_VERDICTS];
 };
 
-/* What splits come to: a split's verdict is the worst of its quantities'. */
+/* Judge the splits. The verdict on a split is the worst of those on its quantities. */
 static int judge_splits(const struct compare_join *j, const struct compare_rule *rule, size_t splits, struct counts *c,
 			size_t *ordered)
 {
@@ -86,7 +86,7 @@ static int judge_splits(const struct compare_join *j, const struct compare_rule 
 		   : -ENOMEM;
 	for (size_t u = 0; !rc && u < units; u++)
 		order[u] = u;
-	/* The first split is the one by time. */
+	/* The first split is chronological. */
 	for (size_t i = 0; !rc && i <= splits; i++) {
 		size_t verdict = COMPARE_UNDECIDED;
 
@@ -106,14 +106,14 @@ static int judge_splits(const struct compare_join *j, const struct compare_rule 
 	return rc;
 }
 
-/* --- what comes of it --- */
+/* --- the result --- */
 
 static json_t *aa_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* What the base's own units differ by, on the scale of their values; NaN: there are too few. */
+/* The difference between halves of the base's units, on the scale of their values; NaN: there are too few. */
 static double noise_of_halves(const struct compare_values *v, size_t base, uint64_t seed)
 {
 	double *own = or_abort(calloc(base + 1, sizeof(*own))), noise;
@@ -183,7 +183,7 @@ static void aa_add_answer(json_t *result, const struct counts *c, size_t ordered
 	json_object_set_new(result, "false_alarms", json_real((double)alarms / (double)c->splits));
 	json_object_set_new(result, "false_alarms_upper_95", json_real(upper_95(alarms, c->splits)));
 	json_object_set_new(result, "earlier_later", json_string(compare_verdicts[ordered]));
-	/* A machine that drifts is no machine to compare kernels on. */
+	/* Kernels should not be compared on a machine that drifts. */
 	json_object_set_new(result, "verdict", json_string(drifts ? "regression" : "no regression"));
 	json_object_set_new(
 	    result, "answer",

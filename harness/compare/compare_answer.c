@@ -19,7 +19,7 @@ enum status compare_status(const json_t *result)
 						   : STATUS_UNDECIDED;
 }
 
-/* What is said of each verdict: how many, and the one where most happened (or could have). */
+/* For each verdict: the number of quantities, and the one with the largest (possible) change. */
 struct tally {
 	size_t count;
 	const json_t *point, *worst;
@@ -69,7 +69,7 @@ static void answer_count(const json_t *result, struct tallies *all)
 	}
 }
 
-/* "p50 of point 3 (rc, 32B)", or "p50" where there is one point. */
+/* "p50 of point 3 (rc, 32B)", or "p50" if there is one point. */
 static char *where_text(const json_t *result, const json_t *point, const json_t *quantity)
 {
 	if (json_array_size(json_object_get(result, "points")) == 1)
@@ -84,7 +84,7 @@ double compare_confidence(const json_t *result)
 	return 100 - 100 * json_number_or_nan(result, "alpha");
 }
 
-/* "95 % interval +1.0 to +3.8 %"; with few boots it may have one end only. */
+/* "95 % interval +1.0 to +3.8 %"; with few boots it may only have one end. */
 static char *interval_text(const json_t *result, double low, double high, const char *format, const char *unit)
 {
 	double confidence = compare_confidence(result);
@@ -124,7 +124,7 @@ static int units_of(const json_t *result, const char *arm)
 	return (int)json_integer_value(json_object_get(json_object_get(result, arm), "units"));
 }
 
-/* "NEW (6.1.0-56-amd64, 24 runs of 8 boots)": a sentence of which nothing else need be known. */
+/* "NEW (6.1.0-56-amd64, 24 runs of 8 boots)", so that the sentence can be understood on its own. */
 static char *arm_text(const json_t *result, const char *title, const char *key)
 {
 	const json_t *arm = json_object_get(result, key), *kernels = json_object_get(arm, "kernels");
@@ -162,7 +162,7 @@ static char *found_text(const json_t *result, const struct tallies *all, const s
 	return text;
 }
 
-/* What the number of units is about: the first quantity of the points' metric. */
+/* The quantity that the number of units refers to: the first one of the points' metric. */
 static const char *needed_for(const json_t *result)
 {
 	const json_t *point = json_array_get(json_object_get(result, "points"), 0);
@@ -180,24 +180,25 @@ static char *needed_text(const json_t *result)
 	double units = json_number_or_nan(needed, "units"), percent = json_number_or_nan(result, "effect_percent");
 	const char *unit = json_text(result, "unit"),
 		   *what = json_is_true(json_object_get(result, "pairs")) ? "pair" : unit;
+	const char *in_each_arm = json_is_true(json_object_get(result, "pairs")) ? "" : " in each arm";
 	bool known = json_is_number(json_object_get(needed, "stdev_units_percent"));
 
 	if (!json_is_object(needed))
-		return fs_path("how many would show a change of %.3g %% cannot be estimated from these: take at least "
-			       "two runs in at least two %ss",
+		return fs_path("how many would show a change of %.3g %% cannot be estimated from these: measure at "
+			       "least two runs in at least two %ss",
 			       percent, unit);
 	if (units >= BOOTS_MOST)
-		return fs_path("with what varies here, a change of %.3g %% of %s would need over %d %ss an arm",
-			       percent, needed_for(result), BOOTS_MOST, what);
+		return fs_path(
+		    "with the variation found here, it would take over %d %ss%s to see a change of %.3g %% of %s",
+		    BOOTS_MOST, what, in_each_arm, percent, needed_for(result));
 	return fs_path(
 	    "a change of %.3g %% of %s would be seen (%.0f %% of the time) with %s %.0f %ss%s; %s %.2g %% here",
-	    percent, needed_for(result), 100 * COMPARE_POWER, known ? "about" : "at least", units, what,
-	    json_is_true(json_object_get(result, "pairs")) ? "" : " an arm",
+	    percent, needed_for(result), 100 * COMPARE_POWER, known ? "about" : "at least", units, what, in_each_arm,
 	    known ? "they vary by" : "runs of one boot vary by",
 	    json_number_or_nan(needed, known ? "stdev_units_percent" : "stdev_runs_percent"));
 }
 
-/* Between two looks, where one must not. */
+/* For the time between two looks, when there is no verdict. */
 static char *next_look_text(const json_t *result)
 {
 	const json_t *look = json_object_get(result, "look");
@@ -217,12 +218,12 @@ static char *too_few_text(const json_t *result)
 
 	text = fs_path("%d %s%s of BASE and %d of NEW; there is no verdict with fewer than %d %s; %s", base,
 		       json_text(result, "unit"), base == 1 ? "" : "s", with, pairs ? COMPARE_PAIRS : COMPARE_UNITS,
-		       pairs ? "pairs" : "an arm", needed);
+		       pairs ? "pairs" : "in each arm", needed);
 	free(needed);
 	return text;
 }
 
-/* "p99 by up to 7.2 %": what the worst of the undecided may have become. */
+/* "p99 by up to 7.2 %": the largest possible change among undecided quantities. */
 static char *worst_text(const json_t *result, const struct tally *t)
 {
 	char *where = where_text(result, t->point, t->worst), *text;
@@ -240,7 +241,7 @@ static char *worst_text(const json_t *result, const struct tally *t)
 	return text;
 }
 
-/* "; where nothing changes it differs by up to 3.1 %, and a change must be 5.2 % to be found". */
+/* "; where nothing changes it differs by up to 3.1 %, and a change must be 5.2 % to be found": the noise. */
 static char *seen_text(const json_t *quantity)
 {
 	bool share = !strcmp(json_text(quantity, "unit"), "share");
@@ -270,7 +271,7 @@ static char *undecided_text(const json_t *result, const struct tallies *all)
 	seen = seen_text(t->worst);
 	needed = needed_text(result);
 	text = fs_path(": nothing is shown to be slower, but %zu of %zu quantities may be, by more than their margin, "
-		       "most %s%s; %s",
+		       "above all %s%s; %s",
 		       t->count, all->all, worst, seen, needed);
 	free(worst);
 	free(seen);
@@ -305,8 +306,8 @@ void compare_answer(json_t *result)
 		text = sentence_of(
 		    result, "is not slower than",
 		    all.all == 1
-			? fs_path(": if it is worse, then by less than the margin")
-			: fs_path(": in all %zu quantities, whatever is worse is so by less than the margin", all.all));
+			? fs_path(": any increase is smaller than the margin")
+			: fs_path(": in all %zu quantities, any increase is smaller than the margin", all.all));
 	}
 	json_object_set_new(result, "verdict", json_string(verdict));
 	json_object_set_new(result, "answer", json_string(text));

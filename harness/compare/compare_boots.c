@@ -7,7 +7,7 @@ static double normal_tail(double z)
 	return 0.5 * erfc(z / M_SQRT2);
 }
 
-/* By bisection: a few dozen steps, no tables. */
+/* By bisection, which takes a few dozen steps and no tables. */
 static double normal_quantile(double tail)
 {
 	double low = -10, high = 40;
@@ -23,7 +23,7 @@ static double normal_quantile(double tail)
 	return low;
 }
 
-/* Hill, Algorithm 396 (CACM 13, 1970): expands t in that of a normal distribution; its special case
+/* Hill, Algorithm 396 (CACM 13, 1970): expands t in terms of the normal quantile; the special case
  * for two degrees of freedom is exact. */
 double boots_student(double tail, double df)
 {

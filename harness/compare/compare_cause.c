@@ -14,15 +14,15 @@
 #include "rundir/manifest.h"
 
 #define TICKS_HZ   100 /* USER_HZ, of /proc/stat */
-#define SURE_T	   3.0 /* of a correlation: above this it is named as the cause */
+#define SURE_T	   3.0 /* of a correlation: above this, it is reported as the cause */
 #define REPS_MOST  10000
 #define CHANGES	   "/changes.json"
 #define COUNTERS   "/counters.json"
 #define LIST_START "load.stat.cpu."
 
-/* --- what one run says --- */
+/* --- data of one run --- */
 
-/* Of all hosts of a run: what its captures say that changed meanwhile. */
+/* What changed during a run, according to its captures. */
 struct observed {
 	const struct compare_run *run;
 	const json_t *point; /* in its summary */
@@ -54,7 +54,7 @@ static double interrupts(const struct observed *o)
 	return o->seconds > 0 ? delta_of(o, "load.stat.intr") / o->seconds : NAN;
 }
 
-/* Before the run, so without what the run itself adds. */
+/* Before the run, so without the load caused by the run itself. */
 static double load(const struct observed *o)
 {
 	const char *text = json_text(json_object_get(o->run->state, "keys"), "load.average");
@@ -88,7 +88,7 @@ static double side_switches(const json_t *counters, const char *side)
 	return isnan(n) ? 0 : n;
 }
 
-/* Of all repetitions of the noisy point. */
+/* For all repetitions of the noisy point. */
 static double preempted(const struct observed *o)
 {
 	unsigned id = (unsigned)json_integer_value(json_object_get(o->point, "id"));
@@ -113,8 +113,8 @@ static double preempted(const struct observed *o)
 static const struct source {
 	const char *what, *format;
 	double (*read)(const struct observed *o);
-	double notable; /* more than this is told even where it does not move with the latencies */
-	bool less;	/* slows down */
+	double notable; /* higher values are reported even if they do not correlate with the latencies */
+	bool less;	/* lower values are slower */
 } sources[] = {
     {"time stolen by the hypervisor", "%.3g %%", stolen, 1, false},
     {"other programs on the measuring CPUs (involuntary context switches)", "%.4g", preempted, 10, false},
@@ -195,7 +195,7 @@ struct cause {
 	double least, median, most, correlation, t;
 };
 
-/* False: no run says. */
+/* False: no run has a value. */
 static bool find_cause(const struct compare_runs *runs, double *value, const double *latency, struct cause *c)
 {
 	double df = -2, *known = or_abort(calloc(runs->count + 1, sizeof(*known)));
@@ -258,7 +258,7 @@ static const struct compare_point *point_of(const struct compare_join *j, const 
 	return NULL;
 }
 
-/* What each run says of the first quantity of a point: its rank is all that counts. */
+/* The first quantity of a point in each run; only its rank matters. */
 static void fill_latencies(const struct compare_join *j, const struct compare_point *p, double *latency)
 {
 	for (size_t i = 0; i < j->runs->count; i++) {
@@ -279,7 +279,7 @@ static void fill_sources(const struct compare_join *j, const struct compare_poin
 	}
 }
 
-/* The causes that are known of; `cause` has room for all. */
+/* The causes for which there is data; `cause` has room for all. */
 static size_t find_causes(const struct compare_join *j, const struct compare_point *p, struct cause *cause)
 {
 	double(*value)[SOURCES] = or_abort(calloc(j->runs->count + 1, sizeof(*value)));

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define DRIFT_F 2.8 /* about one in ten where nothing drifts */
+#define DRIFT_F 2.8 /* exceeded in about one of ten cases without a drift */
 
 static void set_there(struct centred *c, size_t unit, double value)
 {
@@ -50,7 +50,7 @@ static double *tabulate(const struct perm_plan *plan, const double *value)
 
 	for (size_t byte = 0; sums && byte < plan->bytes; byte++)
 		for (size_t bits = 1; bits < 256; bits++) {
-			/* That without its lowest bit, and the unit of that bit. */
+			/* The sum for the byte without its lowest bit, plus the unit of that bit. */
 			size_t unit = 8 * byte + (size_t)__builtin_ctzl(bits);
 			bool is_unit = unit < plan->base + plan->with;
 
@@ -59,7 +59,7 @@ static double *tabulate(const struct perm_plan *plan, const double *value)
 	return sums;
 }
 
-/* --- without what a trend explains --- */
+/* --- subtracting trends --- */
 
 static double dot(const double *a, const double *b, size_t n)
 {
@@ -70,7 +70,7 @@ static double dot(const double *a, const double *b, size_t n)
 	return sum;
 }
 
-/* Without its mean over the units that are there. */
+/* Subtract the mean over the units that have a value. */
 static void remove_mean(const struct centred *c, double *value, size_t n)
 {
 	double sum = 0;
@@ -89,7 +89,7 @@ static void remove_part(double *value, const double *along, size_t n)
 		value[i] -= part * along[i];
 }
 
-/* The next power of time, orthogonal to those before and of length 1, in `trend`. */
+/* Store in `trend` the next power of time, orthogonal to the previous ones and of length 1. */
 static bool add_trend(struct centred *c, double *trend, size_t n)
 {
 	double length;
@@ -108,8 +108,9 @@ static bool add_trend(struct centred *c, double *trend, size_t n)
 }
 
 /*
- * Do values drift, more than they would by chance? To take out what is not there would cost power. The labels are not
- * asked: so it is the same under every relabelling, and the test stays exact.
+ * Do values drift more than by chance? Subtracting a trend that does not exist would reduce the
+ * test's power. The decision does not depend on labels, so it is the same for every relabelling,
+ * and the test stays exact.
  */
 static bool has_drift(const struct centred *c, size_t n)
 {
@@ -135,7 +136,7 @@ static void add_trends(struct centred *c, size_t n)
 		c->trends = 0;
 }
 
-/* Values, and the real labels, without what a polynomial of time says of them. */
+/* Subtract a polynomial of time from the values and from the real labels. */
 static int remove_trends(struct centred *c)
 {
 	size_t n = c->plan->base + c->plan->with;
@@ -192,7 +193,7 @@ void contrast_free(struct centred *c)
 	}
 }
 
-/* A bit of the base's half: the pair is turned round. */
+/* A bit in the base's half means that the pair is swapped. */
 static struct contrast contrast_pairs(const struct centred *c, double sum, size_t turned)
 {
 	double n = (double)c->units;
@@ -210,8 +211,8 @@ static struct contrast contrast_arms(const struct centred *c, double sum, size_t
 				 m1 * m0 / (m1 + m0)};
 }
 
-/* The part of a relabelling that no trend explains, on the scale of the real one, so that Student's
- * t goes by the difference alone. */
+/* Uses the part of a relabelling that no trend explains, on the scale of the real labelling, so
+ * that Student's t only depends on the difference. */
 static struct contrast contrast_trends(const struct centred *c, const uint8_t *row, double sum, size_t with)
 {
 	double scale = (double)with * (double)(c->units - with) / (double)c->units, label = 0, per;

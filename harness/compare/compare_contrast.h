@@ -1,6 +1,6 @@
 /*
  * One quantity under one relabelling of its units (compare/compare_plan.h): the difference of the
- * arms' means, and how much of a real shift would be left in it. Pure.
+ * arms' means, and the share of a real shift that it would contain. Pure.
  */
 #ifndef KBLAT_COMPARE_CONTRAST_H
 #define KBLAT_COMPARE_CONTRAST_H
@@ -10,30 +10,31 @@
 #define CONTRAST_ROUNDING 1e-9 /* statistics closer than this (relative) are equal */
 
 /*
- * The units of a quantity that have a value, without the mean (which changes nothing but rounding)
- * and, where they drift, without the plan's trends. Sums over those in the other arm are looked up, eight units at a
- * time: there are tens of thousands of relabellings.
+ * The units of a quantity that have a value. The mean is subtracted (this only affects rounding),
+ * and so are the plan's trends if the values drift. Because there are tens of thousands of
+ * relabellings, the sum over the units of the other arm is looked up in a table, for eight units at
+ * a time.
  */
 struct centred {
 	const struct perm_plan *plan;
-	double *value;	/* of pairs, the differences; 0 for a unit that is not there */
-	double *sums;	/* [byte of a row][its value] */
-	uint8_t *there; /* one bit a unit (a pair) that has a value */
-	uint8_t *moved; /* of these, those that really are in the other arm */
+	double *value;	/* for pairs, their differences; 0 for a unit without a value */
+	double *sums;	/* [index of a byte in a row][value of the byte] */
+	uint8_t *there; /* one bit per unit (pair): it has a value */
+	uint8_t *moved; /* the ones of these that really are in the other arm */
 	size_t units, base, with;
 	double total, squares; /* of the values */
-	/* orthogonal, of length 1; sums of them and of the real labels, likewise */
+	/* orthonormal trends; table of sums of them, and of the real labels, as above */
 	size_t trends;
 	double *trend[PERM_TRENDS], *trend_sums[PERM_TRENDS], *label_sums, label_scale;
 };
 
-/* A difference of means under a relabelling, how much of a real shift of 1 would be left in it, and
- * 1 / (1/n + 1/m). */
+/* A difference of means under a relabelling, the part of a real shift of 1 that it would contain,
+ * and 1 / (1/n + 1/m). */
 struct contrast {
 	double difference, share, scale;
 };
 
-/* 0 or -ENOMEM; contrast_free() in both cases. */
+/* 0 or -ENOMEM; call contrast_free() in both cases. */
 int contrast_centre(struct centred *c, const struct perm_plan *plan, const double *value);
 void contrast_free(struct centred *c);
 

@@ -17,7 +17,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Ranks instead of values; equal ones have their mean rank. */
+/* Replace values by ranks; equal values have their mean rank. */
 static void rank(double *value, size_t n)
 {
 	struct ranked *sorted = or_abort(calloc(n + 1, sizeof(*sorted)));
@@ -46,7 +46,7 @@ static double correlation(const double *x, const double *y, size_t n)
 	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
 }
 
-/* Without the arm's mean: what differs between the arms is what is being asked. */
+/* Subtract the mean of each arm, because differences between the arms do not count. */
 static void centre_arms(const enum compare_arm *arm, double *value, size_t n)
 {
 	for (enum compare_arm a = 0; a < ARMS; a++) {

@@ -6,7 +6,7 @@
 #include "compare/compare_boots.h"
 #include "compare/compare_judge.h"
 
-#define NOISE_TAIL 0.025 /* each side of the noise: 5 % of comparisons without a change surpass it */
+#define NOISE_TAIL 0.025 /* on each side: 5 % of comparisons without a change exceed the noise */
 
 const char *const compare_verdicts[COMPARE_VERDICTS] = {"regression", "improvement", "equivalent", "undecided"};
 
@@ -27,7 +27,7 @@ static double resolution_ns(const struct compare_runs *runs)
 	return coarsest;
 }
 
-/* The least step that a number can take. */
+/* The smallest difference between two values. */
 static double resolution_of(const struct compare_values *v, const struct compare_runs *runs)
 {
 	return v->of.measure == MEASURE_SHARE	 ? 1 / v->messages
@@ -56,7 +56,7 @@ struct compare_entry compare_entry_make(const struct compare_join *j, const stru
 	};
 }
 
-/* --- noise: what can be seen, which is not what would be harmless --- */
+/* --- noise: which changes can be detected, as opposed to which are harmless --- */
 
 double compare_entry_noise(const struct compare_entry *t)
 {
@@ -92,8 +92,9 @@ static bool is_within(const struct compare_entry *t, double low, double high)
 }
 
 /*
- * An alarm is of all quantities together; that one is equivalent is its own: two tests, each of one
- * side (Schuirmann 1987). To say so of all takes no allowance for their number, as each must pass.
+ * Alarms take all quantities into account together. Equivalence of a quantity is tested separately,
+ * by two one-sided tests (Schuirmann 1987). Stating it for all quantities needs no correction for
+ * their number, because each of them must pass.
  */
 int compare_entry_verdict(const struct compare_entry *t)
 {
@@ -109,7 +110,7 @@ int compare_entry_verdict(const struct compare_entry *t)
 	return !noisy && is_within(t, q->low_alone, q->high_alone) ? COMPARE_EQUIVALENT : COMPARE_UNDECIDED;
 }
 
-/* Can a change for the worse that is larger than the margin not be excluded? */
+/* Is a change for the worse that is larger than the margin still possible? */
 static bool may_be_worse(const struct compare_entry *t)
 {
 	if (compare_entry_is_noisy(t) && compare_entry_verdict(t) != COMPARE_IMPROVEMENT)

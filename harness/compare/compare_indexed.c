@@ -40,7 +40,7 @@ static struct compare_run indexed_run(const struct index *ix, sqlite3_stmt *s, e
 	return r;
 }
 
-/* One that can't be compared: then the directories are read, and tell why. */
+/* If a run cannot be compared, the directories are read instead, which gives the reason. */
 static int add_indexed_rows(struct compare_runs *all, struct index *ix, enum compare_arm arm, const char *experiment,
 			    struct err *e)
 {

@@ -1,14 +1,14 @@
 /*
- * Runs for a history from an index instead of from their directories: the same, without opening
- * thousands of files.
+ * Reads runs for a history from an index instead of their directories. The result is the same, but
+ * thousands of files need not be opened.
  */
 #ifndef KBLAT_COMPARE_INDEXED_H
 #define KBLAT_COMPARE_INDEXED_H
 
 #include "compare/compare_runs.h"
 
-/* As compare_runs_add(), from the index of `path` where it is current and can answer; else from the
- * directories. */
+/* Like compare_runs_add(), but uses the index of `path` if it is up to date and has the data;
+ * otherwise the directories. */
 int compare_indexed_add(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
 			struct err *e);
 

@@ -16,8 +16,8 @@
 
 /* --- joining --- */
 
-/* A setting may be named with its unit or without: "size_bytes", "size"; of a flow, or without its
- * name: of all flows. */
+/* A setting may be given with or without its unit ("size_bytes", "size"), and with the name of a
+ * flow, or without it for all flows. */
 static bool is_ignored(const char *key, const struct compare_choice *choice)
 {
 	char name[NAME_MAX_];
@@ -114,7 +114,7 @@ static bool arm_has(const struct compare_join *j, const struct compare_point *p,
 	return false;
 }
 
-/* The settings in which two points without a partner differ: what a reader needs to know. */
+/* The settings in which two points without a counterpart differ, as a hint for the reader. */
 static char *difference_of(const json_t *a, const json_t *b)
 {
 	char *text = NULL, name[NAME_MAX_], one[NAME_MAX_], other[NAME_MAX_];
@@ -158,7 +158,7 @@ static int refuse_disjoint(const struct compare_join *j, struct err *e)
 	return rc;
 }
 
-/* Points of one arm alone are noted and left out. */
+/* Points that only one arm has are left out, with a note. */
 static int keep_common(struct compare_join *j, struct err *e)
 {
 	size_t kept = 0, alone[ARMS] = {0};
@@ -203,8 +203,8 @@ static struct compare_point copy_for_flow(const struct compare_join *j, const st
 	return copy;
 }
 
-/* The flows of a point that have the metric asked for, each as a point of its own; none: the last,
- * of which that is said. */
+/* Make a point of its own for each flow of a point that has the metric asked for. If none has it,
+ * for the last flow, for which the error is then reported. */
 static void split_point(const struct compare_join *j, struct compare_point *p, const json_t *names, const char *asked,
 			struct compare_join *to)
 {

@@ -15,17 +15,17 @@ struct compare_join {
 };
 
 struct compare_choice {
-	/* NULL: the first of each point, or of each of its flows */
+	/* NULL: the first metric of each point, or of each of its flows */
 	const char *metric;
-	const char *const *ignore; /* settings that need not agree */
+	const char *const *ignore; /* settings that may differ */
 	size_t ignore_count;
-	const char *const *quantity; /* keys of those to compare; none: all */
+	const char *const *quantity; /* keys of the quantities to compare; none: all */
 	size_t quantity_count;
 };
 
-/* With runs in units; a point with flows becomes one for each flow that has the metric.
- * STATUS_USAGE if the arms have no point in common, or measure it in different units. Without a
- * second arm, the points of the base. */
+/* `runs` are grouped into units. A point with flows becomes one joined point for each flow that has
+ * the metric. If there is no second arm, the points are those of the base. STATUS_USAGE if the arms
+ * have no point in common, or measure it in different units. */
 int compare_join(struct compare_join *j, const struct compare_runs *runs, const struct compare_choice *choice,
 		 struct err *e);
 void compare_join_free(struct compare_join *j);

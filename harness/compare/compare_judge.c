@@ -65,7 +65,7 @@ static json_t *judge_point_json(const struct compare_join *j, const struct compa
 	return point;
 }
 
-/* --- all of it --- */
+/* --- the whole comparison --- */
 
 static size_t runs_of(const struct compare_runs *runs, enum compare_arm arm)
 {
@@ -91,8 +91,8 @@ static void note_captures(const struct compare_runs *runs, json_t *notes)
 		missing += !runs->run[i].state;
 	if (missing)
 		json_array_append_new(notes,
-				      json_sprintf("%zu of %zu runs have no capture of the machine's state: whether "
-						   "anything but what is under test differs is not known",
+				      json_sprintf("%zu of %zu runs have no capture of the machine's state, so it is "
+						   "not known whether only what is under test differs",
 						   missing, runs->count));
 }
 
@@ -127,7 +127,7 @@ static size_t fewer_units(const struct compare_runs *runs)
 	return runs->units[ARM_BASE] < runs->units[ARM_WITH] ? runs->units[ARM_BASE] : runs->units[ARM_WITH];
 }
 
-/* What of alpha may be used now: 0 between two looks; and when one looks next: 0: no more. */
+/* The part of alpha that may be used now (0 between two looks), and the next look (0: there is none). */
 struct look_now {
 	double level;
 	size_t next;
@@ -172,10 +172,10 @@ static void note_look(const struct compare_runs *runs, const struct compare_rule
 		json_array_append_new(notes, json_sprintf("more %ss than planned (%zu in each arm): continuing after "
 							  "the last look makes false alarms more frequent",
 							  compare_unit_name[runs->kind], rule->planned));
-	json_array_append_new(
-	    notes, json_sprintf("a look at %zu of %zu %ss an arm: false alarms are %.3g %% at this one, %.3g %% at all",
-				fewer_units(runs), rule->planned, compare_unit_name[runs->kind], 100 * level,
-				100 * rule->alpha));
+	json_array_append_new(notes, json_sprintf("a look at %zu of %zu %ss in each arm: the rate of false alarms is "
+						  "%.3g %% for this look, %.3g %% for all",
+						  fewer_units(runs), rule->planned, compare_unit_name[runs->kind],
+						  100 * level, 100 * rule->alpha));
 }
 
 static json_t *judge_head_json(const struct compare_join *j, const struct compare_rule *rule)
@@ -214,7 +214,7 @@ static size_t collect_entries(const struct compare_join *j, const struct compare
 	return n;
 }
 
-/* A quantity that too few units of an arm have. */
+/* False for a quantity that too few units of an arm have. */
 static bool is_judged(const struct compare_join *j, const struct compare_entry *t)
 {
 	size_t least = compare_units_least(j->runs), n[ARMS] = {0};
@@ -241,7 +241,7 @@ static void add_entry(const struct compare_join *j, json_t *points, const struct
 		    json_pack("{s:s, s:s}", "quantity", t->values->of.key, "why", "valid in too few units of an arm"));
 }
 
-/* All points' quantities and what the relabellings say of them. */
+/* The quantities of all points, and their results. */
 struct judged {
 	struct compare_entry *entries;
 	struct perm_quantity *perms;

@@ -1,6 +1,6 @@
 /*
- * The verdict on two arms whose points are joined: for every point and quantity how much it
- * changed, the interval, the margin and what follows (docs/compare.md). Pure but for the clock:
+ * The verdict on two arms whose points are joined: for every point and quantity the change, its
+ * interval, the margin and what follows from them (docs/compare.md). Pure except for the clock:
  * values in, JSON out.
  *
  *   {"schema": 1, "verdict": "no regression" | "regression" | "undecided", "answer": a sentence,
@@ -22,13 +22,15 @@
  *        "noise", "noise_percent", "detectable", "detectable_percent"}],
  *      "not_compared": [{"quantity", "why"}]}]}
  *
- * compare_noisy() adds "noisy", compare_cause() its cause, compare_late() "late" of points, compare_state() "state" and
- * "state_fatal".
- * Until 0.1.0 "margin_from" could be "noise": the margin was what could be seen.
+ * compare_noisy() adds "noisy", compare_cause() its cause, compare_late() "late" of points, and
+ * compare_state() "state" and "state_fatal".
  *
- * Effects and intervals are NEW - BASE in the quantity's unit, and in per cent of BASE; null:
- * without an end, or not defined. With fewer units than 4 an arm (6 pairs) the quantities are
- * missing: nothing is said.
+ * Until 0.1.0 "margin_from" could be "noise": the margin was the smallest change that could be
+ * detected.
+ *
+ * Effects and intervals are NEW - BASE, in the quantity's unit and in per cent of BASE; null:
+ * infinite or not defined. With fewer than 4 units per arm (6 pairs) there are no quantities,
+ * because there is no verdict.
  */
 #ifndef KBLAT_COMPARE_JUDGE_H
 #define KBLAT_COMPARE_JUDGE_H
@@ -37,20 +39,19 @@
 #include "compare/compare_entry.h"
 #include "compare/compare_join.h"
 
-#define COMPARE_ALPHA 0.05 /* where nothing else is asked for */
-#define COMPARE_POWER 0.85 /* of "how many boots are needed" */
-#define COMPARE_UNITS 4	   /* an arm */
-#define COMPARE_PAIRS 6	   /* with fewer, not even the extreme one of all 2^n is rare enough */
+#define COMPARE_ALPHA 0.05 /* default */
+#define COMPARE_POWER 0.85 /* for "how many boots are needed" */
+#define COMPARE_UNITS 4	   /* per arm */
+#define COMPARE_PAIRS 6	   /* with fewer, even the most extreme of all 2^n relabellings is not rare enough */
 
 /* New reference, or NULL. */
 json_t *compare_judge(const struct compare_join *j, const struct compare_rule *rule, struct err *e);
 
-/* "rc, busy, 32B": the settings in which the points differ, behind the name of the flow; the caller
- * frees. */
+/* "rc, busy, 32B": the settings in which the points differ, preceded by the name of the flow; the
+ * caller frees. */
 char *compare_label(const struct compare_join *j, const struct compare_point *p);
 
-/* The worst verdict of all points and quantities (in the order of compare_entry.h), with a plan that
- * is there already. */
+/* The worst verdict of all points and quantities (in the order of compare_entry.h), using an existing plan. */
 int compare_verdict(const struct compare_join *j, const struct compare_rule *rule, const struct perm_plan *plan,
 		    size_t *verdict);
 

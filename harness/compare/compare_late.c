@@ -11,18 +11,18 @@
 #include "common/units.h"
 #include "rundir/flows.h"
 
-#define SHOWN_MOST  5	 /* causes of a point */
-#define SHOWN_LEAST 0.05 /* of the late messages of an arm */
+#define SHOWN_MOST  5	 /* causes shown per point */
+#define SHOWN_LEAST 0.05 /* minimum share of the late messages of an arm */
 
 /* --- sums --- */
 
-/* Of a cause, in one arm. */
+/* Sums for a cause in one arm. */
 struct late_sum {
-	double messages, time; /* of all its runs; time: of the medians, each as often as it has messages */
+	double messages, time; /* of all its runs; time: sum of the medians, weighted by messages */
 };
 
 struct late_cause {
-	unsigned cause; /* in the table */
+	unsigned cause; /* index in the table */
 	struct late_sum arm[ARMS];
 };
 
@@ -65,7 +65,7 @@ static void late_add_run(struct late_point *p, const json_t *causes, enum compar
 	}
 }
 
-/* Runs in which the kernel's events are missing say nothing. */
+/* Runs without kernel events do not count. */
 static void late_sum_up(struct late_point *p, const struct compare_join *j, const struct compare_point *of)
 {
 	for (size_t i = 0; i < j->runs->count; i++) {
@@ -108,7 +108,7 @@ static json_t *late_arm_json(const struct late_point *p, enum compare_arm arm)
 	return json_pack("{s:I, s:f}", "runs", (json_int_t)p->runs[arm], "messages", p->messages[arm] / p->runs[arm]);
 }
 
-/* In a run of either arm, the most frequent first. */
+/* Sort key: causes that are most frequent in either arm come first. */
 static double late_rank(const json_t *entry)
 {
 	return json_number_value(json_object_get(json_object_get(entry, "base"), "messages")) +
@@ -178,7 +178,7 @@ static void print_late_cause(const json_t *cause, FILE *out)
 	if (of_new && of_base)
 		fprintf(out, "%s, was %s", of_new, of_base);
 	else
-		fprintf(out, "%s%s", of_new ? of_new : "no more, was ", of_new ? ", was not there" : of_base);
+		fprintf(out, "%s%s", of_new ? of_new : "none, was ", of_new ? ", was none" : of_base);
 	fprintf(out, "; %.3g messages in a run, were %.3g\n", late_number(cause, "with", "messages"),
 		late_number(cause, "base", "messages"));
 }
@@ -215,8 +215,8 @@ void compare_late_print(const json_t *result, FILE *out)
 		if (!json_array_size(json_object_get(late, "causes")))
 			continue;
 		if (!begun)
-			fputs("\nLate messages and what held them up, with the median of the time that each cause had "
-			      "of its messages:\n",
+			fputs("\nLate messages by cause, with the median of the time by which each cause delayed its "
+			      "messages:\n",
 			      out);
 		begun = true;
 		print_late_point(point, late, out);

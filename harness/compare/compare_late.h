@@ -1,5 +1,6 @@
 /*
- * What made messages late in each arm, where both were measured with `explain`: from the summaries' block `causes`.
+ * What made messages late in each arm, if both were measured with `explain`: from the block
+ * `causes` of the summaries.
  */
 #ifndef KBLAT_COMPARE_LATE_H
 #define KBLAT_COMPARE_LATE_H
@@ -16,7 +17,7 @@
  */
 void compare_late(const struct compare_join *j, json_t *result);
 
-/* For people: the causes that count, beside each other. */
+/* Print the most important causes of both arms side by side, for people. */
 void compare_late_print(const json_t *result, FILE *out);
 
 #endif

@@ -2,12 +2,12 @@
 
 #include "compare/compare_plan.h"
 
-/* Where of the plan, and with what of alpha. */
+/* Position in the plan, and part of alpha. */
 static const struct {
 	double at, share;
 } early[LOOKS_MOST - 1] = {{0.5, 0.3}, {0.75, 0.1}};
 
-/* The first look must be able to find anything at all: with few units there are few relabellings. */
+/* The first look must be able to detect something: with few units there are few relabellings. */
 static size_t units_at(double at, size_t planned, size_t least, bool pairs, double level)
 {
 	size_t units = (size_t)(at * (double)planned + 0.999);

@@ -4,7 +4,8 @@
 
 #include "compare/compare_boots.h"
 
-#define MEDIAN_LEVEL 0.8 /* about what max-T leaves to the medians of all points, of the worse side's */
+/* Approximately the part of the worse side's alpha that max-T leaves to the medians of all points. */
+#define MEDIAN_LEVEL 0.8
 
 static json_t *percent_or_null(double share)
 {
@@ -16,8 +17,8 @@ size_t compare_units_least(const struct compare_runs *runs)
 	return runs->pairs ? COMPARE_PAIRS : COMPARE_UNITS;
 }
 
-/* How much a unit varies. Without two units in an arm only what their runs leave of it is known,
- * which is less. */
+/* The standard deviation between units. If no arm has two units, only the part caused by variation
+ * between runs is known, which is smaller. */
 static double stdev_of(const struct compare_join *j, const struct compare_values *v)
 {
 	double runs = (double)j->runs->count / (double)(j->runs->units[ARM_BASE] + j->runs->units[ARM_WITH]);
@@ -33,7 +34,7 @@ json_t *compare_needed(const struct compare_join *j, const struct compare_rule *
 	size_t most = 0;
 
 	for (size_t i = 0; i < j->count; i++) {
-		/* Of a series, the median. */
+		/* For a series, the median. */
 		const struct compare_values *v = j->point[i].quantity;
 		double stdev, effect = log1p(rule->effect);
 		size_t n;

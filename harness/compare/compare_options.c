@@ -16,7 +16,7 @@ int compare_read_percent(const char *flag, const char *text, unsigned most, doub
 	if (end != text && (!*end || !strcmp(end, "%") || !strcmp(end, " %")) && *share > 0 && *share <= most / 100.)
 		return 0;
 	return err_set(e, -EINVAL, STATUS_USAGE, flag, NULL,
-		       "must be per cent, above 0 and at most %u, such as 2, not '%s'", most, text);
+		       "must be a percentage above 0 and at most %u, such as 2, not '%s'", most, text);
 }
 
 static int read_margin(const char *text, const char *metric, struct compare_rule *rule, struct compare_margin *margins,

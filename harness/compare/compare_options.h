@@ -1,5 +1,5 @@
 /*
- * What a user says of a comparison, in words: margins and other shares.
+ * Parses a user's options for a comparison: margins and other shares.
  */
 #ifndef KBLAT_COMPARE_OPTIONS_H
 #define KBLAT_COMPARE_OPTIONS_H
@@ -8,11 +8,13 @@
 
 struct err;
 
-/* "2", "2%", "0.5%": a share, of at most `most` per cent; NULL leaves it as it is. STATUS_USAGE, naming `flag`. */
+/* Read "2", "2%" or "0.5%" as a share of at most `most` per cent; a text of NULL leaves `share`
+ * unchanged. The error is STATUS_USAGE and names `flag`. */
 int compare_read_percent(const char *flag, const char *text, unsigned most, double *share, struct err *e);
 
-/* --margin: "2", that of all; "p99.9=10", that of one quantity of `metric` (NULL: some series). The last
- * one counts. `rule` keeps `margins`, which has room for `count`. */
+/* --margin: "2" is the general margin; "p99.9=10" that of one quantity of `metric` (NULL: any
+ * series). If one is given twice, the last one counts. `rule` will point to `margins`, which has
+ * room for `count`. */
 int compare_read_margins(const char *const *texts, size_t count, const char *metric, struct compare_rule *rule,
 			 struct compare_margin *margins, struct err *e);
 

@@ -14,7 +14,7 @@ static double degrees_of_freedom(const struct centred *c)
 	return (double)c->units - (c->plan->pairs ? 1 : 2) - (double)c->trends;
 }
 
-/* The standard error of a relabelling's difference; 0 where nothing varies but the arms. */
+/* The standard error of a relabelling's difference; 0 if there is no variation within the arms. */
 static double error_of(const struct centred *c, const struct contrast *g)
 {
 	double within = c->squares - g->difference * g->difference * g->scale;
@@ -22,7 +22,7 @@ static double error_of(const struct centred *c, const struct contrast *g)
 	return within <= c->squares * CONTRAST_ROUNDING ? 0 : sqrt(within / degrees_of_freedom(c) / g->scale);
 }
 
-/* Student's t under a relabelling; infinite where nothing varies but the arms. */
+/* Student's t under a relabelling; infinite if there is no variation within the arms. */
 static double student(const struct centred *c, const struct contrast *g)
 {
 	double error;
@@ -40,7 +40,8 @@ static bool is_at_least(double a, double b)
 
 /* --- the two sides --- */
 
-/* How many relabellings may be found to differ on each side; the better one has one if both have two. Of PERM_DIFFERS: on both together. */
+/* The number of relabellings that may be significant on each side; the better side has one if both
+ * together have two. For PERM_DIFFERS: on both sides together. */
 static void perm_allow(size_t count, double alpha, enum perm_question question, size_t allowed[PERM_SIDES])
 {
 	size_t both = (size_t)floor(alpha * (double)count + CONTRAST_ROUNDING);
@@ -50,7 +51,7 @@ static void perm_allow(size_t count, double alpha, enum perm_question question, 
 	allowed[PERM_WORSE] = question == PERM_DIFFERS ? both : both - allowed[PERM_BETTER];
 }
 
-/* What of alpha a side has. */
+/* The part of alpha of a side. */
 static double perm_share(const size_t allowed[PERM_SIDES], enum perm_question question, enum perm_side side)
 {
 	if (question == PERM_DIFFERS)
@@ -60,7 +61,7 @@ static double perm_share(const size_t allowed[PERM_SIDES], enum perm_question qu
 	return side == PERM_BETTER ? PERM_BETTER_SHARE : 1 - PERM_BETTER_SHARE;
 }
 
-/* --- all of them --- */
+/* --- all relabellings --- */
 
 static int falling(const void *a, const void *b)
 {
@@ -74,13 +75,14 @@ static int rising(const void *a, const void *b)
 	return falling(b, a);
 }
 
-/* On a side that has little of alpha, a quantity that counted less could never be told to have an end. */
+/* On a side with a small part of alpha, the interval of a quantity with a smaller weight could
+ * never be finite. */
 static double weight_of(const struct perm_quantity *q, enum perm_question question, double statistic)
 {
 	return question == PERM_DIFFERS || statistic > 0 ? q->weight : 1;
 }
 
-/* Student's t of every relabelling, above 0 where it is worse, times its weight. */
+/* Student's t of every relabelling, positive if it is worse, times the quantity's weight. */
 static void perm_statistics(const struct centred *c, const struct perm_quantity *q, enum perm_question question,
 			    double *own)
 {
@@ -99,8 +101,9 @@ static double on_side(double statistic, enum perm_side side)
 }
 
 /*
- * From which shift on a relabelling gives as large a difference as the real one does, on the same side: as the shift
- * goes up to the effect, ever more of them. difference - share * shift >= effect - shift.
+ * The shift from which on a relabelling has as large a difference as the real labelling, on the
+ * same side: difference - share * shift >= effect - shift. More relabellings do as the shift
+ * approaches the effect.
  */
 static double end_of(const struct contrast *g, double effect, double none)
 {
@@ -109,7 +112,7 @@ static double end_of(const struct contrast *g, double effect, double none)
 	return left > CONTRAST_ROUNDING ? (effect - g->difference) / left : none;
 }
 
-/* The `at`-th in order of `compare`, counted from 0; the others change places (Hoare 1961). */
+/* The `at`-th value in the order of `compare`, from 0; values are reordered (Hoare 1961). */
 static double select_nth(double *value, size_t count, size_t at, int (*compare)(const void *, const void *))
 {
 	size_t low = 0, high = count - 1;
@@ -141,15 +144,15 @@ static double select_nth(double *value, size_t count, size_t at, int (*compare)(
 	return value[at];
 }
 
-/* What is left where more than `allowed` relabellings (one of them the real one) must not speak
- * against a shift. */
+/* The end of the interval: beyond it, at most `allowed` relabellings, including the real one, are
+ * as extreme. */
 static double end_at(double *ends, size_t count, size_t allowed, double effect,
 		     int (*compare)(const void *, const void *))
 {
 	return allowed < count ? select_nth(ends, count, allowed, compare) : effect;
 }
 
-/* Ends on one side: `none` is what a relabelling says that can't be told from the real one. */
+/* Ends on one side; `none` is the end for relabellings that cannot be distinguished from the real one. */
 static double invert_side(const struct centred *c, const struct perm_quantity *q, double none, size_t allowed,
 			  double *ends)
 {
@@ -161,7 +164,8 @@ static double invert_side(const struct centred *c, const struct perm_quantity *q
 	return end_at(ends, c->plan->count, allowed, q->effect, none < 0 ? rising : falling);
 }
 
-/* The joint interval, and the two ends of the quantity alone, each of which errs in alpha. */
+/* The joint interval, and the two ends for the quantity alone, each of which is wrong with
+ * probability alpha. */
 static int invert(const struct centred *c, struct perm_quantity *q, const size_t allowed[PERM_SIDES], double alpha)
 {
 	size_t count = c->plan->count, alone = (size_t)floor(alpha * (double)count + CONTRAST_ROUNDING);
@@ -170,7 +174,7 @@ static int invert(const struct centred *c, struct perm_quantity *q, const size_t
 
 	if (!ends)
 		return -ENOMEM;
-	/* Where it is shown to have become larger, the lower end is above 0. */
+	/* If the quantity is shown to have increased, the lower end is above 0. */
 	q->low = fmin(invert_side(c, q, -INFINITY, allowed[above], ends), q->effect);
 	q->low_alone = fmin(end_at(ends, count, alone, q->effect, rising), q->effect);
 	q->high = fmax(invert_side(c, q, INFINITY, allowed[!above], ends), q->effect);
@@ -193,13 +197,14 @@ struct joint {
 	double alpha;
 	enum perm_question question;
 	size_t count, allowed[PERM_SIDES];
-	/* The largest statistic under each relabelling; of the better side, its negative; of PERM_DIFFERS, the largest on any side: two knobs that
-	 * matter may do so in opposite directions. */
+	/* The largest statistic under each relabelling; for the better side, its negative; for
+	 * PERM_DIFFERS, the largest on any side, because two knobs may have effects in opposite
+	 * directions. */
 	double *most[PERM_SIDES];
-	double critical[PERM_SIDES]; /* what must be surpassed */
+	double critical[PERM_SIDES]; /* values to be exceeded */
 };
 
-/* On the side where it is rarer, by what of alpha that side has. */
+/* The p-value on the side where it is smaller, relative to that side's part of alpha. */
 static double p_of(const struct joint *j, double real)
 {
 	double p = 1;
@@ -212,7 +217,7 @@ static double p_of(const struct joint *j, double real)
 	return p;
 }
 
-/* Of one quantity without its weight, both directions alike: the common p of a permutation test. */
+/* The usual p-value of a permutation test: of one quantity without its weight, two-sided. */
 static double two_sided(const struct joint *j, const struct perm_quantity *q, const double *own)
 {
 	double real = fabs(own[0]) / weight_of(q, j->question, own[0]);
@@ -228,7 +233,7 @@ static int judge_one(const struct joint *j, struct perm_quantity *q, const struc
 	size_t allowed[PERM_SIDES] = {0};
 
 	if (c->squares == 0) {
-		/* All the same everywhere: nothing was seen to move at all. */
+		/* All values are equal: nothing has changed at all. */
 		q->low = q->high = q->low_alone = q->high_alone = q->effect = 0;
 		q->p = q->p_alone = 1;
 		return 0;
@@ -273,7 +278,7 @@ static int prepare(struct joint *j, const struct perm_plan *p, struct perm_quant
 	return 0;
 }
 
-/* What the largest statistic of a side surpasses as often as is allowed. */
+/* Find the critical value of a side, which the largest statistic exceeds as often as permitted. */
 static void find_critical(struct joint *j, enum perm_side side, double *sorted)
 {
 	for (size_t i = 0; i < j->count; i++)

@@ -9,9 +9,9 @@
 
 #define LINE_UNITS     12
 #define PARABOLA_UNITS 16
-#define ALTERNATED     0.2 /* of arms one after the other the distance is 1 */
+#define ALTERNATED     0.2 /* if one arm comes after the other, the distance is 1 */
 
-/* How many relabellings there are, or a number above any limit. */
+/* The number of relabellings, or a number above any limit. */
 static double all_ways(size_t base, size_t with, bool pairs)
 {
 	double ways = 1;
@@ -33,7 +33,7 @@ const uint8_t *perm_row(const struct perm_plan *p, size_t i)
 	return p->bits + i * p->bytes;
 }
 
-/* Write down who is in the other arm, one bit a unit. */
+/* Record which units are in the other arm, one bit per unit. */
 static void perm_put_row(struct perm_plan *p, size_t i, const uint8_t *labels)
 {
 	uint8_t *row = p->bits + i * p->bytes;
@@ -42,8 +42,8 @@ static void perm_put_row(struct perm_plan *p, size_t i, const uint8_t *labels)
 		row[u / 8] |= (uint8_t)(labels[u] << u % 8);
 }
 
-/* The next choice of who is in the other arm, after the one where all of the first are. False: it
- * was the last. */
+/* Advance to the next choice of units for the other arm; the first choice is the first units.
+ * False: it was the last one. */
 static bool next_choice(uint8_t *labels, size_t n)
 {
 	size_t i = n, ones = 0;
@@ -54,7 +54,7 @@ static bool next_choice(uint8_t *labels, size_t n)
 		i--;
 	if (!i)
 		return false;
-	/* A 1 moves on by one, and all that were behind it come after it at once. */
+	/* A 1 moves on by one position, and all ones after it follow directly. */
 	memset(labels + i - 1, 0, n - i + 1);
 	memset(labels + i, 1, ones + 1);
 	return true;
@@ -144,7 +144,7 @@ void perm_plan_free(struct perm_plan *p)
 	p->when = NULL;
 }
 
-/* How far the arms' mean times are apart, of half of the time that all took. */
+/* The distance between the arms' mean times, as a share of half of the total time. */
 static double distance_of_arms(const struct perm_plan *p)
 {
 	double sum[2] = {0};

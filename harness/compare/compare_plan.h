@@ -1,7 +1,7 @@
 /*
- * The ways in which the units (boots, or runs) of two arms could have been labelled: any of them in
- * either arm, or, for pairs, each pair turned round or not. Where there are more ways than PERM_MAX,
- * that many are drawn (the real one is among them, so that p stays valid). Pure.
+ * The ways in which the units (boots or runs) of two arms could have been labelled: any of them in
+ * either arm, or for pairs, each pair swapped or not. If there are more than PERM_MAX ways, that
+ * many are drawn, including the real one so that p stays valid. Pure.
  */
 #ifndef KBLAT_COMPARE_PLAN_H
 #define KBLAT_COMPARE_PLAN_H
@@ -16,34 +16,35 @@
 
 struct perm_plan {
 	size_t base, with; /* units of each arm; the first of a quantity's values are the base's */
-	bool pairs;	   /* unit i of the base belongs to unit i of the other (base == with) */
+	bool pairs;	   /* unit i of the base and unit i of the other arm are a pair (base == with) */
 	size_t count;	   /* relabellings; the first is the real one */
-	bool exact;	   /* all there are */
-	uint64_t seed;	   /* of those drawn */
-	size_t bytes;	   /* of a row of bits */
-	uint8_t *bits;	   /* count rows, a bit a unit: it is in the other arm */
-	/* powers of time that are taken out of the values; perm_plan_drift() */
+	bool exact;	   /* these are all possible relabellings */
+	uint64_t seed;	   /* for drawing */
+	size_t bytes;	   /* size of a row of bits */
+	uint8_t *bits;	   /* `count` rows with a bit per unit: it is in the other arm */
+	/* number of powers of time that are subtracted from the values; see perm_plan_drift() */
 	size_t trends;
-	double *when; /* of each unit, -1 to 1 */
+	double *when; /* time of each unit, scaled to -1 to 1 */
 };
 
-/* At most `most` relabellings. 0, or -EINVAL (an empty arm; pairs of different counts; over
- * PERM_UNITS) or -ENOMEM. */
+/* Make a plan with at most `most` relabellings. 0, -EINVAL (an empty arm, arms of different sizes
+ * for pairs, or more than PERM_UNITS) or -ENOMEM. */
 int perm_plan_make(struct perm_plan *p, size_t base, size_t with, bool pairs, size_t most, uint64_t seed);
 void perm_plan_free(struct perm_plan *p);
 
 /*
- * What is slow in time (a machine that warms up) is taken out of the values before the arms are
- * compared, where it can be told from the arms: they alternated in time, and are no pairs. `when`:
- * of each unit, in any unit. With 12 units the trend is a line, with 16 a parabola; of a quantity that
- * does not drift nothing is taken out (compare_contrast.h). 0 or -ENOMEM.
+ * Plan to subtract trends over time, such as of a machine that warms up, from the values before the
+ * arms are compared. This is only done if trends can be distinguished from the arms: these must
+ * alternate in time, and not be pairs. `when`: time of each unit, in any unit. The trend is a line
+ * with 12 units, and a parabola with 16. Nothing is subtracted from a quantity that does not drift
+ * (compare_contrast.h). 0 or -ENOMEM.
  */
 int perm_plan_drift(struct perm_plan *p, const double *when);
 
 /* Is a unit in the other arm, under a relabelling? */
 bool perm_label(const struct perm_plan *p, size_t i, size_t unit);
 
-/* The share of one relabelling: at a smaller alpha so many units can show nothing. */
+/* The share of a single relabelling among all: with a smaller alpha, that many units cannot show anything. */
 double perm_least_p(size_t base, size_t with, bool pairs);
 
 /* The bits of a relabelling, `bytes` long. */

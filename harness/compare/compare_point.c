@@ -37,7 +37,7 @@ static const json_t *metrics_of(const struct compare_point *p, size_t run)
 	return json_object_get(p->of_run[run], "metrics");
 }
 
-/* Valid, and measured. */
+/* Is the point valid and measured in this run? */
 static bool counts(const struct compare_point *p, size_t run)
 {
 	return json_is_true(json_object_get(p->of_run[run], "valid")) && json_object_size(metrics_of(p, run));
@@ -52,8 +52,7 @@ bool compare_point_has(const struct compare_point *p, const struct compare_runs 
 	return false;
 }
 
-/* Of a run's metrics the one that is this but for its unit ("lat_us" for "lat_ns"), else the
- * first. */
+/* The metric of a run that only differs in its unit ("lat_us" for "lat_ns"); otherwise the first one. */
 static const char *nearest_metric(const json_t *metrics, const char *wanted, bool *same_quantity)
 {
 	const char *end = strrchr(wanted, '_'), *key;
@@ -82,7 +81,7 @@ static int refuse_metric(const struct compare_runs *runs, const struct compare_p
 		       same_quantity ? ": different units" : "");
 }
 
-/* What a run says of the metric: a series' statistics, or a block. */
+/* The values of the metric in a run: the statistics of a series, or a block. */
 static const json_t *metric_values(const struct compare_point *p, size_t run)
 {
 	const json_t *values = json_object_get(metrics_of(p, run), p->metric);
@@ -90,7 +89,7 @@ static const json_t *metric_values(const struct compare_point *p, size_t run)
 	return values || !compare_quantity_block(p->metric) ? values : json_object_get(p->of_run[run], p->metric);
 }
 
-/* The first of its flow's, in the first run that counts; NULL: none does. */
+/* The first metric of its flow in the first run that counts; NULL: none does. */
 static char *first_metric(const struct compare_runs *runs, const struct compare_point *p)
 {
 	const char *key;
@@ -106,7 +105,7 @@ static char *first_metric(const struct compare_runs *runs, const struct compare_
 	return NULL;
 }
 
-/* All runs must have it. */
+/* All runs that count must have the metric. */
 static int check_metric(const struct compare_runs *runs, const struct compare_point *p, struct err *e)
 {
 	for (size_t i = 0; p->metric && i < runs->count; i++)
@@ -141,7 +140,7 @@ static const json_t *metric_number(const struct compare_point *p, size_t run, co
 	return json_object_get(metric_values(p, run), v->of.key);
 }
 
-/* Is there a number in every run that counts, and of which kind? */
+/* Does every run that counts have a number, and are logarithms possible? */
 static bool look_at(const struct compare_runs *runs, const struct compare_point *p, struct compare_values *v)
 {
 	bool any = false;
@@ -181,13 +180,13 @@ static void add_to(struct sums *s, double value)
 	s->squares += value * value;
 }
 
-/* Squared distances from the mean. */
+/* Sum of the squared distances from the mean. */
 static double spread_of(const struct sums *s)
 {
 	return s->n > 0 ? fmax(0, s->squares - s->sum * s->sum / s->n) : 0;
 }
 
-/* Means of the units, and how much units of an arm and runs of a unit differ. */
+/* Compute the means of units, and the standard deviations between units of an arm and runs of a unit. */
 static void sum_up(const struct compare_runs *runs, struct compare_values *v, const struct sums *of_unit)
 {
 	size_t all = runs->units[ARM_BASE] + runs->units[ARM_WITH];
@@ -233,7 +232,7 @@ static void fill_values(const struct compare_runs *runs, const struct compare_po
 	free(of_unit);
 }
 
-/* Runs of a version before may lack a statistic: then it is none of theirs. */
+/* Runs of an earlier version may not have a statistic. */
 static bool any_run_has(const struct compare_runs *runs, const struct compare_point *p, const char *key)
 {
 	bool any = false;

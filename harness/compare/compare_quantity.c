@@ -27,7 +27,7 @@ const struct block *compare_quantity_block(const char *metric)
 	return block && is_comparable(block) ? block : NULL;
 }
 
-/* Of a rate ("x_hz") less is worse; of a time, more. */
+/* For rates ("x_hz") less is worse; for times, more. */
 static bool is_rate(const char *metric)
 {
 	char name[32];

@@ -69,7 +69,7 @@ int compare_runs_take(struct compare_runs *all, struct compare_run *r, struct er
 	return 0;
 }
 
-/* Which runs are wanted, and where they go. */
+/* Which runs to add, and where. */
 struct wanted {
 	struct compare_runs *all;
 	enum compare_arm arm;

@@ -3,7 +3,7 @@
 #include "common/json.h"
 #include "rundir/flows.h"
 
-/* What is there stays. */
+/* Existing entries are kept. */
 static void settings_add_defaults(json_t *all, const json_t *more)
 {
 	const char *key;
@@ -39,7 +39,7 @@ static void add_missing(json_t *params, const char *flow, const json_t *defaults
 	}
 }
 
-/* Of the kernel or the transport of a flow. */
+/* The defaults of a flow's kernel or transport. */
 static const json_t *defaults_of_choice(const json_t *defaults, const char *group, const json_t *params,
 					const char *flow, const char *setting)
 {

@@ -11,8 +11,7 @@
 const double shift_quantile[SHIFT_QUANTILES] = {0.01, 0.05, 0.1,  0.2,	0.3,  0.4,   0.5,   0.6,  0.7,
 						0.8,  0.9,  0.95, 0.98, 0.99, 0.995, 0.998, 0.999};
 
-/* Means of the logarithms over each unit's runs; a run of the unit that lacks the quantile does not
- * count. */
+/* Means of the logarithms over each unit's runs; runs without the quantile do not count. */
 static void fill_units(const struct compare_runs *runs, const double (*value)[SHIFT_QUANTILES], size_t q, double *units,
 		       double *counts)
 {

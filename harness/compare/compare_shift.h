@@ -1,8 +1,8 @@
 /*
- * The shift function of two arms: by how much each quantile moved, with intervals that hold for all
- * of a point's quantiles together (Doksum 1974; here by the permutation test of
- * compare/compare_perm.h). It shows where in the distribution a change is; the verdict is
- * compare_judge()'s.
+ * The shift function of two arms: the change of each quantile, with intervals that hold
+ * simultaneously for all quantiles of a point (Doksum 1974; here computed by the permutation test
+ * of compare/compare_perm.h). It shows where in the distribution a change is; the verdict comes
+ * from compare_judge().
  */
 #ifndef KBLAT_COMPARE_SHIFT_H
 #define KBLAT_COMPARE_SHIFT_H
@@ -19,8 +19,8 @@ struct shift {
 };
 
 /*
- * Of one joined point. `value`: for each run of the comparison and each quantile, ns; NaN where
- * there is none or the point does not count in that run. 0 or -ENOMEM.
+ * Compute it for one joined point. `value`: for each run of the comparison and each quantile, in
+ * ns; NaN if there is none or the point does not count in that run. 0 or -ENOMEM.
  */
 int compare_shift(const struct compare_runs *runs, const double (*value)[SHIFT_QUANTILES], uint64_t seed, double alpha,
 		  struct shift *out);

@@ -8,7 +8,8 @@
 #include "state/diff.h"
 #include "state/diff_words.h"
 
-/* One difference, under its key: the first run that has it says what it is, each is counted. */
+/* Add one difference under its key: its content comes from the first run that has it, and all such
+ * runs are counted. */
 static void add_difference(json_t *by_key, const json_t *difference, enum compare_arm arm)
 {
 	json_t *known = json_object_get(by_key, json_text(difference, "key")), *count;
@@ -59,7 +60,7 @@ static void state_where(json_t *difference, const size_t *runs)
 	json_object_set_new(difference, "where", json_string(text));
 }
 
-/* Of long lists, what only one of them has. */
+/* For long lists: the elements that only one of them has. */
 static void set_words(json_t *difference)
 {
 	json_t *removed, *added;
@@ -84,7 +85,7 @@ int compare_state(const struct compare_runs *runs, const char *const *varying, j
 {
 	static const char *const kernel[] = {"kernel", NULL};
 	json_t *by_key = json_object(), *list = json_array(), *difference;
-	const struct compare_run *first = NULL; /* that was captured */
+	const struct compare_run *first = NULL; /* the first run whose state was captured */
 	size_t count[ARMS] = {0};
 	const char *key;
 	int rc = 0;

@@ -15,7 +15,7 @@
 
 #define WIDTH	    140
 #define STATE_LINES 12
-#define STATE_WORDS 8 /* of a list, likewise */
+#define STATE_WORDS 8 /* words of a list, likewise */
 
 static void compare_put_clean(const char *text, FILE *out)
 {
@@ -24,7 +24,7 @@ static void compare_put_clean(const char *text, FILE *out)
 	fputs(text_clean(text, strlen(text), clean, sizeof(clean)), out);
 }
 
-/* --- above --- */
+/* --- above the table --- */
 
 static void put_texts(const json_t *list, FILE *out)
 {
@@ -73,7 +73,7 @@ static void put_test(const json_t *result, FILE *out)
 		100 * json_number_or_nan(result, "alpha"));
 }
 
-/* One line, where nothing below it can decide. */
+/* One line, for a machine too noisy for a decision. */
 static void put_noisy(const json_t *result, FILE *out)
 {
 	const json_t *noisy = json_object_get(result, "noisy");
@@ -91,7 +91,7 @@ static void put_noisy(const json_t *result, FILE *out)
 /* --- the table --- */
 
 struct line {
-	const json_t *point, *quantity; /* quantity NULL: not compared, for `why` */
+	const json_t *point, *quantity; /* quantity NULL: not compared because of `why` */
 	const char *key, *why;
 };
 
@@ -140,7 +140,7 @@ static bool is_share(const struct line *l)
 	return !strcmp(json_text(l->quantity, "unit"), "share");
 }
 
-/* A share of messages changes by points; all else by per cent. */
+/* Changes of shares are in percentage points; all others are in per cent. */
 static void put_effect(struct text_table *t, size_t column, size_t row, const struct line *l)
 {
 	if (is_share(l))
@@ -157,7 +157,7 @@ static void put_end(char *text, size_t size, double value, bool share)
 		snprintf(text, size, share ? "%+.3g" : "%+.2f", value);
 }
 
-/* `which`: "" (of all together), or "_alone". */
+/* `which`: "" (the joint interval), or "_alone". */
 static void put_interval(struct text_table *t, size_t column, size_t row, const struct line *l, const char *which)
 {
 	const char *tail = is_share(l) ? "" : "_percent";
@@ -261,7 +261,7 @@ static void put_lines(const json_t *result, FILE *out)
 	free(lines);
 }
 
-/* --- below --- */
+/* --- below the table --- */
 
 static void put_left_out(const json_t *point, FILE *out)
 {
@@ -279,7 +279,7 @@ static void put_left_out(const json_t *point, FILE *out)
 	fputc('\n', out);
 }
 
-/* Why quantities are missing: each reason once. */
+/* Why quantities are missing, each reason once. */
 static void put_missing(const json_t *result, FILE *out)
 {
 	json_t *said = json_object();
@@ -315,7 +315,7 @@ static void put_state_value(const json_t *value, FILE *out)
 		compare_put_clean(json_is_string(value) ? json_string_value(value) : "-", out);
 }
 
-/* " -TTWU_QUEUE", " +NO_TTWU_QUEUE +PREEMPT_LAZY"; of very many, the first. */
+/* " -TTWU_QUEUE", " +NO_TTWU_QUEUE +PREEMPT_LAZY"; only the first ones if there are very many. */
 static void put_words(const json_t *words, char sign, FILE *out)
 {
 	const json_t *word;
@@ -359,7 +359,7 @@ static void put_state(const json_t *result, FILE *out)
 	if (!fatal)
 		return;
 	fprintf(out,
-		"\nNot only what is under test differs: %" JSON_INTEGER_FORMAT
+		"\nBesides what is under test, %" JSON_INTEGER_FORMAT
 		" key%s of the machine's state that can explain a difference (kblat state diff shows all):\n",
 		fatal, fatal == 1 ? "" : "s");
 	json_array_foreach (json_object_get(result, "state"), i, one) {
@@ -367,7 +367,7 @@ static void put_state(const json_t *result, FILE *out)
 			put_difference(one, out);
 	}
 	if (fatal > STATE_LINES)
-		fprintf(out, "  ... and %" JSON_INTEGER_FORMAT " more (--json has them)\n", fatal - STATE_LINES);
+		fprintf(out, "  ... and %" JSON_INTEGER_FORMAT " more (--json lists them)\n", fatal - STATE_LINES);
 }
 
 void compare_table(const json_t *result, FILE *out)

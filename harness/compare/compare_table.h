@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* The result of compare_judge(), 140 columns wide at most. */
+/* Print the result of compare_judge(), at most 140 columns wide. */
 void compare_table(const json_t *result, FILE *out);
 
 #endif

@@ -33,7 +33,7 @@ json_t *compare_time(const struct compare_join *j, const struct compare_point *p
 	if (!v || !v->value)
 		return list;
 	unit = or_abort(calloc(n + 1, sizeof(json_t *)));
-	/* Runs of an arm are by time: the first that is seen of a unit is its first. */
+	/* Runs of an arm are in chronological order, so the first one found of a unit is its first. */
 	for (size_t i = 0; i < j->runs->count; i++) {
 		const struct compare_run *run = &j->runs->run[i];
 		double value = compare_point_number(p, i, v);
@@ -57,7 +57,7 @@ int compare_drift(const struct compare_runs *runs, struct perm_plan *plan)
 	int rc;
 
 	for (size_t i = 0; i < runs->count; i++) {
-		/* Since the first: nanoseconds since 1970 are more than a double holds. */
+		/* Relative to the first run: a double cannot hold nanoseconds since 1970 exactly. */
 		when[runs->run[i].unit] += (double)(runs->run[i].started_ns - runs->run[0].started_ns);
 		count[runs->run[i].unit]++;
 	}

@@ -30,7 +30,7 @@ static int check_alike(const struct compare_runs *all, struct err *e)
 	return 0;
 }
 
-/* The same directory twice, or a copy of it: it would count twice. */
+/* Rejects a directory that is given twice, or as a copy, because it would count twice. */
 static int check_different(const struct compare_runs *all, struct err *e)
 {
 	for (size_t i = 0; i < all->count; i++)
@@ -41,7 +41,7 @@ static int check_different(const struct compare_runs *all, struct err *e)
 			    json_equal(json_object_get(a->run.run, "t0"), json_object_get(b->run.run, "t0")) &&
 			    !strcmp(a->boot, b->boot) && json_equal(a->run.summary, b->run.summary))
 				return err_set(e, -EEXIST, STATUS_USAGE, a->run.path, "compare",
-					       "it is there twice%s%s",
+					       "it is given twice%s%s",
 					       strcmp(a->run.path, b->run.path) ? ", also as " : "",
 					       strcmp(a->run.path, b->run.path) ? b->run.path : "");
 		}
@@ -56,7 +56,7 @@ static bool arm_has_boot(const struct compare_runs *all, enum compare_arm arm, c
 	return false;
 }
 
-/* Of the runs before this one in its arm, one of the same boot; NULL: it is a boot's first. */
+/* An earlier run of the same boot and arm; NULL: this is the first one of its boot. */
 static const struct compare_run *earlier_of_boot(const struct compare_runs *all, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -76,8 +76,8 @@ static void number_boots(struct compare_runs *all)
 	}
 }
 
-/* Where every boot has runs of both arms, each is a pair: the other arm's units take the order of
- * the base's. */
+/* If every boot has runs of both arms, each boot is a pair: the other arm's units are put in the
+ * order of the base's. */
 static void pair_boots(struct compare_runs *all)
 {
 	all->pairs = true;
@@ -110,7 +110,7 @@ static int use_boots(struct compare_runs *all, struct err *e)
 	return 0;
 }
 
-/* By time each two that follow each other hold one of each arm, in either order. */
+/* In chronological order, do the runs form consecutive pairs with one run of each arm, in either order? */
 static bool is_in_turn(const struct compare_runs *all)
 {
 	size_t n = all->units[ARM_BASE];

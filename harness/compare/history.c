@@ -12,10 +12,10 @@
 #include "compare/changepoint.h"
 #include "compare/compare_judge.h"
 
-#define LEAST 2 /* builds of a level: one alone may be an accident */
+#define LEAST 2 /* minimum number of builds per level: a single one may be an outlier */
 #define WIDTH 110
 
-/* A point's values without the gaps, and which unit each is of. */
+/* A point's values without gaps, and the unit of each. */
 struct levels {
 	double *value;
 	size_t *unit, *change, count, changes;
@@ -117,13 +117,13 @@ static json_t *changes_json(const struct compare_runs *runs, const struct compar
 	return changes;
 }
 
-/* As people have always read it: of a series, "ns". */
+/* For people; "ns" for a series. */
 static const char *unit_of(const struct compare_values *v, const char *metric)
 {
 	return v->of.measure == MEASURE_SERIES ? "ns" : compare_quantity_unit(&v->of, metric ? metric : "");
 }
 
-/* A point has one that is not compared where its metric lacks the quantity. */
+/* If a point's metric does not have the quantity, its values are marked as not compared. */
 static const struct compare_values *history_values(const struct compare_point *p, const char *quantity)
 {
 	static const struct compare_values none = {.of.key = "", .why = "it has no such statistic"};

@@ -1,6 +1,6 @@
 /*
- * Many builds in order of time: one value a boot, and where the level seems to change
- * (compare/changepoint.h): a hint which two builds to compare, no verdict. Pure.
+ * Many builds in chronological order: one value per boot, and where the level seems to change
+ * (compare/changepoint.h). A change is not a verdict, but a hint which two builds to compare. Pure.
  *
  *   {"schema": 1, "experiment", "unit", "quantity", "answer",
  *    "points": [{"id", "label", "metric", "unit": "ns" | "share" | …,
@@ -16,8 +16,8 @@
 
 #include "compare/compare_join.h"
 
-/* Of joined runs that are all in the base; `quantity`: a key of compare_quantity_list(). New
- * reference. */
+/* Make the history of joined runs, which are all in the base; `quantity`: a key from
+ * compare_quantity_list(). New reference. */
 json_t *history_of(const struct compare_join *j, const char *quantity);
 
 void history_table(const json_t *history, FILE *out);

@@ -15,12 +15,12 @@ enum {
 	LONGEST_GAP_NS = 50000, /* on a quiet CPU: a timer interrupt takes a few microseconds */
 	SKEW_WARN_NS = 1000,
 	SKEW_BAD_NS = 10000,
-	WAKE_UP_US = 10,  /* what leaving an idle state may take */
+	WAKE_UP_US = 10,  /* maximum time for leaving an idle state */
 	SLACK_NS = 50000, /* the kernel's default */
 };
 
-#define STAMP_RATIO 1.2	  /* design: two stamps, two stores */
-#define LOST_SHARE  0.002 /* of the time, in gaps */
+#define STAMP_RATIO 1.2	  /* maximum cost of two stamps and two stores, in relation to the stamps alone */
+#define LOST_SHARE  0.002 /* maximum share of the time in gaps */
 
 static void check_clock(const struct host *h, struct finding *f)
 {
@@ -49,7 +49,9 @@ static void check_stamp(const struct host *h, struct finding *f)
 	const struct clock_report *c = &h->clock;
 	double ratio = c->cost_ns > 0 ? c->stamp_ns / c->cost_ns : 0;
 
-	finding_add(f, "a stamp and its store take %.1f ns, %.2f times the bare counter's %.1f ns (%.1f ns at an end)",
+	finding_add(f,
+		    "a stamp and its store take %.1f ns, %.2f times the %.1f ns of reading the counter (%.1f ns at the "
+		    "end of an interval)",
 		    c->stamp_ns, ratio, c->cost_ns, c->cost_end_ns);
 	f->data = json_pack("{s:f, s:f, s:f, s:f}", "stamp_ns", c->stamp_ns, "bare_ns", c->cost_ns, "bare_end_ns",
 			    c->cost_end_ns, "ratio", ratio);
@@ -87,11 +89,12 @@ static void check_skew(const struct host *h, struct finding *f)
 	finding_add(f, "the counters of CPUs %d and %d differ by at most %lld ns", h->source.cpu, h->sink.cpu,
 		    (long long)skew);
 	if (skew > SKEW_BAD_NS)
-		finding_raise(f, LEVEL_BAD, "one-way times between these CPUs are wrong by as much: choose others");
+		finding_raise(f, LEVEL_BAD,
+			      "one-way times between these CPUs are wrong by that much: choose other CPUs");
 	else if (skew > SKEW_WARN_NS)
 		finding_raise(
 		    f, LEVEL_WARN,
-		    "one-way times carry this as an error; CPUs of one socket, or a quieter machine, do better");
+		    "one-way times have this error; it is smaller between CPUs of one socket, or on a quieter machine");
 }
 
 static double lost_share(const struct noise *n)
@@ -116,10 +119,10 @@ static void tell_noise(const struct noise *n, json_t *grown, struct finding *f)
 					(json_int_t)n->lost_ns, "duration_ns", (json_int_t)n->duration_ns, "preempted",
 					(json_int_t)n->preempted, "interrupted_by", grown));
 	if (n->rc || n->longest_ns > LONGEST_GAP_NS || lost_share(n) > LOST_SHARE)
-		finding_raise(
-		    f, LEVEL_WARN,
-		    "these show as outliers: stop other work, or keep it off these CPUs (isolcpus=, nohz_full=, IRQ "
-		    "affinity, a cpuset)");
+		finding_raise(f, LEVEL_WARN,
+			      "these gaps appear as outliers: stop other work, or keep it off these CPUs (isolcpus=, "
+			      "nohz_full=, IRQ "
+			      "affinity, a cpuset)");
 }
 
 static void check_noise(const struct host *h, struct finding *f)
@@ -151,7 +154,7 @@ static void check_frequency(const struct host *h, struct finding *f)
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", h->source.cpu);
 	if (sysroot_line(&h->root, path, governor, sizeof(governor))) {
-		finding_add(f, "the kernel does not scale it");
+		finding_add(f, "the kernel does not change it");
 		f->data = json_pack("{s:n}", "governor");
 		return;
 	}
@@ -213,7 +216,7 @@ static void check_idle(const struct host *h, struct finding *f)
 	if (sysroot_line(&h->root, "/sys/devices/system/cpu/cpuidle/current_governor", governor, sizeof(governor)))
 		snprintf(governor, sizeof(governor), "none");
 	if (worst < 0)
-		finding_add(f, "the kernel knows no idle states");
+		finding_add(f, "the kernel has no idle states");
 	else
 		finding_add(f, "governor %s, deepest state in use %s, %lld us to leave it", governor, name,
 			    (long long)worst);
@@ -226,9 +229,9 @@ static void check_idle(const struct host *h, struct finding *f)
 	f->data = json_pack("{s:s, s:s, s:I, s:o}", "governor", governor, "state", name, "latency_us",
 			    (json_int_t)worst, "pm_qos_us", limit < 0 ? json_null() : json_integer(limit));
 	if (worst > WAKE_UP_US)
-		finding_raise(
-		    f, LEVEL_WARN,
-		    "poll=event measures how CPUs wake up: hold /dev/cpu_dma_latency at a low value meanwhile");
+		finding_raise(f, LEVEL_WARN,
+			      "latencies with poll=event include the wake-up from this state: hold "
+			      "/dev/cpu_dma_latency at a low value");
 }
 
 static void check_virtual(const struct host *h, struct finding *f)

@@ -13,7 +13,7 @@ enum {
 	STEAL_COLUMN = 7, /* man 5 proc_stat */
 };
 
-/* Which column of the head line "CPU0 CPU2 …" is the CPU's, or -1. */
+/* The column of a CPU in the heading "CPU0 CPU2 …", or -1. */
 static int column_of(struct piece head, int cpu)
 {
 	char want[16];
@@ -26,8 +26,8 @@ static int column_of(struct piece head, int cpu)
 	return -1;
 }
 
-/* The last word of a line of /proc/interrupts is who asked for the interrupt; those with letters
- * have none. */
+/* The last word of a line of /proc/interrupts is the name of the device or driver; interrupts named
+ * by letters do not have one. */
 static void disturbance_name(struct piece label, struct piece rest, const char *prefix, char *out, size_t size)
 {
 	struct piece word, last = {"", 0};

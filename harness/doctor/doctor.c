@@ -10,7 +10,7 @@
 
 #define CALIBRATION_MS 100
 
-/* Where a run with busy polling and no word about CPUs would put its two sides. */
+/* Where a run with busy polling and default CPUs would place its two sides. */
 static int place_sides(struct host *h, struct err *e)
 {
 	struct survey *survey = calloc(1, sizeof(*survey));

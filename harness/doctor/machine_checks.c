@@ -23,13 +23,13 @@
 
 enum {
 	LOCK_WANTED_MIB = 64, /* columns of two million messages, and buffers */
-	LOCK_NEEDED_MIB = 1,  /* to register any buffer worth the name */
+	LOCK_NEEDED_MIB = 1,  /* to register even small buffers */
 	SHM_WANTED_MIB = 64,
 	SHM_NEEDED_MIB = 4,
 	LEFTOVERS_SHOWN = 3,
 };
 
-/* Would the kernel let this much be locked? Nothing is faulted in for the question. */
+/* Would the kernel allow this much to be locked? Checked without faulting in any pages. */
 static bool can_lock(size_t mib)
 {
 	size_t size = mib << 20;
@@ -56,7 +56,7 @@ static void check_memlock(const struct host *h, struct finding *f)
 		finding_add(f, "unlimited");
 	else
 		finding_add(f, "%llu KiB%s", (unsigned long long)limit.rlim_cur / 1024,
-			    wanted && limit.rlim_cur >> 20 < LOCK_WANTED_MIB ? ", which does not bind this process"
+			    wanted && limit.rlim_cur >> 20 < LOCK_WANTED_MIB ? ", which does not apply to this process"
 									     : "");
 	f->data = json_pack("{s:o, s:b, s:b}", "limit_bytes",
 			    limit.rlim_cur == RLIM_INFINITY ? json_null() : json_integer((json_int_t)limit.rlim_cur),
@@ -71,7 +71,7 @@ static void check_memlock(const struct host *h, struct finding *f)
 		    "larger runs cannot lock their stamps: raise the limit with ulimit -l (limits.conf: memlock)");
 }
 
-/* Pages of every size, and whether transparent ones are made in the background. */
+/* Huge pages of every size, and whether transparent ones are created in the background. */
 static void check_hugepages(const struct host *h, struct finding *f)
 {
 	char **sizes, policy[64] = "unknown", *chosen;
@@ -97,7 +97,7 @@ static void check_hugepages(const struct host *h, struct finding *f)
 	chosen = strchr(policy, '[');
 	chosen = chosen ? chosen + 1 : policy;
 	chosen[strcspn(chosen, "]")] = '\0';
-	finding_add(f, "%stransparent ones: %s", n > 0 ? "; " : "", chosen);
+	finding_add(f, "%stransparent huge pages: %s", n > 0 ? "; " : "", chosen);
 	json_object_set_new(f->data, "transparent", json_string(chosen));
 	if (!strcmp(chosen, "always"))
 		finding_raise(f, LEVEL_WARN,
@@ -114,7 +114,7 @@ static void check_shm(const struct host *h, struct finding *f)
 	(void)h;
 	if (statfs(SHM, &fs) || access(SHM, W_OK | X_OK) || fs_free_bytes(SHM, &bytes, &e)) {
 		finding_add(f, "cannot be used: %s", e.status ? e.text : strerror(errno));
-		finding_raise(f, LEVEL_BAD, "stamps live there: mount -t tmpfs -o mode=1777 tmpfs " SHM);
+		finding_raise(f, LEVEL_BAD, "stamps are kept there: mount -t tmpfs -o mode=1777 tmpfs " SHM);
 		return;
 	}
 	finding_add(f, "%llu MiB free%s", bytes >> 20, fs.f_type == TMPFS_MAGIC ? "" : ", but not a tmpfs");
@@ -122,8 +122,9 @@ static void check_shm(const struct host *h, struct finding *f)
 	if (bytes >> 20 < SHM_NEEDED_MIB)
 		finding_raise(f, LEVEL_BAD, "stamps need space: free some, or mount -o remount,size=1G " SHM);
 	if (fs.f_type != TMPFS_MAGIC)
-		finding_raise(f, LEVEL_WARN,
-			      "stamps in files of a disk are written back while they are taken: mount a tmpfs on " SHM);
+		finding_raise(
+		    f, LEVEL_WARN,
+		    "stamps in files on a disk are written back during the measurement: mount a tmpfs on " SHM);
 	if (bytes >> 20 < SHM_WANTED_MIB)
 		finding_raise(f, LEVEL_WARN, "larger runs will not fit: mount -o remount,size=1G " SHM);
 }
@@ -152,8 +153,7 @@ static void tell_ports(const json_t *list, struct finding *f)
 		active += !error && is_active_port(port);
 	}
 	if (!active)
-		finding_raise(f, LEVEL_WARN,
-			      "no port is active: look at the cable, the subnet manager, or `rdma link`");
+		finding_raise(f, LEVEL_WARN, "no port is active: check the cable, the subnet manager, or `rdma link`");
 }
 
 static void check_rdma(const struct host *h, struct finding *f)
@@ -173,12 +173,12 @@ static void check_rdma(const struct host *h, struct finding *f)
 		return;
 	}
 	finding_add(f, "none");
-	finding_raise(
-	    f, LEVEL_WARN,
-	    "`make run`, in kblat's source, uses a guest with a Soft-RoCE device: it shows that all works, and ratios");
+	finding_raise(f, LEVEL_WARN,
+		      "`make run`, in kblat's source, uses a guest with a Soft-RoCE device: it shows that everything "
+		      "works, and ratios");
 }
 
-/* Between two hosts, `clock: ptp` and `clock: system` need it; nothing else does. */
+/* Synchronised time is only needed for `clock: ptp` and `clock: system` between two hosts. */
 static void check_time(const struct host *h, struct finding *f)
 {
 	struct discipline d;
@@ -216,7 +216,7 @@ static void check_gnuplot(const struct host *h, struct finding *f)
 	bool found = is_in_path("gnuplot");
 
 	(void)h;
-	finding_add(f, found ? "there" : "not there");
+	finding_add(f, found ? "installed" : "not installed");
 	f->data = json_pack("{s:b}", "found", found);
 	if (!found)
 		finding_raise(f, LEVEL_WARN, "reports will have no figures: apt-get install gnuplot-nox");

@@ -3,7 +3,7 @@
 #include "common/units.h"
 #include "noise/cpu_noise.h"
 
-#define SHOWN 3 /* causes of a CPU */
+#define SHOWN 3 /* causes shown per CPU */
 
 static struct cpulist noise_causes_cpus(const json_t *list)
 {

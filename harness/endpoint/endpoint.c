@@ -32,7 +32,7 @@ static json_t *error_message(const struct err *e)
 	return json_pack("{s:s, s:s, s:i}", "type", "error", "text", e->text, "status", (int)e->status);
 }
 
-/* --- orders: 0 and an answer (NULL: none is due), or a negative errno --- */
+/* --- orders: return 0 and an answer (NULL: none is needed), or a negative errno --- */
 
 static int on_connect(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
@@ -92,10 +92,13 @@ static int start_threads(struct endpoint *ep, struct err *e)
 	int rc = 0;
 
 	ep->runners.counts_cycles = ep->flow.common.cycles;
+	ep->runners.wait = endpoint_is_traced(ep);
 	ep->load = machine_load_now();
 	for (size_t i = 0; !rc && threads[i].name; i++)
 		if (threads[i].side == ep->role && flow_has_thread(&ep->flow, &threads[i], ep->control))
 			rc = runners_start(&ep->runners, loops->loop[i], cpu_of_thread(ep, &threads[i]), e);
+	endpoint_trace_follow(ep);
+	runners_begin(&ep->runners);
 	return rc;
 }
 
@@ -119,7 +122,7 @@ static int read_arm(struct endpoint *ep, const json_t *order, json_int_t *messag
 
 	*messages = json_integer_value(json_object_get(order, "messages"));
 	if (!ep->transport || ep->running || *messages < 1 || *messages > ep->flow.config.schedule.messages)
-		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of turn or asks for too much");
+		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of order or asks for too much");
 	ep->control = json_is_true(json_object_get(order, "control"));
 	ep->warm_up = json_is_true(json_object_get(order, "warm_up"));
 	free(ep->keep_dir);
@@ -127,8 +130,8 @@ static int read_arm(struct endpoint *ep, const json_t *order, json_int_t *messag
 	return 0;
 }
 
-/* The sink's loop starts here; the source's waits for "run", when the sink is known to listen. So does that of a sink that
- * sends and that nothing arrives at. */
+/* The sink's loop starts here; the source's waits for "run", when the sink is known to be ready. A
+ * sink that only sends waits, too. */
 static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	json_int_t messages;
@@ -161,19 +164,19 @@ static int on_run(struct endpoint *ep, const json_t *order, json_t **reply, stru
 {
 	(void)reply;
 	if ((ep->role != ROLE_SOURCE && !flow_starts_together(&ep->flow)) || !ep->running || ep->runners.count)
-		return err_set(e, -EPROTO, STATUS_FAILED, "run", NULL, "came out of turn");
+		return err_set(e, -EPROTO, STATUS_FAILED, "run", NULL, "came out of order");
 	runners_clear(&ep->runners, json_integer_value(json_object_get(order, "start_ns")));
 	return start_threads(ep, e);
 }
 
-/* A sink that sends alone goes on until all of its own are done, unless the source was stopped. */
+/* A sink that only sends continues until all of its own messages are done, unless the source was stopped. */
 static bool endpoint_ends_alone(const struct endpoint *ep, const json_t *posted)
 {
 	return flow_starts_together(&ep->flow) && json_integer_value(posted) == (json_int_t)ep->worker.messages;
 }
 
-/* The source has ended: wait until nothing more arrives for `drain`, then stop. Where nothing gets lost, until all arrived
- * that it posted. */
+/* The source has ended: wait until nothing has arrived for `drain`, then stop. If messages cannot
+ * get lost, wait until all that were posted have arrived. */
 static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	const json_t *posted = json_object_get(order, "posted"), *completed = json_object_get(order, "completed");
@@ -183,7 +186,7 @@ static int on_finish(struct endpoint *ep, const json_t *order, json_t **reply, s
 
 	(void)reply, (void)e;
 	if (!ep->running)
-		return 0; /* all messages came and "done" was sent: the two crossed */
+		return 0; /* all messages have arrived and "done" was sent at the same time */
 	if (json_is_integer(posted) && json_is_integer(completed) && json_equal(posted, completed))
 		ep->settled = json_integer_value(posted);
 	if (endpoint_ends_alone(ep, posted))
@@ -248,7 +251,7 @@ static int carry_out(struct endpoint *ep, const json_t *order, json_t **reply, s
 	return err_set(e, -EPROTO, STATUS_FAILED, "order", NULL, "unknown type '%.40s'", type);
 }
 
-/* One order and its answer. An error is told: the coordinator decides what follows. */
+/* Process one order and send its answer. Errors are reported to the coordinator, which decides what to do. */
 static int answer(struct endpoint *ep, const char *line)
 {
 	struct err e = ERR_INIT;
@@ -276,7 +279,7 @@ static int report(struct endpoint *ep)
 	return rc;
 }
 
-/* One of two threads that failed leaves the other waiting for what will not come. */
+/* If one of two threads has failed, the other one waits for something that will not happen. */
 static int on_thread_ended(struct endpoint *ep)
 {
 	uint64_t ended;
@@ -302,7 +305,8 @@ static int take_orders(struct endpoint *ep)
 	return rc;
 }
 
-/* A thread that has ended says so before it is through with the memory; of one that does not end, only names go. */
+/* A thread reports its end while it may still use the memory, so threads are joined first. If one
+ * does not end, only names are removed, and memory is kept. */
 static void clean_up(struct endpoint *ep)
 {
 	bool stopped = ep->runners.count == 0 || runners_stop(&ep->runners, 1000);
@@ -378,7 +382,7 @@ int endpoint_serve(int in, int out, int (*examine)(json_t **findings, struct err
 	wire_init(&ep->in, in);
 	runners_init(&ep->runners, &ep->worker, eventfd(0, EFD_CLOEXEC));
 	write_signals_ignore();
-	signal(SIGINT, SIG_IGN); /* the coordinator hears it and tells us */
+	signal(SIGINT, SIG_IGN); /* the coordinator receives it and informs the endpoint */
 
 	int rc = ep->runners.ended_fd < 0 ? err_sys(e, -errno, "eventfd", "make") : serve(ep);
 
@@ -386,7 +390,7 @@ int endpoint_serve(int in, int out, int (*examine)(json_t **findings, struct err
 		err_set(e, rc, STATUS_FAILED, "endpoint", "read an order", "a line is longer than %d bytes",
 			WIRE_LINE_MAX);
 	else if (rc)
-		err_sys(e, rc, "endpoint", "speak with the coordinator");
+		err_sys(e, rc, "endpoint", "communicate with the coordinator");
 
 	clean_up(ep);
 	return rc;

@@ -35,7 +35,7 @@ int endpoint_ticks(struct endpoint *ep, const json_t *order, json_t **reply, str
 	return 0;
 }
 
-/* --- a clock that hosts share --- */
+/* --- a clock shared by hosts --- */
 
 void endpoint_wall_close(struct endpoint *ep)
 {
@@ -60,7 +60,7 @@ int endpoint_discipline(struct endpoint *ep, const json_t *order, json_t **reply
 	return 0;
 }
 
-/* Of several looks the one that took the least time. */
+/* Of several readings, use the one that took the least time. */
 int endpoint_wall(struct endpoint *ep, const json_t *order, json_t **reply, struct err *e)
 {
 	int64_t least = INT64_MAX, at_ns = 0, wall_ns = 0;
@@ -121,8 +121,8 @@ int endpoint_doctor(struct endpoint *ep, const json_t *order, json_t **reply, st
 
 /* --- state --- */
 
-/* A line that says what comes, the bytes, and the end of a line. A name that is not UTF-8 cannot be said: it is left out.
- */
+/* A line that describes the file, its bytes, and a newline. A file whose name is not valid UTF-8 is
+ * left out. */
 static void pack_bytes(FILE *out, const char *name, bool private, const char *data, size_t size)
 {
 	json_t *head = json_pack("{s:s, s:o, s:I, s:b}", "type", "file", "path", json_sprintf("/%s", name), "bytes",
@@ -175,7 +175,8 @@ static int capture_into(const char *dir, bool mask, struct err *e)
 	return rc;
 }
 
-/* All of it as it is sent. It is in memory before a byte goes: whoever does not read, and ends this process, leaves no files behind. */
+/* The whole capture in the form in which it is sent. It is made in memory before anything is sent,
+ * so that no files are left behind if the receiver does not read and ends this process. */
 static int pack_capture(bool mask, char **text, size_t *size, struct err *e)
 {
 	char dir[64];
@@ -191,7 +192,7 @@ static int pack_capture(bool mask, char **text, size_t *size, struct err *e)
 		rc = pack_files(out, dir, e);
 	if (out && fclose(out) && !rc)
 		rc = err_sys(e, -ENOMEM, dir, "read");
-	/* Without a descriptor left nothing is in it, and nothing but this removes it. */
+	/* If the process has run out of descriptors, the directory is empty, and only rmdir() can remove it. */
 	if (fs_remove_tree(dir, NULL))
 		rmdir(dir);
 	return rc;
@@ -204,7 +205,7 @@ int endpoint_capture(struct endpoint *ep, const json_t *order, json_t **reply, s
 	int rc;
 
 	if (ep->running)
-		return err_set(e, -EPROTO, STATUS_FAILED, "capture", NULL, "came out of turn");
+		return err_set(e, -EPROTO, STATUS_FAILED, "capture", NULL, "came out of order");
 	rc = pack_capture(json_is_true(json_object_get(order, "mask")), &text, &size, e);
 	if (!rc)
 		rc = fs_write_fd(ep->out, text, size);

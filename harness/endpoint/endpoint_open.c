@@ -58,7 +58,7 @@ static int read_conversion(const json_t *order, const char *key, struct clock_co
 	return 0;
 }
 
-/* On two hosts the sink is told the source's, too. */
+/* With two hosts, the sink also receives the source's conversion. */
 static int read_conversions(struct endpoint *ep, const json_t *order, struct err *e)
 {
 	int rc = read_conversion(order, "conversion", &ep->conversion, e);
@@ -78,7 +78,7 @@ static int read_cpu(const json_t *order, const char *key)
 	return n >= 0 && n < CPULIST_MAX ? (int)n : -1;
 }
 
-/* It becomes a part of names in /dev/shm. */
+/* The name becomes a part of names in /dev/shm. */
 static bool is_object_name(const char *name)
 {
 	return strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
@@ -90,7 +90,8 @@ static void refuse_flow(void *arg, const struct flow *f, const char *why)
 	err_set(arg, -EPROTO, STATUS_FAILED, "open", NULL, "%s", why);
 }
 
-/* A coordinator has checked its spec; what does not follow from one is refused all the same, and never run. */
+/* The coordinator has checked its spec. Settings that cannot come from a valid spec are
+ * nevertheless rejected. */
 static int endpoint_load_flow(struct endpoint *ep, const char *name, json_t *params, struct err *e)
 {
 	int rc = flow_load(&ep->flow, name, params, e);
@@ -166,7 +167,7 @@ static int open_transport(struct endpoint *ep, const json_t *order, json_t **add
 	return ep->flow.transport->open(&config, ep->flow.transport_settings, &ep->transport, address, e);
 }
 
-/* A thread that spins beside the others, such as the one of t_send. */
+/* Check for an extra thread that spins, such as the one of t_send. */
 static int check_spare(const struct endpoint *ep, const struct kernel_thread *t, struct err *e)
 {
 	struct cpulist allowed;
@@ -177,12 +178,12 @@ static int check_spare(const struct endpoint *ep, const struct kernel_thread *t,
 	if (ep->spare_cpu < 0 && t->setting)
 		return err_set(
 		    e, -EINVAL, STATUS_IMPOSSIBLE, t->setting, NULL,
-		    "the thread '%s' needs a CPU of its own at each side, beside those of source and sink, and "
-		    "there are too few: %u",
+		    "the thread '%s' needs a separate CPU on each side, in addition to those of source and sink, and "
+		    "there are only %u",
 		    t->name, cpulist_count(&allowed));
 	if (ep->spare_cpu < 0)
 		return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, t->with, NULL,
-			       "needs a CPU of its own beside source and sink, and there is none");
+			       "needs a separate CPU, in addition to those of source and sink, and there is none");
 	if (ep->cpu < 0 && cpulist_count(&allowed) < 2)
 		return err_set(e, -EINVAL, STATUS_IMPOSSIBLE, t->with, NULL,
 			       "with poll event the %s would share CPU %d, the only one, with the thread '%s'",

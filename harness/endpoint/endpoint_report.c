@@ -43,7 +43,7 @@ static bool is_recorded_with(const struct endpoint *ep, unsigned column, const c
 	return ep->column[column]->with && !strcmp(ep->column[column]->with, with);
 }
 
-/* What was recorded `with` a setting never happened. */
+/* Set the columns that are recorded `with` a setting to NEVER. */
 static void blank_columns(struct endpoint *ep, const char *with)
 {
 	for (unsigned i = 0; i < ep->recorder.columns; i++)
@@ -51,7 +51,7 @@ static void blank_columns(struct endpoint *ep, const char *with)
 			ep->recorder.column[i].data[k] = ep->worker.blank;
 }
 
-/* In a control repetition: what comes of the threads that did not run. */
+/* In a control repetition: the columns of threads that did not run. */
 static void blank_control_columns(struct endpoint *ep)
 {
 	for (const struct kernel_thread *t = ep->flow.kernel->threads; t->name; t++)
@@ -59,7 +59,7 @@ static void blank_control_columns(struct endpoint *ep)
 			blank_columns(ep, t->with);
 }
 
-/* The device's stamps, from its clock to the tick counter. Where that cannot be said, there are none. */
+/* Convert the device's stamps from its clock to the tick counter. If that is not possible, remove them. */
 static void convert_device_stamps(struct endpoint *ep)
 {
 	struct device_clock *c = &ep->device_clock;
@@ -111,7 +111,7 @@ int endpoint_send_columns(const struct endpoint *ep)
 	return rc ? rc : fs_write_fd(ep->out, "\n", 1);
 }
 
-/* The first of what went wrong. */
+/* Find the first error. */
 static void find_failure(struct endpoint *ep, struct err *failure)
 {
 	const struct common_settings *s = &ep->flow.common;
@@ -121,7 +121,7 @@ static void find_failure(struct endpoint *ep, struct err *failure)
 	if (runners_overran())
 		err_set(failure, -EDQUOT, STATUS_FAILED, "priority_limit", NULL,
 			"a measuring thread ran for %lld ms at SCHED_FIFO %lld without sleeping, and was stopped; "
-			"raise the limit where that is what you want",
+			"raise priority_limit if this is intended",
 			(long long)s->priority_limit / 1000000, (long long)s->priority);
 	else if (finished && thread && ep->flow.transport->failure(ep->transport, failure) == 0)
 		err_sys(failure, thread, ep->flow.transport->name, "move messages");
@@ -129,7 +129,7 @@ static void find_failure(struct endpoint *ep, struct err *failure)
 		ep->worker.counters.bad_completions++;
 }
 
-/* What one-sided operations have left with a side that had no part in them. */
+/* Check the result of one-sided operations in the memory of the passive side. */
 static void check_memory(struct endpoint *ep)
 {
 	const struct transport_ops *ops = ep->flow.transport;
@@ -147,7 +147,7 @@ static json_t *column_names(const struct endpoint *ep)
 	return names;
 }
 
-/* Each by the counter that it was stamped with. */
+/* Convert each column with the clock by which it was stamped. */
 static void convert_columns(struct endpoint *ep)
 {
 	for (unsigned i = 0; i < ep->recorder.columns; i++)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -12,7 +13,7 @@
 #include "trace/trace.h"
 #include "trace/trace_gaps.h"
 
-#define BUFFERS_MOST (256ll << 20) /* of all CPUs together */
+#define BUFFERS_MOST (256ll << 20) /* for all CPUs together */
 
 /* --- start --- */
 
@@ -29,7 +30,7 @@ static int online_cpus(struct cpulist *out)
 	return rc ? rc : cpulist_parse(text, out, NULL, 0);
 }
 
-/* Where this side runs. One that sleeps is woken by other CPUs, and may run anywhere. */
+/* The CPUs where this side runs. A side that sleeps is woken up by other CPUs, and may run anywhere. */
 static int trace_cpus(const struct endpoint *ep, struct cpulist *out)
 {
 	cpulist_clear(out);
@@ -39,8 +40,8 @@ static int trace_cpus(const struct endpoint *ep, struct cpulist *out)
 	return 0;
 }
 
-/* The loops of one that polls memory make no system calls, so each is a delay. Over a device its library may post by
- * them, as with Soft-RoCE: they are the message's way. */
+/* Loops that poll memory do not make system calls, so each system call is a delay. With a device,
+ * its library may use them for posting, as with Soft-RoCE, so they are part of sending a message. */
 static bool makes_no_calls(const struct endpoint *ep)
 {
 	return flow_is_busy(&ep->flow, ep->role) && !ep->flow.transport->has_device &&
@@ -63,10 +64,14 @@ static int open_trace(struct endpoint *ep, struct err *e)
 		return err_sys(e, rc, "CPUs", "list the");
 	if (bytes > BUFFERS_MOST / (int64_t)cpulist_count(&cpus))
 		bytes = BUFFERS_MOST / (int64_t)cpulist_count(&cpus);
-	return trace_open(&ep->trace.trace, &cpus, (uint64_t)bytes, makes_no_calls(ep), e);
+	rc = trace_open(&ep->trace.trace, &cpus, (uint64_t)bytes, makes_no_calls(ep), e);
+	/* Until the measuring threads exist, follow this process only: others may have the same name. */
+	if (!rc)
+		trace_follow(ep->trace.trace, (const pid_t[]){getpid()}, 1);
+	return rc;
 }
 
-/* Nothing can be explained, for the reason in `why`: that ends the point only where it is required. */
+/* Explanations are not possible because of `why`; that is only an error if they are required. */
 static int do_without(struct endpoint *ep, const struct err *why, struct err *e)
 {
 	snprintf(ep->trace.why, sizeof(ep->trace.why), "%s", why->text);
@@ -88,7 +93,7 @@ int endpoint_trace_open(struct endpoint *ep, struct err *e)
 	return rc ? do_without(ep, &why, e) : 0;
 }
 
-/* Gaps that matter: of a part of what makes a message late. */
+/* The minimum length of gaps that matter: a fraction of the time that makes a message late. */
 static int64_t least_gap(const struct endpoint *ep)
 {
 	const int64_t least_ns = 500, most_ns = 5000, part = ep->flow.common.limit / 8;
@@ -96,7 +101,7 @@ static int64_t least_gap(const struct endpoint *ep)
 	return clock_from_ns(&ep->conversion, part < least_ns ? least_ns : part > most_ns ? most_ns : part);
 }
 
-/* Who sleeps has no polls to look between. */
+/* A side that sleeps does not poll continuously, so there are no gaps between polls. */
 static void use_witness(struct endpoint *ep)
 {
 	struct endpoint_trace *t = &ep->trace;
@@ -109,6 +114,11 @@ static void use_witness(struct endpoint *ep)
 	ep->worker.witness = t->witness;
 }
 
+bool endpoint_is_traced(const struct endpoint *ep)
+{
+	return ep->trace.is_on && !*ep->trace.why;
+}
+
 int endpoint_trace_start(struct endpoint *ep, bool wanted, struct err *e)
 {
 	struct endpoint_trace *t = &ep->trace;
@@ -116,14 +126,12 @@ int endpoint_trace_start(struct endpoint *ep, bool wanted, struct err *e)
 
 	t->is_on = wanted && ep->flow.common.explain != EXPLAIN_NO;
 	t->loops = NULL;
-	if (!t->is_on || *t->why)
+	if (!endpoint_is_traced(ep))
 		return 0;
 	use_witness(ep);
 	t->stolen = stolen_read(ep->cpu);
 	return trace_start(t->trace, &why) ? do_without(ep, &why, e) : 0;
 }
-
-/* --- end --- */
 
 static size_t own_threads(const struct endpoint *ep, pid_t own[MAX_RUNNERS])
 {
@@ -131,6 +139,18 @@ static size_t own_threads(const struct endpoint *ep, pid_t own[MAX_RUNNERS])
 		own[i] = ep->runners.runner[i].tid;
 	return ep->runners.count;
 }
+
+void endpoint_trace_follow(struct endpoint *ep)
+{
+	const struct endpoint_trace *t = &ep->trace;
+	pid_t own[MAX_RUNNERS];
+
+	_Static_assert(MAX_RUNNERS <= TRACE_FOLLOWED_MAX, "more threads than a filter has room for");
+	if (endpoint_is_traced(ep))
+		trace_follow(t->trace, own, own_threads(ep, own));
+}
+
+/* --- end --- */
 
 static int read_trace(struct endpoint *ep, struct trace_names *names, json_t **about, struct err *e)
 {
@@ -140,7 +160,7 @@ static int read_trace(struct endpoint *ep, struct trace_names *names, json_t **a
 	return trace_read(ep->trace.trace, own, count, &ep->conversion, names, &ep->trace.words, about, e);
 }
 
-/* The witness' gaps into the kernel's events, which stay in order of time. */
+/* Merge the witness' gaps into the kernel's events in chronological order. */
 static int merge_gaps(struct endpoint *ep, json_t *about)
 {
 	const struct witness *w = &ep->worker.witness;
@@ -154,7 +174,7 @@ static int merge_gaps(struct endpoint *ep, json_t *about)
 	return rc;
 }
 
-/* By how much a count rose; null where it is not known. */
+/* The increase of a counter; null if it is unknown. */
 static json_t *risen(int64_t before, int64_t after)
 {
 	return before >= 0 && after >= before ? json_integer(after - before) : json_null();
@@ -176,7 +196,7 @@ static json_t *take_events(struct endpoint *ep, struct trace_names *names, struc
 	if (!rc)
 		rc = read_trace(ep, names, &about, why);
 	if (!rc && ep->trace.loops && merge_gaps(ep, about))
-		err_sys(why, -ENOMEM, "explain", "keep the gaps between polls");
+		err_sys(why, -ENOMEM, "explain", "record the gaps between polls");
 	if (about)
 		note_stolen(ep, about);
 	return about;

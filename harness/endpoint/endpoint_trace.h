@@ -32,6 +32,13 @@ struct endpoint_trace {
 int endpoint_trace_open(struct endpoint *ep, struct err *e);
 int endpoint_trace_start(struct endpoint *ep, bool wanted, struct err *e);
 
+/* Are events recorded in this repetition? */
+bool endpoint_is_traced(const struct endpoint *ep);
+
+/* To be called when the threads of this repetition exist: events about threads are then only
+ * recorded for these. */
+void endpoint_trace_follow(struct endpoint *ep);
+
 /* To be called when the loops have ended: returns the content of trace-<side>.json, in which "words" is the number of
  * values that endpoint_trace_send() will send. NULL: the repetition is not to be explained. */
 json_t *endpoint_trace_take(struct endpoint *ep);

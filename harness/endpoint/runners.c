@@ -21,7 +21,7 @@
 
 static void on_wake(int signal_number)
 {
-	(void)signal_number; /* exists to make a blocking read or futex return EINTR */
+	(void)signal_number; /* only needed to interrupt a blocking read or futex with EINTR */
 }
 
 void runners_init(struct runners *r, struct worker *worker, int ended_fd)
@@ -32,7 +32,7 @@ void runners_init(struct runners *r, struct worker *worker, int ended_fd)
 	sigaction(WAKER_SIGNAL, &wake, NULL);
 }
 
-/* Frames below this one are touched now, not in the timed loop. */
+/* Touches the stack below this frame now rather than in the timed loop. */
 static __attribute__((noinline)) void prefault_stack(void)
 {
 	volatile char frames[STACK_TOUCHED];
@@ -41,7 +41,7 @@ static __attribute__((noinline)) void prefault_stack(void)
 		frames[i] = 0;
 }
 
-/* A thread that sleeps may run anywhere but where another one spins. */
+/* A thread that sleeps may run on any CPU except for one on which another thread spins. */
 static void exclude_cpu(int cpu)
 {
 	cpu_set_t set;
@@ -65,8 +65,8 @@ static void pin(int cpu)
 	CPU_FREE(set);
 }
 
-static atomic_int *stop_flag;	 /* what the handler of SIGXCPU sets */
-static atomic_bool ran_too_long; /* and that it did */
+static atomic_int *stop_flag;	 /* set by the handler of SIGXCPU */
+static atomic_bool ran_too_long; /* the handler has set it */
 
 static void on_limit(int signal_number)
 {
@@ -77,9 +77,10 @@ static void on_limit(int signal_number)
 }
 
 /*
- * A spinning thread of a real-time class keeps all others from its CPU. Two things bound that: the kernel's throttling
- * (kernel.sched_rt_runtime_us), where it is not switched off; and this limit on how long such a thread may run without
- * sleeping, at which it is told to stop, and killed with its process where it does not (setrlimit(2), RLIMIT_RTTIME).
+ * A spinning real-time thread keeps all others off its CPU. Two things limit that: the kernel's
+ * throttling (kernel.sched_rt_runtime_us), unless it is switched off; and this limit on how long
+ * such a thread may run without sleeping. At the limit, the thread is asked to stop, and if it does
+ * not, it is killed with its process (setrlimit(2), RLIMIT_RTTIME).
  */
 static int bound_priority(struct runners *r, int64_t limit_ns, struct err *e)
 {
@@ -95,7 +96,8 @@ static int bound_priority(struct runners *r, int64_t limit_ns, struct err *e)
 	return 0;
 }
 
-/* Asked for and not granted is not to be passed over: the numbers would be another experiment's. */
+/* It is an error if the priority is not granted, because the numbers would be those of a different
+ * experiment. */
 int runners_prioritise(struct runners *r, int priority, int64_t limit_ns, struct err *e)
 {
 	struct sched_param none = {0}, wanted = {.sched_priority = priority};
@@ -106,7 +108,7 @@ int runners_prioritise(struct runners *r, int priority, int64_t limit_ns, struct
 		return 0;
 	if (sched_setscheduler(0, SCHED_FIFO, &wanted))
 		rc = err_set(e, -errno, STATUS_IMPOSSIBLE, "priority", NULL,
-			     "SCHED_FIFO %d is refused: %s; it needs CAP_SYS_NICE or a higher `ulimit -r`", priority,
+			     "SCHED_FIFO %d was denied: %s; it needs CAP_SYS_NICE or a higher `ulimit -r`", priority,
 			     strerror(errno));
 	sched_setscheduler(0, SCHED_OTHER, &none);
 	return rc ? rc : bound_priority(r, limit_ns, e);
@@ -125,9 +127,10 @@ static void raise_priority(int priority)
 }
 
 /*
- * A system call then costs a thread what it would cost a process without threads, as the programs have that people compare with: a table of open
- * files of its own spares the kernel a reference counted on the file (fs/file.c, __fget_light), and a thread that nobody cancels spares glibc saying
- * twice a call that it might be. What cannot be had is done without.
+ * Makes system calls as cheap as in a process without threads, because the programs to compare with
+ * do not have any. With its own table of open files, the kernel need not count a reference on each
+ * file (fs/file.c, __fget_light). Without cancellation, glibc need not switch its type twice per
+ * call. Neither is required, so errors are ignored.
  */
 static void lighten_system_calls(void)
 {
@@ -135,13 +138,15 @@ static void lighten_system_calls(void)
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 
-/* All flows of a repetition begin at the same moment: asleep until shortly before, then spinning. */
+/* All flows of a repetition begin at the same time: sleep until shortly before it, then spin. */
 static void await_start(const struct runners *all)
 {
 	const int64_t early_ns = all->start_ns - START_SPIN_NS;
 	const struct timespec early = {early_ns / 1000000000, early_ns % 1000000000};
 	struct timespec now;
 
+	while (atomic_load(&all->wait) && !atomic_load_explicit(&all->worker->stop, memory_order_relaxed))
+		runners_nap();
 	if (!all->start_ns)
 		return;
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &early, NULL) == EINTR &&
@@ -177,7 +182,7 @@ static void *run_thread(void *arg)
 	usage_end(&mark, &r->usage);
 	atomic_store(&r->ended, true);
 	if (write(all->ended_fd, &one, sizeof(one)) < 0)
-		abort(); /* an eventfd of our own can't fail */
+		abort(); /* writing to this eventfd cannot fail */
 	return NULL;
 }
 
@@ -214,6 +219,11 @@ int runners_start(struct runners *all, kernel_loop *loop, int cpu, struct err *e
 	while (!atomic_load(&r->started))
 		runners_nap();
 	return 0;
+}
+
+void runners_begin(struct runners *r)
+{
+	atomic_store(&r->wait, false);
 }
 
 bool runners_stop(struct runners *r, int tries)

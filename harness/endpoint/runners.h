@@ -36,6 +36,7 @@ struct runners {
 	int reserved_cpu; /* where a thread spins that the others must leave alone; -1: there is none */
 	bool counts_cycles;
 	int64_t start_ns; /* CLOCK_MONOTONIC: when loops begin; 0: at once */
+	atomic_bool wait; /* and not before runners_begin() */
 	struct runner runner[MAX_RUNNERS];
 	unsigned count;
 };
@@ -56,6 +57,9 @@ void runners_clear(struct runners *r, int64_t start_ns);
 
 /* Start a thread for a loop, and wait until it is about to begin. */
 int runners_start(struct runners *r, kernel_loop *loop, int cpu, struct err *e);
+
+/* Let waiting threads begin. */
+void runners_begin(struct runners *r);
 
 /*
  * Makes every thread check the stop flag, wherever it sleeps. As a signal can arrive just before a blocking call, it is

@@ -19,7 +19,7 @@
 
 /* --- reading --- */
 
-/* What is in its place must be a file: 0, -ENOENT, or told. */
+/* The index must be a regular file: 0, -ENOENT, or an error in `e`. */
 static int check_place(const char *path, struct err *e)
 {
 	struct stat st;
@@ -32,10 +32,10 @@ static int check_place(const char *path, struct err *e)
 		       "expected a file, found %s; remove it and run kblat index again",
 		       S_ISLNK(st.st_mode)   ? "a link"
 		       : S_ISDIR(st.st_mode) ? "a directory"
-					     : "something that is no regular file");
+					     : "something other than a regular file");
 }
 
-/* Nothing in a database may run, and what is read is checked. */
+/* Nothing in the database may be executed, and what is read is checked. */
 static int open_database(struct index *ix, const char *path, int flags)
 {
 	int rc = sqlite3_open_v2(path, &ix->db, flags | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, NULL);
@@ -48,8 +48,8 @@ static int open_database(struct index *ix, const char *path, int flags)
 	return sqlite3_exec(ix->db, "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
 }
 
-/* "file:/a%20b?immutable=1": it is replaced, never changed, so it needs neither locks nor a journal
- * beside it. Only a URI can say so. */
+/* "file:/a%20b?immutable=1": the file is replaced and never changed, so it needs neither locks nor
+ * a journal. This can only be requested with a URI. */
 static char *immutable_uri(const char *path)
 {
 	char *uri = NULL;
@@ -136,14 +136,14 @@ static int copy_to(const char *path, int to)
 	return rc;
 }
 
-/* The name is the same always, so that what a killed writer left goes with the next. */
-static int make_temporary(struct index_writer *w, bool copy, struct err *e)
+/* The name is always the same, so that the next writer removes what a killed one has left. */
+static int make_temporary(struct index_writer *w, bool copy, mode_t mode, struct err *e)
 {
 	int fd, rc = unlink(w->temporary) && errno != ENOENT ? -errno : 0;
 
 	if (rc)
 		return err_sys(e, rc, w->temporary, "remove what is left of an earlier index");
-	fd = open(w->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	fd = open(w->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return err_sys(e, -errno, w->temporary, "make the index");
 	rc = copy ? copy_to(w->index.path, fd) : 0;
@@ -161,7 +161,7 @@ static bool is_sound(sqlite3 *db)
 	return sound;
 }
 
-/* A file of one's own that is not the index yet: nothing needs to be undone or synced. */
+/* A private file that is not the index yet, so nothing needs a journal or synchronisation. */
 static int open_temporary(struct index_writer *w, bool copied, struct err *e)
 {
 	int rc = open_database(&w->index, w->temporary, SQLITE_OPEN_READWRITE);
@@ -176,7 +176,7 @@ static int open_temporary(struct index_writer *w, bool copied, struct err *e)
 	return rc == SQLITE_OK ? 0 : copied ? -EBADMSG : index_sql_failed(&w->index, e);
 }
 
-int index_file_begin(struct index_writer *w, const char *dir, bool anew, struct err *e)
+int index_file_begin(struct index_writer *w, const char *dir, bool anew, mode_t mode, struct err *e)
 {
 	int rc;
 
@@ -187,7 +187,7 @@ int index_file_begin(struct index_writer *w, const char *dir, bool anew, struct 
 	anew |= rc == -ENOENT;
 	if (rc == -ENOENT)
 		rc = 0;
-	rc = rc ?: take_lock(w, e) ?: make_temporary(w, !anew, e) ?: open_temporary(w, !anew, e);
+	rc = rc ?: take_lock(w, e) ?: make_temporary(w, !anew, mode, e) ?: open_temporary(w, !anew, e);
 	if (rc)
 		index_file_abandon(w);
 	return rc;
@@ -213,7 +213,7 @@ int index_file_commit(struct index_writer *w, struct err *e)
 	return rc;
 }
 
-/* After a commit there is nothing of this name any more. */
+/* After a commit, no file of this name exists. */
 void index_file_abandon(struct index_writer *w)
 {
 	index_file_close(&w->index);

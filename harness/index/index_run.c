@@ -26,7 +26,7 @@ static int index_add_metric(struct index *ix, int64_t run, int64_t point, const 
 	return rc;
 }
 
-/* Its series, and its summary blocks. */
+/* Add a point's series and summary blocks. */
 static int add_metrics(struct index *ix, int64_t run, int64_t id, const json_t *point, struct err *e)
 {
 	const char *key;
@@ -44,7 +44,7 @@ static int add_metrics(struct index *ix, int64_t run, int64_t id, const json_t *
 	return rc;
 }
 
-/* The number of a set of settings, which is stored once. */
+/* The id of a set of settings; equal sets are stored once. */
 static int setting_set(struct index *ix, const json_t *params, int64_t *set, struct err *e)
 {
 	char *text = json_dumps(params, JSON_COMPACT | JSON_SORT_KEYS);
@@ -98,7 +98,7 @@ static int add_points(struct index *ix, int64_t run, const struct run *r, struct
 
 /* --- the run --- */
 
-/* What comparisons need, as it was. */
+/* Store the documents that comparisons need unchanged. */
 static int add_documents(struct index *ix, int64_t run, const struct run *r, struct err *e)
 {
 	json_t *const documents[] = {r->run, json_object_get(r->resolved, "defaults"), r->summary};

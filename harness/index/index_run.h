@@ -1,5 +1,5 @@
 /*
- * One run in an index: its rows, made of its JSON files.
+ * One run in an index: its rows, made from its JSON files.
  */
 #ifndef KBLAT_INDEX_INDEX_RUN_H
 #define KBLAT_INDEX_INDEX_RUN_H
@@ -10,14 +10,15 @@
 #include "index/index_sql.h"
 
 /*
- * Add the run at `full`, whose path in the index is `path`. A run that can't be read has a row among
- * the unreadable instead. `bases`: index/index_state.h. `stamp` is of before: what changes meanwhile
- * is read again the next time.
+ * Add the run at `full`, whose path in the index is `path`. A run that cannot be read gets a row
+ * among the unreadable ones instead. `bases`: see index/index_state.h. `stamp` was taken before
+ * reading, so that anything that changes meanwhile is read again the next time.
  */
 int index_run_add(struct index *ix, json_t *bases, const char *full, const char *path, const char *stamp,
 		  struct err *e);
 
-/* Remove all rows of a run, but for states that others may share; -1: of one that could not be read. */
+/* Remove all rows of a run, except for states, which other runs may share. `run`: -1 for one that
+ * could not be read. */
 int index_run_remove(struct index *ix, int64_t run, const char *path, struct err *e);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* "kbix"; a change of the tables counts the version up: then indexes are made anew. */
+/* "kbix". Changes of the tables increment the version, so that indexes are made again. */
 #define SET_IDENTITY "PRAGMA application_id = 1801611640; PRAGMA user_version = 1"
 #define IDENTITY     1801611640
 #define VERSION	     1

@@ -1,7 +1,7 @@
 /*
- * What an index of runs holds: tables and views, as docs/runs.md describes them. A file is an index
- * of ours only if its schema is this one, to the byte: then there is nothing in it that runs when it
- * is read.
+ * The tables and views of an index of runs, as described in docs/runs.md. A file is only accepted
+ * as an index if its schema equals this one byte by byte, which rules out triggers and other code
+ * that would be executed when it is read.
  */
 #ifndef KBLAT_INDEX_INDEX_SCHEMA_H
 #define KBLAT_INDEX_INDEX_SCHEMA_H
@@ -9,10 +9,10 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* Make the tables in an empty database: SQLITE_OK or what failed. */
+/* Create the tables in an empty database: SQLITE_OK or the error. */
 int index_schema_make(sqlite3 *db);
 
-/* Is this an index, of this version? */
+/* Is this an index of this version? */
 bool index_schema_is(sqlite3 *db);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "common/err.h"
 
-#define PRIMARY_CODE 0xff /* of an extended one, such as SQLITE_CORRUPT_INDEX */
+#define PRIMARY_CODE 0xff /* of an extended result code, such as SQLITE_CORRUPT_INDEX */
 
 /* clang-format off */
 static const char *const texts[INDEX_STATEMENTS] = {
@@ -71,7 +71,7 @@ static void bind_json(sqlite3_stmt *s, int at, const json_t *value)
 	case JSON_FALSE:
 		sqlite3_bind_int(s, at, json_is_true(value));
 		break;
-	default: /* neither a setting nor a key of a state is one of these */
+	default: /* settings and keys of a state have none of these types */
 		text = json_dumps(value, JSON_COMPACT);
 		sqlite3_bind_text(s, at, text, -1, free);
 	}
@@ -113,7 +113,7 @@ int index_sql_failed(const struct index *ix, struct err *e)
 
 	if (damaged)
 		return err_set(e, -EBADMSG, STATUS_FAILED, ix->path, "use the index",
-			       "it is damaged (%s); make it anew with kblat index --anew", sqlite3_errmsg(ix->db));
+			       "it is damaged (%s); make it again with kblat index --anew", sqlite3_errmsg(ix->db));
 	return err_set(e, -EIO, STATUS_FAILED, ix->path, "use the index", "%s", sqlite3_errmsg(ix->db));
 }
 

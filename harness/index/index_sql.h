@@ -1,5 +1,5 @@
 /*
- * The statements that an index is read and written with, each prepared once.
+ * The SQL statements that read and write an index, each prepared once.
  */
 #ifndef KBLAT_INDEX_INDEX_SQL_H
 #define KBLAT_INDEX_INDEX_SQL_H
@@ -48,26 +48,28 @@ struct index {
 };
 
 /*
- * Bind what follows: 'i' an int64_t, 'f' a double, 't' a text that may be NULL, 'j' a scalar of
- * JSON. A statement that can't be prepared is NULL, and fails when it is stepped.
+ * Prepare a statement and bind the arguments: 'i' an int64_t, 'f' a double, 't' a text that may be
+ * NULL, 'j' a JSON scalar. If it cannot be prepared, the result is NULL, which index_sql_next() and
+ * index_sql_end() report as an error.
  */
 sqlite3_stmt *index_sql(struct index *ix, enum index_statement which, const char *types, ...);
 
-/* 1: there is another row; 0: there is none; else a negative errno, as of index_sql_failed(). */
+/* 1: there is another row; 0: there is none; otherwise a negative errno from index_sql_failed(). */
 int index_sql_next(struct index *ix, sqlite3_stmt *s, struct err *e);
 
-/* A statement without rows, from its beginning to its end. */
+/* Execute a statement that does not return rows. */
 #define index_sql_do(ix, e, which, ...) index_sql_end(ix, index_sql(ix, which, __VA_ARGS__), e)
 int index_sql_end(struct index *ix, sqlite3_stmt *s, struct err *e);
 
-/* A row for each key of an object, of whom it belongs to: a statement of "itj". */
+/* Add a row for each key of `object`, which belongs to `owner`. `which` is a statement with the
+ * parameters "itj". */
 int index_sql_add_each(struct index *ix, enum index_statement which, int64_t owner, const json_t *object,
 		       struct err *e);
 
-/* The text of a column, "" where there is none. Until the next step. */
+/* The text of a column, "" if there is none. Valid until the next step. */
 const char *index_sql_text(sqlite3_stmt *s, int column);
 
-/* Why SQLite failed: -EBADMSG where the file is damaged, else -EIO. */
+/* Reports why SQLite failed: -EBADMSG if the file is damaged, otherwise -EIO. */
 int index_sql_failed(const struct index *ix, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Has a run directory changed since it was read? What stat(2) says of the files that an index is made
- * of: which they are, how large, and when they changed.
+ * Detects whether a run directory has changed since it was read. The stamp is a hash of what
+ * stat(2) returns for the files that an index is made from: inode, mode, size and times.
  */
 #ifndef KBLAT_INDEX_INDEX_STAMP_H
 #define KBLAT_INDEX_INDEX_STAMP_H

@@ -2,7 +2,7 @@
 
 #include "common/err.h"
 
-/* A state of which more than one key in so many is different becomes a base of its own. */
+/* A state in which more than one of this many keys differ becomes a base of its own. */
 #define MOST_DIFFERENT 3
 
 static json_t *column_json(sqlite3_stmt *s, int column)
@@ -19,7 +19,7 @@ static json_t *column_json(sqlite3_stmt *s, int column)
 	}
 }
 
-/* That of an index that is there already. */
+/* Load the base of an existing index. */
 static int load_base(struct index *ix, json_t *bases, const char *host, struct err *e)
 {
 	sqlite3_stmt *s = index_sql(ix, INDEX_FIND_BASE, "t", host);
@@ -38,7 +38,7 @@ static int load_base(struct index *ix, json_t *bases, const char *host, struct e
 	return rc;
 }
 
-/* What is other than in the base; null: it has no such key. */
+/* The differences from the base; null: the state does not have the key. */
 static json_t *difference(const json_t *base, const json_t *keys)
 {
 	json_t *different = json_object(), *value;
@@ -65,7 +65,7 @@ static int add_base(struct index *ix, json_t *bases, const char *host, const jso
 	return rc ?: index_sql_add_each(ix, INDEX_ADD_STATE_VALUE, *id, keys, e);
 }
 
-/* The number of the state: the base's own where nothing is different. */
+/* Add a state that has a base. `*id` is the base's own if there are no differences. */
 static int add_beside(struct index *ix, json_t *bases, const char *host, const json_t *keys, int64_t *id, struct err *e)
 {
 	const json_t *base = json_object_get(bases, host);

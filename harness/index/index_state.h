@@ -1,6 +1,6 @@
 /*
- * States of hosts in an index. Runs on one machine have nearly the same: the first of a host is
- * stored whole, as a base, and others as what is different from it.
+ * States of hosts in an index. All runs on one machine have nearly the same state, so the first one
+ * of a host is stored completely, as a base, and others as their differences from it.
  */
 #ifndef KBLAT_INDEX_INDEX_STATE_H
 #define KBLAT_INDEX_INDEX_STATE_H
@@ -10,8 +10,8 @@
 
 #include "index/index_sql.h"
 
-/* Add the state of a host before a run: "keys" of its state.json. `bases` are those that are known
- * already: host -> {"id", "keys"}; json_object() to begin with. */
+/* Add the state of a host before a run: "keys" of its state.json. `bases` are the bases known so
+ * far: host -> {"id", "keys"}; an empty object to begin with. */
 int index_state_add(struct index *ix, json_t *bases, int64_t run, const char *host, const json_t *keys, struct err *e);
 
 #endif

@@ -13,19 +13,21 @@
 #include "index/index_run.h"
 #include "index/index_stamp.h"
 #include "rundir/find.h"
+#include "rundir/run_mode.h"
 
-/* --- what there is: runs below the folder, and rows of the index --- */
+/* --- existing entries: runs below the folder, and rows of the index --- */
 
 struct entry {
 	char *path; /* below the folder; "." is the folder itself */
 	char stamp[INDEX_STAMP_MAX];
-	int64_t run; /* of a row; -1: it could not be read */
+	int64_t run; /* of a row; -1: the run could not be read */
 };
 
 struct entries {
 	const char *dir;
 	struct entry *all;
 	size_t count;
+	mode_t mode; /* of an index of these runs */
 };
 
 static struct entry *new_entry(struct entries *list, const char *path)
@@ -44,6 +46,7 @@ static int found_run(void *arg, const char *path, struct err *e)
 	size_t skip = strlen(list->dir);
 
 	(void)e;
+	list->mode &= run_mode_above(path, list->dir);
 	index_stamp(path, new_entry(list, path[skip] ? path + skip + 1 : ".")->stamp);
 	return 0;
 }
@@ -70,7 +73,7 @@ static int find_entries(struct entries *list, const char *dir, struct err *e)
 {
 	int rc;
 
-	*list = (struct entries){.dir = dir};
+	*list = (struct entries){.dir = dir, .mode = 0666};
 	rc = find_runs(dir, found_run, list, e);
 	sort_entries(list);
 	return rc;
@@ -113,7 +116,7 @@ static int count_runs(struct index *ix, const struct entries *found, struct inde
 	return rc < 0 ? rc : 0;
 }
 
-/* Nothing is new, changed or gone. */
+/* True if no run is new, changed or gone. */
 static bool is_current(struct index *ix, const struct entries *found)
 {
 	struct err ignored = ERR_INIT;
@@ -160,7 +163,7 @@ static int read_anew(struct index *ix, json_t *bases, const struct entries *foun
 	return rc;
 }
 
-/* Both lists are sorted: what is in one alone, or has another stamp. */
+/* Both lists are sorted. Processes entries that are in only one of them, or have different stamps. */
 static int merge(struct index *ix, const struct entries *found, const struct entries *rows,
 		 struct index_changes *changes, struct err *e)
 {
@@ -198,7 +201,7 @@ static int write_changes(struct index *ix, const struct entries *found, struct i
 static int write_index(const struct entries *found, bool anew, struct index_changes *changes, struct err *e)
 {
 	struct index_writer w;
-	int rc = index_file_begin(&w, found->dir, anew, e);
+	int rc = index_file_begin(&w, found->dir, anew, found->mode, e);
 
 	if (rc)
 		return rc;
@@ -209,7 +212,7 @@ static int write_index(const struct entries *found, bool anew, struct index_chan
 	return rc;
 }
 
-/* Of a damaged one nothing is kept. */
+/* Nothing of a damaged index is kept. */
 static int write_or_replace(const struct entries *found, bool anew, struct index_changes *changes, struct err *e)
 {
 	int rc = write_index(found, anew, changes, e);
@@ -221,7 +224,7 @@ static int write_or_replace(const struct entries *found, bool anew, struct index
 	return write_index(found, true, changes, e);
 }
 
-/* One that can't be used, such as a link in its place, is told. */
+/* An index that cannot be used, such as a symbolic link, is reported. */
 static int update_found(const struct entries *found, bool anew, struct index_changes *changes, struct err *e)
 {
 	struct index ix;

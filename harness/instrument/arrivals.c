@@ -8,7 +8,7 @@ static void remove_gap(struct arrivals *a, unsigned i)
 	memmove(&a->gap[i], &a->gap[i + 1], (a->gaps - i) * sizeof(a->gap[0]));
 }
 
-/* Where there is no room for one more, the oldest goes. */
+/* If there is no room for another gap, the oldest one is dropped. */
 static void insert_gap(struct arrivals *a, unsigned i, struct arrivals_gap gap)
 {
 	if (a->gaps == ARRIVALS_GAPS) {
@@ -21,7 +21,7 @@ static void insert_gap(struct arrivals *a, unsigned i, struct arrivals_gap gap)
 	a->gaps++;
 }
 
-/* The number has come: what is left of its gap. */
+/* The number has arrived: shrink, split or remove its gap. */
 static void fill_gap(struct arrivals *a, unsigned i, uint32_t number)
 {
 	struct arrivals_gap *gap = &a->gap[i], rest = {number + 1, gap->end};

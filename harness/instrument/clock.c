@@ -14,13 +14,13 @@
 #include "instrument/pinned.h"
 
 enum {
-	POINTS = 64,		/* of a fit, at most */
-	BRACKETS = 24,		/* reads a point is chosen from */
+	POINTS = 64,		/* maximum number of points of a fit */
+	BRACKETS = 24,		/* number of readings from which a point is chosen */
 	RESIDUAL_MAX_NS = 1000, /* see judge() */
-	COLUMN = 1 << 15,	/* stamps in a batch: 256 KiB, which an L2 holds */
+	COLUMN = 1 << 15,	/* stamps in a batch: 256 KiB, which fit in an L2 cache */
 	BATCHES = 24,
 	ROUNDS = 20000, /* of the ping-pong */
-	ROUNDS_MS = 50, /* and how long it may take */
+	ROUNDS_MS = 50, /* and its maximum duration */
 };
 
 static int64_t raw_ns(void)
@@ -32,8 +32,9 @@ static int64_t raw_ns(void)
 }
 
 /*
- * Ticks and nanoseconds of one moment. The kernel's clock is read between two reads of the counter; whatever comes in
- * between (an interrupt, the hypervisor) widens the bracket, so the tightest of several is the best.
+ * Ticks and nanoseconds of the same moment. The kernel's clock is read between two readings of the
+ * counter. Anything that happens in between (an interrupt, the hypervisor) widens the bracket, so
+ * the narrowest of several is the best.
  */
 struct clock_point clock_observe(void)
 {
@@ -59,7 +60,7 @@ void clock_fit(const struct clock_point *points, size_t count, struct clock_repo
 	double mean_t = 0, mean_n = 0, tt = 0, tn = 0, squares = 0;
 
 	out->hz = out->residual_ns = out->drift_ppm = 0;
-	/* Differences to the first point: the values themselves may exceed a double's 53 bits. */
+	/* Differences from the first point, because the values themselves may exceed a double's 53 bits. */
 	for (size_t i = 0; i < count; i++) {
 		mean_t += (double)(points[i].ticks - points[0].ticks) / (double)count;
 		mean_n += (double)(points[i].ns - points[0].ns) / (double)count;
@@ -150,8 +151,8 @@ static bool is_sorted(const int64_t *column)
 	return true;
 }
 
-/* The cheapest batch of each kind, taken in turns, so that what slows the machine for a while cannot favour one of
- * them. */
+/* The cheapest batch of each kind. The kinds alternate, so that a temporary slowdown of the machine
+ * does not favour one of them. */
 static void measure_costs(struct clock_report *out)
 {
 	static int64_t (*const batch[])(int64_t *) = {batch_begin, batch_end, batch_stamp};
@@ -199,9 +200,10 @@ static void read_kernel_source(char *buf, size_t size)
 }
 
 /*
- * A counter that follows the CPU's frequency strays by per cents, a tenth of a second's fit then by hundreds of
- * microseconds; one that steps strays by its step. What a good one shows is the brackets' own width: tens of
- * nanoseconds, some hundreds where a hypervisor emulates. One microsecond lies between the two.
+ * A counter that follows the CPU's frequency is wrong by several per cent, so a fit over a tenth of
+ * a second has residuals of hundreds of microseconds; for a counter that jumps, they are as large
+ * as the jump. The residuals of a good counter are the width of the brackets: tens of nanoseconds,
+ * or a few hundred if a hypervisor emulates it. One microsecond is between the two.
  */
 static void judge(struct clock_report *out)
 {
@@ -229,13 +231,13 @@ void clock_calibrate(unsigned milliseconds, struct clock_report *out)
 	judge(out);
 }
 
-/* Two threads and the line they pass: `ball` is odd on its way there, even on its way back. */
+/* Two threads and the cache line that they exchange: `ball` is odd on the way there, and even on
+ * the way back. */
 struct pingpong {
 	_Alignas(64) _Atomic uint32_t ball;
-	_Atomic int64_t echoed_at; /* written before the ball goes back */
+	_Atomic int64_t echoed_at; /* written before the ball returns */
 	_Alignas(64) _Atomic bool stop;
-	_Alignas(64) int64_t low,
-	    high; /* the offset of the echo's counter to the server's, in ticks, lies between these */
+	_Alignas(64) int64_t low, high; /* bounds of the offset of the echo's counter from the server's, in ticks */
 };
 
 static void *echo(void *arg)
@@ -256,9 +258,9 @@ static void *echo(void *arg)
 }
 
 /*
- * The echo happened after the ball left and before it was back. So its counter's offset lies between echoed - back and
- * echoed - left; every round gives such an interval, and their intersection is what is known: as wide as the tightest
- * way out and the tightest way back.
+ * The echo happened after the ball left and before it returned. So the offset of its counter lies
+ * between echoed - back and echoed - left. Every round gives such an interval; the result is their
+ * intersection, whose width is the sum of the shortest way there and the shortest way back.
  */
 static void *clock_serve(void *arg)
 {
@@ -284,7 +286,7 @@ static void *clock_serve(void *arg)
 	return NULL;
 }
 
-/* Both ends are threads of their own, so that the caller's affinity stays what it is. */
+/* Both ends are separate threads, so that the caller's affinity does not change. */
 static int play(struct pingpong *p, int cpu_a, int cpu_b)
 {
 	pthread_t server, echoer;
@@ -312,13 +314,13 @@ int64_t clock_skew_ns(int cpu_a, int cpu_b, double hz)
 }
 
 /*
- * 62 bits for the factor: it fits a JSON integer, a product with 64 bits of ticks fits 128, and its rounding moves a
- * century by about a nanosecond.
+ * 62 bits for the factor: it fits in a JSON integer, its product with 64 bits of ticks fits in 128
+ * bits, and the rounding error is about a nanosecond per century.
  */
 struct clock_conversion clock_conversion_from(int64_t origin, double hz)
 {
 	struct clock_conversion c = {.origin = origin, .shift = 62};
-	long double factor = hz > 0 ? 1e9L / (long double)hz : 1; /* no frequency: as if ticks were nanoseconds */
+	long double factor = hz > 0 ? 1e9L / (long double)hz : 1; /* no frequency: treat ticks as nanoseconds */
 
 	while (ldexpl(factor, (int)c.shift) > ldexpl(1, 62) && c.shift)
 		c.shift--;

@@ -8,7 +8,7 @@ bool clock_pair_is_time(int64_t ns)
 	return ns > -CLOCK_PAIR_FURTHEST_NS && ns < CLOCK_PAIR_FURTHEST_NS;
 }
 
-/* The round trip, less the far side's turn; negative: the stamps contradict each other. */
+/* The round-trip time minus the far side's processing time; negative: the stamps contradict each other. */
 static int64_t path_ns(const struct clock_exchange *x)
 {
 	if (!clock_pair_is_time(x->sent) || !clock_pair_is_time(x->received) || !clock_pair_is_time(x->answered) ||
@@ -36,19 +36,19 @@ bool clock_pair_compare(const struct clock_exchange *exchanges, size_t count, st
 	*out = (struct clock_comparison){
 	    .at_ns = best->sent + took / 2,
 	    .offset_ns = least + (most - least) / 2,
-	    /* Each stamp is rounded, and the clocks move against each other meanwhile. */
+	    /* Each stamp is rounded, and the clocks drift apart meanwhile. */
 	    .error_ns = (most - least + 1) / 2 + 2 + took * CLOCK_PAIR_MOST_PPM / 1000000,
 	};
 	return true;
 }
 
-/* --- the line through all --- */
+/* --- the line through all points --- */
 
 static void fit_line(const struct clock_comparison *c, size_t count, struct clock_line *out)
 {
 	double mean_t = 0, mean_o = 0, tt = 0, to = 0;
 
-	/* Differences to the first: the values themselves may exceed a double's 53 bits. */
+	/* Differences from the first, because the values themselves may exceed a double's 53 bits. */
 	for (size_t i = 0; i < count; i++) {
 		mean_t += (double)(c[i].at_ns - c[0].at_ns) / (double)count;
 		mean_o += (double)(c[i].offset_ns - c[0].offset_ns) / (double)count;
@@ -75,7 +75,8 @@ static int64_t distance_from(const struct clock_line *line, const struct clock_c
 
 /* --- bounds --- */
 
-/* A rate that changes by so much in the middle of an interval bends it by a quarter of that, which is the most it can. */
+/* A change of the rate has the largest effect in the middle of an interval, where it bends the line
+ * by a quarter of the change over the interval. */
 static int64_t wander_ns(int64_t interval_ns)
 {
 	return (int64_t)ceil((double)interval_ns * CLOCK_PAIR_WANDER_PPB * 1e-9 / 4);
@@ -93,7 +94,8 @@ static bool is_step(const struct clock_comparison *a, const struct clock_compari
 	return llabs(b->offset_ns - a->offset_ns) > a->error_ns + b->error_ns + most;
 }
 
-/* A line through points that are off by at most e each is off by at most 3 e from any of them; and a rate changes a little. */
+/* A line through points with errors of at most e is at most 3 e away from any of them; and rates
+ * change a little. */
 static bool is_bent(const struct clock_line *line, const struct clock_comparison *c, size_t count)
 {
 	int64_t most = 0;

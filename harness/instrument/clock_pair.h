@@ -18,7 +18,7 @@
 #define CLOCK_PAIR_WANDER_PPB 100
 #define CLOCK_PAIR_MOST_PPM   500 /* no clock is wrong by more, so what moves faster was set */
 
-/* Times are those of a run: what is further away (a hundred days) is no stamp, whoever sends it, and would not fit the arithmetic. */
+/* Times belong to a run: values further away (a hundred days) are not valid stamps, and could overflow. */
 #define CLOCK_PAIR_FURTHEST_NS (1LL << 53)
 bool clock_pair_is_time(int64_t ns);
 
@@ -32,19 +32,21 @@ struct clock_comparison {
 	int64_t at_ns, offset_ns, error_ns;
 };
 
-/* What several comparisons say together. */
+/* The result of several comparisons. */
 struct clock_line {
 	int64_t at_ns, offset_ns; /* of the line, at the first comparison */
 	double drift_ppb;	  /* how much faster the far clock is */
-	int64_t error_ns;	  /* bound: of what clock_pair_offset() says, anywhere between the first and the last */
-	int64_t residual_ns;	  /* the largest distance of a comparison from the line */
-	bool has_stepped;	  /* no two steady clocks can have given these comparisons */
+	/* bound for the result of clock_pair_offset(), anywhere between the first and the last */
+	int64_t error_ns;
+	int64_t residual_ns; /* the largest distance of a comparison from the line */
+	bool has_stepped;    /* no two steady clocks can have given these comparisons */
 };
 
 /* The best of some exchanges; those with a stamp that never happened (NEVER) or cannot be, or whose stamps contradict each other, are left out. False: there is none. */
 bool clock_pair_compare(const struct clock_exchange *exchanges, size_t count, struct clock_comparison *out);
 
-/* The line through comparisons in order of their times (at least one; with one the drift is taken for 0). */
+/* The line through comparisons in chronological order (at least one; with only one, the drift is
+ * assumed to be 0). */
 struct clock_line clock_pair_fit(const struct clock_comparison *comparisons, size_t count);
 
 /* By how much the far clock was ahead, at a time of the *far* clock: on the line through the comparisons around it; beyond the first and the last, on

@@ -10,8 +10,8 @@
 #include "instrument/counters.h"
 #include "instrument/cycles.h"
 
-/* se.nr_migrations; 0 where the kernel was built without CONFIG_SCHED_DEBUG: then only a change of cpu_first/cpu_last
- * tells. */
+/* se.nr_migrations; 0 if the kernel was built without CONFIG_SCHED_DEBUG. Then only a difference
+ * between cpu_first and cpu_last shows a migration. */
 static int64_t read_migrations(void)
 {
 	static const char key[] = "nr_migrations";
@@ -43,7 +43,7 @@ static void read_usage(struct usage_mark *m)
 	m->involuntary = u.ru_nivcsw;
 }
 
-/* By the scheduler's own clock, as getrusage() says it only in whole ticks on some kernels. */
+/* From the scheduler's own clock, because getrusage() only counts whole ticks on some kernels. */
 static int64_t read_cpu_ns(void)
 {
 	struct timespec used;
@@ -82,7 +82,7 @@ void usage_end(const struct usage_mark *m, struct counters *c)
 	c->cpu_ns = now.cpu_ns - m->cpu_ns;
 	c->cpu_first = m->cpu;
 	c->cpu_last = now.cpu;
-	c->duration_ns = now.ticks - m->ticks; /* ticks still: the owner of the conversion turns them into ns */
+	c->duration_ns = now.ticks - m->ticks; /* still in ticks: the owner of the conversion converts them to ns */
 }
 
 void counters_add(struct counters *to, const struct counters *from)

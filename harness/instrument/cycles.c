@@ -10,7 +10,7 @@ int cycles_open(void)
 	    .type = PERF_TYPE_HARDWARE,
 	    .size = sizeof(attr),
 	    .config = PERF_COUNT_HW_CPU_CYCLES,
-	    .pinned = 1, /* always on the counter, or in error: never a part of the time scaled up */
+	    .pinned = 1, /* always on the counter, or in the error state: never extrapolated from a part of the time */
 	    .exclude_hv = 1,
 	};
 

@@ -39,7 +39,7 @@ int64_t device_clock_ticks(const struct device_clock *c, uint64_t stamp)
 	uint64_t all = elapsed(c, c->first.device, c->last.device);
 	int64_t span = middle(&c->last) - middle(&c->first);
 
-	/* 128 bits: both factors may have 48. */
+	/* 128 bits, because both factors may have 48 bits. */
 	return middle(&c->first) + (int64_t)((__int128)elapsed(c, c->first.device, stamp) * span / all);
 }
 

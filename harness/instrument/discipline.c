@@ -22,7 +22,7 @@
 #define LINE_SHOWN   160
 #define MOST_NS	     1e15
 
-/* Whatever a program prints: days are no clock. */
+/* Limits what a program prints: an error of days is not plausible. */
 static int64_t bounded_ns(double ns)
 {
 	return ns < MOST_NS ? (int64_t)ceil(ns) : (int64_t)MOST_NS;
@@ -59,7 +59,7 @@ static int refuse_answer(const char *program, const char *text, struct err *e)
 	return err_set(e, -ENODATA, STATUS_IMPOSSIBLE, program, NULL, "%s", *shown ? shown : "does not answer");
 }
 
-/* Cut at commas; how many there are. */
+/* Split at commas. Returns the number of columns. */
 static size_t cut_columns(char *line, char *column[COLUMNS])
 {
 	size_t count = 0;
@@ -101,7 +101,7 @@ int discipline_parse_chrony(const char *text, struct discipline *out, struct err
 
 /* --- linuxptp --- */
 
-/* The value in a line "\t\tKEY   VALUE" of pmc, the next one from `text` on; NULL: there is none. */
+/* The value in pmc's next line "\t\tKEY VALUE" from `text` on; NULL: there is none. */
 static const char *next_value(const char *text, const char *key, char *value, size_t size)
 {
 	const size_t length = strlen(key);
@@ -119,7 +119,8 @@ static const char *next_value(const char *text, const char *key, char *value, si
 	return NULL;
 }
 
-/* Is a port in this state, and which interface, with whose stamps? A clock with several ports has one that is a slave, at most. */
+/* Find a port in this state, its interface, and its kind of stamps. At most one of a clock's ports
+ * is a slave. */
 static bool find_ptp_port(const char *text, const char *wanted, char *interface, char *stamping, size_t size)
 {
 	char state[32];
@@ -157,7 +158,7 @@ int discipline_parse_ptp(const char *text, struct discipline *out, struct err *e
 	return 0;
 }
 
-/* --- asking --- */
+/* --- queries --- */
 
 static int discipline_ask(const char *const *words, int (*parse)(const char *, struct discipline *, struct err *),
 			  struct discipline *out, struct err *e)
@@ -191,7 +192,7 @@ json_t *discipline_json(const struct discipline *d)
 			 d->interface);
 }
 
-/* --- the clock that is kept --- */
+/* --- the disciplined clock --- */
 
 /* The number N of /dev/ptpN; -1: the interface has no clock. */
 static int clock_number(const char *interface)

@@ -15,7 +15,8 @@ int memory_node_of_cpu(int cpu)
 	return numa_available() < 0 || cpu < 0 ? -1 : numa_node_of_cpu(cpu);
 }
 
-/* Every page is written, not read: a read would map the shared zero page, and the first stamp would fault. */
+/* Every page is written rather than read: reading would map the shared zero page, and the first
+ * stamp would cause a fault. */
 static void prefault(void *data, size_t size)
 {
 	volatile char *p = data;
@@ -56,7 +57,7 @@ int memory_alloc(struct memory *m, size_t size, int node, struct err *e)
 	return 0;
 }
 
-/* A line of /proc/meminfo, in bytes; 0: it is not there. */
+/* The value of a line of /proc/meminfo in bytes; 0: there is no such line. */
 static size_t meminfo_bytes(const char *format)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
@@ -71,7 +72,7 @@ static size_t meminfo_bytes(const char *format)
 	return kib * 1024;
 }
 
-/* Of the size that MAP_HUGETLB takes; 0: this kernel has none. */
+/* The default size, which MAP_HUGETLB uses; 0: this kernel does not have huge pages. */
 static size_t huge_page_size(void)
 {
 	return meminfo_bytes("Hugepagesize: %zu kB");
@@ -80,10 +81,11 @@ static size_t huge_page_size(void)
 static int no_huge_pages(size_t count, size_t page, int rc, struct err *e)
 {
 	return err_set(e, rc, STATUS_IMPOSSIBLE, "huge pages", "allocate",
-		       "%zu of %zu KiB are not free; `sysctl vm.nr_hugepages=N` sets some aside", count, page / 1024);
+		       "%zu of %zu KiB are not free; `sysctl vm.nr_hugepages=N` reserves some", count, page / 1024);
 }
 
-/* A huge page that a NUMA node or cpuset can't give would be a SIGBUS on touch, where madvise() returns an error. */
+/* If a NUMA node or cpuset cannot provide a huge page, touching it would raise SIGBUS, whereas
+ * madvise() returns an error. */
 static int populate(struct memory *m)
 {
 	if (!madvise(m->data, m->size, MADV_POPULATE_WRITE))
@@ -121,7 +123,7 @@ int memory_alloc_huge(struct memory *m, size_t size, int node, struct err *e)
 const char *const memory_pages_names[] = {
     [MEMORY_PAGES_SMALL] = "small", [MEMORY_PAGES_TRANSPARENT] = "transparent", [MEMORY_PAGES_HUGE] = "huge", NULL};
 
-/* Beginning where a huge page can: what comes before it and after it is given back. */
+/* Map at an address where a huge page can begin; what is mapped before and after it is unmapped. */
 static void *map_aligned(size_t size, size_t align)
 {
 	char *data = mmap(NULL, size + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

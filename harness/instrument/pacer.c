@@ -10,7 +10,7 @@
 void grid_start(struct grid_of_ticks *g, int64_t start, int64_t rate_hz, int64_t error_ppm,
 		const struct clock_conversion *clock)
 {
-	/* Ticks of a period, times 2^32: (10^9 / rate) ns, times 2^shift / numerator ticks. */
+	/* Ticks per period, times 2^32: (10^9 / rate) ns, times 2^shift / numerator ticks. */
 	unsigned __int128 ticks_of_second = ((unsigned __int128)SECOND << clock->shift) / clock->numerator;
 	unsigned __int128 rest = ((unsigned __int128)SECOND << clock->shift) % clock->numerator;
 	unsigned __int128 scaled = (ticks_of_second << 32) + (rest << 32) / clock->numerator;
@@ -33,7 +33,7 @@ static struct timespec timespec_of(int64_t ns)
 	return (struct timespec){ns / SECOND, ns % SECOND};
 }
 
-/* A timerfd's period is a whole number of nanoseconds; nothing rounds that of clock_nanosleep(). */
+/* The period of a timerfd is a whole number of nanoseconds; that of clock_nanosleep() is not rounded. */
 static int64_t due_ns(const struct sleeper *s, uint64_t step)
 {
 	uint64_t count = step + 1;
@@ -78,7 +78,7 @@ static int64_t wait_time(struct sleeper *s)
 	return -clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* Steps due at `now`, the next one among them. */
+/* The number of steps that are due at `now`, including the next one. */
 static int64_t count_due(const struct sleeper *s, int64_t now)
 {
 	int64_t steps = 1;
@@ -88,7 +88,7 @@ static int64_t count_due(const struct sleeper *s, int64_t now)
 	return steps;
 }
 
-/* Both clocks at one moment: again, where something came between the readings. */
+/* Read both clocks at the same moment; repeat if something happened between the readings. */
 static void read_both(struct sleeper *s)
 {
 	const int64_t close = clock_from_ns(&s->clock, 1000);

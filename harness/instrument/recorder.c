@@ -48,7 +48,8 @@ static int open_column(struct recorder *r, struct recorder_column *c, const char
 
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	if (!rc) {
-		/* Reserves the pages now: running out of tmpfs later would be SIGBUS in the timed loop. */
+		/* Reserves the pages now: running out of space on tmpfs later would raise SIGBUS in
+		 * the timed loop. */
 		int failed = r->touch ? posix_fallocate(fd, 0, (off_t)size) : ftruncate(fd, (off_t)size) ? errno : 0;
 
 		if (failed)

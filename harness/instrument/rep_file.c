@@ -41,7 +41,7 @@ int rep_file_fail(struct rep_file *f, int rc, uint64_t bytes, struct err *e)
 	if (f->keep)
 		unlink(f->path);
 	return err_set(e, rc, STATUS_FAILED, f->dir, "write the samples to a file in",
-		       "%s after %llu bytes; make room, or name another place with sink_dir", strerror(-rc),
+		       "%s after %llu bytes; free some space, or choose another folder with sink_dir", strerror(-rc),
 		       (unsigned long long)bytes);
 }
 

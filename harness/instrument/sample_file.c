@@ -12,7 +12,7 @@
 #include "instrument/clock.h"
 #include "instrument/pinned.h"
 
-#define BLOCK 4096 /* what O_DIRECT wants lengths to be a multiple of, on every device we know */
+#define BLOCK 4096 /* O_DIRECT requires lengths to be multiples of this on all known devices */
 
 static int64_t now_ns(void)
 {
@@ -60,7 +60,7 @@ static int write_piece(struct sample_file *f, uint64_t at, size_t size)
 	return 0;
 }
 
-/* The last piece, filled up to whole blocks and then cut off. */
+/* Write the last piece, padded to whole blocks, and then truncate the file. */
 static int write_rest(struct sample_file *f, uint64_t at, uint64_t end)
 {
 	size_t rest = (size_t)(end - at), filled = (rest + BLOCK - 1) / BLOCK * BLOCK;
@@ -100,7 +100,7 @@ static void *write_out(void *arg)
 	return NULL;
 }
 
-/* Signals are for the measuring threads. */
+/* Signals must go to the measuring threads, so this thread blocks them. */
 static int start_writer(struct sample_file *f)
 {
 	sigset_t all, before;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef sigev_notify_thread_id /* glibc has the field, and the name only since 2.35 */
+#ifndef sigev_notify_thread_id /* glibc has the field, but the name only since 2.35 */
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 

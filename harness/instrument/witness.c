@@ -33,7 +33,7 @@ void witness_begin(struct witness *w, int64_t least)
 
 void witness_note(struct witness *w, int64_t now)
 {
-	/* The first look of all has none before it. */
+	/* The first poll has no predecessor. */
 	if (!w->last)
 		return;
 	if (w->count == w->room)

@@ -8,10 +8,10 @@
 #define FIELD(f) offsetof(struct exchange_settings, f)
 
 static const struct opt exchange_options[] = {
-    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "round trips in one repetition",
+    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "number of round trips in one repetition",
      OPT_BOOKKEEPING},
     {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, in either direction"},
-    {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "from one answer to the next message"},
+    {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "time from an answer to the next message"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
      "after this time without an answer a round trip is lost, and the next begins (unreliable transports)"},
     {.name = NULL},
@@ -62,7 +62,7 @@ static struct kernel_demand exchange_demand(const void *settings, int64_t messag
 	return (struct kernel_demand){.paced_ns = warm_up ? 0 : messages * s->pause, .ways = 2 * messages};
 }
 
-/* Who sleeps is woken late, on one way more than on the other: that is a comparison of wake-ups. */
+/* A sleeping side is woken up late, and not equally late on both sides, so this would compare wake-ups. */
 static int exchange_check(const void *settings, const struct transport_config *config,
 			  const struct transport_traits *traits, char *why, size_t why_size)
 {

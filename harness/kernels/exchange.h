@@ -1,7 +1,8 @@
 /*
- * Round trips with stamps at both sides: the source stamps and posts, the sink stamps what it sees and right before it
- * answers, the source stamps the answer. So each way's latency is known where both have one clock; and where they have
- * two, how far these are apart (instrument/clock_pair.h). One message is in flight, and both sides poll busily.
+ * Round trips with stamps on both sides: the source stamps and posts, the sink stamps when it sees
+ * the message and right before it answers, and the source stamps the answer. If both sides have the
+ * same clock, this gives the latency of each direction; if they have two, the offset between them
+ * (instrument/clock_pair.h). One message is in flight, and both sides poll busily.
  */
 #ifndef KBLAT_KERNELS_EXCHANGE_H
 #define KBLAT_KERNELS_EXCHANGE_H

@@ -1,5 +1,6 @@
 /*
- * The loops of `exchange`. The sink's two stamps have nothing between them but the look at the message's number; its post follows the second at once.
+ * The loops of `exchange`. Between the sink's two stamps, only the message's number is checked; the
+ * post immediately follows the second one.
  */
 #include "kernels/exchange.h"
 #include "kernels/loop.h"
@@ -75,7 +76,8 @@ static int exchange_sink(struct worker *w)
 			rc = T(release)(t);
 		n++;
 		signal = signals_next(&signals);
-		/* Completions carry the message's number, not the count of answers: after a loss they differ. */
+		/* Completions carry the message's number rather than the count of answers; after a
+		 * loss these differ. */
 		if (likely(rc == 0))
 			rc = round_trip_make_room(w, t, seq + 1, &done);
 	}

@@ -9,7 +9,7 @@
 #define FIELD(f) offsetof(struct handoff_settings, f)
 
 static const char *const handoff_hands[] = {
-    [HANDOFF_DIRECT] = "direct", [HANDOFF_SPIN] = "spin", [HANDOFF_EVENT] = "event", NULL};
+    [HANDOFF_DIRECT] = "direct", [HANDOFF_SPIN] = "spin", [HANDOFF_EVENT] = "event", [HANDOFF_YIELD] = "yield", NULL};
 
 static const struct opt handoff_options[] = {
     {"messages", OPT_INT, FIELD(messages), "1000", 1, HANDOFF_ACK - 1, NULL,
@@ -17,7 +17,8 @@ static const struct opt handoff_options[] = {
     {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message, in either direction"},
     {"hand", OPT_ENUM, FIELD(hand), "event", 0, 0, handoff_hands,
      "how the thread that waits for a message gets it: it receives the message itself, spins on a shared variable "
-     "until another thread has received it (two CPUs on each side), or sleeps until it is woken"},
+     "until another thread has received it (two CPUs on each side), sleeps until it is woken, or spins and gives the "
+     "CPU up between looks (one CPU on each side, which both threads share)"},
     {"ack", OPT_BOOL, FIELD(ack), "yes", 0, 0, NULL,
      "acknowledge every message by a message for which its sender waits"},
     {"copy", OPT_BOOL, FIELD(copy), "yes", 0, 0, NULL,
@@ -54,7 +55,8 @@ static const struct kernel_instance handoff_instances[] = {
 
 /* --- threads --- */
 
-/* With a user that spins both have a CPU of their own; else whoever of them spins has the side's. */
+/* If the user spins, each thread has a CPU of its own; if it yields, both share the side's; otherwise the thread that
+ * spins has the side's. */
 static enum thread_cpu messenger_cpu(const void *settings)
 {
 	const struct handoff_settings *s = settings;
@@ -73,7 +75,7 @@ static bool handoff_spins(const void *settings)
 {
 	const struct handoff_settings *s = settings;
 
-	return s->hand == HANDOFF_SPIN;
+	return s->hand == HANDOFF_SPIN || s->hand == HANDOFF_YIELD;
 }
 
 #define MESSENGER "hand spin"
@@ -120,7 +122,8 @@ static int handoff_check(const void *settings, const struct transport_config *co
 	if (!s->ack || config->depth > 1)
 		return 0;
 	snprintf(why, why_size,
-		 "ack and depth %lld: a message and an acknowledgement may be under way at once; use depth 2 or more",
+		 "ack and depth %lld: a message and an acknowledgement may be in flight at the same time; use depth 2 "
+		 "or more",
 		 (long long)config->depth);
 	return -EINVAL;
 }

@@ -1,7 +1,7 @@
 /*
- * The loops of `handoff`: a user's thread at each side, and a messenger's unless it receives itself. What the message
- * layer costs is what is measured here; what is none of it, filling and checking payloads, giving back requests, stands
- * outside of the measured intervals.
+ * The loops of `handoff`: a user's thread on each side, and a messenger's unless the user receives
+ * itself. They measure the cost of the message layer; everything else (filling and checking
+ * payloads, returning requests) is outside of the measured intervals.
  */
 #include <signal.h>
 
@@ -28,7 +28,7 @@ ALWAYS void handoff_examine(struct worker *w, const void *data, uint32_t seq, co
 		w->counters.bad_payloads++;
 }
 
-/* Answers to messages that were given up before are passed over. */
+/* Answers to messages that were given up earlier are ignored. */
 ALWAYS int handoff_await_answer(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait, uint32_t seq,
 				const void **data, const unsigned choices)
 {
@@ -146,8 +146,9 @@ static unsigned handoff_choices(const struct worker *w)
 	       (s->check ? HANDOFF_CHECKS : 0) | (TRANSPORT_WAKES && w->poll_recv != POLL_BUSY ? HANDOFF_WAKES : 0);
 }
 
-/* The messenger ends by itself, unless the repetition was cut short or messages got lost: then it may sleep for what
- * never comes. A signal can come just before it falls asleep, so it is repeated. */
+/* The messenger ends by itself, unless the repetition was aborted or messages were lost: then it
+ * may wait for a message that never arrives. The signal is repeated, because it may arrive just
+ * before the messenger falls asleep. */
 static void handoff_end_user(struct worker *w)
 {
 	struct handoff_side *side = w->side;
@@ -170,13 +171,41 @@ static int handoff_as_user(struct worker *w, kernel_loop *run)
 	return rc;
 }
 
+/*
+ * A yielding thread makes a system call in each round of a wait, so nothing is gained by separate
+ * instances: a single one tests its choices at run time. It is cold, so that the compiler's limits
+ * of inlining are left for the others.
+ */
+#define HANDOFF_YIELDING static __attribute__((cold, noinline)) int
+
+HANDOFF_YIELDING handoff_source_yielding(struct worker *w)
+{
+	return handoff_run_source(w, NULL, (handoff_choices(w) & ~3u) | HANDOFF_YIELD);
+}
+
+HANDOFF_YIELDING handoff_sink_yielding(struct worker *w)
+{
+	return handoff_run_sink(w, NULL, (handoff_choices(w) & ~3u) | HANDOFF_YIELD);
+}
+
+static bool handoff_yields(const struct worker *w)
+{
+	const struct handoff_settings *s = w->settings;
+
+	return s->hand == HANDOFF_YIELD;
+}
+
 static int handoff_choose_source(struct worker *w)
 {
+	if (handoff_yields(w))
+		return handoff_source_yielding(w);
 	return LOOP_RUN(handoff_run_source, w, NULL, handoff_choices(w));
 }
 
 static int handoff_choose_sink(struct worker *w)
 {
+	if (handoff_yields(w))
+		return handoff_sink_yielding(w);
 	return LOOP_RUN(handoff_run_sink, w, NULL, handoff_choices(w));
 }
 
@@ -193,7 +222,9 @@ static int handoff_sink(struct worker *w)
 /* --- the messenger --- */
 
 struct handoff_messenger {
-	uint32_t last; /* number of what comes last: at the sink, where they are, the answer's acknowledgement */
+	/* number of the last message to arrive; at the sink, if there are acknowledgements, that
+	 * of the last answer */
+	uint32_t last;
 	bool acks, copies, wakes;
 };
 
@@ -209,7 +240,8 @@ static struct handoff_messenger handoff_messenger_of(const struct worker *w, enu
 	};
 }
 
-ALWAYS int handoff_deliver(struct worker *w, struct TRANSPORT *t, const struct handoff_messenger *m, uint32_t got)
+ALWAYS int handoff_deliver(struct worker *w, struct TRANSPORT *t, const struct handoff_messenger *m, uint32_t got,
+			   const enum handoff_hand hand)
 {
 	struct handoff_side *side = w->side;
 	const void *data = T(recv_buffer)(t);
@@ -222,7 +254,7 @@ ALWAYS int handoff_deliver(struct worker *w, struct TRANSPORT *t, const struct h
 	if (w->column[HANDOFF_T_SEEN] && likely(got < w->messages))
 		w->column[HANDOFF_T_SEEN][got] = T(end)(t);
 	if (m->acks)
-		rc = handoff_acknowledge(w, t, got, true);
+		rc = handoff_acknowledge(w, t, got, hand);
 	if (m->copies) {
 		memcpy(side->in.data, data, handoff_payload(w));
 		data = side->in.data;
@@ -236,7 +268,10 @@ static bool handoff_user_ended(const struct handoff_side *side)
 	return atomic_load_explicit(&side->user_ended, memory_order_relaxed);
 }
 
-ALWAYS int handoff_carry(struct worker *w, struct handoff_messenger m, const enum poll_mode mode)
+/* From `hand`, only whether the user has the same CPU matters: then the thread that polls yields
+ * between polls. */
+ALWAYS int handoff_carry(struct worker *w, struct handoff_messenger m, const enum poll_mode mode,
+			 const enum handoff_hand hand)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
 	const struct handoff_side *side = w->side;
@@ -248,6 +283,8 @@ ALWAYS int handoff_carry(struct worker *w, struct handoff_messenger m, const enu
 	while (rc >= 0 && !is_last) {
 		rc = T(poll_recv)(t, &got);
 		if (rc == 0) {
+			if (hand == HANDOFF_YIELD && mode != POLL_EVENT)
+				sched_yield();
 			rc = await_message(w, t, mode, &rounds, since,
 					   atomic_load_explicit(&w->progress, memory_order_relaxed));
 			if ((mode != POLL_BUSY || rounds % IDLE_ROUNDS_TO_LOOK == 0) && handoff_user_ended(side))
@@ -257,13 +294,18 @@ ALWAYS int handoff_carry(struct worker *w, struct handoff_messenger m, const enu
 		if (rc < 0)
 			break;
 		is_last = got == m.last;
-		rc = handoff_deliver(w, t, &m, got);
+		rc = handoff_deliver(w, t, &m, got, hand);
 		if (!rc)
 			rc = T(release)(t);
 		if (mode == POLL_ADAPTIVE)
 			since = T(begin)(t);
 	}
 	return rc;
+}
+
+HANDOFF_YIELDING handoff_carry_yielding(struct worker *w, struct handoff_messenger m)
+{
+	return handoff_carry(w, m, w->poll_recv, HANDOFF_YIELD);
 }
 
 static int handoff_messenger(struct worker *w, enum role role)
@@ -274,7 +316,11 @@ static int handoff_messenger(struct worker *w, enum role role)
 
 	side->messenger = pthread_self();
 	atomic_store(&side->messenger_runs, true);
-	rc = w->poll_recv == POLL_BUSY ? handoff_carry(w, m, POLL_BUSY) : handoff_carry(w, m, w->poll_recv);
+	if (handoff_yields(w))
+		rc = handoff_carry_yielding(w, m);
+	else
+		rc = w->poll_recv == POLL_BUSY ? handoff_carry(w, m, POLL_BUSY, HANDOFF_SPIN)
+					       : handoff_carry(w, m, w->poll_recv, HANDOFF_SPIN);
 	atomic_store(&side->messenger_runs, false);
 	return rc == -EINTR && handoff_user_ended(side) ? 0 : rc;
 }

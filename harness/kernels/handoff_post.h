@@ -1,5 +1,6 @@
 /*
- * How a side of `handoff` posts: its user messages, its messenger acknowledgements. For handoff_loop.c alone.
+ * Posting in `handoff`: a side's user posts messages, its messenger acknowledgements. Only for
+ * handoff_loop.c.
  */
 #ifndef KBLAT_KERNELS_HANDOFF_POST_H
 #define KBLAT_KERNELS_HANDOFF_POST_H
@@ -10,7 +11,8 @@
 #include "kernels/handoff.h"
 #include "kernels/loop.h"
 
-/* Set-up choices, constant in each instance of a user's loop. The two low bits are the hand-over. */
+/* Choices made at set-up, constant in each instance of a user's loop. The two lowest bits are the
+ * kind of hand-over. */
 enum { HANDOFF_ACKS = 4, HANDOFF_COPIES = 8, HANDOFF_CHECKS = 16, HANDOFF_WAKES = 32 /* the other side may sleep */ };
 
 #define HANDOFF_HAND(choices) ((enum handoff_hand)((choices)&3))
@@ -22,14 +24,17 @@ static size_t handoff_payload(const struct worker *w)
 	return (size_t)s->size - w->transport->overhead;
 }
 
-/* Both threads of a side post where messages are acknowledged. Of threads of a real-time class on one CPU, one that spins
- * would keep the other from ever letting go: so it gives way. */
-ALWAYS void handoff_lock(struct handoff_side *side)
+/* If messages are acknowledged, both threads of a side post. If both are real-time threads on the
+ * same CPU, one that spins would keep the other from ever releasing the lock, so it yields; at once
+ * if both have the same CPU anyway. */
+ALWAYS void handoff_lock(struct handoff_side *side, const enum handoff_hand hand)
 {
 	uint32_t rounds = 0;
 
 	while (!likely(!atomic_flag_test_and_set_explicit(&side->posting, memory_order_acquire)))
-		if (++rounds % IDLE_ROUNDS_TO_LOOK)
+		if (hand == HANDOFF_YIELD)
+			sched_yield();
+		else if (++rounds % IDLE_ROUNDS_TO_LOOK)
 			cpu_relax();
 		else
 			sched_yield();
@@ -45,7 +50,7 @@ ALWAYS bool handoff_shares_posting(const unsigned choices)
 	return choices & HANDOFF_ACKS && HANDOFF_HAND(choices) != HANDOFF_DIRECT;
 }
 
-/* Of all that is posted, acknowledgements too, every n-th asks for its completion. */
+/* Every n-th post, including acknowledgements, requests a completion. */
 ALWAYS bool handoff_wants_signal(struct worker *w, struct handoff_side *side)
 {
 	side->posted++;
@@ -63,7 +68,7 @@ ALWAYS int handoff_post(struct worker *w, struct TRANSPORT *t, uint32_t seq, con
 	if (choices & HANDOFF_COPIES)
 		memcpy(T(send_buffer)(t, seq), side->out.data, handoff_payload(w));
 	if (handoff_shares_posting(choices))
-		handoff_lock(side);
+		handoff_lock(side, HANDOFF_HAND(choices));
 	rc = T(post)(t, seq, handoff_wants_signal(w, side));
 	if (handoff_shares_posting(choices))
 		handoff_unlock(side);
@@ -72,7 +77,7 @@ ALWAYS int handoff_post(struct worker *w, struct TRANSPORT *t, uint32_t seq, con
 	return rc;
 }
 
-/* Called while the other side has its turn. A request's completion stands for `signal_every` posts. */
+/* Called while it is the other side's turn. A completion stands for `signal_every` posts. */
 ALWAYS int handoff_reap(struct worker *w, struct TRANSPORT *t, struct handoff_side *side)
 {
 	uint32_t seq;
@@ -88,7 +93,7 @@ ALWAYS int handoff_reap(struct worker *w, struct TRANSPORT *t, struct handoff_si
 	return rc < 0 ? rc : 0;
 }
 
-/* A message and an acknowledgement must have room. */
+/* Makes room for a message and an acknowledgement. */
 ALWAYS int handoff_make_room(struct worker *w, struct TRANSPORT *t, uint32_t progress, const unsigned choices)
 {
 	struct handoff_side *side = w->side;
@@ -99,7 +104,7 @@ ALWAYS int handoff_make_room(struct worker *w, struct TRANSPORT *t, uint32_t pro
 
 	do {
 		if (handoff_shares_posting(choices))
-			handoff_lock(side);
+			handoff_lock(side, HANDOFF_HAND(choices));
 		rc = handoff_reap(w, t, side);
 		is_full = side->posted - side->done + room > w->depth;
 		if (handoff_shares_posting(choices))
@@ -108,14 +113,15 @@ ALWAYS int handoff_make_room(struct worker *w, struct TRANSPORT *t, uint32_t pro
 	return rc;
 }
 
-/* Whoever receives message seq says so. */
-ALWAYS int handoff_acknowledge(struct worker *w, struct TRANSPORT *t, uint32_t seq, const bool shared)
+/* To be called by the thread that has received message seq. */
+ALWAYS int handoff_acknowledge(struct worker *w, struct TRANSPORT *t, uint32_t seq, const enum handoff_hand hand)
 {
+	const bool shared = hand != HANDOFF_DIRECT;
 	struct handoff_side *side = w->side;
 	int rc;
 
 	if (shared)
-		handoff_lock(side);
+		handoff_lock(side, hand);
 	rc = T(post_empty)(t, seq | HANDOFF_ACK, handoff_wants_signal(w, side));
 	if (shared)
 		handoff_unlock(side);

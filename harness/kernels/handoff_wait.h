@@ -1,6 +1,6 @@
 /*
- * How a user of `handoff` waits for a message or an acknowledgement: for what its messenger gives, or receiving itself.
- * For handoff_loop.c alone.
+ * How a user of `handoff` waits for a message or an acknowledgement: for its messenger to hand it
+ * over, or by receiving itself. Only for handoff_loop.c.
  */
 #ifndef KBLAT_KERNELS_HANDOFF_WAIT_H
 #define KBLAT_KERNELS_HANDOFF_WAIT_H
@@ -9,10 +9,10 @@
 
 #include "kernels/handoff_post.h"
 
-/* --- for what a messenger gives --- */
+/* --- waiting for a messenger --- */
 
 struct handoff_wait {
-	int64_t deadline; /* in ticks, of what may get lost */
+	int64_t deadline; /* in ticks; for messages that may get lost */
 	uint32_t progress;
 };
 
@@ -30,7 +30,16 @@ ALWAYS int handoff_nap(struct worker *w, struct handover *h, const struct handof
 	return unless_stopped(w, handover_sleep(h, w->lossy ? s->lost_after : 0));
 }
 
-/* 1: here it is; 0: late; or a negative errno. */
+/* Between two looks at the shared variable. A user that shares its messenger's CPU lets that run. */
+ALWAYS void handoff_relax(const enum handoff_hand hand)
+{
+	if (hand == HANDOFF_YIELD)
+		sched_yield();
+	else
+		cpu_relax();
+}
+
+/* 1: it is there; 0: the deadline has passed; or a negative errno. */
 ALWAYS int handoff_take(struct worker *w, struct TRANSPORT *t, struct handover *h, const struct handoff_wait *wait,
 			uint32_t *seq, const void **data, const enum handoff_hand hand)
 {
@@ -42,7 +51,7 @@ ALWAYS int handoff_take(struct worker *w, struct TRANSPORT *t, struct handover *
 		if (hand == HANDOFF_EVENT) {
 			rc = handoff_nap(w, h, wait);
 		} else {
-			cpu_relax();
+			handoff_relax(hand);
 			if (likely(++rounds % IDLE_ROUNDS_TO_LOOK))
 				continue;
 			rc = must_end(w, wait->progress) ? -EINTR : 0;
@@ -57,7 +66,8 @@ ALWAYS int handoff_take(struct worker *w, struct TRANSPORT *t, struct handover *
 
 /* --- receiving itself --- */
 
-/* One message or acknowledgement that arrives is noted in `side`. 1, 0: late, or a negative errno. */
+/* Receive one message or acknowledgement, and record it in `side`. 1; 0: the deadline has passed;
+ * or a negative errno. */
 ALWAYS int handoff_receive(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait)
 {
 	struct handoff_side *side = w->side;
@@ -103,7 +113,7 @@ ALWAYS int handoff_take_direct(struct worker *w, struct TRANSPORT *t, const stru
 	*data = T(recv_buffer)(t);
 	if (w->column[HANDOFF_T_SEEN] && *seq < w->messages)
 		w->column[HANDOFF_T_SEEN][*seq] = T(end)(t);
-	rc = choices & HANDOFF_ACKS ? handoff_acknowledge(w, t, *seq, false) : 0;
+	rc = choices & HANDOFF_ACKS ? handoff_acknowledge(w, t, *seq, HANDOFF_DIRECT) : 0;
 	if (choices & HANDOFF_COPIES) {
 		memcpy(side->in.data, *data, handoff_payload(w));
 		*data = side->in.data;
@@ -111,7 +121,7 @@ ALWAYS int handoff_take_direct(struct worker *w, struct TRANSPORT *t, const stru
 	return rc ? rc : 1;
 }
 
-/* --- either way --- */
+/* --- both --- */
 
 ALWAYS int handoff_await_message(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait, uint32_t *seq,
 				 const void **data, const unsigned choices)
@@ -123,7 +133,8 @@ ALWAYS int handoff_await_message(struct worker *w, struct TRANSPORT *t, const st
 	return handoff_take(w, t, &side->message, wait, seq, data, HANDOFF_HAND(choices));
 }
 
-/* Who receives itself takes a later message for as much, if the acknowledgement itself got lost. */
+/* A user that receives itself treats a later message as an acknowledgement, in case the
+ * acknowledgement itself was lost. */
 ALWAYS int handoff_await_ack(struct worker *w, struct TRANSPORT *t, const struct handoff_wait *wait, uint32_t seq,
 			     const unsigned choices)
 {
@@ -145,8 +156,9 @@ ALWAYS int handoff_await_ack(struct worker *w, struct TRANSPORT *t, const struct
 	return rc;
 }
 
-/* What a message layer's user has read goes back. A messenger has given it back already: what is in it stays until the
- * other side has sent as many messages as there are buffers, and it sends none before it has had an answer. */
+/* Return the buffer that the user has read. If there is a messenger, it has already returned the
+ * buffer: its content remains until the other side has sent as many messages as there are buffers,
+ * which it does not do before it has received an answer. */
 ALWAYS int handoff_give_back(struct TRANSPORT *t, const unsigned choices)
 {
 	return HANDOFF_HAND(choices) == HANDOFF_DIRECT ? T(release)(t) : 0;

@@ -1,11 +1,13 @@
 /*
- * A hand-over from one thread to another: a number and where its payload is, in one cache line. Who takes it spins, or
- * sleeps until it is woken. One giver, one taker, and the next is given after the last was taken, as in a round trip;
- * where messages get lost and come late, a later one may take the place of one that nobody took.
+ * A hand-over from one thread to another: a number and the address of its payload, in one cache
+ * line. The taker spins, or sleeps until it is woken up. There is one giver and one taker, and the
+ * next item is given after the last one was taken, as in a round trip; if messages are lost or
+ * late, a later one may replace one that nobody took.
  *
- * Memory order: what the giver wrote before handover_give() is there for who has taken. Sleeping, as in shmem_hot.h: the
- * sleeper raises its flag and looks again, the giver gives and looks at the flag. All four are sequentially consistent
- * operations, so that either the sleeper sees what was given, or the giver sees the flag; no wake-up is lost.
+ * Memory order: what the giver wrote before handover_give() is visible to the taker. Sleeping works
+ * as in shmem_hot.h: the taker sets its flag and checks again; the giver gives and checks the flag.
+ * All four are sequentially consistent operations, so either the taker sees what was given, or the
+ * giver sees the flag; no wake-up is lost.
  */
 #ifndef KBLAT_KERNELS_HANDOVER_H
 #define KBLAT_KERNELS_HANDOVER_H
@@ -23,8 +25,8 @@ struct handover {
 	_Alignas(64) _Atomic uint64_t word; /* turn << 32 | number; turns count from 1 */
 	const void *_Atomic data;
 	_Atomic uint32_t sleeps;     /* futex: 1 while the taker sleeps */
-	_Alignas(64) uint32_t given; /* the giver's */
-	_Alignas(64) uint32_t taken; /* the taker's */
+	_Alignas(64) uint32_t given; /* of the giver */
+	_Alignas(64) uint32_t taken; /* of the taker */
 };
 
 static inline void handover_reset(struct handover *h)
@@ -50,7 +52,7 @@ static inline void handover_give(struct handover *h, uint32_t number, const void
 		syscall(SYS_futex, &h->sleeps, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Is there something that was not taken yet? */
+/* Take what was given, if it has not been taken yet; false if there is nothing. */
 static inline bool handover_take(struct handover *h, uint32_t *number, const void **data)
 {
 	const uint64_t word = atomic_load_explicit(&h->word, memory_order_acquire);
@@ -63,7 +65,8 @@ static inline bool handover_take(struct handover *h, uint32_t *number, const voi
 	return true;
 }
 
-/* Sleep until something is given, or a signal comes (-EINTR), or for `longest_ns` (0: for ever). Look again after it. */
+/* Sleep until something is given, a signal arrives (-EINTR), or `longest_ns` have passed (0: no
+ * limit). Afterwards check again. */
 static inline int handover_sleep(struct handover *h, int64_t longest_ns)
 {
 	const struct timespec longest = {longest_ns / 1000000000, longest_ns % 1000000000};

@@ -1,6 +1,8 @@
 /*
- * What all loops share. A <kernel>_loop.c is compiled once for each transport: TRANSPORT names it, TRANSPORT_HOT is the header with its hot path.
- * Every choice made at set-up is a constant argument of an always-inlined function (LOOP_INSTANCES below), so no branch of it is left in a loop.
+ * What all loops have in common. A <kernel>_loop.c is compiled once for each transport: TRANSPORT
+ * is its name, TRANSPORT_HOT the header with its hot path. Every choice made at set-up is a
+ * constant argument of a function that is always inlined (LOOP_INSTANCES below), so it does not
+ * cause any branches in a loop.
  */
 #ifndef KBLAT_KERNELS_LOOP_H
 #define KBLAT_KERNELS_LOOP_H
@@ -28,7 +30,8 @@
 #define ALWAYS	  static inline __attribute__((always_inline))
 #define likely(x) __builtin_expect(!!(x), 1)
 
-/* A transport whose device stamps completions by itself says so in its hot header, and has these, too. */
+/* A transport whose device stamps completions defines this in its hot header, and provides these
+ * functions, too. */
 #ifndef TRANSPORT_STAMPS
 #define TRANSPORT_STAMPS 0
 ALWAYS int T(poll_send_stamped)(struct TRANSPORT *t, uint32_t *seq, uint64_t *device)
@@ -43,7 +46,8 @@ ALWAYS int T(poll_recv_stamped)(struct TRANSPORT *t, uint32_t *seq, uint64_t *de
 }
 #endif
 
-/* Likewise a transport with which a side that sleeps must be woken by the other, because no device does it. */
+/* Likewise a transport in which a sleeping side must be woken up by the other side, because no
+ * device does it. */
 #ifndef TRANSPORT_WAKES
 #define TRANSPORT_WAKES 0
 ALWAYS void T(wake_recv)(struct TRANSPORT *t)
@@ -57,7 +61,7 @@ ALWAYS void T(wake_send)(struct TRANSPORT *t)
 }
 #endif
 
-/* Likewise one whose post may have to wait for room, */
+/* Likewise one whose post may have to wait for room. */
 #ifndef TRANSPORT_POST_WAITS
 #define TRANSPORT_POST_WAITS 0
 ALWAYS int T(post_try)(struct TRANSPORT *t, uint32_t seq, bool signal)
@@ -68,7 +72,7 @@ ALWAYS int T(post_try)(struct TRANSPORT *t, uint32_t seq, bool signal)
 }
 #endif
 
-/* one that posts several messages at once, */
+/* Likewise one that posts several messages at once. */
 #ifndef TRANSPORT_LISTS
 #define TRANSPORT_LISTS 0
 ALWAYS int T(post_more)(struct TRANSPORT *t, uint32_t seq, bool signal)
@@ -83,7 +87,7 @@ ALWAYS int T(flush)(struct TRANSPORT *t)
 }
 #endif
 
-/* and one that tells of several completions at once. */
+/* Likewise one that polls several completions at once. */
 #ifndef TRANSPORT_POLLS_MANY
 #define TRANSPORT_POLLS_MANY 0
 ALWAYS int T(poll_sends)(struct TRANSPORT *t, uint32_t *seq)
@@ -118,7 +122,7 @@ ALWAYS int T(deregister_memory)(struct TRANSPORT *t, void *handle)
 }
 #endif
 
-/* Likewise one of whose operations some bring bytes from the other side. */
+/* Likewise one with operations that fetch bytes from the other side. */
 #ifndef TRANSPORT_FETCHES
 #define TRANSPORT_FETCHES 0
 ALWAYS bool T(fetched)(const struct TRANSPORT *t, uint32_t seq)
@@ -129,11 +133,13 @@ ALWAYS bool T(fetched)(const struct TRANSPORT *t, uint32_t seq)
 #endif
 
 /*
- * Choices made at set-up, of six bits, are constants of an instance of a loop: LOOP_INSTANCES(f, CAN_BE) makes one of
- * f(w, state, choices), which is always inline, for each combination that can be, as CAN_BE(choices), a constant
- * expression, says; LOOP_RUN(f, w, state, choices) runs the right one. Each is a function of its own, so none has to do
- * with another's registers. Where a post is a system call nothing is gained by that, and one instance looks at its
- * choices as it runs; likewise with LOOP_ONE_INSTANCE, for builds that nothing is measured with.
+ * Choices made at set-up, of six bits, are constants in each instance of a loop. LOOP_INSTANCES(f,
+ * CAN_BE) makes an instance of f(w, state, choices), which is always inline, for each possible
+ * combination, i.e. for which the constant expression CAN_BE(choices) is true. LOOP_RUN(f, w,
+ * state, choices) calls the right one. Each instance is a separate function, so they do not
+ * influence each other's register allocation. If a post is a system call, nothing is gained by
+ * that, and a single instance tests its choices at run time; likewise with LOOP_ONE_INSTANCE, for
+ * builds that do not measure anything.
  */
 #if defined(TRANSPORT_POST_IS_A_SYSCALL) && !defined(LOOP_ONE_INSTANCE)
 #define LOOP_ONE_INSTANCE
@@ -155,8 +161,8 @@ ALWAYS bool T(fetched)(const struct TRANSPORT *t, uint32_t seq)
 	}
 #define LOOP_ROW(f, CAN_BE, i) f##_##i,
 
-/* X(f, CAN_BE, i) for i from 000 to 077: octal, of two digits each. */
-/* It never comes to rest here: */
+/* X(f, CAN_BE, i) for i from 000 to 077: octal, two digits each. */
+/* clang-format does not converge here: */
 /* clang-format off */
 #define LOOP_EACH(X, f, CAN_BE) \
 	LOOP_EACH8(X, f, CAN_BE, 0) LOOP_EACH8(X, f, CAN_BE, 1) \
@@ -174,8 +180,8 @@ ALWAYS bool T(fetched)(const struct TRANSPORT *t, uint32_t seq)
 #define IDLE_ROUNDS_TO_LOOK 256
 
 /*
- * Loops that are compiled as witnesses (witness_list.h) look at the time in each round of a wait, and once for each message.
- * In the others this is nothing.
+ * Loops that are compiled as witnesses (witness_list.h) read the time in each round of a wait, and
+ * once for each message. In other loops this does nothing.
  */
 ALWAYS void witness_round(struct worker *w)
 {
@@ -186,7 +192,7 @@ ALWAYS void witness_round(struct worker *w)
 #endif
 }
 
-/* After a post, which may be a system call: that takes as long as it takes. */
+/* After a post. If it is a system call, its duration is not a gap. */
 ALWAYS void witness_post(struct worker *w)
 {
 #if defined(WITNESS) && defined(TRANSPORT_POLL_IS_A_LOAD)
@@ -198,10 +204,11 @@ ALWAYS void witness_post(struct worker *w)
 #endif
 }
 
-/* Choices of a sink that are its kernel's own: reception.h. */
+/* Choices of a sink that belong to its kernel: reception.h. */
 enum { RECEPTION_OWN = 8, RECEPTION_OWN2 = 16, RECEPTION_STAMPED = 32 /* the device stamps, too */ };
 
-/* Every n-th post asks for its completion. Counted down, for a division would stand in the time that is measured. */
+/* Every n-th post requests a completion. This is counted down, because a division would be part of
+ * the time that is measured. */
 struct signals {
 	uint32_t every, left;
 };
@@ -211,7 +218,7 @@ ALWAYS struct signals signals_of(const struct worker *w)
 	return (struct signals){w->signal_every, w->signal_every};
 }
 
-/* Does the next post ask for it? Once for each post. */
+/* Does the next post request a completion? To be called once for each post. */
 ALWAYS bool signals_next(struct signals *s)
 {
 	if (--s->left)
@@ -220,15 +227,17 @@ ALWAYS bool signals_next(struct signals *s)
 	return true;
 }
 
-/* Say how far this is. True if the control thread wants it to end. Called only while there is nothing to do. */
+/* Publish the progress. True if the control thread wants the loop to end. Called only while there
+ * is nothing to do. */
 ALWAYS bool must_end(struct worker *w, uint64_t progress)
 {
 	atomic_store_explicit(&w->progress, progress, memory_order_relaxed);
 	return atomic_load_explicit(&w->stop, memory_order_relaxed);
 }
 
-/* Called only while there is nothing to do. True if this must end. A poll that is but a load leaves the line to its writer for a moment; for any
- * other a pause would only come between the arrival and the next poll. */
+/* Called only while there is nothing to do. True if the loop must end. If a poll is just a load,
+ * this pauses, which leaves the cache line to its writer for a moment; otherwise a pause would only
+ * delay the next poll after an arrival. */
 ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
 {
 #if defined(TRANSPORT_POLL_IS_A_LOAD) && !defined(WITNESS)
@@ -240,14 +249,14 @@ ALWAYS bool idle(struct worker *w, uint32_t *rounds, uint64_t progress)
 	return must_end(w, progress);
 }
 
-/* A wait that was cut short by a signal is one that goes on, unless the signal meant stop. */
+/* A wait that was interrupted by a signal continues, unless the loop must stop. */
 ALWAYS int unless_stopped(struct worker *w, int rc)
 {
 	return rc == -EINTR && !atomic_load_explicit(&w->stop, memory_order_relaxed) ? 0 : rc;
 }
 
-/* The loop of a side that has nothing to do until the other has ended. Who stops this thread wakes it with signals until it has ended; to look every now
- * and then would disturb what is measured. */
+/* The loop of a side that has nothing to do until the other one has ended. The control thread wakes
+ * this thread up with signals until it has ended; periodic checks would disturb the measurement. */
 static __attribute__((unused)) int sleep_until_stopped(struct worker *w)
 {
 	const struct timespec long_time = {1, 0};
@@ -257,8 +266,8 @@ static __attribute__((unused)) int sleep_until_stopped(struct worker *w)
 	return 0;
 }
 
-/* Nothing was received: spin, or sleep. `mode` is constant; `since` is when something was received last (adaptive). 0, -EINTR: stop, or another
- * negative errno. */
+/* Nothing was received: spin or sleep. `mode` is constant; `since` is the time of the last
+ * reception (for adaptive polling). 0, -EINTR (stop), or another negative errno. */
 ALWAYS int await_message(struct worker *w, struct TRANSPORT *t, const enum poll_mode mode, uint32_t *rounds,
 			 int64_t since, uint64_t progress)
 {

@@ -8,12 +8,13 @@
 #define FIELD(f) offsetof(struct oneway_settings, f)
 
 static const struct opt oneway_options[] = {
-    {"messages", OPT_INT, FIELD(messages), "8000", 1, 1000000000, NULL, "messages of one repetition", OPT_BOOKKEEPING},
+    {"messages", OPT_INT, FIELD(messages), "8000", 1, 1000000000, NULL, "number of messages in one repetition",
+     OPT_BOOKKEEPING},
     {"size", OPT_BYTES, FIELD(size), "32B", 1, 1 << 30, NULL, "payload of a message"},
     {"burst", OPT_INT, FIELD(burst), "8000", 1, 1000000000, NULL,
      "messages posted back to back before the source waits for their completions"},
-    {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "between bursts"},
-    {"gap", OPT_TIME, FIELD(gap), "0ns", 0, 1000000000, NULL, "from one post to the next inside a burst"},
+    {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "pause between two bursts"},
+    {"gap", OPT_TIME, FIELD(gap), "0ns", 0, 1000000000, NULL, "time from one post to the next within a burst"},
     {"t_send", OPT_BOOL, FIELD(t_send), "no", 0, 0, NULL,
      "a third thread keeps writing the time into the payload, which shows when the device read it (needs size 8B, "
      "buffers 1, a CPU)"},
@@ -86,14 +87,15 @@ static struct kernel_demand oneway_demand(const void *settings, int64_t messages
 				      .ways = bursts};
 }
 
-/* The restamping thread writes where messages are read: one buffer of at least a stamp's size, sent as it is at that moment. */
+/* The restamping thread writes where messages are read, so there must be a single buffer of at
+ * least the size of a stamp, which is sent with its current content. */
 static int check_t_send(const struct oneway_settings *s, const struct transport_traits *traits, char *why,
 			size_t why_size)
 {
 	if (!s->t_send)
 		return 0;
 	if (s->size < 8)
-		snprintf(why, why_size, "t_send needs a size of at least 8B, the stamp's");
+		snprintf(why, why_size, "t_send needs a size of at least 8B, for the stamp");
 	else if (s->check)
 		snprintf(why, why_size, "t_send changes the payload that `check: yes` checks");
 	else if (traits->buffers >= 0 && traits->buffers != 1)

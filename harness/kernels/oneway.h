@@ -1,8 +1,11 @@
 /*
- * One-way latency, as in the thesis' adapter benchmark: the source stamps right before it posts (t_subm) and when it polls the send completion
- * (t_comp), the sink when it polls the receive completion (t_recv). Messages go in bursts; after a burst the source waits for its completions
- * and then pauses. With t_send a third thread at the source keeps writing the time into the one payload buffer that all messages share; what the sink finds
- * there is when the device read it. With t_hw the device's own stamps of both completions stand beside.
+ * One-way latency, as in the thesis' adapter benchmark: the source stamps right before it posts
+ * (t_subm) and when it polls the send completion (t_comp), the sink when it polls the receive
+ * completion (t_recv). Messages are sent in bursts; after a burst the source waits for its
+ * completions and then pauses. With t_send, a third thread on the source keeps writing the time to
+ * the single payload buffer that all messages share; the value that arrives at the sink is the time
+ * at which the device read it. With t_hw, the device's own stamps of both completions are recorded,
+ * too.
  */
 #ifndef KBLAT_KERNELS_ONEWAY_H
 #define KBLAT_KERNELS_ONEWAY_H

@@ -1,17 +1,17 @@
 /*
- * The loops of `oneway`. One message costs the harness one stamp and one store a side and column; nothing else stands between a stamp and
- * what it stamps.
+ * The loops of `oneway`. A message costs the harness one stamp and one store per side and column;
+ * nothing else is between a stamp and the event that it stamps.
  */
 #include "kernels/loop.h"
 #include "kernels/oneway.h"
 
-/* Set-up choices of the source, constant in each instance of its loop. */
+/* Choices of the source made at set-up, constant in each instance of its loop. */
 enum {
-	SOURCE_SLEEPS = 1, /* send completions are another thread's */
+	SOURCE_SLEEPS = 1, /* another thread handles send completions */
 	SOURCE_WAKES = 2,  /* the sink may sleep */
-	SOURCE_FILLS = 4,  /* every payload is made to be checked */
+	SOURCE_FILLS = 4,  /* every payload is filled so that it can be checked */
 	SOURCE_SPACED =
-	    8, /* a gap between posts, or not every message signalled: what happens between two posts is slower */
+	    8, /* there is a gap between posts, or not every message is signalled: more work between two posts */
 	SOURCE_STAMPED = 16, /* the device stamps completions, too */
 };
 
@@ -53,8 +53,9 @@ static int oneway_sleep_until_completed(struct worker *w, uint32_t want)
 	}
 }
 
-/* Until at most `in_flight` of the `posted` messages are not completed. The end of a wait is what is likely, however often
- * it spins: so that what stands between a stamp and its post has the registers. */
+/* Wait until at most `in_flight` of the `posted` messages are incomplete. The end of the wait is
+ * marked as likely, however often it spins, so that the code between a stamp and its post gets the
+ * registers. */
 ALWAYS int oneway_drain(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t posted,
 			uint32_t in_flight, uint32_t *done)
 {
@@ -77,7 +78,8 @@ ALWAYS int oneway_drain(struct worker *w, struct TRANSPORT *t, const unsigned ch
 	return 0;
 }
 
-/* Let time pass until `until`: busily, reaping completions, so that the CPU stays awake; or asleep, as a thread that waits for events would. */
+/* Wait until `until`: busily while polling completions, so that the CPU stays awake; or asleep, as
+ * a thread that waits for events would. */
 ALWAYS int oneway_rest(struct worker *w, struct TRANSPORT *t, const unsigned choices, int64_t until, int64_t pause_ns,
 		       uint32_t posted, uint32_t *done)
 {
@@ -103,7 +105,8 @@ ALWAYS int oneway_rest(struct worker *w, struct TRANSPORT *t, const unsigned cho
 	return 0;
 }
 
-/* Must the device tell of this message's completion? Of the last of a burst, always: it is waited for. */
+/* Must the device report the completion of this message? Always for the last message of a burst,
+ * because the loop waits for it. */
 ALWAYS bool oneway_wants_signal(struct signals *signals, const bool spaced, uint32_t seq, uint32_t end)
 {
 	return !spaced || signals_next(signals) || seq + 1 == end;
@@ -190,7 +193,7 @@ static int oneway_source(struct worker *w)
 	return LOOP_RUN(oneway_run_source, w, NULL, choices);
 }
 
-/* Where the source sleeps on its completions: this thread alone touches them. */
+/* If the source sleeps until completions arrive: only this thread handles them. */
 ALWAYS int oneway_run_completions(struct worker *w, const unsigned choices)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -231,7 +234,8 @@ static int oneway_completions(struct worker *w)
 	return TRANSPORT_STAMPS && s->t_hw ? oneway_run_completions(w, SOURCE_STAMPED) : oneway_run_completions(w, 0);
 }
 
-/* The thesis' t_send: whenever the device reads the payload, it finds a time that is a few nanoseconds old. */
+/* t_send as in the thesis: whenever the device reads the payload, it finds a time that is a few
+ * nanoseconds old. */
 static int oneway_restamp(struct worker *w)
 {
 	struct TRANSPORT *t = (struct TRANSPORT *)w->transport;
@@ -243,7 +247,7 @@ static int oneway_restamp(struct worker *w)
 	return 0;
 }
 
-/* What the sink does beyond receiving. */
+/* What the sink does in addition to receiving. */
 enum { SINK_CHECKS = RECEPTION_OWN, SINK_T_SEND = RECEPTION_OWN2 };
 
 #define RECEPTION_COLUMN	ONEWAY_T_RECV
@@ -273,7 +277,7 @@ ALWAYS int oneway_reception_take(struct worker *w, struct TRANSPORT *t, uint32_t
 
 #include "kernels/reception.h"
 
-/* The device read the payload before the sink did: a later stamp is another message's. */
+/* The device read the payload before the sink received it, so a later stamp belongs to another message. */
 static int oneway_sink(struct worker *w)
 {
 	const int64_t *const t_send = w->column[ONEWAY_T_SEND], *const t_recv = w->column[ONEWAY_T_RECV];

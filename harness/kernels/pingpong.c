@@ -19,7 +19,7 @@ static const struct opt pingpong_options[] = {
      "payload of an answer, such as the data of a read or the confirmation of a write; 0: as large as the message"},
     {"duration", OPT_TIME, FIELD(duration), "0ns", 0, 3600000000000, NULL,
      "time limit of a repetition, if `messages` are not done before; 0: none"},
-    {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "from one answer to the next message"},
+    {"pause", OPT_TIME, FIELD(pause), "0ns", 0, 3600000000000, NULL, "time from an answer to the next message"},
     {"lost_after", OPT_TIME, FIELD(lost_after), "1s", 1000, 60000000000, NULL,
      "after this time without an answer a round trip is lost, and the next begins (unreliable transports)"},
     KERNEL_LINK_RATE(FIELD(link_rate)),
@@ -78,7 +78,7 @@ static int pingpong_check(const void *settings, const struct transport_config *c
 	(void)traits;
 	if (!config->answer || config->ops->answers_differ)
 		return 0;
-	snprintf(why, why_size, "answer %lld and transport %s: there all messages have the size %lld",
+	snprintf(why, why_size, "answer %lld and transport %s: all its messages have the size %lld",
 		 (long long)s->answer, config->ops->name, (long long)s->size);
 	return -EINVAL;
 }

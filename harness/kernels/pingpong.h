@@ -1,6 +1,7 @@
 /*
- * Round trips: the source stamps, posts and waits for the answer; the sink posts an answer as soon as it has seen a message. Nothing is in flight beside
- * the one message, so no latency contains queueing, and one clock suffices: source and sink may be on different hosts.
+ * Round trips: the source stamps, posts and waits for the answer; the sink posts an answer as soon
+ * as it has seen a message. Only one message is in flight, so latencies do not contain queueing,
+ * and one clock is sufficient: source and sink may be on different hosts.
  */
 #ifndef KBLAT_KERNELS_PINGPONG_H
 #define KBLAT_KERNELS_PINGPONG_H
@@ -14,7 +15,7 @@ struct pingpong_settings {
 	int64_t answer; /* 0: as large as a message */
 };
 
-/* When a received message's buffer is given back. */
+/* When the buffer of a received message is released: after or before posting. */
 enum pingpong_release { PINGPONG_RELEASE_AFTER, PINGPONG_RELEASE_BEFORE };
 
 enum { PINGPONG_T_SUBM, PINGPONG_T_BACK, PINGPONG_T_TURN };

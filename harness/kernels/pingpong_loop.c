@@ -1,12 +1,12 @@
 /*
- * The loops of `pingpong`. Between a message seen and its answer posted stands nothing; buffers are given back and send completions reaped while the
- * other side has its turn.
+ * The loops of `pingpong`. Nothing happens between seeing a message and posting its answer; buffers
+ * are released and send completions polled while it is the other side's turn.
  */
 #include "kernels/loop.h"
 #include "kernels/pingpong.h"
 #include "kernels/round_trip.h"
 
-/* Set-up choices, constant in each instance. The two low bits are the poll mode. */
+/* Choices made at set-up, constant in each instance. The two lowest bits are the poll mode. */
 enum { CHECKS = 4, RELEASES_BEFORE = 8, STAMPS_TURN = 16 };
 
 ALWAYS size_t pingpong_answer_bytes(const struct pingpong_settings *s)
@@ -157,7 +157,8 @@ ALWAYS int pingpong_run_sink(struct worker *w, void *state, const unsigned choic
 		}
 		n++;
 		signal = signals_next(&signals);
-		/* Completions carry the message's number, not the count of answers: after a loss they differ by what was lost. */
+		/* Completions carry the message's number rather than the count of answers; after a
+		 * loss these differ. */
 		rc = round_trip_make_room(w, t, seq + 1, &done);
 		if (rc)
 			break;

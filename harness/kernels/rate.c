@@ -24,7 +24,8 @@ static const char *const source_file_names[] = {[RATE_SOURCE_FILE_NONE] = "none"
 
 static const struct opt rate_options[] = {
     {"rate", OPT_RATE, FIELD(rate), "10kHz", 1, 1000000000, NULL, "steps per second, with one sample each"},
-    {"messages", OPT_INT, FIELD(messages), "100000", 1, 1000000000, NULL, "steps of one repetition", OPT_BOOKKEEPING},
+    {"messages", OPT_INT, FIELD(messages), "100000", 1, 1000000000, NULL, "number of steps in one repetition",
+     OPT_BOOKKEEPING},
     {"values", OPT_INT, FIELD(values), "8", 1, 1 << 20, NULL,
      "number of doubles in a sample, after its header of 24 bytes"},
     {"pacer", OPT_ENUM, FIELD(pacer), "ticks", 0, 0, pacer_names,
@@ -92,7 +93,7 @@ static void rate_plan(const void *settings, struct transport_config *config)
 					     .keeps_first = s->late == RATE_LATE_FIRST};
 }
 
-/* What a pacer is late by, it leaves out: its steps take their time, however slow the transport is. */
+/* A pacer that is late skips steps, so the steps take the same time, however slow the transport is. */
 static struct kernel_demand rate_demand(const void *settings, int64_t messages, bool warm_up)
 {
 	const struct rate_settings *s = settings;
@@ -112,14 +113,15 @@ static int rate_check(const void *settings, const struct transport_config *confi
 		snprintf(why, why_size, "pacer %s and transport scripted: virtual time has no timers; use pacer ticks",
 			 pacer_names[s->pacer]);
 	else if (scripted && s->check)
-		snprintf(why, why_size, "check and transport scripted: no sample is carried that could be checked");
+		snprintf(why, why_size, "check and transport scripted: it carries no samples that could be checked");
 	else if (scripted && s->sink == RATE_SINK_FILE)
-		snprintf(why, why_size, "sink file and transport scripted: no sample is carried that could be written");
+		snprintf(why, why_size,
+			 "sink file and transport scripted: it carries no samples that could be written");
 	else if (scripted && s->source_file)
 		snprintf(why, why_size,
 			 "source_file csv and transport scripted: its time stands still while a line is written");
 	else if (s->check && s->source_file)
-		snprintf(why, why_size, "check and source_file csv: values that are made to be checked are no numbers");
+		snprintf(why, why_size, "check and source_file csv: the values written for the check are not numbers");
 	else if (!ticks && s->tick_error)
 		snprintf(why, why_size, "tick_error and pacer %s: only the pacer ticks needs to know a frequency",
 			 pacer_names[s->pacer]);
@@ -128,7 +130,7 @@ static int rate_check(const void *settings, const struct transport_config *confi
 	return -EINVAL;
 }
 
-/* --- the files that samples are written to --- */
+/* --- files of samples --- */
 
 struct rate_store {
 	union {
@@ -136,7 +138,7 @@ struct rate_store {
 		struct sample_file file; /* of the sink */
 	};
 	enum role role;
-	char name[2 * OPT_STR_MAX]; /* of its files, before the repetition's number */
+	char name[2 * OPT_STR_MAX]; /* of its files, without the repetition's number */
 };
 
 _Static_assert(offsetof(struct rate_store, text) == 0 && offsetof(struct rate_store, file) == 0,
@@ -167,7 +169,7 @@ static struct rate_store *store_new(const struct rate_settings *s, const struct 
 		return NULL;
 	memset(store, 0, sizeof(*store));
 	store->role = place->role;
-	/* In a directory of the user's, names of several runs must differ. */
+	/* In a directory chosen by the user, names of different runs must differ. */
 	snprintf(store->name, sizeof(store->name), "%s%s%s%s%.16s", place->role == ROLE_SOURCE ? "sent" : "samples",
 		 *place->flow ? "-" : "", place->flow, *s->sink_dir ? "-" : "", *s->sink_dir ? place->name : "");
 	return store;
@@ -186,7 +188,7 @@ static int store_open(const void *settings, const struct kernel_place *place, vo
 		return 0;
 	if (!dir)
 		return err_set(e, -EINVAL, STATUS_USAGE, what, NULL,
-			       "the run directory is on another machine; name a place on this one with sink_dir");
+			       "the run directory is on another machine; choose a folder on this one with sink_dir");
 	store = store_new(s, place);
 	if (!store)
 		return err_sys(e, -ENOMEM, what, "allocate");

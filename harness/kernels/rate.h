@@ -1,14 +1,20 @@
 /*
- * Samples at a fixed rate, as a real-time simulator's node sends them: a pacer says when, a sample is numbered by its step. Four times are kept of
- * every step: when it was due (t_due), when the pacer came to it and its sample was made (t_gen), when that was posted (t_subm), which is after the wait
- * for a full queue, and when it arrived (t_recv). So there are three latencies: from t_subm without that wait, from t_gen with it, and from t_due with
- * how late the pacer was, too (what Gil Tene calls free of coordinated omission, but for steps that are missed).
+ * Samples at a fixed rate, as sent by a node of a real-time simulator. A pacer determines when; a
+ * sample has the number of its step. Four times are recorded for every step: when it was due
+ * (t_due), when the pacer reached it and its sample was made (t_gen), when the sample was posted
+ * (t_subm), after any wait for room in the queue, and when it arrived (t_recv). So there are three
+ * latencies: from t_subm without that wait, from t_gen with it, and from t_due, which also includes
+ * the pacer's delay. The last one is free of what Gil Tene calls coordinated omission, except for
+ * steps that are missed.
  *
- * What becomes of a step: *missed*, if another was due at the same time and was sent, the last of them or the first (`late`): it is left out, as a
- * timerfd's or VILLASnode's timer leaves it out. *Unsent*, if the queue was full and `full: skip` says not to wait, or the time (`window`) was up. Else it
- * is posted; then it arrives, or is lost. A missed or unsent step has its t_due and none of the others.
+ * A step is *missed* if another one was due at the same time and was sent instead, which is the
+ * last of them or the first (`late`); timerfd and VILLASnode's timer skip steps in the same way. It
+ * is *unsent* if the queue was full and `full: skip` forbids waiting, or if the time (`window`) was
+ * up. Otherwise it is posted, and arrives or is lost. A missed or unsent step has t_due, but none
+ * of the other times.
  *
- * The pacer's own wrong idea of the tick frequency can be asked for (tick_error). It moves the steps, never the stamps.
+ * The pacer can be given a wrong tick frequency on purpose (tick_error). This affects the steps,
+ * but never the stamps.
  */
 #ifndef KBLAT_KERNELS_RATE_H
 #define KBLAT_KERNELS_RATE_H

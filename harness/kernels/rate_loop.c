@@ -1,6 +1,7 @@
 /*
- * The loops of `rate`. Between a step's time and the stamp before its post stand the sample's header and, with a sleeping pacer, the way out of
- * the kernel. Send completions are polled once after each post, and while there is time until the next step.
+ * The loops of `rate`. Between the time of a step and the stamp before its post, the sample's
+ * header is written and, if the pacer sleeps, the kernel returns to user space. Send completions
+ * are polled once after each post, and while there is time until the next step.
  */
 #include "instrument/sample_file.h"
 #include "instrument/sample_text.h"
@@ -8,34 +9,34 @@
 #include "kernels/rate.h"
 #include "kernels/sample.h"
 
-/* So long before a step the source looks at the clock alone. */
+/* From this long before a step, the source only watches the clock. */
 #define ALERT_NS 1000
 
-/* Set-up choices of the source. */
+/* Choices of the source made at set-up. */
 enum {
 	SOURCE_SLEEPS = 1, /* the pacer sleeps until a step is due */
-	SOURCE_CHECKS = 2, /* every sample is made to be checked */
+	SOURCE_CHECKS = 2, /* every sample is filled so that it can be checked */
 	SOURCE_WAKES = 4,  /* the sink may sleep */
-	SOURCE_WRITES = 8, /* every sample that was posted is written to a file, here and now */
+	SOURCE_WRITES = 8, /* every posted sample is written to a file, synchronously */
 };
 
-/* Where the source's loop stands. */
+/* The state of the source's loop. */
 struct rate_run {
 	uint32_t seq;		 /* step */
-	uint32_t posted, done;	 /* samples; done: their send completion was polled */
-	uint32_t signalled;	 /* of the posted ones, up to the last whose completion was asked for */
-	uint32_t reaped;	 /* steps below are done, if they were posted at all */
-	int64_t due, now;	 /* of the step at hand: its time, and when the pacer came to it */
-	bool keeps_first;	 /* of the steps that came due together: that one is sent, not the last */
-	uint32_t first;		 /* asleep: the first of them */
-	int64_t passed;		 /* asleep: how many are missed after the one that is sent */
+	uint32_t posted, done;	 /* numbers of samples; done: whose send completion was polled */
+	uint32_t signalled;	 /* posted samples, up to the last one that requested a completion */
+	uint32_t reaped;	 /* steps below this one are done, if they were posted at all */
+	int64_t due, now;	 /* of the current step: when it is due, and when the pacer reached it */
+	bool keeps_first;	 /* of several steps due at once, the first is sent rather than the last */
+	uint32_t first;		 /* if sleeping: the first of these */
+	int64_t passed;		 /* if sleeping: the number of steps missed after the one that is sent */
 	int64_t alert, deadline; /* ticks */
 	struct signals signals;
 	struct grid_of_ticks grid;
 	struct sleeper sleeper;
 };
 
-/* Poll one send completion; it stands for all samples posted before. 1, 0, or a negative errno. */
+/* Poll one send completion; it also completes all samples posted earlier. 1, 0, or a negative errno. */
 ALWAYS int rate_reap(struct worker *w, struct TRANSPORT *t, struct rate_run *c)
 {
 	const int64_t *const t_subm = w->column[RATE_T_SUBM];
@@ -52,7 +53,7 @@ ALWAYS int rate_reap(struct worker *w, struct TRANSPORT *t, struct rate_run *c)
 	return rc;
 }
 
-/* Until `done` samples are. */
+/* Wait until `done` samples are done. */
 ALWAYS int rate_drain(struct worker *w, struct TRANSPORT *t, struct rate_run *c, uint32_t done)
 {
 	uint32_t rounds = 0;
@@ -74,7 +75,7 @@ ALWAYS void rate_miss(struct worker *w, struct rate_run *c)
 	c->seq++;
 }
 
-/* Steps that came due before the pacer woke up are missed, up to the last of them. */
+/* Steps that were due before the pacer woke up are missed, except for the last one. */
 static void rate_skip_to_last(struct worker *w, struct rate_run *c)
 {
 	while (c->now >= c->grid.due && c->seq < w->messages && c->due <= c->deadline) {
@@ -84,7 +85,7 @@ static void rate_skip_to_last(struct worker *w, struct rate_run *c)
 	}
 }
 
-/* Likewise after the first of them was sent. */
+/* Likewise for the steps after the first one, which was sent. */
 static void rate_pass_over(struct worker *w, struct rate_run *c)
 {
 	while (c->now >= c->grid.due && c->seq < w->messages) {
@@ -115,7 +116,8 @@ ALWAYS int rate_spin(struct worker *w, struct TRANSPORT *t, struct rate_run *c)
 	return 0;
 }
 
-/* Likewise asleep. Their times are written down after the post: that takes divisions. */
+/* Sleep until the next step is due. The times of steps are recorded after the post, because that
+ * takes divisions. */
 ALWAYS int rate_sleep_until_due(struct worker *w, struct rate_run *c)
 {
 	int64_t steps = sleeper_wait(&c->sleeper);
@@ -127,7 +129,7 @@ ALWAYS int rate_sleep_until_due(struct worker *w, struct rate_run *c)
 	c->passed = c->keeps_first ? steps - 1 : 0;
 	while (!c->keeps_first && steps-- > 1 && c->seq < w->messages)
 		rate_miss(w, c);
-	/* What came due after the window closed was not missed. */
+	/* Steps that were due after the end of the window were not missed. */
 	while (!likely(c->now <= c->deadline) && c->seq > c->first &&
 	       sleeper_due(&c->sleeper, c->seq - 1) > c->deadline) {
 		w->counters.missed--;
@@ -142,7 +144,7 @@ static void rate_note_times(struct worker *w, struct rate_run *c, uint32_t end)
 		w->column[RATE_T_DUE][c->first] = sleeper_due(&c->sleeper, c->first);
 }
 
-/* The values of a sample; without checks any will do. */
+/* Fill in the values of a sample; without checks, any values are suitable. */
 ALWAYS void rate_fill(struct worker *w, struct sample *s, uint32_t seq, const bool checks, uint64_t *random)
 {
 	const struct rate_settings *settings = w->settings;
@@ -158,7 +160,7 @@ ALWAYS bool rate_is_full(const struct worker *w, const struct rate_run *c)
 	return c->posted - c->done >= w->depth;
 }
 
-/* Post the sample of the step at hand. 0 or a negative errno. */
+/* Post the sample of the current step. 0 or a negative errno. */
 ALWAYS int rate_send_sample(struct worker *w, struct TRANSPORT *t, struct rate_run *c, struct sample *s,
 			    const unsigned choices)
 {
@@ -184,7 +186,7 @@ ALWAYS int rate_send_sample(struct worker *w, struct TRANSPORT *t, struct rate_r
 	return 0;
 }
 
-/* What is due now is sent, or left unsent. `prepared`: its values are in its buffer. */
+/* The step that is due now is sent, or left unsent. `prepared`: its values are already in its buffer. */
 ALWAYS int rate_take_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, const bool prepared,
 			  uint64_t *random, const unsigned choices)
 {
@@ -207,7 +209,7 @@ ALWAYS int rate_take_step(struct worker *w, struct TRANSPORT *t, struct rate_run
 	return rate_send_sample(w, t, c, s, choices);
 }
 
-/* The step at hand has been taken: what is known of it is written down, and of those that it left behind. */
+/* The current step has been taken: record its times, and those of the steps skipped. */
 ALWAYS void rate_end_step(struct worker *w, struct rate_run *c, const bool sleeps)
 {
 	c->seq++;
@@ -222,7 +224,7 @@ ALWAYS void rate_end_step(struct worker *w, struct rate_run *c, const bool sleep
 		rate_pass_over(w, c);
 }
 
-/* From one step to the next. 0; 1: no further steps; or a negative errno. */
+/* Advance from one step to the next. 0; 1: there are no further steps; or a negative errno. */
 ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, uint64_t *random,
 		     const unsigned choices)
 {
@@ -231,7 +233,7 @@ ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, 
 	const bool early = !rate_is_full(w, c);
 	int rc;
 
-	/* While there is time; but not into a buffer that may still be read. */
+	/* While there is time, but not in a buffer that may still be read. */
 	if (likely(early))
 		rate_fill(w, T(send_buffer)(t, prepared), prepared, choices & SOURCE_CHECKS, random);
 	atomic_store_explicit(&w->progress, c->seq, memory_order_relaxed);
@@ -241,7 +243,7 @@ ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, 
 	if (rc < 0)
 		return rc;
 	if (sleeps && !likely(c->sleeper.next > c->seq))
-		return 0; /* a signal, and no step yet */
+		return 0; /* a signal, but no step yet */
 	if (!likely(c->seq < w->messages && c->now <= c->deadline))
 		return 1;
 	rc = rate_take_step(w, t, c, early && c->seq == prepared, random, choices);
@@ -252,7 +254,7 @@ ALWAYS int rate_step(struct worker *w, struct TRANSPORT *t, struct rate_run *c, 
 	return rc < 0 ? rc : 0;
 }
 
-/* The time is up: steps that are left have a time all the same. */
+/* The time is up: the remaining steps are recorded with their due times nevertheless. */
 static void rate_leave_unsent(struct worker *w, struct rate_run *c, bool asleep)
 {
 	w->counters.unsent += w->messages - c->seq;

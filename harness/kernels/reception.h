@@ -1,6 +1,7 @@
 /*
- * The sink of a kernel whose messages go one way: receive until all came, stamp each, give its buffer back. What a kernel does with a message beyond
- * that is its own; before this is included it defines
+ * The sink of a kernel whose messages go in one direction: receives all messages, stamps each, and
+ * releases its buffer. Before including this file, a kernel defines what else it does with a
+ * message:
  *
  *   RECEPTION_COLUMN                                        where t_recv is kept
  *   RECEPTION_DEVICE_COLUMN                                 where the device's own stamps are kept; only if the kernel chooses RECEPTION_STAMPED (32)
@@ -13,7 +14,8 @@
 #ifndef KBLAT_KERNELS_RECEPTION_H
 #define KBLAT_KERNELS_RECEPTION_H
 
-/* Set-up choices of the sink: the two low bits are the poll mode, then this, then the kernel's own. */
+/* Choices of the sink made at set-up: the two lowest bits are the poll mode, followed by this one
+ * and then those of the kernel. */
 enum { RECEPTION_WAKES = 4 };
 
 #ifdef RECEPTION_DEVICE_COLUMN
@@ -24,7 +26,7 @@ enum { RECEPTION_WAKES = 4 };
 #define RECEPTION_KEEP_STAMP(w, seq, device) ((void)(device))
 #endif
 
-/* Where a sink's loop stands; it goes on where it was. */
+/* The state of a sink's loop, with which it can be resumed. */
 struct reception {
 	uint64_t received, target;
 };
@@ -91,7 +93,8 @@ static int reception_receive(struct worker *w, struct reception *r)
 	return LOOP_RUN(reception_run, w, r, choices);
 }
 
-/* Duplicates are found afterwards, not in the loop: each makes the loop end one message early, so it goes on. */
+/* Duplicates are only found afterwards. Each makes the loop end one message too early, so the loop
+ * is resumed. */
 static int reception_sink(struct worker *w)
 {
 	struct reception r = {0, w->messages};

@@ -16,9 +16,9 @@ static const char *const register_memories[] = {
     [REGISTER_SAME] = "same", [REGISTER_FRESH] = "fresh", [REGISTER_UNTOUCHED] = "untouched", NULL};
 
 static const struct opt register_options[] = {
-    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "registrations of one repetition",
+    {"messages", OPT_INT, FIELD(messages), "1000", 1, 1000000000, NULL, "number of registrations in one repetition",
      OPT_BOOKKEEPING},
-    {"size", OPT_BYTES, FIELD(size), "4KiB", 1, INT64_C(1) << 36, NULL, "bytes that are registered"},
+    {"size", OPT_BYTES, FIELD(size), "4KiB", 1, INT64_C(1) << 36, NULL, "number of bytes to register"},
     {"pin", OPT_ENUM, FIELD(pin), "kernel", 0, 0, register_pins,
      "what pins the memory: the kernel (mlock), or the device (memory registration; verbs)"},
     {"memory", OPT_ENUM, FIELD(memory), "same", 0, 0, register_memories,
@@ -67,10 +67,10 @@ static void register_plan(const void *settings, struct transport_config *config)
 	config->schedule = (struct schedule){.messages = s->messages};
 }
 
-/* Nothing is posted, but a forecast knows no other unit: so many posts take about as long as registering one page, and
- * one page more. */
+/* Nothing is posted, but forecasts are in units of posts: these numbers take about as long as
+ * registering one page, and each further page. */
 #define REGISTER_POSTS	      30
-#define REGISTER_POSTS_A_PAGE 1 /* 4 where the pages are new */
+#define REGISTER_POSTS_A_PAGE 1 /* 4 if the pages are new */
 
 static struct kernel_demand register_demand(const void *settings, int64_t messages, bool warm_up)
 {
@@ -89,10 +89,11 @@ static int register_check(const void *settings, const struct transport_config *c
 	(void)traits;
 	if (s->pin == REGISTER_WITH_KERNEL || config->ops->registers_memory)
 		return 0;
-	snprintf(why, why_size,
-		 "pin device and transport %s: it has no device that memory is registered with; use pin kernel, or "
-		 "transport verbs",
-		 config->ops->name);
+	snprintf(
+	    why, why_size,
+	    "pin device and transport %s: it has no device with which memory could be registered; use pin kernel, or "
+	    "transport verbs",
+	    config->ops->name);
 	return -EINVAL;
 }
 
@@ -133,7 +134,8 @@ static const char *limit_text(char *buf, size_t size)
 	return buf;
 }
 
-/* What cannot be locked could not be registered, either: the kernel holds both against the same limit. */
+/* Memory that cannot be locked could not be registered, either: the same limit of the kernel
+ * applies to both. */
 static int try_to_lock(const struct memory *m, int64_t size, struct err *e)
 {
 	char limit[128];
@@ -178,7 +180,7 @@ static int register_open(const void *settings, const struct kernel_place *place,
 	return 0;
 }
 
-/* The endpoint locks all that it has, this too. */
+/* The endpoint has locked all of its memory, including this. */
 static int register_start(void *arg, unsigned repetition, struct err *e)
 {
 	struct register_side *side = arg;

@@ -1,5 +1,6 @@
 /*
- * The loops of `register`. The four stamps of an entry stand around the two calls, and nothing else stands between them.
+ * The loops of `register`. The four stamps of an entry are taken around the two calls, with nothing
+ * else in between.
  */
 #include "kernels/loop.h"
 #include "kernels/register.h"

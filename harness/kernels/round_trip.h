@@ -1,5 +1,6 @@
 /*
- * What the loops of round trips share: room for the next message, the wait for an answer that may never come, the pause after it.
+ * What the loops of round trips have in common: making room for the next message, waiting for an
+ * answer that may never arrive, and pausing after it.
  */
 #ifndef KBLAT_KERNELS_ROUND_TRIP_H
 #define KBLAT_KERNELS_ROUND_TRIP_H
@@ -7,7 +8,7 @@
 #include "instrument/waker.h"
 #include "kernels/loop.h"
 
-/* Send completions are counted only; they are polled while there is nothing else to do. */
+/* Send completions are only counted; they are polled while there is nothing else to do. */
 ALWAYS int round_trip_reap(struct TRANSPORT *t, uint32_t *done)
 {
 	uint32_t seq = 0;
@@ -18,7 +19,7 @@ ALWAYS int round_trip_reap(struct TRANSPORT *t, uint32_t *done)
 	return rc;
 }
 
-/* Nothing is polled for before the next completion can be there. */
+/* Does not poll before the next completion can be available. */
 ALWAYS int round_trip_make_room(struct worker *w, struct TRANSPORT *t, uint32_t posted, uint32_t *done)
 {
 	uint32_t rounds = 0;
@@ -32,14 +33,16 @@ ALWAYS int round_trip_make_room(struct worker *w, struct TRANSPORT *t, uint32_t 
 	return rc < 0 ? rc : 0;
 }
 
-/* An answer is late by `lost_after`: the message or the answer is lost. Who spins looks at the time now and then, who sleeps whenever something has
- * woken it (see round_trip_run()). */
+/* Is the answer late by `lost_after`, so that the message or the answer is lost? A spinning thread
+ * checks the time every now and then, a sleeping one whenever it has been woken up (see
+ * round_trip_run()). */
 ALWAYS bool round_trip_is_lost(struct TRANSPORT *t, const enum poll_mode mode, uint32_t rounds, int64_t deadline)
 {
 	return (mode != POLL_BUSY || rounds % IDLE_ROUNDS_TO_LOOK == 0) && T(pause)(t, deadline) >= deadline;
 }
 
-/* Wait for the answer to `seq`; answers to messages given up before are passed over. 1: here it is, 0: lost, or a negative errno. */
+/* Wait for the answer to `seq`; answers to messages that were given up are ignored. 1: it is there,
+ * 0: lost, or a negative errno. */
 ALWAYS int round_trip_await_answer(struct worker *w, struct TRANSPORT *t, const enum poll_mode mode, uint32_t seq,
 				   int64_t since, int64_t deadline)
 {
@@ -73,7 +76,7 @@ ALWAYS int round_trip_rest(struct worker *w, struct TRANSPORT *t, int64_t until,
 	return 0;
 }
 
-/* Often enough to find a loss soon, seldom enough to be no part of what is measured. */
+/* Often enough to detect a loss soon, but rarely enough not to influence the measurement. */
 static inline int64_t round_trip_look_up_every(int64_t lost_after)
 {
 	const int64_t least = 1000000, most = 100000000, quarter = lost_after / 4;
@@ -81,7 +84,8 @@ static inline int64_t round_trip_look_up_every(int64_t lost_after)
 	return quarter < least ? least : quarter > most ? most : quarter;
 }
 
-/* Run a loop that may sleep for a message (`sleeps`). That wait has no time limit, and a lost answer would be slept for until the end of days. */
+/* Run a loop that may sleep until a message arrives (`sleeps`). As this wait has no time limit, it
+ * would never end if an answer is lost, so a timer interrupts it regularly. */
 static inline int round_trip_run(struct worker *w, bool sleeps, int64_t lost_after, kernel_loop *run)
 {
 	struct waker waker;

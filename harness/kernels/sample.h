@@ -1,5 +1,6 @@
 /*
- * A sample: 24 bytes that say which and when, then `values` doubles. VILLASnode's has as many, and so the same sizes: 8 values are 88 bytes.
+ * A sample: a header of 24 bytes with its number and time, followed by `values` doubles.
+ * VILLASnode's samples have the same sizes: 88 bytes for 8 values.
  */
 #ifndef KBLAT_KERNELS_SAMPLE_H
 #define KBLAT_KERNELS_SAMPLE_H
@@ -8,11 +9,11 @@
 
 #include "transports/payload.h"
 
-/* A transport's own bytes may stand before it: four-byte alignment is all that is sure. */
+/* It may be preceded by bytes of the transport, so only an alignment of four bytes is guaranteed. */
 struct __attribute__((packed, aligned(4))) sample {
 	uint64_t sequence;
-	int64_t origin_ns; /* since the run's t0: when the pacer came to this step */
-	uint32_t count;	   /* of values */
+	int64_t origin_ns; /* when the pacer reached this step, since the run's t0 */
+	uint32_t count;	   /* number of values */
 	uint32_t flags;	   /* 0 */
 	uint64_t value[];  /* doubles */
 };
@@ -54,7 +55,7 @@ static inline void sample_head(struct sample *s, uint32_t sequence, int64_t orig
 	s->flags = 0;
 }
 
-/* Where values are those of payload.h: is it whole, and the one of that number? */
+/* If values come from payload.h: is the sample complete and correct for this number? */
 static inline bool sample_is_right(const struct sample *s, uint32_t sequence, uint32_t values)
 {
 	return s->sequence == sequence && s->count == values && !s->flags &&

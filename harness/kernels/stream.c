@@ -31,7 +31,7 @@ static const struct kernel_column stream_columns[] = {
     {.name = NULL},
 };
 
-/* A message without a completion is not lost: what both sides counted tells. */
+/* A message without a completion is not lost; losses come from the counters of both sides. */
 static const struct kernel_series stream_series[] = {
     {.name = "gap_ns", .label = "t_gap", .column = "t_comp", .lag = true, .sparse = true},
     {.name = "comp_lat_ns", .label = "t_comp", .column = "t_comp", .minus = "t_subm", .sparse = true},
@@ -72,7 +72,8 @@ static void stream_plan(const void *settings, struct transport_config *config)
 	config->duplex = s->both;
 	config->batch = s->batch > 1 ? s->batch : 0;
 	config->is_stream = config->is_passive = true;
-	/* What one side sends by the clock the other knows by a number only: stream_loop.c. */
+	/* With `both` and a duration, messages must carry numbers, because the end is a message
+	 * with a special number (stream_loop.c). */
 	config->any_payload = !s->check && !(s->both && s->duration);
 	config->schedule = (struct schedule){.messages = s->messages, .block = s->stamp_every};
 }
@@ -123,7 +124,7 @@ static int check_batch(const struct stream_settings *s, const struct transport_c
 	return -EINVAL;
 }
 
-/* A payload must stay what it is until the device has read it. */
+/* A payload must not change before the device has read it. */
 static int check_payloads(const struct stream_settings *s, const struct transport_config *config,
 			  const struct transport_traits *traits, char *why, size_t why_size)
 {
@@ -131,8 +132,8 @@ static int check_payloads(const struct stream_settings *s, const struct transpor
 		return 0;
 	snprintf(
 	    why, why_size,
-	    "check and buffers %lld with depth %lld: messages in flight would share a payload; use as many buffers, "
-	    "or less depth",
+	    "check and buffers %lld with depth %lld: messages in flight would share a payload; use as many buffers "
+	    "as depth, or a smaller depth",
 	    (long long)traits->buffers, (long long)config->depth);
 	return -EINVAL;
 }

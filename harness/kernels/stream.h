@@ -1,9 +1,11 @@
 /*
- * Bandwidth and message rate: up to `depth` messages are in flight, each posted as soon as there is room, in one
- * direction or in both. A side stamps before it posts (t_subm) and when it has seen the completion (t_comp), which is
- * what other programs take rates by; one-sided operations have no other stamp. So that 10^9 messages need no 16 GB, a
- * block of messages may share an entry: t_subm of its first, t_comp of its last. The time from one entry's completion to
- * the next one's is a series, so a rate has a distribution. With depth 1 it is the latency of a completion.
+ * Bandwidth and message rate: up to `depth` messages are in flight, each posted as soon as there is
+ * room, in one direction or in both. A side stamps before it posts (t_subm) and when it has seen
+ * the completion (t_comp), from which other programs compute rates, too; one-sided operations have
+ * no other stamps. A block of messages may share an entry (t_subm of its first message, t_comp of
+ * its last), as otherwise 10^9 messages would need 16 GB. The time from one entry's completion to
+ * the next one's is a series, so a rate has a distribution. With depth 1 it measures the latency of
+ * a completion.
  */
 #ifndef KBLAT_KERNELS_STREAM_H
 #define KBLAT_KERNELS_STREAM_H

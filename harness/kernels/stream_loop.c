@@ -1,7 +1,8 @@
 /*
- * The loops of `stream`. A side is what it sends (struct stream_out) and what it receives (struct stream_in); both are
- * one thread's, and with `both` one loop's. Between a stamp and its post stands nothing; completions are polled after
- * each post, so that they are seen soon, and share a stamp where several are seen at once.
+ * The loops of `stream`. A side consists of what it sends (struct stream_out) and what it receives
+ * (struct stream_in); one thread does both, and with `both` in one loop. Nothing happens between a
+ * stamp and its post. Completions are polled after each post, so that they are seen soon; if
+ * several are seen at once, they share a stamp.
  */
 #include "kernels/loop.h"
 #include "kernels/stream.h"
@@ -22,7 +23,7 @@ ALWAYS int stream_await(struct worker *w, struct TRANSPORT *t, const struct stre
 	return unless_stopped(w, T(wait_send)(t));
 }
 
-/* Reads and atomics: what those have brought that were completed since. */
+/* For reads and atomics: check the data fetched by those that have completed since. */
 ALWAYS void stream_check_fetched(struct worker *w, struct TRANSPORT *t, const unsigned choices, uint32_t from,
 				 uint32_t to)
 {
@@ -60,9 +61,10 @@ ALWAYS int stream_run_one(struct worker *w, void *state, const unsigned choices)
 }
 
 /*
- * How a side knows that all has come, with both directions: by the number of messages; where it is the clock that ends
- * them, by a mark, one more message after the last, with the number after the last one possible, which nobody counts;
- * and where messages may be lost, because nothing comes any more.
+ * How a side with both directions knows that everything has arrived: by the number of messages; if
+ * a duration ends the repetition, by a mark, which is an extra message that is not counted, and
+ * whose number is one above the largest possible; or if messages may be lost, because nothing
+ * arrives any more.
  */
 enum stream_end { STREAM_BY_NUMBER, STREAM_BY_MARK, STREAM_BY_SILENCE };
 
@@ -96,7 +98,7 @@ ALWAYS int stream_mark(struct worker *w, struct TRANSPORT *t, struct stream_out 
 	return rc;
 }
 
-/* Both directions. The sink begins with the first message that arrives. */
+/* Both directions. The sink begins to send when the first message arrives. */
 ALWAYS int stream_run_both(struct worker *w, struct stream_side *side, const unsigned choices)
 {
 	const enum stream_end end = stream_end_of(w);
@@ -145,7 +147,8 @@ ALWAYS int stream_run(struct worker *w, void *state, const unsigned choices)
 	return choices & STREAM_BOTH ? stream_run_both(w, state, choices) : stream_run_one(w, state, choices);
 }
 
-/* With both directions nobody sleeps; lists are something of verbs; to fill and check costs more than any choice saves. */
+/* With both directions nobody sleeps; only verbs has lists; filling and checking costs more than
+ * specialisation saves. */
 #define STREAM_CAN_BE(choices)                                                                                         \
 	(choices < 2 * STREAM_BOTH && ((choices & (STREAM_BOTH | STREAM_SLEEPS)) != (STREAM_BOTH | STREAM_SLEEPS)) &&  \
 	 (TRANSPORT_LISTS || !(choices & STREAM_SPACED)))
@@ -200,7 +203,7 @@ static int stream_sink(struct worker *w)
 	if (w->is_passive && !s->both)
 		return sleep_until_stopped(w); /* nobody looks at what arrives */
 	stream_open(&side, w, ROLE_SINK);
-	if (s->both) /* where nobody looks at what arrives, each side sends alone */
+	if (s->both) /* if nobody looks at what arrives, each side just sends */
 		rc = LOOP_RUN(stream_run, w, &side, choices);
 	else if (choices & (STREAM_CHECKS | STREAM_SLEEPS))
 		rc = stream_receive(w, &side.in, choices);

@@ -1,6 +1,6 @@
 /*
- * What a side of `stream` sends and what it receives, step by step, for the loops in stream_loop.c: included there once, for
- * each transport.
+ * Sending and receiving of a side of `stream`, step by step, for the loops in stream_loop.c, which
+ * includes this once per transport.
  */
 #ifndef KBLAT_KERNELS_STREAM_SIDE_H
 #define KBLAT_KERNELS_STREAM_SIDE_H
@@ -9,45 +9,45 @@
 #include "kernels/loop.h"
 #include "kernels/stream.h"
 
-/* Set-up choices, constant in each instance. */
+/* Choices made at set-up, constant in each instance. */
 enum {
-	STREAM_SLEEPS = 1, /* one side or the other may sleep */
+	STREAM_SLEEPS = 1, /* either side may sleep */
 	STREAM_CHECKS = 2, /* payloads are filled and checked */
 	STREAM_BLOCKS = 4, /* messages share stamps */
-	STREAM_SPACED = 8, /* lists, or not every message signalled */
+	STREAM_SPACED = 8, /* messages are posted in lists, or not all are signalled */
 	STREAM_BOTH = 16,
 };
 
-/* Who is never idle looks so often whether it is to stop, and says how far it is. */
+/* A side that is never idle checks the stop flag and publishes its progress every so many messages. */
 #define STREAM_LOOK_EVERY 8192
 
 struct stream_out {
 	int64_t *t_subm, *t_comp;
 	uint32_t posted, done, target; /* messages */
-	uint32_t block;		       /* messages of an entry */
+	uint32_t block;		       /* messages per entry */
 	uint32_t subm, comp;	       /* the next entry of each, with blocks: */
-	uint32_t subm_at, comp_at;     /* its first message; so many messages complete it */
-	bool is_tried;		       /* the next message has its stamp, but was not posted yet */
-	bool is_marked, is_mark_done;  /* the end: posted, completed */
+	uint32_t subm_at, comp_at;     /* its first message; the number of messages that completes it */
+	bool is_tried;		       /* the next message has been stamped, but not posted yet */
+	bool is_marked, is_mark_done;  /* the end mark was posted; it was completed */
 	struct signals signals;
-	int64_t stamp; /* the last of either */
+	int64_t stamp; /* the last stamp of either kind */
 	int64_t deadline;
 };
 
 struct stream_in {
 	uint32_t target;
-	uint64_t received; /* all of them */
+	uint64_t received; /* total number of messages */
 	int64_t first, last;
 	bool is_last_known;
-	bool is_ended; /* the other side's mark has come */
+	bool is_ended; /* the other side's end mark has arrived */
 	struct arrivals arrivals;
 };
 
-/* Both of a side. */
+/* Both directions of a side. */
 struct stream_side {
 	struct stream_out out;
 	struct stream_in in;
-	bool begins; /* else it waits for the other side's first message */
+	bool begins; /* it sends first; otherwise it waits for the other side's first message */
 };
 
 static void stream_open(struct stream_side *side, const struct worker *w, enum role role)
@@ -82,7 +82,7 @@ ALWAYS void stream_begin_clock(struct worker *w, struct TRANSPORT *t, struct str
 	o->deadline = s->duration ? o->stamp + clock_from_ns(&w->clock, s->duration) : INT64_MAX;
 }
 
-/* The first message of a block is stamped. */
+/* Is one of these messages the first of a block, which is stamped? */
 ALWAYS bool stream_is_stamped(const struct stream_out *o, const unsigned choices, uint32_t first, uint32_t count)
 {
 	return !(choices & STREAM_BLOCKS) || o->subm_at < first + count;
@@ -107,13 +107,13 @@ ALWAYS void stream_fill(struct worker *w, struct TRANSPORT *t, const unsigned ch
 		payload_fill(T(send_buffer)(t, seq), (size_t)s->size - t->base.overhead, seq);
 }
 
-/* The last message tells of its completion in any case: it is waited for. */
+/* The last message requests a completion in any case, because the loop waits for it. */
 ALWAYS bool stream_wants_signal(struct stream_out *o, const unsigned choices, uint32_t seq)
 {
 	return !(choices & STREAM_SPACED) || signals_next(&o->signals) || seq + 1 == o->target;
 }
 
-/* With a list, it is handed over when it is whole: the stamp of all of its messages is taken right before that. */
+/* A list is posted when it is complete; all of its messages get the stamp taken right before that. */
 ALWAYS int stream_post_list(struct worker *w, struct TRANSPORT *t, struct stream_out *o, const unsigned choices,
 			    uint32_t count)
 {
@@ -139,7 +139,7 @@ ALWAYS int stream_post_list(struct worker *w, struct TRANSPORT *t, struct stream
 	return 1;
 }
 
-/* One message. Where receiving must go on meanwhile a post never waits: 0 if it can't be done now. */
+/* Post one message. If receiving must continue meanwhile, this never waits: 0 if it is not possible now. */
 ALWAYS int stream_post_one(struct worker *w, struct TRANSPORT *t, struct stream_out *o, const unsigned choices)
 {
 	const bool may_refuse = TRANSPORT_POST_WAITS && choices & STREAM_BOTH;
@@ -171,7 +171,7 @@ ALWAYS int stream_post_one(struct worker *w, struct TRANSPORT *t, struct stream_
 	return rc;
 }
 
-/* Post what there is room for: a message, or a list. 1, 0 where there is none, or a negative errno. */
+/* Post a message or a list if there is room. 1, 0 if there is no room, or a negative errno. */
 ALWAYS int stream_post(struct worker *w, struct TRANSPORT *t, struct stream_out *o, const unsigned choices)
 {
 	const struct stream_settings *s = w->settings;
@@ -183,7 +183,7 @@ ALWAYS int stream_post(struct worker *w, struct TRANSPORT *t, struct stream_out 
 	if (!left || o->posted - o->done + count > w->depth)
 		return 0;
 	if (!likely(o->stamp < o->deadline) && !o->is_tried) {
-		/* Time is up: these are the last, so that their completion is asked for. */
+		/* The time is up: these are the last messages, so their completion is requested. */
 		o->target = o->posted + count;
 		o->deadline = INT64_MAX;
 	}
@@ -202,7 +202,7 @@ ALWAYS int stream_reap(struct worker *w, struct TRANSPORT *t, struct stream_out 
 
 	if (rc <= 0)
 		return rc;
-	/* With blocks only the end of one has a stamp, and that of all. */
+	/* With blocks, only the end of a block and the end of all messages are stamped. */
 	if (choices & STREAM_BLOCKS && seq + 1 < o->comp_at && seq + 1 < o->target) {
 		o->done = seq + 1;
 		return rc;
@@ -227,7 +227,7 @@ ALWAYS int stream_reap(struct worker *w, struct TRANSPORT *t, struct stream_out 
 	return rc;
 }
 
-/* A block that was cut short at the end is complete with its last message. */
+/* An incomplete block at the end is complete with the last message. */
 static void stream_end_out(struct worker *w, struct stream_out *o)
 {
 	if (o->block > 1 && o->done == o->posted && o->comp < o->subm)
@@ -238,7 +238,7 @@ static void stream_end_out(struct worker *w, struct stream_out *o)
 
 /* --- receiving --- */
 
-/* 1 if a message was there. */
+/* 1 if there was a message. */
 ALWAYS int stream_take(struct worker *w, struct TRANSPORT *t, struct stream_in *in, const unsigned choices)
 {
 	const struct stream_settings *s = w->settings;
@@ -286,7 +286,7 @@ ALWAYS void stream_end_in(struct worker *w, struct TRANSPORT *t, struct stream_i
 	w->counters.received = (int64_t)in->received;
 	w->counters.duplicates = (int64_t)in->arrivals.twice;
 	w->counters.reordered = (int64_t)in->arrivals.late;
-	w->counters.receiving_ns = in->last - in->first; /* ticks still, as duration_ns */
+	w->counters.receiving_ns = in->last - in->first; /* still in ticks, like duration_ns */
 }
 
 #endif

@@ -23,7 +23,7 @@ static const char *shields_id(const struct knobs *k)
 	return "";
 }
 
-/* All ids but that of a knob, and of those that are nothing without it. */
+/* All ids except for that of a knob and of those that have no effect without it. */
 static json_t *all_without(const struct knobs *k, const json_t *left_out)
 {
 	bool shields = left_out && profile_is_shields(left_out);
@@ -44,7 +44,7 @@ static void add_comparison(struct knobs *k, const char *knob, const char *what, 
 	    json_pack("{s:s, s:s, s:s, s:s}", "knob", knob, "what", what, "base", base, "with", with));
 }
 
-/* Of these ids those that do something here. */
+/* The ids among these that have an effect on this machine. */
 static json_t *tested_of(const struct knobs *k, const json_t *ids)
 {
 	json_t *tested = json_array();
@@ -57,7 +57,8 @@ static json_t *tested_of(const struct knobs *k, const json_t *ids)
 	return tested;
 }
 
-/* The arm that comes to the same as these ids, or NULL: of two knobs, one alone is the other left out. */
+/* The arm that is equivalent to these ids, or NULL. With two knobs, for example, one alone is the
+ * same as the other one left out. */
 static const char *find_alike(const struct knobs *k, const json_t *ids)
 {
 	json_t *tested = tested_of(k, ids);
@@ -76,7 +77,7 @@ static const char *find_alike(const struct knobs *k, const json_t *ids)
 	return found;
 }
 
-/* The arm with these ids (stolen): that of the name, unless there is one that comes to the same. */
+/* The arm with these ids (stolen): a new one of this name, unless there is an equivalent one. */
 static const char *arm_with(struct knobs *k, const char *name, json_t *ids)
 {
 	const char *alike = find_alike(k, ids);

@@ -1,24 +1,27 @@
 /*
- * What is measured beside what: the arms (none, whole, each knob alone, each left out), and the pairs of
- * them that are compared. A knob that is nothing without the shields is "alone" upon them; the shields
- * are left out together with such knobs. Arms that come to the same here are measured once.
+ * The arms to be measured (none, the whole profile, each knob alone, each knob left out), and the
+ * pairs of arms that are compared. A knob that has no effect without the shields is "alone" in
+ * addition to them, and leaving out the shields leaves out such knobs, too. Arms that amount to the
+ * same on this machine are measured once.
  */
 #ifndef KBLAT_KNOBS_ARMS_H
 #define KBLAT_KNOBS_ARMS_H
 
 #include "knobs/knobs_record.h"
 
-#define KNOBS_NONE	"none"
-#define KNOBS_WHOLE	"whole"
-#define KNOBS_CANDIDATE "smallest-" /* and a number: a candidate for the smallest profile, not an arm of a block */
+#define KNOBS_NONE  "none"
+#define KNOBS_WHOLE "whole"
 
-/* Arms and comparisons of the knobs, into knobs.json. */
+/* Followed by a number: a candidate for the smallest profile, which is not an arm of a block. */
+#define KNOBS_CANDIDATE "smallest-"
+
+/* Write the arms and comparisons of the knobs to knobs.json. */
 void arms_make(struct knobs *k);
 
-/* Write the profile of an arm, which has one. */
+/* Write the profile of an arm; the arm must have one. */
 int arms_write_profile(const struct knobs *k, const json_t *arm, struct err *e);
 
-/* Of all arms. */
+/* Write the profiles of all arms. */
 int arms_write_profiles(const struct knobs *k, struct err *e);
 
 #endif

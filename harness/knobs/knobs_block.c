@@ -20,7 +20,7 @@
 
 /* --- time --- */
 
-/* A run of an arm: the mean of those there were, or what was forecast. */
+/* The duration of a run of an arm: the mean of previous ones, or the forecast. */
 static double run_expected_s(const struct knobs *k, const char *arm)
 {
 	double sum = 0;
@@ -65,7 +65,7 @@ static void add_run(struct knobs *k, const char *stage, size_t block, const json
 					"exit_status", "why", "", "took_s"));
 }
 
-/* Every arm once, in an order that nobody chose. */
+/* Every arm once, in random order. */
 static void plan_block(struct knobs *k, const char *stage, const json_t *arms, size_t block)
 {
 	uint64_t state = knobs_seed(k) + 1000003 * (uint64_t)json_array_size(json_object_get(k->j, "runs"));
@@ -112,7 +112,7 @@ static json_t *run_words(const struct knobs *k, const json_t *arm)
 	return words;
 }
 
-/* One that measured counts, valid or not: points that are not valid are left out where they are judged. */
+/* A run that measured counts, valid or not; points that are not valid are left out when the runs are judged. */
 static int conclude_run(const struct knobs *k, json_t *run, int status, struct err *e)
 {
 	const char *arm = json_text(run, "arm");

@@ -16,7 +16,7 @@
 #define BELOW  72
 #define LABEL  34
 #define FAR    1e6
-#define CUT_AT 2 /* times the largest effect: intervals are cut off there */
+#define CUT_AT 2 /* intervals are cut off at this multiple of the largest effect */
 
 static const char *const ways[] = {"alone", "without"};
 
@@ -27,8 +27,8 @@ static const json_t *comparison_of(const json_t *result, const json_t *knob, siz
 	return way ? NULL : knobs_comparison(result, "", "whole");
 }
 
-/* Effect, low and high in per cent, NaN where there is none, and whether the interval is of all together. What has no end
- * ends far away. */
+/* Effect, low and high in per cent (NaN: there is none), and whether the interval is joint.
+ * Infinite intervals end far away. */
 static void row_numbers(const json_t *comparison, double *number)
 {
 	const json_t *point, *q = knobs_table_telling(comparison, &point);
@@ -51,7 +51,7 @@ static char *row_label(const json_t *result, const json_t *knob)
 	return figure_one_line(text, LABEL);
 }
 
-/* NULL first: the whole. Then the knobs that were tested. */
+/* NULL, for the whole profile, followed by the knobs that were tested. */
 static const json_t **rows_of(const json_t *knobs, size_t *count)
 {
 	const json_t *all = json_object_get(knobs, "knobs"), *knob;
@@ -88,7 +88,7 @@ static int add_knobs_figure(struct figures *f, const json_t *knobs, const json_t
 {
 	const json_t *result = json_object_get(knobs, "result");
 	FILE *table = figure_begin(f, "knobs", NULL, fs_path("knobs"),
-				   fs_path("What each knob does alone and when it is left out, with intervals"), e);
+				   fs_path("The effect of each knob alone and when it is left out, with intervals"), e);
 	double most, margin = json_number_or_nan(result, "least_margin_percent");
 	char *title;
 

@@ -1,5 +1,5 @@
 /*
- * What each knob does alone and when it is left out, with intervals: one row a knob.
+ * The effect of each knob alone, and of leaving it out, with intervals: one row per knob.
  */
 #ifndef KBLAT_KNOBS_FIGURE_H
 #define KBLAT_KNOBS_FIGURE_H
@@ -10,7 +10,7 @@
 
 struct err;
 
-/* Of knobs.json; none where nothing was judged. */
+/* `knobs`: knobs.json. Adds no figure if nothing was judged. */
 int knobs_figure_add(struct figures *f, const json_t *knobs, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Quantities of many comparisons, judged together: one relabelling turns the same blocks round in all of
- * them, and the largest statistic of all is what each is held against (compare/compare_perm.h). Pure:
- * values in, verdicts out.
+ * Judges the quantities of many comparisons together: a relabelling swaps the arms of the same
+ * blocks in all of them, and each quantity is compared with the largest statistic of all
+ * (compare/compare_perm.h). Pure: values in, verdicts out.
  */
 #ifndef KBLAT_KNOBS_JOINT_H
 #define KBLAT_KNOBS_JOINT_H
@@ -16,13 +16,14 @@ struct knobs_joint {
 	struct perm_plan plan;
 };
 
-/* All quantities of one comparison. What it borrows must outlive the verdict. */
+/* Add all quantities of one comparison. `j` is borrowed and must outlive the verdict. */
 void joint_add(struct knobs_joint *all, const struct compare_join *j, const struct compare_rule *rule);
 
-/* With so many pairs (blocks), at COMPARE_ALPHA. 0 or a negative errno. Below COMPARE_PAIRS nothing is judged. */
+/* Judge with `pairs` pairs (blocks) at COMPARE_ALPHA. 0 or a negative errno. With fewer than
+ * COMPARE_PAIRS nothing is judged. */
 int joint_judge(struct knobs_joint *all, size_t pairs, uint64_t seed);
 
-/* Did enough blocks have a value of it? */
+/* Did enough blocks have a value of quantity i? */
 bool joint_is_judged(const struct knobs_joint *all, size_t i);
 
 void joint_free(struct knobs_joint *all);

@@ -16,7 +16,7 @@
 
 /* --- one comparison --- */
 
-/* The worst, as a word: better in one and worse in another is neither. */
+/* The overall verdict; if one quantity is better and another one worse, it is "mixed". */
 static const char *verdict_of(const json_t *points)
 {
 	size_t counts[COMPARE_VERDICTS] = {0}, i, q;
@@ -101,7 +101,7 @@ const char *knobs_verdict(const json_t *result, const char *id)
 	return "undecided";
 }
 
-/* Alone an improvement is help; without it a regression is need. */
+/* An improvement with the knob alone means that it helps; a regression without it means that it is needed. */
 static const char *knob_verdict(const char *alone, const char *without)
 {
 	enum { SLOWER = 1, FASTER = 2, SAME = 4 };
@@ -141,7 +141,7 @@ static json_t *knobs_json(const struct knobs *k, const json_t *result)
 	return list;
 }
 
-/* --- all of it --- */
+/* --- the whole result --- */
 
 static json_t *result_json(const struct knobs *k, const struct pair *pairs, const struct knobs_joint *all,
 			   const struct knobs_choice *c)

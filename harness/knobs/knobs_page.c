@@ -31,12 +31,13 @@ static void write_knobs_page(const struct page *p, const void *arg)
 	html_no_figures(p);
 	html_printf(p, "<section>\n<h2>Each knob</h2>\n");
 	for (size_t i = 0; i < p->figures->count; i++)
-		html_figure(
-		    p, &p->figures->items[i],
-		    "What each knob does alone, and what leaving it out of the whole does; of each the quantity "
-		    "that says most. The bars are 95 % intervals, which hold for all of them together; faint: 90 %, of "
-		    "that one alone.",
-		    " class=\"overview broad\"");
+		html_figure(p, &p->figures->items[i],
+			    "The effect of each knob alone, and of leaving it out of the whole profile; for each, the "
+			    "quantity with "
+			    "the clearest effect. The bars are 95 % intervals, which hold for all effects together; "
+			    "the faint ones "
+			    "are 90 % intervals of the one effect.",
+			    " class=\"overview broad\"");
 	html_printf(p, "</section>\n");
 	html_printed(p, "As a table", knobs_table, k->j);
 }

@@ -15,7 +15,8 @@ struct arm_run_list {
 	struct compare_runs runs;
 };
 
-/* Of whole blocks alone: the others have no partner. The machine's state is large, and not looked at. */
+/* Only of complete blocks, because other runs have no counterpart. The machine's state is not read,
+ * because it is large and not used. */
 static int read_arm_runs(struct compare_runs *runs, const struct knobs *k, const char *stage, const char *arm,
 			 struct err *e)
 {

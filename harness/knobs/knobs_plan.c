@@ -23,7 +23,7 @@
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-/* --- what was asked --- */
+/* --- options --- */
 
 static json_t *plan_options_json(const struct knobs_options *o)
 {
@@ -63,7 +63,7 @@ static int check_asked(const struct knobs_options *o, struct err *e)
 
 /* --- the spec --- */
 
-/* A spec with the environment that all of its points will have, and how long a run of it takes. */
+/* Load a spec with the environment for all of its points, and forecast the duration of a run. */
 static int plan_load_spec(const struct knobs_options *o, const char *environment, struct spec *spec, double *expected_s)
 {
 	const struct spec_overrides *v = &o->overrides;
@@ -136,7 +136,7 @@ json_t *knobs_block_arms(const struct knobs *k)
 
 /* --- time --- */
 
-/* One block, and the two runs of a candidate for the smallest profile that go with it. */
+/* The duration of a block, including the two runs of a candidate for the smallest profile. */
 static double plan_block_s(const struct knobs *k)
 {
 	json_t *arms = knobs_block_arms(k), *pair = json_pack("[s, s]", KNOBS_WHOLE, KNOBS_WHOLE);
@@ -167,7 +167,7 @@ static int plan_check_budget(struct knobs *k, const struct knobs_options *o, str
 	return 0;
 }
 
-/* --- all of it --- */
+/* --- the whole plan --- */
 
 static int plan_check_choice(const struct knobs *k, struct err *e)
 {
@@ -198,7 +198,7 @@ int knobs_plan_make(struct knobs_plan *plan, struct knobs *k, const struct knobs
 		return rc;
 	rc = plan_load_spec(o, KNOBS_NONE, &spec, &none_s) ?: plan_load_spec(o, KNOBS_WHOLE, &tuned, &whole_s);
 	if (rc)
-		err_set(e, rc, STATUS_USAGE, o->spec, NULL, "the spec has faults");
+		err_set(e, rc, STATUS_USAGE, o->spec, NULL, "the spec has errors");
 	if (!rc && !(knobs = profile_knobs(o->profile, e)))
 		rc = -EINVAL;
 	if (!rc) {

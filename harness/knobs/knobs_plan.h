@@ -1,6 +1,6 @@
 /*
- * What is to be done, before anything is: the spec and the profile checked, the arms, how long all of
- * it will take, and what of that a budget holds.
+ * The plan of a study of knobs: checks the spec and the profile, and determines the arms, the
+ * expected duration, and how much of it fits in a budget.
  */
 #ifndef KBLAT_KNOBS_PLAN_H
 #define KBLAT_KNOBS_PLAN_H
@@ -9,24 +9,24 @@
 #include "knobs/knobs_study.h"
 
 struct knobs_plan {
-	char *runs; /* where its directory will be made */
+	char *runs; /* folder in which the study's directory will be created */
 };
 
-/* Fills k->j. STATUS_USAGE where something is wrong (what is wrong in a spec is printed), or a budget is too little for
- * one block. */
+/* Fills in k->j. STATUS_USAGE if there are errors (those in the spec are printed), or if the budget
+ * is too small for one block. */
 int knobs_plan_make(struct knobs_plan *plan, struct knobs *k, const struct knobs_options *o, struct err *e);
 void knobs_plan_free(struct knobs_plan *plan);
 
-/* Are there options that a directory which is gone on with has already? */
+/* Are there options that a directory to be resumed has already fixed? */
 bool knobs_has_options(const struct knobs_options *o);
 
 /* The names of the arms of a block; new reference. */
 json_t *knobs_block_arms(const struct knobs *k);
 
-/* --dry-run. */
+/* Print what --dry-run shows. */
 void knobs_plan_show(const struct knobs *k, const struct knobs_options *o);
 
-/* Which boot of this machine it is; "" where that is not known. */
+/* The ID of this boot of the machine; "" if it is not known. */
 const char *knobs_boot_id(char *buf, size_t size);
 
 #endif

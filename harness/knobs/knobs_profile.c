@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -22,7 +23,7 @@ bool profile_is_shields(const json_t *knob)
 
 /* --- as YAML --- */
 
-/* Text that YAML takes for itself, wherever it stands. */
+/* Does YAML read this text as a plain string in any position? */
 static bool is_plain_yaml(const char *text)
 {
 	if (!isalnum((unsigned char)*text) && *text != '/')
@@ -38,7 +39,7 @@ static void write_yaml_text(const char *text, FILE *out)
 	json_t *j = is_plain_yaml(text) ? NULL : json_string(text);
 
 	if (j)
-		json_dumpf(j, out, JSON_ENCODE_ANY); /* double quotes mean the same in both */
+		json_dumpf(j, out, JSON_ENCODE_ANY); /* double quotes mean the same in JSON and YAML */
 	else
 		fputs(text, out);
 	json_decref(j);
@@ -112,7 +113,7 @@ static void write_yaml_profile(const char *title, const char *comment, const jso
 	}
 }
 
-/* `tuned: own` is a file beside the profile. */
+/* `tuned: own` refers to a file next to the profile. */
 static int copy_own_conf(const char *folder, const json_t *knobs, const json_t *ids, struct err *e)
 {
 	const json_t *knob;
@@ -141,29 +142,32 @@ int profile_write(const char *folder, const char *title, const char *comment, co
 	char *path = fs_path("%s/profile.yaml", folder), *text = NULL;
 	json_t *settings = merge_settings(knobs, ids);
 	size_t size;
+	const mode_t mask = umask(077);
 	FILE *out = or_abort(open_memstream(&text, &size));
 	int rc;
 
+	umask(mask | 022); /* kbtune applies it, perhaps as root: nobody else may write to it */
 	write_yaml_profile(title, comment, settings, out);
 	fclose(out);
 	rc = fs_mkdirs(folder, e) ?: fs_write(path, text, size, e) ?: copy_own_conf(folder, knobs, ids, e);
+	umask(mask);
 	json_decref(settings);
 	free(text);
 	free(path);
 	return rc;
 }
 
-/* --- what each of them does here --- */
+/* --- effects on this machine --- */
 
 struct probe {
 	struct environment env;
-	char folder[64];     /* of profiles that are tried, in /tmp */
+	char folder[64];     /* for trial profiles, in /tmp */
 	const json_t *whole; /* the profile's plan */
 	json_t *knobs;
 	const char *shields; /* the id of the knob that makes them; NULL: there are none */
 };
 
-/* How many values a plan would change because of a knob. */
+/* The number of values that a plan would change because of a knob. */
 static size_t count_plan_changes(const json_t *plan, const char *key)
 {
 	const json_t *step;
@@ -175,7 +179,8 @@ static size_t count_plan_changes(const json_t *plan, const char *key)
 	return n;
 }
 
-/* Does a knob change anything, together with those of `ids`? A negative errno and `e` where kbtune refuses them. */
+/* Does a knob change anything, together with those in `ids`? A negative errno and `e` if kbtune
+ * rejects them. */
 static int probe_changes(struct probe *p, const json_t *knob, const json_t *ids, struct err *e)
 {
 	char *path = fs_path("%s/profile.yaml", p->folder);
@@ -229,7 +234,7 @@ static json_t *why_untested(const json_t *plan, const char *key)
 	return json_string("changes nothing here: already set");
 }
 
-/* Alone, or else upon the shields. */
+/* Try a knob alone, or otherwise in addition to the shields. */
 static int probe_knob(struct probe *p, json_t *knob, struct err *e)
 {
 	const char *key = json_text(knob, "knob"), *id = json_text(knob, "id");
@@ -250,7 +255,7 @@ static int probe_knob(struct probe *p, json_t *knob, struct err *e)
 	return does < 0 ? does : 0;
 }
 
-/* "sysctl vm.swappiness" -> "sysctl-vm.swappiness": the name of a profile, which no other knob has. */
+/* "sysctl vm.swappiness" -> "sysctl-vm.swappiness": a unique name for the profile. */
 static json_t *id_of(const json_t *knobs, const char *name)
 {
 	char id[ID_MAX + 16];
@@ -282,7 +287,7 @@ static void take_knobs(struct probe *p)
 	}
 }
 
-/* What the shields take is known in CPUs. */
+/* The cost of the shields is a number of CPUs. */
 static void count_shields(const json_t *plan, json_t *knobs)
 {
 	const json_t *shield;
@@ -304,7 +309,7 @@ static void count_shields(const json_t *plan, json_t *knobs)
 	free(cpus);
 }
 
-/* At least two knobs that do something: otherwise there is nothing to tell apart. */
+/* At least two knobs must have an effect; otherwise there is nothing to compare. */
 static int check_separable(const char *profile, const json_t *knobs, struct err *e)
 {
 	const char *only = "";

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "campaign/campaign_directory.h"
 #include "common/fs.h"
 #include "common/json.h"
 
 int knobs_save(const struct knobs *k, struct err *e)
 {
 	char *path = fs_path("%s/knobs.json", k->path);
-	int rc = json_write(path, k->j, e);
+	int rc = json_write_mode(path, k->j, DIRECTORY_FILE_MODE, e);
 
 	free(path);
 	return rc;

@@ -18,7 +18,7 @@
 
 struct helper {
 	const char *id;
-	double effect; /* alone, the largest improvement of any quantity, in per cent */
+	double effect; /* the largest improvement of any quantity with the knob alone, in per cent */
 };
 
 static double effect_alone(const json_t *result, const char *id)
@@ -41,7 +41,7 @@ static int by_effect(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Those that help but that others stand in for, the most helpful first. */
+/* The knobs that help but that others can replace, most helpful first. */
 static struct helper *find_helpers(const struct knobs *k, const json_t *result, size_t *count)
 {
 	const json_t *knob;
@@ -62,7 +62,8 @@ static struct helper *find_helpers(const struct knobs *k, const json_t *result, 
 	return list;
 }
 
-/* Is a knob among the first `helpers`, or needed anyway? What is better for one quantity and worse for another is kept. */
+/* Is a knob among the first `helpers`, or needed anyway? Knobs that are better for one quantity and
+ * worse for another are kept. */
 static bool is_in_candidate(const json_t *result, const char *id, const struct helper *helper, size_t helpers)
 {
 	const char *verdict = knobs_verdict(result, id);
@@ -73,7 +74,7 @@ static bool is_in_candidate(const json_t *result, const char *id, const struct h
 	return !strcmp(verdict, "needed") || !strcmp(verdict, "mixed");
 }
 
-/* In the profile's order, with the shields where one of them goes by these. */
+/* The knobs of a candidate in the profile's order, with the shields if one of them depends on these. */
 static json_t *candidate(const struct knobs *k, const json_t *result, const struct helper *helper, size_t helpers)
 {
 	const json_t *all = json_object_get(k->j, "knobs"), *knob;
@@ -144,20 +145,20 @@ static void conclude_without(struct knobs *k, const json_t *result, json_t *step
 		    !strcmp(json_text(knob, "verdict"), "no effect") || !strcmp(json_text(knob, "verdict"), "untested");
 	}
 	if (worse)
-		conclude_smallest(k, "worse", NULL, steps,
-				  "nothing of %s was found to help, and some of it makes it slower");
+		conclude_smallest(k, "worse", NULL, steps, "no knob of %s was found to help, and some make it slower");
 	else if (same)
-		conclude_smallest(k, "nothing", json_array(), steps, "nothing of %s has an effect here");
+		conclude_smallest(k, "nothing", json_array(), steps, "no knob of %s has an effect here");
 	else
 		conclude_smallest(
 		    k, "undecided", NULL, steps,
-		    "no knob of %s was found to have an effect, nor all to have none; more blocks show smaller "
-		    "effects");
+		    "no knob of %s was found to have an effect, but it was not shown that none has; more blocks show "
+		    "smaller effects");
 }
 
 /* --- measuring a candidate --- */
 
-/* The arm of these ids, with a name of its own: blocks that are added may lead to other candidates. The caller frees. */
+/* The arm of these ids, with a unique name, because further blocks may lead to other candidates.
+ * The caller frees. */
 static char *candidate_arm(const struct knobs *k, const json_t *ids)
 {
 	const json_t *arm;
@@ -173,7 +174,7 @@ static char *candidate_arm(const struct knobs *k, const json_t *ids)
 	return fs_path("%s%zu", KNOBS_CANDIDATE, n);
 }
 
-/* 1: it is as good as the whole; 0: it is not, or that is not known; or a negative errno. */
+/* 1: it is as good as the whole profile; 0: it is not, or that is unknown; or a negative errno. */
 static int try_candidate(struct knobs *k, const struct knobs_choice *c, const json_t *ids, json_t *steps, struct err *e)
 {
 	char *arm = candidate_arm(k, ids);
@@ -221,10 +222,10 @@ static int try_candidates(struct knobs *k, const struct knobs_choice *c, const j
 	else if (found > 0)
 		conclude_smallest(k, "found", json_incref(ids), steps, "of %s you need: %s");
 	else if (whole)
-		conclude_smallest(k, "whole", json_incref(ids), steps, "of %s you need all: %s");
+		conclude_smallest(k, "whole", json_incref(ids), steps, "of %s you need all knobs: %s");
 	else
 		conclude_smallest(k, "undecided", json_incref(ids), steps,
-				  "of %s these help: %s; that they suffice was not shown");
+				  "of %s these help: %s; it was not shown that they suffice");
 	json_decref(ids);
 	return found < 0 ? found : 0;
 }
@@ -240,7 +241,7 @@ int smallest_write(const struct knobs *k, struct err *e)
 {
 	const json_t *smallest = json_object_get(k->j, "smallest"), *ids = json_object_get(smallest, "knobs");
 	char *folder = fs_path("%s/smallest", k->path),
-	     *title = fs_path("What is needed of %s", json_text(k->j, "profile"));
+	     *title = fs_path("The knobs of %s that are needed", json_text(k->j, "profile"));
 	char *comment = fs_path("# %s\n# Measured by %s, in %s.\n", json_text(smallest, "answer"),
 				json_text(k->j, "name"), k->path);
 	int rc = json_is_array(ids) ? profile_write(folder, title, comment, json_object_get(k->j, "knobs"), ids, e) : 0;

@@ -23,7 +23,7 @@
 #include "run/channel.h"
 #include "rundir/writer.h"
 
-/* --- a new one --- */
+/* --- a new study --- */
 
 static int make_study_directory(struct knobs *k, const struct knobs_plan *plan, struct err *e)
 {
@@ -34,7 +34,7 @@ static int make_study_directory(struct knobs *k, const struct knobs_plan *plan, 
 	return rc ?: arms_write_profiles(k, e) ?: knobs_save(k, e);
 }
 
-/* --- one that was begun --- */
+/* --- resuming a study --- */
 
 static int check_study_resumable(const struct knobs_options *o, const json_t *j, const char *file, struct err *e)
 {
@@ -46,7 +46,7 @@ static int check_study_resumable(const struct knobs_options *o, const json_t *j,
 		missing += !json_is_array(json_object_get(j, lists[i]));
 	if (json_integer_value(json_object_get(j, "schema")) != 1 || missing)
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
-			       "it is not a study of a form that this kblat can read");
+			       "it is not a study in a format that this kblat can read");
 	if (o->spec || o->profile || knobs_has_options(o))
 		return err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
 			       "--resume uses the original SPEC and options; omit all others");
@@ -75,7 +75,7 @@ static int resume_study(struct knobs *k, const struct knobs_options *o, struct e
 	return rc;
 }
 
-/* --- the work_on_study --- */
+/* --- measuring --- */
 
 static size_t asked_blocks(const struct knobs *k)
 {
@@ -92,7 +92,8 @@ static int judge_blocks(struct knobs *k, const struct knobs_choice *c, struct er
 	return knobs_save(k, e);
 }
 
-/* A run of each arm is a block; of each candidate for the smallest profile two are measured beside each block. */
+/* A block is a run of each arm; in addition, each candidate for the smallest profile takes two runs
+ * per block. */
 static int measure_study(struct knobs *k, const struct knobs_choice *c, struct err *e)
 {
 	json_t *arms = knobs_block_arms(k), *pair = json_pack("[s, s]", KNOBS_WHOLE, KNOBS_WHOLE);
@@ -137,7 +138,7 @@ static enum status show_study(const struct knobs *k)
 	return child_is_interrupted() ? STATUS_FAILED : smallest_status(json_object_get(k->j, "smallest"));
 }
 
-/* A page that cannot be made costs no answer. */
+/* If the page cannot be made, the result is still valid. */
 static void write_study_page(const struct knobs *k)
 {
 	struct err own = ERR_INIT;

@@ -12,7 +12,7 @@
 #include "compare/compare_quantity.h"
 #include "knobs/knobs_judge.h"
 
-#define WIDTH 120 /* and what a knob costs behind it */
+#define WIDTH 120 /* followed by the cost of each knob */
 
 static void print_clean(const char *text, FILE *out)
 {
@@ -21,7 +21,7 @@ static void print_clean(const char *text, FILE *out)
 	fputs(text_clean(text, strlen(text), clean, sizeof(clean)), out);
 }
 
-/* --- what says most --- */
+/* --- the most significant quantity --- */
 
 static bool tells_more(const json_t *a, const json_t *b)
 {
@@ -85,7 +85,7 @@ static void set_effect(struct text_table *t, size_t column, size_t row, const js
 			       json_number_or_nan(q, "effect_percent"));
 }
 
-/* In parentheses that of the quantity alone. */
+/* The interval of the quantity alone is in parentheses. */
 static void set_interval(struct text_table *t, size_t column, size_t row, const json_t *comparison)
 {
 	const json_t *point, *q = knobs_table_telling(comparison, &point);
@@ -155,7 +155,7 @@ static size_t longest_line(const char *text)
 	return most;
 }
 
-/* Costs are longer than a cell: they stand behind the lines of the table. */
+/* Costs are longer than a cell, so they are printed after the lines of the table. */
 static void print_with_costs(char *text, const json_t **rows, size_t count, FILE *out)
 {
 	const int width = (int)longest_line(text);

@@ -16,7 +16,7 @@
 #include "trace/trace_gaps.h"
 
 #define CALIBRATION_MS 20
-#define BUFFER_BYTES   (4u << 20) /* of each CPU */
+#define BUFFER_BYTES   (4u << 20) /* per CPU */
 
 /* --- one spinning thread --- */
 
@@ -25,7 +25,7 @@ struct watcher {
 	pthread_t thread;
 	bool runs;
 	_Atomic pid_t tid;
-	int64_t ticks; /* how long */
+	int64_t ticks; /* how long to watch */
 	int64_t first, last;
 	struct witness witness;
 	struct stolen stolen;
@@ -44,7 +44,7 @@ static void *watcher_run(void *arg)
 	return NULL;
 }
 
-/* All that spins at once. */
+/* All threads that spin at the same time. */
 struct watch {
 	struct watcher *watchers;
 	size_t count;
@@ -85,7 +85,7 @@ static int watch_spin(struct watch *w, struct err *e)
 		rc = pinned_start(&w->watchers[i].thread, w->watchers[i].cpu, watcher_run, &w->watchers[i]);
 		w->watchers[i].runs = !rc;
 		if (rc)
-			err_set(e, rc, STATUS_USAGE, "--cpus", NULL, "CPU %d is not there, or not allowed",
+			err_set(e, rc, STATUS_USAGE, "--cpus", NULL, "CPU %d does not exist, or is not allowed",
 				w->watchers[i].cpu);
 	}
 	for (size_t i = 0; i < w->count; i++)
@@ -119,7 +119,7 @@ static void watch_end(struct watch *w)
 	json_decref(w->about);
 }
 
-/* --- what a CPU's events and gaps say --- */
+/* --- evaluating events and gaps --- */
 
 static int by_total(const void *a, const void *b)
 {
@@ -172,7 +172,7 @@ static int cpu_noise_of(const struct watch *w, const struct watcher *one, struct
 		      clock_to_ns(&w->conversion, one->last), out);
 	timeline_free(&t);
 	trace_words_free(&words);
-	return rc ? err_sys(e, rc, "noise", "keep the gaps of a spinning thread") : 0;
+	return rc ? err_sys(e, rc, "noise", "record the gaps of a spinning thread") : 0;
 }
 
 int cpu_noise_watch(const struct cpulist *cpus, unsigned milliseconds, struct cpu_noise *out, struct err *e)

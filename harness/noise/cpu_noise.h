@@ -1,6 +1,7 @@
 /*
- * Who takes time from a CPU: a thread spins on each and notes when it did not run, the kernel's events say who did instead
- * (trace/trace.h, analysis/timeline.h). As for messages, without any.
+ * Finds out what takes time from CPUs. A thread spins on each CPU and records when it did not run;
+ * the kernel's events tell what ran instead (trace/trace.h, analysis/timeline.h). This is the
+ * method used for late messages, but it does not need messages.
  */
 #ifndef KBLAT_NOISE_CPU_NOISE_H
 #define KBLAT_NOISE_CPU_NOISE_H
@@ -13,7 +14,7 @@
 
 struct err;
 
-#define CPU_NOISE_GAP_NS 1000 /* of a spinning thread: what is shorter is not noted */
+#define CPU_NOISE_GAP_NS 1000 /* shorter gaps of the spinning thread are not recorded */
 
 struct cpu_noise_cause {
 	unsigned cause;
@@ -25,9 +26,9 @@ struct cpu_noise_cpu {
 	int cpu;
 	int64_t watched_ns, taken_ns, longest_ns;
 	uint64_t times;
-	bool complete;			/* no event and no gap was lost */
-	int64_t steal_ms;		/* as in instrument/stolen.h; -1: not known */
-	struct cpu_noise_cause *causes; /* the most time first */
+	bool complete;			/* neither events nor gaps were lost */
+	int64_t steal_ms;		/* as in instrument/stolen.h; -1: unknown */
+	struct cpu_noise_cause *causes; /* longest total time first */
 	size_t count;
 };
 
@@ -37,7 +38,8 @@ struct cpu_noise {
 	size_t count;
 };
 
-/* All of them at once, for so long. STATUS_IMPOSSIBLE where the kernel may not be traced. Free in either case. */
+/* Watch all CPUs at the same time, for `milliseconds`. STATUS_IMPOSSIBLE if tracing the kernel is
+ * not permitted. Free in any case. */
 int cpu_noise_watch(const struct cpulist *cpus, unsigned milliseconds, struct cpu_noise *out, struct err *e);
 void cpu_noise_free(struct cpu_noise *n);
 

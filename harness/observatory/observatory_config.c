@@ -68,7 +68,7 @@ static bool is_text(const struct ynode *n)
 	return n->kind == YNODE_SCALAR && n->quoted;
 }
 
-/* A text: what it says, or NULL, which is said. */
+/* The value of a string, or NULL, which is reported. */
 static const char *quoted_text(struct checker *c, const struct ynode *n, const char *key)
 {
 	if (n && is_text(n))
@@ -78,7 +78,7 @@ static const char *quoted_text(struct checker *c, const struct ynode *n, const c
 	return NULL;
 }
 
-/* Digits alone: no sign, no fraction, no exponent; Observatory counts in whole numbers. */
+/* Only digits: no sign, fraction or exponent, because Observatory uses integers. */
 static bool is_whole_number(const char *text, unsigned long long least, unsigned long long most)
 {
 	const size_t digits = strspn(text, "0123456789");
@@ -87,7 +87,7 @@ static bool is_whole_number(const char *text, unsigned long long least, unsigned
 	return digits && digits < 19 && !text[digits] && value >= least && value <= most;
 }
 
-/* Is it one? If not, it is said. */
+/* Is it a valid number? If not, that is reported. */
 static bool check_number(struct checker *c, const struct ynode *map, const char *key, unsigned long long least,
 			 unsigned long long most)
 {
@@ -114,7 +114,7 @@ static bool check_node_kind(struct checker *c, const struct ynode *n, enum ynode
 	return false;
 }
 
-/* A list to go through: one without entries where it is missing or none, which is said. */
+/* A list to iterate over: an empty one if it is missing or not a list, which is reported. */
 static const struct ynode *list_of(struct checker *c, const struct ynode *map, const char *key)
 {
 	static const struct ynode empty = {.kind = YNODE_SEQUENCE};
@@ -127,7 +127,7 @@ static const struct ynode *list_of(struct checker *c, const struct ynode *map, c
 	return &empty;
 }
 
-/* Observatory looks at no other keys. One that is nearly a known one is probably meant to be it. */
+/* Observatory ignores all other keys. One that is similar to a known key is probably a typing error. */
 static void warn_unknown(struct checker *c, const struct ynode *map, const char *const *known)
 {
 	char hint[SUGGESTION_MAX], quoted[TEXT_QUOTE_MAX];
@@ -171,7 +171,7 @@ static void check_mode(struct checker *c, const struct ynode *n, const struct ob
 	if (!mode)
 		return;
 	if (strcmp(mode, "unidirectional") && strcmp(mode, "bidirectional"))
-		diag_add(c->d, n->line, n->column, "unknown mode %s; there are unidirectional and bidirectional",
+		diag_add(c->d, n->line, n->column, "unknown mode %s; expected unidirectional or bidirectional",
 			 text_quote(mode, quoted, sizeof(quoted)));
 	else if (o && o->measure != OBSERVATORY_THROUGHPUT && !strcmp(mode, "bidirectional"))
 		diag_add(c->d, n->line, n->column,
@@ -207,7 +207,7 @@ static void check_config_operation(struct checker *c, const struct ynode *n)
 		check_iteration(c, iterations->items[i]);
 }
 
-/* --- what is beside them --- */
+/* --- other keys --- */
 
 static const struct {
 	const char *key;
@@ -216,7 +216,7 @@ static const struct {
 
 #define PARAMETERS (sizeof(parameters) / sizeof(parameters[0]))
 
-/* Observatory takes texts only; a bare number is as clear. */
+/* Observatory only accepts strings, but a plain number is just as clear. */
 static void check_parameter_value(struct checker *c, const struct ynode *key, const struct ynode *value)
 {
 	char quoted[TEXT_QUOTE_MAX];
@@ -225,7 +225,8 @@ static void check_parameter_value(struct checker *c, const struct ynode *key, co
 	while (i < PARAMETERS && strcmp(parameters[i].key, key->scalar))
 		i++;
 	if (i == PARAMETERS)
-		diag_add(c->warnings, key->line, key->column, "warning: the parameter %s means nothing here; ignored",
+		diag_add(c->warnings, key->line, key->column,
+			 "warning: the parameter %s has no meaning here and is ignored",
 			 text_quote(key->scalar, quoted, sizeof(quoted)));
 	else if (value->kind != YNODE_SCALAR ||
 		 !is_whole_number(value->scalar, parameters[i].least, parameters[i].most))
@@ -272,7 +273,7 @@ static void check_parameters(struct checker *c, const struct ynode *list)
 		check_parameter(c, list, i);
 }
 
-/* How the counters are read is ours to choose; a wrong word is a mistake all the same. */
+/* The way of reading the counters does not matter here, but an invalid value is an error nevertheless. */
 static void check_detector(struct checker *c, const struct ynode *n)
 {
 	static const char *const known[] = {"enabled", "deviceNumber", "mode", NULL}, *const ways[] = {"mad", "compat",
@@ -303,10 +304,11 @@ static void check_names(struct checker *c, const struct ynode *root)
 	if (!result && !yaml_get(root, "className"))
 		need(c, root, "resultName");
 	else if ((!result || quoted_text(c, result, "resultName")) && !*observatory_config_result_name(root))
-		diag_add(c->d, root->line, root->column, "'resultName' is empty, and there is no 'className' for it");
+		diag_add(c->d, root->line, root->column,
+			 "'resultName' is empty, and there is no 'className' to be used instead");
 }
 
-/* YAML is more than JSON: comments, commas at the end, words without quotes. */
+/* YAML allows more than JSON: comments, trailing commas, strings without quotes. */
 static void check_json(struct checker *c, const char *text, size_t length)
 {
 	json_error_t error;

@@ -1,6 +1,7 @@
 /*
- * A configuration of Observatory: JSON, read as the YAML that it also is, so that every node has its place. Here it is
- * recognised and checked; harness/observatory/observatory_spec.h makes a spec of it.
+ * Recognises and checks configurations of Observatory. They are JSON, but read as YAML, which
+ * includes JSON, so that every node has its position. harness/observatory/observatory_spec.h
+ * converts them to specs.
  */
 #ifndef KBLAT_OBSERVATORY_CONFIG_H
 #define KBLAT_OBSERVATORY_CONFIG_H
@@ -11,26 +12,28 @@
 #include "common/diag.h"
 #include "common/yaml.h"
 
-/* By its keys: is it one, and no spec of ours? */
+/* Judging by its keys, is it such a configuration rather than a spec of kblat? */
 bool observatory_config_is(const struct ynode *root);
 
 /*
- * Everything that is wrong with it, into `d`, and what is odd, into `warnings`, each at its place. `text`: of the file, which
- * must be JSON as Observatory's own parsers take it. After that the tree can be read without looking twice.
+ * Add all errors to `d`, and suspicious things to `warnings`, each with its position. `text`:
+ * content of the file, which must be JSON that Observatory's own parsers accept. If there are no
+ * errors, the tree can be read without further checks.
  */
 void observatory_config_check(const struct ynode *root, const char *text, size_t length, struct diag *d,
 			      struct diag *warnings);
 
-/* The value of one of its `parameters`, of several the last, as Observatory has it; NULL: it is not given. */
+/* The value of one of its `parameters`; if it is given several times, the last one, as in
+ * Observatory. NULL: it is not given. */
 const struct ynode *observatory_config_parameter(const struct ynode *root, const char *key);
 
-/* The name its results carry: resultName, or className where that is empty. */
+/* The name of its results: resultName, or className if that is empty. */
 const char *observatory_config_result_name(const struct ynode *root);
 
-/* Is its `detector` enabled: are bytes on the wire to be counted? */
+/* Is its `detector` enabled, which counts bytes on the wire? */
 bool observatory_config_has_detector(const struct ynode *root);
 
-/* A whole number that was checked. */
+/* The value of a whole number, which has been checked. */
 unsigned long long observatory_config_number(const struct ynode *map, const char *key);
 
 #endif

@@ -14,6 +14,7 @@
 #include "common/json.h"
 #include "observatory/observatory_operations.h"
 #include "observatory/observatory_row.h"
+#include "observatory/observatory_spec.h"
 
 /*
  * Rows are collected first: {"Messaging Latency": [{"Benchmark", "Iteration", "Size", "values": {…}}, …], …}.
@@ -31,7 +32,7 @@ static bool is_send(const char *op)
 	return !strncmp(op, "send", strlen("send"));
 }
 
-/* Messages one at a time are a latency, unless both sides send. */
+/* Sending one message at a time measures latency, unless both sides send. */
 static bool is_operation(const struct observatory_operation *o, const json_t *params)
 {
 	const bool both = json_is_true(json_object_get(params, "both"));
@@ -65,7 +66,17 @@ static json_t *rows_of(struct export *x, const struct observatory_operation *o, 
 
 /* --- rows --- */
 
-/* What Observatory would call it. */
+/* The resultName, if the run's spec was made from a configuration; otherwise its title. */
+static const char *benchmark_of_spec(const struct run *run)
+{
+	const char *source = json_text_or(run->run, "source", "");
+
+	if (!strncmp(source, OBSERVATORY_SOURCE, strlen(OBSERVATORY_SOURCE)))
+		return source + strlen(OBSERVATORY_SOURCE);
+	return json_text_or(run->run, "title", "");
+}
+
+/* The name that Observatory would use. */
 static json_t *benchmark_name(const struct run *run)
 {
 	char *path = fs_path("%s/observatory.json", run->path);
@@ -73,7 +84,7 @@ static json_t *benchmark_name(const struct run *run)
 	const char *given = json_text_or(config, "resultName", "");
 
 	if (!*given)
-		given = json_text_or(config, "className", json_text_or(run->run, "title", ""));
+		given = json_text_or(config, "className", benchmark_of_spec(run));
 	name = json_string(*given ? given : json_text(run->run, "name"));
 	json_decref(config);
 	free(path);
@@ -125,7 +136,7 @@ static int compare_columns(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The keys of all rows' values, in the order of their bytes, as a std::map has them; NULL ends. The caller frees. */
+/* The keys of all rows' values in byte order, as in a std::map; ends with NULL. The caller frees. */
 static const char **columns_of(const json_t *rows, json_t *all)
 {
 	const char **columns, *key;
@@ -177,7 +188,7 @@ static char *file_text(const json_t *rows)
 	return text;
 }
 
-/* Results that are there may be Observatory's own. */
+/* Existing results may be Observatory's own. */
 static int check_free(const struct export *x, const char *dir, struct err *e)
 {
 	const char *name;
@@ -189,7 +200,7 @@ static int check_free(const struct export *x, const char *dir, struct err *e)
 
 		if (!rc && !fs_is_missing(path))
 			rc = err_set(e, -EEXIST, STATUS_USAGE, path, NULL,
-				     "there is such a file already; give another folder");
+				     "the file already exists; choose another folder");
 		free(path);
 	}
 	return rc;
@@ -223,7 +234,7 @@ int observatory_csv_write(const struct run *runs, size_t count, const char *dir,
 		rc = export_run(&x, &runs[i], e);
 	if (!rc && !json_object_size(x.files))
 		rc = err_set(e, -EINVAL, STATUS_USAGE, runs[0].path, NULL,
-			     "nothing was measured that Observatory measures: that is the kernel stream, and pingpong");
+			     "no point has the kernel stream or pingpong, which are what Observatory measures");
 	if (!rc)
 		rc = write_files(&x, dir, e);
 	*skipped = x.skipped;

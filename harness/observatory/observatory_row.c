@@ -17,7 +17,7 @@ static void set_value(json_t *values, const char *key, double value)
 	json_object_set_new(values, key, isfinite(value) ? json_real(value) : json_null());
 }
 
-/* --- latencies: from the columns, as summary.json has no quantile that few samples lie beyond --- */
+/* --- latencies: from the columns, as summary.json omits quantiles with few samples beyond --- */
 
 static const struct {
 	const char *key;
@@ -35,7 +35,7 @@ static double percentile(const double *sorted, size_t n, unsigned millionths)
 	return sorted[rank ? rank - 1 : 0];
 }
 
-/* The samples of a series, and from the first begin to the last end of one, in nanoseconds. */
+/* Collect the samples of a series, and the time from the first beginning to the last end, in nanoseconds. */
 static size_t collect_samples(const struct span *span, double *samples, double *total)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN, value;
@@ -112,7 +112,7 @@ static void add_rates(json_t *values, const json_t *rep)
 	set_value(values, "DataThroughput", json_number_or_nan(rate, "bytes_per_s"));
 }
 
-/* What the wire carried beyond the payload, which Observatory has none of where there seems to be less than that. */
+/* The overhead on the wire; if the count is less than the payload, Observatory reports none. */
 static void add_overhead(json_t *values, const json_t *rep)
 {
 	const json_t *wire = json_object_get(rep, "wire");

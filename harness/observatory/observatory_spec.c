@@ -6,23 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/fs.h"
 #include "common/yaml_make.h"
 #include "observatory/observatory_config.h"
 #include "observatory/observatory_operations.h"
 
-#define NAME_MAX_CHARS	   48 /* of a run's name: there is more to a directory's */
+#define NAME_MAX_CHARS	   48 /* for the run's name, which is only a part of the directory's */
 #define QUEUE_SIZE_DEFAULT "100"
 #define QUICK_MESSAGES	   1000ULL
-#define QUICK_BYTES	   (128ULL << 20) /* of all messages: fewer of the largest */
-#define QUICK_WARMUP	   100ULL	  /* and a tenth of the messages at most */
-#define STAMPS_MOST	   1000000ULL	  /* of a repetition that only a rate is wanted of; more messages share one */
+#define QUICK_BYTES	   (128ULL << 20) /* total for all messages: fewer messages if they are large */
+#define QUICK_WARMUP	   100ULL	  /* but at most a tenth of the messages */
+/* maximum per repetition if only a rate is needed; with more messages, several share a stamp */
+#define STAMPS_MOST 1000000ULL
 
 struct maker {
 	const struct ynode *config;
 	const struct observatory_request *request;
 	struct diag *d, *warnings;
 	struct ynode *matrix;
-	bool is_verbs, has_blocks; /* some messages share their stamps */
+	bool is_verbs, has_blocks; /* some messages share stamps */
 };
 
 static void add_number(struct ynode *map, const char *key, unsigned long long value, const struct ynode *at)
@@ -41,7 +43,7 @@ struct mode {
 	bool both;
 };
 
-/* Of the quick variant; never more than of the whole one. */
+/* The number of messages of the quick variant; never more than in the complete one. */
 static unsigned long long quick_messages(const struct ynode *iteration)
 {
 	const unsigned long long count = observatory_config_number(iteration, "count"),
@@ -71,11 +73,11 @@ static void add_block_operation(struct maker *m, struct ynode *block, const stru
 		yaml_make_text(block, "both", mode->both ? "yes" : "no", name);
 	if (o->measure == OBSERVATORY_THROUGHPUT)
 		yaml_make_text(block, "depth", queue ? queue->scalar : QUEUE_SIZE_DEFAULT, queue ? queue : name);
-	else /* of a round trip: the request that is used, and one that is there already for the next */
+	else /* for a round trip: the request in use, and one already posted for the next message */
 		yaml_make_text(block, "depth", o->measure == OBSERVATORY_LATENCY ? "1" : "2", name);
 }
 
-/* What the quick variant of a block has less of than that of all. */
+/* Add the settings of the quick variant of a block if they are smaller than the general ones. */
 static void add_quick(struct ynode *block, const struct ynode *at)
 {
 	const unsigned long long messages = quick_messages(at), asked = observatory_config_number(at, "warmUp"),
@@ -109,13 +111,13 @@ static void add_block_counts(struct maker *m, struct ynode *block, const struct 
 	add_quick(block, first);
 }
 
-/* An iteration that is possible: every message of a transport may have to hold its number. */
+/* Is an iteration possible? With some transports, every message must have room for its number. */
 static bool is_possible(const struct maker *m, const struct ynode *iteration)
 {
 	return observatory_config_number(iteration, "size") >= m->request->least_bytes;
 }
 
-/* From iteration `from`; returns where the next block begins. */
+/* Add a block that begins with iteration `from`; returns where the next one begins. */
 static size_t add_block(struct maker *m, const struct mode *mode, size_t from)
 {
 	const struct ynode *iterations = yaml_get(mode->node, "iterations"), *first = iterations->items[from];
@@ -146,7 +148,7 @@ static void add_mode(struct maker *m, const struct mode *mode)
 			continue;
 		}
 		diag_add(m->warnings, size->line, size->column,
-			 "warning: this size is left out: a message over %s has %llu bytes at least, for its number",
+			 "warning: this size is left out: a message over %s has at least %llu bytes, for its number",
 			 m->request->transport, m->request->least_bytes);
 		i++;
 	}
@@ -169,9 +171,9 @@ static void add_operation(struct maker *m, const struct ynode *node)
 	}
 }
 
-/* --- what all have in common --- */
+/* --- common settings --- */
 
-/* A name that a run's directory can have: "hadroNIO (64K)" is "hadronio-64k". */
+/* A name suitable for a run's directory: "hadroNIO (64K)" becomes "hadronio-64k". */
 static void make_name(const char *result, char *name, size_t size)
 {
 	size_t n = 0;
@@ -192,6 +194,55 @@ static void make_name(const char *result, char *name, size_t size)
 		snprintf(name, size, "observatory");
 }
 
+/* Does the spec have an operation with this measure? */
+static bool has_measure(const struct maker *m, enum observatory_measure measure)
+{
+	const struct ynode *operations = yaml_get(m->config, "operations");
+
+	for (size_t i = 0; i < operations->count; i++) {
+		const struct observatory_operation *o =
+		    observatory_operations_find(yaml_get(operations->items[i], "name")->scalar);
+
+		if (o->measure == measure && (m->is_verbs || !observatory_operations_is_one_sided(o)))
+			return true;
+	}
+	return false;
+}
+
+/* "JUCX: throughput (1000 operations in flight), latency, round trips over verbs". */
+static void add_title(struct maker *m, struct ynode *spec, const char *result, const struct ynode *at)
+{
+	const struct ynode *queue = observatory_config_parameter(m->config, "queueSize");
+	const char *separator = "";
+	char *title = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&title, &size);
+
+	fprintf(out, "%s: ", result);
+	if (has_measure(m, OBSERVATORY_THROUGHPUT)) {
+		fprintf(out, "throughput (%s operations in flight)", queue ? queue->scalar : QUEUE_SIZE_DEFAULT);
+		separator = ", ";
+	}
+	if (has_measure(m, OBSERVATORY_LATENCY)) {
+		fprintf(out, "%slatency", separator);
+		separator = ", ";
+	}
+	if (has_measure(m, OBSERVATORY_ROUND_TRIP))
+		fprintf(out, "%sround trips", separator);
+	fprintf(out, " over %s", m->request->transport);
+	fclose(out);
+	yaml_make_text(spec, "title", title, at);
+	free(title);
+}
+
+static void add_source(struct ynode *spec, const char *result, const struct ynode *at)
+{
+	char *source = fs_path("%s%s", OBSERVATORY_SOURCE, result);
+
+	yaml_make_text(spec, "source", source, at);
+	free(source);
+}
+
 static void add_head(struct maker *m, struct ynode *spec)
 {
 	const char *result = observatory_config_result_name(m->config);
@@ -201,11 +252,12 @@ static void add_head(struct maker *m, struct ynode *spec)
 	make_name(result, name, sizeof(name));
 	yaml_make_text(spec, "kblat", "1", m->config);
 	yaml_make_text(spec, "name", name, at);
-	yaml_make_text(spec, "title", result, at);
-	yaml_make_text(spec, "source", "a configuration of Observatory", m->config);
+	add_title(m, spec, result, at);
+	add_source(spec, result, at);
 }
 
-/* The device that a number means here. Where there is none at all, that is said when a point is opened. */
+/* Add the device that a number refers to. If there are no devices at all, that is reported when a
+ * point is opened. */
 static void add_spec_device(struct maker *m, struct ynode *settings)
 {
 	const struct ynode *number = observatory_config_parameter(m->config, "deviceNumber");
@@ -215,7 +267,7 @@ static void add_spec_device(struct maker *m, struct ynode *settings)
 		return;
 	if (!m->request->device_count)
 		diag_add(m->warnings, number->line, number->column,
-			 "warning: deviceNumber is left out: there is no RDMA device here that it could mean");
+			 "warning: deviceNumber is left out: there is no RDMA device here that it could refer to");
 	else if (n >= m->request->device_count)
 		diag_add(m->d, number->line, number->column,
 			 "deviceNumber is %llu, and this machine has %zu RDMA device%s, counted from 0", n,

@@ -1,6 +1,6 @@
 /*
- * From a configuration of Observatory to a spec of ours that means the same (docs/observatory.md), as the tree that reading
- * its YAML would give. Each node has its place in the configuration.
+ * Converts a configuration of Observatory to an equivalent spec of kblat (docs/observatory.md), as
+ * a tree like that of a spec read from YAML. Each node has its position in the configuration.
  */
 #ifndef KBLAT_OBSERVATORY_SPEC_H
 #define KBLAT_OBSERVATORY_SPEC_H
@@ -11,15 +11,18 @@
 #include "common/yaml.h"
 
 struct observatory_request {
-	const char *transport; /* which binding: verbs, tcp, … */
+	const char *transport; /* that stands for Observatory's binding: verbs, tcp, … */
 	const char *const
-	    *devices; /* the RDMA devices here, in their order: what deviceNumber counts. NULL: not known */
+	    *devices; /* names of the local RDMA devices, in the order that deviceNumber refers to. NULL: not known */
 	size_t device_count;
-	unsigned long long least_bytes; /* of a message over that transport: smaller ones are left out */
+	unsigned long long least_bytes; /* minimum message size of that transport; smaller ones are left out */
 };
 
-/* `config` is checked (observatory_config.h). Free with yaml_free. NULL where something cannot be, which is in `d`;
- * what is left out is in `warnings`. */
+/* What the `source` of such a spec begins with; the configuration's resultName follows. */
+#define OBSERVATORY_SOURCE "Observatory, configuration "
+
+/* `config` has been checked (observatory_config.h). Free the result with yaml_free. NULL if
+ * something is impossible, which is then reported in `d`; `warnings` tells what is left out. */
 struct ynode *observatory_spec_make(const struct ynode *config, const struct observatory_request *request,
 				    struct diag *d, struct diag *warnings);
 

@@ -23,8 +23,8 @@
 #include "run/run.h"
 #include "rundir/writer.h"
 
-#define LOST_AFTER 3   /* pairs in a row that fail: the host is left out */
-#define OVERHEAD_S 0.5 /* of a run: to start it, and to seal */
+#define LOST_AFTER 3   /* after this many consecutive failures, a host is left out */
+#define OVERHEAD_S 0.5 /* of a run: for starting and sealing */
 
 bool pairs_is(const char *path)
 {
@@ -37,15 +37,15 @@ bool pairs_is(const char *path)
 
 /* --- rounds --- */
 
-/* While they are measured. */
+/* The state while pairs are being measured. */
 struct pairs_work {
 	struct pairs *p;
-	struct pairs_child *running; /* `at_once` places */
+	struct pairs_child *running; /* `at_once` entries */
 	size_t at_once, busy;
-	unsigned *failed; /* of each host, in a row */
+	unsigned *failed; /* consecutive failures of each host */
 };
 
-/* A pair that says nothing of its hosts: it was interrupted. */
+/* An interrupted pair does not count for or against its hosts. */
 static void pairs_note_hosts(struct pairs_work *w, size_t pair)
 {
 	const struct pairs_two two = w->p->pair[pair].two;
@@ -57,7 +57,7 @@ static void pairs_note_hosts(struct pairs_work *w, size_t pair)
 	w->failed[two.sink] = failed ? w->failed[two.sink] + 1 : 0;
 }
 
-/* The host that is why this pair is not tried; NULL: it is. */
+/* The host because of which this pair is not tried; NULL: it is tried. */
 static const struct pairs_host *lost_host(const struct pairs_work *w, size_t pair)
 {
 	const struct pairs_two two = w->p->pair[pair].two;
@@ -118,7 +118,7 @@ static int start_one(struct pairs_work *w, size_t pair, struct err *e)
 	return rc;
 }
 
-/* One pair of a round, when there is room for it. */
+/* Measure a pair of a round, as soon as there is room for it. */
 static int measure_pair(struct pairs_work *w, size_t pair, struct err *e)
 {
 	const struct pairs_host *lost = lost_host(w, pair);
@@ -133,7 +133,8 @@ static int measure_pair(struct pairs_work *w, size_t pair, struct err *e)
 	return rc;
 }
 
-/* The next begins when all of a round have ended: no host is in two pairs. Returns where the round ends. */
+/* The next round begins when all pairs of this one have ended, so no host is in two pairs at the
+ * same time. Returns where the round ends. */
 static size_t measure_round(struct pairs_work *w, size_t first, int *rc, struct err *e)
 {
 	const struct pairs *p = w->p;
@@ -161,7 +162,7 @@ static bool is_left(const struct pairs *p, size_t first)
 	return false;
 }
 
-/* --at-once, as they were begun with it. */
+/* The value of --at-once with which they were begun. */
 static long pairs_at_once_asked(const struct pairs *p)
 {
 	return (long)json_integer_value(json_object_get(json_object_get(p->j, "options"), "at_once"));
@@ -187,7 +188,7 @@ static int measure_all(struct pairs *p, bool quiet, struct err *e)
 	return rc;
 }
 
-/* --- their end --- */
+/* --- the end --- */
 
 static enum status pairs_status(const json_t *answer)
 {
@@ -198,7 +199,7 @@ static enum status pairs_status(const json_t *answer)
 													: STATUS_OK;
 }
 
-/* What can't be drawn (there is no gnuplot) is said, and no failure: what was measured is there. */
+/* If the figure cannot be drawn (without gnuplot), that is reported, but not an error: the results exist. */
 static void pairs_draw(const struct pairs *p)
 {
 	struct err e = ERR_INIT;
@@ -234,7 +235,7 @@ static enum status pairs_end(struct pairs *p, bool json, struct err *e)
 	return rc ? e->status : status;
 }
 
-/* Better now than in the middle. */
+/* Better checked now than failing in the middle. */
 static int pairs_check_files(const struct pairs *p, long at_once, struct err *e)
 {
 	return preflight_files(pairs_plan_at_once(p, at_once), "pairs", PAIRS_DESCRIPTORS, e);
@@ -247,9 +248,9 @@ static enum status pairs_work_on(struct pairs *p, const struct pairs_options *o,
 	return pairs_record_save(p, e) || measure_all(p, o->quiet, e) ? e->status : pairs_end(p, o->json, e);
 }
 
-/* --- their beginning --- */
+/* --- the beginning --- */
 
-/* As the first pair would have it: what is wrong with the spec is said before anything starts. */
+/* Load the spec as the first pair would, so that errors are reported before anything starts. */
 static int pairs_load_spec(const struct pairs_options *o, const struct pairs *p, struct spec *spec)
 {
 	struct spec_overrides filled = o->overrides;
@@ -350,7 +351,7 @@ int pairs_report(const char *dir, char **html, struct err *e)
 
 	*html = NULL;
 	if (!rc) {
-		json_object_set_new(p.j, "answer", pairs_answer(&p)); /* of what there is by now */
+		json_object_set_new(p.j, "answer", pairs_answer(&p)); /* of the results so far */
 		rc = pairs_page_make(&p, html, e);
 	}
 	pairs_record_close(&p);

@@ -92,7 +92,7 @@ static json_t *statistic_json(const struct pairs *p, size_t point, const char *s
 	return j ? j : json_null();
 }
 
-/* The first pair that has measured them says which points there are. */
+/* The list of points comes from the first pair that has measured them. */
 static json_t *points_json(const struct pairs *p)
 {
 	json_t *list = json_array();
@@ -113,7 +113,7 @@ static json_t *points_json(const struct pairs *p)
 	return list;
 }
 
-/* Pairs that were measured, of which some point may not be quoted. */
+/* Measured pairs in which the numbers of some point may not be quoted. */
 static size_t count_not_valid(const struct pairs *p)
 {
 	size_t count = 0;

@@ -18,7 +18,7 @@
 #define PRINTED_MAX (1 << 20)
 #define WHY_MAX	    300
 
-/* --- its start --- */
+/* --- start --- */
 
 static void add_filled(json_t *words, const struct pairs *p, size_t pair, const char *flag, const char *text,
 		       const struct pairs_host *host)
@@ -71,9 +71,9 @@ int pairs_child_begin(struct pairs_child *c, const struct pairs *p, size_t pair,
 	return c->pid < 0 ? c->pid : 0;
 }
 
-/* --- its end --- */
+/* --- end --- */
 
-/* The last line that was printed there, without control characters. */
+/* The last line of a file, without control characters. */
 static char *pairs_child_last_line(int fd)
 {
 	char *text = NULL, *line, *clean;
@@ -91,7 +91,7 @@ static char *pairs_child_last_line(int fd)
 	return clean;
 }
 
-/* What the run's summary says of its points: of each the first series, which leads. */
+/* The points of the run's summary: for each the first series, which represents it. */
 static json_t *pairs_child_points(const struct pairs *p, const json_t *line)
 {
 	char *path = fs_path("%s/%s/summary.json", p->path, json_text(line, "run"));
@@ -135,7 +135,8 @@ static const char *pairs_child_state(int status)
 	return status == STATUS_IMPOSSIBLE ? "impossible" : "failed";
 }
 
-/* Of its first point that was not completed; else what it complained of last. Cut between characters: JSON takes no half one. */
+/* Why the pair failed: the reason of its first point that was not completed, otherwise its last
+ * error message. Truncated between characters, because JSON does not accept partial ones. */
 static char *pairs_child_why(const json_t *points, int complaints)
 {
 	char *line = pairs_child_last_line(complaints), *cut = or_abort(malloc(WHY_MAX + 1));

@@ -10,10 +10,10 @@
 #include "report/escape.h"
 
 #define POINTS_MAX 16
-#define NAMES_MAX  48 /* more hosts have no room for their names */
+#define NAMES_MAX  48 /* with more hosts there is no room for names */
 #define SIDE_LEAST 360
 #define SIDE_MOST  900
-#define CELL	   14 /* pixels, where there is room */
+#define CELL	   14 /* pixels, if there is room */
 #define LEFT	   92
 #define RIGHT	   150
 #define ABOVE	   64
@@ -24,7 +24,7 @@ struct pairs_range {
 	double least, most;
 };
 
-/* Every place of the square, its diagonal and what was not measured empty. */
+/* Every cell of the square; the diagonal and pairs that were not measured are empty. */
 static struct pairs_range matrix_table(FILE *table, const struct pairs *p, const struct pairs_matrix *m,
 				       const struct pairs_verdict *v)
 {

@@ -20,7 +20,7 @@ static int hosts_refuse(const char *name, const char *why, struct err *e)
 	return err_set(e, -EINVAL, STATUS_USAGE, "--hosts", NULL, "%s: '%.80s'", why, name);
 }
 
-/* A name becomes a word of a command: one that begins with '-' would be an option there. */
+/* A name becomes a word of a command, in which a leading '-' would make it an option. */
 static bool is_host_name(const char *name)
 {
 	const size_t length = strlen(name);
@@ -38,7 +38,7 @@ int pairs_hosts_add(struct pairs_hosts *h, const char *name, const char *address
 	if (!is_host_name(name))
 		return hosts_refuse(name, "a host's name consists of letters, digits and . - _ : @ %", e);
 	if (!is_host_name(address))
-		return hosts_refuse(address, "this is no address", e);
+		return hosts_refuse(address, "this is not an address", e);
 	for (size_t i = 0; i < h->count; i++)
 		if (!strcmp(h->item[i].name, name))
 			return hosts_refuse(name, "this host is listed twice", e);
@@ -51,7 +51,7 @@ int pairs_hosts_add(struct pairs_hosts *h, const char *name, const char *address
 
 /* --- a list --- */
 
-/* "01-64" of "n[01-64]x": every number, as wide as the first is written. */
+/* "01-64" of "n[01-64]x": every number, with the width of the first one. */
 static int hosts_add_range(struct pairs_hosts *h, const char *head, const char *range, const char *tail, struct err *e)
 {
 	char *end;
@@ -74,7 +74,7 @@ static int hosts_add_range(struct pairs_hosts *h, const char *head, const char *
 	return rc;
 }
 
-/* A word of a list, which is cut up: "n7", or "n[1-4,7]". */
+/* A word of a list: "n7", or "n[1-4,7]". It is modified. */
 static int hosts_add_word(struct pairs_hosts *h, char *word, struct err *e)
 {
 	char *open = strchr(word, '['), *close = open ? strchr(open, ']') : NULL, *rest;
@@ -90,7 +90,7 @@ static int hosts_add_word(struct pairs_hosts *h, char *word, struct err *e)
 	return rc;
 }
 
-/* Commas separate, but not between brackets. */
+/* Commas separate words, except inside brackets. */
 static int hosts_read_list(struct pairs_hosts *h, char *text, struct err *e)
 {
 	int rc = 0, depth = 0;
@@ -138,7 +138,8 @@ static int hosts_read_lines(struct pairs_hosts *h, char *text, struct err *e)
 	return rc;
 }
 
-/* A long list is no name that a file could have. A link to nothing is a file's: who reads it then is told. */
+/* Is this the name of a file? A long list cannot be one. A dangling symbolic link counts as one,
+ * and reading it reports the error. */
 static bool names_file(const char *text)
 {
 	struct stat st;

@@ -6,7 +6,7 @@
 #include "common/or_abort.h"
 #include "common/sort.h"
 
-#define TO_DEVIATION 1.4826 /* of a normal distribution, by its median absolute deviation */
+#define TO_DEVIATION 1.4826 /* standard deviation of a normal distribution, divided by its median absolute deviation */
 
 void pairs_matrix_make(struct pairs_matrix *m, size_t hosts)
 {
@@ -28,7 +28,7 @@ void pairs_matrix_free(struct pairs_matrix *m)
 
 /* --- robust numbers --- */
 
-/* Sorts them. NaN of none. */
+/* Sorts the values. NaN if there are none. */
 static double median_of(double *x, size_t count)
 {
 	if (!count)
@@ -37,7 +37,7 @@ static double median_of(double *x, size_t count)
 	return count % 2 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
 }
 
-/* How far above `center` is what stands out. */
+/* Values more than this above `center` stand out. */
 static double threshold_of(double *x, size_t count, double center)
 {
 	for (size_t i = 0; i < count; i++)
@@ -45,7 +45,7 @@ static double threshold_of(double *x, size_t count, double center)
 	return fmax(PAIRS_DEVIATIONS * TO_DEVIATION * median_of(x, count), log(PAIRS_LEAST));
 }
 
-/* The logarithms of those of row `host` (all rows of the upper half for `hosts`) that are there. */
+/* The logarithms of the existing values of row `host` (or of all rows of the upper half if it is `hosts`). */
 static size_t take_logs(const struct pairs_matrix *m, const double *excess, size_t host, double *out)
 {
 	size_t count = 0;
@@ -60,7 +60,7 @@ static size_t take_logs(const struct pairs_matrix *m, const double *excess, size
 	return count;
 }
 
-/* --- who stands out --- */
+/* --- outliers --- */
 
 static void judge_hosts(const struct pairs_matrix *m, struct pairs_verdict *v, double *excess, double *work)
 {

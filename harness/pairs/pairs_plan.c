@@ -5,7 +5,7 @@
 #include "common/json.h"
 #include "run/forecast.h"
 
-/* Of each pair that is being measured: a kblat, and what starts its two endpoints. */
+/* Per pair being measured: a kblat, and the commands that start its two endpoints. */
 #define PROCESSES 3
 
 #define SHOWN_ROUNDS 3

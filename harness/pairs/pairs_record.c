@@ -44,7 +44,7 @@ static int pairs_open_log(struct pairs *p, struct err *e)
 	return p->log ? 0 : -EIO;
 }
 
-/* --- a new one --- */
+/* --- a new record --- */
 
 static json_t *hosts_json(const struct pairs_hosts *h)
 {
@@ -83,7 +83,7 @@ int pairs_record_begin(struct pairs *p, const struct pairs_options *o, const cha
 	return rc;
 }
 
-/* --- one that was begun --- */
+/* --- resuming --- */
 
 static int pairs_read_hosts(struct pairs *p, const char *file, struct err *e)
 {
@@ -96,11 +96,11 @@ static int pairs_read_hosts(struct pairs *p, const char *file, struct err *e)
 	if (!rc && (json_integer_value(json_object_get(p->j, "schema")) != 1 || p->hosts.count < 2 ||
 		    !*json_text(p->j, "spec") || !json_is_object(json_object_get(p->j, "options"))))
 		rc = err_set(e, -EINVAL, STATUS_USAGE, file, NULL,
-			     "it is not a measurement of pairs of a form that this kblat can read");
+			     "it is not a measurement of pairs in a format that this kblat can read");
 	return rc;
 }
 
-/* What is no line of a pair, as the last one of a kblat that was killed, is left out. */
+/* Lines that are not about a pair are ignored, such as an incomplete last one of a kblat that was killed. */
 static void take_line(struct pairs *p, const char *text)
 {
 	json_t *line = json_loads(text, 0, NULL);
@@ -130,7 +130,7 @@ static int pairs_read_log(struct pairs *p, struct err *e)
 	return rc;
 }
 
-/* All that is in the directory. */
+/* Read everything in the directory. */
 static int pairs_read_all(struct pairs *p, struct err *e)
 {
 	char *file = pairs_file(p, "pairs.json");
@@ -162,7 +162,7 @@ int pairs_record_resume(struct pairs *p, const char *dir, struct err *e)
 	file = pairs_file(p, "pairs.json");
 	rc = directory_check_owner(p->path, file, e) ?: directory_lock(p->path, &p->lock, e) ?: pairs_read_all(p, e) ?:
 	     pairs_open_log(p, e);
-	/* A line that was cut off ends here. */
+	/* Terminate an incomplete last line. */
 	if (!rc)
 		fputc('\n', p->log);
 	free(file);
@@ -185,7 +185,7 @@ int pairs_record_add(struct pairs *p, size_t i, json_t *line, struct err *e)
 int pairs_record_save(const struct pairs *p, struct err *e)
 {
 	char *path = pairs_file(p, "pairs.json");
-	int rc = json_write(path, p->j, e);
+	int rc = json_write_mode(path, p->j, DIRECTORY_FILE_MODE, e);
 
 	if (!rc && p->log && fsync(fileno(p->log)))
 		rc = err_sys(e, -errno, p->path, "write pairs.jsonl of");

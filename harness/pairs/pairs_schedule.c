@@ -1,6 +1,6 @@
 #include "pairs/pairs_schedule.h"
 
-/* With one that stands for resting, if their number is odd. */
+/* Rounded up to an even number; if it is odd, the extra one stands for a pause. */
 static size_t even(size_t hosts)
 {
 	return hosts + hosts % 2;
@@ -21,7 +21,7 @@ size_t pairs_schedule_pairs(size_t hosts)
 	return hosts < 2 ? 0 : hosts * (hosts - 1) / 2;
 }
 
-/* The last one stays, the others walk around it by one place a round. */
+/* The last host stays in its place, and the others rotate by one place per round. */
 bool pairs_schedule_at(size_t hosts, size_t round, size_t place, struct pairs_two *two)
 {
 	const size_t circle = even(hosts) - 1;

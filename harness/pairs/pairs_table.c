@@ -45,7 +45,7 @@ static void print_slow_pairs(const json_t *of, FILE *out)
 				value_text(pair, "value", text, sizeof(text)),
 				json_number_value(json_object_get(pair, "times")));
 	if (json_array_size(list) > SHOWN_MAX)
-		fprintf(out, "    and %zu pairs more\n", json_array_size(list) - SHOWN_MAX);
+		fprintf(out, "    and %zu more pairs\n", json_array_size(list) - SHOWN_MAX);
 }
 
 static void print_quantile(const json_t *point, const char *statistic, FILE *out)

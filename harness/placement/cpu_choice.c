@@ -14,7 +14,7 @@
 #define LIST_SIZE 4096
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 
-/* A file that holds a list of CPUs. */
+/* Read a file that contains a list of CPUs. */
 static int read_list(const struct sysroot *root, const char *path, struct cpulist *out)
 {
 	char line[LIST_SIZE];
@@ -25,7 +25,7 @@ static int read_list(const struct sysroot *root, const char *path, struct cpulis
 
 /* --- near a device --- */
 
-/* The only RDMA device there is. */
+/* Find the only RDMA device of the machine. */
 static int only_device(const struct sysroot *root, const char *name, char *device, size_t size, struct err *e)
 {
 	char **names;
@@ -43,7 +43,7 @@ static int only_device(const struct sysroot *root, const char *name, char *devic
 		  : "'near' needs an RDMA device, and there is none; near:DEVICE also accepts network interfaces");
 }
 
-/* The interface that a software device was put on, from the attribute that only those have. */
+/* The interface below a software device, from an attribute that only such devices have. */
 static void interface_below(const struct sysroot *root, const char *device, char *netdev, size_t size)
 {
 	char path[PATH_SIZE];
@@ -53,7 +53,7 @@ static void interface_below(const struct sysroot *root, const char *device, char
 		snprintf(netdev, size, "%s", device);
 }
 
-/* -1: it says none. -ENOENT: no such device. */
+/* -1: unknown node. -ENOENT: no such device. */
 static int node_of(const struct sysroot *root, const char *device, int64_t *node)
 {
 	char netdev[64], path[PATH_SIZE];
@@ -103,7 +103,8 @@ static int read_near(const struct sysroot *root, const char *name, const char *t
 
 /* --- of a cpuset --- */
 
-/* Where systemd, cgroupfs-mount and cpuset(7) mount the hierarchies; the CPUs really usable before those asked for. */
+/* Where systemd, cgroupfs-mount and cpuset(7) mount the hierarchies. The effective CPUs come before
+ * the configured ones. */
 static const struct {
 	const char *mount, *file;
 } cpuset_files[] = {
@@ -127,7 +128,7 @@ static int read_cpuset(const struct sysroot *root, const char *name, const char 
 		       text_quote(cpuset, quoted, sizeof(quoted)));
 }
 
-/* --- all of them --- */
+/* --- all choices --- */
 
 static int read_named(const struct sysroot *root, const char *name, const char *text, const char *device,
 		      struct cpulist *out, struct err *e)

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* What is dealt on one host so far. */
+/* CPUs assigned on one host so far. */
 struct deal {
 	const struct placement *side;
 	size_t count;
@@ -24,7 +24,7 @@ static int count_users(const struct deal *d, int cpu)
 	return users;
 }
 
-/* The last of the set: the first CPUs are where kernels put their own work. */
+/* The last CPU of the set, because kernels prefer the first CPUs for their own work. */
 static int last_cpu(const struct cpulist *set)
 {
 	int last = -1;
@@ -34,7 +34,7 @@ static int last_cpu(const struct cpulist *set)
 	return last;
 }
 
-/* Leave out CPUs that are taken, and with `cores` all CPUs of their cores. */
+/* Remove the CPUs that are taken, and with `cores` all CPUs of their cores. */
 static void leave_free(const struct deal *d, const struct survey *s, bool cores, struct cpulist *set)
 {
 	for (size_t i = 0; i < d->count; i++) {
@@ -49,7 +49,7 @@ static void leave_free(const struct deal *d, const struct survey *s, bool cores,
 	}
 }
 
-/* On a core of its own; else a CPU of its own; else the one with the fewest users. */
+/* A CPU on an unused core; otherwise an unused CPU; otherwise the one with the fewest users. */
 static int choose_apart(const struct deal *d, const struct survey *s)
 {
 	struct cpulist set = s->choice.cpus;
@@ -70,7 +70,7 @@ static int choose_apart(const struct deal *d, const struct survey *s)
 	return best;
 }
 
-/* The only CPU that is left to choose, or -1. */
+/* The only CPU that can be chosen, or -1. */
 static int the_only(const struct cpu_choice *c)
 {
 	return c->is_told && cpulist_count(&c->cpus) == 1 ? cpulist_first(&c->cpus) : -1;
@@ -96,7 +96,7 @@ static int choose_spare(const struct placement *side, size_t count, size_t i, co
 	return last_cpu(&set);
 }
 
-/* Beside the source, whose memory it shares, if there is room. */
+/* If possible near the source, whose memory it shares. */
 static void deal_spare(struct placement *side, size_t count, size_t i)
 {
 	const size_t source = i & ~(size_t)1;

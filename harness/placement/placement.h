@@ -16,7 +16,7 @@ struct placement {
 	const struct survey *survey;
 	const char *host; /* sides on different hosts have nothing to share */
 	bool is_busy;	  /* it polls busily, so it wants a CPU of its own */
-	bool wants_spare; /* a thread of it spins beside the others */
+	bool wants_spare; /* it has an additional thread that spins */
 	int cpu;	  /* -1: unpinned */
 	int spare_cpu;	  /* one that no side has; -1: there is none */
 	bool shared_smt;  /* its core's other thread is the CPU of this flow's other side */

@@ -21,14 +21,14 @@ static int find_parts(struct flow *f, struct err *e)
 		       kernel, transport);
 }
 
-/* Settings structs hold counters of 64 bits at most. */
+/* Members of settings structs have at most 64 bits. */
 static int load_table(const struct opt *table, size_t size, const json_t *params, void **settings, struct err *e)
 {
 	*settings = calloc(1, size ? size : 1);
 	return *settings ? opt_load(table, params, *settings, e) : err_sys(e, -ENOMEM, "settings", "allocate");
 }
 
-/* What the transport is asked for, as far as both sides agree on it. */
+/* Determine what is required of the transport, as far as it is the same for both sides. */
 static void flow_plan(struct flow *f)
 {
 	struct transport_config *c = &f->config;
@@ -81,7 +81,7 @@ void flow_check(const struct flow *f, void (*complain)(void *arg, const struct f
 		complain(arg, f, why);
 	if (f->transport->poll_modes & 1u << (f->common.poll == POLL_EVENT ? POLL_EVENT : POLL_BUSY))
 		return;
-	snprintf(why, sizeof(why), "the transport %s can't 'poll: %s'", f->transport->name,
+	snprintf(why, sizeof(why), "the transport %s does not support 'poll: %s'", f->transport->name,
 		 poll_mode_names[f->common.poll]);
 	complain(arg, f, why);
 }
@@ -90,7 +90,7 @@ bool flow_is_busy(const struct flow *f, enum role side)
 {
 	if (f->kernel->spins && f->kernel->spins(f->kernel_settings))
 		return true;
-	/* Who posts and receives has no thread of its own for send completions. */
+	/* A side that posts and receives does not have a separate thread for send completions. */
 	if (side == ROLE_SINK || f->config.duplex)
 		return f->common.poll != POLL_EVENT;
 	return settings_poll_send(&f->common) != POLL_EVENT;
@@ -115,7 +115,7 @@ unsigned flow_columns(const struct flow *f)
 	return n;
 }
 
-/* Whose clock a column's stamps are of; there is always such a column. */
+/* The side whose clock stamps a column, which must exist. */
 static enum role clock_of(const struct kernel_ops *k, const char *column)
 {
 	const struct kernel_column *c = k->columns;
@@ -154,7 +154,7 @@ bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool c
 
 	if (cpu == THREAD_NONE || (t->sleeps && flow_poll_send(f) == POLL_BUSY))
 		return false;
-	/* No thread keeps up with virtual time: such a transport does itself what the thread would. */
+	/* No thread can keep up with virtual time, so such a transport itself does the thread's work. */
 	if (cpu == THREAD_SPARE && f->transport->has_own_clock)
 		return false;
 	return kernel_has(f->kernel, f->kernel_settings, t->with) && !(control && t->with);

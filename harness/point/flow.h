@@ -50,8 +50,8 @@ enum thread_cpu flow_thread_cpu(const struct flow *f, const struct kernel_thread
 /* Does a thread of the kernel run? `control`: in the repetition without those that have a setting of their own. */
 bool flow_has_thread(const struct flow *f, const struct kernel_thread *t, bool control);
 
-/* How send completions are polled: busily, where the kernel has no thread that could sleep on them, or where they are
- * there at once. */
+/* How send completions are polled: busily if the kernel has no thread that could sleep until they
+ * arrive, or if they are available immediately. */
 enum poll_mode flow_poll_send(const struct flow *f);
 
 /* Both sides send, and nothing that arrives at the sink makes it begin: both start at "run". */

@@ -59,7 +59,7 @@ int point_cut_flows(char *text, const char **names, size_t *count, char *why, si
 
 /* --- decoding --- */
 
-/* The settings of one flow as it would have them alone. */
+/* The settings of one flow as in a point with only this flow. */
 static json_t *params_of_flow(const json_t *params, const char *name)
 {
 	size_t length = strlen(name);
@@ -158,7 +158,7 @@ bool point_has_flows(const struct point *p)
 	return p->flow_count > 0 && *p->flow[0].name;
 }
 
-/* What each post moves, to the sink and from it, where that can be held against what a wire carried. */
+/* The bytes that each post moves to and from the sink, if they can be compared with the bytes on the wire. */
 static json_t *wire_json(const struct flow *f)
 {
 	const json_int_t size = (json_int_t)f->config.size;

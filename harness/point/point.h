@@ -41,7 +41,7 @@ bool point_has_flows(const struct point *p);
 /* {"id", "params", "traits"}, as in resolved.json: a new reference. */
 json_t *point_json(const struct point *p);
 
-/* "small sink", or "sink" where there is only one flow. Returns `buf`. */
+/* "small sink", or "sink" if there is only one flow. Returns `buf`. */
 char *point_side_name(const struct flow *f, enum role side, char *buf, size_t size);
 
 #endif

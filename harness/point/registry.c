@@ -1,4 +1,4 @@
-/* What there is: every kernel and every transport of the two lists. */
+/* The tables of all kernels and transports, from the two lists. */
 #include <string.h>
 
 #include "kernels/kernel.h"

@@ -30,13 +30,14 @@ const struct opt common_options[] = {
     {"warmup", OPT_INT, FIELD(warmup), "1000", 0, 1000000000, NULL,
      "messages sent before the first repetition, without pauses; their stamps are stored separately", OPT_BOOKKEEPING},
     {"fresh", OPT_BOOL, FIELD(fresh), "no", 0, 0, NULL,
-     "new endpoint processes, connections and a warm-up for every repetition, which takes time for each", OPT_OF_POINT},
+     "start new endpoint processes, with new connections and a new warm-up, for every repetition; this takes longer",
+     OPT_OF_POINT},
     {"limit", OPT_TIME, FIELD(limit), "10us", 1, 0x7fffffffffffffff, NULL,
      "the share of latencies above this limit is reported", OPT_BOOKKEEPING},
     {"timeout", OPT_TIME, FIELD(timeout), "30s", 100000000, 86400000000000, NULL,
      "an endpoint without progress for this time has failed", OPT_BOOKKEEPING},
     {"drain", OPT_TIME, FIELD(drain), "200ms", 1000000, 60000000000, NULL,
-     "how long the sink waits for stragglers after the source has ended", OPT_BOOKKEEPING},
+     "how long the sink waits for messages still in flight after the source has ended", OPT_BOOKKEEPING},
     {"source_cpu", OPT_CPU, FIELD(source_cpu), "auto", 0, 0, NULL,
      "CPU of the source: chosen from a list, near:DEVICE (its NUMA node) or cpuset:NAME; auto: a CPU of its own if it "
      "polls busily, unpinned otherwise"},
@@ -45,7 +46,8 @@ const struct opt common_options[] = {
      "SCHED_FIFO priority of the measuring threads (needs CAP_SYS_NICE or RLIMIT_RTPRIO); 0: the scheduling policy of "
      "kblat"},
     {"priority_limit", OPT_TIME, FIELD(priority_limit), "10min", 1000000, 86400000000000, NULL,
-     "a thread with such a priority is stopped after running this long without sleeping, and the point fails"},
+     "a measuring thread with SCHED_FIFO priority is stopped after running this long without sleeping, and the point "
+     "fails"},
     {"touch", OPT_BOOL, FIELD(touch), "yes", 0, 0, NULL,
      "prefault and lock the memory for stamps; `no` shows the cost of untouched memory"},
     {"cycles", OPT_BOOL, FIELD(cycles), "no", 0, 0, NULL,

@@ -21,7 +21,7 @@ bool axes_same(const json_t *a, const json_t *b)
 	return a == b || (a && b && json_equal(a, b));
 }
 
-/* In this setting; "" stands for the run. */
+/* Do the points differ in this setting? "" stands for the run. */
 static bool points_differ(const struct report_point *a, const struct report_point *b, const char *key)
 {
 	return *key ? !axes_same(json_object_get(a->params, key), json_object_get(b->params, key)) : a->run != b->run;
@@ -84,7 +84,7 @@ bool axes_is_bookkeeping(const struct report *r, const char *key)
 	return r->run_count && layout_is_bookkeeping(r->runs[0].run->resolved, key);
 }
 
-/* Does a setting only go along with the size, as a burst that becomes shorter for large messages? */
+/* Does a setting only change along with the size, such as a burst that is shorter for large messages? */
 static bool follows_size(const struct report *r, const char *key)
 {
 	for (size_t i = 0; i < r->count; i++)

@@ -1,6 +1,6 @@
 /*
- * Settings as figures need them: which may be an axis, what tells the leading series of points
- * apart, how a combination reads.
+ * What figures need to know about settings: which can be an axis, which distinguish the leading
+ * series of points, how to label a combination of values.
  */
 #ifndef KBLAT_REPORT_AXES_H
 #define KBLAT_REPORT_AXES_H
@@ -12,45 +12,45 @@
 #include "report/model.h"
 
 #define AXES_SIZE	"size_bytes"
-#define AXES_VALUES_MIN 3    /* fewer are no axis */
-#define AXES_VALUES_MAX 64   /* nor are more */
-#define AXES_FACET	"qp" /* a figure or a part of it for each value: they are not laid over each other */
+#define AXES_VALUES_MIN 3    /* fewer values do not make an axis */
+#define AXES_VALUES_MAX 64   /* more do not, either */
+#define AXES_FACET	"qp" /* each value has its own figure or panel; values are not overlaid */
 
-const json_t *axes_setting(const struct report_item *i, const char *key); /* NULL: its point has none */
-bool axes_same(const json_t *a, const json_t *b);			  /* both missing are the same */
+const json_t *axes_setting(const struct report_item *i, const char *key); /* NULL: its point does not have it */
+bool axes_same(const json_t *a, const json_t *b);			  /* true also if both are missing */
 
-/* In this setting of their points; "" stands for the run. */
+/* Do the points of two items differ in this setting? "" stands for the run. */
 bool axes_differ(const struct report_item *a, const struct report_item *b, const char *key);
 
-/* Flows of one name, in none of these settings different. */
+/* Are they flows of the same name that do not differ in any of these settings? */
 bool axes_agree(const struct report_item *a, const struct report_item *b, const char *const *keys, size_t count);
 
-/* Flows of one name, or both of points without. */
+/* Are they flows of the same name, or both of points without flows? */
 bool axes_of_one_flow(const struct report_item *a, const struct report_item *b);
 
-/* Whether its point has an integer value of this setting. */
+/* Does its point have an integer value of this setting? */
 bool axes_has_number(const struct report_item *i, const char *key);
 
-/* The distinct values of a setting over what was measured, rising. Returns their number; `most` +
- * 1 where there are more. */
+/* The distinct values of a setting among the points that were measured, ascending. Returns their
+ * number, or `most` + 1 if there are more than `most`. */
 size_t axes_values(const struct report *r, const char *key, int64_t *values, size_t most);
 
-/* Whether a setting beside the size says what is measured, not for how long, and does not only go
- * along with the size. */
+/* Can this setting be an axis besides the size? It must define what is measured, rather than for
+ * how long, and not merely change along with the size. */
 bool axes_is_axis(const struct report *r, const char *key);
 
-/* Settings that always change together over what was measured: a pause and the burst that is chosen
- * with it; "" stands for the run. */
+/* Do two settings always change together among the measured points, such as a pause and the burst
+ * chosen for it? "" stands for the run. */
 bool axes_go_along(const struct report *r, const char *a, const char *b);
 
 bool axes_is_bookkeeping(const struct report *r, const char *key);
 
-/* Whether a figure against a setting shows the point: one with enough values, of which it has one.
- * A figure for each of its values would say less. */
+/* Does a figure against a setting show the point? This setting has enough values, and the point has
+ * one of them. Separate figures for the values would be less informative. */
 bool axes_is_on_one(const struct report *r, const struct report_item *i);
 
-/* "small, send, inline no": the flow, if there are several, and of settings the value alone where
- * it says what it is. For the caller to free; at most AXES_LABEL_MAX bytes. */
+/* "small, send, inline no": the flow, if there are several, and the settings; values that speak for
+ * themselves without the setting's name. The caller frees; at most AXES_LABEL_MAX bytes. */
 char *axes_label(const struct report *r, const struct report_item *item, const char *const *keys, size_t count);
 #define AXES_LABEL_MAX 80
 

@@ -6,10 +6,10 @@
 
 #include "common/or_abort.h"
 
-#define NARROW	  10		     /* a range of more than this many medians shows its bulk as a line */
-#define BULK	  0.9		     /* of each series has a place */
-#define TOO_WIDE  2		     /* bins of which the first median is in one */
-#define LIMIT_MAX (INT64_MAX / 1000) /* ns; its bins still end at an integer */
+#define NARROW	  10		     /* in a range of more than this many medians, the bulk would look like a line */
+#define BULK	  0.9		     /* share of each series that must be visible */
+#define TOO_WIDE  2		     /* bins are too wide if the first median is in one of the first two */
+#define LIMIT_MAX (INT64_MAX / 1000) /* ns; bins still end at an integer */
 
 /* The smallest of 1, 2, 5, 10, ... that is at least `width`. */
 static int64_t step_up(int64_t width)
@@ -25,12 +25,18 @@ static int64_t step_up(int64_t width)
 	}
 }
 
+/* Values come from files that may say anything; these can be subtracted and multiplied. */
+static int64_t limited(int64_t value)
+{
+	return value > LIMIT_MAX ? LIMIT_MAX : value < -LIMIT_MAX ? -LIMIT_MAX : value;
+}
+
 static int64_t quantile_or_end(const struct report_series *s, double p)
 {
 	int64_t value = 0;
 
 	model_quantile(s, p, 0, &value);
-	return value;
+	return limited(value);
 }
 
 static int64_t saturated(int64_t value, int64_t times)
@@ -62,8 +68,8 @@ static int64_t most_of(const struct report_series *const *series, size_t count, 
 	return most;
 }
 
-/* Up to where the figure should reach: the first series' p99.9, or a lower quantile where that would
- * squeeze its bulk into a few bins; of the others, most. */
+/* The end of the figure: the p99.9 of the first series, or a lower quantile if that would squeeze
+ * its bulk into a few bins; and most of the other series. */
 static int64_t wanted_end(const struct report_series *const *series, size_t count)
 {
 	static const double ends[] = {0.999, 0.99, BULK};
@@ -81,11 +87,11 @@ static int64_t wanted_end(const struct report_series *const *series, size_t coun
 	return bulk > end ? bulk : end;
 }
 
-/* Up to the limit. False: the bulk would not be seen. */
+/* Let bins end at the limit. False: the bulk would not be visible. */
 static bool choose_by_limit(struct bins *b, const struct report_series *const *series, size_t count, int64_t limit_ns)
 {
 	b->low = 0;
-	b->width = step_up((limit_ns < LIMIT_MAX ? limit_ns - 1 : LIMIT_MAX) / BINS + 1);
+	b->width = step_up((limit_ns < 1 ? 0 : limit_ns < LIMIT_MAX ? limit_ns - 1 : LIMIT_MAX) / BINS + 1);
 	b->high = b->low + BINS * b->width;
 	return least_of(series, count, 0.001) == 0 && most_of(series, count, BULK) < b->high &&
 	       quantile_or_end(series[0], 0.5) >= TOO_WIDE * b->width && series[0]->histogram.width <= b->width;
@@ -94,11 +100,18 @@ static bool choose_by_limit(struct bins *b, const struct report_series *const *s
 static void choose_by_data(struct bins *b, const struct report_series *const *series, size_t count)
 {
 	int64_t end = wanted_end(series, count), low = least_of(series, count, 0.001);
-	int64_t width = (end - low) / BINS + 1, coarse = series[0]->histogram.width;
+	int64_t width = (end - low) / BINS + 1, coarse = limited(series[0]->histogram.width);
 
 	b->low = low < 0 ? -step_up(-low) : 0;
 	b->width = step_up(low < 0 ? (end - b->low) / BINS + 1 : width > coarse ? width : coarse);
 	b->high = b->low + BINS * b->width;
+}
+
+static int64_t middle_of(const struct histogram *h, size_t bin)
+{
+	int64_t middle;
+
+	return __builtin_add_overflow(h->value[bin], h->width / 2, &middle) ? INT64_MAX : middle;
 }
 
 static size_t bin_of(const struct bins *b, int64_t value)
@@ -115,7 +128,7 @@ void bins_make(struct bins *b, const struct report_series *const *series, size_t
 		const struct histogram *h = &series[s]->histogram;
 
 		for (size_t i = 0; i < h->bins; i++)
-			b->of[s].count[bin_of(b, h->value[i] + h->width / 2)] += h->count[i];
+			b->of[s].count[bin_of(b, middle_of(h, i))] += h->count[i];
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
- * The page of a campaign: which experiments there are and what became of them, all claims, and
- * links to the pages of the runs.
+ * The page of a campaign: its experiments and their results, all claims, and links to the pages of
+ * the runs.
  */
 #include "report/campaign_page.h"
 
@@ -28,7 +28,7 @@ bool campaign_page_is(const char *dir)
 	return there;
 }
 
-/* A run's name becomes a path: one part only, and none that leads elsewhere. */
+/* A run's name becomes a path, so it must be a single component that does not lead elsewhere. */
 static const char *run_of(const json_t *experiment)
 {
 	const char *name = html_string(experiment, "run", "");
@@ -38,7 +38,7 @@ static const char *run_of(const json_t *experiment)
 
 /* --- the pages of the runs --- */
 
-/* Of all verdicts those of one experiment; only the list is to be freed. */
+/* The verdicts of one experiment among all; only the list must be freed. */
 static struct claim_verdicts claims_of(const struct claim_verdicts *verdicts, const char *experiment)
 {
 	struct claim_verdicts own = {0};
@@ -49,7 +49,7 @@ static struct claim_verdicts claims_of(const struct claim_verdicts *verdicts, co
 	return own;
 }
 
-/* Pages that are begun before the first of them is finished: enough to keep gnuplot busy. */
+/* The number of pages begun before the first one is finished: enough to keep gnuplot busy. */
 #define AHEAD 4
 
 struct run_page {
@@ -65,7 +65,7 @@ static int start_page(struct run_page *page, const struct run *run, const struct
 	return page->draft ? 0 : -EIO;
 }
 
-/* Figures that can't be drawn don't cost the pages: `drawing` says why. */
+/* Pages are made even if figures cannot be drawn; `drawing` gives the reason. */
 static int finish_page(struct run_page *page, struct gnuplot *g, struct err *drawing, struct err *e)
 {
 	struct err own = ERR_INIT;
@@ -80,7 +80,8 @@ static int finish_page(struct run_page *page, struct gnuplot *g, struct err *dra
 	return drawn ? rc : 0;
 }
 
-/* Some are drawn while others are begun. After a failure what was begun is finished still. */
+/* Figures of some pages are drawn while others are begun. After an error, pages that were begun are
+ * finished nevertheless. */
 static int make_run_pages(const struct run *runs, size_t count, const struct claim_verdicts *verdicts,
 			  struct err *drawing, struct err *e)
 {
@@ -100,7 +101,7 @@ static int make_run_pages(const struct run *runs, size_t count, const struct cla
 	return rc;
 }
 
-/* Open all runs that are there; the count. */
+/* Open all existing runs, and count them. */
 static int campaign_open_runs(const char *dir, const json_t *campaign, struct run *runs, size_t *count, struct err *e)
 {
 	const json_t *experiment;
@@ -192,8 +193,8 @@ static int campaign_page_write(const char *path, const json_t *campaign, const s
 		campaign_head(&page, campaign);
 		write_experiments(&page, campaign);
 		html_claims(&page);
-		html_foot(&page, "Made from the campaign's runs; can be made again with <code>kblat report</code>. The "
-				 "same claims as a table: claims.tsv.");
+		html_foot(&page, "Generated from the campaign's runs; <code>kblat report</code> generates it again. "
+				 "The same claims as a table: claims.tsv.");
 	}
 	return derived_close(page.out, path, e);
 }
@@ -208,7 +209,7 @@ static int make_all(const char *dir, const json_t *campaign, struct run *runs, s
 
 	if (!rc)
 		rc = make_run_pages(runs, count, &verdicts, &drawing, e);
-	/* That there are no figures is told at the end. */
+	/* Missing figures are reported at the end. */
 	if (!rc)
 		rc = fs_remove_tree(derived, e) ?: fs_mkdirs(derived, e);
 	if (!rc)

@@ -5,7 +5,7 @@
 
 #include "common/or_abort.h"
 
-#define LINES_MAX 8 /* more can't be told apart */
+#define LINES_MAX 8 /* more cannot be distinguished */
 
 bool chart_has(const struct chart *c, const struct report_item *item)
 {
@@ -48,7 +48,7 @@ static void find_panels(struct chart *c)
 
 		if (!chart_has(c, item) || (axes_setting(item, AXES_FACET) && chart_panel(c, item) < c->panel_count))
 			continue;
-		/* Points of a transport without such a setting among others: no panels, but lines. */
+		/* If some points are of a transport without this setting: lines instead of panels. */
 		if (!axes_setting(item, AXES_FACET) || c->panel_count == CHART_PANELS_MAX) {
 			c->panel_count = 0;
 			break;
@@ -66,8 +66,8 @@ static bool is_on_one_line(const struct chart *c, const struct report_item *a, c
 	return axes_agree(a, b, c->keys, c->key_count);
 }
 
-/* Would two points lie upon each other but for this setting? Others need not tell lines apart:
- * what only goes along with the axis does not. */
+/* Would two points coincide without this setting? Only such settings need to distinguish lines;
+ * those that only change along with the axis do not. */
 static bool tells_lines_apart(const struct chart *c, const char *key)
 {
 	for (size_t i = 0; i < c->r->leading_count; i++)
@@ -119,7 +119,7 @@ static void find_lines(struct chart *c)
 	}
 }
 
-/* Behind the last of those that have the first setting in common with this one, and follow it. */
+/* The end of the group of adjacent lines that have their first setting in common with this one. */
 static size_t end_of_group(const struct chart *c, size_t line)
 {
 	size_t end = line + 1;
@@ -142,7 +142,7 @@ bool chart_next(struct chart *c)
 	return c->drawn;
 }
 
-/* --- all of it --- */
+/* --- the whole chart --- */
 
 bool chart_make(struct chart *c, const struct report *r, const char *key)
 {

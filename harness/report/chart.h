@@ -1,6 +1,7 @@
 /*
- * What a figure against a setting shows: its values, a panel for each service type, a line for each
- * kind of point. More lines than can be told apart make several figures.
+ * What a figure against a setting shows: the setting's values, a panel for each service type, a
+ * line for each kind of point. If there are more lines than can be distinguished, they are
+ * distributed over several figures.
  */
 #ifndef KBLAT_REPORT_CHART_H
 #define KBLAT_REPORT_CHART_H
@@ -16,27 +17,29 @@ struct chart {
 	const char *key; /* of the axis */
 	int64_t values[AXES_VALUES_MAX];
 	size_t value_count;
-	const json_t *panels[CHART_PANELS_MAX]; /* values of AXES_FACET; one NULL where it does not vary */
+	const json_t *panels[CHART_PANELS_MAX]; /* values of AXES_FACET; a single NULL if it does not vary */
 	size_t panel_count;
-	const char *keys[CHART_KEYS_MAX]; /* what tells lines apart; "" stands for the run */
+	const char *keys[CHART_KEYS_MAX]; /* settings that distinguish lines; "" stands for the run */
 	size_t key_count;
-	const struct report_item **lines; /* the first of each */
+	const struct report_item **lines; /* the first item of each line */
 	size_t line_count;
-	size_t from, drawn; /* those of one figure */
+	size_t from, drawn; /* lines of the current figure */
 };
 
-/* False: the setting is no axis. Else for chart_free(). */
+/* False: the setting cannot be an axis. Otherwise release with chart_free(). */
 bool chart_make(struct chart *c, const struct report *r, const char *key);
 void chart_free(struct chart *c);
 
-/* To the lines of the first figure, of the next: as many whole groups that have their first setting
- * in common as fit, or of a group that does not as many lines. False: there are no more. */
+/* Go to the lines of the first or next figure: as many complete groups (lines with the same value
+ * of their first setting) as fit. If a single group does not fit, as many of its lines as fit.
+ * False: there are no more. */
 bool chart_next(struct chart *c);
 
-bool chart_has(const struct chart *c, const struct report_item *item);	 /* in some figure */
-bool chart_draws(const struct chart *c, const struct report_item *item); /* in this one */
+bool chart_has(const struct chart *c, const struct report_item *item);	 /* in any figure */
+bool chart_draws(const struct chart *c, const struct report_item *item); /* in the current one */
 
-/* Of what it has, from 0: which value, panel and line of this figure; c->drawn: it is in another. */
+/* The index of an item's value, panel and line in the current figure; a line of c->drawn means that
+ * it is in another figure. */
 size_t chart_value(const struct chart *c, const struct report_item *item);
 size_t chart_panel(const struct chart *c, const struct report_item *item);
 size_t chart_line(const struct chart *c, const struct report_item *item);

@@ -21,7 +21,7 @@
 #include "report/gather.h"
 #include "rundir/manifest.h"
 
-#define BEYOND 20 /* samples that a quantile needs on its outer side, as everywhere */
+#define BEYOND 20 /* samples required on the outer side of a quantile, as everywhere */
 
 /* --- shift functions --- */
 
@@ -51,7 +51,7 @@ static void take_quantiles(const struct report_series *s, double *value)
 			value[q] = (double)ns;
 }
 
-/* The quantiles of one run, of every joined point that counts there: `value` is [point][run]. */
+/* Read the quantiles of one run, for every joined point that counts in it: `value` is [point][run]. */
 static int read_quantiles(const struct compare_join *j, size_t run, double (*value)[SHIFT_QUANTILES], struct err *e)
 {
 	const struct compare_run *of = &j->runs->run[run];
@@ -81,7 +81,7 @@ static bool is_any_known(const struct shift *s)
 	return false;
 }
 
-/* The median's margin, which is that of the figure. */
+/* The margin of the median, which the figure shows. */
 static double margin_of(const json_t *point)
 {
 	const json_t *median = json_array_get(json_object_get(point, "quantities"), 0);
@@ -122,7 +122,7 @@ static void figures_drop(struct shift_figure *figures)
 	free(figures);
 }
 
-/* A list for figure_shift_add(), one a joined point; NULL and `e` on failure. */
+/* A list for figure_shift_add(), with one entry per joined point; NULL and `e` on failure. */
 static struct shift_figure *shift_figures(const struct compare_join *j, const json_t *result, struct err *e)
 {
 	size_t all = j->count * j->runs->count;
@@ -181,7 +181,7 @@ static void write_verdicts(const struct page *p, const json_t *point)
 	html_printf(p, "</p>\n");
 }
 
-/* Those of boots come first. */
+/* Figures of boots come first. */
 static void write_boots(const struct page *p)
 {
 	html_printf(p, "<section>\n<h2>In order of time</h2>\n");
@@ -198,7 +198,7 @@ static void write_shifts(const struct page *p, const json_t *result, const struc
 
 	while (drawn < p->figures->count && strcmp(p->figures->items[drawn].kind, "shift") != 0)
 		drawn++;
-	html_printf(p, "<section>\n<h2>Where in the distribution</h2>\n");
+	html_printf(p, "<section>\n<h2>Shift of the quantiles</h2>\n");
 	for (size_t i = 0; figures[i].title; i++) {
 		if (!figures[i].any)
 			continue;
@@ -212,7 +212,7 @@ static void write_shifts(const struct page *p, const json_t *result, const struc
 	html_printf(p, "</section>\n");
 }
 
-/* What the page is about. */
+/* The content of the page. */
 struct comparison {
 	const json_t *result;
 	struct shift_figure *shifts;

@@ -1,23 +1,27 @@
 /*
- * Files below derived/, and pages in directories of the reader's own: written plainly, as they may
- * be deleted and made again, but never through a link.
+ * Files below derived/, and pages in directories chosen by the user. They are written without
+ * precautions against crashes, because they can be made again, but never through a symbolic link.
  */
 #ifndef KBLAT_REPORT_DERIVED_H
 #define KBLAT_REPORT_DERIVED_H
 
 #include <stdio.h>
+#include <sys/types.h>
 
 struct err;
 
-/* A fresh file to write; NULL and `e` if it can't be made, or is there already. */
+/* Create a file for writing; NULL and `e` if that is not possible, or if it exists. */
 FILE *derived_open(const char *path, struct err *e);
 
-/* A directory of the reader's for what is made of several runs: missing (then it is made) or
- * empty; else STATUS_USAGE. */
+/* The same with these permissions, less the umask. */
+FILE *derived_open_mode(const char *path, mode_t mode, struct err *e);
+
+/* Prepare a directory chosen by the user for results from several runs: it must be missing (then it
+ * is created) or empty; otherwise STATUS_USAGE. */
 int derived_directory(const char *path, struct err *e);
 
-/* Close it; an earlier failure to write is told now. NULL is accepted (-EIO, `e` was filled by
- * derived_open). */
+/* Close the file; earlier write errors are reported now. NULL is accepted (-EIO; `e` was filled in
+ * by derived_open). */
 int derived_close(FILE *file, const char *path, struct err *e);
 
 #endif

@@ -12,15 +12,15 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* XML has no way to say these, and an SVG with one of them is not drawn at all. */
+/* XML cannot represent these, and an SVG that contains one is not drawn at all. */
 static bool is_noncharacter(uint32_t cp)
 {
 	return (cp & 0xfffe) == 0xfffe || (cp >= 0xfdd0 && cp <= 0xfdef);
 }
 
 /*
- * Walk over characters: `*length` bytes of `*text` at a time, NULL for one that must not be shown.
- * False at the end.
+ * Iterates over characters: `*length` bytes of `*text` at a time, NULL for one that must not be
+ * shown. False at the end.
  */
 struct walk {
 	const char *at, *end;

@@ -1,7 +1,7 @@
 /*
- * Text from specs, machines and run directories, made safe for what it is written into. All of it
- * is untrusted: a title may hold markup, quotes, backticks, control characters or stray bytes.
- * Nothing here fails; a stream keeps its own error.
+ * Escapes text from specs, machines and run directories for the format that it is written to. All
+ * of it is untrusted: a title may contain markup, quotes, backticks, control characters or invalid
+ * UTF-8. These functions do not report errors; use the error indicator of the stream.
  */
 #ifndef KBLAT_REPORT_ESCAPE_H
 #define KBLAT_REPORT_ESCAPE_H
@@ -9,25 +9,27 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* For HTML, as an element's text or in a quoted attribute. Newlines and tabs stay; unprintable
- * characters and stray bytes become U+FFFD. */
+/* For HTML, as the text of an element or in a quoted attribute. Newlines and tabs are preserved;
+ * unprintable characters and invalid UTF-8 become U+FFFD. */
 void escape_html(FILE *out, const char *text);
 void escape_html_bytes(FILE *out, const char *text, size_t length);
 
 /*
- * A string constant for gnuplot, quotes included. Only letters, digits and a few signs are written
- * as they are, everything else as \ooo, so that neither command substitution (which works on the
- * raw line, inside double quotes too) nor a macro can be started. A newline becomes \n.
+ * A string constant for gnuplot, including the quotes. Only letters, digits and a few other
+ * characters are written unchanged, everything else as \ooo. This rules out macros and command
+ * substitution, which gnuplot applies to the raw line, even inside double quotes. A newline becomes
+ * \n.
  */
 void escape_gnuplot(FILE *out, const char *text);
 
-/* A path for a link, in a quoted attribute: what is no letter, digit or plain sign as %XX. */
+/* A path for a link, in a quoted attribute: everything but letters, digits and unreserved
+ * characters becomes %XX. */
 void escape_url(FILE *out, const char *path);
 
-/* A cell of a tab-separated table: tabs and newlines become blanks. */
+/* A cell of a tab-separated table: tabs and newlines become spaces. */
 void escape_tsv(FILE *out, const char *text);
 
-/* A word for a POSIX shell, in single quotes where needed. The caller frees. */
+/* A word for a POSIX shell, in single quotes if necessary. The caller frees. */
 char *escape_shell(const char *text);
 
 void escape_base64(FILE *out, const void *data, size_t length);

@@ -13,11 +13,11 @@
 #include "report/escape.h"
 #include "report/labels.h"
 
-#define KEY_SIDES     110 /* pixels beside the key */
-#define KEY_ENTRY     55  /* of an entry, but for its text */
+#define KEY_SIDES     110 /* pixels on both sides of the key */
+#define KEY_ENTRY     55  /* of an entry, without its text */
 #define KEY_CHARACTER 7
 #define VALUE_MAX     80
-#define TEXT_MEDIANS  12 /* in the text for readers who can't see the figure */
+#define TEXT_MEDIANS  12 /* in the text for readers who cannot see the figure */
 
 /* --- variables --- */
 
@@ -36,7 +36,7 @@ void figure_set(struct figures *f, const char *name, const char *text)
 	fputc('\n', f->script);
 }
 
-/* With a point or an exponent always: gnuplot divides integers as integers. */
+/* Always with a decimal point or an exponent, because gnuplot uses integer division for integers. */
 void figure_set_number(struct figures *f, const char *name, double value)
 {
 	fprintf(f->script, "%s = real(", name);

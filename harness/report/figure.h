@@ -1,7 +1,7 @@
 /*
- * A figure: a table (.tsv) that the harness has reduced, and variables of a gnuplot script. A kind
- * of figure is one file here (figure_<kind>.c: which figures there are, their tables and
- * variables), one script (plots/<kind>.gp) and, where it belongs to a run's report, a row in
+ * A figure: a table (.tsv) of data reduced by the harness, and variables for a gnuplot script. Each
+ * kind of figure has a file here (figure_<kind>.c: which figures there are, their tables and
+ * variables), a script (plots/<kind>.gp) and, if it belongs to a run's report, a row in
  * run_figures.c. figures.h draws them.
  */
 #ifndef KBLAT_REPORT_FIGURE_H
@@ -18,84 +18,86 @@ struct gnuplot_script;
 
 struct figure {
 	const char *kind;		  /* "histogram" */
-	char *name;			  /* of its files, without their ends */
-	char *text;			  /* what it shows, in a sentence, for readers who can't see it */
-	const struct report_point *point; /* NULL: it is about all of them */
-	const char *flow;		  /* of that point; "": it is about all of them, or there is but one */
+	char *name;			  /* of its files, without suffixes */
+	char *text;			  /* what it shows, in a sentence, for readers who cannot see it */
+	const struct report_point *point; /* NULL: it is about all points */
+	const char *flow;		  /* of that point; "": it is about all flows, or there is only one */
 };
 
-/* Those of one directory and one script. */
+/* The figures of one directory and one script. */
 struct figures {
 	char *dir; /* derived/figures */
 	struct figure *items;
 	size_t count;
-	FILE *script;			/* figures.gp, while it is written */
-	struct gnuplot_script *drawing; /* while it is drawn */
+	FILE *script;			/* figures.gp, while it is being written */
+	struct gnuplot_script *drawing; /* while it is being drawn */
 };
 
 /* The figure of a kind about a point (NULL: about all), or NULL. */
 const struct figure *figure_find(const struct figures *f, const char *kind, const struct report_point *point);
 
 /*
- * Start a figure: its table is open for writing, its variables go to f->script. Takes `name` and
- * `text`. NULL and `e` on failure. figure_end() closes the table and lets the figure be drawn.
+ * Start a figure. Returns its table, open for writing; its variables go to f->script. Takes `name`
+ * and `text`. NULL and `e` on failure. figure_end() closes the table and completes the figure,
+ * which can then be drawn.
  */
 FILE *figure_begin(struct figures *f, const char *kind, const struct report_point *point, char *name, char *text,
 		   struct err *e);
 int figure_end(struct figures *f, FILE *table, struct err *e);
 
-/* A figure's text with the medians that it shows, of the first points where there are many. Takes
- * `text`. */
+/* Append to a figure's text the medians that it shows; if there are many points, those of the first
+ * ones. Takes `text`. */
 char *figure_text_medians(const struct report *r, char *text);
 
-/* Variables of the script. Texts may hold anything. */
+/* Set variables of the script. Texts may contain anything. */
 void figure_set(struct figures *f, const char *name, const char *text);
 void figure_set_number(struct figures *f, const char *name, double value); /* NaN: none */
-void figure_set_array(struct figures *f, const char *name, size_t size);   /* to be filled by the following */
+void figure_set_array(struct figures *f, const char *name, size_t size);   /* to be filled by the next two functions */
 void figure_set_item(struct figures *f, const char *name, size_t index, const char *text);
 void figure_set_item_number(struct figures *f, const char *name, size_t index, double value);
 
-/* An array of how the values of a setting read. */
+/* An array of the labels of a setting's values. */
 void figure_set_values(struct figures *f, const char *name, const char *key, const int64_t *values, size_t count);
 
 /*
- * Of more series than can be told apart, those that lead their flows come first and are drawn, at
- * most FIGURE_SERIES_MAX. Returns how many of the list are.
+ * Select the series to draw if there are more than can be distinguished: moves those that lead
+ * their flows to the front, and returns the number to draw, at most FIGURE_SERIES_MAX.
  */
 size_t figure_choose_series(const struct report_series **series, size_t count);
 #define FIGURE_SERIES_MAX 8
 
-/* How many rows and columns a key has whose entries are so many and at most so many characters
- * long. Returns the rows. */
+/* Set the number of rows and columns of a key with `entries` entries, which are at most `longest`
+ * characters long, in a figure of `width`. Returns the number of rows. */
 size_t figure_set_key(struct figures *f, size_t width, size_t entries, size_t longest);
 #define FIGURE_KEY_ROW 19 /* pixels */
 
-/* Newlines become blanks, a text over `most` bytes (at least 4) ends in dots. Returns `text`. */
+/* Replace newlines by spaces, and truncate a text of more than `most` bytes (at least 4) so that it
+ * ends in "...". Returns `text`. */
 char *figure_one_line(char *text, size_t most);
 #define FIGURE_TITLE_MAX 95 /* fits the narrowest figure */
 
-/* "NAME: TEXT" as the variable `title`, with the name of the run where there is but one. */
+/* Set the variable `title` to "NAME: TEXT", with the name of the run if there is only one. */
 void figure_set_title(struct figures *f, const struct report *r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The least and largest of what has a place on a logarithmic axis; 0 where nothing has. */
+/* The smallest and largest value that a logarithmic axis can show; 0 if there is none. */
 struct figure_range {
 	double least, most;
 };
 void figure_range_add(struct figure_range *range, int64_t value);
 
-/* The unit for an axis that ends at `end_ns`. */
+/* The unit for an axis of times that ends at `end_ns`. */
 struct axis_unit {
 	const char *name;
 	double ns;
 };
 struct axis_unit figure_axis_unit(double end_ns);
 
-/* Of an axis of values in `unit` ("ns", "share", or what they are counted in) that ends at `end`. */
+/* The unit for an axis of values in `unit` ("ns", "share", or what is counted) that ends at `end`. */
 struct axis_unit figure_value_unit(const char *unit, double end);
 
-/* unit, unit_ns, bottom and top of a figure whose values of `unit` are from `least` to `most`: with
- * some room below, and so many times as much above. */
+/* Set the variables unit, unit_ns, bottom and top for values in `unit` from `least` to `most`, with
+ * some space below, and `above` times as much space above. */
 void figure_set_range(struct figures *f, const char *unit, double least, double most, double above);
 
 #endif

@@ -11,31 +11,31 @@
 #include "report/labels.h"
 #include "report/missed_steps.h"
 
-#define FIGURES_MAX  8	/* of one setting, where it has more lines */
-#define BEYOND	     20 /* samples that a quantile needs on its outer side, as everywhere */
+#define FIGURES_MAX  8	/* maximum for one setting with many lines */
+#define BEYOND	     20 /* samples required on the outer side of a quantile, as everywhere */
 #define SIDES	     110
 #define WIDTH_MIN    800
 #define WIDTH_MAX    2400
-#define ROOM	     24 /* pixels for a value */
-#define ROOM_LINE    9	/* for each line at a value */
+#define ROOM	     24 /* pixels per value */
+#define ROOM_LINE    9	/* for each line, per value */
 #define UPRIGHT	     44 /* pixels that an upright label needs */
 #define PLOT_HEIGHT  420
 #define STEPS_HEIGHT 130 /* of the strip of missed steps below */
 #define LABEL_MAX    80
-#define LOGARITHMIC  8 /* largest / smallest, from which on the axis is logarithmic */
+#define LOGARITHMIC  8 /* ratio largest / smallest from which on the axis is logarithmic */
 
-/* What is alike in all figures against a setting: of all lines. */
+/* What all figures against a setting have in common: computed over all lines. */
 struct scale {
 	struct figure_range range; /* ns */
-	bool is_paced;		   /* some of it has steps */
-	double most_steps;	   /* share that was missed or not sent */
+	bool is_paced;		   /* some points are paced */
+	double most_steps;	   /* largest share missed or not sent */
 };
 
 /* --- the table --- */
 
 #define NUMBERS 3 /* median, P10, P90 */
 
-/* False: it is not known. */
+/* False: unknown. */
 static bool axis_number(const struct report_series *s, size_t which, int64_t *value)
 {
 	return which == 1 ? model_quantile(s, 0.1, BEYOND, value) : model_metric(s, which ? "p90" : "p50", value);
@@ -61,7 +61,7 @@ static void axis_row(FILE *table, const struct chart *c, const struct report_ite
 	fputc('\n', table);
 }
 
-/* In the order in which lines are drawn. Texts last, as everywhere. */
+/* In the order in which lines are drawn. Texts come last, as everywhere. */
 static void axis_table(FILE *table, const struct chart *c)
 {
 	fprintf(table, "panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns" MISSED_STEPS_HEADING "\t%s\trun\tpoint\tlabel\n",
@@ -181,7 +181,7 @@ static void axis_range(struct figures *f, const struct scale *s)
 	figure_set_number(f, "steps_most", 100 * s->most_steps);
 }
 
-/* What the lines show; NULL where they are of several flows, which the key names. */
+/* What the lines show; NULL if they belong to several flows, which the key names. */
 static const char *label_of_all(const struct chart *c)
 {
 	for (size_t i = 1; i < c->line_count; i++)
@@ -190,7 +190,7 @@ static const char *label_of_all(const struct chart *c)
 	return c->lines[0]->series->label;
 }
 
-/* ", lines 9 to 12 of 12"; "" where all are drawn. For the caller to free. */
+/* ", lines 9 to 12 of 12"; "" if all are drawn. The caller frees. */
 static char *which_lines(const struct chart *c)
 {
 	if (c->drawn == c->line_count)

@@ -1,7 +1,8 @@
 /*
- * The median against a numeric setting (size first of all), with P10 and P90: a panel for each
- * service type, a line for each combination of what else varies; of paced points, below them, the
- * steps that were missed and not sent. One figure for each setting that has at least three values.
+ * The median against a numeric setting (above all the size), with P10 and P90: a panel for each
+ * service type, a line for each combination of other settings that vary. For paced points, the
+ * steps that were missed or not sent are shown below. One figure for each setting with at least
+ * three values.
  */
 #ifndef KBLAT_REPORT_FIGURE_AXIS_H
 #define KBLAT_REPORT_FIGURE_AXIS_H

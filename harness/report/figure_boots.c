@@ -1,6 +1,6 @@
 /*
- * Boots (or runs) of both arms in order of time: a drift and a boot unlike the others are seen at a
- * glance.
+ * Boots (or runs) of both arms in chronological order, which makes a drift or an outlier visible at
+ * a glance.
  */
 #include "report/figure_boots.h"
 
@@ -23,7 +23,7 @@ static unsigned arm_number(const json_t *unit)
 	return !strcmp(html_string(unit, "arm", ""), compare_arm_name[ARM_WITH]) ? 2 : 1;
 }
 
-/* One row a run, with the value of its unit. */
+/* One row per run, with the value of its unit. */
 static void boots_table(FILE *table, const json_t *units)
 {
 	const json_t *unit, *run;

@@ -1,12 +1,12 @@
 /*
- * Figures of all units of a comparison in order of time, for figures_make().
+ * Figures of all units of a comparison in chronological order, for figures_make().
  */
 #ifndef KBLAT_REPORT_FIGURE_BOOTS_H
 #define KBLAT_REPORT_FIGURE_BOOTS_H
 
 #include "report/figure.h"
 
-/* `result`: json_t, of compare_judge(). One figure a point whose units have values. */
+/* `result`: a json_t from compare_judge(). One figure for each point whose units have values. */
 int figure_boots_add(struct figures *f, const void *result, struct err *e);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define WIDTH	   800
 #define HEIGHT	   400
-#define VALUES_MIN 2 /* fewer are no line */
+#define VALUES_MIN 2 /* fewer do not make a line */
 #define LINES_MAX  8
 #define LABEL_MAX  80
 #define UPRIGHT	   44 /* pixels that an upright label needs */
@@ -38,7 +38,7 @@ struct claim_view {
 	const char *key; /* of the axis */
 	int64_t values[AXES_VALUES_MAX];
 	size_t value_count;
-	const struct report_point *lines[LINES_MAX]; /* the first of each */
+	const struct report_point *lines[LINES_MAX]; /* the first point of each line */
 	size_t line_count;
 };
 
@@ -74,7 +74,7 @@ static bool value_of(const struct claim_dot *d, const char *key, int64_t *value)
 	return json_is_integer(is);
 }
 
-/* Its values, if all dots have one and there are enough different ones. */
+/* Use this setting as the axis if all dots have a value and there are enough different ones. */
 static bool view_take_axis(struct claim_view *v, const char *key)
 {
 	v->value_count = 0;
@@ -98,7 +98,7 @@ static bool view_take_axis(struct claim_view *v, const char *key)
 	return true;
 }
 
-/* Sizes before anything else. */
+/* Prefer sizes. */
 static bool view_find_axis(struct claim_view *v)
 {
 	bool found = view_take_axis(v, AXES_SIZE);
@@ -108,7 +108,7 @@ static bool view_find_axis(struct claim_view *v)
 	return found;
 }
 
-/* --- lines: what else tells the cases apart --- */
+/* --- lines: other settings that distinguish cases --- */
 
 static bool is_on_line(const struct claim_view *v, const struct report_point *a, const struct report_point *b)
 {
@@ -194,7 +194,8 @@ static double highest(const struct claim_view *v)
 
 	for (size_t i = 0; i < v->count; i++)
 		most = fmax(most, v->dots[i].is->value);
-	for (size_t i = 0; i < v->count; i++) /* an interval may reach far beyond: cut at twice the highest value */
+	/* intervals may reach far beyond; they are cut off at twice the highest value */
+	for (size_t i = 0; i < v->count; i++)
 		most = fmax(most, fmin(bound_or(v->dots[i].is->high, 0), 2 * most));
 	return most;
 }

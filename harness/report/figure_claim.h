@@ -1,6 +1,6 @@
 /*
- * What a claim's cases say along a setting: the ratio of each, with its interval, within the claim's
- * bounds or not. Of claims about ratios whose cases differ in a setting that is a number.
+ * The cases of a claim against a setting: the ratio of each case with its interval, and whether it
+ * is within the claim's bounds. For claims about ratios whose cases differ in a numeric setting.
  */
 #ifndef KBLAT_REPORT_FIGURE_CLAIM_H
 #define KBLAT_REPORT_FIGURE_CLAIM_H

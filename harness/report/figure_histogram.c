@@ -7,15 +7,15 @@
 #include "common/units.h"
 #include "report/histogram_plot.h"
 
-/* What one figure is about: the series of a flow. */
+/* The content of one figure: the series of a flow. */
 struct flow_series {
 	const struct report_series *series[LAYOUT_MOST];
 	const char *labels[LAYOUT_MOST];
 	size_t count;
-	struct report_item first; /* which the words are about, even if all of its messages were lost */
+	struct report_item first; /* described by the text, even if all of its messages were lost */
 };
 
-/* False: nothing of it was measured. */
+/* False: no series of the flow was measured. */
 static bool take_flow(struct flow_series *of, const struct report_point *p, const struct layout_flow *flow)
 {
 	*of = (struct flow_series){.first = {.point = p}};

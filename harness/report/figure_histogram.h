@@ -1,6 +1,6 @@
 /*
- * One figure a point and flow, in the thesis' manner: bins of equal width, logarithmic counts,
- * t_lat in front of t_comp.
+ * A histogram for each point and flow, in the style of the thesis: bins of equal width, logarithmic
+ * counts, t_lat in front of t_comp.
  */
 #ifndef KBLAT_REPORT_FIGURE_HISTOGRAM_H
 #define KBLAT_REPORT_FIGURE_HISTOGRAM_H

@@ -10,25 +10,25 @@
 #include "report/histogram_plot.h"
 #include "rundir/flows.h"
 
-/* Settings that could tell points apart, "" for the run; and of each the first that it goes along
- * with, itself if there is none before. */
+/* Settings that could distinguish points, "" for the run; and for each the first one that it
+ * changes along with, or itself if there is no earlier one. */
 struct overlay_keys {
 	const struct report *r;
 	const char **key;
 	size_t *with;
 	size_t count;
-	bool *compared; /* of r->leading: a figure against a setting shows it */
+	bool *compared; /* for each of r->leading: a figure against a setting shows it */
 };
 
 struct pair {
-	const struct report_item *point[2]; /* by their leading series */
-	struct report_item shown[2];	    /* by the series that are drawn */
-	size_t with;			    /* what tells them apart */
+	const struct report_item *point[2]; /* represented by their leading series */
+	struct report_item shown[2];	    /* represented by the series that are drawn */
+	size_t with;			    /* the setting in which they differ */
 };
 
 /* --- which keys --- */
 
-/* Those whose values are shown side by side, or against. */
+/* Settings whose values are shown side by side, or on an axis. */
 static bool is_never_overlaid(const char *key)
 {
 	static const char *const keys[] = {AXES_FACET, AXES_SIZE, "values", "rate_hz"};
@@ -66,7 +66,7 @@ static void free_keys(struct overlay_keys *k)
 	free(k->compared);
 }
 
-/* Those that tell a pair apart, or the others. Returns their number. */
+/* The settings in which a pair differs (`apart`), or the others. Returns their number. */
 static size_t keys_of(const struct overlay_keys *k, size_t with, bool apart, const char **found)
 {
 	size_t count = 0;
@@ -131,8 +131,8 @@ static bool has_series(const struct report_item *i, const char *name)
 	return false;
 }
 
-/* Where a setting adds a further beginning of the same latency (t_send beside t_subm), that one;
- * else the leading series. */
+/* If a setting adds another start of the same latency (t_send in addition to t_subm), that series;
+ * otherwise the leading one. */
 static struct report_item what_to_show(const struct report_item *i, const struct report_item *mate)
 {
 	for (size_t n = 0; n < i->point->series_count; n++) {
@@ -145,7 +145,7 @@ static struct report_item what_to_show(const struct report_item *i, const struct
 	return *i;
 }
 
-/* False: it is none, or its leading series are not of one kind. */
+/* False: this is not a pair, or the leading series are of different kinds. */
 static bool make_pair(struct pair *p, const struct overlay_keys *k, size_t with, size_t index)
 {
 	const struct report_item *item = &k->r->leading[index], *mate;
@@ -158,7 +158,7 @@ static bool make_pair(struct pair *p, const struct overlay_keys *k, size_t with,
 
 /* --- the figure --- */
 
-/* "inline off", "t_send (t send yes)" where the two are of different series. */
+/* "inline off"; "t_send (t send yes)" if the two show different series. */
 static char *label_of(const struct overlay_keys *k, const struct pair *p, size_t which)
 {
 	bool alike = !strcmp(p->shown[0].series->name, p->shown[1].series->name);
@@ -234,9 +234,9 @@ static int add_overlay(struct figures *f, const struct overlay_keys *k, const st
 	return figure_end(f, table, e);
 }
 
-/* --- all of them --- */
+/* --- all pairs --- */
 
-/* Draws the first where there is `f`, and counts all. */
+/* Counts all pairs, and if `f` is not NULL, draws the first ones. */
 static int each_pair(struct figures *f, const struct report *r, size_t *count, struct err *e)
 {
 	struct overlay_keys k;

@@ -10,19 +10,19 @@
 #include "common/text.h"
 #include "report/escape.h"
 
-#define FEW	     8	 /* points whose labels stand upright, a value a line */
-#define LABELS_MAX   150 /* more can't be read */
-#define BEYOND	     20	 /* samples that a quantile needs on its outer side, as everywhere */
+#define FEW	     8	 /* up to this many points, labels are horizontal, with one value per line */
+#define LABELS_MAX   150 /* more are unreadable */
+#define BEYOND	     20	 /* samples required on the outer side of a quantile, as everywhere */
 #define WIDTH_MIN    800
 #define WIDTH_MAX    2400
 #define SIDES	     90 /* pixels left and right of the points */
 #define ROOM	     18 /* for each */
 #define ROOM_UPRIGHT 80
-#define USUAL	     2	 /* series that have room there */
-#define ROOM_SERIES  9	 /* for each other */
-#define PLOT_HEIGHT  380 /* with the title */
+#define USUAL	     2	 /* number of series for which that is sufficient */
+#define ROOM_SERIES  9	 /* for each further series */
+#define PLOT_HEIGHT  380 /* including the title */
 #define LABEL_MAX    56
-#define NOT_VALID    "not valid" /* as the key says */
+#define NOT_VALID    "not valid" /* text in the key */
 
 /* Series of all kernels, by key. */
 struct columns {
@@ -66,7 +66,7 @@ struct cell {
 	const char *key; /* there */
 };
 
-/* The summary has no lower quantiles; the histogram gives them exactly. */
+/* The summary does not contain lower quantiles; the histogram gives them exactly. */
 static const struct cell cells[] = {
     {"p10_ns", 0.1, NULL}, {"p50_ns", 0, "p50"}, {"p90_ns", 0, "p90"}, {"p99_ns", 0, "p99"}};
 
@@ -86,7 +86,7 @@ static void overview_cell(FILE *table, struct columns *c, const struct report_se
 	int64_t value;
 
 	fputc('\t', table);
-	/* A logarithmic axis has no place for others. */
+	/* A logarithmic axis can only show positive values. */
 	if (!cell_value(s, cell, &value))
 		return;
 	fprintf(table, "%" PRId64, value);
@@ -105,8 +105,8 @@ static void write_header(FILE *table, const struct columns *c)
 	fputs("\trun\tpoint\tlabel\n", table);
 }
 
-/* Texts last: gnuplot takes a quotation mark in a cell for the start of something, and never gets
- * there. */
+/* Texts come last: gnuplot takes a quotation mark in a cell for the beginning of a string, and
+ * would misread the following columns. */
 static void overview_row(FILE *table, struct columns *c, const struct report *r, size_t i)
 {
 	const struct report_point *p = &r->points[i];
@@ -124,7 +124,7 @@ static void overview_row(FILE *table, struct columns *c, const struct report *r,
 
 /* --- variables --- */
 
-/* gnuplot reads a tic's label as a format. "a, b" -> "a\nb" where there is room. */
+/* gnuplot treats a tic's label as a format. "a, b" -> "a\nb" if there is room. */
 static void print_label(FILE *out, const char *raw, bool upright)
 {
 	char text[LABEL_MAX];
@@ -156,14 +156,14 @@ static char *overview_label(const struct report *r, const struct report_point *p
 	return label;
 }
 
-/* Its width where it stands on end, its lines where it is upright. */
+/* The height of a label: its width if it is rotated, its lines if it is horizontal. */
 static size_t label_pixels(const char *label, bool upright)
 {
 	size_t lines = 1, columns = 0;
 
 	for (; *label; label++) {
 		lines += *label == '\n';
-		/* Bytes that continue a character take no room. */
+		/* Continuation bytes of a character have no width. */
 		columns += (*label & 0xc0) != 0x80;
 	}
 	return upright ? 8 + 17 * lines : 10 + (13 * columns) / 2;
@@ -202,7 +202,7 @@ static size_t overview_labels(struct figures *f, const struct report *r, bool up
 	return most;
 }
 
-/* Whole decades read best, but half of one would be empty for values that lie together. */
+/* Whole decades are easiest to read, but half of the axis would be empty if values are close together. */
 static double round_down(double ns)
 {
 	double decade = pow(10, floor(log10(ns)));
@@ -220,7 +220,7 @@ static double round_up(double ns)
 static void overview_range(struct figures *f, const struct columns *c)
 {
 	double most = c->range.most > 0 ? c->range.most : 1000, least = c->range.least > 0 ? c->range.least : 100;
-	/* Of the axis' middle: its ends may be decades apart. */
+	/* The unit for the middle of the axis, because its ends may be decades apart. */
 	struct axis_unit unit = figure_axis_unit(2 * sqrt(least * most));
 
 	figure_set(f, "unit", unit.name);

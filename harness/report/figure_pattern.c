@@ -15,11 +15,13 @@
 #include "rundir/flows.h"
 #include "rundir/rep.h"
 
-#define DRAWN	      4000 /* dots of a whole repetition, at most: of more, the least and the largest of each few */
+/* maximum number of dots for a whole repetition; if there are more entries, the smallest and
+ * largest of several adjacent ones */
+#define DRAWN	      4000
 #define STRETCH_LEAST 128
 #define STRETCH_MOST  640
 #define STRETCH_TURNS 4
-#define IN_SIGHT      0.999 /* of the values have a place */
+#define IN_SIGHT      0.999 /* share of the values that is visible */
 #define ROOM_ABOVE    2
 
 /* What the figures of one flow are made from. */
@@ -35,14 +37,14 @@ struct source {
 	unsigned period; /* 0: there is none */
 };
 
-/* --- what a run directory holds --- */
+/* --- reading run directories --- */
 
 static void source_read_block(struct source *s, const struct rep *reps)
 {
 	const json_t *list;
 	json_t *said = flows_get(s->point->summary, s->flow->name, pattern_block.name);
 
-	/* A run of a version before has none. */
+	/* A run of an earlier version has no such block. */
 	s->block = said ? json_incref(said) : pattern_block.make(s->flow, reps, s->count, NULL);
 	s->period = (unsigned)json_integer_value(json_object_get(s->block, "period"));
 	list = json_object_get(s->block, "reps");
@@ -105,7 +107,7 @@ static FILE *begin_figure(struct figures *f, const struct source *s, const char 
 	return table;
 }
 
-/* --- against the number of the message --- */
+/* --- against the index of the message --- */
 
 static void write_entry(FILE *table, unsigned panel, size_t i, int64_t value)
 {
@@ -113,7 +115,7 @@ static void write_entry(FILE *table, unsigned panel, size_t i, int64_t value)
 		fprintf(table, "%u\t%zu\t%" PRId64 "\n", panel, i + 1, value);
 }
 
-/* The least and the largest of each few. */
+/* The smallest and the largest of several adjacent entries. */
 static void write_extremes(FILE *table, const struct period_sequence *s, size_t from, size_t to)
 {
 	size_t least = from, most = from;
@@ -136,7 +138,7 @@ static void write_whole(FILE *table, const struct period_sequence *s)
 		write_extremes(table, s, i, i + each < s->count ? i + each : s->count);
 }
 
-/* Smallest, and IN_SIGHT. */
+/* The smallest value, and the quantile IN_SIGHT. */
 static void range_of(const struct period_sequence *s, double *least, double *most)
 {
 	uint32_t *order = or_abort(calloc(2 * s->count + 1, sizeof(*order)));
@@ -232,7 +234,7 @@ static int add_flow(struct figures *f, const struct report *r, const struct repo
 	const json_t *said = flows_get(p->summary, flow->name, pattern_block.name);
 	int rc;
 
-	/* Columns may be long: only what is drawn is read. */
+	/* Columns may be long, so only those that are drawn are read. */
 	if (!s.series || (said && !json_integer_value(json_object_get(said, "period"))))
 		return 0;
 	rc = source_open(&s, e);

@@ -1,7 +1,7 @@
 /*
- * Of each point and flow whose latencies repeat (analysis/pattern.h): a repetition's latencies
- * against the number of the message, whole and in a typical and the worst stretch; and all of them
- * folded by the period.
+ * For each point and flow with periodic latencies (analysis/pattern.h): a repetition's latencies
+ * against the index of the message, completely and in a typical and the worst section; and all
+ * latencies folded by the period.
  */
 #ifndef KBLAT_REPORT_FIGURE_PATTERN_H
 #define KBLAT_REPORT_FIGURE_PATTERN_H

@@ -14,21 +14,22 @@
 #define HEIGHT	  440
 #define LABEL_MAX 80
 #define TICS_MAX  14
-#define ROOM	  1.35 /* beyond the outermost points of a logarithmic axis */
+#define ROOM	  1.35 /* factor of space beyond the outermost points of a logarithmic axis */
 
 enum mark { MARK_NONE, MARK_PEAK, MARK_HALF };
 
 struct rate_dot {
 	double x, y;
 	bool is_valid;
-	int64_t value; /* of the axis' setting */
+	int64_t value; /* of the axis */
 };
 
-/* A kind of figure: its setting, and what of a point is drawn. False: nothing of this one. */
+/* A kind of figure: its setting, and the function that gives the value of a point. False: the point
+ * has none. */
 struct rate_view {
 	const char *key;
 	bool (*get)(const struct report_item *item, double *x, double *y);
-	bool has_peak; /* the most of y is marked, and where half of it is reached */
+	bool has_peak; /* mark the maximum of y, and where half of it is reached */
 	const char *title, *text, *x_label, *y_label;
 };
 
@@ -70,7 +71,7 @@ static const struct rate_view views[] = {
 
 /* --- a line --- */
 
-/* Its dots, by the value of the setting; one alone is no line. */
+/* The dots of a line, by the value of the setting; a single one is not a line. */
 static size_t line_dots(const struct chart *c, const struct rate_view *view, size_t line, struct rate_dot *dots)
 {
 	size_t count = 0;
@@ -96,7 +97,8 @@ static size_t peak_of(const struct rate_dot *dots, size_t count)
 	return peak;
 }
 
-/* Where half of it is reached first, between two sizes as the axes are; false if the smallest reaches it. */
+/* Where half of the peak is first reached, interpolated between two sizes on the scale of the axes;
+ * false if the smallest size reaches it. */
 static bool half_of(const struct rate_dot *dots, size_t count, double peak, struct rate_dot *half)
 {
 	size_t i = 0;
@@ -112,7 +114,7 @@ static bool half_of(const struct rate_dot *dots, size_t count, double peak, stru
 	return true;
 }
 
-/* Between two sizes, two digits of it are much. */
+/* Interpolated, so two digits are sufficient. */
 static void round_size(double bytes, char *text, size_t size)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
@@ -187,7 +189,7 @@ static void set_rate_lines(struct figures *f, const struct chart *c, const struc
 	figure_set_key(f, WIDTH, c->drawn > 1 ? named : 0, longest);
 }
 
-/* The sizes themselves where they are the axis; of many, every so many. */
+/* If sizes are on the axis, label them; if there are many, only every n-th one. */
 static void set_rate_tics(struct figures *f, const struct chart *c, const struct rate_view *view)
 {
 	const size_t step = 1 + (c->value_count - 1) / TICS_MAX;
@@ -234,7 +236,7 @@ static int add_rate(struct figures *f, const struct chart *c, const struct rate_
 	return figure_end(f, table, e);
 }
 
-/* Has some line of this figure two points? */
+/* Does any line of this figure have two points? */
 static bool draws_something(const struct chart *c, const struct rate_view *view)
 {
 	struct rate_dot dots[AXES_VALUES_MAX];

@@ -1,7 +1,7 @@
 /*
- * What streams move a second: bytes against the message's size, with the peak and the size at which
- * half of it is reached; and the latency of a completion against the messages a second, as the depth
- * grows. Where there are enough values of either setting.
+ * The throughput of streams: bytes per second against the size of messages, with the peak and the
+ * size at which half of it is reached; and the latency of completions against messages per second,
+ * as the depth increases. Each is drawn if there are enough values of the setting.
  */
 #ifndef KBLAT_REPORT_FIGURE_RATE_H
 #define KBLAT_REPORT_FIGURE_RATE_H

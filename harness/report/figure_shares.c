@@ -10,10 +10,10 @@
 
 #define WIDTH	   800
 #define HEIGHT	   400
-#define POINTS_MAX 24 /* more are no help; the table of numbers has all */
+#define POINTS_MAX 24 /* more do not help; the table of numbers has all */
 #define NUMBER_MAX 32
 
-/* What the repetitions say of a part of the window. */
+/* The values of all repetitions for a part of the window. */
 struct part {
 	double sum, least, most;
 	size_t count;

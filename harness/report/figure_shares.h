@@ -1,6 +1,7 @@
 /*
- * Shares over time: of each point whose flows can be compared (analysis/fairness.h), what part of
- * the bytes each flow moved, while all were under way; the mean of the repetitions, and their range.
+ * Shares over time: for each point whose flows can be compared (analysis/fairness.h), the share of
+ * the bytes that each flow moved while all were active; the mean of the repetitions, and their
+ * range.
  */
 #ifndef KBLAT_REPORT_FIGURE_SHARES_H
 #define KBLAT_REPORT_FIGURE_SHARES_H

@@ -9,7 +9,7 @@
 
 #define WIDTH	  900
 #define HEIGHT	  420
-#define MOST	  60 /* per cent: more is cut off */
+#define MOST	  60 /* per cent; larger values are cut off */
 #define LABEL_MAX 16
 
 /* "p99.9". */
@@ -32,7 +32,7 @@ static void shift_table(FILE *table, const struct shift *s, size_t *known)
 	}
 }
 
-/* Round, and with room; what is far beyond the effects is cut off. */
+/* Round numbers with some space; what is far beyond the effects is cut off. */
 static void find_range(const struct shift *s, double margin, double *bottom, double *top)
 {
 	double most = margin, reach = margin;

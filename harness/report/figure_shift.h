@@ -9,7 +9,7 @@
 
 struct shift_figure {
 	size_t index;	  /* of the point */
-	const char *flow; /* of its flows; "": it has none */
+	const char *flow; /* the point's flow; "": it has none */
 	char *title, *subtitle;
 	const char *metric;
 	double margin_percent;
@@ -17,7 +17,7 @@ struct shift_figure {
 	struct shift shift;
 };
 
-/* `figures`: struct shift_figure; a title of NULL ends. */
+/* `figures`: an array of struct shift_figure that ends with a title of NULL. */
 int figure_shift_add(struct figures *f, const void *figures, struct err *e);
 
 #endif

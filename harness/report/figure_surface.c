@@ -14,10 +14,10 @@
 #include "report/missed_steps.h"
 #include "rundir/flows.h"
 
-#define VALUES_MAX   24 /* names of values that fit an axis */
+#define VALUES_MAX   24 /* number of labels that fit on an axis */
 #define KEYS_MAX     8
-#define SURFACES_MAX 16	 /* of a pair; more are no overview */
-#define STEPS_SHARE  0.1 /* from which on the point is red and it is written there, as in the thesis */
+#define SURFACES_MAX 16	 /* per pair; more are not an overview */
+#define STEPS_SHARE  0.1 /* share from which on the point is red and labelled with it, as in the thesis */
 #define LABEL_MAX    80
 #define WIDTH	     800
 #define HEIGHT	     560
@@ -31,9 +31,9 @@ struct axis {
 struct surface {
 	const struct report *r;
 	struct axis x, y;
-	const char *keys[KEYS_MAX]; /* what tells surfaces apart; "" stands for the run */
+	const char *keys[KEYS_MAX]; /* settings that distinguish surfaces; "" stands for the run */
 	size_t key_count;
-	const struct report_item *first;			 /* of this one */
+	const struct report_item *first;			 /* of this surface */
 	const struct report_item *cells[VALUES_MAX][VALUES_MAX]; /* [x][y]; NULL: not measured */
 	const struct report_item *least, *most;			 /* by their medians */
 };
@@ -61,7 +61,7 @@ static bool is_like(const struct surface *s, const struct report_item *a, const 
 	return axes_agree(a, b, s->keys, s->key_count);
 }
 
-/* Would two points take one place but for this setting? */
+/* Would two points coincide without this setting? */
 static bool surface_tells_apart(const struct surface *s, const char *key)
 {
 	for (size_t i = 0; i < s->r->leading_count; i++)
@@ -127,7 +127,7 @@ static size_t index_of(const struct axis *axis, const struct report_item *item)
 	return i;
 }
 
-/* Fewer would leave more holes than surface: two settings that rise together are a line. */
+/* False if there would be more holes than surface: two settings that change together are a line. */
 static bool fill_cells(struct surface *s)
 {
 	size_t filled = 0;
@@ -175,7 +175,7 @@ static void surface_row(FILE *table, const struct surface *s, size_t x, size_t y
 	fputc('\n', table);
 }
 
-/* Every place, measured or not; an empty line ends a row of the wire frame, as gnuplot wants it. */
+/* Every cell, measured or not; an empty line ends a row of the wire frame, as gnuplot requires. */
 static void surface_table(FILE *table, const struct surface *s)
 {
 	fprintf(table, "x\ty\tvalid\tp50_ns" MISSED_STEPS_HEADING "\t%s\t%s\trun\tpoint\tlabel\n", s->x.key, s->y.key);
@@ -306,8 +306,8 @@ static bool is_an_axis(const struct report *r, const char *key)
 	return (!strcmp(key, AXES_SIZE) || axes_is_axis(r, key)) && count >= AXES_VALUES_MIN && count <= VALUES_MAX;
 }
 
-/* Rate first, so that it is the axis on the left: the later one is the deeper. With more than two
- * there would be many pairs, of which none shows the whole. */
+/* Rate comes first, so that it is on the left axis and the other setting on the axis of depth. With
+ * more than two settings there would be many pairs, none of which shows everything. */
 int figure_surface_add(struct figures *f, const struct report *r, struct err *e)
 {
 	const char *axes[2];

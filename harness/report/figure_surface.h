@@ -1,8 +1,8 @@
 /*
- * The median over two numeric settings at once (rate and size of samples), as a surface, in the
- * thesis' manner: a wire frame in blues, its least and its largest value marked, and where many
- * steps of a pacer came to nothing, their share. A figure for each pair of settings, and of it for
- * each combination of what else varies.
+ * The median against two numeric settings at the same time (rate and size of samples), as a surface
+ * in the style of the thesis: a wire frame in shades of blue, with its smallest and largest value
+ * marked, and the share of a pacer's steps that were missed or not sent, if there were many. One
+ * figure for each pair of settings and each combination of other settings that vary.
  */
 #ifndef KBLAT_REPORT_FIGURE_SURFACE_H
 #define KBLAT_REPORT_FIGURE_SURFACE_H

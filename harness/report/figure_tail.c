@@ -13,23 +13,23 @@
 
 #define WIDTH	     1000
 #define TAIL_HEIGHT  420
-#define FLOWS_MAX    12 /* more are no help; the table of causes has all */
+#define FLOWS_MAX    12 /* more do not help; the table of causes has all */
 #define DOTS_FIRST   500
-#define DOTS_STEP    1.01 /* beyond them, from one rank to the next */
+#define DOTS_STEP    1.01 /* beyond those, the factor from one rank to the next */
 #define WORST	     5
-#define ROW_HEIGHT   72	  /* of one of them */
-#define AROUND	     0.04 /* of its time, before and after */
-#define FINEST	     2000 /* parts of its time: what is shorter can't be seen */
+#define ROW_HEIGHT   72	  /* of one message */
+#define AROUND	     0.04 /* share of its time shown before and after it */
+#define FINEST	     2000 /* the shortest visible time is this fraction of it */
 #define COLOURS	     8
 #define KEY_TEXT_MAX 70 /* bytes */
 
-/* Which cause has which colour: 1 and so on, the last for all that have none of their own. */
+/* The colours of causes: 1 and so on; the last one is for all causes without a colour of their own. */
 struct colouring {
 	const struct explained *x;
 	unsigned cause[COLOURS - 1];
-	double weight[COLOURS - 1]; /* share that it has of all */
+	double weight[COLOURS - 1]; /* share of each */
 	size_t count;
-	bool is_bare; /* the same on either CPU */
+	bool is_bare; /* the same colour on either CPU */
 	bool others;
 };
 
@@ -61,7 +61,7 @@ static void colour_add(struct colouring *c, unsigned cause, double weight)
 	c->weight[c->count++] = weight;
 }
 
-/* The most frequent have their own. */
+/* The most frequent causes have colours of their own. */
 static struct colouring colour_by_messages(const struct explained *x)
 {
 	struct colouring c = {.x = x};
@@ -82,7 +82,7 @@ static void describe(const struct colouring *c, unsigned cause, char *text, size
 	cause_describe(&of, text, size);
 }
 
-/* Names of the colours; in the key with their shares, where there are any. */
+/* Set the names of the colours for the key, with shares if there are any. */
 static void set_colours(struct figures *f, const struct colouring *c)
 {
 	figure_set_array(f, "causes", COLOURS);
@@ -99,7 +99,7 @@ static void set_colours(struct figures *f, const struct colouring *c)
 		figure_set_item(f, "causes", i, key);
 		free(key);
 	}
-	/* Names are long: one column. */
+	/* Names are long, so the key has one column. */
 	figure_set_key(f, WIDTH, c->count + c->others, WIDTH);
 }
 
@@ -128,7 +128,7 @@ static int64_t latency_of(const struct tail *t, const struct late_message *m)
 	return (m->to - m->from) / t->x->series->divide;
 }
 
-/* All of the first, then fewer and fewer. */
+/* All of the first ranks, then increasingly fewer. */
 static void tail_table(FILE *table, const struct tail *t, struct colouring *c)
 {
 	size_t next;
@@ -174,7 +174,7 @@ static size_t shown_worst(const struct tail *t)
 	return t->x->late.count < WORST ? t->x->late.count : WORST;
 }
 
-/* The first cause that is the same but for whose CPU it is on. */
+/* The first cause that only differs in the side of the CPU. */
 static unsigned bare_of(const struct explained *x, unsigned cause)
 {
 	const struct cause *list = x->causes.list;
@@ -199,7 +199,7 @@ static int by_most_time(const void *a, const void *b)
 	return (one->cause > other->cause) - (one->cause < other->cause);
 }
 
-/* Those that had most of the worst messages' time have their own. */
+/* The causes that took most of the worst messages' time have colours of their own. */
 static struct colouring colour_by_time(const struct tail *t)
 {
 	struct cause_time *all = or_abort(calloc(t->x->causes.count + 1, sizeof(*all)));
@@ -225,7 +225,7 @@ static struct colouring colour_by_time(const struct tail *t)
 	return c;
 }
 
-/* Of times that come from a file. */
+/* Shift a time from a file without overflow. */
 static int64_t tail_shift(int64_t time, int64_t by)
 {
 	int64_t shifted;
@@ -238,7 +238,7 @@ static double tail_clamp(int64_t value, int64_t least, int64_t most)
 	return (double)(value < least ? least : value > most ? most : value);
 }
 
-/* What had the CPU of one side, a little before and after, too. */
+/* What took the CPU of one side, including a little time before and after. */
 static void lane_table(FILE *table, const struct tail *t, size_t row, unsigned side, struct colouring *c)
 {
 	const struct late_message *m = t->worst[row];
@@ -332,7 +332,7 @@ int figure_tail_add(struct figures *f, const struct report *r, struct err *e)
 	size_t drawn = 0;
 	int rc = 0;
 
-	/* The summary says whether there is anything: columns and events may be long. */
+	/* The summary tells whether there is anything to draw; columns and events may be long. */
 	for (size_t i = 0; !rc && i < r->count; i++)
 		for (size_t k = 0; !rc && k < r->points[i].layout.flow_count; k++) {
 			const struct layout_flow *flow = &r->points[i].layout.flows[k];

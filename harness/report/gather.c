@@ -25,7 +25,7 @@ static void append_bin(struct histogram *h, int64_t value, uint64_t count)
 	h->count[h->bins++] = count;
 }
 
-/* Both rise, so one pass does. */
+/* Both are ascending, so one pass is enough. */
 static void merge_histogram(struct histogram *into, const struct histogram *more)
 {
 	size_t most = into->bins + more->bins, i = 0, k = 0;
@@ -45,7 +45,7 @@ static void merge_histogram(struct histogram *into, const struct histogram *more
 	*into = merged;
 }
 
-/* What one repetition of a flow adds to the flow's series. */
+/* Add one repetition of a flow to the flow's series. */
 static int merge_data(struct report_point *p, const struct layout_flow *flow, const char *path, struct err *e)
 {
 	json_t *data = schema_read(DOC_DATA, path, e);
@@ -135,7 +135,7 @@ static void take_all_series(struct report_point *p)
 			take_series(p, &p->layout.flows[i], &p->layout.flows[i].series[k]);
 }
 
-/* Nothing to show of a series without an entry, unless its messages were lost. */
+/* Remove series without entries, unless their messages were lost. */
 static void drop_empty_series(struct report_point *p)
 {
 	size_t kept = 0;
@@ -154,7 +154,7 @@ static void drop_empty_series(struct report_point *p)
 	p->series_count = kept;
 }
 
-/* A point that was never begun has none. */
+/* A point that was never begun has no outcome. */
 static int gather_outcome(struct report_point *p, const char *run_path, struct err *e)
 {
 	char *dir = layout_point_dir(run_path, p->id), *path = fs_path("%s/point.json", dir);
@@ -192,7 +192,7 @@ static int gather_point(struct report *r, size_t run, size_t index, struct err *
 
 /* --- runs --- */
 
-/* Where messages went from or to; the one that only coordinated measured nothing. */
+/* Does the host have an endpoint? The host of the coordinator alone has not measured anything. */
 static bool has_endpoint(const json_t *host)
 {
 	const json_t *roles = json_object_get(host, "roles"), *role;
@@ -235,7 +235,7 @@ static void gather_run(struct report *r, const struct run *run)
 		free(to->hosts);
 		to->hosts = names_of_hosts(run->run, true);
 	}
-	/* A run that was killed has no summary yet, but may have columns to compute one from. */
+	/* A run that was killed has no summary yet, but may have columns from which it can be computed. */
 	to->summary =
 	    run->summary ? json_incref(run->summary) : summary_build(run->path, run->run, run->resolved, &ignored);
 }

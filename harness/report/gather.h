@@ -1,5 +1,5 @@
 /*
- * The report's model, read from run directories.
+ * Reads the report's model from run directories.
  */
 #ifndef KBLAT_REPORT_GATHER_H
 #define KBLAT_REPORT_GATHER_H
@@ -8,7 +8,7 @@
 
 struct err;
 
-/* `runs` must outlive the report. 0 or a negative errno; release with model_free() in either case. */
+/* `runs` must outlive the report. 0 or a negative errno; release with model_free() in any case. */
 int gather_report(struct report *r, const struct run *runs, size_t count, struct err *e);
 
 #endif

@@ -20,17 +20,18 @@
 #include "common/or_abort.h"
 #include "common/text.h"
 
-#define LIMIT_MS  60000 /* for a figure */
-#define BATCH	  8	/* figures that a process of their own is worth: it needs the time of two to start */
+#define LIMIT_MS 60000 /* per figure */
+/* minimum number of figures per process, because starting takes as long as drawing two figures */
+#define BATCH	  8
 #define WORDS_MAX 1024
 #define LINE_MAX  128
 #define NO_EXEC	  127
 #define NO_DIR	  126
-#define MARK	  "figure " /* what a line that names the next figure begins with */
+#define MARK	  "figure " /* beginning of a line that names the next figure */
 
 enum part_state { QUEUED, RUNNING, ENDED };
 
-/* A process, and what is known of it. */
+/* A process and its state. */
 struct part {
 	struct gnuplot_script *of;
 	unsigned number;
@@ -41,9 +42,9 @@ struct part {
 	int start_rc;	       /* it could not be started */
 	int status;	       /* of waitpid() */
 	bool timed_out;	       /* it was killed */
-	char figure[LINE_MAX]; /* that it draws; "" before the first */
-	char words[WORDS_MAX]; /* the first that it wrote since */
-	char line[LINE_MAX];   /* the beginning of the line that it writes */
+	char figure[LINE_MAX]; /* being drawn; "" before the first */
+	char words[WORDS_MAX]; /* the first output since then */
+	char line[LINE_MAX];   /* the beginning of an incomplete line */
 	size_t word_size, line_size;
 };
 
@@ -55,7 +56,7 @@ struct gnuplot_script {
 
 struct gnuplot {
 	unsigned cpus, running;
-	struct part **queue; /* of all scripts, in order */
+	struct part **queue; /* parts of all scripts, in order */
 	size_t count;
 };
 
@@ -69,7 +70,7 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* -d: no start-up files, so that the same tables give the same figures for everyone. */
+/* -d: no start-up files, so that figures only depend on the tables. */
 _Noreturn static void become_gnuplot(const struct part *p, char *variables, int out, pid_t parent)
 {
 	char *argv[] = {(char *)"gnuplot", (char *)"-d", (char *)"-e", variables, p->of->script, NULL};
@@ -77,7 +78,7 @@ _Noreturn static void become_gnuplot(const struct part *p, char *variables, int 
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Before that line it could die unnoticed. */
+	/* The parent could have ended before that call. */
 	if (getppid() != parent)
 		_exit(NO_EXEC);
 	setenv("LC_ALL", "C.UTF-8", 1);
@@ -142,7 +143,7 @@ static void kill_part(struct gnuplot *g, struct part *p)
 	p->state = ENDED;
 }
 
-/* --- what they say --- */
+/* --- output --- */
 
 static void hear_line(struct part *p)
 {
@@ -223,7 +224,7 @@ static int time_left(const struct gnuplot *g)
 	return first > 0 ? (int)first : 0;
 }
 
-/* Until at least one of those that run has something to say. */
+/* Wait until at least one running process has output. */
 static void work_on(struct gnuplot *g)
 {
 	struct pollfd *fds = or_abort(calloc(g->count + 1, sizeof(*fds)));
@@ -273,10 +274,10 @@ struct gnuplot_script *gnuplot_draw(struct gnuplot *g, const char *dir, const ch
 	return s;
 }
 
-/* --- what became of them --- */
+/* --- results --- */
 
-/* On one line: gnuplot shows the offending line and a caret below it, which does not survive in a
- * sentence. */
+/* Put the message on one line: gnuplot prints the offending line with a caret below it, which makes
+ * no sense inside a sentence. */
 static char *one_line(char *words)
 {
 	char *to = words;

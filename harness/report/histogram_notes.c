@@ -15,7 +15,7 @@
 #define REASON_MAX  270
 #define REASON_LINE 90
 
-/* What is written of one item. */
+/* Writes the note about one item. */
 typedef void print_item(FILE *out, const struct report_item *i);
 
 static double real_of(const struct report_item *i, const char *key)
@@ -116,7 +116,7 @@ static bool has_largest(const struct report_item *i)
 	return model_metric(i->series, "max", &max);
 }
 
-/* A line, where it says something of at least one item. */
+/* A line, which is written if it has text for at least one item. */
 struct line {
 	const char *name;
 	bool (*applies)(const struct report_item *i);
@@ -203,7 +203,7 @@ char *histogram_notes(const struct report_item *items, size_t count, const struc
 	return or_abort(text);
 }
 
-/* Broken at blanks, so that a long reason stays inside the figure. */
+/* Break lines at spaces, so that a long reason stays inside the figure. */
 static char *break_lines(char *text)
 {
 	size_t column = 0, blank = 0;

@@ -15,9 +15,9 @@
 #define RIGHT	    18
 #define AXIS_TOP    56 /* with one row of the key */
 #define AXIS_BOTTOM 58
-#define LOWEST	    0.8 /* of the counts' axis */
+#define LOWEST	    0.8 /* lower end of the axis of counts */
 
-/* The box: its place below the top, its margins, and what a character and a line take. */
+/* The box: its position below the top, its margins, and the size of a character and a line. */
 #define BOX_TOP	      66
 #define BOX_SIDES     22
 #define BOX_ENDS      10
@@ -78,7 +78,7 @@ static struct box box_around(const char *notes, size_t rows)
 			    top + BOX_ENDS + BOX_LINE * (double)lines(notes)};
 }
 
-/* So high that a quarter stays free for the medians, and no bar is under the box. */
+/* The upper end of the axis: leaves a quarter for the medians, and no bar is below the box. */
 static double top_of(const struct bins *b, const struct box *box, size_t rows)
 {
 	double axis_top = AXIS_TOP + (double)(rows - 1) * FIGURE_KEY_ROW;

@@ -1,5 +1,5 @@
 /*
- * What plots/histogram.gp draws: series over each other, the first in front.
+ * The data for plots/histogram.gp: overlaid series, the first one in front.
  */
 #ifndef KBLAT_REPORT_HISTOGRAM_PLOT_H
 #define KBLAT_REPORT_HISTOGRAM_PLOT_H
@@ -10,15 +10,15 @@
 
 struct histogram_plot {
 	const struct report_series *const *series;
-	const char *const *labels; /* of the series, in the key */
+	const char *const *labels; /* of the series, for the key */
 	size_t count;
-	const struct report_item *items; /* whose losses and largest latency are said */
+	const struct report_item *items; /* whose losses and largest latency are given */
 	size_t item_count;
-	bool is_labelled; /* the box names series by their labels, not by their order */
-	char *title;	  /* taken */
+	bool is_labelled; /* the box identifies series by their labels, not by their order */
+	char *title;	  /* taken over */
 };
 
-/* Of a figure that was begun: the rest of its table, below the heading, and its variables. */
+/* Write the rest of a figure that has been begun: its table, below the heading, and its variables. */
 void histogram_plot_write(struct figures *f, FILE *table, const struct histogram_plot *p);
 
 #endif

@@ -16,9 +16,9 @@
 #define WIDTH_MIN 800
 #define WIDTH_MAX 2400
 #define SIDES	  110
-#define ROOM	  26 /* pixels for a build */
+#define ROOM	  26 /* pixels per build */
 #define HEIGHT	  460
-#define LABELS	  200 /* more can't be read */
+#define LABELS	  200 /* more are unreadable */
 
 /* --- figures --- */
 
@@ -45,7 +45,7 @@ static void builds_table(FILE *table, const json_t *point)
 	}
 }
 
-/* A kernel's name where it is another than that of the build before. */
+/* The name of the kernel if it differs from that of the previous build. */
 static void history_labels(struct figures *f, const json_t *builds)
 {
 	size_t n = json_array_size(builds);
@@ -103,7 +103,7 @@ static size_t width_for(size_t builds)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
-/* "history-0003", of a flow "history-0003-small". */
+/* "history-0003", or for a flow "history-0003-small". */
 static char *history_name(const json_t *point)
 {
 	const char *metric = html_string(point, "metric", "");
@@ -140,7 +140,7 @@ static int history_add_point(struct figures *f, const json_t *history, const jso
 	return figure_end(f, table, e);
 }
 
-/* A point that has no values has no figure. */
+/* A point without values has no figure. */
 static bool has_values(const json_t *point)
 {
 	const json_t *build;

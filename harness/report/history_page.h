@@ -1,6 +1,6 @@
 /*
  * A history as a page: DIR/report.html with a figure for each point, DIR/figures and
- * DIR/history.json. The directory is the reader's own, never a run's.
+ * DIR/history.json. The directory is chosen by the user, and never that of a run.
  */
 #ifndef KBLAT_REPORT_HISTORY_PAGE_H
 #define KBLAT_REPORT_HISTORY_PAGE_H
@@ -9,7 +9,7 @@
 
 struct err;
 
-/* As compare_page_make(). */
+/* Make the page; see compare_page_make(). */
 int history_page_make(const char *dir, const json_t *history, char **html_path, struct err *e);
 
 #endif

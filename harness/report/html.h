@@ -1,8 +1,8 @@
 /*
- * What pages are written with. A page is one file that works offline, for a phone, for print,
- * light and dark. Everything from a run is escaped; figures are <img> data URIs (inlined SVGs of
- * gnuplot's share their ids), and a strict Content-Security-Policy lets nothing else in but the one
- * script (html_script.h).
+ * Functions for writing pages. A page is a single file that works offline, on phones, in print, and
+ * in light and dark mode. Everything from a run is escaped. Figures are <img> data URIs, because
+ * gnuplot uses the same ids in all SVGs, so they cannot be inlined. A strict
+ * Content-Security-Policy allows nothing else but the one script (html_script.h).
  */
 #ifndef KBLAT_REPORT_HTML_H
 #define KBLAT_REPORT_HTML_H
@@ -16,45 +16,44 @@
 struct page {
 	const struct report *report;
 	const struct figures *figures;
-	const char *no_figures; /* why there are none; NULL: there are */
+	const char *no_figures; /* why there are no figures; NULL: there are */
 	const struct claim_verdicts *claims;
 	FILE *out;
 };
 
-/* Everything up to the heading, and all after the last section; other pages begin and end alike.
- * `text` is HTML. */
+/* Write everything up to the heading, and everything after the last section. `text` is HTML. */
 void html_head(const struct page *p, const char *title);
 void html_foot(const struct page *p, const char *text);
 
-/* A foot of one's own between these. */
+/* To be called around a custom foot. */
 void html_begin_foot(const struct page *p);
 void html_end_foot(const struct page *p);
 
-/* A figure with its caption and its files; `style` is added to the element: "" or " class=...". */
+/* A figure with its caption and links to its files; `style` is added to the element: "" or " class=...". */
 void html_figure(const struct page *p, const struct figure *f, const char *caption, const char *style);
 
-/* Why there are none, where there are none. */
+/* If there are no figures, write why. */
 void html_no_figures(const struct page *p);
 
-/* A section with what is printed for people at a terminal: the same words in both places. */
+/* A section with the same text as is printed on a terminal. */
 void html_printed(const struct page *p, const char *heading, void (*print)(const json_t *json, FILE *out),
 		  const json_t *json);
 
-/* A heading that names the run, where there are several. */
+/* A heading with the name of the run, if there are several runs. */
 void html_run_heading(const struct page *p, const struct report_run *run);
 
-/* printf, with nothing escaped; an escaped text; a nanosecond quantity for people, exact in its
- * title. */
+/* printf without escaping; an escaped text; a time in nanoseconds formatted for people, with the
+ * exact value in the title attribute. */
 void html_printf(const struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void html_text(const struct page *p, const char *text);
 void html_ns(const struct page *p, int64_t ns);
-void html_ns_near(const struct page *p, double ns);	/* the nearest that fits */
+void html_ns_near(const struct page *p, double ns);	/* rounded to an integer */
 void html_item(const struct page *p, const char *text); /* <li> */
 
-/* "3", linked to its histogram; with its run where there are several. */
+/* "3", linked to its histogram; with its run if there are several. */
 void html_point_link(const struct page *p, const struct report_point *point);
 
-/* A string of JSON that may be missing, of another type, or empty. */
+/* A string from JSON; `otherwise` if it is missing, empty or not a string. */
 const char *html_string(const json_t *object, const char *key, const char *otherwise);
 const char *html_string_at(const json_t *array, size_t i); /* "?" */
 

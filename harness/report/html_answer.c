@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#define GLANCE 5 /* reasons that are shown at once; the rest stand below the numbers */
+#define GLANCE 5 /* number of reasons shown here; the rest are below the numbers */
 
 struct verdict {
 	const char *style, *word;
@@ -17,7 +17,7 @@ static struct verdict run_verdict(const json_t *run)
 	} unfinished[] = {
 	    {"FAILED", {"no", "Failed."}},
 	    {"INTERRUPTED", {"part", "Interrupted: only a part was measured."}},
-	    {"RUNNING", {"part", "Not finished: the run is still going on, or was killed."}},
+	    {"RUNNING", {"part", "Not finished: the run is still being measured, or was killed."}},
 	};
 	const char *status = html_string(run, "status", "RUNNING");
 
@@ -50,7 +50,7 @@ struct place {
 	const struct layout_flow *flow;
 };
 
-/* To the next of a run; false: there is none. */
+/* Advance to the next flow of a run; false: there is none. */
 static bool next_flow(const struct page *p, const struct report_run *run, struct place *at)
 {
 	const struct report *r = p->report;
@@ -68,7 +68,7 @@ static bool next_flow(const struct page *p, const struct report_run *run, struct
 	return true;
 }
 
-/* The different values of a param over a run's points: "shmem and verbs". */
+/* The different values of a setting in a run's points: "shmem and verbs". */
 static void write_distinct(const struct page *p, const struct report_run *run, const char *key)
 {
 	struct seen values = {.count = 0};
@@ -95,7 +95,7 @@ static void write_device(const struct page *p, struct seen *devices, const json_
 	html_text(p, device);
 }
 
-/* Devices that the transports really used, on either side. */
+/* Devices that the transports actually used, on either side. */
 static void write_devices(const struct page *p, const struct report_run *run)
 {
 	struct seen devices = {.count = 0};
@@ -106,7 +106,7 @@ static void write_devices(const struct page *p, const struct report_run *run)
 	}
 }
 
-/* Devices that are programs: what they measure is how they are built, and the machine they run on. */
+/* Software devices: measurements with them show their implementation and the machine. */
 static const struct {
 	const char *driver, *name;
 } software[] = {{"rdma_rxe", "Soft-RoCE"}, {"siw", "Soft-iWARP"}};
@@ -177,7 +177,7 @@ static struct tally tally_of(const struct report *r, const struct report_run *ru
 	return t;
 }
 
-/* Why, but no more than can be read at a glance. */
+/* The reasons, but not more than can be read at a glance. */
 static void write_reasons(const struct page *p, const json_t *reasons)
 {
 	size_t count = json_array_size(reasons), shown = count > GLANCE + 1 ? GLANCE : count;
@@ -192,10 +192,10 @@ static void write_reasons(const struct page *p, const json_t *reasons)
 	html_printf(p, "</ul>\n");
 }
 
-/* The medians of the series that leads a flow. */
+/* The medians of a flow's leading series. */
 struct medians {
 	int64_t least, most; /* ns */
-	const char *label;   /* NULL: none is known */
+	const char *label;   /* NULL: no median is known */
 };
 
 static struct medians medians_of(const struct report *r, const struct report_run *run, const char *flow)
@@ -227,7 +227,7 @@ static void write_range(const struct page *p, const struct medians *m)
 	html_ns(p, m->most);
 }
 
-/* Of the first few flows. */
+/* The medians of the first few flows. */
 static void write_medians(const struct page *p, const struct report_run *run)
 {
 	struct seen flows = {.count = 0};
@@ -267,7 +267,7 @@ static void write_answer(const struct page *p, const struct report_run *run)
 	write_devices(p, run);
 	write_when(p, j);
 	if (!strcmp(html_string(j, "variant", "full"), "quick"))
-		html_printf(p, ", <b>quick variant</b> (fewer messages than the experiment asks for)");
+		html_printf(p, ", <b>quick variant</b> (fewer messages than in the full experiment)");
 	write_medians(p, run);
 	html_printf(p, ".</p>\n");
 	write_software(p, run);

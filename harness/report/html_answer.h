@@ -1,5 +1,5 @@
 /*
- * The answer of a report: what ran, where, when, and whether it may be quoted, in a sentence for
+ * The answer of a report: what ran where and when, and whether it may be quoted, in a sentence for
  * each run.
  */
 #ifndef KBLAT_REPORT_HTML_ANSWER_H

@@ -4,7 +4,7 @@
 
 #include "analysis/causes.h"
 
-#define CAUSES_MOST 8 /* of a point: the most frequent ones */
+#define CAUSES_MOST 8 /* per point: the most frequent ones */
 
 static void write_cause(const struct page *p, const json_t *entry)
 {
@@ -50,7 +50,7 @@ static void write_causes(const struct page *p, const struct report_point *point,
 			    json_array_size(list));
 }
 
-/* Of the flow. */
+/* The figures of a flow's tail. */
 static void write_tail_figures(const struct page *p, const struct report_point *point, const struct layout_flow *flow)
 {
 	static const struct {

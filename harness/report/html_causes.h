@@ -1,10 +1,10 @@
-/* Why messages were late, point by point: the summary's blocks `causes`. */
+/* Why messages were late, point by point, from the blocks `causes` of the summary. */
 #ifndef KBLAT_REPORT_HTML_CAUSES_H
 #define KBLAT_REPORT_HTML_CAUSES_H
 
 #include "report/html.h"
 
-/* A section, where some point was measured with `explain`. */
+/* Write a section, if any point was measured with `explain`. */
 void html_causes(const struct page *p);
 
 #endif

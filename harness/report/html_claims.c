@@ -4,7 +4,7 @@
 
 #include "claims/claim_verdict.h"
 
-#define OPEN_MAX 4 /* cases that need not be folded away */
+#define OPEN_MAX 4 /* maximum number of cases that are not collapsed */
 
 static const char *const styles[] = {[CLAIM_HOLDS] = "yes", [CLAIM_FAILS] = "bad", [CLAIM_NOT_JUDGED] = "unsaid"};
 
@@ -15,7 +15,7 @@ static void write_verdict(const struct page *p, enum claim_outcome verdict)
 	html_printf(p, "</span>");
 }
 
-/* A claim that is not judged as a whole has one reason for all of its cases. */
+/* If a claim could not be judged, all of its cases have the same reason. */
 static bool says_more(const struct claim_verdict *claim, const struct claim_case *one)
 {
 	return *one->why && strcmp(one->why, claim->why) != 0;
@@ -92,9 +92,10 @@ void html_claims(const struct page *p)
 		return;
 	html_printf(
 	    p,
-	    "<section>\n<h2>Claims</h2>\n<p class=\"soft\">Sentences of the source, judged by what was measured. Not "
-	    "judged: the machine lacks what the claim is about, points are missing or not valid, or the bound lies "
-	    "within the uncertainty.</p>\n<div class=\"wide\" tabindex=\"0\">\n<table class=\"claims\">\n<thead><tr>"
+	    "<section>\n<h2>Claims</h2>\n<p class=\"soft\">Statements of the source, judged by what was measured. A "
+	    "claim is not judged if the machine lacks what it is about, if points are missing or not valid, or if the "
+	    "bound lies within the uncertainty.</p>\n<div class=\"wide\" tabindex=\"0\">\n<table "
+	    "class=\"claims\">\n<thead><tr>"
 	    "<th>verdict</th>%s<th>claim</th><th>the source</th><th>measured</th><th>why</th></tr></thead>\n<tbody>\n",
 	    several ? "<th>experiment</th>" : "");
 	for (size_t i = 0; i < all->count; i++)

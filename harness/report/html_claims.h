@@ -1,5 +1,5 @@
 /*
- * What the specs claim, and what became of it: a row for each claim, its cases below it.
+ * The claims of the specs and their verdicts: a row for each claim, with its cases below it.
  */
 #ifndef KBLAT_REPORT_HTML_CLAIMS_H
 #define KBLAT_REPORT_HTML_CLAIMS_H

@@ -16,8 +16,8 @@
 
 /* --- the state --- */
 
-/* What a reader asks first. A pattern may match many keys (a CPU each): the different values are
- * shown, each once. */
+/* What readers ask first. A pattern may match many keys (such as one per CPU); different values are
+ * shown once each. */
 static const struct {
 	const char *label, *key;
 } facts[] = {
@@ -68,8 +68,8 @@ static char *scalar_text(const json_t *j)
 	return NULL;
 }
 
-/* "!ENOENT" is what the capture writes of a source that is not there, "(null)" the kernel of a
- * list it has none of. */
+/* The capture writes "!ENOENT" for a source that does not exist; the kernel writes "(null)" for an
+ * empty list. */
 static bool is_absent(const char *text)
 {
 	return !text || !*text || *text == '!' || !strcmp(text, "(null)");
@@ -139,7 +139,7 @@ static json_t *read_state(const struct report_run *run, const char *host, const 
 	return state;
 }
 
-/* For every host whose state the run holds. */
+/* Call a function for every host whose state is in the run. */
 static void each_host(const struct page *p, const struct report_run *run,
 		      void (*show)(const struct page *, const struct report_run *, const char *host))
 {
@@ -236,9 +236,9 @@ static void write_clock(const struct page *p, const struct report_run *run)
 	html_printf(p, "</table></div>\n");
 }
 
-/* --- what the points were given --- */
+/* --- what the points were granted --- */
 
-/* Numbers of one connection only: they would make every point a case of its own. */
+/* Numbers of a particular connection, in which all points differ. */
 static bool is_passing(const char *key)
 {
 	return !strcmp(key, "qp_num") || !strcmp(key, "peer_qp_num");
@@ -272,7 +272,7 @@ static void print_side(FILE *out, const struct report_point *point, const struct
 	print_given(out, given, !json_object_size(here));
 }
 
-/* A line a side of each flow: what the transport gave it, and where it ran. */
+/* A line for each side of each flow: what the transport was granted, and where it ran. */
 static char *granted_text(const struct report_point *point)
 {
 	char *text = NULL;
@@ -287,7 +287,7 @@ static char *granted_text(const struct report_point *point)
 	return text;
 }
 
-/* Points that were given the same share a row. */
+/* Points with the same values share a row. */
 static void write_granted_row(const struct page *p, char *const *texts, size_t first)
 {
 	size_t printed = 0;
@@ -312,9 +312,8 @@ static void write_granted(const struct page *p)
 	char **texts = or_abort(calloc(p->report->count + 1, sizeof(*texts)));
 
 	html_printf(
-	    p,
-	    "<details><summary>What each point was really given: device, limits, CPUs</summary>\n<div class=\"wide\" "
-	    "tabindex=\"0\"><table class=\"facts\">\n");
+	    p, "<details><summary>What each point was granted: device, limits, CPUs</summary>\n<div class=\"wide\" "
+	       "tabindex=\"0\"><table class=\"facts\">\n");
 	for (size_t i = 0; i < p->report->count; i++)
 		texts[i] = granted_text(&p->report->points[i]);
 	for (size_t i = 0; i < p->report->count; i++)
@@ -328,7 +327,7 @@ static void write_granted(const struct page *p)
 
 void html_machines(const struct page *p)
 {
-	html_printf(p, "<section>\n<h2>What it ran on</h2>\n");
+	html_printf(p, "<section>\n<h2>Machine</h2>\n");
 	for (size_t i = 0; i < p->report->run_count; i++) {
 		const struct report_run *run = &p->report->runs[i];
 
@@ -432,7 +431,7 @@ static void write_host_changes(const struct page *p, const struct report_run *ru
 
 void html_changes(const struct page *p)
 {
-	html_printf(p, "<section>\n<h2>What changed meanwhile</h2>\n");
+	html_printf(p, "<section>\n<h2>What changed during the run</h2>\n");
 	for (size_t i = 0; i < p->report->run_count; i++) {
 		html_run_heading(p, &p->report->runs[i]);
 		each_host(p, &p->report->runs[i], write_host_changes);

@@ -1,5 +1,5 @@
 /*
- * What a run was made on, and what changed there meanwhile.
+ * The machines of a run, and what changed on them meanwhile.
  */
 #ifndef KBLAT_REPORT_HTML_MACHINE_H
 #define KBLAT_REPORT_HTML_MACHINE_H

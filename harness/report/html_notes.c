@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define FEW 10 /* warnings that may be open */
+#define FEW 10 /* maximum number of warnings that are not collapsed */
 
 static bool is_about(const struct report_point *point, const char *list, const char *text)
 {
@@ -57,7 +57,7 @@ static void write_notes(const struct page *p, const char *list)
 	}
 }
 
-/* What a run says of some of its points stands with these. */
+/* Is this about some points of a run, so that it is listed with them? */
 static bool is_of_points(const char *text)
 {
 	static const char *const beginnings[] = {"point ", "points ", "every point: "};

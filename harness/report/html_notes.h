@@ -1,6 +1,6 @@
 /*
- * Below the table of numbers, in its section: why points are not valid and what widens the error,
- * each with the points it is about.
+ * The notes below the table of numbers, in its section: why points are not valid, and what
+ * increases the error, each with the points concerned.
  */
 #ifndef KBLAT_REPORT_HTML_NOTES_H
 #define KBLAT_REPORT_HTML_NOTES_H

@@ -10,28 +10,28 @@
 #include "rundir/flows.h"
 
 #define CELL_MAX 128
-#define MANY	 24 /* points whose table would push everything else out of sight */
+#define MANY	 24 /* with this many points, the table would push everything else out of sight */
 
-/* Statistics of summary blocks that the table has. */
+/* A column with a statistic of a summary block. */
 struct block_column {
 	const struct block *block;
 	const struct block_statistic *statistic;
 };
 
-/* The table: what it has columns for. */
+/* The table, and its columns. */
 struct numbers {
 	const struct page *p;
 	bool runs, flows, in_flight, start;
 	struct block_column *blocks;
 	size_t block_count;
-	size_t columns; /* after those that name a point and a flow */
+	size_t columns; /* after those with the names of the point and the flow */
 };
 
 /* A row: one series. */
 struct row {
 	const struct report_point *point;
 	const struct report_series *series;
-	size_t of_point, of_flow; /* the rows of these that it is the first of; 0: it is not */
+	size_t of_point, of_flow; /* if this is the first row of a point or flow, the number of its rows; otherwise 0 */
 };
 
 /* --- columns --- */
@@ -41,7 +41,7 @@ static const json_t *flow_json(const struct report_point *point, const struct la
 	return flows_get(point->summary, flow->name, key);
 }
 
-/* A round trip has nothing in flight but itself: null. */
+/* A round trip has nothing else in flight: null. */
 static bool has_in_flight(const struct report *r)
 {
 	for (size_t i = 0; i < r->leading_count; i++) {
@@ -61,7 +61,7 @@ static bool has_start(const struct report *r)
 	return false;
 }
 
-/* Does some flow know its number? */
+/* Is the number known for any flow? */
 static bool is_known(const struct report *r, const struct block *b, const char *key)
 {
 	for (size_t i = 0; i < r->count; i++)
@@ -158,9 +158,9 @@ static void write_table_head(struct numbers *n)
 	html_printf(n->p, "</tr></thead>\n");
 }
 
-/* --- what names a row --- */
+/* --- names of rows --- */
 
-/* Over the rows of its series. */
+/* Cells that span the rows of a point's series. */
 static void write_point_cells(const struct page *p, const struct report_point *point, size_t rows)
 {
 	html_printf(p, "<th scope=\"row\" rowspan=\"%zu\"><a href=\"#%s\">%u</a></th>", rows, point->name, point->id);
@@ -194,7 +194,7 @@ static void write_flow_cells(const struct numbers *n, const struct layout_flow *
 
 /* --- numbers --- */
 
-/* What a count is, where a flow says more than how many are missing. */
+/* Explain a count of losses, if the flow has further counts. */
 static void write_lost_title(const struct page *p, const struct row *row)
 {
 	const json_t *loss = flow_json(row->point, row->series->flow, "loss");
@@ -222,7 +222,7 @@ static void write_title(const struct page *p, const struct row *row, size_t stat
 		html_printf(p, " title=\"fewer than 20 messages lie beyond it\"");
 }
 
-/* As its series: its name says in what. */
+/* In the unit of the series, which its name contains. */
 static void write_as_series(const struct page *p, const struct row *row, double number)
 {
 	char name[CELL_MAX];
@@ -245,20 +245,20 @@ static void write_count(const struct page *p, const struct row *row, double numb
 	html_printf(p, "%.0f", number);
 }
 
-/* From 1000 on all that stand before the point. */
+/* From 1000 on, all digits before the decimal point. */
 static void write_four_digits(const struct page *p, double number)
 {
 	html_printf(p, number < 999.95 ? "%.4g" : "%.0f", number);
 }
 
-/* Labels say so: "kHz". */
+/* In thousands, as the label says: "kHz". */
 static void write_thousands(const struct page *p, const struct row *row, double number)
 {
 	(void)row;
 	write_four_digits(p, number / 1e3);
 }
 
-/* Likewise "MB/s". */
+/* In millions, likewise: "MB/s". */
 static void write_millions(const struct page *p, const struct row *row, double number)
 {
 	(void)row;
@@ -357,7 +357,7 @@ static void write_flow_numbers(const struct numbers *n, const struct row *row)
 		write_block_statistic(n->p, row, &n->blocks[i]);
 }
 
-/* Of a series with stamps of two hosts' clocks. */
+/* For a series with stamps of two hosts' clocks. */
 static void write_clock_error(const struct page *p, const struct row *row)
 {
 	const json_t *error = json_object_get(row->series->metric, CLOCK_ERROR_KEY);
@@ -416,7 +416,7 @@ static void write_rows(const struct numbers *n, const struct report_point *point
 	}
 }
 
-/* Of a point with several flows their settings are in its label. */
+/* If a point has several flows, their settings are in its label. */
 static void write_no_numbers(const struct numbers *n, const struct report_point *point)
 {
 	const char *reason = html_string(point->outcome, "why", model_reason(point));

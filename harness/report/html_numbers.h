@@ -1,13 +1,13 @@
 /*
  * The table of numbers: a row for each series of each flow of each point. Its columns are the
- * statistics and summary blocks of analysis/ that a report shows, and only what some point has.
+ * statistics and summary blocks of analysis/ that a report shows and that at least one point has.
  */
 #ifndef KBLAT_REPORT_HTML_NUMBERS_H
 #define KBLAT_REPORT_HTML_NUMBERS_H
 
 #include "report/html.h"
 
-/* Its section is ended by html_notes(). */
+/* html_notes() must end its section. */
 void html_numbers(const struct page *p);
 
 #endif

@@ -11,7 +11,7 @@
 #include "report/missed_steps.h"
 #include "rundir/rep.h"
 
-#define OPEN_POINTS 4 /* with more, their histograms would push everything else out of sight */
+#define OPEN_POINTS 4 /* if there are more, their histograms would push everything else out of sight */
 #define VALUE_MAX   256
 
 char *html_point_caption(const struct page *p, const struct report_point *point, const char *flow)
@@ -41,7 +41,7 @@ static void write_no_histogram(const struct page *p, const struct report_point *
 	free(caption);
 }
 
-/* Of each of its flows. */
+/* The histograms of each flow. */
 static void write_histograms_of(const struct page *p, const struct report_point *point)
 {
 	size_t drawn = 0;
@@ -62,7 +62,7 @@ static void write_histograms_of(const struct page *p, const struct report_point 
 
 /* --- raw columns --- */
 
-/* The directory of a point's run as seen from the page. */
+/* The directory of a point's run, relative to the page. */
 static char *link_to_run(const struct page *p, const struct report_point *point)
 {
 	const char *first = p->report->runs[0].run->path, *path = p->report->runs[point->run].run->path;
@@ -81,7 +81,7 @@ static void write_column(const struct page *p, const char *link, const char *fol
 	html_printf(p, "/%s.npy\">%s%s%s</a>", column, folder, *folder ? " " : "", column);
 }
 
-/* Those of the first repetition that there is. */
+/* The columns of the first existing repetition. */
 static void write_columns_of(const struct page *p, const struct report_point *point, const char *run,
 			     const struct layout_flow *flow, unsigned rep)
 {
@@ -120,9 +120,9 @@ static void write_columns(const struct page *p, const struct report_point *point
 	free(run);
 }
 
-/* --- once more --- */
+/* --- repeating --- */
 
-/* What tells this point from the others, as --only takes it: {"size": "32B"}. */
+/* The settings that distinguish this point from the others, as for --only: {"size": "32B"}. */
 static json_t *filters_of(const struct report *r, const struct report_point *point)
 {
 	json_t *filters = json_object();

@@ -1,6 +1,6 @@
 /*
- * Point by point, each folded away: its histograms, its raw columns, and the command that measures it
- * again.
+ * The details of each point, collapsed: its histograms, its raw columns, and the command that
+ * measures it again.
  */
 #ifndef KBLAT_REPORT_HTML_POINTS_H
 #define KBLAT_REPORT_HTML_POINTS_H

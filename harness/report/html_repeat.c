@@ -28,7 +28,7 @@ static bool is_replaced(const char *filter, const json_t *filters)
 	return known;
 }
 
-/* Of how many words a --only is that begins there and is replaced. */
+/* The number of words of a --only that begins at `at` and is to be replaced; otherwise 0. */
 static size_t replaced_words(const json_t *argv, size_t at, const json_t *filters)
 {
 	const char *word = html_string_at(argv, at);
@@ -38,7 +38,7 @@ static size_t replaced_words(const json_t *argv, size_t at, const json_t *filter
 	return !strncmp(word, "--only=", 7) && is_replaced(word + 7, filters);
 }
 
-/* The command that made a run (run.json), with these filters in place of its own on the same settings. */
+/* The command that made a run (run.json), with these filters replacing its own for the same settings. */
 static void write_argv(const struct page *p, const json_t *run, const json_t *filters)
 {
 	const json_t *argv = json_object_get(run, "argv");

@@ -1,5 +1,5 @@
 /*
- * How to check a run and to repeat it, and what it was asked to do.
+ * How to verify and repeat a run, and its spec.
  */
 #ifndef KBLAT_REPORT_HTML_REPEAT_H
 #define KBLAT_REPORT_HTML_REPEAT_H
@@ -8,8 +8,8 @@
 
 void html_repeat(const struct page *p);
 
-/* The command that measures a point again: that of its run (run.json), with the point's filters, {"size": "32B"},
- * in place of those it has on the same settings. */
+/* The command that measures a point again: the command of its run (run.json), in which the point's
+ * filters, {"size": "32B"}, replace those for the same settings. */
 void html_repeat_point(const struct page *p, const json_t *run, const json_t *filters);
 
 void html_specs(const struct page *p);

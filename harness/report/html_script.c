@@ -5,8 +5,8 @@
 
 #include "report/escape.h"
 
-/* A body is what is sorted where a table has several: the rows of a point stay together. What is no
- * number, or has no cell, comes last either way. */
+/* If a table has several bodies, these are sorted, so that the rows of a point stay together. What
+ * is not a number, or has no cell, comes last in either order. */
 /* clang-format off */
 static const char script[] =
 	"'use strict';\n"

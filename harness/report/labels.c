@@ -40,7 +40,7 @@ char *label_value(const char *key, const json_t *value, char *buf, size_t size)
 	return buf;
 }
 
-/* "rc" says what it is, "auto", "5" and "188B" do not. */
+/* "rc" speaks for itself; "auto", "5" and "188B" do not. */
 static bool needs_name(const json_t *value)
 {
 	static const char *const bare[] = {"auto", "yes", "no", "on", "off", "none", "default"};
@@ -66,8 +66,7 @@ void label_setting(FILE *out, const char *key, const json_t *value)
 
 /* --- points --- */
 
-/* What a flow is called where nothing that it has varies: "oneway, verbs, size 32B". False: it has
- * nothing. */
+/* The label of a flow without settings that vary: "oneway, verbs, size 32B". False: it would be empty. */
 static bool print_plain(FILE *out, const struct layout_flow *flow)
 {
 	static const char *const keys[] = {"kernel", "transport", "size_bytes"};
@@ -137,7 +136,7 @@ static void note_settings(struct all_settings *all, size_t run, const char *flow
 	all->of[all->count++] = (struct settings){run, flow, params};
 }
 
-/* By the spec: for one flow or for all of them. */
+/* Does the spec name this setting, for this flow or for all? */
 static bool is_named_by_spec(const struct report *r, const struct settings *s, const char *key)
 {
 	const json_t *resolved = r->runs[s->run].run->resolved;
@@ -147,15 +146,15 @@ static bool is_named_by_spec(const struct report *r, const struct settings *s, c
 	       param_is_named(resolved, flows_key(s->flow, key, full, sizeof(full)));
 }
 
-/* Settings that tell two runs' points apart; others that differ between runs only ("repetitions")
- * belong to the run. */
+/* Does this setting distinguish points of different runs? Others that only differ between runs
+ * ("repetitions") belong to the run. */
 static bool tells_runs_apart(const char *key)
 {
 	return !strcmp(flows_bare_key(key), "kernel") || !strcmp(flows_bare_key(key), "transport");
 }
 
-/* A key varies if two that have it differ in it: a setting that only one transport knows tells
- * nothing apart, nor does one that is but a transport's default. */
+/* A key varies if two points that have it differ in it. A setting that only one transport has does
+ * not distinguish anything, and neither does one that is just a transport's default. */
 static bool key_varies(const struct all_settings *all, const char *key, const struct settings *s)
 {
 	const json_t *first = NULL;

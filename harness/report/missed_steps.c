@@ -11,7 +11,7 @@ static bool share_of(const json_t *pacing, const char *key, double *share)
 	return json_is_number(j) && *share >= 0 && *share <= 1;
 }
 
-/* Of the series that leads the flow, in runs whose pacing does not say it. */
+/* The loss of the flow's leading series, for runs whose pacing block does not contain it. */
 static int64_t lost_of(const struct report_point *p, const struct layout_flow *flow)
 {
 	int64_t lost = 0;

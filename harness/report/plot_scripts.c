@@ -18,7 +18,7 @@ static bool holds_scripts(const char *dir)
 	return there;
 }
 
-/* Whoever names a folder means it: no other is looked for then. */
+/* If a folder is given explicitly, no other one is searched. */
 static char *from_environment(void)
 {
 	const char *dir = getenv("KBLAT_PLOTS");

@@ -1,5 +1,5 @@
 /*
- * The folder of the plot scripts.
+ * Finds the folder of the plot scripts.
  */
 #ifndef KBLAT_REPORT_PLOT_SCRIPTS_H
 #define KBLAT_REPORT_PLOT_SCRIPTS_H
@@ -7,8 +7,8 @@
 struct err;
 
 /*
- * $KBLAT_PLOTS, else where they came with the program (common/datadir.h). The caller frees. NULL and
- * `e` (STATUS_FAILED) if there is none.
+ * $KBLAT_PLOTS, or the folder that came with the program (common/datadir.h). The caller frees. NULL
+ * and `e` (STATUS_FAILED) if there is none.
  */
 char *plot_scripts(struct err *e);
 

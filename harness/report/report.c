@@ -13,8 +13,9 @@
 #include "report/gnuplot.h"
 #include "report/run_figures.h"
 #include "report/run_page.h"
+#include "rundir/run_mode.h"
 
-/* What becomes a page once its figures are drawn. */
+/* What will become a page once its figures are drawn. */
 struct report_draft {
 	struct report report;
 	struct figures figures;
@@ -32,13 +33,23 @@ static void free_draft(struct report_draft *d)
 	free(d);
 }
 
+/* The page has parts of the captures. */
+static mode_t page_mode(const struct report *r)
+{
+	mode_t mode = 0666;
+
+	for (size_t i = 0; i < r->run_count; i++)
+		mode &= run_mode(r->runs[i].run->path);
+	return mode;
+}
+
 static int write_report(const struct report_draft *d, const char *path, struct err *e)
 {
 	struct page page = {.report = &d->report,
 			    .figures = &d->figures,
 			    .no_figures = d->drawn ? d->drawing.text : NULL,
 			    .claims = d->verdicts,
-			    .out = derived_open(path, e)};
+			    .out = derived_open_mode(path, page_mode(&d->report), e)};
 
 	if (page.out)
 		run_page_write(&page);
@@ -68,7 +79,7 @@ struct report_draft *report_start(const struct run *runs, size_t count, const st
 	return d;
 }
 
-/* Figures that can't be drawn don't cost the page; that they could not is told after it. */
+/* The page is made even if figures cannot be drawn; the error is returned afterwards. */
 int report_finish(struct report_draft *d, struct gnuplot *g, char **html_path, struct err *e)
 {
 	int rc;
@@ -95,7 +106,7 @@ int report_make(const struct run *runs, size_t count, char **html_path, struct e
 	if (!count)
 		return err_set(e, rc, STATUS_USAGE, NULL, "make a report", "no run was given");
 	g = gnuplot_open();
-	/* A run that was killed has no summary to judge by. */
+	/* A run that was killed has no summary, which judging needs. */
 	claims_judge(runs, count, &verdicts, &ignored);
 	draft = report_start(runs, count, &verdicts, g, e);
 	if (draft)

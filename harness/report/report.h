@@ -1,7 +1,7 @@
 /*
- * derived/: figures (reduced here to tables, drawn by gnuplot with plots/<name>.gp, SVG and PDF)
- * and a self-contained report.html. Reads run directories and nothing else; may be deleted and
- * made again.
+ * Makes derived/: figures (data is reduced to tables here, and drawn by gnuplot with
+ * plots/<name>.gp as SVG and PDF) and a self-contained report.html. Only run directories are read.
+ * derived/ may be deleted and made again.
  */
 #ifndef KBLAT_REPORT_REPORT_H
 #define KBLAT_REPORT_REPORT_H
@@ -15,18 +15,18 @@ struct gnuplot;
 struct report_draft;
 
 /*
- * Make derived/ of runs[0]; further runs' points are shown beside its own (what `make run` does
- * with a native run and one in the guest). `html_path` (free it) gets the path of report.html.
- * STATUS_IMPOSSIBLE if gnuplot is not there; the tables (.tsv) and a page without figures are made
- * all the same.
+ * Make derived/ of runs[0]. Points of further runs are shown together with its own (as `make run`
+ * does with a native run and one in the guest). `html_path` (to be freed) is set to the path of
+ * report.html. STATUS_IMPOSSIBLE if gnuplot is missing; the tables (.tsv) and a page without
+ * figures are made nevertheless.
  */
 int report_make(const struct run *runs, size_t count, char **html_path, struct err *e);
 
 /*
- * The same in two steps, so that figures of one report are drawn while another is begun.
- * `verdicts` on claims (claims/claim_verdict.h; NULL: none) may have been reached with more runs
- * than these. Runs and verdicts must outlive the draft, which report_finish() takes; NULL and `e`
- * if there is nothing to finish.
+ * The same in two steps, so that figures of one report can be drawn while another report is begun.
+ * `verdicts` on claims (claims/claim_verdict.h; NULL: none) may be based on more runs than these.
+ * Runs and verdicts must outlive the draft, which report_finish() frees. report_start() returns
+ * NULL and `e` if there is nothing to finish.
  */
 struct report_draft *report_start(const struct run *runs, size_t count, const struct claim_verdicts *verdicts,
 				  struct gnuplot *g, struct err *e);

@@ -6,8 +6,7 @@
 
 #include "report/figure.h"
 
-/* Of every kind as many as there are: none, one or many. `report`: struct report. For
- * figures_start(). */
+/* Add the figures of every kind: none, one or many of each. `report`: a struct report. For figures_start(). */
 int run_figures_add(struct figures *f, const void *report, struct err *e);
 
 #endif

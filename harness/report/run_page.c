@@ -14,8 +14,8 @@
 #include "report/html_points.h"
 #include "report/html_repeat.h"
 
-#define MANY	 50 /* points that an overview is too narrow for */
-#define IN_SIGHT 4  /* figures of a section that are not folded away */
+#define MANY	 50 /* number of points for which an overview is too narrow */
+#define IN_SIGHT 4  /* figures of a section that are not collapsed */
 
 static void write_head(const struct page *p)
 {
@@ -58,7 +58,7 @@ static const struct {
     {"fold", "Folded by the period", "The median of each phase, with P10 to P90. Red: phases that stand out."},
 };
 
-/* One about a point says which. */
+/* The caption of a figure about a point names it. */
 static void write_figure_of_kind(const struct page *p, const struct figure *f, const char *caption)
 {
 	char *of = f->point ? html_point_caption(p, f->point, f->flow) : fs_path("%s", "");
@@ -69,7 +69,7 @@ static void write_figure_of_kind(const struct page *p, const struct figure *f, c
 	free(of);
 }
 
-/* The figures of a section after the first few are folded away. */
+/* The figures of a section after the first few are collapsed. */
 static void fold_further(const struct page *p, size_t drawn)
 {
 	if (drawn == IN_SIGHT)
@@ -137,9 +137,9 @@ static void write_end(const struct page *p)
 	html_text(p, html_string(run, "version", "?"));
 	html_printf(p, " (");
 	html_text(p, html_string(run, "commit", "commit unknown"));
-	html_printf(
-	    p, "). This page and its figures are derived from the run directory and can be made again with <code>kblat "
-	       "report</code>.");
+	html_printf(p,
+		    "). This page and its figures are derived from the run directory and can be generated again with "
+		    "<code>kblat report</code>.");
 	html_end_foot(p);
 }
 

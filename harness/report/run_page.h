@@ -6,7 +6,7 @@
 
 #include "report/html.h"
 
-/* The page as a whole. The stream keeps its own error. */
+/* Write the whole page. Write errors are left in the stream. */
 void run_page_write(const struct page *p);
 
 #endif

@@ -178,7 +178,7 @@ static int write_page(struct index *ix, FILE *out, struct err *e)
 		write_folder_head(&page, ix, &l);
 		rc = write_sections(&page, ix, &l, e);
 		html_foot(&page, "Made by <code>kblat report</code> from <a href=\"" INDEX_FILE "\">" INDEX_FILE
-				 "</a>, and can be made again at any time; the run directories are what counts.");
+				 "</a>, and can be generated again at any time from the run directories.");
 	}
 	runs_list_free(&l);
 	return rc;
@@ -209,7 +209,7 @@ static int make_from_index(const char *dir, char **html_path, struct err *e)
 	return rc;
 }
 
-/* `arg`: a folder, which find_runs() visits itself where it is a run. */
+/* `arg`: a folder, which find_runs() also visits if it is a run itself. */
 static int is_below(void *arg, const char *path, struct err *e)
 {
 	const char *const *dir = arg;
@@ -234,7 +234,7 @@ int runs_page_make(const char *dir, char **html_path, struct err *e)
 	*html_path = NULL;
 	if (!rc)
 		rc = make_from_index(real, html_path, e);
-	/* Damaged where only the page reads it. */
+	/* Damaged in a part that only the page reads. */
 	if (rc == -EBADMSG) {
 		err_clear(e);
 		rc = index_update(dir, true, &changes, e) ?: make_from_index(real, html_path, e);

@@ -9,7 +9,7 @@
 #include "common/or_abort.h"
 #include "report/labels.h"
 
-#define KEYS_MAX   6 /* settings in a label */
+#define KEYS_MAX   6 /* maximum number of settings in a label */
 #define METRIC_MAX 96
 
 /* --- medians --- */
@@ -74,7 +74,7 @@ static void add_median(struct runs_medians *m, sqlite3_stmt *s)
 
 /* --- labels: the settings in which the series differ --- */
 
-/* Those of each series, in the order of the series. */
+/* The settings of each series, in the order of the series. */
 static int read_settings(struct runs_medians *m, json_t **settings, struct index *ix, const char *experiment,
 			 struct err *e)
 {
@@ -90,8 +90,8 @@ static int read_settings(struct runs_medians *m, json_t **settings, struct index
 	return rc;
 }
 
-/* What all have, and not all alike: what only some have, such as a transport's own, follows from
- * another setting. */
+/* True if all series have the setting, with different values. A setting that only some have, such
+ * as a transport's own, follows from another setting. */
 static bool varies(json_t *const *settings, size_t count, const char *key)
 {
 	const json_t *first = json_object_get(settings[0], key);
@@ -107,7 +107,8 @@ static bool varies(json_t *const *settings, size_t count, const char *key)
 	return differs;
 }
 
-/* The first few keys that vary; `settings` has one more than `count`, for there may be none. */
+/* The first few keys that vary; `settings` has one more element than `count`, because there may be
+ * no series. */
 static json_t *varying_keys(json_t *const *settings, size_t count)
 {
 	json_t *keys = json_array(), *value;

@@ -1,6 +1,6 @@
 /*
- * The medians of an experiment's runs in order of time, out of an index: each run's, and those of
- * points with equal settings as a series.
+ * The medians of an experiment's runs in chronological order, from an index: those of each run, and
+ * those of points with equal settings as a series.
  */
 #ifndef KBLAT_REPORT_RUNS_SERIES_H
 #define KBLAT_REPORT_RUNS_SERIES_H
@@ -20,11 +20,11 @@ struct runs_median {
 
 /* Points with equal settings. */
 struct runs_series {
-	int64_t setting_set, point; /* its number in the first run that has it */
+	int64_t setting_set, point; /* `point`: its number in the first run that has it */
 	char *metric, *label;
 	bool is_ns;
-	size_t runs;   /* that have it, valid or not */
-	double *value; /* of those that are valid */
+	size_t runs;   /* number of runs that have it, valid or not */
+	double *value; /* of the valid ones */
 	size_t count;
 };
 
@@ -35,7 +35,7 @@ struct runs_medians {
 	size_t series_count;
 };
 
-/* Release with runs_medians_free() in either case. `experiment`: NULL is one without a name. */
+/* Release with runs_medians_free() in any case. `experiment`: NULL means runs without a name. */
 int runs_medians_read(struct runs_medians *m, struct index *ix, const char *experiment, struct err *e);
 void runs_medians_free(struct runs_medians *m);
 

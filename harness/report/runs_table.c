@@ -9,8 +9,8 @@
 #include "common/units.h"
 #include "report/escape.h"
 
-#define OPEN_RUNS   50 /* newest, in sight; the others are folded away */
-#define MEDIANS_MAX 4  /* of a run's points, in its row */
+#define OPEN_RUNS   50 /* the newest runs, which are shown; the others are collapsed */
+#define MEDIANS_MAX 4  /* medians of a run's points in its row */
 
 int runs_list_read(struct runs_list *l, struct index *ix, struct err *e)
 {
@@ -112,7 +112,7 @@ static void write_run(const struct page *p, const struct index *ix, const struct
 	html_printf(p, "</td></tr>\n");
 }
 
-/* The newest first: `from` is counted from the end. */
+/* Newest first: `from` is counted from the end. */
 static void write_run_table(const struct page *p, const struct index *ix, const struct runs_medians *m,
 			    const struct runs_list *l, size_t from, size_t to)
 {

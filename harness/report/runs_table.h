@@ -1,6 +1,6 @@
 /*
- * The runs of an index, and those of an experiment as a table: the newest first, the older ones
- * folded away.
+ * The runs of an index, and those of one experiment as a table: the newest first, older ones
+ * collapsed.
  */
 #ifndef KBLAT_REPORT_RUNS_TABLE_H
 #define KBLAT_REPORT_RUNS_TABLE_H
@@ -28,8 +28,8 @@ enum runs_column {
 
 struct runs_entry {
 	int64_t id;
-	char *text[RUNS_COLUMNS]; /* "" where there is none */
-	size_t first_median;	  /* of its own */
+	char *text[RUNS_COLUMNS]; /* "" if there is none */
+	size_t first_median;	  /* index of its first median */
 };
 
 struct runs_list {
@@ -37,7 +37,8 @@ struct runs_list {
 	size_t count;
 };
 
-/* Of all experiments, one after the other; in order of time. Release with runs_list_free() in either case. */
+/* Read the runs of all experiments, one experiment after the other, each in chronological order.
+ * Release with runs_list_free() in any case. */
 int runs_list_read(struct runs_list *l, struct index *ix, struct err *e);
 void runs_list_free(struct runs_list *l);
 
@@ -46,7 +47,7 @@ bool runs_entry_is_valid(const struct runs_entry *run);
 /* "14.2us", "0.97". Returns `buf`. */
 char *runs_value_text(double value, bool is_ns, char *buf, size_t size);
 
-/* All of one experiment, whose medians these are. */
+/* Write the table of one experiment: its runs `l` and their medians `m`. */
 void runs_table_write(const struct page *p, const struct index *ix, const struct runs_medians *m, struct runs_list *l);
 
 #endif

@@ -6,8 +6,8 @@
 
 #define WIDTH  180
 #define HEIGHT 26
-#define EDGE   3   /* room for the dot at the end */
-#define PLACES 120 /* more can't be told apart */
+#define EDGE   3   /* space for the dot at the end */
+#define PLACES 120 /* more cannot be distinguished */
 
 struct range {
 	double least, most;
@@ -32,7 +32,7 @@ static double x_of(size_t at, size_t places)
 	return places > 1 ? EDGE + (double)at * (WIDTH - 2 * EDGE) / (double)(places - 1) : WIDTH / 2.0;
 }
 
-/* All alike: in the middle. */
+/* Equal values are in the middle. */
 static double y_of(double value, struct range r)
 {
 	double share = r.most > r.least ? (value - r.least) / (r.most - r.least) : 0.5;

@@ -30,7 +30,7 @@ static double mean_of(const int64_t *values, size_t count)
 	return n ? sum / (double)n : 0;
 }
 
-/* The one of that rank among all, from 0 to 1. */
+/* The section of that rank among all, from 0 to 1. */
 static size_t stretch_at(const struct period_sequence *s, size_t length, size_t step, double rank)
 {
 	const size_t count = s->count > length ? (s->count - length) / step + 1 : 1;

@@ -16,7 +16,8 @@
 #include "run/channel.h"
 #include "run/hello.h"
 
-#define HELLO_MS      60000 /* a login elsewhere, or a machine that is busy with being tuned, takes its time */
+/* a login on another host may take long, and so may starting on a machine that is being tuned */
+#define HELLO_MS      60000
 #define RAW_MS	      30000
 #define MAX_ARGUMENTS 64
 #define MAX_INNER     8
@@ -29,7 +30,8 @@ int64_t channel_now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Cut a launcher into words in place: blanks separate, '…' and "…" keep blanks together. No other shell syntax. */
+/* Split a launcher into words in place: blanks separate words, except inside '…' and "…". There is
+ * no other shell syntax. */
 static int split_words(char *text, char **words, size_t max, struct err *e)
 {
 	size_t count = 0;
@@ -60,7 +62,7 @@ static int split_words(char *text, char **words, size_t max, struct err *e)
 
 static void exec_endpoint(const int in[2], const int out[2], const int complaints[2], char *const *words)
 {
-	setpgid(0, 0); /* a Ctrl-C at the terminal is for the coordinator alone */
+	setpgid(0, 0); /* a Ctrl-C on the terminal must only reach the coordinator */
 	dup2(in[0], STDIN_FILENO);
 	dup2(out[1], STDOUT_FILENO);
 	dup2(complaints[1], STDERR_FILENO);
@@ -127,7 +129,7 @@ static void read_stderr(struct channel *c)
 	}
 }
 
-/* Its last two lines on stderr, as one. */
+/* The endpoint's last two lines on stderr, as one line. */
 static const char *stderr_lines(struct channel *c, char *buf, size_t size)
 {
 	size_t n = c->stderr_length;
@@ -159,7 +161,7 @@ static const char *how_it_ended(pid_t pid, char *buf, size_t size)
 	return buf;
 }
 
-/* An exit is seen on the pipe a little before it can be waited for. */
+/* The pipe is closed slightly before the exited process can be waited for. */
 static void await_exit(pid_t pid, int64_t patience_ms)
 {
 	int64_t deadline = channel_now_ms() + patience_ms;
@@ -214,7 +216,8 @@ static int take_message(struct channel *c, json_t **message, struct err *e)
 	return rc;
 }
 
-/* A line that is there already, of the first that has one: as channel_wait(). */
+/* Take a line that has already arrived, from the first channel that has one. Returns the same as
+ * channel_wait(). */
 static int take_any(struct channel *const *channels, size_t count, size_t *who, json_t **message, struct err *e)
 {
 	int rc = 0;
@@ -242,7 +245,7 @@ static int wait_with(struct pollfd *fds, struct channel *const *channels, size_t
 {
 	sigset_t none;
 
-	sigemptyset(&none); /* signals are let in only while waiting, so that none is missed just before */
+	sigemptyset(&none); /* signals are only unblocked while waiting, so that none is missed just before */
 	for (;;) {
 		int64_t left = deadline_ms < 0 ? -1 : deadline_ms - channel_now_ms();
 		int rc = take_any(channels, count, who, message, e);
@@ -290,6 +293,10 @@ int channel_await(struct channel *c, int64_t patience_ms, json_t **message, stru
 int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
 		void *arg, struct err *e)
 {
+	const struct timespec patience = {RAW_MS / 1000, 0};
+	sigset_t none;
+
+	sigemptyset(&none); /* a second signal ends this process, even if the other side is slow */
 	while (size) {
 		char piece[65536];
 		size_t n = wire_take_raw(&c->from, piece, size < sizeof(piece) ? size : sizeof(piece));
@@ -305,10 +312,10 @@ int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const voi
 		}
 		if (c->from.eof)
 			return complain_ended(c, e);
-		rc = poll(&fd, 1, RAW_MS);
+		rc = ppoll(&fd, 1, &patience, &none);
 		if (rc == 0)
 			return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL,
-				       "sends nothing for %d s in the middle of data", RAW_MS / 1000);
+				       "has sent nothing for %d s in the middle of data", RAW_MS / 1000);
 		if (rc > 0 && wire_fill(&c->from))
 			c->from.eof = true;
 	}
@@ -331,8 +338,8 @@ int channel_greet(struct channel *c, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (rc == 0)
-		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "endpoint does not say hello within %d s",
-			       HELLO_MS / 1000);
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL,
+			       "endpoint has not reported within %d s of its start", HELLO_MS / 1000);
 	return hello_check(c->hello, c->name, e);
 }
 
@@ -410,7 +417,7 @@ int channel_ended(struct channel *c, char *words, size_t size)
 static void reap(struct channel *c, int64_t patience_ms)
 {
 	await_exit(c->pid, patience_ms);
-	kill(-c->pid, SIGKILL); /* what is left of its group; a launcher's other processes too */
+	kill(-c->pid, SIGKILL); /* the rest of its process group, including a launcher's other processes */
 	waitpid(c->pid, NULL, 0);
 }
 

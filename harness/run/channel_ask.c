@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "common/json.h"
 
-#define ANSWER_MS 60000 /* a busy machine takes its time */
+#define ANSWER_MS 60000 /* may be long on a busy machine */
 
 int channel_ask(struct channel *c, json_t *order, const char *answer, json_t **reply, struct err *e)
 {
@@ -28,7 +28,7 @@ int channel_ask(struct channel *c, json_t *order, const char *answer, json_t **r
 		return 0;
 	status = (int)json_integer_value(json_object_get(*reply, "status"));
 	rc = err_set(e, -EPROTO, status == STATUS_IMPOSSIBLE ? STATUS_IMPOSSIBLE : STATUS_FAILED, c->name, NULL,
-		     "endpoint cannot '%s': %s", asked, json_text_or(*reply, "text", "it says something else"));
+		     "endpoint cannot '%s': %s", asked, json_text_or(*reply, "text", "it sent a different answer"));
 	json_decref(*reply);
 	*reply = NULL;
 	return rc;

@@ -22,9 +22,10 @@
 #define LOST_AFTER_NS 100000000
 #define DEPTH	      16
 
-/* --- the flow that compares --- */
+/* --- the flow for comparisons --- */
 
-/* What says which way messages take, and who runs where, is the measured flow's; all else is as it is best for this. */
+/* Settings that determine the route of messages and the placement are those of the measured flow;
+ * all others are chosen for comparing clocks. */
 static const char *const shared_keys[] = {"device",
 					  "source_device",
 					  "sink_device",
@@ -80,7 +81,7 @@ static json_t *comparing_params(const struct flow *f)
 	return params;
 }
 
-/* Source and sink of the first flow that needs a clock for both; NULL: none does. */
+/* Source and sink of the first flow that needs a clock common to both; NULL: none does. */
 static struct peer *peers_in_need(const struct session *of)
 {
 	for (size_t i = 0; i < of->point->flow_count; i++)
@@ -91,7 +92,7 @@ static struct peer *peers_in_need(const struct session *of)
 
 /* --- open --- */
 
-/* Where the measured side is. */
+/* Use the same place as the measured side. */
 static void take_place(struct peer *p, const struct peer *measured)
 {
 	p->shield = measured->shield;
@@ -217,7 +218,7 @@ int clock_link_compare(struct clock_link *l)
 
 /* --- correct --- */
 
-/* Every so many numbers one is a time. */
+/* Every `stride`-th number is a time. */
 static void correct_stamps(const struct clock_link *l, int64_t *data, size_t count, size_t stride)
 {
 	const size_t around = l->count < 2 ? l->count : 2;
@@ -260,7 +261,7 @@ static int correct_column(const struct clock_link *l, const char *dir, const cha
 	return rc;
 }
 
-/* What the sink has stamped, and what the kernel did there. */
+/* Correct the sink's stamps and kernel events. */
 static int correct_flow(const struct clock_link *l, const struct flow *f, const char *dir, struct err *e)
 {
 	int rc = 0;
@@ -284,7 +285,7 @@ int clock_link_correct(const struct clock_link *l, const struct session *of, lon
 	return rc;
 }
 
-/* --- what it comes to --- */
+/* --- the result --- */
 
 static json_t *comparisons_json(const struct clock_link *l)
 {

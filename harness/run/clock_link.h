@@ -15,7 +15,7 @@ struct clock_link {
 	bool is_open;  /* and their clocks are compared */
 	enum clock_method method;
 	struct peer *measured; /* the point's: source and sink of a flow that needs a clock for both; NULL: none does */
-	json_t *kept;	       /* of clocks that others keep: what they last said */
+	json_t *kept;	       /* for clocks disciplined by other programs: their last reports */
 	struct point point;    /* of messages to and fro */
 	struct session session;
 	char *hosts[2]; /* of source and sink */
@@ -28,7 +28,7 @@ struct clock_link {
 void clock_link_open(struct clock_link *l, const struct session *of);
 void clock_link_close(struct clock_link *l);
 
-/* Compare now; nothing where it is not open. -EINTR: a signal. */
+/* Compare now; does nothing if it is not open. -EINTR: a signal. */
 int clock_link_compare(struct clock_link *l);
 
 /* Put a stored repetition's stamps of the sink's clock into the source's time, by the last two comparisons. */

@@ -47,7 +47,8 @@ static const char *interface_of(const json_t *kept)
 	return json_text(kept, "interface");
 }
 
-/* Of PTP both follow one grandmaster; UTC, which chrony follows, is the same from everywhere, but a time that a host has made up is its own. */
+/* With PTP, both must follow the same grandmaster. chrony follows UTC, which is the same
+ * everywhere, unless a host uses its own local reference. */
 int clock_wall_check(const json_t *source, const json_t *sink, struct err *e)
 {
 	const char *why = NULL;
@@ -65,7 +66,7 @@ int clock_wall_check(const json_t *source, const json_t *sink, struct err *e)
 	return why ? err_set(e, -ENODATA, STATUS_FAILED, NULL, NULL, "%s", why) : 0;
 }
 
-/* --- asking --- */
+/* --- queries --- */
 
 static int ask_keeper(struct peer *p, enum clock_method method, json_t *kept, struct err *e)
 {

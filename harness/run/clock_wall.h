@@ -1,6 +1,7 @@
 /*
- * The clocks of two hosts, compared by clocks that others keep in step on both: the system clock by chrony, or what ptp4l keeps. How good that is, its
- * keeper says; it is not measured here.
+ * Compares the clocks of two hosts by clocks that other programs synchronise on both: the system
+ * clock by chrony, or a clock by ptp4l. The error is what these programs report; it is not measured
+ * here.
  */
 #ifndef KBLAT_RUN_CLOCK_WALL_H
 #define KBLAT_RUN_CLOCK_WALL_H
@@ -9,7 +10,8 @@
 #include "instrument/clock_pair.h"
 #include "run/session.h"
 
-/* What an endpoint said of the clock that is kept on its host: at at_ns of its own time (since t0) that clock showed wall_ns; looking took width_ns. */
+/* What an endpoint reported about the synchronised clock of its host: at at_ns of its own time
+ * (since t0), that clock showed wall_ns; reading both took width_ns. */
 struct wall_look {
 	int64_t at_ns, wall_ns, width_ns;
 };
@@ -22,8 +24,9 @@ bool clock_wall_between(const struct wall_look source[2], const struct wall_look
 /* Do two hosts' clocks (discipline_json()) follow the same time? 0, or -ENODATA and `e`. */
 int clock_wall_check(const json_t *source, const json_t *sink, struct err *e);
 
-/* Compare those of a flow's source and sink, which are open and do nothing else. `kept` gets a new reference to what their keepers say, {"source", "sink"}.
- * 0 or a negative errno. */
+/* Compare the clocks of a flow's source and sink, which must be open and idle. `kept` gets a new
+ * reference to the reports of the programs that synchronise them, {"source", "sink"}. 0 or a
+ * negative errno. */
 int clock_wall_compare(struct peer peer[2], enum clock_method method, json_t **kept, struct clock_comparison *out,
 		       struct err *e);
 

@@ -42,7 +42,7 @@ static int take_column(struct peer *p, const char *path, size_t entries, struct 
 	return rc;
 }
 
-/* Whoever is killed meanwhile leaves no column that is not whole. */
+/* If this process is killed meanwhile, it does not leave an incomplete column. */
 static int store_column(struct peer *p, const char *dir, const char *name, size_t entries, struct err *e)
 {
 	char *path = fs_path("%s/%s.npy", dir, name), *part = fs_path("%s.tmp", path);
@@ -95,7 +95,7 @@ int columns_store(struct peer *p, const json_t *done, uint32_t messages, const c
 	return rc ? rc : channel_raw(&p->channel, 1, columns_check_end, p, e);
 }
 
-#define TRACE_MOST ((8ll << 20) * TRACE_WORDS) /* numbers that an endpoint may send of one */
+#define TRACE_MOST ((8ll << 20) * TRACE_WORDS) /* maximum number of values that an endpoint may send for one */
 
 int columns_store_trace(struct peer *p, json_t *done, const char *dir, struct err *e)
 {

@@ -19,7 +19,7 @@ struct run_context {
 	struct clock_conversion conversion; /* ticks of this machine to nanoseconds since t0 */
 	struct hosts *hosts; /* the others, as they are met; the one thing here that grows. NULL: none can be */
 	char boot_id[64];    /* of this machine */
-	bool mask;	     /* nothing that tells this machine from another is kept */
+	bool mask;	     /* nothing that identifies this machine is stored */
 	bool wants_skew;     /* how far two CPUs' tick counters differ is not known yet */
 	volatile sig_atomic_t *interrupted;
 };

@@ -16,14 +16,14 @@
 
 const char *const outcome_names[] = {"completed", "failed", "impossible", "interrupted"};
 
-/* A point while it runs. */
+/* A point while it is running. */
 struct point_run {
 	struct session session;
 	struct environment *env;
 	struct progress *progress;
 	struct point_outcome *out;
-	struct clock_link link; /* where its sides are on two hosts */
-	long long repetition;	/* the last one that was begun */
+	struct clock_link link; /* if its sides are on two hosts */
+	long long repetition;	/* the last one begun */
 };
 
 /* --- repetitions --- */
@@ -61,7 +61,8 @@ static uint64_t messages_of_point(const struct point *p)
 	return messages;
 }
 
-/* What is stored is in one time, and reduced to what figures need. One that was broken off has no comparison after it. */
+/* Store the columns in a common time, and reduce them to what figures need. A repetition that was
+ * aborted is not followed by a comparison of clocks. */
 static int settle_repetition(struct point_run *c, long long number, bool broken_off, struct err *e)
 {
 	const struct run_context *run = c->session.run;
@@ -91,7 +92,7 @@ static int run_warm_up(struct point_run *c, struct err *e)
 	return has_warm_up(c->session.point) ? run_repetition(c, REPETITION_WARM_UP, e) : 0;
 }
 
-/* With `fresh` the first repetition has new endpoints anyway. */
+/* With `fresh`, the first repetition has new endpoints anyway. */
 static int run_numbered(struct point_run *c, long long rep, struct err *e)
 {
 	int rc = 0;
@@ -133,7 +134,7 @@ static int run_repetitions(struct point_run *c, struct err *e)
 
 /* --- one point --- */
 
-/* The counters of two CPUs may differ: bounded once a run, with the first pair that is used. */
+/* The counters of two CPUs may differ. The offset is bounded once per run, for the first pair used. */
 static void measure_skew(struct point_run *c, const struct placement *side)
 {
 	const int a = side[ROLE_SOURCE].cpu, b = side[ROLE_SINK].cpu;
@@ -142,8 +143,9 @@ static void measure_skew(struct point_run *c, const struct placement *side)
 		c->out->skew_ns = clock_skew_ns(a, b, c->session.run->tick_hz);
 }
 
-/* Apply what the point asks for, and have the endpoints started in its shields. From outside of a shield nobody can pin a
- * thread to its CPUs, so their counters are compared before it is made. */
+/* Apply the environment that the point asks for, so that endpoints are started in its shields.
+ * Threads outside of a shield cannot be pinned to its CPUs, so their counters are compared before
+ * it is created. */
 static int enter_environment(struct point_run *c, struct err *e)
 {
 	struct session *s = &c->session;

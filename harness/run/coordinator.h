@@ -13,11 +13,11 @@
 enum outcome { OUTCOME_COMPLETED, OUTCOME_FAILED, OUTCOME_IMPOSSIBLE, OUTCOME_INTERRUPTED, OUTCOMES };
 extern const char *const outcome_names[]; /* "completed", ... */
 
-/* What a point told of its run. */
+/* What was found out about the run during a point. */
 struct point_outcome {
 	enum outcome outcome;
 	json_t *hosts;		 /* session_hosts() of its endpoints; {}: it did not get so far */
-	bool common_clock;	 /* both sides of each flow were on one host; true as long as nothing else is known */
+	bool common_clock;	 /* both sides of each flow were on one host; true unless known otherwise */
 	int64_t skew_ns;	 /* between the tick counters of two CPUs, where that was measured; -1: it was not */
 	char shared_adapter[64]; /* the device that both sides of a flow have, unasked; "": none */
 };

@@ -57,7 +57,7 @@ static void describe_add_defaults(json_t *all, const char *name, const struct op
 		json_object_set_new(all, name, setting_defaults(table, false));
 }
 
-/* What a setting was before it was one, for comparisons with runs of that time. */
+/* The values of settings before they existed, for comparisons with runs from that time. */
 static json_t *describe_defaults(const struct spec *spec)
 {
 	json_t *kernels_of = json_object(), *transports_of = json_object();

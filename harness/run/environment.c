@@ -12,7 +12,7 @@
 #include "common/fs.h"
 #include "common/sysroot.h"
 
-/* tuned takes seconds, and more of them where a machine is emulated. */
+/* tuned takes seconds, and longer on an emulated machine. */
 #define ANSWER_MS 180000
 
 static const char *wanted(const struct point *p)
@@ -52,7 +52,7 @@ void environment_close(struct environment *env)
 	*env = (struct environment){.kbtune = NULL};
 }
 
-/* kbtune has ended: its status, and what it said. */
+/* kbtune has ended: report its status and its message. */
 static int environment_complain_ended(struct channel *c, const char *profile, struct err *e)
 {
 	size_t n = strlen(profile);
@@ -61,7 +61,7 @@ static int environment_complain_ended(struct channel *c, const char *profile, st
 	char *last = strrchr(words, '\n');
 
 	snprintf(object, sizeof(object), "environment %s", profile);
-	if (last) { /* a fault in a profile, shown in its line */
+	if (last) { /* an error in a profile, shown with its line */
 		fprintf(stderr, "%.*s\n", (int)(last - words), words);
 		text = last + 1;
 	}
@@ -75,12 +75,13 @@ static int environment_complain_ended(struct channel *c, const char *profile, st
 	return err_set(e, -ECHILD,
 		       status == STATUS_USAGE || status == STATUS_IMPOSSIBLE ? (enum status)status : STATUS_FAILED,
 		       object, NULL, "%s",
-		       status == STATUS_USAGE && last ? "the profile has faults"
+		       status == STATUS_USAGE && last ? "the profile has errors"
 		       : *text			      ? text
 						      : "kbtune ended without giving a reason");
 }
 
-/* Its next answer, which is to be of that type. Patient: kbtune is never left in the middle, unless by a signal. */
+/* Wait for its next answer, which must be of this type. Patient: kbtune is never interrupted
+ * halfway, except by a signal. */
 static int await(struct environment *env, const char *profile, const char *type, const char *tried, bool patient,
 		 json_t **message, struct err *e)
 {
@@ -138,7 +139,7 @@ int environment_plan(struct environment *env, const char *profile, struct err *e
 	return rc;
 }
 
-/* Whether its shields have CPUs for all flows of the point. */
+/* Do its shields have CPUs for all flows of the point? */
 static int check_places(struct environment *env, const struct point *p, struct err *e)
 {
 	const char *shields[2 * POINT_FLOWS_MAX];
@@ -184,7 +185,7 @@ static int environment_apply(struct environment *env, const char *profile, struc
 	if (!rc)
 		rc = await(env, profile, "applied", "apply", false, &answer, e);
 	if (rc) {
-		channel_stop(&env->holder, ANSWER_MS); /* in the middle of it: it puts everything back */
+		channel_stop(&env->holder, ANSWER_MS); /* interrupted halfway: it restores everything */
 		return rc;
 	}
 	env->name = fs_path("%s", profile);
@@ -201,7 +202,7 @@ int environment_enter(struct environment *env, const struct point *p, struct err
 
 	if (env->name && (!name || strcmp(name, env->name) || environment_confirm(env, &lost)))
 		rc = environment_leave(env, lost.status ? &lost : e);
-	if (lost.status) /* said of the point that lost it */
+	if (lost.status) /* reported for the point that lost it */
 		rc = 0;
 	if (!rc && name && !env->name)
 		rc = environment_apply(env, name, e);
@@ -259,7 +260,7 @@ static void cpus_of(const json_t *shield, struct cpulist *out)
 		cpulist_clear(out);
 }
 
-/* The shield of a role: the one that has a CPU it may have, or the nth. -1 if none has. */
+/* The shield for a role: the one with a CPU that it may have, or the n-th one. -1 if there is none. */
 static int choose_shield(const json_t *shields, const struct cpu_choice *choice, size_t nth)
 {
 	const json_t *shield;
@@ -276,7 +277,7 @@ static int choose_shield(const json_t *shields, const struct cpu_choice *choice,
 	return -1;
 }
 
-/* A shield may be told by its name, as the cpuset that it will be. */
+/* A shield may be given by name, like the cpuset that it will become. */
 static int shield_named(const json_t *shields, const char *text)
 {
 	size_t i, prefix = strlen(OPT_CPU_CPUSET);
@@ -293,8 +294,8 @@ static int shield_named(const json_t *shields, const char *text)
 	return -1;
 }
 
-/* Which shield a side is in, and the CPUs that are left to it there. Sources without a CPU of their own are in the first,
- * sinks in the second. */
+/* Choose the shield of a side, and the CPUs that it may use there. Sources without a CPU setting
+ * are in the first shield, sinks in the second. */
 static int choose_place(const json_t *shields, const struct flow *f, enum role role, const char *profile,
 			struct survey *survey, struct err *e)
 {

@@ -42,7 +42,7 @@ int environment_plan(struct environment *env, const char *profile, struct err *e
 int environment_enter(struct environment *env, const struct point *p, struct err *e);
 bool environment_is_applied(const struct environment *env);
 
-/* Undo what is applied, if anything is. `e` says what could not be undone. */
+/* Undo what is applied, if anything is. `e` reports what could not be undone. */
 int environment_leave(struct environment *env, struct err *e);
 
 /* Is the environment still applied? 0, or -ESRCH and `e` if kbtune was ended in the meantime (and has undone

@@ -5,9 +5,9 @@
 
 /* Orders of magnitude, measured with short points on an ordinary machine. docs/spec.md names them. */
 #define RUN_S	      0.5  /* calibration, the machine's state before and after, sealing */
-#define POINT_S	      0.1  /* endpoints start, meet and end */
+#define POINT_S	      0.1  /* starting, connecting and ending endpoints */
 #define REPETITION_S  0.01 /* arming, files */
-#define REDUCE_NS     100  /* a message's stamps are stored and reduced */
+#define REDUCE_NS     100  /* storing and reducing a message's stamps */
 #define COPY_NS_A_KIB 200
 
 /* --- one repetition --- */
@@ -19,7 +19,7 @@ static int64_t way_ns(const struct flow *f)
 	return f->common.poll == POLL_EVENT ? t->sleeping_ns : t->latency_ns;
 }
 
-/* In virtual time no pause takes any, and every message a little. */
+/* In virtual time, pauses take no time, and every message takes a little. */
 static struct forecast forecast_messages(const struct flow *f, int64_t messages, bool warm_up)
 {
 	struct kernel_demand d = f->kernel->demand(f->kernel_settings, messages, warm_up);
@@ -108,7 +108,7 @@ double forecast_left_s(struct forecast done, struct forecast left, double passed
 
 /* --- for people and programs --- */
 
-/* In milliseconds: nobody knows it better. */
+/* Rounded to milliseconds, because forecasts are not more accurate. */
 static double rounded(double seconds)
 {
 	return round(seconds * 1000) / 1000;

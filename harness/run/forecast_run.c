@@ -6,8 +6,8 @@
 
 /* As in forecast.c. */
 #define RUN_S	      0.5 /* calibration, the machine's state before and after, sealing */
-#define ENVIRONMENT_S 2.0 /* kbtune applies a profile and puts it back */
-#define SEAL_NS	      150 /* the checksums of a message's stamps */
+#define ENVIRONMENT_S 2.0 /* applying and restoring a profile with kbtune */
+#define SEAL_NS	      150 /* computing checksums of a message's stamps */
 
 struct forecast forecast_run(const struct point *points, size_t count, const char *runs, const char *name,
 			     struct forecast *each)

@@ -9,9 +9,9 @@
 #include "common/json.h"
 #include "rundir/layout.h"
 
-#define RUNS_MAX 16 /* the newest; older ones tell little of this machine */
+#define RUNS_MAX 16 /* only the newest; older ones are less representative of this machine */
 
-/* What tells the point apart: its settings without those that say how long to measure. The caller frees. */
+/* The identity of a point: its settings without those that determine how long to measure. The caller frees. */
 static char *key_of(const json_t *params, const json_t *resolved)
 {
 	json_t *telling = json_object(), *value;
@@ -39,7 +39,7 @@ static const json_t *params_of(const json_t *resolved, json_int_t id)
 	return NULL;
 }
 
-/* What is known of a point already is of a newer run, and stays. */
+/* If a point is already known, that is from a newer run, and is kept. */
 static void note_point(struct former *f, const json_t *resolved, const json_t *line)
 {
 	const json_t *took = json_object_get(line, "took_ms");
@@ -86,7 +86,7 @@ static void read_run(struct former *f, const char *run)
 	free(path);
 }
 
-/* --- where they are --- */
+/* --- finding runs --- */
 
 /* A run's name ends in its time and a number: "-20261121T093000Z-0a1b2c3d". */
 #define STAMP "-[0-9]*T[0-9]*Z-????????"
@@ -103,7 +103,8 @@ static int newest_first(const void *a, const void *b)
 	return strcmp(stamp_of(*(char *const *)b), stamp_of(*(char *const *)a));
 }
 
-/* Below `runs` no link is followed: fs_read() sees to it. A place whose name glob() does not take literally has none. */
+/* Symbolic links below `runs` are not followed, as fs_read() makes sure. If a path contains special
+ * characters of glob(), no runs are found. */
 void former_open(struct former *f, const char *runs, const char *name)
 {
 	char *real = runs ? realpath(runs, NULL) : NULL;

@@ -11,7 +11,7 @@
 #include "run/forecast.h"
 
 struct former {
-	json_t *points; /* by what tells them apart, as text: {"params", "took_ms"} */
+	json_t *points; /* by their identity as text: {"params", "took_ms"} */
 };
 
 /* Of the newest runs of that name in the directory `runs`, and in the campaigns in it. NULL: of none. */

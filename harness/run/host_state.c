@@ -11,11 +11,11 @@
 #include "common/json.h"
 #include "state/raw_file.h"
 
-#define FILE_MS	  60000 /* for each file; the first comes when all has been read */
+#define FILE_MS	  60000 /* per file; the first one arrives when everything has been read */
 #define FILES_MAX 100000
-#define BYTES_MAX (256LL << 20) /* of all files */
+#define BYTES_MAX (256LL << 20) /* total of all files */
 
-/* What has come, and where it goes. */
+/* What has been received, and where it is written. */
 struct host_state {
 	struct channel *channel;
 	int dir;
@@ -23,7 +23,7 @@ struct host_state {
 	json_int_t bytes;
 };
 
-/* Where bytes that come in pieces are put. */
+/* The destination of bytes that arrive in pieces. */
 struct piece_sink {
 	char *data;
 	size_t at;
@@ -39,7 +39,7 @@ static int append_piece(void *arg, const void *data, size_t size, struct err *e)
 	return 0;
 }
 
-/* The bytes and the end of the line after them. */
+/* Read the bytes and the newline after them. */
 static int host_state_take_file(struct host_state *s, const char *path, size_t size, bool private, struct err *e)
 {
 	struct piece_sink sink = {.data = malloc(size + 1)};
@@ -70,7 +70,7 @@ static int on_file(struct host_state *s, const json_t *message, struct err *e)
 	return host_state_take_file(s, path, (size_t)bytes, json_is_true(json_object_get(message, "private")), e);
 }
 
-/* 1: that was the last of it. */
+/* 1: this was the last part. */
 static int on_part(struct host_state *s, const json_t *message, struct err *e)
 {
 	const char *type = json_text(message, "type");

@@ -12,9 +12,9 @@
 #include "run/host_state.h"
 #include "run/machine_state.h"
 
-#define LOOKS		8 /* at its tick counter; the quickest answer counts */
+#define LOOKS		8 /* readings of its tick counter; the quickest answer counts */
 #define STOP_MS		3000
-#define LEAST_HZ	1e3 /* of a tick counter */
+#define LEAST_HZ	1e3 /* minimum frequency of a tick counter */
 #define MOST_HZ		1e12
 #define HOST_NAME_BYTES 200
 
@@ -63,7 +63,8 @@ static bool is_taken(const struct hosts *h, const char *name)
 	return !strcmp(name, h->own);
 }
 
-/* It becomes a folder's name. Two hosts may have one name, as machines made from one image do. */
+/* The name becomes that of a folder. Two hosts may have the same name, such as machines made from
+ * the same image. */
 static char *name_of(struct hosts *h, const char *said)
 {
 	char plain[HOST_NAME_BYTES], name[HOST_NAME_BYTES + 16];
@@ -78,7 +79,7 @@ static char *name_of(struct hosts *h, const char *said)
 	return or_abort(strdup(hosts_label(h, name)));
 }
 
-/* --- one that is met --- */
+/* --- adding a host --- */
 
 const struct host *hosts_find(const struct hosts *h, const char *boot_id)
 {
@@ -88,7 +89,7 @@ const struct host *hosts_find(const struct hosts *h, const char *boot_id)
 	return NULL;
 }
 
-/* Its ticks at t0: of several looks the quickest, whose answer was given in the middle of it. */
+/* Its ticks at t0: the quickest of several queries counts, and the answer is assumed to be from its middle. */
 static int align(struct host *host, struct channel *c, const struct clock_conversion *own, double hz, struct err *e)
 {
 	int64_t quickest = INT64_MAX;
@@ -166,7 +167,7 @@ int hosts_meet(struct hosts *h, struct channel *c, const char *launcher, struct 
 	return 0;
 }
 
-/* --- after --- */
+/* --- after the run --- */
 
 static void keep_after(struct hosts *h, const struct host *host)
 {

@@ -33,7 +33,7 @@ int machine_state_keep(const char *run_path, const char *host, const char *when,
 	return rc;
 }
 
-/* Everybody may read what changed if everybody may read both captures. */
+/* Everybody may read the changes if everybody may read both captures. */
 static mode_t changes_mode(const char *before, const char *after)
 {
 	const char *const dirs[] = {before, after};

@@ -11,14 +11,14 @@
 #include "placement/survey.h"
 #include "run/channel_ask.h"
 
-#define SMALL_FILES    65536 /* a repetition's reports and directories, generously */
+#define SMALL_FILES    65536 /* a generous estimate for a repetition's reports and directories */
 #define PIPES_A_SIDE   3
 #define OTHER_FILES    64
 #define THREADS_A_SIDE (KERNEL_THREADS + 2)
 
-/* --- how much --- */
+/* --- required space --- */
 
-/* What all columns of a repetition take. */
+/* The size of all columns of a repetition. */
 static unsigned long long column_bytes(const struct point *p)
 {
 	unsigned long long sum = 0;
@@ -33,7 +33,7 @@ static unsigned long long column_bytes(const struct point *p)
 	return sum;
 }
 
-/* Have messages of a point stamps that they could share? */
+/* Could messages of the point share stamps? */
 static bool can_share_stamps(const struct point *p)
 {
 	bool can = false;
@@ -68,7 +68,8 @@ static int preflight_check_space(const char *dir, unsigned long long need, const
 
 /* --- CPUs --- */
 
-/* Can each side have what it names? Points with an environment are its shields' business: environment_check(). */
+/* Are the CPUs that each side names available? Points with an environment are checked by
+ * environment_check(), because they use shields. */
 static int check_cpus(const struct point *p, struct err *e)
 {
 	struct survey *survey = calloc(1, sizeof(*survey));
@@ -86,7 +87,7 @@ static int check_cpus(const struct point *p, struct err *e)
 	return rc;
 }
 
-/* A point that cannot have its CPUs is not possible, and the others run: that is said when it is its turn. */
+/* A point whose CPUs are not available is impossible, but others run; this is reported when it is its turn. */
 static int check_all_cpus(const struct point *points, size_t count, struct err *e)
 {
 	struct err first = ERR_INIT;
@@ -132,7 +133,8 @@ int preflight_files(size_t count, const char *what, size_t files_each, struct er
 		       what, (unsigned long long)need, (unsigned long long)limit.rlim_max, what);
 }
 
-/* The kernel bounds a user's threads (RLIMIT_NPROC), except root's. Those that run already are not counted here. */
+/* The kernel limits the number of a user's threads (RLIMIT_NPROC), except for root. Existing
+ * threads are not counted here. */
 static int check_threads(size_t flows, struct err *e)
 {
 	const rlim_t need = 2 * THREADS_A_SIDE * flows;
@@ -173,7 +175,7 @@ int preflight_elsewhere(struct channel *c, const char *host, const struct point 
 	return rc;
 }
 
-/* --- all of it --- */
+/* --- all checks --- */
 
 int preflight(const struct point *points, size_t count, const char *out_dir, bool local, struct err *e)
 {

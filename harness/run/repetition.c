@@ -15,9 +15,9 @@
 
 #define STATUS_MS      5000
 #define SURVIVOR_MS    10000
-#define START_AHEAD_NS 50000000 /* flows that start together: orders have arrived by then */
+#define START_AHEAD_NS 50000000 /* for flows that start together: time for orders to arrive */
 
-/* One flow of a repetition while it runs. */
+/* A flow of a repetition while it is running. */
 struct flow_rep {
 	const struct flow *flow;
 	uint32_t messages; /* 0: it takes no part */
@@ -25,7 +25,7 @@ struct flow_rep {
 	json_t *done[2]; /* by role */
 	bool stopped;
 	uint64_t progress[2];
-	int64_t moved_ms; /* when something last moved */
+	int64_t moved_ms; /* time of the last progress */
 };
 
 struct repetition {
@@ -72,7 +72,8 @@ static void note_status(struct flow_rep *f, enum role role, const json_t *messag
 {
 	uint64_t now = (uint64_t)json_integer_value(json_object_get(message, "progress"));
 
-	/* Only so many times can it rise: an endpoint that says otherwise is not taken for one that moves. */
+	/* Progress can only increase this often, so an endpoint that claims otherwise does not
+	 * count as making progress. */
 	if (now <= f->progress[role] || now > f->messages)
 		return;
 	f->moved_ms = channel_now_ms();
@@ -98,8 +99,9 @@ static int send_stops(struct repetition *rep, struct err *e)
 	return rc;
 }
 
-/* The source has ended: the sink waits for stragglers. The sink has failed: the source need not go on. The first flow of
- * several has ended: with `until: first` the others need not go on, either. */
+/* If the source has ended, the sink waits for stragglers. If the sink has failed, the source need
+ * not continue. If the first flow of several has ended, with `until: first` the others need not
+ * continue, either. */
 static int repetition_pass_on(struct repetition *rep, size_t i, enum role role, struct err *e)
 {
 	struct flow_rep *f = &rep->flow[i];
@@ -124,6 +126,7 @@ static int on_message(struct repetition *rep, size_t who, json_t *message, struc
 
 	if (!strcmp(type, "status")) {
 		note_status(f, p->role, message);
+		p->asked -= p->asked > 0;
 		return 0;
 	}
 	if (!strcmp(type, "error"))
@@ -141,7 +144,7 @@ static int on_message(struct repetition *rep, size_t who, json_t *message, struc
 
 /* --- progress --- */
 
-/* How long an endpoint may seem idle. */
+/* How long an endpoint may appear to be idle. */
 static int64_t patience_ms(const struct flow *f)
 {
 	return (f->common.timeout + f->config.schedule.pause_ns) / 1000000;
@@ -154,7 +157,7 @@ static int complain_stuck(const struct repetition *rep, size_t i, struct err *e)
 	const struct channel *c;
 	char object[64];
 
-	/* The side that is behind is the one to look at. */
+	/* Report the side that is behind. */
 	if (!f->done[ROLE_SINK] && f->progress[ROLE_SINK] < f->progress[ROLE_SOURCE])
 		role = ROLE_SINK;
 	c = &peer_of(rep, i, role)->channel;
@@ -165,7 +168,7 @@ static int complain_stuck(const struct repetition *rep, size_t i, struct err *e)
 		       *c->stderr_tail ? c->stderr_tail : "(none)");
 }
 
-/* `asked`: the last one, with which it went wrong if it did. */
+/* `asked`: the last endpoint asked, which is the one concerned if there is an error. */
 static int ask_status(struct repetition *rep, size_t *asked, struct err *e)
 {
 	int rc = 0;
@@ -178,6 +181,7 @@ static int ask_status(struct repetition *rep, size_t *asked, struct err *e)
 		for (enum role role = ROLE_SOURCE; !rc && f->messages && role <= ROLE_SINK; role++)
 			if (!f->done[role]) {
 				*asked = 2 * i + role;
+				rep->s->peer[*asked].asked++;
 				rc = channel_send(&rep->s->peer[*asked].channel, json_pack("{s:s}", "type", "status"),
 						  e);
 			}
@@ -186,8 +190,9 @@ static int ask_status(struct repetition *rep, size_t *asked, struct err *e)
 }
 
 /*
- * One side has gone in the middle: a device that watches its connection soon tells the other one so, and how. What it
- * says belongs into the point's reason. Not every transport has something to say: those grant `gives_up_ms`.
+ * One side has disappeared during the measurement. If its device watches the connection, it soon
+ * reports that to the other side. The report is added to the point's reason. Only some transports
+ * can report it: those that grant `gives_up_ms`.
  */
 static void ask_survivor(struct repetition *rep, size_t gone, struct err *e)
 {
@@ -229,7 +234,7 @@ static int64_t ask_every_ms(const struct repetition *rep)
 	return ms;
 }
 
-/* From "run" until all have handed their columns over. */
+/* From "run" until all endpoints have handed over their columns. */
 static int follow(struct repetition *rep, struct err *e)
 {
 	struct session *s = rep->s;
@@ -250,7 +255,8 @@ static int follow(struct repetition *rep, struct err *e)
 			rc = on_message(rep, who, message, e);
 			json_decref(message);
 		}
-		/* Also where there is always a message: who floods us is held to its progress all the same. */
+		/* Also done if there is always a message: an endpoint that floods this process with
+		 * messages must make progress, too. */
 		if (rc == 0 && channel_now_ms() >= asked_ms + ask_ms) {
 			asked_ms = channel_now_ms();
 			rc = ask_status(rep, &who, e);
@@ -269,6 +275,13 @@ static int follow(struct repetition *rep, struct err *e)
 
 /* --- start --- */
 
+/* Where an endpoint keeps its columns if this process is killed: nowhere on other hosts, which do not
+ * have this directory. */
+static const char *keep_in(const struct repetition *rep, size_t flow, enum role role)
+{
+	return session_peer_is_local(rep->s, peer_of(rep, flow, role)) ? rep->flow[flow].dir : NULL;
+}
+
 static int arm(struct repetition *rep, enum role role, struct err *e)
 {
 	int rc = 0;
@@ -277,13 +290,14 @@ static int arm(struct repetition *rep, enum role role, struct err *e)
 		const struct flow_rep *f = &rep->flow[i];
 
 		if (f->messages)
-			rc = channel_send(
-			    &peer_of(rep, i, role)->channel,
-			    json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:s}", "type", "arm", "messages",
-				      (json_int_t)f->messages, "rep", (json_int_t)(rep->number < 0 ? 0 : rep->number),
-				      "control", rep->number == REPETITION_CONTROL, "warm_up",
-				      rep->number == REPETITION_WARM_UP, "trace", rep->number >= 0, "keep_in", f->dir),
-			    e);
+			rc = channel_send(&peer_of(rep, i, role)->channel,
+					  json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:s*}", "type", "arm", "messages",
+						    (json_int_t)f->messages, "rep",
+						    (json_int_t)(rep->number < 0 ? 0 : rep->number), "control",
+						    rep->number == REPETITION_CONTROL, "warm_up",
+						    rep->number == REPETITION_WARM_UP, "trace", rep->number >= 0,
+						    "keep_in", keep_in(rep, i, role)),
+					  e);
 	}
 	return rc ? rc : session_collect(rep->s, role == ROLE_SINK ? WHOM_SINKS : WHOM_SOURCES, "armed", e);
 }
@@ -305,7 +319,8 @@ static bool starts_at_one_moment(const struct repetition *rep)
 	return together && session_is_local(rep->s);
 }
 
-/* Several flows start at one moment of this machine's clock; so do both sides of one where the sink waits for nothing. */
+/* Several flows start at the same time of this machine's clock, and so do both sides of a flow
+ * whose sink does not wait for messages. */
 static int send_run(struct repetition *rep, struct err *e)
 {
 	const int64_t start_ns = starts_at_one_moment(rep) ? start_time() : 0;
@@ -321,7 +336,7 @@ static int send_run(struct repetition *rep, struct err *e)
 	return rc;
 }
 
-/* --- what is kept --- */
+/* --- storing results --- */
 
 static int write_counters(const struct flow_rep *f, struct err *e)
 {
@@ -338,8 +353,8 @@ static int write_counters(const struct flow_rep *f, struct err *e)
 	return rc;
 }
 
-/* As far as it came, in messages. A step of a pacer that sent nothing is one, too. Where both sides post of their own
- * accord, the one that came further counts. */
+/* The progress in messages. A step of a pacer without a message counts, too. If both sides post
+ * independently, the one that got further counts. */
 static uint64_t reached(const struct flow_rep *f)
 {
 	const uint64_t source = endpoint_count(f, ROLE_SOURCE, "posted") + endpoint_count(f, ROLE_SOURCE, "missed") +
@@ -392,7 +407,7 @@ void repetition_drop(const struct session *s, long long number)
 	free(dir);
 }
 
-/* One that was stopped before a flow had begun is none. */
+/* A repetition that was stopped before a flow had begun is not kept. */
 static int repetition_keep(const struct repetition *rep, bool *kept, struct err *e)
 {
 	int rc = 0;
@@ -408,7 +423,7 @@ static int repetition_keep(const struct repetition *rep, bool *kept, struct err 
 	return rc;
 }
 
-/* What an endpoint says went wrong, though it handed its columns over. */
+/* An error reported by an endpoint that nevertheless handed over its columns. */
 static int repetition_find_failure(const struct repetition *rep, struct err *e)
 {
 	for (size_t i = 0; i < rep->count; i++)
@@ -419,7 +434,7 @@ static int repetition_find_failure(const struct repetition *rep, struct err *e)
 	return 0;
 }
 
-/* --- all of it --- */
+/* --- the whole repetition --- */
 
 static int repetition_begin(struct repetition *rep, struct session *s, long long number, struct err *e)
 {

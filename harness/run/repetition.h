@@ -16,7 +16,8 @@ enum {
 	REPETITION_UNTRACED = -4,   /* with `explain`, but without recording events, to show the cost of recording */
 };
 
-/* 0; -EINTR: stopped early, what was measured is kept; or another negative errno. `kept`: its columns and counters are there. */
+/* 0; -EINTR: stopped early, what was measured is kept; or another negative errno. `kept`: its
+ * columns and counters have been stored. */
 int repetition_run(struct session *s, long long number, bool *kept, struct err *e);
 
 /* The directory for what a flow's endpoints return. The caller frees. */

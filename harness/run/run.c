@@ -18,7 +18,7 @@
 
 #define CALIBRATION_MS 100
 
-/* A run while it runs. */
+/* The state of a run. */
 struct engine {
 	const struct run_request *request;
 	struct run_result *result;
@@ -129,7 +129,7 @@ static void merge_host(json_t *hosts, const char *name, const json_t *found)
 			json_array_append(roles, role);
 }
 
-/* What a point found out about hosts and clocks, into run.json. */
+/* Add what was found out about hosts and clocks during a point to run.json. */
 static void merge_outcome(struct engine *g, const struct point_outcome *o)
 {
 	json_t *hosts = json_object_get(g->dir.run, "hosts"), *clock = json_object_get(g->dir.run, "clock"), *host;
@@ -145,7 +145,7 @@ static void merge_outcome(struct engine *g, const struct point_outcome *o)
 	}
 }
 
-/* Once a run: most of its points will be so. */
+/* Once per run, because it will apply to most points. */
 static void warn_of_adapter(struct engine *g, const char *device)
 {
 	char text[256];
@@ -161,7 +161,7 @@ static void warn_of_adapter(struct engine *g, const char *device)
 	rundir_log(&g->dir, "adapter", json_pack("{s:s}", "warning", text));
 }
 
-/* What could not be kept of another host's state. */
+/* Warn about parts of other hosts' states that could not be stored. */
 static void warn_of_hosts(struct engine *g)
 {
 	const json_t *text;
@@ -194,7 +194,7 @@ static void run_point(struct engine *g, const struct point *p)
 	point_outcome_free(&outcome);
 }
 
-/* Signals are let in for a moment, so that one that came while nobody waited is seen. */
+/* Unblocks signals for a moment, so that one that arrived outside of a wait is noticed. */
 static bool is_interrupted(const struct engine *g)
 {
 	sigset_t none, old;
@@ -221,9 +221,9 @@ static void run_points(struct engine *g)
 	}
 }
 
-/* --- around them --- */
+/* --- before and after the points --- */
 
-/* What could not be told of the machine is said, and no reason to end. */
+/* Errors in describing the machine are reported, but do not end the run. */
 static void warn(struct engine *g, const struct err *e)
 {
 	g->request->warn(e->text);

@@ -11,10 +11,10 @@
 
 struct run_request {
 	const struct spec *spec;
-	const char *out;	 /* the run directory is made inside it; NULL: in runs/ beside the spec */
+	const char *out;	 /* the run directory is created inside it; NULL: in runs/ next to the spec */
 	const char *launcher[2]; /* by role; NULL or "": this machine */
 	bool no_state;		 /* the host's state is not captured */
-	bool mask;		 /* without what tells one machine from another */
+	bool mask;		 /* without what identifies a machine */
 	int argc;		 /* of the command line, without the program's name */
 	char *const *argv;
 	volatile sig_atomic_t *interrupted;	/* not 0: end early and keep what was measured */

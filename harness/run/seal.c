@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "rundir/reader.h"
 
-/* Where the spec makes any. */
+/* Only if the spec makes claims. */
 static int seal_write_claims(const struct rundir *r, json_t *summary, struct err *e)
 {
 	struct run run = {.path = r->path, .run = r->run, .resolved = r->resolved, .summary = summary};

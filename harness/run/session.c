@@ -11,7 +11,7 @@
 #include "run/session_hosts.h"
 #include "trace/trace_place.h"
 
-#define REPLY_MS 60000 /* open and connect: registering much memory takes time */
+#define REPLY_MS 60000 /* for open and connect: registering much memory takes time */
 #define STOP_MS	 3000
 
 /* --- begin and end --- */
@@ -48,7 +48,8 @@ int session_begin(struct session *s, const struct run_context *run, const struct
 	return fs_mkdirs(s->dir, e);
 }
 
-/* An endpoint in good order cleans up by itself; one that is stuck gets no patience twice. All hear it at once. */
+/* A working endpoint cleans up by itself; one that has been found stuck is not waited for again.
+ * All are stopped at the same time. */
 void session_stop(struct session *s)
 {
 	const int64_t deadline = channel_now_ms() + STOP_MS;
@@ -63,7 +64,7 @@ void session_stop(struct session *s)
 	for (size_t i = 0; i < s->count; i += 2)
 		leftovers_remove(s->peer[i].flow_name);
 	if (point_explains(s->point))
-		trace_place_sweep(); /* of endpoints that were killed */
+		trace_place_sweep(); /* left by endpoints that were killed */
 }
 
 void session_end(struct session *s)
@@ -102,13 +103,23 @@ int session_complain(const struct peer *p, const json_t *message, struct err *e)
 		       p->name, NULL, "%s", text ? text : "failed without a reason");
 }
 
-/* 1: that is the answer. 0: it is something that may come in between. */
+/* Nobody can delay an answer forever with others. */
+int session_take_status(struct peer *p, struct err *e)
+{
+	if (!p->asked)
+		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL,
+			       "endpoint sent a 'status' that it was not asked for");
+	p->asked--;
+	return 0;
+}
+
+/* 1: this is the answer. 0: it is a message that may arrive before the answer. */
 static int judge_answer(struct peer *p, const char *type, const json_t *message, struct err *e)
 {
 	const char *got = json_text(message, "type");
 
-	if (!strcmp(got, "status")) /* asked for right before the repetition ended */
-		return 0;
+	if (!strcmp(got, "status")) /* requested right before the repetition ended */
+		return session_take_status(p, e);
 	if (!strcmp(got, "error"))
 		return session_complain(p, message, e);
 	if (!strcmp(got, type))
@@ -172,7 +183,7 @@ static int start_peer(struct session *s, struct peer *p, struct err *e)
 	return channel_start(&p->channel, p->name, s->run->launcher[p->role], p->shield ? inner : NULL, e);
 }
 
-/* A signal that only asks how far the run has come ends no wait. */
+/* A signal that only asks for the progress does not end the wait. */
 static int greet_peer(const struct session *s, struct peer *p, struct err *e)
 {
 	int rc;
@@ -183,7 +194,7 @@ static int greet_peer(const struct session *s, struct peer *p, struct err *e)
 	return rc;
 }
 
-/* All begin at once: many take no longer than one. */
+/* All start at the same time, so many do not take longer than one. */
 int session_start(struct session *s, struct err *e)
 {
 	int rc = 0;
@@ -234,7 +245,7 @@ static int take_survey(struct session *s, size_t i, struct err *e)
 	return survey_from_json(p->reply, p->survey, e);
 }
 
-/* What each endpoint's machine has is asked there; who gets what is decided here, for all of them. */
+/* Each endpoint reports the CPUs of its machine; they are assigned here, for all endpoints together. */
 static int deal_cpus(struct session *s, struct err *e)
 {
 	int rc = 0;
@@ -274,7 +285,7 @@ static int send_open(struct session *s, size_t i, const char *name, struct err *
 	return channel_send(&s->peer[i].channel, order, e);
 }
 
-/* Sides of other flows that have the same CPU. */
+/* Sides of other flows on the same CPU. */
 static json_t *sharers(const struct session *s, size_t i)
 {
 	const struct placement *own = &s->placed[i];
@@ -286,7 +297,7 @@ static json_t *sharers(const struct session *s, size_t i)
 	return names;
 }
 
-/* Into {"source", "sink"}, of the flow where flows have names. */
+/* Store a value in {"source", "sink"}, inside of the flow's object if flows have names. */
 static void keep_of_peer(json_t *all, const struct peer *p, json_t *value /* stolen */)
 {
 	json_t *of = all;
@@ -372,6 +383,7 @@ int session_renew(struct session *s, struct err *e)
 	for (size_t i = 0; i < s->count; i++) {
 		free(s->peer[i].survey);
 		s->peer[i].survey = NULL;
+		s->peer[i].asked = 0;
 	}
 	rc = session_start(s, e);
 	if (!rc)

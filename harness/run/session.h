@@ -25,7 +25,8 @@ struct peer {
 	bool idle;			/* its flow takes no part in this repetition */
 	char host[64];			/* the boot of the host that it was started on first; "": it was not yet */
 	struct survey *survey;
-	json_t *reply; /* the last awaited answer */
+	unsigned asked; /* answers to "status" that are still to come */
+	json_t *reply;	/* the last awaited answer */
 };
 
 struct session {
@@ -60,6 +61,9 @@ int session_renew(struct session *s, struct err *e);
 char *session_path(const struct session *s, const struct flow *f, const char *name);
 
 bool session_is_among(const struct peer *p, enum whom whom);
+
+/* A "status" has arrived. 0, or an error if it was not asked for. */
+int session_take_status(struct peer *p, struct err *e);
 
 /*
  * Wait until each of these endpoints has replied with `type`; the replies are in peer->reply. Nothing is read from

@@ -63,7 +63,7 @@ json_t *session_hosts(const struct session *s)
 	return hosts;
 }
 
-/* With `fresh` endpoints are started again: a launcher that is not told which host may then choose another one. */
+/* With `fresh`, endpoints are started again; a launcher without a fixed host may then choose another one. */
 int session_hosts_meet(struct session *s, struct peer *p, struct err *e)
 {
 	if (*p->host && strncmp(p->host, session_hosts_boot(p), sizeof(p->host) - 1) != 0)
@@ -75,7 +75,7 @@ int session_hosts_meet(struct session *s, struct peer *p, struct err *e)
 	return hosts_meet(s->run->hosts, &p->channel, s->run->launcher[p->role], e);
 }
 
-/* How many endpoints are on the host of this one; 0: it is not the first of them. */
+/* The number of endpoints on the host of this one; 0 if this is not the first of them. */
 static size_t endpoints_there(const struct session *s, size_t first)
 {
 	size_t count = 0;
@@ -104,7 +104,7 @@ int session_hosts_check_room(const struct session *s, struct err *e)
 	return rc;
 }
 
-/* Of the ticks of an endpoint's host. */
+/* The conversion of the ticks of an endpoint's host. */
 json_t *session_hosts_conversion(const struct session *s, const struct peer *p)
 {
 	const struct host *other = hosts_find(s->run->hosts, session_hosts_boot(p));

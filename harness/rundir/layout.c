@@ -30,13 +30,13 @@ static const char *get_string(const json_t *object, const char *key)
 
 #define SMALL_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-/* Column names become file names: nothing that could lead elsewhere. */
+/* Column names become file names, so they must not lead elsewhere. */
 static bool is_column_name(const char *name)
 {
 	return name && *name && strlen(name) < NAME_BYTES && !name[strspn(name, SMALL_LETTERS)];
 }
 
-/* Flows' names become folders. */
+/* Names of flows become folders. */
 static bool is_flow_name(const char *name)
 {
 	return strlen(name) < NAME_BYTES && *name != '-' &&
@@ -53,7 +53,7 @@ int layout_column(const struct layout_flow *f, const char *name)
 	return -1;
 }
 
-/* Recorded only by points whose setting of that name is yes. */
+/* Only recorded by points for which the setting of that name is yes. */
 static bool is_with(const json_t *object, const json_t *params)
 {
 	const char *with = get_string(object, "with");
@@ -79,7 +79,7 @@ static bool read_columns(const json_t *columns, struct layout_flow *f)
 	return json_array_size(columns) > 0;
 }
 
-/* "minus" may be left out: then the column itself is the series. */
+/* "minus" is optional; without it, the column itself is the series. */
 static bool read_one_series(const json_t *series, struct layout_flow *f)
 {
 	struct layout_series *s = &f->series[f->series_count++];
@@ -118,7 +118,7 @@ static const json_t *traits_of(const json_t *point, const struct layout_flow *f)
 	return *f->name ? json_object_get(traits, f->name) : traits;
 }
 
-/* What is not said gets the strictest rules. */
+/* Missing traits get the strictest rules. */
 static struct layout_traits read_traits(const json_t *point, const struct layout_flow *f)
 {
 	const json_t *own = traits_of(point, f);
@@ -134,7 +134,7 @@ static struct layout_traits read_traits(const json_t *point, const struct layout
 	};
 }
 
-/* Of more than a message can have nothing is believed. */
+/* Values larger than a message can be are rejected. */
 static struct layout_wire read_wire(const json_t *point, const struct layout_flow *f)
 {
 	const json_t *wire = json_object_get(traits_of(point, f), "wire");
@@ -193,8 +193,7 @@ static int read_flows(const char *run_path, const json_t *resolved, size_t index
 		int rc;
 
 		if (!is_flow_name(name) || is_named_before(l, name))
-			return layout_refuse(run_path, e, "points[%zu]: %s are not names, or not different ones", index,
-					     "its flows");
+			return layout_refuse(run_path, e, "points[%zu]: %s are not distinct names", index, "its flows");
 		params = flows_params(l->params, name);
 		json_array_append_new(l->held, params);
 		l->flows[l->flow_count++] = (struct layout_flow){.point = l->id, .name = name, .params = params};

@@ -22,7 +22,7 @@ struct layout_series {
 	const char *label; /* "t_lat": in figures and tables */
 	unsigned column;   /* index in columns */
 	int minus;	   /* likewise; -1: none */
-	/* likewise: where it never happened there is no entry, so none is lost; -1: none */
+	/* likewise: if it never happened, there is no entry, so none is lost; -1: none */
 	int among;
 	int divide;   /* 2: half of it; 1: as it is */
 	bool lag;     /* minus the column's own entry before */

@@ -16,7 +16,7 @@ static bool is_never_reliable(const json_t *params)
 	return false;
 }
 
-/* A publisher drops what a subscriber can't take. */
+/* A publisher drops messages that a subscriber cannot take. */
 static bool is_pair(const json_t *params)
 {
 	return !strcmp(json_text(params, "pattern"), "pair");

@@ -20,7 +20,7 @@
 #define TEXT_MAX (64 << 20)
 #define CHUNK	 (256 << 10)
 
-/* What may change after sealing, and the manifest itself. */
+/* The manifest does not list itself, nor what may change after sealing. */
 static bool manifest_lists(const char *name)
 {
 	return strcmp(name, MANIFEST) && strncmp(name, DERIVED, strlen(DERIVED));
@@ -126,7 +126,7 @@ struct check {
 	void (*complain)(void *arg, const char *text);
 	void *arg;
 	int count;
-	const char *last; /* the name before, to see order and doubles */
+	const char *last; /* the previous name, to check the order and find duplicates */
 };
 
 __attribute__((format(printf, 2, 3))) static void manifest_complain(struct check *c, const char *format, ...)
@@ -141,7 +141,7 @@ __attribute__((format(printf, 2, 3))) static void manifest_complain(struct check
 	c->count++;
 }
 
-/* Relative, and below the run directory whichever way it is read. */
+/* The name must be relative, and inside of the run directory. */
 static bool is_safe(const char *name)
 {
 	const char *p = name;
@@ -200,14 +200,14 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What is there but not in `names`, which is sorted. */
+/* Find files that are not in `names`, which is sorted. */
 static void check_extra(struct check *c, char **names, size_t count)
 {
 	struct err e = ERR_INIT;
 	char **files;
 	size_t n;
 
-	/* A link or a special file anywhere is an error of the listing. */
+	/* Symbolic links and special files are errors. */
 	if (fs_files(c->run_path, &files, &n, &e)) {
 		manifest_complain(c, "%s", e.text);
 		return;
@@ -261,7 +261,7 @@ int manifest_check(const char *run_path, void (*complain_to)(void *arg, const ch
 	if (rc)
 		goto out;
 	if (strlen(text) != size)
-		manifest_complain(&c, MANIFEST ": it has a byte of value zero");
+		manifest_complain(&c, MANIFEST ": it contains a NUL byte");
 	if (check_text(&c, text))
 		rc = err_sys(e, -ENOMEM, path, "check");
 	free(text);
@@ -270,7 +270,7 @@ out:
 	return rc ? rc : c.count;
 }
 
-/* --- what is read --- */
+/* --- files that are read --- */
 
 int manifest_check_files(const char *run_path, bool (*is_wanted)(const char *name, void *arg), void *arg, struct err *e)
 {

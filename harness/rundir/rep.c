@@ -92,7 +92,7 @@ static bool never_happened(const struct rep *r, size_t i)
 	return true;
 }
 
-/* What a run that was killed never sent is at the end of all its columns: that is not lost. */
+/* If a run was killed, messages that were never sent are at the end of all columns; they are not lost. */
 static void forget_unsent(struct rep *r)
 {
 	size_t count = r->columns[0].count;

@@ -14,7 +14,7 @@
 struct rep {
 	unsigned number;
 	char *dir;     /* its folder */
-	bool is_whole; /* every column is there; if not, none is open */
+	bool is_whole; /* all columns exist; if not, none is open */
 	unsigned column_count;
 	struct npy *columns; /* as in the layout */
 	json_t *counters;    /* NULL if there are none */

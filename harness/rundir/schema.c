@@ -89,7 +89,7 @@ static int check(enum document document, const json_t *value, const char *path, 
 		if (!found)
 			return schema_refuse(path, e, "'%s' is missing", k->name);
 		if (!(k->types & 1u << json_typeof(found)))
-			return schema_refuse(path, e, "'%s' is of a wrong type", k->name);
+			return schema_refuse(path, e, "'%s' has the wrong type", k->name);
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * The JSON files of a run directory, read and checked: the number of their schema, the keys that
- * must be there and their types (rundir/reader.h says what they mean). What is deeper inside, its
- * reader checks: nothing that a file says is trusted.
+ * Reads the JSON files of a run directory and checks them: the number of their schema, required
+ * keys and their types (rundir/reader.h explains their meaning). Code that reads nested values
+ * checks these, because files are not trusted.
  */
 #ifndef KBLAT_RUNDIR_SCHEMA_H
 #define KBLAT_RUNDIR_SCHEMA_H

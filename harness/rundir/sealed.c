@@ -9,7 +9,9 @@
 #include "common/json.h"
 #include "rundir/manifest.h"
 
-/* How many of the files that are read the manifest lists. */
+#define HOSTS_MAX 256 /* far more than a run has; their names are joined one by one */
+
+/* The number of the files to be read that the manifest lists. */
 struct listed {
 	size_t documents, states;
 };
@@ -32,7 +34,7 @@ static char *capture_path(const struct run *run, const char *host)
 	return fs_path("%s/state/%s/before/state.json", run->path, host);
 }
 
-/* Of how many of its hosts there is a capture. */
+/* The number of hosts with a capture. */
 static size_t captures_of(const struct run *run)
 {
 	const char *host;
@@ -74,7 +76,7 @@ static void join_text(char **text, const char *more)
 	*text = longer;
 }
 
-/* 0 and no state: there is no capture, so nothing is known of the machine but its boot. */
+/* 0 without a state: there is no capture, so nothing but its boot is known about the machine. */
 static int read_capture(const struct run *run, const char *host, json_t **state, struct err *e)
 {
 	char *path = capture_path(run, host);
@@ -84,7 +86,7 @@ static int read_capture(const struct run *run, const char *host, json_t **state,
 	return e->status ? -EINVAL : 0;
 }
 
-/* Which boot and which kernel of a host, and its capture. */
+/* The boot and the kernel of a host, and its capture. */
 static int read_host(const struct run *run, struct sealed_hosts *h, const char *host, const json_t *entry,
 		     struct err *e)
 {
@@ -115,11 +117,16 @@ int sealed_hosts_read(const struct run *run, struct sealed_hosts *h, struct err 
 	const json_t *hosts = json_object_get(run->run, "hosts");
 	const char *name;
 	json_t *host;
-	int rc = json_object_size(hosts) ? 0
-					 : err_set(e, -ENOENT, STATUS_USAGE, run->path, "compare",
-						   "run.json names no host, so its boot is not known");
+	int rc = 0;
 
 	*h = (struct sealed_hosts){.states = json_object()};
+	if (!json_object_size(hosts))
+		rc = err_set(e, -ENOENT, STATUS_USAGE, run->path, "compare",
+			     "run.json names no host, so its boot is not known");
+	else if (json_object_size(hosts) > HOSTS_MAX)
+		rc = err_set(e, -EINVAL, STATUS_USAGE, run->path, "compare",
+			     "run.json names %zu hosts, more than the maximum of %d", json_object_size(hosts),
+			     HOSTS_MAX);
 	json_object_foreach ((json_t *)hosts, name, host) {
 		if (!rc)
 			rc = read_host(run, h, name, host, e);

@@ -7,7 +7,7 @@
 
 #include "rundir/reader.h"
 
-#define SEALED_UNKNOWN "unknown" /* a kernel that no capture tells */
+#define SEALED_UNKNOWN "unknown" /* a kernel about which there is no capture */
 
 struct sealed_hosts {
 	char *boot, *kernel, *hosts; /* of several hosts joined with '+' */

@@ -34,7 +34,7 @@ static void read_kinds(struct trace_file *f)
 	}
 }
 
-/* Differences of two are numbers, too. */
+/* Limited, so that differences of two times do not overflow. */
 static bool trace_file_is_time(int64_t ns)
 {
 	return ns > INT64_MIN / 4 && ns < INT64_MAX / 4;
@@ -47,27 +47,28 @@ static int open_words(const char *path, struct trace_file *f, struct err *e)
 	if (rc)
 		return rc;
 	if (f->words.count % TRACE_WORDS)
-		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it has %zu numbers, which is no multiple of %d",
-			       f->words.count, TRACE_WORDS);
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
+			       "it has %zu numbers, which is not a multiple of %d", f->words.count, TRACE_WORDS);
 	f->events = f->words.count / TRACE_WORDS;
 	for (size_t i = 0; i < f->events; i++) {
 		const int64_t *word = f->words.data + i * TRACE_WORDS;
 
 		if (i && word[TRACE_TIME] < word[TRACE_TIME - TRACE_WORDS])
-			return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "its events are not in order of time");
+			return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
+				       "its events are not in chronological order");
 		if (!trace_file_is_time(word[TRACE_TIME]) || !trace_file_is_time(word[TRACE_VALUE]))
-			return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "a number in it is no time");
+			return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it contains a number that is not a time");
 	}
 	return 0;
 }
 
-/* Each may become a cause, and causes are looked up one by one. */
+/* The number of names is limited, because each may become a cause, and causes are searched one by one. */
 static int read_names(const char *path, struct trace_file *f, struct err *e)
 {
 	f->names = json_array_size(json_object_get(f->about, "names"));
 	return f->names <= TRACE_FILE_NAMES
 		   ? 0
-		   : err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it has %zu names, more than the %d there may be",
+		   : err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it has %zu names, more than the maximum of %d",
 			     f->names, TRACE_FILE_NAMES);
 }
 

@@ -139,8 +139,9 @@ void rundir_log(struct rundir *r, const char *event, json_t *more)
 	json_decref(line);
 }
 
-/* All that was written, so that what has its final name is on the disk. One call for all: a run has thousands of small
- * files, and a call of fsync for each would take seconds. Linux 5.8 and later tell here what could not be written. */
+/* Sync everything that was written, so that what has its final name is on disk. A single call does
+ * that, because a run has thousands of small files, and an fsync for each would take seconds. Since
+ * Linux 5.8 this reports write errors. */
 static int sync_tree(const char *dir, struct err *e)
 {
 	int rc = 0, fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -17,7 +17,7 @@ char *experiments_directory(void)
 	return datadir_find("kblat", "experiments");
 }
 
-/* What begins with a dot or a slash is a path and nothing else. */
+/* A name that begins with a dot or a slash can only be a path. */
 char *experiments_find(const char *asked)
 {
 	char *experiments = NULL, *path = NULL;

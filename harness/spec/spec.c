@@ -19,7 +19,7 @@ struct reader {
 	const struct spec_overrides *overrides;
 	const struct ynode *root;
 	struct spec *spec;
-	bool used[2 * AXES_MAX]; /* optional axes: the command line's, then those of `quick` */
+	bool used[2 * AXES_MAX]; /* for optional axes: the command line's, then those of `quick` */
 };
 
 /* --- blocks --- */
@@ -72,7 +72,7 @@ static void read_matrix(struct reader *r, char **names)
 				 "a block of 'matrix' must be a mapping of settings");
 }
 
-/* Settings that were to apply where they exist, and exist nowhere. */
+/* Report settings that apply only where they exist, but do not exist anywhere. */
 static void complain_unused(struct reader *r, char **names)
 {
 	const struct ynode *quick = yaml_get(r->root, "quick");
@@ -139,7 +139,7 @@ static void read_head(struct reader *r)
 	r->spec->source = read_text(r, "source");
 }
 
-/* The names of --set's settings, cut from "KEY=VALUE"; NULL-terminated. */
+/* The names of the settings in --set, from "KEY=VALUE"; NULL-terminated. */
 static char **override_names(struct reader *r)
 {
 	const struct spec_overrides *o = r->overrides;

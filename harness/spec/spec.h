@@ -35,7 +35,7 @@ struct spec {
 	char *name, *title, *source; /* title, source: "" if not given */
 	char *text;		     /* the file, byte for byte; of an import the spec that it means */
 	size_t length;
-	char *original; /* the file, byte for byte, where it is another program's (spec_import.h); NULL */
+	char *original; /* the file, byte for byte, if it belongs to another program (spec_import.h); otherwise NULL */
 	size_t original_length;
 	bool wants_wire;      /* it requests the bytes on the wire, so there is a warning if they are not available */
 	struct diag warnings; /* warnings: what is unusual, but not wrong */

@@ -108,7 +108,7 @@ static void read_points(struct claim_reader *r, const struct ynode *n)
 	claim_reader_check_selects(r, n, &r->claim->points, "points");
 }
 
-/* With nothing but a metric, it is another number of the same points. */
+/* If it only has a metric, it is another number of the same points. */
 static void read_against(struct claim_reader *r, const struct ynode *n)
 {
 	const struct ynode *experiment = yaml_get(n, "experiment"), *metric = yaml_get(n, "metric");
@@ -144,7 +144,7 @@ static void read_by(struct claim_reader *r, const struct ynode *n)
 			claim_add_by(r->claim, key);
 }
 
-/* Keys in the order in which they are read; NULL: read with others, or plain texts. */
+/* Keys in the order in which they are read; NULL: read together with others, or a plain text. */
 static const struct {
 	const char *name;
 	bool required;

@@ -1,5 +1,5 @@
 /*
- * One claim while it is read. Errors are reported, and reading goes on.
+ * A claim while it is being read. Errors are reported, and reading continues.
  */
 #ifndef KBLAT_SPEC_CLAIMS_READER_H
 #define KBLAT_SPEC_CLAIMS_READER_H

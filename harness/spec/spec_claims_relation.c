@@ -13,7 +13,7 @@
 #include "common/yaml.h"
 #include "spec/spec_claims_select.h"
 
-/* A plain number, with '%' a hundredth of it. */
+/* A plain number, or with '%' a percentage. */
 static bool read_share(const char *text, double *value)
 {
 	char *end;
@@ -30,7 +30,7 @@ static bool read_share(const char *text, double *value)
 	return !*end;
 }
 
-/* With the unit; a difference may be negative. */
+/* A number with its unit; a difference may be negative. */
 static bool read_quantity(const char *text, enum unit unit, double *value)
 {
 	bool negative = *text == '-';
@@ -42,7 +42,7 @@ static bool read_quantity(const char *text, enum unit unit, double *value)
 	return true;
 }
 
-/* `none`: what is kept of a bound that is none. */
+/* `none`: the result for an invalid bound. */
 static double read_bound(struct claim_reader *r, const struct ynode *n, bool is_ratio, double none)
 {
 	enum unit unit = claim_metric_unit(&r->claim->metric);
@@ -131,7 +131,7 @@ static void read_kind(struct claim_reader *r)
 	read_bounds(r, relations[which], n);
 }
 
-/* Along and tolerance belong to an order. */
+/* `along` and `tolerance` belong to an order. */
 static void read_along(struct claim_reader *r)
 {
 	const struct ynode *along = yaml_get(r->node, "along"), *order = yaml_get(r->node, "order");
@@ -173,7 +173,7 @@ static bool is_spread(const struct claim_metric *m)
 	return claim_metric_over_reps(m) == OVER_REPS_SPREAD;
 }
 
-/* Many cases judged as one. */
+/* Read `pool`: all cases are judged as one. */
 static void read_pool(struct claim_reader *r)
 {
 	const struct ynode *n = yaml_get(r->node, "pool");

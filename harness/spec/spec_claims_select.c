@@ -13,8 +13,8 @@ static bool is_part(const char *name)
 	return !strcmp(name, "kernel") || !strcmp(name, "transport");
 }
 
-/* The row of a setting as the spec's points have it, in this flow ("": in any); where none of them
- * does, as anything has it (another experiment may). */
+/* The row of a setting that the spec's points have in this flow ("": in any); if none of them has
+ * it, any setting of this name, because another experiment may have it. */
 static const struct opt *find_row(const struct claim_reader *r, const char *flow, const char *name)
 {
 	char owner[64];
@@ -40,7 +40,8 @@ static void complain_unknown_setting(struct claim_reader *r, const struct ynode 
 			      suggestion(nearest ? full : NULL, text, sizeof(text)));
 }
 
-/* May a setting of this name be of this flow ("": of none)? False and a complaint if not. */
+/* May a setting of this name belong to this flow ("": to none)? Otherwise reports an error and
+ * returns false. */
 static bool fits_flow(struct claim_reader *r, const struct ynode *n, enum claim_scope scope, const char *flow,
 		      const char *name)
 {
@@ -93,7 +94,7 @@ static json_t *parse_value(struct claim_reader *r, const struct ynode *at, const
 	return value;
 }
 
-/* CLAIM_COMPARISONS: the text begins with none. */
+/* CLAIM_COMPARISONS: the text does not begin with a comparison. */
 static enum claim_comparison comparison_at(const char *text)
 {
 	enum claim_comparison c = 0;
@@ -103,7 +104,7 @@ static enum claim_comparison comparison_at(const char *text)
 	return c;
 }
 
-/* The next word of a text, into `word`; the text after it. */
+/* Copy the next word of a text to `word`, and return the text after it. */
 static const char *next_word(const char *at, char *word, size_t size)
 {
 	size_t length;

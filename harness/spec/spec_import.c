@@ -11,9 +11,9 @@
 #include "point/settings.h"
 #include "transports/verbs_device.h"
 
-/* --- what is here --- */
+/* --- local devices --- */
 
-/* The RDMA devices of this machine, each once, in the order in which libibverbs has them: names in `list`. */
+/* The RDMA devices of this machine, each once, in the order of libibverbs; `list` owns the names. */
 static size_t find_devices(json_t **list, const char ***names)
 {
 	json_t *ports = NULL, *port;
@@ -31,7 +31,7 @@ static size_t find_devices(json_t **list, const char ***names)
 	return count;
 }
 
-/* --- what a transport can carry --- */
+/* --- limits of a transport --- */
 
 static void set_param_default(void *params, const struct opt *row)
 {
@@ -63,7 +63,7 @@ static bool carries(const struct transport_ops *t, int size)
 	return !complaints;
 }
 
-/* The smallest message: as the transport itself says, where it may have to hold the message's number. */
+/* The smallest message that the transport allows, as messages may have to contain their number. */
 static unsigned long long find_least_bytes(const char *transport)
 {
 	const struct transport_ops *t = transport_find(transport);

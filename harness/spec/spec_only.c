@@ -61,7 +61,7 @@ static bool filters_match(const json_t *params, const struct filter *filters, si
 	return true;
 }
 
-/* --set can make points alike. */
+/* --set can make points equal. */
 static bool is_repeated(const struct spec *s, const struct point *p)
 {
 	for (size_t i = 0; i < s->point_count; i++)

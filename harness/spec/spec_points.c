@@ -36,14 +36,14 @@ static const char *suggest_transport(const char *name)
 	return suggest(name, names);
 }
 
-/* One flow of a point in the making. */
+/* A flow of a point that is being made. */
 struct part {
 	const char *flow; /* "": the only one */
 	const struct kernel_ops *kernel;
 	const struct transport_ops *transport;
 };
 
-/* One point in the making: which value of each axis of its block. */
+/* A point that is being made: the chosen value of each axis of its block. */
 struct choice {
 	struct spec *spec;
 	struct diag *d;
@@ -68,7 +68,7 @@ static struct written chosen(const struct choice *c, const char *name)
 		 : (struct written){NULL, c->block->line, c->block->column};
 }
 
-/* The flow's own, or the one for all flows. */
+/* The flow's own value, or the one for all flows. */
 static struct written chosen_for(const struct choice *c, const char *flow, const char *name)
 {
 	char own[SETTING_NAME_MAX];
@@ -144,7 +144,7 @@ static void complain_setting(struct choice *c, const struct axis *a, const struc
 			 owner, *p->flow ? "flow" : "point", p->kernel->name, p->transport->name);
 }
 
-/* Its value, checked, into the params under that flow's name. */
+/* Check the value, and store it in the params under the flow's name. */
 static void set_param(struct choice *c, const struct axis *a, const struct opt *row, const char *flow)
 {
 	struct written w = axis_value(a, c->index[a - c->block->axes]);
@@ -167,7 +167,8 @@ static const struct opt *find_setting(const struct part *p, const char *name)
 	return setting_find(p->kernel, p->transport, name);
 }
 
-/* A setting without a flow's name: of the point, or of all flows that have it and none of their own. */
+/* A setting without the name of a flow: it belongs to the point, or to all flows that have it and
+ * do not set it themselves. */
 static void set_for_all(struct choice *c, const struct axis *a)
 {
 	const bool of_point = setting_is_of_point(a->name), has_flows = *c->part[0].flow;
@@ -221,7 +222,7 @@ static void complain_flow(struct choice *c, const struct axis *a, const char *fl
 			 a->name, flow);
 }
 
-/* Does another value of the axis `flows` have that flow? Then this point is only not the one that it is for. */
+/* Does another value of the axis `flows` contain that flow? Then the setting is just for other points. */
 static bool is_elsewhere(const struct choice *c, const char *flow)
 {
 	const struct axis *flows = axes_find(c->block, "flows");
@@ -302,7 +303,7 @@ static void set_point_defaults(struct choice *c)
 				set_default(&(struct defaults){c->params, ""}, row);
 }
 
-/* The order in which settings are shown: those of the point, then flow by flow. */
+/* In the order in which settings are shown: those of the point, then flow by flow. */
 static void set_defaults(struct choice *c)
 {
 	char name[SETTING_NAME_MAX];
@@ -374,7 +375,7 @@ void spec_add_points(struct spec *s, const struct axes_block *b, struct diag *d)
 		diag_add(d, b->line, b->column, "makes more than %d points", SPEC_MAX_POINTS);
 		return;
 	}
-	/* When there is more to say than is shown, further points add nothing but time. */
+	/* Once there are more errors than are shown, checking further points just takes time. */
 	while (!d->dropped) {
 		add_point(s, b, index, d);
 

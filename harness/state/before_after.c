@@ -7,7 +7,7 @@
 #include "state/diff_keys.h"
 #include "state/load.h"
 
-/* A counter that was not there stood at zero: those of interrupts are left out until they count. */
+/* A missing counter was zero: those of interrupts are left out until the first one occurs. */
 static bool is_counter(const struct diff_key *d)
 {
 	return d->class == STATE_VOLATILE && (!d->a || json_is_integer(d->a)) && (!d->b || json_is_integer(d->b));

@@ -19,7 +19,7 @@
 #include "state/raw_file.h"
 #include "state/readable.h"
 
-/* Far above any real machine; a recorded one may have been made to hurt. */
+/* Far above any real machine; a recorded machine may be malicious. */
 enum {
 	FILE_MAX = 16 << 20,
 	TOTAL_MAX = 256 << 20,
@@ -35,7 +35,7 @@ struct entry {
 
 struct capture {
 	const struct sysroot *root;
-	char *path; /* of the directory, for messages */
+	char *path; /* path of the directory, for messages */
 	int dir;
 	struct entry *entries;
 	size_t count, room;
@@ -48,10 +48,10 @@ struct capture {
 	struct mask mask;
 	bool is_masked;
 	struct readable readable;
-	bool is_private; /* something in it is not for everybody */
+	bool is_private; /* it contains something that not everybody may read */
 	int64_t started, cpu_started;
 	size_t files, bytes, skipped;
-	int failure; /* to write; ends the capture */
+	int failure; /* write error; ends the capture */
 	struct err *e;
 };
 
@@ -66,7 +66,7 @@ static void fail_capture(struct capture *c, int rc, const char *object)
 		c->failure = err_sys(c->e, rc, object, "write the capture");
 }
 
-/* A star inside the name would be taken for one of the pattern's. */
+/* A star inside the name would be mistaken for one of the pattern. */
 void capture_key(const char *pattern, const char *name, char *out, size_t size)
 {
 	const char *star = name ? strchr(pattern, '*') : NULL;
@@ -82,7 +82,7 @@ void capture_key(const char *pattern, const char *name, char *out, size_t size)
 	snprintf(out, size, "%.*s%s%s", (int)(star - pattern), pattern, plain, star + 1);
 }
 
-/* Takes `value` over. */
+/* Takes `value`. */
 static void add_value(struct capture *c, const char *key, const char *name, json_t *value)
 {
 	char full[CAPTURE_KEY_MAX], clean[CAPTURE_KEY_MAX];
@@ -215,7 +215,7 @@ static int compare_entries(const void *a, const void *b)
 	return rc ? rc : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Sorted; of equal keys the first that was added. */
+/* Sorted; of equal keys, the first one added. */
 static json_t *keys_json(struct capture *c)
 {
 	json_t *keys = json_object();
@@ -262,7 +262,7 @@ static bool is_empty_folder(const char *path)
 	return !count;
 }
 
-/* Only into an empty directory: what is there already would pass for this machine's. */
+/* The directory must be empty, because existing files would appear to belong to this machine. */
 static int open_empty(const char *path, struct err *e)
 {
 	int fd, rc = fs_mkdirs(path, e);
@@ -322,7 +322,7 @@ static void capture_free(struct capture *c)
 	free(c);
 }
 
-/* The capture's own cost, so that nobody takes it for the machine's. */
+/* Record the capture's own cost, so that it is not attributed to the machine. */
 static void add_cost(struct capture *c)
 {
 	capture_int(c, "capture.cpu_ns", NULL, read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - c->cpu_started);
@@ -331,7 +331,7 @@ static void add_cost(struct capture *c)
 	capture_int(c, "capture.skipped", NULL, (int64_t)c->skipped);
 }
 
-/* One call for all files: a thousand calls of fsync would take a thousand times as long. */
+/* A single call for all files: a thousand calls of fsync would take a thousand times as long. */
 static void sync_raw(struct capture *c)
 {
 	if (syncfs(c->dir))

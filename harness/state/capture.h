@@ -1,6 +1,7 @@
 /*
- * A capture while it is made, as used by readers and flatteners. Functions do not return errors to them: what cannot be
- * read becomes a key that says so, and what cannot be written ends the capture.
+ * A capture while it is being made, as used by readers and flatteners. Functions do not return
+ * errors to them: what cannot be read becomes a key whose value is the error, and a write error
+ * ends the capture.
  */
 #ifndef KBLAT_STATE_CAPTURE_H
 #define KBLAT_STATE_CAPTURE_H
@@ -30,8 +31,8 @@ bool capture_has_failed(const struct capture *c);
 /* The machine. */
 const struct sysroot *capture_root(const struct capture *c);
 
-/* Add `key`. The first '*' in it is replaced by `name` (NULL: there is none); a key that is there
- * already stays. Text is cleaned, and cut at 4 KiB. */
+/* Add `key`. The first '*' in it is replaced by `name` (NULL: there is none); an existing key is
+ * kept. Text is cleaned, and truncated at 4 KiB. */
 void capture_text(struct capture *c, const char *key, const char *name, const char *text, size_t length);
 void capture_int(struct capture *c, const char *key, const char *name, int64_t value);
 

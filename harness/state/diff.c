@@ -28,8 +28,8 @@ static bool is_varying(const struct diff_key *d, const char *const *varying)
 	return false;
 }
 
-/* A row with wildcards that matched nothing is one key, "idle.*.*.name"; where the other state has
- * none, the row matched there, and that is a difference. */
+/* A row with wildcards that did not match anything is a single key, "idle.*.*.name". If the other
+ * state does not have this key, the row matched there, which is a difference. */
 static bool is_placeholder(const struct diff_key *d)
 {
 	return strchr(d->key, '*') && (!d->a || !d->b);
@@ -49,7 +49,7 @@ static json_t *difference_json(const struct diff_key *d, bool varying)
 			 latency_effect(d->key), "varying", varying);
 }
 
-/* Within a class those under test come last. */
+/* Within a class, differences under test come last. */
 static json_t *differences_json(const struct diff_keys *d, const char *const *varying, bool with_volatile)
 {
 	json_t *list = json_array();
@@ -69,8 +69,7 @@ static json_t *differences_json(const struct diff_keys *d, const char *const *va
 	return list;
 }
 
-/* What may be named as varying whatever the states hold: groups of the table, and names that stand
- * for several keys. */
+/* Names that may always be given as varying: groups of the table, and names that stand for several keys. */
 static void known_names(const char **names)
 {
 	size_t count = 0;
@@ -102,8 +101,7 @@ static bool is_key_of(const char *name, json_t *keys)
 	return false;
 }
 
-/* A name that could mean nothing was mistyped: the difference that it was to excuse would be held
- * against the result. */
+/* A name that cannot match anything is a typing error, and the difference that it should excuse would count. */
 static int check_varying(const char *const *varying, json_t *a, json_t *b, struct err *e)
 {
 	const char *names[NAMES_MAX];

@@ -12,7 +12,7 @@ static bool is_refused(const json_t *v)
 	return text && (!strcmp(text, "!EACCES") || !strcmp(text, "!EPERM"));
 }
 
-/* What one side was not allowed to see may differ or not: that is a doubt, never more. */
+/* What one side was not permitted to read may differ or not, so it can only be suspicious. */
 static enum state_class diff_class(const char *key, const json_t *a, const json_t *b)
 {
 	enum state_class class = state_class_of(key);

@@ -9,14 +9,14 @@
 #include "common/json.h"
 #include "common/text.h"
 
-#define SHOWN_ALIKE 12 /* of a group and meaning */
+#define SHOWN_ALIKE 12 /* per group and meaning */
 #define SHOWN_VALUE 64
 #define KEY_MAX	    512
 
-/* Differences that are alike but for a number in the key, "cpu0", "cpu1": one line. */
+/* Differences that only differ in a number in the key ("cpu0", "cpu1") are on one line. */
 struct line {
 	const json_t *first;
-	char head[KEY_MAX], tail[KEY_MAX]; /* around the number; the whole key in `head` where there is none */
+	char head[KEY_MAX], tail[KEY_MAX]; /* before and after the number; `head` is the whole key if there is none */
 	bool is_numbered, is_shown;
 	struct cpulist numbers;
 };
@@ -36,7 +36,7 @@ static const char *show_value(const json_t *value, char *buf, size_t size)
 	return buf;
 }
 
-/* The first component that ends in a number, as "cpu7" or "24". */
+/* Split at the first component that ends in a number, such as "cpu7" or "24". */
 static void take_apart(struct line *l, const char *key)
 {
 	const char *part = key;
@@ -60,7 +60,7 @@ static void take_apart(struct line *l, const char *key)
 	}
 }
 
-/* What lines have in common that are one but for the number: the same text. The caller frees. */
+/* The text that is the same for lines which only differ in the number. The caller frees. */
 static char *alike_text(const struct line *l)
 {
 	json_t *parts = json_pack("[s, s, O*, s, O*]", l->head, l->tail, json_object_get(l->first, "a"), "->",
@@ -77,7 +77,8 @@ static void join_numbers(struct line *l, const struct line *other)
 		cpulist_add(&l->numbers, (unsigned)n);
 }
 
-/* Its number goes to the line that is like it, if there is one: true. `known`: texts and indices of lines. */
+/* Add its number to an existing line that is otherwise equal; true if there is one. `known`: texts
+ * and indices of lines. */
 static bool join_alike(struct line *lines, size_t count, json_t *known)
 {
 	const struct line *l = &lines[count];
@@ -134,14 +135,14 @@ static void show_line(const struct line *l)
 	       show_value(json_object_get(l->first, "b"), b, sizeof(b)));
 }
 
-/* The lines of one group and meaning, from `from` on, and the meaning below them. */
+/* Print the lines of one group and meaning, from `from` on, with the meaning below them. */
 static void show_alike(struct line *lines, size_t count, size_t from)
 {
 	const json_t *first = lines[from].first;
 	const char *group = json_text(first, "group"), *meaning = json_text(first, "meaning");
 	size_t shown = 0;
 
-	/* They are sorted by their keys: those of a group stand together. */
+	/* Lines are sorted by key, so those of a group are adjacent. */
 	for (size_t i = from; i < count && !strcmp(group, json_text(lines[i].first, "group")); i++) {
 		if (lines[i].is_shown || strcmp(meaning, json_text(lines[i].first, "meaning")))
 			continue;

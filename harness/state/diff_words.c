@@ -5,7 +5,7 @@
 #define BLANKS	    " \t\n"
 #define LEAST_WORDS 3
 
-/* Each once, in order: an object keeps that. */
+/* Each word once, in order, which an object preserves. */
 static json_t *words_of(const json_t *text)
 {
 	const char *at = json_string_value(text) ?: "";

@@ -1,7 +1,7 @@
 /*
- * A device's settings of PCI Express, from its configuration space: PCI Express Base Specification,
+ * PCI Express settings of a device, from its configuration space: PCI Express Base Specification,
  * "PCI Express Capability Structure"; offsets as in include/uapi/linux/pci_regs.h. Without
- * privileges the kernel shows 64 bytes, which end before it.
+ * privileges, the kernel only shows the first 64 bytes, which do not include it.
  */
 #include "state/flatten_pci.h"
 
@@ -20,7 +20,7 @@ static unsigned get16(const char *text, size_t at)
 	return p[0] | (unsigned)p[1] << 8;
 }
 
-/* Where the capability begins, 0 if it is not there. */
+/* The offset of the capability; 0 if it does not exist. */
 static size_t find_capability(const char *text, size_t length, unsigned id)
 {
 	size_t at = (unsigned char)text[PCI_CAPABILITY_LIST] & ~3U;

@@ -11,7 +11,7 @@
 #include "state/capture.h"
 #include "state/piece.h"
 
-#define VALUES_MAX  4096 /* of a field */
+#define VALUES_MAX  4096 /* per field */
 #define COLUMNS_MAX CPULIST_MAX
 
 /* "MemTotal:  123 kB": the unit belongs to the name. */
@@ -41,7 +41,7 @@ void flatten_pairs(struct capture *c, const struct state_source *s, const char *
 	}
 }
 
-/* Different values of the same field, as of CPUs that differ, are all kept. */
+/* If a field has different values, such as those of different CPUs, all of them are kept. */
 void flatten_field(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;
@@ -55,8 +55,8 @@ void flatten_field(struct capture *c, const struct state_source *s, const char *
 			continue;
 		line = piece_trim(line);
 		snprintf(value, sizeof(value), "%.*s", (int)line.n, line.p);
-		/* A search would take a model for another one that it is the beginning of;
-		 * neighbours are what differs. */
+		/* Only compared with the previous value: searching would mistake a model for a
+		 * longer one that begins with it. */
 		if (used && !strcmp(value, last))
 			continue;
 		snprintf(last, sizeof(last), "%s", value);
@@ -87,7 +87,7 @@ void flatten_flag(struct capture *c, const struct state_source *s, const char *k
 	capture_text(c, key, NULL, found ? "yes" : "no", found ? 3 : 2);
 }
 
-/* "  8:   1   0  IO-APIC 8-edge rtc0" under "  CPU0 CPU3": "8.cpu0" is 1, "8.cpu3" nothing. */
+/* " 8: 1 0 IO-APIC 8-edge rtc0" below " CPU0 CPU3": "8.cpu0" is 1, "8.cpu3" is left out. */
 static void add_counts(struct capture *c, const char *key, struct piece line, const unsigned short *cpu, size_t cpus)
 {
 	struct piece name = piece_trim(piece_cut(&line, ':'));
@@ -139,7 +139,7 @@ static void add_cpu_times(struct capture *c, const char *key, struct piece cpu, 
 	}
 }
 
-/* Of the other lines the first number: the total of "intr" and "softirq", "ctxt", "processes". */
+/* From the other lines the first number: the total of "intr" and "softirq", "ctxt", "processes". */
 void flatten_stat(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;
@@ -157,7 +157,8 @@ void flatten_stat(struct capture *c, const struct state_source *s, const char *k
 	}
 }
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123": averages follow from totals. */
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123". Only totals are kept, because averages follow
+ * from them. */
 void flatten_psi(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line, word;
@@ -203,8 +204,7 @@ static struct piece next_parameter(struct piece *rest)
 	return word;
 }
 
-/* Add a value to what the parameter has already: console= may be given several times, and all
- * count. */
+/* Add a value to the existing ones: console= may be given several times, and all values count. */
 static void add_parameter(json_t *all, struct piece name, struct piece value)
 {
 	char key[256], clean[VALUES_MAX], values[VALUES_MAX];
@@ -219,7 +219,7 @@ static void add_parameter(json_t *all, struct piece name, struct piece value)
 		json_object_set_new(all, key, json_string(clean));
 }
 
-/* Behind "--" stands what is init's. */
+/* Arguments after "--" belong to init. */
 void flatten_parameters(struct capture *c, const struct state_source *s, const char *key, const char *text,
 			size_t length)
 {
@@ -242,7 +242,7 @@ void flatten_parameters(struct capture *c, const struct state_source *s, const c
 	json_decref(all);
 }
 
-/* "Max locked memory 8388608 8388608 bytes": columns by position, for names have blanks. */
+/* "Max locked memory 8388608 8388608 bytes": columns are found by position, because names contain blanks. */
 void flatten_limits(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, line;

@@ -32,7 +32,7 @@ void flatten_int(struct capture *c, const struct state_source *s, const char *ke
 	capture_value(c, key, NULL, first_line(text, length));
 }
 
-/* Values of several columns or lines, one blank between two. */
+/* Values from several columns or lines, separated by single blanks. */
 void flatten_words(struct capture *c, const struct state_source *s, const char *key, const char *text, size_t length)
 {
 	struct piece rest = {text, length}, word = piece_word(&rest);

@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 #include <stddef.h>
 
-/* From patterns of keys to a phrase. The first that matches counts. */
+/* Maps patterns of keys to phrases. The first match counts. */
 static const struct {
 	const char *keys, *phrase;
 } effects[] = {

@@ -43,7 +43,7 @@ int state_check(const json_t *state, const char *name, struct err *e)
 	return check_state_keys(name, json_object_get(state, "keys"), e);
 }
 
-/* `path`/`below`, if that is there; the caller frees. */
+/* `path`/`below` if it exists; the caller frees. */
 static char *existing(const char *path, const char *below)
 {
 	char *full = fs_path("%s/%s", path, below);
@@ -54,7 +54,7 @@ static char *existing(const char *path, const char *below)
 	return NULL;
 }
 
-/* Of a run directory: the only host's capture. NULL, and `e` where there are several. */
+/* For a run directory: the capture of its only host. NULL, and `e` if there are several. */
 static char *only_host(const char *path, struct err *e)
 {
 	struct sysroot root;
@@ -76,7 +76,7 @@ static char *only_host(const char *path, struct err *e)
 	return found;
 }
 
-/* Below a directory. */
+/* Find the document below a directory. */
 static char *find_below(const char *path, struct err *e)
 {
 	char *found = existing(path, "state.json");
@@ -90,7 +90,8 @@ static char *find_below(const char *path, struct err *e)
 	return found;
 }
 
-/* Where the document is, or NULL and `e`; the caller frees. What was named may be a link, what is below it not. */
+/* The path of the document, or NULL and `e`; the caller frees. The path given may be a symbolic
+ * link; paths below it may not. */
 static char *find_state_file(const char *path, struct err *e)
 {
 	char cause[64], *real = realpath(path, NULL), *found = NULL;

@@ -8,12 +8,12 @@
 
 #include "common/sysroot.h"
 
-/* Forms of what is hidden: groups of so many hexadecimal digits. */
+/* Formats to be hidden: groups of hexadecimal digits with these lengths. */
 static const struct form {
-	const char *before; /* what stands before it, and stays */
+	const char *before; /* the text before it, which is kept */
 	unsigned char digits[5];
 	char separator;
-	size_t least; /* groups of the last size, at least */
+	size_t least; /* minimum number of groups of the last size */
 } forms[] = {
     {"", {8, 4, 4, 4, 12}, '-', 5}, /* UUID */
     {"", {2}, ':', 6},		    /* MAC (6), IPoIB (20) */
@@ -40,7 +40,7 @@ static size_t count_digits(const char *p, const char *end)
 	return n;
 }
 
-/* How much of the text is of this form; 0: it is not. */
+/* The length of the text that has this format; 0: it does not have it. */
 static size_t match_form(const struct form *f, const char *start, const char *end)
 {
 	const char *p = start + strlen(f->before);
@@ -74,12 +74,12 @@ static size_t match_any(const char *start, const char *end, size_t *stays)
 	return 0;
 }
 
-/* What stands before a serial number: "SerialNumber: X", "serial no. X", "S/N=X". */
+/* Words before a serial number: "SerialNumber: X", "serial no. X", "S/N=X". */
 static const char *const serial_words[] = {
     "serial number", "serialnumber", "serial_number", "serial no", "serial-no", "serial", "s/n",
     "asset tag",     "asset_tag",    "wwid",	      "wwn",	   "partuuid",	NULL};
 
-/* How much of the text, from here, is such a word and what divides it from the number; 0: there is none. */
+/* The length of such a word at the beginning of the text, including the separator; 0: there is none. */
 static size_t match_serial_word(const char *start, const char *end)
 {
 	for (const char *const *w = serial_words; *w; w++) {

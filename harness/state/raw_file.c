@@ -29,7 +29,7 @@ bool raw_file_is_path(const char *path)
 	return true;
 }
 
-/* Make the directory of `path`, below `dir`. Mostly its parent is there already. */
+/* Create the directory of `path` below `dir`. Usually its parent exists already. */
 static int make_parent(int dir, const char *path)
 {
 	const char *slash = strrchr(path, '/');

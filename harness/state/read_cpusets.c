@@ -23,7 +23,7 @@ struct hierarchy {
 	char mount[1024];
 };
 
-/* mountinfo writes blanks and the like as \ooo. */
+/* mountinfo writes blanks and similar characters as \ooo. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -53,7 +53,7 @@ static bool lists_word(const char *list, const char *word, const char *separator
 	return false;
 }
 
-/* A unified hierarchy may be mounted beside one of version 1 that has the controller. */
+/* A unified hierarchy may be mounted in addition to one of version 1 that has the controller. */
 static bool v2_has_cpuset(struct capture *c, const char *mount)
 {
 	char *path = fs_path("%s/cgroup.controllers", mount);
@@ -82,13 +82,13 @@ static void consider_mount(struct capture *c, const char *line, struct hierarchy
 		version = 2;
 	else
 		return;
-	if (h->version) /* the first mount of several */
+	if (h->version) /* the first of several mounts counts */
 		return;
 	h->version = version;
 	snprintf(h->mount, sizeof(h->mount), "%s", mount);
 }
 
-/* Of a copy: `each` may read another file. */
+/* Uses a copy, because `each` may read another file. */
 static void for_lines(const char *text, size_t length, void (*each)(void *arg, char *line), void *arg)
 {
 	char *copy = strndup(text, length), *rest = copy, *line;
@@ -123,7 +123,7 @@ static void each_membership(void *arg, char *line)
 		snprintf(f->own, sizeof(f->own), "%s", rest);
 }
 
-/* On a file system of type cpuset they have no prefix: man 7 cpuset. */
+/* In a file system of type cpuset they have no prefix: man 7 cpuset. */
 static const char *const bare_files[] = {"cpus",
 					 "mems",
 					 "cpu_exclusive",
@@ -139,7 +139,7 @@ static const char *const bare_files[] = {"cpus",
 					 "sched_relax_domain_level",
 					 NULL};
 
-/* The name without its prefix, or NULL for a file of something else. */
+/* The name without its prefix, or NULL for other files. */
 static const char *cpuset_file(const char *name)
 {
 	if (!strncmp(name, "cpuset.", 7))
@@ -153,7 +153,7 @@ static const char *cpuset_file(const char *name)
 static void read_cpuset_file(struct capture *c, const char *dir, const char *cgroup, const char *name, const char *bare)
 {
 	static const struct state_source list = {.flatten = flatten_line}, number = {.flatten = flatten_int};
-	bool is_list = strstr(bare, "cpus") || strstr(bare, "mems"); /* "0" is one, too */
+	bool is_list = strstr(bare, "cpus") || strstr(bare, "mems"); /* "0" is a list, too */
 	char *path = fs_path("%s/%s", dir, name);
 	char *key = fs_path("cpuset.tree.%s.%s", *cgroup ? cgroup : "/", bare);
 
@@ -165,7 +165,7 @@ static void read_cpuset_file(struct capture *c, const char *dir, const char *cgr
 struct walk {
 	struct capture *c;
 	const struct hierarchy *h;
-	unsigned left; /* cgroups that may still be looked into */
+	unsigned left; /* number of cgroups that may still be read */
 	bool is_cut;
 };
 
@@ -221,8 +221,8 @@ static void read_own(struct capture *c, struct search *f)
 		capture_text(c, "cpuset.own", NULL, f->own, strlen(f->own));
 }
 
-/* Every cpuset.* of the hierarchy that has the controller: the unified one, or one of version 1,
- * beside which a unified one may be mounted. */
+/* Every cpuset.* of the hierarchy that has the controller: the unified one, or one of version 1, in
+ * addition to which a unified one may be mounted. */
 void read_cpusets(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	static const char *const names[] = {"none", "v1", "v2"};

@@ -22,16 +22,19 @@ void read_link(struct capture *c, const struct state_source *s, const char *path
 {
 	char target[4096];
 	int rc = sysroot_readlink(capture_root(c), path, target, sizeof(target));
-	const char *last = strrchr(target, '/');
+	const char *last;
 
 	(void)s;
-	if (rc)
+	if (rc) {
 		capture_errno(c, key, rc);
-	else
-		capture_text(c, key, NULL, last ? last + 1 : target, strlen(last ? last + 1 : target));
+		return;
+	}
+	last = strrchr(target, '/');
+	last = last ? last + 1 : target;
+	capture_text(c, key, NULL, last, strlen(last));
 }
 
-/* Permissions, in octal: 444 for an interrupt whose CPUs nobody may choose. */
+/* Permissions in octal: 444 for an interrupt whose CPUs cannot be changed. */
 void read_mode(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	char text[16];

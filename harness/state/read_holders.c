@@ -7,7 +7,7 @@
 #include "common/sysroot.h"
 #include "state/capture.h"
 
-#define DESCRIPTORS_MAX 200000 /* looked at */
+#define DESCRIPTORS_MAX 200000 /* maximum number examined */
 
 /* Does the process hold `device` open? -EACCES if that cannot be seen, -ENOENT if it is gone. */
 static int is_holder(const struct sysroot *root, const char *pid, const char *device, size_t *budget)
@@ -39,9 +39,9 @@ static void append_name(const struct sysroot *root, const char *pid, char *list,
 }
 
 /*
- * A request lives as long as the descriptor, so whoever has the device open may be holding the
- * latency down. They are named: process numbers differ every time. How many processes would not let
- * themselves be looked into is captured, too.
+ * A request lasts as long as the descriptor, so every process that has the device open may be
+ * limiting the latency. Their names are captured, because process IDs differ every time; also the
+ * number of processes that could not be examined.
  */
 void read_holders(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
@@ -66,7 +66,7 @@ void read_holders(struct capture *c, const struct state_source *s, const char *p
 			append_name(root, pids[i], list, sizeof(list));
 	}
 	sysroot_names_free(pids);
-	if (list[0]) /* who may look into others' descriptors knows more than everybody */
+	if (list[0]) /* not everybody may examine the descriptors of other processes */
 		capture_be_private(c);
 	if (!list[0] && hidden)
 		capture_errno(c, key, -EACCES);

@@ -45,7 +45,7 @@ static char *unpack(const char *packed, size_t size, size_t *length)
 	return NULL;
 }
 
-/* "CONFIG_HZ=250". What is not set has no key. */
+/* "CONFIG_HZ=250". Options that are not set have no key. */
 static void add_options(struct capture *c, const char *key, const char *text, size_t length)
 {
 	for (const char *line = text, *end = text + length, *next; line < end; line = next) {
@@ -62,7 +62,7 @@ static void add_options(struct capture *c, const char *key, const char *text, si
 	}
 }
 
-/* Of the running kernel, packed; or the file that was installed with it. */
+/* The compressed configuration of the running kernel, or the file installed with it. */
 void read_config(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	char release[128], *file, *unpacked;
@@ -103,7 +103,7 @@ static const char *bare_line(const char *line)
 	return line + strspn(line, " ");
 }
 
-/* Lines about the clock, and how many warnings there are (levels 0 to 4). */
+/* Find lines about the clock, and count warnings (levels 0 to 4). */
 static void look_through(struct capture *c, char *log)
 {
 	char tsc[2048] = "", *rest = log, *line;
@@ -123,7 +123,7 @@ static void look_through(struct capture *c, char *log)
 	capture_int(c, "event.log_warnings", NULL, warnings);
 }
 
-/* The live kernel's ring buffer by its system call: /dev/kmsg gives a line a call. */
+/* The live kernel's ring buffer, read by its system call, because /dev/kmsg only returns one line per call. */
 void read_kernel_log(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	int size = capture_root(c)->live ? klogctl(LOG_SIZE, NULL, 0) : -1, n;
@@ -150,7 +150,7 @@ void read_kernel_log(struct capture *c, const struct state_source *s, const char
 	free(log);
 }
 
-/* man 2 adjtimex; modes = 0 only looks. */
+/* man 2 adjtimex; modes = 0 only reads. */
 void read_ntp(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	struct timex t = {.modes = 0};

@@ -52,7 +52,7 @@ static int read_netdev_driver(const struct netdev *d)
 	return 0;
 }
 
-/* Fields of a request's answer, by their offsets. */
+/* Fields of the answer to a request, by offset. */
 struct field {
 	const char *name;
 	size_t offset;

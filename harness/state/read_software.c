@@ -23,7 +23,7 @@ enum {
 	SUMS_KEPT = 64,
 	NOTE_ALIGN = 4,
 	PROFILES_DEEP = 8,
-	TOKEN_LENGTH = 24, /* from here on, letters and digits alone look like a key */
+	TOKEN_LENGTH = 24, /* from this length on, letters and digits alone look like a key */
 };
 
 static char *hex(const unsigned char *bytes, size_t n, char *out)
@@ -33,8 +33,7 @@ static char *hex(const unsigned char *bytes, size_t n, char *out)
 	return out;
 }
 
-/* The linker's identification of an object, from its notes in memory: costs nothing. "" if it has
- * none. */
+/* The linker's build ID of an object, from its notes in memory, which costs nothing. "" if it has none. */
 static void build_id(const struct dl_phdr_info *object, char *out, size_t size)
 {
 	*out = '\0';
@@ -58,7 +57,7 @@ static void build_id(const struct dl_phdr_info *object, char *out, size_t size)
 	}
 }
 
-/* 0 or a negative errno. In pieces: what is read at once goes through memory twice. */
+/* 0 or a negative errno. Reads in pieces, as a whole file would pass through memory twice. */
 static int digest(int fd, unsigned char *out, unsigned *n)
 {
 	unsigned char piece[PIECE];
@@ -77,8 +76,8 @@ static int digest(int fd, unsigned char *out, unsigned *n)
 	return ok ? 0 : -EIO;
 }
 
-/* The sums of files that were read before, in the capture before a run: they are the larger part of
- * what the one after it takes. */
+/* The hashes of files from the capture before a run; computing them again would be most of the cost
+ * of the capture after it. */
 struct summed {
 	dev_t device;
 	ino_t inode;
@@ -104,7 +103,7 @@ static const struct summed *find_sum(const struct stat *st)
 	return NULL;
 }
 
-/* Of an object that this process has mapped: a file of the live machine. */
+/* The hash of an object that this process has mapped, which is a file of the live machine. */
 static int sha256(const char *path, char *out, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
@@ -139,8 +138,8 @@ struct objects {
 	const char *key;
 };
 
-/* "software.libc.so.6.sha256" and ".build_id". The first object is the program itself; the kernel's
- * vDSO has no file. */
+/* Adds "software.libc.so.6.sha256" and ".build_id". The first object is the program itself; the
+ * kernel's vDSO has no file. */
 static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const struct objects *o = arg;
@@ -176,7 +175,8 @@ void read_program(struct capture *c, const struct state_source *s, const char *p
 	dl_iterate_phdr(add_object, &o);
 }
 
-/* A name that says so, a URL with a password in it, a private key, or what looks like a token. */
+/* A name that suggests a secret, a URL that contains a password, a private key, or something that
+ * looks like a token. */
 static bool is_secret(const char *name, const char *value)
 {
 	static const char *const names[] = {"*KEY*",	 "*TOKEN*",   "*SECRET*",  "*PASS*", "*PWD*",	 "*CRED*",
@@ -221,7 +221,7 @@ void read_environment(struct capture *c, const struct state_source *s, const cha
 
 static void keep_profile(struct capture *c, const char *name, unsigned depth);
 
-/* "include = a, b": what the profile is built on. */
+/* "include = a, b": the profiles on which this one is based. */
 static void keep_included(struct capture *c, const char *text, unsigned depth)
 {
 	char *copy = strdup(text), *rest = copy, *line, *word;
@@ -254,7 +254,7 @@ static void keep_profile(struct capture *c, const char *name, unsigned depth)
 		free(path);
 	}
 	if (!rc) {
-		char *copy = strndup(text, length); /* the capture's text goes with the next file */
+		char *copy = strndup(text, length); /* the capture's text is replaced by the next file */
 
 		if (copy)
 			keep_included(c, copy, depth);
@@ -262,7 +262,7 @@ static void keep_profile(struct capture *c, const char *name, unsigned depth)
 	}
 }
 
-/* The active profile's text and that of those it includes, raw. */
+/* Store the raw text of the active profile and of those that it includes. */
 void read_tuned(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	const char *text;

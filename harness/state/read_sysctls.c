@@ -13,7 +13,7 @@
 #define DEEPEST 8
 #define LINE	128
 
-/* Never read: keys of the host, what changes by being read, and what does work when it is read. */
+/* Never read: secret keys of the host, files that change when read, and files that cause work when read. */
 static const char *const left_out[] = {"/stable_secret", "/tcp_fastopen_key", "/random/uuid", "/vm/stat_refresh", NULL};
 
 static bool is_left_out(const char *path)
@@ -26,7 +26,7 @@ static bool is_left_out(const char *path)
 	return false;
 }
 
-/* Those that have a row of their own are captured there. */
+/* Sysctls with a row of their own are captured by that. */
 static bool has_row(const char *path)
 {
 	for (const struct state_source *s = state_sources; s->group; s++)
@@ -37,8 +37,8 @@ static bool has_row(const char *path)
 
 /*
  * Every interface has some forty settings in four folders ("net/ipv4/conf/eth0/forwarding"), and
- * there may be hundreds of interfaces: those are captured that differ from their folder's
- * default, and the default itself. A folder's defaults are read once.
+ * there may be hundreds of interfaces. So only the defaults of each folder and settings that differ
+ * from them are captured. The defaults of a folder are read once.
  */
 struct usual {
 	char *folder; /* "/proc/sys/net/ipv4/conf/default"; NULL: none yet */
@@ -68,7 +68,7 @@ static char *sysctl_line(const struct sysroot *root, const char *path)
 	return sysroot_line(root, path, line, sizeof(line)) ? NULL : strdup(line);
 }
 
-/* Takes `folder` over. */
+/* Takes `folder`. */
 static void usual_read(struct usual *u, const struct sysroot *root, char *folder)
 {
 	usual_free(u);
@@ -93,8 +93,7 @@ static const char *usual_line(const struct usual *u, const char *name)
 	return NULL;
 }
 
-/* "eth0/forwarding" of an interface's setting; NULL for any other, and for the defaults
- * themselves. */
+/* "eth0/forwarding" for a setting of an interface; NULL for all others, including the defaults. */
 static const char *interface_in(const char *path)
 {
 	const char *interface = strstr(path, "/conf/")	  ? strstr(path, "/conf/") + 6
@@ -166,7 +165,7 @@ static void read_sysctls_below(struct walk *w, const char *path, const char *key
 	sysroot_names_free(names);
 }
 
-/* "sysctl.vm.*" of /proc/sys/vm: what is below goes where the star is. */
+/* "sysctl.vm.*" for /proc/sys/vm: the path below it replaces the star. */
 void read_sysctls(struct capture *c, const struct state_source *s, const char *path, const char *key)
 {
 	struct walk w = {.c = c};

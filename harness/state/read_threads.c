@@ -13,6 +13,8 @@
 #include "common/text.h"
 #include "state/capture.h"
 
+#define CPUS_LABEL "Cpus_allowed_list:"
+
 enum {
 	THREADS_MAX = 50000,
 	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD, include/linux/sched.h */
@@ -28,7 +30,7 @@ struct thread {
 
 struct scan {
 	struct capture *c;
-	json_t *keys; /* "kernel.NAME": a set of what the threads of this name may do */
+	json_t *keys; /* "kernel.NAME": the set of attributes of the threads of this name */
 	FILE *table;
 	size_t count, refused;
 };
@@ -41,7 +43,7 @@ static const char *policy_name(long policy)
 	return policy >= 0 && policy < 8 ? names[policy] : "unknown";
 }
 
-/* The name stands in parentheses, and may hold any of them: man 5 proc_pid_stat. */
+/* The name is in parentheses, and may itself contain parentheses: man 5 proc_pid_stat. */
 static bool parse_stat(const char *text, struct thread *t)
 {
 	const char *open = strchr(text, '('), *end = strrchr(text, ')');
@@ -55,7 +57,7 @@ static bool parse_stat(const char *text, struct thread *t)
 		      &t->flags, &t->nice, &t->processor, &t->priority, &t->policy) == 5;
 }
 
-/* A system call where there is one: /proc's status is ten times as dear. */
+/* By a system call if possible: /proc's status is ten times as expensive. */
 static int read_thread_cpus(const struct sysroot *root, struct thread *t)
 {
 	struct cpulist set;
@@ -72,13 +74,15 @@ static int read_thread_cpus(const struct sysroot *root, struct thread *t)
 	rc = sysroot_read(root, path, 65536, &text, NULL);
 	if (rc)
 		return rc;
-	line = strstr(text, "Cpus_allowed_list:");
-	snprintf(t->cpus, sizeof(t->cpus), "%.*s", line ? (int)strcspn(line + 19, "\n") : 0, line ? line + 19 : "");
+	line = strstr(text, CPUS_LABEL);
+	line = line ? line + strlen(CPUS_LABEL) : text + strlen(text);
+	line += strspn(line, " \t");
+	snprintf(t->cpus, sizeof(t->cpus), "%.*s", (int)strcspn(line, "\n"), line);
 	free(text);
 	return 0;
 }
 
-/* Workers come, go and are renamed as work comes. */
+/* False for workers, which are created, ended and renamed as needed. */
 static bool is_worth_a_key(const struct thread *t)
 {
 	return strncmp(t->name, "kworker/", 8) != 0 && t->pid != getpid();
@@ -150,7 +154,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* What the threads of a name may do, each once, in order. */
+/* The different attributes of the threads of a name, in order. */
 static void join_values(json_t *values, char *out, size_t size)
 {
 	const char **sorted = calloc(json_object_size(values) + 1, sizeof(*sorted)), *value;

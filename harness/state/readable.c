@@ -14,7 +14,7 @@ static bool is_enterable_by_all(const struct sysroot *root, const char *folder)
 	return mode >= 0 && mode & S_IXOTH;
 }
 
-/* How much of the folder's path two of them share, up to a slash or an end of both. */
+/* The length of the common part of two folders' paths, up to a slash or the end of both. */
 static size_t shared_length(const char *a, const char *b)
 {
 	size_t n = 0, shared = 0;
@@ -25,7 +25,7 @@ static size_t shared_length(const char *a, const char *b)
 	return (!a[n] || a[n] == '/') && (!b[n] || b[n] == '/') ? n : shared;
 }
 
-/* Look at each folder on the way that is not known from the last path. */
+/* Check each folder on the path that is not known from the previous path. */
 static void enter(struct readable *r, const struct sysroot *root, const char *folder, size_t length)
 {
 	char next[sizeof(r->folder)];

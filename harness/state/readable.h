@@ -12,7 +12,7 @@ struct sysroot;
 /* The folder that was checked last, as files of the same folder, and of folders near it, follow each other. */
 struct readable {
 	char folder[4096];
-	size_t enterable; /* so many bytes of it name a folder that everybody may enter, by way of all above */
+	size_t enterable; /* this many bytes of it are a folder that everybody may enter, like all folders above it */
 };
 
 /* May everybody read a file with these permissions, and enter each folder on its way? */

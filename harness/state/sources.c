@@ -107,7 +107,7 @@ const struct state_source state_sources[] = {
 	{"cpu", F, "family", "/proc/cpuinfo", AS(field, "cpu family")},
 	{"cpu", F, "model_number", "/proc/cpuinfo", AS(field, "model")},
 	{"cpu", F, "stepping", "/proc/cpuinfo", AS(field, "stepping")},
-	{"cpu", F, "part", "/proc/cpuinfo", AS(field, "CPU part")}, /* ARM's */
+	{"cpu", F, "part", "/proc/cpuinfo", AS(field, "CPU part")}, /* ARM only */
 	{"cpu", F, "microcode", "/proc/cpuinfo", AS(field, "microcode")},
 	{"cpu", F, "flags", "/proc/cpuinfo", AS(field, "flags")},
 	{"cpu", F, "features", "/proc/cpuinfo", AS(field, "Features")},

@@ -1,5 +1,5 @@
 /*
- * What is read of a machine: a table with one row for each source. To add a source, add a row.
+ * What is read from a machine: a table with one row for each source. To add a source, add a row.
  *
  * A source's path may have wildcards in its components. Its key is a pattern: each '*' stands, in
  * order, for what a component with wildcards matched, and one that is left over for names found

@@ -39,7 +39,7 @@ static const char *how_read(const struct state_source *s)
 	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
 		if (s->read == readers[i].read)
 			return readers[i].how;
-	return "with another row";
+	return "as part of another row";
 }
 
 static json_t *row_json(const struct state_source *s)

@@ -9,8 +9,8 @@
 #include "state/capture.h"
 #include "state/sources.h"
 
-/* Each star of `key` becomes what a component with wildcards matched: "idle.*.*.name" is
- * "idle.cpu0.state1.name" for .../cpu0/cpuidle/state1/name. */
+/* Replaces each star of `key` by what a component with wildcards has matched: "idle.*.*.name"
+ * becomes "idle.cpu0.state1.name" for .../cpu0/cpuidle/state1/name. */
 static void key_for(const char *pattern, const char *path, const char *key, char *out, size_t size)
 {
 	char copy[PATH_MAX], next[CAPTURE_KEY_MAX];

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * What comes with another kernel. An interface that only one of the two kernels has is the kernel's
- * doing, too; but not where it may be missing because of a setting, as the idle states with
+ * Differences that come with another kernel. An interface that only one of two kernels has is also
+ * due to the kernel, unless it may be missing because of a setting, such as the idle states with
  * idle=poll.
  */
 static const struct alias {

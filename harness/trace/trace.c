@@ -10,18 +10,18 @@
 #include "common/or_abort.h"
 #include "trace/trace_place.h"
 
-#define EVENTS_MAX  (8u << 20) /* of one side and repetition */
-#define SMALLEST_KB "1"	       /* the kernel takes what it needs at least */
+#define EVENTS_MAX  (8u << 20) /* per side and repetition */
+#define SMALLEST_KB "1"	       /* the kernel rounds it up to its minimum */
 
 struct trace {
 	struct tracefs_instance *instance;
 	struct tep_handle *tep;
 	struct cpulist cpus;
-	bool is_in_ticks; /* its clock is the tick counter */
+	bool is_in_ticks; /* the trace clock is the tick counter */
 	struct clock_point begin, end;
 };
 
-/* A file of the instance was refused. */
+/* Report an error with a file of the instance. */
 static int complain_file(const char *file, const char *operation, struct err *e)
 {
 	char object[96];
@@ -38,7 +38,7 @@ static int trace_write(struct trace *t, const char *file, const char *text, stru
 
 /* --- open --- */
 
-/* The tick counter itself, or a clock that can be told from it. */
+/* The tick counter itself, or a clock that can be converted to it. */
 static int choose_clock(struct trace *t, struct err *e)
 {
 	static const struct {
@@ -112,7 +112,8 @@ int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, b
 	}
 	if (!rc)
 		rc = trace_write(t, "tracing_on", "0", e);
-	/* What comes last is dropped where the buffer is full: so it is known until when all of it is there. */
+	/* If the buffer is full, the latest events are dropped, so it is known until when the trace
+	 * is complete. */
 	if (!rc)
 		rc = trace_write(t, "options/overwrite", "0", e);
 	if (!rc)
@@ -158,6 +159,11 @@ int trace_start(struct trace *t, struct err *e)
 	return rc ? rc : trace_write(t, "tracing_on", "1", e);
 }
 
+void trace_follow(struct trace *t, const pid_t *own, size_t own_count)
+{
+	trace_events_follow(t->instance, own, own_count);
+}
+
 int trace_stop(struct trace *t, struct err *e)
 {
 	int rc = trace_write(t, "tracing_on", "0", e);
@@ -169,7 +175,7 @@ int trace_stop(struct trace *t, struct err *e)
 
 /* --- reading --- */
 
-/* Of a CPU: until when all its events were kept, and how many came when no more are kept. */
+/* For a CPU: until when its events are complete, and how many came after the limit. */
 struct cpu_reading {
 	int64_t last;
 	int64_t left;
@@ -187,7 +193,7 @@ struct reading {
 	struct cpu_reading *cpus; /* [CPULIST_MAX] */
 };
 
-/* From a record's time to ticks: by the straight line between the two moments at which both clocks were read. */
+/* Convert a record's time to ticks, by the line through the two moments at which both clocks were read. */
 static int64_t ticks_of(const struct reading *r, uint64_t time)
 {
 	if (r->trace->is_in_ticks)
@@ -220,7 +226,7 @@ static int on_record(struct tep_event *event, struct tep_record *record, int cpu
 	return r->rc;
 }
 
-/* What the buffer of a CPU did not take. */
+/* The number of events dropped by the buffer of a CPU. */
 static int64_t dropped_of(struct trace *t, int cpu)
 {
 	static const char key[] = "dropped events: ";
@@ -236,7 +242,7 @@ static int64_t dropped_of(struct trace *t, int cpu)
 	return dropped;
 }
 
-/* Of CPUs that lost events: how many, and until when all are there. */
+/* For CPUs that lost events: how many, and until when they are complete. */
 static void note_lost(const struct reading *r, json_t *lost, json_t *known)
 {
 	char key[16];
@@ -282,7 +288,7 @@ int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct
 
 	to->most = EVENTS_MAX;
 	reading_fit(&r);
-	/* Before its buffers are emptied: what it counts is of the buffers as they are. */
+	/* Read before the buffers are emptied, because the count refers to their current content. */
 	errno = 0;
 	if (tracefs_iterate_raw_events(t->tep, t->instance, NULL, 0, on_record, &r) < 0 && !r.rc)
 		r.rc = errno ? -errno : -EIO;

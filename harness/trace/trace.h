@@ -28,6 +28,10 @@ int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, b
 
 /* Discard what was recorded, and begin recording. */
 int trace_start(struct trace *t, struct err *e);
+
+/* Record page faults and system calls of these threads only, instead of all threads with this
+ * program's name. Takes some milliseconds, so it must not be called while measuring. */
+void trace_follow(struct trace *t, const pid_t *own, size_t own_count);
 int trace_stop(struct trace *t, struct err *e);
 
 /*

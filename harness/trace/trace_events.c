@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 
 #define NOTHING	  -1
-#define TASK_COMM 16 /* include/linux/sched.h, with the end */
+#define TASK_COMM 16 /* include/linux/sched.h, including the NUL */
 
 /* --- words --- */
 
@@ -54,7 +54,7 @@ static int64_t record_number(const struct record *r, const char *name)
 	return field && !tep_read_number_field(field, r->record->data, &value) ? (int64_t)value : 0;
 }
 
-/* A text of the record, or "". */
+/* A string field of the record, or "". */
 static const char *record_text(const struct record *r, const char *name, char *buf, size_t size)
 {
 	int length = 0;
@@ -77,12 +77,12 @@ static bool is_own(const struct record *r, int64_t tid)
 	return false;
 }
 
-/* --- what becomes of it --- */
+/* --- converting records --- */
 
 struct event_row {
 	const char *system, *event;
 	enum trace_kind kind;
-	const char *name; /* that is always the same; NULL: keep() finds it */
+	const char *name; /* if it is always the same; NULL: keep() determines it */
 	int (*keep)(const struct record *r, const struct event_row *row);
 };
 
@@ -134,7 +134,7 @@ static int keep_frequency(const struct record *r, const struct event_row *row)
 	return record_keep(&there, row->kind, NOTHING, record_number(r, "state"));
 }
 
-/* Leaving is state -1 of 32 bits. */
+/* Leaving is the state -1 in 32 bits. */
 static int keep_idle_state(const struct record *r, const struct event_row *row)
 {
 	return record_keep(r, row->kind, NOTHING, (int32_t)record_number(r, "state"));
@@ -154,7 +154,8 @@ static int keep_wakeup(const struct record *r, const struct event_row *row)
 	return is_own(r, record_number(r, "pid")) ? record_keep(r, row->kind, NOTHING, 0) : 0;
 }
 
-/* Why it left the CPU: the states of fs/proc/array.c; the bit above them says that it was preempted. */
+/* Why the thread left the CPU: the states of fs/proc/array.c; the bit above them means that it was
+ * preempted. */
 static enum trace_kind kind_of_leaving(int64_t state)
 {
 	enum { ALL = 0xff, STOPPED = 0x04 | 0x08 };
@@ -186,8 +187,10 @@ static int keep_switch(const struct record *r, const struct event_row *row)
 
 /* --- the table --- */
 
-#define CALLS  "raw_syscalls"
-#define FAULTS "exceptions"
+#define CALLS	      "raw_syscalls"
+#define FAULTS	      "exceptions"
+#define CALLS_FILTER  "events/" CALLS "/filter"
+#define FAULTS_FILTER "events/" FAULTS "/filter"
 
 #define VECTOR(vector, name)                                                                                           \
 	{"irq_vectors", vector "_entry", TRACE_IRQ_ENTER, name, keep_named},                                           \
@@ -236,7 +239,8 @@ const char *const trace_event_systems[] = {"irq_vectors", "irq",  "ipi", "timer"
 
 #define ROWS (sizeof(event_rows) / sizeof(event_rows[0]))
 
-/* Of this program alone: others have very many, which would fill the buffers. */
+/* For events of which all tasks have so many that they would fill the buffers: only those of this
+ * program are recorded, and once its threads are known, only theirs. */
 static bool filter_own(struct tracefs_instance *instance, const char *file)
 {
 	char name[TASK_COMM + 1] = "", filter[sizeof(name) + 16];
@@ -246,12 +250,28 @@ static bool filter_own(struct tracefs_instance *instance, const char *file)
 	return tracefs_instance_file_write(instance, file, filter) > 0;
 }
 
+/* The kernel accepts filters of at most a page. */
+void trace_events_follow(struct tracefs_instance *instance, const pid_t *own, size_t count)
+{
+	static const char one_of[] = "common_pid == %d || ";
+	char filter[TRACE_FOLLOWED_MAX * (sizeof(one_of) + 10)] = "";
+	size_t length = 0;
+
+	if (!count || count > TRACE_FOLLOWED_MAX)
+		return;
+	for (size_t i = 0; i < count; i++)
+		length += (size_t)snprintf(filter + length, sizeof(filter) - length, one_of, (int)own[i]);
+	filter[length - strlen(" || ")] = '\0';
+	tracefs_instance_file_write(instance, FAULTS_FILTER, filter);
+	tracefs_instance_file_write(instance, CALLS_FILTER, filter);
+}
+
 unsigned trace_events_enable(struct tracefs_instance *instance, bool calls)
 {
 	unsigned enabled = 0;
 
-	filter_own(instance, "events/" FAULTS "/filter");
-	calls = calls && filter_own(instance, "events/" CALLS "/filter");
+	filter_own(instance, FAULTS_FILTER);
+	calls = calls && filter_own(instance, CALLS_FILTER);
 	for (size_t i = 0; i < ROWS; i++)
 		enabled += (calls || strcmp(event_rows[i].system, CALLS) != 0) &&
 			   tracefs_event_file_exists(instance, event_rows[i].system, event_rows[i].event, "enable") &&

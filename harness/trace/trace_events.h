@@ -36,10 +36,17 @@ struct trace_reader {
 /* The systems that the table's events are of; NULL ends. */
 extern const char *const trace_event_systems[];
 
-/* Enable all that are there, in an instance that is switched off; system calls only if asked for. How many. */
+/* Enable all events that exist, in an instance that is switched off; system calls only if asked
+ * for. Returns their number. */
 unsigned trace_events_enable(struct tracefs_instance *instance, bool calls);
 
-/* Keep what a record says. `time` is the record's, as it is to be kept. 0 or -ENOMEM. */
+#define TRACE_FOLLOWED_MAX 16 /* threads */
+
+/* From now on, record page faults and system calls of these threads only; if there are more than
+ * TRACE_FOLLOWED_MAX, of every task with this program's name, as before. */
+void trace_events_follow(struct tracefs_instance *instance, const pid_t *own, size_t count);
+
+/* Store an event. `time` is the record's, already converted. 0 or -ENOMEM. */
 int trace_events_keep(struct trace_reader *r, const struct tep_event *event, struct tep_record *record, int cpu,
 		      int64_t time);
 

@@ -11,8 +11,8 @@
 #include "common/text.h"
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
-#define NAMES_MOST 4096	      /* what goes with a "done" is one line */
-#define TASK_NAME  64	      /* of comm 15, each byte at most three when it is shown clean */
+#define NAMES_MOST 4096	      /* limited, because "done" is sent as one line */
+#define TASK_NAME  64	      /* 15 bytes of comm, each of which becomes at most three bytes when cleaned */
 
 void trace_names_init(struct trace_names *n)
 {
@@ -48,7 +48,7 @@ int64_t trace_names_of(struct trace_names *n, const char *text)
 
 /* --- tasks --- */
 
-/* What tells one of them from the others: "/" or ":" and a CPU's number, or a number that a work queue has. */
+/* Remove what distinguishes instances: "/" or ":" and the number of a CPU, or the number of a work queue. */
 static void cut_instance(char *name)
 {
 	char *slash = strchr(name, '/');
@@ -112,7 +112,7 @@ bool trace_names_is_kernel_thread(struct trace_names *n, pid_t tid, const char *
 
 int64_t trace_names_of_call(struct trace_names *n, int64_t number)
 {
-	/* Those that allocate memory, wait, or hand the CPU over. */
+	/* Calls that allocate memory, wait, or yield the CPU. */
 	static const struct {
 		int64_t number;
 		const char *name;

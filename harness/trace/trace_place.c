@@ -18,7 +18,7 @@
 
 /* --- tracefs --- */
 
-/* A mount without a place in the tree: it goes with the descriptor. -1 with errno. */
+/* A detached mount, which ends with its descriptor. -1 with errno. */
 static int mount_detached(void)
 {
 	int fs = fsopen("tracefs", FSOPEN_CLOEXEC), fd = -1, why;
@@ -32,7 +32,7 @@ static int mount_detached(void)
 	return fd;
 }
 
-/* Confidentiality, which even root may not look into. */
+/* Is the kernel locked down for confidentiality, so that even root may not trace? */
 static bool trace_place_is_locked(void)
 {
 	struct sysroot root;
@@ -76,7 +76,7 @@ static int try_directory(const char *path)
 	return access(instances, W_OK | X_OK) ? errno : 0;
 }
 
-/* 0, or an errno: `why`, that of the other places, where none can be mounted. */
+/* 0 or an errno; if nothing can be mounted, that of the other places, `why`. */
 static int trace_place_mount(char *place, size_t size, int why)
 {
 	const int fd = mount_detached();
@@ -113,7 +113,7 @@ const char *trace_place(struct err *e)
 			return NULL;
 		}
 	}
-	/* Otherwise the library would look for one itself, and mount it. */
+	/* Otherwise the library would search for one itself, and mount it. */
 	if (tracefs_set_tracing_dir(place)) {
 		trace_place_refuse(errno ? errno : ENOENT, e);
 		return NULL;
@@ -123,7 +123,7 @@ const char *trace_place(struct err *e)
 
 /* --- instances --- */
 
-/* The 22nd field of /proc/<pid>/stat. 0: it has ended, though its parent may not know yet. */
+/* The 22nd field of /proc/<pid>/stat. 0: the process has ended, even if its parent has not noticed yet. */
 static unsigned long long started_at(long pid)
 {
 	char path[64], *text = NULL, *at;
@@ -144,7 +144,7 @@ static unsigned long long started_at(long pid)
 	return started;
 }
 
-/* Numbers of processes mean something only in one namespace of them. */
+/* Process IDs are only meaningful within one PID namespace. */
 static unsigned long long pid_namespace(void)
 {
 	struct stat st;

@@ -6,11 +6,11 @@
 #include "transports/frames.h"
 
 #define LINE	       64
-#define LOOK_EVERY     256 /* rounds, while spinning */
-#define LOOK_EVERY_MS  20  /* while sleeping */
+#define LOOK_EVERY     256 /* rounds between checks while spinning */
+#define LOOK_EVERY_MS  20  /* milliseconds between checks while sleeping */
 #define PAYLOAD_OFFSET LINE
 
-/* The payload on a line of its own, the number right before it. */
+/* The payload begins on a cache line of its own, with the number right before it. */
 static int make_buffer(struct memory *m, char **message, const struct frames *f, int numa_node, struct err *e)
 {
 	int rc = memory_alloc(m, PAYLOAD_OFFSET + f->size, numa_node, e);
@@ -32,7 +32,7 @@ int frames_open(struct frames *f, struct transport *base, const struct transport
 	f->stop = config->stop;
 	base->overhead = FRAMES_NUMBER;
 	if (f->size < FRAMES_NUMBER)
-		return err_set(e, -EINVAL, STATUS_USAGE, base->ops->name, NULL, "a message can't hold its number");
+		return err_set(e, -EINVAL, STATUS_USAGE, base->ops->name, NULL, "a message cannot hold its number");
 	if (sends)
 		rc = make_buffer(&f->out_memory, &f->out, f, config->numa_node, e);
 	if (!rc && receives)

@@ -1,15 +1,18 @@
 /*
- * What transports whose messages are bytes and nothing else (sockets, message libraries) have in common.
+ * What transports have in common whose messages are plain bytes (sockets, message libraries).
  *
- * A message is `size` bytes on the way, the number included, so that sizes compare with those of other tools. Its first
- * four bytes, little-endian, are the number: the sequence number in the low 30 bits (a repetition has at most 10^9
- * messages), above it the repetition modulo 4. So what an earlier repetition left on the way is told from this one's and
- * passed over. The payload begins on a cache line.
+ * On the wire a message has `size` bytes, including the number, so that sizes are comparable with
+ * those of other tools. Its first four bytes, little-endian, are the number: the sequence number in
+ * the low 30 bits (a repetition has at most 10^9 messages), and the repetition modulo 4 in the
+ * other two. So messages left over from an earlier repetition are recognised and ignored. The
+ * payload begins on a cache line.
  *
- * A message is complete when post returns: the library or the kernel has a copy. poll_send tells of the last one posted.
+ * A message is complete when post returns, because the library or the kernel has a copy. poll_send
+ * returns the last one posted.
  *
- * FRAMES_HOT(name) defines the functions of the hot path that follow from that, for a transport whose struct has a
- * `struct frames frames`; post, poll_recv and wait_recv remain to be written. One thread posts and polls.
+ * FRAMES_HOT(name) defines the functions of the hot path that are common, for a transport whose
+ * struct has a member `struct frames frames`; post, poll_recv and wait_recv remain to be written.
+ * One thread posts and polls.
  */
 #ifndef KBLAT_TRANSPORTS_FRAMES_H
 #define KBLAT_TRANSPORTS_FRAMES_H
@@ -21,21 +24,21 @@
 #include "instrument/memory.h"
 #include "transports/transport.h"
 
-#define FRAMES_NUMBER	(sizeof(uint32_t)) /* bytes of a message that are its number */
+#define FRAMES_NUMBER	(sizeof(uint32_t)) /* size of the number in a message */
 #define FRAMES_SEQ_BITS 30
 #define FRAMES_SEQ_MASK ((1u << FRAMES_SEQ_BITS) - 1)
 
 struct frames {
-	char *out, *in; /* the message to send, the one that is received: `size` bytes, the number first */
+	char *out, *in; /* the message to send, and the one being received: `size` bytes, beginning with the number */
 	size_t size;
-	size_t part;	     /* bytes of the message to send that went, where a post could not go on */
-	uint32_t repetition; /* in the two high bits */
-	uint32_t sent;	     /* the last message posted, */
-	bool is_sent;	     /* which poll_send has not told of yet */
-	bool spins;	     /* where a post can't go on at once: spin, or sleep */
+	size_t part;	     /* bytes already sent of a message, if a post could not continue */
+	uint32_t repetition; /* in the two highest bits */
+	uint32_t sent;	     /* the last message posted */
+	bool is_sent;	     /* poll_send has not returned it yet */
+	bool spins;	     /* if a post cannot continue: spin rather than sleep */
 	const atomic_int *stop;
-	uint64_t stragglers; /* messages of earlier repetitions that were passed over */
-	uint64_t waits;	     /* posts that could not go on at once */
+	uint64_t stragglers; /* messages of earlier repetitions that were ignored */
+	uint64_t waits;	     /* posts that had to wait */
 	struct {
 		int rc; /* 0: none */
 		const char *operation, *hint;
@@ -43,27 +46,27 @@ struct frames {
 	struct memory out_memory, in_memory;
 };
 
-/* Buffers for what this side sends and receives. Also fills `base`. On failure nothing is left. */
+/* Allocate buffers for sending and receiving. Also fills in `base`. On failure nothing is left behind. */
 int frames_open(struct frames *f, struct transport *base, const struct transport_config *config, struct err *e);
 void frames_close(struct frames *f);
 
 /* From now on only messages of the next repetition count. */
 void frames_next_repetition(struct frames *f);
 
-/* Can a message of the point's size hold its number, and the stamp of t_send where it is asked for? As
- * transport_ops.check. */
+/* Can a message of the point's size hold its number, and the stamp of t_send if that is asked for?
+ * See transport_ops.check. */
 int frames_check(const struct transport_config *config, char *why, size_t why_size);
 
-/* Cold: keep the first thing that went wrong. Returns `rc`, negative. `hint` may be NULL. */
+/* Cold: record the first error. Returns `rc`, which is negative. `hint` may be NULL. */
 int frames_note(struct frames *f, int rc, const char *operation, const char *hint);
 
-/* What was noted, as transport_ops.failure; `object` is what it happened to. 0 if nothing was. */
+/* Report the recorded error, as in transport_ops.failure; `object` is what it concerns. 0 if there was none. */
 int frames_failure(const struct frames *f, const char *object, struct err *e);
 
-/* {"late_messages", "full_buffers"}, as transport_ops.device_counters. */
+/* {"late_messages", "full_buffers"}, for transport_ops.device_counters. */
 json_t *frames_counters(const struct frames *f);
 
-/* Cold: a post can't go on. Waits a while for `fd` (-1: for nothing in particular) to be writable; -EINTR: stop. */
+/* Cold: a post cannot continue. Waits for a while until `fd` is writable (-1: just waits); -EINTR: stop. */
 int frames_wait_to_send(struct frames *f, int fd, uint32_t *rounds);
 
 static inline bool frames_unlikely(bool x)
@@ -93,7 +96,7 @@ static inline int frames_poll_send(struct frames *f, uint32_t *seq)
 	return 1;
 }
 
-/* A whole message is in `in`: 1 and its number, or 0 if it belongs to an earlier repetition. */
+/* `in` contains a complete message: returns 1 and its number, or 0 if it belongs to an earlier repetition. */
 static inline int frames_take_number(struct frames *f, uint32_t *seq)
 {
 	uint32_t number;

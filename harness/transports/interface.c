@@ -9,7 +9,7 @@
 
 #define LINE_MAX_BYTES 512
 
-/* One family, one address; ports do not count. */
+/* Equal families and addresses; ports do not count. */
 static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
 {
 	if (!a || a->sa_family != b->sa_family)
@@ -22,7 +22,7 @@ static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
 				  &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr);
 }
 
-/* All of 127.0.0.0/8 is the loopback interface's, which has but one of them. */
+/* All of 127.0.0.0/8 belongs to the loopback interface, although it only has one of these addresses. */
 static bool is_loopback_address(const struct sockaddr *a)
 {
 	return a->sa_family == AF_INET &&
@@ -44,7 +44,7 @@ void interface_find(const struct sockaddr *address, struct interface *out)
 	freeifaddrs(all);
 }
 
-/* "  eth0: 8 numbers of what was received, 8 of what was sent": bytes are the first of each. */
+/* " eth0: 8 numbers about receiving, 8 about sending": bytes are the first of each. */
 static bool read_line(const char *line, const char *name, int64_t *received, int64_t *sent)
 {
 	const char *colon = strrchr(line, ':');

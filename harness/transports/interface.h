@@ -1,5 +1,5 @@
 /*
- * The network interface that an address is of, and how many bytes went over it. Control path.
+ * The network interface that has an address, and its byte counters. Control path.
  */
 #ifndef KBLAT_TRANSPORTS_INTERFACE_H
 #define KBLAT_TRANSPORTS_INTERFACE_H
@@ -10,15 +10,15 @@
 #include <sys/socket.h>
 
 struct interface {
-	char name[IF_NAMESIZE]; /* "": none has the address */
+	char name[IF_NAMESIZE]; /* "": no interface has the address */
 	bool is_loopback;
 };
 
-/* Of a local address; a name of "" where none has it. */
+/* Find the interface with a local address; its name is "" if there is none. */
 void interface_find(const struct sockaddr *address, struct interface *out);
 
-/* Add "tx_bytes" and "rx_bytes" as of now, from `table`, a file such as /proc/self/net/dev; nothing where it has no
- * such interface. */
+/* Add the current "tx_bytes" and "rx_bytes" from `table`, a file such as /proc/self/net/dev;
+ * nothing if it does not contain the interface. */
 void interface_count(const char *table, const struct interface *i, json_t *counters);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define TCP_SCHEME     "tcp://"
 #define IPC_SCHEME     "ipc://"
-#define IPC_DIR	       "/dev/shm" /* where the coordinator removes what an endpoint that was killed has left */
+#define IPC_DIR	       "/dev/shm" /* where the coordinator removes what killed endpoints have left */
 #define HEAP_BASE      ((size_t)16 << 20)
 #define HEAP_MOST      ((size_t)256 << 20)
 #define HEAP_A_MESSAGE 256
@@ -51,7 +51,7 @@ int messaging_check(const void *settings, const struct transport_config *config,
 	return frames_check(config, why, why_size);
 }
 
-/* A publisher drops what a subscriber can't take. */
+/* A publisher drops messages that a subscriber cannot take. */
 void messaging_traits(const void *settings, struct transport_traits *out)
 {
 	const struct messaging_settings *s = settings;
@@ -63,8 +63,9 @@ void messaging_traits(const void *settings, struct transport_traits *out)
 /* --- open and close --- */
 
 /*
- * The libraries allocate every message, on the threads that are measured. So that this touches no new page: one heap for
- * all threads, which keeps what it once had, and has it before anything is measured.
+ * The libraries allocate every message on the threads that are measured. To avoid touching new
+ * pages, all threads use a single heap, which does not return memory, and which gets its memory
+ * before anything is measured.
  */
 static int settle_heap(const struct transport_config *config, struct err *e)
 {
@@ -79,7 +80,7 @@ static int settle_heap(const struct transport_config *config, struct err *e)
 	if (!heap)
 		return err_sys(e, -ENOMEM, "messages", "allocate memory for");
 	memset(heap, 1, size);
-	__asm__ volatile("" : : "r"(heap) : "memory"); /* it is used, whatever a compiler may think */
+	__asm__ volatile("" : : "r"(heap) : "memory"); /* keeps the compiler from removing it */
 	free(heap);
 	return 0;
 }
@@ -88,7 +89,7 @@ static int complain_listen(const struct messaging *m, int rc, struct err *e)
 {
 	if (rc == -EADDRINUSE)
 		return err_set(e, rc, STATUS_FAILED, m->object, "listen",
-			       "another process has the port; choose another `%s_port`, or 0 for any that is free",
+			       "another process has the port; choose another `%s_port`, or 0 for any free port",
 			       m->role == ROLE_SINK ? "sink" : "source");
 	if (rc == -EADDRNOTAVAIL || rc == -ENODEV)
 		return err_set(e, rc, STATUS_IMPOSSIBLE, m->object, "listen",
@@ -122,7 +123,7 @@ static int listen_somewhere(struct messaging_transport *t, const struct messagin
 	name_endpoint(m, config->name, wanted, sizeof(wanted));
 	snprintf(m->object, sizeof(m->object), "%s %s", t->base.ops->name, wanted);
 
-	mode_t old = umask(077); /* a Unix socket that belongs to this user alone */
+	mode_t old = umask(077); /* a Unix socket that only this user may access */
 
 	rc = library->listen(t, wanted, m->endpoint, sizeof(m->endpoint));
 	umask(old);
@@ -269,12 +270,12 @@ int messaging_connect(const struct messaging_library *library, struct transport 
 	if (!rc)
 		rc = meet(t, library);
 	if (rc == -EPERM)
-		return err_set(e, rc, STATUS_FAILED, m->object, "meet the other side",
+		return err_set(e, rc, STATUS_FAILED, m->object, "connect to the other side",
 			       "an unrelated program answers there");
-	return rc ? err_sys(e, rc, m->object, "meet the other side") : 0;
+	return rc ? err_sys(e, rc, m->object, "connect to the other side") : 0;
 }
 
-/* --- and then --- */
+/* --- after connecting --- */
 
 int messaging_prepare(struct transport *transport, struct err *e)
 {

@@ -22,6 +22,12 @@ static const struct opt nanomsg_options[] = {
     {.name = NULL},
 };
 
+struct nn_functions nn;
+
+static const char *const function_names[] = {NN_FUNCTIONS(LOADED_NAME) NULL};
+
+static const struct loaded_library libnanomsg = {"libnanomsg.so.5", "libnanomsg5", function_names, &nn};
+
 static struct nanomsg *nanomsg_of(struct messaging_transport *t)
 {
 	return (struct nanomsg *)t;
@@ -31,16 +37,16 @@ static int nanomsg_make_socket(struct nanomsg *t, int protocol)
 {
 	const struct messaging_settings *s = &t->messaging.settings;
 	const int nodelay = s->nodelay, sndbuf = (int)s->sndbuf, rcvbuf = (int)s->rcvbuf, unlimited = -1;
-	int socket = nn_socket(AF_SP, protocol);
+	int socket = nn.socket(AF_SP, protocol);
 
 	if (socket < 0)
 		return -1;
-	nn_setsockopt(socket, NN_TCP, NN_TCP_NODELAY, &nodelay, sizeof(nodelay));
-	nn_setsockopt(socket, NN_SOL_SOCKET, NN_SNDBUF, &sndbuf, sizeof(sndbuf));
-	nn_setsockopt(socket, NN_SOL_SOCKET, NN_RCVBUF, &rcvbuf, sizeof(rcvbuf));
-	nn_setsockopt(socket, NN_SOL_SOCKET, NN_RCVMAXSIZE, &unlimited, sizeof(unlimited));
+	nn.setsockopt(socket, NN_TCP, NN_TCP_NODELAY, &nodelay, sizeof(nodelay));
+	nn.setsockopt(socket, NN_SOL_SOCKET, NN_SNDBUF, &sndbuf, sizeof(sndbuf));
+	nn.setsockopt(socket, NN_SOL_SOCKET, NN_RCVBUF, &rcvbuf, sizeof(rcvbuf));
+	nn.setsockopt(socket, NN_SOL_SOCKET, NN_RCVMAXSIZE, &unlimited, sizeof(unlimited));
 	if (protocol == NN_SUB)
-		nn_setsockopt(socket, NN_SUB, NN_SUB_SUBSCRIBE, "", 0);
+		nn.setsockopt(socket, NN_SUB, NN_SUB_SUBSCRIBE, "", 0);
 	return socket;
 }
 
@@ -66,12 +72,12 @@ static void nanomsg_unmake(struct messaging_transport *transport)
 	struct nanomsg *t = nanomsg_of(transport);
 
 	if (t->in >= 0 && t->in != t->out)
-		nn_close(t->in);
+		nn.close(t->in);
 	if (t->out >= 0)
-		nn_close(t->out);
+		nn.close(t->out);
 }
 
-/* The library can't tell which port it was given, so one that is free now is asked for. */
+/* The library cannot report which port it was given, so a free one is requested explicitly. */
 static int find_port(const char *address)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET};
@@ -94,14 +100,14 @@ static int listen_anywhere(struct nanomsg *t, char *real, size_t size)
 	const char *address = m->role == ROLE_SINK ? m->settings.sink_address : m->settings.source_address;
 	int rc = -EADDRINUSE;
 
-	/* Somebody may take it in between. */
+	/* Another process may take it in between. */
 	for (int i = 0; i < PORT_TRIES && rc == -EADDRINUSE; i++) {
 		int port = find_port(address);
 
 		if (port < 0)
 			return port;
 		snprintf(real, size, "tcp://%s:%d", address, port);
-		rc = nn_bind(t->out, real) < 0 ? -errno : 0;
+		rc = nn.bind(t->out, real) < 0 ? -errno : 0;
 	}
 	return rc;
 }
@@ -114,27 +120,27 @@ static int nanomsg_listen(struct messaging_transport *transport, const char *end
 	if (length > 2 && !strcmp(endpoint + length - 2, ":0"))
 		return listen_anywhere(t, real, size);
 	snprintf(real, size, "%s", endpoint);
-	return nn_bind(t->out, endpoint) < 0 ? -errno : 0;
+	return nn.bind(t->out, endpoint) < 0 ? -errno : 0;
 }
 
 static int nanomsg_dial(struct messaging_transport *t, const char *endpoint)
 {
-	return nn_connect(nanomsg_of(t)->in, endpoint) < 0 ? -errno : 0;
+	return nn.connect(nanomsg_of(t)->in, endpoint) < 0 ? -errno : 0;
 }
 
 static bool nanomsg_is_heard(struct messaging_transport *t)
 {
-	return nn_get_statistic(nanomsg_of(t)->out, NN_STAT_CURRENT_CONNECTIONS) > 0;
+	return nn.get_statistic(nanomsg_of(t)->out, NN_STAT_CURRENT_CONNECTIONS) > 0;
 }
 
 static int nanomsg_say(struct messaging_transport *t, const void *data, size_t size)
 {
-	return nn_send(nanomsg_of(t)->out, data, size, NN_DONTWAIT) < 0 ? -errno : 0;
+	return nn.send(nanomsg_of(t)->out, data, size, NN_DONTWAIT) < 0 ? -errno : 0;
 }
 
 static int nanomsg_hear(struct messaging_transport *t, void *data, size_t size)
 {
-	int n = nn_recv(nanomsg_of(t)->in, data, size, NN_DONTWAIT);
+	int n = nn.recv(nanomsg_of(t)->in, data, size, NN_DONTWAIT);
 
 	return n < 0 ? -errno : n;
 }
@@ -151,7 +157,7 @@ static const struct messaging_library library = {
 
 int nanomsg_post_later(struct nanomsg *t)
 {
-	return errno == EAGAIN || errno == EINTR ? 0 : frames_note(&t->frames, -errno, "send", nn_strerror(errno));
+	return errno == EAGAIN || errno == EINTR ? 0 : frames_note(&t->frames, -errno, "send", nn.strerror(errno));
 }
 
 int nanomsg_post_again(struct nanomsg *t)
@@ -166,7 +172,7 @@ int nanomsg_post_again(struct nanomsg *t)
 			rc = frames_wait_to_send(f, -1, &rounds);
 		if (rc)
 			return rc;
-	} while (nn_send(t->out, f->out, f->size, NN_DONTWAIT) < 0);
+	} while (nn.send(t->out, f->out, f->size, NN_DONTWAIT) < 0);
 	return 0;
 }
 
@@ -181,7 +187,11 @@ int nanomsg_recv_other(struct nanomsg *t, int n)
 static int nanomsg_open(const struct transport_config *config, const void *settings, struct transport **out,
 			json_t **address, struct err *e)
 {
-	return messaging_open(&nanomsg_transport, &library, sizeof(struct nanomsg), config, settings, out, address, e);
+	const int rc = loaded_library_open(&libnanomsg, e);
+
+	return rc ? rc
+		  : messaging_open(&nanomsg_transport, &library, sizeof(struct nanomsg), config, settings, out, address,
+				   e);
 }
 
 static int nanomsg_connect(struct transport *transport, const json_t *peer, struct err *e)
@@ -210,7 +220,7 @@ static json_t *nanomsg_granted(const struct transport *transport)
 		int value = 0;
 		size_t size = sizeof(value);
 
-		nn_getsockopt(socket, rows[i].level, rows[i].option, &value, &size);
+		nn.getsockopt(socket, rows[i].level, rows[i].option, &value, &size);
 		json_object_set_new(granted, rows[i].key, json_integer(value));
 	}
 	return granted;

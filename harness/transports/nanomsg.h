@@ -1,16 +1,36 @@
 /*
- * nanomsg (libnanomsg). Messages go through a thread of the library's own, which does the input and output and wants a
- * CPU beside those of source and sink. Busy: nn_recv() that does not block, again and again; event: nn_poll(), then
- * nn_recv().
+ * nanomsg (libnanomsg). Messages go through a thread of the library, which does the input and
+ * output and needs a CPU in addition to those of source and sink. Busy: repeated non-blocking
+ * nn_recv(); event: nn_poll(), then nn_recv().
  */
 #ifndef KBLAT_TRANSPORTS_NANOMSG_H
 #define KBLAT_TRANSPORTS_NANOMSG_H
 
+#include <nanomsg/nn.h>
+
+#include "transports/loaded_library.h"
 #include "transports/messaging.h"
+
+#define NN_FUNCTIONS(X)                                                                                                \
+	X(nn, socket)                                                                                                  \
+	X(nn, close)                                                                                                   \
+	X(nn, setsockopt)                                                                                              \
+	X(nn, getsockopt)                                                                                              \
+	X(nn, bind)                                                                                                    \
+	X(nn, connect)                                                                                                 \
+	X(nn, send)                                                                                                    \
+	X(nn, recv)                                                                                                    \
+	X(nn, poll)                                                                                                    \
+	X(nn, strerror)                                                                                                \
+	X(nn, get_statistic)
+
+extern struct nn_functions {
+	NN_FUNCTIONS(LOADED_FIELD)
+} nn;
 
 struct nanomsg {
 	MESSAGING_TRANSPORT;
-	int out, in; /* sockets, -1: none; of a pair the same one */
+	int out, in; /* sockets, -1: none; the same one for a pair */
 };
 
 extern const struct transport_ops nanomsg_transport;

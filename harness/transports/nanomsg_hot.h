@@ -1,9 +1,8 @@
-/* The hot path of nanomsg; what each function promises is in transport.h. */
+/* The hot path of nanomsg; transport.h describes the functions. */
 #ifndef KBLAT_TRANSPORTS_NANOMSG_HOT_H
 #define KBLAT_TRANSPORTS_NANOMSG_HOT_H
 
 #include <errno.h>
-#include <nanomsg/nn.h>
 
 #include "transports/nanomsg.h"
 
@@ -12,9 +11,9 @@
 
 FRAMES_HOT(nanomsg)
 
-/* Cold: nn_send() could not send at once. */
+/* Cold: nn_send() could not send immediately. */
 int nanomsg_post_again(struct nanomsg *t);
-int nanomsg_post_later(struct nanomsg *t); /* 0: it may */
+int nanomsg_post_later(struct nanomsg *t); /* 0: not possible yet */
 
 /* Cold: nn_recv() returned `n`, which is not the size of a message. */
 int nanomsg_recv_other(struct nanomsg *t, int n);
@@ -25,7 +24,7 @@ static inline int nanomsg_post(struct nanomsg *t, uint32_t seq, bool signal)
 
 	(void)signal;
 	frames_put_number(f, seq);
-	if (frames_unlikely(nn_send(t->out, f->out, f->size, NN_DONTWAIT) < 0)) {
+	if (frames_unlikely(nn.send(t->out, f->out, f->size, NN_DONTWAIT) < 0)) {
 		int rc = nanomsg_post_again(t);
 
 		if (rc)
@@ -41,7 +40,7 @@ static inline int nanomsg_post_try(struct nanomsg *t, uint32_t seq, bool signal)
 
 	(void)signal;
 	frames_put_number(f, seq);
-	if (frames_unlikely(nn_send(t->out, f->out, f->size, NN_DONTWAIT) < 0))
+	if (frames_unlikely(nn.send(t->out, f->out, f->size, NN_DONTWAIT) < 0))
 		return nanomsg_post_later(t);
 	frames_posted(f, seq);
 	return 1;
@@ -49,7 +48,7 @@ static inline int nanomsg_post_try(struct nanomsg *t, uint32_t seq, bool signal)
 
 static inline int nanomsg_poll_recv(struct nanomsg *t, uint32_t *seq)
 {
-	int n = nn_recv(t->in, t->frames.in, t->frames.size, NN_DONTWAIT);
+	int n = nn.recv(t->in, t->frames.in, t->frames.size, NN_DONTWAIT);
 
 	if (n < 0 && errno == EAGAIN)
 		return 0;
@@ -62,7 +61,7 @@ static inline int nanomsg_wait_recv(struct nanomsg *t)
 {
 	struct nn_pollfd item = {.fd = t->in, .events = NN_POLLIN};
 
-	if (nn_poll(&item, 1, -1) >= 0)
+	if (nn.poll(&item, 1, -1) >= 0)
 		return 0;
 	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Payloads that tell what they are: byte i of message seq is a hash of both, so that a stale, shifted or foreign
- * payload is seen. Used where `check: yes`; outside every measured interval.
+ * Payloads that can be verified: byte i of message seq is a hash of both, so stale, shifted and
+ * foreign payloads are detected. Used with `check: yes`, outside of all measured intervals.
  */
 #ifndef KBLAT_TRANSPORTS_PAYLOAD_H
 #define KBLAT_TRANSPORTS_PAYLOAD_H

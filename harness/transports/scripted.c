@@ -31,14 +31,14 @@ static const struct opt scripted_options[] = {
      "random change of the latency of each message, up to this much more or less, the same in every run"},
     {"comp_delay", OPT_TIME, FIELD(comp_delay), "2us", 0, 1000000000, NULL, "submission to send completion"},
     {"poll_delay", OPT_TIME, FIELD(poll_delay), "0ns", 0, 1000000000, NULL,
-     "with t_hw: how long before it is polled the device stamps a completion"},
+     "with t_hw: how long after the device stamps a completion it is polled"},
     {"lose", OPT_LIST, FIELD(lose), "", 0, 0, NULL, "messages that never arrive"},
     {"duplicate", OPT_LIST, FIELD(duplicate), "", 0, 0, NULL, "messages that arrive twice"},
     {"delayed", OPT_LIST, FIELD(delayed), "", 0, 0, NULL, "messages that take delayed_by longer"},
     {"read_delay", OPT_TIME, FIELD(read_delay), "500ns", 0, 1000000000, NULL,
      "with t_send: submission to the moment at which the device reads the payload"},
     {"overwrite", OPT_LIST, FIELD(overwrite), "", 0, 0, NULL,
-     "with t_send: messages whose payload the next one's has overwritten when it is read"},
+     "with t_send: messages whose payload is overwritten by that of the next message before it is read"},
     {"delayed_by", OPT_TIME, FIELD(delayed_by), "25us", 0, 10000000000, NULL, "how much longer"},
     {"pattern", OPT_STR, FIELD(pattern), "", 0, 0, NULL,
      "PERIOD:PHASES:TIME, several with blanks between them, such as 32:31-32:4us: of every 32 messages the 31st "
@@ -57,13 +57,13 @@ int64_t scripted_submission(const struct scripted_settings *s, uint32_t seq)
 	return seq * s->interval + seq / s->schedule.burst * s->schedule.pause_ns;
 }
 
-/* Lists of messages are CPU lists in form; CPULIST_MAX bounds them. */
+/* Lists of messages have the format of CPU lists, and are limited by CPULIST_MAX. */
 static bool is_listed(const struct cpulist *list, uint32_t seq)
 {
 	return seq < CPULIST_MAX && cpulist_has(list, seq);
 }
 
-/* From -noise to +noise: for each message of each repetition another, in every run the same. */
+/* From -noise to +noise: different for each message of each repetition, but the same in every run. */
 static int64_t noise_of(const struct scripted_settings *s, uint32_t seq)
 {
 	uint64_t state = (uint64_t)s->repetition << 32 | seq;
@@ -147,7 +147,7 @@ static void fault_page(void)
 	}
 }
 
-/* Things go wrong for real: the kernel's books and the coordinator must see it. */
+/* The faults are real, because the kernel's accounting and the coordinator must notice them. */
 int scripted_strike(struct scripted *t, uint32_t seq)
 {
 	static const char nonsense[] = "{]\x01 this is no JSON\n";
@@ -189,7 +189,7 @@ void *scripted_send_buffer(struct scripted *t, uint32_t seq)
 	return t->payload;
 }
 
-/* A buffer may begin anywhere in a message. */
+/* A buffer may have any alignment. */
 static void put_t_send(struct scripted *t)
 {
 	const uint32_t seq = t->payload_seq + is_listed(t->overwritten, t->payload_seq);
@@ -223,7 +223,7 @@ static int scripted_check(const void *settings, const struct transport_config *c
 
 	if (*s->stall && !config->schedule.rate_hz) {
 		snprintf(why, why_size,
-			 "stall holds up a pacer, and this kernel has none; use the kernel rate, or delayed");
+			 "stall delays a pacer, but this kernel has none; use the kernel rate, or delayed");
 		return -EINVAL;
 	}
 	if (*s->overwrite && !config->rewrites) {
@@ -305,7 +305,7 @@ static int scripted_prepare(struct transport *transport, struct err *e)
 	return t->arrival && t->s.noise ? make_schedule(t, e) : 0;
 }
 
-/* Before the first message, and long after the last. */
+/* Called before the first message, and long after the last one. */
 static int scripted_read_clock(struct transport *transport, struct device_clock_reading *now, uint64_t *mask,
 			       struct err *e)
 {

@@ -1,4 +1,4 @@
-/* The hot path of scripted; what each function promises is in transport.h. Ticks are nanoseconds of a virtual time. */
+/* The hot path of scripted; transport.h describes the functions. Ticks are nanoseconds of virtual time. */
 #ifndef KBLAT_TRANSPORTS_SCRIPTED_HOT_H
 #define KBLAT_TRANSPORTS_SCRIPTED_HOT_H
 
@@ -57,7 +57,7 @@ static inline int scripted_poll_recv(struct scripted *t, uint32_t *seq)
 	if (t->next == t->arrivals)
 		return 0;
 	if (t->role == ROLE_SOURCE && t->arrival[t->next].seq >= t->posted)
-		return 0; /* nothing comes back before it was sent */
+		return 0; /* nothing returns before it was sent */
 
 	const struct scripted_arrival *a = &t->arrival[t->next++];
 	int rc = 0;
@@ -73,7 +73,7 @@ static inline int scripted_poll_recv(struct scripted *t, uint32_t *seq)
 }
 
 #define TRANSPORT_STAMPS	    1
-#define TRANSPORT_POST_IS_A_SYSCALL /* it is not measured with: one instance of each loop will do */
+#define TRANSPORT_POST_IS_A_SYSCALL /* it is not used for measurements, so one instance of each loop is enough */
 #define SCRIPTED_CLOCK_MASK	    ((1ULL << 48) - 1)
 
 static inline uint64_t scripted_device_time(int64_t ns)

@@ -1,5 +1,5 @@
 /*
- * The truth about a pacer's steps, worked out beside the kernel that is to be proved, not by it.
+ * The expected outcome of a pacer's steps, computed independently of the kernel under test.
  */
 #include "common/npy.h"
 #include "transports/scripted_hot.h"
@@ -18,8 +18,8 @@ static bool is_stalled(const struct cpulist *stalls, int64_t step)
 	return step < CPULIST_MAX && cpulist_has(stalls, (unsigned)step);
 }
 
-/* Who comes late to a step finds it missed if the next is due as well; of those that are due, the last is submitted or the
- * first. */
+/* If the pacer is late and the next step is due as well, a step is missed; of the steps that are
+ * due, the last or the first is submitted. */
 void scripted_pace(const struct scripted_settings *s, int64_t *submission)
 {
 	const struct schedule *c = &s->schedule;
@@ -44,7 +44,8 @@ void scripted_pace(const struct scripted_settings *s, int64_t *submission)
 	}
 }
 
-/* The source's virtual time, as it waits: up to `until`, and further where that is the time of a step at which it is held up. */
+/* The source's virtual time when it waits: `until`, or later if that is the time of a step at which
+ * it is delayed. */
 int64_t scripted_wake(struct scripted *t, int64_t until)
 {
 	if (until <= t->now)
@@ -57,7 +58,7 @@ int64_t scripted_wake(struct scripted *t, int64_t until)
 	return t->now;
 }
 
-/* All that was posted is completed by now. */
+/* Everything posted has completed by now. */
 int scripted_complete(struct scripted *t, uint32_t *seq)
 {
 	t->polled = t->posted;

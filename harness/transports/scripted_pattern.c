@@ -8,7 +8,7 @@
 #include "common/cpulist.h"
 #include "common/units.h"
 
-#define PERIOD_MOST 8191 /* phases are listed as CPUs are */
+#define PERIOD_MOST 8191 /* phases are listed in the format of CPU lists */
 #define LONGER_MOST 1000000000
 #define PART_MAX    128 /* bytes of one pattern */
 
@@ -25,7 +25,7 @@ static int pattern_complain(char *why, size_t why_size, const char *part, const 
 	return -EINVAL;
 }
 
-/* "32:31-32:4us", which is cut at its colons. */
+/* "32:31-32:4us", which is split in place at the colons. */
 static int read_parts(char *part, const char *whole, struct pattern *out, char *why, size_t why_size)
 {
 	char *phases = strchr(part, ':'), *longer = phases ? strchr(phases + 1, ':') : NULL, *end;
@@ -47,7 +47,7 @@ static int read_parts(char *part, const char *whole, struct pattern *out, char *
 	return 0;
 }
 
-/* The next of a list; `*text` moves behind it. 1, 0: there is no more, -EINVAL. */
+/* The next pattern of a list; advances `*text` past it. 1, 0: there are no more, or -EINVAL. */
 static int next_pattern(const char **text, struct pattern *out, char *why, size_t why_size)
 {
 	char part[PART_MAX], whole[PART_MAX];

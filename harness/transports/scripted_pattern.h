@@ -1,5 +1,5 @@
 /*
- * Latencies that repeat with the number of the message, as a text: "32:31-32:4us 128:127:1us".
+ * Latencies that repeat with the index of the message, as text: "32:31-32:4us 128:127:1us".
  */
 #ifndef KBLAT_TRANSPORTS_SCRIPTED_PATTERN_H
 #define KBLAT_TRANSPORTS_SCRIPTED_PATTERN_H
@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 0, or -EINVAL with what is wrong. */
+/* 0, or -EINVAL and the error in `why`. */
 int scripted_pattern_check(const char *text, char *why, size_t why_size);
 
-/* How much longer message `seq`, from 0 on, takes. Of a text that was checked. */
+/* The additional latency of message `seq` (from 0). The text must have been checked. */
 int64_t scripted_pattern_delay(const char *text, uint32_t seq);
 
 #endif

@@ -47,7 +47,7 @@ static struct shmem_ring ring_at(const struct shmem *t, size_t offset)
 	return (struct shmem_ring){(struct shmem_header *)start, start + SHMEM_HEADER};
 }
 
-/* First the ring that the source writes, then the one that the sink writes. */
+/* The ring written by the source comes first, then the one written by the sink. */
 static void use_map(struct shmem *t)
 {
 	struct shmem_ring there = ring_at(t, 0), back = {NULL, NULL};
@@ -70,7 +70,7 @@ static int shmem_check_space(const struct shmem *t, struct err *e)
 		       free_bytes);
 }
 
-/* The sink makes the object; it belongs to this user alone. */
+/* The sink creates the object, which only this user may access. */
 static int create_object(struct shmem *t, const struct transport_config *config, struct err *e)
 {
 	int rc = shmem_check_space(t, e);
@@ -85,7 +85,7 @@ static int create_object(struct shmem *t, const struct transport_config *config,
 		t->name[0] = '\0';
 		return rc;
 	}
-	/* Reserve now: running out later would be SIGBUS in the timed loop. */
+	/* Reserve memory now: running out of it later would raise SIGBUS in the timed loop. */
 	int failed = posix_fallocate(fd, 0, (off_t)map_size(t));
 
 	rc = failed ? err_sys(e, -failed, t->name, "reserve shared memory")
@@ -107,7 +107,7 @@ static void shmem_close(struct transport *transport)
 	struct shmem *t = (struct shmem *)transport;
 
 	if (t->name[0] && t->role == ROLE_SINK)
-		shm_unlink(t->name); /* gone already if the source got as far as connect */
+		shm_unlink(t->name); /* already removed if the source has connected */
 	memory_free(&t->map);
 	memory_free(&t->buffer);
 	free(t->seqs);
@@ -154,11 +154,12 @@ static int check_object(int fd, const char *name, size_t size, struct err *e)
 		return err_sys(e, -errno, name, "examine");
 	if (st.st_uid != getuid() || (st.st_mode & 077) || (size_t)st.st_size != size)
 		return err_set(e, -EPERM, STATUS_FAILED, name, "use shared memory",
-			       "owner, mode or size are not what the sink would have made");
+			       "owner, mode or size differ from what the sink creates");
 	return 0;
 }
 
-/* The source opens the object and removes its name: from then on nothing can be left behind, however the two end. */
+/* The source opens the object and removes its name, so nothing can be left behind after that,
+ * however the two sides end. */
 static int shmem_connect(struct transport *transport, const json_t *peer, struct err *e)
 {
 	struct shmem *t = (struct shmem *)transport;
@@ -184,8 +185,7 @@ static int shmem_connect(struct transport *transport, const json_t *peer, struct
 	return 0;
 }
 
-/* What a repetition that was stopped left in the ring is taken out by the sink; the source then counts it as completed.
- */
+/* The sink removes from the ring what a stopped repetition has left; the source then counts it as completed. */
 static int shmem_prepare(struct transport *transport, struct err *e)
 {
 	struct shmem *t = (struct shmem *)transport;

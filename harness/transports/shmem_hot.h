@@ -1,4 +1,4 @@
-/* The hot path of shmem; what each function promises is in transport.h. */
+/* The hot path of shmem; transport.h describes the functions. */
 #ifndef KBLAT_TRANSPORTS_SHMEM_HOT_H
 #define KBLAT_TRANSPORTS_SHMEM_HOT_H
 
@@ -8,13 +8,15 @@
 #include "transports/shmem.h"
 
 /*
- * Memory order, on any machine that C11 knows. A message: the payload is stored before its slot's `word` (release), and
- * read after that (acquire), so who sees its turn sees the payload. A slot that is used again: the payload has been
- * read before `consumed` is raised (release), and the writer stores the next one into the slot after it has seen that
- * (acquire), as no more messages are in flight than there are slots. Sleeping: the sleeper raises its flag, fences, and
- * looks again; the waker publishes, fences, and looks at the flag. Either the sleeper sees what was published, or the
- * waker sees the flag: that both see the old value is what two sequentially consistent fences exclude, and nothing
- * weaker does. `make memory-order` tries every order of it.
+ * Memory order, on any machine that implements C11. A message: the payload is stored before its
+ * slot's `word` (release), and read after that (acquire), so a reader that sees the turn also sees
+ * the payload. A slot that is reused: the payload has been read before `consumed` is incremented
+ * (release), and the writer stores the next one in the slot after it has seen that (acquire),
+ * because no more messages are in flight than there are slots. Sleeping: the sleeper sets its flag,
+ * executes a fence, and checks again; the waker publishes, executes a fence, and checks the flag.
+ * Either the sleeper sees what was published, or the waker sees the flag: two sequentially
+ * consistent fences, and nothing weaker, rule out that both see the old value. `make memory-order`
+ * tries all possible orders.
  */
 #define TRANSPORT_POLL_IS_A_LOAD 1
 #define TRANSPORT_WAKES		 1
@@ -57,7 +59,7 @@ static inline int shmem_post(struct shmem *t, uint32_t seq, bool signal)
 {
 	struct shmem_slot *slot = shmem_slot_at(t, &t->tx, t->head);
 
-	(void)signal; /* a reader tells of every message by raising one counter: there is nothing to save */
+	(void)signal; /* the reader reports all messages by one counter, so skipping some would save nothing */
 	t->seqs[t->head & (t->depth - 1)] = seq;
 	memcpy(slot->payload, t->buffer.data, t->size);
 	t->head++;
@@ -89,7 +91,7 @@ static inline int shmem_poll_send(struct shmem *t, uint32_t *seq)
 
 #define TRANSPORT_POLLS_MANY 1
 
-/* All that the reader has given back. */
+/* Everything that the reader has returned. */
 static inline int shmem_poll_sends(struct shmem *t, uint32_t *seq)
 {
 	const uint32_t consumed = atomic_load_explicit(&t->tx.header->consumed, memory_order_acquire);
@@ -124,7 +126,7 @@ static inline int shmem_release(struct shmem *t)
 	return 0;
 }
 
-/* After what was published. */
+/* To be called after publishing. */
 static inline void shmem_wake_sleeper(_Atomic uint32_t *flag)
 {
 	atomic_thread_fence(memory_order_seq_cst);
@@ -142,7 +144,7 @@ static inline void shmem_wake_send(struct shmem *t)
 	shmem_wake_sleeper(&t->rx.header->send_sleeps);
 }
 
-/* Before the last look: what comes after it wakes us. */
+/* To be called before the last check: anything published after it wakes this thread up. */
 static inline void shmem_announce_sleep(_Atomic uint32_t *flag)
 {
 	atomic_store_explicit(flag, 1, memory_order_relaxed);

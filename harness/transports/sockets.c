@@ -21,7 +21,7 @@
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 #define PATIENCE_MS 10000
 
-/* How long what was posted may be on its way before bytes are counted without it. */
+/* How long to wait for posted messages to be sent before counting bytes. */
 #define SENT_AFTER_MS 1000
 
 /* --- addresses --- */
@@ -56,7 +56,7 @@ bool sockets_parse(const char *text, uint16_t port, struct socket_address *a)
 
 static uint16_t port_of(const struct socket_address *a)
 {
-	/* At the same place in both families. */
+	/* At the same offset in both families. */
 	return ntohs(((const struct sockaddr_in *)&a->addr)->sin_port);
 }
 
@@ -115,14 +115,14 @@ int sockets_check(const void *settings, const struct transport_config *config, c
 	return rc ? rc : check_busy_poll(settings, why, why_size);
 }
 
-/* --- what is asked of a socket --- */
+/* --- socket options --- */
 
-/* A request to the kernel that may give less than asked for, or nothing. */
+/* A request that the kernel may grant partially, or not at all. */
 struct request {
 	const char *setting;
 	int level, name;
 	int value;
-	int times; /* what is asked for is given so many times over */
+	int times; /* the kernel reports this multiple of what was requested */
 	const char *hint;
 };
 
@@ -143,7 +143,7 @@ static int sockets_apply(const struct socket_end *s, int fd, const struct reques
 		       r->value, given / r->times, r->hint);
 }
 
-/* Buffers count before a connection is made, as its window follows from them. */
+/* Buffers must be set before connecting, because the TCP window depends on them. */
 static int apply_buffers(const struct socket_end *s, int fd, struct err *e)
 {
 	const struct request sndbuf = {"sndbuf",  SOL_SOCKET,
@@ -195,20 +195,21 @@ static int complain_bind(const struct socket_end *s, int rc, struct err *e)
 {
 	if (rc == -EADDRINUSE)
 		return err_set(e, rc, STATUS_FAILED, s->object, "use this address",
-			       "another process has it; choose another `sink_port`, or 0 for any that is free");
+			       "another process has it; choose another `sink_port`, or 0 for any free port");
 	if (rc == -EADDRNOTAVAIL)
 		return err_set(e, rc, STATUS_IMPOSSIBLE, s->object, "use this address",
 			       "no interface here has it; see `ip address`");
 	return err_sys(e, rc, s->object, "use this address");
 }
 
-/* Bound to the port that is asked for, or to any. */
+/* Bind to the port asked for, or to any. */
 static int bind_socket(struct socket_end *s, int fd, int type, struct err *e)
 {
 	const int on = 1;
 	const bool listens = type == SOCK_STREAM && s->role == ROLE_SINK;
 
-	/* A port that an earlier point's connection had is free for a listener, one that somebody listens to is not. */
+	/* A listener may reuse the port of an earlier point's connection, but not one on which
+	 * another process listens. */
 	if (listens)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, (const struct sockaddr *)&s->own.addr, s->own.size) || (listens && listen(fd, 8)))
@@ -225,7 +226,7 @@ static int sockets_make(struct socket_end *s, const char *transport, int type, s
 	int fd, rc;
 
 	if (!sockets_parse(own, s->role == ROLE_SINK ? (uint16_t)s->settings.sink_port : 0, &s->own))
-		return err_set(e, -EINVAL, STATUS_USAGE, transport, NULL, "an address is none");
+		return err_set(e, -EINVAL, STATUS_USAGE, transport, NULL, "an address is invalid");
 	snprintf(s->object, sizeof(s->object), "%s %s", transport, s->own.text);
 	fd = socket(s->own.addr.ss_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -283,7 +284,8 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 
 /* --- connected --- */
 
-/* A socket that is watched wakes its watcher with every message, which the sender pays for; so only where somebody sleeps. */
+/* Only if the receiver sleeps, because every message to a watched socket causes a wake-up at the
+ * sender's expense. */
 static int watch(struct socket_end *s, struct err *e)
 {
 	struct epoll_event readable = {.events = EPOLLIN};
@@ -327,7 +329,7 @@ json_t *sockets_granted(const struct transport *transport)
 			 *s->interface.name ? s->interface.name : NULL);
 }
 
-/* What was posted is on its way, not only in the kernel's hands: acknowledged (tcp), or with the device (udp). */
+/* Wait until posted messages have left the kernel: acknowledged (tcp), or passed to the device (udp). */
 static void await_sent(const struct socket_end *s)
 {
 	int left = 0;
@@ -357,7 +359,7 @@ int sockets_failure(const struct transport *transport, struct err *e)
 
 /* --- the hot path's cold parts --- */
 
-/* The socket's buffer or the device's queue is full for the moment. */
+/* Is the socket's buffer or the device's queue temporarily full? */
 static bool is_full(int error)
 {
 	return error == EAGAIN || error == ENOBUFS || error == EINTR;
@@ -414,7 +416,7 @@ int sockets_finish_part(struct socket_end *s, struct frames *f, struct err *e)
 			return err_sys(e, -errno, s->object, "send the rest of a message");
 		else if (poll(&writable, 1, PATIENCE_MS) == 0)
 			return err_set(e, -ETIMEDOUT, STATUS_FAILED, s->object, "send the rest of a message",
-				       "the other side takes nothing for 10 s");
+				       "the other side has accepted no data for 10 s");
 	}
 	f->part = 0;
 	return 0;

@@ -1,9 +1,8 @@
 /*
- * What tcp and udp have in common: addresses, settings, buffers, and how the two ends find out that they are each
- * other's: each puts a random token into its address, which goes through the coordinator, and wants to hear it from
- * whoever speaks to it (sockets_meet.c). Nothing else is listened to.
- *
- * Control path; one thread.
+ * What tcp and udp have in common: addresses, settings, buffers, and how the two ends authenticate
+ * each other. Each puts a random token into its address, which goes through the coordinator, and
+ * expects this token from its peer (sockets_meet.c). Everything else is ignored. Control path; one
+ * thread.
  */
 #ifndef KBLAT_TRANSPORTS_SOCKETS_H
 #define KBLAT_TRANSPORTS_SOCKETS_H
@@ -27,21 +26,21 @@ struct socket_address {
 	char text[80]; /* "127.0.0.1:4711", "[::1]:4711" */
 };
 
-/* One end. Descriptors are -1 where there is none. */
+/* One end. Unused descriptors are -1. */
 struct socket_end {
-	int fd;	       /* carries the messages; not blocking */
+	int fd;	       /* carries the messages; non-blocking */
 	int listen_fd; /* tcp's sink, until connected */
-	int epoll_fd;  /* tells when fd can be read, where the receiver sleeps */
-	bool sleeps;   /* it does */
+	int epoll_fd;  /* tells when fd is readable, if the receiver sleeps */
+	bool sleeps;   /* the receiver sleeps */
 	enum role role;
 	struct socket_settings settings;
 	struct socket_address own, peer;
 	struct token token, peer_token;
-	struct interface interface; /* that has the own address */
+	struct interface interface; /* that has this side's address */
 	char object[192];	    /* "tcp 127.0.0.1:4711 to 127.0.0.1:4712" */
 };
 
-/* What struct tcp and struct udp begin with. */
+/* The first members of struct tcp and struct udp. */
 #define SOCKET_TRANSPORT                                                                                               \
 	struct transport base;                                                                                         \
 	struct frames frames;                                                                                          \
@@ -51,83 +50,78 @@ struct socket_transport {
 	SOCKET_TRANSPORT;
 };
 
-/* The rows that both have. */
+/* The rows that both transports have. */
 #define SOCKET_FIELD(f) offsetof(struct socket_settings, f)
-#define SOCKET_OPTIONS                                                                                                 \
-	{"source_address",                                                                                             \
-	 OPT_STR,                                                                                                      \
-	 SOCKET_FIELD(source_address),                                                                                 \
-	 "127.0.0.1",                                                                                                  \
-	 0,                                                                                                            \
-	 0,                                                                                                            \
-	 NULL,                                                                                                         \
-	 "the source's own numeric IPv4 or IPv6 address"},                                                             \
-	    {"sink_address", OPT_STR, SOCKET_FIELD(sink_address), "127.0.0.1", 0, 0, NULL, "the sink's own"},          \
-	    {"sink_port",                                                                                              \
-	     OPT_INT,                                                                                                  \
-	     SOCKET_FIELD(sink_port),                                                                                  \
-	     "0",                                                                                                      \
-	     0,                                                                                                        \
-	     65535,                                                                                                    \
-	     NULL,                                                                                                     \
-	     "port of the sink; 0: any that is free"},                                                                 \
-	    {"busy_poll",                                                                                              \
-	     OPT_TIME,                                                                                                 \
-	     SOCKET_FIELD(busy_poll),                                                                                  \
-	     "0ns",                                                                                                    \
-	     0,                                                                                                        \
-	     1000000000,                                                                                               \
-	     NULL,                                                                                                     \
-	     "how long the kernel polls the device's queue where nothing is there (SO_BUSY_POLL, whole us); 0: not"},  \
-	    {"sndbuf",                                                                                                 \
-	     OPT_BYTES,                                                                                                \
-	     SOCKET_FIELD(sndbuf),                                                                                     \
-	     "0B",                                                                                                     \
-	     0,                                                                                                        \
-	     1 << 30,                                                                                                  \
-	     NULL,                                                                                                     \
-	     "the socket's send buffer (SO_SNDBUF; the kernel doubles it); 0: as the system gives it"},                \
-	{                                                                                                              \
-		"rcvbuf", OPT_BYTES, SOCKET_FIELD(rcvbuf), "0B", 0, 1 << 30, NULL,                                     \
-		    "its receive buffer, likewise (SO_RCVBUF)"                                                         \
+#define SOCKET_OPTIONS                                                                                                  \
+	{"source_address",                                                                                              \
+	 OPT_STR,                                                                                                       \
+	 SOCKET_FIELD(source_address),                                                                                  \
+	 "127.0.0.1",                                                                                                   \
+	 0,                                                                                                             \
+	 0,                                                                                                             \
+	 NULL,                                                                                                          \
+	 "the source's own numeric IPv4 or IPv6 address"},                                                              \
+	    {"sink_address", OPT_STR, SOCKET_FIELD(sink_address), "127.0.0.1", 0, 0, NULL, "the sink's own"},           \
+	    {"sink_port", OPT_INT, SOCKET_FIELD(sink_port), "0", 0, 65535, NULL, "port of the sink; 0: any free port"}, \
+	    {"busy_poll",                                                                                               \
+	     OPT_TIME,                                                                                                  \
+	     SOCKET_FIELD(busy_poll),                                                                                   \
+	     "0ns",                                                                                                     \
+	     0,                                                                                                         \
+	     1000000000,                                                                                                \
+	     NULL,                                                                                                      \
+	     "how long the kernel polls the device's queue when nothing has arrived (SO_BUSY_POLL, in whole us); 0: "   \
+	     "not at all"},                                                                                             \
+	    {"sndbuf",                                                                                                  \
+	     OPT_BYTES,                                                                                                 \
+	     SOCKET_FIELD(sndbuf),                                                                                      \
+	     "0B",                                                                                                      \
+	     0,                                                                                                         \
+	     1 << 30,                                                                                                   \
+	     NULL,                                                                                                      \
+	     "the socket's send buffer (SO_SNDBUF; the kernel doubles it); 0: the system's default"},                   \
+	{                                                                                                               \
+		"rcvbuf", OPT_BYTES, SOCKET_FIELD(rcvbuf), "0B", 0, 1 << 30, NULL,                                      \
+		    "the socket's receive buffer (SO_RCVBUF; the kernel doubles it); 0: the system's default"           \
 	}
 
-/* Addresses that are none, or of two families. As transport_ops.check. */
+/* Rejects invalid addresses, and addresses of different families. See transport_ops.check. */
 int sockets_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
 
 /*
- * Make the transport, a struct of `size` bytes that begins with SOCKET_TRANSPORT, with
- * a socket (`type`: SOCK_STREAM or SOCK_DGRAM) that is bound to this side's address; tcp's sink listens. `*address` is
- * what the other side needs to know. On failure nothing is left.
+ * Create the transport, a struct of `size` bytes that begins with SOCKET_TRANSPORT, with a socket
+ * (`type`: SOCK_STREAM or SOCK_DGRAM) that is bound to this side's address; tcp's sink listens.
+ * `*address` is what the other side needs to know. On failure nothing is left behind.
  */
 int sockets_open(const struct transport_ops *ops, int type, size_t size, const struct transport_config *config,
 		 const void *settings, struct transport **out, json_t **address, struct err *e);
 
-/* As in transport_ops. */
+/* For transport_ops. */
 void sockets_close(struct transport *transport);
 json_t *sockets_granted(const struct transport *transport);
 json_t *sockets_device_counters(const struct transport *transport);
 int sockets_failure(const struct transport *transport, struct err *e);
 
-/* Meet the other side, at most 10 s. `size`: of the messages that will follow. */
+/* Connect to the other side; takes at most 10 s. `size`: of the messages that will follow. */
 int sockets_meet_stream(struct socket_end *s, const json_t *peer, struct err *e);
 int sockets_meet_datagram(struct socket_end *s, const json_t *peer, size_t size, struct err *e);
 
-/* Is it one of the datagrams by which two sides meet, of the right peer, late? */
+/* Is this a late datagram of the connection set-up, from the right peer? */
 bool sockets_is_greeting(const struct socket_end *s, const void *data, size_t size, size_t message_size);
 
-/* Between sockets_meet_*() and the first message: what is asked for of the socket, what is waited on. */
+/* To be called between sockets_meet_*() and the first message: sets the socket's options, and
+ * prepares waiting. */
 int sockets_ready(struct socket_end *s, struct err *e);
 
-/* --- pieces that both files use --- */
+/* --- used by both files --- */
 
-/* A numeric address and a port; false if it is none, or a wildcard. */
+/* Parse a numeric address, and add a port; false if it is invalid or a wildcard. */
 bool sockets_parse(const char *text, uint16_t port, struct socket_address *a);
 void sockets_name(struct socket_address *a);
 
 /* --- the hot path --- */
 
-/* Cold: send() sent `sent` bytes of the message, or -1: the rest. 0, -EINTR (stop), or what was noted. */
+/* Cold: send() returned `sent`: send the rest of the message. 0, -EINTR (stop), or the recorded error. */
 int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent);
 
 static inline int sockets_post(struct socket_end *s, struct frames *f, uint32_t seq)
@@ -145,7 +139,7 @@ static inline int sockets_post(struct socket_end *s, struct frames *f, uint32_t 
 	return 0;
 }
 
-/* A datagram that is the number alone. */
+/* Post a datagram that consists of the number alone. */
 static inline int sockets_post_number(struct socket_end *s, struct frames *f, uint32_t seq)
 {
 	const size_t whole = f->size;
@@ -157,15 +151,15 @@ static inline int sockets_post_number(struct socket_end *s, struct frames *f, ui
 	return rc;
 }
 
-/* Between repetitions: what is left of a message that was being sent when the last one was stopped, so that the next one
- * begins where the other side expects one. At most 10 s. */
+/* Between repetitions: send the rest of a message that was being sent when the last repetition was
+ * stopped, so that the next message begins where the other side expects one. Takes at most 10 s. */
 int sockets_finish_part(struct socket_end *s, struct frames *f, struct err *e);
 
-/* Cold: send() sent `sent` bytes of what was left, or -1. As sockets_post_try(). */
+/* Cold: send() returned `sent` for the rest of a message. Returns the same as sockets_post_try(). */
 int sockets_try_rest(struct frames *f, ssize_t sent);
 
-/* As sockets_post(), but never waits: 1, 0 where not all could be sent (again with the same number), or what was noted.
- */
+/* Like sockets_post(), but never waits: 1; 0 if not everything could be sent (to be called again
+ * with the same number); or the recorded error. */
 static inline int sockets_post_try(struct socket_end *s, struct frames *f, uint32_t seq)
 {
 	const size_t left = f->size - f->part;
@@ -181,7 +175,7 @@ static inline int sockets_post_try(struct socket_end *s, struct frames *f, uint3
 	return 1;
 }
 
-/* Sleep until there is something to receive, for ever. 0, -EINTR, or what was noted. */
+/* Sleep until there is something to receive, without a time limit. 0, -EINTR, or the recorded error. */
 int sockets_wait(struct socket_end *s, struct frames *f);
 
 #endif

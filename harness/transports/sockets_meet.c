@@ -1,13 +1,13 @@
 /*
- * How two ends meet. Each has drawn a token and told it, with its address, to the other through the coordinator; whoever
- * says my token is my peer.
+ * How two ends connect. Each has generated a token and sent it, with its address, to the other one
+ * through the coordinator; whoever presents the token is the peer.
  *
- * TCP: the source connects and says the sink's token; the sink answers with the source's. Strangers who connect are
- * dropped.
+ * TCP: the source connects and sends the sink's token; the sink answers with the source's. Other
+ * connections are dropped.
  *
- * UDP: both sockets are connected to the other's address, so the kernel drops what strangers send, and both say the
- * other's token, again and again, with a flag: have I heard you? Who has heard a greeting with the flag set knows that
- * both have.
+ * UDP: both sockets are connected to the other's address, so the kernel drops datagrams from other
+ * senders. Both repeatedly send the other's token with a flag that tells whether they have received
+ * one. A side that receives a greeting with the flag set knows that both sides have received one.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include "common/err.h"
 #include "transports/sockets.h"
 
-#define STRANGER_MS	 1000 /* for somebody who connects and says nothing */
+#define STRANGER_MS	 1000 /* for a connection on which nothing is received */
 #define GREETING_MS	 20
 #define LAST_GREETINGS	 3
 #define GREETING_SIZE	 (TOKEN_BYTES + 1)
@@ -29,7 +29,12 @@ static int wait_until(int fd, short events, int64_t deadline_ms)
 {
 	struct pollfd p = {.fd = fd, .events = events};
 	int64_t left = deadline_ms - token_now_ms();
-	int n = poll(&p, 1, left > 0 ? (int)left : 0);
+	int n;
+
+	/* Also if there is something: strangers must not be able to delay it forever. */
+	if (left <= 0)
+		return -ETIMEDOUT;
+	n = poll(&p, 1, (int)left);
 
 	if (n > 0 || (n < 0 && errno == EINTR))
 		return 0;
@@ -97,6 +102,12 @@ static int connect_source(struct socket_end *s, int64_t deadline_ms)
 	return rc ? rc : hear_token(s->fd, &s->token, deadline_ms);
 }
 
+/* Errors of accept() that stay if it is tried again; all others are those of a connection. */
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 static int accept_sink(struct socket_end *s, int64_t deadline_ms)
 {
 	for (;;) {
@@ -106,7 +117,9 @@ static int accept_sink(struct socket_end *s, int64_t deadline_ms)
 
 		if (rc)
 			return rc;
-		if (fd < 0) /* gone again */
+		if (fd < 0 && is_shortage(errno))
+			return -errno;
+		if (fd < 0) /* closed again */
 			continue;
 		rc = hear_token(fd, &s->token, patience_ms < deadline_ms ? patience_ms : deadline_ms);
 		if (!rc)
@@ -125,7 +138,7 @@ static int complain(const struct socket_end *s, int rc, struct err *e)
 {
 	char operation[128];
 
-	snprintf(operation, sizeof(operation), "meet the other side at %s", s->peer.text);
+	snprintf(operation, sizeof(operation), "connect to the other side at %s", s->peer.text);
 	return rc ? err_sys(e, rc, s->object, operation) : 0;
 }
 
@@ -141,7 +154,7 @@ int sockets_meet_stream(struct socket_end *s, const json_t *peer, struct err *e)
 
 /* --- udp --- */
 
-/* Of a size that no message has. */
+/* A size that no message has. */
 static size_t greeting_size(size_t message_size)
 {
 	return message_size == GREETING_SIZE ? GREETING_MAX : GREETING_SIZE;
@@ -149,7 +162,7 @@ static size_t greeting_size(size_t message_size)
 
 bool sockets_is_greeting(const struct socket_end *s, const void *data, size_t size, size_t message_size)
 {
-	/* Of one that is larger than a message only the beginning was received. */
+	/* If a greeting is larger than a message, only its beginning was received. */
 	const size_t there = size < message_size ? size : message_size;
 
 	return size == greeting_size(message_size) && (there < TOKEN_BYTES || token_is(&s->token, data));
@@ -161,12 +174,12 @@ static void greet(const struct socket_end *s, size_t size, bool has_heard)
 
 	memcpy(greeting, s->peer_token.bytes, TOKEN_BYTES);
 	greeting[TOKEN_BYTES] = has_heard ? GREETING_HEARD : GREETING_PENDING;
-	/* Lost, or refused because the other side is not there yet: it is said again. */
+	/* If it is lost, or refused because the other side does not exist yet, it is sent again. */
 	if (send(s->fd, greeting, size, MSG_NOSIGNAL) < 0)
 		return;
 }
 
-/* Take in what is there; false if it is no greeting. */
+/* Process a datagram; false if it is not a greeting. */
 static bool hear_greeting(const struct socket_end *s, size_t size, bool *is_heard)
 {
 	unsigned char greeting[GREETING_MAX + 1];
@@ -196,7 +209,7 @@ int sockets_meet_datagram(struct socket_end *s, const json_t *peer, size_t messa
 		while (!(has_heard && is_heard) && wait_until(s->fd, POLLIN, next_ms) == 0)
 			has_heard |= hear_greeting(s, size, &is_heard);
 	}
-	/* The other side may not know yet that it is heard, and after this nobody tells it. */
+	/* The other side may not know yet that it was received, and would not learn it later. */
 	for (int i = 0; !rc && i < LAST_GREETINGS; i++)
 		greet(s, size, true);
 	return rc;

@@ -42,7 +42,8 @@ static int tcp_connect(struct transport *transport, const json_t *peer, struct e
 	return rc ? rc : sockets_ready(&t->end, e);
 }
 
-/* What was on the way at the end of the last repetition still comes, and is passed over by its number. */
+/* Messages in flight at the end of the last repetition will still arrive, and are recognised by
+ * their numbers and ignored. */
 static int tcp_prepare(struct transport *transport, struct err *e)
 {
 	struct tcp *t = (struct tcp *)transport;

@@ -1,4 +1,4 @@
-/* The hot path of tcp; what each function promises is in transport.h. */
+/* The hot path of tcp; transport.h describes the functions. */
 #ifndef KBLAT_TRANSPORTS_TCP_HOT_H
 #define KBLAT_TRANSPORTS_TCP_HOT_H
 
@@ -11,7 +11,7 @@
 
 FRAMES_HOT(tcp)
 
-/* Cold: recv() returned `n`, which is not the rest of a message. */
+/* Cold: recv() returned `n`, which is not the size of the rest of a message. */
 int tcp_recv_part(struct tcp *t, ssize_t n);
 
 static inline int tcp_post(struct tcp *t, uint32_t seq, bool signal)
@@ -26,7 +26,7 @@ static inline int tcp_post_try(struct tcp *t, uint32_t seq, bool signal)
 	return sockets_post_try(&t->end, &t->frames, seq);
 }
 
-/* One system call: the rest of one message, and nothing of the next. */
+/* One system call reads the rest of one message, and nothing of the next one. */
 static inline int tcp_poll_recv(struct tcp *t, uint32_t *seq)
 {
 	const size_t rest = t->frames.size - t->got;

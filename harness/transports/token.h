@@ -1,6 +1,7 @@
 /*
- * How two ends of a transport know each other: each draws a token and tells it to the other through the coordinator, in
- * its address. Whoever says my token is my peer.
+ * How the two ends of a transport authenticate each other: each generates a random token, and sends
+ * it to the other one through the coordinator, in its address. Whoever presents the token is the
+ * peer.
  */
 #ifndef KBLAT_TRANSPORTS_TOKEN_H
 #define KBLAT_TRANSPORTS_TOKEN_H
@@ -13,26 +14,26 @@ struct err;
 #define TOKEN_BYTES 16
 #define TOKEN_TEXT  (2 * TOKEN_BYTES + 1)
 
-/* How long one side waits for the other to come (transport_ops.connect). */
+/* How long one side waits for the other one to connect (transport_ops.connect). */
 #define TOKEN_PATIENCE_MS 10000
 
 struct token {
 	unsigned char bytes[TOKEN_BYTES];
 };
 
-/* A random one. 0, or a negative errno with `e`. */
+/* Generate a random token. 0, or a negative errno and `e`. */
 int token_draw(struct token *t, struct err *e);
 
-/* In hexadecimal digits; returns `text`. */
+/* Format a token in hexadecimal digits; returns `text`. */
 char *token_text(const struct token *t, char text[TOKEN_TEXT]);
 
-/* From what token_text() wrote; false if it is something else (or NULL). */
+/* Parse what token_text() has written; false if it is something else or NULL. */
 bool token_read(const char *text, struct token *t);
 
-/* Are these bytes the token? Takes as long for wrong ones as for the right ones. */
+/* Are these bytes the token? Runs in constant time. */
 bool token_is(const struct token *t, const void *bytes);
 
-/* CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC in milliseconds. */
 int64_t token_now_ms(void);
 
 #endif

@@ -8,7 +8,8 @@ static const struct opt udp_options[] = {
     {.name = NULL},
 };
 
-/* The sockets are connected: whatever comes is the other side's. A greeting may come twice, and late. */
+/* The sockets are connected, so all datagrams come from the other side. A greeting may arrive
+ * twice, and late. */
 int udp_recv_other(struct udp *t, ssize_t n, uint32_t *seq)
 {
 	if (n < 0 && errno == EINTR)
@@ -60,7 +61,7 @@ static int udp_connect(struct transport *transport, const json_t *peer, struct e
 	return rc ? rc : sockets_ready(&t->end, e);
 }
 
-/* Make room in the receive buffer; what comes still later is passed over by its number. */
+/* Empty the receive buffer; messages that arrive later are recognised by their numbers and ignored. */
 static int udp_prepare(struct transport *transport, struct err *e)
 {
 	struct udp *t = (struct udp *)transport;

@@ -1,18 +1,18 @@
 /*
- * UDP datagrams between two connected sockets, one a message. What is lost is counted: a receive buffer that is too
- * small for a burst loses the rest of it. Busy: recv(2) that does not block, again and again; event: epoll_wait(2), then
- * recv(2).
+ * UDP datagrams between two connected sockets, one per message. Losses are counted: if the receive
+ * buffer is too small for a burst, the rest of the burst is lost. Busy: repeated non-blocking
+ * recv(2); event: epoll_wait(2), then recv(2).
  */
 #ifndef KBLAT_TRANSPORTS_UDP_H
 #define KBLAT_TRANSPORTS_UDP_H
 
 #include "transports/sockets.h"
 
-#define UDP_SIZE_MAX 65507 /* 2^16 - 1 less the headers of IPv4 and UDP */
+#define UDP_SIZE_MAX 65507 /* 2^16 - 1 minus the headers of IPv4 and UDP */
 
 struct udp {
 	SOCKET_TRANSPORT;
-	bool acknowledges; /* datagrams that are a number alone come, too */
+	bool acknowledges; /* datagrams that consist of a number alone are received, too */
 };
 
 extern const struct transport_ops udp_transport;

@@ -1,4 +1,4 @@
-/* The hot path of udp; what each function promises is in transport.h. */
+/* The hot path of udp; transport.h describes the functions. */
 #ifndef KBLAT_TRANSPORTS_UDP_HOT_H
 #define KBLAT_TRANSPORTS_UDP_HOT_H
 
@@ -11,7 +11,7 @@
 
 FRAMES_HOT(udp)
 
-/* Cold: recv() returned `n`, which is not the size of a message. As poll_recv. */
+/* Cold: recv() returned `n`, which is not the size of a message. Returns the same as poll_recv. */
 int udp_recv_other(struct udp *t, ssize_t n, uint32_t *seq);
 
 static inline int udp_post(struct udp *t, uint32_t seq, bool signal)
@@ -28,7 +28,7 @@ static inline int udp_post_try(struct udp *t, uint32_t seq, bool signal)
 
 #define TRANSPORT_POSTS_EMPTY 1
 
-/* The number is all there is. */
+/* The message consists of its number. */
 static inline int udp_post_empty(struct udp *t, uint32_t seq, bool signal)
 {
 	(void)signal;

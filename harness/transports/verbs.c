@@ -42,12 +42,12 @@ static struct verbs *verbs_new(const struct transport_config *config)
 	memset(t, 0, sizeof(*t));
 	t->base.ops = &verbs_transport;
 	t->config = *config;
-	t->config.name = NULL; /* nothing here needs a name, and the text is the caller's */
+	t->config.name = NULL; /* not needed here, and owned by the caller */
 	t->watch.stop_fd = t->watch.kernel_fd = -1;
 	return t;
 }
 
-/* What follows from the settings alone. Endpoints have checked them; other callers may not. */
+/* Determine what follows from the settings alone. Endpoints have checked them; other callers may not have. */
 static int interpret(struct verbs *t, struct err *e)
 {
 	const struct verbs_settings *s = &t->settings;
@@ -88,7 +88,7 @@ static int configure(struct verbs *t, struct err *e)
 	if (getrandom(&t->psn, sizeof(t->psn), 0) < 0 || getrandom(&t->qkey, sizeof(t->qkey), 0) < 0)
 		return err_sys(e, -errno, t->object, "draw random numbers");
 	t->psn &= 0xffffff;
-	t->qkey &= 0x7fffffff; /* with the highest bit set a request would stand for its queue pair's own key */
+	t->qkey &= 0x7fffffff; /* with the highest bit set, a request would use the key of its queue pair instead */
 	return 0;
 }
 
@@ -152,7 +152,7 @@ static int fail(const struct verbs *t, struct err *e)
 	return verbs_failure(&t->base, e);
 }
 
-/* An extended completion queue is polled in its own way only. */
+/* An extended completion queue may only be polled with its own functions. */
 static int take_send(struct verbs *t, uint32_t *seq)
 {
 	uint64_t device;
@@ -167,7 +167,7 @@ static int take_recv(struct verbs *t, uint32_t *seq)
 	return t->recv_cq.stamped ? verbs_poll_recv_stamped(t, seq, &device) : verbs_poll_recv(t, seq);
 }
 
-/* A repetition that was stopped may have left sends that are not completed. */
+/* A repetition that was stopped may have left incomplete sends. */
 static int drain_sends(struct verbs *t, struct err *e)
 {
 	int64_t deadline = verbs_monotonic_ns() + VERBS_PATIENCE_NS;
@@ -189,7 +189,7 @@ static int drain_sends(struct verbs *t, struct err *e)
 	return 0;
 }
 
-/* A request that is listed is posted as if its message had been received. */
+/* A request in a list is posted as if its message had been received. */
 static int post_one(struct verbs *t, uint32_t slot)
 {
 	if (!t->recv.bulk)
@@ -206,7 +206,8 @@ static int post_all(struct verbs *t, struct err *e)
 	return t->recv.released && verbs_post_released(t) ? fail(t, e) : 0;
 }
 
-/* Late messages of an earlier repetition are taken out, their buffers posted again; then every buffer is posted. */
+/* Late messages of an earlier repetition are received and their buffers posted again. In the end
+ * every buffer is posted. */
 static int refill(struct verbs *t, struct err *e)
 {
 	uint32_t seq;
@@ -227,7 +228,7 @@ static int refill(struct verbs *t, struct err *e)
 static int verbs_prepare(struct transport *transport, struct err *e)
 {
 	struct verbs *t = (struct verbs *)transport;
-	int rc = verbs_failure(transport, e); /* a queue pair does not recover from one */
+	int rc = verbs_failure(transport, e); /* a queue pair does not recover from an error */
 
 	if (!rc)
 		rc = drain_sends(t, e);
@@ -246,7 +247,7 @@ static int verbs_prepare(struct transport *transport, struct err *e)
 	return 0;
 }
 
-/* --- what was granted, what was counted --- */
+/* --- granted resources and counters --- */
 
 static void grant_queues(const struct verbs *t, json_t *granted)
 {
@@ -273,12 +274,13 @@ static void grant_queues(const struct verbs *t, json_t *granted)
 	json_object_set_new(granted, "huge_pages", json_boolean(any->memory.huge));
 }
 
-/* Until what a device reports is seen, on a machine that is busy. */
+/* Time until an event of a device is noticed on a busy machine. */
 #define SLACK_MS 3000
 
 /*
- * When a reliable connection has given a peer up that does not answer: devices may wait for up to four times the timeout
- * (InfiniBand Architecture 1, 9.7.6.1.3). Nothing, where it never does or nobody would hear.
+ * The time after which a reliable connection has given up a peer that does not answer: devices may
+ * wait for up to four times the timeout (InfiniBand Architecture 1, 9.7.6.1.3). Nothing if it never
+ * gives up, or if nobody would notice.
  */
 static void grant_patience(const struct verbs *t, json_t *granted)
 {

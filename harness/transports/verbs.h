@@ -1,6 +1,7 @@
 /*
- * InfiniBand verbs, through libibverbs and librdmacm: InfiniBand, RoCE and iWARP devices. A message is one work
- * request; `op` says which, and with that how its number gets to the other side (struct verbs_operation).
+ * InfiniBand verbs, through libibverbs and librdmacm: InfiniBand, RoCE and iWARP devices. A message
+ * is one work request. `op` determines its kind, and thus how the message's number reaches the
+ * other side (struct verbs_operation).
  *
  *   verbs.c            the transport's table, what is done between repetitions
  *   verbs_settings.c   its settings; the kinds of queue pairs and operations
@@ -26,12 +27,13 @@
  *   verbs_watch.c      what the device tells of its own accord: its port or itself has failed
  *   verbs_failure.c    what went wrong there
  *
- * Queue pairs are always made here, in open(), whoever sets them up: so what a device cannot do is known before
- * anything is connected, and path MTU and retry counts are ours with the connection manager too.
+ * Queue pairs are always created by open(), even if the connection manager sets them up. So limits
+ * of a device are known before anything is connected, and path MTU and retry counts can be chosen
+ * with the connection manager, too.
  *
- * Threads: open, connect, prepare, granted, device_counters, failure and close belong to the control thread. While a
- * repetition runs, one thread may post, one poll or wait for send completions, one poll or wait for received messages;
- * their data lie in lines of their own.
+ * Threads: open, connect, prepare, granted, device_counters, failure and close belong to the
+ * control thread. While a repetition runs, one thread may post, one poll or wait for send
+ * completions, one poll or wait for received messages; their data is in separate cache lines.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_H
 #define KBLAT_TRANSPORTS_VERBS_H
@@ -43,44 +45,45 @@
 #include "transports/verbs_device.h"
 #include "transports/verbs_settings.h"
 
-/* Two cache lines: the adjacent-line prefetcher pulls them in pairs. */
+/* Two cache lines, because the adjacent-line prefetcher fetches them in pairs. */
 #define VERBS_LINE 128
 
 /* How long connect() and prepare() wait for the other side or the device. */
 #define VERBS_PATIENCE_NS 10000000000LL
 
-/* The first thing that went wrong at one place of the hot path. */
+/* The first error of one part of the hot path. */
 struct verbs_fault {
-	int rc;		       /* negative errno; 0: nothing */
-	const char *operation; /* what was tried; NULL: a work completion said so */
+	int rc;		       /* negative errno; 0: none */
+	const char *operation; /* the operation that failed; NULL: a work completion reported it */
 	enum ibv_wc_status status;
 	uint32_t vendor_error;
 	uint64_t wr_id;
 };
 
-/* A completion queue; its thread's data. */
+/* A completion queue, and the data of its thread. */
 struct verbs_cq {
 	struct ibv_cq *cq;
-	struct ibv_cq_ex *stamped;	  /* the same, where the device stamps its completions; else NULL */
+	struct ibv_cq_ex *stamped;	  /* the same if the device stamps its completions; otherwise NULL */
 	struct ibv_comp_channel *channel; /* event mode */
 	uint64_t polled;
-	unsigned events; /* got from the channel, not acknowledged yet: acknowledging takes a lock */
+	unsigned events; /* received from the channel, but not acknowledged yet, because that takes a lock */
 	bool armed;
 	struct verbs_fault fault;
 };
 
-/* The posting thread's data. */
+/* The data of the posting thread. */
 struct verbs_send {
 	struct ibv_qp *qp;
-	struct ibv_send_wr wr; /* prebuilt; number, immediate, addresses and the wish for a completion change */
+	struct ibv_send_wr wr; /* prebuilt; only number, immediate data, addresses and IBV_SEND_SIGNALED change */
 	struct ibv_sge sge;
 	uint64_t first, stride; /* buffer of message seq: first + (seq & mask) * stride */
-	/* A write's target, likewise. It shares its place in the work request with a datagram's address handle, so for
-	 * datagrams remote_first is that, and remote_stride 0. */
+	/* The target of a write, likewise. In the work request it shares its place with the address
+	 * handle of a datagram, so for datagrams remote_first is that handle, and remote_stride is
+	 * 0. */
 	uint64_t remote_first, remote_stride;
 	uint32_t mask, remote_mask;
-	unsigned remote_shift; /* remote_mask has so many bits */
-	unsigned flags;	       /* IBV_SEND_*, without the wish for a completion */
+	unsigned remote_shift; /* the number of bits of remote_mask */
+	unsigned flags;	       /* IBV_SEND_*, except for IBV_SEND_SIGNALED */
 	enum verbs_carrier carrier;
 	size_t head; /* bytes in front of the user's payload */
 	uint64_t posted, signalled;
@@ -96,64 +99,65 @@ struct verbs_send_request {
 	struct ibv_sge sge;
 };
 
-/* A receive request in one, likewise. */
+/* A receive request in a list, likewise. */
 struct verbs_request {
 	struct ibv_recv_wr wr;
 	struct ibv_sge sge;
 };
 
-/* The receiving thread's data, beside its completion queue. */
+/* The data of the receiving thread, in addition to its completion queue. */
 struct verbs_recv {
 	struct ibv_qp *qp;
 	struct ibv_recv_wr wr;
 	struct ibv_sge sge;
-	uint64_t first, stride; /* as posted; the payload is `payload` bytes further */
+	uint64_t first, stride; /* as posted; the payload begins after `payload` bytes */
 	size_t payload;
 	enum verbs_carrier carrier;
-	uint32_t slot_of_last, slot_of_seq; /* masks: which of the two says where the message lies */
-	uint32_t last, seq;		    /* of the message last received: what is to be released; its number */
-	bool held;			    /* and not released yet */
+	uint32_t slot_of_last, slot_of_seq; /* masks that select which of the two determines the message's slot */
+	uint32_t last, seq;		    /* of the message last received: the slot to release; its number */
+	bool held;			    /* it has not been released yet */
 	/* Messages written to memory: */
 	bool may_lose;
-	uint32_t mask, taken; /* of slots; messages so far, of this repetition where they have no number */
-	uint32_t probe;	      /* slots looked at ahead of time */
-	/* Requests that are posted together (`return: bulk`), or differ by more than their address: */
+	uint32_t mask, taken; /* of slots; messages so far (in this repetition if they have no number) */
+	uint32_t probe;	      /* slots examined in advance */
+	/* Requests that are posted together (`return: bulk`), or differ in more than their address: */
 	struct verbs_request *bulk; /* linked; NULL: each is posted at once */
 	uint32_t bulk_size, released;
-	size_t turn; /* where the turn lies in a slot as posted */
+	size_t turn; /* offset of the turn in a slot as posted */
 	struct verbs_fault fault;
 	/* With `bulk`: */
 	uint32_t *lkey;	     /* of each slot's memory region */
-	struct ibv_srq *srq; /* they are posted there; NULL: to the queue pair */
+	struct ibv_srq *srq; /* receive requests go there; NULL: to the queue pair */
 };
 
 /* Registered buffers of one direction. */
 struct verbs_ring {
 	uint32_t depth;	     /* work requests; may be 0 */
 	uint32_t slots;	     /* 0: this direction is not used */
-	size_t stride, lead; /* of a slot; bytes in front of its payload */
+	size_t stride, lead; /* of a slot; bytes before its payload */
 	struct memory memory;
 	struct ibv_mr **mr; /* of each part; NULL: nothing is registered */
-	uint32_t regions;   /* parts, about equal */
+	uint32_t regions;   /* number of parts, of about the same size */
 };
 
-#define VERBS_REMOVED 1000 /* beside enum ibv_event_type */
+#define VERBS_REMOVED 1000 /* in addition to enum ibv_event_type */
 
-/* A thread that sleeps until the device tells of something. */
+/* A thread that sleeps until the device reports an event. */
 struct verbs_watch {
 	pthread_t thread;
-	int stop_fd;		    /* eventfd; -1: there is no thread */
-	int kernel_fd;		    /* netlink socket; -1: could not be had */
-	atomic_int event;	    /* 1 + the first bad one: enum ibv_event_type or VERBS_REMOVED; 0: none */
-	_Atomic int64_t srq_limits; /* how often the shared receive queue was found empty, once a repetition at most */
+	int stop_fd;	  /* eventfd; -1: there is no thread */
+	int kernel_fd;	  /* netlink socket; -1: not available */
+	atomic_int event; /* 1 + the first fatal event (enum ibv_event_type or VERBS_REMOVED); 0: none */
+	/* how often the shared receive queue was empty, counted at most once per repetition */
+	_Atomic int64_t srq_limits;
 };
 
 struct verbs_cm {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener; /* sink */
 	struct rdma_cm_id *id;	     /* of the connection */
-	uint64_t token;		     /* sink: whoever connects has to show it */
-	uint32_t qkey;		     /* ud: our own */
+	uint64_t token;		     /* sink: the peer must present it when it connects */
+	uint32_t qkey;		     /* ud: this side's */
 	struct sockaddr_storage local;
 };
 
@@ -164,24 +168,25 @@ struct verbs_retry {
 
 /* A shared receive queue. */
 struct verbs_srq {
-	struct ibv_srq *srq;	  /* NULL: receive requests are the queue pair's */
+	struct ibv_srq *srq;	  /* NULL: receive requests go to the queue pair */
 	uint32_t max_wr, max_sge; /* as granted */
-	/* What is in a shared queue is not flushed when a queue pair fails, and nobody who waits for a message would learn
-	 * of it. So this one has a request of its own, and is made to fail with the other. */
+	/* When a queue pair fails, the requests of a shared queue are not flushed, so a thread
+	 * waiting for a message would not notice. Therefore this extra queue pair has a request of
+	 * its own, and is made to fail with the other one. */
 	struct ibv_qp *alarm;
 };
 
 struct verbs;
 
-/* The two ways to set a queue pair up. Each works on the resources that open() has made. */
+/* The two ways to set up a queue pair. Both use the resources that open() has created. */
 struct verbs_setup {
 	/* Set t->context. */
 	int (*open)(struct verbs *t, struct err *e);
-	/* Bring the queue pair as far as it gets alone; put what the peer needs into `address`. */
+	/* Advance the queue pair as far as possible without the peer; add what the peer needs to `address`. */
 	int (*publish)(struct verbs *t, json_t *address, struct err *e);
-	/* Bring it to RTS, towards the peer. At most until `deadline` (monotonic_ns). */
+	/* Connect to the peer and bring the queue pair to RTS, at most until `deadline` (monotonic_ns). */
 	int (*connect)(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e);
-	/* Undo open(), last of all. */
+	/* Undo open(); called last. */
 	void (*close)(struct verbs *t);
 };
 
@@ -192,16 +197,18 @@ struct verbs {
 	const struct verbs_kind *kind;
 	const struct verbs_operation *operation;
 	const struct verbs_setup *setup;
-	enum verbs_carrier carrier; /* the operation's, unless no number is needed; with that: */
+	enum verbs_carrier carrier; /* that of the operation, unless no number is needed; and what follows from it: */
 	size_t head, tail;
-	uint8_t rd_atomic; /* reads and atomics outstanding: what this side's device takes, then what both take */
+	/* maximum number of outstanding reads and atomics: of this side's device; after
+	 * connecting, of both */
+	uint8_t rd_atomic;
 	struct verbs_retry retry;
 	struct verbs_port port;
 	char object[IBV_SYSFS_NAME_MAX + 32]; /* "rxe0 port 1", for messages */
 	int mtu_bytes;			      /* of the path */
-	int64_t inline_bytes;		      /* of a message: none or all */
-	int64_t recv_depth;		      /* receive requests; with op write, slots */
-	bool hw_timestamps;		      /* completion queues of this device can have them */
+	int64_t inline_bytes;		      /* bytes of a message that are inline: none or all */
+	int64_t recv_depth;		      /* number of receive requests; with op write, of slots */
+	bool hw_timestamps;		      /* completion queues of this device support them */
 
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -209,11 +216,11 @@ struct verbs {
 	struct verbs_srq srq;
 	struct ibv_qp *qp;
 	struct ibv_qp_cap cap; /* as granted */
-	uint32_t psn, qkey;    /* plain: our own */
+	uint32_t psn, qkey;    /* plain: this side's */
 	uint32_t peer_qp_num;
 	struct ibv_ah *ah;   /* ud, of the peer */
 	uint64_t clock_mask; /* of the device's clock */
-	bool is_filled;	     /* the receive queue, since the first prepare() */
+	bool is_filled;	     /* the receive queue was filled by the first prepare() */
 	struct verbs_cm cm;
 	struct verbs_watch watch;
 
@@ -228,13 +235,13 @@ static inline size_t verbs_ring_bytes(const struct verbs_ring *r)
 	return r->slots * r->stride;
 }
 
-/* Does who receives post requests for it? */
+/* Does the receiver post receive requests? */
 static inline bool verbs_has_receives(const struct verbs *t)
 {
 	return t->carrier != VERBS_IN_MEMORY && !t->config.is_passive;
 }
 
-/* What the peer may do with this side's memory: IBV_ACCESS_*. */
+/* The peer's access to this side's memory: IBV_ACCESS_*. */
 static inline unsigned verbs_access(const struct verbs *t)
 {
 	return t->operation->access;

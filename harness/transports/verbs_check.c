@@ -8,10 +8,10 @@
 #include "transports/verbs_device.h"
 #include "transports/verbs_settings.h"
 
-#define UD_SIZE_MAX 4096 /* the largest path MTU there is */
+#define UD_SIZE_MAX 4096 /* the largest path MTU */
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 
-/* What is checked: the settings, and what the kernel asks for. */
+/* The settings, and what the kernel requires. */
 struct check {
 	const struct verbs_settings *s;
 	const struct transport_config *config;
@@ -98,7 +98,7 @@ static int check_operation(const struct check *c, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-/* A write tells nobody that it has come. */
+/* The receiver is not notified of a write. */
 static int check_write(const struct check *c, char *why, size_t why_size)
 {
 	const long long buffers = (long long)c->s->buffers, depth = (long long)c->config->depth;
@@ -119,12 +119,12 @@ static int check_write(const struct check *c, char *why, size_t why_size)
 	else if (buffers && buffers < depth)
 		snprintf(why, why_size,
 			 "buffers %lld and depth %lld: with op write, messages in flight would overwrite each other; "
-			 "use as many buffers, or less depth",
+			 "use as many buffers as depth, or a smaller depth",
 			 buffers, depth);
 	else if (slots && slots < depth)
 		snprintf(why, why_size,
 			 "recv_depth %lld and depth %lld: with op write, messages in flight would overwrite each other "
-			 "at the receiver; use as much recv_depth, or less depth",
+			 "at the receiver; use a recv_depth of at least depth, or a smaller depth",
 			 slots, depth);
 	else
 		return 0;
@@ -145,7 +145,7 @@ static int check_empty(const struct check *c, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-/* With fewer signals than that the send queue would be full of requests that nobody hears of. */
+/* With fewer signals, the send queue would fill up with requests that never report completion. */
 static int check_signals(const struct check *c, char *why, size_t why_size)
 {
 	const long long every = (long long)c->s->signal_every, depth = (long long)c->config->depth;
@@ -153,7 +153,7 @@ static int check_signals(const struct check *c, char *why, size_t why_size)
 	if (every <= depth)
 		return 0;
 	snprintf(why, why_size,
-		 "signal_every %lld and depth %lld: the send queue would be full before a completion was asked for",
+		 "signal_every %lld and depth %lld: the send queue would be full before a completion was requested",
 		 every, depth);
 	return -EINVAL;
 }
@@ -181,7 +181,8 @@ static int check_fetching(const struct check *c, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-/* What asks for receive requests of a certain kind needs such requests, and memory that only the receiver names. */
+/* Settings about receive requests require an operation that uses them, with memory chosen by the
+ * receiver alone. */
 static int check_receives(const struct check *c, char *why, size_t why_size)
 {
 	const struct verbs_operation *op = &verbs_operations[c->s->op];
@@ -214,7 +215,7 @@ static int check_receives(const struct check *c, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-/* The receiver must know beforehand where a message's last bytes will lie. */
+/* The receiver must know in advance where the last bytes of a message will be. */
 static int check_answer(const struct check *c, char *why, size_t why_size)
 {
 	if (!c->config->answer || verbs_carrier_of(&verbs_operations[c->s->op], c->config) != VERBS_IN_MEMORY)

@@ -1,11 +1,13 @@
 /*
- * Set-up by the RDMA connection manager (rdma_cm(7)). The sink listens on an address of its port, on a free port
- * number, and publishes both with a random token; the source resolves, connects, and shows the token in its private
- * data, so that a stranger's connection is refused. With it comes the key that a sink which answers datagrams needs;
- * the way back is in the source's address.
+ * Set-up by the RDMA connection manager (rdma_cm(7)). The sink listens on an address of its port,
+ * on a free port number, and publishes both with a random token. The source resolves the address,
+ * connects, and presents the token in its private data, so that connections from anyone else are
+ * rejected. The private data also contains the key that a sink needs to answer datagrams; the route
+ * back is in the source's address.
  *
- * The queue pair is not the connection manager's: it tells the attributes of each state (rdma_init_qp_attr), we apply
- * them, with our retries and path MTU, and rdma_establish() ends the handshake of a reliable connection.
+ * The connection manager does not own the queue pair: it only provides the attributes of each state
+ * (rdma_init_qp_attr). They are applied here, with retries and path MTU from the settings, and
+ * rdma_establish() completes the handshake of a reliable connection.
  */
 #include "transports/verbs_cm.h"
 
@@ -31,7 +33,7 @@
 
 #define BACKLOG	     8
 #define TOKEN_DIGITS 16
-/* Older kernels hand out attributes above these, which ibv_modify_qp() refuses. */
+/* Older kernels return attributes above these, which ibv_modify_qp() rejects. */
 #define KNOWN_MASK (((int)IBV_QP_DEST_QPN << 1) - 1)
 
 /* The source's private data, in network byte order. */
@@ -48,7 +50,7 @@ static bool is_candidate(const struct ifaddrs *a)
 		return false;
 	if (a->ifa_addr->sa_family == AF_INET)
 		return true;
-	/* A link-local address means nothing to another host. */
+	/* A link-local address is meaningless on another host. */
 	return a->ifa_addr->sa_family == AF_INET6 &&
 	       !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)(const void *)a->ifa_addr)->sin6_addr);
 }
@@ -58,7 +60,7 @@ static socklen_t address_size(const struct sockaddr *a)
 	return a->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 }
 
-/* On Ethernet a GID is the address itself, IPv4 mapped into IPv6. */
+/* On Ethernet a GID is the address itself; IPv4 addresses are mapped to IPv6. */
 static bool is_gid(const struct sockaddr *a, const union ibv_gid *gid)
 {
 	if (a->sa_family == AF_INET6)
@@ -73,7 +75,7 @@ static bool is_ours(const struct verbs *t, const struct rdma_cm_id *id)
 	       id->port_num == t->port.number;
 }
 
-/* An id bound to the address, if that belongs to our port. NULL if not. */
+/* An id bound to the address if that belongs to the chosen port; otherwise NULL. */
 static struct rdma_cm_id *cm_bind_to(struct verbs *t, const struct sockaddr *address)
 {
 	struct rdma_cm_id *id;
@@ -129,7 +131,7 @@ static int cm_open(struct verbs *t, struct err *e)
 	if (!t->cm.channel)
 		return err_set(e, -errno, STATUS_IMPOSSIBLE, t->object, "use the RDMA connection manager",
 			       "%s; is the kernel module rdma_ucm loaded?", strerror(errno));
-	/* Events that librdmacm drops must not leave us blocked in a read. */
+	/* Non-blocking, because a read would block if librdmacm drops the event. */
 	rc = fcntl(t->cm.channel->fd, F_SETFL, O_NONBLOCK) ? err_sys(e, -errno, t->object, "set up the event channel")
 							   : bind_port(t, e);
 	if (rc)
@@ -148,7 +150,7 @@ static void cm_close(struct verbs *t)
 	rdma_destroy_event_channel(t->cm.channel);
 }
 
-/* --- what the source has to know --- */
+/* --- information for the source --- */
 
 static int publish_listener(struct verbs *t, json_t *address, struct err *e)
 {
@@ -158,7 +160,7 @@ static int publish_listener(struct verbs *t, json_t *address, struct err *e)
 						     : (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr;
 
 	if (!inet_ntop(a->sa_family, number, ip, sizeof(ip)))
-		return err_sys(e, -errno, t->object, "write down its address");
+		return err_sys(e, -errno, t->object, "format its address");
 	snprintf(token, sizeof(token), "%0*" PRIx64, TOKEN_DIGITS, t->cm.token);
 	json_object_set_new(address, "ip", json_string(ip));
 	json_object_set_new(address, "ip_port", json_integer(ntohs(rdma_get_src_port(t->cm.listener))));
@@ -238,7 +240,7 @@ static int next_event(struct verbs *t, int64_t deadline, struct rdma_cm_event **
 	}
 }
 
-/* Private data comes padded with zeros. False if there is none. */
+/* Private data is padded with zeros. False if there is none. */
 static bool read_introduction(const struct verbs *t, const struct rdma_cm_event *event, struct cm_introduction *to)
 {
 	const void *data = event->param.conn.private_data;
@@ -270,8 +272,9 @@ static void refuse(struct rdma_cm_event *event)
 	rdma_destroy_id(id);
 }
 
-/* What a status says: positive, a reason of the other side (the kernel's include/rdma/ib_cm.h: enum ib_cm_rej_reason
- * for connections, enum ib_cm_sidr_status for datagrams); negative, an errno. */
+/* The meaning of a status: if positive, a reason from the other side (the kernel's
+ * include/rdma/ib_cm.h: enum ib_cm_rej_reason for connections, enum ib_cm_sidr_status for
+ * datagrams); if negative, an errno. */
 static const char *event_reason(const struct rdma_cm_event *event)
 {
 	static const struct {
@@ -291,7 +294,7 @@ static const char *event_reason(const struct rdma_cm_event *event)
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (reasons[i].event == event->event && reasons[i].status == event->status)
 			return reasons[i].text;
-	return "no more is known";
+	return "no further information";
 }
 
 static int event_error(struct verbs *t, const struct rdma_cm_event *event, const char *operation, struct err *e)
@@ -300,7 +303,7 @@ static int event_error(struct verbs *t, const struct rdma_cm_event *event, const
 		       rdma_event_str(event->event), event->status, event_reason(event));
 }
 
-/* Is it an event to pass over: a stranger's connection, or news that change nothing? */
+/* Can the event be ignored: a connection from somebody else, or an event without consequences? */
 static bool pass_over(struct verbs *t, enum rdma_cm_event_type wanted, struct rdma_cm_event *event)
 {
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST &&
@@ -360,7 +363,7 @@ static int attributes_of(struct verbs *t, enum ibv_qp_state state, struct ibv_qp
 	return 0;
 }
 
-/* The path may carry less than the ports do. */
+/* The path may have a smaller MTU than the ports. */
 static int fit_mtu(struct verbs *t, struct ibv_qp_attr *a, struct err *e)
 {
 	int path = verbs_mtu_bytes(a->path_mtu);
@@ -383,7 +386,7 @@ static int to_state(struct verbs *t, enum ibv_qp_state state, struct err *e)
 		rc = fit_mtu(t, &a, e);
 	if (rc)
 		return rc;
-	/* Of the side that connects the connection manager thinks that nobody writes to it. */
+	/* The connection manager assumes that nobody writes to the side that connects. */
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		a.qp_access_flags = verbs_access(t);
 	if (mask & IBV_QP_AV)
@@ -394,7 +397,7 @@ static int to_state(struct verbs *t, enum ibv_qp_state state, struct err *e)
 	return verbs_modify_qp(t, &a, mask, e);
 }
 
-/* Datagrams need no peer: once the keys are known the queue pair can go all the way. */
+/* Datagrams need no peer: once the keys are known, the queue pair can go through all states. */
 static int bring_datagram_up(struct verbs *t, struct err *e)
 {
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_RTR};
@@ -457,7 +460,8 @@ static int request(struct verbs *t, uint64_t token, struct err *e)
 	return rdma_connect(t->cm.id, &p) ? err_sys(e, -errno, t->object, "connect to the sink") : 0;
 }
 
-/* iWARP's connection manager has brought the queue pair up when it says that the connection stands. */
+/* With iWARP, the connection manager has already changed the queue pair's states when it reports
+ * that the connection is established. */
 static int finish_connection(struct verbs *t, int64_t deadline, struct err *e)
 {
 	const bool is_iwarp = verbs_iwarp_is(t);
@@ -514,7 +518,7 @@ static int accept_request(struct verbs *t, struct err *e)
 	return rdma_accept(t->cm.id, &p) ? err_sys(e, -errno, t->object, "accept the source's connection") : 0;
 }
 
-/* Who answers a datagram has to know where to. */
+/* To answer datagrams, the sink must know where to send them. */
 static int aim_back(struct verbs *t, const json_t *peer, uint32_t qkey, struct err *e)
 {
 	struct ibv_ah_attr route;

@@ -8,7 +8,8 @@
 
 extern const struct verbs_setup verbs_setup_cm;
 
-/* Take one event of the connection manager's, after the connection stands. Is the device being removed? */
+/* Process one event of the connection manager after the connection has been established. Is the
+ * device being removed? */
 bool verbs_cm_says_removed(struct verbs *t);
 
 #endif

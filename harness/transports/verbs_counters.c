@@ -21,7 +21,7 @@ static void add_directory(const struct sysroot *r, const char *dir, json_t *to)
 		int64_t value;
 
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
-		/* A setting, not a count. */
+		/* A setting, not a counter. */
 		if (strcmp(names[i], LIFESPAN) && !sysroot_int(r, path, &value))
 			json_object_set_new(to, names[i], json_integer(value));
 	}
@@ -29,8 +29,9 @@ static void add_directory(const struct sysroot *r, const char *dir, json_t *to)
 }
 
 /*
- * The kernel hands out values of up to `lifespan` milliseconds ago (drivers/infiniband/core/sysfs.c). Whoever waits so
- * long first gets values from after the call, whoever else reads them too.
+ * The kernel returns values that are up to `lifespan` milliseconds old
+ * (drivers/infiniband/core/sysfs.c). After waiting that long, values are newer than the call, even
+ * if others read them, too.
  */
 static void outwait_cache(const struct sysroot *r, const char *device, unsigned port)
 {
@@ -44,7 +45,7 @@ static void outwait_cache(const struct sysroot *r, const char *device, unsigned 
 	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-/* Negative acknowledgements of a receiver that was not ready: Soft-RoCE's name (rxe_hw_counters.c), mlx5's. */
+/* Receiver-not-ready negative acknowledgements: the names of Soft-RoCE (rxe_hw_counters.c) and mlx5. */
 static void add_rnr(json_t *counters)
 {
 	static const char *const names[] = {"rcvd_rnr_err", "rnr_nak_retry_err"};

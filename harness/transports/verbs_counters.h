@@ -1,5 +1,5 @@
 /*
- * What an RDMA port counts.
+ * The counters of an RDMA port.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_COUNTERS_H
 #define KBLAT_TRANSPORTS_VERBS_COUNTERS_H
@@ -9,13 +9,14 @@
 struct sysroot;
 
 /*
- * All numbers below ports/P/counters and ports/P/hw_counters of a device, by file name, as of now: the kernel's cache is
- * waited out, which takes about 15 ms. And "rnr_naks", whatever the driver calls it: how often the other side had no
- * receive request for a message of ours. New reference; {} where there are none.
+ * The current values of all counters in ports/P/counters and ports/P/hw_counters of a device, by
+ * file name. This waits until the kernel's cached values expire, which takes about 15 ms. Also
+ * "rnr_naks", independent of the driver's name for it: how often the other side had no receive
+ * request for a message of this side. New reference; {} if there are no counters.
  */
 json_t *verbs_counters(const char *device, unsigned port);
 
-/* The same below another root. */
+/* The same below another root directory. */
 json_t *verbs_counters_below(const struct sysroot *r, const char *device, unsigned port);
 
 #endif

@@ -14,7 +14,7 @@
 #include "transports/verbs_settings.h"
 
 #define PATH_SIZE  320
-#define GIDS_MAX   2000 /* of all ports; the system call takes no more than 64 KiB of entries */
+#define GIDS_MAX   2000 /* for all ports; the system call accepts at most 64 KiB of entries */
 #define NAMES_SIZE 512
 #define NO_DEVICE                                                                                                      \
 	"no RDMA device on this machine; in kblat's source, `tests/vm/guest -- COMMAND` runs a command in a guest "    \
@@ -31,13 +31,14 @@ static bool is_ethernet(const struct verbs_port *p)
 	return p->link_layer == IBV_LINK_LAYER_ETHERNET;
 }
 
-/* --- what sysfs knows of a device --- */
+/* --- information from sysfs --- */
 
 static void read_driver(const struct sysroot *r, struct verbs_port *p)
 {
 	char path[PATH_SIZE], target[PATH_SIZE];
 
-	/* Soft-iWARP stands on an interface whose own driver is beside it (drivers/infiniband/sw/siw/siw_verbs.c). */
+	/* Soft-iWARP uses an interface, whose driver would be found instead
+	 * (drivers/infiniband/sw/siw/siw_verbs.c). */
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/node_desc", p->device);
 	if (sysroot_line(r, path, target, sizeof(target)) >= 0 && !strcmp(target, "Software iWARP stack")) {
 		snprintf(p->driver, sizeof(p->driver), "siw");
@@ -58,7 +59,7 @@ static void read_driver(const struct sysroot *r, struct verbs_port *p)
 	snprintf(p->driver, sizeof(p->driver), "%.31s", slash ? slash + 1 : target);
 }
 
-/* Of the device, or, for one in software, of the network interface below it. */
+/* The NUMA node of the device, or for a software device, of the network interface below it. */
 static void read_node(const struct sysroot *r, struct verbs_port *p)
 {
 	char path[PATH_SIZE];
@@ -97,8 +98,8 @@ static bool is_link_local(const union ibv_gid *gid)
 	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)(const void *)gid->raw);
 }
 
-/* RoCE v2 before v1, because it is routed and what new devices do; an IPv4 address before others, because it is stable.
- */
+/* RoCE v2 is preferred to v1, because it is routable and supported by new devices; IPv4 addresses
+ * are preferred, because they are stable. */
 static int gid_rank(const struct ibv_gid_entry *g)
 {
 	int rank = g->gid_type == IBV_GID_TYPE_ROCE_V2 ? 4 : 0;
@@ -108,7 +109,7 @@ static int gid_rank(const struct ibv_gid_entry *g)
 	return is_link_local(&g->gid) ? rank + 1 : rank + 2;
 }
 
-/* The entry of index `wanted`, or (-1) the best one; NULL if there is none. */
+/* The entry with index `wanted`, or the best one (-1); NULL if there is none. */
 static const struct ibv_gid_entry *gid_pick(const struct ibv_gid_entry *table, ssize_t count,
 					    const struct verbs_port *p, int wanted)
 {
@@ -119,7 +120,7 @@ static const struct ibv_gid_entry *gid_pick(const struct ibv_gid_entry *table, s
 			continue;
 		if (wanted >= 0 ? (int)table[i].gid_index != wanted : best && gid_rank(best) >= gid_rank(&table[i]))
 			continue;
-		/* InfiniBand's own GID is the first. */
+		/* On InfiniBand, the port's own GID is the first one. */
 		if (wanted < 0 && best && !is_ethernet(p))
 			continue;
 		best = &table[i];
@@ -149,12 +150,13 @@ static void read_gid(struct ibv_context *context, struct verbs_port *p, int want
 
 /* --- the link's rate --- */
 
-/* By the codes of struct ibv_port_attr (InfiniBand Architecture 1, PortInfo). What software reports is not its rate. */
+/* From the codes in struct ibv_port_attr (InfiniBand Architecture 1, PortInfo). What software
+ * devices report is not their rate. */
 static int64_t link_rate(const struct verbs_port *p, const struct ibv_port_attr *port)
 {
 	static const struct {
 		uint8_t code;
-		int64_t mbits_per_s; /* of a lane */
+		int64_t mbits_per_s; /* per lane */
 	} speeds[] = {{1, 2500},   {2, 5000},	{4, 10000},  {8, 10000},
 		      {16, 14063}, {32, 25781}, {64, 50000}, {128, 100000}};
 	static const struct {
@@ -202,7 +204,7 @@ static int read_port(struct ibv_context *context, const struct ibv_device_attr *
 	return 0;
 }
 
-/* Room for one more, with its device's name in it. NULL without memory. */
+/* Add an entry with the name of its device. NULL when out of memory. */
 static struct verbs_port *add_port(struct ports *all, struct ibv_device *device)
 {
 	struct verbs_port *grown = realloc(all->port, (all->count + 1) * sizeof(*grown));
@@ -255,7 +257,7 @@ out:
 	return rc;
 }
 
-/* Where the kernel has no InfiniBand support at all there are no devices either. */
+/* Without InfiniBand support in the kernel, there are no devices. */
 static int read_ports(struct ports *all, int wanted_gid, struct err *e)
 {
 	int count = 0, rc = 0;
@@ -304,7 +306,7 @@ static void name_states(const struct ports *all, char *buf, size_t size)
 				     all->port[i].device, all->port[i].number, ibv_port_state_str(all->port[i].state));
 }
 
-/* Keep the ports that `is_wanted` wants. */
+/* Keep the ports for which `is_wanted` returns true. */
 static void keep(struct ports *all, bool (*is_wanted)(const struct verbs_port *, const void *), const void *what)
 {
 	size_t kept = 0;
@@ -331,7 +333,7 @@ static bool is_open(const struct verbs_port *p, const void *unused)
 	return !p->open_error;
 }
 
-/* RoCE, too. */
+/* Including RoCE. */
 static bool is_infiniband(const struct verbs_port *p, const void *unused)
 {
 	(void)unused;
@@ -394,7 +396,7 @@ static bool any(const struct ports *all, bool (*is_wanted)(const struct verbs_po
 	return false;
 }
 
-/* iWARP, which can do less, is taken where it is asked for by name, or nothing else is there. */
+/* iWARP, which has fewer features, is only used if it is asked for by name, or if there is nothing else. */
 static int keep_verbs(struct ports *all, const char *device, struct err *e)
 {
 	struct verbs_port first = all->port[0];
@@ -402,7 +404,7 @@ static int keep_verbs(struct ports *all, const char *device, struct err *e)
 	keep(all, is_auto(device) && any(all, is_infiniband) ? is_infiniband : is_verbs, NULL);
 	return all->count ? 0
 			  : err_set(e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, first.device, NULL,
-				    "the device speaks neither InfiniBand, RoCE nor iWARP");
+				    "the device supports neither InfiniBand, RoCE nor iWARP");
 }
 
 static int keep_active(struct ports *all, struct err *e)
@@ -428,7 +430,7 @@ static int check_gid(const struct verbs_port *p, int wanted, struct err *e)
 {
 	char object[IBV_SYSFS_NAME_MAX + 32];
 
-	/* iWARP is addressed by IP alone. */
+	/* iWARP is only addressed by IP. */
 	if (p->gid_index >= 0 || !p->use_grh || p->transport == IBV_TRANSPORT_IWARP)
 		return 0;
 	snprintf(object, sizeof(object), "%s port %u", p->device, p->number);
@@ -506,7 +508,7 @@ static const char *gid_type_name(const struct verbs_port *p)
 	return p->gid_index >= 0 && p->gid_type < sizeof(names) / sizeof(names[0]) ? names[p->gid_type] : NULL;
 }
 
-/* "" as null. */
+/* JSON null for "". */
 static const char *or_null(const char *text)
 {
 	return *text ? text : NULL;

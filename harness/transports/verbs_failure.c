@@ -1,5 +1,5 @@
 /*
- * What went wrong on the hot path: noted where it is seen, told afterwards.
+ * Errors on the hot path: recorded where they occur, reported afterwards.
  */
 #include "transports/verbs_failure.h"
 
@@ -33,7 +33,7 @@ void verbs_note_completion(struct verbs_fault *f, int polled, const struct ibv_w
 		    .rc = -EIO, .status = wc->status, .vendor_error = wc->vendor_err, .wr_id = wc->wr_id};
 }
 
-/* What people can do about the usual ones. */
+/* What users can do about common errors. */
 static const struct {
 	enum ibv_wc_status status;
 	const char *hint;
@@ -42,7 +42,7 @@ static const struct {
     {IBV_WC_LOC_QP_OP_ERR, "the device could not carry it out; is its port still up?"},
     {IBV_WC_LOC_PROT_ERR, "the buffer lies outside of its memory region"},
     {IBV_WC_WR_FLUSH_ERR,
-     "the queue pair was in its error state already; look for the failure before, or at the other side"},
+     "the queue pair was already in the error state; look for an earlier failure, or one on the other side"},
     {IBV_WC_REM_INV_REQ_ERR, "the receiver's buffer is too small, or the operation is not allowed there"},
     {IBV_WC_REM_ACCESS_ERR, "the receiver's memory region does not allow it"},
     {IBV_WC_RETRY_EXC_ERR, "the other side did not answer: it has ended, or the path to it is broken"},
@@ -65,7 +65,7 @@ static int failure_tell(const struct verbs *t, const struct verbs_fault *f, cons
 	if (f->operation) {
 		snprintf(operation, sizeof(operation), "%s %" PRIu64 " (%s queue of qp 0x%x)", f->operation, f->wr_id,
 			 queue, t->qp->qp_num);
-		/* What ibv_post_send(3) and ibv_post_recv(3) mean by it. */
+		/* The meaning of this errno according to ibv_post_send(3) and ibv_post_recv(3). */
 		if (f->rc == -ENOMEM)
 			return err_set(e, f->rc, STATUS_FAILED, t->object, operation, "the queue is full");
 		if (f->rc == -EOVERFLOW)
@@ -80,7 +80,7 @@ static int failure_tell(const struct verbs *t, const struct verbs_fault *f, cons
 		       ibv_wc_status_str(f->status), (int)f->status, f->vendor_error, hint_for(f->status));
 }
 
-/* What people can do about the device's events. */
+/* What users can do about events of the device. */
 static const struct {
 	int event;
 	const char *hint;
@@ -91,8 +91,8 @@ static const struct {
     {IBV_EVENT_QP_ACCESS_ERR, "the other side requested something that this side does not allow"},
 };
 
-/* ", work completion 17 (send queue of qp 0x11): Work Request Flushed Error (5)": what became of a request because of
- * it. "" if none was outstanding. */
+/* ", work completion 17 (send queue of qp 0x11): Work Request Flushed Error (5)": how a request
+ * ended as a consequence. "" if none was outstanding. */
 static void describe_flushed(const struct verbs *t, char *buf, size_t size)
 {
 	const struct verbs_fault *f = t->send_cq.fault.rc ? &t->send_cq.fault : &t->recv_cq.fault;
@@ -123,7 +123,7 @@ static bool concerns_device(int event)
 	return event == IBV_EVENT_DEVICE_FATAL || event == IBV_EVENT_PORT_ERR || event == VERBS_REMOVED;
 }
 
-/* Something else happened before, or this side did it itself (verbs_watch.c). */
+/* Is the error just a consequence of an earlier one, or of what this side did itself (verbs_watch.c)? */
 static bool is_consequence(const struct verbs_fault *f)
 {
 	return !f->operation && f->status == IBV_WC_WR_FLUSH_ERR;
@@ -131,8 +131,8 @@ static bool is_consequence(const struct verbs_fault *f)
 
 static int tell_first(const struct verbs *t, bool consequences, struct err *e)
 {
-	/* The send side's completions first: they name causes, where the receive side and later posts only see
-	 * consequences. */
+	/* The completions of the send side come first: they name causes, whereas the receive side
+	 * and later posts only see consequences. */
 	const struct {
 		const struct verbs_fault *fault;
 		const char *queue;
@@ -147,8 +147,9 @@ static int tell_first(const struct verbs *t, bool consequences, struct err *e)
 	return 0;
 }
 
-/* A queue pair that failed while it sent flushes what it was to receive: who waits for an answer sees only that. The
- * cause is among the send completions, which nobody may have polled yet. */
+/* A queue pair that fails while sending flushes its receive requests, which is all that a thread
+ * waiting for an answer sees. The cause is among the send completions, which may not have been
+ * polled yet. */
 static void look_for_cause(struct verbs *t)
 {
 	struct ibv_wc wc;
@@ -158,7 +159,7 @@ static void look_for_cause(struct verbs *t)
 			verbs_note_completion(&t->send_cq.fault, 1, &wc);
 }
 
-/* A work request may fail before the device tells why: its news, if there is any, is waited for a moment. */
+/* A work request may fail before the device reports why, so this waits for a moment for an event. */
 static int event_behind(const struct verbs *t)
 {
 	const struct timespec moment = {0, 10000000};
@@ -169,10 +170,10 @@ static int event_behind(const struct verbs *t)
 	return atomic_load(&t->watch.event) - 1;
 }
 
-/* Causes before consequences: what became of the device, what became of a work request, what else it told. */
+/* Causes come before consequences: fatal events of the device, then failed work requests, then other events. */
 int verbs_failure(const struct transport *transport, struct err *e)
 {
-	struct verbs *t = (struct verbs *)(uintptr_t)transport; /* only its books change */
+	struct verbs *t = (struct verbs *)(uintptr_t)transport; /* only its error records change */
 	int event, rc;
 
 	if (tell_first(t, true, NULL) && !tell_first(t, false, NULL))

@@ -1,12 +1,13 @@
 /*
- * The hot path of verbs; what each function promises is in transport.h. A post is six stores and ibv_post_send(); a
- * poll asks for one completion, because each one gets a stamp of its own. What differs between operations is a value in
- * the prebuilt work request, but for the number that travels in the payload: a branch that always goes the same way.
+ * The hot path of verbs; transport.h describes the functions. A post is six stores and
+ * ibv_post_send(); a poll asks for one completion, because each one gets a stamp of its own.
+ * Differences between operations are values in the prebuilt work request, except for numbers in the
+ * payload, which take a branch that always goes the same way.
  *
- * Waiting: the first call arms the completion queue and returns at once, so that the caller polls once more; only the
- * next call sleeps. A completion that came before the arming is found by that poll, one that came later left an event
- * in the channel. Arming thus happens when there is nothing to do, never between the wake-up and the message it was
- * for.
+ * Waiting: the first call arms the completion queue and returns at once, so that the caller polls
+ * once more; only the next call sleeps. A completion that arrived before arming is found by that
+ * poll, and one that arrives later leaves an event in the channel. So arming happens while there is
+ * nothing to do, and never between a wake-up and the message that caused it.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_HOT_H
 #define KBLAT_TRANSPORTS_VERBS_HOT_H
@@ -50,16 +51,17 @@ static inline void *verbs_send_buffer(struct verbs *t, uint32_t seq)
 }
 
 /*
- * The last 8 bytes of a message that is written to memory: its number, then its turn, counted from 1 since the queue
- * pair was made. The bytes of a packet, and the packets of a message, are written in ascending order by every device
- * that we know of (perftest relies on it, too): whoever sees the turn may read the rest.
+ * The last 8 bytes of a message that is written to memory: its number, then its turn, counted from
+ * 1 since the queue pair was created. All known devices write the bytes of a packet, and the
+ * packets of a message, in ascending order (perftest relies on it, too), so a receiver that sees
+ * the turn may read the rest.
  */
 static inline uint64_t verbs_turn(uint32_t turn, uint32_t seq)
 {
 	return htole64((uint64_t)turn << 32 | seq);
 }
 
-/* So many swaps of its place come before message seq. */
+/* The number of swaps of the same word before message seq. */
 static inline void verbs_put_operands(struct verbs_send *s, uint32_t seq)
 {
 	s->wr.wr.atomic.compare_add = seq >> s->remote_shift;
@@ -79,7 +81,7 @@ static inline void verbs_put_number(struct verbs_send *s, uint32_t seq)
 	uint64_t turn = verbs_turn((uint32_t)s->posted + 1, seq);
 
 	memcpy(buffer + s->sge.length - sizeof(turn), &turn, sizeof(turn));
-	/* The receiver takes them in the order of their turns. */
+	/* The receiver reads slots in the order of turns. */
 	s->wr.wr.rdma.remote_addr = s->remote_first + ((uint32_t)s->posted & s->remote_mask) * s->remote_stride;
 }
 
@@ -107,7 +109,7 @@ static inline int verbs_post(struct verbs *t, uint32_t seq, bool signal)
 		return verbs_note(&s->fault, rc, "post the send of message", seq);
 	s->posted++;
 	s->signalled += signal;
-	/* The next message's: nothing of it stands between a stamp and its post. */
+	/* For the next message, so that it does not take time between a stamp and its post. */
 	if (verbs_unlikely(s->carrier == VERBS_IN_OPERANDS))
 		verbs_put_operands(s, seq + 1);
 	return 0;
@@ -115,7 +117,7 @@ static inline int verbs_post(struct verbs *t, uint32_t seq, bool signal)
 
 #define TRANSPORT_POSTS_EMPTY 1
 
-/* Its number travels as immediate: verbs_check(). */
+/* Its number is in the immediate data, as verbs_check() makes sure. */
 static inline int verbs_post_empty(struct verbs *t, uint32_t seq, bool signal)
 {
 	struct ibv_send_wr *wr = &t->send.wr;
@@ -130,12 +132,12 @@ static inline int verbs_post_empty(struct verbs *t, uint32_t seq, bool signal)
 
 #define TRANSPORT_FETCHES 1
 
-/* Cold: has message seq, which was completed, brought what was there? True where it brings nothing. */
+/* Cold: has the completed message seq fetched the expected data? True if messages do not fetch any. */
 bool verbs_fetched(const struct verbs *t, uint32_t seq);
 
 #define TRANSPORT_LISTS 1
 
-/* Noted like a message of its own; the list knows the rest. */
+/* Prepared like a separate message; the list does the rest. */
 static inline int verbs_post_more(struct verbs *t, uint32_t seq, bool signal)
 {
 	struct verbs_send *s = &t->send;
@@ -174,7 +176,7 @@ static inline int verbs_flush(struct verbs *t)
 	return 0;
 }
 
-/* `n` send completions were polled, one at most. */
+/* `n` send completions were polled, at most one. */
 static inline int verbs_take_send(struct verbs *t, int n, const struct ibv_wc *wc, uint32_t *seq)
 {
 	if (n == 0)
@@ -223,7 +225,7 @@ static inline int verbs_poll_memory(struct verbs *t, uint32_t *seq)
 {
 	struct verbs_recv *r = &t->recv;
 	uint32_t slot = r->taken & r->mask;
-	/* Aligned: a message ends where a line does. */
+	/* Aligned, because messages end at the end of a cache line. */
 	const uint64_t *at = (const uint64_t *)(uintptr_t)(r->first + slot * r->stride + r->turn);
 	uint64_t is = le64toh(__atomic_load_n(at, __ATOMIC_ACQUIRE));
 
@@ -235,7 +237,7 @@ static inline int verbs_poll_memory(struct verbs *t, uint32_t *seq)
 	return 1;
 }
 
-/* Of a message whose number is not its immediate. */
+/* For a message whose number is not in its immediate data. */
 static inline void verbs_take_number(struct verbs *t, uint32_t *seq)
 {
 	struct verbs_recv *r = &t->recv;
@@ -249,7 +251,7 @@ static inline void verbs_take_number(struct verbs *t, uint32_t *seq)
 	*seq = le32toh(number);
 }
 
-/* Likewise, of received messages. */
+/* Likewise for received messages. */
 static inline int verbs_take_recv(struct verbs *t, int n, const struct ibv_wc *wc, uint32_t *seq)
 {
 	struct verbs_recv *r = &t->recv;
@@ -295,7 +297,7 @@ static inline int verbs_deregister_memory(struct verbs *t, void *handle)
 
 #define TRANSPORT_STAMPS 1
 
-/* As ibv_poll_cq() of one completion, with the device's stamp of it. */
+/* Like ibv_poll_cq() for one completion, with the device's stamp. */
 static inline int verbs_poll_stamped(struct verbs_cq *q, struct ibv_wc *wc, uint64_t *device)
 {
 	struct ibv_poll_cq_attr attr = {0};
@@ -329,7 +331,7 @@ static inline int verbs_poll_recv_stamped(struct verbs *t, uint32_t *seq, uint64
 	return verbs_take_recv(t, verbs_poll_stamped(&t->recv_cq, &wc, device), &wc, seq);
 }
 
-/* Post the receive of one buffer. */
+/* Post a receive request for a buffer. */
 static inline int verbs_post_recv(struct verbs *t, uint32_t buffer)
 {
 	struct verbs_recv *r = &t->recv;

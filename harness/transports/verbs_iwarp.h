@@ -1,6 +1,7 @@
 /*
- * iWARP: RDMA over TCP (RFC 5040, 5041, 5044), by adapters or by the kernel (Soft-iWARP, siw). It has less than InfiniBand,
- * and its connections are made by the connection manager alone, which also brings the queue pair up (verbs_cm.c).
+ * iWARP: RDMA over TCP (RFC 5040, 5041, 5044), by adapters or by the kernel (Soft-iWARP, siw). It
+ * has fewer features than InfiniBand, and only the connection manager can establish its
+ * connections, which also changes the queue pair's states (verbs_cm.c).
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_IWARP_H
 #define KBLAT_TRANSPORTS_VERBS_IWARP_H
@@ -12,7 +13,7 @@ struct verbs;
 
 bool verbs_iwarp_is(const struct verbs *t);
 
-/* 0, or STATUS_IMPOSSIBLE and all that the settings ask for and such a device lacks. */
+/* 0, or STATUS_IMPOSSIBLE with everything that the settings ask for and such a device does not support. */
 int verbs_iwarp_check(const struct verbs *t, struct err *e);
 
 #endif

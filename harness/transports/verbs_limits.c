@@ -11,7 +11,7 @@
 
 #define COUNT(a)      (sizeof(a) / sizeof((a)[0]))
 #define STREAM_DEPTHS 2 /* a stream does not wait for the receiver */
-/* iWARP tells no sender to wait: a message that finds no receive posted ends the connection. */
+/* iWARP has no receiver-not-ready retries: a message without a posted receive request ends the connection. */
 #define IWARP_DEPTHS 16
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -24,7 +24,7 @@ static bool is_shared(const struct verbs *t)
 	return t->settings.recv_queue == VERBS_RECV_SRQ;
 }
 
-/* What a setting asks for, and how much of it the device has. */
+/* What a setting asks for, and the device's limit. */
 struct limit {
 	const char *setting;
 	int64_t asked;
@@ -41,7 +41,7 @@ static int check_each(const struct verbs *t, const struct limit *limits, size_t 
 	return 0;
 }
 
-/* If it is left to us: as many depths as the device has room for, one in any case. */
+/* The default: as many times the depth as the device has room for, but at least once. */
 static int64_t usual_recv_depth(const struct verbs *t)
 {
 	const struct verbs_port *p = &t->port;
@@ -54,7 +54,7 @@ static int64_t usual_recv_depth(const struct verbs *t)
 	return wanted > t->config.depth ? wanted : t->config.depth;
 }
 
-/* Queues have as many requests and completions as they are deep. */
+/* The depth of queues limits requests and completions. */
 static int check_send_limits(const struct verbs *t, struct err *e)
 {
 	const struct verbs_port *p = &t->port;
@@ -80,13 +80,13 @@ static int check_receive_limits(const struct verbs *t, struct err *e)
 	if (!verbs_has_receives(t))
 		return 0;
 	if (shared && p->max_srq < 1)
-		return err_set(
-		    e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, t->object, NULL,
-		    "recv_queue srq is more than the device can do: it has no shared receive queues (max_srq)");
+		return err_set(e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, t->object, NULL,
+			       "the device does not support recv_queue srq: it has no shared receive queues (max_srq)");
 	return check_each(t, limits, COUNT(limits), e);
 }
 
-/* How many reads and atomics may be outstanding. Other operations never are, and 1 was always asked for. */
+/* The number of reads and atomics that may be outstanding. Other operations do not count; for them
+ * it is 1, as in earlier versions. */
 static int check_outstanding(struct verbs *t, struct err *e)
 {
 	const bool is_source = t->config.role == ROLE_SOURCE;
@@ -98,8 +98,7 @@ static int check_outstanding(struct verbs *t, struct err *e)
 		return 0;
 	if (t->operation->is_atomic && !t->port.has_atomics)
 		return err_set(e, -EOPNOTSUPP, STATUS_IMPOSSIBLE, t->object, NULL,
-			       "op %s is more than the device can do: it has no atomics (atomic_cap)",
-			       t->operation->name);
+			       "the device does not support op %s: it has no atomics (atomic_cap)", t->operation->name);
 	if (most < 1 || wanted > most)
 		return verbs_impossible(t, e, "rd_atomic", wanted > most ? wanted : 1,
 					is_source ? "max_qp_init_rd_atom" : "max_qp_rd_atom", most);

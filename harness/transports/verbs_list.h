@@ -1,5 +1,6 @@
 /*
- * Sends that are posted together, in one linked list with one doorbell: as many as a kernel's batch.
+ * Sends that are posted together, in a linked list with one doorbell; their number is the kernel's
+ * batch.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_LIST_H
 #define KBLAT_TRANSPORTS_VERBS_LIST_H
@@ -7,10 +8,11 @@
 struct err;
 struct verbs;
 
-/* Nothing where each message is posted at once. The send request must be prepared. */
+/* Does nothing if each message is posted immediately. The send request must have been prepared. */
 int verbs_list_open(struct verbs *t, struct err *e);
 
-/* What connecting has put into the send request since: where a write goes, who a datagram is for. */
+/* Update the list with what connecting has put into the send request: the target of a write, the
+ * recipient of a datagram. */
 void verbs_list_refresh(struct verbs *t);
 
 void verbs_list_close(struct verbs *t);

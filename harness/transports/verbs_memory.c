@@ -1,7 +1,7 @@
 /*
- * Messages that are written to memory: what happens when the slot that is waited for does not hold the message that is
- * waited for. Most often it still holds the one before, and there is nothing to do but to look whether the device has
- * failed, as no completion would tell.
+ * Messages that are written to memory: what happens if the next slot does not contain the expected
+ * message. Usually it still contains the previous one, and the only thing to do is to check whether
+ * the device has failed, because no completion would report that.
  */
 #include "transports/verbs_memory.h"
 
@@ -17,14 +17,14 @@ static uint32_t turn_in(const struct verbs_recv *r, uint32_t slot)
 	return (uint32_t)(le64toh(__atomic_load_n(at, __ATOMIC_ACQUIRE)) >> 32);
 }
 
-/* How far ahead of the one that is waited for; 0 or less: it is that one, or an old one. A half-written turn is never
- * ahead: its lower bytes come first. */
+/* How far a turn is ahead of the expected one; 0 or less: it is the expected one, or an old one. A
+ * half-written turn is never ahead, because its lower bytes are written first. */
 static int32_t ahead(const struct verbs_recv *r, uint32_t turn)
 {
 	return (int32_t)(turn - (r->taken + 1));
 }
 
-/* Messages arrive in order or not at all: the earliest one that is there comes next. */
+/* Messages arrive in order or not at all, so the earliest one that has arrived is next. */
 static void skip_lost(struct verbs_recv *r)
 {
 	int32_t nearest = 0;
@@ -32,7 +32,7 @@ static void skip_lost(struct verbs_recv *r)
 	for (uint32_t slot = 0; slot <= r->mask; slot++) {
 		int32_t distance = ahead(r, turn_in(r, slot));
 
-		/* It came after it was looked for, and before the later one was seen. */
+		/* It arrived after its slot was checked, and before the later one was seen. */
 		if (distance == 0)
 			return;
 		if (distance > 0 && (!nearest || distance < nearest))

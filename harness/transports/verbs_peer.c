@@ -1,6 +1,6 @@
 /*
- * What the two sides tell each other through the coordinator: one JSON object each. What comes from there is checked as
- * if a stranger had written it.
+ * What the two sides send each other through the coordinator: a JSON object each. The received
+ * object is not trusted, and is checked completely.
  */
 #include "transports/verbs_peer.h"
 
@@ -19,9 +19,9 @@
 #define LID_UNICAST_MAX 0xbfff
 #define HOP_LIMIT	64
 
-/* --- our own --- */
+/* --- this side's address --- */
 
-/* The memory that the peer's operations work on. */
+/* The memory that the peer's operations access. */
 static void publish_ring(const struct verbs *t, json_t *address)
 {
 	const struct verbs_ring *r = &t->recv_ring;
@@ -62,7 +62,7 @@ void verbs_publish_route(const struct verbs *t, json_t *address)
 	json_object_set_new(address, "gid", json_string(gid));
 }
 
-/* --- the peer's --- */
+/* --- the peer's address --- */
 
 int verbs_peer_number(const json_t *peer, const char *key, int64_t min, int64_t max, int64_t *value, struct err *e)
 {
@@ -98,7 +98,7 @@ static int peer_is(const json_t *peer, const char *key, const char *ours, struct
 		       text_quote(theirs, quoted, sizeof(quoted)), ours);
 }
 
-/* Both sides must mean the same point. */
+/* Both sides must have the same settings. */
 static int compare(const struct verbs *t, const json_t *peer, struct err *e)
 {
 	int64_t size;
@@ -111,7 +111,7 @@ static int compare(const struct verbs *t, const json_t *peer, struct err *e)
 	return rc ? rc : verbs_peer_number(peer, "size_bytes", t->config.size, t->config.size, &size, e);
 }
 
-/* Where operations go. The shape of a ring follows from the settings. */
+/* The memory accessed by operations. The shape of a ring follows from the settings. */
 static int read_ring(struct verbs *t, const json_t *peer, struct err *e)
 {
 	struct verbs_ring ring = verbs_recv_ring(t);
@@ -143,7 +143,7 @@ static int read_ring(struct verbs *t, const json_t *peer, struct err *e)
 	return 0;
 }
 
-/* Where the MTU is left to the ports, the smaller one holds. */
+/* If the settings do not fix the MTU, the smaller one of the two ports is used. */
 static int agree_mtu(struct verbs *t, int64_t theirs, struct err *e)
 {
 	if (theirs < t->mtu_bytes)
@@ -153,7 +153,7 @@ static int agree_mtu(struct verbs *t, int64_t theirs, struct err *e)
 	return 0;
 }
 
-/* What the source has outstanding the sink must have room for. */
+/* The sink must have room for the outstanding operations of the source. */
 static int agree_outstanding(struct verbs *t, const json_t *peer, struct err *e)
 {
 	int64_t theirs = 0;
@@ -198,7 +198,7 @@ int verbs_read_route(const struct verbs *t, const json_t *peer, struct ibv_ah_at
 	bool use_grh = t->port.use_grh;
 	union ibv_gid gid;
 	int64_t lid = 0;
-	/* Without a global route header the LID is all there is to go by. */
+	/* Without a global route header, only the LID identifies the destination. */
 	int rc = verbs_peer_number(peer, "lid", use_grh ? 0 : 1, use_grh ? UINT16_MAX : LID_UNICAST_MAX, &lid, e);
 
 	if (!rc)

@@ -1,22 +1,23 @@
 /*
- * What each side tells the other, and what follows from it.
+ * What each side sends to the other during set-up, and what follows from it.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_PEER_H
 #define KBLAT_TRANSPORTS_VERBS_PEER_H
 
 #include "transports/verbs.h"
 
-/* The address of this endpoint, as transport_ops.open gives it. */
+/* The address of this endpoint, as returned by transport_ops.open. */
 int verbs_publish(struct verbs *t, json_t **address, struct err *e);
 
-/* Check the peer's, and take out of it what all set-ups need. */
+/* Check the peer's address, and extract what all ways of set-up need. */
 int verbs_meet(struct verbs *t, const json_t *peer, struct err *e);
 
-/* Where this side's port is, into its address; and the way to the peer's port, out of its. */
+/* Add the route to this side's port to its address, and read the route to the peer's port from the
+ * peer's address. */
 void verbs_publish_route(const struct verbs *t, json_t *address);
 int verbs_read_route(const struct verbs *t, const json_t *peer, struct ibv_ah_attr *route, struct err *e);
 
-/* A field of the peer's address, which is not trusted: an integer in [min, max], or a text. */
+/* Read a field of the peer's address, which is not trusted: an integer in [min, max], or a text. */
 int verbs_peer_number(const json_t *peer, const char *key, int64_t min, int64_t max, int64_t *value, struct err *e);
 const char *verbs_peer_text(const json_t *peer, const char *key, struct err *e); /* NULL if it is not */
 

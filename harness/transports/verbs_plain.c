@@ -1,6 +1,7 @@
 /*
- * Plain queue pairs: each side publishes its number, its first packet sequence number and where its port is, and brings
- * its queue pair up by itself. Nothing but the queue pair travels on the network, so this works for all three types.
+ * Plain queue pairs: each side publishes its queue pair number, its first packet sequence number
+ * and the address of its port, and changes its queue pair's states by itself. The set-up does not
+ * use the RDMA network, so it works for all three types.
  */
 #include "transports/verbs_plain.h"
 
@@ -12,7 +13,7 @@
 #include "transports/verbs_peer.h"
 #include "transports/verbs_qp.h"
 
-/* What the peer published, checked. */
+/* The peer's published values, which have been checked. */
 struct plain_peer {
 	int64_t psn, qkey;
 	struct ibv_ah_attr route;
@@ -58,7 +59,7 @@ static int plain_read_peer(const struct verbs *t, const json_t *peer, struct pla
 	return rc ? rc : verbs_read_route(t, peer, &p->route, e);
 }
 
-/* One set of attributes; the kind's masks say which of them its state changes take. */
+/* One set of attributes; the type's masks select those used by each state change. */
 static int bring_up(struct verbs *t, const struct plain_peer *p, struct err *e)
 {
 	struct ibv_qp_attr a = {

@@ -5,10 +5,10 @@
 #include "transports/payload.h"
 #include "transports/verbs_hot.h"
 
-/* Where a write has not been yet: the payload of no message. */
+/* Content of memory not written yet, which is not the payload of any message. */
 #define UNTOUCHED 0xa5
 
-/* What reads find in a place: the payload of no message that is ever sent. */
+/* What reads fetch from a slot: a payload that is never sent. */
 static uint32_t number_in(uint32_t place)
 {
 	return ~place;
@@ -24,7 +24,7 @@ static bool is_target(const struct verbs *t)
 	return t->config.is_passive && t->recv_ring.slots && t->operation->access;
 }
 
-/* Without a check nobody looks at what is written or read; to fill it would take long where messages are large. */
+/* Without checks, nobody looks at what is written or read, and filling large messages would take long. */
 static bool is_looked_at(const struct verbs *t)
 {
 	return t->operation->is_atomic || !t->config.any_payload;
@@ -47,7 +47,7 @@ void verbs_remote_prepare(struct verbs *t)
 			memset(place_at(t, i), UNTOUCHED, size);
 }
 
-/* How many of so many messages went to a place, each to the next. */
+/* The number of messages, of `posted`, that went to a slot, if each one uses the next slot. */
 static uint64_t messages_at(const struct verbs *t, uint32_t place, uint64_t posted)
 {
 	return posted > place ? (posted - place - 1) / t->recv_ring.slots + 1 : 0;

@@ -1,5 +1,5 @@
 /*
- * What an endpoint holds of a device; each function with its release.
+ * The resources of an endpoint on a device; each function has a counterpart that releases them.
  */
 #include "transports/verbs_resources.h"
 
@@ -15,7 +15,7 @@
 #include "transports/verbs_srq.h"
 #include "transports/verbs_stamps.h"
 
-/* A queue that is not used has one entry: not every driver makes one with none. */
+/* An unused queue has one entry, because not every driver supports empty queues. */
 static uint32_t at_least_one(uint32_t n)
 {
 	return n ? n : 1;
@@ -60,7 +60,7 @@ static void cq_close(struct verbs_cq *q)
 		ibv_destroy_comp_channel(q->channel);
 }
 
-/* With a shared receive queue, whose limits may be higher, nothing is asked of the queue pair's own. */
+/* With a shared receive queue, which may have higher limits, the queue pair's own receive queue is empty. */
 static struct ibv_qp *create_qp(struct verbs *t, uint32_t inline_bytes, struct ibv_qp_cap *granted)
 {
 	const bool shared = t->srq.srq != NULL;
@@ -92,7 +92,8 @@ static bool takes_inline(struct verbs *t, uint32_t bytes)
 	return cap.max_inline_data >= bytes;
 }
 
-/* No attribute of the device tells its limit, and it may hang on the queue's depth: it is tried out. */
+/* Found by trying, because no attribute of the device gives the limit, which may depend on the
+ * queue's depth. */
 static uint32_t most_inline(struct verbs *t, uint32_t too_many)
 {
 	uint32_t least = 0;
@@ -120,7 +121,7 @@ static int no_inline(struct verbs *t, struct err *e)
 
 static int qp_open(struct verbs *t, struct err *e)
 {
-	/* Only who sends has to be able to. */
+	/* Only a side that sends needs it. */
 	uint32_t inline_bytes = t->send_ring.slots ? (uint32_t)t->inline_bytes : 0;
 	int rc;
 
@@ -136,7 +137,7 @@ static int qp_open(struct verbs *t, struct err *e)
 	return verbs_shortage(t, rc, "create a queue pair", e);
 }
 
-/* Everything of a work request that does not change from one message to the next. */
+/* Prepare everything in a work request that does not change between messages. */
 static void prepare_send(struct verbs *t)
 {
 	struct verbs_send *s = &t->send;
@@ -166,7 +167,7 @@ static void prepare_recv(struct verbs *t)
 	r->payload = t->kind->grh_bytes + t->head;
 	r->carrier = t->carrier;
 	r->mask = t->recv_ring.slots - 1;
-	/* A write with immediate goes to the slot of its number, whichever receive it consumes. */
+	/* A write with immediate data goes to the slot of its number, whichever receive request it consumes. */
 	r->slot_of_seq = op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? r->mask : 0;
 	r->slot_of_last = r->slot_of_seq ? 0 : UINT32_MAX;
 	r->turn = (size_t)t->config.size - t->tail;
@@ -175,7 +176,7 @@ static void prepare_recv(struct verbs *t)
 	r->sge.lkey = verbs_ring_lkey(&t->recv_ring, 0);
 	r->srq = t->srq.srq;
 	r->wr.sg_list = &r->sge;
-	r->wr.num_sge = op->is_write ? 0 : 1; /* a write brings its own address */
+	r->wr.num_sge = op->is_write ? 0 : 1; /* a write contains its own target address */
 }
 
 int verbs_resources_open(struct verbs *t, struct err *e)

@@ -1,16 +1,17 @@
 /*
- * What an open endpoint has of its device: buffers, completion queues, the queue pair.
+ * The resources of an open endpoint: buffers, completion queues, the queue pair.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_RESOURCES_H
 #define KBLAT_TRANSPORTS_VERBS_RESOURCES_H
 
 #include "transports/verbs.h"
 
-/* Make all that t->settings and t->config ask for, t->context first; on failure nothing is left. */
+/* Create everything that t->settings and t->config ask for, beginning with t->context; on failure
+ * nothing is left behind. */
 int verbs_resources_open(struct verbs *t, struct err *e);
 void verbs_resources_close(struct verbs *t);
 
-/* Give the events of a completion queue back: destroying it waits for that. */
+/* Acknowledge the events of a completion queue, because destroying it waits for that. */
 void verbs_cq_acknowledge(struct verbs_cq *q);
 
 #endif

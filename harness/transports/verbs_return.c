@@ -9,9 +9,9 @@
 #include "transports/verbs_ring.h"
 
 /*
- * How many receive requests are posted again together: those of a burst, so that none of its messages waits for that; of
- * half of them, where a burst has more. Of round trips all: nothing but the one message is on its way, and to take the
- * queue's running empty for a reason to fill it is what is to be measured.
+ * The number of receive requests that are posted again together: those of a burst, so that none of
+ * its messages waits for that; half of the queue if a burst is larger. For round trips all of them:
+ * only one message is in flight, and filling the queue only when it is empty is what is measured.
  */
 static uint32_t bulk_size(const struct verbs *t)
 {
@@ -25,7 +25,8 @@ static uint32_t bulk_size(const struct verbs *t)
 	return (uint32_t)(is_burst ? burst : t->recv_depth > 1 ? t->recv_depth / 2 : 1);
 }
 
-/* Requests of a shared queue or of several regions are lists of one: so the usual loop has no branch for them. */
+/* Requests of a shared queue or of several regions are lists of one request, so that the usual loop
+ * needs no branch for them. */
 static bool wants_lists(const struct verbs *t)
 {
 	return t->recv_ring.depth &&
@@ -88,7 +89,7 @@ int verbs_post_released(struct verbs *t)
 
 	last->wr.next = next;
 	if (rc)
-		return verbs_note(&r->fault, rc, "post receives in one list, as many as", count);
+		return verbs_note(&r->fault, rc, "post receive requests in one list, as many as", count);
 	return 0;
 }
 

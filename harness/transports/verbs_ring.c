@@ -14,15 +14,15 @@ static size_t slot_bytes(const struct verbs *t)
 }
 
 /*
- * What the source of a stopped repetition left in the send queue, not asked for, stays there until the first completion
- * of the next one: room for both.
+ * Unsignalled requests that a stopped repetition has left in the send queue stay there until the
+ * first completion of the next one, so there must be room for both.
  */
 static uint32_t send_requests(const struct verbs *t)
 {
 	return (uint32_t)(t->config.depth + (t->settings.signal_every > 1 ? t->settings.signal_every : 0));
 }
 
-/* Buffers are found by masking a message's number. */
+/* The buffer of a message is found by masking its number. */
 static struct verbs_ring send_ring(const struct verbs *t)
 {
 	const int64_t needed = t->config.any_payload ? 1 : t->config.depth;
@@ -33,13 +33,15 @@ static struct verbs_ring send_ring(const struct verbs *t)
 }
 
 /*
- * Sends: in front of a received datagram stands the GRH, in a line of its own, so that payloads are aligned.
+ * Sends: a received datagram is preceded by the GRH, which is in a cache line of its own, so that
+ * payloads are aligned.
  *
- * Writes with immediate: `recv_depth` messages may have been received and not be released yet, `depth` more be in flight,
- * and the device writes before it looks whether there is a receive. A write's last bytes are what is waited for, so
- * there messages end where a line does, not begin.
+ * Writes with immediate data: `recv_depth` messages may have been received but not released yet,
+ * and `depth` more may be in flight; the device writes before it checks whether there is a receive
+ * request. The receiver of plain writes waits for their last bytes, so these messages end at the
+ * end of a cache line instead of beginning at its start.
  *
- * Where nobody looks at payloads, all messages lie in one slot, as those of other programs that measure rates.
+ * If nobody looks at payloads, all messages use one slot, as in other programs that measure rates.
  */
 struct verbs_ring verbs_recv_ring(const struct verbs *t)
 {

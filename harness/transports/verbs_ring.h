@@ -1,18 +1,19 @@
 /*
- * Message buffers of one direction: how many of what shape, their memory, the regions that it is registered in.
+ * Message buffers of one direction: their number and shape, their memory, and the memory regions in
+ * which it is registered.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_RING_H
 #define KBLAT_TRANSPORTS_VERBS_RING_H
 
 #include "transports/verbs.h"
 
-/* The shapes of both of this side's rings. */
+/* Determine the shapes of both rings of this side. */
 void verbs_ring_sizes(struct verbs *t);
 
-/* How many slots of what shape this side's peer finds here: the same at both sides. */
+/* The number and shape of the slots into which this side's peer writes; both sides compute the same. */
 struct verbs_ring verbs_recv_ring(const struct verbs *t);
 
-/* Allocate and register a ring, where it has slots; on failure nothing is left. */
+/* Allocate and register a ring if it has slots; on failure nothing is left behind. */
 int verbs_ring_open(struct verbs *t, struct verbs_ring *r, struct err *e);
 void verbs_ring_close(struct verbs_ring *r);
 

@@ -180,7 +180,7 @@ const struct opt verbs_options[] = {
 };
 #undef FIELD
 
-/* --- kinds --- */
+/* --- types of queue pairs --- */
 
 #define INIT_COMMON (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT)
 #define RTR_COMMON  (IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)

@@ -1,5 +1,6 @@
 /*
- * The settings of the transport verbs, and the kinds of queue pairs and operations that they name.
+ * The settings of the transport verbs, and the types of queue pairs and operations that they refer
+ * to.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_SETTINGS_H
 #define KBLAT_TRANSPORTS_VERBS_SETTINGS_H
@@ -25,54 +26,54 @@ enum verbs_op {
 	VERBS_COMPARE_SWAP,
 };
 
-/* The transport's settings; one row each in verbs_options. */
+/* The transport's settings; each has a row in verbs_options. */
 struct verbs_settings {
 	int qp;			   /* enum verbs_qp */
 	int connect;		   /* enum verbs_connect */
 	int op;			   /* enum verbs_op */
-	char inlined[OPT_STR_MAX]; /* "off", "on", or up to how many bytes */
+	char inlined[OPT_STR_MAX]; /* "off", "on", or the maximum number of bytes */
 	int64_t signal_every;
 	int64_t buffers;    /* of the sender; 0: as many as depth */
 	int64_t recv_depth; /* 0: depth */
 	int recv_queue;	    /* enum verbs_recv_queue */
-	int64_t recv_sge;   /* entries that a receive request may have; one is used */
-	int64_t regions;    /* memory regions that the receive buffers are registered in */
+	int64_t recv_sge;   /* maximum number of scatter/gather entries of a receive request; one is used */
+	int64_t regions;    /* number of memory regions in which the receive buffers are registered */
 	int returns;	    /* enum verbs_return */
 	int64_t rd_atomic;  /* 0: as many as depth and the devices allow */
 	int64_t rnr_retry, rnr_timer, retry_cnt, ack_timeout, sl;
 	bool huge_pages;
 	char device[OPT_STR_MAX];				   /* or "auto" */
-	char source_device[OPT_STR_MAX], sink_device[OPT_STR_MAX]; /* "": device */
+	char source_device[OPT_STR_MAX], sink_device[OPT_STR_MAX]; /* "": as `device` */
 	char port[OPT_STR_MAX];					   /* 1..255 or "auto" */
 	char gid_index[OPT_STR_MAX];				   /* 0..255 or "auto" */
-	int mtu;						   /* 0: auto, else enum ibv_mtu */
+	int mtu;						   /* 0: auto; otherwise enum ibv_mtu */
 };
 
-/* What a side's device is called: "auto" where none is named. */
+/* The name of a side's device; "auto" if none is set. */
 const char *verbs_device_of(const struct verbs_settings *s, enum role role);
 
-/* "auto" is -1; a number in [min, max]; or -EINVAL. */
+/* -1 for "auto"; a number in [min, max]; or -EINVAL. */
 int verbs_number(const char *text, int min, int max);
 
-/* How many bytes of a message of that size go inline: none or all. -EINVAL where `text` says neither off, on, nor a
- * number of bytes. */
+/* How many bytes of a message of `size` bytes are sent inline: none or all. -EINVAL if `text` is
+ * neither "off", "on", nor a number of bytes. */
 int64_t verbs_inline(const char *text, int64_t size);
 
-/* A queue pair type, and which attributes its state changes take (ibv_modify_qp(3)). */
+/* A type of queue pair, and the attributes that its state changes require (ibv_modify_qp(3)). */
 struct verbs_kind {
 	const char *name;
 	enum ibv_qp_type type;
 	enum rdma_port_space port_space;
 	bool is_reliable;
-	size_t grh_bytes; /* put by the device in front of a received payload */
+	size_t grh_bytes; /* that the device puts before a received payload */
 	int init_mask, rtr_mask, rts_mask;
 };
 
-/* Where a message's number travels. */
+/* Where a message carries its number. */
 enum verbs_carrier {
-	VERBS_UNNUMBERED,   /* nowhere: nobody receives it, or looks at payloads; who receives counts */
-	VERBS_IN_OPERANDS,  /* nor here: but what an atomic compares with and puts there follows from it */
-	VERBS_IN_IMMEDIATE, /* the payload is the user's alone */
+	VERBS_UNNUMBERED,   /* nowhere: nobody receives it, or looks at payloads; a receiver just counts */
+	VERBS_IN_OPERANDS,  /* nowhere, but the operands of an atomic depend on it */
+	VERBS_IN_IMMEDIATE, /* in the immediate data; the payload is entirely the user's */
 	VERBS_IN_PAYLOAD,   /* its first 4 bytes */
 	VERBS_IN_MEMORY,    /* its last 8 bytes (verbs_turn()), for which the receiver watches its memory */
 };
@@ -81,9 +82,11 @@ struct verbs_operation {
 	const char *name;
 	enum ibv_wr_opcode opcode;
 	enum verbs_carrier carrier;
-	bool is_write;	   /* into a ring of the receiver's memory */
-	size_t head, tail; /* bytes of the payload that the number takes */
-	unsigned access;   /* IBV_ACCESS_*, to that memory: needs a connection, its address and its key; 0: to none */
+	bool is_write;	   /* writes into a ring in the receiver's memory */
+	size_t head, tail; /* bytes of the payload that are used by the number */
+	/* IBV_ACCESS_* to that memory, which requires a connection, its address and its key; 0:
+	 * none */
+	unsigned access;
 	bool sends, fetches, is_atomic;
 };
 
@@ -91,10 +94,10 @@ extern const char *const verbs_connect_names[];
 extern const struct verbs_kind verbs_kinds[];		/* by enum verbs_qp */
 extern const struct verbs_operation verbs_operations[]; /* by enum verbs_op */
 
-/* How a message's number travels, if the kernel needs it at all. */
+/* How messages carry their numbers, if the kernel needs them at all. */
 enum verbs_carrier verbs_carrier_of(const struct verbs_operation *op, const struct transport_config *config);
 
-/* As transport_ops.traits. */
+/* See transport_ops.traits. */
 void verbs_traits(const void *settings, struct transport_traits *out);
 
 extern const struct opt verbs_options[];

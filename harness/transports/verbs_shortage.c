@@ -12,7 +12,7 @@
 #include "transports/verbs.h"
 
 #define ASKED_MAX   128
-#define QUEUE_BYTES 128 /* about what a device takes for one work request and its completion */
+#define QUEUE_BYTES 128 /* approximately what a device needs for one work request and its completion */
 
 static size_t total_bytes(const struct verbs *t)
 {
@@ -20,7 +20,7 @@ static size_t total_bytes(const struct verbs *t)
 	       ((size_t)t->send_ring.depth + t->recv_ring.depth) * QUEUE_BYTES;
 }
 
-/* "depth 8, recv_depth 64 with size 32": what memory and queues follow from. */
+/* "depth 8, recv_depth 64 with size 32": the settings that determine memory and queues. */
 static const char *asked_for(const struct verbs *t, char *buf, size_t size)
 {
 	const int64_t bytes = transport_largest_bytes(&t->config);
@@ -33,7 +33,7 @@ static const char *asked_for(const struct verbs *t, char *buf, size_t size)
 	return buf;
 }
 
-/* What the device's driver says it is short of is most often what this process may lock. */
+/* If the driver reports a lack of memory, the reason is usually this process' limit of locked memory. */
 int verbs_shortage(const struct verbs *t, int rc, const char *operation, struct err *e)
 {
 	size_t bytes = total_bytes(t);
@@ -45,7 +45,7 @@ int verbs_shortage(const struct verbs *t, int rc, const char *operation, struct 
 	if (rc == -EINVAL || getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
 	    (bytes <= limit.rlim_cur && !geteuid()))
 		return err_set(e, rc, STATUS_IMPOSSIBLE, t->object, operation,
-			       "%s; %s may be more than the device takes", strerror(-rc),
+			       "%s; %s may be more than the device supports", strerror(-rc),
 			       asked_for(t, asked, sizeof(asked)));
 	return err_set(
 	    e, rc, STATUS_IMPOSSIBLE, t->object, operation,
@@ -55,7 +55,7 @@ int verbs_shortage(const struct verbs *t, int rc, const char *operation, struct 
 	    unit_format(UNIT_BYTES, (int64_t)limit.rlim_cur, have, sizeof(have)));
 }
 
-/* Prefaulting more than there is would end in the hands of the kernel's out-of-memory killer. */
+/* Prefaulting more memory than exists would trigger the kernel's out-of-memory killer. */
 int verbs_shortage_of_memory(const struct verbs *t, struct err *e)
 {
 	size_t most = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);

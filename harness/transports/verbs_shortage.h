@@ -1,5 +1,5 @@
 /*
- * What a device or this machine is short of, told by what was asked for.
+ * Finds out which resource of a device or this machine is insufficient, from what was asked for.
  */
 #ifndef KBLAT_TRANSPORTS_VERBS_SHORTAGE_H
 #define KBLAT_TRANSPORTS_VERBS_SHORTAGE_H
@@ -7,10 +7,11 @@
 struct err;
 struct verbs;
 
-/* `operation` failed with the negative errno `rc`: fills `e` with why, as far as that can be told, and returns it. */
+/* `operation` failed with the negative errno `rc`: fills in `e` with the reason, as far as it can
+ * be determined, and returns a negative errno. */
 int verbs_shortage(const struct verbs *t, int rc, const char *operation, struct err *e);
 
-/* Is there memory for the rings? 0 or -ENOMEM. */
+/* Is there enough memory for the rings? 0 or -ENOMEM. */
 int verbs_shortage_of_memory(const struct verbs *t, struct err *e);
 
 #endif

@@ -17,7 +17,7 @@ uint32_t verbs_srq_completions(const struct verbs *t)
 	return asks_for_srq(t) ? 1 : 0;
 }
 
-/* It never gets further than INIT, where it takes receive requests and nobody can send to it. */
+/* It stays in INIT, where receive requests can be posted, but nobody can send to it. */
 static int post_alarm(struct verbs *t)
 {
 	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = t->port.number};

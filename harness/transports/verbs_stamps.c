@@ -1,7 +1,7 @@
 /*
- * Completion queues whose completions carry the device's own stamp (ibv_create_cq_ex(3)), and the clock that it is of
- * (ibv_query_rt_values_ex(3)). What such a stamp is of hangs on the device: ConnectX stamps when it writes the
- * completion.
+ * Completion queues whose completions carry stamps from the device (ibv_create_cq_ex(3)), and the
+ * device's clock (ibv_query_rt_values_ex(3)). Which moment is stamped depends on the device:
+ * ConnectX stamps when it writes the completion.
  */
 #include "transports/verbs_stamps.h"
 

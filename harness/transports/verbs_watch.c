@@ -1,12 +1,13 @@
 /*
- * What a device tells without being asked: that its port or itself has failed (ibv_get_async_event(3)), or is being
- * removed. Nobody may look for that on the hot path, so a thread sleeps on it and, when it comes, brings the queue pair
- * to its error state: every outstanding work request is then flushed, and whoever polls or sleeps sees a completion that
- * is not a good one.
+ * Asynchronous events of a device: the device or its port has failed (ibv_get_async_event(3)), or
+ * is being removed. The hot path cannot check for that, so a thread waits for such an event and
+ * then puts the queue pair into the error state. This flushes every outstanding work request, so a
+ * thread that polls or sleeps receives a completion with an error.
  *
- * A removal is told in up to three ways, depending on the driver and on who uses the device: as an event of the device;
- * as one of the connection manager; or, where the driver waits for its users to go (rdma_rxe, `rdma link delete`), only
- * by the kernel's message that the device file has gone (drivers/infiniband/core/uverbs_main.c: ib_uverbs_remove_one).
+ * A removal is reported in up to three ways, depending on the driver and on the users of the
+ * device: as an event of the device; as an event of the connection manager; or, if the driver waits
+ * for its users to end (rdma_rxe, `rdma link delete`), only by the kernel's message that the device
+ * file has been removed (drivers/infiniband/core/uverbs_main.c: ib_uverbs_remove_one).
  */
 #include "transports/verbs_watch.h"
 
@@ -49,14 +50,14 @@ static bool is_bad(const struct verbs *t, const struct ibv_async_event *event)
 	}
 }
 
-/* The first one counts. */
+/* The first event counts. */
 static void raise_alarm(struct verbs *t, int event)
 {
 	struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
 	int none = 0;
 
 	atomic_compare_exchange_strong(&t->watch.event, &none, event + 1);
-	ibv_modify_qp(t->qp, &error, IBV_QP_STATE); /* where even this fails, the coordinator's patience ends */
+	ibv_modify_qp(t->qp, &error, IBV_QP_STATE); /* if even this fails, the coordinator's timeout ends the wait */
 	verbs_srq_alarm(t);
 }
 
@@ -96,7 +97,7 @@ static void look_at_kernel_messages(struct verbs *t)
 	ssize_t size =
 	    recvfrom(t->watch.kernel_fd, message, sizeof(message) - 1, 0, (struct sockaddr *)&from, &from_size);
 
-	if (size <= 0 || from.nl_pid) /* a process can send there, too */
+	if (size <= 0 || from.nl_pid) /* processes can send there, too */
 		return;
 	message[size] = '\0';
 	if (is_our_removal(t, message))
@@ -124,11 +125,11 @@ static void *watch_thread(void *argument)
 			if (fds[i].revents & POLLIN)
 				places[i].look(t);
 			else if (fds[i].revents)
-				fds[i].fd = -1; /* nothing more will come from there */
+				fds[i].fd = -1; /* no further events will arrive */
 	}
 }
 
-/* Where there is no such socket, there is one place less to look at. */
+/* Without this socket, there is just one source of events less. */
 static int open_kernel_messages(void)
 {
 	struct sockaddr_nl group = {.nl_family = AF_NETLINK, .nl_groups = KERNEL_MESSAGES};
@@ -150,7 +151,7 @@ static void watch_close_files(struct verbs *t)
 	t->watch.stop_fd = t->watch.kernel_fd = -1;
 }
 
-/* Signals are for the threads that wait for messages. */
+/* Signals must go to the threads that wait for messages, so this thread blocks them. */
 static int watch_start(struct verbs *t)
 {
 	pthread_attr_t attr;
@@ -171,7 +172,8 @@ int verbs_watch(struct verbs *t, struct err *e)
 {
 	int rc = 0;
 
-	/* The connection manager hands one context out to several, and another one may have taken the event. */
+	/* The connection manager shares a context between several users, and another one may have
+	 * taken the event. */
 	if (fcntl(t->context->async_fd, F_SETFL, O_NONBLOCK))
 		rc = -errno;
 	if (!rc)

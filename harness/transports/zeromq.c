@@ -6,9 +6,15 @@
 static const struct opt zeromq_options[] = {
     MESSAGING_OPTIONS,
     {"hwm", OPT_INT, MESSAGING_FIELD(hwm), "1000", 0, INT32_MAX, NULL,
-     "messages that the library queues on each side (ZMQ_SNDHWM, ZMQ_RCVHWM); 0: without limit"},
+     "messages that the library queues on each side (ZMQ_SNDHWM, ZMQ_RCVHWM); 0: unlimited"},
     {.name = NULL},
 };
+
+struct zmq_functions zmq;
+
+static const char *const function_names[] = {ZMQ_FUNCTIONS(LOADED_NAME) NULL};
+
+static const struct loaded_library libzmq = {"libzmq.so.5", "libzmq5", function_names, &zmq};
 
 static struct zeromq *zeromq_of(struct messaging_transport *t)
 {
@@ -18,25 +24,25 @@ static struct zeromq *zeromq_of(struct messaging_transport *t)
 static void *zeromq_make_socket(struct zeromq *t, int type)
 {
 	const int hwm = (int)t->messaging.settings.hwm, now = 0;
-	void *socket = zmq_socket(t->context, type);
+	void *socket = zmq.socket(t->context, type);
 
 	if (!socket)
 		return NULL;
-	zmq_setsockopt(socket, ZMQ_LINGER, &now, sizeof(now));
-	zmq_setsockopt(socket, ZMQ_SNDHWM, &hwm, sizeof(hwm));
-	zmq_setsockopt(socket, ZMQ_RCVHWM, &hwm, sizeof(hwm));
+	zmq.setsockopt(socket, ZMQ_LINGER, &now, sizeof(now));
+	zmq.setsockopt(socket, ZMQ_SNDHWM, &hwm, sizeof(hwm));
+	zmq.setsockopt(socket, ZMQ_RCVHWM, &hwm, sizeof(hwm));
 	if (type == ZMQ_SUB)
-		zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
+		zmq.setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
 	return socket;
 }
 
-/* XPUB is PUB that tells of its subscribers. */
+/* XPUB is like PUB, but reports its subscribers. */
 static int zeromq_make(struct messaging_transport *transport, struct err *e)
 {
 	struct zeromq *t = zeromq_of(transport);
 	const struct messaging *m = &t->messaging;
 
-	t->context = zmq_ctx_new();
+	t->context = zmq.ctx_new();
 	if (t->context && m->settings.pattern == MESSAGING_PAIR) {
 		t->out = t->in = zeromq_make_socket(t, ZMQ_PAIR);
 	} else if (t->context) {
@@ -53,11 +59,11 @@ static void zeromq_unmake(struct messaging_transport *transport)
 	struct zeromq *t = zeromq_of(transport);
 
 	if (t->in && t->in != t->out)
-		zmq_close(t->in);
+		zmq.close(t->in);
 	if (t->out)
-		zmq_close(t->out);
+		zmq.close(t->out);
 	if (t->context)
-		zmq_ctx_term(t->context);
+		zmq.ctx_term(t->context);
 }
 
 static int zeromq_listen(struct messaging_transport *transport, const char *endpoint, char *real, size_t size)
@@ -69,35 +75,35 @@ static int zeromq_listen(struct messaging_transport *transport, const char *endp
 	snprintf(any, sizeof(any), "%s", endpoint);
 	if (length > 2 && !strcmp(endpoint + length - 2, ":0"))
 		any[length - 1] = '*';
-	if (zmq_bind(t->out, any) || zmq_getsockopt(t->out, ZMQ_LAST_ENDPOINT, real, &size))
+	if (zmq.bind(t->out, any) || zmq.getsockopt(t->out, ZMQ_LAST_ENDPOINT, real, &size))
 		return -errno;
 	return 0;
 }
 
 static int zeromq_dial(struct messaging_transport *t, const char *endpoint)
 {
-	return zmq_connect(zeromq_of(t)->in, endpoint) ? -errno : 0;
+	return zmq.connect(zeromq_of(t)->in, endpoint) ? -errno : 0;
 }
 
-/* A pair's socket refuses to send until there is somebody; a publisher is told of a subscription. */
+/* The socket of a pair does not send before there is a peer; a publisher is informed of subscriptions. */
 static bool zeromq_is_heard(struct messaging_transport *t)
 {
 	unsigned char subscription[8];
 
 	if (t->messaging.settings.pattern == MESSAGING_PAIR)
 		return true;
-	return zmq_recv(zeromq_of(t)->out, subscription, sizeof(subscription), ZMQ_DONTWAIT) > 0 &&
+	return zmq.recv(zeromq_of(t)->out, subscription, sizeof(subscription), ZMQ_DONTWAIT) > 0 &&
 	       subscription[0] == 1;
 }
 
 static int zeromq_say(struct messaging_transport *t, const void *data, size_t size)
 {
-	return zmq_send(zeromq_of(t)->out, data, size, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+	return zmq.send(zeromq_of(t)->out, data, size, ZMQ_DONTWAIT) < 0 ? -errno : 0;
 }
 
 static int zeromq_hear(struct messaging_transport *t, void *data, size_t size)
 {
-	int n = zmq_recv(zeromq_of(t)->in, data, size, ZMQ_DONTWAIT);
+	int n = zmq.recv(zeromq_of(t)->in, data, size, ZMQ_DONTWAIT);
 
 	return n < 0 ? -errno : n;
 }
@@ -114,7 +120,7 @@ static const struct messaging_library library = {
 
 int zeromq_post_later(struct zeromq *t)
 {
-	return errno == EAGAIN || errno == EINTR ? 0 : frames_note(&t->frames, -errno, "send", zmq_strerror(errno));
+	return errno == EAGAIN || errno == EINTR ? 0 : frames_note(&t->frames, -errno, "send", zmq.strerror(errno));
 }
 
 int zeromq_post_again(struct zeromq *t)
@@ -129,7 +135,7 @@ int zeromq_post_again(struct zeromq *t)
 			rc = frames_wait_to_send(f, -1, &rounds);
 		if (rc)
 			return rc;
-	} while (zmq_send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0);
+	} while (zmq.send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0);
 	return 0;
 }
 
@@ -144,7 +150,11 @@ int zeromq_recv_other(struct zeromq *t, int n)
 static int zeromq_open(const struct transport_config *config, const void *settings, struct transport **out,
 		       json_t **address, struct err *e)
 {
-	return messaging_open(&zeromq_transport, &library, sizeof(struct zeromq), config, settings, out, address, e);
+	const int rc = loaded_library_open(&libzmq, e);
+
+	return rc ? rc
+		  : messaging_open(&zeromq_transport, &library, sizeof(struct zeromq), config, settings, out, address,
+				   e);
 }
 
 static int zeromq_connect(struct transport *transport, const json_t *peer, struct err *e)
@@ -165,9 +175,9 @@ static json_t *zeromq_granted(const struct transport *transport)
 	size_t size = sizeof(hwm);
 	char version[48];
 
-	zmq_version(&major, &minor, &patch);
+	zmq.version(&major, &minor, &patch);
 	snprintf(version, sizeof(version), "%d.%d.%d", major, minor, patch);
-	zmq_getsockopt(t->out ? t->out : t->in, t->out ? ZMQ_SNDHWM : ZMQ_RCVHWM, &hwm, &size);
+	zmq.getsockopt(t->out ? t->out : t->in, t->out ? ZMQ_SNDHWM : ZMQ_RCVHWM, &hwm, &size);
 	json_object_set_new(granted, "library", json_string(version));
 	json_object_set_new(granted, "hwm", json_integer(hwm));
 	return granted;

@@ -1,9 +1,8 @@
-/* The hot path of zeromq; what each function promises is in transport.h. */
+/* The hot path of zeromq; transport.h describes the functions. */
 #ifndef KBLAT_TRANSPORTS_ZEROMQ_HOT_H
 #define KBLAT_TRANSPORTS_ZEROMQ_HOT_H
 
 #include <errno.h>
-#include <zmq.h>
 
 #include "transports/zeromq.h"
 
@@ -12,9 +11,9 @@
 
 FRAMES_HOT(zeromq)
 
-/* Cold: zmq_send() could not send at once. */
+/* Cold: zmq_send() could not send immediately. */
 int zeromq_post_again(struct zeromq *t);
-int zeromq_post_later(struct zeromq *t); /* 0: it may */
+int zeromq_post_later(struct zeromq *t); /* 0: not possible yet */
 
 /* Cold: zmq_recv() returned `n`, which is not the size of a message. */
 int zeromq_recv_other(struct zeromq *t, int n);
@@ -25,7 +24,7 @@ static inline int zeromq_post(struct zeromq *t, uint32_t seq, bool signal)
 
 	(void)signal;
 	frames_put_number(f, seq);
-	if (frames_unlikely(zmq_send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0)) {
+	if (frames_unlikely(zmq.send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0)) {
 		int rc = zeromq_post_again(t);
 
 		if (rc)
@@ -41,7 +40,7 @@ static inline int zeromq_post_try(struct zeromq *t, uint32_t seq, bool signal)
 
 	(void)signal;
 	frames_put_number(f, seq);
-	if (frames_unlikely(zmq_send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0))
+	if (frames_unlikely(zmq.send(t->out, f->out, f->size, ZMQ_DONTWAIT) < 0))
 		return zeromq_post_later(t);
 	frames_posted(f, seq);
 	return 1;
@@ -49,7 +48,7 @@ static inline int zeromq_post_try(struct zeromq *t, uint32_t seq, bool signal)
 
 static inline int zeromq_poll_recv(struct zeromq *t, uint32_t *seq)
 {
-	int n = zmq_recv(t->in, t->frames.in, t->frames.size, ZMQ_DONTWAIT);
+	int n = zmq.recv(t->in, t->frames.in, t->frames.size, ZMQ_DONTWAIT);
 
 	if (n < 0 && errno == EAGAIN)
 		return 0;
@@ -62,7 +61,7 @@ static inline int zeromq_wait_recv(struct zeromq *t)
 {
 	zmq_pollitem_t item = {.socket = t->in, .events = ZMQ_POLLIN};
 
-	if (zmq_poll(&item, 1, -1) >= 0)
+	if (zmq.poll(&item, 1, -1) >= 0)
 		return 0;
 	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
 }

@@ -1,4 +1,4 @@
-"""Programs that several benches run, and what they say."""
+"""Programs that several benches run, and how to read their output."""
 import json
 import re
 

@@ -1,4 +1,4 @@
-"""What the benches of verbs share: the RDMA device here, or the Soft-RoCE guest; their options."""
+"""What the benches of verbs have in common: the local RDMA device or the Soft-RoCE guest, and options."""
 import argparse
 import os
 import re

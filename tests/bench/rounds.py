@@ -1,12 +1,16 @@
-"""Programs measured in turn, several rounds each, and what follows from it: the benches' shared part.
+"""What the benches have in common: measures programs alternately, in several rounds, and evaluates the
+results.
 
-A Case is something that several Programs can do. Every round runs each of them once, in another order each time, so that what else the machine
-does hits all. A round's ratio is that of our program to one other; what is told of it is the median over the rounds and the quartiles. The fastest of the
-others is the one with the best median over the rounds: the best of several in each round would be one that none of them is. "No slower" holds if the quartile on the good
-side keeps the limit (1, unless the case says otherwise): the lower one of a time, the upper one of a rate. What can be zero
-(missed steps) is compared by the difference of the same round instead.
+A Case is something that several Programs can do. Every round runs each of them once, in a different
+order each time, so that other activity of the machine affects all. The ratio of a round is that of
+our program to one other; reported are the median over the rounds and the quartiles. The fastest of
+the others is the one with the best median over the rounds: the best of several in each round would
+be one that does not exist. "No slower" holds if the quartile on the good side keeps the limit (1,
+unless the case sets another one): the lower quartile for a time, the upper one for a rate. Values
+that can be zero (missed steps) are compared by their difference in the same round instead.
 
-Times are in nanoseconds throughout. Quantiles of raw samples are exact, nearest rank, as kblat's own are.
+Times are in nanoseconds throughout. Quantiles of raw samples are exact and nearest-rank, like
+kblat's.
 """
 import dataclasses
 import json

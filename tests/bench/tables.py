@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What rounds.py measured, as Markdown: a table a bench, and a page of all of them with what other benches printed.
+"""Formats the results of rounds.py as Markdown: a table per bench, and a page of all of them together
+with the output of other benches.
 
     tests/bench/tables.py FILE.json… FILE.txt…
 """

@@ -1,4 +1,5 @@
-"""kblat meets what a machine can run out of: room, inodes, descriptors, memory; and devices that fail."""
+"""Lets kblat run out of what a machine may lack: space, inodes, descriptors, memory; and use devices
+that fail."""
 import os
 import subprocess
 

@@ -1,4 +1,5 @@
-"""kblat is killed and stopped: the coordinator, its endpoints, all at once; at any moment and at a system call."""
+"""Kills and stops kblat: the coordinator, its endpoints, or all at the same time; at any moment and at
+a system call."""
 import os
 import random
 import signal

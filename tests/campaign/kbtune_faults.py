@@ -1,5 +1,6 @@
-"""kbtune meets disks that are full or broken, and values that vanish, change or refuse, while it applies and while it
-restores. Once that is over, one `kbtune restore` must find the way back; and what apply calls as before must be so."""
+"""Lets kbtune apply and restore with disks that are full or broken, and with values that disappear,
+change, or cannot be written. Once that is over, one `kbtune restore` must restore everything; and
+whatever apply reports as unchanged must be unchanged."""
 import json
 import os
 import random

@@ -1,5 +1,6 @@
-"""kbtune is killed: after every write, at every system call, at any time, in apply, restore and run; and the power fails.
-A recorded machine must then be, byte for byte, what it was, after one `kbtune restore`."""
+"""Kills kbtune: after every write, at every system call, and at any time, during apply, restore and
+run; and simulates power failures. After one `kbtune restore`, a recorded machine must be what it
+was before, byte for byte."""
 import os
 import random
 import signal

@@ -1,4 +1,5 @@
-"""Recorded machines (tests/sysroots): made, changed by kbtune, compared with what they were."""
+"""Recorded machines (tests/sysroots): makes them, lets kbtune change them, and compares them with
+their original state."""
 import importlib.machinery
 import os
 import shutil

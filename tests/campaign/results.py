@@ -1,4 +1,4 @@
-"""What came of each case: a line in a file, written when the case is over."""
+"""Results of cases: a line in a file for each, written when the case is over."""
 import os
 
 

@@ -1,5 +1,6 @@
-"""A short run of kblat over one of three transports, disturbed; and what must be so afterwards: what there is of it can be read, its
-status says what happened, and nothing is left in /dev/shm, in the list of processes, or behind a signal."""
+"""A short run of kblat over one of three transports that is disturbed, and what must be true
+afterwards: its results can be read, its status is correct, and nothing is left in /dev/shm, among
+processes, or of signals."""
 import glob
 import json
 import os

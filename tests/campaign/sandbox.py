@@ -1,5 +1,6 @@
-"""Where cases run: a mount namespace with a /dev/shm of its own, so that what is found there afterwards was left behind by
-the case; at a low priority; and what a case leaves running becomes our child, so that it is found and ended."""
+"""Where cases run: in a mount namespace with a /dev/shm of its own, so that whatever is found there
+afterwards was left behind by the case; at a low priority; and as a child subreaper, so that
+processes left running by a case are found and ended."""
 import ctypes
 import os
 import re

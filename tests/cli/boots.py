@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""boots.py RUN OUT [KEY=VALUE...]: run directories as other boots of other kernels would have left them.
+"""boots.py RUN OUT [KEY=VALUE...]: makes run directories like those from other boots of other kernels.
 
-Takes a sealed run and writes copies of what is read of it into OUT, each sealed anew: `boots` boots of `runs` runs each of kernel
-`kernel`, with latencies that vary between boots and between runs (`between`, `within`: standard deviations as shares) and are
-`slower` (a share). `seed` decides; `prefix` names them; `pairs=1` keeps the boot of RUN and lets the arms take turns
-(`turn` 0 or 1); `start` puts them later. `noise` is what a busy machine adds (standard
-deviation of the logarithm of each run), and `steal=1` writes down that a hypervisor took the time. `timer` makes messages late: so many ns are the
-local timer's on the sink's CPU. What happens to one file alone is done by the tests.
+Copies the files of a sealed run that are read to OUT, and seals each copy again: `boots` boots of
+`runs` runs each with kernel `kernel`, whose latencies vary between boots and between runs
+(`between`, `within`: standard deviations as shares) and are `slower` (a share). `seed` is for the
+random numbers; `prefix` is for their names; `pairs=1` keeps the boot of RUN and lets the arms
+alternate (`turn` 0 or 1); `start` moves them to later times. `noise` is added by a busy machine
+(standard deviation of the logarithm for each run), and `steal=1` records that a hypervisor took the
+time. `timer` makes messages late: this many ns are taken by the local timer on the sink's CPU.
+Changes of single files are made by the tests.
 """
 import hashlib
 import json

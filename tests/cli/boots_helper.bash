@@ -1,4 +1,4 @@
-# Boots that were never booted: a run of the scripted transport, made once a file, multiplied by boots.py.
+# Simulated boots: a run of the scripted transport, made once per file, and multiplied by boots.py.
 
 source_run() {
 	local root

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""browser.py CHROMIUM PAGE...: is each page right in a browser? A line for each fault, and exit status 1.
+"""browser.py CHROMIUM PAGE...: checks pages in a browser. Prints a line for each error, with exit
+status 1.
 
-Each is opened at 1300 and 400 pixels, light and dark. There must be no error of a script and no request but for the page
-itself; nothing wider than the window but what scrolls by itself; text that stands out from its background; every table with
-a head must sort, up and down; a link to something folded away must unfold it; every picture must have a text, headings must
-not leave out a level; it must print. With SCREENSHOTS=DIR in the environment, pictures of all of that are left there.
+Each page is opened with widths of 1300 and 400 pixels, in light and dark mode. There must be no
+errors of scripts, and no requests except for the page itself; nothing may be wider than the window,
+except for what scrolls by itself; text must contrast with its background; every table with a head
+must be sortable in both directions; a link to something collapsed must expand it; every picture
+must have an alternative text; headings must not skip a level; and the page must be printable. With
+SCREENSHOTS=DIR in the environment, screenshots of everything are saved there.
 """
 import base64
 import json

@@ -1,4 +1,5 @@
-"""The summary of a run against NumPy's own reading of its columns: python3 check_quantiles.py RUN. Says what differs; exit 1 if anything does."""
+"""Compares the summary of a run with what NumPy computes from its columns: python3 check_quantiles.py
+RUN. Prints differences; exit status 1 if there are any."""
 import glob
 import json
 import math

@@ -81,7 +81,7 @@ edit() {
 	done
 	run -4 "$KBLAT" compare base1 --with new1
 	[[ ${lines[4]} == "NOISE: too noisy to judge a change of 2 %: where nothing changes, p50 differs by up to "*" in 19 of 20 such comparisons; a change must be "*" % to be found; likely cause: time stolen by the hypervisor, "*" it is higher in the slower runs"* ]]
-	[[ ${lines[-1]} == "undecided: "*"may or may not be slower"*"a change of 2 % of p50 would need over 1000 boots an arm"* ]]
+	[[ ${lines[-1]} == "undecided: "*"may or may not be slower"*"over 1000 boots in each arm to see a change of 2 % of p50"* ]]
 }
 
 @test "noise that is larger than the margin hides no change that is larger than the noise" {
@@ -118,7 +118,7 @@ edit() {
 	edit new/*/run.json pass
 	run -3 "$KBLAT" compare base --with new
 	assert_contains "$output" "NEW : kernel unknown: 8 runs of 8 boots"
-	assert_contains "$output" "note: 8 of 16 runs have no capture of the machine's state: whether anything but what is under test differs is not known"
+	assert_contains "$output" "note: 8 of 16 runs have no capture of the machine's state, so it is not known whether only what is under test differs"
 }
 
 @test "--alpha: how often a false alarm may come; intervals are as wide as that" {
@@ -131,7 +131,7 @@ edit() {
 	for alpha in 0 -1 21 nan x; do
 		run -2 --separate-stderr "$KBLAT" compare base --with new --alpha "$alpha"
 		assert_eq "$output" ""
-		assert_contains "$stderr" "--alpha: must be per cent, above 0 and at most 20"
+		assert_contains "$stderr" "--alpha: must be a percentage above 0 and at most 20"
 	done
 }
 
@@ -145,7 +145,7 @@ edit() {
 	printf '%s' "$output" >result.json
 	assert_eq "$(json result.json 'd["look"], round(d["alpha"], 4)')" "({'planned': 8, 'next': 6, 'alpha': 0.05}, 0.015)"
 	run -3 "$KBLAT" compare base --with new --planned 8
-	assert_contains "$output" "note: a look at 8 of 8 boots an arm: false alarms are 3 % at this one, 5 % at all"
+	assert_contains "$output" "note: a look at 8 of 8 boots in each arm: the rate of false alarms is 3 % for this look, 5 % for all"
 	run -3 "$KBLAT" compare base --with new --planned 6
 	assert_contains "$output" "note: more boots than planned (6 in each arm)"
 	run -2 "$KBLAT" compare base --with new --planned 3
@@ -195,7 +195,7 @@ edit() {
 	boots base boots=8 runs=3
 	boots new prefix=b boots=3 runs=3 slower=0.5
 	run -4 "$KBLAT" compare base --with new
-	[[ ${lines[-1]} == "undecided: 8 boots of BASE and 3 of NEW; there is no verdict with fewer than 4 an arm; a change of 2 % of p50 would be seen"*"with about "*" boots an arm"* ]]
+	[[ ${lines[-1]} == "undecided: 8 boots of BASE and 3 of NEW; there is no verdict with fewer than 4 in each arm; a change of 2 % of p50 would be seen"*"with about "*" boots in each arm"* ]]
 	assert_contains "$output" "NEW : "
 	if [[ $output == *"effect"* ]]; then
 		return 1
@@ -275,7 +275,7 @@ edit() {
 	edit new/b-0-0/run.json 'next(iter(d["hosts"].values())).pop("boot_id")'
 	refused "does not say which boot"
 	cp -r base/a-0-0 new/copy
-	refused "there twice"
+	refused "is given twice"
 	rm -r new && mkdir new
 	refused "not a run directory"
 }
@@ -291,7 +291,7 @@ edit() {
 	run -2 "$KBLAT" compare base --with base --quantity p75
 	assert_contains "$output" "must be one of p50"
 	run -2 "$KBLAT" compare base --with base --margin none
-	assert_contains "$output" "must be per cent, above 0 and at most 100"
+	assert_contains "$output" "must be a percentage above 0 and at most 100"
 	run -2 "$KBLAT" compare base --aa --with base
 	assert_contains "$output" "omit --with"
 	run -0 "$KBLAT" compare --help
@@ -325,13 +325,13 @@ edit() {
 	boots new prefix=b boots=4 runs=3 kernel=6.1.0-56-amd64
 	edit {base,new}/*/state/*/before/state.json 'd["keys"]["clock.source"] = "tsc"'
 	run "$KBLAT" compare base --with new
-	if [[ $output == *"Not only what is under test"* ]]; then
+	if [[ $output == *"Besides what is under test"* ]]; then
 		return 1
 	fi
 	edit new/*/state/*/before/state.json 'd["keys"]["clock.source"] = "hpet"'
 	edit "$(echo base/a-2-1/state/*/before/state.json)" 'd["keys"]["clock.source"] = "hpet"'
 	run "$KBLAT" compare base --with new
-	assert_contains "$output" "Not only what is under test differs: 1 key"
+	assert_contains "$output" "Besides what is under test, 1 key"
 	assert_contains "$output" "clock.source: tsc -> hpet (12 of 12 runs of NEW, 1 of 12 runs of BASE): "
 	edit "$(echo base/a-2-2/state/*/before/state.json)" 'd["keys"]["identity.cmdline"] = "mitigations=off"'
 	run "$KBLAT" compare base --with new --varying clock --json

@@ -61,41 +61,41 @@ def make_timers(count):
 
 
 def arm_timers(fds):
-    at = time.monotonic_ns() + 1000000
+    """Late enough for an emulated CPU to be through with it before."""
+    at = time.monotonic_ns() + 1000000 + 50000 * len(fds)
     for fd in fds:
         libc.timerfd_settime(fd, 1, (Timespec * 2)(Timespec(0, 0), Timespec(at // 10**9, at % 10**9)), None)
     return at
 
 
 def timers_take(fds):
-    """How long the CPU is taken: the longest gap that a program there sees, of a few times the least (others take it, too)."""
+    """How long the CPU is taken: the longest gap that a program there sees when they expire, of a few times the least (others take it, too)."""
     gaps = []
     for _ in range(9):
-        end, last, longest = arm_timers(fds) + 1000000, time.monotonic_ns(), 0
-        while last < end:
+        at, last, longest = arm_timers(fds), time.monotonic_ns(), 0
+        while last < at + 1000000:
             now = time.monotonic_ns()
-            longest, last = max(longest, now - last), now
+            longest, last = max(longest, now - last if now > at else 0), now
         gaps.append(longest)
     return min(gaps)
 
 
 def timers(fds, take_ns):
-    """All a millisecond from now: the CPU is left until they expire, which nobody waits for."""
+    """All at the same time: the CPU is left until they expire, which nobody waits for."""
     at = arm_timers(fds)
-    time.sleep(0.002)
+    time.sleep(max(0, at - time.monotonic_ns()) / 1e9 + 0.001)
     return [(at, at + take_ns)]
 
 
-def ipis(calls):
-    """Each is a time of its own; one that took three times as long as the shortest is left out: a CPU that was away answers late."""
+def ipis(calls, most_ns=None):
+    """Each is a time of its own; one that took too long is left out: a CPU that was away answers late."""
     found = []
     for _ in range(calls):
         begin = time.monotonic_ns()
         libc.syscall(MEMBARRIER, 2, 0, 0)  # MEMBARRIER_CMD_GLOBAL_EXPEDITED
         found.append((begin, time.monotonic_ns()))
         spin_until(begin + 50000)
-    most = 3 * min(end - begin for begin, end in found)
-    return [(begin, end) for begin, end in found if end - begin <= most]
+    return [(begin, end) for begin, end in found if most_ns is None or end - begin <= most_ns]
 
 
 def packets(sender, address, count):
@@ -136,10 +136,11 @@ def prepare(kind, who, amount):
         return lambda: alone(packets, receiver, receiver.getsockname(), amount)
     if kind == "timers":
         fds = make_timers(amount)
-        take_ns = timers_take(fds)
+        take_ns = 4 * timers_take(fds)  # in a run the kernel records each of them, too
         return lambda: timers(fds, take_ns)
     if kind == "ipis":
-        return lambda: ipis(amount)
+        most_ns = 3 * min(end - begin for begin, end in ipis(50))
+        return lambda: ipis(amount, most_ns)
     return lambda: stop(int(who), amount)
 
 

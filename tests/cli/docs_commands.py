@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""docs_commands.py ROOT KBLAT KBTUNE: every command in README.md and docs/*.md (blocks of four blanks) is one that works.
+"""docs_commands.py ROOT KBLAT KBTUNE: checks that every command in README.md and docs/*.md (blocks
+indented by four blanks) works.
 
-Of each, its form: the program is there, the subcommand too, and each --flag is one of its help's; a target and the variables
-of `make` are the Makefile's. Beyond that a command is in one of two tables below: RUN, and then it is run here with what
-stands in its place, or NEEDS, with what it takes. A command in neither is a fault, and so is a row that no page has any more.
-Those that only show a form, with […], … or a word in capitals for what a reader has, may be in neither.
+For each, the form is checked: the program exists, so does the subcommand, and each --flag is in its
+help; targets and variables of `make` are in the Makefile. In addition, each command is in one of
+two tables below: RUN, if it is run here, with substitutions for its arguments, or NEEDS, with what
+it requires. A command in neither is an error, and so is a row that no page contains any more.
+Commands that only show a form, with […], … or a word in capitals for a user's value, may be in
+neither table.
 """
 import glob
 import os
@@ -48,6 +51,7 @@ RUN = {
     "build/kbtune plan thesis": ("{} --sysroot machine", 0),
     "build/kbtune plan isolated": ("{} --sysroot machine", 0, 77),
     "kbtune plan thesis": ("{} --sysroot machine", 0),
+    "kbtune plan isolated": ("{} --sysroot machine", 0, 77),
     "kbtune status": ("{} --sysroot machine", 0),
     "kbtune verify": ("{} --sysroot machine", 3),
     "kbtune irq list": ("{} --sysroot machine", 0),
@@ -76,10 +80,12 @@ NEEDS = {
     "minutes": [
         "make", "make run", "make test", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
         "make campaign", "make campaign HOURS=1 ONLY=kbtune-write,kblat-time",
+        "make campaign ONLY=kbtune-write,kbtune-call,kbtune-time,kbtune-run,kbtune-power",
         "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "tests/fuzz/run --seconds 600 --keep build/fuzz/fuzz",
         "kblat run experiments/thesis/oneway-busy --out baseline", "kblat run experiments/thesis/oneway-busy --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
         "tests/vm/guest -- bats tests/vm/faults.bats", "tests/vm/guest --no-rdma -- bats tests/vm/tuned.bats",
+        "tests/vm/guest --no-rdma --cpus 3 --nodes 1 -- sh -c 'tests/vm/hold-events; tests/bench/explain-truth build/kblat --quiet --messages 400000'",
         "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
         "tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/links.bats",
         "build/kblat run experiments/ramcloud --quick --out runs", "build/bench/compare_rates 400", "build/bench/compare_looks 200", "build/bench/compare_bisect 100",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# An endpoint on its own: orders that are wrong, out of turn or no orders at all are answered with an error, never obeyed.
+# An endpoint on its own: orders that are wrong, out of order or no orders at all are answered with an error, never obeyed.
 
 load helper
 
@@ -27,7 +27,7 @@ make_params() {
 	assert_contains "$output" '"protocol":4'
 }
 
-@test "nonsense, unknown orders and orders out of turn are errors, and it goes on" {
+@test "nonsense, unknown orders and orders out of order are errors, and it goes on" {
 	run say 'nonsense' '{}' '[]' '{"type":"fly"}' '{"type":"connect"}' '{"type":"arm","messages":5}' '{"type":"run"}' \
 		'{"type":"open"}' '{"type":"status"}'
 	[ "$status" -eq 0 ]

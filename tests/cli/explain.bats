@@ -91,7 +91,7 @@ causes() {
 	assert_contains "$output" "% explained"
 	assert_contains "$output" "the source's CPU is 0; the sink's CPU is 1"
 	grep -qE "^ +[0-9]+ .* on CPU 1 \(sink\)$" <<<"$output"
-	assert_contains "$output" "-> knobs shields and tasks: a cpuset that others are kept out of"
+	assert_contains "$output" "-> knobs shields and tasks: a cpuset that excludes other tasks"
 	assert_contains "$output" "'kbtune plan isolated' shows what these knobs and boot parameters would change here"
 	assert_eq "$(grep -c "^  repetition 0, message " <<<"$output")" 1
 	"$KBLAT" report "$run_dir"
@@ -130,6 +130,38 @@ resting=(poll=event pause=1ms messages=10000)
 	wait "$pid" || true
 	assert_eq "$(own_instances)" ""
 	rm -rf /dev/shm/kblat-"$(id -u)"-"${endpoints[0]}"-* /dev/shm/kblat-"$(id -u)"-"${endpoints[1]}"-*
+}
+
+# faults_of SIDE: how many page faults were kept.
+faults_of() {
+	python3 -IS - "$run_dir/points/0000/rep-00/trace-$1" <<-'END'
+		import array, json, sys
+		with open(sys.argv[1] + ".json") as about, open(sys.argv[1] + ".npy", "rb") as words:
+		    fault = json.load(about)["kinds"].index("fault")
+		    head = words.read(10)
+		    words.read(int.from_bytes(head[8:], "little"))
+		    print(array.array("q", words.read())[2::5].tolist().count(fault))
+	END
+}
+
+@test "page faults of other processes of the same name are not kept" {
+	needs_tracefs
+	python3 -IS -c 'import ctypes, mmap
+ctypes.CDLL(None).prctl(15, b"kblat", 0, 0, 0)
+while True:
+    with mmap.mmap(-1, 4 << 20) as memory:
+        for at in range(0, len(memory), mmap.PAGESIZE):
+            memory[at] = 1' 3>&- &
+	other=$!
+	trips "${resting[@]}" messages=1000 duration=1s
+	wait "$pid" || true
+	kill "$other"
+	run_dir=$(tail -n 1 "$T/out")
+	cat "$T/out" "$T/err"
+	for side in source sink; do
+		echo "$side: $(faults_of "$side")"
+		[ "$(faults_of "$side")" -lt 100 ]
+	done
 }
 
 @test "where the kernel may not be traced the point is measured all the same, and says so; required: it is not" {

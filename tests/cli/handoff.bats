@@ -16,12 +16,14 @@ handoff() {
 		matrix:
 		  - {transport: [shmem, udp], hand: [direct, event], ack: [yes, no], copy: [yes, no], poll: event, size: 1000B}
 		  - {transport: shmem, hand: [direct, event], poll: [busy, adaptive]}
+		  - {transport: [shmem, udp], hand: yield, ack: [yes, no], poll: [event, adaptive]}
+		  - {transport: shmem, hand: yield, copy: no, poll: busy}
 	YAML
 	run "$KBLAT" run layers.yaml --out runs
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
-	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 20
+	assert_eq "$(json "$run_dir/run.json" 'd["points"]["completed"]')" 29
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[100, 100, 0, 100, 100, 0]"
 	/usr/bin/python3 - "$run_dir" <<-'PY'
 		import glob, numpy, sys
@@ -41,22 +43,47 @@ handoff() {
 	run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')" "$KBLAT" run spin.yaml --out runs
 	run_dir=$(echo runs/spin-*)
 	assert_eq "$(json "$run_dir/summary.json" '[p["outcome"] for p in d["points"]]')" "['impossible', 'completed']"
-	assert_contains "$(json "$run_dir/summary.json" 'd["points"][0]["why"]')" "hand spin: the thread 'messenger' needs a CPU of its own at each side"
+	assert_contains "$(json "$run_dir/summary.json" 'd["points"][0]["why"]')" "hand spin: the thread 'messenger' needs a separate CPU on each side"
 	[ "$(nproc)" -ge 4 ] || return 0
 	run "$KBLAT" run spin.yaml --out more
 	run_dir=$(echo more/spin-*)
 	assert_eq "$(json "$run_dir/summary.json" '[p["outcome"] for p in d["points"]]')" "['completed', 'completed']"
 }
 
+@test "who yields shares its messenger's CPU: one a side is enough, and giving it up is no warning" {
+	handoff yield <<-'YAML'
+		matrix:
+		  - {transport: shmem, poll: [event, busy], hand: yield}
+	YAML
+	run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')" "$KBLAT" run yield.yaml --out runs
+	run_dir=${lines[-1]}
+	assert_eq "$(json "$run_dir/summary.json" '[p["outcome"] for p in d["points"]]')" "['completed', 'completed']"
+	assert_eq "$(json "$run_dir/summary.json" '["source and sink share a CPU" in p["warnings"] for p in d["points"]]')" "[True, True]"
+	[ "$(nproc)" -ge 2 ] || return 0
+	run "$KBLAT" run yield.yaml --out more
+	run_dir=${lines[-1]}
+	/usr/bin/python3 - "$run_dir" <<-'PY'
+		import glob, json, sys
+		for point in glob.glob(sys.argv[1] + "/points/*"):
+		    with open(f"{point}/point.json") as f:
+		        cpus = {side: p["cpu"] for side, p in json.load(f)["placement"].items()}
+		    assert cpus["source"] != cpus["sink"] and None not in cpus.values(), cpus
+		    with open(f"{point}/rep-00/counters.json") as f:
+		        counters = json.load(f)
+		    assert all(counters[side]["cpu_first"] == counters[side]["cpu_last"] == cpu for side, cpu in cpus.items()), counters
+	PY
+	[[ "$(json "$run_dir/summary.json" '[p["warnings"] for p in d["points"]]')" != *involuntary* ]]
+}
+
 @test "a duration cuts a repetition short; the messengers end, and nothing counts as lost" {
 	handoff short <<-'YAML'
 		matrix:
-		  - {transport: shmem, hand: [direct, event], poll: [busy, event], messages: 1000000, duration: 50ms}
+		  - {transport: shmem, hand: [direct, event, yield], poll: [busy, event], messages: 1000000, duration: 50ms}
 	YAML
 	run "$KBLAT" run short.yaml --out runs
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
-	assert_eq "$(json "$run_dir/summary.json" '[(p["outcome"], p["loss"]["lost"]) for p in d["points"]] == [("completed", 0)] * 4')" True
+	assert_eq "$(json "$run_dir/summary.json" '[(p["outcome"], p["loss"]["lost"]) for p in d["points"]] == [("completed", 0)] * 6')" True
 	assert_eq "$(json "$run_dir/summary.json" 'all(0 < p["loss"]["sent"] < 1000000 for p in d["points"])')" True
 }
 
@@ -68,8 +95,8 @@ handoff() {
 	refuses bad <<-'LINES'
 		size=64KiB|a datagram holds at most 65507 bytes
 		transport=verbs op=send|ack and op send: an acknowledgement is a number without a payload
-		transport=shmem depth=1|ack and depth 1: a message and an acknowledgement may be under way at once
-		hand=sleep|must be one of direct, spin, event
+		transport=shmem depth=1|ack and depth 1: a message and an acknowledgement may be in flight at the same time
+		hand=sleep|must be one of direct, spin, event, yield
 		transport=tcp|the kernel handoff does not run over the transport tcp
 		messages=600000000|messages
 	LINES

@@ -1,4 +1,5 @@
-# What the command line's tests share. KBLAT is the program under test; every test has a directory of its own, $T.
+# What the tests of the command line have in common. KBLAT is the program under test; every test has
+# a directory of its own, $T.
 
 # A folder of one's own: in memory if there is a gigabyte of it, because a run directory has thousands of small files.
 scratch() {
@@ -154,6 +155,18 @@ shm_files() {
 		sleep 0.1
 	done
 	echo "$orphan"
+}
+
+# nothing_stays: no process of this test's, and nothing of its own in /dev/shm since `touch before-shm`, ten seconds after the run has ended at most.
+nothing_stays() {
+	local i left
+	for ((i = 0; i < 100; i++)); do
+		left=$(shm_files)$(leftovers)
+		[ -n "$left" ] || return 0
+		sleep 0.1
+	done
+	echo "stays: $left"
+	return 1
 }
 
 assert_eq() {

@@ -90,7 +90,7 @@ two_hosts() {
 		json.dump(d, open(sys.argv[1], "w"))
 	PY
 	run "$KBLAT" summary edited.partial
-	assert_contains "$output" "moved against each other as no two steady clocks do"
+	assert_contains "$output" "moved relative to each other as steady clocks never do"
 }
 
 @test "a launcher that leads to another host each time is found; both sides may be on one other host" {
@@ -233,4 +233,18 @@ disciplined() {
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "beta: /dev/shm there:"
 	assert_contains "$output" "make it larger"
+}
+
+@test "the coordinator is killed: an endpoint on another host leaves nothing there, not even the columns" {
+	touch before-shm
+	longer=(--set messages=100000 --set pause=1ms --set repetitions=1 --set warmup=0)
+	"$KBLAT" run y.yaml --out runs --no-state --sink "$FAR beta --" "${apart[@]}" "${longer[@]}" >out 2>err 3>&- &
+	pid=$!
+	await_run exists 'runs/*.partial/points/0000/rep-00'
+	sleep 1
+	kill -KILL $pid
+	wait $pid || true
+	nothing_stays
+	exists 'runs/*.partial/points/0000/rep-00'
+	! exists 'runs/*.partial/points/0000/rep-00/t_recv.npy'
 }

@@ -59,6 +59,23 @@ scripted|scripted|COMPLETED|1|$(json runs/scripted/run.json 'int(d["valid"])')|$
 	assert_eq "$(echo runs/.kblat* | grep -c tmp)" 0
 }
 
+@test "no more users may read the index than the runs" {
+	local state=runs/old/rate/state/lab/before/state.json
+	umask 022
+	assert_eq "$(indexed)" "3 3 0 0 False"
+	assert_eq "$(stat -c %a runs/kblat-index.sqlite)" 644
+	chmod 600 "$state"
+	assert_eq "$(indexed)" "3 1 0 0 False"
+	assert_eq "$(stat -c %a runs/kblat-index.sqlite)" 600
+	chmod 640 "$state"
+	assert_eq "$(indexed)" "3 1 0 0 False"
+	assert_eq "$(stat -c %a runs/kblat-index.sqlite)" 640
+	chmod 644 "$state"
+	chmod 700 runs/old
+	assert_eq "$(indexed --anew)" "3 3 0 0 False"
+	assert_eq "$(stat -c %a runs/kblat-index.sqlite)" 600
+}
+
 @test "a damaged or foreign file in its place is made anew; a link or a folder is refused" {
 	indexed
 	head -c 3000 /dev/urandom >noise
@@ -108,6 +125,16 @@ c.commit()'
 		run -2 "$KBLAT" "$command" empty
 		[ -z "$(ls -A empty)" ]
 	done
+}
+
+@test "a run that names more hosts than there can be is not compared" {
+	/usr/bin/python3 -c 'import json
+d = json.load(open("runs/scripted/run.json"))
+d["hosts"] = {"h%d" % i: {"boot_id": "b"} for i in range(257)}
+json.dump(d, open("runs/scripted/run.json", "w"))'
+	assert_eq "$(indexed)" "3 3 0 0 False"
+	assert_contains "$(sql "SELECT not_comparable FROM runs WHERE path = 'scripted'")" "257 hosts, more than the maximum of 256"
+	assert_eq "$(sql "SELECT hosts IS NULL FROM runs WHERE path = 'scripted'")" 1
 }
 
 @test "report DIR lists all runs on one page: valid or not, medians, and what they did over time" {

@@ -83,7 +83,7 @@ load helper
 	assert_contains "$output" "--rate must be"
 	run "$netns" --speed 1Gbit true
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "no option --speed"
+	assert_contains "$output" "unknown option --speed"
 	spec link <<-'YAML'
 		settings: {kernel: stream, transport: tcp, flows: a b, until: first, poll: event, depth: 1, warmup: 1, repetitions: 1,
 		  size: 64KiB, messages: 100000, a.duration: 1s}

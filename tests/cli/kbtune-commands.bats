@@ -19,6 +19,13 @@ load kbtune_helper
 	[ ! -e m/run/kbtune/journal.json ]
 }
 
+@test "run: ends with its command, also if the caller ignores SIGCHLD" {
+	machine small-v2
+	run timeout -k 5 60 env --ignore-signal=CHLD "$KBTUNE" run isolated --sysroot "$T/m" -- sh -c "exit 7"
+	[ "$status" -eq 7 ]
+	as_before
+}
+
 @test "run: a profile that cannot be applied does not run the command" {
 	machine small-v2
 	echo '/proc/sys/kernel/numa_balancing write EBUSY' | tee m/habits >m.before/habits

@@ -191,7 +191,7 @@ wrong_profile() {
 	as_before
 }
 
-@test "a journal of an earlier boot is moot: restore says so, and a new apply goes ahead" {
+@test "a journal of an earlier boot no longer applies: restore says so, and a new apply goes ahead" {
 	machine small-v2
 	kb apply isolated
 	echo 11111111-2222-3333-4444-555555555555 >m/proc/sys/kernel/random/boot_id

@@ -22,7 +22,7 @@ offline() {
 	kb restore
 	echo "$output"
 	[ "$status" -eq 0 ]
-	assert_contains "$output" "/cpu5/cpufreq/scaling_governor is gone: nothing to put back there"
+	assert_contains "$output" "/cpu5/cpufreq/scaling_governor no longer exists: nothing to restore there"
 	as_before
 	kb apply ./fast
 	[ "$status" -eq 0 ]
@@ -48,7 +48,7 @@ offline() {
 	rm -r m/proc/irq/9 m.before/proc/irq/9
 	kb restore
 	[ "$status" -eq 0 ]
-	assert_contains "$output" "/proc/irq/9/smp_affinity_list is gone"
+	assert_contains "$output" "/proc/irq/9/smp_affinity_list no longer exists"
 	as_before
 }
 
@@ -83,7 +83,7 @@ offline() {
 	wait "$!"
 	grep '"verified"' out >v.json
 	assert_eq "$(json v.json 'd["as_applied"], d["differences"][0]["now"]')" "(False, 'second')"
-	assert_contains "$(cat err)" "what was applied here was restored meanwhile, and second applied: that stays"
+	assert_contains "$(cat err)" "what was applied here was restored meanwhile, and second was applied, which is kept"
 	assert_eq "$(value /proc/sys/vm/swappiness)" 2
 }
 
@@ -229,7 +229,7 @@ power_cut() {
 	kb apply thesis-no-force-latency
 	echo "$output"
 	[ "$status" -eq 0 ]
-	assert_contains "$output" "what thesis-no-force-latency left behind in an earlier boot was put back first"
+	assert_contains "$output" "what thesis-no-force-latency left behind in an earlier boot was restored first"
 	kb restore
 	[ "$status" -eq 0 ]
 	as_before
@@ -490,7 +490,7 @@ refused_for() {
 	kb apply ./mild
 	echo "$output"
 	[ "$status" -eq 0 ]
-	assert_contains "$output" "kbtune: user 12345 may have changed this machine, too (/dev/shm/kbtune is theirs, but any user can make it)"
+	assert_contains "$output" "kbtune: user 12345 may have changed this machine, too (/dev/shm/kbtune belongs to that user, but any user can create it)"
 	kb restore
 	[ "$status" -eq 0 ]
 	[ -e m/dev/shm/kbtune ] && [ ! -e m/run/kbtune.owner ]

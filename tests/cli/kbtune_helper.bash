@@ -1,4 +1,5 @@
-# What kbtune's tests share, after helper.bash: machines below $T, taken from tests/sysroots.
+# What kbtune's tests have in common, in addition to helper.bash: machines below $T, made from
+# tests/sysroots.
 
 kbtune_setup() {
 	kblat_setup || return 1

@@ -114,7 +114,7 @@ ab() {
 	run -2 ab --bisect v1
 	run -2 ab --boots 0 v1 v2
 	run -2 ab --margin 0 v1 v2
-	assert_contains "$output" "--margin: must be per cent"
+	assert_contains "$output" "--margin: must be a percentage"
 	run -128 ab --git-bisect --boots 0 v1 v2
 	run -2 "$AB" v1 v2 nothing
 	assert_contains "$output" "no experiment"

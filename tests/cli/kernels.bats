@@ -204,7 +204,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	assert_eq "$(metric lat_ns n)" 4000
 	# They are the subject: the result stands, with a warning, unless something else is wrong with it.
 	assert_contains "$(json "$run_dir/summary.json" "' '.join(d['points'][0]['warnings'])")" \
-		"page faults inside the measured interval, as \`touch: no\` wants"
+		"page faults inside the measured interval, as intended by \`touch: no\`"
 	assert_eq "$(json "$run_dir/summary.json" "'page fault' in ' '.join(d['points'][0]['reasons'])")" False
 }
 
@@ -215,7 +215,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	run "$KBLAT" run s.yaml --out runs
 	if [ "$(nproc)" -lt 3 ]; then
 		[ "$status" -eq 77 ]
-		assert_contains "$output" "CPU of its own"
+		assert_contains "$output" "separate CPU"
 	else
 		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 		run_dir=${lines[-1]}
@@ -281,7 +281,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 		settings: {kernel: pingpong, size: 5000B, answer: 16B}
 	YAML
 	refuses a <<-'END'
-		transport=tcp|answer 16 and transport tcp: there all messages have the size 5000
+		transport=tcp|answer 16 and transport tcp: all its messages have the size 5000
 		transport=verbs op=write|answer 16 and op write
 		transport=verbs op=send answer=2B|answer 2 and op send
 		transport=verbs qp=ud size=64B answer=8KiB|answer 8192 and qp ud: a datagram holds one packet

@@ -148,3 +148,13 @@ print([c["with"] for c in d["comparisons"] if c["knob"] == "shields"])' <<<"$out
 	assert_contains "$output" "kblat knobs --resume $T/out/small-knobs-"
 	as_before
 }
+
+@test "nobody else may write to the profiles that it makes, whatever the umask" {
+	echo '/proc/sys/vm/swappiness write EBUSY' | tee m/habits >m.before/habits
+	umask 0
+	knobs small.yaml --profile several --blocks 6 --quiet
+	[ "$status" -eq 1 ]
+	[ -s "$(echo out/small-knobs-*/profiles/whole/profile.yaml)" ]
+	run find out/small-knobs-*/profiles -perm /022
+	assert_eq "$output" ""
+}

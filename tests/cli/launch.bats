@@ -153,7 +153,7 @@ assert_measured() {
 	assert_eq "$(squeue -h)" ""
 	run "$launch" --nodes=1 -- "$KBLAT" run s.yaml --out runs
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "pairs need at least two"
+	assert_contains "$output" "at least two are needed"
 }
 
 # bats test_tags=long

@@ -120,7 +120,7 @@ make_capture() {
 	run "$KBLAT" run w.yaml --out runs
 	[[ $output != *"% overhead"* ]]
 	assert_eq "$(json "${lines[-1]}/summary.json" 'd["points"][0]["wire"]["factor"], d["points"][0]["wire"]["why"]')" \
-		"(None, 'no interface but loopback carried the messages, and that is no wire')"
+		"(None, 'only the loopback interface carried the messages, and it has no wire')"
 }
 
 @test "an interrupt, and a command that fails: the namespaces go" {
@@ -165,5 +165,5 @@ make_capture() {
 		run "$ROOT/experiments/launch/netns" true
 	fi
 	[ "$status" -eq 77 ]
-	assert_contains "$output" "needs root"
+	assert_contains "$output" "need root"
 }

@@ -38,7 +38,7 @@ rows() {
 	"$KBLAT" run config.json --dry-run --json --set transport=tcp >p.json 2>said
 	assert_eq "$(json p.json 'len(d), min(p["params"]["size_bytes"] for p in d)')" "(76, 4)"
 	assert_eq "$(grep -c 'is left out: the transport tcp has no RDMA operations' said)" 4
-	assert_contains "$(cat said)" "this size is left out: a message over tcp has 4 bytes at least"
+	assert_contains "$(cat said)" "this size is left out: a message over tcp has at least 4 bytes"
 }
 
 @test "the specs in experiments/observatory are what its configurations become" {
@@ -92,7 +92,21 @@ rows() {
 
 	run "$KBLAT" export "$run_dir" --observatory results
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "there is such a file already"
+	assert_contains "$output" "the file already exists"
+}
+
+@test "a run of a spec made from a configuration keeps its resultName, whatever its title; other runs have their title" {
+	config pp.json x name=MessagingPingPong sizes=64 count=100 warmUp=10 repetitions=1 resultName='hadroNIO: 64K'
+	"$KBLAT" export pp.json --spec --transport shmem >made.yaml
+	sed 's/^title: .*/title: Changed/' made.yaml >changed.yaml
+	sed 's/^source: .*/source: mine/' made.yaml >other.yaml
+	for spec in changed other; do
+		run "$KBLAT" run "$spec.yaml" --out "$spec"
+		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+		"$KBLAT" export "$spec"/* --observatory "results-$spec"
+	done
+	assert_eq "$(rows results-changed/* 'd[0]["Benchmark"]')" "hadroNIO: 64K"
+	assert_eq "$(rows results-other/* 'd[0]["Benchmark"]')" "hadroNIO: 64K: round trips over shmem"
 }
 
 @test "rates and latencies of messages become result files, of several runs in the same" {
@@ -118,7 +132,7 @@ Messaging Throughput.csv"
 	sed -i 's/"enabled": false/"enabled": true/' d.json
 	run "$KBLAT" run d.json --set transport=tcp --out runs
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-	assert_contains "$output" "the detector is enabled, but no bytes on the wire were counted: no interface but loopback"
+	assert_contains "$output" "the detector is enabled, but no bytes on the wire were counted: only the loopback interface"
 	run_dir=$(tail -n 1 <<<"$output")
 	/usr/bin/python3 - "$run_dir/summary.json" <<-'PY'
 		import json, sys
@@ -170,7 +184,7 @@ Messaging Throughput.csv"
 	scripted
 	run "$KBLAT" export "$run_dir" --observatory results
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "nothing was measured that Observatory measures"
+	assert_contains "$output" "no point has the kernel stream or pingpong"
 	[ ! -e results ]
 }
 

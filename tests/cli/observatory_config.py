@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Configurations of Observatory, made of what its examples say: observatory_config.py NAME prints one as JSON.
+"""Configurations of Observatory, based on its examples: observatory_config.py NAME prints one as JSON.
 
-The values are those of example/config/ and cpp/config.json there. With more arguments KEY=VALUE a small one is made:
-name, modes, sizes, count, warmUp, repetitions, resultName.
+The values are those of example/config/ and cpp/config.json there. With further arguments KEY=VALUE,
+a small one is made: name, modes, sizes, count, warmUp, repetitions, resultName.
 """
 import json
 import sys

@@ -247,15 +247,15 @@ refused() {
 	refused "virtual time has no timers" pacer=timerfd
 	refused "must be one of ticks, timerfd, nanosleep" pacer=cpufreq
 	refused "only the pacer ticks needs to know a frequency" transport=shmem pacer=timerfd tick_error=1%
-	refused "no sample is carried" check=yes
-	refused "no sample is carried that could be written" sink=file
+	refused "it carries no samples" check=yes
+	refused "it carries no samples that could be written" sink=file
 	refused "must be one of none, file" sink=disk
 }
 
 @test "stall without a pacer is refused" {
 	scripted stall=5
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "stall holds up a pacer"
+	assert_contains "$output" "stall delays a pacer"
 }
 
 @test "an interrupted run keeps the steps it came to, and no others" {

@@ -38,7 +38,7 @@ load helper
 		settings: {kernel: register, transport: shmem}
 	YAML
 	refuses bad <<-'LINES'
-		pin=device|pin device and transport shmem: it has no device that memory is registered with; use pin kernel
+		pin=device|pin device and transport shmem: it has no device with which memory could be registered; use pin kernel
 		memory=old|must be one of same, fresh, untouched
 		size=0|size
 		transport=tcp|tcp

@@ -100,18 +100,10 @@ load helper
 	YAML
 	"$KBLAT" run long.yaml --out runs >out 2>err &
 	pid=$!
-	for _ in $(seq 1200); do
-		compgen -G 'runs/*.partial/points/0000/rep-00/counters.json' >/dev/null && break
-		sleep 0.05
-	done
+	await_run exists 'runs/*.partial/points/0000/rep-00/counters.json'
 	kill -KILL $pid
 	wait $pid || true
-	for _ in $(seq 100); do
-		[ -z "$(shm_files)$(leftovers)" ] && break
-		sleep 0.1
-	done
-	[ -z "$(shm_files)" ]
-	[ -z "$(leftovers)" ]
+	nothing_stays
 	run_dir=$(echo runs/*.partial)
 	assert_eq "$(json "$run_dir/run.json" 'd["status"]')" RUNNING
 	assert_eq "$(/usr/bin/python3 -c 'import numpy, sys; print(len(numpy.load(sys.argv[1], mmap_mode="r")))' \

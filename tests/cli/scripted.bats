@@ -86,7 +86,7 @@ warnings() {
 	assert_contains "$(reasons)" "source"
 }
 
-@test "a number that the recorder has no place for invalidates" {
+@test "a number outside the recorder's range invalidates" {
 	scripted fault=overflow fault_at=500 drain=50ms
 	[ "$status" -eq 3 ]
 	assert_contains "$(reasons)" "recorder"

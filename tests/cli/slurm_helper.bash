@@ -1,5 +1,6 @@
-# A Slurm of two nodes on this machine, from Debian's packages, which are not installed: they lie unpacked in build/slurm (downloaded
-# once, by apt-get, which must be able to), and run from there with sockets, ports and files of the test's own.
+# A Slurm cluster of two nodes on this machine, from Debian's packages. These are not installed, but
+# unpacked in build/slurm (after downloading them once with apt-get, which must be possible), and
+# run from there with sockets, ports and files of the test's own.
 
 # slurm_unpack: sets $SLURM_ROOT; false where the packages can't be had.
 slurm_unpack() {

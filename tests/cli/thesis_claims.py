@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""thesis_claims.py KBLAT STUDY OUT: may a claim of the thesis hold where its effect is absent?
+"""thesis_claims.py KBLAT STUDY OUT: could a claim of the thesis hold without its effect?
 
-Writes run directories of all experiments of STUDY (full variant) below OUT. Their numbers are those of a model of the
-source's machine, whose every effect is a number in EFFECTS. In the model as it is, each claim must hold. For each claim
-CLAIMS says which effect to change so that what it says is no longer so: then it must not hold. A claim that is not in
-CLAIMS is a mistake, and so is one that is there but in no spec. KBTUNE_SYSROOT must be a recorded machine: specs ask for
-profiles, and nothing of this machine may be changed.
+Writes run directories for all experiments of STUDY (full variant) below OUT. Their numbers come
+from a model of the source's machine, in which every effect is a number in EFFECTS. With the
+unchanged model, each claim must hold. For each claim, CLAIMS gives the effect to be changed so that
+the claim is no longer true: then it must not hold. A claim that is not in CLAIMS is an error, and
+so is one that is in CLAIMS but in no spec. KBTUNE_SYSROOT must be a recorded machine, because specs
+ask for profiles, and this machine must not change.
 """
 import json
 import math

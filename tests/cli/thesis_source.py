@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""thesis_source.py TEXT STUDY: is each number that the study quotes in the line of the source that it names?
+"""thesis_source.py TEXT STUDY: checks that each number quoted by the study is in the line of the
+source that it refers to.
 
-TEXT is the source, line by line. Looked at are the paragraphs "What it found" of all READMEs, where a number belongs to
-the next "(S1703)" or "(S1703, S1753)" behind it, and the claims' `measured_by_source` with the lines of their `source`.
+TEXT is the source, line by line. Checked are the paragraphs "What it found" in all READMEs, where a
+number belongs to the next "(S1703)" or "(S1703, S1753)" after it, and `measured_by_source` of
+claims with the lines in their `source`.
 """
 import pathlib
 import re

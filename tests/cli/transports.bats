@@ -45,6 +45,21 @@ keeps_all() {
 	done
 }
 
+@test "a message library that cannot be loaded: its points are not possible here, the others run" {
+	: >libzmq.so.5
+	spec missing <<-'YAML'
+		settings: {kernel: pingpong, messages: 20, repetitions: 1, warmup: 0, lost_after: 10s}
+		matrix:
+		  - {transport: [zeromq, tcp], poll: event}
+	YAML
+	LD_LIBRARY_PATH=$PWD run "$KBLAT" run missing.yaml --no-state --out "$T/runs"
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libzmq.so.5: cannot load: $PWD/libzmq.so.5: file too short; install the package libzmq5"
+	run_dir=$(tail -n 1 <<<"$output")
+	assert_eq "$(completed)" 1
+}
+
 @test "exchange: over every transport each message has four stamps, in their order" {
 	for transport in $(native_transports); do
 		spec e <<-'YAML'

@@ -1,4 +1,5 @@
-# What tests of the transports that run anywhere share; after helper.bash.
+# What tests of the transports that work on any machine have in common; to be loaded after
+# helper.bash.
 
 # What there is, as the program says it; verbs needs a device (tests/vm).
 native_transports() {

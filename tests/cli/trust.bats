@@ -130,16 +130,19 @@ campaign() {
 
 @test "a campaign of somebody else, or one that others may write, is not resumed" {
 	campaign env
-	for mode in 777:755 755:666; do
+	for mode in 777:755 755:666 775:644 755:664; do
 		chmod "${mode%:*}" campaign
 		chmod "${mode#*:}" campaign/campaign.json
 		run "$KBLAT" run --resume campaign
 		echo "$output"
 		[ "$status" -eq 2 ]
-		assert_contains "$output" "others may write it"
+		assert_contains "$output" "other users may write to it"
 	done
 	chmod 755 campaign
 	chmod 644 campaign/campaign.json
+	# What it writes stays its own, with any umask.
+	(umask 0 && "$KBLAT" run --resume campaign)
+	[ "$(stat -c %a campaign/campaign.json)" = 644 ]
 	[ "$(id -u)" -eq 0 ] || skip "root alone can give files away"
 	chown 65534 campaign
 	run "$KBLAT" run --resume campaign
@@ -187,25 +190,28 @@ killed_at_set_up() {
 			[ "$status" -eq 1 ]
 		done
 	done
-	# By the time alone: whose they are cannot be asked of who was killed.
-	run find /dev/shm -maxdepth 1 -newer before-shm -name "kblat-$(id -u)-*"
-	for left in "${lines[@]}"; do
-		maker=$(shm_maker "$left")
-		echo "$left of $maker"
-		[ -d "/proc/$maker" ] || [ ! -e "$left" ]
-	done
+	assert_eq "$(shm_files)" ""
 }
 
-# bats test_tags=long
-@test "an endpoint that floods its coordinator with status is held to its progress" {
-	cat >flood <<-'PY'
+# passes_until WORD NAME <<PYTHON: a launcher that passes on what an endpoint says, up to the first line with WORD ("": the first line of all), and then
+# does what PYTHON says.
+passes_until() {
+	cat <<-PY >"$2"
 		#!/usr/bin/python3
 		import os, subprocess, sys
 		endpoint = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
 		for line in endpoint.stdout:
 		    os.write(1, line)
-		    if b'"armed"' in line:
+		    if b'$1' in line:
 		        break
+	PY
+	cat >>"$2"
+	chmod +x "$2"
+}
+
+# bats test_tags=long
+@test "an endpoint that floods its coordinator with status is held to its progress" {
+	passes_until '"armed"' flood <<-'PY'
 		try:
 		    progress = 0
 		    while True:
@@ -214,7 +220,6 @@ killed_at_set_up() {
 		except OSError:
 		    endpoint.kill()
 	PY
-	chmod +x flood
 	spec scripted <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, poll: event, messages: 100, burst: 1, repetitions: 1, warmup: 0, timeout: 1s}
 	YAML
@@ -224,11 +229,63 @@ killed_at_set_up() {
 	assert_contains "$output" "no progress for 1 s"
 }
 
+@test "an endpoint cannot delay an answer by status that nobody asked for" {
+	passes_until '' flood <<-'PY'
+		try:
+		    while True:
+		        os.write(1, b'{"type":"status","progress":1,"running":true}\n')
+		except OSError:
+		    endpoint.kill()
+	PY
+	spec scripted <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 100, burst: 1, repetitions: 1, warmup: 0}
+	YAML
+	run timeout 60 "$KBLAT" run scripted.yaml --out "$T/runs" --sink "$T/flood"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "that it was not asked for"
+}
+
+@test "a second signal ends a run, also while an endpoint does not send the columns that it promised" {
+	passes_until '"done"' stall <<-'PY'
+		open("stalled", "w").close()
+		endpoint.wait()
+	PY
+	spec scripted <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 100, burst: 1, repetitions: 1, warmup: 0}
+	YAML
+	"$KBLAT" run scripted.yaml --out "$T/runs" --sink "$T/stall" >out 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 1200); do
+		[ ! -e stalled ] || break
+		sleep 0.05
+	done
+	kill -TERM $pid
+	sleep 0.3
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	cat out
+	[ "$status" -eq 1 ]
+	! grep -q "has sent nothing" out
+}
+
 @test "an order without end: the endpoint says why it ends" {
 	head -c 1200000 /dev/zero | tr '\0' x >long
 	run "$KBLAT" endpoint <long
 	[ "$status" -eq 1 ]
 	assert_contains "$output" "a line is longer than"
+}
+
+@test "no more users may read a report than the captures that it shows" {
+	umask 022
+	scripted messages=100
+	chmod 644 "$run_dir"/state/*/*/state.json "$run_dir"/state/*/changes.json
+	"$KBLAT" report "$run_dir"
+	assert_eq "$(stat -c %a "$run_dir/derived/report.html")" 644
+	chmod 600 "$run_dir"/state/*/before/state.json
+	"$KBLAT" report "$run_dir"
+	assert_eq "$(stat -c %a "$run_dir/derived/report.html")" 600
 }
 
 @test "state diff and CSV pass no control characters on" {

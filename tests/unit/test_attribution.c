@@ -164,7 +164,7 @@ static void test_turns(void)
 		    "sleeping is no delay where one waits so; from the wake-up on it is, wherever that came from");
 	TIMELINE_IS(
 	    false,
-	    "1000-5000 asleep in a system call or at a lock of its own on the sink's CPU; 5000-5300 idle exit and "
+	    "1000-5000 asleep in a system call or waiting for a lock on the sink's CPU; 5000-5300 idle exit and "
 	    "wake-up on the sink's CPU; 5300-5900 preempted by cc1 on the sink's CPU",
 	    "but it is one where one polls");
 
@@ -182,11 +182,11 @@ static void test_turns(void)
 	event(1000, TRACE_CALL_ENTER, "madvise");
 	interrupted(1200, 1300, "local timer");
 	event(1500, TRACE_CALL_EXIT, NULL);
-	TIMELINE_IS(
-	    false,
-	    "1000-1200 system call madvise of its own on the sink's CPU; 1200-1300 local timer interrupt on the "
-	    "sink's CPU; 1300-1500 system call madvise of its own on the sink's CPU",
-	    "a system call of the loop's own");
+	TIMELINE_IS(false,
+		    "1000-1200 the endpoint's own system call madvise on the sink's CPU; 1200-1300 local timer "
+		    "interrupt on the "
+		    "sink's CPU; 1300-1500 the endpoint's own system call madvise on the sink's CPU",
+		    "a system call of the loop's own");
 
 	begin_at(100);
 	taken(1000, "cc1");
@@ -251,6 +251,15 @@ static void test_gaps(void)
 	event(12000, TRACE_OWN, NULL);
 	gap(9900, 12100);
 	TIMELINE_IS(false, "9900-12100 preempted by cc1 on the sink's CPU", "another task's fault is its own");
+
+	begin_at(100);
+	taken(10000, "cc1");
+	gap(9900, 12100);
+	interrupted(20000, 21000, "local timer");
+	idle(30000, TRACE_SLEPT);
+	TIMELINE_IS(
+	    false, "9900-12100 preempted by cc1 on the sink's CPU; 20000-21000 local timer interrupt on the sink's CPU",
+	    "a thread that polls again has its CPU back, whether the kernel says so or not");
 }
 
 /* --- messages --- */
@@ -374,7 +383,7 @@ static void test_path(void)
 	attribute(&c);
 	is_str(verdict(&c, 0), "stopped by a signal on the sink's CPU",
 	       "the source's CPU does not matter before the answer is there");
-	is_int(c.found.late[0].time, 6700, "the sink had the message from its arrival until the sink went on");
+	is_int(c.found.late[0].time, 7000, "the sink had the message until it went on");
 	c.found.count = 0;
 	c.path = one_way;
 	c.came[10] = 107500;
@@ -393,6 +402,33 @@ static void test_path(void)
 	attribute(&c);
 	is_str(verdict(&c, 0), "preempted by busy on the source's CPU", "what was not sent yet nobody else delays");
 	is_int(c.found.late[0].covered, 5100, "what is covered is the same, whatever the path");
+	end_case(&c);
+
+	begin_case(&c);
+	taken(101000, "busy");
+	event(105900, TRACE_OWN, NULL);
+	take_side(&c, 0);
+	interrupted(100900, 106000, "local timer");
+	take_side(&c, 1);
+	c.path = round_trip;
+	c.came[10] = 107000;
+	attribute(&c);
+	is_str(verdict(&c, 0), "local timer interrupt on the sink's CPU",
+	       "a message that comes to the sink later than most is there all the same");
+	is_int(c.found.late[0].time, 5100, "as long as the sink is away");
+	end_case(&c);
+
+	begin_case(&c);
+	taken(100500, "busy");
+	event(106000, TRACE_OWN, NULL);
+	take_side(&c, 0);
+	interrupted(100400, 109000, "local timer");
+	take_side(&c, 1);
+	c.path = round_trip;
+	c.came[10] = 106500;
+	attribute(&c);
+	is_str(verdict(&c, 0), "preempted by busy on the source's CPU",
+	       "a sink that was away until after the answer had come did not have the message meanwhile");
 	end_case(&c);
 
 	begin_case(&c);
@@ -437,6 +473,21 @@ static void test_known(void)
 	is_str(verdict(&c, 0), "not known: events were lost, or its CPU was taken away",
 	       "without events nothing is known");
 	is_int((long long)c.found.typical, 0, "nor of typical messages");
+	end_case(&c);
+
+	begin_case(&c);
+	json_object_set_new(about, "gaps_missed", json_integer(7));
+	gap(150000, 152000);
+	interrupted(300000, 308000, "local timer");
+	take_side(&c, 1);
+	c.came[10] = 107000;
+	c.came[20] = 207000;
+	c.came[30] = 308500;
+	attribute(&c);
+	is_str(verdict(&c, 0), "unexplained", "as long as all gaps were kept, one that is not there did not happen");
+	is_str(verdict(&c, 1), "not known: events were lost, or its CPU was taken away",
+	       "behind the last there was room for, it may have");
+	is_str(verdict(&c, 2), "local timer interrupt on the sink's CPU", "but what events explain is explained");
 	end_case(&c);
 }
 

@@ -81,9 +81,36 @@ static void test_counts(void)
 	bins_free(&b);
 }
 
+/* Files may say anything. */
+static void test_extremes(void)
+{
+	static const struct {
+		int64_t limit, median, tail;
+	} cases[] = {{10 * US, INT64_MAX, 1000}, {INT64_MIN, INT64_MIN, INT64_MAX}, {INT64_MAX, INT64_MIN, 1000}};
+	const struct report_series *of[1];
+	struct made made = {.count = {0}};
+	struct bins b;
+
+	of[0] = &made.series;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		make_series(&made, cases[i].median, 900, cases[i].tail, 100);
+		made.series.histogram.width = (int64_t)1 << 62;
+		bins_make(&b, of, 1, cases[i].limit);
+		ok(b.width > 0 && b.low < b.high, "extremes %zu: from %lld to %lld ns", i + 1, (long long)b.low,
+		   (long long)b.high);
+		bins_free(&b);
+	}
+	make_series(&made, 1250, 990, INT64_MAX, 10);
+	made.series.histogram.width = 2;
+	bins_make(&b, of, 1, 10 * US);
+	is_int((long long)b.of[0].count[BINS_BEYOND], 10, "the last of all values is beyond, not below");
+	bins_free(&b);
+}
+
 int main(void)
 {
 	test_width();
 	test_counts();
+	test_extremes();
 	return done_testing();
 }

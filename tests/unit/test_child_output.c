@@ -29,7 +29,7 @@ int main(void)
 	is_int(shell("read x; echo $?", 20000, &e), 0, "it has no input");
 	is_str(text, "1\n", "and sees the end of it");
 	is_int(shell("echo begun; exec sleep 1000", 300, &e), -ETIMEDOUT, "one that does not end is killed");
-	contains(e.text, "sh: does not end within 300 ms", "and that is said");
+	contains(e.text, "sh: has not ended within 300 ms", "and that is said");
 	e = (struct err)ERR_INIT;
 	is_int(child_output(missing, 20000, text, sizeof(text), &e), -ENOENT, "no such program");
 	contains(e.text, "kblat-no-such-program: there is no such program", "it is named");

@@ -94,8 +94,8 @@ static void test_layout(void)
 	json_decref(resolved);
 	says_error("a column too many", resolved_with_columns(LAYOUT_MOST + 1), "more than 64 columns");
 	says_error("a flow that leads elsewhere", resolved_with("flows", json_string("large ../x")),
-		   "its flows are not names");
-	says_error("a flow named twice", resolved_with("flows", json_string("large large")), "or not different ones");
+		   "its flows are not distinct names");
+	says_error("a flow named twice", resolved_with("flows", json_string("large large")), "are not distinct names");
 	says_error("a flow without settings", resolved_with("flows", json_string("large b")),
 		   "points[0]: the columns and series of its kernel '' are missing or wrong");
 }

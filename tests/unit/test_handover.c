@@ -1,12 +1,14 @@
 /*
  * A hand-over between two threads, there and back, by the very functions that the kernel handoff is made of: each number
  * comes once and in order, with the payload that was written before it, and no wake-up is lost. Then the kernel itself,
- * its four threads in one process over shared memory, with and without acknowledgements and copies.
+ * its four threads in one process over shared memory, with and without acknowledgements and copies; where threads yield,
+ * with each way of polling, too.
  *
  * `make memory-order` runs it under ThreadSanitizer with a million hand-overs in each mode (HANDOVERS), for which two
  * threads that nothing orders are an error on whatever machine.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "common/err.h"
@@ -27,7 +29,7 @@ struct trip {
 	struct handover there, back;
 	uint32_t payload[2]; /* ordinary memory: what orders it is the hand-over */
 	uint32_t wrong[2];
-	bool sleeps;
+	enum handoff_hand hand;
 };
 
 static uint32_t take(struct trip *t, struct handover *h, int side)
@@ -36,10 +38,10 @@ static uint32_t take(struct trip *t, struct handover *h, int side)
 	uint32_t number;
 
 	while (!handover_take(h, &number, &data)) {
-		if (t->sleeps)
+		if (t->hand == HANDOFF_EVENT)
 			handover_sleep(h, 0);
 		else
-			cpu_relax();
+			handoff_relax(t->hand);
 	}
 	t->wrong[side] += *(const uint32_t *)data != number * 7;
 	return number;
@@ -48,7 +50,7 @@ static uint32_t take(struct trip *t, struct handover *h, int side)
 static void give(struct trip *t, struct handover *h, int side, uint32_t number)
 {
 	t->payload[side] = number * 7;
-	handover_give(h, number, &t->payload[side], t->sleeps);
+	handover_give(h, number, &t->payload[side], t->hand == HANDOFF_EVENT);
 }
 
 static void *answer_all(void *arg)
@@ -62,13 +64,13 @@ static void *answer_all(void *arg)
 	return NULL;
 }
 
-static void test_trips(bool sleeps)
+static void test_trips(const char *name, enum handoff_hand hand)
 {
 	static struct trip t;
 	pthread_t thread;
 
 	memset(&t, 0, sizeof(t));
-	t.sleeps = sleeps;
+	t.hand = hand;
 	handover_reset(&t.there);
 	handover_reset(&t.back);
 	if (pthread_create(&thread, NULL, answer_all, &t))
@@ -79,12 +81,26 @@ static void test_trips(bool sleeps)
 	}
 	pthread_join(thread, NULL);
 	is_int(t.wrong[0] + t.wrong[1], 0, "%d hand-overs there and back, %s: all in order, with their payloads",
-	       HANDOVERS, sleeps ? "asleep" : "spinning");
+	       HANDOVERS, name);
+}
+
+/* Both threads on the CPU that this one has now. Where the one that waits kept it, each hand-over would last until the
+ * scheduler takes it away. */
+static void test_trips_on_one_cpu(void)
+{
+	cpu_set_t before, one;
+
+	CPU_ZERO(&one);
+	CPU_SET((unsigned)sched_getcpu(), &one);
+	if (sched_getaffinity(0, sizeof(before), &before) || sched_setaffinity(0, sizeof(one), &one))
+		abort();
+	test_trips("yielding on one CPU", HANDOFF_YIELD);
+	sched_setaffinity(0, sizeof(before), &before);
 }
 
 /* --- the kernel --- */
 
-enum { SIZE = 96, DEPTH = 8 };
+enum { SIZE = 96, DEPTH = 8, SPIN_TICKS = 20000 };
 
 struct side {
 	struct worker worker;
@@ -123,13 +139,16 @@ static void share_map(struct transport *source, const struct transport *sink)
 	a->rx = b->tx;
 }
 
-static void open_side(struct side *s, enum role role, const struct handoff_settings *settings, struct transport *t)
+static void open_side(struct side *s, enum role role, const struct handoff_settings *settings, enum poll_mode poll,
+		      struct transport *t)
 {
 	struct kernel_place place = {.role = role, .numa_node = -1};
 	const uint32_t messages = (uint32_t)settings->messages;
 
 	s->worker = (struct worker){.transport = t,
 				    .settings = settings,
+				    .poll_recv = poll,
+				    .spin_ticks = SPIN_TICKS,
 				    .messages = messages,
 				    .depth = DEPTH,
 				    .signal_every = 1,
@@ -185,13 +204,13 @@ static uint32_t disorder(const struct side *source)
 	return wrong;
 }
 
-static void test_kernel(const char *name, enum handoff_hand hand, bool ack, bool copy, int64_t messages)
+static void test_kernel(const char *name, enum handoff_hand hand, enum poll_mode poll, unsigned layer, int64_t messages)
 {
 	const struct handoff_settings settings = {.messages = messages,
 						  .size = SIZE,
 						  .hand = (int)hand,
-						  .ack = ack,
-						  .copy = copy,
+						  .ack = layer & 1,
+						  .copy = layer & 2,
 						  .check = true,
 						  .lost_after = 1000000000};
 	static struct side source, sink;
@@ -203,8 +222,8 @@ static void test_kernel(const char *name, enum handoff_hand hand, bool ack, bool
 	share_map(t[0], t[1]);
 	json_decref(here);
 	json_decref(there);
-	open_side(&sink, ROLE_SINK, &settings, t[1]);
-	open_side(&source, ROLE_SOURCE, &settings, t[0]);
+	open_side(&sink, ROLE_SINK, &settings, poll, t[1]);
+	open_side(&source, ROLE_SOURCE, &settings, poll, t[0]);
 	start(&sink, &settings);
 	start(&source, &settings);
 	join(&source, &settings);
@@ -212,8 +231,8 @@ static void test_kernel(const char *name, enum handoff_hand hand, bool ack, bool
 	ok(source.worker.counters.received == messages && sink.worker.counters.received == messages &&
 	       !source.worker.counters.bad_payloads && !sink.worker.counters.bad_payloads && !source.rc[0] &&
 	       !source.rc[1] && !sink.rc[0] && !sink.rc[1] && !disorder(&source),
-	   "handoff %s, ack %d, copy %d: %lld round trips, payloads whole, stamps in order", name, ack, copy,
-	   (long long)messages);
+	   "handoff %s, ack %d, copy %d: %lld round trips, payloads whole, stamps in order", name, settings.ack,
+	   settings.copy, (long long)messages);
 	for (int i = 0; i < 3; i++)
 		free(source.column[i]);
 }
@@ -221,12 +240,17 @@ static void test_kernel(const char *name, enum handoff_hand hand, bool ack, bool
 int main(void)
 {
 	signal(WAKER_SIGNAL, SIG_IGN);
-	test_trips(false);
-	test_trips(true);
-	for (int i = 0; i < 4; i++) {
-		test_kernel("direct", HANDOFF_DIRECT, i & 1, i & 2, HANDOVERS / 20);
-		test_kernel("event", HANDOFF_EVENT, i & 1, i & 2, HANDOVERS / 20);
-		test_kernel("spin", HANDOFF_SPIN, i & 1, i & 2, 10); /* four threads spin, maybe on two CPUs */
+	test_trips("spinning", HANDOFF_SPIN);
+	test_trips("asleep", HANDOFF_EVENT);
+	test_trips("yielding", HANDOFF_YIELD);
+	test_trips_on_one_cpu();
+	for (unsigned i = 0; i < 4; i++) {
+		test_kernel("direct", HANDOFF_DIRECT, POLL_BUSY, i, HANDOVERS / 20);
+		test_kernel("event", HANDOFF_EVENT, POLL_BUSY, i, HANDOVERS / 20);
+		test_kernel("spin", HANDOFF_SPIN, POLL_BUSY, i, 10); /* four threads spin, maybe on two CPUs */
+		test_kernel("yield", HANDOFF_YIELD, POLL_EVENT, i, HANDOVERS / 20);
 	}
+	test_kernel("yield, poll busy", HANDOFF_YIELD, POLL_BUSY, 3, HANDOVERS / 20);
+	test_kernel("yield, poll adaptive", HANDOFF_YIELD, POLL_ADAPTIVE, 3, HANDOVERS / 20);
 	return done_testing();
 }

@@ -244,7 +244,7 @@ static const struct row {
     {"garbage", garbage, 3, "manifest-sha256.txt: line 5 is not a SHA-256 and a name\n"},
     {"capitals", upper_case, 4, "manifest-sha256.txt: line 1 is not a SHA-256 and a name\n"},
     {"an empty manifest", no_lines, 4, "a.txt: not in the manifest\n"},
-    {"zero bytes", zero_byte, 5, "manifest-sha256.txt: it has a byte of value zero\n"},
+    {"zero bytes", zero_byte, 5, "manifest-sha256.txt: it contains a NUL byte\n"},
 };
 
 static void test_checking(void)

@@ -81,8 +81,8 @@ static void test_translation(void)
 	    "verbs",
 	    "kblat: 1\n"
 	    "name: hadronio-64k\n"
-	    "title: \"hadroNIO (64K)\"\n"
-	    "source: \"a configuration of Observatory\"\n"
+	    "title: \"hadroNIO (64K): throughput (200 operations in flight), latency, round trips over verbs\"\n"
+	    "source: \"Observatory, configuration hadroNIO (64K)\"\n"
 	    "settings: {transport: verbs, device: mlx5_1, port: 2}\n"
 	    "matrix:\n"
 	    "  - {kernel: stream, op: send, both: no, depth: 200, repetitions: 3, messages: 5000000, warmup: 100, "
@@ -108,8 +108,8 @@ static void test_translation(void)
 	    "tcp",
 	    "kblat: 1\n"
 	    "name: r\n"
-	    "title: R\n"
-	    "source: \"a configuration of Observatory\"\n"
+	    "title: \"R: latency over tcp\"\n"
+	    "source: \"Observatory, configuration R\"\n"
 	    "settings: {transport: tcp}\n"
 	    "matrix:\n"
 	    "  - {kernel: stream, depth: 1, repetitions: 2, messages: 1000, warmup: 100, size: [8]}\n"
@@ -152,7 +152,7 @@ static const struct {
     {CONFIG(OPERATION("MessagingLatancy", ONE_WAY, "\"repetitions\": 3, \"iterations\": [" ITERATION "]")),
      "c.json:1:45: unknown operation 'MessagingLatancy'; did you mean 'MessagingLatency'?"},
     {CONFIG(OPERATION("MessagingLatency", "\"unidirektional\"", "\"repetitions\": 3, \"iterations\": [" ITERATION "]")),
-     "c.json:1:75: unknown mode 'unidirektional'; there are unidirectional and bidirectional"},
+     "c.json:1:75: unknown mode 'unidirektional'; expected unidirectional or bidirectional"},
     {WITH("{\"size\": 64, \"count\": 0, \"warmUp\": 1}"),
      "c.json:1:152: 'count' must be a whole number from 1 to 1000000000"},
     {WITH("{\"size\": 64, \"count\": -1, \"warmUp\": 1}"), "c.json:1:152: 'count' must be a whole number"},
@@ -171,7 +171,8 @@ static const struct {
     {CONFIG("{}"), "c.json:1:36: 'modes' is missing"},
     {"{\"resultName\": \"R\"}", "c.json:1:1: 'operations' is missing"},
     {"{\"operations\": [" ITERATION "]}", "'resultName' is missing"},
-    {"{\"resultName\": \"\", \"operations\": []}", "'resultName' is empty, and there is no 'className' for it"},
+    {"{\"resultName\": \"\", \"operations\": []}",
+     "'resultName' is empty, and there is no 'className' to be used instead"},
     {"{\"resultName\": 5, \"operations\": []}", "'resultName' must be a text in quotes"},
     {"{\"resultName\": \"R\", \"parameters\": {}, \"operations\": []}", "'parameters' must be a list"},
     {"{\"resultName\": \"R\", \"parameters\": [{\"key\": \"queueSize\", \"value\": \"many\"}], \"operations\": []}",
@@ -211,7 +212,7 @@ static const struct {
      "warning: unknown key 'wormUp' is ignored; did you mean 'warmUp'?"},
     {"{\"resultName\": \"R\", \"parameters\": [{\"key\": \"svmOptimization\", \"value\": \"true\"}], \"operations\": "
      "[" OPERATION("MessagingLatency", ONE_WAY, "\"repetitions\": 2, \"iterations\": [" ITERATION "]") "]}",
-     "verbs", "c.json:1:44: warning: the parameter 'svmOptimization' means nothing here; ignored"},
+     "verbs", "c.json:1:44: warning: the parameter 'svmOptimization' has no meaning here and is ignored"},
     {CONFIG(OPERATION("MessagingLatency", ONE_WAY, "\"repetitions\": 2, \"iterations\": [" ITERATION "]") "," OPERATION(
 	 "RdmaReadLatency", ONE_WAY, "\"repetitions\": 2, \"iterations\": [" ITERATION "]")),
      "tcp", "warning: RdmaReadLatency is left out: the transport tcp has no RDMA operations"},

@@ -112,7 +112,7 @@ static void test_refused(void)
 	    {"count", "1.5", "must be a whole number such as 32, not '1.5', which is not a whole number"},
 	    {"count", "0", "is 0, below its minimum of 1"},
 	    {"count", "5000", "is 5000, above its maximum of 4096"},
-	    {"count", "1e30", "must be a whole number such as 32, not '1e30', which does not fit 64 bits"},
+	    {"count", "1e30", "must be a whole number such as 32, not '1e30', which does not fit in 64 bits"},
 	    {"pause", "ten", "must be a time such as 10us or 1ms, not 'ten'"},
 	    {"pause", "10KiB", "must be a time such as 10us or 1ms, not '10KiB'"},
 	    {"pause", "0.5ns",
@@ -134,7 +134,7 @@ static void test_refused(void)
 	     "must be a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME, not 'nearby'"},
 	    {"cpu", "cpuset:",
 	     "must be a CPU's number, a list of them, auto, near, near:DEVICE or cpuset:NAME, not 'cpuset:'"},
-	    {"cpu", "cpuset:a\nb", "holds a control character"},
+	    {"cpu", "cpuset:a\nb", "contains a control character"},
 	    {"cpu", "8192", "is 8192, but CPUs are numbered 0 to 8191"},
 	    {"any", "-1", "is -1, below its minimum of 0"},
 	    {"inline", "maybe", "must be yes or no, not 'maybe'"},
@@ -143,7 +143,7 @@ static void test_refused(void)
 	    {"qp", "xrc", "must be one of rc, uc, ud (did you mean 'rc'?)"},
 	    {"qp", "dct", "must be one of rc, uc, ud, not 'dct'"},
 	    {"qp", "", "must be one of rc, uc, ud, not ''"},
-	    {"device", "a\nb", "holds a control character"},
+	    {"device", "a\nb", "contains a control character"},
 	    {"device", "\xff\xfe", "is not UTF-8 text"},
 	    {"lost", "5,", "must be a list such as 5,10-20, not '5,'"},
 	    {"lost", ",5", "must be a list"},
@@ -170,7 +170,7 @@ static void test_refused(void)
 	memset(longer, 'x', OPT_STR_MAX);
 	longer[OPT_STR_MAX] = '\0';
 	ok(!opt_parse(row("device"), longer, why, sizeof(why)), "a text too long for the settings");
-	is_str(why, "is 256 bytes long; at most 255 fit", "a text too long: why");
+	is_str(why, "is 256 bytes long; the maximum is 255", "a text too long: why");
 	ok(!opt_parse(row("count"), "x", NULL, 0), "nobody has to ask why");
 }
 
@@ -232,7 +232,7 @@ static void test_load_hostile(void)
 	    {"qp", json_string("xx"), "must be one of"},
 	    {"qp", json_stringn("rc\0x", 4), "'qp' holds a NUL"},
 	    {"device", json_stringn("a\0b", 3), "holds a NUL"},
-	    {"device", json_string("a\x1b"), "holds a control character"},
+	    {"device", json_string("a\x1b"), "contains a control character"},
 	    {"device", json_true(), "wrong JSON type"},
 	    {"lost", json_string("5-"), "must be a list"},
 	    {"lost", NULL, "'lost' is missing"},

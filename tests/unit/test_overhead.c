@@ -126,26 +126,26 @@ static void test_unknown(void)
 	struct rep r = rep_of(10, 0, json_object(), json_object()), reps[2];
 
 	is_block(block_of(there, true, &r, 1),
-		 "{\"payload_bytes\":10000," NOTHING "\"the RDMA port has no counter of bytes\"}",
+		 "{\"payload_bytes\":10000," NOTHING "\"the RDMA port has no byte counter\"}",
 		 "a port that counts none");
 	r = rep_of(10, 0, json_object(), json_object());
 	is_block(block_of(there, false, &r, 1),
 		 "{\"payload_bytes\":10000," NOTHING
-		 "\"no interface but loopback carried the messages, and that is no wire\"}",
+		 "\"only the loopback interface carried the messages, and it has no wire\"}",
 		 "loopback");
 	r = rep_of(10, 0, interface_counters(500, 0), interface_counters(900, 0));
 	is_block(block_of(there, false, &r, 1),
 		 "{\"payload_bytes\":10000," NOTHING
-		 "\"fewer bytes were counted than the messages have: they took another way\"}",
+		 "\"fewer bytes were counted than the messages have: they took another path\"}",
 		 "another way");
 	r = rep_of(10, 0, port_counters("4294960000\n", "0\n"), port_counters("4294967295\n", "0\n"));
 	is_block(block_of(there, true, &r, 1),
-		 "{\"payload_bytes\":10000," NOTHING "\"the counter of bytes was at its end, or was reset meanwhile\"}",
+		 "{\"payload_bytes\":10000," NOTHING "\"the byte counter overflowed, or was reset meanwhile\"}",
 		 "a counter of 32 bits that is full");
 	reps[0] = rep_of(10, 0, interface_counters(0, 0), interface_counters(10420, 0));
 	reps[1] = rep_of(10, 0, interface_counters(99999, 0), interface_counters(10, 0));
 	is_block(block_of(there, false, reps, 2),
-		 "{\"payload_bytes\":20000," NOTHING "\"the counter of bytes was at its end, or was reset meanwhile\"}",
+		 "{\"payload_bytes\":20000," NOTHING "\"the byte counter overflowed, or was reset meanwhile\"}",
 		 "one of two repetitions whose counter was reset");
 	r = rep_of(10, 0, json_object(), json_object());
 	is_block(block_of((struct layout_wire){.out_bytes = 0}, true, &r, 1), "none",

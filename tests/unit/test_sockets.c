@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -135,6 +136,26 @@ static void test_tcp_stranger(void)
 	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 1, "it is the source that is heard, not the stranger");
 	is_int(seq, 7, "by its number");
 	ok(payload_is_right(tcp_recv_buffer(tcp_of(&p, ROLE_SINK)), SIZE - 4, 7), "with its payload");
+	close(fd);
+	close_pair(&p);
+}
+
+/* The descriptor of its connection is missing; poll() itself needs room for one. */
+static void test_tcp_no_descriptor(void)
+{
+	struct rlimit limit, least;
+	struct pair p;
+	int fd, rc;
+
+	open_pair(&p, &tcp_transport, POLL_BUSY, 0);
+	fd = send_strange(&p, SOCK_STREAM);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	least = limit;
+	least.rlim_cur = 3;
+	setrlimit(RLIMIT_NOFILE, &least);
+	rc = p.ops->connect(p.side[ROLE_SINK], p.address[ROLE_SOURCE], &p.e[ROLE_SINK]);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	is_int(rc, -EMFILE, "without a descriptor, the sink does not try forever: %s", p.e[ROLE_SINK].text);
 	close(fd);
 	close_pair(&p);
 }
@@ -383,6 +404,7 @@ int main(void)
 
 	sigaction(WAKER_SIGNAL, &waker, NULL);
 	test_tcp_stranger();
+	test_tcp_no_descriptor();
 	test_tcp_pieces();
 	test_tcp_full(POLL_BUSY);
 	test_tcp_full(POLL_EVENT);

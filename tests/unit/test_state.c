@@ -109,6 +109,13 @@ static const struct {
      "0 0 0 0 1 0 0 0\n"},
     {"/proc/90/task/91/status", "Cpus_allowed_list:\t0\n"},
     {"/proc/92/task/92/stat", "92 no name\n"},
+    {"/proc/93/task/93/stat",
+     "93 (without) S 1 0 0 0 -1 4194560 0 0 0 0 16 653 0 0 20 0 1 0 25 0 0 0 0 0 0 0 0 0 0 0 0 "
+     "0 0 0 0 1 0 0 0\n"},
+    {"/proc/93/task/93/status", "Cpus_allowed_list:"},
+    {"/proc/94/task/94/stat", "94 (close) S 1 0 0 0 -1 4194560 0 0 0 0 16 653 0 0 20 0 1 0 25 0 0 0 0 0 0 0 0 0 0 0 0 "
+			      "0 0 0 0 1 0 0 0\n"},
+    {"/proc/94/task/94/status", "Cpus_allowed_list:5-6"},
     {"/boot/config-6.1.0-test", "# a comment\nCONFIG_HZ=250\n# CONFIG_KASAN is not set\nCONFIG_X=\"a\"\n"},
     {"/proc/sys/vm/swappiness", "60\n"},
     {"/proc/sys/vm/dirty_ratio", "20\n"},
@@ -216,6 +223,8 @@ static void test_keys(const json_t *keys)
 	    {"sysctl.net.ipv4.conf.eth1.forwarding", "1"},
 	    {"thread.kernel.rcu (x) y", "fifo:1:0-3"},
 	    {"thread.user.irqbalance", "other:-5:0 other:0:0"},
+	    {"thread.user.without", "other:0:"},
+	    {"thread.user.close", "other:0:5-6"},
 	    {"irq.irqbalance_runs", "yes"},
 	    {"irq.24.mode", "444"},
 	    {"limits.locked_memory", "65536 unlimited"},

@@ -76,7 +76,7 @@ static void test_quote(void)
 static void test_printable(void)
 {
 	static const uint32_t shown[] = {' ', '~', 0xa0, 0xe9, 0x200a, 0x2010, 0x2026, 0x1f40c};
-	static const uint32_t hidden[] = {0,	  '\n',	  0x1b,	  0x7f,	  0x80,	  0x9f,
+	static const uint32_t hidden[] = {0,	  '\n',	  0x1b,	  0x7f,	  0x80,	  0x9f,	 0x061c,
 					  0x200b, 0x200f, 0x2028, 0x202e, 0x2066, 0xfeff};
 
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)

@@ -127,6 +127,23 @@ static void test_whole(void)
 	step_free(&s);
 }
 
+/* Whether the daemon has our profile is not known: that is not the same as another one. */
+static void test_silent(void)
+{
+	struct err e = ERR_INIT;
+	struct step s;
+
+	make_step(&s);
+	put("active", "ours\n", 0644);
+	put("tuned-adm", "#!/bin/sh\nkill -9 $$\n", 0755);
+	ok(op_tuned.undo(&m, &s, &e) < 0, "not undone if tuned-adm is killed: %s", e.text);
+	put("tuned-adm", script, 0755);
+	err_clear(&e);
+	ok(!op_tuned.undo(&m, &s, &e), "undone when it answers: %s", e.text);
+	is_active("balanced\n", "is what it was");
+	step_free(&s);
+}
+
 static void test_command(void)
 {
 	const char *const talk[] = {"sh", "-c", "echo one; echo two >&2; exit 7", NULL}, *const none[] = {"no-such",
@@ -143,6 +160,7 @@ int main(void)
 	set_up();
 	test_killed();
 	test_whole();
+	test_silent();
 	test_command();
 	machine_close(&m);
 	tap_dir_remove(dir);

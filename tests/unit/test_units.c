@@ -95,7 +95,7 @@ static const struct bad_row bad[] = {
     {UNIT_TIME_NS, "1.0005us", -EINVAL, "whole number"},
     {UNIT_TIME_NS, "1e-999999999999999999999s", -EINVAL, "whole number"},
     {UNIT_TIME_NS, "1.00000000000000000000000000000000000000000000000001s", -EINVAL, "whole number"},
-    {UNIT_TIME_NS, "2562048h", -ERANGE, "'2562048h' does not fit 64 bits"},
+    {UNIT_TIME_NS, "2562048h", -ERANGE, "'2562048h' does not fit in 64 bits"},
     {UNIT_TIME_NS, "1e999999999999999999999s", -ERANGE, "does not fit"},
     {UNIT_TIME_NS, "9223372036.854775808s", -ERANGE, "does not fit"},
     {UNIT_ONE, "9223372036854775808", -ERANGE, "does not fit"},

@@ -177,6 +177,12 @@ static void involuntary(struct facts *f)
 	set_counter(f, 1, "source", "switches_involuntary", 1);
 }
 
+static void involuntary_of_one_that_yields(struct facts *f)
+{
+	involuntary(f);
+	json_object_set_new(f->params, "hand", json_string("yield"));
+}
+
 static void voluntary(struct facts *f)
 {
 	set_counter(f, 1, "source", "switches_voluntary", 1);
@@ -466,11 +472,11 @@ static const struct row {
     {"page faults", page_faults, "7 page faults inside the measured interval (source, 2 of 3 repetitions)", NULL},
     {"one page fault", one_page_fault, "1 page fault inside the measured interval (sink, 1 of 3 repetitions)", NULL},
     {"page faults that are the subject", page_faults_wanted, NULL,
-     "1 page fault inside the measured interval, as `touch: no` wants (sink, 1 of 3 repetitions)"},
+     "1 page fault inside the measured interval, as intended by `touch: no` (sink, 1 of 3 repetitions)"},
     {"page faults in touched memory", page_faults_in_touched_memory,
      "1 page fault inside the measured interval (sink, 1 of 3 repetitions)", NULL},
-    {"a recorder overflow", overflow,
-     "3 messages with numbers that the recorder has no place for (sink, 1 of 3 repetitions)", NULL},
+    {"a recorder overflow", overflow, "3 messages with numbers outside the recorder's range (sink, 1 of 3 repetitions)",
+     NULL},
     {"a bad completion", bad_completion, "1 bad completion inside the measured interval (source, 1 of 3 repetitions)",
      NULL},
     {"bad payloads", bad_payload, "2 payloads that differ from what was sent (sink, 1 of 3 repetitions)", NULL},
@@ -480,10 +486,11 @@ static const struct row {
      NULL},
     {"a run of before such stamps were counted", t_send_before_stamps_were_counted, NULL, NULL},
     {"a duplicate", duplicate, "1 message received more than once (sink, 1 of 3 repetitions)", NULL},
-    {"a migration", migration, NULL, "2 moves of the polling thread to another CPU (sink, 1 of 3 repetitions)"},
+    {"a migration", migration, NULL, "2 migrations of the polling thread to another CPU (sink, 1 of 3 repetitions)"},
     {"a migration in event mode", migration_of_a_sleeper, NULL, NULL},
     {"an involuntary switch", involuntary, NULL,
      "1 involuntary context switch of the polling thread (source, 1 of 3 repetitions)"},
+    {"the same of who yields", involuntary_of_one_that_yields, NULL, NULL},
     {"a voluntary switch", voluntary, NULL, NULL},
     {"memory not locked", unlocked, NULL,
      "the memory is not locked; raise the limit (ulimit -l) (source, 1 of 3 repetitions)"},
@@ -500,18 +507,18 @@ static const struct row {
      "3 of 3000 messages lost (0.1 %)"},
     {"a transport that is said to have its own clock and no device", clock_of_its_own, NULL, NULL},
     {"another way", another_way,
-     "the traffic took another way: the device sent 12 packets for 1000 messages (source, 1 of 3 repetitions)", NULL},
+     "the messages took another path: the device sent 12 packets for 1000 messages (source, 1 of 3 repetitions)", NULL},
     {"another way than a Soft-RoCE device", another_way_rxe,
-     "the traffic took another way: the device sent 0 packets for 3000 messages (source, 3 of 3 repetitions)", NULL},
+     "the messages took another path: the device sent 0 packets for 3000 messages (source, 3 of 3 repetitions)", NULL},
     {"no counter of the device", no_device_counter, NULL,
-     "not checked whether the traffic went through the device: it has no counter of packets sent (source, 1 of 3 "
+     "it was not checked whether the messages went through the device: it does not count sent packets (source, 1 of 3 "
      "repetitions)"},
     {"a counter at its end", stuck_device_counter, NULL,
-     "not checked whether the traffic went through the device: it has no counter of packets sent (source, 3 of 3 "
+     "it was not checked whether the messages went through the device: it does not count sent packets (source, 3 of 3 "
      "repetitions)"},
     {"a receiver that was not ready", not_ready, NULL,
      "the device was told 7 times that the receiver was not ready (RNR NAK), and waited before it sent again (source, "
-     "1 of 3 repetitions); more recv_depth or a faster receiver helps"},
+     "1 of 3 repetitions); a larger recv_depth or a faster receiver helps"},
     {"a receiver that was not ready before", always_ready, NULL, NULL},
     {"a shared receive queue that ran empty", ran_empty, NULL,
      "a shared receive queue ran empty in 1 of 3 repetitions"},
@@ -526,7 +533,7 @@ static const struct row {
      "need no common clock",
      NULL},
     {"a clock that was set", clocks_stepped,
-     "the clocks of alpha and beta moved against each other as no two steady clocks do: one was set or stood still "
+     "the clocks of alpha and beta moved relative to each other as steady clocks never do: one was set or stopped "
      "meanwhile",
      NULL},
     {"a comparison without an error", clocks_of_unknown_error,
@@ -537,15 +544,15 @@ static const struct row {
     {"the other host's tick counter", far_counter_bad,
      "the tick counter of the sink's host failed its checks: it stepped back", NULL},
     {"no invariant counter", clock_not_invariant, NULL,
-     "the processor does not promise an invariant time-stamp counter; it was measured: 12 ns off a straight line at "
-     "most"},
+     "the processor does not promise an invariant time-stamp counter; measured, it deviates from a straight line by "
+     "at most 12 ns"},
     {"the clock of a transport that has its own", clock_of_scripted, NULL, NULL},
     {"a counter missing", counter_missing,
      "not known whether there were page faults inside the measured interval (sink, 1 of 3 repetitions)", NULL},
     {"a counter below zero", counter_negative,
      "not known whether there were messages received more than once (source, 1 of 3 repetitions)", NULL},
     {"a counter that is a text", counter_text,
-     "not known whether there were messages with numbers that the recorder has no place for (sink, 1 of 3 repetitions)",
+     "not known whether there were messages with numbers outside the recorder's range (sink, 1 of 3 repetitions)",
      NULL},
     {"counters beyond 64 bits", counter_huge,
      "9223372036854775807 messages received more than once (sink, 3 of 3 repetitions)", NULL},

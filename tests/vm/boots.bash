@@ -1,7 +1,8 @@
-# Two kernels booted in turn, and measured in each boot, until it is decided whether the new one is slower. To be sourced.
+# Boots two kernels alternately and measures in each boot, until it is decided whether the new one
+# is slower. To be sourced.
 #
-# The caller has set out, boots, runs, kernel[old|new], append[], beside[], spec, run_options, guest_options, count_time, kblat, guest,
-# alpha and compare_options.
+# The caller must set out, boots, runs, kernel[old|new], append[], beside[], spec, run_options,
+# guest_options, count_time, kblat, guest, alpha and compare_options.
 # shellcheck shell=bash disable=SC2154
 
 child='' interrupted=''

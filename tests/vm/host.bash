@@ -1,4 +1,5 @@
-# What tests that change the guest share: a snapshot of what kbtune changes, before each of them, to compare with.
+# What tests that change the guest have in common: a snapshot of what kbtune changes, taken before
+# each of them for comparison.
 # shellcheck shell=bash
 
 setup_file() {

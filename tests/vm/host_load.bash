@@ -1,4 +1,4 @@
-# How busy other programs keep this machine: what the guest cannot see of it. To be sourced.
+# Measures how busy other programs keep this machine, which the guest cannot see. To be sourced.
 # shellcheck shell=bash
 
 busy_percent=15 # from so much on it is told

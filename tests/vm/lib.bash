@@ -1,4 +1,4 @@
-# What prepare, accel and guest share. To be sourced.
+# What prepare, accel and guest have in common. To be sourced.
 # shellcheck shell=bash
 
 shopt -s inherit_errexit # a failure within $(...) ends that too

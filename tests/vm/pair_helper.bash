@@ -1,4 +1,4 @@
-# What tests between two guests share. To be loaded after ../cli/helper.
+# What tests between two guests have in common. To be loaded after ../cli/helper.
 # shellcheck shell=bash
 
 other=kblat-guest-2

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""What a point of the kernel `exchange` between two guests says, from its columns.
+"""Evaluates a point of the kernel `exchange` between two guests, from its columns.
 
-    pair_ways.py sums POINT      medians of there, back, turn and round trip, of the tenth of all messages whose round trip was shortest
-    pair_ways.py delays POINT    by how much every second repetition is later than the others: there, back, and in round trips
+    pair_ways.py sums POINT      medians of there, back, turn and round trip, for the tenth of all messages with the shortest round trips
+    pair_ways.py delays POINT    how much later every second repetition is than the others: there, back, and in round trips
 
-An emulated CPU stands still for milliseconds whenever the machine below is busy; round trips, which one clock tells, say which messages that befell. Times
-are in us. POINT is a directory.
+An emulated CPU stops for milliseconds whenever the host is busy; round trips, which are measured by
+one clock, show which messages were affected. Times are in us. POINT is a directory.
 """
 import glob
 import statistics

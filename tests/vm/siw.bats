@@ -60,7 +60,7 @@ begin() {
 		"impossible impossible impossible impossible completed "
 	assert_contains "$output" "siw0 port 1: the device speaks iWARP; connect plain: only the connection manager makes them (connect rdmacm); op send_imm: it carries no immediate data (op send, or write)"
 	assert_contains "$output" "qp ud: it has reliable connections only (qp rc)"
-	assert_contains "$output" "op fetch_add is more than the device can do: it has no atomics"
+	assert_contains "$output" "the device does not support op fetch_add: it has no atomics"
 }
 
 @test "beside Soft-RoCE it is taken by name only; both are told apart" {

@@ -1,10 +1,11 @@
 #!/usr/bin/python3 -IS
-"""Did every message of a run arrive, whole, over the device, and was the completion asked for of the messages that it should be?
+"""Checks that every message of a run arrived intact over the device, and that completions were
+requested for the right messages.
 
     verbs_counters.py RUN
 
-One line for each point that something is wrong with; the last line is "N of M points are good". Exit status 1 where
-they differ.
+Prints a line for each point with an error; the last line is "N of M points are good". Exit status 1
+if there are errors.
 """
 
 import array

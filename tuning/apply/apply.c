@@ -21,7 +21,7 @@ static int refuse_applied(const struct journal *j, const char *name, struct err 
 		       *j->profile ? "profile " : "what single commands did", j->profile, j->applied);
 }
 
-/* What is applied already has to go first. */
+/* An applied profile must be restored first. */
 static int undo_applied(struct machine *m, const char *name, bool replace, struct journal *j, struct err *e)
 {
 	int rc;
@@ -85,7 +85,7 @@ static void print_applied(const struct journal *j, size_t from, const struct pla
 	if (output == OUTPUT_NOTHING)
 		return;
 	if (output == OUTPUT_TEXT) {
-		printf("applied %s in %s: %zu changes, %zu not possible here; 'kbtune restore' puts everything back\n",
+		printf("applied %s in %s: %zu changes, %zu not possible here; 'kbtune restore' restores everything\n",
 		       p->profile, output_times(all_s, tuned_s, times, sizeof(times)), j->count - from,
 		       p->missing_count);
 		for (size_t i = from; i < j->count; i++)
@@ -125,7 +125,7 @@ static enum status apply_plan(struct machine *m, struct profile *profile, const 
 	return rc ? err_status(e) : STATUS_OK;
 }
 
-/* Others than root learn which rights they lack before anything is made for them. */
+/* Users other than root are told which capabilities are missing before anything is changed. */
 static int probe_first(struct machine *m, struct profile *profile, struct err *e)
 {
 	struct plan plan;
@@ -161,7 +161,7 @@ enum status apply_profile(struct machine *m, const char *name, const struct appl
 	return status;
 }
 
-/* What is applied already, or was cut short, refuses us. */
+/* Fails if something has already been applied, or was interrupted. */
 static int check_room(struct machine *m, const char *name, bool replace, struct err *e)
 {
 	struct journal j = {0};
@@ -175,7 +175,7 @@ static int check_room(struct machine *m, const char *name, bool replace, struct 
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/* `profile`: NULL where the steps are not of one. */
+/* `profile`: NULL if the steps do not come from one. */
 static void print_plan(const struct plan *plan, const struct profile *profile, enum output output)
 {
 	if (output == OUTPUT_TEXT)

@@ -16,21 +16,33 @@
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/cgroups.h"
+#include "tuning/machine/exclusion.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/signals.h"
 #include "tuning/machine/state_folder.h"
 
-#define LOCK_TRIES 200 /* of 50 ms */
+#define LOCK_TRIES 200 /* attempts, 50 ms each */
 
 #define OWNER_DIGITS 32
 
-/* Only what our parent applied: it may have been restored, and something else applied,
- * meanwhile. */
+/* With the lock held. Restore only what the parent has applied: meanwhile it may have been restored and something else
+ * applied. If there is no journal, the parent may have been killed before it wrote one. */
+static void restore_owned(struct machine *m, const char *owner, struct err *e)
+{
+	struct journal j = {0};
+	int rc = journal_load(m, &j, e);
+
+	if (!rc && !j.moot && journal_is_owned(&j, owner))
+		transaction_undo(m, &j, NULL, NULL, NULL, e);
+	else if (rc == -ENOENT)
+		exclusion_release(m);
+	journal_free(&j);
+}
+
 static void restore_for(const char *sysroot, const char *owner)
 {
 	struct timespec pause = {.tv_nsec = 50000000};
 	struct err e = ERR_INIT;
-	struct journal j = {0};
 	struct machine m;
 	int lock = -1;
 
@@ -43,16 +55,15 @@ static void restore_for(const char *sysroot, const char *owner)
 		if (lock < 0)
 			nanosleep(&pause, NULL);
 	}
-	if (lock >= 0 && !journal_load(&m, &j, &e) && !j.moot && journal_is_owned(&j, owner))
-		transaction_undo(&m, &j, NULL, NULL, NULL, &e);
+	if (lock >= 0)
+		restore_owned(&m, owner, &e);
 	if (e.status)
 		fprintf(stderr, "kbtune: %s\n", e.text);
-	journal_free(&j);
 	machine_close(&m);
 }
 
-/* What ends its caller's control group as a whole (a service that is stopped, a session) must leave
- * it alive. */
+/* The guardian must survive if the whole control group of its caller is killed, for example when a
+ * service is stopped or a session ends. */
 static void leave_group(const char *sysroot)
 {
 	struct machine m;
@@ -86,7 +97,9 @@ static void become_guardian(int end, const char *sysroot, const char *owner)
 
 struct guardian {
 	pid_t pid;
-	int end; /* of the socket; one byte from there says that it is ready, one from here that all is well */
+	/* of the socket; a byte from the guardian means that it is ready, one from the caller
+	 * that everything is fine */
+	int end;
 };
 
 static int guardian_start(struct guardian *g, const char *sysroot, const char *owner, struct err *e)

@@ -24,7 +24,7 @@ static void print_restored(const char *profile, const struct undone *done, const
 		if (!strcmp(state, "none"))
 			printf("nothing to restore\n");
 		else if (!strcmp(state, "moot"))
-			printf("the journal is of an earlier boot: nothing to put back, removed\n");
+			printf("the journal is of an earlier boot: nothing to restore, removed\n");
 		else
 			printf("restored %s in %s: %zu changes undone\n", *profile ? profile : "single commands",
 			       output_times(all_s, done->tuned_s, times, sizeof(times)), done->steps);
@@ -50,7 +50,8 @@ static enum status restore_locked(struct machine *m, const char *owner, double b
 	if (rc)
 		return err_status(e);
 	if (owner && !journal_is_owned(&j, owner)) {
-		fprintf(stderr, "kbtune: what was applied here was restored meanwhile, and %s applied: that stays\n",
+		fprintf(stderr,
+			"kbtune: what was applied here was restored meanwhile, and %s was applied, which is kept\n",
 			*j.profile ? j.profile : "something else");
 		print_restored("", &done, "none", began, output);
 		journal_free(&j);
@@ -66,7 +67,7 @@ static enum status restore_locked(struct machine *m, const char *owner, double b
 	return rc ? err_status(e) : STATUS_OK;
 }
 
-/* A reboot takes the state folder away, and its lock, and may leave this. */
+/* A reboot removes the state folder and its lock, but may leave this behind. */
 static bool is_left_behind(const struct machine *m)
 {
 	int fd = state_folder_open_lasting(m, false, NULL);

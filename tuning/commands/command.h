@@ -17,7 +17,7 @@ struct machine;
 	}
 #define COMMAND_JSON(target)                                                                                           \
 	{                                                                                                              \
-		"json", CLI_FLAG, (target), NULL, "as JSON", 0, 0                                                      \
+		"json", CLI_FLAG, (target), NULL, "print JSON", 0, 0                                                   \
 	}
 #define COMMAND_FLAGS_END                                                                                              \
 	{                                                                                                              \

@@ -52,7 +52,7 @@ static char *cpuset_line(const struct machine *m, const struct cgroups *cg, cons
 	return buf;
 }
 
-/* The root of version 2 says only what is effective. */
+/* The root cpuset of version 2 only has effective values. */
 static json_t *cpuset_json(const struct machine *m, const struct cgroups *cg, const char *name)
 {
 	char cpus[CPULIST_TEXT_MAX], memory[CPULIST_TEXT_MAX], kind[128], shown[1024];
@@ -206,7 +206,7 @@ static enum status cpuset_make(void *request)
 	return status;
 }
 
-/* Not of our making: the kernel refuses to remove one that is in use. */
+/* A cpuset not created by kbtune: the kernel refuses to remove it while it is in use. */
 static int remove_foreign(struct request *r, const struct cgroups *cg, const char *name, const char *path)
 {
 	int tasks = cgroups_tasks(r->m, cg, name), rc;

@@ -1,7 +1,8 @@
 /*
- * kbtune hold PROFILE: applied as long as standard input stays open; for programs that want a tuned
- * machine for a while and may die, too. What is said on standard output, one JSON document a line
- * with --json: "applied", then, when it is over, "verified" (as kbtune verify) and "restored".
+ * kbtune hold PROFILE: keeps a profile applied as long as standard input stays open. It is for
+ * programs that need a tuned machine for a while, and that may crash. It prints to standard output,
+ * with --json as one JSON document per line, "applied", and at the end "verified" (like kbtune
+ * verify) and "restored".
  */
 #include <errno.h>
 #include <poll.h>
@@ -33,7 +34,7 @@ const struct cli_command tune_hold_cli = {
     .max_args = 1,
 };
 
-/* Until the end of standard input, or one of the signals that are blocked. */
+/* Wait until the end of standard input, or one of the blocked signals. */
 static int wait_for_end(struct err *e)
 {
 	sigset_t signals;
@@ -56,7 +57,7 @@ static int wait_for_end(struct err *e)
 	return 0;
 }
 
-/* Somebody has restored it, and perhaps applied something else. */
+/* Another process has restored the profile, and perhaps applied another one. */
 static void make_lost(struct machine *m, const char *name, struct journal *j, struct drift *d)
 {
 	char path[5200], now[256];
@@ -73,7 +74,7 @@ static void make_lost(struct machine *m, const char *name, struct journal *j, st
 	journal_init(j, m, name);
 }
 
-/* What drifted while it was held. */
+/* Print what has changed while the profile was held. */
 static void print_verified(struct machine *m, const char *name, const char *owner, enum output output)
 {
 	struct journal j = {0};

@@ -50,7 +50,7 @@ static enum status irq_misuse(struct request *r, const char *text, const char *w
 	return STATUS_USAGE;
 }
 
-/* Where it has fired so far: the CPUs with the most, "2:1500 0:3". */
+/* The CPUs on which an interrupt occurred most often so far: "2:1500 0:3". */
 static char *top_cpus(const struct irq_table *t, const struct irq *irq, char *buf, size_t size)
 {
 	uint64_t below = UINT64_MAX;

@@ -92,7 +92,7 @@ enum status tune_profiles(int argc, char **argv, struct err *e)
 {
 	bool json = false, settings = false, help;
 	const struct cli_flag flags[] = {
-	    {"settings", CLI_FLAG, &settings, NULL, "the settings that profiles are made of", 0, 0},
+	    {"settings", CLI_FLAG, &settings, NULL, "list the settings that a profile may contain", 0, 0},
 	    COMMAND_JSON(&json),
 	    COMMAND_FLAGS_END};
 	struct cli_list args;

@@ -36,7 +36,7 @@ static enum status print_undo(struct machine *m, struct err *e)
 	if (rc)
 		return err_status(e);
 	if (j.moot)
-		printf("the journal is of an earlier boot: nothing to put back\n");
+		printf("the journal is of an earlier boot: nothing to restore\n");
 	for (size_t i = j.count; !j.moot && i-- > 0;)
 		if (strcmp(j.steps[i].before, j.steps[i].after))
 			printf("  %-16s %s: %s -> %s\n", j.steps[i].knob, j.steps[i].path, j.steps[i].after,
@@ -57,7 +57,7 @@ enum status tune_restore(int argc, char **argv, struct err *e)
 {
 	struct request r = {0};
 	const struct cli_flag flags[] = {COMMAND_SYSROOT(&r.sysroot),
-					 {"dry-run", CLI_FLAG, &r.dry_run, NULL, "show what would be put back", 0, 0},
+					 {"dry-run", CLI_FLAG, &r.dry_run, NULL, "show what would be restored", 0, 0},
 					 COMMAND_JSON(&r.json),
 					 COMMAND_FLAGS_END};
 

@@ -1,5 +1,5 @@
-/* kbtune run PROFILE -- CMD: applied, run, undone, whatever happens to CMD or (see guardian.h) to
- * us. */
+/* kbtune run PROFILE -- CMD: applies the profile, runs the command, and restores everything,
+ * whatever happens to the command or to kbtune itself (see guardian.h). */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -80,7 +80,7 @@ static enum status check_profile(struct request *r)
 	return STATUS_USAGE;
 }
 
-/* The files that a profile changes, now and then. */
+/* Show the files that a profile changes, with their current and future values. */
 static enum status show_profile(struct request *r)
 {
 	json_t *guards = tuned_guards(r->m, r->name, NULL), *one;
@@ -143,7 +143,7 @@ static enum status tuned_apply_one(void *request)
 	return status;
 }
 
-/* Of what the journal has, tuned's steps alone. */
+/* Keep only tuned's steps of the journal. */
 static void keep_tuned(struct journal *j)
 {
 	size_t kept = 0;

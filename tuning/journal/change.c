@@ -23,7 +23,7 @@ static int undo_left(struct machine *m, struct journal *j, struct err *e)
 
 	if (rc)
 		return rc;
-	fprintf(stderr, "kbtune: what %s left behind in an earlier boot was put back first\n",
+	fprintf(stderr, "kbtune: what %s left behind in an earlier boot was restored first\n",
 		*j->profile ? j->profile : "a single command");
 	journal_free(j);
 	return -ENOENT;
@@ -46,7 +46,7 @@ int change_begin(struct machine *m, const char *profile, struct journal *j, int 
 	}
 	rc = journal_load(m, j, e);
 	if (!rc && j->moot) {
-		fprintf(stderr, "kbtune: a journal of an earlier boot is moot, and removed\n");
+		fprintf(stderr, "kbtune: removed the journal of an earlier boot, which no longer applies\n");
 		journal_free(j);
 		rc = journal_remove(m, e);
 		rc = rc ? rc : -ENOENT;

@@ -10,10 +10,11 @@ struct err;
 struct machine;
 
 /*
- * `j` is what is there, or a new one (of `profile`): a moot one, of another boot, is removed, and
- * said so. What such a one has left is undone first for a profile, which is planned after that
- * only; single commands ("") have been planned, and are refused. -EEXIST and `e` where one is unfinished, -EBUSY where another user has changed the machine (exclusion.h). The lock is `*lock`. End it with change_end
- * where this returns 0.
+ * `j` is the existing journal, or a new one (for `profile`). A journal of another boot is obsolete,
+ * and is removed with a message. What it has left behind is restored first for a profile, which is
+ * only planned after that; single commands ("") have already been planned, and are rejected.
+ * -EEXIST and `e` where one is unfinished, -EBUSY where another user has changed the machine
+ * (exclusion.h). The lock is `*lock`. End it with change_end where this returns 0.
  */
 int change_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e);
 void change_end(struct machine *m, struct journal *j, int lock);

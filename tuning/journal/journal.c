@@ -38,7 +38,7 @@ static char *journal_path(const struct machine *m, char *buf, size_t size)
 	return buf;
 }
 
-/* What a kbtune that was killed while it wrote a journal left beside it. */
+/* Remove what a kbtune that was killed while writing a journal has left. */
 static void remove_unfinished(struct machine *m)
 {
 	int fd = state_folder_open_lasting(m, false, NULL);
@@ -71,15 +71,15 @@ int journal_lock(struct machine *m, struct err *e)
 				     (int)strcspn(who, "\n"), who)
 			   : err_sys(e, rc, folder, "lock");
 	}
-	/* Whose it is is for messages only: with a full /run it is left out. */
+	/* The owner is only for messages; it is left out if /run is full. */
 	if (!ftruncate(fd, 0))
 		dprintf(fd, "%d\n", (int)getpid());
 	remove_unfinished(m);
 	return fd;
 }
 
-/* Empty where a recorded machine has none; NULL where it cannot be read, which must not pass for
- * another boot. */
+/* "" if a recorded machine does not have one; NULL if it cannot be read, which must not be mistaken
+ * for a different boot. */
 static char *boot_id(const struct machine *m)
 {
 	char line[64];
@@ -90,9 +90,9 @@ static char *boot_id(const struct machine *m)
 
 static int refuse_without_boot_id(struct err *e)
 {
-	return err_set(e, -EIO, STATUS_FAILED, BOOT_ID, "read",
-		       "without it a journal cannot be told from one of an "
-		       "earlier boot; nothing was changed, try again");
+	return err_set(
+	    e, -EIO, STATUS_FAILED, BOOT_ID, "read",
+	    "without it a journal cannot be distinguished from one of an earlier boot; nothing was changed, try again");
 }
 
 void journal_init(struct journal *j, struct machine *m, const char *profile)
@@ -142,7 +142,7 @@ struct step *journal_add(struct journal *j)
 	return &j->steps[j->count++];
 }
 
-/* What a step is on disk: all of it, or what outlives a reboot (NULL: nothing). */
+/* A step as it is stored: completely, or only what persists across a reboot (NULL: nothing). */
 static json_t *step_json(const struct step *s, bool lasting)
 {
 	json_t *one = lasting && !s->op->lasting ? NULL : step_to_json(s);
@@ -296,7 +296,7 @@ static int find_state(const char *name)
 	return -1;
 }
 
-/* The version first: a later one may have anything else in it. */
+/* The version is checked first, because the content of a later version is unknown. */
 static int from_json(const json_t *all, struct journal *j, char *why, size_t size)
 {
 	const char *program = "", *boot, *state, *profile, *applied;
@@ -349,7 +349,7 @@ static int read_journal(int dir, const char *path, char **text, size_t *length, 
 	return rc;
 }
 
-/* `hint`: what to do about one that cannot be used. */
+/* `hint`: what to do about a journal that cannot be used. */
 static int load_from(int dir, const char *path, const char *hint, struct journal *j, struct err *e)
 {
 	char why[300] = "", *text;
@@ -373,7 +373,7 @@ static int load_from(int dir, const char *path, const char *hint, struct journal
 	return 0;
 }
 
-/* Where the first one is gone: with a reboot, usually. */
+/* Used if the first journal does not exist, usually after a reboot. */
 static int load_lasting(struct machine *m, struct journal *j, struct err *e)
 {
 	int fd = state_folder_open_lasting(m, false, e), rc;
@@ -398,7 +398,7 @@ int journal_load(struct machine *m, struct journal *j, struct err *e)
 	*j = (struct journal){0};
 	rc = m->state_fd < 0
 		 ? -ENOENT
-		 : load_from(m->state_fd, journal_path(m, path, sizeof(path)), "a reboot puts everything back", j, e);
+		 : load_from(m->state_fd, journal_path(m, path, sizeof(path)), "a reboot restores everything", j, e);
 	if (!rc) {
 		boot = boot_id(m);
 		rc = boot ? 0 : refuse_without_boot_id(e);

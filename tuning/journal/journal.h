@@ -35,7 +35,7 @@ struct journal {
 	char *profile; /* "" for single commands alone */
 	char *boot_id;
 	char *applied; /* when, UTC */
-	json_t *about; /* an object: what plan_to_json says of shields and CPUs */
+	json_t *about; /* an object: what plan_to_json() contains about shields and CPUs */
 	struct step *steps;
 	size_t count;
 	bool moot; /* of another boot */

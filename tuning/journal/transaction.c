@@ -15,7 +15,7 @@
 #include "tuning/ops/op_tuned.h"
 #include "tuning/steps/plan.h"
 
-/* The rights that are missing, each once: "CAP_SYS_ADMIN, CAP_SYS_NICE". */
+/* Add a missing capability, each only once: "CAP_SYS_ADMIN, CAP_SYS_NICE". */
 static void add_right(char *rights, size_t size, const char *right)
 {
 	size_t n = strlen(rights);
@@ -57,7 +57,7 @@ double transaction_now_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* An interrupt that the kernel manages says so only when it is written to. */
+/* Whether an interrupt is managed by the kernel is only known after trying to write. */
 static int refuse_left_out(const struct step *s, struct err *e)
 {
 	if (!json_is_true(json_object_get(s->data, "refused")))
@@ -83,7 +83,7 @@ static int make_step(struct machine *m, struct journal *j, struct step *s, bool 
 	return rc;
 }
 
-/* Of those behind the one that fails, nothing is to be undone. */
+/* Steps after the one that fails need not be undone. */
 static int make_steps(struct machine *m, struct journal *j, size_t from, bool strict, struct err *e)
 {
 	for (size_t i = from; i < j->count; i++) {
@@ -101,16 +101,17 @@ static int make_steps(struct machine *m, struct journal *j, size_t from, bool st
 	return 0;
 }
 
-/* One line, however much has gone with a CPU. */
+/* A single line, however many files have disappeared with a CPU. */
 static void report_gone(const struct undone *done, const char *first)
 {
 	if (done->gone == 1)
-		fprintf(stderr, "kbtune: %s is gone: nothing to put back there\n", first);
+		fprintf(stderr, "kbtune: %s no longer exists: nothing to restore there\n", first);
 	else if (done->gone)
-		fprintf(stderr, "kbtune: %s and %zu more are gone: nothing to put back there\n", first, done->gone - 1);
+		fprintf(stderr, "kbtune: %s and %zu more no longer exist: nothing to restore there\n", first,
+			done->gone - 1);
 }
 
-/* Of steps from..count, last first. Steps that stay are moved together. */
+/* Undo the steps from..count, last one first. Steps that could not be undone are kept, without gaps. */
 static int undo_steps(struct machine *m, struct journal *j, size_t from, const char *knob, const char *path,
 		      struct undone *done, struct err *e)
 {
@@ -129,7 +130,7 @@ static int undo_steps(struct machine *m, struct journal *j, size_t from, const c
 		one = s->unmade ? 0 : s->op->undo(m, s, e);
 		if (s->op == &op_tuned)
 			done->tuned_s += transaction_now_s() - began;
-		/* It may be back with what could not be undone yet: CPUs that SMT took away. */
+		/* It may reappear with a step that has not been undone yet, such as CPUs removed by SMT. */
 		if (one == STEP_GONE && rc)
 			continue;
 		if (one < 0) {
@@ -155,7 +156,7 @@ static int save_or_remove(struct machine *m, const struct journal *j, struct err
 	return j->count ? journal_save(m, j, e) : journal_remove(m, e);
 }
 
-/* `e` says what failed; now say what became of the rest. */
+/* `e` contains the failure; add what happened to the rest. */
 static void roll_back(struct machine *m, struct journal *j, size_t from, struct err *e)
 {
 	struct err undo = ERR_INIT, save = ERR_INIT;

@@ -10,7 +10,7 @@
 
 #define CPUIDLE "/sys/devices/system/cpu/cpu%d/cpuidle"
 
-/* "all", or how long it may take to leave a state, in ns. */
+/* "all", or the maximum exit latency of a state in ns. */
 static bool read_limit(const struct setting *s, int64_t *ns)
 {
 	char why[200];
@@ -38,7 +38,7 @@ static void plan_state(struct planner *p, const struct setting *s, const char *f
 	path = fs_path("%s/disable", folder);
 	if (!rc)
 		op_file_plan(p->plan, p->m, s->key, path, FORM_TEXT, us * 1000 > limit ? "1" : "0",
-			     "this idle state cannot be switched");
+			     "this idle state cannot be switched off");
 	free(path);
 }
 

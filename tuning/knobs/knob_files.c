@@ -8,8 +8,8 @@
 #include "tuning/machine/machine.h"
 #include "tuning/ops/op_file.h"
 
-/* "vm.swappiness" and "/sys/a/b" -> a path below `base`; NULL for what would leave it. As
- * sysctl(8): a name with a slash in it is taken as it is, else dots separate. */
+/* "vm.swappiness" and "/sys/a/b" -> a path below `base`; NULL if it would be outside. As in
+ * sysctl(8), a name that contains a slash is used unchanged; otherwise dots are separators. */
 static char *file_path(const char *name, const char *base)
 {
 	bool is_path = !strncmp(name, base, strlen(base)), dots = !strchr(name, '/');
@@ -24,7 +24,7 @@ static char *file_path(const char *name, const char *base)
 	return path;
 }
 
-/* A choice between words is known by its brackets. */
+/* A choice between words is recognised by its brackets. */
 static enum form form_at(const struct machine *m, const char *path)
 {
 	char line[512];

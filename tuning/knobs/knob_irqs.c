@@ -14,7 +14,8 @@
 
 #define DEFAULT "/proc/irq/default_smp_affinity"
 
-/* What an interrupt asks of `all` is the least change: the CPUs it has of those, or all of them. */
+/* Make the smallest change: the interrupt keeps those of its CPUs that are in `all`; if there are
+ * none, it gets all of `all`. */
 static void plan_away(struct planner *p, const struct knob *k, const struct irq *irq, const struct cpulist *all)
 {
 	struct cpulist want = irq->allowed;
@@ -22,19 +23,19 @@ static void plan_away(struct planner *p, const struct knob *k, const struct irq 
 	cpulist_intersect(&want, all);
 	if (cpulist_first(&want) < 0)
 		want = *all;
-	/* CPUs that are offline are in many masks, and do no harm. */
+	/* Many masks contain offline CPUs, which do not matter. */
 	if (cpulist_is_subset(&irq->allowed, all))
 		want = irq->allowed;
 	op_irq_plan(p->plan, p->m, k->key, irq, &want);
 }
 
-/* Some CPUs, or a fault or reason why not has been noted. */
+/* False: there are no CPUs, and an error or a reason has been recorded. */
 static bool find_cpus(struct planner *p, const struct setting *s, const struct ynode *n, struct cpulist *out)
 {
 	return !place_resolve(p, s, n, "placement", out) && cpulist_first(out) >= 0;
 }
 
-/* One entry of devices:. Interrupts taken are added to `taken`. */
+/* Plan an entry of `devices:`. Its interrupts are added to `taken`. */
 static void plan_device(struct planner *p, const struct setting *s, const struct knob *k, const struct ynode *one,
 			const struct irq_table *t, struct cpulist *taken)
 {

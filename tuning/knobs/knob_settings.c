@@ -41,7 +41,7 @@ static void add_knob_setting(json_t *list, const struct setting *s, json_t *name
 				     value, "cost", cost ? cost : "", "folder", s->file->folder)));
 }
 
-/* Files that have nothing to do with each other but for the key that they are listed below. */
+/* Independent files that are listed under the same key. */
 static void add_files(json_t *list, const struct setting *s)
 {
 	for (size_t i = 0; i < s->value->count; i++) {

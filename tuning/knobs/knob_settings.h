@@ -11,9 +11,9 @@
 #include "tuning/steps/plan.h"
 
 /*
- * plan_to_json() with "settings": [{"knob": the key, "name": of people, "setting": {key: value},
- * "cost": a text or "", "folder": where the file is that has it}]. Included profiles are part of it;
- * each name of sysctl and sysfs is a knob of its own. Values are texts, as they were written.
+ * plan_to_json() with "settings": [{"knob": the key, "name": for people, "setting": {key: value},
+ * "cost": a text or "", "folder": that of the file which contains it}]. Included profiles are part
+ * of it; each name of sysctl and sysfs is a separate knob. Values are texts, as they were written.
  */
 json_t *knob_settings_plan(const struct plan *plan, const struct profile *profile);
 

@@ -13,7 +13,7 @@
 #include "tuning/ops/op_drain.h"
 #include "tuning/ops/op_file.h"
 
-/* The root has every CPU; its mates must not have ours. */
+/* The root has every CPU; other cpusets must not have the shield's CPUs. */
 static int check_overlap(struct planner *p, const struct shield *shield, char *const *names)
 {
 	char ours[CPULIST_TEXT_MAX], theirs[CPULIST_TEXT_MAX];
@@ -46,13 +46,13 @@ static int check_cpuset_name(struct planner *p, const char *name)
 	return exists ? -EEXIST : 0;
 }
 
-/* Children have the controller if the root's subtree_control says so. */
+/* Children have the controller if it is in the root's subtree_control. */
 static void plan_controller(struct planner *p, const char *knob)
 {
 	char *path = cgroups_file(&p->cg, "", "cgroup.subtree_control");
 
 	op_file_plan(p->plan, p->m, knob, path, FORM_CONTROLLER, "+cpuset",
-		     "the root of the control groups is not there");
+		     "the root of the control groups does not exist");
 	free(path);
 }
 
@@ -64,8 +64,8 @@ static bool has_exclusive(const struct plan *p)
 	return false;
 }
 
-/* Version 1 has no partitions: programs live in a set of the remaining CPUs, and scheduling domains
- * follow the sets once the root's is no longer one. */
+/* Version 1 has no partitions: programs move to a cpuset with the remaining CPUs, and scheduling
+ * domains follow the cpusets once the root is not a single domain any more. */
 static void plan_rest_v1(struct planner *p, const char *knob)
 {
 	struct cpulist memory;
@@ -77,7 +77,7 @@ static void plan_rest_v1(struct planner *p, const char *knob)
 	op_cpuset_plan(p->plan, knob, &p->cg, "housekeeping", &p->plan->housekeeping, &memory, "root");
 	op_drain_plan(p->plan, knob, &p->cg, "housekeeping");
 	file = cgroups_file(&p->cg, "", "sched_load_balance");
-	op_file_plan(p->plan, p->m, knob, file, FORM_TEXT, "0", "this kernel does not balance by cpusets");
+	op_file_plan(p->plan, p->m, knob, file, FORM_TEXT, "0", "this kernel does not balance load by cpusets");
 	free(file);
 }
 

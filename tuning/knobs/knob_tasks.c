@@ -11,9 +11,9 @@
 
 struct collection {
 	struct planner *p;
-	bool programs;	 /* those with the usual affinity, too: no partition moves them */
-	bool own;	 /* those with an affinity of their own alone */
-	json_t *threads; /* op_affinity's */
+	bool programs;	 /* also those with the default affinity, because no partition moves them */
+	bool own;	 /* only those with an affinity of their own */
+	json_t *threads; /* for op_affinity */
 	size_t kernel, user, pinned;
 	char pinned_name[64];
 };
@@ -23,8 +23,8 @@ static bool is_alone_on(const struct cpulist *cpus, const struct cpulist *shield
 	return cpulist_is_subset(cpus, shielded);
 }
 
-/* A thread with an affinity of its own is written down even where it need not move: cpusets forget
- * such. */
+/* A thread with an affinity of its own is recorded even if it need not move, because cpusets reset
+ * its affinity. */
 static int collect_thread(const struct thread *t, void *context)
 {
 	struct collection *c = context;
@@ -63,7 +63,7 @@ static json_t *shield_names(const struct plan *p)
 	return names;
 }
 
-/* `off`: the CPUs that they leave. */
+/* `off`: the CPUs that threads must leave. */
 static json_t *make_data(struct planner *p, const struct cpulist *off, json_t *threads, bool programs, bool again)
 {
 	char list[CPULIST_TEXT_MAX], housekeeping[CPULIST_TEXT_MAX];

@@ -32,7 +32,7 @@ static void plan_own(struct planner *p, const struct setting *s, const struct kn
 	char *name = fs_path("kbtune-%s", slash ? slash + 1 : s->file->folder), *text = read_own_conf(s);
 	char *installed = tuned_find(p->m, name);
 
-	/* An administrator has installed it, unless it is one of ours that nobody removed. */
+	/* It was installed by an administrator, unless it is one of kbtune's that was never removed. */
 	if (text)
 		op_tuned_plan(p->plan, p->m, k->key, name, installed && !tuned_is_ours(p->m, installed) ? NULL : text);
 	free(installed);
@@ -50,7 +50,7 @@ static void fault_unknown_profile(struct planner *p, const struct setting *s)
 	sysroot_names_free(names);
 }
 
-/* One that stays and goes on by its own rules. */
+/* Warn of a daemon that keeps running and changes settings by its own rules. */
 static void warn_of_daemon(struct planner *p)
 {
 	char active[256];

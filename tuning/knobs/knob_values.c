@@ -11,13 +11,13 @@
 #include "tuning/machine/machine.h"
 #include "tuning/ops/op_file.h"
 
-/* One value on its way from the profile to a file. */
+/* A value of the profile to be written to a file. */
 struct value {
 	struct planner *p;
 	const struct setting *s;
 	const struct knob *k;
 	const struct value_row *row;
-	const struct ynode *node; /* what the profile says */
+	const struct ynode *node; /* the node in the profile */
 };
 
 /* "on, off": all words of a row. */
@@ -56,7 +56,7 @@ static const char *find_word(const struct value_row *row, const char *word)
 	return NULL;
 }
 
-/* A file beside another. The caller frees. */
+/* The path of a file in the same folder as another one. The caller frees. */
 static char *beside(const char *path, const char *name)
 {
 	return fs_path("%.*s/%s", (int)(strrchr(path, '/') - path), path, name);
@@ -95,8 +95,8 @@ static bool read_place(const struct value *v, char *out, size_t size)
 	return true;
 }
 
-/* What to write, the same for all files but for an "@name". False: a fault or a reason why not has
- * been noted. */
+/* The value to write, which is the same for all files except for "@name". False: an error or a
+ * reason has been recorded. */
 static bool read_value(const struct value *v, char *out, size_t size)
 {
 	const char *word = v->node->kind == YNODE_SCALAR ? find_word(v->row, v->node->scalar) : NULL;
@@ -132,7 +132,7 @@ static bool is_offered(const struct value *v, const char *path, const char *valu
 	if (!machine_read(v->p->m, list, &line)) {
 		offered = form_offers(FORM_CHOICE, line, value);
 		if (!offered)
-			plan_missing(v->p->plan, v->k->key, path, "'%s' is not among what it offers: %.*s", value,
+			plan_missing(v->p->plan, v->k->key, path, "'%s' is not one of its choices: %.*s", value,
 				     (int)strcspn(line, "\n"), line);
 		free(line);
 	}
@@ -140,7 +140,7 @@ static bool is_offered(const struct value *v, const char *path, const char *valu
 	return offered;
 }
 
-/* One file: 0, or -ENOENT if it is not there. */
+/* Plan one file: 0, or -ENOENT if it does not exist. */
 static int plan_file(const struct value *v, const char *path, const char *value, bool inverted)
 {
 	char fetched[64];
@@ -169,7 +169,7 @@ static const char *first_path(const struct value *v, const struct cpulist *cpus,
 		char path[256];
 		bool there;
 
-		/* The format is a row's own; there is at most one number in it. */
+		/* The format string comes from a row and contains at most one number. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		snprintf(path, sizeof(path), v->row->paths[i], cpulist_first(cpus));

@@ -17,7 +17,7 @@ enum value_kind {
 };
 
 struct value_word {
-	const char *word, *written; /* written "@NAME": what the file NAME beside it holds */
+	const char *word, *written; /* written "@NAME": the content of the file NAME in the same folder */
 };
 
 struct value_row {
@@ -25,10 +25,10 @@ struct value_row {
 	enum value_kind kind;
 	enum form form;
 	struct value_word words[8];
-	bool any_word, inverted[4]; /* inverted: that path says the opposite */
+	bool any_word, inverted[4]; /* inverted: that path has the opposite meaning */
 	long min, max;
 	bool may_refuse;    /* hardware or firmware may refuse it, which is known only after writing */
-	const char *offers; /* a file beside it that lists what can be written, or NULL */
+	const char *offers; /* a file in the same folder that lists possible values, or NULL */
 	const char *absent; /* why the file may be missing */
 };
 

@@ -20,8 +20,7 @@
 #define CPU	"/sys/devices/system/cpu"
 #define CPUFREQ CPU "/cpu%d/cpufreq"
 
-/* A knob that is nothing but a value in a file, or in one file for each CPU: the rest of its row is
- * a struct value_row. */
+/* A knob that is just a value in a file, or in one file per CPU; the rest of its row is a struct value_row. */
 #define VALUE(...)                                                                                                     \
 	knob_values_plan, &(const struct value_row)                                                                    \
 	{                                                                                                              \
@@ -44,29 +43,31 @@
 #define NO_CPUFREQ "there is no cpufreq driver here (a virtual machine, or the firmware keeps it for itself)"
 
 /*
- * The order of the writes. irqbalance sleeps before anybody's interrupts are moved; threads are
- * looked at before cpusets change their masks, and again after; tuned comes before the values, so
- * that what a profile asks for by name counts; SMT goes last and so comes back first, before
- * anything is put back onto its threads.
+ * Knobs are in the order in which they are applied. irqbalance is stopped before interrupts are
+ * moved. Threads are examined before cpusets change their masks, and again afterwards. tuned comes
+ * before values, so that values given explicitly in a profile take precedence. SMT is last when
+ * applying, and thus first when restoring, before anything is moved back to its threads.
  */
 /* clang-format off */
 const struct knob knobs[] = {
-	{"irqbalance", "pause: stop the daemon (SIGSTOP) and continue it afterwards; leave", knob_irqbalance_plan, NULL,
+	{"irqbalance", "pause: stop the daemon (SIGSTOP), and continue it when the profile is undone; leave: let it run",
+	 knob_irqbalance_plan, NULL,
 	 .cost = "interrupts are no longer spread over the CPUs by load"},
 	{"irqs", "default, all, devices: [{device, cpus}]: where interrupts may fire", knob_irqs_plan, NULL,
 	 .cost = "the other CPUs serve all interrupts"},
-	{"tasks", "away: move programs and movable kernel threads off the shields' CPUs; leave", knob_tasks_plan, NULL,
-	 .cost = "programs and kernel threads have the other CPUs only"},
-	{"shields", "[{name, place, partition}]: cpusets for programs that must not be disturbed", knob_shields_plan, NULL,
+	{"tasks", "away: move programs and movable kernel threads off the shields' CPUs; leave: do not move them", knob_tasks_plan, NULL,
+	 .cost = "programs and kernel threads run only on the other CPUs"},
+	{"shields", "[{name, place, partition}]: cpusets with CPUs reserved for programs that must not be disturbed",
+	 knob_shields_plan, NULL,
 	 .cost = "no other program may use their CPUs"},
 	{"tasks", NULL, knob_tasks_plan_again, NULL},
-	{"tuned", "a tuned profile's name; own: the tuned.conf beside the profile", knob_tuned_plan, NULL,
-	 .cost = "as its profile says; latency-performance: power, CPUs stay fast and awake"},
-	{"workqueues", "placement of unbound work queues",
+	{"tuned", "the name of a tuned profile; own: the tuned.conf in the profile's folder", knob_tuned_plan, NULL,
+	 .cost = "depends on the tuned profile; latency-performance: power, because CPUs stay fast and awake"},
+	{"workqueues", "CPUs on which unbound work queues may run",
 	 VALUE(.paths = {"/sys/devices/virtual/workqueue/cpumask"}, .kind = VALUE_PLACE,
-	       .form = FORM_MASK, .absent = "this kernel's work queues have no mask"),
+	       .form = FORM_MASK, .absent = "this kernel's work queues have no CPU mask"),
 	 .cost = "the other CPUs do the kernel's deferred work"},
-	{"watchdog_cpus", "placement of the lockup watchdogs",
+	{"watchdog_cpus", "CPUs on which the lockup watchdogs run",
 	 VALUE(.paths = {"/proc/sys/kernel/watchdog_cpumask"}, .kind = VALUE_PLACE, .form = FORM_LIST,
 	       .absent = "this kernel has no lockup watchdog"),
 	 .cost = "lockups of the shields' CPUs go unnoticed"},
@@ -85,12 +86,12 @@ const struct knob knobs[] = {
 	{"numa_balancing", "off: no pages are unmapped to see who uses them",
 	 VALUE(.paths = {"/proc/sys/kernel/numa_balancing"}, .words = ON_OFF,
 	       .absent = "this kernel has no NUMA balancing"),
-	 .cost = "programs on several nodes: memory stays where it is, however far"},
+	 .cost = "programs on several nodes: memory stays on its node, even if another one uses it"},
 	{"stat_interval", "seconds between updates of vmstat's per-CPU counters",
 	 VALUE(.paths = {"/proc/sys/vm/stat_interval"}, .kind = VALUE_NUMBER, .min = 1, .max = 86400,
 	       .absent = "this kernel has no such setting"),
 	 .cost = "memory counters are updated late"},
-	{"sched_rt_runtime", "us of each period for real-time threads; unlimited",
+	{"sched_rt_runtime", "us of each period in which real-time threads may run; unlimited: no limit",
 	 VALUE(.paths = {"/proc/sys/kernel/sched_rt_runtime_us"}, .kind = VALUE_NUMBER,
 	       .words = {{"unlimited", "-1"}}, .max = 1000000,
 	       .absent = "this kernel does not limit real-time threads"),
@@ -98,11 +99,11 @@ const struct knob knobs[] = {
 	{"thp", "transparent huge pages: always, madvise, never",
 	 VALUE(.paths = {"/sys/kernel/mm/transparent_hugepage/enabled"}, .form = FORM_CHOICE,
 	       .any_word = true, .absent = "this kernel has no transparent huge pages"),
-	 .cost = "programs with much memory: more TLB misses"},
+	 .cost = "programs that use much memory: more TLB misses"},
 	{"thp_defrag", "how hard the kernel tries to make huge pages",
 	 VALUE(.paths = {"/sys/kernel/mm/transparent_hugepage/defrag"}, .form = FORM_CHOICE,
 	       .any_word = true, .absent = "this kernel has no transparent huge pages"),
-	 .cost = "programs with much memory: fewer huge pages"},
+	 .cost = "programs that use much memory: fewer huge pages"},
 	{"ksm", "off: no merging of identical pages",
 	 VALUE(.paths = {"/sys/kernel/mm/ksm/run"}, .words = ON_OFF,
 	       .absent = "this kernel does not merge identical pages"),
@@ -112,7 +113,7 @@ const struct knob knobs[] = {
 	       .any_word = true, .may_refuse = true,
 	       .absent = "this kernel does not manage PCIe link power"),
 	 .cost = "power: PCIe links never sleep"},
-	{"turbo", "on or off",
+	{"turbo", "turbo frequencies: on or off",
 	 VALUE(.paths = {CPU "/intel_pstate/no_turbo", CPU "/cpufreq/boost", CPUFREQ "/boost"},
 	       .words = ON_OFF, .inverted = {true}, .may_refuse = true,
 	       .absent = "nothing here switches turbo (no intel_pstate, no cpufreq boost)"),
@@ -123,40 +124,40 @@ const struct knob knobs[] = {
 			 {"balance-power", "8"}, {"power", "15"}},
 	       .max = 15, .may_refuse = true, .absent = "this CPU has no energy performance bias"),
 	 .cost = "power, with performance"},
-	{"epp", "energy performance preference: performance, ...",
+	{"epp", "energy performance preference, such as performance",
 	 VALUE(.paths = {CPUFREQ "/energy_performance_preference"}, .any_word = true,
 	       .offers = "energy_performance_available_preferences",
 	       .absent = "no energy performance preference here (intel_pstate or amd_pstate, active)"),
 	 .cost = "power, with performance"},
-	{"governor", "cpufreq governor",
+	{"governor", "cpufreq governor, such as performance",
 	 VALUE(.paths = {CPUFREQ "/scaling_governor"}, .any_word = true,
 	       .offers = "scaling_available_governors", .absent = NO_CPUFREQ),
 	 .cost = "power, with performance: CPUs stay at their highest frequency"},
-	{"max_frequency", "min, max or a frequency such as 2400MHz",
+	{"max_frequency", "upper limit of the CPU frequency: min, max or a value such as 2400MHz",
 	 VALUE(.paths = {CPUFREQ "/scaling_max_freq"}, .kind = VALUE_FREQUENCY, .words = MAX_MIN,
 	       .absent = NO_CPUFREQ),
-	 .cost = "if low: the speed of everything"},
-	{"min_frequency", "min, max or a frequency such as 2400MHz",
+	 .cost = "if low: everything is slower"},
+	{"min_frequency", "lower limit of the CPU frequency: min, max or a value such as 2400MHz",
 	 VALUE(.paths = {CPUFREQ "/scaling_min_freq"}, .kind = VALUE_FREQUENCY, .words = MAX_MIN,
 	       .absent = NO_CPUFREQ),
 	 .cost = "if high: power"},
-	{"cstates", "idle states with an exit latency of up to this many us, or: all", knob_cstates_plan, NULL,
+	{"cstates", "allow only idle states with an exit latency of at most this many us; all: all of them", knob_cstates_plan, NULL,
 	 .cost = "power and heat: CPUs sleep lightly or not at all, and others get less turbo"},
-	/* The kernel's own words are odd: 0 is no restriction, "n/a" is no latency at all. */
-	{"cpu_latency", "per-CPU PM QoS: wake-up latency in us; none: no sleep; any",
+	/* The kernel's values are unusual: 0 means no restriction, and "n/a" means no latency at all. */
+	{"cpu_latency", "per-CPU PM QoS: maximum wake-up latency in us; none: no idle states; any: no limit",
 	 VALUE(.paths = {CPU "/cpu%d/power/pm_qos_resume_latency_us"}, .kind = VALUE_NUMBER,
 	       .words = {{"any", "0"}, {"none", "n/a"}, {"0", "n/a"}}, .min = 1, .max = 1999999999,
 	       .absent = "this kernel has no per-CPU PM QoS"),
 	 .cost = "power and heat: these CPUs sleep lightly or not at all"},
 	{"sysctl", "{name: value}: any sysctl", knob_files_plan, "/proc/sys/"},
 	{"sysfs", "{path: value}: any file below /sys", knob_files_plan, "/sys/"},
-	{"dma_latency", "global PM QoS: /dev/cpu_dma_latency held at this many us", knob_latency_plan, NULL,
+	{"dma_latency", "global PM QoS: hold /dev/cpu_dma_latency at this many us", knob_latency_plan, NULL,
 	 .cost = "power and heat: no CPU sleeps deeply"},
 	{"smt", "off: one thread per core",
 	 VALUE(.paths = {CPU "/smt/control"}, .words = {{"on", "on"}, {"off", "off"}}, .may_refuse = true,
-	       .absent = "this kernel does not switch SMT"),
+	       .absent = "this kernel cannot switch SMT"),
 	 .cost = "half of the hardware threads"},
-	{"kernel_arguments", "{name: value or placement}: checked, never written", knob_boot_plan, NULL},
+	{"kernel_arguments", "{name: value or place}: boot parameters of the kernel; only checked, never changed", knob_boot_plan, NULL},
 	{.key = NULL},
 };
 /* clang-format on */

@@ -107,7 +107,7 @@ static int place_by_device(struct planner *p, const struct setting *s, const str
 	return 0;
 }
 
-/* "2", "1/3", "all": how many of `have`, at most CPULIST_MAX; at least one. -1: none of these. */
+/* "2", "1/3", "all": a number of CPUs out of `have`, at least one and at most CPULIST_MAX. -1: invalid. */
 static long count_share(const char *text, long have)
 {
 	char *end;
@@ -137,7 +137,7 @@ static bool is_whole(const struct planner *p, const struct cpulist *set, int cor
 	return true;
 }
 
-/* Only cores all of whose threads are in the set. */
+/* Keep only cores with all of their threads in the set. */
 static void only_whole_cores(const struct planner *p, struct cpulist *set)
 {
 	struct cpulist before = *set;
@@ -147,7 +147,7 @@ static void only_whole_cores(const struct planner *p, struct cpulist *set)
 			cpulist_remove(set, (unsigned)cpu);
 }
 
-/* The last ones, by number: the first are where a machine boots and keeps house. */
+/* Keep the last CPUs by number, because the first ones are used for booting and housekeeping. */
 static void keep_last(const struct planner *p, struct cpulist *set, long count, bool cores)
 {
 	struct cpulist kept;
@@ -174,7 +174,7 @@ static long count_units(const struct planner *p, const struct cpulist *set, bool
 	return n;
 }
 
-/* `take` counts what the place has, and takes of what no shield has yet. */
+/* `take` counts the CPUs of the place, and takes from those that no shield has taken yet. */
 static int take_share(struct planner *p, const struct setting *s, const struct ynode *place, struct cpulist *out,
 		      char *why, size_t size)
 {

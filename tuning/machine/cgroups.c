@@ -16,7 +16,7 @@
 #define DEPTH_MAX  8
 #define ALL_MAX	   20000
 
-/* A line of mountinfo that matters: where, how, of what kind. */
+/* The relevant parts of a line of mountinfo. */
 struct mounted {
 	char where[512], options[256], kind[32], super[512];
 };
@@ -52,7 +52,7 @@ static bool offers_cpuset(const struct machine *m, const char *where)
 	return found;
 }
 
-/* A version-1 mount has the controller for itself, so it wins. */
+/* If version 1 has the controller, version 2 does not, so version 1 takes precedence. */
 static void take_mount(const struct machine *m, const struct mounted *mount, struct cgroups *cg)
 {
 	bool old =
@@ -62,7 +62,7 @@ static void take_mount(const struct machine *m, const struct mounted *mount, str
 
 	if (!old && (!is_new || cg->version == 1))
 		return;
-	/* Of two mounts of one hierarchy, the one that libcpuset knows. */
+	/* If a hierarchy is mounted twice, use the mount that libcpuset knows. */
 	if (cg->lib)
 		return;
 	cg->version = old ? 1 : 2;
@@ -92,7 +92,7 @@ static void leave(const struct machine *m, const struct mounted *mount)
 {
 	char *path = fs_path("%s/cgroup.procs", mount->where);
 
-	/* 0: whoever writes. It stays where a container's root takes no processes. */
+	/* 0: the writing process. It stays where it is if the root of a container does not accept processes. */
 	sysroot_write(&m->root, path, "0", 1);
 	free(path);
 }
@@ -172,7 +172,7 @@ static void add_item(struct list *l, char *item)
 	l->items[l->count] = NULL;
 }
 
-/* Only what has the controller's files is a cpuset, and only below one can there be more. */
+/* Only a folder with the controller's files is a cpuset, and only cpusets can contain further ones. */
 static void walk(const struct machine *m, const struct cgroups *cg, const char *name, int depth, struct list *l)
 {
 	char *folder = fs_path("%s%s%s", cg->root, *name ? "/" : "", name), **found;

@@ -34,7 +34,7 @@ static void become_command(struct machine *m, const char *in, char *const argv[]
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* The terminal signals the whole group: the command has had that already. */
+/* The terminal sends signals to the whole group, so the command has already received such a signal. */
 static void pass_signal_on(pid_t child, const siginfo_t *info)
 {
 	if (info->si_code == SI_KERNEL)

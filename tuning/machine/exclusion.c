@@ -22,7 +22,8 @@ static int open_folder(const struct machine *m, const struct claim *c)
 	return machine_openat(m, c->folder, O_RDONLY | O_DIRECTORY);
 }
 
-/* 1: ours. 0: there is none. -EBUSY and `owner`. A link of somebody else's is theirs, wherever it leads. */
+/* 1: owned by this user. 0: there is none. -EBUSY: owned by `owner`. A symbolic link belongs to its
+ * own owner, wherever it leads. */
 static int claim_seen_in(int folder, const struct claim *c, uid_t *owner)
 {
 	struct stat st;
@@ -37,11 +38,10 @@ static int claim_refuse(const struct claim *c, int rc, uid_t owner, struct err *
 {
 	if (rc != -EBUSY)
 		return err_sys(e, rc, c->path, "look at");
-	return err_set(
-	    e, rc, STATUS_FAILED, c->path, "change this machine",
-	    "user %u has changed it with kbtune; run 'kbtune restore' as that user first, or remove this file "
-	    "if nothing of theirs is applied",
-	    (unsigned)owner);
+	return err_set(e, rc, STATUS_FAILED, c->path, "change this machine",
+		       "user %u has changed it with kbtune; run 'kbtune restore' as that user first, or remove this "
+		       "file if that user has nothing applied",
+		       (unsigned)owner);
 }
 
 static int make_file(int folder, const struct claim *c)
@@ -50,13 +50,14 @@ static int make_file(int folder, const struct claim *c)
 
 	if (fd < 0)
 		return -errno;
-	/* For people: who it is says the file's owner. */
+	/* For people only; the owner of the file identifies the user. */
 	dprintf(fd, "process %d of user %u\n", (int)getpid(), (unsigned)geteuid());
 	close(fd);
 	return 0;
 }
 
-/* 1: made now. 0: ours already. -EBUSY and `e` where it is another user's; another negative errno, and `e`. */
+/* 1: created. 0: already owned by this user. -EBUSY and `e`: owned by another user; or another
+ * negative errno and `e`. */
 static int claim_make(const struct machine *m, const struct claim *c, struct err *e)
 {
 	int folder = open_folder(m, c), rc;
@@ -75,7 +76,7 @@ static int claim_make(const struct machine *m, const struct claim *c, struct err
 	return rc;
 }
 
-/* -EBUSY and `owner` where another user has it. */
+/* -EBUSY and `owner` if another user has it. */
 static int claim_seen(const struct machine *m, const struct claim *c, uid_t *owner)
 {
 	int folder = open_folder(m, c), rc;
@@ -105,11 +106,13 @@ static void tell_of_other(const struct machine *m)
 
 	if (claim_seen(m, &anybodys, &owner) == -EBUSY)
 		fprintf(stderr,
-			"kbtune: user %u may have changed this machine, too (%s is theirs, but any user can make it)\n",
+			"kbtune: user %u may have changed this machine, too (%s belongs to that user, but any user can "
+			"create it)\n",
 			(unsigned)owner, anybodys.path);
 }
 
-/* The other one is looked at afterwards, so that of two at the same moment one sees the other. */
+/* The other one is checked afterwards, so that of two processes at the same time, at least one sees
+ * the other. */
 static int claim_as_anybody(const struct machine *m, struct err *e)
 {
 	int rc = claim_make(m, &anybodys, e);

@@ -24,7 +24,7 @@ int form_find(const char *name)
 	return -1;
 }
 
-/* Words with one blank between them; so tabs and newlines do no harm. */
+/* Words separated by single blanks, so that tabs and newlines do not matter. */
 static char *words(const char *text)
 {
 	char *buf = or_abort(malloc(strlen(text) + 1)), *end = buf;
@@ -47,7 +47,7 @@ static char *chosen_word(const char *text)
 {
 	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
 
-	/* A file with one word to choose from shows it without brackets. */
+	/* A file with only one choice shows it without brackets. */
 	return close ? fs_path("%.*s", (int)(close - open - 1), open + 1) : words(text);
 }
 
@@ -63,7 +63,7 @@ static bool offers_word(const char *text, const char *word, size_t n)
 	return false;
 }
 
-/* "cpuset" of "+cpuset". */
+/* "cpuset" for "+cpuset". */
 static const char *controller_name(const char *value)
 {
 	return value + (*value == '+' || *value == '-');
@@ -124,7 +124,7 @@ bool form_offers(enum form f, const char *text, const char *value)
 	return f != FORM_CHOICE || offers_word(text, value, strlen(value));
 }
 
-/* All words as before, brackets around another. */
+/* All words as before, with the brackets around another one. */
 static char *written_choice(const char *text, const char *value)
 {
 	char *out = fs_path("%s", ""), *longer;

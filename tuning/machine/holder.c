@@ -44,7 +44,7 @@ static bool is_held(int fd)
 	return false;
 }
 
-/* The number is there from the start, or a moment later. */
+/* The process ID is written at the start, or a moment later. */
 static pid_t read_pid(int fd)
 {
 	char text[32] = "";
@@ -53,8 +53,7 @@ static pid_t read_pid(int fd)
 	return n > 0 && strchr(text, '\n') ? (pid_t)atoi(text) : 0;
 }
 
-/* Nothing of ours stays open but the lock, which lives as long as the process and what it
- * becomes. */
+/* Only the lock stays open; it is held as long as the process exists, including programs that it executes. */
 static void become_holder(int lock, int ready, void (*run)(int, void *), void *context)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -113,7 +112,7 @@ int holder_start(struct machine *m, const char *name, void (*run)(int ready, voi
 		close(lock);
 		return rc;
 	}
-	/* Twice, so that it is init's child and not ours. */
+	/* Fork twice, so that the process becomes a child of init. */
 	child = fork();
 	if (child == 0) {
 		if (fork() == 0)
@@ -175,7 +174,7 @@ int holder_lock(struct machine *m, const char *name, int limit_ms, struct err *e
 
 void holder_write_pid(int fd, pid_t pid)
 {
-	/* With a full /run it is missing, and is waited for only. */
+	/* If /run is full, it is missing, so that others can only wait for the lock. */
 	if (dprintf(fd, "%d\n", (int)pid) < 0)
 		return;
 }

@@ -15,9 +15,9 @@ struct err;
 struct machine;
 
 /*
- * Start one: a process in a session of its own, deaf to the terminal, that calls `run`. `run` gets
- * a descriptor to which it writes a zero byte once it holds, or the text of what went wrong; it
- * must not return. `limit_ms`: how long to wait for that. 0, or a negative errno and `e`.
+ * Start a holder: a process in a session of its own, without signals from the terminal, that calls
+ * `run`. `run` gets a descriptor to which it writes a zero byte once it holds, or the text of an
+ * error; it must not return. `limit_ms`: how long to wait for that. 0, or a negative errno and `e`.
  */
 int holder_start(struct machine *m, const char *name, void (*run)(int ready, void *context), void *context,
 		 int limit_ms, struct err *e);
@@ -29,9 +29,9 @@ pid_t holder_pid(struct machine *m, const char *name);
 int holder_stop(struct machine *m, const char *name, int limit_ms, struct err *e);
 
 /*
- * A lock of the same kind for a command that is run to its end and may outlive us: take it once
- * whoever has it has ended (`limit_ms`; then that is ended), a descriptor or a negative errno and
- * `e`; say whose it is; give it back.
+ * A lock of the same kind for a command that may outlive kbtune. The first function takes it after
+ * its current owner has ended (the owner is ended after `limit_ms`), and returns a descriptor, or a
+ * negative errno and `e`. The others record its owner, and release it.
  */
 int holder_lock(struct machine *m, const char *name, int limit_ms, struct err *e);
 void holder_write_pid(int fd, pid_t pid);

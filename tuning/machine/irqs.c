@@ -30,15 +30,13 @@ static void read_cpu_numbers(struct irq_table *t, const char *line)
 	}
 }
 
-/* Handlers' names come last; chip and hardware number before are of little use to anybody but the
- * kernel. */
+/* The names of handlers come last; chip and hardware number before them are hardly useful. */
 static void take_name(struct irq *irq, const char *rest)
 {
 	const char *word = rest;
 
 	rest += strspn(rest, " ");
-	/* "PCI-MSI 49153-edge virtio1-requests": the name follows the trigger, where there is
-	 * one */
+	/* "PCI-MSI 49153-edge virtio1-requests": the name follows the trigger, if there is one */
 	for (const char *p = rest; *p; p++)
 		if (!strncmp(p, "-edge", 5) || !strncmp(p, "-level", 6) || !strncmp(p, "-fasteoi", 8) ||
 		    !strncmp(p, " Edge", 5) || !strncmp(p, " Level", 6)) {

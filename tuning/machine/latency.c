@@ -30,7 +30,7 @@ int latency_open(int us)
 
 	if (fd < 0)
 		return -errno;
-	/* Exactly four bytes are taken as binary; a text is read as hexadecimal. */
+	/* The kernel treats exactly four bytes as binary, and everything else as hexadecimal text. */
 	if (write(fd, &value, sizeof(value)) == sizeof(value))
 		return fd;
 	rc = errno ? -errno : -EIO;

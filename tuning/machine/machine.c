@@ -2,27 +2,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/cpulist.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/open_path.h"
 #include "common/or_abort.h"
 
 #define HABITS_MAX (1 << 20)
-#define RETRIES	   100 /* openat2 gives up with EAGAIN when something is renamed at the same time */
 
 struct habit {
 	char *path;
-	int error;   /* of a write, or 0 */
-	char *reads; /* after a write, or NULL */
+	int error;   /* errno of a write, or 0 */
+	char *reads; /* content after a write, or NULL */
 };
 
 static const struct {
@@ -41,7 +39,7 @@ static int error_number(const char *name)
 	return 0;
 }
 
-/* "PATH write ERRNO" or "PATH reads TEXT"; false for what is neither. */
+/* "PATH write ERRNO" or "PATH reads TEXT"; false for anything else. */
 static bool read_habit(char *line, struct habit *h)
 {
 	char *path = strsep(&line, " "), *verb = strsep(&line, " ");
@@ -148,7 +146,7 @@ int machine_write(struct machine *m, const char *path, const char *text, size_t 
 	const struct habit *h = find_habit(m, path);
 	int rc;
 
-	/* KBTUNE_KILL_AFTER=0: before the first */
+	/* KBTUNE_KILL_AFTER=0: before the first write */
 	if (m->kill_after == 0)
 		raise(SIGKILL);
 	if (h && h->error)
@@ -163,21 +161,17 @@ int machine_write(struct machine *m, const char *path, const char *text, size_t 
 
 int machine_openat(const struct machine *m, const char *path, int flags)
 {
-	struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .resolve = m->root.live ? 0 : RESOLVE_IN_ROOT};
-	long fd = -1;
+	int fd;
 
 	path += strspn(path, "/");
-	if (m->root.live)
-		fd = openat(m->root.fd, *path ? path : ".", flags | O_CLOEXEC);
-	for (int i = 0; !m->root.live && i < RETRIES; i++) {
-		fd = syscall(SYS_openat2, m->root.fd, *path ? path : ".", &how, sizeof(how));
-		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
-	}
-	return fd < 0 ? -errno : (int)fd;
+	path = *path ? path : ".";
+	if (!m->root.live)
+		return open_path(m->root.fd, path, flags, LINKS_INSIDE);
+	fd = openat(m->root.fd, path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
-/* The folder that `path` is in, open; `*name` is its last component. */
+/* Open the folder that contains `path`; `*name` is its last component. */
 static int open_parent(const struct machine *m, const char *path, const char **name)
 {
 	const char *slash = strrchr(path, '/');
@@ -285,7 +279,7 @@ int machine_read(const struct machine *m, const char *path, char **text)
 	size_t length;
 	int rc = sysroot_read(&m->root, path, MACHINE_VALUE_MAX, text, &length);
 
-	/* A text ends at its first NUL: what is behind that would not be put back. */
+	/* A text ends at the first NUL, so anything after it could not be restored. */
 	if (!rc && strlen(*text) != length) {
 		free(*text);
 		*text = NULL;

@@ -25,9 +25,11 @@ struct machine {
 	struct sysroot root;
 	struct habit *habits;
 	size_t habit_count;
-	long writes;	 /* so far */
-	long kill_after; /* die by SIGKILL after so many; -1: never. From KBTUNE_KILL_AFTER, for tests */
-	int state_fd;	 /* the folder of the journal and the holders, once opened (see state_folder.h); or -1 */
+	long writes; /* so far */
+	/* kill this process by SIGKILL after this many; -1: never. From KBTUNE_KILL_AFTER, for
+	 * tests */
+	long kill_after;
+	int state_fd; /* the folder of the journal and the holders, once opened (see state_folder.h); or -1 */
 };
 
 /* Open the machine at `sysroot` (NULL: $KBTUNE_SYSROOT, for programs that run us in tests; or this
@@ -42,8 +44,8 @@ void machine_close(struct machine *m);
  */
 int machine_write(struct machine *m, const char *path, const char *text, size_t length);
 
-/* Folders (control groups) and files; parents must exist. machine_create makes a regular file
- * anew. */
+/* Create folders (control groups) and files; parents must exist. machine_create replaces a regular
+ * file by a new one. */
 int machine_mkdir(struct machine *m, const char *path);
 int machine_rmdir(struct machine *m, const char *path);
 int machine_create(struct machine *m, const char *path, const char *text, size_t length, mode_t mode);

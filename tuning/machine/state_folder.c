@@ -13,7 +13,7 @@
 
 #define LASTING_PARENT "/var/lib"
 
-/* Below the root of the machine. A user who is not root has no /run to write to. */
+/* Relative to the root of the machine. Users other than root cannot write to /run. */
 static char *path_below_root(const struct machine *m, char *buf, size_t size)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -42,7 +42,7 @@ static int make_folder(const struct machine *m, const char *path)
 
 	*slash = '\0';
 	fd = machine_openat(m, parent, O_PATH | O_DIRECTORY);
-	/* A recorded machine may come without /run. */
+	/* A recorded machine may not have /run. */
 	if (fd == -ENOENT && !m->root.live && strrchr(parent, '/') == parent && !mkdirat(m->root.fd, parent + 1, 0755))
 		fd = machine_openat(m, parent, O_PATH | O_DIRECTORY);
 	rc = fd < 0 ? fd : mkdirat(fd, slash + 1, 0700) && errno != EEXIST ? -errno : 0;

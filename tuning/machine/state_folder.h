@@ -24,7 +24,7 @@ int state_folder_open(struct machine *m, bool make, struct err *e);
 /*
  * The other one: a descriptor, for the caller to close; -ENOENT if there is none (or, of a recorded
  * machine or for users other than root, there can be none); another negative errno and `e`.
- * state_folder_remove_lasting: it is empty, and goes.
+ * state_folder_remove_lasting(): removes it when it is empty.
  */
 int state_folder_open_lasting(const struct machine *m, bool make, struct err *e);
 void state_folder_remove_lasting(struct machine *m);

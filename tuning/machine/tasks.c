@@ -19,8 +19,8 @@
 #define COMMAND_LINE_MAX ((size_t)4 << 20)
 #define NAME_WORDS	 4
 
-/* "TID (name) S ppid … flags(9th) … starttime(22nd)"; a program may give itself any name, with
- * brackets, newlines or bytes for a terminal in it, so count from its last bracket. */
+/* "TID (name) S ppid … flags(9th) … starttime(22nd)". A program may choose any name, including
+ * parentheses, newlines and control characters, so fields are counted from the last parenthesis. */
 static int read_stat(const char *text, struct thread *t)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
@@ -125,7 +125,7 @@ bool tasks_is_same(const struct machine *m, int tid, unsigned long long start)
 	char path[64];
 	struct thread t = {0};
 
-	/* /proc/TID is there for threads, too, though not listed. */
+	/* /proc/TID also exists for threads, although it is not listed. */
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	return !read_stat_at(m, path, &t) && t.start == start;
 }
@@ -153,7 +153,7 @@ char *tasks_cpuset(const struct machine *m, int pid, char *buf, size_t size)
 	return buf;
 }
 
-/* A recorded machine may lack the file: then it is taken for granted. */
+/* A recorded machine may not have the file: then this is assumed to be true. */
 static bool is_of_root(const struct machine *m, const char *pid)
 {
 	char *path = fs_path("/proc/%s/status", pid), *text, *line;

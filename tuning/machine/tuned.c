@@ -22,9 +22,9 @@
 
 #define INCLUDES_MAX 8
 #define CONF_MAX     (1 << 20)
-#define COMMAND_MS   60000 /* of silence */
+#define COMMAND_MS   60000 /* without any output */
 
-/* The first counts. tuned 2.23 and later keep profiles one folder deeper. */
+/* The first match counts. tuned 2.23 and later store profiles one folder deeper. */
 static const char *const folders[] = {"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"};
 
 #define FOLDERS (sizeof(folders) / sizeof(folders[0]))
@@ -92,7 +92,7 @@ static char *trim(char *s)
 	return s;
 }
 
-/* Call `visit` for each line of a text, which is taken apart. */
+/* Call `visit` for each line of a text, which is modified. */
 static void each_line(char *text, void (*visit)(const struct line *l, void *context), void *context)
 {
 	char *line, section[64] = "";
@@ -147,8 +147,7 @@ char *tuned_summary(const struct machine *m, const char *profile, char *buf, siz
 	return buf;
 }
 
-/* Settings of plugins that are files; "*": each of the sections sysctl and sysfs is a file by its
- * key. */
+/* Settings of plugins that are files; "*": in the sections sysctl and sysfs, each key is a file. */
 static const struct {
 	const char *section, *key, *path;
 } known[] = {
@@ -270,7 +269,7 @@ static int spawn_command(const char *const argv[], int lock, int out, pid_t *chi
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out, 1);
 	posix_spawn_file_actions_adddup2(&actions, out, 2);
-	/* Onto itself: then it stays open. */
+	/* Duplicated to itself, so that it stays open. */
 	if (lock >= 0)
 		posix_spawn_file_actions_adddup2(&actions, lock, lock);
 	rc = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
@@ -278,7 +277,7 @@ static int spawn_command(const char *const argv[], int lock, int out, pid_t *chi
 	return -rc;
 }
 
-/* All that it says until the other ends are closed. 0 or -ETIMEDOUT. */
+/* Read its output until all other ends are closed. 0 or -ETIMEDOUT. */
 static int hear_out(int out, char *said, size_t size)
 {
 	struct pollfd p = {.fd = out, .events = POLLIN};
@@ -300,7 +299,7 @@ static int hear_out(int out, char *said, size_t size)
 			n = errno == EINTR ? 1 : 0;
 		else
 			used += (size_t)n;
-		/* Of a long speech the end counts. */
+		/* Of long output, only the end is kept. */
 		if (used == size - 1) {
 			memmove(said, said + size / 2, used - size / 2);
 			used -= size / 2;
@@ -343,7 +342,7 @@ int tuned_daemon(struct machine *m)
 	return pid == ours ? 0 : pid;
 }
 
-bool tuned_active(char *profile, size_t size)
+int tuned_ask_active(char *profile, size_t size)
 {
 	static const char *const argv[] = {"tuned-adm", "active", NULL};
 	static const char label[] = "Current active profile: ";
@@ -356,7 +355,12 @@ bool tuned_active(char *profile, size_t size)
 		found += strlen(label);
 		snprintf(profile, size, "%.*s", (int)strcspn(found, "\n"), found);
 	}
-	return rc == 0;
+	return rc;
+}
+
+bool tuned_active(char *profile, size_t size)
+{
+	return tuned_ask_active(profile, size) == 0;
 }
 
 bool tuned_is_installed(const struct machine *m)

@@ -23,8 +23,8 @@ char *tuned_summary(const struct machine *m, const char *profile, char *buf, siz
 
 /*
  * The files that a profile, with what it includes, changes: sysctls, sysfs, governors, huge pages.
- * An array of {"path", "form", "raw", "want"}: as they are now, so that they can be put back even
- * if tuned was killed and has forgotten them. `text` is a profile that is not installed yet, or
+ * An array of {"path", "form", "raw", "want"}: as they are now, so that they can be restored even
+ * if tuned is killed and has lost their values. `text` is a profile that is not installed yet, or
  * NULL.
  */
 json_t *tuned_guards(const struct machine *m, const char *profile, const char *text);
@@ -34,14 +34,18 @@ json_t *tuned_guards(const struct machine *m, const char *profile, const char *t
 int tuned_daemon(struct machine *m);
 bool tuned_active(char *profile, size_t size);
 
+/* The same, but returns what tuned_command() does: an exit status above 128 if a signal ended it. */
+int tuned_ask_active(char *profile, size_t size);
+
 /* The first line of profiles installed by kbtune, and of no others. */
 #define TUNED_OURS "# Installed by kbtune as long as it is applied; 'kbtune restore' removes it.\n"
 bool tuned_is_ours(const struct machine *m, const char *conf);
 
 /*
- * Run tuned-adm or another program to its end: its exit status, or a negative errno; -ETIMEDOUT
- * where it took too long, and was killed. `said` gets the end of what it said. It inherits `lock`
- * (-1: none), a lock that holder_lock made, which so lasts until it has ended.
+ * Run tuned-adm or another program until it ends. Returns its exit status or a negative errno;
+ * -ETIMEDOUT if it took too long and was killed. `said` gets the end of its output. It inherits
+ * `lock` (-1: none), which holder_lock() has made, and which is thus held until the program has
+ * ended.
  */
 int tuned_command(const char *const argv[], int lock, char *said, size_t size);
 

@@ -8,7 +8,7 @@
 #include "tuning/machine/machine.h"
 #include "tuning/ops/op_file.h"
 
-/* One guard as a step of its own kind, so that it is put back as any value is. */
+/* Treat a guard as a step that writes a file, so that it is restored like any other value. */
 static int undo_guard(struct machine *m, const json_t *guard, struct err *e)
 {
 	const char *path = json_string_value(json_object_get(guard, "path"));
@@ -41,8 +41,7 @@ int guards_undo(struct machine *m, const json_t *guards, struct err *e)
 	return first;
 }
 
-/* What it says, or `raw` says of it: NULL for what is no guard or cannot be read. The caller
- * frees. */
+/* The current value, or that in `raw`; NULL if it is not a guard or cannot be read. The caller frees. */
 static char *read_guard(struct machine *m, const json_t *guard, const char *raw)
 {
 	const char *path = json_string_value(json_object_get(guard, "path"));

@@ -1,5 +1,5 @@
 /*
- * Threads keep off some CPUs. data: "off", the CPUs; "kernel", "programs": which threads;
+ * Moves threads away from some CPUs. data: "off", the CPUs; "kernel", "programs": which threads;
  * "threads", those that had an affinity of their own or have to move, as they were: [{"tid",
  * "start", "name", "cpus"}]; "again": the second of two such steps, which sets what the first has
  * written down once more, after cpusets have widened it.
@@ -84,7 +84,8 @@ static int affinity_apply(struct machine *m, struct step *s, struct err *e)
 		if (rc == -EINVAL || rc == -EBUSY)
 			stuck++;
 		else if (rc && !is_ended(rc))
-			return err_sys(e, rc, json_string_value(json_object_get(one, "name")), "move off the shield");
+			return err_sys(e, rc, json_string_value(json_object_get(one, "name")),
+				       "move threads off the shield");
 	}
 	if (stuck)
 		step_note(s, "%zu threads could not be moved", stuck);
@@ -99,7 +100,7 @@ struct look {
 	char names[200];
 };
 
-/* What runs in a shield's cpuset is there by intention. */
+/* Threads in a shield's cpuset are there intentionally. */
 static bool is_in_shield(const struct look *l, const struct thread *t)
 {
 	const json_t *shields = json_object_get(l->s->data, "shields"), *one;
@@ -126,12 +127,12 @@ static int visit_thread(const struct thread *t, void *context)
 	return 0;
 }
 
-/* Whoever may run on the shield, born since or moved by others, too. */
+/* Finds all threads that may run on the shield, including new ones and those moved by others. */
 static enum check affinity_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
 	struct look l = {.m = m, .s = s};
 
-	/* The later of the two sees what cpusets have made of it. */
+	/* The second one of the two steps sees what cpusets have done. */
 	if (!m->root.live || !json_is_true(json_object_get(s->data, "last")) || read_cpus(s, "off", &l.off))
 		return CHECK_SAME;
 	tasks_each(m, visit_thread, &l);
@@ -166,11 +167,10 @@ static int affinity_undo(struct machine *m, const struct step *s, struct err *e)
 		return 0;
 	json_array_foreach (threads, i, one) {
 		rc = restore_one(m, one);
-		/* EINVAL: it has become bound meanwhile (kernel threads do), so its place is its
-		 * own business. */
+		/* EINVAL: the thread has been bound meanwhile, as kernel threads may be, so it is
+		 * left alone. */
 		if (rc && rc != -EINVAL && !is_ended(rc))
-			worst =
-			    err_sys(e, rc, json_string_value(json_object_get(one, "name")), "put back its affinity");
+			worst = err_sys(e, rc, json_string_value(json_object_get(one, "name")), "restore its affinity");
 	}
 	return worst;
 }

@@ -1,8 +1,8 @@
 /*
- * A cpuset of ours: made, given CPUs and memory, and made exclusive; gone again afterwards, what
- * still runs in it moved to the root. By libcpuset where the controller is version 1 and that knows
- * its mount; by its files otherwise. data: "version", "root" (mount point), "prefix", "name",
- * "cpus", "memory", "partition", "lib".
+ * A cpuset of kbtune: it is created, given CPUs and memory, and made exclusive. Afterwards it is
+ * removed, and threads that still run in it are moved to the root. Uses libcpuset if the controller
+ * is of version 1 and the library knows its mount; otherwise its files. data: "version", "root"
+ * (mount point), "prefix", "name", "cpus", "memory", "partition", "lib".
  *
  * A partition of version 2 that was accepted may read back "isolated invalid (reason)": that is a
  * failure with a reason.
@@ -25,7 +25,7 @@
 #include "tuning/machine/tasks.h"
 #include "tuning/steps/plan.h"
 
-#define REMOVE_TRIES 200 /* of 10 ms: a process that has just ended is in its cpuset for a moment */
+#define REMOVE_TRIES 200 /* 10 ms each: a process that has just ended stays in its cpuset for a moment */
 
 struct cgroups op_cpuset_hierarchy(const struct machine *m, const struct step *s)
 {
@@ -74,7 +74,7 @@ static int cpuset_probe(struct machine *m, const struct step *s, char *why, size
 	return rc;
 }
 
-/* What the kernel would put into a new one. */
+/* What the kernel would write to a new cpuset. */
 static const struct {
 	int version;
 	const char *name, *text;
@@ -148,8 +148,8 @@ static int check_partition(struct machine *m, const struct step *s, const struct
 	return rc;
 }
 
-/* In version 2, isolated CPUs are effective in the partition alone; before it is one,
- * cpus.effective is its parent's. */
+/* In version 2, isolated CPUs are only effective inside of the partition; before the cpuset is a
+ * partition, its cpus.effective is that of its parent. */
 static int fill_v2(struct machine *m, const struct step *s, const struct cgroups *cg, struct err *e)
 {
 	const char *name = step_text(s, "name");
@@ -260,7 +260,7 @@ static enum check cpuset_check(struct machine *m, const struct step *s, char *no
 	return same ? CHECK_SAME : CHECK_DRIFT;
 }
 
-/* All that is in it goes to the root. A process that ends meanwhile is no error. */
+/* Move everything in it to the root. It is not an error if a process ends meanwhile. */
 static void empty(struct machine *m, const struct cgroups *cg, const char *name)
 {
 	const char *file = cg->version == 1 ? "tasks" : "cgroup.procs";
@@ -303,7 +303,7 @@ static int cpuset_undo(struct machine *m, const struct step *s, struct err *e)
 	if (rc)
 		return rc == -ENOENT ? 0 : err_sys(e, rc, s->path, "look for the cpuset");
 	rc = -EBUSY;
-	/* Its CPUs are everybody's again before anybody has to leave. */
+	/* Release its CPUs before moving threads out of it. */
 	if (cg.version == 2 && m->root.live)
 		write_to(m, &cg, step_text(s, "name"), "cpus.partition", "member", NULL);
 	for (int i = 0; i < REMOVE_TRIES && rc == -EBUSY; i++) {

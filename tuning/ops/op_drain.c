@@ -1,7 +1,7 @@
 /*
- * Version 1: the programs of the root cpuset go to another, so that nothing but what is put there
- * runs on a shield. Their children are born there. Undone, all of them go back. data: as
- * op_cpuset's, "name" being where they go.
+ * For version 1: moves the programs of the root cpuset to another one, so that only programs placed
+ * explicitly run on a shield. Their children start in that cpuset, too. Restoring moves all of them
+ * back. data: as op_cpuset's, where "name" is the destination.
  */
 #include "tuning/ops/op_drain.h"
 
@@ -19,7 +19,7 @@
 #include "tuning/ops/op_cpuset.h"
 #include "tuning/steps/plan.h"
 
-#define ROUNDS 20 /* while we move some, others are born */
+#define ROUNDS 20 /* new processes may be created meanwhile */
 
 void op_drain_plan(struct plan *plan, const char *knob, const struct cgroups *cg, const char *name)
 {
@@ -61,8 +61,8 @@ static int move(struct machine *m, const struct cgroups *cg, const char *name, i
 	return rc;
 }
 
-/* Programs of one cpuset to another; kernel threads stay (their affinity is op_affinity's). How
- * many were there, or a negative errno. */
+/* Move programs from one cpuset to another; kernel threads stay (op_affinity changes their
+ * affinity). Returns the number of programs found, or a negative errno. */
 static int move_programs(struct machine *m, const struct cgroups *cg, const char *from, const char *to, bool all)
 {
 	char *path = cgroups_file(cg, from, "tasks"), *text, *rest, *line;

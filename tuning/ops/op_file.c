@@ -1,7 +1,8 @@
 /*
- * A value in a file below /proc or /sys: sysctls, governors, masks, switches. data: "form", and
- * "raw", the file whole as it was, so that a recorded machine gets back every byte; "may_refuse":
- * hardware or firmware may say no to any change, which then is no failure but noted ("refused").
+ * A value in a file below /proc or /sys: sysctls, governors, masks, switches. data: "form"; "raw",
+ * the complete original content, so that every byte of a recorded machine is restored;
+ * "may_refuse": hardware or firmware may reject any change, which is then not an error, but
+ * recorded ("refused").
  */
 #include "tuning/ops/op_file.h"
 
@@ -24,7 +25,7 @@ static enum form form_of(const struct step *s)
 	return f < 0 ? FORM_TEXT : (enum form)f;
 }
 
-/* What it says now; the caller frees it, NULL where it cannot be read. */
+/* The current value; the caller frees it; NULL if it cannot be read. */
 static int read_now(const struct machine *m, const struct step *s, char **value)
 {
 	char *text;
@@ -36,7 +37,7 @@ static int read_now(const struct machine *m, const struct step *s, char **value)
 	return rc;
 }
 
-/* Whether it holds a value: 1, 0, or a negative errno. */
+/* Does the file have this value? 1, 0, or a negative errno. */
 static int is_now(const struct machine *m, const struct step *s, const char *value)
 {
 	char *now;
@@ -48,7 +49,7 @@ static int is_now(const struct machine *m, const struct step *s, const char *val
 	return rc;
 }
 
-/* It can be read, and holds this value and that text: plan a step, or say why not. */
+/* For a file that can be read and has this value and text: plan a step, or record why not. */
 static int plan_value(struct plan *plan, const char *knob, const char *path, enum form form, const char *value,
 		      const char *now, const char *text)
 {
@@ -60,8 +61,8 @@ static int plan_value(struct plan *plan, const char *knob, const char *path, enu
 		return -ENOTSUP;
 	}
 	if (!form_offers(form, text, value)) {
-		plan_missing(plan, knob, path, "this kernel offers '%.*s' there, not '%s'", (int)strcspn(text, "\n"),
-			     text, value);
+		plan_missing(plan, knob, path, "this kernel offers '%.*s', not '%s'", (int)strcspn(text, "\n"), text,
+			     value);
 		return -EINVAL;
 	}
 	raw = json_string(text);
@@ -104,8 +105,7 @@ static int file_probe(struct machine *m, const struct step *s, char *why, size_t
 	return rc;
 }
 
-/* Kernel files take the value; a recorded one must look afterwards as the kernel would have made
- * it. */
+/* Kernel files accept the value; a recorded one must afterwards have the content that the kernel would show. */
 static int write_in_form(struct machine *m, const struct step *s, const char *value)
 {
 	char *text, *full;
@@ -123,8 +123,8 @@ static int write_in_form(struct machine *m, const struct step *s, const char *va
 	return rc;
 }
 
-/* What a kernel says that does not let anybody do it on this hardware (ASPM that firmware keeps,
- * turbo that it locks). */
+/* Errors of a kernel that does not permit a change on this hardware (ASPM controlled by firmware,
+ * locked turbo). */
 static bool is_refusal(const struct step *s, int rc)
 {
 	return json_is_true(json_object_get(s->data, "may_refuse")) &&
@@ -146,8 +146,7 @@ static int note_refusal(struct step *s, int rc)
 	return 0;
 }
 
-/* Whether it holds what was written to it: 0, or a negative errno; `e` where it reads another
- * value. */
+/* Does the file have the value that was written? 0, or a negative errno; fills in `e` if the value differs. */
 static int compare_value(struct machine *m, const struct step *s, const char *operation, const char *value,
 			 struct err *e)
 {
@@ -165,7 +164,7 @@ static int file_apply(struct machine *m, struct step *s, struct err *e)
 	struct err other = ERR_INIT;
 	int rc = is_now(m, s, s->after);
 
-	/* Some files refuse even the value that they have. */
+	/* Some files even reject their current value. */
 	if (rc > 0)
 		return 0;
 	if (!rc)
@@ -193,7 +192,7 @@ static enum check file_check(struct machine *m, const struct step *s, char *now,
 	return was_refused(s) || same ? CHECK_SAME : CHECK_DRIFT;
 }
 
-/* CPUs that were to be put back, all of which are offline now: the kernel refuses such a set. */
+/* Are all CPUs that should be restored offline now? The kernel rejects such a set. */
 static bool are_offline(const struct machine *m, const struct step *s)
 {
 	struct cpulist cpus;
@@ -206,7 +205,7 @@ static bool are_offline(const struct machine *m, const struct step *s)
 	return !rc && topology_are_offline(m, &cpus);
 }
 
-/* Why it could not be put back: because it is gone, or an error. */
+/* Why it could not be restored: it no longer exists, or an error. */
 static int judge_failure(const struct machine *m, const struct step *s, int rc, struct err *e)
 {
 	if (rc == -ENOENT || rc == -ENODEV || rc == -ENXIO || topology_is_of_offline_cpu(m, s->path) ||
@@ -215,7 +214,7 @@ static int judge_failure(const struct machine *m, const struct step *s, int rc, 
 	return err_sys(e, rc, s->path, "put back");
 }
 
-/* A recorded machine gets back every byte; its form may say less. */
+/* Every byte of a recorded machine is restored, even if its form ignores some. */
 static bool is_recorded_whole(const struct machine *m, const struct step *s)
 {
 	char *text;

@@ -1,11 +1,10 @@
 /*
  * The affinity of an interrupt. data: "irq"; "raw", "effective_raw": the files as they were, for
- * recorded machines. Or "known": the step that changes nothing and lets `verify` notice interrupts
- * born since; "off" is where they must not be.
- *
- * Interrupts that the kernel manages, or cannot move, say EIO (before 6.12) or EPERM (since): they
- * stay, and that is noted. Whether an interrupt has moved is for its effective affinity to say, and
- * on some chips that follows only with the next one.
+ * recorded machines. Or "known": a step that does not change anything, but lets `verify` notice new
+ * interrupts; "off" are the CPUs where they must not be. Writing to interrupts that the kernel
+ * manages, or cannot move, fails with EIO (before 6.12) or EPERM (since then); they stay where they
+ * are, which is recorded. The effective affinity shows whether an interrupt has moved; with some
+ * chips it only changes at the next interrupt.
  */
 #include "tuning/ops/op_irq.h"
 
@@ -23,7 +22,7 @@
 #include "tuning/machine/topology.h"
 #include "tuning/steps/plan.h"
 
-#define TRIES 20 /* of 10 ms, where the kernel says EAGAIN, EBUSY or ENOMEM */
+#define TRIES 20 /* 10 ms each, after EAGAIN, EBUSY or ENOMEM */
 
 static json_t *irq_file(const struct machine *m, int number, const char *file)
 {
@@ -71,7 +70,7 @@ void op_irq_plan_watch(struct plan *plan, const char *knob, const struct irq_tab
 
 	for (size_t i = 0; i < t->count; i++)
 		json_array_append_new(known, json_integer(t->irqs[i].number));
-	plan_step(plan, knob, &op_irq, "interrupts born later", "", "",
+	plan_step(plan, knob, &op_irq, "new interrupts", "", "",
 		  json_pack("{s:o, s:s}", "known", known, "off", cpulist_format(off, list, sizeof(list))));
 }
 
@@ -84,7 +83,7 @@ static int irq_probe(struct machine *m, const struct step *s, char *why, size_t 
 {
 	int rc = is_watch(s) ? 0 : machine_may_write(m, s->path);
 
-	/* A device may go at any time. */
+	/* A device may be removed at any time. */
 	if (rc == -ENOENT)
 		return 0;
 	if (rc)
@@ -114,7 +113,7 @@ static char *effective_path(const struct step *s, char *buf, size_t size)
 	return irqs_path((int)step_number(s, "irq"), "effective_affinity_list", buf, size);
 }
 
-/* A recorded machine follows at once. */
+/* The effective affinity of a recorded machine changes immediately. */
 static int write_recorded(struct machine *m, const struct step *s)
 {
 	char path[64], *text = fs_path("%s\n", s->after);
@@ -133,7 +132,7 @@ static int set_refused(struct step *s)
 	return 0;
 }
 
-/* Whether a list and a set are the same. */
+/* Are a list and a set equal? */
 static bool is_list_of(const char *list, const struct cpulist *set)
 {
 	struct cpulist cpus;
@@ -141,7 +140,7 @@ static bool is_list_of(const char *list, const struct cpulist *set)
 	return !cpulist_parse(list, &cpus, NULL, 0) && !memcmp(&cpus, set, sizeof(cpus));
 }
 
-/* Whether it is allowed on these CPUs, which were written. */
+/* Does the interrupt have the affinity that was written? */
 static int read_back(struct machine *m, const struct step *s, const char *operation, const char *cpus, struct err *e)
 {
 	char list[CPULIST_TEXT_MAX];
@@ -250,7 +249,7 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 	rc = machine_read_cpus(m, s->path, &have);
 	if (!rc && is_list_of(s->before, &have))
 		return 0;
-	/* It says no list: write one. */
+	/* The current content is not a list: write one. */
 	if (rc == -EINVAL)
 		rc = 0;
 	if (!rc)
@@ -258,7 +257,7 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 	if (rc == -ENOENT ||
 	    (rc == -EINVAL && !cpulist_parse(s->before, &want, NULL, 0) && topology_are_offline(m, &want)))
 		return STEP_GONE;
-	/* Never moved. */
+	/* It was never moved. */
 	if (rc == -EIO || rc == -EPERM)
 		return 0;
 	return rc ? err_sys(e, rc, s->path, "put back") : read_back(m, s, "put back", s->before, e);

@@ -1,5 +1,5 @@
 /*
- * A daemon sleeps: SIGSTOP now, SIGCONT afterwards, so it goes on exactly as it was, whoever
+ * Pauses a daemon: SIGSTOP now, SIGCONT afterwards, so that it continues exactly as before, whoever
  * started it. data: "pid", "start".
  */
 #include "tuning/ops/op_pause.h"
@@ -57,7 +57,7 @@ static enum check pause_check(struct machine *m, const struct step *s, char *now
 	else if (t.state == 'T')
 		return CHECK_SAME;
 	else
-		snprintf(now, size, "it runs again");
+		snprintf(now, size, "it is running again");
 	return CHECK_DRIFT;
 }
 
@@ -65,7 +65,7 @@ static int pause_undo(struct machine *m, const struct step *s, struct err *e)
 {
 	int rc = send_it(m, s, SIGCONT);
 
-	return rc ? err_sys(e, rc, s->path, "let go on") : 0;
+	return rc ? err_sys(e, rc, s->path, "continue") : 0;
 }
 
 const struct op op_pause = {

@@ -1,9 +1,9 @@
 /*
- * A tuned profile. Where tuned's daemon runs, it is asked (tuned-adm) and asked to go back to its
- * profile afterwards. Elsewhere a one-shot tuned applies the profile and holds it as long as it
- * lives. tuned keeps originals in memory only, so what the profile changes is written down here as
- * well (guards), and put back even where tuned was killed. data: "profile", "mode" (daemon,
- * oneshot), "before", "guards", and what tuned_files.h says.
+ * A tuned profile. If tuned's daemon is running, it applies the profile (tuned-adm), and returns to
+ * its own one afterwards. Otherwise a one-shot tuned applies the profile and holds it as long as it
+ * runs. tuned only keeps original values in memory, so kbtune also records what the profile changes
+ * (guards), and restores it even if tuned was killed. data: "profile", "mode" (daemon, oneshot),
+ * "before", "guards", and the entries described in tuned_files.h.
  */
 #include "tuning/ops/op_tuned.h"
 
@@ -64,8 +64,8 @@ static int tuned_probe(struct machine *m, const struct step *s, char *why, size_
 	return -EPERM;
 }
 
-/* With a lock that lives as long as tuned-adm, should we be killed meanwhile: what it has begun it
- * finishes, and whoever undoes it has to wait for that. */
+/* Uses a lock that is held as long as tuned-adm runs, in case kbtune is killed meanwhile: tuned-adm
+ * then finishes what it has begun, and restoring must wait for that. */
 static int ask_daemon(struct machine *m, const char *profile, struct err *e)
 {
 	const char *const set[] = {"tuned-adm", "profile", profile, NULL}, *const off[] = {"tuned-adm", "off", NULL};
@@ -88,7 +88,7 @@ struct oneshot {
 	char log[4200];
 };
 
-/* What the log says: 1 it is applied, -1 it won't be, 0 nothing yet. `why` gets its last error. */
+/* The state according to the log: 1: applied, -1: failed, 0: nothing yet. The last error goes to `why`. */
 static int read_log(const char *path, char *why, size_t size)
 {
 	char *text, *error;
@@ -109,7 +109,7 @@ static int read_log(const char *path, char *why, size_t size)
 	return said;
 }
 
-/* Beside tuned, until that has applied the profile or ended. */
+/* Runs concurrently with tuned until it has applied the profile or ended. */
 static void watch_log(int ready, const struct oneshot *o, pid_t tuned)
 {
 	struct timespec pause = {.tv_nsec = WATCH_MS * 1000000};
@@ -190,14 +190,30 @@ static enum check tuned_check(struct machine *m, const struct step *s, char *now
 	return CHECK_DRIFT;
 }
 
-/* Back to the daemon's own profile, unless somebody has chosen another since. */
+/* 1: the daemon has our profile; 0: it has another one, or none; or a negative errno: nobody can tell. */
+static int has_ours(struct machine *m, const char *ours, struct err *e)
+{
+	char active[256];
+	const int rc = tuned_ask_active(active, sizeof(active));
+
+	if (rc == -ENOENT && !tuned_is_installed(m))
+		return 0;
+	if (rc < 0)
+		return err_sys(e, rc, "tuned-adm", "run");
+	if (rc > 128)
+		return err_set(e, -EIO, STATUS_FAILED, "tuned-adm", "ask tuned for its profile", "signal %d ended it",
+			       rc - 128);
+	return !rc && !strcmp(active, ours);
+}
+
+/* Return to the daemon's own profile, unless another one has been chosen since. */
 static int undo_daemon(struct machine *m, const struct step *s, struct err *e)
 {
-	const char *ours = step_text(s, "profile");
-	char active[256];
 	int rc = holder_await(m, ADM, START_MS, e);
 
-	if (!rc && tuned_active(active, sizeof(active)) && !strcmp(active, ours))
+	if (!rc)
+		rc = has_ours(m, step_text(s, "profile"), e);
+	if (rc > 0)
 		rc = ask_daemon(m, step_text(s, "before"), e);
 	return rc;
 }
@@ -212,7 +228,7 @@ static int undo_oneshot(struct machine *m, struct err *e)
 
 static int tuned_undo(struct machine *m, const struct step *s, struct err *e)
 {
-	/* Else somebody has chosen another profile since. */
+	/* Otherwise another profile has been chosen since. */
 	bool ours = !is_daemon(s) || tuned_files_name(m, step_text(s, "profile")) ||
 		    tuned_files_name(m, step_text(s, "before"));
 	int rc = 0, other;
@@ -227,8 +243,8 @@ static int tuned_undo(struct machine *m, const struct step *s, struct err *e)
 	return rc ? rc : other;
 }
 
-/* tuned starts with the profile that it had, and a profile that is installed stays so. Values in
- * files are the kernel's own again. */
+/* What persists across a reboot: tuned starts with its last profile, and an installed profile stays
+ * installed. Values in files return to the kernel's defaults. */
 static json_t *tuned_lasting(const struct step *s)
 {
 	json_t *data = json_copy(s->data);

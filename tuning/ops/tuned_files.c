@@ -15,7 +15,7 @@
 
 #define ACTIVE "/etc/tuned/active_profile"
 
-/* tuned writes down which profile it has, even as a one-shot. */
+/* tuned records its active profile, even in one-shot mode. */
 static json_t *read_notes(const struct machine *m)
 {
 	static const char *const files[] = {ACTIVE, "/etc/tuned/profile_mode", "/etc/tuned/post_loaded_profile"};
@@ -54,7 +54,7 @@ static char *conf_path(const struct step *s)
 	return fs_path("%s/tuned.conf", step_text(s, "folder"));
 }
 
-/* One that nobody knew of any more: it says that it is ours. */
+/* A forgotten profile: its text identifies it as one of kbtune's. */
 static int replace_forgotten(struct machine *m, const char *conf)
 {
 	return tuned_is_ours(m, conf) ? machine_unlink(m, conf) : -EEXIST;
@@ -78,8 +78,8 @@ int tuned_files_install(struct machine *m, const struct step *s, struct err *e)
 	return rc ? err_sys(e, rc, folder, "install the tuned profile") : 0;
 }
 
-/* Whether it holds what we wrote, or the beginning of it, where we were killed meanwhile: 1, 0, or
- * a negative errno. */
+/* Does it contain what kbtune wrote, or the beginning of it if kbtune was killed while writing? 1,
+ * 0, or a negative errno. */
 static int is_of_step(struct machine *m, const struct step *s, const char *conf)
 {
 	char *text;
@@ -107,7 +107,7 @@ int tuned_files_uninstall(struct machine *m, const struct step *s, struct err *e
 	if (!rc || rc == -ENOENT)
 		rc = machine_rmdir(m, folder);
 	free(conf);
-	/* Somebody keeps other files there. */
+	/* There are other files. */
 	if (rc == -ENOTEMPTY || rc == -ENOENT)
 		rc = 0;
 	return rc ? err_sys(e, rc, folder, "remove the tuned profile") : 0;
@@ -120,7 +120,7 @@ bool tuned_files_name(const struct machine *m, const char *profile)
 	return !sysroot_line(&m->root, ACTIVE, line, sizeof(line)) && !strcmp(line, profile);
 }
 
-/* Unlike a kernel's, such a file keeps what it had behind a shorter text. tuned writes through a link, and so do we. */
+/* Unlike kernel files, these must be truncated. tuned writes through symbolic links, and so does this. */
 static int rewrite(struct machine *m, const char *path, const char *raw)
 {
 	char *text;
@@ -149,7 +149,8 @@ static bool is_link(const struct machine *m, const char *path)
 	return !sysroot_readlink(&m->root, path, target, sizeof(target));
 }
 
-/* A link that led nowhere is the administrator's, and stays; to tuned, a file without a text is as good as none. */
+/* A dangling symbolic link belongs to the administrator, and is kept; tuned treats an empty file
+ * like a missing one. */
 static int remove_note(struct machine *m, const char *path)
 {
 	int rc = is_link(m, path) ? rewrite(m, path, "") : machine_unlink(m, path);

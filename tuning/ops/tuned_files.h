@@ -1,7 +1,7 @@
 /*
- * What a tuned profile leaves on disk, where it would outlive a reboot: tuned's own notes of which
- * profile it has, and a profile of ours that is installed for the time being. Parts of op_tuned's
- * data: "files", the notes as they were; "install", the text of a profile, and "folder", where.
+ * What a tuned profile leaves on disk, where it would survive a reboot: tuned's own record of its
+ * active profile, and a profile of kbtune that is installed temporarily. Parts of op_tuned's data:
+ * "files", the notes as they were; "install", the text of a profile, and "folder", where.
  */
 #ifndef KBLAT_TUNING_TUNED_FILES_H
 #define KBLAT_TUNING_TUNED_FILES_H

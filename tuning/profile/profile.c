@@ -28,7 +28,7 @@ char **profile_folders(void)
 	if (asked && *asked)
 		folders[count++] = fs_path("%s", asked);
 	folders[count++] = fs_path("/etc/kbtune/profiles");
-	memcpy(folders + count, near, near_count * sizeof(*near)); /* they move */
+	memcpy(folders + count, near, near_count * sizeof(*near)); /* they may have moved */
 	free(near);
 	return folders;
 }
@@ -161,7 +161,7 @@ static void keep_setting(struct profile *p, const struct setting *s, const char 
 	p->settings[p->setting_count++] = *s;
 }
 
-/* Keys that are no knobs. `*include` gets the setting that has it. */
+/* Read keys that are not knobs. `*include` is set to the setting with the key `include`. */
 static bool take_head(struct profile *p, const struct setting *s, struct setting *include)
 {
 	if (!strcmp(s->key, "kbtune")) {
@@ -205,7 +205,7 @@ static bool is_loaded(const struct profile *p, const char *path)
 	return false;
 }
 
-/* The path of what a file includes, or NULL with a fault. The caller frees. */
+/* The path of an included file, or NULL and an error. The caller frees. */
 static char *find_include(const struct profile *p, const struct setting *include)
 {
 	const char *name = include->value->scalar;

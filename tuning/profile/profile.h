@@ -26,8 +26,8 @@ struct profile {
 
 /*
  * Load by name, or by path (of a profile.yaml or its folder) where `name` has a '/'. 0; -ENOENT and
- * `e` where there is no such profile; -EINVAL where something is wrong in it: profile_print_faults
- * then says what. profile_free in any case. `keys`: all that a profile may have, NULL-terminated.
+ * `e` if there is no such profile; -EINVAL if it has errors, which profile_print_faults() prints.
+ * Call profile_free() in any case. `keys`: all keys that a profile may have, NULL-terminated.
  */
 int profile_load(const char *name, const char *const *keys, struct profile *p, struct err *e);
 void profile_free(struct profile *p);

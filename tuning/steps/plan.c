@@ -121,7 +121,7 @@ static void print_head(const struct plan *p, FILE *out)
 		cpus_text(&p->online, memory));
 }
 
-/* "0-1,3" says more than 4096 characters of it would. */
+/* Long values, such as masks of 4096 characters, are truncated. */
 static void print_value(const char *value, FILE *out)
 {
 	if (strlen(value) > 200)
@@ -130,7 +130,7 @@ static void print_value(const char *value, FILE *out)
 		fputs(*value ? value : "(empty)", out);
 }
 
-/* A path with a CPU's or an interrupt's number in it: "/sys/devices/system/cpu/cpu", 7,
+/* Split a path that contains the number of a CPU or an interrupt: "/sys/devices/system/cpu/cpu", 7,
  * "/power/x". */
 static bool split(const char *path, int *prefix, unsigned *number, const char **suffix)
 {
@@ -162,7 +162,7 @@ static bool is_same_but_number(const struct step *a, const struct step *b)
 	       a_prefix == b_prefix && !strncmp(a->path, b->path, (size_t)a_prefix) && !strcmp(a_suffix, b_suffix);
 }
 
-/* "cpu{0-23}": one line for steps that differ in the number alone. Returns how many they are. */
+/* "cpu{0-23}": one line for steps that only differ in the number. Returns the number of steps. */
 static size_t print_path(const struct plan *p, size_t from, FILE *out)
 {
 	const struct step *s = &p->steps[from];
@@ -209,7 +209,7 @@ static void print_steps(const struct plan *p, FILE *out)
 		fputc('\n', out);
 	}
 	if (changes < p->step_count)
-		fprintf(out, "\nalready as it should be: %zu values\n", p->step_count - changes);
+		fprintf(out, "\nalready as required: %zu values\n", p->step_count - changes);
 }
 
 static void print_rest(const struct plan *p, FILE *out)

@@ -15,7 +15,7 @@ struct machine;
 struct step;
 
 enum check {
-	CHECK_SAME,    /* it is still as it was made */
+	CHECK_SAME,    /* unchanged since the step was made */
 	CHECK_PENDING, /* it will be after an expected event, such as the next interrupt */
 	CHECK_DRIFT,   /* it is not */
 };
@@ -26,7 +26,7 @@ enum check {
 /* A way of changing a machine. Stateless, as everything is in the step. */
 struct op {
 	const char *name;
-	const char *right; /* the capability that it takes, for people */
+	const char *right; /* the capability that it requires, for people */
 
 	/* It makes something that somebody else may make, too, between plan and apply: whether it was
 	 * begun has to be written down. Where `apply` finds it there, it sets the step's `unmade`. */
@@ -42,7 +42,7 @@ struct op {
 	 * have changed again. */
 	void (*settle)(struct machine *m, struct step *s);
 
-	/* Is it still as it was made? `now` gets the present value. */
+	/* Is it unchanged since the step was made? `now` gets the current value. */
 	enum check (*check)(struct machine *m, const struct step *s, char *now, size_t size);
 
 	/* Undo it. Does nothing if the previous value is already there, so it can be called at any time, any number of
@@ -57,9 +57,9 @@ struct step {
 	char *knob; /* the key of the profile that asks for it */
 	const struct op *op;
 	char *path;	      /* what it touches */
-	char *before, *after; /* as people and `plan` say it, and as it is written */
+	char *before, *after; /* as printed for people and in plans, and as written */
 	json_t *data;	      /* an object with what else the op needs */
-	bool unmade;	      /* not begun, so nothing may be undone, as what is there belongs to somebody else */
+	bool unmade;	      /* not begun, so it must not be undone: what exists belongs to somebody else */
 	char *note;	      /* details of the result, if there is more to say than that it worked; or NULL */
 	double took_s;	      /* how long making it took; not recorded */
 };
