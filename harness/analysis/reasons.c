@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analysis/notes_alike.h"
+#include "analysis/notes.h"
 #include "common/text.h"
 
 #define LINES_MAX 20 /* for reasons, and likewise for warnings */
@@ -33,7 +33,7 @@ static void put_wrapped(const char *head, const char *text, size_t width, FILE *
 static void put_reasons(const json_t *summary, const char *key, const char *mark, size_t run, size_t runs, size_t width,
 			FILE *out)
 {
-	json_t *list = notes_alike(json_object_get(summary, key)), *text;
+	json_t *list = notes_of_points(json_object_get(summary, "points"), key, NOTES_BY_WORDS), *text;
 	size_t i;
 
 	json_array_foreach (list, i, text) {

@@ -4,80 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/notes.h"
 #include "analysis/point_summary.h"
 #include "analysis/summary_csv.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/or_abort.h"
 #include "rundir/reader.h"
-
-/* "point 3: ", "points 0-2, 5: ", "every point: ". */
-static char *points_text(const json_t *ids, size_t all)
-{
-	size_t n = json_array_size(ids), size, last;
-	char *text = NULL;
-	FILE *out;
-
-	if (n == all && all > 1)
-		return fs_path("every point: ");
-	out = or_abort(open_memstream(&text, &size));
-	fputs(n == 1 ? "point " : "points ", out);
-	for (size_t i = 0; i < n; i = last + 1) {
-		json_int_t from = json_integer_value(json_array_get(ids, i));
-
-		/* Three or more consecutive ids become a range. */
-		for (last = i; last + 1 < n &&
-			       json_integer_value(json_array_get(ids, last + 1)) == from + (json_int_t)(last + 1 - i);
-		     last++)
-			;
-		if (last - i < 2)
-			last = i;
-		fprintf(out, "%s%" JSON_INTEGER_FORMAT, i ? ", " : "", from);
-		if (last > i)
-			fprintf(out, "-%" JSON_INTEGER_FORMAT, json_integer_value(json_array_get(ids, last)));
-	}
-	fputs(": ", out);
-	fclose(out);
-	return text;
-}
-
-static bool is_impossible(const json_t *point)
-{
-	return !strcmp(json_text(point, "outcome"), "impossible");
-}
-
-/* Texts that several points have in common appear once. Only for points that are `impossible` on
- * this machine, or only for the others. */
-static json_t *gather(const json_t *points, const char *key, bool impossible)
-{
-	json_t *by_text = json_object(), *list = json_array(), *ids;
-	const json_t *point, *text;
-	const char *said;
-	size_t i, k;
-
-	json_array_foreach (points, i, point) {
-		if (is_impossible(point) != impossible)
-			continue;
-		json_array_foreach (json_object_get(point, key), k, text) {
-			ids = json_object_get(by_text, json_string_value(text));
-			if (!ids) {
-				ids = json_array();
-				json_object_set_new(by_text, json_string_value(text), ids);
-			}
-			json_array_append(ids, json_object_get(point, "id"));
-		}
-	}
-	json_object_foreach (by_text, said, ids) {
-		char *which = points_text(ids, json_array_size(points)), *line = fs_path("%s%s", which, said);
-
-		json_array_append_new(list, json_string(line));
-		free(which);
-		free(line);
-	}
-	json_decref(by_text);
-	return list;
-}
 
 static json_t *host_names(const json_t *run)
 {
@@ -92,21 +25,9 @@ static json_t *host_names(const json_t *run)
 
 static json_t *summary_assemble(const json_t *run, const json_t *resolved, json_t *points)
 {
-	json_t *reasons = gather(points, "reasons", false);
-	/* Points that are impossible on a machine do not make the rest of a run invalid. */
-	json_t *warnings = gather(points, "warnings", false), *impossible = gather(points, "reasons", true);
-	size_t measured = 0, i;
-	const json_t *point;
+	json_t *reasons = notes_of_points(points, "reasons", NOTES_BY_TEXT);
+	json_t *warnings = notes_of_points(points, "warnings", NOTES_BY_TEXT);
 
-	json_array_foreach (points, i, point) {
-		measured += !is_impossible(point);
-	}
-	if (!json_array_size(points))
-		json_array_append_new(reasons, json_string("the run has no points"));
-	else if (!measured)
-		json_array_append_new(reasons, json_string("no point is possible here"));
-	json_array_extend(warnings, impossible);
-	json_decref(impossible);
 	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:b, s:o, s:o, s:O*, s:o}", "schema", 1, "name",
 			 json_text(resolved, "name"), "title", json_text(run, "title"), "variant",
 			 json_text(resolved, "variant"), "hosts", host_names(run), "valid", !json_array_size(reasons),

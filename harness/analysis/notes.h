@@ -1,0 +1,21 @@
+/*
+ * Reasons and warnings of a run: those of its points, each text once, after the points that it is
+ * about: "points 0-2, 5: 3 page faults".
+ */
+#ifndef KBLAT_ANALYSIS_NOTES_H
+#define KBLAT_ANALYSIS_NOTES_H
+
+#include <jansson.h>
+
+enum notes_group {
+	NOTES_BY_TEXT,
+	/* For readers, texts that differ only in numbers are one: "points 1, 2: 3 to 7 page faults". If
+	 * these are about more than a few points, only the number of points is given. */
+	NOTES_BY_WORDS,
+};
+
+/* `key`: "reasons" or "warnings" of a summary's `points`; what is impossible on this machine is a
+ * warning. Returns a new array of texts, in the order of the points. */
+json_t *notes_of_points(const json_t *points, const char *key, enum notes_group group);
+
+#endif
