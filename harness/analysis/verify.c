@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/blocks.h"
+#include "analysis/data_equal.h"
 #include "analysis/reduce.h"
 #include "analysis/summary.h"
 #include "analysis/summary_csv.h"
@@ -149,7 +150,7 @@ static void verify_json(struct check *c, const char *name, json_t *value, const 
 		verify_complain_err(c, e);
 	else if (!found)
 		verify_complain_err(c, &why);
-	else if (!json_equal(found, value))
+	else if (!data_equal(found, value))
 		verify_complain(c, "%s: %s", name, complaint);
 	json_decref(found);
 	json_decref(value);

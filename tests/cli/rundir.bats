@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A sealed run directory: any change is seen, hostile ones are refused.
+# A sealed run directory: all changes are found, and hostile directories are refused.
 
 load helper
 bats_require_minimum_version 1.5.0
@@ -9,7 +9,7 @@ sealed() {
 	[ "$status" -eq 0 ]
 }
 
-# flip FILE: change one byte in its middle.
+# flip FILE: changes one byte in its middle.
 flip() {
 	/usr/bin/python3 - "$1" <<-'PY'
 		import sys
@@ -25,7 +25,7 @@ flip() {
 # bats test_tags=long
 @test "one byte changed in any sealed file: verify names it, status 3" {
 	sealed
-	# Without most of the machine's raw state: thousands of files, which every verify reads.
+	# Without most of the raw state of the machine: thousands of files, which every verify reads.
 	rm -r "$run_dir"/state/*/*/sys "$run_dir"/state/*/*/proc/sys
 	sed -i -E '/  state\/[^ ]*\/(proc\/)?sys\//d' "$run_dir/manifest-sha256.txt"
 	run "$KBLAT" verify "$run_dir"
@@ -43,6 +43,28 @@ flip() {
 	done
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
+}
+
+# edit FILE EXPRESSION: changes a file, and its line in the manifest.
+edit() {
+	sed -i -E "$2" "$run_dir/$1"
+	(cd "$run_dir" && sum=$(sha256sum <"$1") && sed -i "s,^[0-9a-f]*  $1\$,${sum%% *}  $1," manifest-sha256.txt)
+}
+
+@test "a sentence of another version may be worded differently; a number changed in it is found" {
+	scripted messages=200 fault=page_fault
+	[ "$status" -eq 3 ]
+	for file in summary.json points/0000/summary.json; do
+		edit "$file" 's/page faults? inside the measured interval/FAULTS/'
+	done
+	run "$KBLAT" verify "$run_dir"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	edit summary.json 's/([0-9]+) FAULTS/1\1 FAULTS/'
+	run "$KBLAT" verify "$run_dir"
+	echo "$output"
+	[ "$status" -eq 3 ]
+	assert_eq "$output" "summary.json: it differs from what the columns give"
 }
 
 @test "a file too few and one too many are seen; derived/ may change" {
