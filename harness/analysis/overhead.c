@@ -39,7 +39,7 @@ static json_int_t rise(const struct rep *r, const char *key, json_int_t unit, co
 static json_int_t raw_bytes(const struct layout_flow *f, const struct rep *r, const char **why)
 {
 	*why = f->traits.device ? "the RDMA port has no byte counter"
-				: "only the loopback interface carried the messages, and it has no wire";
+				: "the messages only crossed the loopback interface, which has no wire";
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		json_int_t sent = f->wire.out_bytes ? rise(r, counters[i].sent, counters[i].unit, why) : 0;
 		json_int_t received = f->wire.in_bytes ? rise(r, counters[i].received, counters[i].unit, why) : 0;

@@ -225,7 +225,7 @@ static void judge_flow(const struct work *w, const struct flow_summary *s, const
 	validity_judge(&facts, v);
 }
 
-/* "not possible here: ...", "failed: ...", "only 4 of 5 repetitions". */
+/* "not possible here: ...", "failed: ...", "only 4 of 5 repetitions are complete". */
 static json_t *outcome_text(const struct work *w)
 {
 	const char *outcome = outcome_word(w), *why = json_text(w->outcome, "why");
@@ -234,7 +234,8 @@ static json_t *outcome_text(const struct work *w)
 	if (is_completed(w) && wanted <= (json_int_t)w->rep_count)
 		return NULL;
 	if (is_completed(w))
-		return json_sprintf("only %zu of %" JSON_INTEGER_FORMAT " repetitions are there", w->rep_count, wanted);
+		return json_sprintf("only %zu of %" JSON_INTEGER_FORMAT " repetitions are complete", w->rep_count,
+				    wanted);
 	return json_sprintf("%s%s%s", strcmp(outcome, "impossible") ? outcome : "not possible here", *why ? ": " : "",
 			    why);
 }

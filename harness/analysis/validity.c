@@ -104,8 +104,8 @@ static const struct rule rules[] = {
      true,
      false,
      in_every_point,
-     "message with a number outside the recorder's range",
-     "messages with numbers outside the recorder's range"},
+     "message whose number is outside the recorder's range",
+     "messages whose numbers are outside the recorder's range"},
     {{"bad_completions"},
      true,
      false,
@@ -214,7 +214,7 @@ static void judge_counter(const struct validity_facts *f, const struct rule *r, 
 		tally_add(&t, r, json_object_get(json_array_get(f->counters, i), side_names[side]));
 	/* If something was not counted, the result cannot be called valid. */
 	if (t.missing && !r->is_newer)
-		validity_say(list, "not known whether there were %s%s", r->is_flag ? r->counters[0] : r->many,
+		validity_say(list, "not recorded: %s%s", r->is_flag ? r->counters[0] : r->many,
 			     where(at, sizeof(at), side, t.missing, all));
 	if (!t.reps)
 		return;
@@ -228,7 +228,7 @@ static void judge_counter(const struct validity_facts *f, const struct rule *r, 
 static void judge_counters(const struct validity_facts *f, struct validity *out)
 {
 	if (!json_array_size(f->counters))
-		validity_say(out->reasons, "nothing was counted");
+		validity_say(out->reasons, "its repetitions have no counters");
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		for (enum side side = SOURCE; side < SIDES; side++)
 			if (json_array_size(f->counters) && rules[i].applies(f->params))
@@ -423,8 +423,8 @@ static void judge_comparison(const struct validity_facts *f, struct validity *ou
 	both_hosts(f->between, hosts, sizeof(hosts));
 	if (json_is_true(json_object_get(f->between, "stepped")))
 		validity_say(out->reasons,
-			     "the clocks of %s moved relative to each other as steady clocks never do: one was set or "
-			     "stopped meanwhile",
+			     "the clocks of %s moved relative to each other: one of them was set or stopped during the "
+			     "measurement",
 			     hosts);
 	if (!(error >= 0))
 		validity_say(out->reasons, "the error of the clock between %s is not known", hosts);
@@ -474,8 +474,8 @@ static void judge_clock(const struct validity_facts *f, struct validity *out)
 	else if (!json_is_true(json_object_get(c, "invariant")) && !strcmp(json_text(c, "source"), "tsc"))
 		validity_say(
 		    out->warnings,
-		    "the processor does not promise an invariant time-stamp counter; measured, it deviates from a "
-		    "straight line by at most %.0f ns",
+		    "the processor does not promise an invariant time-stamp counter; as measured, it deviates from "
+		    "a straight line by at most %.0f ns",
 		    json_number_value(json_object_get(c, "residual_ns")));
 	for (enum side side = SOURCE; side < SIDES; side++)
 		judge_far_clock(f->far_clock[side], side, out);

@@ -73,7 +73,7 @@ void claim_case_bound(struct claim_case *c, const struct claim *claim, const str
 				  fs_path("%s is %s %s", c->measured, e->high < claim->min ? "below" : "above", bound));
 	else if (e->low < claim->min || e->high > claim->max)
 		claim_case_decide(c, CLAIM_NOT_JUDGED,
-				  fs_path("too close to say: %s, and the bound is %s", c->measured, bound));
+				  fs_path("too close to call: %s, and the bound is %s", c->measured, bound));
 }
 
 /* With the interval only if a single case was measured. */

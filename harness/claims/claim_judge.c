@@ -24,7 +24,7 @@ static void judge_numbers(struct claim_case *c, const struct claim *claim, const
 	struct estimate e;
 
 	if (claim->relation == CLAIM_RATIO && b->value == 0) {
-		claim_case_decide(c, CLAIM_NOT_JUDGED, fs_path("the value that it compares with is 0"));
+		claim_case_decide(c, CLAIM_NOT_JUDGED, fs_path("the value to compare with is 0"));
 		return;
 	}
 	e = claim->relation == CLAIM_VALUE   ? estimate_value(a)
@@ -171,7 +171,7 @@ static char *judge_claim(struct claim_verdict *v, const struct claim *claim, con
 	char *why;
 
 	if (claim->unknown_relation)
-		return fs_path("this kblat does not know the relation '%s'", claim->unknown_relation);
+		return fs_path("this version of kblat does not know the relation '%s'", claim->unknown_relation);
 	why = claim_pairing_make(&p, claim, run, runs, count);
 	if (!why) {
 		(claim->pools ? judge_pool : judge_cases)(v, &p);

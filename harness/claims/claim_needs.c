@@ -231,7 +231,8 @@ bool claim_needs_met(const struct claim *c, const struct claim_machine *m, char 
 		const struct claim_need_kind *kind = claim_need_find(c->needs[i].name);
 
 		if (!kind)
-			return lacks(why, why_size, "it needs '%s', which this kblat does not know", c->needs[i].name);
+			return lacks(why, why_size, "it needs '%s', which this version of kblat does not know",
+				     c->needs[i].name);
 		if (!kind->is_met(m, c->needs[i].count, why, why_size))
 			return false;
 	}

@@ -73,10 +73,10 @@ static const struct claim_run *find_run(const char *experiment, const struct cla
 static char *why_not_with(const struct claim_run *other, const char *experiment, const struct claim_run *own)
 {
 	if (!other)
-		return fs_path("it compares with the experiment %s, which is not among the runs judged together",
+		return fs_path("it compares with the experiment %s, which is not among the runs judged here",
 			       experiment);
 	if (!is_same_variant(other, own))
-		return fs_path("%s was run in its %s variant, this in its %s one", experiment,
+		return fs_path("%s was run in its %s variant, and this experiment in its %s one", experiment,
 			       json_text(other->resolved, "variant"), json_text(own->resolved, "variant"));
 	if (!is_same_machine(other, own))
 		return fs_path("%s was run on another machine", experiment);

@@ -70,7 +70,7 @@ static char *why_off_axis(const struct trend *t, size_t i)
 		return fs_path("point %" JSON_INTEGER_FORMAT " has no %s", claim_point_id(t->points[i]),
 			       t->claim->along);
 	if (i && json_equal(at, place_on_axis(t, i - 1)))
-		return fs_path("it has several points at %s; 'by' must name more settings",
+		return fs_path("there are several points at %s; 'by' must name more settings",
 			       axis_text(t, i, text, sizeof(text)));
 	return NULL;
 }
@@ -81,7 +81,7 @@ static char *trend_read(struct trend *t)
 	char *why = NULL;
 
 	if (t->count < 2)
-		return fs_path("it has only one point along %s", t->claim->along);
+		return fs_path("there is only one point along %s", t->claim->along);
 	for (size_t i = 0; i < t->count && !why; i++) {
 		why = why_off_axis(t, i);
 		if (!why)
@@ -89,7 +89,7 @@ static char *trend_read(struct trend *t)
 	}
 	for (size_t i = 0; i < t->count && !why; i++)
 		if (t->samples[i].value <= 0)
-			why = fs_path("a ratio of numbers that are not positive means nothing");
+			why = fs_path("a ratio needs positive numbers");
 	return why;
 }
 
@@ -138,7 +138,7 @@ static void judge_ends(struct claim_case *c, const struct trend *t)
 	else
 		claim_case_decide(
 		    c, CLAIM_NOT_JUDGED,
-		    fs_path("too close to say whether it %s between %s and %s", rising ? "rises" : "falls", from, to));
+		    fs_path("too close to call whether it %s between %s and %s", rising ? "rises" : "falls", from, to));
 }
 
 /* Rising or falling. */
@@ -155,7 +155,7 @@ static void judge_monotone(struct claim_case *c, const struct trend *t)
 		return;
 	}
 	claim_case_decide(c, is_certain ? CLAIM_FAILS : CLAIM_NOT_JUDGED,
-			  fs_path("%sfrom %s to %s it %s", is_certain ? "" : "too close to say: ",
+			  fs_path("%sfrom %s to %s it %s", is_certain ? "" : "too close to call: ",
 				  axis_text(t, wrong, from, sizeof(from)), axis_text(t, wrong + 1, to, sizeof(to)),
 				  t->claim->relation == CLAIM_RISING ? "falls" : "rises"));
 }
@@ -177,8 +177,8 @@ static void judge_flat(struct claim_case *c, const struct trend *t)
 	claim_case_measure(c, t->claim, &spread);
 	if (spread.high > bound)
 		claim_case_decide(c, fails ? CLAIM_FAILS : CLAIM_NOT_JUDGED,
-				  fs_path("%sat %s it is %.3g of that at %s",
-					  fails ? "" : "too close to say: ", axis_text(t, most, from, sizeof(from)),
+				  fs_path("%sat %s it is %.3g times that at %s",
+					  fails ? "" : "too close to call: ", axis_text(t, most, from, sizeof(from)),
 					  spread.value, axis_text(t, least, to, sizeof(to))));
 }
 

@@ -44,7 +44,7 @@ static const struct {
 } kinds[] = {
     {"claim", "Claims along a setting",
      "The ratio of each case of a claim, with its interval. Shaded: the claim's bounds. Crosses: cases that fail or "
-     "are too close to say."},
+     "are too close to call."},
     {"rate", "Rates",
      "Rings: the maximum of a line. Squares: half of it, with the size at which it is reached. Numbers at dots: the "
      "depth."},

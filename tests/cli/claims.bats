@@ -16,7 +16,7 @@ claims_spec() {
 	} | spec "$1"
 }
 
-# unwrapped TEXT: its words, whatever the width of a table.
+# unwrapped TEXT: the text on one line, whatever the width of the table.
 unwrapped() {
 	tr -s ' \n' ' ' <<<"$1"
 }

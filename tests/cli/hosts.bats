@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Endpoints on other hosts: what is known of these, and of the clock between them. One machine plays both (far_host); tests/vm/pair.bats has two.
+# Endpoints on other hosts: what is known about them, and about the clocks. One machine plays both (far_host); tests/vm/pair.bats has two.
 
 load helper
 
@@ -9,15 +9,15 @@ setup() {
 	spec y <<-'YAML'
 		settings: {kernel: oneway, transport: tcp, poll: event, messages: 100, burst: 1, pause: 100us, repetitions: 2, warmup: 10}
 	YAML
-	# As hosts have CPUs of their own, each side would take the same one.
+	# Without settings, both sides would choose the same CPU, as if they were on two hosts.
 	apart=(--set source_cpu=0 --set "sink_cpu=$(($(nproc) - 1))")
 }
 
-# of_point KEY: of point.json; of_summary KEY: of the point's summary.json.
+# of_point KEY: a value of point.json; of_summary KEY: a value of the point's summary.json.
 of_point() { json "$run_dir/points/0000/point.json" "$1"; }
 of_summary() { json "$run_dir/points/0000/summary.json" "$1"; }
 
-# two_hosts ARGUMENT…: run with the sink on the host "beta".
+# two_hosts ARGUMENT…: a run with the sink on the host "beta".
 two_hosts() {
 	run "$KBLAT" run y.yaml --out runs --sink "$FAR beta --" "${apart[@]}" "$@"
 	echo "$output"
@@ -38,7 +38,7 @@ two_hosts() {
 		"(['sink'], True, False)"
 	assert_eq "$(of_point 'd["clock"]["method"], d["clock"]["hosts"][1], len(d["clock"]["comparisons"]), d["clock"]["stepped"]')" \
 		"('exchange', 'beta', 3, False)"
-	# Of one machine the truth is known: no message arrives before it is sent.
+	# On one machine the truth is known: no message arrives before it is sent.
 	assert_eq "$(of_summary 'd["metrics"]["lat_ns"]["min"] >= -d["clock"]["error_ns"]')" True
 	assert_eq "$(of_summary 'd["metrics"]["lat_ns"]["clock_error_ns"] == d["clock"]["error_ns"], "clock_error_ns" in d["metrics"]["comp_lat_ns"]')" \
 		"(True, False)"
@@ -90,7 +90,7 @@ two_hosts() {
 		json.dump(d, open(sys.argv[1], "w"))
 	PY
 	run "$KBLAT" summary edited.partial
-	assert_contains "$output" "moved relative to each other as steady clocks never do"
+	assert_contains "$output" "moved relative to each other: one of them was set or stopped"
 }
 
 @test "a launcher that leads to another host each time is found; both sides may be on one other host" {
@@ -165,7 +165,7 @@ two_hosts() {
 	assert_contains "$output" "clock report cannot be read"
 }
 
-# keeps FOLDER PROGRAM <<ANSWER: a program in FOLDER that prints it.
+# keeps FOLDER PROGRAM <<ANSWER: makes a program in FOLDER that prints the answer.
 keeps() {
 	mkdir -p "$1"
 	cat >"$1/$2.answer"
@@ -184,7 +184,7 @@ keeps_ptp() {
 		"portState               $4" "timestamping            SOFTWARE" "interface               v1" | keeps "$1" pmc
 }
 
-# disciplined METHOD: run with the keepers of near/ here, and of far/ there.
+# disciplined METHOD: a run with the time services of near/ here, and of far/ there.
 disciplined() {
 	local path=$PATH
 	PATH=$T/near:$path run "$KBLAT" run y.yaml --no-state --out runs --set clock="$1" --sink "env 'PATH=$T/far:$path' $FAR beta --" "${apart[@]}"
@@ -199,7 +199,7 @@ disciplined() {
 	disciplined system
 	assert_eq "$(of_point 'd["clock"]["method"], [d["clock"]["kept"][r]["error_ns"] for r in ("source", "sink")], len(d["clock"]["comparisons"]), d["clock"]["stepped"]')" \
 		"('system', [2000, 5000], 3, False)"
-	# One machine plays both, so the truth is known: no message arrives before it is sent. A busy machine may look long at a clock.
+	# One machine plays both, so the truth is known: no message arrives before it is sent. On a busy machine reading a clock may take long.
 	assert_eq "$(of_summary 'd["metrics"]["lat_ns"]["min"] >= -d["clock"]["error_ns"], d["clock"]["error_ns"] >= 7000')" "(True, True)"
 	"$KBLAT" verify "$run_dir"
 	for folder in near far; do keeps_ptp $folder 3ad706.fffe.e3deb0 -240.0 SLAVE; done

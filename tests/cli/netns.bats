@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Two sides in network namespaces of their own, joined by a link: what goes over it, and that nothing of them stays.
+# Two sides in network namespaces of their own, connected by a link: what it carries, and that nothing of them is left.
 
 load helper
 
@@ -11,7 +11,7 @@ need_namespaces() {
 	ip netns del "kblat-probe-$$"
 }
 
-# Namespaces of ours whose maker is gone.
+# Our namespaces whose creator no longer exists.
 stale() {
 	local name
 	ip netns list | while read -r name _; do
@@ -42,8 +42,8 @@ stale() {
 	[ -z "$(leftovers)" ]
 }
 
-# What goes over the source's link while a command runs in the namespaces, byte by byte as a packet capture sees it:
-# "sent received", in the file `wire`.
+# Counts the bytes on the source's link while a command runs in the namespaces, like a packet capture: "sent received",
+# in the file `wire`.
 make_capture() {
 	cat >capture.py <<-'PY'
 		import select, signal, socket, struct, sys
@@ -86,7 +86,7 @@ make_capture() {
 	need_namespaces
 	make_capture
 	local -a points=(
-		'{transport: tcp, kernel: oneway, messages: 500, size: 20000B, burst: 10}' # in super-packets, for an offload to cut
+		'{transport: tcp, kernel: oneway, messages: 500, size: 20000B, burst: 10}' # in super-packets that an offload splits
 		'{transport: udp, kernel: oneway, messages: 4000, size: 1400B, burst: 10, pause: 1ms}'
 		'{transport: tcp, kernel: pingpong, messages: 500, size: 20000B}'
 	)
@@ -120,7 +120,7 @@ make_capture() {
 	run "$KBLAT" run w.yaml --out runs
 	[[ $output != *"% overhead"* ]]
 	assert_eq "$(json "${lines[-1]}/summary.json" 'd["points"][0]["wire"]["factor"], d["points"][0]["wire"]["why"]')" \
-		"(None, 'only the loopback interface carried the messages, and it has no wire')"
+		"(None, 'the messages only crossed the loopback interface, which has no wire')"
 }
 
 @test "an interrupt, and a command that fails: the namespaces go" {

@@ -14,7 +14,7 @@ load helper
 		done
 	done
 	assert_eq "$(cd "$ROOT/experiments/via" && echo */ | tr -d /)" "bandwidth-latency message-layer polling-blocking processor-utilisation registration"
-	# The baseline, each optimisation by itself, all together, and no layer: over each transport.
+	# The baseline, each optimisation alone, all together, and no layer, over each transport.
 	"$KBLAT" run "$ROOT/experiments/via/message-layer" --dry-run --json >points.json
 	assert_eq "$(/usr/bin/python3 -c 'import json
 points = [p["params"] for p in json.load(open("points.json"))]
@@ -30,6 +30,6 @@ print(len(points), {p["transport"] for p in points} == {"verbs", "shmem", "udp"}
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
 	assert_eq "$(json "$run_dir/claims.json" '{c["id"]: c["verdict"] for c in d["claims"]}["flat"]')" "not judged"
-	# On a busy machine a claim may be too close to say: none of these can fail for it.
+	# On a busy machine a claim may be too close to call: none of these can fail for it.
 	assert_eq "$(json "$run_dir/claims.json" '[c["id"] for c in d["claims"] if c["id"] in ("rises", "untouched") and c["verdict"] == "fails"]')" "[]"
 }

@@ -131,7 +131,7 @@ static void test_unknown(void)
 	r = rep_of(10, 0, json_object(), json_object());
 	is_block(block_of(there, false, &r, 1),
 		 "{\"payload_bytes\":10000," NOTHING
-		 "\"only the loopback interface carried the messages, and it has no wire\"}",
+		 "\"the messages only crossed the loopback interface, which has no wire\"}",
 		 "loopback");
 	r = rep_of(10, 0, interface_counters(500, 0), interface_counters(900, 0));
 	is_block(block_of(there, false, &r, 1),

@@ -353,7 +353,7 @@ static void test_merging(void)
 	rmdir(at("points/0002/rep-00"));
 	summary = build(NULL);
 	says(summary, "reasons.0", "\"points 0, 1: source and sink have no common clock\"");
-	says(summary, "reasons.2", "\"point 2: only 0 of 3 repetitions are there\"");
+	says(summary, "reasons.2", "\"point 2: only 0 of 3 repetitions are complete\"");
 	json_decref(summary);
 	for (int i = 0; i < 4; i++)
 		put_point(i, "interrupted", "");
@@ -381,7 +381,7 @@ static void test_killed(void)
 	summary = build(&e);
 	ok(summary != NULL, "what a killed run leaves is summarised %s", e.text);
 	says(summary, "points.1.outcome", "\"unfinished\"");
-	says(summary, "points.1.reasons", "[\"unfinished\",\"nothing was counted\"]");
+	says(summary, "points.1.reasons", "[\"unfinished\",\"its repetitions have no counters\"]");
 	says(summary, "points.1.metrics.lat_ns.n", "899");
 	says(summary, "points.1.metrics.lat_ns.lost", "1");
 	says(summary, "points.1.loss", "{\"sent\":900,\"lost\":1,\"duplicates\":0,\"reordered\":0}");
