@@ -187,11 +187,11 @@ static void aa_add_answer(json_t *result, const struct counts *c, size_t ordered
 	json_object_set_new(result, "verdict", json_string(drifts ? "regression" : "no regression"));
 	json_object_set_new(
 	    result, "answer",
-	    json_sprintf("%zu of %zu splits give a false alarm (%.1f %%, with 95 %% confidence at most %.1f "
-			 "%%); the earlier half against the later: %s%s",
+	    json_sprintf("%zu of %zu splits give a false alarm (%.1f %%; with 95 %% confidence, at most %.1f "
+			 "%%); the later half compared with the earlier: %s%s",
 			 alarms, c->splits, 100. * (double)alarms / (double)c->splits,
 			 100 * upper_95(alarms, c->splits), compare_verdicts[ordered],
-			 drifts ? "; so this machine drifts" : ""));
+			 drifts ? ": this machine drifts" : ""));
 }
 
 json_t *compare_aa(const struct compare_join *j, const struct compare_rule *rule, size_t splits, struct err *e)
@@ -204,7 +204,7 @@ json_t *compare_aa(const struct compare_join *j, const struct compare_rule *rule
 	aa_add_points(j, rule, json_object_get(result, "points"));
 	if (units < 2 * COMPARE_UNITS) {
 		json_object_set_new(result, "answer",
-				    json_sprintf("%zu %s%s: splitting takes at least %d", units,
+				    json_sprintf("%zu %s%s, and splitting needs at least %d", units,
 						 compare_unit_name[j->runs->kind], units == 1 ? "" : "s",
 						 2 * COMPARE_UNITS));
 		return result;
@@ -233,15 +233,17 @@ static void put_percent(struct text_table *t, size_t column, size_t row, const j
 
 void compare_aa_table(const json_t *result, FILE *out)
 {
-	static const struct {
+	char between[32];
+	const struct {
 		const char *key, *title;
 	} columns[] = {{"noise_percent", "noise floor"},
-		       {"stdev_units_percent", "between units"},
+		       {"stdev_units_percent", between},
 		       {"stdev_runs_percent", "between runs of one"}};
 	const json_t *points = json_object_get(result, "points"), *point, *q;
 	size_t rows = 0, row = 0, i, k, id, label, quantity, column[3];
 	struct text_table t;
 
+	snprintf(between, sizeof(between), "between %ss", json_text(result, "unit"));
 	json_array_foreach (points, i, point)
 		rows += json_array_size(json_object_get(point, "quantities"));
 	text_table_init(&t, rows);
@@ -265,8 +267,7 @@ void compare_aa_table(const json_t *result, FILE *out)
 	}
 	fprintf(out,
 		"%" JSON_INTEGER_FORMAT " runs, %" JSON_INTEGER_FORMAT
-		" units (%ss), against themselves. The noise floor: 95 "
-		"of 100 halves differ by less.\n\n",
+		" %ss, compared with themselves. Noise floor: 95 of 100 pairs of halves differ by less.\n\n",
 		json_integer_value(json_object_get(result, "runs")),
 		json_integer_value(json_object_get(result, "units")), json_text(result, "unit"));
 	text_table_print(&t, WIDTH, out);

@@ -104,6 +104,7 @@ static char *effect_text(const json_t *result, const json_t *q)
 {
 	bool share = !strcmp(json_text(q, "unit"), "share");
 	char *interval, *text;
+	double effect;
 
 	if (share) {
 		interval = interval_text(result, 100 * json_number_or_nan(q, "low"),
@@ -112,8 +113,9 @@ static char *effect_text(const json_t *result, const json_t *q)
 	} else {
 		interval = interval_text(result, json_number_or_nan(q, "low_percent"),
 					 json_number_or_nan(q, "high_percent"), "%+.2f", " %");
-		text = fs_path("%+.2f %% (%+.3g %s), %s", json_number_or_nan(q, "effect_percent"),
-			       json_number_or_nan(q, "effect"), json_text(q, "unit"), interval);
+		effect = json_number_or_nan(q, "effect");
+		text = fs_path(fabs(effect) < 999.5 ? "%+.2f %% (%+.3g %s), %s" : "%+.2f %% (%+.0f %s), %s",
+			       json_number_or_nan(q, "effect_percent"), effect, json_text(q, "unit"), interval);
 	}
 	free(interval);
 	return text;
@@ -184,18 +186,18 @@ static char *needed_text(const json_t *result)
 	bool known = json_is_number(json_object_get(needed, "stdev_units_percent"));
 
 	if (!json_is_object(needed))
-		return fs_path("how many would show a change of %.3g %% cannot be estimated from these: measure at "
-			       "least two runs in at least two %ss",
-			       percent, unit);
+		return fs_path("how many %ss would show a change of %.3g %% cannot be estimated from these runs: "
+			       "measure at least two runs in each of at least two %ss",
+			       unit, percent, unit);
 	if (units >= BOOTS_MOST)
 		return fs_path(
-		    "with the variation found here, it would take over %d %ss%s to see a change of %.3g %% of %s",
+		    "with the variation found here, it would take over %d %ss%s to show a change of %.3g %% of %s",
 		    BOOTS_MOST, what, in_each_arm, percent, needed_for(result));
-	return fs_path(
-	    "a change of %.3g %% of %s would be seen (%.0f %% of the time) with %s %.0f %ss%s; %s %.2g %% here",
-	    percent, needed_for(result), 100 * COMPARE_POWER, known ? "about" : "at least", units, what, in_each_arm,
-	    known ? "they vary by" : "runs of one boot vary by",
-	    json_number_or_nan(needed, known ? "stdev_units_percent" : "stdev_runs_percent"));
+	return fs_path("%s %.0f %ss%s would show a change of %.3g %% of %s with a probability of %.0f %%; %ss%s vary "
+		       "by %.2g %% here",
+		       known ? "about" : "at least", units, what, in_each_arm, percent, needed_for(result),
+		       100 * COMPARE_POWER, known ? unit : "run", known ? "" : " of one boot",
+		       json_number_or_nan(needed, known ? "stdev_units_percent" : "stdev_runs_percent"));
 }
 
 /* For the time between two looks, when there is no verdict. */
@@ -203,11 +205,12 @@ static char *next_look_text(const json_t *result)
 {
 	const json_t *look = json_object_get(result, "look");
 
-	return fs_path("%d %ss of BASE and %d of NEW; of %lld planned in each arm, the next look is at %lld; there is "
-		       "no verdict before",
-		       units_of(result, "base"), json_text(result, "unit"), units_of(result, "with"),
-		       (long long)json_integer_value(json_object_get(look, "planned")),
-		       (long long)json_integer_value(json_object_get(look, "next")));
+	return fs_path(
+	    "%d %ss of BASE and %d of NEW, of %lld planned in each arm; the next look is at %lld, and there is "
+	    "no verdict before it",
+	    units_of(result, "base"), json_text(result, "unit"), units_of(result, "with"),
+	    (long long)json_integer_value(json_object_get(look, "planned")),
+	    (long long)json_integer_value(json_object_get(look, "next")));
 }
 
 static char *too_few_text(const json_t *result)
@@ -241,7 +244,7 @@ static char *worst_text(const json_t *result, const struct tally *t)
 	return text;
 }
 
-/* "; where nothing changes it differs by up to 3.1 %, and a change must be 5.2 % to be found": the noise. */
+/* " (without any change it differs by up to 3.1 %; a change must be at least 5.2 % to be found)": the noise. */
 static char *seen_text(const json_t *quantity)
 {
 	bool share = !strcmp(json_text(quantity, "unit"), "share");
@@ -254,8 +257,8 @@ static char *seen_text(const json_t *quantity)
 	noise = scale * json_number_or_nan(quantity, share ? "noise" : "noise_percent");
 	seen = scale * json_number_or_nan(quantity, share ? "detectable" : "detectable_percent");
 	if (isnan(seen) || isnan(noise))
-		return fs_path("; no change of it, however large, would be found");
-	return fs_path(" (where nothing changes it differs by up to %s %s; a change must be %s %s to be found)",
+		return fs_path(" (however large a change of it is, it would not be found)");
+	return fs_path(" (without any change it differs by up to %s %s; a change must be at least %s %s to be found)",
 		       compare_quantity_rounded(noise, less, sizeof(less)), unit,
 		       compare_quantity_rounded(seen, more, sizeof(more)), unit);
 }
@@ -270,8 +273,8 @@ static char *undecided_text(const json_t *result, const struct tallies *all)
 	worst = worst_text(result, t);
 	seen = seen_text(t->worst);
 	needed = needed_text(result);
-	text = fs_path(": nothing is shown to be slower, but %zu of %zu quantities may be, by more than their margin, "
-		       "above all %s%s; %s",
+	text = fs_path(": no quantity is shown to be slower, but %zu of %zu may be, by more than their margins, above "
+		       "all %s%s; %s",
 		       t->count, all->all, worst, seen, needed);
 	free(worst);
 	free(seen);

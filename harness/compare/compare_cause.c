@@ -238,11 +238,10 @@ static json_t *cause_text(const struct cause *best, const struct cause *notable,
 	snprintf(least, sizeof(least), c->source->format, c->least);
 	snprintf(most, sizeof(most), c->source->format, c->most);
 	if (best)
-		return json_sprintf(
-		    "likely cause: %s, %s to %s in a run; it is %s in the slower runs (rank correlation "
-		    "%.2f)",
-		    c->source->what, least, most, c->source->less ? "lower" : "higher", c->correlation);
-	return json_sprintf("possible cause: %s, %s to %s in a run, though the slower runs do not have more of it",
+		return json_sprintf("likely cause: %s, %s to %s in a run; slower runs have %s values (rank correlation "
+				    "%.2f)",
+				    c->source->what, least, most, c->source->less ? "lower" : "higher", c->correlation);
+	return json_sprintf("possible cause: %s, %s to %s in a run, although slower runs do not have more of it",
 			    c->source->what, least, most);
 }
 

@@ -92,7 +92,7 @@ static void note_captures(const struct compare_runs *runs, json_t *notes)
 	if (missing)
 		json_array_append_new(notes,
 				      json_sprintf("%zu of %zu runs have no capture of the machine's state, so it is "
-						   "not known whether only what is under test differs",
+						   "unknown whether only what is under test differs",
 						   missing, runs->count));
 }
 
@@ -105,7 +105,7 @@ static void add_notes(const struct compare_runs *runs, json_t *notes)
 	for (enum compare_arm arm = 0; arm < ARMS; arm++) {
 		kernels = compare_values(runs, arm, FIELD_KERNEL);
 		if (json_array_size(kernels) > 1)
-			json_array_append_new(notes, json_sprintf("%s holds runs of %zu kernels", compare_arm_name[arm],
+			json_array_append_new(notes, json_sprintf("%s has runs of %zu kernels", compare_arm_name[arm],
 								  json_array_size(kernels)));
 		json_decref(kernels);
 		hosts[arm] = compare_values(runs, arm, FIELD_HOSTS);
@@ -236,9 +236,9 @@ static void add_entry(const struct compare_join *j, json_t *points, const struct
 	if (is_judged(j, t))
 		json_array_append_new(json_object_get(point, "quantities"), compare_entry_json(t));
 	else
-		json_array_append_new(
-		    json_object_get(point, "not_compared"),
-		    json_pack("{s:s, s:s}", "quantity", t->values->of.key, "why", "valid in too few units of an arm"));
+		json_array_append_new(json_object_get(point, "not_compared"),
+				      json_pack("{s:s, s:s}", "quantity", t->values->of.key, "why",
+						"too few boots or runs of an arm have valid values"));
 }
 
 /* The quantities of all points, and their results. */

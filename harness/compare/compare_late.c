@@ -175,11 +175,8 @@ static void print_late_cause(const json_t *cause, FILE *out)
 		   *of_base = late_time(cause, "base", was, sizeof(was));
 
 	fprintf(out, "    %s: ", text_clean(text, strlen(text), clean, sizeof(clean)));
-	if (of_new && of_base)
-		fprintf(out, "%s, was %s", of_new, of_base);
-	else
-		fprintf(out, "%s%s", of_new ? of_new : "none, was ", of_new ? ", was none" : of_base);
-	fprintf(out, "; %.3g messages in a run, were %.3g\n", late_number(cause, "with", "messages"),
+	fprintf(out, "%s, before %s; %.3g messages in a run, before %.3g\n", of_new ? of_new : "none",
+		of_base ? of_base : "none", late_number(cause, "with", "messages"),
 		late_number(cause, "base", "messages"));
 }
 
@@ -193,7 +190,7 @@ static void print_late_point(const json_t *point, const json_t *late, FILE *out)
 	const json_t *cause;
 	size_t i, shown = 0;
 
-	fprintf(out, "  point %" JSON_INTEGER_FORMAT ": %.4g in a run, were %.4g\n",
+	fprintf(out, "  point %" JSON_INTEGER_FORMAT ": %.4g in a run of NEW, before %.4g\n",
 		json_integer_value(json_object_get(point, "id")), late_number(late, "with", "messages"),
 		late_number(late, "base", "messages"));
 	json_array_foreach (json_object_get(late, "causes"), i, cause)
@@ -215,8 +212,8 @@ void compare_late_print(const json_t *result, FILE *out)
 		if (!json_array_size(json_object_get(late, "causes")))
 			continue;
 		if (!begun)
-			fputs("\nLate messages by cause, with the median of the time by which each cause delayed its "
-			      "messages:\n",
+			fputs("\nLate messages by cause, in NEW and before (in BASE): the median delay, and their "
+			      "number:\n",
 			      out);
 		begun = true;
 		print_late_point(point, late, out);

@@ -12,29 +12,32 @@ static json_t *number_of(const json_t *row, const char *key)
 	return json_is_number(number) ? json_incref(number) : json_null();
 }
 
-static const char *amount_text(const json_t *row, const char *key, char *text, size_t size)
+/* "2.3 %", or without a number `otherwise`. `format` has the number. */
+static const char *amount_text(const json_t *row, const char *key, const char *format, const char *otherwise,
+			       char *text, size_t size)
 {
 	double value = json_number_or_nan(row, key);
 	char number[24];
 
-	snprintf(text, size, isnan(value) ? "any amount" : "%s %%",
+	snprintf(text, size, isnan(value) ? otherwise : format,
 		 compare_quantity_rounded(value, number, sizeof(number)));
 	return text;
 }
 
 static json_t *sentence(const json_t *row, size_t points, size_t all)
 {
-	char noise[32], seen[32], margin[32], where[64] = "";
+	char noise[48], found[64], margin[32], where[64] = "";
 
 	if (all > 1)
-		snprintf(where, sizeof(where), " at %zu of %zu points, by most", points, all);
+		snprintf(where, sizeof(where), " at %zu of %zu points", points, all);
 	return json_sprintf(
-	    "too noisy to judge a change of %s: where nothing changes, %s differs%s by up to %s in 19 of "
-	    "20 such comparisons; a change must be %s to be found",
-	    amount_text(row, "margin_percent", margin, sizeof(margin)),
-	    compare_quantity_label(json_text(row, "quantity")), where,
-	    amount_text(row, "noise_percent", noise, sizeof(noise)),
-	    amount_text(row, "detectable_percent", seen, sizeof(seen)));
+	    "too noisy to judge a change of %s%s: without any change, %s differs %s%s in 19 of 20 such comparisons; %s",
+	    amount_text(row, "margin_percent", "%s %%", "any size", margin, sizeof(margin)), where,
+	    compare_quantity_label(json_text(row, "quantity")),
+	    amount_text(row, "noise_percent", "by up to %s %%", "by any amount", noise, sizeof(noise)),
+	    points > 1 ? " (at the worst of them)" : "",
+	    amount_text(row, "detectable_percent", "a change must be at least %s %% to be found",
+			"no change would be found, however large", found, sizeof(found)));
 }
 
 static double excess_of(const json_t *row)

@@ -119,7 +119,7 @@ static int check_metric(const struct compare_runs *runs, const struct compare_po
 static void leave_out(struct compare_point *p, const struct compare_run *run, size_t i)
 {
 	const char *reason = json_string_value(json_array_get(json_object_get(p->of_run[i], "reasons"), 0));
-	json_t *text = json_string(!p->of_run[i] ? "the run does not have it"
+	json_t *text = json_string(!p->of_run[i] ? "the run has no such point"
 				   : reason	 ? reason
 						 : "nothing was measured");
 	const json_t *said;
@@ -153,9 +153,8 @@ static bool look_at(const struct compare_runs *runs, const struct compare_point 
 		if (!counts(p, i))
 			continue;
 		if (!json_is_number(number)) {
-			v->why = compare_quantity_block(p->metric)
-				     ? "a run has no value of it"
-				     : "too few messages in a run: fewer than 20 beyond it";
+			v->why = compare_quantity_block(p->metric) ? "a run has no value"
+								   : "a run has fewer than 20 messages beyond it";
 			return false;
 		}
 		any = true;

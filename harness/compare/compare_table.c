@@ -54,19 +54,20 @@ static void put_arm(const json_t *result, const char *title, const char *key, FI
 	fputc('\n', out);
 }
 
-/* "by boots, 12870 relabellings (all)". */
+/* "by boots, with all 12870 relabellings". */
 static void put_test(const json_t *result, FILE *out)
 {
 	const json_t *ways = json_object_get(result, "relabellings");
 
 	if (!json_is_object(ways))
 		return;
-	fprintf(out, "Tested by %ss%s: %" JSON_INTEGER_FORMAT " relabellings, %s", json_text(result, "unit"),
+	fprintf(out, "Tested by %ss%s, with %s%" JSON_INTEGER_FORMAT " relabellings", json_text(result, "unit"),
 		json_is_true(json_object_get(result, "pairs")) ? " in pairs" : "",
-		json_integer_value(json_object_get(ways, "count")),
-		json_is_true(json_object_get(ways, "exact")) ? "all there are" : "drawn");
+		json_is_true(json_object_get(ways, "exact")) ? "all " : "",
+		json_integer_value(json_object_get(ways, "count")));
 	if (!json_is_true(json_object_get(ways, "exact")))
-		fprintf(out, " with seed %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(result, "seed")));
+		fprintf(out, " drawn at random (seed %" JSON_INTEGER_FORMAT ")",
+			json_integer_value(json_object_get(result, "seed")));
 	if (json_integer_value(json_object_get(result, "trends")))
 		fprintf(out, "; drift over time is removed");
 	fprintf(out, "; p and intervals hold for all points and quantities together (max-T, %.3g %%)\n",
@@ -173,7 +174,7 @@ static void put_interval(struct text_table *t, size_t column, size_t row, const 
 	put_end(low, sizeof(low), from, share);
 	put_end(high, sizeof(high), to, share);
 	if (isnan(from) && isnan(to))
-		text_table_set(t, column, row, "anything");
+		text_table_set(t, column, row, "unbounded");
 	else
 		text_table_set(t, column, row, "%s to %s %s", low, high, share ? "pp" : "%");
 }
@@ -188,7 +189,7 @@ static void put_amount(struct text_table *t, size_t column, size_t row, const st
 	snprintf(percent, sizeof(percent), "%s_percent", key);
 	value = is_share(l) ? 100 * json_number_or_nan(l->quantity, key) : json_number_or_nan(l->quantity, percent);
 	if (isnan(value))
-		text_table_set(t, column, row, "anything");
+		text_table_set(t, column, row, "unbounded");
 	else
 		text_table_set(t, column, row, "%s %s%s", compare_quantity_rounded(value, number, sizeof(number)),
 			       is_share(l) ? "pp" : "%", clock ? " clock" : "");
@@ -272,9 +273,9 @@ static void put_left_out(const json_t *point, FILE *out)
 	if (!base && !with)
 		return;
 	fprintf(out,
-		"point %" JSON_INTEGER_FORMAT ": %" JSON_INTEGER_FORMAT " runs of BASE and %" JSON_INTEGER_FORMAT
-		" of NEW are left out: ",
-		json_integer_value(json_object_get(point, "id")), base, with);
+		"point %" JSON_INTEGER_FORMAT ": left out in %" JSON_INTEGER_FORMAT
+		" run%s of BASE and %" JSON_INTEGER_FORMAT " of NEW: ",
+		json_integer_value(json_object_get(point, "id")), base, base == 1 ? "" : "s", with);
 	put_texts(json_object_get(point, "reasons"), out);
 	fputc('\n', out);
 }
@@ -359,8 +360,8 @@ static void put_state(const json_t *result, FILE *out)
 	if (!fatal)
 		return;
 	fprintf(out,
-		"\nBesides what is under test, %" JSON_INTEGER_FORMAT
-		" key%s of the machine's state that can explain a difference (kblat state diff shows all):\n",
+		"\nBesides what is under test, the machine's state differs in %" JSON_INTEGER_FORMAT
+		" key%s that can explain a difference (kblat state diff shows all):\n",
 		fatal, fatal == 1 ? "" : "s");
 	json_array_foreach (json_object_get(result, "state"), i, one) {
 		if (!json_is_true(json_object_get(one, "varying")) && shown++ < STATE_LINES)

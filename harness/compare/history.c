@@ -171,7 +171,7 @@ static json_t *answer_of(const json_t *points, const struct compare_runs *runs)
 		return json_sprintf("no change of level in %zu %ss", runs->units[ARM_BASE],
 				    compare_unit_name[runs->kind]);
 	return json_sprintf("%zu change%s of level; the largest, %+.2f %%, at point %" JSON_INTEGER_FORMAT
-			    " from %s to %s: a hint to kblat compare the runs before it with those after",
+			    " from %s to %s; as a hint, compare the runs before it with those after it",
 			    count, count == 1 ? "" : "s", json_number_value(json_object_get(worst, "effect_percent")),
 			    json_integer_value(json_object_get(where, "id")),
 			    json_string_value(json_object_get(worst, "before")),

@@ -96,7 +96,7 @@ static void set_interval(struct text_table *t, size_t column, size_t row, const 
 		return;
 	alone = knobs_table_interval(q, &low, &high);
 	if (isnan(low) || isnan(high))
-		text_table_set(t, column, row, "anything");
+		text_table_set(t, column, row, "unbounded");
 	else
 		text_table_set(t, column, row, share ? "%s%+.3g to %+.3g pp%s" : "%s%+.2f to %+.2f %%%s",
 			       alone ? "(" : "", low, high, alone ? ")" : "");
@@ -226,9 +226,10 @@ static void print_test(const json_t *result, FILE *out)
 	fprintf(out, "%" JSON_INTEGER_FORMAT " blocks", measured);
 	if (count)
 		fprintf(out,
-			"; %" JSON_INTEGER_FORMAT " relabellings, %s\nIntervals hold for all knobs, points and "
+			"; %s%" JSON_INTEGER_FORMAT " relabellings%s\nIntervals hold for all knobs, points and "
 			"quantities together (max-T, %g %%); in parentheses, alone (90 %%)\n\n",
-			count, json_is_true(json_object_get(ways, "exact")) ? "all there are" : "drawn",
+			json_is_true(json_object_get(ways, "exact")) ? "all " : "", count,
+			json_is_true(json_object_get(ways, "exact")) ? "" : " drawn at random",
 			100 * json_number_or_nan(result, "alpha"));
 	else
 		fprintf(out, "; no verdict with fewer than %d\n\n", COMPARE_PAIRS);

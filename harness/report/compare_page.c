@@ -187,7 +187,8 @@ static void write_boots(const struct page *p)
 	html_printf(p, "<section>\n<h2>In order of time</h2>\n");
 	for (size_t i = 0; i < p->figures->count && !strcmp(p->figures->items[i].kind, "boots"); i++)
 		html_figure(p, &p->figures->items[i],
-			    "Small dots are runs, large ones the units that are compared; dashed: the mean of an arm.",
+			    "Small dots: runs. Large dots: what is compared (boots, or runs of one boot). Dashed: the "
+			    "mean of an arm.",
 			    " class=\"overview broad\"");
 	html_printf(p, "</section>\n");
 }
@@ -203,12 +204,14 @@ static void write_shifts(const struct page *p, const json_t *result, const struc
 		if (!figures[i].any)
 			continue;
 		html_figure(p, &p->figures->items[drawn++],
-			    "The shift of each quantile; the bars are intervals, the band is the margin.",
+			    "The shift of each quantile. Bars: intervals. Band: the margin.",
 			    " class=\"overview broad\"");
 		write_verdicts(p, json_array_get(json_object_get(result, "points"), i));
 	}
 	if (!drawn)
-		html_printf(p, "<p class=\"soft\">There is no shift function: too few units, or no histograms.</p>\n");
+		html_printf(
+		    p,
+		    "<p class=\"soft\">There is no shift function: there are too few boots, or no histograms.</p>\n");
 	html_printf(p, "</section>\n");
 }
 

@@ -45,13 +45,13 @@ edit() {
 	boots base timer=1900
 	boots new prefix=b kernel=6.1.0-56-amd64 slower=0.04 timer=3100
 	run -3 "$KBLAT" compare base --with new --out page
-	assert_contains "$output" "local timer interrupt on the sink's CPU: 3.10 us, was 1.90 us; 30 messages in a run, were 30"
-	assert_contains "$output" "unexplained: 4.00 us, was 4.00 us; 9 messages in a run, were 9"
+	assert_contains "$output" "local timer interrupt on the sink's CPU: 3.10 us, before 1.90 us; 30 messages in a run, before 30"
+	assert_contains "$output" "unexplained: 4.00 us, before 4.00 us; 9 messages in a run, before 9"
 	[[ "$output" != *somebody* ]]
 	assert_eq "$(json page/compare.json '[(c["class"], c["side"], c["base"]["time_p50_ns"], c["with"]["time_p50_ns"], c["with"]["share"]) for c in d["points"][0]["late"]["causes"]]')" \
 		"[('interrupt', 'sink', 1900.0, 3100.0, 0.75), ('unexplained', None, 4000.0, 4000.0, 0.225), ('task', 'source', 90000.0, 90000.0, 0.025)]"
-	grep -q "local timer interrupt on the sink&#39;s CPU: 3.10 us, was 1.90 us" page/report.html
-	# Of an arm that was measured without, nothing is known.
+	grep -q "local timer interrupt on the sink&#39;s CPU: 3.10 us, before 1.90 us" page/report.html
+	# For an arm that was measured without explain, nothing is known.
 	boots without prefix=c
 	run "$KBLAT" compare base --with without --quantity p50 --json
 	printf '%s' "$output" >result.json
@@ -65,7 +65,7 @@ edit() {
 	assert_contains "$output" equivalent
 }
 
-# Noise of 1000 % (of a run; of a boot's mean, some hundred): whatever is said of it but "undecided" is wrong.
+# Noise of 1000 % (of a run; some hundred percent of the mean of a boot): every answer except "undecided" is wrong.
 # bats test_tags=long
 @test "a busy machine: nothing is equivalent, however wide the noise; and why, and what could have been seen" {
 	for seed in 1 2 3; do
@@ -80,8 +80,8 @@ edit() {
 		done
 	done
 	run -4 "$KBLAT" compare base1 --with new1
-	[[ ${lines[4]} == "NOISE: too noisy to judge a change of 2 %: where nothing changes, p50 differs by up to "*" in 19 of 20 such comparisons; a change must be "*" % to be found; likely cause: time stolen by the hypervisor, "*" it is higher in the slower runs"* ]]
-	[[ ${lines[-1]} == "undecided: "*"may or may not be slower"*"over 1000 boots in each arm to see a change of 2 % of p50"* ]]
+	[[ ${lines[4]} == "NOISE: too noisy to judge a change of 2 %: without any change, p50 differs by up to "*" in 19 of 20 such comparisons; a change must be at least "*" % to be found; likely cause: time stolen by the hypervisor, "*" slower runs have higher values"* ]]
+	[[ ${lines[-1]} == "undecided: "*"may or may not be slower"*"over 1000 boots in each arm to show a change of 2 % of p50"* ]]
 }
 
 @test "noise that is larger than the margin hides no change that is larger than the noise" {
@@ -118,7 +118,7 @@ edit() {
 	edit new/*/run.json pass
 	run -3 "$KBLAT" compare base --with new
 	assert_contains "$output" "NEW : kernel unknown: 8 runs of 8 boots"
-	assert_contains "$output" "note: 8 of 16 runs have no capture of the machine's state, so it is not known whether only what is under test differs"
+	assert_contains "$output" "note: 8 of 16 runs have no capture of the machine's state, so it is unknown whether only what is under test differs"
 }
 
 @test "--alpha: how often a false alarm may come; intervals are as wide as that" {
@@ -139,7 +139,7 @@ edit() {
 	boots base boots=8
 	boots new prefix=b boots=8 slower=0.3
 	run -4 "$KBLAT" compare base --with new/b-[0-4]-* --planned 8
-	assert_eq "${lines[-1]}" "undecided: 8 boots of BASE and 5 of NEW; of 8 planned in each arm, the next look is at 6; there is no verdict before"
+	assert_eq "${lines[-1]}" "undecided: 8 boots of BASE and 5 of NEW, of 8 planned in each arm; the next look is at 6, and there is no verdict before it"
 	[[ $output != *p50* ]]
 	run -3 "$KBLAT" compare base/a-[0-3]-* --with new/b-[0-3]-* --planned 8 --json
 	printf '%s' "$output" >result.json
@@ -174,7 +174,7 @@ edit() {
 		git -C code -c user.name=test -c user.email=test@localhost commit -q -m $commit
 	done
 	boots good boots=4
-	# What a script of one's own does: boot this commit, measure. Of commit 4 there are too few boots, from 6 on it is slower.
+	# Like a user's own script: boots this commit and measures it. Commit 4 has too few boots; commits from 6 on are slower.
 	cat >step <<-SH
 		#!/bin/bash
 		n=\$(cat number 2>/dev/null || echo 0)
@@ -195,7 +195,7 @@ edit() {
 	boots base boots=8 runs=3
 	boots new prefix=b boots=3 runs=3 slower=0.5
 	run -4 "$KBLAT" compare base --with new
-	[[ ${lines[-1]} == "undecided: 8 boots of BASE and 3 of NEW; there is no verdict with fewer than 4 in each arm; a change of 2 % of p50 would be seen"*"with about "*" boots in each arm"* ]]
+	[[ ${lines[-1]} == "undecided: 8 boots of BASE and 3 of NEW; there is no verdict with fewer than 4 in each arm; about "*" boots in each arm would show a change of 2 % of p50 with a probability of 85 %; boots vary by "* ]]
 	assert_contains "$output" "NEW : "
 	if [[ $output == *"effect"* ]]; then
 		return 1
@@ -203,7 +203,7 @@ edit() {
 	run -4 "$KBLAT" compare base/a-0* --with base/a-1* --effect 5
 	assert_contains "${lines[-1]}" "1 boot of BASE and 1 of NEW"
 	assert_contains "${lines[-1]}" "a change of 5 % of p50"
-	assert_contains "${lines[-1]}" "with at least"
+	assert_contains "${lines[-1]}" "; at least "
 }
 
 @test "runs of one boot: runs are the units, in pairs where they took turns" {
@@ -235,7 +235,7 @@ edit() {
 	boots new runs=2 prefix=b
 	edit base/a-0-1/summary.json 'd["points"][0].update(valid=False, reasons=["1 page fault"])'
 	run "$KBLAT" compare base --with new
-	assert_contains "$output" "1 runs of BASE and 0 of NEW are left out: 1 page fault"
+	assert_contains "$output" "left out in 1 run of BASE and 0 of NEW: 1 page fault"
 	edit new/*/summary.json 'd["points"][0].update(valid=False, reasons=["lost"])'
 	run -4 "$KBLAT" compare base --with new
 	assert_contains "$output" "undecided: no quantity could be compared"
@@ -331,7 +331,7 @@ edit() {
 	edit new/*/state/*/before/state.json 'd["keys"]["clock.source"] = "hpet"'
 	edit "$(echo base/a-2-1/state/*/before/state.json)" 'd["keys"]["clock.source"] = "hpet"'
 	run "$KBLAT" compare base --with new
-	assert_contains "$output" "Besides what is under test, 1 key"
+	assert_contains "$output" "Besides what is under test, the machine's state differs in 1 key"
 	assert_contains "$output" "clock.source: tsc -> hpet (12 of 12 runs of NEW, 1 of 12 runs of BASE): "
 	edit "$(echo base/a-2-2/state/*/before/state.json)" 'd["keys"]["identity.cmdline"] = "mitigations=off"'
 	run "$KBLAT" compare base --with new --varying clock --json
@@ -368,10 +368,10 @@ edit() {
 @test "--aa: one arm against itself" {
 	boots base boots=10
 	run -0 "$KBLAT" compare base --aa
-	assert_contains "$output" "noise floor"
+	assert_contains "$output" "Noise floor"
 	assert_contains "${lines[-1]}" "of 400 splits give a false alarm"
 	run -4 "$KBLAT" compare base/a-0* base/a-1* --aa
-	assert_contains "${lines[-1]}" "splitting takes at least 8"
+	assert_contains "${lines[-1]}" "splitting needs at least 8"
 	boots drift boots=5 prefix=a
 	boots drift boots=5 prefix=zz slower=0.2 start=100
 	run -3 "$KBLAT" compare drift --aa

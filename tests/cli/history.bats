@@ -16,7 +16,7 @@ builds() {
 	builds
 	run -0 "$KBLAT" history builds
 	assert_contains "${lines[-1]}" "1 change of level"
-	assert_contains "${lines[-1]}" "from 6.1.0-50-amd64 to 6.1.0-56-amd64: a hint"
+	assert_contains "${lines[-1]}" "from 6.1.0-50-amd64 to 6.1.0-56-amd64; as a hint, compare"
 	run -0 "$KBLAT" history builds --json
 	printf '%s' "$output" >history.json
 	assert_eq "$(json history.json '[(c["at"], c["before"], 5 < c["effect_percent"] < 11) for c in d["points"][0]["changes"]]')" \
