@@ -268,7 +268,7 @@ static void write_millions(const struct page *p, const struct row *row, double n
 static void write_ratio(const struct page *p, const struct row *row, double number)
 {
 	(void)row;
-	html_printf(p, "%.6g", number);
+	write_four_digits(p, number);
 }
 
 static void (*const forms[])(const struct page *p, const struct row *row, double number) = {

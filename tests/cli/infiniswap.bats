@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Flows that compete: what part of the bytes each moves, how fair that is, and experiments/infiniswap.
+# Competing flows: the share of the bytes that each moves, how fair that is, and experiments/infiniswap.
 
 load helper
 
@@ -52,6 +52,9 @@ load helper
 	[ "$status" -eq 0 ]
 	assert_eq "$(grep -c '^[12]' "$run_dir/derived/figures/point-0000-shares.tsv")" 100
 	grep -q "Shares of the flows" "$run_dir/derived/report.html"
+	# Jain's index for people: four digits.
+	grep -qE '>(0\.[0-9]{1,4}|1)</td>' "$run_dir/derived/report.html"
+	(! grep -qE '>0\.[1-9][0-9]{4,}</td>' "$run_dir/derived/report.html")
 	sed -i 's/"jain_min": [0-9.]*/"jain_min": 0.123/' "$run_dir/summary.json"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 3 ]
