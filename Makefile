@@ -25,20 +25,20 @@ endif
 
 comma   := ,
 WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-missing-field-initializers
-# With sanitizers to be compiled, linked and started soon, as each test starts many processes: 190000 relocations less. With -O1 gcc takes
-# more formats for too long than with -O2.
+# With sanitizers, options that make compiling, linking and starting fast (190000 relocations less), as each test starts many processes. With -O1 gcc
+# warns about more formats than with -O2.
 CFLAGS  := $(if $(SAN),$(if $(FUZZ),-O2 -g,-O1 -g1 -Wno-format),-O2 -g) -fno-omit-frame-pointer
 SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-pie) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DSTATS_KEPT_MAX=64)
 
 TRACEFS := -I/usr/include/tracefs -I/usr/include/traceevent
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(TRACEFS) $(WARN) $(CFLAGS) $(SANFLAGS)
 LDFLAGS := -Wl,-z,now -Wl,-z,relro $(if $(SAN),-no-pie)
-# Tests are two hundred programs with much to tell a debugger: gold, where there is one, links them in two thirds of the time.
+# Tests are two hundred programs with debugging information: if there is gold, it links them in two thirds of the time.
 gold    := $(if $(FUZZ),,$(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -qw gold && echo -fuse-ld=gold))
 TESTLD   = $(LDFLAGS) $(gold)
 LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lsqlite3 -lz -lrt -lm
 
-# What only computes: to trace each comparison of numbers there costs more than it finds.
+# Code that only computes: tracing each comparison of its numbers costs more than it finds.
 $(BUILD)/harness/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
 
 # A kernel is compiled once for each transport, so that its loop costs no indirect call.
@@ -47,7 +47,7 @@ listed      = $(patsubst X(%),%,$(filter X(%),$(shell grep '^.define' $1)))
 KERNELS    := $(call listed,harness/kernels/kernel_list.h)
 TRANSPORTS := $(call listed,harness/transports/transport_list.h)
 
-# Of those the ones that WITNESS_KERNELS and WITNESS_TRANSPORTS name.
+# Those of them that WITNESS_KERNELS and WITNESS_TRANSPORTS name.
 witnessed          = $(filter $($1),$(shell grep '^.define WITNESS_$1' harness/kernels/witness_list.h | tr '(,)' ' '))
 WITNESS_KERNELS    := $(call witnessed,KERNELS)
 WITNESS_TRANSPORTS := $(call witnessed,TRANSPORTS)
@@ -70,7 +70,7 @@ BENCH   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.
 .DEFAULT_GOAL := all
 all: $(BUILD)/kblat $(BUILD)/kbtune
 
-# -- what a newcomer types ---------------------------------------------------------------------------------------------
+# -- for newcomers ---------------------------------------------------------------------------------------------
 
 deps:
 	@common/deps build run man guest test lint
@@ -81,7 +81,7 @@ run:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@experiments/quickstart/run $(BUILD)/kblat
 
-# What one runs while working: natively, once, without the tests tagged "long", in a minute and a half.
+# For use while working: native tests, once, without those tagged "long", in a minute and a half.
 check:
 	@common/deps build run test
 	@$(MAKE) --no-print-directory -j$(CPUS) all units
@@ -113,7 +113,7 @@ kernel-ab:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@KBLAT=$(BUILD)/kblat tests/vm/kernel-ab --boots '$(BOOTS)' '$(OLD)' '$(NEW)' '$(SPEC)'
 
-# Everything that can go wrong, thousands of times, for hours: docs/reliability.md. It goes on where it was.
+# Injects all kinds of faults, thousands of times, for hours (docs/reliability.md). Continues a campaign that was interrupted.
 HOURS := 12
 ONLY  :=
 campaign:
@@ -121,7 +121,7 @@ campaign:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@tests/campaign/campaign --build $(BUILD) --hours '$(HOURS)' --only '$(ONLY)'
 
-# Looks for inputs that break something; what was found is in tests/fuzz, and `make test` takes all of it again.
+# Looks for inputs that break something. They are kept in tests/fuzz, and `make test` repeats them.
 SECONDS := 60
 TARGETS :=
 ROUNDS  :=
@@ -137,7 +137,7 @@ arm64:
 	@common/deps build arm64
 	@tests/arm64 $(BUILD)/arm64
 
-# The order of the shared-memory ring's steps: all that C11 allows (and each order weakened must fail), and ThreadSanitizer.
+# The shared-memory ring in all orders of its steps that C11 allows (with any order weakened it must fail), and under ThreadSanitizer.
 memory-order: $(BUILD)/litmus $(BUILD)/tsan $(BUILD)/tsan-handover
 	$(BUILD)/litmus 0
 	@for weak in 1 2 3 4 5 6; do ! $(BUILD)/litmus $$weak >$(BUILD)/litmus.log || { echo "weakening $$weak is not seen"; exit 1; }; done
@@ -152,7 +152,7 @@ $(BUILD)/litmus: tests/litmus/shmem_ring.cpp
 $(BUILD)/tsan: tests/unit/test_shmem_order.c $(LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=thread -o $@ $< $(LIB) $(LIBS)
 
-# The kernel handoff with a million hand-overs in each mode. Of fences it knows nothing (-Wno-tsan): those of the ring are litmus's business.
+# The kernel handoff with a million messages in each mode. ThreadSanitizer does not know fences (-Wno-tsan): tests/litmus tests those of the ring.
 $(BUILD)/tsan-handover: tests/unit/test_handover.c $(LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=thread -Wno-tsan -DHANDOVERS=1000000 -o $@ $< $(LIB) $(LIBS)
 
@@ -172,7 +172,7 @@ install: install-kblat install-kbtune
 install-kblat install-kbtune: install-%: all man
 	@$(MAKE) --no-print-directory BUILD=$(BUILD) PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' put-$*
 
-# Copies what is built. A program finds its data in share/ beside its bin/ (common/datadir.h), so the prefix may be any.
+# Copies what is built. Programs find their data in share/ next to bin/ (common/datadir.h), so any prefix works.
 to       = $(DESTDIR)$(PREFIX)
 UNITS   := lib/systemd/system
 BASHDIR := share/bash-completion/completions
@@ -212,7 +212,7 @@ dist:
 	$(Q)gzip -9nf $(DIST)
 	@echo '$(DIST).gz'
 
-# Debian packages of what is committed, built, looked at by lintian, installed, used and purged in clean roots: minutes.
+# Debian packages of the commit: built, checked by lintian, installed, used and purged in clean roots. Takes minutes.
 package-test:
 	@common/deps package
 	@tests/package/run $(BUILD)
@@ -254,7 +254,7 @@ $(BUILD)/%.o: %.c
 	@echo '  CC    $@'
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Only this object knows the commit, and is made again when that changes.
+# Only this object contains the commit, and is made again when that changes.
 $(BUILD)/common/version.o: ALL_CFLAGS += -DKBLAT_VERSION='"$(VERSION)"' -DKBLAT_COMMIT='"$(COMMIT)"'
 $(BUILD)/common/version.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
@@ -272,7 +272,7 @@ $(BUILD)/harness/kernels/$1-$2.o: harness/kernels/$1_loop.c
 endef
 $(foreach k,$(KERNELS),$(foreach t,$(TRANSPORTS),$(eval $(call loop_rule,$k,$t))))
 
-# Once more, for explain: every choice is looked at as the loop runs, which costs less than it would to compile all.
+# A second instance, for explain: it decides every choice while it runs, because compiling all choices would take too long.
 define witness_rule
 $(BUILD)/harness/kernels/$1-$2-witness.o: harness/kernels/$1_loop.c
 	@mkdir -p $$(@D)
@@ -291,14 +291,14 @@ $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
 
-# Others load a message library only where they need it.
+# All others load a message library only if they need it.
 $(BUILD)/bench/bench_messaging: LIBS += -lzmq -lnanomsg
 
 $(BUILD)/vm-verbs-test: tests/vm/verbs_test.c $(LIB)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
 
-# A target of tests/fuzz: with libFuzzer, or (replay.c) one that takes the inputs that are known.
+# A target of tests/fuzz: with libFuzzer, or with replay.c, which only repeats known inputs.
 FUZZLIB  := $(BUILD)/libkbfuzz.a
 FUZZMAIN := $(BUILD)/tests/fuzz/no_process.o $(if $(FUZZ),,$(BUILD)/tests/fuzz/replay.o)
 FUZZLINK := $(if $(FUZZ),-fsanitize=fuzzer) $(foreach f,kill fork execv execvp,-Wl$(comma)--wrap=$f)
@@ -322,13 +322,13 @@ $(BUILD)/fuzz/machine/run: tests/sysroots/machine
 	@rm -rf $(@D)
 	$(Q)tests/sysroots/machine unpack small-v2 $(@D)
 
-# Shows what kbtune changes; nothing of it is kblat's or kbtune's.
+# Shows what kbtune changes; not part of kblat or kbtune.
 $(BUILD)/vm-host-view: tests/vm/host_view.c
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $<
 
-# Preloaded by tests, whatever else is compiled how.
+# Preloaded by tests, always compiled without sanitizers.
 $(BUILD)/registers.so: tests/cli/registers.c
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'

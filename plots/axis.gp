@@ -11,7 +11,7 @@
 #   key_rows, key_columns
 #   unit, unit_ns, logarithmic, bottom, top, title, invalid_count
 
-# Told apart without colour by shape (filled and hollow in turn) and dashes.
+# Distinguishable without colour: by shapes (alternately filled and hollow) and dashes.
 array ink[8] = ["#00549f", "#d98200", "#3f8f1e", "#7a6fac", "#000000", "#a11035", "#0098a1", "#777777"]
 array shape[8] = [7, 4, 9, 12, 5, 6, 11, 8]
 array dashes[8] = [1, 2, 4, 3, 5, 2, 4, 3]
@@ -28,7 +28,7 @@ shift(s) = (s - (line_count + 1) / 2.) * step
 here(p, s) = column(1) == p && column(2) == s
 x(p, s) = here(p, s) ? column(3) + shift(s) : NaN
 y(i) = column(i) / unit_ns
-# A quantile that is not known makes no bar on its side.
+# If a quantile is unknown, there is no bar on its side.
 side(i) = valid(i) ? y(i) : y(5)
 table = name.".tsv"
 
@@ -82,8 +82,8 @@ do for [p = 1:panel_count] {
 			with points pointtype 2 pointsize 1.3 linewidth 2 linecolor rgb red notitle
 }
 
-# The same columns below: steps in percent, each bar beneath its point. Above it the number, where
-# there is room for one.
+# Below, for the same columns: steps in percent, as bars below their points, with the number above
+# if there is room.
 if (steps_height) {
 	unset logscale
 	unset mytics
@@ -128,7 +128,7 @@ if (steps_height) {
 	}
 }
 
-# The key has the whole width, above all panels.
+# The key is above all panels and has the whole width.
 if (key_rows) {
 	set lmargin at screen px(left)
 	set rmargin at screen px(right)

@@ -37,8 +37,8 @@ if (limit > low && limit < high) {
 		noenhanced textcolor rgb grey font face.",11"
 }
 
-# The first median stands out in red; the others are dashed, in their series' colour. Lines end below the box, words
-# beside it.
+# The first median is red; the others are dashed, in the colour of their series. Lines end below the
+# box, and labels next to it.
 axis_top = 56 + down
 below_box = 1 - (box_bottom - axis_top) / (height - 58 - axis_top)
 pixel(value) = left + (right - left) * (value - low) / (high - low)
@@ -70,8 +70,8 @@ if (strlen(invalid)) {
 	set label invalid at screen px((left + right) / 2),py(190 + down + 15) center front noenhanced textcolor rgb red
 }
 
-# (gnuplot looks at an entry's title even where the loop has no turn.)
-# The first series in front, filled; the others behind it, light, with an outline that stays visible over it.
+# The first series is filled and in front; the others are behind it in light colours, with outlines
+# that remain visible. (gnuplot evaluates the title of a loop even if the loop has no iteration.)
 table = name.".tsv"
 plot for [s = series_count:2:-1] table skip 1 using (x($1, $2)):(y(column(s + 2))) with boxes \
 		linecolor rgb light(s) notitle, \

@@ -22,17 +22,17 @@ do for [i = 1:points:label_every] {
 	set xtics add (labels[i] i)
 }
 
-# A decade alone has few numbers to read a value by.
+# With few decades, more numbers are needed to read a value.
 if (top / bottom < 300) {
 	do for [decade = -4:9] {
 		set ytics add (2 * 10.**decade, 5 * 10.**decade)
 	}
 }
 
-# In units of the axis, but never wider than some pixels.
+# Pixels in units of the axis, so that widths can be limited.
 least(a, b) = a < b ? a : b
 pixels(n) = n * (points + 0.2) / (right - left)
-# The series of one point side by side, closer together where there are many.
+# The series of a point are side by side, closer together if there are many.
 step = least(least(0.34, pixels(42)), 1.02 / series_count)
 half = least(least(0.13, pixels(16)), 0.4 * step)
 shift(s) = (s - (series_count + 1) / 2.) * step

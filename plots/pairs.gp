@@ -27,7 +27,7 @@ if (name_count) {
 	set xlabel "host" noenhanced
 	set ylabel "host" noenhanced
 }
-# Darker is slower, as in grey.
+# Darker is slower, also when printed in grey.
 set palette defined (0 "#e3eef9", 0.35 "#8ebae5", 0.7 "#2f6fb0", 1 "#0b2545")
 set logscale cb
 set cbrange [least:(most > least ? most : least * 1.1)]

@@ -24,7 +24,7 @@ set arrow from graph 0,first 0 to graph 1,first 0 nohead back linecolor rgb "#33
 set bars 0.6
 table = name.".tsv"
 clip(y) = y < bottom ? bottom : y > top ? top : y
-# Those that exclude 0 stand out.
+# Intervals that exclude 0 are highlighted.
 is_sure(low, high) = low > 0 || high < 0
 plot table skip 1 using ($1):($2):(clip($3)):(clip($4)) \
 		with yerrorbars pointtype -1 linewidth 1.2 linecolor rgb colour(1) \

@@ -12,7 +12,7 @@
 table = name.".tsv"
 z(i) = column(i) / unit_ns
 
-# Room below the least for what is written there; it has no tics.
+# Room below the minimum for text; without tics.
 room = 0.12 * (top - bottom)
 scale = 10.**floor(log10((top - bottom) / 5))
 steps = (top - bottom) / 5 / scale
@@ -30,7 +30,7 @@ set xrange [1:x_count]
 set yrange [1:y_count]
 set zrange [bottom - room:top]
 set cbrange [min_ns / unit_ns:(max_ns > min_ns ? max_ns : min_ns + 1) / unit_ns]
-# Darker is larger, as in grey.
+# Darker is larger, also when printed in grey.
 set palette defined (0 "#e3eef9", 0.5 "#a9c8e6", 1 "#4f86bf")
 set pm3d depthorder corners2color mean border linecolor rgb "#1a2f45" linewidth 0.8
 set xtics scale 0.4 () noenhanced offset character 0,-0.4 font face.",12"
@@ -70,7 +70,7 @@ if (invalid_count) {
 set multiplot
 splot table skip 1 using 1:2:(z(4)):(z(4)) with pm3d
 
-# Marks and words once more in the same space: of one plot, those behind the surface would be hidden by it.
+# Marks and labels are drawn in a second plot, because the surface would hide those behind it.
 unset border
 unset xtics
 unset ytics
@@ -85,7 +85,7 @@ set label min_text at min_x,min_y,(min_ns / unit_ns) center front boxed noenhanc
 	offset character 0,1.1 font face.",12"
 set label max_text at max_x,max_y,(max_ns / unit_ns) center front boxed noenhanced \
 	offset character 0,1.1 font face.",12"
-# Told apart without colour by shape: round and diamond.
+# Distinguishable without colour by shape: round and diamond.
 splot table skip 1 using (is_paced(0) ? NaN : $1):2:(z(4)) \
 		with points pointtype 7 pointsize 0.5 linecolor rgb "#000000", \
 	table skip 1 using (is_small(0) ? $1 : NaN):2:(z(4)) \

@@ -25,7 +25,7 @@ teardown_file() {
 	rm -rf "$WORK"
 }
 
-# value EXPRESSION: of the summary S.
+# value EXPRESSION: a value of the summary S.
 value() {
 	"$KBLAT" summary "$RUN" --json | python3 -c 'import json, sys; S = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"
 }
@@ -70,7 +70,7 @@ value() {
 	cp -a "$m" "$WORK/unkilled"
 	KBTUNE_KILL_AFTER=5 run "$KBTUNE" run isolated --sysroot "$m" -- true
 	[ "$status" -eq 137 ]
-	# The guardian has the lock until it is through.
+	# The guardian holds the lock until it has finished.
 	while [ -e "$m/run/kbtune/journal.json" ]; do
 		sleep 0.05
 	done

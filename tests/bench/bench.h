@@ -1,5 +1,5 @@
 /*
- * What benches share: a thread on one CPU, the median of what was stamped, the median of rounds.
+ * Shared by the benchmarks: a thread on one CPU, the median of stamps, the median of rounds.
  */
 #ifndef KBLAT_TESTS_BENCH_BENCH_H
 #define KBLAT_TESTS_BENCH_BENCH_H
@@ -29,7 +29,7 @@ static inline double bench_seconds(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-/* The median of a - b (b NULL: of a), ticks of a clock of `hz`. */
+/* The median of a - b (b NULL: of a), in ns; stamps are ticks of a clock of `hz`. */
 static inline double bench_p50_ns(const int64_t *a, const int64_t *b, size_t count, double hz)
 {
 	struct span span = {a, b, count};
@@ -47,7 +47,7 @@ static inline int bench_by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of `n` values, which are sorted by it. */
+/* The median of `n` values, which are sorted in place. */
 static inline double bench_median(double *values, size_t n)
 {
 	qsort(values, n, sizeof(*values), bench_by_value);

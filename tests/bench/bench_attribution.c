@@ -1,6 +1,6 @@
 /*
- * How long it takes to find the causes of late messages: a million events of a side, a hundred thousand messages, all of
- * them late. The limit is a second for all of it.
+ * Measures how long it takes to find the causes of a hundred thousand late messages among a million
+ * events of the kernel. The limit is a second.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define EVERY_NS 20000 /* a message */
 #define LIMIT_S	 1.0
 
-/* An interrupt, a softirq behind it, every 16 us. */
+/* Every 16 us an interrupt, followed by a softirq. */
 static int64_t *make_events(void)
 {
 	static const enum trace_kind kinds[] = {TRACE_IRQ_ENTER, TRACE_IRQ_EXIT, TRACE_SOFTIRQ_ENTER,

@@ -1,6 +1,6 @@
 /*
- * A hand-over by spinning between two threads, there and back, beside the bare one of a cache line between the same two
- * CPUs: rounds of both in turn, and of each the median of its round trips.
+ * Measures handing over by spinning between two threads, there and back, and alternately handing over
+ * a bare cache line between the same two CPUs; of each round the median of its round trips.
  *
  *   build/bench/bench_handover [CPU CPU]
  */
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	}
 	pthread_join(thread, NULL);
 	median = bench_median(ratio, ROUNDS);
-	printf("p50 of a hand-over by spinning / of a bare cache line, there and back: median ratio %.2f, from %.2f "
+	printf("p50 of handing over by spinning / a bare cache line, there and back: median ratio %.2f, from %.2f "
 	       "to %.2f in %d rounds (must be <= %.1f)\n",
 	       median, ratio[0], ratio[ROUNDS - 1], ROUNDS, LIMIT);
 	return median <= LIMIT ? 0 : 3;

@@ -1,10 +1,12 @@
 /*
- * How fast one CPU copies messages into memory that it shares with another, each handed over by a flag of its slot and given back by a counter: what
- * streams over shared memory are compared with. The other CPU only sees that a message is there.
+ * Measures how fast one CPU copies messages into memory that it shares with another one. Streams over
+ * shared memory are compared with it. Each slot is handed over by a flag, and given back by a counter;
+ * the other CPU does not read the messages.
  *
  *   build/bench/bench_memcpy SIZE MESSAGES SLOTS [CPU CPU]
  *
- * Says "rate N", bytes a second, of which a tenth more go before, unmeasured. SLOTS is a power of two.
+ * Prints "rate N", in bytes per second. SLOTS must be a power of two. First, a tenth of the messages
+ * is copied without being measured.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -41,7 +43,7 @@ static void pin(int cpu)
 	}
 }
 
-/* A line with the number of its message, counted from 1, then the message on lines of its own. */
+/* A cache line with the number of the message, counted from 1, followed by the message on its own lines. */
 static size_t stride(void)
 {
 	return LINE + (size + LINE - 1) / LINE * LINE;

@@ -1,10 +1,12 @@
 /*
- * Round trips over a message library in the barest loop there is: two processes, a pair of sockets over TCP on loopback, a time before and one after. What
- * the transports zeromq and nanomsg are compared with.
+ * Measures round trips over a message library in a minimal loop: two processes, a pair of sockets over
+ * TCP on loopback, a stamp before and one after. The transports zeromq and nanomsg are compared with
+ * it.
  *
  *   build/bench/bench_messaging zeromq|nanomsg busy|event SIZE MESSAGES [CPU CPU]
  *
- * Says "p50 NS p99 NS mean NS", of half round trips; a tenth more messages go before, unmeasured.
+ * Prints "p50 NS p99 NS mean NS" of half round trips. First, a tenth of the messages is sent without
+ * being measured.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -50,7 +52,7 @@ static int nanomsg_open(const char *endpoint, bool listens)
 	nanomsg = nn_socket(AF_SP, NN_PAIR);
 	nn_setsockopt(nanomsg, NN_TCP, NN_TCP_NODELAY, &on, sizeof(on));
 	return (listens ? nn_bind(nanomsg, endpoint) : nn_connect(nanomsg, endpoint)) <
-	       0; /* else the endpoint's number */
+	       0; /* otherwise, the number of the endpoint */
 }
 
 static int nanomsg_send(const void *data, size_t size)
@@ -123,10 +125,10 @@ static void pong(const struct library *l, char *data, size_t size, bool busy, lo
 		receive(l, data, size, busy);
 		l->send(data, size);
 	}
-	receive(l, data, size, false); /* the last answer is on its way: the other side says when it has come */
+	receive(l, data, size, false); /* the last answer is on its way; the other side reports its arrival */
 }
 
-/* One that is free now. */
+/* A port that is free now. */
 static int find_port(void)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -158,7 +160,7 @@ int main(int argc, char **argv)
 
 	pid_t pid = fork();
 
-	/* The library's threads are made first, so that they may run anywhere. */
+	/* The library's threads are created before this thread is pinned, so that they can run anywhere. */
 	if (l->open(endpoint, !pid)) {
 		perror(endpoint);
 		return 1;

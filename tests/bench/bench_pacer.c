@@ -1,12 +1,13 @@
 /*
- * What no pacer on this CPU could do better than: a bare spin on the tick counter over the same steps. Nothing is sent and nothing is polled; a step that is
- * overtaken by the next is missed, as in the kernel `rate`.
+ * Measures plain spinning on the tick counter, which no pacer on this CPU can surpass. Nothing is sent
+ * or polled; a step that is overtaken by the next one is missed, as in the kernel `rate`.
  *
  *   build/bench/bench_pacer HZ STEPS CPU [OTHER]
  *
- * On OTHER another thread spins the while, as the sink does: two virtual CPUs, or two threads of a core, that are both busy get less of the machine each.
+ * Meanwhile another thread spins on OTHER, as the sink does: virtual CPUs, or threads of a core, are
+ * slower if both are busy.
  *
- * Says "missed SHARE p50 NS p99 NS": of the steps, those missed; of the others, how long after it was due the spin saw it.
+ * Prints "missed SHARE p50 NS p99 NS": the share of missed steps, and the delays of the others.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -76,7 +77,7 @@ static int report(const struct pacing_run *c)
 		c->seen[i] = c->seen[i] == NEVER ? NEVER : clock_to_ns(&c->clock, c->seen[i]);
 	}
 	if (stats_compute(&span, 1, INT64_MAX, &s, NULL) || !s.has_quantile[Q99]) {
-		fprintf(stderr, "too few steps were seen\n");
+		fprintf(stderr, "too few steps were not missed\n");
 		return 1;
 	}
 	printf("missed %.9f p50 %lld p99 %lld\n", (double)c->missed / (double)c->steps, (long long)s.quantile[Q50],
@@ -84,7 +85,7 @@ static int report(const struct pacing_run *c)
 	return 0;
 }
 
-/* 0, or a message was printed. */
+/* Returns 0, or prints a message. */
 static int start(pthread_t *thread, const char *cpu, void *(*run)(void *), void *arg)
 {
 	int rc = pinned_start(thread, atoi(cpu), run, arg);

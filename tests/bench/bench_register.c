@@ -1,6 +1,6 @@
 /*
- * The loop of the kernel register beside a bare one that does the same calls between two reads of the tick counter, on the
- * same memory and CPU: rounds of both in turn, and of each the median.
+ * Measures the loop of the kernel `register`, and alternately a bare one that makes the same calls
+ * between two reads of the tick counter, with the same memory and on the same CPU.
  *
  *   build/bench/bench_register            mlock and munlock
  *   build/bench/bench_register DEVICE     ibv_reg_mr and ibv_dereg_mr, in the Soft-RoCE guest: rxe0

@@ -1,8 +1,8 @@
 /*
- * shmem's one-way latency beside the bare hand-over of a cache line between the same two CPUs: one process pair,
- * rounds of both in turn. "bare" is half a round trip of lines that both sides spin on: no numbers, no payload, no
- * stamps but the two around the round trip. It walks through as many lines as shmem has slots, because where a line's
- * address puts it in the shared cache makes a fifth of the time.
+ * Measures the one-way latency of shmem, and alternately handing over a bare cache line between the
+ * same two CPUs, in the same two processes. "bare" is half a round trip of lines on which both sides
+ * spin, without numbers, payload or further stamps. It uses as many lines as shmem has slots, because
+ * the time depends by a fifth on where a line's address puts it in the shared cache.
  *
  *   build/bench/bench_shmem [CPU CPU]
  */
@@ -137,9 +137,10 @@ static void side(struct shared *s, enum role role, int cpu, double hz)
 	if (role == ROLE_SINK)
 		return;
 	median = bench_median(ratio, ROUNDS);
-	printf("p50 of shmem one-way / bare hand-over: median ratio %.2f, from %.2f to %.2f in %d rounds (must be <= "
-	       "1.3)\n",
-	       median, ratio[0], ratio[ROUNDS - 1], ROUNDS);
+	printf(
+	    "p50 of shmem one-way / a bare cache line: median ratio %.2f, from %.2f to %.2f in %d rounds (must be <= "
+	    "1.3)\n",
+	    median, ratio[0], ratio[ROUNDS - 1], ROUNDS);
 }
 
 int main(int argc, char **argv)

@@ -1,10 +1,12 @@
 /*
- * Round trips over a socket on loopback in the barest loop there is: two processes, each with one thread and one connected socket; a send(), then a recv()
- * that does not block, again and again; a time before and one after. What the transports tcp and udp are compared with.
+ * Measures round trips over a socket on loopback in a minimal loop: two processes, each with one thread
+ * and one connected socket; a send(), then repeatedly a recv() that does not block; a stamp before and
+ * one after. The transports tcp and udp are compared with it.
  *
  *   build/bench/bench_sockets tcp|udp SIZE MESSAGES [CPU CPU]
  *
- * Says "p50 NS p99 NS mean NS", of half round trips; a tenth more messages go before, unmeasured.
+ * Prints "p50 NS p99 NS mean NS" of half round trips. First, a tenth of the messages is sent without
+ * being measured.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * What one message costs the harness in the timed loop: a stamp and its store on either side, beside the bare counter.
- * Rounds alternate, so that what else the machine does hits both.
+ * Measures what a message costs in the timed loop: a stamp and its store on each side, and alternately
+ * two bare reads of the counter, so that other activity of the machine affects both.
  *
  *   build/bench/bench_stamp
  */
@@ -16,7 +16,7 @@
 #define MESSAGES 200000
 #define ROUNDS	 21
 
-static int64_t sum; /* keeps the bare loop's reads alive */
+static int64_t sum; /* so that the compiler keeps the reads of the bare loop */
 
 static double bare(void)
 {

@@ -1,10 +1,11 @@
 /*
- * How fast statistics are made, and that they are exact: bench_stats [--shape NAME] [SAMPLES...] (all shapes, and 10
- * and 100 million, if none are given).
+ * Measures how fast statistics are computed, and checks that they are exact:
  *
- * Columns of stamps in memory, as a run leaves them: t_subm, and t_recv with a latency of a shape that shapes[] names.
- * Each line is the best of three. "more memory" is what the peak of the process grows by, beside the columns. Where a
- * sort is affordable, every quantile is compared with it.
+ *   bench_stats [--shape NAME] [SAMPLES...]          (default: all shapes, 10 and 100 million)
+ *
+ * Input are columns of stamps in memory, as a run leaves them: t_subm, and t_recv with latencies of a
+ * shape in shapes[]. Each line is the best of three. "more memory" is the peak in addition to the
+ * columns. Unless there are too many samples, every quantile is compared with sorting.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +33,7 @@ static double uniform(void)
 	return (double)(state >> 11) * 0x1p-53;
 }
 
-/* Busy polling: 1.2 us and a little, one in a hundred in a tail that falls with the square, up to milliseconds. */
+/* Busy polling: a little over 1.2 us, and one in a hundred in a tail up to milliseconds that falls with the square. */
 static int64_t long_tail(void)
 {
 	double u = uniform();
@@ -42,7 +43,7 @@ static int64_t long_tail(void)
 	return (int64_t)(1500 / sqrt((1 - u) * 100 + 1e-9));
 }
 
-/* An event channel on an idle machine: far apart, half of it asleep, and some a second late. */
+/* An event channel on an idle machine: widely spread, because half of the time the CPU sleeps; some are a second late. */
 static int64_t far_apart(void)
 {
 	double u = uniform();
@@ -54,7 +55,7 @@ static int64_t far_apart(void)
 	return (int64_t)(1e9 + 9e9 * uniform());
 }
 
-/* Nearly all in the window, but every quantile's neighbour in the tail is not. */
+/* Nearly all lie in the window, but the neighbours of the tail quantiles do not. */
 static int64_t two_worlds(void)
 {
 	double u = uniform();
@@ -79,7 +80,7 @@ static double peak_mib(void)
 	return (double)r.ru_maxrss / 1024;
 }
 
-/* Populated, so that neither page faults nor the columns' own memory are measured. */
+/* Populated, so that page faults and the memory of the columns are not measured. */
 static int64_t *column(size_t n)
 {
 	int64_t *p =
@@ -107,7 +108,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* 0 if every quantile is what a sort finds. */
+/* Returns 0 if every quantile equals that found by sorting. */
 static int check(const struct span *s, const struct stats *got, double *took)
 {
 	int64_t *sorted = column(s->count);
@@ -160,7 +161,7 @@ static int bench(size_t n, size_t shape)
 	return wrong;
 }
 
-/* In a process of its own: a peak of memory never goes down again. */
+/* In a process of its own, because the peak of a process never falls. */
 static int bench_apart(size_t n, size_t shape)
 {
 	int status;

@@ -1,19 +1,20 @@
 /*
- * How often a bisection names a wrong kernel: compare_bisect [BISECTIONS] (60 if it is not given). Of 8 kernels all from a
- * certain one on are slower; they are compared as tests/vm/kernel-ab --bisect has it. Prints the table of docs/compare.md.
- * The exit status is 1 if a wrong one is named in more than 5 %, by more than chance (95 %).
+ * Counts how often a bisection names a wrong kernel: compare_bisect [BISECTIONS] (default: 60). Of 8
+ * kernels, all from a certain one on are slower; they are compared like tests/vm/kernel-ab --bisect
+ * does. Prints the table of docs/compare.md. The exit status is 1 if a wrong one is named
+ * significantly (95 %) more often than in 5 % of cases.
  */
 #include "tests/bench/compare_models.h"
 
 #define KERNELS 8
-#define STEPS	3 /* with 7 kernels to choose from */
+#define STEPS	3 /* to choose one of 7 kernels */
 
 struct tally {
 	size_t right, wrong, undecided;
 	double boots; /* of all kernels */
 };
 
-/* A comparison of the first kernel with that one, on boots of their own; `low`: of the effect, a share. */
+/* Compares the first kernel with another one, in new boots; `low`: the lower end of the effect, a share. */
 static enum status compare_kernels(struct synthetic *s, bool slower, double effect, const struct compare_rule *rule,
 				   double *low, double *boots)
 {
@@ -28,7 +29,7 @@ static enum status compare_kernels(struct synthetic *s, bool slower, double effe
 	return v.status;
 }
 
-/* The first that is slower, in truth `first`; KERNELS: there is none. */
+/* Returns the first slow kernel that is found, KERNELS if none; the true one is `first`. */
 static void bisect(struct synthetic *s, size_t first, double effect, struct tally *t)
 {
 	struct compare_rule rule = {.margin = 0.02, .effect = 0.02, .seed = 1, .alpha = 0.01};

@@ -1,12 +1,12 @@
 /*
- * How often a comparison errs that looks at its boots as they come, and ends at the first look that decides
- * (compare/compare_looks.h): compare_looks [COMPARISONS] (60 if it is not given). Prints the table of docs/compare.md. The
- * exit status is 1 if false alarms of all looks together are above 5 %, or something real is called harmless in more than
- * 1 %, by more than chance (95 %).
+ * Counts how often a comparison with interim looks errs, which ends at the first look that decides
+ * (compare/compare_looks.h): compare_looks [COMPARISONS] (default: 60). Prints the table of
+ * docs/compare.md. The exit status is 1 if the false alarms of all looks together are significantly
+ * (95 %) above 5 %, or real changes are called harmless in significantly more than 1 % of cases.
  */
 #include "tests/bench/compare_models.h"
 
-/* What came of many, and how many boots of each kernel they took. */
+/* The outcomes of many comparisons, and how many boots of each kernel they took. */
 struct outcome {
 	size_t alarms, found, harmless;
 	double boots;

@@ -1,6 +1,6 @@
 /*
- * Machines whose boots and runs vary as is known, and what simulations of `kblat compare` on them have in common: 8 boots of
- * 3 runs an arm.
+ * Shared by the simulations of `kblat compare`: machines whose boots and runs vary in a known way, with 8
+ * boots of 3 runs in each arm.
  */
 #ifndef KBLAT_TESTS_BENCH_COMPARE_MODELS_H
 #define KBLAT_TESTS_BENCH_COMPARE_MODELS_H
@@ -10,7 +10,7 @@
 
 #include "tests/unit/synthetic_runs.h"
 
-/* Clopper and Pearson's ends at 95 %, one-sided, by bisection of the binomial tail. */
+/* The one-sided 95 % limits of Clopper and Pearson, by bisection of the binomial tail. */
 static inline double binomial_at_most(size_t k, size_t n, double p)
 {
 	double below = 0;
@@ -26,21 +26,21 @@ static inline double percent(size_t k, size_t n)
 	return 100. * (double)k / (double)n;
 }
 
-/* Is `k` of `n` more than a rate of `share` gives in 19 of 20 cases? */
+/* Is `k` of `n` more than what a rate of `share` gives in 19 of 20 cases? */
 static inline bool is_above(size_t k, size_t n, double share)
 {
 	return k && 1 - binomial_at_most(k - 1, n, share) < 0.05;
 }
 
-/* A machine: how its boots and runs vary, but for `slower` and `seed`. */
+/* A machine: how its boots and runs vary; `slower` and `seed` are set later. */
 struct model {
 	const char *name;
 	struct synthetic s;
-	bool exchangeable; /* boots are alike whatever their order: the test promises 5 % */
-	bool bisected;	   /* in the table of bisections, too */
+	bool exchangeable; /* the order of boots does not matter, so the test promises 5 % */
+	bool bisected;	   /* also in the table of bisections */
 };
 
-/* What all have in common. */
+/* The same for all machines. */
 static inline struct synthetic machine_of(const struct model *m)
 {
 	struct synthetic s = m->s;
@@ -83,7 +83,7 @@ static const struct model models[] = {
 
 #define MODELS (sizeof(models) / sizeof(models[0]))
 
-/* How many comparisons a command line asks for; 0: it is wrong, which is said. */
+/* The number of comparisons on the command line; 0 after printing how to use it. */
 static inline size_t trials_of(int argc, char **argv, size_t otherwise)
 {
 	size_t trials = argc > 1 ? strtoul(argv[1], NULL, 10) : otherwise;
@@ -94,13 +94,13 @@ static inline size_t trials_of(int argc, char **argv, size_t otherwise)
 	return 0;
 }
 
-/* Is what the simulation of a model found as promised: false alarms in at most 5 %, 5 % slower called harmless in at most 1 %? */
+/* Are the rates as promised: false alarms in at most 5 %, and 5 % slower called harmless in at most 1 % of cases? */
 static inline bool is_as_promised(size_t alarms, size_t harmless, size_t trials)
 {
 	return !is_above(alarms, trials, 0.05) && !is_above(harmless, trials, 0.01);
 }
 
-/* The end of a model's row: whether it is bad, where something was promised of it. Returns whether it is good enough. */
+/* Ends the row of a model, with a mark if it is worse than promised. Returns whether it is good enough. */
 static inline bool end_row(const struct model *m, bool good)
 {
 	printf("%s\n", good || !m->exchangeable ? "" : " BAD");

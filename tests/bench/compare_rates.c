@@ -1,8 +1,9 @@
 /*
- * How often `kblat compare` errs: compare_rates [COMPARISONS] (60 if it is not given). Runs are made up
- * (tests/unit/synthetic_runs.h: what varies between messages, runs and boots is known), summarised, joined and judged as
- * those on disk; 8 boots of 3 runs an arm, at a margin of 2 %. Prints the table of docs/compare.md. The exit status is 1 if
- * something real was called harmless in more than 1 %, or false alarms are above 5 %, by more than chance (95 %).
+ * Counts how often `kblat compare` errs: compare_rates [COMPARISONS] (default: 60). Runs are synthetic
+ * (tests/unit/synthetic_runs.h: the variation between messages, runs and boots is known), and are
+ * summarised, joined and judged like those on disk: 8 boots of 3 runs in each arm, a margin of 2 %.
+ * Prints the table of docs/compare.md. The exit status is 1 if real changes are called harmless in
+ * significantly (95 %) more than 1 % of cases, or false alarms are significantly above 5 %.
  */
 #include "tests/bench/compare_models.h"
 
@@ -15,7 +16,7 @@ static struct synthetic_rates rates_of(const struct model *m, double slower, uin
 	return synthetic_rates(&s, trials);
 }
 
-/* One row of the table. False: worse than is promised. */
+/* Prints a row of the table. False: it is worse than promised. */
 static bool measure(size_t i, size_t trials)
 {
 	const struct model *m = &models[i];

@@ -6,21 +6,21 @@ from rounds import Failed, Program, Run, of_samples
 
 
 def own_bench(text):
-    """What a bench of ours says: "p50 NS p99 NS mean NS", or other names."""
+    """The output of our own benchmarks: "p50 NS p99 NS mean NS", or other names."""
     said = text.split()
     return {name: float(value) for name, value in zip(said[0::2], said[1::2])}
 
 
 def ucx_numbers(text):
-    """The last row of what `ucx_perftest … -f -v` says: messages, a percentile, latencies (us), bandwidths (MiB/s), messages a second."""
+    """The last row that `ucx_perftest … -f -v` prints: messages, a percentile, latencies (us), bandwidths (MiB/s), messages per second."""
     rows = [line.split(",") for line in text.splitlines() if re.match(r"\d+,", line)]
     if not rows:
-        raise Failed("no final numbers in what it said")
+        raise Failed("its output has no final numbers")
     return [float(number) for number in rows[-1]]
 
 
 def ucx_percentile(quantile):
-    """With -R RANK: the quantile of its last 2048 messages, the mean of all; half round trips."""
+    """With -R RANK: the quantile of its last 2048 messages, and the mean of all; of half round trips."""
     def parse(text):
         numbers = ucx_numbers(text)
         return {quantile: numbers[1] * 1000, "mean": numbers[3] * 1000}
@@ -28,20 +28,20 @@ def ucx_percentile(quantile):
 
 
 def ucx_rate(text):
-    """Of a test of bandwidth: over all messages."""
+    """The rate that a bandwidth test reports for all messages."""
     return {"rate": ucx_numbers(text)[5] * (1 << 20)}
 
 
 def qperf_rate(text):
-    """What `qperf … -uu` says."""
+    """The rate that `qperf … -uu` prints."""
     found = re.search(r"\bbw\s*=\s*([0-9.]+) bytes/sec", text)
     if not found:
-        raise Failed("no rate in what it said")
+        raise Failed("its output has no rate")
     return {"rate": float(found[1])}
 
 
 def perftest_samples(warmup):
-    """What `ib_…_lat -U` says: "number, microseconds" a line, between two headers; the first `warmup` are left out."""
+    """The output of `ib_…_lat -U`: lines of "number, microseconds" between two headers. The first `warmup` lines are left out."""
     def parse(text):
         samples = [float(us) * 1000 for us in re.findall(r"^\d+, ([0-9.e+]+)$", text, re.M)]
         return of_samples(samples[warmup:])
@@ -49,14 +49,14 @@ def perftest_samples(warmup):
 
 
 def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more=lambda point: {}):
-    """A point of kblat's as a Program; it needs to be valid. Its spec is made when it runs. `more`: what else its summary gives. "wall" is the time of
-    the whole command."""
+    """A valid point of kblat as a Program. Its spec is written when it runs. `more`: further values from its summary. "wall" is the time of the
+    whole command."""
     def parse(text):
-        said, end = json.JSONDecoder().raw_decode(text)  # the run's path comes after it, then two times in us
+        said, end = json.JSONDecoder().raw_decode(text)  # followed by the path of the run, and two times in us
         begun, ended = text[end:].split()[-2:]
         point = said["points"][0]
         if point.get("outcome") != "completed" or not point["valid"]:
-            raise Failed("; ".join(point["reasons"]) or point.get("why") or "it is not valid")
+            raise Failed("; ".join(point["reasons"]) or point.get("why") or "the point is not valid")
         metrics = point["metrics"][series]
         return {"wall": (int(ended) - int(begun)) * 1e3, **{q: metrics[q] for q in ("p50", "p99", "mean")}, **more(point)}
 
@@ -68,5 +68,5 @@ def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more
 
 
 def kblat_rate(binary, name, settings):
-    """Likewise a stream, and its rate of payload."""
+    """The same for a stream, with its rate of payload."""
     return kblat(binary, name, settings, series="gap_ns", more=lambda point: {"rate": point["rate"]["bytes_per_s"]})

@@ -1,4 +1,4 @@
-"""What the benches of verbs have in common: the local RDMA device or the Soft-RoCE guest, and options."""
+"""Shared by the benchmarks over verbs: the local RDMA device or the Soft-RoCE guest, and options."""
 import argparse
 import os
 import re
@@ -13,7 +13,7 @@ PACKAGES = ["perftest", "qperf", "ucx-utils"]
 
 
 def options(text, messages):
-    """Of the command line; `messages`: of a measurement."""
+    """Parse the command line; `messages`: the default of --messages."""
     p = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", default=f"{ROOT}/build", type=os.path.realpath)
     p.add_argument("--out", metavar="FILE")
@@ -21,7 +21,7 @@ def options(text, messages):
     p.add_argument("--messages", type=int, default=messages)
     p.add_argument("--only", metavar="TEXT", action="append", default=[], help="cases with this in their names")
     p.add_argument("--device")
-    p.add_argument("--address", help="an address of the device's, for the programs to meet at")
+    p.add_argument("--address", help="an address of the device, at which the programs connect")
     p.add_argument("--cpus", type=lambda text: tuple(map(int, text.split(","))), default=(1, 2) if (os.cpu_count() or 1) > 2 else (0, 1))
     return p.parse_args()
 
@@ -40,7 +40,7 @@ def active_port():
 
 
 def in_guest(script, o):
-    """Run `script` in the guest with the same options. Its exit status."""
+    """Run `script` in the guest with the same options. Returns its exit status."""
     with tempfile.TemporaryDirectory() as out:
         command = [f"{ROOT}/tests/vm/guest", "--timeout", "3600", "--out", out, "--", os.path.realpath(script), "--build", o.build,
                    "--rounds", str(o.rounds), "--messages", str(o.messages), "--out", f"{out}/made.json"]
@@ -54,7 +54,7 @@ def in_guest(script, o):
 
 
 def bench(script, o, title, make_cases):
-    """All cases that `make_cases`(o) gives, over the device here, else in the guest. The exit status."""
+    """Measure all cases of `make_cases`(o), over the local device if there is one, otherwise in the guest. Returns the exit status."""
     if not o.device or not o.address:
         found = active_port()
         if not found:

@@ -1,21 +1,21 @@
-"""Which endpoint had the message of a round trip when: by the stamps of both sides (`turn: yes`) and the source's gaps between two polls alone."""
+"""When which endpoint had the message of a round trip, found only from the stamps of both sides (`turn: yes`) and the source's gaps between polls."""
 import bisect
 import json
 import mmap
 
 TIME, KIND, VALUE, WORDS = 0, 2, 4, 5  # of an event in trace-<side>.npy
-SOON_NS = 1000  # from the end of a gap to the stamp of what was there already
+SOON_NS = 1000  # from the end of a gap to the stamp of a message that had arrived during it
 
 
 def column(path):
-    """The 64 bit integers of a .npy file. Without numpy, which an emulated CPU takes seconds to load."""
+    """The 64-bit integers of a .npy file. Does not use numpy, which takes seconds to load on an emulated CPU."""
     with open(path, "rb") as file:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     return data[10 + int.from_bytes(data[8:10], "little"):].cast("q")
 
 
 def gaps_of(rep, side):
-    """[(from, to)], rising; None: its loop notes none."""
+    """[(from, to)], in order; None if the loop does not record gaps."""
     with open(f"{rep}/trace-{side}.json") as file:
         about = json.load(file)
     if not about.get("gaps"):
@@ -26,20 +26,20 @@ def gaps_of(rep, side):
 
 
 class RoundTrips:
-    """Of the messages of a repetition."""
+    """The messages of a repetition."""
 
     def __init__(self, rep):
         self.sent, self.turned, self.back = (column(f"{rep}/{name}.npy") for name in ("t_subm", "t_turn", "t_back"))
         self.gaps = gaps_of(rep, "source")
 
     def gap_at(self, time):
-        """The source's gap around this moment, or that ended a little before it."""
+        """The source's gap at this time, or one that ended shortly before."""
         i = bisect.bisect_left(self.gaps, (time, time)) - 1
         return self.gaps[i] if i >= 0 and self.gaps[i][1] > time - SOON_NS else None
 
     def at_sink(self, message):
-        """From when until when the sink can have delayed it: not before the source goes on after its stamp; nor behind the sink's stamp, unless the source
-        polled, and found no answer yet."""
+        """From when until when the sink can have delayed it: not before the source continues after its stamp, and not after the sink's stamp, unless the
+        source polled then and found no answer."""
         sent, turned, back = (stamps[message] for stamps in (self.sent, self.turned, self.back))
         if self.gaps is None:
             return sent, turned

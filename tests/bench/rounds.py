@@ -1,4 +1,4 @@
-"""What the benches have in common: measures programs alternately, in several rounds, and evaluates the
+"""Shared by all benchmarks: measures programs alternately, in several rounds, and evaluates the
 results.
 
 A Case is something that several Programs can do. Every round runs each of them once, in a different
@@ -34,15 +34,15 @@ PATIENCE = 60.0  # seconds a program may take, and a server to come up
 
 
 class Failed(Exception):
-    """A program did not give a result; the text says why."""
+    """A program has no result; the text says why."""
 
 
 @dataclasses.dataclass
 class Run:
-    """One pair of commands and what its client's output means. Words may hold {port} and {server}.
+    """A client, maybe a server, and how to read the client's output. Words may contain {port} and {server}.
 
     parse: standard output -> {"p50": ns, "p99": ns, "mean": ns} or a part of it.
-    listens: where the server is to be seen listening before the client starts, "tcp" or "udp".
+    listens: "tcp" or "udp", on which the server must listen before the client is started.
     """
     client: list
     parse: Callable[[str], dict]
@@ -53,13 +53,13 @@ class Run:
 @dataclasses.dataclass
 class Program:
     name: str
-    runs: list                   # of Run; what they give is put together
+    runs: list                   # of Run; their results are merged
     ours: bool = False
-    note: str = ""               # what a reader of the numbers must know
+    note: str = ""               # shown next to the numbers
     where: str = "127.0.0.1"     # {server}
     cpus: Optional[tuple] = None  # (client's, server's), or None: it pins itself
-    alike: bool = True           # does it count among the others that ours is compared with?
-    limit: Optional[float] = None  # of the ratio to this one alone, beside what the case says of the fastest
+    alike: bool = True           # is it one of those whose fastest ours is compared with?
+    limit: Optional[float] = None  # of the ratio to this program, in addition to the limits of the case
 
 
 @dataclasses.dataclass
@@ -68,9 +68,9 @@ class Case:
     programs: list
     quantities: tuple = ("p50", "p99", "mean")
     limit: float = 1.0           # of the ratio to the fastest other
-    limited: tuple = ("p50",)    # quantities that the limit is for
-    most: dict = dataclasses.field(default_factory=dict)  # quantity -> what ours may be at most
-    beyond: dict = dataclasses.field(default_factory=dict)  # quantity -> by how much ours may be more than the fastest other
+    limited: tuple = ("p50",)    # quantities to which the limit applies
+    most: dict = dataclasses.field(default_factory=dict)  # quantity -> the maximum of ours
+    beyond: dict = dataclasses.field(default_factory=dict)  # quantity -> by how much ours may exceed the fastest other
     enough: dict = dataclasses.field(default_factory=dict)  # quantity -> if ours is at most this, the ratio does not matter
 
 
@@ -83,7 +83,7 @@ def nearest_rank(samples, p):
 
 def of_samples(samples):
     if len(samples) < 100:
-        raise Failed(f"only {len(samples)} samples came out")
+        raise Failed(f"its output has only {len(samples)} samples")
     return {"p50": nearest_rank(samples, 0.5), "p99": nearest_rank(samples, 0.99), "mean": statistics.fmean(samples)}
 
 
@@ -94,7 +94,7 @@ def spread(values):
 
 
 def ratio_to(ours, others):
-    """Of two lists with an entry a round; None where there is none."""
+    """The ratios of two lists with an entry for each round (None: no value)."""
     values = [a / b for a, b in zip(ours, others) if a and b]
     return spread(values) if values else None
 
@@ -105,7 +105,7 @@ def differences(ours, others):
 
 
 def fastest(lists, quantity):
-    """The one with the best median; what is None is not there."""
+    """The list with the best median."""
     best = max if quantity in tables.MORE_IS_BETTER else min
     return best((values for values in lists if tables.middle(values) is not None), key=tables.middle, default=[])
 
@@ -116,7 +116,7 @@ _next_port = random.SystemRandom().randrange(20000, 30000)
 
 
 def free_port():
-    """A new one each time: none is left over from the server before."""
+    """A different one each time, so that the previous server does not matter."""
     global _next_port
     while True:
         _next_port += 1
@@ -148,7 +148,7 @@ def await_server(process, port, kind):
 
 
 def signal_group(process, number):
-    """A command may be a shell, and the program its child: all have the group that they were started in."""
+    """Signal all processes of a command: it may be a shell that has started the program."""
     try:
         os.killpg(process.pid, number)
     except ProcessLookupError:
@@ -156,7 +156,7 @@ def signal_group(process, number):
 
 
 def end(process, patience):
-    """Of its own accord, else by a signal; what is left of its group is killed."""
+    """Wait for a process to end, otherwise end it by a signal; then kill the rest of its group."""
     for number in (None, signal.SIGTERM, signal.SIGKILL):
         if number:
             signal_group(process, number)
@@ -173,14 +173,14 @@ def words(command, cpu, port, where):
     return pinned + [str(w).format(port=port, server=where) for w in command]
 
 
-def last_words(log):
+def last_line(log):
     log.seek(0)
     lines = [line.strip() for line in log.read().decode(errors="replace").splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "without a message"
 
 
 def client(command, log):
-    """Its standard output."""
+    """Run a client; returns its standard output."""
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
                                    start_new_session=True)
@@ -189,12 +189,12 @@ def client(command, log):
     try:
         said, _ = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        raise Failed(f"did not end within {PATIENCE:.0f} s") from None
+        raise Failed(f"it did not end within {PATIENCE:.0f} s") from None
     finally:
         end(process, 0)
     if process.returncode:
         log.write(("" if log.tell() else said).encode())
-        raise Failed(f"status {process.returncode}: {last_words(log)}")
+        raise Failed(f"status {process.returncode}: {last_line(log)}")
     return said
 
 
@@ -220,7 +220,7 @@ def measure(program):
         try:
             result.update(run_once(program, run))
         except (ValueError, LookupError) as error:
-            raise Failed(f"cannot read what it said: {error}") from error
+            raise Failed(f"its output cannot be read: {error}") from error
     return result
 
 
@@ -231,7 +231,7 @@ def say(text):
 
 
 class Tally:
-    """What the rounds of one case have given."""
+    """The results of all rounds of a case."""
 
     def __init__(self, case):
         self.case = case
@@ -286,7 +286,7 @@ class Tally:
         return value is not None and value <= most
 
     def holds(self, ratios, more):
-        """Are all limits kept? None if there are none."""
+        """Are all limits kept? None if there is no limit."""
         kept = [tables.keeps(q, ratios[q], self.case.limit) or self.is_at_most(q, self.case.enough.get(q, -math.inf))
                 for q in self.case.limited if ratios.get(q)]
         kept += [more[q]["q1"] <= most for q, most in self.case.beyond.items() if more.get(q)]
@@ -295,7 +295,7 @@ class Tally:
 
 
 def run_cases(cases, rounds, seed=None):
-    """All cases, round by round; the order of a case's programs is drawn anew in each. Their JSON."""
+    """Measure all cases, round by round, with the programs of a case in random order. Returns their JSON."""
     tallies = [Tally(case) for case in cases]
     if not tallies:
         return []
@@ -310,7 +310,7 @@ def run_cases(cases, rounds, seed=None):
 
 
 def of_bench(case, rows):
-    """The JSON of a case that one program has measured by itself, in turn: a tuple of {quantity: value} a round, in the order of the programs."""
+    """The JSON of a case that a single benchmark has measured: for each round a tuple of {quantity: value}, in the order of the programs."""
     tally = Tally(case)
     for row in rows:
         for program, result in zip(case.programs, row):
@@ -344,19 +344,19 @@ def machine(packages):
 
 
 def write(path, title, command, packages, rounds, cases):
-    """The bench's JSON; `command` is what makes it."""
+    """Write the JSON of a benchmark; `command` makes it."""
     with open(path, "w", encoding="utf-8") as out:
         json.dump({"schema": 1, "title": title, "command": command, "machine": machine(packages), "rounds": rounds,
                    "cases": cases}, out, indent=1)
         out.write("\n")
 
 
-# --- the end of a bench ----------------------------------------------------------------------------------------------
+# --- the end of a benchmark ----------------------------------------------------------------------------------------------
 
 def finish(cases, out, title, command, packages, count):
-    """Print, write, and tell by the exit status: 0, 1 where ours failed, 2 where nothing was chosen, 3 where a limit is not kept."""
+    """Print and write the results. Returns the exit status: 0; 1 if ours failed; 2 if no case was chosen; 3 if a limit is exceeded."""
     if not cases:
-        say("no case has such a name; see this script for their names")
+        say("--only: no case has such a name; the names are in this script")
         return 2
     print(tables.table(cases), flush=True)
     if out:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Formats the results of rounds.py as Markdown: a table per bench, and a page of all of them together
-with the output of other benches.
+"""Formats the results of rounds.py as Markdown: a table for each benchmark, and a page of all of them,
+with the output of the other benchmarks.
 
     tests/bench/tables.py FILE.json… FILE.txt…
 """
@@ -14,7 +14,7 @@ MORE_IS_BETTER = {"rate"}
 
 
 def amount(value, quantity):
-    """Three digits, in the quantity's unit."""
+    """With three digits, in the unit of the quantity."""
     if value is None:
         return "–"
     scaled = value * UNITS[quantity][0]
@@ -35,7 +35,7 @@ def beyond_text(more, quantity):
 
 
 def keeps(quantity, ratio, limit):
-    """Is the limit kept by the quartile on the good side?"""
+    """Does the better quartile keep the limit?"""
     return ratio["q3"] >= limit if quantity in MORE_IS_BETTER else ratio["q1"] <= limit
 
 
@@ -62,7 +62,7 @@ def wanted(case):
 
 
 def note_of(program):
-    """Of a program that is not ours."""
+    """The note of another program."""
     if program.get("holds") is None:
         return program["note"]
     limits = ", ".join(limit_text(q, program["limit"]) for q in program["limited"])
@@ -84,7 +84,7 @@ def rows(case, quantities):
 
 
 def table(cases):
-    """Markdown, in columns that line up: tables of the cases with the same quantities."""
+    """Markdown tables with aligned columns; cases with the same quantities share one."""
     blocks, text = {}, []
     for case in cases:
         blocks.setdefault(tuple(case["programs"][0]["values"]), []).append(case)
@@ -122,7 +122,7 @@ virtual machine, and especially in an emulated one, only ratios are meaningful, 
 
 
 def printed(path):
-    """What a bench said to people, its title on the first line."""
+    """The output of a benchmark that prints text, whose first line is the title."""
     with open(path, encoding="utf-8") as text:
         title, said = text.read().split("\n", 1)
     return f"## {title}\n\n```\n{said.rstrip()}\n```\n"

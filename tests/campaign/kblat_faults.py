@@ -1,5 +1,4 @@
-"""Lets kblat run out of what a machine may lack: space, inodes, descriptors, memory; and use devices
-that fail."""
+"""Lets kblat run out of space, inodes, descriptors and memory, and makes its system calls fail."""
 import os
 import subprocess
 
@@ -8,7 +7,7 @@ import runs
 import sandbox
 from results import Case, Kind
 
-# What fails, and how it does.
+# System calls, and the errors with which they fail.
 COORDINATOR = {'write': 'ENOSPC EIO', 'openat': 'EMFILE ENOSPC EIO', 'mkdir': 'ENOSPC EROFS', 'mkdirat': 'ENOSPC', 'rename': 'ENOSPC EIO',
                'fsync': 'EIO ENOSPC', 'unlink': 'EIO', 'clone': 'EAGAIN ENOMEM', 'pipe2': 'EMFILE', 'ppoll': 'EINTR',
                'wait4': 'EINTR', 'read': 'EIO', 'mmap': 'ENOMEM', 'socket': 'EMFILE EPERM', 'ftruncate': 'ENOSPC', 'close': 'EIO'}
@@ -24,8 +23,8 @@ LOADER_FAILED = 127
 
 
 def not_started(run, lost):
-    """What the loader of programs makes of a fault is not ours."""
-    return ' '.join([lost, *run.leftovers(False)]).strip(), 'too little to start a program'
+    """The fault hit the dynamic loader, before kblat was started."""
+    return ' '.join([lost, *run.leftovers(False)]).strip(), 'the program could not be loaded'
 
 
 def coordinator_call(call, error, n):
@@ -34,7 +33,7 @@ def coordinator_call(call, error, n):
     lost = run.wait()
     if run.process.returncode == LOADER_FAILED:
         return not_started(run, lost)
-    # A file whose removal fails stays, and a message whose write fails is not seen.
+    # A file that cannot be removed is left behind, and a message that cannot be written is not seen.
     judged, what = run.judge(shm_may_stay=call == 'unlink', quiet=call == 'write')
     return f'{lost} {judged}'.strip(), what
 
@@ -42,7 +41,7 @@ def coordinator_call(call, error, n):
 def coordinator_call_cases(_):
     made = kblat_kills.coordinator_calls(COORDINATOR)
     for call, errors in COORDINATOR.items():
-        # The first page that the loader of programs asks for is not ours to miss.
+        # The first mmap is made by the dynamic loader, not by kblat.
         of_call = [c for c in made if c[0] == call and c != ('mmap', 1)]
         for error in errors.split():
             for _, n in sandbox.spread(of_call, 30):
@@ -50,7 +49,7 @@ def coordinator_call_cases(_):
 
 
 def launcher(run, words):
-    """A command of one word for --source and --sink."""
+    """Write a launcher script for --source or --sink; `words` is put before the endpoint's command."""
     path = f'{run.top}/launch'
     with open(path, 'w') as f:
         f.write(f'#!/bin/sh\nexec {words} "$@"\n')
@@ -86,7 +85,7 @@ def endpoint_call_cases(_):
         made = endpoint_calls(side)
         for call, errors in ENDPOINT.items():
             for error in errors.split():
-                # The first page that the loader of programs asks for is not ours to miss.
+                # The first mmap is made by the dynamic loader, not by kblat.
                 for n in sandbox.spread(range(2 if call == 'mmap' else 1, made.get(call, 0) + 1), 12):
                     yield Case(f'{side}:{call}:{error}:{n}', lambda s=side, c=call, e=error, n=n: endpoint_call(s, c, e, n))
 
@@ -104,14 +103,14 @@ LIMITS = (('NOFILE', range(4, 68, 2)),
 
 
 def limit(name, value, whose):
-    """Of all of a run, or of its sink."""
+    """Set a resource limit for the whole run, or only for its sink."""
     run = runs.Run()
     words = ['prlimit', f'--{name.lower()}={value}', '--']
     run.start([*words, *run.command()] if whose == 'run' else run.command('--sink', launcher(run, ' '.join(words))))
     lost = run.wait()
     if run.process.returncode == LOADER_FAILED:
         return not_started(run, lost)
-    # A message, too, is written to a file here: the limit may leave no room for it.
+    # Messages go to a file, so this limit may also prevent them.
     judged, what = run.judge(quiet=name == 'FSIZE')
     return f'{lost} {judged}'.strip(), what
 
@@ -149,7 +148,7 @@ def disk(options):
 
 
 def shm(options):
-    """The memory that stamps are in is small; results are elsewhere."""
+    """/dev/shm, where shared memory is, is small; results are elsewhere."""
     run = runs.Run(f'/tmp/kblat-campaign-{os.getpid()}', keeps_this_machine=True)
     with Mounted('/dev/shm', f'mode=1777,{options}'):
         run.start(run.command())
@@ -174,5 +173,5 @@ KINDS = {
     'kblat-coordinator': Kind('a system call of the coordinator fails: ENOSPC, EIO, EMFILE, ENOMEM, EAGAIN, EINTR, …', coordinator_call_cases),
     'kblat-endpoint': Kind('a system call of an endpoint fails, likewise', endpoint_call_cases),
     'kblat-limits': Kind('limits of descriptors, address space, data, stack, file size, locked memory', limit_cases),
-    'kblat-disk': Kind('a small file system for results, and for /dev/shm: room and inodes run out', disk_cases),
+    'kblat-disk': Kind('a small file system for results, or for /dev/shm: space or inodes run out', disk_cases),
 }

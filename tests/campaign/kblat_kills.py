@@ -27,7 +27,7 @@ def choose(who, pids):
 
 
 def await_processes(run, who):
-    """Between two points there are no endpoints: then those of the next one; none if none come."""
+    """Wait for the processes to kill, as there are no endpoints between two points. [] if the run ends before."""
     until = time.monotonic() + runs.LIMIT
     while not (pids := choose(who, processes(run))) and run.process.poll() is None and time.monotonic() < until:
         time.sleep(0.001)
@@ -51,7 +51,7 @@ def kill_time(who, at):
     time.sleep(at)
     hit = send(await_processes(run, who), signal.SIGKILL)
     lost = run.wait()
-    # With the coordinator and an endpoint killed at once, nobody is left who could remove what is in /dev/shm.
+    # If the coordinator and an endpoint are killed at the same time, no process is left to clean up /dev/shm.
     judged, what = run.judge(killed=who in ('coordinator', 'all'), shm_may_stay=who == 'all')
     return f'{lost} {judged}'.strip(), f'{what}; {hit} killed after {at * 1000:.0f} ms'
 
@@ -72,13 +72,14 @@ def kill_call(call, n):
 
 
 def coordinator_calls(names=()):
-    """Half of what we try is where files change, which is little of all the calls."""
+    """The system calls of the coordinator, or only those named."""
     run = runs.Run()
     found = sandbox.calls(run.command(), names, run.environment())
     sandbox.end_children(5)
     return found
 
 
+# Calls that change files or start processes: few of all calls, but the interesting ones.
 CHANGES = ('write', 'mkdir', 'mkdirat', 'rename', 'unlink', 'fsync', 'ftruncate', 'clone', 'pipe2', 'wait4', 'ppoll', 'socket',
            'link', 'linkat', 'symlink', 'chmod', 'fchmod')
 
@@ -112,6 +113,6 @@ def stop_cases(_):
 
 KINDS = {
     'kblat-time': Kind('coordinator, source, sink or all killed at any moment of a run', kill_time_cases),
-    'kblat-call': Kind('the coordinator killed at a system call, whichever', kill_call_cases),
+    'kblat-call': Kind('the coordinator killed at any system call', kill_call_cases),
     'kblat-stop': Kind('coordinator, source, sink or all stopped for a while (SIGSTOP): the run completes', stop_cases),
 }

@@ -16,19 +16,19 @@ LOADER_FAILED = 127
 
 
 def judge_apply(machine, status, said):
-    """What apply says of the machine is true."""
+    """What apply reports about the machine must be true; returns what is not."""
     if status not in STATUSES + (LOADER_FAILED,):
         return f'apply: status {status}: {said}'
     if status == 0:
         verify = machine.kbtune('verify')
-        return '' if verify.returncode == 0 else f'apply: status 0, and verify says {verify.returncode}: {verify.stdout}'
+        return '' if verify.returncode == 0 else f'apply: status 0, but verify: status {verify.returncode}: {verify.stdout}'
     if 'everything is as before' in said and machine.differences():
-        return f'apply says that everything is as before: {machine.differences()[:10]}'
+        return f'apply reports that everything is as before, but these differ: {machine.differences()[:10]}'
     return ''
 
 
 def failing_calls(machine, profile, command, how):
-    """how: the name of the call, "error=ENOSPC", and its number, maybe with a + for all that follow."""
+    """`how`: the name of the call, "error=ENOSPC", and which of these calls fails; "7+" means all from the 7th on."""
     call, error, when = how
     if command == 'restore':
         machine.kbtune('apply', profile)
@@ -61,7 +61,7 @@ def failing_call_cases(_):
 
 
 def changed_files(machine):
-    """Of what is applied, the values in files that are put back by a write."""
+    """The files that apply has changed and that restore will write."""
     with open(f'{machine.root}/run/kbtune/journal.json') as f:
         steps = json.load(f)['steps']
     return sorted({s['path'] for s in steps if s['op'] in ('file', 'irq') and s['before'] != s['after'] and
@@ -78,7 +78,7 @@ def set_habit(machine, line=''):
 
 
 def with_shadow(path):
-    """A file and what follows it: an interrupt's effective CPUs."""
+    """A file, and the one that changes with it: the effective CPUs of an interrupt."""
     return path, path.replace('smp_affinity_list', 'effective_affinity_list')
 
 
@@ -95,11 +95,11 @@ def change(machine, profile, path):
     machine.kbtune('apply', profile)
     with open(machine.root + path, 'w') as f:
         f.write('1\n')
-    return machine.put_back('changed by somebody')
+    return machine.put_back('changed by another program')
 
 
 def refuse_restore(machine, profile, path):
-    """The value stays, the rest goes back, restore says which; and once it is possible, restore does it."""
+    """restore cannot write a value: it must restore all others and name this one; a second restore, which can, must restore it."""
     machine.kbtune('apply', profile)
     set_habit(machine, f'{path} write EBUSY\n')
     done = machine.kbtune('restore')
@@ -107,7 +107,7 @@ def refuse_restore(machine, profile, path):
     if done.returncode != 1 or path not in done.stdout:
         lost = f'restore: status {done.returncode}, and does not name {path}: {done.stdout}'
     if different := machine.differences(but=(*with_shadow(path), '/habits')):
-        lost += f' not put back beside it: {different[:10]}'
+        lost += f' also not restored: {different[:10]}'
     set_habit(machine)
     again, said = machine.put_back('refused once')
     return f'{lost} {again}'.strip(), said
@@ -136,7 +136,7 @@ def value_cases(_):
             yield Case(f'{at}:change:{path}', lambda m=machine, p=profile, f=path: change(m, p, f))
             yield Case(f'{at}:refuse-restore:{path}', lambda m=machine, p=profile, f=path: refuse_restore(m, p, f))
             if path.endswith('subtree_control'):
-                continue  # the other controllers' names are not ours
+                continue  # it also has names of controllers that kbtune does not set
             for habit in ('write EBUSY', 'write ENOSPC', 'reads 12345'):
                 yield Case(f'{at}:{habit.replace(" ", "-")}:{path}',
                            lambda m=machine, p=profile, f=path, h=habit: refuse_apply(m, p, f, h))
@@ -145,6 +145,6 @@ def value_cases(_):
 KINDS = {
     'kbtune-disk': Kind('a disk that is full from one call on (ENOSPC), or fails once (EIO), in apply and in restore',
                         failing_call_cases),
-    'kbtune-values': Kind('a value vanishes, is changed by somebody, or refuses to be written, in apply and in restore',
+    'kbtune-values': Kind('a value vanishes, is changed by another program, or cannot be written, in apply and in restore',
                           value_cases),
 }

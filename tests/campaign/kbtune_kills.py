@@ -13,11 +13,11 @@ from results import Case, Kind
 PROFILES = ('thesis', 'isolated', 'low-latency-laptop', 'baseline', 'thesis-no-force-latency', 'thesis-aspm-off',
             'thesis-dma-latency-0', 'thesis-tuned-only')
 LARGE = 'server-512'
-STEP = {LARGE: 40}  # how many of a large machine's writes are tried, of all
+STEP = {LARGE: 40}  # for a large machine, only so many of its writes are tried
 
 
 def names():
-    """Small ones first."""
+    """The names of all recorded machines, the small ones first."""
     return sorted((n for n in [os.path.basename(p)[:-8] for p in recorded().glob.glob(f'{recorded().HERE}/*.machine')] +
                    list(recorded().SYNTHETIC) if n != 'container'), key=lambda n: len(recorded().load(n)))
 
@@ -31,7 +31,7 @@ def combinations():
 
 
 def writes(machine, *words):
-    """How many writes a command makes: killed after n, it is not killed when n is more than that. By doubling, then halves."""
+    """Return how many writes a command makes: the lowest n for which `kill after n writes` no longer kills it."""
     low, high = 0, 1
     while not survives(machine, high, words):
         low, high = high, high * 2
@@ -122,7 +122,7 @@ def kill_time_cases(_):
 
 
 def kill_run(machine, profile, seconds):
-    """kbtune run: nobody restores but the guardian."""
+    """Kill `kbtune run`: only its guardian can restore the machine."""
     words = [sandbox.programs.kbtune, 'run', profile, '--sysroot', machine.root, '--', 'sleep', '0.03']
     with sandbox.start(words) as p:
         kill_at(p, seconds)
@@ -131,8 +131,8 @@ def kill_run(machine, profile, seconds):
     journal = os.path.exists(f'{machine.root}/run/kbtune/journal.json')
     lost = f'still running: {left}' if left else ''
     if different or journal:
-        # Killed before the guardian was there, it had changed nothing; or the next restore does it.
-        lost = f'{lost} not put back by itself: {different[:10]}, journal {journal}'
+        # If it was killed before the guardian was started, it has changed nothing yet.
+        lost = f'{lost} not restored by the guardian: {different[:10]}, journal left: {journal}'
     second, said = machine.put_back(f'after {seconds * 1000:.1f} ms')
     return f'{lost} {second}'.strip(), said
 
@@ -148,7 +148,7 @@ def kill_run_cases(_):
 
 
 def power_cut(machine, profile, n):
-    """What is in memory is gone, and another boot; /etc and /var are as kbtune left them."""
+    """As after a power cut: file systems in memory are empty, the boot ID is another one; /etc and /var are as kbtune left them."""
     done = machine.kbtune('apply', profile, KBTUNE_KILL_AFTER=str(n))
     machine.remake(('/run', '/proc', '/sys', '/dev'))
     with open(machine.root + BOOT_ID, 'w') as f:
@@ -170,9 +170,9 @@ def power_cut_cases(_):
 
 KINDS = {
     'kbtune-write': Kind('killed after every write of apply and of restore; then restore', kill_write_cases),
-    'kbtune-call': Kind('killed at a system call, whichever, of apply and of restore; then restore', kill_call_cases),
+    'kbtune-call': Kind('killed at any system call of apply and of restore; then restore', kill_call_cases),
     'kbtune-time': Kind('killed at any moment of apply and of restore; then restore', kill_time_cases),
-    'kbtune-run': Kind('`kbtune run` killed at any moment: it puts the machine back by itself', kill_run_cases),
+    'kbtune-run': Kind('`kbtune run` killed at any moment: its guardian restores the machine', kill_run_cases),
     'kbtune-power': Kind('killed after a write, then a power cut: /run and /sys lost, another boot; then restore',
                          power_cut_cases),
 }

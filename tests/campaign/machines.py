@@ -22,7 +22,7 @@ def recorded():
 
 
 class Machine:
-    """One below a folder. What `is_as_before` finds different is remade; what is the same is used again."""
+    """A recorded machine, unpacked into a folder. It is only unpacked again if a case has left it changed."""
 
     def __init__(self, name):
         self.name, self.root = name, f'{sandbox.programs.folder}/{name}'
@@ -37,7 +37,7 @@ class Machine:
         self.folders = {root[len(self.root):] for root, _, _ in os.walk(self.root)}
 
     def remake(self, paths):
-        """Only what is below these folders: what a power cut takes."""
+        """Unpack only what is below these folders: what a power cut resets."""
         for top in paths:
             shutil.rmtree(self.root + top, ignore_errors=True)
         for path, e in sorted(self.entries.items()):
@@ -60,7 +60,7 @@ class Machine:
                               env={**os.environ, **environment})
 
     def differences(self, but=()):
-        """What is not byte for byte as it was, but for kbtune's own folders and what `but` names."""
+        """Paths that are not as they were, byte for byte, except in kbtune's own folders and in `but`."""
         found, seen = [], set()
         for root, folders, files in os.walk(self.root):
             at = root[len(self.root):]
@@ -83,7 +83,7 @@ class Machine:
             return f.read() == e[2] and stat.S_IMODE(os.fstat(f.fileno()).st_mode) == e[1]
 
     def put_back(self, what='', but=()):
-        """Restore, and look: what was lost ('' if nothing), what restore said last."""
+        """Run `kbtune restore` and compare. Returns what was lost ('' if nothing), and the last line of restore."""
         done = self.kbtune('restore')
         said = (done.stdout.strip().splitlines() or [''])[-1]
         lost = self.judge(done, but)

@@ -3,14 +3,14 @@ import os
 
 
 class Case:
-    """A name that says it all, and a function that returns what was lost ('' if nothing) and what came of it."""
+    """A unique name, and a function that returns what was lost ('' if nothing) and the outcome."""
 
     def __init__(self, name, run):
         self.name, self.run = name, run
 
 
 class Kind:
-    """`cases(programs)` yields the cases, always the same ones in the same order."""
+    """A kind of case. `cases(programs)` yields always the same cases in the same order."""
 
     def __init__(self, about, cases):
         self.about, self.cases = about, cases

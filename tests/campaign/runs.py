@@ -20,12 +20,12 @@ matrix:
 '''
 TRANSPORTS = ('shmem', 'tcp', 'udp')
 STATUSES = (0, 1, 2, 3, 4, 77)
-LIMIT = 120  # seconds after which a run is one that does not end
+LIMIT = 120  # seconds; a run that takes longer counts as one that does not end
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
 
 
 def recorded_machine():
-    """A small one, whose state is kept in place of this machine's, thousands of files that would take most of a run's time."""
+    """A small recorded machine. Its state is captured instead of this machine's, which has thousands of files."""
     path = f'{sandbox.programs.folder}/machine'
     if not os.path.exists(path):
         subprocess.run([f'{sandbox.programs.root}/tests/sysroots/machine', 'unpack', 'two-cpus', path], check=True)
@@ -36,7 +36,7 @@ class Run:
     number = 0
 
     def __init__(self, top=None, keeps_this_machine=False):
-        """One after the other takes another transport."""
+        """Runs use the transports in turn."""
         self.keeps_this_machine = keeps_this_machine
         self.top = top or f'{sandbox.programs.folder}/run'
         shutil.rmtree(self.top, ignore_errors=True)
@@ -53,7 +53,7 @@ class Run:
         return {**os.environ, **({} if self.keeps_this_machine else {'KBLAT_SYSROOT': recorded_machine()})}
 
     def start(self, command, **how):
-        """In a session of its own, so that all of it can be found."""
+        """Start it in a session of its own, so that all of its processes can be found."""
         self.log = open(f'{self.top}/log', 'w+')
         self.process = sandbox.start(command, stdout=self.log, start_new_session=True, env=self.environment(), **how)
         return self.process
@@ -91,7 +91,7 @@ class Run:
         return done.returncode, done.stdout
 
     def unreadable(self):
-        """Of what there is: a sealed run verifies, a partial one can be summarised as far as it came."""
+        """Runs that cannot be read: a sealed one must verify, and a partial one must be summarised as far as it came."""
         lost = []
         for path in glob.glob(f'{self.out}/*'):
             if not os.path.isdir(path):
@@ -114,13 +114,13 @@ class Run:
         return 'no run'
 
     def judge(self, killed=False, shm_may_stay=False, quiet=False):
-        """After wait(): what was lost, and what came of it. `killed`: we did it. `quiet`: its messages had nowhere to go."""
+        """After wait(): what was lost, and the outcome. `killed`: by the case. `quiet`: it could not write messages."""
         lost, code = [], self.process.returncode
         if code < 0 and not (killed and code == -signal.SIGKILL):
             lost.append(f'ended by {signal.Signals(-code).name}')
         elif code >= 0 and code not in STATUSES:
             lost.append(f'status {code}')
-        # What is wrong with a spec begins with its path.
+        # Messages about a spec begin with its path.
         if code > 0 and not quiet and not any(words in self.said for words in ('kblat: ', f'{self.spec}:', 'NOT VALID')):
             lost.append(f'status {code} without a message')
         lost += [f'an endpoint was ended by {c.name}' for c in CRASHES if f'was killed by signal {c.value}' in self.said]
@@ -129,12 +129,12 @@ class Run:
 
 
 def seconds():
-    """How long an undisturbed run takes."""
+    """Return how long an undisturbed run takes."""
     run, started = Run(), time.monotonic()
     run.start(run.command())
     lost = run.wait()
     took = time.monotonic() - started
     lost = '; '.join(filter(None, [lost, run.judge()[0]]))
     if lost:
-        raise sandbox.NotPossible(f'a run that nobody disturbs fails: {lost}')
+        raise sandbox.NotPossible(f'an undisturbed run fails: {lost}')
     return took

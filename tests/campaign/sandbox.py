@@ -26,16 +26,16 @@ class Programs:
         self.folder = '/dev/shm/campaign'
         for program in (self.kblat, self.kbtune):
             if not os.access(program, os.X_OK):
-                raise NotPossible(f'{program} is not there: make it first')
+                raise NotPossible(f'there is no {program}; run `make` first')
         if self.build.startswith('/dev/shm/'):
-            raise NotPossible(f'{self.build}: /dev/shm is hidden from the cases: build elsewhere')
+            raise NotPossible(f'{self.build}: cases have a /dev/shm of their own; build elsewhere')
 
 
 programs = None
 
 
 def enter(build, nice):
-    """Start ourselves again in the namespaces; then be there."""
+    """Start this program again in a mount namespace of its own, and set that up."""
     global programs
     programs = Programs(build)
     if INSIDE not in os.environ:
@@ -44,7 +44,7 @@ def enter(build, nice):
         os.execvp('unshare', how + [sys.executable, os.path.realpath(sys.argv[0])] + sys.argv[1:])
     os.nice(nice)
     if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', '/dev/shm'], check=False).returncode:
-        raise NotPossible('no namespace of mounts with a tmpfs of its own')
+        raise NotPossible('a tmpfs cannot be mounted in a namespace of its own')
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     os.makedirs(programs.folder)
     os.chdir(programs.folder)
@@ -78,7 +78,7 @@ def children():
 
 
 def end_children(patience):
-    """Wait for what a case has started; who is still there after `patience` seconds is named, and ended."""
+    """Wait for the processes that a case has started; those still running after `patience` seconds are killed, and returned."""
     end, left = time.monotonic() + patience, []
     while (pids := children()) and time.monotonic() < end:
         time.sleep(0.005)
@@ -100,14 +100,14 @@ def need(program):
 
 
 def strace(command, call, what, when, follow=False):
-    """The command, and the `when`-th system call of that name ends as `what` says ("signal=KILL", "error=EIO")."""
+    """The command under strace, which ends the `when`-th system call of that name as `what` says ("signal=KILL", "error=EIO")."""
     need('strace')
     return ['strace', '-qq', '-o', '/dev/null', *(['-f', '--seccomp-bpf'] if follow else []), '-e', f'trace={call}',
             '-e', f'inject={call}:{what}:when={when}', *command]
 
 
 def calls(command, names=(), env=None):
-    """The system calls that a command makes, in its first process: (name, 1), (name, 2), … for each, in their order."""
+    """The system calls that the first process of a command makes, in order, numbered by name: (name, 1), (name, 2), …"""
     need('strace')
     count, made = {}, []
     with subprocess.Popen(['strace', '-qq', '-e', f'trace={",".join(names) or "all"}', '-e', 'signal=none', '-o', '/dev/stdout',
@@ -121,6 +121,6 @@ def calls(command, names=(), env=None):
 
 
 def spread(all_of_them, most):
-    """`most` of a list, evenly; all of them if they are fewer."""
+    """At most `most` items of a list, evenly distributed."""
     n = len(all_of_them)
     return [all_of_them[i] for i in (range(n) if n <= most else sorted({k * (n - 1) // (most - 1) for k in range(most)}))]

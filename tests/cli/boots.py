@@ -42,7 +42,7 @@ def numbers(metric, factor, rng):
 
 
 def histograms(folder, point, factor, rng):
-    """One repetition's: a log-normal distribution by its quantiles, with the tail of `QUANTILES`."""
+    """The histogram of a repetition: a log-normal distribution, with the tail of `QUANTILES`."""
     rep = folder / 'points' / ('%04d' % point['id']) / 'rep-00'
     noise = 1 + rng.gauss(0, 0.002)
     bins = {}
@@ -62,14 +62,14 @@ def histograms(folder, point, factor, rng):
 
 
 def stolen(path, busy):
-    """Of 100 s on each of two CPUs a hypervisor had what made the run slow."""
+    """As if a hypervisor had taken the time that made the run slow, of 100 s on each of two CPUs."""
     ticks = {'user': 10000, 'idle': 10000, 'steal': round(100 * (busy - 1))}
     changed = [{'key': 'load.stat.cpu.%s_ticks' % k, 'before': 0, 'after': n, 'delta': n, 'class': 'volatile'} for k, n in ticks.items()]
     path.write_text(json.dumps({'schema': 1, 'changed': changed}))
 
 
 def causes(timer_ns):
-    """40 late messages: of 30 the local timer is the cause, 9 are not explained, and one is somebody's who is rare."""
+    """40 late messages: 30 because of the local timer, 9 unexplained, and one because of a rare task."""
     def entry(kind, side, name, messages, p50):
         return {'class': kind, 'side': side, 'name': name, 'messages': messages, 'share': messages / 40, 'time_p50_ns': p50, 'time_max_ns': 3 * p50}
 

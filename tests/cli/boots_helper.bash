@@ -19,7 +19,7 @@ teardown_file() {
 	rm -rf "$SOURCE"
 }
 
-# boots OUT KEY=VALUE…: what boots.py says. The same ones are made once a file.
+# boots OUT KEY=VALUE…: calls boots.py; boots with the same options are made once per file.
 boots() {
 	local out=$1 made
 	shift

@@ -10,7 +10,7 @@ experiment() {
 	printf 'kblat: 1\nname: %s\nsettings: {%s}\n' "$1" "$2" >"study/$1/spec.yaml"
 }
 
-# One that a pacer makes long, between two short ones.
+# A long experiment with a pacer, between two short ones.
 study() {
 	experiment a "kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2"
 	experiment b "kernel: rate, transport: shmem, messages: ${1:-1000000}, rate: 1kHz, repetitions: 1, warmup: 0, poll: event, pacer: timerfd"

@@ -13,7 +13,7 @@ load helper
 	run_dir=$(tail -n 1 <<<"$output")
 	assert_eq "$(json "$run_dir/summary.json" '[round(d["points"][0]["rate"][k], 3) for k in ("messages_per_s", "bytes_per_s", "link_share")]')" \
 		"[1000000.0, 1000000000.0, 0.5]"
-	# No thread takes any of a virtual time.
+	# Virtual time has no CPU time.
 	assert_eq "$(json "$run_dir/summary.json" '"cpu" in d["points"][0]')" False
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
@@ -21,7 +21,7 @@ load helper
 	assert_eq "$(json "${lines[-1]}/summary.json" 'd["points"][0]["rate"]["link_share"]')" None
 }
 
-# charge_alike: one and five repetitions by ./charged, and what is said of both.
+# charge_alike: measures one and five repetitions with ./charged, and compares both accounts.
 charge_alike() {
 	for reps in 1 5; do
 		run "$KBLAT" run u.yaml --out runs --set repetitions=$reps --source "$PWD/charged"
@@ -36,14 +36,14 @@ charge_alike() {
 		used = (cpu[5]["source_ns"] - cpu[1]["source_ns"]) / 1e9
 		ratio = used / (charge[5] - charge[1])
 		assert 0.95 < ratio < 1.02, (ratio, cpu, charge)
-		# The source spins in its pauses; the sink sleeps until the next message.
+		# During pauses the source spins, and the sink sleeps.
 		assert cpu[5]["sink_share"] < 0.5 * cpu[5]["source_share"] <= 0.5, cpu[5]
 		assert cpu[5]["machine_cpus"] >= 0.5 * cpu[5]["source_share"] and cpu[5]["source_cycles"] is None, cpu[5]
 		print(ratio, cpu[5])
 	PY
 }
 
-# What the kernel says of the source's process holds its set-up, too, which the difference between two runs is without.
+# The kernel's account of the source's process includes its set-up, so two runs are subtracted.
 # bats test_tags=long
 @test "what threads use of the processor is what the kernel charges their process with; who sleeps uses little" {
 	cat >charged <<-'SH'
@@ -57,7 +57,7 @@ charge_alike() {
 	spec u <<-'YAML'
 		settings: {kernel: pingpong, transport: shmem, poll: event, messages: 1000, pause: 1ms, duration: 250ms, warmup: 0}
 	YAML
-	# How much the set-up takes differs, too, where the machine is busy: one of five tries must agree.
+	# On a busy machine the set-up varies, too: one of five attempts must agree.
 	for _ in {1..5}; do
 		charge_alike && return 0
 	done

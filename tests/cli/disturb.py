@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Holds somebody up on purpose, and says when: a line "FROM TO" on CLOCK_MONOTONIC, in ns, for each time. A task's or packets' in which
-somebody else had that CPU for a fifth of it is left out, and so is an interrupt that took three times as long as another.
+"""Delays a process or a CPU on purpose, and prints when: for each time a line "FROM TO", in ns of CLOCK_MONOTONIC. Times in which other
+programs had the CPU for a fifth of a task or of packets are left out, as are interrupts that took three times as long as another one.
 
-    disturb.py task CPU LENGTH_US PERIOD_MS COUNT [fifo]    takes the CPU; fifo: as a task of a real-time class
-    disturb.py timers CPU TIMERS PERIOD_MS COUNT            so many timers of the kernel expire there at once
-    disturb.py ipis CPU CALLS PERIOD_MS COUNT               that CPU interrupts all that run a process which asked for it (membarrier)
-    disturb.py packets CPU PACKETS PERIOD_MS COUNT          so many packets go over loopback, sent from that CPU
+    disturb.py task CPU LENGTH_US PERIOD_MS COUNT [fifo]    takes the CPU; fifo: in a real-time class
+    disturb.py timers CPU TIMERS PERIOD_MS COUNT            lets this many timers of the kernel expire there at once
+    disturb.py ipis CPU CALLS PERIOD_MS COUNT               interrupts, from that CPU, all that run a process which asked for it (membarrier)
+    disturb.py packets CPU PACKETS PERIOD_MS COUNT          sends this many packets over loopback, from that CPU
     disturb.py stop PID LENGTH_US PERIOD_MS COUNT           stops a process
 """
 import contextlib
@@ -35,7 +35,7 @@ def task(length_us):
 
 
 def is_stopped(pid):
-    """All of its threads: one that has no CPU at the moment stops when it gets one."""
+    """Have all of its threads stopped? One that has no CPU at the moment only stops when it gets one."""
     for path in glob.glob(f"/proc/{pid}/task/*/stat"):
         with open(path) as file:
             if file.read().rpartition(")")[2].split()[0] != "T":
@@ -44,7 +44,7 @@ def is_stopped(pid):
 
 
 def stop(pid, length_us):
-    """From when it is seen to be."""
+    """Stop a process, from the moment when all of it has stopped."""
     os.kill(pid, signal.SIGSTOP)
     try:
         while not is_stopped(pid):
@@ -61,7 +61,7 @@ def make_timers(count):
 
 
 def arm_timers(fds):
-    """Late enough for an emulated CPU to be through with it before."""
+    """Arm all timers for the same time, late enough for an emulated CPU to finish before."""
     at = time.monotonic_ns() + 1000000 + 50000 * len(fds)
     for fd in fds:
         libc.timerfd_settime(fd, 1, (Timespec * 2)(Timespec(0, 0), Timespec(at // 10**9, at % 10**9)), None)
@@ -69,7 +69,7 @@ def arm_timers(fds):
 
 
 def timers_take(fds):
-    """How long the CPU is taken: the longest gap that a program there sees when they expire, of a few times the least (others take it, too)."""
+    """For how long they take the CPU: the longest gap that a program there sees. The shortest of nine attempts, because other programs take the CPU, too."""
     gaps = []
     for _ in range(9):
         at, last, longest = arm_timers(fds), time.monotonic_ns(), 0
@@ -81,14 +81,14 @@ def timers_take(fds):
 
 
 def timers(fds, take_ns):
-    """All at the same time: the CPU is left until they expire, which nobody waits for."""
+    """Let all expire at the same time; sleeps until then."""
     at = arm_timers(fds)
     time.sleep(max(0, at - time.monotonic_ns()) / 1e9 + 0.001)
     return [(at, at + take_ns)]
 
 
 def ipis(calls, most_ns=None):
-    """Each is a time of its own; one that took too long is left out: a CPU that was away answers late."""
+    """Each call counts by itself. One that took too long is left out, because a virtual CPU that was not running answers late."""
     found = []
     for _ in range(calls):
         begin = time.monotonic_ns()
@@ -105,7 +105,7 @@ def packets(sender, address, count):
 
 @contextlib.contextmanager
 def pinned(who, options=()):
-    """This process is on that CPU meanwhile; None: where it was."""
+    """Run on that CPU meanwhile; None: no change."""
     cpus = os.sched_getaffinity(0)
     if who is not None:
         os.sched_setaffinity(0, {int(who)})
@@ -119,7 +119,7 @@ def pinned(who, options=()):
 
 
 def alone(act, *words):
-    """When it ran: nothing, if others had the CPU for a fifth of it."""
+    """When it ran; nothing if other programs had the CPU for a fifth of the time."""
     begin, ran = time.monotonic_ns(), time.thread_time_ns()
     act(*words)
     end, ran = time.monotonic_ns(), time.thread_time_ns() - ran
@@ -127,7 +127,7 @@ def alone(act, *words):
 
 
 def prepare(kind, who, amount):
-    """What does it once, and returns when."""
+    """A function that does it once, and returns when."""
     if kind == "task":
         return lambda: alone(task, amount)
     if kind == "packets":
@@ -136,7 +136,7 @@ def prepare(kind, who, amount):
         return lambda: alone(packets, receiver, receiver.getsockname(), amount)
     if kind == "timers":
         fds = make_timers(amount)
-        take_ns = 4 * timers_take(fds)  # in a run the kernel records each of them, too
+        take_ns = 4 * timers_take(fds)  # in a run, the kernel also records each of them
         return lambda: timers(fds, take_ns)
     if kind == "ipis":
         most_ns = 3 * min(end - begin for begin, end in ipis(50))

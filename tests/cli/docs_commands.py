@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 RUN = {
-    # as the pages have it: what is run here, and which exit statuses are right; "" is the command itself
+    # command in a page -> what is run here ("": the command itself), and the expected exit statuses
     "build/kblat list": ("", 0),
     "build/kblat list transports": ("", 0),
     "build/kblat list devices": ("", 0, 77),
@@ -101,7 +101,7 @@ FORM = re.compile(r"\[|…|\b(SPEC|RUN|DIR|OUT|PROFILE|KERNEL|BASE|OLD|A B)\b|\{
 
 
 def commands(root):
-    """(page, line, command): without comments and what stands beside; a line that goes on is one with the next."""
+    """(page, line, command): without comments and explanations; continued lines are joined."""
     for page in [os.path.join(root, "README.md"), *sorted(glob.glob(os.path.join(root, "docs", "*.md")))]:
         lines = open(page).read().split("\n")
         for number, line in enumerate(lines):
@@ -114,7 +114,7 @@ def commands(root):
 
 
 def missing(what, flags, text):
-    """The first flag that the text does not have, or has only as the beginning of another one."""
+    """The first flag that the text lacks, or only has as the beginning of another one."""
     return next((f"{what} has no {flag}" for flag in flags if not re.search(rf"{flag}(?![\w-])", text)), None)
 
 
@@ -131,7 +131,7 @@ class Checker:
         return self.helps[key]
 
     def form(self, command):
-        """A fault, or None."""
+        """An error, or None."""
         words = command.removeprefix("sudo ").split()
         own = " ".join(words).split(" -- ")[0]
         flags = re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", own)
@@ -166,12 +166,12 @@ class Checker:
 
 
 def query_of(page):
-    """The SQL of a sqlite3 command, which goes on over lines until its quotes end."""
+    """The SQL of a sqlite3 command, which may have several lines until the closing quote."""
     return re.search(r'    sqlite3 \S+ "(.*?)"', open(page).read(), re.S).group(1)
 
 
 def place(root, programs):
-    """A folder in which the names that the pages use are there."""
+    """A folder in which the names in the pages exist."""
     made = os.path.join(root, "tests/runs/0.1.0/made/scripted")
     os.makedirs("bin")
     os.makedirs("build")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# An endpoint on its own: orders that are wrong, out of order or no orders at all are answered with an error, never obeyed.
+# An endpoint on its own: wrong orders, orders in the wrong sequence and other input are answered with an error, and never executed.
 
 load helper
 
-# say LINE…: send orders, end the input, show the answers.
+# say LINE…: sends orders, closes the input, shows the answers.
 say() {
 	printf '%s\n' "$@" | timeout 20 "$KBLAT" endpoint
 }

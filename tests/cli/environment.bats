@@ -33,7 +33,7 @@ measure() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
-# A sanitizer's page faults make numbers invalid, and no more than that.
+# Page faults of sanitizers make a run invalid, which does not matter here.
 measured() {
 	measure
 	echo "$output"
@@ -153,7 +153,7 @@ measured() {
 	as_before
 }
 
-# begin NAME: a long run into the folder NAME, in the background, until it measures.
+# begin NAME: starts a long run in the background, with results in the folder NAME; returns when it measures.
 begin() {
 	"$KBLAT" run env.yaml --out "$T/$1" --profile-path "$T" --set environment=calm --set burst=1 --set pause=10ms --reps 200 >out 2>&1 3>&- &
 	run_pid=$!

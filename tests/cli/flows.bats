@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # Points with several flows: pairs of endpoints that are measured together, each with settings of its own.
 #
-# Whether a run is valid is asked only where that is the subject: on a busy machine, or with sanitizers, a page fault may
-# fall into an interval.
+# Validity is only checked where it is the subject: on a busy machine, or with sanitizers, there may be page faults in an
+# interval.
 
 load helper
 
-# Round trips over shared memory beside samples over tcp.
+# Round trips over shared memory next to samples over tcp.
 two_kinds() {
 	spec two <<-'YAML'
 		settings:
@@ -34,7 +34,7 @@ two_scripted() {
 	run_with pair "$@"
 }
 
-# The run was measured and sealed, valid or not.
+# The run was measured and sealed, whether or not it is valid.
 assert_measured() {
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
@@ -249,7 +249,7 @@ metric() {
 	assert_measured
 }
 
-# boots OUT KEY=VALUE…: the run as other boots would have left it.
+# boots OUT KEY=VALUE…: makes runs like those of other boots.
 boots() {
 	/usr/bin/python3 "$BATS_TEST_DIRNAME/boots.py" "$run_dir" "$@"
 }

@@ -15,7 +15,7 @@ teardown_file() {
 	rm -rf "$PAGES"
 }
 
-# Subcommands of a program, and its flags of one.
+# The subcommands of a program, and the flags of one of them.
 subcommands() {
 	"$1" help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
@@ -24,7 +24,7 @@ flags_of_help() {
 	"$1" "$2" --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort
 }
 
-# The options of a page, without roff.
+# The options in a man page, without roff.
 flags_of_page() {
 	sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/s/^\\fB\\-\\-\([^ ]*\)\\fR.*/--\1/p' "$1" | sed 's/\\-/-/g' | sort
 }
@@ -40,13 +40,13 @@ flags_of_page() {
 			assert_eq "$(sed -n "s/^$c \(--[a-z-]*\) .*/\1/p" "$PAGES/$name.bash" | sort)" "$(flags_of_help "$program" "$c")"
 			grep -qF "\fB$name\-${c//-/\\-}\fR(1)" "$PAGES/$name.1"
 		done
-		# nothing that there is not
+		# and nothing else
 		assert_eq "$(find "$PAGES" -name "$name-*.1" | wc -l)" "$(subcommands "$program" | wc -l)"
 	done
 }
 
 @test "pages have each setting with its range and default, each statistic, knob and exit status" {
-	"$KBLAT" list --json >lists.json || true # devices may be out of reach
+	"$KBLAT" list --json >lists.json || true # devices may not be accessible
 	"$KBTUNE" profiles --settings --json >knobs.json
 	run /usr/bin/python3 - "$PAGES" <<-'PYTHON'
 		import json, re, sys
@@ -90,7 +90,7 @@ flags_of_page() {
 	done
 }
 
-# complete_line WORDS: what bash offers at the end of that line, divided into words as readline does.
+# complete_line WORDS: the completions that bash offers at the end of that line, split into words like readline does.
 complete_line() {
 	PATH=$(dirname "$KBLAT"):$(dirname "$KBTUNE"):$PATH bash -c '
 		. "$1"
@@ -132,7 +132,7 @@ complete_line() {
 
 @test "zsh completes the same, by its own functions" {
 	command -v zsh >/dev/null || skip "there is no zsh"
-	# _arguments is zsh's own; what it is given is what the tables say.
+	# _arguments belongs to zsh; its arguments must be those of the tables.
 	run zsh -fc '
 		_arguments() { if [[ $1 == -C ]]; then state=argument; else print -l -- "$@"; fi; }
 		words=(run)

@@ -1,7 +1,7 @@
-# What the tests of the command line have in common. KBLAT is the program under test; every test has
-# a directory of its own, $T.
+# Shared by the tests of the command line. KBLAT is the program under test; every test has a directory
+# of its own, $T.
 
-# A folder of one's own: in memory if there is a gigabyte of it, because a run directory has thousands of small files.
+# Makes a folder: in memory if there is a gigabyte of it, because a run directory has thousands of small files.
 scratch() {
 	local where=${KBLAT_TEST_MEMORY:-${BATS_TMPDIR:-/tmp}}
 	if [ -z "${TMPDIR:-}" ] && [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)" -gt 1000000 ]; then
@@ -29,12 +29,12 @@ teardown() {
 	}
 }
 
-# For tests of what is kept of the machine, where tests/run has others take a recorded one.
+# For tests of captured state: uses this machine, where tests/run uses a recorded one.
 state_of_this_machine() {
 	unset KBLAT_SYSROOT
 }
 
-# spec NAME <<YAML: T/NAME.yaml with a head.
+# spec NAME <<YAML: writes T/NAME.yaml, with a head.
 spec() {
 	{
 		printf 'kblat: 1\nname: %s\n' "$1"
@@ -42,7 +42,7 @@ spec() {
 	} >"$T/$1.yaml"
 }
 
-# set_flags "KEY=VALUE"…: the flags for them: $sets.
+# set_flags "KEY=VALUE"…: sets $sets to the flags for them.
 set_flags() {
 	local s
 	sets=()
@@ -51,7 +51,7 @@ set_flags() {
 	done
 }
 
-# run_with SPEC "KEY=VALUE"…: a run of T/SPEC.yaml; $run_dir is its directory, $status and $output as with `run`.
+# run_with SPEC "KEY=VALUE"…: runs T/SPEC.yaml; sets $run_dir to its directory, and $status and $output like `run`.
 run_with() {
 	local -a sets
 	set_flags "${@:2}"
@@ -59,8 +59,8 @@ run_with() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
-# await_run COMMAND…: until it succeeds; fails if it does not in half a minute, or if the run in the background ($pid) has ended, and shows what that
-# wrote to T/out and T/err.
+# await_run COMMAND…: waits until it succeeds. Fails after half a minute, or if the run in the background ($pid) has ended, and shows the output of
+# that run in T/out and T/err.
 await_run() {
 	local i
 	for ((i = 0; i < 600; i++)); do
@@ -75,7 +75,7 @@ await_run() {
 # exists PATTERN: is there a file of such a name?
 exists() { compgen -G "$1" >/dev/null; }
 
-# A run over the scripted transport: scripted "KEY=VALUE"… ; $run_dir, $status, $output.
+# scripted "KEY=VALUE"…: runs over the scripted transport; sets $run_dir, $status and $output.
 scripted() {
 	spec scripted <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, messages: 1000, burst: 1000, repetitions: 2, warmup: 100}
@@ -83,7 +83,7 @@ scripted() {
 	run_with scripted "$@"
 }
 
-# refuses SPEC <<LINES: of each line, "SETTING=VALUE …|WORDS", a run of SPEC.yaml with these settings is a mistake, and says WORDS; nothing is begun.
+# refuses SPEC <<LINES: for each line, "SETTING=VALUE …|WORDS", a run of SPEC.yaml with these settings is refused with WORDS, before anything is started.
 refuses() {
 	local settings wanted
 	local -a sets
@@ -98,12 +98,12 @@ refuses() {
 	[ ! -e runs ]
 }
 
-# json FILE EXPRESSION: a value of a JSON document `d`, in Python, which without its environment (-I) and others' modules (-S) starts sooner.
+# json FILE EXPRESSION: a value of a JSON document `d`, in Python, which starts faster without its environment (-I) and site packages (-S).
 json() {
 	/usr/bin/python3 -IS -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }
 
-# check_counters EXPRESSION WANTED: of every repetition of $run_dir, in terms of `source` and `sink`, its counters.
+# check_counters EXPRESSION WANTED: checks the counters, `source` and `sink`, of every repetition of $run_dir.
 check_counters() {
 	/usr/bin/python3 -IS - "$1" "$2" "$run_dir"/points/*/rep-*/counters.json <<-'PY'
 		import json, sys
@@ -115,13 +115,13 @@ check_counters() {
 	PY
 }
 
-# is_ours PID: a process of this test's, which works in its directory.
+# is_ours PID: is it a process of this test, which works in its directory?
 is_ours() {
 	local cwd
 	cwd=$(readlink "/proc/$1/cwd" 2>/dev/null) && [[ "$cwd/" == "$T"/* ]]
 }
 
-# The endpoints that this test has started.
+# Prints the endpoints that this test has started.
 leftovers() {
 	local pid
 	for pid in $(pgrep -f "$KBLAT endpoint" || true); do
@@ -129,15 +129,15 @@ leftovers() {
 	done
 }
 
-# shm_maker FILE: the number of the process that made it: kblat-UID-NUMBER-RANDOM, or kblat-UID-TOKEN-NUMBER.
+# shm_maker FILE: the process that made it, from its name: kblat-UID-PID-RANDOM, or kblat-UID-TOKEN-PID.
 shm_maker() {
 	local -a part
 	IFS=- read -ra part <<<"${1##*/}"
 	[ ${#part[2]} -eq 16 ] && echo "${part[3]}" || echo "${part[2]}"
 }
 
-# What this test has left in /dev/shm since `touch before-shm`. Other runs' files come and go meanwhile: if their makers live, they work elsewhere; if they were
-# killed, somebody removes what they left.
+# Prints what this test has left in /dev/shm since `touch before-shm`. Files of other runs come and go meanwhile: either their processes work in other
+# directories, or, if they were killed, their files are removed by others.
 shm_files() {
 	local file maker orphan
 	for _ in {1..100}; do
@@ -157,7 +157,7 @@ shm_files() {
 	echo "$orphan"
 }
 
-# nothing_stays: no process of this test's, and nothing of its own in /dev/shm since `touch before-shm`, ten seconds after the run has ended at most.
+# nothing_stays: at most ten seconds after the run has ended, no process of this test is left, and no new file in /dev/shm since `touch before-shm`.
 nothing_stays() {
 	local i left
 	for ((i = 0; i < 100; i++)); do

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Many builds in order. Runs are of the scripted transport, multiplied into boots that were never booted (boots.py).
+# Many builds in order. Runs of the scripted transport are multiplied into simulated boots (boots.py).
 
 load helper
 load boots_helper
 bats_require_minimum_version 1.5.0
 
-# Three kernels, the second as fast as the first, the third 8 % slower.
+# Three kernels: the second is as fast as the first, the third 8 % slower.
 builds() {
 	boots builds/old boots=6 runs=2 prefix=a kernel=6.1.0-47-amd64
 	boots builds/mid boots=6 runs=2 prefix=b kernel=6.1.0-50-amd64 start=100

@@ -13,7 +13,7 @@ setup() {
 	cp -r "$ROOT/tests/runs/0.1.0/made/scripted" runs
 }
 
-# sql QUERY: what any SQLite client reads of runs/kblat-index.sqlite.
+# sql QUERY: what any SQLite client gets from runs/kblat-index.sqlite.
 sql() {
 	/usr/bin/python3 -c 'import sqlite3, sys
 for row in sqlite3.connect("file:runs/kblat-index.sqlite?mode=ro", uri=True).execute(sys.argv[1]):

@@ -4,7 +4,7 @@
 load helper
 KBTUNE=${KBTUNE:-$BATS_TEST_DIRNAME/../../build/kbtune}
 
-# What is built, without building: the programs under test, and the pages made from them.
+# A build folder without building: the programs under test, and the pages made from them.
 built() {
 	mkdir -p build
 	cp "$KBLAT" build/kblat
@@ -26,7 +26,7 @@ install_to() {
 	[ "$status" -eq 0 ]
 	assert_contains "$output" "$at/share/kblat/experiments/thesis/oneway-busy"
 
-	# By name; what was installed is not written to.
+	# Found by name; installed files are not written to.
 	find "$at" -printf '%P %s %T@\n' | sort >before
 	run "$at/bin/kblat" run quickstart --only transport=shmem --only poll=busy --set messages=200 --set burst=100 --set pause=0s --reps 2 --set warmup=10
 	echo "$output"
@@ -40,7 +40,7 @@ install_to() {
 	ls "$made"/derived/figures/*.svg
 	find "$at" -printf '%P %s %T@\n' | sort | diff before -
 
-	# kbtune is the one beside it, with the profiles that were installed.
+	# kbtune in the same folder is used, with the installed profiles.
 	run env PATH=/usr/bin:/bin "$at/bin/kblat" run quickstart --only transport=shmem --set environment=baselin
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "did you mean 'baseline'?"
@@ -112,19 +112,19 @@ install_to() {
 	git -C "$ROOT" rev-parse HEAD >/dev/null 2>&1 || skip "this is no clone"
 	for n in 1 2; do
 		make -s -C "$ROOT" dist BUILD="$T/dist$n" 2>/dev/null
-		[ "$n" -eq 2 ] || sleep 1.1 # another time stamp, if one got in
+		[ "$n" -eq 2 ] || sleep 1.1 # so that a time stamp in it would differ
 	done
 	cmp dist1/*.tar.gz dist2/*.tar.gz
 	tar -xf dist1/*.tar.gz
 	[ "$(echo kblat-*)" = "$(basename dist1/*.tar.gz .tar.gz)" ]
 	[ "$(cat kblat-*/common/commit)" = "$(git -C "$ROOT" rev-parse HEAD)" ]
-	# below another repository, too, it is the tarball's
+	# also inside another repository, the version is that of the tarball
 	run make -s -C kblat-* --eval 'show: ; @echo $(VERSION) $(COMMIT)' show
 	assert_eq "$output" "$(sed -n '1s/.*(\(.*\)).*/\1/p' kblat-*/debian/changelog) $(git -C "$ROOT" rev-parse HEAD | cut -c1-12)"
 }
 
 @test "the Debian package is built with what common/deps installs for that" {
-	# build-essential is there in any case
+	# build-essential is always installed
 	sed -nE 's/^\t\t(build|man) +\| .*\| ([a-z0-9.+-]+)$/\2/p' "$ROOT/common/deps" | grep -vxE 'gcc|make|libc6-dev' | sort >deps
 	sed -n '/^Build-Depends:/,/^[A-Z]/{s/^Build-Depends://;/^[A-Z]/d;p}' "$ROOT/debian/control" | tr -d ' ' | sed -n 's/,$//;/^[a-z]/p' |
 		grep -v '^debhelper' | sort >control

@@ -164,7 +164,7 @@ await_applied() {
 	[ "$status" -eq 0 ]
 	kb tuned verify
 	[ "$status" -eq 0 ]
-	# as if tuned had been killed, and had forgotten what it was
+	# as if tuned had been killed, and had forgotten its profile
 	echo 10 >m/proc/sys/vm/swappiness
 	echo latency-performance >m/etc/tuned/active_profile
 	kb tuned off

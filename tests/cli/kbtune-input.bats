@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What kbtune is given that is wrong: profiles, command lines, journals. One clear message, the documented status, and
-# nothing changed.
+# Wrong input for kbtune: profiles, command lines, journals. It prints one clear message, exits with the documented status,
+# and changes nothing.
 
 load helper
 load kbtune_helper
@@ -228,7 +228,7 @@ wrong_profile() {
 @test "help for all and for each, on standard output; --version" {
 	run "$KBTUNE" help
 	[ "$status" -eq 0 ]
-	# descriptions are whole, and wrapped
+	# descriptions are complete and wrapped
 	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "restore everything when the command ends, after a signal, and when kbtune is killed. hold"
 	[ "$(wc -L <<<"$output")" -le 80 ]
 	for c in status plan apply verify restore run cpuset irq dma-latency tuned profiles; do

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# kbtune puts a machine back whatever happens meanwhile: what has gone, what others did, what was cut short.
+# kbtune restores a machine whatever happens meanwhile: things that disappear, changes by others, interruptions.
 
 load helper
 load kbtune_helper
 
-# offline CPU: as the kernel leaves it, in the machine and in what it is compared with.
+# offline CPU: takes it offline like the kernel does, in the machine and in its copy.
 offline() {
 	local root
 	for root in m m.before; do
@@ -156,7 +156,7 @@ many_cpus() {
 	as_before
 }
 
-# named NUMBER NAME: a program's thread of that name, which may run on CPU 3.
+# named NUMBER NAME: makes a thread of a program with that name, which may run on CPU 3.
 named() {
 	mkdir -p "m/proc/$1/task/$1"
 	printf '%s (%s) S 2 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0\n' "$1" "$2" |
@@ -185,13 +185,13 @@ named() {
 		"[(501, 'new?line) S'), (502, 'bad??utf'), (503, 'esc?[31m')]"
 }
 
-# disk: a machine whose /var/lib can keep something.
+# disk: makes a machine whose /var/lib is a disk.
 disk() {
 	machine "$1"
 	mkdir -p m/var/lib m.before/var/lib
 }
 
-# power_cut: what is in memory is lost, /etc and /var stay.
+# power_cut: what is in memory is lost; /etc and /var are kept.
 power_cut() {
 	rm -rf m/run m/proc m/sys
 	cp -a m.before/run m.before/proc m.before/sys m
@@ -250,7 +250,7 @@ power_cut() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	as_before
-	# To tuned, an empty file is as good as none.
+	# For tuned, an empty file is the same as none.
 	kb apply thesis-no-force-latency
 	echo thesis >m/etc/tuned/active_profile
 	kb restore
@@ -259,7 +259,7 @@ power_cut() {
 	as_before
 }
 
-# unreadable PATH: a folder in its place, which cannot be read as a file; readable PATH: as before.
+# unreadable PATH: replaces it by a folder, which cannot be read as a file; readable PATH: undoes that.
 unreadable() {
 	mv "m$1" kept
 	mkdir "m$1"
@@ -429,7 +429,7 @@ readable() {
 	assert_contains "$output" "irqbalance (process 901)"
 }
 
-# as_user NUMBER ARGUMENT…: kbtune of a user without rights on the machine m, whose journal's folder is made.
+# as_user NUMBER ARGUMENT…: kbtune as an unprivileged user on the machine m, where the folder of the journal exists.
 as_user() {
 	mkdir -p m/run/kbtune
 	chmod 700 m/run/kbtune
@@ -438,7 +438,7 @@ as_user() {
 	echo "$output"
 }
 
-# claimed BY PATH: another user has the file that excludes others.
+# claimed BY PATH: another user has created the file that excludes others.
 claimed() {
 	mkdir -p "m${2%/*}" "m.before${2%/*}"
 	chmod 1777 m/dev/shm
@@ -469,7 +469,7 @@ refused_for() {
 	[ "$status" -eq 0 ]
 	[ -e m/run/kbtune.owner ]
 	rm m/run/kbtune.owner
-	# Ours is there as long as the journal, also where one thing is applied in another's place.
+	# Our file exists as long as the journal, also if one profile replaces another.
 	kb apply ./mild
 	[ "$status" -eq 0 ]
 	kb apply ./mild --replace
@@ -497,12 +497,12 @@ refused_for() {
 	as_user 12346 apply ./mild
 	refused_for /dev/shm/kbtune
 	rm m/dev/shm/kbtune
-	# What root has applied excludes them, and then they exclude nobody.
+	# A profile applied by root excludes users; a user's file does not exclude others then.
 	claimed 12345 /run/kbtune.owner
 	as_user 12346 apply ./mild
 	refused_for /run/kbtune.owner
 	[ ! -e m/dev/shm/kbtune ]
-	# Where nobody else has changed it they may, as far as they can.
+	# If nobody else has changed the machine, users may, as far as they have the rights.
 	rm m/run/kbtune.owner
 	chown 12346 m/proc/sys/vm/swappiness
 	as_user 12346 apply ./mild

@@ -256,7 +256,7 @@ load kbtune_helper
 	kb verify
 	[ "$status" -eq 0 ]
 	rm -rf m m.before
-	# One shield, nothing but interrupts: all of it is possible, until the kernel says no.
+	# One shield with only interrupts: everything is possible, until the kernel refuses.
 	machine managed-eio
 	profile irqs <<-'YAML'
 		shields: [{name: rt, place: {cpus: 3}}]

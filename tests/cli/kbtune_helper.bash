@@ -1,4 +1,4 @@
-# What kbtune's tests have in common, in addition to helper.bash: machines below $T, made from
+# Shared by the tests of kbtune, in addition to helper.bash: machines below $T, made from
 # tests/sysroots.
 
 kbtune_setup() {
@@ -11,19 +11,19 @@ setup() {
 	kbtune_setup
 }
 
-# machine NAME [FOLDER]: make one, and a copy to compare with.
+# machine NAME [FOLDER]: makes one, and a copy for comparison.
 machine() {
 	"$ROOT/tests/sysroots/machine" unpack "$1" "$T/${2:-m}"
 	mkdir -p "$T/${2:-m}/run"
 	cp -a "$T/${2:-m}" "$T/${2:-m}.before"
 }
 
-# as_before [FOLDER]: byte for byte, but for kbtune's own folder.
+# as_before [FOLDER]: is it unchanged, byte for byte, except for kbtune's own folder?
 as_before() {
 	diff -r --no-dereference -x kbtune "$T/${1:-m}.before" "$T/${1:-m}"
 }
 
-# profile NAME <<YAML: $T/NAME/profile.yaml, to be named as ./NAME
+# profile NAME <<YAML: writes $T/NAME/profile.yaml, a profile called ./NAME
 profile() {
 	mkdir -p "$T/$1"
 	{

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tests/vm/kernel-ab without a guest: kernels that are never booted leave runs that are made up (fake_guest, boots.py).
+# tests/vm/kernel-ab without a guest: no kernel is booted, and the runs are simulated (fake_guest, boots.py).
 
 load helper
 load boots_helper
@@ -13,7 +13,7 @@ setup_file() {
 	export AB KBLAT_VM_GUEST
 }
 
-# ab OPTION…: with one run a boot, of the median.
+# ab OPTION…: with one run per boot, comparing the median.
 ab() {
 	KBLAT=$KBLAT "$AB" --runs 1 --quantity p50 --out out "$@" "$SOURCE/spec.yaml"
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# What the kernels do beyond the plain one-way burst: round trips, gaps, polling of each side, untouched memory, t_send.
+# What kernels do in addition to simple one-way bursts: round trips, gaps, polling of each side, untouched memory, t_send.
 
 load helper
 
-# pingpong "KEY=VALUE"…: over the scripted transport; $run_dir, $status, $output.
+# pingpong "KEY=VALUE"…: runs over the scripted transport; sets $run_dir, $status and $output.
 pingpong() {
 	spec pp <<-'YAML'
 		settings: {kernel: pingpong, transport: scripted, messages: 1000, repetitions: 2, warmup: 100}
@@ -44,7 +44,7 @@ metric() {
 	[ "$status" -eq 0 ]
 	assert_eq "$(metric rtt_ns n)" 1996
 	assert_eq "$(metric rtt_ns lost)" 4
-	# Nothing gets lost on a reliable transport: there it is waited for, and an answer that never comes is a failure.
+	# A reliable transport loses nothing, so an answer that never comes is a failure.
 	pingpong lose=3 timeout=1s
 	[ "$status" -eq 1 ]
 	assert_contains "$output" "no progress"
@@ -70,7 +70,7 @@ metric() {
 	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[200, 200, 0, 200, 200, 0]"
 }
 
-# started SPEC: how many processes its source's side has had.
+# started SPEC: the number of processes of its source.
 started() {
 	rm -f pids
 	run "$KBLAT" run "$@" --out runs --source "$PWD/counted"
@@ -96,7 +96,7 @@ started() {
 	assert_eq "$(ls "$run_dir/points/0000")" "$(printf '%s\n' params.json point.json rep-0{0,1,2} summary.json warmup)"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
-	# In two flows, too: fresh is the point's.
+	# Also with two flows, because fresh is a setting of the point.
 	run "$KBLAT" run f.yaml --out flows --set flows="a b"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	assert_eq "$(json "${lines[-1]}/run.json" 'd["points"]["completed"]')" 1
@@ -148,7 +148,7 @@ print(warmup.min() < 300000000 <= rep.min())' "$run_dir/points/$point")" True
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
 	n=$(metric rtt_ns n)
-	[ "$n" -ge 2 ] # on a busy machine it may be few
+	[ "$n" -ge 2 ] # on a busy machine there may be few
 	[ "$n" -lt 100000 ]
 	assert_eq "$(metric rtt_ns lost)" 0
 	run "$KBLAT" verify "$run_dir"
@@ -170,7 +170,7 @@ print(warmup.min() < 300000000 <= rep.min())' "$run_dir/points/$point")" True
 	assert_eq "$(json "$run_dir/summary.json" 'd["points"][1]["metrics"]["lat_ns"]["max"]')" 1000
 }
 
-# 20 ms, so that even on a busy machine one of the messages comes sooner than that.
+# 20 ms, so that even on a busy machine some messages arrive earlier.
 @test "the time that a gap takes is in no latency" {
 	spec g <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, poll: event, messages: 25, burst: 25, repetitions: 1, warmup: 0, gap: 20ms}
@@ -202,7 +202,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	run "$KBLAT" run t.yaml --out runs
 	run_dir=${lines[-1]}
 	assert_eq "$(metric lat_ns n)" 4000
-	# They are the subject: the result stands, with a warning, unless something else is wrong with it.
+	# Page faults are the subject, so the result is valid, with a warning, unless something else is wrong.
 	assert_contains "$(json "$run_dir/summary.json" "' '.join(d['points'][0]['warnings'])")" \
 		"page faults inside the measured interval, as intended by \`touch: no\`"
 	assert_eq "$(json "$run_dir/summary.json" "'page fault' in ' '.join(d['points'][0]['reasons'])")" False
@@ -288,8 +288,8 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	END
 }
 
-# Message i is submitted at i * interval, read by the device 500 ns later and received after 1 us. Where one place held all
-# that was received, the sink found the next message's stamp.
+# Message i is submitted at i * interval, read by the device 500 ns later, and received after 1 us. If all messages were
+# received in one place, the sink found the stamp of the next message there.
 @test "a t_send that was overwritten before it was read is wrong, and invalidates" {
 	spec o <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, messages: 1000, repetitions: 2, warmup: 0, t_send: yes}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# kblat knobs, with a recorded machine for kbtune: nothing is changed here. What a message takes is scripted, and goes by one file of that machine, so the truth is
-# known.
+# kblat knobs, with a recorded machine for kbtune: nothing is changed on this one. Latencies are scripted and depend on one file of that machine, so the truth
+# is known.
 
 load helper
 load kbtune_helper
@@ -17,7 +17,7 @@ setup() {
 		sysctl: {vm.swappiness: 10, vm.dirty_ratio: 33}
 		kernel_arguments: {nohz_full: 1}
 	YAML
-	# 1000 ns and a few, 20 % longer unless vm.swappiness is 10.
+	# A little over 1000 ns, and 20 % longer unless vm.swappiness is 10.
 	cat >machine-speed <<-SH
 		#!/bin/bash
 		delay=\$((1000 + RANDOM % 8))
@@ -67,7 +67,7 @@ answer() {
 	assert_eq "$(answer "[r for r in $before if r not in [x['run'] for x in d['runs']]]")" "[]"
 	as_before
 
-	# Each block has every arm once, and not all in one order.
+	# Each block has every arm once, in varying order.
 	assert_eq "$(answer '{len({r["arm"] for r in d["runs"] if r["block"] == b and r["stage"] == "blocks"}) for b in range(6)}')" "{4}"
 	[ "$(answer 'len({tuple(r["arm"] for r in d["runs"] if r["block"] == b and r["stage"] == "blocks") for b in range(6)})')" -gt 1 ]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Launchers: ssh, with a real sshd on this machine; and Slurm, with two nodes on this machine (slurm_helper.bash). Both are begun once for
-# all cases and ended with them; where they can't be, their cases are skipped.
+# Launchers: ssh, with a real sshd on this machine; and Slurm, with two nodes on this machine (slurm_helper.bash). Both are started once for
+# all tests and ended with them; if that is not possible, their tests are skipped.
 
 load helper
 load slurm_helper
@@ -25,7 +25,7 @@ teardown_file() {
 	rm -rf "$SERVERS"
 }
 
-# start_sshd DIR: with keys that are made for the test, on a port of its own, in a namespace where /run is another one.
+# start_sshd DIR: with new keys, on a port of its own, in a mount namespace with another /run.
 start_sshd() {
 	local sshd=/usr/sbin/sshd
 	[ -x $sshd ] && [ "$(id -u)" -eq 0 ] || { why="needs sshd, and root" && return 1; }

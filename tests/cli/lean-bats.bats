@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# tests/vm/lean-bats, beside bats itself.
+# tests/vm/lean-bats, compared with bats itself.
 
 load helper
 bats_require_minimum_version 1.5.0
 
-# verdicts COMMAND…: of each test in some.bats, without what it took; and the exit status.
+# verdicts COMMAND…: the results of the tests in some.bats, without durations, and the exit status.
 verdicts() {
 	local status=0
 	env -i PATH="${PATH##*/bats-core:}" HOME="$T" "$@" some.bats >said 2>&1 || status=$?
@@ -16,7 +16,7 @@ verdicts() {
 	cat >some.bash <<-'END'
 		one_is() { [ "$1" = 1 ]; }
 	END
-	# bats would take a test in here for its own.
+	# bats would take tests in this text for its own.
 	sed 's/^at_test/@test/' >some.bats <<-'END'
 		load some
 		setup_file() { export FROM_FILE=there; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tests/leftovers: what a command left is found, and nothing else.
+# tests/leftovers finds what a command has left behind, and nothing else.
 
 load helper
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Observatory's configurations, taken as they are, and its result files (docs/observatory.md).
+# Observatory's configurations, unchanged, and its result files (docs/observatory.md).
 
 load helper
 
@@ -28,7 +28,7 @@ rows() {
 	[ "$status" -eq 0 ]
 	echo "$output" >p.json
 	assert_eq "$(json p.json 'len(d), set((p["params"]["repetitions"], p["params"].get("stamp_every", 1)) for p in d)')" "(210, {(1, 1)})"
-	# Of the largest, no more than 128 MiB.
+	# At most 128 MiB of the largest.
 	assert_eq "$(json p.json 'sorted(set((p["params"]["messages"], p["params"]["warmup"], max(p["params"]["size_bytes"], 65536)) for p in d), reverse=True)')" \
 		"[(1000, 100, 131072), (1000, 100, 65536), (512, 51, 262144), (256, 25, 524288), (128, 12, 1048576)]"
 }
@@ -193,7 +193,7 @@ Messaging Throughput.csv"
 	OBSERVATORY='' run "$ROOT/experiments/observatory/beside" pp.json
 	[ "$status" -eq 77 ]
 	assert_contains "$output" "names no program"
-	# A stand-in: its server measures as little as its client, and says so in its form.
+	# A stand-in: its server and its client measure nothing, and report that in the same format.
 	cat >observatory <<-'SH'
 		#!/bin/sh
 		while [ $# -gt 0 ]; do

@@ -26,7 +26,7 @@ EXAMPLES = {
 
 
 def iterations(throughput):
-    """Fewer of larger ones; what is measured one at a time has a tenth of that, but for one size."""
+    """Fewer if they are larger; a tenth of that if measured one at a time, except for one size."""
     for size in SIZES:
         count = 100000000 if size <= 4096 else 100000000 * 4096 // size
         warm_up = next(w for limit, w in ((4096, 1000000), (32768, 500000), (262144, 250000), (1 << 20, 125000)) if size <= limit)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Reads and atomics: what cannot be is said before anything starts, on any machine. What they do: tests/vm/verbs.bats.
+# Reads and atomics: what is not possible is refused before anything starts, on any machine. tests/vm/verbs.bats tests what they do.
 
 load helper
 
@@ -45,7 +45,7 @@ refused() {
 		  - {op: [write, read, fetch_add]}
 		  - {op: send, both: yes}
 	YAML
-	# Where there is no device each point is said to be impossible, and resolved.json is there all the same.
+	# Without a device each point is reported as impossible, but resolved.json exists.
 	run "$KBLAT" run w.yaml --out runs
 	run_dir=$(ls -d runs/*)
 	assert_eq "$(json "$run_dir/resolved.json" '[tuple(p["traits"]["wire"].values()) for p in d["points"]]')" \

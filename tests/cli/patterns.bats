@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Latencies that repeat with the number of the message: what a run, its summary and its report say of them.
+# Latencies that repeat with the number of the message: in a run, its summary and its report.
 
 load helper
 

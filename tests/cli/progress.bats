@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What a run says while it measures.
+# The output of a run while it measures.
 
 load helper
 bats_require_minimum_version 1.5.0
@@ -44,7 +44,7 @@ three_points() {
 	assert_eq "$stderr" "kblat: experiment 1 of 1: p"
 }
 
-# asked WHAT…: start it, ask it when a repetition has been kept, until it answers; then end it.
+# asked WHAT…: starts a run, asks it after the first repetition until it answers, then ends it.
 asked() {
 	"$@" >out 2>err &
 	local pid=$! status=0

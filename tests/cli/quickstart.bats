@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What `make run` says at its beginning and at its end.
+# What `make run` prints first and last.
 
 load helper
 
@@ -18,7 +18,7 @@ answer() {
 	run answer "$ROOT/tests/runs/0.1.0/made/quickstart"
 	assert_eq "$output" "shared memory 0.074 us; all valid"
 
-	# What an export of two runs would be, with numbers of every size.
+	# Like an export of two runs, with numbers of all sizes.
 	cat >kblat <<-'SH'
 		#!/bin/sh
 		if [ "$2" = shmem ]; then
@@ -33,7 +33,7 @@ answer() {
 	assert_eq "$output" "RC 14 us, UC 123 us over a device; shared memory 1.5 us; 1 of 5 points are not valid, for the reasons above"
 }
 
-# A tree with the quickstart and a guest that ends with the statuses in the file `statuses`, one after the other, and notes how often it was started.
+# A tree with the quickstart and a fake guest, which ends with the statuses in the file `statuses`, one after the other, and counts its starts.
 tree_with_guest() {
 	! grep -qs ACTIVE /sys/class/infiniband/*/ports/*/state || skip "this machine has an RDMA device"
 	mkdir -p tree/experiments tree/tests/vm

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Samples at a fixed rate: what becomes of every step, and what is said about it.
+# Samples at a fixed rate: what happens to each step, and what is reported.
 
 load helper
 
-# rate "KEY=VALUE"…: over the scripted transport; $run_dir, $status, $output.
+# rate "KEY=VALUE"…: runs over the scripted transport; sets $run_dir, $status and $output.
 rate() {
 	spec rate <<-'YAML'
 		settings: {kernel: rate, transport: scripted, rate: 100kHz, messages: 1000, repetitions: 2, warmup: 100}
@@ -55,7 +55,7 @@ column() {
 	[ "$status" -eq 0 ]
 }
 
-# The queue takes one sample at a time, so at this rate it is full most of the time; no thread is so fast, either.
+# The queue holds one sample, so at this rate it is mostly full; nor is any thread as fast.
 @test "every pacer sends the first of what is due at once, and t_gen is before the wait for a full queue" {
 	spec first <<-'YAML'
 		settings: {kernel: rate, transport: shmem, messages: 2000, rate: 200kHz, depth: 1, repetitions: 1, warmup: 0, missed_limit: 100%}
@@ -76,7 +76,7 @@ column() {
 		    assert len(due) == 2000 and (numpy.diff(due) > 0).all() and p["pacing"]["missed"] == len(missed) > 0, what
 		    assert ((gen == never) == (subm == never)).all() and (gen[sent] <= subm[sent]).all(), what
 		    assert (due[sent] <= gen[sent] + 1000).all(), what
-		    # Who is left out was due when the pacer came to the one that is sent: before it, or after it.
+		    # Skipped samples were due before or after the one sent, when the pacer reached that one.
 		    if what[0] == "first":
 		        assert sent[0] == 0 and (due[missed] <= gen[sent[numpy.searchsorted(sent, missed) - 1]] + 1000).all(), what
 		    else:
@@ -145,7 +145,7 @@ column() {
 	check_counters 'source["posted"] + source["missed"] + source["unsent"], sink["received"] - source["posted"], sink["bad_payloads"]' "(500, 0, 0)"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
-	# No sample leaves before its time, whoever keeps the time. On a busy machine a point may miss all of its steps.
+	# No sample is sent too early, with any pacer. On a busy machine a point may miss all of its steps.
 	assert_eq "$(json "$run_dir/summary.json" 'min(p["metrics"]["pace_ns"]["min"] for p in d["points"] if p["metrics"]["pace_ns"]["n"]) >= -1000')" True
 }
 
@@ -164,7 +164,7 @@ column() {
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=$(grep '/every-20' <<<"$output" | tail -n 1)
-	[[ $output != *sndbuf* ]] # whose defaults differ, and which nobody chose
+	[[ $output != *sndbuf* ]] # its default differs between transports, and it was not chosen
 	run /usr/bin/python3 - "$run_dir" <<-'PY'
 		import json, sys, glob, os, numpy
 		run = sys.argv[1]
@@ -184,7 +184,7 @@ column() {
 		        assert sink["received"] == came.sum() and (sent | ~came).all(), (what, sink)
 		        arrived[what] = arrived.get(what, 0) + sink["received"]
 		        assert [sink[k] for k in ("bad_payloads", "duplicates", "overflows")] == [0, 0, 0], (what, sink)
-		        # Datagrams, and what is published, may get lost where the sink is not given a CPU for long.
+		        # Datagrams and published messages may be lost if the sink gets no CPU for a long time.
 		        assert what not in ("shmem", "tcp") or sink["received"] == source["posted"], (what, c)
 		        assert (recv[came] > subm[came]).all() and (subm[sent] >= due[sent] - 1000).all(), what
 		        if p["params"]["sink"] == "file":
@@ -226,7 +226,7 @@ column() {
 	assert_contains "$output" "'pacing' has no 'p50'"
 }
 
-# refused TEXT "KEY=VALUE"…: exit status 2, TEXT in the message, nothing made.
+# refused TEXT "KEY=VALUE"…: exit status 2, TEXT in the message, and nothing is made.
 refused() {
 	local text=$1
 	shift
@@ -334,7 +334,7 @@ refused() {
 		  - {values: 7900, sink: file, sink_keep: [yes, no]}
 		  - {values: 8, sink: [file, none]}
 	YAML
-	# Of the large ones 17 fill the megabyte that there is, and so many even a slow machine sends, which misses nearly every step.
+	# 17 of the large ones fill the megabyte of space; even a slow machine that misses nearly every step sends that many.
 	run unshare -rm bash -c "mount -t tmpfs -o size=1m none full && '$KBLAT' run f.yaml --out runs; status=\$?; ls -A full >left; exit \$status"
 	echo "$output"
 	[ "$status" -eq 1 ]

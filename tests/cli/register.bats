@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The kernel `register`: what is held and let go of in which order, memory of each kind, and what cannot be.
+# The kernel `register`: the order of registrations and their ends, kinds of memory, and what is refused.
 
 load helper
 
@@ -24,7 +24,7 @@ load helper
 		        assert len(begin) == 40 and (begin < held).all() and (held <= drop).all() and (drop < gone).all()
 		        assert (gone[:-1] <= begin[1:]).all()
 		        faults = json.load(open(rep + "/counters.json"))["source"]["page_faults_minor"]
-		        # One page each, at least: found by the registration, or written to before it.
+		        # At least one page each: found by the registration, or written to before it.
 		        assert (faults >= 40) == (p["params"]["memory"] != "same"), (p["params"], faults)
 		# The sink has nothing to do.
 		assert all(p["cpu"]["sink_ns"] < 0.5 * p["cpu"]["source_ns"] for p in points)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A run from the command line to a sealed directory, and what happens when something goes wrong in the middle.
+# A run from the command line to a sealed directory, and errors in the middle of it.
 
 load helper
 

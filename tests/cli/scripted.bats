@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Over the scripted transport the truth is known: what a run reports must be that, and every flag must be raised when it should.
+# With the scripted transport the truth is known: a run must report it, and raise every flag if it should.
 
 load helper
 

@@ -1,8 +1,8 @@
 # A Slurm cluster of two nodes on this machine, from Debian's packages. These are not installed, but
 # unpacked in build/slurm (after downloading them once with apt-get, which must be possible), and
-# run from there with sockets, ports and files of the test's own.
+# run from there with their own sockets, ports and files.
 
-# slurm_unpack: sets $SLURM_ROOT; false where the packages can't be had.
+# slurm_unpack: sets $SLURM_ROOT; false if the packages are not available.
 slurm_unpack() {
 	SLURM_ROOT=$ROOT/build/slurm
 	[ -x "$SLURM_ROOT/usr/bin/srun" ] && return
@@ -14,18 +14,18 @@ slurm_unpack() {
 		dpkg -x "$package" "$SLURM_ROOT.new" || return 1
 	done
 	rm -rf "$debs"
-	rm -rf "$SLURM_ROOT.new/etc" "$SLURM_ROOT.new/usr/share" # nothing that make would take for its own (*.d)
+	rm -rf "$SLURM_ROOT.new/etc" "$SLURM_ROOT.new/usr/share" # without files that make would include (*.d)
 	mv "$SLURM_ROOT.new" "$SLURM_ROOT"
 }
 
-# slurm_environment DIR: what every command of it needs.
+# slurm_environment DIR: sets what its commands need.
 slurm_environment() {
 	SLURM_ROOT=$ROOT/build/slurm
 	local libraries=$SLURM_ROOT/usr/lib/x86_64-linux-gnu
 	export LD_LIBRARY_PATH=$libraries:$libraries/slurm-wlm SLURM_CONF=$1/slurm.conf PATH=$SLURM_ROOT/usr/bin:$PATH
 }
 
-# slurm_configure DIR: nodes n1 and n2, and a munge of its own.
+# slurm_configure DIR: nodes n1 and n2, and its own munge.
 slurm_configure() {
 	local host port
 	host=$(hostname -s)
@@ -62,7 +62,7 @@ slurm_configure() {
 	mkdir -p "$1/state"
 }
 
-# slurm_start DIR: false if it does not come up. Processes' numbers are in DIR/pids.
+# slurm_start DIR: false if it does not start. DIR/pids has the numbers of its processes.
 slurm_start() {
 	local node
 	slurm_configure "$1"
@@ -84,7 +84,7 @@ slurm_start() {
 	return 1
 }
 
-# slurm_stop DIR: all of it, and what its jobs have started.
+# slurm_stop DIR: ends all of it, and what its jobs have started.
 slurm_stop() {
 	local pid
 	scancel --quiet --user="$(id -un)" 2>/dev/null || true

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What a spec may say, and what is said about a wrong one: all of it at once, with place and exit status 2.
+# What a spec may contain, and the messages about a wrong one: all errors at once, with their places, and exit status 2.
 
 load helper
 

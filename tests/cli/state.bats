@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
-# The state of a machine: captured, and compared. Nothing here changes the machine; other machines are recorded ones.
+# The state of a machine: captured and compared. Nothing here changes the machine; other machines are recorded ones.
 
 load helper
 state_of_this_machine
 bats_require_minimum_version 1.5.0
 
-# captured MACHINE: a capture of a recorded or synthetic machine in $T/MACHINE.
+# captured MACHINE: captures a recorded or synthetic machine into $T/MACHINE.
 captured() {
 	"$ROOT/tests/sysroots/machine" unpack "$1" "$T/$1.root"
 	"$KBLAT" state capture "$T/$1" --sysroot "$T/$1.root"
 }
 
-# edit FILE EXPRESSION: change the keys `k` of a state.json with a Python statement.
+# edit FILE EXPRESSION: changes the keys `k` of a state.json with a Python statement.
 edit() {
 	/usr/bin/python3 - "$1" "$2" <<-'PY'
 		import json, sys
@@ -106,7 +106,7 @@ edit() {
 	[ "$status" -eq 2 ]
 }
 
-# unprivileged COMMAND…: without root's rights, where this is root.
+# unprivileged COMMAND…: without the rights of root, if this is root.
 unprivileged() {
 	if [ "$(id -u)" -eq 0 ]; then
 		setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$@"
@@ -128,13 +128,13 @@ unprivileged() {
 	assert_eq "$(json here/state.json 'list(d["keys"]) == sorted(d["keys"])')" True
 	assert_eq "$(json here/state.json 'sum(v == "!EACCES" for v in d["keys"].values()) > 0')" True
 	grep -q "ksoftirqd/0" here/made/threads.tsv
-	# a file for each key that says what a file says, and no link among them
+	# a file for each key that has the content of a file, and no links
 	[ -z "$(find here -type l)" ]
 }
 
 @test "the sums of the program and its libraries are those of the files, before a run and after it" {
 	spec sums <<<"settings: {kernel: oneway, transport: shmem, messages: 10, repetitions: 1, warmup: 0}"
-	"$KBLAT" run sums.yaml --out runs >path || [ $? -eq 3 ] # a busy machine makes it not valid
+	"$KBLAT" run sums.yaml --out runs >path || [ $? -eq 3 ] # on a busy machine it may be invalid
 	local run_dir libc side
 	run_dir=$(tail -n 1 path)
 	libc=$(ldd "$KBLAT" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')
@@ -231,7 +231,7 @@ unprivileged() {
 		assert_eq "$(stat -c %a "${lines[@]}" | sort -u)" 600
 		assert_eq "$(stat -c %a "private-$mode/sys/class/dmi/id/board_name")" 644
 	done
-	# The file says that everybody may, its folder that nobody gets there.
+	# Everybody may read the file, but nobody may enter its folder.
 	chmod 644 root/sys/class/dmi/id/board_serial
 	chmod 700 root/sys/class/dmi
 	"$KBLAT" state capture folder --sysroot root

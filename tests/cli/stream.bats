@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# The kernel `stream`: rates whose truth is known, both directions, payloads, what is refused, what is lost.
+# The kernel `stream`: known rates, both directions, payloads, what is refused, and losses.
 
 load helper
 load transports_helper
 
-# streamed "KEY=VALUE"…: a stream over the scripted transport; $run_dir, $status, $output.
+# streamed "KEY=VALUE"…: runs a stream over the scripted transport; sets $run_dir, $status and $output.
 streamed() {
 	spec stream <<-'YAML'
 		settings: {kernel: stream, transport: scripted, messages: 1001, size: 64B, repetitions: 1, warmup: 10,
@@ -13,7 +13,7 @@ streamed() {
 	run_with stream "$@"
 }
 
-# point EXPRESSION: of the first point of the summary, `p`.
+# point EXPRESSION: a value of `p`, the first point of the summary.
 point() {
 	json "$run_dir/summary.json" "(lambda p: ($1))(d['points'][0])"
 }
@@ -83,7 +83,7 @@ point() {
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=${lines[-1]}
 	[ "$(completed)" -ge 10 ]
-	# Publishing drops what can't be taken in time.
+	# Publishing drops messages that are not received in time.
 	json "$run_dir/summary.json" '[(p["id"], p["params"]["transport"], p["loss"], p["rate"]) for p in d["points"]]'
 	assert_eq "$(json "$run_dir/summary.json" \
 		'[p["id"] for p in d["points"] if p["params"].get("pattern") != "pubsub" and (p["loss"]["lost"] or p["loss"]["sent"] != 150 * (1 + p["params"]["both"]))]')" "[]"
@@ -144,7 +144,7 @@ point() {
 	run_dir=${lines[-1]}
 	run "$KBLAT" report "$run_dir"
 	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
-	# size, MB/s, mark, text: of a constant rate half of the peak is at half of the size.
+	# size, MB/s, mark, text: if messages take a constant time, half of the peak rate is at half of the size.
 	cut -f 2,3,5,6 "$run_dir"/derived/figures/rate-1.tsv >rates
 	cat rates
 	grep -q $'^4096\t4091\..*\t1\t4KiB$\|^4096\t409[0-9].*\t1\t4KiB$' rates

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The claims of the thesis study: each holds where its effect is, and none where it is not.
+# The claims of the thesis study: each holds with its effect, and none without it.
 
 load helper
 load kbtune_helper

@@ -19,7 +19,7 @@ import time
 
 from boots import seal
 
-# What the model has, as the source measured it; factors where nothing else is said.
+# The effects of the model, as measured by the source; factors unless stated otherwise.
 EFFECTS = {
     'busy': 1269, 'uc': 0.986, 'ud': 1.003,                     # ns; UC and UD against RC
     'wake': 2339, 'uc_event': 0.997, 'ud_event': 0.976,         # ns more with completion channels
@@ -45,7 +45,7 @@ EFFECTS = {
     'file': 20 << 20,                                           # B/s through a file in the sending path
 }
 
-# Claim -> what makes it untrue; where the model as it is contradicts it: (what makes it true, what makes it untrue).
+# Claim -> what makes it untrue; if the model contradicts it: (what makes it true, what makes it untrue).
 CLAIMS = {
     'erratum-tsc-rate/at-100-hz': {'tick_error': 1},
     'erratum-tsc-rate/at-2500-hz': {'tick_error': 1},
@@ -162,7 +162,7 @@ STATE = {'cpu.virtual_machine': 'no', 'rdma.mlx5_0.pci_slot': '0000:03:00.0', 'i
 
 
 def size_factor(p, e):
-    """By message size: a plateau, and a rise from 256 B; inline or not."""
+    """Depending on the message size: a plateau, and a rise from 256 B on; inline or not."""
     size, inline = p['size_bytes'], p['inline']
     is_inline = inline == 'on' or (inline != 'off' and size <= int(inline.rstrip('B')))
     small = 1 + e['slope_small'] * math.log2(min(size, 128) / 8)
@@ -282,12 +282,12 @@ KERNELS = {'oneway': oneway, 'pingpong': pingpong, 'rate': rate}
 
 
 def is_possible(p):
-    """On the source's machine: UD has one packet a message."""
+    """On the source's machine: a UD message is one packet."""
     return p.get('qp') != 'ud' or p.get('size_bytes', 0) <= 4096
 
 
 def start(kblat, spec, out):
-    """A run of that spec, with a copy of the recorded machine for its profiles; its endpoints can't start."""
+    """A run of that spec, with a copy of the recorded machine for its profiles; its endpoints cannot start."""
     machine = out / 'machine'
     shutil.copytree(os.environ['KBTUNE_SYSROOT'], machine, symlinks=True)
     return subprocess.Popen([kblat, 'run', str(spec), '--source', 'false', '--sink', 'false', '--out', str(out)],
@@ -296,7 +296,7 @@ def start(kblat, spec, out):
 
 
 def take_head(program, out):
-    """run.json and resolved.json of a run, which is killed as soon as these are there."""
+    """run.json and resolved.json of a run, which is killed as soon as these exist."""
     found = []
     while not found:
         found = [f.parent for f in out.glob('*/run.json') if (f.parent / 'resolved.json').exists()]
@@ -308,7 +308,7 @@ def take_head(program, out):
 
 
 def write(folder, run, resolved, effects):
-    """The run of a model with these effects."""
+    """A run of a model with these effects."""
     points = []
     for point in resolved['points']:
         p = dict(point['params'], of=resolved['name'])
@@ -348,12 +348,12 @@ class Study:
         return ['%s/%s' % (name, c['id']) for name, (_, resolved) in self.heads.items() for c in resolved['claims']]
 
     def needed(self, experiment, claim):
-        """The experiments that a claim is about."""
+        """The experiments of a claim."""
         (made,) = [c for c in self.heads[experiment][1]['claims'] if c['id'] == claim]
         return {experiment, (made['against'] or {}).get('experiment') or experiment}
 
     def judge(self, name, experiments, effects):
-        """Claim -> (verdict, why, measured), in a model with these effects in place of its own."""
+        """Claim -> (verdict, why, measured) in a model with these effects."""
         folders = []
         for experiment in sorted(experiments):
             folders.append(self.out / name / experiment)

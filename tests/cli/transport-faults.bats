@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What goes wrong with each of the transports that run anywhere: settings, addresses, peers.
+# Errors with each transport that runs anywhere: settings, addresses, peers.
 
 load helper
 load transports_helper
@@ -124,7 +124,7 @@ load transports_helper
 			[ "$status" -eq 0 ]
 		done
 	done
-	# Where it fails to write the settings, or to compute the numbers of a repetition, there are none.
+	# If it cannot write the settings, or compute the numbers of a repetition, these are missing.
 	cd "$(tail -n 1 out)" || return 1
 	rm points/0000/rep-00/data.json points/0000/params.json
 	sed -i '\|rep-00/data.json$|d; \|0000/params.json$|d' manifest-sha256.txt

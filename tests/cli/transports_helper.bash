@@ -1,13 +1,12 @@
-# What tests of the transports that work on any machine have in common; to be loaded after
-# helper.bash.
+# Shared by the tests of transports that work on any machine; to be loaded after helper.bash.
 
-# What there is, as the program says it; verbs needs a device (tests/vm).
+# All transports, according to the program; verbs needs a device (tests/vm).
 native_transports() {
 	"$KBLAT" list transports --json >transports.json
 	json transports.json '" ".join(t["name"] for t in d["transports"] if t["name"] not in ("verbs", "scripted"))'
 }
 
-# run_over TRANSPORT NAME: NAME.yaml is run over it, valid or not; $run_dir is where.
+# run_over TRANSPORT NAME: runs NAME.yaml over it, valid or not; sets $run_dir.
 run_over() {
 	run "$KBLAT" run "$2.yaml" --out runs --set "transport=$1"
 	echo "$1: $output"
@@ -15,7 +14,7 @@ run_over() {
 	run_dir=${lines[-1]}
 }
 
-# How many points a run completed.
+# The number of points that a run completed.
 completed() {
 	json "$run_dir/run.json" 'd["points"]["completed"]'
 }

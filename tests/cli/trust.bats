@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# What comes from somebody else is not trusted: a run directory, a campaign, a spec.
+# Input from others is not trusted: run directories, campaigns, specs.
 
 load helper
 
-# secret FILE: text that the caller may read and that belongs in no page.
+# secret FILE: writes a text that the caller may read, but that must not be in any page.
 secret() {
 	echo "top-secret-$RANDOM" | tee "$1"
 }
 
-# Nothing of a run directory was followed out of it: no secret in what was printed or made.
+# No link led out of the run directory: the secret is neither in the output nor in a page.
 keeps_quiet() {
 	[[ $output != *"$1"* ]]
 	if grep -rsqF -- "$1" "$run_dir/derived"; then
@@ -34,7 +34,7 @@ keeps_quiet() {
 		done
 		run "$KBLAT" verify "$run_dir"
 		[ "$status" -ne 0 ]
-		# The very file, by a link: only what leads there is different, and it is refused all the same.
+		# A link to the same file is refused, too, although the content is the same.
 		ln -sfn "$T/kept" "$run_dir/$file"
 		run "$KBLAT" verify "$run_dir"
 		[ "$status" -ne 0 ]
@@ -100,7 +100,7 @@ keeps_quiet() {
 	done
 }
 
-# campaign LAUNCHER: a directory that says it is a campaign of one experiment, begun with that launcher.
+# campaign LAUNCHER: makes a directory that claims to be a campaign of one experiment with that launcher.
 campaign() {
 	mkdir campaign
 	spec scripted <<-'YAML'
@@ -140,7 +140,7 @@ campaign() {
 	done
 	chmod 755 campaign
 	chmod 644 campaign/campaign.json
-	# What it writes stays its own, with any umask.
+	# Only the owner may write its files, with any umask.
 	(umask 0 && "$KBLAT" run --resume campaign)
 	[ "$(stat -c %a campaign/campaign.json)" = 644 ]
 	[ "$(id -u)" -eq 0 ] || skip "root alone can give files away"
@@ -160,7 +160,7 @@ campaign() {
 	assert_contains "$output" "no SPEC given"
 }
 
-# killed_at_set_up TRANSPORT: a run whose endpoints are killed as soon as something of theirs is in /dev/shm.
+# killed_at_set_up TRANSPORT: a run whose endpoints are killed as soon as they have made something in /dev/shm.
 killed_at_set_up() {
 	cat >launch <<-'SH'
 		#!/bin/bash
@@ -193,8 +193,8 @@ killed_at_set_up() {
 	assert_eq "$(shm_files)" ""
 }
 
-# passes_until WORD NAME <<PYTHON: a launcher that passes on what an endpoint says, up to the first line with WORD ("": the first line of all), and then
-# does what PYTHON says.
+# passes_until WORD NAME <<PYTHON: makes a launcher that passes on the output of an endpoint up to the first line with WORD ("": the first line), and then
+# runs PYTHON.
 passes_until() {
 	cat <<-PY >"$2"
 		#!/usr/bin/python3

@@ -15,7 +15,7 @@ write_plan() {
         spec "$spec" options "${run_options[*]}" guest "${guest_options[*]}" runs "$runs" boots "$boots"
 }
 
-# What is there already must be of the same comparison.
+# Existing boots must belong to the same comparison.
 check_plan() {
     local planned
     mkdir -p -- "$out/old" "$out/new"
@@ -31,7 +31,7 @@ check_plan() {
 
 # -- a boot --------------------------------------------------------------------------------------------------------
 
-# arm_of BOOT: ABBA, so that what drifts in time is no difference between the kernels.
+# arm_of BOOT: ABBA, so that a drift over time does not look like a difference between the kernels.
 arm_of() {
     case $(($1 % 4)) in
     0 | 3) echo old ;;
@@ -42,7 +42,7 @@ arm_of() {
 # is_done BOOT
 is_done() { grep -qs "^$1	" "$out/boots.tsv"; }
 
-# What the guest runs: one boot's runs, each a process of its own.
+# What the guest runs: all runs of one boot, each as its own process.
 # shellcheck disable=SC2016 # for the guest's shell
 in_guest='
     if [ "$1" ]; then
@@ -58,7 +58,7 @@ in_guest='
         [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || exit "$status"
     done'
 
-# In the background, so that signals are heard meanwhile; it has none of a terminal's, as shells see to.
+# In the background, so that signals are handled meanwhile; it gets none from a terminal, as shells prevent that.
 run_guest() {
     local status=0
     "$guest" "$@" &
@@ -73,7 +73,7 @@ give_in() {
     fail "$interrupted" "interrupted: whole boots are kept in $out, and the same command goes on from there"
 }
 
-# on_signal NAME NUMBER: the first of the guest's is for what it runs, the second, a second later, ends it.
+# on_signal NAME NUMBER: passes the signal to the command in the guest; a second one, a second later, ends the guest.
 on_signal() {
     interrupted=$((128 + $2))
     [[ $child ]] || give_in
@@ -83,7 +83,7 @@ on_signal() {
     kill -TERM "$child" 2>/dev/null || true
 }
 
-# run_boot ARM FOLDER: into the folder, made anew. Three times at most where the emulator loses a CPU (75).
+# run_boot ARM FOLDER: into the folder, which is made anew. At most three times if the emulator loses a CPU (75).
 run_boot() {
     local try status
     for try in 1 2 3; do
@@ -98,7 +98,7 @@ run_boot() {
     return "$status"
 }
 
-# boot NUMBER: into a folder of its own first, so that a boot counts whole or not at all.
+# boot NUMBER: first into a temporary folder, so that only complete boots count.
 boot() {
     local arm folder=$out/.boot status=0 started=$SECONDS
     arm=$(arm_of "$1")
@@ -129,13 +129,13 @@ is_decided() {
     ((status != 4))
 }
 
-# tell_time SECONDS BOOTS: after the first boots of this call, what is left.
+# tell_time SECONDS BOOTS: after the first boots, says how long the rest will take.
 tell_time() {
     local minutes=$((($1 * $2 + 59) / 60))
     say "a boot takes $1 s: at most $2 more, $minutes min; it ends earlier once it is decided"
 }
 
-# Boots what is not there yet; boots enough leave compare_boots something to say.
+# Makes the boots that are missing. With enough boots, compare_boots has a verdict.
 measure() {
     local number began=$SECONDS measured=0
     check_plan
@@ -151,7 +151,7 @@ measure() {
     ((number >= 2 * boots - 1)) || say "decided after $(((number + 1) / 2)) of $boots boots of each kernel"
 }
 
-# The verdict, its page, and what there is to say of this machine. Returns compare's status.
+# Prints the verdict, makes its page, and says how busy this machine was. Returns the status of compare.
 conclude() {
     local status=0
     rm -rf -- "$out/comparison"

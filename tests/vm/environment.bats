@@ -23,13 +23,13 @@ json() {
 	/usr/bin/python3 -IS -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }
 
-# with_recorded_state COMMAND…: of kbtune's changes this machine's, of its state a small one's: each run captures that twice.
+# with_recorded_state COMMAND…: kbtune changes this machine, but runs capture the state of a small recorded one, because each run captures it twice.
 with_recorded_state() {
 	[ -d "$BATS_FILE_TMPDIR/recorded" ] || "$ROOT/tests/sysroots/machine" unpack two-cpus "$BATS_FILE_TMPDIR/recorded"
 	KBLAT_SYSROOT=$BATS_FILE_TMPDIR/recorded "$@"
 }
 
-# begin: a long run in the background, until its endpoints are in the shield.
+# begin: starts a long run in the background; returns when its endpoints are in the shield.
 begin() {
 	with_recorded_state exec "$KBLAT" run "$T/spec.yaml" --out "$T" --set environment=isolated --set poll=event --set burst=1 --set pause=1ms --reps 200 >"$T/out" 2>&1 3>&- &
 	run_pid=$!
@@ -50,7 +50,7 @@ await_restored() {
 	return 1
 }
 
-# Who puts the machine back, and the endpoints of a run that was killed, end a moment later.
+# The process that restores the machine, and the endpoints of a run that was killed, end a moment later.
 await_ended() {
 	for _ in $(seq 600); do
 		pgrep -x 'kblat|kbtune' >/dev/null || return 0
@@ -125,7 +125,7 @@ await_ended() {
 @test "kblat knobs takes the profile thesis apart: every knob alone and left out, within a small budget; the machine put back" {
 	with_recorded_state run "$KBLAT" knobs "$T/spec.yaml" --profile thesis --only size=32B --reps 1 --set messages=200 --set burst=200 --budget 40s --out "$T" --quiet
 	echo "$output"
-	[ "$status" -eq 4 ] || [ "$status" -eq 0 ] # where six blocks fit, all are measured
+	[ "$status" -eq 4 ] || [ "$status" -eq 0 ] # if there is time for six blocks, all are measured
 	dir=$(tail -n 1 <<<"$output")
 	[ "$(json "$dir/knobs.json" 'sorted((k["id"], k["tested"], k["shields"]) for k in d["knobs"] if k["id"] in ("shields", "tasks", "tuned"))')" = \
 		"[('shields', True, False), ('tasks', True, True), ('tuned', True, False)]" ]

@@ -20,7 +20,7 @@ teardown() {
 	rm -rf "$T"
 }
 
-# truth OPTION…: a bench that knows what it did, and fails if less is named rightly than is asked for.
+# truth OPTION…: a benchmark that knows the true causes, and fails if too few are named correctly.
 truth() {
 	"$ROOT/tests/bench/explain-truth" "$KBLAT" --stories 3 "$@"
 }
@@ -33,7 +33,7 @@ truth() {
 	truth --only faults --messages 6000 --least 3 --enough 0.7
 }
 
-# times CLASS NAME: how often it took CPU 1.
+# times CLASS NAME: how often this took CPU 1.
 times() {
 	/usr/bin/python3 -IS -c 'import json, sys
 causes = json.load(open(sys.argv[1]))["cpus"][0]["causes"]

@@ -22,7 +22,7 @@ teardown() {
 	rm -rf "$T"
 }
 
-# begin SETTINGS: a run whose first point would go on for minutes and whose second one is short. Returns in its middle.
+# begin SETTINGS: a run whose first point would take minutes, and whose second one is short. Returns in the middle of the first.
 kernel="kernel: oneway, messages: 500, burst: 5, pause: 1ms"
 begin() {
 	spec faults < <(
@@ -36,7 +36,7 @@ begin() {
 	await_run exists "$T/runs/*/points/0000/rep-01/counters.json"
 }
 
-# read_outcomes: of each point of $run_dir, in order: $outcomes. One program for all, which takes its time in here.
+# read_outcomes: sets $outcomes to the outcomes of the points of $run_dir. One program for all, because starting programs is slow here.
 read_outcomes() {
 	mapfile -t outcomes < <(/usr/bin/python3 -IS -c 'import json, sys
 for name in sys.argv[1:]:
@@ -44,7 +44,7 @@ for name in sys.argv[1:]:
     print(d["outcome"] + ": " + " ".join(d["why"].split()))' "$run_dir"/points/*/point.json)
 }
 
-# the_rest_is_good PATTERN…: the run ends as it should, and says each PATTERN of its first point.
+# the_rest_is_good PATTERN…: the run ends as it should, and its output has each PATTERN about its first point.
 the_rest_is_good() {
 	local pattern end=0
 	wait "$pid" || end=$?
@@ -75,7 +75,7 @@ the_rest_is_good() {
 	the_rest_is_good "failed: " "rxe0 port 1: the device reports: it is being removed"
 }
 
-# What waits in a shared receive queue is not flushed with a queue pair.
+# Requests in a shared receive queue are not flushed together with a queue pair.
 @test "the device is deleted while both sides sleep, one of them over a shared receive queue" {
 	begin "qp: rc, poll: event, recv_queue: srq"
 	timeout 60 rdma link delete rxe0
@@ -88,9 +88,9 @@ the_rest_is_good() {
 	the_rest_is_good "failed: " "rxe0 port 1: the device reports: port error"
 }
 
-# kill_sink_in_a_repetition PACKETS: when messages are under way: between two repetitions the device has nothing to tell.
-# The source stands still while it is found out how far it is, by the packets that were sent since the repetition before;
-# a whole one sends more than PACKETS. No program is started on the way: that takes as long as a short repetition in here.
+# kill_sink_in_a_repetition PACKETS: while messages are under way, because between repetitions the device reports nothing.
+# The source is stopped while its progress is read from the packets sent since the previous repetition; a whole one sends
+# more than PACKETS. No program is started meanwhile, because that takes as long as a short repetition here.
 slowly="messages: 400, pause: 5ms"
 kill_sink_in_a_repetition() {
 	local source sink before='' now rep=2 points dir i
@@ -122,7 +122,7 @@ kill_sink_in_a_repetition() {
 	return 1
 }
 
-# What the device tells the side that is left, beside how the other one ended, once it has tried a second time.
+# What the device reports to the remaining side after retrying, in addition to how the other side ended.
 soon="retry_cnt: 1"
 gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1: work completion " "(send queue of qp "
 	"transport retry counter exceeded (12, ")
@@ -152,7 +152,7 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 	the_rest_is_good "failed: source endpoint: was killed by signal 9"
 }
 
-# A launcher that tells the source another key for the sink's memory than the sink has.
+# A launcher that gives the source a wrong key for the sink's memory.
 @test "a wrong key" {
 	cat >forge <<-'PY'
 		import os, re
@@ -182,7 +182,7 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 	assert_eq "$status" 0
 }
 
-# One receive buffer for a burst: a datagram that finds none is gone, and nobody is told.
+# One receive buffer for a burst: datagrams that find none are lost silently.
 @test "lost datagrams are counted and shown" {
 	spec lost <<-'YAML'
 		settings: {kernel: oneway, transport: verbs, qp: ud, messages: 2000, burst: 2000, depth: 1, repetitions: 2, warmup: 0, poll: event, poll_send: busy}
@@ -203,7 +203,7 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 	)" "True True True True"
 }
 
-# One receive buffer, and a source that tries once: sooner or later it is faster than the sink.
+# One receive buffer, and a source that does not retry: sooner or later it is faster than the sink.
 @test "a receiver without a receive buffer" {
 	spec rnr <<-'YAML'
 		settings: {kernel: oneway, messages: 100000, size: 4KiB, burst: 100000, repetitions: 3, warmup: 0, check: yes}
@@ -249,7 +249,7 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 	)" "600 True True True"
 }
 
-# disk_is TARGET: from now on the disk for results is that.
+# disk_is TARGET: replaces the target of the disk for results.
 disk_is() {
 	dmsetup --noudevsync --noudevrules suspend --nolockfs kblat-disk
 	dmsetup --noudevsync --noudevrules load kblat-disk --table "0 131072 $1"
@@ -261,7 +261,7 @@ disk_is() {
 	truncate -s 64M "$T/image"
 	loop=$(losetup -f --show "$T/image")
 	dmsetup --noudevsync --noudevrules create kblat-disk --table "0 131072 linear $loop 0"
-	disk=/dev/dm-$(dmsetup info -c --noheadings -o minor kblat-disk) # no udev gives it its name
+	disk=/dev/dm-$(dmsetup info -c --noheadings -o minor kblat-disk) # there is no udev that would name it
 	mkdir "$T/disk"
 	mkfs.ext4 -q "$disk"
 	mount "$disk" "$T/disk"
@@ -273,7 +273,7 @@ disk_is() {
 	await_run exists "$T/disk/runs/*/points/0000/rep-01/counters.json"
 	sync -f "$T/disk"
 	disk_is error
-	# What is written reaches the disk when it is sealed, unless somebody asks for it before.
+	# Data is written to the disk when the run is sealed, unless it is synced before.
 	sync -f "$T/disk" || true
 	end=0
 	wait "$pid" || end=$?

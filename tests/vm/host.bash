@@ -34,13 +34,13 @@ latency() {
 	snapshot | grep '^PM QoS'
 }
 
-# A thread that has ended since is no difference (threads' lines begin with their names, others with / or PM QoS).
+# A thread that has ended meanwhile does not count (lines of threads begin with their names, others with / or PM QoS).
 is_as_before() {
 	snapshot >"$T/after"
 	! diff "$T/before" "$T/after" | grep -v '^< [^/P]' | grep -q '^[<>]'
 }
 
-# The kernel gives threads their CPUs back some time after it was told to: on a busy machine after seconds.
+# The kernel restores the CPUs of threads with a delay: on a busy machine, of seconds.
 as_before() {
 	local _
 	for _ in {1..50}; do

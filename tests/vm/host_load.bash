@@ -20,7 +20,7 @@ start_load() {
     load_from=("$busy" "$all" "$own")
 }
 
-# Sets others: the share of all CPUs, in per cent, that others have had since start_load.
+# Sets `others`: the share of all CPUs, in percent, that other programs have used since start_load.
 end_load() {
     local ticks
     read_ticks
@@ -28,7 +28,7 @@ end_load() {
     others=$((all > load_from[1] && ticks > 0 ? 100 * ticks / (all - load_from[1]) : 0))
 }
 
-# tell_load: before anything is measured.
+# tell_load: says, before anything is measured, how busy the machine is.
 tell_load() {
     start_load
     sleep 0.5
@@ -37,7 +37,7 @@ tell_load() {
         say "this machine is busy: other programs use $others % of its $(nproc) CPUs. What is measured now will vary with that, and small differences will not be found"
 }
 
-# tell_load_of FILE: of the boots that it lists, by arm, the shares are in its fifth column.
+# tell_load_of FILE: says by arm how busy the machine was during the boots in FILE; the fifth column has the shares.
 tell_load_of() {
     awk -F '\t' -v least="$busy_percent" '
         NF >= 5 { n[$2]++; sum[$2] += $5; squares[$2] += $5 * $5; if (all++ == 0 || $5 < low) low = $5; if ($5 > high) high = $5; total += $5 }

@@ -128,7 +128,7 @@ load host
 		sleep 0.1
 	done
 	[ ! -e /run/kbtune/journal.json ]
-	# What was killed leaves the group a moment later.
+	# A process that was killed leaves the group a moment later.
 	for _ in $(seq 100); do
 		! rmdir "$group" 2>/dev/null || break
 		sleep 0.1
@@ -177,12 +177,12 @@ while text:
 	as_before
 }
 
-# ask_daemon METHOD: of tuned's daemon. Its own tuned-adm takes an emulated CPU four seconds, and kbtune uses that often enough.
+# ask_daemon METHOD: calls a method of tuned's daemon. tuned-adm would take four seconds on an emulated CPU, and kbtune uses it often enough.
 ask_daemon() {
 	dbus-send --system --print-reply=literal --dest=com.redhat.tuned /Tuned "com.redhat.tuned.control.$1" 2>/dev/null | tr -d ' '
 }
 
-# The profile that it says is active, and what of it the kernel has.
+# The active profile according to the daemon, and the values in the kernel.
 daemons_profile() {
 	echo "$(ask_daemon active_profile) $(</proc/sys/vm/swappiness)"
 }

@@ -12,7 +12,7 @@ setup_file() {
 	export work KBLAT
 	version=$(basename "$("$BATS_TEST_DIRNAME/prepare")")
 	export version
-	# The kernel's share of a round trip over UDP is nearly all of it.
+	# Nearly all of a round trip over UDP is spent in the kernel.
 	cat >"$work/spec.yaml" <<-'YAML'
 		kblat: 1
 		name: kernel-ab
@@ -21,8 +21,8 @@ setup_file() {
 	YAML
 }
 
-# 4 boots of each are the fewest that there is a verdict on. Time is counted in instructions, so that the verdict is the same on a busy machine; only what messages
-# are made of is checked, as all memory would make booting take three times as long.
+# 4 boots of each are the minimum for a verdict. Time is counted in instructions, so that the verdict is the same on a busy machine. Only the memory of messages
+# is checked by the slower kernel; checking all memory would make booting take three times as long.
 @test "a boot parameter that makes it slower is a regression, and is named" {
 	run "$ab" --boots 4 --runs 1 --count-time --memory 1G --no-rdma --out "$work/out" --new-append "slub_debug=FZPU,skbuff*" \
 		"$version" "$version" "$work/spec.yaml"

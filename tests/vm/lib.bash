@@ -34,7 +34,7 @@ need_qemu() {
     need qemu-system-x86_64 qemu-system-x86
 }
 
-# The folder kernels are kept in, made if it is missing. $1: the folder these scripts lie in.
+# The folder in which kernels are kept; it is made if missing. $1: the folder of these scripts.
 vm_dir() {
     local dir=${KBLAT_VM_DIR:-$1/../../build/vm}
     mkdir -p -- "$dir" || fail 1 "cannot make the folder for kernels, $dir: set KBLAT_VM_DIR to one that can be written"

@@ -15,16 +15,16 @@ setup_file() {
 	ssh "$other" "$(declare -f sort_packets); sort_packets"
 }
 
-# What is sent to RoCE's port has a queue of its own, the fourth; everything else takes the first.
+# Packets to RoCE's port have a queue of their own, the fourth; all others use the first.
 sort_packets() {
 	modprobe -a sch_netem sch_prio cls_u32
 	tc qdisc add dev eth0 root handle 1: prio bands 4 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 	tc filter add dev eth0 parent 1: protocol ip u32 match ip protocol 17 0xff match ip dport 4791 0xffff flowid 1:4
 }
 
-# measure NETEM: 300 messages over such a link, of UC, UD and RC in turn (points 0, 1, 2); $run_dir. A stream, which needs no comparison of clocks.
+# measure NETEM: sends 300 messages over such a link with UC, UD and RC (points 0, 1, 2); sets $run_dir. It is a stream, for which no clocks are compared.
 measure() {
-	# After a while, for what is still held back. What the link counted is written to a file, one a point.
+	# Later, because packets may still be delayed. The counts of the link are written to a file for each point.
 	local begin="tc qdisc add dev eth0 parent 1:4 handle 40: netem limit 10000 $1"
 	local end="sleep 0.2; tc -s -j qdisc show dev eth0 >$T/link/\$(ls $T/link | wc -l); tc qdisc del dev eth0 parent 1:4"
 	write_disturbing
@@ -51,7 +51,7 @@ measure() {
 link() { json "$T/link/$1" "[q['$2'] for q in d if q['kind'] == 'netem'][0]"; }
 loss() { json "$run_dir/points/000$1/summary.json" "d['loss']['$2']"; }
 sink() { json "$run_dir/points/000$1/rep-00/counters.json" "d['sink']['$2']"; }
-# of POINT: lost, received, received again, reordered, with another payload.
+# of POINT: lost, received, received again, reordered, with a wrong payload.
 of() { echo "$(loss "$1" lost) $(sink "$1" received) $(loss "$1" duplicates) $(loss "$1" reordered) $(sink "$1" bad_payloads)"; }
 all_whole_once_in_order="0 300 0 0 0"
 
@@ -73,7 +73,7 @@ all_whole_once_in_order="0 300 0 0 0"
 	for point in 0 1; do
 		again=$(($(link $point packets) - 300))
 		[ "$again" -gt 1 ]
-		# A second copy of the last message comes when all have come.
+		# A second copy of the last message arrives after all others.
 		[ "$(loss $point duplicates)" -eq "$again" ] || [ "$(loss $point duplicates)" -eq $((again - 1)) ]
 		assert_eq "$(loss $point lost) $(loss $point reordered)" "0 0"
 	done

@@ -14,7 +14,7 @@ setup_file() {
 	modprobe sch_netem
 }
 
-# measure SPEC ARGUMENT…: run; one that is not valid for what an emulated CPU does is all right.
+# measure SPEC ARGUMENT…: measures; the run may be invalid because of the emulated CPUs.
 measure() {
 	run "$KBLAT" run "$1.yaml" --quiet --out "$T/runs" "${@:2}"
 	echo "$output"
@@ -22,7 +22,7 @@ measure() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
-# of POINT EXPRESSION: of a point's summary `d`; least(metric) and error in us.
+# of POINT EXPRESSION: a value of the summary `d` of a point; least(metric) and error are in us.
 of() {
 	/usr/bin/python3 - "$run_dir/points/000$1/summary.json" "$2" <<-'PY'
 		import json, sys
@@ -33,8 +33,8 @@ of() {
 	PY
 }
 
-# ways_sum_up POINT: no message arrives before it was sent, and the medians of both ways are that of the round trip, to 5 %; of the messages that nothing
-# held up.
+# ways_sum_up POINT: no message arrives before it was sent, and the medians of both directions add up to that of the round trip, within 5 %, for messages
+# that nothing delayed.
 ways_sum_up() {
 	local there back turn trip
 	assert_eq "$(of "$1" 'd["clock"]["method"], d["clock"]["stepped"], least("lat_ns") > -error, least("back_lat_ns") > -error')" \
@@ -44,7 +44,7 @@ ways_sum_up() {
 	((100 * (there + back + turn - trip) < 5 * trip && 100 * (trip - there - back - turn) < 5 * trip))
 }
 
-# measure_ways POINTS ARGUMENT…: until the ways of so many points sum up; the states of both hosts are kept the first time.
+# measure_ways POINTS ARGUMENT…: repeats until the directions of this many points add up; the states of both hosts are captured the first time.
 measure_ways() {
 	local point
 	for _ in {1..5}; do
@@ -87,7 +87,7 @@ measure_ways() {
 		measure delay --no-state --sink "ssh $other" --source "$T/disturbing 2 'tc qdisc add $delay' 'tc qdisc del $delay'"
 		read -r there back both < <("$BATS_TEST_DIRNAME/pair_ways.py" delays "$run_dir/points/0000")
 		echo "later by $there us there, $back us back, $both us in round trips"
-		# The kernel's timer has its slack: how long the delay was, round trips tell.
+		# Timers have slack; the actual delay is found from the round trips.
 		if ((both >= 290 && both <= 400 && back <= 30 && back >= -30 && there - both <= 30 && both - there <= 30)); then
 			found=yes
 			break
@@ -154,7 +154,7 @@ chrony_conf() {
 	printf '%s\n' "$@" 'cmdport 323' 'bindcmdaddress /run/chrony/chronyd.sock' 'pidfile /run/chronyd.pid' 'driftfile /run/chrony.drift'
 }
 
-# keep_time: chrony, this host's clock followed by the other's.
+# keep_time: runs chrony on both hosts; the other clock follows this one.
 keep_time() {
 	chrony_conf 'local stratum 8' 'allow 192.0.2.0/24' >"$T/here.conf"
 	chrony_conf 'server 192.0.2.1 iburst minpoll -2 maxpoll -2' 'makestep 0.001 3' | ssh $other "cat >/run/chrony.conf"
@@ -180,9 +180,9 @@ keep_time() {
 	of 0 'd["clock"]'
 	assert_eq "$(of 0 'd["clock"]["method"], d["clock"]["stepped"], d["clock"]["kept"]["source"]["is_source"], d["clock"]["kept"]["sink"]["reference"]')" \
 		"('system', False, True, '192.0.2.1')"
-	# No message arrives before it was sent: the clock is as good as its keeper says.
+	# No message arrives before it was sent, so the clock is as good as chrony says.
 	assert_eq "$(of 0 'least("lat_ns") >= -error, least("back_lat_ns") >= -error')" "(True, True)"
-	# Set while messages are measured: chrony reports it if it has seen it, and so does the comparison if not.
+	# The clock is set while messages are measured: either chrony has noticed it, or the comparison does.
 	write_disturbing
 	measure kept --no-state --sink "$far" --source "$T/disturbing 2 \"ssh $other date -s +1second\" true"
 	[ "$status" -eq 3 ]

@@ -26,7 +26,7 @@ write_disturbing() {
 		    for line in sys.stdin.buffer:
 		        order = json.loads(line)
 		        if order['type'] == 'arm':
-		            chosen = order['trace'] and order['rep'] % nth == nth - 1   # a measured repetition, no comparison
+		            chosen = order['trace'] and order['rep'] % nth == nth - 1   # a measured repetition, not a comparison of clocks
 		        if order['type'] == 'run' and chosen:
 		            do(begin)
 		        endpoint.stdin.write(line)

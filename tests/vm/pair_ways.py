@@ -20,7 +20,7 @@ def column(repetition, name):
 
 
 def messages(repetition):
-    """Of each (there, back, turn, round trip)."""
+    """(there, back, turn, round trip) of each message."""
     sent, received, answered, back = (column(repetition, name) for name in ('t_subm', 't_recv', 't_answer', 't_back'))
     return [(b - a, d - c, c - b, d - a) for a, b, c, d in zip(sent, received, answered, back)]
 
@@ -31,7 +31,7 @@ def sums(repetitions):
 
 
 def least(repetitions):
-    """There, back and round trip without the turn, of the message that took least on each of them."""
+    """The shortest times there, back, and of the round trip without the turn."""
     return [min(way) for way in zip(*((there, back, trip - turn) for r in repetitions for there, back, turn, trip in messages(r)))]
 
 

@@ -37,7 +37,7 @@ END
 # shellcheck disable=SC2016 # nothing in there is to expand
 awkward=('two words' '' "it's" '"$HOME" `id` $(id) \n *' $'new\nline\n' --out -- $'\t\x01\xff')
 
-# A reader that lags, to a file: what the guest has sent then waits in every buffer on the way.
+# A slow reader that writes to a file, so that output of the guest waits in every buffer on the way.
 read_slowly() {
     while [ "$(head -c 100000 | tee -a "$1" | wc -c)" -gt 0 ]; do
         sleep 0.1
@@ -50,7 +50,7 @@ setup_file() {
     cd "$work" || return
     head -c 4000000 /dev/urandom >out/noise
     report_from_inside >script
-    "$BATS_TEST_DIRNAME/accel" "$("$BATS_TEST_DIRNAME/prepare")" # so that guest has nothing to say of that
+    "$BATS_TEST_DIRNAME/accel" "$("$BATS_TEST_DIRNAME/prepare")" # so that guest prints nothing about it
     UNWANTED=1 "$guest" --out out --env $'GREETING=hello\nyou' -- \
         sh script "${awkward[@]}" 2>stderr | read_slowly stdout
     came_back=${PIPESTATUS[0]}
@@ -73,10 +73,10 @@ fails_with() {
     [ "$status" -eq "$status_wanted" ] && [[ $output =~ $pattern ]]
 }
 
-# Processes with our temporary folder in their command line.
+# Processes that have our temporary folder in their command lines.
 machines() { grep -las -- "$TMPDIR/[k]blat-guest" /proc/[0-9]*/cmdline || true; }
 
-# eventually COMMAND...: within a minute.
+# eventually COMMAND...: must succeed within a minute.
 eventually() {
     local _
     for _ in {1..600}; do
@@ -142,7 +142,7 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
 }
 
 @test "messages go over rxe0, with a path MTU of 4096" {
-    cat out/latency # none: the Debian package perftest is not installed
+    cat out/latency # empty: the Debian package perftest is not installed
     grep -q 'Mtu *: 4096' out/latency
     grep -Eq '^ 32 +500 ' out/latency
 }
@@ -222,7 +222,7 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
     fails_with 1 'cannot make the output folder script/out' "$guest" --out script/out -- true
 }
 
-# A PATH with every program of this machine but one.
+# A PATH with all programs of this machine except one.
 path_without() {
     mkdir "$BATS_TEST_TMPDIR/bin"
     ln -s /usr/sbin/* /sbin/* /usr/bin/* /bin/* "$BATS_TEST_TMPDIR/bin/" 2>/dev/null || true

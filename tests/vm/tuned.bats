@@ -24,7 +24,7 @@ end_tuned() {
 @test "tuned is slow, and kbtune is killed while it asks: what it asked for is awaited, and taken back" {
 	start_tuned virtual-guest
 	mkdir "$T/slow"
-	# When kbtune is killed tuned does not know yet what it is asked for.
+	# When kbtune is killed, its request has not reached tuned yet.
 	printf '#!/bin/sh\n[ "$1" != profile ] || { : >"%s/asked"; sleep 3; }\nexec %s "$@"\n' "$T" "$(command -v tuned-adm)" >"$T/slow/tuned-adm"
 	chmod +x "$T/slow/tuned-adm"
 	for command in "apply thesis" "run thesis -- sleep 100"; do
@@ -44,7 +44,7 @@ end_tuned() {
 			done
 		fi
 		[ ! -e /run/kbtune/journal.json ]
-		# Longer than what was asked for can take to come.
+		# Longer than the request needs to arrive.
 		sleep 4
 		[[ $(tuned-adm active) == *virtual-guest* ]]
 	done

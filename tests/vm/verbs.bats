@@ -16,7 +16,7 @@ setup_file() {
 	}
 }
 
-# spec_of NAME <<YAML: a matrix, below settings for a quick look.
+# spec_of NAME <<YAML: writes a spec with this matrix and few messages.
 spec_of() {
 	spec "$1" < <(
 		echo 'settings: {kernel: oneway, transport: verbs, messages: 200, burst: 20, pause: 100us, depth: 256,'
@@ -26,7 +26,7 @@ spec_of() {
 	)
 }
 
-# all_arrive NAME POINTS. Without the machine's state, whose capture takes an emulated CPU as long as two points.
+# all_arrive NAME POINTS: without capturing the machine's state, which takes an emulated CPU as long as two points.
 all_arrive() {
 	run "$KBLAT" run "$1.yaml" --no-state --out "$T/runs"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || {
@@ -106,7 +106,7 @@ all_arrive() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	run_dir=$(tail -n 1 <<<"$output")
-	# A page or 64: more of them take longer, and finding them longer still.
+	# One page or 64: more of them take longer, and new ones even longer.
 	assert_eq "$(json "$run_dir/summary.json" '(lambda t: [t[0] < t[1] < t[5], min(t) > 0])([p["metrics"]["reg_ns"]["min"] for p in d["points"]])')" "[True, True]"
 	assert_eq "$(json "$run_dir/summary.json" '{p["loss"]["sent"] for p in d["points"]}')" "{20}"
 }
@@ -176,7 +176,7 @@ all_arrive() {
 		  - {source_cpu: 2-3, sink_cpu: 2-3}
 	YAML
 	run "$KBLAT" run nowhere.yaml --no-state --out "$T/runs"
-	# Whichever side is the first to find it out.
+	# Whichever side notices it first.
 	assert_contains "$output" "point 1 of 5: impossible: "
 	assert_contains "$output" ": rxe0 port 1: with t_hw, the device must stamp its completions: its completion_timestamp_mask is 0"
 	assert_contains "$output" "point 2 of 5: impossible: source: source_cpu: the kernel does not know the NUMA node of rxe0"
@@ -205,7 +205,7 @@ all_arrive() {
 	rmdir /sys/fs/cgroup/lab
 }
 
-# A list for a burst, for half of the ring, of one; messages that are left over at a repetition's end; round trips.
+# Lists of a whole burst, of half of the ring, of one request; messages that remain at the end of a repetition; round trips.
 @test "receive requests that are posted again in one list" {
 	spec_of bulk <<-'YAML'
 		  - {return: bulk, kernel: oneway, burst: 20, depth: 20, recv_depth: [40, 200]}
@@ -233,7 +233,7 @@ all_arrive() {
 	assert_eq "$(json "$run_dir/points/0005/point.json" \
 		'[[d["granted"][s][k] for k in ("recv_queue", "regions_recv")] + [d["granted"][s]["recv_sge"] >= 4] for s in ("source", "sink")]')" \
 		"[['srq', 3, True], ['srq', 3, True]]"
-	# What a round trip moved: 100 bytes there, 3 KiB or 8 bytes back.
+	# The bytes of a round trip: 100 there, 3 KiB or 8 back.
 	assert_eq "$(json "$run_dir/summary.json" \
 		'[round(2 * p["rate"]["bytes_per_s"] / p["rate"]["messages_per_s"]) for p in d["points"][7:]]')" "[3172, 3172, 108, 108]"
 }
@@ -255,7 +255,7 @@ all_arrive() {
 	assert_eq "$(json "$run_dir/points/0001/rep-00/counters.json" 'd["device"]["sink"]["after"]["srq_ran_empty"] - d["device"]["sink"]["before"]["srq_ran_empty"]')" 1
 }
 
-# Remote memory is checked by the sink after each repetition, what was brought by the source.
+# After each repetition, the sink checks its memory, and the source what it has read.
 @test "reads and atomics: what they bring and what they leave is right, and nobody at the sink does anything" {
 	spec_of onesided <<-'YAML'
 		  - {op: [read, fetch_add, compare_swap], size: 8B}

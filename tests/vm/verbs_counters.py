@@ -33,7 +33,7 @@ def column(path):
 
 
 def is_told(seq, params):
-    """Has this message a send completion? Every n-th, and the last of a burst."""
+    """Does this message have a send completion? Every n-th does, and the last of a burst."""
     return (seq + 1) % params["signal_every"] == 0 or (seq + 1) % params["burst"] == 0 or seq + 1 == params["messages"]
 
 
@@ -44,7 +44,7 @@ def faults_of_completions(rep, params):
 
 
 def faults_of_stream(rep, params):
-    """What is posted is completed, and received but where the operation is one-sided; with both directions twice."""
+    """Everything posted is completed, and received unless the operation is one-sided; twice that for both directions."""
     counters = load(rep, "counters.json")
     source, sink = counters["source"], counters["sink"]
     there, back = params["messages"], params["messages"] if params["both"] else 0
