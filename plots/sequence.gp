@@ -23,9 +23,11 @@ do for [i = 1:3] {
 		set label title at screen px(left),py(18) left noenhanced font face.",14"
 	}
 	set tmargin at screen py(56 + (i - 1) * panel_height)
-	set bmargin at screen py(56 + i * panel_height - 46)
+	set bmargin at screen py(56 + i * panel_height - (i < 3 ? 58 : 46)) # room for the name of the next panel
 	first_of = real(word(begin, i))
 	last_of = real(word(end, i))
+	# Dots are very short lines with round ends: an SVG has all of them in one path, and points one by one.
+	hair = 0.2 * 1.02 * (last_of - first_of) / (right - left)
 	set label word(names, i) at graph 0,1 offset character 0.5,0.6 left noenhanced font face.",12"
 	set xrange [first_of - 0.01 * (last_of - first_of):last_of + 0.01 * (last_of - first_of)]
 	if (i == 3) {
@@ -39,9 +41,9 @@ do for [i = 1:3] {
 				linecolor rgb "#bbbbbb" linewidth 0.8 dashtype (4,4)
 		}
 		plot table skip 1 using 2:(in(i)) with lines linewidth 0.6 linecolor rgb light(1), \
-			table skip 1 using 2:(in(i)) with points pointtype 7 pointsize 0.35 linecolor rgb colour(1)
+			table skip 1 using 2:(in(i)):(hair):(0) with vectors nohead linewidth 3 linecolor rgb colour(1)
 	} else {
-		plot table skip 1 using 2:(in(i)) with points pointtype 7 pointsize 0.25 linecolor rgb colour(1)
+		plot table skip 1 using 2:(in(i)):(hair):(0) with vectors nohead linewidth 2.5 linecolor rgb colour(1)
 	}
 }
 unset multiplot

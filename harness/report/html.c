@@ -13,6 +13,7 @@
 #include "report/escape.h"
 #include "report/html_script.h"
 #include "report/html_style.h"
+#include "report/svg_url.h"
 
 #define SVG_MAX (16 << 20)
 
@@ -155,8 +156,8 @@ static void write_image(const struct page *p, const struct figure *f)
 	} else {
 		html_printf(p, "<div class=\"wide\" tabindex=\"0\"><img alt=\"");
 		html_text(p, f->text);
-		html_printf(p, "\" src=\"data:image/svg+xml;base64,");
-		escape_base64(p->out, svg, size);
+		html_printf(p, "\" src=\"");
+		svg_url_write(p->out, svg, size);
 		html_printf(p, "\"></div>\n");
 	}
 	free(svg);

@@ -6,8 +6,8 @@ Each page is opened with widths of 1300 and 400 pixels, in light and dark mode. 
 errors of scripts, and no requests except for the page itself; nothing may be wider than the window,
 except for what scrolls by itself; text must contrast with its background; every table with a head
 must be sortable in both directions; a link to something collapsed must expand it; every picture
-must have an alternative text; headings must not skip a level; and the page must be printable. With
-SCREENSHOTS=DIR in the environment, screenshots of everything are saved there.
+must be drawn, and have an alternative text; headings must not skip a level; and the page must be
+printable. With SCREENSHOTS=DIR in the environment, screenshots of everything are saved there.
 """
 import base64
 import json
@@ -18,7 +18,7 @@ import tempfile
 
 
 class Browser:
-    """Chromium's own protocol, over pipes: fd 3 is what it reads, 4 what it writes."""
+    """Chromium's protocol over pipes: it reads from fd 3 and writes to 4."""
 
     def __init__(self, program, home):
         read, self.to = os.pipe()
@@ -84,7 +84,7 @@ class Browser:
         self.process.wait()
 
 
-# The luminance of WCAG, and of the two colours of each text the ratio; one on nothing is on the page.
+# The contrast of each text with its background (WCAG); without one, with that of the page.
 CONTRAST = """(() => {
   const lum = c => { const [r, g, b] = c.match(/[\\d.]+/g).slice(0, 3).map(v => { v /= 255;
       return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -96,11 +96,11 @@ CONTRAST = """(() => {
     worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)); }
   return worst; })()"""
 
-# Cells that are squeezed to a letter or two a line.
+# Cells that are so narrow that only a letter or two fit on a line.
 SQUEEZED = """[...document.querySelectorAll('td,th')].filter(c => c.clientWidth && c.clientWidth < 60 &&
   c.clientHeight > 200 && c.textContent.length > 40).map(c => c.textContent.slice(0, 40))"""
 
-# Columns whose order is not that of their numbers after a click, and after another one.
+# Columns that are not sorted by their numbers after a click, and in reverse after another one.
 SORTING = """(() => {
   const faults = [];
   let columns = 0;
@@ -127,6 +127,8 @@ SORTING = """(() => {
   }
   if (!columns) faults.push('nothing can be sorted');
   return faults; })()"""
+
+NOT_DRAWN = "[...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.alt.slice(0, 60))"
 
 HEADINGS = """(() => {
   const faults = [], levels = [...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1]);
@@ -156,6 +158,8 @@ def look(browser, url, width, scheme):
         yield f"the page is {wide} pixels wide"
     for text in browser.evaluate(SQUEEZED):
         yield f"a cell is too narrow for its text: {text}"
+    for text in browser.evaluate(NOT_DRAWN):
+        yield f"a picture is not drawn: {text}"
     contrast = browser.evaluate(CONTRAST)
     if contrast < 4.5:
         yield f"a text has a contrast of {contrast:.1f} only"

@@ -7,6 +7,7 @@
 #include "common/text.h"
 #include "fuzz.h"
 #include "report/escape.h"
+#include "report/svg_url.h"
 #include "state/mask.h"
 #include "state/piece.h"
 
@@ -42,6 +43,7 @@ static void check_escapes(const char *text, size_t size)
 	rewind(f);
 	escape_tsv(f, text);
 	escape_base64(f, text, size);
+	svg_url_write(f, text, size);
 	fclose(f);
 	shell = escape_shell(text);
 	free(shell);
