@@ -32,6 +32,7 @@ bats_require_minimum_version 1.5.0
 	assert_eq "$(json d.json '[c["data"]["transparent"] != "" for c in d["checks"] if c["name"] == "huge pages"]')" "[True]"
 }
 
+# bats test_tags=long
 @test "doctor of other hosts: each one's findings under its name; one that cannot be reached is said" {
 	run --separate-stderr "$KBLAT" doctor --source "$BATS_TEST_DIRNAME/far_host alpha --" --sink "$BATS_TEST_DIRNAME/far_host beta --" --json
 	echo "$stderr"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Why a message was slow: messages that are held up on purpose, and what is said of them. Needs rights on tracefs; a trace instance of its own is
-# all that is made there, and it is removed.
+# Why a message was slow: messages are delayed on purpose, and must be explained. Needs access to tracefs, where it only makes a trace instance,
+# and removes it.
 
 load helper
 
-# As kblat sees it: where it is mounted, or in a mount of one's own.
+# Where kblat finds it: where it is mounted, or in a mount of its own.
 in_tracefs() {
 	unshare --mount sh -c 'mount -t tracefs none /mnt && cd /mnt && '"$1" 2>/dev/null
 }
@@ -13,11 +13,11 @@ instances() {
 	in_tracefs 'ls instances' | grep '^kblat-' || true
 }
 
-# Those of this test's own processes; other runs may have theirs.
+# The instances of this test's processes; other runs may have their own.
 own_instances() {
 	local name cwd
 	for name in $(instances); do
-		# Of a process that has ended nothing can be read.
+		# A process that has ended cannot be read.
 		cwd=$(readlink "/proc/$(cut -d- -f3 <<<"$name")/cwd" 2>/dev/null) && [[ "$cwd/" != "$T"/* ]] || echo "$name"
 	done
 }
@@ -27,7 +27,7 @@ needs_tracefs() {
 	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 }
 
-# trips SETTING…: round trips over shared memory for two seconds, in the background: $pid.
+# trips SETTING…: measures round trips over shared memory for two seconds, in the background; sets $pid.
 trips() {
 	local -a sets
 	set_flags "$@"
@@ -44,10 +44,10 @@ are_traced() {
 	[ "${#endpoints[@]}" -eq 2 ] && exists "$T/runs/*/points/0000/rep-00"
 }
 
-# The repetition that is traced has begun: $endpoints, the source first.
+# Waits for the traced repetition; sets $endpoints, the source first.
 await_trips() { await_run are_traced; }
 
-# They have gone on long enough.
+# Waits until they have run long enough.
 end_trips() {
 	kill -INT "$pid"
 	wait "$pid" || true
@@ -56,7 +56,7 @@ end_trips() {
 	run_dir=$(tail -n 1 "$T/out")
 }
 
-# causes EXPRESSION: in terms of `x`, what `kblat explain --json` says of the point.
+# causes EXPRESSION: a value of `x`, the output of `kblat explain --json` for the point.
 causes() {
 	[ -s "$T/explain.json" ] || "$KBLAT" explain "$run_dir" --json --worst 100000 >"$T/explain.json"
 	json "$T/explain.json" "(lambda x: $1)(d[0])"
@@ -65,18 +65,18 @@ causes() {
 # bats test_tags=long
 @test "an endpoint that was stopped, and a task that took the CPU, are what is named" {
 	needs_tracefs
-	trips duration=5s # once traced, and once not
+	trips duration=5s # once with tracing, and once without
 	await_trips
 	"$BATS_TEST_DIRNAME/disturb.py" stop "${endpoints[0]}" 30000 20 8 >/dev/null 3>&-
 	"$BATS_TEST_DIRNAME/disturb.py" task 1 4000 20 10 >/dev/null 3>&-
 	end_trips
 	"$KBLAT" explain "$run_dir"
-	# On a busy machine others come in between: what held a message up longest may be theirs.
+	# On a busy machine, other programs may delay a message for longer.
 	assert_eq "$(causes 'max(p["time_ns"] for m in x["worst"] for p in m["source"] + m["sink"] if "stopped by a signal" in p["cause"]) > 3e6')" True
 	assert_eq "$(causes 'max(p["time_ns"] for m in x["worst"] for p in m["sink"] if "preempted by disturb.py on the sink" in p["cause"]) > 1e6')" True
 	assert_eq "$(causes 'x["explained_share"] >= 0.9')" True
 	assert_eq "$(own_instances)" ""
-	# Once it was measured without, first.
+	# First, a repetition without tracing is measured.
 	[ -s "$run_dir/points/0000/untraced/t_back.npy" ] && [ ! -e "$run_dir/points/0000/untraced/trace-sink.npy" ]
 	assert_eq "$(causes '0.1 < x["p50_ratio"] < 10')" True
 	assert_eq "$(json "$run_dir/points/0000/rep-00/trace-sink.json" 'd["gaps"], d["why"]')" "(True, '')"
@@ -105,7 +105,7 @@ causes() {
 	assert_contains "$output" "has no point 7"
 }
 
-# With pauses, for what is about the trace alone.
+# With pauses, for tests of the trace itself.
 resting=(poll=event pause=1ms messages=10000)
 
 # bats test_tags=long
@@ -132,7 +132,7 @@ resting=(poll=event pause=1ms messages=10000)
 	rm -rf /dev/shm/kblat-"$(id -u)"-"${endpoints[0]}"-* /dev/shm/kblat-"$(id -u)"-"${endpoints[1]}"-*
 }
 
-# faults_of SIDE: how many page faults were kept.
+# faults_of SIDE: the number of page faults in the trace.
 faults_of() {
 	python3 -IS - "$run_dir/points/0000/rep-00/trace-$1" <<-'END'
 		import array, json, sys
@@ -144,6 +144,7 @@ faults_of() {
 	END
 }
 
+# bats test_tags=long
 @test "page faults of other processes of the same name are not kept" {
 	needs_tracefs
 	python3 -IS -c 'import ctypes, mmap
@@ -176,7 +177,7 @@ while True:
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	assert_contains "$output" "explain: tracefs: you have no access"
 	run_dir=$(tail -n 1 <<<"$output")
-	# Events that were not kept cost nothing.
+	# Events that are not recorded do not take room.
 	assert_eq "$(json "$run_dir/summary.json" '[d["points"][0]["causes"][k] for k in ("p50_ratio", "p99_ratio")]')" "[None, None]"
 	run "$KBLAT" explain "$run_dir"
 	assert_eq "$status" 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The kernel `handoff`: whatever is acknowledged, copied and handed over, payloads arrive whole; what is lost, cut short or
-# killed; what is refused, and what is not possible.
+# The kernel `handoff`: payloads arrive complete with any way of acknowledging, copying and handing over; losses, interruptions
+# and kills; what is refused, and what is not possible.
 
 load helper
 
@@ -11,6 +11,7 @@ handoff() {
 	)
 }
 
+# bats test_tags=long
 @test "through every message layer payloads arrive whole, there and back, however their transport is polled" {
 	handoff layers <<-'YAML'
 		matrix:

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# All pairs of hosts, simulated on this one: the launcher of an endpoint knows which host it stands for, and makes one pair slow
-# by what it tells the endpoint of its transport's delay.
+# All pairs of hosts, simulated on this one: the launcher knows which host its endpoint represents, and makes a pair slow by
+# changing the delay of its transport.
 
 load helper
 
-# A launcher "host NAME PEER COMMAND…" over the scripted transport, whose medians are the delay. Between n1 and n3 it is 5 times
-# as long, between n2 and n5 N2_N5 ns; n5 is lost where there is a file `lost`; with `slow` a run waits for that file to go.
+# A launcher "host NAME PEER COMMAND…" over the scripted transport, where medians are the delay. It is 5 times as long between
+# n1 and n3, and N2_N5 ns between n2 and n5. n5 fails if there is a file `lost`; runs wait while there is a file `slow`.
 setup_hosts() {
 	spec s <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, delay: 1us, messages: 2500, warmup: 10, repetitions: 1}
@@ -30,7 +30,7 @@ setup_hosts() {
 	launch=(--source "$T/host {host} {sink}" --sink "$T/host {host} {source}")
 }
 
-# pairs EXPRESSION: of the list `d` of the lines of pairs.jsonl.
+# pairs EXPRESSION: a value of `d`, the list of the lines of pairs.jsonl.
 pairs() {
 	/usr/bin/python3 -c 'import json, sys; d = [json.loads(x) for x in open(sys.argv[1]) if x.strip()]; print(eval(sys.argv[2]))' "$dir/pairs.jsonl" "$1"
 }
@@ -49,16 +49,16 @@ pairs() {
 	assert_eq "$(json "$dir/pairs.json" '[sorted((p["source"], p["sink"])) for p in d["answer"]["points"][0]["p50"]["slow_pairs"]], d["status"]')" \
 		"([['n1', 'n3'], ['n2', 'n5']], 'COMPLETED')"
 	assert_eq "$(pairs 'max(sum(h in (x["source"], x["sink"]) for x in d if x["round"] == r) for h in ("n1", "n2", "n3", "n4", "n5") for r in range(5))')" 1
-	# A matrix has every place, the diagonal empty; what stands out is crossed at both of its places.
+	# The matrix has all cells, an empty diagonal, and crosses in both cells of a pair that stands out.
 	assert_eq "$(awk -F'\t' 'NR > 1 { n++; e += $3 == "NaN"; s += $4 > 0 } END { print n, e, s }' "$dir/derived/figures/point-0000-p50.tsv")" "25 5 4"
 	grep -q "some stand out" "$dir/derived/report.html"
-	# What each host's state is would be thousands of files; a pair's run is whole without.
+	# The state of each host would be thousands of files; runs of pairs do without.
 	run_dir=$dir/$(pairs 'd[0]["run"]')
 	[ ! -e "$run_dir/state" ]
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
 	[ -z "$(leftovers)" ]
-	# Its page is made anew, of what pairs.jsonl says by then.
+	# Its page is made again from pairs.jsonl.
 	rm -r "$dir/derived"
 	sed -i '/"source":"n1","sink":"n3"\|"source":"n3","sink":"n1"\|"source":"n2","sink":"n5"\|"source":"n5","sink":"n2"/d' "$dir/pairs.jsonl"
 	run "$KBLAT" report "$dir"
@@ -160,8 +160,8 @@ pairs() {
 	run "$KBLAT" run s.yaml --hosts hosts --dry-run
 	[ "$status" -eq 0 ]
 	assert_contains "$output" "1000 hosts, 499500 pairs, 1 points each; 999 rounds, 128 pairs at once"
-	run "$KBLAT" run s.yaml --hosts hosts --dry-run --json
-	assert_eq "$(json <(echo "$output") 'len(d["rounds"]), {len(r) for r in d["rounds"]}, {len({h for p in r for h in p}) for r in d["rounds"]}')" \
+	"$KBLAT" run s.yaml --hosts hosts --dry-run --json >plan.json # megabytes, so not into a variable
+	assert_eq "$(json plan.json 'len(d["rounds"]), {len(r) for r in d["rounds"]}, {len({h for p in r for h in p}) for r in d["rounds"]}')" \
 		"(999, {500}, {1000})"
 }
 
@@ -196,7 +196,7 @@ write_network() {
 	echo "$output"
 	[ "$status" -eq 3 ]
 	dir=${lines[-1]}
-	# A busy machine may make another one stand out, but by less.
+	# On a busy machine another pair may stand out, but less.
 	assert_eq "$(json "$dir/pairs.json" '[(sorted((p["source"], p["sink"])), 4 < p["times"] < 6)
 		for p in [max(d["answer"]["points"][0]["p50"]["slow_pairs"], key=lambda p: p["times"])]]')" "[(['n2', 'n4'], True)]"
 }

@@ -48,6 +48,7 @@ teardown_file() {
 	rm -rf "$WHERE"
 }
 
+# bats test_tags=long
 @test "in a browser, wide, narrow, light, dark and printed: nothing overflows, no script fails, tables sort, links unfold" {
 	chromium=$(command -v chromium chromium-headless-shell google-chrome | head -n 1) || true
 	[ -n "$chromium" ] || skip "there is no chromium"
