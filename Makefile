@@ -301,7 +301,7 @@ $(BUILD)/vm-verbs-test: tests/vm/verbs_test.c $(LIB)
 # A target of tests/fuzz: with libFuzzer, or with replay.c, which only repeats known inputs.
 FUZZLIB  := $(BUILD)/libkbfuzz.a
 FUZZMAIN := $(BUILD)/tests/fuzz/no_process.o $(if $(FUZZ),,$(BUILD)/tests/fuzz/replay.o)
-FUZZLINK := $(if $(FUZZ),-fsanitize=fuzzer) $(foreach f,kill fork execv execvp,-Wl$(comma)--wrap=$f)
+FUZZLINK := $(if $(FUZZ),-fsanitize=fuzzer) $(foreach f,kill process_signal fork execv execvp,-Wl$(comma)--wrap=$f)
 $(FUZZLIB): $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_% tests/fuzz/replay.c tests/fuzz/no_process.c,$(wildcard tests/fuzz/*.c)))
 	@rm -f $@
 	@echo '  AR    $@'

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "tuning/machine/process.h"
 
 int __wrap_kill(pid_t pid, int number);
+int __wrap_process_signal(const struct process *p, int number);
 pid_t __wrap_fork(void);
 int __wrap_execvp(const char *file, char *const argv[]);
 int __wrap_execv(const char *file, char *const argv[]);
@@ -21,6 +23,13 @@ int __wrap_kill(pid_t pid, int number)
 	fuzz_require(!number);
 	errno = ESRCH;
 	return -1;
+}
+
+int __wrap_process_signal(const struct process *p, int number)
+{
+	(void)p;
+	fuzz_require(!number);
+	return -ESRCH;
 }
 
 pid_t __wrap_fork(void)

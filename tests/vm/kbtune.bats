@@ -159,7 +159,7 @@ while text:
 	"$KBTUNE" tuned apply latency-performance
 	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]
 	"$KBTUNE" tuned verify
-	kill -KILL "$(cat /run/kbtune/hold-tuned)"
+	kill -KILL "$(cut -d " " -f 1 /run/kbtune/hold-tuned)"
 	sleep 0.2
 	[ "$(cat /proc/sys/vm/swappiness)" = 10 ]
 	run "$KBTUNE" tuned verify

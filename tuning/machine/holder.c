@@ -1,7 +1,9 @@
 #include "tuning/machine/holder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,8 +17,10 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/process.h"
 
-#define STEP_MS 5
+#define STEP_MS	  5
+#define KILLED_MS 2000
 
 static int open_hold(struct machine *m, const char *name, int flags)
 {
@@ -44,13 +48,51 @@ static bool is_held(int fd)
 	return false;
 }
 
-/* The process ID is written at the start, or a moment later. */
-static pid_t read_pid(int fd)
+/* The process is written at the start, or a moment later: "PID START". Earlier versions wrote only its ID. */
+static struct process read_owner(int fd)
 {
-	char text[32] = "";
-	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	char text[64] = "";
+	struct process p = {0};
 
-	return n > 0 && strchr(text, '\n') ? (pid_t)atoi(text) : 0;
+	if (pread(fd, text, sizeof(text) - 1, 0) > 0 && strchr(text, '\n'))
+		sscanf(text, "%d %llu", &p.pid, &p.start);
+	return p;
+}
+
+static int write_owner(int fd, pid_t pid)
+{
+	const struct process p = process_of(pid);
+
+	return ftruncate(fd, 0) || dprintf(fd, "%d %llu\n", (int)p.pid, p.start) < 0 ? -errno : 0;
+}
+
+/* Close the descriptors from `first` to `last`, whatever the limit of their number has been. */
+static void close_between(unsigned first, unsigned last)
+{
+	DIR *own;
+	const struct dirent *d;
+
+	if (first > last || !close_range(first, last, 0))
+		return;
+	own = opendir("/proc/self/fd"); /* before Linux 5.9 */
+	while (own && (d = readdir(own))) {
+		const unsigned fd = (unsigned)strtoul(d->d_name, NULL, 10);
+
+		if (fd >= first && fd <= last && fd != (unsigned)dirfd(own))
+			close((int)fd);
+	}
+	if (own)
+		closedir(own);
+}
+
+/* Close all but the standard streams and these two. */
+static void close_others(unsigned a, unsigned b)
+{
+	const unsigned low = a < b ? a : b, high = a < b ? b : a;
+
+	close_between(STDERR_FILENO + 1, low - 1);
+	close_between(low + 1, high - 1);
+	close_between(high + 1, UINT_MAX);
 }
 
 /* Only the lock stays open; it is held as long as the process exists, including programs that it executes. */
@@ -70,11 +112,9 @@ static void become_holder(int lock, int ready, void (*run)(int, void *), void *c
 	if (chdir("/"))
 		_exit(1);
 	fcntl(lock, F_SETFD, 0);
-	if (ftruncate(lock, 0) || dprintf(lock, "%d\n", (int)getpid()) < 0)
+	if (write_owner(lock, getpid()))
 		_exit(1);
-	for (int fd = 3; fd < 1024; fd++)
-		if (fd != lock && fd != ready)
-			close(fd);
+	close_others((unsigned)lock, (unsigned)ready);
 	run(ready, context);
 	_exit(1);
 }
@@ -140,7 +180,7 @@ pid_t holder_pid(struct machine *m, const char *name)
 	if (fd < 0)
 		return 0;
 	if (is_held(fd))
-		pid = read_pid(fd);
+		pid = read_owner(fd).pid;
 	close(fd);
 	return pid;
 }
@@ -175,7 +215,7 @@ int holder_lock(struct machine *m, const char *name, int limit_ms, struct err *e
 void holder_write_pid(int fd, pid_t pid)
 {
 	/* If /run is full, it is missing, so that others can only wait for the lock. */
-	if (dprintf(fd, "%d\n", (int)pid) < 0)
+	if (write_owner(fd, pid))
 		return;
 }
 
@@ -185,24 +225,25 @@ void holder_unlock(struct machine *m, const char *name, int fd)
 	close(fd);
 }
 
+/* If the process has ended and only a child of it still holds the lock, there is nothing to signal. */
 static int end_holder(int fd, int limit_ms)
 {
 	struct timespec pause = {.tv_nsec = STEP_MS * 1000000};
-	pid_t pid = read_pid(fd);
+	struct process owner = read_owner(fd);
 
-	for (int i = 0; !pid && i < 200 && is_held(fd); i++) {
+	for (int i = 0; !owner.pid && i < 200 && is_held(fd); i++) {
 		nanosleep(&pause, NULL);
-		pid = read_pid(fd);
+		owner = read_owner(fd);
 	}
 	if (!is_held(fd))
 		return 0;
-	if (pid <= 0)
+	if (owner.pid <= 0)
 		return -ESRCH;
-	kill(pid, SIGTERM);
+	process_signal(&owner, SIGTERM);
 	if (await_end(fd, limit_ms))
 		return 0;
-	kill(pid, SIGKILL);
-	return await_end(fd, 2000) ? 0 : -ETIMEDOUT;
+	process_signal(&owner, SIGKILL);
+	return await_end(fd, KILLED_MS) ? 0 : -ETIMEDOUT;
 }
 
 int holder_stop(struct machine *m, const char *name, int limit_ms, struct err *e)

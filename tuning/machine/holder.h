@@ -1,8 +1,7 @@
 /*
  * Processes that hold something as long as they live: the PM QoS request on /dev/cpu_dma_latency, or a one-shot tuned.
- * Each has a file `hold-NAME` in the state folder, which contains its process ID and on which it holds an inherited
- * lock. If the lock is free, the process has ended; so its ID is never mistaken for that of another process. Holders
- * sleep and use no CPU.
+ * Each has a file `hold-NAME` in the state folder, which contains its process ID and the time of its start (process.h),
+ * and on which it holds an inherited lock. If the lock is free, the process has ended. Holders sleep and use no CPU.
  */
 #ifndef KBLAT_TUNING_HOLDER_H
 #define KBLAT_TUNING_HOLDER_H

@@ -21,7 +21,7 @@
 
 /* "TID (name) S ppid … flags(9th) … starttime(22nd)". A program may choose any name, including
  * parentheses, newlines and control characters, so fields are counted from the last parenthesis. */
-static int read_stat(const char *text, struct thread *t)
+int tasks_read_stat(const char *text, struct thread *t)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	unsigned long flags;
@@ -75,7 +75,7 @@ static int read_stat_at(const struct machine *m, const char *path, struct thread
 
 	if (rc)
 		return rc;
-	rc = read_stat(text, t);
+	rc = tasks_read_stat(text, t);
 	free(text);
 	return rc;
 }

@@ -23,6 +23,9 @@ struct thread {
 /* Call `visit` for each; a thread that ends meanwhile is left out. 0 or what `visit` returned. */
 int tasks_each(const struct machine *m, int (*visit)(const struct thread *t, void *context), void *context);
 
+/* The content of /proc/TID/stat: sets all but `pid`, `tid` and `cpus`. 0 or -EINVAL. */
+int tasks_read_stat(const char *text, struct thread *t);
+
 /* One thread: 0 or -ESRCH. */
 int tasks_read(const struct machine *m, int pid, int tid, struct thread *t);
 

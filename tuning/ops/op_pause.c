@@ -11,20 +11,30 @@
 
 #include "common/err.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/process.h"
 #include "tuning/machine/tasks.h"
+
+static struct process daemon_of(const struct step *s)
+{
+	return (struct process){(pid_t)step_number(s, "pid"), (unsigned long long)step_number(s, "start")};
+}
 
 static bool is_alive(const struct machine *m, const struct step *s)
 {
-	return tasks_is_same(m, (int)step_number(s, "pid"), (unsigned long long)step_number(s, "start"));
+	const struct process p = daemon_of(s);
+
+	return tasks_is_same(m, (int)p.pid, p.start);
 }
 
+/* It is not an error if the daemon has ended. */
 static int send_it(struct machine *m, const struct step *s, int number)
 {
-	if (!m->root.live || !is_alive(m, s))
-		return 0;
-	if (kill((pid_t)step_number(s, "pid"), number))
-		return errno == ESRCH ? 0 : -errno;
-	if (number)
+	const struct process p = daemon_of(s);
+	int rc = m->root.live ? process_signal(&p, number) : 0;
+
+	if (rc)
+		return rc == -ESRCH ? 0 : rc;
+	if (number && m->root.live)
 		machine_changed(m);
 	return 0;
 }
