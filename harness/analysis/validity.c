@@ -399,6 +399,20 @@ static void judge_readiness(const struct validity_facts *f, struct validity *out
 			     all);
 }
 
+/* Transports that let any program connect count the connections that end. */
+static void judge_connections(const struct validity_facts *f, struct validity *out)
+{
+	size_t ended_in;
+	const json_int_t ended = sum_moved(f, "ended_connections", &ended_in);
+
+	if (ended)
+		validity_say(out->warnings,
+			     "%" JSON_INTEGER_FORMAT
+			     " connections ended while messages were measured, in %zu of %zu repetitions: another "
+			     "program was connected, or sent more bytes than a message has",
+			     ended, ended_in, json_array_size(f->counters));
+}
+
 /* --- the clock --- */
 
 #define WIDE_SHARE 0.1 /* share of the median above which the error is mentioned */
@@ -577,7 +591,8 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters, judge_loss, judge_pacing, judge_way, judge_readiness, judge_clock, judge_placement,
+	    judge_counters,  judge_loss,	judge_pacing, judge_way,
+	    judge_readiness, judge_connections, judge_clock,  judge_placement,
 	};
 
 	out->reasons = json_array();

@@ -145,6 +145,7 @@ static void set_directions(struct messaging *m, const struct transport_config *c
 	const bool pair = m->settings.pattern == MESSAGING_PAIR;
 
 	m->role = config->role;
+	m->largest = config->size > TOKEN_BYTES ? config->size : TOKEN_BYTES;
 	m->sends = config->role == ROLE_SOURCE || config->duplex;
 	m->receives = config->role == ROLE_SINK || config->duplex;
 	m->listens = pair ? m->role == ROLE_SINK : m->sends;
@@ -250,6 +251,23 @@ static int meet(struct messaging_transport *t, const struct messaging_library *l
 	return 0;
 }
 
+static int complain_connect(struct messaging_transport *t, const struct messaging_library *library, int rc,
+			    struct err *e)
+{
+	const int64_t ended = library->count_ended(t);
+	char cause[128], others[128] = "";
+
+	if (rc == -EPERM)
+		snprintf(cause, sizeof(cause), "an unrelated program answers there");
+	else
+		err_cause(rc, cause, sizeof(cause));
+	if (ended)
+		snprintf(others, sizeof(others),
+			 "; connections that ended meanwhile, perhaps as more bytes were sent than a message has: %lld",
+			 (long long)ended);
+	return err_set(e, rc, STATUS_FAILED, t->messaging.object, "connect to the other side", "%s%s", cause, others);
+}
+
 int messaging_connect(const struct messaging_library *library, struct transport *transport, const json_t *peer,
 		      struct err *e)
 {
@@ -269,10 +287,7 @@ int messaging_connect(const struct messaging_library *library, struct transport 
 	}
 	if (!rc)
 		rc = meet(t, library);
-	if (rc == -EPERM)
-		return err_set(e, rc, STATUS_FAILED, m->object, "connect to the other side",
-			       "an unrelated program answers there");
-	return rc ? err_sys(e, rc, m->object, "connect to the other side") : 0;
+	return rc ? complain_connect(t, library, rc, e) : 0;
 }
 
 /* --- after connecting --- */
@@ -284,9 +299,13 @@ int messaging_prepare(struct transport *transport, struct err *e)
 	return 0;
 }
 
-json_t *messaging_counters(const struct transport *transport)
+json_t *messaging_counters(const struct messaging_library *library, const struct transport *transport)
 {
-	return frames_counters(&((const struct messaging_transport *)transport)->frames);
+	struct messaging_transport *t = (struct messaging_transport *)(uintptr_t)transport;
+	json_t *counters = frames_counters(&t->frames);
+
+	json_object_set_new(counters, "ended_connections", json_integer((json_int_t)library->count_ended(t)));
+	return counters;
 }
 
 int messaging_failure(const struct transport *transport, struct err *e)

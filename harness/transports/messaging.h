@@ -9,6 +9,10 @@
  *
  * Connecting does not rely on sleeping long enough: each side sends the other's token as soon as
  * the library knows that it would arrive, and waits for its own token if it can receive.
+ *
+ * Anybody can connect to an endpoint on which a side listens. The libraries allocate a message before
+ * anyone can look at it, so they are told the size of the largest one, and end a connection that
+ * announces more. Such ends are counted.
  */
 #ifndef KBLAT_TRANSPORTS_MESSAGING_H
 #define KBLAT_TRANSPORTS_MESSAGING_H
@@ -35,7 +39,8 @@ struct messaging {
 	enum role role;
 	bool sends, receives; /* messages of the point; the socket of a pair can always do both */
 	bool listens;
-	bool is_made; /* sockets exist */
+	bool is_made;	 /* sockets exist */
+	int64_t largest; /* bytes of a message */
 	struct messaging_settings settings;
 	struct token token, peer_token;
 	char endpoint[128]; /* on which this side listens: "tcp://127.0.0.1:4711", "ipc:///dev/shm/…"; or "" */
@@ -67,6 +72,8 @@ struct messaging_library {
 	/* -EAGAIN: not now. hear() returns the size of the message received. */
 	int (*say)(struct messaging_transport *t, const void *data, size_t size);
 	int (*hear)(struct messaging_transport *t, void *data, size_t size);
+	/* The number of connections that have ended so far. */
+	int64_t (*count_ended)(struct messaging_transport *t);
 };
 
 #define MESSAGING_FIELD(f) offsetof(struct messaging_settings, f)
@@ -107,7 +114,6 @@ struct messaging_library {
 /* For transport_ops. */
 int messaging_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
 void messaging_traits(const void *settings, struct transport_traits *out);
-json_t *messaging_counters(const struct transport *transport);
 int messaging_failure(const struct transport *transport, struct err *e);
 int messaging_prepare(struct transport *transport, struct err *e);
 
@@ -118,6 +124,7 @@ int messaging_open(const struct transport_ops *ops, const struct messaging_libra
 int messaging_connect(const struct messaging_library *library, struct transport *transport, const json_t *peer,
 		      struct err *e);
 void messaging_close(const struct messaging_library *library, struct transport *transport);
+json_t *messaging_counters(const struct messaging_library *library, const struct transport *transport);
 
 /* {"pattern", "local", …}: what both libraries report. New reference. */
 json_t *messaging_granted(const struct transport *transport);

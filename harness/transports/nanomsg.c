@@ -36,7 +36,8 @@ static struct nanomsg *nanomsg_of(struct messaging_transport *t)
 static int nanomsg_make_socket(struct nanomsg *t, int protocol)
 {
 	const struct messaging_settings *s = &t->messaging.settings;
-	const int nodelay = s->nodelay, sndbuf = (int)s->sndbuf, rcvbuf = (int)s->rcvbuf, unlimited = -1;
+	const int nodelay = s->nodelay, sndbuf = (int)s->sndbuf, rcvbuf = (int)s->rcvbuf;
+	const int most = protocol == NN_PUB ? 0 : (int)t->messaging.largest; /* nobody may send to a publisher */
 	int socket = nn.socket(AF_SP, protocol);
 
 	if (socket < 0)
@@ -44,7 +45,7 @@ static int nanomsg_make_socket(struct nanomsg *t, int protocol)
 	nn.setsockopt(socket, NN_TCP, NN_TCP_NODELAY, &nodelay, sizeof(nodelay));
 	nn.setsockopt(socket, NN_SOL_SOCKET, NN_SNDBUF, &sndbuf, sizeof(sndbuf));
 	nn.setsockopt(socket, NN_SOL_SOCKET, NN_RCVBUF, &rcvbuf, sizeof(rcvbuf));
-	nn.setsockopt(socket, NN_SOL_SOCKET, NN_RCVMAXSIZE, &unlimited, sizeof(unlimited));
+	nn.setsockopt(socket, NN_SOL_SOCKET, NN_RCVMAXSIZE, &most, sizeof(most));
 	if (protocol == NN_SUB)
 		nn.setsockopt(socket, NN_SUB, NN_SUB_SUBSCRIBE, "", 0);
 	return socket;
@@ -145,6 +146,18 @@ static int nanomsg_hear(struct messaging_transport *t, void *data, size_t size)
 	return n < 0 ? -errno : n;
 }
 
+static int64_t broken_of(int socket)
+{
+	return socket < 0 ? 0 : (int64_t)nn.get_statistic(socket, NN_STAT_BROKEN_CONNECTIONS);
+}
+
+static int64_t nanomsg_count_ended(struct messaging_transport *transport)
+{
+	const struct nanomsg *t = nanomsg_of(transport);
+
+	return broken_of(t->out) + (t->in == t->out ? 0 : broken_of(t->in));
+}
+
 static const struct messaging_library library = {
     .make = nanomsg_make,
     .unmake = nanomsg_unmake,
@@ -153,6 +166,7 @@ static const struct messaging_library library = {
     .is_heard = nanomsg_is_heard,
     .say = nanomsg_say,
     .hear = nanomsg_hear,
+    .count_ended = nanomsg_count_ended,
 };
 
 int nanomsg_post_later(struct nanomsg *t)
@@ -204,6 +218,11 @@ static void nanomsg_close(struct transport *transport)
 	messaging_close(&library, transport);
 }
 
+static json_t *nanomsg_counters(const struct transport *transport)
+{
+	return messaging_counters(&library, transport);
+}
+
 static json_t *nanomsg_granted(const struct transport *transport)
 {
 	const struct nanomsg *t = (const struct nanomsg *)transport;
@@ -240,7 +259,7 @@ const struct transport_ops nanomsg_transport = {
     .connect = nanomsg_connect,
     .prepare = messaging_prepare,
     .granted = nanomsg_granted,
-    .device_counters = messaging_counters,
+    .device_counters = nanomsg_counters,
     .failure = messaging_failure,
     .close = nanomsg_close,
 };

@@ -21,9 +21,18 @@ static struct zeromq *zeromq_of(struct messaging_transport *t)
 	return (struct zeromq *)t;
 }
 
+/* When two sides connect, they send messages of the protocol itself, which have less than 100 bytes. */
+#define PROTOCOL_BYTES 1024
+
+static int64_t largest(const struct zeromq *t)
+{
+	return t->messaging.largest > PROTOCOL_BYTES ? t->messaging.largest : PROTOCOL_BYTES;
+}
+
 static void *zeromq_make_socket(struct zeromq *t, int type)
 {
 	const int hwm = (int)t->messaging.settings.hwm, now = 0;
+	const int64_t most = largest(t);
 	void *socket = zmq.socket(t->context, type);
 
 	if (!socket)
@@ -31,10 +40,65 @@ static void *zeromq_make_socket(struct zeromq *t, int type)
 	zmq.setsockopt(socket, ZMQ_LINGER, &now, sizeof(now));
 	zmq.setsockopt(socket, ZMQ_SNDHWM, &hwm, sizeof(hwm));
 	zmq.setsockopt(socket, ZMQ_RCVHWM, &hwm, sizeof(hwm));
+	zmq.setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
 	if (type == ZMQ_SUB)
 		zmq.setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
 	return socket;
 }
+
+/* --- connections that end --- */
+
+/* A socket that receives an event for each connection that ends. Its queue is unlimited, as the
+ * library's thread would wait for room in it. */
+static void *open_monitor(struct zeromq *t, void *socket, const char *name)
+{
+	const int unlimited = 0;
+	void *monitor;
+
+	if (zmq.socket_monitor(socket, name, ZMQ_EVENT_DISCONNECTED))
+		return NULL;
+	monitor = zmq.socket(t->context, ZMQ_PAIR);
+	if (monitor && !zmq.setsockopt(monitor, ZMQ_RCVHWM, &unlimited, sizeof(unlimited)) &&
+	    !zmq.connect(monitor, name))
+		return monitor;
+	zmq.socket_monitor(socket, NULL, 0);
+	if (monitor)
+		zmq.close(monitor);
+	return NULL;
+}
+
+static void close_monitor(void *socket, void *monitor)
+{
+	if (!monitor)
+		return;
+	zmq.socket_monitor(socket, NULL, 0);
+	zmq.close(monitor);
+}
+
+/* An event is two messages: its number (16 bits) with a value, and the endpoint. */
+static int64_t read_monitor(void *monitor)
+{
+	char endpoint[sizeof(((struct messaging *)NULL)->endpoint)];
+	struct {
+		uint16_t number, value[2];
+	} event;
+	int64_t ended = 0;
+
+	while (monitor && zmq.recv(monitor, &event, sizeof(event), ZMQ_DONTWAIT) == sizeof(event) &&
+	       zmq.recv(monitor, endpoint, sizeof(endpoint), 0) >= 0)
+		ended += event.number == ZMQ_EVENT_DISCONNECTED;
+	return ended;
+}
+
+static int64_t zeromq_count_ended(struct messaging_transport *transport)
+{
+	struct zeromq *t = zeromq_of(transport);
+
+	t->ended += read_monitor(t->monitor[0]) + read_monitor(t->monitor[1]);
+	return t->ended;
+}
+
+/* --- sockets --- */
 
 /* XPUB is like PUB, but reports its subscribers. */
 static int zeromq_make(struct messaging_transport *transport, struct err *e)
@@ -51,6 +115,10 @@ static int zeromq_make(struct messaging_transport *transport, struct err *e)
 	}
 	if ((m->sends && !t->out) || (m->receives && !t->in))
 		return err_sys(e, -errno, "zeromq", "make a socket");
+	if (t->out)
+		t->monitor[0] = open_monitor(t, t->out, "inproc://out");
+	if (t->in && t->in != t->out)
+		t->monitor[1] = open_monitor(t, t->in, "inproc://in");
 	return 0;
 }
 
@@ -58,6 +126,8 @@ static void zeromq_unmake(struct messaging_transport *transport)
 {
 	struct zeromq *t = zeromq_of(transport);
 
+	close_monitor(t->out, t->monitor[0]);
+	close_monitor(t->in, t->monitor[1]);
 	if (t->in && t->in != t->out)
 		zmq.close(t->in);
 	if (t->out)
@@ -116,6 +186,7 @@ static const struct messaging_library library = {
     .is_heard = zeromq_is_heard,
     .say = zeromq_say,
     .hear = zeromq_hear,
+    .count_ended = zeromq_count_ended,
 };
 
 int zeromq_post_later(struct zeromq *t)
@@ -167,6 +238,11 @@ static void zeromq_close(struct transport *transport)
 	messaging_close(&library, transport);
 }
 
+static json_t *zeromq_counters(const struct transport *transport)
+{
+	return messaging_counters(&library, transport);
+}
+
 static json_t *zeromq_granted(const struct transport *transport)
 {
 	const struct zeromq *t = (const struct zeromq *)transport;
@@ -197,7 +273,7 @@ const struct transport_ops zeromq_transport = {
     .connect = zeromq_connect,
     .prepare = messaging_prepare,
     .granted = zeromq_granted,
-    .device_counters = messaging_counters,
+    .device_counters = zeromq_counters,
     .failure = messaging_failure,
     .close = zeromq_close,
 };

@@ -23,6 +23,7 @@
 	X(zmq, send)                                                                                                   \
 	X(zmq, recv)                                                                                                   \
 	X(zmq, poll)                                                                                                   \
+	X(zmq, socket_monitor)                                                                                         \
 	X(zmq, strerror)                                                                                               \
 	X(zmq, version)
 
@@ -33,7 +34,9 @@ extern struct zmq_functions {
 struct zeromq {
 	MESSAGING_TRANSPORT;
 	void *context;
-	void *out, *in; /* sockets; the same one for a pair */
+	void *out, *in;	  /* sockets; the same one for a pair */
+	void *monitor[2]; /* where the library reports connections that end; NULL: nowhere */
+	int64_t ended;	  /* such reports so far */
 };
 
 extern const struct transport_ops zeromq_transport;

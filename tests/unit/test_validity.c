@@ -270,6 +270,12 @@ static void ran_empty(struct facts *f)
 	set_device(f, 2, "after", json_pack("{s:i, s:i}", "port_xmit_packets", 7000, "srq_ran_empty", 2));
 }
 
+static void was_visited(struct facts *f)
+{
+	set_device(f, 0, "before", json_pack("{s:i, s:i}", "port_xmit_packets", 4000, "ended_connections", 1));
+	set_device(f, 0, "after", json_pack("{s:i, s:i}", "port_xmit_packets", 7000, "ended_connections", 3));
+}
+
 /* What resolved.json says of a transport counts, not its name. */
 static void loss_where_it_is_said_to_happen(struct facts *f)
 {
@@ -522,6 +528,9 @@ static const struct row {
     {"a receiver that was not ready before", always_ready, NULL, NULL},
     {"a shared receive queue that ran empty", ran_empty, NULL,
      "a shared receive queue ran empty in 1 of 3 repetitions"},
+    {"connections of other programs", was_visited, NULL,
+     "2 connections ended while messages were measured, in 1 of 3 repetitions: another program was connected, or sent "
+     "more bytes than a message has"},
     {"a bad clock", clock_bad, "the tick counter failed its checks: it is 1200 ns off a straight line", NULL},
     {"no clock", clock_missing, "the tick counter was not checked", NULL},
     {"two clocks", clock_not_common, "source and sink have no common clock", NULL},
