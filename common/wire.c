@@ -69,18 +69,23 @@ size_t wire_take_raw(struct wire *w, void *to, size_t size)
 	return n;
 }
 
-int wire_send(int fd, const json_t *message)
+char *wire_line(const json_t *message, size_t *size)
 {
 	char *text = json_dumps(message, JSON_COMPACT);
 
 	if (!text)
-		return -ENOMEM;
+		return NULL;
+	*size = strlen(text);
+	text[(*size)++] = '\n'; /* replaces the terminator, so that a line takes one write */
+	return text;
+}
 
-	size_t length = strlen(text);
-	int rc;
+int wire_send(int fd, const json_t *message)
+{
+	size_t size;
+	char *text = wire_line(message, &size);
+	int rc = text ? fs_write_fd(fd, text, size) : -ENOMEM;
 
-	text[length] = '\n'; /* replaces the terminator, so that a line takes one write */
-	rc = fs_write_fd(fd, text, length + 1);
 	free(text);
 	return rc;
 }

@@ -15,10 +15,11 @@
 #include "common/write_signals.h"
 #include "run/channel.h"
 #include "run/hello.h"
+#include "run/transfer.h"
 
 /* a login on another host may take long, and so may starting on a machine that is being tuned */
 #define HELLO_MS      60000
-#define RAW_MS	      30000
+#define PATIENCE_MS   30000
 #define MAX_ARGUMENTS 64
 #define MAX_INNER     8
 
@@ -103,6 +104,7 @@ no_complaints:
 no_out:
 	close(in[0]);
 	c->to = in[1];
+	fcntl(c->to, F_SETFL, O_NONBLOCK);
 	return rc ? err_sys(e, rc, c->name, "start") : 0;
 }
 
@@ -290,43 +292,90 @@ int channel_await(struct channel *c, int64_t patience_ms, json_t **message, stru
 	return rc;
 }
 
-int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
-		void *arg, struct err *e)
+/* Wait for more of a transfer. 0 (also at the end of its output), or a negative errno and `e`. */
+static int await_piece(struct channel *c, const struct transfer *t, struct err *e)
 {
-	const struct timespec patience = {RAW_MS / 1000, 0};
+	const int64_t left = transfer_left_ms(t), most = left < c->patience_ms ? left : c->patience_ms;
+	const struct timespec limit = {most / 1000, most % 1000 * 1000000};
+	struct pollfd fd = {c->from.fd, POLLIN, 0};
 	sigset_t none;
+	int rc;
 
+	if (left <= 0)
+		return transfer_complain(t, c->name, e);
 	sigemptyset(&none); /* a second signal ends this process, even if the other side is slow */
-	while (size) {
+	rc = ppoll(&fd, 1, &limit, &none);
+	if (rc == 0 && most < left)
+		return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL,
+			       "has sent nothing for %lld s in the middle of data", (long long)most / 1000);
+	if (rc > 0 && wire_fill(&c->from))
+		c->from.eof = true;
+	return 0;
+}
+
+int channel_raw(struct channel *c, struct transfer *t, size_t size,
+		int (*take)(void *arg, const void *data, size_t size, struct err *e), void *arg, struct err *e)
+{
+	int rc = 0;
+
+	while (!rc && size) {
 		char piece[65536];
 		size_t n = wire_take_raw(&c->from, piece, size < sizeof(piece) ? size : sizeof(piece));
-		struct pollfd fd = {c->from.fd, POLLIN, 0};
-		int rc = 0;
 
-		if (n) {
-			size -= n;
+		size -= n;
+		t->taken += n;
+		if (n)
 			rc = take(arg, piece, n, e);
-			if (rc)
-				return rc;
-			continue;
-		}
-		if (c->from.eof)
-			return complain_ended(c, e);
-		rc = ppoll(&fd, 1, &patience, &none);
-		if (rc == 0)
-			return err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL,
-				       "has sent nothing for %d s in the middle of data", RAW_MS / 1000);
-		if (rc > 0 && wire_fill(&c->from))
-			c->from.eof = true;
+		else
+			rc = c->from.eof ? complain_ended(c, e) : await_piece(c, t, e);
 	}
-	return 0;
+	return rc;
+}
+
+/* Wait until an order can be written. 0 or -ETIMEDOUT. */
+static int await_room(struct channel *c, int64_t deadline_ms)
+{
+	const int64_t left = deadline_ms - channel_now_ms();
+	const struct timespec limit = {left / 1000, left % 1000 * 1000000};
+	struct pollfd fd = {c->to, POLLOUT, 0};
+	sigset_t none;
+
+	sigemptyset(&none);
+	return left <= 0 || ppoll(&fd, 1, &limit, &none) == 0 ? -ETIMEDOUT : 0;
+}
+
+/* The descriptor does not block, because an endpoint that does not read would hold this process up. */
+static int write_order(struct channel *c, const char *text, size_t size)
+{
+	const int64_t deadline_ms = channel_now_ms() + c->patience_ms;
+	int rc = 0;
+
+	while (!rc && size) {
+		const ssize_t n = write(c->to, text, size);
+
+		if (n >= 0) {
+			text += n;
+			size -= (size_t)n;
+		} else if (errno == EAGAIN) {
+			rc = await_room(c, deadline_ms);
+		} else if (errno != EINTR) {
+			rc = -errno;
+		}
+	}
+	return rc;
 }
 
 int channel_send(struct channel *c, json_t *order, struct err *e)
 {
-	int rc = wire_send(c->to, order);
+	size_t size;
+	char *text = wire_line(order, &size);
+	int rc = text ? write_order(c, text, size) : -ENOMEM;
 
+	free(text);
 	json_decref(order);
+	if (rc == -ETIMEDOUT)
+		return err_set(e, rc, STATUS_FAILED, c->name, NULL, "endpoint has not read its orders for %lld s",
+			       (long long)c->patience_ms / 1000);
 	return rc ? complain_ended(c, e) : 0;
 }
 
@@ -353,6 +402,7 @@ void channel_init(struct channel *c, const char *name)
 {
 	memset(c, 0, sizeof(*c));
 	c->name = name;
+	c->patience_ms = PATIENCE_MS;
 	c->to = c->from.fd = c->complaints.fd = -1;
 }
 

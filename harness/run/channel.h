@@ -13,13 +13,16 @@
 
 #define STDERR_TAIL 1024
 
+struct transfer;
+
 /* The state before anything has been started; channel_stop() may be called nevertheless. */
 struct channel;
 void channel_init(struct channel *c, const char *name);
 
 struct channel {
-	const char *name; /* "source" */
-	pid_t pid;	  /* also its process group; 0: none */
+	const char *name;    /* "source" */
+	int64_t patience_ms; /* with an endpoint that does not read its orders, or stops in the middle of data */
+	pid_t pid;	     /* also its process group; 0: none */
 	int to;
 	struct wire from, complaints; /* its stdout, stderr */
 	char stderr_tail[STDERR_TAIL + 1];
@@ -49,6 +52,7 @@ bool channel_lives(const struct channel *c);
  * lines of its standard error. */
 int channel_ended(struct channel *c, char *text, size_t size);
 
+/* 0 or a negative errno. -ETIMEDOUT: the endpoint does not read. */
 int channel_send(struct channel *c, json_t *order /* stolen */, struct err *e);
 
 /*
@@ -62,9 +66,9 @@ int channel_wait(struct channel *const *channels, size_t count, int64_t deadline
 /* The same for one channel, within `patience_ms`. Never returns -EINTR: signals are handled later. */
 int channel_await(struct channel *c, int64_t patience_ms, json_t **message, struct err *e);
 
-/* Read `size` raw bytes, which are passed to `take` as they arrive. The endpoint has 30 s for each piece. */
-int channel_raw(struct channel *c, size_t size, int (*take)(void *arg, const void *data, size_t size, struct err *e),
-		void *arg, struct err *e);
+/* Read `size` raw bytes of a transfer, which are passed to `take` as they arrive. */
+int channel_raw(struct channel *c, struct transfer *t, size_t size,
+		int (*take)(void *arg, const void *data, size_t size, struct err *e), void *arg, struct err *e);
 
 /* Close its input and wait up to `patience_ms` for it to end; then kill its process group. */
 void channel_stop(struct channel *c, int64_t patience_ms);

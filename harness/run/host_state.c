@@ -9,15 +9,18 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "run/transfer.h"
 #include "state/raw_file.h"
 
-#define FILE_MS	  60000 /* per file; the first one arrives when everything has been read */
+#define PATIENCES 2 /* of a channel: the first file arrives when everything has been read */
 #define FILES_MAX 100000
 #define BYTES_MAX (256LL << 20) /* total of all files */
+#define LINE_MOST 256		/* bytes of a file's description, without its path */
 
 /* What has been received, and where it is written. */
 struct host_state {
 	struct channel *channel;
+	struct transfer transfer; /* of everything */
 	int dir;
 	size_t files;
 	json_int_t bytes;
@@ -43,7 +46,7 @@ static int append_piece(void *arg, const void *data, size_t size, struct err *e)
 static int host_state_take_file(struct host_state *s, const char *path, size_t size, bool private, struct err *e)
 {
 	struct piece_sink sink = {.data = malloc(size + 1)};
-	int rc = sink.data ? channel_raw(s->channel, size + 1, append_piece, &sink, e)
+	int rc = sink.data ? channel_raw(s->channel, &s->transfer, size + 1, append_piece, &sink, e)
 			   : err_sys(e, -ENOMEM, path, "receive");
 
 	if (!rc && sink.data[size] != '\n')
@@ -67,6 +70,7 @@ static int on_file(struct host_state *s, const json_t *message, struct err *e)
 		return err_set(e, -EPROTO, STATUS_FAILED, s->channel->name, NULL,
 			       "endpoint sent something that cannot be a file of a capture");
 	s->bytes += bytes;
+	transfer_expect(&s->transfer, (unsigned long long)bytes + strlen(path) + LINE_MOST);
 	return host_state_take_file(s, path, (size_t)bytes, json_is_true(json_object_get(message, "private")), e);
 }
 
@@ -88,13 +92,15 @@ static int host_state_receive(struct host_state *s, bool mask, struct err *e)
 {
 	int rc = channel_send(s->channel, json_pack("{s:s, s:b}", "type", "capture", "mask", mask), e);
 
+	transfer_begin(&s->transfer, PATIENCES * s->channel->patience_ms);
 	while (!rc) {
 		json_t *message;
 
-		rc = channel_await(s->channel, FILE_MS, &message, e);
+		rc = channel_await(s->channel, transfer_left_ms(&s->transfer), &message, e);
 		if (rc == 0)
 			return err_set(e, -ETIMEDOUT, STATUS_FAILED, s->channel->name, NULL,
-				       "endpoint has not sent its host's state for %d s", FILE_MS / 1000);
+				       "endpoint has not sent all of its host's state in %lld s; there were %zu files",
+				       (long long)(channel_now_ms() - s->transfer.begun_ms) / 1000, s->files);
 		if (rc < 0)
 			return rc;
 		rc = on_part(s, message, e);

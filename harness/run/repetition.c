@@ -54,6 +54,12 @@ static bool repetition_is_done(const struct repetition *rep)
 	return true;
 }
 
+/* The others are not part of the results, or are compared with those that are traced. */
+static bool repetition_is_traced(const struct repetition *rep)
+{
+	return rep->number >= 0;
+}
+
 static const char *failure_of(const struct flow_rep *f, enum role role)
 {
 	return json_text(f->done[role], "failure");
@@ -138,7 +144,7 @@ static int on_message(struct repetition *rep, size_t who, json_t *message, struc
 	f->moved_ms = channel_now_ms();
 	rc = columns_store(p, message, f->messages, f->dir, e);
 	if (!rc)
-		rc = columns_store_trace(p, message, f->dir, e);
+		rc = columns_store_trace(p, message, repetition_is_traced(rep), f->dir, e);
 	return rc ? rc : repetition_pass_on(rep, who / 2, p->role, e);
 }
 
@@ -295,8 +301,8 @@ static int arm(struct repetition *rep, enum role role, struct err *e)
 						    (json_int_t)f->messages, "rep",
 						    (json_int_t)(rep->number < 0 ? 0 : rep->number), "control",
 						    rep->number == REPETITION_CONTROL, "warm_up",
-						    rep->number == REPETITION_WARM_UP, "trace", rep->number >= 0,
-						    "keep_in", keep_in(rep, i, role)),
+						    rep->number == REPETITION_WARM_UP, "trace",
+						    repetition_is_traced(rep), "keep_in", keep_in(rep, i, role)),
 					  e);
 	}
 	return rc ? rc : session_collect(rep->s, role == ROLE_SINK ? WHOM_SINKS : WHOM_SOURCES, "armed", e);

@@ -270,6 +270,23 @@ passes_until() {
 	! grep -q "has sent nothing" out
 }
 
+@test "an endpoint that sends more than it should is refused: a column twice, a trace that nobody asked for" {
+	spec scripted <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 100, repetitions: 1, warmup: 0}
+	YAML
+	while IFS='|' read -r change message; do
+		printf '#!/bin/sh\n"$@" | LC_ALL=C sed -u '"'%s'\n" "$change" >more
+		chmod +x more
+		run "$KBLAT" run scripted.yaml --out "$T/runs" --sink "$T/more"
+		echo "$change: $output"
+		[ "$status" -eq 1 ]
+		assert_contains "$output" "$message"
+	done <<-'END'
+		s/"columns":."t_recv"/&,"t_recv"/|sink: endpoint sent other columns than its kernel has
+		s/"columns":/"trace":{"words":0},&/|sink: endpoint sent a trace that it was not asked for
+	END
+}
+
 @test "an order without end: the endpoint says why it ends" {
 	head -c 1200000 /dev/zero | tr '\0' x >long
 	run "$KBLAT" endpoint <long
