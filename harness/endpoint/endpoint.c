@@ -38,11 +38,14 @@ static int on_connect(struct endpoint *ep, const json_t *order, json_t **reply, 
 {
 	const struct transport_ops *ops = ep->flow.transport;
 
-	if (!ep->transport)
-		return err_set(e, -EPROTO, STATUS_FAILED, "connect", NULL, "came before open");
+	if (!ep->transport || ep->has_met)
+		return err_set(e, -EPROTO, STATUS_FAILED, "connect", NULL,
+			       ep->transport ? "came twice" : "came before open");
+	ep->has_met = true;
 
 	int rc = ops->connect(ep->transport, json_object_get(order, "peer"), e);
 
+	ep->is_connected = !rc;
 	if (!rc)
 		*reply = json_pack("{s:s, s:o}", "type", "connected", "granted", ops->granted(ep->transport));
 	return rc;
@@ -121,7 +124,7 @@ static int read_arm(struct endpoint *ep, const json_t *order, json_int_t *messag
 	const char *keep = json_string_value(json_object_get(order, "keep_in"));
 
 	*messages = json_integer_value(json_object_get(order, "messages"));
-	if (!ep->transport || ep->running || *messages < 1 || *messages > ep->flow.config.schedule.messages)
+	if (!ep->is_connected || ep->running || *messages < 1 || *messages > ep->flow.config.schedule.messages)
 		return err_set(e, -EPROTO, STATUS_FAILED, "arm", NULL, "came out of order or asks for too much");
 	ep->control = json_is_true(json_object_get(order, "control"));
 	ep->warm_up = json_is_true(json_object_get(order, "warm_up"));

@@ -28,7 +28,8 @@ struct endpoint {
 	char flow_name[FLOW_NAME_MAX];
 	struct flow flow;
 	struct transport *transport;
-	int cpu, spare_cpu; /* dealt by the coordinator; -1: none */
+	bool has_met, is_connected; /* it was told to connect; and has done so */
+	int cpu, spare_cpu;	    /* dealt by the coordinator; -1: none */
 	int numa_node;
 	struct recorder recorder;
 	struct clock_conversion conversion;

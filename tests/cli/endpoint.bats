@@ -60,6 +60,18 @@ json.dump(d, open('bad.json', 'w'))"
 	[ -z "$(shm_files)" ]
 }
 
+@test "connect comes once, and before arm" {
+	make_params
+	run say "$(open_order sink)" '{"type":"arm","messages":10,"rep":0}' '{"type":"connect","peer":{}}' '{"type":"connect","peer":{}}' \
+		'{"type":"arm","messages":10,"rep":0}'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '"type":"connected"' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '"type":"armed"' <<<"$output")" -eq 1 ]
+	assert_contains "$output" "arm: came out of order"
+	assert_contains "$output" "connect: came twice"
+}
+
 @test "a name that is no name is refused: it would be a part of paths" {
 	make_params
 	for name in ../../../../tmp/x 0123456789abcde 0123456789abcdeg ''; do
