@@ -16,6 +16,8 @@
 #define PATH_SIZE  320
 #define GIDS_MAX   2000 /* for all ports; the system call accepts at most 64 KiB of entries */
 #define NAMES_SIZE 512
+/* struct ibv_global_route has one byte for it, while tables may be longer (that of Soft-RoCE has 1024 entries). */
+#define GID_INDEX_MAX 255
 #define NO_DEVICE                                                                                                      \
 	"no RDMA device on this machine; in kblat's source, `tests/vm/guest -- COMMAND` runs a command in a guest "    \
 	"that has a Soft-RoCE device"
@@ -116,7 +118,7 @@ static const struct ibv_gid_entry *gid_pick(const struct ibv_gid_entry *table, s
 	const struct ibv_gid_entry *best = NULL;
 
 	for (ssize_t i = 0; i < count; i++) {
-		if (table[i].port_num != p->number)
+		if (table[i].port_num != p->number || table[i].gid_index > GID_INDEX_MAX)
 			continue;
 		if (wanted >= 0 ? (int)table[i].gid_index != wanted : best && gid_rank(best) >= gid_rank(&table[i]))
 			continue;

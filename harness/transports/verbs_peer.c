@@ -143,6 +143,16 @@ static int read_ring(struct verbs *t, const json_t *peer, struct err *e)
 	return 0;
 }
 
+static int read_mtu(const json_t *peer, int64_t *mtu, struct err *e)
+{
+	int rc =
+	    verbs_peer_number(peer, "mtu_bytes", verbs_mtu_bytes(IBV_MTU_256), verbs_mtu_bytes(IBV_MTU_4096), mtu, e);
+
+	if (rc || verbs_mtu_bytes(verbs_mtu((int)*mtu)) == *mtu)
+		return rc;
+	return err_set(e, -EPROTO, STATUS_FAILED, "peer's address", NULL, "\"mtu_bytes\" is not an MTU");
+}
+
 /* If the settings do not fix the MTU, the smaller one of the two ports is used. */
 static int agree_mtu(struct verbs *t, int64_t theirs, struct err *e)
 {
@@ -170,8 +180,7 @@ int verbs_meet(struct verbs *t, const json_t *peer, struct err *e)
 	int rc = compare(t, peer, e);
 
 	if (!rc)
-		rc = verbs_peer_number(peer, "mtu_bytes", verbs_mtu_bytes(IBV_MTU_256), verbs_mtu_bytes(IBV_MTU_4096),
-				       &mtu, e);
+		rc = read_mtu(peer, &mtu, e);
 	if (!rc)
 		rc = verbs_peer_number(peer, "qp_num", 0, 0xffffff, &qp_num, e);
 	if (!rc)

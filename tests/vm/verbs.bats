@@ -292,6 +292,29 @@ all_arrive() {
 	[[ $output != *"both use the adapter"* ]]
 }
 
+# One byte of a request holds it: an address handle for index 260 would be one for index 4.
+@test "a GID whose index has more than eight bits is passed over" {
+	local netdev old i
+	netdev=$(rdma link show rxe0/1 | grep -o 'netdev [^ ]*' | cut -d ' ' -f 2)
+	old=$(ip -4 -o addr show dev "$netdev" | awk '{ print $4; exit }')
+	spec_of gids <<-'YAML'
+		  - {qp: [rc, ud]}
+	YAML
+	ip addr del "$old" dev "$netdev"
+	for i in $(seq 260); do echo "addr add fd00::$i/128 dev $netdev nodad"; done | ip -batch -
+	ip addr add "$old" dev "$netdev"
+	run "$KBLAT" run gids.yaml --no-state --out "$T/runs"
+	for i in $(seq 260); do echo "addr del fd00::$i/128 dev $netdev"; done | ip -batch -
+	ip addr del "$old" dev "$netdev"
+	ip addr add "$old" dev "$netdev"
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	for i in 0000 0001; do
+		assert_eq "$(json "$run_dir/points/$i/point.json" '[d["granted"][s]["gid"][:4] for s in ("source", "sink")]')" "['fd00', 'fd00']"
+	done
+}
+
 @test "one-sided operations in both directions: each side has all of its completions, and a rate" {
 	spec both <<-'YAML'
 		settings: {kernel: stream, transport: verbs, both: yes, size: 64B, depth: 16, messages: 500, repetitions: 1, warmup: 20}

@@ -1061,12 +1061,12 @@ static void test_nonsense(const char *settings, const char *const (*rows)[2], si
 
 static void test_all_nonsense(void)
 {
-	static const char *const plain[][2] = {{"qp", "\"ud\""},       {"qp", "7"},	     {"connect", "\"rdmacm\""},
-					       {"size_bytes", "33"},   {"size_bytes", NULL}, {"mtu_bytes", "0"},
-					       {"mtu_bytes", "1e3"},   {"qp_num", "-1"},     {"qp_num", "\"17\""},
-					       {"qp_num", "16777216"}, {"psn", "16777216"},  {"psn", NULL},
-					       {"qkey", "-5"},	       {"lid", "65536"},     {"gid", "\"nonsense\""},
-					       {"gid", "12"},	       {"gid", NULL},	     {"gid", "\"192.0.2.1\""}};
+	static const char *const plain[][2] = {
+	    {"qp", "\"ud\""},	  {"qp", "7"},		{"connect", "\"rdmacm\""}, {"size_bytes", "33"},
+	    {"size_bytes", NULL}, {"mtu_bytes", "0"},	{"mtu_bytes", "1e3"},	   {"mtu_bytes", "300"},
+	    {"qp_num", "-1"},	  {"qp_num", "\"17\""}, {"qp_num", "16777216"},	   {"psn", "16777216"},
+	    {"psn", NULL},	  {"qkey", "-5"},	{"lid", "65536"},	   {"gid", "\"nonsense\""},
+	    {"gid", "12"},	  {"gid", NULL},	{"gid", "\"192.0.2.1\""}};
 	static const char *const cm[][2] = {
 	    {"ip", "\"localhost\""}, {"ip", "3"},	  {"ip", NULL},		{"ip_port", "0"},
 	    {"ip_port", "65536"},    {"ip_port", "true"}, {"token", "\"abc\""}, {"token", "\"0123456789abcdeg\""},
