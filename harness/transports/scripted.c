@@ -16,6 +16,8 @@
 #include "transports/scripted_hot.h"
 #include "transports/scripted_pattern.h"
 
+#define TIME_MOST INT64_C(3155760000000000000) /* ns in a hundred years */
+
 static const char *const fault_names[] = {"none", "page_fault", "switch", "overflow", "bad_completion", "bad_payload",
 					  "die",  "exit",	"hang",	  "nonsense", "open",		NULL};
 static const char *const side_names[] = {"source", "sink", NULL};
@@ -217,6 +219,14 @@ static void scripted_traits(const void *settings, struct transport_traits *out)
 	out->is_reliable = s->reliable;
 }
 
+/* Would the stamps of all messages fit into 64 bits? */
+static bool fits_in_time(const struct scripted_settings *s, const struct schedule *c)
+{
+	const __int128 pauses = c->burst ? c->messages / c->burst : 0;
+
+	return (__int128)c->messages * s->interval + pauses * c->pause_ns < TIME_MOST;
+}
+
 static int scripted_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
 {
 	const struct scripted_settings *s = settings;
@@ -228,6 +238,12 @@ static int scripted_check(const void *settings, const struct transport_config *c
 	}
 	if (*s->overwrite && !config->rewrites) {
 		snprintf(why, why_size, "overwrite is about stamps in the payload; use t_send");
+		return -EINVAL;
+	}
+	if (!fits_in_time(s, &config->schedule)) {
+		snprintf(
+		    why, why_size,
+		    "interval and pause: all messages together would take more than a hundred years of virtual time");
 		return -EINVAL;
 	}
 	if (s->jitter + s->noise > s->delay) {

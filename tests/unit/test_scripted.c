@@ -58,6 +58,36 @@ static void run_side(enum role role, json_t *params, int64_t *column[3], struct 
 	flow_free(&flow);
 }
 
+/* A stamp that has more than 64 bits would be one of long before. */
+static void test_time(void)
+{
+	static const struct {
+		json_int_t messages, burst, pause_ns, interval_ns;
+		bool fits;
+	} rows[] = {
+	    {1000000000, 1, 3600000000000, 1, false},	   {1000000000, 1000000, 3600000000000, 1, true},
+	    {1000000, 1, 3600000000000, 1, false},	   {1000000, 10, 3600000000000, 1, true},
+	    {1000000000, 1000000000, 0, 1000000000, true},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		json_t *params = fixture_params("oneway", &scripted_transport);
+		struct flow flow;
+		char why[256] = "";
+
+		json_object_set_new(params, "messages", json_integer(rows[i].messages));
+		json_object_set_new(params, "burst", json_integer(rows[i].burst));
+		json_object_set_new(params, "pause_ns", json_integer(rows[i].pause_ns));
+		json_object_set_new(params, "interval_ns", json_integer(rows[i].interval_ns));
+		is_int(flow_load(&flow, "", params, NULL), 0, "settings");
+		is_int(scripted_transport.check(flow.transport_settings, &flow.config, why, sizeof(why)) == 0,
+		       rows[i].fits, "%lld messages, %lld ns after each %lld: %s", (long long)rows[i].messages,
+		       (long long)rows[i].pause_ns, (long long)rows[i].burst, why);
+		flow_free(&flow);
+		json_decref(params);
+	}
+}
+
 int main(void)
 {
 	static int64_t subm[MESSAGES], comp[MESSAGES], recv[MESSAGES];
@@ -85,5 +115,6 @@ int main(void)
 	is_int(sink.received, MESSAGES - 11, "received");
 	is_int(sink.duplicates, 0, "no duplicates");
 	json_decref(params);
+	test_time();
 	return done_testing();
 }
