@@ -81,6 +81,7 @@ NEEDS = {
         "make", "make run", "make test", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
         "make campaign", "make campaign HOURS=1 ONLY=kbtune-write,kblat-time",
         "make campaign ONLY=kbtune-write,kbtune-call,kbtune-time,kbtune-run,kbtune-power",
+        "make campaign ONLY=kblat-time,kblat-call,kblat-stop",
         "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "tests/fuzz/run --seconds 600 --keep build/fuzz/fuzz",
         "kblat run experiments/thesis/oneway-busy --out baseline", "kblat run experiments/thesis/oneway-busy --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
