@@ -37,7 +37,7 @@ static int nanomsg_make_socket(struct nanomsg *t, int protocol)
 {
 	const struct messaging_settings *s = &t->messaging.settings;
 	const int nodelay = s->nodelay, sndbuf = (int)s->sndbuf, rcvbuf = (int)s->rcvbuf;
-	const int most = protocol == NN_PUB ? 0 : (int)t->messaging.largest; /* nobody may send to a publisher */
+	const int most = protocol == NN_PUB ? 0 : (int)t->messaging.largest; /* a publisher would abort */
 	int socket = nn.socket(AF_SP, protocol);
 
 	if (socket < 0)
