@@ -275,9 +275,9 @@ passes_until() {
 		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 100, repetitions: 1, warmup: 0}
 	YAML
 	while IFS='|' read -r change message; do
-		printf '#!/bin/sh\n"$@" | LC_ALL=C sed -u '"'%s'\n" "$change" >more
-		chmod +x more
-		run "$KBLAT" run scripted.yaml --out "$T/runs" --sink "$T/more"
+		printf '#!/bin/sh\n"$@" | LC_ALL=C sed -u '"'%s'\n" "$change" >sends-more
+		chmod +x sends-more
+		run "$KBLAT" run scripted.yaml --out "$T/runs" --sink "$T/sends-more"
 		echo "$change: $output"
 		[ "$status" -eq 1 ]
 		assert_contains "$output" "$message"
