@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/write_signals.h"
 #include "fixture_params.h"
 #include "run/channel.h"
 #include "run/columns.h"
@@ -180,13 +181,14 @@ static void test_host_state(void)
 {
 	struct err e = ERR_INIT;
 
-	is_int(take("for i in 1 2 3; do " FILE_OF "done; echo '{\"type\":\"captured\"}'", AMPLE_MS, &e), 0,
+	is_int(take("read order; for i in 1 2 3; do " FILE_OF "done; echo '{\"type\":\"captured\"}'", AMPLE_MS, &e), 0,
 	       "three files %s", e.text);
-	is_int(take("while :; do i=$((i + 1)); " FILE_OF "sleep 0.05; done", SOON_MS, &e), -ETIMEDOUT,
+	is_int(take("read order; while :; do i=$((i + 1)); " FILE_OF "sleep 0.05; done", SOON_MS, &e), -ETIMEDOUT,
 	       "files without end");
 	contains(e.text, "has not sent all of its host's state", "said as it is");
 	err_clear(&e);
-	is_int(take("echo '{\"type\":\"file\",\"path\":\"/f\",\"bytes\":9000}'; while :; do printf x; sleep 0.02; done",
+	is_int(take("read order; echo '{\"type\":\"file\",\"path\":\"/f\",\"bytes\":9000}'; while :; do printf x; "
+		    "sleep 0.02; done",
 		    SOON_MS, &e),
 	       -ETIMEDOUT, "a file without end");
 }
@@ -215,6 +217,7 @@ static void test_send(void)
 
 int main(void)
 {
+	write_signals_ignore();
 	test_raw();
 	test_grows();
 	test_columns();
