@@ -42,7 +42,8 @@ struct shmem {
 	uint32_t depth, size, stride;
 	struct shmem_ring tx, rx; /* unused ones are NULL */
 	uint32_t *seqs;		  /* numbers in flight, by turn modulo depth */
-	struct memory buffer;	  /* payload, copied into the slot by post */
+	struct memory buffer;
+	char *out; /* in `buffer`: the payload that post copies into a slot, as far from the start of a line as there */
 	struct memory map;
 	char name[64];			    /* of the object, until the source has unlinked it */
 	_Alignas(SHMEM_LINE) uint32_t head; /* messages posted; only used by the posting thread */

@@ -52,7 +52,7 @@ static inline struct shmem_slot *shmem_slot_at(const struct shmem *t, const stru
 static inline void *shmem_send_buffer(struct shmem *t, uint32_t seq)
 {
 	(void)seq;
-	return t->buffer.data;
+	return t->out;
 }
 
 static inline int shmem_post(struct shmem *t, uint32_t seq, bool signal)
@@ -61,7 +61,7 @@ static inline int shmem_post(struct shmem *t, uint32_t seq, bool signal)
 
 	(void)signal; /* the reader reports all messages by one counter, so skipping some would save nothing */
 	t->seqs[t->head & (t->depth - 1)] = seq;
-	memcpy(slot->payload, t->buffer.data, t->size);
+	memcpy(slot->payload, t->out, t->size);
 	t->head++;
 	atomic_store_explicit(&slot->word, t->head | (uint64_t)seq << 32, memory_order_release);
 	return 0;
