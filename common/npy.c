@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/mapped.h"
 
 /* Magic, version 1.0, and the length of the dictionary in two bytes, little-endian. */
 #define MAGIC	 "\x93NUMPY"
@@ -202,56 +202,33 @@ static int read_header(const char *path, const unsigned char *map, size_t size, 
 	return 0;
 }
 
-static int npy_map(const char *path, size_t *size, struct err *e)
-{
-	int fd = fs_open(path, 0);
-	struct stat st;
-
-	if (fd < 0)
-		return err_sys(e, fd, path, "read");
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return npy_refuse(path, e, "it is not a regular file");
-	}
-	if (!st.st_size) {
-		close(fd);
-		return npy_refuse(path, e, "it is empty");
-	}
-	*size = (size_t)st.st_size;
-	return fd;
-}
-
 int npy_open(const char *path, struct npy *out, struct err *e)
 {
-	size_t size = 0, start = 0, count = 0;
-	void *map;
-	int fd, rc;
+	size_t start = 0, count = 0;
+	struct mapped *file;
+	int rc;
 
 	memset(out, 0, sizeof(*out));
-	fd = npy_map(path, &size, e);
-	if (fd < 0)
-		return fd;
-	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	rc = map == MAP_FAILED ? err_sys(e, -errno, path, "map") : 0;
-	close(fd);
+	rc = mapped_open(path, &file, e);
 	if (rc)
 		return rc;
-	rc = read_header(path, map, size, &start, &count, e);
+	rc = read_header(path, mapped_data(file), mapped_size(file), &start, &count, e);
 	if (rc) {
-		munmap(map, size);
+		mapped_close(file, NULL);
 		return rc;
 	}
 	/* Columns are read sequentially: lets the kernel read ahead and map many pages at a time. */
-	madvise(map, size, MADV_SEQUENTIAL);
-	*out = (struct npy){(const int64_t *)((const char *)map + start), count, map, size};
+	madvise((void *)mapped_data(file), mapped_size(file), MADV_SEQUENTIAL);
+	*out = (struct npy){(const int64_t *)((const char *)mapped_data(file) + start), count, file};
 	return 0;
 }
 
-void npy_close(struct npy *n)
+int npy_close(struct npy *n, struct err *e)
 {
-	if (n->map)
-		munmap(n->map, n->map_size);
+	int rc = mapped_close(n->file, e);
+
 	memset(n, 0, sizeof(*n));
+	return rc;
 }
 
 /* Does not use fs_write(), because a column may be large, and header and data are separate. */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct err;
+struct mapped;
 
 #define NPY_HEADER 4096
 
@@ -19,10 +20,9 @@ struct err;
 #define NEVER INT64_MIN
 
 struct npy {
-	const int64_t *data; /* mapped read-only */
+	const int64_t *data; /* mapped read-only (common/mapped.h) */
 	size_t count;
-	void *map;
-	size_t map_size;
+	struct mapped *file;
 };
 
 /* Fill NPY_HEADER bytes for `count` entries. */
@@ -31,7 +31,9 @@ void npy_header(char header[NPY_HEADER], size_t count);
 /* Map a column. STATUS_USAGE and a clear cause for: not .npy, another version, dtype, order or
  * shape, truncated, too long. */
 int npy_open(const char *path, struct npy *out, struct err *e);
-void npy_close(struct npy *n);
+
+/* -EIO if it was shortened, or could not be read, since it was opened: what was computed from it is wrong. */
+int npy_close(struct npy *n, struct err *e);
 
 /* Write a complete column: `<path>.tmp`, fsync, rename. */
 int npy_write(const char *path, const int64_t *data, size_t count, struct err *e);

@@ -22,4 +22,6 @@ enum trace_word {
 	TRACE_WORDS
 };
 
+#define TRACE_EVENTS_MOST (8 << 20) /* of one side and repetition */
+
 #endif

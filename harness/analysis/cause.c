@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/or_abort.h"
+#include "common/text.h"
 
 const char *const cause_sides[CAUSE_NO_SIDE] = {"source", "sink"};
 
@@ -16,12 +17,14 @@ const char *const cause_keys[CAUSE_CLASSES] = {
 
 unsigned cause_table_of(struct cause_table *t, enum cause_class class, unsigned side, const char *name)
 {
+	struct cause cause = {.class = class, .side = side};
+
+	text_clean(name, strlen(name), cause.name, sizeof(cause.name));
 	for (size_t i = 0; i < t->count; i++)
-		if (t->list[i].class == class && t->list[i].side == side && !strcmp(t->list[i].name, name))
+		if (t->list[i].class == class && t->list[i].side == side && !strcmp(t->list[i].name, cause.name))
 			return (unsigned)i;
 	t->list = grow_or_abort(t->list, t->count, sizeof(*t->list));
-	t->list[t->count] = (struct cause){.class = class, .side = side};
-	snprintf(t->list[t->count].name, CAUSE_NAME_MAX, "%s", name);
+	t->list[t->count] = cause;
 	return (unsigned)t->count++;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/text.h"
 #include "rundir/flows.h"
 
 #define COST_MOST 1.05 /* higher costs give a warning */
@@ -82,7 +83,7 @@ bool causes_read_entry(const json_t *entry, struct cause *out)
 	while (side < CAUSE_NO_SIDE && strcmp(cause_sides[side], said) != 0)
 		side++;
 	*out = (struct cause){.class = (enum cause_class)i, .side = side};
-	snprintf(out->name, sizeof(out->name), "%s", json_text(entry, "name"));
+	text_clean(json_text(entry, "name"), strlen(json_text(entry, "name")), out->name, sizeof(out->name));
 	return i < CAUSE_CLASSES;
 }
 

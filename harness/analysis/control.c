@@ -1,5 +1,6 @@
 #include "analysis/control.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/series.h"
@@ -27,7 +28,7 @@ int control_stats(const char *dir, const struct layout_flow *f, const struct lay
 
 		rc = series_stats(s, &span, 1, 0, f->limit_ns, out, e);
 	}
-	npy_close(&a);
-	npy_close(&b);
-	return rc;
+	if (npy_close(&a, e))
+		rc = -EIO;
+	return npy_close(&b, e) ?: rc;
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/cause_advice.h"
 #include "analysis/causes.h"
+#include "common/text.h"
 #include "common/units.h"
 
 #define STORY_CAUSES 4 /* of one side; the longest are shown */
@@ -118,10 +119,11 @@ static void print_message(const struct explained *x, const struct late_message *
 
 static void print_heading(const struct layout_flow *f, const struct explained *x, FILE *out)
 {
-	char limit[32], median[32];
+	char limit[32], median[32], label[64];
 
+	text_clean(x->series->label, strlen(x->series->label), label, sizeof(label));
 	fprintf(out, "point %u%s%s: %zu late messages (%s over %s)", f->point, *f->name ? ", flow " : "", f->name,
-		x->late.count, x->series->label, unit_human_ns(f->limit_ns, limit, sizeof(limit)));
+		x->late.count, label, unit_human_ns(f->limit_ns, limit, sizeof(limit)));
 	if (x->late.count)
 		fprintf(out, ", %.1f %% explained", 100.0 * (double)explained_known(x) / (double)x->late.count);
 	fprintf(out, "; the median takes %s", unit_human_ns(x->median / x->series->divide, median, sizeof(median)));

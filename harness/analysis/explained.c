@@ -1,5 +1,6 @@
 #include "analysis/explained.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/sort.h"
+#include "common/text.h"
 
 /* --- recorded data --- */
 
@@ -58,7 +60,7 @@ static int add_side(struct explained *x, const struct layout_flow *f, struct exp
 	if (r->has[side])
 		timeline_build(&file, side, side_sleeps(f), &x->causes, &r->side[side]);
 	else if (!*x->why)
-		snprintf(x->why, sizeof(x->why), "%s", trace_file_why(&file));
+		text_clean(trace_file_why(&file), strlen(trace_file_why(&file)), x->why, sizeof(x->why));
 	trace_file_close(&file);
 	return 1;
 }
@@ -170,18 +172,21 @@ static void explain_rep(struct explained *x, const struct layout_flow *f, struct
 
 int explained_open(const char *run, const struct layout_flow *f, struct explained_flow *out, struct err *e)
 {
-	int rc;
+	int rc, closed = 0;
 
 	*out = (struct explained_flow){.reps = NULL};
 	rc = rep_open_all(run, f, &out->reps, &out->count, e);
-	return rc ? rc : explained_make(f, out->reps, out->count, &out->found, e);
+	rc = rc ? rc : explained_make(f, out->reps, out->count, &out->found, e);
+	/* Their columns are not read any more, only their numbers. */
+	for (size_t i = 0; i < out->count; i++)
+		if (rep_close(&out->reps[i], e))
+			closed = -EIO;
+	return closed ?: rc;
 }
 
 void explained_close(struct explained_flow *x)
 {
 	explained_free(&x->found);
-	for (size_t i = 0; i < x->count; i++)
-		rep_close(&x->reps[i]);
 	free(x->reps);
 	*x = (struct explained_flow){.reps = NULL};
 }

@@ -37,7 +37,7 @@ int explained_make(const struct layout_flow *f, const struct rep *reps, size_t c
 		   struct err *e);
 void explained_free(struct explained *x);
 
-/* The same, together with the flow's repetitions, which are read from a run directory. */
+/* The same, together with the flow's repetitions, which are read from a run directory; their columns are closed again. */
 struct explained_flow {
 	struct explained found;
 	struct rep *reps;

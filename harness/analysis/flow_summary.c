@@ -1,5 +1,6 @@
 #include "analysis/flow_summary.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/blocks.h"
@@ -19,14 +20,18 @@ void flow_summary_init(struct flow_summary *s, const struct layout_flow *f, size
 	};
 }
 
-void flow_summary_free(struct flow_summary *s)
+int flow_summary_close(struct flow_summary *s, struct err *e)
 {
+	int rc = 0;
+
 	for (size_t i = 0; i < s->count; i++)
-		rep_close(&s->reps[i]);
+		if (rep_close(&s->reps[i], e))
+			rc = -EIO;
 	free(s->reps);
 	free(s->spans);
 	json_decref(s->counters);
 	json_decref(s->interference);
+	return rc;
 }
 
 void flow_summary_add(struct flow_summary *s, const struct rep *r)

@@ -25,7 +25,9 @@ struct flow_summary {
 
 /* Make room for `most` repetitions. */
 void flow_summary_init(struct flow_summary *s, const struct layout_flow *f, size_t most);
-void flow_summary_free(struct flow_summary *s);
+
+/* What rep_close() returns for its repetitions. */
+int flow_summary_close(struct flow_summary *s, struct err *e);
 
 /* Takes ownership of the repetition. */
 void flow_summary_add(struct flow_summary *s, const struct rep *r);

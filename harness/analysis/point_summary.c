@@ -109,7 +109,7 @@ static int add_rep(struct work *w, unsigned number, struct rep *of_flow, struct 
 	}
 	for (size_t i = 0; i < open; i++) {
 		if (rc || trouble)
-			rep_close(&of_flow[i]);
+			rep_close(&of_flow[i], NULL);
 		else
 			flow_summary_add(&w->flows[i], &of_flow[i]);
 	}
@@ -134,12 +134,16 @@ static int open_reps(struct work *w, struct err *e)
 	return rc;
 }
 
-static void work_close(struct work *w)
+static int work_close(struct work *w, struct err *e)
 {
+	int rc = 0;
+
 	for (size_t i = 0; w->flows && i < w->layout->flow_count; i++)
-		flow_summary_free(&w->flows[i]);
+		if (flow_summary_close(&w->flows[i], e))
+			rc = -EIO;
 	free(w->flows);
 	json_decref(w->outcome);
+	return rc;
 }
 
 /* The metrics of `count` repetitions, beginning with `first`. */
@@ -407,6 +411,8 @@ json_t *point_summary(const struct point_context *context, const struct layout *
 		point = assemble(&w, metrics, reps);
 	else
 		json_decref(metrics);
-	work_close(&w);
-	return point;
+	if (!work_close(&w, e))
+		return point;
+	json_decref(point);
+	return NULL;
 }

@@ -46,7 +46,8 @@ json_t *reduce_rep(const char *run_path, const struct layout_flow *f, unsigned r
 	}
 	for (unsigned i = 0; !rc && i < f->series_count; i++)
 		rc = add_series(&r, f, &f->series[i], data, e);
-	rep_close(&r);
+	if (rep_close(&r, e))
+		rc = -EIO;
 	if (!rc)
 		return data;
 	json_decref(data);

@@ -285,7 +285,7 @@ static void timeline_take(struct builder *b, const int64_t *word)
 static int64_t timeline_gone_since(const struct trace_file *f)
 {
 	for (size_t i = f->events; i > 0; i--) {
-		const int64_t *word = f->words.data + (i - 1) * TRACE_WORDS;
+		const int64_t *word = f->words + (i - 1) * TRACE_WORDS;
 		const int kind = timeline_kind(f, word);
 
 		if (kind == TRACE_PREEMPTED)
@@ -315,7 +315,7 @@ static int64_t timeline_gaps_until(const struct trace_file *f)
 	if (json_integer_value(json_object_get(f->about, "gaps_missed")) <= 0)
 		return INT64_MAX;
 	for (size_t i = f->events; i > 0; i--) {
-		const int64_t *word = f->words.data + (i - 1) * TRACE_WORDS;
+		const int64_t *word = f->words + (i - 1) * TRACE_WORDS;
 
 		if (timeline_kind(f, word) == TRACE_GAP)
 			return word[TRACE_TIME];
@@ -342,7 +342,7 @@ void timeline_build(const struct trace_file *f, unsigned side, bool sleeps, stru
 	memset(b.plain, 0xff, sizeof(b.plain));
 	memset(b.leaving, 0xff, sizeof(b.leaving));
 	for (size_t i = 0; i < f->events; i++) {
-		const int64_t *word = f->words.data + i * TRACE_WORDS;
+		const int64_t *word = f->words + i * TRACE_WORDS;
 
 		/* Events were lost: from then on it is unknown who has the CPU. */
 		if (word[TRACE_TIME] > out->known_until) {

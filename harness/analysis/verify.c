@@ -68,8 +68,7 @@ static int read_column(const char *path, struct err *e)
 	struct npy column;
 	int rc = npy_open(path, &column, e);
 
-	npy_close(&column);
-	return rc;
+	return npy_close(&column, e) ?: rc;
 }
 
 static void verify_file(struct check *c, const char *name)
@@ -202,7 +201,8 @@ static void verify_entries(struct check *c, const struct layout_flow *f, const c
 	if (r.is_whole && messages >= 0 && r.columns[0].count != (size_t)entries)
 		verify_complain(c, "%s/%s.npy: it has %zu entries for %" JSON_INTEGER_FORMAT " messages", dir,
 				f->columns[0], r.columns[0].count, messages);
-	rep_close(&r);
+	if (rep_close(&r, &e))
+		verify_complain_err(c, &e);
 }
 
 /* Does the end of one flow end the others? */

@@ -97,7 +97,7 @@ static int add_latencies(json_t *values, const struct run *run, const char *seri
 		set_latencies(values, &span);
 	}
 	if (!rc)
-		rep_close(&rep);
+		rc = rep_close(&rep, e);
 	layout_free(&layout);
 	return rc;
 }

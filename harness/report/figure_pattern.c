@@ -1,5 +1,6 @@
 #include "report/figure_pattern.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +67,8 @@ static int source_open(struct source *s, struct err *e)
 	if (!rc)
 		source_read_block(s, reps);
 	for (size_t i = 0; i < s->count; i++)
-		rep_close(&reps[i]);
+		if (rep_close(&reps[i], e))
+			rc = -EIO;
 	free(reps);
 	return rc;
 }

@@ -181,7 +181,8 @@ static int read_exchanges(struct clock_link *l, struct clock_comparison *out)
 		rc =
 		    err_set(&l->why, -ENODATA, STATUS_FAILED, NULL, NULL, "no message of %d was answered", ROUND_TRIPS);
 	for (size_t i = 0; i < 4; i++)
-		npy_close(&column[i]);
+		if (npy_close(&column[i], &l->why))
+			rc = -EIO;
 	free(dir);
 	return rc;
 }

@@ -107,7 +107,7 @@ int columns_store(struct peer *p, const json_t *done, uint32_t messages, const c
 	return rc ? rc : channel_raw(&p->channel, &t, 1, columns_check_end, p, e);
 }
 
-#define TRACE_MOST ((8ll << 20) * TRACE_WORDS) /* maximum number of values that an endpoint may send for one */
+#define TRACE_MOST ((json_int_t)TRACE_EVENTS_MOST * TRACE_WORDS)
 
 static int check_trace(const struct peer *p, const json_t *about, bool asked, struct err *e)
 {

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,19 @@ static int is_rep(const struct dirent *d)
 	       !digits[strspn(digits, "0123456789")];
 }
 
+/* "rep-1" beside "rep-01" would be the same repetition again. */
+static int rep_number(const char *dir, const char *name, unsigned *number, struct err *e)
+{
+	char expected[32];
+
+	*number = (unsigned)atoi(name + strlen(PREFIX));
+	snprintf(expected, sizeof(expected), PREFIX "%02u", *number);
+	if (!strcmp(name, expected))
+		return 0;
+	return err_set(e, -EINVAL, STATUS_USAGE, dir, NULL, "it contains '%s'; that repetition's name is '%s'", name,
+		       expected);
+}
+
 int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *count, struct err *e)
 {
 	char *dir = layout_point_dir(run_path, point);
@@ -33,9 +47,11 @@ int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *c
 	*count = (size_t)n;
 	*numbers = or_abort(calloc((size_t)n + 1, sizeof(**numbers)));
 	for (int i = 0; i < n; i++) {
-		(*numbers)[i] = (unsigned)atoi(names[i]->d_name + strlen(PREFIX));
+		rc = rc ?: rep_number(dir, names[i]->d_name, &(*numbers)[i], e);
 		free(names[i]);
 	}
+	if (rc)
+		*count = 0;
 	free(names);
 	free(dir);
 	return rc;
@@ -52,10 +68,14 @@ static int rep_open_column(const char *dir, const char *name, struct npy *out, s
 	return rc ? rc : !missing;
 }
 
-static void close_columns(struct rep *r)
+static int close_columns(struct rep *r, struct err *e)
 {
+	int rc = 0;
+
 	for (size_t i = 0; i < r->column_count; i++)
-		npy_close(&r->columns[i]);
+		if (npy_close(&r->columns[i], e))
+			rc = -EIO;
+	return rc;
 }
 
 static int open_columns(const char *dir, const struct layout_flow *f, struct rep *r, struct err *e)
@@ -113,25 +133,25 @@ int rep_open(const char *run_path, const struct layout_flow *f, unsigned number,
 			    .dir = dir,
 			    .column_count = f->column_count,
 			    .columns = or_abort(calloc(f->column_count, sizeof(*out->columns)))};
-	rc = open_columns(dir, f, out, e);
-	if (!rc)
-		rc = open_counters(dir, out, e);
+	rc = open_columns(dir, f, out, e) ?: open_counters(dir, out, e);
+	if (!rc && !out->is_whole)
+		rc = close_columns(out, e);
 	if (rc)
-		rep_close(out);
-	else if (!out->is_whole)
-		close_columns(out);
-	else if (!out->counters)
+		rep_close(out, NULL);
+	else if (out->is_whole && !out->counters)
 		forget_unsent(out);
 	return rc;
 }
 
-void rep_close(struct rep *r)
+int rep_close(struct rep *r, struct err *e)
 {
-	close_columns(r);
+	int rc = close_columns(r, e);
+
 	free(r->columns);
 	free(r->dir);
 	json_decref(r->counters);
 	*r = (struct rep){.number = r->number};
+	return rc;
 }
 
 int rep_open_all(const char *run_path, const struct layout_flow *f, struct rep **reps, size_t *count, struct err *e)
@@ -149,7 +169,7 @@ int rep_open_all(const char *run_path, const struct layout_flow *f, struct rep *
 		if (!rc && r->is_whole)
 			(*count)++;
 		else if (!rc)
-			rep_close(r);
+			rc = rep_close(r, e);
 	}
 	free(numbers);
 	return rc;

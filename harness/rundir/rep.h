@@ -20,7 +20,8 @@ struct rep {
 	json_t *counters;    /* NULL if there are none */
 };
 
-/* The numbers of a point's rep-<nn>, in ascending order; the caller frees. A point without a directory has none. */
+/* The numbers of a point's rep-<nn>, in ascending order; the caller frees. A point without a directory has none. Another
+ * spelling, such as rep-1, is an error. */
 int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *count, struct err *e);
 
 /*
@@ -29,7 +30,10 @@ int rep_list(const char *run_path, unsigned point, unsigned **numbers, size_t *c
  * different lengths.
  */
 int rep_open(const char *run_path, const struct layout_flow *f, unsigned number, struct rep *out, struct err *e);
-void rep_close(struct rep *r);
+
+/* Release it. -EIO if a column was shortened, or could not be read, since it was opened: what was computed from it is
+ * wrong. */
+int rep_close(struct rep *r, struct err *e);
 
 /* All complete repetitions of a flow, in order. Release each with rep_close() and the list with free(), even on
  * failure. */

@@ -8,6 +8,8 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/npy.h"
+#include "common/or_abort.h"
 
 static int trace_file_kind(const char *key)
 {
@@ -40,18 +42,32 @@ static bool trace_file_is_time(int64_t ns)
 	return ns > INT64_MIN / 4 && ns < INT64_MAX / 4;
 }
 
-static int open_words(const char *path, struct trace_file *f, struct err *e)
+/* Copied, because what has been checked must stay as it is. */
+static int copy_words(const char *path, struct trace_file *f, struct err *e)
 {
-	int rc = npy_open(path, &f->words, e);
+	struct npy column;
+	int rc = npy_open(path, &column, e);
 
 	if (rc)
 		return rc;
-	if (f->words.count % TRACE_WORDS)
-		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
-			       "it has %zu numbers, which is not a multiple of %d", f->words.count, TRACE_WORDS);
-	f->events = f->words.count / TRACE_WORDS;
-	for (size_t i = 0; i < f->events; i++) {
-		const int64_t *word = f->words.data + i * TRACE_WORDS;
+	if (column.count % TRACE_WORDS || column.count / TRACE_WORDS > TRACE_EVENTS_MOST)
+		rc = err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
+			     "it has %zu numbers; expected %d for each of at most %d events", column.count, TRACE_WORDS,
+			     TRACE_EVENTS_MOST);
+	if (!rc) {
+		f->events = column.count / TRACE_WORDS;
+		f->words = f->copy = or_abort(malloc(column.count * sizeof(*f->copy) + 1));
+		memcpy(f->copy, column.data, column.count * sizeof(*f->copy));
+	}
+	return npy_close(&column, e) ?: rc;
+}
+
+static int read_words(const char *path, struct trace_file *f, struct err *e)
+{
+	int rc = copy_words(path, f, e);
+
+	for (size_t i = 0; !rc && i < f->events; i++) {
+		const int64_t *word = f->words + i * TRACE_WORDS;
 
 		if (i && word[TRACE_TIME] < word[TRACE_TIME - TRACE_WORDS])
 			return err_set(e, -EINVAL, STATUS_USAGE, path, NULL,
@@ -59,7 +75,7 @@ static int open_words(const char *path, struct trace_file *f, struct err *e)
 		if (!trace_file_is_time(word[TRACE_TIME]) || !trace_file_is_time(word[TRACE_VALUE]))
 			return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it contains a number that is not a time");
 	}
-	return 0;
+	return rc;
 }
 
 /* The number of names is limited, because each may become a cause, and causes are searched one by one. */
@@ -82,7 +98,7 @@ int trace_file_open(const char *dir, const char *side, struct trace_file *out, s
 		rc = 0;
 	if (rc) {
 		out->about = json_read(about, e);
-		rc = !out->about ? -EINVAL : open_words(words, out, e) ?: read_names(about, out, e) ?: 1;
+		rc = !out->about ? -EINVAL : read_words(words, out, e) ?: read_names(about, out, e) ?: 1;
 	}
 	if (rc > 0)
 		read_kinds(out);
@@ -96,14 +112,14 @@ int trace_file_open(const char *dir, const char *side, struct trace_file *out, s
 void trace_file_close(struct trace_file *f)
 {
 	json_decref(f->about);
-	npy_close(&f->words);
+	free(f->copy);
 	*f = (struct trace_file){.about = NULL};
 }
 
 struct trace_file trace_file_of_events(json_t *about, const int64_t *words, size_t events)
 {
 	struct trace_file f = {.about = about,
-			       .words = {.data = words, .count = events * TRACE_WORDS},
+			       .words = words,
 			       .events = events,
 			       .names = json_array_size(json_object_get(about, "names"))};
 

@@ -6,8 +6,8 @@
 #define KBLAT_RUNDIR_TRACE_FILE_H
 
 #include <jansson.h>
+#include <stdint.h>
 
-#include "common/npy.h"
 #include "common/trace_kinds.h"
 
 struct err;
@@ -16,8 +16,9 @@ struct err;
 #define TRACE_FILE_NAMES 16384 /* of interrupts, tasks, work items: a machine has hundreds */
 
 struct trace_file {
-	json_t *about; /* trace-<side>.json */
-	struct npy words;
+	json_t *about;	      /* trace-<side>.json */
+	const int64_t *words; /* TRACE_WORDS for each event */
+	int64_t *copy;	      /* the same, if they were read from a file */
 	size_t events;
 	int kind[TRACE_FILE_KINDS]; /* its kinds by their numbers there: ours, or -1 */
 	size_t names;

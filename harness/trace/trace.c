@@ -10,8 +10,7 @@
 #include "common/or_abort.h"
 #include "trace/trace_place.h"
 
-#define EVENTS_MAX  (8u << 20) /* per side and repetition */
-#define SMALLEST_KB "1"	       /* the kernel rounds it up to its minimum */
+#define SMALLEST_KB "1" /* the kernel rounds it up to its minimum */
 
 struct trace {
 	struct tracefs_instance *instance;
@@ -286,7 +285,7 @@ int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct
 			    .cpus = or_abort(calloc(CPULIST_MAX, sizeof(*r.cpus)))};
 	json_t *lost = json_object(), *known = json_object();
 
-	to->most = EVENTS_MAX;
+	to->most = TRACE_EVENTS_MOST;
 	reading_fit(&r);
 	/* Read before the buffers are emptied, because the count refers to their current content. */
 	errno = 0;

@@ -24,6 +24,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < n.count; i++)
 		sum ^= n.data[i];
 	fuzz_require(n.count * sizeof(int64_t) < size && (!sum || n.count));
-	npy_close(&n);
+	npy_close(&n, NULL);
 	return 0;
 }

@@ -3,6 +3,7 @@
  */
 #include "analysis/attribution.h"
 #include "analysis/timeline_build.h"
+#include "common/npy.h"
 #include "tap.h"
 
 static int64_t words[4096 * TRACE_WORDS];
@@ -542,6 +543,10 @@ static void test_causes(void)
 
 	is_int(cause_table_of(&t, CAUSE_SOFTIRQ, 0, "TIMER"), a, "a cause is in the table once");
 	ok(a != b && cause_table_of(&t, CAUSE_SOFTIRQ, 1, "TIMER") != a, "another class or side is another cause");
+	is_int(cause_table_of(&t, CAUSE_TASK, 0, "a\033[31mb"), cause_table_of(&t, CAUSE_TASK, 0, "a\033[31mb"),
+	       "so is one with control characters, once");
+	is_str(t.list[cause_table_of(&t, CAUSE_TASK, 0, "a\033[31mb")].name, "a?[31mb",
+	       "which do not reach a terminal");
 	ok(cause_is_known(CAUSE_BELOW) && !cause_is_known(CAUSE_UNEXPLAINED),
 	   "what is not explained is no explanation");
 	cause_table_free(&t);

@@ -1,6 +1,10 @@
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "common/err.h"
 #include "common/npy.h"
@@ -40,13 +44,13 @@ static void test_round_trip(void)
 	is_int((long long)n.count, 5, "with its count");
 	ok(!memcmp(n.data, values, sizeof(values)), "and its values");
 	ok((uintptr_t)n.data % 4096 == 0, "on a page");
-	npy_close(&n);
-	ok(!n.data && !n.map, "closing forgets it");
-	npy_close(&n);
+	npy_close(&n, NULL);
+	ok(!n.data && !n.file, "closing forgets it");
+	npy_close(&n, NULL);
 	is_int(npy_write(in_dir("a.npy"), values, 0, &e), 0, "an empty column replaces it");
 	is_int(npy_open(in_dir("a.npy"), &n, &e), 0, "and can be mapped");
 	is_int((long long)n.count, 0, "with no entries");
-	npy_close(&n);
+	npy_close(&n, NULL);
 	ok(access(in_dir("a.npy.tmp"), F_OK), "no temporary file stays");
 	is_int(npy_write(in_dir("no/such.npy"), values, 5, &e), -ENOENT, "a folder that is not there is an error");
 	contains(e.text, "no/such.npy", "which names the file");
@@ -76,7 +80,7 @@ static void test_numpy_reads_ours(void)
 	is_int(npy_open(in_dir("theirs.npy"), &n, &e), 0, "which we read (%s)", e.text);
 	is_int((long long)n.count, 1000, "its count");
 	ok(n.count == 1000 && n.data[999] == 999, "its values");
-	npy_close(&n);
+	npy_close(&n, NULL);
 }
 
 /* A file with that dictionary, padded as NumPy does it, and `entries` entries. */
@@ -149,7 +153,7 @@ static void test_dictionaries(void)
 			contains(e.text, rows[i].cause, "with its cause");
 			contains(e.text, "raw.npy", "and the file");
 		}
-		npy_close(&n);
+		npy_close(&n, NULL);
 	}
 }
 
@@ -188,14 +192,96 @@ static void test_files(void)
 	refuses("link.npy", "symbolic link", "a symbolic link");
 }
 
+#define LONG 4000 /* entries: eight pages */
+
+static void write_long(const char *name, struct npy *n)
+{
+	int64_t *values = calloc(LONG, sizeof(*values));
+	struct err e = ERR_INIT;
+
+	for (int64_t i = 0; i < LONG; i++)
+		values[i] = 7;
+	if (npy_write(in_dir(name), values, LONG, &e) || npy_open(in_dir(name), n, &e))
+		note("%s", e.text);
+	free(values);
+}
+
+static int64_t sum_of(const struct npy *n)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < n->count; i++)
+		sum += n->data[i];
+	return sum;
+}
+
+static void test_shortened(void)
+{
+	struct err e = ERR_INIT;
+	struct npy other, n;
+
+	write_long("other.npy", &other);
+	write_long("n.npy", &n);
+	ok(!truncate(in_dir("n.npy"), 3 * 4096), "a column is shortened while it is open");
+	is_int(sum_of(&n), 7 * 1024, "what is missing is zero");
+	is_int(sum_of(&other), 7 * LONG, "other columns are whole");
+	is_int(npy_close(&n, &e), -EIO, "closing it is an error");
+	ok(e.status == STATUS_FAILED, "a failure");
+	contains(e.text, "n.npy: cannot read: it was shortened", "which names the file");
+	err_clear(&e);
+	is_int(npy_close(&other, &e), 0, "closing the other is none");
+
+	write_long("n.npy", &n);
+	ok(!truncate(in_dir("n.npy"), 3 * 4096), "one is shortened that nobody reads");
+	is_int(npy_close(&n, &e), 0, "closing it is no error");
+	write_long("n.npy", &n);
+	ok(!truncate(in_dir("n.npy"), 0), "one loses its header, too");
+	is_int(sum_of(&n), 0, "nothing is left");
+	is_int(npy_close(&n, NULL), -EIO, "closing it is an error");
+}
+
+/* How a child ends that has a column open, and reads another file's mapping beyond its end, or is sent the signal. */
+static int signal_of(bool is_sent)
+{
+	int status = 0, fd = open(in_dir("n.npy"), O_RDONLY | O_CLOEXEC);
+	pid_t child = fork();
+
+	if (!child) {
+		volatile const char *map;
+
+		prctl(PR_SET_DUMPABLE, 0);
+		if (is_sent)
+			kill(getpid(), SIGBUS);
+		map = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
+		_exit(map[4096]);
+	}
+	close(fd);
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void test_other_signals(void)
+{
+	struct npy n;
+
+	write_long("other.npy", &n);
+	tap_file(in_dir("n.npy"), "", 0);
+	is_int(signal_of(false), SIGBUS, "reading beyond the end of another mapping ends the process");
+	is_int(signal_of(true), SIGBUS, "and so does a signal from outside");
+	npy_close(&n, NULL);
+}
+
 int main(void)
 {
+	signal(SIGBUS, SIG_DFL); /* a sanitizer would report it instead */
 	dir = tap_dir();
 	test_header();
 	test_round_trip();
 	test_numpy_reads_ours();
 	test_dictionaries();
 	test_files();
+	test_shortened();
+	test_other_signals();
 	tap_dir_remove(dir);
 	return done_testing();
 }

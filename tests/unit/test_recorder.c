@@ -37,7 +37,7 @@ int main(void)
 	ok(column.data[8] == NEVER, "never stays never");
 	recorder_reset(&r);
 	ok(column.data[7] == NEVER, "and is what a reset leaves");
-	npy_close(&column);
+	npy_close(&column, NULL);
 	recorder_close(&r);
 	ok(stat(dir, &st) != 0, "nothing is left behind");
 	free(path);
