@@ -275,8 +275,7 @@ static int check_regular(int fd, const char *path, size_t max, struct err *e)
 	return rc;
 }
 
-/* `fd` is closed; it may be a negative errno. */
-static int read_opened(int fd, const char *path, size_t max, char **data, size_t *size, struct err *e)
+int fs_read_opened(int fd, const char *path, size_t max, char **data, size_t *size, struct err *e)
 {
 	int rc;
 
@@ -293,14 +292,14 @@ static int read_opened(int fd, const char *path, size_t max, char **data, size_t
 
 int fs_read(const char *path, size_t max, char **data, size_t *size, struct err *e)
 {
-	return read_opened(fs_open(path, 0), path, max, data, size, e);
+	return fs_read_opened(fs_open(path, 0), path, max, data, size, e);
 }
 
 int fs_read_followed(const char *path, size_t max, char **data, size_t *size, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	return read_opened(fd < 0 ? -errno : fd, path, max, data, size, e);
+	return fs_read_opened(fd < 0 ? -errno : fd, path, max, data, size, e);
 }
 
 int fs_sync(const char *path, struct err *e)

@@ -55,6 +55,10 @@ int fs_is_visible(const struct dirent *d);
 /* Read a whole regular file of at most `max` bytes; the caller frees; NUL-terminated. */
 int fs_read(const char *path, size_t max, char **data, size_t *size, struct err *e);
 
+/* The same for a file that is open, and is closed; `path` is for messages. `fd` may be a negative errno: why it could not
+ * be opened. */
+int fs_read_opened(int fd, const char *path, size_t max, char **data, size_t *size, struct err *e);
+
 /* The same for a file named by the user or the system: links are followed. */
 int fs_read_followed(const char *path, size_t max, char **data, size_t *size, struct err *e);
 

@@ -13,12 +13,17 @@
 
 json_t *json_read(const char *path, struct err *e)
 {
+	return json_read_opened(fs_open(path, 0), path, e);
+}
+
+json_t *json_read_opened(int fd, const char *path, struct err *e)
+{
 	json_error_t why;
 	char *text, *place;
 	size_t size;
 	json_t *value;
 
-	if (fs_read(path, READ_MAX, &text, &size, e))
+	if (fs_read_opened(fd, path, READ_MAX, &text, &size, e))
 		return NULL;
 	value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
 	if (!value) {

@@ -15,6 +15,9 @@ struct err;
  * STATUS_USAGE; STATUS_FAILED if it can't be read). */
 json_t *json_read(const char *path, struct err *e);
 
+/* The same for a file that is open, and is closed (or a negative errno: why it is not); `path` is for messages. */
+json_t *json_read_opened(int fd, const char *path, struct err *e);
+
 /* Write as `<path>.tmp`, fsync, rename. Indented by 1, keys in the order they were added, a newline
  * at the end. Consumes no reference. */
 int json_write(const char *path, const json_t *value, struct err *e);

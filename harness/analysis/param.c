@@ -29,11 +29,22 @@ enum unit param_name_unit(const char *key, char *name, size_t size)
 	return unit;
 }
 
-bool param_is_named(const json_t *document, const char *key)
+json_t *param_named(const json_t *document)
 {
-	const json_t *named = json_object_get(document, "named");
+	const json_t *list = json_object_get(document, "named"), *name;
+	json_t *named = json_is_array(list) ? json_object() : NULL;
+	size_t i;
 
-	return !json_is_array(named) || json_has_string(named, key);
+	json_array_foreach (list, i, name) {
+		if (json_is_string(name))
+			json_object_set_new(named, json_string_value(name), json_true());
+	}
+	return named;
+}
+
+bool param_is_named(const json_t *named, const char *key)
+{
+	return !named || json_object_get(named, key);
 }
 
 char *param_value_text(const json_t *value, enum unit unit, char *buf, size_t size)

@@ -12,13 +12,17 @@
 /* Writes the key without its unit to `name` and returns the unit. Also for metrics: "lat_ns" becomes "lat". */
 enum unit param_name_unit(const char *key, char *name, size_t size);
 
+/* Settings in which points differ, at most: no spec chooses more. What else differs in a damaged run is left out. */
+#define PARAM_VARYING_MOST 128
+
 /*
- * Does a run's spec name this setting? If it does not, all points have defaults. These may differ
+ * Does a run's spec name a setting? If it does not, all points have defaults. These may differ
  * between transports or kernels, but nobody chose them, so they do not distinguish points.
  * `document` is resolved.json or summary.json; if it does not have the list of names, every setting
- * counts as named.
+ * counts as named. A new reference (for param_is_named()), or NULL.
  */
-bool param_is_named(const json_t *document, const char *key);
+json_t *param_named(const json_t *document);
+bool param_is_named(const json_t *named, const char *key);
 
 /* The value with its unit; "-" for JSON null and NULL. Returns `buf`. */
 char *param_value_text(const json_t *value, enum unit unit, char *buf, size_t size);

@@ -9,6 +9,7 @@
 #include "analysis/blocks.h"
 #include "analysis/param.h"
 #include "analysis/reasons.h"
+#include "analysis/spread.h"
 #include "analysis/text_table.h"
 #include "common/json.h"
 #include "common/or_abort.h"
@@ -89,29 +90,34 @@ static const json_t *param(const struct row *r, const char *key)
 /* --- settings --- */
 
 /* Does the spec name it, for this flow or for all? */
-static bool is_named(const struct row *r, const char *key)
+static bool is_named(const json_t *named, const struct row *r, const char *key)
 {
 	char full[FLOWS_KEY_MAX];
 
-	return param_is_named(r->summary, key) ||
-	       param_is_named(r->summary, flows_key(r->flow, key, full, sizeof(full)));
+	return param_is_named(named, key) || param_is_named(named, flows_key(r->flow, key, full, sizeof(full)));
 }
 
-/* A setting varies if two points that have it differ. One that only a single transport has does not
- * distinguish that transport's points, and neither does one that nobody chose. */
-static bool row_setting_varies(const struct rows *all, const char *key)
+/* The settings of all rows, in order of appearance, and whether the spec of a row names them. */
+static json_t *find_settings(const struct rows *all, struct spread *spread)
 {
-	const json_t *first = NULL;
-	bool named = false, differs = false;
+	json_t *settings = json_object(), *value, *named = NULL;
+	const char *key;
 
 	for (size_t i = 0; i < all->count; i++) {
-		const json_t *value = param(&all->row[i], key);
+		const struct row *r = &all->row[i];
 
-		named |= value && is_named(&all->row[i], key);
-		differs |= first && value && !json_equal(first, value);
-		first = first ? first : value;
+		if (!i || r->summary != all->row[i - 1].summary) {
+			json_decref(named);
+			named = param_named(r->summary);
+		}
+		json_object_foreach ((json_t *)r->params, key, value) {
+			spread_add(spread, key, value);
+			if (!json_is_true(json_object_get(settings, key)))
+				json_object_set_new(settings, key, json_boolean(is_named(named, r, key)));
+		}
 	}
-	return named && differs;
+	json_decref(named);
+	return settings;
 }
 
 static void add_setting(struct text_table *t, const struct rows *all, const char *key)
@@ -128,21 +134,23 @@ static void add_setting(struct text_table *t, const struct rows *all, const char
 		text_table_set(t, column, i, "%s", param_value_text(param(&all->row[i], key), unit, buf, sizeof(buf)));
 }
 
+/* A setting varies if two points that have it differ. One that only a single transport has does not
+ * distinguish that transport's points, and neither does one that nobody chose. */
 static void add_settings(struct text_table *t, const struct rows *all)
 {
-	json_t *seen = json_object(), *value;
+	struct spread spread = spread_new();
+	json_t *settings = find_settings(all, &spread), *named;
+	unsigned added = 0;
 	const char *key;
 
-	for (size_t i = 0; i < all->count; i++) {
-		json_object_foreach ((json_t *)all->row[i].params, key, value) {
-			if (json_object_get(seen, key))
-				continue;
-			json_object_set_new(seen, key, json_true());
-			if (row_setting_varies(all, key))
-				add_setting(t, all, key);
-		}
+	json_object_foreach (settings, key, named) {
+		if (added == PARAM_VARYING_MOST || !json_is_true(named) || !spread_differs(&spread, key))
+			continue;
+		add_setting(t, all, key);
+		added++;
 	}
-	json_decref(seen);
+	json_decref(settings);
+	spread_free(&spread);
 }
 
 /* --- numbers --- */

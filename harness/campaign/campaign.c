@@ -76,7 +76,7 @@ static json_t *campaign_describe(const struct campaign_options *o, const struct 
 static int make_directory(struct campaign *c, const struct campaign_options *o, const struct study *s, struct err *e)
 {
 	char *parent = o->out ? fs_path("%s", o->out) : fs_path("%s/runs", s->path);
-	int rc = directory_make(parent, s->name, &c->path, e);
+	int rc = directory_make(parent, s->name, &c->path, &c->lock, e);
 
 	free(parent);
 	return rc;
@@ -91,8 +91,6 @@ static int begin(struct campaign *c, const struct campaign_options *o, const str
 		rc = budget_check(o->budget_s, json_object_get(c->j, "experiments"), e);
 	if (!rc)
 		rc = make_directory(c, o, s, e);
-	if (!rc)
-		rc = directory_lock(c->path, &c->lock, e);
 	return rc ? rc : record_save(c, e);
 }
 
@@ -154,12 +152,8 @@ static int resume(struct campaign *c, const struct campaign_options *o, struct e
 	if (!c->path)
 		return err_sys(e, -errno, o->resume, "find the campaign");
 	file = fs_path("%s/campaign.json", c->path);
-	rc = directory_check_owner(c->path, file, e);
-	c->j = rc ? NULL : json_read(file, e);
-	if (!rc && !c->j)
-		rc = -EINVAL;
-	if (!rc)
-		rc = check_resumable(o, c->j, file, e) ?: check_study(o, c->j, file, e) ?: directory_lock(c->path, &c->lock, e);
+	rc = directory_resume(c->path, "campaign.json", &c->lock, &c->j, e);
+	rc = rc ?: check_resumable(o, c->j, file, e) ?: check_study(o, c->j, file, e);
 	if (!rc && (o->budget_s > 0 || o->dry_run))
 		expect_again(c);
 	if (!rc && o->budget_s > 0)

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "campaign/campaign_child.h"
 #include "claims/claim_verdict_json.h"
@@ -12,6 +13,7 @@
 #include "common/or_abort.h"
 #include "run/forecast.h"
 #include "rundir/reader.h"
+#include "rundir/run_mode.h"
 #include "rundir/writer.h"
 
 static size_t count_no(const struct campaign *c)
@@ -53,11 +55,14 @@ static int write_claims(const struct campaign *c, const struct claim_verdicts *v
 	char *json = fs_path("%s/claims.json", c->path), *tsv = fs_path("%s/claims.tsv", c->path), *text = NULL;
 	size_t size = 0;
 	FILE *out = or_abort(open_memstream(&text, &size));
+	mode_t mask;
 	int rc;
 
 	claims_tsv(verdicts, out);
 	fclose(out);
+	mask = run_mode_limit(run_mode_below(c->path));
 	rc = json_write(json, document, e) ?: fs_write(tsv, text, size, e);
+	umask(mask);
 	free(text);
 	free(json);
 	free(tsv);

@@ -39,7 +39,7 @@ static void show_history(const struct compare_join *j, const char *quantity, con
 	else
 		history_table(history, stdout);
 	if (asked->out)
-		history_page_make(asked->out, history, &html, e);
+		history_page_make(asked->out, j->runs, history, &html, e);
 	if (html && !asked->json)
 		printf("%s\n", html);
 	free(html);

@@ -120,21 +120,24 @@ static char *difference_of(const json_t *a, const json_t *b)
 	char *text = NULL, name[NAME_MAX_], one[NAME_MAX_], other[NAME_MAX_];
 	const char *key;
 	json_t *value;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&text, &size));
 
 	json_object_foreach ((json_t *)a, key, value) {
 		const json_t *there = json_object_get(b, key);
 		enum unit unit = param_name_unit(key, name, sizeof(name));
-		char *longer;
 
-		if (there && json_equal(there, value))
+		/* A message cannot be longer. */
+		if ((there && json_equal(there, value)) || ftell(out) > ERR_TEXT_MAX)
 			continue;
-		longer = fs_path("%s%s%s %s and %s", text ? text : "", text ? ", " : "", name,
-				 param_value_text(value, unit, one, sizeof(one)),
-				 param_value_text(there, unit, other, sizeof(other)));
-		free(text);
-		text = longer;
+		fprintf(out, "%s%s %s and %s", ftell(out) ? ", " : "", name,
+			param_value_text(value, unit, one, sizeof(one)),
+			param_value_text(there, unit, other, sizeof(other)));
 	}
-	return text ? text : fs_path("a setting that only one has");
+	if (!ftell(out))
+		fputs("a setting that only one has", out);
+	fclose(out);
+	return or_abort(text);
 }
 
 static int refuse_disjoint(const struct compare_join *j, struct err *e)
@@ -244,6 +247,30 @@ static void split_flows(struct compare_join *j, const char *asked)
 	*j = to;
 }
 
+/* A setting that a point does not have counts as different. */
+static json_t *find_varying_settings(const struct compare_join *j)
+{
+	const json_t *first = j->count ? j->point[0].params : NULL;
+	json_t *varying = json_object(), *value;
+	const char *key;
+
+	for (size_t i = 1; i < j->count; i++) {
+		const json_t *params = j->point[i].params;
+
+		json_object_foreach ((json_t *)params, key, value) {
+			const json_t *other = json_object_get(first, key);
+
+			if (!other || !json_equal(other, value))
+				json_object_set_new(varying, key, json_true());
+		}
+		json_object_foreach ((json_t *)first, key, value) {
+			if (!json_object_get(params, key))
+				json_object_set_new(varying, key, json_true());
+		}
+	}
+	return varying;
+}
+
 int compare_join(struct compare_join *j, const struct compare_runs *runs, const struct compare_choice *choice,
 		 struct err *e)
 {
@@ -253,6 +280,7 @@ int compare_join(struct compare_join *j, const struct compare_runs *runs, const 
 	rc = join_all(j, choice, e) ?: keep_common(j, e);
 	if (!rc)
 		split_flows(j, choice->metric);
+	j->varying = find_varying_settings(j);
 	for (size_t i = 0; !rc && i < j->count; i++)
 		rc = compare_point_fill(&j->point[i], runs, choice->quantity, choice->quantity_count, e);
 	return rc;
@@ -264,5 +292,6 @@ void compare_join_free(struct compare_join *j)
 		compare_point_free(&j->point[i]);
 	free(j->point);
 	json_decref(j->notes);
+	json_decref(j->varying);
 	*j = (struct compare_join){0};
 }

@@ -11,7 +11,8 @@ struct compare_join {
 	const struct compare_runs *runs;
 	struct compare_point *point;
 	size_t count;
-	json_t *notes; /* points that only one arm has */
+	json_t *notes;	 /* points that only one arm has */
+	json_t *varying; /* keys of an object: the settings in which points differ */
 };
 
 struct compare_choice {

@@ -2,11 +2,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/param.h"
-#include "common/fs.h"
+#include "common/or_abort.h"
 #include "compare/compare_answer.h"
 #include "compare/compare_entry.h"
 #include "compare/compare_looks.h"
@@ -19,37 +20,26 @@
 
 /* --- points --- */
 
-static bool points_vary_in(const struct compare_join *j, const char *key)
-{
-	for (size_t i = 1; i < j->count; i++) {
-		const json_t *a = json_object_get(j->point[0].params, key),
-			     *b = json_object_get(j->point[i].params, key);
-
-		if (a != b && (!a || !b || !json_equal(a, b)))
-			return true;
-	}
-	return false;
-}
-
 char *compare_label(const struct compare_join *j, const struct compare_point *p)
 {
-	char *label = fs_path("%s", p->flow), name[LABEL_VALUE], text[LABEL_VALUE];
+	char *label = NULL, name[LABEL_VALUE], text[LABEL_VALUE];
 	const char *key;
 	json_t *value;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&label, &size));
 
+	fputs(p->flow, out);
 	json_object_foreach ((json_t *)p->params, key, value) {
 		enum unit unit = param_name_unit(key, name, sizeof(name));
 		bool word = json_is_string(value) && flows_owns("", key);
-		char *longer;
 
-		if (!points_vary_in(j, key))
+		if (!json_object_get(j->varying, key))
 			continue;
-		longer = fs_path("%s%s%s%s%s", label, *label ? ", " : "", word ? "" : name, word ? "" : " ",
-				 param_value_text(value, unit, text, sizeof(text)));
-		free(label);
-		label = longer;
+		fprintf(out, "%s%s%s%s", ftell(out) ? ", " : "", word ? "" : name, word ? "" : " ",
+			param_value_text(value, unit, text, sizeof(text)));
 	}
-	return label;
+	fclose(out);
+	return or_abort(label);
 }
 
 static json_t *judge_point_json(const struct compare_join *j, const struct compare_point *p)

@@ -11,6 +11,7 @@
 #include "common/units.h"
 #include "rundir/flows.h"
 
+#define CAUSES_MOST 1000 /* of a point: the most frequent ones come first, and each is looked up */
 #define SHOWN_MOST  5	 /* causes shown per point */
 #define SHOWN_LEAST 0.05 /* minimum share of the late messages of an arm */
 
@@ -33,15 +34,19 @@ struct late_point {
 	double runs[ARMS], messages[ARMS];
 };
 
+/* NULL: there are too many. */
 static struct late_cause *late_cause_of(struct late_point *p, const struct cause *c)
 {
-	const unsigned cause = cause_table_of(&p->table, c->class, c->side, c->name);
+	for (size_t i = 0; i < p->count; i++) {
+		const struct cause *known = &p->table.list[p->list[i].cause];
 
-	for (size_t i = 0; i < p->count; i++)
-		if (p->list[i].cause == cause)
+		if (known->class == c->class && known->side == c->side && !strcmp(known->name, c->name))
 			return &p->list[i];
+	}
+	if (p->count == CAUSES_MOST)
+		return NULL;
 	p->list = grow_or_abort(p->list, p->count, sizeof(*p->list));
-	p->list[p->count] = (struct late_cause){.cause = cause};
+	p->list[p->count] = (struct late_cause){.cause = cause_table_of(&p->table, c->class, c->side, c->name)};
 	return &p->list[p->count++];
 }
 
@@ -56,12 +61,16 @@ static void late_add_run(struct late_point *p, const json_t *causes, enum compar
 		const double messages = json_number_value(json_object_get(entry, "messages"));
 		struct cause cause;
 
+		if (i == CAUSES_MOST)
+			break;
 		if (!causes_read_entry(entry, &cause) || !(messages > 0))
 			continue;
-		struct late_sum *sum = &late_cause_of(p, &cause)->arm[arm];
+		struct late_cause *of = late_cause_of(p, &cause);
 
-		sum->messages += messages;
-		sum->time += messages * json_number_value(json_object_get(entry, "time_p50_ns"));
+		if (!of)
+			continue;
+		of->arm[arm].messages += messages;
+		of->arm[arm].time += messages * json_number_value(json_object_get(entry, "time_p50_ns"));
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "rundir/find.h"
+#include "rundir/run_mode.h"
 #include "rundir/sealed.h"
 
 #define RUNS_MAX 4096
@@ -104,6 +105,15 @@ int compare_runs_add(struct compare_runs *all, const char *path, enum compare_ar
 			     "it is not a run directory, and there is none%s%s in it", experiment ? " of " : "",
 			     experiment ? experiment : "");
 	return rc;
+}
+
+mode_t compare_runs_mode(const struct compare_runs *all)
+{
+	mode_t mode = 0666;
+
+	for (size_t i = 0; i < all->count; i++)
+		mode &= run_mode(all->run[i].run.path);
+	return mode;
 }
 
 void compare_runs_drop(struct compare_runs *all, size_t kept)

@@ -6,6 +6,7 @@
 #define KBLAT_COMPARE_RUNS_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "rundir/sealed.h"
 
@@ -47,6 +48,9 @@ struct compare_runs {
  */
 int compare_runs_add(struct compare_runs *all, const char *path, enum compare_arm arm, const char *experiment,
 		     struct err *e);
+
+/* The permissions of what is made from them (rundir/run_mode.h). */
+mode_t compare_runs_mode(const struct compare_runs *all);
 
 void compare_runs_free(struct compare_runs *all);
 

@@ -238,24 +238,30 @@ static void history_put_point(const json_t *point, FILE *out)
 	text_table_free(&t);
 }
 
+static void history_put_clean(const char *text, FILE *out)
+{
+	char clean[1024];
+
+	fputs(text_clean(text, strlen(text), clean, sizeof(clean)), out);
+}
+
 void history_table(const json_t *history, FILE *out)
 {
 	const json_t *point;
-	char clean[1024];
 	size_t i;
 
 	json_array_foreach (json_object_get(history, "points"), i, point) {
-		const char *label = json_text(point, "label");
-
-		fprintf(out, "point %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(point, "id")));
-		fprintf(out, "%s%s: %s of %s\n", *label ? ", " : "",
-			text_clean(label, strlen(label), clean, sizeof(clean)),
-			compare_quantity_label(json_text(history, "quantity")), json_text(point, "metric"));
+		fprintf(out, "point %" JSON_INTEGER_FORMAT "%s", json_integer_value(json_object_get(point, "id")),
+			*json_text(point, "label") ? ", " : "");
+		history_put_clean(json_text(point, "label"), out);
+		fprintf(out, ": %s of ", compare_quantity_label(json_text(history, "quantity")));
+		history_put_clean(json_text(point, "metric"), out);
+		fputc('\n', out);
 		if (*json_text(point, "why"))
 			fprintf(out, "%s\n", json_text(point, "why"));
 		history_put_point(point, out);
 		fputc('\n', out);
 	}
-	fprintf(out, "%s\n",
-		text_clean(json_text(history, "answer"), strlen(json_text(history, "answer")), clean, sizeof(clean)));
+	history_put_clean(json_text(history, "answer"), out);
+	fputc('\n', out);
 }

@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/lock_holder.h"
 #include "common/or_abort.h"
 #include "index/index_schema.h"
 
@@ -85,6 +86,13 @@ int index_file_open(struct index *ix, const char *dir, struct err *e)
 	return rc;
 }
 
+mode_t index_file_mode(const struct index *ix)
+{
+	struct stat st;
+
+	return lstat(ix->path, &st) ? S_IRUSR | S_IWUSR : st.st_mode & 0666;
+}
+
 bool index_file_is_missing(const char *dir)
 {
 	char *path = fs_path("%s/" INDEX_FILE, dir);
@@ -114,12 +122,28 @@ void index_file_close(struct index *ix)
 
 /* --- writing --- */
 
-static int take_lock(struct index_writer *w, struct err *e)
+static int wait_for_lock(int fd, const char *dir)
 {
-	w->lock = open(w->index.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (w->lock < 0 || flock(w->lock, LOCK_EX))
-		return err_sys(e, -errno, w->index.dir, "lock the folder");
-	return 0;
+	char holder[LOCK_HOLDER_MAX];
+
+	fprintf(stderr, "%s: waiting for another kblat%s that is writing its index\n", dir,
+		lock_holder(fd, holder, sizeof(holder)));
+	return flock(fd, LOCK_EX) ? -errno : 1;
+}
+
+int index_file_lock(const char *dir, int *lock, struct err *e)
+{
+	int rc;
+
+	*lock = fs_open(dir, O_DIRECTORY);
+	rc = *lock < 0 ? *lock : flock(*lock, LOCK_EX | LOCK_NB) ? -errno : 0;
+	if (rc == -EWOULDBLOCK)
+		rc = wait_for_lock(*lock, dir);
+	if (rc >= 0)
+		return rc;
+	if (*lock >= 0)
+		close(*lock);
+	return err_sys(e, rc, dir, "lock the folder");
 }
 
 static int copy_to(const char *path, int to)
@@ -181,13 +205,12 @@ int index_file_begin(struct index_writer *w, const char *dir, bool anew, mode_t 
 	int rc;
 
 	*w = (struct index_writer){.index = {.dir = fs_path("%s", dir), .path = fs_path("%s/" INDEX_FILE, dir)},
-				   .temporary = fs_path("%s/." INDEX_FILE ".tmp", dir),
-				   .lock = -1};
+				   .temporary = fs_path("%s/." INDEX_FILE ".tmp", dir)};
 	rc = check_place(w->index.path, e);
 	anew |= rc == -ENOENT;
 	if (rc == -ENOENT)
 		rc = 0;
-	rc = rc ?: take_lock(w, e) ?: make_temporary(w, !anew, mode, e) ?: open_temporary(w, !anew, e);
+	rc = rc ?: make_temporary(w, !anew, mode, e) ?: open_temporary(w, !anew, e);
 	if (rc)
 		index_file_abandon(w);
 	return rc;
@@ -217,11 +240,7 @@ int index_file_commit(struct index_writer *w, struct err *e)
 void index_file_abandon(struct index_writer *w)
 {
 	index_file_close(&w->index);
-	if (w->lock >= 0) {
-		unlink(w->temporary);
-		close(w->lock);
-	}
+	unlink(w->temporary);
 	free(w->temporary);
 	w->temporary = NULL;
-	w->lock = -1;
 }

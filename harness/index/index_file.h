@@ -20,15 +20,20 @@ struct err;
  * it is a symbolic link, fill in `e`. */
 int index_file_open(struct index *ix, const char *dir, struct err *e);
 
+/* Its permissions: also those of what is made from it. */
+mode_t index_file_mode(const struct index *ix);
+
 bool index_file_is_missing(const char *dir);
 
+/* To be held while the index of `dir` is written, and until `*lock` is closed. 1: somebody else had it, which was reported
+ * on standard error, so that runs may have come or gone meanwhile; 0: nobody had it. */
+int index_file_lock(const char *dir, int *lock, struct err *e);
+
 /* A new file to be written, with these permissions, less the umask: a copy of the existing one, or
- * empty if `anew`. Until index_file_commit() or index_file_abandon(), others that want to write the
- * same index wait for `lock`. */
+ * empty if `anew`. The caller holds the lock until index_file_commit() or index_file_abandon(). */
 struct index_writer {
 	struct index index;
 	char *temporary;
-	int lock;
 };
 int index_file_begin(struct index_writer *w, const char *dir, bool anew, mode_t mode, struct err *e);
 

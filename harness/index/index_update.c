@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -224,8 +225,28 @@ static int write_or_replace(const struct entries *found, bool anew, struct index
 	return write_index(found, true, changes, e);
 }
 
+/* What was found before somebody else wrote the index is outdated. */
+static int find_again(struct entries *found, struct err *e)
+{
+	const char *dir = found->dir;
+
+	free_entries(found);
+	return find_entries(found, dir, e);
+}
+
+static int lock_and_write(struct entries *found, bool anew, struct index_changes *changes, struct err *e)
+{
+	int lock, rc = index_file_lock(found->dir, &lock, e);
+
+	if (rc < 0)
+		return rc;
+	rc = (rc ? find_again(found, e) : 0) ?: write_or_replace(found, anew, changes, e);
+	close(lock);
+	return rc;
+}
+
 /* An index that cannot be used, such as a symbolic link, is reported. */
-static int update_found(const struct entries *found, bool anew, struct index_changes *changes, struct err *e)
+static int update_found(struct entries *found, bool anew, struct index_changes *changes, struct err *e)
 {
 	struct index ix;
 	int rc = anew ? -ESTALE : open_if_current(&ix, found, e);
@@ -233,7 +254,7 @@ static int update_found(const struct entries *found, bool anew, struct index_cha
 	if (e->status)
 		return rc;
 	if (rc)
-		return write_or_replace(found, anew, changes, e);
+		return lock_and_write(found, anew, changes, e);
 	rc = count_runs(&ix, found, changes, e);
 	index_file_close(&ix);
 	return rc;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -9,6 +10,7 @@
 #include "knobs/knobs_figure.h"
 #include "knobs/knobs_table.h"
 #include "report/answer_page.h"
+#include "rundir/run_mode.h"
 
 static int draw_knobs(struct figures *f, const void *arg, struct err *e)
 {
@@ -56,7 +58,10 @@ int knobs_page_make(const struct knobs *k, struct err *e)
 	    .write = write_knobs_page,
 	    .arg = k,
 	};
+	const mode_t mask = run_mode_limit(run_mode_below(k->path));
 	int rc = fs_remove_tree(dir, e) ?: fs_mkdirs(dir, e) ?: answer_page_make(&page, &html, e);
+
+	umask(mask);
 
 	free(html);
 	free(title);

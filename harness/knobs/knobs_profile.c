@@ -11,6 +11,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "knobs/knobs_folder.h"
 #include "run/environment.h"
 
 #define CONF_MAX (1 << 20)
@@ -161,8 +162,8 @@ int profile_write(const char *folder, const char *title, const char *comment, co
 
 struct probe {
 	struct environment env;
-	char folder[64];     /* for trial profiles, in /tmp */
-	const json_t *whole; /* the profile's plan */
+	struct knobs_folder folder; /* of trial profiles */
+	const json_t *whole;	    /* the profile's plan */
 	json_t *knobs;
 	const char *shields; /* the id of the knob that makes them; NULL: there are none */
 };
@@ -183,8 +184,8 @@ static size_t count_plan_changes(const json_t *plan, const char *key)
  * rejects them. */
 static int probe_changes(struct probe *p, const json_t *knob, const json_t *ids, struct err *e)
 {
-	char *path = fs_path("%s/profile.yaml", p->folder);
-	int rc = profile_write(p->folder, "tried", NULL, p->knobs, ids, e) ?: environment_plan(&p->env, path, e);
+	char *path = fs_path("%s/profile.yaml", p->folder.path);
+	int rc = profile_write(p->folder.path, "tried", NULL, p->knobs, ids, e) ?: environment_plan(&p->env, path, e);
 
 	if (!rc)
 		rc = count_plan_changes(json_object_get(p->env.plans, path), json_text(knob, "knob")) > 0;
@@ -353,14 +354,12 @@ static int probe_all(struct probe *p, const char *profile, struct err *e)
 json_t *profile_knobs(const char *profile, struct err *e)
 {
 	static volatile sig_atomic_t never;
-	struct probe p = {.folder = "/tmp/kblat-knobs-XXXXXX", .knobs = json_array()};
-	int rc = environment_open(&p.env, &never, e);
+	struct probe p = {.knobs = json_array()};
+	int rc = environment_open(&p.env, &never, e) ?: knobs_folder_make(&p.folder, e);
 
-	if (!rc && !mkdtemp(p.folder))
-		rc = err_sys(e, -errno, "/tmp", "make a folder");
 	if (!rc) {
 		rc = probe_all(&p, profile, e);
-		fs_remove_tree(p.folder, NULL);
+		knobs_folder_remove(&p.folder);
 	}
 	environment_close(&p.env);
 	if (!rc)

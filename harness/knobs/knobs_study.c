@@ -28,7 +28,7 @@
 static int make_study_directory(struct knobs *k, const struct knobs_plan *plan, struct err *e)
 {
 	char *name = fs_path("%s-knobs", json_text(k->j, "name"));
-	int rc = directory_make(plan->runs, name, &k->path, e) ?: directory_lock(k->path, &k->lock, e);
+	int rc = directory_make(plan->runs, name, &k->path, &k->lock, e);
 
 	free(name);
 	return rc ?: arms_write_profiles(k, e) ?: knobs_save(k, e);
@@ -66,11 +66,7 @@ static int resume_study(struct knobs *k, const struct knobs_options *o, struct e
 	if (!k->path)
 		return err_sys(e, -errno, o->resume, "continue it");
 	file = fs_path("%s/knobs.json", k->path);
-	rc = directory_check_owner(k->path, file, e);
-	k->j = rc ? NULL : json_read(file, e);
-	if (!rc && !k->j)
-		rc = -EINVAL;
-	rc = rc ?: check_study_resumable(o, k->j, file, e) ?: directory_lock(k->path, &k->lock, e);
+	rc = directory_resume(k->path, "knobs.json", &k->lock, &k->j, e) ?: check_study_resumable(o, k->j, file, e);
 	free(file);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/summary.h"
 #include "common/csv.h"
@@ -15,6 +16,7 @@
 #include "observatory/observatory_operations.h"
 #include "observatory/observatory_row.h"
 #include "observatory/observatory_spec.h"
+#include "rundir/run_mode.h"
 
 /*
  * Rows are collected first: {"Messaging Latency": [{"Benchmark", "Iteration", "Size", "values": {…}}, …], …}.
@@ -228,6 +230,7 @@ static int write_files(const struct export *x, const char *dir, struct err *e)
 int observatory_csv_write(const struct run *runs, size_t count, const char *dir, size_t *skipped, struct err *e)
 {
 	struct export x = {.files = json_object()};
+	mode_t mask;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < count; i++)
@@ -235,8 +238,10 @@ int observatory_csv_write(const struct run *runs, size_t count, const char *dir,
 	if (!rc && !json_object_size(x.files))
 		rc = err_set(e, -EINVAL, STATUS_USAGE, runs[0].path, NULL,
 			     "no point has the kernel stream or pingpong, which are what Observatory measures");
+	mask = run_mode_limit(run_mode_of(runs, count));
 	if (!rc)
 		rc = write_files(&x, dir, e);
+	umask(mask);
 	*skipped = x.skipped;
 	json_decref(x.files);
 	return rc;

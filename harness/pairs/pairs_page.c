@@ -1,6 +1,7 @@
 #include "pairs/pairs_page.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "common/fs.h"
 #include "common/json.h"
@@ -8,6 +9,7 @@
 #include "pairs/pairs_figure.h"
 #include "pairs/pairs_table.h"
 #include "report/answer_page.h"
+#include "rundir/run_mode.h"
 
 static int draw_pairs(struct figures *f, const void *arg, struct err *e)
 {
@@ -46,10 +48,12 @@ int pairs_page_make(const struct pairs *p, char **html, struct err *e)
 	    .write = write_pairs_page,
 	    .arg = p,
 	};
+	const mode_t mask = run_mode_limit(run_mode_below(p->path));
 	int rc;
 
 	*html = NULL;
 	rc = fs_remove_tree(dir, e) ?: fs_mkdirs(dir, e) ?: answer_page_make(&page, html, e);
+	umask(mask);
 
 	free(title);
 	free(dir);

@@ -77,8 +77,8 @@ int pairs_record_begin(struct pairs *p, const struct pairs_options *o, const cha
 			 "version", kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0),
 			 "ended_utc", "options", pairs_options_json(o), "hosts", hosts_json(&p->hosts), "rounds",
 			 (json_int_t)pairs_schedule_rounds(p->hosts.count), "pairs", (json_int_t)p->count, "answer");
-	rc = directory_make(parent, name, &p->path, e);
-	rc = rc ?: directory_lock(p->path, &p->lock, e) ?: pairs_record_save(p, e) ?: pairs_open_log(p, e);
+	rc = directory_make(parent, name, &p->path, &p->lock, e);
+	rc = rc ?: pairs_record_save(p, e) ?: pairs_open_log(p, e);
 	free(name);
 	return rc;
 }
@@ -130,14 +130,12 @@ static int pairs_read_log(struct pairs *p, struct err *e)
 	return rc;
 }
 
-/* Read everything in the directory. */
+/* Read everything else in the directory. */
 static int pairs_read_all(struct pairs *p, struct err *e)
 {
 	char *file = pairs_file(p, "pairs.json");
-	int rc;
+	int rc = pairs_read_hosts(p, file, e);
 
-	p->j = json_read(file, e);
-	rc = p->j ? pairs_read_hosts(p, file, e) : -EINVAL;
 	free(file);
 	if (rc)
 		return rc;
@@ -147,25 +145,28 @@ static int pairs_read_all(struct pairs *p, struct err *e)
 
 int pairs_record_open(struct pairs *p, const char *dir, struct err *e)
 {
+	char *file;
+
 	p->path = realpath(dir, NULL);
-	return p->path ? pairs_read_all(p, e) : err_sys(e, -errno, dir, "open");
+	if (!p->path)
+		return err_sys(e, -errno, dir, "open");
+	file = pairs_file(p, "pairs.json");
+	p->j = json_read(file, e);
+	free(file);
+	return p->j ? pairs_read_all(p, e) : -EINVAL;
 }
 
 int pairs_record_resume(struct pairs *p, const char *dir, struct err *e)
 {
-	char *file;
 	int rc;
 
 	p->path = realpath(dir, NULL);
 	if (!p->path)
 		return err_sys(e, -errno, dir, "continue it");
-	file = pairs_file(p, "pairs.json");
-	rc = directory_check_owner(p->path, file, e) ?: directory_lock(p->path, &p->lock, e) ?: pairs_read_all(p, e) ?:
-	     pairs_open_log(p, e);
+	rc = directory_resume(p->path, "pairs.json", &p->lock, &p->j, e) ?: pairs_read_all(p, e) ?: pairs_open_log(p, e);
 	/* Terminate an incomplete last line. */
 	if (!rc)
 		fputc('\n', p->log);
-	free(file);
 	return rc;
 }
 

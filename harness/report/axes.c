@@ -5,11 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/sort.h"
 #include "report/figure.h"
 #include "report/labels.h"
 #include "rundir/layout.h"
+
+bool axes_are_comparable(const struct report *r)
+{
+	return r->leading_count <= AXES_POINTS_MOST;
+}
 
 const json_t *axes_setting(const struct report_item *i, const char *key)
 {
@@ -84,17 +90,36 @@ bool axes_is_bookkeeping(const struct report *r, const char *key)
 	return r->run_count && layout_is_bookkeeping(r->runs[0].run->resolved, key);
 }
 
+/* Points of a run that have the same size. The caller frees. */
+static char *size_group(const struct report_point *p)
+{
+	const json_t *size = json_object_get(p->params, AXES_SIZE);
+	char *text = size ? json_dumps(size, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+	char *group = fs_path("%zu %s", p->run, text ? text : "");
+
+	free(text);
+	return group;
+}
+
 /* Does a setting only change along with the size, such as a burst that is shorter for large messages? */
 static bool follows_size(const struct report *r, const char *key)
 {
-	for (size_t i = 0; i < r->count; i++)
-		for (size_t k = 0; k < i; k++) {
-			const struct report_point *a = &r->points[i], *b = &r->points[k];
+	json_t *first = json_object(); /* the value of each group; null: it does not have the setting */
+	bool follows = true;
 
-			if (a->run == b->run && !points_differ(a, b, AXES_SIZE) && points_differ(a, b, key))
-				return false;
-		}
-	return true;
+	for (size_t i = 0; follows && i < r->count; i++) {
+		const json_t *value = json_object_get(r->points[i].params, key);
+		char *group = size_group(&r->points[i]);
+		const json_t *other = json_object_get(first, group);
+
+		if (!other)
+			json_object_set(first, group, value ? (json_t *)value : json_null());
+		else
+			follows = json_equal(other, value ? value : json_null());
+		free(group);
+	}
+	json_decref(first);
+	return follows;
 }
 
 bool axes_is_axis(const struct report *r, const char *key)
@@ -120,13 +145,22 @@ static bool has_axis(const struct report *r, const char *key)
 	return count >= AXES_VALUES_MIN && count <= AXES_VALUES_MAX;
 }
 
-bool axes_is_on_one(const struct report *r, const struct report_item *i)
+struct report_keys axes_all(const struct report *r)
 {
-	if (axes_has_number(i, AXES_SIZE) && has_axis(r, AXES_SIZE))
-		return true;
-	for (size_t k = 0; k < r->varying.count; k++)
-		if (axes_has_number(i, r->varying.key[k]) && axes_is_axis(r, r->varying.key[k]) &&
-		    has_axis(r, r->varying.key[k]))
+	struct report_keys axes = {.key = or_abort(calloc(r->varying.count + 1, sizeof(*axes.key)))};
+
+	if (has_axis(r, AXES_SIZE))
+		axes.key[axes.count++] = AXES_SIZE;
+	for (size_t i = 0; i < r->varying.count; i++)
+		if (axes_is_axis(r, r->varying.key[i]) && has_axis(r, r->varying.key[i]))
+			axes.key[axes.count++] = r->varying.key[i];
+	return axes;
+}
+
+bool axes_is_on_one(const struct report_keys *axes, const struct report_item *i)
+{
+	for (size_t k = 0; k < axes->count; k++)
+		if (axes_has_number(i, axes->key[k]))
 			return true;
 	return false;
 }

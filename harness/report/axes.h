@@ -16,6 +16,11 @@
 #define AXES_VALUES_MAX 64   /* more do not, either */
 #define AXES_FACET	"qp" /* each value has its own figure or panel; values are not overlaid */
 
+/* Figures that relate points to each other compare each with all others, in each setting: so there are none if more than
+ * AXES_POINTS_MOST were measured. */
+bool axes_are_comparable(const struct report *r);
+#define AXES_POINTS_MOST 1000
+
 const json_t *axes_setting(const struct report_item *i, const char *key); /* NULL: its point does not have it */
 bool axes_same(const json_t *a, const json_t *b);			  /* true also if both are missing */
 
@@ -45,9 +50,12 @@ bool axes_go_along(const struct report *r, const char *a, const char *b);
 
 bool axes_is_bookkeeping(const struct report *r, const char *key);
 
-/* Does a figure against a setting show the point? This setting has enough values, and the point has
- * one of them. Separate figures for the values would be less informative. */
-bool axes_is_on_one(const struct report *r, const struct report_item *i);
+/* The settings against which there are figures, as they have enough values. The caller frees the list. */
+struct report_keys axes_all(const struct report *r);
+
+/* Does a figure against one of these settings show the point? Separate figures for the values would be less
+ * informative. */
+bool axes_is_on_one(const struct report_keys *axes, const struct report_item *i);
 
 /* "small, send, inline no": the flow, if there are several, and the settings; values that speak for
  * themselves without the setting's name. The caller frees; at most AXES_LABEL_MAX bytes. */

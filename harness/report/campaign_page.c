@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "claims/claims.h"
@@ -18,6 +19,7 @@
 #include "report/gnuplot.h"
 #include "report/html_claims.h"
 #include "report/report.h"
+#include "rundir/run_mode.h"
 
 bool campaign_page_is(const char *dir)
 {
@@ -231,8 +233,11 @@ int campaign_page_make(const char *dir, char **html_path, struct err *e)
 
 	*html_path = NULL;
 	if (!rc) {
+		const mode_t mask = run_mode_limit(run_mode_of(runs, count));
+
 		*html_path = fs_path("%s/derived/report.html", real);
 		rc = make_all(real, campaign, runs, count, *html_path, e);
+		umask(mask);
 	}
 	while (count)
 		run_close(&runs[--count]);

@@ -147,7 +147,7 @@ bool chart_next(struct chart *c)
 bool chart_make(struct chart *c, const struct report *r, const char *key)
 {
 	*c = (struct chart){.r = r, .key = key};
-	if (!find_values(c))
+	if (!axes_are_comparable(r) || !find_values(c))
 		return false;
 	find_panels(c);
 	find_lines(c);

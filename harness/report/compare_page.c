@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -20,6 +21,7 @@
 #include "report/figure_shift.h"
 #include "report/gather.h"
 #include "rundir/manifest.h"
+#include "rundir/run_mode.h"
 
 #define BEYOND 20 /* samples required on the outer side of a quantile, as everywhere */
 
@@ -33,12 +35,20 @@ static bool is_histogram(const char *name, void *arg)
 	return !strncmp(name, "points/", 7) && length > 10 && !strcmp(name + length - 10, "/data.json");
 }
 
+static int by_point_id(const void *id, const void *point)
+{
+	const json_int_t want = *(const json_int_t *)id, found = ((const struct report_point *)point)->id;
+
+	return (want > found) - (want < found);
+}
+
 static const struct report_series *series_of_metric(const struct report *r, json_int_t id, const char *metric)
 {
-	for (size_t i = 0; i < r->count; i++)
-		for (size_t s = 0; r->points[i].id == id && s < r->points[i].series_count; s++)
-			if (metric && !strcmp(r->points[i].series[s].key, metric))
-				return &r->points[i].series[s];
+	const struct report_point *p = r->count ? bsearch(&id, r->points, r->count, sizeof(*p), by_point_id) : NULL;
+
+	for (size_t s = 0; p && s < p->series_count; s++)
+		if (metric && !strcmp(p->series[s].key, metric))
+			return &p->series[s];
 	return NULL;
 }
 
@@ -263,6 +273,7 @@ int compare_page_make(const char *dir, const struct compare_join *j, const json_
 	    .write = write_comparison,
 	    .arg = &c,
 	};
+	const mode_t mask = run_mode_limit(compare_runs_mode(j->runs));
 	int rc = derived_directory(dir, e);
 
 	*html_path = NULL;
@@ -270,6 +281,7 @@ int compare_page_make(const char *dir, const struct compare_join *j, const json_
 		rc = -EINVAL;
 	if (!rc)
 		rc = answer_page_make(&page, html_path, e);
+	umask(mask);
 	figures_drop(c.shifts);
 	free(title);
 	return rc;

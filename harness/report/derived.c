@@ -10,9 +10,9 @@
 #include "common/err.h"
 #include "common/fs.h"
 
-FILE *derived_open_mode(const char *path, mode_t mode, struct err *e)
+FILE *derived_open(const char *path, struct err *e)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (file)
@@ -21,11 +21,6 @@ FILE *derived_open_mode(const char *path, mode_t mode, struct err *e)
 	if (fd >= 0)
 		close(fd);
 	return NULL;
-}
-
-FILE *derived_open(const char *path, struct err *e)
-{
-	return derived_open_mode(path, 0666, e);
 }
 
 int derived_directory(const char *path, struct err *e)

@@ -64,8 +64,9 @@ static void axis_row(FILE *table, const struct chart *c, const struct report_ite
 /* In the order in which lines are drawn. Texts come last, as everywhere. */
 static void axis_table(FILE *table, const struct chart *c)
 {
-	fprintf(table, "panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns" MISSED_STEPS_HEADING "\t%s\trun\tpoint\tlabel\n",
-		c->key);
+	fputs("panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns" MISSED_STEPS_HEADING "\t", table);
+	escape_tsv(table, c->key);
+	fputs("\trun\tpoint\tlabel\n", table);
 	for (size_t panel = 0; panel < c->panel_count; panel++)
 		for (size_t line = 0; line < c->drawn; line++)
 			for (size_t x = 0; x < c->value_count; x++)

@@ -41,6 +41,7 @@ static bool is_never_overlaid(const char *key)
 
 static void overlay_find_keys(struct overlay_keys *k, const struct report *r)
 {
+	struct report_keys axes = axes_all(r);
 	size_t most = r->varying.count + 1;
 
 	*k = (struct overlay_keys){.r = r,
@@ -56,7 +57,8 @@ static void overlay_find_keys(struct overlay_keys *k, const struct report *r)
 		while (k->with[i] < i && !axes_go_along(r, k->key[k->with[i]], k->key[i]))
 			k->with[i]++;
 	for (size_t i = 0; i < r->leading_count; i++)
-		k->compared[i] = axes_is_on_one(r, &r->leading[i]);
+		k->compared[i] = axes_is_on_one(&axes, &r->leading[i]);
+	free(axes.key);
 }
 
 static void free_keys(struct overlay_keys *k)
@@ -244,6 +246,8 @@ static int each_pair(struct figures *f, const struct report *r, size_t *count, s
 	int rc = 0;
 
 	*count = 0;
+	if (!axes_are_comparable(r))
+		return 0;
 	overlay_find_keys(&k, r);
 	for (size_t with = 0; !rc && with < k.count; with++) {
 		if (!may_tell_apart(&k, with))

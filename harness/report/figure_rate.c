@@ -7,6 +7,7 @@
 #include "analysis/bandwidth.h"
 #include "common/fs.h"
 #include "report/chart.h"
+#include "report/escape.h"
 #include "report/labels.h"
 #include "rundir/flows.h"
 
@@ -152,7 +153,9 @@ static void rate_table(FILE *table, const struct chart *c, const struct rate_vie
 {
 	struct rate_dot dots[AXES_VALUES_MAX], half;
 
-	fprintf(table, "line\tx\ty\tvalid\tmark\t%s\n", c->key);
+	fputs("line\tx\ty\tvalid\tmark\t", table);
+	escape_tsv(table, c->key);
+	fputc('\n', table);
 	for (size_t line = 0; line < c->drawn; line++) {
 		size_t count = line_dots(c, view, line, dots), peak = peak_of(dots, count);
 

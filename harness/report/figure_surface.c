@@ -178,7 +178,11 @@ static void surface_row(FILE *table, const struct surface *s, size_t x, size_t y
 /* Every cell, measured or not; an empty line ends a row of the wire frame, as gnuplot requires. */
 static void surface_table(FILE *table, const struct surface *s)
 {
-	fprintf(table, "x\ty\tvalid\tp50_ns" MISSED_STEPS_HEADING "\t%s\t%s\trun\tpoint\tlabel\n", s->x.key, s->y.key);
+	fputs("x\ty\tvalid\tp50_ns" MISSED_STEPS_HEADING "\t", table);
+	escape_tsv(table, s->x.key);
+	fputc('\t', table);
+	escape_tsv(table, s->y.key);
+	fputs("\trun\tpoint\tlabel\n", table);
 	for (size_t y = 0; y < s->y.count; y++) {
 		if (y)
 			fputc('\n', table);
@@ -313,7 +317,7 @@ int figure_surface_add(struct figures *f, const struct report *r, struct err *e)
 	const char *axes[2];
 	size_t count = 0;
 
-	for (size_t i = 0; i < r->varying.count; i++) {
+	for (size_t i = 0; axes_are_comparable(r) && i < r->varying.count; i++) {
 		if (!is_an_axis(r, r->varying.key[i]))
 			continue;
 		if (count == 2)

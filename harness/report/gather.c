@@ -102,14 +102,9 @@ static int merge_reps(struct report_point *p, const char *run_path, struct err *
 
 static const json_t *summary_of_point(const json_t *summary, unsigned id)
 {
-	const json_t *p;
-	size_t i;
+	const json_t *points = json_object_get(summary, "points");
 
-	json_array_foreach (json_object_get(summary, "points"), i, p) {
-		if (json_integer_value(json_object_get(p, "id")) == (json_int_t)id)
-			return p;
-	}
-	return NULL;
+	return json_array_get(points, layout_index(points, id));
 }
 
 static void take_series(struct report_point *p, const struct layout_flow *flow, const struct layout_series *s)

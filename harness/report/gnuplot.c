@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ struct part {
 
 struct gnuplot_script {
 	char *dir, *script;
+	mode_t mask; /* umask() when it was queued */
 	unsigned parts;
 	struct part *part;
 };
@@ -84,6 +86,7 @@ _Noreturn static void become_gnuplot(const struct part *p, char *variables, int 
 	setenv("LC_ALL", "C.UTF-8", 1);
 	if (chdir(p->of->dir))
 		_exit(NO_DIR);
+	umask(p->of->mask);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
@@ -263,6 +266,8 @@ struct gnuplot_script *gnuplot_draw(struct gnuplot *g, const char *dir, const ch
 
 	s->dir = fs_path("%s", dir);
 	s->script = fs_path("%s", script);
+	s->mask = umask(077);
+	umask(s->mask);
 	s->parts = batches < g->cpus ? (unsigned)batches : g->cpus;
 	s->part = or_abort(calloc(s->parts + 1, sizeof(*s->part)));
 	for (unsigned i = 0; i < s->parts; i++) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/err.h"
 #include "common/fs.h"
@@ -12,6 +13,7 @@
 #include "report/derived.h"
 #include "report/escape.h"
 #include "rundir/flows.h"
+#include "rundir/run_mode.h"
 
 #define WIDTH_MIN 800
 #define WIDTH_MAX 2400
@@ -179,7 +181,8 @@ static void write_history(const struct page *p, const void *history)
 	html_printed(p, "Builds", history_table, history);
 }
 
-int history_page_make(const char *dir, const json_t *history, char **html_path, struct err *e)
+int history_page_make(const char *dir, const struct compare_runs *runs, const json_t *history, char **html_path,
+		      struct err *e)
 {
 	char *title = fs_path("%s: history", html_string(history, "experiment", "?"));
 	const struct answer_page page = {
@@ -192,11 +195,13 @@ int history_page_make(const char *dir, const json_t *history, char **html_path, 
 	    .write = write_history,
 	    .arg = history,
 	};
+	const mode_t mask = run_mode_limit(compare_runs_mode(runs));
 	int rc = derived_directory(dir, e);
 
 	*html_path = NULL;
 	if (!rc)
 		rc = answer_page_make(&page, html_path, e);
+	umask(mask);
 	free(title);
 	return rc;
 }

@@ -7,9 +7,11 @@
 
 #include <jansson.h>
 
+struct compare_runs;
 struct err;
 
-/* Make the page; see compare_page_make(). */
-int history_page_make(const char *dir, const json_t *history, char **html_path, struct err *e);
+/* Make the page of a history of these runs; see compare_page_make(). */
+int history_page_make(const char *dir, const struct compare_runs *runs, const json_t *history, char **html_path,
+		      struct err *e);
 
 #endif

@@ -287,41 +287,53 @@ static char *granted_text(const struct report_point *point)
 	return text;
 }
 
-/* Points with the same values share a row. */
-static void write_granted_row(const struct page *p, char *const *texts, size_t first)
+/* Points with the same values share a row: {"text": [indexes of points]}, in order of appearance. */
+static json_t *group_granted(const struct report *r)
 {
-	size_t printed = 0;
+	json_t *groups = json_object(), *group;
 
-	for (size_t i = 0; i < first; i++)
-		if (!strcmp(texts[i], texts[first]))
-			return;
+	for (size_t i = 0; i < r->count; i++) {
+		char *text = granted_text(&r->points[i]);
+
+		group = json_object_get(groups, text);
+		if (*text && !group) {
+			group = json_array();
+			json_object_set_new_nocheck(groups, text, group);
+		}
+		if (*text)
+			json_array_append_new(group, json_integer((json_int_t)i));
+		free(text);
+	}
+	return groups;
+}
+
+static void write_granted_row(const struct page *p, const char *text, const json_t *points)
+{
+	const json_t *index;
+	size_t i;
+
 	html_printf(p, "<tr><th scope=\"row\" class=\"points\">");
-	for (size_t i = first; i < p->report->count; i++) {
-		if (strcmp(texts[i], texts[first]) != 0)
-			continue;
-		html_printf(p, "%s", printed++ ? ", " : "");
-		html_point_link(p, &p->report->points[i]);
+	json_array_foreach (points, i, index) {
+		html_printf(p, "%s", i ? ", " : "");
+		html_point_link(p, &p->report->points[json_integer_value(index)]);
 	}
 	html_printf(p, "</th><td class=\"lines\">");
-	html_text(p, texts[first]);
+	html_text(p, text);
 	html_printf(p, "</td></tr>\n");
 }
 
 static void write_granted(const struct page *p)
 {
-	char **texts = or_abort(calloc(p->report->count + 1, sizeof(*texts)));
+	json_t *groups = group_granted(p->report), *points;
+	const char *text;
 
 	html_printf(
 	    p, "<details><summary>What each point was granted: device, limits, CPUs</summary>\n<div class=\"wide\" "
 	       "tabindex=\"0\"><table class=\"facts\">\n");
-	for (size_t i = 0; i < p->report->count; i++)
-		texts[i] = granted_text(&p->report->points[i]);
-	for (size_t i = 0; i < p->report->count; i++)
-		if (*texts[i])
-			write_granted_row(p, texts, i);
-	for (size_t i = 0; i < p->report->count; i++)
-		free(texts[i]);
-	free(texts);
+	json_object_foreach (groups, text, points) {
+		write_granted_row(p, text, points);
+	}
+	json_decref(groups);
 	html_printf(p, "</table></div></details>\n");
 }
 

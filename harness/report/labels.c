@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/param.h"
+#include "analysis/spread.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/text.h"
@@ -128,6 +129,9 @@ struct all_settings {
 	const struct report *r;
 	struct settings *of;
 	size_t count;
+	/* How values differ: among all runs, and within each. */
+	struct spread overall, *in_run;
+	json_t **named; /* for each run: param_named() */
 };
 
 static void note_settings(struct all_settings *all, size_t run, const char *flow, const json_t *params)
@@ -137,13 +141,12 @@ static void note_settings(struct all_settings *all, size_t run, const char *flow
 }
 
 /* Does the spec name this setting, for this flow or for all? */
-static bool is_named_by_spec(const struct report *r, const struct settings *s, const char *key)
+static bool is_named_by_spec(const json_t *named, const struct settings *s, const char *key)
 {
-	const json_t *resolved = r->runs[s->run].run->resolved;
 	char full[FLOWS_KEY_MAX];
 
-	return param_is_named(resolved, key) || param_is_named(resolved, flows_bare_key(key)) ||
-	       param_is_named(resolved, flows_key(s->flow, key, full, sizeof(full)));
+	return param_is_named(named, key) || param_is_named(named, flows_bare_key(key)) ||
+	       param_is_named(named, flows_key(s->flow, key, full, sizeof(full)));
 }
 
 /* Does this setting distinguish points of different runs? Others that only differ between runs
@@ -153,48 +156,67 @@ static bool tells_runs_apart(const char *key)
 	return !strcmp(flows_bare_key(key), "kernel") || !strcmp(flows_bare_key(key), "transport");
 }
 
-/* A key varies if two points that have it differ in it. A setting that only one transport has does
- * not distinguish anything, and neither does one that is just a transport's default. */
-static bool key_varies(const struct all_settings *all, const char *key, const struct settings *s)
+static struct spread *spread_for_key(struct all_settings *all, const struct settings *s, const char *key)
 {
-	const json_t *first = NULL;
-
-	if (!is_named_by_spec(all->r, s, key))
-		return false;
-	for (size_t i = 0; i < all->count; i++) {
-		const json_t *value = json_object_get(all->of[i].params, key);
-
-		if (all->of[i].run != s->run && !tells_runs_apart(key))
-			continue;
-		if (value && first && !json_equal(value, first))
-			return true;
-		first = first ? first : value;
-	}
-	return false;
+	return tells_runs_apart(key) ? &all->overall : &all->in_run[s->run];
 }
 
-static bool keys_have(const struct report_keys *keys, const char *key)
+static void open_spreads(struct all_settings *all)
 {
-	for (size_t i = 0; i < keys->count; i++)
-		if (!strcmp(keys->key[i], key))
-			return true;
-	return false;
+	const char *key;
+	json_t *value;
+
+	all->overall = spread_new();
+	all->in_run = or_abort(calloc(all->r->run_count + 1, sizeof(*all->in_run)));
+	all->named = or_abort(calloc(all->r->run_count + 1, sizeof(*all->named)));
+	for (size_t i = 0; i < all->r->run_count; i++) {
+		all->in_run[i] = spread_new();
+		all->named[i] = param_named(all->r->runs[i].run->resolved);
+	}
+	for (size_t i = 0; i < all->count; i++) {
+		json_object_foreach ((json_t *)all->of[i].params, key, value) {
+			spread_add(spread_for_key(all, &all->of[i], key), key, value);
+		}
+	}
+}
+
+static void close_spreads(struct all_settings *all)
+{
+	spread_free(&all->overall);
+	for (size_t i = 0; i < all->r->run_count; i++) {
+		spread_free(&all->in_run[i]);
+		json_decref(all->named[i]);
+	}
+	free(all->in_run);
+	free(all->named);
+}
+
+/* A key varies if two points that have it differ in it. A setting that only one transport has does
+ * not distinguish anything, and neither does one that is just a transport's default. */
+static bool key_varies(struct all_settings *all, const char *key, const struct settings *s)
+{
+	return spread_differs(spread_for_key(all, s, key), key) && is_named_by_spec(all->named[s->run], s, key);
 }
 
 /* Takes `all`. */
 static void find_varying(struct all_settings *all, struct report_keys *found)
 {
+	json_t *known = json_object(), *value;
 	const char *key;
-	json_t *value;
 
+	open_spreads(all);
 	for (size_t i = 0; i < all->count; i++) {
 		json_object_foreach ((json_t *)all->of[i].params, key, value) {
-			if (keys_have(found, key) || !key_varies(all, key, &all->of[i]))
+			if (found->count == PARAM_VARYING_MOST || json_object_get(known, key) ||
+			    !key_varies(all, key, &all->of[i]))
 				continue;
+			json_object_set_new(known, key, json_true());
 			found->key = grow_or_abort(found->key, found->count, sizeof(*found->key));
 			found->key[found->count++] = key;
 		}
 	}
+	json_decref(known);
+	close_spreads(all);
 	free(all->of);
 }
 

@@ -199,7 +199,7 @@ static int make_from_index(const char *dir, char **html_path, struct err *e)
 	rc = write_page(&ix, out, e);
 	fclose(out);
 	page = fs_path("%s/" RUNS_PAGE_FILE, ix.dir);
-	rc = rc ?: fs_write(page, text, size, e);
+	rc = rc ?: fs_write_mode(page, text, size, index_file_mode(&ix), e);
 	if (rc)
 		free(page);
 	else

@@ -7,7 +7,10 @@
 #include "common/version.h"
 #include "point/settings.h"
 #include "run/machine_state.h"
+#include "rundir/schema.h"
 #include "rundir/writer.h"
+
+_Static_assert(SPEC_MAX_POINTS <= SCHEMA_POINTS_MOST, "every run can be read");
 
 static json_t *describe_series(const struct kernel_series *s)
 {

@@ -10,7 +10,8 @@ json_t *flows_names(const json_t *params)
 	const char *text = json_string_value(json_object_get(params, "flows"));
 	json_t *names = json_array();
 
-	for (size_t length; text && *(text += strspn(text, BLANKS)); text += length) {
+	for (size_t length; text && *(text += strspn(text, BLANKS)) && json_array_size(names) <= FLOWS_MOST;
+	     text += length) {
 		length = strcspn(text, BLANKS);
 		json_array_append_new(names, json_stringn(text, length));
 	}

@@ -11,8 +11,10 @@
 #include <stddef.h>
 
 #define FLOWS_KEY_MAX 192 /* bytes of a key with its flow's name; a longer one is cut */
+#define FLOWS_MOST    64  /* of a point */
 
-/* The names in order, [""] for a point without: a new reference. */
+/* The names in order, [""] for a point without: a new reference. If there are more than FLOWS_MOST, the first
+ * FLOWS_MOST + 1. */
 json_t *flows_names(const json_t *params);
 
 /* The settings of one flow under their bare names, with those of the point itself ("repetitions"):

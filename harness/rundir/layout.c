@@ -185,7 +185,7 @@ static int read_flows(const char *run_path, const json_t *resolved, size_t index
 	size_t count = json_array_size(names);
 
 	l->held = json_pack("[o]", names);
-	if (count > LAYOUT_MOST)
+	if (count > FLOWS_MOST)
 		return layout_refuse(run_path, e, "points[%zu] has more than 64 %s", index, "flows");
 	l->flows = or_abort(calloc(count, sizeof(*l->flows)));
 	for (size_t i = 0; i < count; i++) {
@@ -224,14 +224,33 @@ int layout_read(const char *run_path, const json_t *resolved, size_t index, stru
 	return rc;
 }
 
+size_t layout_index(const json_t *points, unsigned id)
+{
+	const size_t count = json_array_size(points);
+	size_t from = 0, to = count;
+
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+		const json_int_t there = json_integer_value(json_object_get(json_array_get(points, middle), "id"));
+
+		if (there == (json_int_t)id)
+			return middle;
+		if (there < (json_int_t)id)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return count;
+}
+
 int layout_find(const char *run_path, const json_t *resolved, unsigned id, struct layout *out, struct err *e)
 {
 	const json_t *points = json_object_get(resolved, "points");
+	const size_t index = layout_index(points, id);
 
 	*out = (struct layout){.id = id};
-	for (size_t i = 0; i < json_array_size(points); i++)
-		if (json_integer_value(json_object_get(json_array_get(points, i), "id")) == (json_int_t)id)
-			return layout_read(run_path, resolved, i, out, e);
+	if (index < json_array_size(points))
+		return layout_read(run_path, resolved, index, out, e);
 	layout_refuse(run_path, e, "there is no point %zu%s", id, "");
 	return -ENOENT;
 }

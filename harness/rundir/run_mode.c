@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "common/fs.h"
+#include "rundir/find.h"
+#include "rundir/reader.h"
 
 #define ALL 0666
 
@@ -66,4 +68,36 @@ mode_t run_mode_above(const char *run_path, const char *folder)
 			;
 	}
 	return mode;
+}
+
+mode_t run_mode_of(const struct run *runs, size_t count)
+{
+	mode_t mode = ALL;
+
+	for (size_t i = 0; i < count; i++)
+		mode &= run_mode(runs[i].path);
+	return mode;
+}
+
+static int limit_by_run(void *mode, const char *path, struct err *e)
+{
+	(void)e;
+	*(mode_t *)mode &= run_mode(path);
+	return 0;
+}
+
+mode_t run_mode_below(const char *folder)
+{
+	mode_t mode = ALL;
+
+	/* If it cannot be searched, nobody else may read what it contains. */
+	return find_runs(folder, limit_by_run, &mode, NULL) ? ALL & S_IRWXU : mode;
+}
+
+mode_t run_mode_limit(mode_t mode)
+{
+	const mode_t before = umask(S_IRWXG | S_IRWXO);
+
+	umask(before | (mode & S_IRGRP ? 0 : S_IRWXG) | (mode & S_IROTH ? 0 : S_IRWXO));
+	return before;
 }

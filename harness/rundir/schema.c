@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "common/err.h"
@@ -77,6 +78,53 @@ static int check_schema(const json_t *value, const char *path, struct err *e)
 	return 0;
 }
 
+/* Tables have a column for each. */
+static bool has_too_many_settings(const json_t *points)
+{
+	json_t *all = json_object(), *value;
+	const json_t *point;
+	const char *key;
+	bool are_too_many;
+	size_t i;
+
+	json_array_foreach (points, i, point) {
+		json_object_foreach (json_object_get(point, "params"), key, value) {
+			json_object_set_new(all, key, json_true());
+		}
+	}
+	are_too_many = json_object_size(all) > SCHEMA_SETTINGS_MOST;
+	json_decref(all);
+	return are_too_many;
+}
+
+/* So that a point can be found by its id without looking at all of them. */
+static bool are_ids_ascending(const json_t *points)
+{
+	json_int_t last = INT64_MIN;
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach (points, i, point) {
+		json_int_t id = json_integer_value(json_object_get(point, "id"));
+
+		if (i && id <= last)
+			return false;
+		last = id;
+	}
+	return true;
+}
+
+static int check_points(const json_t *points, const char *path, struct err *e)
+{
+	if (json_array_size(points) > SCHEMA_POINTS_MOST)
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it has %zu points; the limit is %d",
+			       json_array_size(points), SCHEMA_POINTS_MOST);
+	if (has_too_many_settings(points))
+		return err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "its points have more than %d settings",
+			       SCHEMA_SETTINGS_MOST);
+	return are_ids_ascending(points) ? 0 : schema_refuse(path, e, "the %s of its points are not ascending", "ids");
+}
+
 static int check(enum document document, const json_t *value, const char *path, struct err *e)
 {
 	if (!json_is_object(value))
@@ -91,7 +139,7 @@ static int check(enum document document, const json_t *value, const char *path, 
 		if (!(k->types & 1u << json_typeof(found)))
 			return schema_refuse(path, e, "'%s' has the wrong type", k->name);
 	}
-	return 0;
+	return check_points(json_object_get(value, "points"), path, e);
 }
 
 json_t *schema_read(enum document document, const char *path, struct err *e)

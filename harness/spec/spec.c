@@ -202,6 +202,7 @@ int spec_load(const char *path, const struct spec_overrides *overrides, struct s
 	out->path = find_file(path);
 	out->quick = overrides->quick;
 	out->named = json_pack("[s, s]", "kernel", "transport");
+	out->named_keys = json_pack("{s:b, s:b}", "kernel", 1, "transport", 1);
 	diag_init(d, out->path);
 	diag_init(&out->warnings, out->path);
 
@@ -243,6 +244,7 @@ void spec_free(struct spec *s)
 		point_free(&s->point[i]);
 	free(s->point);
 	json_decref(s->named);
+	json_decref(s->named_keys);
 	claim_list_free(&s->claims);
 	memset(s, 0, sizeof(*s));
 }

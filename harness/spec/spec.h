@@ -42,8 +42,10 @@ struct spec {
 	bool quick;
 	struct point *point; /* by id */
 	size_t point_count;
-	json_t *named; /* array of the params' keys that the spec or the command line gives; the others have their
+	json_t *named;	    /* array of the params' keys that the spec or the command line gives; the others have their
 			   defaults */
+	json_t *named_keys; /* the same as keys of an object */
+	size_t flow_count;  /* of all points, those that --only drops included; at most SPEC_MAX_POINTS */
 	struct claim_list claims;
 };
 

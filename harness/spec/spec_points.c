@@ -128,8 +128,10 @@ static bool choose_parts(struct choice *c, struct part *p)
 
 static void note_named(struct spec *s, const char *key)
 {
-	if (!json_has_string(s->named, key))
-		json_array_append_new(s->named, json_string(key));
+	if (json_object_get(s->named_keys, key))
+		return;
+	json_object_set_new(s->named_keys, key, json_true());
+	json_array_append_new(s->named, json_string(key));
 }
 
 static void complain_setting(struct choice *c, const struct axis *a, const struct part *p, const char *name)
@@ -354,6 +356,11 @@ static void add_point(struct spec *s, const struct axes_block *b, const size_t *
 	char flows[OPT_STR_MAX];
 	bool good = choose_flows(&c, flows, sizeof(flows));
 
+	s->flow_count += c.parts;
+	if (s->flow_count > SPEC_MAX_POINTS) {
+		diag_add(d, b->line, b->column, "makes more than %d flows in all points", SPEC_MAX_POINTS);
+		return;
+	}
 	for (size_t i = 0; good && i < c.parts; i++)
 		good = choose_parts(&c, &c.part[i]);
 	if (!good)

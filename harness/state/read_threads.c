@@ -12,6 +12,7 @@
 #include "common/sysroot.h"
 #include "common/text.h"
 #include "state/capture.h"
+#include "state/readable.h"
 
 #define CPUS_LABEL "Cpus_allowed_list:"
 
@@ -209,7 +210,7 @@ void read_threads(struct capture *c, const struct state_source *s, const char *p
 			scan_process(&scan, pids[i]);
 		fclose(scan.table);
 		if (scan.count)
-			capture_made(c, "threads.tsv", true, text, length);
+			capture_made(c, "threads.tsv", readable_processes(capture_root(c)), text, length);
 		add_thread_keys(&scan, key);
 	}
 	free(text);

@@ -2,10 +2,13 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/sysroot.h"
+
+#define MOUNTS_MAX (1 << 20)
 
 static bool is_enterable_by_all(const struct sysroot *root, const char *folder)
 {
@@ -64,4 +67,28 @@ bool readable_kernel_log(const struct sysroot *root)
 	int64_t restricted;
 
 	return !sysroot_int(root, "/proc/sys/kernel/dmesg_restrict", &restricted) && !restricted;
+}
+
+/* "24 30 0:22 / /proc rw,relatime shared:5 - proc proc rw,hidepid=invisible": man 5 proc_pid_mountinfo. */
+static bool hides_processes(const char *line)
+{
+	const char *type = strstr(line, " - proc ");
+	char mount[8];
+
+	return type && sscanf(line, "%*s %*s %*s %*s %7s", mount) == 1 && !strcmp(mount, "/proc") &&
+	       strstr(type, "hidepid=");
+}
+
+bool readable_processes(const struct sysroot *root)
+{
+	char *text = NULL, *rest, *line;
+	bool is_hidden = false;
+
+	if (sysroot_read(root, "/proc/self/mountinfo", MOUNTS_MAX, &text, NULL))
+		return true;
+	rest = text;
+	while (!is_hidden && (line = strsep(&rest, "\n")))
+		is_hidden = hides_processes(line);
+	free(text);
+	return !is_hidden;
 }

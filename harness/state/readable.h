@@ -21,4 +21,8 @@ bool readable_by_all(struct readable *r, const struct sysroot *root, const char 
 /* May everybody read the kernel's log? */
 bool readable_kernel_log(const struct sysroot *root);
 
+/* May everybody see the processes of all users? Not if /proc is mounted with hidepid, which its permissions do not
+ * show. */
+bool readable_processes(const struct sysroot *root);
+
 #endif

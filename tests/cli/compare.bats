@@ -378,6 +378,24 @@ edit() {
 	assert_contains "${lines[-1]}" "drift: "
 }
 
+@test "no more users may read a page of several runs than all of the runs" {
+	umask 022
+	boots base boots=4
+	boots new boots=4 prefix=b
+	chmod -R go+rX base new
+	"$KBLAT" compare base --with new --out public >/dev/null || [ $? -eq 4 ]
+	"$KBLAT" history base --out public-history >/dev/null
+	assert_eq "$(find public public-history -type f ! -perm 644)" ""
+	grep -q figures public/report.html
+	states=(new/*/state/*/before/state.json)
+	chmod 600 "${states[0]}"
+	"$KBLAT" compare base --with new --out private >/dev/null || [ $? -eq 4 ]
+	"$KBLAT" history new --out private-history >/dev/null
+	[ -s private/report.html ]
+	[ -s private-history/figures/figures.gp ]
+	assert_eq "$(find private private-history -perm /077)" ""
+}
+
 @test "--out: a page, its numbers, and the shift function; nothing is written into runs" {
 	boots base
 	boots new prefix=b slower=0.05

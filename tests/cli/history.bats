@@ -43,6 +43,23 @@ builds() {
 	assert_contains "$output" "not empty"
 }
 
+@test "names in a run pass no control characters on" {
+	boots builds boots=4
+	PYTHONPATH=$BATS_TEST_DIRNAME /usr/bin/python3 - <<-'PY'
+		import boots, json, pathlib
+		for f in pathlib.Path("builds").glob("*/summary.json"):
+		    d = json.loads(f.read_text())
+		    for p in d["points"]:
+		        p["metrics"] = {"lat\x1b[31m_ns": p["metrics"]["lat_ns"]}
+		    f.write_text(json.dumps(d))
+		    (f.parent / "manifest-sha256.txt").unlink()
+		    boots.seal(f.parent)
+	PY
+	run -0 "$KBLAT" history builds
+	assert_contains "$output" "p50 of lat"
+	[[ $output != *$'\x1b'* ]]
+}
+
 @test "a block of the summary has a history, too; its statistics are named where one is misspelt" {
 	printf 'kblat: 1\nname: paced\nsettings: {kernel: rate, transport: scripted, messages: 200, repetitions: 2}\n' >spec.yaml
 	"$KBLAT" run spec.yaml --out runs >/dev/null 2>&1 || [ $? -eq 3 ]

@@ -127,6 +127,25 @@ c.commit()'
 	done
 }
 
+@test "who waits for another that writes the index says so, and finds what has come meanwhile" {
+	/usr/bin/python3 -c 'import fcntl, os, sys
+fcntl.flock(os.open("runs", os.O_RDONLY), fcntl.LOCK_EX)
+open("locked", "w").close()
+sys.stdin.read()' < <(until [ -e go ]; do sleep 0.1; done) 3>&- &
+	holder=$!
+	until [ -e locked ]; do sleep 0.1; done
+	"$KBLAT" index runs >said 2>waiting 3>&- &
+	index=$!
+	until [ -s waiting ]; do sleep 0.1; done
+	assert_contains "$(cat waiting)" "/runs: waiting for another kblat (process $holder) that is writing its index"
+	cp -r runs/scripted runs/again
+	touch go
+	wait "$index"
+	assert_contains "$(cat said)" "4 runs, 4 read now"
+	wait "$holder"
+	assert_eq "$(indexed)" "4 0 0 0 False"
+}
+
 @test "a run that names more hosts than there can be is not compared" {
 	/usr/bin/python3 -c 'import json
 d = json.load(open("runs/scripted/run.json"))

@@ -37,6 +37,27 @@ answer() {
 	json "$dir/knobs.json" "$1"
 }
 
+@test "killed while it tries knobs: its folder of trial profiles goes, too" {
+	cat >killer <<-SH
+		#!/bin/bash
+		if [[ \${!#} == /dev/shm/kblat-*/profile.yaml ]]; then
+			[ -s "\${!#}" ] && dirname "\${!#}" >"$T/tried"
+			kill -KILL \$PPID
+		fi
+		exec "$KBTUNE" "\$@"
+	SH
+	chmod +x killer
+	KBTUNE=$T/killer run "$KBLAT" knobs small.yaml --profile several --dry-run --profile-path "$T"
+	[ "$status" -eq 137 ]
+	folder=$(<tried)
+	[[ $folder == /dev/shm/kblat-$(id -u)-*-knobs* ]]
+	for _ in $(seq 100); do
+		[ -d "$folder" ] || break
+		sleep 0.1
+	done
+	[ ! -e "$folder" ]
+}
+
 # bats test_tags=long
 @test "the knob that helps is found, the placebo is not; interrupted, it goes on; the smallest profile is one that kbtune takes; the machine is as before" {
 	"$KBLAT" knobs small.yaml --profile several --blocks 6 --sink "$T/machine-speed" --profile-path "$T" --out "$T/out" >first 2>&1 3>&- &

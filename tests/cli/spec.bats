@@ -98,6 +98,19 @@ load helper
 	assert_contains "$output" "more than"
 }
 
+@test "too many flows of all points are refused, too" {
+	spec many <<-YAML
+		settings: {kernel: oneway, transport: scripted, flows: $(seq -f f%g -s' ' 64)}
+		matrix:
+		  - {size: [$(seq -s, 65 221)]}
+	YAML
+	run "$KBLAT" run many.yaml --dry-run
+	[ "$status" -eq 2 ]
+	assert_contains "$output" "many.yaml:5:5: makes more than 10000 flows in all points"
+	run "$KBLAT" run many.yaml --dry-run --set size=32
+	[ "$status" -eq 0 ]
+}
+
 @test "binary garbage, a directory, an unreadable file, a FIFO, an empty file and none: status 2 and a message" {
 	head -c 4096 /dev/urandom >garbage.yaml
 	mkdir dir

@@ -238,6 +238,19 @@ unprivileged() {
 	assert_eq "$(stat -c %a folder/sys/class/dmi/id/board_serial folder/state.json | sort -u)" 600
 }
 
+@test "names of threads are the owner's alone where users may not see each other's processes" {
+	mkdir -p root/proc/7/task/7 root/proc/self
+	echo "7 (secret) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0" >root/proc/7/task/7/stat
+	echo "Cpus_allowed_list: 0-1" >root/proc/7/task/7/status
+	for options in rw:644 rw,hidepid=invisible:600 rw,gid=4,hidepid=2:600; do
+		echo "24 30 0:22 / /proc rw,relatime shared:5 - proc proc ${options%:*}" >root/proc/self/mountinfo
+		"$KBLAT" state capture "${options%:*}" --sysroot root
+		run grep -rlw secret "${options%:*}"
+		[ "${#lines[@]}" -eq 2 ]
+		assert_eq "$(stat -c %a "${lines[@]}" | sort -u)" "${options#*:}"
+	done
+}
+
 @test "the kernel's log is the owner's alone where only root may read it" {
 	"$KBLAT" state capture here
 	[ -e here/made/kernel.log ] || skip "the kernel's log may not be read"

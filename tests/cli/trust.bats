@@ -303,6 +303,9 @@ passes_until() {
 	chmod 600 "$run_dir"/state/*/before/state.json
 	"$KBLAT" report "$run_dir"
 	assert_eq "$(stat -c %a "$run_dir/derived/report.html")" 600
+	assert_eq "$(find "$run_dir/derived" -perm /077)" ""
+	"$KBLAT" report .
+	assert_eq "$(stat -c %a kblat-index.sqlite kblat-runs.html | sort -u)" 600
 }
 
 @test "state diff and CSV pass no control characters on" {

@@ -183,6 +183,43 @@ static void test_many_lines(const char *root)
 	free(tsv);
 }
 
+/* A setting whose name would be two cells and a line. */
+#define AWKWARD "a\tb\nc"
+
+static void add_awkward_setting(const char *dir)
+{
+	char *path = fs_path("%s/resolved.json", dir);
+	json_t *resolved = json_load_file(path, 0, NULL), *point;
+	size_t i;
+
+	json_array_foreach (json_object_get(resolved, "points"), i, point)
+		json_object_set_new(json_object_get(point, "params"), AWKWARD, json_integer((json_int_t)i / 3));
+	fixture_save(path, resolved);
+}
+
+static void test_heading(const char *root)
+{
+	const struct shape shape = {"heading", {"rc"}, {"busy"}, 1, 1, 3, NULL, 3};
+	char *script, *dir = fs_path("%s/heading", root), *html = NULL;
+	struct err e = ERR_INIT;
+	struct run run;
+
+	free(make(root, &shape, &script));
+	free(script);
+	add_awkward_setting(dir);
+	ok(!run_open(dir, &run, &e) && !report_make(&run, 1, &html, &e), "a setting with an awkward name %s", e.text);
+	run_close(&run);
+	free(html);
+	html = fixture_derived(dir, "figures/axis-2.tsv");
+	like(html, "^[^\n]*\tunsent_share\ta b c\trun\tpoint\tlabel\n1\t", "has one cell in the heading of an axis");
+	free(html);
+	html = fixture_derived(dir, "figures/surface-3.tsv");
+	like(html, "^[^\n]*\tunsent_share\t[^\t\n]*\t[^\t\n]*\trun\tpoint\tlabel\n1\t", "and of a surface");
+	contains(html, "\ta b c\t", "where it is");
+	free(html);
+	free(dir);
+}
+
 int main(void)
 {
 	char *root = tap_dir();
@@ -190,6 +227,7 @@ int main(void)
 	test_panels(root);
 	test_none(root);
 	test_many_lines(root);
+	test_heading(root);
 	tap_dir_remove(root);
 	return done_testing();
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "compare/compare_runs.h"
 #include "report/figure_shift.h"
 #include "report/figures.h"
 #include "report/gather.h"
@@ -283,7 +284,8 @@ static void test_history(const char *top)
 	size_t size;
 	struct err e = ERR_INIT;
 
-	if (!is_int(history_page_make(dir, history, &html, &e), 0, "a history of two flows becomes a page"))
+	if (!is_int(history_page_make(dir, &(struct compare_runs){.count = 0}, history, &html, &e), 0,
+		    "a history of two flows becomes a page"))
 		note("%s", e.text);
 	ok(!access(path, R_OK), "with a figure of each");
 	fs_read(script, 1 << 20, &text, &size, &e);

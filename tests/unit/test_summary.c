@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "analysis/reduce.h"
@@ -27,6 +28,21 @@
 #define MESSAGES 1000
 
 static char *dir;
+
+static char *shortened; /* the next column that is opened; NULL: it is not shortened */
+
+/* In place of the C library's, which is called when a column has just been mapped. */
+int madvise(void *address, size_t length, int advice)
+{
+	int rc = shortened ? truncate(shortened, 4096) : 0;
+
+	(void)address;
+	(void)length;
+	(void)advice;
+	free(shortened);
+	shortened = NULL;
+	return rc;
+}
 
 static char *at(const char *name)
 {
@@ -546,6 +562,11 @@ static void counters_no_sink(void)
 	edit("points/0000/rep-00/counters.json", "sink", "7");
 }
 
+static void rep_twice(void)
+{
+	make_dir("points/0000/rep-1");
+}
+
 static void point_garbage(void)
 {
 	put("points/0001/point.json", "{\"schema\": 1,");
@@ -636,6 +657,7 @@ static void test_damage(void)
 	    {"counters of a newer schema", counters_newer,
 	     "counters.json: its schema is 2, from a newer kblat; this one knows 1"},
 	    {"counters without a sink", counters_no_sink, "counters.json: 'sink' has the wrong type"},
+	    {"a repetition twice", rep_twice, "/points/0000: it contains 'rep-1'; that repetition's name is 'rep-01'"},
 	    {"half a point.json", point_garbage, "/points/0001/point.json:1:13: not valid JSON"},
 	    {"an outcome that is a list", point_outcome, "point.json: 'outcome' has the wrong type"},
 	    {"no kernels", kernels_gone,
@@ -782,6 +804,26 @@ static void garbage_json(void)
 	put("state/alpha/before/state.json", "\x80\x81");
 }
 
+static void test_shortened(void)
+{
+	struct err e = ERR_INIT;
+	json_t *summary, *resolved;
+
+	fresh();
+	resolved = get_json("resolved.json");
+	shortened = fs_path("%s/points/0000/rep-00/t_subm.npy", dir);
+	summary = build(&e);
+	ok(!shortened && !summary && e.status == STATUS_FAILED, "a column shortened while it is read: no summary");
+	contains(e.text, "points/0000/rep-00/t_subm.npy: cannot read: it was shortened", "and why");
+	json_decref(summary);
+	err_clear(&e);
+
+	shortened = fs_path("%s/points/0001/rep-00/t_subm.npy", dir);
+	ok(reduce_write(dir, resolved, 1, 0, &e) < 0 && !shortened, "nor is a repetition reduced");
+	contains(e.text, "points/0001/rep-00/t_subm.npy: cannot read: it was shortened", "and why");
+	json_decref(resolved);
+}
+
 static void garbage_column(void)
 {
 	put("points/0000/rep-00/t_recv.npy", "");
@@ -864,6 +906,52 @@ static void test_open(void)
 	ok(run_open(at("run.json"), &run, &e) < 0 && e.status == STATUS_USAGE, "nor a file");
 }
 
+/* resolved.json with that many points, which have different settings each. */
+static void put_points_with(size_t count, size_t settings)
+{
+	json_t *resolved = get_json("resolved.json"), *points = json_array();
+	size_t setting = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *params = json_object();
+
+		for (size_t k = 0; k < settings; k++) {
+			char *name = fs_path("s%zu", setting++);
+
+			json_object_set_new(params, name, json_true());
+			free(name);
+		}
+		json_array_append_new(points, json_pack("{s:I, s:o}", "id", (json_int_t)i, "params", params));
+	}
+	json_object_set_new(resolved, "points", points);
+	put_json("resolved.json", resolved);
+}
+
+static void refuses_points(void (*change)(void), size_t count, size_t settings, const char *cause)
+{
+	struct err e = ERR_INIT;
+	struct run run;
+
+	fresh();
+	if (change)
+		change();
+	else
+		put_points_with(count, settings);
+	ok((run_open(dir, &run, &e) != 0) == (cause != NULL), "%zu points of %zu settings %s", count, settings, e.text);
+	if (cause)
+		contains(e.text, cause, "are refused");
+	run_close(&run);
+}
+
+static void test_limits(void)
+{
+	refuses_points(NULL, 10000, 0, NULL);
+	refuses_points(NULL, 10001, 0, "resolved.json: it has 10001 points; the limit is 10000");
+	refuses_points(NULL, 64, 128, NULL);
+	refuses_points(NULL, 64, 129, "resolved.json: its points have more than 8192 settings");
+	refuses_points(ids_twice, 5, 0, "resolved.json: the ids of its points are not ascending");
+}
+
 int main(void)
 {
 	test_numbers();
@@ -874,7 +962,9 @@ int main(void)
 	test_damage();
 	test_reduction();
 	test_verify();
+	test_shortened();
 	test_open();
+	test_limits();
 	tap_dir_remove(dir);
 	return done_testing();
 }
