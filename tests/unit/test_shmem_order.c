@@ -27,7 +27,7 @@ static void open_side(struct side *s)
 	struct shmem_ring ring = {.header = &header, .slots = slots};
 
 	*s = (struct side){.shmem = {.depth = DEPTH, .size = SIZE, .stride = STRIDE, .tx = ring, .rx = ring}};
-	s->shmem.buffer.data = s->payload;
+	s->shmem.out = s->payload;
 	s->shmem.seqs = s->seqs;
 }
 
