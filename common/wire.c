@@ -64,6 +64,8 @@ size_t wire_take_raw(struct wire *w, void *to, size_t size)
 {
 	size_t n = w->used < size ? w->used : size;
 
+	if (!n)
+		return 0; /* there may be no `data` yet */
 	memcpy(to, w->data, n);
 	drop(w, n);
 	return n;
