@@ -150,6 +150,11 @@ assert_measured() {
 	assert_measured
 	KBLAT_SRUN=-u run "$launch" --nodes=2 -- "$KBLAT" run s.yaml --out runs --no-state
 	assert_measured
+	# A job that has ended is shown for a moment as completing.
+	for _ in {1..100}; do
+		[ -n "$(squeue -h)" ] || break
+		sleep 0.1
+	done
 	assert_eq "$(squeue -h)" ""
 	run "$launch" --nodes=1 -- "$KBLAT" run s.yaml --out runs
 	[ "$status" -eq 2 ]
