@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "fixture_pair.h"
 #include "fixture_params.h"
 #include "point/flow.h"
 #include "tap.h"
@@ -21,15 +22,6 @@
 #define SIZE 64
 
 /* --- both sides in this process --- */
-
-struct pair {
-	const struct transport_ops *ops;
-	struct transport *side[2]; /* by role */
-	json_t *address[2];
-	atomic_int stop;
-	int rc[2];
-	struct err e[2];
-};
 
 static bool open_pair(struct pair *p, const struct transport_ops *ops, const char *pattern, int64_t size)
 {
@@ -55,36 +47,6 @@ static bool open_pair(struct pair *p, const struct transport_ops *ops, const cha
 	flow_free(&flow);
 	json_decref(params);
 	return possible;
-}
-
-static void close_pair(struct pair *p)
-{
-	for (int role = 0; role < 2; role++) {
-		if (p->side[role])
-			p->ops->close(p->side[role]);
-		json_decref(p->address[role]);
-	}
-}
-
-static void *connect_source(void *arg)
-{
-	struct pair *p = arg;
-
-	p->rc[ROLE_SOURCE] = p->ops->connect(p->side[ROLE_SOURCE], p->address[ROLE_SINK], &p->e[ROLE_SOURCE]);
-	return NULL;
-}
-
-static void connect_pair(struct pair *p)
-{
-	pthread_t thread;
-
-	pthread_create(&thread, NULL, connect_source, p);
-	p->rc[ROLE_SINK] = p->ops->connect(p->side[ROLE_SINK], p->address[ROLE_SOURCE], &p->e[ROLE_SINK]);
-	pthread_join(thread, NULL);
-	is_int(p->rc[ROLE_SINK], 0, "the sink meets the source %s", p->e[ROLE_SINK].text);
-	is_int(p->rc[ROLE_SOURCE], 0, "the source meets the sink %s", p->e[ROLE_SOURCE].text);
-	p->ops->prepare(p->side[ROLE_SINK], NULL);
-	p->ops->prepare(p->side[ROLE_SOURCE], NULL);
 }
 
 static int post(struct pair *p, uint32_t seq)
