@@ -13,18 +13,26 @@
 
 /* --- the user's loops --- */
 
+/* Filling and checking costs more than a branch and is not measured: decided at run time. */
+ALWAYS bool handoff_checks(const struct worker *w)
+{
+	const struct handoff_settings *s = w->settings;
+
+	return s->check;
+}
+
 ALWAYS void handoff_fill(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)
 {
 	struct handoff_side *side = w->side;
 
-	if (choices & HANDOFF_CHECKS)
+	if (handoff_checks(w))
 		payload_fill(choices & HANDOFF_COPIES ? side->out.data : T(send_buffer)(t, seq), handoff_payload(w),
 			     seq);
 }
 
-ALWAYS void handoff_examine(struct worker *w, const void *data, uint32_t seq, const unsigned choices)
+ALWAYS void handoff_examine(struct worker *w, const void *data, uint32_t seq)
 {
-	if (choices & HANDOFF_CHECKS && !payload_is_right(data, handoff_payload(w), seq))
+	if (handoff_checks(w) && !payload_is_right(data, handoff_payload(w), seq))
 		w->counters.bad_payloads++;
 }
 
@@ -77,7 +85,7 @@ ALWAYS int handoff_run_source(struct worker *w, void *state, const unsigned choi
 		if (likely(rc > 0)) {
 			w->column[HANDOFF_T_BACK][seq] = stamp = T(end)(t);
 			w->counters.received++;
-			handoff_examine(w, data, seq, choices);
+			handoff_examine(w, data, seq);
 			rc = handoff_give_back(t, choices);
 			if (!likely(rc == 0))
 				break;
@@ -110,7 +118,7 @@ ALWAYS int handoff_run_sink(struct worker *w, void *state, const unsigned choice
 			break;
 		if (rc == 0)
 			continue;
-		handoff_examine(w, data, seq, choices);
+		handoff_examine(w, data, seq);
 		handoff_fill(w, t, seq, choices);
 		rc = handoff_post(w, t, seq, choices);
 		if (!likely(rc == 0))
@@ -133,7 +141,8 @@ ALWAYS int handoff_run_sink(struct worker *w, void *state, const unsigned choice
 }
 
 #define HANDOFF_CAN_BE(choices)                                                                                        \
-	(HANDOFF_HAND(choices) <= HANDOFF_EVENT && (TRANSPORT_WAKES || !((choices)&HANDOFF_WAKES)))
+	(choices < 2 * HANDOFF_WAKES && HANDOFF_HAND(choices) <= HANDOFF_EVENT &&                                      \
+	 (TRANSPORT_WAKES || !((choices)&HANDOFF_WAKES)))
 
 LOOP_INSTANCES(handoff_run_source, HANDOFF_CAN_BE)
 LOOP_INSTANCES(handoff_run_sink, HANDOFF_CAN_BE)
@@ -143,7 +152,7 @@ static unsigned handoff_choices(const struct worker *w)
 	const struct handoff_settings *s = w->settings;
 
 	return (unsigned)s->hand | (s->ack ? HANDOFF_ACKS : 0) | (s->copy ? HANDOFF_COPIES : 0) |
-	       (s->check ? HANDOFF_CHECKS : 0) | (TRANSPORT_WAKES && w->poll_recv != POLL_BUSY ? HANDOFF_WAKES : 0);
+	       (TRANSPORT_WAKES && w->poll_recv != POLL_BUSY ? HANDOFF_WAKES : 0);
 }
 
 /* The messenger ends by itself, unless the repetition was aborted or messages were lost: then it

@@ -13,7 +13,7 @@
 
 /* Choices made at set-up, constant in each instance of a user's loop. The two lowest bits are the
  * kind of hand-over. */
-enum { HANDOFF_ACKS = 4, HANDOFF_COPIES = 8, HANDOFF_CHECKS = 16, HANDOFF_WAKES = 32 /* the other side may sleep */ };
+enum { HANDOFF_ACKS = 4, HANDOFF_COPIES = 8, HANDOFF_WAKES = 16 /* the other side may sleep */ };
 
 #define HANDOFF_HAND(choices) ((enum handoff_hand)((choices)&3))
 
