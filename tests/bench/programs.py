@@ -48,9 +48,10 @@ def perftest_samples(warmup):
     return parse
 
 
-def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more=lambda point: {}):
+def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more=lambda point: {}, kept_in=""):
     """A valid point of kblat as a Program. Its spec is written when it runs. `more`: further values from its summary. "wall" is the time of the
-    whole command."""
+    whole command. Its run directory is removed at once, or left in the folder `kept_in`: for minutes after files were removed, ext4 takes
+    several times as long to create new ones, which "wall" would contain."""
     def parse(text):
         said, end = json.JSONDecoder().raw_decode(text)  # followed by the path of the run, and two times in us
         begun, ended = text[end:].split()[-2:]
@@ -61,10 +62,10 @@ def kblat(binary, name, settings, series="half_rtt_ns", note="", ours=True, more
         return {"wall": (int(ended) - int(begun)) * 1e3, **{q: metrics[q] for q in ("p50", "p99", "mean")}, **more(point)}
 
     spec = json.dumps({"kblat": 1, "name": "peers", "settings": {"repetitions": 1, **settings}})
-    script = 'b=$EPOCHREALTIME; d=$(mktemp -d) && trap \'rm -rf "$d"\' EXIT && printf %s "$2" >"$d/spec.yaml" && ' \
+    script = 'b=$EPOCHREALTIME; d=$(mktemp -d -p "$3") && trap \'[ "$3" ] || rm -rf "$d"\' EXIT && printf %s "$2" >"$d/spec.yaml" && ' \
              '"$1" run "$d/spec.yaml" --out "$d" --json && e=$EPOCHREALTIME && echo "$b $e" | tr -d .,'
     escaped = spec.replace("{", "{{").replace("}", "}}")
-    return Program(name, [Run(["bash", "-c", script, "-", binary, escaped], parse)], ours=ours, note=note)
+    return Program(name, [Run(["bash", "-c", script, "-", binary, escaped, kept_in], parse)], ours=ours, note=note)
 
 
 def kblat_rate(binary, name, settings):
