@@ -7,21 +7,13 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "common/write_signals.h"
 
 #define NO_PROGRAM 127 /* as in shells */
-
-static int64_t child_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* With ssh, users other than root do not have /usr/sbin in PATH. */
 _Noreturn static void child_become(const char *const *words, int out)
@@ -50,7 +42,7 @@ static int read_until(int fd, int64_t deadline_ms, char *text, size_t size)
 
 	text[0] = '\0';
 	for (;;) {
-		const int64_t left = deadline_ms - child_now_ms();
+		const int64_t left = deadline_ms - monotonic_ms();
 		struct pollfd p = {fd, POLLIN, 0};
 		char rest[256];
 		const size_t room = size - 1 - used;
@@ -92,7 +84,7 @@ int child_output(const char *const *words, int limit_ms, char *text, size_t size
 	rc = pid < 0 ? -errno : 0;
 	close(fd[1]);
 	if (!rc)
-		rc = read_until(fd[0], child_now_ms() + limit_ms, text, size);
+		rc = read_until(fd[0], monotonic_ms() + limit_ms, text, size);
 	close(fd[0]);
 	if (pid < 0)
 		return err_sys(e, rc, words[0], "start");

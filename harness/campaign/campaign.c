@@ -13,6 +13,7 @@
 #include "campaign/child_words.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "common/version.h"
 #include "run/channel.h"
 #include "run/describe.h"
@@ -222,7 +223,7 @@ static int run_experiment(struct campaign *c, json_t *x, struct err *e)
 	char **argv = child_arguments(c, x, &words), *line = NULL;
 	int status, rc;
 
-	const int64_t began_ms = channel_now_ms();
+	const int64_t began_ms = monotonic_ms();
 
 	record_put_away(x);
 	record_set_state(x, "running", "");
@@ -233,7 +234,7 @@ static int run_experiment(struct campaign *c, json_t *x, struct err *e)
 		if (!c->json && *line && json_is_null(json_object_get(x, "run")))
 			printf("%s\n", line);
 		conclude_experiment(x, status);
-		json_object_set_new(x, "took_s", json_real((double)(channel_now_ms() - began_ms) / 1000));
+		json_object_set_new(x, "took_s", json_real((double)(monotonic_ms() - began_ms) / 1000));
 		rc = record_save(c, e);
 	} else {
 		rc = status;
@@ -291,7 +292,7 @@ static enum status start_new(const struct campaign_options *o, struct campaign *
 enum status campaign_run(const struct campaign_options *o, struct err *e)
 {
 	struct campaign c = {
-	    .lock = -1, .json = o->json, .verbosity = o->verbosity, .budget = {o->budget_s, channel_now_ms()}};
+	    .lock = -1, .json = o->json, .verbosity = o->verbosity, .budget = {o->budget_s, monotonic_ms()}};
 	enum status status;
 
 	if (!o->resume && is_campaign(o->path)) {

@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "run/channel.h"
 #include "run/forecast.h"
 
@@ -75,7 +76,7 @@ int budget_check(double limit_s, const json_t *experiments, struct err *e)
 
 static double passed_s(const struct budget *b)
 {
-	return (double)(channel_now_ms() - b->began_ms) / 1000;
+	return (double)(monotonic_ms() - b->began_ms) / 1000;
 }
 
 bool budget_allows(const struct budget *b, const json_t *experiments, json_t *x)

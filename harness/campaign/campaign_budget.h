@@ -17,7 +17,7 @@ struct err;
 
 struct budget {
 	double limit_s;	  /* 0: there is none */
-	int64_t began_ms; /* channel_now_ms() */
+	int64_t began_ms; /* monotonic_ms() */
 };
 
 /* `experiments`, `x`: of campaign.json. Which would be run at all: neither completed nor skipped. */

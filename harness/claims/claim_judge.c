@@ -56,10 +56,9 @@ static void judge_point(struct claim_case *c, const struct claim_pairing *p, con
 /* Points of one trend share a case: that of the first. */
 static bool is_first_of_trend(const struct claim_pairing *p, size_t index)
 {
-	for (size_t i = 0; i < index; i++)
-		if (claim_pairing_agrees(p, p->points.points[i], p->points.points[index]))
-			return false;
-	return true;
+	const json_t *group = claim_pairing_group(p, p->points.points[index]);
+
+	return (size_t)json_integer_value(json_array_get(group, 0)) == index;
 }
 
 static void judge_pool(struct claim_verdict *v, const struct claim_pairing *p)

@@ -15,6 +15,25 @@
 
 /* --- sides --- */
 
+static bool key_varies(const struct claim_side *side, const char *key, const json_t *first)
+{
+	for (size_t i = 1; i < side->count; i++)
+		if (!json_equal(first, claim_point_param(side->points[i], key)))
+			return true;
+	return false;
+}
+
+static json_t *side_varying_keys(const struct claim_side *side)
+{
+	json_t *keys = or_abort(json_object()), *value;
+	const char *key;
+
+	json_object_foreach (side->count ? json_object_get(side->points[0], "params") : NULL, key, value)
+		if (key_varies(side, key, value))
+			json_object_set_new(keys, key, json_true());
+	return keys;
+}
+
 static void select_points(struct claim_side *side, const struct claim_run *run, const struct claim_metric *metric,
 			  const struct claim_selection *s)
 {
@@ -26,6 +45,14 @@ static void select_points(struct claim_side *side, const struct claim_run *run, 
 	json_array_foreach (points, i, point)
 		if (claim_selects(s, json_object_get(point, "params")))
 			side->points[side->count++] = point;
+	side->varying = side_varying_keys(side);
+}
+
+static void side_free(struct claim_side *side)
+{
+	free(side->points);
+	json_decref(side->varying);
+	json_decref(side->groups);
 }
 
 static json_t *host_set(const json_t *run)
@@ -101,12 +128,7 @@ static char *select_against(struct claim_pairing *p, const struct claim_run *run
 
 static bool side_varies(const struct claim_side *side, const char *key)
 {
-	const json_t *first = side->count ? claim_point_param(side->points[0], key) : NULL;
-
-	for (size_t i = 1; first && i < side->count; i++)
-		if (!json_equal(first, claim_point_param(side->points[i], key)))
-			return true;
-	return false;
+	return json_object_get(side->varying, key);
 }
 
 /* Must points agree in this setting to be compared? The claim decides, or otherwise whether the
@@ -136,6 +158,46 @@ static void find_joining_keys(struct claim_pairing *p)
 			p->by[p->by_count++] = key;
 }
 
+static const json_t *joining_value(const struct claim_side *side, const json_t *point, const char *key)
+{
+	const json_t *value = claim_point_param(point, key);
+
+	return value ? value : flows_get(json_object_get(point, "params"), side->metric->flow, key);
+}
+
+/* A text of the joining values: points with the same one belong together. The caller frees. */
+static char *joining_text(const struct claim_pairing *p, const struct claim_side *side, const json_t *point)
+{
+	json_t *values = or_abort(json_object());
+	char *text;
+
+	for (size_t i = 0; i < p->by_count; i++) {
+		const json_t *value = joining_value(side, point, p->by[i]);
+
+		if (value)
+			json_object_set(values, p->by[i], (json_t *)value);
+	}
+	text = or_abort(json_dumps(values, JSON_COMPACT | JSON_SORT_KEYS));
+	json_decref(values);
+	return text;
+}
+
+static void group_points(const struct claim_pairing *p, struct claim_side *side)
+{
+	side->groups = or_abort(json_object());
+	for (size_t i = 0; i < side->count; i++) {
+		char *text = joining_text(p, side, side->points[i]);
+		json_t *group = json_object_get(side->groups, text);
+
+		if (!group) {
+			group = or_abort(json_array());
+			json_object_set_new(side->groups, text, group);
+		}
+		json_array_append_new(group, json_integer((json_int_t)i));
+		free(text);
+	}
+}
+
 char *claim_pairing_make(struct claim_pairing *p, const struct claim *claim, const struct claim_run *run,
 			 const struct claim_run *runs, size_t count)
 {
@@ -147,55 +209,44 @@ char *claim_pairing_make(struct claim_pairing *p, const struct claim *claim, con
 		return fs_path("the run has no point that the claim is about");
 	if (claim->compares)
 		why = select_against(p, runs, count);
-	if (!why)
+	if (!why) {
 		find_joining_keys(p);
+		group_points(p, &p->points);
+		group_points(p, &p->against);
+	}
 	return why;
 }
 
 void claim_pairing_free(struct claim_pairing *p)
 {
-	free(p->points.points);
-	free(p->against.points);
+	side_free(&p->points);
+	side_free(&p->against);
 	free(p->by);
 }
 
-static const json_t *joining_value(const struct claim_side *side, const json_t *point, const char *key)
+/* Those of `side` that agree with one of p->points; NULL: none. */
+static const json_t *agreeing(const struct claim_pairing *p, const struct claim_side *side, const json_t *point)
 {
-	const json_t *value = claim_point_param(point, key);
+	char *text = joining_text(p, &p->points, point);
+	const json_t *group = json_object_get(side->groups, text);
 
-	return value ? value : flows_get(json_object_get(point, "params"), side->metric->flow, key);
+	free(text);
+	return group;
 }
 
-static bool agree(const struct claim_pairing *p, const json_t *a, const struct claim_side *of_b, const json_t *b)
+const json_t *claim_pairing_group(const struct claim_pairing *p, const json_t *point)
 {
-	for (size_t i = 0; i < p->by_count; i++) {
-		const json_t *one = joining_value(&p->points, a, p->by[i]);
-		const json_t *other = joining_value(of_b, b, p->by[i]);
-
-		if (one != other && (!one || !other || !json_equal(one, other)))
-			return false;
-	}
-	return true;
-}
-
-bool claim_pairing_agrees(const struct claim_pairing *p, const json_t *a, const json_t *b)
-{
-	return agree(p, a, &p->points, b);
+	return agreeing(p, &p->points, point);
 }
 
 const json_t *claim_pairing_partner(const struct claim_pairing *p, const json_t *point, char **why)
 {
-	const json_t *found = NULL;
+	const json_t *group = agreeing(p, &p->against, point);
 	json_int_t id = claim_point_id(point);
-	size_t count = 0;
+	size_t count = json_array_size(group);
 
-	for (size_t i = 0; i < p->against.count; i++)
-		if (agree(p, point, &p->against, p->against.points[i])) {
-			found = p->against.points[i];
-			count++;
-		}
 	if (count == 1)
-		return found;
+		return p->against.points[json_integer_value(json_array_get(group, 0))];
 	*why = count ? fs_path("point %" JSON_INTEGER_FORMAT
 			       " could be compared with %zu points; 'by' must name more settings",
 			       id, count)

@@ -14,6 +14,8 @@ struct claim_side {
 	const struct claim_metric *metric; /* the number of each */
 	const json_t **points;
 	size_t count;
+	json_t *varying; /* a set: the keys of the first point's params whose values differ between points */
+	json_t *groups;	 /* an array of indexes of points, ascending, for each combination of joining values */
 };
 
 struct claim_pairing {
@@ -31,8 +33,8 @@ char *claim_pairing_make(struct claim_pairing *p, const struct claim *claim, con
 			 const struct claim_run *runs, size_t count);
 void claim_pairing_free(struct claim_pairing *p);
 
-/* Do two of the points belong together? */
-bool claim_pairing_agrees(const struct claim_pairing *p, const json_t *a, const json_t *b);
+/* Those of p->points that belong together with this one, itself among them: an array of indexes, ascending. */
+const json_t *claim_pairing_group(const struct claim_pairing *p, const json_t *point);
 
 /* The one point of `against` that agrees; otherwise NULL and the reason. */
 const json_t *claim_pairing_partner(const struct claim_pairing *p, const json_t *point, char **why);

@@ -28,14 +28,14 @@ static int by_axis(const void *a, const void *b, void *along)
 
 static void trend_gather(struct trend *t, const struct claim_pairing *p, const json_t *of)
 {
-	size_t size = p->points.count;
+	const json_t *group = claim_pairing_group(p, of), *index;
+	size_t size = json_array_size(group), i;
 
 	*t = (struct trend){.claim = p->claim};
 	t->points = or_abort(calloc(size + 1, sizeof(*t->points)));
 	t->samples = or_abort(calloc(size + 1, sizeof(*t->samples)));
-	for (size_t i = 0; i < size; i++)
-		if (claim_pairing_agrees(p, of, p->points.points[i]))
-			t->points[t->count++] = p->points.points[i];
+	json_array_foreach (group, i, index)
+		t->points[t->count++] = p->points.points[json_integer_value(index)];
 	qsort_r(t->points, t->count, sizeof(*t->points), by_axis, t->claim->along);
 }
 

@@ -5,23 +5,13 @@
 #include "analysis/param.h"
 #include "common/json.h"
 
-static bool is_shared(const struct spec *spec, const char *key)
-{
-	bool same = true;
-
-	for (size_t i = 0; i < spec->point_count; i++)
-		same &= json_equal(json_object_get(spec->point[i].params, key),
-				   json_object_get(spec->point[0].params, key));
-	return same;
-}
-
 void point_settings_print(const struct spec *spec, size_t point, bool shared, FILE *out)
 {
 	const char *key;
 	json_t *value;
 
 	json_object_foreach (spec->point[point].params, key, value) {
-		if (is_shared(spec, key) != shared)
+		if ((json_object_get(spec->differing, key) == NULL) != shared)
 			continue;
 		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 
@@ -39,7 +29,7 @@ void point_settings_print_named(const struct spec *spec, size_t point, FILE *out
 		char name[64], text[64];
 		enum unit unit = param_name_unit(key, name, sizeof(name));
 
-		if (json_has_string(spec->named, key) && !is_shared(spec, key))
+		if (json_object_get(spec->named_keys, key) && json_object_get(spec->differing, key))
 			fprintf(out, " %s=%s", name, param_value_text(value, unit, text, sizeof(text)));
 	}
 }

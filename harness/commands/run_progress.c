@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "run/channel.h"
@@ -72,12 +73,12 @@ static double left_s(const struct progress *p, size_t done_points)
 		forecast_add(&done, state.each[i], of_point);
 		forecast_add(&left, state.each[i], 1 - of_point);
 	}
-	return forecast_left_s(done, left, (double)(channel_now_ms() - p->started_ms) / 1000);
+	return forecast_left_s(done, left, (double)(monotonic_ms() - p->started_ms) / 1000);
 }
 
 static double seconds_since(int64_t ms)
 {
-	return (double)(channel_now_ms() - ms) / 1000;
+	return (double)(monotonic_ms() - ms) / 1000;
 }
 
 /* --- results --- */

@@ -1,8 +1,9 @@
 #include "instrument/machine_load.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "common/monotonic.h"
 
 /* proc_stat(5): user nice system idle iowait irq softirq; guests' time is in user already. In USER_HZ. */
 static int64_t busy_ticks(void)
@@ -21,9 +22,7 @@ static int64_t busy_ticks(void)
 struct machine_load machine_load_now(void)
 {
 	const int64_t ticks = busy_ticks();
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (struct machine_load){.busy_ns = ticks < 0 ? -1 : ticks * (1000000000 / sysconf(_SC_CLK_TCK)),
-				     .now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec};
+				     .now_ns = monotonic_ns()};
 }

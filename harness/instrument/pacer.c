@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/monotonic.h"
+
 #define SECOND 1000000000
 
 void grid_start(struct grid_of_ticks *g, int64_t start, int64_t rate_hz, int64_t error_ppm,
@@ -18,14 +20,6 @@ void grid_start(struct grid_of_ticks *g, int64_t start, int64_t rate_hz, int64_t
 
 	*g = (struct grid_of_ticks){.due = start, .whole = (int64_t)(period >> 32), .part = (uint32_t)period};
 	grid_take(g);
-}
-
-static int64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
 static struct timespec timespec_of(int64_t ns)

@@ -9,18 +9,11 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/monotonic.h"
 #include "instrument/clock.h"
 #include "instrument/pinned.h"
 
 #define BLOCK 4096 /* O_DIRECT requires lengths to be multiples of this on all known devices */
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 static void nap(void)
 {
@@ -43,7 +36,7 @@ int sample_file_open(struct sample_file *f, const char *dir, const char *name, b
 static int write_piece(struct sample_file *f, uint64_t at, size_t size)
 {
 	const char *from = (const char *)f->ring.data + at % SAMPLE_FILE_RING;
-	int64_t before = now_ns();
+	int64_t before = monotonic_ns();
 
 	while (size) {
 		ssize_t n = pwrite(f->fd, from, size, (off_t)at);
@@ -56,7 +49,7 @@ static int write_piece(struct sample_file *f, uint64_t at, size_t size)
 		at += (uint64_t)n;
 		size -= (size_t)n;
 	}
-	f->write_ns += now_ns() - before;
+	f->write_ns += monotonic_ns() - before;
 	return 0;
 }
 
@@ -96,7 +89,7 @@ static void *write_out(void *arg)
 	}
 	if (rc)
 		atomic_store(&f->failed, rc);
-	f->store_ns = now_ns() - f->started_ns;
+	f->store_ns = monotonic_ns() - f->started_ns;
 	return NULL;
 }
 
@@ -127,7 +120,7 @@ int sample_file_start(struct sample_file *f, unsigned repetition, struct err *e)
 	atomic_store(&f->written, 0);
 	atomic_store(&f->failed, 0);
 	atomic_store(&f->ended, false);
-	f->started_ns = now_ns();
+	f->started_ns = monotonic_ns();
 	rc = start_writer(f);
 	f->running = !rc;
 	return rc ? err_sys(e, rc, "writing thread of the file sink", "start") : 0;

@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "common/or_abort.h"
 #include "common/random.h"
 #include "knobs/knobs_arms.h"
@@ -50,7 +51,7 @@ double block_expected_s(const struct knobs *k, const json_t *arms)
 
 static bool is_time(const struct knobs *k, double needs_s)
 {
-	double passed_s = (double)(channel_now_ms() - k->began_ms) / 1000;
+	double passed_s = (double)(monotonic_ms() - k->began_ms) / 1000;
 
 	return k->budget_s <= 0 || passed_s + needs_s <= k->budget_s;
 }
@@ -136,7 +137,7 @@ static int measure_run(struct knobs *k, json_t *run, struct err *e)
 {
 	json_t *words = run_words(k, knobs_arm(k, json_text(run, "arm")));
 	char **argv = child_words_argv(words), *line = NULL;
-	const int64_t began_ms = channel_now_ms();
+	const int64_t began_ms = monotonic_ms();
 	int status, rc;
 
 	record_put_away(run);
@@ -145,7 +146,7 @@ static int measure_run(struct knobs *k, json_t *run, struct err *e)
 	status = rc ? rc : campaign_child_run(argv, NULL, &line, e);
 	if (status >= 0) {
 		child_words_note_run(run, k->path, line);
-		json_object_set_new(run, "took_s", json_real((double)(channel_now_ms() - began_ms) / 1000));
+		json_object_set_new(run, "took_s", json_real((double)(monotonic_ms() - began_ms) / 1000));
 		rc = conclude_run(k, run, status, e);
 		if (knobs_save(k, e))
 			rc = -EIO;

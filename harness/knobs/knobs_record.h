@@ -36,7 +36,7 @@ struct knobs {
 	int lock;
 	bool quiet, json;
 	double budget_s;  /* 0: none */
-	int64_t began_ms; /* channel_now_ms() */
+	int64_t began_ms; /* monotonic_ms() */
 };
 
 int knobs_save(const struct knobs *k, struct err *e);

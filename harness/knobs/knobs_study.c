@@ -10,6 +10,7 @@
 #include "campaign/campaign_directory.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "compare/compare_judge.h"
 #include "knobs/knobs_arms.h"
 #include "knobs/knobs_block.h"
@@ -183,7 +184,7 @@ static enum status start_study(struct knobs *k, const struct knobs_options *o, s
 enum status knobs_run(const struct knobs_options *o, struct err *e)
 {
 	struct knobs k = {
-	    .lock = -1, .json = o->json, .quiet = o->quiet, .budget_s = o->budget_s, .began_ms = channel_now_ms()};
+	    .lock = -1, .json = o->json, .quiet = o->quiet, .budget_s = o->budget_s, .began_ms = monotonic_ms()};
 	enum status status;
 
 	if (!o->resume)

@@ -10,6 +10,7 @@
 #include "campaign/child_words.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "common/or_abort.h"
 #include "common/text.h"
 #include "pairs/pairs_words.h"
@@ -59,7 +60,7 @@ int pairs_child_begin(struct pairs_child *c, const struct pairs *p, size_t pair,
 	*c = (struct pairs_child){.pair = pair,
 				  .out = memfd_create("kblat-pair-out", MFD_CLOEXEC),
 				  .complaints = memfd_create("kblat-pair-err", MFD_CLOEXEC),
-				  .began_ms = channel_now_ms()};
+				  .began_ms = monotonic_ms()};
 	if (c->out < 0 || c->complaints < 0)
 		c->pid = err_sys(e, -errno, "kblat", "make memory for what a run prints");
 	else
@@ -164,7 +165,7 @@ json_t *pairs_child_end(struct pairs_child *c, const struct pairs *p, int status
 		json_object_set_new(line, "why", json_string(why));
 	json_object_set_new(line, "points", points);
 	json_object_set_new(line, "exit_status", json_integer(status));
-	json_object_set_new(line, "took_s", json_real((double)(channel_now_ms() - c->began_ms) / 1000));
+	json_object_set_new(line, "took_s", json_real((double)(monotonic_ms() - c->began_ms) / 1000));
 	free(why);
 	free(printed);
 	close(c->out);

@@ -13,11 +13,11 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/monotonic.h"
 #include "common/or_abort.h"
 #include "common/text.h"
 
@@ -63,14 +63,6 @@ struct gnuplot {
 };
 
 /* --- processes --- */
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* -d: no start-up files, so that figures only depend on the tables. */
 _Noreturn static void become_gnuplot(const struct part *p, char *variables, int out, pid_t parent)
@@ -124,7 +116,7 @@ static void start_part(struct gnuplot *g, struct part *p)
 	if (p->state != RUNNING)
 		return;
 	p->fd = fd[0];
-	p->deadline_ms = now_ms() + LIMIT_MS;
+	p->deadline_ms = monotonic_ms() + LIMIT_MS;
 	g->running++;
 }
 
@@ -152,7 +144,7 @@ static void hear_line(struct part *p)
 {
 	if (!strncmp(p->line, MARK, strlen(MARK))) {
 		snprintf(p->figure, sizeof(p->figure), "%s", p->line + strlen(MARK));
-		p->deadline_ms = now_ms() + LIMIT_MS;
+		p->deadline_ms = monotonic_ms() + LIMIT_MS;
 		p->word_size = 0;
 	}
 	p->line_size = 0;
@@ -204,7 +196,7 @@ static void drop_ended(struct gnuplot *g)
 
 static void check_deadlines(struct gnuplot *g)
 {
-	int64_t now = now_ms();
+	int64_t now = monotonic_ms();
 
 	for (size_t i = 0; i < g->count; i++) {
 		struct part *p = g->queue[i];
@@ -218,12 +210,12 @@ static void check_deadlines(struct gnuplot *g)
 /* Milliseconds until the first deadline. */
 static int time_left(const struct gnuplot *g)
 {
-	int64_t first = now_ms() + LIMIT_MS;
+	int64_t first = monotonic_ms() + LIMIT_MS;
 
 	for (size_t i = 0; i < g->count; i++)
 		if (g->queue[i]->state == RUNNING && g->queue[i]->deadline_ms < first)
 			first = g->queue[i]->deadline_ms;
-	first -= now_ms();
+	first -= monotonic_ms();
 	return first > 0 ? (int)first : 0;
 }
 

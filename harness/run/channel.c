@@ -11,6 +11,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/monotonic.h"
 #include "common/or_abort.h"
 #include "common/write_signals.h"
 #include "run/channel.h"
@@ -22,14 +23,6 @@
 #define PATIENCE_MS   30000
 #define MAX_ARGUMENTS 64
 #define MAX_INNER     8
-
-int64_t channel_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* Split a launcher into words in place: blanks separate words, except inside '…' and "…". There is
  * no other shell syntax. */
@@ -166,11 +159,11 @@ static const char *how_it_ended(pid_t pid, char *buf, size_t size)
 /* The pipe is closed slightly before the exited process can be waited for. */
 static void await_exit(pid_t pid, int64_t patience_ms)
 {
-	int64_t deadline = channel_now_ms() + patience_ms;
+	int64_t deadline = monotonic_ms() + patience_ms;
 	siginfo_t info = {0};
 
 	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0 &&
-	       channel_now_ms() < deadline)
+	       monotonic_ms() < deadline)
 		usleep(2000);
 }
 
@@ -249,7 +242,7 @@ static int wait_with(struct pollfd *fds, struct channel *const *channels, size_t
 
 	sigemptyset(&none); /* signals are only unblocked while waiting, so that none is missed just before */
 	for (;;) {
-		int64_t left = deadline_ms < 0 ? -1 : deadline_ms - channel_now_ms();
+		int64_t left = deadline_ms < 0 ? -1 : deadline_ms - monotonic_ms();
 		int rc = take_any(channels, count, who, message, e);
 
 		if (rc)
@@ -282,7 +275,7 @@ int channel_wait(struct channel *const *channels, size_t count, int64_t deadline
 
 int channel_await(struct channel *c, int64_t patience_ms, json_t **message, struct err *e)
 {
-	const int64_t deadline_ms = channel_now_ms() + patience_ms;
+	const int64_t deadline_ms = monotonic_ms() + patience_ms;
 	size_t who;
 	int rc;
 
@@ -335,7 +328,7 @@ int channel_raw(struct channel *c, struct transfer *t, size_t size,
 /* Wait until an order can be written. 0 or -ETIMEDOUT. */
 static int await_room(struct channel *c, int64_t deadline_ms)
 {
-	const int64_t left = deadline_ms - channel_now_ms();
+	const int64_t left = deadline_ms - monotonic_ms();
 	const struct timespec limit = {left / 1000, left % 1000 * 1000000};
 	struct pollfd fd = {c->to, POLLOUT, 0};
 	sigset_t none;
@@ -347,7 +340,7 @@ static int await_room(struct channel *c, int64_t deadline_ms)
 /* The descriptor does not block, because an endpoint that does not read would hold this process up. */
 static int write_order(struct channel *c, const char *text, size_t size)
 {
-	const int64_t deadline_ms = channel_now_ms() + c->patience_ms;
+	const int64_t deadline_ms = monotonic_ms() + c->patience_ms;
 	int rc = 0;
 
 	while (!rc && size) {
@@ -382,7 +375,7 @@ int channel_send(struct channel *c, json_t *order, struct err *e)
 int channel_greet(struct channel *c, struct err *e)
 {
 	size_t who;
-	int rc = channel_wait((struct channel *const[]){c}, 1, channel_now_ms() + HELLO_MS, &who, &c->hello, e);
+	int rc = channel_wait((struct channel *const[]){c}, 1, monotonic_ms() + HELLO_MS, &who, &c->hello, e);
 
 	if (rc < 0)
 		return rc;

@@ -56,7 +56,7 @@ int channel_ended(struct channel *c, char *text, size_t size);
 int channel_send(struct channel *c, json_t *order /* stolen */, struct err *e);
 
 /*
- * Wait at most until `deadline_ms` (channel_now_ms(); -1: for ever) for a line from any of `count` channels. Returns 1
+ * Wait at most until `deadline_ms` (monotonic_ms(); -1: for ever) for a line from any of `count` channels. Returns 1
  * with *who and *message, 0 if the time is over, -EINTR on a signal, or another negative errno with `e` if the endpoint
  * ended or wrote nonsense.
  */
@@ -73,6 +73,5 @@ int channel_raw(struct channel *c, struct transfer *t, size_t size,
 /* Close its input and wait up to `patience_ms` for it to end; then kill its process group. */
 void channel_stop(struct channel *c, int64_t patience_ms);
 
-int64_t channel_now_ms(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "common/cpulist.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/monotonic.h"
 #include "common/sysroot.h"
 
 /* tuned takes seconds, and longer on an emulated machine. */
@@ -85,7 +86,7 @@ static int environment_complain_ended(struct channel *c, const char *profile, st
 static int await(struct environment *env, const char *profile, const char *type, const char *tried, bool patient,
 		 json_t **message, struct err *e)
 {
-	int64_t deadline = channel_now_ms() + ANSWER_MS;
+	int64_t deadline = monotonic_ms() + ANSWER_MS;
 	struct err ended = ERR_INIT;
 	const char *got;
 	size_t who;

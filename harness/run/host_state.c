@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "run/transfer.h"
 #include "state/raw_file.h"
 
@@ -100,7 +101,7 @@ static int host_state_receive(struct host_state *s, bool mask, struct err *e)
 		if (rc == 0)
 			return err_set(e, -ETIMEDOUT, STATUS_FAILED, s->channel->name, NULL,
 				       "endpoint has not sent all of its host's state in %lld s; there were %zu files",
-				       (long long)(channel_now_ms() - s->transfer.begun_ms) / 1000, s->files);
+				       (long long)(monotonic_ms() - s->transfer.begun_ms) / 1000, s->files);
 		if (rc < 0)
 			return rc;
 		rc = on_part(s, message, e);

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "run/columns.h"
 #include "run/session_hosts.h"
 
@@ -82,7 +82,7 @@ static void note_status(struct flow_rep *f, enum role role, const json_t *messag
 	 * count as making progress. */
 	if (now <= f->progress[role] || now > f->messages)
 		return;
-	f->moved_ms = channel_now_ms();
+	f->moved_ms = monotonic_ms();
 	f->progress[role] = now;
 }
 
@@ -141,7 +141,7 @@ static int on_message(struct repetition *rep, size_t who, json_t *message, struc
 		return err_set(e, -EPROTO, STATUS_FAILED, p->name, NULL,
 			       "endpoint sent '%.40s', which was not expected", type);
 	f->done[p->role] = json_incref(message);
-	f->moved_ms = channel_now_ms();
+	f->moved_ms = monotonic_ms();
 	rc = columns_store(p, message, f->messages, f->dir, e);
 	if (!rc)
 		rc = columns_store_trace(p, message, repetition_is_traced(rep), f->dir, e);
@@ -182,7 +182,7 @@ static int ask_status(struct repetition *rep, size_t *asked, struct err *e)
 	for (size_t i = 0; !rc && i < rep->count; i++) {
 		struct flow_rep *f = &rep->flow[i];
 
-		if (!flow_is_done(f) && channel_now_ms() - f->moved_ms > patience_ms(f->flow))
+		if (!flow_is_done(f) && monotonic_ms() - f->moved_ms > patience_ms(f->flow))
 			rc = complain_stuck(rep, i, e);
 		for (enum role role = ROLE_SOURCE; !rc && f->messages && role <= ROLE_SINK; role++)
 			if (!f->done[role]) {
@@ -214,8 +214,8 @@ static void ask_survivor(struct repetition *rep, size_t gone, struct err *e)
 		of = json_object_get(of, p->flow->name);
 	granted = json_object_get(of, role_names[p->role]);
 	patience = json_integer_value(json_object_get(granted, "gives_up_ms"));
-	deadline = channel_now_ms() + (patience < SURVIVOR_MS ? patience : SURVIVOR_MS);
-	while (patience && !done && channel_now_ms() < deadline &&
+	deadline = monotonic_ms() + (patience < SURVIVOR_MS ? patience : SURVIVOR_MS);
+	while (patience && !done && monotonic_ms() < deadline &&
 	       channel_wait((struct channel *[]){&p->channel}, 1, deadline, &who, &message, &ignored) > 0) {
 		if (!strcmp(json_text(message, "type"), "done"))
 			done = message;
@@ -246,12 +246,12 @@ static int follow(struct repetition *rep, struct err *e)
 	struct session *s = rep->s;
 	struct channel *list[2 * POINT_FLOWS_MAX];
 	const int64_t ask_ms = ask_every_ms(rep);
-	int64_t asked_ms = channel_now_ms();
+	int64_t asked_ms = monotonic_ms();
 
 	for (size_t i = 0; i < s->count; i++)
 		list[i] = &s->peer[i].channel;
 	for (size_t i = 0; i < rep->count; i++)
-		rep->flow[i].moved_ms = channel_now_ms();
+		rep->flow[i].moved_ms = monotonic_ms();
 	while (!repetition_is_done(rep)) {
 		size_t who = 0;
 		json_t *message;
@@ -263,8 +263,8 @@ static int follow(struct repetition *rep, struct err *e)
 		}
 		/* Also done if there is always a message: an endpoint that floods this process with
 		 * messages must make progress, too. */
-		if (rc == 0 && channel_now_ms() >= asked_ms + ask_ms) {
-			asked_ms = channel_now_ms();
+		if (rc == 0 && monotonic_ms() >= asked_ms + ask_ms) {
+			asked_ms = monotonic_ms();
 			rc = ask_status(rep, &who, e);
 		}
 		if (*s->run->interrupted && (rc == -EINTR || !rc)) {
@@ -308,14 +308,6 @@ static int arm(struct repetition *rep, enum role role, struct err *e)
 	return rc ? rc : session_collect(rep->s, role == ROLE_SINK ? WHOM_SINKS : WHOM_SOURCES, "armed", e);
 }
 
-static int64_t start_time(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + START_AHEAD_NS;
-}
-
 static bool starts_at_one_moment(const struct repetition *rep)
 {
 	bool together = rep->count > 1;
@@ -329,7 +321,7 @@ static bool starts_at_one_moment(const struct repetition *rep)
  * whose sink does not wait for messages. */
 static int send_run(struct repetition *rep, struct err *e)
 {
-	const int64_t start_ns = starts_at_one_moment(rep) ? start_time() : 0;
+	const int64_t start_ns = starts_at_one_moment(rep) ? monotonic_ns() + START_AHEAD_NS : 0;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < rep->count; i++) {

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "common/sysroot.h"
 #include "run/describe.h"
 #include "run/machine_state.h"
@@ -179,14 +180,14 @@ static void run_point(struct engine *g, const struct point *p)
 	struct err e = ERR_INIT;
 	struct point_outcome outcome;
 
-	g->progress.point_started_ms = channel_now_ms();
+	g->progress.point_started_ms = monotonic_ms();
 	coordinator_run_point(&g->context, &g->environment, p, &g->progress, &outcome, &e);
 	merge_outcome(g, &outcome);
 	warn_of_adapter(g, outcome.shared_adapter);
 	warn_of_hosts(g);
 	rundir_log(&g->dir, "point",
 		   json_pack("{s:I, s:s, s:s, s:I}", "id", (json_int_t)p->id, "outcome", outcome_names[outcome.outcome],
-			     "why", e.text, "took_ms", (json_int_t)(channel_now_ms() - g->progress.point_started_ms)));
+			     "why", e.text, "took_ms", (json_int_t)(monotonic_ms() - g->progress.point_started_ms)));
 	g->result->count[outcome.outcome]++;
 	g->request->point_ended(&g->progress, outcome.outcome, e.text);
 	if (outcome.outcome != OUTCOME_COMPLETED)
@@ -213,7 +214,7 @@ static void run_points(struct engine *g)
 	g->progress = (struct progress){.path = g->dir.path,
 					.points = spec->point_count,
 					.all_messages = preflight_messages(spec->point, spec->point_count),
-					.started_ms = channel_now_ms(),
+					.started_ms = monotonic_ms(),
 					.show = g->request->show};
 	for (size_t i = 0; i < spec->point_count && !is_interrupted(g); i++) {
 		g->progress.point = i + 1;

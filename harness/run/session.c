@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "run/session_hosts.h"
 #include "trace/trace_place.h"
 
@@ -52,12 +53,12 @@ int session_begin(struct session *s, const struct run_context *run, const struct
  * All are stopped at the same time. */
 void session_stop(struct session *s)
 {
-	const int64_t deadline = channel_now_ms() + STOP_MS;
+	const int64_t deadline = monotonic_ms() + STOP_MS;
 
 	for (size_t i = 0; i < s->count; i++)
 		channel_end_input(&s->peer[i].channel);
 	for (size_t i = 0; i < s->count; i++) {
-		const int64_t left = deadline - channel_now_ms();
+		const int64_t left = deadline - monotonic_ms();
 
 		channel_stop(&s->peer[i].channel, left > 0 ? left : 0);
 	}
@@ -157,7 +158,7 @@ static int collect_one(struct session *s, struct peer **pending, size_t *count, 
 
 int session_collect(struct session *s, enum whom whom, const char *type, struct err *e)
 {
-	int64_t deadline = channel_now_ms() + REPLY_MS;
+	int64_t deadline = monotonic_ms() + REPLY_MS;
 	struct peer *pending[2 * POINT_FLOWS_MAX];
 	size_t count = 0;
 	int rc = 0;

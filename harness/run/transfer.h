@@ -14,7 +14,7 @@ struct err;
 #define TRANSFER_KIB_PER_S 128 /* about a megabit: slower peers are given up */
 
 struct transfer {
-	int64_t begun_ms, deadline_ms; /* channel_now_ms() */
+	int64_t begun_ms, deadline_ms; /* monotonic_ms() */
 	unsigned long long taken;      /* bytes so far */
 };
 

@@ -163,6 +163,25 @@ static char **override_names(struct reader *r)
 	return names;
 }
 
+/* Keys of `a` that `b` lacks, or with another value. */
+static void note_differing(json_t *keys, json_t *a, const json_t *b)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (a, key, value)
+		if (!json_equal(value, json_object_get(b, key)))
+			json_object_set_new(keys, key, json_true());
+}
+
+static void find_differing(struct spec *s)
+{
+	for (size_t i = 1; i < s->point_count; i++) {
+		note_differing(s->differing, s->point[i].params, s->point[0].params);
+		note_differing(s->differing, s->point[0].params, s->point[i].params);
+	}
+}
+
 static void read_root(struct reader *r)
 {
 	if (r->root->kind != YNODE_MAPPING) {
@@ -182,6 +201,7 @@ static void read_root(struct reader *r)
 			complain_unused(r, names);
 			r->spec->claims = spec_claims_read(r->root, r->spec->point, r->spec->point_count, whole, r->d);
 			spec_keep_points(r->spec, r->overrides, r->d);
+			find_differing(r->spec);
 		}
 	}
 	for (size_t i = 0; names[i]; i++)
@@ -203,6 +223,7 @@ int spec_load(const char *path, const struct spec_overrides *overrides, struct s
 	out->quick = overrides->quick;
 	out->named = json_pack("[s, s]", "kernel", "transport");
 	out->named_keys = json_pack("{s:b, s:b}", "kernel", 1, "transport", 1);
+	out->differing = json_object();
 	diag_init(d, out->path);
 	diag_init(&out->warnings, out->path);
 
@@ -245,6 +266,7 @@ void spec_free(struct spec *s)
 	free(s->point);
 	json_decref(s->named);
 	json_decref(s->named_keys);
+	json_decref(s->differing);
 	claim_list_free(&s->claims);
 	memset(s, 0, sizeof(*s));
 }

@@ -45,6 +45,7 @@ struct spec {
 	json_t *named;	    /* array of the params' keys that the spec or the command line gives; the others have their
 			   defaults */
 	json_t *named_keys; /* the same as keys of an object */
+	json_t *differing;  /* likewise the keys whose values are not the same in all points */
 	size_t flow_count;  /* of all points, those that --only drops included; at most SPEC_MAX_POINTS */
 	struct claim_list claims;
 };

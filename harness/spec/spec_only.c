@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/or_abort.h"
+
 struct filter {
 	const char *text;
 	char name[96];
@@ -61,30 +63,34 @@ static bool filters_match(const json_t *params, const struct filter *filters, si
 	return true;
 }
 
-/* --set can make points equal. */
-static bool is_repeated(const struct spec *s, const struct point *p)
+/* --set can make points equal. `seen`: a set of the params of those before, as text. */
+static bool is_repeated(json_t *seen, const struct point *p)
 {
-	for (size_t i = 0; i < s->point_count; i++)
-		if (json_equal(s->point[i].params, p->params))
-			return true;
-	return false;
+	char *text = or_abort(json_dumps(p->params, JSON_COMPACT | JSON_SORT_KEYS));
+	const bool repeated = json_object_get(seen, text);
+
+	json_object_set_new(seen, text, json_true());
+	free(text);
+	return repeated;
 }
 
 static void keep_matching(struct spec *s, const struct filter *filters, size_t count)
 {
 	const size_t all = s->point_count;
+	json_t *seen = or_abort(json_object());
 
 	s->point_count = 0;
 	for (size_t i = 0; i < all; i++) {
 		struct point p = s->point[i];
 
-		if (!filters_match(p.params, filters, count) || is_repeated(s, &p)) {
+		if (!filters_match(p.params, filters, count) || is_repeated(seen, &p)) {
 			point_free(&p);
 			continue;
 		}
 		p.id = (unsigned)s->point_count;
 		s->point[s->point_count++] = p;
 	}
+	json_decref(seen);
 }
 
 void spec_keep_points(struct spec *s, const struct spec_overrides *o, struct diag *d)

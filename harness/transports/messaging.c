@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "common/text.h"
 
 #define TCP_SCHEME     "tcp://"
@@ -231,7 +232,7 @@ static int listen_for_greeting(struct messaging_transport *t, const struct messa
 static int meet(struct messaging_transport *t, const struct messaging_library *library)
 {
 	const struct timespec moment = {0, 1000000};
-	const int64_t deadline_ms = token_now_ms() + TOKEN_PATIENCE_MS;
+	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
 	const bool pair = t->messaging.settings.pattern == MESSAGING_PAIR;
 	bool said = !pair && !t->messaging.sends, heard = !pair && !t->messaging.receives;
 	int rc = 0;
@@ -241,7 +242,7 @@ static int meet(struct messaging_transport *t, const struct messaging_library *l
 			rc = messaging_greet(t, library, &said);
 		if (!rc && !heard)
 			rc = listen_for_greeting(t, library, &heard);
-		if (!rc && token_now_ms() > deadline_ms)
+		if (!rc && monotonic_ms() > deadline_ms)
 			rc = -ETIMEDOUT;
 		if (rc)
 			return rc;

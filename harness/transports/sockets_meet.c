@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "transports/sockets.h"
 
 #define STRANGER_MS	 1000 /* for a connection on which nothing is received */
@@ -28,7 +29,7 @@
 static int wait_until(int fd, short events, int64_t deadline_ms)
 {
 	struct pollfd p = {.fd = fd, .events = events};
-	int64_t left = deadline_ms - token_now_ms();
+	int64_t left = deadline_ms - monotonic_ms();
 	int n;
 
 	/* Also if there is something: strangers must not be able to delay it forever. */
@@ -113,7 +114,7 @@ static int accept_sink(struct socket_end *s, int64_t deadline_ms)
 	for (;;) {
 		int rc = wait_until(s->listen_fd, POLLIN, deadline_ms);
 		int fd = rc ? -1 : accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		int64_t patience_ms = token_now_ms() + STRANGER_MS;
+		int64_t patience_ms = monotonic_ms() + STRANGER_MS;
 
 		if (rc)
 			return rc;
@@ -144,7 +145,7 @@ static int complain(const struct socket_end *s, int rc, struct err *e)
 
 int sockets_meet_stream(struct socket_end *s, const json_t *peer, struct err *e)
 {
-	const int64_t deadline_ms = token_now_ms() + TOKEN_PATIENCE_MS;
+	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
 	int rc = read_peer(s, peer, e);
 
 	if (rc)
@@ -193,7 +194,7 @@ static bool hear_greeting(const struct socket_end *s, size_t size, bool *is_hear
 
 int sockets_meet_datagram(struct socket_end *s, const json_t *peer, size_t message_size, struct err *e)
 {
-	const int64_t deadline_ms = token_now_ms() + TOKEN_PATIENCE_MS;
+	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
 	const size_t size = greeting_size(message_size);
 	bool has_heard = false, is_heard = false;
 	int rc = read_peer(s, peer, e);
@@ -201,9 +202,9 @@ int sockets_meet_datagram(struct socket_end *s, const json_t *peer, size_t messa
 	if (!rc && connect(s->fd, (const struct sockaddr *)&s->peer.addr, s->peer.size))
 		rc = complain(s, -errno, e);
 	while (!rc && !(has_heard && is_heard)) {
-		const int64_t next_ms = token_now_ms() + GREETING_MS;
+		const int64_t next_ms = monotonic_ms() + GREETING_MS;
 
-		if (token_now_ms() > deadline_ms)
+		if (monotonic_ms() > deadline_ms)
 			return complain(s, -ETIMEDOUT, e);
 		greet(s, size, has_heard);
 		while (!(has_heard && is_heard) && wait_until(s->fd, POLLIN, next_ms) == 0)

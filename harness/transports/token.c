@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "common/err.h"
 
@@ -39,12 +38,4 @@ bool token_is(const struct token *t, const void *bytes)
 	for (size_t i = 0; i < TOKEN_BYTES; i++)
 		difference |= said[i] ^ t->bytes[i];
 	return difference == 0;
-}
-
-int64_t token_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }

@@ -34,6 +34,5 @@ bool token_read(const char *text, struct token *t);
 bool token_is(const struct token *t, const void *bytes);
 
 /* CLOCK_MONOTONIC in milliseconds. */
-int64_t token_now_ms(void);
 
 #endif

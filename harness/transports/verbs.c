@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "transports/verbs_check.h"
 #include "transports/verbs_cm.h"
 #include "transports/verbs_counters.h"
@@ -138,7 +139,7 @@ static int verbs_connect(struct transport *transport, const json_t *peer, struct
 	int rc = verbs_meet(t, peer, e);
 
 	if (!rc)
-		rc = t->setup->connect(t, peer, verbs_monotonic_ns() + VERBS_PATIENCE_NS, e);
+		rc = t->setup->connect(t, peer, monotonic_ns() + VERBS_PATIENCE_NS, e);
 	if (rc)
 		return rc;
 	verbs_list_refresh(t);
@@ -170,7 +171,7 @@ static int take_recv(struct verbs *t, uint32_t *seq)
 /* A repetition that was stopped may have left incomplete sends. */
 static int drain_sends(struct verbs *t, struct err *e)
 {
-	int64_t deadline = verbs_monotonic_ns() + VERBS_PATIENCE_NS;
+	int64_t deadline = monotonic_ns() + VERBS_PATIENCE_NS;
 	uint32_t seq;
 
 	while (t->send_cq.polled < t->send.signalled) {
@@ -180,7 +181,7 @@ static int drain_sends(struct verbs *t, struct err *e)
 			return fail(t, e);
 		if (rc > 0)
 			continue;
-		if (verbs_monotonic_ns() > deadline)
+		if (monotonic_ns() > deadline)
 			return err_set(e, -ETIMEDOUT, STATUS_FAILED, t->object, NULL,
 				       "%" PRIu64 " sends have not completed for 10 s",
 				       t->send.signalled - t->send_cq.polled);

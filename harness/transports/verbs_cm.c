@@ -9,6 +9,7 @@
  * (rdma_init_qp_attr). They are applied here, with retries and path MTU from the settings, and
  * rdma_establish() completes the handshake of a reliable connection.
  */
+#include "common/monotonic.h"
 #include "transports/verbs_cm.h"
 
 #include <arpa/inet.h>
@@ -227,7 +228,7 @@ static int next_event(struct verbs *t, int64_t deadline, struct rdma_cm_event **
 	struct pollfd fd = {.fd = t->cm.channel->fd, .events = POLLIN};
 
 	for (;;) {
-		int64_t left = deadline - verbs_monotonic_ns();
+		int64_t left = deadline - monotonic_ns();
 
 		if (left <= 0)
 			return -ETIMEDOUT;

@@ -3,17 +3,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "common/err.h"
-
-int64_t verbs_monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 int verbs_impossible(const struct verbs *t, struct err *e, const char *setting, int64_t value, const char *limit,
 		     int64_t most)

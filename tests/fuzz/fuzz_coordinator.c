@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/monotonic.h"
 #include "fuzz.h"
 #include "run/describe.h"
 #include "run/hello.h"
@@ -81,7 +82,7 @@ static void plug_in(struct session *s, char *text, size_t size)
 static int greet(struct channel *c, struct err *e)
 {
 	size_t who;
-	int rc = channel_wait((struct channel *const[]){c}, 1, channel_now_ms() + 1000, &who, &c->hello, e);
+	int rc = channel_wait((struct channel *const[]){c}, 1, monotonic_ms() + 1000, &who, &c->hello, e);
 	struct err ignored = ERR_INIT;
 
 	if (rc <= 0)

@@ -146,13 +146,16 @@ static void test_silent(void)
 
 static void test_command(void)
 {
-	const char *const talk[] = {"sh", "-c", "echo one; echo two >&2; exit 7", NULL}, *const none[] = {"no-such",
-													  NULL};
+	const char *const talk[] = {"sh", "-c", "echo one; echo two >&2; exit 7", NULL};
+	const char *const none[] = {"no-such", NULL}, *const chatty[] = {"yes", NULL}, *const mute[] = {"sleep", "100",
+												    NULL};
 	char said[64];
 
-	is_int(tuned_command(talk, -1, said, sizeof(said)), 7, "its exit status");
+	is_int(tuned_command(talk, -1, 60000, said, sizeof(said)), 7, "its exit status");
 	is_str(said, "one\ntwo\n", "and both streams");
-	is_int(tuned_command(none, -1, said, sizeof(said)), -ENOENT, "no such program");
+	is_int(tuned_command(none, -1, 60000, said, sizeof(said)), -ENOENT, "no such program");
+	is_int(tuned_command(chatty, -1, 50, said, sizeof(said)), -ETIMEDOUT, "one that never stops talking is killed");
+	is_int(tuned_command(mute, -1, 50, said, sizeof(said)), -ETIMEDOUT, "one that says nothing, too");
 }
 
 int main(void)

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "tests/unit/tap.h"
 #include "transports/payload.h"
 #include "transports/verbs_hot.h"
@@ -283,7 +284,7 @@ static void on_signal(int number)
 /* Until all threads have ended; who stalls is stopped and woken. */
 static void watch(struct move *m, const pthread_t *threads, unsigned count)
 {
-	int64_t since = verbs_monotonic_ns();
+	int64_t since = monotonic_ns();
 	unsigned last = 0;
 
 	while (atomic_load(&m->running)) {
@@ -291,9 +292,9 @@ static void watch(struct move *m, const pthread_t *threads, unsigned count)
 
 		nanosleep(&WATCH_PAUSE, NULL);
 		if (now != last)
-			since = verbs_monotonic_ns();
+			since = monotonic_ns();
 		last = now;
-		if (verbs_monotonic_ns() - since < STALLED_NS && !m->source_rc && !m->sink_rc && !m->completions_rc)
+		if (monotonic_ns() - since < STALLED_NS && !m->source_rc && !m->sink_rc && !m->completions_rc)
 			continue;
 		atomic_store(&m->stop, 1);
 		for (unsigned i = 0; i < count; i++)
@@ -552,10 +553,10 @@ struct echo {
 
 static int await(struct echo *x, uint32_t *seq)
 {
-	int64_t start = verbs_monotonic_ns();
+	int64_t start = monotonic_ns();
 	int rc;
 
-	while (!(rc = verbs_poll_recv(x->t, seq)) && verbs_monotonic_ns() - start < STALLED_NS)
+	while (!(rc = verbs_poll_recv(x->t, seq)) && monotonic_ns() - start < STALLED_NS)
 		if (x->event && (rc = verbs_wait_recv(x->t)))
 			return rc;
 	return rc > 0 ? 0 : rc ? rc : -ETIMEDOUT;
@@ -823,12 +824,12 @@ static void test_lost_writes(void)
 		static const unsigned lost[] = {0, 1, 3, 7, 8, 20};
 
 		for (uint32_t i = 0; i < COUNT(lost); i++) {
-			int64_t start = verbs_monotonic_ns();
+			int64_t start = monotonic_ns();
 			int rc = 0;
 
 			from->send.posted += lost[i];
 			verbs_post(from, i, true);
-			while (!(rc = verbs_poll_recv(to, &seq)) && verbs_monotonic_ns() - start < STALLED_NS)
+			while (!(rc = verbs_poll_recv(to, &seq)) && monotonic_ns() - start < STALLED_NS)
 				;
 			ok(rc == 1 && seq == i, "lost writes: after %u of them, message %u is found", lost[i], i);
 			verbs_release(to);
@@ -1138,15 +1139,15 @@ static void test_nobody(void)
 
 	end_open(&source, ROLE_SOURCE, POLL_BUSY, 32, 8, "connect=rdmacm");
 	elsewhere = forged(sink.address, "ip", "\"198.51.100.7\"");
-	int64_t start = verbs_monotonic_ns();
+	int64_t start = monotonic_ns();
 
 	connect_start(&source, elsewhere);
 	connect_start(&sink, source.address);
 	pthread_join(source.thread, NULL);
-	ok(source.rc < 0 && verbs_monotonic_ns() - start < VERBS_PATIENCE_NS * 3 / 2, "no such host: %s",
+	ok(source.rc < 0 && monotonic_ns() - start < VERBS_PATIENCE_NS * 3 / 2, "no such host: %s",
 	   source.e.text);
 	pthread_join(sink.thread, NULL);
-	start = verbs_monotonic_ns() - start;
+	start = monotonic_ns() - start;
 	ok(sink.rc == -ETIMEDOUT && start >= VERBS_PATIENCE_NS && start < VERBS_PATIENCE_NS * 3 / 2, "nobody comes: %s",
 	   sink.e.text);
 	json_decref(elsewhere);
@@ -1157,11 +1158,11 @@ static void test_nobody(void)
 static void expect_bad(struct end *source, const char *text)
 {
 	struct verbs *t = (struct verbs *)source->transport;
-	int64_t start = verbs_monotonic_ns();
+	int64_t start = monotonic_ns();
 	uint32_t seq;
 	int rc = verbs_post(t, 17, true);
 
-	while (!rc && !(rc = verbs_poll_send(t, &seq)) && verbs_monotonic_ns() - start < STALLED_NS)
+	while (!rc && !(rc = verbs_poll_send(t, &seq)) && monotonic_ns() - start < STALLED_NS)
 		sched_yield();
 	is_int(rc, -EIO, "a bad completion is -EIO");
 	is_int(ops->failure(source->transport, &source->e), -EIO, "and is told: %s", source->e.text);
@@ -1175,7 +1176,7 @@ static void expect_bad(struct end *source, const char *text)
 static void test_unanswered(void)
 {
 	struct end source, sink;
-	int64_t start = verbs_monotonic_ns();
+	int64_t start = monotonic_ns();
 	uint32_t seq;
 	int rc;
 
@@ -1186,7 +1187,7 @@ static void test_unanswered(void)
 		end_close(&sink);
 		rc = verbs_post_recv(t, 0);
 		rc = rc ? rc : verbs_post(t, 17, true);
-		while (!rc && !(rc = verbs_poll_recv(t, &seq)) && verbs_monotonic_ns() - start < STALLED_NS)
+		while (!rc && !(rc = verbs_poll_recv(t, &seq)) && monotonic_ns() - start < STALLED_NS)
 			sched_yield();
 		is_int(rc, -EIO, "unanswered: its receive fails");
 		is_int(ops->failure(source.transport, &source.e), -EIO, "unanswered: %s", source.e.text);
@@ -1249,10 +1250,10 @@ static void test_wrong_key(void)
 
 	connect_forged(&source, &sink, "qp=rc op=write", "ring_rkey", "4660");
 	expect_bad(&source, "remote access error (10");
-	int64_t start = verbs_monotonic_ns();
+	int64_t start = monotonic_ns();
 
 	while (!(rc = verbs_poll_recv((struct verbs *)sink.transport, &seq)) &&
-	       verbs_monotonic_ns() - start < STALLED_NS / 100)
+	       monotonic_ns() - start < STALLED_NS / 100)
 		;
 	printf("# the sink: %d %s\n", rc, ops->failure(sink.transport, &sink.e) ? sink.e.text : "saw nothing");
 	pair_close(&source, &sink);
@@ -1298,11 +1299,11 @@ static void test_overwritten(void)
 /* Poll until something bad comes. */
 static int poll_until_bad(struct verbs *t, bool event)
 {
-	int64_t start = verbs_monotonic_ns();
+	int64_t start = monotonic_ns();
 	uint32_t seq;
 	int rc = 0;
 
-	while (rc >= 0 && verbs_monotonic_ns() - start < STALLED_NS) {
+	while (rc >= 0 && monotonic_ns() - start < STALLED_NS) {
 		rc = verbs_poll_recv(t, &seq);
 		if (!rc && event)
 			rc = verbs_wait_recv(t);

@@ -14,6 +14,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/monotonic.h"
 #include "common/or_abort.h"
 #include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
@@ -22,7 +23,6 @@
 
 #define INCLUDES_MAX 8
 #define CONF_MAX     (1 << 20)
-#define COMMAND_MS   60000 /* without any output */
 
 /* The first match counts. tuned 2.23 and later store profiles one folder deeper. */
 static const char *const folders[] = {"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"};
@@ -277,16 +277,18 @@ static int spawn_command(const char *const argv[], int lock, int out, pid_t *chi
 	return -rc;
 }
 
-/* Read its output until all other ends are closed. 0 or -ETIMEDOUT. */
-static int hear_out(int out, char *said, size_t size)
+/* Read its output until all other ends are closed. 0 or -ETIMEDOUT: it writes forever, or nothing. */
+static int hear_out(int out, int limit_ms, char *said, size_t size)
 {
+	const int64_t deadline = monotonic_ms() + limit_ms;
 	struct pollfd p = {.fd = out, .events = POLLIN};
 	size_t used = 0;
 	ssize_t n = 1;
 	int rc = 0;
 
 	while (n && !rc) {
-		int ready = poll(&p, 1, COMMAND_MS);
+		const int64_t left = deadline - monotonic_ms();
+		int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
 
 		if (ready < 0 && errno == EINTR)
 			continue;
@@ -309,7 +311,7 @@ static int hear_out(int out, char *said, size_t size)
 	return rc;
 }
 
-int tuned_command(const char *const argv[], int lock, char *said, size_t size)
+int tuned_command(const char *const argv[], int lock, int limit_ms, char *said, size_t size)
 {
 	int out[2], status, rc;
 	pid_t child;
@@ -322,7 +324,7 @@ int tuned_command(const char *const argv[], int lock, char *said, size_t size)
 	if (!rc) {
 		if (lock >= 0)
 			holder_write_pid(lock, child);
-		rc = hear_out(out[0], said, size);
+		rc = hear_out(out[0], limit_ms, said, size);
 		if (rc)
 			kill(child, SIGKILL);
 		while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -347,7 +349,7 @@ int tuned_ask_active(char *profile, size_t size)
 	static const char *const argv[] = {"tuned-adm", "active", NULL};
 	static const char label[] = "Current active profile: ";
 	char said[4096], *found;
-	int rc = tuned_command(argv, -1, said, sizeof(said));
+	int rc = tuned_command(argv, -1, TUNED_COMMAND_MS, said, sizeof(said));
 
 	profile[0] = '\0';
 	found = strstr(said, label);

@@ -41,13 +41,16 @@ int tuned_ask_active(char *profile, size_t size);
 #define TUNED_OURS "# Installed by kbtune as long as it is applied; 'kbtune restore' removes it.\n"
 bool tuned_is_ours(const struct machine *m, const char *conf);
 
+/* Long enough for a daemon that applies a large profile; in all, whatever it prints meanwhile. */
+#define TUNED_COMMAND_MS 120000
+
 /*
- * Run tuned-adm or another program until it ends. Returns its exit status or a negative errno;
- * -ETIMEDOUT if it took too long and was killed. `said` gets the end of its output. It inherits
+ * Run tuned-adm or another program until it ends, but at most for `limit_ms`. Returns its exit
+ * status or a negative errno; -ETIMEDOUT if it took longer and was killed. `said` gets the end of its output. It inherits
  * `lock` (-1: none), which holder_lock() has made, and which is thus held until the program has
  * ended.
  */
-int tuned_command(const char *const argv[], int lock, char *said, size_t size);
+int tuned_command(const char *const argv[], int lock, int limit_ms, char *said, size_t size);
 
 /* Is tuned installed? */
 bool tuned_is_installed(const struct machine *m);

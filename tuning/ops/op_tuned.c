@@ -74,7 +74,7 @@ static int ask_daemon(struct machine *m, const char *profile, struct err *e)
 
 	if (lock < 0)
 		return lock;
-	rc = tuned_command(*profile ? set : off, lock, said, sizeof(said));
+	rc = tuned_command(*profile ? set : off, lock, TUNED_COMMAND_MS, said, sizeof(said));
 	holder_unlock(m, ADM, lock);
 	if (rc < 0)
 		return err_sys(e, rc, "tuned-adm", "run");
