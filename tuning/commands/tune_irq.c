@@ -283,17 +283,11 @@ static enum status irq_set(void *request)
 static enum status irq_restore(void *request)
 {
 	struct request *r = request;
-	struct journal j;
-	struct undone done = {0};
-	int lock, rc;
+	const int undone = change_undo(r->m, "irq", r->e);
 
-	if (change_begin(r->m, "", &j, &lock, r->e))
+	if (undone < 0)
 		return err_status(r->e);
-	rc = transaction_undo(r->m, &j, "irq", NULL, &done, r->e);
-	change_end(r->m, &j, lock);
-	if (rc)
-		return err_status(r->e);
-	printf("%zu interrupts are as before\n", done.steps);
+	printf("%d interrupts are as before\n", undone);
 	return STATUS_OK;
 }
 

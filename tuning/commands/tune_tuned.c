@@ -185,17 +185,11 @@ static enum status tuned_verify(void *request)
 static enum status tuned_off(void *request)
 {
 	struct request *r = request;
-	struct journal j;
-	struct undone done = {0};
-	int lock, rc;
+	const int undone = change_undo(r->m, "tuned", r->e);
 
-	if (change_begin(r->m, "", &j, &lock, r->e))
+	if (undone < 0)
 		return err_status(r->e);
-	rc = transaction_undo(r->m, &j, "tuned", NULL, &done, r->e);
-	change_end(r->m, &j, lock);
-	if (rc)
-		return err_status(r->e);
-	printf("%s\n", done.steps ? "the tuned profile is undone" : "no tuned profile was applied by kbtune");
+	printf("%s\n", undone ? "the tuned profile is undone" : "no tuned profile was applied by kbtune");
 	return STATUS_OK;
 }
 

@@ -71,3 +71,16 @@ void change_end(struct machine *m, struct journal *j, int lock)
 	journal_free(j);
 	close(lock);
 }
+
+int change_undo(struct machine *m, const char *knob, struct err *e)
+{
+	struct journal j;
+	struct undone done = {0};
+	int lock, rc = change_begin(m, "", &j, &lock, e);
+
+	if (rc)
+		return rc;
+	rc = transaction_undo(m, &j, knob, NULL, &done, e);
+	change_end(m, &j, lock);
+	return rc ? rc : (int)done.steps;
+}

@@ -19,6 +19,10 @@ struct machine;
 int change_begin(struct machine *m, const char *profile, struct journal *j, int *lock, struct err *e);
 void change_end(struct machine *m, struct journal *j, int lock);
 
+/* Such a change as a whole: undo what the journal has of `knob`. Returns the number of steps undone,
+ * or a negative errno. */
+int change_undo(struct machine *m, const char *knob, struct err *e);
+
 /* -EEXIST and `e` if an earlier change was interrupted. */
 int change_refuse_unfinished(const struct journal *j, struct err *e);
 
