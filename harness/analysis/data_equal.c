@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sentences, or arrays of them. */
+/* Words for people, or arrays of them. */
 static bool is_prose(const char *key)
 {
-	static const char *const keys[] = {"why", "reasons", "warnings"};
+	static const char *const keys[] = {"why", "reasons", "warnings", "label", "measured"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!strcmp(key, keys[i]))

@@ -8,8 +8,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Equal, except that sentences ("why", "reasons", "warnings") only need to have the same numbers in
- * the same order. */
+/* Equal, except that words ("why", "reasons", "warnings", "label", "measured") only need to have the
+ * same numbers in the same order. */
 bool data_equal(const json_t *a, const json_t *b);
 
 #endif

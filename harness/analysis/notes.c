@@ -145,7 +145,7 @@ static void put_ids(const json_t *ids, bool ranges, FILE *out)
 	}
 }
 
-/* "every point: ", "11 points: ", "point 3: ", "points 0-2, 5: " */
+/* "every point: ", "11 points: ", "point 3: ", "points 0-2, 5: "; notes_are_of_points() recognises these. */
 static void put_points(const struct note *n, size_t all, FILE *out)
 {
 	const size_t count = json_array_size(n->ids);
@@ -229,4 +229,15 @@ json_t *notes_of_points(const json_t *points, const char *key, enum notes_group 
 	json_decref(all.index);
 	free(all.note);
 	return texts;
+}
+
+bool notes_are_of_points(const char *text)
+{
+	static const char *const beginnings[] = {"every point: ", "point ", "points "};
+	const size_t digits = strspn(text, "0123456789");
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (!strncmp(text, beginnings[i], strlen(beginnings[i])))
+			return true;
+	return digits && !strncmp(text + digits, " points: ", strlen(" points: "));
 }

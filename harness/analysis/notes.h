@@ -6,6 +6,7 @@
 #define KBLAT_ANALYSIS_NOTES_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 enum notes_group {
 	NOTES_BY_TEXT,
@@ -17,5 +18,8 @@ enum notes_group {
 /* `key`: "reasons" or "warnings" of a summary's `points`; what is impossible on this machine is a
  * warning. Returns a new array of texts, in the order of the points. */
 json_t *notes_of_points(const json_t *points, const char *key, enum notes_group group);
+
+/* Is a text of a run's list one of these, and not about the run as a whole? */
+bool notes_are_of_points(const char *text);
 
 #endif

@@ -1,5 +1,6 @@
 #include "analysis/param.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,21 @@ char *param_value_text(const json_t *value, enum unit unit, char *buf, size_t si
 		snprintf(buf, size, "%s", json_is_true(value) ? "yes" : "no");
 	else
 		snprintf(buf, size, "%s", json_is_string(value) ? json_string_value(value) : text ? text : "?");
+	if (!*buf)
+		snprintf(buf, size, "none");
 	free(text);
 	return buf;
+}
+
+bool param_speaks(const json_t *value)
+{
+	static const char *const bare[] = {"auto", "yes", "no", "on", "off", "none", "default"};
+	const char *text = json_string_value(value);
+
+	if (!text || !*text || isdigit((unsigned char)*text) || strspn(text, ",.:-") == strlen(text))
+		return false;
+	for (size_t i = 0; i < sizeof(bare) / sizeof(bare[0]); i++)
+		if (!strcmp(text, bare[i]))
+			return false;
+	return true;
 }

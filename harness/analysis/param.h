@@ -24,7 +24,10 @@ enum unit param_name_unit(const char *key, char *name, size_t size);
 json_t *param_named(const json_t *document);
 bool param_is_named(const json_t *named, const char *key);
 
-/* The value with its unit; "-" for JSON null and NULL. Returns `buf`. */
+/* The value with its unit; "-" for JSON null and NULL, "none" for an empty text or list. Returns `buf`. */
 char *param_value_text(const json_t *value, enum unit unit, char *buf, size_t size);
+
+/* Does a value speak for itself, without the name of its setting? "rc" does; 5, "auto", "188B" and "9,12" do not. */
+bool param_speaks(const json_t *value);
 
 #endif

@@ -262,8 +262,8 @@ static void print_param_value(FILE *out, const char *key, const json_t *value)
 	enum unit unit = param_name_unit(key, name, sizeof(name));
 
 	param_value_text(value, unit, text, sizeof(text));
-	/* "rc" and "64B" speak for themselves, unless they belong to a flow. */
-	if ((!json_is_string(value) && unit == UNIT_ONE) || strchr(key, '.'))
+	/* "64B" speaks for itself, too, but nothing that belongs to a flow. */
+	if (!(param_speaks(value) || (json_is_integer(value) && unit != UNIT_ONE)) || strchr(key, '.'))
 		fprintf(out, "%s ", name);
 	fputs(text, out);
 }

@@ -31,7 +31,7 @@ char *compare_label(const struct compare_join *j, const struct compare_point *p)
 	fputs(p->flow, out);
 	json_object_foreach ((json_t *)p->params, key, value) {
 		enum unit unit = param_name_unit(key, name, sizeof(name));
-		bool word = json_is_string(value) && flows_owns("", key);
+		bool word = param_speaks(value) && flows_owns("", key);
 
 		if (!json_object_get(j->varying, key))
 			continue;

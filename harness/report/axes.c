@@ -1,6 +1,5 @@
 #include "report/axes.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,25 +166,12 @@ bool axes_is_on_one(const struct report_keys *axes, const struct report_item *i)
 
 /* --- words --- */
 
-static bool says_what_it_is(const json_t *value, const char *text)
-{
-	return json_is_string(value) && !isdigit((unsigned char)*text) && strcmp(text, "on") != 0 &&
-	       strcmp(text, "off") != 0 && strcmp(text, "auto") != 0;
-}
-
 static void axes_print(FILE *out, const struct report *r, const struct report_item *item, const char *key)
 {
-	char name[AXES_LABEL_MAX], text[AXES_LABEL_MAX];
-	const json_t *value = axes_setting(item, key);
-
-	if (!*key) {
+	if (*key)
+		label_setting(out, key, axes_setting(item, key));
+	else
 		fputs(r->runs[item->point->run].label, out);
-		return;
-	}
-	label_value(key, value, text, sizeof(text));
-	if (!says_what_it_is(value, text))
-		fprintf(out, "%s ", label_key(key, name, sizeof(name)));
-	fputs(text, out);
 }
 
 char *axes_label(const struct report *r, const struct report_item *item, const char *const *keys, size_t count)

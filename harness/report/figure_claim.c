@@ -141,26 +141,27 @@ static bool view_make_lines(struct claim_view *v)
 	return true;
 }
 
-/* The values of the settings in which the lines differ. */
+/* The settings in which the lines differ. */
 static char *line_text(const struct claim_view *v, size_t line)
 {
-	char *text = fs_path("%s", ""), value[LABEL_MAX];
+	char *text = NULL;
+	size_t size, printed = 0;
+	FILE *out = or_abort(open_memstream(&text, &size));
 
 	for (size_t i = 0; i < v->r->varying.count; i++) {
 		const char *key = v->r->varying.key[i];
 		const json_t *own = json_object_get(v->lines[line]->params, key);
 		bool differs = false;
-		char *longer;
 
 		for (size_t k = 0; strcmp(key, v->key) != 0 && k < v->line_count; k++)
 			differs |= !axes_same(own, json_object_get(v->lines[k]->params, key));
 		if (!differs || !own)
 			continue;
-		longer = fs_path("%s%s%s", text, *text ? ", " : "", label_value(key, own, value, sizeof(value)));
-		free(text);
-		text = longer;
+		fputs(printed++ ? ", " : "", out);
+		label_setting(out, key, own);
 	}
-	return text;
+	fclose(out);
+	return or_abort(text);
 }
 
 /* --- a figure --- */

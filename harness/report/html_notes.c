@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "analysis/notes.h"
+
 #define FEW 10 /* maximum number of warnings that are not collapsed */
 
 static bool is_about(const struct report_point *point, const char *list, const char *text)
@@ -57,23 +59,13 @@ static void write_notes(const struct page *p, const char *list)
 	}
 }
 
-/* Is this about some points of a run, so that it is listed with them? */
-static bool is_of_points(const char *text)
-{
-	static const char *const beginnings[] = {"point ", "points ", "every point: "};
-
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-		if (!strncmp(text, beginnings[i], strlen(beginnings[i])))
-			return true;
-	return false;
-}
-
+/* Those about points are listed with these. */
 static void write_run_notes(const struct page *p, const struct report_run *run, const char *list)
 {
 	const json_t *notes = json_object_get(run->run->run, list);
 
 	for (size_t i = 0; i < json_array_size(notes); i++)
-		if (!is_of_points(html_string_at(notes, i)))
+		if (!notes_are_of_points(html_string_at(notes, i)))
 			html_item(p, html_string_at(notes, i));
 }
 

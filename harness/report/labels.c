@@ -1,6 +1,5 @@
 #include "report/labels.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,29 +29,15 @@ char *label_value(const char *key, const json_t *value, char *buf, size_t size)
 {
 	char name[VALUE_MAX];
 
-	if (json_is_string(value))
+	if (json_is_string(value) && json_string_length(value))
 		return text_clean(json_string_value(value), json_string_length(value), buf, size);
 	if (json_is_real(value))
 		snprintf(buf, size, "%.6g", json_real_value(value));
 	else if (json_is_integer(value) || json_is_boolean(value))
 		param_value_text(value, param_name_unit(key, name, sizeof(name)), buf, size);
 	else
-		snprintf(buf, size, "-");
+		snprintf(buf, size, "%s", json_is_string(value) ? "none" : "-");
 	return buf;
-}
-
-/* "rc" speaks for itself; "auto", "5" and "188B" do not. */
-static bool needs_name(const json_t *value)
-{
-	static const char *const bare[] = {"auto", "yes", "no", "on", "off", "none", "default"};
-	const char *text = json_string_value(value);
-
-	if (!text || !*text || isdigit((unsigned char)*text) || strspn(text, ",.:-") == strlen(text))
-		return true;
-	for (size_t i = 0; i < sizeof(bare) / sizeof(bare[0]); i++)
-		if (!strcmp(text, bare[i]))
-			return true;
-	return false;
 }
 
 void label_setting(FILE *out, const char *key, const json_t *value)
@@ -60,7 +45,7 @@ void label_setting(FILE *out, const char *key, const json_t *value)
 	char name[VALUE_MAX], text[VALUE_MAX];
 
 	label_value(key, value, text, sizeof(text));
-	if (needs_name(value))
+	if (!param_speaks(value))
 		fprintf(out, "%s ", label_key(key, name, sizeof(name)));
 	fputs(text, out);
 }

@@ -18,13 +18,18 @@ teardown_file() {
 	rm -rf "$SAID"
 }
 
+# Labels are words for people; only their numbers are data.
+data_of() {
+	sed -E '/"label": /{s/[^0-9]+/ /g}'
+}
+
 # same FILE...: each is unchanged, for every version; patterns below VERSION/expected.
 same() {
 	local expected file
 	local -i compared=0
 	for expected in "$RUNS"/*/expected; do
 		for file in $(cd "$expected" && compgen -G "$1"); do
-			diff "$expected/$file" "$SAID/$(basename "${expected%/expected}")/$file"
+			diff <(data_of <"$expected/$file") <(data_of <"$SAID/$(basename "${expected%/expected}")/$file")
 			compared+=1
 		done
 	done
@@ -58,14 +63,12 @@ same_as_sealed() {
 		import json, pathlib, re, sys
 		runs, said = map(pathlib.Path, sys.argv[1:])
 		compared = 0
-		# Sentences may be worded differently.
+		# Words may differ.
 		def numbers(claim):
-		    claim["why"] = re.findall(r"[\d.]+", claim["why"])
-		    return claim
+		    return {key: re.findall(r"[\d.]+", value) if key in ("why", "label", "measured") else value for key, value in claim.items()}
 		def read(path):
 		    claims = json.loads(path.read_text())
-		    for claim in claims["claims"]:
-		        claim["cases"] = [numbers(c) for c in numbers(claim)["cases"]]
+		    claims["claims"] = [{**numbers(c), "cases": [numbers(k) for k in c["cases"]]} for c in claims["claims"]]
 		    return claims
 		for old in runs.glob("*/expected/*/claims.json"):
 		    version, _, *rest = old.relative_to(runs).parts
@@ -80,12 +83,14 @@ same_as_sealed() {
 
 @test "compared, and in a history, they give the same numbers" {
 	run /usr/bin/python3 - "$RUNS" "$SAID" <<-'PY'
-		import json, pathlib, sys
+		import json, pathlib, re, sys
 		runs, said = map(pathlib.Path, sys.argv[1:])
 		# Only what was measured, because the rules for verdicts may change (docs/compare.md).
 		facts = ("quantity", "unit", "base", "with", "effect", "effect_percent", "p_alone")
 		def measured(path):
 		    d = json.loads(path.read_text())
+		    for p in d["points"]:
+		        p["label"] = re.findall(r"[\d.]+", p["label"])
 		    return {k: d[k] for k in ("schema", "experiment", "unit", "base", "with", "relabellings")}, [
 		        [{k: p[k] for k in ("id", "label", "params", "metric", "left_out")}, [{k: q[k] for k in facts} for q in p["quantities"]]]
 		        for p in d["points"]]
@@ -107,12 +112,12 @@ same_as_sealed() {
 	command -v gnuplot >/dev/null || skip "no gnuplot"
 	same '*/report'
 	run /usr/bin/python3 - "$RUNS" "$SAID" <<-'PY'
-		import csv, pathlib, sys
+		import csv, pathlib, re, sys
 		runs, said = map(pathlib.Path, sys.argv[1:])
 		compared = 0
 		def columns(path):
 		    head, *rows = csv.reader(path.open(), delimiter="\t", quoting=csv.QUOTE_NONE)
-		    return {name: [row[i] for row in rows] for i, name in enumerate(head)}
+		    return {name: [re.findall(r"[\d.]+", row[i]) if name == "label" else row[i] for row in rows] for i, name in enumerate(head)}
 		# Bins may differ. Below each edge are at least as many messages as below a lower edge of the
 		# other table, so the same number below edges that both have.
 		def below(table):

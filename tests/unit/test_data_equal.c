@@ -26,6 +26,8 @@ static const struct {
     {"{\"why\": \"a\"}", "{\"why\": null}", false, "none at all"},
     {"{\"reasons\": [\"1 a\", \"2 b\"]}", "{\"reasons\": [\"1 c\", \"2 d\"]}", true, "several sentences, reworded"},
     {"{\"reasons\": [\"1 a\", \"2 b\"]}", "{\"reasons\": [\"1 a\"]}", false, "one fewer"},
+    {"{\"label\": \"file, 9\"}", "{\"label\": \"sink file, lose 9\"}", true, "a label with more names"},
+    {"{\"measured\": \"file 8 %\"}", "{\"measured\": \"sink file 9 %\"}", false, "but another value"},
     {"{\"points\": [{\"warnings\": [\"1 a\"]}]}", "{\"points\": [{\"warnings\": [\"2 a\"]}]}", false,
      "a sentence further inside"},
 };

@@ -102,10 +102,23 @@ static void test_nonsense(void)
 	json_decref(points);
 }
 
+/* All that is made of points is recognised, in any of its forms. */
+static void test_recognised(void)
+{
+	static const char *const of_points[] = {"every point: a", "point 3: a", "points 0-2, 5: a",
+						"11 points: 1 to 30 a"};
+	static const char *const others[] = {"the run was interrupted", "pointless", "11 runs: a", ""};
+
+	for (size_t i = 0; i < 4; i++)
+		ok(notes_are_of_points(of_points[i]) && !notes_are_of_points(others[i]),
+		   "'%s' is about points, '%s' is not", of_points[i], others[i]);
+}
+
 int main(void)
 {
 	test_by_text();
 	test_by_words();
 	test_nonsense();
+	test_recognised();
 	return done_testing();
 }
