@@ -35,7 +35,7 @@ WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 COLD    := common tuning $(addprefix harness/,campaign claims commands compare doctor endpoint index knobs observatory pairs placement point report run spec state trace)
 O       := -O2
 CFLAGS   = $(if $(SAN),$(if $(FUZZ),-O2 -g,-O1 -g1 -Wno-format),$O -g1) -fno-omit-frame-pointer
-$(patsubst %,$(BUILD)/%/%.o,$(COLD)): O := -O1 -Wno-format-truncation
+$(patsubst %,$(BUILD)/%/%.o,$(COLD)): O := -O1 $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
 $(BUILD)/common/sort.o $(BUILD)/common/random.o: O := -O2
 SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-pie) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DSTATS_KEPT_MAX=64)
 

@@ -73,5 +73,4 @@ int channel_raw(struct channel *c, struct transfer *t, size_t size,
 /* Close its input and wait up to `patience_ms` for it to end; then kill its process group. */
 void channel_stop(struct channel *c, int64_t patience_ms);
 
-
 #endif

@@ -9,8 +9,8 @@
  * (rdma_init_qp_attr). They are applied here, with retries and path MTU from the settings, and
  * rdma_establish() completes the handshake of a reliable connection.
  */
-#include "common/monotonic.h"
 #include "transports/verbs_cm.h"
+#include "common/monotonic.h"
 
 #include <arpa/inet.h>
 #include <endian.h>

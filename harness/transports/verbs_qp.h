@@ -10,7 +10,6 @@
 int verbs_impossible(const struct verbs *t, struct err *e, const char *setting, int64_t value, const char *limit,
 		     int64_t most);
 
-
 /* Change the queue pair's state to that in `a`. */
 int verbs_modify_qp(struct verbs *t, struct ibv_qp_attr *a, int mask, struct err *e);
 

@@ -147,8 +147,8 @@ static void test_silent(void)
 static void test_command(void)
 {
 	const char *const talk[] = {"sh", "-c", "echo one; echo two >&2; exit 7", NULL};
-	const char *const none[] = {"no-such", NULL}, *const chatty[] = {"yes", NULL}, *const mute[] = {"sleep", "100",
-												    NULL};
+	const char *const none[] = {"no-such", NULL}, *const chatty[] = {"yes", NULL},
+			  *const mute[] = {"sleep", "100", NULL};
 	char said[64];
 
 	is_int(tuned_command(talk, -1, 60000, said, sizeof(said)), 7, "its exit status");

@@ -1144,8 +1144,7 @@ static void test_nobody(void)
 	connect_start(&source, elsewhere);
 	connect_start(&sink, source.address);
 	pthread_join(source.thread, NULL);
-	ok(source.rc < 0 && monotonic_ns() - start < VERBS_PATIENCE_NS * 3 / 2, "no such host: %s",
-	   source.e.text);
+	ok(source.rc < 0 && monotonic_ns() - start < VERBS_PATIENCE_NS * 3 / 2, "no such host: %s", source.e.text);
 	pthread_join(sink.thread, NULL);
 	start = monotonic_ns() - start;
 	ok(sink.rc == -ETIMEDOUT && start >= VERBS_PATIENCE_NS && start < VERBS_PATIENCE_NS * 3 / 2, "nobody comes: %s",
