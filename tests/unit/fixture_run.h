@@ -133,7 +133,7 @@ struct fixture_series {
 	const char *with; /* recorded only where this is; NULL: always */
 };
 
-static const struct fixture_series fixture_series[FIXTURE_SERIES] = {
+static struct fixture_series fixture_series[FIXTURE_SERIES] = {
     {"lat_ns", "t_lat", "t_recv", "t_subm", 1, NULL},
     {"comp_lat_ns", "t_comp", "t_comp", "t_subm", 0, NULL},
     {"send_lat_ns", "t_send", "t_recv", "t_send", .8, "t_send"},

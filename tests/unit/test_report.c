@@ -751,6 +751,27 @@ static void test_recorded(const char *top)
 	free(dir);
 }
 
+/* A label from outside neither adds a column nor ends the line. */
+static void test_headings(const char *top)
+{
+	struct fixture_run run = nic;
+	char *dir = fs_path("%s/headings", top), *derived = fs_path("%s/derived", dir), *html = NULL, *text;
+	const char *label = fixture_series[0].label;
+	struct err e = ERR_INIT;
+
+	fixture_series[0].label = "t\tlat\nb";
+	fixture_run_make(dir, &run);
+	fixture_series[0].label = label;
+	if (!is_int(make(dir, &html, &e), 0, "a report of a run with a damaged label is made"))
+		note("%s", e.text);
+	text = slurp_in(derived, "figures/overview.tsv");
+	like(text, "^x\tvalid\tt lat b_p10_ns\t.*\trun\tpoint\tlabel\n", "its table has a heading of one line");
+	free(text);
+	free(html);
+	free(derived);
+	free(dir);
+}
+
 /* Killed: no summary, some repetitions reduced, the columns gone. */
 static void test_killed(const char *top)
 {
@@ -804,6 +825,7 @@ int main(void)
 	test_no_scripts(top, dir);
 	test_two_runs(top, dir, derived);
 	test_recorded(top);
+	test_headings(top);
 	test_killed(top);
 	test_damaged(top);
 	free(derived);
