@@ -157,7 +157,6 @@ struct verbs_cm {
 	struct rdma_cm_id *listener; /* sink */
 	struct rdma_cm_id *id;	     /* of the connection */
 	uint64_t token;		     /* sink: the peer must present it when it connects */
-	uint32_t qkey;		     /* ud: this side's */
 	struct sockaddr_storage local;
 };
 
@@ -216,7 +215,7 @@ struct verbs {
 	struct verbs_srq srq;
 	struct ibv_qp *qp;
 	struct ibv_qp_cap cap; /* as granted */
-	uint32_t psn, qkey;    /* plain: this side's */
+	uint32_t psn, qkey;    /* this side's, random */
 	uint32_t peer_qp_num;
 	struct ibv_ah *ah;   /* ud, of the peer */
 	uint64_t clock_mask; /* of the device's clock */

@@ -2,15 +2,16 @@
  * Set-up by the RDMA connection manager (rdma_cm(7)). The sink listens on an address of its port,
  * on a free port number, and publishes both with a random token. The source resolves the address,
  * connects, and presents the token in its private data, so that connections from anyone else are
- * rejected. The private data also contains the key that a sink needs to answer datagrams; the route
- * back is in the source's address.
+ * rejected. The route that a sink needs to answer datagrams is in the source's address.
+ *
+ * The connection manager gives all queue pairs for datagrams the same, well-known key, with which
+ * any host could send to them. They get a random one instead, which both sides publish.
  *
  * The connection manager does not own the queue pair: it only provides the attributes of each state
  * (rdma_init_qp_attr). They are applied here, with retries and path MTU from the settings, and
  * rdma_establish() completes the handshake of a reliable connection.
  */
 #include "transports/verbs_cm.h"
-#include "common/monotonic.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -25,6 +26,7 @@
 #include <sys/random.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "common/text.h"
 #include "transports/verbs.h"
 #include "transports/verbs_device.h"
@@ -40,7 +42,6 @@
 /* The source's private data, in network byte order. */
 struct cm_introduction {
 	uint64_t token;
-	uint32_t qkey, reserved;
 };
 
 /* --- an address of the chosen port --- */
@@ -171,6 +172,7 @@ static int publish_listener(struct verbs *t, json_t *address, struct err *e)
 
 static int cm_publish(struct verbs *t, json_t *address, struct err *e)
 {
+	json_object_set_new(address, "qkey", json_integer(t->qkey));
 	if (t->config.role == ROLE_SOURCE) {
 		verbs_publish_route(t, address);
 		return 0;
@@ -393,7 +395,7 @@ static int to_state(struct verbs *t, enum ibv_qp_state state, struct err *e)
 	if (mask & IBV_QP_AV)
 		a.ah_attr.sl = (uint8_t)t->settings.sl;
 	if (mask & IBV_QP_QKEY)
-		t->cm.qkey = a.qkey;
+		a.qkey = t->qkey;
 	verbs_fill_retry(t, &a);
 	return verbs_modify_qp(t, &a, mask, e);
 }
@@ -453,7 +455,7 @@ static int resolve(struct verbs *t, struct sockaddr_storage *to, int64_t deadlin
 
 static int request(struct verbs *t, uint64_t token, struct err *e)
 {
-	struct cm_introduction introduction = {.token = htobe64(token), .qkey = htonl(t->cm.qkey)};
+	struct cm_introduction introduction = {.token = htobe64(token)};
 	struct rdma_conn_param p = parameters(t);
 
 	p.private_data = &introduction;
@@ -477,7 +479,7 @@ static int finish_connection(struct verbs *t, int64_t deadline, struct err *e)
 	return rc;
 }
 
-static int finish_datagram(struct verbs *t, int64_t deadline, struct err *e)
+static int finish_datagram(struct verbs *t, uint32_t qkey, int64_t deadline, struct err *e)
 {
 	struct rdma_cm_event *event;
 	int rc = wait_for(t, RDMA_CM_EVENT_ESTABLISHED, "find the sink's queue pair", deadline, &event, e);
@@ -485,7 +487,7 @@ static int finish_datagram(struct verbs *t, int64_t deadline, struct err *e)
 	if (rc)
 		return rc;
 	event->param.ud.ah_attr.sl = (uint8_t)t->settings.sl;
-	rc = verbs_aim(t, &event->param.ud.ah_attr, event->param.ud.qp_num, event->param.ud.qkey, e);
+	rc = verbs_aim(t, &event->param.ud.ah_attr, event->param.ud.qp_num, qkey, e);
 	rdma_ack_cm_event(event);
 	return rc;
 }
@@ -495,10 +497,13 @@ static int cm_connect_source(struct verbs *t, const json_t *peer, int64_t deadli
 	bool is_datagram = t->kind->type == IBV_QPT_UD;
 	struct sockaddr_storage to;
 	uint64_t token = 0;
+	int64_t qkey = 0;
 	int rc = read_address(peer, &to, e);
 
 	if (!rc)
 		rc = read_token(peer, &token, e);
+	if (!rc && is_datagram)
+		rc = verbs_peer_qkey(peer, &qkey, e);
 	if (!rc)
 		rc = resolve(t, &to, deadline, e);
 	if (!rc)
@@ -507,7 +512,7 @@ static int cm_connect_source(struct verbs *t, const json_t *peer, int64_t deadli
 		rc = request(t, token, e);
 	if (rc)
 		return rc;
-	return is_datagram ? finish_datagram(t, deadline, e) : finish_connection(t, deadline, e);
+	return is_datagram ? finish_datagram(t, (uint32_t)qkey, deadline, e) : finish_connection(t, deadline, e);
 }
 
 /* --- the sink --- */
@@ -520,20 +525,23 @@ static int accept_request(struct verbs *t, struct err *e)
 }
 
 /* To answer datagrams, the sink must know where to send them. */
-static int aim_back(struct verbs *t, const json_t *peer, uint32_t qkey, struct err *e)
+static int aim_back(struct verbs *t, const json_t *peer, struct err *e)
 {
 	struct ibv_ah_attr route;
-	int rc = verbs_read_route(t, peer, &route, e);
+	int64_t qkey = 0;
+	int rc = verbs_peer_qkey(peer, &qkey, e);
 
-	return rc ? rc : verbs_aim(t, &route, t->peer_qp_num, qkey, e);
+	if (!rc)
+		rc = verbs_read_route(t, peer, &route, e);
+	return rc ? rc : verbs_aim(t, &route, t->peer_qp_num, (uint32_t)qkey, e);
 }
 
-static int accept_datagrams(struct verbs *t, const json_t *peer, uint32_t qkey, struct err *e)
+static int accept_datagrams(struct verbs *t, const json_t *peer, struct err *e)
 {
 	int rc = bring_datagram_up(t, e);
 
 	if (!rc && t->send_ring.slots)
-		rc = aim_back(t, peer, qkey, e);
+		rc = aim_back(t, peer, e);
 	return rc ? rc : accept_request(t, e);
 }
 
@@ -550,17 +558,14 @@ static int accept_connection(struct verbs *t, int64_t deadline, struct err *e)
 
 static int connect_sink(struct verbs *t, const json_t *peer, int64_t deadline, struct err *e)
 {
-	struct cm_introduction introduction = {0};
 	struct rdma_cm_event *event;
 	int rc = wait_for(t, RDMA_CM_EVENT_CONNECT_REQUEST, "wait for the source", deadline, &event, e);
 
 	if (rc)
 		return rc;
 	t->cm.id = event->id;
-	read_introduction(t, event, &introduction);
 	rdma_ack_cm_event(event);
-	return t->kind->type == IBV_QPT_UD ? accept_datagrams(t, peer, ntohl(introduction.qkey), e)
-					   : accept_connection(t, deadline, e);
+	return t->kind->type == IBV_QPT_UD ? accept_datagrams(t, peer, e) : accept_connection(t, deadline, e);
 }
 
 bool verbs_cm_says_removed(struct verbs *t)

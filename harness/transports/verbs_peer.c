@@ -76,6 +76,11 @@ int verbs_peer_number(const json_t *peer, const char *key, int64_t min, int64_t 
 	return 0;
 }
 
+int verbs_peer_qkey(const json_t *peer, int64_t *qkey, struct err *e)
+{
+	return verbs_peer_number(peer, "qkey", 0, 0x7fffffff, qkey, e);
+}
+
 const char *verbs_peer_text(const json_t *peer, const char *key, struct err *e)
 {
 	const char *text = json_string_value(json_object_get(peer, key));

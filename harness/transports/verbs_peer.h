@@ -19,6 +19,7 @@ int verbs_read_route(const struct verbs *t, const json_t *peer, struct ibv_ah_at
 
 /* Read a field of the peer's address, which is not trusted: an integer in [min, max], or a text. */
 int verbs_peer_number(const json_t *peer, const char *key, int64_t min, int64_t max, int64_t *value, struct err *e);
+int verbs_peer_qkey(const json_t *peer, int64_t *qkey, struct err *e);		 /* of its datagrams' queue pair */
 const char *verbs_peer_text(const json_t *peer, const char *key, struct err *e); /* NULL if it is not */
 
 #endif

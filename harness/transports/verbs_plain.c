@@ -55,7 +55,7 @@ static int plain_read_peer(const struct verbs *t, const json_t *peer, struct pla
 	int rc = verbs_peer_number(peer, "psn", 0, 0xffffff, &p->psn, e);
 
 	if (!rc)
-		rc = verbs_peer_number(peer, "qkey", 0, 0x7fffffff, &p->qkey, e);
+		rc = verbs_peer_qkey(peer, &p->qkey, e);
 	return rc ? rc : verbs_read_route(t, peer, &p->route, e);
 }
 

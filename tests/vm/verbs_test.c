@@ -1072,6 +1072,7 @@ static void test_all_nonsense(void)
 	    {"ip", "\"localhost\""}, {"ip", "3"},	  {"ip", NULL},		{"ip_port", "0"},
 	    {"ip_port", "65536"},    {"ip_port", "true"}, {"token", "\"abc\""}, {"token", "\"0123456789abcdeg\""},
 	    {"token", NULL}};
+	static const char *const datagrams[][2] = {{"qkey", "-5"}, {"qkey", "2147483648"}, {"qkey", NULL}};
 
 	static const char *const ring[][2] = {{"op", "\"write_imm\""}, {"ring_address", "0"}, {"ring_address", NULL},
 					      {"ring_rkey", "-1"},     {"ring_rkey", "1e3"},  {"ring_slots", "1"},
@@ -1090,6 +1091,7 @@ static void test_all_nonsense(void)
 	test_nonsense("qp=rc connect=plain", plain, COUNT(plain));
 	test_nonsense("qp=rc connect=rdmacm", cm, COUNT(cm));
 	test_nonsense("qp=ud connect=rdmacm", cm, COUNT(cm));
+	test_nonsense("qp=ud connect=rdmacm", datagrams, COUNT(datagrams));
 }
 
 /* Who does not know the token is refused, and the one who does is still let in. */
@@ -1118,6 +1120,28 @@ static void test_stranger(const char *settings)
 		ok(repetition(&source, &sink, 100, 0, &m), "stranger, %s: and its messages arrive", settings);
 	json_decref(guess);
 	end_close(&stranger);
+	pair_close(&source, &sink);
+}
+
+static uint32_t datagram_key(const struct end *x)
+{
+	struct ibv_qp_attr a = {0};
+	struct ibv_qp_init_attr init;
+
+	ibv_query_qp(((struct verbs *)x->transport)->qp, &a, IBV_QP_QKEY, &init);
+	return a.qkey;
+}
+
+/* With the connection manager's own key, which all its queue pairs have, any host could send to these. */
+static void test_datagram_keys(const char *settings)
+{
+	struct end source, sink;
+
+	if (!ok(pair_up(&source, &sink, POLL_BUSY, 32, 8, settings), "keys, %s: connected", settings))
+		return;
+	ok(datagram_key(&source) != RDMA_UDP_QKEY && datagram_key(&sink) != RDMA_UDP_QKEY &&
+	       datagram_key(&source) != datagram_key(&sink),
+	   "keys, %s: each side has one of its own, which nobody knows", settings);
 	pair_close(&source, &sink);
 }
 
@@ -1421,6 +1445,8 @@ int main(int argc, char **argv)
 	test_leftovers("qp=ud connect=rdmacm");
 	test_stranger("qp=rc connect=rdmacm");
 	test_stranger("qp=ud connect=rdmacm");
+	test_datagram_keys("qp=ud connect=rdmacm");
+	test_datagram_keys("qp=ud connect=plain");
 	test_nobody();
 	test_bad_completions();
 	test_unanswered();
