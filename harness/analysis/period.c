@@ -77,7 +77,7 @@ static double shuffled_threshold(struct period_pieces *pieces)
 /* --- which period --- */
 
 struct candidate {
-	double explained, in_white, freedom; /* period_score.h */
+	double explained, by_chance, in_white, freedom; /* period_score.h */
 	double evidence;
 };
 
@@ -97,6 +97,7 @@ static bool beyond_levels(const struct period_scores *s, const struct periods *b
 			within = known;
 	}
 	c->explained = s->explained[period] - (within ? s->explained[within] : 0);
+	c->by_chance = s->by_chance[period] - (within ? s->by_chance[within] : 0);
 	c->freedom = s->freedom[period] - (within ? s->freedom[within] : 0);
 	c->in_white = s->in_white[period] - (within ? s->in_white[within] : 0);
 	c->evidence = period_evidence(c->in_white, c->freedom);
@@ -117,7 +118,8 @@ static unsigned choose_period(const struct period_scores *s, const struct period
 	for (unsigned p = 2; p <= s->most; p++) {
 		struct candidate c;
 
-		if (!beyond_levels(s, before, p, &c) || c.evidence < threshold || (period && merit(&c) <= merit(best)))
+		if (!beyond_levels(s, before, p, &c) || c.evidence < threshold || c.explained <= c.by_chance ||
+		    (period && merit(&c) <= merit(best)))
 			continue;
 		period = p;
 		*best = c;
@@ -130,9 +132,7 @@ static unsigned choose_period(const struct period_scores *s, const struct period
 static void take_out(struct period_sequence *sequences, size_t count, unsigned period, const struct candidate *c,
 		     const struct period_scores *s, struct period_level *level)
 {
-	const double by_chance = c->freedom / s->entries;
-
-	level->strength = (c->explained / s->entries - by_chance) / (1 - by_chance);
+	level->strength = (c->explained - c->by_chance) / (s->entries - c->by_chance);
 	level->shifts = or_abort(calloc(count, sizeof(*level->shifts)));
 	phases_align(sequences, count, period, level->shifts);
 	phases_fold(sequences, level->shifts, count, period, &level->fold);

@@ -136,14 +136,21 @@ static double sum_fold(const double *autocorrelation, unsigned period, size_t lo
 	return sum * period;
 }
 
-/* For all periods, from a power spectrum. */
+/* For all periods, from a power spectrum. Period 1 is about the mean, which is part of the others. */
 static void sum_folds(struct fourier *f, const double *power, size_t longest, unsigned most, double *explained)
 {
 	memcpy(f->real, power, f->size * sizeof(*power));
 	memset(f->imag, 0, f->size * sizeof(*power));
 	fourier_transform(f);
-	for (unsigned p = 2; p <= most; p++)
+	for (unsigned p = 1; p <= most; p++)
 		explained[p] = sum_fold(f->real, p, longest) / (double)f->size;
+}
+
+/* Without lines, power has a gamma distribution of as many degrees as there are pieces. What it has in the mean, if its
+ * median is 1: Wilson and Hilferty (1931). */
+static double mean_of_median(size_t pieces)
+{
+	return 1 / pow(1 - 1 / (9 * (double)pieces), 3);
 }
 
 static size_t size_for(size_t longest)
@@ -160,7 +167,7 @@ void period_score(const struct period_pieces *pieces, struct period_scores *out)
 {
 	const size_t most = pieces->count ? pieces->shortest / PERIOD_CYCLES : 0;
 	struct fourier f;
-	double *power;
+	double *power, *medians;
 
 	out->most = most > PERIOD_MAX ? PERIOD_MAX : most < 2 ? 0 : (unsigned)most;
 	out->entries = (double)pieces->entries;
@@ -168,13 +175,17 @@ void period_score(const struct period_pieces *pieces, struct period_scores *out)
 		return;
 	fourier_init(&f, size_for(pieces->longest));
 
-	power = or_abort(calloc(f.size, sizeof(*power)));
+	power = or_abort(calloc(2 * f.size, sizeof(*power)));
+	medians = power + f.size;
 	sum_spectra(pieces, &f, power);
 	sum_folds(&f, power, pieces->longest, out->most, out->explained);
-	whitening_divide(power, f.size);
+	whitening_divide(power, f.size, medians);
 	sum_folds(&f, power, pieces->longest, out->most, out->in_white);
-	for (unsigned p = 2; p <= out->most; p++)
+	sum_folds(&f, medians, pieces->longest, out->most, out->by_chance);
+	for (unsigned p = 2; p <= out->most; p++) {
+		out->by_chance[p] = (out->by_chance[p] - out->by_chance[1]) * mean_of_median(pieces->count);
 		out->freedom[p] = (double)pieces->count * (p - 1);
+	}
 	free(power);
 	fourier_free(&f);
 }

@@ -48,6 +48,7 @@ struct period_scores {
 	double entries;			  /* of all pieces */
 	double freedom[PERIOD_MAX + 1];	  /* of period P */
 	double explained[PERIOD_MAX + 1]; /* by its phases, out of `entries` */
+	double by_chance[PERIOD_MAX + 1]; /* the expectation of that, if there is no period */
 	double in_white[PERIOD_MAX + 1];  /* the same after whitening: chi-squared if there is no period */
 };
 

@@ -1,9 +1,8 @@
 #include "analysis/whitening.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
-#include "common/or_abort.h"
 #include "common/sort.h"
 
 #define HALF_LEAST 2  /* entries on each side of a median: at low frequencies, where drift is steep */
@@ -56,20 +55,21 @@ static void find_levels(const double *power, size_t half_size, double least, dou
 	}
 }
 
-void whitening_divide(double *power, size_t size)
+void whitening_divide(double *power, size_t size, double *medians)
 {
 	const size_t half_size = size / 2;
 	const double before = sum_of(power, size);
-	double *level, scale;
+	double scale;
 
+	memset(medians, 0, size * sizeof(*medians));
 	if (before <= 0)
 		return;
-	level = or_abort(calloc(half_size + 1, sizeof(*level)));
-	find_levels(power, half_size, FLOOR * before / (double)size, level);
+	find_levels(power, half_size, FLOOR * before / (double)size, medians);
 	for (size_t k = 1; k <= half_size; k++)
-		power[k] = power[size - k] = power[k] / level[k];
+		power[k] = power[size - k] = power[k] / medians[k];
 	scale = before / sum_of(power, size);
 	for (size_t k = 1; k < size; k++)
 		power[k] *= scale;
-	free(level);
+	for (size_t k = 1; k <= half_size; k++)
+		medians[size - k] = medians[k];
 }

@@ -371,11 +371,35 @@ static void put_state(const json_t *result, FILE *out)
 		fprintf(out, "  ... and %" JSON_INTEGER_FORMAT " more (--json lists them)\n", fatal - STATE_LINES);
 }
 
-void compare_table(const json_t *result, FILE *out)
+static void put_notes(const json_t *result, FILE *out)
 {
 	const json_t *note;
 	size_t i;
 
+	json_array_foreach (json_object_get(result, "notes"), i, note) {
+		fputs("note: ", out);
+		compare_put_clean(json_string_value(note), out);
+		fputc('\n', out);
+	}
+}
+
+/* A paragraph of its own, if there is anything to remark. */
+static void put_remarks(const json_t *result, FILE *out)
+{
+	char *text;
+	size_t size;
+	FILE *remarks = or_abort(open_memstream(&text, &size));
+
+	put_missing(result, remarks);
+	put_notes(result, remarks);
+	fclose(remarks);
+	if (size)
+		fprintf(out, "\n%s", text);
+	free(text);
+}
+
+void compare_table(const json_t *result, FILE *out)
+{
 	compare_put_clean(json_text(result, "experiment"), out);
 	fputc('\n', out);
 	put_arm(result, "BASE", "base", out);
@@ -384,13 +408,7 @@ void compare_table(const json_t *result, FILE *out)
 	put_noisy(result, out);
 	if (json_is_object(json_object_get(result, "relabellings")))
 		put_lines(result, out);
-	fputc('\n', out);
-	put_missing(result, out);
-	json_array_foreach (json_object_get(result, "notes"), i, note) {
-		fputs("note: ", out);
-		compare_put_clean(json_string_value(note), out);
-		fputc('\n', out);
-	}
+	put_remarks(result, out);
 	compare_late_print(result, out);
 	put_state(result, out);
 	fprintf(out, "\n%s: ", json_text(result, "verdict"));

@@ -33,6 +33,4 @@ bool token_read(const char *text, struct token *t);
 /* Are these bytes the token? Runs in constant time. */
 bool token_is(const struct token *t, const void *bytes);
 
-/* CLOCK_MONOTONIC in milliseconds. */
-
 #endif

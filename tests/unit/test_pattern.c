@@ -139,6 +139,30 @@ static void test_shapes(void)
 	check_one("with a step in the middle", s, 32, 0, 0);
 }
 
+/* Where neighbours are alike, the phases of a period explain less by chance than elsewhere, and a share beyond chance is
+ * still a share. */
+static void test_strength(void)
+{
+	unsigned found = 0, right = 0, weak = 0;
+
+	for (unsigned i = 0; i < 50; i++) {
+		struct period_sequence s = correlated(2000, 0.97);
+		struct periods p;
+
+		model_add(&s, 64, 64, 64, 3 * MODEL_SIGMA);
+		periods_find(&s, 1, &p);
+		right += p.count && p.level[0].fold.period == 64;
+		for (size_t k = 0; k < p.count; k++) {
+			found++;
+			weak += p.level[k].strength <= 0;
+		}
+		periods_free(&p);
+		free(s.values);
+	}
+	ok(right >= 45, "1 of 64 higher in correlated sequences: found in %u of 50", right);
+	ok(weak == 0, "of all %u periods in them, %u explain nothing", found, weak);
+}
+
 /* 10000 receive buffers in the source: 3.15 us, 3.8 at 31-32, 4.5 at 127-128, 5.5 at 255-256. */
 static void test_nested(void)
 {
@@ -263,6 +287,7 @@ int main(void)
 	test_score();
 	test_evidence();
 	test_shapes();
+	test_strength();
 	test_nested();
 	test_rates();
 	check_block(false, "a difference of columns");
