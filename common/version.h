@@ -1,4 +1,4 @@
-/* The version of this build ("0.1.0"), the commit it was built from (followed by "+" if there were uncommitted
+/* The version of this build ("1.0.0"), the commit it was built from (followed by "+" if there were uncommitted
  * changes), and the compiler ("gcc 12.2.0"). */
 #ifndef KBLAT_VERSION_H
 #define KBLAT_VERSION_H
