@@ -238,6 +238,8 @@ static int meet(struct messaging_transport *t, const struct messaging_library *l
 	int rc = 0;
 
 	while (!said || !heard) {
+		if (library->admit)
+			library->admit(t);
 		if (!said)
 			rc = messaging_greet(t, library, &said);
 		if (!rc && !heard)
@@ -256,7 +258,7 @@ static int complain_connect(struct messaging_transport *t, const struct messagin
 			    struct err *e)
 {
 	const int64_t ended = library->count_ended(t);
-	char cause[128], others[128] = "";
+	char cause[128], others[160] = "";
 
 	if (rc == -EPERM)
 		snprintf(cause, sizeof(cause), "an unrelated program answers there");
@@ -264,7 +266,8 @@ static int complain_connect(struct messaging_transport *t, const struct messagin
 		err_cause(rc, cause, sizeof(cause));
 	if (ended)
 		snprintf(others, sizeof(others),
-			 "; connections that ended meanwhile, perhaps as more bytes were sent than a message has: %lld",
+			 "; connections that ended meanwhile, of other programs or as they announced too large "
+			 "messages: %lld",
 			 (long long)ended);
 	return err_set(e, rc, STATUS_FAILED, t->messaging.object, "connect to the other side", "%s%s", cause, others);
 }
@@ -288,6 +291,8 @@ int messaging_connect(const struct messaging_library *library, struct transport 
 	}
 	if (!rc)
 		rc = meet(t, library);
+	if (library->admit_no_more)
+		library->admit_no_more(t);
 	return rc ? complain_connect(t, library, rc, e) : 0;
 }
 

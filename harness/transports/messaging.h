@@ -10,9 +10,10 @@
  * Connecting does not rely on sleeping long enough: each side sends the other's token as soon as
  * the library knows that it would arrive, and waits for its own token if it can receive.
  *
- * Anybody can connect to an endpoint on which a side listens. The libraries allocate a message before
- * anyone can look at it, so they are told the size of the largest one, and end a connection that
- * announces more. Such ends are counted.
+ * Anybody can reach an endpoint on which a side listens. zeromq only admits the peer (zeromq_zap.h);
+ * nanomsg cannot tell it from others. The libraries allocate a message before anyone can look at it,
+ * so they are told the size of the largest one, and end a connection that announces more. Such ends
+ * are counted.
  */
 #ifndef KBLAT_TRANSPORTS_MESSAGING_H
 #define KBLAT_TRANSPORTS_MESSAGING_H
@@ -67,6 +68,9 @@ struct messaging_library {
 	/* Listen on `endpoint` ("tcp://127.0.0.1:0": any port), and write the actual one to `real`. */
 	int (*listen)(struct messaging_transport *t, const char *endpoint, char *real, size_t size);
 	int (*dial)(struct messaging_transport *t, const char *endpoint);
+	/* Answer those who want to connect; from now on, refuse them. NULL: the library admits everybody. */
+	void (*admit)(struct messaging_transport *t);
+	void (*admit_no_more)(struct messaging_transport *t);
 	/* Would a message that is sent now arrive? */
 	bool (*is_heard)(struct messaging_transport *t);
 	/* -EAGAIN: not now. hear() returns the size of the message received. */

@@ -2,6 +2,7 @@
 
 #include "common/err.h"
 #include "transports/zeromq_hot.h"
+#include "transports/zeromq_zap.h"
 
 static const struct opt zeromq_options[] = {
     MESSAGING_OPTIONS,
@@ -132,6 +133,7 @@ static void zeromq_unmake(struct messaging_transport *transport)
 		zmq.close(t->in);
 	if (t->out)
 		zmq.close(t->out);
+	zeromq_zap_close(t);
 	if (t->context)
 		zmq.ctx_term(t->context);
 }
@@ -141,7 +143,10 @@ static int zeromq_listen(struct messaging_transport *transport, const char *endp
 	struct zeromq *t = zeromq_of(transport);
 	char any[160];
 	size_t length = strlen(endpoint);
+	int rc = zeromq_zap_open(t);
 
+	if (rc)
+		return rc;
 	snprintf(any, sizeof(any), "%s", endpoint);
 	if (length > 2 && !strcmp(endpoint + length - 2, ":0"))
 		any[length - 1] = '*';
@@ -152,7 +157,19 @@ static int zeromq_listen(struct messaging_transport *transport, const char *endp
 
 static int zeromq_dial(struct messaging_transport *t, const char *endpoint)
 {
-	return zmq.connect(zeromq_of(t)->in, endpoint) ? -errno : 0;
+	int rc = zeromq_zap_present(zeromq_of(t), &t->messaging.peer_token);
+
+	return rc ? rc : zmq.connect(zeromq_of(t)->in, endpoint) ? -errno : 0;
+}
+
+static void zeromq_admit(struct messaging_transport *t)
+{
+	zeromq_zap_answer(zeromq_of(t));
+}
+
+static void zeromq_admit_no_more(struct messaging_transport *t)
+{
+	zeromq_zap_close(zeromq_of(t));
 }
 
 /* The socket of a pair does not send before there is a peer; a publisher is informed of subscriptions. */
@@ -183,6 +200,8 @@ static const struct messaging_library library = {
     .unmake = zeromq_unmake,
     .listen = zeromq_listen,
     .dial = zeromq_dial,
+    .admit = zeromq_admit,
+    .admit_no_more = zeromq_admit_no_more,
     .is_heard = zeromq_is_heard,
     .say = zeromq_say,
     .hear = zeromq_hear,

@@ -35,6 +35,7 @@ struct zeromq {
 	MESSAGING_TRANSPORT;
 	void *context;
 	void *out, *in;	  /* sockets; the same one for a pair */
+	void *zap;	  /* where it asks who may connect (zeromq_zap.h); NULL: nowhere */
 	void *monitor[2]; /* where the library reports connections that end; NULL: nowhere */
 	int64_t ended;	  /* such reports so far */
 };

@@ -100,19 +100,53 @@ static void add_size(struct bytes *b, uint64_t size)
 		add(b, &(char){(char)(size >> shift)}, 1);
 }
 
-/* ZMTP 3.0 (rfc.zeromq.org/spec/23): a greeting of 64 bytes, the command READY, the head of a long message. */
-static void say_zmtp(struct bytes *b, const char *type, uint64_t size)
+/* ZMTP 3.0 (rfc.zeromq.org/spec/23): a greeting of 64 bytes with a mechanism. */
+static void say_greeting(struct bytes *b, const char *mechanism)
 {
-	char greeting[64] = "\xff\0\0\0\0\0\0\0\1\x7f\3\0NULL";
-	const char length = (char)strlen(type);
+	char greeting[64] = "\xff\0\0\0\0\0\0\0\1\x7f\3";
 
+	memcpy(greeting + 12, mechanism, strlen(mechanism));
 	add(b, greeting, sizeof(greeting));
+}
+
+/* A command of less than 256 bytes. */
+static void say_command(struct bytes *b, const struct bytes *command)
+{
 	add(b, "\4", 1);
-	add(b, &(char){(char)(6 + 12 + 4 + length)}, 1);
-	add(b, "\5READY\13Socket-Type\0\0\0", 6 + 12 + 3);
-	add(b, &length, 1);
-	add(b, type, (size_t)length);
-	add(b, "\2", 1);
+	add(b, &(char){(char)command->size}, 1);
+	add(b, command->data, command->size);
+}
+
+/* The first command of the mechanism NULL, with the type of the socket. */
+static void say_ready(struct bytes *b, const char *type)
+{
+	const char length = (char)strlen(type);
+	struct bytes c = {.size = 0};
+
+	add(&c, "\5READY\13Socket-Type\0\0\0", 6 + 12 + 3);
+	add(&c, &length, 1);
+	add(&c, type, (size_t)length);
+	say_command(b, &c);
+}
+
+/* The first command of PLAIN (rfc.zeromq.org/spec/24). */
+static void say_hello(struct bytes *b, const char *user, const char *password)
+{
+	struct bytes c = {.size = 0};
+
+	add(&c, "\5HELLO", 6);
+	add(&c, &(char){(char)strlen(user)}, 1);
+	add(&c, user, strlen(user));
+	add(&c, &(char){(char)strlen(password)}, 1);
+	add(&c, password, strlen(password));
+	say_command(b, &c);
+}
+
+/* The head of a long command. */
+static void say_zmtp(struct bytes *b, uint64_t size)
+{
+	say_greeting(b, "PLAIN");
+	add(b, "\6", 1);
 	add_size(b, size);
 }
 
@@ -148,20 +182,35 @@ static bool is_ended(int fd)
 	return n <= 0;
 }
 
+/* The end of the command ERROR, whose name libzmq 4.3.4 misspells. */
+static const char refused[] = {3, '4', '0', '0'};
+
+/* Does the other side answer with the command ERROR, or end the connection? */
+static bool is_refused(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	char said[256];
+	size_t size = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && size < sizeof(said) && !memmem(said, size, refused, sizeof(refused)) &&
+	       poll(&p, 1, 10000) > 0) {
+		n = recv(fd, said + size, sizeof(said) - size, 0);
+		size += n > 0 ? (size_t)n : 0;
+	}
+	return n <= 0 || memmem(said, size, refused, sizeof(refused));
+}
+
 static const struct {
 	const struct transport_ops *ops;
 	const char *pattern;
 	enum role listens;
-	const char *zmtp; /* the stranger's type */
-	char sp;
+	char sp;       /* nanomsg: the type of the stranger's socket */
 	uint64_t size; /* of what it announces */
 } strangers[] = {
-    {&zeromq_transport, "pair", ROLE_SINK, "PAIR", 0, 1 << 30},
-    {&zeromq_transport, "pair", ROLE_SINK, "PAIR", 0, 1ULL << 62},
-    {&zeromq_transport, "pubsub", ROLE_SOURCE, "SUB", 0, 1 << 30},
-    {&nanomsg_transport, "pair", ROLE_SINK, NULL, 16, 1 << 30},
-    {&nanomsg_transport, "pair", ROLE_SINK, NULL, 16, SIZE + 1},
-    {&nanomsg_transport, "pubsub", ROLE_SOURCE, NULL, 33, 1},
+    {&zeromq_transport, "pair", ROLE_SINK, 0, 1 << 30},	    {&zeromq_transport, "pair", ROLE_SINK, 0, 1ULL << 62},
+    {&zeromq_transport, "pubsub", ROLE_SOURCE, 0, 1 << 30}, {&nanomsg_transport, "pair", ROLE_SINK, 16, 1 << 30},
+    {&nanomsg_transport, "pair", ROLE_SINK, 16, SIZE + 1},  {&nanomsg_transport, "pubsub", ROLE_SOURCE, 33, 1},
 };
 
 static void test_stranger(size_t i)
@@ -178,8 +227,8 @@ static void test_stranger(size_t i)
 		return;
 	}
 	fd = connect_to(&p, strangers[i].listens);
-	if (strangers[i].zmtp)
-		say_zmtp(&b, strangers[i].zmtp, strangers[i].size);
+	if (strangers[i].ops == &zeromq_transport)
+		say_zmtp(&b, strangers[i].size);
 	else
 		say_sp(&b, strangers[i].sp, strangers[i].size);
 	ok(send(fd, b.data, b.size, MSG_NOSIGNAL) == (ssize_t)b.size, "and announces a message of %llu bytes",
@@ -192,6 +241,75 @@ static void test_stranger(size_t i)
 	is_int(receive(&p, &seq, 10000), 1, "%s: the sink receives", name);
 	is_int(seq, 7, "%s: the source's message", name);
 	ok(ended(&p, strangers[i].listens) > 0, "%s: the end of the stranger's connection is counted", name);
+	close_pair(&p);
+}
+
+/* Whoever comes first, without the password or with another one, is refused, and does not keep the sides from meeting. */
+static const struct {
+	const char *pattern, *type;
+	enum role listens;
+	const char *user, *password; /* NULL: the stranger uses the mechanism NULL */
+} first_comers[] = {
+    {"pair", "PAIR", ROLE_SINK, NULL, NULL},
+    {"pair", "PAIR", ROLE_SINK, "", ""},
+    {"pair", "PAIR", ROLE_SINK, "kblat", "00112233445566778899aabbccddeeff"},
+    {"pair", "PAIR", ROLE_SINK, "kblat",
+     "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"},
+    {"pubsub", "SUB", ROLE_SOURCE, NULL, NULL},
+    {"pubsub", "SUB", ROLE_SOURCE, "kblat", "00112233445566778899aabbccddeeff"},
+};
+
+static void test_first_comer(size_t i)
+{
+	const char *password = first_comers[i].password;
+	struct bytes b = {.size = 0};
+	struct pair p;
+	uint32_t seq = 0;
+	int fd;
+
+	if (!open_pair(&p, &zeromq_transport, first_comers[i].pattern, SIZE)) {
+		skip("%s", p.e[0].text);
+		close_pair(&p);
+		return;
+	}
+	fd = connect_to(&p, first_comers[i].listens);
+	say_greeting(&b, password ? "PLAIN" : "NULL");
+	if (password)
+		say_hello(&b, first_comers[i].user, password);
+	else
+		say_ready(&b, first_comers[i].type);
+	ok(send(fd, b.data, b.size, MSG_NOSIGNAL) == (ssize_t)b.size, "%s: it comes first, with password %s",
+	   first_comers[i].pattern, password ? password : "(none)");
+	usleep(100000);
+	connect_pair(&p);
+	ok(is_refused(fd), "it is refused");
+	close(fd);
+	is_int(post(&p, 7), 0, "the source posts");
+	is_int(receive(&p, &seq, 10000), 1, "the sink receives");
+	is_int(seq, 7, "the source's message");
+	close_pair(&p);
+}
+
+/* After both sides have met, not even the password helps. */
+static void test_late_comer(void)
+{
+	struct bytes b = {.size = 0};
+	struct pair p;
+	int fd;
+
+	if (!open_pair(&p, &zeromq_transport, "pubsub", SIZE)) {
+		skip("%s", p.e[0].text);
+		close_pair(&p);
+		return;
+	}
+	connect_pair(&p);
+	fd = connect_to(&p, ROLE_SOURCE);
+	say_greeting(&b, "PLAIN");
+	say_hello(&b, "kblat", json_string_value(json_object_get(p.address[ROLE_SOURCE], "token")));
+	ok(send(fd, b.data, b.size, MSG_NOSIGNAL) == (ssize_t)b.size, "it has the password, but comes late");
+	ok(is_ended(fd), "its connection is ended");
+	close(fd);
+	ok(ended(&p, ROLE_SOURCE) > 0, "and counted");
 	close_pair(&p);
 }
 
@@ -213,6 +331,9 @@ int main(void)
 {
 	for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++)
 		test_stranger(i);
+	for (size_t i = 0; i < sizeof(first_comers) / sizeof(first_comers[0]); i++)
+		test_first_comer(i);
+	test_late_comer();
 	test_small(&zeromq_transport);
 	test_small(&nanomsg_transport);
 	return done_testing();
