@@ -144,6 +144,7 @@ static void write_table_head(struct numbers *n)
 	char name[CELL_MAX];
 
 	html_printf(n->p, "<thead><tr><th scope=\"col\">#</th>");
+	write_heading(n->p, "", "whether these numbers may be quoted", "valid");
 	if (n->runs)
 		write_heading(n->p, "", NULL, "run");
 	if (n->flows)
@@ -153,17 +154,26 @@ static void write_table_head(struct numbers *n)
 	write_heading(n->p, "", "t_lat: from submission to reception; t_comp: from submission to the send completion",
 		      "series");
 	write_number_headings(n);
-	write_heading(n->p, "", "whether these numbers may be quoted", "valid");
-	n->columns += 2;
+	n->columns++;
 	html_printf(n->p, "</tr></thead>\n");
 }
 
 /* --- names of rows --- */
 
+static void write_validity(const struct page *p, const struct report_point *point, size_t rows, const char *text)
+{
+	html_printf(p, "<td rowspan=\"%zu\" title=\"", rows);
+	html_text(p, model_reason(point));
+	html_printf(p, "\"><span class=\"%s\">", model_is_valid(point) ? "yes" : "bad");
+	html_text(p, text);
+	html_printf(p, "</span></td>");
+}
+
 /* Cells that span the rows of a point's series. */
-static void write_point_cells(const struct page *p, const struct report_point *point, size_t rows)
+static void write_point_cells(const struct page *p, const struct report_point *point, size_t rows, const char *validity)
 {
 	html_printf(p, "<th scope=\"row\" rowspan=\"%zu\"><a href=\"#%s\">%u</a></th>", rows, point->name, point->id);
+	write_validity(p, point, rows, validity);
 	if (p->report->run_count > 1) {
 		html_printf(p, "<td rowspan=\"%zu\">", rows);
 		html_text(p, p->report->runs[point->run].label);
@@ -339,14 +349,6 @@ static void write_start(const struct page *p, const struct report_point *point, 
 	html_printf(p, "</td>");
 }
 
-static void write_validity(const struct page *p, const struct report_point *point, size_t rows)
-{
-	html_printf(p, "<td rowspan=\"%zu\" title=\"", rows);
-	html_text(p, model_reason(point));
-	html_printf(p, model_is_valid(point) ? "\"><span class=\"yes\">valid</span></td>"
-					     : "\"><span class=\"bad\">NOT VALID</span></td>");
-}
-
 /* --- rows --- */
 
 static void write_flow_numbers(const struct numbers *n, const struct row *row)
@@ -375,7 +377,7 @@ static void numbers_row(const struct numbers *n, const struct row *row)
 
 	html_printf(p, row->of_flow ? "<tr>" : "<tr class=\"second\">");
 	if (row->of_point)
-		write_point_cells(p, row->point, row->of_point);
+		write_point_cells(p, row->point, row->of_point, model_is_valid(row->point) ? "valid" : "NOT VALID");
 	if (row->of_flow)
 		write_flow_cells(n, row->series->flow, row->of_flow);
 	html_printf(p, "<td>");
@@ -389,8 +391,6 @@ static void numbers_row(const struct numbers *n, const struct row *row)
 		write_flow_numbers(n, row);
 	if (row->of_point && n->start)
 		write_start(p, row->point, row->of_point);
-	if (row->of_point)
-		write_validity(p, row->point, row->of_point);
 	html_printf(p, "</tr>\n");
 }
 
@@ -423,7 +423,7 @@ static void write_no_numbers(const struct numbers *n, const struct report_point 
 	const struct page *p = n->p;
 
 	html_printf(p, "<tr>");
-	write_point_cells(p, point, 1);
+	write_point_cells(p, point, 1, model_outcome(point));
 	if (point->layout.flow_count == 1) {
 		write_flow_cells(n, &point->layout.flows[0], 1);
 	} else {
@@ -431,9 +431,7 @@ static void write_no_numbers(const struct numbers *n, const struct report_point 
 		html_text(p, point->label);
 		html_printf(p, "</td>");
 	}
-	html_printf(p, "<td colspan=\"%zu\"><span class=\"bad\">", n->columns);
-	html_text(p, model_outcome(point));
-	html_printf(p, "</span>%s", *reason ? ": " : "");
+	html_printf(p, "<td colspan=\"%zu\">", n->columns);
 	html_text(p, reason);
 	html_printf(p, "</td></tr>\n");
 }
