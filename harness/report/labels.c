@@ -40,6 +40,11 @@ char *label_value(const char *key, const json_t *value, char *buf, size_t size)
 	return buf;
 }
 
+bool label_tells_kind(const char *key)
+{
+	return !strcmp(flows_bare_key(key), "kernel") || !strcmp(flows_bare_key(key), "transport");
+}
+
 void label_setting(FILE *out, const char *key, const json_t *value)
 {
 	char name[VALUE_MAX], text[VALUE_MAX];
@@ -134,16 +139,11 @@ static bool is_named_by_spec(const json_t *named, const struct settings *s, cons
 	       param_is_named(named, flows_key(s->flow, key, full, sizeof(full)));
 }
 
-/* Does this setting distinguish points of different runs? Others that only differ between runs
+/* Points of different runs are told apart by their kind. Other settings that only differ between runs
  * ("repetitions") belong to the run. */
-static bool tells_runs_apart(const char *key)
-{
-	return !strcmp(flows_bare_key(key), "kernel") || !strcmp(flows_bare_key(key), "transport");
-}
-
 static struct spread *spread_for_key(struct all_settings *all, const struct settings *s, const char *key)
 {
-	return tells_runs_apart(key) ? &all->overall : &all->in_run[s->run];
+	return label_tells_kind(key) ? &all->overall : &all->in_run[s->run];
 }
 
 static void open_spreads(struct all_settings *all)

@@ -7,9 +7,8 @@
 #include "analysis/param.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
-#include "report/labels.h"
+#include "report/runs_labels.h"
 
-#define KEYS_MAX   6 /* maximum number of settings in a label */
 #define METRIC_MAX 96
 
 /* --- medians --- */
@@ -72,7 +71,7 @@ static void add_median(struct runs_medians *m, sqlite3_stmt *s)
 	add_to_series(m, s, &median);
 }
 
-/* --- labels: the settings in which the series differ --- */
+/* --- labels --- */
 
 /* The settings of each series, in the order of the series. */
 static int read_settings(struct runs_medians *m, json_t **settings, struct index *ix, const char *experiment,
@@ -90,64 +89,18 @@ static int read_settings(struct runs_medians *m, json_t **settings, struct index
 	return rc;
 }
 
-/* True if all series have the setting, with different values. A setting that only some have, such
- * as a transport's own, follows from another setting. */
-static bool varies(json_t *const *settings, size_t count, const char *key)
-{
-	const json_t *first = json_object_get(settings[0], key);
-	bool differs = false;
-
-	for (size_t i = 0; i < count; i++) {
-		const json_t *value = json_object_get(settings[i], key);
-
-		if (!value)
-			return false;
-		differs |= !json_equal(first, value);
-	}
-	return differs;
-}
-
-/* The first few keys that vary; `settings` has one more element than `count`, because there may be
- * no series. */
-static json_t *varying_keys(json_t *const *settings, size_t count)
-{
-	json_t *keys = json_array(), *value;
-	const char *key;
-
-	json_object_foreach (settings[0], key, value)
-		if (json_array_size(keys) < KEYS_MAX && varies(settings, count, key))
-			json_array_append_new(keys, json_string(key));
-	return keys;
-}
-
-static char *label_of_settings(const json_t *settings, const json_t *keys)
-{
-	char *label = NULL;
-	size_t size, i;
-	FILE *out = or_abort(open_memstream(&label, &size));
-	const json_t *key;
-
-	json_array_foreach (keys, i, key) {
-		const char *name = json_string_value(key);
-
-		fputs(i ? ", " : "", out);
-		label_setting(out, name, json_object_get(settings, name));
-	}
-	fclose(out);
-	return or_abort(label);
-}
-
 static int label_series(struct runs_medians *m, struct index *ix, const char *experiment, struct err *e)
 {
 	json_t **settings = or_abort(calloc(m->series_count + 1, sizeof(*settings)));
+	char **labels = or_abort(calloc(m->series_count + 1, sizeof(*labels)));
 	int rc = read_settings(m, settings, ix, experiment, e);
-	json_t *keys = varying_keys(settings, m->series_count);
 
+	runs_labels(settings, m->series_count, labels);
 	for (size_t i = 0; i < m->series_count; i++) {
-		m->series[i].label = label_of_settings(settings[i], keys);
+		m->series[i].label = labels[i];
 		json_decref(settings[i]);
 	}
-	json_decref(keys);
+	free(labels);
 	free(settings);
 	return rc;
 }
