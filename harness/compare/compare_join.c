@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/param.h"
+#include "analysis/varying.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
@@ -247,28 +248,16 @@ static void split_flows(struct compare_join *j, const char *asked)
 	*j = to;
 }
 
-/* A setting that a point does not have counts as different. */
 static json_t *find_varying_settings(const struct compare_join *j)
 {
-	const json_t *first = j->count ? j->point[0].params : NULL;
-	json_t *varying = json_object(), *value;
-	const char *key;
+	const json_t **params = or_abort(calloc(j->count + 1, sizeof(*params)));
+	json_t *keys;
 
-	for (size_t i = 1; i < j->count; i++) {
-		const json_t *params = j->point[i].params;
-
-		json_object_foreach ((json_t *)params, key, value) {
-			const json_t *other = json_object_get(first, key);
-
-			if (!other || !json_equal(other, value))
-				json_object_set_new(varying, key, json_true());
-		}
-		json_object_foreach ((json_t *)first, key, value) {
-			if (!json_object_get(params, key))
-				json_object_set_new(varying, key, json_true());
-		}
-	}
-	return varying;
+	for (size_t i = 0; i < j->count; i++)
+		params[i] = j->point[i].params;
+	keys = varying_keys(params, j->count);
+	free(params);
+	return keys;
 }
 
 int compare_join(struct compare_join *j, const struct compare_runs *runs, const struct compare_choice *choice,

@@ -59,38 +59,45 @@ static double level_of(const struct levels *c, size_t k)
 	return sum / (double)(to - from);
 }
 
-static const struct compare_run *first_of(const struct compare_runs *runs, size_t unit, size_t *count)
+/* The first run of a unit that has the point, and the number of them. NULL: none has it. */
+static const struct compare_run *first_of(const struct compare_runs *runs, const struct compare_point *p, size_t unit,
+					  size_t *count)
 {
 	const struct compare_run *first = NULL;
 
 	*count = 0;
 	for (size_t i = 0; i < runs->count; i++)
-		if (runs->run[i].unit == unit) {
+		if (runs->run[i].unit == unit && p->of_run[i]) {
 			first = first ? first : &runs->run[i];
 			++*count;
 		}
 	return first;
 }
 
-static json_t *build_json(const struct compare_runs *runs, size_t unit)
+static json_t *build_json(const struct compare_run *run, size_t count)
 {
-	size_t count;
-	const struct compare_run *run = first_of(runs, unit, &count);
 	const char *when = json_string_value(json_object_get(run->run.run, "started_utc"));
 
 	return json_pack("{s:s, s:s, s:s, s:i, s:n, s:n}", "kernel", run->kernel, "boot", run->boot, "started_utc",
 			 when ? when : "", "runs", (int)count, "value", "level");
 }
 
-static json_t *builds_json(const struct compare_runs *runs, const struct compare_values *v, const struct levels *c)
+/* The units in which the point was measured. `place`: the place of each in the array. */
+static json_t *builds_json(const struct compare_runs *runs, const struct compare_point *p,
+			   const struct compare_values *v, const struct levels *c, size_t *place)
 {
 	json_t *builds = json_array();
-	size_t segment = 0;
+	size_t segment = 0, count;
 
-	for (size_t u = 0; u < runs->units[ARM_BASE]; u++)
-		json_array_append_new(builds, build_json(runs, u));
+	for (size_t u = 0; u < runs->units[ARM_BASE]; u++) {
+		const struct compare_run *run = first_of(runs, p, u, &count);
+
+		place[u] = json_array_size(builds);
+		if (run)
+			json_array_append_new(builds, build_json(run, count));
+	}
 	for (size_t i = 0; i < c->count; i++) {
-		json_t *build = json_array_get(builds, c->unit[i]);
+		json_t *build = json_array_get(builds, place[c->unit[i]]);
 
 		segment += segment < c->changes && c->change[segment] == i;
 		json_object_set_new(build, "value", json_real(native(v, c->value[i])));
@@ -99,20 +106,20 @@ static json_t *builds_json(const struct compare_runs *runs, const struct compare
 	return builds;
 }
 
-static json_t *changes_json(const struct compare_runs *runs, const struct compare_values *v, const struct levels *c)
+static json_t *changes_json(const struct compare_values *v, const struct levels *c, const json_t *builds,
+			    const size_t *place)
 {
 	json_t *changes = json_array();
-	size_t ignored;
 
 	for (size_t k = 0; k < c->changes; k++) {
-		size_t at = c->change[k];
+		size_t at = place[c->unit[c->change[k]]], before = place[c->unit[c->change[k] - 1]];
 		double from = native(v, level_of(c, k)), to = native(v, level_of(c, k + 1));
 
-		json_array_append_new(
-		    changes, json_pack("{s:I, s:s, s:s, s:f, s:f, s:o}", "at", (json_int_t)c->unit[at], "before",
-				       first_of(runs, c->unit[at - 1], &ignored)->kernel, "after",
-				       first_of(runs, c->unit[at], &ignored)->kernel, "from", from, "to", to,
-				       "effect_percent", from != 0 ? json_real(100 * (to / from - 1)) : json_null()));
+		json_array_append_new(changes, json_pack("{s:I, s:s, s:s, s:f, s:f, s:o}", "at", (json_int_t)at,
+							 "before", json_text(json_array_get(builds, before), "kernel"),
+							 "after", json_text(json_array_get(builds, at), "kernel"),
+							 "from", from, "to", to, "effect_percent",
+							 from != 0 ? json_real(100 * (to / from - 1)) : json_null()));
 	}
 	return changes;
 }
@@ -139,11 +146,14 @@ static json_t *history_point_json(const struct compare_join *j, const struct com
 	const struct compare_values *v = history_values(p, quantity);
 	struct levels c = levels_find(v, j->runs->units[ARM_BASE]);
 	char *label = compare_label(j, p);
+	size_t *place = or_abort(calloc(j->runs->units[ARM_BASE] + 1, sizeof(*place)));
+	json_t *builds = builds_json(j->runs, p, v, &c, place);
 	json_t *point =
 	    json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "id", p->id, "label", label, "metric",
 		      p->metric ? p->metric : "", "unit", unit_of(v, p->metric), "why", v->why ? v->why : "", "builds",
-		      builds_json(j->runs, v, &c), "changes", changes_json(j->runs, v, &c));
+		      builds, "changes", changes_json(v, &c, builds, place));
 
+	free(place);
 	free(label);
 	levels_free(&c);
 	return point;

@@ -4,7 +4,7 @@
  *
  *   {"schema": 1, "experiment", "unit", "quantity", "answer",
  *    "points": [{"id", "label", "metric", "unit": "ns" | "share" | …,
- *      "builds": [{"kernel", "boot", "started_utc", "runs", "value" (null: none),
+ *      "builds" (that have the point): [{"kernel", "boot", "started_utc", "runs", "value" (null: none),
  *        "level" (of its segment)}],
  *      "changes": [{"at" (index of the first build after it), "before", "after" (kernels),
  *        "from", "to" (levels), "effect_percent"}]}]}

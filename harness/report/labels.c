@@ -6,6 +6,7 @@
 
 #include "analysis/param.h"
 #include "analysis/spread.h"
+#include "analysis/varying.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/text.h"
@@ -38,11 +39,6 @@ char *label_value(const char *key, const json_t *value, char *buf, size_t size)
 	else
 		snprintf(buf, size, "%s", json_is_string(value) ? "none" : "-");
 	return buf;
-}
-
-bool label_tells_kind(const char *key)
-{
-	return !strcmp(flows_bare_key(key), "kernel") || !strcmp(flows_bare_key(key), "transport");
 }
 
 void label_setting(FILE *out, const char *key, const json_t *value)
@@ -143,7 +139,7 @@ static bool is_named_by_spec(const json_t *named, const struct settings *s, cons
  * ("repetitions") belong to the run. */
 static struct spread *spread_for_key(struct all_settings *all, const struct settings *s, const char *key)
 {
-	return label_tells_kind(key) ? &all->overall : &all->in_run[s->run];
+	return varying_is_kind(key) ? &all->overall : &all->in_run[s->run];
 }
 
 static void open_spreads(struct all_settings *all)

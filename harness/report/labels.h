@@ -10,9 +10,6 @@
 char *label_value(const char *key, const json_t *value, char *buf, size_t size);
 char *label_key(const char *key, char *buf, size_t size);
 
-/* Is it a kernel or a transport, also that of a flow? Points of one kind have the same ones, and so the same settings. */
-bool label_tells_kind(const char *key);
-
 /* "rc" for words that speak for themselves, "size 32B" for other values. */
 void label_setting(FILE *out, const char *key, const json_t *value);
 

@@ -30,6 +30,24 @@ builds() {
 	assert_eq "${lines[-1]}" "no change of level in 12 boots"
 }
 
+@test "each point has the runs that measured it, and is called by what tells it apart" {
+	cat >mixed.yaml <<-'END'
+		kblat: 1
+		name: mixed
+		settings: {kernel: oneway, messages: 200, repetitions: 1, warmup: 10, burst: 1}
+		matrix:
+		  - {transport: shmem, poll: busy}
+		  - {transport: tcp, poll: [busy, event]}
+	END
+	"$KBLAT" run mixed.yaml --only transport=tcp --out runs
+	"$KBLAT" run mixed.yaml --only transport=shmem --out runs
+	"$KBLAT" run mixed.yaml --only transport=tcp --out runs
+	run -0 "$KBLAT" history runs --json
+	printf '%s' "$output" >history.json
+	assert_eq "$(json history.json 'sorted((p["label"], len(p["builds"])) for p in d["points"])')" \
+		"[('shmem, busy', 1), ('tcp, busy', 2), ('tcp, event', 2)]"
+}
+
 @test "--out draws it" {
 	builds
 	run -0 "$KBLAT" history builds --out page
