@@ -19,6 +19,7 @@
 	X(zmq, setsockopt)                                                                                             \
 	X(zmq, getsockopt)                                                                                             \
 	X(zmq, bind)                                                                                                   \
+	X(zmq, unbind)                                                                                                 \
 	X(zmq, connect)                                                                                                \
 	X(zmq, send)                                                                                                   \
 	X(zmq, recv)                                                                                                   \

@@ -38,8 +38,10 @@ int zeromq_zap_open(struct zeromq *t)
 
 void zeromq_zap_close(struct zeromq *t)
 {
-	if (t->zap)
-		zmq.close(t->zap);
+	if (!t->zap)
+		return;
+	zmq.unbind(t->zap, ENDPOINT); /* at once; closing takes its time */
+	zmq.close(t->zap);
 	t->zap = NULL;
 }
 

@@ -12,9 +12,12 @@ printable. With SCREENSHOTS=DIR in the environment, screenshots of everything ar
 import base64
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 
 class Browser:
@@ -32,7 +35,7 @@ class Browser:
         self.process = subprocess.Popen(
             [program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={home}",
              "--disable-background-networking", "--no-first-run"],
-            pass_fds=(3, 4), preexec_fn=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=(3, 4), preexec_fn=place, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "HOME": home, "TMPDIR": home})
         os.close(read)
         os.close(write)
@@ -80,8 +83,15 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def end(self):
+        """Ends it with its helpers, which would go on writing to its folder."""
         self.process.terminate()
         self.process.wait()
+        for _ in range(100):
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                return
+            time.sleep(0.1)
 
 
 # The contrast of each text with its background (WCAG); without one, with that of the page.
@@ -185,11 +195,22 @@ def use(browser, url):
             yield f"a request for {params['request']['url'][:200]}"
 
 
+def remove(folder):
+    """Processes that were killed may still be about to end."""
+    for _ in range(100):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.exists(folder):
+            return
+        time.sleep(0.1)
+    raise SystemExit(f"{folder}: cannot remove it")
+
+
 def main():
     program, pages = sys.argv[1], sys.argv[2:]
     faults = 0
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        browser = Browser(program, home)
+    home = tempfile.mkdtemp()
+    browser = Browser(program, home)
+    try:
         browser.begin()
         for page in pages:
             url = "file://" + os.path.realpath(page)
@@ -201,7 +222,9 @@ def main():
             for fault in use(browser, url):
                 faults += 1
                 print(f"{page}: {fault}")
+    finally:
         browser.end()
+        remove(home)
     print(f"{len(pages)} pages looked at")
     sys.exit(1 if faults else 0)
 
