@@ -51,7 +51,8 @@ int run_open(const char *path, struct run *out, struct err *e)
 		return run_refuse(path, e, errno == ENOENT ? "there is no such directory" : strerrordesc_np(errno));
 	if (!run_has_file(out->path, "run.json") || !run_has_file(out->path, "resolved.json")) {
 		run_close(out);
-		return run_refuse(path, e, "run.json or resolved.json is missing");
+		return run_refuse(path, e,
+				  "run.json or resolved.json is missing; `kblat report` lists the runs below a folder");
 	}
 	out->sealed = run_has_file(out->path, "manifest-sha256.txt") && !is_partial(out->path);
 	out->run = read_below(out->path, "run.json", DOC_RUN, e);
