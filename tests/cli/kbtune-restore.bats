@@ -522,3 +522,26 @@ refused_for() {
 	kb restore
 	[ ! -e m/etc/made ]
 }
+
+# blocked SECONDS: shell code that makes the file of swappiness a directory for so long.
+blocked() {
+	echo "cd $T/m/proc/sys/vm && mv swappiness hidden && mkdir swappiness || exit 9
+	(exec >&- 2>&-; sleep $1; rmdir swappiness; mv hidden swappiness) &"
+}
+
+@test "what cannot be restored at once is tried again, at the end of run and by the guardian" {
+	machine small-v2
+	profile mild <<<'sysctl: {vm.swappiness: 7}'
+	run "$KBTUNE" run ./mild --sysroot m -- sh -c "$(blocked 2)"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	as_before
+	run "$KBTUNE" run ./mild --sysroot m -- sh -c "$(blocked 2)
+		kill -KILL \$PPID"
+	[ "$status" -eq 137 ]
+	for _ in $(seq 300); do
+		[ -e m/run/kbtune/journal.json ] || break
+		sleep 0.1
+	done
+	as_before
+}

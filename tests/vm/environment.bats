@@ -47,6 +47,8 @@ await_restored() {
 		[ -e /run/kbtune/journal.json ] || return 0
 		sleep 0.1
 	done
+	echo "still applied:"
+	"$KBTUNE" status
 	return 1
 }
 

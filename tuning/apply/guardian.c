@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "common/random.h"
 #include "common/write_signals.h"
+#include "tuning/apply/restore.h"
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/cgroups.h"
@@ -39,24 +41,37 @@ static void restore_owned(struct machine *m, const char *owner, struct err *e)
 	journal_free(&j);
 }
 
-static void restore_for(const char *sysroot, const char *owner)
+static void restore_once(struct machine *m, const char *owner, struct err *e)
 {
 	struct timespec pause = {.tv_nsec = 50000000};
+	int lock = -1;
+
+	for (int i = 0; i < LOCK_TRIES && lock < 0; i++) {
+		err_clear(e);
+		lock = journal_lock(m, e);
+		if (lock < 0)
+			nanosleep(&pause, NULL);
+	}
+	if (lock < 0)
+		return;
+	restore_owned(m, owner, e);
+	close(lock);
+}
+
+static void restore_for(const char *sysroot, const char *owner)
+{
+	const int64_t deadline_ms = monotonic_ms() + RESTORE_PATIENCE_MS;
 	struct err e = ERR_INIT;
 	struct machine m;
-	int lock = -1;
 
 	if (machine_open(&m, sysroot, &e) || state_folder_open(&m, false, &e))
 		return;
 	m.kill_after = -1;
-	for (int i = 0; i < LOCK_TRIES && lock < 0; i++) {
-		err_clear(&e);
-		lock = journal_lock(&m, &e);
-		if (lock < 0)
-			nanosleep(&pause, NULL);
+	restore_once(&m, owner, &e);
+	while (e.status && monotonic_ms() < deadline_ms) {
+		sleep(1);
+		restore_once(&m, owner, &e);
 	}
-	if (lock >= 0)
-		restore_owned(&m, owner, &e);
 	if (e.status)
 		fprintf(stderr, "kbtune: %s\n", e.text);
 	machine_close(&m);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/json.h"
+#include "common/monotonic.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/exclusion.h"
 #include "tuning/machine/machine.h"
@@ -94,5 +95,18 @@ enum status restore_all(struct machine *m, const char *owner, enum output output
 		return err_status(e);
 	status = restore_locked(m, owner, began, output, e);
 	close(lock);
+	return status;
+}
+
+enum status restore_patiently(struct machine *m, const char *owner, enum output output, struct err *e)
+{
+	const int64_t deadline_ms = monotonic_ms() + RESTORE_PATIENCE_MS;
+	enum status status = restore_all(m, owner, output, e);
+
+	while (status && monotonic_ms() < deadline_ms) {
+		sleep(1);
+		err_clear(e);
+		status = restore_all(m, owner, output, e);
+	}
 	return status;
 }

@@ -13,4 +13,11 @@ struct machine;
  * `e` on failure. */
 enum status restore_all(struct machine *m, const char *owner, enum output output, struct err *e);
 
+/* What restores a machine by itself tries again for so long: a cause may pass, such as a process that is ending in a
+ * cpuset, and there may be nobody who reads the message. */
+#define RESTORE_PATIENCE_MS 30000
+
+/* As restore_all(), once a second until it succeeds, or the patience is over. */
+enum status restore_patiently(struct machine *m, const char *owner, enum output output, struct err *e);
+
 #endif

@@ -112,7 +112,7 @@ static enum status apply_and_hold(struct machine *m, const char *owner, void *re
 	if (wait_for_end(e))
 		status = err_status(e);
 	print_verified(m, r->name, owner, r->options.output);
-	restored = restore_all(m, owner, r->options.output, &undo);
+	restored = restore_patiently(m, owner, r->options.output, &undo);
 	if (restored && !e->status)
 		*e = undo;
 	return status ? status : restored;

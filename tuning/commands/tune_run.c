@@ -44,7 +44,7 @@ static enum status apply_and_run(struct machine *m, const char *owner, void *req
 	command = command_words(r->args, 1);
 	rc = child_run(m, r->in, command, e);
 	free(command);
-	restored = restore_all(m, owner, OUTPUT_NOTHING, &undo);
+	restored = restore_patiently(m, owner, OUTPUT_NOTHING, &undo);
 	if (restored) {
 		fprintf(stderr, "kbtune: %s\n", undo.text);
 		return rc > 0 ? (enum status)rc : restored;
