@@ -345,8 +345,10 @@ flows_spec() {
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	run_dir=$(tail -n 1 <<<"$output")
-	assert_eq "$(json "$run_dir/claims.json" '[(c["id"], len(c["cases"]), [x["value"] is None for x in c["cases"]]) for c in d["claims"]]')" \
-		"[('beside', 2, [False, False]), ('alone', 2, [False, False])]"
+	assert_eq "$(json "$run_dir/claims.json" '[(c["id"], len(c["cases"])) for c in d["claims"]]')" "[('beside', 2), ('alone', 2)]"
+	# On a busy machine a point may not be valid; then its case has no value.
+	assert_eq "$(json "$run_dir/claims.json" 'sum(x["value"] is None for x in d["claims"][0]["cases"])')" \
+		"$(json "$run_dir/summary.json" 'sum(not p["valid"] for p in d["points"][:2])')"
 }
 
 @test "a pooled claim is judged by the mean ratio of its cases, whatever a single one says" {

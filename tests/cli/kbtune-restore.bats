@@ -523,10 +523,14 @@ refused_for() {
 	[ ! -e m/etc/made ]
 }
 
-# blocked SECONDS: shell code that makes the file of swappiness a directory for so long.
+# blocked SECONDS: shell code that puts a directory in the place of swappiness for so long. RENAME_EXCHANGE: the file is never
+# missing, as that would need no undoing.
 blocked() {
-	echo "cd $T/m/proc/sys/vm && mv swappiness hidden && mkdir swappiness || exit 9
-	(exec >&- 2>&-; sleep $1; rmdir swappiness; mv hidden swappiness) &"
+	local aside=$T/aside.$RANDOM
+	echo "mkdir $aside
+	exchange() { /usr/bin/python3 -IS -c 'import ctypes; assert not ctypes.CDLL(None).renameat2(-100, b\"$aside\", -100, b\"$T/m/proc/sys/vm/swappiness\", 2)'; }
+	exchange
+	(exec >&- 2>&-; sleep $1; exchange; rmdir $aside) &"
 }
 
 @test "what cannot be restored at once is tried again, at the end of run and by the guardian" {

@@ -297,14 +297,13 @@ def start(kblat, spec, out):
 
 def take_head(program, out):
     """run.json and resolved.json of a run, which is killed as soon as these exist."""
-    found = []
-    while not found:
-        found = [f.parent for f in out.glob('*/run.json') if (f.parent / 'resolved.json').exists()]
-        assert found or program.poll() is None, program.communicate()[1]
+    while not list(out.glob('*/resolved.json')) or not list(out.glob('*/run.json')):
+        assert program.poll() is None, program.communicate()[1]
         time.sleep(0.01)
     program.kill()
     program.communicate()
-    return json.loads((found[0] / 'run.json').read_text()), json.loads((found[0] / 'resolved.json').read_text())
+    run, = out.glob('*/run.json')  # the folder may have been renamed meanwhile
+    return json.loads(run.read_text()), json.loads(run.with_name('resolved.json').read_text())
 
 
 def write(folder, run, resolved, effects):
@@ -341,8 +340,13 @@ class Study:
         self.kblat, self.out, self.heads = kblat, out, {}
         specs = sorted(spec.parent for spec in study.glob('*/spec.yaml'))
         programs = [start(kblat, spec, out / 'heads' / spec.name) for spec in specs]
-        for spec, program in zip(specs, programs):
-            self.heads[spec.name] = take_head(program, out / 'heads' / spec.name)
+        try:
+            for spec, program in zip(specs, programs):
+                self.heads[spec.name] = take_head(program, out / 'heads' / spec.name)
+        finally:
+            for program in programs:
+                program.kill()
+                program.wait()
 
     def claims(self):
         return ['%s/%s' % (name, c['id']) for name, (_, resolved) in self.heads.items() for c in resolved['claims']]
