@@ -88,9 +88,34 @@ the_rest_is_good() {
 	the_rest_is_good "failed: " "rxe0 port 1: the device reports: port error"
 }
 
+# await_end_of PID: until all threads of the process have ended, so that its files are closed, whether or not its parent
+# knows.
+await_end_of() {
+	local state threads
+	while read -r _ _ state _ 2>/dev/null <"/proc/$1/stat"; do
+		threads=("/proc/$1/task/"*)
+		[[ $state == Z && ${#threads[@]} -eq 1 ]] && return
+		sleep 0.01
+	done
+}
+
+sent_packets() {
+	read -r now </sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
+}
+
+# is_measuring SOURCE PACKETS BEFORE: the source, which is stopped, has threads that measure besides its own two, and no more
+# than PACKETS were sent since there were BEFORE. The kernel may count 10 ms late (hw_counters/lifespan).
+is_measuring() {
+	local threads=("/proc/$1/task/"*)
+	[ "${#threads[@]}" -gt 2 ] || return
+	sleep 0.03
+	sent_packets
+	((now <= $3 + $2))
+}
+
 # kill_sink_in_a_repetition PACKETS: while messages are under way, because between repetitions the device reports nothing.
 # The source is stopped while its progress is read from the packets sent since the previous repetition; a whole one sends
-# more than PACKETS. No program is started meanwhile, because that takes as long as a short repetition here.
+# more than PACKETS. It goes on when the sink has ended, whose queue pair acknowledges messages until then.
 slowly="messages: 400, pause: 5ms"
 kill_sink_in_a_repetition() {
 	local source sink before='' now rep=2 points dir i
@@ -99,7 +124,7 @@ kill_sink_in_a_repetition() {
 	points=("$T"/runs/*/points/0000)
 	for ((i = 0; i < 6000; i++)); do
 		printf -v dir '%s/rep-%02d' "${points[0]}" "$rep"
-		read -r now </sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
+		sent_packets
 		if [ ! -e "$dir" ]; then
 			before=$now
 		elif [ -e "$dir/counters.json" ] || [ -z "$before" ]; then
@@ -107,9 +132,9 @@ kill_sink_in_a_repetition() {
 			rep=$((rep + 1))
 		else
 			kill -STOP "$source"
-			read -r now </sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
-			if ((now >= before + 100 && now <= before + $1)); then
+			if is_measuring "$source" "$1" "$before"; then
 				kill -9 "$sink"
+				await_end_of "$sink"
 				kill -CONT "$source"
 				return
 			fi
