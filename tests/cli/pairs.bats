@@ -165,7 +165,7 @@ pairs() {
 		"(999, {500}, {1000})"
 }
 
-# Loopback in a network namespace of its own, at 400 Mbit/s, between 127.0.0.2 and 127.0.0.4 at a fifth of that.
+# Loopback in a network namespace of its own, at 100 Mbit/s, between 127.0.0.2 and 127.0.0.4 at a fifth of that.
 write_network() {
 	cat >network <<-'SH'
 		#!/bin/bash
@@ -173,8 +173,8 @@ write_network() {
 		between() { tc filter add dev lo parent 1: protocol ip u32 match ip src "$1" match ip dst "$2" flowid 1:2; }
 		ip link set lo up mtu 1500
 		tc qdisc add dev lo root handle 1: htb default 1
-		tc class add dev lo parent 1: classid 1:1 htb rate 400mbit burst 4kb cburst 4kb quantum 1500
-		tc class add dev lo parent 1: classid 1:2 htb rate 80mbit burst 4kb cburst 4kb quantum 1500
+		tc class add dev lo parent 1: classid 1:1 htb rate 100mbit burst 4kb cburst 4kb quantum 1500
+		tc class add dev lo parent 1: classid 1:2 htb rate 20mbit burst 4kb cburst 4kb quantum 1500
 		between 127.0.0.2 127.0.0.4
 		between 127.0.0.4 127.0.0.2
 		exec "$@"
