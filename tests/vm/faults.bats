@@ -88,29 +88,28 @@ the_rest_is_good() {
 	the_rest_is_good "failed: " "rxe0 port 1: the device reports: port error"
 }
 
-# await_end_of PID: until all threads of the process have ended, so that its files are closed, whether or not its parent
-# knows.
-await_end_of() {
+# has_ended PID: have all threads of the process ended, so that its files are closed, whether or not its parent knows?
+has_ended() {
 	local state threads
-	while read -r _ _ state _ 2>/dev/null <"/proc/$1/stat"; do
-		threads=("/proc/$1/task/"*)
-		[[ $state == Z && ${#threads[@]} -eq 1 ]] && return
-		sleep 0.01
-	done
+	read -r _ _ state _ 2>/dev/null <"/proc/$1/stat" || return 0
+	threads=("/proc/$1/task/"*)
+	[[ $state == Z && ${#threads[@]} -eq 1 ]]
 }
 
+# sent_packets: sets $now to the packets that the device has sent.
 sent_packets() {
 	read -r now </sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
 }
 
-# is_measuring SOURCE PACKETS BEFORE: the source, which is stopped, has threads that measure besides its own two, and no more
-# than PACKETS were sent since there were BEFORE. The kernel may count 10 ms late (hw_counters/lifespan).
+# is_measuring SOURCE BEFORE PACKETS: the source, which is stopped, has threads that measure besides its own two, and since
+# there were BEFORE packets, at least 100 and at most PACKETS were sent. The kernel may count 10 ms late
+# (hw_counters/lifespan).
 is_measuring() {
-	local threads=("/proc/$1/task/"*)
+	local now threads=("/proc/$1/task/"*)
 	[ "${#threads[@]}" -gt 2 ] || return
 	sleep 0.03
 	sent_packets
-	((now <= $3 + $2))
+	((now >= $2 + 100 && now <= $2 + $3))
 }
 
 # kill_sink_in_a_repetition PACKETS: while messages are under way, because between repetitions the device reports nothing.
@@ -132,9 +131,9 @@ kill_sink_in_a_repetition() {
 			rep=$((rep + 1))
 		else
 			kill -STOP "$source"
-			if is_measuring "$source" "$1" "$before"; then
+			if is_measuring "$source" "$before" "$1"; then
 				kill -9 "$sink"
-				await_end_of "$sink"
+				await_run has_ended "$sink"
 				kill -CONT "$source"
 				return
 			fi
