@@ -2,6 +2,7 @@
 #
 #   CC=clang        another compiler           BUILD=DIR   another build folder
 #   SAN=1           ASan and UBSan (in build/san)
+#   SUITES=LIST     suites that `make coverage` runs, such as 'unit cli:doctor' (default: all native ones)
 #   SECONDS=N       how long `make fuzz` runs each of its TARGETS (default: all)
 #   ROUNDS=N        number of rounds of `make fuzz` (default: one) and of each case of `make bench` (default: depends on the bench)
 #   JOBS=N          number of targets that `make fuzz` runs at the same time
@@ -9,6 +10,7 @@
 #   V=1             show whole commands
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 SAN     :=
+COV     :=
 BUILD   := build$(if $(SAN),/san)
 PREFIX  := /usr/local
 DESTDIR :=
@@ -32,41 +34,47 @@ WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 # Compiling is mostly optimising, and folders that wait for disks and people gain nothing from -O2. -g1 is enough for backtraces and for perf; for gdb,
 # use CFLAGS='-Og -g3' and another BUILD. With sanitizers, options that make compiling, linking and starting fast (190000 relocations less), as each
 # test starts many processes. With -O1 gcc warns about more formats than with -O2.
-COLD    := common tuning $(addprefix harness/,campaign claims commands compare doctor endpoint index knobs observatory pairs placement point report run spec state trace)
+COLD    := common tuning $(addprefix harness/,commands doctor report study files/claim files/observatory files/state) \
+           $(addprefix harness/measure/,endpoint placement point run spec trace) $(addprefix harness/judge/,claims compare index observatory)
 O       := -O2
-CFLAGS   = $(if $(SAN),$(if $(FUZZ),-O2 -g,-O1 -g1 -Wno-format),$O -g1) -fno-omit-frame-pointer
+CFLAGS   = $(if $(SAN),$(if $(FUZZ),-O2 -g,-O1 -g1 -Wno-format),$(if $(COV),-O0 -Wno-format,$O) -g1) -fno-omit-frame-pointer
 $(patsubst %,$(BUILD)/%/%.o,$(COLD)): O := -O1 $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
 $(BUILD)/common/sort.o $(BUILD)/common/random.o: O := -O2
 SANFLAGS:= $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-pie) $(if $(FUZZ),-fsanitize=fuzzer-no-link -DWINDOW_BITS=8 -DSTATS_KEPT_MAX=64)
 
+# For `make coverage`: counts of lines, which are kept by processes that are killed, too (tests/coverage/keep_counts.c).
+COVFLAGS:= $(if $(COV),--coverage -fprofile-update=atomic)
+COVKEEP := $(if $(COV),$(BUILD)/tests/coverage/keep_counts.o)
+
 TRACEFS := -I/usr/include/tracefs -I/usr/include/traceevent
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(TRACEFS) $(WARN) $(CFLAGS) $(SANFLAGS)
-LDFLAGS := -Wl,-z,now -Wl,-z,relro $(if $(SAN),-no-pie)
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -pthread -I. -Iharness $(TRACEFS) $(WARN) $(CFLAGS) $(SANFLAGS) $(COVFLAGS)
+LDFLAGS := -Wl,-z,now -Wl,-z,relro $(if $(SAN),-no-pie) $(if $(COV),$(foreach f,_exit raise signal,-Wl$(comma)--wrap=$f -Wl$(comma)-u$(comma)__wrap_$f))
 # Tests are two hundred programs with debugging information: if there is gold, it links them in two thirds of the time.
 gold    := $(if $(FUZZ),,$(shell $(CC) -fuse-ld=gold -Wl,--version 2>/dev/null | grep -qw gold && echo -fuse-ld=gold))
 TESTLD   = $(LDFLAGS) $(gold)
-LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lsqlite3 -lz -lrt -lm
+LIBS    := -libverbs -lrdmacm -lnuma -lyaml -ljansson -ltracefs -ltraceevent -lcrypto -lbpf -luring -lsqlite3 -lz -lrt -lm
 
 # Code that only computes: tracing each comparison of its numbers costs more than it finds.
-$(BUILD)/harness/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
+$(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
 
 # A kernel is compiled once for each transport, so that its loop costs no indirect call.
-# The names of a list such as harness/kernels/kernel_list.h: X(oneway) X(pingpong) …
-listed      = $(patsubst X(%),%,$(filter X(%),$(shell grep '^.define' $1)))
-KERNELS    := $(call listed,harness/kernels/kernel_list.h)
-TRANSPORTS := $(call listed,harness/transports/transport_list.h)
+# The names of a list such as harness/measure/kernels/kernel_list.h: X(oneway) X(pingpong) …
+listed      = $(patsubst X(%),%,$(filter X(%),$(shell grep '^.define EVERY' $1)))
+KERNELS    := $(call listed,harness/measure/kernels/kernel_list.h)
+TRANSPORTS := $(call listed,harness/measure/transports/transport_list.h)
 
 # Those of them that WITNESS_KERNELS and WITNESS_TRANSPORTS name.
-witnessed          = $(filter $($1),$(shell grep '^.define WITNESS_$1' harness/kernels/witness_list.h | tr '(,)' ' '))
+witnessed          = $(filter $($1),$(shell grep '^.define WITNESS_$1' harness/measure/kernels/kernel_list.h | tr '(,)' ' '))
 WITNESS_KERNELS    := $(call witnessed,KERNELS)
 WITNESS_TRANSPORTS := $(call witnessed,TRANSPORTS)
 
 COMMON  := $(wildcard common/*.c)
-HARNESS := $(filter-out harness/main.c harness/kernels/%,$(wildcard harness/*.c harness/*/*.c))
+HARNESS := $(filter-out harness/main.c harness/measure/kernels/%,$(wildcard harness/*.c harness/*/*.c harness/*/*/*.c))
 OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(HARNESS)) \
-           $(BUILD)/harness/kernels/kernel.o $(BUILD)/harness/kernels/witness_list.o \
-           $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(BUILD)/harness/kernels/$k-$t-witness.o)) \
-           $(foreach k,$(KERNELS),$(BUILD)/harness/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/kernels/$k-$t.o))
+           $(BUILD)/harness/measure/kernels/kernel.o $(BUILD)/harness/measure/kernels/wakeup.o \
+           $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(BUILD)/harness/measure/kernels/$k-$t-witness.o)) \
+           $(foreach k,$(KERNELS),$(BUILD)/harness/measure/kernels/$k.o $(foreach t,$(TRANSPORTS),$(BUILD)/harness/measure/kernels/$k-$t.o)) \
+           $(COVKEEP)
 LIB     := $(BUILD)/libkblat.a
 TUNING  := $(wildcard tuning/*/*.c)
 TUNELIB := $(BUILD)/libkbtune.a
@@ -101,6 +109,15 @@ test:
 	@[ '$(VM)' = no ] || common/deps guest
 	@$(MAKE) --no-print-directory -j$(CPUS) tests sanitized
 	@tests/leftovers tests/run --vm '$(VM)' $(BUILD) $(BUILD)/san
+
+# Which lines the native tests run, by folder, and those that they never do (docs/coverage.md). Takes about as long as `make test VM=no`.
+SUITES :=
+coverage:
+	@common/deps build run test
+	@$(MAKE) --no-print-directory -j$(CPUS) COV=1 BUILD=$(BUILD)/cov all units $(BUILD)/cov/registers.so
+	@find $(BUILD)/cov -name '*.gcda' -delete
+	@GCOV_ERROR_FILE=/dev/null tests/leftovers tests/run --suites '$(or $(SUITES),all)' $(BUILD)/cov || echo 'some tests failed: their counts are in the table all the same'
+	@tests/coverage/table $(BUILD)/cov
 
 lint:
 	@common/deps build lint
@@ -246,7 +263,7 @@ $(BUILD)/kbtune: $(BUILD)/tuning/main.o $(TUNELIB)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TUNELIBS)
 
-$(TUNELIB): $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(TUNING))
+$(TUNELIB): $(patsubst %.c,$(BUILD)/%.o,$(COMMON) $(TUNING)) $(COVKEEP)
 	@rm -f $@
 	@echo '  AR    $@'
 	$(Q)ar rcs $@ $^
@@ -274,19 +291,19 @@ $(BUILD)/commit: FORCE
 
 # kernels/<kernel>_loop.c, once for each transport. With gcse and a frame pointer gcc runs out of registers between a
 # stamp and its post. With sanitizers there is one instance of a loop, rather than one for each choice.
-LOOPFLAGS := $(if $(SAN),-DLOOP_ONE_INSTANCE,-fno-gcse -fomit-frame-pointer -Wno-ignored-optimization-argument)
+LOOPFLAGS := $(if $(SAN)$(COV),-DLOOP_ONE_INSTANCE,-fno-gcse -fomit-frame-pointer -Wno-ignored-optimization-argument)
 define loop_rule
-$(BUILD)/harness/kernels/$1-$2.o: harness/kernels/$1_loop.c
+$(BUILD)/harness/measure/kernels/$1-$2.o: harness/measure/kernels/$1_loop.c
 	$$(call compiling,$$@)
-	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DTRANSPORT=$2 -DTRANSPORT_HOT='"transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DTRANSPORT=$2 -DTRANSPORT_HOT='"measure/transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
 endef
 $(foreach k,$(KERNELS),$(foreach t,$(TRANSPORTS),$(eval $(call loop_rule,$k,$t))))
 
 # A second instance, for explain: it decides every choice while it runs, which takes a sixth of the time to compile.
 define witness_rule
-$(BUILD)/harness/kernels/$1-$2-witness.o: harness/kernels/$1_loop.c
+$(BUILD)/harness/measure/kernels/$1-$2-witness.o: harness/measure/kernels/$1_loop.c
 	$$(call compiling,$$@)
-	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DWITNESS -DLOOP_ONE_INSTANCE -DTRANSPORT=$2 -DTRANSPORT_HOT='"transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LOOPFLAGS) -DWITNESS -DLOOP_ONE_INSTANCE -DTRANSPORT=$2 -DTRANSPORT_HOT='"measure/transports/$2_hot.h"' -MMD -MP -c -o $$@ $$<
 endef
 $(foreach k,$(WITNESS_KERNELS),$(foreach t,$(WITNESS_TRANSPORTS),$(eval $(call witness_rule,$k,$t))))
 
@@ -346,5 +363,5 @@ $(BUILD)/registers.so: tests/cli/registers.c
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run check test units tests sanitized lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
+.PHONY: all deps run check test coverage units tests sanitized lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

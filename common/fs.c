@@ -145,7 +145,7 @@ static int grow(char **buf, size_t used, size_t *room, size_t max)
 		return 0;
 	if (want > max + 2)
 		want = max + 2;
-	bigger = realloc(*buf, want);
+	bigger = large_resize(*buf, want, 1);
 	if (!bigger)
 		return -ENOMEM;
 	*buf = bigger;
@@ -189,9 +189,7 @@ int fs_read_fd(int fd, size_t max, char **data, size_t *size)
 		return rc;
 	}
 	buf[used] = '\0';
-	*data = realloc(buf, used + 1);
-	if (!*data)
-		*data = buf;
+	*data = or_abort(realloc(buf, used + 1));
 	if (size)
 		*size = used;
 	return 0;
@@ -408,6 +406,14 @@ static char *without_slash(const char *path)
 	return copy;
 }
 
+int fs_make_temporary(const char *name, char **path, struct err *e)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	*path = fs_path("%s/kblat-%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", name);
+	return mkdtemp(*path) ? 0 : err_sys(e, -errno, *path, "make");
+}
+
 int fs_remove_tree(const char *path, struct err *e)
 {
 	char *plain = without_slash(path);
@@ -428,20 +434,14 @@ int fs_remove_tree(const char *path, struct err *e)
 	return rc;
 }
 
-static int keep_file(struct walk *w, const char *path)
+static void keep_file(struct walk *w, const char *path)
 {
 	if (w->count + 2 > w->room) {
-		size_t room = w->room ? w->room * 2 : 64;
-		char **bigger = reallocarray(w->files, room, sizeof(*bigger));
-
-		if (!bigger)
-			return err_sys(w->e, -ENOMEM, path, "list");
-		w->files = bigger;
-		w->room = room;
+		w->room = w->room ? w->room * 2 : 64;
+		w->files = or_abort(reallocarray(w->files, w->room, sizeof(*w->files)));
 	}
 	w->files[w->count++] = fs_path("%s", path + w->strip);
 	w->files[w->count] = NULL;
-	return 0;
 }
 
 static int list_entry(struct walk *w, int dir, const char *name, const char *path, unsigned depth)
@@ -451,8 +451,10 @@ static int list_entry(struct walk *w, int dir, const char *name, const char *pat
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return err_sys(w->e, -errno, path, "list");
-	if (S_ISREG(st.st_mode))
-		return keep_file(w, path);
+	if (S_ISREG(st.st_mode)) {
+		keep_file(w, path);
+		return 0;
+	}
 	if (!S_ISDIR(st.st_mode))
 		return err_set(w->e, -EINVAL, STATUS_FAILED, path, "list", "it is %s, where only files belong",
 			       S_ISLNK(st.st_mode) ? "a symbolic link" : "a special file");
@@ -480,11 +482,9 @@ int fs_files(const char *dir, char ***files, size_t *count, struct err *e)
 		goto out;
 	}
 	w.device = st.st_dev;
-	w.files = calloc(1, sizeof(*w.files));
-	w.room = !!w.files;
+	w.files = or_abort(calloc(1, sizeof(*w.files)));
+	w.room = 1;
 	rc = walk_dir(&w, fd, plain, 0, list_entry);
-	if (!rc && !w.files)
-		rc = err_sys(e, -ENOMEM, plain, "list");
 	if (rc) {
 		fs_files_free(w.files);
 		goto out;

@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/or_abort.h"
 
 #define READ_MAX ((size_t)64 << 20)
 #define STYLE	 (JSON_INDENT(1) | JSON_ENCODE_ANY)
@@ -39,18 +40,13 @@ json_t *json_read_opened(int fd, const char *path, struct err *e)
 static char *dump(const json_t *value, size_t *size)
 {
 	char *text = json_dumps(value, STYLE);
-	char *ended;
 
 	if (!text)
 		return NULL;
 	*size = strlen(text) + 1;
-	ended = realloc(text, *size + 1);
-	if (!ended) {
-		free(text);
-		return NULL;
-	}
-	strcpy(ended + *size - 1, "\n");
-	return ended;
+	text = or_abort(realloc(text, *size + 1));
+	strcpy(text + *size - 1, "\n");
+	return text;
 }
 
 int json_write_mode(const char *path, const json_t *value, mode_t mode, struct err *e)

@@ -1,6 +1,6 @@
 /*
  * The time since boot, as CLOCK_MONOTONIC tells it: for deadlines and durations, not for stamps of messages
- * (instrument/clock.h).
+ * (measure/instrument/clock.h).
  */
 #ifndef KBLAT_COMMON_MONOTONIC_H
 #define KBLAT_COMMON_MONOTONIC_H

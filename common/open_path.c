@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/or_abort.h"
+
 #define RETRIES	  100 /* openat2 gives up with EAGAIN when something is renamed at the same time */
 #define LINKS_MAX 40  /* as in the kernel */
 #define DEPTH_MAX 100
@@ -89,11 +91,9 @@ static int open_last(int at, const char *name, int flags)
 /* What the link says goes in front of the rest of the path, which is empty or begins with a slash. */
 static int follow_link(struct steps *s, int link)
 {
-	char *text = malloc(PATH_MAX + strlen(s->rest) + 1);
+	char *text = or_abort(malloc(PATH_MAX + strlen(s->rest) + 1));
 	ssize_t n;
 
-	if (!text)
-		return -ENOMEM;
 	n = readlinkat(link, "", text, PATH_MAX);
 	if (n <= 0 || n == PATH_MAX) {
 		free(text);
@@ -192,9 +192,7 @@ static int begin_steps(struct steps *s, const char *path)
 {
 	int dir;
 
-	s->text = s->rest = strdup(path);
-	if (!s->text)
-		return -ENOMEM;
+	s->text = s->rest = or_abort(strdup(path));
 	if (*path != '/' || s->links == LINKS_INSIDE)
 		return 0;
 	dir = open_one(AT_FDCWD, "/", O_PATH | O_DIRECTORY);

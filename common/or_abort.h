@@ -1,5 +1,7 @@
 /*
- * Allocations of a few bytes for texts and lists. If they fail, the program stops, as it cannot continue.
+ * Allocating. Texts, lists and structs: if there is no memory for them, the program stops, as it cannot continue
+ * (or_abort). What may be large because of what is measured or read, such as samples: the caller gets NULL and reports
+ * -ENOMEM (large_alloc, large_resize). Nothing is allocated otherwise (make lint checks that).
  */
 #ifndef KBLAT_COMMON_OR_ABORT_H
 #define KBLAT_COMMON_OR_ABORT_H
@@ -25,6 +27,19 @@ static inline void *or_abort(void *p)
 static inline void *grow_or_abort(void *list, size_t count, size_t size)
 {
 	return count & (count - 1) ? list : or_abort(reallocarray(list, count ? count * 2 : 1, size));
+}
+
+/* `count` zeroed items of `size` bytes, or NULL. */
+static inline void *large_alloc(size_t count, size_t size)
+{
+	return calloc(count, size);
+}
+
+/* A list from large_alloc(), or NULL, with another number of items, of which the new ones have no value yet. NULL: the
+ * list is as it was. */
+static inline void *large_resize(void *list, size_t count, size_t size)
+{
+	return reallocarray(list, count, size);
 }
 
 #endif

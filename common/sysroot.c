@@ -14,6 +14,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/open_path.h"
+#include "common/or_abort.h"
 
 #define LINE_MAX_BYTES 65536
 
@@ -282,18 +283,11 @@ struct names {
 };
 
 /* Takes `name`. */
-static int names_add(struct names *l, char *name)
+static void names_add(struct names *l, char *name)
 {
-	char **bigger = name ? reallocarray(l->items, l->count + 2, sizeof(*bigger)) : NULL;
-
-	if (!bigger) {
-		free(name);
-		return -ENOMEM;
-	}
-	l->items = bigger;
+	l->items = or_abort(reallocarray(l->items, l->count + 2, sizeof(*l->items)));
 	l->items[l->count++] = name;
 	l->items[l->count] = NULL;
-	return 0;
 }
 
 void sysroot_names_free(char **names)
@@ -311,12 +305,12 @@ static int compare_natural(const void *a, const void *b)
 /* Sort the list and return it; after a failure, free it. */
 static int names_finish(struct names *l, int rc, char ***names)
 {
-	if (!rc && !l->items && !(l->items = calloc(1, sizeof(*l->items))))
-		rc = -ENOMEM;
 	if (rc) {
 		sysroot_names_free(l->items);
 		return rc;
 	}
+	if (!l->items)
+		l->items = or_abort(calloc(1, sizeof(*l->items)));
 	qsort(l->items, l->count, sizeof(*l->items), compare_natural);
 	*names = l->items;
 	return (int)l->count;
@@ -333,7 +327,7 @@ int sysroot_list(const struct sysroot *r, const char *path, const char *pattern,
 	struct names l = {NULL, 0};
 	struct dirent *entry;
 	DIR *dir;
-	int rc = 0;
+	int rc;
 
 	if (fd < 0)
 		return fd;
@@ -343,11 +337,10 @@ int sysroot_list(const struct sysroot *r, const char *path, const char *pattern,
 		close(fd);
 		return rc;
 	}
-	while (!rc && (errno = 0, entry = readdir(dir)))
+	while ((errno = 0, entry = readdir(dir)))
 		if (is_wanted(entry->d_name, pattern))
-			rc = names_add(&l, strdup(entry->d_name));
-	if (!rc && errno)
-		rc = -errno;
+			names_add(&l, or_abort(strdup(entry->d_name)));
+	rc = -errno;
 	closedir(dir);
 	return names_finish(&l, rc, names);
 }
@@ -356,24 +349,24 @@ int sysroot_list(const struct sysroot *r, const char *path, const char *pattern,
 static int expand_one(const struct sysroot *r, const char *base, const char *component, struct names *out)
 {
 	char *path, **found;
-	int rc, n;
+	int n;
 
 	if (!strpbrk(component, "*?[")) {
 		path = fs_path("%s/%s", base, component);
 		if (sysroot_exists(r, path))
-			return names_add(out, path);
-		free(path);
+			names_add(out, path);
+		else
+			free(path);
 		return 0;
 	}
 	n = sysroot_list(r, *base ? base : "/", component, &found);
 	/* A directory that cannot be read matches nothing, as in a shell. */
 	if (n < 0)
 		return n == -ENOMEM || n == -EMFILE ? n : 0;
-	rc = 0;
-	for (int i = 0; i < n && !rc; i++)
-		rc = names_add(out, fs_path("%s/%s", base, found[i]));
+	for (int i = 0; i < n; i++)
+		names_add(out, fs_path("%s/%s", base, found[i]));
 	sysroot_names_free(found);
-	return rc;
+	return 0;
 }
 
 /* Extend all paths so far by one component. */
@@ -392,9 +385,10 @@ static int expand_all(const struct sysroot *r, struct names *paths, const char *
 int sysroot_glob(const struct sysroot *r, const char *pattern, char ***paths)
 {
 	struct names l = {NULL, 0};
-	char *copy = strdup(pattern), *rest = copy, *component;
-	int rc = copy ? names_add(&l, strdup("")) : -ENOMEM;
+	char *copy = or_abort(strdup(pattern)), *rest = copy, *component;
+	int rc = 0;
 
+	names_add(&l, or_abort(strdup("")));
 	while (!rc && (component = strsep(&rest, "/")))
 		if (*component)
 			rc = expand_all(r, &l, component);

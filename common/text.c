@@ -74,6 +74,13 @@ char *text_clean(const char *s, size_t n, char *buf, size_t size)
 	return buf;
 }
 
+void text_print(const char *text, FILE *out)
+{
+	char clean[TEXT_PRINT_MAX + 1];
+
+	fputs(text_clean(text, strlen(text), clean, sizeof(clean)), out);
+}
+
 char *text_quote(const char *text, char *buf, size_t size)
 {
 	char shown[SHOWN_MAX + 1];
@@ -85,4 +92,11 @@ char *text_quote(const char *text, char *buf, size_t size)
 			n--;
 	snprintf(buf, size, "'%s%s'", text_clean(text, n, shown, sizeof(shown)), text[n] ? "..." : "");
 	return buf;
+}
+
+bool text_ends_in(const char *text, const char *end)
+{
+	const size_t n = strlen(text), m = strlen(end);
+
+	return n > m && !strcmp(text + n - m, end);
 }

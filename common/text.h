@@ -1,6 +1,5 @@
 /*
- * Makes text from outside (of a user, a file or another process) safe to print, as it may contain anything. Pure; no
- * allocation.
+ * Makes text from outside (of a user, a file or another process) safe to print, as it may contain anything. No allocation.
  */
 #ifndef KBLAT_COMMON_TEXT_H
 #define KBLAT_COMMON_TEXT_H
@@ -8,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Longest a quoted text gets: 48 bytes of it, "...", two quotes and the NUL. */
 #define TEXT_QUOTE_MAX 56
@@ -23,6 +23,13 @@ bool text_is_printable(uint32_t cp);
 /* Copy `n` bytes, unprintable characters and stray bytes shown as '?', cut at a whole character.
  * Returns `buf`. */
 char *text_clean(const char *s, size_t n, char *buf, size_t size);
+
+/* Print a text, cleaned; at most TEXT_PRINT_MAX bytes of it. */
+#define TEXT_PRINT_MAX 2047
+void text_print(const char *text, FILE *out);
+
+/* Is there something before this end? */
+bool text_ends_in(const char *text, const char *end);
 
 /* 'text' in quotes, cleaned, a long one cut with "...". Returns `buf`. */
 char *text_quote(const char *text, char *buf, size_t size);

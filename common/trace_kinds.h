@@ -1,14 +1,13 @@
 /*
- * Events of the operating system's kernel, as they are stored with a repetition; common/trace_kinds.def lists the
+ * Events of the operating system's kernel, as they are stored with a repetition; common/lateness.def lists the
  * kinds. Each event consists of TRACE_WORDS consecutive numbers.
  */
 #ifndef KBLAT_COMMON_TRACE_KINDS_H
 #define KBLAT_COMMON_TRACE_KINDS_H
 
 enum trace_kind {
-#define X(id, key, help) TRACE_##id,
-#include "common/trace_kinds.def"
-#undef X
+#define KIND(id, ...) TRACE_##id,
+#include "common/lateness.def"
 	TRACE_KINDS
 };
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "common/or_abort.h"
 
 void wire_init(struct wire *w, int fd)
 {
@@ -23,13 +24,8 @@ void wire_free(struct wire *w)
 int wire_fill(struct wire *w)
 {
 	if (w->size - w->used < 65536) {
-		size_t size = w->size + 65536;
-		char *data = realloc(w->data, size);
-
-		if (!data)
-			return -ENOMEM;
-		w->data = data;
-		w->size = size;
+		w->size += 65536;
+		w->data = or_abort(realloc(w->data, w->size));
 	}
 	ssize_t n = read(w->fd, w->data + w->used, w->size - w->used);
 
@@ -55,9 +51,9 @@ int wire_take_line(struct wire *w, char **line)
 
 	size_t length = (size_t)(end - w->data);
 
-	*line = strndup(w->data, length);
+	*line = or_abort(strndup(w->data, length));
 	drop(w, length + 1);
-	return *line ? 1 : -ENOMEM;
+	return 1;
 }
 
 size_t wire_take_raw(struct wire *w, void *to, size_t size)
@@ -73,10 +69,8 @@ size_t wire_take_raw(struct wire *w, void *to, size_t size)
 
 char *wire_line(const json_t *message, size_t *size)
 {
-	char *text = json_dumps(message, JSON_COMPACT);
+	char *text = or_abort(json_dumps(message, JSON_COMPACT));
 
-	if (!text)
-		return NULL;
 	*size = strlen(text);
 	text[(*size)++] = '\n'; /* replaces the terminator, so that a line takes one write */
 	return text;
@@ -86,7 +80,7 @@ int wire_send(int fd, const json_t *message)
 {
 	size_t size;
 	char *text = wire_line(message, &size);
-	int rc = text ? fs_write_fd(fd, text, size) : -ENOMEM;
+	int rc = fs_write_fd(fd, text, size);
 
 	free(text);
 	return rc;

@@ -40,7 +40,7 @@ int wire_take_line(struct wire *w, char **line);
 /* Take up to `size` raw bytes that have been read already; returns their number. */
 size_t wire_take_raw(struct wire *w, void *to, size_t size);
 
-/* A message as a line, which the caller frees: `size` bytes, without a terminator. NULL when out of memory. */
+/* A message as a line, which the caller frees: `size` bytes, without a terminator. */
 char *wire_line(const json_t *message, size_t *size);
 
 /* Write all of it. 0 or a negative errno (-EPIPE: the other side is gone). */

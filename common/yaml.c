@@ -234,7 +234,7 @@ static int compare_nodes(const void *a, const void *b)
 static void check_duplicates(struct reader *r, const struct ynode *map)
 {
 	size_t size = map->count * sizeof(struct ynode *);
-	struct ynode **sorted = map->count > 1 ? malloc(size) : NULL;
+	struct ynode **sorted = map->count > 1 ? or_abort(malloc(size)) : NULL;
 	char quoted[TEXT_QUOTE_MAX];
 
 	if (!sorted)

@@ -1,6 +1,13 @@
+#include <gnu/libc-version.h>
+#include <jansson.h>
+#include <openssl/crypto.h>
+#include <sqlite3.h>
+#include <yaml.h>
+#include <zlib.h>
+
 #include "commands/commands.h"
-#include "commands/kblat_libraries.h"
 #include "common/program.h"
+#include "measure/transports/transport_list.h"
 
 static const struct program_command commands[] = {
     {&cmd_run_cli, cmd_run, false},
@@ -15,6 +22,9 @@ static const struct program_command commands[] = {
     {&cmd_index_cli, cmd_index, false},
     {&cmd_knobs_cli, cmd_knobs, false},
     {&cmd_export_cli, cmd_export, false},
+    {&cmd_import_cli, cmd_import, false},
+    {&cmd_bundle_cli, cmd_bundle, false},
+    {&cmd_reproduce_cli, cmd_reproduce, false},
     {&cmd_state_cli, cmd_state, false},
     {&cmd_doctor_cli, cmd_doctor, false},
     {&cmd_noise_cli, cmd_noise, false},
@@ -32,6 +42,28 @@ static const struct program_status statuses[] = {
     {.meaning = NULL},
 };
 
+static const char *version_of_openssl(void)
+{
+	return OpenSSL_version(OPENSSL_VERSION_STRING);
+}
+
+#define LOADED(transport, file, package, header, development) {file, NULL},
+
+static const struct library libraries[] = {
+    {"glibc", gnu_get_libc_version},
+    {"libibverbs.so.1", NULL},
+    {"librdmacm.so.1", NULL},
+    {"libnuma.so.1", NULL},
+    EVERY_LOADED_LIBRARY(LOADED){"libtracefs.so.1", NULL},
+    {"libtraceevent.so.1", NULL},
+    {"libyaml", yaml_get_version_string},
+    {"Jansson", jansson_version_str},
+    {"OpenSSL", version_of_openssl},
+    {"zlib", zlibVersion},
+    {"SQLite", sqlite3_libversion},
+    {.name = NULL},
+};
+
 int main(int argc, char **argv)
 {
 	const struct program kblat = {
@@ -41,7 +73,7 @@ int main(int argc, char **argv)
 		     "says when a\nnumber is not valid.\n",
 	    .statuses = statuses,
 	    .commands = commands,
-	    .libraries = kblat_libraries,
+	    .libraries = libraries,
 	};
 
 	return program_main(&kblat, argc, argv);

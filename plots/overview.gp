@@ -2,7 +2,7 @@
 #
 #   name.tsv   x, valid (1 or 0), then p10_ns, p50_ns, p90_ns, p99_ns of every series
 #   points, labels[], label_every, rotate, label_height     the categories: how many, which have labels, and how
-#   series_count, series[], unit_ns, unit, bottom, top, title, invalid_count
+#   line_count, lines[], unit_ns, unit, bottom, top, title, invalid_count
 #   key_rows, key_columns
 set bmargin at screen py(height - 16 - label_height)
 set tmargin at screen py(37 + 19 * key_rows)
@@ -33,9 +33,9 @@ if (top / bottom < 300) {
 least(a, b) = a < b ? a : b
 pixels(n) = n * (points + 0.2) / (right - left)
 # The series of a point are side by side, closer together if there are many.
-step = least(least(0.34, pixels(42)), 1.02 / series_count)
+step = least(least(0.34, pixels(42)), 1.02 / line_count)
 half = least(least(0.13, pixels(16)), 0.4 * step)
-shift(s) = (s - (series_count + 1) / 2.) * step
+shift(s) = (s - (line_count + 1) / 2.) * step
 first(s) = 3 + 4 * (s - 1)
 p10(s) = column(first(s)) / unit_ns
 p50(s) = column(first(s) + 1) / unit_ns
@@ -46,14 +46,14 @@ thin = points <= 30 ? 1.2 : 0.8
 dot = points <= 30 ? 0.7 : 0.45
 
 set style fill solid 1 border
-plot for [s = 1:series_count] table skip 1 using ($1 + shift(s)):(p50(s)):(0):(p99(s) - p50(s)) with vectors nohead \
+plot for [s = 1:line_count] table skip 1 using ($1 + shift(s)):(p50(s)):(0):(p99(s) - p50(s)) with vectors nohead \
 		linewidth thin linecolor rgb colour(s) notitle, \
-	for [s = 1:series_count] table skip 1 using ($1 + shift(s) - half / 2):(p99(s)):(half):(0) with vectors nohead \
+	for [s = 1:line_count] table skip 1 using ($1 + shift(s) - half / 2):(p99(s)):(half):(0) with vectors nohead \
 		linewidth thin linecolor rgb colour(s) notitle, \
-	for [s = 1:series_count] table skip 1 using ($1 + shift(s)):(p50(s)):($1 + shift(s) - half): \
+	for [s = 1:line_count] table skip 1 using ($1 + shift(s)):(p50(s)):($1 + shift(s) - half): \
 		($1 + shift(s) + half):(p10(s)):(p90(s)) with boxxyerror linecolor rgb colour(s) linewidth 0.8 \
 		fillcolor rgb light(s) notitle, \
-	for [s = 1:series_count] table skip 1 using ($1 + shift(s)):(p50(s)) with points pointtype point_type(s) \
-		pointsize dot linecolor rgb colour(s) title series[s], \
+	for [s = 1:line_count] table skip 1 using ($1 + shift(s)):(p50(s)) with points pointtype point_type(s) \
+		pointsize dot linecolor rgb colour(s) title lines[s], \
 	table skip 1 using (column(2) == 0 ? $1 : NaN):(bottom) with points pointtype 2 pointsize 0.9 linewidth 2 \
 		linecolor rgb red title (invalid_count ? "not valid" : "")

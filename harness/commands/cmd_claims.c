@@ -1,12 +1,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "claims/claim_verdict_json.h"
-#include "claims/claims.h"
-#include "claims/claims_table.h"
 #include "commands/commands.h"
+#include "commands/verdict_options.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "judge/claims/claim_verdict.h"
+#include "judge/claims/claims.h"
 
 const struct cli_command cmd_claims_cli = {
     .name = "claims",
@@ -29,7 +29,12 @@ static void print_json(const struct claim_verdicts *verdicts)
 	json_decref(document);
 }
 
-static enum status judge_and_show(const struct run *runs, size_t count, bool json, struct err *e)
+struct asked {
+	struct verdict_options verdicts;
+	bool json;
+};
+
+static enum status judge_and_show(const struct run *runs, size_t count, const struct asked *asked, struct err *e)
 {
 	struct claim_verdicts verdicts;
 	enum status status;
@@ -37,8 +42,10 @@ static enum status judge_and_show(const struct run *runs, size_t count, bool jso
 	if (claims_judge(runs, count, &verdicts, e))
 		return e->status;
 	status = claim_verdicts_status(&verdicts);
-	if (json)
+	if (asked->json)
 		print_json(&verdicts);
+	else if (asked->verdicts.format)
+		verdict_format_print(asked->verdicts.format, verdict_list_of_claims(&verdicts));
 	else if (verdicts.count)
 		claims_table(&verdicts, stdout);
 	else
@@ -47,7 +54,7 @@ static enum status judge_and_show(const struct run *runs, size_t count, bool jso
 	return status;
 }
 
-static enum status open_and_judge(const struct cli_list *args, bool json, struct err *e)
+static enum status open_and_judge(const struct cli_list *args, const struct asked *asked, struct err *e)
 {
 	struct run *runs = or_abort(calloc(args->count, sizeof(*runs)));
 	enum status status = STATUS_FAILED;
@@ -56,7 +63,7 @@ static enum status open_and_judge(const struct cli_list *args, bool json, struct
 	while (count < args->count && !run_open(args->items[count], &runs[count], e))
 		count++;
 	if (count == args->count)
-		status = judge_and_show(runs, count, json, e);
+		status = judge_and_show(runs, count, asked, e);
 	while (count)
 		run_close(&runs[--count]);
 	free(runs);
@@ -65,19 +72,24 @@ static enum status open_and_judge(const struct cli_list *args, bool json, struct
 
 enum status cmd_claims(int argc, char **argv, struct err *e)
 {
-	bool json = false, help;
+	struct asked asked = {.json = false};
+	bool help;
 	const struct cli_flag flags[] = {
-	    {"json", CLI_FLAG, &json, NULL, "print JSON, every case with its numbers", 0, 0},
+	    VERDICT_OPTIONS_FLAGS(asked.verdicts),
+	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON, every case with its numbers", 0, 0},
 	    {.name = NULL},
 	};
 	struct cli_list args;
-	enum status status;
+	enum status status = STATUS_OK;
 
 	if (cli_parse(&cmd_claims_cli, flags, argc, argv, &args, &help, e))
-		return e->status;
+		return verdict_options_exit(argc, argv, e->status);
 	if (help)
 		cli_help("kblat", &cmd_claims_cli, flags, stdout);
-	status = help ? STATUS_OK : open_and_judge(&args, json, e);
+	else if (verdict_options_read(&asked.verdicts, asked.json, e))
+		status = e->status;
+	else
+		status = open_and_judge(&args, &asked, e);
 	cli_list_free(&args);
-	return status;
+	return help ? status : verdict_options_exit(argc, argv, status);
 }

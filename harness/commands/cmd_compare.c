@@ -4,26 +4,23 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "commands/verdict_options.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/units.h"
-#include "compare/compare_aa.h"
-#include "compare/compare_answer.h"
-#include "compare/compare_cause.h"
-#include "compare/compare_judge.h"
-#include "compare/compare_late.h"
-#include "compare/compare_options.h"
-#include "compare/compare_state.h"
-#include "compare/compare_table.h"
-#include "compare/compare_units.h"
+#include "judge/compare/compare_aa.h"
+#include "judge/compare/compare_causes.h"
+#include "judge/compare/compare_judge.h"
+#include "judge/compare/compare_noise.h"
+#include "judge/compare/compare_runs.h"
+#include "judge/compare/compare_table.h"
+#include "judge/compare/comparison.h"
 #include "report/compare_page.h"
 
 #define SPLITS	   400
 #define ALPHA_MOST 20 /* per cent */
 
-/* Exit statuses for `git bisect run`: 1 to 127 mean bad, except for 125, and higher ones end the bisection. */
-enum { BISECT_GOOD = 0, BISECT_BAD = 1, BISECT_SKIP = 125, BISECT_STOP = 128 };
 #define GIT_BISECT "git-bisect"
 
 const struct cli_command cmd_compare_cli = {
@@ -35,9 +32,11 @@ const struct cli_command cmd_compare_cli = {
 	       "and the share over the limit, the table shows the effect (NEW - BASE), its interval, p, and a verdict. "
 	       "Regression: the interval is above 0 and not within the margin. Improvement: the same below 0. "
 	       "Equivalent: the 90 % interval of the quantity alone is within the margin, and noise is smaller than "
-	       "the margin. Otherwise undecided. The margin is the largest change that does not matter (2 %; "
-	       "--margin). Noise is the smallest change that can be detected. p and intervals hold for all points and "
-	       "quantities together (exact permutation test, max-T).\n\nThe unit is the boot, because boots differ at "
+	       "the margin. Otherwise undecided. The margin is the largest change that does not matter "
+	       "(--margin). Noise is the smallest change that can be detected. p and intervals hold for all points and "
+	       "quantities together (exact permutation test, max-T).\n\nA regression of any quantity is one of the "
+	       "whole. For no regression, all that decide must be resolved (--judge); of the others it is said how "
+	       "large a change they could hide.\n\nThe unit is the boot, because boots differ at "
 	       "least as much as runs. With fewer than 4 boots in an arm there is no verdict, only the number of boots "
 	       "needed. If all runs are of one boot (to compare settings, not kernels), the unit is the run; it is "
 	       "best to alternate: one run of each arm in random order, then the next two.\n\ndocs/compare.md has the "
@@ -48,11 +47,12 @@ const struct cli_command cmd_compare_cli = {
 };
 
 struct asked {
-	struct cli_list ignore, quantities, margins;
+	struct cli_list ignore, quantities, margins, judge;
 	/* the metric if it is a summary block and one of its quantities was asked for */
 	char *block;
 	const char *unit, *metric, *experiment, *effect, *varying, *alpha, *out;
 	long seed, planned;
+	struct verdict_options verdicts;
 	bool json, aa, git_bisect;
 };
 
@@ -90,6 +90,36 @@ static int read_quantities(struct asked *asked, struct err *e)
 	return rc;
 }
 
+/* Quantities that decide must be compared. */
+static int check_judge(const struct asked *asked, const char *const *keys, size_t count, struct err *e)
+{
+	for (size_t i = 0; asked->quantities.count && i < count; i++)
+		if (!compare_is_among(keys[i], asked->quantities.items, asked->quantities.count))
+			return err_set(e, -EINVAL, STATUS_USAGE, "--judge", NULL,
+				       "%s is not compared; name it with --quantity, too, or name none there",
+				       compare_quantity_label(keys[i]));
+	return 0;
+}
+
+/* What decides: what was asked for, else all if only some quantities are compared, else what the spec says, else it
+ * depends on the sizes of runs. `keys` has room for COMPARE_JUDGE_MOST. */
+static int read_judge(const struct asked *asked, struct compare_rule *rule, const char **keys, struct err *e)
+{
+	int rc = 0;
+
+	rule->judge = keys;
+	for (size_t i = 0; !rc && i < asked->judge.count; i++)
+		rc = compare_read_judge(asked->judge.items[i], asked->metric, keys, &rule->judge_count, e);
+	rule->judge_from = rule->judge_count ? JUDGE_ASKED : asked->quantities.count ? JUDGE_ALL : JUDGE_BY_SIZE;
+	return rc ?: check_judge(asked, keys, rule->judge_count, e);
+}
+
+static void follow_spec(const struct compare_runs *runs, json_t *notes, struct compare_rule *rule, const char **keys)
+{
+	if (rule->judge_from == JUDGE_BY_SIZE && (rule->judge_count = compare_judge_of_runs(runs, keys, notes)))
+		rule->judge_from = JUDGE_SPEC;
+}
+
 /* --- comparing --- */
 
 static int add_runs_of_arm(struct compare_runs *runs, const struct cli_list *paths, enum compare_arm arm,
@@ -103,66 +133,85 @@ static int add_runs_of_arm(struct compare_runs *runs, const struct cli_list *pat
 }
 
 /* The verdict, and what else may have caused the difference. */
-static json_t *cmd_compare_judge(const struct compare_join *j, const struct compare_rule *rule,
-				 const struct asked *asked, struct err *e)
+static int cmd_compare_judge(const struct compare_join *j, const struct compare_rule *rule, const struct asked *asked,
+			     struct comparison *c, struct err *e)
 {
-	json_t *result = asked->aa ? compare_aa(j, rule, SPLITS, e) : compare_judge(j, rule, e);
 	char *copy;
 	const char **varying = cli_names(asked->varying, &copy);
+	int rc = compare_judge(j, rule, c, e);
 
-	if (result && !asked->aa && compare_state(j->runs, *varying ? varying : NULL, result, e)) {
-		json_decref(result);
-		result = NULL;
-	}
-	if (result && !asked->aa) {
-		compare_cause(j, result);
-		compare_late(j, result);
+	if (!rc && (rc = compare_state(j->runs, *varying ? varying : NULL, c, e)))
+		comparison_free(c);
+	if (!rc) {
+		compare_noise_cause(j, c);
+		compare_late(j, c);
 	}
 	free(varying);
 	free(copy);
-	return result;
+	return rc;
 }
 
 /* Make the page in a directory chosen by the user; its path is the last line of standard output. */
-static void make_page(const struct compare_join *j, const json_t *result, const struct asked *asked, struct err *e)
+static void make_page(const struct compare_join *j, const struct comparison *c, const struct asked *asked,
+		      struct err *e)
 {
 	char *html = NULL;
 
-	compare_page_make(asked->out, j, result, &html, e);
-	if (html && !asked->json)
+	compare_page_make(asked->out, j, c, &html, e);
+	if (html && !asked->json && !asked->verdicts.format)
 		printf("%s\n", html);
 	free(html);
+}
+
+static void print_and_drop(json_t *json)
+{
+	json_print(json, stdout);
+	json_decref(json);
 }
 
 static enum status show_comparison(const struct compare_join *j, const struct compare_rule *rule,
 				   const struct asked *asked, struct err *e)
 {
-	json_t *result = cmd_compare_judge(j, rule, asked, e);
+	struct comparison c;
 	enum status status;
 
-	if (!result)
+	if (cmd_compare_judge(j, rule, asked, &c, e))
 		return e->status;
 	if (asked->json)
-		json_print(result, stdout);
-	else if (asked->aa)
-		compare_aa_table(result, stdout);
+		print_and_drop(compare_json(&c));
+	else if (asked->verdicts.format)
+		verdict_format_print(asked->verdicts.format, verdict_list_of_comparison(&c));
 	else
-		compare_table(result, stdout);
-	status = compare_status(result);
+		compare_table(&c, stdout);
 	if (asked->out)
-		make_page(j, result, asked, e);
-	json_decref(result);
+		make_page(j, &c, asked, e);
+	status = compare_verdict_status(c.verdict);
+	comparison_free(&c);
+	return status;
+}
+
+static enum status show_aa(const struct compare_join *j, const struct compare_rule *rule, const struct asked *asked,
+			   struct err *e)
+{
+	struct compare_aa a;
+	enum status status;
+
+	if (compare_aa(j, rule, SPLITS, &a, e))
+		return e->status;
+	if (asked->json)
+		print_and_drop(compare_aa_json(&a));
+	else
+		compare_aa_table(&a, stdout);
+	status = compare_verdict_status(a.verdict);
+	compare_aa_free(&a);
 	return status;
 }
 
 static enum status compare_arms(const struct cli_list *base, const struct cli_list *with, const struct asked *asked,
 				struct err *e)
 {
-	struct compare_rule rule = {.margin = 0.02,
-				    .effect = 0.02,
-				    .seed = (uint64_t)asked->seed,
-				    .alpha = COMPARE_ALPHA,
-				    .planned = (size_t)asked->planned};
+	struct compare_rule rule = {
+	    .effect = 0.02, .seed = (uint64_t)asked->seed, .alpha = COMPARE_ALPHA, .planned = (size_t)asked->planned};
 	struct compare_choice choice = {asked->metric, asked->ignore.items, asked->ignore.count,
 					asked->quantities.items, asked->quantities.count};
 	struct compare_runs runs = {.count = 0};
@@ -170,14 +219,17 @@ static enum status compare_arms(const struct cli_list *base, const struct cli_li
 	enum compare_unit_kind kind;
 	enum status status = STATUS_FAILED;
 	struct compare_margin *margins = or_abort(calloc(asked->margins.count + 1, sizeof(*margins)));
+	const char *judge[COMPARE_JUDGE_MOST];
 	int rc = read_unit(asked->unit, &kind, e) ?: compare_read_margins(asked->margins.items, asked->margins.count, asked->metric, &rule, margins, e)
-					  ?: compare_read_percent("--effect", asked->effect, 100, &rule.effect, e)
+					  ?: read_judge(asked, &rule, judge, e) ?: compare_read_percent("--effect", asked->effect, 100, &rule.effect, e)
 					  ?: compare_read_percent("--alpha", asked->alpha, ALPHA_MOST, &rule.alpha, e);
 
 	rc = rc ?: add_runs_of_arm(&runs, base, ARM_BASE, asked, e) ?: add_runs_of_arm(&runs, with, ARM_WITH, asked, e)
 		?: compare_units(&runs, kind, e) ?: compare_join(&join, &runs, &choice, e);
 	if (!rc)
-		status = show_comparison(&join, &rule, asked, e);
+		follow_spec(&runs, join.notes, &rule, judge);
+	if (!rc)
+		status = asked->aa ? show_aa(&join, &rule, asked, e) : show_comparison(&join, &rule, asked, e);
 	compare_join_free(&join);
 	compare_runs_free(&runs);
 	free(margins);
@@ -194,7 +246,9 @@ static enum status check_and_compare(const struct cli_list *base, const struct c
 		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL, "--aa compares one arm with itself; omit --with");
 	else if (asked->out && asked->aa)
 		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL, "--aa writes no page; omit --out");
-	else if (!read_quantities(asked, e))
+	else if (asked->verdicts.name && asked->aa)
+		err_set(e, -EINVAL, STATUS_USAGE, "compare", NULL, "--aa has no verdicts for --format; use --json");
+	else if (!verdict_options_read(&asked->verdicts, asked->json, e) && !read_quantities(asked, e))
 		return compare_arms(base, with, asked, e);
 	return e->status;
 }
@@ -237,17 +291,6 @@ static int parse(const struct cli_flag *flags, int argc, char **argv, struct cli
 	return rc;
 }
 
-/* Without the output there is no verdict, either. */
-static enum status bisect_status(enum status status)
-{
-	int answer = status == STATUS_OK	  ? BISECT_GOOD
-		     : status == STATUS_NO	  ? BISECT_BAD
-		     : status == STATUS_UNDECIDED ? BISECT_SKIP
-						  : BISECT_STOP;
-
-	return (enum status)(fflush(stdout) ? BISECT_STOP : answer);
-}
-
 /* Checked before parsing, because wrong usage must not look like a bad commit, either. */
 static bool is_git_bisect(int argc, char **argv)
 {
@@ -257,16 +300,57 @@ static bool is_git_bisect(int argc, char **argv)
 	return false;
 }
 
-enum status cmd_compare(int argc, char **argv, struct err *e)
+static char *help_on_quantities(void)
+{
+	char *names = compare_quantity_names(NULL, " or ");
+	char *text =
+	    fs_path("compare only %s; may be repeated. With fewer quantities smaller changes are found", names);
+
+	free(names);
+	return text;
+}
+
+static void asked_free(struct asked *a)
+{
+	cli_list_free(&a->ignore);
+	cli_list_free(&a->quantities);
+	cli_list_free(&a->margins);
+	cli_list_free(&a->judge);
+	free(a->block);
+}
+
+/* What was asked for, or the help. */
+static enum status parse_and_compare(const struct cli_flag *flags, int argc, char **argv, struct asked *asked,
+				     struct err *e)
 {
 	struct cli_list base = {NULL, 0}, with = {NULL, 0};
 	enum status status = STATUS_USAGE;
+	bool help;
+
+	if (parse(flags, argc, argv, &base, &with, &help, e))
+		goto out;
+	if (help)
+		cli_help("kblat", &cmd_compare_cli, flags, stdout);
+	status = help ? STATUS_OK : check_and_compare(&base, &with, asked, e);
+out:
+	cli_list_free(&base);
+	cli_list_free(&with);
+	return e->status ? e->status : status;
+}
+
+/* --git-bisect is --exit git-bisect. */
+static enum status exit_of(int argc, char **argv, enum status status)
+{
+	return is_git_bisect(argc, argv) ? verdict_options_status(GIT_BISECT, status)
+					 : verdict_options_exit(argc, argv, status);
+}
+
+enum status cmd_compare(int argc, char **argv, struct err *e)
+{
+	enum status status;
 	struct asked asked = {.seed = 1};
 	const char *unused;
-	char *names = compare_quantity_names(NULL, " or ");
-	char *quantity_help =
-	    fs_path("compare only %s; may be repeated. With fewer quantities smaller changes are found", names);
-	bool help;
+	char *quantity_help = help_on_quantities();
 	const struct cli_flag flags[] = {
 	    {"with", CLI_STRING, &unused, "NEW…", "the runs to compare with BASE: all arguments that follow", 0, 0},
 	    {"aa", CLI_FLAG, &asked.aa, NULL,
@@ -281,8 +365,12 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	     "repeated",
 	     0, 0},
 	    {"margin", CLI_LIST, &asked.margins, "PCT",
-	     "the largest change that does not matter, in percent (2); Q=PCT sets it for one quantity (p99.9=10); may "
-	     "be repeated",
+	     "the largest change that does not matter, in percent (p50 and p90 2, p99 5, p99.9 and the share over the "
+	     "limit 15, others 2); Q=PCT sets it for one quantity (p99.9=10); may be repeated",
+	     0, 0},
+	    {"judge", CLI_LIST, &asked.judge, "Q,…",
+	     "what decides: quantities that must be resolved before the answer is no regression (those of --quantity; "
+	     "of the spec's judge; p50, and each quantile with 100 messages of every run beyond it); may be repeated",
 	     0, 0},
 	    {"effect", CLI_STRING, &asked.effect, "PCT",
 	     "the change that should be found, in percent, to estimate how many boots are needed (2)", 0, 0},
@@ -294,8 +382,7 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	     4, PERM_UNITS / 2},
 	    {GIT_BISECT, CLI_FLAG, &asked.git_bisect, NULL,
 	     "exit statuses for `git bisect run`: 0 no regression (good), 1 a regression (bad), 125 undecided (skip), "
-	     "128 "
-	     "anything else, which ends the bisection",
+	     "128 anything else, which ends the bisection",
 	     0, 0},
 	    {"varying", CLI_STRING, &asked.varying, "NAMES",
 	     "what is under test and may therefore differ in the machine's state, as for kblat state diff (kernel, if "
@@ -306,24 +393,13 @@ enum status cmd_compare(int argc, char **argv, struct err *e)
 	    {"out", CLI_STRING, &asked.out, "DIR",
 	     "also write report.html, compare.json and the figures of the shift functions there (a new directory)", 0,
 	     0},
+	    VERDICT_OPTIONS_FLAGS(asked.verdicts),
 	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};
 
-	if (parse(flags, argc, argv, &base, &with, &help, e))
-		goto out;
-	if (help)
-		cli_help("kblat", &cmd_compare_cli, flags, stdout);
-	status = help ? STATUS_OK : check_and_compare(&base, &with, &asked, e);
-out:
-	cli_list_free(&base);
-	cli_list_free(&with);
-	cli_list_free(&asked.ignore);
-	cli_list_free(&asked.quantities);
-	cli_list_free(&asked.margins);
-	free(asked.block);
+	status = parse_and_compare(flags, argc, argv, &asked, e);
+	asked_free(&asked);
 	free(quantity_help);
-	free(names);
-	status = e->status ? e->status : status;
-	return is_git_bisect(argc, argv) ? bisect_status(status) : status;
+	return exit_of(argc, argv, status);
 }

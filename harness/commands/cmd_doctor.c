@@ -3,20 +3,25 @@
 
 #include "commands/commands.h"
 #include "common/json.h"
+#include "common/table_print.h"
 #include "doctor/doctor.h"
-#include "run/channel_ask.h"
+#include "measure/run/channel.h"
 
-#define STOP_MS 3000
+#define STOP_MS	      3000
+#define FINDING_WIDTH 76
+#define NOTE_INDENT   23
 
 const struct cli_command cmd_doctor_cli = {
     .name = "doctor",
     .synopsis = "[--source CMD] [--sink CMD] [--json]",
     .summary = "can this machine measure? clock, CPUs, noise, memory, devices; and other hosts",
-    .details = "Each line is ok, warn (a larger error) or bad (numbers would be invalid, or a run impossible), with "
-	       "what was found and what to do about it. This takes under a second, during which two CPUs spin; nothing "
-	       "is changed.\n\nWith --source and --sink, as for `kblat run`, the hosts that these commands lead to are "
-	       "examined, and this host if only one of the two is given: whether they can be reached, have the same "
-	       "version of kblat, and can measure.\n\nExit status: 3 something is bad; 1 a host cannot be examined.",
+    .details =
+	"Each check is bad (numbers would be invalid, or a run impossible), warn (a larger error) or ok; the worst "
+	"come first, with what was found and what to do about it. This takes under a second, during which two CPUs "
+	"spin; nothing "
+	"is changed.\n\nWith --source and --sink, as for `kblat run`, the hosts that these commands lead to are "
+	"examined, and this host if only one of the two is given: whether they can be reached, have the same "
+	"version of kblat, and can measure.\n\nExit status: 3 something is bad; 1 a host cannot be examined.",
 };
 
 /* How to report findings, and their number per level. */
@@ -26,30 +31,43 @@ struct answer {
 	unsigned count[LEVEL_COUNT];
 };
 
-static void print_finding(const json_t *f)
+/* The worst first, those of a level in the order of the checks. */
+static void print_findings(const json_t *checks)
 {
-	const char *advice = json_text(f, "advice");
+	static const struct table_column columns[] = {
+	    {.label = "check", .most = TABLE_WHOLE},
+	    {.label = "level"},
+	    {.label = "finding", .wrap = FINDING_WIDTH},
+	};
+	static const char *const keys[] = {"name", "level", "finding"};
+	struct table t = table_of(columns, 3, 0);
+	const json_t *f;
+	size_t n;
 
-	printf("%-16s %-5s %s\n", json_text(f, "name"), json_text(f, "level"), json_text(f, "finding"));
-	if (*advice)
-		printf("%-22s -> %s\n", "", advice);
-	fflush(stdout);
-}
+	for (int level = LEVEL_COUNT - 1; level >= LEVEL_OK; level--)
+		json_array_foreach (checks, n, f) {
+			size_t row;
 
-static void add_finding(struct answer *a, const json_t *f)
-{
-	a->count[finding_level(f)]++;
-	if (!a->json)
-		print_finding(f);
+			if ((int)finding_level(f) != level)
+				continue;
+			row = table_row(&t);
+			for (size_t i = 0; i < 3; i++)
+				table_text(&t, i, row, "%s", json_text(f, keys[i]));
+			if (*json_text(f, "advice"))
+				table_note(&t, row, "-> %s", json_text(f, "advice"));
+		}
+	table_print(
+	    &t, &(struct table_style){.bare = true, .gap = 1, .note_indent = NOTE_INDENT, .note_width = FINDING_WIDTH},
+	    stdout);
+	table_free(&t);
 }
 
 static void take_finding(const char *name, const struct finding *f, void *context)
 {
 	struct answer *a = context;
-	json_t *j = finding_json(name, f);
 
-	add_finding(a, j);
-	json_array_append_new(a->checks, j);
+	a->count[f->level]++;
+	json_array_append_new(a->checks, finding_json(name, f));
 }
 
 /* --- other hosts --- */
@@ -72,7 +90,9 @@ static void take_findings(struct answer *a, const char *role, const char *host, 
 	if (!a->json)
 		printf("%s%s: %s\n", json_array_size(a->checks) + json_array_size(a->hosts) ? "\n" : "", role, host);
 	json_array_foreach (checks, i, f)
-		add_finding(a, f);
+		a->count[finding_level(f)]++;
+	if (!a->json)
+		print_findings(checks);
 	json_array_append_new(a->hosts, json_pack("{s:s, s:s, s:O}", "role", role, "host", host, "checks", checks));
 }
 
@@ -118,6 +138,8 @@ static enum status diagnose(bool json, const char *const launcher[2], struct err
 	struct answer a = {.json = json, .checks = json_array(), .hosts = json_array()};
 	int rc = launcher[0] && launcher[1] ? 0 : doctor_examine(take_finding, &a, e);
 
+	if (!rc && !json)
+		print_findings(a.checks);
 	for (size_t i = 0; i < 2; i++)
 		if (!rc && launcher[i])
 			rc = diagnose_there(&a, roles[i], launcher[i], e);

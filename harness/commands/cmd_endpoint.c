@@ -2,7 +2,7 @@
 
 #include "commands/commands.h"
 #include "doctor/doctor.h"
-#include "endpoint/endpoint.h"
+#include "measure/endpoint/endpoint.h"
 
 const struct cli_command cmd_endpoint_cli = {
     .name = "endpoint",

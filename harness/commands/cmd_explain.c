@@ -2,11 +2,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analysis/explain_text.h"
 #include "commands/commands.h"
 #include "common/json.h"
 #include "common/units.h"
-#include "rundir/reader.h"
+#include "files/rundir/reader.h"
+#include "judge/analysis/explain_text.h"
 
 const struct cli_command cmd_explain_cli = {
     .name = "explain",

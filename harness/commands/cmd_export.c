@@ -3,22 +3,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/summary.h"
-#include "analysis/summary_csv.h"
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
-#include "observatory/observatory_csv.h"
-#include "rundir/reader.h"
-#include "spec/spec.h"
+#include "files/rundir/reader.h"
+#include "judge/analysis/samples_csv.h"
+#include "judge/analysis/summary_build.h"
+#include "judge/analysis/summary_csv.h"
+#include "judge/observatory/observatory_csv.h"
+#include "measure/spec/spec.h"
 
 const struct cli_command cmd_export_cli = {
     .name = "export",
-    .synopsis = "RUN --csv | RUN… --observatory DIR | CONFIG --spec [--transport NAME]",
+    .synopsis = "RUN --csv | RUN --samples [--point ID] | RUN… --observatory DIR | CONFIG --spec [--transport NAME]",
     .summary = "write the numbers of a run in another format, or another program's configuration as a spec",
     .details = "--csv: RFC 4180, one row for each point and metric: id, valid, every setting, metric, n, lost, min, "
 	       "quantiles, max, mean, stdev, p90_p10, over_limit. Times are in nanoseconds; missing values are empty. "
-	       "The raw stamps need no export: every column is a NumPy file.\n\n--observatory: the files that "
+	       "The raw stamps need no export: every column is a NumPy file.\n\n--samples: every message of "
+	       "a point, with its repetition and the time of each series; kblat import csv reads it.\n\n--observatory: "
+	       "the files that "
 	       "Observatory's own programs would write: a CSV file for each operation and direction, with a row for "
 	       "each repetition, in seconds, operations per second and bytes per second. Existing files are not "
 	       "overwritten; the export stops at the first one.\n\n--spec: prints a configuration of Observatory "
@@ -29,7 +32,8 @@ const struct cli_command cmd_export_cli = {
 
 struct export_options {
 	struct cli_list args;
-	bool csv, spec;
+	bool csv, samples, spec;
+	long point;
 	const char *observatory, *transport;
 };
 
@@ -45,7 +49,7 @@ static int open_run(const char *path, struct run *run, struct err *e)
 static enum status export_csv(const char *path, struct err *e)
 {
 	struct run run;
-	json_t *summary;
+	struct summary *summary;
 	int rc = open_run(path, &run, e);
 
 	if (rc)
@@ -54,7 +58,19 @@ static enum status export_csv(const char *path, struct err *e)
 	rc = summary ? summary_csv(summary, stdout) : -EINVAL;
 	if (rc && summary)
 		err_sys(e, rc, "standard output", "write");
-	json_decref(summary);
+	summary_free(summary);
+	run_close(&run);
+	return rc ? e->status : STATUS_OK;
+}
+
+static enum status export_samples(const struct export_options *o, struct err *e)
+{
+	struct run run;
+	int rc = open_run(o->args.items[0], &run, e);
+
+	if (rc)
+		return e->status;
+	rc = samples_csv(&run, o->point, stdout, e);
 	run_close(&run);
 	return rc ? e->status : STATUS_OK;
 }
@@ -106,14 +122,16 @@ static enum status export_spec(const struct export_options *o, struct err *e)
 
 static int check_options(const struct export_options *o, struct err *e)
 {
-	const int formats = o->csv + o->spec + !!o->observatory;
+	const int formats = o->csv + o->samples + o->spec + !!o->observatory;
 
 	if (formats != 1)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
-			       "%s; use one of --csv, --observatory DIR, --spec",
+			       "%s; use one of --csv, --samples, --observatory DIR, --spec",
 			       formats ? "more than one format is given" : "no format is given");
 	if (o->transport && !o->spec)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL, "--transport requires --spec");
+	if (o->point >= 0 && !o->samples)
+		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL, "--point requires --samples");
 	if (o->args.count > 1 && !o->observatory)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat export", NULL,
 			       "only --observatory accepts several runs");
@@ -126,14 +144,18 @@ static enum status export_it(const struct export_options *o, struct err *e)
 		return e->status;
 	if (o->observatory)
 		return export_observatory(o, e);
+	if (o->samples)
+		return export_samples(o, e);
 	return o->spec ? export_spec(o, e) : export_csv(o->args.items[0], e);
 }
 
 enum status cmd_export(int argc, char **argv, struct err *e)
 {
-	struct export_options o = {.csv = false};
+	struct export_options o = {.point = -1};
 	const struct cli_flag flags[] = {
 	    {"csv", CLI_FLAG, &o.csv, NULL, "comma-separated values, to standard output", 0, 0},
+	    {"samples", CLI_FLAG, &o.samples, NULL, "every sample of a point, to standard output", 0, 0},
+	    {"point", CLI_INT, &o.point, "ID", "which point (the only one)", 0, 999999},
 	    {"observatory", CLI_STRING, &o.observatory, "DIR", "Observatory's result files, into DIR", 0, 0},
 	    {"spec", CLI_FLAG, &o.spec, NULL, "a configuration of Observatory as a spec, to standard output", 0, 0},
 	    {"transport", CLI_STRING, &o.transport, "NAME", "the transport of that spec (verbs)", 0, 0},

@@ -6,9 +6,8 @@
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "compare/compare_indexed.h"
-#include "compare/compare_units.h"
-#include "compare/history.h"
+#include "judge/compare/compare_runs.h"
+#include "judge/compare/history.h"
 #include "report/history_page.h"
 
 const struct cli_command cmd_history_cli = {
@@ -29,21 +28,29 @@ struct asked {
 	bool json;
 };
 
+static void print_history_json(const struct history *history)
+{
+	json_t *json = history_json(history);
+
+	json_print(json, stdout);
+	json_decref(json);
+}
+
 static void show_history(const struct compare_join *j, const char *quantity, const struct asked *asked, struct err *e)
 {
-	json_t *history = history_of(j, quantity);
+	struct history history = history_of(j, quantity);
 	char *html = NULL;
 
 	if (asked->json)
-		json_print(history, stdout);
+		print_history_json(&history);
 	else
-		history_table(history, stdout);
+		history_table(&history, stdout);
 	if (asked->out)
-		history_page_make(asked->out, j->runs, history, &html, e);
+		history_page_make(asked->out, j->runs, &history, &html, e);
 	if (html && !asked->json)
 		printf("%s\n", html);
 	free(html);
-	json_decref(history);
+	history_free(&history);
 }
 
 /* If no name is given, the first one: for a series, the median. */
@@ -72,7 +79,7 @@ static enum status history_of_paths(const struct cli_list *paths, const struct a
 	int rc = find_quantity(choice.metric, named, &quantity, e);
 
 	for (size_t i = 0; !rc && i < paths->count; i++)
-		rc = compare_indexed_add(&runs, paths->items[i], ARM_BASE, asked->experiment, e);
+		rc = compare_runs_add_indexed(&runs, paths->items[i], ARM_BASE, asked->experiment, e);
 	rc = rc ?: compare_units(&runs, UNIT_AUTO, e) ?: compare_join(&join, &runs, &choice, e);
 	if (!rc)
 		show_history(&join, quantity, asked, e);

@@ -2,8 +2,8 @@
 
 #include "commands/commands.h"
 #include "common/json.h"
-#include "index/index_file.h"
-#include "index/index_update.h"
+#include "judge/index/index_file.h"
+#include "judge/index/index_update.h"
 
 const struct cli_command cmd_index_cli = {
     .name = "index",

@@ -1,9 +1,12 @@
 #include <stdio.h>
 
 #include "commands/commands.h"
-#include "commands/run_words.h"
+#include "commands/shared_options.h"
+#include "commands/verdict_options.h"
 #include "common/err.h"
-#include "knobs/knobs_study.h"
+#include "study/kinds.h"
+#include "study/knobs/knobs_types.h"
+#include "study/study_run.h"
 
 const struct cli_command cmd_knobs_cli = {
     .name = "knobs",
@@ -28,36 +31,39 @@ const struct cli_command cmd_knobs_cli = {
     .max_args = 1,
 };
 
-static enum status run_asked(struct run_words *w, const struct cli_list *args, struct knobs_options *o, struct err *e)
+static enum status run_asked(struct shared_options *w, const struct cli_list *args, struct study_request *r,
+			     struct err *e)
 {
-	if (run_words_read(w, e))
+	if (shared_options_read(w, e))
 		return STATUS_USAGE;
-	o->spec = args->count ? args->items[0] : NULL;
-	if (o->spec && !o->resume && run_words_find(w, &o->spec, &o->out, e))
+	r->path = args->count ? args->items[0] : NULL;
+	if (r->path && !r->resume && shared_options_find(w, &r->path, &r->out, e))
 		return STATUS_USAGE;
-	o->source = w->source;
-	o->sink = w->sink;
-	o->profile_path = w->profile_path;
-	o->mask = w->mask;
-	o->overrides = w->overrides;
-	o->budget_s = (double)w->budget_ns / 1e9;
-	return knobs_run(o, e);
+	r->source = w->source;
+	r->sink = w->sink;
+	r->profile_path = w->profile_path;
+	r->mask = w->mask;
+	r->overrides = w->overrides;
+	r->budget_s = (double)w->budget_ns / 1e9;
+	return study_run(&knobs_kind, r, e);
 }
 
 enum status cmd_knobs(int argc, char **argv, struct err *e)
 {
-	struct knobs_options o = {.seed = 1, .argc = argc, .argv = argv};
-	struct run_words words = {.device = NULL};
+	struct knobs_options o = {.seed = 1};
+	struct study_request r = {.argc = argc, .argv = argv, .own = &o};
+	struct shared_options shared = {.device = NULL};
 	struct cli_list args = {NULL, 0};
+	struct verdict_options verdicts = {NULL};
 	const struct cli_flag flags[] = {
 	    {"profile", CLI_STRING, &o.profile, "PROFILE", "the profile, by its name or (with a slash) its path", 0, 0},
 	    {"blocks", CLI_INT, &o.blocks, "N", "number of blocks to measure (12, or as many as fit into --budget)", 6,
 	     KNOBS_BLOCKS_MAX},
-	    {"budget", CLI_STRING, &words.budget, "TIME", "take at most about this time (30min)", 0, 0},
-	    {"quick", CLI_FLAG, &words.quick, NULL, "the spec's quick variant", 0, 0},
-	    {"out", CLI_STRING, &o.out, "DIR", "create the directory in DIR", 0, 0},
-	    RUN_WORDS_FLAGS(words),
-	    {"resume", CLI_STRING, &o.resume, "DIR", "continue this directory, which must belong to you", 0, 0},
+	    {"budget", CLI_STRING, &shared.budget, "TIME", "take at most about this time (30min)", 0, 0},
+	    {"quick", CLI_FLAG, &shared.quick, NULL, "the spec's quick variant", 0, 0},
+	    {"out", CLI_STRING, &r.out, "DIR", "create the directory in DIR", 0, 0},
+	    SHARED_OPTIONS_FLAGS(shared),
+	    {"resume", CLI_STRING, &r.resume, "DIR", "continue this directory, which must belong to you", 0, 0},
 	    {"metric", CLI_STRING, &o.metric, "NAME", "such as rtt_ns (the default is each point's first)", 0, 0},
 	    {"quantity", CLI_LIST, &o.quantities, "Q", "judge by this quantity (p50 and p99); may be repeated", 0, 0},
 	    {"margin", CLI_LIST, &o.margins, "PCT",
@@ -66,10 +72,11 @@ enum status cmd_knobs(int argc, char **argv, struct err *e)
 	     0, 0},
 	    {"seed", CLI_INT, &o.seed, "N", "for the order within a block and for random relabellings (1)", 0,
 	     1L << 52},
-	    {"dry-run", CLI_FLAG, &o.dry_run, NULL, "print the knobs and the expected duration, and do nothing else", 0,
+	    {"dry-run", CLI_FLAG, &r.dry_run, NULL, "print the knobs and the expected duration, and do nothing else", 0,
 	     0},
-	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only problems", 0, 0},
-	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
+	    {"quiet", CLI_FLAG, &r.quiet, NULL, "while measuring, print only problems", 0, 0},
+	    VERDICT_OPTIONS_FLAGS(verdicts),
+	    {"json", CLI_FLAG, &r.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},
 	};
 	enum status status = STATUS_USAGE;
@@ -78,11 +85,16 @@ enum status cmd_knobs(int argc, char **argv, struct err *e)
 	if (cli_parse(&cmd_knobs_cli, flags, argc, argv, &args, &help, e) == 0) {
 		if (help)
 			cli_help("kblat", &cmd_knobs_cli, flags, stdout);
-		status = help ? STATUS_OK : run_asked(&words, &args, &o, e);
+		if (!help && !verdict_options_read(&verdicts, r.json, e)) {
+			r.format = verdicts.format;
+			status = run_asked(&shared, &args, &r, e);
+		} else if (help) {
+			status = STATUS_OK;
+		}
 	}
 	cli_list_free(&args);
-	run_words_free(&words);
+	shared_options_free(&shared);
 	cli_list_free(&o.quantities);
 	cli_list_free(&o.margins);
-	return status;
+	return verdict_options_exit(argc, argv, status);
 }

@@ -8,10 +8,11 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/sysroot.h"
+#include "common/table_print.h"
 #include "common/text.h"
 #include "common/yaml.h"
-#include "spec/experiments.h"
-#include "transports/verbs_device.h"
+#include "measure/spec/experiments.h"
+#include "measure/transports/verbs_device.h"
 
 const struct cli_command cmd_list_cli = {
     .name = "list",
@@ -90,34 +91,25 @@ static const char *text_of(const json_t *object, const char *key, char *buf, siz
 	return text_clean(text ? text : "", text ? strlen(text) : 0, buf, size);
 }
 
-static int longest_path(const json_t *list)
-{
-	size_t longest = 0, i;
-	const json_t *x;
-	char path[256];
-
-	json_array_foreach (list, i, x) {
-		const size_t length = strlen(text_of(x, "path", path, sizeof(path)));
-
-		longest = length > longest ? length : longest;
-	}
-	return (int)longest;
-}
-
 static void show_experiments(const json_t *list)
 {
-	const int width = longest_path(list);
-	char path[256], title[256];
+	static const struct table_column columns[] = {
+	    {.label = "path", .most = TABLE_WHOLE},
+	    {.label = "title", .most = TABLE_WHOLE},
+	};
+	struct table t = table_of(columns, 2, json_array_size(list));
 	const json_t *x;
 	size_t i;
 
 	json_array_foreach (list, i, x) {
-		bool readable = json_is_true(json_object_get(x, "readable"));
-
-		printf("  %-*s  %s\n", width, text_of(x, "path", path, sizeof(path)),
-		       readable ? text_of(x, "title", title, sizeof(title))
-				: "(its spec.yaml cannot be read; `kblat run --dry-run` says why)");
+		table_text(&t, 0, i, "%s", json_text(x, "path"));
+		table_text(&t, 1, i, "%s",
+			   json_is_true(json_object_get(x, "readable"))
+			       ? json_text(x, "title")
+			       : "(its spec.yaml cannot be read; `kblat run --dry-run` says why)");
 	}
+	table_print(&t, &(struct table_style){.bare = true, .indent = 2}, stdout);
+	table_free(&t);
 	if (!json_array_size(list))
 		printf("  none\n");
 }
@@ -126,12 +118,12 @@ static void show_experiments(const json_t *list)
 
 static int gather_devices(json_t *out, struct err *e)
 {
-	json_t *devices = NULL;
-	int rc = verbs_devices(&devices, e);
+	json_t *devices = verbs_devices();
 
+	(void)e;
 	json_array_extend(out, devices);
 	json_decref(devices);
-	return rc;
+	return 0;
 }
 
 static void show_devices(const json_t *list)

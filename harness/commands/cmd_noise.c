@@ -1,11 +1,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "analysis/cause_advice.h"
 #include "commands/commands.h"
 #include "common/json.h"
+#include "common/table_print.h"
 #include "common/units.h"
-#include "noise/cpu_noise.h"
+#include "doctor/cpu_noise.h"
+#include "judge/analysis/cause.h"
 
 #define CAUSES_SHOWN 10 /* per CPU */
 
@@ -41,27 +42,44 @@ static int noise_read_cpus(const char *text, struct cpulist *out, struct err *e)
 	return 0;
 }
 
+enum { TIME, TIMES, MAX, CAUSE, COLUMNS };
+
+static void print_causes(const struct cpu_noise *n, const struct cpu_noise_cpu *c)
+{
+	static const struct table_column columns[COLUMNS] = {
+	    [TIME] = {.label = "time", .align = TABLE_RIGHT, .least = 9},
+	    [TIMES] = {.label = "times/s", .align = TABLE_RIGHT, .least = 8},
+	    [MAX] = {.label = "max", .align = TABLE_RIGHT, .least = 9},
+	    [CAUSE] = {.label = "cause", .most = TABLE_WHOLE},
+	};
+	struct table t = table_of(columns, COLUMNS, c->count < CAUSES_SHOWN ? c->count : CAUSES_SHOWN);
+	char text[CAUSE_TEXT_MAX];
+
+	for (size_t i = 0; i < t.rows; i++) {
+		const struct cpu_noise_cause *one = &c->causes[i];
+		const struct cause *cause = &n->causes.list[one->cause];
+
+		table_in_unit(&t, TIME, i, (double)one->total_ns, "ns");
+		table_text(&t, TIMES, i, "%.1f", (double)one->times * 1e9 / (double)c->watched_ns);
+		table_in_unit(&t, MAX, i, (double)one->longest_ns, "ns");
+		table_text(&t, CAUSE, i, "%s", cause_describe(cause, text, sizeof(text)));
+		if (*cause_advice(cause))
+			table_note(&t, i, "-> %s", cause_advice(cause));
+	}
+	table_print(&t, &(struct table_style){.indent = 2, .note_indent = 36}, stdout);
+	table_free(&t);
+}
+
 static void print_cpu(const struct cpu_noise *n, const struct cpu_noise_cpu *c)
 {
-	char longest[32], total[32], text[CAUSE_TEXT_MAX];
+	char longest[32];
 
 	printf("CPU %d: %.3f %% of %.1f s taken, %.0f times a second, %s at most%s\n", c->cpu,
 	       100.0 * (double)c->taken_ns / (double)c->watched_ns, (double)c->watched_ns / 1e9,
 	       (double)c->times * 1e9 / (double)c->watched_ns, unit_human_ns(c->longest_ns, longest, sizeof(longest)),
 	       c->complete ? "" : "; events were lost, so there was more");
 	if (c->count)
-		printf("  %9s  %8s  %9s  %s\n", "time", "times/s", "max", "cause");
-	for (size_t i = 0; i < c->count && i < CAUSES_SHOWN; i++) {
-		const struct cpu_noise_cause *one = &c->causes[i];
-		const struct cause *cause = &n->causes.list[one->cause];
-
-		printf("  %9s  %8.1f  %9s  %s\n", unit_human_ns(one->total_ns, total, sizeof(total)),
-		       (double)one->times * 1e9 / (double)c->watched_ns,
-		       unit_human_ns(one->longest_ns, longest, sizeof(longest)),
-		       cause_describe(cause, text, sizeof(text)));
-		if (*cause_advice(cause))
-			printf("  %32s  -> %s\n", "", cause_advice(cause));
-	}
+		print_causes(n, c);
 	if (c->count > CAUSES_SHOWN)
 		printf("  and %zu more\n", c->count - CAUSES_SHOWN);
 }

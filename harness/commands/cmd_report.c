@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "commands/commands.h"
-#include "pairs/pairs.h"
-#include "report/campaign_page.h"
+#include "common/or_abort.h"
+#include "files/rundir/reader.h"
 #include "report/report.h"
 #include "report/runs_page.h"
-#include "rundir/reader.h"
+#include "study/kinds.h"
 
 const struct cli_command cmd_report_cli = {
     .name = "report",
@@ -56,13 +56,11 @@ static enum status make_of_many(int make(const char *dir, char **html, struct er
 
 static enum status make(const struct cli_list *args, struct err *e)
 {
-	struct run *runs = calloc(args->count, sizeof(*runs));
+	struct run *runs = or_abort(calloc(args->count, sizeof(*runs)));
 	char *html = NULL;
 	size_t count;
 	int rc;
 
-	if (!runs)
-		return err_sys(e, -ENOMEM, NULL, "make a report"), e->status;
 	rc = open_runs(args, runs, &count, e);
 	if (!rc)
 		rc = report_make(runs, count, &html, e);
@@ -88,10 +86,8 @@ enum status cmd_report(int argc, char **argv, struct err *e)
 		cli_help("kblat", &cmd_report_cli, flags, stdout);
 	if (help)
 		status = STATUS_OK;
-	else if (args.count == 1 && campaign_page_is(args.items[0]))
-		status = make_of_many(campaign_page_make, args.items[0], e);
-	else if (args.count == 1 && pairs_is(args.items[0]))
-		status = make_of_many(pairs_report, args.items[0], e);
+	else if (args.count == 1 && study_kind_at(args.items[0]))
+		status = make_of_many(study_page, args.items[0], e);
 	else if (args.count == 1 && runs_page_is(args.items[0]))
 		status = make_of_many(runs_page_make, args.items[0], e);
 	else

@@ -1,23 +1,26 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "analysis/summary_table.h"
-#include "campaign/campaign.h"
-#include "claims/claims.h"
-#include "claims/claims_table.h"
 #include "commands/commands.h"
 #include "commands/dry_run.h"
 #include "commands/run_progress.h"
-#include "commands/run_words.h"
+#include "commands/shared_options.h"
+#include "commands/verdict_options.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "pairs/pairs.h"
-#include "run/channel.h"
-#include "run/forecast_run.h"
-#include "run/run.h"
+#include "judge/analysis/summary_json.h"
+#include "judge/analysis/summary_table.h"
+#include "judge/claims/claims.h"
+#include "measure/run/channel.h"
+#include "measure/run/forecast.h"
+#include "measure/run/run.h"
+#include "study/campaign/campaign_folder.h"
+#include "study/kinds.h"
+#include "study/study_run.h"
 
 const struct cli_command cmd_run_cli = {
     .name = "run",
@@ -29,7 +32,8 @@ const struct cli_command cmd_run_cli = {
 	"or a configuration of Observatory (JSON; docs/observatory.md). The run directory is created in runs/ next to "
 	"the spec (in ./runs for an installed experiment), or in --out. Its path is the last line of standard "
 	"output.\n\nSTUDY is a directory of experiments. All of them are run in sequence, as a campaign: a directory "
-	"with their run directories, campaign.json, and a table of claims (claims.tsv). `kblat run --resume CAMPAIGN` "
+	"with their run directories, study.json and cells.jsonl (what became of each), and a table of claims "
+	"(claims.tsv). `kblat run --resume CAMPAIGN` "
 	"continues a campaign that was interrupted, with its original launchers, which are shown; the directory must "
 	"belong to you. With --budget 8h, experiments are run in order if they are expected to end within that time; "
 	"the others are skipped and listed. An experiment that was started is always finished.\n\nEach side of a point "
@@ -49,9 +53,10 @@ const struct cli_command cmd_run_cli = {
 
 struct run_options {
 	struct cli_list args;
-	struct run_words words;
+	struct shared_options shared;
 	const char *out, *resume, *hosts;
 	long at_once;
+	struct verdict_options verdicts;
 	bool dry_run, json, quiet, verbose, state, no_state;
 };
 
@@ -95,52 +100,59 @@ static enum status conclude(const struct run_result *r)
 		return STATUS_FAILED;
 	if (r->count[OUTCOME_IMPOSSIBLE] == r->total)
 		return STATUS_IMPOSSIBLE;
-	return json_is_true(json_object_get(r->summary, "valid")) ? STATUS_OK : STATUS_NO;
+	return r->summary->valid ? STATUS_OK : STATUS_NO;
 }
 
-/* Print the verdicts on the spec's claims, if there are any. If one fails, the status is STATUS_NO. */
-static enum status show_claims(const char *run_path, bool json, enum status status)
+static void show_json(const struct summary *summary)
 {
-	struct claim_verdicts verdicts = claims_read(run_path);
+	json_t *document = summary_encode(summary);
 
-	if (verdicts.count && !json) {
+	json_print(document, stdout);
+	json_decref(document);
+}
+
+static void show_tables(const struct run_result *r, const struct claim_verdicts *verdicts)
+{
+	summary_table((const struct summary *const[]){r->summary}, 1, stdout);
+	if (verdicts->count) {
 		printf("\n");
-		claims_table(&verdicts, stdout);
+		claims_table(verdicts, stdout);
 	}
-	if (status == STATUS_OK && claim_verdicts_status(&verdicts) == STATUS_NO)
-		status = STATUS_NO;
-	claim_verdicts_free(&verdicts);
-	return status;
 }
 
-static enum status show_result(const struct run_result *r, bool json)
+/* If a claim of the spec fails, the status is STATUS_NO. */
+static enum status show_result(const struct run_result *r, const struct run_options *o)
 {
+	struct claim_verdicts verdicts = claims_read(r->path);
 	enum status status = conclude(r);
 
-	if (json)
-		json_print(r->summary, stdout);
+	if (status == STATUS_OK && claim_verdicts_status(&verdicts) == STATUS_NO)
+		status = STATUS_NO;
+	if (o->json)
+		show_json(r->summary);
+	else if (o->verdicts.format)
+		verdict_format_print(o->verdicts.format, verdict_list_of_run(r->summary, &verdicts, r->path, status));
 	else
-		summary_table((const json_t *const[]){r->summary}, 1, stdout);
-	status = show_claims(r->path, json, status);
+		show_tables(r, &verdicts);
+	claim_verdicts_free(&verdicts);
 	if (interrupted)
 		fprintf(stderr, "kblat: interrupted; the results so far are kept\n");
-	printf("%s\n", r->path);
+	/* What is in a format is not followed by anything else. */
+	fprintf(o->verdicts.format ? stderr : stdout, "%s\n", r->path);
 	return status;
 }
 
 /* Bytes on the wire were to be counted: if that was not possible, print why. */
-static void warn_of_wire(const json_t *summary)
+static void warn_of_wire(const struct summary *summary)
 {
-	const json_t *points = json_object_get(summary, "points"), *p;
 	const char *why = NULL;
-	size_t i;
 
-	json_array_foreach (points, i, p) {
-		const json_t *wire = json_object_get(p, "wire");
+	for (size_t i = 0; i < summary->point_count; i++) {
+		const struct summary_block *wire = summary_find_block(&summary->points[i].results, "", &overhead_block);
 
-		if (json_is_integer(json_object_get(wire, "raw_bytes")))
+		if (wire && number_is_known(wire->numbers[WIRE_RAW_BYTES]))
 			return;
-		why = why ? why : json_string_value(json_object_get(wire, "why"));
+		why = why || !wire ? why : wire->why;
 	}
 	fprintf(stderr, "kblat: warning: the detector is enabled, but no bytes on the wire were counted: %s\n",
 		why ? why : "nothing was measured");
@@ -156,8 +168,8 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 	const struct run_request request = {
 	    .spec = spec,
 	    .out = o->out,
-	    .launcher = {o->words.source, o->words.sink},
-	    .mask = o->words.mask,
+	    .launcher = {o->shared.source, o->shared.sink},
+	    .mask = o->shared.mask,
 	    .no_state = o->no_state,
 	    .argc = argc,
 	    .argv = argv,
@@ -178,7 +190,7 @@ static enum status measure(const struct run_options *o, const struct spec *spec,
 		fprintf(stderr, "kblat: the results so far are in %s, not sealed\n", result.path);
 	if (!rc && spec->wants_wire)
 		warn_of_wire(result.summary);
-	status = !rc ? show_result(&result, o->json) : e->status ? e->status : STATUS_FAILED;
+	status = !rc ? show_result(&result, o) : e->status ? e->status : STATUS_FAILED;
 	run_result_free(&result);
 	return status;
 }
@@ -190,17 +202,17 @@ static int check_budget(const struct run_options *o, const struct spec *spec, st
 	struct forecast sum;
 	char *runs, given[FORECAST_TEXT_MAX], needed[FORECAST_TEXT_MAX];
 
-	if (!o->words.budget_ns)
+	if (!o->shared.budget_ns)
 		return 0;
 	runs = run_parent(spec, o->out);
 	sum = forecast_run(spec->point, spec->point_count, runs, spec->name, NULL);
 	free(runs);
-	if (forecast_seconds(&sum) * 1e9 <= (double)o->words.budget_ns)
+	if (forecast_seconds(&sum) * 1e9 <= (double)o->shared.budget_ns)
 		return 0;
 	return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
 		       "%s is too short: the experiment needs about %s; allow more time, or reduce the work with "
 		       "--quick or --only",
-		       forecast_text((double)o->words.budget_ns / 1e9, given, sizeof(given)),
+		       forecast_text((double)o->shared.budget_ns / 1e9, given, sizeof(given)),
 		       forecast_text(forecast_seconds(&sum), needed, sizeof(needed)));
 }
 
@@ -209,7 +221,7 @@ static enum status run_one(const struct run_options *o, int argc, char **argv, s
 	struct spec spec;
 	struct diag diag;
 	enum status status;
-	const int rc = spec_load(o->args.items[0], &o->words.overrides, &spec, &diag);
+	const int rc = spec_load(o->args.items[0], &o->shared.overrides, &spec, &diag);
 
 	diag_print(&spec.warnings, stderr);
 	if (rc) {
@@ -226,53 +238,34 @@ static enum status run_one(const struct run_options *o, int argc, char **argv, s
 	return status;
 }
 
-static enum status run_many(const struct run_options *o, int argc, char **argv, struct err *e)
+/* A study of a kind; or to continue one. */
+static enum status run_study(const struct run_options *o, const struct study_kind *kind, int argc, char **argv,
+			     struct err *e)
 {
-	const struct campaign_options campaign = {
+	const struct study_request request = {
 	    .path = o->args.count ? o->args.items[0] : NULL,
 	    .resume = o->resume,
+	    .hosts = o->hosts,
 	    .out = o->out,
-	    .source = o->words.source,
-	    .sink = o->words.sink,
-	    .profile_path = o->words.profile_path,
-	    .overrides = o->words.overrides,
-	    .mask = o->words.mask,
+	    .source = o->shared.source,
+	    .sink = o->shared.sink,
+	    .profile_path = o->shared.profile_path,
+	    .overrides = o->shared.overrides,
+	    .mask = o->shared.mask,
+	    .state = o->state,
 	    .no_state = o->no_state,
 	    .dry_run = o->dry_run,
 	    .json = o->json,
-	    .verbosity = o->quiet     ? "--quiet"
-			 : o->verbose ? "--verbose"
-				      : NULL,
-	    .budget_s = (double)o->words.budget_ns / 1e9,
-	    .argc = argc,
-	    .argv = argv,
-	};
-
-	return campaign_run(&campaign, e);
-}
-
-static enum status run_pairs(const struct run_options *o, int argc, char **argv, struct err *e)
-{
-	const struct pairs_options pairs = {
-	    .spec = o->args.count ? o->args.items[0] : NULL,
-	    .hosts = o->hosts,
-	    .resume = o->resume,
-	    .out = o->out,
-	    .source = o->words.source,
-	    .sink = o->words.sink,
-	    .profile_path = o->words.profile_path,
-	    .overrides = o->words.overrides,
-	    .mask = o->words.mask,
-	    .dry_run = o->dry_run,
-	    .json = o->json,
+	    .format = o->verdicts.format,
 	    .quiet = o->quiet,
-	    .state = o->state,
+	    .verbose = o->verbose,
 	    .at_once = o->at_once,
+	    .budget_s = (double)o->shared.budget_ns / 1e9,
 	    .argc = argc,
 	    .argv = argv,
 	};
 
-	return pairs_run(&pairs, e);
+	return study_run(kind, &request, e);
 }
 
 /* --hosts is for a single experiment. */
@@ -282,7 +275,7 @@ static int check_hosts(const struct run_options *o, struct err *e)
 		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: --at-once and --state require --hosts");
 	if (!o->hosts)
 		return 0;
-	if (o->resume || o->words.budget || !o->args.count || campaign_is(o->args.items[0]))
+	if (o->resume || o->shared.budget || !o->args.count || experiments_is(o->args.items[0]))
 		return err_set(
 		    e, -EINVAL, STATUS_USAGE, "--hosts", NULL,
 		    "measures one SPEC between all pairs; it cannot be combined with a study, --resume or --budget");
@@ -300,16 +293,37 @@ static int check_arguments(const struct run_options *o, struct err *e)
 						    "run: no SPEC given; 'kblat list experiments' lists experiments");
 }
 
+/* Which kind of study is asked for; NULL: none, but one run. */
+static int find_kind(const struct run_options *o, const struct study_kind **kind, struct err *e)
+{
+	const char *dir = o->resume ? o->resume : o->args.items[0];
+	const struct study_kind *there = study_kind_at(dir);
+
+	if (there && (!o->resume || strcmp(there->command, "kblat run") != 0))
+		return err_set(e, -EINVAL, STATUS_USAGE, dir, NULL,
+			       "it is a study that was already begun; '%s --resume %s' continues it", there->command,
+			       dir);
+	*kind = there				   ? there
+		: o->hosts			   ? &pairs_kind
+		: o->resume			   ? &campaign_kind
+		: experiments_is(o->args.items[0]) ? &campaign_kind
+						   : NULL;
+	return 0;
+}
+
 static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
 {
-	if (check_arguments(o, e) || run_words_read(&o->words, e))
+	const struct study_kind *kind = NULL;
+
+	if (verdict_options_read(&o->verdicts, o->json, e) || check_arguments(o, e) ||
+	    shared_options_read(&o->shared, e))
 		return e->status;
-	if (!o->resume && run_words_find(&o->words, &o->args.items[0], &o->out, e))
+	if (!o->resume && shared_options_find(&o->shared, &o->args.items[0], &o->out, e))
 		return e->status;
-	if (o->hosts || (o->resume && pairs_is(o->resume)))
-		return run_pairs(o, argc, argv, e);
-	if (o->resume || campaign_is(o->args.items[0]))
-		return run_many(o, argc, argv, e);
+	if (find_kind(o, &kind, e))
+		return e->status;
+	if (kind)
+		return run_study(o, kind, argc, argv, e);
 	return run_one(o, argc, argv, e);
 }
 
@@ -317,11 +331,12 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 {
 	struct run_options o = {0};
 	const struct cli_flag flags[] = {
-	    {"quick", CLI_FLAG, &o.words.quick, NULL, "the spec's quick variant: fewer messages, shorter pauses", 0, 0},
+	    {"quick", CLI_FLAG, &o.shared.quick, NULL, "the spec's quick variant: fewer messages, shorter pauses", 0,
+	     0},
 	    {"out", CLI_STRING, &o.out, "DIR", "create the run directory in DIR", 0, 0},
-	    RUN_WORDS_FLAGS(o.words),
+	    SHARED_OPTIONS_FLAGS(o.shared),
 	    {"resume", CLI_STRING, &o.resume, "DIR", "continue this campaign, which must belong to you", 0, 0},
-	    {"budget", CLI_STRING, &o.words.budget, "TIME",
+	    {"budget", CLI_STRING, &o.shared.budget, "TIME",
 	     "of a study, run the experiments that are expected to fit into this time (8h)", 0, 0},
 	    {"hosts", CLI_STRING, &o.hosts, "LIST|FILE",
 	     "measure between all pairs of these hosts: n1,n2 or n[1-64], or a file with one host per line", 0, 0},
@@ -334,6 +349,7 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	     "print the points with every setting and the expected duration, and do nothing else", 0, 0},
 	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only problems", 0, 0},
 	    {"verbose", CLI_FLAG, &o.verbose, NULL, "print a line for each point and repetition", 0, 0},
+	    VERDICT_OPTIONS_FLAGS(o.verdicts),
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},
 	};
@@ -346,6 +362,6 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 		status = help ? STATUS_OK : run(&o, argc, argv, e);
 	}
 	cli_list_free(&o.args);
-	run_words_free(&o.words);
-	return status;
+	shared_options_free(&o.shared);
+	return verdict_options_exit(argc, argv, status);
 }

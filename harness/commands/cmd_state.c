@@ -6,11 +6,13 @@
 #include "commands/commands.h"
 #include "common/json.h"
 #include "common/sysroot.h"
-#include "state/diff.h"
-#include "state/diff_print.h"
-#include "state/load.h"
-#include "state/sources_list.h"
-#include "state/state.h"
+#include "common/table_print.h"
+#include "files/state/capture.h"
+#include "files/state/diff.h"
+#include "files/state/diff_print.h"
+#include "files/state/load.h"
+#include "files/state/readers.h"
+#include "files/state/sources.h"
 
 struct options {
 	const char *sysroot, *varying;
@@ -94,6 +96,63 @@ static enum status diff(const struct cli_list *args, const struct options *o, st
 	json_decref(b);
 	json_decref(a);
 	return status;
+}
+
+/* --- what is read: the table of sources --- */
+
+static const char *how_read(const struct state_source *s)
+{
+	static const struct {
+		state_reader *read;
+		const char *how;
+	} readers[] = {
+#define ROW(name, how) {read_##name, how},
+	    EVERY_STATE_READER(ROW)};
+
+	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
+		if (s->read == readers[i].read)
+			return readers[i].how;
+	return "as part of another row"; /* it has no reader */
+}
+
+static json_t *source_json(const struct state_source *s)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s*, s:b}", "key", s->key, "group", s->group, "class",
+			 state_class_name(s->class), "how", how_read(s), "path", s->path, "needs_root", s->needs_root);
+}
+
+/* {"schema": 1, "sources": [{"key", "group", "class", "how", "path", "needs_root"}, ...]}, a new reference. */
+static json_t *sources_list_json(void)
+{
+	json_t *rows = json_array();
+
+	for (const struct state_source *s = state_sources; s->group; s++)
+		json_array_append_new(rows, source_json(s));
+	return json_pack("{s:i, s:o}", "schema", 1, "sources", rows);
+}
+
+static void sources_list_print(void)
+{
+	static const struct table_column columns[] = {
+	    {.label = "KEY", .least = 44, .most = TABLE_WHOLE},
+	    {.label = "CLASS", .least = 11},
+	    {.label = "ROOT", .least = 4},
+	    {.label = "HOW", .least = 20, .most = TABLE_WHOLE},
+	    {.label = "PATH", .most = TABLE_WHOLE},
+	};
+	struct table t = table_of(columns, sizeof(columns) / sizeof(*columns), 0);
+
+	for (const struct state_source *s = state_sources; s->group; s++) {
+		size_t row = table_row(&t);
+
+		table_text(&t, 0, row, "%s.%s", s->group, s->key);
+		table_text(&t, 1, row, "%s", state_class_name(s->class));
+		table_text(&t, 2, row, "%s", s->needs_root ? "yes" : "no");
+		table_text(&t, 3, row, "%s", how_read(s));
+		table_text(&t, 4, row, "%s", s->path ? s->path : "");
+	}
+	table_print(&t, &(struct table_style){.gap = 2}, stdout);
+	table_free(&t);
 }
 
 static enum status sources(const struct cli_list *args, const struct options *o, struct err *e)

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/verify.h"
-#include "claims/claims.h"
 #include "commands/commands.h"
 #include "common/fs.h"
-#include "rundir/manifest.h"
+#include "files/rundir/manifest.h"
+#include "judge/analysis/verify.h"
+#include "judge/claims/claims.h"
 
 const struct cli_command cmd_verify_cli = {
     .name = "verify",

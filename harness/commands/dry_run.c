@@ -3,12 +3,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "commands/point_settings.h"
 #include "common/json.h"
 #include "common/or_abort.h"
-#include "run/forecast_run.h"
-#include "run/preflight.h"
-#include "run/run.h"
+#include "judge/analysis/param.h"
+#include "measure/run/forecast.h"
+#include "measure/run/preflight.h"
+#include "measure/run/run.h"
+
+static void dry_run_settings(const struct spec *spec, size_t point, bool shared, FILE *out)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (spec->point[point].params, key, value) {
+		if ((json_object_get(spec->differing, key) == NULL) != shared)
+			continue;
+		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+		fprintf(out, " %s=%s", key, text);
+		free(text);
+	}
+}
+
+void dry_run_named_settings(const struct spec *spec, size_t point, FILE *out)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (spec->point[point].params, key, value) {
+		char name[64], text[64];
+		enum unit unit = param_name_unit(key, name, sizeof(name));
+
+		if (json_object_get(spec->named_keys, key) && json_object_get(spec->differing, key))
+			fprintf(out, " %s=%s", name, param_value_text(value, unit, text, sizeof(text)));
+	}
+}
 
 static size_t count_former(const struct forecast *each, size_t count)
 {
@@ -28,12 +57,12 @@ static void print_points(const struct spec *spec, const struct forecast *sum, co
 	       forecast_sentence(sum, text, sizeof(text)), count_former(each, spec->point_count));
 	if (spec->point_count) {
 		printf(" ");
-		point_settings_print(spec, 0, true, stdout);
+		dry_run_settings(spec, 0, true, stdout);
 		printf("\n");
 	}
 	for (size_t i = 0; i < spec->point_count; i++) {
 		printf("%4zu: %10s ", i, forecast_text(forecast_seconds(&each[i]), text, sizeof(text)));
-		point_settings_print(spec, i, false, stdout);
+		dry_run_settings(spec, i, false, stdout);
 		printf("\n");
 	}
 }

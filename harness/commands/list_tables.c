@@ -2,14 +2,14 @@
 
 #include <stdio.h>
 
-#include "analysis/blocks.h"
 #include "common/cli.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/opt.h"
-#include "kernels/kernel.h"
-#include "point/settings.h"
-#include "transports/transport.h"
+#include "judge/analysis/blocks.h"
+#include "measure/kernels/kernel.h"
+#include "measure/point/settings.h"
+#include "measure/transports/transport.h"
 
 /* --- settings ----------------------------------------------------------------------------------------------------- */
 

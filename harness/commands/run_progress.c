@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "commands/point_settings.h"
+#include "commands/dry_run.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/monotonic.h"
 #include "common/or_abort.h"
 #include "common/units.h"
-#include "run/channel.h"
-#include "run/forecast_run.h"
-#include "rundir/layout.h"
+#include "files/rundir/layout.h"
+#include "measure/run/channel.h"
+#include "measure/run/forecast.h"
 
 #define LAST_MAX 160
 
@@ -127,7 +127,7 @@ static void print_settings(const struct progress *p)
 	if (p->points == 1)
 		return;
 	fprintf(stderr, ":");
-	point_settings_print_named(state.spec, p->point - 1, stderr);
+	dry_run_named_settings(state.spec, p->point - 1, stderr);
 }
 
 static void print_where(const struct progress *p)

@@ -8,7 +8,7 @@
 #ifndef KBLAT_COMMANDS_RUN_PROGRESS_H
 #define KBLAT_COMMANDS_RUN_PROGRESS_H
 
-#include "run/run.h"
+#include "measure/run/run.h"
 
 enum verbosity {
 	VERBOSITY_QUIET,   /* errors only */

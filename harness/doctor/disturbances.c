@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/or_abort.h"
 #include "common/sysroot.h"
-#include "state/piece.h"
+#include "files/state/piece.h"
 
 enum {
 	FILE_MAX = 16 << 20,
@@ -119,7 +120,7 @@ static int compare_grown(const void *a, const void *b)
 
 json_t *disturbances_between(const json_t *before, const json_t *after)
 {
-	struct grown *all = calloc(json_object_size(after) + 1, sizeof(*all));
+	struct grown *all = or_abort(calloc(json_object_size(after) + 1, sizeof(*all)));
 	json_t *result = json_object(), *value;
 	const char *name;
 	size_t count = 0;

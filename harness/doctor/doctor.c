@@ -4,18 +4,18 @@
 #include <stdlib.h>
 
 #include "common/err.h"
+#include "common/or_abort.h"
 #include "doctor/check.h"
-#include "doctor/cpu_checks.h"
-#include "doctor/machine_checks.h"
+#include "measure/trace/trace_place.h"
 
 #define CALIBRATION_MS 100
 
 /* Where a run with busy polling and default CPUs would place its two sides. */
 static int place_sides(struct host *h, struct err *e)
 {
-	struct survey *survey = calloc(1, sizeof(*survey));
+	struct survey *survey = or_abort(calloc(1, sizeof(*survey)));
 	struct placement side[2];
-	int rc = survey ? survey_take("source_cpu", "auto", NULL, survey, e) : err_sys(e, -ENOMEM, "CPUs", "examine");
+	int rc = survey_take("source_cpu", "auto", NULL, survey, e);
 
 	if (!rc) {
 		side[0] = side[1] = (struct placement){.survey = survey, .host = "", .is_busy = true};
@@ -40,6 +40,8 @@ static int host_open(struct host *h, struct err *e)
 		sysroot_close(&h->root);
 		return rc;
 	}
+	/* Before anything is measured: they would take part. */
+	h->traces_removed = h->root.live ? trace_place_sweep() : 0;
 	clock_calibrate(CALIBRATION_MS, &h->clock);
 	h->clock.skew_ns = clock_skew_ns(h->source.cpu, h->sink.cpu, h->clock.hz);
 	return 0;

@@ -4,7 +4,7 @@
 #ifndef KBLAT_DOCTOR_DOCTOR_H
 #define KBLAT_DOCTOR_DOCTOR_H
 
-#include "doctor/finding.h"
+#include "doctor/check.h"
 
 struct err;
 

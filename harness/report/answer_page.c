@@ -6,7 +6,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "report/derived.h"
-#include "report/figures.h"
+#include "report/figure.h"
 
 static int answer_page_write(const struct answer_page *a, const struct figures *f, const char *no_figures,
 			     const char *path, struct err *e)

@@ -7,9 +7,11 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/sort.h"
+#include "files/rundir/layout.h"
 #include "report/figure.h"
 #include "report/labels.h"
-#include "rundir/layout.h"
+
+#define AXES_LINES_MAX 8 /* more cannot be distinguished */
 
 bool axes_are_comparable(const struct report *r)
 {
@@ -191,4 +193,159 @@ char *axes_label(const struct report *r, const struct report_item *item, const c
 	}
 	fclose(out);
 	return figure_one_line(label, AXES_LABEL_MAX);
+}
+
+bool axes_has(const struct axes_lines *c, const struct report_item *item)
+{
+	return axes_has_number(item, c->key);
+}
+
+/* --- values of lines --- */
+
+/* False: not an axis. */
+static bool find_line_values(struct axes_lines *c)
+{
+	c->value_count = axes_values(c->r, c->key, c->values, AXES_VALUES_MAX);
+	return c->value_count >= AXES_VALUES_MIN && c->value_count <= AXES_VALUES_MAX;
+}
+
+size_t axes_value_index(const struct axes_lines *c, const struct report_item *item)
+{
+	size_t i = 0;
+
+	while (c->values[i] != json_integer_value(axes_setting(item, c->key)))
+		i++;
+	return i;
+}
+
+/* --- which panels and lines --- */
+
+size_t axes_panel_index(const struct axes_lines *c, const struct report_item *item)
+{
+	size_t i = 0;
+
+	while (i < c->panel_count && c->panels[i] && !axes_same(c->panels[i], axes_setting(item, AXES_FACET)))
+		i++;
+	return i;
+}
+
+static void find_panels(struct axes_lines *c)
+{
+	for (size_t i = 0; i < c->r->leading_count; i++) {
+		const struct report_item *item = &c->r->leading[i];
+
+		if (!axes_has(c, item) ||
+		    (axes_setting(item, AXES_FACET) && axes_panel_index(c, item) < c->panel_count))
+			continue;
+		/* If some points are of a transport without this setting: lines instead of panels. */
+		if (!axes_setting(item, AXES_FACET) || c->panel_count == AXES_PANELS_MAX) {
+			c->panel_count = 0;
+			break;
+		}
+		c->panels[c->panel_count++] = axes_setting(item, AXES_FACET);
+	}
+	if (c->panel_count < 2) {
+		c->panel_count = 1;
+		c->panels[0] = NULL;
+	}
+}
+
+static bool is_on_one_line(const struct axes_lines *c, const struct report_item *a, const struct report_item *b)
+{
+	return axes_agree(a, b, c->keys, c->key_count);
+}
+
+/* Would two points coincide without this setting? Only such settings need to distinguish lines;
+ * those that only change along with the axis do not. */
+static bool tells_lines_apart(const struct axes_lines *c, const char *key)
+{
+	for (size_t i = 0; i < c->r->leading_count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct report_item *a = &c->r->leading[i], *b = &c->r->leading[k];
+
+			if (axes_has(c, a) && axes_has(c, b) && axes_value_index(c, a) == axes_value_index(c, b) &&
+			    axes_panel_index(c, a) == axes_panel_index(c, b) && axes_differ(a, b, key) &&
+			    is_on_one_line(c, a, b))
+				return true;
+		}
+	return false;
+}
+
+static size_t line_index(const struct axes_lines *c, const struct report_item *item)
+{
+	size_t i = 0;
+
+	while (i < c->line_count && !is_on_one_line(c, c->lines[i], item))
+		i++;
+	return i;
+}
+
+size_t axes_line_index(const struct axes_lines *c, const struct report_item *item)
+{
+	size_t line = line_index(c, item);
+
+	return line < c->from || line >= c->from + c->drawn ? c->drawn : line - c->from;
+}
+
+bool axes_draws(const struct axes_lines *c, const struct report_item *item)
+{
+	return axes_has(c, item) && axes_line_index(c, item) < c->drawn;
+}
+
+static void find_lines(struct axes_lines *c)
+{
+	if (c->r->run_count > 1 && tells_lines_apart(c, ""))
+		c->keys[c->key_count++] = "";
+	for (size_t i = 0; i < c->r->varying.count && c->key_count < AXES_KEYS_MAX; i++)
+		if (strcmp(c->r->varying.key[i], c->key) != 0 && tells_lines_apart(c, c->r->varying.key[i]))
+			c->keys[c->key_count++] = c->r->varying.key[i];
+	for (size_t i = 0; i < c->r->leading_count; i++) {
+		const struct report_item *item = &c->r->leading[i];
+
+		if (!axes_has(c, item) || line_index(c, item) < c->line_count)
+			continue;
+		c->lines = grow_or_abort(c->lines, c->line_count, sizeof(*c->lines));
+		c->lines[c->line_count++] = item;
+	}
+}
+
+/* The end of the group of adjacent lines that have their first setting in common with this one. */
+static size_t end_of_group(const struct axes_lines *c, size_t line)
+{
+	size_t end = line + 1;
+
+	while (end < c->line_count && c->key_count && !axes_differ(c->lines[line], c->lines[end], c->keys[0]))
+		end++;
+	return end;
+}
+
+bool axes_lines_next(struct axes_lines *c)
+{
+	size_t end;
+
+	c->from += c->drawn;
+	for (end = c->from; end < c->line_count && end_of_group(c, end) - c->from <= AXES_LINES_MAX;)
+		end = end_of_group(c, end);
+	if (end == c->from)
+		end = c->line_count - c->from < AXES_LINES_MAX ? c->line_count : c->from + AXES_LINES_MAX;
+	c->drawn = end - c->from;
+	return c->drawn;
+}
+
+/* --- all lines --- */
+
+bool axes_lines_make(struct axes_lines *c, const struct report *r, const char *key)
+{
+	*c = (struct axes_lines){.r = r, .key = key};
+	if (!axes_are_comparable(r) || !find_line_values(c))
+		return false;
+	find_panels(c);
+	find_lines(c);
+	return true;
+}
+
+void axes_lines_free(struct axes_lines *c)
+{
+	free(c->lines);
+	*c = (struct axes_lines){0};
 }

@@ -1,6 +1,6 @@
 /*
  * What figures need to know about settings: which can be an axis, which distinguish the leading
- * series of points, how to label a combination of values.
+ * series of points, how to label a combination of values, and which lines there are against a setting.
  */
 #ifndef KBLAT_REPORT_AXES_H
 #define KBLAT_REPORT_AXES_H
@@ -61,5 +61,46 @@ bool axes_is_on_one(const struct report_keys *axes, const struct report_item *i)
  * themselves without the setting's name. The caller frees; at most AXES_LABEL_MAX bytes. */
 char *axes_label(const struct report *r, const struct report_item *item, const char *const *keys, size_t count);
 #define AXES_LABEL_MAX 80
+
+/* --- lines ---
+ *
+ * What a figure against a setting shows: the setting's values, a panel for each service type, a line
+ * for each kind of point. If there are more lines than can be distinguished, they are distributed
+ * over several figures.
+ */
+#define AXES_PANELS_MAX 4
+#define AXES_KEYS_MAX	8
+
+struct axes_lines {
+	const struct report *r;
+	const char *key; /* of the axis */
+	int64_t values[AXES_VALUES_MAX];
+	size_t value_count;
+	const json_t *panels[AXES_PANELS_MAX]; /* values of AXES_FACET; a single NULL if it does not vary */
+	size_t panel_count;
+	const char *keys[AXES_KEYS_MAX]; /* settings that distinguish lines; "" stands for the run */
+	size_t key_count;
+	const struct report_item **lines; /* the first item of each line */
+	size_t line_count;
+	size_t from, drawn; /* lines of the current figure */
+};
+
+/* False: the setting cannot be an axis. Otherwise release with axes_lines_free(). */
+bool axes_lines_make(struct axes_lines *c, const struct report *r, const char *key);
+void axes_lines_free(struct axes_lines *c);
+
+/* Go to the lines of the first or next figure: as many complete groups (lines with the same value
+ * of their first setting) as fit. If a single group does not fit, as many of its lines as fit.
+ * False: there are no more. */
+bool axes_lines_next(struct axes_lines *c);
+
+bool axes_has(const struct axes_lines *c, const struct report_item *item);   /* in any figure */
+bool axes_draws(const struct axes_lines *c, const struct report_item *item); /* in the current one */
+
+/* The index of an item's value, panel and line in the current figure; a line of c->drawn means that
+ * it is in another figure. */
+size_t axes_value_index(const struct axes_lines *c, const struct report_item *item);
+size_t axes_panel_index(const struct axes_lines *c, const struct report_item *item);
+size_t axes_line_index(const struct axes_lines *c, const struct report_item *item);
 
 #endif

@@ -1,161 +1,107 @@
 #include "report/chart.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/or_abort.h"
+#include "report/escape.h"
 
-#define LINES_MAX 8 /* more cannot be distinguished */
-
-bool chart_has(const struct chart *c, const struct report_item *item)
+void chart_series(struct chart *c, char *label)
 {
-	return axes_has_number(item, c->key);
+	c->series = grow_or_abort(c->series, c->series_count, sizeof(*c->series));
+	c->series[c->series_count++] = label;
+	c->longest = strlen(label) > c->longest ? strlen(label) : c->longest;
 }
 
-/* --- values --- */
+/* --- the table --- */
 
-/* False: not an axis. */
-static bool find_values(struct chart *c)
+static bool is_empty(const struct table *t, size_t row)
 {
-	c->value_count = axes_values(c->r, c->key, c->values, AXES_VALUES_MAX);
-	return c->value_count >= AXES_VALUES_MIN && c->value_count <= AXES_VALUES_MAX;
-}
-
-size_t chart_value(const struct chart *c, const struct report_item *item)
-{
-	size_t i = 0;
-
-	while (c->values[i] != json_integer_value(axes_setting(item, c->key)))
-		i++;
-	return i;
-}
-
-/* --- which panels and lines --- */
-
-size_t chart_panel(const struct chart *c, const struct report_item *item)
-{
-	size_t i = 0;
-
-	while (i < c->panel_count && c->panels[i] && !axes_same(c->panels[i], axes_setting(item, AXES_FACET)))
-		i++;
-	return i;
-}
-
-static void find_panels(struct chart *c)
-{
-	for (size_t i = 0; i < c->r->leading_count; i++) {
-		const struct report_item *item = &c->r->leading[i];
-
-		if (!chart_has(c, item) || (axes_setting(item, AXES_FACET) && chart_panel(c, item) < c->panel_count))
-			continue;
-		/* If some points are of a transport without this setting: lines instead of panels. */
-		if (!axes_setting(item, AXES_FACET) || c->panel_count == CHART_PANELS_MAX) {
-			c->panel_count = 0;
-			break;
-		}
-		c->panels[c->panel_count++] = axes_setting(item, AXES_FACET);
-	}
-	if (c->panel_count < 2) {
-		c->panel_count = 1;
-		c->panels[0] = NULL;
-	}
-}
-
-static bool is_on_one_line(const struct chart *c, const struct report_item *a, const struct report_item *b)
-{
-	return axes_agree(a, b, c->keys, c->key_count);
-}
-
-/* Would two points coincide without this setting? Only such settings need to distinguish lines;
- * those that only change along with the axis do not. */
-static bool tells_lines_apart(const struct chart *c, const char *key)
-{
-	for (size_t i = 0; i < c->r->leading_count; i++)
-		for (size_t k = 0; k < i; k++) {
-			const struct report_item *a = &c->r->leading[i], *b = &c->r->leading[k];
-
-			if (chart_has(c, a) && chart_has(c, b) && chart_value(c, a) == chart_value(c, b) &&
-			    chart_panel(c, a) == chart_panel(c, b) && axes_differ(a, b, key) && is_on_one_line(c, a, b))
-				return true;
-		}
-	return false;
-}
-
-static size_t line_index(const struct chart *c, const struct report_item *item)
-{
-	size_t i = 0;
-
-	while (i < c->line_count && !is_on_one_line(c, c->lines[i], item))
-		i++;
-	return i;
-}
-
-size_t chart_line(const struct chart *c, const struct report_item *item)
-{
-	size_t line = line_index(c, item);
-
-	return line < c->from || line >= c->from + c->drawn ? c->drawn : line - c->from;
-}
-
-bool chart_draws(const struct chart *c, const struct report_item *item)
-{
-	return chart_has(c, item) && chart_line(c, item) < c->drawn;
-}
-
-static void find_lines(struct chart *c)
-{
-	if (c->r->run_count > 1 && tells_lines_apart(c, ""))
-		c->keys[c->key_count++] = "";
-	for (size_t i = 0; i < c->r->varying.count && c->key_count < CHART_KEYS_MAX; i++)
-		if (strcmp(c->r->varying.key[i], c->key) != 0 && tells_lines_apart(c, c->r->varying.key[i]))
-			c->keys[c->key_count++] = c->r->varying.key[i];
-	for (size_t i = 0; i < c->r->leading_count; i++) {
-		const struct report_item *item = &c->r->leading[i];
-
-		if (!chart_has(c, item) || line_index(c, item) < c->line_count)
-			continue;
-		c->lines = grow_or_abort(c->lines, c->line_count, sizeof(*c->lines));
-		c->lines[c->line_count++] = item;
-	}
-}
-
-/* The end of the group of adjacent lines that have their first setting in common with this one. */
-static size_t end_of_group(const struct chart *c, size_t line)
-{
-	size_t end = line + 1;
-
-	while (end < c->line_count && c->key_count && !axes_differ(c->lines[line], c->lines[end], c->keys[0]))
-		end++;
-	return end;
-}
-
-bool chart_next(struct chart *c)
-{
-	size_t end;
-
-	c->from += c->drawn;
-	for (end = c->from; end < c->line_count && end_of_group(c, end) - c->from <= LINES_MAX;)
-		end = end_of_group(c, end);
-	if (end == c->from)
-		end = c->line_count - c->from < LINES_MAX ? c->line_count : c->from + LINES_MAX;
-	c->drawn = end - c->from;
-	return c->drawn;
-}
-
-/* --- the whole chart --- */
-
-bool chart_make(struct chart *c, const struct report *r, const char *key)
-{
-	*c = (struct chart){.r = r, .key = key};
-	if (!axes_are_comparable(r) || !find_values(c))
-		return false;
-	find_panels(c);
-	find_lines(c);
+	for (size_t c = 0; c < t->columns; c++)
+		if (t->cell[c][row].kind != CELL_NONE)
+			return false;
 	return true;
 }
 
-void chart_free(struct chart *c)
+static void write_value(FILE *out, const struct table_cell *cell)
 {
-	free(c->lines);
-	*c = (struct chart){0};
+	if (cell->kind == CELL_TEXT)
+		escape_tsv(out, cell->text);
+	else if (cell->kind == CELL_COUNT)
+		fprintf(out, "%" PRId64, cell->count);
+	else if (cell->kind == CELL_NUMBER && !isnan(cell->number))
+		fprintf(out, "%.6g", cell->number);
+}
+
+static void write_rows(FILE *out, const struct table *t)
+{
+	for (size_t c = 0; c < t->columns; c++) {
+		fputs(c ? "\t" : "", out);
+		escape_tsv(out, t->column[c].key);
+	}
+	fputc('\n', out);
+	for (size_t row = 0; row < t->rows; row++) {
+		for (size_t c = 0; c < t->columns && !is_empty(t, row); c++) {
+			fputs(c ? "\t" : "", out);
+			write_value(out, &t->cell[c][row]);
+		}
+		fputc('\n', out);
+	}
+}
+
+/* --- the variables --- */
+
+static void set_series(struct figures *f, const struct chart *c)
+{
+	if (!c->series_count)
+		return;
+	figure_set_array(f, "lines", c->series_count);
+	for (size_t i = 0; i < c->series_count; i++)
+		figure_set_item(f, "lines", i, c->series[i]);
+	fprintf(f->script, "line_count = %zu\n", c->series_count);
+}
+
+static void set_axis(struct figures *f, const struct chart *c)
+{
+	if (!c->key)
+		return;
+	figure_set_values(f, "labels", c->key, c->values, c->value_count);
+	fprintf(f->script, "points = %zu\nrotate = %d\n", c->value_count, c->room < CHART_UPRIGHT);
+}
+
+static void set_size(struct figures *f, const struct chart *c)
+{
+	size_t rows = c->series_count ? figure_set_key(f, c->width, c->entries, c->longest) : 1;
+
+	fprintf(f->script, "width = %zu\nheight = %zu\n", c->width,
+		rows ? c->height + (rows - 1) * c->key_row : c->height - c->key_row);
+}
+
+static void chart_free(struct chart *c)
+{
+	for (size_t i = 0; i < c->series_count; i++)
+		free(c->series[i]);
+	free(c->series);
+	free(c->title);
+	table_free(&c->rows);
+}
+
+int chart_add(struct figures *f, const struct report *r, struct chart *c, chart_variables *set, const void *what,
+	      struct err *e)
+{
+	FILE *table = figure_begin(f, c->kind, c->point, c->name, c->text, e);
+
+	if (table) {
+		write_rows(table, &c->rows);
+		figure_set_title(f, r, "%s", c->title);
+		set_series(f, c);
+		set_axis(f, c);
+		set_size(f, c);
+		fprintf(f->script, "invalid_count = %zu\n", c->invalid);
+		set(f, what);
+	}
+	chart_free(c);
+	return figure_end(f, table, e);
 }

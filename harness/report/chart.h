@@ -1,47 +1,43 @@
 /*
- * What a figure against a setting shows: the setting's values, a panel for each service type, a
- * line for each kind of point. If there are more lines than can be distinguished, they are
- * distributed over several figures.
+ * A chart: a figure whose table has rows of one kind, with named series and often the values of a
+ * setting along its axis. A kind of chart is a table of columns, the rows that it fills in, a script
+ * (plots/KIND.gp), and the variables that only this script has; everything else is done here. All
+ * figures against a setting are charts.
  */
 #ifndef KBLAT_REPORT_CHART_H
 #define KBLAT_REPORT_CHART_H
 
-#include "report/axes.h"
-#include "report/model.h"
+#include "common/table.h"
+#include "report/figure.h"
 
-#define CHART_PANELS_MAX 4
-#define CHART_KEYS_MAX	 8
+#define CHART_LONGEST 9	 /* characters for which a key has room at least */
+#define CHART_UPRIGHT 44 /* pixels that a label along the axis needs if it is not rotated */
 
+/* The variables are set in the script under the names given here. */
 struct chart {
-	const struct report *r;
-	const char *key; /* of the axis */
-	int64_t values[AXES_VALUES_MAX];
-	size_t value_count;
-	const json_t *panels[CHART_PANELS_MAX]; /* values of AXES_FACET; a single NULL if it does not vary */
-	size_t panel_count;
-	const char *keys[CHART_KEYS_MAX]; /* settings that distinguish lines; "" stands for the run */
-	size_t key_count;
-	const struct report_item **lines; /* the first item of each line */
-	size_t line_count;
-	size_t from, drawn; /* lines of the current figure */
+	const char *kind;		  /* of the figure, and of its script */
+	const struct report_point *point; /* NULL: it is about all points */
+	char *name, *text;		  /* of the figure; chart_add() takes them */
+	char *title;			  /* "title"; likewise */
+	struct table rows;		  /* an empty row is an empty line; likewise */
+	char **series;			  /* "lines", "line_count": "" is not drawn; likewise */
+	size_t series_count, longest;	  /* `longest`: in characters */
+	size_t entries;			  /* of the key ("key_rows", "key_columns") */
+	const char *key;		  /* of the setting along the axis; NULL: there is none */
+	const int64_t *values;		  /* its values: "labels", "points", "rotate" */
+	size_t value_count, room;	  /* `room`: pixels for each value */
+	size_t width, height;		  /* "width", "height" */
+	size_t key_row;			  /* how much higher it is for each further row of the key */
+	size_t invalid;			  /* "invalid_count": points drawn that are not valid */
 };
 
-/* False: the setting cannot be an axis. Otherwise release with chart_free(). */
-bool chart_make(struct chart *c, const struct report *r, const char *key);
-void chart_free(struct chart *c);
+/* Add a series; takes its label. */
+void chart_series(struct chart *c, char *label);
 
-/* Go to the lines of the first or next figure: as many complete groups (lines with the same value
- * of their first setting) as fit. If a single group does not fit, as many of its lines as fit.
- * False: there are no more. */
-bool chart_next(struct chart *c);
-
-bool chart_has(const struct chart *c, const struct report_item *item);	 /* in any figure */
-bool chart_draws(const struct chart *c, const struct report_item *item); /* in the current one */
-
-/* The index of an item's value, panel and line in the current figure; a line of c->drawn means that
- * it is in another figure. */
-size_t chart_value(const struct chart *c, const struct report_item *item);
-size_t chart_panel(const struct chart *c, const struct report_item *item);
-size_t chart_line(const struct chart *c, const struct report_item *item);
+/* Write the chart's table and variables; `set` sets those that only its kind has. `r`: the report,
+ * whose run the title names. Frees what the chart owns. 0, or a negative errno and `e`. */
+typedef void chart_variables(struct figures *f, const void *what);
+int chart_add(struct figures *f, const struct report *r, struct chart *c, chart_variables *set, const void *what,
+	      struct err *e);
 
 #endif

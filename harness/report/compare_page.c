@@ -12,18 +12,16 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
-#include "compare/compare_answer.h"
-#include "compare/compare_judge.h"
-#include "compare/compare_table.h"
+#include "files/rundir/manifest.h"
+#include "files/rundir/run_mode.h"
+#include "judge/analysis/summary.h"
+#include "judge/compare/compare_judge.h"
+#include "judge/compare/compare_table.h"
+#include "judge/compare/comparison.h"
 #include "report/answer_page.h"
+#include "report/compare_figures.h"
 #include "report/derived.h"
-#include "report/figure_boots.h"
-#include "report/figure_shift.h"
-#include "report/gather.h"
-#include "rundir/manifest.h"
-#include "rundir/run_mode.h"
-
-#define BEYOND 20 /* samples required on the outer side of a quantile, as everywhere */
+#include "report/model.h"
 
 /* --- shift functions --- */
 
@@ -57,7 +55,7 @@ static void take_quantiles(const struct report_series *s, double *value)
 	int64_t ns;
 
 	for (size_t q = 0; q < SHIFT_QUANTILES; q++)
-		if (s && model_quantile(s, shift_quantile[q], BEYOND, &ns))
+		if (s && model_quantile(s, shift_quantile[q], STATS_BEYOND, &ns))
 			value[q] = (double)ns;
 }
 
@@ -70,14 +68,13 @@ static int read_quantiles(const struct compare_join *j, size_t run, double (*val
 
 	if (rc)
 		return rc;
-	rc = gather_report(&r, &of->run, 1, e);
+	rc = model_read(&r, &of->run, 1, e);
 	for (size_t i = 0; !rc && i < j->count; i++) {
-		const json_t *point = j->point[i].of_run[run];
+		const struct summary_point *point = j->point[i].of_run[run];
 
-		if (json_is_true(json_object_get(point, "valid")))
-			take_quantiles(
-			    series_of_metric(&r, json_integer_value(json_object_get(point, "id")), j->point[i].metric),
-			    value[i * j->runs->count + run]);
+		if (point && point->valid)
+			take_quantiles(series_of_metric(&r, point->id, j->point[i].metric),
+				       value[i * j->runs->count + run]);
 	}
 	model_free(&r);
 	return rc;
@@ -91,32 +88,22 @@ static bool is_any_known(const struct shift *s)
 	return false;
 }
 
-/* The margin of the median, which the figure shows. */
-static double margin_of(const json_t *point)
-{
-	const json_t *median = json_array_get(json_object_get(point, "quantities"), 0);
-
-	return json_number_value(json_object_get(median, "margin_percent"));
-}
-
-static int fill_figure(struct shift_figure *f, const struct compare_join *j, const json_t *result, size_t i,
+static int fill_figure(struct shift_figure *f, const struct compare_join *j, const struct comparison *c, size_t i,
 		       const double (*value)[SHIFT_QUANTILES])
 {
-	const json_t *point = json_array_get(json_object_get(result, "points"), i);
-	const char *label = html_string(point, "label", "");
-	int rc = compare_shift(j->runs, value + i * j->runs->count,
-			       (uint64_t)json_integer_value(json_object_get(result, "seed")),
-			       json_number_value(json_object_get(result, "alpha")), &f->shift);
+	const struct comparison_point *p = &c->points[i];
+	const struct comparison_quantity *median = comparison_first(p);
+	int rc = compare_shift(j->runs, value + i * j->runs->count, c->seed, c->alpha, &f->shift);
 
 	*f = (struct shift_figure){
-	    .index = (size_t)j->point[i].id,
+	    .index = (size_t)p->id,
 	    .flow = j->point[i].flow,
-	    .title = fs_path("%s, point %" JSON_INTEGER_FORMAT "%s%s", html_string(result, "experiment", "?"),
-			     j->point[i].id, *label ? ": " : "", label),
+	    .title = fs_path("%s, point %" JSON_INTEGER_FORMAT "%s%s", *c->experiment ? c->experiment : "?", p->id,
+			     *p->label ? ": " : "", p->label),
 	    .subtitle = fs_path("by %ss; intervals hold for all quantiles of the point together (%.3g %%)",
-				html_string(result, "unit", ""), compare_confidence(result)),
+				compare_unit_name[c->kind], comparison_confidence(c)),
 	    .metric = j->point[i].metric,
-	    .margin_percent = margin_of(point),
+	    .margin_percent = median && isfinite(median->margin.percent) ? median->margin.percent : 0,
 	    .shift = f->shift,
 	};
 	f->any = !rc && f->metric && is_any_known(&f->shift);
@@ -133,7 +120,7 @@ static void figures_drop(struct shift_figure *figures)
 }
 
 /* A list for figure_shift_add(), with one entry per joined point; NULL and `e` on failure. */
-static struct shift_figure *shift_figures(const struct compare_join *j, const json_t *result, struct err *e)
+static struct shift_figure *shift_figures(const struct compare_join *j, const struct comparison *c, struct err *e)
 {
 	size_t all = j->count * j->runs->count;
 	double(*value)[SHIFT_QUANTILES] = or_abort(calloc(all + 1, sizeof(*value)));
@@ -146,7 +133,7 @@ static struct shift_figure *shift_figures(const struct compare_join *j, const js
 	for (size_t run = 0; !rc && run < j->runs->count; run++)
 		rc = read_quantiles(j, run, value, e);
 	for (size_t i = 0; !rc && i < j->count; i++) {
-		rc = fill_figure(&figures[i], j, result, i, (const double(*)[SHIFT_QUANTILES])value);
+		rc = fill_figure(&figures[i], j, c, i, (const double(*)[SHIFT_QUANTILES])value);
 		if (rc)
 			err_sys(e, rc, NULL, "draw the shift function");
 	}
@@ -159,34 +146,27 @@ static struct shift_figure *shift_figures(const struct compare_join *j, const js
 
 /* --- the page --- */
 
-static const char *verdict_style(const char *verdict)
+static void comparison_answer(const struct page *p, const struct comparison *c)
 {
-	return !strcmp(verdict, "regression")					   ? "bad"
-	       : !strcmp(verdict, "undecided") || !strcmp(verdict, "not compared") ? "unsaid"
-										   : "yes";
+	static const char *const styles[COMPARE_OUTCOMES] = {
+	    [OUTCOME_REGRESSION] = "no", [OUTCOME_NONE] = "ok", [OUTCOME_UNDECIDED] = "part"};
+
+	answer_page_verdict(p, styles[c->verdict], compare_outcomes[c->verdict], c->answer);
 }
 
-static void comparison_answer(const struct page *p, const json_t *result)
+static void write_verdicts(const struct page *p, const struct comparison_point *point)
 {
-	const char *verdict = html_string(result, "verdict", "");
-	const char *style = !strcmp(verdict, "regression") ? "no" : !strcmp(verdict, "no regression") ? "ok" : "part";
-
-	answer_page_verdict(p, style, verdict, html_string(result, "answer", ""));
-}
-
-static void write_verdicts(const struct page *p, const json_t *point)
-{
-	const json_t *q;
-	size_t i;
+	static const char *const styles[COMPARE_VERDICTS] = {[COMPARE_REGRESSION] = "bad",
+							     [COMPARE_IMPROVEMENT] = "yes",
+							     [COMPARE_EQUIVALENT] = "yes",
+							     [COMPARE_UNDECIDED] = "unsaid"};
 
 	html_printf(p, "<p>");
-	json_array_foreach (json_object_get(point, "quantities"), i, q) {
-		const char *verdict = html_string(q, "verdict", "");
+	for (size_t i = 0; i < point->quantity_count; i++) {
+		const struct comparison_quantity *q = &point->quantities[i];
 
-		html_printf(p, "%s%s <span class=\"%s\">", i ? ", " : "",
-			    compare_quantity_label(html_string(q, "quantity", "")), verdict_style(verdict));
-		html_text(p, verdict);
-		html_printf(p, "</span>");
+		html_printf(p, "%s%s <span class=\"%s\">%s</span>", i ? ", " : "", compare_quantity_label(q->key),
+			    styles[q->verdict], compare_verdicts[q->verdict]);
 	}
 	html_printf(p, "</p>\n");
 }
@@ -203,7 +183,7 @@ static void write_boots(const struct page *p)
 	html_printf(p, "</section>\n");
 }
 
-static void write_shifts(const struct page *p, const json_t *result, const struct shift_figure *figures)
+static void write_shifts(const struct page *p, const struct comparison *c, const struct shift_figure *figures)
 {
 	size_t drawn = 0;
 
@@ -216,7 +196,7 @@ static void write_shifts(const struct page *p, const json_t *result, const struc
 		html_figure(p, &p->figures->items[drawn++],
 			    "The shift of each quantile. Bars: intervals. Band: the margin.",
 			    " class=\"overview broad\"");
-		write_verdicts(p, json_array_get(json_object_get(result, "points"), i));
+		write_verdicts(p, &c->points[i]);
 	}
 	if (!drawn)
 		html_printf(
@@ -226,46 +206,58 @@ static void write_shifts(const struct page *p, const json_t *result, const struc
 }
 
 /* The content of the page. */
-struct comparison {
-	const json_t *result;
+struct compared {
+	const struct comparison *result;
 	struct shift_figure *shifts;
 };
 
 static int draw_comparison(struct figures *f, const void *arg, struct err *e)
 {
-	return figure_boots_add(f, ((const struct comparison *)arg)->result, e)
-		   ?: figure_shift_add(f, ((const struct comparison *)arg)->shifts, e);
+	return figure_boots_add(f, ((const struct compared *)arg)->result, e)
+		   ?: figure_shift_add(f, ((const struct compared *)arg)->shifts, e);
+}
+
+static void write_table(const struct page *p, const struct comparison *c)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&text, &size));
+
+	compare_table(c, out);
+	fclose(out);
+	html_preformatted(p, "Points and quantities", text);
+	free(text);
 }
 
 static void write_comparison(const struct page *p, const void *arg)
 {
-	const struct comparison *c = arg;
+	const struct compared *c = arg;
 
 	comparison_answer(p, c->result);
 	html_no_figures(p);
 	write_boots(p);
 	write_shifts(p, c->result, c->shifts);
-	html_printed(p, "Points and quantities", compare_table, c->result);
+	write_table(p, c->result);
 }
 
-static const char *kernel_of(const json_t *result, const char *arm)
+static const char *kernel_of(const struct comparison *c, enum compare_arm arm)
 {
-	const json_t *kernels = json_object_get(json_object_get(result, arm), "kernels");
-	const char *kernel = json_string_value(json_array_get(kernels, 0));
+	const char *kernel = comparison_kernel(c, arm);
 
 	return kernel ? kernel : "?";
 }
 
-int compare_page_make(const char *dir, const struct compare_join *j, const json_t *result, char **html_path,
+int compare_page_make(const char *dir, const struct compare_join *j, const struct comparison *result, char **html_path,
 		      struct err *e)
 {
-	struct comparison c = {.result = result};
-	char *title = fs_path("%s: NEW (%s) against BASE (%s)", html_string(result, "experiment", "?"),
-			      kernel_of(result, "with"), kernel_of(result, "base"));
+	struct compared c = {.result = result};
+	json_t *json = compare_json(result);
+	char *title = fs_path("%s: NEW (%s) against BASE (%s)", *result->experiment ? result->experiment : "?",
+			      kernel_of(result, ARM_WITH), kernel_of(result, ARM_BASE));
 	const struct answer_page page = {
 	    .dir = dir,
 	    .json_name = "compare.json",
-	    .json = result,
+	    .json = json,
 	    .title = title,
 	    .foot =
 		"Made by <code>kblat compare</code>; the numbers are in compare.json, the rules in docs/compare.md.",
@@ -284,5 +276,6 @@ int compare_page_make(const char *dir, const struct compare_join *j, const json_
 	umask(mask);
 	figures_drop(c.shifts);
 	free(title);
+	json_decref(json);
 	return rc;
 }

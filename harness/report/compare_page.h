@@ -6,8 +6,9 @@
 #ifndef KBLAT_REPORT_COMPARE_PAGE_H
 #define KBLAT_REPORT_COMPARE_PAGE_H
 
-#include "compare/compare_join.h"
+#include "judge/compare/compare_join.h"
 
+struct comparison;
 struct err;
 
 /*
@@ -15,7 +16,7 @@ struct err;
  * the page. Histograms of repetitions are read, and checked against the manifests.
  * STATUS_IMPOSSIBLE without gnuplot: everything but the figures is made.
  */
-int compare_page_make(const char *dir, const struct compare_join *j, const json_t *result, char **html_path,
+int compare_page_make(const char *dir, const struct compare_join *j, const struct comparison *result, char **html_path,
 		      struct err *e);
 
 #endif

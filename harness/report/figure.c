@@ -1,18 +1,24 @@
 #include "report/figure.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/datadir.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "report/derived.h"
 #include "report/escape.h"
+#include "report/gnuplot.h"
 #include "report/labels.h"
 
+#define SCRIPT	      "figures.gp"
 #define KEY_SIDES     110 /* pixels on both sides of the key */
 #define KEY_ENTRY     55  /* of an entry, without its text */
 #define KEY_CHARACTER 7
@@ -142,7 +148,7 @@ char *figure_one_line(char *text, size_t most)
 
 void figure_set_title(struct figures *f, const struct report *r, const char *format, ...)
 {
-	const char *name = r->run_count == 1 ? json_string_value(json_object_get(r->runs[0].run->run, "name")) : NULL;
+	const char *name = r->run_count == 1 ? r->runs[0].record.name : NULL;
 	char *title = NULL;
 	size_t size;
 	FILE *out = or_abort(open_memstream(&title, &size));
@@ -219,7 +225,7 @@ char *figure_text_medians(const struct report *r, char *text)
 	for (size_t i = 0; i < r->leading_count && written <= TEXT_MEDIANS; i++) {
 		const struct report_item *item = &r->leading[i];
 
-		if (!model_metric(item->series, "p50", &value))
+		if (!model_metric(item->series, STATISTIC_P50, &value))
 			continue;
 		if (written++ == TEXT_MEDIANS)
 			fprintf(out, "; and so on");
@@ -230,4 +236,121 @@ char *figure_text_medians(const struct report *r, char *text)
 	fclose(out);
 	free(text);
 	return or_abort(all);
+}
+
+/* --- all of a directory --- */
+
+/* --- the plot scripts --- */
+
+static bool holds_scripts(const char *dir)
+{
+	char *style = fs_path("%s/style.gp", dir);
+	bool there = !access(style, R_OK);
+
+	free(style);
+	return there;
+}
+
+/* If a folder is given explicitly, no other one is searched. */
+static char *from_environment(void)
+{
+	const char *dir = getenv("KBLAT_PLOTS");
+
+	return dir && *dir ? fs_path("%s", dir) : NULL;
+}
+
+static char *from_datadir(void)
+{
+	char **places = datadir_places("kblat", "plots"), *dir = NULL;
+
+	for (char **p = places; *p && !dir; p++)
+		if (holds_scripts(*p))
+			dir = fs_path("%s", *p);
+	fs_files_free(places);
+	return dir;
+}
+
+char *plot_scripts(struct err *e)
+{
+	char *dir = from_environment(), *real;
+
+	if (!dir)
+		dir = from_datadir();
+	if (!dir || !holds_scripts(dir)) {
+		err_set(e, -ENOENT, STATUS_FAILED, dir ? dir : "plots", "find the plot scripts",
+			dir ? "no style.gp in it; set KBLAT_PLOTS to the folder that has one, or unset it"
+			    : "neither next to the program nor installed; set KBLAT_PLOTS to their folder");
+		free(dir);
+		return NULL;
+	}
+	real = realpath(dir, NULL);
+	free(dir);
+	return real;
+}
+
+static int write_script(struct figures *f, figures_add *add, const void *what, const char *scripts, struct err *e)
+{
+	char *path = fs_path("%s/" SCRIPT, f->dir);
+	int rc = -EIO, closed;
+
+	f->script = derived_open(path, e);
+	if (f->script) {
+		fputs("# Made by kblat. To draw again after changing a plot script, run gnuplot on this file in this "
+		      "folder.\n"
+		      "if (!exists(\"parts\")) {\n\tpart = 0\n\tparts = 1\n}\n",
+		      f->script);
+		figure_set(f, "plots", scripts ? scripts : "plots");
+		rc = add(f, what, e);
+		closed = derived_close(f->script, path, e);
+		rc = rc ? rc : closed;
+	}
+	free(path);
+	return rc;
+}
+
+int figures_start(struct figures *f, const char *dir, figures_add *add, const void *what, struct gnuplot *g,
+		  struct err *e)
+{
+	struct err lost = ERR_INIT;
+	char *scripts = plot_scripts(&lost);
+	int rc = fs_mkdirs(dir, e);
+
+	*f = (struct figures){.dir = fs_path("%s", dir)};
+	if (!rc)
+		rc = write_script(f, add, what, scripts, e);
+	if (!rc && !scripts)
+		rc = err_set(e, -ENOENT, lost.status, NULL, NULL, "%s", lost.text);
+	if (!rc && f->count)
+		f->drawing = gnuplot_draw(g, dir, SCRIPT, f->count);
+	free(scripts);
+	return rc;
+}
+
+int figures_finish(struct figures *f, struct gnuplot *g, struct err *e)
+{
+	int rc = f->drawing ? gnuplot_wait(g, f->drawing, e) : 0;
+
+	f->drawing = NULL;
+	return rc;
+}
+
+int figures_make(struct figures *f, const char *dir, figures_add *add, const void *what, struct err *e)
+{
+	struct gnuplot *g = gnuplot_open();
+	int rc = figures_start(f, dir, add, what, g, e);
+
+	rc = rc ? rc : figures_finish(f, g, e);
+	gnuplot_close(g);
+	return rc;
+}
+
+void figures_free(struct figures *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		free(f->items[i].name);
+		free(f->items[i].text);
+	}
+	free(f->items);
+	free(f->dir);
+	*f = (struct figures){0};
 }

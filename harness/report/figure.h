@@ -1,8 +1,8 @@
 /*
  * A figure: a table (.tsv) of data reduced by the harness, and variables for a gnuplot script. Each
  * kind of figure has a file here (figure_<kind>.c: which figures there are, their tables and
- * variables), a script (plots/<kind>.gp) and, if it belongs to a run's report, a row in
- * run_figures.c. figures.h draws them.
+ * variables), a script (plots/<kind>.gp) and, if it belongs to a run's report, a function in
+ * run_figures.h and a row in report.c.
  */
 #ifndef KBLAT_REPORT_FIGURE_H
 #define KBLAT_REPORT_FIGURE_H
@@ -14,6 +14,8 @@
 
 #include "report/model.h"
 
+struct err;
+struct gnuplot;
 struct gnuplot_script;
 
 struct figure {
@@ -99,5 +101,33 @@ struct axis_unit figure_value_unit(const char *unit, double end);
 /* Set the variables unit, unit_ns, bottom and top for values in `unit` from `least` to `most`, with
  * some space below, and `above` times as much space above. */
 void figure_set_range(struct figures *f, const char *unit, double least, double most, double above);
+
+/* --- the figures of a directory, drawn by gnuplot as SVG and PDF next to their tables --- */
+
+/* Begins and ends the figures of `what`. */
+typedef int figures_add(struct figures *f, const void *what, struct err *e);
+
+/*
+ * Write the tables and the script of all figures that `add` makes to `dir` (created if missing),
+ * and begin to draw them. The tables are written even if nothing can be drawn. Release with
+ * figures_free() in any case.
+ */
+int figures_start(struct figures *f, const char *dir, figures_add *add, const void *what, struct gnuplot *g,
+		  struct err *e);
+
+/* Wait until they are drawn. STATUS_IMPOSSIBLE without gnuplot. */
+int figures_finish(struct figures *f, struct gnuplot *g, struct err *e);
+
+/* figures_start() and figures_finish(). */
+int figures_make(struct figures *f, const char *dir, figures_add *add, const void *what, struct err *e);
+
+/* Free figures that were started, after they have been finished. */
+void figures_free(struct figures *f);
+
+/*
+ * The folder of the plot scripts: $KBLAT_PLOTS, or the one that came with the program
+ * (common/datadir.h). The caller frees. NULL and `e` (STATUS_FAILED) if there is none.
+ */
+char *plot_scripts(struct err *e);
 
 #endif

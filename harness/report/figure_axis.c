@@ -1,4 +1,4 @@
-#include "report/figure_axis.h"
+#include "report/run_figures.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -6,19 +6,17 @@
 #include <string.h>
 
 #include "common/fs.h"
+#include "report/axes.h"
 #include "report/chart.h"
-#include "report/escape.h"
 #include "report/labels.h"
 #include "report/missed_steps.h"
 
-#define FIGURES_MAX  8	/* maximum for one setting with many lines */
-#define BEYOND	     20 /* samples required on the outer side of a quantile, as everywhere */
+#define FIGURES_MAX  8 /* maximum for one setting with many lines */
 #define SIDES	     110
 #define WIDTH_MIN    800
 #define WIDTH_MAX    2400
 #define ROOM	     24 /* pixels per value */
 #define ROOM_LINE    9	/* for each line, per value */
-#define UPRIGHT	     44 /* pixels that an upright label needs */
 #define PLOT_HEIGHT  420
 #define STEPS_HEIGHT 130 /* of the strip of missed steps below */
 #define LABEL_MAX    80
@@ -38,50 +36,57 @@ struct scale {
 /* False: unknown. */
 static bool axis_number(const struct report_series *s, size_t which, int64_t *value)
 {
-	return which == 1 ? model_quantile(s, 0.1, BEYOND, value) : model_metric(s, which ? "p90" : "p50", value);
+	return which == 1 ? model_quantile(s, 0.1, STATS_BEYOND, value)
+			  : model_metric(s, which ? STATISTIC_P90 : STATISTIC_P50, value);
 }
 
-static void axis_row(FILE *table, const struct chart *c, const struct report_item *item)
+enum { PANEL, LINE, X, VALID, P50, P10, P90, MISSED, UNSENT, VALUE, RUN, POINT, LABEL, COLUMNS };
+
+static void axis_row(struct table *t, const struct axes_lines *c, const struct report_item *item)
 {
-	const struct report_series *s = item->series;
+	size_t row = table_row(t);
 	int64_t value = 0;
 
-	fprintf(table, "%zu\t%zu\t%zu\t%d", chart_panel(c, item) + 1, chart_line(c, item) + 1, chart_value(c, item) + 1,
-		model_is_valid(item->point));
-	for (size_t i = 0; i < NUMBERS; i++) {
-		fputc('\t', table);
-		if (axis_number(s, i, &value))
-			fprintf(table, "%" PRId64, value);
-	}
-	missed_steps_cells(table, item->point, s->flow);
-	fprintf(table, "\t%" PRId64 "\t", c->values[chart_value(c, item)]);
-	escape_tsv(table, c->r->runs[item->point->run].label);
-	fprintf(table, "\t%u\t", item->point->id);
-	escape_tsv(table, item->point->label);
-	fputc('\n', table);
+	table_count(t, PANEL, row, (int64_t)axes_panel_index(c, item) + 1);
+	table_count(t, LINE, row, (int64_t)axes_line_index(c, item) + 1);
+	table_count(t, X, row, (int64_t)axes_value_index(c, item) + 1);
+	table_count(t, VALID, row, model_is_valid(item->point));
+	for (size_t i = 0; i < NUMBERS; i++)
+		if (axis_number(item->series, i, &value))
+			table_count(t, P50 + i, row, value);
+	missed_steps_put(t, MISSED, row, item);
+	table_count(t, VALUE, row, c->values[axes_value_index(c, item)]);
+	table_text(t, RUN, row, "%s", c->r->runs[item->point->run].label);
+	table_count(t, POINT, row, item->point->id);
+	table_text(t, LABEL, row, "%s", item->point->label);
 }
 
 /* In the order in which lines are drawn. Texts come last, as everywhere. */
-static void axis_table(FILE *table, const struct chart *c)
+static struct table axis_rows(const struct axes_lines *c)
 {
-	fputs("panel\tline\tx\tvalid\tp50_ns\tp10_ns\tp90_ns" MISSED_STEPS_HEADING "\t", table);
-	escape_tsv(table, c->key);
-	fputs("\trun\tpoint\tlabel\n", table);
+	const struct table_column columns[COLUMNS] = {
+	    [PANEL] = {.key = "panel"}, {.key = "line"},   {.key = "x"},	 {.key = "valid"}, {.key = "p50_ns"},
+	    {.key = "p10_ns"},		{.key = "p90_ns"}, MISSED_STEPS_COLUMNS, {.key = c->key},  {.key = "run"},
+	    {.key = "point"},		{.key = "label"},
+	};
+	struct table t = table_of(columns, COLUMNS, 0);
+
 	for (size_t panel = 0; panel < c->panel_count; panel++)
 		for (size_t line = 0; line < c->drawn; line++)
 			for (size_t x = 0; x < c->value_count; x++)
 				for (size_t i = 0; i < c->r->leading_count; i++) {
 					const struct report_item *item = &c->r->leading[i];
 
-					if (chart_has(c, item) && chart_panel(c, item) == panel &&
-					    chart_line(c, item) == line && chart_value(c, item) == x)
-						axis_row(table, c, item);
+					if (axes_has(c, item) && axes_panel_index(c, item) == panel &&
+					    axes_line_index(c, item) == line && axes_value_index(c, item) == x)
+						axis_row(&t, c, item);
 				}
+	return t;
 }
 
 /* --- variables --- */
 
-static size_t figure_width(const struct chart *c)
+static size_t figure_width(const struct axes_lines *c)
 {
 	size_t room = c->drawn * ROOM_LINE < ROOM ? ROOM : c->drawn * ROOM_LINE;
 	size_t width = SIDES + c->panel_count * (c->value_count * room + 20);
@@ -89,32 +94,16 @@ static size_t figure_width(const struct chart *c)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
-static size_t count_invalid(const struct chart *c)
+static size_t count_invalid(const struct axes_lines *c)
 {
 	size_t invalid = 0;
 
 	for (size_t i = 0; i < c->r->leading_count; i++)
-		invalid += chart_draws(c, &c->r->leading[i]) && !model_is_valid(c->r->leading[i].point);
+		invalid += axes_draws(c, &c->r->leading[i]) && !model_is_valid(c->r->leading[i].point);
 	return invalid;
 }
 
-static void set_lines(struct figures *f, const struct chart *c)
-{
-	size_t longest = 9, invalid = count_invalid(c);
-
-	figure_set_array(f, "lines", c->drawn);
-	for (size_t i = 0; i < c->drawn; i++) {
-		char *label = axes_label(c->r, c->lines[c->from + i], c->keys, c->key_count);
-
-		figure_set_item(f, "lines", i, label);
-		longest = strlen(label) > longest ? strlen(label) : longest;
-		free(label);
-	}
-	fprintf(f->script, "line_count = %zu\ninvalid_count = %zu\n", c->drawn, invalid);
-	figure_set_key(f, figure_width(c), (c->drawn > 1 ? c->drawn : 0) + (invalid > 0), longest);
-}
-
-static void set_panels(struct figures *f, const struct chart *c)
+static void set_panels(struct figures *f, const struct axes_lines *c)
 {
 	char text[LABEL_MAX];
 
@@ -131,22 +120,7 @@ static void set_panels(struct figures *f, const struct chart *c)
 	fprintf(f->script, "panel_count = %zu\n", c->panel_count);
 }
 
-static void set_values(struct figures *f, const struct chart *c)
-{
-	figure_set_values(f, "labels", c->key, c->values, c->value_count);
-	fprintf(f->script, "points = %zu\n", c->value_count);
-}
-
-static void set_size(struct figures *f, const struct chart *c, const struct scale *scale)
-{
-	size_t width = figure_width(c);
-
-	fprintf(f->script, "width = %zu\nheight = %d\nsteps_height = %d\nrotate = %d\n", width,
-		PLOT_HEIGHT + (scale->is_paced ? STEPS_HEIGHT : 0), scale->is_paced ? STEPS_HEIGHT : 0,
-		(width - SIDES) / c->panel_count / c->value_count < UPRIGHT);
-}
-
-static struct scale scale_of(const struct chart *c)
+static struct scale scale_of(const struct axes_lines *c)
 {
 	struct scale scale = {.is_paced = false};
 
@@ -155,7 +129,7 @@ static struct scale scale_of(const struct chart *c)
 		struct missed_steps steps;
 		int64_t value;
 
-		if (!chart_has(c, item))
+		if (!axes_has(c, item))
 			continue;
 		for (size_t n = 0; n < NUMBERS; n++)
 			if (axis_number(item->series, n, &value))
@@ -183,7 +157,7 @@ static void axis_range(struct figures *f, const struct scale *s)
 }
 
 /* What the lines show; NULL if they belong to several flows, which the key names. */
-static const char *label_of_all(const struct chart *c)
+static const char *label_of_all(const struct axes_lines *c)
 {
 	for (size_t i = 1; i < c->line_count; i++)
 		if (!axes_of_one_flow(c->lines[i], c->lines[0]))
@@ -192,59 +166,80 @@ static const char *label_of_all(const struct chart *c)
 }
 
 /* ", lines 9 to 12 of 12"; "" if all are drawn. The caller frees. */
-static char *which_lines(const struct chart *c)
+static char *which_lines(const struct axes_lines *c)
 {
 	if (c->drawn == c->line_count)
 		return fs_path("%s", "");
 	return fs_path(", lines %zu to %zu of %zu", c->from + 1, c->from + c->drawn, c->line_count);
 }
 
-static void set_titles(struct figures *f, const struct chart *c, const char *name, const char *which)
+static char *axis_title(const struct axes_lines *c, const char *name, const char *which)
 {
 	const char *label = label_of_all(c);
 
-	figure_set_title(f, c->r, "median%s%s against %s, bars from P10 to P90%s", label ? " of " : "",
-			 label ? label : "", name, which);
-	figure_set(f, "axis_name", name);
+	return fs_path("median%s%s against %s, bars from P10 to P90%s", label ? " of " : "", label ? label : "", name,
+		       which);
+}
+
+struct axis {
+	const struct axes_lines *lines;
+	const struct scale *scale;
+	const char *name;
+};
+
+static void set_axis_variables(struct figures *f, const void *what)
+{
+	const struct axis *a = what;
+
+	figure_set(f, "axis_name", a->name);
+	fprintf(f->script, "steps_height = %d\n", a->scale->is_paced ? STEPS_HEIGHT : 0);
+	set_panels(f, a->lines);
+	axis_range(f, a->scale);
 }
 
 /* --- which figures --- */
 
-static int add_axis(struct figures *f, const struct chart *c, const struct scale *scale, struct err *e)
+static int add_axis(struct figures *f, const struct axes_lines *c, const struct scale *scale, struct err *e)
 {
 	char name[LABEL_MAX], *which = which_lines(c);
-	FILE *table;
+	size_t invalid = count_invalid(c), width = figure_width(c);
+	struct chart chart = {
+	    .kind = "axis",
+	    .name = fs_path("axis-%zu", f->count),
+	    .rows = axis_rows(c),
+	    .longest = CHART_LONGEST,
+	    .entries = (c->drawn > 1 ? c->drawn : 0) + (invalid > 0),
+	    .key = c->key,
+	    .values = c->values,
+	    .value_count = c->value_count,
+	    .room = (width - SIDES) / c->panel_count / c->value_count,
+	    .width = width,
+	    .height = PLOT_HEIGHT + (scale->is_paced ? STEPS_HEIGHT : 0),
+	    .invalid = invalid,
+	};
 
 	label_key(c->key, name, sizeof(name));
-	table =
-	    figure_begin(f, "axis", NULL, fs_path("axis-%zu", f->count),
-			 figure_text_medians(c->r, fs_path("Medians with P10 and P90 against %s%s", name, which)), e);
-	if (table) {
-		axis_table(table, c);
-		set_titles(f, c, name, which);
-		set_lines(f, c);
-		set_panels(f, c);
-		set_values(f, c);
-		set_size(f, c, scale);
-		axis_range(f, scale);
-	}
+	chart.text = figure_text_medians(c->r, fs_path("Medians with P10 and P90 against %s%s", name, which));
+	chart.title = axis_title(c, name, which);
+	for (size_t i = 0; i < c->drawn; i++)
+		chart_series(&chart, axes_label(c->r, c->lines[c->from + i], c->keys, c->key_count));
 	free(which);
-	return figure_end(f, table, e);
+	return chart_add(f, c->r, &chart, set_axis_variables, &(struct axis){c, scale, name}, e);
 }
 
 static int add_axes(struct figures *f, const struct report *r, const char *key, struct err *e)
 {
-	struct chart c;
+	struct axes_lines c;
 	struct scale scale;
 	size_t figures = 0;
 	int rc = 0;
 
-	if (!chart_make(&c, r, key))
+	if (!axes_lines_make(&c, r, key))
 		return 0;
 	scale = scale_of(&c);
-	while (!rc && figures++ < FIGURES_MAX && chart_next(&c))
+	while (!rc && figures++ < FIGURES_MAX && axes_lines_next(&c))
 		rc = add_axis(f, &c, &scale, e);
-	chart_free(&c);
+	axes_lines_free(&c);
 	return rc;
 }
 

@@ -2,118 +2,94 @@
  * Boots (or runs) of both arms in chronological order, which makes a drift or an outlier visible at
  * a glance.
  */
-#include "report/figure_boots.h"
+#include "report/compare_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/fs.h"
-#include "common/json.h"
-#include "compare/compare_quantity.h"
-#include "compare/compare_runs.h"
-#include "report/html.h"
-#include "rundir/flows.h"
+#include "files/rundir/flows.h"
+#include "judge/compare/compare_point.h"
 
 #define WIDTH  900
 #define HEIGHT 380
 
-static unsigned arm_number(const json_t *unit)
-{
-	return !strcmp(html_string(unit, "arm", ""), compare_arm_name[ARM_WITH]) ? 2 : 1;
-}
-
 /* One row per run, with the value of its unit. */
-static void boots_table(FILE *table, const json_t *units)
+static void boots_table(FILE *table, const struct comparison_point *p)
 {
-	const json_t *unit, *run;
-	size_t i, k;
-
 	fputs("x\tarm\tvalue\trun\n", table);
-	json_array_foreach (units, i, unit)
-		json_array_foreach (json_object_get(unit, "runs"), k, run)
-			fprintf(table, "%zu\t%u\t%.10g\t%.10g\n", i + 1, arm_number(unit),
-				json_number_or_nan(unit, "value"), json_number_value(run));
+	for (size_t i = 0; i < p->unit_count; i++)
+		for (size_t k = 0; k < p->units[i].run_count; k++)
+			fprintf(table, "%zu\t%d\t%.10g\t%.10g\n", i + 1, p->units[i].arm == ARM_WITH ? 2 : 1,
+				p->units[i].value, p->units[i].runs[k]);
 }
 
-static void boots_range(struct figures *f, const json_t *point, const json_t *quantity)
+static void boots_range(struct figures *f, const struct comparison_point *p)
 {
 	double least = INFINITY, most = -INFINITY;
-	const json_t *unit, *run;
-	size_t i, k;
 
-	json_array_foreach (json_object_get(point, "units"), i, unit) {
-		json_array_foreach (json_object_get(unit, "runs"), k, run) {
-			least = fmin(least, json_number_value(run));
-			most = fmax(most, json_number_value(run));
+	for (size_t i = 0; i < p->unit_count; i++)
+		for (size_t k = 0; k < p->units[i].run_count; k++) {
+			least = fmin(least, p->units[i].runs[k]);
+			most = fmax(most, p->units[i].runs[k]);
 		}
-	}
-	figure_set_range(f, html_string(quantity, "unit", ""), least, most, 1);
+	figure_set_range(f, comparison_first(p)->unit, least, most, 1);
 }
 
 /* "BASE: 6.1.0-50-amd64": an arm's name in the key, and its mean. */
-static void set_arm(struct figures *f, const json_t *result, const json_t *quantity, enum compare_arm arm)
+static void set_arm(struct figures *f, const struct comparison *c, const struct comparison_point *p,
+		    enum compare_arm arm)
 {
 	static const struct {
-		const char *key, *name, *level;
-	} arms[ARMS] = {{"base", "base_name", "base_level"}, {"with", "with_name", "with_level"}};
-	const json_t *kernels = json_object_get(json_object_get(result, arms[arm].key), "kernels");
-	const char *kernel = json_string_value(json_array_get(kernels, 0));
+		const char *name, *level;
+	} arms[ARMS] = {{"base_name", "base_level"}, {"with_name", "with_level"}};
+	const char *kernel = comparison_kernel(c, arm);
 	char *text = figure_one_line(fs_path("%s: %s", compare_arm_name[arm], kernel ? kernel : ""), 40);
 
 	figure_set(f, arms[arm].name, text);
-	figure_set_number(f, arms[arm].level, json_number_or_nan(quantity, arms[arm].key));
+	figure_set_number(f, arms[arm].level, comparison_first(p)->level[arm]);
 	free(text);
 }
 
-static char *boots_name(const json_t *point)
+static char *boots_name(const struct comparison_point *p)
 {
-	const char *metric = html_string(point, "metric", "");
-	int flow = (int)(flows_bare_key(metric) - metric);
+	int flow = (int)(flows_bare_key(p->metric) - p->metric);
 
-	return fs_path("boots-%04lld%s%.*s", (long long)json_integer_value(json_object_get(point, "id")),
-		       flow ? "-" : "", flow ? flow - 1 : 0, metric);
+	return fs_path("boots-%04lld%s%.*s", (long long)p->id, flow ? "-" : "", flow ? flow - 1 : 0, p->metric);
 }
 
-static int boots_add_point(struct figures *f, const json_t *result, const json_t *point, const json_t *quantity,
+static int boots_add_point(struct figures *f, const struct comparison *c, const struct comparison_point *p,
 			   struct err *e)
 {
-	long long id = (long long)json_integer_value(json_object_get(point, "id"));
-	const char *label = html_string(point, "label", ""), *unit = html_string(result, "unit", "");
-	FILE *table = figure_begin(f, "boots", NULL, boots_name(point),
+	const char *unit = compare_unit_name[c->kind];
+	long long id = (long long)p->id;
+	FILE *table = figure_begin(f, "boots", NULL, boots_name(p),
 				   fs_path("The %ss of point %lld in order of time, BASE and NEW", unit, id), e);
 	char *title;
 
 	if (!table)
 		return figure_end(f, table, e);
-	boots_table(table, json_object_get(point, "units"));
-	title = figure_one_line(fs_path("%s, point %lld%s%s: %s of %s", html_string(result, "experiment", "?"), id,
-					*label ? ": " : "", label,
-					compare_quantity_label(html_string(quantity, "quantity", "")),
-					html_string(point, "metric", "")),
+	boots_table(table, p);
+	title = figure_one_line(fs_path("%s, point %lld%s%s: %s of %s", *c->experiment ? c->experiment : "?", id,
+					*p->label ? ": " : "", p->label,
+					compare_quantity_label(comparison_first(p)->key), p->metric),
 				FIGURE_TITLE_MAX);
 	figure_set(f, "title", title);
 	free(title);
 	figure_set(f, "what", unit);
-	set_arm(f, result, quantity, ARM_BASE);
-	set_arm(f, result, quantity, ARM_WITH);
-	boots_range(f, point, quantity);
-	fprintf(f->script, "points = %zu\nwidth = %d\nheight = %d\n", json_array_size(json_object_get(point, "units")),
-		WIDTH, HEIGHT);
+	set_arm(f, c, p, ARM_BASE);
+	set_arm(f, c, p, ARM_WITH);
+	boots_range(f, p);
+	fprintf(f->script, "points = %zu\nwidth = %d\nheight = %d\n", p->unit_count, WIDTH, HEIGHT);
 	return figure_end(f, table, e);
 }
 
-int figure_boots_add(struct figures *f, const void *result, struct err *e)
+int figure_boots_add(struct figures *f, const struct comparison *c, struct err *e)
 {
-	const json_t *point;
-	size_t i;
 	int rc = 0;
 
-	json_array_foreach (json_object_get(result, "points"), i, point) {
-		const json_t *quantity = json_array_get(json_object_get(point, "quantities"), 0);
-
-		if (!rc && quantity && json_array_size(json_object_get(point, "units")))
-			rc = boots_add_point(f, result, point, quantity, e);
-	}
+	for (const struct comparison_point *p = c->points; !rc && p < c->points + c->point_count; p++)
+		if (p->quantity_count && p->unit_count)
+			rc = boots_add_point(f, c, p, e);
 	return rc;
 }

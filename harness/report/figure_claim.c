@@ -1,17 +1,17 @@
-#include "report/figure_claim.h"
+#include "report/run_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "claims/claim_json.h"
-#include "claims/claim_verdict.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/sort.h"
+#include "files/claim/claim_json.h"
+#include "judge/claims/claim_verdict.h"
 #include "report/axes.h"
-#include "report/escape.h"
+#include "report/chart.h"
 #include "report/labels.h"
 
 #define WIDTH	   800
@@ -19,7 +19,6 @@
 #define VALUES_MIN 2 /* fewer do not make a line */
 #define LINES_MAX  8
 #define LABEL_MAX  80
-#define UPRIGHT	   44 /* pixels that an upright label needs */
 #define ROOM	   1.1
 
 /* A case that was measured: one point, compared with another. */
@@ -171,22 +170,34 @@ static double bound_or(double bound, double otherwise)
 	return isfinite(bound) ? bound : otherwise;
 }
 
-static void claim_table(FILE *table, const struct claim_view *v)
+enum { LINE, X, RATIO, LOW, HIGH, HOLDS, CASE, COLUMNS };
+
+static void claim_row(struct table *t, const struct claim_dot *d)
 {
-	fputs("line\tx\tratio\tlow\thigh\tholds\tcase\n", table);
+	size_t row = table_row(t);
+
+	table_count(t, LINE, row, (int64_t)d->line + 1);
+	table_count(t, X, row, (int64_t)d->x + 1);
+	table_number(t, RATIO, row, d->is->value);
+	table_number(t, LOW, row, bound_or(d->is->low, d->is->value));
+	table_number(t, HIGH, row, bound_or(d->is->high, d->is->value));
+	table_count(t, HOLDS, row, d->is->verdict == CLAIM_HOLDS);
+	table_text(t, CASE, row, "%s", d->is->label);
+}
+
+static struct table claim_rows(const struct claim_view *v)
+{
+	static const struct table_column columns[COLUMNS] = {{.key = "line"}, {.key = "x"},    {.key = "ratio"},
+							     {.key = "low"},  {.key = "high"}, {.key = "holds"},
+							     {.key = "case"}};
+	struct table t = table_of(columns, COLUMNS, 0);
+
 	for (size_t line = 0; line < v->line_count; line++)
 		for (size_t x = 0; x < v->value_count; x++)
-			for (size_t i = 0; i < v->count; i++) {
-				const struct claim_dot *d = &v->dots[i];
-
-				if (d->line != line || d->x != x)
-					continue;
-				fprintf(table, "%zu\t%zu\t%.6g\t%.6g\t%.6g\t%d\t", line + 1, x + 1, d->is->value,
-					bound_or(d->is->low, d->is->value), bound_or(d->is->high, d->is->value),
-					d->is->verdict == CLAIM_HOLDS);
-				escape_tsv(table, d->is->label);
-				fputc('\n', table);
-			}
+			for (size_t i = 0; i < v->count; i++)
+				if (v->dots[i].line == line && v->dots[i].x == x)
+					claim_row(&t, &v->dots[i]);
+	return t;
 }
 
 static double highest(const struct claim_view *v)
@@ -201,49 +212,40 @@ static double highest(const struct claim_view *v)
 	return most;
 }
 
-static void set_claim_values(struct figures *f, const struct claim_view *v)
+static void set_claim_variables(struct figures *f, const void *what)
 {
-	figure_set_values(f, "labels", v->key, v->values, v->value_count);
-	fprintf(f->script, "points = %zu\nrotate = %d\n", v->value_count, WIDTH / (int)v->value_count < UPRIGHT);
-}
+	const struct claim_view *v = what;
+	const double top = highest(v) * ROOM;
+	char name[LABEL_MAX];
 
-static void set_claim_lines(struct figures *f, const struct claim_view *v)
-{
-	size_t longest = 9;
-
-	figure_set_array(f, "lines", v->line_count);
-	for (size_t i = 0; i < v->line_count; i++) {
-		char *text = line_text(v, i);
-
-		figure_set_item(f, "lines", i, text);
-		longest = strlen(text) > longest ? strlen(text) : longest;
-		free(text);
-	}
-	fprintf(f->script, "line_count = %zu\nwidth = %d\nheight = %d\n", v->line_count, WIDTH, HEIGHT);
-	figure_set_key(f, WIDTH, v->line_count > 1 ? v->line_count : 0, longest);
+	figure_set(f, "axis_name", label_key(v->key, name, sizeof(name)));
+	figure_set(f, "wanted", v->verdict->wanted);
+	figure_set_number(f, "top", top);
+	figure_set_number(f, "bound_least", bound_or(v->claim->min, 0));
+	figure_set_number(f, "bound_most", fmin(bound_or(v->claim->max, top), top));
 }
 
 static int add_claim(struct figures *f, const struct claim_view *v, struct err *e)
 {
-	char name[LABEL_MAX];
-	FILE *table = figure_begin(
-	    f, "claim", NULL, fs_path("claim-%zu", f->count),
-	    fs_path("Ratios of the claim %s, against its setting: %s", v->verdict->id, v->verdict->claim), e);
+	struct chart chart = {
+	    .kind = "claim",
+	    .name = fs_path("claim-%zu", f->count),
+	    .text = fs_path("Ratios of the claim %s, against its setting: %s", v->verdict->id, v->verdict->claim),
+	    .title = fs_path("claim %s: %s", v->verdict->id, v->verdict->metric),
+	    .rows = claim_rows(v),
+	    .longest = CHART_LONGEST,
+	    .entries = v->line_count > 1 ? v->line_count : 0,
+	    .key = v->key,
+	    .values = v->values,
+	    .value_count = v->value_count,
+	    .room = WIDTH / v->value_count,
+	    .width = WIDTH,
+	    .height = HEIGHT,
+	};
 
-	if (table) {
-		const double top = highest(v) * ROOM;
-
-		claim_table(table, v);
-		figure_set_title(f, v->r, "claim %s: %s", v->verdict->id, v->verdict->metric);
-		figure_set(f, "axis_name", label_key(v->key, name, sizeof(name)));
-		figure_set(f, "wanted", v->verdict->wanted);
-		figure_set_number(f, "top", top);
-		figure_set_number(f, "bound_least", bound_or(v->claim->min, 0));
-		figure_set_number(f, "bound_most", fmin(bound_or(v->claim->max, top), top));
-		set_claim_values(f, v);
-		set_claim_lines(f, v);
-	}
-	return figure_end(f, table, e);
+	for (size_t i = 0; i < v->line_count; i++)
+		chart_series(&chart, line_text(v, i));
+	return chart_add(f, v->r, &chart, set_claim_variables, v, e);
 }
 
 /* --- which figures --- */
@@ -259,7 +261,7 @@ static const struct claim_verdict *claim_verdict_of(const struct report *r, cons
 static int add_of_run(struct figures *f, const struct report *r, size_t run, struct err *e)
 {
 	const json_t *resolved = r->runs[run].run->resolved;
-	struct claim_list list = claim_list_from_json(json_object_get(resolved, "claims"));
+	struct claim_list list = claim_list_of_run(resolved);
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < list.count; i++) {

@@ -1,4 +1,4 @@
-#include "report/figure_histogram.h"
+#include "report/run_figures.h"
 
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ static bool take_flow(struct flow_series *of, const struct report_point *p, cons
 static char *histogram_title(const struct report *r, const struct report_item *of)
 {
 	const struct report_point *p = of->point;
-	const char *name = json_string_value(json_object_get(r->runs[p->run].run->run, "name"));
+	const char *name = r->runs[p->run].record.name;
 	const char *flow = of->series->flow->name;
 
 	if (r->run_count > 1)
@@ -45,13 +45,13 @@ static char *histogram_title(const struct report *r, const struct report_item *o
 	return fs_path("%s%s%s%s%s", name ? name : "", name ? ": " : "", flow, *flow ? ": " : "", p->label);
 }
 
-static void write_quantile(FILE *out, const struct report_series *s, const char *key, const char *name,
+static void write_quantile(FILE *out, const struct report_series *s, unsigned statistic, const char *name,
 			   const char *label)
 {
 	char text[32];
 	int64_t value;
 
-	if (model_metric(s, key, &value))
+	if (model_metric(s, statistic, &value))
 		fprintf(out, "%s%s %s", name, label, unit_human_ns(value, text, sizeof(text)));
 }
 
@@ -64,8 +64,8 @@ static char *histogram_text(const struct flow_series *of)
 
 	fprintf(out, "Histogram of %s%s%s", flow, *flow ? ", " : "", of->first.point->label);
 	for (size_t i = 0; i < of->count; i++) {
-		write_quantile(out, of->series[i], "p50", "; median ", of->labels[i]);
-		write_quantile(out, of->series[i], "p99", ", p99", "");
+		write_quantile(out, of->series[i], STATISTIC_P50, "; median ", of->labels[i]);
+		write_quantile(out, of->series[i], STATISTIC_P99, ", p99", "");
 	}
 	if (!model_is_valid(of->first.point))
 		fprintf(out, "; not valid");

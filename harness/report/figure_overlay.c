@@ -1,14 +1,14 @@
-#include "report/figure_overlay.h"
+#include "report/run_figures.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "files/rundir/flows.h"
 #include "report/axes.h"
 #include "report/escape.h"
 #include "report/histogram_plot.h"
-#include "rundir/flows.h"
 
 /* Settings that could distinguish points, "" for the run; and for each the first one that it
  * changes along with, or itself if there is no earlier one. */
@@ -183,7 +183,7 @@ static char *label_of_both(const struct overlay_keys *k, const struct pair *p)
 }
 
 /* "t_lat: inline off and inline on; rc" */
-static char *overlay_words(const struct pair *p, const char *const *labels, const char *both)
+static char *overlay_description(const struct pair *p, const char *const *labels, const char *both)
 {
 	bool alike = !strcmp(p->shown[0].series->name, p->shown[1].series->name);
 
@@ -191,12 +191,11 @@ static char *overlay_words(const struct pair *p, const char *const *labels, cons
 		       labels[1], *both ? "; " : "", both);
 }
 
-static char *overlay_title(const struct overlay_keys *k, const char *words)
+static char *overlay_title(const struct overlay_keys *k, const char *description)
 {
-	const char *name =
-	    k->r->run_count == 1 ? json_string_value(json_object_get(k->r->runs[0].run->run, "name")) : NULL;
+	const char *name = k->r->run_count == 1 ? k->r->runs[0].record.name : NULL;
 
-	return fs_path("%s%s%s", name ? name : "", name ? ": " : "", words);
+	return fs_path("%s%s%s", name ? name : "", name ? ": " : "", description);
 }
 
 static void overlay_heading(FILE *table, const char *const *labels)
@@ -213,9 +212,9 @@ static int add_overlay(struct figures *f, const struct overlay_keys *k, const st
 {
 	char *labels[] = {label_of(k, p, 0), label_of(k, p, 1)}, *both = label_of_both(k, p);
 	const char *const names[] = {labels[0], labels[1]};
-	char *words = overlay_words(p, names, both);
-	FILE *table =
-	    figure_begin(f, "overlay", NULL, fs_path("overlay-%zu", f->count), fs_path("Histograms of %s", words), e);
+	char *description = overlay_description(p, names, both);
+	FILE *table = figure_begin(f, "overlay", NULL, fs_path("overlay-%zu", f->count),
+				   fs_path("Histograms of %s", description), e);
 
 	if (table) {
 		const struct report_series *const series[] = {p->shown[0].series, p->shown[1].series};
@@ -227,9 +226,9 @@ static int add_overlay(struct figures *f, const struct overlay_keys *k, const st
 							      .count = 2,
 							      .items = p->shown,
 							      .item_count = 2,
-							      .title = overlay_title(k, words)});
+							      .title = overlay_title(k, description)});
 	}
-	free(words);
+	free(description);
 	free(both);
 	free(labels[1]);
 	free(labels[0]);

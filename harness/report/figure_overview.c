@@ -1,4 +1,4 @@
-#include "report/figure_overview.h"
+#include "report/run_figures.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,11 +8,10 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/text.h"
-#include "report/escape.h"
+#include "report/chart.h"
 
 #define FEW	     8	 /* up to this many points, labels are horizontal, with one value per line */
 #define LABELS_MAX   150 /* more are unreadable */
-#define BEYOND	     20	 /* samples required on the outer side of a quantile, as everywhere */
 #define WIDTH_MIN    800
 #define WIDTH_MAX    2400
 #define SIDES	     90 /* pixels left and right of the points */
@@ -62,13 +61,13 @@ static void find_columns(struct columns *c, const struct report *r)
 
 struct cell {
 	const char *name;
-	double p;	 /* 0: taken from the summary */
-	const char *key; /* there */
+	double p;	    /* 0: taken from the summary */
+	unsigned statistic; /* there */
 };
 
 /* The summary does not contain lower quantiles; the histogram gives them exactly. */
 static const struct cell cells[] = {
-    {"p10_ns", 0.1, NULL}, {"p50_ns", 0, "p50"}, {"p90_ns", 0, "p90"}, {"p99_ns", 0, "p99"}};
+    {"p10_ns", 0.1, 0}, {"p50_ns", 0, STATISTIC_P50}, {"p90_ns", 0, STATISTIC_P90}, {"p99_ns", 0, STATISTIC_P99}};
 
 #define CELLS (sizeof(cells) / sizeof(cells[0]))
 
@@ -76,50 +75,59 @@ static bool cell_value(const struct report_series *s, const struct cell *cell, i
 {
 	if (!s)
 		return false;
-	if (cell->key)
-		return model_metric(s, cell->key, value);
-	return model_quantile(s, cell->p, BEYOND, value);
+	return cell->p > 0 ? model_quantile(s, cell->p, STATS_BEYOND, value) : model_metric(s, cell->statistic, value);
 }
 
-static void overview_cell(FILE *table, struct columns *c, const struct report_series *s, const struct cell *cell)
+static void overview_cell(struct table *t, size_t column, size_t row, struct columns *c, const struct report_series *s,
+			  const struct cell *cell)
 {
 	int64_t value;
 
-	fputc('\t', table);
 	/* A logarithmic axis can only show positive values. */
 	if (!cell_value(s, cell, &value))
 		return;
-	fprintf(table, "%" PRId64, value);
+	table_count(t, column, row, value);
 	figure_range_add(&c->range, value);
-}
-
-static void write_header(FILE *table, const struct columns *c)
-{
-	fputs("x\tvalid", table);
-	for (size_t s = 0; s < c->count; s++)
-		for (size_t k = 0; k < CELLS; k++) {
-			fputc('\t', table);
-			escape_tsv(table, c->series[s]->label);
-			fprintf(table, "_%s", cells[k].name);
-		}
-	fputs("\trun\tpoint\tlabel\n", table);
 }
 
 /* Texts come last: gnuplot takes a quotation mark in a cell for the beginning of a string, and
  * would misread the following columns. */
-static void overview_row(FILE *table, struct columns *c, const struct report *r, size_t i)
+static struct table overview_columns(const struct columns *c, size_t rows)
 {
-	const struct report_point *p = &r->points[i];
+	static const struct table_column first[] = {{.key = "x"}, {.key = "valid"}},
+					 last[] = {{.key = "run"}, {.key = "point"}, {.key = "label"}};
+	struct table t = table_of(first, sizeof(first) / sizeof(*first), rows);
 
-	fprintf(table, "%zu\t%d", i + 1, model_is_valid(p));
 	for (size_t s = 0; s < c->count; s++)
-		for (size_t k = 0; k < CELLS; k++)
-			overview_cell(table, c, series_of_key(p, c->series[s]->key), &cells[k]);
-	fputc('\t', table);
-	escape_tsv(table, r->runs[p->run].label);
-	fprintf(table, "\t%u\t", p->id);
-	escape_tsv(table, p->label);
-	fputc('\n', table);
+		for (size_t k = 0; k < CELLS; k++) {
+			char *key = fs_path("%s_%s", c->series[s]->label, cells[k].name);
+
+			table_add(&t, &(struct table_column){.key = key});
+			free(key);
+		}
+	for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++)
+		table_add(&t, &last[i]);
+	return t;
+}
+
+static struct table overview_rows(struct columns *c, const struct report *r)
+{
+	struct table t = overview_columns(c, r->count);
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct report_point *p = &r->points[i];
+		size_t column = 0;
+
+		table_count(&t, column++, i, (int64_t)i + 1);
+		table_count(&t, column++, i, model_is_valid(p));
+		for (size_t s = 0; s < c->count; s++)
+			for (size_t k = 0; k < CELLS; k++)
+				overview_cell(&t, column++, i, c, series_of_key(p, c->series[s]->key), &cells[k]);
+		table_text(&t, column++, i, "%s", r->runs[p->run].label);
+		table_count(&t, column++, i, p->id);
+		table_text(&t, column, i, "%s", p->label);
+	}
+	return t;
 }
 
 /* --- variables --- */
@@ -183,23 +191,32 @@ static size_t overview_width(const struct report *r, const struct columns *c, bo
 	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
-/* Returns the height that the labels take, in pixels. */
-static size_t overview_labels(struct figures *f, const struct report *r, bool upright)
+/* The height that the labels take, in pixels. */
+static size_t labels_height(const struct report *r, bool upright)
 {
 	size_t most = 0;
 
-	figure_set_array(f, "labels", r->count);
 	for (size_t i = 0; i < r->count; i++) {
 		char *label = overview_label(r, &r->points[i], upright);
 		size_t pixels = label_pixels(label, upright);
 
-		figure_set_item(f, "labels", i, label);
 		most = pixels > most ? pixels : most;
 		free(label);
 	}
-	fprintf(f->script, "points = %zu\nrotate = %d\nlabel_every = %zu\nlabel_height = %zu\n", r->count, !upright,
-		1 + r->count / LABELS_MAX, most);
 	return most;
+}
+
+static void set_labels(struct figures *f, const struct report *r, bool upright)
+{
+	figure_set_array(f, "labels", r->count);
+	for (size_t i = 0; i < r->count; i++) {
+		char *label = overview_label(r, &r->points[i], upright);
+
+		figure_set_item(f, "labels", i, label);
+		free(label);
+	}
+	fprintf(f->script, "points = %zu\nrotate = %d\nlabel_every = %zu\nlabel_height = %zu\n", r->count, !upright,
+		1 + r->count / LABELS_MAX, labels_height(r, upright));
 }
 
 /* Whole decades are easiest to read, but half of the axis would be empty if values are close together. */
@@ -229,53 +246,58 @@ static void overview_range(struct figures *f, const struct columns *c)
 	figure_set_number(f, "top", round_up(most * 1.05) / unit.ns);
 }
 
-/* Returns the number of rows of the key. */
-static size_t overview_series(struct figures *f, const struct report *r, const struct columns *c, size_t width)
-{
-	size_t invalid = 0, longest = strlen(NOT_VALID);
+struct overview {
+	const struct report *r;
+	const struct columns *columns;
+	bool upright;
+};
 
-	for (size_t i = 0; i < r->count; i++)
-		invalid += !model_is_valid(&r->points[i]);
-	figure_set_array(f, "series", c->drawn);
-	for (size_t s = 0; s < c->drawn; s++) {
-		figure_set_item(f, "series", s, c->series[s]->label);
-		longest = strlen(c->series[s]->label) > longest ? strlen(c->series[s]->label) : longest;
-	}
-	fprintf(f->script, "series_count = %zu\ninvalid_count = %zu\n", c->drawn, invalid);
-	return figure_set_key(f, width, c->drawn + (invalid > 0), longest);
+static void set_overview_variables(struct figures *f, const void *what)
+{
+	const struct overview *o = what;
+
+	set_labels(f, o->r, o->upright);
+	overview_range(f, o->columns);
 }
 
-static void set_all(struct figures *f, const struct report *r, const struct columns *c)
+static char *overview_title(const struct columns *c)
+{
+	const char *title = "median, P10 to P90 (box), p99 (line)";
+
+	return c->drawn < c->count ? fs_path("%s; %zu of %zu series", title, c->drawn, c->count) : fs_path("%s", title);
+}
+
+static int add_overview(struct figures *f, const struct report *r, struct columns *c, struct err *e)
 {
 	bool upright = r->count <= FEW;
-	size_t width = overview_width(r, c, upright), below = overview_labels(f, r, upright);
-	size_t rows = overview_series(f, r, c, width);
+	struct chart chart = {
+	    .kind = "overview",
+	    .name = fs_path("overview"),
+	    .text = figure_text_medians(r, fs_path("All points side by side: medians with P10, P90 and p99")),
+	    .title = overview_title(c),
+	    .rows = overview_rows(c, r),
+	    .longest = strlen(NOT_VALID),
+	    .width = overview_width(r, c, upright),
+	    .height = PLOT_HEIGHT + labels_height(r, upright),
+	    .key_row = FIGURE_KEY_ROW,
+	};
 
-	if (c->drawn < c->count)
-		figure_set_title(f, r, "median, P10 to P90 (box), p99 (line); %zu of %zu series", c->drawn, c->count);
-	else
-		figure_set_title(f, r, "median, P10 to P90 (box), p99 (line)");
-	overview_range(f, c);
-	fprintf(f->script, "width = %zu\nheight = %zu\n", width, PLOT_HEIGHT + below + (rows - 1) * FIGURE_KEY_ROW);
+	for (size_t i = 0; i < r->count; i++)
+		chart.invalid += !model_is_valid(&r->points[i]);
+	for (size_t s = 0; s < c->drawn; s++)
+		chart_series(&chart, fs_path("%s", c->series[s]->label));
+	chart.entries = c->drawn + (chart.invalid > 0);
+	return chart_add(f, r, &chart, set_overview_variables, &(struct overview){r, c, upright}, e);
 }
 
 int figure_overview_add(struct figures *f, const struct report *r, struct err *e)
 {
 	struct columns c = {.count = 0};
-	FILE *table;
+	int rc = 0;
 
 	find_columns(&c, r);
-	if (!c.count)
-		return 0;
-	table =
-	    figure_begin(f, "overview", NULL, fs_path("overview"),
-			 figure_text_medians(r, fs_path("All points side by side: medians with P10, P90 and p99")), e);
-	if (table) {
-		write_header(table, &c);
-		for (size_t i = 0; i < r->count; i++)
-			overview_row(table, &c, r, i);
-		set_all(f, r, &c);
-	}
+	if (c.count)
+		rc = add_overview(f, r, &c, e);
 	free(c.series);
-	return figure_end(f, table, e);
+	return rc;
 }

@@ -1,20 +1,20 @@
-#include "report/figure_pattern.h"
+#include "report/run_figures.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/order.h"
-#include "analysis/pattern.h"
-#include "analysis/period.h"
 #include "common/fs.h"
 #include "common/npy.h"
 #include "common/or_abort.h"
 #include "common/units.h"
-#include "report/stretch.h"
-#include "rundir/flows.h"
-#include "rundir/rep.h"
+#include "files/rundir/flows.h"
+#include "files/rundir/rep.h"
+#include "judge/analysis/order.h"
+#include "judge/analysis/pattern.h"
+#include "judge/analysis/period.h"
+#include "judge/analysis/period_score.h"
 
 /* maximum number of dots for a whole repetition; if there are more entries, the smallest and
  * largest of several adjacent ones */
@@ -31,27 +31,76 @@ struct source {
 	const struct report_point *point;
 	const struct layout_flow *flow;
 	const struct layout_series *series;
-	json_t *block;			   /* summary block */
+	const struct summary_block *block;
 	struct period_sequence *sequences; /* of the repetitions */
 	unsigned *shifts;
 	size_t count;
 	unsigned period; /* 0: there is none */
 };
 
+/* --- stretches of a long sequence --- */
+
+struct stretch {
+	size_t first;
+	double mean;
+};
+
+static int by_stretch_mean(const void *a, const void *b)
+{
+	const struct stretch *x = a, *y = b;
+
+	return x->mean != y->mean ? (x->mean < y->mean ? -1 : 1) : (x->first > y->first) - (x->first < y->first);
+}
+
+static double stretch_mean(const int64_t *values, size_t count)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (values[i] != NEVER) {
+			sum += (double)values[i];
+			n++;
+		}
+	return n ? sum / (double)n : 0;
+}
+
+/* The section of that rank among all, from 0 to 1. */
+static size_t stretch_at(const struct period_sequence *s, size_t length, size_t step, double rank)
+{
+	const size_t count = s->count > length ? (s->count - length) / step + 1 : 1;
+	struct stretch *all = or_abort(calloc(count, sizeof(*all)));
+	size_t first;
+
+	for (size_t i = 0; i < count; i++)
+		all[i] = (struct stretch){i * step,
+					  stretch_mean(s->values + i * step, s->count < length ? s->count : length)};
+	qsort(all, count, sizeof(*all), by_stretch_mean);
+	first = all[(size_t)(rank * (double)(count - 1))].first;
+	free(all);
+	return first;
+}
+
+/* The start of the section of `length` entries whose mean is the median of those of all sections,
+ * or the largest. Sections start at multiples of `step`. */
+static size_t stretch_typical(const struct period_sequence *s, size_t length, size_t step)
+{
+	return stretch_at(s, length, step, 0.5);
+}
+
+static size_t stretch_worst(const struct period_sequence *s, size_t length, size_t step)
+{
+	return stretch_at(s, length, step, 1);
+}
+
 /* --- reading run directories --- */
 
-static void source_read_block(struct source *s, const struct rep *reps)
+static void source_read_block(struct source *s)
 {
-	const json_t *list;
-	json_t *said = flows_get(s->point->summary, s->flow->name, pattern_block.name);
+	const struct summary_pattern *pattern = s->block->pattern;
 
-	/* A run of an earlier version has no such block. */
-	s->block = said ? json_incref(said) : pattern_block.make(s->flow, reps, s->count, NULL);
-	s->period = (unsigned)json_integer_value(json_object_get(s->block, "period"));
-	list = json_object_get(s->block, "reps");
-	for (size_t i = 0; s->period && i < s->count; i++)
-		s->shifts[i] =
-		    (unsigned)json_integer_value(json_object_get(json_array_get(list, i), "shift")) % s->period;
+	for (size_t i = 0; pattern && i < s->count && i < pattern->shift_count; i++)
+		s->shifts[i] = (unsigned)pattern->shifts[i].shift % s->period;
 }
 
 static int source_open(struct source *s, struct err *e)
@@ -65,7 +114,7 @@ static int source_open(struct source *s, struct err *e)
 	for (size_t i = 0; i < s->count; i++)
 		pattern_sequence(s->series, &reps[i], &s->sequences[i]);
 	if (!rc)
-		source_read_block(s, reps);
+		source_read_block(s);
 	for (size_t i = 0; i < s->count; i++)
 		if (rep_close(&reps[i], e))
 			rc = -EIO;
@@ -79,7 +128,6 @@ static void source_close(struct source *s)
 		free(s->sequences[i].values);
 	free(s->sequences);
 	free(s->shifts);
-	json_decref(s->block);
 }
 
 /* --- both figures --- */
@@ -89,21 +137,21 @@ static char *figure_name(const struct source *s, const char *kind)
 	return fs_path("%s%s%s-%s", s->point->name, *s->flow->name ? "-" : "", s->flow->name, kind);
 }
 
-static char *words_about(const struct source *s, const char *what)
+static char *description_of(const struct source *s, const char *what)
 {
 	char base[32], high[32];
-	const json_t *slowest = json_object_get(s->block, "high_ns");
+	const struct number slowest = s->block->numbers[PATTERN_HIGH_NS];
 
-	unit_human_ns(json_integer_value(json_object_get(s->block, "base_ns")), base, sizeof(base));
-	unit_human_ns(json_integer_value(slowest), high, sizeof(high));
+	unit_human_ns(number_count(s->block->numbers[PATTERN_BASE_NS]), base, sizeof(base));
+	unit_human_ns(number_count(slowest), high, sizeof(high));
 	return fs_path("%s of %s%s%s: period %u, base %s%s%s", what, s->flow->name, *s->flow->name ? ", " : "",
-		       s->point->label, s->period, base, json_is_integer(slowest) ? ", slowest phases " : "",
-		       json_is_integer(slowest) ? high : "");
+		       s->point->label, s->period, base, slowest.kind == NUMBER_INTEGER ? ", slowest phases " : "",
+		       slowest.kind == NUMBER_INTEGER ? high : "");
 }
 
 static FILE *begin_figure(struct figures *f, const struct source *s, const char *kind, const char *what, struct err *e)
 {
-	FILE *table = figure_begin(f, kind, s->point, figure_name(s, kind), words_about(s, what), e);
+	FILE *table = figure_begin(f, kind, s->point, figure_name(s, kind), description_of(s, what), e);
 
 	f->items[f->count - 1].flow = s->flow->name;
 	return table;
@@ -233,14 +281,16 @@ static int add_flow(struct figures *f, const struct report *r, const struct repo
 		    const struct layout_flow *flow, struct err *e)
 {
 	struct source s = {.report = r, .point = p, .flow = flow, .series = pattern_series(flow)};
-	const json_t *said = flows_get(p->summary, flow->name, pattern_block.name);
 	int rc;
 
+	s.block = model_block(p, flow, &pattern_block);
+	s.period = s.block ? (unsigned)number_count(s.block->numbers[PATTERN_PERIOD]) : 0;
+
 	/* Columns may be long, so only those that are drawn are read. */
-	if (!s.series || (said && !json_integer_value(json_object_get(said, "period"))))
+	if (!s.series || !s.period)
 		return 0;
 	rc = source_open(&s, e);
-	if (!rc && s.period && s.count)
+	if (!rc && s.count)
 		rc = add_sequence(f, &s, e) ?: add_fold(f, &s, e);
 	source_close(&s);
 	return rc;

@@ -1,15 +1,15 @@
-#include "report/figure_rate.h"
+#include "report/run_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/bandwidth.h"
 #include "common/fs.h"
+#include "files/rundir/flows.h"
+#include "judge/analysis/blocks.h"
+#include "report/axes.h"
 #include "report/chart.h"
-#include "report/escape.h"
 #include "report/labels.h"
-#include "rundir/flows.h"
 
 #define WIDTH	  800
 #define HEIGHT	  440
@@ -36,16 +36,17 @@ struct rate_view {
 
 /* --- what is drawn --- */
 
-static double rate_of(const struct report_item *item, const char *key)
+static double rate_of(const struct report_item *item, enum bandwidth_number number)
 {
-	return json_number_value(
-	    json_object_get(flows_get(item->point->summary, item->series->flow->name, bandwidth_block.name), key));
+	const struct summary_block *block = model_block(item->point, item->series->flow, &bandwidth_block);
+
+	return block ? number_or_zero(block->numbers[number]) : 0;
 }
 
 static bool get_bytes(const struct report_item *item, double *x, double *y)
 {
 	*x = (double)json_integer_value(axes_setting(item, AXES_SIZE));
-	*y = rate_of(item, "bytes_per_s") / 1e6;
+	*y = rate_of(item, RATE_BYTES_PER_S) / 1e6;
 	return *x > 0 && *y > 0;
 }
 
@@ -56,8 +57,8 @@ static bool get_latency(const struct report_item *item, double *x, double *y)
 
 	for (size_t i = 0; i < p->series_count; i++)
 		if (p->series[i].flow == item->series->flow && !strcmp(p->series[i].name, "comp_lat_ns"))
-			model_metric(&p->series[i], "p50", &ns);
-	*x = rate_of(item, "messages_per_s") / 1e3;
+			model_metric(&p->series[i], STATISTIC_P50, &ns);
+	*x = rate_of(item, RATE_MESSAGES_PER_S) / 1e3;
 	*y = (double)ns / 1e3;
 	return *x > 0 && *y > 0;
 }
@@ -73,7 +74,7 @@ static const struct rate_view views[] = {
 /* --- a line --- */
 
 /* The dots of a line, by the value of the setting; a single one is not a line. */
-static size_t line_dots(const struct chart *c, const struct rate_view *view, size_t line, struct rate_dot *dots)
+static size_t line_dots(const struct axes_lines *c, const struct rate_view *view, size_t line, struct rate_dot *dots)
 {
 	size_t count = 0;
 
@@ -82,8 +83,8 @@ static size_t line_dots(const struct chart *c, const struct rate_view *view, siz
 			const struct report_item *item = &c->r->leading[i];
 			struct rate_dot dot = {.is_valid = model_is_valid(item->point), .value = c->values[x]};
 
-			if (count < AXES_VALUES_MAX && chart_has(c, item) && chart_line(c, item) == line &&
-			    chart_value(c, item) == x && view->get(item, &dot.x, &dot.y))
+			if (count < AXES_VALUES_MAX && axes_has(c, item) && axes_line_index(c, item) == line &&
+			    axes_value_index(c, item) == x && view->get(item, &dot.x, &dot.y))
 				dots[count++] = dot;
 		}
 	return count > 1 ? count : 0;
@@ -126,15 +127,23 @@ static void round_size(double bytes, char *text, size_t size)
 	snprintf(text, size, bytes < 10 ? "%.1f%s" : "%.0f%s", bytes, units[i]);
 }
 
-static void dot_row(FILE *table, size_t line, const struct rate_dot *d, enum mark mark, const char *key)
+enum { LINE, X, Y, VALID, MARK, TEXT, COLUMNS };
+
+static void dot_row(struct table *t, size_t line, const struct rate_dot *d, enum mark mark, const char *key)
 {
+	size_t row = table_row(t);
 	json_t *value = json_integer(d->value);
 	char text[LABEL_MAX];
 
 	label_value(key, value, text, sizeof(text));
 	if (mark == MARK_HALF)
 		round_size(d->x, text, sizeof(text));
-	fprintf(table, "%zu\t%.6g\t%.6g\t%d\t%d\t%s\n", line + 1, d->x, d->y, d->is_valid, (int)mark, text);
+	table_count(t, LINE, row, (int64_t)line + 1);
+	table_number(t, X, row, d->x);
+	table_number(t, Y, row, d->y);
+	table_count(t, VALID, row, d->is_valid);
+	table_count(t, MARK, row, mark);
+	table_text(t, TEXT, row, "%s", text);
 	json_decref(value);
 }
 
@@ -149,51 +158,49 @@ static void extent_add(struct rate_extent *e, const struct rate_dot *d)
 			: (struct rate_extent){d->x, d->x, d->y, d->y};
 }
 
-static void rate_table(FILE *table, const struct chart *c, const struct rate_view *view, struct rate_extent *extent)
+static struct table rate_rows(const struct axes_lines *c, const struct rate_view *view, struct rate_extent *extent)
 {
+	const struct table_column columns[COLUMNS] = {{.key = "line"},	{.key = "x"},	 {.key = "y"},
+						      {.key = "valid"}, {.key = "mark"}, {.key = c->key}};
 	struct rate_dot dots[AXES_VALUES_MAX], half;
+	struct table t = table_of(columns, COLUMNS, 0);
 
-	fputs("line\tx\ty\tvalid\tmark\t", table);
-	escape_tsv(table, c->key);
-	fputc('\n', table);
 	for (size_t line = 0; line < c->drawn; line++) {
 		size_t count = line_dots(c, view, line, dots), peak = peak_of(dots, count);
 
 		for (size_t i = 0; i < count; i++) {
-			dot_row(table, line, &dots[i], MARK_NONE, c->key);
+			dot_row(&t, line, &dots[i], MARK_NONE, c->key);
 			extent_add(extent, &dots[i]);
 		}
 		if (!view->has_peak || !count)
 			continue;
-		dot_row(table, line, &dots[peak], MARK_PEAK, c->key);
+		dot_row(&t, line, &dots[peak], MARK_PEAK, c->key);
 		if (half_of(dots, count, dots[peak].y, &half))
-			dot_row(table, line, &half, MARK_HALF, c->key);
+			dot_row(&t, line, &half, MARK_HALF, c->key);
 	}
+	return t;
 }
 
 /* --- variables --- */
 
-static void set_rate_lines(struct figures *f, const struct chart *c, const struct rate_view *view)
+/* Lines without dots have no name. */
+static void name_lines(struct chart *chart, const struct axes_lines *c, const struct rate_view *view)
 {
 	struct rate_dot dots[AXES_VALUES_MAX];
-	size_t longest = 9, named = 0;
+	size_t named = 0;
 
-	figure_set_array(f, "lines", c->drawn);
 	for (size_t i = 0; i < c->drawn; i++) {
 		const bool is_drawn = line_dots(c, view, i, dots);
-		char *label = axes_label(c->r, c->lines[c->from + i], c->keys, c->key_count);
 
-		figure_set_item(f, "lines", i, is_drawn ? label : "");
-		longest = is_drawn && strlen(label) > longest ? strlen(label) : longest;
+		chart_series(chart, is_drawn ? axes_label(c->r, c->lines[c->from + i], c->keys, c->key_count)
+					     : fs_path("%s", ""));
 		named += is_drawn;
-		free(label);
 	}
-	fprintf(f->script, "line_count = %zu\n", c->drawn);
-	figure_set_key(f, WIDTH, c->drawn > 1 ? named : 0, longest);
+	chart->entries = c->drawn > 1 ? named : 0;
 }
 
 /* If sizes are on the axis, label them; if there are many, only every n-th one. */
-static void set_rate_tics(struct figures *f, const struct chart *c, const struct rate_view *view)
+static void set_rate_tics(struct figures *f, const struct axes_lines *c, const struct rate_view *view)
 {
 	const size_t step = 1 + (c->value_count - 1) / TICS_MAX;
 	const size_t count = view->has_peak ? (c->value_count + step - 1) / step : 0;
@@ -219,28 +226,45 @@ static void set_extent(struct figures *f, const struct rate_extent *e)
 	figure_set_number(f, "top", e->top * ROOM);
 }
 
+struct rate {
+	const struct axes_lines *lines;
+	const struct rate_view *view;
+	struct rate_extent extent;
+};
+
+static void set_rate_variables(struct figures *f, const void *what)
+{
+	const struct rate *r = what;
+
+	figure_set(f, "x_label", r->view->x_label);
+	figure_set(f, "y_label", r->view->y_label);
+	fprintf(f->script, "has_peak = %d\n", r->view->has_peak);
+	set_rate_tics(f, r->lines, r->view);
+	set_extent(f, &r->extent);
+}
+
 /* --- which figures --- */
 
-static int add_rate(struct figures *f, const struct chart *c, const struct rate_view *view, struct err *e)
+static int add_rate(struct figures *f, const struct axes_lines *c, const struct rate_view *view, struct err *e)
 {
-	struct rate_extent extent = {0};
-	FILE *table = figure_begin(f, "rate", NULL, fs_path("rate-%zu", f->count), fs_path("%s", view->text), e);
+	struct rate rate = {.lines = c, .view = view};
+	struct chart chart = {
+	    .kind = "rate",
+	    .name = fs_path("rate-%zu", f->count),
+	    .text = fs_path("%s", view->text),
+	    .title = fs_path("%s", view->title),
+	    .rows = rate_rows(c, view, &rate.extent),
+	    .longest = CHART_LONGEST,
+	    .width = WIDTH,
+	    .height = HEIGHT,
+	};
 
-	if (table) {
-		rate_table(table, c, view, &extent);
-		figure_set_title(f, c->r, "%s", view->title);
-		figure_set(f, "x_label", view->x_label);
-		figure_set(f, "y_label", view->y_label);
-		fprintf(f->script, "width = %d\nheight = %d\nhas_peak = %d\n", WIDTH, HEIGHT, view->has_peak);
-		set_rate_lines(f, c, view);
-		set_rate_tics(f, c, view);
-		set_extent(f, &extent);
-	}
-	return figure_end(f, table, e);
+	name_lines(&chart, c, view);
+	return chart_add(f, c->r, &chart, set_rate_variables, &rate, e);
 }
 
 /* Does any line of this figure have two points? */
-static bool draws_something(const struct chart *c, const struct rate_view *view)
+static bool draws_something(const struct axes_lines *c, const struct rate_view *view)
 {
 	struct rate_dot dots[AXES_VALUES_MAX];
 
@@ -255,14 +279,14 @@ int figure_rate_add(struct figures *f, const struct report *r, struct err *e)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < sizeof(views) / sizeof(views[0]); i++) {
-		struct chart c;
+		struct axes_lines c;
 
-		if (!chart_make(&c, r, views[i].key))
+		if (!axes_lines_make(&c, r, views[i].key))
 			continue;
-		while (!rc && chart_next(&c))
+		while (!rc && axes_lines_next(&c))
 			if (draws_something(&c, &views[i]))
 				rc = add_rate(f, &c, &views[i], e);
-		chart_free(&c);
+		axes_lines_free(&c);
 	}
 	return rc;
 }

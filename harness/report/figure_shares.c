@@ -1,12 +1,12 @@
-#include "report/figure_shares.h"
+#include "report/run_figures.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "analysis/fairness.h"
 #include "common/fs.h"
-#include "report/escape.h"
-#include "rundir/flows.h"
+#include "files/rundir/flows.h"
+#include "judge/analysis/fairness.h"
+#include "report/chart.h"
 
 #define WIDTH	   800
 #define HEIGHT	   400
@@ -19,26 +19,30 @@ struct part {
 	size_t count;
 };
 
-static const json_t *fairness_of(const json_t *holder)
+/* How a flow's share changed during a repetition; NULL: it is not known. */
+static const struct summary_shares *shares_in(const struct summary_rep *rep, const char *flow)
 {
-	return json_object_get(holder, fairness_block.name);
+	const struct summary_block *fairness = summary_find_block(&rep->results, "", &fairness_block);
+
+	for (size_t i = 0; fairness && i < fairness->share_count; i++)
+		if (!strcmp(fairness->shares[i].flow, flow))
+			return &fairness->shares[i];
+	return NULL;
 }
 
 static struct part part_of(const struct report_point *p, const char *flow, size_t part)
 {
-	const json_t *rep;
 	struct part all = {0, INFINITY, -INFINITY, 0};
-	size_t i;
 
-	json_array_foreach (json_object_get(p->summary, "reps"), i, rep) {
-		const json_t *shares = json_object_get(json_object_get(fairness_of(rep), "shares"), flow);
-		const json_t *share = json_array_get(shares, part);
+	for (size_t i = 0; p->summary && i < p->summary->rep_count; i++) {
+		const struct summary_shares *shares = shares_in(&p->summary->reps[i], flow);
+		const double share = shares && part < shares->count ? shares->parts[part] : NAN;
 
-		if (!json_is_number(share))
+		if (isnan(share))
 			continue;
-		all.sum += json_number_value(share);
-		all.least = fmin(all.least, json_number_value(share));
-		all.most = fmax(all.most, json_number_value(share));
+		all.sum += share;
+		all.least = fmin(all.least, share);
+		all.most = fmax(all.most, share);
 		all.count++;
 	}
 	return all;
@@ -63,77 +67,90 @@ static size_t shared_flows(const struct report_point *p)
 
 /* --- a figure --- */
 
-static void shares_table(FILE *table, const struct report_point *p)
+enum { LINE, PERCENT, SHARE, LEAST, MOST, FLOW, COLUMNS };
+
+static void share_row(struct table *t, size_t line, size_t percent, const struct part *part, const char *flow)
 {
-	fputs("line\tpercent\tshare\tleast\tmost\tflow\n", table);
+	size_t row = table_row(t);
+
+	table_count(t, LINE, row, (int64_t)line + 1);
+	table_number(t, PERCENT, row, 100 * ((double)percent + .5) / FAIRNESS_WINDOWS);
+	table_number(t, SHARE, row, part->sum / (double)part->count);
+	table_number(t, LEAST, row, part->least);
+	table_number(t, MOST, row, part->most);
+	table_text(t, FLOW, row, "%s", flow);
+}
+
+/* An empty line ends a flow. */
+static struct table share_rows(const struct report_point *p)
+{
+	static const struct table_column columns[COLUMNS] = {{.key = "line"},  {.key = "percent"}, {.key = "share"},
+							     {.key = "least"}, {.key = "most"},	   {.key = "flow"}};
+	struct table t = table_of(columns, COLUMNS, 0);
+
 	for (size_t i = 0; i < p->layout.flow_count; i++) {
 		const char *flow = p->layout.flows[i].name;
 
 		for (size_t k = 0; k < FAIRNESS_WINDOWS; k++) {
 			const struct part part = part_of(p, flow, k);
 
-			if (!part.count)
-				continue;
-			fprintf(table, "%zu\t%.6g\t%.6g\t%.6g\t%.6g\t", i + 1,
-				100 * ((double)k + .5) / FAIRNESS_WINDOWS, part.sum / (double)part.count, part.least,
-				part.most);
-			escape_tsv(table, flow);
-			fputc('\n', table);
+			if (part.count)
+				share_row(&t, i, k, &part, flow);
 		}
-		fputs("\n", table);
+		table_row(&t);
 	}
+	return t;
 }
 
 /* "small, 43.1 %" */
-static char *line_label(const struct report_point *p, const char *flow)
+static char *line_label(const struct report_point *p, const struct layout_flow *flow)
 {
-	const json_t *share = json_object_get(flows_get(p->summary, flow, fairness_block.name), "share");
+	const struct summary_block *fairness = model_block(p, flow, &fairness_block);
+	const double share = fairness ? number_value(fairness->numbers[FAIRNESS_SHARE]) : NAN;
 
-	return json_is_number(share) ? fs_path("%s, %.1f %%", flow, 100 * json_number_value(share))
-				     : fs_path("%s", flow);
+	return isnan(share) ? fs_path("%s", flow->name) : fs_path("%s, %.1f %%", flow->name, 100 * share);
 }
 
-static void set_shares_lines(struct figures *f, const struct report_point *p)
+static void set_shares_variables(struct figures *f, const void *point)
 {
-	size_t longest = 1;
-
-	figure_set_array(f, "lines", p->layout.flow_count);
-	for (size_t i = 0; i < p->layout.flow_count; i++) {
-		const char *flow = p->layout.flows[i].name;
-		char *label = has_shares(p, flow) ? line_label(p, flow) : fs_path("%s", "");
-
-		figure_set_item(f, "lines", i, label);
-		longest = strlen(label) > longest ? strlen(label) : longest;
-		free(label);
-	}
-	fprintf(f->script, "line_count = %zu\nwidth = %d\nheight = %d\n", p->layout.flow_count, WIDTH, HEIGHT);
-	figure_set_number(f, "fair", 1 / (double)shared_flows(p));
-	figure_set_key(f, WIDTH, shared_flows(p), longest);
+	figure_set_number(f, "fair", 1 / (double)shared_flows(point));
 }
 
 static const char *jain_text(const struct report_point *p, char *text, size_t size)
 {
-	const json_t *jain = json_object_get(fairness_of(p->summary), "jain");
+	const struct summary_block *all =
+	    p->summary ? summary_find_block(&p->summary->results, "", &fairness_block) : NULL;
+	const double jain = all ? number_value(all->numbers[FAIRNESS_JAIN]) : NAN;
 
-	if (!json_is_number(jain))
+	if (isnan(jain))
 		return "";
-	snprintf(text, size, "; Jain's index %.3f", json_number_value(jain));
+	snprintf(text, size, "; Jain's index %.3f", jain);
 	return text;
 }
 
 static int add_shares(struct figures *f, const struct report *r, const struct report_point *p, struct err *e)
 {
 	char jain[NUMBER_MAX];
-	FILE *table = figure_begin(f, "shares", p, fs_path("%s-shares", p->name),
-				   fs_path("The share of the bytes that each flow moved, over time: %s", p->label), e);
+	struct chart chart = {
+	    .kind = "shares",
+	    .point = p,
+	    .name = fs_path("%s-shares", p->name),
+	    .text = fs_path("The share of the bytes that each flow moved, over time: %s", p->label),
+	    .title = fs_path("shares of the flows%s%s%s%s", *p->label ? ": " : "", p->label,
+			     jain_text(p, jain, sizeof(jain)), model_is_valid(p) ? "" : "; not valid"),
+	    .rows = share_rows(p),
+	    .longest = 1,
+	    .entries = shared_flows(p),
+	    .width = WIDTH,
+	    .height = HEIGHT,
+	};
 
-	if (table) {
-		shares_table(table, p);
-		figure_set_title(f, r, "shares of the flows%s%s%s%s", *p->label ? ": " : "", p->label,
-				 jain_text(p, jain, sizeof(jain)), model_is_valid(p) ? "" : "; not valid");
-		set_shares_lines(f, p);
+	for (size_t i = 0; i < p->layout.flow_count; i++) {
+		const struct layout_flow *flow = &p->layout.flows[i];
+
+		chart_series(&chart, has_shares(p, flow->name) ? line_label(p, flow) : fs_path("%s", ""));
 	}
-	return figure_end(f, table, e);
+	return chart_add(f, r, &chart, set_shares_variables, p, e);
 }
 
 int figure_shares_add(struct figures *f, const struct report *r, struct err *e)

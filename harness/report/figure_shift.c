@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "common/fs.h"
-#include "report/figure_shift.h"
+#include "report/compare_figures.h"
 
 #define WIDTH	  900
 #define HEIGHT	  420

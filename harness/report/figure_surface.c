@@ -1,4 +1,4 @@
-#include "report/figure_surface.h"
+#include "report/run_figures.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,11 +8,11 @@
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/units.h"
+#include "files/rundir/flows.h"
 #include "report/axes.h"
-#include "report/escape.h"
+#include "report/chart.h"
 #include "report/labels.h"
 #include "report/missed_steps.h"
-#include "rundir/flows.h"
 
 #define VALUES_MAX   24 /* number of labels that fit on an axis */
 #define KEYS_MAX     8
@@ -45,14 +45,14 @@ static bool surface_draws(const struct surface *s, const struct report_item *ite
 	int64_t median;
 
 	return axes_has_number(item, s->x.key) && axes_has_number(item, s->y.key) &&
-	       model_metric(item->series, "p50", &median);
+	       model_metric(item->series, STATISTIC_P50, &median);
 }
 
 static int64_t surface_median(const struct report_item *item)
 {
 	int64_t median = 0;
 
-	model_metric(item->series, "p50", &median);
+	model_metric(item->series, STATISTIC_P50, &median);
 	return median;
 }
 
@@ -150,45 +150,43 @@ static bool fill_cells(struct surface *s)
 
 /* --- the table --- */
 
-static void surface_row(FILE *table, const struct surface *s, size_t x, size_t y)
+enum { X, Y, VALID, P50, MISSED, UNSENT, X_VALUE, Y_VALUE, RUN, POINT, LABEL, COLUMNS };
+
+static void surface_row(struct table *t, const struct surface *s, size_t x, size_t y)
 {
 	const struct report_item *item = s->cells[x][y];
-	char text[32];
+	size_t row = table_row(t);
 
-	fprintf(table, "%zu\t%zu\t", x + 1, y + 1);
-	if (item)
-		fprintf(table, "%d\t%" PRId64, model_is_valid(item->point), surface_median(item));
-	else
-		fputc('\t', table);
-	if (item)
-		missed_steps_cells(table, item->point, item->series->flow);
-	else
-		fputs("\t\t", table);
-	fprintf(table, "\t%" PRId64 "\t%" PRId64 "\t", s->x.values[x], s->y.values[y]);
-	if (item) {
-		snprintf(text, sizeof(text), "%u", item->point->id);
-		escape_tsv(table, s->r->runs[item->point->run].label);
-	}
-	fprintf(table, "\t%s\t", item ? text : "");
-	if (item)
-		escape_tsv(table, item->point->label);
-	fputc('\n', table);
+	table_count(t, X, row, (int64_t)x + 1);
+	table_count(t, Y, row, (int64_t)y + 1);
+	table_count(t, X_VALUE, row, s->x.values[x]);
+	table_count(t, Y_VALUE, row, s->y.values[y]);
+	if (!item)
+		return;
+	table_count(t, VALID, row, model_is_valid(item->point));
+	table_count(t, P50, row, surface_median(item));
+	missed_steps_put(t, MISSED, row, item);
+	table_text(t, RUN, row, "%s", s->r->runs[item->point->run].label);
+	table_count(t, POINT, row, item->point->id);
+	table_text(t, LABEL, row, "%s", item->point->label);
 }
 
 /* Every cell, measured or not; an empty line ends a row of the wire frame, as gnuplot requires. */
-static void surface_table(FILE *table, const struct surface *s)
+static struct table surface_rows(const struct surface *s)
 {
-	fputs("x\ty\tvalid\tp50_ns" MISSED_STEPS_HEADING "\t", table);
-	escape_tsv(table, s->x.key);
-	fputc('\t', table);
-	escape_tsv(table, s->y.key);
-	fputs("\trun\tpoint\tlabel\n", table);
+	const struct table_column columns[COLUMNS] = {
+	    [X] = {.key = "x"}, {.key = "y"},	   {.key = "valid"}, {.key = "p50_ns"}, MISSED_STEPS_COLUMNS,
+	    {.key = s->x.key},	{.key = s->y.key}, {.key = "run"},   {.key = "point"},	{.key = "label"},
+	};
+	struct table t = table_of(columns, COLUMNS, 0);
+
 	for (size_t y = 0; y < s->y.count; y++) {
 		if (y)
-			fputc('\n', table);
+			table_row(&t);
 		for (size_t x = 0; x < s->x.count; x++)
-			surface_row(table, s, x, y);
+			surface_row(&t, s, x, y);
 	}
+	return t;
 }
 
 /* --- variables --- */
@@ -229,29 +227,46 @@ static void set_height(struct figures *f, const struct surface *s)
 	figure_set_number(f, "top", (most > 0 ? most * 1.1 : 1) / unit.ns);
 }
 
-static void set_title(struct figures *f, const struct surface *s, const char *which)
+static char *surface_title(const struct surface *s, const char *which)
 {
 	char x[LABEL_MAX], y[LABEL_MAX];
 
-	figure_set_title(f, s->r, "median of %s by %s and %s%s%s", s->first->series->label,
-			 label_key(s->x.key, x, sizeof(x)), label_key(s->y.key, y, sizeof(y)), *which ? "; " : "",
-			 which);
+	return fs_path("median of %s by %s and %s%s%s", s->first->series->label, label_key(s->x.key, x, sizeof(x)),
+		       label_key(s->y.key, y, sizeof(y)), *which ? "; " : "", which);
 }
 
-static void set_notes(struct figures *f, const struct surface *s)
+static size_t count_points(const struct surface *s, bool (*is_one)(const struct report_item *item))
 {
-	size_t invalid = 0, paced = 0;
-	struct missed_steps steps;
+	size_t count = 0;
 
 	for (size_t x = 0; x < s->x.count; x++)
-		for (size_t y = 0; y < s->y.count; y++) {
-			const struct report_item *item = s->cells[x][y];
+		for (size_t y = 0; y < s->y.count; y++)
+			count += s->cells[x][y] && is_one(s->cells[x][y]);
+	return count;
+}
 
-			invalid += item && !model_is_valid(item->point);
-			paced += item && missed_steps_of(item->point, item->series->flow, &steps);
-		}
-	fprintf(f->script, "width = %d\nheight = %d\ninvalid_count = %zu\npaced_count = %zu\n", WIDTH, HEIGHT, invalid,
-		paced);
+static bool is_invalid(const struct report_item *item)
+{
+	return !model_is_valid(item->point);
+}
+
+static bool has_steps(const struct report_item *item)
+{
+	struct missed_steps steps;
+
+	return missed_steps_of(item->point, item->series->flow, &steps);
+}
+
+static void set_surface_variables(struct figures *f, const void *what)
+{
+	const struct surface *s = what;
+
+	surface_axis(f, &s->x, "x_labels", "x_count", "x_name");
+	surface_axis(f, &s->y, "y_labels", "y_count", "y_name");
+	set_mark(f, s, s->least, "min");
+	set_mark(f, s, s->most, "max");
+	set_height(f, s);
+	fprintf(f->script, "paced_count = %zu\n", count_points(s, has_steps));
 	figure_set_number(f, "steps_share", STEPS_SHARE);
 }
 
@@ -260,24 +275,20 @@ static void set_notes(struct figures *f, const struct surface *s)
 static int add_surface(struct figures *f, const struct surface *s, struct err *e)
 {
 	char *which = axes_label(s->r, s->first, s->keys, s->key_count), x[LABEL_MAX], y[LABEL_MAX];
-	FILE *table;
+	struct chart chart = {
+	    .kind = "surface",
+	    .name = fs_path("surface-%zu", f->count),
+	    .text = fs_path("Surface of the medians over %s and %s%s%s", label_key(s->x.key, x, sizeof(x)),
+			    label_key(s->y.key, y, sizeof(y)), *which ? ": " : "", which),
+	    .title = surface_title(s, which),
+	    .rows = surface_rows(s),
+	    .width = WIDTH,
+	    .height = HEIGHT,
+	    .invalid = count_points(s, is_invalid),
+	};
 
-	table = figure_begin(f, "surface", NULL, fs_path("surface-%zu", f->count),
-			     fs_path("Surface of the medians over %s and %s%s%s", label_key(s->x.key, x, sizeof(x)),
-				     label_key(s->y.key, y, sizeof(y)), *which ? ": " : "", which),
-			     e);
-	if (table) {
-		surface_table(table, s);
-		set_title(f, s, which);
-		surface_axis(f, &s->x, "x_labels", "x_count", "x_name");
-		surface_axis(f, &s->y, "y_labels", "y_count", "y_name");
-		set_mark(f, s, s->least, "min");
-		set_mark(f, s, s->most, "max");
-		set_height(f, s);
-		set_notes(f, s);
-	}
 	free(which);
-	return figure_end(f, table, e);
+	return chart_add(f, s->r, &chart, set_surface_variables, s, e);
 }
 
 static int add_pair(struct figures *f, const struct report *r, const char *x, const char *y, struct err *e)

@@ -1,14 +1,14 @@
-#include "report/figure_tail.h"
+#include "report/run_figures.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/causes.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/units.h"
+#include "judge/analysis/causes.h"
 #include "report/escape.h"
 
 #define WIDTH	     1000
@@ -337,7 +337,7 @@ int figure_tail_add(struct figures *f, const struct report *r, struct err *e)
 		for (size_t k = 0; !rc && k < r->points[i].layout.flow_count; k++) {
 			const struct layout_flow *flow = &r->points[i].layout.flows[k];
 
-			if (drawn < FLOWS_MAX && causes_if_late(r->points[i].summary, flow->name)) {
+			if (drawn < FLOWS_MAX && model_late(&r->points[i], flow)) {
 				rc = tail_add_flow(f, r, &r->points[i], flow, e);
 				drawn++;
 			}

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,16 +18,15 @@
 #include "common/fs.h"
 #include "common/monotonic.h"
 #include "common/or_abort.h"
+#include "common/spawn.h"
 #include "common/text.h"
 
 #define LIMIT_MS 60000 /* per figure */
 /* minimum number of figures per process, because starting takes as long as drawing two figures */
-#define BATCH	  8
-#define WORDS_MAX 1024
-#define LINE_MAX  128
-#define NO_EXEC	  127
-#define NO_DIR	  126
-#define MARK	  "figure " /* beginning of a line that names the next figure */
+#define BATCH	   8
+#define OUTPUT_MAX 1024
+#define LINE_MAX   128
+#define MARK	   "figure " /* beginning of a line that names the next figure */
 
 enum part_state { QUEUED, RUNNING, ENDED };
 
@@ -40,13 +38,13 @@ struct part {
 	pid_t pid;
 	int fd; /* of its output */
 	int64_t deadline_ms;
-	int start_rc;	       /* it could not be started */
-	int status;	       /* of waitpid() */
-	bool timed_out;	       /* it was killed */
-	char figure[LINE_MAX]; /* being drawn; "" before the first */
-	char words[WORDS_MAX]; /* the first output since then */
-	char line[LINE_MAX];   /* the beginning of an incomplete line */
-	size_t word_size, line_size;
+	int start_rc;		 /* it could not be started */
+	int status;		 /* of waitpid() */
+	bool timed_out;		 /* it was killed */
+	char figure[LINE_MAX];	 /* being drawn; "" before the first */
+	char output[OUTPUT_MAX]; /* the first output since then */
+	char line[LINE_MAX];	 /* the beginning of an incomplete line */
+	size_t output_size, line_size;
 };
 
 struct gnuplot_script {
@@ -64,41 +62,31 @@ struct gnuplot {
 
 /* --- processes --- */
 
-/* -d: no start-up files, so that figures only depend on the tables. */
-_Noreturn static void become_gnuplot(const struct part *p, char *variables, int out, pid_t parent)
+static int prepare_part(void *context)
 {
-	char *argv[] = {(char *)"gnuplot", (char *)"-d", (char *)"-e", variables, p->of->script, NULL};
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const struct part *p = context;
 
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* The parent could have ended before that call. */
-	if (getppid() != parent)
-		_exit(NO_EXEC);
 	setenv("LC_ALL", "C.UTF-8", 1);
-	if (chdir(p->of->dir))
-		_exit(NO_DIR);
 	umask(p->of->mask);
-	dup2(null, STDIN_FILENO);
-	dup2(out, STDOUT_FILENO);
-	dup2(out, STDERR_FILENO);
-	execvp(argv[0], argv);
-	_exit(NO_EXEC);
+	return chdir(p->of->dir) ? -errno : 0;
 }
 
-static int fork_part(struct part *p, int out)
+/* -d: no start-up files, so that figures only depend on the tables. */
+static int spawn_part(struct part *p, int out)
 {
 	char *variables = fs_path("part = %u; parts = %u", p->number, p->of->parts);
-	pid_t parent = getpid();
+	const char *const words[] = {"gnuplot", "-d", "-e", variables, p->of->script, NULL};
 
-	p->pid = fork();
-	if (!p->pid)
-		become_gnuplot(p, variables, out, parent);
+	p->pid = spawn_program(&(struct spawn){.words = words,
+					       .in = -1,
+					       .out = out,
+					       .err = out,
+					       .end_signal = SIGKILL,
+					       .own_group = true,
+					       .prepare = prepare_part,
+					       .context = p});
 	free(variables);
-	if (p->pid < 0)
-		return -errno;
-	setpgid(p->pid, p->pid);
-	return 0;
+	return p->pid < 0 ? p->pid : 0;
 }
 
 static void start_part(struct gnuplot *g, struct part *p)
@@ -107,7 +95,7 @@ static void start_part(struct gnuplot *g, struct part *p)
 
 	p->start_rc = pipe2(fd, O_CLOEXEC) ? -errno : 0;
 	if (!p->start_rc) {
-		p->start_rc = fork_part(p, fd[1]);
+		p->start_rc = spawn_part(p, fd[1]);
 		close(fd[1]);
 		if (p->start_rc)
 			close(fd[0]);
@@ -140,29 +128,29 @@ static void kill_part(struct gnuplot *g, struct part *p)
 
 /* --- output --- */
 
-static void hear_line(struct part *p)
+static void take_line(struct part *p)
 {
 	if (!strncmp(p->line, MARK, strlen(MARK))) {
 		snprintf(p->figure, sizeof(p->figure), "%s", p->line + strlen(MARK));
 		p->deadline_ms = monotonic_ms() + LIMIT_MS;
-		p->word_size = 0;
+		p->output_size = 0;
 	}
 	p->line_size = 0;
 }
 
-static void hear_byte(struct part *p, char c)
+static void take_byte(struct part *p, char c)
 {
-	if (p->word_size + 1 < sizeof(p->words))
-		p->words[p->word_size++] = c;
+	if (p->output_size + 1 < sizeof(p->output))
+		p->output[p->output_size++] = c;
 	if (c != '\n' && p->line_size + 1 < sizeof(p->line))
 		p->line[p->line_size++] = c;
 	p->line[p->line_size] = '\0';
 	if (c == '\n')
-		hear_line(p);
-	p->words[p->word_size] = '\0';
+		take_line(p);
+	p->output[p->output_size] = '\0';
 }
 
-static void hear_part(struct gnuplot *g, struct part *p)
+static void read_part(struct gnuplot *g, struct part *p)
 {
 	char more[4096];
 	ssize_t n = read(p->fd, more, sizeof(more));
@@ -170,7 +158,7 @@ static void hear_part(struct gnuplot *g, struct part *p)
 	if (n < 0 && errno == EINTR)
 		return;
 	for (ssize_t i = 0; i < n; i++)
-		hear_byte(p, more[i]);
+		take_byte(p, more[i]);
 	if (n <= 0)
 		end_part(g, p);
 }
@@ -230,7 +218,7 @@ static void work_on(struct gnuplot *g)
 	if (g->running && poll(fds, g->count, time_left(g)) > 0)
 		for (size_t i = 0; i < g->count; i++)
 			if (fds[i].revents)
-				hear_part(g, g->queue[i]);
+				read_part(g, g->queue[i]);
 	free(fds);
 	check_deadlines(g);
 	drop_ended(g);
@@ -275,19 +263,19 @@ struct gnuplot_script *gnuplot_draw(struct gnuplot *g, const char *dir, const ch
 
 /* Put the message on one line: gnuplot prints the offending line with a caret below it, which makes
  * no sense inside a sentence. */
-static char *one_line(char *words)
+static char *one_line(char *text)
 {
-	char *to = words;
+	char *to = text;
 
-	for (char *from = words; *from; from++) {
+	for (char *from = text; *from; from++) {
 		char c = *from == '\n' || *from == '\t' ? ' ' : *from;
 
-		if (c == ' ' && (to == words || to[-1] == ' '))
+		if (c == ' ' && (to == text || to[-1] == ' '))
 			continue;
 		*to++ = c;
 	}
 	*to = '\0';
-	return words;
+	return text;
 }
 
 static bool has_failed(const struct part *p)
@@ -295,11 +283,14 @@ static bool has_failed(const struct part *p)
 	return p->state == ENDED && (p->start_rc || p->timed_out || p->status);
 }
 
-static int tell_failure(struct part *p, struct err *e)
+static int failure_of_part(struct part *p, struct err *e)
 {
-	char clean[WORDS_MAX], what[LINE_MAX + 16];
+	char clean[OUTPUT_MAX], what[LINE_MAX + 16];
 
 	snprintf(what, sizeof(what), *p->figure ? "draw figure %s" : "draw the figures", p->figure);
+	if (p->start_rc == -ENOENT)
+		return err_set(e, -ENOENT, STATUS_IMPOSSIBLE, "gnuplot", what,
+			       "there is no such program; install gnuplot-nox");
 	if (p->start_rc)
 		return err_sys(e, p->start_rc, "gnuplot", "start it");
 	if (p->timed_out)
@@ -307,12 +298,9 @@ static int tell_failure(struct part *p, struct err *e)
 	if (WIFSIGNALED(p->status))
 		return err_set(e, -EIO, STATUS_FAILED, "gnuplot", what, "it was ended by signal %d",
 			       WTERMSIG(p->status));
-	if (WEXITSTATUS(p->status) == NO_EXEC)
-		return err_set(e, -ENOENT, STATUS_IMPOSSIBLE, "gnuplot", what,
-			       "there is no such program; install gnuplot-nox");
-	one_line(p->words);
+	one_line(p->output);
 	return err_set(e, -EIO, STATUS_FAILED, "gnuplot", what, "exit status %d: %s", WEXITSTATUS(p->status),
-		       text_clean(p->words, strlen(p->words), clean, sizeof(clean)));
+		       text_clean(p->output, strlen(p->output), clean, sizeof(clean)));
 }
 
 static struct part *find_failed(const struct gnuplot_script *s)
@@ -338,7 +326,7 @@ int gnuplot_wait(struct gnuplot *g, struct gnuplot_script *s, struct err *e)
 
 	while (!(failed = find_failed(s)) && !is_done(s))
 		work_on(g);
-	rc = failed ? tell_failure(failed, e) : 0;
+	rc = failed ? failure_of_part(failed, e) : 0;
 	for (unsigned i = 0; i < s->parts; i++)
 		kill_part(g, &s->part[i]);
 	drop_ended(g);

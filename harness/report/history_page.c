@@ -7,13 +7,14 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "compare/compare_join.h"
-#include "compare/history.h"
+#include "common/or_abort.h"
+#include "files/rundir/flows.h"
+#include "files/rundir/run_mode.h"
+#include "judge/compare/compare_join.h"
+#include "judge/compare/history.h"
 #include "report/answer_page.h"
 #include "report/derived.h"
 #include "report/escape.h"
-#include "rundir/flows.h"
-#include "rundir/run_mode.h"
 
 #define WIDTH_MIN 800
 #define WIDTH_MAX 2400
@@ -24,78 +25,66 @@
 
 /* --- figures --- */
 
-static void builds_table(FILE *table, const json_t *point)
+static void builds_table(FILE *table, const struct history_point *p)
 {
-	const json_t *build;
-	size_t i;
-
 	fputs("x\tvalue\tlevel\tkernel\tboot\tstarted_utc\n", table);
-	json_array_foreach (json_object_get(point, "builds"), i, build) {
-		const json_t *value = json_object_get(build, "value"), *level = json_object_get(build, "level");
+	for (size_t i = 0; i < p->build_count; i++) {
+		const struct history_build *build = &p->builds[i];
 
 		fprintf(table, "%zu\t", i + 1);
-		if (json_is_number(value))
-			fprintf(table, "%.10g\t%.10g\t", json_number_value(value), json_number_value(level));
-		else
+		if (isnan(build->value))
 			fputs("\t\t", table);
-		escape_tsv(table, html_string(build, "kernel", ""));
+		else
+			fprintf(table, "%.10g\t%.10g\t", build->value, build->level);
+		escape_tsv(table, build->kernel);
 		fputc('\t', table);
-		escape_tsv(table, html_string(build, "boot", ""));
+		escape_tsv(table, build->boot);
 		fputc('\t', table);
-		escape_tsv(table, html_string(build, "started_utc", ""));
+		escape_tsv(table, build->started_utc);
 		fputc('\n', table);
 	}
 }
 
 /* The name of the kernel if it differs from that of the previous build. */
-static void history_labels(struct figures *f, const json_t *builds)
+static void history_labels(struct figures *f, const struct history_point *p)
 {
-	size_t n = json_array_size(builds);
 	const char *last = "";
 
-	figure_set_array(f, "labels", n ? n : 1);
-	for (size_t i = 0; i < n; i++) {
-		const char *kernel = html_string(json_array_get(builds, i), "kernel", "");
+	figure_set_array(f, "labels", p->build_count ? p->build_count : 1);
+	for (size_t i = 0; i < p->build_count; i++) {
+		const char *kernel = p->builds[i].kernel;
 
-		figure_set_item(f, "labels", i, strcmp(kernel, last) && n <= LABELS ? kernel : "");
+		figure_set_item(f, "labels", i, strcmp(kernel, last) && p->build_count <= LABELS ? kernel : "");
 		last = kernel;
 	}
-	fprintf(f->script, "points = %zu\n", n);
+	fprintf(f->script, "points = %zu\n", p->build_count);
 }
 
-static void set_changes(struct figures *f, const json_t *changes)
+static void set_changes(struct figures *f, const struct history_point *p)
 {
-	size_t n = json_array_size(changes);
 	char text[64];
 
-	figure_set_array(f, "change_at", n + 1);
-	figure_set_array(f, "change_text", n + 1);
-	for (size_t i = 0; i < n; i++) {
-		const json_t *change = json_array_get(changes, i);
+	figure_set_array(f, "change_at", p->change_count + 1);
+	figure_set_array(f, "change_text", p->change_count + 1);
+	for (size_t i = 0; i < p->change_count; i++) {
+		const struct history_change *change = &p->changes[i];
 
-		figure_set_item_number(f, "change_at", i,
-				       (double)json_integer_value(json_object_get(change, "at")) + 0.5);
-		snprintf(text, sizeof(text), "%+.2f %%", json_number_value(json_object_get(change, "effect_percent")));
+		figure_set_item_number(f, "change_at", i, (double)change->at + 0.5);
+		snprintf(text, sizeof(text), "%+.2f %%", history_change_percent(change));
 		figure_set_item(f, "change_text", i, text);
 	}
-	fprintf(f->script, "changes = %zu\n", n);
+	fprintf(f->script, "changes = %zu\n", p->change_count);
 }
 
-static void history_range(struct figures *f, const json_t *point)
+static void history_range(struct figures *f, const struct history_point *p)
 {
 	double least = INFINITY, most = -INFINITY;
-	const json_t *build;
-	size_t i;
 
-	json_array_foreach (json_object_get(point, "builds"), i, build) {
-		const json_t *value = json_object_get(build, "value");
-
-		if (json_is_number(value)) {
-			least = fmin(least, json_number_value(value));
-			most = fmax(most, json_number_value(value));
-		}
+	for (size_t i = 0; i < p->build_count; i++) {
+		least = fmin(least, p->builds[i].value);
+		most = fmax(most, p->builds[i].value);
 	}
-	figure_set_range(f, html_string(point, "unit", ""), least, most, 2);
+	figure_set_range(f, p->unit, least, most, 2);
 }
 
 static size_t width_for(size_t builds)
@@ -106,89 +95,100 @@ static size_t width_for(size_t builds)
 }
 
 /* "history-0003", or for a flow "history-0003-small". */
-static char *history_name(const json_t *point)
+static char *history_name(const struct history_point *p)
 {
-	const char *metric = html_string(point, "metric", "");
-	int flow = (int)(flows_bare_key(metric) - metric);
+	int flow = (int)(flows_bare_key(p->metric) - p->metric);
 
-	return fs_path("history-%04lld%s%.*s", (long long)json_integer_value(json_object_get(point, "id")),
-		       flow ? "-" : "", flow ? flow - 1 : 0, metric);
+	return fs_path("history-%04lld%s%.*s", (long long)p->id, flow ? "-" : "", flow ? flow - 1 : 0, p->metric);
 }
 
-static int history_add_point(struct figures *f, const json_t *history, const json_t *point, struct err *e)
+static char *history_title(const struct history *h, const struct history_point *p)
 {
-	json_int_t id = json_integer_value(json_object_get(point, "id"));
-	const char *label = html_string(point, "label", "");
+	return figure_one_line(fs_path("%s, point %lld%s%s: %s of %s, one value a %s",
+				       *h->experiment ? h->experiment : "?", (long long)p->id, *p->label ? ": " : "",
+				       p->label, compare_quantity_label(h->quantity), p->metric,
+				       compare_unit_name[h->kind]),
+			       FIGURE_TITLE_MAX);
+}
+
+static int history_add_point(struct figures *f, const struct history *h, const struct history_point *p, struct err *e)
+{
 	FILE *table =
-	    figure_begin(f, "history", NULL, history_name(point),
-			 fs_path("Builds in order, point %lld, with the levels between changes", (long long)id), e);
+	    figure_begin(f, "history", NULL, history_name(p),
+			 fs_path("Builds in order, point %lld, with the levels between changes", (long long)p->id), e);
 	char *title;
 
 	if (!table)
 		return figure_end(f, table, e);
-	builds_table(table, point);
-	title = figure_one_line(fs_path("%s, point %lld%s%s: %s of %s, one value a %s",
-					html_string(history, "experiment", "?"), (long long)id, *label ? ": " : "",
-					label, compare_quantity_label(html_string(history, "quantity", "")),
-					html_string(point, "metric", ""), html_string(history, "unit", "")),
-				FIGURE_TITLE_MAX);
+	builds_table(table, p);
+	title = history_title(h, p);
 	figure_set(f, "title", title);
 	free(title);
-	history_labels(f, json_object_get(point, "builds"));
-	set_changes(f, json_object_get(point, "changes"));
-	history_range(f, point);
-	fprintf(f->script, "width = %zu\nheight = %d\n", width_for(json_array_size(json_object_get(point, "builds"))),
-		HEIGHT);
+	history_labels(f, p);
+	set_changes(f, p);
+	history_range(f, p);
+	fprintf(f->script, "width = %zu\nheight = %d\n", width_for(p->build_count), HEIGHT);
 	return figure_end(f, table, e);
 }
 
 /* A point without values has no figure. */
-static bool has_values(const json_t *point)
+static bool has_values(const struct history_point *p)
 {
-	const json_t *build;
-	size_t i;
-
-	json_array_foreach (json_object_get(point, "builds"), i, build)
-		if (json_is_number(json_object_get(build, "value")))
+	for (size_t i = 0; i < p->build_count; i++)
+		if (!isnan(p->builds[i].value))
 			return true;
 	return false;
 }
 
 static int history_add_points(struct figures *f, const void *history, struct err *e)
 {
-	const json_t *point;
-	size_t i;
+	const struct history *h = history;
 	int rc = 0;
 
-	json_array_foreach (json_object_get(history, "points"), i, point)
-		if (!rc && has_values(point))
-			rc = history_add_point(f, history, point, e);
+	for (size_t i = 0; !rc && i < h->point_count; i++)
+		if (has_values(&h->points[i]))
+			rc = history_add_point(f, h, &h->points[i], e);
 	return rc;
 }
 
 /* --- the page --- */
 
+static void write_builds(const struct page *p, const struct history *h)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&text, &size));
+
+	history_table(h, out);
+	fclose(out);
+	html_preformatted(p, "Builds", text);
+	free(text);
+}
+
 static void write_history(const struct page *p, const void *history)
 {
+	const struct history *h = history;
+
 	html_printf(p, "<div class=\"answer part\"><p>");
-	html_text(p, html_string(history, "answer", ""));
+	html_text(p, h->answer);
 	html_printf(p, ".</p></div>\n");
 	html_no_figures(p);
 	for (size_t i = 0; i < p->figures->count; i++)
 		html_figure(p, &p->figures->items[i],
 			    "Lines: the levels between changes (PELT): a hint, not a verdict.",
 			    " class=\"overview broad\"");
-	html_printed(p, "Builds", history_table, history);
+	write_builds(p, h);
 }
 
-int history_page_make(const char *dir, const struct compare_runs *runs, const json_t *history, char **html_path,
+int history_page_make(const char *dir, const struct compare_runs *runs, const struct history *history, char **html_path,
 		      struct err *e)
 {
-	char *title = fs_path("%s: history", html_string(history, "experiment", "?"));
+	char *title = fs_path("%s: history", *history->experiment ? history->experiment : "?");
+	json_t *json = history_json(history);
 	const struct answer_page page = {
 	    .dir = dir,
 	    .json_name = "history.json",
-	    .json = history,
+	    .json = json,
 	    .title = title,
 	    .foot = "Made by <code>kblat history</code>; the numbers are in history.json.",
 	    .draw = history_add_points,
@@ -203,5 +203,6 @@ int history_page_make(const char *dir, const struct compare_runs *runs, const js
 		rc = answer_page_make(&page, html_path, e);
 	umask(mask);
 	free(title);
+	json_decref(json);
 	return rc;
 }

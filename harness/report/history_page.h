@@ -5,13 +5,12 @@
 #ifndef KBLAT_REPORT_HISTORY_PAGE_H
 #define KBLAT_REPORT_HISTORY_PAGE_H
 
-#include <jansson.h>
-
 struct compare_runs;
+struct history;
 struct err;
 
 /* Make the page of a history of these runs; see compare_page_make(). */
-int history_page_make(const char *dir, const struct compare_runs *runs, const json_t *history, char **html_path,
+int history_page_make(const char *dir, const struct compare_runs *runs, const struct history *history, char **html_path,
 		      struct err *e);
 
 #endif

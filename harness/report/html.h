@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "claims/claim_verdict.h"
+#include "judge/claims/claim_verdict.h"
 #include "report/figure.h"
 #include "report/model.h"
 
@@ -34,6 +34,9 @@ void html_figure(const struct page *p, const struct figure *f, const char *capti
 
 /* If there are no figures, write why. */
 void html_no_figures(const struct page *p);
+
+/* A section of preformatted text, which is escaped. */
+void html_preformatted(const struct page *p, const char *heading, const char *text);
 
 /* A section with the same text as is printed on a terminal. */
 void html_printed(const struct page *p, const char *heading, void (*print)(const json_t *json, FILE *out),

@@ -1,7 +1,10 @@
-#include "report/html_answer.h"
+#include "report/html_blocks.h"
 
 #include <string.h>
 #include <time.h>
+
+#include "files/rundir/reader.h"
+#include "files/rundir/writer.h"
 
 #define GLANCE 5 /* number of reasons shown here; the rest are below the numbers */
 
@@ -9,7 +12,7 @@ struct verdict {
 	const char *style, *word;
 };
 
-static struct verdict run_verdict(const json_t *run)
+static struct verdict run_verdict(const struct report_record *run)
 {
 	static const struct {
 		const char *status;
@@ -19,21 +22,22 @@ static struct verdict run_verdict(const json_t *run)
 	    {"INTERRUPTED", {"part", "Interrupted: only a part was measured."}},
 	    {"RUNNING", {"part", "Not finished: the run is still being measured, or was killed."}},
 	};
-	const char *status = html_string(run, "status", "RUNNING");
+	const char *status = run->status ? run->status : "RUNNING";
 
 	for (size_t i = 0; i < sizeof(unfinished) / sizeof(unfinished[0]); i++)
 		if (!strcmp(status, unfinished[i].status))
 			return unfinished[i].verdict;
-	return json_is_true(json_object_get(run, "valid")) ? (struct verdict){"ok", "Valid."}
-							   : (struct verdict){"no", "Not valid."};
+	return run->valid ? (struct verdict){"ok", "Valid."} : (struct verdict){"no", "Not valid."};
 }
 
-struct seen {
+/* The first few different texts. */
+struct distinct_texts {
 	const char *text[8];
 	size_t count;
 };
 
-static bool see(struct seen *s, const char *text)
+/* False: it is known already, or there are too many. */
+static bool add_distinct(struct distinct_texts *s, const char *text)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (!strcmp(s->text[i], text))
@@ -71,13 +75,13 @@ static bool next_flow(const struct page *p, const struct report_run *run, struct
 /* The different values of a setting in a run's points: "shmem and verbs". */
 static void write_distinct(const struct page *p, const struct report_run *run, const char *key)
 {
-	struct seen values = {.count = 0};
+	struct distinct_texts values = {.count = 0};
 
 	for (struct place at = {0}; next_flow(p, run, &at);) {
 		const char *value = html_string(at.flow->params, key, NULL);
 
 		if (value)
-			see(&values, value);
+			add_distinct(&values, value);
 	}
 	for (size_t i = 0; i < values.count; i++) {
 		html_printf(p, "%s", i == 0 ? "" : i + 1 == values.count ? " and " : ", ");
@@ -85,11 +89,11 @@ static void write_distinct(const struct page *p, const struct report_run *run, c
 	}
 }
 
-static void write_device(const struct page *p, struct seen *devices, const json_t *granted)
+static void write_device(const struct page *p, struct distinct_texts *devices, const json_t *granted)
 {
 	const char *device = html_string(granted, "device", NULL);
 
-	if (!device || !see(devices, device))
+	if (!device || !add_distinct(devices, device))
 		return;
 	html_printf(p, devices->count > 1 ? ", " : ", device ");
 	html_text(p, device);
@@ -98,7 +102,7 @@ static void write_device(const struct page *p, struct seen *devices, const json_
 /* Devices that the transports actually used, on either side. */
 static void write_devices(const struct page *p, const struct report_run *run)
 {
-	struct seen devices = {.count = 0};
+	struct distinct_texts devices = {.count = 0};
 
 	for (struct place at = {0}; next_flow(p, run, &at);) {
 		write_device(p, &devices, model_side(at.point, at.flow, "granted", "source"));
@@ -106,21 +110,16 @@ static void write_devices(const struct page *p, const struct report_run *run)
 	}
 }
 
-/* Software devices: measurements with them show their implementation and the machine. */
-static const struct {
-	const char *driver, *name;
-} software[] = {{"rdma_rxe", "Soft-RoCE"}, {"siw", "Soft-iWARP"}};
-
+/* Measurements with software devices show their implementation and the machine. */
 static void write_software(const struct page *p, const struct report_run *run)
 {
-	struct seen names = {.count = 0};
+	struct distinct_texts names = {.count = 0};
 
 	for (struct place at = {0}; next_flow(p, run, &at);) {
-		const char *driver = html_string(model_side(at.point, at.flow, "granted", "source"), "driver", "");
+		const char *software = run_software(model_side(at.point, at.flow, "granted", "source"));
 
-		for (size_t k = 0; k < sizeof(software) / sizeof(software[0]); k++)
-			if (!strcmp(driver, software[k].driver))
-				see(&names, software[k].name);
+		if (software)
+			add_distinct(&names, software);
 	}
 	for (size_t i = 0; i < names.count; i++)
 		html_printf(p,
@@ -129,30 +128,22 @@ static void write_software(const struct page *p, const struct report_run *run)
 			    names.text[i]);
 }
 
-/* "2025-03-01T10:11:12Z" -> seconds, or -1. */
-static time_t seconds_of(const char *utc)
+static void write_when(const struct page *p, const struct report_record *run)
 {
-	struct tm tm = {0};
+	const char *began = run->started;
+	int64_t from = utc_seconds(began), to = utc_seconds(run->ended);
 
-	return utc && strptime(utc, "%Y-%m-%dT%H:%M:%S", &tm) ? timegm(&tm) : (time_t)-1;
-}
-
-static void write_when(const struct page *p, const json_t *run)
-{
-	const char *began = html_string(run, "started_utc", NULL);
-	time_t from = seconds_of(began), to = seconds_of(html_string(run, "ended_utc", NULL));
-
-	if (!began)
+	if (!began || !*began)
 		return;
 	html_printf(p, ", <time datetime=\"");
 	html_text(p, began);
 	html_printf(p, "\">");
-	if (from == (time_t)-1)
+	if (from < 0)
 		html_text(p, began);
 	else
 		html_printf(p, "%.10s %.5s UTC", began, began + 11);
 	html_printf(p, "</time>");
-	if (from != (time_t)-1 && to != (time_t)-1 && to >= from)
+	if (from >= 0 && to >= from)
 		html_printf(p, to - from < 120 ? ", in %ld s" : ", in %ld min",
 			    (long)(to - from < 120 ? to - from : (to - from + 30) / 60));
 }
@@ -207,7 +198,7 @@ static struct medians medians_of(const struct report *r, const struct report_run
 		int64_t median;
 
 		if (&r->runs[item->point->run] != run || strcmp(item->series->flow->name, flow) != 0 ||
-		    !model_metric(item->series, "p50", &median))
+		    !model_metric(item->series, STATISTIC_P50, &median))
 			continue;
 		m.least = m.label && m.least < median ? m.least : median;
 		m.most = m.label && m.most > median ? m.most : median;
@@ -230,13 +221,13 @@ static void write_range(const struct page *p, const struct medians *m)
 /* The medians of the first few flows. */
 static void write_medians(const struct page *p, const struct report_run *run)
 {
-	struct seen flows = {.count = 0};
+	struct distinct_texts flows = {.count = 0};
 	const char *separator = "; median ";
 
 	for (struct place at = {0}; next_flow(p, run, &at);) {
 		struct medians m;
 
-		if (!see(&flows, at.flow->name))
+		if (!add_distinct(&flows, at.flow->name))
 			continue;
 		m = medians_of(p->report, run, at.flow->name);
 		if (!m.label)
@@ -249,8 +240,8 @@ static void write_medians(const struct page *p, const struct report_run *run)
 
 static void write_answer(const struct page *p, const struct report_run *run)
 {
-	const json_t *j = run->run->run;
-	struct verdict verdict = run_verdict(j);
+	const struct report_record *record = &run->record;
+	struct verdict verdict = run_verdict(record);
 	struct tally t = tally_of(p->report, run);
 
 	html_printf(p, "<section class=\"answer %s\">\n<p><strong>%s</strong> ", verdict.style, verdict.word);
@@ -265,13 +256,13 @@ static void write_answer(const struct page *p, const struct report_run *run)
 	html_text(p, *run->hosts ? run->hosts : "an unknown host");
 	html_printf(p, "</b>");
 	write_devices(p, run);
-	write_when(p, j);
-	if (!strcmp(html_string(j, "variant", "full"), "quick"))
+	write_when(p, record);
+	if (record->quick)
 		html_printf(p, ", <b>quick variant</b> (fewer messages than in the full experiment)");
 	write_medians(p, run);
 	html_printf(p, ".</p>\n");
 	write_software(p, run);
-	write_reasons(p, json_object_get(j, "reasons"));
+	write_reasons(p, record->reasons);
 	html_printf(p, "</section>\n");
 }
 

@@ -1,53 +1,58 @@
-#include "report/html_causes.h"
+#include "report/html_blocks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "analysis/causes.h"
+#include "common/fs.h"
+
+#include "judge/analysis/causes.h"
+#include "report/html_table.h"
 
 #define CAUSES_MOST 8 /* per point: the most frequent ones */
 
-static void write_cause(const struct page *p, const json_t *entry)
-{
-	const double share = json_number_value(json_object_get(entry, "share"));
-	struct cause cause;
-	char text[CAUSE_TEXT_MAX];
+enum { MESSAGES, SHARE, BAR, P50, MAX, CAUSE, COLUMNS };
 
-	if (!causes_read_entry(entry, &cause))
-		return;
-	html_printf(p, "<tr><td>%lld</td><td>%.1f&nbsp;%%</td><td><meter max=\"1\" value=\"%.4f\"></meter></td><td>",
-		    (long long)json_integer_value(json_object_get(entry, "messages")), 100 * share, share);
-	html_ns(p, json_integer_value(json_object_get(entry, "time_p50_ns")));
-	html_printf(p, "</td><td>");
-	html_ns(p, json_integer_value(json_object_get(entry, "time_max_ns")));
-	html_printf(p, "</td><td>");
-	html_text(p, cause_describe(&cause, text, sizeof(text)));
-	html_printf(p, "</td></tr>\n");
+static void put_cause(struct table *t, size_t row, const struct summary_cause *c)
+{
+	char text[CAUSE_TEXT_MAX], *bar = fs_path("<meter max=\"1\" value=\"%.4f\"></meter>", c->share);
+
+	table_count(t, MESSAGES, row, c->messages);
+	table_text(t, SHARE, row, "%.1f\u00a0%%", 100 * c->share);
+	table_drawing(t, BAR, row, bar);
+	table_in_unit(t, P50, row, (double)c->time_p50_ns, "ns");
+	table_in_unit(t, MAX, row, (double)c->time_max_ns, "ns");
+	table_text(t, CAUSE, row, "%s", cause_describe(&c->cause, text, sizeof(text)));
+	free(bar);
+}
+
+static void write_cause_table(const struct page *p, const struct summary_block *causes)
+{
+	static const struct table_column columns[COLUMNS] = {
+	    [MESSAGES] = {.label = "messages"}, [SHARE] = {.label = "share"}, [BAR] = {.label = ""},
+	    [P50] = {.label = "p50"},		[MAX] = {.label = "max"},     [CAUSE] = {.label = "cause"},
+	};
+	struct table t =
+	    table_of(columns, COLUMNS, causes->cause_count < CAUSES_MOST ? causes->cause_count : CAUSES_MOST);
+
+	for (size_t i = 0; i < t.rows; i++)
+		put_cause(&t, i, &causes->causes[i]);
+	html_table(p, &t, "", false);
+	table_free(&t);
 }
 
 static void write_causes(const struct page *p, const struct report_point *point, const struct layout_flow *f,
-			 const json_t *causes)
+			 const struct summary_block *causes)
 {
-	const json_t *list = json_object_get(causes, "causes"), *entry;
-	size_t i;
-
 	html_printf(p, "<h3>Point ");
 	html_point_link(p, point);
 	html_printf(p, "%s", *f->name ? ", " : "");
 	html_text(p, f->name);
 	html_printf(p, ": %lld late messages, %.1f&nbsp;%% explained</h3>\n",
-		    (long long)json_integer_value(json_object_get(causes, "messages")),
-		    100 * json_number_value(json_object_get(causes, "explained_share")));
-	html_printf(p,
-		    "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th>messages</th><th>share</th><th></th>"
-		    "<th>p50</th><th>max</th><th>cause</th></tr></thead>\n<tbody>\n");
-	json_array_foreach (list, i, entry) {
-		if (i < CAUSES_MOST)
-			write_cause(p, entry);
-	}
-	html_printf(p, "</tbody>\n</table>\n</div>\n");
-	if (json_array_size(list) > CAUSES_MOST)
-		html_printf(p, "<p class=\"soft\">The first %d of %zu causes.</p>\n", CAUSES_MOST,
-			    json_array_size(list));
+		    (long long)number_count(causes->numbers[CAUSES_MESSAGES]),
+		    100 * number_or_zero(causes->numbers[CAUSES_EXPLAINED_SHARE]));
+	write_cause_table(p, causes);
+	if (causes->cause_count > CAUSES_MOST)
+		html_printf(p, "<p class=\"soft\">The first %d of %zu causes.</p>\n", CAUSES_MOST, causes->cause_count);
 }
 
 /* The figures of a flow's tail. */
@@ -88,7 +93,7 @@ void html_causes(const struct page *p)
 		const struct report_point *point = &p->report->points[i];
 
 		for (size_t k = 0; k < point->layout.flow_count; k++) {
-			const json_t *causes = causes_if_late(point->summary, point->layout.flows[k].name);
+			const struct summary_block *causes = model_late(point, &point->layout.flows[k]);
 
 			if (!causes)
 				continue;

@@ -1,8 +1,8 @@
-#include "report/html_claims.h"
+#include "report/html_blocks.h"
 
 #include <string.h>
 
-#include "claims/claim_verdict.h"
+#include "judge/claims/claim_verdict.h"
 
 #define OPEN_MAX 4 /* maximum number of cases that are not collapsed */
 
@@ -16,7 +16,7 @@ static void write_verdict(const struct page *p, enum claim_outcome verdict)
 }
 
 /* If a claim could not be judged, all of its cases have the same reason. */
-static bool says_more(const struct claim_verdict *claim, const struct claim_case *one)
+static bool adds_reason(const struct claim_verdict *claim, const struct claim_case *one)
 {
 	return *one->why && strcmp(one->why, claim->why) != 0;
 }
@@ -29,7 +29,7 @@ static void write_case(const struct page *p, const struct claim_verdict *claim, 
 	html_text(p, one->measured);
 	html_printf(p, " ");
 	write_verdict(p, one->verdict);
-	if (says_more(claim, one)) {
+	if (adds_reason(claim, one)) {
 		html_printf(p, ": ");
 		html_text(p, one->why);
 	}
@@ -43,7 +43,7 @@ static void write_cases(const struct page *p, const struct claim_verdict *claim)
 	if (claim->case_count < 2)
 		return;
 	for (size_t i = 0; i < claim->case_count; i++)
-		more |= says_more(claim, &claim->cases[i]);
+		more |= adds_reason(claim, &claim->cases[i]);
 	html_printf(p, "<details%s><summary>%zu cases</summary>\n<ul>\n",
 		    more && claim->case_count <= OPEN_MAX ? " open" : "", claim->case_count);
 	for (size_t i = 0; i < claim->case_count; i++)

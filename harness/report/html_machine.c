@@ -1,4 +1,4 @@
-#include "report/html_machine.h"
+#include "report/html_blocks.h"
 
 #include <dirent.h>
 #include <fnmatch.h>
@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/or_abort.h"
+#include "report/html_table.h"
 #include "report/labels.h"
 
 #define DISTINCT_MAX 4
@@ -176,7 +177,7 @@ static void write_host(const struct page *p, const struct report_run *run, const
 	html_printf(p, "<div class=\"wide\" tabindex=\"0\"><table class=\"facts\">\n<caption>Host <b>");
 	html_text(p, host);
 	html_printf(p, "</b>");
-	write_roles(p, json_object_get(json_object_get(run->run->run, "hosts"), host));
+	write_roles(p, json_object_get(run->record.hosts, host));
 	html_printf(p, keys ? ", before the run</caption>\n"
 			    : ": its state was not captured, or could not be read</caption>\n");
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -225,7 +226,7 @@ static void write_clock_fact(const struct page *p, const json_t *clock, size_t i
 
 static void write_clock(const struct page *p, const struct report_run *run)
 {
-	const json_t *clock = json_object_get(run->run->run, "clock");
+	const json_t *clock = run->record.clock;
 
 	if (!json_is_object(clock))
 		return;
@@ -355,13 +356,11 @@ void html_machines(const struct page *p)
 
 /* --- what changed --- */
 
-static void write_value(const struct page *p, const json_t *value)
+static void put_value(struct table *t, size_t column, size_t row, const json_t *value)
 {
 	char *text = scalar_text(value);
 
-	html_printf(p, "<td>");
-	html_text(p, text ? text : "(absent)");
-	html_printf(p, "</td>");
+	table_text(t, column, row, "%s", text ? text : "(absent)");
 	free(text);
 }
 
@@ -380,39 +379,41 @@ static size_t count_changes(const json_t *changed, bool is_volatile)
 	return count;
 }
 
-static void write_change(const struct page *p, const json_t *change, bool is_volatile)
-{
-	const char *key = json_string_value(json_object_get(change, "key")), *class = class_of(change);
+enum { WHAT, BEFORE, AFTER, CONSEQUENCE, COLUMNS };
 
-	html_printf(p, "<tr><th scope=\"row\">");
-	html_text(p, key ? key : "?");
-	html_printf(p, "</th>");
-	write_value(p, json_object_get(change, "before"));
-	write_value(p, json_object_get(change, "after"));
-	if (is_volatile) {
-		write_value(p, json_object_get(change, "delta"));
-	} else {
-		html_printf(p, "<td%s>", strcmp(class, "fatal") ? "" : " class=\"bad\"");
-		html_text(p, class);
-		html_printf(p, "</td>");
-	}
-	html_printf(p, "</tr>\n");
+static void put_change(struct table *t, const json_t *change, bool is_volatile)
+{
+	size_t row = table_row(t);
+
+	table_text(t, WHAT, row, "%s", json_text_or(change, "key", "?"));
+	put_value(t, BEFORE, row, json_object_get(change, "before"));
+	put_value(t, AFTER, row, json_object_get(change, "after"));
+	if (is_volatile)
+		put_value(t, CONSEQUENCE, row, json_object_get(change, "delta"));
+	else if (strcmp(class_of(change), "fatal") != 0)
+		table_text(t, CONSEQUENCE, row, "%s", class_of(change));
+	else
+		table_verdict(t, CONSEQUENCE, row, TONE_BAD, class_of(change));
 }
 
 static void write_change_table(const struct page *p, const json_t *changed, bool is_volatile)
 {
+	const struct table_column columns[COLUMNS] = {
+	    [WHAT] = {.label = "what", .heads_row = true},
+	    [BEFORE] = {.label = "before"},
+	    [AFTER] = {.label = "after"},
+	    [CONSEQUENCE] = {.label = is_volatile ? "by" : "for a comparison"},
+	};
+	struct table t = table_of(columns, COLUMNS, 0);
 	const json_t *change;
 	size_t i;
 
-	html_printf(p,
-		    "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">what</th><th "
-		    "scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">%s</th></tr></thead>\n",
-		    is_volatile ? "by" : "for a comparison");
 	json_array_foreach (changed, i, change) {
 		if (!strcmp(class_of(change), "volatile") == is_volatile)
-			write_change(p, change, is_volatile);
+			put_change(&t, change, is_volatile);
 	}
-	html_printf(p, "</table></div>\n");
+	html_table(p, &t, "", false);
+	table_free(&t);
 }
 
 static void write_host_changes(const struct page *p, const struct report_run *run, const char *host)

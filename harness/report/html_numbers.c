@@ -1,13 +1,13 @@
-#include "report/html_numbers.h"
+#include "report/html_blocks.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/blocks.h"
-#include "analysis/param.h"
 #include "common/or_abort.h"
 #include "common/units.h"
+#include "judge/analysis/param.h"
+#include "report/html_table.h"
 #include "report/labels.h"
-#include "rundir/flows.h"
 
 #define CELL_MAX 128
 #define MANY	 24 /* with this many points, the table would push everything else out of sight */
@@ -18,36 +18,26 @@ struct block_column {
 	const struct block_statistic *statistic;
 };
 
-/* The table, and its columns. */
+/* The table, and where in it what is; the columns that need not be there are NONE then. */
 struct numbers {
-	const struct page *p;
-	bool runs, flows, in_flight, start;
+	const struct report *r;
+	struct table t;
 	struct block_column *blocks;
 	size_t block_count;
-	size_t columns; /* after those with the names of the point and the flow */
+	size_t run, flow, keys, series, statistics, in_flight, first_block, start;
 };
 
-/* A row: one series. */
-struct row {
-	const struct report_point *point;
-	const struct report_series *series;
-	size_t of_point, of_flow; /* if this is the first row of a point or flow, the number of its rows; otherwise 0 */
-};
+#define NONE SIZE_MAX
 
 /* --- columns --- */
 
-static const json_t *flow_json(const struct report_point *point, const struct layout_flow *flow, const char *key)
-{
-	return flows_get(point->summary, flow->name, key);
-}
-
-/* A round trip has nothing else in flight: null. */
+/* A round trip has nothing else in flight: not known. */
 static bool has_in_flight(const struct report *r)
 {
 	for (size_t i = 0; i < r->leading_count; i++) {
-		const json_t *flight = flow_json(r->leading[i].point, r->leading[i].series->flow, "in_flight");
+		const struct summary_flow *flow = model_flow(r->leading[i].point, r->leading[i].series->flow);
 
-		if (json_is_integer(json_object_get(flight, "max")))
+		if (flow && flow->in_flight_max.kind == NUMBER_INTEGER)
 			return true;
 	}
 	return false;
@@ -56,415 +46,291 @@ static bool has_in_flight(const struct report *r)
 static bool has_start(const struct report *r)
 {
 	for (size_t i = 0; i < r->count; i++)
-		if (json_object_get(r->points[i].summary, "start"))
+		if (r->points[i].summary && r->points[i].summary->spread_ns.kind != NUMBER_ABSENT)
 			return true;
 	return false;
 }
 
 /* Is the number known for any flow? */
-static bool is_known(const struct report *r, const struct block *b, const char *key)
+static bool is_known_for_any(const struct report *r, const struct block *b, const struct block_statistic *s)
 {
 	for (size_t i = 0; i < r->count; i++)
-		for (size_t k = 0; k < r->points[i].layout.flow_count; k++) {
-			const json_t *block = flow_json(&r->points[i], &r->points[i].layout.flows[k], b->name);
-
-			if (json_is_number(json_object_get(block, key)))
+		for (size_t k = 0; k < r->points[i].layout.flow_count; k++)
+			if (number_is_known(
+				summary_block_number(model_block(&r->points[i], &r->points[i].layout.flows[k], b), s)))
 				return true;
-		}
 	return false;
 }
 
-static void take_block(struct numbers *n, const struct block *b)
+static size_t numbers_column(struct numbers *n, const char *label, const char *help, enum table_align align)
+{
+	return table_add(&n->t, &(struct table_column){.label = label, .help = help, .align = align});
+}
+
+static void add_block_columns(struct numbers *n, const struct block *b)
 {
 	for (const struct block_statistic *s = b->statistics; s->key; s++) {
-		if (!(s->shown & SHOWN_REPORT) || !is_known(n->p->report, b, s->key))
+		if (!(s->shown & SHOWN_REPORT) || !is_known_for_any(n->r, b, s))
 			continue;
 		n->blocks = grow_or_abort(n->blocks, n->block_count, sizeof(*n->blocks));
 		n->blocks[n->block_count++] = (struct block_column){b, s};
+		numbers_column(n, s->label, s->help, TABLE_RIGHT);
 	}
 }
 
-static struct numbers numbers_of(const struct page *p)
+static void add_number_columns(struct numbers *n)
 {
-	const struct report *r = p->report;
-	struct numbers n = {
-	    .p = p,
-	    .runs = r->run_count > 1,
-	    .flows = model_has_flows(r),
-	    .in_flight = has_in_flight(r),
-	    .start = has_start(r),
-	};
-
+	n->statistics = n->t.columns;
+	for (size_t i = 0; i < STATISTICS; i++)
+		if (statistics[i].shown & SHOWN_REPORT)
+			numbers_column(n, statistics[i].label, statistics[i].help, TABLE_RIGHT);
+	if (has_in_flight(n->r))
+		n->in_flight = numbers_column(n, "in flight",
+					      "number of other messages in flight when one was posted, median / "
+					      "maximum; with many, latency includes queueing",
+					      TABLE_RIGHT);
+	n->first_block = n->t.columns;
 	for (size_t i = 0; blocks[i]; i++)
-		take_block(&n, blocks[i]);
+		add_block_columns(n, blocks[i]);
+	if (has_start(n->r))
+		n->start =
+		    numbers_column(n, "start spread",
+				   "largest difference between the first posts of a repetition's flows", TABLE_RIGHT);
+}
+
+enum { POINT, VALID }; /* the first columns */
+
+static struct numbers numbers_of(const struct report *r)
+{
+	static const struct table_column first[] = {
+	    [POINT] = {.label = "#", .heads_row = true},
+	    [VALID] = {.label = "valid", .help = "whether these numbers may be quoted"},
+	};
+	struct numbers n = {.r = r, .run = NONE, .flow = NONE, .in_flight = NONE, .start = NONE};
+	char name[CELL_MAX];
+
+	n.t = table_of(first, sizeof(first) / sizeof(*first), 0);
+	if (r->run_count > 1)
+		n.run = numbers_column(&n, "run", NULL, TABLE_LEFT);
+	if (model_has_flows(r))
+		n.flow = numbers_column(&n, "flow", NULL, TABLE_LEFT);
+	n.keys = n.t.columns;
+	for (size_t i = 0; i < r->in_flows.count; i++)
+		numbers_column(&n, label_key(r->in_flows.key[i], name, sizeof(name)), NULL, TABLE_LEFT);
+	n.series = numbers_column(&n, "series",
+				  "t_lat: from submission to reception; t_comp: from submission to the send completion",
+				  TABLE_LEFT);
+	add_number_columns(&n);
 	return n;
 }
 
-/* --- the head --- */
+/* --- cells that are those of all rows of a point, or of a flow --- */
 
-static void write_heading(const struct page *p, const char *style, const char *title, const char *text)
+static void spanning_text(struct numbers *n, size_t column, size_t row, unsigned rows, const char *text)
 {
-	html_printf(p, "<th scope=\"col\"%s", style);
-	if (title) {
-		html_printf(p, " title=\"");
-		html_text(p, title);
-		html_printf(p, "\"");
-	}
-	html_printf(p, ">");
-	html_text(p, text);
-	html_printf(p, "</th>");
+	table_text(&n->t, column, row, "%s", text);
+	table_cover(&n->t, column, row, rows, 1);
 }
 
-static void write_number_heading(struct numbers *n, const char *title, const char *text)
+static void put_point(struct numbers *n, size_t row, const struct report_point *point, unsigned rows,
+		      const char *validity)
 {
-	write_heading(n->p, " class=\"n\"", title, text);
-	n->columns++;
+	table_count(&n->t, POINT, row, point->id);
+	table_link(&n->t, POINT, row, "#%s", point->name);
+	table_cover(&n->t, POINT, row, rows, 1);
+	table_verdict(&n->t, VALID, row, model_is_valid(point) ? TONE_GOOD : TONE_BAD, validity);
+	table_help(&n->t, VALID, row, "%s", model_reason(point));
+	table_cover(&n->t, VALID, row, rows, 1);
+	if (n->run != NONE)
+		spanning_text(n, n->run, row, rows, n->r->runs[point->run].label);
+	n->t.row[row].begins = true;
 }
 
-static void write_number_headings(struct numbers *n)
+static void put_start(struct numbers *n, size_t row, const struct report_point *point, unsigned rows)
 {
-	for (size_t i = 0; i < STATISTICS; i++)
-		if (statistics[i].shown & SHOWN_REPORT)
-			write_number_heading(n, statistics[i].help, statistics[i].label);
-	if (n->in_flight)
-		write_number_heading(n,
-				     "number of other messages in flight when one was posted, median / maximum; with "
-				     "many, latency includes queueing",
-				     "in flight");
-	for (size_t i = 0; i < n->block_count; i++)
-		write_number_heading(n, n->blocks[i].statistic->help, n->blocks[i].statistic->label);
-	if (n->start)
-		write_number_heading(n, "largest difference between the first posts of a repetition's flows",
-				     "start spread");
+	if (n->start == NONE)
+		return;
+	if (number_is_known(point->summary->spread_ns))
+		table_number(&n->t, n->start, row, number_value(point->summary->spread_ns));
+	table_cover(&n->t, n->start, row, rows, 1);
 }
 
-static void write_table_head(struct numbers *n)
+static void put_flow(struct numbers *n, size_t row, const struct layout_flow *flow, unsigned rows)
 {
-	const struct report_keys *keys = &n->p->report->in_flows;
-	char name[CELL_MAX];
-
-	html_printf(n->p, "<thead><tr><th scope=\"col\">#</th>");
-	write_heading(n->p, "", "whether these numbers may be quoted", "valid");
-	if (n->runs)
-		write_heading(n->p, "", NULL, "run");
-	if (n->flows)
-		write_heading(n->p, "", NULL, "flow");
-	for (size_t i = 0; i < keys->count; i++)
-		write_heading(n->p, "", NULL, label_key(keys->key[i], name, sizeof(name)));
-	write_heading(n->p, "", "t_lat: from submission to reception; t_comp: from submission to the send completion",
-		      "series");
-	write_number_headings(n);
-	n->columns++;
-	html_printf(n->p, "</tr></thead>\n");
-}
-
-/* --- names of rows --- */
-
-static void write_validity(const struct page *p, const struct report_point *point, size_t rows, const char *text)
-{
-	html_printf(p, "<td rowspan=\"%zu\" title=\"", rows);
-	html_text(p, model_reason(point));
-	html_printf(p, "\"><span class=\"%s\">", model_is_valid(point) ? "yes" : "bad");
-	html_text(p, text);
-	html_printf(p, "</span></td>");
-}
-
-/* Cells that span the rows of a point's series. */
-static void write_point_cells(const struct page *p, const struct report_point *point, size_t rows, const char *validity)
-{
-	html_printf(p, "<th scope=\"row\" rowspan=\"%zu\"><a href=\"#%s\">%u</a></th>", rows, point->name, point->id);
-	write_validity(p, point, rows, validity);
-	if (p->report->run_count > 1) {
-		html_printf(p, "<td rowspan=\"%zu\">", rows);
-		html_text(p, p->report->runs[point->run].label);
-		html_printf(p, "</td>");
-	}
-}
-
-static void text_cell(const struct page *p, size_t rows, const char *text)
-{
-	html_printf(p, "<td rowspan=\"%zu\">", rows);
-	html_text(p, text);
-	html_printf(p, "</td>");
-}
-
-static void write_flow_cells(const struct numbers *n, const struct layout_flow *flow, size_t rows)
-{
-	const struct report_keys *keys = &n->p->report->in_flows;
 	char value[CELL_MAX];
 
-	if (n->flows)
-		text_cell(n->p, rows, flow->name);
-	for (size_t i = 0; i < keys->count; i++) {
-		const json_t *j = json_object_get(flow->params, keys->key[i]);
+	if (n->flow != NONE)
+		spanning_text(n, n->flow, row, rows, flow->name);
+	for (size_t i = 0; i < n->r->in_flows.count; i++) {
+		const char *key = n->r->in_flows.key[i];
+		const json_t *j = json_object_get(flow->params, key);
 
-		text_cell(n->p, rows, j ? label_value(keys->key[i], j, value, sizeof(value)) : "");
+		spanning_text(n, n->keys + i, row, rows, j ? label_value(key, j, value, sizeof(value)) : "");
 	}
 }
 
-/* --- numbers --- */
-
-/* Explain a count of losses, if the flow has further counts. */
-static void write_lost_title(const struct page *p, const struct row *row)
+static void put_in_flight(struct numbers *n, size_t row, const struct summary_flow *flow, unsigned rows)
 {
-	const json_t *loss = flow_json(row->point, row->series->flow, "loss");
+	char p50[32] = "–";
 
-	if (!json_is_object(loss))
+	if (n->in_flight == NONE)
 		return;
-	html_printf(p,
-		    " title=\"%" JSON_INTEGER_FORMAT " sent; %" JSON_INTEGER_FORMAT
-		    " received more than once, %" JSON_INTEGER_FORMAT " after a later one\"",
-		    json_integer_value(json_object_get(loss, "sent")),
-		    json_integer_value(json_object_get(loss, "duplicates")),
-		    json_integer_value(json_object_get(loss, "reordered")));
+	if (flow && flow->in_flight_p50.kind == NUMBER_INTEGER)
+		snprintf(p50, sizeof(p50), "%" JSON_INTEGER_FORMAT, number_count(flow->in_flight_p50));
+	if (flow && flow->in_flight_max.kind == NUMBER_INTEGER)
+		table_text(&n->t, n->in_flight, row, "%s / %" JSON_INTEGER_FORMAT, p50,
+			   number_count(flow->in_flight_max));
+	table_cover(&n->t, n->in_flight, row, rows, 1);
 }
 
-static void write_title(const struct page *p, const struct row *row, size_t statistic, const json_t *value)
+static void put_blocks(struct numbers *n, size_t row, const struct report_point *point, const struct layout_flow *flow,
+		       unsigned rows)
+{
+	for (size_t i = 0; i < n->block_count; i++) {
+		const struct block_statistic *s = n->blocks[i].statistic;
+		const struct summary_block *block = model_block(point, flow, n->blocks[i].block);
+		size_t column = n->first_block + i;
+
+		if (block)
+			table_measure(&n->t, column, row, s->measure, number_value(summary_block_number(block, s)));
+		if (block && block->why)
+			table_help(&n->t, column, row, "%s", block->why);
+		table_cover(&n->t, column, row, rows, 1);
+	}
+}
+
+/* --- a series --- */
+
+static void put_series(struct numbers *n, size_t row, const struct report_series *s)
+{
+	char error[32];
+
+	table_text(&n->t, n->series, row, "%s", s->label);
+	if (!s->metric || s->metric->clock_error.kind != NUMBER_INTEGER)
+		return;
+	/* It has stamps of two hosts' clocks. */
+	table_remark(&n->t, n->series, row, "± %s",
+		     unit_human_ns(number_count(s->metric->clock_error), error, sizeof(error)));
+	table_help(&n->t, n->series, row, "%s", CLOCK_ERROR_HELP);
+}
+
+/* Explain a count of losses, if the flow has further counts. */
+static void explain_lost(struct numbers *n, size_t column, size_t row, const struct summary_flow *flow)
+{
+	if (flow && flow->loss.is_known)
+		table_help(&n->t, column, row,
+			   "%" JSON_INTEGER_FORMAT " sent; %" JSON_INTEGER_FORMAT
+			   " received more than once, %" JSON_INTEGER_FORMAT " after a later one",
+			   flow->loss.sent, flow->loss.duplicates, flow->loss.reordered);
+}
+
+static void explain_statistic(struct numbers *n, size_t column, size_t row, const struct report_item *of,
+			      size_t statistic)
 {
 	char limit[32];
 
 	if (statistic == STATISTIC_LOST)
-		write_lost_title(p, row);
+		explain_lost(n, column, row, model_flow(of->point, of->series->flow));
 	else if (statistic == STATISTIC_OVER_LIMIT)
-		html_printf(p, " title=\"over %s\"",
-			    unit_format(UNIT_TIME_NS, row->series->flow->limit_ns, limit, sizeof(limit)));
-	else if (statistics[statistic].quantile < QUANTILES && !json_is_number(value))
-		html_printf(p, " title=\"fewer than 20 messages lie beyond it\"");
+		table_help(&n->t, column, row, "over %s",
+			   unit_format(UNIT_TIME_NS, of->series->flow->limit_ns, limit, sizeof(limit)));
+	else if (statistics[statistic].quantile < QUANTILES && !number_is_known(model_number(of->series, statistic)))
+		table_help(&n->t, column, row, "fewer than 20 messages lie beyond it");
 }
 
-/* In the unit of the series, which its name contains. */
-static void write_as_series(const struct page *p, const struct row *row, double number)
+/* Statistics are in the unit of the series, which its name contains. */
+static void put_statistics(struct numbers *n, size_t row, const struct report_item *of)
 {
 	char name[CELL_MAX];
+	bool is_time = param_name_unit(of->series->name, name, sizeof(name)) == UNIT_TIME_NS;
+	size_t column = n->statistics;
 
-	if (param_name_unit(row->series->name, name, sizeof(name)) == UNIT_TIME_NS)
-		html_ns_near(p, number);
-	else
-		html_printf(p, "%.6g", number);
-}
+	for (size_t i = 0; i < STATISTICS; i++) {
+		enum measure measure = statistics[i].measure;
 
-static void write_share(const struct page *p, const struct row *row, double number)
-{
-	(void)row;
-	html_printf(p, "%.4g %%", 100 * number);
-}
-
-static void write_count(const struct page *p, const struct row *row, double number)
-{
-	(void)row;
-	html_printf(p, "%.0f", number);
-}
-
-/* From 1000 on, all digits before the decimal point. */
-static void write_four_digits(const struct page *p, double number)
-{
-	html_printf(p, number < 999.95 ? "%.4g" : "%.0f", number);
-}
-
-/* In thousands, as the label says: "kHz". */
-static void write_thousands(const struct page *p, const struct row *row, double number)
-{
-	(void)row;
-	write_four_digits(p, number / 1e3);
-}
-
-/* In millions, likewise: "MB/s". */
-static void write_millions(const struct page *p, const struct row *row, double number)
-{
-	(void)row;
-	write_four_digits(p, number / 1e6);
-}
-
-static void write_ratio(const struct page *p, const struct row *row, double number)
-{
-	(void)row;
-	write_four_digits(p, number);
-}
-
-static void (*const forms[])(const struct page *p, const struct row *row, double number) = {
-    [MEASURE_SERIES] = write_as_series, [MEASURE_SHARE] = write_share, [MEASURE_COUNT] = write_count,
-    [MEASURE_RATE] = write_thousands,	[MEASURE_BYTES] = write_count, [MEASURE_BYTE_RATE] = write_millions,
-    [MEASURE_RATIO] = write_ratio,
-};
-
-static void number_cell(const struct page *p, const struct row *row, enum measure measure, const json_t *value)
-{
-	if (json_is_number(value))
-		forms[measure](p, row, json_number_value(value));
-	else
-		html_printf(p, "&ndash;");
-	html_printf(p, "</td>");
-}
-
-static void write_statistic(const struct page *p, const struct row *row, size_t i)
-{
-	const json_t *value = json_object_get(row->series->metric, statistics[i].key);
-
-	html_printf(p, "<td class=\"n\"");
-	write_title(p, row, i, value);
-	html_printf(p, ">");
-	number_cell(p, row, statistics[i].measure, value);
-}
-
-static void write_block_statistic(const struct page *p, const struct row *row, const struct block_column *c)
-{
-	const json_t *block = flow_json(row->point, row->series->flow, c->block->name);
-	const char *why = json_string_value(json_object_get(block, "why"));
-
-	html_printf(p, "<td class=\"n\" rowspan=\"%zu\"", row->of_flow);
-	if (why) {
-		html_printf(p, " title=\"");
-		html_text(p, why);
-		html_printf(p, "\"");
+		if (!(statistics[i].shown & SHOWN_REPORT))
+			continue;
+		measure = measure == MEASURE_SERIES && !is_time ? MEASURE_NUMBER : measure;
+		table_measure(&n->t, column, row, measure, number_value(model_number(of->series, i)));
+		explain_statistic(n, column, row, of, i);
+		column++;
 	}
-	html_printf(p, ">");
-	if (json_is_object(block))
-		number_cell(p, row, c->statistic->measure, json_object_get(block, c->statistic->key));
-	else
-		html_printf(p, "</td>");
-}
-
-static void write_in_flight(const struct page *p, const struct row *row)
-{
-	const json_t *flight = flow_json(row->point, row->series->flow, "in_flight");
-	const json_t *p50 = json_object_get(flight, "p50"), *max = json_object_get(flight, "max");
-
-	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", row->of_flow);
-	if (json_is_integer(p50))
-		html_printf(p, "%" JSON_INTEGER_FORMAT, json_integer_value(p50));
-	else if (json_is_integer(max))
-		html_printf(p, "&ndash;");
-	if (json_is_integer(max))
-		html_printf(p, " / %" JSON_INTEGER_FORMAT, json_integer_value(max));
-	html_printf(p, "</td>");
-}
-
-static void write_start(const struct page *p, const struct report_point *point, size_t rows)
-{
-	const json_t *spread = json_object_get(json_object_get(point->summary, "start"), "spread_ns");
-
-	html_printf(p, "<td class=\"n\" rowspan=\"%zu\">", rows);
-	if (json_is_number(spread))
-		html_ns_near(p, json_number_value(spread));
-	html_printf(p, "</td>");
 }
 
 /* --- rows --- */
 
-static void write_flow_numbers(const struct numbers *n, const struct row *row)
+static unsigned rows_of_flow(const struct report_point *point, const struct layout_flow *flow)
 {
-	if (n->in_flight)
-		write_in_flight(n->p, row);
-	for (size_t i = 0; i < n->block_count; i++)
-		write_block_statistic(n->p, row, &n->blocks[i]);
-}
-
-/* For a series with stamps of two hosts' clocks. */
-static void write_clock_error(const struct page *p, const struct row *row)
-{
-	const json_t *error = json_object_get(row->series->metric, CLOCK_ERROR_KEY);
-
-	if (!json_is_integer(error))
-		return;
-	html_printf(p, " <span class=\"soft\" title=\"%s\">&plusmn; ", CLOCK_ERROR_HELP);
-	html_ns(p, json_integer_value(error));
-	html_printf(p, "</span>");
-}
-
-static void numbers_row(const struct numbers *n, const struct row *row)
-{
-	const struct page *p = n->p;
-
-	html_printf(p, row->of_flow ? "<tr>" : "<tr class=\"second\">");
-	if (row->of_point)
-		write_point_cells(p, row->point, row->of_point, model_is_valid(row->point) ? "valid" : "NOT VALID");
-	if (row->of_flow)
-		write_flow_cells(n, row->series->flow, row->of_flow);
-	html_printf(p, "<td>");
-	html_text(p, row->series->label);
-	write_clock_error(p, row);
-	html_printf(p, "</td>");
-	for (size_t i = 0; i < STATISTICS; i++)
-		if (statistics[i].shown & SHOWN_REPORT)
-			write_statistic(p, row, i);
-	if (row->of_flow)
-		write_flow_numbers(n, row);
-	if (row->of_point && n->start)
-		write_start(p, row->point, row->of_point);
-	html_printf(p, "</tr>\n");
-}
-
-static size_t rows_of_flow(const struct report_point *point, const struct layout_flow *flow)
-{
-	size_t rows = 0;
+	unsigned rows = 0;
 
 	for (size_t i = 0; i < point->series_count; i++)
 		rows += point->series[i].flow == flow;
 	return rows;
 }
 
-static void write_rows(const struct numbers *n, const struct report_point *point)
+static void put_rows(struct numbers *n, const struct report_point *point)
 {
+	size_t first = n->t.rows;
+
+	for (size_t i = 0; i < point->series_count; i++)
+		table_row(&n->t);
+	put_point(n, first, point, (unsigned)point->series_count, model_is_valid(point) ? "valid" : "NOT VALID");
+	put_start(n, first, point, (unsigned)point->series_count);
 	for (size_t i = 0; i < point->series_count; i++) {
 		const struct report_series *s = &point->series[i];
-		bool begins_flow = !i || s[-1].flow != s->flow;
+		size_t row = first + i;
 
-		numbers_row(n, &(struct row){.point = point,
-					     .series = s,
-					     .of_point = i ? 0 : point->series_count,
-					     .of_flow = begins_flow ? rows_of_flow(point, s->flow) : 0});
+		put_series(n, row, s);
+		put_statistics(n, row, &(struct report_item){point, s});
+		n->t.row[row].minor = i && s[-1].flow == s->flow;
+		if (n->t.row[row].minor)
+			continue;
+		put_flow(n, row, s->flow, rows_of_flow(point, s->flow));
+		put_in_flight(n, row, model_flow(point, s->flow), rows_of_flow(point, s->flow));
+		put_blocks(n, row, point, s->flow, rows_of_flow(point, s->flow));
 	}
 }
 
 /* If a point has several flows, their settings are in its label. */
-static void write_no_numbers(const struct numbers *n, const struct report_point *point)
+static void put_no_numbers(struct numbers *n, const struct report_point *point)
 {
-	const char *reason = html_string(point->outcome, "why", model_reason(point));
-	const struct page *p = n->p;
+	const char *why = html_string(point->outcome, "why", model_reason(point));
+	size_t row = table_row(&n->t), label = n->flow != NONE ? n->flow : n->keys;
 
-	html_printf(p, "<tr>");
-	write_point_cells(p, point, 1, model_outcome(point));
+	put_point(n, row, point, 1, model_outcome(point));
 	if (point->layout.flow_count == 1) {
-		write_flow_cells(n, &point->layout.flows[0], 1);
+		put_flow(n, row, &point->layout.flows[0], 1);
 	} else {
-		html_printf(p, "<td colspan=\"%zu\">", 1 + p->report->in_flows.count);
-		html_text(p, point->label);
-		html_printf(p, "</td>");
+		table_text(&n->t, label, row, "%s", point->label);
+		table_cover(&n->t, label, row, 1, (unsigned)(n->series - label));
 	}
-	html_printf(p, "<td colspan=\"%zu\">", n->columns);
-	html_text(p, reason);
-	html_printf(p, "</td></tr>\n");
+	table_text(&n->t, n->series, row, "%s", why);
+	table_cover(&n->t, n->series, row, 1, (unsigned)(n->t.columns - n->series));
 }
 
 static bool has_numbers(const struct report_point *point)
 {
 	for (size_t i = 0; i < point->series_count; i++)
-		if (json_integer_value(json_object_get(point->series[i].metric, "n")) > 0)
+		if (number_count(model_number(&point->series[i], STATISTIC_N)) > 0)
 			return true;
 	return false;
 }
 
 void html_numbers(const struct page *p)
 {
-	struct numbers n = numbers_of(p);
+	struct numbers n = numbers_of(p->report);
 
-	html_printf(
-	    p,
-	    "<section>\n<h2>Numbers</h2>\n<p class=\"soft\">Latencies of every message, from the raw stamps. "
-	    "Quantiles are exact (nearest rank); &ndash; means that fewer than 20 messages lie beyond the quantile. "
-	    "Point at a number to see it in nanoseconds.</p>\n<div class=\"wide%s\" tabindex=\"0\">\n<table>\n",
-	    p->report->count > MANY ? " tall" : "");
-	write_table_head(&n);
 	for (size_t i = 0; i < p->report->count; i++) {
-		const struct report_point *point = &p->report->points[i];
-
-		html_printf(p, "<tbody class=\"point\">\n");
-		if (has_numbers(point))
-			write_rows(&n, point);
+		if (has_numbers(&p->report->points[i]))
+			put_rows(&n, &p->report->points[i]);
 		else
-			write_no_numbers(&n, point);
-		html_printf(p, "</tbody>\n");
+			put_no_numbers(&n, &p->report->points[i]);
 	}
-	html_printf(p, "</table>\n</div>\n");
+	html_printf(
+	    p, "<section>\n<h2>Numbers</h2>\n<p class=\"soft\">Latencies of every message, from the raw stamps. "
+	       "Quantiles are exact (nearest rank); &ndash; means that fewer than 20 messages lie beyond the quantile. "
+	       "Point at a number to see it in nanoseconds.</p>\n");
+	html_table(p, &n.t, "", p->report->count > MANY);
+	table_free(&n.t);
 	free(n.blocks);
 }

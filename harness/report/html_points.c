@@ -1,15 +1,14 @@
-#include "report/html_points.h"
+#include "report/html_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/param.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "files/rundir/rep.h"
+#include "judge/analysis/param.h"
 #include "report/escape.h"
-#include "report/html_repeat.h"
 #include "report/missed_steps.h"
-#include "rundir/rep.h"
 
 #define OPEN_POINTS 4 /* if there are more, their histograms would push everything else out of sight */
 #define VALUE_MAX   256
@@ -146,7 +145,7 @@ static void write_command(const struct page *p, const struct report_point *point
 	json_t *filters = filters_of(p->report, point);
 
 	html_printf(p, "<p>To measure this point again:</p>\n<pre>");
-	html_repeat_point(p, p->report->runs[point->run].run->run, filters);
+	html_repeat_point(p, &p->report->runs[point->run], filters);
 	html_printf(p, "</pre>\n");
 	json_decref(filters);
 }
@@ -163,7 +162,7 @@ static bool has_pacer(const struct report *r)
 	return false;
 }
 
-static void write_point(const struct page *p, const struct report_point *point)
+static void write_point_section(const struct page *p, const struct report_point *point)
 {
 	char *caption = html_point_caption(p, point, "");
 
@@ -191,6 +190,6 @@ void html_points(const struct page *p)
 				   "sent that never arrived."
 				 : "");
 	for (size_t i = 0; i < p->report->count; i++)
-		write_point(p, &p->report->points[i]);
+		write_point_section(p, &p->report->points[i]);
 	html_printf(p, "</section>\n");
 }

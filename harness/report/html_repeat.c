@@ -1,4 +1,4 @@
-#include "report/html_repeat.h"
+#include "report/html_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +38,10 @@ static size_t replaced_words(const json_t *argv, size_t at, const json_t *filter
 	return !strncmp(word, "--only=", 7) && is_replaced(word + 7, filters);
 }
 
-/* The command that made a run (run.json), with these filters replacing its own for the same settings. */
-static void write_argv(const struct page *p, const json_t *run, const json_t *filters)
+/* The command that made a run, with these filters replacing its own for the same settings. */
+static void write_argv(const struct page *p, const struct report_run *run, const json_t *filters)
 {
-	const json_t *argv = json_object_get(run, "argv");
+	const json_t *argv = run->record.argv;
 
 	for (size_t i = 0; i < json_array_size(argv); i++) {
 		size_t replaced = replaced_words(argv, i, filters);
@@ -55,7 +55,7 @@ static void write_argv(const struct page *p, const json_t *run, const json_t *fi
 	}
 }
 
-void html_repeat_point(const struct page *p, const json_t *run, const json_t *filters)
+void html_repeat_point(const struct page *p, const struct report_run *run, const json_t *filters)
 {
 	const char *key;
 	json_t *value;
@@ -83,7 +83,7 @@ void html_repeat(const struct page *p)
 		write_word(p, run->run->path);
 		html_printf(p, "</pre>\n<p>Repeat the measurement with the same command%s:</p>\n<pre>",
 			    run->run->sealed ? "" : " (this run is not sealed)");
-		write_argv(p, run->run->run, NULL);
+		write_argv(p, run, NULL);
 		html_printf(p, "</pre>\n");
 	}
 	html_printf(p, "</section>\n");

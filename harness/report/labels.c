@@ -1,17 +1,19 @@
 #include "report/labels.h"
 
+#include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/param.h"
-#include "analysis/spread.h"
-#include "analysis/varying.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
 #include "common/text.h"
-#include "rundir/flows.h"
+#include "files/rundir/flows.h"
+#include "judge/analysis/param.h"
+#include "judge/analysis/varying.h"
 
+#define APART_MAX 6 /* maximum number of settings in a label */
 #define LABEL_MAX 160
 #define VALUE_MAX 40
 
@@ -152,7 +154,7 @@ static void open_spreads(struct all_settings *all)
 	all->named = or_abort(calloc(all->r->run_count + 1, sizeof(*all->named)));
 	for (size_t i = 0; i < all->r->run_count; i++) {
 		all->in_run[i] = spread_new();
-		all->named[i] = param_named(all->r->runs[i].run->resolved);
+		all->named[i] = param_named(json_object_get(all->r->runs[i].run->resolved, "named"));
 	}
 	for (size_t i = 0; i < all->count; i++) {
 		json_object_foreach ((json_t *)all->of[i].params, key, value) {
@@ -248,4 +250,39 @@ void label_all(struct report *r)
 	label_settings(r);
 	for (size_t i = 0; i < r->count; i++)
 		r->points[i].label = label_of_point(r, &r->points[i]);
+}
+
+/* --- settings that tell points apart --- */
+
+static char *label_from_keys(const json_t *settings, json_t *keys)
+{
+	char *label = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&label, &size));
+	const char *key, *separator = "";
+	size_t number = 0;
+	json_t *is_key;
+
+	json_object_foreach (keys, key, is_key) {
+		const json_t *value = json_object_get(settings, key);
+
+		if (number++ == APART_MAX)
+			break;
+		if (!value)
+			continue;
+		fputs(separator, out);
+		label_setting(out, key, value);
+		separator = ", ";
+	}
+	fclose(out);
+	return or_abort(label);
+}
+
+void label_apart(json_t *const *settings, size_t count, char **labels)
+{
+	json_t *keys = varying_keys((const json_t *const *)settings, count);
+
+	for (size_t i = 0; i < count; i++)
+		labels[i] = label_from_keys(settings[i], keys);
+	json_decref(keys);
 }

@@ -1,14 +1,11 @@
 #include "report/missed_steps.h"
 
-#include "analysis/pacing.h"
-#include "rundir/flows.h"
-
-static bool share_of(const json_t *pacing, const char *key, double *share)
+static bool share_of(const struct summary_block *pacing, enum pacing_number number, double *share)
 {
-	const json_t *j = json_object_get(pacing, key);
+	const struct number n = pacing->numbers[number];
 
-	*share = json_is_number(j) ? json_number_value(j) : 0;
-	return json_is_number(j) && *share >= 0 && *share <= 1;
+	*share = number_or_zero(n);
+	return number_is_known(n) && *share >= 0 && *share <= 1;
 }
 
 /* The loss of the flow's leading series, for runs whose pacing block does not contain it. */
@@ -18,15 +15,15 @@ static int64_t lost_of(const struct report_point *p, const struct layout_flow *f
 
 	for (size_t i = 0; i < p->series_count; i++)
 		if (p->series[i].flow == flow && p->series[i].leads)
-			model_metric(&p->series[i], "lost", &lost);
+			model_metric(&p->series[i], STATISTIC_LOST, &lost);
 	return lost;
 }
 
 static void add_lost(struct missed_steps *s, const struct report_point *p, const struct layout_flow *flow,
-		     const json_t *pacing)
+		     const struct summary_block *pacing)
 {
-	const json_t *j = json_object_get(pacing, "not_transmitted");
-	double lost = json_is_integer(j) ? (double)json_integer_value(j) : (double)lost_of(p, flow);
+	const struct number n = pacing->numbers[PACING_NOT_TRANSMITTED];
+	double lost = n.kind == NUMBER_INTEGER ? (double)n.integer : (double)lost_of(p, flow);
 	double sent = (double)s->due * (1 - missed_steps_in(s));
 
 	s->lost_share = lost / (double)s->due;
@@ -35,11 +32,11 @@ static void add_lost(struct missed_steps *s, const struct report_point *p, const
 
 bool missed_steps_of(const struct report_point *p, const struct layout_flow *flow, struct missed_steps *s)
 {
-	const json_t *pacing = flows_get(p->summary, flow->name, pacing_block.name);
+	const struct summary_block *pacing = model_block(p, flow, &pacing_block);
 
-	*s = (struct missed_steps){.due = json_integer_value(json_object_get(pacing, "steps"))};
-	if (s->due > 0 && share_of(pacing, "missed_share", &s->missed_share) &&
-	    share_of(pacing, "unsent_share", &s->unsent_share)) {
+	*s = (struct missed_steps){.due = pacing ? number_count(pacing->numbers[PACING_STEPS]) : 0};
+	if (s->due > 0 && share_of(pacing, PACING_MISSED_SHARE, &s->missed_share) &&
+	    share_of(pacing, PACING_UNSENT_SHARE, &s->unsent_share)) {
 		add_lost(s, p, flow, pacing);
 		return true;
 	}
@@ -57,12 +54,12 @@ double missed_steps_out(const struct missed_steps *s)
 	return missed_steps_in(s) + s->lost_share;
 }
 
-void missed_steps_cells(FILE *table, const struct report_point *p, const struct layout_flow *flow)
+void missed_steps_put(struct table *t, size_t column, size_t row, const struct report_item *item)
 {
 	struct missed_steps s;
 
-	if (missed_steps_of(p, flow, &s))
-		fprintf(table, "\t%.6g\t%.6g", s.missed_share, s.unsent_share);
-	else
-		fputs("\t\t", table);
+	if (!missed_steps_of(item->point, item->series->flow, &s))
+		return;
+	table_number(t, column, row, s.missed_share);
+	table_number(t, column + 1, row, s.unsent_share);
 }

@@ -1,15 +1,15 @@
 /*
  * The steps of a paced flow that failed, as shown in figures: of the steps that were due, the share
  * that the pacer missed (because it woke up too late), the share that was on time but could not be
- * sent (analysis/pacing.h), and the share that was sent but never received.
+ * sent (judge/analysis/blocks.h), and the share that was sent but never received.
  */
 #ifndef KBLAT_REPORT_MISSED_STEPS_H
 #define KBLAT_REPORT_MISSED_STEPS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "common/table.h"
 #include "report/model.h"
 
 struct missed_steps {
@@ -25,9 +25,12 @@ bool missed_steps_of(const struct report_point *p, const struct layout_flow *flo
 double missed_steps_in(const struct missed_steps *s);
 double missed_steps_out(const struct missed_steps *s);
 
-/* "\tmissed_share\tunsent_share" for the heading of a table, and the cells of a row: empty if
- * missed_steps_of() returns false. */
-#define MISSED_STEPS_HEADING "\tmissed_share\tunsent_share"
-void missed_steps_cells(FILE *table, const struct report_point *p, const struct layout_flow *flow);
+/* Two columns of a table, and their cells in a row: empty if missed_steps_of() returns false. */
+#define MISSED_STEPS_COLUMNS                                                                                           \
+	{.key = "missed_share"},                                                                                       \
+	{                                                                                                              \
+		.key = "unsent_share"                                                                                  \
+	}
+void missed_steps_put(struct table *t, size_t column, size_t row, const struct report_item *item);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "rundir/reader.h"
+#include "files/rundir/reader.h"
 
 struct claim_verdicts;
 struct gnuplot;
@@ -24,7 +24,7 @@ int report_make(const struct run *runs, size_t count, char **html_path, struct e
 
 /*
  * The same in two steps, so that figures of one report can be drawn while another report is begun.
- * `verdicts` on claims (claims/claim_verdict.h; NULL: none) may be based on more runs than these.
+ * `verdicts` on claims (judge/claims/claim_verdict.h; NULL: none) may be based on more runs than these.
  * Runs and verdicts must outlive the draft, which report_finish() frees. report_start() returns
  * NULL and `e` if there is nothing to finish.
  */

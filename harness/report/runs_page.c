@@ -2,80 +2,152 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
-#include "index/index_file.h"
-#include "index/index_update.h"
+#include "files/rundir/find.h"
+#include "judge/index/index_file.h"
+#include "judge/index/index_update.h"
+#include "report/escape.h"
+#include "report/html_table.h"
 #include "report/runs_table.h"
-#include "report/sparkline.h"
-#include "rundir/find.h"
 
+#define SPARK_WIDTH  180
+#define SPARK_HEIGHT 26
+#define SPARK_EDGE   3	 /* space for the dot at the end */
+#define SPARK_PLACES 120 /* more cannot be distinguished */
 #define OPEN_SERIES  24
 #define NO_NAME_TEXT "(without a name)"
 
-/* --- medians --- */
+/* --- values as a line --- */
 
-static void value_cell(const struct page *p, double value, bool is_ns)
+struct spark_range {
+	double least, most;
+};
+
+static double mean_between(const double *values, size_t from, size_t to)
 {
-	char text[32];
+	double sum = 0;
 
-	html_printf(p, "<td class=\"n\" data-sort=\"%.10g\">%s</td>", value,
-		    runs_value_text(value, is_ns, text, sizeof(text)));
+	for (size_t i = from; i < to; i++)
+		sum += values[i];
+	return sum / (double)(to - from);
 }
 
-static void write_spark(const struct page *p, const struct runs_series *s, double least, double most)
+static double place_value(const double *values, size_t count, size_t places, size_t at)
 {
-	char first[32], last[32], low[32], high[32];
+	return mean_between(values, at * count / places, (at + 1) * count / places);
+}
+
+static double spark_x(size_t at, size_t places)
+{
+	return places > 1 ? SPARK_EDGE + (double)at * (SPARK_WIDTH - 2 * SPARK_EDGE) / (double)(places - 1)
+			  : SPARK_WIDTH / 2.0;
+}
+
+/* Equal values are in the middle. */
+static double spark_y(double value, struct spark_range r)
+{
+	double share = r.most > r.least ? (value - r.least) / (r.most - r.least) : 0.5;
+
+	return SPARK_HEIGHT - SPARK_EDGE - share * (SPARK_HEIGHT - 2 * SPARK_EDGE);
+}
+
+/* `text` (not escaped yet) gives the same as numbers, for readers who cannot see the line. If there
+ * are many values, each position on the line is the mean of several. */
+static void sparkline_write(FILE *out, const double *values, size_t count, const char *text)
+{
+	size_t places = count < SPARK_PLACES ? count : SPARK_PLACES;
+	struct spark_range r = {INFINITY, -INFINITY};
+
+	for (size_t i = 0; i < places; i++) {
+		double value = place_value(values, count, places, i);
+
+		r.least = fmin(r.least, value);
+		r.most = fmax(r.most, value);
+	}
+	fprintf(out, "<svg class=\"spark\" role=\"img\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" aria-label=\"",
+		SPARK_WIDTH, SPARK_HEIGHT, SPARK_WIDTH, SPARK_HEIGHT);
+	escape_html(out, text);
+	fprintf(out, "\"><polyline fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\" points=\"");
+	for (size_t i = 0; i < places; i++)
+		fprintf(out, "%s%.1f,%.1f", i ? " " : "", spark_x(i, places),
+			spark_y(place_value(values, count, places, i), r));
+	fprintf(out, "\"/>");
+	if (places)
+		fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"currentColor\"/>",
+			spark_x(places - 1, places), spark_y(place_value(values, count, places, places - 1), r));
+	fprintf(out, "</svg>");
+}
+
+/* --- medians --- */
+
+enum { POINT, SETTINGS, METRIC, VALID_RUNS, LAST, LOWEST, HIGHEST, OVER_TIME, SERIES_COLUMNS };
+
+static const struct table_column series_columns[SERIES_COLUMNS] = {
+    [POINT] = {.label = "point", .align = TABLE_RIGHT, .heads_row = true},
+    [SETTINGS] = {.label = "settings that differ"},
+    [METRIC] = {.label = "metric"},
+    [VALID_RUNS] = {.label = "valid runs", .align = TABLE_RIGHT},
+    [LAST] = {.label = "last median", .align = TABLE_RIGHT},
+    [LOWEST] = {.label = "lowest", .align = TABLE_RIGHT},
+    [HIGHEST] = {.label = "highest", .align = TABLE_RIGHT},
+    [OVER_TIME] = {.label = "over time", .unsorted = true},
+};
+
+static char *spark_of(const struct runs_series *s, double least, double most)
+{
+	char first[32], last[32], low[32], high[32], *markup = NULL;
 	char *text = fs_path("median in %zu runs: first %s, last %s, lowest %s, highest %s", s->count,
 			     runs_value_text(s->value[0], s->is_ns, first, sizeof(first)),
 			     runs_value_text(s->value[s->count - 1], s->is_ns, last, sizeof(last)),
 			     runs_value_text(least, s->is_ns, low, sizeof(low)),
 			     runs_value_text(most, s->is_ns, high, sizeof(high)));
+	size_t size;
+	FILE *out = or_abort(open_memstream(&markup, &size));
 
-	html_printf(p, "<td>");
-	sparkline_write(p->out, s->value, s->count, text);
-	html_printf(p, "</td>");
+	sparkline_write(out, s->value, s->count, text);
+	fclose(out);
 	free(text);
+	return markup;
 }
 
-static void write_series(const struct page *p, const struct runs_series *s)
+static void put_series(struct table *t, size_t row, const struct runs_series *s)
 {
 	double least = INFINITY, most = -INFINITY;
+	char *spark = NULL;
 
 	for (size_t i = 0; i < s->count; i++) {
 		least = fmin(least, s->value[i]);
 		most = fmax(most, s->value[i]);
 	}
-	html_printf(p, "<tr><th scope=\"row\">%lld</th><td>", (long long)s->point);
-	html_text(p, s->label);
-	html_printf(p, "</td><td>");
-	html_text(p, *s->metric ? s->metric : "–");
-	html_printf(p, "</td><td class=\"n\">%zu of %zu</td>", s->count, s->runs);
-	if (s->count) {
-		value_cell(p, s->value[s->count - 1], s->is_ns);
-		value_cell(p, least, s->is_ns);
-		value_cell(p, most, s->is_ns);
-		write_spark(p, s, least, most);
-	} else {
-		html_printf(p, "<td class=\"n\">–</td><td class=\"n\">–</td><td class=\"n\">–</td><td></td>");
-	}
-	html_printf(p, "</tr>\n");
+	table_count(t, POINT, row, s->point);
+	table_text(t, SETTINGS, row, "%s", s->label);
+	table_text(t, METRIC, row, "%s", *s->metric ? s->metric : "–");
+	table_text(t, VALID_RUNS, row, "%zu of %zu", s->count, s->runs);
+	table_in_unit(t, LAST, row, s->count ? s->value[s->count - 1] : NAN, s->is_ns ? "ns" : "");
+	table_in_unit(t, LOWEST, row, s->count ? least : NAN, s->is_ns ? "ns" : "");
+	table_in_unit(t, HIGHEST, row, s->count ? most : NAN, s->is_ns ? "ns" : "");
+	if (!s->count)
+		return;
+	spark = spark_of(s, least, most);
+	table_drawing(t, OVER_TIME, row, spark);
+	free(spark);
 }
 
 static void write_series_table(const struct page *p, const struct runs_series *s, size_t count)
 {
-	html_printf(p, "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th scope=\"col\" "
-		       "class=\"n\">point</th><th scope=\"col\">settings that differ</th><th scope=\"col\">metric</th>"
-		       "<th scope=\"col\" class=\"n\">valid runs</th><th scope=\"col\" class=\"n\">last median</th>"
-		       "<th scope=\"col\" class=\"n\">lowest</th><th scope=\"col\" class=\"n\">highest</th>"
-		       "<th scope=\"col\" class=\"plain\">over time</th></tr></thead>\n<tbody>\n");
+	struct table t = table_of(series_columns, SERIES_COLUMNS, count);
+
 	for (size_t i = 0; i < count; i++)
-		write_series(p, &s[i]);
-	html_printf(p, "</tbody>\n</table>\n</div>\n");
+		put_series(&t, i, &s[i]);
+	html_table(p, &t, "", false);
+	table_free(&t);
 }
 
 static void write_all_series(const struct page *p, const struct runs_medians *m)

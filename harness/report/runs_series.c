@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/param.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
-#include "report/runs_labels.h"
+#include "judge/analysis/param.h"
+#include "report/labels.h"
 
 #define METRIC_MAX 96
 
@@ -95,7 +95,7 @@ static int label_series(struct runs_medians *m, struct index *ix, const char *ex
 	char **labels = or_abort(calloc(m->series_count + 1, sizeof(*labels)));
 	int rc = read_settings(m, settings, ix, experiment, e);
 
-	runs_labels(settings, m->series_count, labels);
+	label_apart(settings, m->series_count, labels);
 	for (size_t i = 0; i < m->series_count; i++) {
 		m->series[i].label = labels[i];
 		json_decref(settings[i]);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "index/index_sql.h"
+#include "judge/index/index_sql.h"
 
 /* The median of a point's first metric in a run. */
 struct runs_median {

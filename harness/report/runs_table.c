@@ -8,6 +8,7 @@
 #include "common/or_abort.h"
 #include "common/units.h"
 #include "report/escape.h"
+#include "report/html_table.h"
 
 #define OPEN_RUNS   50 /* the newest runs, which are shown; the others are collapsed */
 #define MEDIANS_MAX 4  /* medians of a run's points in its row */
@@ -61,10 +62,21 @@ static bool has_page(const struct index *ix, const char *path)
 	return there;
 }
 
-static void write_run_medians(const struct page *p, const struct runs_medians *m, const struct runs_entry *run)
+enum { WHEN, RUN, VALID, MEDIANS, HOSTS, KERNELS, KBLAT, COLUMNS };
+
+static const struct table_column columns[COLUMNS] = {
+    [WHEN] = {.label = "when"},	  [RUN] = {.label = "run", .heads_row = true},
+    [VALID] = {.label = "valid"}, [MEDIANS] = {.label = "medians", .help = "of the first points"},
+    [HOSTS] = {.label = "hosts"}, [KERNELS] = {.label = "kernels"},
+    [KBLAT] = {.label = "kblat"},
+};
+
+/* The caller frees. */
+static char *medians_of_run(const struct runs_medians *m, const struct runs_entry *run)
 {
-	size_t shown = 0;
-	char text[32];
+	char text[32], *all = NULL;
+	size_t shown = 0, size;
+	FILE *out = or_abort(open_memstream(&all, &size));
 
 	for (size_t i = run->first_median; i < m->median_count && m->median[i].run == run->id; i++) {
 		const struct runs_median *median = &m->median[i];
@@ -72,57 +84,73 @@ static void write_run_medians(const struct page *p, const struct runs_medians *m
 		if (isnan(median->value))
 			continue;
 		if (shown++ == MEDIANS_MAX) {
-			html_printf(p, ", …");
+			fprintf(out, ", …");
 			break;
 		}
-		html_printf(p, "%s%s", shown > 1 ? ", " : "",
-			    runs_value_text(median->value, median->is_ns, text, sizeof(text)));
+		fprintf(out, "%s%s", shown > 1 ? ", " : "",
+			runs_value_text(median->value, median->is_ns, text, sizeof(text)));
 	}
+	fclose(out);
+	return all;
 }
 
-static void write_run(const struct page *p, const struct index *ix, const struct runs_medians *m,
-		      const struct runs_entry *run)
+static void put_when(struct table *t, size_t row, const char *started)
+{
+	char *markup = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&markup, &size));
+
+	fputs("<time>", out);
+	escape_html(out, started);
+	fputs("</time>", out);
+	fclose(out);
+	table_drawing(t, WHEN, row, markup);
+	free(markup);
+}
+
+static void put_link(struct table *t, size_t row, const struct index *ix, const char *path)
+{
+	char *url = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&url, &size));
+
+	escape_url(out, path);
+	fclose(out);
+	table_text(t, RUN, row, "%s", path);
+	table_link(t, RUN, row, "%s%s", url, has_page(ix, path) ? "/derived/report.html" : "/");
+	free(url);
+}
+
+static void put_run(struct table *t, size_t row, const struct index *ix, const struct runs_medians *m,
+		    const struct runs_entry *run)
 {
 	bool sealed = *run->text[RUNS_SEALED] == '1';
+	char *medians = medians_of_run(m, run);
 
-	html_printf(p, "<tr><td><time>");
-	html_text(p, run->text[RUNS_STARTED]);
-	html_printf(p, "</time></td><th scope=\"row\"><a href=\"");
-	escape_url(p->out, run->text[RUNS_PATH]);
-	html_printf(p, "%s\">", has_page(ix, run->text[RUNS_PATH]) ? "/derived/report.html" : "/");
-	html_text(p, run->text[RUNS_PATH]);
-	html_printf(p, "</a></th><td title=\"");
-	html_text(p, run->text[RUNS_REASON]);
-	html_printf(p, "\"><span class=\"%s\">%s</span></td><td>",
-		    runs_entry_is_valid(run) ? "yes"
-		    : sealed		     ? "bad"
-					     : "unsaid",
-		    runs_entry_is_valid(run) ? "valid"
-		    : sealed		     ? "NOT VALID"
-					     : "not sealed");
-	write_run_medians(p, m, run);
-	for (int c = RUNS_HOSTS; c <= RUNS_KERNELS; c++) {
-		html_printf(p, "</td><td>");
-		html_text(p, run->text[c]);
-	}
-	html_printf(p, "</td><td>");
-	html_text(p, run->text[RUNS_VERSION]);
-	html_printf(p, " ");
-	html_text(p, run->text[RUNS_COMMIT]);
-	html_printf(p, "</td></tr>\n");
+	put_when(t, row, run->text[RUNS_STARTED]);
+	put_link(t, row, ix, run->text[RUNS_PATH]);
+	if (runs_entry_is_valid(run))
+		table_verdict(t, VALID, row, TONE_GOOD, "valid");
+	else
+		table_verdict(t, VALID, row, sealed ? TONE_BAD : TONE_NEUTRAL, sealed ? "NOT VALID" : "not sealed");
+	table_help(t, VALID, row, "%s", run->text[RUNS_REASON]);
+	table_text(t, MEDIANS, row, "%s", medians);
+	table_text(t, HOSTS, row, "%s", run->text[RUNS_HOSTS]);
+	table_text(t, KERNELS, row, "%s", run->text[RUNS_KERNELS]);
+	table_text(t, KBLAT, row, "%s %s", run->text[RUNS_VERSION], run->text[RUNS_COMMIT]);
+	free(medians);
 }
 
 /* Newest first: `from` is counted from the end. */
 static void write_run_table(const struct page *p, const struct index *ix, const struct runs_medians *m,
 			    const struct runs_list *l, size_t from, size_t to)
 {
-	html_printf(p, "<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th scope=\"col\">when</th>"
-		       "<th scope=\"col\">run</th><th scope=\"col\">valid</th><th scope=\"col\" title=\"of the first "
-		       "points\">medians</th><th scope=\"col\">hosts</th><th scope=\"col\">kernels</th><th "
-		       "scope=\"col\">kblat</th></tr></thead>\n<tbody>\n");
+	struct table t = table_of(columns, COLUMNS, to - from);
+
 	for (size_t i = from; i < to; i++)
-		write_run(p, ix, m, &l->run[l->count - 1 - i]);
-	html_printf(p, "</tbody>\n</table>\n</div>\n");
+		put_run(&t, i - from, ix, m, &l->run[l->count - 1 - i]);
+	html_table(p, &t, "", false);
+	table_free(&t);
 }
 
 /* Both are in the same order. */

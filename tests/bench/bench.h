@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analysis/stats.h"
+#include "judge/analysis/stats.h"
 
 static inline void bench_pin(int cpu)
 {

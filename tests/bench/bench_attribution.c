@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/attribution.h"
-#include "analysis/timeline_build.h"
 #include "common/err.h"
+#include "judge/analysis/attribution.h"
+#include "judge/analysis/timeline_build.h"
 #include "tests/bench/bench.h"
 
 #define EVENTS	 500000 /* of each side */

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "instrument/clock.h"
-#include "kernels/handover.h"
+#include "measure/instrument/clock.h"
+#include "measure/kernels/handover.h"
 #include "tests/bench/bench.h"
 
 #define TRIPS  20000

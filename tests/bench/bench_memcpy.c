@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "instrument/clock.h"
+#include "measure/instrument/clock.h"
 
 #define LINE 64
 

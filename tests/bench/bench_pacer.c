@@ -17,11 +17,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "analysis/stats.h"
 #include "common/npy.h"
-#include "instrument/clock.h"
-#include "instrument/pacer.h"
-#include "instrument/pinned.h"
+#include "judge/analysis/stats.h"
+#include "measure/instrument/clock.h"
+#include "measure/instrument/pacer.h"
+#include "measure/instrument/pinned.h"
 
 struct pacing_run {
 	struct clock_conversion clock;

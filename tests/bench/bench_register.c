@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/clock.h"
-#include "kernels/register.h"
+#include "measure/instrument/clock.h"
+#include "measure/kernels/register.h"
+#include "measure/transports/shmem_hot.h"
+#include "measure/transports/verbs_hot.h"
 #include "tests/bench/bench.h"
-#include "transports/shmem.h"
-#include "transports/verbs_hot.h"
 
 #define MESSAGES 500
 #define ROUNDS	 9

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "instrument/clock.h"
-#include "kernels/oneway.h"
+#include "measure/instrument/clock.h"
+#include "measure/kernels/oneway.h"
+#include "measure/transports/shmem_hot.h"
 #include "tests/bench/bench.h"
-#include "transports/shmem.h"
 
 #define MESSAGES 20000
 #define ROUNDS	 11

@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/stats.h"
-#include "instrument/clock.h"
+#include "judge/analysis/stats.h"
+#include "measure/instrument/clock.h"
 
 #define ALIGNMENT 4096
 

@@ -9,8 +9,8 @@
 
 #include "common/err.h"
 #include "common/npy.h"
-#include "instrument/clock.h"
-#include "instrument/recorder.h"
+#include "measure/instrument/clock.h"
+#include "measure/instrument/recorder.h"
 #include "tests/bench/bench.h"
 
 #define MESSAGES 200000

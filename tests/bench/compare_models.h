@@ -79,6 +79,7 @@ static const struct model models[] = {
      {.between_boots = 0.005, .between_runs = 0.01, .modes = 0.04},
      true},
     {"boots by factors of 10", {.between_boots = 2.4, .between_runs = 1}, true, true},
+    {"boots 0.3 %, runs 0.3 %", {.between_boots = 0.003, .between_runs = 0.003}, true},
 };
 
 #define MODELS (sizeof(models) / sizeof(models[0]))

@@ -3,11 +3,12 @@ results.
 
 A Case is something that several Programs can do. Every round runs each of them once, in a different
 order each time, so that other activity of the machine affects all. The ratio of a round is that of
-our program to one other; reported are the median over the rounds and the quartiles. The fastest of
+our program to one other; reported are the median over the rounds and its interval. The fastest of
 the others is the one with the best median over the rounds: the best of several in each round would
-be one that does not exist. "No slower" holds if the quartile on the good side keeps the limit (1,
-unless the case sets another one): the lower quartile for a time, the upper one for a rate. Values
-that can be zero (missed steps) are compared by their difference in the same round instead.
+be one that does not exist. Values that can be zero (missed steps) are compared by their difference
+in the same round instead. Whether a limit (1, unless the case sets another one) is kept has three
+answers: yes or no if the whole interval of the median is on one side of it, otherwise undecided,
+with an estimate of how many more rounds would decide it.
 
 Times are in nanoseconds throughout. Quantiles of raw samples are exact and nearest-rank, like
 kblat's.
@@ -87,10 +88,27 @@ def of_samples(samples):
     return {"p50": nearest_rank(samples, 0.5), "p99": nearest_rank(samples, 0.99), "mean": statistics.fmean(samples)}
 
 
+CONFIDENCE = 0.9  # of the interval of a median
+
+
+def median_interval(values):
+    """The interval that has the median of all possible rounds with CONFIDENCE or more, whatever their
+    distribution (by order statistics); None if there are too few rounds for any."""
+    ordered, n = sorted(values), len(values)
+    outside, rank = 0, 0  # outside: of 2 ** n outcomes, those with fewer than `rank` + 1 values below the median
+    while rank < n // 2:
+        outside += math.comb(n, rank)
+        if 2 * outside > (1 - CONFIDENCE) * 2 ** n:
+            break
+        rank += 1
+    return [ordered[rank - 1], ordered[n - rank]] if rank else None
+
+
 def spread(values):
-    """Median, quartiles, extremes."""
+    """Median and its interval, quartiles, extremes."""
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
-    return {"median": middle, "q1": low, "q3": high, "min": min(values), "max": max(values), "rounds": values}
+    return {"median": middle, "interval": median_interval(values), "q1": low, "q3": high, "min": min(values), "max": max(values),
+            "rounds": values}
 
 
 def ratio_to(ours, others):
@@ -108,6 +126,42 @@ def fastest(lists, quantity):
     """The list with the best median."""
     best = max if quantity in tables.MORE_IS_BETTER else min
     return best((values for values in lists if tables.middle(values) is not None), key=tables.middle, default=[])
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+FEWEST = 5       # rounds that have an interval
+ROUNDS_MOST = 1000  # if more would be needed, only a quieter machine helps
+
+
+def rounds_needed(values, limit):
+    """About how many rounds would separate the median from the limit: an interval shrinks with the root of their number."""
+    count = len(values["rounds"])
+    if not values["interval"]:
+        return FEWEST
+    distance = abs(values["median"] - limit)
+    width = max(abs(end - values["median"]) for end in values["interval"])
+    return math.ceil(count * (width / distance) ** 2) if distance and width / distance < ROUNDS_MOST else math.inf
+
+
+def judge(values, limit, more_is_better):
+    """Is a limit kept? ("yes" | "no" | "undecided", how many more rounds might decide: None if only a quieter machine helps)."""
+    if values["interval"]:
+        kept = [end >= limit if more_is_better else end <= limit for end in values["interval"]]
+        if all(kept) or not any(kept):
+            return "yes" if kept[0] else "no", 0
+    more = max(1, rounds_needed(values, limit) - len(values["rounds"]))
+    return "undecided", more if more <= ROUNDS_MOST else None
+
+
+def together(judged):
+    """The answer for several limits, as JSON; None if there is no limit."""
+    if not judged:
+        return {"answer": None, "more_rounds": None}
+    answers = [answer for answer, _ in judged]
+    more = [more for answer, more in judged if answer == "undecided"]
+    answer = next(a for a in ("no", "undecided", "yes") if a in answers)
+    return {"answer": answer, "more_rounds": max(more) if answer == "undecided" and None not in more else None}
 
 
 # --- running one program ----------------------------------------------------------------------------------------------
@@ -261,8 +315,9 @@ class Tally:
         if not program.ours and ours:
             said["ours_to_it"] = {q: ratio_to(self.values[ours.name][q], values[q]) for q in self.case.quantities}
         if program.limit is not None and said.get("ours_to_it"):
-            kept = [tables.keeps(q, said["ours_to_it"][q], program.limit) for q in self.case.limited if said["ours_to_it"].get(q)]
-            said.update(limit=program.limit, limited=list(self.case.limited), holds=all(kept) if kept else None)
+            judged = [judge(said["ours_to_it"][q], program.limit, q in tables.MORE_IS_BETTER)
+                      for q in self.case.limited if said["ours_to_it"].get(q)]
+            said.update(limit=program.limit, limited=list(self.case.limited), **together(judged))
         return said
 
     def ours(self):
@@ -279,19 +334,26 @@ class Tally:
         programs = [self.program_json(p) for p in self.case.programs]
         return {"name": self.case.name, "limit": self.case.limit, "limited": list(self.case.limited), "most": self.case.most,
                 "beyond": self.case.beyond, "enough": self.case.enough, "ours_to_fastest": ratios, "ours_beyond_fastest": more,
-                "holds": self.holds(ratios, more), "programs": programs}
+                **together(self.judged(ratios, more)), "programs": programs}
 
-    def is_at_most(self, quantity, most):
-        value = tables.middle(self.values[self.ours().name][quantity])
-        return value is not None and value <= most
+    def at_most(self, quantity, most):
+        """The answer for our own value; no value is no."""
+        values = [v for v in self.values[self.ours().name][quantity] if v is not None]
+        return judge(spread(values), most, False) if values else ("no", 0)
 
-    def holds(self, ratios, more):
-        """Are all limits kept? None if there is no limit."""
-        kept = [tables.keeps(q, ratios[q], self.case.limit) or self.is_at_most(q, self.case.enough.get(q, -math.inf))
-                for q in self.case.limited if ratios.get(q)]
-        kept += [more[q]["q1"] <= most for q, most in self.case.beyond.items() if more.get(q)]
-        kept += [self.is_at_most(q, most) for q, most in self.case.most.items()]
-        return all(kept) if kept else None
+    def judged(self, ratios, more):
+        """The answer for each limit."""
+        answers = []
+        for q in self.case.limited:
+            if not ratios.get(q):
+                continue
+            if q in self.case.enough and self.at_most(q, self.case.enough[q])[0] == "yes":
+                answers.append(("yes", 0))
+            else:
+                answers.append(judge(ratios[q], self.case.limit, q in tables.MORE_IS_BETTER))
+        answers += [judge(more[q], most, False) for q, most in self.case.beyond.items() if more.get(q)]
+        answers += [self.at_most(q, most) for q, most in self.case.most.items()]
+        return answers
 
 
 def run_cases(cases, rounds, seed=None):
@@ -354,7 +416,8 @@ def write(path, title, command, packages, rounds, cases):
 # --- the end of a benchmark ----------------------------------------------------------------------------------------------
 
 def finish(cases, out, title, command, packages, count):
-    """Print and write the results. Returns the exit status: 0; 1 if ours failed; 2 if no case was chosen; 3 if a limit is exceeded."""
+    """Print and write the results. Returns the exit status: 0; 1 if ours failed; 2 if no case was chosen; 3 if a limit is
+    exceeded; 4 if that is undecided."""
     if not cases:
         say("--only: no case has such a name; the names are in this script")
         return 2
@@ -364,4 +427,5 @@ def finish(cases, out, title, command, packages, count):
     programs = [p for c in cases for p in c["programs"]]
     if any(p["ours"] and p["failure"] for p in programs):
         return 1
-    return 3 if any(judged.get("holds") is False for judged in cases + programs) else 0
+    answers = {judged.get("answer") for judged in cases + programs}
+    return 3 if "no" in answers else 4 if "undecided" in answers else 0

@@ -26,25 +26,29 @@ def middle(values):
     return statistics.median(known) if known else None
 
 
+def ends(values):
+    """The interval of the median; with too few rounds for one, the extremes."""
+    return values["interval"] or (values["min"], values["max"])
+
+
 def ratio_text(ratio):
-    return f"{ratio['median']:.2f} [{ratio['q1']:.2f}–{ratio['q3']:.2f}]" if ratio else "–"
+    return "{:.2f} [{:.2f}–{:.2f}]".format(ratio["median"], *ends(ratio)) if ratio else "–"
 
 
 def beyond_text(more, quantity):
-    return f"{amount(more['median'], quantity)} [{amount(more['q1'], quantity)}–{amount(more['q3'], quantity)}]" if more else "–"
-
-
-def keeps(quantity, ratio, limit):
-    """Does the better quartile keep the limit?"""
-    return ratio["q3"] >= limit if quantity in MORE_IS_BETTER else ratio["q1"] <= limit
+    return "{} [{}–{}]".format(*(amount(v, quantity) for v in (more["median"], *ends(more)))) if more else "–"
 
 
 def limit_text(quantity, limit):
     return f"ours / it, {quantity} {'>=' if quantity in MORE_IS_BETTER else '<='} {limit:g}"
 
 
-def yes_or_no(holds):
-    return "yes" if holds else "NO"
+def answer_text(judged):
+    """"yes", "NO", or "undecided" and what would decide it."""
+    if judged["answer"] != "undecided":
+        return "yes" if judged["answer"] == "yes" else "NO"
+    more = judged["more_rounds"]
+    return f"undecided: {more} more round{'s' if more > 1 else ''}" if more else "undecided: a quieter machine"
 
 
 def ratio_limit(case, quantity):
@@ -58,15 +62,15 @@ def wanted(case):
     limits += [f"{q} <= its + {amount(most, q)} {UNITS[q][1]} (is {beyond_text(case['ours_beyond_fastest'].get(q), q)})"
                for q, most in case.get("beyond", {}).items()]
     limits += [f"{q} <= {amount(most, q)} {UNITS[q][1]}" for q, most in case["most"].items()]
-    return f"{', '.join(limits)}: {yes_or_no(case['holds'])}" if limits else ""
+    return f"{', '.join(limits)}: {answer_text(case)}" if limits else ""
 
 
 def note_of(program):
     """The note of another program."""
-    if program.get("holds") is None:
+    if program.get("answer") is None:
         return program["note"]
     limits = ", ".join(limit_text(q, program["limit"]) for q in program["limited"])
-    return "; ".join(filter(None, [f"{limits}: {yes_or_no(program['holds'])}", program["note"]]))
+    return "; ".join(filter(None, [f"{limits}: {answer_text(program)}", program["note"]]))
 
 
 def rows(case, quantities):
@@ -113,11 +117,14 @@ makes these tables (`build/bench/benchmarks.md`) and writes the values of every 
 
 The programs of a case run one after the other on the same two CPUs, in a different order in each
 round. p50 and p99 are medians over the rounds. A ratio compares kblat with another program in the
-same round; the table shows the median over the rounds, with the quartiles in brackets. The row of
-kblat shows its ratio to the fastest other program, the one with the best median. Where a value can
-be zero, "its + x" limits the difference instead of the ratio. A limit is met if the lower quartile
-meets it (for a rate, the upper one). A dash means that a program does not report the value. In a
-virtual machine, and especially in an emulated one, only ratios are meaningful, not latencies.
+same round; the table shows the median over the rounds, with its interval in brackets (90 %, by order
+statistics; with fewer than five rounds, the extremes). The row of kblat shows its ratio to the
+fastest other program, the one with the best median. Where a value can be zero, "its + x" limits the
+difference instead of the ratio. A limit is met, or not, if the whole interval is on one side of it;
+otherwise that is undecided, and the table estimates how many more rounds would decide it. A dash
+means that a program does not report the value. In a virtual machine, and especially in an emulated
+one, only ratios are meaningful, not latencies; on a busy machine (its load is above each table), not
+even these.
 """
 
 

@@ -4,6 +4,8 @@ whatever apply reports as unchanged must be unchanged."""
 import json
 import os
 import random
+import signal
+import subprocess
 
 import sandbox
 from kbtune_kills import LARGE, combinations
@@ -55,6 +57,69 @@ def failing_call_cases(_):
                 for error, when in (('error=ENOSPC', f'{n}+'), ('error=EIO', str(n))):
                     yield Case(f'{machine.name}:{profile}:{command}:{error[6:]}:{name}-{when}',
                                lambda m=machine, p=profile, c=command, h=(name, error, when): failing_calls(m, p, c, h))
+
+
+# -- limits, and full disks ----------------------------------------------------------------------------------------------
+
+MIB = 1 << 20
+LIMITS = (('nofile', range(3, 40)), ('as', range(4 * MIB, 44 * MIB, MIB)), ('data', range(MIB // 4, 4 * MIB, MIB // 4)),
+          ('fsize', [0, 1, *(4 ** k for k in range(1, 10))]), ('stack', [2 ** k * 16384 for k in range(10)]), ('core', [0]))
+
+
+def limited(machine, profile, command, name, value, n):
+    """apply or restore with a resource limit, killed after n writes (-1: not at all)."""
+    if command == 'restore':
+        machine.kbtune('apply', profile)
+    words = ['prlimit', f'--{name}={value}', '--', *machine.command(command, *([profile] if command == 'apply' else []))]
+    with sandbox.start(words, text=True, errors='replace', env={**os.environ, 'KBTUNE_KILL_AFTER': str(n)}) as p:
+        said = p.communicate()[0]
+    lost = ''
+    if p.returncode not in (*STATUSES, LOADER_FAILED, -signal.SIGKILL):
+        lost = f'{command}: status {p.returncode}: {said}'
+    elif p.returncode > 0 and not said.strip() and name != 'fsize':
+        lost = f'{command}: status {p.returncode} without a message'
+    elif command == 'apply' and p.returncode >= 0:
+        lost = judge_apply(machine, p.returncode, said)
+    again, what = machine.put_back(f'status {p.returncode}')
+    return f'{lost} {again}'.strip(), what
+
+
+def limit_cases(_):
+    for machine, profile in combinations():
+        if machine.name not in ('small-v1', 'small-v2', 'smt-laptop') or profile not in ('isolated', 'thesis'):
+            continue
+        for command in ('apply', 'restore'):
+            for name, values in LIMITS:
+                for value in values:
+                    for n in (-1, 3):
+                        yield Case(f'{machine.name}:{profile}:{command}:{name}-{value}:write-{n}',
+                                   lambda m=machine, p=profile, c=command, k=name, v=value, n=n: limited(m, p, c, k, v, n))
+
+
+def full(machine, profile, kib, n):
+    """/run has so little space; apply is killed after n writes. restore, which writes its journal anew, may fail, but once there is space,
+    it restores everything."""
+    where = f'{machine.root}/run'
+    subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={kib}k,mode=755', 'tmpfs', where], check=True)
+    try:
+        done = machine.kbtune('apply', profile, KBTUNE_KILL_AFTER=str(n))
+        lost = judge_apply(machine, done.returncode, done.stdout) if done.returncode >= 0 else ''
+        machine.kbtune('restore')
+        subprocess.run(['mount', '-o', 'remount,size=1m', where], check=True)
+        again, what = machine.put_back(f'status {done.returncode}')
+    finally:
+        subprocess.run(['umount', '-l', where], check=True)
+    return f'{lost} {again}'.strip(), what
+
+
+def full_cases(_):
+    for machine, profile in combinations():
+        if machine.name == LARGE or profile not in ('isolated', 'thesis'):
+            continue
+        for kib in (4, 8, 12, 16, 20, 24, 32, 48, 64):
+            for n in (-1, 0, 1, 2, 3, 5, 8, 13):
+                yield Case(f'{machine.name}:{profile}:run-{kib}KiB:write-{n}',
+                           lambda m=machine, p=profile, k=kib, n=n: full(m, p, k, n))
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
@@ -145,6 +210,9 @@ def value_cases(_):
 KINDS = {
     'kbtune-disk': Kind('a disk that is full from one call on (ENOSPC), or fails once (EIO), in apply and in restore',
                         failing_call_cases),
+    'kbtune-limits': Kind('limits of descriptors, address space, data, file size, stack, in apply and in restore; also killed',
+                          limit_cases),
+    'kbtune-full': Kind('/run is full; also killed, in apply; then restore', full_cases),
     'kbtune-values': Kind('a value vanishes, is changed by another program, or cannot be written, in apply and in restore',
                           value_cases),
 }

@@ -168,11 +168,52 @@ def power_cut_cases(_):
             yield Case(f'{machine.name}:{profile}:power-{n}', lambda m=machine, p=profile, n=n: power_cut(m, p, n))
 
 
+def restore_without(machine, cpu):
+    """restore while a CPU is offline: done, or it names the CPU for which it waits."""
+    done = machine.kbtune('restore')
+    if done.returncode not in (0, 1) or (done.returncode == 1 and f'CPU {cpu} is offline' not in done.stdout):
+        return f'restore without CPU {cpu}: status {done.returncode}: {done.stdout}'
+    return ''
+
+
+def unplug(machine, profile, when, cpu, n):
+    """Kill kbtune after its n-th write, with a CPU that is offline during apply, between apply and restore, or during restore."""
+    lost = ''
+    if when == 'apply':
+        machine.unplug(cpu)
+        machine.kbtune('apply', profile, KBTUNE_KILL_AFTER=str(n))
+        machine.plug(cpu)
+    else:
+        machine.kbtune('apply', profile, KBTUNE_KILL_AFTER=str(n if when == 'between' else -1))
+        machine.unplug(cpu)
+        if when == 'restore':
+            machine.kbtune('restore', KBTUNE_KILL_AFTER=str(n))
+        lost = restore_without(machine, cpu)
+        machine.plug(cpu)
+    again, said = machine.put_back(f'CPU {cpu}')
+    return f'{lost} {again}'.strip(), said
+
+
+def unplug_cases(_):
+    for machine, profile in combinations():
+        cpus = machine.cpus()
+        if machine.name == LARGE or len(cpus) < 2 or profile not in ('thesis', 'isolated'):
+            continue
+        total = {'apply': writes(machine, 'apply', profile), 'restore': writes(machine, 'restore', profile)}
+        for when in ('apply', 'between', 'restore'):
+            for n in sandbox.spread(range(total['restore' if when == 'restore' else 'apply']), 60):
+                for cpu in {cpus[-1], cpus[len(cpus) // 2]}:
+                    yield Case(f'{machine.name}:{profile}:{when}:cpu{cpu}:write-{n}',
+                               lambda m=machine, p=profile, w=when, c=cpu, n=n: unplug(m, p, w, c, n))
+
+
 KINDS = {
     'kbtune-write': Kind('killed after every write of apply and of restore; then restore', kill_write_cases),
     'kbtune-call': Kind('killed at any system call of apply and of restore; then restore', kill_call_cases),
     'kbtune-time': Kind('killed at any moment of apply and of restore; then restore', kill_time_cases),
     'kbtune-run': Kind('`kbtune run` killed at any moment: its guardian restores the machine', kill_run_cases),
+    'kbtune-unplug': Kind('killed after a write, and a CPU offline during apply, between, or during restore; then restore',
+                          unplug_cases),
     'kbtune-power': Kind('killed after a write, then a power cut: /run and /sys lost, another boot; then restore',
                          power_cut_cases),
 }

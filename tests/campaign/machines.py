@@ -9,6 +9,7 @@ import subprocess
 import sandbox
 from sandbox import programs  # noqa: F401  (set by sandbox.enter)
 
+CPU = '/sys/devices/system/cpu'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
 _recorded = None
 
@@ -29,10 +30,13 @@ class Machine:
         self.entries = dict(recorded().load(name))
         for path in ('/run', '/var/lib'):
             self.entries.setdefault(path, ('d',))
+        if f'{CPU}/online' in self.entries:
+            self.entries.setdefault(f'{CPU}/present', self.entries[f'{CPU}/online'])
         self.make()
 
     def make(self):
-        shutil.rmtree(self.root, ignore_errors=True)
+        for path in (self.root, f'{self.root}.cpufreq'):
+            shutil.rmtree(path, ignore_errors=True)
         recorded().unpack(self.entries, self.root)
         self.folders = {root[len(self.root):] for root, _, _ in os.walk(self.root)}
 
@@ -50,6 +54,30 @@ class Machine:
                     with open(full, 'w', newline='') as f:
                         f.write(e[2])
                     os.chmod(full, e[1])
+
+    # -- a CPU that goes offline and comes back --------------------------------------------------------------------------
+
+    def set_online(self, gone):
+        all_cpus = [c for c in self.cpus() if c != gone]
+        with open(f'{self.root}{CPU}/online', 'w') as f:
+            f.write(','.join(map(str, all_cpus)) + '\n')
+
+    def cpus(self):
+        """The numbers of all CPUs; they are present, whether they are online or not."""
+        return sorted(int(p.rsplit('cpu', 1)[1]) for p in self.folders
+                      if p.startswith(f'{CPU}/cpu') and p[len(CPU) + 4:].isdigit())
+
+    def unplug(self, cpu):
+        """As the kernel does it: its frequency cannot be set any more."""
+        if os.path.isdir(f'{self.root}{CPU}/cpu{cpu}/cpufreq'):
+            os.rename(f'{self.root}{CPU}/cpu{cpu}/cpufreq', f'{self.root}.cpufreq')
+        self.set_online(cpu)
+
+    def plug(self, cpu):
+        if os.path.isdir(f'{self.root}.cpufreq'):
+            os.rename(f'{self.root}.cpufreq', f'{self.root}{CPU}/cpu{cpu}/cpufreq')
+        with open(f'{self.root}{CPU}/online', 'w') as f:
+            f.write(self.entries[f'{CPU}/online'][2])
 
     def command(self, *words):
         return [sandbox.programs.kbtune, *words, '--sysroot', self.root]

@@ -42,12 +42,21 @@ class Results:
         return sum(word[0] == 'LOST' for word in self.done.values())
 
 
-def show_table(folder, all_results, about):
-    """The table of docs/reliability.md. Status 3 if anything was lost."""
-    tried = lost = 0
-    print(f"\n| {'kind':18} | {'tried':>6} | {'lost':>4} | what |\n| --- | ---: | ---: | --- |")
-    for kind, r in all_results.items():
-        tried, lost = tried + len(r.done), lost + r.lost()
-        print(f'| {kind:18} | {len(r.done):6} | {r.lost():4} | {about[kind]} |')
-    print(f"| {'all':18} | {tried:6} | {lost:4} | each case: {folder} |")
-    return 3 if lost else 0
+def keep(path, sums):
+    """Write sums, (kind, tried, lost), as they are kept for docs/reliability.md."""
+    with open(path, 'w') as f:
+        f.writelines(f'{kind}\t{tried}\t{lost}\n' for kind, tried, lost in sums)
+
+
+def kept(path):
+    with open(path) as f:
+        return [(kind, int(tried), int(lost)) for kind, tried, lost in (line.split('\t') for line in f)]
+
+
+def show_table(sums, about, last=''):
+    """A table of docs/reliability.md. Status 3 if anything was lost."""
+    print(f"| {'kind':18} | {'tried':>6} | {'lost':>4} | what |\n| --- | ---: | ---: | --- |")
+    for kind, tried, lost in sums:
+        print(f'| {kind:18} | {tried:6} | {lost:4} | {about[kind]} |')
+    print(f"| {'all':18} | {sum(s[1] for s in sums):6} | {sum(s[2] for s in sums):4} | {last} |")
+    return 3 if any(s[2] for s in sums) else 0

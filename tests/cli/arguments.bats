@@ -42,10 +42,10 @@ wrong() {
 @test "help goes to standard output with status 0, for all and for each" {
 	run "$KBLAT" help
 	[ "$status" -eq 0 ]
-	for c in run list verify summary report compare history export doctor state; do
+	for c in run list verify summary report compare history export import doctor state; do
 		assert_contains "$output" "  $c "
 	done
-	for c in run list verify summary report compare history export doctor state; do
+	for c in run list verify summary report compare history export import doctor state; do
 		run "$KBLAT" "$c" --help
 		[ "$status" -eq 0 ]
 		assert_contains "$output" "Usage: kblat $c"

@@ -18,7 +18,7 @@ study() {
 }
 
 states() {
-	json "$1/campaign.json" '" ".join(x["state"] for x in d["experiments"])'
+	cells "$1" '" ".join(x["state"] for x in d)'
 }
 
 @test "--dry-run expects of paced points messages / rate x repetitions, and little beyond" {
@@ -73,15 +73,15 @@ states() {
 	assert_contains "$stderr" "1 experiment with 1 point left, about 16 min"
 	c=$(tail -n 1 <<<"$output")
 	assert_eq "$(states "$c")" "completed pending completed"
-	assert_eq "$(json "$c/campaign.json" 'd["status"]')" PARTIAL
+	assert_eq "$(json "$c/study.json" 'd["status"]')" PARTIAL
 	assert_contains "$(grep pending <<<"$output")" "left: needs about 16 min"
-	before=$(json "$c/campaign.json" 'd["experiments"][0]["run"]')
+	before=$(cells "$c" 'd[0]["run"]')
 	study 200
 	run --separate-stderr "$KBLAT" run study --resume "$c" --budget 1min
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 	[[ $stderr != *left* ]]
 	assert_eq "$(states "$c")" "completed completed completed"
-	assert_eq "$(json "$c/campaign.json" 'd["status"], d["experiments"][0]["run"]')" "('COMPLETED', '$before')"
+	assert_eq "$(json "$c/study.json" 'd["status"]') $(cells "$c" 'd[0]["run"]')" "COMPLETED $before"
 }
 
 @test "an experiment that failed is a failure, whatever the budget leaves" {
@@ -91,22 +91,15 @@ states() {
 	[ "$status" -eq 1 ]
 	c=$(tail -n 1 <<<"$output")
 	assert_eq "$(states "$c")" "completed pending failed"
-	assert_eq "$(json "$c/campaign.json" 'd["status"]')" FAILED
+	assert_eq "$(json "$c/study.json" 'd["status"]')" FAILED
 }
 
 @test "what earlier experiments took longer than expected, later ones are expected to take" {
 	study
 	run "$KBLAT" run study --out out --budget 1min
 	c=$(tail -n 1 <<<"$output")
-	/usr/bin/python3 - "$c/campaign.json" <<-'PY'
-		import json, sys
-		d = json.load(open(sys.argv[1]))
-		for x in d["experiments"]:
-		    x["took_s"] = 10 * x["expected_s"]
-		d["experiments"][2].update(state="pending", run=None)
-		json.dump(d, open(sys.argv[1], "w"))
-	PY
-	needed=$(json "$c/campaign.json" 'd["experiments"][2]["expected_s"]')
+	change_cells "$c" '[x.update(took_s=10 * x["expected_s"]) for x in d]; d[2].update(state="pending", run=None)'
+	needed=$(cells "$c" 'd[2]["expected_s"]')
 	run "$KBLAT" run --resume "$c" --budget "$(/usr/bin/python3 -c "print(int($needed * 5e9))")ns"
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "the smallest experiment, c, needs about"

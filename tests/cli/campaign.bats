@@ -36,7 +36,7 @@ study() {
 }
 
 states() {
-	json "$1/campaign.json" '[(x["name"], x["state"]) for x in d["experiments"]]'
+	cells "$1" '[(x["name"], x["state"]) for x in d]'
 }
 
 @test "all experiments run, their claims are judged together, the last line is the campaign" {
@@ -45,17 +45,17 @@ states() {
 	[ "$status" -eq 0 ]
 	c=$(tail -n 1 <<<"$output")
 	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
-	assert_eq "$(json "$c/campaign.json" 'd["status"]')" COMPLETED
+	assert_eq "$(json "$c/study.json" 'd["status"]')" COMPLETED
 	assert_contains "$output" "1 claim: 1 holds, 0 fail, 0 not judged"
 	assert_eq "$(wc -l <"$c/claims.tsv")" 2
 	assert_eq "$(awk -F'\t' 'NR == 2 {print $1, $2, $9}' "$c/claims.tsv")" "fast faster holds"
 	for x in fast memory slow; do
-		run "$KBLAT" verify "$c/$(json "$c/campaign.json" "[x['run'] for x in d['experiments'] if x['name'] == '$x'][0]")"
+		run "$KBLAT" verify "$c/$(cells "$c" "[x['run'] for x in d if x['name'] == '$x'][0]")"
 		[ "$status" -eq 0 ]
 	done
 }
 
-@test "study.yaml gives title and order; what is wrong in it or in any spec is said before anything starts" {
+@test "study.yaml gives title and order, and errors in any file of a study are reported before anything starts" {
 	study
 	printf 'title: "Fast and slow"\norder: [slow, fast]\n' >study/study.yaml
 	run "$KBLAT" run study --dry-run
@@ -72,11 +72,11 @@ states() {
 	[ ! -e out ]
 }
 
-@test "--set and --only apply where they can, --no-state to all; nowhere at all is a mistake" {
+@test "--set and --only apply to the experiments that have the setting, and are refused if none has it" {
 	study
 	run "$KBLAT" run study --out out --set delay=3us --quick --no-state
 	c=$(tail -n 1 <<<"$output")
-	assert_eq "$(json "$c/campaign.json" '[x["set"] for x in d["experiments"]]')" "[['delay=3us'], [], ['delay=3us']]"
+	assert_eq "$(cells "$c" '[x.get("set", []) for x in d]')" "[['delay=3us'], [], ['delay=3us']]"
 	[ -z "$(find "$c" -name state)" ]
 	run "$KBLAT" run study --out out --only transport=shmem
 	[ "$status" -eq 0 ]
@@ -100,31 +100,31 @@ states() {
 	c=$(tail -n 1 <<<"$output")
 	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
 	[ -z "$(find "$c" -name state)" ]
-	sed -i 's/"completed"/"failed"/' "$c/campaign.json"
+	sed -i 's/"completed"/"failed"/' "$c/cells.jsonl"
 	run "$KBLAT" run --resume "$c" --no-state
 	[ "$status" -eq 2 ]
 	run "$KBLAT" run --resume "$c"
-	assert_eq "$(json "$c/campaign.json" '[len(x["earlier"]) for x in d["experiments"]]')" "[1, 1, 1]"
+	assert_eq "$(cells "$c" '[len(x["earlier"]) for x in d]')" "[1, 1, 1]"
 	[ -z "$(find "$c" -name state)" ]
 }
 
 # bats test_tags=long
-@test "one experiment that fails does not end the campaign; resuming runs it again" {
+@test "an experiment that fails does not end the campaign, and resuming runs it again" {
 	study
 	sed -i 's/delay: 1us/delay: 1us, fault: die/' study/fast/spec.yaml
 	run "$KBLAT" run study --out out
 	[ "$status" -eq 1 ]
 	c=$(tail -n 1 <<<"$output")
 	assert_eq "$(states "$c")" "[('fast', 'failed'), ('memory', 'completed'), ('slow', 'completed')]"
-	assert_eq "$(json "$c/campaign.json" 'd["status"]')" FAILED
-	before=$(json "$c/campaign.json" 'd["experiments"][2]["run"]')
+	assert_eq "$(json "$c/study.json" 'd["status"]')" FAILED
+	before=$(cells "$c" 'd[2]["run"]')
 	sed -i 's/, fault: die//' study/fast/spec.yaml
 	run "$KBLAT" run --resume "$c"
 	[ "$status" -eq 0 ]
 	assert_eq "$(tail -n 1 <<<"$output")" "$c"
 	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
-	assert_eq "$(json "$c/campaign.json" 'd["experiments"][2]["run"]')" "$before"
-	assert_eq "$(json "$c/campaign.json" 'len(d["experiments"][0]["earlier"])')" 1
+	assert_eq "$(cells "$c" 'd[2]["run"]')" "$before"
+	assert_eq "$(cells "$c" 'len(d[0]["earlier"])')" 1
 }
 
 @test "a failed claim is a 3" {
@@ -153,12 +153,12 @@ states() {
 	[ "$status" -eq 1 ]
 	c=$(tail -n 1 stdout)
 	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'interrupted'), ('slow', 'pending')]"
-	assert_eq "$(json "$c/campaign.json" 'd["status"]')" INTERRUPTED
+	assert_eq "$(json "$c/study.json" 'd["status"]')" INTERRUPTED
 	[ -z "$(leftovers)" ]
 	sed -i 's/messages: 200000,/messages: 200,/' study/memory/spec.yaml
 	run "$KBLAT" run study --resume "$c" --quick
 	[ "$status" -eq 2 ]
-	assert_contains "$output" "uses the campaign's original options"
+	assert_contains "$output" "uses the study's original options"
 	run "$KBLAT" run study/fast --resume "$c"
 	[ "$status" -eq 2 ]
 	run "$KBLAT" run study --resume "$c"
@@ -171,21 +171,15 @@ states() {
 	study
 	run "$KBLAT" run study --out out
 	c=$(tail -n 1 <<<"$output")
-	/usr/bin/python3 - "$c/campaign.json" <<-'PY'
-		import json, sys
-		d = json.load(open(sys.argv[1]))
-		d["status"] = "RUNNING"
-		d["experiments"][1]["state"] = "running"
-		d["experiments"][2].update(state="pending", run=None)
-		json.dump(d, open(sys.argv[1], "w"))
-	PY
+	sed -i 's/"COMPLETED"/"RUNNING"/' "$c/study.json"
+	change_cells "$c" 'd[1]["state"] = "running"; d[2].update(state="pending", run=None)'
 	run "$KBLAT" run --resume "$c" --dry-run
 	[ "$status" -eq 0 ]
 	assert_contains "$output" "pending"
 	run "$KBLAT" run --resume "$c"
 	[ "$status" -eq 0 ]
 	assert_eq "$(states "$c")" "[('fast', 'completed'), ('memory', 'completed'), ('slow', 'completed')]"
-	echo '{}' >"$c/campaign.json"
+	echo '{}' >"$c/study.json"
 	run "$KBLAT" run --resume "$c"
 	[ "$status" -eq 2 ]
 }
@@ -196,7 +190,7 @@ states() {
 	c=$(tail -n 1 <<<"$output")
 	run flock "$c" "$KBLAT" run --resume "$c"
 	[ "$status" -eq 1 ]
-	[[ $output =~ another\ kblat\ \(process\ [0-9]+\)\ is\ running\ this\ campaign ]]
+	[[ $output =~ another\ kblat\ \(process\ [0-9]+\)\ is\ running\ this\ study ]]
 }
 
 @test "report of a campaign: an index, all claims, and a page for each run" {
@@ -213,6 +207,9 @@ states() {
 		[ -s "$c/derived/$l" ]
 	done
 	grep -q 'class="yes">holds' "$c"/fast-*/derived/report.html
+	# Who says so is counted apart, above everything else.
+	grep -q '<p class="whose">1 claim of the source: 1 holds, 0 fail, 0 not judged.</p>' "$page"
+	(! grep -q 'of ours' "$page")
 }
 
 @test "nothing possible is a 77" {

@@ -47,7 +47,7 @@ good() {
 	YAML
 }
 
-@test "everything wrong with claims is said at once, with line and column" {
+@test "all errors in claims are reported at once, with line and column" {
 	claims_spec wrong <<-'YAML'
 		  - id: A claim
 		    clam: "B"
@@ -71,6 +71,7 @@ good() {
 		    needs: [hcu, cpus, {hca: 1}, {cpus: 0}]
 		  - id: three
 		    claim: "c"
+		    origin: mine
 		    metric: lat_ns.p50
 		    points: {size: []}
 		    by: size
@@ -90,7 +91,7 @@ good() {
 		"'along' must be a setting whose values are numbers" "'tolerance' must be a share" "unknown need; did you mean 'hca'?"
 		"'cpus' needs a number: {cpus: 4}" "'hca' takes no number" "not an empty list" "'by' must be a list of settings"
 		"'min' is above 'max'" "'along' belongs to 'order'" "'tolerance' belongs to 'order'"
-		"a claim must be a mapping with 'id'" "^"
+		"a claim must be a mapping with 'id'" "'origin' must be source, ours or self-test" "^"
 	)
 	local s
 	for s in "${said[@]}"; do
@@ -98,7 +99,7 @@ good() {
 	done
 }
 
-@test "a selection that no point of the spec matches is a mistake, but not with --set or --quick" {
+@test "a selection that no point of the spec matches is an error, but not with --set or --quick" {
 	claims_spec none <<-'YAML'
 		  - id: none
 		    claim: "c"
@@ -136,7 +137,7 @@ good() {
 	assert_contains "$output" "claims.json: it differs from a new judgement"
 }
 
-@test "claims: 0 none fails, 3 one fails, 4 none judged, 2 no run; --json has every case" {
+@test "kblat claims: exit status 0, 2, 3 and 4, and every case in --json" {
 	good
 	run "$KBLAT" run good.yaml --out runs
 	run_dir=$(tail -n 1 <<<"$output")
@@ -242,7 +243,7 @@ flows_spec() {
 	} | spec "$1"
 }
 
-@test "claims compare two flows of a point, select by a flow's settings and follow them" {
+@test "claims compare two flows of a point, select points by a flow's settings, and follow a trend along them" {
 	flows_spec flows <<-'YAML'
 		  - id: quarter
 		    claim: "Small messages take a quarter of the time of large ones"
@@ -280,7 +281,7 @@ flows_spec() {
 	[ "$status" -eq 0 ]
 }
 
-@test "a claim about a flow beside another and alone" {
+@test "a claim compares a flow beside another with the flow alone" {
 	spec alone <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, messages: 500, burst: 500, repetitions: 3}
 		matrix:
@@ -302,7 +303,7 @@ flows_spec() {
 		"[([0], [2], '2 (2 to 2)'), ([1], [3], '2 (2 to 2)')]"
 }
 
-@test "a flow that is misspelt in a claim, or left out, is a mistake with line and column" {
+@test "a flow that is misspelt in a claim, or left out, is an error with line and column" {
 	flows_spec wrong <<-'YAML'
 		  - id: one
 		    claim: "c"
@@ -398,7 +399,7 @@ flows_spec() {
 	assert_eq "$(json "${lines[-1]}/claims.json" '[c["verdict"] for c in d["claims"]]')" "['holds', 'fails']"
 }
 
-@test "what can't be pooled is refused" {
+@test "numbers that cannot be pooled are refused" {
 	claims_spec nopool <<-'YAML'
 		  - {id: a, claim: c, metric: lat_ns.p50, points: {}, value: {max: 1s}, pool: yes}
 		  - {id: b, claim: c, metric: lat_ns.max, points: {delay: 1us}, against: {delay: 4us}, ratio: {max: 1}, pool: yes}

@@ -41,7 +41,7 @@ edit() {
 	[[ ${lines[-1]} == "no regression: scripted: NEW ("*") is faster than BASE ("*") in 2 of 2 quantities"* ]]
 }
 
-@test "what made messages late is beside the verdict, with what it took before" {
+@test "causes of late messages are listed with the verdict, with their times in both arms" {
 	boots base timer=1900
 	boots new prefix=b kernel=6.1.0-56-amd64 slower=0.04 timer=3100
 	run -3 "$KBLAT" compare base --with new --out page
@@ -58,7 +58,7 @@ edit() {
 	assert_eq "$(json result.json 'd["points"][0]["late"]')" None
 }
 
-@test "what does not vary at all is the same, and says so" {
+@test "values that do not vary are equivalent" {
 	boots base between=0.0001 within=0.0001
 	boots new prefix=b between=0.0001 within=0.0001 slower=0.005
 	run -0 "$KBLAT" compare base --with new --quantity p50
@@ -67,7 +67,7 @@ edit() {
 
 # Noise of 1000 % (of a run; some hundred percent of the mean of a boot): every answer except "undecided" is wrong.
 # bats test_tags=long
-@test "a busy machine: nothing is equivalent, however wide the noise; and why, and what could have been seen" {
+@test "on a noisy machine nothing is equivalent, and the answer says which change could have been found" {
 	for seed in 1 2 3; do
 		boots "base$seed" noise=2.4 seed="$seed" steal=1
 		boots "new$seed" noise=2.4 seed="$seed" steal=1 prefix=b kernel=6.1.0-56-amd64
@@ -80,11 +80,11 @@ edit() {
 		done
 	done
 	run -4 "$KBLAT" compare base1 --with new1
-	[[ ${lines[4]} == "NOISE: too noisy to judge a change of 2 %: without any change, p50 differs by up to "*" in 19 of 20 such comparisons; a change must be at least "*" % to be found; likely cause: time stolen by the hypervisor, "*" slower runs have higher values"* ]]
+	[[ ${lines[5]} == "NOISE: too noisy to judge a change of 2 %: without any change, p50 differs by up to "*" in 19 of 20 such comparisons; a change must be at least "*" % to be found; likely cause: time stolen by the hypervisor, "*" slower runs have higher values"* ]]
 	[[ ${lines[-1]} == "undecided: "*"may or may not be slower"*"over 1000 boots in each arm to show a change of 2 % of p50"* ]]
 }
 
-@test "noise that is larger than the margin hides no change that is larger than the noise" {
+@test "a change larger than the noise is found even if the noise is larger than the margin" {
 	boots base noise=0.3
 	boots new noise=0.3 prefix=b slower=4
 	run -3 "$KBLAT" compare base --with new
@@ -95,7 +95,7 @@ edit() {
 	assert_contains "${lines[-1]}" "is faster than"
 }
 
-@test "--margin: what no one would mind, of all or of one quantity; nothing but that makes a change harmless" {
+@test "--margin, for all quantities or for one, decides which changes are harmless" {
 	boots base boots=6
 	boots new prefix=b boots=6
 	run -4 "$KBLAT" compare base --with new
@@ -111,7 +111,60 @@ edit() {
 	assert_contains "$stderr" "above 0 and at most 100"
 }
 
-@test "runs without a capture: a verdict on latency, a doubt on the rest" {
+# quiet: two arms, base and new, of boots and runs that vary by 0.3 %, with 20000 messages in a run.
+quiet() {
+	boots base between=0.003 within=0.003
+	boots new prefix=b between=0.003 within=0.003 kernel=6.1.0-56-amd64
+	edit base/*/summary.json new/*/summary.json '[m.update(n=20000) for p in d["points"] for m in p["metrics"].values()]'
+}
+
+@test "on a quiet machine the answer is no regression, and says what was resolved and what could be hidden" {
+	quiet
+	run -0 "$KBLAT" compare base --with new
+	assert_contains "$output" "What decides: p50, p90, p99 (of its quantiles, those with at least 100 messages of each run beyond them); only shown: p99.9, over limit"
+	[[ ${lines[-1]} == "no regression: scripted: NEW ("*") is not slower than BASE ("*"): p50, p90 within 2 %, p99 within 5 %, p99.9 within 15 %; over limit could hide 0.017 percentage points" ]]
+	run -0 "$KBLAT" compare base --with new --margin p99.9=1 --json
+	printf '%s' "$output" >result.json
+	assert_eq "$(json result.json '[(q["quantity"], q["decides"], round(q["margin_percent"])) for q in d["points"][0]["quantities"]][:4]')" \
+		"[('p50', True, 2), ('p90', True, 2), ('p99', True, 5), ('p99_9', False, 1)]"
+	assert_eq "$(json result.json 'd["judge"], [q["verdict"] for q in d["points"][0]["quantities"]][3]')" "('sizes', 'undecided')"
+	[[ "$(json result.json 'd["answer"]')" =~ "p99 within 5 %; p99.9 could hide "[0-9.]+" %; over limit could hide 0.017 percentage points"$ ]]
+	# Of long runs p99.9 decides, too.
+	edit base/*/summary.json new/*/summary.json '[m.update(n=100000) for p in d["points"] for m in p["metrics"].values()]'
+	run -4 "$KBLAT" compare base --with new --margin p99.9=1
+	assert_contains "$output" "What decides: p50, p90, p99, p99.9 (of its"
+	[[ ${lines[-1]} == "undecided: "*"but 1 of 4 that decide may be, by more than their margins, above all p99.9 by up to "*"; so far p50, p90 within 2 %, p99 within 5 %; p99.9 could hide "* ]]
+}
+
+@test "--judge, and judge in the spec, say what decides; what it does not name is a regression all the same" {
+	quiet
+	run -4 "$KBLAT" compare base --with new --margin p99.9=1 --judge p50,p99.9
+	assert_contains "$output" "What decides: p50, p99.9 (as asked); only shown: p90, p99, over limit"
+	run -0 "$KBLAT" compare base --with new --margin p99.9=1 --judge p50 --judge p90
+	edit base/*/resolved.json new/*/resolved.json 'd["judge"] = ["p50", "p99_9"]'
+	run -4 "$KBLAT" compare base --with new --margin p99.9=1
+	assert_contains "$output" "What decides: p50, p99.9 (as the spec says); only shown: p90, p99, over limit"
+	run -0 "$KBLAT" compare base --with new --margin p99.9=1 --judge p50
+	run -0 "$KBLAT" compare base --with new --quantity p50 --quantity p90
+	assert_contains "$output" "What decides: p50, p90 (all that are compared)"
+	edit new/*/resolved.json 'd["judge"] = ["p50"]'
+	run -4 "$KBLAT" compare base --with new --margin p99.9=1
+	assert_contains "$output" "note: the runs' specs do not agree on what decides ('judge'); that of the first run of BASE counts"
+	# One that was named but has no value is not passed over.
+	edit base/*/summary.json new/*/summary.json '[m.update(p99_9=None) for p in d["points"] for m in p["metrics"].values()]'
+	run -4 "$KBLAT" compare base --with new
+	[[ ${lines[-1]} == "undecided: "*": p99.9 decides, but was not compared at point 0: a run has fewer than 20 messages beyond it" ]]
+	run -0 "$KBLAT" compare base --with new --judge p50
+	edit new/*/summary.json '[m.update(p99=2 * m["p99"]) for p in d["points"] for m in p["metrics"].values()]'
+	run -3 "$KBLAT" compare base --with new --judge p50
+	assert_contains "${lines[-1]}" "in 1 of 4 quantities, most in p99: +"
+	run -2 "$KBLAT" compare base --with new --judge p50,p75
+	assert_contains "$output" "--judge: must be one of p50, p90, p99, p99.9, over_limit, not 'p75'"
+	run -2 "$KBLAT" compare base --with new --judge p99 --quantity p50
+	assert_contains "$output" "--judge: p99 is not compared"
+}
+
+@test "runs without a capture of the state have a verdict, and a note that the state is not known" {
 	boots base
 	boots new prefix=b slower=0.1
 	rm -r new/*/state
@@ -121,7 +174,7 @@ edit() {
 	assert_contains "$output" "note: 8 of 16 runs have no capture of the machine's state, so it is unknown whether only what is under test differs"
 }
 
-@test "--alpha: how often a false alarm may come; intervals are as wide as that" {
+@test "--alpha sets the rate of false alarms and the width of intervals" {
 	boots base boots=6
 	boots new prefix=b boots=6 slower=0.04
 	run -3 "$KBLAT" compare base --with new --quantity p50 --alpha 1
@@ -135,7 +188,7 @@ edit() {
 	done
 }
 
-@test "--planned: looks while boots are being made; nothing is said between them" {
+@test "--planned: there are verdicts at its looks only" {
 	boots base boots=8
 	boots new prefix=b boots=8 slower=0.3
 	run -4 "$KBLAT" compare base --with new/b-[0-4]-* --planned 8
@@ -151,7 +204,7 @@ edit() {
 	run -2 "$KBLAT" compare base --with new --planned 3
 }
 
-@test "--git-bisect: what git makes of the exit status is the verdict, or an end of the bisection" {
+@test "--git-bisect: exit statuses mean good, bad or skip to git bisect, and all others end it" {
 	boots base boots=4
 	boots slower prefix=b boots=4 slower=0.5
 	boots faster prefix=c boots=4 slower=-0.5
@@ -164,7 +217,7 @@ edit() {
 }
 
 # bats test_tags=long
-@test "git bisect run finds the commit from which on it is slower, and skips one that can't be told" {
+@test "git bisect run finds the commit that made it slower, and skips one that is undecided" {
 	local commit
 	git init -q code
 	git -C code -c user.name=test -c user.email=test@localhost commit -q --allow-empty -m 0
@@ -191,7 +244,7 @@ edit() {
 	assert_eq "$(git log -1 --format=%s refs/bisect/bad)" 6
 }
 
-@test "below 4 boots an arm nothing is said but how many it takes" {
+@test "with fewer than 4 boots in an arm there is no verdict, only the number of boots needed" {
 	boots base boots=8 runs=3
 	boots new prefix=b boots=3 runs=3 slower=0.5
 	run -4 "$KBLAT" compare base --with new
@@ -206,7 +259,7 @@ edit() {
 	assert_contains "${lines[-1]}" "; at least "
 }
 
-@test "runs of one boot: runs are the units, in pairs where they took turns" {
+@test "runs of one boot are the units, and are pairs if the arms alternate" {
 	boots base boots=1 runs=12 pairs=1
 	boots new boots=1 runs=12 pairs=1 turn=1 prefix=b slower=0.08
 	run -3 "$KBLAT" compare base --with new --json
@@ -221,7 +274,7 @@ edit() {
 	assert_contains "$output" "another boot"
 }
 
-@test "everything after --with is the other arm, as wildcards leave it" {
+@test "all arguments after --with are the other arm, so that wildcards can be used" {
 	boots base
 	boots new prefix=b
 	run "$KBLAT" compare base/* --with new/* --json
@@ -230,7 +283,7 @@ edit() {
 }
 
 # bats test_tags=long
-@test "points that not all runs could measure, and invalid ones, are left out and told" {
+@test "points that are invalid or missing in some runs are left out there, and reported" {
 	boots base runs=2
 	boots new runs=2 prefix=b
 	edit base/a-0-1/summary.json 'd["points"][0].update(valid=False, reasons=["1 page fault"])'
@@ -242,7 +295,7 @@ edit() {
 }
 
 # bats test_tags=long
-@test "bad input: said clearly, exit status 2, never a verdict" {
+@test "bad input: a clear message, exit status 2, no verdict" {
 	boots base boots=4 runs=3
 	boots new prefix=b boots=4 runs=3
 	refused() {
@@ -280,7 +333,7 @@ edit() {
 	refused "not a run directory"
 }
 
-@test "misuse is said" {
+@test "wrong usage is reported" {
 	boots base boots=1 runs=1
 	run -2 "$KBLAT" compare base
 	assert_contains "$output" "expected the other runs after --with"
@@ -298,7 +351,7 @@ edit() {
 	assert_contains "$output" "Exit status: 0 no regression; 3 a regression; 4 undecided"
 }
 
-@test "--ignore joins points that differ in the knob" {
+@test "--ignore joins points that differ in a setting" {
 	boots base
 	boots new prefix=b slower=0.1
 	edit new/*/summary.json 'd["points"][0]["params"]["poll"] = "event"'
@@ -307,8 +360,8 @@ edit() {
 	run -3 "$KBLAT" compare base --with new --ignore poll
 }
 
-@test "a setting that did not exist when the older runs were made was what is its default now" {
-	local old=$ROOT/tests/runs/0.1.0/made/quickstart
+@test "a setting that older runs do not have counts as its current default" {
+	local old=$ROOT/tests/runs/1.0.0/made/quickstart
 	"$KBLAT" run "$old/spec.yaml" --only transport=shmem --set messages=100 --set warmup=0 --reps 1 --out runs >/dev/null 2>&1 || [ $? -eq 3 ]
 	SOURCE_RUN=$old boots base boots=4
 	SOURCE_RUN=$(echo runs/quickstart-*) boots new boots=4 prefix=b slower=0.2
@@ -320,7 +373,7 @@ edit() {
 	assert_contains "$output" "first in fresh no and yes; use --ignore for settings that need not agree"
 }
 
-@test "what differs in the machine's state stands beside the verdict" {
+@test "differences of the machine's state are listed with the verdict" {
 	boots base boots=4 runs=3
 	boots new prefix=b boots=4 runs=3 kernel=6.1.0-56-amd64
 	edit {base,new}/*/state/*/before/state.json 'd["keys"]["clock.source"] = "tsc"'
@@ -340,7 +393,7 @@ edit() {
 	run -2 "$KBLAT" compare base --with new --varying nonsense
 }
 
-@test "of lists in the machine's state only what differs is shown" {
+@test "for lists in the machine's state only the words that differ are shown" {
 	boots base boots=4
 	boots new prefix=b boots=4
 	edit base/*/state/*/before/state.json 'd["keys"]["scheduling.features"] = "GENTLE TTWU_QUEUE NO_HRTICK SIS_UTIL PLACE_LAG"'
@@ -353,7 +406,7 @@ edit() {
 		"[(['TTWU_QUEUE'], ['NO_TTWU_QUEUE', 'PREEMPT_LAZY'])]"
 }
 
-@test "all boots stand in order of time, with their runs, as numbers and as a figure" {
+@test "boots are given in order of time with their runs, as numbers and as a figure" {
 	boots base boots=4 runs=3
 	boots new prefix=bb boots=4 runs=3 start=6 slower=0.05
 	run "$KBLAT" compare base --with new --out page --json
@@ -365,7 +418,7 @@ edit() {
 	grep -q 'In order of time' page/report.html
 }
 
-@test "--aa: one arm against itself" {
+@test "--aa compares one arm with itself" {
 	boots base boots=10
 	run -0 "$KBLAT" compare base --aa
 	assert_contains "$output" "Noise floor"
@@ -378,7 +431,7 @@ edit() {
 	assert_contains "${lines[-1]}" "drift: "
 }
 
-@test "no more users may read a page of several runs than all of the runs" {
+@test "a page of several runs is readable only by users who may read all of the runs" {
 	umask 022
 	boots base boots=4
 	boots new boots=4 prefix=b
@@ -396,7 +449,7 @@ edit() {
 	assert_eq "$(find private private-history -perm /077)" ""
 }
 
-@test "--out: a page, its numbers, and the shift function; nothing is written into runs" {
+@test "--out writes a page, its numbers and shift functions, and nothing into the runs" {
 	boots base
 	boots new prefix=b slower=0.05
 	find base new -type f -exec sha256sum {} + | sort >before
@@ -438,6 +491,16 @@ edit() {
 	run -4 "$check" conf
 	assert_contains "${lines[-1]}" "8 boots of BASE and 1 of NEW"
 	assert_eq "$(find "$T/store/$(uname -r)" -mindepth 1 -maxdepth 1 | wc -l)" 4
+	# The newest KEEP runs stay, whatever the experiment is called, and what is no run is left alone.
+	at="$T/store/$(uname -r)"
+	newest=$(find "$at" -mindepth 1 -maxdepth 1 | sort | tail -n 1)
+	mkdir "$at/my-notes" "$at/zz-20200101T000000Z-01234567" "$at/aa-20990101T000000Z-01234567.partial"
+	echo RUNS=0 KEEP=2 >>conf
+	run "$check" conf
+	assert_eq "$(find "$at" -mindepth 1 -maxdepth 1 | sort)" "$(printf '%s\n' "$at/aa-20990101T000000Z-01234567.partial" "$at/my-notes" "$newest")"
+	echo KEEP=all >>conf
+	run -2 "$check" conf
+	assert_contains "$output" "KEEP must be a number of runs, not 'all'"
 	echo >conf
 	run "$check" conf
 	assert_contains "$output" "SPEC is not set"

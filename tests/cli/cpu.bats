@@ -45,7 +45,7 @@ charge_alike() {
 
 # The kernel's account of the source's process includes its set-up, so two runs are subtracted.
 # bats test_tags=long
-@test "what threads use of the processor is what the kernel charges their process with; who sleeps uses little" {
+@test "processor time of threads is what the kernel charges their process, and sleeping threads use little" {
 	cat >charged <<-'SH'
 		#!/usr/bin/python3
 		import os, sys
@@ -77,4 +77,24 @@ charge_alike() {
 	else
 		assert_eq "$cycles" None
 	fi
+}
+
+@test "a measuring thread that loses its CPU in the middle makes the point not valid" {
+	[ "$(nproc)" -gt 1 ] || skip "needs two CPUs"
+	spec y <<-'YAML'
+		settings: {kernel: oneway, transport: shmem, poll: event, messages: 300, pause: 10ms, burst: 1, repetitions: 1, warmup: 0, source_cpu: 0, sink_cpu: 0}
+	YAML
+	"$KBLAT" run y.yaml --out runs --no-state >out 2>err 3>&- &
+	pid=$!
+	await_run exists 'runs/*.partial/points/0000/rep-00'
+	sleep 1
+	# As the kernel does when a CPU goes offline: all threads of an endpoint go elsewhere.
+	for endpoint in $(pgrep -P $pid); do
+		taskset -acp 1 "$endpoint"
+	done
+	status=0
+	wait $pid || status=$?
+	cat out err
+	[ "$status" -eq 3 ]
+	assert_contains "$(cat out)" "1 measuring thread lost its CPU"
 }

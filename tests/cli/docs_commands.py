@@ -29,17 +29,33 @@ RUN = {
     "kblat run experiments/quickstart --only transport=shmem --set explain=yes": ("{} --dry-run", 0),
     "build/kblat run experiments/thesis --quick": ("{} --dry-run", 0),
     "build/kblat run experiments/thesis": ("{} --dry-run", 0),
+    "build/kblat run experiments/ramcloud --quick": ("{} --dry-run", 0),
+    "build/kblat run experiments/ramcloud": ("{} --dry-run", 0),
+    "build/kblat run experiments/infiniswap --quick": ("{} --dry-run", 0),
+    "build/kblat run experiments/infiniswap": ("{} --dry-run", 0),
+    "build/kblat run experiments/via --quick": ("{} --dry-run", 0),
+    "build/kblat run experiments/via": ("{} --dry-run", 0),
     "build/kblat run experiments/thesis/oneway-busy --set environment=none": ("{} --dry-run", 0),
     "build/kblat run config.json --dry-run": ("", 0),
     "build/kblat run config.json --quick": ("{} --dry-run", 0),
     "build/kblat run config.json --set transport=tcp": ("{} --dry-run", 0),
     "build/kblat export config.json --spec [--transport tcp]": ("build/kblat export config.json --spec --transport tcp", 0),
+    "build/kblat import sockperf --out base sockperf-*.log": ("build/kblat import sockperf --out base tests/imports/sockperf.log", 0),
+    "build/kblat import cyclictest-json --out new cyclic-*.json":
+        ("build/kblat import cyclictest-json --out new tests/imports/cyclictest.json", 0),
+    "build/kblat import csv --column lat_us --name rpc --out base rpc-*.csv":
+        ("echo lat_us >rpc.csv && echo 1.5 >>rpc.csv && build/kblat import csv --column lat_us --name rpc --out base rpc.csv", 0),
+    "build/kblat import --list": ("", 0),
+    "kblat bundle runs/ramcloud-20261125T081500Z-2f9c11d0 --out ramcloud.tar.gz": ("kblat bundle RUN --out b.tar.gz", 0),
+    "kblat reproduce ramcloud.tar.gz": ("kblat reproduce b.tar.gz", 0),
+    "kblat reproduce b.tar.gz": ("", 0),
     "build/kblat explain RUN": ("", 0, 3),
     "build/kblat report RUN": ("", 0, 77),
     "build/kblat verify RUN": ("", 0),
     "build/kblat claims RUN…": ("build/kblat claims RUN", 0, 3),
     "build/kblat compare BASELINE --with UPGRADED": ("", 3),
     "kblat compare baseline --with upgraded": ("", 3),
+    "kblat compare baseline --with upgraded --format junit": ("", 3),
     "kblat claims RUN": ("", 0, 3),
     "kblat report RUN…": ("kblat report RUN", 0, 77),
     "kblat report DIR": ("", 0),
@@ -58,6 +74,11 @@ RUN = {
     "kbtune dma-latency show": ("", 0, 77),
     "kbtune profiles": ("", 0),
     "tests/campaign/campaign --list": ("", 0),
+    "tests/campaign/campaign --table tests/campaign/kept/states.tsv": ("", 0),
+    "tests/campaign/campaign --table tests/campaign/kept/kbtune.tsv": ("", 0),
+    "tests/campaign/campaign --table tests/campaign/kept/kblat.tsv": ("", 0),
+    "tests/campaign/campaign --table tests/campaign/kept/more.tsv": ("", 0),
+    "tests/fuzz/run --table tests/fuzz/kept/executions.tsv": ("", 0),
 }
 
 NEEDS = {
@@ -79,9 +100,8 @@ NEEDS = {
     ],
     "minutes": [
         "make", "make run", "make test", "make bench", "make fuzz", 'make fuzz SECONDS=1800 TARGETS="spec run"', "make deps",
+        "make coverage", "make coverage SUITES='unit cli:kbtune-restore'", "tests/coverage/table build/cov",
         "make campaign", "make campaign HOURS=1 ONLY=kbtune-write,kblat-time",
-        "make campaign ONLY=kbtune-write,kbtune-call,kbtune-time,kbtune-run,kbtune-power",
-        "make campaign ONLY=kblat-time,kblat-call,kblat-stop",
         "make kernel-ab OLD=6.1.0-47-amd64 NEW=6.1.0-56-amd64", "tests/fuzz/run --seconds 600 --keep build/fuzz/fuzz",
         "kblat run experiments/thesis/oneway-busy --out baseline", "kblat run experiments/thesis/oneway-busy --out upgraded",
         "make fuzz SECONDS=240 ROUNDS=100 JOBS=2", "tests/fuzz/run --table build/fuzz/fuzz",
@@ -174,7 +194,7 @@ def query_of(page):
 
 def place(root, programs):
     """A folder in which the names in the pages exist."""
-    made = os.path.join(root, "tests/runs/0.1.0/made/scripted")
+    made = os.path.join(root, "tests/runs/1.0.0/made/scripted")
     os.makedirs("bin")
     os.makedirs("build")
     for name, path in programs.items():
@@ -183,7 +203,7 @@ def place(root, programs):
     os.environ["PATH"] = os.path.abspath("bin") + ":" + os.environ["PATH"]
     for name in ("experiments", "tests", "docs", "plots", "profiles"):
         os.symlink(os.path.join(root, name), name)
-    shutil.copytree(os.path.join(root, "tests/runs/0.1.0/made/quickstart"), "DIR/run")
+    shutil.copytree(os.path.join(root, "tests/runs/1.0.0/made/quickstart"), "DIR/run")
     shutil.copytree(made, "RUN")
     boots = os.path.join(root, "tests/cli/boots.py")
     subprocess.check_call([sys.executable, boots, "DIR/run", "baseline"])

@@ -14,6 +14,10 @@ bats_require_minimum_version 1.5.0
 	if [ "$status" -eq 3 ]; then
 		grep -qE "^[a-zA-Z/ ]+ bad " <<<"$output"
 	fi
+	# The worst first; and no paragraph on one line, however many interrupts there were.
+	levels=$(grep -oE "^[a-zA-Z/ ]+ (ok|warn|bad) " <<<"$output" | awk '{print index("bad warn ok", $NF)}')
+	assert_eq "$levels" "$(sort -n <<<"$levels")"
+	[ "$(wc -L <<<"$output")" -le 100 ]
 }
 
 @test "doctor --json: numbers, and what interrupted the CPUs that spun" {
@@ -33,7 +37,7 @@ bats_require_minimum_version 1.5.0
 }
 
 # bats test_tags=long
-@test "doctor of other hosts: each one's findings under its name; one that cannot be reached is said" {
+@test "doctor shows the findings of each host under its name, and which host cannot be reached" {
 	run --separate-stderr "$KBLAT" doctor --source "$BATS_TEST_DIRNAME/far_host alpha --" --sink "$BATS_TEST_DIRNAME/far_host beta --" --json
 	echo "$stderr"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
@@ -48,5 +52,5 @@ bats_require_minimum_version 1.5.0
 	assert_contains "$output" "speaks protocol 1"
 	run "$KBLAT" doctor --source "/no/such launcher" --sink "/no/such launcher"
 	[ "$status" -eq 1 ]
-	assert_contains "$output" "/no/such: cannot start: No such file or directory"
+	assert_contains "$output" "/no/such: cannot start: no such file or directory"
 }

@@ -40,7 +40,7 @@ measured() {
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 }
 
-@test "consecutive points share one application; what was applied and put back is recorded" {
+@test "consecutive points share one application of a profile, and what was applied and restored is recorded" {
 	spec env <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, poll: event, messages: 200, burst: 200, repetitions: 1, warmup: 0}
 		matrix:
@@ -80,7 +80,7 @@ measured() {
 	[ ! -e m/run/kbtune ]
 }
 
-@test "refused before anything starts: an unknown profile, faults in one, a CPU that no shield has, something applied already" {
+@test "a wrong profile, a CPU outside all shields and an applied profile are refused before anything starts" {
 	measure --set environment=isolatd
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "environment isolatd: unknown profile 'isolatd'; did you mean 'isolated'?"

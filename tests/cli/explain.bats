@@ -3,6 +3,7 @@
 # and removes it.
 
 load helper
+bats_require_minimum_version 1.5.0
 
 # Where kblat finds it: where it is mounted, or in a mount of its own.
 in_tracefs() {
@@ -119,17 +120,64 @@ resting=(poll=event pause=1ms messages=10000)
 }
 
 # bats test_tags=long
-@test "what a killed run leaves, the next removes" {
+@test "what a killed run leaves, and would trace on, is removed by the next run, explained or not, and by doctor" {
 	needs_tracefs
-	trips "${resting[@]}"
-	await_trips
-	kill -9 "$pid" "${endpoints[@]}"
-	wait "$pid" || true
-	[ -n "$(own_instances)" ]
-	trips "${resting[@]}" duration=100ms
-	wait "$pid" || true
+	for next in explain no doctor; do
+		trips "${resting[@]}"
+		await_trips
+		kill -9 "$pid" "${endpoints[@]}"
+		wait "$pid" || true
+		[ -n "$(own_instances)" ]
+		rm -rf /dev/shm/kblat-"$(id -u)"-"${endpoints[0]}"-* /dev/shm/kblat-"$(id -u)"-"${endpoints[1]}"-*
+		case $next in
+		explain) trips "${resting[@]}" duration=100ms ;;
+		no) trips "${resting[@]}" duration=100ms explain=no ;;
+		doctor)
+			state_of_this_machine
+			"$KBLAT" doctor --json >doctor.json || true
+			assert_eq "$(json doctor.json '[c["data"]["removed"] >= 1 for c in d["checks"] if c["name"] == "trace instances"]')" "[True]"
+			continue
+			;;
+		esac
+		wait "$pid" || true
+		assert_eq "$(own_instances)" ""
+	done
 	assert_eq "$(own_instances)" ""
-	rm -rf /dev/shm/kblat-"$(id -u)"-"${endpoints[0]}"-* /dev/shm/kblat-"$(id -u)"-"${endpoints[1]}"-*
+}
+
+@test "an instance whose process hidepid hides is not taken for one that was left; it goes once the process has ended" {
+	needs_tracefs
+	state_of_this_machine
+	setpriv --reuid=65534 --regid=65534 --clear-groups sleep 100 3>&- &
+	hidden=$!
+	until [ "$(cat /proc/$hidden/comm)" = sleep ]; do sleep 0.01; done
+	name=kblat-$(readlink /proc/self/ns/pid | tr -dc 0-9)-$hidden-$(cut -d ' ' -f 22 /proc/$hidden/stat)-0
+	in_tracefs "mkdir instances/$name"
+	# Root without the capabilities that show it all processes.
+	hiding() {
+		unshare --mount sh -c 'mount -t proc -o hidepid=2,gid=65533 proc /proc && exec setpriv --bounding-set=-sys_ptrace,-kill "$@"' sh "$@"
+	}
+	run ! hiding test -e "/proc/$hidden"
+	hiding "$KBLAT" doctor --json >doctor.json || true
+	left=$(instances)
+	kill "$hidden"
+	wait "$hidden" || true
+	hiding "$KBLAT" doctor --json >later.json || true
+	[[ $left == *"$name"* ]]
+	[[ $(instances) != *"$name"* ]]
+	assert_eq "$(json doctor.json '[c["data"]["removed"] for c in d["checks"] if c["name"] == "trace instances"]')" "[0]"
+}
+
+@test "inside a PID namespace there are no causes, and the run says why" {
+	needs_tracefs
+	spec trips <<-'YAML'
+		settings: {kernel: pingpong, transport: shmem, messages: 200, repetitions: 1, warmup: 10, limit: 20us, explain: 'yes'}
+	YAML
+	unshare --pid --fork --mount-proc true || skip "no PID namespaces here"
+	run unshare --pid --fork --mount-proc "$KBLAT" run trips.yaml --no-state --out "$T/runs"
+	[[ $output == *"in a PID namespace (a container) the kernel's events name threads by IDs"* ]]
+	run -77 unshare --pid --fork --mount-proc "$KBLAT" run trips.yaml --no-state --out "$T/runs" --set explain=required
+	[[ $output == *"in a PID namespace"* ]]
 }
 
 # faults_of SIDE: the number of page faults in the trace.
@@ -165,7 +213,7 @@ while True:
 	done
 }
 
-@test "where the kernel may not be traced the point is measured all the same, and says so; required: it is not" {
+@test "without tracing a point is measured with a warning, but not with explain: required" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to be somebody else"
 	chmod 755 "$T"
 	setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$KBLAT" || skip "the program can't be reached by others"

@@ -44,7 +44,7 @@ metric() {
 	json "$run_dir/summary.json" "d['points'][0]['metrics']['$1']['$2']"
 }
 
-@test "two kernels over two transports in one point: columns, placements and metrics of both, and verify recomputes them" {
+@test "two kernels over two transports in one point have their own columns, placements and metrics" {
 	two_kinds
 	run "$KBLAT" run two.yaml --out runs
 	assert_measured
@@ -71,7 +71,7 @@ metric() {
 	assert_contains "$output" "rep-01/large/data.json"
 }
 
-@test "a setting is given to all flows or to one, whatever the order; as an axis, in --set and in --only" {
+@test "a setting is given to all flows or to one, in any order, as an axis, in --set and in --only" {
 	spec sizes <<-'YAML'
 		settings: {flows: a b, kernel: oneway, transport: scripted, messages: 10, repetitions: 1, warmup: 0, b.delay: 3us, delay: 2us}
 		matrix:
@@ -133,7 +133,7 @@ metric() {
 	done
 }
 
-@test "a flow whose endpoint is killed fails the point, by its name; the others are ended and nothing is left" {
+@test "a flow whose endpoint is killed fails the point and is named, and all other flows are ended" {
 	touch before-shm
 	two_scripted small.transport=shmem small.poll=event large.fault=die large.fault_at=100 large.fault_side=sink
 	echo "$output"
@@ -154,7 +154,7 @@ metric() {
 	[ -z "$(leftovers)" ]
 }
 
-@test "a flow that loses on a reliable transport invalidates the point, by its name; the other has lost nothing" {
+@test "a flow with losses on a reliable transport invalidates the point and is named" {
 	two_scripted small.lose=5,7 large.delay=4us
 	echo "$output"
 	[ "$status" -eq 3 ]

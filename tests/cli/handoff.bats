@@ -76,7 +76,7 @@ handoff() {
 	[[ "$(json "$run_dir/summary.json" '[p["warnings"] for p in d["points"]]')" != *involuntary* ]]
 }
 
-@test "a duration cuts a repetition short; the messengers end, and nothing counts as lost" {
+@test "a duration ends a repetition early, messaging threads end, and nothing counts as lost" {
 	handoff short <<-'YAML'
 		matrix:
 		  - {transport: shmem, hand: [direct, event, yield], poll: [busy, event], messages: 1000000, duration: 50ms}

@@ -29,7 +29,7 @@ flags_of_page() {
 	sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/s/^\\fB\\-\\-\([^ ]*\)\\fR.*/--\1/p' "$1" | sed 's/\\-/-/g' | sort
 }
 
-@test "each subcommand has a page, with exactly the flags that its --help has; completions know them, too" {
+@test "man pages and completions have exactly the flags of --help" {
 	for program in "$KBLAT" "$KBTUNE"; do
 		name=${program##*/}
 		[ "$(subcommands "$program" | wc -l)" -ge 12 ]

@@ -103,6 +103,33 @@ json() {
 	/usr/bin/python3 -IS -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }
 
+# read_cells STATEMENTS ARGUMENT…: Python with `d`, the list of what became of each cell of the study that is the first argument.
+read_cells() {
+	local statements=$1
+	shift
+	/usr/bin/python3 -IS -c 'import json, sys
+last = {}
+for line in open(sys.argv[1] + "/cells.jsonl"):
+    try:
+        cell = json.loads(line)
+    except ValueError:
+        continue
+    last[cell["cell"]] = cell
+d = [last[i] for i in sorted(last)]
+'"$statements" "$@"
+}
+
+# cells STUDY EXPRESSION: a value of `d`.
+cells() {
+	read_cells 'print(eval(sys.argv[2]))' "$@"
+}
+
+# change_cells STUDY STATEMENTS: they change `d`, and it is written back.
+change_cells() {
+	read_cells 'exec(sys.argv[2])
+open(sys.argv[1] + "/cells.jsonl", "w").write("".join(json.dumps(x) + "\n" for x in d))' "$@"
+}
+
 # check_counters EXPRESSION WANTED: checks the counters, `source` and `sink`, of every repetition of $run_dir.
 check_counters() {
 	/usr/bin/python3 -IS - "$1" "$2" "$run_dir"/points/*/rep-*/counters.json <<-'PY'

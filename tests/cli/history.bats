@@ -12,7 +12,7 @@ builds() {
 	boots builds/new boots=6 runs=2 prefix=c kernel=6.1.0-56-amd64 start=200 slower=0.08
 }
 
-@test "the level changes where the slow kernel comes, and the hint says between which two" {
+@test "the level changes with the slow kernel, and the hint names both kernels" {
 	builds
 	run -0 "$KBLAT" history builds
 	assert_contains "${lines[-1]}" "1 change of level"
@@ -24,13 +24,13 @@ builds() {
 	assert_eq "$(json history.json '[len(d["points"][0]["builds"]), {b["runs"] for b in d["points"][0]["builds"]}]')" "[18, {2}]"
 }
 
-@test "builds that are all alike have no change" {
+@test "builds with the same level have no change" {
 	boots builds boots=12
 	run -0 "$KBLAT" history builds --quantile p90
 	assert_eq "${lines[-1]}" "no change of level in 12 boots"
 }
 
-@test "each point has the runs that measured it, and is called by what tells it apart" {
+@test "each point lists the runs that measured it, and is labelled by the settings in which points differ" {
 	cat >mixed.yaml <<-'END'
 		kblat: 1
 		name: mixed
@@ -48,7 +48,7 @@ builds() {
 		"[('shmem, busy', 1), ('tcp, busy', 2), ('tcp, event', 2)]"
 }
 
-@test "--out draws it" {
+@test "--out writes a page with a figure" {
 	builds
 	run -0 "$KBLAT" history builds --out page
 	assert_eq "${lines[-1]}" page/report.html
@@ -61,7 +61,7 @@ builds() {
 	assert_contains "$output" "not empty"
 }
 
-@test "names in a run pass no control characters on" {
+@test "control characters in the names of a run are not printed" {
 	boots builds boots=4
 	PYTHONPATH=$BATS_TEST_DIRNAME /usr/bin/python3 - <<-'PY'
 		import boots, json, pathlib
@@ -78,7 +78,7 @@ builds() {
 	[[ $output != *$'\x1b'* ]]
 }
 
-@test "a block of the summary has a history, too; its statistics are named where one is misspelt" {
+@test "a block of the summary has a history, and a misspelt statistic is answered with a list of those that exist" {
 	printf 'kblat: 1\nname: paced\nsettings: {kernel: rate, transport: scripted, messages: 200, repetitions: 2}\n' >spec.yaml
 	"$KBLAT" run spec.yaml --out runs >/dev/null 2>&1 || [ $? -eq 3 ]
 	run -0 "$KBLAT" history runs --metric pacing.missed_share --json
@@ -93,7 +93,7 @@ builds() {
 	assert_contains "$output" "must be one of missed_share, achieved_hz, unsent_share, not 'p50'"
 }
 
-@test "bad input is said" {
+@test "bad input is reported" {
 	builds
 	run -2 "$KBLAT" history builds --quantile p75
 	assert_contains "$output" "must be one of p50"

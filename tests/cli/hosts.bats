@@ -25,7 +25,7 @@ two_hosts() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
-@test "another host: its state before and after, its tick counter, and its stamps in the source's time with a bound" {
+@test "another host's state, tick counter and stamps, with a bound, are in the run" {
 	state_of_this_machine
 	two_hosts
 	for when in before after; do
@@ -47,11 +47,11 @@ two_hosts() {
 	"$KBLAT" verify "$run_dir"
 	[ ! -e "$run_dir/points/0000/clock" ]
 	"$KBLAT" report "$run_dir"
-	grep -q "&plusmn;" "$run_dir/derived/report.html"
+	grep -q "±" "$run_dir/derived/report.html"
 }
 
 # bats test_tags=long
-@test "round trips and streams need no common clock; a run on one host says nothing of other clocks" {
+@test "round trips and streams need no common clock, and a run on one host mentions none" {
 	for kernel in pingpong stream; do
 		spec y <<-YAML
 			settings: {kernel: $kernel, transport: tcp, poll: event, messages: 100, repetitions: 1, warmup: 10}
@@ -93,7 +93,7 @@ two_hosts() {
 	assert_contains "$output" "moved relative to each other: one of them was set or stopped"
 }
 
-@test "a launcher that leads to another host each time is found; both sides may be on one other host" {
+@test "both sides may be on one other host, but a launcher that leads to another host each time is refused" {
 	cat >wandering <<-SH
 		#!/bin/bash
 		echo >>"$T/launched"
@@ -114,7 +114,7 @@ two_hosts() {
 	[[ $output != *"common clock"* ]]
 }
 
-@test "a host whose tick counter cannot be read is not taken for one that was met: every point says why" {
+@test "a host whose tick counter cannot be read makes its points fail with the reason" {
 	spec y <<-'YAML'
 		settings: {kernel: pingpong, transport: tcp, poll: event, repetitions: 1, warmup: 0}
 		matrix: [{messages: [10, 20]}]
@@ -193,7 +193,7 @@ disciplined() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
-@test "clock: system and ptp take the clock that chrony or linuxptp keeps on both hosts, with the error that these report" {
+@test "clock: system and ptp use the clock of chrony or linuxptp, with the error that it reports" {
 	keeps_chrony near 7F7F0101, 0.000000000 Normal
 	keeps_chrony far C0000201,192.0.2.1 -0.000003000 Normal
 	disciplined system
@@ -235,7 +235,7 @@ disciplined() {
 	assert_contains "$output" "make it larger"
 }
 
-@test "the coordinator is killed: an endpoint on another host leaves nothing there, not even the columns" {
+@test "an endpoint on another host leaves nothing there if the coordinator is killed" {
 	touch before-shm
 	longer=(--set messages=100000 --set pause=1ms --set repetitions=1 --set warmup=0)
 	"$KBLAT" run y.yaml --out runs --no-state --sink "$FAR beta --" "${apart[@]}" "${longer[@]}" >out 2>err 3>&- &
@@ -247,4 +247,47 @@ disciplined() {
 	nothing_stays
 	exists 'runs/*.partial/points/0000/rep-00'
 	! exists 'runs/*.partial/points/0000/rep-00/t_recv.npy'
+}
+
+# silent_launcher N: makes a launcher to "beta", ./silent, whose endpoints say nothing any more after the N-th start.
+silent_launcher() {
+	cat >silent <<-END
+		#!/bin/bash
+		echo >>starts
+		[ "\$(wc -l <starts)" -le $1 ] && exec "$FAR" beta -- "\$@"
+		[ $1 -gt 0 ] || "$FAR" beta -- "\$@" | head -n 1
+		exec sleep 300
+	END
+	chmod +x silent
+}
+
+# interrupted_after FILES ARGUMENT…: begins a run with the sink on a silent host, interrupts it once FILES are there, and counts the seconds.
+interrupted_after() {
+	"$KBLAT" run y.yaml --out runs --sink ./silent "${apart[@]}" "${@:2}" >out 2>err 3>&- &
+	local pid=$! began
+	await_run exists "$1"
+	sleep 1
+	began=$SECONDS
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	cat out err
+	seconds=$((SECONDS - began))
+}
+
+# bats test_tags=long
+@test "Ctrl-C does not wait for a host that says nothing, when it is met" {
+	silent_launcher 0
+	interrupted_after starts --no-state
+	[ "$seconds" -lt 15 ]
+	assert_eq "$(json "$(tail -n 1 out)/run.json" 'd["status"]')" INTERRUPTED
+}
+
+# bats test_tags=long
+@test "Ctrl-C does not wait for a host that says nothing any more, when its state is taken again" {
+	silent_launcher 2 # of the point, and of the comparison of clocks
+	interrupted_after 'runs/*.partial/points/0000/rep-00' --set messages=100000 --set pause=1ms --set repetitions=1 --set warmup=0
+	[ "$seconds" -lt 15 ]
+	assert_eq "$(json "$(tail -n 1 out)/run.json" 'd["status"]')" INTERRUPTED
+	assert_contains "$(cat err)" "beta"
 }

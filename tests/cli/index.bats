@@ -9,8 +9,8 @@ bats_require_minimum_version 1.5.0
 setup() {
 	kblat_setup
 	mkdir -p runs/old
-	cp -r "$ROOT/tests/runs/0.1.0/made/quickstart" "$ROOT/tests/runs/0.1.0/made/rate" runs/old
-	cp -r "$ROOT/tests/runs/0.1.0/made/scripted" runs
+	cp -r "$ROOT/tests/runs/1.0.0/made/quickstart" "$ROOT/tests/runs/1.0.0/made/rate" runs/old
+	cp -r "$ROOT/tests/runs/1.0.0/made/scripted" runs
 }
 
 # sql QUERY: what any SQLite client gets from runs/kblat-index.sqlite.
@@ -44,7 +44,7 @@ scripted|scripted|COMPLETED|1|$(json runs/scripted/run.json 'int(d["valid"])')|$
 	assert_eq "$(sql "SELECT value FROM settings JOIN runs ON id = run WHERE path = 'old/quickstart' AND key = 'poll'")" $'busy\nevent'
 }
 
-@test "only what is new or has changed is read again; what is gone goes" {
+@test "only new and changed runs are read again, and missing ones are removed" {
 	assert_eq "$(indexed)" "3 3 0 0 False"
 	before=$(stat -c %i runs/kblat-index.sqlite)
 	assert_eq "$(indexed)" "3 0 0 0 False"
@@ -76,7 +76,7 @@ scripted|scripted|COMPLETED|1|$(json runs/scripted/run.json 'int(d["valid"])')|$
 	assert_eq "$(stat -c %a runs/kblat-index.sqlite)" 600
 }
 
-@test "a damaged or foreign file in its place is made anew; a link or a folder is refused" {
+@test "a damaged or foreign file in its place is replaced, a link or a folder is refused" {
 	indexed
 	head -c 3000 /dev/urandom >noise
 	dd if=noise of=runs/kblat-index.sqlite bs=1 seek=4096 conv=notrunc 2>/dev/null
@@ -118,7 +118,7 @@ c.commit()'
 	assert_eq "$(indexed)" "2 0 0 1 False"
 	run -0 "$KBLAT" report runs
 	grep -q 'Could not be read' runs/kblat-runs.html
-	ln -s "$ROOT/tests/runs/0.1.0/made" runs/link
+	ln -s "$ROOT/tests/runs/1.0.0/made" runs/link
 	assert_eq "$(indexed)" "2 0 0 1 False"
 	mkdir empty
 	for command in index report; do
@@ -181,7 +181,7 @@ json.dump(d, open("runs/scripted/run.json", "w"))'
 	assert_contains "$stderr" "kblat-runs.html: cannot write"
 }
 
-@test "a history out of the index is that of the directories; one that has changed is not taken from it" {
+@test "a history from the index equals that from the directories, and changed runs are not taken from it" {
 	boots builds boots=6 runs=2
 	"$KBLAT" history builds --json >without
 	"$KBLAT" index builds
@@ -196,4 +196,111 @@ c.commit()'
 	sed -i 's/"p50": /"p50": 1/' builds/a-3-1/summary.json
 	run -2 "$KBLAT" history builds
 	assert_contains "$output" "changed since the run was sealed"
+}
+
+# A journal beside the file that index writes, which names a file of the caller as its super-journal: SQLite would play it back and
+# delete that file.
+plant_journals() {
+	/usr/bin/python3 - "$T/runs" "$T/precious" <<-'PY'
+		import struct, sys
+		where, victim = sys.argv[1], sys.argv[2].encode()
+		magic = bytes.fromhex("d9d505f920a163d7")
+		head = (magic + struct.pack(">IIIII", 0, 1, 1, 512, 4096)).ljust(512, b"\0")
+		end = struct.pack(">I", 0x40000000 // 4096 + 1) + victim + struct.pack(">II", len(victim), sum(victim)) + magic
+		for name in (".kblat-index.sqlite.tmp", "kblat-index.sqlite"):
+		    with open(f"{where}/{name}-journal", "wb") as f:
+		        f.write(head + end)
+	PY
+}
+
+@test "a journal that somebody has put beside the index is not played back" {
+	indexed
+	echo mine >precious
+	plant_journals
+	cp runs/kblat-index.sqlite runs/.kblat-index.sqlite.tmp
+	for command in index report "index --anew"; do
+		touch runs/scripted/run.json
+		# shellcheck disable=SC2086
+		"$KBLAT" $command runs
+		assert_eq "$(cat precious)" mine
+	done
+	cp -r runs/old/quickstart runs/another
+	"$KBLAT" index runs
+	"$KBLAT" history runs/*/ >/dev/null || true
+	assert_eq "$(cat precious)" mine
+}
+
+@test "rows of no run that another program has written are deleted, also under the number of the next run" {
+	indexed
+	/usr/bin/python3 -c 'import sqlite3
+c = sqlite3.connect("runs/kblat-index.sqlite")
+c.execute("INSERT INTO points VALUES (4711, 0, 1, \"completed\", 1, \"\", \"lat_ns\", 1.5)")
+c.execute("INSERT INTO metrics VALUES (4711, 0, \"lat_ns\", \"p50\", 1.5)")
+c.commit()'
+	touch runs/scripted/run.json
+	indexed
+	assert_eq "$(/usr/bin/python3 -c 'import sqlite3
+c = sqlite3.connect("runs/kblat-index.sqlite")
+print([c.execute(f"SELECT count(*) FROM {t} WHERE run = 4711").fetchone()[0] for t in ("points", "metrics")])')" "[0, 0]"
+	/usr/bin/python3 -c 'import sqlite3
+c = sqlite3.connect("runs/kblat-index.sqlite")
+c.execute("INSERT INTO documents SELECT max(id) + 1, run_json, defaults, summary FROM runs JOIN documents ON run = id LIMIT 1")
+c.commit()'
+	cp -r runs/old/quickstart runs/newer
+	assert_eq "$(indexed)" "4 1 0 0 False"
+}
+
+# change SQL…: executes statements in the index, as another program might.
+change() {
+	/usr/bin/python3 -c 'import sqlite3, sys
+c = sqlite3.connect("runs/kblat-index.sqlite")
+for sql in sys.argv[1:]:
+    c.execute(sql)
+c.commit()' "$@"
+}
+
+@test "what no run stands behind is deleted before a run is read, so that nothing of it is used again" {
+	indexed
+	sql 'SELECT * FROM settings ORDER BY run, point, key' | cut -d '|' -f 2- >settings
+	change "UPDATE setting_values SET value = 'false'" "UPDATE runs SET stamp = 'another'" \
+		"INSERT INTO states (id, host) VALUES (4711, 'nowhere')" "INSERT INTO setting_sets VALUES (4711, '{}')" \
+		"INSERT INTO runs (id, path, stamp) VALUES (9223372036854775807, 'zz', '')"
+	assert_eq "$(indexed)" "3 3 1 0 False"
+	sql 'SELECT * FROM settings ORDER BY run, point, key' | cut -d '|' -f 2- | diff settings -
+	assert_eq "$(sql 'SELECT (SELECT count(*) FROM states WHERE id = 4711) + (SELECT count(*) FROM setting_sets WHERE id = 4711)')" 0
+	rm -r runs/old runs/scripted
+	indexed
+	assert_eq "$(sql 'SELECT (SELECT count(*) FROM setting_sets) - (SELECT count(DISTINCT setting_set) FROM points)')" 0
+	assert_eq "$(sql 'SELECT count(*) FROM setting_values WHERE setting_set NOT IN (SELECT setting_set FROM points)')" 0
+}
+
+@test "rows whose paths another program has made are removed, whatever they are" {
+	indexed
+	change "INSERT INTO unreadable VALUES (NULL, 'x', 'y')" "INSERT INTO unreadable VALUES (X'6162', 'x', 'y')" \
+		"INSERT INTO unreadable VALUES ('old' || char(0) || 'x', 'x', 'y')" "INSERT INTO unreadable VALUES ('newer', 'x', 'y')" \
+		"INSERT INTO runs (path, stamp) VALUES ('newer', 'x')" "INSERT INTO runs (path, stamp) VALUES (X'6e65776572', 'x')"
+	cp -r runs/old/quickstart runs/newer
+	assert_eq "$(indexed | cut -d ' ' -f 1,4,5)" "4 0 False"
+	assert_eq "$(sql "SELECT count(*) FROM runs")" 4
+	assert_eq "$(indexed)" "4 0 0 0 False"
+}
+
+@test "an index that is too large to be ours is made again, and one in WAL mode loses the files beside it" {
+	indexed
+	truncate -s 3G runs/kblat-index.sqlite
+	touch runs/scripted/run.json
+	assert_eq "$(indexed)" "3 3 0 0 True"
+	/usr/bin/python3 -c 'import shutil, sqlite3
+c = sqlite3.connect("runs/kblat-index.sqlite")
+c.execute("PRAGMA journal_mode = WAL")
+c.execute("PRAGMA wal_autocheckpoint = 0")
+c.execute("UPDATE runs SET title = ?", ("from the log",))
+c.commit()
+for end in "", "-wal", "-shm":
+    shutil.copy("runs/kblat-index.sqlite" + end, "kept" + end)'
+	for end in '' -wal -shm; do cp "kept$end" "runs/kblat-index.sqlite$end"; done
+	touch runs/scripted/run.json
+	indexed
+	assert_eq "$(sql "SELECT count(*) FROM runs WHERE title = 'from the log'")" 0
+	assert_eq "$(find runs -name "*sqlite*")" runs/kblat-index.sqlite
 }

@@ -3,7 +3,7 @@
 
 load helper
 
-@test "experiments/infiniswap: every point is read, in full and quick; each experiment has a README" {
+@test "experiments/infiniswap: every point is read, in full and quick, and each experiment has a README" {
 	local folder
 	for folder in "$ROOT"/experiments/infiniswap/*/; do
 		[ -s "$folder/README.md" ]
@@ -18,7 +18,7 @@ load helper
 		"(1000000000000, 1000000000000)"
 }
 
-@test "two streams: shares, Jain's index, claims about both, a figure over time; verify recomputes them" {
+@test "two streams have shares, Jain's index, claims and a figure over time, and verify recomputes them" {
 	spec shares <<-'YAML'
 		settings: {kernel: stream, transport: tcp, flows: large small, until: first, poll: event, depth: 1, warmup: 1, repetitions: 2,
 		  large.size: 256KiB, large.messages: 1000, small.size: 4KiB, small.messages: 1000000}
@@ -60,7 +60,7 @@ load helper
 	[ "$status" -eq 3 ]
 }
 
-@test "claims about shares: what is said of all flows needs no flow's name, what is said of one does; a word that is wrong" {
+@test "a claim about shares of one flow needs its name, one about all flows none, and unknown metrics are refused" {
 	spec words <<-'YAML'
 		settings: {kernel: stream, transport: scripted, flows: large small, messages: 10, repetitions: 1}
 		claims:
@@ -78,7 +78,7 @@ load helper
 	assert_contains "$output" "must name the flow"
 }
 
-@test "a link that is made slow is shared: together the flows move what it carries, and each has its part" {
+@test "flows share a slow link: together they move what it carries, and each has its part" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root to make network namespaces"
 	local netns=$ROOT/experiments/launch/netns
 	run "$netns" --rate 1Xbit true

@@ -48,7 +48,7 @@ install_to() {
 	assert_contains "$output" "$at/share/kbtune/profiles/thesis/profile.yaml"
 }
 
-@test "an installed tree may be moved as a whole; a path to an installed experiment keeps runs in ./runs, too" {
+@test "an installed tree may be moved as a whole, and runs of its experiments are kept in ./runs" {
 	built
 	install_to "$T/stage" /usr
 	mv "$T/stage/usr" "$T/moved"
@@ -79,7 +79,7 @@ install_to() {
 	assert_contains "$output" "asked: run quickstart --out $T/store/"
 }
 
-@test "kblat run NAME: an experiment of ./experiments before an installed one; a path stays a path" {
+@test "kblat run NAME prefers ./experiments to installed ones, and a path stays a path" {
 	mkdir -p experiments/mine
 	spec mine <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 100, repetitions: 1, warmup: 0}
@@ -125,9 +125,45 @@ install_to() {
 
 @test "the Debian package is built with what common/deps installs for that" {
 	# build-essential is always installed
-	sed -nE 's/^\t\t(build|man) +\| .*\| ([a-z0-9.+-]+)$/\2/p' "$ROOT/common/deps" | grep -vxE 'gcc|make|libc6-dev' | sort >deps
+	{
+		sed -nE 's/^\t\t(build|man) +\| .*\| ([a-z0-9.+-]+)$/\2/p' "$ROOT/common/deps" | grep -vxE 'gcc|make|libc6-dev'
+		# What transports load: common/deps takes it from there, too.
+		grep -oE '"[a-z0-9.+-]+-dev"' "$ROOT/harness/measure/transports/transport_list.h" | tr -d '"'
+	} | sort >deps
 	sed -n '/^Build-Depends:/,/^[A-Z]/{s/^Build-Depends://;/^[A-Z]/d;p}' "$ROOT/debian/control" | tr -d ' ' | sed -n 's/,$//;/^[a-z]/p' |
 		grep -v '^debhelper' | sort >control
 	[ "$(wc -l <deps)" -ge 10 ]
 	diff deps control
+}
+
+# prerm WORD…: the script that dpkg calls before it removes or replaces kbtune 1.1.0; prints what it does with kbtune.
+prerm() {
+	mkdir -p bin
+	printf '#!/bin/sh\necho 1.1.0\n' >bin/dpkg-query
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\necho "kbtune $*"\nexit "$(cat status)"\n' >bin/kbtune
+	chmod +x bin/dpkg-query bin/kbtune
+	run env PATH="$PWD/bin:$PATH" sh "$ROOT/debian/kbtune.prerm" "$@"
+}
+
+@test "what is applied is restored before the package is removed or replaced by an earlier version, and kept by later ones" {
+	command -v dpkg >/dev/null || skip "needs dpkg"
+	echo 0 >status
+	for words in remove "remove in-favour another 1.0" "upgrade 1.0.0" "upgrade 1.1.0~rc1"; do
+		# shellcheck disable=SC2086
+		prerm $words
+		assert_eq "$status $output" "0 kbtune restore"
+	done
+	for words in "upgrade 1.1.0" "upgrade 1.2.0-1" "failed-upgrade 1.0.0" "deconfigure in-favour another 1.0"; do
+		# shellcheck disable=SC2086
+		prerm $words
+		assert_eq "$status $output" "0 "
+	done
+	# What cannot be restored keeps the package.
+	echo 1 >status
+	for words in remove "upgrade 1.0.0"; do
+		# shellcheck disable=SC2086
+		prerm $words
+		assert_eq "$status $output" "1 kbtune restore"
+	done
 }

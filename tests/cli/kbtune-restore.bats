@@ -42,6 +42,44 @@ offline() {
 	assert_eq "$(json r.json 'd["state"], d["undone"], d["gone"]')" "('restored', 1, 1)"
 }
 
+@test "a governor of a CPU that is present but offline is pending: restore says so, and is done once the CPU is back" {
+	machine t630
+	echo 0-23 | tee m/sys/devices/system/cpu/present >m.before/sys/devices/system/cpu/present
+	profile fast <<<'governor: performance'
+	kb apply ./fast
+	mv m/sys/devices/system/cpu/cpu5/cpufreq kept
+	echo 0-4,6-23 >m/sys/devices/system/cpu/online
+	kb restore
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "CPU 5 is offline; bring it online (echo 1 >/sys/devices/system/cpu/cpu5/online) and run kbtune restore again"
+	mv kept m/sys/devices/system/cpu/cpu5/cpufreq
+	echo 0-23 >m/sys/devices/system/cpu/online
+	kb restore
+	[ "$status" -eq 0 ]
+	as_before
+	# With SMT off its CPUs do not come back.
+	kb apply ./fast
+	rm -r m/sys/devices/system/cpu/cpu5/cpufreq m.before/sys/devices/system/cpu/cpu5/cpufreq
+	echo 0-4,6-23 | tee m/sys/devices/system/cpu/online >m.before/sys/devices/system/cpu/online
+	echo off | tee m/sys/devices/system/cpu/smt/control >m.before/sys/devices/system/cpu/smt/control
+	kb restore
+	echo "$output"
+	[ "$status" -eq 0 ]
+	as_before
+}
+
+@test "a plan of shields warns of a CPU that is present but offline" {
+	machine small-v2
+	kb plan isolated
+	[[ $output != *"offline"* ]]
+	echo 0-3 >m/sys/devices/system/cpu/present
+	echo 0-2 >m/sys/devices/system/cpu/online
+	kb plan isolated
+	echo "$output"
+	assert_contains "$output" "a CPU is offline: restoring has to wait until it is online again"
+}
+
 @test "an interrupt goes with its device: restore puts the others back" {
 	machine small-v2
 	kb apply isolated
@@ -429,6 +467,18 @@ readable() {
 	assert_contains "$output" "irqbalance (process 901)"
 }
 
+@test "irqbalance that somebody has stopped needs no step, and so is not continued by restore" {
+	machine small-v2
+	profile quiet <<<'irqbalance: pause'
+	named 901 irqbalance
+	kb plan ./quiet
+	assert_contains "$output" "irqbalance (process 901)"
+	sed -i 's/) S/) T/' m/proc/901/stat m/proc/901/task/901/stat
+	kb plan ./quiet
+	[ "$status" -eq 0 ]
+	[[ $output != *"process 901"* ]]
+}
+
 # as_user NUMBER ARGUMENT…: kbtune as an unprivileged user on the machine m, where the folder of the journal exists.
 as_user() {
 	mkdir -p m/run/kbtune
@@ -548,4 +598,73 @@ blocked() {
 		sleep 0.1
 	done
 	as_before
+}
+
+@test "what has been changed is said on standard error if standard output cannot be written" {
+	[ -w /dev/full ] || skip "no /dev/full here"
+	machine small-v2
+	# full ARGUMENT…: kbtune on the machine m, with its standard output on a full disk.
+	full() {
+		run bash -c '"$@" >/dev/full' _ "$KBTUNE" "$@" --sysroot "$T/m"
+		echo "$output"
+		[ "$status" -eq 1 ]
+	}
+	for json in '' --json; do
+		# shellcheck disable=SC2086
+		full apply isolated $json
+		assert_contains "$output" "isolated is applied ('kbtune restore' restores everything), but standard output cannot be written: "
+		kb verify
+		# shellcheck disable=SC2086
+		full restore $json
+		assert_contains "$output" "everything is restored, but standard output cannot be written"
+		as_before
+	done
+	full cpuset create rt --cpus 3
+	assert_contains "$output" "cpuset create is applied"
+	full cpuset destroy rt
+	assert_contains "$output" "/sys/fs/cgroup/rt is destroyed, but"
+	full irq set 4 --cpus 1
+	full irq restore
+	assert_contains "$output" "1 interrupts are as before, but"
+}
+
+@test "what each released version has applied, and what it was killed while applying or restoring, can be restored" {
+	local count=0 file name
+	for file in "$ROOT"/tests/sysroots/applied/*/*; do
+		name=${file##*/}
+		rm -rf m m.before
+		machine "${name%%.*}"
+		mkdir -p m/var/lib m.before/var/lib
+		"$ROOT/tests/sysroots/machine" change "$file" m
+		[ -e m/run/kbtune/journal.json ]
+		kb restore
+		echo "$file: $output"
+		[ "$status" -eq 0 ]
+		assert_contains "$output" "restored "
+		as_before
+		[ -z "$(find m -name 'journal*')" ]
+		count=$((count + 1))
+	done
+	[ "$count" -ge 6 ]
+}
+
+@test "what each released version leaves on disk for after a reboot can be restored" {
+	local file name
+	for file in "$ROOT"/tests/sysroots/applied/*/*; do
+		grep -q '/var/lib/kbtune/journal.json' "$file" || continue
+		name=${file##*/}
+		rm -rf m m.before
+		machine "${name%%.*}"
+		mkdir -p m/var/lib m.before/var/lib
+		"$ROOT/tests/sysroots/machine" change "$file" changed
+		cp -a changed/var m
+		[ ! -d changed/etc ] || cp -a changed/etc m
+		echo 00000000-0000-0000-0000-000000000009 | tee m/proc/sys/kernel/random/boot_id >m.before/proc/sys/kernel/random/boot_id
+		kb restore
+		echo "$file: $output"
+		[ "$status" -eq 0 ]
+		assert_contains "$output" "restored "
+		as_before
+	done
+	[ -n "$name" ]
 }

@@ -333,3 +333,16 @@ load kbtune_helper
 	[ "$status" -ne 0 ]
 	assert_eq "$(ls folder)" ""
 }
+
+@test "an idle state whose exit latency cannot be read is named" {
+	machine smt-laptop
+	profile awake <<<'cstates: 10us'
+	rm m/sys/devices/system/cpu/cpu3/cpuidle/state2/latency
+	kb plan ./awake
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_contains "$output" "cpu3/cpuidle/state2/latency"
+	assert_contains "$output" "the exit latency of this idle state cannot be read: no such file or directory"
+	kb apply ./awake --strict
+	[ "$status" -eq 77 ]
+}

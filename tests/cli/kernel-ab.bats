@@ -19,7 +19,7 @@ ab() {
 }
 
 # bats test_tags=long
-@test "much slower: decided at the first look; the same command measures nothing again" {
+@test "a much slower kernel is decided at the first look, and the same command measures nothing again" {
 	FAKE_SLOWER=v2=0.3 run -3 ab v1 v2
 	assert_contains "$output" "boot 1 of at most 16: old, v1"
 	assert_contains "$output" "at most 14 more"
@@ -55,7 +55,7 @@ ab() {
 }
 
 # bats test_tags=long
-@test "ended by Ctrl-C in a terminal: the guest, too; whole boots are kept" {
+@test "Ctrl-C in a terminal also ends the guest, and complete boots are kept" {
 	cat >terminal.py <<-'PY'
 		import os, pty, signal, sys, time
 		pid, terminal = pty.fork()
@@ -106,6 +106,19 @@ ab() {
 	FAKE_OPTIONS='between=0.001 within=0.001' run -0 ab --boots 6 --bisect v1 v2 v3
 	assert_contains "$output" "v3 is not slower than v1: there is nothing to find"
 	assert_eq "$(ls out)" 1-3
+}
+
+@test "--dry-run says how many boots and minutes it takes, by those measured before, and boots nothing" {
+	run -0 ab --dry-run --boots 4 v1 v2
+	[[ "$output" =~ ^"at most 8 boots of about "3[0-9]" s (30 s to start and end, and 1 runs; not measured yet): "[4-5]" min; it ends earlier once it is decided"$ ]]
+	run -0 ab --dry-run --boots 6 --bisect v1 v2 v3 v4 v5
+	assert_contains "$output" "at most 36 boots"
+	[ ! -e out ]
+	mkdir out
+	printf '0\told\tv1\t100\t5\n1\tnew\tv2\t140\t5\n' >out/boots.tsv
+	run -0 ab --dry-run v1 v2
+	assert_contains "$output" "at most 16 boots of about 120 s (measured in "
+	assert_contains "$output" "32 min"
 }
 
 @test "wrong usage is said before anything boots" {

@@ -102,7 +102,7 @@ started() {
 	assert_eq "$(json "${lines[-1]}/run.json" 'd["points"]["completed"]')" 1
 }
 
-@test "turn: the sink's view, from one message to the next; a buffer that is given back before the answer is whole" {
+@test "turn has the sink's view from message to message, and buffers returned before the answer are intact" {
 	spec t <<-'YAML'
 		settings: {kernel: pingpong, transport: shmem, poll: event, messages: 500, repetitions: 2, check: yes, release: before}
 		matrix:
@@ -208,7 +208,7 @@ print(numpy.diff(subm).min() >= 19990000, (recv - subm)[1:].min() < 10000000)' "
 	assert_eq "$(json "$run_dir/summary.json" "'page fault' in ' '.join(d['points'][0]['reasons'])")" False
 }
 
-@test "t_send stamps the payload until it is read; what it can't be together with is named" {
+@test "t_send stamps the payload until the adapter reads it, and settings that exclude it are named" {
 	spec s <<-'YAML'
 		settings: {kernel: oneway, transport: shmem, messages: 1000, burst: 1, repetitions: 1, t_send: yes}
 	YAML

@@ -33,8 +33,13 @@ knobs() {
 	dir=$(tail -n 1 <<<"$output")
 }
 
+# answer EXPRESSION: of `d`, the study's answer; runs EXPRESSION: of `d`, the list of its runs.
 answer() {
-	json "$dir/knobs.json" "$1"
+	json "$dir/study.json" "[$1 for d in [{**d['answer'], **d['plan'], **d}]][0]"
+}
+
+runs() {
+	cells "$dir" "$1"
 }
 
 @test "killed while it tries knobs: its folder of trial profiles goes, too" {
@@ -59,7 +64,7 @@ answer() {
 }
 
 # bats test_tags=long
-@test "the knob that helps is found, the placebo is not; interrupted, it goes on; the smallest profile is one that kbtune takes; the machine is as before" {
+@test "an interrupted study goes on, finds the knob that helps, and writes the smallest profile" {
 	"$KBLAT" knobs small.yaml --profile several --blocks 6 --sink "$T/machine-speed" --profile-path "$T" --out "$T/out" >first 2>&1 3>&- &
 	pid=$!
 	for _ in $(seq 600); do
@@ -70,14 +75,21 @@ answer() {
 	wait "$pid" && return 1
 	dir=$(tail -n 1 first)
 	cat first
-	assert_eq "$(answer 'd["status"]')" INTERRUPTED
+	assert_eq "$(json "$dir/study.json" 'd["status"]')" INTERRUPTED
 	as_before
-	before=$(answer '[r["run"] for r in d["runs"] if r["state"] == "completed"]')
+	before=$(runs '[r["run"] for r in d if r["state"] == "completed"]')
 	assert_contains "$before" ", "
 
+	# What the directory brings in is shown, and a profile that was changed in it is not what is applied.
+	sed -i 's/vm.swappiness: .*10/vm.swappiness: 77/' "$dir"/profiles/*/profile.yaml
 	run "$KBLAT" knobs --resume "$dir"
 	echo "$output"
 	[ "$status" -eq 0 ]
+	assert_contains "$output" "sink endpoints will be started by '$T/machine-speed'"
+	assert_contains "$output" "a spec is '$T/small.yaml'"
+	assert_contains "$output" "kbtune will apply the profile, or parts of it, in '$dir/profiles/whole/profile.yaml'"
+	assert_contains "$output" "vm.dirty_ratio"
+	[ "$(grep -c '77' "$dir"/profiles/*/profile.yaml | grep -vc ':0')" -eq 0 ]
 	assert_eq "$(tail -n 1 <<<"$output")" "$dir"
 	assert_contains "$output" "found: of several you need: sysctl vm.swappiness"
 	assert_contains "$output" "kernel_arguments: takes a reboot"
@@ -85,12 +97,18 @@ answer() {
 		"[('sysctl-vm.swappiness', 'needed'), ('sysctl-vm.dirty_ratio', 'no effect'), ('kernel_arguments', 'untested')]"
 	assert_eq "$(answer '[c["verdict"] for c in d["result"]["comparisons"] if c["what"] == "whole"]')" "['improvement']"
 	assert_eq "$(answer '{(c["knob"], c["what"]): round(c["points"][0]["quantities"][0]["effect_percent"] / 10) for c in d["result"]["comparisons"]}["sysctl-vm.swappiness", "without"]')" 2
-	assert_eq "$(answer "[r for r in $before if r not in [x['run'] for x in d['runs']]]")" "[]"
+	assert_eq "$(runs "[r for r in $before if r not in [x['run'] for x in d]]")" "[]"
+	# For a test lab, from the runs that are there.
+	run "$KBLAT" knobs --resume "$dir" --format tap --exit kselftest
+	assert_eq "$status" 0
+	assert_contains "$output" "sysctl-vm.swappiness"
+	assert_contains "$output" "kernel_arguments # SKIP not possible here: takes a reboot"
+	assert_contains "$output" "ok 4 - overall"
 	as_before
 
 	# Each block has every arm once, in varying order.
-	assert_eq "$(answer '{len({r["arm"] for r in d["runs"] if r["block"] == b and r["stage"] == "blocks"}) for b in range(6)}')" "{4}"
-	[ "$(answer 'len({tuple(r["arm"] for r in d["runs"] if r["block"] == b and r["stage"] == "blocks") for b in range(6)})')" -gt 1 ]
+	assert_eq "$(runs '{len({r["name"] for r in d if r["block"] == b and r["stage"] == "blocks"}) for b in range(6)}')" "{4}"
+	[ "$(runs 'len({tuple(r["name"] for r in d if r["block"] == b and r["stage"] == "blocks") for b in range(6)})')" -gt 1 ]
 
 	kb plan "$dir/smallest" --json
 	[ "$status" -eq 0 ]
@@ -118,12 +136,12 @@ answer() {
 	assert_contains "$output" "about"
 	[ ! -e out ]
 	knobs small.yaml --profile shielded --dry-run --json
-	assert_eq "$(/usr/bin/python3 -c 'import json, sys; print([(k["id"], k["shields"], k["tested"]) for k in json.load(sys.stdin)["knobs"]])' <<<"$output")" \
+	assert_eq "$(/usr/bin/python3 -c 'import json, sys; print([(k["id"], k["shields"], k["tested"]) for k in json.load(sys.stdin)["plan"]["knobs"]])' <<<"$output")" \
 		"[('shields', False, True), ('tasks', True, True), ('irqs', True, True), ('cpu_latency', True, True), ('sysctl-vm.swappiness', False, True), ('stat_interval', False, False)]"
 	knobs small.yaml --profile shielded --dry-run --json
 	assert_eq "$(/usr/bin/python3 -c '
 import json, sys
-d = json.load(sys.stdin)
+d = json.load(sys.stdin)["plan"]
 print({c["what"]: (c["base"], c["with"]) for c in d["comparisons"] if c["knob"] == "tasks"})
 print([c["with"] for c in d["comparisons"] if c["knob"] == "shields"])' <<<"$output")" \
 		"{'alone': ('alone-shields', 'alone-tasks'), 'without': ('whole', 'without-tasks')}
@@ -156,7 +174,7 @@ print([c["with"] for c in d["comparisons"] if c["knob"] == "shields"])' <<<"$out
 	assert_contains "$output" "--quantity"
 	run "$KBLAT" knobs --resume "$T"
 	[ "$status" -ne 0 ]
-	assert_contains "$output" "knobs.json"
+	assert_contains "$output" "study.json"
 	[ ! -e out ]
 	as_before
 }

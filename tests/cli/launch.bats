@@ -97,7 +97,7 @@ assert_measured() {
 }
 
 # bats test_tags=long
-@test "ssh: words with blanks arrive as they are; a program of another place there is named by KBLAT_REMOTE" {
+@test "ssh: arguments with blanks arrive unchanged, and KBLAT_REMOTE names the program on the other host" {
 	need_ssh
 	run $there printf '%s|' "a b" "c'd" '$HOME' '*'
 	assert_eq "$output" "a b|c'd|\$HOME|*|"
@@ -162,7 +162,7 @@ assert_measured() {
 }
 
 # bats test_tags=long
-@test "Slurm: a job of all pairs; scancel in the middle keeps what was measured" {
+@test "Slurm: a job measures all pairs, and scancel keeps what was measured" {
 	need_slurm
 	cat >job <<-SH
 		#!/usr/bin/env bash

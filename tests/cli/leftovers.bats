@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tests/leftovers finds what a command has left behind, and nothing else.
+# tests/leftovers finds what a command has left behind, and nothing else; tests/run ends suites that take too long.
 
 load helper
 
@@ -11,7 +11,7 @@ load helper
 }
 
 # bats test_tags=long
-@test "a process, a temporary file and an object in memory that stay are told of, and status 0 becomes 1" {
+@test "a process, a temporary file and a shared-memory object that stay behind are named and change status 0 to 1" {
 	local pid object
 	sleep 0 &
 	pid=$!
@@ -36,4 +36,15 @@ load helper
 	rmdir "/dev/shm/kblat-$(id -u)-$theirs-"*".$$"
 	kill $theirs
 	assert_eq "$status:$output" "0:"
+}
+
+@test "a suite of tests is ended after five times what it took, or after half an hour" {
+	eval "$(sed -n '/^limit_of() {/,/^}/p; /^limited() {/,/^}/p' "$ROOT/tests/run")"
+	logs=$T/logs
+	assert_eq "$(limit_of unit) $(limit_of guest-verbs)" "1800 1800"
+	printf '%s\n' '9 0 0 100 150 unit' '9 0 0 3 1 cli:run' '9 1 0 700 1 cli:slow' '9 0 0 200 1 guest-verbs' '5 0 0 5 1 guest-ab' >"$logs.last"
+	assert_eq "$(for name in unit cli:run cli:slow guest-verbs guest-ab guest-tool; do limit_of "$name"; done | paste -sd ' ')" "500 120 1800 1000 300 1800"
+	export limit=1
+	run limited sh -c 'sleep 60 & wait'
+	[ "$status" -eq 124 ]
 }

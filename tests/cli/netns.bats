@@ -15,7 +15,7 @@ need_namespaces() {
 stale() {
 	local name
 	ip netns list | while read -r name _; do
-		[[ $name =~ ^kblat-([0-9]+)-(source|sink)$ ]] && [ ! -d "/proc/${BASH_REMATCH[1]}" ] && echo "$name"
+		[[ $name =~ ^kblat-[0-9]+-([0-9]+)-[0-9]+-(source|sink)$ ]] && [ ! -d "/proc/${BASH_REMATCH[1]}" ] && echo "$name"
 	done || true
 }
 
@@ -82,7 +82,7 @@ make_capture() {
 }
 
 # bats test_tags=long
-@test "the block wire is what a capture of the link counts, to 0.1 %; on loopback it is null, with the reason" {
+@test "the block wire equals a capture of the link to 0.1 %, and is null on loopback, with the reason" {
 	need_namespaces
 	make_capture
 	local -a points=(
@@ -123,6 +123,35 @@ make_capture() {
 		"(None, 'the messages only crossed the loopback interface, which has no wire')"
 }
 
+@test "namespaces of a killed process are removed, also if another has its ID, but never those of another PID namespace" {
+	need_namespaces
+	# maker NAME: who made a namespace of that name.
+	maker() {
+		ip netns list | sed -n "s/^\\($1-[^ ]*\\).*/\\1/p"
+	}
+	"$ROOT/experiments/launch/netns" bash -c 'echo $$ >child; exec sleep 60' sleep 3>&- &
+	pid=$!
+	for _ in $(seq 200); do
+		[ ! -s child ] || break
+		sleep 0.05
+	done
+	name=$(maker "kblat-[0-9]*-$pid" | head -n 1)
+	reused=${name%-*-*}-4711-source
+	elsewhere=kblat-1-${name#kblat-*-}
+	elsewhere=${elsewhere%-*-*}-4711-sink
+	ip netns add "$reused"
+	ip netns add "$elsewhere"
+	"$ROOT/experiments/launch/netns" true
+	left=$(maker "kblat-[0-9]*-$pid")
+	echo "$left"
+	ip netns del "$elsewhere"
+	kill -KILL "$pid" "$(cat child)"
+	wait "$pid" || true
+	"$ROOT/experiments/launch/netns" true
+	[[ $left == *"$name"* && $left == *"$elsewhere"* && $left != *"$reused"* ]]
+	[ -z "$(maker "kblat-[0-9]*-$pid")" ]
+}
+
 @test "an interrupt, and a command that fails: the namespaces go" {
 	need_namespaces
 	run "$ROOT/experiments/launch/netns" false
@@ -146,7 +175,7 @@ make_capture() {
 	[ -z "$(leftovers)" ]
 }
 
-@test "a namespace that does not exist fails its points, with the reason; without root it is said what is needed" {
+@test "a namespace that does not exist fails its points with the reason, and missing rights are named" {
 	command -v ip >/dev/null || skip "needs ip"
 	spec n <<-'YAML'
 		settings: {kernel: pingpong, transport: [tcp, udp], messages: 100, repetitions: 1}

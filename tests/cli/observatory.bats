@@ -33,7 +33,7 @@ rows() {
 		"[(1000, 100, 131072), (1000, 100, 65536), (512, 51, 262144), (256, 25, 524288), (128, 12, 1048576)]"
 }
 
-@test "over sockets its RDMA operations are left out, and sizes without room for a number; each is said" {
+@test "over sockets RDMA operations and too small sizes are left out and named" {
 	config config.json config
 	"$KBLAT" run config.json --dry-run --json --set transport=tcp >p.json 2>said
 	assert_eq "$(json p.json 'len(d), min(p["params"]["size_bytes"] for p in d)')" "(76, 4)"
@@ -41,7 +41,7 @@ rows() {
 	assert_contains "$(cat said)" "this size is left out: a message over tcp has at least 4 bytes"
 }
 
-@test "the specs in experiments/observatory are what its configurations become" {
+@test "the specs in experiments/observatory are what its configurations become, but say what is measured" {
 	local spec name transport
 	[ "$(ls "$ROOT"/experiments/observatory/*/spec.yaml | wc -l)" -eq 8 ]
 	for spec in "$ROOT"/experiments/observatory/*/spec.yaml; do
@@ -49,7 +49,26 @@ rows() {
 		transport=$(awk '/^settings:/ { print $3 }' "$spec" | tr -d ',}')
 		config "$name.json" "$name"
 		"$KBLAT" export "$name.json" --spec --transport "$transport" 2>/dev/null | sed 's/ device: [^,}]*,//' >made.yaml
-		diff "$spec" made.yaml
+		diff <(grep -vE '^(name|title|source):' "$spec") <(grep -vE '^(name|title|source):' made.yaml)
+		grep -qE '^title: "(Verbs|TCP sockets), with .* parameters: ' "$spec"
+		grep -qE "^source: \"Observatory, configuration (verbs|TCP sockets) \(.*'s parameters\)\"" "$spec"
+	done
+	# Each has a name of its own.
+	assert_eq "$(cat "$ROOT"/experiments/observatory/*/spec.yaml | grep '^name:' | sort -u | wc -l)" 8
+}
+
+@test "counters read by mad are not promised: there is a warning, unless the detector is disabled" {
+	config mad.json x name=MessagingPingPong sizes=16 count=300 warmUp=10
+	for enabled in true false; do
+		/usr/bin/python3 - mad.json "$enabled" <<-'END'
+			import json, sys
+			d = json.load(open(sys.argv[1]))
+			d["detector"] = {"enabled": sys.argv[2] == "true", "deviceNumber": 0, "mode": "mad"}
+			json.dump(d, open(sys.argv[1], "w"))
+		END
+		run "$KBLAT" run mad.json --dry-run
+		[ "$status" -eq 0 ]
+		assert_eq "$(grep -c 'mode mad is not implemented' <<<"$output")" "$([ "$enabled" = true ] && echo 1 || echo 0)"
 	done
 }
 
@@ -95,7 +114,7 @@ rows() {
 	assert_contains "$output" "the file already exists"
 }
 
-@test "a run of a spec made from a configuration keeps its resultName, whatever its title; other runs have their title" {
+@test "a run of a spec made from a configuration keeps its resultName, other runs have their title" {
 	config pp.json x name=MessagingPingPong sizes=64 count=100 warmUp=10 repetitions=1 resultName='hadroNIO: 64K'
 	"$KBLAT" export pp.json --spec --transport shmem >made.yaml
 	sed 's/^title: .*/title: Changed/' made.yaml >changed.yaml
@@ -127,7 +146,7 @@ Messaging Throughput.csv"
 	assert_eq "$(rows "results/Messaging Latency.csv" 'all(0 < float(r["MinimumLatency"]) <= float(r["50thLatency"]) <= float(r["MaximumLatency"]) for r in d)')" "True"
 }
 
-@test "a detector that counts nothing is told of; its values stand in their places where it does" {
+@test "a detector that counts nothing is named, and one that counts has its values in their columns" {
 	config d.json x name=MessagingPingPong sizes=64 count=200 warmUp=10 repetitions=1
 	sed -i 's/"enabled": false/"enabled": true/' d.json
 	run "$KBLAT" run d.json --set transport=tcp --out runs
@@ -167,6 +186,16 @@ Messaging Throughput.csv"
 	assert_contains "$output" "bad.json:"
 }
 
+@test "a configuration of 1 MB of parameters is checked in time" {
+	/usr/bin/python3 "$BATS_TEST_DIRNAME/observatory_config.py" x | /usr/bin/python3 -c 'import json, sys
+d = json.load(sys.stdin)
+d["parameters"] = [{"key": f"p{i}", "value": "1"} for i in range(34700)]
+json.dump(d, sys.stdout, separators=(",", ":"))' >config.json
+	[ "$(stat -c %s config.json)" -gt 900000 ]
+	ulimit -t 4
+	"$KBLAT" run config.json --dry-run >said 2>&1 || { tail -n 3 said; false; }
+}
+
 @test "export says what it cannot do" {
 	run "$KBLAT" export a --csv --spec
 	[ "$status" -eq 2 ]
@@ -188,7 +217,7 @@ Messaging Throughput.csv"
 	[ ! -e results ]
 }
 
-@test "beside Observatory's own program, where there is one; without, that is said" {
+@test "compared with Observatory's own program, if it is installed" {
 	config pp.json x name=MessagingPingPong sizes=64 count=200
 	OBSERVATORY='' run "$ROOT/experiments/observatory/beside" pp.json
 	[ "$status" -eq 77 ]

@@ -30,13 +30,8 @@ setup_hosts() {
 	launch=(--source "$T/host {host} {sink}" --sink "$T/host {host} {source}")
 }
 
-# pairs EXPRESSION: a value of `d`, the list of the lines of pairs.jsonl.
-pairs() {
-	/usr/bin/python3 -c 'import json, sys; d = [json.loads(x) for x in open(sys.argv[1]) if x.strip()]; print(eval(sys.argv[2]))' "$dir/pairs.jsonl" "$1"
-}
-
 # bats test_tags=long
-@test "all pairs of 5 hosts, once each, in rounds; those that are slower by 5 and by 3 are named, the slowest first, and the status is 3" {
+@test "each pair of hosts is measured once, and slower pairs are named with status 3" {
 	setup_hosts
 	N2_N5=3000 run "$KBLAT" run s.yaml --hosts 'n[1-5]' --out runs "${launch[@]}"
 	echo "$output"
@@ -45,22 +40,22 @@ pairs() {
 	assert_contains "$output" "5 hosts, 10 pairs in 5 rounds: 10 measured, 0 failed, 0 left"
 	assert_eq "$(grep -o "stands out: .* times" <<<"$output" | tr '\n' ' ')" \
 		"$(printf 'stands out: %s times ' '5.00 us, 5.0' '3.00 us, 3.0' '5.00 us, 5.0' '3.00 us, 3.0')"
-	assert_eq "$(pairs 'len({frozenset((x["source"], x["sink"])) for x in d}), {x["state"] for x in d}')" "(10, {'completed'})"
-	assert_eq "$(json "$dir/pairs.json" '[sorted((p["source"], p["sink"])) for p in d["answer"]["points"][0]["p50"]["slow_pairs"]], d["status"]')" \
+	assert_eq "$(cells "$dir" 'len({frozenset((x["source"], x["sink"])) for x in d}), {x["state"] for x in d}')" "(10, {'completed'})"
+	assert_eq "$(json "$dir/study.json" '[sorted((p["source"], p["sink"])) for p in d["answer"]["points"][0]["p50"]["slow_pairs"]], d["status"]')" \
 		"([['n1', 'n3'], ['n2', 'n5']], 'COMPLETED')"
-	assert_eq "$(pairs 'max(sum(h in (x["source"], x["sink"]) for x in d if x["round"] == r) for h in ("n1", "n2", "n3", "n4", "n5") for r in range(5))')" 1
+	assert_eq "$(cells "$dir" 'max(sum(h in (x["source"], x["sink"]) for x in d if x["block"] == r) for h in ("n1", "n2", "n3", "n4", "n5") for r in range(5))')" 1
 	# The matrix has all cells, an empty diagonal, and crosses in both cells of a pair that stands out.
 	assert_eq "$(awk -F'\t' 'NR > 1 { n++; e += $3 == "NaN"; s += $4 > 0 } END { print n, e, s }' "$dir/derived/figures/point-0000-p50.tsv")" "25 5 4"
 	grep -q "some stand out" "$dir/derived/report.html"
 	# The state of each host would be thousands of files; runs of pairs do without.
-	run_dir=$dir/$(pairs 'd[0]["run"]')
+	run_dir=$dir/$(cells "$dir" 'd[0]["run"]')
 	[ ! -e "$run_dir/state" ]
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
 	[ -z "$(leftovers)" ]
-	# Its page is made again from pairs.jsonl.
+	# Its page is made again from cells.jsonl.
 	rm -r "$dir/derived"
-	sed -i '/"source":"n1","sink":"n3"\|"source":"n3","sink":"n1"\|"source":"n2","sink":"n5"\|"source":"n5","sink":"n2"/d' "$dir/pairs.jsonl"
+	sed -i '/"source":"n1","sink":"n3"\|"source":"n3","sink":"n1"\|"source":"n2","sink":"n5"\|"source":"n5","sink":"n2"/d' "$dir/cells.jsonl"
 	run "$KBLAT" report "$dir"
 	[ "$status" -eq 0 ]
 	assert_eq "$output" "$(realpath "$dir")/derived/report.html"
@@ -69,7 +64,7 @@ pairs() {
 }
 
 # bats test_tags=long
-@test "a host that is lost: its pairs fail with the launcher's words, soon they are not tried any more, the others are measured; resumed, only these are" {
+@test "pairs of a lost host fail and are soon not tried any more, and only those are repeated" {
 	setup_hosts
 	touch lost
 	run "$KBLAT" run s.yaml --hosts n2,n4,n5,n6,n7,n8 --at-once 2 --out runs "${launch[@]}"
@@ -78,7 +73,7 @@ pairs() {
 	dir=${lines[-1]}
 	assert_contains "$output" "no route to host"
 	assert_contains "$output" "10 measured, 5 failed"
-	assert_eq "$(pairs 'sum("3 pairs in a row failed with n5" in x["why"] for x in d), sum("no route to host" in x["why"] for x in d)')" "(2, 3)"
+	assert_eq "$(cells "$dir" 'sum("3 pairs in a row failed with n5" in x["why"] for x in d), sum("no route to host" in x["why"] for x in d)')" "(2, 3)"
 	rm lost started
 	for option in --set=delay=1us --mask; do
 		run "$KBLAT" run --resume "$dir" "$option"
@@ -98,7 +93,7 @@ pairs() {
 }
 
 # bats test_tags=long
-@test "interrupted, or killed: nothing stays, what was measured is kept, and it goes on" {
+@test "an interrupted or killed measurement leaves no processes, and goes on where it was" {
 	setup_hosts
 	touch slow
 	"$KBLAT" run s.yaml --hosts 'n[1-4]' --out runs "${launch[@]}" >out 2>err &
@@ -111,7 +106,7 @@ pairs() {
 	[ "$status" -eq 1 ]
 	dir=$(tail -n 1 out)
 	assert_contains "$(cat err)" "--resume"
-	assert_eq "$(json "$dir/pairs.json" 'd["status"]')" INTERRUPTED
+	assert_eq "$(json "$dir/study.json" 'd["status"]')" INTERRUPTED
 	for _ in {1..100}; do [ -n "$(leftovers)" ] || break; sleep 0.1; done
 	[ -z "$(leftovers)" ]
 	rm -f started
@@ -123,9 +118,17 @@ pairs() {
 	rm slow
 	for _ in {1..100}; do [ -n "$(leftovers)" ] || break; sleep 0.1; done
 	[ -z "$(leftovers)" ]
-	echo '{"pair": 0, "half of a li' >>"$dir/pairs.jsonl"
+	echo '{"pair": 0, "half of a li' >>"$dir/cells.jsonl"
+	mkdir profiles-of-it
+	/usr/bin/python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+d["options"]["profile_path"] = sys.argv[2]
+json.dump(d, open(sys.argv[1], "w"))' "$dir/study.json" "$T/profiles-of-it"
 	run "$KBLAT" run --resume "$dir"
 	echo "$output"
+	assert_contains "$output" "profiles will be searched in '$T/profiles-of-it'"
+	assert_contains "$output" "a spec is '$T/s.yaml'"
+	assert_contains "$output" "endpoints will be started by"
 	[ "$status" -eq 3 ]
 	assert_contains "$output" "6 measured, 0 failed, 0 left"
 }
@@ -197,6 +200,6 @@ write_network() {
 	[ "$status" -eq 3 ]
 	dir=${lines[-1]}
 	# On a busy machine another pair may stand out, but less.
-	assert_eq "$(json "$dir/pairs.json" '[(sorted((p["source"], p["sink"])), 4 < p["times"] < 6)
+	assert_eq "$(json "$dir/study.json" '[(sorted((p["source"], p["sink"])), 4 < p["times"] < 6)
 		for p in [max(d["answer"]["points"][0]["p50"]["slow_pairs"], key=lambda p: p["times"])]]')" "[(['n2', 'n4'], True)]"
 }

@@ -55,7 +55,7 @@ teardown_file() {
 	"$BATS_TEST_DIRNAME/browser.py" "$chromium" "$WHERE"/runs/*/derived/report.html "$WHERE/runs/kblat-runs.html"
 }
 
-@test "each point's command measures that point alone; its links lead to raw columns" {
+@test "each point's command measures that point alone, and its links lead to raw columns" {
 	cd "$WHERE"
 	for run in runs/*/; do
 		/usr/bin/python3 - "$run" "$KBLAT" <<-'PY'

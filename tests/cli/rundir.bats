@@ -51,7 +51,7 @@ edit() {
 	(cd "$run_dir" && sum=$(sha256sum <"$1") && sed -i "s,^[0-9a-f]*  $1\$,${sum%% *}  $1," manifest-sha256.txt)
 }
 
-@test "a sentence of another version may be worded differently; a number changed in it is found" {
+@test "verify accepts sentences worded differently, but not another number in them" {
 	scripted messages=200 fault=page_fault
 	[ "$status" -eq 3 ]
 	for file in summary.json points/0000/summary.json; do
@@ -67,7 +67,7 @@ edit() {
 	assert_eq "$output" "summary.json: it differs from what the columns give"
 }
 
-@test "a file too few and one too many are seen; derived/ may change" {
+@test "verify finds a missing file and an additional one, except in derived/" {
 	sealed
 	mkdir "$run_dir/derived"
 	echo x >"$run_dir/derived/note"
@@ -102,7 +102,7 @@ edit() {
 	done
 }
 
-@test "a repetition in which the disk failed, and of which there are empty files, is left out; those before can be read" {
+@test "a repetition with empty files, after a disk failure, is left out, and earlier ones can be read" {
 	sealed
 	rm "$run_dir"/{manifest-sha256.txt,points/0000/{summary,point}.json,points/0000/rep-01/data.json}
 	: >"$run_dir/points/0000/rep-01/counters.json"
@@ -113,7 +113,7 @@ edit() {
 	grep -qE '^!? +0 +200 ' <<<"$output"
 }
 
-@test "summary and export of what is sealed; report makes a page that needs nothing" {
+@test "summary and export show what is sealed, and the page of report needs no other file" {
 	sealed
 	run "$KBLAT" summary "$run_dir"
 	[ "$status" -eq 0 ]

@@ -191,6 +191,16 @@ load helper
 	done < <(find "$ROOT/experiments" -name spec.yaml)
 }
 
+@test "judge names what decides a comparison, in the resolved spec" {
+	printf 'kblat: 1\nname: j\njudge: p50, p99.9\nsettings: {kernel: oneway, transport: scripted, messages: 20}\n' >j.yaml
+	run "$KBLAT" run j.yaml --out runs
+	assert_eq "$(json "${lines[-1]}/resolved.json" 'd["judge"]')" "['p50', 'p99_9']"
+	sed -i 's/^judge.*/judge: [p99, p75]/' j.yaml
+	run "$KBLAT" run j.yaml --dry-run
+	assert_eq "$status" 2
+	assert_contains "$output" "j.yaml:3:14: 'judge': 'p75' is nothing that is compared"
+}
+
 @test "what is unknown in every one of many points is not looked up for each of them" {
 	local unknown
 	unknown=$(printf ', unknown%d: x' {1..60})

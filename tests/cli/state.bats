@@ -22,7 +22,7 @@ edit() {
 	PY
 }
 
-@test "diff: a state and itself, status 0; one fatal key changed, status 3, with its meaning" {
+@test "diff: status 0 for equal states, 3 for a fatal key that changed, with its meaning" {
 	captured small-v2
 	run "$KBLAT" state diff small-v2 small-v2/state.json
 	[ "$status" -eq 0 ]
@@ -115,7 +115,7 @@ unprivileged() {
 	fi
 }
 
-@test "capture of this machine without privileges: its kernel, its settings, errno for what is refused; its own cost" {
+@test "capture without privileges has the kernel, its settings, errno for what is refused, and its own cost" {
 	chmod 777 "$T"
 	cp "$KBLAT" kblat
 	unprivileged ./kblat state capture here >out
@@ -168,7 +168,7 @@ unprivileged() {
 }
 
 # bats test_tags=long
-@test "capture of recorded machines; their links stay inside" {
+@test "capture of recorded machines follows no link that leads outside" {
 	for m in $("$ROOT/tests/sysroots/machine" list | cut -d' ' -f1); do
 		captured "$m"
 		[ -s "$m/state.json" ]
@@ -201,7 +201,7 @@ unprivileged() {
 	[ "$status" -eq 2 ]
 }
 
-@test "sources lists the table; every group of it is in docs/state.md" {
+@test "sources lists the table, and docs/state.md has all of its groups" {
 	run "$KBLAT" state sources
 	[ "$status" -eq 0 ]
 	assert_contains "$output" "idle.governor"
@@ -211,13 +211,13 @@ unprivileged() {
 	assert_eq "$(json s.json 'sorted(set(s["class"] for s in d["sources"]))')" "['fatal', 'informative', 'volatile', 'warn']"
 	assert_eq "$(json s.json 'any(s["needs_root"] for s in d["sources"])')" True
 	for group in $(json s.json '" ".join(sorted(set(s["group"] for s in d["sources"])))'); do
-		grep -q "^|.*\`$group\`" "$ROOT/docs/state.md" || { echo "docs/state.md: no $group"; return 1; }
+		grep -q "^- .*\`$group\`" "$ROOT/docs/state.md" || { echo "docs/state.md: no $group"; return 1; }
 	done
 	run "$KBLAT" state sources --mask
 	[ "$status" -eq 2 ]
 }
 
-@test "capture: a file that not everybody may read is read by its owner alone, and so is what was read from it" {
+@test "capture: what was read from a file with restricted access can be read by its owner alone" {
 	mkdir -p root/sys/class/dmi/id
 	echo SN12345 >root/sys/class/dmi/id/board_serial
 	echo board >root/sys/class/dmi/id/board_name

@@ -132,7 +132,7 @@ point() {
 	assert_contains "$output" "5.004e+05 hz"
 }
 
-@test "figures: the peak and half of it against the size; latency against rate by depth" {
+@test "figures show the peak and half of it against the size, and latency against rate by depth" {
 	spec sizes <<-'YAML'
 		settings: {kernel: stream, transport: scripted, messages: 1000, repetitions: 1, warmup: 10, interval: 1us}
 		matrix:
@@ -185,7 +185,7 @@ point() {
 }
 
 # bats test_tags=long
-@test "a peer that is killed in the middle of a stream is named; nothing is left" {
+@test "a peer that is killed in the middle of a stream is named, and nothing is left behind" {
 	touch before-shm
 	spec s <<-'YAML'
 		settings: {kernel: stream, messages: 1000000000, size: 64B, repetitions: 1, warmup: 0, stamp_every: 100000, timeout: 5s}

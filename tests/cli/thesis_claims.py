@@ -1,23 +1,8 @@
 #!/usr/bin/env python3
-"""thesis_claims.py KBLAT STUDY OUT: could a claim of the thesis hold without its effect?
-
-Writes run directories for all experiments of STUDY (full variant) below OUT. Their numbers come
-from a model of the source's machine, in which every effect is a number in EFFECTS. With the
-unchanged model, each claim must hold. For each claim, CLAIMS gives the effect to be changed so that
-the claim is no longer true: then it must not hold. A claim that is not in CLAIMS is an error, and
-so is one that is in CLAIMS but in no spec. KBTUNE_SYSROOT must be a recorded machine, because specs
-ask for profiles, and this machine must not change.
-"""
-import json
+"""thesis_claims.py KBLAT STUDY OUT: could a claim of the thesis hold without its effect? (claim_models.py)"""
 import math
-import os
-import pathlib
-import shutil
-import subprocess
-import sys
-import time
 
-from boots import seal
+from claim_models import Model, main, series
 
 # The effects of the model, as measured by the source; factors unless stated otherwise.
 EFFECTS = {
@@ -156,11 +141,6 @@ CLAIMS = {
     'timers/force-latency-misses': {'force_missed': 0},
 }
 
-STATE = {'cpu.virtual_machine': 'no', 'rdma.mlx5_0.pci_slot': '0000:03:00.0', 'idle.cpu0.state3.latency_us': '133',
-         'frequency.cpu0.driver': 'intel_pstate', 'pci.aspm_policy': 'default', 'pm_qos.cpu_dma_latency_us': 2000000000,
-         'cpu.online': '0-23', 'numa.online': '0-1'}
-
-
 def size_factor(p, e):
     """Depending on the message size: a plateau, and a rise from 256 B on; inline or not."""
     size, inline = p['size_bytes'], p['inline']
@@ -272,127 +252,15 @@ def pacing(p, e, missed):
             'missed_share': missed, 'unsent': round(unsent * p['messages']), 'unsent_share': unsent}
 
 
-def series(median, least=None, most=400e3, over=0.001, spread=100, lost=0):
-    return {'n': 200000, 'lost': lost, 'min': least or 0.9 * median, 'p10': median - spread / 3, 'p50': median,
-            'p90': median + 2 * spread / 3, 'p90_p10': spread, 'p99': 1.5 * median, 'p99_9': 2 * median,
-            'p99_99': 5 * median, 'max': most, 'mean': 1.05 * median, 'stdev': spread, 'over_limit': over}
-
-
-KERNELS = {'oneway': oneway, 'pingpong': pingpong, 'rate': rate}
-
-
-def is_possible(p):
+def possible(kernel):
     """On the source's machine: a UD message is one packet."""
-    return p.get('qp') != 'ud' or p.get('size_bytes', 0) <= 4096
+    def made(p, e):
+        assert p.get('qp') != 'ud' or p.get('size_bytes', 0) <= 4096, p['of']
+        return kernel(p, e)
+    return made
 
 
-def start(kblat, spec, out):
-    """A run of that spec, with a copy of the recorded machine for its profiles; its endpoints cannot start."""
-    machine = out / 'machine'
-    shutil.copytree(os.environ['KBTUNE_SYSROOT'], machine, symlinks=True)
-    return subprocess.Popen([kblat, 'run', str(spec), '--source', 'false', '--sink', 'false', '--out', str(out)],
-                            env=dict(os.environ, KBTUNE_SYSROOT=str(machine)), stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, text=True)
-
-
-def take_head(program, out):
-    """run.json and resolved.json of a run, which is killed as soon as these exist."""
-    while not list(out.glob('*/resolved.json')) or not list(out.glob('*/run.json')):
-        assert program.poll() is None, program.communicate()[1]
-        time.sleep(0.01)
-    program.kill()
-    program.communicate()
-    run, = out.glob('*/run.json')  # the folder may have been renamed meanwhile
-    return json.loads(run.read_text()), json.loads(run.with_name('resolved.json').read_text())
-
-
-def write(folder, run, resolved, effects):
-    """A run of a model with these effects."""
-    points = []
-    for point in resolved['points']:
-        p = dict(point['params'], of=resolved['name'])
-        assert is_possible(p), (resolved['name'], point['id'])
-        made = KERNELS[p['kernel']](p, effects)
-        reps = [dict(made, rep=i) for i in range(p['repetitions'])]
-        points.append(dict(made, id=point['id'], params=point['params'], outcome='completed', why='', valid=True,
-                           reasons=[], warnings=[], reps=reps))
-        granted = {'device': 'mlx5_0'} if p['transport'] == 'verbs' else {}
-        at = folder / 'points' / ('%04d' % point['id'])
-        at.mkdir(parents=True)
-        (at / 'point.json').write_text(json.dumps(
-            {'schema': 1, 'id': point['id'], 'outcome': 'completed', 'why': '',
-             'granted': {'source': granted, 'sink': granted}, 'placement': {}}))
-    (host, about), = run['hosts'].items()
-    about['roles'] = ['coordinator', 'source', 'sink']
-    run.update(status='COMPLETED', valid=True, reasons=[], warnings=[])
-    summary = {'schema': 1, 'name': resolved['name'], 'title': '', 'variant': 'full', 'hosts': [host], 'valid': True,
-               'reasons': [], 'warnings': [], 'named': resolved['named'], 'points': points}
-    state = folder / 'state' / host / 'before'
-    state.mkdir(parents=True)
-    (state / 'state.json').write_text(json.dumps({'schema': 1, 'keys': STATE}))
-    for name, value in (('run', run), ('resolved', resolved), ('summary', summary)):
-        (folder / (name + '.json')).write_text(json.dumps(value))
-    seal(folder)
-
-
-class Study:
-    def __init__(self, kblat, study, out):
-        self.kblat, self.out, self.heads = kblat, out, {}
-        specs = sorted(spec.parent for spec in study.glob('*/spec.yaml'))
-        programs = [start(kblat, spec, out / 'heads' / spec.name) for spec in specs]
-        try:
-            for spec, program in zip(specs, programs):
-                self.heads[spec.name] = take_head(program, out / 'heads' / spec.name)
-        finally:
-            for program in programs:
-                program.kill()
-                program.wait()
-
-    def claims(self):
-        return ['%s/%s' % (name, c['id']) for name, (_, resolved) in self.heads.items() for c in resolved['claims']]
-
-    def needed(self, experiment, claim):
-        """The experiments of a claim."""
-        (made,) = [c for c in self.heads[experiment][1]['claims'] if c['id'] == claim]
-        return {experiment, (made['against'] or {}).get('experiment') or experiment}
-
-    def judge(self, name, experiments, effects):
-        """Claim -> (verdict, why, measured) in a model with these effects."""
-        folders = []
-        for experiment in sorted(experiments):
-            folders.append(self.out / name / experiment)
-            run, resolved = self.heads[experiment]
-            write(folders[-1], json.loads(json.dumps(run)), resolved, dict(EFFECTS, **effects))
-        said = subprocess.run([self.kblat, 'claims', '--json'] + [str(f) for f in folders], capture_output=True, text=True)
-        assert said.returncode in (0, 3, 4), said.stderr
-        return {'%s/%s' % (c['experiment'], c['id']): (c['verdict'], c['why'], c['measured'])
-                for c in json.loads(said.stdout)['claims']}
-
-
-def main():
-    kblat, where, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    assert 'KBTUNE_SYSROOT' in os.environ
-    study = Study(kblat, where, out)
-    wrong = ['%s: not in the table of this test' % c for c in study.claims() if c not in CLAIMS]
-    wrong += ['%s: in the table of this test, but no claim' % c for c in CLAIMS if c not in study.claims()]
-    unknown = {e for changes in CLAIMS.values() for c in (changes if isinstance(changes, tuple) else [changes])
-               for e in c if e not in EFFECTS}
-    wrong += ['%s: no effect of the model' % e for e in sorted(unknown)]
-    present = study.judge('present', study.heads, {})
-    for number, claim in enumerate(c for c in study.claims() if c in CLAIMS):
-        changes = CLAIMS[claim]
-        true, untrue = changes if isinstance(changes, tuple) else ({}, changes)
-        needed = study.needed(*claim.split('/'))
-        verdict = study.judge('true-%d' % number, needed, true)[claim] if true else present[claim]
-        if verdict[0] != 'holds':
-            wrong.append('%s: with its effect present: %s' % (claim, verdict))
-        verdict = study.judge('untrue-%d' % number, needed, untrue)[claim]
-        if verdict[0] == 'holds':
-            wrong.append('%s: holds without its effect: %s' % (claim, verdict))
-    print('\n'.join(wrong))
-    print('%d claims' % len(study.claims()))
-    sys.exit(bool(wrong))
-
+KERNELS = {'oneway': possible(oneway), 'pingpong': possible(pingpong), 'rate': possible(rate)}
 
 if __name__ == '__main__':
-    main()
+    main(Model(EFFECTS, CLAIMS, KERNELS))

@@ -4,7 +4,7 @@
 load helper
 load transports_helper
 
-@test "sockets: IPv6, buffers, a fixed port; what was granted is kept" {
+@test "sockets: IPv6, buffers and a fixed port, with the sizes that were granted" {
 	spec s <<-'YAML'
 		settings: {kernel: pingpong, messages: 50, repetitions: 1, warmup: 0, check: yes, sndbuf: 20000B, rcvbuf: 30000B}
 		matrix:
@@ -99,7 +99,7 @@ load transports_helper
 }
 
 # bats test_tags=long
-@test "a side that goes away in the middle: named, FAILED, and nothing is left behind, over every transport" {
+@test "over every transport, a side that disappears is named, the point fails, and nothing is left behind" {
 	touch before-shm
 	for transport in $(native_transports); do
 		for side in 1 2; do # in the order in which they are started: source, sink

@@ -6,7 +6,7 @@ load transports_helper
 
 # keeps_all TRANSPORT: does it lose nothing, however busy the machine is?
 keeps_all() {
-	[[ $1 =~ ^(shmem|tcp|zeromq)$ ]]
+	[[ $1 =~ ^(shmem|tcp|zeromq|ucx)$ ]]
 }
 
 # bats test_tags=long
@@ -58,6 +58,39 @@ keeps_all() {
 	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "libzmq.so.5: cannot load: $PWD/libzmq.so.5: file too short; install the package libzmq5"
 	run_dir=$(tail -n 1 <<<"$output")
 	assert_eq "$(completed)" 1
+}
+
+@test "UCX: what carried the messages is known, and a point whose messages took another lane is not valid" {
+	spec lanes <<-'YAML'
+		settings: {kernel: pingpong, transport: ucx, messages: 300, repetitions: 1, warmup: 300, check: yes, lost_after: 10s}
+		matrix:
+		  - {tls: posix, lane: posix, api: [am, tag], poll: [busy, event]}
+		  - {tls: tcp, devices: lo, lane: [tcp, rc_verbs], poll: event}
+	YAML
+	run "$KBLAT" run lanes.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 6
+	check_counters '[s[k] for s in (source, sink) for k in ("posted", "received", "bad_payloads")]' "[300, 300, 0, 300, 300, 0]"
+	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["sink"]["lane"][:12], d["granted"]["sink"]["api"]')" "('posix/memory', 'am')"
+	assert_eq "$(json "$run_dir/summary.json" '[any("carried by" in r for r in p["reasons"]) for p in d["points"]]')" "[False, False, False, False, False, True]"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "point 5: the messages were carried by tcp/lo.0, not by rc_verbs (source)"
+}
+
+@test "UCX: its environment is captured, what contradicts a setting is refused, and its log does not disturb the run" {
+	spec env <<-'YAML'
+		settings: {kernel: pingpong, transport: ucx, messages: 50, repetitions: 1, warmup: 0, poll: event, devices: lo}
+		matrix:
+		  - {tls: [all, posix]}
+	YAML
+	UCX_TLS=tcp UCX_LOG_LEVEL=info UCX_LOG_FILE=stdout run "$KBLAT" run env.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 1 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 1
+	assert_contains "$output" "UCX_TLS: tcp contradicts the setting tls: posix; unset one of them"
+	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["source"]["lane"][:6], sorted(d["granted"]["source"]["environment"])')" "('tcp/lo', ['UCX_LOG_FILE=stdout', 'UCX_LOG_LEVEL=info', 'UCX_TLS=tcp'])"
 }
 
 @test "exchange: over every transport each message has four stamps, in their order" {

@@ -3,7 +3,7 @@
 # All transports, according to the program; verbs needs a device (tests/vm).
 native_transports() {
 	"$KBLAT" list transports --json >transports.json
-	json transports.json '" ".join(t["name"] for t in d["transports"] if t["name"] not in ("verbs", "scripted"))'
+	json transports.json '" ".join(t["name"] for t in d["transports"] if t["name"] not in ("verbs", "scripted", "xdp", "none"))'
 }
 
 # run_over TRANSPORT NAME: runs NAME.yaml over it, valid or not; sets $run_dir.

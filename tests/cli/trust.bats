@@ -87,12 +87,18 @@ keeps_quiet() {
 	[ "$status" -eq 0 ]
 }
 
+# study_of DIR SPEC LAUNCHER: makes the study.json of a campaign, with a launcher in JSON.
+study_of() {
+	printf '{"schema": 1, "kind": "campaign", "name": "s", "spec": "%s", "status": "INTERRUPTED", "argv": [], "options": {"source": %s}}' "$2" "$3" >"$1/study.json"
+}
+
 @test "a campaign's runs are inside it: no link, no path that leads elsewhere" {
 	scripted messages=200
 	mkdir campaign
 	for name in by-link ../"${run_dir#"$T/"}"; do
 		ln -sfn "$run_dir" campaign/by-link
-		printf '{"schema": 1, "study": "s", "title": "t", "status": "COMPLETED", "experiments": [{"name": "n", "spec": "x", "state": "completed", "run": "%s"}]}' "$name" >campaign/campaign.json
+		study_of campaign "$T" null
+		printf '{"cell": 0, "name": "n", "spec": "/x", "state": "completed", "run": "%s"}\n' "$name" >campaign/cells.jsonl
 		rm -rf "$run_dir/derived"
 		run "$KBLAT" report campaign
 		echo "$name: $status $output"
@@ -106,15 +112,11 @@ campaign() {
 	spec scripted <<-'YAML'
 		settings: {kernel: oneway, transport: scripted, messages: 100, burst: 100, repetitions: 1}
 	YAML
-	cat >campaign/campaign.json <<-JSON
-		{"schema": 1, "study": "s", "title": "t", "path": "$T", "status": "INTERRUPTED",
-		 "options": {"quick": false, "only": [], "source": "$1", "sink": null},
-		 "experiments": [{"name": "n", "spec": "$T/scripted.yaml", "set": [], "points": 1, "messages": 1, "state": "pending",
-		  "run": null, "earlier": [], "exit_status": null, "why": ""}]}
-	JSON
+	study_of campaign "$T" "\"$1\""
+	printf '{"cell": 0, "name": "n", "spec": "%s", "state": "pending"}\n' "$T/scripted.yaml" >campaign/cells.jsonl
 }
 
-@test "a directory with a campaign.json is not executed; --resume shows what it starts" {
+@test "a directory with a study.json is not executed, and --resume shows what it starts" {
 	printf '#!/bin/sh\ntouch "%s/executed"\nexec "$@"\n' "$T" >launcher
 	chmod +x launcher
 	campaign "$T/launcher"
@@ -132,24 +134,24 @@ campaign() {
 	campaign env
 	for mode in 777:755 755:666 775:644 755:664; do
 		chmod "${mode%:*}" campaign
-		chmod "${mode#*:}" campaign/campaign.json
+		chmod "${mode#*:}" campaign/study.json
 		run "$KBLAT" run --resume campaign
 		echo "$output"
 		[ "$status" -eq 2 ]
 		assert_contains "$output" "other users may write to it"
 	done
 	chmod 755 campaign
-	chmod 644 campaign/campaign.json
+	chmod 644 campaign/study.json
 	# Only the owner may write its files, with any umask.
 	(umask 0 && "$KBLAT" run --resume campaign)
-	[ "$(stat -c %a campaign/campaign.json)" = 644 ]
+	[ "$(stat -c %a campaign/study.json)" = 644 ]
 	[ "$(id -u)" -eq 0 ] || skip "root alone can give files away"
 	chown 65534 campaign
 	run "$KBLAT" run --resume campaign
 	[ "$status" -eq 2 ]
 	assert_contains "$output" "it belongs to user 65534, not to you"
 	chown 0 campaign
-	chown 65534 campaign/campaign.json
+	chown 65534 campaign/study.json
 	run "$KBLAT" run --resume campaign
 	[ "$status" -eq 2 ]
 }

@@ -3,7 +3,7 @@
 
 load helper
 
-@test "experiments/via: every point is read, in full and quick; each experiment has a README" {
+@test "experiments/via: every point is read, in full and quick, and each experiment has a README" {
 	local folder variant
 	for folder in "$ROOT"/experiments/via/*/; do
 		[ -f "$folder/README.md" ]
@@ -24,7 +24,7 @@ print(len(points), {p["transport"] for p in points} == {"verbs", "shmem", "udp"}
 }
 
 # bats test_tags=long
-@test "the quick study of locking memory ends in claims: flat within a page, rising, longer where pages must be found" {
+@test "the quick study of locking memory judges its claims: flat within a page, rising, longer for untouched pages" {
 	run "$KBLAT" run "$ROOT/experiments/via/registration" --quick --out runs --only transport=shmem --set messages=40
 	echo "$output"
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]

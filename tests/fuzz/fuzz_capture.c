@@ -5,10 +5,10 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/sysroot.h"
+#include "files/state/capture.h"
+#include "files/state/load.h"
 #include "fuzz.h"
 #include "machine_tree.h"
-#include "state/load.h"
-#include "state/state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

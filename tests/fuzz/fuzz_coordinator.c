@@ -14,12 +14,11 @@
 #include "common/fs.h"
 #include "common/monotonic.h"
 #include "fuzz.h"
-#include "run/describe.h"
-#include "run/hello.h"
-#include "run/repetition.h"
-#include "run/session.h"
-#include "run/session_hosts.h"
-#include "spec/spec.h"
+#include "measure/run/repetition.h"
+#include "measure/run/run.h"
+#include "measure/run/session.h"
+#include "measure/run/session_hosts.h"
+#include "measure/spec/spec.h"
 
 static const char spec_text[] = "kblat: 1\nname: fuzz\nsettings: {kernel: oneway, messages: 4, warmup: 2, repetitions: "
 				"1, timeout: 100ms}\nmatrix:\n"
@@ -72,7 +71,7 @@ static void plug_in(struct session *s, char *text, size_t size)
 
 		fclose(out[role]);
 		wire_init(&c->from, fuzz_descriptor(part[role], length[role]));
-		wire_init(&c->complaints, fuzz_descriptor("it ended\n", 9));
+		wire_init(&c->errors, fuzz_descriptor("it ended\n", 9));
 		c->to = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		free(part[role]);
 	}
@@ -87,7 +86,7 @@ static int greet(struct channel *c, struct err *e)
 
 	if (rc <= 0)
 		return rc < 0 ? rc : err_set(e, -ETIMEDOUT, STATUS_FAILED, c->name, NULL, "says nothing");
-	hello_check(c->hello, c->name, &ignored);
+	channel_check_hello(c->hello, c->name, &ignored);
 	return 0;
 }
 

@@ -10,8 +10,8 @@
 
 #include "common/err.h"
 #include "common/json.h"
-#include "endpoint/endpoint.h"
 #include "fuzz.h"
+#include "measure/endpoint/endpoint.h"
 
 #define MESSAGES_MOST 64
 #define ORDERS_MOST   16

@@ -7,10 +7,10 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/sysroot.h"
+#include "files/state/capture.h"
+#include "files/state/load.h"
+#include "files/state/sources.h"
 #include "fuzz.h"
-#include "state/capture.h"
-#include "state/load.h"
-#include "state/sources.h"
 
 static const struct state_source *row_of(unsigned n)
 {

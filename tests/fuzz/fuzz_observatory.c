@@ -5,9 +5,9 @@
 
 #include "common/fs.h"
 #include "fuzz.h"
-#include "observatory/observatory_config.h"
-#include "observatory/observatory_spec.h"
-#include "spec/spec.h"
+#include "measure/spec/observatory_config.h"
+#include "measure/spec/observatory_spec.h"
+#include "measure/spec/spec.h"
 
 #define DEVICES 2
 

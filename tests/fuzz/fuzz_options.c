@@ -3,7 +3,7 @@
 
 #include "common/opt.h"
 #include "fuzz.h"
-#include "point/settings.h"
+#include "measure/point/settings.h"
 
 static void check_option(const struct opt *o, const char *text)
 {

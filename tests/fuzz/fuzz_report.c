@@ -4,25 +4,27 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "files/rundir/reader.h"
 #include "fuzz.h"
-#include "report/campaign_page.h"
 #include "report/report.h"
 #include "run_tree.h"
-#include "rundir/reader.h"
+#include "study/kinds.h"
 
 static struct file_tree tree;
 static char *run_path, *derived[2];
 
-static const char campaign[] = "{\"schema\": 1, \"study\": \"fuzz\", \"status\": \"COMPLETED\", \"started_utc\": "
-			       "\"2026-11-22T09:30:00Z\", \"experiments\": "
-			       "[{\"name\": \"scripted\", \"spec\": \"/x/spec.yaml\", \"state\": \"done\", \"run\": "
-			       "\"run\", \"exit\": 0, \"why\": \"\"}]}";
+static const char study[] =
+    "{\"schema\": 1, \"kind\": \"campaign\", \"name\": \"fuzz\", \"title\": \"t\", \"spec\": \"/x\", \"status\": "
+    "\"COMPLETED\", \"argv\": [], \"started_utc\": \"2026-11-22T09:30:00Z\", \"options\": {}}";
+static const char cells[] = "{\"cell\": 0, \"name\": \"scripted\", \"spec\": \"/x/spec.yaml\", \"state\": "
+			    "\"completed\", \"run\": \"run\", \"exit_status\": 0, \"why\": \"\"}\n";
 
 static void set_up(void)
 {
 	file_tree_init(&tree, "campaign");
 	run_tree_add(&tree, "scripted", "run/");
-	file_tree_add_file(&tree, "campaign.json", campaign, strlen(campaign));
+	file_tree_add_file(&tree, "study.json", study, strlen(study));
+	file_tree_add_file(&tree, "cells.jsonl", cells, strlen(cells));
 	run_path = fs_path("%s/run", tree.path);
 	derived[0] = fs_path("%s/derived", tree.path);
 	derived[1] = fs_path("%s/run/derived", tree.path);
@@ -43,8 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			report_make(&run, 1, &html, &e);
 			run_close(&run);
 		}
-	} else if (campaign_page_is(tree.path)) {
-		campaign_page_make(tree.path, &html, &e);
+	} else {
+		study_page(tree.path, &html, &e);
 	}
 	free(html);
 	for (unsigned i = 0; i < 2; i++)

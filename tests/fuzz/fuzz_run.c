@@ -3,19 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/summary.h"
-#include "analysis/summary_csv.h"
-#include "analysis/summary_table.h"
-#include "claims/claim_verdict_json.h"
-#include "claims/claims.h"
-#include "claims/claims_table.h"
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "files/rundir/reader.h"
 #include "fuzz.h"
-#include "run/former.h"
+#include "judge/analysis/summary_build.h"
+#include "judge/analysis/summary_csv.h"
+#include "judge/analysis/summary_table.h"
+#include "judge/claims/claim_verdict.h"
+#include "judge/claims/claims.h"
+#include "measure/run/forecast.h"
 #include "run_tree.h"
-#include "rundir/reader.h"
 
 static struct file_tree tree;
 static FILE *null;
@@ -37,16 +36,16 @@ static void judge_claims(const struct run *run)
 static void summarise(const struct run *run)
 {
 	struct err e = ERR_INIT;
-	json_t *summary = summary_of_run(run, &e), *again;
+	struct summary *summary = summary_of_run(run, &e), *again;
 
 	if (summary) {
-		summary_table((const json_t *const[]){summary}, 1, null);
+		summary_table((const struct summary *const[]){summary}, 1, null);
 		summary_csv(summary, null);
 	}
-	json_decref(summary);
+	summary_free(summary);
 	again = summary_build(run->path, run->run, run->resolved, &e);
 	fuzz_require(again || *e.text);
-	json_decref(again);
+	summary_free(again);
 }
 
 static void verify(void)

@@ -3,8 +3,8 @@
 
 #include "common/err.h"
 #include "fuzz.h"
-#include "point/point.h"
-#include "run/forecast.h"
+#include "measure/point/point.h"
+#include "measure/run/forecast.h"
 
 static void ignore(void *arg, const struct flow *f, const char *why)
 {

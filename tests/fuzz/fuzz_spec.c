@@ -6,11 +6,11 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "files/rundir/layout.h"
 #include "fuzz.h"
-#include "run/describe.h"
-#include "run/forecast.h"
-#include "rundir/layout.h"
-#include "spec/spec.h"
+#include "measure/run/forecast.h"
+#include "measure/run/run.h"
+#include "measure/spec/spec.h"
 
 #define POINTS_MOST 200 /* many are no other code, and take long */
 

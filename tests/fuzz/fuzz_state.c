@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "common/err.h"
+#include "files/state/diff.h"
+#include "files/state/diff_print.h"
+#include "files/state/load.h"
 #include "fuzz.h"
-#include "state/diff.h"
-#include "state/diff_print.h"
-#include "state/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

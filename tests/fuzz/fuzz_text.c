@@ -5,11 +5,10 @@
 
 #include "common/diag.h"
 #include "common/text.h"
+#include "files/state/mask.h"
+#include "files/state/piece.h"
 #include "fuzz.h"
 #include "report/escape.h"
-#include "report/svg_url.h"
-#include "state/mask.h"
-#include "state/piece.h"
 
 static void check_clean(const char *text, size_t size)
 {
@@ -43,7 +42,7 @@ static void check_escapes(const char *text, size_t size)
 	rewind(f);
 	escape_tsv(f, text);
 	escape_base64(f, text, size);
-	svg_url_write(f, text, size);
+	escape_svg_url(f, text, size);
 	fclose(f);
 	shell = escape_shell(text);
 	free(shell);

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/attribution.h"
-#include "analysis/timeline_build.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/npy.h"
+#include "files/rundir/trace_file.h"
 #include "fuzz.h"
-#include "rundir/trace_file.h"
+#include "judge/analysis/attribution.h"
+#include "judge/analysis/timeline_build.h"
 
 #define EVENTS_MOST   256
 #define MESSAGES_MOST 64

@@ -6,8 +6,8 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "files/rundir/manifest.h"
 #include "fuzz.h"
-#include "rundir/manifest.h"
 
 const char *const run_tree_words[] = {"lat_ns",
 				      "comp_lat_ns",

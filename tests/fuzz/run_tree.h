@@ -6,7 +6,7 @@
 
 #include "file_tree.h"
 
-#define RUN_TREE_RUNS "tests/runs/0.1.0/made/"
+#define RUN_TREE_RUNS "tests/runs/1.0.0/made/"
 
 /* Below `below` ("" or "a/"). */
 void run_tree_add(struct file_tree *t, const char *name, const char *below);

@@ -1,5 +1,5 @@
 /*
- * The memory order of the shared-memory ring (harness/transports/shmem_hot.h), in every order of its steps that C11
+ * The memory order of the shared-memory ring (harness/measure/transports/shmem_hot.h), in every order of its steps that C11
  * allows, by Relacy: the payload that is read is the one that was sent, also in a slot that is used again; and nobody
  * sleeps who was not woken. Then the same with one order weakened, each of which must fail: else this proves nothing.
  *

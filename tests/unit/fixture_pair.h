@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "common/err.h"
+#include "measure/transports/transport.h"
 #include "tap.h"
-#include "transports/transport.h"
 
 struct pair {
 	const struct transport_ops *ops;

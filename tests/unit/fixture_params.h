@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "point/settings.h"
+#include "measure/point/settings.h"
 
 static void fixture_default(void *params, const struct opt *row)
 {

@@ -1,5 +1,5 @@
 /*
- * A run directory as `kblat run` leaves it (rundir/reader.h), made up: for tests of what reads
+ * A run directory as `kblat run` leaves it (files/rundir/reader.h), made up: for tests of what reads
  * one. Latencies are drawn from a log-normal distribution with a tail, by a generator of its own,
  * so that every run of a test sees the same.
  */
@@ -14,13 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/histogram.h"
-#include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/npy.h"
+#include "files/rundir/reader.h"
+#include "judge/analysis/histogram.h"
+#include "judge/analysis/statistics.h"
 #include "report/report.h"
-#include "rundir/reader.h"
 #include "tests/unit/tap.h"
 
 #ifndef FIXTURE_REPS
@@ -51,7 +51,7 @@ struct fixture_with {
 };
 
 struct fixture_run {
-	const char *name, *title, *host, *device, *driver, *status, *spec;
+	const char *name, *title, *host, *device, *driver, *software, *status, *spec;
 	const char *reason; /* NULL: the run is valid */
 	const struct fixture_point *points;
 	size_t count;
@@ -223,9 +223,10 @@ static json_t *fixture_one_point(const char *dir, const struct fixture_run *run,
 	fixture_mkdirs(fs_path("%s", dir));
 	fixture_save(fs_path("%s/params.json", dir), fixture_params(run, id));
 	fixture_save(fs_path("%s/point.json", dir),
-		     json_pack("{si si ss ss s{s{ss* ss*}}}", "schema", 1, "id", (int)id, "outcome",
+		     json_pack("{si si ss ss s{s{ss* ss* ss*}}}", "schema", 1, "id", (int)id, "outcome",
 			       measured ? "completed" : p->outcome, "why", p->why ? p->why : "", "granted", "source",
-			       "device", p->qp ? run->device : NULL, "driver", p->qp ? run->driver : NULL));
+			       "device", p->qp ? run->device : NULL, "driver", p->qp ? run->driver : NULL, "software",
+			       p->qp ? run->software : NULL));
 	if (measured)
 		fixture_reps(dir, p, params, values);
 	summary = json_pack("{si so sb so so so s{si si} s[]}", "id", (int)id, "params", params, "valid",

@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/reduce.h"
-#include "analysis/summary.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/npy.h"
-#include "rundir/manifest.h"
+#include "files/rundir/manifest.h"
+#include "judge/analysis/reduce.h"
+#include "summary_documents.h"
 
 #define FLOW_RUN_STEPS	100
 #define FLOW_RUN_TRIPS	300
@@ -223,7 +223,7 @@ static json_t *flow_run_summary(const char *dir)
 {
 	json_t *run = flow_run_run(), *resolved = flow_run_resolved();
 	struct err e = ERR_INIT;
-	json_t *summary = summary_build(dir, run, resolved, &e);
+	json_t *summary = document_build(dir, run, resolved, &e);
 
 	flow_run_check(!summary, e.text);
 	json_decref(run);
@@ -245,7 +245,7 @@ static void flow_run_make(const char *dir)
 	for (unsigned rep = 0; rep < 2; rep++)
 		for (unsigned id = 0; id < 2; id++)
 			flow_run_check(reduce_write(dir, resolved, id, rep, &e), e.text);
-	flow_run_check(summary_write(dir, summary, &e), e.text);
+	flow_run_check(document_write(dir, summary, &e), e.text);
 	flow_run_check(manifest_write(dir, &e), e.text);
 	json_decref(resolved);
 	json_decref(summary);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/period.h"
+#include "judge/analysis/period.h"
 #include "tests/unit/fixture_random.h"
 
 #define MODEL_BASE  3150

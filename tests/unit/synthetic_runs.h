@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/statistics.h"
 #include "common/err.h"
 #include "common/fs.h"
-#include "compare/compare_answer.h"
-#include "compare/compare_judge.h"
-#include "compare/compare_looks.h"
-#include "compare/compare_perm.h"
-#include "compare/compare_units.h"
+#include "judge/analysis/statistics.h"
+#include "judge/analysis/summary_json.h"
+#include "judge/compare/compare_judge.h"
+#include "judge/compare/compare_perm.h"
+#include "judge/compare/compare_plan.h"
+#include "judge/compare/compare_runs.h"
 #include "tests/unit/fixture_random.h"
 
 struct synthetic {
@@ -93,6 +93,8 @@ static json_t *synthetic_summary(const struct synthetic *s, double level, uint64
 static struct compare_run synthetic_run(const struct synthetic *s, enum compare_arm arm, size_t boot, double level,
 					json_int_t when, uint64_t *state)
 {
+	json_t *summary = synthetic_summary(s, level, state);
+
 	return (struct compare_run){
 	    .arm = arm,
 	    .boot = fs_path("%s-%zu", compare_arm_name[arm], boot),
@@ -102,7 +104,8 @@ static struct compare_run synthetic_run(const struct synthetic *s, enum compare_
 	    .run = {.path = fs_path("run %lld", (long long)when),
 		    .run = json_pack("{s:{s:f}, s:{s:I}}", "clock", "hz", 3e9, "t0", "realtime_ns", when),
 		    .resolved = json_pack("{s:s}", "name", "synthetic"),
-		    .summary = synthetic_summary(s, level, state)},
+		    .summary = summary},
+	    .summary = summary_decode(summary),
 	};
 }
 
@@ -178,8 +181,7 @@ static struct synthetic_verdict synthetic_judge(const struct compare_runs *all, 
 	size_t per_boot = 1, runs[ARMS] = {0}, i;
 	struct compare_join join;
 	struct err e = ERR_INIT;
-	const json_t *q;
-	json_t *result;
+	struct comparison result;
 
 	while (per_boot < all->count && !strcmp(all->run[0].boot, all->run[per_boot].boot))
 		per_boot++;
@@ -187,34 +189,33 @@ static struct synthetic_verdict synthetic_judge(const struct compare_runs *all, 
 		if (runs[all->run[i].arm]++ < boots * per_boot)
 			some.run[some.count++] = all->run[i];
 	if (compare_units(&some, UNIT_AUTO, &e) || compare_join(&join, &some, &choice, &e) ||
-	    !(result = compare_judge(&join, rule, &e))) {
+	    compare_judge(&join, rule, &result, &e)) {
 		printf("Bail out! %s\n", e.text);
 		exit(1);
 	}
-	json_array_foreach (json_object_get(json_array_get(json_object_get(result, "points"), 0), "quantities"), i, q) {
-		int verdict = 0;
+	for (i = 0; i < result.points[0].quantity_count; i++) {
+		const struct comparison_quantity *q = &result.points[0].quantities[i];
+		enum compare_verdict verdict = q->verdict;
 
-		while (strcmp(compare_verdicts[verdict], json_string_value(json_object_get(q, "verdict"))) != 0)
-			verdict++;
-		if (!strcmp(json_string_value(json_object_get(q, "quantity")), "p50")) {
-			v.median = verdict;
-			v.low = json_number_value(json_object_get(q, "low_percent"));
-			v.high = json_number_value(json_object_get(q, "high_percent"));
+		if (!strcmp(q->key, "p50")) {
+			v.median = (int)verdict;
+			v.low = isnan(q->low.percent) ? 0 : q->low.percent;
+			v.high = isnan(q->high.percent) ? 0 : q->high.percent;
 		}
 		/* In order of what matters: an alarm, then what is undecided. */
-		if (verdict < (int)v.worst && (verdict != COMPARE_EQUIVALENT || v.worst == COMPARE_VERDICTS))
-			v.worst = (size_t)verdict;
+		if (verdict < v.worst && (verdict != COMPARE_EQUIVALENT || v.worst == COMPARE_VERDICTS))
+			v.worst = verdict;
 		else if (v.worst == COMPARE_EQUIVALENT && verdict == COMPARE_UNDECIDED)
 			v.worst = COMPARE_UNDECIDED;
 	}
-	v.status = compare_status(result);
-	json_decref(result);
+	v.status = compare_verdict_status(result.verdict);
+	comparison_free(&result);
 	compare_join_free(&join);
 	free(some.run);
 	return v;
 }
 
-#define SYNTHETIC_RULE .margin = 0.02, .effect = 0.02, .seed = 1, .alpha = 0.05
+#define SYNTHETIC_RULE .effect = 0.02, .seed = 1, .alpha = 0.05
 
 static inline struct synthetic_verdict synthetic_compare(const struct synthetic *s)
 {

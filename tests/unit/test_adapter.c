@@ -1,32 +1,32 @@
 /* Do both sides of a flow use one adapter that nobody named? */
 #include "common/err.h"
 #include "fixture_params.h"
-#include "run/adapter.h"
+#include "measure/run/coordinator.h"
+#include "measure/transports/shmem_hot.h"
+#include "measure/transports/verbs_types.h"
 #include "tap.h"
-#include "transports/shmem.h"
-#include "transports/verbs.h"
 
-static json_t *granted(const char *source, const char *sink, const char *driver)
+static json_t *granted(const char *source, const char *sink, const char *software)
 {
-	return json_pack("{s:{s:s, s:s}, s:{s:s, s:s}}", "source", "device", source, "driver", driver, "sink", "device",
-			 sink, "driver", driver);
+	return json_pack("{s:{s:s, s:s*}, s:{s:s, s:s*}}", "source", "device", source, "software", software, "sink",
+			 "device", sink, "software", software);
 }
 
 static const struct row {
-	const char *what, *setting, *value, *source, *sink, *driver, *shared;
+	const char *what, *setting, *value, *source, *sink, *software, *shared;
 } rows[] = {
-    {"one adapter, and nobody has named it", NULL, NULL, "mlx5_0", "mlx5_0", "mlx5_ib", "mlx5_0"},
-    {"two adapters", NULL, NULL, "mlx5_0", "mlx5_1", "mlx5_ib", NULL},
-    {"one that is named for both", "device", "mlx5_0", "mlx5_0", "mlx5_0", "mlx5_ib", NULL},
-    {"one that is named for the sink", "sink_device", "mlx5_0", "mlx5_0", "mlx5_0", "mlx5_ib", NULL},
-    {"Soft-RoCE", NULL, NULL, "rxe0", "rxe0", "rdma_rxe", NULL},
-    {"Soft-iWARP", NULL, NULL, "siw0", "siw0", "siw", NULL},
-    {"nothing was granted", NULL, NULL, "", "", "", NULL},
+    {"one adapter, and nobody has named it", NULL, NULL, "mlx5_0", "mlx5_0", NULL, "mlx5_0"},
+    {"two adapters", NULL, NULL, "mlx5_0", "mlx5_1", NULL, NULL},
+    {"one that is named for both", "device", "mlx5_0", "mlx5_0", "mlx5_0", NULL, NULL},
+    {"one that is named for the sink", "sink_device", "mlx5_0", "mlx5_0", "mlx5_0", NULL, NULL},
+    {"Soft-RoCE", NULL, NULL, "rxe0", "rxe0", "Soft-RoCE", NULL},
+    {"Soft-iWARP", NULL, NULL, "siw0", "siw0", "Soft-iWARP", NULL},
+    {"nothing was granted", NULL, NULL, "", "", NULL, NULL},
 };
 
 static void test_row(const struct row *r)
 {
-	json_t *params = fixture_params("oneway", &verbs_transport), *both = granted(r->source, r->sink, r->driver);
+	json_t *params = fixture_params("oneway", &verbs_transport), *both = granted(r->source, r->sink, r->software);
 	struct err e = ERR_INIT;
 	struct flow f;
 

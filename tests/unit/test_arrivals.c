@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/arrivals.h"
+#include "measure/instrument/arrivals.h"
 #include "tap.h"
 
 static struct arrivals after(const uint32_t *numbers, size_t count)

@@ -1,9 +1,9 @@
 /*
  * Who held a message up: made-up events and stamps, whose causes are known.
  */
-#include "analysis/attribution.h"
-#include "analysis/timeline_build.h"
 #include "common/npy.h"
+#include "judge/analysis/attribution.h"
+#include "judge/analysis/timeline_build.h"
 #include "tap.h"
 
 static int64_t words[4096 * TRACE_WORDS];
@@ -391,57 +391,75 @@ static void test_path(void)
 	attribute(&c);
 	is_str(verdict(&c, 0), "stopped by a signal on the sink's CPU", "nor, one way, once the message is on its way");
 	end_case(&c);
+}
 
-	begin_case(&c);
-	taken(100100, "busy");
-	event(105000, TRACE_OWN, NULL);
-	take_side(&c, 0);
-	interrupted(100900, 105200, "local timer");
-	take_side(&c, 1);
-	c.path = one_way;
-	c.came[10] = 106500;
-	attribute(&c);
-	is_str(verdict(&c, 0), "preempted by busy on the source's CPU", "what was not sent yet nobody else delays");
-	is_int(c.found.late[0].covered, 5100, "what is covered is the same, whatever the path");
-	end_case(&c);
+/* One late message: what took the source's CPU (a task) and the sink's (an interrupt) from when until when. */
+static const struct {
+	const char *title;
+	int64_t task[2], irq[2];
+	unsigned irq_side;
+	const struct critical_path *path;
+	int64_t came;
+	const char *verdict;
+	int64_t covered, time; /* 0: not compared */
+} path_cases[] = {
+    {"one way, before the message is sent only the source's CPU delays it",
+     {100100, 105000},
+     {100900, 105200},
+     1,
+     &one_way,
+     106500,
+     "preempted by busy on the source's CPU",
+     .covered = 5100},
+    {"a round trip's message is at the sink even if it comes there later than most",
+     {101000, 105900},
+     {100900, 106000},
+     1,
+     &round_trip,
+     107000,
+     "local timer interrupt on the sink's CPU",
+     .time = 5100},
+    {"a sink that is away until after the answer has come did not have the message meanwhile",
+     {100500, 106000},
+     {100400, 109000},
+     1,
+     &round_trip,
+     106500,
+     "preempted by busy on the source's CPU"},
+    {"where the path does not explain it, all that overlaps counts",
+     {0, 0},
+     {102000, 108000},
+     0,
+     &one_way,
+     109500,
+     "local timer interrupt on the source's CPU"},
+};
 
-	begin_case(&c);
-	taken(101000, "busy");
-	event(105900, TRACE_OWN, NULL);
-	take_side(&c, 0);
-	interrupted(100900, 106000, "local timer");
-	take_side(&c, 1);
-	c.path = round_trip;
-	c.came[10] = 107000;
-	attribute(&c);
-	is_str(verdict(&c, 0), "local timer interrupt on the sink's CPU",
-	       "a message that comes to the sink later than most is there all the same");
-	is_int(c.found.late[0].time, 5100, "as long as the sink is away");
-	end_case(&c);
+static void test_paths(void)
+{
+	for (size_t i = 0; i < sizeof(path_cases) / sizeof(path_cases[0]); i++) {
+		struct case_of c;
 
-	begin_case(&c);
-	taken(100500, "busy");
-	event(106000, TRACE_OWN, NULL);
-	take_side(&c, 0);
-	interrupted(100400, 109000, "local timer");
-	take_side(&c, 1);
-	c.path = round_trip;
-	c.came[10] = 106500;
-	attribute(&c);
-	is_str(verdict(&c, 0), "preempted by busy on the source's CPU",
-	       "a sink that was away until after the answer had come did not have the message meanwhile");
-	end_case(&c);
-
-	begin_case(&c);
-	interrupted(102000, 108000, "local timer");
-	take_side(&c, 0);
-	take_side(&c, 1);
-	c.path = one_way;
-	c.came[10] = 109500;
-	attribute(&c);
-	is_str(verdict(&c, 0), "local timer interrupt on the source's CPU",
-	       "where the path does not explain it, all that overlaps counts");
-	end_case(&c);
+		begin_case(&c);
+		for (unsigned side = 0; side < 2; side++) {
+			if (side == 0 && path_cases[i].task[0]) {
+				taken(path_cases[i].task[0], "busy");
+				event(path_cases[i].task[1], TRACE_OWN, NULL);
+			}
+			if (side == path_cases[i].irq_side)
+				interrupted(path_cases[i].irq[0], path_cases[i].irq[1], "local timer");
+			take_side(&c, side);
+		}
+		c.path = *path_cases[i].path;
+		c.came[10] = path_cases[i].came;
+		attribute(&c);
+		is_str(verdict(&c, 0), path_cases[i].verdict, "%s", path_cases[i].title);
+		if (path_cases[i].covered)
+			is_int(c.found.late[0].covered, path_cases[i].covered, "what is covered");
+		if (path_cases[i].time)
+			is_int(c.found.late[0].time, path_cases[i].time, "the time of the cause");
+		end_case(&c);
+	}
 }
 
 static void test_known(void)
@@ -560,6 +578,7 @@ int main(void)
 	test_gaps();
 	test_messages();
 	test_path();
+	test_paths();
 	test_known();
 	test_queue();
 	test_typical();

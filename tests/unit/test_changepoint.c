@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "common/random.h"
-#include "compare/changepoint.h"
+#include "judge/compare/changepoint.h"
 #include "tests/unit/tap.h"
 
 static uint64_t state = 99;
@@ -39,11 +39,11 @@ static void test_edges(void)
 	const double flat[] = {3, 3, 3, 3, 3, 3}, step[] = {1, 1.01, 0.99, 1, 9, 9.01, 8.99, 9};
 	size_t changes[8];
 
-	is_int((long long)changepoints(flat, 6, 2, changes), 0, "what does not vary has no changes");
-	is_int((long long)changepoints(step, 0, 2, changes), 0, "nothing has none");
-	is_int((long long)changepoints(step, 1, 2, changes), 0, "nor has one value");
-	is_int((long long)changepoints(step, 8, 2, changes), 1, "a step is one");
-	is_int((long long)changes[0], 4, "and it is where it is");
+	is_int((long long)changepoints(flat, 6, 2, changes), 0, "constant values have no changes");
+	is_int((long long)changepoints(step, 0, 2, changes), 0, "no values have no changes");
+	is_int((long long)changepoints(step, 1, 2, changes), 0, "one value has no changes");
+	is_int((long long)changepoints(step, 8, 2, changes), 1, "a step is one change");
+	is_int((long long)changes[0], 4, "at its position");
 }
 
 /* The least cost over all 2^(n-1) segmentations, with the same penalty: PELT leaves out nothing that could be best. */

@@ -8,12 +8,12 @@
 #include "common/fs.h"
 #include "common/write_signals.h"
 #include "fixture_params.h"
-#include "run/channel.h"
-#include "run/columns.h"
-#include "run/host_state.h"
-#include "run/transfer.h"
+#include "measure/run/channel.h"
+#include "measure/run/columns.h"
+#include "measure/run/host_state.h"
+#include "measure/run/transfer.h"
+#include "measure/transports/scripted_hot.h"
 #include "tap.h"
-#include "transports/scripted.h"
 
 #define SOON_MS	 200   /* the patience with one that must be given up */
 #define AMPLE_MS 60000 /* with one that must not */

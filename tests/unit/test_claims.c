@@ -1,15 +1,15 @@
 #include <math.h>
 
-#include "claims/claim_interval.h"
-#include "claims/claim_json.h"
-#include "claims/claim_judge.h"
-#include "claims/claim_needs.h"
-#include "claims/claim_select.h"
-#include "claims/claim_verdict_json.h"
-#include "claims/claims_table.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "rundir/layout.h"
+#include "files/claim/claim.h"
+#include "files/claim/claim_json.h"
+#include "files/rundir/layout.h"
+#include "judge/analysis/summary_json.h"
+#include "judge/claims/claim_metric.h"
+#include "judge/claims/claim_needs.h"
+#include "judge/claims/claim_verdict.h"
+#include "judge/claims/claims.h"
 #include "tap.h"
 
 #define REPS 9
@@ -133,7 +133,7 @@ static void add_point(json_t *points, const char *qp, const char *poll, int size
 }
 
 struct made {
-	json_t *run, *resolved, *summary, *state, *devices;
+	json_t *run, *resolved, *summary, *state;
 };
 
 static struct made make(const char *name, const char *variant, const char *host)
@@ -143,10 +143,9 @@ static struct made make(const char *name, const char *variant, const char *host)
 			     "good", 1),
 	    .resolved = json_pack("{s:s, s:s, s:[]}", "name", name, "variant", variant, "claims"),
 	    .summary = json_pack("{s:[]}", "points"),
-	    .state = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "cpu.online", "0-3", "cpu.isolated", "2",
-			       "cpu.virtual_machine", "no", "idle.cpu0.state1.latency_us", "2", "rdma.mlx5_0.pci_slot",
-			       "0000:03:00.0", "frequency.*.driver", "!ENOENT"),
-	    .devices = json_pack("{s:[s], s:[s]}", "0", "mlx5_0", "1", "rxe0"),
+	    .state =
+		json_pack("{s:s, s:s, s:s, s:s, s:s}", "cpu.online", "0-3", "cpu.isolated", "2", "cpu.virtual_machine",
+			  "no", "idle.cpu0.state1.latency_us", "2", "frequency.*.driver", "!ENOENT"),
 	};
 }
 
@@ -156,12 +155,15 @@ static void made_free(struct made *m)
 	json_decref(m->resolved);
 	json_decref(m->summary);
 	json_decref(m->state);
-	json_decref(m->devices);
 }
+
+static struct claim_side_granted granted_sides[] = {{0, false, "mlx5_0", false, "eth0"},
+						    {1, false, "rxe0", true, "eth1"}};
 
 static struct claim_run as_run(const struct made *m)
 {
-	return (struct claim_run){m->run, m->resolved, m->summary, {m->state, m->state}, m->devices};
+	return (struct claim_run){m->run, m->resolved, summary_decode(m->summary), {m->state, m->state}, granted_sides,
+				  2};
 }
 
 /* Busy and event over rc and uc, three sizes; medians 100, 200, 300 (busy), five times that (event). */
@@ -297,7 +299,7 @@ static void judge_row(const struct row *row, struct made *a, const struct made *
 	json_array_append_new(json_object_get(a->resolved, "claims"), claim);
 	for (size_t i = 0; i < count; i++)
 		runs[i + 1] = as_run(&others[i]);
-	verdicts = claim_judge_runs(runs, count + 1);
+	verdicts = claims_judge_read(runs, count + 1);
 	v = &verdicts.all[0];
 	is_str(claim_outcome_names[v->verdict], row->verdict, "%s: %s", row->name, row->verdict);
 	contains(v->measured, row->measured, "  measured");
@@ -305,6 +307,8 @@ static void judge_row(const struct row *row, struct made *a, const struct made *
 	if (!*row->why)
 		is_str(v->why, "", "  and nothing else");
 	claim_verdicts_free(&verdicts);
+	for (size_t i = 0; i <= count; i++)
+		summary_free(runs[i].summary);
 	json_decref(more);
 }
 
@@ -444,6 +448,30 @@ static void test_metrics(void)
 	     "'p50'?"},
 	    {"lat_ns.p50", flows,
 	     "'metric' must name the flow, too: all points have flows; did you mean 'large.lat_ns.p50'?"},
+	    {"pattern.high_first(32)", none, ""},
+	    {"pattern.next_ns(rtt_ns, 32)", none, ""},
+	    {"small.pattern.strength( rtt_ns ,2 )", flows, ""},
+	    {"pattern.base_ns(rtt_ns)", none, ""},
+	    {"pattern.base_ns(32)", none, "'pattern.base_ns(32)': base_ns belongs to all periods of a series"},
+	    {"pattern.high_ns(1)", none, "'pattern.high_ns(1)': a period is a number of messages, 2 or more"},
+	    {"pattern.high_ns(99999999999999999999)", none,
+	     "'pattern.high_ns(99999999999999999999)': a period is a number of messages, 2 or more"},
+	    {"pattern.high_ns(2, 4)", none, "'pattern.high_ns(2, 4)': in parentheses, a pattern has one period"},
+	    {"pattern.high_ns(2, rtt_ns)", none,
+	     "'pattern.high_ns(2, rtt_ns)': in parentheses, a pattern's series comes first, and then a period"},
+	    {"pattern.high_ns(rtt_ns 2)", none,
+	     "'pattern.high_ns(rtt_ns 2)': a comma is missing between a pattern's series and its period"},
+	    {"pattern.high_ns()", none,
+	     "'pattern.high_ns()': in parentheses, a pattern has a series, a period (2 or more), or both"},
+	    {"pattern.high_ns(rtt_ns,)", none,
+	     "'pattern.high_ns(rtt_ns,)': in parentheses, a pattern has a series, a period (2 or more), or both"},
+	    {"pattern.high_ns(2", none, "'pattern.high_ns(2': ')' must be the end of the metric"},
+	    {"pattern.high_ns(2)x", none, "'pattern.high_ns(2)x': ')' must be the end of the metric"},
+	    {"pattern.evidence(2)", none,
+	     "'pattern.evidence(2)': of a period there are: period, strength, base_ns, high_ns, high_first, high_last, "
+	     "next_ns, next_first, next_last"},
+	    {"pattern.high_ns(rtt_n, 2)", none, "no kernel has a series 'rtt_n'; did you mean 'rtt_ns'?"},
+	    {"rtt_ns.p50(2)", none, "no series has a statistic 'p50(2)'"},
 	};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
@@ -458,6 +486,68 @@ static void test_metrics(void)
 	}
 }
 
+/* --- periods --- */
+
+static const char two_periods[] =
+    "{'name': 'x', 'points': [{'id': 0, 'params': {}, 'valid': true, 'metrics': {}, 'reps': [], 'pattern': {"
+    "'series': 'rtt_ns', 'period': 16, 'strength': 0.33, 'base_ns': 3150, 'high_ns': 3950, 'high_first': 15, "
+    "'high_last': 16, 'high': [{'phases': '15-16', 'p50_ns': 3950}], 'low': [{'phases': '1', 'p50_ns': 3000}], "
+    "'nested': [{'period': 32, 'strength': 0.25, 'high': [{'phases': '30,31-32', 'p50_ns': 4400}], 'low': "
+    "[{'phases': '15-16', 'p50_ns': 3850}, {'phases': '9', 'p50_ns': 3100}]}], 'others': {'turn_ns': {'series': "
+    "'turn_ns', 'period': null, 'strength': 0, 'base_ns': null, 'high_ns': null, 'high_first': null, 'high_last': "
+    "null, 'high': [], 'low': []}}}}]}";
+
+static void test_periods(void)
+{
+	static const struct {
+		const char *metric;
+		double value; /* NAN: the claim cannot be judged */
+		enum unit unit;
+	} checks[] = {
+	    {"pattern.period(16)", 16, UNIT_ONE},
+	    {"pattern.period(32)", 32, UNIT_ONE},
+	    {"pattern.period(8)", 0, UNIT_ONE},
+	    {"pattern.strength(32)", 0.25, UNIT_ONE},
+	    {"pattern.strength(8)", 0, UNIT_ONE},
+	    {"pattern.strength(rtt_ns)", 0.33, UNIT_ONE},
+	    {"pattern.high_ns(16)", 3950, UNIT_TIME_NS},
+	    {"pattern.high_ns(32)", 4400, UNIT_TIME_NS},
+	    {"pattern.high_first(32)", 30, UNIT_ONE},
+	    {"pattern.high_last(32)", 32, UNIT_ONE},
+	    {"pattern.next_ns(32)", 3850, UNIT_TIME_NS},
+	    {"pattern.next_first(32)", 15, UNIT_ONE},
+	    {"pattern.next_last(rtt_ns, 32)", 16, UNIT_ONE},
+	    {"pattern.next_ns(16)", NAN, UNIT_TIME_NS}, /* phase 1 is not slow */
+	    {"pattern.high_ns(8)", NAN, UNIT_TIME_NS},
+	    {"pattern.period(turn_ns, 32)", 0, UNIT_ONE},
+	    {"pattern.strength(turn_ns)", 0, UNIT_ONE},
+	    {"pattern.base_ns(turn_ns)", NAN, UNIT_TIME_NS},
+	    {"pattern.base_ns(rtt_ns)", 3150, UNIT_TIME_NS},
+	    {"pattern.period(lat_ns, 32)", NAN, UNIT_ONE}, /* a series that the point does not have */
+	};
+	json_t *document = read_claim(two_periods);
+	struct summary *s = summary_decode(document);
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		struct claim_metric m = {0};
+		struct sample sample;
+		char *why;
+		bool known;
+
+		claim_metric_set(&m, checks[i].metric);
+		known = claim_point_sample(&s->points[0], &m, &sample, &why);
+		ok(isnan(checks[i].value) ? !known && strlen(why) > 0 : known && sample.value == checks[i].value,
+		   "%s is %g", checks[i].metric, known ? sample.value : NAN);
+		ok(claim_metric_unit(&m) == checks[i].unit, "and its unit is right");
+		if (known)
+			claim_sample_free(&sample);
+		free(why);
+		claim_metric_free(&m);
+	}
+	summary_free(s);
+	json_decref(document);
+}
+
 /* --- needs --- */
 
 static void test_needs(void)
@@ -469,8 +559,6 @@ static void test_needs(void)
 	} rows_of_needs[] = {
 	    {"hca", "mlx5_0", NULL, NULL, 0, true},
 	    {"hca", "rxe0", NULL, NULL, 0, false},
-	    {"hca", "soft9", NULL, NULL, 0, false}, /* renamed: on no bus */
-	    {"hca", "mlx5_0", "rdma.mlx5_0.pci_slot", "!ENOENT", 0, false},
 	    {"hca", NULL, NULL, NULL, 0, false},
 	    {"bare_metal", NULL, NULL, NULL, 0, true},
 	    {"bare_metal", NULL, "cpu.virtual_machine", "yes", 0, false},
@@ -497,10 +585,10 @@ static void test_needs(void)
 	for (size_t i = 0; i < sizeof(rows_of_needs) / sizeof(rows_of_needs[0]); i++) {
 		const char *device = rows_of_needs[i].device, *key = rows_of_needs[i].key;
 		struct made m = make("a", "full", "alpha");
-		json_t *devices = device ? json_pack("[s]", device) : json_array();
+		const struct claim_side_granted *sides[] = {&granted_sides[device && !strcmp(device, "rxe0")]};
 		struct claim_list list = list_of(json_pack("{s:[{s:s, s:i}]}", "needs", "need", rows_of_needs[i].need,
 							   "count", rows_of_needs[i].count));
-		struct claim_machine machine = {m.run, {m.state, m.state}, devices};
+		struct claim_machine machine = {m.run, {m.state, m.state}, sides, device ? 1 : 0};
 		char why[256] = "";
 
 		if (key)
@@ -512,7 +600,6 @@ static void test_needs(void)
 				: "no device",
 		       key ? rows_of_needs[i].value : "");
 		ok(rows_of_needs[i].met || *why, "  and it is said why: %s", why);
-		json_decref(devices);
 		claim_list_free(&list);
 		made_free(&m);
 	}
@@ -531,26 +618,73 @@ static void write_granted(const char *run_path, unsigned id, json_t *granted)
 	free(dir);
 }
 
-/* Which devices a point was granted, of one flow and of several. */
-static void test_devices(void)
+/* Two points with a source and a sink each; NULL: no link. */
+static void test_same_link(void)
 {
-	char *path = tap_dir(), *devices;
+	static const struct {
+		const char *what, *links[4], *why;
+	} cases[] = {
+	    {"one interface", {"eth0", "eth0", "eth0", "eth0"}, NULL},
+	    {"an interface of each side", {"eth0", "eth1", "eth0", "eth1"}, NULL},
+	    {"another interface of the sources", {"eth0", "eth1", "eth2", "eth1"}, "eth0 and eth2 were used"},
+	    {"sides that are exchanged", {"eth0", "eth1", "eth1", "eth0"}, "eth0 and eth1 were used"},
+	    {"shared memory", {"eth0", "eth0", NULL, NULL}, "point 1 used none"},
+	};
+	struct claim_list list = list_of(json_pack("{s:[{s:s}]}", "needs", "need", "same_link"));
+	struct claim_machine nothing = {.side_count = 0};
+	char why[256];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct claim_side_granted side[4];
+		const struct claim_side_granted *sides[4];
+		struct claim_machine machine = {.sides = sides, .side_count = 4};
+
+		for (int k = 0; k < 4; k++) {
+			side[k] = (struct claim_side_granted){k / 2, k % 2, NULL, false, (char *)cases[i].links[k]};
+			sides[k] = &side[k];
+		}
+		snprintf(why, sizeof(why), "%s", "");
+		is_int(claim_needs_met(&list.claims[0], &machine, why, sizeof(why)), !cases[i].why, "same_link: %s",
+		       cases[i].what);
+		contains(why, cases[i].why ? cases[i].why : "", "  why");
+	}
+	ok(!claim_needs_met(&list.claims[0], &nothing, why, sizeof(why)), "same_link: nothing is known");
+	claim_list_free(&list);
+}
+
+/* What the sides of a point were granted, of one flow and of several. */
+static void test_granted(void)
+{
+	static const struct claim_side_granted want[] = {
+	    {0, false, "mlx5_0", false, "mlx5_0"}, {0, true, NULL, false, NULL},
+	    {1, false, "mlx5_0", false, "eth0"},   {1, true, "mlx5_1", false, "mlx5_1"},
+	    {1, false, "soft9", true, "eth1"},	   {1, true, NULL, false, "eth2"}};
+	char *path = tap_dir();
 	json_t *summary = json_object();
 	struct run run = {.path = path, .summary = summary, .run = json_object()};
 	struct claim_run read;
 	struct err e = ERR_INIT;
 
 	run.resolved = json_pack("{s:[{s:i}, {s:i}, {s:i}]}", "points", "id", 0, "id", 1, "id", 2);
-	write_granted(path, 0, json_pack("{s:{s:s}, s:{}}", "source", "device", "mlx5_0", "sink"));
+	write_granted(path, 0,
+		      json_pack("{s:{s:s, s:s}, s:{}}", "source", "device", "mlx5_0", "driver", "mlx5_core", "sink"));
 	write_granted(path, 1,
-		      json_pack("{s:{s:{s:s}, s:{s:s}}, s:{s:{s:i}, s:{s:s}}}", "large", "source", "device", "mlx5_0",
-				"sink", "device", "mlx5_1", "small", "source", "mtu_bytes", 1024, "sink", "device",
-				"rxe0"));
+		      json_pack("{s:{s:{s:s, s:s}, s:{s:s, s:n}}, s:{s:{s:s, s:s, s:s}, s:{s:s}}}", "large", "source",
+				"device", "mlx5_0", "netdev", "eth0", "sink", "device", "mlx5_1", "netdev", "small",
+				"source", "device", "soft9", "software", "Soft-RoCE", "netdev", "eth1", "sink",
+				"interface", "eth2"));
 	is_int(claim_run_read(&run, &read, &e), 0, "the run is read");
-	devices = json_dumps(read.devices, JSON_SORT_KEYS | JSON_COMPACT);
-	is_str(devices, "{\"0\":[\"mlx5_0\"],\"1\":[\"mlx5_0\",\"mlx5_1\",\"rxe0\"],\"2\":[]}",
-	       "devices are those of all flows' sides; a point that was not begun has none");
-	free(devices);
+	is_int((long long)read.side_count, 6, "sides of all flows; a point that was not begun has none");
+	for (size_t i = 0; i < read.side_count && i < 6; i++) {
+		const struct claim_side_granted *is = &read.sides[i];
+
+		is_int(is->point, want[i].point, "side %zu is of point %d", i, (int)want[i].point);
+		is_int(is->is_sink, want[i].is_sink, "  a %s", want[i].is_sink ? "sink" : "source");
+		is_str(is->device, want[i].device, "  with device %s", want[i].device ? want[i].device : "none");
+		is_int(is->is_software, want[i].is_software, "  which is %s",
+		       want[i].is_software ? "software" : "not software");
+		is_str(is->link, want[i].link, "  through %s", want[i].link ? want[i].link : "nothing");
+	}
 	claim_run_free(&read);
 	json_decref(run.resolved);
 	json_decref(run.run);
@@ -575,7 +709,7 @@ static void test_json(void)
 	    "0.1, 'needs': []}",
 	    "{'id': 'x', 'claim': 'c', 'source': '', 'measured_by_source': '', 'metric': '', 'points': {}, 'against': "
 	    "null, 'by': null, 'relation': 'sideways', 'min': null, 'max': null, 'along': null, 'tolerance': 0.0, "
-	    "'needs': [{'need': 'levitation'}]}",
+	    "'needs': [{'need': 'levitation'}], 'origin': 'self-test'}",
 	};
 
 	for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
@@ -610,6 +744,41 @@ static void test_status(void)
 	is_int(claim_verdicts_status(&(struct claim_verdicts){of, 2}), STATUS_OK, "one that holds is enough");
 	is_int(claim_verdicts_status(&(struct claim_verdicts){of, 3}), STATUS_NO, "one that fails is a no");
 	is_int(claim_verdicts_status(&(struct claim_verdicts){of, 0}), STATUS_UNDECIDED, "no claims are undecided");
+}
+
+/* Claims are counted by who says so, if not all are the source's. */
+static void test_origins(void)
+{
+	struct claim_verdict of[] = {{.origin = CLAIM_OF_SOURCE, .verdict = CLAIM_HOLDS},
+				     {.origin = CLAIM_OF_SOURCE, .verdict = CLAIM_FAILS},
+				     {.origin = CLAIM_OURS, .verdict = CLAIM_HOLDS},
+				     {.origin = CLAIM_SELF_TEST, .verdict = CLAIM_NOT_JUDGED}};
+	char *texts[] = {"", "", "", ""}, *text = NULL;
+	struct claim_verdicts v = {of, 2};
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_t *j;
+
+	for (size_t i = 0; i < 4; i++)
+		of[i].experiment = of[i].id = of[i].claim = of[i].source = of[i].measured_by_source = of[i].metric =
+		    of[i].wanted = of[i].measured = of[i].why = texts[i];
+	claims_table(&v, out);
+	v.count = 4;
+	claims_table(&v, out);
+	fclose(out);
+	contains(text, "\n2 claims: 1 holds, 1 fails, 0 not judged\n", "all are the source's");
+	contains(text,
+		 "\n2 claims of the source: 1 holds, 1 fails, 0 not judged\n1 claim of ours: 1 holds, 0 fail, 0 not "
+		 "judged\n1 claim of the measurement itself: 0 hold, 0 fail, 1 not judged\n",
+		 "each origin is counted");
+	j = claim_verdicts_to_json(&v);
+	v = claim_verdicts_from_json(j);
+	for (size_t i = 0; i < 4; i++)
+		is_int(v.all[i].origin, of[i].origin, "in claims.json: %s", claim_origin_names[of[i].origin]);
+	ok(!json_object_get(json_array_get(json_object_get(j, "claims"), 0), "origin"), "the source's have none there");
+	claim_verdicts_free(&v);
+	json_decref(j);
+	free(text);
 }
 
 static void test_tables(void)
@@ -671,10 +840,13 @@ int main(void)
 	test_rows();
 	test_flows();
 	test_metrics();
+	test_periods();
 	test_needs();
-	test_devices();
+	test_same_link();
+	test_granted();
 	test_json();
 	test_status();
+	test_origins();
 	test_tables();
 	return done_testing();
 }

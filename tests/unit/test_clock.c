@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "common/cpulist.h"
-#include "instrument/clock.h"
-#include "instrument/noise.h"
+#include "measure/instrument/clock.h"
+#include "measure/instrument/noise.h"
 #include "tap.h"
 
 #define YEAR_NS (INT64_C(365) * 86400 * 1000000000)

@@ -44,9 +44,9 @@ static void test_levels(void)
 	all = synthetic_make(&s);
 	is_int(synthetic_judge(&all, 3, &rule, false).status, STATUS_UNDECIDED, "three boots are too few");
 	is_int(synthetic_judge(&all, 4, &rule, false).status, STATUS_NO, "20 %% slower is found at the first look");
-	is_int(synthetic_judge(&all, 5, &rule, false).status, STATUS_UNDECIDED, "between two looks nothing is said");
-	is_int(synthetic_judge(&all, 5, &rule, false).median, -1, "and nothing is judged");
-	is_int(synthetic_judge(&all, 8, &rule, false).status, STATUS_NO, "the last look");
+	is_int(synthetic_judge(&all, 5, &rule, false).status, STATUS_UNDECIDED, "no verdict between two looks");
+	is_int(synthetic_judge(&all, 5, &rule, false).median, -1, "and no quantity is judged");
+	is_int(synthetic_judge(&all, 8, &rule, false).status, STATUS_NO, "the last look finds it, too");
 	compare_runs_free(&all);
 }
 

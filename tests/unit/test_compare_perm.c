@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "compare/compare_boots.h"
-#include "compare/compare_perm.h"
+#include "judge/compare/compare_perm.h"
+#include "judge/compare/compare_verdict.h"
 #include "tests/unit/fixture_random.h"
 #include "tests/unit/tap.h"
 
@@ -68,15 +68,16 @@ static void test_plans(void)
 			distinct &= p.bits[i] != p.bits[k];
 	}
 	ok(distinct && halves, "each once, with four in the other arm");
-	is_int(p.bits[0], 0xf0, "the real one first");
+	is_int(p.bits[0], 0xf0, "the real labelling comes first");
 	perm_plan_free(&p);
 	perm_plan_make(&p, 5, 5, true, PERM_MAX, 1);
 	is_int((long long)p.count, 32, "five pairs: 32 ways");
 	perm_plan_free(&p);
 	perm_plan_make(&p, 20, 20, false, 1000, 1);
-	ok(p.count == 1000 && !p.exact, "too many: drawn");
+	ok(p.count == 1000 && !p.exact, "if there are too many, that many are drawn");
 	perm_plan_free(&p);
-	ok(perm_plan_make(&p, 3, 4, true, 10, 1) && perm_plan_make(&p, 0, 4, false, 10, 1), "what is no plan");
+	ok(perm_plan_make(&p, 3, 4, true, 10, 1) && perm_plan_make(&p, 0, 4, false, 10, 1),
+	   "an empty arm, or pairs of arms of different sizes, are refused");
 	ok(fabs(perm_least_p(4, 4, false) - 1 / 70.) < 1e-12, "the least p of four and four");
 	ok(perm_least_p(6, 6, true) == 1 / 64., "and of six pairs");
 }
@@ -90,16 +91,17 @@ static void test_by_hand(void)
 	judge(values, 2, 2, false, &q);
 	ok(fabs(q.effect - 5) < 1e-12, "the difference of means");
 	ok(fabs(q.p - 1 / 6. / 0.8) < 1e-12, "one of 6 is as much worse, which counts four fifths: p %g", q.p);
-	ok(isinf(q.low) && isinf(q.high), "two and two exclude nothing");
+	ok(isinf(q.low) && isinf(q.high), "with two units in each arm no shift is excluded");
 	judge((const double[]){1, 2, NAN, 10, 11, 12, 13}, 3, 4, false, &q);
 	ok(q.known && fabs(q.effect - 10) < 1e-12, "a unit without a value does not count");
 	judge((const double[]){1, NAN, 3, 4}, 2, 2, false, &q);
 	ok(!q.known, "one value is not enough");
 	judge((const double[]){7, 7, 7, 7, 7, 7, 7, 7}, 4, 4, false, &q);
-	ok(q.p == 1 && q.low == 0 && q.high == 0, "nothing moves at all");
+	ok(q.p == 1 && q.low == 0 && q.high == 0, "equal values: no effect, and p is 1");
 	judge((const double[]){7, 7, 7, 7, 8, 8, 8, 8}, 4, 4, false, &q);
 	/* 3 of 70 are 5 %: two for the worse side. */
-	ok(fabs(q.p - 1 / 70. * 3 / 2) < 1e-12 && q.low == 1 && q.high == 1, "nothing but the arm differs");
+	ok(fabs(q.p - 1 / 70. * 3 / 2) < 1e-12 && q.low == 1 && q.high == 1,
+	   "no variation within the arms: the interval is the effect itself");
 	q.less_is_worse = true;
 	judge_again((const double[]){7, 7, 7, 7, 8, 8, 8, 8}, 4, 4, false, &q, 0.05);
 	ok(fabs(q.p - 3 / 70.) < 1e-12, "where less is worse, that is better: p %g", q.p);
@@ -241,7 +243,7 @@ static void test_rates(void)
 	r = simulate(trials, 0);
 	/* 5 % of 400 is 20, with a standard deviation of 4.4. */
 	ok(r.any <= 34, "where nothing differs, any of five is found to in %u of %u", r.any, trials);
-	ok(r.any >= 7, "and the test is not idle");
+	ok(r.any >= 7, "and that happens, so the level is used");
 	is_int(r.agree, trials, "intervals and p of all five agree");
 	r = simulate(trials, 3);
 	ok(r.first > trials * 8 / 10, "a shift of three standard deviations is found in %u of %u", r.first, trials);
@@ -279,7 +281,7 @@ static void test_noise(void)
 
 	/* Splits in halves: 1 2 | 3 10: 5; 1 3 | 2 10: 4; 1 10 | 2 3: 3; each twice. */
 	ok(fabs(perm_noise_floor(values, 4, 1) - 5) < 1e-12, "the noise floor of four");
-	ok(isnan(perm_noise_floor(values, 3, 1)), "three have none");
+	ok(isnan(perm_noise_floor(values, 3, 1)), "three values have no noise floor");
 }
 
 static void test_boots(void)
@@ -294,7 +296,7 @@ static void test_boots(void)
 	ok(labs((long)boots_needed(1, 1, 0.025, 0.85, 4) - 19) <= 1, "19 an arm for one stdev, not %zu",
 	   boots_needed(1, 1, 0.025, 0.85, 4));
 	is_int((long long)boots_needed(10, 1, 0.025, 0.85, 4), 4, "never below the least");
-	is_int((long long)boots_needed(0.001, 1, 0.025, 0.85, 4), BOOTS_MOST, "an end");
+	is_int((long long)boots_needed(0.001, 1, 0.025, 0.85, 4), BOOTS_MOST, "BOOTS_MOST where no number is enough");
 }
 
 int main(void)

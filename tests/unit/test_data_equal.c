@@ -1,5 +1,5 @@
 /* Sentences may be reworded; every number must stay. */
-#include "analysis/data_equal.h"
+#include "judge/analysis/verify.h"
 #include "tests/unit/tap.h"
 
 static const struct {

@@ -1,11 +1,11 @@
 /* A made-up device whose clock's rate, start and width are known: its stamps must come out where they were made. */
-#include "instrument/device_clock.h"
+#include "measure/instrument/device_clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "common/npy.h"
-#include "instrument/clock.h"
+#include "measure/instrument/clock.h"
 #include "tap.h"
 
 /* A counter of `bits` that is at `start` at host tick 0 and counts `rate` a host tick. */

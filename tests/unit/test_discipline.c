@@ -1,8 +1,8 @@
 /* What chronyc and pmc say (answers of chrony 4.3 and linuxptp 3.1.1, some of them changed), and what two hosts' clocks come to by it. */
-#include "instrument/discipline.h"
+#include "measure/instrument/discipline.h"
 
 #include "common/err.h"
-#include "run/clock_wall.h"
+#include "measure/run/clock_wall.h"
 #include "tap.h"
 
 static const char local[] = "7F7F0101,,8,1795364949.914006254,0.000000000,0.000000000,0.000000000,0.000,0.000,0.000,"

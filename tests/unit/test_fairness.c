@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/fairness.h"
+#include "files/rundir/flows.h"
+#include "judge/analysis/fairness.h"
+#include "judge/analysis/summary_json.h"
 #include "tap.h"
 
 #define FLOWS_MAX   3
@@ -61,12 +63,18 @@ static void make_flow(struct made *m, const struct sender *s)
 static json_t *fairness(const struct sender *senders, size_t count, bool alone)
 {
 	static struct made m;
+	struct summary_results results = {.metrics = NULL};
 	json_t *to = json_pack("{s:[]}", "warnings");
+	char key[FLOWS_KEY_MAX];
 
 	m = (struct made){0};
 	for (size_t i = 0; i < count; i++)
 		make_flow(&m, &senders[i]);
-	fairness_add(m.flows, count, 0, 1, alone, to);
+	fairness_add(m.flows, count, 0, 1, alone, &results, json_object_get(to, "warnings"));
+	for (size_t i = 0; i < results.block_count; i++)
+		json_object_set_new(to, flows_key(results.blocks[i].flow, "fairness", key, sizeof(key)),
+				    summary_encode_block(&results.blocks[i]));
+	summary_free_results(&results);
 	for (size_t i = 0; i < count; i++) {
 		json_decref((json_t *)m.layout[i].params);
 		json_decref(m.reps[i].counters);

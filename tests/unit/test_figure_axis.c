@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include "report/report.h"
-#include "tests/unit/fixture_run.h"
+#include "tests/unit/fixture_figures.h"
 #include "tests/unit/tap.h"
-
-#define POINTS_MAX 80
 
 /* Sizes 8 B .. 8 B << (sizes - 1) for each service type and way of polling, and for each of several
  * transports. */
@@ -18,8 +16,6 @@ struct shape {
 	unsigned transports; /* 0: one */
 };
 
-static const char *const transports[] = {"verbs", "a", "b", "c", "d", "e", "f", "g", "h", "i"};
-
 /* Backwards: the order of the axis is not that of the points. UD lacks the largest. */
 static void add_sizes(struct fixture_run *run, struct fixture_point *points, const struct shape *s,
 		      const unsigned of[3])
@@ -29,36 +25,18 @@ static void add_sizes(struct fixture_run *run, struct fixture_point *points, con
 	for (unsigned i = s->sizes; i-- > 0;) {
 		if (!strcmp(qp, "ud") && i + 1 == s->sizes)
 			continue;
-		points[run->count] = (struct fixture_point){transports[of[0]],
-							    qp,
-							    s->polls[of[2]],
-							    8 << i,
-							    2,
-							    500 + i,
-							    1000 * (i + 1),
-							    .05,
-							    0,
-							    1,
-							    0,
-							    NULL,
-							    NULL,
-							    run->count ? NULL : s->invalid,
-							    NULL};
+		points[run->count] =
+		    fixture_plain_point(fixture_transports[of[0]], qp, s->polls[of[2]], 8 << i, 1000 * (i + 1));
+		points[run->count].messages = 500 + i;
+		points[run->count].reason = run->count ? NULL : s->invalid;
 		run->count++;
 	}
 }
 
 static char *make(const char *root, const struct shape *s, char **script)
 {
-	static struct fixture_point points[POINTS_MAX];
-	struct fixture_run run = {.name = s->name,
-				  .title = "t",
-				  .host = "h",
-				  .device = "mlx5_0",
-				  .driver = "mlx5_core",
-				  .status = "COMPLETED",
-				  .spec = "",
-				  .points = points};
+	static struct fixture_point points[FIXTURE_POINTS_MAX];
+	struct fixture_run run = fixture_plain_run(s->name, points, 0);
 	char *dir, *tsv;
 
 	for (unsigned t = 0; t == 0 || t < s->transports; t++)

@@ -2,38 +2,29 @@
 #include <unistd.h>
 
 #include "report/report.h"
-#include "tests/unit/fixture_run.h"
+#include "tests/unit/fixture_figures.h"
 #include "tests/unit/tap.h"
 
-#define POINTS_MAX 80
-#define PAIRS_MAX  32
+#define PAIRS_MAX 32
 
-static const char *const transports[] = {"verbs", "a", "b", "c", "d", "e", "f", "g", "h"};
-
-static struct fixture_point points[POINTS_MAX];
+static struct fixture_point points[FIXTURE_POINTS_MAX];
 static size_t point_count;
 
 static void add(const char *transport, const char *qp, const char *poll, int64_t size)
 {
-	points[point_count++] = (struct fixture_point){
-	    transport, qp, poll, size, 2, 500, *poll == 'b' ? 1250 : 3600, .05, 0, 1.2, 0, NULL, NULL, NULL, NULL};
+	points[point_count] = fixture_plain_point(transport, qp, poll, size, *poll == 'b' ? 1250 : 3600);
+	points[point_count++].comp_share = 1.2;
 }
 
 /* Its report's script. */
 static char *make(const char *root, const char *name, const struct fixture_with *with)
 {
-	struct fixture_run run = {.name = name,
-				  .title = "t",
-				  .host = "h",
-				  .device = "mlx5_0",
-				  .driver = "mlx5_core",
-				  .status = "COMPLETED",
-				  .spec = "",
-				  .points = points,
-				  .count = point_count,
-				  .with = with};
-	char *dir = fixture_run_report(root, &run), *script = fixture_derived(dir, "figures/figures.gp");
+	struct fixture_run run = fixture_plain_run(name, points, point_count);
+	char *dir, *script;
 
+	run.with = with;
+	dir = fixture_run_report(root, &run);
+	script = fixture_derived(dir, "figures/figures.gp");
 	free(dir);
 	point_count = 0;
 	return script;
@@ -149,7 +140,7 @@ static void test_none(const char *root)
 	pairs_are(script, 0, "nor of two sizes");
 	free(script);
 	for (size_t i = 0; i < 3; i++)
-		add(transports[i], "rc", "busy", 32);
+		add(fixture_transports[i], "rc", "busy", 32);
 	script = make(root, "three", NULL);
 	pairs_are(script, 0, "nor of three values");
 	free(script);
@@ -157,13 +148,13 @@ static void test_none(const char *root)
 
 static void test_many(const char *root)
 {
-	struct fixture_with with[POINTS_MAX] = {{false, false}};
+	struct fixture_with with[FIXTURE_POINTS_MAX] = {{false, false}};
 	char *script, *page;
 
-	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]); t++)
+	for (size_t t = 0; t < 9; t++)
 		for (int i = 0; i < 4; i++) {
 			with[point_count].t_hw = i / 2;
-			add(transports[t], NULL, i % 2 ? "busy" : "event", 32);
+			add(fixture_transports[t], NULL, i % 2 ? "busy" : "event", 32);
 		}
 	script = make(root, "many", with);
 	pairs_are(script, PAIRS_MAX, "no more than can be looked at");

@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include "report/report.h"
-#include "tests/unit/fixture_run.h"
+#include "tests/unit/fixture_figures.h"
 #include "tests/unit/tap.h"
-
-#define POINTS_MAX 80
 
 /* Each service type at each rate and size; median (rate index + 1) us * size index, so that both
  * ends are known. */
@@ -22,8 +20,8 @@ static const int64_t rates[] = {100, 2500, 10000, 25000, 50000, 100000};
 static void add_point(struct fixture_point *p, struct fixture_pacing *pacing, const char *qp, unsigned rate,
 		      unsigned size)
 {
-	*p = (struct fixture_point){"verbs", qp, "busy", 8 << size, 1,	  500, 1000.0 * (size + 1) * (rate + 1), .05, 0,
-				    1,	     0,	 NULL,	 NULL,	    NULL, NULL};
+	*p = fixture_plain_point("verbs", qp, "busy", 8 << size, 1000.0 * (size + 1) * (rate + 1));
+	p->reps = 1;
 	p->lost = rate == 2 && size == 2 ? 8 : 0;
 	*pacing =
 	    (struct fixture_pacing){rates[rate], 800, rate == 2 && size == 2 ? .3125 : .01, rate == 2 ? .0625 : 0};
@@ -31,18 +29,11 @@ static void add_point(struct fixture_point *p, struct fixture_pacing *pacing, co
 
 static char *make(const char *root, const struct grid *g)
 {
-	static struct fixture_point points[POINTS_MAX];
-	static struct fixture_pacing pacing[POINTS_MAX];
-	struct fixture_run run = {.name = g->name,
-				  .title = "t",
-				  .host = "h",
-				  .device = "mlx5_0",
-				  .driver = "mlx5_core",
-				  .status = "COMPLETED",
-				  .spec = "",
-				  .points = points,
-				  .pacing = pacing};
+	static struct fixture_point points[FIXTURE_POINTS_MAX];
+	static struct fixture_pacing pacing[FIXTURE_POINTS_MAX];
+	struct fixture_run run = fixture_plain_run(g->name, points, 0);
 
+	run.pacing = pacing;
 	for (unsigned q = 0; q < g->qp_count; q++)
 		for (unsigned r = 0; r < g->rates; r++)
 			for (unsigned s = 0; s < g->sizes; s++)

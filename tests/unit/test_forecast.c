@@ -5,8 +5,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "fixture_params.h"
-#include "run/forecast_run.h"
-#include "run/former.h"
+#include "measure/run/forecast.h"
 #include "tap.h"
 
 static const struct forecast none;

@@ -15,9 +15,9 @@
 #include "tap.h"
 
 #define TRANSPORT     shmem
-#define TRANSPORT_HOT "transports/shmem_hot.h"
+#define TRANSPORT_HOT "measure/transports/shmem_hot.h"
 #define LOOP_ONE_INSTANCE
-#include "kernels/handoff_loop.c"
+#include "measure/kernels/handoff_loop.c"
 
 #ifndef HANDOVERS
 #define HANDOVERS 20000

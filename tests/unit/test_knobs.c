@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "compare/compare_judge.h"
-#include "knobs/knobs_joint.h"
+#include "judge/compare/compare_judge.h"
+#include "study/knobs/knobs_judge.h"
 #include "tests/unit/fixture_random.h"
 #include "tests/unit/tap.h"
 

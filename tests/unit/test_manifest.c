@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "common/err.h"
-#include "rundir/manifest.h"
+#include "files/rundir/manifest.h"
 #include "tap.h"
 
 static char *dir;

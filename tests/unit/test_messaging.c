@@ -13,11 +13,11 @@
 #include "common/err.h"
 #include "fixture_pair.h"
 #include "fixture_params.h"
-#include "point/flow.h"
+#include "measure/point/flow.h"
+#include "measure/transports/nanomsg_hot.h"
+#include "measure/transports/payload.h"
+#include "measure/transports/zeromq_hot.h"
 #include "tap.h"
-#include "transports/nanomsg_hot.h"
-#include "transports/payload.h"
-#include "transports/zeromq_hot.h"
 
 #define SIZE 64
 

@@ -1,9 +1,20 @@
 /* Each reason appears once, with its points; for a reader, notes that differ only in numbers are one. */
-#include "analysis/notes.h"
+#include "judge/analysis/notes.h"
+#include "judge/analysis/summary_json.h"
 #include "tests/unit/tap.h"
 
+/* A summary with these points, which are taken. */
+static struct summary *decoded(json_t *points)
+{
+	json_t *document = json_pack("{s:o}", "points", points);
+	struct summary *s = summary_decode(document);
+
+	json_decref(document);
+	return s;
+}
+
 /* "3: 2 page faults" is a text of point 3; "4!: no device" one of a point that is impossible; "5" a point without texts. */
-static json_t *points_from(const char *lines)
+static struct summary *points_from(const char *lines)
 {
 	char *copy = strdup(lines), *at = copy, *line;
 	json_t *points = json_array();
@@ -24,13 +35,14 @@ static json_t *points_from(const char *lines)
 					      json_string(end + (impossible ? 3 : 2)));
 	}
 	free(copy);
-	return points;
+	return decoded(points);
 }
 
-static char *notes_text(const char *lines, const char *key, enum notes_group group)
+static char *notes_text(const char *lines, enum notes_kind kind, enum notes_group group)
 {
 	static char got[2048];
-	json_t *points = points_from(lines), *notes = notes_of_points(points, key, group), *note;
+	struct summary *s = points_from(lines);
+	json_t *notes = notes_of_points(s, kind, group), *note;
 	size_t i;
 
 	*got = '\0';
@@ -38,18 +50,18 @@ static char *notes_text(const char *lines, const char *key, enum notes_group gro
 		strcat(strcat(got, i ? "\n" : ""), json_string_value(note));
 	}
 	json_decref(notes);
-	json_decref(points);
+	summary_free(s);
 	return got;
 }
 
 static void by_text(const char *lines, const char *want, const char *what)
 {
-	is_str(notes_text(lines, "reasons", NOTES_BY_TEXT), want, "%s", what);
+	is_str(notes_text(lines, NOTES_REASONS, NOTES_BY_TEXT), want, "%s", what);
 }
 
 static void by_words(const char *lines, const char *want, const char *what)
 {
-	is_str(notes_text(lines, "reasons", NOTES_BY_WORDS), want, "%s", what);
+	is_str(notes_text(lines, NOTES_REASONS, NOTES_BY_WORDS), want, "%s", what);
 }
 
 static void test_by_text(void)
@@ -61,7 +73,7 @@ static void test_by_text(void)
 	by_text("3: a", "point 3: a", "not of a run that has one only");
 	by_text("1: 2 faults\n2: 3 faults", "point 1: 2 faults\npoint 2: 3 faults", "a number makes another text");
 	by_text("1\n2!: no device", "", "what is impossible is not a reason");
-	is_str(notes_text("1\n2!: no device", "warnings", NOTES_BY_TEXT), "point 2: no device", "but a warning");
+	is_str(notes_text("1\n2!: no device", NOTES_WARNINGS, NOTES_BY_TEXT), "point 2: no device", "but a warning");
 	by_text("1!: no device\n2!: no device", "no point is possible here", "unless nothing is possible");
 }
 
@@ -91,15 +103,18 @@ static void test_by_words(void)
 
 static void test_nonsense(void)
 {
-	json_t *points = json_pack("[n, i, {s:[i, s], s:i}, {s:s}]", 3, "reasons", 4, "a", "id", 7, "reasons", "b");
-	json_t *notes = notes_of_points(points, "reasons", NOTES_BY_WORDS);
+	struct summary *s =
+	    decoded(json_pack("[n, i, {s:[i, s], s:i}, {s:s}]", 3, "reasons", 4, "a", "id", 7, "reasons", "b"));
+	json_t *notes = notes_of_points(s, NOTES_REASONS, NOTES_BY_WORDS);
 
 	is_int((long long)json_array_size(notes), 2, "what is not a text does no harm");
 	json_decref(notes);
-	notes = notes_of_points(NULL, "reasons", NOTES_BY_TEXT);
+	summary_free(s);
+	s = decoded(json_array());
+	notes = notes_of_points(s, NOTES_REASONS, NOTES_BY_TEXT);
 	is_str(json_string_value(json_array_get(notes, 0)), "the run has no points", "no points at all are a reason");
 	json_decref(notes);
-	json_decref(points);
+	summary_free(s);
 }
 
 /* All that is made of points is recognised, in any of its forms. */

@@ -1,6 +1,6 @@
 /* What a configuration of Observatory becomes, and what is said of a wrong one. */
-#include "observatory/observatory_config.h"
-#include "observatory/observatory_spec.h"
+#include "measure/spec/observatory_config.h"
+#include "measure/spec/observatory_spec.h"
 
 #include "common/yaml_make.h"
 #include "fixture_diag.h"

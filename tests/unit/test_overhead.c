@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/overhead.h"
 #include "common/fs.h"
 #include "common/sysroot.h"
+#include "measure/transports/interface.h"
+#include "measure/transports/verbs_counters.h"
+#include "summary_documents.h"
 #include "tap.h"
-#include "transports/interface.h"
-#include "transports/verbs_counters.h"
 
 static char *dir;
 
@@ -61,7 +61,7 @@ static json_t *interface_counters(json_int_t sent, json_int_t received)
 static json_t *block_of(struct layout_wire wire, bool device, struct rep *reps, size_t count)
 {
 	const struct layout_flow flow = {.name = "", .wire = wire, .traits.device = device};
-	json_t *block = overhead_block.make(&flow, reps, count, NULL);
+	json_t *block = document_of_block(&overhead_block, &flow, reps, count);
 
 	for (size_t i = 0; i < count; i++)
 		json_decref(reps[i].counters);

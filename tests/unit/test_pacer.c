@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "instrument/pacer.h"
-#include "kernels/sample.h"
+#include "measure/instrument/pacer.h"
+#include "measure/kernels/sample.h"
 #include "tap.h"
 
 #define STEPS 3000000

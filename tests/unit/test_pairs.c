@@ -3,15 +3,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/json.h"
-#include "pairs/pairs_child.h"
-#include "pairs/pairs_hosts.h"
-#include "pairs/pairs_judge.h"
-#include "pairs/pairs_schedule.h"
+#include "study/pairs/pairs_judge.h"
+#include "study/pairs/pairs_plan.h"
+#include "study/study_hosts.h"
 #include "tap.h"
 
 /* --- hosts --- */
@@ -40,10 +37,10 @@ static void lists_of_hosts(void)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct pairs_hosts h;
+		struct study_hosts h;
 		struct err e = ERR_INIT;
 		char names[200] = "";
-		int rc = pairs_hosts_read(&h, rows[i].text, &e);
+		int rc = study_hosts_read(&h, rows[i].text, &e);
 
 		for (size_t k = 0; k < h.count && k < 8; k++)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", k ? " " : "",
@@ -54,31 +51,31 @@ static void lists_of_hosts(void)
 		} else {
 			is_str(names, rows[i].names, "'%s' %s", rows[i].text, e.text);
 		}
-		pairs_hosts_free(&h);
+		study_hosts_free(&h);
 	}
 }
 
 static void files_of_hosts(void)
 {
 	char path[] = "/tmp/kblat-test-hosts-XXXXXX";
-	struct pairs_hosts h;
+	struct study_hosts h;
 	struct err e = ERR_INIT;
 	int fd = mkstemp(path);
 	FILE *f = fdopen(fd, "w");
 
 	fputs("# the rack\nn1 10.0.0.1  # first\n\nn[2-3]\n", f);
 	fclose(f);
-	is_int(pairs_hosts_read(&h, path, &e), 0, "a file is read %s", e.text);
+	is_int(study_hosts_read(&h, path, &e), 0, "a file is read %s", e.text);
 	is_int((long long)h.count, 3, "a host a line, or several");
 	is_str(h.item[0].address, "10.0.0.1", "with its address");
 	is_str(h.item[2].address, "n3", "or its name in its place");
-	pairs_hosts_free(&h);
+	study_hosts_free(&h);
 	unlink(path);
 	if (symlink("/nowhere", path))
 		note("cannot make a link");
-	ok(pairs_hosts_read(&h, path, &e) && e.status != STATUS_USAGE, "a link to nothing is no name of a host: %s",
+	ok(study_hosts_read(&h, path, &e) && e.status != STATUS_USAGE, "a link to nothing is no name of a host: %s",
 	   e.text);
-	pairs_hosts_free(&h);
+	study_hosts_free(&h);
 	unlink(path);
 }
 
@@ -90,13 +87,13 @@ static bool rounds_are_right(size_t hosts)
 	size_t *as_source = calloc(hosts + 1, sizeof(*as_source)), pairs = 0;
 	bool right = true;
 
-	for (size_t round = 0; round < pairs_schedule_rounds(hosts); round++) {
+	for (size_t round = 0; round < pairs_plan_rounds(hosts); round++) {
 		unsigned char *busy = calloc(hosts + 1, 1);
 
-		for (size_t place = 0; place < pairs_schedule_places(hosts); place++) {
+		for (size_t place = 0; place < pairs_plan_places(hosts); place++) {
 			struct pairs_two two;
 
-			if (!pairs_schedule_at(hosts, round, place, &two))
+			if (!pairs_plan_at(hosts, round, place, &two))
 				continue;
 			right = right && two.source != two.sink && two.source < hosts && two.sink < hosts &&
 				!busy[two.source]++ && !busy[two.sink]++ && !met[two.source * hosts + two.sink]++ &&
@@ -110,7 +107,7 @@ static bool rounds_are_right(size_t hosts)
 		right = right && as_source[i] * 4 >= hosts - 3 && as_source[i] * 4 <= 3 * hosts + 3;
 	free(met);
 	free(as_source);
-	return right && pairs == pairs_schedule_pairs(hosts);
+	return right && pairs == pairs_plan_pairs(hosts);
 }
 
 static void rounds(void)
@@ -120,10 +117,10 @@ static void rounds(void)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		ok(rounds_are_right(counts[i]),
 		   "%zu hosts: each pair once, no host twice in a round, both sides its turn", counts[i]);
-	is_int((long long)pairs_schedule_rounds(64), 63, "64 hosts: 63 rounds");
-	is_int((long long)pairs_schedule_places(64), 32, "of 32 pairs");
-	is_int((long long)pairs_schedule_pairs(1000), 499500, "1000 hosts: 499500 pairs");
-	is_int((long long)pairs_schedule_rounds(1000), 999, "in 999 rounds");
+	is_int((long long)pairs_plan_rounds(64), 63, "64 hosts: 63 rounds");
+	is_int((long long)pairs_plan_places(64), 32, "of 32 pairs");
+	is_int((long long)pairs_plan_pairs(1000), 499500, "1000 hosts: 499500 pairs");
+	is_int((long long)pairs_plan_rounds(1000), 999, "in 999 rounds");
 }
 
 /* --- who stands out --- */
@@ -213,28 +210,6 @@ static void little_is_known(void)
 	pairs_matrix_free(&m);
 }
 
-/* --- what a pair has left --- */
-
-/* 299 bytes, then characters of two bytes each: the 300th is half of one. */
-static void long_complaint_is_cut_between_characters(void)
-{
-	struct pairs p = {.path = (char[]){"/nowhere"}};
-	struct pairs_child c = {.out = memfd_create("out", 0), .complaints = memfd_create("err", 0)};
-	struct err e = ERR_INIT;
-	json_t *line;
-
-	pairs_hosts_read(&p.hosts, "n1,n2", &e);
-	pairs_record_schedule(&p);
-	dprintf(c.complaints, "first\n%0299d\u00e4\u00e4\n", 0);
-	line = pairs_child_end(&c, &p, STATUS_FAILED);
-	is_str(json_text(line, "state"), "failed", "it failed");
-	ok(strlen(json_text(line, "why")) == 299, "and says why, as far as there is room: %zu bytes",
-	   strlen(json_text(line, "why")));
-	json_decref(line);
-	free(p.pair);
-	pairs_hosts_free(&p.hosts);
-}
-
 int main(void)
 {
 	lists_of_hosts();
@@ -243,6 +218,5 @@ int main(void)
 	slow_ones_are_named();
 	nothing_is_named_for_nothing();
 	little_is_known();
-	long_complaint_is_cut_between_characters();
 	return done_testing();
 }

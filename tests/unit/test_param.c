@@ -1,5 +1,5 @@
 /* Settings for people: their names, their values, and whether a value needs its name. */
-#include "analysis/param.h"
+#include "judge/analysis/param.h"
 #include "tests/unit/tap.h"
 
 static void value_is(json_t *value, enum unit unit, const char *wanted)

@@ -1,13 +1,14 @@
 /* Periods found in sequences whose truth is known, and what is said of them. */
 #include <string.h>
 
-#include "analysis/order.h"
-#include "analysis/pattern.h"
 #include "common/json.h"
 #include "common/npy.h"
+#include "judge/analysis/order.h"
+#include "judge/analysis/pattern.h"
+#include "measure/transports/scripted_script.h"
 #include "series_model.h"
+#include "summary_documents.h"
 #include "tap.h"
-#include "transports/scripted_pattern.h"
 
 static uint64_t state = 20261122;
 
@@ -235,7 +236,7 @@ static json_t *block_of(bool lag)
 		columns[r][1] = (struct npy){.data = end[r], .count = 3000};
 		reps[r] = (struct rep){.number = r, .is_whole = true, .column_count = 2, .columns = columns[r]};
 	}
-	block = pattern_block.make(&flow, reps, 2, NULL);
+	block = document_of_block(&pattern_block, &flow, reps, 2);
 	return block;
 }
 
@@ -260,19 +261,24 @@ static void check_bad(const char *text, const char *part)
 {
 	char why[256] = "";
 
-	ok(scripted_pattern_check(text, why, sizeof(why)) < 0, "'%s' is refused", text);
+	ok(scripted_patterns_check(text, why, sizeof(why)) < 0, "'%s' is refused", text);
 	contains(why, part, "'%s' is refused for the right reason", text);
 }
 
 static void test_script(void)
 {
 	static const char two[] = "32:31-32:4us 4:1:250ns";
+	struct scripted_settings settings = {.delay = 1000};
+	struct scripted_script script;
 
-	ok(!scripted_pattern_check("", NULL, 0) && !scripted_pattern_check(two, NULL, 0), "patterns are accepted");
-	is_int(scripted_pattern_delay(two, 30), 4000, "message 31 of 32");
-	is_int(scripted_pattern_delay(two, 63), 4000, "message 64");
-	is_int(scripted_pattern_delay(two, 32), 250, "message 33, the first of 4");
-	is_int(scripted_pattern_delay(two, 1), 0, "any other");
+	snprintf(settings.pattern, sizeof(settings.pattern), "%s", two);
+	scripted_script_read(&script, &settings, &(struct schedule){.messages = 100});
+	ok(!scripted_patterns_check("", NULL, 0) && !scripted_patterns_check(two, NULL, 0), "patterns are accepted");
+	is_int(scripted_delay(&script, 30), 5000, "message 31 of 32");
+	is_int(scripted_delay(&script, 63), 5000, "message 64");
+	is_int(scripted_delay(&script, 32), 1250, "message 33, the first of 4");
+	is_int(scripted_delay(&script, 1), 1000, "any other");
+	scripted_script_free(&script);
 	check_bad("32:31-32", "PERIOD:PHASES:TIME");
 	check_bad("1:1:4us", "from 2 to 8191");
 	check_bad("32:31-33:4us", "from 1 to the period");

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/processor.h"
+#include "summary_documents.h"
 #include "tap.h"
 
 #define MS ((json_int_t)1000000)
@@ -22,7 +22,7 @@ static struct rep rep_of(json_t *source, json_t *sink)
 static void is_block(struct rep *reps, size_t count, const char *expected, const char *what)
 {
 	const struct layout_flow flow = {.name = ""};
-	json_t *block = processor_block.make(&flow, reps, count, NULL);
+	json_t *block = document_of_block(&processor_block, &flow, reps, count);
 	char *text = block ? json_dumps(block, JSON_REAL_PRECISION(6) | JSON_COMPACT) : strdup("none");
 
 	is_str(text, expected, "%s", what);

@@ -5,10 +5,10 @@
 #include "common/err.h"
 #include "common/npy.h"
 #include "fixture_params.h"
-#include "kernels/rate.h"
-#include "point/flow.h"
+#include "measure/kernels/rate.h"
+#include "measure/point/flow.h"
+#include "measure/transports/scripted_hot.h"
 #include "tap.h"
-#include "transports/scripted.h"
 
 #define STEPS 1000
 
@@ -59,23 +59,27 @@ static void run_side(enum role role, json_t *params, struct counters *counters)
 /* Both sides, and what must hold whatever goes wrong with the pacer. */
 static void run(json_t *params, struct counters *source)
 {
-	struct scripted_settings s = {.schedule = {.messages = STEPS}};
+	struct scripted_settings s = {.stall_by = json_integer_value(json_object_get(params, "stall_by_ns"))};
+	const struct schedule schedule = {
+	    .messages = STEPS,
+	    .rate_hz = json_integer_value(json_object_get(params, "rate_hz")),
+	    .tick_error_ppm = json_integer_value(json_object_get(params, "tick_error_ppm")),
+	    .window_ns = json_integer_value(json_object_get(params, "window_ns")),
+	    .keeps_first = !strcmp(json_string_value(json_object_get(params, "late")), "first"),
+	};
+	struct scripted_script script;
 	struct counters sink;
 	int wrong_due = 0, wrong_subm = 0, wrong_recv = 0;
 
 	for (int i = 0; i < STEPS; i++)
 		due[i] = gen[i] = subm[i] = recv[i] = NEVER;
-	s.schedule.rate_hz = json_integer_value(json_object_get(params, "rate_hz"));
-	s.schedule.tick_error_ppm = json_integer_value(json_object_get(params, "tick_error_ppm"));
-	s.schedule.window_ns = json_integer_value(json_object_get(params, "window_ns"));
-	s.stall_by = json_integer_value(json_object_get(params, "stall_by_ns"));
-	s.schedule.keeps_first = !strcmp(json_string_value(json_object_get(params, "late")), "first");
 	snprintf(s.stall, sizeof(s.stall), "%s", json_string_value(json_object_get(params, "stall")));
-	scripted_pace(&s, truth);
+	scripted_script_read(&script, &s, &schedule);
+	scripted_pace(&script, truth);
 	run_side(ROLE_SOURCE, params, source);
 	run_side(ROLE_SINK, params, &sink);
 	for (int i = 0; i < STEPS; i++) {
-		wrong_due += due[i] != scripted_due(&s, i);
+		wrong_due += due[i] != scripted_due(&script, i);
 		wrong_subm += subm[i] != truth[i];
 		wrong_recv += recv[i] != (truth[i] == NEVER ? NEVER : truth[i] + 700);
 	}
@@ -85,144 +89,88 @@ static void run(json_t *params, struct counters *source)
 	is_int(source->posted + source->missed + source->unsent, STEPS, "no step is unaccounted for");
 	is_int(sink.received, source->posted, "received is posted");
 	json_decref(params);
+	scripted_script_free(&script);
 }
 
-static void test_punctual(void)
+/* An entry of a column. */
+struct look {
+	const int64_t *column;
+	int step;
+	int64_t value;
+	const char *title;
+};
+
+static const struct {
+	const char *title, *settings;
+	int rate_hz, missed, unsent;
+	struct look looks[8];
+} cases[] = {
+    {"a pacer that is in time misses nothing", "{}", 100000,
+     .looks = {{due, 0, 10000, "the first step is due after one period"},
+	       {subm, STEPS - 1, STEPS * 10000, "the last after all of them"}}},
+    {"less than a period late is late, not missed", "{'stall': '5,10-11,500', 'stall_by_ns': 9999}", 100000,
+     .looks = {{due, 5, 60000, "a late step keeps its intended time"}, {subm, 5, 69999, "how late it was is seen"}}},
+    /* Step 5 is due at 60 us; the pacer comes to it at 85: 5 and 6 (70) are missed, 7 (80) is sent at once, 8 (90) in time. */
+    {"what the next step overtakes is missed", "{'stall': '5,998', 'stall_by_ns': 25000}", 100000, .missed = 2 + 2,
+     .looks = {{due, 5, 60000, "a missed step keeps its intended time"},
+	       {subm, 5, NEVER, "a missed step is not sent"},
+	       {recv, 5, NEVER, "a missed step does not arrive"},
+	       {subm, 7, 85000, "the last that is due is sent at once"},
+	       {subm, 8, 90000, "the next is in time"}}},
+    {"a step that is reached when the next is due is missed", "{'stall': '5', 'stall_by_ns': 10000}", 100000,
+     .missed = 1, .looks = {{subm, 6, 70000, "the next is in time"}}},
+    /* A period that is no whole number of ticks, and a pacer that is late for a tenth of a second. */
+    {"100 ms are 800 steps of 125 us", "{'stall': '100', 'stall_by_ns': 100000000}", 8000, .missed = 800},
+    /* 1000 steps of 10 ms take 10 s; steps that are 8.8235 % longer, 10.88 s: those after 10.02 s are never sent. */
+    {"a pacer with a wrong period misses nothing, but sends only 10.02 s / 10.88235 ms = 920 samples",
+     "{'tick_error_ppm': 88235, 'window_ns': 20000000}", 100, .unsent = STEPS - 920,
+     .looks = {{subm, STEPS - 1, NEVER, "the last is never sent"}}},
+    /* Held up at step 899 (99 ms) until long after the window closes (101 ms). */
+    {"what was due before the window closed (101 ms / 110 us = 918) is missed, what was due later is unsent",
+     "{'window_ns': 1000000, 'tick_error_ppm': 100000, 'stall': '899', 'stall_by_ns': 1000000000}", 10000,
+     .missed = 918 - 899, .unsent = STEPS - 918},
+    /* The same stall as above, but for the one that is sent: step 5, at 85 us; 6 and 7 are missed. */
+    {"late: first: what comes due meanwhile is missed, at the end, too",
+     "{'late': 'first', 'stall': '5,998', 'stall_by_ns': 25000}", 100000, .missed = 2 + 1,
+     .looks = {{subm, 5, 85000, "the first that is due is sent"},
+	       {due, 5, 60000, "it keeps its intended time"},
+	       {gen, 5, 85000, "when the pacer came to it is known"},
+	       {subm, 6, NEVER, "the next is missed"},
+	       {gen, 6, NEVER, "the pacer did not come to it"},
+	       {due, 7, 80000, "a missed one keeps its intended time"},
+	       {subm, 8, 90000, "the next after the stall is in time"},
+	       {subm, 998, 10015000, "the last that is sent need not be the last step"}}},
+    {"late: first: as many are missed in a long stall", "{'late': 'first', 'stall': '100', 'stall_by_ns': 100000000}",
+     8000, .missed = 800,
+     .looks = {{due, 100, 12625000, "the first keeps its intended time"},
+	       {subm, 100, 112625000, "how late the pacer was is seen"}}},
+};
+
+/* Settings are JSON in which ' stands for ". */
+static json_t *settings_of(const char *text)
 {
-	struct counters source;
+	char json[200];
 
-	run(make_params(100000), &source);
-	is_int(source.missed, 0, "a pacer that is in time misses nothing");
-	is_int(due[0], 10000, "the first step is due after one period");
-	is_int(subm[STEPS - 1], STEPS * 10000, "the last after all of them");
-}
-
-static void test_late(void)
-{
-	json_t *params = make_params(100000);
-	struct counters source;
-
-	json_object_set_new(params, "stall", json_string("5,10-11,500"));
-	json_object_set_new(params, "stall_by_ns", json_integer(9999));
-	run(params, &source);
-	is_int(source.missed, 0, "less than a period late is late, not missed");
-	is_int(subm[5] - due[5], 9999, "and how late can be seen");
-	is_int(due[5], 60000, "against the time that was intended");
-}
-
-/* Step 5 is due at 60 us; the pacer comes to it at 85: 5 and 6 (70) are missed, 7 (80) is sent at once, 8 (90) in time. */
-static void test_missed(void)
-{
-	json_t *params = make_params(100000);
-	struct counters source;
-
-	json_object_set_new(params, "stall", json_string("5,998"));
-	json_object_set_new(params, "stall_by_ns", json_integer(25000));
-	run(params, &source);
-	is_int(source.missed, 2 + 2, "what the next step overtakes is missed");
-	is_int(due[5], 60000, "a missed step keeps its intended time");
-	ok(subm[5] == NEVER && recv[5] == NEVER, "and has no other");
-	is_int(subm[7], 85000, "the last that is due is sent at once");
-	is_int(subm[8], 90000, "and then it goes on in time");
-}
-
-static void test_exactly_a_period(void)
-{
-	json_t *params = make_params(100000);
-	struct counters source;
-
-	json_object_set_new(params, "stall", json_string("5"));
-	json_object_set_new(params, "stall_by_ns", json_integer(10000));
-	run(params, &source);
-	is_int(source.missed, 1, "a step that is reached when the next is due is missed");
-	is_int(subm[6], 70000, "the next is in time");
-}
-
-/* A period that is no whole number of ticks, and a pacer that is late for a tenth of a second. */
-static void test_long_stall(void)
-{
-	json_t *params = make_params(8000);
-	struct counters source;
-
-	json_object_set_new(params, "stall", json_string("100"));
-	json_object_set_new(params, "stall_by_ns", json_integer(100000000));
-	run(params, &source);
-	is_int(source.missed, 800, "100 ms are 800 steps of 125 us");
-}
-
-/* 1000 steps of 10 ms take 10 s; steps that are 8.8235 % longer, 10.88 s: those after 10.02 s are never sent. */
-static void test_window(void)
-{
-	json_t *params = make_params(100);
-	struct counters source;
-
-	json_object_set_new(params, "tick_error_ppm", json_integer(88235));
-	json_object_set_new(params, "window_ns", json_integer(20000000));
-	run(params, &source);
-	is_int(source.missed, 0, "a pacer with a wrong idea of time misses nothing by its own");
-	is_int(source.unsent, STEPS - 920, "but sends only 10.02 s / 10.88235 ms = 920 samples before the time is up");
-	ok(due[STEPS - 1] > 0 && subm[STEPS - 1] == NEVER, "the others keep their times");
-}
-
-/* Held up at step 899 (99 ms) until long after the window closes (101 ms). */
-static void test_late_beyond_window(void)
-{
-	json_t *params = make_params(10000);
-	struct counters source;
-
-	json_object_set_new(params, "window_ns", json_integer(1000000));
-	json_object_set_new(params, "tick_error_ppm", json_integer(100000));
-	json_object_set_new(params, "stall", json_string("899"));
-	json_object_set_new(params, "stall_by_ns", json_integer(1000000000));
-	run(params, &source);
-	is_int(source.posted, 899, "the steps before are sent");
-	is_int(source.missed, 19, "what was due before the window closed (101 ms / 110 us = 918) is missed");
-	is_int(source.unsent, STEPS - 918, "what was due later is unsent");
-}
-
-/* As test_missed, but for the one that is sent: step 5, at 85 us; 6 and 7 are missed. */
-static void test_first(void)
-{
-	json_t *params = make_params(100000);
-	struct counters source;
-
-	json_object_set_new(params, "late", json_string("first"));
-	json_object_set_new(params, "stall", json_string("5,998"));
-	json_object_set_new(params, "stall_by_ns", json_integer(25000));
-	run(params, &source);
-	is_int(source.missed, 2 + 1, "late: first: what came due meanwhile is missed, at the end, too");
-	is_int(subm[5], 85000, "the first that is due is sent");
-	is_int(due[5], 60000, "with the time it was intended for: its lateness is more than a period");
-	is_int(gen[5], 85000, "and the time at which the pacer came to it");
-	ok(subm[6] == NEVER && gen[6] == NEVER && due[6] == 70000 && subm[7] == NEVER && due[7] == 80000,
-	   "the others keep their intended times");
-	is_int(subm[8], 90000, "and then it goes on in time");
-	is_int(subm[998], 10015000, "the last that is sent need not be the last step");
-}
-
-static void test_first_after_long_stall(void)
-{
-	json_t *params = make_params(8000);
-	struct counters source;
-
-	json_object_set_new(params, "late", json_string("first"));
-	json_object_set_new(params, "stall", json_string("100"));
-	json_object_set_new(params, "stall_by_ns", json_integer(100000000));
-	run(params, &source);
-	is_int(source.missed, 800, "late: first: as many are missed");
-	is_int(subm[100] - due[100], 100000000, "and how late the pacer was is seen");
+	snprintf(json, sizeof(json), "%s", text);
+	for (char *c = json; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	return json_loads(json, 0, NULL);
 }
 
 int main(void)
 {
-	test_punctual();
-	test_late();
-	test_missed();
-	test_exactly_a_period();
-	test_long_stall();
-	test_window();
-	test_late_beyond_window();
-	test_first();
-	test_first_after_long_stall();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *params = make_params(cases[i].rate_hz), *settings = settings_of(cases[i].settings);
+		struct counters source;
+
+		json_object_update(params, settings);
+		json_decref(settings);
+		run(params, &source);
+		is_int(source.missed, cases[i].missed, "%s", cases[i].title);
+		is_int(source.unsent, cases[i].unsent, "what is never due within the time");
+		for (const struct look *l = cases[i].looks; l < cases[i].looks + 8 && l->column; l++)
+			is_int(l->column[l->step], l->value, "%s", l->title);
+	}
 	return done_testing();
 }

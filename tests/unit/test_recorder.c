@@ -8,7 +8,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/npy.h"
-#include "instrument/recorder.h"
+#include "measure/instrument/recorder.h"
 #include "tap.h"
 
 int main(void)

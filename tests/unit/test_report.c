@@ -10,13 +10,11 @@
 #include <unistd.h>
 
 #include "report/escape.h"
-#include "report/figures.h"
-#include "report/gather.h"
+#include "report/figure.h"
 #include "report/gnuplot.h"
 #include "report/labels.h"
-#include "report/plot_scripts.h"
+#include "report/model.h"
 #include "report/report.h"
-#include "report/svg_url.h"
 #include "tests/unit/fixture_run.h"
 #include "tests/unit/tap.h"
 
@@ -121,7 +119,7 @@ static char *written(void (*escape)(FILE *, const char *), const char *text)
 
 static void svg_url_text(FILE *out, const char *text)
 {
-	svg_url_write(out, text, strlen(text));
+	escape_svg_url(out, text, strlen(text));
 }
 
 static void escape_base64_text(FILE *out, const char *text)
@@ -219,12 +217,12 @@ static void check_merged(const struct report_point *p)
 	for (size_t s = 0; s < p->series_count; s++) {
 		int64_t want = -1, got = -2;
 
-		model_metric(&p->series[s], "p50", &want);
+		model_metric(&p->series[s], STATISTIC_P50, &want);
 		ok(model_quantile(&p->series[s], 0.5, 20, &got), "point %u: %s has a median", p->id,
 		   p->series[s].label);
 		is_int(got, want, "point %u: merged repetitions have the summary's median of %s", p->id,
 		       p->series[s].label);
-		model_metric(&p->series[s], "n", &want);
+		model_metric(&p->series[s], STATISTIC_N, &want);
 		is_int((int64_t)p->series[s].count, want, "point %u: and its count", p->id);
 	}
 }
@@ -237,7 +235,7 @@ static void test_model(const char *dir)
 	int64_t value;
 
 	open_run(&run, dir);
-	if (!is_int(gather_report(&r, &run, 1, &e), 0, "a run is gathered"))
+	if (!is_int(model_read(&r, &run, 1, &e), 0, "a run is gathered"))
 		note("%s", e.text);
 	is_int((int64_t)r.count, 6, "with all of its points");
 	is_str(r.points[0].label, "verbs, rc, busy, size 32B", "a label: values; a bare number gets its name");
@@ -247,8 +245,8 @@ static void test_model(const char *dir)
 	is_str(r.runs[0].hosts, "t630", "its host");
 	for (size_t i = 0; i < 5; i++)
 		check_merged(&r.points[i]);
-	ok(model_is_valid(&r.points[0]) && !model_is_valid(&r.points[2]), "valid and not");
-	is_str(model_reason(&r.points[2]), "page faults in 2 of 8 repetitions", "and why");
+	ok(model_is_valid(&r.points[0]) && !model_is_valid(&r.points[2]), "point 0 is valid, point 2 is not");
+	is_str(model_reason(&r.points[2]), "page faults in 2 of 8 repetitions", "the reason why point 2 is not valid");
 	is_str(model_outcome(&r.points[5]), "failed", "a point that failed");
 	is_int((int64_t)r.points[5].series_count, 0, "has no series");
 	ok(!model_quantile(&r.points[0].series[0], 0.9999, 20, &value), "no quantile with too little beyond it");
@@ -352,8 +350,8 @@ static void test_figures(const char *derived)
 	ok(!is_there(derived, "figures/point-0005-histogram.svg"), "nothing is drawn of what was not measured");
 	svg = slurp_in(derived, "figures/point-0002-histogram.svg");
 	contains(svg, "NOT VALID: page faults in 2 of 8 repetitions", "what is not valid says so across the figure");
-	contains(svg, "median 3.60 us", "the median with its value");
-	contains(svg, "lost: 0 of 32000", "the lost");
+	contains(svg, "median 3.60 us", "the figure names its median");
+	contains(svg, "lost: 0 of 32000", "and the number of lost messages");
 	like(svg, "over 10us: 0\\.[0-9]+ %", "the share over the limit");
 	contains(svg, "latency [us]", "an axis with its unit");
 	free(svg);
@@ -378,20 +376,21 @@ static void test_page(const char *html)
 	contains(page, "<li>point 2: page faults</li>", "why not");
 	like(page, "<span title=\"12[0-9]{2} ns\">1\\.2[0-9] us</span>", "numbers for people, nanoseconds on pointing");
 	like(page, "title=\"sink: memlock limit too small\"><span class=\"bad\">failed</span></td>", "a failed point");
-	like(page, "<td colspan=\"[0-9]+\">sink: memlock limit too small</td>", "and why");
+	like(page, "<td colspan=\"[0-9]+\">sink: memlock limit too small</td>",
+	     "a failed point has the reason in place of numbers");
 	is_int((int64_t)count_of(page, "src=\"data:image/svg+xml,"), 7, "the overview, a pair and five histograms");
-	is_int((int64_t)count_of(page, "<img "), 7, "and no other image");
+	is_int((int64_t)count_of(page, "<img "), 7, "the page has seven images, each of which is a figure");
 	ok(page && !strstr(page, "http://") && !strstr(page, "https://"), "nothing from elsewhere");
-	is_int((int64_t)count_of(page, "<script"), 1, "one script");
+	is_int((int64_t)count_of(page, "<script"), 1, "the page has a single script");
 	contains(page, "script-src 'sha256-", "which the policy allows by its sum");
 	contains(page, "href=\"figures/point-0000-histogram.pdf\"", "a link to the PDF");
 	like(page, "verbs, uc, event, size 32B; median t_lat 3\\.60 us, p99 [0-9.]+ us;",
 	     "a histogram's numbers for readers who cannot see it");
-	contains(page, ">96 / 127</td>", "messages in flight");
+	contains(page, ">96 / 127</td>", "the numbers have the messages in flight");
 	contains(page, "frequency.policy0.governor", "a setting that changed meanwhile");
-	contains(page, "residual of the fit", "the clock");
-	contains(page, "source: device mlx5_0, driver mlx5_core", "what the points were given");
-	contains(page, "6.1.0-56-amd64", "the kernel");
+	contains(page, "residual of the fit", "the machine has the quality of its clock");
+	contains(page, "source: device mlx5_0, driver mlx5_core", "the page says what devices the points were given");
+	contains(page, "6.1.0-56-amd64", "the machine has its kernel");
 	contains(page, "kblat run &#39;experiments/it&#39;\\&#39;&#39;s here&#39;", "how to repeat it, for a shell");
 	contains(page, "# &lt;b&gt;bold&lt;/b&gt;", "the specification, escaped");
 	free(page);
@@ -415,7 +414,7 @@ static void test_report(const char *dir, const char *derived)
 
 	if (!is_int(make(dir, &html, &e), 0, "a report is made"))
 		note("%s", e.text);
-	is_str(html, want, "at its place");
+	is_str(html, want, "the path of the page is returned");
 	test_tables(derived);
 	test_figures(derived);
 	test_page(want);
@@ -467,11 +466,12 @@ static void test_hostile(const char *top)
 	page = slurp(html);
 	ok(page && count_of(page, "<script>") == 1 && !strstr(page, "<i>l"),
 	   "no markup of the run's gets into the page");
-	ok(page && !strchr(page, '\033'), "no control character either");
-	contains(page, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;", "it is shown as text");
+	ok(page && !strchr(page, '\033'), "no control character gets onto the page");
+	contains(page, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;", "markup is shown as text");
 	svg = slurp_in(derived, "figures/overview.svg");
 	contains(svg, "50% \"", "a label is taken as it is, not as a format");
-	ok(svg && !strstr(svg, "<script") && !strchr(svg, '\033') && !strstr(svg, "\xef\xbf\xbe"), "nor into a figure");
+	ok(svg && !strstr(svg, "<script") && !strchr(svg, '\033') && !strstr(svg, "\xef\xbf\xbe"),
+	   "neither markup nor a control character gets into a figure");
 	check_drawn(derived, "point-0000-histogram");
 	ok(!is_there(derived, "figures/pwned") && access("pwned", F_OK), "no command was run");
 	free(svg);
@@ -512,13 +512,13 @@ static void test_no_gnuplot(const char *top, const char *dir, const char *derive
 	struct err e = ERR_INIT;
 
 	is_int(make(dir, &html, &e), -ENOENT, "without gnuplot");
-	is_int(e.status, STATUS_IMPOSSIBLE, "it is not possible here");
-	contains(e.text, "install gnuplot-nox", "and says what to do");
+	is_int(e.status, STATUS_IMPOSSIBLE, "without gnuplot, figures are not possible here");
+	contains(e.text, "install gnuplot-nox", "the message says what to install");
 	ok(is_there(derived, "figures/point-0000-histogram.tsv"), "the tables are there");
 	page = slurp(html);
 	contains(page, "No figures:", "and the page, which says why it has no figures");
-	ok(page && !strstr(page, "<img"), "and has none");
-	contains(page, "p99.9", "but the numbers");
+	ok(page && !strstr(page, "<img"), "a page without gnuplot has no images");
+	contains(page, "p99.9", "a page without gnuplot has the numbers");
 	free(page);
 	free(html);
 	restore_path(old);
@@ -530,7 +530,7 @@ static void test_failing_gnuplot(const char *top, const char *dir)
 	struct err e = ERR_INIT;
 
 	is_int(make(dir, &html, &e), -EIO, "a gnuplot that fails");
-	is_int(e.status, STATUS_FAILED, "is a failure");
+	is_int(e.status, STATUS_FAILED, "an error of gnuplot is a failure");
 	contains(e.text, "exit status 3: line 7: it hurts", "with its own words");
 	ok(html && !access(html, F_OK), "the page is there");
 	free(html);
@@ -649,7 +649,7 @@ static void test_no_scripts(const char *top, const char *dir)
 
 	setenv("KBLAT_PLOTS", top, 1);
 	is_int(make(dir, &html, &e), -ENOENT, "a folder without plot scripts");
-	contains(e.text, "set KBLAT_PLOTS", "is told");
+	contains(e.text, "set KBLAT_PLOTS", "without plot scripts, the message names KBLAT_PLOTS");
 	ok(html && !access(html, F_OK), "the page is there");
 	if (old)
 		setenv("KBLAT_PLOTS", old, 1);
@@ -676,6 +676,7 @@ static void test_two_runs(const char *top, const char *dir, const char *derived)
 	second.host = "guest";
 	second.device = "rxe0";
 	second.driver = "rdma_rxe";
+	second.software = "Soft-RoCE";
 	fixture_run_make(other, &second);
 	open_run(&runs[0], dir);
 	open_run(&runs[1], other);
@@ -686,10 +687,10 @@ static void test_two_runs(const char *top, const char *dir, const char *derived)
 	ok(!is_there(other, "derived"), "in the first run's directory only");
 	page = slurp(html);
 	is_int((int64_t)count_of(page, "<tbody class=\"point\">"), 12, "all points are in one table");
-	is_int((int64_t)count_of(page, "<h2>All points</h2>"), 1, "and one overview");
+	is_int((int64_t)count_of(page, "<h2>All points</h2>"), 1, "there is one overview of both runs");
 	contains(page, "on <b>guest</b>, device rxe0", "with an answer for each");
 	is_int((int64_t)count_of(page, "Soft-RoCE is a software device"), 1, "a software device is called one");
-	contains(page, "<td rowspan=\"2\">guest</td>", "and its host beside each point");
+	contains(page, "<td rowspan=\"2\">guest</td>", "each point has the host of its run");
 	ok(page && !strstr(page, ">repetitions</th>"), "what only the runs differ in tells no points apart");
 	free(page);
 	free(html);
@@ -722,10 +723,11 @@ static void test_recorded(const char *top)
 	like(text, "^from_ns\tto_ns\tlat_ns\tcomp_lat_ns\tsend_lat_ns\n", "the table of one with t_send");
 	free(text);
 	text = slurp_in(derived, "figures/point-0001-histogram.tsv");
-	like(text, "^from_ns\tto_ns\tlat_ns\tcomp_lat_ns\thw_lat_ns\thw_comp_lat_ns\n", "of one with t_hw");
+	like(text, "^from_ns\tto_ns\tlat_ns\tcomp_lat_ns\thw_lat_ns\thw_comp_lat_ns\n",
+	     "the table of a point with t_hw");
 	free(text);
 	text = slurp_in(derived, "figures/point-0002-histogram.tsv");
-	like(text, "^from_ns\tto_ns\tlat_ns\tcomp_lat_ns\n", "of one with neither");
+	like(text, "^from_ns\tto_ns\tlat_ns\tcomp_lat_ns\n", "the table of a point with neither");
 	free(text);
 	text = slurp_in(derived, "figures/point-0004-histogram.tsv");
 	like(text, "^from_ns\tto_ns\tlat_ns\n", "of one that asked for no completions");
@@ -742,10 +744,10 @@ static void test_recorded(const char *top)
 	free(text);
 	text = slurp(html);
 	is_int((int64_t)count_of(text, "<td>t_lat</td>"), 5, "the page has a row of t_lat for each measured point");
-	is_int((int64_t)count_of(text, "<td>t_comp</td>"), 4, "of t_comp for those that asked for it");
-	is_int((int64_t)count_of(text, "<td>t_send</td>"), 1, "of t_send for the one that has it");
-	is_int((int64_t)count_of(text, "<td>t_hw</td>"), 1, "of t_hw for the one that has it");
-	is_int((int64_t)count_of(text, "<td>t_hw_comp</td>"), 1, "and of t_hw_comp");
+	is_int((int64_t)count_of(text, "<td>t_comp</td>"), 4, "rows of t_comp for the points that asked for it");
+	is_int((int64_t)count_of(text, "<td>t_send</td>"), 1, "a row of t_send for the point that has it");
+	is_int((int64_t)count_of(text, "<td>t_hw</td>"), 1, "a row of t_hw for the point that has it");
+	is_int((int64_t)count_of(text, "<td>t_hw_comp</td>"), 1, "a row of t_hw_comp for the point that has it");
 	free(text);
 	free(html);
 	free(derived);
@@ -786,7 +788,7 @@ static void test_killed(const char *top)
 	if (!is_int(make(dir, &html, &e), 0, "a report of a killed run is made"))
 		note("%s", e.text);
 	page = slurp(html);
-	contains(page, "Not finished", "and says so");
+	contains(page, "Not finished", "the page of a killed run says that it is not finished");
 	free(page);
 	free(html);
 	free(dir);

@@ -2,11 +2,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "compare/compare_runs.h"
-#include "report/figure_shift.h"
-#include "report/figures.h"
-#include "report/gather.h"
+#include "judge/compare/compare_runs.h"
+#include "judge/compare/history.h"
+#include "report/compare_figures.h"
+#include "report/figure.h"
 #include "report/history_page.h"
+#include "report/model.h"
 #include "report/report.h"
 #include "tests/unit/fixture_run.h"
 #include "tests/unit/tap.h"
@@ -202,7 +203,7 @@ static void test_model(const struct run *run)
 	struct err e = ERR_INIT;
 	struct report r;
 
-	if (!is_int(gather_report(&r, run, 1, &e), 0, "a run of points with flows is gathered"))
+	if (!is_int(model_read(&r, run, 1, &e), 0, "a run of points with flows is gathered"))
 		note("%s", e.text);
 	is_int((int64_t)r.points[0].series_count, 4, "each flow has its series");
 	is_str(r.points[0].series[2].label, "small t_lat", "with its name before the label");
@@ -267,31 +268,35 @@ static void test_figures(const char *dir)
 
 /* --- pages of several runs --- */
 
-static json_t *history_of(const char *metric, const char *unit)
+static struct history_build two_builds[] = {
+    {.kernel = "a", .boot = "1", .started_utc = "", .runs = 1, .value = 1000, .level = 1000},
+    {.kernel = "b", .boot = "2", .started_utc = "", .runs = 1, .value = 1100, .level = 1050},
+};
+
+static struct history_point point_of(char *metric, const char *unit)
 {
-	return json_pack("{si ss ss ss s[{ss sf sf}{ss sf sf}] s[]}", "id", 7, "label", "", "metric", metric, "unit",
-			 unit, "builds", "kernel", "a", "value", 1000.0, "level", 1000.0, "kernel", "b", "value",
-			 1100.0, "level", 1050.0, "changes");
+	return (struct history_point){
+	    .id = 7, .label = "", .metric = metric, .unit = unit, .why = "", .builds = two_builds, .build_count = 2};
 }
 
 /* Two flows of one point have a figure each. */
 static void test_history(const char *top)
 {
-	json_t *history = json_pack("{ss ss ss s[oo]}", "experiment", "x", "quantity", "p50", "unit", "boot", "points",
-				    history_of("large.pacing", "Hz"), history_of("small.lat_ns", "ns"));
+	struct history_point points[] = {point_of("large.pacing", "Hz"), point_of("small.lat_ns", "ns")};
+	const struct history history = {
+	    .experiment = "x", .answer = "", .quantity = "p50", .kind = UNIT_BOOT, .points = points, .point_count = 2};
 	char *dir = fs_path("%s/history", top), *path = fs_path("%s/figures/history-0007-small.svg", dir), *html = NULL;
 	char *script = fs_path("%s/figures/figures.gp", dir), *text = NULL;
 	size_t size;
 	struct err e = ERR_INIT;
 
-	if (!is_int(history_page_make(dir, &(struct compare_runs){.count = 0}, history, &html, &e), 0,
+	if (!is_int(history_page_make(dir, &(struct compare_runs){.count = 0}, &history, &html, &e), 0,
 		    "a history of two flows becomes a page"))
 		note("%s", e.text);
 	ok(!access(path, R_OK), "with a figure of each");
 	fs_read(script, 1 << 20, &text, &size, &e);
 	contains(text, "unit = \"Hz\"", "in the unit of what is compared");
 	contains(text, "unit = \"ns\"", "each in its own");
-	json_decref(history);
 	free(text);
 	free(script);
 	free(html);

@@ -6,7 +6,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "instrument/sample_file.h"
+#include "measure/instrument/sample_file.h"
 #include "tap.h"
 
 #define SIZE 1001 /* no power of two: samples lie across the ring's end, files end within a block */

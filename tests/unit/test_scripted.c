@@ -5,10 +5,10 @@
 #include "common/err.h"
 #include "common/npy.h"
 #include "fixture_params.h"
-#include "kernels/oneway.h"
-#include "point/flow.h"
+#include "measure/kernels/oneway.h"
+#include "measure/point/flow.h"
+#include "measure/transports/scripted_hot.h"
 #include "tap.h"
-#include "transports/scripted.h"
 
 #define MESSAGES 500
 

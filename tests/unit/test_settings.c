@@ -2,7 +2,7 @@
  * accepted. */
 #include <string.h>
 
-#include "point/settings.h"
+#include "measure/point/settings.h"
 #include "tap.h"
 
 struct seen {

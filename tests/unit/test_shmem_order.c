@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/transports/shmem_hot.h"
 #include "tap.h"
-#include "transports/shmem_hot.h"
 
 enum { MESSAGES = 20000, DEPTH = 2, SIZE = 96, STRIDE = 128 };
 

@@ -14,18 +14,20 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "fixture_pair.h"
 #include "fixture_params.h"
-#include "instrument/waker.h"
-#include "kernels/pingpong.h"
-#include "point/flow.h"
+#include "measure/instrument/waker.h"
+#include "measure/kernels/pingpong.h"
+#include "measure/point/flow.h"
+#include "measure/transports/payload.h"
+#include "measure/transports/tcp_hot.h"
+#include "measure/transports/udp_hot.h"
 #include "tap.h"
-#include "transports/payload.h"
-#include "transports/tcp_hot.h"
-#include "transports/udp_hot.h"
 
-#define BLANK INT64_MIN
-#define SIZE  100
+#define BLANK	 INT64_MIN
+#define SIZE	 100
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 extern const struct kernel_loops pingpong_loops_udp;
 
@@ -74,6 +76,13 @@ static void wait_readable(int fd)
 	poll(&p, 1, 10000);
 }
 
+static void wait_until_connected(int fd, int *connected)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+	*connected += poll(&p, 1, 2000) == 1 && !(p.revents & (POLLERR | POLLHUP));
+}
+
 static struct tcp *tcp_of(struct pair *p, enum role role)
 {
 	return (struct tcp *)p->side[role];
@@ -99,6 +108,30 @@ static void test_tcp_stranger(void)
 	is_int(seq, 7, "by its number");
 	ok(payload_is_right(tcp_recv_buffer(tcp_of(&p, ROLE_SINK)), SIZE - 4, 7), "with its payload");
 	close(fd);
+	close_pair(&p);
+}
+
+static void test_tcp_idle_strangers(void)
+{
+	struct sockaddr_in to;
+	socklen_t size = sizeof(to);
+	int fd[100], connected = 0;
+	int64_t began;
+	struct pair p;
+
+	open_pair(&p, &tcp_transport, POLL_BUSY, 0);
+	getsockname(tcp_of(&p, ROLE_SINK)->end.listen_fd, (struct sockaddr *)&to, &size);
+	for (size_t i = 0; i < COUNT(fd); i++) {
+		fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		connect(fd[i], (struct sockaddr *)&to, sizeof(to));
+		wait_until_connected(fd[i], &connected);
+	}
+	is_int(connected, (int)COUNT(fd), "a hundred strangers connect, and send nothing");
+	began = monotonic_ms();
+	connect_pair(&p);
+	ok(monotonic_ms() - began < 3000, "the peer does not wait for them");
+	for (size_t i = 0; i < COUNT(fd); i++)
+		close(fd[i]);
 	close_pair(&p);
 }
 
@@ -366,6 +399,7 @@ int main(void)
 
 	sigaction(WAKER_SIGNAL, &waker, NULL);
 	test_tcp_stranger();
+	test_tcp_idle_strangers();
 	test_tcp_no_descriptor();
 	test_tcp_pieces();
 	test_tcp_full(POLL_BUSY);

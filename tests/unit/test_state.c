@@ -8,9 +8,9 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/sysroot.h"
-#include "state/before_after.h"
-#include "state/sources.h"
-#include "state/state.h"
+#include "files/state/capture.h"
+#include "files/state/diff.h"
+#include "files/state/sources.h"
 #include "tap.h"
 
 static char *base; /* of everything this test writes */

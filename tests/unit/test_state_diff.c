@@ -4,10 +4,10 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "state/diff.h"
-#include "state/latency_effect.h"
-#include "state/load.h"
-#include "state/sources.h"
+#include "files/state/diff.h"
+#include "files/state/latency_effect.h"
+#include "files/state/load.h"
+#include "files/state/sources.h"
 #include "tap.h"
 
 static const char *const none[] = {NULL};

@@ -2,7 +2,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/sysroot.h"
-#include "state/mask.h"
+#include "files/state/mask.h"
 #include "tap.h"
 
 static void masked(const struct mask *m, const char *path, const char *text, const char *want)

@@ -3,17 +3,15 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "analysis/reduce.h"
-#include "analysis/summary.h"
-#include "analysis/summary_csv.h"
-#include "analysis/summary_table.h"
-#include "analysis/verify.h"
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/npy.h"
-#include "rundir/manifest.h"
-#include "rundir/reader.h"
+#include "files/rundir/manifest.h"
+#include "files/rundir/reader.h"
+#include "judge/analysis/reduce.h"
+#include "judge/analysis/verify.h"
+#include "summary_documents.h"
 #include "tap.h"
 
 /*
@@ -214,7 +212,9 @@ static void put_resolved(void)
 			put_json(name, json_incref(json_array_get(points, i)));
 		free(name);
 		json_array_set_new(points, i,
-				   json_pack("{s:i, s:O}", "id", (int)i, "params", json_array_get(points, i)));
+				   json_pack("{s:i, s:O, s:{s:b, s:b}}", "id", (int)i, "params",
+					     json_array_get(points, i), "traits", "reliable", i != 1 && i != 3,
+					     "device", i >= 1 && i <= 3));
 	}
 	put_json("resolved.json", json_pack("{s:i, s:s, s:s, s:o, s:o}", "schema", 1, "name", "five", "variant",
 					    "quick", "kernels", kernels(), "points", points));
@@ -236,7 +236,7 @@ static void fresh(void)
 static json_t *build(struct err *e)
 {
 	json_t *run = get_json("run.json"), *resolved = get_json("resolved.json");
-	json_t *summary = summary_build(dir, run, resolved, e);
+	json_t *summary = document_build(dir, run, resolved, e);
 
 	json_decref(run);
 	json_decref(resolved);
@@ -255,7 +255,7 @@ static void seal(void)
 	/* A failed point's repetition has no data.json; so that all is in order, it goes. */
 	remove(at("points/0002/rep-00/t_subm.npy"));
 	rmdir(at("points/0002/rep-00"));
-	ok(!summary_write(dir, summary, &e), "the summary is written %s", e.text);
+	ok(!document_write(dir, summary, &e), "the summary is written %s", e.text);
 	ok(!manifest_write(dir, &e), "the manifest is written %s", e.text);
 	json_decref(resolved);
 	json_decref(summary);
@@ -410,7 +410,7 @@ static char *csv(const json_t *summary)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	is_int(summary_csv(summary, out), 0, "CSV is written");
+	is_int(document_csv(summary, out), 0, "CSV is written");
 	fclose(out);
 	return text;
 }
@@ -450,7 +450,7 @@ static char *table(const json_t *const *summaries, size_t count)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	summary_table(summaries, count, out);
+	documents_table(summaries, count, out);
 	fclose(out);
 	return text;
 }
@@ -794,7 +794,7 @@ static void shorten_all(void)
 	}
 	reduce_write(dir, resolved, 0, 0, NULL);
 	summary = build(NULL);
-	summary_write(dir, summary, NULL);
+	document_write(dir, summary, NULL);
 	json_decref(summary);
 	json_decref(resolved);
 }

@@ -1,8 +1,8 @@
 /*
  * Names of the kernel's events: each has a number, as far as there is room.
  */
+#include "measure/trace/trace_names.h"
 #include "tap.h"
-#include "trace/trace_names.h"
 
 #define MOST	4096
 #define NOWHERE UINT64_C(0xfffffffffffffff0) /* no function is there */

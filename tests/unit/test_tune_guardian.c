@@ -52,7 +52,7 @@ static int run_guarded(enum status (*act)(struct machine *, const char *, void *
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
-		_exit(machine_open(&m, root, &e) ? 1 : (int)guardian_run(&m, root, act, NULL, &e));
+		_exit(machine_open(&m, root, &e) ? 1 : (int)guardian_run(&m, root, false, act, NULL, &e));
 	waitpid(pid, &status, 0);
 	while (wait(NULL) > 0 || errno == EINTR)
 		;

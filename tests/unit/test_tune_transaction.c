@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -12,9 +13,12 @@
 #include "tuning/journal/journal.h"
 #include "tuning/journal/transaction.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/process.h"
 #include "tuning/machine/state_folder.h"
+#include "tuning/machine/tasks.h"
 #include "tuning/ops/op_cpuset.h"
 #include "tuning/ops/op_file.h"
+#include "tuning/ops/ops.h"
 #include "tuning/steps/plan.h"
 
 static char *root;
@@ -275,6 +279,53 @@ static void test_lock(void)
 	drop_machine();
 }
 
+/* The state of a child after it has changed. */
+static char child_state(pid_t pid, char want)
+{
+	struct machine live;
+	struct thread t = {0};
+
+	machine_open(&live, NULL, NULL);
+	for (int i = 0; i < 1000 && t.state != want; i++) {
+		usleep(1000);
+		tasks_read(&live, pid, pid, &t);
+	}
+	machine_close(&live);
+	return t.state;
+}
+
+/* On the live machine, with a process of our own. */
+static void test_pause(bool stopped_meanwhile)
+{
+	struct machine live;
+	struct err e = ERR_INIT;
+	struct step s;
+	pid_t pid = fork();
+
+	if (!pid)
+		for (;;)
+			pause();
+	machine_open(&live, NULL, NULL);
+	step_init(&s, "irqbalance", &op_pause, "daemon", "running", "paused",
+		  json_pack("{s:i, s:I}", "pid", (int)pid, "start", (json_int_t)process_of(pid).start));
+	child_state(pid, 'S');
+	if (stopped_meanwhile) {
+		kill(pid, SIGSTOP);
+		child_state(pid, 'T');
+	}
+	ok(!op_pause.apply(&live, &s, &e), "applied: %s", e.text);
+	is_int(child_state(pid, 'T'), 'T', "it is stopped");
+	is_int(s.unmade, stopped_meanwhile, "there is something to undo only if kbtune stopped it");
+	if (!s.unmade) {
+		ok(!op_pause.undo(&live, &s, &e), "undone: %s", e.text);
+		is_int(child_state(pid, 'S'), 'S', "it runs again");
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	step_free(&s);
+	machine_close(&live);
+}
+
 int main(void)
 {
 	test_apply_and_undo();
@@ -285,5 +336,7 @@ int main(void)
 	test_unmade();
 	test_lock();
 	test_lock_without_space();
+	test_pause(false);
+	test_pause(true);
 	return done_testing();
 }

@@ -1,16 +1,17 @@
 #include <stdint.h>
+#include <string.h>
 
-#include "analysis/validity.h"
-#include "rundir/legacy.h"
+#include "common/json.h"
+#include "judge/analysis/validity.h"
 #include "tap.h"
 
 /* One point's facts: params, counters of three repetitions, a clock and a placement, all in order.
  * Each row below changes some of it. */
 struct facts {
-	json_t *params, *counters, *clock, *placement, *state;
+	json_t *params, *counters, *clock, *placement, *granted, *state;
 	json_t *between;		    /* of two hosts */
 	bool stays;			    /* no series needs both hosts' clocks */
-	const struct layout_traits *traits; /* NULL: those that a run of before had */
+	const struct layout_traits *traits; /* NULL: those of its params */
 	json_int_t lost;
 };
 
@@ -54,14 +55,41 @@ static void facts_free(struct facts *f)
 	json_decref(f->counters);
 	json_decref(f->clock);
 	json_decref(f->placement);
+	json_decref(f->granted);
 	json_decref(f->state);
 	json_decref(f->between);
 }
 
+static bool is_set_to(const json_t *params, const char *key, const char *value)
+{
+	return !strcmp(json_text(params, key), value);
+}
+
+/* Those that the measuring side writes for these settings. */
+static struct layout_traits traits_of(const json_t *params)
+{
+	const json_t *limit = json_object_get(params, "missed_limit_ppm");
+	const bool new_pages = is_set_to(params, "memory", "fresh") || is_set_to(params, "memory", "untouched");
+
+	return (struct layout_traits){
+	    .reliable = !is_set_to(params, "transport", "udp") && !is_set_to(params, "qp", "uc") &&
+			!is_set_to(params, "qp", "ud") && !json_is_false(json_object_get(params, "reliable")),
+	    .own_clock = is_set_to(params, "transport", "scripted"),
+	    .device = is_set_to(params, "transport", "verbs"),
+	    .rules = {.page_faults = json_is_false(json_object_get(params, "touch")) ? FAULTS_MEASURED
+				     : new_pages				     ? FAULTS_EXPECTED
+										     : FAULTS_WRONG,
+		      .polls = is_set_to(params, "poll", "busy"),
+		      .yields = is_set_to(params, "hand", "yield"),
+		      .stores = is_set_to(params, "sink", "file"),
+		      .restamps = json_is_true(json_object_get(params, "t_send")),
+		      .missed_limit_ppm = json_is_integer(limit) ? json_integer_value(limit) : -1},
+	};
+}
+
 static struct validity judge(const struct facts *f)
 {
-	struct validity_facts facts = {.params = f->params,
-				       .traits = f->traits ? *f->traits : legacy_traits(f->params),
+	struct validity_facts facts = {.traits = f->traits ? *f->traits : traits_of(f->params),
 				       .counters = f->counters,
 				       .clock = f->clock,
 				       .far_clock = {NULL, json_object_get(f->between, "far")},
@@ -70,6 +98,7 @@ static struct validity judge(const struct facts *f)
 				       .crossing = "t_lat",
 				       .crossing_p50_ns = 2000,
 				       .placement = f->placement,
+				       .granted = f->granted,
 				       .state = {f->state, f->state},
 				       .lost = f->lost};
 	struct validity v;
@@ -444,6 +473,23 @@ static void shared_core(struct facts *f)
 	json_object_set_new(json_object_get(f->placement, "sink"), "shared_smt", json_true());
 }
 
+static void other_lane(struct facts *f)
+{
+	f->granted = json_pack("{s:{s:s, s:s}, s:{s:s, s:s}}", "source", "lane", "rc_verbs/mlx5_0:1", "expected_lane",
+			       "rc_verbs", "sink", "lane", "tcp/lo.0", "expected_lane", "rc");
+}
+
+static void same_lane(struct facts *f)
+{
+	f->granted = json_pack("{s:{s:s, s:s}, s:{s:s}}", "source", "lane", "rc_verbs/mlx5_0:1", "expected_lane",
+			       "rc_verbs/mlx5_0:1", "sink", "lane", "tcp/lo.0");
+}
+
+static void unknown_lane(struct facts *f)
+{
+	f->granted = json_pack("{s:{s:s}}", "source", "expected_lane", "rc_verbs");
+}
+
 static void scaling(struct facts *f)
 {
 	json_object_set_new(json_object_get(f->placement, "source"), "cpu", json_integer(1));
@@ -566,6 +612,9 @@ static const struct row {
      "9223372036854775807 messages received more than once (sink, 3 of 3 repetitions)", NULL},
     {"no repetition", counters_empty, "its repetitions have no counters", NULL},
     {"no counters", counters_missing, "its repetitions have no counters", NULL},
+    {"another lane", other_lane, "the messages were carried by tcp/lo.0, not by rc (sink)", NULL},
+    {"the lane that was expected", same_lane, NULL, NULL},
+    {"no lane is known", unknown_lane, "the messages were carried by an unknown lane, not by rc_verbs (source)", NULL},
     {"one CPU", shared_cpu, NULL, "source and sink share a CPU"},
     {"one core", shared_core, NULL, "source and sink share a core: they are SMT siblings"},
     {"frequency scaling", scaling, NULL, "the frequency of CPU 1 may change: its governor is 'powersave' (source)"},

@@ -135,6 +135,23 @@ tell_time() {
     say "a boot takes $1 s: at most $2 more, $minutes min; it ends earlier once it is decided"
 }
 
+# Without a boot that has been measured: what a guest takes to start and to end.
+boot_s=30
+
+# tell_plan BOOTS: how long so many boots would take, from those that were measured in this folder before, else from
+# what the runs are expected to take.
+tell_plan() {
+    local each how
+    each=$(awk -F '\t' '{ sum += $4 } END { if (NR) printf "%d", sum / NR + 0.5 }' "$out/boots.tsv" 2>/dev/null) || true
+    how="measured in $out"
+    if [[ ! $each ]]; then
+        each=$("$kblat" run "$spec" --dry-run --json "${run_options[@]}" |
+            awk -v runs="$runs" -v boot="$boot_s" -F '[:,]' '/"expected_s"/ { sum += $2 } END { printf "%d", boot + runs * sum + 0.5 }')
+        how="$boot_s s to start and end, and $runs runs; not measured yet"
+    fi
+    echo "at most $1 boots of about $each s ($how): $((($1 * each + 59) / 60)) min; it ends earlier once it is decided"
+}
+
 # Makes the boots that are missing. With enough boots, compare_boots has a verdict.
 measure() {
     local number began=$SECONDS measured=0

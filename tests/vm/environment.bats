@@ -129,9 +129,10 @@ await_ended() {
 	echo "$output"
 	[ "$status" -eq 4 ] || [ "$status" -eq 0 ] # if there is time for six blocks, all are measured
 	dir=$(tail -n 1 <<<"$output")
-	[ "$(json "$dir/knobs.json" 'sorted((k["id"], k["tested"], k["shields"]) for k in d["knobs"] if k["id"] in ("shields", "tasks", "tuned"))')" = \
+	[ "$(json "$dir/study.json" 'sorted((k["id"], k["tested"], k["shields"]) for k in d["plan"]["knobs"] if k["id"] in ("shields", "tasks", "tuned"))')" = \
 		"[('shields', True, False), ('tasks', True, True), ('tuned', True, False)]" ]
-	[ "$(json "$dir/knobs.json" '{r["state"] for r in d["runs"]}, len(d["arms"]) >= 8, len(d["runs"]) % len(d["arms"])')" = "({'completed'}, True, 0)" ]
+	[ "$(json "$dir/study.json" 'len(d["plan"]["arms"]) >= 8, d["cells"] % len(d["plan"]["arms"])')" = "(True, 0)" ]
+	[ "$(grep -c '"state":"completed"' "$dir/cells.jsonl")" = "$(json "$dir/study.json" 'd["cells"]')" ]
 	for arm in without-shields without-tasks; do
 		changes=$(echo "$dir/runs/$arm"/*/state/*/changes.json)
 		[ "$(json "$changes" '[(e["profile"], e["verified"]["as_applied"], e["restored"]["state"]) for e in d["environments"]]')" = "[('$arm', True, 'restored')]" ]

@@ -246,7 +246,7 @@ gave_up=("failed: sink endpoint: was killed by signal 9" "; source: rxe0 port 1:
 	assert_eq "$status" 0
 }
 
-@test "the machine's clock is set, an hour ahead and back again and again: latencies and their order know nothing of it" {
+@test "setting the machine's clock an hour ahead and back changes neither latencies nor their order" {
 	spec set <<-'YAML'
 		settings: {kernel: oneway, transport: tcp, poll: event, messages: 300, burst: 1, pause: 5ms, repetitions: 2, warmup: 0}
 	YAML
@@ -280,7 +280,7 @@ disk_is() {
 	dmsetup --noudevsync --noudevrules resume kblat-disk
 }
 
-@test "the disk for results fails in the middle (EIO): the run fails and says so, what came before can be read, and nothing is left" {
+@test "a disk for results that fails with EIO fails the run, and what came before can be read" {
 	modprobe -a loop dm-mod
 	truncate -s 64M "$T/image"
 	loop=$(losetup -f --show "$T/image")

@@ -34,6 +34,47 @@ load host
 	as_before
 }
 
+# allowed: how many threads may run on which CPUs, offline ones included; those that the kernel binds to a CPU are left out.
+allowed() {
+	grep -h Cpus_allowed_list /proc/[0-9]*/task/[0-9]*/status 2>/dev/null | sort | uniq -c
+}
+
+# on_all: threads that may run on all four CPUs.
+on_all() {
+	grep -lE 'Cpus_allowed_list:\s*0-3$' /proc/[0-9]*/task/[0-9]*/status 2>/dev/null | wc -l
+}
+
+@test "a CPU that is offline during apply is not lost to the threads that may run on it" {
+	cpu3=/sys/devices/system/cpu/cpu3/online
+	before=$(on_all)
+	[ "$before" -gt 10 ]
+	echo 0 >"$cpu3"
+	"$KBTUNE" apply isolated
+	echo 1 >"$cpu3"
+	"$KBTUNE" restore
+	allowed
+	# Threads come and go.
+	[ "$(on_all)" -ge $((before - 3)) ]
+}
+
+@test "a CPU that is offline during restore: it says so, stays pending, and is done once the CPU is back" {
+	cpu3=/sys/devices/system/cpu/cpu3/online
+	before=$(on_all)
+	"$KBTUNE" apply isolated
+	[ "$(on_all)" -lt $((before / 2)) ]
+	echo 0 >"$cpu3"
+	run "$KBTUNE" restore
+	echo "$output"
+	echo 1 >"$cpu3"
+	[ "$status" -eq 1 ]
+	[[ $output == *"CPU 3 is offline; bring it online"* ]]
+	run "$KBTUNE" restore
+	echo "$output"
+	allowed
+	[ "$status" -eq 0 ]
+	[ "$(on_all)" -ge $((before - 3)) ]
+}
+
 @test "an interrupt's effective CPU really moves" {
 	irq=$(awk '/virtio.*requests/ { sub(":", "", $1); print $1 }' /proc/interrupts | head -n 1)
 	for cpu in 0 2; do
@@ -137,6 +178,76 @@ load host
 	as_before
 }
 
+@test "a guardian that cannot leave its control group is named before anything is applied, and refused with --strict" {
+	is_v1 && skip "control groups of version 1 cannot be killed as a whole"
+	group=/sys/fs/cgroup/kept
+	mkdir "$group"
+	# in_group COMMAND…: in that group, with the control groups read-only, as by ProtectControlGroups=yes.
+	in_group() {
+		sh -c 'echo 0 >"$1/cgroup.procs"; shift; exec unshare --mount sh -c "mount -o remount,bind,ro /sys/fs/cgroup; exec \"\$@\"" sh "$@"' sh "$group" "$@"
+	}
+	run in_group "$KBTUNE" run low-latency-laptop -- "$KBTUNE" dma-latency show
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == *"the guardian cannot leave the control group /kept: if all of it is killed, nobody restores"* ]]
+	run in_group "$KBTUNE" run low-latency-laptop --strict -- touch "$T/ran"
+	echo "$output"
+	[ "$status" -eq 77 ]
+	[[ $output == *"/kept cannot be left (--strict)"* ]]
+	[ ! -e "$T/ran" ]
+	for _ in $(seq 50); do
+		! rmdir "$group" 2>/dev/null || break
+		sleep 0.1
+	done
+	as_before
+}
+
+# Starts systemd, with a message bus and one service, in namespaces of its own; the service runs $T/probe and prints to $T/said.
+under_systemd() {
+	local units=/run/systemd/system
+	cat >"$T/systemd" <<-SH
+		mount -t tmpfs none /run
+		mkdir -p $units /run/dbus
+		printf '%s\n' '[Unit]' DefaultDependencies=no 'Wants=probe.service dbus.socket dbus.service' >$units/probe.target
+		printf '%s\n' '[Unit]' DefaultDependencies=no '[Socket]' ListenStream=/run/dbus/system_bus_socket >$units/dbus.socket
+		printf '%s\n' '[Unit]' DefaultDependencies=no Requires=dbus.socket After=dbus.socket '[Service]' Type=notify NotifyAccess=main \
+			'ExecStart=dbus-daemon --system --address=systemd: --nofork --nopidfile --systemd-activation' >$units/dbus.service
+		printf '%s\n' '[Unit]' DefaultDependencies=no After=dbus.service '[Service]' Type=oneshot ProtectControlGroups=yes \
+			StandardOutput=file:$T/said StandardError=file:$T/said "Environment=KBTUNE=$KBTUNE KBTUNE_PROFILES=$KBTUNE_PROFILES" \
+			'ExecStart=/bin/sh $T/probe' >$units/probe.service
+		mount -t proc proc /proc
+		umount /sys/fs/cgroup
+		mount -t cgroup2 none /sys/fs/cgroup
+		exec env container=kbtune-test /lib/systemd/systemd --system --unit=probe.target --log-target=kmsg
+	SH
+	unshare --pid --fork --kill-child --mount --uts sh "$T/systemd" >"$T/log" 2>&1 3>&- &
+	init=$!
+	for _ in {1..600}; do
+		! grep -q '^status' "$T/said" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -KILL "$init"
+	wait "$init" || true
+	cat "$T/said"
+}
+
+@test "where a service may not change control groups, systemd moves the guardian into a scope of its own" {
+	is_v1 && skip "systemd's own hierarchy is not mounted"
+	[ -x /lib/systemd/systemd ] && command -v busctl >/dev/null || skip "systemd is not installed"
+	cat >"$T/probe" <<-'SH'
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+			busctl list | grep -q systemd1 && break
+			sleep 1
+		done
+		"$KBTUNE" run low-latency-laptop --strict -- sh -c 'for p in /proc/[0-9]*; do ! grep -q kbtune $p/comm || cat $p/cgroup; done'
+		echo status $?
+	SH
+	run under_systemd
+	echo "$output"
+	[[ $output == *"0::/system.slice/kbtune-guardian-"*".scope"* ]]
+	[[ $output == *"status 0" ]]
+}
+
 @test "a value of several pages goes back whole" {
 	file=/proc/sys/net/ipv4/ip_local_reserved_ports
 	/usr/bin/python3 -c 'import os, sys
@@ -206,7 +317,7 @@ daemons_profile() {
 	sleep 1
 }
 
-@test "irqbalance sleeps meanwhile, and goes on as it was" {
+@test "irqbalance is stopped meanwhile and runs afterwards; one that somebody has stopped stays stopped" {
 	cp /bin/sleep "$T/irqbalance"
 	"$T/irqbalance" 100 3>&- &
 	pid=$!
@@ -214,12 +325,18 @@ daemons_profile() {
 	[ "$(awk '{ print $3 }' /proc/$pid/stat)" = T ]
 	"$KBTUNE" restore
 	[ "$(awk '{ print $3 }' /proc/$pid/stat)" = S ]
-	kill $pid
+	kill -STOP $pid
+	"$KBTUNE" apply isolated
+	"$KBTUNE" restore
+	[ "$(awk '{ print $3 }' /proc/$pid/stat)" = T ]
+	kill -KILL $pid
 }
 
 @test "a cpuset that others have: refused, and nothing is changed" {
 	base=/sys/fs/cgroup prefix=cpuset.
 	! is_v1 || base=/dev/cpuset prefix=
+	# systemd, where it has run before, takes it away.
+	is_v1 || echo +cpuset >$base/cgroup.subtree_control
 	mkdir $base/batch
 	echo 2-3 >$base/batch/${prefix}cpus
 	snapshot >"$T/before"

@@ -55,7 +55,7 @@ sink() { json "$run_dir/points/000$1/rep-00/counters.json" "d['sink']['$2']"; }
 of() { echo "$(loss "$1" lost) $(sink "$1" received) $(loss "$1" duplicates) $(loss "$1" reordered) $(sink "$1" bad_payloads)"; }
 all_whole_once_in_order="0 300 0 0 0"
 
-@test "loss: what UC and UD lose is what the link dropped; RC recovers" {
+@test "loss: UC and UD lose what the link dropped, and RC recovers" {
 	measure "loss 10%"
 	for point in 0 1; do
 		[ "$(link $point drops)" -gt 0 ]
@@ -66,7 +66,7 @@ all_whole_once_in_order="0 300 0 0 0"
 	assert_eq "$(of 2)" "$all_whole_once_in_order"
 }
 
-@test "duplicates: UC and UD show each that the link made, and the run is not valid; RC drops them" {
+@test "duplicates: UC and UD count each and are not valid, and RC drops them" {
 	measure "duplicate 10%"
 	assert_eq "$status" 3
 	assert_contains "$output" "received more than once"
@@ -81,7 +81,7 @@ all_whole_once_in_order="0 300 0 0 0"
 	assert_eq "$(of 2)" "$all_whole_once_in_order"
 }
 
-@test "reordering: UC and UD show it and lose nothing; RC delivers in order" {
+@test "reordering: UC and UD count it and lose nothing, and RC delivers in order" {
 	measure "delay 2ms reorder 20%"
 	for point in 0 1; do
 		[ "$(loss $point reordered)" -gt 0 ]
@@ -90,7 +90,7 @@ all_whole_once_in_order="0 300 0 0 0"
 	assert_eq "$(of 2)" "$all_whole_once_in_order"
 }
 
-@test "corruption: UC and UD lose what arrives broken, and nothing broken is delivered; RC recovers" {
+@test "corruption: UC and UD lose broken messages and deliver none of them, and RC recovers" {
 	measure "corrupt 10%"
 	for point in 0 1; do
 		[ "$(loss $point lost)" -gt 0 ]

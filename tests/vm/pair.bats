@@ -58,7 +58,7 @@ measure_ways() {
 	return 1
 }
 
-@test "both ways sum up to the round trip, over verbs and tcp, and with roles swapped; both hosts are in the run" {
+@test "latencies there and back sum up to the round trip, over verbs and tcp, also with roles swapped" {
 	spec ways <<-'YAML'
 		settings: {kernel: exchange, messages: 300, repetitions: 2, warmup: 5, timeout: 60s}
 		matrix:
@@ -77,7 +77,7 @@ measure_ways() {
 	assert_eq "$(of 0 'd["clock"]["hosts"]')" "['$other', 'kblat-guest']"
 }
 
-@test "a delay of 300 us in one direction, only while messages are measured, is found there to 10 %; of one that is always there the truth is within the bound" {
+@test "a delay of 300 us in one direction is found to 10 % while measuring, and within the bound if it is permanent" {
 	local delay='dev eth0 root netem delay 300us' there back both found=no plain plain_error late late_error
 	write_disturbing
 	spec delay <<-'YAML'
@@ -104,7 +104,7 @@ measure_ways() {
 	assert_eq "$output" "True True"
 }
 
-@test "a wrong host key, a host without kblat, one that does not answer, another protocol: the point fails and says why, nothing stays" {
+@test "a wrong host key, a missing kblat, a silent host and another protocol fail the point with the reason" {
 	spec one <<-'YAML'
 		settings: {kernel: pingpong, transport: tcp, poll: event, messages: 20, repetitions: 1, warmup: 0}
 	YAML
@@ -167,7 +167,7 @@ keep_time() {
 	return 1
 }
 
-@test "clock: system takes the clock that chrony keeps, with the error that it reports; one that is set meanwhile is found" {
+@test "clock: system uses chrony's clock with its reported error, and a clock that is set meanwhile is found" {
 	[ -n "${CHRONY:-}" ] || skip "there is no chrony: CHRONY=\$(tests/vm/unpack chrony)"
 	keep_time
 	ssh $other "$CHRONY/usr/bin/chronyc tracking"

@@ -51,9 +51,14 @@ setup_file() {
     head -c 4000000 /dev/urandom >out/noise
     report_from_inside >script
     "$BATS_TEST_DIRNAME/accel" "$("$BATS_TEST_DIRNAME/prepare")" # so that guest prints nothing about it
-    UNWANTED=1 "$guest" --out out --env $'GREETING=hello\nyou' -- \
-        sh script "${awkward[@]}" 2>stderr | read_slowly stdout
-    came_back=${PIPESTATUS[0]}
+    for _ in 1 2 3; do
+        rm -f stdout
+        UNWANTED=1 "$guest" --out out --env $'GREETING=hello\nyou' -- \
+            sh script "${awkward[@]}" 2>stderr | read_slowly stdout
+        came_back=${PIPESTATUS[0]}
+        [ "$came_back" -eq 75 ] || break # the emulator's fault: README.md
+        rm -rf out/sub
+    done
     export work came_back
 }
 
@@ -154,7 +159,7 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
     [ "$(cat out/hostname)" = kblat-guest ]
 }
 
-@test "SIGINT reaches the command, whose output and exit status still come back; version 1 cpusets; what --in-memory kept, too" {
+@test "SIGINT reaches the command, whose output and exit status are returned, also with cpusets v1 and --in-memory" {
     mkdir kept
     echo old >kept/old
     env --default-signal=INT "$guest" --no-rdma --in-memory --out kept --timeout 100 --cgroup v1 --cpus 2 --nodes 1 -- bash -c '
@@ -179,6 +184,36 @@ nothing_is_left() { nothing_runs && [ -z "$(ls -A "$TMPDIR")" ]; }
 
 @test "out of time: exit status 1, and nothing is left" {
     fails_with 1 'ran out of time after 1 s' "$guest" --timeout 1 -- sleep 1000
+    nothing_is_left
+}
+
+# qemu: the process of the machine.
+qemu() {
+    local file
+    for file in /proc/[0-9]*/cmdline; do
+        ! grep -qsa -- "^qemu-system.*$TMPDIR/[k]blat-guest" "$file" || basename "$(dirname "$file")"
+    done
+}
+
+# bats test_tags=long
+@test "a machine that does not run any more: exit status 75, and nothing is left" {
+    KBLAT_VM_PATIENCE=10 "$guest" --no-rdma -- sh -c 'echo ready; exec sleep 1000' >said 2>error 3>&- &
+    eventually grep -q ready said
+    kill -STOP "$(qemu)"
+    status=0
+    wait $! || status=$?
+    cat error
+    [ "$status" -eq 75 ]
+    grep -q "shows no life since 10 s.*run 'sh' again" error
+    nothing_is_left
+}
+
+# bats test_tags=long
+@test "a command that sleeps is alive, as is one whose output nobody reads; a machine that does not tell of its end is not" {
+    KBLAT_VM_PATIENCE=10 "$guest" --no-rdma -- sh -c 'sleep 25; head -c 300000 /dev/zero; exit 4' | { sleep 60; wc -c; } >said || true
+    [ "$(cat said)" -eq 300000 ]
+    # The processes that pass on its output.
+    KBLAT_VM_PATIENCE=10 fails_with 75 "shows no life since 10 s" "$guest" --no-rdma -- pkill -STOP -x cat
     nothing_is_left
 }
 

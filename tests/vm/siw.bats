@@ -32,7 +32,7 @@ begin() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
-@test "RC by the connection manager: latencies, round trips, streams; send and write; polling and sleeping" {
+@test "RC by the connection manager: latencies, round trips and streams, send and write, polling and sleeping" {
 	spec_of works <<-'YAML'
 		  - {kernel: [oneway, pingpong, stream], device: siw0, connect: rdmacm, op: send, poll: [busy, event]}
 		  - {kernel: [oneway, pingpong, stream], device: siw0, connect: rdmacm, op: write, recv_depth: 128}
@@ -63,7 +63,7 @@ begin() {
 	assert_contains "$output" "the device does not support op fetch_add: it has no atomics"
 }
 
-@test "beside Soft-RoCE it is taken by name only; both are told apart" {
+@test "beside Soft-RoCE, siw is used only if it is named" {
 	run "$KBLAT" list devices
 	echo "$output"
 	assert_contains "$output" siw0

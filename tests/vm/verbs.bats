@@ -238,7 +238,7 @@ all_arrive() {
 		'[round(2 * p["rate"]["bytes_per_s"] / p["rate"]["messages_per_s"]) for p in d["points"][7:]]')" "[3172, 3172, 108, 108]"
 }
 
-@test "a shared receive queue that runs empty is told of; a sender that may not wait fails" {
+@test "a shared receive queue that runs empty is a warning, or an error if the sender may not wait" {
 	spec_of empty <<-'YAML'
 		  - {recv_queue: srq, kernel: pingpong, recv_depth: 4, return: [each, bulk]}
 		  - {recv_queue: [srq, qp], kernel: oneway, burst: 20, recv_depth: 1, rnr_retry: 0, messages: 20000}
@@ -367,7 +367,7 @@ all_arrive() {
 	END
 }
 
-@test "two flows in one point, rc beside ud: both flows' columns and metrics, and verify recomputes them" {
+@test "two flows in one point, rc beside ud, have their own columns and metrics" {
 	cat >"$T/two.yaml" <<-'YAML'
 		kblat: 1
 		name: two

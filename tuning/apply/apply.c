@@ -76,14 +76,12 @@ static double tuned_time(const struct journal *j, size_t from)
 	return sum;
 }
 
-static void print_applied(const struct journal *j, size_t from, const struct plan *p, double began, enum output output)
+static void print_changes(const struct journal *j, size_t from, const struct plan *p, double began, enum output output)
 {
 	double all_s = transaction_now_s() - began, tuned_s = tuned_time(j, from);
 	char times[64];
 	json_t *all;
 
-	if (output == OUTPUT_NOTHING)
-		return;
 	if (output == OUTPUT_TEXT) {
 		printf("applied %s in %s: %zu changes, %zu not possible here; 'kbtune restore' restores everything\n",
 		       p->profile, output_times(all_s, tuned_s, times, sizeof(times)), j->count - from,
@@ -98,6 +96,14 @@ static void print_applied(const struct journal *j, size_t from, const struct pla
 	json_object_set_new(all, "steps", steps_json(j, from));
 	output_add_times(all, all_s, tuned_s);
 	output_json(all, "applied", output);
+}
+
+static void print_applied(const struct journal *j, size_t from, const struct plan *p, double began, enum output output)
+{
+	if (output == OUTPUT_NOTHING)
+		return;
+	print_changes(j, from, p, began, output);
+	output_settle("%s is applied ('kbtune restore' restores everything)", p->profile);
 }
 
 static enum status apply_plan(struct machine *m, struct profile *profile, const struct apply_options *o, double began,

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,6 +15,7 @@
 #include "common/err.h"
 #include "common/monotonic.h"
 #include "common/random.h"
+#include "common/spawn.h"
 #include "common/write_signals.h"
 #include "tuning/apply/restore.h"
 #include "tuning/journal/journal.h"
@@ -77,26 +80,104 @@ static void restore_for(const char *sysroot, const char *owner)
 	machine_close(&m);
 }
 
-/* The guardian must survive if the whole control group of its caller is killed, for example when a
- * service is stopped or a session ends. */
-static void leave_group(const char *sysroot)
-{
-	struct machine m;
+/* --- leaving the caller's control group --- */
 
-	if (machine_open(&m, sysroot, NULL))
-		return;
-	cgroups_leave(&m);
-	machine_close(&m);
+#define SCOPE_MS      5000 /* for systemd to answer, and to move the process */
+#define SCOPE_LOOK_MS 20
+
+static bool has_left(const struct machine *m, const char *group)
+{
+	char *now = cgroups_own(m);
+	const bool left = now && strcmp(now, group) != 0;
+
+	free(now);
+	return left;
 }
 
-static void become_guardian(int end, const char *sysroot, const char *owner)
+/* systemd moves this process into a scope of its own, also where it may not do so itself. */
+static void ask_systemd(const struct machine *m, const char *group)
 {
+	const int64_t deadline_ms = monotonic_ms() + SCOPE_MS;
+	char pid[16], scope[64], said[256];
+	const char *const words[] = {"busctl",
+				     getuid() ? "--user" : "--system",
+				     "call",
+				     "org.freedesktop.systemd1",
+				     "/org/freedesktop/systemd1",
+				     "org.freedesktop.systemd1.Manager",
+				     "StartTransientUnit",
+				     "ssa(sv)a(sa(sv))",
+				     scope,
+				     "fail",
+				     "2",
+				     "PIDs",
+				     "au",
+				     "1",
+				     pid,
+				     "Description",
+				     "s",
+				     "kbtune: restores what is applied if kbtune is killed",
+				     "0",
+				     NULL};
+	struct timespec pause = {.tv_nsec = SCOPE_LOOK_MS * 1000000};
+
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	snprintf(scope, sizeof(scope), "kbtune-guardian-%d.scope", (int)getpid());
+	if (access("/run/systemd/system", F_OK) ||
+	    spawn_output(&(struct spawn){.words = words}, SCOPE_MS, said, sizeof(said)))
+		return;
+	while (!has_left(m, group) && monotonic_ms() < deadline_ms)
+		nanosleep(&pause, NULL);
+}
+
+/*
+ * The guardian must survive if the whole control group of its caller is killed, for example when a service is stopped or
+ * a session ends. What the kernel accepts is looked at afterwards. True if it cannot be killed with the caller.
+ */
+static bool leave_group(const char *sysroot)
+{
+	struct machine m;
+	char *group;
+	bool left;
+
+	if (machine_open(&m, sysroot, NULL))
+		return true;
+	group = cgroups_own(&m);
+	/* In a container the root is a group of the host. */
+	left = !m.root.live || !group || (!strcmp(group, "/") && !cgroups_are_read_only(&m));
+	if (!left) {
+		cgroups_leave(&m);
+		if (!has_left(&m, group))
+			ask_systemd(&m, group);
+		left = has_left(&m, group);
+	}
+	free(group);
+	machine_close(&m);
+	return left;
+}
+
+/* --- the process --- */
+
+/* What it says when it is ready. */
+#define SAFE   's'
+#define SHARED 'g'
+
+struct guarded {
+	const char *sysroot, *owner;
+	int ends[2]; /* the guardian's and the caller's */
+};
+
+static void become_guardian(void *context)
+{
+	const struct guarded *g = context;
+	const int end = g->ends[0];
 	char byte;
 	ssize_t n;
 
+	close(g->ends[1]);
 	setsid();
-	leave_group(sysroot);
-	if (write(end, "", 1) < 0)
+	byte = leave_group(g->sysroot) ? SAFE : SHARED;
+	if (write(end, &byte, 1) < 0)
 		_exit(1);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -106,8 +187,7 @@ static void become_guardian(int end, const char *sysroot, const char *owner)
 		n = read(end, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
-		restore_for(sysroot, owner);
-	_exit(0);
+		restore_for(g->sysroot, g->owner);
 }
 
 struct guardian {
@@ -115,29 +195,47 @@ struct guardian {
 	/* of the socket; a byte from the guardian means that it is ready, one from the caller
 	 * that everything is fine */
 	int end;
+	bool is_safe; /* it has left the control group */
 };
 
 static int guardian_start(struct guardian *g, const char *sysroot, const char *owner, struct err *e)
 {
-	int ends[2], rc = 0;
+	struct guarded guarded = {sysroot, owner, {-1, -1}};
+	int *ends = guarded.ends, rc = 0;
 	char byte;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return err_sys(e, -errno, NULL, "make a pair of sockets");
 	fflush(stdout);
-	g->pid = fork();
-	if (g->pid == 0) {
-		close(ends[1]);
-		become_guardian(ends[0], sysroot, owner);
-	}
+	g->pid = spawn_function(become_guardian, &guarded);
 	if (g->pid < 0)
-		rc = err_sys(e, -errno, NULL, "start a process");
+		rc = err_sys(e, g->pid, NULL, "start a process");
 	close(ends[0]);
 	if (!rc && read(ends[1], &byte, 1) != 1)
 		rc = err_set(e, -EPIPE, STATUS_FAILED, "the guardian", "start", "it ended at once");
 	if (rc)
 		close(ends[1]);
 	g->end = rc ? -1 : ends[1];
+	g->is_safe = !rc && byte == SAFE;
+	return rc;
+}
+
+/* 0, or with `strict` the reason not to apply anything. */
+static int check_safety(const struct guardian *g, const struct machine *m, bool strict, struct err *e)
+{
+	char *group = g->is_safe ? NULL : cgroups_own(m);
+	int rc = 0;
+
+	if (group && strict)
+		rc = err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "the guardian", "leave the control group",
+			     "%s cannot be left (--strict): control groups are read-only, or you lack rights", group);
+	else if (group)
+		fprintf(
+		    stderr,
+		    "kbtune: the guardian cannot leave the control group %s: if all of it is killed, nobody restores; "
+		    "run 'kbtune restore' then\n",
+		    group);
+	free(group);
 	return rc;
 }
 
@@ -149,11 +247,11 @@ static void guardian_end(struct guardian *g)
 	waitpid(g->pid, NULL, 0);
 }
 
-enum status guardian_run(struct machine *m, const char *sysroot,
+enum status guardian_run(struct machine *m, const char *sysroot, bool strict,
 			 enum status (*act)(struct machine *m, const char *owner, void *request, struct err *e),
 			 void *request, struct err *e)
 {
-	struct guardian guardian = {-1, -1};
+	struct guardian guardian = {.pid = -1, .end = -1};
 	char owner[OWNER_DIGITS + 1];
 	enum status status;
 	int rc;
@@ -164,7 +262,7 @@ enum status guardian_run(struct machine *m, const char *sysroot,
 		err_sys(e, rc, NULL, "get random bytes");
 	if (rc || guardian_start(&guardian, sysroot, owner, e))
 		return STATUS_FAILED;
-	status = act(m, owner, request, e);
+	status = check_safety(&guardian, m, strict, e) ? err_status(e) : act(m, owner, request, e);
 	guardian_end(&guardian);
 	return status;
 }

@@ -1,7 +1,10 @@
 #include "tuning/apply/output.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 
+#include "common/err.h"
 #include "common/json.h"
 
 void output_json(json_t *all, const char *type, enum output output)
@@ -19,6 +22,22 @@ void output_json(json_t *all, const char *type, enum output output)
 		json_print(all, stdout);
 	}
 	json_decref(all);
+}
+
+/* A reader that has gone (EPIPE) does not want to know. */
+void output_settle(const char *format, ...)
+{
+	char cause[256], text[512];
+	va_list ap;
+	int rc = fflush(stdout) ? -errno : ferror(stdout) ? -EIO : 0;
+
+	if (!rc || rc == -EPIPE)
+		return;
+	err_cause(rc, cause, sizeof(cause));
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	fprintf(stderr, "kbtune: %s, but standard output cannot be written: %s\n", text, cause);
 }
 
 char *output_times(double all_s, double tuned_s, char *buf, size_t size)

@@ -29,12 +29,14 @@ static void print_restored(const char *profile, const struct undone *done, const
 		else
 			printf("restored %s in %s: %zu changes undone\n", *profile ? profile : "single commands",
 			       output_times(all_s, done->tuned_s, times, sizeof(times)), done->steps);
+		output_settle("everything is restored");
 		return;
 	}
 	all = json_pack("{s:i, s:s, s:s, s:I, s:I}", "schema", 1, "state", state, "profile", profile, "undone",
 			(json_int_t)done->steps, "gone", (json_int_t)done->gone);
 	output_add_times(all, all_s, done->tuned_s);
 	output_json(all, "restored", output);
+	output_settle("everything is restored");
 }
 
 static enum status restore_locked(struct machine *m, const char *owner, double began, enum output output, struct err *e)

@@ -7,8 +7,10 @@
 #include "common/cpulist.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/table_print.h"
 #include "common/text.h"
 #include "tuning/apply/apply.h"
+#include "tuning/apply/output.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/change.h"
@@ -71,18 +73,30 @@ static json_t *cpuset_json(const struct machine *m, const struct cgroups *cg, co
 			 "memory_nodes", memory, "kind", *kind ? kind : "root", "tasks", tasks < 0 ? 0 : tasks);
 }
 
+enum { NAME, CPUS, MEMORY, TASKS, KIND, COLUMNS };
+
+static const struct table_column columns[COLUMNS] = {
+    [NAME] = {.key = "name", .label = "cpuset", .least = 32, .most = TABLE_WHOLE},
+    [CPUS] = {.key = "cpus", .label = "CPUs", .least = 16, .most = TABLE_WHOLE},
+    [MEMORY] = {.key = "memory_nodes", .label = "memory", .least = 8, .most = TABLE_WHOLE},
+    [TASKS] = {.key = "tasks", .label = "tasks", .least = 10},
+    [KIND] = {.key = "kind", .label = "kind"},
+};
+
 static void print_table(const json_t *list, FILE *out)
 {
+	struct table t = table_of(columns, COLUMNS, json_array_size(list));
 	const json_t *one;
 	size_t i;
 
-	fprintf(out, "%-32s %-16s %-8s %-10s %s\n", "cpuset", "CPUs", "memory", "tasks", "kind");
-	json_array_foreach (list, i, one)
-		fprintf(out, "%-32s %-16s %-8s %-10lld %s\n", json_string_value(json_object_get(one, "name")),
-			json_string_value(json_object_get(one, "cpus")),
-			json_string_value(json_object_get(one, "memory_nodes")),
-			(long long)json_integer_value(json_object_get(one, "tasks")),
-			json_string_value(json_object_get(one, "kind")));
+	json_array_foreach (list, i, one) {
+		table_count(&t, TASKS, i, json_integer_value(json_object_get(one, columns[TASKS].key)));
+		for (size_t c = 0; c < COLUMNS; c++)
+			if (c != TASKS)
+				table_text(&t, c, i, "%s", json_text(one, columns[c].key));
+	}
+	table_print(&t, &(struct table_style){.gap = 1}, out);
+	table_free(&t);
 }
 
 static enum status need_cpusets(struct request *r, struct cgroups *cg)
@@ -246,8 +260,10 @@ static enum status cpuset_destroy(void *request)
 	path = fs_path("%s/%s", cg.root, name);
 	rc = is_in_journal(&j, path) ? transaction_undo(r->m, &j, NULL, path, NULL, r->e)
 				     : remove_foreign(r, &cg, name, path);
-	if (!rc)
+	if (!rc) {
 		printf("destroyed %s\n", path);
+		output_settle("%s is destroyed", path);
+	}
 	free(path);
 	change_end(r->m, &j, lock);
 	return rc ? err_status(r->e) : STATUS_OK;
@@ -262,9 +278,9 @@ static enum status cpuset_exec(void *request)
 	if (r->args->count < 3)
 		return cpuset_misuse(r, "exec %s needs a command after it", r->args->items[1]);
 	command = command_words(r->args, 2);
-	rc = child_run(r->m, r->args->items[1], command, r->e);
+	rc = child_run(r->m, r->args->items[1], command);
 	free(command);
-	return rc < 0 ? err_status(r->e) : (enum status)rc;
+	return (enum status)rc;
 }
 
 static const struct command_action actions[] = {

@@ -124,7 +124,8 @@ static enum status hold_act(struct machine *m, const struct cli_list *args, void
 
 	r->options.output = r->json ? OUTPUT_LINE : OUTPUT_TEXT;
 	r->name = args->items[0];
-	return r->dry_run ? apply_check(m, r->name, &r->options, e) : guardian_run(m, r->sysroot, apply_and_hold, r, e);
+	return r->dry_run ? apply_check(m, r->name, &r->options, e)
+			  : guardian_run(m, r->sysroot, r->options.strict, apply_and_hold, r, e);
 }
 
 enum status tune_hold(int argc, char **argv, struct err *e)

@@ -7,8 +7,10 @@
 #include "common/diag.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/table_print.h"
 #include "common/text.h"
 #include "tuning/apply/apply.h"
+#include "tuning/apply/output.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/change.h"
@@ -94,17 +96,33 @@ static json_t *irq_json(const struct machine *m, const struct irq_table *t, cons
 	return j;
 }
 
-static void print_irq(const struct machine *m, const struct irq_table *t, const struct irq *irq)
+enum irq_column { IRQ_NUMBER, IRQ_ALLOWED, IRQ_EFFECTIVE, IRQ_MOVABLE, IRQ_FIRED, IRQ_WHERE, IRQ_WHO, IRQ_COLUMNS };
+
+static const struct table_column irq_columns[IRQ_COLUMNS] = {
+    [IRQ_NUMBER] = {.label = "irq", .measure = MEASURE_COUNT, .align = TABLE_RIGHT},
+    [IRQ_ALLOWED] = {.label = "allowed", .most = TABLE_WHOLE},
+    [IRQ_EFFECTIVE] = {.label = "effective", .most = TABLE_WHOLE},
+    [IRQ_MOVABLE] = {.label = "movable"},
+    [IRQ_FIRED] = {.label = "fired", .measure = MEASURE_COUNT, .align = TABLE_RIGHT},
+    [IRQ_WHERE] = {.label = "where (CPU:n)", .most = TABLE_WHOLE},
+    [IRQ_WHO] = {.label = "who", .most = TABLE_WHOLE},
+};
+
+static void add_irq(struct table *list, const struct machine *m, const struct irq_table *t, const struct irq *irq)
 {
-	char allowed[CPULIST_TEXT_MAX], effective[CPULIST_TEXT_MAX], top[128], names[200] = "";
+	char text[CPULIST_TEXT_MAX], top[128], names[200] = "";
+	const size_t row = table_row(list);
 
 	if (irq->device)
 		irqs_device_names(m, irq->device, names, sizeof(names));
-	printf("%5d %-12s %-9s %-7s %10llu  %-22s %s%s%s\n", irq->number,
-	       cpulist_format(&irq->allowed, allowed, sizeof(allowed)),
-	       irq->has_effective ? cpulist_format(&irq->effective, effective, sizeof(effective)) : "?",
-	       irq->is_fixed ? "kernel" : "yes", (unsigned long long)irq->total, top_cpus(t, irq, top, sizeof(top)),
-	       irq->name, *names ? "  " : "", names);
+	table_count(list, IRQ_NUMBER, row, irq->number);
+	table_text(list, IRQ_ALLOWED, row, "%s", cpulist_format(&irq->allowed, text, sizeof(text)));
+	table_text(list, IRQ_EFFECTIVE, row, "%s",
+		   irq->has_effective ? cpulist_format(&irq->effective, text, sizeof(text)) : "?");
+	table_text(list, IRQ_MOVABLE, row, "%s", irq->is_fixed ? "kernel" : "yes");
+	table_count(list, IRQ_FIRED, row, (int64_t)irq->total);
+	table_text(list, IRQ_WHERE, row, "%s", top_cpus(t, irq, top, sizeof(top)));
+	table_text(list, IRQ_WHO, row, "%s%s%s", irq->name, *names ? "  " : "", names);
 }
 
 /* The numbers that --device stands for. */
@@ -146,6 +164,17 @@ static void print_irqs_json(struct request *r, const struct irq_table *t, const 
 	json_decref(all);
 }
 
+static void print_irqs(const struct request *r, const struct irq_table *t, const struct cpulist *irqs)
+{
+	struct table list = table_of(irq_columns, IRQ_COLUMNS, 0);
+
+	for (size_t i = 0; i < t->count; i++)
+		if (is_asked_for(r, irqs, &t->irqs[i]))
+			add_irq(&list, r->m, t, &t->irqs[i]);
+	table_print(&list, &(struct table_style){.gap = 2}, stdout);
+	table_free(&list);
+}
+
 static enum status irq_list(void *request)
 {
 	struct request *r = request;
@@ -169,11 +198,7 @@ static enum status irq_list(void *request)
 	if (r->json) {
 		print_irqs_json(r, &t, &irqs);
 	} else {
-		printf("%5s %-12s %-9s %-7s %10s  %-22s %s\n", "irq", "allowed", "effective", "movable", "fired",
-		       "where (CPU:n)", "who");
-		for (size_t i = 0; i < t.count; i++)
-			if (is_asked_for(r, &irqs, &t.irqs[i]))
-				print_irq(r->m, &t, &t.irqs[i]);
+		print_irqs(r, &t, &irqs);
 	}
 	irqs_free(&t);
 	return STATUS_OK;
@@ -288,6 +313,7 @@ static enum status irq_restore(void *request)
 	if (undone < 0)
 		return err_status(r->e);
 	printf("%d interrupts are as before\n", undone);
+	output_settle("%d interrupts are as before", undone);
 	return STATUS_OK;
 }
 

@@ -141,10 +141,10 @@ static enum status latency_hold(void *request)
 		return err_status(e);
 	}
 	command = command_words(args, 2);
-	rc = child_run(r->m, NULL, command, e);
+	rc = child_run(r->m, NULL, command);
 	free(command);
 	close(fd);
-	return rc < 0 ? err_status(e) : (enum status)rc;
+	return (enum status)rc;
 }
 
 static const struct command_action actions[] = {

@@ -42,14 +42,14 @@ static enum status apply_and_run(struct machine *m, const char *owner, void *req
 	if (status)
 		return status;
 	command = command_words(r->args, 1);
-	rc = child_run(m, r->in, command, e);
+	rc = child_run(m, r->in, command);
 	free(command);
 	restored = restore_patiently(m, owner, OUTPUT_NOTHING, &undo);
 	if (restored) {
 		fprintf(stderr, "kbtune: %s\n", undo.text);
-		return rc > 0 ? (enum status)rc : restored;
+		return rc ? (enum status)rc : restored;
 	}
-	return rc < 0 ? err_status(e) : (enum status)rc;
+	return (enum status)rc;
 }
 
 static enum status run_act(struct machine *m, const struct cli_list *args, void *request, struct err *e)
@@ -57,7 +57,7 @@ static enum status run_act(struct machine *m, const struct cli_list *args, void 
 	struct request *r = request;
 
 	r->args = args;
-	return guardian_run(m, r->sysroot, apply_and_run, r, e);
+	return guardian_run(m, r->sysroot, r->options.strict, apply_and_run, r, e);
 }
 
 enum status tune_run(int argc, char **argv, struct err *e)

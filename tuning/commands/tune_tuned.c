@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "tuning/apply/apply.h"
+#include "tuning/apply/output.h"
 #include "tuning/commands/command.h"
 #include "tuning/commands/tune_commands.h"
 #include "tuning/journal/change.h"
@@ -190,6 +191,8 @@ static enum status tuned_off(void *request)
 	if (undone < 0)
 		return err_status(r->e);
 	printf("%s\n", undone ? "the tuned profile is undone" : "no tuned profile was applied by kbtune");
+	if (undone)
+		output_settle("the tuned profile is undone");
 	return STATUS_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/fs.h"
 #include "common/or_abort.h"
+#include "common/version.h"
 #include "tuning/machine/exclusion.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
@@ -166,9 +167,9 @@ static json_t *to_json(const struct journal *j, bool lasting)
 			return NULL;
 		}
 	}
-	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:O, s:o}", "program", "kbtune", "schema", JOURNAL_SCHEMA,
-			 "boot_id", j->boot_id, "state", states[j->state], "profile", j->profile, "applied", j->applied,
-			 "about", j->about, "steps", steps);
+	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:O, s:o}", "program", "kbtune", "version", kblat_version,
+			 "schema", JOURNAL_SCHEMA, "boot_id", j->boot_id, "state", states[j->state], "profile",
+			 j->profile, "applied", j->applied, "about", j->about, "steps", steps);
 }
 
 static int write_aside(int dir, const char *text)
@@ -299,19 +300,21 @@ static int find_state(const char *name)
 /* The version is checked first, because the content of a later version is unknown. */
 static int from_json(const json_t *all, struct journal *j, char *why, size_t size)
 {
-	const char *program = "", *boot, *state, *profile, *applied;
+	const char *program = "", *version = "unknown", *boot, *state, *profile, *applied;
 	json_t *about, *steps;
 	json_error_t bad;
 	int schema = 0;
 
-	if (json_unpack((json_t *)all, "{s:s, s:i}", "program", &program, "schema", &schema) ||
+	if (json_unpack((json_t *)all, "{s:s, s:i, s?s}", "program", &program, "schema", &schema, "version",
+			&version) ||
 	    strcmp(program, "kbtune")) {
 		snprintf(why, size, "it is not a journal of kbtune");
 		return -EINVAL;
 	}
-	if (schema != JOURNAL_SCHEMA) {
-		snprintf(why, size, "it is of version %d, expected %d; restore with the kbtune that wrote it", schema,
-			 JOURNAL_SCHEMA);
+	if (schema < 1 || schema > JOURNAL_SCHEMA) {
+		snprintf(why, size,
+			 "it is of schema %d, this kbtune knows 1 to %d; restore with the kbtune that wrote it (%.40s)",
+			 schema, JOURNAL_SCHEMA, version);
 		return -EINVAL;
 	}
 	if (json_unpack_ex((json_t *)all, &bad, 0, "{s:s, s:s, s:s, s:s, s:o, s:o}", "boot_id", &boot, "state", &state,

@@ -21,6 +21,8 @@
 struct err;
 struct machine;
 
+/* The version that is written. Those of all releases (1 since 1.0.0) can be read, and restored, for ever:
+ * tests/sysroots/applied. */
 #define JOURNAL_SCHEMA 1
 
 enum journal_state {

@@ -32,4 +32,32 @@ struct knob {
 	const char *cost; /* its cost for other programs, or in power; NULL: none worth mentioning */
 };
 
+/*
+ * What the rows of knobs.c plan; the source of each is the knob_NAME.c that is named.
+ */
+typedef void knob_plan(struct planner *p, const struct setting *s, const struct knob *k);
+
+/* knob_boot.c: kernel_arguments, compared with the command line that was booted, never written. */
+knob_plan knob_boot_plan;
+
+/* knob_idle.c: which idle states each CPU may enter (cstates); the global PM QoS request (dma_latency). */
+knob_plan knob_idle_plan_states, knob_idle_plan_latency;
+
+/* knob_irqs.c: the CPUs on which interrupts may fire (irqs); a daemon that moves them sleeps (irqbalance). */
+knob_plan knob_irqs_plan, knob_irqs_plan_balance;
+
+/* knob_shields.c: one cpuset for each, with version 1 or 2 of the controller, whichever is available. */
+knob_plan knob_shields_plan;
+
+/*
+ * knob_tasks.c: programs and movable kernel threads leave the shields. `again`, after the cpusets, which widen the masks
+ * of threads that had one of their own: the masks once more, and what `verify` compares. `to_keep`, before the cpusets,
+ * which forget the threads' affinities: they are recorded; not needed where threads are moved anyway.
+ */
+knob_plan knob_tasks_plan, knob_tasks_plan_again;
+void knob_tasks_plan_to_keep(struct planner *p, const char *knob);
+
+/* knob_tuned.c: a profile of the distribution, or the tuned.conf next to our profile. */
+knob_plan knob_tuned_plan;
+
 #endif

@@ -1,4 +1,4 @@
-#include "tuning/knobs/knob_boot.h"
+#include "tuning/knobs/knob.h"
 
 #include <stdio.h>
 #include <stdlib.h>

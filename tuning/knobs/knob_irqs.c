@@ -1,4 +1,4 @@
-#include "tuning/knobs/knob_irqs.h"
+#include "tuning/knobs/knob.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +9,10 @@
 #include "tuning/knobs/place.h"
 #include "tuning/machine/irqs.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/tasks.h"
 #include "tuning/ops/op_file.h"
 #include "tuning/ops/op_irq.h"
+#include "tuning/ops/ops.h"
 
 #define DEFAULT "/proc/irq/default_smp_affinity"
 
@@ -114,4 +116,21 @@ void knob_irqs_plan(struct planner *p, const struct setting *s, const struct kno
 	}
 	plan_table(p, s, k, &t);
 	irqs_free(&t);
+}
+
+void knob_irqs_plan_balance(struct planner *p, const struct setting *s, const struct knob *k)
+{
+	bool pause = setting_is_word(s->value, "pause");
+	int pid = tasks_find(p->m, "irqbalance");
+	char path[64];
+	struct thread t;
+
+	if (!pause && !setting_is_word(s->value, "leave"))
+		setting_must_be(s, s->value, s->key, "pause or leave");
+	/* One that somebody has stopped is to stay so afterwards, too. */
+	if (!pause || !pid || tasks_read(p->m, pid, pid, &t) || t.state == 'T')
+		return;
+	snprintf(path, sizeof(path), "irqbalance (process %d)", pid);
+	plan_step(p->plan, k->key, &op_pause, path, "running", "paused",
+		  json_pack("{s:i, s:I}", "pid", pid, "start", (json_int_t)t.start));
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/or_abort.h"
-#include "tuning/knobs/knob_files.h"
+#include "tuning/knobs/knob_values.h"
 #include "tuning/knobs/knobs.h"
 
 static json_t *value_json(const struct ynode *n)
@@ -59,7 +59,7 @@ json_t *knob_settings_plan(const struct plan *plan, const struct profile *profil
 	for (size_t i = 0; i < profile->setting_count; i++) {
 		const struct setting *s = &profile->settings[i];
 
-		if (find_knob(s->key)->plan == knob_files_plan)
+		if (find_knob(s->key)->plan == knob_values_plan_files)
 			add_files(list, s);
 		else
 			add_knob_setting(list, s, json_string(s->key), value_json(s->value));

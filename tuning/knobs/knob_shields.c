@@ -1,4 +1,4 @@
-#include "tuning/knobs/knob_shields.h"
+#include "tuning/knobs/knob.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "tuning/knobs/knob_tasks.h"
 #include "tuning/machine/machine.h"
+#include "tuning/machine/topology.h"
 #include "tuning/ops/op_cpuset.h"
 #include "tuning/ops/op_drain.h"
 #include "tuning/ops/op_file.h"
@@ -100,6 +100,8 @@ static int check_all(struct planner *p)
 
 void knob_shields_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
+	struct err offline = ERR_INIT;
+
 	(void)s;
 	if (!p->plan->shield_count)
 		return;
@@ -112,6 +114,8 @@ void knob_shields_plan(struct planner *p, const struct setting *s, const struct 
 	}
 	if (check_all(p))
 		return;
+	if (topology_waits_for_any(p->m, NULL, "", &offline))
+		plan_warn(p->plan, "a CPU is offline: restoring has to wait until it is online again");
 	knob_tasks_plan_to_keep(p, k->key);
 	if (p->cg.version == 2)
 		plan_controller(p, k->key);

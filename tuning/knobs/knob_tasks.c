@@ -1,4 +1,4 @@
-#include "tuning/knobs/knob_tasks.h"
+#include "tuning/knobs/knob.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "common/fs.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
-#include "tuning/ops/op_affinity.h"
+#include "tuning/ops/ops.h"
 
 struct collection {
 	struct planner *p;

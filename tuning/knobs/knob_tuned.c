@@ -1,4 +1,4 @@
-#include "tuning/knobs/knob_tuned.h"
+#include "tuning/knobs/knob.h"
 
 #include <errno.h>
 #include <stdio.h>

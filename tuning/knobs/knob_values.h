@@ -33,6 +33,9 @@ struct value_row {
 };
 
 /* `row` is a struct value_row. */
-void knob_values_plan(struct planner *p, const struct setting *s, const struct knob *k);
+knob_plan knob_values_plan;
+
+/* sysctl and sysfs: any file, by name. `row` is the path that all of them are below: "/sys/". */
+knob_plan knob_values_plan_files;
 
 #endif

@@ -4,15 +4,6 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "tuning/knobs/knob_boot.h"
-#include "tuning/knobs/knob_cstates.h"
-#include "tuning/knobs/knob_files.h"
-#include "tuning/knobs/knob_irqbalance.h"
-#include "tuning/knobs/knob_irqs.h"
-#include "tuning/knobs/knob_latency.h"
-#include "tuning/knobs/knob_shields.h"
-#include "tuning/knobs/knob_tasks.h"
-#include "tuning/knobs/knob_tuned.h"
 #include "tuning/knobs/knob_values.h"
 #include "tuning/knobs/place.h"
 #include "tuning/machine/machine.h"
@@ -51,7 +42,7 @@
 /* clang-format off */
 const struct knob knobs[] = {
 	{"irqbalance", "pause: stop the daemon (SIGSTOP), and continue it when the profile is undone; leave: let it run",
-	 knob_irqbalance_plan, NULL,
+	 knob_irqs_plan_balance, NULL,
 	 .cost = "interrupts are no longer spread over the CPUs by load"},
 	{"irqs", "default, all, devices: [{device, cpus}]: where interrupts may fire", knob_irqs_plan, NULL,
 	 .cost = "the other CPUs serve all interrupts"},
@@ -141,7 +132,7 @@ const struct knob knobs[] = {
 	 VALUE(.paths = {CPUFREQ "/scaling_min_freq"}, .kind = VALUE_FREQUENCY, .words = MAX_MIN,
 	       .absent = NO_CPUFREQ),
 	 .cost = "if high: power"},
-	{"cstates", "allow only idle states with an exit latency of at most this many us; all: all of them", knob_cstates_plan, NULL,
+	{"cstates", "allow only idle states with an exit latency of at most this many us; all: all of them", knob_idle_plan_states, NULL,
 	 .cost = "power and heat: CPUs sleep lightly or not at all, and others get less turbo"},
 	/* The kernel's values are unusual: 0 means no restriction, and "n/a" means no latency at all. */
 	{"cpu_latency", "per-CPU PM QoS: maximum wake-up latency in us; none: no idle states; any: no limit",
@@ -149,9 +140,9 @@ const struct knob knobs[] = {
 	       .words = {{"any", "0"}, {"none", "n/a"}, {"0", "n/a"}}, .min = 1, .max = 1999999999,
 	       .absent = "this kernel has no per-CPU PM QoS"),
 	 .cost = "power and heat: these CPUs sleep lightly or not at all"},
-	{"sysctl", "{name: value}: any sysctl", knob_files_plan, "/proc/sys/"},
-	{"sysfs", "{path: value}: any file below /sys", knob_files_plan, "/sys/"},
-	{"dma_latency", "global PM QoS: hold /dev/cpu_dma_latency at this many us", knob_latency_plan, NULL,
+	{"sysctl", "{name: value}: any sysctl", knob_values_plan_files, "/proc/sys/"},
+	{"sysfs", "{path: value}: any file below /sys", knob_values_plan_files, "/sys/"},
+	{"dma_latency", "global PM QoS: hold /dev/cpu_dma_latency at this many us", knob_idle_plan_latency, NULL,
 	 .cost = "power and heat: no CPU sleeps deeply"},
 	{"smt", "off: one thread per core",
 	 VALUE(.paths = {CPU "/smt/control"}, .words = {{"on", "on"}, {"off", "off"}}, .may_refuse = true,

@@ -88,8 +88,9 @@ void cgroups_find(const struct machine *m, struct cgroups *cg)
 	free(text);
 }
 
-static void leave(const struct machine *m, const struct mounted *mount)
+static void leave(const struct machine *m, const struct mounted *mount, void *context)
 {
+	(void)context;
 	char *path = fs_path("%s/cgroup.procs", mount->where);
 
 	/* 0: the writing process. It stays where it is if the root of a container does not accept processes. */
@@ -97,7 +98,10 @@ static void leave(const struct machine *m, const struct mounted *mount)
 	free(path);
 }
 
-void cgroups_leave(const struct machine *m)
+/* Calls `visit` for each hierarchy through which services and sessions are killed. */
+static void each_hierarchy(const struct machine *m,
+			   void (*visit)(const struct machine *m, const struct mounted *mount, void *context),
+			   void *context)
 {
 	char *text, *rest, *line;
 
@@ -109,9 +113,51 @@ void cgroups_leave(const struct machine *m)
 		if (read_mount(line, &mount) &&
 		    (!strcmp(mount.kind, "cgroup2") ||
 		     (!strcmp(mount.kind, "cgroup") && has_option(mount.super, "name=systemd"))))
-			leave(m, &mount);
+			visit(m, &mount, context);
 	}
 	free(text);
+}
+
+void cgroups_leave(const struct machine *m)
+{
+	each_hierarchy(m, leave, NULL);
+}
+
+static void look_if_read_only(const struct machine *m, const struct mounted *mount, void *context)
+{
+	char *path = fs_path("%s/cgroup.procs", mount->where);
+	bool *is = context;
+
+	*is |= machine_may_write(m, path) == -EROFS;
+	free(path);
+}
+
+bool cgroups_are_read_only(const struct machine *m)
+{
+	bool are = false;
+
+	each_hierarchy(m, look_if_read_only, &are);
+	return are;
+}
+
+/* "0::/user.slice/session-1.scope" (version 2), or "1:name=systemd:/user.slice". */
+char *cgroups_own(const struct machine *m)
+{
+	static const char *const starts[] = {"0::", "1:name=systemd:"};
+	char *text, *own = NULL;
+
+	if (machine_read(m, "/proc/self/cgroup", &text))
+		return NULL;
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]) && !own; i++) {
+		const char *line = strstr(text, starts[i]);
+
+		if (line && (line == text || line[-1] == '\n')) {
+			line += strlen(starts[i]);
+			own = or_abort(strndup(line, strcspn(line, "\n")));
+		}
+	}
+	free(text);
+	return own;
 }
 
 bool cgroups_is_name(const char *name)

@@ -55,4 +55,10 @@ int cgroups_join(struct machine *m, const char *name, struct err *e);
  */
 void cgroups_leave(const struct machine *m);
 
+/* The group in which this process is, in the first of these hierarchies; the caller frees it. NULL: none is mounted. */
+char *cgroups_own(const struct machine *m);
+
+/* Are these hierarchies mounted read-only, as in containers and by ProtectControlGroups=yes? */
+bool cgroups_are_read_only(const struct machine *m);
+
 #endif

@@ -4,34 +4,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/write_signals.h"
+#include "common/spawn.h"
 #include "tuning/machine/cgroups.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/signals.h"
 
-static void become_command(struct machine *m, const char *in, char *const argv[], pid_t parent)
-{
-	struct err e = ERR_INIT;
-	sigset_t none;
+/* as in shells */
+#define CANNOT_RUN 126
+#define NO_PROGRAM 127
 
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(1);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	write_signals_restore();
-	if (in && cgroups_join(m, in, &e)) {
+struct place {
+	struct machine *m;
+	const char *in;
+};
+
+static int join_place(void *context)
+{
+	const struct place *p = context;
+	struct err e = ERR_INIT;
+
+	if (p->in && cgroups_join(p->m, p->in, &e)) {
 		fprintf(stderr, "kbtune: %s\n", e.text);
-		_exit(126);
+		_exit(CANNOT_RUN);
 	}
-	execvp(argv[0], argv);
-	fprintf(stderr, "kbtune: %s: cannot run it: %s\n", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	return 0;
 }
 
 /* The terminal sends signals to the whole group, so the command has already received such a signal. */
@@ -56,21 +56,29 @@ static int await_command(pid_t child, const sigset_t *signals)
 	}
 }
 
-int child_run(struct machine *m, const char *in, char *const argv[], struct err *e)
+int child_run(struct machine *m, const char *in, char *const argv[])
 {
+	struct place place = {m, in};
+	const struct spawn s = {.words = (const char *const *)argv,
+				.in = STDIN_FILENO,
+				.out = STDOUT_FILENO,
+				.err = STDERR_FILENO,
+				.end_signal = SIGTERM,
+				.prepare = join_place,
+				.context = &place};
 	sigset_t signals, before;
-	pid_t parent = getpid(), child;
-	int rc;
+	pid_t child;
+	int status;
 
 	signals_ending(&signals);
 	sigaddset(&signals, SIGQUIT);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	fflush(stdout);
-	child = fork();
-	if (child == 0)
-		become_command(m, in, argv, parent);
-	rc = child < 0 ? err_sys(e, -errno, argv[0], "start a process") : await_command(child, &signals);
+	child = spawn_program(&s);
+	status = child < 0 ? child == -ENOENT ? NO_PROGRAM : CANNOT_RUN : await_command(child, &signals);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return rc;
+	if (child < 0)
+		fprintf(stderr, "kbtune: %s: cannot run it: %s\n", argv[0], strerror(-child));
+	return status;
 }

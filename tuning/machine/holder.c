@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/spawn.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/process.h"
 
@@ -95,9 +95,16 @@ static void close_others(unsigned a, unsigned b)
 	close_between(high + 1, UINT_MAX);
 }
 
+struct holder_run {
+	int lock, ready;
+	void (*run)(int ready, void *context);
+	void *context;
+};
+
 /* Only the lock stays open; it is held as long as the process exists, including programs that it executes. */
-static void become_holder(int lock, int ready, void (*run)(int, void *), void *context)
+static void become_holder(void *context)
 {
+	const struct holder_run *h = context;
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
@@ -111,11 +118,11 @@ static void become_holder(int lock, int ready, void (*run)(int, void *), void *c
 		dup2(null, fd);
 	if (chdir("/"))
 		_exit(1);
-	fcntl(lock, F_SETFD, 0);
-	if (write_owner(lock, getpid()))
+	fcntl(h->lock, F_SETFD, 0);
+	if (write_owner(h->lock, getpid()))
 		_exit(1);
-	close_others((unsigned)lock, (unsigned)ready);
-	run(ready, context);
+	close_others((unsigned)h->lock, (unsigned)h->ready);
+	h->run(h->ready, h->context);
 	_exit(1);
 }
 
@@ -139,7 +146,6 @@ int holder_start(struct machine *m, const char *name, void (*run)(int ready, voi
 		 int limit_ms, struct err *e)
 {
 	int lock = open_hold(m, name, O_CREAT), ready[2], rc;
-	pid_t child;
 
 	if (lock < 0)
 		return err_sys(e, lock, name, "make the file of its holder");
@@ -152,18 +158,10 @@ int holder_start(struct machine *m, const char *name, void (*run)(int ready, voi
 		close(lock);
 		return rc;
 	}
-	/* Fork twice, so that the process becomes a child of init. */
-	child = fork();
-	if (child == 0) {
-		if (fork() == 0)
-			become_holder(lock, ready[1], run, context);
-		_exit(0);
-	}
+	rc = spawn_orphan(become_holder, &(struct holder_run){lock, ready[1], run, context});
 	close(lock);
 	close(ready[1]);
-	if (child > 0)
-		waitpid(child, NULL, 0);
-	rc = child < 0 ? err_sys(e, -errno, name, "start a process") : await_ready(ready[0], limit_ms, name, e);
+	rc = rc ? err_sys(e, rc, name, "start a process") : await_ready(ready[0], limit_ms, name, e);
 	close(ready[0]);
 	if (rc)
 		holder_stop(m, name, 2000, NULL);

@@ -180,9 +180,7 @@ static int open_parent(const struct machine *m, const char *path, const char **n
 
 	if (!slash || !slash[1] || !strcmp(slash, "/.") || !strcmp(slash, "/.."))
 		return -EINVAL;
-	parent = strndup(path, (size_t)(slash - path));
-	if (!parent)
-		return -ENOMEM;
+	parent = or_abort(strndup(path, (size_t)(slash - path)));
 	*name = slash + 1;
 	fd = machine_openat(m, parent, O_PATH | O_DIRECTORY);
 	free(parent);

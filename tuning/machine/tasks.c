@@ -38,17 +38,8 @@ int tasks_read_stat(const char *text, struct thread *t)
 	return 0;
 }
 
-static int live_cpus(int tid, struct cpulist *cpus)
-{
-	unsigned long mask[MASK_BYTES / sizeof(unsigned long)] = {0};
-
-	if (sched_getaffinity(tid, sizeof(mask), (cpu_set_t *)mask))
-		return -errno;
-	memcpy(cpus->bits, mask, sizeof(cpus->bits));
-	return 0;
-}
-
-static int recorded_cpus(const struct machine *m, int pid, int tid, struct cpulist *cpus)
+/* Not sched_getaffinity(), which leaves out CPUs that are offline. */
+static int allowed_cpus(const struct machine *m, int pid, int tid, struct cpulist *cpus)
 {
 	char *path = fs_path("/proc/%d/task/%d/status", pid, tid), *text, *line;
 	int rc = machine_read(m, path, &text);
@@ -88,7 +79,7 @@ int tasks_read(const struct machine *m, int pid, int tid, struct thread *t)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
 	if (read_stat_at(m, path, t))
 		return -ESRCH;
-	return (m->root.live ? live_cpus(tid, &t->cpus) : recorded_cpus(m, pid, tid, &t->cpus)) ? -ESRCH : 0;
+	return allowed_cpus(m, pid, tid, &t->cpus) ? -ESRCH : 0;
 }
 
 static int each_of(const struct machine *m, int pid, int (*visit)(const struct thread *, void *), void *context)

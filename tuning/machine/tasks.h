@@ -17,7 +17,7 @@ struct thread {
 	bool is_kernel, is_bound; /* bound: the kernel refuses to move it (PF_NO_SETAFFINITY) */
 	char state;		  /* of /proc/PID/stat: 'T' is stopped */
 	char name[32];		  /* clean text */
-	struct cpulist cpus;
+	struct cpulist cpus;	  /* that it may run on, also those that are offline */
 };
 
 /* Call `visit` for each; a thread that ends meanwhile is left out. 0 or what `visit` returned. */

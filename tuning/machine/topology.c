@@ -219,19 +219,60 @@ bool topology_are_offline(const struct machine *m, const struct cpulist *cpus)
 	return !machine_read_cpus(m, CPU "/online", &online) && !cpulist_intersects(cpus, &online);
 }
 
-bool topology_is_of_offline_cpu(const struct machine *m, const char *path)
+/* The CPU in whose folder of sysfs the path is. */
+static bool cpu_of_path(const char *path, struct cpulist *cpu)
 {
 	static const char start[] = CPU "/cpu";
-	struct cpulist cpu;
 	char *end;
 	unsigned long number;
 
+	cpulist_clear(cpu);
 	if (strncmp(path, start, sizeof(start) - 1))
 		return false;
 	number = strtoul(path + sizeof(start) - 1, &end, 10);
 	if (end == path + sizeof(start) - 1 || *end != '/' || number >= CPULIST_MAX)
 		return false;
-	cpulist_clear(&cpu);
-	cpulist_add(&cpu, (unsigned)number);
-	return topology_are_offline(m, &cpu);
+	cpulist_add(cpu, (unsigned)number);
+	return true;
+}
+
+bool topology_is_of_offline_cpu(const struct machine *m, const char *path)
+{
+	struct cpulist cpu;
+
+	return cpu_of_path(path, &cpu) && topology_are_offline(m, &cpu);
+}
+
+static bool is_smt_off(const struct machine *m)
+{
+	char control[32];
+
+	return !sysroot_line(&m->root, CPU "/smt/control", control, sizeof(control)) &&
+	       (!strcmp(control, "off") || !strcmp(control, "forceoff"));
+}
+
+bool topology_waits_for_any(const struct machine *m, const struct cpulist *cpus, const char *object, struct err *e)
+{
+	struct cpulist missing, online;
+	char list[CPULIST_TEXT_MAX];
+
+	if (is_smt_off(m) || machine_read_cpus(m, CPU "/present", &missing) ||
+	    machine_read_cpus(m, CPU "/online", &online))
+		return false;
+	cpulist_subtract(&missing, &online);
+	if (cpus)
+		cpulist_intersect(&missing, cpus);
+	if (cpulist_first(&missing) < 0)
+		return false;
+	err_set(e, -EAGAIN, STATUS_FAILED, object, "put back",
+		"CPU %s is offline; bring it online (echo 1 >" CPU "/cpu%d/online) and run kbtune restore again",
+		cpulist_format(&missing, list, sizeof(list)), cpulist_first(&missing));
+	return true;
+}
+
+bool topology_waits_for_cpu_of(const struct machine *m, const char *path, struct err *e)
+{
+	struct cpulist cpu;
+
+	return cpu_of_path(path, &cpu) && topology_waits_for_any(m, &cpu, path, e);
 }

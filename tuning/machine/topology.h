@@ -60,4 +60,12 @@ int topology_irqs(const struct machine *m, const char *device_path, struct cpuli
 bool topology_are_offline(const struct machine *m, const struct cpulist *cpus);
 bool topology_is_of_offline_cpu(const struct machine *m, const char *path);
 
+/*
+ * What belongs to a CPU that is present but offline cannot be restored before it is online again; then the kernel would
+ * bring back what was set meanwhile. True, and a message that says so in `e` (-EAGAIN), if any of these CPUs (NULL: of
+ * all), or the CPU of a path, is such a one. CPUs that are offline because SMT is off stay so, and are not waited for.
+ */
+bool topology_waits_for_any(const struct machine *m, const struct cpulist *cpus, const char *object, struct err *e);
+bool topology_waits_for_cpu_of(const struct machine *m, const char *path, struct err *e);
+
 #endif

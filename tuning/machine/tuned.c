@@ -3,19 +3,15 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/monotonic.h"
 #include "common/or_abort.h"
+#include "common/spawn.h"
 #include "tuning/machine/form.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
@@ -260,80 +256,17 @@ bool tuned_is_ours(const struct machine *m, const char *conf)
 	return !sysroot_line(&m->root, conf, line, sizeof(line)) && !strncmp(line, TUNED_OURS, strlen(TUNED_OURS) - 1);
 }
 
-static int spawn_command(const char *const argv[], int lock, int out, pid_t *child)
+static int name_owner(void *context)
 {
-	posix_spawn_file_actions_t actions;
-	int rc;
-
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, out, 1);
-	posix_spawn_file_actions_adddup2(&actions, out, 2);
-	/* Duplicated to itself, so that it stays open. */
-	if (lock >= 0)
-		posix_spawn_file_actions_adddup2(&actions, lock, lock);
-	rc = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return -rc;
-}
-
-/* Read its output until all other ends are closed. 0 or -ETIMEDOUT: it writes forever, or nothing. */
-static int hear_out(int out, int limit_ms, char *said, size_t size)
-{
-	const int64_t deadline = monotonic_ms() + limit_ms;
-	struct pollfd p = {.fd = out, .events = POLLIN};
-	size_t used = 0;
-	ssize_t n = 1;
-	int rc = 0;
-
-	while (n && !rc) {
-		const int64_t left = deadline - monotonic_ms();
-		int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
-
-		if (ready < 0 && errno == EINTR)
-			continue;
-		if (ready <= 0) {
-			rc = -ETIMEDOUT;
-			break;
-		}
-		n = read(out, said + used, size - 1 - used);
-		if (n < 0)
-			n = errno == EINTR ? 1 : 0;
-		else
-			used += (size_t)n;
-		/* Of long output, only the end is kept. */
-		if (used == size - 1) {
-			memmove(said, said + size / 2, used - size / 2);
-			used -= size / 2;
-		}
-	}
-	said[used] = '\0';
-	return rc;
+	holder_write_pid(*(const int *)context, getpid());
+	return 0;
 }
 
 int tuned_command(const char *const argv[], int lock, int limit_ms, char *said, size_t size)
 {
-	int out[2], status, rc;
-	pid_t child;
+	const struct spawn s = {.words = argv, .kept = lock, .prepare = lock < 0 ? NULL : name_owner, .context = &lock};
 
-	if (pipe2(out, O_CLOEXEC))
-		return -errno;
-	rc = spawn_command(argv, lock, out[1], &child);
-	close(out[1]);
-	said[0] = '\0';
-	if (!rc) {
-		if (lock >= 0)
-			holder_write_pid(lock, child);
-		rc = hear_out(out[0], limit_ms, said, size);
-		if (rc)
-			kill(child, SIGKILL);
-		while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-			;
-	}
-	close(out[0]);
-	if (rc)
-		return rc;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return spawn_output(&s, limit_ms, said, size);
 }
 
 int tuned_daemon(struct machine *m)

@@ -4,7 +4,7 @@
  * "start", "name", "cpus"}]; "again": the second of two such steps, which sets what the first has
  * written down once more, after cpusets have widened it.
  */
-#include "tuning/ops/op_affinity.h"
+#include "tuning/ops/ops.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -16,6 +16,7 @@
 #include "common/err.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
+#include "tuning/machine/topology.h"
 
 static int read_cpus(const struct step *s, const char *key, struct cpulist *out)
 {
@@ -142,9 +143,11 @@ static enum check affinity_check(struct machine *m, const struct step *s, char *
 	return CHECK_DRIFT;
 }
 
-static int restore_one(struct machine *m, const json_t *one)
+/* The kernel takes CPUs that are offline out of what is set, for ever: the rest is restored, and the thread waits for
+ * them. */
+static int restore_one(struct machine *m, const json_t *one, struct err *e)
 {
-	int tid = (int)json_integer_value(json_object_get(one, "tid"));
+	int tid = (int)json_integer_value(json_object_get(one, "tid")), rc;
 	unsigned long long start = (unsigned long long)json_integer_value(json_object_get(one, "start"));
 	const char *text = json_string_value(json_object_get(one, "cpus"));
 	struct cpulist want;
@@ -154,24 +157,33 @@ static int restore_one(struct machine *m, const json_t *one)
 		return -EINVAL;
 	if (tasks_read(m, tid, tid, &t) || t.start != start || !memcmp(&want, &t.cpus, sizeof(want)))
 		return 0;
-	return tasks_place(m, tid, &want);
+	rc = tasks_place(m, tid, &want);
+	if (rc && rc != -EINVAL)
+		return rc;
+	return topology_waits_for_any(m, &want, t.name, e) ? -EAGAIN : rc;
 }
 
 static int affinity_undo(struct machine *m, const struct step *s, struct err *e)
 {
 	const json_t *threads = json_object_get(s->data, "threads"), *one;
-	size_t i;
+	struct err waits = ERR_INIT;
+	size_t i, waiting = 0;
 	int rc, worst = 0;
 
 	if (!m->root.live || json_is_true(json_object_get(s->data, "again")))
 		return 0;
 	json_array_foreach (threads, i, one) {
-		rc = restore_one(m, one);
+		rc = restore_one(m, one, &waits);
 		/* EINVAL: the thread has been bound meanwhile, as kernel threads may be, so it is
 		 * left alone. */
-		if (rc && rc != -EINVAL && !is_ended(rc))
+		if (rc == -EAGAIN)
+			waiting++;
+		else if (rc && rc != -EINVAL && !is_ended(rc))
 			worst = err_sys(e, rc, json_string_value(json_object_get(one, "name")), "restore its affinity");
 	}
+	if (!worst && waiting)
+		worst = err_set(e, -EAGAIN, STATUS_FAILED, "threads", NULL, "%zu may not run where they could: %s",
+				waiting, waits.text);
 	return worst;
 }
 

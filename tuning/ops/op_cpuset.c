@@ -23,6 +23,7 @@
 #include "common/fs.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/tasks.h"
+#include "tuning/machine/topology.h"
 #include "tuning/steps/plan.h"
 
 #define REMOVE_TRIES 200 /* 10 ms each: a process that has just ended stays in its cpuset for a moment */
@@ -302,6 +303,9 @@ static int cpuset_undo(struct machine *m, const struct step *s, struct err *e)
 
 	if (rc)
 		return rc == -ENOENT ? 0 : err_sys(e, rc, s->path, "look for the cpuset");
+	/* The kernel gives threads back the CPUs that are online, and never again those that are not. */
+	if (topology_waits_for_any(m, NULL, s->path, e))
+		return -EAGAIN;
 	rc = -EBUSY;
 	/* Release its CPUs before moving threads out of it. */
 	if (cg.version == 2 && m->root.live)

@@ -5,12 +5,10 @@
 #define KBLAT_TUNING_OP_CPUSET_H
 
 #include "tuning/machine/cgroups.h"
-#include "tuning/steps/step.h"
+#include "tuning/ops/ops.h"
 
 struct machine;
 struct plan;
-
-extern const struct op op_cpuset;
 
 /* Make one. `partition`: isolated, root or member. */
 void op_cpuset_plan(struct plan *plan, const char *knob, const struct cgroups *cg, const char *name,

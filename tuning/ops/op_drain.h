@@ -4,12 +4,10 @@
 #ifndef KBLAT_TUNING_OP_DRAIN_H
 #define KBLAT_TUNING_OP_DRAIN_H
 
-#include "tuning/steps/step.h"
+#include "tuning/ops/ops.h"
 
 struct cgroups;
 struct plan;
-
-extern const struct op op_drain;
 
 /* Move them to the cpuset `name`. */
 void op_drain_plan(struct plan *plan, const char *knob, const struct cgroups *cg, const char *name);

@@ -50,50 +50,55 @@ static int is_now(const struct machine *m, const struct step *s, const char *val
 }
 
 /* For a file that can be read and has this value and text: plan a step, or record why not. */
-static int plan_value(struct plan *plan, const char *knob, const char *path, enum form form, const char *value,
-		      const char *now, const char *text)
+static struct step *plan_value(struct plan *plan, const char *knob, const char *path, enum form form, const char *value,
+			       const char *now, const char *text)
 {
 	json_t *raw;
 
 	/* smt/control: "notsupported", "notimplemented" */
 	if (!strncmp(now, "not", 3)) {
 		plan_missing(plan, knob, path, "the kernel says: %s", now);
-		return -ENOTSUP;
+		return NULL;
 	}
 	if (!form_offers(form, text, value)) {
 		plan_missing(plan, knob, path, "this kernel offers '%.*s', not '%s'", (int)strcspn(text, "\n"), text,
 			     value);
-		return -EINVAL;
+		return NULL;
 	}
 	raw = json_string(text);
 	if (!raw) {
 		plan_missing(plan, knob, path, "its content is not text and could not be restored");
-		return -EILSEQ;
+		return NULL;
 	}
-	plan_step(plan, knob, &op_file, path, now, form_same(form, now, value) ? now : value,
-		  json_pack("{s:s, s:o}", "form", form_name(form), "raw", raw));
-	return 0;
+	return plan_step(plan, knob, &op_file, path, now, form_same(form, now, value) ? now : value,
+			 json_pack("{s:s, s:o}", "form", form_name(form), "raw", raw));
 }
 
-int op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path, enum form form,
-		 const char *value, const char *absent)
+struct step *op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path,
+			  enum form form, const char *value, const char *absent)
 {
 	char cause[128], *text, *now;
+	struct step *s;
 	int rc = machine_read(m, path, &text);
 
 	if (rc == -ENOENT || rc == -ENODEV || rc == -EOPNOTSUPP) {
 		plan_missing(plan, knob, path, "%s", absent);
-		return -ENOENT;
+		return NULL;
 	}
 	if (rc) {
 		plan_missing(plan, knob, path, "it cannot be read: %s", err_cause(rc, cause, sizeof(cause)));
-		return rc;
+		return NULL;
 	}
 	now = form_value(form, text, value);
-	rc = plan_value(plan, knob, path, form, value, now, text);
+	s = plan_value(plan, knob, path, form, value, now, text);
 	free(now);
 	free(text);
-	return rc;
+	return s;
+}
+
+void op_file_may_refuse(struct step *s)
+{
+	json_object_set_new(s->data, "may_refuse", json_true());
 }
 
 static int file_probe(struct machine *m, const struct step *s, char *why, size_t size)
@@ -192,24 +197,24 @@ static enum check file_check(struct machine *m, const struct step *s, char *now,
 	return was_refused(s) || same ? CHECK_SAME : CHECK_DRIFT;
 }
 
-/* Are all CPUs that should be restored offline now? The kernel rejects such a set. */
-static bool are_offline(const struct machine *m, const struct step *s)
+/* The CPUs that should be restored, if it is a set of CPUs. */
+static bool read_set(const struct step *s, struct cpulist *cpus)
 {
-	struct cpulist cpus;
-	int rc = -EINVAL;
-
 	if (form_of(s) == FORM_LIST)
-		rc = cpulist_parse(s->before, &cpus, NULL, 0);
-	else if (form_of(s) == FORM_MASK)
-		rc = cpulist_parse_mask(s->before, &cpus, NULL, 0);
-	return !rc && topology_are_offline(m, &cpus);
+		return !cpulist_parse(s->before, cpus, NULL, 0);
+	return form_of(s) == FORM_MASK && !cpulist_parse_mask(s->before, cpus, NULL, 0);
 }
 
-/* Why it could not be restored: it no longer exists, or an error. */
+/* Why it could not be restored: its CPU is offline, it no longer exists, or an error. The kernel rejects a set of CPUs
+ * that are all offline. */
 static int judge_failure(const struct machine *m, const struct step *s, int rc, struct err *e)
 {
-	if (rc == -ENOENT || rc == -ENODEV || rc == -ENXIO || topology_is_of_offline_cpu(m, s->path) ||
-	    (rc == -EINVAL && are_offline(m, s)))
+	struct cpulist set;
+	const bool none_online = rc == -EINVAL && read_set(s, &set) && topology_are_offline(m, &set);
+
+	if (topology_waits_for_cpu_of(m, s->path, e) || (none_online && topology_waits_for_any(m, &set, s->path, e)))
+		return -EAGAIN;
+	if (rc == -ENOENT || rc == -ENODEV || rc == -ENXIO || topology_is_of_offline_cpu(m, s->path) || none_online)
 		return STEP_GONE;
 	return err_sys(e, rc, s->path, "put back");
 }

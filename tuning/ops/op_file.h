@@ -5,16 +5,17 @@
 #define KBLAT_TUNING_OP_FILE_H
 
 #include "tuning/machine/form.h"
-#include "tuning/steps/step.h"
+#include "tuning/ops/ops.h"
 
 struct machine;
 struct plan;
 
-extern const struct op op_file;
+/* A step for a file that is to hold a value; or NULL, and why not is recorded, which is `absent` if there is no such
+ * file. */
+struct step *op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path,
+			  enum form form, const char *value, const char *absent);
 
-/* A step for a file that is to hold a value, or a reason why not: then a negative errno, -ENOENT
- * with `absent` as the reason. */
-int op_file_plan(struct plan *plan, const struct machine *m, const char *knob, const char *path, enum form form,
-		 const char *value, const char *absent);
+/* Hardware or firmware may refuse any change, which is known only after writing, and is then no error but a note. */
+void op_file_may_refuse(struct step *s);
 
 #endif

@@ -254,9 +254,10 @@ static int irq_undo(struct machine *m, const struct step *s, struct err *e)
 		rc = 0;
 	if (!rc)
 		rc = write_patiently(m, s->path, s->before);
-	if (rc == -ENOENT ||
-	    (rc == -EINVAL && !cpulist_parse(s->before, &want, NULL, 0) && topology_are_offline(m, &want)))
+	if (rc == -ENOENT)
 		return STEP_GONE;
+	if (rc == -EINVAL && !cpulist_parse(s->before, &want, NULL, 0) && topology_are_offline(m, &want))
+		return topology_waits_for_any(m, &want, s->path, e) ? -EAGAIN : STEP_GONE;
 	/* It was never moved. */
 	if (rc == -EIO || rc == -EPERM)
 		return 0;

@@ -4,15 +4,13 @@
 #ifndef KBLAT_TUNING_OP_IRQ_H
 #define KBLAT_TUNING_OP_IRQ_H
 
-#include "tuning/steps/step.h"
+#include "tuning/ops/ops.h"
 
 struct cpulist;
 struct irq;
 struct irq_table;
 struct machine;
 struct plan;
-
-extern const struct op op_irq;
 
 /* Add a step that moves one, or a reason why that is not possible. */
 void op_irq_plan(struct plan *plan, const struct machine *m, const char *knob, const struct irq *irq,

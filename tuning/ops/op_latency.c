@@ -2,7 +2,7 @@
  * Global PM QoS: the kernel keeps a request as long as the descriptor that made it is open, and
  * applies the lowest of all. So a process holds it. data: "us".
  */
-#include "tuning/ops/op_latency.h"
+#include "tuning/ops/ops.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /*
  * Pauses a daemon: SIGSTOP now, SIGCONT afterwards, so that it continues exactly as before, whoever
- * started it. data: "pid", "start".
+ * started it. One that somebody else has stopped is left stopped. data: "pid", "start".
  */
-#include "tuning/ops/op_pause.h"
+#include "tuning/ops/ops.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,11 +19,13 @@ static struct process daemon_of(const struct step *s)
 	return (struct process){(pid_t)step_number(s, "pid"), (unsigned long long)step_number(s, "start")};
 }
 
-static bool is_alive(const struct machine *m, const struct step *s)
+/* The state of its first thread ('T': stopped); '\0' if it has ended. */
+static char state_of(const struct machine *m, const struct step *s)
 {
 	const struct process p = daemon_of(s);
+	struct thread t;
 
-	return tasks_is_same(m, (int)p.pid, p.start);
+	return tasks_read(m, (int)p.pid, (int)p.pid, &t) || t.start != p.start ? '\0' : t.state;
 }
 
 /* It is not an error if the daemon has ended. */
@@ -50,22 +52,27 @@ static int pause_probe(struct machine *m, const struct step *s, char *why, size_
 
 static int pause_apply(struct machine *m, struct step *s, struct err *e)
 {
-	int rc = send_it(m, s, SIGSTOP);
+	int rc;
 
+	if (m->root.live && state_of(m, s) == 'T') {
+		s->unmade = true; /* stopped by somebody since it was planned */
+		return 0;
+	}
+	rc = send_it(m, s, SIGSTOP);
 	return rc ? err_sys(e, rc, s->path, "pause") : 0;
 }
 
 static enum check pause_check(struct machine *m, const struct step *s, char *now, size_t size)
 {
-	int pid = (int)step_number(s, "pid");
-	struct thread t;
+	char state;
 
 	if (!m->root.live)
 		return CHECK_SAME;
-	if (!is_alive(m, s) || tasks_read(m, pid, pid, &t))
-		snprintf(now, size, "it has ended%s", tasks_find(m, "irqbalance") ? ", and there is another" : "");
-	else if (t.state == 'T')
+	state = state_of(m, s);
+	if (state == 'T')
 		return CHECK_SAME;
+	if (!state)
+		snprintf(now, size, "it has ended%s", tasks_find(m, "irqbalance") ? ", and there is another" : "");
 	else
 		snprintf(now, size, "it is running again");
 	return CHECK_DRIFT;
@@ -81,6 +88,7 @@ static int pause_undo(struct machine *m, const struct step *s, struct err *e)
 const struct op op_pause = {
     .name = "pause",
     .right = "CAP_KILL",
+    .creates = true,
     .probe = pause_probe,
     .apply = pause_apply,
     .check = pause_check,

@@ -19,6 +19,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/spawn.h"
 #include "tuning/machine/holder.h"
 #include "tuning/machine/machine.h"
 #include "tuning/machine/state_folder.h"
@@ -86,6 +87,8 @@ static int ask_daemon(struct machine *m, const char *profile, struct err *e)
 struct oneshot {
 	const char *profile;
 	char log[4200];
+	int ready;
+	pid_t tuned;
 };
 
 /* The state according to the log: 1: applied, -1: failed, 0: nothing yet. The last error goes to `why`. */
@@ -110,32 +113,32 @@ static int read_log(const char *path, char *why, size_t size)
 }
 
 /* Runs concurrently with tuned until it has applied the profile or ended. */
-static void watch_log(int ready, const struct oneshot *o, pid_t tuned)
+static void watch_log(void *context)
 {
+	const struct oneshot *o = context;
 	struct timespec pause = {.tv_nsec = WATCH_MS * 1000000};
 	char why[300] = "tuned ended at once";
 	int said = 0;
 
-	for (int ms = 0; !said && ms < START_MS && (getppid() == tuned); ms += WATCH_MS) {
+	for (int ms = 0; !said && ms < START_MS && getppid() == o->tuned; ms += WATCH_MS) {
 		said = read_log(o->log, why, sizeof(why));
 		nanosleep(&pause, NULL);
 	}
-	if (said > 0 ? write(ready, "", 1) < 0 : write(ready, why, strlen(why)) < 0)
+	if (said > 0 ? write(o->ready, "", 1) < 0 : write(o->ready, why, strlen(why)) < 0)
 		_exit(1);
-	_exit(0);
 }
 
 static void become_tuned(int ready, void *context)
 {
 	struct oneshot *o = context;
-	pid_t self = getpid();
+	const char *const words[] = {"tuned",	 "--no-dbus", "--no-socket", "--profile",
+				     o->profile, "--log",     o->log,	     NULL};
 
-	if (fork() == 0)
-		watch_log(ready, o, self);
+	o->ready = ready;
+	o->tuned = getpid();
+	spawn_function(watch_log, o);
 	close(ready);
-	execlp("tuned", "tuned", "--no-dbus", "--no-socket", "--profile", o->profile, "--log", o->log, (char *)NULL);
-	execl("/usr/sbin/tuned", "tuned", "--no-dbus", "--no-socket", "--profile", o->profile, "--log", o->log,
-	      (char *)NULL);
+	spawn_replace("tuned", words);
 }
 
 static int start_oneshot(struct machine *m, const struct step *s, struct err *e)

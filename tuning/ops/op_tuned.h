@@ -4,12 +4,10 @@
 #ifndef KBLAT_TUNING_OP_TUNED_H
 #define KBLAT_TUNING_OP_TUNED_H
 
-#include "tuning/steps/step.h"
+#include "tuning/ops/ops.h"
 
 struct machine;
 struct plan;
-
-extern const struct op op_tuned;
 
 /* Apply the profile `name`, or a reason why not. `own`: its text, which is to be installed
  * meanwhile; or NULL. */

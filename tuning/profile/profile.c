@@ -65,10 +65,10 @@ static char *find_profile(const char *name)
 /* All names of profiles in all folders, for "did you mean". */
 static char **all_names(void)
 {
-	char **folders = profile_folders(), **names = calloc(256, sizeof(*names));
+	char **folders = profile_folders(), **names = or_abort(calloc(256, sizeof(*names)));
 	size_t count = 0;
 
-	for (char **f = folders; names && *f; f++) {
+	for (char **f = folders; *f; f++) {
 		DIR *d = opendir(*f);
 		struct dirent *entry;
 

@@ -1,0 +1,91 @@
+#include "commands/shared_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "common/units.h"
+#include "measure/spec/experiments.h"
+
+/* Add a --set whose text is owned elsewhere. */
+static void add_shorthand(struct cli_list *set, const char *text)
+{
+	set->items = or_abort(realloc(set->items, (set->count + 1) * sizeof(*set->items)));
+	set->items[set->count++] = text;
+}
+
+static void read_shorthands(struct shared_options *w)
+{
+	if (w->device) {
+		w->kept[0] = fs_path("device=%s", w->device);
+		add_shorthand(&w->set, w->kept[0]);
+	}
+	if (w->reps) {
+		w->kept[1] = fs_path("repetitions=%ld", w->reps);
+		add_shorthand(&w->set, w->kept[1]);
+	}
+}
+
+/* "30min", "8h". */
+static int read_budget(struct shared_options *w, struct err *e)
+{
+	char why[256];
+
+	if (!w->budget)
+		return 0;
+	if (unit_parse(UNIT_TIME_NS, w->budget, &w->budget_ns, why, sizeof(why)))
+		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL, "%s", why);
+	if (w->budget_ns <= 0)
+		return err_set(e, -EINVAL, STATUS_USAGE, "--budget", NULL,
+			       "must be longer than 0; write it as 30min or 8h");
+	return 0;
+}
+
+static int read_profile_path(struct shared_options *w, struct err *e)
+{
+	w->profiles = w->profile_path ? realpath(w->profile_path, NULL) : NULL;
+	if (w->profile_path && (!w->profiles || setenv("KBTUNE_PROFILES", w->profiles, 1)))
+		return err_sys(e, -errno, w->profile_path, "look for profiles there");
+	w->profile_path = w->profiles;
+	return 0;
+}
+
+int shared_options_read(struct shared_options *w, struct err *e)
+{
+	read_shorthands(w);
+	w->overrides = (struct spec_overrides){
+	    .set = w->set.items,
+	    .set_count = w->set.count,
+	    .only = w->only.items,
+	    .only_count = w->only.count,
+	    .quick = w->quick,
+	};
+	return read_budget(w, e) ?: read_profile_path(w, e);
+}
+
+int shared_options_find(struct shared_options *w, const char **asked, const char **out, struct err *e)
+{
+	w->spec = experiments_find(*asked);
+	if (access(w->spec, F_OK) && errno == ENOENT)
+		return err_set(e, -ENOENT, STATUS_USAGE, *asked, NULL,
+			       "there is no such file, and no experiment of this name; 'kblat list experiments' lists "
+			       "experiments");
+	*asked = w->spec;
+	if (!*out && experiments_is_installed(w->spec))
+		*out = "runs";
+	return 0;
+}
+
+void shared_options_free(struct shared_options *w)
+{
+	cli_list_free(&w->set);
+	cli_list_free(&w->only);
+	free(w->kept[0]);
+	free(w->kept[1]);
+	free(w->profiles);
+	free(w->spec);
+}

@@ -1,0 +1,59 @@
+/*
+ * A run directory while it is written. It is called `<name>-<UTC>-<8 hex>.partial`, and renamed when it is sealed.
+ * docs/run-directory.md describes its layout.
+ */
+#ifndef KBLAT_RUNDIR_WRITER_H
+#define KBLAT_RUNDIR_WRITER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct err;
+
+struct rundir {
+	char *path;  /* where it is now */
+	char *final; /* where it will be */
+	FILE *log;
+	json_t *run;	  /* run.json, kept here and written when it changes */
+	json_t *resolved; /* resolved.json */
+};
+
+/* What was asked. Borrowed. */
+struct rundir_head {
+	const char *name, *title;
+	const char *text; /* of the spec, byte for byte */
+	size_t length;
+	const char *original; /* another program's configuration that the spec was made of; NULL: none */
+	size_t original_length;
+	bool quick;
+	bool imported; /* of another program: it cannot be repeated by a spec */
+};
+
+/* Create it inside `parent` (created if missing), with spec.yaml (and the observatory.json that it was made from),
+ * resolved.json, README.txt and log.jsonl. `resolved` and `run` are stolen. */
+int rundir_create(struct rundir *r, const char *parent, const struct rundir_head *head, json_t *resolved, json_t *run,
+		  struct err *e);
+
+/* Write run.json again. */
+int rundir_update(struct rundir *r, struct err *e);
+
+/* Write any other document of its top level. */
+int rundir_write(const struct rundir *r, const char *name, const json_t *value, struct err *e);
+
+/* One line of log.jsonl: {"time": UTC, "event": ..., more}. `more` is stolen, may be NULL. */
+void rundir_log(struct rundir *r, const char *event, json_t *more);
+
+/* Closes the log, flushes everything to the disk, and gives the directory its final name. Nothing may be written
+ * afterwards. */
+int rundir_finish(struct rundir *r, struct err *e);
+void rundir_close(struct rundir *r);
+
+/* "20261121T093000Z" (compact) or "2026-11-21T09:30:00Z". Returns `buf` (at least 32 bytes). */
+char *utc_now(char *buf, size_t size, int compact);
+
+/* Seconds since 1970 of "2026-11-21T09:30:00Z"; -1 if it is not such a text, or NULL. */
+int64_t utc_seconds(const char *utc);
+
+#endif

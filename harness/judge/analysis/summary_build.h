@@ -1,0 +1,24 @@
+/*
+ * Makes the summary of a run, and writes it.
+ */
+#ifndef KBLAT_ANALYSIS_SUMMARY_BUILD_H
+#define KBLAT_ANALYSIS_SUMMARY_BUILD_H
+
+#include "judge/analysis/summary.h"
+
+struct err;
+struct run;
+
+/*
+ * Compute the summary from columns and counters alone; nothing cached is read. `run`: run.json; `resolved`:
+ * resolved.json. To be released with summary_free(); NULL and `e` on failure.
+ */
+struct summary *summary_build(const char *run_path, const json_t *run, const json_t *resolved, struct err *e);
+
+/* That of a run: its summary.json, or if the run is not sealed, one made from the available data. */
+struct summary *summary_of_run(const struct run *run, struct err *e);
+
+/* Write summary.json, summary.csv, points/<nnnn>/summary.json. */
+int summary_write(const char *run_path, const struct summary *summary, struct err *e);
+
+#endif

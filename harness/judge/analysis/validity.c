@@ -1,0 +1,634 @@
+#include "judge/analysis/validity.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cpulist.h"
+#include "common/json.h"
+#include "common/text.h"
+
+#define TEXT_MAX 400
+#define AT_MAX	 96
+
+enum side { SOURCE, SINK, SIDES };
+static const char *const side_names[SIDES] = {"source", "sink"};
+
+__attribute__((format(printf, 2, 3))) static void validity_say(json_t *list, const char *format, ...)
+{
+	char raw[TEXT_MAX], text[TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(raw, sizeof(raw), format, ap);
+	va_end(ap);
+	/* Parts may come from files, so the text is cleaned: it must be printable and valid in JSON. */
+	json_array_append_new(list, json_string(text_clean(raw, strlen(raw), text, sizeof(text))));
+}
+
+/* --- what rules apply to --- */
+
+static bool in_every_point(const struct layout_rules *r)
+{
+	(void)r;
+	return true;
+}
+
+static bool is_stored(const struct layout_rules *r)
+{
+	return r->stores;
+}
+
+static bool is_restamped(const struct layout_rules *r)
+{
+	return r->restamps;
+}
+
+static bool is_polling(const struct layout_rules *r)
+{
+	return r->polls;
+}
+
+static bool keeps_its_cpu(const struct layout_rules *r)
+{
+	return r->polls && !r->yields;
+}
+
+/* With untouched memory for stamps (`touch: no`), page faults are what is measured. */
+static bool is_untouched(const struct layout_rules *r)
+{
+	return r->page_faults == FAULTS_MEASURED;
+}
+
+static bool is_touched(const struct layout_rules *r)
+{
+	return r->page_faults == FAULTS_WRONG;
+}
+
+/* --- counters --- */
+
+struct rule {
+	const char *counters[2]; /* added up */
+	bool invalidates;	 /* otherwise it warns */
+	bool is_flag;		 /* the rule applies if it is 0 */
+	bool (*applies)(const struct layout_rules *r);
+	const char *one, *many; /* text after the number; for a flag: the whole text */
+	bool is_newer;		/* earlier versions did not count it, so the rule ignores their runs */
+};
+
+static const struct rule rules[] = {
+    {{"page_faults_minor", "page_faults_major"},
+     true,
+     false,
+     is_touched,
+     "page fault inside the measured interval",
+     "page faults inside the measured interval"},
+    {{"page_faults_minor", "page_faults_major"},
+     false,
+     false,
+     is_untouched,
+     "page fault inside the measured interval, as intended by `touch: no`",
+     "page faults inside the measured interval, as intended by `touch: no`"},
+    {{"overflows"},
+     true,
+     false,
+     in_every_point,
+     "message whose number is outside the recorder's range",
+     "messages whose numbers are outside the recorder's range"},
+    {{"bad_completions"},
+     true,
+     false,
+     in_every_point,
+     "bad completion inside the measured interval",
+     "bad completions inside the measured interval"},
+    {{"bad_payloads"},
+     true,
+     false,
+     in_every_point,
+     "payload that differs from what was sent",
+     "payloads that differ from what was sent"},
+    {{"bad_memory"},
+     true,
+     false,
+     in_every_point,
+     "memory location with wrong contents after the operations",
+     "memory locations with wrong contents after the operations",
+     true},
+    {{"overwritten_stamps"},
+     true,
+     false,
+     is_restamped,
+     "message whose t_send is later than its t_recv: the stamp was overwritten before it was read",
+     "messages whose t_send is later than their t_recv: the stamps were overwritten before they were read",
+     true},
+    {{"duplicates"},
+     true,
+     false,
+     in_every_point,
+     "message received more than once",
+     "messages received more than once"},
+    {{"cpu_lost"},
+     true,
+     false,
+     in_every_point,
+     "measuring thread lost its CPU: that went offline, or another program moved the thread",
+     "measuring threads lost their CPU: that went offline, or another program moved them",
+     true},
+    {{"migrations"},
+     false,
+     false,
+     is_polling,
+     "migration of the polling thread to another CPU",
+     "migrations of the polling thread to another CPU"},
+    {{"switches_involuntary"},
+     false,
+     false,
+     keeps_its_cpu,
+     "involuntary context switch of the polling thread",
+     "involuntary context switches of the polling thread"},
+    {{"store_waits"}, false, false, is_stored, "sample had to wait for the file", "samples had to wait for the file"},
+    {{"locked"}, false, true, in_every_point, NULL, "the memory is not locked; raise the limit (ulimit -l)"},
+};
+
+/* A side's counter over all repetitions. */
+struct tally {
+	json_int_t sum;
+	size_t reps;	/* repetitions where it is not 0; for a flag: where it is 0 */
+	size_t missing; /* repetitions where it is missing or not a count */
+};
+
+/* A count, or -1. */
+static json_int_t get_count(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+static json_int_t add_saturating(json_int_t a, json_int_t b)
+{
+	json_int_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static void tally_add(struct tally *t, const struct rule *r, const json_t *side)
+{
+	json_int_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(r->counters) / sizeof(r->counters[0]) && r->counters[i]; i++) {
+		json_int_t count = get_count(side, r->counters[i]);
+
+		if (count < 0) {
+			t->missing++;
+			return;
+		}
+		sum = add_saturating(sum, count);
+	}
+	t->sum = add_saturating(t->sum, sum);
+	t->reps += r->is_flag ? !sum : !!sum;
+}
+
+/* " (source)", " (source, 2 of 5 repetitions)". */
+static const char *where(char *buf, size_t size, enum side side, size_t reps, size_t all)
+{
+	if (all > 1)
+		snprintf(buf, size, " (%s, %zu of %zu repetitions)", side_names[side], reps, all);
+	else
+		snprintf(buf, size, " (%s)", side_names[side]);
+	return buf;
+}
+
+static void judge_counter(const struct validity_facts *f, const struct rule *r, enum side side, struct validity *out)
+{
+	json_t *list = r->invalidates ? out->reasons : out->warnings;
+	size_t all = json_array_size(f->counters);
+	struct tally t = {0};
+	char at[AT_MAX];
+
+	for (size_t i = 0; i < all; i++)
+		tally_add(&t, r, json_object_get(json_array_get(f->counters, i), side_names[side]));
+	/* If something was not counted, the result cannot be called valid. */
+	if (t.missing && !r->is_newer)
+		validity_say(list, "not recorded: %s%s", r->is_flag ? r->counters[0] : r->many,
+			     where(at, sizeof(at), side, t.missing, all));
+	if (!t.reps)
+		return;
+	where(at, sizeof(at), side, t.reps, all);
+	if (r->is_flag)
+		validity_say(list, "%s%s", r->many, at);
+	else
+		validity_say(list, "%" JSON_INTEGER_FORMAT " %s%s", t.sum, t.sum == 1 ? r->one : r->many, at);
+}
+
+static void judge_counters(const struct validity_facts *f, struct validity *out)
+{
+	if (f->traits.rules.foreign) {
+		validity_say(out->warnings, "measured by another program: whether page faults, migrations or lost CPUs "
+					    "disturbed it was not recorded");
+		if (f->traits.rules.resolution_ns > 1)
+			validity_say(out->warnings,
+				     "the samples are known in steps of %" JSON_INTEGER_FORMAT
+				     " ns: a quantile may be off by that much",
+				     f->traits.rules.resolution_ns);
+		return;
+	}
+	if (!json_array_size(f->counters))
+		validity_say(out->reasons, "its repetitions have no counters");
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		for (enum side side = SOURCE; side < SIDES; side++)
+			if (json_array_size(f->counters) && rules[i].applies(&f->traits.rules))
+				judge_counter(f, &rules[i], side, out);
+}
+
+static json_int_t posted(const json_t *counters)
+{
+	return get_count(json_object_get(counters, "source"), "posted");
+}
+
+/* --- loss --- */
+
+/* Messages that could get lost: the source's, and if loss comes from counters, also the sink's. */
+static json_int_t sent_by(const struct validity_facts *f, const json_t *counters)
+{
+	const json_int_t back = get_count(json_object_get(counters, "sink"), "posted");
+
+	return f->counts_loss && back > 0 ? add_saturating(posted(counters), back) : posted(counters);
+}
+
+static void judge_loss(const struct validity_facts *f, struct validity *out)
+{
+	json_int_t sent = 0;
+
+	if (f->lost <= 0)
+		return;
+	for (size_t i = 0; i < json_array_size(f->counters); i++)
+		sent = add_saturating(sent, sent_by(f, json_array_get(f->counters, i)));
+	if (f->traits.reliable)
+		validity_say(out->reasons,
+			     "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+			     " messages lost on a reliable transport",
+			     f->lost, sent);
+	else
+		validity_say(out->warnings,
+			     "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " messages lost (%.3g %%)", f->lost,
+			     sent, sent > 0 ? 100.0 * (double)f->lost / (double)sent : 100.0);
+}
+
+/* --- the pacer --- */
+
+static void judge_pacing(const struct validity_facts *f, struct validity *out)
+{
+	const json_int_t limit = f->traits.rules.missed_limit_ppm;
+	json_int_t missed = 0, unsent = 0, steps = 0;
+
+	if (limit < 0)
+		return;
+	for (size_t i = 0; i < json_array_size(f->counters); i++) {
+		const json_t *source = json_object_get(json_array_get(f->counters, i), "source");
+
+		missed = add_saturating(missed, get_count(source, "missed"));
+		unsent = add_saturating(unsent, get_count(source, "unsent"));
+		steps = add_saturating(steps, get_count(source, "posted"));
+	}
+	steps = add_saturating(steps, add_saturating(missed, unsent));
+	if (missed > 0 && (double)missed * 1e6 > (double)limit * (double)steps)
+		validity_say(out->reasons,
+			     "the pacer missed %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+			     " steps (%.3g %%); missed_limit is %.3g %%",
+			     missed, steps, 100.0 * (double)missed / (double)steps, (double)limit / 1e4);
+	if (unsent > 0)
+		validity_say(out->warnings,
+			     "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " steps were not sent (%.3g %%)",
+			     unsent, steps, 100.0 * (double)unsent / (double)steps);
+}
+
+/* --- the device's own counters --- */
+
+/* Packets that left the device during a repetition, or -1 if there is no counter. A message is at
+ * least one packet. */
+static json_int_t packets_sent(const json_t *counters)
+{
+	static const char *const keys[] = {"port_xmit_packets", "sent_pkts"};
+	const json_t *device = json_object_get(json_object_get(counters, "device"), "source");
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		json_int_t before = get_count(json_object_get(device, "before"), keys[i]);
+		json_int_t after = get_count(json_object_get(device, "after"), keys[i]);
+
+		/* Counters of old devices have 32 bits and stay at their maximum (InfiniBand
+		 * Architecture 1, 16.1.3.5), which is not informative. */
+		if (before >= 0 && after >= before && after != UINT32_MAX)
+			return after - before;
+	}
+	return -1;
+}
+
+/* A lane is "TRANSPORT/DEVICE". Either that or the transport alone may be expected. */
+static bool lane_is(const char *lane, const char *expected)
+{
+	const size_t length = strlen(expected);
+
+	return !strncmp(lane, expected, length) && (lane[length] == '\0' || lane[length] == '/');
+}
+
+/* What carried the messages, according to the library that chose it. */
+static void judge_lane(const struct validity_facts *f, struct validity *out)
+{
+	for (enum side side = SOURCE; side < SIDES; side++) {
+		const json_t *granted = json_object_get(f->granted, side_names[side]);
+		const char *expected = json_string_value(json_object_get(granted, "expected_lane"));
+		const char *lane = json_string_value(json_object_get(granted, "lane"));
+
+		if (expected && (!lane || !lane_is(lane, expected)))
+			validity_say(out->reasons, "the messages were carried by %.80s, not by %.80s (%s)",
+				     lane && *lane ? lane : "an unknown lane", expected, side_names[side]);
+	}
+}
+
+static void judge_way(const struct validity_facts *f, struct validity *out)
+{
+	size_t all = json_array_size(f->counters), unknown = 0, bad = 0;
+	json_int_t packets = 0, messages = 0;
+	char at[AT_MAX];
+
+	if (!f->traits.device)
+		return;
+	for (size_t i = 0; i < all; i++) {
+		const json_t *counters = json_array_get(f->counters, i);
+		json_int_t sent = packets_sent(counters), wanted = posted(counters);
+
+		unknown += sent < 0;
+		if (sent < 0 || sent >= wanted)
+			continue;
+		bad++;
+		packets = add_saturating(packets, sent);
+		messages = add_saturating(messages, wanted);
+	}
+	if (bad)
+		validity_say(out->reasons,
+			     "the messages took another path: the device sent %" JSON_INTEGER_FORMAT
+			     " packets for %" JSON_INTEGER_FORMAT " messages%s",
+			     packets, messages, where(at, sizeof(at), SOURCE, bad, all));
+	if (unknown)
+		validity_say(
+		    out->warnings,
+		    "it was not checked whether the messages went through the device: it does not count sent packets%s",
+		    where(at, sizeof(at), SOURCE, unknown, all));
+}
+
+/* The increase of a device counter during a repetition; if both sides use the same device, both see
+ * the same increase. */
+static json_int_t moved_by(const json_t *counters, const char *name)
+{
+	json_int_t most = 0;
+
+	for (enum side side = SOURCE; side < SIDES; side++) {
+		const json_t *device = json_object_get(json_object_get(counters, "device"), side_names[side]);
+		json_int_t before = get_count(json_object_get(device, "before"), name);
+		json_int_t after = get_count(json_object_get(device, "after"), name);
+
+		if (before >= 0 && after - before > most)
+			most = after - before;
+	}
+	return most;
+}
+
+/* The sum over all repetitions, and the number of repetitions in which it increased. */
+static json_int_t sum_moved(const struct validity_facts *f, const char *name, size_t *reps)
+{
+	json_int_t sum = 0;
+
+	*reps = 0;
+	for (size_t i = 0; i < json_array_size(f->counters); i++) {
+		json_int_t moved = moved_by(json_array_get(f->counters, i), name);
+
+		*reps += moved > 0;
+		sum = add_saturating(sum, moved);
+	}
+	return sum;
+}
+
+static void judge_readiness(const struct validity_facts *f, struct validity *out)
+{
+	const size_t all = json_array_size(f->counters);
+	size_t naks_in, empty_in;
+	const json_int_t naks = sum_moved(f, "rnr_naks", &naks_in);
+	char at[AT_MAX];
+
+	if (naks)
+		validity_say(out->warnings,
+			     "the device was told %" JSON_INTEGER_FORMAT
+			     " times that the receiver was not ready (RNR NAK), and waited before it sent again%s; "
+			     "a larger recv_depth or a faster receiver helps",
+			     naks, where(at, sizeof(at), SOURCE, naks_in, all));
+	/* The device reports it once per repetition. */
+	if (sum_moved(f, "srq_ran_empty", &empty_in))
+		validity_say(out->warnings, "a shared receive queue ran empty in %zu of %zu repetitions", empty_in,
+			     all);
+}
+
+/* Transports that let any program connect count the connections that end. */
+static void judge_connections(const struct validity_facts *f, struct validity *out)
+{
+	size_t ended_in;
+	const json_int_t ended = sum_moved(f, "ended_connections", &ended_in);
+
+	if (ended)
+		validity_say(out->warnings,
+			     "%" JSON_INTEGER_FORMAT
+			     " connections ended while messages were measured, in %zu of %zu repetitions: another "
+			     "program was connected, or sent more bytes than a message has",
+			     ended, ended_in, json_array_size(f->counters));
+}
+
+/* --- the clock --- */
+
+#define WIDE_SHARE 0.1 /* share of the median above which the error is mentioned */
+
+/* "alpha and beta" */
+static const char *both_hosts(const json_t *between, char *buf, size_t size)
+{
+	const json_t *hosts = json_object_get(between, "hosts");
+
+	snprintf(buf, size, "%.60s and %.60s", json_string_value(json_array_get(hosts, 0)) ?: "?",
+		 json_string_value(json_array_get(hosts, 1)) ?: "?");
+	return buf;
+}
+
+/* Judge the comparison of the clocks of two hosts. */
+static void judge_comparison(const struct validity_facts *f, struct validity *out)
+{
+	const double error = json_number_or_nan(f->between, "error_ns");
+	const double p50 = (double)f->crossing_p50_ns;
+	char hosts[128];
+
+	both_hosts(f->between, hosts, sizeof(hosts));
+	if (json_is_true(json_object_get(f->between, "stepped")))
+		validity_say(out->reasons,
+			     "the clocks of %s moved relative to each other: one of them was set or stopped during the "
+			     "measurement",
+			     hosts);
+	if (!(error >= 0))
+		validity_say(out->reasons, "the error of the clock between %s is not known", hosts);
+	else if (f->crossing && error > p50)
+		validity_say(out->reasons,
+			     "the error of the clock between %s, %.3g us, is larger than the median of %s, %.3g us; "
+			     "round trips need no common clock",
+			     hosts, error / 1e3, f->crossing, p50 / 1e3);
+	else if (f->crossing && error > WIDE_SHARE * p50)
+		validity_say(out->warnings,
+			     "the error of the clock between %s, %.3g us, is %.2g %% of the median of %s", hosts,
+			     error / 1e3, 100 * error / p50, f->crossing);
+}
+
+/* For runs from before the clocks of two hosts were compared, nothing is known about their offset. */
+static void judge_common_clock(const struct validity_facts *f, struct validity *out)
+{
+	const char *why = json_text(f->between, "why");
+
+	if (f->between && !f->crosses)
+		return;
+	if (f->between && strcmp(json_text(f->between, "method"), "none") != 0)
+		judge_comparison(f, out);
+	else
+		validity_say(out->reasons, "source and sink have no common clock%s%s", *why ? ": " : "", why);
+}
+
+static void judge_far_clock(const json_t *clock, enum side side, struct validity *out)
+{
+	if (clock && !json_is_true(json_object_get(clock, "good")))
+		validity_say(out->reasons, "the tick counter of the %s's host failed its checks: %s", side_names[side],
+			     json_text(clock, "why"));
+}
+
+static void judge_clock(const struct validity_facts *f, struct validity *out)
+{
+	const json_t *c = f->clock;
+
+	if (f->traits.own_clock)
+		return;
+	if (!json_is_object(c)) {
+		validity_say(out->reasons, "the tick counter was not checked");
+		return;
+	}
+	if (!json_is_true(json_object_get(c, "good")))
+		validity_say(out->reasons, "the tick counter failed its checks: %s", json_text(c, "why"));
+	else if (!json_is_true(json_object_get(c, "invariant")) && !strcmp(json_text(c, "source"), "tsc"))
+		validity_say(
+		    out->warnings,
+		    "the processor does not promise an invariant time-stamp counter; as measured, it deviates from "
+		    "a straight line by at most %.0f ns",
+		    json_number_value(json_object_get(c, "residual_ns")));
+	for (enum side side = SOURCE; side < SIDES; side++)
+		judge_far_clock(f->far_clock[side], side, out);
+	if (!json_is_true(json_object_get(c, "common")))
+		judge_common_clock(f, out);
+}
+
+/* --- where the threads ran --- */
+
+/* "0 1 16 17" (cpufreq's own form). */
+static bool is_cpu_among(const char *cpus, long cpu)
+{
+	char *end;
+
+	for (; *cpus; cpus = end) {
+		long found = strtol(cpus, &end, 10);
+
+		if (end == cpus)
+			return false;
+		if (found == cpu)
+			return true;
+	}
+	return false;
+}
+
+/* The frequency governor of a CPU; NULL: unknown, or no frequency scaling. */
+static const char *governor_of(const json_t *keys, long cpu)
+{
+	static const char tail[] = ".governor", head[] = "frequency.";
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)keys, key, value) {
+		size_t length = strlen(key), stem = length - strlen(tail);
+		char cpus[128];
+
+		if (length < strlen(tail) || strcmp(key + stem, tail) || strncmp(key, head, strlen(head)))
+			continue;
+		snprintf(cpus, sizeof(cpus), "%.*s.cpus", (int)(stem < 100 ? stem : 100), key);
+		if (is_cpu_among(json_text(keys, cpus), cpu))
+			return json_string_value(value);
+	}
+	return NULL;
+}
+
+static void judge_frequency(const json_t *keys, long cpu, enum side side, struct validity *out)
+{
+	const char *governor = governor_of(keys, cpu);
+
+	/* '!': an errno in place of a value. */
+	if (governor && *governor != '!' && strcmp(governor, "performance"))
+		validity_say(out->warnings, "the frequency of CPU %ld may change: its governor is '%.40s' (%s)", cpu,
+			     governor, side_names[side]);
+}
+
+static void judge_sibling(const json_t *keys, long cpu, enum side side, struct validity *out)
+{
+	char key[64];
+	struct cpulist siblings;
+
+	snprintf(key, sizeof(key), "cpu.cpu%ld.siblings", cpu);
+	if (!cpulist_parse(json_text(keys, key), &siblings, NULL, 0) && cpulist_count(&siblings) > 1)
+		validity_say(out->warnings, "CPU %ld shares its core with a sibling that may be busy: %.40s (%s)", cpu,
+			     json_text(keys, key), side_names[side]);
+}
+
+/* If there are fewer CPUs than polling sides, sides of different flows share CPUs. */
+static void judge_sharing(const json_t *placement, json_int_t cpu, enum side side, struct validity *out)
+{
+	const json_t *other;
+	size_t i;
+
+	json_array_foreach (json_object_get(placement, "shared_with"), i, other)
+		validity_say(out->warnings, "the %s shares CPU %" JSON_INTEGER_FORMAT " with the %.60s",
+			     side_names[side], cpu, json_string_value(other));
+}
+
+static void judge_placement(const struct validity_facts *f, struct validity *out)
+{
+	const json_t *sink = json_object_get(f->placement, side_names[SINK]);
+
+	if (f->traits.own_clock)
+		return;
+	if (json_is_true(json_object_get(sink, "shared_cpu")))
+		validity_say(out->warnings, "source and sink share a CPU");
+	if (json_is_true(json_object_get(sink, "shared_smt")))
+		validity_say(out->warnings, "source and sink share a core: they are SMT siblings");
+	for (enum side side = SOURCE; side < SIDES; side++) {
+		json_int_t cpu = get_count(json_object_get(f->placement, side_names[side]), "cpu");
+
+		if (cpu < 0 || cpu >= CPULIST_MAX)
+			continue;
+		judge_sharing(json_object_get(f->placement, side_names[side]), cpu, side, out);
+		judge_frequency(f->state[side], (long)cpu, side, out);
+		judge_sibling(f->state[side], (long)cpu, side, out);
+	}
+}
+
+void validity_judge(const struct validity_facts *facts, struct validity *out)
+{
+	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
+	    judge_counters,  judge_loss,	judge_pacing, judge_way,       judge_lane,
+	    judge_readiness, judge_connections, judge_clock,  judge_placement,
+	};
+
+	out->reasons = json_array();
+	out->warnings = json_array();
+	for (size_t i = 0; i < sizeof(judges) / sizeof(judges[0]); i++)
+		judges[i](facts, out);
+}

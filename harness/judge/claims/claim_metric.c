@@ -1,0 +1,421 @@
+#include "judge/claims/claim_metric.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/diag.h"
+#include "common/fs.h"
+#include "common/or_abort.h"
+#include "common/sort.h"
+#include "files/rundir/flows.h"
+#include "judge/analysis/blocks.h"
+#include "judge/analysis/param.h"
+#include "judge/analysis/summary.h"
+#include "judge/claims/claim_cycle.h"
+
+#define NAMES_MAX 128
+#define NORMAL_95 1.96 /* two-sided */
+#define KEPT_MAX  2048 /* values per side: 4 million pairs */
+
+/* Only by its key, as used in runs. */
+static const struct statistic *find_series_statistic(const char *key)
+{
+	const struct statistic *s = statistic_find(key);
+
+	return s && !strcmp(s->key, key) ? s : NULL;
+}
+
+static bool is_of_cycle(const struct claim_metric *m, struct claim_cycle *c)
+{
+	const char *wrong;
+
+	return block_find(flows_bare_key(m->of)) == &pattern_block && claim_cycle_parse(m->statistic, c, &wrong) &&
+	       !wrong;
+}
+
+/* The row of a block's number; NULL if it is not one. */
+static const struct block_statistic *row_of(const struct claim_metric *m)
+{
+	const struct block *block = block_find(flows_bare_key(m->of));
+	struct claim_cycle cycle;
+
+	if (is_of_cycle(m, &cycle))
+		return claim_cycle_like(&cycle);
+	return block ? block_statistic_find(block, m->statistic) : NULL;
+}
+
+enum measure claim_metric_measure(const struct claim_metric *m)
+{
+	const struct block *block = block_find(flows_bare_key(m->of));
+	const struct block_statistic *of_block = row_of(m);
+	const struct statistic *of_series = block ? NULL : find_series_statistic(m->statistic);
+
+	if (of_block)
+		return of_block->measure;
+	return of_series ? of_series->measure : MEASURE_SERIES;
+}
+
+enum over_reps claim_metric_over_reps(const struct claim_metric *m)
+{
+	const struct statistic *s = block_find(flows_bare_key(m->of)) ? NULL : find_series_statistic(m->statistic);
+
+	return s ? s->over_reps : OVER_REPS_SPREAD;
+}
+
+enum unit claim_metric_unit(const struct claim_metric *m)
+{
+	const struct block_statistic *row = row_of(m);
+	char name[64];
+
+	/* The name contains it: "lat_ns.p50", "pattern.base_ns". */
+	return claim_metric_measure(m) == MEASURE_SERIES ? param_name_unit(row ? row->key : m->of, name, sizeof(name))
+							 : UNIT_ONE;
+}
+
+/* --- its number in a point --- */
+
+const json_t *claim_point_param(const struct summary_point *point, const char *key)
+{
+	return json_object_get(point->params, key);
+}
+
+static struct number number_of(const struct summary_results *r, const struct claim_metric *metric)
+{
+	struct claim_cycle cycle;
+
+	if (is_of_cycle(metric, &cycle))
+		return claim_cycle_number(r, metric->flow, &cycle);
+	return summary_number(r, metric->of, metric->statistic);
+}
+
+/* Why the number cannot be used for judging; NULL: it can. */
+static char *trouble_with(const struct summary_point *point, const struct claim_metric *metric, struct number number)
+{
+	const char *reason = json_string_value(json_array_get(point->reasons, 0));
+	struct claim_cycle cycle;
+
+	if (!point->valid)
+		return fs_path("point %" JSON_INTEGER_FORMAT " is not valid: %s", point->id, reason ? reason : "?");
+	if (number.kind == NUMBER_ABSENT)
+		return fs_path("point %" JSON_INTEGER_FORMAT " has no %s", point->id, metric->text);
+	if (number.kind == NUMBER_NONE && is_of_cycle(metric, &cycle))
+		return fs_path("point %" JSON_INTEGER_FORMAT ": nothing repeats so that it would have a %s", point->id,
+			       metric->text);
+	if (!number_is_known(number))
+		return fs_path("point %" JSON_INTEGER_FORMAT ": too few samples for its %s", point->id, metric->text);
+	return NULL;
+}
+
+bool claim_point_sample(const struct summary_point *point, const struct claim_metric *metric, struct sample *s,
+			char **why)
+{
+	struct number number = number_of(&point->results, metric);
+	double *values;
+
+	*s = (struct sample){.over_reps = claim_metric_over_reps(metric), .value = number_or_zero(number)};
+	*why = trouble_with(point, metric, number);
+	if (*why)
+		return false;
+	values = or_abort(calloc(point->rep_count + 1, sizeof(*values)));
+	for (size_t i = 0; i < point->rep_count; i++) {
+		double value = number_value(number_of(&point->reps[i].results, metric));
+
+		if (!isnan(value))
+			values[s->reps++] = value;
+	}
+	s->rep = values;
+	return true;
+}
+
+void claim_sample_free(struct sample *s)
+{
+	free((double *)s->rep);
+	s->rep = NULL;
+}
+
+/* --- errors in a metric --- */
+
+struct check {
+	void (*complain)(void *arg, const char *text);
+	void *arg;
+};
+
+__attribute__((format(printf, 2, 3))) static void complain_of(const struct check *c, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	c->complain(c->arg, text);
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+	while (names && *names && strcmp(*names, name))
+		names++;
+	return names && *names;
+}
+
+/* Write the keys of all statistics, including those of blocks, to `names` (NAMES_MAX entries). */
+static void list_all_statistics(const char **names)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < STATISTICS; i++)
+		names[count++] = statistics[i].key;
+	for (size_t b = 0; blocks[b]; b++)
+		for (const struct block_statistic *s = blocks[b]->statistics; s->key && count + 1 < NAMES_MAX; s++)
+			names[count++] = s->key;
+	names[count] = NULL;
+}
+
+/* Write the names of all blocks and series to `names` (NAMES_MAX entries). */
+static void list_metrics(const char *const *series, const char **names)
+{
+	size_t count = 0;
+
+	for (size_t b = 0; blocks[b]; b++)
+		names[count++] = blocks[b]->name;
+	while (*series && count + 1 < NAMES_MAX)
+		names[count++] = *series++;
+	names[count] = NULL;
+}
+
+/* Does the metric belong to all flows of a point together? */
+static bool is_of_point(const struct claim_metric *m)
+{
+	const struct block *block = block_find(m->of);
+
+	return block && block->of_point;
+}
+
+static void check_flow(const struct check *c, const struct claim_metric *m, const struct claim_metric_names *n)
+{
+	char text[SUGGESTION_MAX];
+
+	if (*m->flow && n->flows && !is_among(m->flow, n->flows))
+		complain_of(c, "no point has a flow '%.32s'%s", m->flow,
+			    suggestion(suggest(m->flow, n->flows), text, sizeof(text)));
+	else if (!*m->flow && n->flows && n->only_flows && !is_of_point(m))
+		complain_of(c, "'metric' must name the flow, too: all points have flows; did you mean '%s.%.63s'?",
+			    n->flows[0], m->text);
+}
+
+static void check_known(const struct check *c, const char *metric, const char *const *metrics)
+{
+	char text[SUGGESTION_MAX];
+
+	if (!is_among(metric, metrics))
+		complain_of(c, "no kernel has a series '%.63s'%s", metric,
+			    suggestion(suggest(metric, metrics), text, sizeof(text)));
+}
+
+static void check_statistic(const struct check *c, const char *metric, const char *statistic)
+{
+	const char *all[NAMES_MAX];
+	const struct block *block = block_find(metric);
+	bool found = block ? block_statistic_find(block, statistic) != NULL : find_series_statistic(statistic) != NULL;
+	char text[SUGGESTION_MAX];
+	struct claim_cycle cycle;
+	const char *wrong;
+
+	if (block == &pattern_block && claim_cycle_parse(statistic, &cycle, &wrong)) {
+		if (wrong)
+			complain_of(c, "'pattern.%.63s': %s", statistic, wrong);
+		return;
+	}
+	list_all_statistics(all);
+	if (!found && is_among(statistic, all))
+		complain_of(c, "'%.63s' has no '%s'", metric, statistic);
+	else if (!found)
+		complain_of(c, "no series has a statistic '%.32s'%s", statistic,
+			    suggestion(suggest(statistic, all), text, sizeof(text)));
+}
+
+void claim_metric_check(const struct claim_metric *m, const struct claim_metric_names *n,
+			void (*complain)(void *arg, const char *text), void *arg)
+{
+	const struct check c = {complain, arg};
+	const char *metrics[NAMES_MAX], *metric = flows_bare_key(m->of);
+	struct claim_cycle cycle;
+
+	list_metrics(n->series, metrics);
+	if (is_among(m->flow, metrics)) {
+		/* "lat_ns.p99.9" */
+		check_statistic(&c, m->flow, m->text + strlen(m->flow) + 1);
+		return;
+	}
+	check_flow(&c, m, n);
+	check_known(&c, metric, metrics);
+	check_statistic(&c, metric, m->statistic);
+	if (is_of_cycle(m, &cycle) && *cycle.series)
+		check_known(&c, cycle.series, n->series);
+}
+
+/* --- what two numbers are combined to --- */
+
+static double divide(double a, double b)
+{
+	return b == 0 ? (a < 0 ? -INFINITY : INFINITY) : a / b;
+}
+
+static double subtract(double a, double b)
+{
+	return a - b;
+}
+
+static double keep_first(double a, double b)
+{
+	(void)b;
+	return a;
+}
+
+static void include_value(struct estimate *e, double value)
+{
+	e->has_interval = true;
+	e->low = fmin(e->low, value);
+	e->high = fmax(e->high, value);
+}
+
+/* --- intervals: of extremes --- */
+
+static bool is_extreme(const struct sample *s)
+{
+	return s->over_reps == OVER_REPS_MIN || s->over_reps == OVER_REPS_MAX;
+}
+
+/* The extreme of all repetitions except for one. */
+static double without(const struct sample *s, size_t left_out)
+{
+	bool is_max = s->over_reps == OVER_REPS_MAX;
+	double extreme = is_max ? -INFINITY : INFINITY;
+
+	for (size_t i = 0; i < s->reps; i++)
+		if (i != left_out)
+			extreme = is_max ? fmax(extreme, s->rep[i]) : fmin(extreme, s->rep[i]);
+	return extreme;
+}
+
+static void leave_one_out(struct estimate *e, const struct sample *a, const struct sample *b,
+			  double (*combine)(double, double))
+{
+	for (size_t i = 0; a->reps > 1 && i < a->reps; i++)
+		include_value(e, combine(without(a, i), b->value));
+	for (size_t i = 0; b != a && b->reps > 1 && i < b->reps; i++)
+		include_value(e, combine(a->value, without(b, i)));
+}
+
+/* --- intervals: by ranks --- */
+
+/* Set the interval from the value of rank `rank` (from 1) to the one at the same distance from the end. */
+static void reach_to_rank(struct estimate *e, double *values, size_t count, double rank)
+{
+	size_t from = rank < 1 ? 0 : (size_t)rank - 1;
+
+	sort_doubles(values, count);
+	include_value(e, values[from]);
+	include_value(e, values[count - 1 - from]);
+}
+
+/* The largest rank below which the median lies in at most 2.5 % of samples of size n: binomial, or
+ * normal if n is large. */
+static double sign_rank(double n)
+{
+	double share = exp2(-n), below = 0, rank = 0;
+
+	if (n > 50)
+		return (n - NORMAL_95 * sqrt(n)) / 2;
+	while (below + share <= 0.025) {
+		below += share;
+		rank++;
+		share *= (n - rank + 1) / rank;
+	}
+	return rank;
+}
+
+static void rank_one(struct estimate *e, const struct sample *s)
+{
+	double *values = or_abort(malloc(s->reps * sizeof(*values)));
+
+	for (size_t i = 0; i < s->reps; i++)
+		values[i] = s->rep[i];
+	reach_to_rank(e, values, s->reps, sign_rank((double)s->reps));
+	free(values);
+}
+
+/* Sorted, so that one of several values can represent its neighbours. The caller frees. */
+static double *sorted(const struct sample *s)
+{
+	double *values = or_abort(malloc(s->reps * sizeof(*values)));
+
+	memcpy(values, s->rep, s->reps * sizeof(*values));
+	sort_doubles(values, s->reps);
+	return values;
+}
+
+/* The value in the middle of the `i`-th of `kept` equal parts. */
+static double one_of(const double *values, size_t count, size_t i, size_t kept)
+{
+	return values[kept == count ? i : (size_t)(((double)i + 0.5) * (double)count / (double)kept)];
+}
+
+/* If there are very many repetitions, evenly spaced ones represent all, so that the pairs fit in
+ * memory; the rank among all pairs is scaled to those made. */
+static void rank_pairs(struct estimate *e, const struct sample *a, const struct sample *b,
+		       double (*combine)(double, double))
+{
+	double n = (double)a->reps, m = (double)b->reps, *x = sorted(a), *y = sorted(b), *values;
+	double rank = n * m / 2 - NORMAL_95 * sqrt(n * m * (n + m + 1) / 12);
+	size_t rows = a->reps < KEPT_MAX ? a->reps : KEPT_MAX, columns = b->reps < KEPT_MAX ? b->reps : KEPT_MAX;
+	size_t pairs = rows * columns;
+
+	values = or_abort(malloc(pairs * sizeof(*values)));
+	for (size_t i = 0; i < pairs; i++)
+		values[i] = combine(one_of(x, a->reps, i / columns, rows), one_of(y, b->reps, i % columns, columns));
+	reach_to_rank(e, values, pairs, rank * ((double)pairs / (n * m)));
+	free(values);
+	free(y);
+	free(x);
+}
+
+/* --- estimates with their intervals --- */
+
+struct estimate estimate_value(const struct sample *s)
+{
+	struct estimate e = {s->value, false, s->value, s->value};
+
+	if (is_extreme(s))
+		leave_one_out(&e, s, s, keep_first);
+	else if (s->over_reps == OVER_REPS_SPREAD && s->reps > 1)
+		rank_one(&e, s);
+	return e;
+}
+
+/* If a claim compares a median with a maximum, there is no interval. */
+static struct estimate estimate_pair(const struct sample *a, const struct sample *b, double (*combine)(double, double))
+{
+	double value = combine(a->value, b->value);
+	struct estimate e = {value, false, value, value};
+
+	if (is_extreme(a) && is_extreme(b))
+		leave_one_out(&e, a, b, combine);
+	else if (a->over_reps == OVER_REPS_SPREAD && b->over_reps == OVER_REPS_SPREAD && a->reps && b->reps &&
+		 a->reps + b->reps > 2)
+		rank_pairs(&e, a, b, combine);
+	return e;
+}
+
+struct estimate estimate_difference(const struct sample *a, const struct sample *b)
+{
+	return estimate_pair(a, b, subtract);
+}
+
+struct estimate estimate_ratio(const struct sample *a, const struct sample *b)
+{
+	return estimate_pair(a, b, divide);
+}

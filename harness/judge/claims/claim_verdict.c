@@ -1,0 +1,391 @@
+#include "judge/claims/claim_verdict.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "common/units.h"
+#include "judge/analysis/param.h"
+#include "judge/claims/claim_metric.h"
+
+/* --- texts --- */
+
+char *claim_number_text(const struct claim *c, double value, char *buf, size_t size)
+{
+	bool has_unit = c->relation == CLAIM_VALUE || c->relation == CLAIM_DIFFERENCE;
+	char human[48];
+
+	if (!isfinite(value))
+		snprintf(buf, size, "%s", value > 0 ? "infinity" : "-infinity");
+	else if (has_unit && claim_metric_measure(&c->metric) == MEASURE_SHARE)
+		snprintf(buf, size, "%.3g %%", 100 * value);
+	else if (has_unit && claim_metric_unit(&c->metric) == UNIT_TIME_NS)
+		snprintf(buf, size, "%s", unit_human_ns(llround(value), human, sizeof(human)));
+	else if (fabs(value) >= 1000)
+		snprintf(buf, size, "%.0f", value);
+	else
+		snprintf(buf, size, "%.3g", value);
+	return buf;
+}
+
+char *claim_estimate_text(const struct claim *c, const struct estimate *e)
+{
+	char value[CLAIM_NUMBER_MAX], low[CLAIM_NUMBER_MAX], high[CLAIM_NUMBER_MAX];
+
+	claim_number_text(c, e->value, value, sizeof(value));
+	if (!e->has_interval)
+		return fs_path("%s", value);
+	return fs_path("%s (%s to %s)", value, claim_number_text(c, e->low, low, sizeof(low)),
+		       claim_number_text(c, e->high, high, sizeof(high)));
+}
+
+/* A bound such as 1.002 must not be rounded to 1. */
+static char *bound_text(const struct claim *c, double value, char *buf, size_t size)
+{
+	if (c->relation == CLAIM_RATIO && isfinite(value)) {
+		snprintf(buf, size, "%.4g", value);
+		return buf;
+	}
+	return claim_number_text(c, value, buf, size);
+}
+
+char *claim_wanted_text(const struct claim *c)
+{
+	const char *relation = c->unknown_relation ?: claim_relation_names[c->relation];
+	char low[CLAIM_NUMBER_MAX], high[CLAIM_NUMBER_MAX], name[64];
+
+	if (claim_is_trend(c)) {
+		param_name_unit(c->along ?: "", name, sizeof(name));
+		return fs_path("%s along %s", relation, name);
+	}
+	bound_text(c, c->min, low, sizeof(low));
+	bound_text(c, c->max, high, sizeof(high));
+	if (c->pools)
+		relation = "pooled ratio";
+	if (isfinite(c->min) && isfinite(c->max))
+		return fs_path("%s %s to %s", relation, low, high);
+	return isfinite(c->min) ? fs_path("%s at least %s", relation, low) : fs_path("%s at most %s", relation, high);
+}
+
+/* --- cases --- */
+
+#define LABELLED 4 /* maximum number of cases listed one by one */
+
+const char *const claim_outcome_names[] = {
+    [CLAIM_HOLDS] = "holds", [CLAIM_FAILS] = "fails", [CLAIM_NOT_JUDGED] = "not judged", [CLAIM_OUTCOMES] = NULL};
+
+void point_ids_add(struct point_ids *ids, int64_t id)
+{
+	ids->id = grow_or_abort(ids->id, ids->count, sizeof(*ids->id));
+	ids->id[ids->count++] = id;
+}
+
+struct claim_case claim_case_make(char *label)
+{
+	return (struct claim_case){
+	    .label = label,
+	    .value = NAN,
+	    .low = NAN,
+	    .high = NAN,
+	    .measured = or_abort(strdup("")),
+	    .why = or_abort(strdup("")),
+	};
+}
+
+void claim_case_free(struct claim_case *c)
+{
+	free(c->label);
+	free(c->points.id);
+	free(c->against.id);
+	free(c->measured);
+	free(c->why);
+}
+
+void claim_case_decide(struct claim_case *c, enum claim_outcome verdict, char *why)
+{
+	free(c->why);
+	c->verdict = verdict;
+	c->why = why;
+}
+
+static double measured_or_nan(bool there, double value)
+{
+	return there && isfinite(value) ? value : NAN;
+}
+
+void claim_case_measure(struct claim_case *c, const struct claim *claim, const struct estimate *e)
+{
+	free(c->measured);
+	c->measured = claim_estimate_text(claim, e);
+	c->value = measured_or_nan(true, e->value);
+	c->low = measured_or_nan(e->has_interval, e->low);
+	c->high = measured_or_nan(e->has_interval, e->high);
+}
+
+void claim_case_bound(struct claim_case *c, const struct claim *claim, const struct estimate *e)
+{
+	char bound[CLAIM_NUMBER_MAX];
+
+	claim_case_measure(c, claim, e);
+	claim_number_text(claim, e->low < claim->min ? claim->min : claim->max, bound, sizeof(bound));
+	if (e->high < claim->min || e->low > claim->max)
+		claim_case_decide(c, CLAIM_FAILS,
+				  fs_path("%s is %s %s", c->measured, e->high < claim->min ? "below" : "above", bound));
+	else if (e->low < claim->min || e->high > claim->max)
+		claim_case_decide(c, CLAIM_NOT_JUDGED,
+				  fs_path("too close to call: %s, and the bound is %s", c->measured, bound));
+}
+
+/* With the interval only if a single case was measured. */
+static void print_one_by_one(const struct claim *c, const struct claim_case *cases, size_t count, FILE *out)
+{
+	char value[CLAIM_NUMBER_MAX];
+	size_t measured = 0, printed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		measured += !isnan(cases[i].value);
+	for (size_t i = 0; i < count; i++) {
+		if (isnan(cases[i].value))
+			continue;
+		claim_number_text(c, cases[i].value, value, sizeof(value));
+		fprintf(out, "%s%s%s%s", printed++ ? "; " : "", cases[i].label, *cases[i].label ? " " : "",
+			measured == 1 ? cases[i].measured : value);
+	}
+}
+
+static void print_range(const struct claim *c, const struct claim_case *cases, size_t count, FILE *out)
+{
+	double least = INFINITY, most = -INFINITY;
+	char from[CLAIM_NUMBER_MAX], to[CLAIM_NUMBER_MAX];
+	size_t measured = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		measured += !isnan(cases[i].value);
+		least = fmin(least, cases[i].value);
+		most = fmax(most, cases[i].value);
+	}
+	if (measured)
+		fprintf(out, "%s to %s in %zu cases", claim_number_text(c, least, from, sizeof(from)),
+			claim_number_text(c, most, to, sizeof(to)), measured);
+}
+
+char *claim_cases_text(const struct claim *c, const struct claim_case *cases, size_t count)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = or_abort(open_memstream(&text, &size));
+
+	if (count <= LABELLED)
+		print_one_by_one(c, cases, count, out);
+	else
+		print_range(c, cases, count, out);
+	fclose(out);
+	return or_abort(text);
+}
+
+/* --- verdicts --- */
+
+void claim_verdict_add_case(struct claim_verdict *v, struct claim_case one)
+{
+	v->cases = grow_or_abort(v->cases, v->case_count, sizeof(*v->cases));
+	v->cases[v->case_count++] = one;
+}
+
+void claim_verdicts_add(struct claim_verdicts *v, struct claim_verdict one)
+{
+	v->all = grow_or_abort(v->all, v->count, sizeof(*v->all));
+	v->all[v->count++] = one;
+}
+
+static void free_verdict(struct claim_verdict *v)
+{
+	char *texts[] = {v->experiment, v->id,	   v->claim,	v->source, v->measured_by_source,
+			 v->metric,	v->wanted, v->measured, v->why};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		free(texts[i]);
+	for (size_t i = 0; i < v->case_count; i++)
+		claim_case_free(&v->cases[i]);
+	free(v->cases);
+}
+
+void claim_verdicts_free(struct claim_verdicts *v)
+{
+	for (size_t i = 0; i < v->count; i++)
+		free_verdict(&v->all[i]);
+	free(v->all);
+	*v = (struct claim_verdicts){0};
+}
+
+size_t claim_verdicts_count(const struct claim_verdicts *v, enum claim_outcome verdict)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < v->count; i++)
+		count += v->all[i].verdict == verdict;
+	return count;
+}
+
+size_t claim_verdicts_count_of(const struct claim_verdicts *v, enum claim_origin origin, enum claim_outcome verdict)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < v->count; i++)
+		count += v->all[i].origin == origin && v->all[i].verdict == verdict;
+	return count;
+}
+
+enum status claim_verdicts_status(const struct claim_verdicts *v)
+{
+	if (claim_verdicts_count(v, CLAIM_FAILS))
+		return STATUS_NO;
+	return claim_verdicts_count(v, CLAIM_HOLDS) ? STATUS_OK : STATUS_UNDECIDED;
+}
+
+bool claim_verdicts_of_several(const struct claim_verdicts *v)
+{
+	for (size_t i = 1; i < v->count; i++)
+		if (strcmp(v->all[0].experiment, v->all[i].experiment))
+			return true;
+	return false;
+}
+
+/* --- as JSON --- */
+
+static json_t *ids_to_json(const struct point_ids *ids)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < ids->count; i++)
+		json_array_append_new(all, json_integer(ids->id[i]));
+	return all;
+}
+
+static json_t *measured_to_json(double value)
+{
+	return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *case_to_json(const struct claim_case *c)
+{
+	return or_abort(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "label", c->label, "points",
+				  ids_to_json(&c->points), "against", ids_to_json(&c->against), "value",
+				  measured_to_json(c->value), "low", measured_to_json(c->low), "high",
+				  measured_to_json(c->high), "measured", c->measured, "verdict",
+				  claim_outcome_names[c->verdict], "why", c->why));
+}
+
+static json_t *verdict_to_json(const struct claim_verdict *v)
+{
+	json_t *cases = json_array(), *one;
+
+	for (size_t i = 0; i < v->case_count; i++)
+		json_array_append_new(cases, case_to_json(&v->cases[i]));
+	one =
+	    or_abort(json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "experiment", v->experiment,
+			       "id", v->id, "claim", v->claim, "source", v->source, "measured_by_source",
+			       v->measured_by_source, "metric", v->metric, "wanted", v->wanted, "measured", v->measured,
+			       "verdict", claim_outcome_names[v->verdict], "why", v->why, "cases", cases));
+	if (v->origin != CLAIM_OF_SOURCE)
+		json_object_set_new(one, "origin", json_string(claim_origin_names[v->origin]));
+	return one;
+}
+
+json_t *claim_verdicts_to_json(const struct claim_verdicts *v)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < v->count; i++)
+		json_array_append_new(all, verdict_to_json(&v->all[i]));
+	return json_pack("{s:i, s:o}", "schema", 1, "claims", all);
+}
+
+static char *text_from_json(const json_t *object, const char *key)
+{
+	return or_abort(strdup(json_text(object, key)));
+}
+
+static enum claim_outcome verdict_from_json(const json_t *object)
+{
+	const char *name = json_text(object, "verdict");
+
+	for (enum claim_outcome v = 0; v < CLAIM_OUTCOMES; v++)
+		if (!strcmp(name, claim_outcome_names[v]))
+			return v;
+	return CLAIM_NOT_JUDGED;
+}
+
+static enum claim_origin origin_from_json(const json_t *object)
+{
+	const char *name = json_text(object, "origin");
+
+	for (enum claim_origin o = 0; o < CLAIM_ORIGINS; o++)
+		if (!strcmp(name, claim_origin_names[o]))
+			return o;
+	return CLAIM_OF_SOURCE;
+}
+
+static struct point_ids ids_from_json(const json_t *ids)
+{
+	struct point_ids list = {0};
+	const json_t *id;
+	size_t i;
+
+	json_array_foreach (ids, i, id)
+		point_ids_add(&list, json_integer_value(id));
+	return list;
+}
+
+static struct claim_case case_from_json(const json_t *j)
+{
+	return (struct claim_case){
+	    .label = text_from_json(j, "label"),
+	    .points = ids_from_json(json_object_get(j, "points")),
+	    .against = ids_from_json(json_object_get(j, "against")),
+	    .value = json_number_or_nan(j, "value"),
+	    .low = json_number_or_nan(j, "low"),
+	    .high = json_number_or_nan(j, "high"),
+	    .measured = text_from_json(j, "measured"),
+	    .verdict = verdict_from_json(j),
+	    .why = text_from_json(j, "why"),
+	};
+}
+
+static struct claim_verdict one_from_json(const json_t *j)
+{
+	struct claim_verdict v = {
+	    .origin = origin_from_json(j),
+	    .experiment = text_from_json(j, "experiment"),
+	    .id = text_from_json(j, "id"),
+	    .claim = text_from_json(j, "claim"),
+	    .source = text_from_json(j, "source"),
+	    .measured_by_source = text_from_json(j, "measured_by_source"),
+	    .metric = text_from_json(j, "metric"),
+	    .wanted = text_from_json(j, "wanted"),
+	    .measured = text_from_json(j, "measured"),
+	    .verdict = verdict_from_json(j),
+	    .why = text_from_json(j, "why"),
+	};
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (json_object_get(j, "cases"), i, one)
+		claim_verdict_add_case(&v, case_from_json(one));
+	return v;
+}
+
+struct claim_verdicts claim_verdicts_from_json(const json_t *document)
+{
+	struct claim_verdicts all = {0};
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "claims"), i, one)
+		claim_verdicts_add(&all, one_from_json(one));
+	return all;
+}

@@ -1,0 +1,202 @@
+#include "judge/compare/compare_causes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "files/state/diff.h"
+#include "judge/analysis/summary.h"
+
+#define CAUSES_MOST 1000 /* of a point: the most frequent ones come first, and each is looked up */
+
+/* --- late messages: sums --- */
+
+/* Sums for a cause in one arm. */
+struct late_sum {
+	double messages, time; /* of all its runs; time: sum of the medians, weighted by messages */
+};
+
+struct late_cause {
+	unsigned cause; /* index in the table */
+	struct late_sum arm[ARMS];
+};
+
+struct late_point {
+	struct cause_table table;
+	struct late_cause *list;
+	size_t count;
+	double runs[ARMS], messages[ARMS];
+};
+
+/* NULL: there are too many. */
+static struct late_cause *late_cause_of(struct late_point *p, const struct cause *c)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct cause *known = &p->table.list[p->list[i].cause];
+
+		if (known->class == c->class && known->side == c->side && !strcmp(known->name, c->name))
+			return &p->list[i];
+	}
+	if (p->count == CAUSES_MOST)
+		return NULL;
+	p->list = grow_or_abort(p->list, p->count, sizeof(*p->list));
+	p->list[p->count] = (struct late_cause){.cause = cause_table_of(&p->table, c->class, c->side, c->name)};
+	return &p->list[p->count++];
+}
+
+static void late_add_run(struct late_point *p, const struct summary_block *causes, enum compare_arm arm)
+{
+	p->runs[arm]++;
+	p->messages[arm] += number_or_zero(causes->numbers[CAUSES_MESSAGES]);
+	for (size_t i = 0; i < causes->cause_count && i < CAUSES_MOST; i++) {
+		const struct summary_cause *c = &causes->causes[i];
+		struct late_cause *of = c->messages > 0 ? late_cause_of(p, &c->cause) : NULL;
+
+		if (!of)
+			continue;
+		of->arm[arm].messages += (double)c->messages;
+		of->arm[arm].time += (double)c->messages * (double)c->time_p50_ns;
+	}
+}
+
+/* Runs without kernel events do not count. */
+static void late_sum_up(struct late_point *p, const struct compare_join *j, const struct compare_point *of)
+{
+	for (size_t i = 0; i < j->runs->count; i++) {
+		const struct summary_point *point = of->of_run[i];
+		const struct summary_block *causes =
+		    point ? summary_find_block(&point->results, of->flow, &causes_block) : NULL;
+
+		if (causes && point->valid && !causes->why)
+			late_add_run(p, causes, j->runs->run[i].arm);
+	}
+}
+
+/* --- late messages: the result --- */
+
+static struct comparison_late_cause late_result_cause(const struct late_point *p, const struct late_cause *c)
+{
+	struct comparison_late_cause of = {.cause = p->table.list[c->cause]};
+
+	for (enum compare_arm arm = 0; arm < ARMS; arm++) {
+		const struct late_sum *s = &c->arm[arm];
+
+		of.arm[arm].messages = s->messages / p->runs[arm];
+		of.arm[arm].share = p->messages[arm] > 0 ? s->messages / p->messages[arm] : 0;
+		of.arm[arm].time_ns = s->messages > 0 ? s->time / s->messages : NAN;
+	}
+	return of;
+}
+
+/* Sort key: causes that are most frequent in either arm come first. */
+static double late_rank(const struct comparison_late_cause *c)
+{
+	return c->arm[ARM_BASE].messages + c->arm[ARM_WITH].messages;
+}
+
+static void late_add_cause(struct comparison_late *late, struct comparison_late_cause one)
+{
+	size_t at = late->cause_count++;
+
+	for (; at && late_rank(&late->causes[at - 1]) < late_rank(&one); at--)
+		late->causes[at] = late->causes[at - 1];
+	late->causes[at] = one;
+}
+
+static struct comparison_late late_of(const struct compare_join *j, const struct compare_point *of)
+{
+	struct late_point p = {.count = 0};
+	struct comparison_late late = {.known = false};
+
+	late_sum_up(&p, j, of);
+	late.known = p.runs[ARM_BASE] > 0 && p.runs[ARM_WITH] > 0;
+	late.causes = or_abort(calloc(p.count + 1, sizeof(*late.causes)));
+	for (enum compare_arm arm = 0; late.known && arm < ARMS; arm++) {
+		late.arm[arm].runs = (size_t)p.runs[arm];
+		late.arm[arm].messages = p.messages[arm] / p.runs[arm];
+	}
+	for (size_t i = 0; late.known && i < p.count; i++)
+		late_add_cause(&late, late_result_cause(&p, &p.list[i]));
+	cause_table_free(&p.table);
+	free(p.list);
+	return late;
+}
+
+void compare_late(const struct compare_join *j, struct comparison *c)
+{
+	for (size_t i = 0; i < c->point_count; i++)
+		c->points[i].late = late_of(j, &j->point[i]);
+}
+
+/* --- how the machine's state differs --- */
+
+static struct comparison_difference state_difference(const json_t *found)
+{
+	struct comparison_difference d = {
+	    .key = fs_path("%s", json_text(found, "key")),
+	    .group = fs_path("%s", json_text(found, "group")),
+	    .meaning = fs_path("%s", json_text(found, "meaning")),
+	    .a = json_deep_copy(json_object_get(found, "a")),
+	    .b = json_deep_copy(json_object_get(found, "b")),
+	    .varying = json_is_true(json_object_get(found, "varying")),
+	};
+
+	diff_words(d.a, d.b, &d.removed, &d.added);
+	return d;
+}
+
+/* Add one difference: its content comes from the first run that has it, and all such runs are counted. `places`: the
+ * place of each key in the list. */
+static void add_difference(struct comparison *c, json_t *places, const json_t *found, enum compare_arm arm)
+{
+	const char *key = json_text(found, "key");
+	const json_t *place = json_object_get(places, key);
+	size_t at = place ? (size_t)json_integer_value(place) : c->state_count;
+
+	if (strcmp(json_text(found, "class"), "fatal") != 0)
+		return;
+	if (!place) {
+		c->state = grow_or_abort(c->state, c->state_count, sizeof(*c->state));
+		c->state[c->state_count++] = state_difference(found);
+		json_object_set_new(places, key, json_integer((json_int_t)at));
+	}
+	c->state[at].runs[arm]++;
+}
+
+static int state_add_run(struct comparison *c, json_t *places, const struct compare_run *first,
+			 const struct compare_run *other, const char *const *varying, struct err *e)
+{
+	json_t *differences = NULL;
+	const json_t *one;
+	size_t i;
+	int rc = state_diff(first->state, other->state, varying, &differences, e);
+
+	json_array_foreach (differences, i, one)
+		add_difference(c, places, one, other->arm);
+	json_decref(differences);
+	return rc;
+}
+
+int compare_state(const struct compare_runs *runs, const char *const *varying, struct comparison *c, struct err *e)
+{
+	static const char *const kernel[] = {"kernel", NULL};
+	const struct compare_run *first = NULL; /* the first run whose state was captured */
+	json_t *places = json_object();
+	int rc = 0;
+
+	if (!varying && !json_equal(c->arm[ARM_BASE].kernels, c->arm[ARM_WITH].kernels))
+		varying = kernel;
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct compare_run *run = &runs->run[i];
+
+		if (!rc && first && run->state)
+			rc = state_add_run(c, places, first, run, varying, e);
+		first = first || !run->state ? first : run;
+	}
+	json_decref(places);
+	return rc;
+}

@@ -1,0 +1,365 @@
+#include "judge/compare/compare_verdict.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/or_abort.h"
+
+#define NOISE_TAIL 0.025 /* on each side: 5 % of comparisons without a change exceed the noise */
+/* Approximately the part of the worse side's alpha that max-T leaves to the medians of all points. */
+#define MEDIAN_LEVEL 0.8
+
+/* --- the margin --- */
+
+/* Stamps are whole nanoseconds; a counter may be coarser. */
+static double resolution_ns(const struct compare_runs *runs)
+{
+	double coarsest = 1;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const json_t *clock = json_object_get(runs->run[i].run.run, "clock");
+		double hz = json_number_value(json_object_get(clock, "hz"));
+
+		if (hz > 0)
+			coarsest = fmax(coarsest, 1e9 / hz);
+	}
+	return coarsest;
+}
+
+/* The smallest difference between two values. */
+static double resolution_of(const struct compare_values *v, const struct compare_runs *runs)
+{
+	return v->of.measure == MEASURE_SHARE	 ? 1 / v->messages
+	       : v->of.measure == MEASURE_SERIES ? resolution_ns(runs)
+						 : 0;
+}
+
+struct compare_entry compare_entry_make(const struct compare_join *j, const struct compare_point *p,
+					const struct compare_values *v, const struct compare_rule *rule)
+{
+	double asked = compare_rule_margin(rule, v), steps = 2 * resolution_of(v, j->runs);
+
+	return (struct compare_entry){
+	    .point = p,
+	    .values = v,
+	    .margin = fmax(asked, steps),
+	    .margin_from_clock = steps > asked,
+	    .decides = compare_rule_decides(rule, p, v),
+	};
+}
+
+/* --- noise: which changes can be detected, as opposed to which are harmless --- */
+
+double compare_entry_noise(const struct compare_entry *t)
+{
+	const struct perm_quantity *q = t->perm;
+
+	if (q->error == 0)
+		return 0;
+	return q->df < 2 ? INFINITY : compare_amount(t->values, boots_student(NOISE_TAIL, q->df) * q->error);
+}
+
+bool compare_entry_is_noisy(const struct compare_entry *t)
+{
+	return !(compare_entry_noise(t) <= t->margin);
+}
+
+double compare_entry_detectable(const struct compare_entry *t)
+{
+	const struct perm_quantity *q = t->perm;
+
+	if (q->error == 0)
+		return 0;
+	if (q->df < 2 || q->level <= 0)
+		return INFINITY;
+	return compare_amount(t->values,
+			      (boots_student(q->level, q->df) + boots_student(1 - COMPARE_POWER, q->df)) * q->error);
+}
+
+/* --- the verdict on a quantity --- */
+
+static bool is_within(const struct compare_entry *t, double low, double high)
+{
+	return compare_amount(t->values, low) > -t->margin && compare_amount(t->values, high) < t->margin;
+}
+
+/*
+ * Alarms take all quantities into account together. Equivalence of a quantity is tested separately,
+ * by two one-sided tests (Schuirmann 1987). Stating it for all quantities needs no correction for
+ * their number, because each of them must pass.
+ */
+enum compare_verdict compare_entry_verdict(const struct compare_entry *t)
+{
+	bool better = t->values->of.less_is_worse, noisy = compare_entry_is_noisy(t);
+	const struct perm_quantity *q = t->perm;
+
+	if (!noisy && is_within(t, q->low, q->high))
+		return COMPARE_EQUIVALENT;
+	if (q->low > 0)
+		return better ? COMPARE_IMPROVEMENT : COMPARE_REGRESSION;
+	if (q->high < 0)
+		return better ? COMPARE_REGRESSION : COMPARE_IMPROVEMENT;
+	return !noisy && is_within(t, q->low_alone, q->high_alone) ? COMPARE_EQUIVALENT : COMPARE_UNDECIDED;
+}
+
+bool compare_entry_may_be_worse(const struct compare_entry *t)
+{
+	if (compare_entry_is_noisy(t) && compare_entry_verdict(t) != COMPARE_IMPROVEMENT)
+		return true;
+	if (t->values->of.less_is_worse)
+		return !(compare_amount(t->values, t->perm->low_alone) > -t->margin);
+	return !(compare_amount(t->values, t->perm->high_alone) < t->margin);
+}
+
+/* --- as a result --- */
+
+static double finite_or_nan(double value)
+{
+	return isfinite(value) ? value : NAN;
+}
+
+/* An end of an interval, on the scale of the values. */
+static struct comparison_amount interval_end(const struct compare_values *v, double end)
+{
+	return (struct comparison_amount){isfinite(end) ? finite_or_nan(compare_amount(v, end)) : NAN,
+					  isfinite(end) ? finite_or_nan(100 * compare_share(v, end)) : NAN};
+}
+
+/* An amount in the quantity's own unit. */
+static struct comparison_amount own_amount(const struct compare_values *v, double amount)
+{
+	return (struct comparison_amount){finite_or_nan(amount),
+					  finite_or_nan(100 * amount / fabs(v->level[ARM_BASE]))};
+}
+
+struct comparison_quantity compare_entry_quantity(const struct compare_entry *t, const char *metric)
+{
+	const struct compare_values *v = t->values;
+	const struct perm_quantity *q = t->perm;
+
+	return (struct comparison_quantity){
+	    .key = v->of.key,
+	    .unit = compare_quantity_unit(&v->of, metric),
+	    .verdict = compare_entry_verdict(t),
+	    .may_be_worse = compare_entry_may_be_worse(t),
+	    .noisy = compare_entry_is_noisy(t),
+	    .decides = t->decides,
+	    .less_is_worse = v->of.less_is_worse,
+	    .level = {finite_or_nan(v->level[ARM_BASE]), finite_or_nan(v->level[ARM_WITH])},
+	    .effect = interval_end(v, q->effect),
+	    .low = interval_end(v, q->low),
+	    .high = interval_end(v, q->high),
+	    .low_alone = interval_end(v, q->low_alone),
+	    .high_alone = interval_end(v, q->high_alone),
+	    .p = finite_or_nan(q->p),
+	    .p_alone = finite_or_nan(q->p_alone),
+	    .margin = own_amount(v, t->margin),
+	    .margin_from_clock = t->margin_from_clock,
+	    .noise = own_amount(v, compare_entry_noise(t)),
+	    .detectable = own_amount(v, compare_entry_detectable(t)),
+	};
+}
+
+/* --- the verdict on several quantities --- */
+
+struct verdict_one compare_entry_one(const struct compare_entry *t)
+{
+	return (struct verdict_one){compare_entry_verdict(t), compare_entry_may_be_worse(t), compare_entry_is_noisy(t),
+				    t->decides};
+}
+
+void compare_verdict_count(struct verdict_tally *t, struct verdict_one one)
+{
+	bool open = one.verdict == COMPARE_UNDECIDED && one.may_be_worse;
+
+	t->count[one.verdict] += one.verdict != COMPARE_UNDECIDED || one.decides;
+	*(one.decides ? &t->open : &t->shown) += open;
+	t->noisy += one.decides && one.noisy;
+}
+
+void compare_verdict_count_missing(struct verdict_tally *t)
+{
+	compare_verdict_count(t, (struct verdict_one){COMPARE_UNDECIDED, .may_be_worse = true, .decides = true});
+}
+
+static bool tally_is_empty(const struct verdict_tally *t)
+{
+	for (size_t v = 0; v < COMPARE_VERDICTS; v++)
+		if (t->count[v])
+			return false;
+	return true;
+}
+
+enum compare_verdict compare_verdict_overall(const struct verdict_tally *t)
+{
+	bool worse = t->count[COMPARE_REGRESSION], better = t->count[COMPARE_IMPROVEMENT];
+
+	if (worse || better)
+		return worse && better ? COMPARE_MIXED : worse ? COMPARE_REGRESSION : COMPARE_IMPROVEMENT;
+	return t->count[COMPARE_UNDECIDED] || tally_is_empty(t) ? COMPARE_UNDECIDED : COMPARE_EQUIVALENT;
+}
+
+enum compare_outcome compare_verdict_outcome(const struct verdict_tally *t)
+{
+	enum compare_verdict overall = compare_verdict_overall(t);
+
+	if (overall == COMPARE_REGRESSION || overall == COMPARE_MIXED)
+		return OUTCOME_REGRESSION;
+	return t->open || (t->noisy && t->shown) || tally_is_empty(t) ? OUTCOME_UNDECIDED : OUTCOME_NONE;
+}
+
+enum status compare_verdict_status(enum compare_outcome outcome)
+{
+	static const enum status status[COMPARE_OUTCOMES] = {STATUS_NO, STATUS_OK, STATUS_UNDECIDED};
+
+	return status[outcome];
+}
+
+/* --- how many units show an effect --- */
+
+static double normal_tail(double z)
+{
+	return 0.5 * erfc(z / M_SQRT2);
+}
+
+/* By bisection, which takes a few dozen steps and no tables. */
+static double normal_quantile(double tail)
+{
+	double low = -10, high = 40;
+
+	for (int i = 0; i < 100; i++) {
+		double middle = (low + high) / 2;
+
+		if (normal_tail(middle) > tail)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Hill, Algorithm 396 (CACM 13, 1970): expands t in terms of the normal quantile; the special case
+ * for two degrees of freedom is exact. */
+double boots_student(double tail, double df)
+{
+	double p = 2 * tail, a = 1 / (df - 0.5), b = 48 / (a * a);
+	double c = ((20700 * a / b - 98) * a - 16) * a + 96.36;
+	double d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * M_PI_2) * df, x, y = pow(d * p, 2 / df);
+
+	if (df <= 2)
+		return sqrt(2 / (p * (2 - p)) - 2);
+	if (y > 0.05 + a) {
+		x = -normal_quantile(tail);
+		y = x * x;
+		if (df < 5)
+			c += 0.3 * (df - 4.5) * (x + 0.6);
+		c += (((0.05 * d * x - 5) * x - 7) * x - 2) * x + b;
+		y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x;
+		y = expm1(a * y * y);
+	} else {
+		y = ((1 / (((df + 6) / (df * y) - 0.089 * d - 0.822) * (df + 2) * 3) + 0.5 / (df + 4)) * y - 1) *
+			(df + 1) / (df + 2) +
+		    1 / y;
+	}
+	return sqrt(df * y);
+}
+
+size_t boots_needed(double effect, double stdev, double tail, double power, size_t least)
+{
+	size_t n = least < 2 ? 2 : least;
+
+	for (; n < BOOTS_MOST; n++) {
+		double error = stdev * sqrt(2 / (double)n);
+
+		if (1 - normal_tail(effect / error - boots_student(tail, 2 * (double)n - 2)) >= power)
+			break;
+	}
+	return n;
+}
+
+/* --- of a comparison --- */
+
+size_t compare_units_least(const struct compare_runs *runs)
+{
+	return runs->pairs ? COMPARE_PAIRS : COMPARE_UNITS;
+}
+
+/* The standard deviation between units. If no arm has two units, only the part caused by variation
+ * between runs is known, which is smaller. */
+static double stdev_of(const struct compare_join *j, const struct compare_values *v)
+{
+	double runs = (double)j->runs->count / (double)(j->runs->units[ARM_BASE] + j->runs->units[ARM_WITH]);
+
+	return isnan(v->stdev_units) ? v->stdev_runs / sqrt(runs) : v->stdev_units;
+}
+
+struct comparison_needed compare_needed(const struct compare_join *j, const struct compare_rule *rule)
+{
+	double side = rule->question == PERM_DIFFERS ? 0.5 : 1 - PERM_BETTER_SHARE;
+	double level = MEDIAN_LEVEL * rule->alpha * side / (double)(j->count ? j->count : 1);
+	struct comparison_needed needed = {.units = 0};
+
+	for (size_t i = 0; i < j->count; i++) {
+		/* For a series, the median. */
+		const struct compare_values *v = j->point[i].quantity;
+		double stdev, effect = log1p(rule->effect);
+		size_t n;
+
+		if (!j->point[i].quantity_count || !v->value || isnan(stdev = stdev_of(j, v)))
+			continue;
+		if (!v->logarithms) {
+			stdev /= fabs(v->level[ARM_BASE]);
+			effect = rule->effect;
+		}
+		n = boots_needed(effect, stdev, level, COMPARE_POWER, compare_units_least(j->runs));
+		if (n <= needed.units)
+			continue;
+		needed = (struct comparison_needed){
+		    .units = n,
+		    .at_least = isnan(v->stdev_units) || n >= BOOTS_MOST,
+		    .point = j->point[i].id,
+		    .stdev_units_percent = isfinite(v->stdev_units) ? 100 * v->stdev_units : NAN,
+		    .stdev_runs_percent = isfinite(v->stdev_runs) ? 100 * v->stdev_runs : NAN,
+		};
+	}
+	return needed;
+}
+/* --- interim looks --- */
+
+/* Position in the plan, and part of alpha. */
+static const struct {
+	double at, share;
+} early[LOOKS_MOST - 1] = {{0.5, 0.3}, {0.75, 0.1}};
+
+/* The first look must be able to detect something: with few units there are few relabellings. */
+static size_t units_at(double at, size_t planned, size_t least, bool pairs, double level)
+{
+	size_t units = (size_t)(at * (double)planned + 0.999);
+
+	units = units < least ? least : units;
+	while (units < planned && perm_least_p(units, units, pairs) > level)
+		units++;
+	return units;
+}
+
+size_t compare_looks(size_t planned, size_t least, bool pairs, double alpha, struct look looks[LOOKS_MOST])
+{
+	size_t count = 0, last = 0;
+	double left = alpha;
+
+	for (size_t i = 0; i < LOOKS_MOST - 1; i++) {
+		struct look one = {units_at(early[i].at, planned, least, pairs, early[i].share * alpha),
+				   early[i].share * alpha};
+
+		if (one.units <= last || one.units >= planned)
+			continue;
+		looks[count++] = one;
+		last = one.units;
+		left -= one.level;
+	}
+	looks[count++] = (struct look){planned, left};
+	return count;
+}

@@ -1,0 +1,327 @@
+#include "judge/compare/history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "common/table.h"
+#include "common/table_print.h"
+#include "common/text.h"
+#include "judge/compare/changepoint.h"
+#include "judge/compare/compare_judge.h"
+
+#define LEAST 2 /* minimum number of builds per level: a single one may be an outlier */
+#define WIDTH 110
+
+/* A point's values without gaps, and the unit of each. */
+struct levels {
+	double *value;
+	size_t *unit, *change, count, changes;
+};
+
+static double native(const struct compare_values *v, double value)
+{
+	return v->logarithms ? exp(value) : value;
+}
+
+static struct levels levels_find(const struct compare_values *v, size_t units)
+{
+	struct levels c = {.value = or_abort(calloc(units + 1, sizeof(double))),
+			   .unit = or_abort(calloc(units + 1, sizeof(size_t))),
+			   .change = or_abort(calloc(units + 1, sizeof(size_t)))};
+
+	for (size_t u = 0; v->value && u < units; u++)
+		if (!isnan(v->value[u])) {
+			c.unit[c.count] = u;
+			c.value[c.count++] = v->value[u];
+		}
+	c.changes = changepoints(c.value, c.count, LEAST, c.change);
+	return c;
+}
+
+static void levels_free(struct levels *c)
+{
+	free(c->value);
+	free(c->unit);
+	free(c->change);
+}
+
+/* The mean of the segment that starts at the `k`-th change (0: the first segment). */
+static double level_of(const struct levels *c, size_t k)
+{
+	size_t from = k ? c->change[k - 1] : 0, to = k < c->changes ? c->change[k] : c->count;
+	double sum = 0;
+
+	for (size_t i = from; i < to; i++)
+		sum += c->value[i];
+	return sum / (double)(to - from);
+}
+
+/* The first run of a unit that has the point, and the number of them. NULL: none has it. */
+static const struct compare_run *first_of(const struct compare_runs *runs, const struct compare_point *p, size_t unit,
+					  size_t *count)
+{
+	const struct compare_run *first = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->run[i].unit == unit && p->of_run[i]) {
+			first = first ? first : &runs->run[i];
+			++*count;
+		}
+	return first;
+}
+
+static struct history_build build_of(const struct compare_run *run, size_t count)
+{
+	return (struct history_build){
+	    .kernel = fs_path("%s", run->kernel),
+	    .boot = fs_path("%s", run->boot),
+	    .started_utc = fs_path("%s", json_text(run->run.run, "started_utc")),
+	    .runs = count,
+	    .value = NAN,
+	    .level = NAN,
+	};
+}
+
+/* The units in which the point was measured. `place`: the index of each unit's build. */
+static void add_builds(struct history_point *to, const struct compare_runs *runs, const struct compare_point *p,
+		       size_t *place)
+{
+	to->builds = or_abort(calloc(runs->units[ARM_BASE] + 1, sizeof(*to->builds)));
+	for (size_t u = 0; u < runs->units[ARM_BASE]; u++) {
+		size_t count;
+		const struct compare_run *run = first_of(runs, p, u, &count);
+
+		place[u] = to->build_count;
+		if (run)
+			to->builds[to->build_count++] = build_of(run, count);
+	}
+}
+
+static void add_values(struct history_point *to, const struct compare_values *v, const struct levels *c,
+		       const size_t *place)
+{
+	size_t segment = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct history_build *build = &to->builds[place[c->unit[i]]];
+
+		segment += segment < c->changes && c->change[segment] == i;
+		build->value = native(v, c->value[i]);
+		build->level = native(v, level_of(c, segment));
+	}
+}
+
+static void add_changes(struct history_point *to, const struct compare_values *v, const struct levels *c,
+			const size_t *place)
+{
+	to->changes = or_abort(calloc(c->changes + 1, sizeof(*to->changes)));
+	for (size_t k = 0; k < c->changes; k++) {
+		double from = native(v, level_of(c, k)), after = native(v, level_of(c, k + 1));
+
+		to->changes[to->change_count++] = (struct history_change){
+		    .at = place[c->unit[c->change[k]]],
+		    .before = place[c->unit[c->change[k] - 1]],
+		    .from = from,
+		    .to = after,
+		    .effect_percent = from != 0 ? 100 * (after / from - 1) : NAN,
+		};
+	}
+}
+
+/* For people; "ns" for a series. */
+static const char *unit_of(const struct compare_values *v, const char *metric)
+{
+	return v->of.measure == MEASURE_SERIES ? "ns" : compare_quantity_unit(&v->of, metric ? metric : "");
+}
+
+/* If a point's metric does not have the quantity, its values are marked as not compared. */
+static const struct compare_values *history_values(const struct compare_point *p, const char *quantity)
+{
+	static const struct compare_values none = {.of.key = "", .why = "it has no such statistic"};
+
+	for (size_t q = 0; q < p->quantity_count; q++)
+		if (!strcmp(p->quantity[q].of.key, quantity))
+			return &p->quantity[q];
+	return &none;
+}
+
+static struct history_point history_point_of(const struct compare_join *j, const struct compare_point *p,
+					     const char *quantity)
+{
+	const struct compare_values *v = history_values(p, quantity);
+	struct levels c = levels_find(v, j->runs->units[ARM_BASE]);
+	size_t *place = or_abort(calloc(j->runs->units[ARM_BASE] + 1, sizeof(*place)));
+	struct history_point to = {
+	    .id = p->id,
+	    .label = compare_label(j, p),
+	    .metric = fs_path("%s", p->metric ? p->metric : ""),
+	    .unit = unit_of(v, p->metric),
+	    .why = v->why ? v->why : "",
+	};
+
+	add_builds(&to, j->runs, p, place);
+	add_values(&to, v, &c, place);
+	add_changes(&to, v, &c, place);
+	free(place);
+	levels_free(&c);
+	return to;
+}
+
+double history_change_percent(const struct history_change *c)
+{
+	return isnan(c->effect_percent) ? 0 : c->effect_percent;
+}
+
+static char *history_answer(const struct history *h, size_t units)
+{
+	const struct history_point *where = NULL;
+	const struct history_change *worst = NULL;
+	size_t count = 0;
+
+	for (const struct history_point *p = h->points; p < h->points + h->point_count; p++)
+		for (const struct history_change *c = p->changes; c < p->changes + p->change_count; c++, count++)
+			if (!worst || fabs(history_change_percent(c)) > fabs(history_change_percent(worst))) {
+				worst = c;
+				where = p;
+			}
+	if (!worst)
+		return fs_path("no change of level in %zu %ss", units, compare_unit_name[h->kind]);
+	return fs_path("%zu change%s of level; the largest, %+.2f %%, at point %" JSON_INTEGER_FORMAT
+		       " from %s to %s; as a hint, compare the runs before it with those after it",
+		       count, count == 1 ? "" : "s", history_change_percent(worst), where->id,
+		       where->builds[worst->before].kernel, where->builds[worst->at].kernel);
+}
+
+struct history history_of(const struct compare_join *j, const char *quantity)
+{
+	struct history h = {
+	    .experiment = fs_path("%s", compare_run_name(&j->runs->run[0])),
+	    .quantity = quantity,
+	    .kind = j->runs->kind,
+	    .points = or_abort(calloc(j->count + 1, sizeof(*h.points))),
+	    .point_count = j->count,
+	};
+
+	for (size_t i = 0; i < j->count; i++)
+		h.points[i] = history_point_of(j, &j->point[i], quantity);
+	h.answer = history_answer(&h, j->runs->units[ARM_BASE]);
+	return h;
+}
+
+void history_free(struct history *h)
+{
+	for (struct history_point *p = h->points; p < h->points + h->point_count; p++) {
+		for (size_t i = 0; i < p->build_count; i++) {
+			free(p->builds[i].kernel);
+			free(p->builds[i].boot);
+			free(p->builds[i].started_utc);
+		}
+		free(p->label);
+		free(p->metric);
+		free(p->builds);
+		free(p->changes);
+	}
+	free(h->points);
+	free(h->experiment);
+	free(h->answer);
+	*h = (struct history){.answer = NULL};
+}
+
+/* --- as JSON --- */
+
+static json_t *history_number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *builds_json(const struct history_point *p)
+{
+	json_t *builds = json_array();
+
+	for (const struct history_build *b = p->builds; b < p->builds + p->build_count; b++)
+		json_array_append_new(builds,
+				      json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "kernel", b->kernel, "boot", b->boot,
+						"started_utc", b->started_utc, "runs", (json_int_t)b->runs, "value",
+						history_number(b->value), "level", history_number(b->level)));
+	return builds;
+}
+
+static json_t *changes_json(const struct history_point *p)
+{
+	json_t *changes = json_array();
+
+	for (const struct history_change *c = p->changes; c < p->changes + p->change_count; c++)
+		json_array_append_new(changes, json_pack("{s:I, s:s, s:s, s:f, s:f, s:o}", "at", (json_int_t)c->at,
+							 "before", p->builds[c->before].kernel, "after",
+							 p->builds[c->at].kernel, "from", c->from, "to", c->to,
+							 "effect_percent", history_number(c->effect_percent)));
+	return changes;
+}
+
+json_t *history_json(const struct history *h)
+{
+	json_t *points = json_array();
+
+	for (const struct history_point *p = h->points; p < h->points + h->point_count; p++)
+		json_array_append_new(points, json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "id", p->id, "label",
+							p->label, "metric", p->metric, "unit", p->unit, "why", p->why,
+							"builds", builds_json(p), "changes", changes_json(p)));
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o}", "schema", 1, "experiment", h->experiment, "unit",
+			 compare_unit_name[h->kind], "quantity", h->quantity, "answer", h->answer, "points", points);
+}
+
+/* --- for people --- */
+
+enum { BEGAN, KERNEL, BOOT, RUNS, VALUE, LEVEL, MARK, BUILD_COLUMNS };
+
+static const struct table_column build_columns[BUILD_COLUMNS] = {
+    [BEGAN] = {.label = "began"},
+    [KERNEL] = {.label = "kernel"},
+    [BOOT] = {.label = "boot", .spare = 1},
+    [RUNS] = {.label = "runs", .align = TABLE_RIGHT, .spare = 2},
+    [VALUE] = {.label = "value", .align = TABLE_RIGHT},
+    [LEVEL] = {.label = "level", .align = TABLE_RIGHT},
+    [MARK] = {.label = ""},
+};
+
+static void history_put_point(const struct history_point *p, FILE *out)
+{
+	struct table t = table_of(build_columns, BUILD_COLUMNS, p->build_count);
+
+	for (size_t i = 0; i < p->build_count; i++) {
+		const struct history_build *build = &p->builds[i];
+
+		table_text(&t, BEGAN, i, "%s", build->started_utc);
+		table_text(&t, KERNEL, i, "%s", build->kernel);
+		table_text(&t, BOOT, i, "%.8s", build->boot);
+		table_count(&t, RUNS, i, (int64_t)build->runs);
+		table_in_unit(&t, VALUE, i, build->value, p->unit);
+		table_in_unit(&t, LEVEL, i, build->level, p->unit);
+	}
+	for (size_t i = 0; i < p->change_count; i++)
+		table_text(&t, MARK, p->changes[i].at, "<- %+.2f %%", history_change_percent(&p->changes[i]));
+	table_print(&t, &(struct table_style){.width = WIDTH}, out);
+	table_free(&t);
+}
+
+void history_table(const struct history *h, FILE *out)
+{
+	for (const struct history_point *p = h->points; p < h->points + h->point_count; p++) {
+		fprintf(out, "point %" JSON_INTEGER_FORMAT "%s", p->id, *p->label ? ", " : "");
+		text_print(p->label, out);
+		fprintf(out, ": %s of ", compare_quantity_label(h->quantity));
+		text_print(p->metric, out);
+		fputc('\n', out);
+		if (*p->why)
+			fprintf(out, "%s\n", p->why);
+		history_put_point(p, out);
+		fputc('\n', out);
+	}
+	text_print(h->answer, out);
+	fputc('\n', out);
+}

@@ -1,0 +1,66 @@
+/*
+ * Many builds in chronological order: one value per boot, and where the level seems to change
+ * (judge/compare/changepoint.h). A change is not a verdict, but a hint which two builds to compare. Pure.
+ */
+#ifndef KBLAT_COMPARE_HISTORY_H
+#define KBLAT_COMPARE_HISTORY_H
+
+#include <stdio.h>
+
+#include "judge/compare/compare_join.h"
+
+/* A unit (a boot or a run) that has the point. */
+struct history_build {
+	char *kernel, *boot, *started_utc; /* of the first of its runs */
+	size_t runs;
+	double value, level; /* NAN: it has none; level: the mean of the builds between two changes */
+};
+
+struct history_change {
+	size_t at, before;     /* indices of the builds after it and before it */
+	double from, to;       /* levels */
+	double effect_percent; /* NAN: it was 0 before */
+};
+
+struct history_point {
+	json_int_t id;
+	char *label, *metric; /* metric: "" if nothing was measured */
+	const char *unit;     /* "ns", "share", … */
+	const char *why;      /* it is not compared; "" if it is */
+	struct history_build *builds;
+	size_t build_count;
+	struct history_change *changes;
+	size_t change_count;
+};
+
+/* It owns what it points to, except for words that do not change; texts are never NULL. */
+struct history {
+	char *experiment, *answer;
+	const char *quantity; /* its key: "p50" */
+	enum compare_unit_kind kind;
+	struct history_point *points;
+	size_t point_count;
+};
+
+/* The history of joined runs, which are all in the base; `quantity`: a key from
+ * compare_quantity_list(), to which it points. history_free() it. */
+struct history history_of(const struct compare_join *j, const char *quantity);
+void history_free(struct history *h);
+
+/* What is shown of a change, in per cent; 0 if that is not defined. */
+double history_change_percent(const struct history_change *c);
+
+/* Print it for people, 110 columns wide. */
+void history_table(const struct history *h, FILE *out);
+
+/* Its form in files, the only place that knows the keys: a new reference.
+ *
+ *   {"schema": 1, "experiment", "unit", "quantity", "answer",
+ *    "points": [{"id", "label", "metric", "unit": "ns" | "share" | …, "why": "" or a sentence,
+ *      "builds" (that have the point): [{"kernel", "boot", "started_utc", "runs", "value" (null: none),
+ *        "level" (of its segment)}],
+ *      "changes": [{"at" (index of the first build after it), "before", "after" (kernels),
+ *        "from", "to" (levels), "effect_percent"}]}]} */
+json_t *history_json(const struct history *h);
+
+#endif

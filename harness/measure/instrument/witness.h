@@ -1,0 +1,57 @@
+/*
+ * Records gaps between two reads of the tick counter. A polling loop reads it in every iteration, so a gap means that
+ * the loop did not run for that time, for whatever reason. Gaps are stored in preallocated memory by one writer, and
+ * evaluated afterwards.
+ *
+ * Cost: a read of the counter without fences, a comparison and a store (some 7 ns), where a loop that spins on memory
+ * would pause.
+ */
+#ifndef KBLAT_INSTRUMENT_WITNESS_H
+#define KBLAT_INSTRUMENT_WITNESS_H
+
+#include <stdint.h>
+
+#include "measure/instrument/clock.h"
+#include "measure/instrument/memory.h"
+
+struct err;
+
+struct witness_gap {
+	int64_t from, to; /* ticks */
+};
+
+struct witness {
+	int64_t last, least; /* ticks: the last look; what is a gap */
+	struct witness_gap *gaps;
+	uint32_t count, room;
+	uint64_t missed; /* gaps for which there was no room */
+	struct memory memory;
+};
+
+/* Allocate room for 65536 gaps. 0 or a negative errno. */
+int witness_open(struct witness *w, int numa_node, struct err *e);
+void witness_close(struct witness *w);
+
+/* Discard all gaps; from now on, record gaps of at least `least` ticks. */
+void witness_begin(struct witness *w, int64_t least);
+
+/* Not inline, because it is called rarely. */
+void witness_note(struct witness *w, int64_t now);
+
+/* To be called in every iteration. */
+static inline void witness_look(struct witness *w)
+{
+	const int64_t now = clock_ticks_now();
+
+	if (__builtin_expect(now - w->last >= w->least, 0))
+		witness_note(w, now);
+	w->last = now;
+}
+
+/* To be called after something that is expected to take long, so that it does not count as a gap. */
+static inline void witness_skip(struct witness *w)
+{
+	w->last = clock_ticks_now();
+}
+
+#endif

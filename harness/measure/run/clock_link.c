@@ -1,0 +1,330 @@
+#include "measure/run/clock_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/npy.h"
+#include "common/or_abort.h"
+#include "common/trace_kinds.h"
+#include "measure/kernels/exchange.h"
+#include "measure/run/clock_wall.h"
+#include "measure/run/repetition.h"
+#include "measure/run/session_hosts.h"
+
+#define ROUND_TRIPS   200
+#define LOST_AFTER_NS 100000000
+#define DEPTH	      16
+
+/* --- the flow for comparisons --- */
+
+/* Settings that determine the route of messages and the placement are those of the measured flow;
+ * all others are chosen for comparing clocks. */
+static const char *const shared_keys[] = {"device",
+					  "source_device",
+					  "sink_device",
+					  "port",
+					  "gid_index",
+					  "mtu",
+					  "sl",
+					  "connect",
+					  "ack_timeout",
+					  "retry_cnt",
+					  "over",
+					  "pattern",
+					  "nodelay",
+					  "source_address",
+					  "sink_address",
+					  "source_cpu",
+					  "sink_cpu",
+					  "timeout_ns",
+					  "priority",
+					  "priority_limit_ns",
+					  NULL};
+
+static void add_defaults(json_t *params, const struct opt *table)
+{
+	json_t *of_flow = setting_defaults(table, false), *of_point = setting_defaults(table, true);
+
+	json_object_update(params, of_flow);
+	json_object_update(params, of_point);
+	json_decref(of_flow);
+	json_decref(of_point);
+}
+
+static json_t *comparing_params(const struct flow *f)
+{
+	json_t *params = json_object();
+
+	add_defaults(params, common_options);
+	add_defaults(params, exchange_kernel.options);
+	add_defaults(params, f->transport->options);
+	for (const char *const *key = shared_keys; *key; key++) {
+		json_t *value = json_object_get(f->params, *key);
+
+		if (value && json_object_get(params, *key))
+			json_object_set(params, *key, value);
+	}
+	json_object_set_new(params, "kernel", json_string(exchange_kernel.name));
+	json_object_set_new(params, "transport", json_string(f->transport->name));
+	json_object_set_new(params, "messages", json_integer(ROUND_TRIPS));
+	json_object_set_new(params, "lost_after_ns", json_integer(LOST_AFTER_NS));
+	json_object_set_new(params, "depth", json_integer(DEPTH));
+	json_object_set_new(params, "warmup", json_integer(0));
+	json_object_set_new(params, "repetitions", json_integer(1));
+	return params;
+}
+
+/* Source and sink of the first flow that needs a clock common to both; NULL: none does. */
+static struct peer *peers_in_need(const struct session *of)
+{
+	for (size_t i = 0; i < of->point->flow_count; i++)
+		if (flow_crosses(&of->point->flow[i]) && !of->point->flow[i].transport->has_own_clock)
+			return &of->peer[2 * i];
+	return NULL;
+}
+
+/* --- open --- */
+
+/* Use the same place as the measured side. */
+static void take_place(struct peer *p, const struct peer *measured)
+{
+	p->shield = measured->shield;
+	memcpy(p->host, measured->host, sizeof(p->host));
+}
+
+static int start(struct clock_link *l, const struct session *of)
+{
+	struct session *s = &l->session;
+	json_t *params = comparing_params(l->measured->flow);
+	int rc = point_load(&l->point, of->point->id, params, &l->why);
+
+	json_decref(params);
+	if (!rc)
+		rc = session_begin(s, of->run, &l->point, &l->why);
+	if (rc)
+		return rc;
+	free(s->dir);
+	s->dir = fs_path("%s/clock", of->dir);
+	for (size_t i = 0; i < s->count; i++)
+		take_place(&s->peer[i], &l->measured[i]);
+	rc = fs_mkdirs(s->dir, &l->why);
+	if (!rc)
+		rc = session_start(s, &l->why);
+	if (!rc)
+		rc = session_open(s, &l->why);
+	return rc ? rc : session_connect(s, &l->why);
+}
+
+void clock_link_open(struct clock_link *l, const struct session *of)
+{
+	*l = (struct clock_link){.is_apart = of->run->hosts && session_flow_is_apart(of, 0),
+				 .method = (enum clock_method)of->point->flow[0].common.clock,
+				 .measured = peers_in_need(of)};
+	if (!l->is_apart)
+		return;
+	for (size_t i = 0; i < 2; i++)
+		l->hosts[i] = or_abort(strdup(session_hosts_name(of, &of->peer[i])));
+	if (l->measured)
+		l->is_open = l->method != CLOCK_BY_EXCHANGE || !start(l, of);
+}
+
+void clock_link_close(struct clock_link *l)
+{
+	if (l->session.count) {
+		session_stop(&l->session);
+		fs_remove_tree(l->session.dir, NULL);
+	}
+	session_end(&l->session);
+	point_free(&l->point);
+	free(l->hosts[0]);
+	free(l->hosts[1]);
+	free(l->list);
+	json_decref(l->kept);
+	*l = (struct clock_link){.count = 0};
+}
+
+/* --- compare --- */
+
+static int open_stamps(const char *dir, struct npy column[4], struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < 4; i++) {
+		char *path = fs_path("%s/%s.npy", dir, exchange_kernel.columns[i].name);
+
+		rc = npy_open(path, &column[i], e);
+		free(path);
+	}
+	return rc;
+}
+
+static int read_exchanges(struct clock_link *l, struct clock_comparison *out)
+{
+	char *dir = session_path(&l->session, l->point.flow, "comparison");
+	struct clock_exchange exchange[ROUND_TRIPS];
+	struct npy column[4] = {{NULL}};
+	size_t count = 0;
+	int rc = open_stamps(dir, column, &l->why);
+
+	for (; !rc && count < ROUND_TRIPS && count < column[0].count; count++)
+		exchange[count] =
+		    (struct clock_exchange){column[EXCHANGE_T_SUBM].data[count], column[EXCHANGE_T_RECV].data[count],
+					    column[EXCHANGE_T_ANSWER].data[count], column[EXCHANGE_T_BACK].data[count]};
+	if (!rc && !clock_pair_compare(exchange, count, out))
+		rc =
+		    err_set(&l->why, -ENODATA, STATUS_FAILED, NULL, NULL, "no message of %d was answered", ROUND_TRIPS);
+	for (size_t i = 0; i < 4; i++)
+		if (npy_close(&column[i], &l->why))
+			rc = -EIO;
+	free(dir);
+	return rc;
+}
+
+static int compare_by_exchange(struct clock_link *l, struct clock_comparison *found)
+{
+	bool kept;
+	int rc = repetition_run(&l->session, REPETITION_COMPARISON, &kept, &l->why);
+
+	if (!rc)
+		rc = kept ? read_exchanges(l, found) : -ENODATA;
+	repetition_drop(&l->session, REPETITION_COMPARISON);
+	return rc;
+}
+
+int clock_link_compare(struct clock_link *l)
+{
+	struct clock_comparison found;
+	int rc;
+
+	if (!l->is_open)
+		return 0;
+	rc = l->method == CLOCK_BY_EXCHANGE ? compare_by_exchange(l, &found)
+					    : clock_wall_compare(l->measured, l->method, &l->kept, &found, &l->why);
+	if (rc == -EINTR)
+		return rc;
+	l->is_open = !rc;
+	if (rc)
+		return 0;
+	l->list = or_abort(realloc(l->list, (l->count + 1) * sizeof(*l->list)));
+	l->list[l->count++] = found;
+	return 0;
+}
+
+/* --- correct --- */
+
+#define PART_VALUES 8192 /* read and written at once */
+
+/* Every `stride`-th number is a time. */
+static void correct_stamps(const struct clock_link *l, int64_t *data, size_t count, size_t stride)
+{
+	const size_t around = l->count < 2 ? l->count : 2;
+	const struct clock_comparison *from = l->list + l->count - around;
+
+	for (size_t i = 0; i < count; i += stride)
+		data[i] = clock_pair_is_time(data[i]) ? data[i] - clock_pair_offset(from, around, data[i]) : NEVER;
+}
+
+/* Correct a part of a file in place. Written as usual, so that an error is an error of the write, and of the later
+ * fsync(): what a mapping writes may fail at any time, and then nobody is told. */
+static int correct_part(const struct clock_link *l, int fd, off_t at, int64_t *data, size_t size, size_t stride)
+{
+	if (pread(fd, data, size, at) != (ssize_t)size)
+		return -EIO;
+	correct_stamps(l, data, size / sizeof(*data), stride);
+
+	const ssize_t n = pwrite(fd, data, size, at);
+
+	return n == (ssize_t)size ? 0 : n < 0 ? -errno : -ENOSPC;
+}
+
+static int correct_file(const struct clock_link *l, const char *path, size_t stride, struct err *e)
+{
+	const size_t most = PART_VALUES * stride * sizeof(int64_t);
+	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	int64_t *data = or_abort(malloc(most));
+	struct stat st;
+	int rc = 0;
+
+	if (fd < 0 || fstat(fd, &st) || st.st_size < NPY_HEADER)
+		rc = err_sys(e, fd < 0 ? -errno : -EIO, path, "open");
+	for (off_t at = NPY_HEADER; !rc && at < st.st_size; at += (off_t)most) {
+		const size_t left = (size_t)(st.st_size - at);
+
+		rc = correct_part(l, fd, at, data, left < most ? left : most, stride);
+		if (rc)
+			err_sys(e, rc, path, "correct the stamps in");
+	}
+	if (fd >= 0)
+		close(fd);
+	free(data);
+	return rc;
+}
+
+static int correct_column(const struct clock_link *l, const char *dir, const char *name, size_t stride, struct err *e)
+{
+	char *path = fs_path("%s/%s.npy", dir, name);
+	int rc = stride > 1 && fs_is_missing(path) ? 0 : correct_file(l, path, stride, e);
+
+	free(path);
+	return rc;
+}
+
+/* Correct the sink's stamps and kernel events. */
+static int correct_flow(const struct clock_link *l, const struct flow *f, const char *dir, struct err *e)
+{
+	int rc = 0;
+
+	for (const struct kernel_column *c = f->kernel->columns; !rc && c->name; c++)
+		if (flow_has_column(f, c, ROLE_SINK) && !c->from_source)
+			rc = correct_column(l, dir, c->name, 1, e);
+	return rc ? rc : correct_column(l, dir, "trace-sink", TRACE_WORDS, e);
+}
+
+int clock_link_correct(const struct clock_link *l, const struct session *of, long long repetition, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && l->count && i < of->point->flow_count; i++) {
+		char *dir = repetition_dir(of, &of->point->flow[i], repetition);
+
+		rc = correct_flow(l, &of->point->flow[i], dir, e);
+		free(dir);
+	}
+	return rc;
+}
+
+/* --- the result --- */
+
+static json_t *comparisons_json(const struct clock_link *l)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < l->count; i++)
+		json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "at_ns", (json_int_t)l->list[i].at_ns,
+						      "offset_ns", (json_int_t)l->list[i].offset_ns, "error_ns",
+						      (json_int_t)l->list[i].error_ns));
+	return list;
+}
+
+json_t *clock_link_json(const struct clock_link *l)
+{
+	struct clock_line line;
+
+	if (!l->is_apart)
+		return NULL;
+	if (!l->is_open || !l->count)
+		return json_pack("{s:[s, s], s:s, s:s}", "hosts", l->hosts[0], l->hosts[1], "method", "none", "why",
+				 l->why.text);
+	line = clock_pair_fit(l->list, l->count);
+	return json_pack("{s:[s, s], s:s, s:O*, s:I, s:f, s:I, s:I, s:b, s:o}", "hosts", l->hosts[0], l->hosts[1],
+			 "method", clock_method_names[l->method], "kept", l->kept, "offset_ns",
+			 (json_int_t)line.offset_ns, "drift_ppb", line.drift_ppb, "error_ns", (json_int_t)line.error_ns,
+			 "residual_ns", (json_int_t)line.residual_ns, "stepped", line.has_stepped, "comparisons",
+			 comparisons_json(l));
+}

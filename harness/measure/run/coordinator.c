@@ -1,0 +1,295 @@
+#include "measure/run/coordinator.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "files/rundir/reader.h"
+#include "measure/run/clock_link.h"
+#include "measure/run/repetition.h"
+#include "measure/run/seal.h"
+#include "measure/run/session.h"
+#include "measure/run/session_hosts.h"
+
+/* --- adapters --- */
+
+static bool is_named(const char *device)
+{
+	return device && strcmp(device, "auto") != 0;
+}
+
+const char *adapter_shared_unasked(const struct flow *f, const json_t *granted)
+{
+	const json_t *source = json_object_get(granted, role_names[ROLE_SOURCE]);
+	const json_t *sink = json_object_get(granted, role_names[ROLE_SINK]);
+	const char *device = json_text(source, "device");
+
+	if (!f->transport->has_device || !*device || strcmp(device, json_text(sink, "device")))
+		return NULL;
+	if (is_named(f->traits.device[ROLE_SOURCE]) || is_named(f->traits.device[ROLE_SINK]))
+		return NULL;
+	return run_software(source) ? NULL : device;
+}
+
+const char *const outcome_names[] = {"completed", "failed", "impossible", "interrupted"};
+
+/* A point while it is running. */
+struct point_run {
+	struct session session;
+	struct environment *env;
+	struct progress *progress;
+	struct point_outcome *out;
+	struct clock_link link; /* if its sides are on two hosts */
+	long long repetition;	/* the last one begun */
+};
+
+/* --- repetitions --- */
+
+static void point_show_progress(const struct point_run *c, long long rep)
+{
+	c->progress->rep = rep;
+	c->progress->reps = c->session.point->repetitions;
+	if (c->progress->show)
+		c->progress->show(c->progress);
+}
+
+static bool has_warm_up(const struct point *p)
+{
+	for (size_t i = 0; i < p->flow_count; i++)
+		if (p->flow[i].common.warmup)
+			return true;
+	return false;
+}
+
+static bool has_control(const struct point *p)
+{
+	for (size_t i = 0; i < p->flow_count; i++)
+		if (kernel_has_control(p->flow[i].kernel, p->flow[i].kernel_settings))
+			return true;
+	return false;
+}
+
+static uint64_t messages_of_point(const struct point *p)
+{
+	uint64_t messages = 0;
+
+	for (size_t i = 0; i < p->flow_count; i++)
+		messages += (uint64_t)p->flow[i].config.schedule.messages;
+	return messages;
+}
+
+/* Store the columns in a common time, and reduce them to what figures need. A repetition that was
+ * aborted is not followed by a comparison of clocks. */
+static int settle_repetition(struct point_run *c, long long number, bool broken_off, struct err *e)
+{
+	const struct run_context *run = c->session.run;
+	const int compared = broken_off ? 0 : clock_link_compare(&c->link);
+	int rc = clock_link_correct(&c->link, &c->session, number, e);
+
+	if (!rc)
+		rc = seal_repetition(run->path, run->resolved, c->session.point->id, (unsigned)number, e);
+	return rc ? rc : compared;
+}
+
+static int run_repetition(struct point_run *c, long long number, struct err *e)
+{
+	struct err after = ERR_INIT;
+	bool kept;
+	int rc, settled = 0;
+
+	c->repetition = number;
+	rc = repetition_run(&c->session, number, &kept, e);
+	if (kept && number >= 0)
+		settled = settle_repetition(c, number, rc != 0, rc ? &after : e);
+	return rc ? rc : settled;
+}
+
+static int run_warm_up(struct point_run *c, struct err *e)
+{
+	return has_warm_up(c->session.point) ? run_repetition(c, REPETITION_WARM_UP, e) : 0;
+}
+
+/* With `fresh`, the first repetition has new endpoints anyway. */
+static int run_numbered(struct point_run *c, long long rep, struct err *e)
+{
+	int rc = 0;
+
+	if (*c->session.run->interrupted)
+		return -EINTR;
+	if (c->session.point->fresh && rep > 0) {
+		repetition_drop(&c->session, REPETITION_WARM_UP);
+		rc = session_renew(&c->session, e);
+		if (!rc)
+			rc = run_warm_up(c, e);
+	}
+	return rc ? rc : run_repetition(c, rep, e);
+}
+
+static int run_repetitions(struct point_run *c, struct err *e)
+{
+	const struct point *p = c->session.point;
+	int rc;
+
+	point_show_progress(c, 0);
+	rc = run_warm_up(c, e);
+	if (!rc && has_control(p))
+		rc = run_repetition(c, REPETITION_CONTROL, e);
+	if (!rc && point_explains(p))
+		rc = run_repetition(c, REPETITION_UNTRACED, e);
+	if (!rc) {
+		clock_link_open(&c->link, &c->session);
+		rc = clock_link_compare(&c->link);
+	}
+	for (long long rep = 0; !rc && rep < p->repetitions; rep++) {
+		rc = run_numbered(c, rep, e);
+		if (!rc)
+			c->progress->messages += messages_of_point(p);
+		point_show_progress(c, rep + 1);
+	}
+	return rc;
+}
+
+/* --- one point --- */
+
+/* The counters of two CPUs may differ. The offset is bounded once per run, for the first pair used. */
+static void measure_skew(struct point_run *c, const struct placement *side)
+{
+	const int a = side[ROLE_SOURCE].cpu, b = side[ROLE_SINK].cpu;
+
+	if (c->session.run->wants_skew && c->out->skew_ns < 0 && a >= 0 && b >= 0 && a != b)
+		c->out->skew_ns = clock_skew_ns(a, b, c->session.run->tick_hz);
+}
+
+/* Apply the environment that the point asks for, so that endpoints are started in its shields.
+ * Threads outside of a shield cannot be pinned to its CPUs, so their counters are compared before
+ * it is created. */
+static int enter_environment(struct point_run *c, struct err *e)
+{
+	struct session *s = &c->session;
+	const char *shields[2 * POINT_FLOWS_MAX];
+	int rc = environment_place(c->env, s->point, s->placed, shields, e);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < s->count; i++)
+		s->peer[i].shield = shields[i];
+	if (*s->point->environment && !environment_is_applied(c->env) && !s->run->launcher[ROLE_SOURCE] &&
+	    !s->run->launcher[ROLE_SINK])
+		measure_skew(c, s->placed);
+	environment_forget_places(s->placed, s->count);
+	return environment_enter(c->env, s->point, e);
+}
+
+static void note_hosts(struct point_run *c)
+{
+	json_decref(c->out->hosts);
+	c->out->hosts = session_hosts(&c->session);
+	c->out->common_clock = true;
+	for (size_t i = 0; i < c->session.point->flow_count; i++)
+		c->out->common_clock &= !session_flow_is_apart(&c->session, i);
+	if (session_is_local(&c->session))
+		measure_skew(c, c->session.placed);
+}
+
+static void note_adapters(struct point_run *c)
+{
+	const struct session *s = &c->session;
+
+	for (size_t i = 0; c->out->common_clock && i < s->point->flow_count; i++) {
+		const struct flow *f = &s->point->flow[i];
+		const char *device =
+		    adapter_shared_unasked(f, *f->name ? json_object_get(s->granted, f->name) : s->granted);
+
+		if (device)
+			snprintf(c->out->shared_adapter, sizeof(c->out->shared_adapter), "%s", device);
+	}
+}
+
+static int run_session(struct point_run *c, struct err *e)
+{
+	int rc = enter_environment(c, e);
+
+	if (!rc)
+		rc = session_start(&c->session, e);
+	if (!rc)
+		rc = session_open(&c->session, e);
+	if (!rc) {
+		note_hosts(c);
+		rc = session_connect(&c->session, e);
+	}
+	if (!rc) {
+		note_adapters(c);
+		rc = run_repetitions(c, e);
+	}
+	return rc ? rc : environment_confirm(c->env, e);
+}
+
+static enum outcome outcome_of(const struct session *s, int rc, const struct err *e)
+{
+	if (rc == 0)
+		return OUTCOME_COMPLETED;
+	if (*s->run->interrupted)
+		return OUTCOME_INTERRUPTED;
+	if (s->is_open)
+		return OUTCOME_FAILED;
+	return e->status == STATUS_IMPOSSIBLE || e->status == STATUS_USAGE ? OUTCOME_IMPOSSIBLE : OUTCOME_FAILED;
+}
+
+static int write_params(const struct session *s, struct err *e)
+{
+	char *path = fs_path("%s/params.json", s->dir);
+	int rc = json_write(path, s->point->params, e);
+
+	free(path);
+	return rc;
+}
+
+static int write_point(const struct point_run *c, const struct err *e, struct err *write_error)
+{
+	const struct session *s = &c->session;
+	const enum outcome outcome = c->out->outcome;
+	char *path = fs_path("%s/point.json", s->dir);
+	json_t *j = json_pack("{s:i, s:I, s:s, s:s, s:O, s:O, s:o*}", "schema", 1, "id", (json_int_t)s->point->id,
+			      "outcome", outcome_names[outcome], "why", outcome == OUTCOME_COMPLETED ? "" : e->text,
+			      "granted", s->granted, "placement", s->placement, "clock", clock_link_json(&c->link));
+	int rc = json_write(path, j, write_error);
+
+	json_decref(j);
+	free(path);
+	return rc;
+}
+
+void coordinator_run_point(const struct run_context *run, struct environment *env, const struct point *p,
+			   struct progress *progress, struct point_outcome *out, struct err *e)
+{
+	struct point_run c = {.env = env, .progress = progress, .out = out};
+	struct session *s = &c.session;
+	struct err write_error = ERR_INIT;
+	int rc = session_begin(s, run, p, e);
+
+	*out = (struct point_outcome){.hosts = json_object(), .common_clock = true, .skew_ns = -1};
+	if (!rc)
+		rc = write_params(s, e);
+	if (!rc)
+		rc = run_session(&c, e);
+	out->outcome = outcome_of(s, rc, e);
+	session_stop(s);
+	repetition_drop_incomplete(s, c.repetition);
+	rc = write_point(&c, e, &write_error);
+	clock_link_close(&c.link);
+	if (rc && out->outcome == OUTCOME_COMPLETED) {
+		*e = write_error;
+		out->outcome = OUTCOME_FAILED;
+	}
+	session_end(s);
+}
+
+void point_outcome_free(struct point_outcome *o)
+{
+	json_decref(o->hosts);
+	o->hosts = NULL;
+}

@@ -1,0 +1,449 @@
+#include "measure/run/run.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/monotonic.h"
+#include "common/or_abort.h"
+#include "common/sysroot.h"
+#include "common/version.h"
+#include "files/claim/claim_json.h"
+#include "files/rundir/schema.h"
+#include "files/rundir/writer.h"
+#include "measure/instrument/clock.h"
+#include "measure/point/settings.h"
+#include "measure/run/host_state.h"
+#include "measure/run/preflight.h"
+#include "measure/run/seal.h"
+#include "measure/spec/spec.h"
+
+/* --- run.json and resolved.json, as they are before the first point --- */
+
+_Static_assert(SPEC_MAX_POINTS <= SCHEMA_POINTS_MOST, "every run can be read");
+
+static json_t *describe_series(const struct kernel_series *s)
+{
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:s*}", "name", s->name, "label", s->label, "column",
+			      s->column, "minus", s->minus, "with", s->with, "among", s->among);
+
+	if (s->divide > 1)
+		json_object_set_new(j, "divide", json_integer(s->divide));
+	if (s->lag)
+		json_object_set_new(j, "lag", json_true());
+	if (s->sparse)
+		json_object_set_new(j, "sparse", json_true());
+	return j;
+}
+
+static json_t *describe_kernel(const struct kernel_ops *k)
+{
+	json_t *columns = json_array(), *series = json_array();
+
+	for (const struct kernel_column *c = k->columns; c->name; c++)
+		json_array_append_new(columns, json_pack("{s:s, s:s, s:s*, s:s*}", "name", c->name, "side",
+							 role_names[c->side], "with", c->with, "stamped_by",
+							 c->from_source ? role_names[ROLE_SOURCE] : NULL));
+	for (const struct kernel_series *s = k->series; s->name; s++)
+		json_array_append_new(series, describe_series(s));
+	return json_pack("{s:o, s:o, s:o*}", "columns", columns, "series", series, "counts_loss",
+			 k->counts_loss ? json_true() : NULL);
+}
+
+static json_t *describe_kernels(const struct spec *spec)
+{
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < spec->point_count; i++)
+		for (size_t k = 0; k < spec->point[i].flow_count; k++) {
+			const struct kernel_ops *kernel = spec->point[i].flow[k].kernel;
+
+			if (!json_object_get(all, kernel->name))
+				json_object_set_new(all, kernel->name, describe_kernel(kernel));
+		}
+	return all;
+}
+
+static void describe_add_defaults(json_t *all, const char *name, const struct opt *table)
+{
+	if (!json_object_get(all, name))
+		json_object_set_new(all, name, setting_defaults(table, false));
+}
+
+/* The values of settings before they existed, for comparisons with runs from that time. */
+static json_t *describe_defaults(const struct spec *spec)
+{
+	json_t *kernels_of = json_object(), *transports_of = json_object();
+
+	for (size_t i = 0; i < spec->point_count; i++)
+		for (size_t k = 0; k < spec->point[i].flow_count; k++) {
+			const struct flow *f = &spec->point[i].flow[k];
+
+			describe_add_defaults(kernels_of, f->kernel->name, f->kernel->options);
+			describe_add_defaults(transports_of, f->transport->name, f->transport->options);
+		}
+	return json_pack("{s:o, s:o, s:o, s:o}", "point", setting_defaults(common_options, true), "flow",
+			 setting_defaults(common_options, false), "kernels", kernels_of, "transports", transports_of);
+}
+
+json_t *describe_resolved(const struct spec *spec)
+{
+	json_t *points = json_array();
+
+	for (size_t i = 0; i < spec->point_count; i++)
+		json_array_append_new(points, point_json(&spec->point[i]));
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:O, s:o, s:O*, s:o, s:o}", "schema", 1, "name", spec->name,
+			 "title", spec->title, "variant", spec->quick ? "quick" : "full", "kernels",
+			 describe_kernels(spec), "points", points, "named", spec->named, "claims",
+			 claim_list_to_json(&spec->claims), "judge", spec->judge, "bookkeeping", setting_bookkeeping(),
+			 "defaults", describe_defaults(spec));
+}
+
+static json_int_t in_ns(const struct timespec *t)
+{
+	return (json_int_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+static json_t *clocks_at_start(int64_t *ticks)
+{
+	struct timespec mono, real, tai;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_TAI, &tai);
+	*ticks = clock_ticks_begin();
+	return json_pack("{s:I, s:I, s:I}", "monotonic_ns", in_ns(&mono), "realtime_ns", in_ns(&real), "tai_ns",
+			 in_ns(&tai));
+}
+
+json_t *describe_command(int argc, char *const *argv)
+{
+	json_t *words = json_texts((const char *const *)argv, (size_t)argc);
+
+	json_array_insert_new(words, 0, json_string("kblat"));
+	return words;
+}
+
+struct run_identity {
+	const char *host, *boot_id;
+	const struct clock_report *clock;
+	int argc; /* of the command line, without the program's name */
+	char *const *argv;
+};
+
+/* Sets t0 to the current time; `*t0_ticks` is the tick counter at that moment. A new reference. */
+static json_t *describe_run(const struct spec *spec, const struct run_identity *who, int64_t *t0_ticks)
+{
+	char utc[32];
+	json_t *clock = clock_json(who->clock), *run;
+	const char *sysroot = machine_state_sysroot();
+
+	json_object_set_new(clock, "common", json_true());
+	run = json_pack(
+	    "{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:o, s:{s:{s:s, s:[s]}}, s:o, s:b, s:[], s:[]}",
+	    "schema", 1, "name", spec->name, "title", spec->title, "source", spec->source, "status", "RUNNING",
+	    "variant", spec->quick ? "quick" : "full", "argv", describe_command(who->argc, who->argv), "version",
+	    kblat_version, "commit", kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0",
+	    clocks_at_start(t0_ticks), "hosts", who->host, "boot_id", who->boot_id, "roles", "coordinator", "clock",
+	    clock, "valid", 0, "reasons", "warnings");
+	if (sysroot)
+		json_object_set_new(run, "sysroot", json_string(sysroot));
+	return run;
+}
+
+#define CALIBRATION_MS 100
+
+/* The state of a run. */
+struct engine {
+	const struct run_request *request;
+	struct run_result *result;
+	struct rundir dir;
+	struct environment environment;
+	struct run_context context;
+	struct clock_report clock;
+	struct progress progress;
+	char host[256];
+	bool warned_of_adapter;
+	struct hosts hosts;
+};
+
+/* --- before the first point --- */
+
+char *run_parent(const struct spec *spec, const char *out)
+{
+	char *path, *parent;
+
+	if (out)
+		return fs_path("%s", out);
+	path = or_abort(strdup(spec->path));
+	parent = fs_path("%s/runs", dirname(path));
+	free(path);
+	return parent;
+}
+
+static void find_identity(struct engine *g)
+{
+	struct sysroot root;
+
+	snprintf(g->host, sizeof(g->host), "localhost");
+	gethostname(g->host, sizeof(g->host) - 1);
+	if (g->request->mask)
+		snprintf(g->host, sizeof(g->host), "%s", hosts_label(&g->hosts, g->host));
+	for (char *p = g->host; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	g->hosts.own = g->host;
+	if (sysroot_open(&root, NULL, NULL))
+		return;
+	sysroot_line(&root, "/proc/sys/kernel/random/boot_id", g->context.boot_id, sizeof(g->context.boot_id));
+	sysroot_close(&root);
+}
+
+static bool run_is_local(const struct run_request *r)
+{
+	return (!r->launcher[0] || !*r->launcher[0]) && (!r->launcher[1] || !*r->launcher[1]);
+}
+
+static int create_directory(struct engine *g, const char *parent, struct err *e)
+{
+	const struct run_request *r = g->request;
+	const struct spec *spec = r->spec;
+	const struct run_identity who = {g->host, g->context.boot_id, &g->clock, r->argc, r->argv};
+	const struct rundir_head head = {spec->name,	 spec->title,		spec->text, spec->length,
+					 spec->original, spec->original_length, spec->quick};
+	int64_t t0;
+	json_t *run = describe_run(spec, &who, &t0);
+	int rc = rundir_create(&g->dir, parent, &head, describe_resolved(spec), run, e);
+
+	g->context.path = g->dir.path;
+	g->context.resolved = g->dir.resolved;
+	g->context.tick_hz = g->clock.hz;
+	g->context.conversion = clock_conversion_from(t0, g->clock.hz);
+	g->context.wants_skew = true;
+	g->context.hosts = &g->hosts;
+	g->hosts.run_path = g->dir.path;
+	g->hosts.conversion = g->context.conversion;
+	return rc;
+}
+
+static int run_prepare(struct engine *g, struct err *e)
+{
+	const struct spec *spec = g->request->spec;
+	char *parent = run_parent(spec, g->request->out);
+	int rc;
+
+	environment_open(&g->environment, g->request->interrupted);
+	find_identity(g);
+	rc = fs_mkdirs(parent, e);
+	if (!rc)
+		rc = preflight(spec->point, spec->point_count, parent, run_is_local(g->request), e);
+	if (!rc)
+		rc = environment_check(&g->environment, spec->point, spec->point_count, e);
+	if (!rc) {
+		clock_calibrate(CALIBRATION_MS, &g->clock);
+		rc = create_directory(g, parent, e);
+	}
+	free(parent);
+	return rc;
+}
+
+/* --- points --- */
+
+static void merge_host(json_t *hosts, const char *name, const json_t *found)
+{
+	json_t *known = json_object_get(hosts, name), *roles, *role;
+	size_t i;
+
+	if (!known) {
+		json_object_set_new(hosts, name, json_deep_copy(found));
+		return;
+	}
+	roles = json_object_get(known, "roles");
+	json_array_foreach (json_object_get(found, "roles"), i, role)
+		if (!json_has_string(roles, json_string_value(role)))
+			json_array_append(roles, role);
+}
+
+/* Add what was found out about hosts and clocks during a point to run.json. */
+static void merge_outcome(struct engine *g, const struct point_outcome *o)
+{
+	json_t *hosts = json_object_get(g->dir.run, "hosts"), *clock = json_object_get(g->dir.run, "clock"), *host;
+	const char *name;
+
+	json_object_foreach (o->hosts, name, host)
+		merge_host(hosts, name, host);
+	if (!o->common_clock)
+		json_object_set_new(clock, "common", json_false());
+	if (o->skew_ns >= 0) {
+		json_object_set_new(clock, "skew_ns", json_integer(o->skew_ns));
+		g->context.wants_skew = false;
+	}
+}
+
+/* Once per run, because it will apply to most points. */
+static void warn_of_adapter(struct engine *g, const char *device)
+{
+	char text[256];
+
+	if (!*device || g->warned_of_adapter)
+		return;
+	g->warned_of_adapter = true;
+	snprintf(text, sizeof(text),
+		 "source and sink both use the adapter %.60s, so nothing leaves it; choose two with source_device and "
+		 "sink_device, or set device if this is intended",
+		 device);
+	g->request->warn(text);
+	rundir_log(&g->dir, "adapter", json_pack("{s:s}", "warning", text));
+}
+
+/* Warn about parts of other hosts' states that could not be stored. */
+static void warn_of_hosts(struct engine *g)
+{
+	const json_t *text;
+	size_t i;
+
+	json_array_foreach (g->hosts.warnings, i, text) {
+		g->request->warn(json_string_value(text));
+		rundir_log(&g->dir, "state", json_pack("{s:O}", "error", text));
+	}
+	json_array_clear(g->hosts.warnings);
+}
+
+static void run_point(struct engine *g, const struct point *p)
+{
+	struct err e = ERR_INIT;
+	struct point_outcome outcome;
+
+	g->progress.point_started_ms = monotonic_ms();
+	coordinator_run_point(&g->context, &g->environment, p, &g->progress, &outcome, &e);
+	merge_outcome(g, &outcome);
+	warn_of_adapter(g, outcome.shared_adapter);
+	warn_of_hosts(g);
+	rundir_log(&g->dir, "point",
+		   json_pack("{s:I, s:s, s:s, s:I}", "id", (json_int_t)p->id, "outcome", outcome_names[outcome.outcome],
+			     "why", e.text, "took_ms", (json_int_t)(monotonic_ms() - g->progress.point_started_ms)));
+	g->result->count[outcome.outcome]++;
+	g->request->point_ended(&g->progress, outcome.outcome, e.text);
+	if (outcome.outcome != OUTCOME_COMPLETED)
+		rundir_update(&g->dir, NULL);
+	point_outcome_free(&outcome);
+}
+
+/* Unblocks signals for a moment, so that one that arrived outside of a wait is noticed. */
+static bool is_interrupted(const struct engine *g)
+{
+	sigset_t none, old;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, &old);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return *g->request->interrupted != 0;
+}
+
+static void run_points(struct engine *g)
+{
+	const struct spec *spec = g->request->spec;
+
+	g->result->total = spec->point_count;
+	g->progress = (struct progress){.path = g->dir.path,
+					.points = spec->point_count,
+					.all_messages = preflight_messages(spec->point, spec->point_count),
+					.started_ms = monotonic_ms(),
+					.show = g->request->show};
+	for (size_t i = 0; i < spec->point_count && !is_interrupted(g); i++) {
+		g->progress.point = i + 1;
+		run_point(g, &spec->point[i]);
+	}
+}
+
+/* --- before and after the points --- */
+
+/* Errors in describing the machine are reported, but do not end the run. */
+static void warn(struct engine *g, const struct err *e)
+{
+	g->request->warn(e->text);
+	rundir_log(&g->dir, "state", json_pack("{s:s}", "error", e->text));
+}
+
+static void keep_state(struct engine *g, const char *when)
+{
+	struct err e = ERR_INIT;
+
+	if (g->request->no_state)
+		return;
+	if (machine_state_keep(g->dir.path, g->host, when, g->request->mask, &e))
+		warn(g, &e);
+}
+
+static void keep_changes(struct engine *g)
+{
+	struct err e = ERR_INIT;
+
+	if (g->request->no_state)
+		return;
+	if (machine_state_keep_changes(g->dir.path, g->host, g->environment.history, &e))
+		rundir_log(&g->dir, "state", json_pack("{s:s}", "error", e.text));
+}
+
+static int seal(struct engine *g, struct err *e)
+{
+	struct run_result *r = g->result;
+	json_t *points = json_pack("{s:I}", "total", (json_int_t)r->total);
+	const char *status = *g->request->interrupted	? "INTERRUPTED"
+			     : r->count[OUTCOME_FAILED] ? "FAILED"
+							: "COMPLETED";
+	int rc;
+
+	for (size_t i = 0; i < OUTCOMES; i++)
+		json_object_set_new(points, outcome_names[i], json_integer((json_int_t)r->count[i]));
+	json_object_set_new(g->dir.run, "points", points);
+	rc = seal_run(&g->dir, status, &r->summary, e);
+	r->path = or_abort(strdup(g->dir.path));
+	return rc;
+}
+
+int run_execute(const struct run_request *request, struct run_result *result, struct err *e)
+{
+	struct engine g = {.request = request, .result = result};
+	struct err left = ERR_INIT;
+	int rc;
+
+	*result = (struct run_result){.path = NULL};
+	hosts_init(&g.hosts, request->mask, request->interrupted);
+	g.hosts.no_state = request->no_state;
+	g.context.launcher[0] = request->launcher[0];
+	g.context.launcher[1] = request->launcher[1];
+	g.context.interrupted = request->interrupted;
+	g.context.mask = request->mask;
+	rc = run_prepare(&g, e);
+	g.context.kbtune = g.environment.kbtune;
+	if (!rc) {
+		keep_state(&g, "before");
+		run_points(&g);
+		if (environment_leave(&g.environment, &left))
+			request->warn(left.text);
+		keep_state(&g, "after");
+		keep_changes(&g);
+		hosts_keep_after(&g.hosts);
+		warn_of_hosts(&g);
+		rc = seal(&g, e);
+	}
+	rundir_close(&g.dir);
+	environment_close(&g.environment);
+	hosts_free(&g.hosts);
+	return rc;
+}
+
+void run_result_free(struct run_result *r)
+{
+	seal_free_summary(r->summary);
+	free(r->path);
+	*r = (struct run_result){.path = NULL};
+}

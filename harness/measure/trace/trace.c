@@ -1,0 +1,326 @@
+#include "measure/trace/trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tracefs.h>
+
+#include "common/err.h"
+#include "common/or_abort.h"
+#include "measure/trace/trace_place.h"
+
+#define SMALLEST_KB "1" /* the kernel rounds it up to its minimum */
+
+struct trace {
+	struct tracefs_instance *instance;
+	struct tep_handle *tep;
+	struct cpulist cpus;
+	bool is_in_ticks; /* the trace clock is the tick counter */
+	struct clock_point begin, end;
+};
+
+/* Report an error with a file of the instance. */
+static int complain_file(const char *file, const char *operation, struct err *e)
+{
+	char object[96];
+
+	snprintf(object, sizeof(object), "trace instance: %s", file);
+	return err_sys(e, errno ? -errno : -EIO, object, operation);
+}
+
+static int trace_write(struct trace *t, const char *file, const char *text, struct err *e)
+{
+	errno = 0;
+	return tracefs_instance_file_write(t->instance, file, text) < 0 ? complain_file(file, "write", e) : 0;
+}
+
+/* --- open --- */
+
+/* The tick counter itself, or a clock that can be converted to it. */
+static int choose_clock(struct trace *t, struct err *e)
+{
+	static const struct {
+		const char *name;
+		bool is_in_ticks;
+	} clocks[] = {
+#if defined(__x86_64__)
+		{"x86-tsc", true},
+#endif
+		{"mono_raw", false},
+	};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (!trace_write(t, "trace_clock", clocks[i].name, NULL)) {
+			t->is_in_ticks = clocks[i].is_in_ticks;
+			return 0;
+		}
+	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "trace clock", NULL,
+		       "this kernel has no trace clock that can be compared with the tick counter (x86-tsc, mono_raw)");
+}
+
+static int trace_set_cpus(struct trace *t, uint64_t bytes, struct err *e)
+{
+	char mask[CPULIST_TEXT_MAX], file[64], kb[32];
+	int rc = trace_write(t, "tracing_cpumask", cpulist_format_mask(&t->cpus, mask, sizeof(mask)), e);
+
+	if (!rc)
+		rc = trace_write(t, "buffer_size_kb", SMALLEST_KB, e);
+	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)(bytes + 1023) / 1024);
+	for (int cpu = -1; !rc && (cpu = cpulist_next(&t->cpus, cpu)) >= 0;) {
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/buffer_size_kb", cpu);
+		rc = trace_write(t, file, kb, e);
+	}
+	return rc;
+}
+
+static int enable_events(struct trace *t, const char *place, bool calls, struct err *e)
+{
+	t->tep = tracefs_local_events_system(place, trace_event_systems);
+	if (!t->tep)
+		return err_set(e, -EIO, STATUS_IMPOSSIBLE, "tracefs", NULL, "its events cannot be read");
+	if (!trace_events_enable(t->instance, calls))
+		return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, "tracefs", NULL,
+			       "this kernel has none of the events needed");
+	return 0;
+}
+
+static int make_instance(struct trace *t, struct err *e)
+{
+	char name[TRACE_INSTANCE_NAME];
+
+	errno = 0;
+	t->instance = tracefs_instance_create(trace_place_name(name));
+	if (t->instance)
+		return 0;
+	return err_set(e, errno ? -errno : -EIO, STATUS_IMPOSSIBLE, "tracefs", NULL,
+		       "a trace instance cannot be made: %s", strerror(errno ? errno : EIO));
+}
+
+int trace_open(struct trace **out, const struct cpulist *cpus, uint64_t bytes, bool calls, struct err *e)
+{
+	struct trace *t = or_abort(calloc(1, sizeof(*t)));
+	int rc = trace_place_check_ids(e);
+	const char *place = rc ? NULL : trace_place(e);
+
+	*out = NULL;
+	rc = rc || place ? rc : -ENOENT;
+	if (!rc) {
+		t->cpus = *cpus;
+		trace_place_sweep();
+		rc = make_instance(t, e);
+	}
+	if (!rc)
+		rc = trace_write(t, "tracing_on", "0", e);
+	/* If the buffer is full, the latest events are dropped, so it is known until when the trace
+	 * is complete. */
+	if (!rc)
+		rc = trace_write(t, "options/overwrite", "0", e);
+	if (!rc)
+		rc = choose_clock(t, e);
+	if (!rc)
+		rc = trace_set_cpus(t, bytes, e);
+	if (!rc)
+		rc = enable_events(t, place, calls, e);
+	if (rc == -EPERM || rc == -EACCES) {
+		err_clear(e);
+		rc = trace_place_refuse(-rc, e);
+	}
+	if (rc)
+		trace_close(t);
+	else
+		*out = t;
+	return rc;
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	if (t->instance) {
+		tracefs_instance_destroy(t->instance);
+		tracefs_instance_free(t->instance);
+	}
+	if (t->tep)
+		tep_free(t->tep);
+	free(t);
+}
+
+/* --- from start to stop --- */
+
+int trace_start(struct trace *t, struct err *e)
+{
+	int rc = trace_write(t, "tracing_on", "0", e);
+
+	if (!rc)
+		rc = trace_write(t, "trace", "", e);
+	if (!rc && !t->is_in_ticks)
+		t->begin = clock_observe();
+	return rc ? rc : trace_write(t, "tracing_on", "1", e);
+}
+
+void trace_follow(struct trace *t, const pid_t *own, size_t own_count)
+{
+	trace_events_follow(t->instance, own, own_count);
+}
+
+int trace_stop(struct trace *t, struct err *e)
+{
+	int rc = trace_write(t, "tracing_on", "0", e);
+
+	if (!rc && !t->is_in_ticks)
+		t->end = clock_observe();
+	return rc;
+}
+
+/* --- reading --- */
+
+/* For a CPU: until when its events are complete, and how many came after the limit. */
+struct cpu_reading {
+	int64_t last;
+	int64_t left;
+};
+
+struct reading {
+	struct trace *trace;
+	struct trace_reader reader;
+	const struct clock_conversion *conversion;
+	struct clock_fit_line {
+		double slope;
+		struct clock_point from;
+	} line;
+	int rc;
+	struct cpu_reading *cpus; /* [CPULIST_MAX] */
+};
+
+/* Convert a record's time to ticks, by the line through the two moments at which both clocks were read. */
+static int64_t ticks_of(const struct reading *r, uint64_t time)
+{
+	if (r->trace->is_in_ticks)
+		return (int64_t)time;
+	return r->line.from.ticks + (int64_t)((double)((int64_t)time - r->line.from.ns) * r->line.slope);
+}
+
+static void reading_fit(struct reading *r)
+{
+	const struct clock_point *a = &r->trace->begin, *b = &r->trace->end;
+
+	r->line.from = *a;
+	r->line.slope = b->ns > a->ns ? (double)(b->ticks - a->ticks) / (double)(b->ns - a->ns) : 1;
+}
+
+static int on_record(struct tep_event *event, struct tep_record *record, int cpu, void *arg)
+{
+	struct reading *r = arg;
+	const int64_t time = clock_to_ns(r->conversion, ticks_of(r, record->ts));
+	const size_t left = r->reader.to->left;
+	struct cpu_reading *of;
+
+	if (!cpulist_has(&r->trace->cpus, (unsigned)cpu))
+		return 0;
+	r->rc = trace_events_keep(&r->reader, event, record, cpu, time);
+	of = &r->cpus[cpu];
+	of->left += (int64_t)(r->reader.to->left - left);
+	if (!of->left)
+		of->last = time;
+	return r->rc;
+}
+
+/* The number of events dropped by the buffer of a CPU. */
+static int64_t dropped_of(struct trace *t, int cpu)
+{
+	static const char key[] = "dropped events: ";
+	char file[64], *text, *at;
+	int64_t dropped = 0;
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
+	text = tracefs_instance_file_read(t->instance, file, NULL);
+	at = text ? strstr(text, key) : NULL;
+	if (at)
+		dropped = strtoll(at + strlen(key), NULL, 10);
+	free(text);
+	return dropped;
+}
+
+/* For CPUs that lost events: how many, and until when they are complete. */
+static void note_lost(const struct reading *r, json_t *lost, json_t *known)
+{
+	char key[16];
+
+	for (int cpu = -1; (cpu = cpulist_next(&r->trace->cpus, cpu)) >= 0;) {
+		const int64_t missing = dropped_of(r->trace, cpu) + r->cpus[cpu].left;
+
+		if (!missing)
+			continue;
+		snprintf(key, sizeof(key), "%d", cpu);
+		json_object_set_new(lost, key, json_integer(missing));
+		json_object_set_new(known, key, json_integer(r->cpus[cpu].last));
+	}
+}
+
+static json_t *trace_kind_keys(void)
+{
+	json_t *keys = json_array();
+
+#define KIND(id, key, ...) json_array_append_new(keys, json_string(key));
+#include "common/lateness.def"
+	return keys;
+}
+
+static json_t *describe_trace(const struct reading *r, json_t *lost, json_t *known)
+{
+	char cpus[CPULIST_TEXT_MAX];
+
+	return json_pack("{s:s, s:s, s:o, s:I, s:o, s:o}", "clock", r->trace->is_in_ticks ? "x86-tsc" : "mono_raw",
+			 "cpus", cpulist_format(&r->trace->cpus, cpus, sizeof(cpus)), "kinds", trace_kind_keys(),
+			 "events", (json_int_t)r->reader.to->count, "lost", lost, "known_until_ns", known);
+}
+
+int trace_read(struct trace *t, const pid_t *own, size_t own_count, const struct clock_conversion *c,
+	       struct trace_names *names, struct trace_words *to, json_t **about, struct err *e)
+{
+	struct reading r = {.trace = t,
+			    .reader = {own, own_count, names, to},
+			    .conversion = c,
+			    .cpus = or_abort(calloc(CPULIST_MAX, sizeof(*r.cpus)))};
+	json_t *lost = json_object(), *known = json_object();
+
+	to->most = TRACE_EVENTS_MOST;
+	reading_fit(&r);
+	/* Read before the buffers are emptied, because the count refers to their current content. */
+	errno = 0;
+	if (tracefs_iterate_raw_events(t->tep, t->instance, NULL, 0, on_record, &r) < 0 && !r.rc)
+		r.rc = errno ? -errno : -EIO;
+	note_lost(&r, lost, known);
+	*about = describe_trace(&r, lost, known);
+	free(r.cpus);
+	return r.rc ? err_sys(e, r.rc, "trace instance", "read") : 0;
+}
+
+static int add_gap(const struct witness_gap *gap, int cpu, const struct clock_conversion *c, struct trace_words *to)
+{
+	const int64_t from = clock_to_ns(c, gap->from), end = clock_to_ns(c, gap->to);
+
+	return trace_words_add(to, (int64_t[TRACE_WORDS]){end, cpu, TRACE_GAP, -1, end - from});
+}
+
+int trace_gaps_merge(const struct trace_words *events, bool others, const struct witness *w, int cpu,
+		     const struct clock_conversion *c, struct trace_words *to)
+{
+	uint32_t gap = 0;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < events->count; i++) {
+		const int64_t *event = events->data + i * TRACE_WORDS;
+
+		if (!others && event[TRACE_CPU] != cpu)
+			continue;
+		while (!rc && gap < w->count && clock_to_ns(c, w->gaps[gap].to) < event[TRACE_TIME])
+			rc = add_gap(&w->gaps[gap++], cpu, c, to);
+		if (!rc)
+			rc = trace_words_add(to, event);
+	}
+	while (!rc && gap < w->count)
+		rc = add_gap(&w->gaps[gap++], cpu, c, to);
+	return rc;
+}

@@ -1,0 +1,299 @@
+#include "measure/trace/trace_events.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "common/or_abort.h"
+
+#define NOTHING	  -1
+#define TASK_COMM 16 /* include/linux/sched.h, including the NUL */
+
+/* --- words --- */
+
+int trace_words_add(struct trace_words *w, const int64_t event[TRACE_WORDS])
+{
+	if (w->most && w->count == w->most) {
+		w->left++;
+		return 0;
+	}
+	if (w->count == w->room) {
+		size_t room = w->room ? 2 * w->room : 4096;
+		int64_t *data = large_resize(w->data, room * TRACE_WORDS, sizeof(*data));
+
+		if (!data)
+			return -ENOMEM;
+		w->data = data;
+		w->room = room;
+	}
+	memcpy(w->data + w->count++ * TRACE_WORDS, event, TRACE_WORDS * sizeof(*event));
+	return 0;
+}
+
+void trace_words_free(struct trace_words *w)
+{
+	free(w->data);
+	*w = (struct trace_words){.most = w->most};
+}
+
+/* --- fields of a record --- */
+
+struct record {
+	struct trace_reader *reader;
+	const struct tep_event *event;
+	struct tep_record *record;
+	int cpu;
+	int64_t time;
+};
+
+static int64_t record_number(const struct record *r, const char *name)
+{
+	struct tep_format_field *field = tep_find_field((struct tep_event *)r->event, name);
+	unsigned long long value;
+
+	return field && !tep_read_number_field(field, r->record->data, &value) ? (int64_t)value : 0;
+}
+
+/* A string field of the record, or "". */
+static const char *record_text(const struct record *r, const char *name, char *buf, size_t size)
+{
+	int length = 0;
+	const char *text = tep_get_field_raw(NULL, (struct tep_event *)r->event, name, r->record, &length, 0);
+
+	snprintf(buf, size, "%.*s", text && length > 0 ? length : 0, text ? text : "");
+	return buf;
+}
+
+static int record_keep(const struct record *r, enum trace_kind kind, int64_t name, int64_t value)
+{
+	return trace_words_add(r->reader->to, (int64_t[TRACE_WORDS]){r->time, r->cpu, kind, name, value});
+}
+
+static bool is_own(const struct record *r, int64_t tid)
+{
+	for (size_t i = 0; i < r->reader->own_count; i++)
+		if (r->reader->own[i] == tid)
+			return true;
+	return false;
+}
+
+/* --- converting records --- */
+
+struct event_row {
+	const char *system, *event;
+	enum trace_kind kind;
+	const char *name; /* if it is always the same; NULL: keep() determines it */
+	int (*keep)(const struct record *r, const struct event_row *row);
+};
+
+static int keep_named(const struct record *r, const struct event_row *row)
+{
+	return record_keep(r, row->kind, row->name ? trace_names_of(r->reader->names, row->name) : NOTHING, 0);
+}
+
+static int keep_irq(const struct record *r, const struct event_row *row)
+{
+	char name[64], text[96];
+
+	snprintf(text, sizeof(text), "%s (IRQ %lld)", record_text(r, "name", name, sizeof(name)),
+		 (long long)record_number(r, "irq"));
+	return record_keep(r, row->kind,
+			   row->kind == TRACE_IRQ_ENTER ? trace_names_of(r->reader->names, text) : NOTHING, 0);
+}
+
+static int keep_softirq(const struct record *r, const struct event_row *row)
+{
+	/* include/linux/interrupt.h */
+	static const char *const names[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",
+					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+	const uint64_t number = (uint64_t)record_number(r, "vec");
+
+	return record_keep(
+	    r, row->kind,
+	    trace_names_of(r->reader->names, number < sizeof(names) / sizeof(names[0]) ? names[number] : "unknown"), 0);
+}
+
+static int keep_function(const struct record *r, const struct event_row *row)
+{
+	return record_keep(r, row->kind,
+			   trace_names_of_function(r->reader->names, (uint64_t)record_number(r, "function")), 0);
+}
+
+static int keep_nmi(const struct record *r, const struct event_row *row)
+{
+	return record_keep(r, row->kind,
+			   trace_names_of_function(r->reader->names, (uint64_t)record_number(r, "handler")),
+			   record_number(r, "delta_ns"));
+}
+
+static int keep_frequency(const struct record *r, const struct event_row *row)
+{
+	const int64_t cpu = record_number(r, "cpu_id");
+	const struct record there = {r->reader, r->event, r->record, (int)cpu, r->time};
+
+	return record_keep(&there, row->kind, NOTHING, record_number(r, "state"));
+}
+
+/* Leaving is the state -1 in 32 bits. */
+static int keep_idle_state(const struct record *r, const struct event_row *row)
+{
+	return record_keep(r, row->kind, NOTHING, (int32_t)record_number(r, "state"));
+}
+
+static int keep_call(const struct record *r, const struct event_row *row)
+{
+	if (!is_own(r, tep_data_pid(r->event->tep, r->record)))
+		return 0;
+	return record_keep(
+	    r, row->kind,
+	    row->kind == TRACE_CALL_ENTER ? trace_names_of_call(r->reader->names, record_number(r, "id")) : NOTHING, 0);
+}
+
+static int keep_wakeup(const struct record *r, const struct event_row *row)
+{
+	return is_own(r, record_number(r, "pid")) ? record_keep(r, row->kind, NOTHING, 0) : 0;
+}
+
+/* Why the thread left the CPU: the states of fs/proc/array.c; the bit above them means that it was
+ * preempted. */
+static enum trace_kind kind_of_leaving(int64_t state)
+{
+	enum { ALL = 0xff, STOPPED = 0x04 | 0x08 };
+
+	return !(state & ALL) ? TRACE_PREEMPTED : state & STOPPED ? TRACE_STOPPED : TRACE_SLEPT;
+}
+
+static int keep_switch(const struct record *r, const struct event_row *row)
+{
+	const int64_t next = record_number(r, "next_pid");
+	char command[32];
+	int rc = 0;
+
+	(void)row;
+	if (is_own(r, record_number(r, "prev_pid")))
+		rc = record_keep(r, kind_of_leaving(record_number(r, "prev_state")), NOTHING, 0);
+	if (rc)
+		return rc;
+	if (is_own(r, next))
+		return record_keep(r, TRACE_OWN, NOTHING, 0);
+	if (!next)
+		return record_keep(r, TRACE_IDLE, NOTHING, 0);
+	record_text(r, "next_comm", command, sizeof(command));
+	if (trace_names_is_kernel_thread(r->reader->names, (pid_t)next, command))
+		return record_keep(r, TRACE_KERNEL_THREAD, trace_names_of_task(r->reader->names, command), 0);
+	return record_keep(r, TRACE_TASK,
+			   trace_names_of_task(r->reader->names, r->reader->names->mask ? "a task" : command), 0);
+}
+
+/* --- the table --- */
+
+#define CALLS	      "raw_syscalls"
+#define FAULTS	      "exceptions"
+#define CALLS_FILTER  "events/" CALLS "/filter"
+#define FAULTS_FILTER "events/" FAULTS "/filter"
+
+#define VECTOR(vector, name)                                                                                           \
+	{"irq_vectors", vector "_entry", TRACE_IRQ_ENTER, name, keep_named},                                           \
+	{                                                                                                              \
+		"irq_vectors", vector "_exit", TRACE_IRQ_EXIT, NULL, keep_named                                        \
+	}
+
+static const struct event_row event_rows[] = {
+    VECTOR("local_timer", "local timer"),
+    VECTOR("reschedule", "reschedule IPI"),
+    VECTOR("call_function", "function call IPI"),
+    VECTOR("call_function_single", "function call IPI"),
+    VECTOR("irq_work", "irq_work IPI"),
+    VECTOR("x86_platform_ipi", "platform IPI"),
+    VECTOR("thermal_apic", "thermal"),
+    VECTOR("threshold_apic", "machine check threshold"),
+    VECTOR("deferred_error_apic", "deferred error"),
+    VECTOR("error_apic", "APIC error"),
+    VECTOR("spurious_apic", "spurious"),
+    {"irq", "irq_handler_entry", TRACE_IRQ_ENTER, NULL, keep_irq},
+    {"irq", "irq_handler_exit", TRACE_IRQ_EXIT, NULL, keep_named},
+    {"ipi", "ipi_entry", TRACE_IRQ_ENTER, "IPI", keep_named}, /* arm64 */
+    {"ipi", "ipi_exit", TRACE_IRQ_EXIT, NULL, keep_named},
+    {"irq", "softirq_entry", TRACE_SOFTIRQ_ENTER, NULL, keep_softirq},
+    {"irq", "softirq_exit", TRACE_SOFTIRQ_EXIT, NULL, keep_softirq},
+    {"timer", "hrtimer_expire_entry", TRACE_TIMER_ENTER, NULL, keep_function},
+    {"timer", "hrtimer_expire_exit", TRACE_TIMER_EXIT, NULL, keep_named},
+    {"timer", "timer_expire_entry", TRACE_TIMER_ENTER, NULL, keep_function},
+    {"timer", "timer_expire_exit", TRACE_TIMER_EXIT, NULL, keep_named},
+    {"workqueue", "workqueue_execute_start", TRACE_WORK_ENTER, NULL, keep_function},
+    {"workqueue", "workqueue_execute_end", TRACE_WORK_EXIT, NULL, keep_named},
+    {"nmi", "nmi_handler", TRACE_NMI, NULL, keep_nmi},
+    {"sched", "sched_switch", TRACE_TASK, NULL, keep_switch},
+    {"sched", "sched_waking", TRACE_WOKEN, NULL, keep_wakeup},
+    {FAULTS, "page_fault_user", TRACE_FAULT, NULL, keep_named},
+    {FAULTS, "page_fault_kernel", TRACE_FAULT, NULL, keep_named},
+    {"mce", "mce_record", TRACE_MACHINE_CHECK, NULL, keep_named},
+    {"power", "cpu_frequency", TRACE_FREQUENCY, NULL, keep_frequency},
+    {"power", "cpu_idle", TRACE_IDLE_STATE, NULL, keep_idle_state},
+    {CALLS, "sys_enter", TRACE_CALL_ENTER, NULL, keep_call},
+    {CALLS, "sys_exit", TRACE_CALL_EXIT, NULL, keep_call},
+};
+
+const char *const trace_event_systems[] = {"irq_vectors", "irq",  "ipi", "timer", "workqueue", "nmi",
+					   "sched",	  FAULTS, "mce", "power", CALLS,       NULL};
+
+#define ROWS (sizeof(event_rows) / sizeof(event_rows[0]))
+
+/* For events of which all tasks have so many that they would fill the buffers: only those of this
+ * program are recorded, and once its threads are known, only theirs. */
+static bool filter_own(struct tracefs_instance *instance, const char *file)
+{
+	char name[TASK_COMM + 1] = "", filter[sizeof(name) + 16];
+
+	prctl(PR_GET_NAME, name);
+	snprintf(filter, sizeof(filter), "comm == \"%s\"", name);
+	return tracefs_instance_file_write(instance, file, filter) > 0;
+}
+
+/* The kernel accepts filters of at most a page. */
+void trace_events_follow(struct tracefs_instance *instance, const pid_t *own, size_t count)
+{
+	static const char one_of[] = "common_pid == %d || ";
+	char filter[TRACE_FOLLOWED_MAX * (sizeof(one_of) + 10)] = "";
+	size_t length = 0;
+
+	if (!count || count > TRACE_FOLLOWED_MAX)
+		return;
+	for (size_t i = 0; i < count; i++)
+		length += (size_t)snprintf(filter + length, sizeof(filter) - length, one_of, (int)own[i]);
+	filter[length - strlen(" || ")] = '\0';
+	tracefs_instance_file_write(instance, FAULTS_FILTER, filter);
+	tracefs_instance_file_write(instance, CALLS_FILTER, filter);
+}
+
+unsigned trace_events_enable(struct tracefs_instance *instance, bool calls)
+{
+	unsigned enabled = 0;
+
+	filter_own(instance, FAULTS_FILTER);
+	calls = calls && filter_own(instance, CALLS_FILTER);
+	for (size_t i = 0; i < ROWS; i++)
+		enabled += (calls || strcmp(event_rows[i].system, CALLS) != 0) &&
+			   tracefs_event_file_exists(instance, event_rows[i].system, event_rows[i].event, "enable") &&
+			   !tracefs_event_enable(instance, event_rows[i].system, event_rows[i].event);
+	return enabled;
+}
+
+static const struct event_row *row_of(const struct tep_event *event)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (!strcmp(event_rows[i].event, event->name) && !strcmp(event_rows[i].system, event->system))
+			return &event_rows[i];
+	return NULL;
+}
+
+int trace_events_keep(struct trace_reader *r, const struct tep_event *event, struct tep_record *record, int cpu,
+		      int64_t time)
+{
+	const struct record one = {r, event, record, cpu, time};
+	const struct event_row *row = row_of(event);
+
+	return row ? row->keep(&one, row) : 0;
+}

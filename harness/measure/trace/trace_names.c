@@ -1,0 +1,198 @@
+#include "measure/trace/trace_names.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "common/fs.h"
+#include "common/text.h"
+
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+#define NAMES_MOST 4096	      /* limited, because "done" is sent as one line */
+#define TASK_NAME  64	      /* 15 bytes of comm, each of which becomes at most three bytes when cleaned */
+
+void trace_names_init(struct trace_names *n)
+{
+	*n = (struct trace_names){json_array(), json_object(), json_object(), json_object(), false};
+}
+
+void trace_names_free(struct trace_names *n)
+{
+	json_decref(n->list);
+	json_decref(n->numbers);
+	json_decref(n->functions);
+	json_decref(n->threads);
+	*n = (struct trace_names){NULL};
+}
+
+static int64_t add_name(struct trace_names *n, const char *text)
+{
+	json_int_t number = (json_int_t)json_array_size(n->list);
+
+	if (number == NAMES_MOST)
+		return -1;
+	json_array_append_new(n->list, json_string(text));
+	json_object_set_new(n->numbers, text, json_integer(number));
+	return number;
+}
+
+int64_t trace_names_of(struct trace_names *n, const char *text)
+{
+	const json_t *known = json_object_get(n->numbers, text);
+
+	return known ? json_integer_value(known) : add_name(n, text);
+}
+
+/* --- tasks --- */
+
+/* Remove what distinguishes instances: "/" or ":" and the number of a CPU, or the number of a work queue. */
+static void cut_instance(char *name)
+{
+	char *slash = strchr(name, '/');
+
+	if (slash && (isdigit((unsigned char)slash[1]) || slash[1] == 'u'))
+		*slash = '\0';
+}
+
+int64_t trace_names_of_task(struct trace_names *n, const char *command)
+{
+	char name[TASK_NAME];
+
+	text_clean(command, strlen(command), name, sizeof(name));
+	cut_instance(name);
+	return trace_names_of(n, name);
+}
+
+static bool is_of_kernel_by_name(const char *command)
+{
+	static const char *const starts[] = {"kworker/", "ksoftirqd/",	 "migration/", "rcu",	    "irq/",  "kthread",
+					     "cpuhp/",	 "idle_inject/", "ktimers/",   "watchdog/", "kswapd"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(command, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+static bool look_thread_up(pid_t tid, const char *command)
+{
+	char path[64], *text = NULL, *at;
+	unsigned flags = 0;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	if (fs_read_followed(path, 4096, &text, &size, NULL))
+		return is_of_kernel_by_name(command);
+	at = strrchr(text, ')');
+	if (at && sscanf(at, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		flags = 0;
+	free(text);
+	return flags & PF_KTHREAD;
+}
+
+bool trace_names_is_kernel_thread(struct trace_names *n, pid_t tid, const char *command)
+{
+	char key[16];
+	const json_t *known;
+	bool is_kernels;
+
+	snprintf(key, sizeof(key), "%d", (int)tid);
+	known = json_object_get(n->threads, key);
+	if (known)
+		return json_is_true(known);
+	is_kernels = look_thread_up(tid, command);
+	json_object_set_new(n->threads, key, json_boolean(is_kernels));
+	return is_kernels;
+}
+
+/* --- system calls --- */
+
+int64_t trace_names_of_call(struct trace_names *n, int64_t number)
+{
+	/* Calls that allocate memory, wait, or yield the CPU. */
+	static const struct {
+		int64_t number;
+		const char *name;
+	} calls[] = {
+	    {SYS_brk, "brk"},
+	    {SYS_mmap, "mmap"},
+	    {SYS_munmap, "munmap"},
+	    {SYS_mprotect, "mprotect"},
+	    {SYS_madvise, "madvise"},
+	    {SYS_mlock, "mlock"},
+	    {SYS_futex, "futex"},
+	    {SYS_sched_yield, "sched_yield"},
+	    {SYS_nanosleep, "nanosleep"},
+	    {SYS_clock_nanosleep, "clock_nanosleep"},
+	    {SYS_read, "read"},
+	    {SYS_write, "write"},
+	    {SYS_ioctl, "ioctl"},
+	    {SYS_ppoll, "ppoll"},
+	    {SYS_epoll_pwait, "epoll_pwait"},
+	    {SYS_membarrier, "membarrier"},
+	    {SYS_rt_sigreturn, "rt_sigreturn"},
+	    {SYS_restart_syscall, "restart_syscall"},
+	};
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i].number == number)
+			return trace_names_of(n, calls[i].name);
+	snprintf(text, sizeof(text), "number %" PRId64, number);
+	return trace_names_of(n, text);
+}
+
+/* --- functions --- */
+
+int64_t trace_names_of_function(struct trace_names *n, uint64_t address)
+{
+	char key[20];
+	const json_t *known;
+	int64_t number;
+
+	snprintf(key, sizeof(key), "@%016" PRIx64, address);
+	known = json_object_get(n->numbers, key);
+	if (known)
+		return json_integer_value(known);
+	number = add_name(n, key);
+	if (number >= 0)
+		json_object_set_new(n->functions, key, json_integer(number));
+	return number;
+}
+
+/* "ffffffff81234567 t name\t[module]" */
+static void look_line_up(struct trace_names *n, const char *line)
+{
+	char key[20], name[128];
+	const json_t *number;
+	uint64_t address;
+
+	if (sscanf(line, "%" SCNx64 " %*c %127[^ \t\n]", &address, name) != 2 || !address)
+		return;
+	snprintf(key, sizeof(key), "@%016" PRIx64, address);
+	number = json_object_get(n->functions, key);
+	if (!number)
+		return;
+	json_array_set_new(n->list, (size_t)json_integer_value(number), json_string(name));
+	json_object_del(n->functions, key);
+}
+
+void trace_names_resolve(struct trace_names *n)
+{
+	FILE *in = json_object_size(n->functions) ? fopen("/proc/kallsyms", "re") : NULL;
+	char line[512];
+	const char *key;
+	json_t *number;
+
+	while (in && json_object_size(n->functions) && fgets(line, sizeof(line), in))
+		look_line_up(n, line);
+	if (in)
+		fclose(in);
+	json_object_foreach (n->functions, key, number)
+		json_array_set_new(n->list, (size_t)json_integer_value(number),
+				   json_string("a function of the kernel"));
+	json_object_clear(n->functions);
+}

@@ -1,0 +1,110 @@
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "common/err.h"
+#include "measure/transports/frames.h"
+
+#define LINE	       64
+#define LOOK_EVERY     256 /* rounds between checks while spinning */
+#define LOOK_EVERY_MS  20  /* milliseconds between checks while sleeping */
+#define PAYLOAD_OFFSET LINE
+
+/* The payload begins on a cache line of its own, with the number right before it. */
+static int make_buffer(struct memory *m, char **message, const struct frames *f, int numa_node, struct err *e)
+{
+	int rc = memory_alloc(m, PAYLOAD_OFFSET + f->size, numa_node, e);
+
+	if (!rc)
+		*message = (char *)m->data + PAYLOAD_OFFSET - FRAMES_NUMBER;
+	return rc;
+}
+
+int frames_open(struct frames *f, struct transport *base, const struct transport_config *config, struct err *e)
+{
+	const bool sends = config->role == ROLE_SOURCE || config->duplex;
+	const bool receives = config->role == ROLE_SINK || config->duplex;
+	int rc = 0;
+
+	memset(f, 0, sizeof(*f));
+	f->size = (size_t)config->size;
+	f->spins = config->poll_send == POLL_BUSY && config->poll_recv == POLL_BUSY;
+	f->stop = config->stop;
+	base->overhead = FRAMES_NUMBER;
+	if (f->size < FRAMES_NUMBER)
+		return err_set(e, -EINVAL, STATUS_USAGE, base->ops->name, NULL, "a message cannot hold its number");
+	if (sends)
+		rc = make_buffer(&f->out_memory, &f->out, f, config->numa_node, e);
+	if (!rc && receives)
+		rc = make_buffer(&f->in_memory, &f->in, f, config->numa_node, e);
+	if (rc)
+		frames_close(f);
+	return rc;
+}
+
+void frames_close(struct frames *f)
+{
+	memory_free(&f->out_memory);
+	memory_free(&f->in_memory);
+}
+
+void frames_next_repetition(struct frames *f)
+{
+	f->repetition += 1u << FRAMES_SEQ_BITS;
+	f->is_sent = false;
+}
+
+int frames_check(const struct transport_config *config, char *why, size_t why_size)
+{
+	const long long size = (long long)config->size;
+	const long long least = (long long)(FRAMES_NUMBER + (config->rewrites ? sizeof(int64_t) : 0));
+
+	if (size >= least)
+		return 0;
+	snprintf(why, why_size, "size %lld and transport %s: %lld bytes of a message hold its number%s", size,
+		 config->ops->name, least, config->rewrites ? " and the stamp of t_send" : "");
+	return -EINVAL;
+}
+
+int frames_note(struct frames *f, int rc, const char *operation, const char *hint)
+{
+	if (!f->fault.rc) {
+		f->fault.rc = rc;
+		f->fault.operation = operation;
+		f->fault.hint = hint;
+	}
+	return rc;
+}
+
+int frames_failure(const struct frames *f, const char *object, struct err *e)
+{
+	char cause[256];
+
+	if (!f->fault.rc)
+		return 0;
+	return err_set(e, f->fault.rc, STATUS_FAILED, object, f->fault.operation, "%s%s%s",
+		       err_cause(f->fault.rc, cause, sizeof(cause)), f->fault.hint ? "; " : "",
+		       f->fault.hint ? f->fault.hint : "");
+}
+
+json_t *frames_counters(const struct frames *f)
+{
+	return json_pack("{s:I, s:I}", "late_messages", (json_int_t)f->stragglers, "full_buffers",
+			 (json_int_t)f->waits);
+}
+
+int frames_wait_to_send(struct frames *f, int fd, uint32_t *rounds)
+{
+	struct pollfd writable = {.fd = fd, .events = POLLOUT};
+
+	f->waits += !*rounds;
+	++*rounds;
+	if (f->spins) {
+		cpu_relax();
+		if (*rounds % LOOK_EVERY)
+			return 0;
+	} else {
+		poll(&writable, fd >= 0, fd >= 0 ? LOOK_EVERY_MS : 1);
+	}
+	return f->stop && atomic_load_explicit(f->stop, memory_order_relaxed) ? -EINTR : 0;
+}

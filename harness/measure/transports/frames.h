@@ -1,0 +1,160 @@
+/*
+ * What transports have in common whose messages are plain bytes (sockets, message libraries).
+ *
+ * On the wire a message has `size` bytes, including the number, so that sizes are comparable with
+ * those of other tools. Its first four bytes, little-endian, are the number: the sequence number in
+ * the low 30 bits (a repetition has at most 10^9 messages), and the repetition modulo 4 in the
+ * other two. So messages left over from an earlier repetition are recognised and ignored. The
+ * payload begins on a cache line.
+ *
+ * A message is complete when post returns, because the library or the kernel has a copy. poll_send
+ * returns the last one posted.
+ *
+ * FRAMES_HOT(name) defines the functions of the hot path that are common, for a transport whose
+ * struct has a member `struct frames frames`; post, poll_recv and wait_recv remain to be written.
+ * One thread posts and polls.
+ */
+#ifndef KBLAT_TRANSPORTS_FRAMES_H
+#define KBLAT_TRANSPORTS_FRAMES_H
+
+#include <endian.h>
+#include <string.h>
+
+#include "measure/instrument/clock.h"
+#include "measure/instrument/memory.h"
+#include "measure/transports/transport.h"
+
+#define FRAMES_NUMBER	(sizeof(uint32_t)) /* size of the number in a message */
+#define FRAMES_SEQ_BITS 30
+#define FRAMES_SEQ_MASK ((1u << FRAMES_SEQ_BITS) - 1)
+
+struct frames {
+	char *out, *in; /* the message to send, and the one being received: `size` bytes, beginning with the number */
+	size_t size;
+	size_t part;	     /* bytes already sent of a message, if a post could not continue */
+	uint32_t repetition; /* in the two highest bits */
+	uint32_t sent;	     /* the last message posted */
+	bool is_sent;	     /* poll_send has not returned it yet */
+	bool spins;	     /* if a post cannot continue: spin rather than sleep */
+	const atomic_int *stop;
+	uint64_t stragglers; /* messages of earlier repetitions that were ignored */
+	uint64_t waits;	     /* posts that had to wait */
+	struct {
+		int rc; /* 0: none */
+		const char *operation, *hint;
+	} fault;
+	struct memory out_memory, in_memory;
+};
+
+/* Allocate buffers for sending and receiving. Also fills in `base`. On failure nothing is left behind. */
+int frames_open(struct frames *f, struct transport *base, const struct transport_config *config, struct err *e);
+void frames_close(struct frames *f);
+
+/* From now on only messages of the next repetition count. */
+void frames_next_repetition(struct frames *f);
+
+/* Can a message of the point's size hold its number, and the stamp of t_send if that is asked for?
+ * See transport_ops.check. */
+int frames_check(const struct transport_config *config, char *why, size_t why_size);
+
+/* Cold: record the first error. Returns `rc`, which is negative. `hint` may be NULL. */
+int frames_note(struct frames *f, int rc, const char *operation, const char *hint);
+
+/* Report the recorded error, as in transport_ops.failure; `object` is what it concerns. 0 if there was none. */
+int frames_failure(const struct frames *f, const char *object, struct err *e);
+
+/* {"late_messages", "full_buffers"}, for transport_ops.device_counters. */
+json_t *frames_counters(const struct frames *f);
+
+/* Cold: a post cannot continue. Waits for a while until `fd` is writable (-1: just waits); -EINTR: stop. */
+int frames_wait_to_send(struct frames *f, int fd, uint32_t *rounds);
+
+static inline bool frames_unlikely(bool x)
+{
+	return __builtin_expect(x, 0);
+}
+
+static inline void frames_put_number(struct frames *f, uint32_t seq)
+{
+	const uint32_t number = htole32(seq | f->repetition);
+
+	memcpy(f->out, &number, sizeof(number));
+}
+
+static inline void frames_posted(struct frames *f, uint32_t seq)
+{
+	f->sent = seq;
+	f->is_sent = true;
+}
+
+static inline int frames_poll_send(struct frames *f, uint32_t *seq)
+{
+	if (!f->is_sent)
+		return 0;
+	f->is_sent = false;
+	*seq = f->sent;
+	return 1;
+}
+
+/* `in` contains a complete message: returns 1 and its number, or 0 if it belongs to an earlier repetition. */
+static inline int frames_take_number(struct frames *f, uint32_t *seq)
+{
+	uint32_t number;
+
+	memcpy(&number, f->in, sizeof(number));
+	number = le32toh(number);
+	*seq = number & FRAMES_SEQ_MASK;
+	if (frames_unlikely((number & ~FRAMES_SEQ_MASK) != f->repetition)) {
+		f->stragglers++;
+		return 0;
+	}
+	return 1;
+}
+
+/* The functions that only read the clock; for transports that write the others themselves. */
+#define FRAMES_CLOCK(name)                                                                                             \
+	static inline int64_t name##_begin(struct name *t)                                                             \
+	{                                                                                                              \
+		(void)t;                                                                                               \
+		return clock_ticks_begin();                                                                            \
+	}                                                                                                              \
+	static inline int64_t name##_end(struct name *t)                                                               \
+	{                                                                                                              \
+		(void)t;                                                                                               \
+		return clock_ticks_end();                                                                              \
+	}                                                                                                              \
+	static inline int64_t name##_pause(struct name *t, int64_t until)                                              \
+	{                                                                                                              \
+		(void)t;                                                                                               \
+		(void)until;                                                                                           \
+		cpu_relax();                                                                                           \
+		return clock_ticks_begin();                                                                            \
+	}
+
+#define FRAMES_HOT(name)                                                                                               \
+	FRAMES_CLOCK(name)                                                                                             \
+	static inline void *name##_send_buffer(struct name *t, uint32_t seq)                                           \
+	{                                                                                                              \
+		(void)seq;                                                                                             \
+		return t->frames.out + FRAMES_NUMBER;                                                                  \
+	}                                                                                                              \
+	static inline const void *name##_recv_buffer(struct name *t)                                                   \
+	{                                                                                                              \
+		return t->frames.in + FRAMES_NUMBER;                                                                   \
+	}                                                                                                              \
+	static inline int name##_release(struct name *t)                                                               \
+	{                                                                                                              \
+		(void)t;                                                                                               \
+		return 0;                                                                                              \
+	}                                                                                                              \
+	static inline int name##_poll_send(struct name *t, uint32_t *seq)                                              \
+	{                                                                                                              \
+		return frames_poll_send(&t->frames, seq);                                                              \
+	}                                                                                                              \
+	static inline int name##_wait_send(struct name *t)                                                             \
+	{                                                                                                              \
+		(void)t;                                                                                               \
+		return 0;                                                                                              \
+	}
+
+#endif

@@ -1,0 +1,45 @@
+#include "measure/transports/loaded_library.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "measure/transports/transport_list.h"
+
+struct library {
+	const char *transport, *file, *package;
+};
+
+static const struct library *library_of(const char *transport)
+{
+#define ROW(transport, file, package, header, development) {#transport, file, package},
+	static const struct library libraries[] = {EVERY_LOADED_LIBRARY(ROW){.transport = NULL}};
+	const struct library *library = libraries;
+
+	while (library->transport && strcmp(library->transport, transport) != 0)
+		library++;
+	return library;
+}
+
+int loaded_library_open(const char *transport, const char *const *names, void *functions, struct err *e)
+{
+	const struct library *library = library_of(transport);
+	char *place = functions;
+	void *handle = library->transport ? dlopen(library->file, RTLD_NOW | RTLD_LOCAL) : NULL;
+
+	if (!library->transport)
+		return err_set(e, -ENOENT, STATUS_FAILED, transport, "load the library of",
+			       "EVERY_LOADED_LIBRARY has no row for it");
+	if (!handle)
+		return err_set(e, -ENOENT, STATUS_IMPOSSIBLE, library->file, "load", "%s; install the package %s",
+			       dlerror(), library->package);
+	for (size_t i = 0; names[i]; i++, place += sizeof(void *)) {
+		void *function = dlsym(handle, names[i]);
+
+		if (!function)
+			return err_set(e, -ENOSYS, STATUS_IMPOSSIBLE, library->file, "use",
+				       "it has no function %s; install the package %s", names[i], library->package);
+		memcpy(place, &function, sizeof(function));
+	}
+	return 0;
+}

@@ -1,0 +1,181 @@
+/*
+ * What tcp and udp have in common: addresses, settings, buffers, and how the two ends authenticate
+ * each other. Each puts a random token into its address, which goes through the coordinator, and
+ * expects this token from its peer (sockets_meet.c). Everything else is ignored. Control path; one
+ * thread.
+ */
+#ifndef KBLAT_TRANSPORTS_SOCKETS_H
+#define KBLAT_TRANSPORTS_SOCKETS_H
+
+#include <sys/socket.h>
+
+#include "common/opt.h"
+#include "measure/transports/frames.h"
+#include "measure/transports/interface.h"
+#include "measure/transports/token.h"
+
+struct socket_settings {
+	char source_address[OPT_STR_MAX], sink_address[OPT_STR_MAX];
+	int64_t sink_port, busy_poll, sndbuf, rcvbuf;
+	bool nodelay; /* tcp */
+};
+
+struct socket_address {
+	struct sockaddr_storage addr;
+	socklen_t size;
+	char text[80]; /* "127.0.0.1:4711", "[::1]:4711" */
+};
+
+/* One end. Unused descriptors are -1. */
+struct socket_end {
+	int fd;	       /* carries the messages; non-blocking */
+	int listen_fd; /* tcp's sink, until connected */
+	int epoll_fd;  /* tells when fd is readable, if the receiver sleeps */
+	bool sleeps;   /* the receiver sleeps */
+	enum role role;
+	struct socket_settings settings;
+	struct socket_address own, peer;
+	struct token token, peer_token;
+	struct interface interface; /* that has this side's address */
+	char object[192];	    /* "tcp 127.0.0.1:4711 to 127.0.0.1:4712" */
+};
+
+/* The first members of struct tcp and struct udp. */
+#define SOCKET_TRANSPORT                                                                                               \
+	struct transport base;                                                                                         \
+	struct frames frames;                                                                                          \
+	struct socket_end end
+
+struct socket_transport {
+	SOCKET_TRANSPORT;
+};
+
+/* The rows that both transports have. */
+#define SOCKET_FIELD(f) offsetof(struct socket_settings, f)
+#define SOCKET_OPTIONS                                                                                                  \
+	{"source_address",                                                                                              \
+	 OPT_STR,                                                                                                       \
+	 SOCKET_FIELD(source_address),                                                                                  \
+	 "127.0.0.1",                                                                                                   \
+	 0,                                                                                                             \
+	 0,                                                                                                             \
+	 NULL,                                                                                                          \
+	 "the source's own numeric IPv4 or IPv6 address"},                                                              \
+	    {"sink_address", OPT_STR, SOCKET_FIELD(sink_address), "127.0.0.1", 0, 0, NULL, "the sink's own"},           \
+	    {"sink_port", OPT_INT, SOCKET_FIELD(sink_port), "0", 0, 65535, NULL, "port of the sink; 0: any free port"}, \
+	    {"busy_poll",                                                                                               \
+	     OPT_TIME,                                                                                                  \
+	     SOCKET_FIELD(busy_poll),                                                                                   \
+	     "0ns",                                                                                                     \
+	     0,                                                                                                         \
+	     1000000000,                                                                                                \
+	     NULL,                                                                                                      \
+	     "how long the kernel polls the device's queue when nothing has arrived (SO_BUSY_POLL, in whole us); 0: "   \
+	     "not at all"},                                                                                             \
+	    {"sndbuf",                                                                                                  \
+	     OPT_BYTES,                                                                                                 \
+	     SOCKET_FIELD(sndbuf),                                                                                      \
+	     "0B",                                                                                                      \
+	     0,                                                                                                         \
+	     1 << 30,                                                                                                   \
+	     NULL,                                                                                                      \
+	     "the socket's send buffer (SO_SNDBUF; the kernel doubles it); 0: the system's default"},                   \
+	{                                                                                                               \
+		"rcvbuf", OPT_BYTES, SOCKET_FIELD(rcvbuf), "0B", 0, 1 << 30, NULL,                                      \
+		    "the socket's receive buffer (SO_RCVBUF; the kernel doubles it); 0: the system's default"           \
+	}
+
+/* Rejects invalid addresses, and addresses of different families. See transport_ops.check. */
+int sockets_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);
+
+/*
+ * Create the transport, a struct of `size` bytes that begins with SOCKET_TRANSPORT, with a socket
+ * (`type`: SOCK_STREAM or SOCK_DGRAM) that is bound to this side's address; tcp's sink listens.
+ * `*address` is what the other side needs to know. On failure nothing is left behind.
+ */
+int sockets_open(const struct transport_ops *ops, int type, size_t size, const struct transport_config *config,
+		 const void *settings, struct transport **out, json_t **address, struct err *e);
+
+/* For transport_ops. */
+void sockets_close(struct transport *transport);
+json_t *sockets_granted(const struct transport *transport);
+json_t *sockets_device_counters(const struct transport *transport);
+int sockets_failure(const struct transport *transport, struct err *e);
+
+/* Connect to the other side; takes at most 10 s. `size`: of the messages that will follow. */
+int sockets_meet_stream(struct socket_end *s, const json_t *peer, struct err *e);
+int sockets_meet_datagram(struct socket_end *s, const json_t *peer, size_t size, struct err *e);
+
+/* Is this a late datagram of the connection set-up, from the right peer? */
+bool sockets_is_greeting(const struct socket_end *s, const void *data, size_t size, size_t message_size);
+
+/* To be called between sockets_meet_*() and the first message: sets the socket's options, and
+ * prepares waiting. */
+int sockets_ready(struct socket_end *s, struct err *e);
+
+/* --- used by both files --- */
+
+/* Parse a numeric address, and add a port; false if it is invalid or a wildcard. */
+bool sockets_parse(const char *text, uint16_t port, struct socket_address *a);
+void sockets_name(struct socket_address *a);
+
+/* --- the hot path --- */
+
+/* Cold: send() returned `sent`: send the rest of the message. 0, -EINTR (stop), or the recorded error. */
+int sockets_send_rest(struct socket_end *s, struct frames *f, ssize_t sent);
+
+static inline int sockets_post(struct socket_end *s, struct frames *f, uint32_t seq)
+{
+	frames_put_number(f, seq);
+	ssize_t n = send(s->fd, f->out, f->size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (frames_unlikely(n != (ssize_t)f->size)) {
+		int rc = sockets_send_rest(s, f, n);
+
+		if (rc)
+			return rc;
+	}
+	frames_posted(f, seq);
+	return 0;
+}
+
+/* Post a datagram that consists of the number alone. */
+static inline int sockets_post_number(struct socket_end *s, struct frames *f, uint32_t seq)
+{
+	const size_t whole = f->size;
+	int rc;
+
+	f->size = FRAMES_NUMBER;
+	rc = sockets_post(s, f, seq);
+	f->size = whole;
+	return rc;
+}
+
+/* Between repetitions: send the rest of a message that was being sent when the last repetition was
+ * stopped, so that the next message begins where the other side expects one. Takes at most 10 s. */
+int sockets_finish_part(struct socket_end *s, struct frames *f, struct err *e);
+
+/* Cold: send() returned `sent` for the rest of a message. Returns the same as sockets_post_try(). */
+int sockets_try_rest(struct frames *f, ssize_t sent);
+
+/* Like sockets_post(), but never waits: 1; 0 if not everything could be sent (to be called again
+ * with the same number); or the recorded error. */
+static inline int sockets_post_try(struct socket_end *s, struct frames *f, uint32_t seq)
+{
+	const size_t left = f->size - f->part;
+
+	if (!f->part)
+		frames_put_number(f, seq);
+	ssize_t n = send(s->fd, f->out + f->part, left, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (frames_unlikely(n != (ssize_t)left))
+		return sockets_try_rest(f, n);
+	f->part = 0;
+	frames_posted(f, seq);
+	return 1;
+}
+
+/* Sleep until there is something to receive, without a time limit. 0, -EINTR, or the recorded error. */
+int sockets_wait(struct socket_end *s, struct frames *f);
+
+#endif

@@ -1,0 +1,87 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include "common/err.h"
+#include "measure/transports/tcp_hot.h"
+
+static const struct opt tcp_options[] = {
+    SOCKET_OPTIONS,
+    {"nodelay", OPT_BOOL, SOCKET_FIELD(nodelay), "yes", 0, 0, NULL,
+     "send immediately instead of waiting for more data (TCP_NODELAY)"},
+    {.name = NULL},
+};
+
+int tcp_recv_part(struct tcp *t, ssize_t n)
+{
+	if (n > 0) {
+		t->got += (size_t)n;
+		return 0;
+	}
+	if (n < 0 && errno == EINTR)
+		return 0;
+	return frames_note(&t->frames, n ? -errno : -ECONNRESET, "receive", "the other side has ended");
+}
+
+static void tcp_traits(const void *settings, struct transport_traits *out)
+{
+	(void)settings;
+	out->overhead = FRAMES_NUMBER;
+}
+
+static int tcp_open(const struct transport_config *config, const void *settings, struct transport **out,
+		    json_t **address, struct err *e)
+{
+	return sockets_open(&tcp_transport, SOCK_STREAM, sizeof(struct tcp), config, settings, out, address, e);
+}
+
+static int tcp_connect(struct transport *transport, const json_t *peer, struct err *e)
+{
+	struct tcp *t = (struct tcp *)transport;
+	int rc = sockets_meet_stream(&t->end, peer, e);
+
+	return rc ? rc : sockets_ready(&t->end, e);
+}
+
+/* Messages in flight at the end of the last repetition will still arrive, and are recognised by
+ * their numbers and ignored. */
+static int tcp_prepare(struct transport *transport, struct err *e)
+{
+	struct tcp *t = (struct tcp *)transport;
+
+	frames_next_repetition(&t->frames);
+	return sockets_finish_part(&t->end, &t->frames, e);
+}
+
+static json_t *tcp_granted(const struct transport *transport)
+{
+	const struct tcp *t = (const struct tcp *)transport;
+	json_t *granted = sockets_granted(transport);
+	int nodelay = 0, mss = 0;
+	socklen_t size = sizeof(int);
+
+	getsockopt(t->end.fd, IPPROTO_TCP, TCP_NODELAY, &nodelay, &size);
+	getsockopt(t->end.fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &size);
+	json_object_set_new(granted, "nodelay", json_boolean(nodelay));
+	json_object_set_new(granted, "mss_bytes", json_integer(mss));
+	return granted;
+}
+
+const struct transport_ops tcp_transport = {
+    .name = "tcp",
+    .summary = "a TCP connection through the kernel's sockets",
+    .options = tcp_options,
+    .settings_size = sizeof(struct socket_settings),
+    .has_wire = true,
+    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
+    .typical = {.post_ns = 2500, .latency_ns = 10000, .sleeping_ns = 25000},
+    .completes_in_post = true,
+    .check = sockets_check,
+    .traits = tcp_traits,
+    .open = tcp_open,
+    .connect = tcp_connect,
+    .prepare = tcp_prepare,
+    .granted = tcp_granted,
+    .device_counters = sockets_device_counters,
+    .failure = sockets_failure,
+    .close = sockets_close,
+};

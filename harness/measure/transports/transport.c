@@ -1,0 +1,15 @@
+#include "measure/transports/transport.h"
+
+const char *const role_names[] = {[ROLE_SOURCE] = "source", [ROLE_SINK] = "sink"};
+
+const char *const poll_mode_names[] = {
+    [POLL_BUSY] = "busy", [POLL_EVENT] = "event", [POLL_ADAPTIVE] = "adaptive", NULL};
+
+struct transport_traits transport_traits_of(const struct transport_ops *ops, const void *settings)
+{
+	struct transport_traits traits = {.is_reliable = true, .buffers = -1, .sends = true, .signal_every = 1};
+
+	if (ops->traits)
+		ops->traits(settings, &traits);
+	return traits;
+}

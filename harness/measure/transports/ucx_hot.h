@@ -1,0 +1,166 @@
+/*
+ * UCX (libucp): active messages or tagged messages between two workers. The library does its work in
+ * the thread that calls it: every post and every look for messages makes progress. Busy: repeated
+ * ucp_worker_progress(); event: the worker is armed, then poll() on its descriptor.
+ *
+ * A message arrives in a slot of a ring. Tagged messages: each slot is posted as a receive, and
+ * posted again after its message was released. Active messages: the library calls back, and the next
+ * free slot takes the message.
+ */
+#ifndef KBLAT_TRANSPORTS_UCX_HOT_H
+#define KBLAT_TRANSPORTS_UCX_HOT_H
+
+#include <ucp/api/ucp.h>
+
+#include "measure/transports/frames.h"
+#include "measure/transports/loaded_library.h"
+
+#define TRANSPORT_POST_IS_A_SYSCALL
+#define TRANSPORT_POST_WAITS 1
+
+#define UCX_FUNCTIONS(X)                                                                                               \
+	X(ucp, get_version_string)                                                                                     \
+	X(ucp, config_read)                                                                                            \
+	X(ucp, config_modify)                                                                                          \
+	X(ucp, config_release)                                                                                         \
+	X(ucp, init_version)                                                                                           \
+	X(ucp, cleanup)                                                                                                \
+	X(ucp, worker_create)                                                                                          \
+	X(ucp, worker_destroy)                                                                                         \
+	X(ucp, worker_get_address)                                                                                     \
+	X(ucp, worker_release_address)                                                                                 \
+	X(ucp, worker_get_efd)                                                                                         \
+	X(ucp, worker_arm)                                                                                             \
+	X(ucp, worker_progress)                                                                                        \
+	X(ucp, worker_flush_nbx)                                                                                       \
+	X(ucp, worker_set_am_recv_handler)                                                                             \
+	X(ucp, am_send_nbx)                                                                                            \
+	X(ucp, am_recv_data_nbx)                                                                                       \
+	X(ucp, tag_send_nbx)                                                                                           \
+	X(ucp, tag_recv_nbx)                                                                                           \
+	X(ucp, request_check_status)                                                                                   \
+	X(ucp, request_free)                                                                                           \
+	X(ucp, ep_create)                                                                                              \
+	X(ucp, ep_print_info)                                                                                          \
+	X(ucs, status_string)
+
+extern struct ucx_functions {
+	UCX_FUNCTIONS(LOADED_FIELD)
+} ucx_library;
+
+#define UCX_ID	 1 /* of our active messages; also the tag */
+#define UCX_LANE 128
+
+struct ucx_slot {
+	struct ucx *owner;
+	char *data;    /* begins with the number, like frames.in */
+	size_t length; /* bytes that came */
+	bool is_full;  /* a message is complete in it */
+};
+
+struct ucx {
+	struct transport base;
+	struct frames frames;
+	ucp_context_h context;
+	ucp_worker_h worker;
+	ucp_ep_h ep;
+	bool tagged;
+	bool flushes;			/* the lane keeps what its socket did not take, so posts flush it */
+	bool is_waiting;		/* post_try: `pending` is not complete */
+	void *pending;			/* a send that is not complete, or NULL */
+	struct ucx_slot *slots, *taken; /* taken: the slot of the message received last */
+	uint32_t mask, head, tail;	/* of the slots: next to be taken, next to be filled (active messages) */
+	struct memory slot_memory;
+	int fd;					    /* for waiting; -1: none */
+	char lane[UCX_LANE], expected[OPT_STR_MAX]; /* "posix/memory"; "" if anything is expected */
+	json_t *lanes, *environment;
+};
+
+extern const struct transport_ops ucx_transport;
+
+/* --- the hot path (transport.h) --- */
+
+FRAMES_HOT(ucx)
+
+/* Cold: a send returned a request: 1 if it is complete by now, 0 if not yet, or a negative errno. */
+int ucx_send_later(struct ucx *t, void *request);
+int ucx_post_later(struct ucx *t);
+int ucx_send_flush(struct ucx *t);
+
+/* Cold: a message has another size than those of the point. */
+int ucx_recv_other(struct ucx *t);
+
+/* Post the receive of a slot whose message was released. */
+int ucx_post_slot(struct ucx *t, struct ucx_slot *slot);
+
+int ucx_wait_recv(struct ucx *t);
+
+/* NULL: complete. */
+static inline void *ucx_send(struct ucx *t)
+{
+	static const ucp_request_param_t plain = {.op_attr_mask = 0};
+	const struct frames *f = &t->frames;
+
+	return t->tagged ? ucx_library.tag_send_nbx(t->ep, f->out, f->size, UCX_ID, &plain)
+			 : ucx_library.am_send_nbx(t->ep, UCX_ID, NULL, 0, f->out, f->size, &plain);
+}
+
+static inline int ucx_post_try(struct ucx *t, uint32_t seq, bool signal)
+{
+	int rc = 1;
+
+	(void)signal;
+	if (frames_unlikely(t->is_waiting)) {
+		rc = ucx_post_later(t);
+	} else {
+		frames_put_number(&t->frames, seq);
+
+		void *request = ucx_send(t);
+
+		if (frames_unlikely(request != NULL))
+			rc = ucx_send_later(t, request);
+		else if (t->flushes)
+			rc = ucx_send_flush(t);
+	}
+	if (rc > 0)
+		frames_posted(&t->frames, seq);
+	return rc;
+}
+
+static inline int ucx_post(struct ucx *t, uint32_t seq, bool signal)
+{
+	uint32_t rounds = 0;
+	int rc;
+
+	while ((rc = ucx_post_try(t, seq, signal)) == 0) {
+		rc = frames_wait_to_send(&t->frames, -1, &rounds);
+		if (rc)
+			return rc;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static inline int ucx_poll_recv(struct ucx *t, uint32_t *seq)
+{
+	struct ucx_slot *slot = &t->slots[t->head & t->mask];
+
+	if (t->taken) {
+		if (t->tagged && frames_unlikely(ucx_post_slot(t, t->taken)))
+			return t->frames.fault.rc;
+		t->taken = NULL;
+	}
+	if (!slot->is_full) {
+		ucx_library.worker_progress(t->worker);
+		if (!slot->is_full)
+			return t->frames.fault.rc;
+	}
+	slot->is_full = false;
+	t->head++;
+	t->taken = slot;
+	if (frames_unlikely(slot->length != t->frames.size))
+		return ucx_recv_other(t);
+	t->frames.in = slot->data;
+	return frames_take_number(&t->frames, seq);
+}
+
+#endif

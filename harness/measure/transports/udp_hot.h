@@ -1,0 +1,70 @@
+/*
+ * UDP datagrams between two connected sockets, one per message. Losses are counted: if the receive
+ * buffer is too small for a burst, the rest of the burst is lost. Busy: repeated non-blocking
+ * recv(2); event: epoll_wait(2), then recv(2).
+ */
+#ifndef KBLAT_TRANSPORTS_UDP_HOT_H
+#define KBLAT_TRANSPORTS_UDP_HOT_H
+
+#include <errno.h>
+
+#include "measure/transports/sockets.h"
+
+#define UDP_SIZE_MAX 65507 /* 2^16 - 1 minus the headers of IPv4 and UDP */
+
+struct udp {
+	SOCKET_TRANSPORT;
+	bool acknowledges; /* datagrams that consist of a number alone are received, too */
+};
+
+extern const struct transport_ops udp_transport;
+
+/* --- the hot path (transport.h) --- */
+
+#define TRANSPORT_POST_IS_A_SYSCALL
+#define TRANSPORT_POST_WAITS 1
+
+FRAMES_HOT(udp)
+
+/* Cold: recv() returned `n`, which is not the size of a message. Returns the same as poll_recv. */
+int udp_recv_other(struct udp *t, ssize_t n, uint32_t *seq);
+
+static inline int udp_post(struct udp *t, uint32_t seq, bool signal)
+{
+	(void)signal;
+	return sockets_post(&t->end, &t->frames, seq);
+}
+
+static inline int udp_post_try(struct udp *t, uint32_t seq, bool signal)
+{
+	(void)signal;
+	return sockets_post_try(&t->end, &t->frames, seq);
+}
+
+#define TRANSPORT_POSTS_EMPTY 1
+
+/* The message consists of its number. */
+static inline int udp_post_empty(struct udp *t, uint32_t seq, bool signal)
+{
+	(void)signal;
+	return sockets_post_number(&t->end, &t->frames, seq);
+}
+
+static inline int udp_poll_recv(struct udp *t, uint32_t *seq)
+{
+	/* MSG_TRUNC: the datagram's own size, even if it is larger. */
+	ssize_t n = recv(t->end.fd, t->frames.in, t->frames.size, MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (frames_unlikely(n != (ssize_t)t->frames.size))
+		return udp_recv_other(t, n, seq);
+	return frames_take_number(&t->frames, seq);
+}
+
+static inline int udp_wait_recv(struct udp *t)
+{
+	return sockets_wait(&t->end, &t->frames);
+}
+
+#endif

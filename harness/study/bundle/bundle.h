@@ -1,0 +1,78 @@
+/*
+ * A bundle: one file with runs, and all that is needed to check them (docs/reproduce.md). It is a tar archive,
+ * compressed with gzip, whose first member says what the others are:
+ *
+ *     bundle.json        this type: which runs, which programs, every file with its size and SHA-256
+ *     bundle.json.sig    its SSH signature, if it is signed
+ *     ARTIFACT.md        the appendix that conferences ask for
+ *     claims.json, claims.tsv   the claims of all runs, judged together
+ *     study/             study.json and cells.jsonl, if it was made of a study
+ *     pages/             reports that there were
+ *     runs/<run>/        run directories
+ *
+ * The members have one order and one form of header, so the same runs give the same bytes, and a reader can refuse
+ * everything else.
+ */
+#ifndef KBLAT_STUDY_BUNDLE_H
+#define KBLAT_STUDY_BUNDLE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/sha256.h"
+
+struct err;
+
+#define BUNDLE_SCHEMA	 1
+#define BUNDLE_INDEX	 "bundle.json"
+#define BUNDLE_SIGNATURE "bundle.json.sig"
+#define BUNDLE_UTC	 32	    /* bytes of a time as text */
+#define BUNDLE_INDEX_MAX (64 << 20) /* bytes */
+
+struct bundle_file {
+	char *name; /* in the bundle: relative, without ".", ".." or controls */
+	char *from; /* where its content is; NULL when the bundle is read */
+	uint64_t size;
+	char sha256[SHA256_HEX + 1];
+};
+
+/* As in its run.json. */
+struct bundle_run {
+	char *path; /* below runs/ */
+	char *name, *title, *variant, *status, *version, *commit, *started_utc, *ended_utc;
+	bool valid;
+	json_t *argv;
+};
+
+struct bundle {
+	char *title;
+	char *kind;   /* of the study that it was made of: "campaign"; "" if it is of single runs */
+	json_t *argv; /* of the study; null */
+	bool has_columns, masked;
+	char *version, *commit, *compiler; /* of the kblat that made it */
+	char *signed_utc;		   /* "" if it is not signed */
+	json_t *packages;		   /* {Debian's package: version} on the machine where it was made */
+	struct bundle_run *run;
+	size_t runs;
+	struct bundle_file *file; /* in the order of the archive */
+	size_t files;
+};
+
+/* Copies its arguments; `from` may be NULL. */
+struct bundle_file *bundle_add_file(struct bundle *b, const char *name, const char *from);
+void bundle_free(struct bundle *b);
+
+/* Raw time stamps, judging by the name of a file? */
+bool bundle_is_column(const char *name);
+
+/* The bytes of all files. */
+uint64_t bundle_size(const struct bundle *b);
+
+/* bundle.json: a new reference; and from it. -EINVAL and `e` (STATUS_USAGE; `path` is the bundle's, for messages) if it
+ * is not one, is of a later version, or names a file that a bundle cannot have. */
+json_t *bundle_to_json(const struct bundle *b);
+int bundle_from_json(const json_t *j, const char *path, struct bundle *out, struct err *e);
+
+#endif

@@ -1,0 +1,415 @@
+#include "study/bundle/bundle_pack.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "common/spawn.h"
+#include "common/text.h"
+#include "common/version.h"
+#include "files/rundir/manifest.h"
+#include "files/rundir/reader.h"
+#include "files/rundir/writer.h"
+#include "files/state/mask.h"
+#include "judge/claims/claims.h"
+#include "study/bundle/artifact.h"
+#include "study/bundle/bundle.h"
+#include "study/bundle/bundle_sign.h"
+#include "study/bundle/bundle_tar.h"
+#include "study/kinds.h"
+#include "study/study_record.h"
+
+#define MANIFEST  "manifest-sha256.txt"
+#define ENDING	  ".tar.gz"
+#define TEXT_MOST (64 << 20)
+
+struct packing {
+	const struct bundle_request *request;
+	struct bundle b;
+	struct run *run;
+	size_t runs;
+	char *folder; /* of our own: what is made for the bundle */
+	size_t made;  /* files in it, numbered */
+};
+
+/* --- files that are made --- */
+
+/* Add a file with this content. */
+static int add_text(struct packing *p, struct bundle *to, const char *name, const char *text, size_t size,
+		    struct err *e)
+{
+	char *path = fs_path("%s/%zu", p->folder, p->made++);
+	int rc = fs_write(path, text, size, e);
+
+	if (!rc)
+		bundle_add_file(to, name, path);
+	free(path);
+	return rc;
+}
+
+/* Hide the names of a run's hosts, and whatever looks like an address or a serial number; the length stays. */
+static void hide(const struct run *run, const char *name, char *text, size_t size)
+{
+	const char *host;
+	json_t *value;
+
+	json_object_foreach (json_object_get(run->run, "hosts"), host, value) {
+		struct mask m = {0};
+
+		if (strlen(host) > 2 && strcmp(host, "localhost"))
+			snprintf(m.host, sizeof(m.host), "%s", host);
+		mask_file(&m, name, text, size);
+	}
+}
+
+/* Add a file as it is, or with what identifies a machine hidden. */
+static int pack_member(struct packing *p, struct bundle *to, const struct run *run, const char *name, const char *from,
+		       struct err *e)
+{
+	char *hidden, *text = NULL;
+	size_t size;
+	int rc;
+
+	if (!p->request->mask || bundle_is_column(from)) {
+		bundle_add_file(to, name, from);
+		return 0;
+	}
+	rc = fs_read(from, TEXT_MOST, &text, &size, e);
+	hidden = or_abort(strdup(name));
+	if (!rc) {
+		hide(run, from, text, size);
+		hide(run, "", hidden, strlen(hidden));
+		rc = add_text(p, to, hidden, text, size, e);
+	}
+	free(hidden);
+	free(text);
+	return rc;
+}
+
+/* --- a run --- */
+
+static void pack_describe_run(struct packing *p, const struct run *run, const char *path)
+{
+	const json_t *j = run->run;
+
+	p->b.run = grow_or_abort(p->b.run, p->b.runs, sizeof(*p->b.run));
+	p->b.run[p->b.runs++] = (struct bundle_run){
+	    .path = or_abort(strdup(path)),
+	    .name = or_abort(strdup(json_text(j, "name"))),
+	    .title = or_abort(strdup(json_text(j, "title"))),
+	    .variant = or_abort(strdup(json_text(j, "variant"))),
+	    .status = or_abort(strdup(json_text(j, "status"))),
+	    .version = or_abort(strdup(json_text(j, "version"))),
+	    .commit = or_abort(strdup(json_text(j, "commit"))),
+	    .started_utc = or_abort(strdup(json_text(j, "started_utc"))),
+	    .ended_utc = or_abort(strdup(json_text(j, "ended_utc"))),
+	    .valid = json_is_true(json_object_get(j, "valid")),
+	    .argv = json_is_array(json_object_get(j, "argv")) ? json_incref(json_object_get(j, "argv")) : json_array(),
+	};
+}
+
+/* As manifest_write(), about files of a bundle. */
+static int add_manifest(struct packing *p, struct bundle *files, const char *prefix, struct err *e)
+{
+	char *text = NULL, *name = fs_path("%s" MANIFEST, prefix);
+	size_t size;
+	FILE *out = or_abort(open_memstream(&text, &size));
+	int rc = bundle_hash_files(files, e);
+
+	for (size_t i = 0; i < files->files; i++)
+		fprintf(out, "%s  %s\n", files->file[i].sha256, files->file[i].name + strlen(prefix));
+	fclose(out);
+	rc = rc ?: add_text(p, files, name, text, size, e);
+	free(text);
+	free(name);
+	return rc;
+}
+
+/* The files of a run: all but what is derived from it; without its columns if they were not asked for. With what is
+ * hidden, the run gets a manifest of its own. */
+static int pack_run_files(struct packing *p, const struct run *run, const char *path, struct err *e)
+{
+	struct bundle files = {0};
+	char *prefix = fs_path("runs/%s/", path), **names;
+	size_t count;
+	int rc = fs_files(run->path, &names, &count, e);
+
+	for (size_t i = 0; i < count && !rc; i++) {
+		char *name = fs_path("%s%s", prefix, names[i]), *from = fs_path("%s/%s", run->path, names[i]);
+		const bool is_manifest = !strcmp(names[i], MANIFEST);
+
+		if (strncmp(names[i], "derived/", 8) && !(is_manifest && p->request->mask) &&
+		    !(bundle_is_column(names[i]) && p->request->without_columns && !p->request->mask))
+			rc = pack_member(p, &files, run, name, from, e);
+		free(from);
+		free(name);
+	}
+	fs_files_free(names);
+	if (!rc && p->request->mask)
+		rc = add_manifest(p, &files, prefix, e);
+	for (size_t i = 0; i < files.files && !rc; i++)
+		if (!bundle_is_column(files.file[i].name) || !p->request->without_columns)
+			bundle_add_file(&p->b, files.file[i].name, files.file[i].from);
+	bundle_free(&files);
+	free(prefix);
+	return rc;
+}
+
+/* The page that there is of a run or a study. */
+static int add_page(struct packing *p, const struct run *run, const char *dir, const char *as, struct err *e)
+{
+	char *from = fs_path("%s/derived/report.html", dir), *name = fs_path("pages/%s.html", as);
+	int rc = fs_is_missing(from) ? 0 : pack_member(p, &p->b, run, name, from, e);
+
+	free(name);
+	free(from);
+	return rc;
+}
+
+static void pack_complain(void *arg, const char *text)
+{
+	struct err *first = arg;
+
+	err_set(first, -EBADMSG, STATUS_USAGE, NULL, NULL, "%s", text);
+}
+
+static int check_whole(const struct run *run, struct err *e)
+{
+	struct err first = ERR_INIT;
+	int wrong;
+
+	if (!run->sealed)
+		return err_set(e, -EINVAL, STATUS_USAGE, run->path, "be bundled",
+			       "it is not sealed: the run has not ended, or was killed");
+	wrong = manifest_check(run->path, pack_complain, &first, e);
+	return wrong > 0 ? err_set(e, -EBADMSG, STATUS_USAGE, run->path, "be bundled", "%s", first.text) : wrong;
+}
+
+static int add_run(struct packing *p, const char *dir, struct err *e)
+{
+	struct run *run;
+	const char *path;
+	int rc;
+
+	p->run = grow_or_abort(p->run, p->runs, sizeof(*p->run));
+	run = &p->run[p->runs];
+	rc = run_open(dir, run, e);
+	if (rc)
+		return rc;
+	p->runs++;
+	path = strrchr(run->path, '/') + 1;
+	for (size_t i = 0; i < p->b.runs; i++)
+		if (!strcmp(p->b.run[i].path, path))
+			return err_set(e, -EEXIST, STATUS_USAGE, dir, "be bundled",
+				       "a run of that name is in it already");
+	rc = check_whole(run, e);
+	if (!rc) {
+		pack_describe_run(p, run, path);
+		rc = pack_run_files(p, run, path, e) ?: add_page(p, run, run->path, path, e);
+	}
+	return rc;
+}
+
+/* --- a study --- */
+
+static int add_record(struct packing *p, const char *dir, const char *file, struct err *e)
+{
+	char *from = fs_path("%s/%s", dir, file), *name = fs_path("study/%s", file);
+	int rc = pack_member(p, &p->b, &p->run[0], name, from, e);
+
+	free(name);
+	free(from);
+	return rc;
+}
+
+static int add_cells(struct packing *p, const struct study *s, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < s->count && !rc; i++) {
+		char *dir = s->cell[i].run ? fs_path("%s/%s", s->path, s->cell[i].run) : NULL;
+
+		rc = dir ? add_run(p, dir, e) : 0;
+		free(dir);
+	}
+	if (!rc && !p->runs)
+		rc = err_set(e, -ENOENT, STATUS_USAGE, s->path, "be bundled", "no run of it has been completed");
+	return rc;
+}
+
+static int add_study(struct packing *p, const struct study_kind *kind, const char *dir, struct err *e)
+{
+	struct study s = {.kind = kind, .lock = -1};
+	int rc = *p->b.kind ? err_set(e, -EINVAL, STATUS_USAGE, dir, "be bundled", "one study at a time") : 0;
+
+	rc = rc ?: study_record_open(&s, dir, e) ?: add_cells(p, &s, e);
+	if (!rc) {
+		free(p->b.kind);
+		free(p->b.title);
+		json_decref(p->b.argv);
+		p->b.kind = or_abort(strdup(kind->name));
+		p->b.title = or_abort(strdup(*s.title ? s.title : s.name));
+		p->b.argv = json_incref(s.argv);
+		rc = add_record(p, s.path, "study.json", e) ?: add_record(p, s.path, "cells.jsonl", e) ?:
+		     add_page(p, &p->run[0], s.path, "study", e);
+	}
+	study_free(&s);
+	return rc;
+}
+
+static int add_path(struct packing *p, const char *path, struct err *e)
+{
+	const struct study_kind *kind = study_kind_at(path);
+
+	return kind ? add_study(p, kind, path, e) : add_run(p, path, e);
+}
+
+/* --- what is made of all --- */
+
+static json_t *installed_packages(void)
+{
+	static const char *const words[] = {"dpkg-query",  "-W",
+					    "-f",	   "${Package} ${Version}\\n",
+					    "kblat",	   "kbtune",
+					    "libc6",	   "libibverbs1",
+					    "librdmacm1",  "ibverbs-providers",
+					    "libnuma1",	   "libbpf1",
+					    "libzmq5",	   "libnanomsg5",
+					    "libjansson4", "libyaml-0-2",
+					    "gnuplot-nox", "tuned",
+					    NULL};
+	char text[8192], *rest = text, *line;
+	json_t *all = json_object();
+
+	if (spawn_output(&(struct spawn){.words = words, .end_signal = SIGTERM}, 10000, text, sizeof(text)) < 0)
+		return all;
+	while ((line = strsep(&rest, "\n"))) {
+		char *version = strchr(line, ' ');
+
+		if (version && version[1] && !strchr(version + 1, ' ')) {
+			*version++ = '\0';
+			json_object_set_new(all, line, json_string(version));
+		}
+	}
+	return all;
+}
+
+static int pack_claims(struct packing *p, const struct claim_verdicts *v, struct err *e)
+{
+	json_t *document = claim_verdicts_to_json(v);
+	char *text[3] = {NULL};
+	size_t size[3];
+	static const char *const names[] = {"claims.json", "claims.tsv", "ARTIFACT.md"};
+	int rc = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		FILE *out = or_abort(open_memstream(&text[i], &size[i]));
+
+		if (i == 0)
+			json_print(document, out);
+		else if (i == 1)
+			claims_tsv(v, out);
+		else
+			artifact_write(&p->b, v, out);
+		fclose(out);
+		rc = rc ?: add_text(p, &p->b, names[i], text[i], size[i], e);
+		free(text[i]);
+	}
+	json_decref(document);
+	return rc;
+}
+
+static int by_member_name(const void *a, const void *b)
+{
+	const struct bundle_file *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int pack_check_names(const struct bundle *b, struct err *e)
+{
+	for (size_t i = 1; i < b->files; i++)
+		if (!strcmp(b->file[i - 1].name, b->file[i].name))
+			return err_set(
+			    e, -EEXIST, STATUS_FAILED, b->file[i].name, "be bundled",
+			    "two files have this name once the hosts' names are hidden; bundle runs that were "
+			    "measured with --mask");
+	return 0;
+}
+
+static int pack_index(struct packing *p, struct err *e)
+{
+	char *path = fs_path("%s/" BUNDLE_INDEX, p->folder);
+	json_t *j = bundle_to_json(&p->b);
+	int rc = json_write(path, j, e);
+
+	json_decref(j);
+	free(path);
+	return rc;
+}
+
+static int pack_all(struct packing *p, struct err *e)
+{
+	struct claim_verdicts v = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < p->request->count && !rc; i++)
+		rc = add_path(p, p->request->paths[i], e);
+	if (!rc && !*p->b.title) {
+		free(p->b.title);
+		p->b.title = p->runs == 1 ? or_abort(strdup(*p->b.run[0].title ? p->b.run[0].title : p->b.run[0].name))
+					  : fs_path("%zu runs", p->runs);
+	}
+	if (!rc && p->request->key)
+		utc_now(p->b.signed_utc, BUNDLE_UTC, 0);
+	rc = rc ?: claims_judge(p->run, p->runs, &v, e) ?: pack_claims(p, &v, e);
+	claim_verdicts_free(&v);
+	if (rc)
+		return rc;
+	qsort(p->b.file, p->b.files, sizeof(*p->b.file), by_member_name);
+	rc = pack_check_names(&p->b, e) ?: bundle_hash_files(&p->b, e) ?: pack_index(p, e);
+	if (!rc && p->request->key)
+		rc = bundle_sign(p->folder, p->request->key, e);
+	return rc ?: bundle_tar_write(&p->b, p->folder, p->request->out, p->request->replace, e);
+}
+
+int bundle_pack(const struct bundle_request *r, struct err *e)
+{
+	struct packing p = {.request = r,
+			    .b = {.title = or_abort(strdup("")),
+				  .kind = or_abort(strdup("")),
+				  .argv = json_null(),
+				  .has_columns = !r->without_columns,
+				  .masked = r->mask,
+				  .version = or_abort(strdup(kblat_version)),
+				  .commit = or_abort(strdup(kblat_commit)),
+				  .compiler = or_abort(strdup(kblat_compiler)),
+				  .signed_utc = or_abort(calloc(BUNDLE_UTC, 1)),
+				  .packages = installed_packages()}};
+	int rc = text_ends_in(r->out, ENDING)
+		     ? 0
+		     : err_set(e, -EINVAL, STATUS_USAGE, r->out, "write a bundle", "its name must end in " ENDING);
+
+	rc = rc ?: fs_make_temporary("bundle", &p.folder, e);
+	if (!rc) {
+		rc = pack_all(&p, e);
+		fs_remove_tree(p.folder, NULL);
+	}
+	if (!rc)
+		printf("%s: %zu run%s, %zu files, %.1f MiB unpacked%s%s\n", r->out, p.b.runs, p.b.runs == 1 ? "" : "s",
+		       p.b.files, (double)bundle_size(&p.b) / (1 << 20), r->without_columns ? ", without columns" : "",
+		       r->key ? ", signed" : ", not signed");
+	while (p.runs)
+		run_close(&p.run[--p.runs]);
+	free(p.run);
+	bundle_free(&p.b);
+	free(p.folder);
+	return rc;
+}

@@ -1,0 +1,430 @@
+#include "study/bundle/reproduce.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "common/sysroot.h"
+#include "common/table_print.h"
+#include "common/text.h"
+#include "files/rundir/manifest.h"
+#include "files/rundir/reader.h"
+#include "files/state/capture.h"
+#include "files/state/diff.h"
+#include "files/state/diff_print.h"
+#include "files/state/load.h"
+#include "judge/analysis/verify.h"
+#include "judge/claims/claims.h"
+#include "report/answer_page.h"
+#include "report/html_table.h"
+#include "study/bundle/bundle.h"
+#include "study/bundle/bundle_sign.h"
+#include "study/bundle/bundle_tar.h"
+#include "study/bundle/reproduce_run.h"
+
+struct reproduction {
+	const struct reproduce_request *request;
+	char *folder;
+	struct bundle b;
+	struct bundle_signature signature;
+	struct run *run;
+	size_t runs;
+	size_t troubles; /* files or numbers that are not as the bundle says */
+	struct claim_verdicts said, again, here;
+	size_t differing; /* verdicts that are not the same again */
+};
+
+/* --- the runs --- */
+
+static void note_trouble(void *arg, const char *text)
+{
+	struct reproduction *x = arg;
+
+	x->troubles++;
+	fprintf(stderr, "kblat: %s: %s\n", x->b.run[x->runs - 1].path, text);
+}
+
+static bool is_no_column(const char *name, void *arg)
+{
+	(void)arg;
+	return !bundle_is_column(name);
+}
+
+/* With the columns all numbers are computed again; without them only files are compared. */
+static int reproduce_check_run(struct reproduction *x, const struct run *run, struct err *e)
+{
+	struct err own = ERR_INIT;
+	struct verified seen;
+	int rc;
+
+	if (!x->b.has_columns) {
+		rc = manifest_check_files(run->path, is_no_column, NULL, &own);
+		if (rc)
+			note_trouble(x, own.text);
+		return 0;
+	}
+	rc = manifest_check(run->path, note_trouble, x, e);
+	/* Numbers are not computed from files that are not those of the run. */
+	return rc ? (rc < 0 ? rc : 0) : verify_run(run, NULL, note_trouble, x, &seen, e);
+}
+
+static int check_runs(struct reproduction *x, struct err *e)
+{
+	int rc = 0;
+
+	x->run = or_abort(calloc(x->b.runs, sizeof(*x->run)));
+	for (size_t i = 0; i < x->b.runs && rc >= 0; i++) {
+		char *path = fs_path("%s/runs/%s", x->folder, x->b.run[i].path);
+
+		rc = run_open(path, &x->run[x->runs], e);
+		if (!rc) {
+			x->runs++;
+			rc = reproduce_check_run(x, &x->run[x->runs - 1], e);
+		}
+		free(path);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* --- claims --- */
+
+static const struct claim_verdict *find_claim(const struct claim_verdicts *v, const struct claim_verdict *like)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (!strcmp(v->all[i].experiment, like->experiment) && !strcmp(v->all[i].id, like->id))
+			return &v->all[i];
+	return NULL;
+}
+
+static bool is_same_verdict(const struct claim_verdict *a, const struct claim_verdict *b)
+{
+	return a && b && a->verdict == b->verdict;
+}
+
+static int judge_again(struct reproduction *x, struct err *e)
+{
+	int rc = claims_judge(x->run, x->runs, &x->again, e);
+
+	x->said = claims_read(x->folder);
+	for (size_t i = 0; i < x->said.count && !rc; i++)
+		x->differing += !is_same_verdict(&x->said.all[i], find_claim(&x->again, &x->said.all[i]));
+	for (size_t i = 0; i < x->again.count && !rc; i++)
+		x->differing += !find_claim(&x->said, &x->again.all[i]);
+	return rc;
+}
+
+/* --- the table --- */
+
+enum claim_column { COLUMN_EXPERIMENT, COLUMN_CLAIM, COLUMN_SAID, COLUMN_AGAIN, COLUMN_HERE, COLUMN_WHY, COLUMNS };
+
+static const struct table_column claim_columns[COLUMNS] = {
+    [COLUMN_EXPERIMENT] = {.label = "experiment", .most = 40, .heads_row = true},
+    [COLUMN_CLAIM] = {.label = "claim", .most = 40},
+    [COLUMN_SAID] = {.label = "in the bundle"},
+    [COLUMN_AGAIN] = {.label = "judged again"},
+    [COLUMN_HERE] = {.label = "measured here"},
+    [COLUMN_WHY] = {.label = "why it differs", .most = TABLE_WHOLE},
+};
+
+static void put_verdict(struct table *t, size_t column, size_t row, const struct claim_verdict *v)
+{
+	static const enum tone tones[CLAIM_OUTCOMES] = {TONE_GOOD, TONE_BAD, TONE_NEUTRAL};
+
+	if (v)
+		table_verdict(t, column, row, tones[v->verdict], claim_outcome_names[v->verdict]);
+}
+
+static struct table make_table(const struct reproduction *x)
+{
+	const bool differs = x->here.count || x->differing;
+	struct table t = table_of(claim_columns, differs ? COLUMNS : COLUMN_HERE, x->said.count);
+
+	for (size_t i = 0; i < x->said.count; i++) {
+		const struct claim_verdict *said = &x->said.all[i], *again = find_claim(&x->again, said),
+					   *here = find_claim(&x->here, said);
+
+		table_text(&t, COLUMN_EXPERIMENT, i, "%s", said->experiment);
+		table_text(&t, COLUMN_CLAIM, i, "%s", said->id);
+		put_verdict(&t, COLUMN_SAID, i, said);
+		put_verdict(&t, COLUMN_AGAIN, i, again);
+		if (!differs)
+			continue;
+		put_verdict(&t, COLUMN_HERE, i, here);
+		table_text(&t, COLUMN_WHY, i, "%s",
+			   again && !is_same_verdict(said, again) ? again->why
+			   : here && !is_same_verdict(said, here) ? here->why
+								  : "");
+	}
+	return t;
+}
+
+/* --- the answer --- */
+
+static bool signature_suffices(const struct reproduction *x)
+{
+	return !x->request->require_signature || x->signature.trusted;
+}
+
+static char *signature_text(const struct reproduction *x)
+{
+	const struct bundle_signature *s = &x->signature;
+
+	if (!s->there)
+		return fs_path("not signed");
+	if (s->trusted)
+		return fs_path("signed by %s, who is trusted, at %s", s->who, x->b.signed_utc);
+	return fs_path("signed at %s by somebody who is not known here (%s)", x->b.signed_utc, s->who);
+}
+
+static char *answer_text(const struct reproduction *x)
+{
+	const struct claim_verdicts *v = &x->said;
+
+	if (x->troubles)
+		return fs_path("%zu file%s or number%s not as the bundle says", x->troubles,
+			       x->troubles == 1 ? "" : "s", x->troubles == 1 ? " is" : "s are");
+	if (x->differing)
+		return fs_path("%zu of %zu verdicts %s not the same when the claims are judged again", x->differing,
+			       v->count, x->differing == 1 ? "is" : "are");
+	return fs_path("%s; the verdicts are the same (claims: %zu; %zu hold, %zu fail, %zu not judged)",
+		       x->b.has_columns ? "all numbers follow from the columns"
+					: "the files are whole (there are no columns to compute the numbers from)",
+		       v->count, claim_verdicts_count(v, CLAIM_HOLDS), claim_verdicts_count(v, CLAIM_FAILS),
+		       claim_verdicts_count(v, CLAIM_NOT_JUDGED));
+}
+
+static size_t count_same_here(const struct reproduction *x)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < x->said.count; i++)
+		count += is_same_verdict(&x->said.all[i], find_claim(&x->here, &x->said.all[i]));
+	return count;
+}
+
+static json_t *verdict_word(const struct claim_verdict *v)
+{
+	return v ? json_string(claim_outcome_names[v->verdict]) : json_null();
+}
+
+static json_t *answer_json(const struct reproduction *x, const char *answer, const char *signature)
+{
+	json_t *claims = json_array();
+
+	for (size_t i = 0; i < x->said.count; i++) {
+		const struct claim_verdict *said = &x->said.all[i];
+
+		json_array_append_new(claims, json_pack("{s:s, s:s, s:o, s:o, s:o}", "experiment", said->experiment,
+							"id", said->id, "bundle", verdict_word(said), "again",
+							verdict_word(find_claim(&x->again, said)), "here",
+							verdict_word(find_claim(&x->here, said))));
+	}
+	return json_pack("{s:i, s:s, s:s, s:b, s:b, s:i, s:i, s:o}", "schema", 1, "answer", answer, "signature",
+			 signature, "trusted", x->signature.trusted, "columns", x->b.has_columns, "troubles",
+			 (int)x->troubles, "differing", (int)x->differing, "claims", claims);
+}
+
+struct answer {
+	const struct reproduction *x;
+	const char *text, *signature;
+	bool is_good;
+};
+
+static void reproduce_write_page(const struct page *p, const void *arg)
+{
+	const struct answer *a = arg;
+	struct table t = make_table(a->x);
+
+	answer_page_verdict(p, a->is_good ? "ok" : "no", a->is_good ? "as the bundle says" : "not as the bundle says",
+			    a->text);
+	html_printf(p, "<p>The bundle is ");
+	html_text(p, a->signature);
+	html_printf(p, ". It has %zu runs of kblat ", a->x->b.runs);
+	html_text(p, a->x->b.version);
+	html_printf(p, ".</p>\n<section>\n<h2>Claims</h2>\n");
+	html_table(p, &t, "", false);
+	html_printf(p, "</section>\n");
+	table_free(&t);
+}
+
+static int draw_nothing(struct figures *f, const void *arg, struct err *e)
+{
+	(void)f, (void)arg, (void)e;
+	return 0;
+}
+
+static int reproduce_page(const struct answer *a, const json_t *j, struct err *e)
+{
+	char *dir = fs_path("%s/reproduced", a->x->folder), *html = NULL;
+	const struct answer_page page = {.dir = dir,
+					 .json_name = "reproduced.json",
+					 .json = j,
+					 .title = a->x->b.title,
+					 .foot = "Made by <code>kblat reproduce</code>.",
+					 .draw = draw_nothing,
+					 .write = reproduce_write_page,
+					 .arg = a};
+	int rc = fs_mkdirs(dir, e) ?: answer_page_make(&page, &html, e);
+
+	if (!rc && !a->x->request->json)
+		printf("%s\n", html);
+	free(html);
+	free(dir);
+	return rc;
+}
+
+static void print_answer(const struct answer *a)
+{
+	const struct reproduction *x = a->x;
+	struct table t = make_table(x);
+	char title[512];
+
+	printf("%s: %zu run%s of kblat %s%s; %s\n", text_clean(x->b.title, strlen(x->b.title), title, sizeof(title)),
+	       x->b.runs, x->b.runs == 1 ? "" : "s", x->b.version, x->b.has_columns ? "" : ", without columns",
+	       a->signature);
+	if (x->said.count)
+		table_print(&t, &(struct table_style){.width = 120}, stdout);
+	table_free(&t);
+	printf("%s\n", a->text);
+	if (x->here.count)
+		printf("measured here: %zu of %zu verdicts are as in the bundle\n", count_same_here(x), x->said.count);
+}
+
+static enum status tell_reproduced(struct reproduction *x, struct err *e)
+{
+	char *text = answer_text(x), *signature = signature_text(x);
+	const struct answer a = {x, text, signature, !x->troubles && !x->differing};
+	json_t *j = answer_json(x, text, signature);
+	int rc = 0;
+
+	if (x->request->json)
+		json_print(j, stdout);
+	else
+		print_answer(&a);
+	if (!signature_suffices(x))
+		fprintf(stderr, "kblat: %s: %s, and --require-signature asks for one that is trusted%s\n",
+			x->request->bundle, signature,
+			x->request->signers ? "" : "; name a list of signers with --signers");
+	if (x->request->out)
+		rc = reproduce_page(&a, j, e);
+	json_decref(j);
+	free(signature);
+	free(text);
+	return rc ? err_status(e) : a.is_good && signature_suffices(x) ? STATUS_OK : STATUS_NO;
+}
+
+/* --- this machine --- */
+
+/* What of this machine differs from that of the bundle's first run. */
+static int compare_states(const struct reproduction *x, struct err *e)
+{
+	char *dir = fs_path("%s/state-here", x->folder), *host = NULL;
+	json_t *there = NULL, *here = NULL, *differences = NULL;
+	const char *name;
+	json_t *value;
+	struct sysroot root;
+	int rc = sysroot_open(&root, NULL, e);
+
+	json_object_foreach (json_object_get(x->run[0].run, "hosts"), name, value)
+		if (!host && json_has_string(json_object_get(value, "roles"), "sink"))
+			host = fs_path("%s/state/%s", x->run[0].path, name);
+	if (!rc) {
+		rc = state_capture(&root, dir, NULL, e);
+		sysroot_close(&root);
+	}
+	if (!rc && (!host || !(there = state_load(host, e)) || !(here = state_load(dir, e))))
+		rc = -ENOENT;
+	rc = rc ?: state_diff(there, here, NULL, &differences, e);
+	if (!rc) {
+		printf("This machine (b) against that of the run (a):\n");
+		diff_print(differences);
+	}
+	json_decref(differences);
+	json_decref(here);
+	json_decref(there);
+	free(host);
+	free(dir);
+	return rc;
+}
+
+/* --- the whole --- */
+
+static int check_signature(struct reproduction *x, struct err *e)
+{
+	int rc = bundle_check_signature(x->folder, x->request->signers, &x->signature, e);
+
+	return rc || !x->signature.there || x->signature.good
+		   ? rc
+		   : err_set(e, -EBADMSG, STATUS_USAGE, x->request->bundle, "be used",
+			     "its signature is not that of its content: %s", x->signature.who);
+}
+
+static enum status reproduce_in(struct reproduction *x, struct err *e)
+{
+	int rc = bundle_tar_read(x->request->bundle, x->folder, &x->b, e) ?: check_signature(x, e) ?:
+		 check_runs(x, e) ?: judge_again(x, e);
+
+	if (!rc && x->request->state && !x->request->json)
+		rc = compare_states(x, e);
+	if (!rc && x->request->run) {
+		char *here = fs_path("%s/here", x->folder);
+
+		rc = reproduce_run(&x->b, here, &x->here, e);
+		free(here);
+	}
+	return rc ? err_status(e) : tell_reproduced(x, e);
+}
+
+/* While it is unpacked and checked, its folder has another name: nobody takes a part for the whole. */
+static enum status reproduce_kept(struct reproduction *x, struct err *e)
+{
+	const char *out = x->request->out;
+	enum status status;
+
+	x->folder = fs_path("%s.partial", out);
+	if (!fs_is_missing(out))
+		err_set(e, -EEXIST, STATUS_USAGE, out, "unpack there", "it exists; name a new folder");
+	else if (mkdir(x->folder, 0700))
+		err_sys(e, -errno, x->folder, "make");
+	if (e->status)
+		return e->status;
+	status = reproduce_in(x, e);
+	if (e->status)
+		fs_remove_tree(x->folder, NULL);
+	else if (rename(x->folder, out))
+		err_sys(e, -errno, out, "make");
+	return e->status ? e->status : status;
+}
+
+static enum status reproduce_once(struct reproduction *x, struct err *e)
+{
+	enum status status;
+
+	if (fs_make_temporary("reproduce", &x->folder, e))
+		return e->status;
+	status = reproduce_in(x, e);
+	fs_remove_tree(x->folder, NULL);
+	return status;
+}
+
+enum status reproduce_bundle(const struct reproduce_request *r, struct err *e)
+{
+	struct reproduction x = {.request = r};
+	enum status status = r->out ? reproduce_kept(&x, e) : reproduce_once(&x, e);
+
+	while (x.runs)
+		run_close(&x.run[--x.runs]);
+	free(x.run);
+	claim_verdicts_free(&x.said);
+	claim_verdicts_free(&x.again);
+	claim_verdicts_free(&x.here);
+	bundle_free(&x.b);
+	free(x.folder);
+	return status;
+}

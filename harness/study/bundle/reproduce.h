@@ -1,0 +1,22 @@
+/*
+ * Checks a bundle: that it is whole, who signed it, that its numbers follow from its columns, and that its claims have
+ * the verdicts that it says; and measures the same experiments here.
+ */
+#ifndef KBLAT_STUDY_REPRODUCE_H
+#define KBLAT_STUDY_REPRODUCE_H
+
+#include <stdbool.h>
+
+#include "common/err.h"
+
+struct reproduce_request {
+	const char *bundle;
+	const char *signers; /* a list of signers that are trusted; NULL: there is none */
+	const char *out;     /* where the bundle is unpacked and kept; NULL: it is removed afterwards */
+	bool require_signature, state, run, json;
+};
+
+/* STATUS_OK: all is as the bundle says; STATUS_NO: something differs; STATUS_USAGE and `e`: it is not whole. */
+enum status reproduce_bundle(const struct reproduce_request *r, struct err *e);
+
+#endif

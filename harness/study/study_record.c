@@ -1,0 +1,254 @@
+#include "study/study_record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/lock_holder.h"
+#include "common/open_path.h"
+#include "common/or_abort.h"
+#include "common/random.h"
+#include "files/rundir/writer.h"
+#include "study/study_json.h"
+
+#define RECORD	  "study.json"
+#define LOG	  "cells.jsonl"
+#define FILE_MODE 0644 /* nobody else may write to it, whatever the umask */
+#define LOG_MAX	  ((size_t)1 << 30)
+
+static char *file_of(const struct study *s, const char *name)
+{
+	return fs_path("%s/%s", s->path, name);
+}
+
+char *study_record_kind(const char *dir)
+{
+	char *real = realpath(dir, NULL), *file = fs_path("%s/" RECORD, real ? real : dir), *kind = NULL;
+	json_t *j = json_read(file, NULL);
+
+	if (j)
+		kind = fs_path("%s", json_text(j, "kind"));
+	json_decref(j);
+	free(file);
+	free(real);
+	return kind;
+}
+
+/* --- the directory --- */
+
+static int lock_study(struct study *s, struct err *e)
+{
+	char holder[LOCK_HOLDER_MAX];
+
+	s->lock = fs_open(s->path, O_DIRECTORY);
+	if (s->lock < 0)
+		return err_sys(e, s->lock, s->path, "open");
+	if (flock(s->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return err_set(e, -EBUSY, STATUS_FAILED, s->path, "continue it",
+			       "another kblat%s is running this study", lock_holder(s->lock, holder, sizeof(holder)));
+	return 0;
+}
+
+static int make_study_folder(struct study *s, struct err *e)
+{
+	const char *parent = s->parent;
+	int rc = fs_mkdirs(parent, e);
+	char *real = rc ? NULL : realpath(parent, NULL), utc[32], id[9];
+
+	if (!rc && !real)
+		rc = err_sys(e, -errno, parent, "resolve");
+	if (!rc)
+		rc = random_hex(id, sizeof(id) - 1) ? err_sys(e, -EIO, parent, "draw a name") : 0;
+	if (!rc) {
+		s->path = fs_path("%s/%s%s-%s-%s", real, s->name, s->kind->suffix, utc_now(utc, sizeof(utc), 1), id);
+		rc = mkdir(s->path, 0755) ? err_sys(e, -errno, s->path, "create") : 0;
+	}
+	free(real);
+	return rc ?: lock_study(s, e);
+}
+
+static int check_ours(int fd, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return err_sys(e, -errno, path, "continue it");
+	if (st.st_uid != geteuid())
+		return err_set(e, -EPERM, STATUS_USAGE, path, "continue it",
+			       "it belongs to user %u, not to you (user %u)", st.st_uid, geteuid());
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(e, -EPERM, STATUS_USAGE, path, "continue it", "other users may write to it");
+	return 0;
+}
+
+/* A file of the directory; without a lock, it is only shown. What is checked is what is open, so it does not matter if
+ * the path leads elsewhere meanwhile. A descriptor, or a negative errno. */
+static int open_checked(const struct study *s, const char *name, const char *path, struct err *e)
+{
+	int fd =
+	    s->lock < 0 ? fs_open(path, 0) : open_path(s->lock, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, LINKS_REFUSED);
+	int rc = fd >= 0 && s->lock >= 0 ? check_ours(fd, path, e) : 0;
+
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+/* --- reading --- */
+
+/* What is not JSON is a line that could not be completed. */
+static int log_take_line(struct study *s, const char *line, size_t size, const char *where, struct err *e)
+{
+	json_t *j = json_loadb(line, size, 0, NULL);
+	int rc = json_is_object(j) ? study_cell_from_json(s, j, where, e) : 0;
+
+	json_decref(j);
+	return rc;
+}
+
+static int log_take_lines(struct study *s, const char *text, size_t size, const char *path, struct err *e)
+{
+	const char *end = text + size, *next;
+	size_t number = 0;
+	int rc = 0;
+
+	for (const char *line = text; line < end && !rc; line = next + 1) {
+		char *where = fs_path("%s:%zu", path, ++number);
+
+		next = memchr(line, '\n', (size_t)(end - line)) ?: end;
+		rc = log_take_line(s, line, (size_t)(next - line), where, e);
+		free(where);
+	}
+	return rc;
+}
+
+static int log_read(struct study *s, struct err *e)
+{
+	char *path = file_of(s, LOG), *text = NULL;
+	size_t size = 0;
+	int fd = open_checked(s, LOG, path, e), rc;
+
+	rc = fd == -ENOENT ? 0 : fs_read_opened(fd, path, LOG_MAX, &text, &size, e) ?: log_take_lines(s, text, size, path, e);
+	if (!rc && s->count < s->planned)
+		rc = err_set(e, -EINVAL, STATUS_USAGE, path, NULL, "it has only %zu of the %zu cells of the study",
+			     s->count, s->planned);
+	free(text);
+	free(path);
+	return rc;
+}
+
+static int read_all(struct study *s, struct err *e)
+{
+	char *path = file_of(s, RECORD);
+	int fd = open_checked(s, RECORD, path, e), rc = -EINVAL;
+	json_t *j = fd < 0 && e && e->status ? NULL : json_read_opened(fd, path, e);
+
+	if (j)
+		rc = study_from_json(s, j, path, e);
+	if (!rc && s->kind->cells)
+		s->kind->cells(s);
+	json_decref(j);
+	free(path);
+	return rc ?: log_read(s, e);
+}
+
+static int find_directory(struct study *s, const char *dir, struct err *e)
+{
+	s->path = realpath(dir, NULL);
+	return s->path ? 0 : err_sys(e, -errno, dir, "find the study");
+}
+
+int study_record_open(struct study *s, const char *dir, struct err *e)
+{
+	return find_directory(s, dir, e) ?: read_all(s, e);
+}
+
+/* --- writing --- */
+
+/* A new line ends one that was not completed. */
+static int log_open(struct study *s, struct err *e)
+{
+	char *path = file_of(s, LOG);
+	int fd = openat(s->lock, LOG, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, FILE_MODE), rc = 0;
+	struct stat st;
+
+	s->log = fd < 0 ? NULL : fdopen(fd, "a");
+	if (!s->log || fstat(fd, &st))
+		rc = err_sys(e, -errno, path, "open");
+	else if (st.st_size)
+		fputc('\n', s->log);
+	free(path);
+	return rc;
+}
+
+static int check_directory(const struct study *s, struct err *e)
+{
+	return check_ours(s->lock, s->path, e);
+}
+
+int study_record_resume(struct study *s, const char *dir, struct err *e)
+{
+	return find_directory(s, dir, e) ?: lock_study(s, e) ?: check_directory(s, e) ?: read_all(s, e) ?: log_open(s, e);
+}
+
+static int put_cell(struct study *s, size_t i)
+{
+	json_t *j = study_cell_to_json(s, i);
+	char *text = json_dumps(j, JSON_COMPACT);
+	int rc = text ? 0 : -EINVAL;
+
+	if (text && fprintf(s->log, "%s\n", text) < 0)
+		rc = -errno;
+	free(text);
+	json_decref(j);
+	return rc;
+}
+
+static int sync_log(struct study *s)
+{
+	return fflush(s->log) || fdatasync(fileno(s->log)) ? -errno : 0;
+}
+
+static int log_result(const struct study *s, int rc, struct err *e)
+{
+	char *path = file_of(s, LOG);
+
+	rc = rc ? err_sys(e, rc, path, "write") : 0;
+	free(path);
+	return rc;
+}
+
+int study_record_cell(struct study *s, size_t i, struct err *e)
+{
+	return log_result(s, put_cell(s, i) ?: sync_log(s), e);
+}
+
+int study_record_save(struct study *s, struct err *e)
+{
+	char *path = file_of(s, RECORD);
+	json_t *j = study_to_json(s);
+	int rc = json_write_mode(path, j, FILE_MODE, e);
+
+	json_decref(j);
+	free(path);
+	return rc;
+}
+
+int study_record_begin(struct study *s, struct err *e)
+{
+	int rc = make_study_folder(s, e) ?: study_record_save(s, e) ?: log_open(s, e);
+
+	if (rc || s->kind->cells)
+		return rc;
+	for (size_t i = 0; i < s->count && !rc; i++)
+		rc = put_cell(s, i);
+	return log_result(s, rc ?: sync_log(s), e);
+}

@@ -1,0 +1,236 @@
+"""Kills what consists of several runs, or reads several: campaigns, pairs of hosts, knob studies,
+indexes, pages of all runs, runs that explain. What was killed must go on where it was: resumed, or
+called again, it completes, and nothing of the killed one is left."""
+import glob
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import runs
+import sandbox
+from results import Case, Kind
+
+WHO = ('study', 'one', 'all')
+SETTINGS = '{kernel: oneway, transport: scripted, messages: 100, burst: 100, repetitions: 1, warmup: 0, touch: no}'
+DONE = (0, 3, 4)  # decided, or not
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w') as f:
+        f.write(text)
+
+
+class Study(runs.Run):
+    """Something to be killed: `words` is how it starts, `resumed` how it goes on."""
+
+    def __init__(self):
+        super().__init__()
+        write(self.spec, f'kblat: 1\nname: fault\nsettings: {SETTINGS}\n')
+
+    def words(self):
+        raise NotImplementedError
+
+    again = 'run'
+
+    def resumed(self):
+        """The one that was begun, or from the beginning if it had not been."""
+        made = glob.glob(f'{self.out}/*/*.json')
+        return [self.again, '--resume', os.path.dirname(made[0])] if made else self.words()
+
+    def environment(self):
+        return {**super().environment(), 'KBTUNE': sandbox.programs.kbtune, 'KBTUNE_SYSROOT': self.machine()}
+
+    def machine(self):
+        """The recorded machine to which profiles are applied."""
+        path = f'{self.top}/tuned'
+        if not os.path.exists(path):
+            subprocess.run([f'{sandbox.programs.root}/tests/sysroots/machine', 'unpack', 'two-cpus', path], check=True)
+            os.makedirs(f'{path}/run', exist_ok=True)
+        return path
+
+    def complete(self):
+        """What is lost if it is called again, undisturbed, and its status."""
+        self.start([sandbox.programs.kblat, *self.resumed()])
+        lost = self.wait()
+        code = self.process.returncode
+        if code not in DONE:
+            lost += f' called again: status {code}: {self.said[-600:]}'
+        return ' '.join([lost, *self.leftovers(False), *self.incomplete()]).strip(), code
+
+    def incomplete(self):
+        return []
+
+    def unreadable(self):
+        lost = []
+        for path in glob.glob(f'{self.out}/**/run.json', recursive=True):
+            path = os.path.dirname(path)
+            if path.endswith('.partial'):
+                continue
+            status, said = self.kblat('verify', path)
+            if status != 0:
+                lost.append(f'verify {path}: status {status}: {said}')
+        return lost
+
+
+class Several(Study):
+    """Runs `count` times."""
+
+    def incomplete(self):
+        completed = 0
+        for path in glob.glob(f'{self.out}/*/**/run.json', recursive=True):
+            with open(path) as f:
+                completed += json.load(f)['status'] == 'COMPLETED'
+        return [] if completed >= self.count else [f'{completed} of {self.count} runs completed']
+
+
+class Campaign(Several):
+    count = 3
+
+    def __init__(self):
+        super().__init__()
+        for name in ('one', 'two', 'three'):
+            write(f'{self.top}/study/{name}/spec.yaml', f'kblat: 1\nname: {name}\nsettings: {SETTINGS}\n')
+
+    def words(self):
+        return ['run', f'{self.top}/study', '--out', self.out]
+
+
+class Pairs(Several):
+    count = 6
+
+    def words(self):
+        return ['run', self.spec, '--out', self.out, '--hosts', 'n[1-4]', '--source', 'env HOST={host}', '--sink', 'env HOST={host}']
+
+
+class Knobs(Study):
+    again = 'knobs'
+
+    def __init__(self):
+        super().__init__()
+        write(f'{self.top}/several/profile.yaml', 'kbtune: 1\nsysctl: {vm.swappiness: 10, vm.dirty_ratio: 33}\n')
+
+    def words(self):
+        return ['knobs', self.spec, '--profile', 'several', '--profile-path', self.top, '--blocks', '6', '--out', self.out]
+
+    def incomplete(self):
+        with open(f'{self.machine()}/proc/sys/vm/swappiness') as f:
+            value = f.read().strip()
+        journal = os.path.exists(f'{self.machine()}/run/kbtune/journal.json')
+        return [f'not restored: swappiness {value}, journal {journal}'] if value == '10' or journal else []
+
+
+class Index(Study):
+    command = 'index'
+
+    def __init__(self):
+        super().__init__()
+        made = f'{sandbox.programs.root}/tests/runs'
+        found = sorted(os.path.dirname(p) for p in glob.glob(f'{made}/**/run.json', recursive=True))
+        self.count = 40
+        for i in range(self.count):
+            shutil.copytree(found[i % len(found)], f'{self.out}/r{i}')
+
+    def words(self):
+        return [self.command, self.out]
+
+    def resumed(self):
+        return self.words()
+
+    def unreadable(self):
+        return []
+
+    def incomplete(self):
+        status, said = self.kblat('index', self.out, '--json')
+        indexed = json.loads(said)['runs'] if status == 0 else -1
+        return [] if indexed == self.count else [f'index: status {status}, {indexed} of {self.count} runs']
+
+
+class Page(Index):
+    command = 'report'
+
+
+class Explained(Study):
+    """A run whose endpoints trace; an instance that is left behind goes with the next run, or with doctor."""
+    tracing = '/sys/kernel/tracing'
+
+    def __init__(self):
+        super().__init__()
+        write(self.spec, 'kblat: 1\nname: fault\nsettings: {kernel: oneway, transport: shmem, poll: event, messages: 100, burst: 20, '
+              'pause: 1ms, repetitions: 2, warmup: 10, timeout: 3s, explain: yes}\n')
+        if not os.path.exists(f'{self.tracing}/instances'):
+            subprocess.run(['mount', '-t', 'tracefs', 'tracefs', self.tracing], check=False, stderr=subprocess.DEVNULL)
+        if not os.access(f'{self.tracing}/instances', os.W_OK):
+            raise sandbox.NotPossible('kblat may not trace here (needs root and tracefs)')
+
+    def words(self):
+        return ['run', self.spec, '--out', self.out]
+
+    def resumed(self):
+        return self.words() + ['--set', 'explain=no']
+
+    def incomplete(self):
+        left = [n for n in os.listdir(f'{self.tracing}/instances') if n.startswith('kblat-')]
+        return [f'trace instances: {left}'] if left else []
+
+
+def descendants(pid):
+    found = []
+    try:
+        with open(f'/proc/{pid}/task/{pid}/children') as f:
+            for child in map(int, f.read().split()):
+                found += [child, *descendants(child)]
+    except OSError:
+        pass
+    return found
+
+
+def kill(study, who, at, chance):
+    run = study()
+    run.start([sandbox.programs.kblat, *run.words()])
+    time.sleep(at)
+    below = descendants(run.process.pid)
+    pids = {'study': [run.process.pid], 'one': chance.sample(below, min(len(below), 1)), 'all': [run.process.pid, *below]}[who]
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    lost = run.wait()
+    judged, what = run.judge(killed=who != 'one', shm_may_stay=who == 'all')
+    again, code = run.complete()
+    return ' '.join([lost, judged, again]).strip(), f'{what}; {len(pids)} killed after {at * 1000:.0f} ms; then status {code}'
+
+
+def took(study):
+    run, started = study(), time.monotonic()
+    run.start([sandbox.programs.kblat, *run.words()])
+    lost = run.wait()
+    seconds = time.monotonic() - started
+    lost = '; '.join(filter(None, [lost, run.judge()[0], *run.incomplete()]))
+    if lost or run.process.returncode not in DONE:
+        raise sandbox.NotPossible(f'undisturbed, it fails: status {run.process.returncode}: {lost}: {run.said[-600:]}')
+    return seconds
+
+
+def cases_of(study):
+    def cases(_):
+        chance, seconds = random.Random(6), took(study)
+        for i in range(700):
+            for who in WHO:
+                yield Case(f'{who}:time-{i}', lambda w=who, s=chance.random(): kill(study, w, s * seconds, chance))
+    return cases
+
+
+KINDS = {
+    'kblat-campaign': Kind('a campaign, a process of it, or all of it killed at any moment; then resumed', cases_of(Campaign)),
+    'kblat-pairs': Kind('pairs of hosts, likewise', cases_of(Pairs)),
+    'kblat-knobs': Kind('a knob study, likewise; the machine is as before', cases_of(Knobs)),
+    'kblat-index': Kind('an index of runs killed at any moment while it is made; then made again', cases_of(Index)),
+    'kblat-page': Kind('the page of all runs, likewise', cases_of(Page)),
+    'kblat-explain': Kind('a run that explains, likewise; no trace instance outlives the next run', cases_of(Explained)),
+}

@@ -1,0 +1,260 @@
+#!/usr/bin/env bats
+# Bundles: made of runs and studies, checked by people who do not trust them. tests/cli/bundles.py makes those that kblat would not make.
+
+load helper
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	T=$(scratch)
+	export SHARED=$T ROOT=${BATS_TEST_DIRNAME%/*/*}
+	KBLAT=${KBLAT:-$ROOT/build/kblat}
+	cd "$T" || return 1
+	mkdir -p experiments/toy
+	cat >experiments/toy/spec.yaml <<-'YAML'
+		kblat: 1
+		name: toy
+		settings: {kernel: oneway, transport: scripted, messages: 500, burst: 500, repetitions: 4, warmup: 50}
+		matrix: [{size: 32B}, {size: 64B}]
+		claims:
+		  - {id: some, claim: "It takes | some time", source: "line 1", metric: lat_ns.p50, points: {}, value: {min: 1ns}}
+		  - {id: none, claim: "It takes no time", origin: ours, metric: lat_ns.p50, points: {size: 32B}, value: {max: 1ns}}
+	YAML
+	"$KBLAT" run experiments/toy --out runs --no-state >out || [ $? -eq 3 ]
+	"$KBLAT" bundle "$(tail -n 1 out)" --out b.tar.gz
+	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack b.tar.gz unpacked
+}
+
+teardown_file() {
+	rm -rf "$SHARED"
+}
+
+setup() {
+	kblat_setup
+	mkdir tmp
+	export TMPDIR=$T/tmp
+	cp -r "$SHARED/runs" "$SHARED/unpacked" "$SHARED/b.tar.gz" "$SHARED/experiments" .
+	run_dir=$(echo "$T"/runs/toy-*)
+	inside=unpacked/runs/${run_dir##*/}
+}
+
+# repack CHANGE…: makes changed.tar.gz of ./unpacked.
+repack() {
+	python3 -I "$BATS_TEST_DIRNAME/bundles.py" pack unpacked changed.tar.gz "$@"
+}
+
+nothing_left() {
+	[ -z "$(ls -A "$TMPDIR")" ]
+}
+
+@test "the same runs give the same bytes, which tar and gzip read, too" {
+	"$KBLAT" bundle runs/* --out c.tar.gz
+	cmp b.tar.gz c.tar.gz
+	gzip -t b.tar.gz
+	tar -tzf b.tar.gz | grep -qx "runs/${run_dir##*/}/summary.json"
+	tar -xzf b.tar.gz ARTIFACT.md
+	grep -q '^| toy | It takes \\| some time | line 1 |  | .* | holds |$' ARTIFACT.md
+	grep -q "^    kblat run experiments/toy --out runs --no-state$" ARTIFACT.md
+	nothing_left
+}
+
+@test "a bundle is reproduced: numbers from the columns, verdicts as they were" {
+	run -0 "$KBLAT" reproduce b.tar.gz
+	[[ $output == *"not signed"*"all numbers follow from the columns"*"claims: 2; 1 hold, 1 fail, 0 not judged"* ]]
+	"$KBLAT" reproduce b.tar.gz --json >out.json
+	assert_eq "$(json out.json '[(c["id"], c["bundle"], c["again"], c["here"]) for c in d["claims"]]')" \
+		"[('some', 'holds', 'holds', None), ('none', 'fails', 'fails', None)]"
+	nothing_left
+}
+
+@test "a study is bundled whole" {
+	"$KBLAT" run experiments --out studies --no-state >out || [ $? -eq 3 ]
+	study=$(tail -n 1 out)
+	"$KBLAT" bundle "$study" --out s.tar.gz
+	tar -xzOf s.tar.gz study/study.json | cmp - "$study/study.json"
+	tar -xzOf s.tar.gz ARTIFACT.md | grep -q "^    kblat run experiments --out studies --no-state$"
+	run -0 "$KBLAT" reproduce s.tar.gz --out kept
+	[ -f kept/reproduced/report.html ] && [ ! -e kept.partial ]
+	run -2 "$KBLAT" reproduce s.tar.gz --out kept
+	[[ $output == *"it exists; name a new folder"* ]]
+}
+
+@test "200 changes of a single byte are all refused, and the bundle is named" {
+	cat >flip.py <<-'END'
+		import os, random, subprocess, sys
+		data = open("b.tar.gz", "rb").read()
+		seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
+		r = random.Random(seed)
+		for i in range(200):
+		    at = r.choice((r.randrange(60), r.randrange(len(data)), len(data) - 1 - r.randrange(40)))
+		    changed = bytearray(data)
+		    changed[at] ^= r.randrange(1, 256)
+		    with open("flipped.tar.gz", "wb") as f:
+		        f.write(changed)
+		    done = subprocess.run([sys.argv[1], "reproduce", "flipped.tar.gz"], capture_output=True, text=True)
+		    assert done.returncode == 2 and "flipped.tar.gz: " in done.stderr, (seed, at, done)
+	END
+	python3 flip.py "$KBLAT"
+	nothing_left
+}
+
+@test "what a bundle may not have is refused before it is written" {
+	while IFS='|' read -r change words; do
+		repack "$change"
+		run -2 "$KBLAT" reproduce changed.tar.gz
+		[[ $output == *"$words"* ]] || fail "$change: $output"
+	done <<-'END'
+		name=../x|a name that a bundle cannot have
+		name=zz/../../x|a name that a bundle cannot have
+		name=/x|a name that a bundle cannot have
+		name=runs/./x|a name that a bundle cannot have
+		name=bundle.json|a name that a bundle cannot have
+		name=zz\x|a name that a bundle cannot have
+		type=2|something else is in its place
+		type=1|something else is in its place
+		type=3|something else is in its place
+		twice|it is there twice
+		schema=2|which is newer
+		size=4|something else is in its place
+		size=-1|no size that a file can have
+		cut=1|it is damaged
+		tail|more in it than it declares
+	END
+	repack "name=$(printf 'zz\t')"
+	run -2 "$KBLAT" reproduce changed.tar.gz
+	repack size=100000000000000
+	run -1 "$KBLAT" reproduce changed.tar.gz
+	[[ $output == *"it needs"*"MiB"* ]]
+	echo '{}' | gzip >no.tar.gz
+	run -2 "$KBLAT" reproduce no.tar.gz
+	[[ $output == *"this is not a bundle of kblat"* ]]
+	mkfifo pipe.tar.gz
+	run -2 "$KBLAT" reproduce pipe.tar.gz
+	run -2 "$KBLAT" reproduce none.tar.gz
+	[ ! -e ../x ] && [ ! -e x ]
+	nothing_left
+}
+
+@test "a changed file is named, though all hashes of the bundle are right" {
+	sed -i 's/"p50": \([0-9]*\)/"p50": 1\1/' "$inside/summary.json"
+	repack
+	run -3 "$KBLAT" reproduce changed.tar.gz
+	[[ $output == *"summary.json"* ]]
+	repack keep
+	run -2 "$KBLAT" reproduce changed.tar.gz
+	# And with a manifest of the run that fits: the numbers do not follow from the columns.
+	(cd "$inside" && sed -i "/ summary.json\$/s/^[0-9a-f]*/$(sha256sum summary.json | cut -d ' ' -f 1)/" manifest-sha256.txt)
+	repack
+	run -3 "$KBLAT" reproduce changed.tar.gz
+	[[ $output == *"summary.json: it differs from what the columns give"* ]]
+}
+
+@test "a verdict that does not follow is told" {
+	sed -i '0,/"verdict": "fails"/s//"verdict": "holds"/' unpacked/claims.json
+	sed -i 's/"verdict": "fails"/"verdict": "holds"/' unpacked/claims.json
+	repack
+	run -3 "$KBLAT" reproduce changed.tar.gz
+	[[ $output == *"none"*"holds"*"fails"* && $output == *"1 of 2 verdicts is not the same"* ]]
+}
+
+@test "without columns it is small, and says what cannot be computed" {
+	"$KBLAT" bundle runs/* --out small.tar.gz --without-columns
+	[ "$(stat -c %s small.tar.gz)" -lt "$(stat -c %s b.tar.gz)" ]
+	tar -tzf small.tar.gz >members
+	run -1 grep 'npy$' members
+	run -0 "$KBLAT" reproduce small.tar.gz
+	[[ $output == *"without columns"*"there are no columns to compute the numbers from"* ]]
+}
+
+@test "--mask hides the hosts' names everywhere, and the bundle stays whole" {
+	cd "$run_dir"
+	host=$(json run.json 'list(d["hosts"])[0]')
+	find . -name '*.json*' -exec sed -i "s/\"$host\"/\"secrethost\"/" {} +
+	cut -c 67- manifest-sha256.txt | xargs sha256sum >new && mv new manifest-sha256.txt
+	grep -q '"secrethost": {' run.json
+	cd "$T" || return 1
+	"$KBLAT" bundle runs/* --out masked.tar.gz --mask
+	run -0 "$KBLAT" reproduce masked.tar.gz
+	mkdir m && tar -xzf masked.tar.gz -C m
+	grep -q '"xxxxxxxxxx": {' m/runs/*/run.json
+	run -1 grep -r secrethost m
+}
+
+@test "runs that are not sealed, were changed, or are none are not bundled" {
+	run -2 "$KBLAT" bundle runs --out c.tar.gz
+	run -2 "$KBLAT" bundle runs/* runs/* --out c.tar.gz
+	[[ $output == *"a run of that name is in it already"* ]]
+	run -2 "$KBLAT" bundle runs/* --out c.zip
+	[[ $output == *"must end in .tar.gz"* ]]
+	run -2 "$KBLAT" bundle runs/* --out b.tar.gz
+	[[ $output == *"it exists"* ]]
+	run -2 "$KBLAT" bundle runs/*
+	echo >>"$run_dir/summary.csv"
+	run -2 "$KBLAT" bundle runs/* --out c.tar.gz
+	[[ $output == *"summary.csv"* ]]
+	rm "$run_dir/manifest-sha256.txt"
+	run -2 "$KBLAT" bundle runs/* --out c.tar.gz
+	[[ $output == *"not sealed"* ]]
+	[ ! -e c.tar.gz ]
+	nothing_left
+}
+
+@test "who signed it, and whether that is somebody to trust" {
+	type -P ssh-keygen >/dev/null || skip "no ssh-keygen"
+	ssh-keygen -q -t ed25519 -N '' -f key
+	ssh-keygen -q -t ed25519 -N '' -f other
+	"$KBLAT" bundle runs/* --out signed.tar.gz --sign key
+	echo "a.reviewer@example.org $(cat key.pub)" >signers
+	echo "somebody@example.org $(cat other.pub)" >others
+	run -0 "$KBLAT" reproduce signed.tar.gz
+	[[ $output == *"by somebody who is not known here"*"SHA256:"* ]]
+	run -0 "$KBLAT" reproduce signed.tar.gz --signers signers --require-signature
+	[[ $output == *"signed by a.reviewer@example.org, who is trusted, at 20"* ]]
+	run -3 "$KBLAT" reproduce signed.tar.gz --signers others --require-signature
+	run -0 "$KBLAT" reproduce signed.tar.gz --signers others
+	run -3 "$KBLAT" reproduce b.tar.gz --signers signers --require-signature
+	[[ $output == *"not signed"* ]]
+	rm -r unpacked
+	python3 -I "$BATS_TEST_DIRNAME/bundles.py" unpack signed.tar.gz unpacked
+	sed -i 's/It takes no time/It takes no Time/' unpacked/claims.json
+	repack
+	run -2 "$KBLAT" reproduce changed.tar.gz
+	[[ $output == *"its signature is not that of its content"* ]]
+	run -1 "$KBLAT" bundle runs/* --out c.tar.gz --sign nokey
+	[ ! -e c.tar.gz ]
+	nothing_left
+}
+
+@test "--run measures what this kblat has under these names" {
+	export KBLAT_EXPERIMENTS=$T/experiments
+	mkdir away && cd away
+	run -0 "$KBLAT" reproduce ../b.tar.gz --run --out kept
+	[[ $output == *"measured here: 2 of 2 verdicts are as in the bundle"* ]]
+	exists "kept/here/toy-*"
+	rm -r "$T/experiments/toy"
+	run -0 "$KBLAT" reproduce ../b.tar.gz --run --out again
+	[[ $output == *"toy: no experiment of this name is here"* ]]
+	run -2 "$KBLAT" reproduce ../b.tar.gz --run
+}
+
+@test "a killed reproduction leaves no folder that looks whole" {
+	for i in 1 2 3 4 5; do
+		"$KBLAT" reproduce b.tar.gz --out kept >/dev/null 2>&1 3>&- &
+		pid=$!
+		sleep "0.00$i"
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" || true
+		if [ -e kept ]; then
+			cmp kept/claims.json unpacked/claims.json
+			[ -f kept/reproduced/report.html ]
+		fi
+		rm -rf kept kept.partial
+	done
+}
+
+@test "a full disk is told, and nothing stays" {
+	[ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null || skip "no mounts for this user"
+	run -1 unshare --mount sh -c 'mount -t tmpfs -o size=64k none tmp && exec "$0" reproduce b.tar.gz' "$KBLAT"
+	[[ $output == *"it needs"* ]]
+	run -1 unshare --mount sh -c 'mkdir full && mount -t tmpfs -o size=8k none full && exec "$0" bundle runs/* --out full/c.tar.gz' "$KBLAT"
+	[[ $output == *"no space left"* ]]
+}

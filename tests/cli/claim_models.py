@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Could a claim of a study hold without its effect?
+
+main(model) is for programs with the arguments KBLAT STUDY OUT. It writes run directories for all
+experiments of STUDY (full variant) below OUT. Their numbers come from a model of the source's
+machine, in which every effect is a number in `effects`. With the unchanged model, each claim must
+hold. For each claim, `claims` gives the effect to be changed so that the claim is no longer true:
+then it must not hold. A claim that is not in `claims` is an error, and so is one that is in
+`claims` but in no spec. KBTUNE_SYSROOT must be a recorded machine, because specs may ask for
+profiles, and this machine must not change.
+"""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+from boots import seal
+
+# effects: name -> number; claims: "EXPERIMENT/ID" -> what makes it untrue, {effect: number}, or, if the
+# model contradicts it, (what makes it true, what makes it untrue); kernels: name -> function of a
+# point's params (and `of`, its experiment) and the effects that returns its results.
+Model = collections.namedtuple('Model', 'effects claims kernels')
+
+STATE = {'cpu.virtual_machine': 'no', 'rdma.mlx5_0.pci_slot': '0000:03:00.0', 'idle.cpu0.state3.latency_us': '133',
+         'frequency.cpu0.driver': 'intel_pstate', 'pci.aspm_policy': 'default', 'pm_qos.cpu_dma_latency_us': 2000000000,
+         'cpu.online': '0-23', 'numa.online': '0-1'}
+
+
+def series(median, least=None, most=400e3, over=0.001, spread=100, lost=0):
+    return {'n': 200000, 'lost': lost, 'min': least or 0.9 * median, 'p10': median - spread / 3, 'p50': median,
+            'p90': median + 2 * spread / 3, 'p90_p10': spread, 'p99': 1.5 * median, 'p99_9': 2 * median,
+            'p99_99': 5 * median, 'max': most, 'mean': 1.05 * median, 'stdev': spread, 'over_limit': over}
+
+
+def start(kblat, spec, out):
+    """A run of that spec, with a copy of the recorded machine for its profiles; its endpoints cannot start."""
+    machine = out / 'machine'
+    shutil.copytree(os.environ['KBTUNE_SYSROOT'], machine, symlinks=True)
+    return subprocess.Popen([kblat, 'run', str(spec), '--source', 'false', '--sink', 'false', '--out', str(out)],
+                            env=dict(os.environ, KBTUNE_SYSROOT=str(machine)), stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def take_head(program, out):
+    """run.json and resolved.json of a run, which is killed as soon as these exist."""
+    while not list(out.glob('*/resolved.json')) or not list(out.glob('*/run.json')):
+        assert program.poll() is None, program.communicate()[1]
+        time.sleep(0.01)
+    program.kill()
+    program.communicate()
+    run, = out.glob('*/run.json')  # the folder may have been renamed meanwhile
+    return json.loads(run.read_text()), json.loads(run.with_name('resolved.json').read_text())
+
+
+def granted(p):
+    """What both sides of each flow were given: the same link in any case."""
+    def sides(transport):
+        one = {'device': 'mlx5_0', 'netdev': 'eth0'} if transport == 'verbs' else {'netdev': 'eth0'}
+        return {'source': one, 'sink': one}
+    flows = p.get('flows', '').split()
+    return {flow: sides(p.get(flow + '.transport')) for flow in flows} if flows else sides(p['transport'])
+
+
+def write(folder, run, resolved, model, effects):
+    """A run of a model with these effects."""
+    points = []
+    for point in resolved['points']:
+        p = dict(point['params'], of=resolved['name'])
+        made = model.kernels[p.get('kernel', 'flows')](p, effects)
+        reps = [dict(made, rep=i) for i in range(p['repetitions'])]
+        points.append(dict(made, id=point['id'], params=point['params'], outcome='completed', why='', valid=True,
+                           reasons=[], warnings=[], reps=reps))
+        at = folder / 'points' / ('%04d' % point['id'])
+        at.mkdir(parents=True)
+        (at / 'point.json').write_text(json.dumps(
+            {'schema': 1, 'id': point['id'], 'outcome': 'completed', 'why': '',
+             'granted': granted(p), 'placement': {}}))
+    (host, about), = run['hosts'].items()
+    about['roles'] = ['coordinator', 'source', 'sink']
+    run.update(status='COMPLETED', valid=True, reasons=[], warnings=[])
+    summary = {'schema': 1, 'name': resolved['name'], 'title': '', 'variant': 'full', 'hosts': [host], 'valid': True,
+               'reasons': [], 'warnings': [], 'named': resolved['named'], 'points': points}
+    state = folder / 'state' / host / 'before'
+    state.mkdir(parents=True)
+    (state / 'state.json').write_text(json.dumps({'schema': 1, 'keys': STATE}))
+    for name, value in (('run', run), ('resolved', resolved), ('summary', summary)):
+        (folder / (name + '.json')).write_text(json.dumps(value))
+    seal(folder)
+
+
+class Study:
+    def __init__(self, kblat, study, out, model):
+        self.kblat, self.out, self.model, self.heads = kblat, out, model, {}
+        specs = sorted(spec.parent for spec in study.glob('*/spec.yaml'))
+        programs = [start(kblat, spec, out / 'heads' / spec.name) for spec in specs]
+        try:
+            for spec, program in zip(specs, programs):
+                head = take_head(program, out / 'heads' / spec.name)
+                self.heads[head[1]['name']] = head
+        finally:
+            for program in programs:
+                program.kill()
+                program.wait()
+
+    def claims(self):
+        return ['%s/%s' % (name, c['id']) for name, (_, resolved) in self.heads.items() for c in resolved['claims']]
+
+    def needed(self, experiment, claim):
+        """The experiments of a claim."""
+        (made,) = [c for c in self.heads[experiment][1]['claims'] if c['id'] == claim]
+        return {experiment, (made['against'] or {}).get('experiment') or experiment}
+
+    def judge(self, name, experiments, effects):
+        """Claim -> (verdict, why, measured) in a model with these effects."""
+        folders = []
+        for experiment in sorted(experiments):
+            folders.append(self.out / name / experiment)
+            run, resolved = self.heads[experiment]
+            write(folders[-1], json.loads(json.dumps(run)), resolved, self.model, dict(self.model.effects, **effects))
+        said = subprocess.run([self.kblat, 'claims', '--json'] + [str(f) for f in folders], capture_output=True, text=True)
+        assert said.returncode in (0, 3, 4), said.stderr
+        return {'%s/%s' % (c['experiment'], c['id']): (c['verdict'], c['why'], c['measured'])
+                for c in json.loads(said.stdout)['claims']}
+
+
+def main(model):
+    kblat, where, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    assert 'KBTUNE_SYSROOT' in os.environ
+    study = Study(kblat, where, out, model)
+    wrong = ['%s: not in the table of this test' % c for c in study.claims() if c not in model.claims]
+    wrong += ['%s: in the table of this test, but no claim' % c for c in model.claims if c not in study.claims()]
+    unknown = {e for changes in model.claims.values() for c in (changes if isinstance(changes, tuple) else [changes])
+               for e in c if e not in model.effects}
+    wrong += ['%s: no effect of the model' % e for e in sorted(unknown)]
+    present = study.judge('present', study.heads, {})
+    for number, claim in enumerate(c for c in study.claims() if c in model.claims):
+        changes = model.claims[claim]
+        true, untrue = changes if isinstance(changes, tuple) else ({}, changes)
+        needed = study.needed(*claim.split('/'))
+        verdict = study.judge('true-%d' % number, needed, true)[claim] if true else present[claim]
+        if verdict[0] != 'holds':
+            wrong.append('%s: with its effect present: %s' % (claim, verdict))
+        verdict = study.judge('untrue-%d' % number, needed, untrue)[claim]
+        if verdict[0] == 'holds':
+            wrong.append('%s: holds without its effect: %s' % (claim, verdict))
+    print('\n'.join(wrong))
+    print('%d claims' % len(study.claims()))
+    sys.exit(bool(wrong))

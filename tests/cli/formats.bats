@@ -1,0 +1,223 @@
+#!/usr/bin/env bats
+# Verdicts in the formats of test labs, read by programs that are not ours, and their exit statuses.
+
+load helper
+load boots_helper
+bats_require_minimum_version 1.5.0
+
+# arms: BASE, one that is slower, one that is the same; the latter with a p99.9 that is undecided against 1 %.
+arms() {
+	boots base between=0.003 within=0.003
+	boots slower prefix=b between=0.003 within=0.003 kernel=6.1.0-56-amd64 slower=0.1
+	boots same prefix=c between=0.003 within=0.003 kernel=6.1.0-56-amd64
+}
+
+# in_format FORMAT NEW OPTION…: what compare prints, in the file `out`; sets status.
+in_format() {
+	local format=$1 new=$2
+	shift 2
+	status=0
+	"$KBLAT" compare base --with "$new" --margin p99.9=1 --format "$format" "$@" >out || status=$?
+}
+
+# consumer FILE: that program of others, or skip.
+consumer() {
+	[ -f "$ROOT/build/consumers/$1" ] || skip "not there: $1; tests/consumers gets it"
+}
+
+@test "junit: read by junitparser, an undecided quantity is skipped, a regression is a failure" {
+	arms
+	results() {
+		/usr/bin/python3 - <<-'PY'
+			import junitparser
+			xml = junitparser.JUnitXml.fromfile("out")
+			for suite in xml:
+			    cases = {c.name: [type(r).__name__ for r in c.result] for c in suite}
+			    print(suite.name, suite.tests == len(cases), suite.failures, suite.skipped, suite.errors, cases["p50"], cases["p99.9"], cases["overall"])
+		PY
+	}
+	in_format junit slower
+	assert_eq "$status $(results)" "3 scripted True 5 1 0 ['Failure'] ['Failure'] ['Failure']"
+	in_format junit same
+	assert_eq "$status $(results)" "4 scripted True 0 3 0 [] ['Skipped'] ['Skipped']"
+	in_format junit same --judge p50
+	assert_eq "$status $(results)" "0 scripted True 0 2 0 [] ['Skipped'] []"
+}
+
+@test "tap: read by tappy, with every test that was planned" {
+	arms
+	results() {
+		# Its first lines are a warning.
+		/usr/bin/python3 - <<-'PY' | tail -n 1
+			from tap.parser import Parser
+			lines = list(Parser().parse_file("out"))
+			tests = [t for t in lines if t.category == "test"]
+			plan = [t for t in lines if t.category == "plan"][0]
+			print(plan.expected_tests == len(tests), any(t.category == "unknown" for t in lines),
+			      {t.description[2:].split()[-1]: "skip" if t.skip else t.ok for t in tests if "p50" in t.description or "p99.9" in t.description or "overall" in t.description})
+		PY
+	}
+	in_format tap slower
+	assert_eq "$(results)" "True False {'p50': False, 'p99.9': False, 'overall': False}"
+	in_format tap same
+	assert_eq "$(results)" "True False {'p50': True, 'p99.9': 'skip', 'overall': 'skip'}"
+}
+
+@test "ktap: read by the kernel's own parser, nested by point" {
+	consumer kunit_parser.py
+	arms
+	results() {
+		# It also prints what it reads.
+		PYTHONPATH=$ROOT/build/consumers /usr/bin/python3 - <<-'PY' | tail -n 1
+			import kunit_parser
+			all = kunit_parser.parse_run_tests(open("out").read().splitlines())
+			point, overall = all.subtests
+			print(all.status.name, all.counts.errors, point.name, [(t.name, t.status.name) for t in point.subtests if t.name in ("p50", "p99.9")], overall.status.name)
+		PY
+	}
+	in_format ktap slower
+	assert_eq "$(results)" "FAILURE 0 point 0 [('p50', 'FAILURE'), ('p99.9', 'FAILURE')] FAILURE"
+	in_format ktap same
+	assert_eq "$(results)" "SUCCESS 0 point 0 [('p50', 'SUCCESS'), ('p99.9', 'SKIPPED')] SKIPPED"
+}
+
+@test "lava: signals that its dispatcher takes, with measurements and units" {
+	consumer lava_shell.py
+	arms
+	results() {
+		/usr/bin/python3 - "$ROOT/build/consumers/lava_shell.py" <<-'PY'
+			import ast, decimal, re, sys
+			text = open(sys.argv[1]).read()
+			signal = re.search(r'"signal": r"(.*?)",', text).group(1)
+			handler = next(n for n in ast.parse(text).body if getattr(n, "name", "") == "handle_testcase")
+			space = {"JobError": ValueError}
+			exec(compile(ast.Module([handler], []), "lava", "exec"), space)
+			said = open("out").read()
+			cases = [space["handle_testcase"](m.group(2).split()) for m in re.finditer(signal, said)]
+			assert len(cases) == len(said.splitlines()) and {m.group(1) for m in re.finditer(signal, said)} == {"TESTCASE"}
+			for c in cases:
+			    if c["test_case_id"].endswith((".p50", ".p99.9", ".overall")):
+			        print(c["test_case_id"], c["result"], c.get("units"), round(float(decimal.Decimal(c.get("measurement", "0")))) > 900)
+		PY
+	}
+	in_format lava slower
+	assert_eq "$(results)" "scripted.point-0.p50 fail ns True
+scripted.point-0.p99.9 fail ns True
+scripted.overall fail None False"
+	in_format lava same
+	assert_eq "$(results | cut -d' ' -f 1,2)" "scripted.point-0.p50 pass
+scripted.point-0.p99.9 skip
+scripted.overall skip"
+}
+
+@test "kcidb: valid by what version 5.3 of its schema says of tests; numbers are in seconds" {
+	arms
+	results() {
+		/usr/bin/python3 - <<-'PY'
+			import json, jsonschema
+			text = {"type": "string"}
+			number = {"type": "object", "properties": {"value": {"type": "number"}, "unit": text, "prefix": {"enum": ["metric", "binary"]}},
+			          "required": ["value"], "additionalProperties": False}
+			test = {"type": "object", "required": ["build_id", "id", "origin"], "additionalProperties": False,
+			        "properties": {"build_id": {"type": "string", "pattern": "^[a-z0-9_]+:.*$"}, "id": {"type": "string", "pattern": "^[a-z0-9_]+:.*$"},
+			                       "origin": {"type": "string", "pattern": "^[a-z0-9_]+$"}, "path": {"type": "string", "pattern": "^([A-Za-z0-9_-]+)(\\.[A-Za-z0-9_-]+)*$"},
+			                       "status": {"enum": ["FAIL", "ERROR", "MISS", "PASS", "DONE", "SKIP"]}, "number": number, "misc": {"type": "object"}}}
+			schema = {"type": "object", "required": ["version"], "additionalProperties": False,
+			          "properties": {"version": {"type": "object", "properties": {"major": {"const": 5}, "minor": {"enum": [0, 1, 2, 3]}}, "required": ["major", "minor"]},
+			                         "tests": {"type": "array", "items": test}}}
+			d = json.load(open("out"))
+			jsonschema.validate(d, schema)
+			tests = {t["path"]: t for t in d["tests"]}
+			assert len(tests) == len(d["tests"]) == len({t["id"] for t in d["tests"]})
+			p50 = tests["kblat.scripted.point-0.p50"]
+			print(p50["build_id"], p50["status"], 9e-7 < p50["number"]["value"] < 2e-6, p50["number"]["unit"],
+			      tests["kblat.scripted.point-0.p99_9"]["status"], tests["kblat.scripted.overall"]["status"])
+		PY
+	}
+	in_format kcidb slower
+	assert_eq "$(results)" "kblat:6.1.0-56-amd64 FAIL True s FAIL FAIL"
+	in_format kcidb same
+	assert_eq "$(results)" "kblat:6.1.0-56-amd64 PASS True s DONE DONE"
+}
+
+@test "tmt: results.yaml, in which what is undecided is an error and what does not decide an information" {
+	arms
+	results() {
+		/usr/bin/python3 -c '
+import yaml
+d = {r["name"]: r["result"] for r in yaml.safe_load(open("out"))}
+print(d["/point-0/p50"], d["/point-0/p99.9"], d["/overall"])'
+	}
+	in_format tmt slower
+	assert_eq "$(results)" "fail fail fail"
+	in_format tmt same
+	assert_eq "$(results)" "pass error error"
+	in_format tmt same --judge p50
+	assert_eq "$(results)" "pass info pass"
+}
+
+@test "--exit: no lab takes a regression for a skip, or an undecided comparison for a pass or a failure" {
+	arms
+	local whose slower undecided same wrong
+	while read -r whose slower undecided same wrong; do
+		run -"$slower" "$KBLAT" compare base --with slower --exit "$whose"
+		run -"$undecided" "$KBLAT" compare base --with same --margin p99.9=1 --exit "$whose"
+		run -"$same" "$KBLAT" compare base --with same --exit="$whose"
+		run -"$wrong" "$KBLAT" compare base --with nothing-here --exit "$whose"
+		run -"$wrong" "$KBLAT" compare base --no-such-option --exit "$whose"
+	done <<-'END'
+		kselftest 1 4 0 1
+		tmt 1 2 0 2
+		automake 1 77 0 99
+		git-bisect 1 125 0 128
+		default 3 4 0 2
+	END
+	run -2 "$KBLAT" compare base --with same --exit lava
+	assert_contains "$output" "--exit: must be default, kselftest, tmt, automake or git-bisect, not 'lava'"
+	run -2 "$KBLAT" compare base --with same --format xml
+	assert_contains "$output" "--format: must be ktap, junit, lava, kcidb, tmt or tap, not 'xml'"
+	run -2 "$KBLAT" compare base --with same --format tap --json
+	run -2 "$KBLAT" compare base --aa --format tap
+	# No verdict is read without its output.
+	[ -w /dev/full ] || return 0
+	status=0
+	"$KBLAT" compare base --with same --exit kselftest >/dev/full 2>/dev/null || status=$?
+	assert_eq "$status" 1
+}
+
+@test "run and claims: a point that is not valid fails, and so does a claim; one that is not judged is skipped" {
+	cat >c.yaml <<-'YAML'
+		kblat: 1
+		name: claims
+		settings: {kernel: oneway, transport: scripted, messages: 200, burst: 200}
+		claims:
+		  - {id: quick, claim: "Fast & <safe>", metric: lat_ns.p50, points: {kernel: oneway}, value: {max: 1s}}
+		  - {id: slow, claim: "It # takes long", metric: lat_ns.p50, points: {kernel: oneway}, value: {min: 1s}}
+		  - {id: tail, claim: "Needs more messages", metric: lat_ns.p99_9, points: {kernel: oneway}, value: {max: 1s}}
+	YAML
+	run -1 --separate-stderr "$KBLAT" run c.yaml --out runs --format ktap --exit kselftest
+	assert_contains "$output" "ok 1 point 0"
+	assert_contains "$output" "ok 1 quick"
+	assert_contains "$output" "not ok 2 slow"
+	assert_contains "$output" "# SKIP undecided"
+	assert_eq "${lines[0]} ${lines[-1]}" "KTAP version 1 not ok 3 overall"
+	[ -d "${stderr_lines[-1]}" ]
+	run -1 "$KBLAT" claims "${stderr_lines[-1]}" --format tap --exit automake
+	assert_contains "$output" "# quick: Fast & <safe>"
+	assert_contains "$output" "# slow: It = takes long"
+	run -3 "$KBLAT" claims runs/* --format junit
+	printf '%s' "$output" >out
+	assert_eq "$(/usr/bin/python3 -c 'import junitparser; print([(c.name, [type(r).__name__ for r in c.result]) for s in junitparser.JUnitXml.fromfile("out") for c in s])')" \
+		"[('quick', []), ('slow', ['Failure']), ('tail', ['Skipped']), ('overall', ['Failure'])]"
+	run -2 "$KBLAT" summary runs/* --format tap
+}
+
+@test "run --hosts: each pair and each host is a test, and nothing else is on standard output" {
+	printf 'kblat: 1\nname: s\nsettings: {kernel: oneway, transport: scripted, messages: 500, warmup: 0, repetitions: 1}\n' >s.yaml
+	run -0 --separate-stderr "$KBLAT" run s.yaml --hosts n1,n2 --out runs --source env --sink env --format junit --exit kselftest
+	printf '%s' "$output" >out
+	assert_eq "$(/usr/bin/python3 -c 'import junitparser; print(sorted((c.classname, c.name) for s in junitparser.JUnitXml.fromfile("out") for c in s if c.classname != "pairs"))')" \
+		"[('hosts', 'n1'), ('hosts', 'n2'), ('s', 'overall')]"
+	assert_eq "$(grep -c 'classname="pairs"' out)" 1
+	[ -d "${stderr_lines[-1]}" ]
+}

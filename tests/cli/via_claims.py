@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""via_claims.py KBLAT STUDY OUT: could a claim of VIA's study hold without its effect? (claim_models.py)"""
+from claim_models import Model, main, series
+
+# What the source measured over cLAN: microseconds, or shares.
+EFFECTS = {
+    'native': 9, 'byte': 0.0132, 'layer': 14, 'ack': 10, 'ack_share': 0, 'sleep': 20, 'copy': 0.0172, 'copy_fixed': 0,
+    'gain_small': 0.72, 'gain_smallest': 0.75, 'gain_large': 0.6, 'rises': 1,
+    'poll_small': 0.37, 'poll_large': 0.95, 'adaptive': 1.1,
+    'polling_share': 0.99, 'blocking_small': 0.6, 'blocking_large': 0.2, 'machine': 0.8,
+    'registering': 15, 'registering_large': 1, 'flat': 0, 'locking': 3, 'locking_large': 1, 'untouched': 3,
+}
+
+
+def native(size, e):
+    return e['native'] + e['byte'] * size
+
+
+def half(us):
+    return {'metrics': {'half_rtt_ns': series(1000 * us), 'rtt_ns': series(2000 * us)}}
+
+
+def handoff(p, e):
+    size = p['size_bytes']
+    us = native(size, e) + e['layer']
+    us += e['sleep'] if p['hand'] == 'event' else 0
+    us += e['copy'] * size + e['copy_fixed'] if p['copy'] else 0
+    us += e['ack'] + e['ack_share'] * size if p['ack'] else 0
+    return half(us)
+
+
+def polling(size, e):
+    """The latency of polling against that of blocking."""
+    return e['poll_small'] if size < 1024 else e['poll_large'] if size >= 64000 else (e['poll_small'] + e['poll_large']) / 2
+
+
+def pingpong(p, e):
+    size = p['size_bytes']
+    if p['of'] == 'via-message-layer':
+        return half(native(size, e))
+    us = 24 + e['byte'] * size
+    if p['transport'] in ('udp', 'tcp'):
+        us /= 1 - (e['gain_smallest'] if size < 32 else e['gain_small'] if size < 1024 else e['gain_large'])
+    made = half(us * {'busy': polling(size, e), 'event': 1, 'adaptive': e['adaptive'] * polling(size, e)}[p['poll']])
+    rate = size ** e['rises'] / us * 1e6
+    made['rate'] = {'bytes_per_s': rate, 'messages_per_s': rate / size, 'link_share': rate / 125e6}
+    blocking = e['blocking_small'] if size <= 1024 else e['blocking_large'] * (1 if size < 64000 else 0.9)
+    share = e['polling_share'] if p['poll'] == 'busy' else blocking
+    made['cpu'] = {'source_share': share, 'sink_share': share, 'machine_cpus': e['machine']}
+    return made
+
+
+def register(p, e):
+    size, device = p['size_bytes'], p.get('pin') == 'device'
+    us = e['registering'] if device else e['locking']
+    us *= 1 + e['flat'] * min(size, 4096) / 4096
+    grows = e['registering_large'] if device else e['locking_large']
+    us *= 1 + grows * max(0, size - 65536) / 65536 * (1 if device else 0.2)
+    us *= e['untouched'] if p['memory'] == 'untouched' else 1
+    return {'metrics': {'reg_ns': series(1000 * us), 'dereg_ns': series(800 * us)}}
+
+
+LAYER = {'no-ack': {'ack': 0}, 'no-copy': {'copy': 0}, 'no-sleep': {'sleep': 0}, 'no-messenger': {'sleep': 0},
+         'all': {'ack': 0, 'copy': 0, 'sleep': 0}, 'together': {'sleep': 0, 'copy': 0, 'copy_fixed': 0},
+         'spin-fastest': {'ack': 0, 'copy': 0}, 'yield-fastest': {'ack': 0, 'copy': 0}, 'what-is-left': {'layer': -9}}
+NAMES = ('no-ack no-ack-busy no-ack-yield no-copy no-sleep no-sleep-yield no-messenger all all-yield all-without-messenger '
+         'together-fastest together-yield spin-fastest yield-fastest what-is-left').split()
+
+
+def layer_claims():
+    for name in NAMES:
+        changes = next(c for start, c in LAYER.items() if name.startswith(start))
+        yield name, changes
+        yield name + '-verbs', changes
+
+
+CLAIMS = {'via-message-layer/' + name: changes for name, changes in layer_claims()}
+CLAIMS.update({
+    'via-message-layer/no-ack-large': {'ack_share': 0.02},
+    'via-message-layer/no-copy-average': {'copy': 0},
+    'via-message-layer/no-copy-small': {'copy_fixed': 20},
+    'via-message-layer/together-fastest-source': {'sleep': 0, 'copy': 0},
+    'via-message-layer/naive-layer': {'layer': 0, 'sleep': 0},
+    'via-bandwidth-latency/small': {'gain_small': 0, 'gain_smallest': 0},
+    'via-bandwidth-latency/large': {'gain_large': 0},
+    'via-bandwidth-latency/smallest': {'gain_smallest': 0.4},
+    'via-bandwidth-latency/emulated': {'gain_small': 0, 'gain_smallest': 0},
+    'via-bandwidth-latency/more-bandwidth': {'gain_small': 0, 'gain_smallest': 0, 'gain_large': 0},
+    'via-bandwidth-latency/higher-peak': {'gain_large': 0},
+    'via-bandwidth-latency/approaches-the-wire': {'rises': 0},
+    'via-bandwidth-latency/bandwidth-rises': {'rises': 0},
+    'via-bandwidth-latency/bandwidth-rises-verbs': {'rises': 0},
+    'via-bandwidth-latency/share-of-the-peak': {'rises': 0.8},
+    'via-polling-blocking/small': {'poll_small': 1},
+    'via-polling-blocking/small-verbs': {'poll_small': 1},
+    'via-polling-blocking/always-fastest': {'poll_small': 1, 'poll_large': 1},
+    'via-polling-blocking/towards-one': {'poll_large': 0.4},
+    'via-polling-blocking/towards-one-verbs': {'poll_large': 0.4},
+    'via-polling-blocking/towards-one-tcp': {'poll_large': 0.4},
+    'via-polling-blocking/towards-one-shmem': {'poll_large': 0.4},
+    'via-polling-blocking/spin-then-block': {'adaptive': 2},
+    'via-processor-utilisation/polling-takes-all': {'polling_share': 0.6},
+    'via-processor-utilisation/polling-takes-all-verbs': {'polling_share': 0.6},
+    'via-processor-utilisation/blocking-takes-less': {'blocking_small': 0.99},
+    'via-processor-utilisation/blocking-takes-less-verbs': {'blocking_small': 0.99},
+    'via-processor-utilisation/blocking-half': {'blocking_small': 0.3},
+    'via-processor-utilisation/blocking-half-machine': {'machine': 0.3},
+    'via-processor-utilisation/blocking-falls': {'blocking_large': 0.9},
+    'via-registration/flat': {'flat': 1},
+    'via-registration/flat-page': {'flat': 1},
+    'via-registration/flat-page-verbs': {'flat': 1},
+    'via-registration/rises': {'locking_large': 0},
+    'via-registration/rises-verbs': {'registering_large': 0, 'locking_large': 0},
+    'via-registration/locking-cheaper': {'locking': 60, 'locking_large': 5},
+    'via-registration/unlocking-cheaper': {'locking': 60, 'locking_large': 5},
+    'via-registration/untouched': {'untouched': 1},
+})
+
+if __name__ == '__main__':
+    main(Model(EFFECTS, CLAIMS, {'handoff': handoff, 'pingpong': pingpong, 'register': register}))

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# The kernel `wakeup`: what is recorded by each method, what is refused, and an injected delay.
+
+load helper
+
+@test "each method records every wake-up, after it was due, and needs no transport to be named" {
+	spec w <<-'YAML'
+		settings: {kernel: wakeup, messages: 200, rate: 2kHz, repetitions: 2, warmup: 20}
+		matrix:
+		  - {method: [nanosleep, timerfd, futex, busy]}
+		  - {method: nanosleep, slack: 1us}
+	YAML
+	run_with w
+	echo "$output"
+	[ "$status" -eq 0 ]
+	/usr/bin/python3 - "$run_dir" <<-'PY'
+		import glob, json, numpy, sys
+		points = json.load(open(sys.argv[1] + "/summary.json"))["points"]
+		assert len(points) == 5
+		for p in points:
+		    assert p["params"]["transport"] == "none"
+		    assert p["loss"] == {"sent": 400, "lost": 0, "duplicates": 0, "reordered": 0}, p
+		    for rep in glob.glob(f"{sys.argv[1]}/points/{p['id']:04}/rep-*"):
+		        due, woken = (numpy.load(f"{rep}/t_{name}.npy") for name in ("due", "woken"))
+		        assert len(due) == 200 and (woken >= due - 100).all()
+		        # Timers and the grid are due at the rate, however late the thread was.
+		        if p["params"]["method"] != "futex":
+		            steps = numpy.diff(due)
+		            assert abs(steps - 500000).max() < 20000, steps
+	PY
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+}
+
+@test "a thread that is stopped was late by as much with each wake-up that it missed" {
+	spec w <<-'YAML'
+		settings: {kernel: wakeup, messages: 3000, rate: 1kHz, repetitions: 1, warmup: 0}
+	YAML
+	"$KBLAT" run w.yaml --out runs >out 2>err &
+	pid=$!
+	await_run exists "/proc/$pid/task/$pid/children"
+	sleep 1.5
+	for child in $(cat "/proc/$pid/task/$pid/children"); do
+		kill -STOP "$child"
+	done
+	sleep 0.5
+	for child in $(cat "/proc/$pid/task/$pid/children"); do
+		kill -CONT "$child"
+	done
+	wait $pid
+	run_dir=$(tail -n 1 out)
+	/usr/bin/python3 - "$run_dir" <<-'PY'
+		import numpy, sys
+		due, woken = (numpy.load(f"{sys.argv[1]}/points/0000/rep-00/t_{name}.npy") for name in ("due", "woken"))
+		late = woken - due
+		# Half a second at 1 kHz: the first was late by 0.5 s, the last by almost nothing.
+		assert late.max() > 450e6, late.max()
+		assert (late > 100e6).sum() > 300, (late > 100e6).sum()
+	PY
+}
+
+@test "another transport, and a slack or a rate of nothing, are refused" {
+	spec w <<-'YAML'
+		settings: {kernel: wakeup, messages: 10, repetitions: 1, warmup: 0}
+	YAML
+	refuses w <<-'LINES'
+		slack=0|slack
+		slack=50us rate=0|rate
+		transport=shmem|the kernel wakeup does not run over the transport shmem
+	LINES
+}
+
+@test "explain: what delayed a wake-up was on its own CPU" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to trace"
+	spec w <<-'YAML'
+		settings: {kernel: wakeup, messages: 500, repetitions: 1, warmup: 0, explain: yes, limit: 1ns}
+	YAML
+	run_with w
+	echo "$output"
+	[[ $output != *"not possible here"* ]] || skip "there is no tracefs here"
+	[ "$status" -eq 0 ]
+	run "$KBLAT" explain "$run_dir"
+	[[ $output == *"(source)"* ]]
+	[[ $output != *"(sink)"* ]]
+}

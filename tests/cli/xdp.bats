@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# The transport xdp between two network cards: a veth pair in namespaces that each test makes.
+
+load helper
+
+setup() {
+	kblat_setup
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to make network namespaces and attach programs"
+	A=kblat-test-$$-$BATS_TEST_NUMBER-a B=kblat-test-$$-$BATS_TEST_NUMBER-b
+	ip netns add "$A" 2>/dev/null && ip netns add "$B" || skip "network namespaces cannot be made on this machine"
+	ip -n "$A" link add card type veth peer name card netns "$B" || skip "veth pairs cannot be made on this machine"
+	for side in "$A:198.18.213.1" "$B:198.18.213.2"; do
+		ip -n "${side%%:*}" address add "${side#*:}/30" dev card
+		ip -n "${side%%:*}" link set card up
+	done
+}
+
+teardown() {
+	local name pid
+	for name in "${A:-}" "${B:-}"; do
+		[ -n "$name" ] || continue
+		for pid in $(ip netns pids "$name" 2>/dev/null); do
+			kill -KILL "$pid" 2>/dev/null || true
+		done
+		ip netns del "$name" 2>/dev/null || true
+	done
+	cd /
+	rm -rf "$T"
+}
+
+# between OPTION…: runs T/x.yaml from A to B.
+between() {
+	"$KBLAT" run x.yaml --out runs --source "ip netns exec $A" --sink "ip netns exec $B" \
+		--set source_address=198.18.213.1 --set sink_address=198.18.213.2 "$@"
+}
+
+# is_bare: has neither card a program?
+is_bare() {
+	! ip -n "$A" link show card | grep -q xdp && ! ip -n "$B" link show card | grep -q xdp
+}
+
+small() {
+	spec x <<-'YAML'
+		settings: {kernel: pingpong, transport: xdp, size: 64, messages: 500, repetitions: 1, warmup: 50}
+	YAML
+}
+
+@test "every kernel that sends runs over both modes, busy and asleep, and every message is accounted for" {
+	spec x <<-'YAML'
+		settings: {transport: xdp, messages: 400, repetitions: 1, warmup: 50}
+		matrix:
+		  - {kernel: [oneway, pingpong, stream], mode: [native, generic], poll: [busy, event], size: 64}
+		  - {kernel: exchange, mode: generic, size: 64}
+		  - {kernel: stream, depth: 32, batch: 8, size: [64, 1400]}
+		  - {kernel: handoff, ack: [yes, no], hand: direct, size: 64}
+		  - {kernel: pingpong, check: yes, size: 1472}
+		  - {kernel: pingpong, busy_poll: 20us, size: 64}
+		  - {kernel: pingpong, need_wakeup: no, size: 64}
+	YAML
+	run between
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	/usr/bin/python3 -IS - "$run_dir" <<-'PY'
+		import glob, json, sys
+		for point in json.load(open(sys.argv[1] + "/summary.json"))["points"]:
+		    granted = json.load(open(f"{sys.argv[1]}/points/{point['id']:04}/point.json"))["granted"]
+		    for side in "source", "sink":
+		        assert granted[side]["driver"] == "veth" and granted[side]["zerocopy"] is False, granted
+		        mode = point["params"]["mode"]
+		        assert granted[side]["mode"] == mode or mode == "auto", granted
+		    if point["params"]["kernel"] == "pingpong":
+		        assert point["loss"]["lost"] == 0, point
+	PY
+	is_bare
+}
+
+@test "what the rings cannot hold is lost, and counted by its reason" {
+	spec x <<-'YAML'
+		settings: {kernel: oneway, transport: xdp, mode: generic, ring: 64, messages: 20000, burst: 20000, repetitions: 1, warmup: 0, poll: event}
+	YAML
+	run between
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run_dir=$(tail -n 1 <<<"$output")
+	lost=$(json "$run_dir/summary.json" 'd["points"][0]["loss"]["lost"]')
+	[ "$lost" -gt 0 ]
+	/usr/bin/python3 -IS - "$run_dir" "$lost" <<-'PY'
+		import json, sys
+		device = json.load(open(sys.argv[1] + "/points/0000/rep-00/counters.json"))["device"]["sink"]
+		dropped = sum(device["after"][k] - device["before"][k] for k in ("rx_dropped", "rx_ring_full"))
+		assert dropped == int(sys.argv[2]), (device, sys.argv[2])
+	PY
+}
+
+@test "frames of others go on: another program's datagrams, and those with the port but not the token" {
+	small
+	between --set port=5555 --set messages=10000000 --set duration=4s >out 2>err &
+	pid=$!
+	await_run ip netns exec "$B" grep -q ":15B3 " /proc/net/udp
+	await_run sh -c "ip -n $B link show card | grep -q xdp"
+	cat >echo.py <<-'PY'
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("198.18.213.2", 6666))
+		print("ready", flush=True)
+		for _ in range(50):
+		    data, peer = s.recvfrom(100)
+		    s.sendto(data, peer)
+	PY
+	cat >talk.py <<-'PY'
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.settimeout(10)
+		for i in range(50):
+		    s.sendto(b"%d" % i, ("198.18.213.2", 6666))
+		    assert s.recv(100) == b"%d" % i
+		    s.sendto(b"A stranger, whose token is wrong" * 2, ("198.18.213.2", 5555))
+	PY
+	ip netns exec "$B" /usr/bin/python3 -IS echo.py >ready 2>&1 3>&- &
+	echo=$!
+	await_run grep -q ready ready
+	ip netns exec "$A" /usr/bin/python3 -IS talk.py
+	wait $echo
+	# They wait in the socket that keeps the port, which nobody reads.
+	ip netns exec "$B" awk '$2 ~ /:15B3$/ { split($5, queues, ":"); exit queues[2] == "00000000" }' /proc/net/udp
+	status=0
+	wait $pid || status=$?
+	cat out err
+	[ "$status" -eq 0 ]
+	run_dir=$(tail -n 1 out)
+	assert_eq "$(json "$run_dir/summary.json" '[d["points"][0]["loss"][k] for k in ("lost", "duplicates")]')" "[0, 0]"
+}
+
+@test "endpoints that are killed leave no program on the cards" {
+	small
+	for _ in 1 2 3; do
+		between --set messages=10000000 --set duration=60s >out 2>err &
+		pid=$!
+		await_run sh -c "ip -n $B link show card | grep -q xdp && ip -n $A link show card | grep -q xdp"
+		mapfile -t endpoints < <(ip netns pids "$A" && ip netns pids "$B")
+		kill -KILL "${endpoints[@]}"
+		wait $pid || true
+		is_bare
+	done
+}
+
+@test "what cannot be: no address, one interface, too large, no such queue, a link that is down, no capability" {
+	small
+	refuses x <<-'LINES'
+		size=64|source_address is missing: transport xdp needs the IPv4 address of a network card
+		source_address=198.18.213.1 sink_address=198.18.213.1|are the same
+		source_address=198.18.213.1 sink_address=::1|sink_address is none
+		source_address=198.18.213.1 sink_address=198.18.213.2 size=3789|a frame holds at most 3788 bytes
+		source_address=198.18.213.1 sink_address=198.18.213.2 size=11|12 bytes of a message hold its token and number
+		source_address=198.18.213.1 sink_address=198.18.213.2 busy_poll=1500ns|whole microseconds
+	LINES
+	impossible() {
+		run between "${@:2}"
+		echo "$output"
+		[ "$status" -eq 77 ]
+		assert_contains "$output" "$1"
+		is_bare
+	}
+	impossible "need an MTU of 1528, and that of card is 1500" --set size=1500
+	impossible "card has no queue 7; see \`ethtool -l card\`" --set queue=7
+	impossible "bind without copying" --set zerocopy=yes
+	run "$KBLAT" run x.yaml --out runs --set source_address=127.0.0.1 --set sink_address=127.0.0.2
+	[ "$status" -eq 77 ]
+	assert_contains "$output" "no network card here has this address"
+	ip -n "$B" link set card down
+	impossible "is down" --set size=64
+	ip -n "$B" link set card up
+	no_right() {
+		run "$KBLAT" run x.yaml --out runs --source "ip netns exec $A setpriv --inh-caps=-all --bounding-set=-$1" \
+			--sink "ip netns exec $B" --set source_address=198.18.213.1 --set sink_address=198.18.213.2
+		echo "$output"
+		[ "$status" -eq 77 ]
+		assert_contains "$output" "$2"
+	}
+	no_right bpf,-sys_admin "CAP_BPF"
+	no_right net_admin,-sys_admin "CAP_NET_ADMIN"
+	no_right net_raw "CAP_NET_RAW"
+}
+
+@test "an interface that has another program is left alone" {
+	small
+	between --set messages=10000000 --set duration=4s >out 2>err &
+	pid=$!
+	await_run sh -c "ip -n $B link show card | grep -q xdp"
+	run between --set messages=10
+	echo "$output"
+	[ "$status" -eq 1 ]
+	assert_contains "$output" "the interface has another program; see \`ip link show card\`"
+	wait $pid
+	is_bare
+}
