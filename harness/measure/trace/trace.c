@@ -74,9 +74,44 @@ static int trace_set_cpus(struct trace *t, uint64_t bytes, struct err *e)
 	return rc;
 }
 
+/* The formats of the events of a system. */
+static void read_formats(struct tep_handle *tep, const char *place, const char *system)
+{
+	char **events = tracefs_system_events(place, system), *text;
+	int size;
+
+	for (size_t i = 0; events && events[i]; i++) {
+		text = tracefs_event_file_read(NULL, system, events[i], "format", &size);
+		if (text)
+			tep_parse_event(tep, text, (unsigned long)size, system);
+		free(text);
+	}
+	tracefs_list_free(events);
+}
+
+/*
+ * tracefs_local_events_system() would also read the kernel's symbols, which nothing here needs, and
+ * copies them a thousand times with an allocator that cannot move pages (as with sanitizers).
+ */
+static struct tep_handle *read_events(const char *place)
+{
+	struct tep_handle *tep = tep_alloc();
+	int size;
+	char *header = tep ? tracefs_instance_file_read(NULL, "events/header_page", &size) : NULL;
+
+	if (!header || tep_parse_header_page(tep, header, (unsigned long)size, sizeof(long))) {
+		tep_free(tep);
+		tep = NULL;
+	}
+	free(header);
+	for (size_t i = 0; tep && trace_event_systems[i]; i++)
+		read_formats(tep, place, trace_event_systems[i]);
+	return tep;
+}
+
 static int enable_events(struct trace *t, const char *place, bool calls, struct err *e)
 {
-	t->tep = tracefs_local_events_system(place, trace_event_systems);
+	t->tep = read_events(place);
 	if (!t->tep)
 		return err_set(e, -EIO, STATUS_IMPOSSIBLE, "tracefs", NULL, "its events cannot be read");
 	if (!trace_events_enable(t->instance, calls))
