@@ -34,6 +34,14 @@ between() {
 		--set source_address=198.18.213.1 --set sink_address=198.18.213.2 "$@"
 }
 
+# await_measured: waits for the run that is process $pid and writes to the files out and err.
+await_measured() {
+	status=0
+	wait "$pid" || status=$?
+	output=$(cat out err)
+	assert_measured
+}
+
 # is_bare: has neither card a program?
 is_bare() {
 	! ip -n "$A" link show card | grep -q xdp && ! ip -n "$B" link show card | grep -q xdp
@@ -58,8 +66,7 @@ small() {
 		  - {kernel: pingpong, need_wakeup: no, size: 64}
 	YAML
 	run between
-	echo "$output"
-	[ "$status" -eq 0 ]
+	assert_measured
 	run_dir=$(tail -n 1 <<<"$output")
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
@@ -82,8 +89,7 @@ small() {
 		settings: {kernel: oneway, transport: xdp, mode: generic, ring: 64, messages: 20000, burst: 20000, repetitions: 1, warmup: 0, poll: event}
 	YAML
 	run between
-	echo "$output"
-	[ "$status" -eq 0 ]
+	assert_measured
 	run_dir=$(tail -n 1 <<<"$output")
 	lost=$(json "$run_dir/summary.json" 'd["points"][0]["loss"]["lost"]')
 	[ "$lost" -gt 0 ]
@@ -126,10 +132,7 @@ small() {
 	wait $echo
 	# They wait in the socket that keeps the port, which nobody reads.
 	ip netns exec "$B" awk '$2 ~ /:15B3$/ { split($5, queues, ":"); exit queues[2] == "00000000" }' /proc/net/udp
-	status=0
-	wait $pid || status=$?
-	cat out err
-	[ "$status" -eq 0 ]
+	await_measured
 	run_dir=$(tail -n 1 out)
 	assert_eq "$(json "$run_dir/summary.json" '[d["points"][0]["loss"][k] for k in ("lost", "duplicates")]')" "[0, 0]"
 }
@@ -194,6 +197,6 @@ small() {
 	echo "$output"
 	[ "$status" -eq 1 ]
 	assert_contains "$output" "the interface has another program; see \`ip link show card\`"
-	wait $pid
+	await_measured
 	is_bare
 }
