@@ -78,6 +78,16 @@ nothing_left() {
 	[[ $output == *"it exists; name a new folder"* ]]
 }
 
+@test "which build of the program and of each library measured is in it" {
+	measured=$("$KBLAT" run experiments/toy --out runs | tail -n 1) || true
+	"$KBLAT" bundle "$measured" --out ids.tar.gz
+	tar -xzf ids.tar.gz bundle.json ARTIFACT.md
+	built=$(readelf --notes "$KBLAT" | awk '/Build ID/ {print $3}')
+	assert_eq "$(json bundle.json 'd["build_ids"]["kblat"]')" "['$built']"
+	assert_eq "$(json bundle.json '"libc.so.6" in d["build_ids"]')" True
+	grep -q "^| kblat | $built |$" ARTIFACT.md
+}
+
 @test "200 changes of a single byte are all refused, and the bundle is named" {
 	cat >flip.py <<-'END'
 		import os, random, subprocess, sys

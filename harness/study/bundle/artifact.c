@@ -101,6 +101,26 @@ static void write_list(const struct bundle *b, FILE *out)
 	}
 }
 
+/* Each build of each program and library that measured, from the states of the machines. */
+static void write_programs(const struct bundle *b, FILE *out)
+{
+	const char *name;
+	const json_t *ids, *id;
+	size_t i;
+
+	if (!json_object_size(b->build_ids))
+		return;
+	fprintf(out, "\n## Programs and libraries that measured\n\n| file | build ID |\n| --- | --- |\n");
+	json_object_foreach (b->build_ids, name, ids)
+		json_array_foreach (ids, i, id) {
+			fprintf(out, "| ");
+			artifact_cell(name, out);
+			fprintf(out, " | ");
+			artifact_cell(json_string_value(id) ?: "", out);
+			fprintf(out, " |\n");
+		}
+}
+
 static void write_workflow(const struct bundle *b, FILE *out)
 {
 	fprintf(out,
@@ -159,5 +179,6 @@ void artifact_write(const struct bundle *b, const struct claim_verdicts *v, FILE
 	write_list(b, out);
 	write_workflow(b, out);
 	write_runs(b, out);
+	write_programs(b, out);
 	artifact_claims(v, out);
 }

@@ -38,6 +38,7 @@ void bundle_free(struct bundle *b)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		free(texts[i]);
 	json_decref(b->argv);
+	json_decref(b->build_ids);
 	json_decref(b->packages);
 	for (size_t i = 0; i < b->runs; i++)
 		free_run(&b->run[i]);
@@ -83,11 +84,11 @@ json_t *bundle_to_json(const struct bundle *b)
 	for (size_t i = 0; i < b->files; i++)
 		json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", b->file[i].name, "size",
 						       (json_int_t)b->file[i].size, "sha256", b->file[i].sha256));
-	return or_abort(json_pack("{s:i, s:s, s:s, s:O, s:b, s:b, s:{s:s, s:s, s:s}, s:s, s:O, s:o, s:o}", "schema",
+	return or_abort(json_pack("{s:i, s:s, s:s, s:O, s:b, s:b, s:{s:s, s:s, s:s}, s:s, s:O, s:O, s:o, s:o}", "schema",
 				  BUNDLE_SCHEMA, "title", b->title, "study", b->kind, "argv", b->argv, "columns",
 				  b->has_columns, "masked", b->masked, "made_by", "version", b->version, "commit",
 				  b->commit, "compiler", b->compiler, "signed_utc", b->signed_utc, "packages",
-				  b->packages, "runs", runs, "files", files));
+				  b->packages, "build_ids", b->build_ids, "runs", runs, "files", files));
 }
 
 static char *bundle_text(const json_t *object, const char *key)
@@ -219,6 +220,7 @@ int bundle_from_json(const json_t *j, const char *path, struct bundle *out, stru
 
 	*out = (struct bundle){.argv = bundle_part(j, "argv"),
 			       .packages = bundle_part(j, "packages"),
+			       .build_ids = bundle_part(j, "build_ids"),
 			       .title = bundle_text(j, "title"),
 			       .kind = bundle_text(j, "study"),
 			       .signed_utc = bundle_text(j, "signed_utc"),

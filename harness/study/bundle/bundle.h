@@ -54,6 +54,7 @@ struct bundle {
 	char *version, *commit, *compiler; /* of the kblat that made it */
 	char *signed_utc;		   /* "" if it is not signed */
 	json_t *packages;		   /* {Debian's package: version} on the machine where it was made */
+	json_t *build_ids;		   /* {program or library that measured: [build ID]}, from the states */
 	struct bundle_run *run;
 	size_t runs;
 	struct bundle_file *file; /* in the order of the archive */

@@ -95,10 +95,39 @@ static int pack_member(struct packing *p, struct bundle *to, const struct run *r
 
 /* --- a run --- */
 
+/* What measured, on both sides: each different build of the program and of its libraries, once. */
+static void add_build_ids(struct packing *p, const struct run *run, const char *role)
+{
+	json_t *facts = run_state(run->path, run->run, role), *value;
+	const char *key;
+
+	json_object_foreach (facts, key, value) {
+		static const char begin[] = "software.", end[] = ".build_id";
+		char name[256];
+		json_t *ids;
+		bool is_known = false;
+
+		if (strncmp(key, begin, strlen(begin)) || !text_ends_in(key, end) || !json_string_length(value))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(strlen(key) - strlen(begin) - strlen(end)),
+			 key + strlen(begin));
+		ids = json_object_get(p->b.build_ids, name);
+		if (!ids)
+			json_object_set_new(p->b.build_ids, name, ids = json_array());
+		for (size_t i = 0; i < json_array_size(ids); i++)
+			is_known |= json_equal(json_array_get(ids, i), value);
+		if (!is_known)
+			json_array_append(ids, value);
+	}
+	json_decref(facts);
+}
+
 static void pack_describe_run(struct packing *p, const struct run *run, const char *path)
 {
 	const json_t *j = run->run;
 
+	add_build_ids(p, run, "source");
+	add_build_ids(p, run, "sink");
 	p->b.run = grow_or_abort(p->b.run, p->b.runs, sizeof(*p->b.run));
 	p->b.run[p->b.runs++] = (struct bundle_run){
 	    .path = or_abort(strdup(path)),
@@ -283,6 +312,10 @@ static json_t *installed_packages(void)
 					    "libnuma1",	   "libbpf1",
 					    "libzmq5",	   "libnanomsg5",
 					    "libjansson4", "libyaml-0-2",
+					    "libssl3",	   "libsqlite3-0",
+					    "libtracefs1", "libtraceevent1",
+					    "liburing2",   "libucx0",
+					    "zlib1g",	   "libcpuset1",
 					    "gnuplot-nox", "tuned",
 					    NULL};
 	char text[8192], *rest = text, *line;
@@ -392,7 +425,8 @@ int bundle_pack(const struct bundle_request *r, struct err *e)
 				  .commit = or_abort(strdup(kblat_commit)),
 				  .compiler = or_abort(strdup(kblat_compiler)),
 				  .signed_utc = or_abort(calloc(BUNDLE_UTC, 1)),
-				  .packages = installed_packages()}};
+				  .packages = installed_packages(),
+				  .build_ids = json_object()}};
 	int rc = text_ends_in(r->out, ENDING)
 		     ? 0
 		     : err_set(e, -EINVAL, STATUS_USAGE, r->out, "write a bundle", "its name must end in " ENDING);
