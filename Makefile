@@ -139,6 +139,25 @@ kernel-ab:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@KBLAT=$(BUILD)/kblat tests/vm/kernel-ab --boots '$(BOOTS)' '$(OLD)' '$(NEW)' '$(SPEC)'
 
+# The quick variant of a study in the guest. `make reference-STUDY` keeps it as the study's reference bundle; `make reproduce-STUDY` checks that bundle,
+# measures the same again, and puts both side by side (docs/reproduce.md).
+STUDIES   := thesis ramcloud via infiniswap observatory
+REFERENCE  = experiments/$*/reference.tar.gz
+IN_GUEST   = tests/vm/guest --in-memory --timeout 3600 --out $1 --
+$(addprefix reference-,$(STUDIES)): reference-%: studies
+	@rm -rf $(BUILD)/$@
+	@$(call IN_GUEST,$(BUILD)/$@) $(BUILD)/kblat run experiments/$* --quick --out $(BUILD)/$@ || [ $$? -eq 3 ]
+	@$(BUILD)/kblat bundle $(BUILD)/$@/$*-* --without-columns --without-states --replace --out $(REFERENCE)
+
+# Status 3 says that a verdict differs, which the table shows.
+$(addprefix reproduce-,$(STUDIES)): reproduce-%: studies
+	@rm -rf $(BUILD)/$@
+	@$(call IN_GUEST,$(BUILD)/$@) $(BUILD)/kblat reproduce $(REFERENCE) --run --out $(BUILD)/$@/$* || [ $$? -eq 3 ]
+
+studies:
+	@common/deps build run guest
+	@$(MAKE) --no-print-directory -j$(CPUS) all
+
 # Injects all kinds of faults, thousands of times, for hours (docs/reliability.md). Continues a campaign that was interrupted.
 HOURS := 12
 ONLY  :=
@@ -363,5 +382,5 @@ $(BUILD)/registers.so: tests/cli/registers.c
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps run check test coverage units tests sanitized lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
+.PHONY: all deps run check test coverage studies $(foreach s,$(STUDIES),reference-$s reproduce-$s) units tests sanitized lint fuzz fuzzers bench benches kernel-ab campaign arm64 memory-order man install install-kblat install-kbtune put-kblat put-kbtune dist package-test clean FORCE
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

@@ -175,6 +175,21 @@ nothing_left() {
 	[[ $output == *"without columns"*"there are no columns to compute the numbers from"* ]]
 }
 
+@test "without the files of the states, what was read from them is there, and the numbers are computed again" {
+	measured=$("$KBLAT" run experiments/toy --out with-state | tail -n 1) || true
+	"$KBLAT" bundle "$measured" --out all.tar.gz
+	run -0 "$KBLAT" bundle "$measured" --out small.tar.gz --without-states
+	[[ $output == *", without states, not signed"* ]]
+	tar -tzf all.tar.gz | sort >all
+	tar -tzf small.tar.gz | sort >small
+	assert_eq "$(comm -13 all small)" ""
+	assert_eq "$(comm -23 all small | grep -cv '/state/[^/]*/\(before\|after\)/')" 0
+	assert_eq "$(grep -c '/state.json$' small)" 2
+	! grep -q '/state/[^/]*/before/proc/' small
+	run -0 "$KBLAT" reproduce small.tar.gz
+	[[ $output == *"kblat 1.0.0, without states; not signed"*"all numbers follow from the columns"* ]]
+}
+
 @test "--mask hides the hosts' names everywhere, and the bundle stays whole" {
 	cd "$run_dir"
 	host=$(json run.json 'list(d["hosts"])[0]')

@@ -56,6 +56,15 @@ bool bundle_is_column(const char *name)
 	return text_ends_in(name, ".npy");
 }
 
+bool bundle_is_state(const char *name)
+{
+	const char *state = strncmp(name, "state/", 6) ? strstr(name, "/state/") : name,
+		   *host = state ? strchr(state + 1, '/') : NULL, *when = host ? strchr(host + 1, '/') : NULL;
+
+	return when && (!strncmp(when, "/before/", 8) || !strncmp(when, "/after/", 7)) &&
+	       !text_ends_in(when, "/state.json");
+}
+
 uint64_t bundle_size(const struct bundle *b)
 {
 	uint64_t all = 0;
@@ -84,11 +93,12 @@ json_t *bundle_to_json(const struct bundle *b)
 	for (size_t i = 0; i < b->files; i++)
 		json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", b->file[i].name, "size",
 						       (json_int_t)b->file[i].size, "sha256", b->file[i].sha256));
-	return or_abort(json_pack("{s:i, s:s, s:s, s:O, s:b, s:b, s:{s:s, s:s, s:s}, s:s, s:O, s:O, s:o, s:o}", "schema",
-				  BUNDLE_SCHEMA, "title", b->title, "study", b->kind, "argv", b->argv, "columns",
-				  b->has_columns, "masked", b->masked, "made_by", "version", b->version, "commit",
-				  b->commit, "compiler", b->compiler, "signed_utc", b->signed_utc, "packages",
-				  b->packages, "build_ids", b->build_ids, "runs", runs, "files", files));
+	return or_abort(json_pack("{s:i, s:s, s:s, s:O, s:b, s:b, s:b, s:{s:s, s:s, s:s}, s:s, s:O, s:O, s:o, s:o}",
+				  "schema", BUNDLE_SCHEMA, "title", b->title, "study", b->kind, "argv", b->argv,
+				  "columns", b->has_columns, "states", b->has_states, "masked", b->masked, "made_by",
+				  "version", b->version, "commit", b->commit, "compiler", b->compiler, "signed_utc",
+				  b->signed_utc, "packages", b->packages, "build_ids", b->build_ids, "runs", runs,
+				  "files", files));
 }
 
 static char *bundle_text(const json_t *object, const char *key)
@@ -228,6 +238,7 @@ int bundle_from_json(const json_t *j, const char *path, struct bundle *out, stru
 			       .commit = bundle_text(made_by, "commit"),
 			       .compiler = bundle_text(made_by, "compiler"),
 			       .has_columns = json_is_true(json_object_get(j, "columns")),
+			       .has_states = json_is_true(json_object_get(j, "states")),
 			       .masked = json_is_true(json_object_get(j, "masked"))};
 	if (schema > BUNDLE_SCHEMA)
 		return err_set(e, -EINVAL, STATUS_USAGE, path, "be used",

@@ -50,7 +50,7 @@ struct bundle {
 	char *title;
 	char *kind;   /* of the study that it was made of: "campaign"; "" if it is of single runs */
 	json_t *argv; /* of the study; null */
-	bool has_columns, masked;
+	bool has_columns, has_states, masked;
 	char *version, *commit, *compiler; /* of the kblat that made it */
 	char *signed_utc;		   /* "" if it is not signed */
 	json_t *packages;		   /* {Debian's package: version} on the machine where it was made */
@@ -65,8 +65,9 @@ struct bundle {
 struct bundle_file *bundle_add_file(struct bundle *b, const char *name, const char *from);
 void bundle_free(struct bundle *b);
 
-/* Raw time stamps, judging by the name of a file? */
+/* Raw time stamps, or a file that a state was read from, judging by its name? Bundles may leave them out. */
 bool bundle_is_column(const char *name);
+bool bundle_is_state(const char *name);
 
 /* The bytes of all files. */
 uint64_t bundle_size(const struct bundle *b);

@@ -161,8 +161,14 @@ static int add_manifest(struct packing *p, struct bundle *files, const char *pre
 	return rc;
 }
 
-/* The files of a run: all but what is derived from it; without its columns if they were not asked for. With what is
- * hidden, the run gets a manifest of its own. */
+static bool is_left_out(const struct packing *p, const char *name)
+{
+	return (p->request->without_columns && bundle_is_column(name)) ||
+	       (p->request->without_states && bundle_is_state(name));
+}
+
+/* The files of a run: all but what is derived from it and what is to be left out. With what is hidden, the run gets a
+ * manifest of its own. */
 static int pack_run_files(struct packing *p, const struct run *run, const char *path, struct err *e)
 {
 	struct bundle files = {0};
@@ -175,7 +181,7 @@ static int pack_run_files(struct packing *p, const struct run *run, const char *
 		const bool is_manifest = !strcmp(names[i], MANIFEST);
 
 		if (strncmp(names[i], "derived/", 8) && !(is_manifest && p->request->mask) &&
-		    !(bundle_is_column(names[i]) && p->request->without_columns && !p->request->mask))
+		    (p->request->mask || !is_left_out(p, names[i])))
 			rc = pack_member(p, &files, run, name, from, e);
 		free(from);
 		free(name);
@@ -184,7 +190,7 @@ static int pack_run_files(struct packing *p, const struct run *run, const char *
 	if (!rc && p->request->mask)
 		rc = add_manifest(p, &files, prefix, e);
 	for (size_t i = 0; i < files.files && !rc; i++)
-		if (!bundle_is_column(files.file[i].name) || !p->request->without_columns)
+		if (!is_left_out(p, files.file[i].name))
 			bundle_add_file(&p->b, files.file[i].name, files.file[i].from);
 	bundle_free(&files);
 	free(prefix);
@@ -420,6 +426,7 @@ int bundle_pack(const struct bundle_request *r, struct err *e)
 				  .kind = or_abort(strdup("")),
 				  .argv = json_null(),
 				  .has_columns = !r->without_columns,
+				  .has_states = !r->without_states,
 				  .masked = r->mask,
 				  .version = or_abort(strdup(kblat_version)),
 				  .commit = or_abort(strdup(kblat_commit)),
@@ -437,8 +444,9 @@ int bundle_pack(const struct bundle_request *r, struct err *e)
 		fs_remove_tree(p.folder, NULL);
 	}
 	if (!rc)
-		printf("%s: %zu run%s, %zu files, %.1f MiB unpacked%s%s\n", r->out, p.b.runs, p.b.runs == 1 ? "" : "s",
-		       p.b.files, (double)bundle_size(&p.b) / (1 << 20), r->without_columns ? ", without columns" : "",
+		printf("%s: %zu run%s, %zu files, %.1f MiB unpacked%s%s%s\n", r->out, p.b.runs,
+		       p.b.runs == 1 ? "" : "s", p.b.files, (double)bundle_size(&p.b) / (1 << 20),
+		       r->without_columns ? ", without columns" : "", r->without_states ? ", without states" : "",
 		       r->key ? ", signed" : ", not signed");
 	while (p.runs)
 		run_close(&p.run[--p.runs]);

@@ -15,7 +15,7 @@ struct bundle_request {
 	size_t count;
 	const char *out; /* the bundle's file; ends in .tar.gz */
 	const char *key; /* to sign with; NULL: it is not signed */
-	bool without_columns, mask, replace;
+	bool without_columns, without_states, mask, replace;
 };
 
 /* Every run must be sealed and unchanged. Prints a line about what is in the bundle. 0 or a negative errno and `e`. */

@@ -50,10 +50,11 @@ static void note_trouble(void *arg, const char *text)
 	fprintf(stderr, "kblat: %s: %s\n", x->b.run[x->runs - 1].path, text);
 }
 
-static bool is_no_column(const char *name, void *arg)
+static bool is_there(const char *name, void *arg)
 {
-	(void)arg;
-	return !bundle_is_column(name);
+	const struct bundle *b = arg;
+
+	return (b->has_columns || !bundle_is_column(name)) && (b->has_states || !bundle_is_state(name));
 }
 
 /* With the columns all numbers are computed again; without them only files are compared. */
@@ -63,15 +64,16 @@ static int reproduce_check_run(struct reproduction *x, const struct run *run, st
 	struct verified seen;
 	int rc;
 
-	if (!x->b.has_columns) {
-		rc = manifest_check_files(run->path, is_no_column, NULL, &own);
+	if (x->b.has_columns && x->b.has_states) {
+		rc = manifest_check(run->path, note_trouble, x, e);
+	} else {
+		rc = manifest_check_files(run->path, is_there, &x->b, &own);
 		if (rc)
 			note_trouble(x, own.text);
-		return 0;
+		rc = rc ? 1 : 0;
 	}
-	rc = manifest_check(run->path, note_trouble, x, e);
 	/* Numbers are not computed from files that are not those of the run. */
-	return rc ? (rc < 0 ? rc : 0) : verify_run(run, NULL, note_trouble, x, &seen, e);
+	return rc || !x->b.has_columns ? (rc < 0 ? rc : 0) : verify_run(run, NULL, note_trouble, x, &seen, e);
 }
 
 static int check_runs(struct reproduction *x, struct err *e)
@@ -285,9 +287,9 @@ static void print_answer(const struct answer *a)
 	struct table t = make_table(x);
 	char title[512];
 
-	printf("%s: %zu run%s of kblat %s%s; %s\n", text_clean(x->b.title, strlen(x->b.title), title, sizeof(title)),
+	printf("%s: %zu run%s of kblat %s%s%s; %s\n", text_clean(x->b.title, strlen(x->b.title), title, sizeof(title)),
 	       x->b.runs, x->b.runs == 1 ? "" : "s", x->b.version, x->b.has_columns ? "" : ", without columns",
-	       a->signature);
+	       x->b.has_states ? "" : ", without states", a->signature);
 	if (x->said.count)
 		table_print(&t, &(struct table_style){.width = 120}, stdout);
 	table_free(&t);
