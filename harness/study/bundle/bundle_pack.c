@@ -161,16 +161,12 @@ static int add_manifest(struct packing *p, struct bundle *files, const char *pre
 	return rc;
 }
 
-static bool is_left_out(const struct packing *p, const char *name)
-{
-	return (p->request->without_columns && bundle_is_column(name)) ||
-	       (p->request->without_states && bundle_is_state(name));
-}
-
-/* The files of a run: all but what is derived from it and what is to be left out. With what is hidden, the run gets a
- * manifest of its own. */
+/* The files of a run: all but what is derived from it and what is to be left out. If something of a state is hidden or
+ * left out, the run gets a manifest of its own, which has the columns' hashes, too. */
 static int pack_run_files(struct packing *p, const struct run *run, const char *path, struct err *e)
 {
+	const struct bundle_request *r = p->request;
+	const bool own_manifest = r->mask || r->without_states;
 	struct bundle files = {0};
 	char *prefix = fs_path("runs/%s/", path), **names;
 	size_t count;
@@ -180,17 +176,17 @@ static int pack_run_files(struct packing *p, const struct run *run, const char *
 		char *name = fs_path("%s%s", prefix, names[i]), *from = fs_path("%s/%s", run->path, names[i]);
 		const bool is_manifest = !strcmp(names[i], MANIFEST);
 
-		if (strncmp(names[i], "derived/", 8) && !(is_manifest && p->request->mask) &&
-		    (p->request->mask || !is_left_out(p, names[i])))
+		if (strncmp(names[i], "derived/", 8) && !(is_manifest && own_manifest) &&
+		    !(r->without_states && bundle_is_state(names[i])))
 			rc = pack_member(p, &files, run, name, from, e);
 		free(from);
 		free(name);
 	}
 	fs_files_free(names);
-	if (!rc && p->request->mask)
+	if (!rc && own_manifest)
 		rc = add_manifest(p, &files, prefix, e);
 	for (size_t i = 0; i < files.files && !rc; i++)
-		if (!is_left_out(p, files.file[i].name))
+		if (!r->without_columns || !bundle_is_column(files.file[i].name))
 			bundle_add_file(&p->b, files.file[i].name, files.file[i].from);
 	bundle_free(&files);
 	free(prefix);

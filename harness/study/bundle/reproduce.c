@@ -50,11 +50,10 @@ static void note_trouble(void *arg, const char *text)
 	fprintf(stderr, "kblat: %s: %s\n", x->b.run[x->runs - 1].path, text);
 }
 
-static bool is_there(const char *name, void *arg)
+static bool is_no_column(const char *name, void *arg)
 {
-	const struct bundle *b = arg;
-
-	return (b->has_columns || !bundle_is_column(name)) && (b->has_states || !bundle_is_state(name));
+	(void)arg;
+	return !bundle_is_column(name);
 }
 
 /* With the columns all numbers are computed again; without them only files are compared. */
@@ -64,16 +63,15 @@ static int reproduce_check_run(struct reproduction *x, const struct run *run, st
 	struct verified seen;
 	int rc;
 
-	if (x->b.has_columns && x->b.has_states) {
-		rc = manifest_check(run->path, note_trouble, x, e);
-	} else {
-		rc = manifest_check_files(run->path, is_there, &x->b, &own);
+	if (!x->b.has_columns) {
+		rc = manifest_check_files(run->path, is_no_column, NULL, &own);
 		if (rc)
 			note_trouble(x, own.text);
-		rc = rc ? 1 : 0;
+		return 0;
 	}
+	rc = manifest_check(run->path, note_trouble, x, e);
 	/* Numbers are not computed from files that are not those of the run. */
-	return rc || !x->b.has_columns ? (rc < 0 ? rc : 0) : verify_run(run, NULL, note_trouble, x, &seen, e);
+	return rc ? (rc < 0 ? rc : 0) : verify_run(run, NULL, note_trouble, x, &seen, e);
 }
 
 static int check_runs(struct reproduction *x, struct err *e)
