@@ -11,8 +11,6 @@
 #include "common/units.h"
 #include "judge/compare/compare_aa.h"
 #include "judge/compare/compare_causes.h"
-#include "judge/compare/compare_judge.h"
-#include "judge/compare/compare_noise.h"
 #include "judge/compare/compare_runs.h"
 #include "judge/compare/compare_table.h"
 #include "judge/compare/comparison.h"
@@ -138,14 +136,8 @@ static int cmd_compare_judge(const struct compare_join *j, const struct compare_
 {
 	char *copy;
 	const char **varying = cli_names(asked->varying, &copy);
-	int rc = compare_judge(j, rule, c, e);
+	int rc = compare_judge_causes(j, rule, *varying ? varying : NULL, c, e);
 
-	if (!rc && (rc = compare_state(j->runs, *varying ? varying : NULL, c, e)))
-		comparison_free(c);
-	if (!rc) {
-		compare_noise_cause(j, c);
-		compare_late(j, c);
-	}
 	free(varying);
 	free(copy);
 	return rc;

@@ -2,28 +2,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands/commands.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/or_abort.h"
+#include "files/rundir/run_mode.h"
+#include "judge/compare/compare_causes.h"
 #include "judge/compare/compare_runs.h"
 #include "judge/compare/history.h"
+#include "report/compare_page.h"
 #include "report/history_page.h"
+
+#define PAGE_MOST (256u << 20) /* bytes of a run's page */
 
 const struct cli_command cmd_history_cli = {
     .name = "history",
     .synopsis = "RUN|DIR… [--json]",
     .summary = "many builds in order of time: where did the level change?",
-    .details = "Shows one value for each boot, in order of time, from sealed runs of one experiment (folders are "
-	       "searched for them), and where the level seems to change. This is a hint which two builds to compare "
-	       "with kblat compare, not a verdict. If a folder has a current index (kblat index), it is read instead "
-	       "of the runs.\n\nExit status: 0, whether or not the level changes; 2 bad input.",
+    .details =
+	"Shows one value for each boot, in order of time, from sealed runs of one experiment (folders are "
+	"searched for them), and where the level seems to change. This is a hint which two builds to compare "
+	"with kblat compare, not a verdict. If a folder has a current index (kblat index), it is read instead "
+	"of the runs.\n\n--bundle also compares each kernel with the one before, as kblat compare does, and makes "
+	"a folder that can be published as it is: index.html, the figures, the pages of the comparisons and, "
+	"below runs/, those of the runs.\n\nExit status: 0, whether or not the level changes; 2 bad input.",
     .min_args = 1,
     .max_args = 4096,
 };
 
 struct asked {
-	const char *metric, *quantity, *experiment, *out;
+	const char *metric, *quantity, *experiment, *out, *bundle;
 	struct cli_list ignore;
 	bool json;
 };
@@ -36,20 +46,162 @@ static void print_history_json(const struct history *history)
 	json_decref(json);
 }
 
-static void show_history(const struct compare_join *j, const char *quantity, const struct asked *asked, struct err *e)
+/* --- each kernel compared with the one before --- */
+
+struct step {
+	char *folder; /* of its page, in the bundle */
+	struct compare_runs runs;
+	struct compare_join join;
+	struct comparison result;
+};
+
+static int add_kernel(struct compare_runs *to, const struct compare_runs *all, const char *kernel, enum compare_arm arm,
+		      struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < all->count && !rc; i++)
+		if (!strcmp(all->run[i].kernel, kernel))
+			rc = compare_runs_add(to, all->run[i].run.path, arm, NULL, e);
+	return rc;
+}
+
+static int judge_step(struct step *s, const struct compare_runs *all, const char *from, const char *to,
+		      const struct compare_choice *choice, struct err *e)
+{
+	const char *judge[COMPARE_JUDGE_MOST];
+	struct compare_rule rule = {.effect = 0.02, .seed = 1, .alpha = COMPARE_ALPHA, .judge = judge};
+	int rc = add_kernel(&s->runs, all, from, ARM_BASE, e) ?: add_kernel(&s->runs, all, to, ARM_WITH, e) ?:
+		 compare_units(&s->runs, UNIT_AUTO, e) ?: compare_join(&s->join, &s->runs, choice, e);
+
+	if (rc)
+		return rc;
+	rule.judge_count = compare_judge_of_runs(&s->runs, judge, s->join.notes);
+	rule.judge_from = rule.judge_count ? JUDGE_SPEC : JUDGE_BY_SIZE;
+	return compare_judge_causes(&s->join, &rule, NULL, &s->result, e);
+}
+
+static void steps_free(struct step *steps, size_t count)
+{
+	for (struct step *s = steps; s < steps + count; s++) {
+		comparison_free(&s->result);
+		compare_join_free(&s->join);
+		compare_runs_free(&s->runs);
+		free(s->folder);
+	}
+	free(steps);
+}
+
+/* All steps, of which history_add_step() is told. `count` becomes their number. The caller frees, on failure, too. */
+static struct step *judge_steps(const struct compare_runs *all, const struct compare_choice *choice, struct history *h,
+				size_t *count, struct err *e)
+{
+	json_t *kernels = compare_values(all, ARM_BASE, FIELD_KERNEL);
+	struct step *steps = or_abort(calloc(json_array_size(kernels) + 1, sizeof(*steps)));
+	int rc = 0;
+
+	for (*count = 0; *count + 1 < json_array_size(kernels) && !rc;) {
+		const char *from = json_string_value(json_array_get(kernels, *count)),
+			   *to = json_string_value(json_array_get(kernels, *count + 1));
+		struct step *s = &steps[(*count)++];
+		char *page = fs_path("step-%02zu/report.html", *count);
+
+		s->folder = fs_path("step-%02zu", *count);
+		rc = judge_step(s, all, from, to, choice, e);
+		if (!rc)
+			history_add_step(h, from, to, &s->result, page);
+		free(page);
+	}
+	json_decref(kernels);
+	return steps;
+}
+
+/* --- a folder to publish --- */
+
+/* The pages that there are of the runs, as runs/NAME.html. */
+static void name_pages(const struct compare_runs *all, struct history *h)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const char *path = all->run[i].run.path;
+		char *from = fs_path("%s/derived/report.html", path),
+		     *to = fs_path("runs/%s.html", strrchr(path, '/') + 1);
+
+		if (!fs_is_missing(from))
+			history_add_page(h, to);
+		free(to);
+		free(from);
+	}
+}
+
+static int copy_page(const char *dir, const struct compare_run *r, struct err *e)
+{
+	char *from = fs_path("%s/derived/report.html", r->run.path),
+	     *to = fs_path("%s/runs/%s.html", dir, strrchr(r->run.path, '/') + 1), *text = NULL;
+	size_t size;
+	int rc = fs_is_missing(from) ? 0 : fs_read(from, PAGE_MOST, &text, &size, e) ?: fs_write(to, text, size, e);
+
+	free(text);
+	free(to);
+	free(from);
+	return rc;
+}
+
+static int copy_pages(const char *dir, const struct compare_runs *all, struct err *e)
+{
+	char *folder = fs_path("%s/runs", dir);
+	int rc = fs_mkdirs(folder, e);
+
+	for (size_t i = 0; i < all->count && !rc; i++)
+		rc = copy_page(dir, &all->run[i], e);
+	free(folder);
+	return rc;
+}
+
+static void write_bundle(const char *dir, const struct compare_runs *all, struct history *h, const struct step *steps,
+			 size_t count, char **html, struct err *e)
+{
+	int rc;
+
+	name_pages(all, h);
+	rc = history_page_make(dir, "index.html", all, h, html, e);
+	/* Without gnuplot there are pages without figures. */
+	for (size_t i = 0; i < count && (!rc || e->status == STATUS_IMPOSSIBLE); i++) {
+		char *folder = fs_path("%s/%s", dir, steps[i].folder), *page = NULL;
+		struct err own = ERR_INIT;
+
+		if (compare_page_make(folder, &steps[i].join, &steps[i].result, &page, &own) && !e->status)
+			rc = err_set(e, -EIO, own.status, NULL, NULL, "%s", own.text);
+		free(page);
+		free(folder);
+	}
+	if (h->page_count && (!e->status || e->status == STATUS_IMPOSSIBLE)) {
+		const mode_t mask = run_mode_limit(compare_runs_mode(all));
+
+		copy_pages(dir, all, e);
+		umask(mask);
+	}
+}
+
+static void show_history(const struct compare_join *j, const char *quantity, const struct compare_choice *choice,
+			 const struct asked *asked, struct err *e)
 {
 	struct history history = history_of(j, quantity);
+	size_t count = 0;
+	struct step *steps = asked->bundle ? judge_steps(j->runs, choice, &history, &count, e) : NULL;
 	char *html = NULL;
 
-	if (asked->json)
+	if (!e->status && asked->json)
 		print_history_json(&history);
-	else
+	else if (!e->status)
 		history_table(&history, stdout);
-	if (asked->out)
-		history_page_make(asked->out, j->runs, &history, &html, e);
+	if (!e->status && asked->bundle)
+		write_bundle(asked->bundle, j->runs, &history, steps, count, &html, e);
+	else if (!e->status && asked->out)
+		history_page_make(asked->out, NULL, j->runs, &history, &html, e);
 	if (html && !asked->json)
 		printf("%s\n", html);
 	free(html);
+	steps_free(steps, count);
 	history_free(&history);
 }
 
@@ -76,13 +228,15 @@ static enum status history_of_paths(const struct cli_list *paths, const struct a
 					      .ignore_count = asked->ignore.count};
 	struct compare_runs runs = {.count = 0};
 	struct compare_join join = {.count = 0};
-	int rc = find_quantity(choice.metric, named, &quantity, e);
+	int rc = asked->out && asked->bundle
+		     ? err_set(e, -EINVAL, STATUS_USAGE, "--bundle", NULL, "it makes a page of its own; omit --out")
+		     : find_quantity(choice.metric, named, &quantity, e);
 
 	for (size_t i = 0; !rc && i < paths->count; i++)
 		rc = compare_runs_add_indexed(&runs, paths->items[i], ARM_BASE, asked->experiment, e);
 	rc = rc ?: compare_units(&runs, UNIT_AUTO, e) ?: compare_join(&join, &runs, &choice, e);
 	if (!rc)
-		show_history(&join, quantity, asked, e);
+		show_history(&join, quantity, &choice, asked, e);
 	compare_join_free(&join);
 	compare_runs_free(&runs);
 	free(block);
@@ -110,6 +264,9 @@ enum status cmd_history(int argc, char **argv, struct err *e)
 	     "match points even if they differ in this setting; may be repeated", 0, 0},
 	    {"out", CLI_STRING, &asked.out, "DIR",
 	     "also write report.html, history.json and the figures there (a new directory)", 0, 0},
+	    {"bundle", CLI_STRING, &asked.bundle, "DIR",
+	     "also compare each kernel with the one before, and make a folder of pages to publish (a new directory)", 0,
+	     0},
 	    {"json", CLI_FLAG, &asked.json, NULL, "print JSON", 0, 0},
 	    {.name = NULL},
 	};

@@ -37,7 +37,7 @@ int answer_page_make(const struct answer_page *a, char **html_path, struct err *
 	struct figures f;
 	int drawn = figures_make(&f, figures_dir, a->draw, a->arg, &drawing), rc;
 
-	*html_path = fs_path("%s/report.html", a->dir);
+	*html_path = fs_path("%s/%s", a->dir, a->name ?: "report.html");
 	rc = json_write(json, a->json, e) ?: answer_page_write(a, &f, drawn ? drawing.text : NULL, *html_path, e);
 	if (!rc && drawn)
 		rc = err_set(e, drawn, drawing.status, NULL, NULL, "%s", drawing.text);

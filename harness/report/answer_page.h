@@ -9,6 +9,7 @@
 
 struct answer_page {
 	const char *dir;       /* created by derived_directory() */
+	const char *name;      /* of the page; NULL: "report.html" */
 	const char *json_name; /* "compare.json" */
 	const json_t *json;
 	const char *title;

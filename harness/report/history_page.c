@@ -15,6 +15,7 @@
 #include "report/answer_page.h"
 #include "report/derived.h"
 #include "report/escape.h"
+#include "report/html_table.h"
 
 #define WIDTH_MIN 800
 #define WIDTH_MAX 2400
@@ -165,6 +166,29 @@ static void write_builds(const struct page *p, const struct history *h)
 	free(text);
 }
 
+static void write_steps(const struct page *p, const struct history *h)
+{
+	struct table t = history_steps_table(h);
+
+	html_printf(p, "<section>\n<h2>Each kernel compared with the one before</h2>\n");
+	html_table(p, &t, "", false);
+	html_printf(p, "</section>\n");
+	table_free(&t);
+}
+
+static void write_pages(const struct page *p, const struct history *h)
+{
+	html_printf(p, "<section>\n<h2>The runs</h2>\n<ul>\n");
+	for (size_t i = 0; i < h->page_count; i++) {
+		html_printf(p, "<li><a href=\"");
+		escape_url(p->out, h->pages[i]);
+		html_printf(p, "\">");
+		html_text(p, h->pages[i]);
+		html_printf(p, "</a></li>\n");
+	}
+	html_printf(p, "</ul>\n</section>\n");
+}
+
 static void write_history(const struct page *p, const void *history)
 {
 	const struct history *h = history;
@@ -177,16 +201,21 @@ static void write_history(const struct page *p, const void *history)
 		html_figure(p, &p->figures->items[i],
 			    "Lines: the levels between changes (PELT): a hint, not a verdict.",
 			    " class=\"overview broad\"");
+	if (h->step_count)
+		write_steps(p, h);
 	write_builds(p, h);
+	if (h->page_count)
+		write_pages(p, h);
 }
 
-int history_page_make(const char *dir, const struct compare_runs *runs, const struct history *history, char **html_path,
-		      struct err *e)
+int history_page_make(const char *dir, const char *name, const struct compare_runs *runs, const struct history *history,
+		      char **html_path, struct err *e)
 {
 	char *title = fs_path("%s: history", *history->experiment ? history->experiment : "?");
 	json_t *json = history_json(history);
 	const struct answer_page page = {
 	    .dir = dir,
+	    .name = name,
 	    .json_name = "history.json",
 	    .json = json,
 	    .title = title,

@@ -9,8 +9,8 @@ struct compare_runs;
 struct history;
 struct err;
 
-/* Make the page of a history of these runs; see compare_page_make(). */
-int history_page_make(const char *dir, const struct compare_runs *runs, const struct history *history, char **html_path,
-		      struct err *e);
+/* Make the page of a history of these runs, as DIR/`name` (NULL: report.html); see compare_page_make(). */
+int history_page_make(const char *dir, const char *name, const struct compare_runs *runs, const struct history *history,
+		      char **html_path, struct err *e);
 
 #endif

@@ -106,3 +106,25 @@ builds() {
 	run -0 "$KBLAT" history --help
 	assert_contains "$output" "not a verdict"
 }
+
+@test "--bundle compares each kernel with the one before, and makes a folder to publish" {
+	builds
+	page=$(dirname "$(find builds/old -name summary.json | sort | head -n 1)")/derived
+	mkdir -p "$page" && echo "<p>a page" >"$page/report.html"
+	run -0 "$KBLAT" history builds --bundle site
+	assert_eq "${lines[-1]}" site/index.html
+	assert_contains "$(tr -s ' ' <<<"$output")" "6.1.0-47-amd64 6.1.0-50-amd64 no regression"
+	assert_contains "$(tr -s ' ' <<<"$output")" "6.1.0-50-amd64 6.1.0-56-amd64 regression"
+	assert_eq "$(json site/history.json '[(s["to"], s["verdict"], s["page"]) for s in d["steps"]]')" \
+		"[('6.1.0-50-amd64', 'no regression', 'step-01/report.html'), ('6.1.0-56-amd64', 'regression', 'step-02/report.html')]"
+	assert_eq "$(json site/step-02/compare.json 'd["verdict"]')" regression
+	# Every link leads to something in the folder.
+	grep -o 'href="[^"#:]*"' site/index.html | cut -d'"' -f2 >links
+	grep -qx 'runs/.*\.html' links
+	while read -r link; do
+		[ -e "site/$link" ]
+	done <links
+	run -2 "$KBLAT" history builds --bundle site
+	run -2 "$KBLAT" history builds --bundle other --out page
+	assert_contains "$output" "omit --out"
+}

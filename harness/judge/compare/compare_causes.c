@@ -10,6 +10,8 @@
 #include "common/or_abort.h"
 #include "files/state/diff.h"
 #include "judge/analysis/summary.h"
+#include "judge/compare/compare_judge.h"
+#include "judge/compare/compare_noise.h"
 
 #define CAUSES_MOST 1000 /* of a point: the most frequent ones come first, and each is looked up */
 
@@ -198,5 +200,19 @@ int compare_state(const struct compare_runs *runs, const char *const *varying, s
 		first = first || !run->state ? first : run;
 	}
 	json_decref(places);
+	return rc;
+}
+
+int compare_judge_causes(const struct compare_join *j, const struct compare_rule *rule, const char *const *varying,
+			 struct comparison *c, struct err *e)
+{
+	int rc = compare_judge(j, rule, c, e);
+
+	if (!rc && (rc = compare_state(j->runs, varying, c, e)))
+		comparison_free(c);
+	if (!rc) {
+		compare_noise_cause(j, c);
+		compare_late(j, c);
+	}
 	return rc;
 }

@@ -6,6 +6,7 @@
 #define KBLAT_COMPARE_CAUSES_H
 
 #include "judge/compare/compare_join.h"
+#include "judge/compare/compare_rule.h"
 #include "judge/compare/comparison.h"
 
 /* Fill in what made messages late at the points of a result, if both arms were measured with
@@ -18,5 +19,9 @@ void compare_late(const struct compare_join *j, struct comparison *c);
  * if the arms have different ones.
  */
 int compare_state(const struct compare_runs *runs, const char *const *varying, struct comparison *c, struct err *e);
+
+/* compare_judge() with all that may have caused a difference. 0, or a negative errno and `e`. */
+int compare_judge_causes(const struct compare_join *j, const struct compare_rule *rule, const char *const *varying,
+			 struct comparison *c, struct err *e);
 
 #endif

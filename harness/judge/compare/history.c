@@ -213,6 +213,24 @@ struct history history_of(const struct compare_join *j, const char *quantity)
 	return h;
 }
 
+void history_add_step(struct history *h, const char *from, const char *to, const struct comparison *c, const char *page)
+{
+	h->steps = grow_or_abort(h->steps, h->step_count, sizeof(*h->steps));
+	h->steps[h->step_count++] = (struct history_step){
+	    .from = or_abort(strdup(from)),
+	    .to = or_abort(strdup(to)),
+	    .answer = or_abort(strdup(c->answer)),
+	    .page = or_abort(strdup(page)),
+	    .outcome = c->verdict,
+	};
+}
+
+void history_add_page(struct history *h, const char *page)
+{
+	h->pages = grow_or_abort(h->pages, h->page_count, sizeof(*h->pages));
+	h->pages[h->page_count++] = or_abort(strdup(page));
+}
+
 void history_free(struct history *h)
 {
 	for (struct history_point *p = h->points; p < h->points + h->point_count; p++) {
@@ -226,6 +244,16 @@ void history_free(struct history *h)
 		free(p->builds);
 		free(p->changes);
 	}
+	for (struct history_step *s = h->steps; s < h->steps + h->step_count; s++) {
+		free(s->from);
+		free(s->to);
+		free(s->answer);
+		free(s->page);
+	}
+	while (h->page_count)
+		free(h->pages[--h->page_count]);
+	free(h->pages);
+	free(h->steps);
 	free(h->points);
 	free(h->experiment);
 	free(h->answer);
@@ -263,6 +291,17 @@ static json_t *changes_json(const struct history_point *p)
 	return changes;
 }
 
+static json_t *steps_json(const struct history *h)
+{
+	json_t *steps = json_array();
+
+	for (const struct history_step *s = h->steps; s < h->steps + h->step_count; s++)
+		json_array_append_new(steps,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s}", "from", s->from, "to", s->to, "verdict",
+						compare_outcomes[s->outcome], "answer", s->answer, "page", s->page));
+	return steps;
+}
+
 json_t *history_json(const struct history *h)
 {
 	json_t *points = json_array();
@@ -271,8 +310,9 @@ json_t *history_json(const struct history *h)
 		json_array_append_new(points, json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "id", p->id, "label",
 							p->label, "metric", p->metric, "unit", p->unit, "why", p->why,
 							"builds", builds_json(p), "changes", changes_json(p)));
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o}", "schema", 1, "experiment", h->experiment, "unit",
-			 compare_unit_name[h->kind], "quantity", h->quantity, "answer", h->answer, "points", points);
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:o}", "schema", 1, "experiment", h->experiment, "unit",
+			 compare_unit_name[h->kind], "quantity", h->quantity, "answer", h->answer, "points", points,
+			 "steps", steps_json(h));
 }
 
 /* --- for people --- */
@@ -309,6 +349,44 @@ static void history_put_point(const struct history_point *p, FILE *out)
 	table_free(&t);
 }
 
+enum { FROM, TO, VERDICT, ANSWER, STEP_COLUMNS };
+
+static const struct table_column step_columns[STEP_COLUMNS] = {
+    [FROM] = {.label = "from"},
+    [TO] = {.label = "to", .heads_row = true},
+    [VERDICT] = {.label = "verdict"},
+    [ANSWER] = {.label = "what is known", .most = TABLE_WHOLE},
+};
+
+struct table history_steps_table(const struct history *h)
+{
+	static const enum tone tones[COMPARE_OUTCOMES] = {
+	    [OUTCOME_REGRESSION] = TONE_BAD, [OUTCOME_NONE] = TONE_GOOD, [OUTCOME_UNDECIDED] = TONE_NEUTRAL};
+	struct table t = table_of(step_columns, STEP_COLUMNS, h->step_count);
+
+	for (size_t i = 0; i < h->step_count; i++) {
+		const struct history_step *s = &h->steps[i];
+
+		table_text(&t, FROM, i, "%s", s->from);
+		table_text(&t, TO, i, "%s", s->to);
+		table_verdict(&t, VERDICT, i, tones[s->outcome], compare_outcomes[s->outcome]);
+		table_text(&t, ANSWER, i, "%s", s->answer);
+		if (*s->page)
+			table_link(&t, VERDICT, i, "%s", s->page);
+	}
+	return t;
+}
+
+static void history_print_steps(const struct history *h, FILE *out)
+{
+	struct table t = history_steps_table(h);
+
+	fprintf(out, "each kernel compared with the one before:\n");
+	table_print(&t, &(struct table_style){.width = WIDTH}, out);
+	table_free(&t);
+	fputc('\n', out);
+}
+
 void history_table(const struct history *h, FILE *out)
 {
 	for (const struct history_point *p = h->points; p < h->points + h->point_count; p++) {
@@ -322,6 +400,8 @@ void history_table(const struct history *h, FILE *out)
 		history_put_point(p, out);
 		fputc('\n', out);
 	}
+	if (h->step_count)
+		history_print_steps(h, out);
 	text_print(h->answer, out);
 	fputc('\n', out);
 }

@@ -7,7 +7,9 @@
 
 #include <stdio.h>
 
+#include "common/table.h"
 #include "judge/compare/compare_join.h"
+#include "judge/compare/comparison.h"
 
 /* A unit (a boot or a run) that has the point. */
 struct history_build {
@@ -33,6 +35,13 @@ struct history_point {
 	size_t change_count;
 };
 
+/* Two kernels of which one follows the other, compared (judge/compare/comparison.h). */
+struct history_step {
+	char *from, *to, *answer; /* kernels; a sentence */
+	char *page;		  /* of the comparison, relative to that of the history; "" if there is none */
+	enum compare_outcome outcome;
+};
+
 /* It owns what it points to, except for words that do not change; texts are never NULL. */
 struct history {
 	char *experiment, *answer;
@@ -40,12 +49,26 @@ struct history {
 	enum compare_unit_kind kind;
 	struct history_point *points;
 	size_t point_count;
+	struct history_step *steps; /* history_add_step() */
+	size_t step_count;
+	char **pages; /* of the runs, relative to that of the history */
+	size_t page_count;
 };
 
 /* The history of joined runs, which are all in the base; `quantity`: a key from
  * compare_quantity_list(), to which it points. history_free() it. */
 struct history history_of(const struct compare_join *j, const char *quantity);
 void history_free(struct history *h);
+
+/* Add the next step, with copies of these texts. */
+void history_add_step(struct history *h, const char *from, const char *to, const struct comparison *c,
+		      const char *page);
+
+/* Add the page of a run, likewise. */
+void history_add_page(struct history *h, const char *page);
+
+/* How steps are shown. The caller frees it with table_free(). */
+struct table history_steps_table(const struct history *h);
 
 /* What is shown of a change, in per cent; 0 if that is not defined. */
 double history_change_percent(const struct history_change *c);
@@ -60,7 +83,8 @@ void history_table(const struct history *h, FILE *out);
  *      "builds" (that have the point): [{"kernel", "boot", "started_utc", "runs", "value" (null: none),
  *        "level" (of its segment)}],
  *      "changes": [{"at" (index of the first build after it), "before", "after" (kernels),
- *        "from", "to" (levels), "effect_percent"}]}]} */
+ *        "from", "to" (levels), "effect_percent"}]}],
+ *    "steps": [{"from", "to" (kernels), "verdict" and "answer" as of a comparison, "page"}]} */
 json_t *history_json(const struct history *h);
 
 #endif
