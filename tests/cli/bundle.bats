@@ -88,6 +88,20 @@ nothing_left() {
 	grep -q "^| kblat | $built |$" ARTIFACT.md
 }
 
+@test "--state shows in what this machine differs from the one that was measured" {
+	"$ROOT/tests/sysroots/machine" unpack two-cpus machine
+	measured=$(KBLAT_SYSROOT=$T/machine "$KBLAT" run experiments/toy --out runs | tail -n 1) || true
+	"$KBLAT" bundle "$measured" --out other.tar.gz
+	run -0 "$KBLAT" reproduce other.tar.gz --state
+	[[ $output == *"identity.kernel "*"latencies must not be compared between these states"* ]]
+	state_of_this_machine
+	measured=$("$KBLAT" run experiments/toy --out runs | tail -n 1) || true
+	"$KBLAT" bundle "$measured" --out own.tar.gz
+	run -0 "$KBLAT" reproduce own.tar.gz --state
+	[[ $output == *"This machine (b) against that of the run (a)"* && $output != *"identity.kernel "* ]]
+	nothing_left
+}
+
 @test "200 changes of a single byte are all refused, and the bundle is named" {
 	cat >flip.py <<-'END'
 		import os, random, subprocess, sys
