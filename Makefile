@@ -233,7 +233,7 @@ endef
 put-kblat:
 	$(call put,755,$(BUILD)/kblat,bin/kblat)
 	for f in plots/*.gp; do install -D -m 644 $$f '$(to)/share/kblat/'$$f || exit 1; done
-	for f in $$(find experiments -name runs -prune -o -type f ! -path "experiments/quickstart/[ar]*" -print); do \
+	for f in $$(find experiments -name runs -prune -o -type f ! -path "experiments/quickstart/[ar]*" ! -name reference.tar.gz -print); do \
 		install -D -m $$(test -x $$f && echo 755 || echo 644) $$f '$(to)/share/kblat/'$$f || exit 1; done
 	for f in docs/*.md; do install -D -m 644 $$f '$(to)/share/doc/kblat/'$${f#docs/} || exit 1; done
 	$(call put,644,docs/systemd/README.md,share/doc/kblat/kernel-check.md)
