@@ -21,13 +21,13 @@ const struct cli_command cmd_history_cli = {
     .name = "history",
     .synopsis = "RUN|DIR… [--json]",
     .summary = "many builds in order of time: where did the level change?",
-    .details =
-	"Shows one value for each boot, in order of time, from sealed runs of one experiment (folders are "
-	"searched for them), and where the level seems to change. This is a hint which two builds to compare "
-	"with kblat compare, not a verdict. If a folder has a current index (kblat index), it is read instead "
-	"of the runs.\n\n--bundle also compares each kernel with the one before, as kblat compare does, and makes "
-	"a folder that can be published as it is: index.html, the figures, the pages of the comparisons and, "
-	"below runs/, those of the runs.\n\nExit status: 0, whether or not the level changes; 2 bad input.",
+    .details = "Shows one value for each boot, in order of time, from sealed runs of one experiment (folders are "
+	       "searched for them), and where the level seems to change. This is a hint which two builds to compare "
+	       "with kblat compare, not a verdict. If a folder has a current index (kblat index), it is read instead "
+	       "of the runs.\n\n--bundle orders by kernel, compares each kernel with the one before, as kblat compare "
+	       "does, and makes "
+	       "a folder that can be published as it is: index.html, the figures, the pages of the comparisons and, "
+	       "below runs/, those of the runs.\n\nExit status: 0, whether or not the level changes; 2 bad input.",
     .min_args = 1,
     .max_args = 4096,
 };
@@ -35,7 +35,7 @@ const struct cli_command cmd_history_cli = {
 struct asked {
 	const char *metric, *quantity, *experiment, *out, *bundle;
 	struct cli_list ignore;
-	bool json;
+	bool json, by_kernel;
 };
 
 static void print_history_json(const struct history *history)
@@ -185,7 +185,7 @@ static void write_bundle(const char *dir, const struct compare_runs *all, struct
 static void show_history(const struct compare_join *j, const char *quantity, const struct compare_choice *choice,
 			 const struct asked *asked, struct err *e)
 {
-	struct history history = history_of(j, quantity);
+	struct history history = history_of(j, quantity, asked->by_kernel || asked->bundle);
 	size_t count = 0;
 	struct step *steps = asked->bundle ? judge_steps(j->runs, choice, &history, &count, e) : NULL;
 	char *html = NULL;
@@ -262,6 +262,8 @@ enum status cmd_history(int argc, char **argv, struct err *e)
 	    {"experiment", CLI_STRING, &asked.experiment, "NAME", "only runs of this experiment", 0, 0},
 	    {"ignore", CLI_LIST, &asked.ignore, "KEY",
 	     "match points even if they differ in this setting; may be repeated", 0, 0},
+	    {"by-kernel", CLI_FLAG, &asked.by_kernel, NULL,
+	     "order builds by their kernels, in the order in which these first ran (for kernels that alternate)", 0, 0},
 	    {"out", CLI_STRING, &asked.out, "DIR",
 	     "also write report.html, history.json and the figures there (a new directory)", 0, 0},
 	    {"bundle", CLI_STRING, &asked.bundle, "DIR",

@@ -168,7 +168,7 @@ static void write_builds(const struct page *p, const struct history *h)
 
 static void write_steps(const struct page *p, const struct history *h)
 {
-	struct table t = history_steps_table(h);
+	struct table t = history_steps_table(h, false);
 
 	html_printf(p, "<section>\n<h2>Each kernel compared with the one before</h2>\n");
 	html_table(p, &t, "", false);

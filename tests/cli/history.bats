@@ -128,3 +128,19 @@ builds() {
 	run -2 "$KBLAT" history builds --bundle other --out page
 	assert_contains "$output" "omit --out"
 }
+
+@test "--by-kernel puts the boots of kernels that alternate together" {
+	for i in 0 1 2 3; do
+		boots builds/$i-old boots=1 runs=1 prefix=a$i kernel=6.1.0-47-amd64 start=$((i * 100))
+		boots builds/$i-new boots=1 runs=1 prefix=b$i kernel=6.1.0-50-amd64 start=$((i * 100 + 50)) slower=0.3
+	done
+	kernels() {
+		"$KBLAT" history builds --json "$@" >history.json
+		json history.json '[b["kernel"][6:8] for b in d["points"][0]["builds"]]'
+	}
+	assert_eq "$(kernels)" "['47', '50', '47', '50', '47', '50', '47', '50']"
+	assert_eq "$(kernels --by-kernel)" "['47', '47', '47', '47', '50', '50', '50', '50']"
+	run -0 "$KBLAT" history builds --by-kernel
+	assert_contains "${lines[-1]}" "1 change of level"
+	assert_contains "${lines[-1]}" "from 6.1.0-47-amd64 to 6.1.0-50-amd64"
+}

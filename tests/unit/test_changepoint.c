@@ -37,8 +37,11 @@ static void test_levels(void)
 static void test_edges(void)
 {
 	const double flat[] = {3, 3, 3, 3, 3, 3}, step[] = {1, 1.01, 0.99, 1, 9, 9.01, 8.99, 9};
-	size_t changes[8];
+	const double exact[] = {4349, 4349, 4349, 4349, 4351, 4351, 4351, 4351, 4351, 4351, 4561, 4561, 4561, 4561};
+	size_t changes[14];
 
+	is_int((long long)changepoints(exact, 14, 2, changes), 1, "of values that repeat, the large step is a change");
+	is_int((long long)changes[0], 10, "at its position");
 	is_int((long long)changepoints(flat, 6, 2, changes), 0, "constant values have no changes");
 	is_int((long long)changepoints(step, 0, 2, changes), 0, "no values have no changes");
 	is_int((long long)changepoints(step, 1, 2, changes), 0, "one value has no changes");

@@ -489,7 +489,7 @@ static void test_history(void)
 	json_array_remove(json_object_get(summary, "points"), 1);
 	runs = runs_of((json_t *const[]){summary, summary}, 2);
 	is_int(compare_join(&join, &runs, &choice, &e), 0, "two runs are joined %s", e.text);
-	history = history_of(&join, "missed_share");
+	history = history_of(&join, "missed_share", false);
 	json = history_json(&history);
 	says(json, "points/0/label", "\"large\"");
 	says(json, "points/0/unit", "\"share\"");

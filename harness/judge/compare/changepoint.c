@@ -6,19 +6,25 @@
 #include "common/or_abort.h"
 #include "common/sort.h"
 
-#define PENALTY	   3	  /* times log n, for the mean and the position of a change */
-#define NORMAL_MAD 0.6745 /* median |x| of a standard normal distribution */
+#define PENALTY	    3	   /* times log n, for the mean and the position of a change */
+#define NORMAL_MAD  0.6745 /* median |x| of a standard normal distribution */
+#define NORMAL_MEAN 0.7979 /* mean |x| */
 
-/* The variance of the noise, from differences of neighbours, whose variance is twice as large. */
+/*
+ * The variance of the noise, from differences of neighbours, whose variance is twice as large. If most neighbours are
+ * equal (time that is counted in instructions repeats to the last digit), their mean says how large differences are.
+ */
 static double noise_variance(const double *value, size_t n)
 {
-	double *differences = or_abort(malloc(n * sizeof(*differences))), middle;
+	double *differences = or_abort(malloc(n * sizeof(*differences))), middle, sum = 0;
 
 	for (size_t i = 0; i + 1 < n; i++)
-		differences[i] = fabs(value[i + 1] - value[i]);
+		sum += differences[i] = fabs(value[i + 1] - value[i]);
 	sort_doubles(differences, n - 1);
 	middle = (differences[(n - 1) / 2] + differences[(n - 2) / 2]) / 2 / NORMAL_MAD;
 	free(differences);
+	if (middle <= 0)
+		middle = sum / (double)(n - 1) / NORMAL_MEAN;
 	return middle * middle / 2;
 }
 

@@ -27,16 +27,42 @@ static double native(const struct compare_values *v, double value)
 	return v->logarithms ? exp(value) : value;
 }
 
-static struct levels levels_find(const struct compare_values *v, size_t units)
+static const char *kernel_of(const struct compare_runs *runs, size_t unit)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->run[i].unit == unit)
+			return runs->run[i].kernel;
+	return "";
+}
+
+/* The units as they are shown: by time, or those of each kernel together, beginning with the one that ran first. */
+static size_t *units_in_order(const struct compare_runs *runs, bool by_kernel)
+{
+	const size_t units = runs->units[ARM_BASE];
+	size_t *order = or_abort(calloc(units + 1, sizeof(*order))), count = 0;
+	json_t *kernels = compare_values(runs, ARM_BASE, FIELD_KERNEL), *kernel;
+	size_t k;
+
+	for (size_t u = 0; u < units && !by_kernel; u++)
+		order[count++] = u;
+	json_array_foreach (kernels, k, kernel)
+		for (size_t u = 0; u < units && by_kernel; u++)
+			if (!strcmp(kernel_of(runs, u), json_string_value(kernel)))
+				order[count++] = u;
+	json_decref(kernels);
+	return order;
+}
+
+static struct levels levels_find(const struct compare_values *v, const size_t *order, size_t units)
 {
 	struct levels c = {.value = or_abort(calloc(units + 1, sizeof(double))),
 			   .unit = or_abort(calloc(units + 1, sizeof(size_t))),
 			   .change = or_abort(calloc(units + 1, sizeof(size_t)))};
 
-	for (size_t u = 0; v->value && u < units; u++)
-		if (!isnan(v->value[u])) {
-			c.unit[c.count] = u;
-			c.value[c.count++] = v->value[u];
+	for (size_t i = 0; v->value && i < units; i++)
+		if (!isnan(v->value[order[i]])) {
+			c.unit[c.count] = order[i];
+			c.value[c.count++] = v->value[order[i]];
 		}
 	c.changes = changepoints(c.value, c.count, LEAST, c.change);
 	return c;
@@ -89,14 +115,14 @@ static struct history_build build_of(const struct compare_run *run, size_t count
 
 /* The units in which the point was measured. `place`: the index of each unit's build. */
 static void add_builds(struct history_point *to, const struct compare_runs *runs, const struct compare_point *p,
-		       size_t *place)
+		       const size_t *order, size_t *place)
 {
 	to->builds = or_abort(calloc(runs->units[ARM_BASE] + 1, sizeof(*to->builds)));
-	for (size_t u = 0; u < runs->units[ARM_BASE]; u++) {
+	for (size_t i = 0; i < runs->units[ARM_BASE]; i++) {
 		size_t count;
-		const struct compare_run *run = first_of(runs, p, u, &count);
+		const struct compare_run *run = first_of(runs, p, order[i], &count);
 
-		place[u] = to->build_count;
+		place[order[i]] = to->build_count;
 		if (run)
 			to->builds[to->build_count++] = build_of(run, count);
 	}
@@ -151,10 +177,10 @@ static const struct compare_values *history_values(const struct compare_point *p
 }
 
 static struct history_point history_point_of(const struct compare_join *j, const struct compare_point *p,
-					     const char *quantity)
+					     const char *quantity, const size_t *order)
 {
 	const struct compare_values *v = history_values(p, quantity);
-	struct levels c = levels_find(v, j->runs->units[ARM_BASE]);
+	struct levels c = levels_find(v, order, j->runs->units[ARM_BASE]);
 	size_t *place = or_abort(calloc(j->runs->units[ARM_BASE] + 1, sizeof(*place)));
 	struct history_point to = {
 	    .id = p->id,
@@ -164,7 +190,7 @@ static struct history_point history_point_of(const struct compare_join *j, const
 	    .why = v->why ? v->why : "",
 	};
 
-	add_builds(&to, j->runs, p, place);
+	add_builds(&to, j->runs, p, order, place);
 	add_values(&to, v, &c, place);
 	add_changes(&to, v, &c, place);
 	free(place);
@@ -197,8 +223,9 @@ static char *history_answer(const struct history *h, size_t units)
 		       where->builds[worst->before].kernel, where->builds[worst->at].kernel);
 }
 
-struct history history_of(const struct compare_join *j, const char *quantity)
+struct history history_of(const struct compare_join *j, const char *quantity, bool by_kernel)
 {
+	size_t *order = units_in_order(j->runs, by_kernel);
 	struct history h = {
 	    .experiment = fs_path("%s", compare_run_name(&j->runs->run[0])),
 	    .quantity = quantity,
@@ -208,7 +235,8 @@ struct history history_of(const struct compare_join *j, const char *quantity)
 	};
 
 	for (size_t i = 0; i < j->count; i++)
-		h.points[i] = history_point_of(j, &j->point[i], quantity);
+		h.points[i] = history_point_of(j, &j->point[i], quantity, order);
+	free(order);
 	h.answer = history_answer(&h, j->runs->units[ARM_BASE]);
 	return h;
 }
@@ -358,11 +386,11 @@ static const struct table_column step_columns[STEP_COLUMNS] = {
     [ANSWER] = {.label = "what is known", .most = TABLE_WHOLE},
 };
 
-struct table history_steps_table(const struct history *h)
+struct table history_steps_table(const struct history *h, bool narrow)
 {
 	static const enum tone tones[COMPARE_OUTCOMES] = {
 	    [OUTCOME_REGRESSION] = TONE_BAD, [OUTCOME_NONE] = TONE_GOOD, [OUTCOME_UNDECIDED] = TONE_NEUTRAL};
-	struct table t = table_of(step_columns, STEP_COLUMNS, h->step_count);
+	struct table t = table_of(step_columns, narrow ? ANSWER : STEP_COLUMNS, h->step_count);
 
 	for (size_t i = 0; i < h->step_count; i++) {
 		const struct history_step *s = &h->steps[i];
@@ -370,7 +398,10 @@ struct table history_steps_table(const struct history *h)
 		table_text(&t, FROM, i, "%s", s->from);
 		table_text(&t, TO, i, "%s", s->to);
 		table_verdict(&t, VERDICT, i, tones[s->outcome], compare_outcomes[s->outcome]);
-		table_text(&t, ANSWER, i, "%s", s->answer);
+		if (narrow)
+			table_note(&t, i, "%s", s->answer);
+		else
+			table_text(&t, ANSWER, i, "%s", s->answer);
 		if (*s->page)
 			table_link(&t, VERDICT, i, "%s", s->page);
 	}
@@ -379,10 +410,10 @@ struct table history_steps_table(const struct history *h)
 
 static void history_print_steps(const struct history *h, FILE *out)
 {
-	struct table t = history_steps_table(h);
+	struct table t = history_steps_table(h, true);
 
 	fprintf(out, "each kernel compared with the one before:\n");
-	table_print(&t, &(struct table_style){.width = WIDTH}, out);
+	table_print(&t, &(struct table_style){.width = WIDTH, .note_width = WIDTH - 4, .note_indent = 4}, out);
 	table_free(&t);
 	fputc('\n', out);
 }

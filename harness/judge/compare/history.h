@@ -56,8 +56,9 @@ struct history {
 };
 
 /* The history of joined runs, which are all in the base; `quantity`: a key from
- * compare_quantity_list(), to which it points. history_free() it. */
-struct history history_of(const struct compare_join *j, const char *quantity);
+ * compare_quantity_list(), to which it points; `by_kernel`: builds are in the order of their kernels, each of which begins
+ * where it first ran, and only then of time. history_free() it. */
+struct history history_of(const struct compare_join *j, const char *quantity, bool by_kernel);
 void history_free(struct history *h);
 
 /* Add the next step, with copies of these texts. */
@@ -67,8 +68,8 @@ void history_add_step(struct history *h, const char *from, const char *to, const
 /* Add the page of a run, likewise. */
 void history_add_page(struct history *h, const char *page);
 
-/* How steps are shown. The caller frees it with table_free(). */
-struct table history_steps_table(const struct history *h);
+/* How steps are shown; `narrow`: what is known is a note below each row. The caller frees it with table_free(). */
+struct table history_steps_table(const struct history *h, bool narrow);
 
 /* What is shown of a change, in per cent; 0 if that is not defined. */
 double history_change_percent(const struct history_change *c);
