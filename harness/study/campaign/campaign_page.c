@@ -13,6 +13,7 @@
 #include "report/derived.h"
 #include "report/gnuplot.h"
 #include "report/html_blocks.h"
+#include "report/html_table.h"
 #include "report/report.h"
 
 /* --- the pages of the runs --- */
@@ -130,47 +131,50 @@ static void write_answer(const struct page *p)
 	}
 }
 
-static const char *campaign_style(enum cell_state state)
+enum { EXPERIMENT, STATE, POINTS, OUTCOME, WHY = OUTCOME + CLAIM_OUTCOMES, EXPERIMENT_COLUMNS };
+
+static const struct table_column experiment_columns[EXPERIMENT_COLUMNS] = {
+    [EXPERIMENT] = {.label = "experiment", .heads_row = true},
+    [STATE] = {.label = "state"},
+    [POINTS] = {.label = "points", .align = TABLE_RIGHT},
+    [OUTCOME + CLAIM_HOLDS] = {.label = "claims that hold", .align = TABLE_RIGHT},
+    [OUTCOME + CLAIM_FAILS] = {.label = "fail", .align = TABLE_RIGHT},
+    [OUTCOME + CLAIM_NOT_JUDGED] = {.label = "not judged", .align = TABLE_RIGHT},
+    [WHY] = {.label = "", .most = TABLE_WHOLE},
+};
+
+static enum tone state_tone(enum cell_state state)
 {
-	return state == CELL_COMPLETED ? "yes" : state == CELL_FAILED || state == CELL_INTERRUPTED ? "bad" : "unsaid";
+	return state == CELL_COMPLETED				   ? TONE_GOOD
+	       : state == CELL_FAILED || state == CELL_INTERRUPTED ? TONE_BAD
+								   : TONE_NEUTRAL;
 }
 
-static void write_counts(const struct page *p, const struct claim_verdicts *own)
-{
-	for (enum claim_outcome v = 0; v < CLAIM_OUTCOMES; v++)
-		html_printf(p, "<td class=\"n\">%zu</td>", claim_verdicts_count(own, v));
-}
-
-static void write_experiment(const struct page *p, const struct cell *c)
+static void put_experiment(struct table *t, size_t row, const struct page *p, const struct cell *c)
 {
 	struct claim_verdicts own = claims_of(p->claims, c->name);
 
-	html_printf(p, "<tr><th scope=\"row\">");
-	if (c->run) {
-		html_printf(p, "<a href=\"../");
-		html_text(p, c->run);
-		html_printf(p, "/derived/report.html\">");
-	}
-	html_text(p, c->name);
-	html_printf(p, "%s</th><td><span class=\"%s\">%s</span></td><td class=\"n\">%zu</td>", c->run ? "</a>" : "",
-		    campaign_style(c->state), cell_states[c->state], c->points);
-	write_counts(p, &own);
-	html_printf(p, "<td>");
-	html_text(p, c->why);
-	html_printf(p, "</td></tr>\n");
+	table_text(t, EXPERIMENT, row, "%s", c->name);
+	if (c->run)
+		table_link(t, EXPERIMENT, row, "../%s/derived/report.html", c->run);
+	table_verdict(t, STATE, row, state_tone(c->state), cell_states[c->state]);
+	table_count(t, POINTS, row, (int64_t)c->points);
+	for (enum claim_outcome v = 0; v < CLAIM_OUTCOMES; v++)
+		table_count(t, OUTCOME + v, row, (int64_t)claim_verdicts_count(&own, v));
+	table_text(t, WHY, row, "%s", c->why);
 	free(own.all);
 }
 
 static void write_experiments(const struct page *p, const struct study *s)
 {
-	html_printf(
-	    p,
-	    "<section>\n<h2>Experiments</h2>\n<div class=\"wide\" tabindex=\"0\">\n<table>\n<thead><tr><th>experiment"
-	    "</th><th>state</th><th class=\"n\">points</th><th class=\"n\">claims that hold</th><th class=\"n\">fail"
-	    "</th><th class=\"n\">not judged</th><th></th></tr></thead>\n<tbody>\n");
+	struct table t = table_of(experiment_columns, EXPERIMENT_COLUMNS, s->count);
+
 	for (size_t i = 0; i < s->count; i++)
-		write_experiment(p, &s->cell[i]);
-	html_printf(p, "</tbody>\n</table>\n</div>\n</section>\n");
+		put_experiment(&t, i, p, &s->cell[i]);
+	html_printf(p, "<section>\n<h2>Experiments</h2>\n");
+	html_table(p, &t, "", false);
+	html_printf(p, "</section>\n");
+	table_free(&t);
 }
 
 static int campaign_page_write(const char *path, const struct study *s, const struct claim_verdicts *verdicts,
