@@ -10,7 +10,12 @@
  * for each run. */
 void html_answers(const struct page *p);
 
-/* The claims of the specs and their verdicts: a row for each claim, with its cases below it. */
+/* How many claims of the source, of ours and of the measurement itself hold, fail, and are not judged, for which reasons: a
+ * sentence for each, as what the source says is not mixed with what we say. */
+void html_claims_answer(const struct page *p);
+
+/* The claims of the specs and their verdicts: a row for each claim, with its cases below it. First those that fail, then
+ * those that hold; those that are not judged are collapsed, by reason. */
 void html_claims(const struct page *p);
 
 /* The table of numbers: a row for each series of each flow of each point. Its columns are the

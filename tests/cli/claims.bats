@@ -411,3 +411,19 @@ flows_spec() {
 	assert_contains "$output" "'pool' needs a quantile, a mean or the like, not lat_ns.max"
 	assert_contains "$output" "'pool' must be yes or no"
 }
+
+@test "a page shows what fails, then what holds, then what was not judged, collapsed by reason" {
+	spec order <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 4, warmup: 10, delay: 1us}
+		matrix: [{}]
+		claims:
+		  - {id: real, claim: "An adapter is fast", metric: lat_ns.p50, points: {}, value: {max: 2us}, needs: [hca]}
+		  - {id: holds, claim: "It is fast", metric: lat_ns.p50, points: {}, value: {max: 2us}}
+		  - {id: fails, claim: "It is slow", metric: lat_ns.p50, points: {}, value: {min: 2us}}
+		  - {id: other, claim: "Others are fast", metric: lat_ns.p50, points: {}, value: {max: 2us}, needs: [{cpus: 4000}]}
+	YAML
+	"$KBLAT" run order.yaml --out runs --no-state >out || [ $? -eq 3 ]
+	"$KBLAT" report "$(tail -n 1 out)" >page || [ $? -eq 77 ]
+	sed '/<h2>Claims/,/<\/section>/!d' "$(tail -n 1 page)" | grep -o 'An adapter is fast\|It is fast\|It is slow\|Others are fast\|<summary>1 not judged: [^<]*' >order
+	assert_eq "$(tr '\n' '|' <order)" "It is slow|It is fast|<summary>1 not judged: it needs a real RDMA adapter, and no RDMA device was used|An adapter is fast|<summary>1 not judged: nothing is known about the machine|Others are fast|"
+}

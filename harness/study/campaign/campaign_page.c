@@ -112,25 +112,6 @@ static void campaign_head(const struct page *p, const struct study *s)
 	html_printf(p, ": %s</p>\n", study_statuses[s->status]);
 }
 
-/* What the source says is not mixed with what we say: a sentence for each. */
-static void write_answer(const struct page *p)
-{
-	static const char *const whose[CLAIM_ORIGINS] = {"of the source", "of ours", "of the measurement itself"};
-	const struct claim_verdicts *v = p->claims;
-
-	for (enum claim_origin o = 0; o < CLAIM_ORIGINS; o++) {
-		size_t of[CLAIM_OUTCOMES], count = 0;
-
-		for (enum claim_outcome c = 0; c < CLAIM_OUTCOMES; c++)
-			count += of[c] = claim_verdicts_count_of(v, o, c);
-		if (count)
-			html_printf(
-			    p, "<p class=\"whose\">%zu claim%s %s: %zu hold%s, %zu fail%s, %zu not judged.</p>\n",
-			    count, count == 1 ? "" : "s", whose[o], of[CLAIM_HOLDS], of[CLAIM_HOLDS] == 1 ? "s" : "",
-			    of[CLAIM_FAILS], of[CLAIM_FAILS] == 1 ? "s" : "", of[CLAIM_NOT_JUDGED]);
-	}
-}
-
 enum { EXPERIMENT, STATE, POINTS, OUTCOME, WHY = OUTCOME + CLAIM_OUTCOMES, EXPERIMENT_COLUMNS };
 
 static const struct table_column experiment_columns[EXPERIMENT_COLUMNS] = {
@@ -184,7 +165,7 @@ static int campaign_page_write(const char *path, const struct study *s, const st
 
 	if (page.out) {
 		campaign_head(&page, s);
-		write_answer(&page);
+		html_claims_answer(&page);
 		write_experiments(&page, s);
 		html_claims(&page);
 		html_foot(&page, "Generated from the campaign's runs; <code>kblat report</code> generates it again. "
