@@ -1,6 +1,8 @@
 """Kills what consists of several runs, or reads several: campaigns, pairs of hosts, knob studies,
-indexes, pages of all runs, runs that explain. What was killed must go on where it was: resumed, or
-called again, it completes, and nothing of the killed one is left."""
+indexes, pages of all runs, and runs that leave something in the kernel (explained ones, AF_XDP). What
+was killed must go on where it was: resumed, or called again, it completes, and nothing of the killed
+one is left."""
+import atexit
 import glob
 import json
 import os
@@ -178,6 +180,50 @@ class Explained(Study):
         return [f'trace instances: {left}'] if left else []
 
 
+class Bypass(Study):
+    """A run over AF_XDP between two cards (a veth pair): no program stays attached, and no namespace is entered any more."""
+    names = ('kblat-campaign-a', 'kblat-campaign-b')
+
+    def __init__(self):
+        super().__init__()
+        write(self.spec, 'kblat: 1\nname: fault\nsettings: {kernel: pingpong, transport: xdp, poll: event, messages: 500, size: 64, '
+              'repetitions: 2, warmup: 10, timeout: 3s, source_address: 198.18.213.1, sink_address: 198.18.213.2}\n')
+        if not all(os.path.exists(f'/run/netns/{name}') for name in self.names):
+            self.make_cards()
+
+    def make_cards(self):
+        self.remove_cards()
+        atexit.register(self.remove_cards)
+        first, second = self.names
+        for words in (f'netns add {first}', f'netns add {second}', f'-n {first} link add card type veth peer name card netns {second}',
+                      f'-n {first} address add 198.18.213.1/30 dev card', f'-n {second} address add 198.18.213.2/30 dev card',
+                      f'-n {first} link set card up', f'-n {second} link set card up'):
+            if subprocess.run(['ip', *words.split()], check=False, capture_output=True).returncode:
+                raise sandbox.NotPossible('no network cards can be made here (needs root and network namespaces)')
+
+    @classmethod
+    def remove_cards(cls):
+        for name in cls.names:
+            subprocess.run(['ip', 'netns', 'del', name], check=False, capture_output=True)
+
+    def words(self):
+        source, sink = (f'ip netns exec {name}' for name in self.names)
+        return ['run', self.spec, '--out', self.out, '--source', source, '--sink', sink]
+
+    def resumed(self):
+        return self.words()
+
+    def leftovers(self, shm_may_stay):
+        lost = super().leftovers(shm_may_stay)
+        for name in self.names:
+            shown = subprocess.run(['ip', '-n', name, 'link', 'show', 'card'], check=True, capture_output=True, text=True).stdout
+            if 'xdp' in shown:
+                lost.append(f'a program on the card of {name}: {shown}')
+            if pids := subprocess.run(['ip', 'netns', 'pids', name], check=True, capture_output=True, text=True).stdout.split():
+                lost.append(f'processes in {name}: {pids}')
+        return lost
+
+
 def descendants(pid):
     found = []
     try:
@@ -232,5 +278,6 @@ KINDS = {
     'kblat-knobs': Kind('a knob study, likewise; the machine is as before', cases_of(Knobs)),
     'kblat-index': Kind('an index of runs killed at any moment while it is made; then made again', cases_of(Index)),
     'kblat-page': Kind('the page of all runs, likewise', cases_of(Page)),
+    'kblat-xdp': Kind('a run over AF_XDP, likewise; no program stays on the cards', cases_of(Bypass)),
     'kblat-explain': Kind('a run that explains, likewise; no trace instance outlives the next run', cases_of(Explained)),
 }
