@@ -79,6 +79,7 @@ nothing_left() {
 }
 
 @test "which build of the program and of each library measured is in it" {
+	state_of_this_machine
 	measured=$("$KBLAT" run experiments/toy --out runs | tail -n 1) || true
 	"$KBLAT" bundle "$measured" --out ids.tar.gz
 	tar -xzf ids.tar.gz bundle.json ARTIFACT.md

@@ -2,6 +2,8 @@
 
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/random.h"
+#include "common/sort.h"
 #include "files/claim/claim.h"
 #include "files/claim/claim_json.h"
 #include "files/rundir/layout.h"
@@ -810,6 +812,55 @@ static void test_tables(void)
 	json_decref(j);
 }
 
+static double normal(uint64_t *state)
+{
+	double a = ((double)random_below(state, 1 << 30) + 0.5) / (1 << 30);
+	double b = ((double)random_below(state, 1 << 30) + 0.5) / (1 << 30);
+
+	return sqrt(-2 * log(a)) * cos(2 * M_PI * b);
+}
+
+/* Of 1000 claims about so many cases, in none of which anything differs: in how many does an interval miss 1? */
+static size_t missed(size_t cases, double error)
+{
+	uint64_t state = 7;
+	size_t count = 0;
+
+	for (size_t trial = 0; trial < 1000; trial++) {
+		bool misses = false;
+
+		for (size_t c = 0; c < cases; c++) {
+			double x[REPS], y[REPS];
+			struct sample a = {.value = 1, .rep = x, .reps = REPS, .error = error};
+			struct sample b = {.value = 1, .rep = y, .reps = REPS, .error = error};
+			struct estimate e;
+
+			for (size_t i = 0; i < REPS; i++) {
+				x[i] = exp(0.1 * normal(&state));
+				y[i] = exp(0.1 * normal(&state));
+			}
+			/* The number of all repetitions together is near their middle. */
+			sort_doubles(x, REPS);
+			sort_doubles(y, REPS);
+			a.value = x[REPS / 2];
+			b.value = y[REPS / 2];
+			e = estimate_ratio(&a, &b);
+			misses |= e.low > 1 || e.high < 1;
+		}
+		count += misses;
+	}
+	return count;
+}
+
+static void test_shared_error(void)
+{
+	size_t one = missed(1, 0), alone = missed(6, 0), shared = missed(6, CLAIM_ERROR / 6);
+
+	ok(one <= 65, "one case: the interval misses the truth in %zu of 1000", one);
+	ok(alone >= 150, "six cases, each by itself: one of the intervals does in %zu", alone);
+	ok(shared <= 65, "six cases that share the error: in %zu", shared);
+}
+
 /* All pairs of these would need 80 GB. */
 static void test_many_repetitions(void)
 {
@@ -835,6 +886,7 @@ static void test_many_repetitions(void)
 int main(void)
 {
 	test_intervals();
+	test_shared_error();
 	test_many_repetitions();
 	test_selections();
 	test_rows();

@@ -296,3 +296,24 @@ bool quantile_is_known(unsigned q, uint64_t n)
 
 	return quantile_millionths[q] < 500000 ? rank > STATS_BEYOND : n - rank >= STATS_BEYOND;
 }
+
+double stats_normal_tail(double z)
+{
+	return 0.5 * erfc(z / M_SQRT2);
+}
+
+/* By bisection, which takes a few dozen steps and no tables. */
+double stats_normal_quantile(double tail)
+{
+	double low = -10, high = 40;
+
+	for (int i = 0; i < 100; i++) {
+		double middle = (low + high) / 2;
+
+		if (stats_normal_tail(middle) > tail)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -54,4 +54,9 @@ extern const unsigned quantile_millionths[QUANTILES];
 uint64_t quantile_rank(unsigned q, uint64_t n);
 bool quantile_is_known(unsigned q, uint64_t n);
 
+/* The probability that a standard normal distribution exceeds a value, and the value that it exceeds with a probability
+ * (above 0 and below 1). */
+double stats_normal_tail(double z);
+double stats_normal_quantile(double tail);
+
 #endif

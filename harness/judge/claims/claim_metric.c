@@ -13,11 +13,11 @@
 #include "files/rundir/flows.h"
 #include "judge/analysis/blocks.h"
 #include "judge/analysis/param.h"
+#include "judge/analysis/stats.h"
 #include "judge/analysis/summary.h"
 #include "judge/claims/claim_cycle.h"
 
 #define NAMES_MAX 128
-#define NORMAL_95 1.96 /* two-sided */
 #define KEPT_MAX  2048 /* values per side: 4 million pairs */
 
 /* Only by its key, as used in runs. */
@@ -322,15 +322,21 @@ static void reach_to_rank(struct estimate *e, double *values, size_t count, doub
 	include_value(e, values[count - 1 - from]);
 }
 
-/* The largest rank below which the median lies in at most 2.5 % of samples of size n: binomial, or
- * normal if n is large. */
-static double sign_rank(double n)
+/* On either side. */
+static double tail_of(const struct sample *s)
+{
+	return (s->error > 0 ? s->error : CLAIM_ERROR) / 2;
+}
+
+/* The largest rank below which the median lies in at most this share of samples of size n: binomial, or normal if n is
+ * large. */
+static double sign_rank(double n, double tail)
 {
 	double share = exp2(-n), below = 0, rank = 0;
 
 	if (n > 50)
-		return (n - NORMAL_95 * sqrt(n)) / 2;
-	while (below + share <= 0.025) {
+		return (n - stats_normal_quantile(tail) * sqrt(n)) / 2;
+	while (below + share <= tail) {
 		below += share;
 		rank++;
 		share *= (n - rank + 1) / rank;
@@ -344,7 +350,7 @@ static void rank_one(struct estimate *e, const struct sample *s)
 
 	for (size_t i = 0; i < s->reps; i++)
 		values[i] = s->rep[i];
-	reach_to_rank(e, values, s->reps, sign_rank((double)s->reps));
+	reach_to_rank(e, values, s->reps, sign_rank((double)s->reps, tail_of(s)));
 	free(values);
 }
 
@@ -370,7 +376,7 @@ static void rank_pairs(struct estimate *e, const struct sample *a, const struct 
 		       double (*combine)(double, double))
 {
 	double n = (double)a->reps, m = (double)b->reps, *x = sorted(a), *y = sorted(b), *values;
-	double rank = n * m / 2 - NORMAL_95 * sqrt(n * m * (n + m + 1) / 12);
+	double rank = n * m / 2 - stats_normal_quantile(tail_of(a)) * sqrt(n * m * (n + m + 1) / 12);
 	size_t rows = a->reps < KEPT_MAX ? a->reps : KEPT_MAX, columns = b->reps < KEPT_MAX ? b->reps : KEPT_MAX;
 	size_t pairs = rows * columns;
 

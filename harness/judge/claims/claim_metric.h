@@ -48,7 +48,10 @@ struct sample {
 	double value;		  /* of all repetitions together */
 	const double *rep;	  /* the value of each repetition; those without one are left out */
 	size_t reps;
+	double error; /* how often an interval may miss the truth; 0: CLAIM_ERROR */
 };
+
+#define CLAIM_ERROR 0.05
 
 struct estimate {
 	double value;

@@ -182,7 +182,8 @@ static void judge_flat(struct claim_case *c, const struct trend *t)
 					  spread.value, axis_text(t, least, to, sizeof(to))));
 }
 
-void claim_trend_judge(struct claim_case *c, const struct claim_pairing *p, const struct summary_point *of)
+void claim_trend_judge(struct claim_case *c, const struct claim_pairing *p, const struct summary_point *of,
+		       double error)
 {
 	struct trend t;
 	char *why;
@@ -191,6 +192,9 @@ void claim_trend_judge(struct claim_case *c, const struct claim_pairing *p, cons
 	for (size_t i = 0; i < t.count; i++)
 		point_ids_add(&c->points, t.points[i]->id);
 	why = trend_read(&t);
+	/* As many intervals as points: each step, and that of both ends. */
+	for (size_t i = 0; i < t.count; i++)
+		t.samples[i].error = error / (double)t.count;
 	if (why)
 		claim_case_decide(c, CLAIM_NOT_JUDGED, why);
 	else if (p->claim->relation == CLAIM_FLAT)

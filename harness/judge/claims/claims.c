@@ -38,8 +38,9 @@ static void judge_numbers(struct claim_case *c, const struct claim *claim, const
 	claim_case_bound(c, claim, &e);
 }
 
-/* Judge a point and what it is compared with. */
-static void judge_point(struct claim_case *c, const struct claim_pairing *p, const struct summary_point *point)
+/* Judge a point and what it is compared with. `error`: how often its interval may miss the truth. */
+static void judge_point(struct claim_case *c, const struct claim_pairing *p, const struct summary_point *point,
+			double error)
 {
 	bool is_alone = p->claim->relation == CLAIM_VALUE;
 	struct sample a = {0}, b = {0};
@@ -50,10 +51,12 @@ static void judge_point(struct claim_case *c, const struct claim_pairing *p, con
 	if (partner)
 		point_ids_add(&c->against, partner->id);
 	if (!why && claim_point_sample(point, &p->claim->metric, &a, &why) &&
-	    (is_alone || claim_point_sample(partner, &p->claim->against.metric, &b, &why)))
+	    (is_alone || claim_point_sample(partner, &p->claim->against.metric, &b, &why))) {
+		a.error = b.error = error;
 		judge_numbers(c, p->claim, &a, &b);
-	else
+	} else {
 		claim_case_decide(c, CLAIM_NOT_JUDGED, why);
+	}
 	claim_sample_free(&a);
 	claim_sample_free(&b);
 }
@@ -74,8 +77,20 @@ static void judge_pool(struct claim_verdict *v, const struct claim_pairing *p)
 	claim_verdict_add_case(v, c);
 }
 
+/* A claim is about all of its cases, each of which could be wrong: they share the error (Bonferroni). */
+static double error_of_case(const struct claim_pairing *p)
+{
+	size_t cases = 0;
+
+	for (size_t i = 0; i < p->points.count; i++)
+		cases += !claim_is_trend(p->claim) || is_first_of_trend(p, i);
+	return CLAIM_ERROR / (double)(cases ? cases : 1);
+}
+
 static void judge_cases(struct claim_verdict *v, const struct claim_pairing *p)
 {
+	const double error = error_of_case(p);
+
 	for (size_t i = 0; i < p->points.count; i++) {
 		const struct summary_point *point = p->points.points[i];
 		struct claim_case c;
@@ -84,9 +99,9 @@ static void judge_cases(struct claim_verdict *v, const struct claim_pairing *p)
 			continue;
 		c = claim_case_make(claim_pairing_label(p, point));
 		if (claim_is_trend(p->claim))
-			claim_trend_judge(&c, p, point);
+			claim_trend_judge(&c, p, point, error);
 		else
-			judge_point(&c, p, point);
+			judge_point(&c, p, point, error);
 		claim_verdict_add_case(v, c);
 	}
 }

@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/or_abort.h"
+#include "judge/analysis/stats.h"
 
 #define NOISE_TAIL 0.025 /* on each side: 5 % of comparisons without a change exceed the noise */
 /* Approximately the part of the worse side's alpha that max-T leaves to the medians of all points. */
@@ -220,27 +221,6 @@ enum status compare_verdict_status(enum compare_outcome outcome)
 
 /* --- how many units show an effect --- */
 
-static double normal_tail(double z)
-{
-	return 0.5 * erfc(z / M_SQRT2);
-}
-
-/* By bisection, which takes a few dozen steps and no tables. */
-static double normal_quantile(double tail)
-{
-	double low = -10, high = 40;
-
-	for (int i = 0; i < 100; i++) {
-		double middle = (low + high) / 2;
-
-		if (normal_tail(middle) > tail)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Hill, Algorithm 396 (CACM 13, 1970): expands t in terms of the normal quantile; the special case
  * for two degrees of freedom is exact. */
 double boots_student(double tail, double df)
@@ -252,7 +232,7 @@ double boots_student(double tail, double df)
 	if (df <= 2)
 		return sqrt(2 / (p * (2 - p)) - 2);
 	if (y > 0.05 + a) {
-		x = -normal_quantile(tail);
+		x = -stats_normal_quantile(tail);
 		y = x * x;
 		if (df < 5)
 			c += 0.3 * (df - 4.5) * (x + 0.6);
@@ -274,7 +254,7 @@ size_t boots_needed(double effect, double stdev, double tail, double power, size
 	for (; n < BOOTS_MOST; n++) {
 		double error = stdev * sqrt(2 / (double)n);
 
-		if (1 - normal_tail(effect / error - boots_student(tail, 2 * (double)n - 2)) >= power)
+		if (1 - stats_normal_tail(effect / error - boots_student(tail, 2 * (double)n - 2)) >= power)
 			break;
 	}
 	return n;

@@ -338,9 +338,13 @@ json_t *history_json(const struct history *h)
 		json_array_append_new(points, json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:o}", "id", p->id, "label",
 							p->label, "metric", p->metric, "unit", p->unit, "why", p->why,
 							"builds", builds_json(p), "changes", changes_json(p)));
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:o}", "schema", 1, "experiment", h->experiment, "unit",
-			 compare_unit_name[h->kind], "quantity", h->quantity, "answer", h->answer, "points", points,
-			 "steps", steps_json(h));
+	json_t *j =
+	    json_pack("{s:i, s:s, s:s, s:s, s:s, s:o}", "schema", 1, "experiment", h->experiment, "unit",
+		      compare_unit_name[h->kind], "quantity", h->quantity, "answer", h->answer, "points", points);
+
+	if (h->step_count)
+		json_object_set_new(j, "steps", steps_json(h));
+	return j;
 }
 
 /* --- for people --- */

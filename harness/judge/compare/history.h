@@ -85,7 +85,7 @@ void history_table(const struct history *h, FILE *out);
  *        "level" (of its segment)}],
  *      "changes": [{"at" (index of the first build after it), "before", "after" (kernels),
  *        "from", "to" (levels), "effect_percent"}]}],
- *    "steps": [{"from", "to" (kernels), "verdict" and "answer" as of a comparison, "page"}]} */
+ *    "steps" (if there are any): [{"from", "to" (kernels), "verdict" and "answer" as of a comparison, "page"}]} */
 json_t *history_json(const struct history *h);
 
 #endif
