@@ -111,3 +111,20 @@ quotations() {
 		assert_eq "$(grep -c '^  - id:' "$folder/spec.yaml")" "$(grep -c '^    source: "' "$folder/spec.yaml")"
 	done
 }
+
+@test "a claim that holds in one run and fails in another is told, one that is undecided in another is not" {
+	local verdict
+	for verdict in holds fails "not judged"; do
+		mkdir "c-$verdict"
+		printf '{"claims": [{"experiment": "e", "id": "flips", "verdict": "%s"}, {"experiment": "e", "id": "stays", "verdict": "%s"}]}' \
+			"$verdict" "${verdict/fails/holds}" >"c-$verdict/claims.json"
+	done
+	run "$BATS_TEST_DIRNAME/../bench/claim-flips" --from c-holds "c-not judged"
+	[ "$status" -eq 0 ]
+	run "$BATS_TEST_DIRNAME/../bench/claim-flips" --from c-*
+	echo "$output"
+	[ "$status" -eq 3 ]
+	assert_contains "$output" "| e | flips | 1 | 1 | 1 |"
+	assert_contains "$output" "| e | stays | 2 | 0 | 1 |"
+	assert_contains "$output" "3 runs, 2 claims: 2 were judged at least once, 1 flipped"
+}
