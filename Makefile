@@ -147,6 +147,7 @@ IN_GUEST   = tests/vm/guest --in-memory --timeout 3600 --out $1 --
 $(addprefix reference-,$(STUDIES)): reference-%: studies
 	@rm -rf $(BUILD)/$@
 	@$(call IN_GUEST,$(BUILD)/$@) $(BUILD)/kblat run experiments/$* --quick --out $(BUILD)/$@ || [ $$? -eq 3 ]
+	@rm -rf $(BUILD)/$@/*/derived $(BUILD)/$@/*/*/derived # pages, which can be made again
 	@$(BUILD)/kblat bundle $(BUILD)/$@/$*-* --without-columns --without-states --replace --out $(REFERENCE)
 
 # Status 3 says that a verdict differs, which the table shows.
