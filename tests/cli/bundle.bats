@@ -73,6 +73,7 @@ nothing_left() {
 	tar -xzOf s.tar.gz study/study.json | cmp - "$study/study.json"
 	tar -xzOf s.tar.gz ARTIFACT.md | grep -q "^    kblat run experiments --out studies --no-state$"
 	run -0 "$KBLAT" reproduce s.tar.gz --out kept
+	assert_eq "${lines[-1]}" kept/reproduced/report.html
 	[ -f kept/reproduced/report.html ] && [ ! -e kept.partial ]
 	run -2 "$KBLAT" reproduce s.tar.gz --out kept
 	[[ $output == *"it exists; name a new folder"* ]]

@@ -272,8 +272,6 @@ static int reproduce_page(const struct answer *a, const json_t *j, struct err *e
 					 .arg = a};
 	int rc = fs_mkdirs(dir, e) ?: answer_page_make(&page, &html, e);
 
-	if (!rc && !a->x->request->json)
-		printf("%s\n", html);
 	free(html);
 	free(dir);
 	return rc;
@@ -399,6 +397,8 @@ static enum status reproduce_kept(struct reproduction *x, struct err *e)
 		fs_remove_tree(x->folder, NULL);
 	else if (rename(x->folder, out))
 		err_sys(e, -errno, out, "make");
+	else if (!x->request->json)
+		printf("%s/reproduced/report.html\n", out);
 	return e->status ? e->status : status;
 }
 
