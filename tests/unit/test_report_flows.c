@@ -290,7 +290,7 @@ static void test_history(const char *top)
 	size_t size;
 	struct err e = ERR_INIT;
 
-	if (!is_int(history_page_make(dir, &(struct compare_runs){.count = 0}, &history, &html, &e), 0,
+	if (!is_int(history_page_make(dir, NULL, &(struct compare_runs){.count = 0}, &history, &html, &e), 0,
 		    "a history of two flows becomes a page"))
 		note("%s", e.text);
 	ok(!access(path, R_OK), "with a figure of each");
