@@ -110,6 +110,9 @@ NEEDS = {
         "tests/vm/guest --no-rdma --cpus 3 --nodes 1 -- sh -c 'tests/vm/hold-events; tests/bench/explain-truth build/kblat --quiet --messages 400000'",
         "tests/vm/siw && tests/vm/guest -- bats tests/vm/siw.bats",
         "tests/vm/pair --env KBLAT=$PWD/build/kblat -- bats tests/vm/links.bats",
+        "tests/vm/kernel-series --count-time 6.1.0-47-amd64 6.1.0-50-amd64 6.1.0-56-amd64 6.1.0-56-rt-amd64 experiments/quickstart -- "
+        "--only transport=shmem --set poll=event --set source_cpu=0 --set sink_cpu=0",
+        "tests/vm/guest --in-memory --timeout 3600 --out runs -- build/kblat reproduce FILE --run --out runs/again", "make reproduce-thesis",
         "build/kblat run experiments/ramcloud --quick --out runs", "build/bench/compare_rates 400", "build/bench/compare_looks 200", "build/bench/compare_bisect 100",
     ],
     "install.bats and make package-test, which do it": [
@@ -167,7 +170,8 @@ class Checker:
             return missing(f"{name} {words[1]}", flags, text)
         if name == "make":
             for word in words[1:]:
-                wanted = rf"^{word.split('=')[0]}\s*:?=" if "=" in word else rf"^{word}:|^[\w -]*\b{word}\b[\w -]*:"
+                stem = word.rpartition("-")[0]
+                wanted = rf"^{word.split('=')[0]}\s*:?=" if "=" in word else rf"^{word}:|^[\w -]*\b{word}\b[\w -]*:|: {stem}-%:"
                 if re.fullmatch(r"[\w-]+(=.*)?", word) and not re.search(wanted, self.makefile, re.M):
                     return f"the Makefile has no {word}"
             return None

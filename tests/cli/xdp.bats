@@ -42,6 +42,11 @@ await_measured() {
 	assert_measured
 }
 
+# are_attached: have both cards a program?
+are_attached() {
+	ip -n "$A" link show card | grep -q xdp && ip -n "$B" link show card | grep -q xdp
+}
+
 # is_bare: has neither card a program?
 is_bare() {
 	! ip -n "$A" link show card | grep -q xdp && ! ip -n "$B" link show card | grep -q xdp
@@ -106,7 +111,7 @@ small() {
 	between --set port=5555 --set messages=10000000 --set duration=4s >out 2>err &
 	pid=$!
 	await_run ip netns exec "$B" grep -q ":15B3 " /proc/net/udp
-	await_run sh -c "ip -n $B link show card | grep -q xdp"
+	await_run are_attached
 	cat >echo.py <<-'PY'
 		import socket
 		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -142,7 +147,7 @@ small() {
 	for _ in 1 2 3; do
 		between --set messages=10000000 --set duration=60s >out 2>err &
 		pid=$!
-		await_run sh -c "ip -n $B link show card | grep -q xdp && ip -n $A link show card | grep -q xdp"
+		await_run are_attached
 		mapfile -t endpoints < <(ip netns pids "$A" && ip netns pids "$B")
 		kill -KILL "${endpoints[@]}"
 		wait $pid || true
@@ -192,7 +197,7 @@ small() {
 	small
 	between --set messages=10000000 --set duration=4s >out 2>err &
 	pid=$!
-	await_run sh -c "ip -n $B link show card | grep -q xdp"
+	await_run are_attached
 	run between --set messages=10
 	echo "$output"
 	[ "$status" -eq 1 ]

@@ -30,6 +30,7 @@
 
 #define LINK_MS	     5000
 #define LINK_LOOK_MS 20
+#define BIND_TRIES   200 /* 10 ms apart */
 
 int xdp_refused(const struct xdp *t, int rc, const char *operation, const char *capability, struct err *e)
 {
@@ -218,6 +219,21 @@ static int prefer_busy_polling(struct xdp *t, struct err *e)
 	return 0;
 }
 
+/* The kernel gives a queue back some time after the socket that had it is closed (xp_release_deferred), so that what was
+ * measured just before may seem to have it still. */
+static int bind_patiently(const struct xdp *t, const struct sockaddr_xdp *where)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	int rc = -EBUSY;
+
+	for (int i = 0; i < BIND_TRIES && rc == -EBUSY; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		rc = bind(t->fd, (const struct sockaddr *)where, sizeof(*where)) ? -errno : 0;
+	}
+	return rc;
+}
+
 static int bind_queue(struct xdp *t, struct err *e)
 {
 	static const uint16_t copies[] = {
@@ -230,18 +246,19 @@ static int bind_queue(struct xdp *t, struct err *e)
 	    .sxdp_queue_id = (uint32_t)t->settings.queue};
 	struct xdp_options granted = {0};
 	socklen_t size = sizeof(granted);
+	const int rc = bind_patiently(t, &where);
 
-	if (bind(t->fd, (const struct sockaddr *)&where, sizeof(where))) {
-		if (errno == EBUSY)
-			return err_set(e, -errno, STATUS_FAILED, t->object, "bind to the queue",
+	if (rc) {
+		if (rc == -EBUSY)
+			return err_set(e, rc, STATUS_FAILED, t->object, "bind to the queue",
 				       "another socket has queue %lld of %s, or a program in another mode is there",
 				       (long long)t->settings.queue, t->card.interface.name);
-		if (errno == EINVAL)
-			return err_set(e, -errno, STATUS_IMPOSSIBLE, t->object, "bind to the queue",
+		if (rc == -EINVAL)
+			return err_set(e, rc, STATUS_IMPOSSIBLE, t->object, "bind to the queue",
 				       "%s has no queue %lld; see `ethtool -l %s`", t->card.interface.name,
 				       (long long)t->settings.queue, t->card.interface.name);
 		return xdp_refused(
-		    t, -errno, t->settings.zerocopy == XDP_ZEROCOPY_YES ? "bind without copying" : "bind to the queue",
+		    t, rc, t->settings.zerocopy == XDP_ZEROCOPY_YES ? "bind without copying" : "bind to the queue",
 		    "CAP_NET_RAW", e);
 	}
 	t->is_zerocopy =
