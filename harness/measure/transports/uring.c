@@ -22,8 +22,8 @@
 #define BUFFERS_BYTES  (16 << 20) /* of all, unless fewer than the least would fit */
 #define SHORTEST       64	  /* a buffer holds a greeting, too */
 #define POLLER_IDLE_MS 1000
-#define SENT_MS	       20   /* for what was posted to leave, before it is cancelled */
-#define CANCELLED_MS   1000 /* for cancelled requests to end */
+#define SENT_MS	       20    /* for what was posted to leave, before it is cancelled */
+#define CANCELLED_MS   10000 /* for cancelled requests to end */
 
 /* Beside the number of a slot, in the data of a request. */
 #define RECEIVE (1ULL << 32)
@@ -315,9 +315,11 @@ static int await_end(struct uring *t, bool receives, int64_t ms)
 	int rc = 0;
 
 	while (!rc && (is_sending(t) || (receives && t->is_armed))) {
-		if (monotonic_ms() > deadline_ms)
-			return -ETIMEDOUT;
+		const bool is_last_look = monotonic_ms() > deadline_ms;
+
 		rc = uring_reap(t);
+		if (!rc && is_last_look && (is_sending(t) || (receives && t->is_armed)))
+			return -ETIMEDOUT;
 		usleep(20);
 	}
 	return rc;
@@ -358,7 +360,7 @@ static int uring_prepare(struct transport *transport, struct err *e)
 
 	if (rc == -ETIMEDOUT)
 		return err_set(e, rc, STATUS_FAILED, t->end.object, "end the requests of the last repetition",
-			       "the kernel has not ended them within 1 s");
+			       "the kernel has not ended them within %d s", CANCELLED_MS / 1000);
 	frames_next_repetition(&t->frames);
 	if (!rc)
 		rc = drop_arrived(t);
