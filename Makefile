@@ -98,7 +98,7 @@ run:
 	@$(MAKE) --no-print-directory -j$(CPUS) all
 	@experiments/quickstart/run $(BUILD)/kblat
 
-# For use while working: native tests, once, without those tagged "long", in a minute and a half.
+# For use while working: native tests, once, without those tagged "long", in two minutes.
 check:
 	@common/deps build run test
 	@$(MAKE) --no-print-directory -j$(CPUS) all units

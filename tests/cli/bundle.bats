@@ -104,6 +104,7 @@ nothing_left() {
 	nothing_left
 }
 
+# bats test_tags=long
 @test "200 changes of a single byte are all refused, and the bundle is named" {
 	cat >flip.py <<-'END'
 		import os, random, subprocess, sys
@@ -123,6 +124,7 @@ nothing_left() {
 	nothing_left
 }
 
+# bats test_tags=long
 @test "what a bundle may not have is refused before it is written" {
 	while IFS='|' read -r change words; do
 		repack "$change"

@@ -76,6 +76,7 @@ handoff() {
 	[[ "$(json "$run_dir/summary.json" '[p["warnings"] for p in d["points"]]')" != *involuntary* ]]
 }
 
+# bats test_tags=long
 @test "a duration ends a repetition early, messaging threads end, and nothing counts as lost" {
 	handoff short <<-'YAML'
 		matrix:

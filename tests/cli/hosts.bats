@@ -25,6 +25,7 @@ two_hosts() {
 	run_dir=$(tail -n 1 <<<"$output")
 }
 
+# bats test_tags=long
 @test "another host's state, tick counter and stamps, with a bound, are in the run" {
 	state_of_this_machine
 	two_hosts

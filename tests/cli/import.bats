@@ -104,6 +104,7 @@ quantile() {
 	assert_eq "$(quantile lost) $(quantile n)" "1 221"
 }
 
+# bats test_tags=long
 @test "runs that were exported and imported get the verdicts of the originals" {
 	local i r arm
 	spec ab <<-'YAML'

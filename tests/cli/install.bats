@@ -108,6 +108,7 @@ install_to() {
 	done
 }
 
+# bats test_tags=long
 @test "make dist: twice the same bytes, with the commit in it" {
 	git -C "$ROOT" rev-parse HEAD >/dev/null 2>&1 || skip "this is no clone"
 	for n in 1 2; do

@@ -583,6 +583,7 @@ blocked() {
 	(exec >&- 2>&-; sleep $1; exchange; rmdir $aside) &"
 }
 
+# bats test_tags=long
 @test "what cannot be restored at once is tried again, at the end of run and by the guardian" {
 	machine small-v2
 	profile mild <<<'sysctl: {vm.swappiness: 7}'

@@ -130,6 +130,7 @@ column() {
 	assert_contains "$(point "['warnings']")" "were not sent (7.96 %)"
 }
 
+# bats test_tags=long
 @test "samples arrive whole over shared memory, however they are paced and polled" {
 	spec whole <<-'YAML'
 		settings: {kernel: rate, transport: shmem, messages: 500, repetitions: 1, warmup: 10, check: yes, missed_limit: 100%}

@@ -60,6 +60,7 @@ keeps_all() {
 	assert_eq "$(completed)" 1
 }
 
+# bats test_tags=long
 @test "UCX: what carried the messages is known, and a point whose messages took another lane is not valid" {
 	spec lanes <<-'YAML'
 		settings: {kernel: pingpong, transport: ucx, messages: 300, repetitions: 1, warmup: 300, check: yes, lost_after: 10s}

@@ -58,6 +58,7 @@ small() {
 	YAML
 }
 
+# bats test_tags=long
 @test "every kernel that sends runs over both modes, busy and asleep, and every message is accounted for" {
 	spec x <<-'YAML'
 		settings: {transport: xdp, messages: 400, repetitions: 1, warmup: 50}
@@ -106,6 +107,7 @@ small() {
 	PY
 }
 
+# bats test_tags=long
 @test "frames of others go on: another program's datagrams, and those with the port but not the token" {
 	small
 	between --set port=5555 --set messages=10000000 --set duration=4s >out 2>err &
@@ -155,6 +157,7 @@ small() {
 	done
 }
 
+# bats test_tags=long
 @test "what cannot be: no address, one interface, too large, no such queue, a link that is down, no capability" {
 	small
 	refuses x <<-'LINES'
@@ -193,6 +196,7 @@ small() {
 	no_right net_raw "CAP_NET_RAW"
 }
 
+# bats test_tags=long
 @test "an interface that has another program is left alone" {
 	small
 	between --set messages=10000000 --set duration=4s >out 2>err &
