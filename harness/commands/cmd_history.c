@@ -104,9 +104,10 @@ static struct step *judge_steps(const struct compare_runs *all, const struct com
 		const char *from = json_string_value(json_array_get(kernels, *count)),
 			   *to = json_string_value(json_array_get(kernels, *count + 1));
 		struct step *s = &steps[(*count)++];
-		char *page = fs_path("step-%02zu/report.html", *count);
+		char *page;
 
 		s->folder = fs_path("step-%02zu", *count);
+		page = fs_path("%s/report.html", s->folder);
 		rc = judge_step(s, all, from, to, choice, e);
 		if (!rc)
 			history_add_step(h, from, to, &s->result, page);
@@ -118,30 +119,39 @@ static struct step *judge_steps(const struct compare_runs *all, const struct com
 
 /* --- a folder to publish --- */
 
-/* The pages that there are of the runs, as runs/NAME.html. */
+/* The page of a run, if there is one, and its name in the bundle. False: there is none. The caller frees. */
+static bool find_page(const struct compare_run *r, char **from, char **name)
+{
+	*from = fs_path("%s/derived/report.html", r->run.path);
+	*name = fs_path("runs/%s.html", strrchr(r->run.path, '/') + 1);
+	return !fs_is_missing(*from);
+}
+
 static void name_pages(const struct compare_runs *all, struct history *h)
 {
 	for (size_t i = 0; i < all->count; i++) {
-		const char *path = all->run[i].run.path;
-		char *from = fs_path("%s/derived/report.html", path),
-		     *to = fs_path("runs/%s.html", strrchr(path, '/') + 1);
+		char *from, *name;
 
-		if (!fs_is_missing(from))
-			history_add_page(h, to);
-		free(to);
+		if (find_page(&all->run[i], &from, &name))
+			history_add_page(h, name);
+		free(name);
 		free(from);
 	}
 }
 
 static int copy_page(const char *dir, const struct compare_run *r, struct err *e)
 {
-	char *from = fs_path("%s/derived/report.html", r->run.path),
-	     *to = fs_path("%s/runs/%s.html", dir, strrchr(r->run.path, '/') + 1), *text = NULL;
+	char *from, *name, *to, *text = NULL;
 	size_t size;
-	int rc = fs_is_missing(from) ? 0 : fs_read(from, PAGE_MOST, &text, &size, e) ?: fs_write(to, text, size, e);
+	int rc = 0;
 
+	if (find_page(r, &from, &name)) {
+		to = fs_path("%s/%s", dir, name);
+		rc = fs_read(from, PAGE_MOST, &text, &size, e) ?: fs_write(to, text, size, e);
+		free(to);
+	}
 	free(text);
-	free(to);
+	free(name);
 	free(from);
 	return rc;
 }
