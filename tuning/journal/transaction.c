@@ -57,10 +57,10 @@ double transaction_now_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Whether an interrupt is managed by the kernel is only known after trying to write. */
+/* Whether the kernel manages an interrupt, or a driver rounds a value, is only known after trying to write. */
 static int refuse_left_out(const struct step *s, struct err *e)
 {
-	if (!json_is_true(json_object_get(s->data, "refused")))
+	if (!json_is_true(json_object_get(s->data, "refused")) && !json_object_get(s->data, "got"))
 		return 0;
 	return err_set(e, -ENOTSUP, STATUS_IMPOSSIBLE, s->path, "change", "%s (--strict)", s->note);
 }
@@ -244,6 +244,7 @@ void transaction_verify(struct machine *m, const struct journal *j, struct drift
 	*d = (struct drift){.list = json_array()};
 	for (size_t i = 0; i < j->count; i++) {
 		const struct step *s = &j->steps[i];
+		const char *got = step_text(s, "got"); /* what a driver made of it */
 		enum check c;
 
 		now[0] = '\0';
@@ -252,8 +253,8 @@ void transaction_verify(struct machine *m, const struct journal *j, struct drift
 			continue;
 		d->drifted += c == CHECK_DRIFT;
 		d->pending += c == CHECK_PENDING;
-		json_array_append_new(d->list,
-				      json_pack("{s:s, s:s, s:s, s:s, s:s}", "knob", s->knob, "path", s->path, "want",
-						s->after, "now", now, "state", c == CHECK_DRIFT ? "drift" : "pending"));
+		json_array_append_new(d->list, json_pack("{s:s, s:s, s:s, s:s, s:s}", "knob", s->knob, "path", s->path,
+							 "want", *got ? got : s->after, "now", now, "state",
+							 c == CHECK_DRIFT ? "drift" : "pending"));
 	}
 }

@@ -20,6 +20,7 @@ struct planner {
 	struct topology topo;
 	struct cgroups cg;
 	struct cpulist shielded; /* the CPUs of all shields */
+	char **cards;		 /* the network cards that settings are for; NULL: not looked for yet (knob_cards.h) */
 	struct plan *plan;
 	struct err *e; /* filled if the profile cannot be applied to this machine; ends the planning */
 };
@@ -30,6 +31,8 @@ struct knob {
 	void (*plan)(struct planner *p, const struct setting *s, const struct knob *k);
 	const void *row;  /* parameter of `plan`, if several knobs share that function */
 	const char *cost; /* its cost for other programs, or in power; NULL: none worth mentioning */
+	bool each_name;	  /* every name in its mapping is a knob by itself for kblat knobs */
+	bool of_cards;	  /* it is for the cards that `interfaces` names */
 };
 
 /*
@@ -39,6 +42,9 @@ typedef void knob_plan(struct planner *p, const struct setting *s, const struct 
 
 /* knob_boot.c: kernel_arguments, compared with the command line that was booted, never written. */
 knob_plan knob_boot_plan;
+
+/* knob_cards.c: the network cards that the other settings of cards are for (interfaces). */
+knob_plan knob_cards_plan;
 
 /* knob_idle.c: which idle states each CPU may enter (cstates); the global PM QoS request (dma_latency). */
 knob_plan knob_idle_plan_states, knob_idle_plan_latency;

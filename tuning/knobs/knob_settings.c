@@ -31,38 +31,47 @@ static const struct knob *find_knob(const char *key)
 	return k;
 }
 
-/* `value` is stolen. */
-static void add_knob_setting(json_t *list, const struct setting *s, json_t *name, json_t *value)
+/* `value` is stolen. `with`: what it is for, or NULL. */
+static void add_knob_setting(json_t *list, const struct setting *s, const struct setting *with, json_t *name,
+			     json_t *value)
 {
 	const char *cost = find_knob(s->key)->cost;
+	json_t *setting = json_pack("{s:o}", s->key, value);
 
-	json_array_append_new(
-	    list, or_abort(json_pack("{s:s, s:o, s:{s:o}, s:s, s:s}", "knob", s->key, "name", name, "setting", s->key,
-				     value, "cost", cost ? cost : "", "folder", s->file->folder)));
+	if (with)
+		json_object_set_new(setting, with->key, value_json(with->value));
+	json_array_append_new(list,
+			      or_abort(json_pack("{s:s, s:o, s:o, s:s, s:s}", "knob", s->key, "name", name, "setting",
+						 setting, "cost", cost ? cost : "", "folder", s->file->folder)));
 }
 
 /* Independent files that are listed under the same key. */
-static void add_files(json_t *list, const struct setting *s)
+static void add_files(json_t *list, const struct setting *s, const struct setting *with)
 {
 	for (size_t i = 0; i < s->value->count; i++) {
 		const char *name = s->value->keys[i]->scalar;
 
-		add_knob_setting(list, s, json_sprintf("%s %s", s->key, name),
+		add_knob_setting(list, s, with, json_sprintf("%s %s", s->key, name),
 				 json_pack("{s:o}", name, value_json(s->value->items[i])));
 	}
 }
 
 json_t *knob_settings_plan(const struct plan *plan, const struct profile *profile)
 {
+	const struct setting *cards = profile_get(profile, "interfaces");
 	json_t *all = plan_to_json(plan), *list = json_array();
 
 	for (size_t i = 0; i < profile->setting_count; i++) {
 		const struct setting *s = &profile->settings[i];
+		const struct knob *k = find_knob(s->key);
+		const struct setting *with = k->of_cards ? cards : NULL;
 
-		if (find_knob(s->key)->plan == knob_values_plan_files)
-			add_files(list, s);
+		if (s == cards)
+			continue;
+		if (k->each_name)
+			add_files(list, s, with);
 		else
-			add_knob_setting(list, s, json_string(s->key), value_json(s->value));
+			add_knob_setting(list, s, with, json_string(s->key), value_json(s->value));
 	}
 	json_object_set_new(all, "settings", list);
 	return all;

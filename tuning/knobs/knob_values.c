@@ -8,7 +8,9 @@
 #include "common/fs.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "tuning/knobs/knob_cards.h"
 #include "tuning/knobs/place.h"
+#include "tuning/machine/cards.h"
 #include "tuning/machine/machine.h"
 #include "tuning/ops/op_file.h"
 
@@ -42,6 +44,8 @@ static void value_fault(const struct value *v)
 		snprintf(range, sizeof(range), "a number from %ld to %ld", v->row->min, v->row->max);
 	if (v->row->kind == VALUE_FREQUENCY)
 		snprintf(range, sizeof(range), "a frequency such as 2400MHz");
+	if (v->row->kind == VALUE_TIME)
+		snprintf(range, sizeof(range), "a time such as 50us");
 	if (v->row->any_word)
 		snprintf(range, sizeof(range), "one word");
 	snprintf(what, sizeof(what), "%s%s%s%s", range, *range && *words ? ", or " : "",
@@ -83,6 +87,17 @@ static bool read_frequency(const struct value *v, char *out, size_t size)
 	return true;
 }
 
+static bool read_time(const struct value *v, char *out, size_t size)
+{
+	int64_t ns;
+
+	if (unit_read(UNIT_TIME_NS, v->node->scalar, &ns) != UNIT_FINE || ns < 0 || ns % v->row->unit_ns ||
+	    ns / v->row->unit_ns > v->row->max)
+		return false;
+	snprintf(out, size, "%lld", (long long)ns / v->row->unit_ns);
+	return true;
+}
+
 static bool read_place(const struct value *v, char *out, size_t size)
 {
 	struct cpulist cpus;
@@ -102,12 +117,12 @@ static bool read_value(const struct value *v, char *out, size_t size)
 {
 	const char *word = v->node->kind == YNODE_SCALAR ? find_word(v->row, v->node->scalar) : NULL;
 
-	if (v->row->kind == VALUE_PLACE)
-		return read_place(v, out, size);
 	if (word) {
 		snprintf(out, size, "%s", word);
 		return true;
 	}
+	if (v->row->kind == VALUE_PLACE)
+		return read_place(v, out, size);
 	if (v->node->kind == YNODE_SCALAR && *v->node->scalar) {
 		if (v->row->any_word && strlen(v->node->scalar) < 64 && !strpbrk(v->node->scalar, " \t\n")) {
 			snprintf(out, size, "%s", v->node->scalar);
@@ -116,6 +131,8 @@ static bool read_value(const struct value *v, char *out, size_t size)
 		if (v->row->kind == VALUE_NUMBER && read_number(v, out, size))
 			return true;
 		if (v->row->kind == VALUE_FREQUENCY && read_frequency(v, out, size))
+			return true;
+		if (v->row->kind == VALUE_TIME && read_time(v, out, size))
 			return true;
 	}
 	value_fault(v);
@@ -162,6 +179,8 @@ static void plan_file(const struct value *v, const char *path, const char *value
 	step = op_file_plan(v->p->plan, v->p->m, v->k->key, path, v->row->form, value, v->row->absent);
 	if (step && v->row->may_refuse)
 		op_file_may_refuse(step);
+	if (step && v->row->of_card)
+		op_file_is_of_card(step);
 }
 
 static const char *first_path(const struct value *v, const struct cpulist *cpus, bool *inverted)
@@ -226,12 +245,51 @@ static void plan_some(struct value *v, const struct ynode *one)
 		plan_on(v, &cpus);
 }
 
+/* The CPUs of queue `at` of `count`, if each CPU has one. */
+static char *spread_over(const struct planner *p, int at, int count, char *out, size_t size)
+{
+	struct cpulist own;
+	int nth = 0;
+
+	cpulist_clear(&own);
+	for (int cpu = cpulist_first(&p->topo.online); cpu >= 0; cpu = cpulist_next(&p->topo.online, cpu))
+		if (nth++ % count == at)
+			cpulist_add(&own, (unsigned)cpu);
+	return cpulist_format_mask(&own, out, size);
+}
+
+static void plan_card(const struct value *v, const char *card, bool spread, char *value, size_t size)
+{
+	char *pattern = fs_path(CARDS "/%s/%s", card, v->row->paths[0]), **paths;
+	int n = sysroot_glob(&v->p->m->root, pattern, &paths);
+
+	for (int i = 0; i < n; i++)
+		plan_file(v, paths[i], spread ? spread_over(v->p, i, n, value, size) : value, false);
+	if (n <= 0)
+		plan_missing(v->p->plan, v->k->key, card, "%s", v->row->absent);
+	if (n >= 0)
+		sysroot_names_free(paths);
+	free(pattern);
+}
+
+static void plan_cards(const struct value *v)
+{
+	bool spread = v->row->may_spread && setting_is_word(v->node, "spread");
+	char value[CPULIST_TEXT_MAX];
+
+	if (spread || read_value(v, value, sizeof(value)))
+		for (char *const *card = knob_cards_of(v->p, v->k->key); *card; card++)
+			plan_card(v, *card, spread, value, sizeof(value));
+}
+
 void knob_values_plan(struct planner *p, const struct setting *s, const struct knob *k)
 {
 	struct value v = {.p = p, .s = s, .k = k, .row = k->row, .node = s->value};
 	bool per_cpu = strstr(v.row->paths[0], "%d") != NULL;
 
-	if (!per_cpu || s->value->kind == YNODE_SCALAR) {
+	if (v.row->of_card)
+		plan_cards(&v);
+	else if (!per_cpu || s->value->kind == YNODE_SCALAR) {
 		plan_on(&v, &p->topo.online);
 	} else if (s->value->kind == YNODE_MAPPING) {
 		plan_some(&v, s->value);

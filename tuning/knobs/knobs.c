@@ -1,6 +1,7 @@
 #include "tuning/knobs/knobs.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "common/err.h"
@@ -31,6 +32,12 @@
 			"min", "@cpuinfo_min_freq"                                                                     \
 		}                                                                                                      \
 	}
+#define OFF                                                                                                            \
+	{                                                                                                              \
+		{                                                                                                      \
+			"off", "0"                                                                                     \
+		}                                                                                                      \
+	}
 #define NO_CPUFREQ "there is no cpufreq driver here (a virtual machine, or the firmware keeps it for itself)"
 
 /*
@@ -41,6 +48,8 @@
  */
 /* clang-format off */
 const struct knob knobs[] = {
+	{"interfaces", "all, an interface such as eth0, or a list: which network cards the settings of cards are for (all: those with a device; default)",
+	 knob_cards_plan, NULL},
 	{"irqbalance", "pause: stop the daemon (SIGSTOP), and continue it when the profile is undone; leave: let it run",
 	 knob_irqs_plan_balance, NULL,
 	 .cost = "interrupts are no longer spread over the CPUs by load"},
@@ -140,8 +149,35 @@ const struct knob knobs[] = {
 	       .words = {{"any", "0"}, {"none", "n/a"}, {"0", "n/a"}}, .min = 1, .max = 1999999999,
 	       .absent = "this kernel has no per-CPU PM QoS"),
 	 .cost = "power and heat: these CPUs sleep lightly or not at all"},
-	{"sysctl", "{name: value}: any sysctl", knob_values_plan_files, "/proc/sys/"},
-	{"sysfs", "{path: value}: any file below /sys", knob_values_plan_files, "/sys/"},
+	{"busy_read", "us that a blocking read spends polling the card; off: none",
+	 VALUE(.paths = {"/proc/sys/net/core/busy_read"}, .kind = VALUE_TIME, .unit_ns = 1000, .words = OFF, .max = INT_MAX,
+	       .absent = "this kernel does not poll cards for a reader"),
+	 .cost = "processor time: readers poll instead of sleeping"},
+	{"busy_poll", "us that poll() and select() spend polling the card; off: none",
+	 VALUE(.paths = {"/proc/sys/net/core/busy_poll"}, .kind = VALUE_TIME, .unit_ns = 1000, .words = OFF, .max = INT_MAX,
+	       .absent = "this kernel does not poll cards for a reader"),
+	 .cost = "processor time: readers poll instead of sleeping"},
+	{"napi_defer_irqs", "how many polls of a card that find nothing keep its interrupts off; off: none",
+	 VALUE(.of_card = true, .paths = {"napi_defer_hard_irqs"}, .kind = VALUE_NUMBER, .words = OFF, .max = INT_MAX,
+	       .absent = "this kernel does not defer interrupts"),
+	 .cost = "without a reader that polls, messages wait for gro_flush_timeout", .of_cards = true},
+	{"gro_flush_timeout", "a time such as 20us after which a card is polled while its interrupts are deferred; off",
+	 VALUE(.of_card = true, .paths = {"gro_flush_timeout"}, .kind = VALUE_TIME, .unit_ns = 1, .words = OFF, .max = INT_MAX,
+	       .absent = "this kernel has no such setting"),
+	 .cost = "processor time, if it is short: a timer for each queue", .of_cards = true},
+	{"napi_threaded", "on: cards are polled by threads, which can be placed; off: in software interrupts",
+	 VALUE(.of_card = true, .paths = {"threaded"}, .words = ON_OFF, .absent = "this kernel cannot poll cards in threads"),
+	 .cost = "a switch between threads for each batch of frames", .of_cards = true},
+	{"rps", "CPUs that process what the queues of cards receive; off: those that the card interrupts",
+	 VALUE(.of_card = true, .paths = {"queues/rx-[0-9]*/rps_cpus"}, .kind = VALUE_PLACE, .form = FORM_MASK, .words = OFF,
+	       .absent = "this kernel has no RPS"),
+	 .cost = "an interrupt between CPUs for each batch of frames; off: CPUs without a queue receive nothing", .of_cards = true},
+	{"xps", "CPUs that send over the queues of cards; spread: each CPU over one queue; off: the driver chooses",
+	 VALUE(.of_card = true, .may_spread = true, .paths = {"queues/tx-[0-9]*/xps_cpus"}, .kind = VALUE_PLACE,
+	       .form = FORM_MASK, .words = OFF, .absent = "it has one queue only, or this kernel has no XPS"),
+	 .cost = "a sender may find its queue full while others are empty", .of_cards = true},
+	{"sysctl", "{name: value}: any sysctl", knob_values_plan_files, "/proc/sys/", .each_name = true},
+	{"sysfs", "{path: value}: any file below /sys", knob_values_plan_files, "/sys/", .each_name = true},
 	{"dma_latency", "global PM QoS: hold /dev/cpu_dma_latency at this many us", knob_idle_plan_latency, NULL,
 	 .cost = "power and heat: no CPU sleeps deeply"},
 	{"smt", "off: one thread per core",
@@ -201,6 +237,7 @@ int knobs_plan(struct machine *m, struct profile *profile, struct plan *plan, st
 	if (!rc)
 		plan_all(&p);
 	topology_free(&p.topo);
+	sysroot_names_free(p.cards);
 	if (profile_has_faults(profile))
 		return -EINVAL;
 	return rc ? rc : e->status ? -EBUSY : 0;

@@ -27,8 +27,9 @@ static const struct {
 	const char *name;
 	int number;
 } errors[] = {
-    {"EIO", EIO},	{"EPERM", EPERM},   {"EROFS", EROFS},	{"EBUSY", EBUSY},
-    {"EACCES", EACCES}, {"EINVAL", EINVAL}, {"ENOSPC", ENOSPC}, {"EAGAIN", EAGAIN},
+    {"EIO", EIO},	{"EPERM", EPERM},   {"EROFS", EROFS},		{"EBUSY", EBUSY},
+    {"EACCES", EACCES}, {"EINVAL", EINVAL}, {"ENOSPC", ENOSPC},		{"EAGAIN", EAGAIN},
+    {"ENOENT", ENOENT}, {"ERANGE", ERANGE}, {"EOPNOTSUPP", EOPNOTSUPP},
 };
 
 static int error_number(const char *name)

@@ -2,7 +2,8 @@
  * A value in a file below /proc or /sys: sysctls, governors, masks, switches. data: "form"; "raw",
  * the complete original content, so that every byte of a recorded machine is restored;
  * "may_refuse": hardware or firmware may reject any change, which is then not an error, but
- * recorded ("refused").
+ * recorded ("refused"); "of_card": so may a network card's driver, it may make another value of it ("got"), and the card
+ * may be gone.
  */
 #include "tuning/ops/op_file.h"
 
@@ -101,10 +102,22 @@ void op_file_may_refuse(struct step *s)
 	json_object_set_new(s->data, "may_refuse", json_true());
 }
 
+void op_file_is_of_card(struct step *s)
+{
+	json_object_set_new(s->data, "of_card", json_true());
+}
+
+static bool is_of_card(const struct step *s)
+{
+	return json_is_true(json_object_get(s->data, "of_card"));
+}
+
 static int file_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {
 	int rc = machine_may_write(m, s->path);
 
+	if (rc == -ENOENT && is_of_card(s))
+		return 0;
 	if (rc)
 		err_cause(rc, why, size);
 	return rc;
@@ -129,9 +142,11 @@ static int write_in_form(struct machine *m, const struct step *s, const char *va
 }
 
 /* Errors of a kernel that does not permit a change on this hardware (ASPM controlled by firmware,
- * locked turbo). */
+ * locked turbo). A driver may have any reason; but a missing right is none of its. */
 static bool is_refusal(const struct step *s, int rc)
 {
+	if (is_of_card(s))
+		return rc < 0 && rc != -EPERM && rc != -EACCES && rc != -EROFS;
 	return json_is_true(json_object_get(s->data, "may_refuse")) &&
 	       (rc == -EPERM || rc == -EOPNOTSUPP || rc == -ENODEV || rc == -EIO);
 }
@@ -146,9 +161,37 @@ static int note_refusal(struct step *s, int rc)
 	char cause[128];
 
 	json_object_set_new(s->data, "refused", json_true());
-	step_note(s, "the hardware or its firmware does not allow it (%s): it stays %s",
-		  err_cause(rc, cause, sizeof(cause)), s->before);
+	if (is_of_card(s) && (rc == -ENOENT || rc == -ENODEV))
+		step_note(s, "it has disappeared meanwhile");
+	else
+		step_note(s, "%s does not allow it (%s): it stays %s",
+			  is_of_card(s) ? "the card's driver" : "the hardware or its firmware",
+			  err_cause(rc, cause, sizeof(cause)), s->before);
 	return 0;
+}
+
+/* What a driver made of the value. */
+static int note_rounding(struct machine *m, struct step *s)
+{
+	char *now;
+	int rc = read_now(m, s, &now);
+
+	if (rc)
+		return is_refusal(s, rc) ? note_refusal(s, rc) : rc;
+	if (!form_same(form_of(s), now, s->after)) {
+		json_object_set_new(s->data, "got", json_string(now));
+		step_note(s, "the card's driver made it %s, not %s", now, s->after);
+	}
+	free(now);
+	return 0;
+}
+
+/* The value that it should have since it was changed. */
+static const char *changed_value(const struct step *s)
+{
+	const char *got = json_string_value(json_object_get(s->data, "got"));
+
+	return got ? got : s->after;
 }
 
 /* Does the file have the value that was written? 0, or a negative errno; fills in `e` if the value differs. */
@@ -177,7 +220,7 @@ static int file_apply(struct machine *m, struct step *s, struct err *e)
 	if (is_refusal(s, rc))
 		return note_refusal(s, rc);
 	if (!rc)
-		rc = compare_value(m, s, "change", s->after, &other);
+		rc = is_of_card(s) ? note_rounding(m, s) : compare_value(m, s, "change", s->after, &other);
 	if (other.status)
 		return err_set(e, rc, other.status, NULL, NULL, "%s", other.text);
 	return rc ? err_sys(e, rc, s->path, "write") : 0;
@@ -187,7 +230,7 @@ static enum check file_check(struct machine *m, const struct step *s, char *now,
 {
 	char cause[128], *value;
 	int rc = read_now(m, s, &value);
-	bool same = !rc && form_same(form_of(s), value, s->after);
+	bool same = !rc && form_same(form_of(s), value, changed_value(s));
 
 	if (rc)
 		snprintf(now, size, "unreadable: %s", err_cause(rc, cause, sizeof(cause)));

@@ -130,11 +130,11 @@ static void print_value(const char *value, FILE *out)
 		fputs(*value ? value : "(empty)", out);
 }
 
-/* Split a path that contains the number of a CPU or an interrupt: "/sys/devices/system/cpu/cpu", 7,
+/* Split a path that contains the number of a CPU, an interrupt or a queue: "/sys/devices/system/cpu/cpu", 7,
  * "/power/x". */
 static bool split(const char *path, int *prefix, unsigned *number, const char **suffix)
 {
-	static const char *const before[] = {"/cpu/cpu", "/proc/irq/"};
+	static const char *const before[] = {"/cpu/cpu", "/proc/irq/", "/queues/rx-", "/queues/tx-"};
 
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
 		const char *at = strstr(path, before[i]);
