@@ -44,6 +44,7 @@ load transports_helper
 		transport=zeromq size=3|4 bytes of a message hold its number
 		sink_port=65536|above its maximum
 		busy_poll=1500ns|whole microseconds
+		wait_limit=1500us|wait_limit 1500000ns is not in whole milliseconds
 		transport=udp nodelay=no|nodelay
 	END
 }

@@ -1,6 +1,6 @@
 /*
  * tcp and udp, both ends in one process: meeting in spite of strangers, messages in pieces, what an earlier repetition left,
- * a full socket buffer, a peer that has gone, which sockets are watched, and round trips where the kernel drops datagrams at random.
+ * a full socket buffer, a peer that has gone, which sockets are watched, for how long at a time, and round trips where the kernel drops datagrams at random.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -31,7 +31,8 @@
 
 extern const struct kernel_loops pingpong_loops_udp;
 
-static void open_pair(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, int64_t sndbuf)
+static void open_pair_with(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, const char *key,
+			   int64_t value)
 {
 	json_t *params = fixture_params("pingpong", ops);
 	struct err why = ERR_INIT;
@@ -39,7 +40,7 @@ static void open_pair(struct pair *p, const struct transport_ops *ops, enum poll
 
 	memset(p, 0, sizeof(*p));
 	p->ops = ops;
-	json_object_set_new(params, "sndbuf_bytes", json_integer(sndbuf));
+	json_object_set_new(params, key, json_integer(value));
 	json_object_set_new(params, "size_bytes", json_integer(SIZE));
 	json_object_set_new(params, "depth", json_integer(16));
 	is_int(flow_load(&flow, "", params, &why), 0, "settings %s", why.text);
@@ -55,6 +56,11 @@ static void open_pair(struct pair *p, const struct transport_ops *ops, enum poll
 	}
 	flow_free(&flow);
 	json_decref(params);
+}
+
+static void open_pair(struct pair *p, const struct transport_ops *ops, enum poll_mode mode, int64_t sndbuf)
+{
+	open_pair_with(p, ops, mode, "sndbuf_bytes", sndbuf);
 }
 
 /* Somebody who speaks to the sink's port before the source does. */
@@ -388,6 +394,28 @@ static void test_watched(const struct transport_ops *ops, enum poll_mode mode, i
 	close_pair(&p);
 }
 
+/* A sleeping receiver looks again after the limit, and at once when a message is there. The alarm ends one that never does. */
+static void test_wait_limit(void)
+{
+	struct pair p;
+	uint32_t seq = 0;
+	int64_t began;
+
+	open_pair_with(&p, &tcp_transport, POLL_EVENT, "wait_limit_ns", 20000000);
+	connect_pair(&p);
+	alarm(10);
+	began = monotonic_ms();
+	is_int(tcp_wait_recv(tcp_of(&p, ROLE_SINK)), 0, "waiting ends without a message");
+	ok(monotonic_ms() - began >= 19, "but not before the limit");
+	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 0, "and there is none");
+	payload_fill(tcp_send_buffer(tcp_of(&p, ROLE_SOURCE), 3), SIZE - 4, 3);
+	is_int(tcp_post(tcp_of(&p, ROLE_SOURCE), 3, true), 0, "a message is posted");
+	is_int(tcp_wait_recv(tcp_of(&p, ROLE_SINK)), 0, "waiting ends with it");
+	is_int(tcp_poll_recv(tcp_of(&p, ROLE_SINK), &seq), 1, "and it is there");
+	alarm(0);
+	close_pair(&p);
+}
+
 static void on_wake(int signal_number)
 {
 	(void)signal_number;
@@ -413,5 +441,6 @@ int main(void)
 		test_watched(&tcp_transport, (enum poll_mode)mode, mode == POLL_BUSY ? 0 : 2);
 		test_watched(&udp_transport, (enum poll_mode)mode, mode == POLL_BUSY ? 0 : 2);
 	}
+	test_wait_limit();
 	return done_testing();
 }

@@ -1,6 +1,6 @@
 /*
  * The transport uring, both ends in one process: messages in pieces, what an earlier repetition left, a full buffer,
- * a peer that has gone, and kernels that lack what is asked for (system calls that a filter refuses).
+ * a peer that has gone, waiting with a limit, and kernels that lack what is asked for (system calls that a filter refuses).
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
 #include "fixture_pair.h"
 #include "fixture_params.h"
 #include "measure/point/flow.h"
@@ -255,6 +256,27 @@ static void test_refusal(long call, int code, int error, const char *setting, co
 	ok(waitpid(pid, &status, 0) == pid && status == 0, "refused: %s", words);
 }
 
+/* The alarm ends a receiver that never looks again. */
+static void test_wait_limit(void)
+{
+	struct pair p;
+	uint32_t seq = 0;
+	int64_t began;
+
+	open_pair(&p, POLL_EVENT, "wait_limit_ns", "20000000");
+	is_int(uring_poll_recv(side(&p, ROLE_SINK), &seq), 0, "nothing has arrived");
+	alarm(10);
+	began = monotonic_ms();
+	is_int(uring_wait_recv(side(&p, ROLE_SINK)), 0, "waiting ends without a message");
+	ok(monotonic_ms() - began >= 19, "but not before the limit");
+	is_int(uring_poll_recv(side(&p, ROLE_SINK), &seq), 0, "and still nothing has");
+	payload_fill(uring_send_buffer(side(&p, ROLE_SOURCE), 3), SIZE - 4, 3);
+	is_int(uring_post(side(&p, ROLE_SOURCE), 3, true), 0, "a message is posted");
+	is_int(await_message(side(&p, ROLE_SINK), &seq), 1, "the request that outlived the limit receives it");
+	alarm(0);
+	close_pair(&p);
+}
+
 int main(void)
 {
 	static const char *const modes[][2] = {
@@ -275,6 +297,7 @@ int main(void)
 	test_left_over("udp", "");
 	test_left_over("udp multishot", "yes");
 	test_strange_datagram();
+	test_wait_limit();
 	test_refusal(__NR_io_uring_setup, -1, EPERM, "plain", "", "kernel.io_uring_disabled");
 	test_refusal(__NR_io_uring_setup, -1, EINVAL, "plain", "", "transport uring needs Linux 5.19");
 	test_refusal(__NR_io_uring_register, 27, EINVAL, "napi_ns", "20000", "napi needs Linux 6.9");

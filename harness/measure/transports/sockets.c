@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -97,14 +98,23 @@ static int check_addresses(const struct socket_settings *s, char *why, size_t wh
 	return -EINVAL;
 }
 
-static int check_busy_poll(const struct socket_settings *s, char *why, size_t why_size)
+/* Times that the kernel takes in whole units. */
+static int check_units(const struct socket_settings *s, char *why, size_t why_size)
 {
-	const long long ns = (long long)s->busy_poll;
+	const struct {
+		const char *key;
+		int64_t ns, unit_ns;
+		const char *unit;
+	} rows[] = {{"busy_poll", s->busy_poll, 1000, "microseconds"},
+		    {"wait_limit", s->wait_limit, 1000000, "milliseconds"}};
 
-	if (ns % 1000 == 0)
-		return 0;
-	snprintf(why, why_size, "busy_poll %lldns is not in whole microseconds", ns);
-	return -EINVAL;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (rows[i].ns % rows[i].unit_ns) {
+			snprintf(why, why_size, "%s %" PRId64 "ns is not in whole %s", rows[i].key, rows[i].ns,
+				 rows[i].unit);
+			return -EINVAL;
+		}
+	return 0;
 }
 
 int sockets_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
@@ -113,7 +123,7 @@ int sockets_check(const void *settings, const struct transport_config *config, c
 
 	if (!rc)
 		rc = check_addresses(settings, why, why_size);
-	return rc ? rc : check_busy_poll(settings, why, why_size);
+	return rc ? rc : check_units(settings, why, why_size);
 }
 
 /* --- socket options --- */
@@ -266,6 +276,7 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 	s->role = config->role;
 	s->sleeps = config->poll_recv != POLL_BUSY;
 	s->settings = *(const struct socket_settings *)settings;
+	s->wait_ms = s->settings.wait_limit ? (int)(s->settings.wait_limit / 1000000) : -1;
 	s->fd = s->listen_fd = s->epoll_fd = -1;
 	rc = frames_open(&t->frames, &t->base, config, e);
 	if (!rc)
@@ -425,7 +436,7 @@ int sockets_wait(struct socket_end *s, struct frames *f)
 {
 	struct epoll_event event;
 
-	if (epoll_wait(s->epoll_fd, &event, 1, -1) >= 0)
+	if (epoll_wait(s->epoll_fd, &event, 1, s->wait_ms) >= 0)
 		return 0;
 	return errno == EINTR ? -EINTR : frames_note(f, -errno, "wait for messages", NULL);
 }

@@ -16,7 +16,7 @@
 
 struct socket_settings {
 	char source_address[OPT_STR_MAX], sink_address[OPT_STR_MAX];
-	int64_t sink_port, busy_poll, sndbuf, rcvbuf;
+	int64_t sink_port, busy_poll, wait_limit, sndbuf, rcvbuf;
 	bool nodelay; /* tcp */
 };
 
@@ -32,6 +32,7 @@ struct socket_end {
 	int listen_fd; /* tcp's sink, until connected */
 	int epoll_fd;  /* tells when fd is readable, if the receiver sleeps */
 	bool sleeps;   /* the receiver sleeps */
+	int wait_ms;   /* for at most so long at a time; -1: without a limit */
 	enum role role;
 	struct socket_settings settings;
 	struct socket_address own, peer;
@@ -72,6 +73,15 @@ struct socket_transport {
 	     NULL,                                                                                                      \
 	     "how long the kernel polls the device's queue when nothing has arrived (SO_BUSY_POLL, in whole us); 0: "   \
 	     "not at all"},                                                                                             \
+	    {"wait_limit",                                                                                              \
+	     OPT_TIME,                                                                                                  \
+	     SOCKET_FIELD(wait_limit),                                                                                  \
+	     "0ns",                                                                                                     \
+	     0,                                                                                                         \
+	     3600000000000,                                                                                             \
+	     NULL,                                                                                                      \
+	     "a receiver that sleeps looks again after so long without a message, as event loops with timers do (in "   \
+	     "whole ms); 0: it waits without a limit"},                                                                 \
 	    {"sndbuf",                                                                                                  \
 	     OPT_BYTES,                                                                                                 \
 	     SOCKET_FIELD(sndbuf),                                                                                      \
@@ -175,7 +185,7 @@ static inline int sockets_post_try(struct socket_end *s, struct frames *f, uint3
 	return 1;
 }
 
-/* Sleep until there is something to receive, without a time limit. 0, -EINTR, or the recorded error. */
+/* Sleep until there is something to receive, or for wait_limit. 0, -EINTR, or the recorded error. */
 int sockets_wait(struct socket_end *s, struct frames *f);
 
 #endif

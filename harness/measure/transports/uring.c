@@ -558,10 +558,22 @@ int uring_next(struct uring *t, uint32_t *seq)
 	return cut_message(t, seq);
 }
 
-/* Sleep until the kernel completes something. */
+static int submit_and_wait(struct uring *t)
+{
+	struct __kernel_timespec limit = {t->end.wait_ms / 1000, t->end.wait_ms % 1000 * 1000000LL};
+	struct io_uring_cqe *any;
+	int n;
+
+	if (t->end.wait_ms < 0)
+		return io_uring_submit_and_wait(&t->ring, 1);
+	n = io_uring_submit_and_wait_timeout(&t->ring, &any, 1, &limit, NULL);
+	return n == -ETIME ? 0 : n;
+}
+
+/* Sleep until the kernel completes something, or for wait_limit. */
 static int wait_for_any(struct uring *t)
 {
-	int n = io_uring_submit_and_wait(&t->ring, 1);
+	int n = submit_and_wait(t);
 
 	t->is_unsubmitted = n == -EAGAIN || n == -EBUSY || (n == -EINTR && t->is_unsubmitted);
 	if (n == -EINTR || (t->frames.stop && atomic_load_explicit(t->frames.stop, memory_order_relaxed)))
