@@ -48,11 +48,11 @@ static int import_check(struct import_options *o, struct err *e)
 			       "there is no format '%.60s'; kblat import --list lists them", o->args.items[0]);
 	if (!q->out)
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL, "--out DIR is missing");
-	if ((q->column || q->unit) && !q->format->takes_column)
+	if ((q->column && !q->format->takes_column) || (q->unit && !q->format->takes_unit))
 		return err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL,
-			       "--column and --unit are for csv; the format %s has a column and unit of its own",
-			       q->format->name);
-	if (q->unit && !format_unit_ns(q->unit))
+			       "%s is not for the format %s, which has its own",
+			       q->column && !q->format->takes_column ? "--column" : "--unit", q->format->name);
+	if (q->unit && !reading_unit_ns(q->unit))
 		return err_set(e, -EINVAL, STATUS_USAGE, "--unit", NULL, "must be ns, us, ms or s, not '%.60s'",
 			       q->unit);
 	if (o->limit && unit_parse(UNIT_TIME_NS, o->limit, &q->limit_ns, why, sizeof(why)))

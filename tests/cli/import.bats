@@ -34,6 +34,8 @@ quantile() {
 		[cyclictest-json]="/usr/bin/python3 -c 'import json; [print(int(k) * 1000) for t in json.load(open(\"$IMPORTS/cyclictest.json\"))[\"thread\"].values() for k, n in t[\"histogram\"].items() for _ in range(n)]'"
 	)
 	local -A file=([sockperf]=sockperf.log [cyclictest]=cyclictest.txt [fio]=fio.log [cyclictest-json]=cyclictest.json)
+	sorted[cyclictest-hist]="awk '/^[0-9]/ {for (i = 2; i <= 3; i++) for (k = 0; k < \$i; k++) print \$1 * 1000}' $IMPORTS/cyclictest-hist.txt"
+	file[cyclictest-hist]=cyclictest-hist.txt
 	local format n
 	for format in "${!sorted[@]}"; do
 		import "$format" "$IMPORTS/${file[$format]}"
@@ -85,7 +87,7 @@ quantile() {
 	printf '5, 10, 0, 4096\n4, 10, 0, 4096\n' >fb && refuses "fb:2: time goes back" fio fb
 	printf '5, 10, 0, 4096\n5, 10, 1, 4096\n' >mix && refuses "reads and writes are mixed" fio mix
 	refuses "there is no format 'gauss'" gauss one
-	refuses "are for csv" fio --unit us "$IMPORTS/fio.log"
+	refuses "--unit is not for the format fio" fio --unit us "$IMPORTS/fio.log"
 }
 
 @test "a histogram whose last bin was exceeded is refused, and its order is not taken for that of time" {
@@ -95,6 +97,92 @@ quantile() {
 	assert_eq "$(json "$run_dir/summary.json" '"pattern" in d["points"][0]["metrics"], len(d["points"][0]["reps"])')" "(False, 2)"
 	run "$KBLAT" summary "$run_dir"
 	[[ $output == *"known in steps of 1000 ns"* ]]
+}
+
+# imported NAME: what the imported column of all repetitions has, sorted, in ns.
+imported() {
+	/usr/bin/python3 -c 'import glob, numpy, sys; [print(v) for v in sorted(numpy.concatenate([numpy.load(f) for f in glob.glob(sys.argv[1] + "/points/0000/rep-*/latency.npy")]))]' "$run_dir"
+}
+
+@test "a histogram becomes the lower edges of its bins, and their width is the error" {
+	local raw=cycles
+	awk '/^ +0: +[0-9]/ {print $3}' "$IMPORTS/cyclictest.txt" >$raw
+	import hdr --unit us "$IMPORTS/hdr.log"
+	/usr/bin/python3 -c 'import sys; [print((v >> max(v.bit_length() - 11, 0) << max(v.bit_length() - 11, 0)) * 1000) for v in sorted(map(int, open(sys.argv[1])))]' $raw >want
+	diff want <(imported)
+	assert_eq "$(json "$run_dir/run.json" 'd["clock"]["bin_ppm"], d["t0"]["realtime_ns"]')" "(962, 1764057600000000000)"
+	import netperf "$IMPORTS/netperf.txt"
+	/usr/bin/python3 -c 'import sys; [print(v // 10 ** (len(str(v)) - 1) * 10 ** (len(str(v)) - 1) * 1000) for v in sorted(map(int, open(sys.argv[1])))]' $raw >want
+	diff want <(imported)
+	assert_eq "$(json "$run_dir/run.json" 'd["clock"]["bin_ppm"]')" 1000000
+	run "$KBLAT" summary "$run_dir"
+	[[ $output == *"a quantile may be off by 100 %"* ]]
+	import rtla --column Thr "$IMPORTS/rtla.txt"
+	awk '/^[0-9]/ {for (i = 3; i <= 5; i += 2) for (k = 0; k < $i; k++) print $1 * 1000}' "$IMPORTS/rtla.txt" | sort -n >want
+	[ "$(wc -l <want)" -eq 800 ]
+	diff want <(imported)
+	import fio-json "$IMPORTS/fio.json"
+	/usr/bin/python3 -c 'import json, sys; [print(int(k) - 2 ** max(int(k).bit_length() - 7, 0) // 2) for k, n in json.load(open(sys.argv[1]))["jobs"][0]["read"]["clat_ns"]["bins"].items() for _ in range(n)]' "$IMPORTS/fio.json" >want
+	[ "$(wc -l <want)" -eq 256 ]
+	diff want <(imported)
+}
+
+@test "the width of a histogram's bins is the least margin of a comparison" {
+	local i
+	for ((i = 1; i <= 14; i++)); do
+		sed "s/^UNIT_USEC     :    0/UNIT_USEC     :    $i/; s/^HIST_TOTAL:.*/HIST_TOTAL: $((60 + i))/" "$IMPORTS/netperf.txt" >n$i
+		"$KBLAT" import netperf --out "$([ $((i % 2)) = 0 ] && echo base || echo new)" n$i
+	done
+	run "$KBLAT" compare base --with new --json
+	echo "$output" >c.json
+	json c.json '[(q["margin_from"], round(q["margin"] / q["base"])) for q in d["points"][0]["quantities"] if q["quantity"].startswith("p50")]' >margin
+	assert_eq "$(cat margin)" "[('clock', 2)]"
+}
+
+@test "histograms that were cut off, mixed or changed are refused, and what has only percentiles" {
+	refuses "percentile of the last messages" ucx_perftest "$IMPORTS/ucx_perftest.txt"
+	refuses "configure netperf with --enable-histogram" netperf "$IMPORTS/rtla.txt"
+	grep -v HIST_TOTAL "$IMPORTS/netperf.txt" >n && refuses "HIST_TOTAL is missing" netperf n
+	sed 's/^>100_SECS: 0/>100_SECS: 3/' "$IMPORTS/netperf.txt" >n && refuses "beyond the last bin" netperf n
+	sed '/^TEN_USEC/d' "$IMPORTS/netperf.txt" >n && refuses "do not sum up" netperf n
+	cat "$IMPORTS/netperf.txt" "$IMPORTS/netperf.txt" >n && refuses "second histogram" netperf n
+	refuses "choose --column IRQ or Thr" rtla "$IMPORTS/rtla.txt"
+	refuses "has no column 'Usr'" rtla --column Usr "$IMPORTS/rtla.txt"
+	refuses "there is no histogram of rtla" rtla "$IMPORTS/netperf.txt"
+	sed 's/^over:         0         0/over:         0         2/' "$IMPORTS/rtla.txt" >r && refuses "beyond the last bin" rtla --column Thr r
+	import rtla --column IRQ r
+	[ "$status" -eq 0 ]
+	rm -rf imported
+	sed '/^over:/,$d' "$IMPORTS/rtla.txt" >r && refuses "cut off" rtla --column Thr r
+	sed '/^11 /,/^40 /d' "$IMPORTS/rtla.txt" >r && refuses "do not sum up to its total" rtla --column Thr r
+	sed 's/(us)/(parsecs)/' "$IMPORTS/rtla.txt" >r && refuses "unknown unit" rtla --column Thr r
+	cat "$IMPORTS/rtla.txt" "$IMPORTS/rtla.txt" >r && refuses "second histogram" rtla --column Thr r
+	sed '/^# Histogram Overflows/,$d' "$IMPORTS/cyclictest-hist.txt" >h && refuses "cut off" cyclictest-hist h
+	sed 's/^# Histogram Overflows: 00000/# Histogram Overflows: 00001/' "$IMPORTS/cyclictest-hist.txt" >h
+	refuses "beyond the last bin" cyclictest-hist h
+	sed '/^000064/d' "$IMPORTS/cyclictest-hist.txt" >h && refuses "do not sum up to its total" cyclictest-hist h
+	sed 's/"bins"/"boxes"/' "$IMPORTS/fio.json" >f && refuses "percentiles only" fio-json f
+	sed '0,/"N" : 256/s//"N" : 257/' "$IMPORTS/fio.json" >f && refuses "do not sum up" fio-json f
+	refuses "choose one of the directions" fio-json --column write "$IMPORTS/fio.json"
+	refuses "--unit is not for the format netperf" netperf --unit us "$IMPORTS/netperf.txt"
+}
+
+@test "logs of HdrHistogram: units, tags, times and damage" {
+	local log=$IMPORTS/hdr.log
+	refuses "give --unit" hdr "$log"
+	refuses "it is not a log of HdrHistogram" hdr --unit us "$IMPORTS/netperf.txt"
+	head -c -20 "$log" >short && refuses "the line has no end" hdr --unit us short
+	sed '7s/....$//' "$log" >short && refuses "not a histogram in the encoding V2" hdr --unit us short
+	sed 's/^\(1764057601.*HISTFAAAAE14nJ\)N/\1M/' "$log" >bit && refuses "bit:7: not a histogram in the encoding V2" hdr --unit us bit
+	sed 's/^1764057602/1764057600.5/; s/5.000,/5,/' "$log" >back && refuses "back:8: time goes back to" hdr --unit us back
+	sed 's/,5.047,/,5047,/' "$log" >units && refuses "in different units" hdr --unit us units
+	sed '7s/^/Tag=a,/; 8s/^/Tag=b,/' "$log" >tags && refuses "several tags" hdr --unit us tags
+	import hdr --unit us --column b tags
+	assert_eq "$(quantile n)" 20
+	rm -rf imported
+	sed 's/version 1.3/version 7/' "$log" >v && refuses "unknown version" hdr --unit us v
+	printf '       Value   Percentile   TotalCount 1/(1-Percentile)\n' >spectrum
+	refuses "it is a list of percentiles" hdr --unit us spectrum
 }
 
 @test "a missing number is a lost message" {

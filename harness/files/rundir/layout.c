@@ -129,6 +129,7 @@ static struct layout_rules read_rules(const json_t *rules)
 	    .foreign = json_is_true(json_object_get(rules, "foreign")),
 	    .unordered = json_is_true(json_object_get(rules, "unordered")),
 	    .resolution_ns = json_integer_value(json_object_get(rules, "resolution_ns")),
+	    .resolution_ppm = json_integer_value(json_object_get(rules, "resolution_ppm")),
 	    .missed_limit_ppm = json_is_integer(limit) ? json_integer_value(limit) : -1,
 	};
 

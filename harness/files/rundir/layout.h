@@ -49,6 +49,7 @@ struct layout_rules {
 	bool foreign;		     /* measured by another program: only its samples are known */
 	bool unordered;		     /* the order of the entries is not that of the messages */
 	json_int_t resolution_ns;    /* how finely the samples are known; 0: by their clock */
+	json_int_t resolution_ppm;   /* or by that share of their value, if that is more */
 	json_int_t missed_limit_ppm; /* steps that the pacer may miss; negative: there is no pacer */
 };
 

@@ -234,6 +234,11 @@ static void judge_counters(const struct validity_facts *f, struct validity *out)
 				     "the samples are known in steps of %" JSON_INTEGER_FORMAT
 				     " ns: a quantile may be off by that much",
 				     f->traits.rules.resolution_ns);
+		if (f->traits.rules.resolution_ppm)
+			validity_say(
+			    out->warnings,
+			    "the samples are known by the bins of a histogram: a quantile may be off by %.3g %%",
+			    (double)f->traits.rules.resolution_ppm / 1e4);
 		return;
 	}
 	if (!json_array_size(f->counters))

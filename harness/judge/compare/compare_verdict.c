@@ -15,33 +15,36 @@
 
 /* --- the margin --- */
 
-/* Stamps are whole nanoseconds; a counter may be coarser. */
-static double resolution_ns(const struct compare_runs *runs)
+/* Stamps are whole nanoseconds; a counter may be coarser, and the bins of an imported histogram may be as wide as a part of
+ * the value. */
+static double resolution_ns(const struct compare_values *v, const struct compare_runs *runs)
 {
 	double coarsest = 1;
 
 	for (size_t i = 0; i < runs->count; i++) {
 		const json_t *clock = json_object_get(runs->run[i].run.run, "clock");
 		double hz = json_number_value(json_object_get(clock, "hz"));
+		double ppm = json_number_value(json_object_get(clock, "bin_ppm"));
 
 		if (hz > 0)
 			coarsest = fmax(coarsest, 1e9 / hz);
+		coarsest = fmax(coarsest, ppm / 1e6 * fabs(v->level[ARM_BASE]));
 	}
 	return coarsest;
 }
 
 /* The smallest difference between two values. */
-static double resolution_of(const struct compare_values *v, const struct compare_runs *runs)
+static double smallest_step(const struct compare_values *v, const struct compare_runs *runs)
 {
 	return v->of.measure == MEASURE_SHARE	 ? 1 / v->messages
-	       : v->of.measure == MEASURE_SERIES ? resolution_ns(runs)
+	       : v->of.measure == MEASURE_SERIES ? resolution_ns(v, runs)
 						 : 0;
 }
 
 struct compare_entry compare_entry_make(const struct compare_join *j, const struct compare_point *p,
 					const struct compare_values *v, const struct compare_rule *rule)
 {
-	double asked = compare_rule_margin(rule, v), steps = 2 * resolution_of(v, j->runs);
+	double asked = compare_rule_margin(rule, v), steps = 2 * smallest_step(v, j->runs);
 
 	return (struct compare_entry){
 	    .point = p,

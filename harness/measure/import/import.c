@@ -24,7 +24,7 @@ static int import_check_name(const char *what, const char *name, struct err *e)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
-	if (*name && *name != '.' && *name != '-' && !name[strspn(name, allowed)] && strlen(name) < FORMAT_NAME_MAX)
+	if (*name && *name != '.' && *name != '-' && !name[strspn(name, allowed)] && strlen(name) < READING_NAME_MAX)
 		return 0;
 	return err_set(e, -EINVAL, STATUS_USAGE, what, NULL,
 		       "'%.60s' is not a name of letters, digits, '.', '_' and '-'", name);
@@ -46,9 +46,9 @@ static json_t *describe_point(const struct import_request *q, const struct readi
 
 static json_t *describe_traits(const struct reading *r)
 {
-	return json_pack("{s:b, s:b, s:b, s:{s:b, s:b, s:I}}", "reliable", 0, "own_clock", 1, "device", 0, "rules",
-			 "foreign", 1, "unordered", (int)r->is_unordered, "resolution_ns",
-			 (json_int_t)r->resolution_ns);
+	return json_pack("{s:b, s:b, s:b, s:{s:b, s:b, s:I, s:I}}", "reliable", 0, "own_clock", 1, "device", 0, "rules",
+			 "foreign", 1, "unordered", (int)r->is_unordered, "resolution_ns", (json_int_t)r->resolution_ns,
+			 "resolution_ppm", (json_int_t)r->bin_ppm);
 }
 
 static json_t *import_resolved(const char *name, const char *title, json_t *params, json_t *traits)
@@ -69,14 +69,14 @@ static json_t *import_run(const struct import_request *q, const struct reading *
 	char utc[32];
 
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:i, s:I, s:i},"
-			 " s:{s:{s:s, s:[s]}}, s:{s:s, s:I, s:b}, s:b, s:[], s:[]}",
+			 " s:{s:{s:s, s:[s]}}, s:{s:s, s:I, s:I, s:b}, s:b, s:[], s:[]}",
 			 "schema", 1, "name", name, "title", title, "source", file, "status", "RUNNING", "variant",
 			 "full", "argv", describe_command(q->argc, q->argv), "version", kblat_version, "commit",
 			 kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0", "monotonic_ns",
 			 0, "realtime_ns", (json_int_t)r->started_ns, "tai_ns", 0, "hosts",
 			 choose(q->host, r->host, "unknown"), "boot_id", choose(q->boot, r->boot, "unknown"), "roles",
-			 "source", "clock", "source", q->format->name, "hz", (json_int_t)hz, "common", 1, "valid", 0,
-			 "reasons", "warnings");
+			 "source", "clock", "source", q->format->name, "hz", (json_int_t)hz, "bin_ppm",
+			 (json_int_t)r->bin_ppm, "common", 1, "valid", 0, "reasons", "warnings");
 }
 
 /* --- the directory --- */

@@ -1,0 +1,296 @@
+#include "measure/import/format_hdr.h"
+
+#include <errno.h>
+#include <math.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "common/err.h"
+#include "common/or_abort.h"
+
+/*
+ * The encoding: in base64, a cookie and the length of a zlib stream; in that, a head of 40 bytes, then a count for each bin
+ * as a ZigZag LEB128 of at most 9 bytes, where a negative one stands for so many bins without a sample. Numbers of heads
+ * are big-endian. The offset in the head is that of the writer's array: the counts are in the order of the values. A
+ * factor for decimal values must be 1; hdr-histogram-js writes that as an integer.
+ */
+#define HDR_COMPRESSED 0x1c849304
+#define HDR_PLAIN      0x1c849303
+#define HDR_SIZES      0xf0 /* of a cookie: the size of words, without meaning in V2 */
+#define HDR_HEAD       40
+#define HDR_COUNTS_MAX (16 << 20) /* bytes */
+#define HDR_DIGITS_MAX 5
+
+static uint64_t big_endian(const unsigned char *p, int bytes)
+{
+	uint64_t value = 0;
+
+	while (bytes--)
+		value = value << 8 | *p++;
+	return value;
+}
+
+static int hdr_refuse(const struct reading *r, struct err *e)
+{
+	return reading_refuse(r, e, "not a histogram in the encoding V2 of HdrHistogram, or cut off", NULL);
+}
+
+/* --- from the text to the counts --- */
+
+struct hdr {
+	unsigned char head[HDR_HEAD], *counts;
+	size_t length;	/* of the counts */
+	int64_t max_ns; /* in its bins */
+};
+
+static int hdr_inflate(struct reading *r, z_stream *z, struct hdr *h, struct err *e)
+{
+	int rc;
+
+	z->next_out = h->head;
+	z->avail_out = HDR_HEAD;
+	rc = inflate(z, Z_SYNC_FLUSH);
+	if ((rc != Z_OK && rc != Z_STREAM_END) || z->avail_out ||
+	    (big_endian(h->head, 4) & ~HDR_SIZES) != (HDR_PLAIN & ~HDR_SIZES))
+		return hdr_refuse(r, e);
+	h->length = big_endian(h->head + 4, 4);
+	if (h->length > HDR_COUNTS_MAX)
+		return hdr_refuse(r, e);
+	h->counts = large_alloc(h->length + 1, 1);
+	if (!h->counts)
+		return err_sys(e, -ENOMEM, r->path, "read");
+	z->next_out = h->counts;
+	z->avail_out = (unsigned)h->length + 1; /* for the end of the stream to be seen */
+	rc = inflate(z, Z_FINISH);
+	return rc == Z_STREAM_END && z->avail_out == 1 ? 0 : hdr_refuse(r, e);
+}
+
+static int hdr_unpack(struct reading *r, const unsigned char *data, size_t size, struct hdr *h, struct err *e)
+{
+	z_stream z = {.next_in = (unsigned char *)data + 8, .avail_in = (unsigned)(size - 8)};
+	int rc;
+
+	if ((big_endian(data, 4) & ~HDR_SIZES) != (HDR_COMPRESSED & ~HDR_SIZES) || big_endian(data + 4, 4) > size - 8)
+		return hdr_refuse(r, e);
+	if (inflateInit(&z) != Z_OK)
+		return err_sys(e, -ENOMEM, r->path, "read");
+	rc = hdr_inflate(r, &z, h, e);
+	inflateEnd(&z);
+	return rc;
+}
+
+static int hdr_decode(struct reading *r, const char *text, struct hdr *h, struct err *e)
+{
+	const size_t length = strlen(text);
+	unsigned char *data;
+	int size, rc;
+
+	if (length < 16 || length % 4)
+		return hdr_refuse(r, e);
+	data = large_alloc(length, 1);
+	if (!data)
+		return err_sys(e, -ENOMEM, r->path, "read");
+	size = EVP_DecodeBlock(data, (const unsigned char *)text, (int)length);
+	rc = size < 8 ? hdr_refuse(r, e) : hdr_unpack(r, data, (size_t)size, h, e);
+	free(data);
+	return rc;
+}
+
+/* --- from the counts to bins --- */
+
+struct hdr_bins {
+	int half_bits;	 /* two to the power of it: bins in each doubling of the value */
+	int unit_bits;	 /* the least value that is told apart */
+	int64_t unit_ns; /* of values */
+	uint64_t index;	 /* of the next bin */
+};
+
+static int hdr_bins_of(struct reading *r, const struct hdr *h, int64_t unit_ns, struct hdr_bins *b, struct err *e)
+{
+	const uint64_t digits = big_endian(h->head + 12, 4), least = big_endian(h->head + 16, 8);
+	const uint64_t ratio = big_endian(h->head + 32, 8);
+	double largest = 2, factor;
+
+	memcpy(&factor, &ratio, sizeof(factor));
+	if (digits > HDR_DIGITS_MAX || least < 1 || least > (uint64_t)1 << 40)
+		return hdr_refuse(r, e);
+	if (factor != 1 && ratio != 1)
+		return reading_refuse(r, e, "a histogram of decimal values is not read", NULL);
+	for (uint64_t i = 0; i < digits; i++)
+		largest *= 10;
+	*b = (struct hdr_bins){
+	    .half_bits = (int)ceil(log2(largest)) - 1, .unit_bits = 63 - __builtin_clzll(least), .unit_ns = unit_ns};
+	return 0;
+}
+
+static int hdr_add(struct reading *r, struct hdr *h, const struct hdr_bins *b, uint64_t count, struct err *e)
+{
+	const uint64_t half = (uint64_t)1 << b->half_bits, doubling = b->index >> b->half_bits;
+	const uint64_t within = doubling ? (b->index & (half - 1)) + half : b->index;
+	const int bits = (int)(doubling ? doubling - 1 : 0) + b->unit_bits;
+	const double end = ldexp((double)(within + 1), bits) * (double)b->unit_ns;
+
+	if (end > 1e18)
+		return hdr_refuse(r, e);
+	h->max_ns = (int64_t)end;
+	return reading_bin(r, (int64_t)(within << bits) * b->unit_ns, ((int64_t)1 << bits) * b->unit_ns, count, e);
+}
+
+static int64_t zigzag(const struct hdr *h, size_t *at)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < 9 && *at < h->length; i++) {
+		const unsigned char byte = h->counts[(*at)++];
+
+		value |= (uint64_t)(i < 8 ? byte & 0x7f : byte) << (7 * i);
+		if (i == 8 || !(byte & 0x80))
+			return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+	}
+	return INT64_MIN; /* it was cut off */
+}
+
+#define HDR_INDEX_MAX ((uint64_t)64 << 20)
+
+static int hdr_take(struct reading *r, struct hdr *h, int64_t unit_ns, struct err *e)
+{
+	struct hdr_bins b = {.index = 0};
+	int rc = hdr_bins_of(r, h, unit_ns, &b, e);
+
+	if (!rc && !r->resolution_ns)
+		r->resolution_ns = unit_ns << b.unit_bits;
+	for (size_t at = 0; !rc && at < h->length;) {
+		const int64_t count = zigzag(h, &at);
+		const uint64_t skipped = count < 0 ? -(uint64_t)count : 1;
+
+		if (skipped > HDR_INDEX_MAX - b.index)
+			return hdr_refuse(r, e);
+		if (count > 0)
+			rc = hdr_add(r, h, &b, (uint64_t)count, e);
+		b.index += skipped;
+	}
+	return rc;
+}
+
+/* --- the log --- */
+
+struct hdr_log {
+	int64_t unit_ns;
+	double time; /* of the last interval */
+	char *tag;   /* of all intervals; NULL: not known yet */
+	int scale;   /* of "Interval_Max": the power of ten by which it is less than the values */
+	bool is_log, has_scale;
+};
+
+/* "Interval_Max" is divided by the writer's unit: a second unit in a file shows there. */
+static int hdr_check_max(struct reading *r, struct hdr_log *l, const char *text, const struct hdr *h, struct err *e)
+{
+	char *end;
+	const double max = strtod(text, &end);
+	int scale;
+
+	if (end == text || *end || !(max >= 0))
+		return reading_refuse(r, e, "not the longest time of an interval:", text);
+	if (max == 0 || !h->max_ns)
+		return 0;
+	scale = (int)lround(log10((double)h->max_ns / (double)l->unit_ns / max));
+	if (l->has_scale && scale != l->scale)
+		return reading_refuse(r, e, "the intervals are in different units: Interval_Max does not fit:", text);
+	l->scale = scale;
+	l->has_scale = true;
+	return 0;
+}
+
+/* Intervals of other tags are left out if one was asked for. 1: it is one of these. */
+static int hdr_tag(struct reading *r, struct hdr_log *l, const char *tag, struct err *e)
+{
+	if (r->column)
+		return strcmp(tag, r->column) != 0;
+	if (!l->tag)
+		l->tag = or_abort(strdup(tag));
+	return strcmp(l->tag, tag)
+		   ? reading_refuse(r, e, "it has intervals of several tags; choose one with --column", NULL)
+		   : 0;
+}
+
+static int hdr_interval(struct reading *r, struct hdr_log *l, struct err *e)
+{
+	char *at = r->text, *tag = "", *first = reading_field(&at), *end;
+	struct hdr h = {.length = 0};
+	int rc;
+
+	if (!strncmp(first, "Tag=", 4)) {
+		tag = first + 4;
+		first = reading_field(&at);
+	}
+	const char *length = reading_field(&at), *max = reading_field(&at), *text = reading_field(&at);
+	const double time = first ? strtod(first, &end) : -1;
+
+	if (!text || at || end == first || *end || !isfinite(time) || !*length)
+		return reading_refuse(r, e, "not an interval of a log of HdrHistogram", NULL);
+	rc = hdr_tag(r, l, tag, e);
+	if (rc)
+		return rc < 0 ? rc : 0;
+	if (r->to->reps && time < l->time)
+		return reading_refuse(r, e, "time goes back to", first);
+	l->time = time;
+	rc = r->to->reps ? 0 : samples_begin(r->to, e);
+	if (!rc)
+		rc = hdr_decode(r, text, &h, e);
+	if (!rc)
+		rc = hdr_take(r, &h, l->unit_ns, e);
+	if (!rc)
+		rc = hdr_check_max(r, l, max, &h, e);
+	free(h.counts);
+	return rc;
+}
+
+/* "#[Histogram log format version 1.3]", "#[StartTime: 1441812279.474 (seconds since epoch), …]". */
+static int hdr_remark(struct reading *r, struct hdr_log *l, struct err *e)
+{
+	double seconds;
+
+	if (!strncmp(r->text, "#[Histogram log format version ", 31)) {
+		l->is_log = true;
+		if (strncmp(r->text + 31, "1.", 2) != 0)
+			return reading_refuse(r, e, "unknown version:", r->text + 31);
+	}
+	if (sscanf(r->text, "#[StartTime: %lf ", &seconds) == 1 && seconds > 0 && seconds < 9e9)
+		r->started_ns = (int64_t)(seconds * 1e9);
+	return 0;
+}
+
+static int hdr_line(struct reading *r, struct hdr_log *l, struct err *e)
+{
+	if (*r->text == '#')
+		return hdr_remark(r, l, e);
+	if (!*r->text || !strncmp(r->text, "\"StartTimestamp\"", 16))
+		return 0;
+	if (!l->is_log)
+		return reading_refuse(
+		    r, e,
+		    strstr(r->text, "Percentile")
+			? "it is a list of percentiles, of which there are no samples; log the histogram"
+			: "it is not a log of HdrHistogram",
+		    NULL);
+	return hdr_interval(r, l, e);
+}
+
+int read_hdr(struct reading *r, struct err *e)
+{
+	struct hdr_log l = {.unit_ns = r->unit ? reading_unit_ns(r->unit) : 0};
+	int rc;
+
+	if (!l.unit_ns)
+		return reading_refuse(r, e, "the log does not say the unit of its values: give --unit ns, us, ms or s",
+				      NULL);
+	while ((rc = reading_line(r, e)) > 0) {
+		rc = hdr_line(r, &l, e);
+		if (rc)
+			break;
+	}
+	free(l.tag);
+	return rc;
+}

@@ -1,0 +1,191 @@
+#include "measure/import/reading.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/npy.h"
+#include "common/or_abort.h"
+#include "common/text.h"
+
+#define LATENCY_MAX_NS 1e15 /* 11 days */
+#define LINE_LEAST     4096 /* bytes */
+#define LINE_MOST      (16 << 20)
+
+/* --- lines --- */
+
+int reading_refuse(const struct reading *r, struct err *e, const char *cause, const char *what)
+{
+	char *object = r->line ? fs_path("%s:%lu", r->path, r->line) : fs_path("%s", r->path), quoted[TEXT_QUOTE_MAX];
+	int rc = err_set(e, -EINVAL, STATUS_USAGE, object, NULL, "%s%s%s", cause, what ? " " : "",
+			 what ? text_quote(what, quoted, sizeof(quoted)) : "");
+
+	free(object);
+	return rc;
+}
+
+/* Room for a longer line. */
+static int grow_line(struct reading *r, struct err *e)
+{
+	const size_t room = r->room ? 2 * r->room : LINE_LEAST;
+	char *text = room > LINE_MOST ? NULL : large_resize(r->text, room, 1);
+
+	if (room > LINE_MOST)
+		return reading_refuse(r, e, "the line is too long: it is no file of this format", NULL);
+	if (!text)
+		return err_sys(e, -ENOMEM, r->path, "read");
+	r->text = text;
+	r->room = room;
+	return 0;
+}
+
+int reading_line(struct reading *r, struct err *e)
+{
+	size_t length = 0;
+
+	do {
+		const int rc = length + 1 < r->room ? 0 : grow_line(r, e);
+
+		if (rc)
+			return rc;
+		if (!fgets(r->text + length, (int)(r->room - length), r->in)) {
+			if (ferror(r->in) || !length)
+				return ferror(r->in) ? err_sys(e, -errno, r->path, "read") : 0;
+			break;
+		}
+		r->line += !length;
+		length += strlen(r->text + length);
+	} while (length + 1 == r->room && r->text[length - 1] != '\n');
+	if (!length || r->text[length - 1] != '\n')
+		return reading_refuse(r, e, "the line has no end: the file was cut off, or is no text", NULL);
+	r->text[--length] = '\0';
+	if (length && r->text[length - 1] == '\r')
+		r->text[length - 1] = '\0';
+	return 1;
+}
+
+void reading_free(struct reading *r)
+{
+	free(r->text);
+	r->text = NULL;
+	r->room = 0;
+}
+
+char *reading_field(char **at)
+{
+	char *from = *at, *end;
+
+	if (!from)
+		return NULL;
+	end = strchr(from, ',');
+	*at = end ? end + 1 : NULL;
+	if (!end)
+		end = from + strlen(from);
+	while (from < end && (isspace((unsigned char)*from) || *from == '"'))
+		from++;
+	while (end > from && (isspace((unsigned char)end[-1]) || end[-1] == '"'))
+		end--;
+	*end = '\0';
+	return from;
+}
+
+/* --- numbers --- */
+
+int64_t reading_unit_ns(const char *unit)
+{
+	static const struct {
+		const char *name;
+		int64_t ns;
+	} units[] = {{"ns", 1},	      {"nsec", 1},	 {"us", 1000},	    {"usec", 1000},
+		     {"ms", 1000000}, {"msec", 1000000}, {"s", 1000000000}, {"sec", 1000000000}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(units[i].name, unit))
+			return units[i].ns;
+	return 0;
+}
+
+int64_t reading_unit_of(const char *name)
+{
+	const char *at = strpbrk(name, "_(") ? name + strlen(name) : name;
+	char unit[8] = "";
+
+	while (at > name && at[-1] != '_' && at[-1] != '(')
+		at--;
+	sscanf(at, "%7[a-z]", unit);
+	return at > name ? reading_unit_ns(unit) : 0;
+}
+
+bool reading_count(const char *text, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return isdigit((unsigned char)*text) && !*end && !errno && *value < (uint64_t)1 << 62;
+}
+
+/* How finely a number is written, in ns. */
+static int64_t written_ns(const char *text, int64_t unit_ns)
+{
+	const char *point = strchr(text, '.');
+	int64_t ns = unit_ns;
+
+	for (const char *p = point ? point + 1 : ""; isdigit((unsigned char)*p) && ns > 1; p++)
+		ns /= 10;
+	return ns > 1 ? ns : 1;
+}
+
+int reading_latency(struct reading *r, const char *text, int64_t unit_ns, int64_t *ns, struct err *e)
+{
+	char *end;
+	const double value = strtod(text, &end) * (double)unit_ns;
+	const int64_t resolution = written_ns(text, unit_ns);
+
+	if (end == text || *end || strpbrk(text, "xX"))
+		return reading_refuse(r, e, "not a number:", text);
+	if (!isfinite(value) || value < 0 || value > LATENCY_MAX_NS)
+		return reading_refuse(r, e, "not a latency:", text);
+	*ns = (int64_t)llround(value);
+	if (!r->resolution_ns || resolution < r->resolution_ns)
+		r->resolution_ns = resolution;
+	return 0;
+}
+
+int reading_take(struct reading *r, const char *text, int64_t unit_ns, struct err *e)
+{
+	int64_t ns;
+	int rc = reading_latency(r, text, unit_ns, &ns, e);
+
+	return rc ? rc : samples_add(r->to, ns, 1, e);
+}
+
+int reading_lost(struct reading *r, uint64_t count, struct err *e)
+{
+	if (count > READING_LOST_MAX - r->lost)
+		return reading_refuse(r, e, "more than a million messages are missing", NULL);
+	r->lost += count;
+	return samples_add(r->to, NEVER, count, e);
+}
+
+int reading_bin(struct reading *r, int64_t ns, int64_t width_ns, uint64_t count, struct err *e)
+{
+	if (!count)
+		return 0;
+	if (ns < 0 || (double)ns + (double)width_ns > LATENCY_MAX_NS)
+		return reading_refuse(r, e, "a bin of the histogram is no latency", NULL);
+	if (count > (r->most ? r->most : READING_MOST) - r->binned)
+		return reading_refuse(r, e, "it claims more than a billion samples", NULL);
+	r->binned += count;
+	r->is_unordered = true;
+	if (ns && width_ns > r->resolution_ns) {
+		const int64_t ppm = (int64_t)ceil((double)width_ns * 1e6 / (double)ns);
+
+		r->bin_ppm = ppm > r->bin_ppm ? ppm : r->bin_ppm;
+	}
+	return samples_add(r->to, ns, count, e);
+}

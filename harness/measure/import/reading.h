@@ -1,0 +1,66 @@
+/*
+ * A file of samples while it is read, line by line: its numbers, units and bins, checked. What it says becomes samples; a
+ * file that was cut off, and what cannot be a latency, is refused with its line.
+ */
+#ifndef KBLAT_IMPORT_READING_H
+#define KBLAT_IMPORT_READING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "measure/import/samples.h"
+
+struct err;
+
+#define READING_NAME_MAX 128
+#define READING_LOST_MAX 1000000    /* of a file: more are a sign of damage */
+#define READING_MOST	 1000000000 /* samples of a file's histograms: a column of 8 GB */
+
+/* A file while it is read, and what it says of itself. */
+struct reading {
+	const char *path;
+	FILE *in;
+	const char *column; /* of a CSV file, or what else there are several of; NULL: the only one */
+	const char *unit;   /* "us"; NULL: as the file says */
+	struct samples *to;
+	uint64_t most; /* samples in bins; 0: READING_MOST */
+
+	unsigned long line;    /* number of the last line read, from 1 */
+	char *text;	       /* of it; reading_free() */
+	size_t room;	       /* of `text`, in bytes */
+	int64_t resolution_ns; /* how finely the samples are written; a true value is at most that much larger */
+	int64_t bin_ppm;       /* or by that share of itself, if that is more: the widest bin of a histogram */
+	bool is_unordered;     /* their order is not that of the messages */
+	uint64_t lost, binned; /* samples in bins */
+	/* what the file says of its run; otherwise empty or 0 */
+	char name[READING_NAME_MAX], host[READING_NAME_MAX], boot[READING_NAME_MAX];
+	int64_t started_ns, limit_ns, clock_hz;
+};
+
+/* -EINVAL, STATUS_USAGE and "FILE:LINE: cause 'what'"; `what` may be NULL. */
+int reading_refuse(const struct reading *r, struct err *e, const char *cause, const char *what);
+
+/* The next line, without its end: 1; 0 at the end of the file; or a negative errno. */
+int reading_line(struct reading *r, struct err *e);
+void reading_free(struct reading *r);
+
+/* The field at `*at`, up to a comma, without blanks and quotes around it; NULL: there is none. */
+char *reading_field(char **at);
+
+/* Nanoseconds of a unit ("ns", "us", "ms", "s"); 0: there is no such unit. */
+int64_t reading_unit_ns(const char *unit);
+
+/* Those of the unit that a column's name ends in: "lat_us", "latency (usec)"; 0: none. */
+int64_t reading_unit_of(const char *name);
+
+bool reading_count(const char *text, uint64_t *value);
+int reading_latency(struct reading *r, const char *text, int64_t unit_ns, int64_t *ns, struct err *e);
+
+/* Into the current repetition: one sample; samples that were lost; a bin of a histogram with all values from `ns` on that
+ * are less than `ns` + `width_ns`. */
+int reading_take(struct reading *r, const char *text, int64_t unit_ns, struct err *e);
+int reading_lost(struct reading *r, uint64_t count, struct err *e);
+int reading_bin(struct reading *r, int64_t ns, int64_t width_ns, uint64_t count, struct err *e);
+
+#endif
