@@ -114,7 +114,7 @@ test:
 SUITES :=
 coverage:
 	@common/deps build run test
-	@$(MAKE) --no-print-directory -j$(CPUS) COV=1 BUILD=$(BUILD)/cov all units $(BUILD)/cov/registers.so
+	@$(MAKE) --no-print-directory -j$(CPUS) COV=1 BUILD=$(BUILD)/cov all units $(BUILD)/cov/registers.so $(BUILD)/cov/past_kernel.so
 	@find $(BUILD)/cov -name '*.gcda' -delete
 	@GCOV_ERROR_FILE=/dev/null tests/leftovers tests/run --suites '$(or $(SUITES),all)' $(BUILD)/cov || echo 'some tests failed: their counts are in the table all the same'
 	@tests/coverage/table $(BUILD)/cov
@@ -264,7 +264,7 @@ package-test:
 	@tests/package/run $(BUILD)
 
 units: $(UNIT)
-tests: all units $(if $(SAN),fuzzers,$(BUILD)/vm-verbs-test $(BUILD)/vm-host-view $(BUILD)/registers.so)
+tests: all units $(if $(SAN),fuzzers,$(BUILD)/vm-verbs-test $(BUILD)/vm-host-view $(BUILD)/registers.so) $(BUILD)/past_kernel.so
 sanitized:
 	@$(MAKE) --no-print-directory tests SAN=1 BUILD=$(BUILD)/san
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/machine/run
@@ -375,7 +375,7 @@ $(BUILD)/vm-host-view: tests/vm/host_view.c
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $<
 
 # Preloaded by tests, always compiled without sanitizers.
-$(BUILD)/registers.so: tests/cli/registers.c
+$(BUILD)/registers.so $(BUILD)/past_kernel.so: $(BUILD)/%.so: tests/cli/%.c
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(ALL_CPPFLAGS) -O2 -fPIC -shared -o $@ $<

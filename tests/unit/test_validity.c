@@ -490,6 +490,43 @@ static void unknown_lane(struct facts *f)
 	f->granted = json_pack("{s:{s:s}}", "source", "expected_lane", "rc_verbs");
 }
 
+/* The source's interface and the messages that it sent and received: 1000 of 64 bytes. */
+static void bypass_with(struct facts *f, json_int_t moved, json_t *libraries)
+{
+	json_t *rep, *device;
+	size_t i;
+
+	f->granted = json_pack("{s:{s:{s:s, s:i, s:o}}}", "source", "bypass", "carrier", "eth0", "message_bytes", 64,
+			       "libraries", libraries);
+	json_array_foreach (f->counters, i, rep) {
+		device = json_object_get(json_object_get(rep, "device"), "source");
+		json_object_update_new(json_object_get(device, "before"),
+				       json_pack("{s:i, s:i}", "kernel_tx_bytes", 70, "kernel_rx_bytes", 80));
+		json_object_update_new(json_object_get(device, "after"),
+				       json_pack("{s:I, s:i}", "kernel_tx_bytes", 70 + moved, "kernel_rx_bytes", 80));
+	}
+}
+
+static void no_bypass(struct facts *f)
+{
+	bypass_with(f, 64000, json_array());
+}
+
+static void lost_bypass(struct facts *f)
+{
+	bypass_with(f, 6400, json_pack("[s, s]", "libvma.so", "libother.so"));
+}
+
+static void kept_bypass(struct facts *f)
+{
+	bypass_with(f, 6399, json_pack("[s]", "libvma.so"));
+}
+
+static void unknown_bypass(struct facts *f)
+{
+	f->granted = json_pack("{s:{s:{s:i}}}", "source", "bypass", "message_bytes", 64);
+}
+
 static void scaling(struct facts *f)
 {
 	json_object_set_new(json_object_get(f->placement, "source"), "cpu", json_integer(1));
@@ -615,6 +652,19 @@ static const struct row {
     {"another lane", other_lane, "the messages were carried by tcp/lo.0, not by rc (sink)", NULL},
     {"the lane that was expected", same_lane, NULL, NULL},
     {"no lane is known", unknown_lane, "the messages were carried by an unknown lane, not by rc_verbs (source)", NULL},
+    {"no bypass", no_bypass,
+     "bypass is expected, but the kernel carried messages: eth0 moved 192000 bytes for 3000 messages; no library was "
+     "preloaded (source, 3 of 3 repetitions)",
+     NULL},
+    {"a bypass for most messages", lost_bypass,
+     "bypass is expected, but the kernel carried messages: eth0 moved 19200 bytes for 3000 messages; preloaded: "
+     "libvma.so, libother.so (source, 3 of 3 repetitions)",
+     NULL},
+    {"a bypass beside other traffic", kept_bypass, NULL, NULL},
+    {"a bypass of which nothing is known", unknown_bypass,
+     "bypass is expected, but whether the kernel carried messages is not known: its interface has no counters (source, "
+     "3 of 3 repetitions)",
+     NULL},
     {"one CPU", shared_cpu, NULL, "source and sink share a CPU"},
     {"one core", shared_core, NULL, "source and sink share a core: they are SMT siblings"},
     {"frequency scaling", scaling, NULL, "the frequency of CPU 1 may change: its governor is 'powersave' (source)"},

@@ -385,6 +385,86 @@ static void judge_way(const struct validity_facts *f, struct validity *out)
 		    where(at, sizeof(at), SOURCE, unknown, all));
 }
 
+/* Does the kernel's interface count what a library should take past it? It also counts what others send. */
+#define KERNEL_SHARE 0.1 /* of the messages' bytes; less is put down to others */
+
+/* " (no library was preloaded)", " (preloaded: libvma.so, libother.so)". */
+static const char *libraries_text(const json_t *bypass, char *buf, size_t size)
+{
+	const json_t *libraries = json_object_get(bypass, "libraries"), *name;
+	size_t i, at = 0;
+
+	snprintf(buf, size, "no library was preloaded");
+	json_array_foreach (libraries, i, name)
+		if (at < size)
+			at += (size_t)snprintf(buf + at, size - at, "%s%.60s",
+					       i ? ", " : "preloaded: ", json_string_value(name) ?: "?");
+	return buf;
+}
+
+/* What the kernel sent and received during a repetition; -1: not counted. */
+static json_int_t kernel_bytes(const json_t *counters, enum side side)
+{
+	const json_t *device = json_object_get(json_object_get(counters, "device"), side_names[side]);
+	const json_t *before = json_object_get(device, "before"), *after = json_object_get(device, "after");
+	static const char *const keys[] = {"kernel_tx_bytes", "kernel_rx_bytes"};
+	json_int_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const json_int_t from = get_count(before, keys[i]), to = get_count(after, keys[i]);
+
+		if (from < 0 || to < from)
+			return -1;
+		sum = add_saturating(sum, to - from);
+	}
+	return sum;
+}
+
+static void judge_bypass_of(const struct validity_facts *f, const json_t *bypass, enum side side, struct validity *out)
+{
+	const size_t all = json_array_size(f->counters);
+	const double bytes = (double)json_integer_value(json_object_get(bypass, "message_bytes"));
+	json_int_t moved = 0, messages = 0;
+	size_t unknown = 0, bad = 0;
+	char at[AT_MAX], libraries[200];
+
+	for (size_t i = 0; i < all; i++) {
+		const json_t *counters = json_array_get(f->counters, i),
+			     *own = json_object_get(counters, side_names[side]);
+		const json_int_t kernel = kernel_bytes(counters, side);
+		const json_int_t count = add_saturating(get_count(own, "posted"), get_count(own, "received"));
+
+		unknown += kernel < 0;
+		if (kernel <= 0 || (double)kernel < KERNEL_SHARE * bytes * (double)count)
+			continue;
+		bad++;
+		moved = add_saturating(moved, kernel);
+		messages = add_saturating(messages, count);
+	}
+	if (bad)
+		validity_say(out->reasons,
+			     "bypass is expected, but the kernel carried messages: %.16s moved %" JSON_INTEGER_FORMAT
+			     " bytes for %" JSON_INTEGER_FORMAT " messages; %s%s",
+			     json_text(bypass, "carrier"), moved, messages,
+			     libraries_text(bypass, libraries, sizeof(libraries)),
+			     where(at, sizeof(at), side, bad, all));
+	if (unknown)
+		validity_say(out->reasons,
+			     "bypass is expected, but whether the kernel carried messages is not known: its interface "
+			     "has no counters%s",
+			     where(at, sizeof(at), side, unknown, all));
+}
+
+static void judge_bypass(const struct validity_facts *f, struct validity *out)
+{
+	for (enum side side = SOURCE; side < SIDES; side++) {
+		const json_t *bypass = json_object_get(json_object_get(f->granted, side_names[side]), "bypass");
+
+		if (bypass)
+			judge_bypass_of(f, bypass, side, out);
+	}
+}
+
 /* The increase of a device counter during a repetition; if both sides use the same device, both see
  * the same increase. */
 static json_int_t moved_by(const json_t *counters, const char *name)
@@ -628,8 +708,8 @@ static void judge_placement(const struct validity_facts *f, struct validity *out
 void validity_judge(const struct validity_facts *facts, struct validity *out)
 {
 	static void (*const judges[])(const struct validity_facts *, struct validity *) = {
-	    judge_counters,  judge_loss,	judge_pacing, judge_way,       judge_lane,
-	    judge_readiness, judge_connections, judge_clock,  judge_placement,
+	    judge_counters, judge_loss,	     judge_pacing,	judge_way,   judge_lane,
+	    judge_bypass,   judge_readiness, judge_connections, judge_clock, judge_placement,
 	};
 
 	out->reasons = json_array();

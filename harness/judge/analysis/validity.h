@@ -6,7 +6,7 @@
  * inside a measured interval; a tick counter that failed its checks; endpoints without a common
  * clock if a series needs one, or with one whose error is larger than what is measured; loss on a
  * reliable transport; duplicates; traffic that did not go through the device under test, or whose lane
- * is not the expected one. A rule
+ * is not the expected one, or that the kernel carried where a bypass is expected. A rule
  * that *warns*: no invariant TSC but a good fit; migration or an involuntary context switch of a
  * busy-polling thread; frequency scaling; a shared SMT sibling; no locked memory; loss on an
  * unreliable transport; page faults if `touch: no` makes them the subject.

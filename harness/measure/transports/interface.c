@@ -54,7 +54,8 @@ static bool read_line(const char *line, const char *name, int64_t *received, int
 	       sscanf(colon + 1, "%" SCNd64 "%*s%*s%*s%*s%*s%*s%*s%" SCNd64, received, sent) == 2;
 }
 
-void interface_count(const char *table, const struct interface *i, json_t *counters)
+void interface_count(const char *table, const struct interface *i, const char *sent_name, const char *received_name,
+		     json_t *counters)
 {
 	char line[LINE_MAX_BYTES];
 	int64_t received, sent;
@@ -64,8 +65,8 @@ void interface_count(const char *table, const struct interface *i, json_t *count
 		return;
 	while (fgets(line, sizeof(line), f))
 		if (read_line(line, i->name, &received, &sent)) {
-			json_object_set_new(counters, "tx_bytes", json_integer(sent));
-			json_object_set_new(counters, "rx_bytes", json_integer(received));
+			json_object_set_new(counters, sent_name, json_integer(sent));
+			json_object_set_new(counters, received_name, json_integer(received));
 			break;
 		}
 	fclose(f);

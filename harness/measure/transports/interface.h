@@ -17,8 +17,9 @@ struct interface {
 /* Find the interface with a local address; its name is "" if there is none. */
 void interface_find(const struct sockaddr *address, struct interface *out);
 
-/* Add the current "tx_bytes" and "rx_bytes" from `table`, a file such as /proc/self/net/dev;
- * nothing if it does not contain the interface. */
-void interface_count(const char *table, const struct interface *i, json_t *counters);
+/* Add the current numbers of bytes from `table`, a file such as /proc/self/net/dev, as counters of
+ * these names; nothing if it does not contain the interface. */
+void interface_count(const char *table, const struct interface *i, const char *sent_name, const char *received_name,
+		     json_t *counters);
 
 #endif

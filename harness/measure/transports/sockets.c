@@ -19,9 +19,11 @@
 #include "common/json.h"
 #include "common/or_abort.h"
 #include "common/text.h"
+#include "measure/transports/bypass.h"
 
 #define COUNT(a)    (sizeof(a) / sizeof((a)[0]))
 #define PATIENCE_MS 10000
+#define NET_DEV	    "/proc/self/net/dev"
 
 /* How long to wait for posted messages to be sent before counting bytes. */
 #define SENT_AFTER_MS 1000
@@ -77,6 +79,8 @@ void sockets_name(struct socket_address *a)
 }
 
 /* --- settings --- */
+
+const char *const socket_bypass_names[] = {[BYPASS_NO] = "no", [BYPASS_EXPECTED] = "expected", NULL};
 
 static int check_addresses(const struct socket_settings *s, char *why, size_t why_size)
 {
@@ -314,6 +318,8 @@ int sockets_ready(struct socket_end *s, struct err *e)
 
 	snprintf(object, sizeof(object), "%.96s to %s", s->object, s->peer.text);
 	memcpy(s->object, object, sizeof(s->object));
+	if (s->settings.bypass == BYPASS_EXPECTED)
+		s->carrier = bypass_carrier(&s->interface, (const struct sockaddr *)&s->peer.addr);
 	if (s->settings.nodelay && setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof(nodelay)))
 		return err_sys(e, -errno, s->object, "set TCP_NODELAY");
 	return rc || !s->sleeps ? rc : watch(s, e);
@@ -330,13 +336,15 @@ static int64_t option_of(int fd, int name)
 
 json_t *sockets_granted(const struct transport *transport)
 {
-	const struct socket_end *s = &((const struct socket_transport *)transport)->end;
+	const struct socket_transport *t = (const struct socket_transport *)transport;
+	const struct socket_end *s = &t->end;
+	json_t *bypass = s->settings.bypass == BYPASS_EXPECTED ? bypass_describe(&s->carrier, t->frames.size) : NULL;
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*}", "local", s->own.text, "peer", s->peer.text, "sndbuf_bytes",
-			 (json_int_t)option_of(s->fd, SO_SNDBUF), "rcvbuf_bytes",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*, s:o*}", "local", s->own.text, "peer", s->peer.text,
+			 "sndbuf_bytes", (json_int_t)option_of(s->fd, SO_SNDBUF), "rcvbuf_bytes",
 			 (json_int_t)option_of(s->fd, SO_RCVBUF), "busy_poll_ns",
 			 (json_int_t)option_of(s->fd, SO_BUSY_POLL) * 1000, "interface",
-			 *s->interface.name ? s->interface.name : NULL);
+			 *s->interface.name ? s->interface.name : NULL, "bypass", bypass);
 }
 
 /* Wait until posted messages have left the kernel: acknowledged (tcp), or passed to the device (udp). */
@@ -353,10 +361,11 @@ json_t *sockets_device_counters(const struct transport *transport)
 	const struct socket_transport *t = (const struct socket_transport *)transport;
 	json_t *counters = frames_counters(&t->frames);
 
+	interface_count(NET_DEV, &t->end.carrier, "kernel_tx_bytes", "kernel_rx_bytes", counters);
 	if (t->end.interface.is_loopback || !*t->end.interface.name)
 		return counters;
 	await_sent(&t->end);
-	interface_count("/proc/self/net/dev", &t->end.interface, counters);
+	interface_count(NET_DEV, &t->end.interface, "tx_bytes", "rx_bytes", counters);
 	return counters;
 }
 

@@ -14,10 +14,13 @@
 #include "measure/transports/interface.h"
 #include "measure/transports/token.h"
 
+enum socket_bypass { BYPASS_NO, BYPASS_EXPECTED };
+
 struct socket_settings {
 	char source_address[OPT_STR_MAX], sink_address[OPT_STR_MAX];
 	int64_t sink_port, busy_poll, wait_limit, sndbuf, rcvbuf;
 	bool nodelay; /* tcp */
+	int bypass;   /* enum socket_bypass; tcp, udp */
 };
 
 struct socket_address {
@@ -38,6 +41,7 @@ struct socket_end {
 	struct socket_address own, peer;
 	struct token token, peer_token;
 	struct interface interface; /* that has this side's address */
+	struct interface carrier;   /* with `bypass: expected`: over which the kernel would send */
 	char object[192];	    /* "tcp 127.0.0.1:4711 to 127.0.0.1:4712" */
 };
 
@@ -94,6 +98,16 @@ struct socket_transport {
 		"rcvbuf", OPT_BYTES, SOCKET_FIELD(rcvbuf), "0B", 0, 1 << 30, NULL,                                      \
 		    "the socket's receive buffer (SO_RCVBUF; the kernel doubles it); 0: the system's default"           \
 	}
+
+/* The rows of tcp and udp alone, whose messages are sent by calls that a preloaded library can take over. */
+#define SOCKET_CALL_OPTIONS                                                                                            \
+	{                                                                                                              \
+		"bypass", OPT_ENUM, SOCKET_FIELD(bypass), "no", 0, 0, socket_bypass_names,                             \
+		    "expected: a preloaded library takes the messages past the kernel, so the point is not valid if "  \
+		    "the kernel's interface counts them"                                                               \
+	}
+
+extern const char *const socket_bypass_names[]; /* by enum socket_bypass; NULL ends */
 
 /* Rejects invalid addresses, and addresses of different families. See transport_ops.check. */
 int sockets_check(const void *settings, const struct transport_config *config, char *why, size_t why_size);

@@ -6,6 +6,7 @@
 
 static const struct opt tcp_options[] = {
     SOCKET_OPTIONS,
+    SOCKET_CALL_OPTIONS,
     {"nodelay", OPT_BOOL, SOCKET_FIELD(nodelay), "yes", 0, 0, NULL,
      "send immediately instead of waiting for more data (TCP_NODELAY)"},
     {.name = NULL},

@@ -5,6 +5,7 @@
 
 static const struct opt udp_options[] = {
     SOCKET_OPTIONS,
+    SOCKET_CALL_OPTIONS,
     {.name = NULL},
 };
 
