@@ -43,8 +43,9 @@ typedef void knob_plan(struct planner *p, const struct setting *s, const struct 
 /* knob_boot.c: kernel_arguments, compared with the command line that was booted, never written. */
 knob_plan knob_boot_plan;
 
-/* knob_cards.c: the network cards that the other settings of cards are for (interfaces). */
-knob_plan knob_cards_plan;
+/* knob_cards.c: the network cards that the other settings of cards are for (interfaces); what their drivers let be set,
+ * where `row` is a struct ethtool_group. */
+knob_plan knob_cards_plan, knob_cards_plan_group;
 
 /* knob_idle.c: which idle states each CPU may enter (cstates); the global PM QoS request (dma_latency). */
 knob_plan knob_idle_plan_states, knob_idle_plan_latency;

@@ -12,6 +12,7 @@
 #include "tuning/knobs/place.h"
 #include "tuning/machine/cards.h"
 #include "tuning/machine/machine.h"
+#include "tuning/ops/op_card.h"
 #include "tuning/ops/op_file.h"
 
 /* A value of the profile to be written to a file. */
@@ -258,13 +259,26 @@ static char *spread_over(const struct planner *p, int at, int count, char *out, 
 	return cpulist_format_mask(&own, out, size);
 }
 
+/* The queues among the first `n` that are still there when the card's channels are as planned. */
+static int count_queues_left(const struct value *v, const char *card, int n)
+{
+	long then = op_card_queues(v->p->plan, card, strstr(v->row->paths[0], "/rx-") != NULL);
+
+	if (then > n && n > 0)
+		plan_warn(v->p->plan,
+			  "%s of %s is for the %d queues that it has now; %ld more are as its driver makes them",
+			  v->k->key, card, n, then - n);
+	return then >= 0 && then < n ? (int)then : n;
+}
+
 static void plan_card(const struct value *v, const char *card, bool spread, char *value, size_t size)
 {
 	char *pattern = fs_path(CARDS "/%s/%s", card, v->row->paths[0]), **paths;
 	int n = sysroot_glob(&v->p->m->root, pattern, &paths);
+	int used = strncmp(v->row->paths[0], "queues/", 7) ? n : count_queues_left(v, card, n);
 
-	for (int i = 0; i < n; i++)
-		plan_file(v, paths[i], spread ? spread_over(v->p, i, n, value, size) : value, false);
+	for (int i = 0; i < used; i++)
+		plan_file(v, paths[i], spread ? spread_over(v->p, i, used, value, size) : value, false);
 	if (n <= 0)
 		plan_missing(v->p->plan, v->k->key, card, "%s", v->row->absent);
 	if (n >= 0)

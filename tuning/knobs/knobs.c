@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "tuning/knobs/knob_values.h"
 #include "tuning/knobs/place.h"
+#include "tuning/machine/ethtool.h"
 #include "tuning/machine/machine.h"
 
 #define CPU	"/sys/devices/system/cpu"
@@ -50,6 +51,10 @@
 const struct knob knobs[] = {
 	{"interfaces", "all, an interface such as eth0, or a list: which network cards the settings of cards are for (all: those with a device; default)",
 	 knob_cards_plan, NULL},
+	{"channels", "{rx, tx, other, combined}: queues of cards; a number or max", knob_cards_plan_group, &ethtool_channels,
+	 .cost = "with fewer, fewer CPUs share the work of the card; its link may go down for a moment", .of_cards = true},
+	{"rings", "{rx, tx, rx_mini, rx_jumbo}: frames that the rings of cards hold; a number or max", knob_cards_plan_group, &ethtool_rings,
+	 .cost = "if small: frames are lost in bursts; if large: more cache; the link may go down for a moment", .of_cards = true},
 	{"irqbalance", "pause: stop the daemon (SIGSTOP), and continue it when the profile is undone; leave: let it run",
 	 knob_irqs_plan_balance, NULL,
 	 .cost = "interrupts are no longer spread over the CPUs by load"},
@@ -157,6 +162,11 @@ const struct knob knobs[] = {
 	 VALUE(.paths = {"/proc/sys/net/core/busy_poll"}, .kind = VALUE_TIME, .unit_ns = 1000, .words = OFF, .max = INT_MAX,
 	       .absent = "this kernel does not poll cards for a reader"),
 	 .cost = "processor time: readers poll instead of sleeping"},
+	{"coalesce", "{adaptive_rx, adaptive_tx, rx_us, rx_frames, tx_us, tx_frames, rx_us_irq, rx_frames_irq, tx_us_irq, tx_frames_irq, cqe_rx, cqe_tx}: how long cards wait before they interrupt",
+	 knob_cards_plan_group, &ethtool_coalesce,
+	 .cost = "if short: processor time, an interrupt for each frame", .of_cards = true},
+	{"offloads", "{name: on or off}, as ethtool -k or the kernel names them: gro, lro, gso, tso, rx-gro-hw, ...", knob_cards_plan_group, &ethtool_offloads,
+	 .cost = "off: processor time, for what the card did; on: may delay frames to merge them", .of_cards = true, .each_name = true},
 	{"napi_defer_irqs", "how many polls of a card that find nothing keep its interrupts off; off: none",
 	 VALUE(.of_card = true, .paths = {"napi_defer_hard_irqs"}, .kind = VALUE_NUMBER, .words = OFF, .max = INT_MAX,
 	       .absent = "this kernel does not defer interrupts"),

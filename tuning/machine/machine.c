@@ -142,6 +142,13 @@ static const struct habit *find_habit(const struct machine *m, const char *path)
 	return NULL;
 }
 
+int machine_refuses(const struct machine *m, const char *path)
+{
+	const struct habit *h = find_habit(m, path);
+
+	return h ? -h->error : 0;
+}
+
 int machine_write(struct machine *m, const char *path, const char *text, size_t length)
 {
 	const struct habit *h = find_habit(m, path);

@@ -44,6 +44,9 @@ void machine_close(struct machine *m);
  */
 int machine_write(struct machine *m, const char *path, const char *text, size_t length);
 
+/* The error with which a recorded machine refuses to write there, or 0. */
+int machine_refuses(const struct machine *m, const char *path);
+
 /* Create folders (control groups) and files; parents must exist. machine_create replaces a regular
  * file by a new one. */
 int machine_mkdir(struct machine *m, const char *path);

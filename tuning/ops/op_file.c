@@ -3,7 +3,7 @@
  * the complete original content, so that every byte of a recorded machine is restored;
  * "may_refuse": hardware or firmware may reject any change, which is then not an error, but
  * recorded ("refused"); "of_card": so may a network card's driver, it may make another value of it ("got"), and the card
- * may be gone.
+ * may be gone; "keep": nothing is changed, and the file is put back because other changes reset it.
  */
 #include "tuning/ops/op_file.h"
 
@@ -112,6 +112,29 @@ static bool is_of_card(const struct step *s)
 	return json_is_true(json_object_get(s->data, "of_card"));
 }
 
+void op_file_plan_to_keep(struct plan *plan, const struct machine *m, const char *knob, const char *path,
+			  enum form form)
+{
+	char *text, *now;
+	struct step *s;
+
+	if (machine_read(m, path, &text))
+		return;
+	now = form_value(form, text, "");
+	s = plan_value(plan, knob, path, form, now, now, text);
+	if (s) {
+		json_object_set_new(s->data, "keep", json_true());
+		op_file_is_of_card(s);
+	}
+	free(now);
+	free(text);
+}
+
+static bool keeps_file(const struct step *s)
+{
+	return json_is_true(json_object_get(s->data, "keep"));
+}
+
 static int file_probe(struct machine *m, const struct step *s, char *why, size_t size)
 {
 	int rc = machine_may_write(m, s->path);
@@ -210,7 +233,7 @@ static int compare_value(struct machine *m, const struct step *s, const char *op
 static int file_apply(struct machine *m, struct step *s, struct err *e)
 {
 	struct err other = ERR_INIT;
-	int rc = is_now(m, s, s->after);
+	int rc = keeps_file(s) ? 1 : is_now(m, s, s->after);
 
 	/* Some files even reject their current value. */
 	if (rc > 0)
@@ -237,7 +260,7 @@ static enum check file_check(struct machine *m, const struct step *s, char *now,
 	else
 		snprintf(now, size, "%s", value);
 	free(value);
-	return was_refused(s) || same ? CHECK_SAME : CHECK_DRIFT;
+	return keeps_file(s) || was_refused(s) || same ? CHECK_SAME : CHECK_DRIFT;
 }
 
 /* The CPUs that should be restored, if it is a set of CPUs. */
@@ -259,6 +282,11 @@ static int judge_failure(const struct machine *m, const struct step *s, int rc, 
 		return -EAGAIN;
 	if (rc == -ENOENT || rc == -ENODEV || rc == -ENXIO || topology_is_of_offline_cpu(m, s->path) || none_online)
 		return STEP_GONE;
+	/* Without its queues, which some drivers remove with the link. */
+	if (rc == -EOPNOTSUPP && is_of_card(s))
+		return err_set(
+		    e, rc, STATUS_FAILED, s->path, "put back",
+		    "the card's driver does not allow it now; set the interface up and run kbtune restore again");
 	return err_sys(e, rc, s->path, "put back");
 }
 

@@ -18,6 +18,10 @@ struct step *op_file_plan(struct plan *plan, const struct machine *m, const char
 /* Hardware or firmware may refuse any change, which is known only after writing, and is then no error but a note. */
 void op_file_may_refuse(struct step *s);
 
+/* A step that changes nothing, and puts the file back as it is now; none if it cannot be read. */
+void op_file_plan_to_keep(struct plan *plan, const struct machine *m, const char *knob, const char *path,
+			  enum form form);
+
 /* It belongs to a network card: its driver may refuse or change the value, and the card may be gone, which are notes. */
 void op_file_is_of_card(struct step *s);
 
