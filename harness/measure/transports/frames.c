@@ -1,14 +1,22 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "common/err.h"
+#include "common/monotonic.h"
+#include "common/or_abort.h"
 #include "measure/transports/frames.h"
+#include "measure/transports/token.h"
 
 #define LINE	       64
 #define LOOK_EVERY     256 /* rounds between checks while spinning */
 #define LOOK_EVERY_MS  20  /* milliseconds between checks while sleeping */
 #define PAYLOAD_OFFSET LINE
+#define SLOTS_LEAST    4
+#define SLOTS_MOST     1024
+#define SLOTS_BYTES    (8 << 20) /* one call of a library may deliver so many bytes of small messages */
 
 /* The payload begins on a cache line of its own, with the number right before it. */
 static int make_buffer(struct memory *m, char **message, const struct frames *f, int numa_node, struct err *e)
@@ -107,4 +115,64 @@ int frames_wait_to_send(struct frames *f, int fd, uint32_t *rounds)
 		poll(&writable, fd >= 0, fd >= 0 ? LOOK_EVERY_MS : 1);
 	}
 	return f->stop && atomic_load_explicit(f->stop, memory_order_relaxed) ? -EINTR : 0;
+}
+
+/* --- slots --- */
+
+uint32_t frames_slots(const struct transport_config *config)
+{
+	int64_t wanted = SLOTS_BYTES / config->size;
+
+	wanted = wanted < SLOTS_LEAST ? SLOTS_LEAST : wanted > SLOTS_MOST ? SLOTS_MOST : wanted;
+	return transport_ring_slots(wanted > config->depth ? wanted : config->depth + 1);
+}
+
+static size_t slot_stride(const struct frames *f)
+{
+	return (f->size + 2 * LINE - 1) / LINE * LINE + LINE;
+}
+
+int frames_slot_memory(const struct frames *f, struct memory *m, uint32_t slots, const struct transport_config *config,
+		       struct err *e)
+{
+	return memory_alloc(m, slot_stride(f) * slots, config->numa_node, e);
+}
+
+char *frames_slot(const struct frames *f, const struct memory *m, uint32_t i)
+{
+	return (char *)m->data + i * slot_stride(f) + PAYLOAD_OFFSET - FRAMES_NUMBER;
+}
+
+/* --- meeting --- */
+
+static int greet_each_other(int (*greet)(void *), int (*be_greeted)(void *), void *transport)
+{
+	const struct timespec moment = {0, 100000};
+	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
+	int sent = 0, received = 0;
+
+	for (;;) {
+		sent = sent ? sent : greet(transport);
+		received = sent < 0 || received ? received : be_greeted(transport);
+		if (sent < 0 || received < 0)
+			return sent < 0 ? sent : received;
+		if (sent && received)
+			return 0;
+		if (monotonic_ms() > deadline_ms)
+			return -ETIMEDOUT;
+		nanosleep(&moment, NULL);
+	}
+}
+
+int frames_meet(struct frames *f, char *greeting, int (*greet)(void *), int (*be_greeted)(void *), void *transport)
+{
+	char *own = f->out, *made = greeting ? NULL : or_abort(calloc(1, f->size));
+	int rc;
+
+	f->out = greeting ? greeting : made;
+	rc = greet_each_other(greet, be_greeted, transport);
+	f->out = own;
+	f->is_sent = false;
+	free(made);
+	return rc;
 }

@@ -69,6 +69,18 @@ json_t *frames_counters(const struct frames *f);
 /* Cold: a post cannot continue. Waits for a while until `fd` is writable (-1: just waits); -EINTR: stop. */
 int frames_wait_to_send(struct frames *f, int fd, uint32_t *rounds);
 
+/* For libraries that deliver into memory of ours: a ring of slots, each with a message that was received and not read
+ * yet. How many there should be (a power of two), their memory, and where the message of one begins. */
+uint32_t frames_slots(const struct transport_config *config);
+int frames_slot_memory(const struct frames *f, struct memory *m, uint32_t slots, const struct transport_config *config,
+		       struct err *e);
+char *frames_slot(const struct frames *f, const struct memory *m, uint32_t i);
+
+/* A message each way, so that everything is connected before anything is measured. `greet` posts (1: it is on its way),
+ * `be_greeted` looks for a message; both are called until they return 1. `greeting`: the message to be sent; NULL:
+ * memory of its own. */
+int frames_meet(struct frames *f, char *greeting, int (*greet)(void *), int (*be_greeted)(void *), void *transport);
+
 static inline bool frames_unlikely(bool x)
 {
 	return __builtin_expect(x, 0);

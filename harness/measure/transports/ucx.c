@@ -4,19 +4,11 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "common/err.h"
-#include "common/monotonic.h"
 #include "common/or_abort.h"
-#include "common/text.h"
-#include "measure/transports/token.h"
+#include "measure/transports/lane.h"
 
-#define LINE	     64
-#define SLOTS_LEAST  4
-#define SLOTS_MOST   1024
-#define SLOTS_BYTES  (8 << 20) /* one call of the library may deliver so many bytes of small messages */
 #define ADDRESS_MOST 4096
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
@@ -86,41 +78,22 @@ static int note(struct ucx *t, ucs_status_t status, const char *operation)
 
 /* --- the library's environment --- */
 
-extern char **environ;
-
-static json_t *captured_environment(void)
-{
-	json_t *list = json_array();
-	char clean[256];
-
-	for (char **at = environ; *at; at++)
-		if (!strncmp(*at, "UCX_", 4))
-			json_array_append_new(list, json_string(text_clean(*at, strlen(*at), clean, sizeof(clean))));
-	return list;
-}
-
-struct variable {
-	const char *name, *key, *value, *usual;
-};
-
 /* UCX's configuration from its environment and the settings, which must not contradict each other. */
 static int ucx_configure(const struct ucx_settings *s, ucp_config_t *config, struct err *e)
 {
-	const struct variable variables[] = {{"UCX_TLS", "tls", s->tls, "all"},
-					     {"UCX_NET_DEVICES", "devices", s->devices, "all"},
-					     {"UCX_RNDV_THRESH", "rndv_thresh", s->rndv_thresh, "auto"}};
+	const struct lane_variable variables[] = {{"UCX_TLS", "tls", s->tls, "all"},
+						  {"UCX_NET_DEVICES", "devices", s->devices, "all"},
+						  {"UCX_RNDV_THRESH", "rndv_thresh", s->rndv_thresh, "auto"}};
 
 	for (size_t i = 0; i < COUNT(variables); i++) {
-		const struct variable *v = &variables[i];
-		const char *set = getenv(v->name);
+		const struct lane_variable *v = &variables[i];
+		const int is_set = lane_setting(v, e);
 		ucs_status_t status;
 
-		if (!strcmp(v->value, v->usual))
+		if (is_set < 0)
+			return is_set;
+		if (!is_set)
 			continue;
-		if (set && strcmp(set, v->value) != 0)
-			return err_set(e, -EINVAL, STATUS_FAILED, v->name, NULL,
-				       "%.80s contradicts the setting %s: %s; unset one of them", set, v->key,
-				       v->value);
 		status = ucx_library.config_modify(config, v->name + strlen("UCX_"), v->value);
 		if (status != UCS_OK)
 			return err_set(e, -EINVAL, STATUS_FAILED, v->key, NULL, "UCX does not accept %s", v->value);
@@ -271,21 +244,15 @@ int ucx_send_flush(struct ucx *t)
 
 static int make_slots(struct ucx *t, const struct transport_config *config, struct err *e)
 {
-	const size_t stride = (t->frames.size + 2 * LINE - 1) / LINE * LINE + LINE;
-	int64_t wanted = SLOTS_BYTES / config->size;
-	uint32_t slots;
-	int rc;
+	const uint32_t slots = frames_slots(config);
+	int rc = frames_slot_memory(&t->frames, &t->slot_memory, slots, config, e);
 
-	wanted = wanted < SLOTS_LEAST ? SLOTS_LEAST : wanted > SLOTS_MOST ? SLOTS_MOST : wanted;
-	slots = transport_ring_slots(wanted > config->depth ? wanted : config->depth + 1);
-	rc = memory_alloc(&t->slot_memory, stride * slots, config->numa_node, e);
 	if (rc)
 		return rc;
 	t->slots = or_abort(calloc(slots, sizeof(*t->slots)));
 	t->mask = slots - 1;
 	for (uint32_t i = 0; i < slots; i++)
-		t->slots[i] = (struct ucx_slot){
-		    .owner = t, .data = (char *)t->slot_memory.data + i * stride + LINE - FRAMES_NUMBER};
+		t->slots[i] = (struct ucx_slot){.owner = t, .data = frames_slot(&t->frames, &t->slot_memory, i)};
 	return 0;
 }
 
@@ -346,16 +313,12 @@ static int ucx_describe(const struct ucx *t, json_t **address, struct err *e)
 	ucp_address_t *bytes;
 	size_t size;
 	ucs_status_t status = ucx_library.worker_get_address(t->worker, &bytes, &size);
-	char *text;
 
 	if (status != UCS_OK)
 		return ucx_complain(status, "get the worker's address", e);
-	text = or_abort(malloc(2 * size + 1));
-	for (size_t i = 0; i < size; i++)
-		snprintf(text + 2 * i, 3, "%02x", ((const unsigned char *)bytes)[i]);
+	*address =
+	    json_pack("{s:o, s:s}", "worker", lane_address(bytes, size), "library", ucx_library.get_version_string());
 	ucx_library.worker_release_address(t->worker, bytes);
-	*address = json_pack("{s:s, s:s}", "worker", text, "library", ucx_library.get_version_string());
-	free(text);
 	return 0;
 }
 
@@ -387,7 +350,7 @@ static int ucx_open(const struct transport_config *config, const void *settings,
 	t->base.ops = &ucx_transport;
 	t->fd = -1;
 	t->tagged = s->api == API_TAG;
-	t->environment = captured_environment();
+	t->environment = lane_environment("UCX_");
 	if (strcmp(s->lane, "any") != 0)
 		snprintf(t->expected, sizeof(t->expected), "%s", s->lane);
 	rc = ucx_load(e);
@@ -446,21 +409,6 @@ static void learn_lanes(struct ucx *t)
 
 /* --- connect --- */
 
-static int read_worker(const json_t *peer, unsigned char bytes[ADDRESS_MOST])
-{
-	const char *text = json_string_value(json_object_get(peer, "worker"));
-	const size_t size = text ? strlen(text) : 0;
-	unsigned byte;
-
-	if (!size || size % 2 || size / 2 > ADDRESS_MOST || strspn(text, "0123456789abcdef") != size)
-		return -EPROTO;
-	for (size_t i = 0; i < size / 2; i++) {
-		sscanf(text + 2 * i, "%2x", &byte);
-		bytes[i] = (unsigned char)byte;
-	}
-	return 0;
-}
-
 static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
 	(void)ep;
@@ -483,36 +431,20 @@ static int make_endpoint(struct ucx *t, const unsigned char *address, struct err
 	return status == UCS_OK ? 0 : ucx_complain(status, "reach the other side", e);
 }
 
-/* A message each way, so that the lanes are connected before anything is measured. */
-static int ucx_meet(struct ucx *t)
+/* A greeting is sent when it is flushed, too. */
+static int ucx_greet(void *transport)
 {
-	const struct timespec moment = {0, 100000};
-	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
-	char *own = t->frames.out, *greeting = or_abort(calloc(1, t->frames.size));
-	bool received = false, flushed = false;
-	uint32_t seq;
-	int sent, rc = 0;
+	struct ucx *t = transport;
+	const int sent = ucx_post_try(t, 0, true);
 
-	t->frames.out = greeting;
-	sent = ucx_post_try(t, 0, true);
-	while (rc >= 0 && (sent <= 0 || !flushed || !received)) {
-		if (sent == 0)
-			sent = ucx_post_later(t);
-		else if (sent > 0 && !flushed) {
-			/* Once it has begun, `sent` says whether it is complete. */
-			sent = ucx_send_flush(t);
-			flushed = sent > 0 || t->is_waiting;
-		}
-		rc = sent < 0 ? sent : received ? 0 : ucx_poll_recv(t, &seq);
-		received |= rc > 0;
-		if (rc >= 0 && monotonic_ms() > deadline_ms)
-			rc = -ETIMEDOUT;
-		nanosleep(&moment, NULL);
-	}
-	t->frames.out = own;
-	t->frames.is_sent = false;
-	free(greeting);
-	return rc < 0 ? rc : 0;
+	return sent > 0 ? ucx_send_flush(t) : sent;
+}
+
+static int ucx_be_greeted(void *transport)
+{
+	uint32_t seq;
+
+	return ucx_poll_recv(transport, &seq);
 }
 
 static int ucx_connect(struct transport *transport, const json_t *peer, struct err *e)
@@ -521,12 +453,12 @@ static int ucx_connect(struct transport *transport, const json_t *peer, struct e
 	unsigned char address[ADDRESS_MOST];
 	int rc;
 
-	if (read_worker(peer, address))
+	if (lane_read_address(json_object_get(peer, "worker"), address, sizeof(address)))
 		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid worker");
 	rc = make_endpoint(t, address, e);
 	if (rc)
 		return rc;
-	rc = ucx_meet(t);
+	rc = frames_meet(&t->frames, NULL, ucx_greet, ucx_be_greeted, t);
 	if (rc)
 		return t->frames.fault.rc ? frames_failure(&t->frames, "ucx", e)
 					  : err_sys(e, rc, "ucx", "connect to the other side");
@@ -546,12 +478,11 @@ static int ucx_prepare(struct transport *transport, struct err *e)
 static json_t *ucx_granted(const struct transport *transport)
 {
 	const struct ucx *t = (const struct ucx *)transport;
-	json_t *granted = json_pack("{s:s, s:s, s:s, s:O, s:O}", "library", ucx_library.get_version_string(), "api",
-				    apis[t->tagged ? API_TAG : API_AM], "lane", t->lane, "lanes", t->lanes,
-				    "environment", t->environment);
+	json_t *granted =
+	    json_pack("{s:s, s:s, s:O, s:O}", "library", ucx_library.get_version_string(), "api",
+		      apis[t->tagged ? API_TAG : API_AM], "lanes", t->lanes, "environment", t->environment);
 
-	if (*t->expected)
-		json_object_set_new(granted, "expected_lane", json_string(t->expected));
+	lane_grant(granted, t->lane, t->expected);
 	return granted;
 }
 
