@@ -59,7 +59,7 @@ $(BUILD)/harness/judge/analysis/%.o $(BUILD)/common/diag.o: SANFLAGS += $(if $(F
 
 # A kernel is compiled once for each transport, so that its loop costs no indirect call.
 # The names of a list such as harness/measure/kernels/kernel_list.h: X(oneway) X(pingpong) …
-listed      = $(patsubst X(%),%,$(filter X(%),$(shell grep '^.define EVERY' $1)))
+listed      = $(patsubst X(%),%,$(filter X(%),$(shell sed -n '/^.define EVERY/,/[^\\]$$/p' $1)))
 KERNELS    := $(call listed,harness/measure/kernels/kernel_list.h)
 TRANSPORTS := $(call listed,harness/measure/transports/transport_list.h)
 

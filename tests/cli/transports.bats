@@ -6,7 +6,7 @@ load transports_helper
 
 # keeps_all TRANSPORT: does it lose nothing, however busy the machine is?
 keeps_all() {
-	[[ $1 =~ ^(shmem|tcp|zeromq|ucx)$ ]]
+	[[ $1 =~ ^(shmem|tcp|zeromq|ucx|fabric)$ ]]
 }
 
 # bats test_tags=long
@@ -92,6 +92,89 @@ keeps_all() {
 	assert_eq "$(completed)" 1
 	assert_contains "$output" "UCX_TLS: tcp contradicts the setting tls: posix; unset one of them"
 	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["source"]["lane"][:6], sorted(d["granted"]["source"]["environment"])')" "('tcp/lo', ['UCX_LOG_FILE=stdout', 'UCX_LOG_LEVEL=info', 'UCX_TLS=tcp'])"
+}
+
+# bats test_tags=long
+@test "libfabric: what carried the messages is known, and a point whose messages took another lane is not valid" {
+	spec lanes <<-'YAML'
+		settings: {kernel: pingpong, transport: fabric, messages: 300, repetitions: 1, warmup: 300, check: yes, lost_after: 10s, size: 40000}
+		matrix:
+		  - {provider: shm, api: [msg, tagged]}
+		  - {provider: tcp, domain: lo, api: [msg, tagged], poll: event, lane: any}
+		  - {provider: tcp, domain: lo, endpoint: msg, poll: [busy, event]}
+		  - {provider: udp, domain: lo, endpoint: dgram, size: 1000}
+		  - {provider: tcp, domain: lo, poll: event, lane: ["tcp;ofi_rxm/lo", shm, tcp/lo]}
+	YAML
+	run "$KBLAT" run lanes.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 10
+	check_counters '[s[k] for s in (source, sink) for k in ("posted", "bad_payloads")]' "[300, 0, 300, 0]"
+	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["sink"]["lane"], d["granted"]["sink"]["api"]')" "('shm/shm', 'msg')"
+	assert_eq "$(json "$run_dir/points/0003/point.json" 'd["granted"]["source"]["lane"], d["granted"]["source"]["api"]')" "('tcp;ofi_rxm/lo', 'tagged')"
+	assert_eq "$(json "$run_dir/points/0004/point.json" 'd["granted"]["source"]["lane"]')" "tcp/lo"
+	assert_eq "$(json "$run_dir/summary.json" '[any("carried by" in r for r in p["reasons"]) for p in d["points"]]')" "[False, False, False, False, False, False, False, False, True, True]"
+	assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "point 8: the messages were carried by tcp;ofi_rxm/lo, not by shm (source)"
+}
+
+@test "libfabric: one-way messages all arrive, though nobody calls the library after the last one" {
+	touch before-shm
+	spec o <<-'YAML'
+		settings: {kernel: oneway, transport: fabric, messages: 200, burst: 200, repetitions: 2, warmup: 300, check: yes, depth: 8, drain: 2s}
+		matrix:
+		  - {provider: shm, size: [5, 20000]}
+		  - {provider: tcp, domain: lo, poll: [busy, event], size: [5, 60000]}
+	YAML
+	run "$KBLAT" run o.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 6
+	check_counters 'source["posted"], sink["received"], sink["bad_payloads"]' "(200, 200, 0)"
+	[ -z "$(shm_files)" ]
+}
+
+@test "libfabric: its environment is captured, and what contradicts a setting is refused" {
+	spec env <<-'YAML'
+		settings: {kernel: pingpong, transport: fabric, messages: 50, repetitions: 1, warmup: 0, poll: event, domain: lo}
+		matrix:
+		  - {provider: [any, shm]}
+	YAML
+	FI_PROVIDER=tcp FI_LOG_LEVEL=info run "$KBLAT" run env.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 1 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 1
+	assert_contains "$output" "FI_PROVIDER: tcp contradicts the setting provider: shm; unset one of them"
+	assert_eq "$(json "$run_dir/points/0000/point.json" 'd["granted"]["source"]["lane"], sorted(d["granted"]["source"]["environment"])')" "('tcp;ofi_rxm/lo', ['FI_LOG_LEVEL=info', 'FI_PROVIDER=tcp'])"
+}
+
+@test "libfabric: what a provider lacks is named, and its points are not possible here" {
+	spec lacks <<-'YAML'
+		settings: {kernel: pingpong, transport: fabric, messages: 50, repetitions: 1, warmup: 0}
+		matrix:
+		  - {provider: warp}
+		  - {provider: tcp, domain: warp0}
+		  - {provider: shm, endpoint: dgram}
+		  - {provider: tcp, endpoint: msg, api: tagged}
+		  - {provider: shm, poll: event}
+		  - {provider: udp, endpoint: dgram, domain: lo, size: 20000}
+		  - {provider: shm}
+	YAML
+	run "$KBLAT" run lacks.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	assert_eq "$(completed)" 1
+	for lacking in "provider warp: it is not available here; \`fi_info\` lists those that are" \
+		"provider tcp: it has no domain warp0; \`fi_info -p tcp\` lists what there is" \
+		"provider shm: it has no endpoints of the type dgram" \
+		"provider tcp: it has no api tagged for endpoints of the type msg" \
+		"provider shm/shm: it has no descriptor to wait on (Function not implemented); use \`poll: busy\`" \
+		"provider udp/lo: its messages have at most "; do
+		assert_contains "$(tr -s ' \n' ' ' <<<"$output")" "$lacking"
+	done
 }
 
 @test "exchange: over every transport each message has four stamps, in their order" {

@@ -485,6 +485,12 @@ static void same_lane(struct facts *f)
 			       "rc_verbs/mlx5_0:1", "sink", "lane", "tcp/lo.0");
 }
 
+static void lane_with_a_layer(struct facts *f)
+{
+	f->granted = json_pack("{s:{s:s, s:s}, s:{s:s, s:s}}", "source", "lane", "tcp;ofi_rxm/lo", "expected_lane",
+			       "tcp", "sink", "lane", "tcp;ofi_rxm/lo", "expected_lane", "tcp;ofi_rxd");
+}
+
 static void unknown_lane(struct facts *f)
 {
 	f->granted = json_pack("{s:{s:s}}", "source", "expected_lane", "rc_verbs");
@@ -651,6 +657,8 @@ static const struct row {
     {"no counters", counters_missing, "its repetitions have no counters", NULL},
     {"another lane", other_lane, "the messages were carried by tcp/lo.0, not by rc (sink)", NULL},
     {"the lane that was expected", same_lane, NULL, NULL},
+    {"a lane with another layer", lane_with_a_layer,
+     "the messages were carried by tcp;ofi_rxm/lo, not by tcp;ofi_rxd (sink)", NULL},
     {"no lane is known", unknown_lane, "the messages were carried by an unknown lane, not by rc_verbs (source)", NULL},
     {"no bypass", no_bypass,
      "bypass is expected, but the kernel carried messages: eth0 moved 192000 bytes for 3000 messages; no library was "

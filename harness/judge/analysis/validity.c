@@ -332,12 +332,13 @@ static json_int_t packets_sent(const json_t *counters)
 	return -1;
 }
 
-/* A lane is "TRANSPORT/DEVICE". Either that or the transport alone may be expected. */
+/* A lane is "TRANSPORT/DEVICE", or "PROVIDER;LAYER/DEVICE". Either that or its beginning may be expected
+ * (strchr() also finds the end). */
 static bool lane_is(const char *lane, const char *expected)
 {
 	const size_t length = strlen(expected);
 
-	return !strncmp(lane, expected, length) && (lane[length] == '\0' || lane[length] == '/');
+	return !strncmp(lane, expected, length) && strchr("/;", lane[length]);
 }
 
 /* What carried the messages, according to the library that chose it. */

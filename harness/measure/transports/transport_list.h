@@ -11,11 +11,13 @@
 #ifndef KBLAT_TRANSPORTS_TRANSPORT_LIST_H
 #define KBLAT_TRANSPORTS_TRANSPORT_LIST_H
 
-#define EVERY_TRANSPORT(X) X(verbs) X(shmem) X(tcp) X(udp) X(uring) X(xdp) X(zeromq) X(nanomsg) X(ucx) X(scripted)
+#define EVERY_TRANSPORT(X)                                                                                             \
+	X(verbs) X(shmem) X(tcp) X(udp) X(uring) X(xdp) X(zeromq) X(nanomsg) X(ucx) X(fabric) X(scripted)
 
 #define EVERY_LOADED_LIBRARY(X)                                                                                        \
 	X(zeromq, "libzmq.so.5", "libzmq5", "zmq.h", "libzmq3-dev")                                                    \
 	X(nanomsg, "libnanomsg.so.5", "libnanomsg5", "nanomsg/nn.h", "libnanomsg-dev")                                 \
-	X(ucx, "libucp.so.0", "libucx0", "ucp/api/ucp.h", "libucx-dev")
+	X(ucx, "libucp.so.0", "libucx0", "ucp/api/ucp.h", "libucx-dev")                                                \
+	X(fabric, "libfabric.so.1", "libfabric1", "rdma/fabric.h", "libfabric-dev")
 
 #endif

@@ -1,0 +1,664 @@
+#include "measure/transports/fabric_hot.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/monotonic.h"
+#include "common/or_abort.h"
+#include "measure/transports/lane.h"
+#include "measure/transports/token.h"
+
+#define ADDRESS_MOST 1024
+#define OLDEST	     FI_VERSION(1, 9) /* what is used of the library was there */
+#define LOOK_MS	     10
+#define SOCKET_HOLDS (64 << 10)
+#define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
+
+enum { API_MSG, API_TAGGED };
+static const char *const apis[] = {[API_MSG] = "msg", [API_TAGGED] = "tagged", NULL};
+
+enum { ENDPOINT_RDM, ENDPOINT_MSG, ENDPOINT_DGRAM };
+static const char *const endpoints[] = {
+    [ENDPOINT_RDM] = "rdm", [ENDPOINT_MSG] = "msg", [ENDPOINT_DGRAM] = "dgram", NULL};
+static const enum fi_ep_type endpoint_types[] = {
+    [ENDPOINT_RDM] = FI_EP_RDM, [ENDPOINT_MSG] = FI_EP_MSG, [ENDPOINT_DGRAM] = FI_EP_DGRAM};
+
+struct fabric_settings {
+	int api, endpoint;
+	char provider[OPT_STR_MAX], domain[OPT_STR_MAX], lane[OPT_STR_MAX];
+};
+
+#define FIELD(f) offsetof(struct fabric_settings, f)
+
+static const struct opt fabric_options[] = {
+    {"endpoint", OPT_ENUM, FIELD(endpoint), "rdm", 0, 0, endpoints,
+     "reliable and without connections, connected, or datagrams"},
+    {"api", OPT_ENUM, FIELD(api), "msg", 0, 0, apis, "messages, or tagged messages"},
+    {"provider", OPT_STR, FIELD(provider), "any", 0, 0, NULL,
+     "libfabric's provider, as in FI_PROVIDER, such as shm, tcp or \"tcp;ofi_rxm\"; the point is not valid if it is "
+     "another"},
+    {"domain", OPT_STR, FIELD(domain), "any", 0, 0, NULL,
+     "the provider's domain, mostly a device or interface (`fi_info`)"},
+    {"lane", OPT_STR, FIELD(lane), "any", 0, 0, NULL,
+     "what must carry the messages, such as \"tcp;ofi_rxm/lo\"; otherwise the point is not valid. any: `provider`"},
+    {.name = NULL},
+};
+
+struct fabric_functions fabric_library;
+
+static const char *const function_names[] = {FABRIC_FUNCTIONS(LOADED_NAME) NULL};
+
+static struct fabric *fabric_of(struct transport *t)
+{
+	return (struct fabric *)t;
+}
+
+static bool is_any(const char *setting)
+{
+	return !strcmp(setting, "any");
+}
+
+/* --- errors --- */
+
+/* The library's own error numbers begin where those of the system end. */
+static int fabric_errno(ssize_t rc)
+{
+	return rc > -FI_ERRNO_OFFSET ? (int)rc : -EIO;
+}
+
+static int fabric_complain(ssize_t rc, const char *operation, struct err *e)
+{
+	return err_set(e, fabric_errno(rc), STATUS_FAILED, "fabric", operation, "%s",
+		       fabric_library.strerror((int)-rc));
+}
+
+int fabric_note(struct fabric *t, ssize_t rc, const char *operation)
+{
+	return frames_note(&t->frames, fabric_errno(rc), operation, fabric_library.strerror((int)-rc));
+}
+
+int fabric_note_completion(struct fabric *t, ssize_t rc)
+{
+	struct fi_cq_err_entry error = {.err = (int)-rc};
+	bool sends;
+
+	if (rc == -FI_EAVAIL)
+		fi_cq_readerr(t->cq, &error, 0);
+	sends = error.op_context == &t->sending;
+	return fabric_note(t, -error.err, rc != -FI_EAVAIL ? "read completions" : sends ? "send" : "receive");
+}
+
+int fabric_recv_other(struct fabric *t)
+{
+	return frames_note(&t->frames, -EMSGSIZE, "receive", "it does not belong to this run");
+}
+
+int fabric_wait_recv(struct fabric *t)
+{
+	struct pollfd readable = {.fd = t->fd, .events = POLLIN};
+	struct fid *fids[] = {&t->cq->fid};
+	int rc;
+
+	if (t->slots[t->head & t->mask].is_full)
+		return 0;
+	rc = fi_trywait(t->fabric, fids, 1);
+	if (rc == -FI_EAGAIN)
+		return 0;
+	if (rc)
+		return fabric_note(t, rc, "prepare to wait");
+	if (poll(&readable, 1, -1) >= 0)
+		return 0;
+	return errno == EINTR ? -EINTR : frames_note(&t->frames, -errno, "wait for messages", NULL);
+}
+
+/* --- which provider --- */
+
+/* What is asked for, one thing after the other, so that the first that nobody has can be named. */
+enum ask { ASK_PROVIDER, ASK_DOMAIN, ASK_ENDPOINT, ASK_API, ASKS };
+
+static struct fi_info *make_hints(const struct fabric_settings *s, enum ask until)
+{
+	struct fi_info *hints = or_abort(fabric_library.dupinfo(NULL));
+
+	hints->mode = FI_CONTEXT | FI_CONTEXT2;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ENDPOINT;
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	if (!is_any(s->provider))
+		hints->fabric_attr->prov_name = or_abort(strdup(s->provider));
+	if (until >= ASK_ENDPOINT)
+		hints->ep_attr->type = endpoint_types[s->endpoint];
+	if (until >= ASK_API)
+		hints->caps = s->api == API_TAGGED ? FI_TAGGED : FI_MSG;
+	return hints;
+}
+
+/* Not all providers look at the name of the domain, so it is looked for here. */
+static struct fi_info *find_info(const struct fabric_settings *s, enum ask until)
+{
+	const bool any = until < ASK_DOMAIN || is_any(s->domain);
+	struct fi_info *hints = make_hints(s, until), *all = NULL, *found = NULL;
+	const int rc = fabric_library.getinfo(OLDEST, NULL, NULL, 0, hints, &all);
+
+	fabric_library.freeinfo(hints);
+	if (rc)
+		return NULL;
+	for (struct fi_info *info = all; info && !found; info = info->next)
+		if (any || !strcmp(info->domain_attr->name, s->domain))
+			found = or_abort(fabric_library.dupinfo(info));
+	fabric_library.freeinfo(all);
+	return found;
+}
+
+static int nobody_has(const struct fabric_settings *s, enum ask what, struct err *e)
+{
+	const char *set = getenv("FI_PROVIDER"), *type = endpoints[s->endpoint];
+	const bool any = is_any(s->provider);
+	char object[OPT_STR_MAX + 32], missing[OPT_STR_MAX + 64] = "";
+
+	snprintf(object, sizeof(object), "libfabric's provider %s", any ? "(any)" : s->provider);
+	if (what == ASK_PROVIDER)
+		return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, object, NULL,
+			       "it is not available here%s%.80s; `fi_info` lists those that are",
+			       set ? ", with FI_PROVIDER=" : "", set ? set : "");
+	if (what == ASK_DOMAIN)
+		snprintf(missing, sizeof(missing), "domain %s", s->domain);
+	else if (what == ASK_ENDPOINT)
+		snprintf(missing, sizeof(missing), "endpoints of the type %s", type);
+	else
+		snprintf(missing, sizeof(missing), "api %s for endpoints of the type %s", apis[s->api], type);
+	return err_set(e, -ENODEV, STATUS_IMPOSSIBLE, object, NULL, "it has no %s; `fi_info%s%s` lists what there is",
+		       missing, any ? "" : " -p ", any ? "" : s->provider);
+}
+
+static int choose_info(struct fabric *t, const struct fabric_settings *s, struct err *e)
+{
+	t->info = find_info(s, ASKS);
+	for (enum ask what = ASK_PROVIDER; !t->info && what < ASKS; what++) {
+		struct fi_info *found = find_info(s, what);
+
+		if (!found)
+			return nobody_has(s, what, e);
+		fabric_library.freeinfo(found);
+	}
+	if (!t->info)
+		return nobody_has(s, ASK_API, e);
+	snprintf(t->lane, sizeof(t->lane), "%s/%s", t->info->fabric_attr->prov_name, t->info->domain_attr->name);
+	return 0;
+}
+
+/* What the settings say and the library's environment must not contradict each other. */
+static int check_environment(const struct fabric_settings *s, struct err *e)
+{
+	const struct lane_variable variables[] = {{"FI_PROVIDER", "provider", s->provider, "any"},
+						  {"FI_TCP_IFACE", "domain", s->domain, "any"},
+						  {"FI_SOCKETS_IFACE", "domain", s->domain, "any"},
+						  {"FI_UDP_IFACE", "domain", s->domain, "any"}};
+	int rc = 0;
+
+	for (size_t i = 0; i < COUNT(variables) && rc >= 0; i++)
+		rc = lane_setting(&variables[i], e);
+	return rc < 0 ? rc : 0;
+}
+
+static void set_expected(struct fabric *t, const struct fabric_settings *s)
+{
+	const char *expected = is_any(s->lane) ? s->provider : s->lane;
+
+	if (!is_any(expected))
+		snprintf(t->expected, sizeof(t->expected), "%s", expected);
+}
+
+/* --- open and close --- */
+
+static const char *provider_text(const struct fabric *t, char *text, size_t size)
+{
+	snprintf(text, size, "libfabric's provider %s", t->lane);
+	return text;
+}
+
+static int too_large(const struct fabric *t, struct err *e)
+{
+	char object[FABRIC_LANE + 32];
+
+	return err_set(e, -EMSGSIZE, STATUS_IMPOSSIBLE, provider_text(t, object, sizeof(object)), NULL,
+		       "its messages have at most %zu bytes, not %zu", t->info->ep_attr->max_msg_size, t->frames.size);
+}
+
+/* What a provider keeps in /dev/shm bears the point's name. */
+static void fabric_name_endpoint(struct fi_info *info, const struct transport_config *config)
+{
+	char name[64];
+
+	if (info->addr_format != FI_ADDR_STR)
+		return;
+	snprintf(name, sizeof(name), "kblat-%u-%.16s-%d", (unsigned)getuid(), config->name, (int)getpid());
+	free(info->src_addr);
+	info->src_addr = or_abort(strdup(name));
+	info->src_addrlen = strlen(name) + 1;
+}
+
+static int open_domain(struct fabric *t, struct err *e)
+{
+	int rc = fabric_library.fabric(t->info->fabric_attr, &t->fabric, NULL);
+
+	if (rc)
+		return fabric_complain(rc, "open the fabric", e);
+	rc = fi_domain(t->fabric, t->info, &t->domain, NULL);
+	return rc ? fabric_complain(rc, "open the domain", e) : 0;
+}
+
+static int open_queue(struct fabric *t, bool sleeps, struct err *e)
+{
+	struct fi_cq_attr attr = {
+	    .size = 2 * (t->mask + 1),
+	    .format = FI_CQ_FORMAT_MSG,
+	    .wait_obj = sleeps ? FI_WAIT_FD : FI_WAIT_NONE,
+	};
+	int rc = fi_cq_open(t->domain, &attr, &t->cq, NULL);
+	char object[FABRIC_LANE + 32];
+
+	if (!rc && sleeps)
+		rc = fi_control(&t->cq->fid, FI_GETWAIT, &t->fd);
+	if (rc && sleeps)
+		return err_set(e, fabric_errno(rc), STATUS_IMPOSSIBLE, provider_text(t, object, sizeof(object)), NULL,
+			       "it has no descriptor to wait on (%s); use `poll: busy`", fabric_library.strerror(-rc));
+	return rc ? fabric_complain(rc, "open the completion queue", e) : 0;
+}
+
+static int fabric_register(struct fabric *t, const struct memory *m, struct fid_mr **mr, void **desc, struct err *e)
+{
+	int rc;
+
+	if (!(t->info->domain_attr->mr_mode & FI_MR_LOCAL) || !m->size)
+		return 0;
+	rc = fi_mr_reg(t->domain, m->data, m->size, FI_SEND | FI_RECV, 0, (uint64_t)(mr - &t->send_mr), 0, mr, NULL);
+	if (rc)
+		return fabric_complain(rc, "register memory", e);
+	*desc = fi_mr_desc(*mr);
+	return 0;
+}
+
+/* One more than there are receives: the greeting. */
+static int fabric_make_slots(struct fabric *t, const struct transport_config *config, struct err *e)
+{
+	uint32_t slots = frames_slots(config);
+	int rc;
+
+	while (slots > 1 && slots > t->info->rx_attr->size)
+		slots /= 2;
+	rc = frames_slot_memory(&t->frames, &t->slot_memory, slots + 1, config, e);
+	if (rc)
+		return rc;
+	t->slots = or_abort(calloc(slots, sizeof(*t->slots)));
+	t->mask = slots - 1;
+	for (uint32_t i = 0; i < slots; i++)
+		t->slots[i].data = frames_slot(&t->frames, &t->slot_memory, i);
+	return 0;
+}
+
+static int bind_endpoint(struct fabric *t, struct err *e)
+{
+	int rc = fi_ep_bind(t->ep, &t->cq->fid, FI_TRANSMIT | FI_RECV);
+
+	if (!rc)
+		rc = t->connects ? fi_ep_bind(t->ep, &t->eq->fid, 0) : fi_ep_bind(t->ep, &t->av->fid, 0);
+	if (!rc)
+		rc = fi_enable(t->ep);
+	return rc ? fabric_complain(rc, "enable the endpoint", e) : 0;
+}
+
+/* The endpoint, with all receives posted. `info` also says who wants to connect. */
+static int open_endpoint(struct fabric *t, struct fi_info *info, struct err *e)
+{
+	int rc = fi_endpoint(t->domain, info, &t->ep, NULL);
+
+	if (rc)
+		return fabric_complain(rc, "open the endpoint", e);
+	rc = bind_endpoint(t, e);
+	for (uint32_t i = 0; !rc && i <= t->mask; i++)
+		if (fabric_post_slot(t, &t->slots[i]))
+			rc = frames_failure(&t->frames, "fabric", e);
+	return rc;
+}
+
+static int open_listener(struct fabric *t, struct err *e)
+{
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_UNSPEC};
+	int rc = fi_eq_open(t->fabric, &attr, &t->eq, NULL);
+
+	if (!rc && t->is_sink)
+		rc = fi_passive_ep(t->fabric, t->info, &t->listener, NULL);
+	if (!rc && t->is_sink)
+		rc = fi_pep_bind(t->listener, &t->eq->fid, 0);
+	if (!rc && t->is_sink)
+		rc = fi_listen(t->listener);
+	return rc ? fabric_complain(rc, "listen", e) : 0;
+}
+
+static int open_av(struct fabric *t, struct err *e)
+{
+	struct fi_av_attr attr = {.type = FI_AV_UNSPEC, .count = 1};
+	int rc = fi_av_open(t->domain, &attr, &t->av, NULL);
+
+	return rc ? fabric_complain(rc, "open the table of addresses", e) : 0;
+}
+
+static void version_text(char text[32])
+{
+	const uint32_t version = fabric_library.version();
+
+	snprintf(text, 32, "%u.%u", FI_MAJOR(version), FI_MINOR(version));
+}
+
+/* {"name": hexadecimal digits, "lane": …}; a side that connects to the other has no name. */
+static int fabric_describe(const struct fabric *t, json_t **address, struct err *e)
+{
+	unsigned char bytes[ADDRESS_MOST];
+	size_t size = sizeof(bytes);
+	struct fid *named = t->listener ? &t->listener->fid : t->ep ? &t->ep->fid : NULL;
+	const int rc = named ? fi_getname(named, bytes, &size) : 0;
+	char version[32];
+
+	if (rc)
+		return fabric_complain(rc, "get the endpoint's name", e);
+	version_text(version);
+	*address = json_pack("{s:o, s:s, s:s}", "name", lane_address(bytes, named ? size : 0), "lane", t->lane,
+			     "library", version);
+	return 0;
+}
+
+static void close_fid(struct fid *fid)
+{
+	if (fid)
+		fi_close(fid);
+}
+
+#define CLOSE(object) close_fid((object) ? &(object)->fid : NULL)
+
+static void fabric_close(struct transport *transport)
+{
+	struct fabric *t = fabric_of(transport);
+
+	CLOSE(t->ep);
+	CLOSE(t->listener);
+	CLOSE(t->send_mr);
+	CLOSE(t->slot_mr);
+	CLOSE(t->cq);
+	CLOSE(t->av);
+	CLOSE(t->domain);
+	CLOSE(t->eq);
+	CLOSE(t->fabric);
+	if (t->info)
+		fabric_library.freeinfo(t->info);
+	free(t->slots);
+	memory_free(&t->slot_memory);
+	t->frames.in = NULL;
+	frames_close(&t->frames);
+	json_decref(t->environment);
+	free(t);
+}
+
+/* May a post end when the library has copied the message? Over shared memory the other side has it then. A socket that
+ * is full takes the rest when the library is called again, which who posts the last message does not do: so there must
+ * be few bytes in flight. What other providers do until then is not known, so their completions are awaited. */
+static bool may_inject(const struct fi_info *info, const struct transport_config *config)
+{
+	const char *provider = info->fabric_attr->prov_name;
+	const bool is_bounded =
+	    config->duplex && !config->is_stream && config->depth <= SOCKET_HOLDS / transport_largest_bytes(config);
+
+	return !strcmp(provider, "shm") ||
+	       (is_bounded && (!strcmp(provider, "tcp") || !strcmp(provider, "tcp;ofi_rxm")));
+}
+
+static int open_provider(struct fabric *t, const struct transport_config *config, const struct fabric_settings *s,
+			 struct err *e)
+{
+	const bool sleeps = config->poll_recv != POLL_BUSY;
+	int rc = choose_info(t, s, e);
+
+	if (rc)
+		return rc;
+	if (t->frames.size > t->info->ep_attr->max_msg_size)
+		return too_large(t, e);
+	fabric_name_endpoint(t->info, config);
+	t->inject = may_inject(t->info, config) ? t->info->tx_attr->inject_size : 0;
+	rc = fabric_make_slots(t, config, e);
+	if (!rc)
+		rc = open_domain(t, e);
+	if (!rc)
+		rc = fabric_register(t, &t->frames.out_memory, &t->send_mr, &t->send_desc, e);
+	if (!rc)
+		rc = fabric_register(t, &t->slot_memory, &t->slot_mr, &t->slot_desc, e);
+	if (!rc)
+		rc = open_queue(t, sleeps, e);
+	return rc;
+}
+
+static int fabric_open(const struct transport_config *config, const void *settings, struct transport **out,
+		       json_t **address, struct err *e)
+{
+	const struct fabric_settings *s = settings;
+	struct fabric *t = or_abort(calloc(1, sizeof(*t)));
+	int rc;
+
+	t->base.ops = &fabric_transport;
+	t->fd = -1;
+	t->is_sink = config->role == ROLE_SINK;
+	t->tagged = s->api == API_TAGGED;
+	t->connects = s->endpoint == ENDPOINT_MSG;
+	t->environment = lane_environment("FI_");
+	set_expected(t, s);
+	rc = loaded_library_open("fabric", function_names, &fabric_library, e);
+	if (!rc)
+		rc = check_environment(s, e);
+	if (!rc)
+		rc = frames_open(&t->frames, &t->base, config, e);
+	if (!rc)
+		rc = open_provider(t, config, s, e);
+	if (!rc)
+		rc = t->connects ? open_listener(t, e) : open_av(t, e);
+	if (!rc && !t->connects)
+		rc = open_endpoint(t, t->info, e);
+	if (!rc)
+		rc = fabric_describe(t, address, e);
+	if (rc) {
+		fabric_close(&t->base);
+		return rc;
+	}
+	*out = &t->base;
+	return 0;
+}
+
+/* --- connect --- */
+
+static int await_event(struct fabric *t, uint32_t wanted, struct fi_eq_cm_entry *entry, struct err *e)
+{
+	const int64_t deadline_ms = monotonic_ms() + TOKEN_PATIENCE_MS;
+	ssize_t n = -FI_EAGAIN;
+	uint32_t event = 0;
+
+	while (n == -FI_EAGAIN && monotonic_ms() <= deadline_ms)
+		n = fi_eq_sread(t->eq, &event, entry, sizeof(*entry), LOOK_MS, 0);
+	if (n == -FI_EAVAIL) {
+		struct fi_eq_err_entry error = {.err = FI_EIO};
+
+		fi_eq_readerr(t->eq, &error, 0);
+		return fabric_complain(-error.err, "connect to the other side", e);
+	}
+	if (n < 0)
+		return fabric_complain(n == -FI_EAGAIN ? -FI_ETIMEDOUT : n, "connect to the other side", e);
+	return event == wanted ? 0 : fabric_complain(-FI_ECONNREFUSED, "connect to the other side", e);
+}
+
+static int accept_peer(struct fabric *t, struct err *e)
+{
+	struct fi_eq_cm_entry entry;
+	int rc = await_event(t, FI_CONNREQ, &entry, e);
+
+	if (rc)
+		return rc;
+	rc = open_endpoint(t, entry.info, e);
+	fabric_library.freeinfo(entry.info);
+	if (rc)
+		return rc;
+	rc = fi_accept(t->ep, NULL, 0);
+	return rc ? fabric_complain(rc, "accept the other side", e) : 0;
+}
+
+static int connect_to_peer(struct fabric *t, const void *address, struct err *e)
+{
+	int rc = open_endpoint(t, t->info, e);
+
+	if (rc)
+		return rc;
+	rc = fi_connect(t->ep, address, NULL, 0);
+	return rc ? fabric_complain(rc, "connect to the other side", e) : 0;
+}
+
+static int make_connection(struct fabric *t, const void *address, struct err *e)
+{
+	struct fi_eq_cm_entry entry;
+	int rc = t->is_sink ? accept_peer(t, e) : connect_to_peer(t, address, e);
+
+	return rc ? rc : await_event(t, FI_CONNECTED, &entry, e);
+}
+
+static int learn_peer(struct fabric *t, const void *address, struct err *e)
+{
+	const int n = fi_av_insert(t->av, address, 1, &t->peer, 0, NULL);
+
+	if (n == 1)
+		return 0;
+	return fabric_complain(n < 0 ? n : -FI_EADDRNOTAVAIL, "use the other side's name", e);
+}
+
+static int fabric_greet(void *transport)
+{
+	return fabric_post_try(transport, 0, true);
+}
+
+static int fabric_be_greeted(void *transport)
+{
+	uint32_t seq;
+
+	return fabric_poll_recv(transport, &seq);
+}
+
+/* The greeting's memory is registered with the slots, and its completion is awaited. */
+static int fabric_meet(struct fabric *t, struct err *e)
+{
+	char *greeting = frames_slot(&t->frames, &t->slot_memory, t->mask + 1);
+	void *desc = t->send_desc;
+	const size_t inject = t->inject;
+	int rc;
+
+	t->inject = 0;
+	t->send_desc = t->slot_desc;
+	rc = frames_meet(&t->frames, greeting, fabric_greet, fabric_be_greeted, t);
+	t->send_desc = desc;
+	t->inject = inject;
+	if (rc)
+		return t->frames.fault.rc ? frames_failure(&t->frames, "fabric", e)
+					  : err_sys(e, rc, "fabric", "connect to the other side");
+	return 0;
+}
+
+/* Both sides choose for themselves; what each of them chose must be the same provider. */
+static int same_provider(const struct fabric *t, const json_t *peer, struct err *e)
+{
+	const char *other = json_string_value(json_object_get(peer, "lane"));
+	const size_t length = strlen(t->info->fabric_attr->prov_name);
+
+	if (other && !strncmp(other, t->lane, length + 1))
+		return 0;
+	return err_set(e, -EPROTO, STATUS_FAILED, "fabric", "connect to the other side",
+		       "this side has %s, the other one %.80s; set `provider`", t->lane, other ? other : "none");
+}
+
+static int fabric_connect(struct transport *transport, const json_t *peer, struct err *e)
+{
+	struct fabric *t = fabric_of(transport);
+	unsigned char address[ADDRESS_MOST] = {0};
+	int rc = same_provider(t, peer, e);
+
+	if (rc)
+		return rc;
+	if (lane_read_address(json_object_get(peer, "name"), address, sizeof(address)) && !(t->connects && t->is_sink))
+		return err_set(e, -EPROTO, STATUS_FAILED, "the peer's address", NULL, "has no valid name");
+	rc = t->connects ? make_connection(t, address, e) : learn_peer(t, address, e);
+	return rc ? rc : fabric_meet(t, e);
+}
+
+/* --- after connecting --- */
+
+static int fabric_prepare(struct transport *transport, struct err *e)
+{
+	(void)e;
+	frames_next_repetition(&fabric_of(transport)->frames);
+	return 0;
+}
+
+static json_t *fabric_granted(const struct transport *transport)
+{
+	const struct fabric *t = (const struct fabric *)transport;
+	json_t *granted;
+	char version[32];
+
+	version_text(version);
+	granted =
+	    json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:b, s:O}", "library", version, "api",
+		      apis[t->tagged ? API_TAGGED : API_MSG], "provider", t->info->fabric_attr->prov_name, "domain",
+		      t->info->domain_attr->name, "inject_bytes", (json_int_t)t->info->tx_attr->inject_size, "receives",
+		      (json_int_t)t->mask + 1, "registers", t->slot_mr != NULL, "environment", t->environment);
+	lane_grant(granted, t->lane, t->expected);
+	return granted;
+}
+
+static json_t *fabric_counters(const struct transport *transport)
+{
+	return frames_counters(&((const struct fabric *)transport)->frames);
+}
+
+static int fabric_failure(const struct transport *transport, struct err *e)
+{
+	return frames_failure(&((const struct fabric *)transport)->frames, "fabric", e);
+}
+
+static int fabric_check(const void *settings, const struct transport_config *config, char *why, size_t why_size)
+{
+	(void)settings;
+	return frames_check(config, why, why_size);
+}
+
+static void fabric_traits(const void *settings, struct transport_traits *out)
+{
+	const struct fabric_settings *s = settings;
+
+	out->overhead = FRAMES_NUMBER;
+	out->is_reliable = s->endpoint != ENDPOINT_DGRAM;
+}
+
+const struct transport_ops fabric_transport = {
+    .name = "fabric",
+    .summary = "libfabric: messages or tagged messages over any of its providers",
+    .options = fabric_options,
+    .settings_size = sizeof(struct fabric_settings),
+    .poll_modes = 1 << POLL_BUSY | 1 << POLL_EVENT | 1 << POLL_ADAPTIVE,
+    .typical = {.post_ns = 1000, .latency_ns = 6000, .sleeping_ns = 40000},
+    .completes_in_post = true,
+    .check = fabric_check,
+    .traits = fabric_traits,
+    .open = fabric_open,
+    .connect = fabric_connect,
+    .prepare = fabric_prepare,
+    .granted = fabric_granted,
+    .device_counters = fabric_counters,
+    .failure = fabric_failure,
+    .close = fabric_close,
+};
