@@ -68,6 +68,7 @@ RUN = {
     "build/kbtune plan isolated": ("{} --sysroot machine", 0, 77),
     "kbtune plan thesis": ("{} --sysroot machine", 0),
     "kbtune plan isolated": ("{} --sysroot machine", 0, 77),
+    "kbtune plan network-card": ("{} --sysroot machine", 0),
     "kbtune status": ("{} --sysroot machine", 0),
     "kbtune verify": ("{} --sysroot machine", 3),
     "kbtune irq list": ("{} --sysroot machine", 0),

@@ -428,6 +428,31 @@ said() {
 		"(['offloads gro', 'offloads tso', 'offloads rx-gro-hw'], {'offloads': {'gro': 'off'}, 'interfaces': 'eth1'})"
 }
 
+@test "cards: the profile network-card, and kblat knobs takes it apart" {
+	machine cards
+	kb apply network-card
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_eq "$(said eth0 coalesce adaptive_rx rx_us adaptive_tx tx_us)$(said eth0 offloads rx-gro)" \
+		"adaptive_rx=off rx_us=0 adaptive_tx=off tx_us=0 rx-gro=off "
+	kb verify
+	[ "$status" -eq 0 ]
+	kb restore
+	as_before
+	spec small <<-'YAML'
+		settings: {kernel: oneway, transport: scripted, messages: 200, burst: 200, repetitions: 1, warmup: 0, touch: no}
+	YAML
+	echo 200 | tee m/sys/class/net/eth0/napi_defer_hard_irqs m.before/sys/class/net/eth0/napi_defer_hard_irqs
+	KBTUNE_SYSROOT=$T/m run "$KBLAT" knobs small.yaml --profile network-card --dry-run
+	echo "$output"
+	[ "$status" -eq 0 ]
+	for knob in coalesce 'offloads gro' napi_defer_irqs busy_read busy_poll; do
+		[[ $output =~ \'$knob\'\ +tested ]]
+	done
+	[[ $output =~ \'gro_flush_timeout\'\ +not\ tested:\ changes\ nothing ]]
+	as_before
+}
+
 # -- a real kernel -----------------------------------------------------------------------------------------------------
 
 # in_namespace COMMAND…: in network and mount namespaces of its own, where kbtune has folders of its own.

@@ -179,7 +179,7 @@ await_applied() {
 	[ "$status" -eq 0 ]
 	echo "$output" >p.json
 	assert_eq "$(json p.json 'all(p["good"] and p["title"] for p in d), sorted(p["name"] for p in d)')" \
-		"(True, ['baseline', 'isolated', 'low-latency-laptop', 'thesis', 'thesis-aspm-off', 'thesis-dma-latency-0', 'thesis-no-force-latency', 'thesis-tuned-only'])"
+		"(True, ['baseline', 'isolated', 'low-latency-laptop', 'network-card', 'thesis', 'thesis-aspm-off', 'thesis-dma-latency-0', 'thesis-no-force-latency', 'thesis-tuned-only'])"
 	run "$KBTUNE" profiles --settings
 	assert_contains "$output" "governor"
 	while read -r f; do

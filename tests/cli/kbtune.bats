@@ -61,7 +61,7 @@ load kbtune_helper
 	for m in $("$ROOT/tests/sysroots/machine" list | cut -d' ' -f1); do
 		[ "$m" != container ] && [ "$m" != server-512 ] || continue
 		machine "$m"
-		for p in thesis thesis-no-force-latency thesis-tuned-only thesis-aspm-off thesis-dma-latency-0 isolated low-latency-laptop baseline; do
+		for p in thesis thesis-no-force-latency thesis-tuned-only thesis-aspm-off thesis-dma-latency-0 isolated low-latency-laptop baseline network-card; do
 			kb apply "$p"
 			echo "$m $p: $output"
 			[ "$status" -eq 0 ]
