@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Sockets of the kernel: whether a library takes the messages past it.
+# Sockets of the kernel: whether a library takes the messages past it, and the stages of a message through it.
 
 load helper
 
@@ -39,4 +39,100 @@ need_namespace() {
 	echo "$output"
 	[ "$status" -eq 3 ]
 	assert_eq "$(json "${lines[-1]}/points/0000/point.json" '[x for x in d["granted"]["sink"]["bypass"]["libraries"] if "absent" in x]')" "[]"
+}
+
+# stages_of RUN: for each repetition, the order and the number of all stamps are checked, and the medians of the stages printed, in us.
+stages_of() {
+	/usr/bin/python3 - "$1" <<-'PY'
+		import glob, json, numpy, statistics, sys
+		NEVER, stages = -2**63, []
+		for rep in sorted(glob.glob(sys.argv[1] + "/points/*/rep-*")):
+		    stamps = [numpy.load(f"{rep}/{name}.npy") for name in ("t_subm", "t_sched", "t_sent", "t_driver", "t_recv")]
+		    counters = json.load(open(rep + "/counters.json"))
+		    error = sum(counters[side]["device_clock_error_ns"] for side in ("source", "sink"))
+		    assert 0 < error < 100000, error
+		    there = numpy.all([column != NEVER for column in stamps], axis=0)
+		    # TCP may put several messages into one segment, which has one stamp.
+		    assert there.mean() > (0.5 if "/0000/" in rep else 0.99), (rep, there.mean())
+		    each = [(b - a)[there] for a, b in zip(stamps, stamps[1:])]
+		    assert all((stage >= -error).all() for stage in each), (rep, [stage.min() for stage in each])
+		    assert (sum(each) == (stamps[4] - stamps[0])[there]).all()
+		    stages.append([float(numpy.median(stage)) / 1000 for stage in each])
+		print(*(round(statistics.median(column)) for column in zip(*stages)))
+	PY
+}
+
+@test "stages: a message has the kernel's stamps in their order, tcp and udp, asleep and not, and only if they are wanted" {
+	spec s <<-'YAML'
+		settings: {kernel: oneway, messages: 200, burst: 1, pause: 1ms, repetitions: 2, warmup: 20, stages: yes, check: yes, poll: event, size: 100}
+		matrix:
+		  - {transport: [tcp, udp]}
+		  - {transport: udp, poll: busy, burst: 10}
+	YAML
+	run "$KBLAT" run s.yaml --no-state --out runs
+	echo "$output"
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	run_dir=${lines[-1]}
+	stages_of "$run_dir"
+	assert_eq "$(json "$run_dir/summary.json" 'sorted(k for k in d["points"][0]["metrics"])')" "['comp_lat_ns', 'lat_ns', 'queue_ns', 'read_ns', 'stack_ns', 'wire_ns']"
+	run "$KBLAT" verify "$run_dir"
+	[ "$status" -eq 0 ]
+	run "$KBLAT" run s.yaml --no-state --out runs --set stages=no --only poll=busy
+	[ ! -e "${lines[-1]}/points/0000/rep-00/t_sched.npy" ]
+	rm -r runs
+	refuses s <<-'LINES'
+		transport=shmem|stages and transport shmem: the kernel does not stamp its messages; use tcp or udp
+		transport=udp t_hw=yes|t_hw and transport udp: no device stamps its completions
+	LINES
+}
+
+@test "stages: what a queue of the source delays appears in that stage, and in no other" {
+	need_namespace
+	local side i at=198.18.214
+	for side in source sink; do
+		ip netns add "kblat-test-$$-$side"
+	done
+	ip -n "kblat-test-$$-source" link add veth0 type veth peer name veth0 netns "kblat-test-$$-sink"
+	ip -n "kblat-test-$$-source" address add $at.1/30 dev veth0
+	ip -n "kblat-test-$$-sink" address add $at.2/30 dev veth0
+	for side in source sink; do
+		ip -n "kblat-test-$$-$side" link set veth0 up
+	done
+	spec n <<-'YAML'
+		settings: {kernel: oneway, messages: 100, burst: 1, pause: 15ms, repetitions: 2, warmup: 5, stages: yes, poll: event, size: 100, transport: udp}
+	YAML
+	set_flags source_address=$at.1 sink_address=$at.2
+	measure() {
+		run "$KBLAT" run n.yaml --no-state --out runs "${sets[@]}" --source "ip netns exec kblat-test-$$-source" --sink "ip netns exec kblat-test-$$-sink"
+		echo "$output"
+		run_dir=${lines[-1]}
+		read -ra medians < <(stages_of "$run_dir")
+		echo "us: ${medians[*]}"
+	}
+	measure
+	for i in 0 1 2 3; do
+		[ "${medians[i]}" -lt 3000 ]
+	done
+	# A queue that holds each message back, or one that lets a burst pass slowly.
+	if ip netns exec "kblat-test-$$-source" tc qdisc add dev veth0 root netem delay 8ms 2>/dev/null; then
+		measure
+	elif ip netns exec "kblat-test-$$-source" tc qdisc add dev veth0 root tbf rate 1mbit burst 1540 latency 500ms 2>/dev/null; then
+		sets+=(--set size=1000 --set burst=5 --set pause=80ms)
+		measure
+	else
+		skip "this kernel has neither netem nor tbf"
+	fi
+	[ "${medians[0]}" -lt 3000 ]
+	[ "${medians[1]}" -gt 7900 ]
+	[ "${medians[2]}" -lt 3000 ]
+	[ "${medians[3]}" -lt 3000 ]
+}
+
+teardown() {
+	local side
+	for side in source sink; do
+		ip netns del "kblat-test-$$-$side" 2>/dev/null || true
+	done
+	cd /
+	rm -rf "$T"
 }

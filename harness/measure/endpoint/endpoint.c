@@ -81,6 +81,15 @@ static void prepare_worker(struct endpoint *ep, uint32_t messages)
 		w->column[ep->column[i] - f->kernel->columns] = ep->recorder.column[i].data;
 }
 
+/* Before prepare(), which may depend on what the side records. */
+static void set_transport_columns(struct endpoint *ep, uint32_t messages)
+{
+	const struct transport_ops *ops = ep->flow.transport;
+
+	for (unsigned i = 0; ops->set_column && i < ep->recorder.columns; i++)
+		ops->set_column(ep->transport, ep->recorder.column[i].name, ep->recorder.column[i].data, messages);
+}
+
 /* -1: unpinned. */
 static int cpu_of_thread(const struct endpoint *ep, const struct kernel_thread *t)
 {
@@ -146,6 +155,7 @@ static int on_arm(struct endpoint *ep, const json_t *order, json_t **reply, stru
 		return rc;
 	recorder_reset(&ep->recorder);
 	ep->settled = -1;
+	set_transport_columns(ep, (uint32_t)messages);
 	rc = prepare_transport(ep, e);
 	if (rc)
 		return rc;

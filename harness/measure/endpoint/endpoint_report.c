@@ -60,6 +60,11 @@ static void blank_control_columns(struct endpoint *ep)
 			blank_columns(ep, t->with);
 }
 
+static bool is_by_device(const struct endpoint *ep, unsigned column)
+{
+	return is_recorded_with(ep, column, KERNEL_BY_DEVICE) || is_recorded_with(ep, column, KERNEL_STAGES);
+}
+
 /* Convert the device's stamps from its clock to the tick counter. If that is not possible, remove them. */
 static void convert_device_stamps(struct endpoint *ep)
 {
@@ -70,11 +75,13 @@ static void convert_device_stamps(struct endpoint *ep)
 		return;
 	good = ep->flow.transport->read_clock(ep->transport, &c->last, &c->mask, NULL) == 0;
 	for (unsigned i = 0; good && i < ep->recorder.columns; i++)
-		if (is_recorded_with(ep, i, KERNEL_BY_DEVICE))
+		if (is_by_device(ep, i))
 			good =
 			    !device_clock_convert(c, ep->recorder.column[i].data, ep->worker.entries, ep->worker.blank);
-	if (!good)
+	if (!good) {
 		blank_columns(ep, KERNEL_BY_DEVICE);
+		blank_columns(ep, KERNEL_STAGES);
+	}
 	ep->worker.counters.device_clock_error_ns = ticks_to_ns(ep, device_clock_error(c));
 }
 

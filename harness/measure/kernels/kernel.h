@@ -18,7 +18,7 @@
 #include "measure/instrument/witness.h"
 #include "measure/transports/transport.h"
 
-#define KERNEL_COLUMNS 8 /* of both sides together, at most */
+#define KERNEL_COLUMNS 9 /* of both sides together, at most */
 #define KERNEL_THREADS 4 /* of both sides together, at most */
 
 /* Checks both maxima at compile time; to be used next to a kernel's tables. */
@@ -32,6 +32,9 @@ _Static_assert(KERNEL_COLUMNS <= RECORDER_COLUMNS, "one side may have all of a k
 /* Columns and series `with` this setting contain the device's own stamps, which are ticks of the device's clock until
  * the repetition has ended (measure/instrument/device_clock.h). */
 #define KERNEL_BY_DEVICE "t_hw"
+
+/* Likewise those of the operating system's kernel, by its clock (measure/transports/stages.h). */
+#define KERNEL_STAGES "stages"
 
 struct kernel_column {
 	const char *name; /* "t_subm" */

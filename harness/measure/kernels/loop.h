@@ -40,9 +40,20 @@ ALWAYS int T(poll_send_stamped)(struct TRANSPORT *t, uint32_t *seq, uint64_t *de
 	return -ENOTSUP;
 }
 
+#ifndef TRANSPORT_STAGES
 ALWAYS int T(poll_recv_stamped)(struct TRANSPORT *t, uint32_t *seq, uint64_t *device)
 {
 	return T(poll_send_stamped)(t, seq, device);
+}
+#endif
+#endif
+
+/* Likewise a transport whose kernel stamps messages on their way; poll_recv_stamped is then its own. */
+#ifndef TRANSPORT_STAGES
+#define TRANSPORT_STAGES 0
+ALWAYS void T(take_stages)(struct TRANSPORT *t)
+{
+	(void)t;
 }
 #endif
 

@@ -20,6 +20,10 @@ static const struct opt oneway_options[] = {
      "buffers 1, a CPU)"},
     {"t_hw", OPT_BOOL, FIELD(t_hw), "no", 0, 0, NULL,
      "also keep the device's own stamps of receive and send completions (verbs devices with completion timestamps)"},
+    {"stages", OPT_BOOL, FIELD(stages), "no", 0, 0, NULL,
+     "also keep the kernel's stamps of a message on its way: queued for the device, given to it, taken from it (tcp, "
+     "udp: "
+     "SO_TIMESTAMPING); reading them takes the source time after each post"},
     {"check", OPT_BOOL, FIELD(check), "no", 0, 0, NULL,
      "fill and check every payload, outside the measured intervals (slows the rate)"},
     {.name = NULL},
@@ -32,6 +36,9 @@ static const struct kernel_column oneway_columns[] = {
     [ONEWAY_T_SEND] = {"t_send", ROLE_SINK, "t_send", .from_source = true},
     [ONEWAY_T_HW] = {"t_hw", ROLE_SINK, KERNEL_BY_DEVICE},
     [ONEWAY_T_HW_COMP] = {"t_hw_comp", ROLE_SOURCE, KERNEL_BY_DEVICE},
+    [ONEWAY_T_SCHED] = {"t_sched", ROLE_SOURCE, KERNEL_STAGES},
+    [ONEWAY_T_SENT] = {"t_sent", ROLE_SOURCE, KERNEL_STAGES},
+    [ONEWAY_T_DRIVER] = {"t_driver", ROLE_SINK, KERNEL_STAGES},
     {.name = NULL},
 };
 
@@ -47,6 +54,31 @@ static const struct kernel_series oneway_series[] = {
      .minus = "t_subm",
      .sparse = true,
      .with = KERNEL_BY_DEVICE},
+    /* They add up to lat_ns. The kernel may leave out a stamp, so they are sparse. */
+    {.name = "stack_ns",
+     .label = "t_stack",
+     .column = "t_sched",
+     .minus = "t_subm",
+     .sparse = true,
+     .with = KERNEL_STAGES},
+    {.name = "queue_ns",
+     .label = "t_queue",
+     .column = "t_sent",
+     .minus = "t_sched",
+     .sparse = true,
+     .with = KERNEL_STAGES},
+    {.name = "wire_ns",
+     .label = "t_wire",
+     .column = "t_driver",
+     .minus = "t_sent",
+     .sparse = true,
+     .with = KERNEL_STAGES},
+    {.name = "read_ns",
+     .label = "t_read",
+     .column = "t_recv",
+     .minus = "t_driver",
+     .sparse = true,
+     .with = KERNEL_STAGES},
     {.name = NULL},
 };
 
@@ -72,7 +104,7 @@ static void oneway_plan(const void *settings, struct transport_config *config)
 
 	config->size = s->size;
 	config->rewrites = s->t_send;
-	config->device_stamps = s->t_hw;
+	config->device_stamps = s->t_hw || s->stages;
 	config->schedule = (struct schedule){.messages = s->messages, .burst = s->burst, .pause_ns = s->pause};
 }
 
@@ -116,9 +148,19 @@ static int check_t_send(const struct oneway_settings *s, const struct transport_
 static int check_t_hw(const struct oneway_settings *s, const struct transport_ops *transport, char *why,
 		      size_t why_size)
 {
-	if (!s->t_hw || transport->read_clock)
+	if (!s->t_hw || (transport->read_clock && !transport->stamps_stages))
 		return 0;
 	snprintf(why, why_size, "t_hw and transport %s: no device stamps its completions; use transport verbs",
+		 transport->name);
+	return -EINVAL;
+}
+
+static int check_stages(const struct oneway_settings *s, const struct transport_ops *transport, char *why,
+			size_t why_size)
+{
+	if (!s->stages || transport->stamps_stages)
+		return 0;
+	snprintf(why, why_size, "stages and transport %s: the kernel does not stamp its messages; use tcp or udp",
 		 transport->name);
 	return -EINVAL;
 }
@@ -128,7 +170,9 @@ static int oneway_check(const void *settings, const struct transport_config *con
 {
 	int rc = check_t_send(settings, traits, why, why_size);
 
-	return rc ? rc : check_t_hw(settings, config->ops, why, why_size);
+	if (!rc)
+		rc = check_t_hw(settings, config->ops, why, why_size);
+	return rc ? rc : check_stages(settings, config->ops, why, why_size);
 }
 
 static void oneway_rules(const void *settings, struct kernel_rules *out)

@@ -5,7 +5,7 @@
  * completions and then pauses. With t_send, a third thread on the source keeps writing the time to
  * the single payload buffer that all messages share; the value that arrives at the sink is the time
  * at which the device read it. With t_hw, the device's own stamps of both completions are recorded,
- * too.
+ * too. With stages, the operating system's kernel stamps each message on its way.
  */
 #ifndef KBLAT_KERNELS_ONEWAY_H
 #define KBLAT_KERNELS_ONEWAY_H
@@ -14,10 +14,20 @@
 
 struct oneway_settings {
 	int64_t messages, size, burst, pause, gap;
-	bool check, t_send, t_hw;
+	bool check, t_send, t_hw, stages;
 };
 
-enum { ONEWAY_T_SUBM, ONEWAY_T_COMP, ONEWAY_T_RECV, ONEWAY_T_SEND, ONEWAY_T_HW, ONEWAY_T_HW_COMP };
+enum {
+	ONEWAY_T_SUBM,
+	ONEWAY_T_COMP,
+	ONEWAY_T_RECV,
+	ONEWAY_T_SEND,
+	ONEWAY_T_HW,
+	ONEWAY_T_HW_COMP,
+	ONEWAY_T_SCHED,
+	ONEWAY_T_SENT,
+	ONEWAY_T_DRIVER
+};
 enum { ONEWAY_COMPLETIONS, ONEWAY_RESTAMP, ONEWAY_SOURCE, ONEWAY_SINK };
 
 extern const struct kernel_ops oneway_kernel;

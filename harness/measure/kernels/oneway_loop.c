@@ -13,6 +13,7 @@ enum {
 	SOURCE_SPACED =
 	    8, /* there is a gap between posts, or not every message is signalled: more work between two posts */
 	SOURCE_STAMPED = 16, /* the device stamps completions, too */
+	SOURCE_STAGED = 32,  /* the kernel stamps messages on their way */
 };
 
 /* Poll one send completion and stamp it; *done counts messages, in order. 1, 0, or a negative errno. */
@@ -149,6 +150,8 @@ ALWAYS int oneway_run_source(struct worker *w, void *state, const unsigned choic
 				T(wake_recv)(t);
 			t_subm[seq++] = stamp;
 			witness_post(w);
+			if (choices & SOURCE_STAGED)
+				T(take_stages)(t);
 			if (!sleeps) {
 				rc = oneway_reap(w, t, choices, &done);
 				if (!likely(rc >= 0))
@@ -181,16 +184,32 @@ out:
 
 LOOP_INSTANCES(oneway_run_source, SOURCE_CAN_BE)
 
-static int oneway_source(struct worker *w)
+ALWAYS unsigned oneway_source_choices(const struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
-	const unsigned choices = (w->poll_send != POLL_BUSY ? SOURCE_SLEEPS : 0) |
-				 (TRANSPORT_WAKES && w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0) |
-				 (s->check ? SOURCE_FILLS : 0) | (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0) |
-				 (TRANSPORT_STAMPS && s->t_hw ? SOURCE_STAMPED : 0);
+	return (w->poll_send != POLL_BUSY ? SOURCE_SLEEPS : 0) |
+	       (TRANSPORT_WAKES && w->poll_recv != POLL_BUSY ? SOURCE_WAKES : 0) | (s->check ? SOURCE_FILLS : 0) |
+	       (s->gap || w->signal_every > 1 ? SOURCE_SPACED : 0) | (TRANSPORT_STAMPS && s->t_hw ? SOURCE_STAMPED : 0);
+}
+
+static __attribute__((noinline)) int oneway_source_plain(struct worker *w)
+{
+	const unsigned choices = oneway_source_choices(w);
 
 	return LOOP_RUN(oneway_run_source, w, NULL, choices);
+}
+
+/* A function of its own, so that the loop without stages does not depend on it. */
+static int oneway_source(struct worker *w)
+{
+#if TRANSPORT_STAGES
+	const struct oneway_settings *s = w->settings;
+
+	if (s->stages)
+		return oneway_run_source(w, NULL, oneway_source_choices(w) | SOURCE_STAGED);
+#endif
+	return oneway_source_plain(w);
 }
 
 /* If the source sleeps until completions arrive: only this thread handles them. */
@@ -251,7 +270,7 @@ static int oneway_restamp(struct worker *w)
 enum { SINK_CHECKS = RECEPTION_OWN, SINK_T_SEND = RECEPTION_OWN2 };
 
 #define RECEPTION_COLUMN	ONEWAY_T_RECV
-#define RECEPTION_DEVICE_COLUMN ONEWAY_T_HW
+#define RECEPTION_DEVICE_COLUMN oneway_device_column
 #define RECEPTION_CHOICES	oneway_reception_choices
 #define RECEPTION_TAKE		oneway_reception_take
 /* t_send changes what is checked. */
@@ -261,7 +280,13 @@ static unsigned oneway_reception_choices(const struct worker *w)
 {
 	const struct oneway_settings *s = w->settings;
 
-	return (s->check ? SINK_CHECKS : 0) | (s->t_send ? SINK_T_SEND : 0) | (s->t_hw ? RECEPTION_STAMPED : 0);
+	return (s->check ? SINK_CHECKS : 0) | (s->t_send ? SINK_T_SEND : 0) |
+	       (s->t_hw || s->stages ? RECEPTION_STAMPED : 0);
+}
+
+static unsigned oneway_device_column(const struct worker *w)
+{
+	return ((const struct oneway_settings *)w->settings)->stages ? ONEWAY_T_DRIVER : ONEWAY_T_HW;
 }
 
 ALWAYS int oneway_reception_take(struct worker *w, struct TRANSPORT *t, uint32_t seq, const unsigned choices)

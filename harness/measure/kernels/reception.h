@@ -4,7 +4,7 @@
  * message:
  *
  *   RECEPTION_COLUMN                                        where t_recv is kept
- *   RECEPTION_DEVICE_COLUMN                                 where the device's own stamps are kept; only if the kernel chooses RECEPTION_STAMPED (32)
+ *   RECEPTION_DEVICE_COLUMN(w)                              where the device's own stamps are kept; only if the kernel chooses RECEPTION_STAMPED (32)
  *   RECEPTION_CHOICES(w)                                    its set-up choices, of RECEPTION_OWN (8) and RECEPTION_OWN2 (16)
  *   RECEPTION_CAN_BE(choices)                               a constant expression: may these stand together?
  *   RECEPTION_TAKE(w, t, seq, choices)                      always inline, between the stamp and release; 0 or a negative errno
@@ -19,11 +19,10 @@
 enum { RECEPTION_WAKES = 4 };
 
 #ifdef RECEPTION_DEVICE_COLUMN
-#define RECEPTION_CAN_STAMP		     TRANSPORT_STAMPS
-#define RECEPTION_KEEP_STAMP(w, seq, device) ((w)->column[RECEPTION_DEVICE_COLUMN][seq] = (int64_t)(device))
+#define RECEPTION_CAN_STAMP (TRANSPORT_STAMPS || TRANSPORT_STAGES)
 #else
-#define RECEPTION_CAN_STAMP		     0
-#define RECEPTION_KEEP_STAMP(w, seq, device) ((void)(device))
+#define RECEPTION_CAN_STAMP	   0
+#define RECEPTION_DEVICE_COLUMN(w) 0
 #endif
 
 /* The state of a sink's loop, with which it can be resumed. */
@@ -39,6 +38,7 @@ ALWAYS int reception_run(struct worker *w, void *state, const unsigned choices)
 	const uint32_t messages = w->messages;
 	const uint64_t target = r->target;
 	int64_t *const t_recv = w->column[RECEPTION_COLUMN];
+	int64_t *const t_device = choices & RECEPTION_STAMPED ? w->column[RECEPTION_DEVICE_COLUMN(w)] : NULL;
 	int64_t stamp = mode == POLL_ADAPTIVE ? T(begin)(t) : 0;
 	uint64_t n = r->received;
 	uint32_t rounds = 0, seq = 0;
@@ -57,8 +57,8 @@ ALWAYS int reception_run(struct worker *w, void *state, const unsigned choices)
 		stamp = T(end)(t);
 		if (likely(seq < messages)) {
 			t_recv[seq] = stamp;
-			if (choices & RECEPTION_STAMPED)
-				RECEPTION_KEEP_STAMP(w, seq, device);
+			if ((choices & RECEPTION_STAMPED) && likely(device))
+				t_device[seq] = (int64_t)device;
 			rc = RECEPTION_TAKE(w, t, seq, choices);
 			if (!likely(rc >= 0))
 				break;
@@ -84,12 +84,24 @@ ALWAYS int reception_run(struct worker *w, void *state, const unsigned choices)
 
 LOOP_INSTANCES(reception_run, RECEPTION_CAN_RUN)
 
+#if TRANSPORT_STAGES
+/* On its own, so that the loop without stamps does not depend on it. */
+static __attribute__((noinline)) int reception_receive_stamped(struct worker *w, struct reception *r, unsigned choices)
+{
+	return reception_run(w, r, choices | RECEPTION_STAMPED);
+}
+#endif
+
 static int reception_receive(struct worker *w, struct reception *r)
 {
 	const unsigned choices = (unsigned)w->poll_recv |
 				 (TRANSPORT_WAKES && w->poll_send != POLL_BUSY ? RECEPTION_WAKES : 0) |
 				 RECEPTION_CHOICES(w);
 
+#if TRANSPORT_STAGES
+	if (choices & RECEPTION_STAMPED)
+		return reception_receive_stamped(w, r, choices);
+#endif
 	return LOOP_RUN(reception_run, w, r, choices);
 }
 

@@ -280,6 +280,7 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 	s->role = config->role;
 	s->sleeps = config->poll_recv != POLL_BUSY;
 	s->settings = *(const struct socket_settings *)settings;
+	t->has_stages = config->device_stamps;
 	s->wait_ms = s->settings.wait_limit ? (int)(s->settings.wait_limit / 1000000) : -1;
 	s->fd = s->listen_fd = s->epoll_fd = -1;
 	rc = frames_open(&t->frames, &t->base, config, e);
@@ -367,6 +368,36 @@ json_t *sockets_device_counters(const struct transport *transport)
 	await_sent(&t->end);
 	interface_count(NET_DEV, &t->end.interface, "tx_bytes", "rx_bytes", counters);
 	return counters;
+}
+
+/* The last message's stamps may come after everything else. */
+int sockets_read_clock(struct transport *transport, struct device_clock_reading *now, uint64_t *mask, struct err *e)
+{
+	struct socket_transport *t = (struct socket_transport *)transport;
+
+	if (t->stages.has_begun)
+		stages_await(&t->stages, t->end.fd, t->frames.sent);
+	return stages_read_clock(&t->stages, t->end.object, now, mask, e);
+}
+
+void sockets_set_column(struct transport *transport, const char *name, int64_t *data, uint64_t count)
+{
+	stages_set_column(&((struct socket_transport *)transport)->stages, name, data, count);
+}
+
+int sockets_prepare_stages(struct socket_transport *t, bool is_stream, struct err *e)
+{
+	int rc;
+
+	if (!t->has_stages)
+		return 0;
+	if (is_stream)
+		await_sent(&t->end);
+	t->stages.key_bytes = is_stream ? t->frames.size : 1;
+	rc = stages_prepare(&t->stages, t->end.fd, is_stream);
+	return rc ? err_set(e, rc, STATUS_IMPOSSIBLE, t->end.object, NULL, "stages: SO_TIMESTAMPING is refused: %s",
+			    strerror(-rc))
+		  : 0;
 }
 
 int sockets_failure(const struct transport *transport, struct err *e)

@@ -12,6 +12,7 @@
 #include "common/opt.h"
 #include "measure/transports/frames.h"
 #include "measure/transports/interface.h"
+#include "measure/transports/stages.h"
 #include "measure/transports/token.h"
 
 enum socket_bypass { BYPASS_NO, BYPASS_EXPECTED };
@@ -49,7 +50,9 @@ struct socket_end {
 #define SOCKET_TRANSPORT                                                                                               \
 	struct transport base;                                                                                         \
 	struct frames frames;                                                                                          \
-	struct socket_end end
+	struct socket_end end;                                                                                         \
+	struct stages stages;                                                                                          \
+	bool has_stages
 
 struct socket_transport {
 	SOCKET_TRANSPORT;
@@ -124,6 +127,8 @@ int sockets_open(const struct transport_ops *ops, int type, size_t size, const s
 void sockets_close(struct transport *transport);
 json_t *sockets_granted(const struct transport *transport);
 json_t *sockets_device_counters(const struct transport *transport);
+int sockets_read_clock(struct transport *transport, struct device_clock_reading *now, uint64_t *mask, struct err *e);
+void sockets_set_column(struct transport *transport, const char *name, int64_t *data, uint64_t count);
 int sockets_failure(const struct transport *transport, struct err *e);
 
 /* Connect to the other side; takes at most 10 s. `size`: of the messages that will follow. */
@@ -198,6 +203,9 @@ static inline int sockets_post_try(struct socket_end *s, struct frames *f, uint3
 	frames_posted(f, seq);
 	return 1;
 }
+
+/* Between repetitions, with the stages' stamps: the next message is the first. */
+int sockets_prepare_stages(struct socket_transport *t, bool is_stream, struct err *e);
 
 /* Sleep until there is something to receive, or for wait_limit. 0, -EINTR, or the recorded error. */
 int sockets_wait(struct socket_end *s, struct frames *f);

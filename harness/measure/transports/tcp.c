@@ -48,9 +48,11 @@ static int tcp_connect(struct transport *transport, const json_t *peer, struct e
 static int tcp_prepare(struct transport *transport, struct err *e)
 {
 	struct tcp *t = (struct tcp *)transport;
+	int rc;
 
 	frames_next_repetition(&t->frames);
-	return sockets_finish_part(&t->end, &t->frames, e);
+	rc = sockets_finish_part(&t->end, &t->frames, e);
+	return rc ? rc : sockets_prepare_stages((struct socket_transport *)t, true, e);
 }
 
 static json_t *tcp_granted(const struct transport *transport)
@@ -81,6 +83,9 @@ const struct transport_ops tcp_transport = {
     .open = tcp_open,
     .connect = tcp_connect,
     .prepare = tcp_prepare,
+    .stamps_stages = true,
+    .read_clock = sockets_read_clock,
+    .set_column = sockets_set_column,
     .granted = tcp_granted,
     .device_counters = sockets_device_counters,
     .failure = sockets_failure,

@@ -20,6 +20,7 @@ extern const struct transport_ops tcp_transport;
 
 #define TRANSPORT_POST_IS_A_SYSCALL
 #define TRANSPORT_POST_WAITS 1
+#define TRANSPORT_STAGES     1
 
 FRAMES_HOT(tcp)
 
@@ -50,6 +51,25 @@ static inline int tcp_poll_recv(struct tcp *t, uint32_t *seq)
 		return tcp_recv_part(t, n);
 	t->got = 0;
 	return frames_take_number(&t->frames, seq);
+}
+
+/* With the kernel's stamp. */
+static inline int tcp_poll_recv_stamped(struct tcp *t, uint32_t *seq, uint64_t *stamp)
+{
+	const size_t rest = t->frames.size - t->got;
+	ssize_t n = stages_recv(t->end.fd, t->frames.in + t->got, rest, MSG_DONTWAIT, stamp);
+
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (frames_unlikely(n != (ssize_t)rest))
+		return tcp_recv_part(t, n);
+	t->got = 0;
+	return frames_take_number(&t->frames, seq);
+}
+
+static inline void tcp_take_stages(struct tcp *t)
+{
+	stages_take(&t->stages, t->end.fd);
 }
 
 static inline int tcp_wait_recv(struct tcp *t)

@@ -21,6 +21,8 @@
  *   int wait_recv()               sleep until there may be a message            } signal: check the stop flag
  *   int poll_send_stamped(&seq, &device), poll_recv_stamped(&seq, &device)
  *                                 the same, with the device's own stamp; only if TRANSPORT_STAMPS is defined as 1
+ *   void take_stages()            after post: store the kernel's stamps of sending that have come; only if
+ *                                 TRANSPORT_STAGES is defined as 1, as is then poll_recv_stamped with the kernel's stamp
  *   bool fetched(seq)             has the completed message seq fetched the expected data? Only if TRANSPORT_FETCHES is
  *                                 defined as 1; whether messages fetch data depends on transport_traits.fetches
  *   void wake_recv()              after post: wake the other side if it may sleep; only if TRANSPORT_WAKES is defined
@@ -170,6 +172,7 @@ struct transport_ops {
 	bool completes_in_post;	   /* a message is complete when post returns, so nothing ever waits for completions */
 	bool posts_lists;	   /* TRANSPORT_LISTS */
 	bool registers_memory;	   /* TRANSPORT_REGISTERS */
+	bool stamps_stages;	   /* TRANSPORT_STAGES: read_clock() and device_stamps are the kernel's */
 	bool answers_differ;	   /* transport_config.answer is supported */
 	struct transport_typical typical;
 
@@ -199,6 +202,10 @@ struct transport_ops {
 	/* Reads the clock of device_stamps together with the tick counter, and returns its width as a mask. Called
 	 * between repetitions. NULL: there is no such clock. */
 	int (*read_clock)(struct transport *t, struct device_clock_reading *now, uint64_t *mask, struct err *e);
+
+	/* Where stamps that the loops do not store themselves go in the next repetition: a column of the recorder, by
+	 * its name. Those of other names are ignored. NULL: there are none. */
+	void (*set_column)(struct transport *t, const char *name, int64_t *data, uint64_t count);
 
 	/* What was actually granted: {"device": "rxe0", "mtu_bytes": 1024, "inline_bytes": 0, ...}. New reference. */
 	json_t *(*granted)(const struct transport *t);

@@ -68,11 +68,10 @@ static int udp_prepare(struct transport *transport, struct err *e)
 	struct udp *t = (struct udp *)transport;
 	char byte;
 
-	(void)e;
 	while (recv(t->end.fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0)
 		t->frames.stragglers++;
 	frames_next_repetition(&t->frames);
-	return 0;
+	return sockets_prepare_stages((struct socket_transport *)t, false, e);
 }
 
 const struct transport_ops udp_transport = {
@@ -89,6 +88,9 @@ const struct transport_ops udp_transport = {
     .open = udp_open,
     .connect = udp_connect,
     .prepare = udp_prepare,
+    .stamps_stages = true,
+    .read_clock = sockets_read_clock,
+    .set_column = sockets_set_column,
     .granted = sockets_granted,
     .device_counters = sockets_device_counters,
     .failure = sockets_failure,

@@ -23,6 +23,7 @@ extern const struct transport_ops udp_transport;
 
 #define TRANSPORT_POST_IS_A_SYSCALL
 #define TRANSPORT_POST_WAITS 1
+#define TRANSPORT_STAGES     1
 
 FRAMES_HOT(udp)
 
@@ -60,6 +61,23 @@ static inline int udp_poll_recv(struct udp *t, uint32_t *seq)
 	if (frames_unlikely(n != (ssize_t)t->frames.size))
 		return udp_recv_other(t, n, seq);
 	return frames_take_number(&t->frames, seq);
+}
+
+/* With the kernel's stamp. */
+static inline int udp_poll_recv_stamped(struct udp *t, uint32_t *seq, uint64_t *stamp)
+{
+	ssize_t n = stages_recv(t->end.fd, t->frames.in, t->frames.size, MSG_DONTWAIT | MSG_TRUNC, stamp);
+
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (frames_unlikely(n != (ssize_t)t->frames.size))
+		return udp_recv_other(t, n, seq);
+	return frames_take_number(&t->frames, seq);
+}
+
+static inline void udp_take_stages(struct udp *t)
+{
+	stages_take(&t->stages, t->end.fd);
 }
 
 static inline int udp_wait_recv(struct udp *t)
