@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "commands/commands.h"
-#include "common/fs.h"
-#include "common/units.h"
+#include "commands/import_options.h"
 #include "measure/import/formats.h"
 #include "measure/import/import.h"
 
@@ -22,11 +21,10 @@ const struct cli_command cmd_import_cli = {
     .max_args = 4096,
 };
 
-struct import_options {
+struct import_command {
 	struct cli_list args;
-	const char *limit;
 	bool list;
-	struct import_request request;
+	struct import_options import;
 };
 
 static void list_formats(void)
@@ -35,63 +33,38 @@ static void list_formats(void)
 		cli_print_item(f->name, 18, f->help, stdout);
 }
 
-static int import_check(struct import_options *o, struct err *e)
+static enum status import_all(struct import_command *o, struct err *e)
 {
-	struct import_request *q = &o->request;
-	char why[200];
+	struct import_request *q = &o->import.request;
 
-	if (o->args.count < 2)
-		return err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL, "give a format and at least one file");
-	q->format = format_find(o->args.items[0]);
-	if (!q->format)
-		return err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL,
-			       "there is no format '%.60s'; kblat import --list lists them", o->args.items[0]);
-	if (!q->out)
-		return err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL, "--out DIR is missing");
-	if ((q->column && !q->format->takes_column) || (q->unit && !q->format->takes_unit))
-		return err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL,
-			       "%s is not for the format %s, which has its own",
-			       q->column && !q->format->takes_column ? "--column" : "--unit", q->format->name);
-	if (q->unit && !reading_unit_ns(q->unit))
-		return err_set(e, -EINVAL, STATUS_USAGE, "--unit", NULL, "must be ns, us, ms or s, not '%.60s'",
-			       q->unit);
-	if (o->limit && unit_parse(UNIT_TIME_NS, o->limit, &q->limit_ns, why, sizeof(why)))
-		return err_set(e, -EINVAL, STATUS_USAGE, "--limit", NULL, "%s", why);
-	return 0;
-}
-
-static enum status import_all(struct import_options *o, struct err *e)
-{
 	if (o->list) {
 		list_formats();
 		return STATUS_OK;
 	}
-	if (import_check(o, e))
-		return e->status;
-	for (size_t i = 1; i < o->args.count; i++) {
+	if (o->args.count < 2)
+		err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL, "give a format and at least one file");
+	else if (!import_options_read(&o->import, "kblat import", o->args.items[0], e) && !q->out)
+		err_set(e, -EINVAL, STATUS_USAGE, "kblat import", NULL, "--out DIR is missing");
+	for (size_t i = 1; !e->status && i < o->args.count; i++) {
 		char *path;
 
-		if (import_file(&o->request, o->args.items[i], &path, e))
+		if (import_file(q, o->args.items[i], &path, e))
 			return e->status;
 		printf("%s\n", path);
 		free(path);
 	}
-	return STATUS_OK;
+	return e->status;
 }
 
 enum status cmd_import(int argc, char **argv, struct err *e)
 {
-	struct import_options o = {.request = {.argc = argc, .argv = argv}};
+	struct import_command o = {.import = {.request = {.argc = argc, .argv = argv}}};
 	const struct cli_flag flags[] = {
-	    {"out", CLI_STRING, &o.request.out, "DIR", "where to put the run directories", 0, 0},
-	    {"column", CLI_STRING, &o.request.column, "NAME", "the column of a CSV file (its only one)", 0, 0},
-	    {"unit", CLI_STRING, &o.request.unit, "UNIT",
-	     "its unit, ns, us, ms or s, unless its name ends in that (lat_us)", 0, 0},
-	    {"name", CLI_STRING, &o.request.name, "NAME",
-	     "of the experiment (the format); compare takes runs of one name", 0, 0},
-	    {"host", CLI_STRING, &o.request.host, "NAME", "the machine on which it was measured (unknown)", 0, 0},
-	    {"boot", CLI_STRING, &o.request.boot, "ID", "the boot in which it was measured (unknown)", 0, 0},
-	    {"limit", CLI_STRING, &o.limit, "TIME", "over which a message is late (10us)", 0, 0},
+	    {"out", CLI_STRING, &o.import.request.out, "DIR", "where to put the run directories", 0, 0},
+	    IMPORT_OPTIONS_FLAGS(o.import),
+	    {"host", CLI_STRING, &o.import.request.host, "NAME", "the machine on which it was measured (unknown)", 0,
+	     0},
+	    {"boot", CLI_STRING, &o.import.request.boot, "ID", "the boot in which it was measured (unknown)", 0, 0},
 	    {"list", CLI_FLAG, &o.list, NULL, "list the formats", 0, 0},
 	    {.name = NULL},
 	};

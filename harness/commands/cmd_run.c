@@ -6,6 +6,7 @@
 
 #include "commands/commands.h"
 #include "commands/dry_run.h"
+#include "commands/import_options.h"
 #include "commands/run_progress.h"
 #include "commands/shared_options.h"
 #include "commands/verdict_options.h"
@@ -24,8 +25,10 @@
 
 const struct cli_command cmd_run_cli = {
     .name = "run",
-    .synopsis = "SPEC|STUDY|--resume CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device "
-		"DEV] [--reps N] [--hosts LIST|FILE] [--budget TIME] [--dry-run] [--quiet|--verbose] [--json]",
+    .synopsis =
+	"SPEC|STUDY|--resume CAMPAIGN [--quick] [--out DIR] [--set KEY=VALUE]… [--only KEY=VALUE]… [--device "
+	"DEV] [--reps N] [--hosts LIST|FILE] [--budget TIME] [--dry-run] [--quiet|--verbose] [--json] | --foreign "
+	"FORMAT [--base COMMAND] [--environment PROFILE[,PROFILE]] [--reps N] -- COMMAND…",
     .summary = "run an experiment and seal its run directory",
     .details =
 	"SPEC is a YAML file, a directory with a spec.yaml, the name of an experiment (see `kblat list experiments`), "
@@ -42,13 +45,19 @@ const struct cli_command cmd_run_cli = {
 	"data path under test.\n\nWith --hosts, one experiment is measured between every two of the hosts, in rounds "
 	"of disjoint pairs, and pairs and hosts that stand out are named. In --source and --sink, {host} is the side's "
 	"host; {source} and {sink} are the two hosts, also in --set (docs/cluster.md). --resume works as for a "
-	"campaign.\n\nCtrl-C ends the run early and keeps what was measured. SIGUSR1 makes it print its progress. On a "
+	"campaign.\n\nWith --foreign, COMMAND is another program that measures, such as sockperf or cyclictest. It is "
+	"run "
+	"--reps times, each time into a run directory of its own in --out (runs), with the machine's state before and "
+	"after, and its samples are imported (docs/import.md). With --base, or two environments, two arms take turns, "
+	"in the folders base and new of --out, which kblat compare takes. {file} in a command is a file for its "
+	"samples. The first run that fails ends the experiment; its directory has what the program "
+	"printed.\n\nCtrl-C ends the run early and keeps what was measured. SIGUSR1 makes it print its progress. On a "
 	"terminal progress is always shown; elsewhere a line is printed for each point.\n\nExit status: 0 measured and "
 	"valid; 3 measured, but not valid (with the reasons), or a claim fails, or a host or pair stands out; 1 a "
 	"point failed or the run was interrupted; 2 the spec or the command line is wrong; 77 no point is possible on "
 	"this machine.",
     .min_args = 0,
-    .max_args = 1,
+    .max_args = 4096,
 };
 
 struct run_options {
@@ -58,6 +67,7 @@ struct run_options {
 	long at_once;
 	struct verdict_options verdicts;
 	bool dry_run, json, quiet, verbose, state, no_state;
+	struct foreign_options foreign;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -311,10 +321,57 @@ static int find_kind(const struct run_options *o, const struct study_kind **kind
 	return 0;
 }
 
+/* What is for specs, or for other programs. */
+static int check_foreign(const struct run_options *o, struct err *e)
+{
+	const struct shared_options *s = &o->shared;
+	const struct foreign_options *f = &o->foreign;
+	const struct import_options *i = &f->import;
+	const bool is_of_spec = o->hosts || o->resume || o->at_once || o->state || o->json || o->verbose ||
+				o->verdicts.format || s->set.count || s->only.count || s->source || s->sink ||
+				s->device || s->budget || s->quick || s->mask;
+	const bool is_foreign = f->base || f->environment || f->samples || f->timeout || i->limit ||
+				i->request.column || i->request.unit || i->request.name;
+
+	if (f->format && is_of_spec)
+		return err_set(e, -EINVAL, STATUS_USAGE, "--foreign", NULL,
+			       "can be combined with --out, --reps, --profile-path, --no-state, --dry-run and --quiet, "
+			       "but not with what is for specs");
+	if (!f->format && is_foreign)
+		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL,
+			       "run: --base, --environment, --samples, --timeout, --name, --column, --unit and --limit "
+			       "require --foreign");
+	if (!f->format && o->args.count > 1)
+		return err_set(e, -EINVAL, STATUS_USAGE, NULL, NULL, "run: too many arguments, from '%.60s' on",
+			       o->args.items[1]);
+	return 0;
+}
+
+static enum status run_foreign(struct run_options *o, int argc, char **argv, struct err *e)
+{
+	const struct foreign_how how = {.out = o->out,
+					.runs = o->shared.reps,
+					.no_state = o->no_state,
+					.dry_run = o->dry_run,
+					.quiet = o->quiet,
+					.interrupted = &interrupted,
+					.argc = argc,
+					.argv = argv};
+
+	if (shared_options_read(&o->shared, e))
+		return e->status;
+	catch_signals();
+	return foreign_options_run(&o->foreign, &o->args, &how, e);
+}
+
 static enum status run(struct run_options *o, int argc, char **argv, struct err *e)
 {
 	const struct study_kind *kind = NULL;
 
+	if (check_foreign(o, e))
+		return e->status;
+	if (o->foreign.format)
+		return run_foreign(o, argc, argv, e);
 	if (verdict_options_read(&o->verdicts, o->json, e) || check_arguments(o, e) ||
 	    shared_options_read(&o->shared, e))
 		return e->status;
@@ -349,6 +406,7 @@ enum status cmd_run(int argc, char **argv, struct err *e)
 	     "print the points with every setting and the expected duration, and do nothing else", 0, 0},
 	    {"quiet", CLI_FLAG, &o.quiet, NULL, "while measuring, print only problems", 0, 0},
 	    {"verbose", CLI_FLAG, &o.verbose, NULL, "print a line for each point and repetition", 0, 0},
+	    FOREIGN_OPTIONS_FLAGS(o.foreign),
 	    VERDICT_OPTIONS_FLAGS(o.verdicts),
 	    {"json", CLI_FLAG, &o.json, NULL, "print JSON instead of a table", 0, 0},
 	    {.name = NULL},

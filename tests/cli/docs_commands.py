@@ -46,6 +46,13 @@ RUN = {
     "build/kblat import csv --column lat_us --name rpc --out base rpc-*.csv":
         ("echo lat_us >rpc.csv && echo 1.5 >>rpc.csv && build/kblat import csv --column lat_us --name rpc --out base rpc.csv", 0),
     "build/kblat import --list": ("", 0),
+    "build/kblat compare polled/base --with polled/new": ("build/kblat compare BASELINE --with UPGRADED", 3),
+    "build/kblat run --foreign cyclictest-json --out runs --reps 20 -- cyclictest -q -l 20000 -i 1000 -h 100000 --json={file}":
+        ("build/kblat run --foreign cyclictest-json --out runs --reps 2 --no-state -- cyclictest -q -l 200 -i 1000 -h 1000000 --json={{file}}", 0),
+    'build/kblat run --foreign perftest --out polled --reps 20 --base "ib_send_lat -e -U HOST" -- ib_send_lat -U HOST':
+        ('build/kblat run --foreign perftest --out polled --reps 20 --base "ib_send_lat -e -U HOST" --dry-run -- ib_send_lat -U HOST', 0),
+    "build/kblat run --foreign sockperf --out quiet --reps 20 --environment none,isolated -- sockperf ping-pong -i HOST --full-log {file}":
+        ("build/kblat run --foreign sockperf --out quiet --reps 20 --environment none,isolated --dry-run -- sockperf ping-pong -i HOST", 0),
     "kblat bundle runs/ramcloud-20261125T081500Z-2f9c11d0 --out ramcloud.tar.gz": ("kblat bundle RUN --out b.tar.gz", 0),
     "kblat reproduce ramcloud.tar.gz": ("kblat reproduce b.tar.gz", 0),
     "kblat reproduce b.tar.gz": ("", 0),

@@ -13,6 +13,7 @@
 #include "common/version.h"
 #include "files/rundir/writer.h"
 #include "measure/import/formats.h"
+#include "measure/run/host_state.h"
 #include "measure/run/run.h"
 #include "measure/run/seal.h"
 
@@ -61,38 +62,45 @@ static json_t *import_resolved(const char *name, const char *title, json_t *para
 			 "claims", "bookkeeping", "defaults");
 }
 
-static json_t *import_run(const struct import_request *q, const struct reading *r, const char *name, const char *title,
-			  const char *file)
+static json_t *import_run(const struct import *i, const char *name, const char *title, const char *source)
 {
+	const struct import_request *q = i->request;
+	const struct reading *r = &i->reading;
 	/* A comparison resolves no less than a tick (judge/compare/compare_verdict.c). */
 	const int64_t hz = r->clock_hz ? r->clock_hz : 1000000000 / (r->resolution_ns ? r->resolution_ns : 1);
-	char utc[32];
 
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:n, s:{s:i, s:I, s:i},"
 			 " s:{s:{s:s, s:[s]}}, s:{s:s, s:I, s:I, s:b}, s:b, s:[], s:[]}",
-			 "schema", 1, "name", name, "title", title, "source", file, "status", "RUNNING", "variant",
+			 "schema", 1, "name", name, "title", title, "source", source, "status", "RUNNING", "variant",
 			 "full", "argv", describe_command(q->argc, q->argv), "version", kblat_version, "commit",
-			 kblat_commit, "started_utc", utc_now(utc, sizeof(utc), 0), "ended_utc", "t0", "monotonic_ns",
-			 0, "realtime_ns", (json_int_t)r->started_ns, "tai_ns", 0, "hosts",
+			 kblat_commit, "started_utc", i->started_utc, "ended_utc", "t0", "monotonic_ns", 0,
+			 "realtime_ns", (json_int_t)r->started_ns, "tai_ns", 0, "hosts",
 			 choose(q->host, r->host, "unknown"), "boot_id", choose(q->boot, r->boot, "unknown"), "roles",
 			 "source", "clock", "source", q->format->name, "hz", (json_int_t)hz, "bin_ppm",
 			 (json_int_t)r->bin_ppm, "common", 1, "valid", 0, "reasons", "warnings");
 }
 
-/* --- the directory --- */
-
-struct import {
-	const struct import_request *request;
-	const char *file;
-	struct reading reading;
-	struct samples samples;
-	struct rundir dir;
-};
-
-/* Read into a directory of the format's name; what the file says is known only at its end. */
-static int import_begin(struct import *i, struct err *e)
+/* What was run for it. */
+static void import_describe_command(const struct import *i)
 {
 	const struct import_request *q = i->request;
+	size_t count = 0;
+
+	while (q->command && q->command[count])
+		count++;
+	if (count)
+		json_object_set_new(i->dir.run, "command", json_texts(q->command, count));
+	if (count && machine_state_sysroot())
+		json_object_set_new(i->dir.run, "sysroot", json_string(machine_state_sysroot()));
+	if (q->environment)
+		json_object_set_new(i->dir.run, "environment", json_string(q->environment));
+}
+
+/* --- the directory --- */
+
+/* It has the format's name; what the file says is known only at its end. */
+int import_create(struct import *i, const struct import_request *q, struct err *e)
+{
 	char *text = fs_path("# The samples of another program, imported from a file of the format %s.\n"
 			     "# They were not measured by a spec.\n",
 			     q->format->name);
@@ -101,102 +109,140 @@ static int import_begin(struct import *i, struct err *e)
 					 .text = text,
 					 .length = strlen(text),
 					 .imported = true};
-	int rc = rundir_create(&i->dir, q->out, &head, json_object(), json_object(), e);
+	int rc;
 
+	*i = (struct import){
+	    .request = q, .source = "", .reading = {.column = q->column, .unit = q->unit}, .samples = {.reps = 0}};
+	utc_now(i->started_utc, sizeof(i->started_utc), 0);
+	rc = rundir_create(&i->dir, q->out, &head, json_object(), json_object(), e);
 	free(text);
 	i->samples.run_path = i->dir.path;
 	return rc;
 }
 
-static int import_write_point(struct import *i, struct err *e)
+/* The time of the run is that of its file, unless something else says it. */
+static int import_open(struct import *i, struct err *e)
 {
-	json_t *point = json_pack("{s:i, s:i, s:s, s:s, s:{}, s:{}}", "schema", 1, "id", 0, "outcome", "completed",
-				  "why", "", "granted", "placement");
-	const json_t *params = json_object_get(json_array_get(json_object_get(i->dir.resolved, "points"), 0), "params");
-	int rc = rundir_write(&i->dir, "points/0000/point.json", point, e);
+	struct stat st;
 
+	i->reading.in = fopen(i->source, "re");
+	if (!i->reading.in)
+		return err_sys(e, -errno, i->source, "open");
+	if (fstat(fileno(i->reading.in), &st))
+		return err_sys(e, -errno, i->source, "read");
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, -EISDIR, STATUS_USAGE, i->source, NULL, "it is a directory, not a file of samples");
+	i->reading.started_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	return 0;
+}
+
+int import_take(struct import *i, const char *file, struct err *e)
+{
+	int rc;
+
+	i->source = file;
+	i->reading.path = i->shown ? i->shown : file;
+	i->reading.to = &i->samples;
+	rc = import_open(i, e);
+	if (!rc)
+		rc = format_read(i->request->format, &i->reading, e);
+	samples_close(&i->samples);
+	if (i->reading.in)
+		fclose(i->reading.in);
+	i->reading.in = NULL;
+	return rc;
+}
+
+static int import_write_point(struct import *i, const char *outcome, const char *why, struct err *e)
+{
+	json_t *point = json_pack("{s:i, s:i, s:s, s:s, s:{}, s:{}}", "schema", 1, "id", 0, "outcome", outcome, "why",
+				  why, "granted", "placement");
+	const json_t *params = json_object_get(json_array_get(json_object_get(i->dir.resolved, "points"), 0), "params");
+	char *folder = fs_path("%s/points/0000", i->dir.path);
+	int rc = fs_mkdirs(folder, e);
+
+	if (!rc)
+		rc = rundir_write(&i->dir, "points/0000/point.json", point, e);
 	if (!rc)
 		rc = rundir_write(&i->dir, "points/0000/params.json", params, e);
 	json_decref(point);
+	free(folder);
 	return rc;
 }
 
 /* The documents of the run, now that the file has been read. */
-static int import_describe(struct import *i, struct err *e)
+static int import_describe(struct import *i, const char *outcome, const char *why, struct err *e)
 {
 	const struct import_request *q = i->request;
 	const struct reading *r = &i->reading;
 	const char *name = choose(q->name, r->name, q->format->name);
 	char *title = fs_path("samples of another program (%s)", q->format->name);
-	int rc = import_check_name("--name", name, e) ?: import_check_name("--host", choose(q->host, r->host, "unknown"), e)
+	int rc = import_check_name("--name", name, e)
+		     ?: import_check_name("--host", choose(q->host, r->host, "unknown"), e)
 		     ?: import_check_name("--boot", choose(q->boot, r->boot, "unknown"), e);
 
 	if (!rc) {
 		json_decref(i->dir.resolved);
 		json_decref(i->dir.run);
 		i->dir.resolved = import_resolved(name, title, describe_point(q, r), describe_traits(r));
-		i->dir.run = import_run(q, r, name, title, i->file);
-		json_object_set_new(i->dir.run, "points", json_pack("{s:i, s:i}", "completed", 1, "total", 1));
-		rc = rundir_write(&i->dir, "resolved.json", i->dir.resolved, e) ?: import_write_point(i, e);
+		i->dir.run = import_run(i, name, title, i->source);
+		import_describe_command(i);
+		json_object_set_new(i->dir.run, "points", json_pack("{s:i, s:i}", outcome, 1, "total", 1));
+		rc = rundir_write(&i->dir, "resolved.json", i->dir.resolved, e)
+			 ?: import_write_point(i, outcome, why, e);
 	}
 	free(title);
 	return rc;
 }
 
-static int import_seal(struct import *i, char **path, struct err *e)
+/* What was read before it failed says nothing. */
+static void import_drop_samples(struct import *i)
 {
-	struct summary *summary = NULL;
-	int rc = 0;
+	char *points = fs_path("%s/points", i->dir.path);
 
+	fs_remove_tree(points, NULL);
+	free(points);
+	i->samples.reps = 0;
+}
+
+int import_seal(struct import *i, const char *outcome, const char *why, char **path, struct err *e)
+{
+	const bool completed = !strcmp(outcome, "completed"), failed = !strcmp(outcome, "failed");
+	struct summary *summary = NULL;
+	int rc;
+
+	if (!completed)
+		import_drop_samples(i);
+	rc = import_describe(i, outcome, why, e);
 	for (unsigned rep = 0; !rc && rep < i->samples.reps; rep++)
 		rc = seal_repetition(i->dir.path, i->dir.resolved, 0, rep, e);
 	if (!rc)
-		rc = seal_run(&i->dir, "COMPLETED", &summary, e);
-	if (!rc)
+		rc = seal_run(&i->dir, completed ? "COMPLETED" : failed ? "FAILED" : "INTERRUPTED", &summary, e);
+	if (!rc) {
 		*path = or_abort(strdup(i->dir.path));
+		rundir_close(&i->dir);
+	}
 	seal_free_summary(summary);
 	return rc;
 }
 
-/* The time of the run is that of its file, unless the file says it. */
-static int import_open(struct import *i, struct err *e)
+void import_free(struct import *i)
 {
-	struct stat st;
-
-	i->reading.in = fopen(i->file, "re");
-	if (!i->reading.in)
-		return err_sys(e, -errno, i->file, "open");
-	if (fstat(fileno(i->reading.in), &st))
-		return err_sys(e, -errno, i->file, "read");
-	if (S_ISDIR(st.st_mode))
-		return err_set(e, -EISDIR, STATUS_USAGE, i->file, NULL, "it is a directory, not a file of samples");
-	i->reading.started_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-	return 0;
+	samples_close(&i->samples);
+	if (i->dir.path)
+		fs_remove_tree(i->dir.path, NULL);
+	rundir_close(&i->dir);
 }
 
 int import_file(const struct import_request *request, const char *file, char **path, struct err *e)
 {
-	struct import i = {.request = request, .file = file};
-	int rc;
+	struct import i;
+	int rc = import_create(&i, request, e);
 
-	i.reading.path = file;
-	i.reading.column = request->column;
-	i.reading.unit = request->unit;
-	i.reading.to = &i.samples;
-	rc = import_open(&i, e);
 	if (!rc)
-		rc = import_begin(&i, e);
+		rc = import_take(&i, file, e);
 	if (!rc)
-		rc = format_read(request->format, &i.reading, e);
-	samples_close(&i.samples);
-	if (!rc)
-		rc = import_describe(&i, e);
-	if (!rc)
-		rc = import_seal(&i, path, e);
-	if (i.reading.in)
-		fclose(i.reading.in);
-	if (rc && i.dir.path)
-		fs_remove_tree(i.dir.path, NULL);
-	rundir_close(&i.dir);
+		rc = import_seal(&i, "completed", "", path, e);
+	import_free(&i);
 	return rc;
 }

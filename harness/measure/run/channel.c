@@ -27,9 +27,7 @@
 #define MAX_ARGUMENTS 64
 #define MAX_INNER     8
 
-/* Split a launcher into words in place: blanks separate words, except inside '…' and "…". There is
- * no other shell syntax. */
-static int split_words(char *text, char **words, size_t max, struct err *e)
+int channel_split(char *text, char **words, size_t max, struct err *e)
 {
 	size_t count = 0;
 	char *to = text, quote = '\0';
@@ -40,7 +38,7 @@ static int split_words(char *text, char **words, size_t max, struct err *e)
 		if (!*p)
 			break;
 		if (count + 1 == max)
-			return err_set(e, -E2BIG, STATUS_USAGE, "launcher", NULL, "has more than %zu words", max - 1);
+			return err_set(e, -E2BIG, STATUS_USAGE, "command", NULL, "has more than %zu words", max - 1);
 		words[count++] = to;
 		for (; *p && (quote || (*p != ' ' && *p != '\t')); p++) {
 			if (quote ? *p == quote : *p == '\'' || *p == '"')
@@ -53,7 +51,7 @@ static int split_words(char *text, char **words, size_t max, struct err *e)
 		*to++ = '\0';
 	}
 	if (quote)
-		return err_set(e, -EINVAL, STATUS_USAGE, "launcher", NULL, "a quote (%c) is not closed", quote);
+		return err_set(e, -EINVAL, STATUS_USAGE, "command", NULL, "a quote (%c) is not closed", quote);
 	return (int)count;
 }
 
@@ -454,7 +452,7 @@ int channel_start(struct channel *c, const char *name, const char *launcher, con
 
 	channel_init(c, name);
 	snprintf(running, sizeof(running), "/proc/%d/exe", (int)getpid());
-	count = split_words(prefix, words, MAX_ARGUMENTS - 2 - MAX_INNER, e);
+	count = channel_split(prefix, words, MAX_ARGUMENTS - 2 - MAX_INNER, e);
 	rc = count < 0 ? count : 0;
 	if (!rc) {
 		const bool is_here = count == 0, is_direct = is_here && !(inner && inner[0]);

@@ -17,6 +17,10 @@
 
 struct transfer;
 
+/* Split a launcher, or another command, into words in place: blanks separate words, except inside '…' and "…". There is no
+ * other shell syntax. Returns how many (less than `max`), or a negative errno and `e`. */
+int channel_split(char *text, char **words, size_t max, struct err *e);
+
 /* The state before anything has been started; channel_stop() may be called nevertheless. */
 struct channel;
 void channel_init(struct channel *c, const char *name);

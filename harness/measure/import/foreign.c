@@ -1,0 +1,352 @@
+#include "measure/import/foreign.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/or_abort.h"
+#include "common/sysroot.h"
+#include "measure/import/foreign_command.h"
+#include "measure/run/environment.h"
+#include "measure/run/host_state.h"
+
+#define OUTPUT	  "output" /* the folder in a run directory with what the program wrote */
+#define WORDS_MAX 5	   /* in front of a command, to put it into a shield */
+
+struct experiment {
+	const struct foreign_request *request;
+	struct environment environment;
+	char host[READING_NAME_MAX], boot[READING_NAME_MAX];
+};
+
+/* One run of one arm. */
+struct foreign_run {
+	struct experiment *x;
+	const struct foreign_arm *arm;
+	struct import_request import;
+	struct import i;
+	char *output, *file; /* of the run directory; for the samples */
+	char **words;
+};
+
+size_t foreign_turn(const struct foreign_request *q, size_t i)
+{
+	return q->arms < 2 ? 0 : (i ^ i / 2) & 1;
+}
+
+static void find_machine(struct experiment *x)
+{
+	struct sysroot root;
+
+	snprintf(x->host, sizeof(x->host), "localhost");
+	gethostname(x->host, sizeof(x->host) - 1);
+	for (char *p = x->host; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	if (sysroot_open(&root, NULL, NULL))
+		return;
+	sysroot_line(&root, "/proc/sys/kernel/random/boot_id", x->boot, sizeof(x->boot));
+	sysroot_close(&root);
+}
+
+/* Errors in describing the machine are reported, but do not end the run. */
+static void keep_state_of(struct foreign_run *f, const char *when)
+{
+	const struct foreign_request *q = f->x->request;
+	struct err e = ERR_INIT;
+
+	if (!q->no_state && machine_state_keep(f->i.dir.path, f->x->host, when, false, &e)) {
+		q->warn(e.text);
+		rundir_log(&f->i.dir, "state", json_pack("{s:s}", "error", e.text));
+	}
+}
+
+static void keep_changes_of(struct foreign_run *f)
+{
+	struct err e = ERR_INIT;
+
+	if (!f->x->request->no_state &&
+	    machine_state_keep_changes(f->i.dir.path, f->x->host, f->x->environment.history, &e))
+		rundir_log(&f->i.dir, "state", json_pack("{s:s}", "error", e.text));
+}
+
+/* --- the command --- */
+
+/* `text` with the file in place of FOREIGN_FILE. */
+static char *fill_in(const char *text, const char *file)
+{
+	char *all = or_abort(strdup(text)), *at;
+
+	while ((at = strstr(all, FOREIGN_FILE))) {
+		char *longer = fs_path("%.*s%s%s", (int)(at - all), all, file, at + strlen(FOREIGN_FILE));
+
+		free(all);
+		all = longer;
+	}
+	return all;
+}
+
+static bool names_file(const struct foreign_arm *arm)
+{
+	for (size_t i = 0; arm->words[i]; i++)
+		if (strstr(arm->words[i], FOREIGN_FILE))
+			return true;
+	return false;
+}
+
+/* Endpoints are started in a shield of their environment, and so is the command: in the first. */
+static const char *shield_of(const struct foreign_run *f)
+{
+	const json_t *plan = json_object_get(f->x->environment.plans, f->arm->environment ? f->arm->environment : "");
+
+	return json_string_value(json_object_get(json_array_get(json_object_get(plan, "shields"), 0), "name"));
+}
+
+static void make_words(struct foreign_run *f)
+{
+	const char *shield = shield_of(f);
+	const char *const inner[] = {f->x->environment.kbtune, "cpuset", "exec", shield, "--"};
+	size_t count = 0;
+
+	while (f->arm->words[count])
+		count++;
+	f->words = or_abort(calloc(count + WORDS_MAX + 1, sizeof(*f->words)));
+	count = 0;
+	for (size_t i = 0; shield && i < WORDS_MAX; i++)
+		f->words[count++] = or_abort(strdup(inner[i]));
+	for (size_t i = 0; f->arm->words[i]; i++)
+		f->words[count++] = fill_in(f->arm->words[i], f->file);
+}
+
+/* --- what it has written --- */
+
+static int is_entry(const struct dirent *d)
+{
+	return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
+}
+
+/* Calls `each` for everything that the program has made. */
+static void each_output(struct foreign_run *f,
+			void (*each)(struct foreign_run *f, const char *name, const char *path, const struct stat *st))
+{
+	struct dirent **names = NULL;
+	int n = fs_scandir(f->output, &names, is_entry, NULL);
+
+	for (int i = 0; i < n; i++) {
+		char *path = fs_path("%s/%s", f->output, names[i]->d_name);
+		struct stat st;
+
+		if (!lstat(path, &st))
+			each(f, names[i]->d_name, path, &st);
+		free(path);
+		free(names[i]);
+	}
+	free(names);
+}
+
+/* What is no file, or cannot be read, would not be sealed. */
+static void sweep(struct foreign_run *f, const char *name, const char *path, const struct stat *st)
+{
+	(void)f;
+	(void)name;
+	if (S_ISDIR(st->st_mode))
+		fs_remove_tree(path, NULL);
+	else if (!S_ISREG(st->st_mode) || access(path, R_OK))
+		unlink(path);
+}
+
+/* Of each file, the beginning stays. */
+static void cut_short(struct foreign_run *f, const char *name, const char *path, const struct stat *st)
+{
+	if (st->st_size > FOREIGN_KEPT && !truncate(path, FOREIGN_KEPT))
+		rundir_log(&f->i.dir, "cut", json_pack("{s:s, s:I}", "file", name, "bytes", (json_int_t)st->st_size));
+}
+
+static int take_what_it_wrote(struct foreign_run *f, struct err *e)
+{
+	const struct foreign_request *q = f->x->request;
+	char *path = q->samples		  ? fill_in(q->samples, f->file)
+		     : names_file(f->arm) ? fs_path("%s", f->file)
+					  : fs_path("%s/" FOREIGN_STDOUT, f->output);
+	struct stat st;
+	int rc = 0;
+
+	if (!strncmp(path, f->i.dir.path, strlen(f->i.dir.path)))
+		f->i.shown = path + strlen(f->i.dir.path) + 1;
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		rc = err_set(e, -ENOENT, STATUS_FAILED, f->arm->words[0], NULL, "it has not written its samples to %s",
+			     f->i.shown ? f->i.shown : path);
+	else if (!st.st_size)
+		rc = err_set(e, -ENODATA, STATUS_FAILED, f->arm->words[0], NULL, "it printed nothing");
+	else
+		rc = import_take(&f->i, path, e);
+	f->i.reading.path = f->i.shown = NULL; /* of a path that ends here */
+	f->i.source = f->arm->words[0];
+	free(path);
+	return rc;
+}
+
+/* --- one run --- */
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int enter_for_arm(struct foreign_run *f, struct err *e)
+{
+	struct point *p = or_abort(calloc(1, sizeof(*p)));
+	int rc;
+
+	json_array_clear(f->x->environment.history);
+	snprintf(p->environment, sizeof(p->environment), "%s", f->arm->environment ? f->arm->environment : "");
+	rc = environment_enter(&f->x->environment, p, e);
+	free(p);
+	return rc;
+}
+
+static int run_in_environment(struct foreign_run *f, struct err *e)
+{
+	const struct foreign_request *q = f->x->request;
+	const struct foreign_command command = {.name = f->arm->words[0],
+						.words = (const char *const *)f->words,
+						.dir = f->output,
+						.reads_stdout = !q->samples && !names_file(f->arm),
+						.limit_ms = q->limit_ms,
+						.interrupted = q->interrupted};
+	struct err left = ERR_INIT;
+	int rc = enter_for_arm(f, e);
+
+	if (!rc)
+		rc = foreign_command_run(&command, e);
+	if (!rc)
+		rc = environment_confirm(&f->x->environment, e);
+	if (environment_leave(&f->x->environment, &left))
+		q->warn(left.text);
+	return rc;
+}
+
+static int run_seal(struct foreign_run *f, int failed, int64_t began_ns, const struct err *why, struct err *e)
+{
+	char *path = NULL;
+	int rc;
+
+	f->i.reading.started_ns = began_ns;
+	each_output(f, cut_short);
+	rc = import_seal(&f->i,
+			 !failed	    ? "completed"
+			 : failed == -EINTR ? "interrupted"
+					    : "failed",
+			 failed == -EINTR ? "interrupted by a signal" : why->text, &path, e);
+	if (!rc)
+		f->x->request->ended(path);
+	free(path);
+	return rc;
+}
+
+static int run_within(struct foreign_run *f, struct err *e)
+{
+	const int64_t began_ns = now_ns();
+	struct err why = ERR_INIT;
+	int failed, rc = fs_mkdirs(f->output, e);
+
+	if (rc)
+		return rc;
+	make_words(f);
+	keep_state_of(f, "before");
+	failed = run_in_environment(f, &why);
+	each_output(f, sweep);
+	if (!failed)
+		failed = take_what_it_wrote(f, &why);
+	keep_state_of(f, "after");
+	keep_changes_of(f);
+	rc = run_seal(f, failed, began_ns, &why, e);
+	if (!rc && failed)
+		rc = failed == -EINTR ? failed : err_set(e, failed, STATUS_FAILED, NULL, NULL, "%s", why.text);
+	return rc;
+}
+
+static int run_arm(struct experiment *x, const struct foreign_arm *arm, struct err *e)
+{
+	struct foreign_run f = {.x = x, .arm = arm, .import = x->request->import};
+	char *out =
+	    *arm->name ? fs_path("%s/%s", x->request->import.out, arm->name) : fs_path("%s", x->request->import.out);
+	int rc;
+
+	f.import.out = out;
+	f.import.host = x->host;
+	f.import.boot = *x->boot ? x->boot : NULL;
+	f.import.command = arm->words;
+	f.import.environment = arm->environment;
+	rc = import_create(&f.i, &f.import, e);
+	if (!rc) {
+		f.output = fs_path("%s/" OUTPUT, f.i.dir.path);
+		f.file = fs_path("%s/samples", f.output);
+		rc = run_within(&f, e);
+	}
+	import_free(&f.i);
+	for (size_t i = 0; f.words && f.words[i]; i++)
+		free(f.words[i]);
+	free(f.words);
+	free(f.output);
+	free(f.file);
+	free(out);
+	return rc;
+}
+
+/* --- all runs --- */
+
+/* Is every environment possible here? Nothing is changed. */
+static int plan_environments(struct experiment *x, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < x->request->arms; i++) {
+		const char *name = x->request->arm[i].environment;
+
+		if (name && !json_object_get(x->environment.plans, name))
+			rc = environment_plan(&x->environment, name, e);
+	}
+	return rc;
+}
+
+/* Signals are only let through while the command runs; one that came meanwhile is noticed here. */
+static bool was_interrupted(const struct foreign_request *q)
+{
+	sigset_t none, old;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, &old);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return *q->interrupted != 0;
+}
+
+int foreign_measure(const struct foreign_request *q, struct err *e)
+{
+	struct experiment x = {.request = q};
+	const size_t all = (size_t)q->runs * q->arms;
+	int rc;
+
+	environment_open(&x.environment, q->interrupted);
+	find_machine(&x);
+	rc = plan_environments(&x, e);
+	for (size_t i = 0; !rc && i < all && !was_interrupted(q); i++) {
+		const struct foreign_arm *arm = &q->arm[foreign_turn(q, i)];
+
+		q->begin(arm, (long)i + 1, (long)all);
+		rc = run_arm(&x, arm, e);
+	}
+	environment_close(&x.environment);
+	return rc;
+}
