@@ -366,7 +366,7 @@ $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZMAIN) $(FUZZLIB) $(LIB)
 .SECONDARY: $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/fuzz/*.c))
 $(BUILD)/fuzz/machine/run: tests/sysroots/machine
 	@rm -rf $(@D)
-	$(Q)tests/sysroots/machine unpack small-v2 $(@D)
+	$(Q)tests/sysroots/machine unpack cards $(@D)
 
 # Shows what kbtune changes; not part of kblat or kbtune.
 $(BUILD)/vm-host-view: tests/vm/host_view.c

@@ -83,7 +83,8 @@ static int write_recorded_card(struct machine *m, const char *card, const struct
 	json_t *value;
 
 	json_object_foreach ((json_t *)values, name, value) {
-		char *path = fs_path("%s/%s", folder, name), *text = fs_path("%s\n", json_string_value(value));
+		char *path = fs_path("%s/%s", folder, name),
+		     *text = fs_path("%s\n", json_is_string(value) ? json_string_value(value) : "");
 
 		if (!rc)
 			rc = machine_write(m, path, text, strlen(text));

@@ -283,7 +283,8 @@ static json_t *read_bits(const struct nlattr *set)
 			struct bit bit = {NULL, false};
 
 			mnl_attr_parse_nested(one, take_bit, &bit);
-			if (bit.name)
+			/* The kernel has bits without a name. */
+			if (bit.name && *bit.name)
 				json_object_set_new(bits, bit.name, json_boolean(bit.value || all_set));
 		}
 	}
@@ -360,7 +361,7 @@ struct writing {
 
 static bool is_text_on(const json_t *value)
 {
-	return !strcmp(json_string_value(value), "on");
+	return json_is_string(value) && !strcmp(json_string_value(value), "on");
 }
 
 static void put_fields(struct nlmsghdr *h, const struct writing *w)
@@ -370,7 +371,7 @@ static void put_fields(struct nlmsghdr *h, const struct writing *w)
 
 		if (value && f->is_switch)
 			mnl_attr_put_u8(h, f->attribute, is_text_on(value));
-		else if (value)
+		else if (json_is_string(value))
 			mnl_attr_put_u32(h, f->attribute, (uint32_t)strtoul(json_string_value(value), NULL, 10));
 	}
 }

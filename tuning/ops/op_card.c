@@ -25,6 +25,12 @@
 
 #define WHY_MAX 256
 
+/* In a journal that something is wrong with it may be no text. */
+static const char *value_text(const json_t *value)
+{
+	return json_is_string(value) ? json_string_value(value) : "";
+}
+
 /* "rx 256, tx 512". The caller frees. */
 static char *values_text(const json_t *values)
 {
@@ -33,7 +39,7 @@ static char *values_text(const json_t *values)
 	json_t *value;
 
 	json_object_foreach ((json_t *)values, name, value) {
-		longer = fs_path("%s%s%s %s", text, *text ? ", " : "", name, json_string_value(value));
+		longer = fs_path("%s%s%s %s", text, *text ? ", " : "", name, value_text(value));
 		free(text);
 		text = longer;
 	}
