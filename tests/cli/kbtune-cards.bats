@@ -477,6 +477,8 @@ on_veth() {
 	echo 1 >/sys/class/net/v0/queues/rx-3/rps_cpus
 	echo 1 >/sys/class/net/v1/queues/tx-2/xps_cpus
 	cat_veth >before
+	"$ROOT/tests/sysroots/machine" record >veth.machine
+	"$KBTUNE" plan ./veth --json >live.json
 	"$KBTUNE" plan ./veth
 	"$KBTUNE" apply ./veth
 	"$KBTUNE" verify
@@ -506,15 +508,27 @@ on_veth() {
 		rps: {cpus: 0}
 		xps: spread
 	YAML
+	export ROOT
 	export -f on_veth cat_veth
 	run in_namespace bash -exc on_veth
 	echo "$output"
 	[ "$status" -eq 0 ]
 	diff before after
+	said=$output
+	# Recorded, the same machine has the same plan.
+	"$ROOT/tests/sysroots/machine" unpack ./veth.machine m
+	kb plan ./veth --json
+	echo "$output" >recorded.json
+	values='[(s["path"], [sorted(v.items()) if isinstance(v, dict) else v for v in (s["data"].get("had", s["before"]), s["data"].get("want", s["after"]))]) for s in d["steps"]]'
+	for part in 'd["impossible"]' "$values"; do
+		assert_eq "$(json recorded.json "$part")" "$(json live.json "$part")"
+	done
+	[ "$(json live.json 'len(d["steps"])')" -ge 20 ]
 	for line in 'tx-tcp-segmentation: off' 'generic-receive-offload: on'; do
 		[ "$(grep -c -- "$line" applied)" -eq 2 ]
 	done
 	assert_eq "$(grep -c 'rx-2/rps_cpus' applied) $(grep -h /threaded applied | cut -d: -f2 | tr '\n' ' ')" "0 1 1 "
+	output=$said
 	assert_contains "$output" "v0 rings: its driver has no such settings"
 	assert_contains "$output" "v1 offloads: rx-lro is off, and its driver cannot change that"
 	assert_contains "$output" "v0 offloads: tx-tcp-segmentation off"
