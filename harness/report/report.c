@@ -88,6 +88,11 @@ static const struct kind comparisons[] = {
      "The share of the bytes that each flow moved while all were under way: the mean of the repetitions, and their "
      "range. Dashed: an equal share.",
      4},
+    {"stages", "Stages",
+     "The mean latency, split by the kernel's stamps: through the stack to the device's queue, in that queue, from "
+     "driver "
+     "to driver, and up to the reader.",
+     1},
     {"axis", "Against a setting", "Medians; the bars reach from P10 to P90.", 4},
     {"surface", "Surfaces", "Medians over two settings.", 4},
     {NULL, NULL, NULL, 0},
@@ -218,8 +223,9 @@ static int write_report(const struct report_draft *d, const char *path, struct e
 }
 
 static int (*const figure_kinds[])(struct figures *f, const struct report *r, struct err *e) = {
-    figure_overview_add, figure_claim_add,   figure_rate_add,	   figure_shares_add,  figure_axis_add,
-    figure_surface_add,	 figure_overlay_add, figure_histogram_add, figure_pattern_add, figure_tail_add,
+    figure_overview_add,  figure_claim_add,   figure_rate_add,	  figure_shares_add,
+    figure_stages_add,	  figure_axis_add,    figure_surface_add, figure_overlay_add,
+    figure_histogram_add, figure_pattern_add, figure_tail_add,
 };
 
 static int add_figures(struct figures *f, const void *report, struct err *e)

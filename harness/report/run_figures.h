@@ -27,6 +27,10 @@ int figure_rate_add(struct figures *f, const struct report *r, struct err *e);
  * and their range. */
 int figure_shares_add(struct figures *f, const struct report *r, struct err *e);
 
+/* Where the time goes: a bar for each point with `stages: yes`, whose parts are the stages of its mean
+ * latency. */
+int figure_stages_add(struct figures *f, const struct report *r, struct err *e);
+
 /*
  * The median against a numeric setting (above all the size), with P10 and P90: a panel for each
  * service type, a line for each combination of other settings that vary. For paced points, the

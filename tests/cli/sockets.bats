@@ -77,6 +77,12 @@ stages_of() {
 	assert_eq "$(json "$run_dir/summary.json" 'sorted(k for k in d["points"][0]["metrics"])')" "['comp_lat_ns', 'lat_ns', 'queue_ns', 'read_ns', 'stack_ns', 'wire_ns']"
 	run "$KBLAT" verify "$run_dir"
 	[ "$status" -eq 0 ]
+	# Their means add up to that of the latency, here of udp, where every message has all stamps.
+	assert_eq "$(json "$run_dir/summary.json" '[(s["messages"] == p["metrics"]["lat_ns"]["n"], abs(sum(s[k] for k in s if k != "messages") - p["metrics"]["lat_ns"]["mean"]) < 1) for p in d["points"][1:] for s in [p["stages"]]]')" "[(True, True), (True, True)]"
+	run "$KBLAT" report "$run_dir"
+	[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+	assert_eq "$(wc -l <"$run_dir/derived/figures/stages.tsv")" 4
+	grep -q "<h2>Stages</h2>" "$run_dir/derived/report.html" || [ "$status" -eq 77 ]
 	run "$KBLAT" run s.yaml --no-state --out runs --set stages=no --only poll=busy
 	[ ! -e "${lines[-1]}/points/0000/rep-00/t_sched.npy" ]
 	rm -r runs

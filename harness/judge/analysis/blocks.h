@@ -47,7 +47,7 @@ struct block {
 
 extern const struct block *const blocks[]; /* NULL ends */
 extern const struct block pacing_block, storing_block, bandwidth_block, overhead_block, processor_block, fairness_block,
-    causes_block, pattern_block;
+    causes_block, pattern_block, stages_block;
 
 #define BLOCK_NUMBERS 16 /* of a block at most */
 
@@ -94,6 +94,7 @@ enum fairness_number {
 	FAIRNESS_JAIN_MIN,
 	FAIRNESS_SPREAD_NS
 };
+enum stages_number { STAGES_STACK_NS, STAGES_QUEUE_NS, STAGES_WIRE_NS, STAGES_READ_NS, STAGES_MESSAGES };
 enum causes_number {
 	CAUSES_MESSAGES,
 	CAUSES_EXPLAINED,
