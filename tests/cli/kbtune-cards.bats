@@ -450,6 +450,15 @@ said() {
 		[[ $output =~ \'$knob\'\ +tested ]]
 	done
 	[[ $output =~ \'gro_flush_timeout\'\ +not\ tested:\ changes\ nothing ]]
+	# Each has its own reason.
+	profile own <<-YAML
+		interfaces: eth0
+		offloads: {gro: off, gso: off, lro: on, hw-magic: on}
+	YAML
+	KBTUNE_SYSROOT=$T/m run "$KBLAT" knobs small.yaml --profile own --profile-path "$T" --dry-run
+	echo "$output"
+	[[ $output =~ \'offloads\ lro\'\ +not\ tested:\ not\ possible\ here:\ rx-lro\ is\ off ]]
+	[[ $output =~ \'offloads\ hw-magic\'\ +not\ tested:\ not\ possible\ here:\ its\ driver\ has\ no\ hw-magic ]]
 	as_before
 }
 

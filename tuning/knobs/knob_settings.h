@@ -13,7 +13,8 @@
 /*
  * plan_to_json() with "settings": [{"knob": the key, "name": for people, "setting": {key: value},
  * "cost": a text or "", "folder": that of the file which contains it}]. Included profiles are part
- * of it; each name of sysctl and sysfs is a separate knob. Values are texts, as they were written.
+ * of it; each name of sysctl, sysfs and offloads is a separate knob. `interfaces` is no knob, and part of the setting of
+ * each knob of cards. Values are texts, as they were written.
  */
 json_t *knob_settings_plan(const struct plan *plan, const struct profile *profile);
 

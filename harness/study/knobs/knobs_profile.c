@@ -280,7 +280,7 @@ static bool names_shield(const json_t *value, const json_t *shields)
 	return false;
 }
 
-/* Why a knob has nothing to test: the first reason in the whole profile's plan. */
+/* Why a knob has nothing to test: the first reason in a plan. */
 static char *why_untested(const json_t *plan, const char *key)
 {
 	const json_t *one;
@@ -298,6 +298,16 @@ static char *why_untested(const json_t *plan, const char *key)
 	return fs_path("changes nothing here: already set");
 }
 
+/* The plan of the profile that was tried last. */
+static const json_t *tried_plan(const struct probe *p)
+{
+	char *path = fs_path("%s/profile.yaml", p->folder.path);
+	const json_t *plan = json_object_get(p->env.plans, path);
+
+	free(path);
+	return plan;
+}
+
 /* Try a knob alone, or otherwise in addition to the shields. */
 static int probe_knob(struct probe *p, size_t at, struct err *e)
 {
@@ -312,7 +322,7 @@ static int probe_knob(struct probe *p, size_t at, struct err *e)
 		knob->in_shields = does > 0;
 	}
 	knob->tested = does > 0;
-	knob->why = does ? fs_path("%s", "") : why_untested(p->whole, knob->key);
+	knob->why = does ? fs_path("%s", "") : why_untested(testable && !named ? tried_plan(p) : p->whole, knob->key);
 	return does < 0 ? does : 0;
 }
 
