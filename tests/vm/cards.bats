@@ -166,6 +166,31 @@ profile() {
 	echo "$device" >/sys/bus/pci/drivers/e1000e/bind
 }
 
+# pollers: the CPUs on which threads that poll cards may run.
+pollers() {
+	local name
+	for name in /proc/[0-9]*/comm; do
+		[[ $(<"$name") != napi/* ]] || grep -h Cpus_allowed_list "${name%/comm}/status"
+	done 2>/dev/null | cut -f 2 | sort -u
+}
+
+@test "cards: the threads that poll them stay off the shields, too" {
+	profile quiet <<-YAML
+		include: isolated
+		interfaces: [$INTEL, $VIRTIO]
+		napi_threaded: on
+	YAML
+	run "$KBTUNE" apply "$T/quiet"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(pollers)" = 0-2 ]
+	"$KBTUNE" verify
+	"$KBTUNE" restore
+	# They are still there, asleep.
+	[ "$(pollers)" = 0-3 ]
+	cards_as_before
+}
+
 @test "cards: kblat state diff shows what was changed" {
 	profile intel <<-YAML
 		interfaces: $INTEL

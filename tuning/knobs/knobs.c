@@ -42,10 +42,12 @@
 #define NO_CPUFREQ "there is no cpufreq driver here (a virtual machine, or the firmware keeps it for itself)"
 
 /*
- * Knobs are in the order in which they are applied. irqbalance is stopped before interrupts are
- * moved. Threads are examined before cpusets change their masks, and again afterwards. tuned comes
- * before values, so that values given explicitly in a profile take precedence. SMT is last when
- * applying, and thus first when restoring, before anything is moved back to its threads.
+ * Knobs are in the order in which they are applied. What gives a card other interrupts, and threads
+ * that poll it, comes before these are moved; a veth pair has such threads only with GRO. irqbalance
+ * is stopped before interrupts are moved. Threads are examined before cpusets change their masks, and
+ * again afterwards. tuned comes before values, so that values given explicitly in a profile take
+ * precedence. SMT is last when applying, and thus first when restoring, before anything is moved back
+ * to its threads.
  */
 /* clang-format off */
 const struct knob knobs[] = {
@@ -55,6 +57,14 @@ const struct knob knobs[] = {
 	 .cost = "with fewer, fewer CPUs share the work of the card; its link may go down for a moment", .of_cards = true},
 	{"rings", "{rx, tx, rx_mini, rx_jumbo}: frames that the rings of cards hold; a number or max", knob_cards_plan_group, &ethtool_rings,
 	 .cost = "if small: frames are lost in bursts; if large: more cache; the link may go down for a moment", .of_cards = true},
+	{"coalesce", "{adaptive_rx, adaptive_tx, rx_us, rx_frames, tx_us, tx_frames, rx_us_irq, rx_frames_irq, tx_us_irq, tx_frames_irq, cqe_rx, cqe_tx}: how long cards wait before they interrupt",
+	 knob_cards_plan_group, &ethtool_coalesce,
+	 .cost = "if short: processor time, an interrupt for each frame", .of_cards = true},
+	{"offloads", "{name: on or off}, as ethtool -k or the kernel names them: gro, lro, gso, tso, rx-gro-hw, ...", knob_cards_plan_group, &ethtool_offloads,
+	 .cost = "off: processor time, for what the card did; on: may delay frames to merge them", .of_cards = true, .each_name = true},
+	{"napi_threaded", "on: cards are polled by threads, which can be placed; off: in software interrupts",
+	 VALUE(.of_card = true, .paths = {"threaded"}, .words = ON_OFF, .absent = "this kernel cannot poll cards in threads"),
+	 .cost = "a switch between threads for each batch of frames", .of_cards = true},
 	{"irqbalance", "pause: stop the daemon (SIGSTOP), and continue it when the profile is undone; leave: let it run",
 	 knob_irqs_plan_balance, NULL,
 	 .cost = "interrupts are no longer spread over the CPUs by load"},
@@ -162,11 +172,6 @@ const struct knob knobs[] = {
 	 VALUE(.paths = {"/proc/sys/net/core/busy_poll"}, .kind = VALUE_TIME, .unit_ns = 1000, .words = OFF, .max = INT_MAX,
 	       .absent = "this kernel does not poll cards for a reader"),
 	 .cost = "processor time: readers poll instead of sleeping"},
-	{"coalesce", "{adaptive_rx, adaptive_tx, rx_us, rx_frames, tx_us, tx_frames, rx_us_irq, rx_frames_irq, tx_us_irq, tx_frames_irq, cqe_rx, cqe_tx}: how long cards wait before they interrupt",
-	 knob_cards_plan_group, &ethtool_coalesce,
-	 .cost = "if short: processor time, an interrupt for each frame", .of_cards = true},
-	{"offloads", "{name: on or off}, as ethtool -k or the kernel names them: gro, lro, gso, tso, rx-gro-hw, ...", knob_cards_plan_group, &ethtool_offloads,
-	 .cost = "off: processor time, for what the card did; on: may delay frames to merge them", .of_cards = true, .each_name = true},
 	{"napi_defer_irqs", "how many polls of a card that find nothing keep its interrupts off; off: none",
 	 VALUE(.of_card = true, .paths = {"napi_defer_hard_irqs"}, .kind = VALUE_NUMBER, .words = OFF, .max = INT_MAX,
 	       .absent = "this kernel does not defer interrupts"),
@@ -175,9 +180,6 @@ const struct knob knobs[] = {
 	 VALUE(.of_card = true, .paths = {"gro_flush_timeout"}, .kind = VALUE_TIME, .unit_ns = 1, .words = OFF, .max = INT_MAX,
 	       .absent = "this kernel has no such setting"),
 	 .cost = "processor time, if it is short: a timer for each queue", .of_cards = true},
-	{"napi_threaded", "on: cards are polled by threads, which can be placed; off: in software interrupts",
-	 VALUE(.of_card = true, .paths = {"threaded"}, .words = ON_OFF, .absent = "this kernel cannot poll cards in threads"),
-	 .cost = "a switch between threads for each batch of frames", .of_cards = true},
 	{"rps", "CPUs that process what the queues of cards receive; off: those that the card interrupts",
 	 VALUE(.of_card = true, .paths = {"queues/rx-[0-9]*/rps_cpus"}, .kind = VALUE_PLACE, .form = FORM_MASK, .words = OFF,
 	       .absent = "this kernel has no RPS"),
